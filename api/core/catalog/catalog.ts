@@ -1,0 +1,75 @@
+import type { AttoUsd } from '../money.ts';
+
+/** What can be called, through whom, and at which price. Read on every call; replaced whole on reload. */
+export interface Catalog {
+  /** By the id without suffix. */
+  find(modelId: string): CatalogEntry;
+  models(): readonly Model[];
+  provider(providerId: string): Provider | undefined;
+  providers(): readonly Provider[];
+  /** The operator's stop switch of the whole gateway. */
+  gatewayStopped(): boolean;
+}
+
+export type CatalogEntry =
+  | { status: 'served'; model: Model }
+  /** Listed upstream but not ours to serve: free, batch, retired, a router, or stopped by the operator. */
+  | { status: 'not_served' }
+  | { status: 'unknown'; nearest: string[] };
+
+export type ProviderKind = 'openrouter' | 'openai' | 'anthropic' | 'simulator';
+
+export interface Provider {
+  id: string;
+  kind: ProviderKind;
+  /** Without a trailing slash; paths such as `/chat/completions` are appended. */
+  baseUrl: string;
+  apiKey: string | null;
+  /** The operator's margin in parts per million; already inside every price below. */
+  priceFactorPpm: bigint;
+  stopped: boolean;
+}
+
+export interface Model {
+  id: string;
+  name: string;
+  contextLength: number;
+  /** `null`: as long as the context allows. */
+  maxOutputTokens: number | null;
+  inputModalities: readonly string[];
+  createdAtMs: number | null;
+  /** In the order in which they are tried. Never empty. */
+  endpoints: readonly Endpoint[];
+}
+
+/** One way to run a model. */
+export interface Endpoint {
+  providerId: string;
+  upstreamModel: string;
+  contextLength: number | null;
+  maxOutputTokens: number | null;
+  prices: Prices;
+}
+
+/** Atto-dollars per unit, the operator's margin included. `null`: the model does not bill for it apart. */
+export interface Prices {
+  prompt: AttoUsd;
+  completion: AttoUsd;
+  request: AttoUsd;
+  cacheRead: AttoUsd | null;
+  cacheWrite: AttoUsd | null;
+  internalReasoning: AttoUsd | null;
+  image: AttoUsd | null;
+  webSearch: AttoUsd | null;
+  /** Other prices under conditions, such as a long prompt; the hold takes the dearest of all. */
+  overrides: readonly PriceOverride[];
+}
+
+export interface PriceOverride {
+  /** Applies to prompts of strictly more tokens; `null`: conditions that cannot be known beforehand. */
+  minPromptTokens: number | null;
+  prompt: AttoUsd | null;
+  completion: AttoUsd | null;
+  cacheRead: AttoUsd | null;
+  cacheWrite: AttoUsd | null;
+}

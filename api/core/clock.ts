@@ -1,0 +1,49 @@
+/** The only source of time. Tests hand in a fake whose time moves when they say so. */
+export interface Clock {
+  /** Milliseconds since 1970, UTC. */
+  now(): number;
+  /** Milliseconds that never step back, for durations. */
+  monotonicMs(): number;
+  setTimer(delayMs: number, fire: () => void): Timer;
+}
+
+export interface Timer {
+  cancel(): void;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  setTimer(delayMs, fire) {
+    const handle = setTimeout(fire, delayMs);
+    return { cancel: () => clearTimeout(handle) };
+  },
+};
+
+export const SECOND_MS = 1_000;
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 86_400_000;
+
+/** 00:00 UTC of the day that holds `atMs`. */
+export const startOfDayMs = (atMs: number): number => atMs - (atMs % DAY_MS);
+
+/** 00:00 UTC of the Monday of the week that holds `atMs`. 1970-01-01 was a Thursday. */
+export function startOfWeekMs(atMs: number): number {
+  const day = Math.floor(atMs / DAY_MS);
+  return (day - ((day + 3) % 7)) * DAY_MS;
+}
+
+/** 00:00 UTC of the first day of the month that holds `atMs`. */
+export function startOfMonthMs(atMs: number): number {
+  const date = new Date(atMs);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
+}
+
+export function startOfNextMonthMs(atMs: number): number {
+  const date = new Date(atMs);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
+}
+
+/** `2026-11-21T00:00:00.000Z`: the one form of a time that this API shows. */
+export const isoTime = (atMs: number): string => new Date(atMs).toISOString();

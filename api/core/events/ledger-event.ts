@@ -1,0 +1,139 @@
+import { z } from 'zod';
+
+/**
+ * Every change of money, keys and agents, as journaled: `ledger.v1` in the cluster, the journal file in embedded
+ * mode. An event says what happened, never what to compute: folding re-decides nothing. It never holds a prompt,
+ * a key or a header.
+ *
+ * `v` is the version of this schema. A release reads what it and the release before it wrote.
+ */
+const nano = z.string().regex(/^\d{1,20}$/);
+const time = z.int().nonnegative();
+const id = z.int().nonnegative();
+
+const allocation = z.strictObject({ expiresAtMs: time, nanoUsd: nano });
+
+export const tokenCounts = z.strictObject({
+  prompt: z.int().nonnegative(),
+  completion: z.int().nonnegative(),
+  reasoning: z.int().nonnegative().nullable(),
+  cached: z.int().nonnegative(),
+});
+export type TokenCounts = z.infer<typeof tokenCounts>;
+
+/** What the call record shows of a call besides its money. */
+export const callFacts = z.strictObject({
+  model: z.string(),
+  modelName: z.string(),
+  endpoint: z.string(),
+  stream: z.boolean(),
+});
+export type CallFacts = z.infer<typeof callFacts>;
+
+/** Prices saved at the hold, so that a call can be priced after a crash. Atto-dollars per unit, as decimal strings. */
+export const savedPrice = z.strictObject({
+  providerId: z.string(),
+  promptAtto: nano,
+  completionAtto: nano,
+  cacheReadAtto: nano,
+  requestAtto: nano,
+  factorPpm: nano,
+  /** Bytes of the prompt ÷ 4, rounded up: what an uncounted prompt is taken to be. */
+  promptEstimateTokens: z.int().nonnegative(),
+});
+export type SavedPrice = z.infer<typeof savedPrice>;
+
+export const callEnd = z.strictObject({
+  outcome: z.enum(['ok', 'stopped', 'failed']),
+  httpStatus: z.int().nullable(),
+  errorCode: z.string().nullable(),
+  tokens: tokenCounts,
+  durationMs: z.int().nonnegative(),
+});
+export type CallEnd = z.infer<typeof callEnd>;
+
+/** What the settlement loop needs to price a call whose cost was not known at its end. */
+export const pendingPrice = z.strictObject({
+  price: savedPrice,
+  generationId: z.string().nullable(),
+  /** True when the provider counted the tokens in `end.tokens`; otherwise they are what was delivered. */
+  tokensKnown: z.boolean(),
+  deliveredTokens: z.int().nonnegative(),
+});
+export type PendingPrice = z.infer<typeof pendingPrice>;
+
+const limit = z.strictObject({ limitNanoUsd: nano, reset: z.enum(['daily', 'weekly', 'monthly']) });
+export type KeyLimit = z.infer<typeof limit>;
+
+const envelope = {
+  v: z.literal(1),
+  agentId: id,
+  /** The agent's own version after this event: a fold tells a gap from the end by it. */
+  version: z.int().positive(),
+  atMs: time,
+};
+
+export const ledgerEvent = z.discriminatedUnion('type', [
+  z.strictObject({ ...envelope, type: z.literal('granted'), grantId: z.string(), expiresAtMs: time, nanoUsd: nano }),
+  z.strictObject({
+    ...envelope,
+    type: z.literal('reserved'),
+    callId: id,
+    nonce: z.string(),
+    keyId: id,
+    kind: z.enum(['text', 'image', 'video']),
+    nanoUsd: nano,
+    allocations: z.array(allocation),
+    leaseEndsAtMs: time.nullable(),
+    timeLimitMs: z.int().positive(),
+    call: callFacts,
+    price: savedPrice,
+  }),
+  /** Written only once the provider's id for the answer is known while the call still runs. */
+  z.strictObject({ ...envelope, type: z.literal('renewed'), callId: id, generationId: z.string() }),
+  z.strictObject({ ...envelope, type: z.literal('finished'), callId: id, end: callEnd, pending: pendingPrice }),
+  z.strictObject({
+    ...envelope,
+    type: z.literal('settled'),
+    callId: id,
+    chargedNanoUsd: nano,
+    /** Cost above the hold: the operator's loss, never the agent's debt. */
+    overrunNanoUsd: nano,
+    end: callEnd,
+  }),
+  z.strictObject({ ...envelope, type: z.literal('expired'), lots: z.array(allocation) }),
+  z.strictObject({ ...envelope, type: z.literal('moved_out'), tradeId: z.string(), lots: z.array(allocation) }),
+  z.strictObject({ ...envelope, type: z.literal('move_refused'), tradeId: z.string(), reason: z.string() }),
+  z.strictObject({
+    ...envelope,
+    type: z.literal('moved_in'),
+    tradeId: z.string(),
+    expiresAtMs: time,
+    nanoUsd: nano,
+    /** Booked in and expired at once: the lot had ended, or the balance was at its cap. */
+    expiredNanoUsd: nano,
+  }),
+  z.strictObject({
+    ...envelope,
+    type: z.literal('key_put'),
+    keyId: id,
+    label: z.string(),
+    prefix: z.string(),
+    hash: z.string(),
+    limit: limit.nullable(),
+    createdByKeyId: id.nullable(),
+    madeOverMcp: z.boolean(),
+  }),
+  z.strictObject({ ...envelope, type: z.literal('key_revoked'), keyId: id }),
+  z.strictObject({
+    ...envelope,
+    type: z.literal('agent_set'),
+    source: z.string(),
+    sourceVersion: z.int().nonnegative(),
+    status: z.enum(['inactive', 'active', 'suspended']),
+    name: z.string(),
+    token: z.string().nullable(),
+  }),
+]);
+export type LedgerEvent = z.infer<typeof ledgerEvent>;
+export type LedgerEventOf<T extends LedgerEvent['type']> = Extract<LedgerEvent, { type: T }>;

@@ -1,0 +1,231 @@
+import type { CallEnd, CallFacts, KeyLimit, PendingPrice, SavedPrice } from '../events/ledger-event.ts';
+import type { CallId } from '../ids.ts';
+import type { NanoUsd } from '../money.ts';
+import type { AgentStatus, HoldKind } from './state.ts';
+
+/**
+ * What can be asked of the ledger. Every command carries its own id (call, grant, trade, key, source version);
+ * repeating an accepted one answers how it was answered and changes nothing.
+ */
+export type Command =
+  | Grant
+  | Reserve
+  | Renew
+  | Finish
+  | Settle
+  | Expire
+  | MoveOut
+  | MoveIn
+  | PutKey
+  | RevokeKey
+  | SetAgent;
+
+export interface Grant {
+  type: 'grant';
+  agentId: number;
+  grantId: string;
+  /** 00:00 UTC of a day at most eight days ahead. */
+  expiresAtMs: number;
+  nanoUsd: NanoUsd;
+}
+
+/** The operator's numbers that `reserve` checks; they may change from call to call. */
+export interface StartLimits {
+  callsPerMinute: number;
+  burst: number;
+  runningCalls: number;
+  dailyShareNanoUsd: NanoUsd | null;
+}
+
+export interface Reserve {
+  type: 'reserve';
+  agentId: number;
+  keyId: number;
+  callId: CallId;
+  nonce: string;
+  kind: HoldKind;
+  nanoUsd: NanoUsd;
+  timeLimitMs: number;
+  /** The caller's clock, compared only here: more than five minutes from the ledger's is `clock_apart`. */
+  callerNowMs: number;
+  call: CallFacts;
+  price: SavedPrice;
+  limits: StartLimits;
+}
+
+/** Keeps a running call's slot for another minute. */
+export interface Renew {
+  type: 'renew';
+  agentId: number;
+  callId: CallId;
+  generationId: string | null;
+}
+
+/** The call has ended, its cost is not known yet: the slot is freed, the money stays held. */
+export interface Finish {
+  type: 'finish';
+  agentId: number;
+  callId: CallId;
+  end: CallEnd;
+  pending: PendingPrice;
+}
+
+export interface Settle {
+  type: 'settle';
+  agentId: number;
+  callId: CallId;
+  /** What the call cost; the charge is the lesser of this and the hold. */
+  costNanoUsd: NanoUsd;
+  end: CallEnd;
+  /** `orphan`: nobody runs the call any more; refused before the call's own time limit plus two minutes. */
+  cause: 'end' | 'orphan';
+}
+
+export interface Expire {
+  type: 'expire';
+  agentId: number;
+}
+
+export interface MoveOut {
+  type: 'move_out';
+  agentId: number;
+  tradeId: string;
+  expiresAtMs: number;
+  nanoUsd: NanoUsd;
+}
+
+export interface MoveIn {
+  type: 'move_in';
+  agentId: number;
+  tradeId: string;
+  expiresAtMs: number;
+  nanoUsd: NanoUsd;
+}
+
+/** Makes a key, or changes the label or limit of an active one. */
+export interface PutKey {
+  type: 'put_key';
+  agentId: number;
+  keyId: number;
+  label: string;
+  prefix: string;
+  hash: string;
+  limit: { limitNanoUsd: NanoUsd; reset: KeyLimit['reset'] } | null;
+  /** The key that asks, checked again inside the step; `null` for the operator. */
+  actingKeyId: number | null;
+  madeOverMcp: boolean;
+  limits: { activeKeys: number; mcpKeysPerDay: number };
+}
+
+export interface RevokeKey {
+  type: 'revoke_key';
+  agentId: number;
+  keyId: number;
+  actingKeyId: number | null;
+}
+
+export interface SetAgent {
+  type: 'set_agent';
+  agentId: number;
+  /** `create` refuses an agent that exists, `update` one that does not. */
+  mode: 'create' | 'update' | 'upsert';
+  source: string;
+  sourceVersion: number;
+  status: AgentStatus;
+  name: string;
+  token: string | null;
+}
+
+// --- Answers. Refusals are values; `unavailable` (fenced, closed, recovering) is added by the engines.
+
+export type GrantResult =
+  | { ok: true; repeated: boolean }
+  | { ok: false; reason: 'lot_ended' | 'lot_too_far' | 'over_cap' };
+
+export type ReserveResult =
+  | { ok: true; repeated: boolean }
+  | ReserveRefusal;
+
+/** In the order in which they are checked. */
+export type ReserveRefusal =
+  | { ok: false; reason: 'clock_apart' }
+  | { ok: false; reason: 'stale_id' }
+  /** Another process drew this id: take a new one. */
+  | { ok: false; reason: 'id_taken' }
+  | { ok: false; reason: 'done'; chargedNanoUsd: NanoUsd }
+  | { ok: false; reason: 'unknown_agent' }
+  | { ok: false; reason: 'key_revoked' }
+  | { ok: false; reason: 'agent_inactive' | 'agent_suspended' }
+  | { ok: false; reason: 'rate'; retryAfterMs: number }
+  | { ok: false; reason: 'running_calls'; runningCalls: number; retryAfterMs: number }
+  | { ok: false; reason: 'daily_share'; resetsAtMs: number }
+  | {
+      ok: false;
+      reason: 'key_limit';
+      remainingNanoUsd: NanoUsd;
+      heldNanoUsd: NanoUsd;
+      limitNanoUsd: NanoUsd;
+      resetsAtMs: number;
+    }
+  | { ok: false; reason: 'balance'; spendableNanoUsd: NanoUsd; heldNanoUsd: NanoUsd };
+
+export type RenewResult = { ok: true } | { ok: false; reason: 'no_hold' };
+
+export type FinishResult =
+  | { ok: true; repeated: boolean }
+  | { ok: false; reason: 'done'; chargedNanoUsd: NanoUsd }
+  | { ok: false; reason: 'no_hold' };
+
+export type SettleResult =
+  | { ok: true; repeated: false; chargedNanoUsd: NanoUsd; overrunNanoUsd: NanoUsd }
+  | { ok: true; repeated: true; chargedNanoUsd: NanoUsd }
+  | { ok: false; reason: 'no_hold' | 'not_orphaned' };
+
+export type ExpireResult = { ok: true; expiredNanoUsd: NanoUsd };
+
+export type MoveOutResult =
+  | { ok: true; repeated: boolean }
+  | { ok: false; repeated: boolean; reason: 'refused' };
+
+export type MoveInResult = { ok: true; repeated: boolean; expiredNanoUsd: NanoUsd };
+
+export type ActingKeyRefusal = { ok: false; reason: 'acting_key_revoked' | 'acting_key_limited' };
+
+export type PutKeyResult =
+  | { ok: true; repeated: boolean }
+  | { ok: false; reason: 'unknown_agent' | 'agent_not_active' | 'key_revoked' | 'hash_taken' }
+  | { ok: false; reason: 'too_many_active_keys' | 'too_many_mcp_keys' }
+  | ActingKeyRefusal;
+
+export type RevokeKeyResult =
+  | { ok: true; repeated: boolean }
+  | { ok: false; reason: 'unknown_key' }
+  | ActingKeyRefusal;
+
+export type SetAgentResult =
+  | { ok: true; repeated: boolean }
+  | { ok: false; reason: 'exists' | 'unknown_agent' };
+
+export type ResultOf<C extends Command> = C extends Grant
+  ? GrantResult
+  : C extends Reserve
+    ? ReserveResult
+    : C extends Renew
+      ? RenewResult
+      : C extends Finish
+        ? FinishResult
+        : C extends Settle
+          ? SettleResult
+          : C extends Expire
+            ? ExpireResult
+            : C extends MoveOut
+              ? MoveOutResult
+              : C extends MoveIn
+                ? MoveInResult
+                : C extends PutKey
+                  ? PutKeyResult
+                  : C extends RevokeKey
+                    ? RevokeKeyResult
+                    : C extends SetAgent
+                      ? SetAgentResult
+                      : never;

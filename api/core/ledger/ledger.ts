@@ -1,0 +1,99 @@
+import type { NanoUsd } from '../money.ts';
+import type { CallEnd, CallFacts, KeyLimit, PendingPrice } from '../events/ledger-event.ts';
+import type { CallId } from '../ids.ts';
+import type { Command, ResultOf } from './command.ts';
+import type { AgentStatus, HoldKind, Lot } from './state.ts';
+
+/**
+ * The ledger as the rest of the gateway sees it: the same port for the embedded engine and the cluster.
+ *
+ * A command is answered twice. `result` is what was decided; `durable` resolves once the decision is in the
+ * journal (or cannot be known to be). The upstream request may start on the result of a `reserve`; every byte to
+ * the caller waits for `durable`, and every other command is answered only after it.
+ */
+export interface Ledger {
+  execute<C extends Command>(command: C): Promise<Executed<ResultOf<C>>>;
+  /** The first hash that belongs to a key: two peppers are tried during a rotation. */
+  findKey(hashes: readonly string[]): Promise<KeyLookup>;
+  /** Answers only with what is in the journal. `null`: no such agent. */
+  readAgent(agentId: number): Promise<AgentView | null | Unavailable>;
+  listAgents(): Promise<AgentSummary[] | Unavailable>;
+  /** Open holds of all agents: for the settlement loop, the orphan rule and the audit. */
+  listHolds(): Promise<HoldView[] | Unavailable>;
+  /** Stops deciding, waits for the journal, frees the folder. */
+  close(): Promise<void>;
+}
+
+/** `unknown`: no acknowledgement came; the decision may or may not have been written. */
+export type Durability = 'durable' | 'unknown';
+
+export interface Executed<R> {
+  result: R | UnavailableResult;
+  durable: Promise<Durability>;
+}
+
+/** The ledger decides nothing at this moment: recovering, fenced, closed, its disk full. */
+export interface UnavailableResult {
+  ok: false;
+  reason: 'unavailable';
+}
+
+export type Unavailable = 'unavailable';
+
+export type KeyLookup =
+  | { found: true; agentId: number; keyId: number; revoked: boolean; agentStatus: AgentStatus }
+  | { found: false }
+  | Unavailable;
+
+export interface AgentSummary {
+  agentId: number;
+  name: string;
+  token: string | null;
+  status: AgentStatus;
+  createdAtMs: number;
+}
+
+export interface AgentView extends AgentSummary {
+  version: number;
+  lots: Lot[];
+  grantedNanoUsd: NanoUsd;
+  chargedNanoUsd: NanoUsd;
+  expiredNanoUsd: NanoUsd;
+  movedInNanoUsd: NanoUsd;
+  movedOutNanoUsd: NanoUsd;
+  runningCalls: number;
+  holds: HoldView[];
+  keys: KeyView[];
+  chargedTodayNanoUsd: NanoUsd;
+}
+
+export interface HoldView {
+  agentId: number;
+  callId: CallId;
+  keyId: number;
+  kind: HoldKind;
+  nanoUsd: NanoUsd;
+  startedAtMs: number;
+  timeLimitMs: number;
+  call: CallFacts;
+  generationId: string | null;
+  pending: { end: CallEnd; pending: PendingPrice } | null;
+}
+
+export interface KeyView {
+  keyId: number;
+  label: string;
+  prefix: string;
+  createdAtMs: number;
+  createdByKeyId: number | null;
+  revokedAtMs: number | null;
+  lastUsedAtMs: number | null;
+  limit: {
+    limitNanoUsd: NanoUsd;
+    reset: KeyLimit['reset'];
+    spentNanoUsd: NanoUsd;
+    heldNanoUsd: NanoUsd;
+    resetsAtMs: number;
+  } | null;
+  monthNanoUsd: NanoUsd;
+}

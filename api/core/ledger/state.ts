@@ -1,0 +1,119 @@
+import type { CallEnd, CallFacts, KeyLimit, PendingPrice, SavedPrice } from '../events/ledger-event.ts';
+import type { CallId } from '../ids.ts';
+import type { NanoUsd } from '../money.ts';
+
+/** Everything the ledger knows. Changed only by `apply`. */
+export interface LedgerState {
+  agents: Map<number, AgentState>;
+  /** HMAC of a key to its owner. Revoked keys stay, so that they are told from unknown ones. */
+  keysByHash: Map<string, KeyOwner>;
+}
+
+export interface KeyOwner {
+  agentId: number;
+  keyId: number;
+}
+
+export type AgentStatus = 'inactive' | 'active' | 'suspended';
+
+/**
+ * Identity, true after every event:
+ * granted + moved in = free + held + charged + expired + moved out.
+ */
+export interface AgentState {
+  agentId: number;
+  /** Of the last journaled event. */
+  version: number;
+  name: string;
+  token: string | null;
+  createdAtMs: number;
+  /** A suspension from any source wins; else one `active` is enough. */
+  statusBySource: Map<string, { sourceVersion: number; status: AgentStatus }>;
+  /** Soonest expiry first; at most eight have not ended. */
+  lots: Lot[];
+  grantedNanoUsd: NanoUsd;
+  chargedNanoUsd: NanoUsd;
+  expiredNanoUsd: NanoUsd;
+  movedInNanoUsd: NanoUsd;
+  movedOutNanoUsd: NanoUsd;
+  /** GCRA: the theoretical arrival time of the next start. */
+  startsTatMs: number;
+  /** Slots of running calls and when each frees itself. A lapsed lease says nothing about the hold. */
+  leases: Map<CallId, number>;
+  holds: Map<CallId, Hold>;
+  /** Ended calls of the last hour, oldest first, so that a repeated command is answered as it was. */
+  done: Map<CallId, DoneCall>;
+  keys: Map<number, KeyState>;
+  /** What today's calls charged, for the daily share. */
+  chargedToday: PeriodSum;
+  /** Grant and trade ids already booked, with the time until which they are kept. */
+  grants: Map<string, number>;
+  trades: Map<string, TradeDone>;
+  /** When keys were made over MCP, the last 24 hours. */
+  mcpKeysMadeAtMs: number[];
+}
+
+export interface Lot {
+  /** 00:00 UTC of the day on which this credit ends; the lot's name. */
+  expiresAtMs: number;
+  freeNanoUsd: NanoUsd;
+  heldNanoUsd: NanoUsd;
+}
+
+export interface Allocation {
+  expiresAtMs: number;
+  nanoUsd: NanoUsd;
+}
+
+export type HoldKind = 'text' | 'image' | 'video';
+
+export interface Hold {
+  callId: CallId;
+  /** Of the process that reserved: two processes that drew one id are told apart by it. */
+  nonce: string;
+  keyId: number;
+  kind: HoldKind;
+  nanoUsd: NanoUsd;
+  /** Soonest expiry first; sums to `nanoUsd`. */
+  allocations: Allocation[];
+  startedAtMs: number;
+  timeLimitMs: number;
+  call: CallFacts;
+  price: SavedPrice;
+  generationId: string | null;
+  /** Set once the call has finished with its cost unknown: `pending`. Until then the call is `running`. */
+  pending: { end: CallEnd; pending: PendingPrice } | null;
+}
+
+export interface DoneCall {
+  chargedNanoUsd: NanoUsd;
+  end: CallEnd;
+  settledAtMs: number;
+}
+
+export interface TradeDone {
+  keptUntilMs: number;
+  result: 'moved_out' | 'move_refused' | 'moved_in';
+}
+
+export interface PeriodSum {
+  periodStartMs: number;
+  nanoUsd: NanoUsd;
+}
+
+export interface KeyState {
+  keyId: number;
+  label: string;
+  /** The leading twelve characters. */
+  prefix: string;
+  hash: string;
+  createdAtMs: number;
+  createdByKeyId: number | null;
+  revokedAtMs: number | null;
+  lastUsedAtMs: number | null;
+  limit: { limitNanoUsd: NanoUsd; reset: KeyLimit['reset'] } | null;
+  /** Counted for every key always, so that a limit set mid-period counts what was spent. */
+  spent: { day: PeriodSum; week: PeriodSum; month: PeriodSum };
+  /** Held by this key's open calls. */
+  heldNanoUsd: NanoUsd;
+}

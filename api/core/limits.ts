@@ -1,0 +1,75 @@
+import { DAY_MS, MINUTE_MS, SECOND_MS } from './clock.ts';
+
+/** Every number of the spec's Limits section that has code today: the defaults, which the operator may change. */
+export interface Limits {
+  callsPerMinute: number;
+  burst: number;
+  runningCalls: number;
+  activeKeys: number;
+  mcpKeysPerDay: number;
+  requestBodyBytes: number;
+  streamMs: number;
+  callMs: number;
+}
+
+export const defaultLimits: Limits = {
+  callsPerMinute: 600,
+  burst: 60,
+  runningCalls: 8,
+  activeKeys: 10,
+  mcpKeysPerDay: 20,
+  requestBodyBytes: 4 * 1024 * 1024,
+  streamMs: 30 * MINUTE_MS,
+  callMs: 13 * MINUTE_MS,
+};
+
+// --- Bounds of our own that no operator needs to change. Each is named once, here.
+
+/** Credit of UTC day D ends at D+8 00:00, so at most eight lots are alive. */
+export const LOT_DAYS_MAX = 8;
+/** Keeps a balance, and any sum in a Redis script, below 2^53. */
+export const BALANCE_CAP_NANO_USD = 9_000_000_000_000_000n;
+export const LEASE_MS = 60 * SECOND_MS;
+export const LEASE_RENEW_MS = 15 * SECOND_MS;
+/** Past a call's own time limit, before its hold counts as an orphan. */
+export const ORPHAN_MARGIN_MS = 2 * MINUTE_MS;
+/** Ended calls are remembered this long, so that a repeated command is answered as it was. */
+export const DONE_KEPT_MS = 60 * MINUTE_MS;
+/** A reserve with an older id is refused, so the finite memory of done calls is enough. */
+export const CALL_ID_AGE_MAX_MS = 10 * MINUTE_MS;
+export const CLOCK_APART_MAX_MS = 5 * MINUTE_MS;
+/** Grant ids outlive the lot that they could have filled. Trade ids also outlive the log (35 days). */
+export const GRANT_ID_KEPT_MS = LOT_DAYS_MAX * DAY_MS;
+export const LOG_KEPT_MS = 35 * DAY_MS;
+export const CALLS_KEPT_MS = 90 * DAY_MS;
+
+/** No byte to the caller before the journal has the hold; then the call is given up. */
+export const GATE_TIMEOUT_MS = 2 * SECOND_MS;
+/** Waiting upstream bytes while the gate is shut; then the upstream is paused. */
+export const GATE_BUFFER_BYTES = 64 * 1024;
+/** How long the last chunk waits for its settle to be durable. */
+export const LAST_CHUNK_WAIT_MS = 250;
+/** After a hang-up the answer is read on this long, and this far, for its usage record. */
+export const PUMP_MS = 60 * SECOND_MS;
+export const PUMP_BYTES = 16 * 1024 * 1024;
+/** Look-ups of a price at the provider go on this long after the call. */
+export const PRICE_LOOKUP_MS = 10 * MINUTE_MS;
+export const SSE_EVENT_BYTES = 1024 * 1024;
+export const JSON_ANSWER_BYTES = 32 * 1024 * 1024;
+/** A reader that takes nothing for this long has hung up. */
+export const STALLED_READER_MS = 60 * SECOND_MS;
+
+export const JSON_DEPTH_MAX = 64;
+export const JSON_KEYS_MAX = 10_000;
+export const CHOICES_MAX = 128;
+export const FALLBACK_MODELS_MAX = 8;
+export const TOOLS_MAX = 256;
+
+export const HEADERS_BYTES = 16 * 1024;
+export const HEADERS_TIMEOUT_MS = 10 * SECOND_MS;
+export const REQUEST_TIMEOUT_MS = 30 * SECOND_MS;
+export const CONNECTIONS_MAX = 10_000;
+export const CONNECT_TIMEOUT_MS = 10 * SECOND_MS;
+
+/** No wait that we advertise is longer: some official clients sleep exactly as long as they are told. */
+export const RETRY_AFTER_MAX_MS = 60 * SECOND_MS;

@@ -1,0 +1,88 @@
+/**
+ * Money is a whole number of nano-dollars in a `bigint`. Prices may be finer: they are whole numbers of
+ * atto-dollars (1e-18 USD), so that one call's cost is summed exactly and rounded once, up, to the nano-dollar.
+ * Nothing here, or anywhere money passes, goes through a float.
+ */
+export type NanoUsd = bigint;
+export type AttoUsd = bigint;
+
+const ATTO_PER_NANO = 1_000_000_000n;
+const NANO_DIGITS = 9;
+const ATTO_DIGITS = 18;
+/** A decimal text longer than this is refused before it becomes a large BigInt. */
+const DECIMAL_CHARS_MAX = 64;
+const EXPONENT_MAX = 40;
+
+const DECIMAL = /^(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/;
+
+type Rounding = 'up' | 'exact';
+
+/** `null` when the text is no non-negative decimal, or (with `exact`) has more digits than the unit holds. */
+function parseDecimal(text: string, digits: number, rounding: Rounding): bigint | null {
+  if (text.length > DECIMAL_CHARS_MAX) return null;
+  const match = DECIMAL.exec(text);
+  if (match === null) return null;
+  const [, whole = '', fraction = '', exponentText = '0'] = match;
+  const exponent = Number(exponentText);
+  if (Math.abs(exponent) > EXPONENT_MAX) return null;
+  const scale = digits + exponent - fraction.length;
+  const value = BigInt(whole + fraction);
+  if (scale >= 0) return value * 10n ** BigInt(scale);
+  const divisor = 10n ** BigInt(-scale);
+  const quotient = value / divisor;
+  if (value % divisor === 0n) return quotient;
+  return rounding === 'up' ? quotient + 1n : null;
+}
+
+/** Dollars as a decimal text (`"12.5"`, `1e-7`) to nano-dollars; more than nine decimals is `null`, never rounded. */
+export const parseNanoUsd = (text: string): NanoUsd | null => parseDecimal(text, NANO_DIGITS, 'exact');
+
+/** Dollars as a decimal text to nano-dollars, rounded up: what a provider says a call cost. */
+export const parseNanoUsdUp = (text: string): NanoUsd | null => parseDecimal(text, NANO_DIGITS, 'up');
+
+/** A price in dollars as a decimal text to atto-dollars, rounded up beyond eighteen decimals. */
+export const parseAttoUsd = (text: string): AttoUsd | null => parseDecimal(text, ATTO_DIGITS, 'up');
+
+/** Rounded up: the gateway never charges a fraction of a nano-dollar less than the cost. */
+export function attoToNanoUp(atto: AttoUsd): NanoUsd {
+  return (atto + ATTO_PER_NANO - 1n) / ATTO_PER_NANO;
+}
+
+export const nanoToAtto = (nano: NanoUsd): AttoUsd => nano * ATTO_PER_NANO;
+
+/**
+ * An exact decimal: `0`, `12.5`, `0.000000001`. It is a valid JSON number as it stands, and the text of every
+ * `_usd` field.
+ */
+export function formatUsd(nano: NanoUsd): string {
+  return formatDecimal(nano, NANO_DIGITS);
+}
+
+export function formatAttoUsd(atto: AttoUsd): string {
+  return formatDecimal(atto, ATTO_DIGITS);
+}
+
+function formatDecimal(value: bigint, digits: number): string {
+  const negative = value < 0n;
+  const text = (negative ? -value : value).toString().padStart(digits + 1, '0');
+  const whole = text.slice(0, -digits);
+  const fraction = text.slice(-digits).replace(/0+$/, '');
+  return `${negative ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
+}
+
+/**
+ * The operator's margin, or any other factor, as parts per million, so that `price × factor` stays an integer.
+ * `null` when the text is no positive decimal with at most six decimals.
+ */
+export function parseFactorPpm(text: string): bigint | null {
+  const ppm = parseDecimal(text, 6, 'exact');
+  return ppm === null || ppm === 0n ? null : ppm;
+}
+
+/** Rounded up, in the operator's favour by less than one unit of `value`. */
+export function timesFactorUp(value: bigint, factorPpm: bigint): bigint {
+  return (value * factorPpm + 999_999n) / 1_000_000n;
+}
+
+export const minBigint = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+export const maxBigint = (a: bigint, b: bigint): bigint => (a > b ? a : b);

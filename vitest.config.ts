@@ -1,0 +1,21 @@
+import { defineConfig } from 'vitest/config';
+
+/** `unit` needs no service and no second process; `suite` starts real processes and clients. */
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: ['test/**/*.suite.test.ts'], testTimeout: 20_000 },
+      },
+      {
+        test: {
+          name: 'suite',
+          include: ['test/**/*.suite.test.ts'],
+          testTimeout: 180_000,
+          hookTimeout: 120_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+});
