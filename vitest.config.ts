@@ -5,7 +5,12 @@ export default defineConfig({
   test: {
     projects: [
       {
-        test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: ['test/**/*.suite.test.ts'], testTimeout: 20_000 },
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/**/*.suite.test.ts'],
+          testTimeout: 20_000,
+        },
       },
       {
         test: {

@@ -74,7 +74,13 @@ const envelope = {
 };
 
 export const ledgerEvent = z.discriminatedUnion('type', [
-  z.strictObject({ ...envelope, type: z.literal('granted'), grantId: z.string(), expiresAtMs: time, nanoUsd: nano }),
+  z.strictObject({
+    ...envelope,
+    type: z.literal('granted'),
+    grantId: z.string(),
+    expiresAtMs: time,
+    nanoUsd: nano,
+  }),
   z.strictObject({
     ...envelope,
     type: z.literal('reserved'),
@@ -91,7 +97,13 @@ export const ledgerEvent = z.discriminatedUnion('type', [
   }),
   /** Written only once the provider's id for the answer is known while the call still runs. */
   z.strictObject({ ...envelope, type: z.literal('renewed'), callId: id, generationId: z.string() }),
-  z.strictObject({ ...envelope, type: z.literal('finished'), callId: id, end: callEnd, pending: pendingPrice }),
+  z.strictObject({
+    ...envelope,
+    type: z.literal('finished'),
+    callId: id,
+    end: callEnd,
+    pending: pendingPrice,
+  }),
   z.strictObject({
     ...envelope,
     type: z.literal('settled'),
@@ -102,7 +114,12 @@ export const ledgerEvent = z.discriminatedUnion('type', [
     end: callEnd,
   }),
   z.strictObject({ ...envelope, type: z.literal('expired'), lots: z.array(allocation) }),
-  z.strictObject({ ...envelope, type: z.literal('moved_out'), tradeId: z.string(), lots: z.array(allocation) }),
+  z.strictObject({
+    ...envelope,
+    type: z.literal('moved_out'),
+    tradeId: z.string(),
+    lots: z.array(allocation),
+  }),
   z.strictObject({ ...envelope, type: z.literal('move_refused'), tradeId: z.string(), reason: z.string() }),
   z.strictObject({
     ...envelope,

@@ -142,9 +142,7 @@ export type GrantResult =
   | { ok: true; repeated: boolean }
   | { ok: false; reason: 'lot_ended' | 'lot_too_far' | 'over_cap' };
 
-export type ReserveResult =
-  | { ok: true; repeated: boolean }
-  | ReserveRefusal;
+export type ReserveResult = { ok: true; repeated: boolean } | ReserveRefusal;
 
 /** In the order in which they are checked. */
 export type ReserveRefusal =

@@ -1,6 +1,6 @@
-import type { NanoUsd } from '../money.ts';
 import type { CallEnd, CallFacts, KeyLimit, PendingPrice } from '../events/ledger-event.ts';
 import type { CallId } from '../ids.ts';
+import type { NanoUsd } from '../money.ts';
 import type { Command, ResultOf } from './command.ts';
 import type { AgentStatus, HoldKind, Lot } from './state.ts';
 
