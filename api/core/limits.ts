@@ -1,4 +1,4 @@
-import { DAY_MS, MINUTE_MS, SECOND_MS } from './clock.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from './clock.ts';
 
 /** Every number of the spec's Limits section that has code today: the defaults, which the operator may change. */
 export interface Limits {
@@ -73,3 +73,18 @@ export const CONNECT_TIMEOUT_MS = 10 * SECOND_MS;
 
 /** No wait that we advertise is longer: some official clients sleep exactly as long as they are told. */
 export const RETRY_AFTER_MAX_MS = 60 * SECOND_MS;
+
+export const CONFIG_BYTES_MAX = 1024 * 1024;
+export const CONFIG_POLL_MS = SECOND_MS;
+export const SECRET_CHARS_MAX = 4096;
+export const PROVIDERS_MAX = 100;
+/** Per provider's list, and in the configuration. */
+export const MODELS_MAX = 5_000;
+export const MODEL_ID_CHARS_MAX = 256;
+export const CATALOG_BYTES_MAX = 16 * 1024 * 1024;
+export const CATALOG_FETCH_MS = 30 * SECOND_MS;
+export const CATALOG_REFRESH_MS = HOUR_MS;
+/** After a list that did not arrive. */
+export const CATALOG_RETRY_MS = MINUTE_MS;
+/** Older lists still price what they name, but no longer prove that a model does not exist. */
+export const CATALOG_STALE_MS = DAY_MS;
