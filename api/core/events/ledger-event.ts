@@ -8,12 +8,17 @@ import { z } from 'zod';
  * `v` is the version of this schema. A release reads what it and the release before it wrote.
  */
 const nano = z.string().regex(/^\d{1,20}$/);
+/** Wider than money: a price of a hundred dollars a request has 21 digits of atto-dollars. */
+const atto = z.string().regex(/^\d{1,30}$/);
 const time = z.int().nonnegative();
 const id = z.int().nonnegative();
 
 const allocation = z.strictObject({ expiresAtMs: time, nanoUsd: nano });
 
-export const tokenCounts = z.strictObject({
+// Facts about a call come from far away, and a field too many must not stop the journal's reader: what these schemas
+// do not know, they leave out. Everything that decides money is strict.
+
+export const tokenCounts = z.object({
   prompt: z.int().nonnegative(),
   completion: z.int().nonnegative(),
   reasoning: z.int().nonnegative().nullable(),
@@ -22,7 +27,7 @@ export const tokenCounts = z.strictObject({
 export type TokenCounts = z.infer<typeof tokenCounts>;
 
 /** What the call record shows of a call besides its money. */
-export const callFacts = z.strictObject({
+export const callFacts = z.object({
   model: z.string(),
   modelName: z.string(),
   endpoint: z.string(),
@@ -31,19 +36,19 @@ export const callFacts = z.strictObject({
 export type CallFacts = z.infer<typeof callFacts>;
 
 /** Prices saved at the hold, so that a call can be priced after a crash. Atto-dollars per unit, as decimal strings. */
-export const savedPrice = z.strictObject({
+export const savedPrice = z.object({
   providerId: z.string(),
-  promptAtto: nano,
-  completionAtto: nano,
-  cacheReadAtto: nano,
-  requestAtto: nano,
+  promptAtto: atto,
+  completionAtto: atto,
+  cacheReadAtto: atto,
+  requestAtto: atto,
   factorPpm: nano,
   /** Bytes of the prompt ÷ 4, rounded up: what an uncounted prompt is taken to be. */
   promptEstimateTokens: z.int().nonnegative(),
 });
 export type SavedPrice = z.infer<typeof savedPrice>;
 
-export const callEnd = z.strictObject({
+export const callEnd = z.object({
   outcome: z.enum(['ok', 'stopped', 'failed']),
   httpStatus: z.int().nullable(),
   errorCode: z.string().nullable(),
@@ -53,7 +58,7 @@ export const callEnd = z.strictObject({
 export type CallEnd = z.infer<typeof callEnd>;
 
 /** What the settlement loop needs to price a call whose cost was not known at its end. */
-export const pendingPrice = z.strictObject({
+export const pendingPrice = z.object({
   price: savedPrice,
   generationId: z.string().nullable(),
   /** True when the provider counted the tokens in `end.tokens`; otherwise they are what was delivered. */
@@ -91,6 +96,8 @@ export const ledgerEvent = z.discriminatedUnion('type', [
     nanoUsd: nano,
     allocations: z.array(allocation),
     leaseEndsAtMs: time.nullable(),
+    /** The start rate's theoretical arrival time after this start: a fold does not know the operator's rate. */
+    startsTatUs: time,
     timeLimitMs: z.int().positive(),
     call: callFacts,
     price: savedPrice,
@@ -153,4 +160,8 @@ export const ledgerEvent = z.discriminatedUnion('type', [
   }),
 ]);
 export type LedgerEvent = z.infer<typeof ledgerEvent>;
+
+/** Throws a `ZodError` on anything that is no ledger event of this version: a poison record stops its reader. */
+export const decodeLedgerEvent = (record: unknown): LedgerEvent => ledgerEvent.parse(record);
+
 export type LedgerEventOf<T extends LedgerEvent['type']> = Extract<LedgerEvent, { type: T }>;

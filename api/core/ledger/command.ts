@@ -102,14 +102,15 @@ export interface MoveIn {
   nanoUsd: NanoUsd;
 }
 
-/** Makes a key, or changes the label or limit of an active one. */
+/** Makes a key, or changes the label and limit of an active one. */
 export interface PutKey {
   type: 'put_key';
   agentId: number;
   keyId: number;
   label: string;
   prefix: string;
-  hash: string;
+  /** `null` only changes a key that exists; its prefix, hash and maker stay as they are in any case. */
+  hash: string | null;
   limit: { limitNanoUsd: NanoUsd; reset: KeyLimit['reset'] } | null;
   /** The key that asks, checked again inside the step; `null` for the operator. */
   actingKeyId: number | null;
@@ -140,7 +141,7 @@ export interface SetAgent {
 
 export type GrantResult =
   | { ok: true; repeated: boolean }
-  | { ok: false; reason: 'lot_ended' | 'lot_too_far' | 'over_cap' };
+  | { ok: false; reason: 'not_midnight' | 'lot_ended' | 'lot_too_far' | 'over_cap' };
 
 export type ReserveResult = { ok: true; repeated: boolean } | ReserveRefusal;
 
@@ -191,7 +192,9 @@ export type ActingKeyRefusal = { ok: false; reason: 'acting_key_revoked' | 'acti
 
 export type PutKeyResult =
   | { ok: true; repeated: boolean }
-  | { ok: false; reason: 'unknown_agent' | 'agent_not_active' | 'key_revoked' | 'hash_taken' }
+  | { ok: false; reason: 'unknown_agent' | 'unknown_key' | 'agent_not_active' | 'key_revoked' }
+  /** The id, or the hash, belongs to another key: take a new one. */
+  | { ok: false; reason: 'id_taken' | 'hash_taken' }
   | { ok: false; reason: 'too_many_active_keys' | 'too_many_mcp_keys' }
   | ActingKeyRefusal;
 

@@ -36,21 +36,24 @@ export interface AgentState {
   expiredNanoUsd: NanoUsd;
   movedInNanoUsd: NanoUsd;
   movedOutNanoUsd: NanoUsd;
-  /** GCRA: the theoretical arrival time of the next start. */
-  startsTatMs: number;
+  /** GCRA: the theoretical arrival time of the next start, in microseconds, so that any rate is a whole number. */
+  startsTatUs: number;
   /** Slots of running calls and when each frees itself. A lapsed lease says nothing about the hold. */
   leases: Map<CallId, number>;
   holds: Map<CallId, Hold>;
-  /** Ended calls of the last hour, oldest first, so that a repeated command is answered as it was. */
+  /** Ended calls of the last hour (and up to a minute more), oldest first, so that a repeated command is answered as it was. */
   done: Map<CallId, DoneCall>;
   keys: Map<number, KeyState>;
   /** What today's calls charged, for the daily share. */
   chargedToday: PeriodSum;
-  /** Grant and trade ids already booked, with the time until which they are kept. */
+  /** Grant ids already booked, with the time until which they count. */
   grants: Map<string, number>;
+  /** By `out:` or `in:` and the trade's id: an agent may trade with itself. */
   trades: Map<string, TradeDone>;
-  /** When keys were made over MCP, the last 24 hours. */
+  /** When keys were made over MCP, the last 24 hours, oldest first. */
   mcpKeysMadeAtMs: number[];
+  /** When `done`, `grants` and `trades` were last cleared of what no longer counts. */
+  prunedAtMs: number;
 }
 
 export interface Lot {
@@ -86,14 +89,16 @@ export interface Hold {
 }
 
 export interface DoneCall {
+  nonce: string;
   chargedNanoUsd: NanoUsd;
-  end: CallEnd;
   settledAtMs: number;
 }
 
 export interface TradeDone {
   keptUntilMs: number;
   result: 'moved_out' | 'move_refused' | 'moved_in';
+  /** Of a `moved_in`: booked in and expired at once. */
+  expiredNanoUsd: NanoUsd;
 }
 
 export interface PeriodSum {

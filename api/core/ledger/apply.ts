@@ -1,0 +1,97 @@
+import type { LedgerEvent } from '../events/ledger-event.ts';
+import { applyFinished, applyRenewed, applyReserved, applySettled } from './apply-call.ts';
+import { applyExpired, applyGranted, applyMovedIn, applyMovedOut, applyMoveRefused } from './apply-credit.ts';
+import { applyKeyPut, applyKeyRevoked } from './apply-key.ts';
+import type { Lease } from './decision.ts';
+import { newAgent } from './empty-ledger.ts';
+import { LedgerEventError, LedgerGapError } from './ledger-errors.ts';
+import { prune } from './prune.ts';
+import type { AgentState, LedgerState } from './state.ts';
+
+/**
+ * Changes the state that it is given; the only thing that does. It never re-decides: an event says what happened.
+ * Throws `LedgerGapError` or `LedgerEventError`, and then has changed nothing.
+ */
+export function apply(state: LedgerState, event: LedgerEvent): void {
+  const known = state.agents.get(event.agentId);
+  const expected = (known?.version ?? 0) + 1;
+  if (event.version !== expected) throw new LedgerGapError(event, expected);
+  const agent = known ?? firstOf(event);
+  change(state, agent, event);
+  agent.version = event.version;
+  if (known === undefined) state.agents.set(agent.agentId, agent);
+  else prune(agent, event.atMs);
+}
+
+/** For a fold over a log that may repeat itself. */
+export function foldEvent(state: LedgerState, event: LedgerEvent): 'applied' | 'skipped' {
+  const version = state.agents.get(event.agentId)?.version ?? 0;
+  if (event.version <= version) return 'skipped';
+  apply(state, event);
+  return 'applied';
+}
+
+/** Keeps a running call's slot. Never journaled: after a fold, slots end where their reserve put them. */
+export function renewLease(state: LedgerState, lease: Lease): void {
+  state.agents.get(lease.agentId)?.leases.set(lease.callId, lease.endsAtMs);
+}
+
+/** Credit and the refusal of a trade may name an agent that nobody has announced: it is made, inactive. */
+function firstOf(event: LedgerEvent): AgentState {
+  switch (event.type) {
+    case 'agent_set':
+    case 'granted':
+    case 'moved_in':
+    case 'move_refused':
+      return newAgent(event.agentId, `agent ${event.agentId}`, event.atMs);
+    default:
+      throw new LedgerEventError(event, 'no such agent');
+  }
+}
+
+function change(state: LedgerState, agent: AgentState, event: LedgerEvent): void {
+  switch (event.type) {
+    case 'reserved':
+      applyReserved(agent, event);
+      break;
+    case 'settled':
+      applySettled(agent, event);
+      break;
+    case 'renewed':
+      applyRenewed(agent, event);
+      break;
+    case 'finished':
+      applyFinished(agent, event);
+      break;
+    case 'granted':
+      applyGranted(agent, event);
+      break;
+    case 'expired':
+      applyExpired(agent, event);
+      break;
+    case 'moved_out':
+      applyMovedOut(agent, event);
+      break;
+    case 'move_refused':
+      applyMoveRefused(agent, event);
+      break;
+    case 'moved_in':
+      applyMovedIn(agent, event);
+      break;
+    case 'key_put':
+      applyKeyPut(state, agent, event);
+      break;
+    case 'key_revoked':
+      applyKeyRevoked(agent, event);
+      break;
+    case 'agent_set': {
+      const { source, sourceVersion, status } = event;
+      agent.statusBySource.set(source, { sourceVersion, status });
+      agent.name = event.name;
+      agent.token = event.token;
+      break;
+    }
+    default:
+      event satisfies never;
+  }
+}

@@ -1,0 +1,98 @@
+import type { LedgerEventOf } from '../events/ledger-event.ts';
+import { LEASE_MS, ORPHAN_MARGIN_MS } from '../limits.ts';
+import { minBigint } from '../money.ts';
+import type { Finish, FinishResult, Renew, RenewResult, Settle, SettleResult } from './command.ts';
+import { changed, type Decision, requireAmount, unchanged } from './decision.ts';
+import { findDone } from './done-calls.ts';
+import { soundEnd, soundPending } from './sound-end.ts';
+import type { AgentState, Hold, LedgerState } from './state.ts';
+
+/** The largest amount that an event can carry: a provider's absurd cost must not stop the journal. */
+const OVERRUN_MAX = 99_999_999_999_999_999_999n;
+
+/** A call that has finished has left its slot for good: only its price is open. */
+export function decideRenew(state: LedgerState, command: Renew, nowMs: number): Decision<RenewResult> {
+  const agent = state.agents.get(command.agentId);
+  const hold = agent?.holds.get(command.callId);
+  if (agent === undefined || hold === undefined || hold.pending !== null) {
+    return unchanged({ ok: false, reason: 'no_hold' });
+  }
+  const { agentId, callId, generationId } = command;
+  const lease = hold.kind === 'video' ? null : { agentId, callId, endsAtMs: nowMs + LEASE_MS };
+  if (generationId === null || generationId === hold.generationId) {
+    return { ...unchanged({ ok: true }), lease };
+  }
+  const event: LedgerEventOf<'renewed'> = {
+    v: 1,
+    type: 'renewed',
+    agentId,
+    version: agent.version + 1,
+    atMs: nowMs,
+    callId,
+    generationId,
+  };
+  return { ...changed({ ok: true }, event), lease };
+}
+
+export function decideFinish(state: LedgerState, command: Finish, nowMs: number): Decision<FinishResult> {
+  const agent = state.agents.get(command.agentId);
+  if (agent === undefined) return unchanged({ ok: false, reason: 'no_hold' });
+  const hold = agent.holds.get(command.callId);
+  if (hold === undefined) {
+    const done = findDone(agent, command.callId, nowMs);
+    if (done === null) return unchanged({ ok: false, reason: 'no_hold' });
+    return unchanged({ ok: false, reason: 'done', chargedNanoUsd: done.chargedNanoUsd });
+  }
+  if (hold.pending !== null) return unchanged({ ok: true, repeated: true });
+  const event: LedgerEventOf<'finished'> = {
+    v: 1,
+    type: 'finished',
+    agentId: command.agentId,
+    version: agent.version + 1,
+    atMs: nowMs,
+    callId: command.callId,
+    end: soundEnd(command.end),
+    pending: soundPending(command.pending),
+  };
+  return changed({ ok: true, repeated: false }, event);
+}
+
+/** Charges the cost, at most what was held: prepaid credit never owes. */
+export function decideSettle(state: LedgerState, command: Settle, nowMs: number): Decision<SettleResult> {
+  const agent = state.agents.get(command.agentId);
+  if (agent === undefined) return unchanged({ ok: false, reason: 'no_hold' });
+  const hold = agent.holds.get(command.callId);
+  if (hold === undefined) {
+    const done = findDone(agent, command.callId, nowMs);
+    if (done === null) return unchanged({ ok: false, reason: 'no_hold' });
+    return unchanged({ ok: true, repeated: true, chargedNanoUsd: done.chargedNanoUsd });
+  }
+  if (command.cause === 'orphan' && !isOrphan(hold, nowMs)) {
+    return unchanged({ ok: false, reason: 'not_orphaned' });
+  }
+  return chargeHold(agent, hold, command, nowMs);
+}
+
+/** A lapsed lease says nothing; a pending price has the settlement loop, however long that takes. */
+const isOrphan = (hold: Hold, nowMs: number): boolean =>
+  hold.pending === null && nowMs >= hold.startedAtMs + hold.timeLimitMs + ORPHAN_MARGIN_MS;
+
+function chargeHold(agent: AgentState, hold: Hold, command: Settle, nowMs: number): Decision<SettleResult> {
+  // An orphan is the gateway's own failure, which is free whatever the command says.
+  const cost = command.cause === 'orphan' ? 0n : command.costNanoUsd;
+  requireAmount(cost);
+  const charged = minBigint(cost, hold.nanoUsd);
+  const overrun = cost - charged;
+  const event: LedgerEventOf<'settled'> = {
+    v: 1,
+    type: 'settled',
+    agentId: agent.agentId,
+    version: agent.version + 1,
+    atMs: nowMs,
+    callId: hold.callId,
+    chargedNanoUsd: String(charged),
+    overrunNanoUsd: String(minBigint(overrun, OVERRUN_MAX)),
+    end: soundEnd(command.end),
+  };
+  return changed({ ok: true, repeated: false, chargedNanoUsd: charged, overrunNanoUsd: overrun }, event);
+}

@@ -1,0 +1,72 @@
+import type { LedgerEventOf } from '../events/ledger-event.ts';
+import { BALANCE_CAP_NANO_USD } from '../limits.ts';
+import { minBigint, type NanoUsd } from '../money.ts';
+import type { MoveIn, MoveInResult, MoveOut, MoveOutResult } from './command.ts';
+import { changed, type Decision, requireAmount, unchanged } from './decision.ts';
+import { balanceNanoUsd, findLot } from './lots.ts';
+import type { AgentState, LedgerState, TradeDone } from './state.ts';
+
+/**
+ * The seller's half of a trade. A refusal is an event like an acceptance: a retry elsewhere must not turn it
+ * into the other answer, or credit would be in transit for ever.
+ */
+export function decideMoveOut(state: LedgerState, command: MoveOut, nowMs: number): Decision<MoveOutResult> {
+  requireAmount(command.nanoUsd);
+  const agent = state.agents.get(command.agentId);
+  const known = findTrade(agent, outTrade(command.tradeId), nowMs);
+  if (known?.result === 'move_refused') return unchanged({ ok: false, repeated: true, reason: 'refused' });
+  if (known !== null) return unchanged({ ok: true, repeated: true });
+  const { agentId, tradeId, expiresAtMs } = command;
+  const header = { v: 1, agentId, version: (agent?.version ?? 0) + 1, atMs: nowMs, tradeId } as const;
+  const reason = refuseMoveOut(agent, command, nowMs);
+  if (reason !== null) {
+    const event: LedgerEventOf<'move_refused'> = { ...header, type: 'move_refused', reason };
+    return changed({ ok: false, repeated: false, reason: 'refused' }, event);
+  }
+  const lots = [{ expiresAtMs, nanoUsd: String(command.nanoUsd) }];
+  const event: LedgerEventOf<'moved_out'> = { ...header, type: 'moved_out', lots };
+  return changed({ ok: true, repeated: false }, event);
+}
+
+function refuseMoveOut(agent: AgentState | undefined, command: MoveOut, nowMs: number): string | null {
+  if (agent === undefined) return 'unknown_agent';
+  if (command.expiresAtMs <= nowMs) return 'lot_ended';
+  const free = findLot(agent, command.expiresAtMs)?.freeNanoUsd ?? 0n;
+  return command.nanoUsd > free ? 'balance' : null;
+}
+
+/** The buyer's half. It never refuses, because the seller's half is already done: what cannot be kept expires. */
+export function decideMoveIn(state: LedgerState, command: MoveIn, nowMs: number): Decision<MoveInResult> {
+  requireAmount(command.nanoUsd);
+  if (command.nanoUsd > BALANCE_CAP_NANO_USD) throw new RangeError('no lot can have held so much');
+  const agent = state.agents.get(command.agentId);
+  const known = findTrade(agent, inTrade(command.tradeId), nowMs);
+  if (known !== null) return unchanged({ ok: true, repeated: true, expiredNanoUsd: known.expiredNanoUsd });
+  const expiredNanoUsd = command.nanoUsd - keptOf(agent, command, nowMs);
+  const event: LedgerEventOf<'moved_in'> = {
+    v: 1,
+    type: 'moved_in',
+    agentId: command.agentId,
+    version: (agent?.version ?? 0) + 1,
+    atMs: nowMs,
+    tradeId: command.tradeId,
+    expiresAtMs: command.expiresAtMs,
+    nanoUsd: String(command.nanoUsd),
+    expiredNanoUsd: String(expiredNanoUsd),
+  };
+  return changed({ ok: true, repeated: false, expiredNanoUsd }, event);
+}
+
+function keptOf(agent: AgentState | undefined, command: MoveIn, nowMs: number): NanoUsd {
+  if (command.expiresAtMs <= nowMs) return 0n;
+  const room = BALANCE_CAP_NANO_USD - (agent === undefined ? 0n : balanceNanoUsd(agent));
+  return minBigint(command.nanoUsd, room);
+}
+
+export const outTrade = (tradeId: string): string => `out:${tradeId}`;
+export const inTrade = (tradeId: string): string => `in:${tradeId}`;
+
+function findTrade(agent: AgentState | undefined, name: string, nowMs: number): TradeDone | null {
+  const trade = agent?.trades.get(name);
+  return trade !== undefined && trade.keptUntilMs > nowMs ? trade : null;
+}

@@ -1,0 +1,39 @@
+import type { LedgerEventOf } from '../events/ledger-event.ts';
+import type { SetAgent, SetAgentResult } from './command.ts';
+import { changed, type Decision, unchanged } from './decision.ts';
+import type { LedgerState } from './state.ts';
+
+/**
+ * Each source counts its own versions, so that its messages may come late or twice. An agent that only credit has
+ * made has been announced by nobody: `create` may still name it.
+ */
+export function decideSetAgent(
+  state: LedgerState,
+  command: SetAgent,
+  nowMs: number,
+): Decision<SetAgentResult> {
+  const agent = state.agents.get(command.agentId);
+  const known = agent?.statusBySource.get(command.source);
+  if (known !== undefined && known.sourceVersion >= command.sourceVersion) {
+    return unchanged({ ok: true, repeated: true });
+  }
+  if (agent === undefined && command.mode === 'update') {
+    return unchanged({ ok: false, reason: 'unknown_agent' });
+  }
+  if (command.mode === 'create' && agent !== undefined && agent.statusBySource.size > 0) {
+    return unchanged({ ok: false, reason: 'exists' });
+  }
+  const event: LedgerEventOf<'agent_set'> = {
+    v: 1,
+    type: 'agent_set',
+    agentId: command.agentId,
+    version: (agent?.version ?? 0) + 1,
+    atMs: nowMs,
+    source: command.source,
+    sourceVersion: command.sourceVersion,
+    status: command.status,
+    name: command.name,
+    token: command.token,
+  };
+  return changed({ ok: true, repeated: false }, event);
+}

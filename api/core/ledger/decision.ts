@@ -1,0 +1,36 @@
+import type { LedgerEvent } from '../events/ledger-event.ts';
+import type { CallId } from '../ids.ts';
+import type { NanoUsd } from '../money.ts';
+
+/**
+ * What `decide` answers. The caller journals the events, gives each to `apply`, and gives `lease`, when there is
+ * one, to `renewLease`. A refused or repeated command has neither.
+ */
+export interface Decision<R> {
+  result: R;
+  /** At most one today. */
+  events: readonly LedgerEvent[];
+  /** A slot kept for another minute: not journaled, so a fold does not have it. */
+  lease: Lease | null;
+}
+
+export interface Lease {
+  agentId: number;
+  callId: CallId;
+  endsAtMs: number;
+}
+
+const NO_EVENTS: readonly LedgerEvent[] = Object.freeze([]);
+
+export const unchanged = <R>(result: R): Decision<R> => ({ result, events: NO_EVENTS, lease: null });
+
+export const changed = <R>(result: R, event: LedgerEvent): Decision<R> => ({
+  result,
+  events: [event],
+  lease: null,
+});
+
+/** A negative amount would mint money: it is a bug of the caller, not an answer. */
+export function requireAmount(nanoUsd: NanoUsd): void {
+  if (nanoUsd < 0n) throw new RangeError(`negative amount: ${nanoUsd}`);
+}

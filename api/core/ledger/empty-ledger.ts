@@ -1,0 +1,39 @@
+import type { AgentState, LedgerState } from './state.ts';
+
+export const emptyLedger = (): LedgerState => ({ agents: new Map(), keysByHash: new Map() });
+
+/** An agent before its first event: version 0, no status from any source, so inactive. */
+export function newAgent(agentId: number, name: string, createdAtMs: number): AgentState {
+  return {
+    agentId,
+    version: 0,
+    name,
+    token: null,
+    createdAtMs,
+    statusBySource: new Map(),
+    lots: [],
+    grantedNanoUsd: 0n,
+    chargedNanoUsd: 0n,
+    expiredNanoUsd: 0n,
+    movedInNanoUsd: 0n,
+    movedOutNanoUsd: 0n,
+    startsTatUs: 0,
+    leases: new Map(),
+    holds: new Map(),
+    done: new Map(),
+    keys: new Map(),
+    chargedToday: { periodStartMs: 0, nanoUsd: 0n },
+    grants: new Map(),
+    trades: new Map(),
+    mcpKeysMadeAtMs: [],
+    prunedAtMs: createdAtMs,
+  };
+}
+
+/** Puts a restored agent, with its keys' hashes, into a ledger that is being rebuilt. */
+export function addAgent(state: LedgerState, agent: AgentState): void {
+  state.agents.set(agent.agentId, agent);
+  for (const key of agent.keys.values()) {
+    state.keysByHash.set(key.hash, { agentId: agent.agentId, keyId: key.keyId });
+  }
+}
