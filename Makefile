@@ -31,7 +31,7 @@ test-unit: $(TOOLS) ## The tests that need no service, in under a minute
 check: $(TOOLS) ## Types, lint, format, import rules, generated files, the document's linters
 	tsc --noEmit
 	biome check --error-on-warnings .
-	node api/contract/write-documents.ts --check
+	node api/write-documents.ts --check
 	redocly lint openapi/v1.json --config openapi/redocly.yaml
 	spectral lint openapi/v1.json --ruleset openapi/spectral.yaml --fail-severity error --quiet
 
@@ -42,7 +42,7 @@ torture: $(TOOLS) ## Long kill, fault and history runs
 	@node test/torture/main.ts
 
 openapi: $(TOOLS) ## Write openapi/*.json anew from the router and the configuration's schema
-	@node api/contract/write-documents.ts
+	@node api/write-documents.ts
 
 clean: ## Remove what was installed and the data of local runs
 	rm -rf node_modules .faregate .cache coverage

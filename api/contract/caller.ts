@@ -1,0 +1,8 @@
+import type { AgentStatus } from '#core/ledger/state.ts';
+
+/** Whose key it is. The status refuses only what starts a call. */
+export interface Caller {
+  agentId: number;
+  keyId: number;
+  agentStatus: AgentStatus;
+}

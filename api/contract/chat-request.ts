@@ -1,0 +1,195 @@
+import { z } from 'zod';
+import { CHOICES_MAX, FALLBACK_MODELS_MAX, TOOLS_MAX } from '#core/limits.ts';
+import { describeIssue } from './describe-issue.ts';
+import { type ApiError, apiError } from './errors.ts';
+
+/*
+ * Every object is open: any other field of the format is accepted and passed on (spec: Chat completion request).
+ * Optional fields may be null, which counts as absent, because official clients send null for what was not set.
+ * An `error` text says what is expected; `describeIssue` makes the whole sentence.
+ */
+
+const MODEL_ID_CHARS_MAX = 256;
+const TOKENS_MAX = 2_147_483_647;
+
+const object = <Shape extends z.core.$ZodShape>(shape: Shape) => z.looseObject(shape, { error: 'an object' });
+const text = () => z.string({ error: 'a string' });
+const tokenCap = () => {
+  const error = `a whole number from 1 to ${TOKENS_MAX}`;
+  return z.int({ error }).min(1, { error }).max(TOKENS_MAX, { error });
+};
+const modelId = () => {
+  const error = `a model id: a string of 1 to ${MODEL_ID_CHARS_MAX} characters`;
+  return z.string({ error }).min(1, { error }).max(MODEL_ID_CHARS_MAX, { error });
+};
+
+const ImageUrl = object({
+  url: text().meta({
+    description: 'A public https link, or the `url` of an upload. Not inline data.',
+    examples: ['https://example.com/cat.png'],
+  }),
+}).meta({ id: 'ImageUrl' });
+
+const ContentPart = object({
+  type: text().meta({ description: 'The kind of part.', examples: ['text', 'image_url'] }),
+  text: text().nullish().meta({ description: 'Of a `text` part.' }),
+  image_url: ImageUrl.nullish().meta({ description: 'Of an `image_url` part.' }),
+}).meta({ id: 'ContentPart', description: 'One part of a message: text, or a link to an image.' });
+
+const ROLES = ['system', 'developer', 'user', 'assistant', 'tool'] as const;
+
+const ChatMessage = object({
+  role: z.enum(ROLES, { error: `one of ${ROLES.join(', ')}` }).meta({ description: 'Who speaks.' }),
+  content: z
+    .union([text(), z.array(ContentPart)], { error: 'a string or an array of part objects' })
+    .nullish()
+    .meta({
+      description:
+        'The text, or its parts. Required, except in an assistant message, which may hold only tool calls.',
+    }),
+}).meta({ id: 'ChatMessage' });
+type ChatMessage = z.infer<typeof ChatMessage>;
+
+const ToolFunction = object({
+  name: text(),
+  description: text().nullish(),
+  parameters: z
+    .record(z.string(), z.unknown(), { error: 'an object' })
+    .nullish()
+    .meta({ description: 'A JSON Schema of the arguments.' }),
+}).meta({ id: 'ToolFunction' });
+
+const Tool = object({
+  type: text().meta({ examples: ['function'] }),
+  function: ToolFunction.nullish(),
+}).meta({ id: 'Tool', description: "A tool in the format's own shape." });
+
+const TOOL_CHOICES = ['auto', 'none', 'required'] as const;
+const ToolChoice = object({
+  type: text(),
+  function: object({ name: text() }).meta({ id: 'ToolChoiceFunction' }).nullish(),
+}).meta({ id: 'ToolChoice', description: 'One function by name.' });
+
+const JsonSchemaFormat = object({}).meta({
+  id: 'JsonSchemaFormat',
+  description: 'A `name`, a `schema` and, if wanted, `strict`.',
+});
+
+const ResponseFormat = object({
+  type: text().meta({ examples: ['json_schema'] }),
+  json_schema: JsonSchemaFormat.nullish().meta({ description: 'Required with the type `json_schema`.' }),
+}).meta({ id: 'ResponseFormat' });
+
+/** `low`, `medium` and `high` by the spec; the others are values of the format that some models know. */
+const EFFORTS = ['low', 'medium', 'high', 'none', 'minimal', 'xhigh', 'max'] as const;
+const Reasoning = object({
+  effort: z.enum(EFFORTS, { error: `one of ${EFFORTS.join(', ')}` }).nullish(),
+}).meta({ id: 'Reasoning', description: 'Reasoning tokens are billed as output.' });
+
+const StreamOptions = object({
+  include_usage: z
+    .boolean({ error: 'a boolean' })
+    .nullish()
+    .meta({ description: 'Adds a last chunk with the usage, cost included.' }),
+}).meta({ id: 'StreamOptions' });
+
+const temperatureRange = 'a number from 0 to 2';
+const choiceRange = `a whole number from 1 to ${CHOICES_MAX}`;
+
+export const ChatCompletionRequest = object({
+  model: modelId().meta({
+    description:
+      'A model id, optionally with a suffix: `:nitro`, `:floor` or `:exacto` steer which provider runs it.',
+  }),
+  messages: z
+    .array(ChatMessage, { error: 'an array of messages' })
+    .min(1, { error: 'an array of at least one message' })
+    .meta({ description: 'Oldest first.' }),
+  max_tokens: tokenCap().nullish().meta({
+    description:
+      "Longest answer in tokens. Without it the reserve covers the model's whole output; a lower number reserves less.",
+  }),
+  max_completion_tokens: tokenCap().nullish().meta({ description: 'Another name of `max_tokens`.' }),
+  n: z
+    .int({ error: choiceRange })
+    .min(1, { error: choiceRange })
+    .max(CHOICES_MAX, { error: choiceRange })
+    .nullish()
+    .meta({ description: 'How many answers. The reserve covers them all.' }),
+  stream: z.boolean({ error: 'a boolean' }).nullish().meta({ description: 'Answer by server-sent events.' }),
+  stream_options: StreamOptions.nullish(),
+  temperature: z
+    .number({ error: temperatureRange })
+    .min(0, { error: temperatureRange })
+    .max(2, { error: temperatureRange })
+    .nullish(),
+  tools: z
+    .array(Tool, { error: 'an array of tools' })
+    .max(TOOLS_MAX, { error: `an array of at most ${TOOLS_MAX} tools` })
+    .nullish()
+    .meta({ description: 'Functions that the caller runs. An empty array counts as absent.' }),
+  tool_choice: z
+    .union([z.enum(TOOL_CHOICES), ToolChoice], {
+      error: `one of ${TOOL_CHOICES.join(', ')}, or an object that names one function`,
+    })
+    .nullish(),
+  response_format: ResponseFormat.nullish().meta({ description: 'Structured output.' }),
+  reasoning: Reasoning.nullish(),
+  models: z
+    .array(modelId(), { error: 'an array of model ids' })
+    .max(FALLBACK_MODELS_MAX, { error: `an array of at most ${FALLBACK_MODELS_MAX} model ids` })
+    .nullish()
+    .meta({
+      description:
+        'Fallbacks, tried in order when the first is busy or down. The reserve covers the dearest. An empty array counts as absent.',
+    }),
+}).meta({
+  id: 'ChatCompletionRequest',
+  description: 'Any other field of the chat-completions format is accepted and passed on.',
+});
+export type ChatCompletionRequest = z.infer<typeof ChatCompletionRequest>;
+
+export type ParsedChatRequest = { ok: true; request: ChatCompletionRequest } | { ok: false; error: ApiError };
+
+/**
+ * Checks a parsed body. In `request`, null stands for an optional field that was not set, and empty `tools` and
+ * `models` became null: some generated clients send empty arrays for what the caller left out.
+ */
+export function parseChatRequest(body: unknown): ParsedChatRequest {
+  const parsed = ChatCompletionRequest.safeParse(body);
+  if (!parsed.success) return { ok: false, error: describeIssue(parsed.error.issues, body) };
+  const request = parsed.data;
+  const refusal = refuseContents(request.messages) ?? refuseFormat(request);
+  if (refusal !== null) return { ok: false, error: refusal };
+  if (request.tools?.length === 0) request.tools = null;
+  if (request.models?.length === 0) request.models = null;
+  return { ok: true, request };
+}
+
+/** What depends on another field of the same message or part. A loop, because a refinement costs per object. */
+function refuseContents(messages: readonly ChatMessage[]): ApiError | null {
+  for (const [index, { role, content }] of messages.entries()) {
+    const param = `messages[${index}].content`;
+    if (content === undefined || content === null) {
+      if (role !== 'assistant') return expected(param, 'a string or an array of part objects');
+    } else if (typeof content !== 'string') {
+      for (const [at, part] of content.entries()) {
+        if (part.type === 'text' && typeof part.text !== 'string') {
+          return expected(`${param}[${at}].text`, 'a string');
+        }
+        if (part.type === 'image_url' && !part.image_url) {
+          return expected(`${param}[${at}].image_url`, 'an object');
+        }
+      }
+    }
+  }
+  return null;
+}
+
+function refuseFormat({ response_format: format }: ChatCompletionRequest): ApiError | null {
+  if (format?.type !== 'json_schema' || format.json_schema) return null;
+  return expected('response_format.json_schema', 'an object');
+}
+
+const expected = (param: string, what: string): ApiError =>
+  apiError('invalid_request', { param, message: `\`${param}\` is required here and has to be ${what}.` });

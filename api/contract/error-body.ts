@@ -1,0 +1,43 @@
+import { SECOND_MS } from '#core/clock.ts';
+import { type ApiError, type ErrorCode, type ErrorRow, type ErrorShape, errorTable } from './errors.ts';
+
+export interface ChatErrorBody {
+  error: { message: string; type: string; code: ErrorCode; param: string | null };
+}
+
+export interface MessagesErrorBody {
+  type: 'error';
+  error: { type: string; message: string; code: ErrorCode };
+}
+
+export function errorStatus(code: ErrorCode, shape: ErrorShape): number {
+  const row: ErrorRow = errorTable[code];
+  return shape === 'messages' ? (row.messages?.status ?? row.status) : row.status;
+}
+
+export function errorType(code: ErrorCode, shape: ErrorShape): string {
+  const row: ErrorRow = errorTable[code];
+  return shape === 'messages' ? (row.messages?.type ?? row.type) : row.type;
+}
+
+/** Spec: Errors, Shapes. The same object stands in error answers and in the error events of streams. */
+export function errorBody(error: ApiError, shape: ErrorShape): ChatErrorBody | MessagesErrorBody {
+  const { code, message, param } = error;
+  const type = errorType(code, shape);
+  if (shape === 'messages') return { type: 'error', error: { type, message, code } };
+  return { error: { message, type, code, param } };
+}
+
+/** The headers that depend on the error alone. */
+export function errorHeaders(error: ApiError): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (error.code === 'invalid_api_key') headers['www-authenticate'] = 'Bearer realm="faregate"';
+  if (error.retryAfterMs !== undefined) {
+    // Up in both: a client that comes back a moment too early is refused again. Zero would mean "at once".
+    const waitMs = Math.max(1, Math.ceil(error.retryAfterMs));
+    headers['retry-after'] = String(Math.ceil(waitMs / SECOND_MS));
+    headers['retry-after-ms'] = String(waitMs);
+  }
+  if (error.shouldRetry === false) headers['x-should-retry'] = 'false';
+  return headers;
+}

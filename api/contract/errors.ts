@@ -1,0 +1,258 @@
+import { SECOND_MS } from '#core/clock.ts';
+import { RETRY_AFTER_MAX_MS } from '#core/limits.ts';
+
+/** What the caller should do. `fix_first`: the same request will be refused again. */
+export type RetryClass = 'fix_first' | 'after_wait' | 'retry';
+/** What a call that ends so is charged: nothing, or what the provider recorded (usually nothing). */
+export type CostClass = 'free' | 'recorded';
+/** The chat-completions and responses formats share one error shape; the messages format has its own. */
+export type ErrorShape = 'chat' | 'messages';
+
+export interface ErrorRow {
+  status: number;
+  /** `error.type` in the chat and responses shape. */
+  type: string;
+  retry: RetryClass;
+  cost: CostClass;
+  /** Advertised when the refusal does not know its own wait. Every 429 and 503 has one. */
+  retryAfterMs?: number;
+  /** Said when the refusal has nothing more precise to say: what is wrong and what to do, in one sentence. */
+  message: string;
+  /** Where the messages format differs. */
+  messages?: { status?: number; type?: string };
+  /** The wait may be hours: sent as it is, with `x-should-retry: false`, so that no client sleeps through it. */
+  longWait?: true;
+}
+
+const fixFirst = (status: number, type: string, message: string): ErrorRow => ({
+  status,
+  type,
+  retry: 'fix_first',
+  cost: 'free',
+  message,
+});
+
+const afterWait = (status: number, type: string, seconds: number, message: string): ErrorRow => ({
+  status,
+  type,
+  retry: 'after_wait',
+  cost: 'free',
+  retryAfterMs: seconds * SECOND_MS,
+  message,
+});
+
+const retry = (status: number, cost: CostClass, message: string): ErrorRow => ({
+  status,
+  type: 'server_error',
+  retry: 'retry',
+  cost,
+  message,
+  messages: { type: 'api_error' },
+});
+
+const OVERLOADED = 'overloaded_error';
+
+/**
+ * The spec's 31 codes, in its order. The running gateway, the OpenAPI document and the tests all read this table.
+ *
+ * The spec does not show the retry class and cost of `daily_share_used`, `gateway_unavailable`,
+ * `catalog_unavailable`, `service_unavailable` and `provider_unavailable`. All five are refused before a provider
+ * is called, so they are `free`; time or the operator ends them, so they are `after_wait`.
+ */
+export const errorTable = {
+  invalid_api_key: fixFirst(
+    401,
+    'authentication_error',
+    'Send a valid API key as "Authorization: Bearer <key>" or "x-api-key: <key>".',
+  ),
+  agent_inactive: fixFirst(
+    403,
+    'permission_error',
+    "This agent is not active yet; wait until its launch is confirmed and its launch fee is paid, as the agent's page shows.",
+  ),
+  agent_suspended: fixFirst(403, 'permission_error', 'This agent is suspended; ask the operator why.'),
+  invalid_request: fixFirst(
+    400,
+    'invalid_request_error',
+    'The request is not valid; correct it and send it again.',
+  ),
+  unknown_model: fixFirst(
+    400,
+    'invalid_request_error',
+    'No listed model has this id; choose one from GET /models.',
+  ),
+  model_not_served: fixFirst(
+    400,
+    'invalid_request_error',
+    'This model is not served here; choose one from GET /models.',
+  ),
+  tool_not_served: fixFirst(
+    400,
+    'invalid_request_error',
+    'One of the tools is not served here; leave it out, or bound its steps if it runs in a loop.',
+  ),
+  request_too_large: {
+    ...fixFirst(
+      413,
+      'invalid_request_error',
+      'The request is too large; shorten it, and send images and files as URLs.',
+    ),
+    messages: { type: 'request_too_large' },
+  },
+  request_over_capacity: fixFirst(
+    400,
+    'invalid_request_error',
+    'This one request would hold more than the gateway can hold for a single call now; lower max_tokens.',
+  ),
+  not_found: fixFirst(
+    404,
+    'not_found_error',
+    'Nothing is served at this path and method; check both against the API reference.',
+  ),
+  insufficient_balance: fixFirst(
+    402,
+    'billing_error',
+    "The spendable balance is below this call's reserve; add credit or lower max_tokens.",
+  ),
+  key_limit: fixFirst(
+    402,
+    'billing_error',
+    "This key's spending limit cannot cover this call's reserve; lower max_tokens, raise the limit or wait for its reset.",
+  ),
+  rate_limited: afterWait(
+    429,
+    'rate_limit_error',
+    1,
+    'This agent starts calls too fast; wait as retry-after-ms says.',
+  ),
+  too_many_running_calls: afterWait(
+    429,
+    'rate_limit_error',
+    2,
+    'This agent has as many calls running as it may; start another when one ends.',
+  ),
+  daily_share_used: {
+    ...afterWait(
+      429,
+      'rate_limit_error',
+      60,
+      "This agent used its share of today's capacity; it may start calls again at 00:00 UTC, or sooner if capacity is added.",
+    ),
+    longWait: true,
+  },
+  model_busy: {
+    ...afterWait(
+      503,
+      'server_error',
+      2,
+      'Every provider of this model is at capacity; wait as retry-after-ms says, or name fallbacks in models.',
+    ),
+    messages: { status: 529, type: OVERLOADED },
+  },
+  gateway_busy: {
+    ...afterWait(
+      503,
+      'server_error',
+      1,
+      'The gateway is at capacity for a moment; wait as retry-after-ms says.',
+    ),
+    messages: { type: OVERLOADED },
+  },
+  gateway_capacity: {
+    ...afterWait(503, 'server_error', 15, 'The gateway is adding capacity; wait as retry-after-ms says.'),
+    messages: { type: OVERLOADED },
+  },
+  gateway_unavailable: afterWait(
+    503,
+    'server_error',
+    15,
+    'The gateway is briefly unavailable; wait as retry-after-ms says.',
+  ),
+  catalog_unavailable: afterWait(
+    503,
+    'server_error',
+    5,
+    'Model prices are briefly unavailable; wait as retry-after-ms says.',
+  ),
+  service_unavailable: afterWait(
+    503,
+    'server_error',
+    2,
+    'Balances are briefly unavailable; wait as retry-after-ms says.',
+  ),
+  provider_unavailable: afterWait(
+    503,
+    'server_error',
+    15,
+    'This model is unavailable right now; wait as retry-after-ms says, or choose another.',
+  ),
+  gateway_error: retry(
+    500,
+    'free',
+    'The gateway failed and charged nothing; try again, and quote the call id to the operator if it happens again.',
+  ),
+  upstream_timeout: retry(
+    504,
+    'recorded',
+    'The model sent nothing before the time limit; try again, or ask for a shorter answer.',
+  ),
+  upstream_unreachable: retry(502, 'free', 'The connection to the provider failed; try again.'),
+  provider_error: retry(502, 'recorded', 'The provider failed or refused this call; try again.'),
+  no_provider: fixFirst(
+    404,
+    'not_found_error',
+    'No provider of this model supports every option of the request; leave some out.',
+  ),
+  provider_refused: fixFirst(
+    403,
+    'permission_error',
+    "The provider's own policy refused this request; change its content.",
+  ),
+  unprocessable: {
+    ...fixFirst(
+      422,
+      'server_error',
+      'The provider took the request but could not run it; change the request or the model.',
+    ),
+    messages: { type: 'api_error' },
+  },
+  timeout: retry(408, 'recorded', 'The provider gave up waiting; try again.'),
+  upstream_error: retry(502, 'recorded', 'The provider answered with an error; try again.'),
+} as const satisfies Record<string, ErrorRow>;
+
+export type ErrorCode = keyof typeof errorTable;
+
+/** A refusal as a value, from where it is decided to where it is rendered. Made by `apiError` only. */
+export interface ApiError {
+  /** Tells a refusal from an answer. */
+  refused: true;
+  code: ErrorCode;
+  /** Seen by the caller: never an upstream's or an exception's own text. */
+  message: string;
+  /** The request field that is at fault, such as `messages[0].role`. */
+  param: string | null;
+  retryAfterMs?: number;
+  shouldRetry?: false;
+}
+
+export interface ApiErrorDetails {
+  message?: string;
+  param?: string;
+  retryAfterMs?: number;
+}
+
+export function apiError(code: ErrorCode, details: ApiErrorDetails = {}): ApiError {
+  const row: ErrorRow = errorTable[code];
+  const error: ApiError = {
+    refused: true,
+    code,
+    message: details.message ?? row.message,
+    param: details.param ?? null,
+  };
+  const waitMs = details.retryAfterMs ?? row.retryAfterMs;
+  if (waitMs === undefined) return error;
+  if (row.longWait) return { ...error, retryAfterMs: waitMs, shouldRetry: false };
+  return { ...error, retryAfterMs: Math.min(waitMs, RETRY_AFTER_MAX_MS) };
+}
+
+export const isApiError = (value: object): value is ApiError => 'refused' in value;

@@ -1,0 +1,149 @@
+import type { OpenAPIObject } from 'trpc-to-openapi';
+import { errorBody, errorStatus } from './error-body.ts';
+import { apiError, type ErrorCode, type ErrorShape, errorTable } from './errors.ts';
+import { type HeaderName, headerDocs } from './headers.ts';
+import { errorsOf, type Route, type RouteFacts, shapeOfPath } from './route.ts';
+
+type PathItem = NonNullable<OpenAPIObject['paths']>[string];
+type Operation = NonNullable<PathItem['get']>;
+type Components = NonNullable<OpenAPIObject['components']>;
+
+type Described = Pick<Route<never, never>, 'facts' | 'input'>;
+
+/** Adds to every operation what the generator cannot say. Changes `document` in place. */
+export function finishOperations(document: OpenAPIObject, routes: readonly Described[]): void {
+  const components = document.components ?? {};
+  document.components = components;
+  for (const route of routes) {
+    const { facts } = route;
+    const operation = operationOf(document, facts);
+    nameRequestBody(operation, components, route);
+    describeAnswer(operation, components, facts);
+    listErrors(operation, components, facts);
+    // Absent would mean the same, but linters take an absent security for a forgotten one.
+    if (facts.auth === 'none') operation.security = [];
+    if (operation.parameters?.length === 0) delete operation.parameters;
+  }
+}
+
+function operationOf(document: OpenAPIObject, { method, path, operationId }: RouteFacts): Operation {
+  const item = document.paths?.[path];
+  const operation = Object.entries(item ?? {}).find(([name]) => name === method.toLowerCase())?.[1];
+  if (operation === undefined) throw new Error(`The generator left out ${operationId}.`);
+  return operation;
+}
+
+/** The generator inlines a body's schema; without a name every SDK would invent one. */
+function nameRequestBody(operation: Operation, components: Components, { facts, input }: Described): void {
+  const body = operation.requestBody;
+  const json = body !== undefined && 'content' in body ? body.content['application/json'] : undefined;
+  if (json?.schema === undefined) return;
+  const hasPathParameter = facts.path.includes('{');
+  const name =
+    (hasPathParameter ? undefined : input?.meta()?.id) ?? `${capitalize(facts.operationId)}Request`;
+  components.schemas = { ...components.schemas, [name]: json.schema };
+  json.schema = schemaRef(name);
+  if (facts.examples.request !== undefined) json.examples = { default: { value: facts.examples.request } };
+}
+
+function describeAnswer(operation: Operation, components: Components, facts: RouteFacts): void {
+  const answer = operation.responses?.['200'];
+  const json = answer?.content?.['application/json'];
+  if (json === undefined) return;
+  json.examples = { default: { value: facts.examples.answer } };
+  answer.headers = headerRefs(components, facts.headers ?? []);
+  const eventSchema = facts.event?.meta()?.id;
+  if (eventSchema === undefined) return;
+  const name = `${facts.operationId.replace(/^create/, '')}Event`;
+  components.schemas = { ...components.schemas, [name]: eventObject(eventSchema) };
+  const examples = (facts.examples.events ?? []).map((data, index) => [
+    `event${index + 1}`,
+    { value: { data } },
+  ]);
+  answer.content['text/event-stream'] = {
+    schema: schemaRef(name),
+    ...(examples.length > 0 ? { examples: Object.fromEntries(examples) } : {}),
+  };
+}
+
+/** One event as an object. A content type for `data` would fail on `[DONE]`, which is not JSON. */
+const eventObject = (eventSchema: string) => ({
+  type: 'object' as const,
+  description: 'One server-sent event.',
+  properties: {
+    event: {
+      type: 'string' as const,
+      description: "The event's name, in the formats that name their events.",
+    },
+    data: {
+      type: 'string' as const,
+      description: `JSON of ${eventSchema}; \`[DONE]\` ends the stream.`,
+      'x-event-schema': schemaRef(eventSchema),
+    },
+  },
+  required: ['data'],
+  additionalProperties: true,
+});
+
+/** One response a status and shape, shared by all operations; which codes an operation answers stands beside. */
+function listErrors(operation: Operation, components: Components, facts: RouteFacts): void {
+  const shape = shapeOfPath(facts.path);
+  const byStatus = groupByStatus(errorsOf(facts), shape);
+  for (const status of byStatus.keys()) {
+    const name = `${shape === 'chat' ? '' : 'Messages'}Error${status}`;
+    components.responses = { ...components.responses, [name]: errorResponse(components, status, shape) };
+    operation.responses = { ...operation.responses, [status]: { $ref: `#/components/responses/${name}` } };
+  }
+  operation['x-error-codes'] = Object.fromEntries(byStatus);
+}
+
+const allCodes = Object.keys(errorTable).filter((code): code is ErrorCode => code in errorTable);
+
+function errorResponse(components: Components, status: number, shape: ErrorShape) {
+  const codes = groupByStatus(allCodes, shape).get(status) ?? [];
+  const rows = codes.map((code) => `- \`${code}\` (${retryText(code)}): ${errorTable[code].message}`);
+  return {
+    description: rows.join('\n'),
+    headers: headerRefs(components, errorHeaderNames(status)),
+    content: {
+      'application/json': {
+        schema: schemaRef(shape === 'chat' ? 'ErrorResponse' : 'MessagesErrorResponse'),
+        examples: Object.fromEntries(
+          codes.map((code) => [code, { value: errorBody(apiError(code), shape) }]),
+        ),
+      },
+    },
+  };
+}
+
+function retryText(code: ErrorCode): string {
+  const { retry, cost } = errorTable[code];
+  const what = { fix_first: 'fix first', after_wait: 'retry after the wait', retry: 'retry' }[retry];
+  return `${what}; ${cost === 'free' ? 'free' : 'charged what the provider recorded, usually nothing'}`;
+}
+
+function errorHeaderNames(status: number): HeaderName[] {
+  const names: HeaderName[] = ['x-service-call-id', 'x-request-id'];
+  if (status === 401) names.push('www-authenticate');
+  if (status === 429 || status === 503 || status === 529) names.push('retry-after', 'retry-after-ms');
+  if (status === 429) names.push('x-should-retry');
+  return names;
+}
+
+function groupByStatus(codes: readonly ErrorCode[], shape: ErrorShape): Map<number, ErrorCode[]> {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of codes) {
+    const status = errorStatus(code, shape);
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return byStatus;
+}
+
+function headerRefs(components: Components, names: readonly HeaderName[]) {
+  const docs = names.map((name) => [name, headerDocs[name]]);
+  components.headers = { ...components.headers, ...Object.fromEntries(docs) };
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,0 +1,158 @@
+import { isRecord } from '#core/is-record.ts';
+
+type Json = Record<string, unknown>;
+
+/**
+ * Rewrites every schema of a document so that generated SDKs compile and, above all, survive what a later release
+ * adds: open objects and open enums in answers, 64-bit integers, no unions that a generator cannot read. Drops
+ * components that nothing refers to and sorts the rest, so that the text is stable.
+ */
+export function finishSchemas(document: object): object {
+  const tidied = mapSchemas(structuredClone(document));
+  const components: Json = isRecord(tidied) && isRecord(tidied.components) ? tidied.components : {};
+  const schemas: Json = isRecord(components.schemas) ? components.schemas : {};
+  const answered = reach(schemas, refsIn(answersOf(tidied)));
+  const named = Object.entries(schemas).map(([name, schema]) => [name, tidy(schema, answered.has(name))]);
+  const merged = mergeTwins({
+    ...Object(tidied),
+    components: { ...components, schemas: Object.fromEntries(named) },
+  });
+  return dropUnused(merged);
+}
+
+/** Every schema outside of `components.schemas` stands under the key `schema`. */
+function mapSchemas(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(mapSchemas);
+  if (!isRecord(node)) return node;
+  return mapValues(node, (value, key) => {
+    if (key === 'schema') return tidy(value, true);
+    return key === 'example' || key === 'examples' || key === 'schemas' ? value : mapSchemas(value);
+  });
+}
+
+const SCHEMA_MAPS = new Set(['properties', 'patternProperties']);
+const SCHEMA_LISTS = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems']);
+const SCHEMA_VALUES = new Set(['items', 'additionalProperties', 'not']);
+
+function tidy(schema: unknown, inAnswer: boolean): unknown {
+  if (!isRecord(schema)) return schema;
+  const inner = mapValues(schema, (value, key) => {
+    if (SCHEMA_MAPS.has(key) && isRecord(value)) return mapValues(value, (each) => tidy(each, inAnswer));
+    if (SCHEMA_LISTS.has(key) && Array.isArray(value)) return value.map((each) => tidy(each, inAnswer));
+    return SCHEMA_VALUES.has(key) ? tidy(value, inAnswer) : value;
+  });
+  return openEnum(openObject(plainNumber(plainUnion(inner)), inAnswer));
+}
+
+/** One generator stops at a union inside a union, another at `type` with two names beside null. */
+function plainUnion(schema: Json): Json {
+  const { type } = schema;
+  if (Array.isArray(type) && type.filter((name) => name !== 'null').length > 1) {
+    const { type: _, ...rest } = schema;
+    return { ...rest, anyOf: type.map((name) => ({ type: name })) };
+  }
+  if (!Array.isArray(schema.anyOf)) return schema;
+  const anyOf = schema.anyOf.flatMap((option: Json) =>
+    Array.isArray(option.anyOf) && Object.keys(option).length === 1 ? option.anyOf : [option],
+  );
+  const [other, ...more] = anyOf.filter((option: Json) => option.type !== 'null');
+  if (more.length > 0 || anyOf.length !== 2 || typeof other?.type !== 'string') return { ...schema, anyOf };
+  const { anyOf: _, ...rest } = schema;
+  return { ...rest, ...other, ...describe(rest, other.description), type: [other.type, 'null'] };
+}
+
+const SAFE = Number.MAX_SAFE_INTEGER;
+const INT32_MAX = 2_147_483_647;
+
+/** Without a format some SDKs read an integer as 32 bits, and milliseconds wrap to a negative number in silence. */
+function plainNumber(schema: Json): Json {
+  const { pattern, minimum, maximum, propertyNames: _, ...rest } = schema;
+  const tidied: Json = { ...rest };
+  if (minimum !== undefined && minimum !== -SAFE) tidied.minimum = minimum;
+  if (maximum !== undefined && maximum !== SAFE) tidied.maximum = maximum;
+  // The format says it all; the pattern beside it is unreadable and checked twice.
+  if (pattern !== undefined && rest.format === undefined) tidied.pattern = pattern;
+  const isInteger = rest.type === 'integer' || (Array.isArray(rest.type) && rest.type.includes('integer'));
+  const isSmall = typeof maximum === 'number' && maximum <= INT32_MAX;
+  if (isInteger && !isSmall && rest.format === undefined) tidied.format = 'int64';
+  return tidied;
+}
+
+/** Some SDKs refuse an unknown field even where the schema says nothing about others: the openness is written out. */
+function openObject(schema: Json, inAnswer: boolean): Json {
+  const { type, properties, additionalProperties: more } = schema;
+  if (isRecord(more) && Object.keys(more).length === 0) return { ...schema, additionalProperties: true };
+  const isObject = type === 'object' || (Array.isArray(type) && type.includes('object'));
+  if (!inAnswer || !isObject || properties === undefined || isRecord(more)) return schema;
+  return { ...schema, additionalProperties: true };
+}
+
+/** A closed enum makes an old SDK throw on a value that was added later. */
+function openEnum(schema: Json): Json {
+  const { enum: values, ...rest } = schema;
+  if (!Array.isArray(values) || values.length < 2 || schema.type !== 'string') return schema;
+  const text = `One of: ${values.join(', ')}. New values may be added.`;
+  return { ...rest, ...describe(rest, text), 'x-extensible-enum': values };
+}
+
+function describe({ description }: Json, more: unknown): Json {
+  const parts = [description, more].filter((part) => typeof part === 'string');
+  return parts.length === 0 ? {} : { description: parts.join(' ') };
+}
+
+/** A schema in both a request and an answer comes out twice, as `X` and `XOutput`; opened, they are the same. */
+function mergeTwins(document: Json): Json {
+  const schemas = schemasOf(document);
+  let text = JSON.stringify(document);
+  for (const name of Object.keys(schemas)) {
+    const base = name.replace(/Output$/, '');
+    if (base === name || !(base in schemas)) continue;
+    const same = JSON.stringify(schemas[name]).replaceAll('Output"', '"') === JSON.stringify(schemas[base]);
+    if (same) text = text.replaceAll(`"#/components/schemas/${name}"`, `"#/components/schemas/${base}"`);
+  }
+  return JSON.parse(text);
+}
+
+function dropUnused(document: Json): object {
+  const schemas = schemasOf(document);
+  const components = isRecord(document.components) ? document.components : {};
+  const { schemas: _, ...others } = components;
+  const used = reach(schemas, refsIn({ paths: document.paths, others }));
+  const kept = Object.entries(schemas).filter(([name]) => used.has(name));
+  const sorted = mapValues({ ...others, schemas: Object.fromEntries(kept) }, (group) => sortKeys(group));
+  return { ...document, components: sortKeys(sorted) };
+}
+
+const schemasOf = (document: Json): Json =>
+  isRecord(document.components) && isRecord(document.components.schemas) ? document.components.schemas : {};
+
+/** Every `responses` of the document's operations. */
+function answersOf(node: unknown): unknown[] {
+  if (Array.isArray(node)) return node.flatMap(answersOf);
+  if (!isRecord(node)) return [];
+  return Object.entries(node).flatMap(([key, value]) => (key === 'responses' ? [value] : answersOf(value)));
+}
+
+const refsIn = (node: unknown): string[] =>
+  [...(JSON.stringify(node) ?? '').matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(
+    (match) => match[1] ?? '',
+  );
+
+/** The schemas that `names` lead to, themselves included. */
+function reach(schemas: Json, names: readonly string[]): Set<string> {
+  const seen = new Set<string>();
+  const queue = [...names];
+  for (let name = queue.pop(); name !== undefined; name = queue.pop()) {
+    if (seen.has(name)) continue;
+    seen.add(name);
+    queue.push(...refsIn(schemas[name]));
+  }
+  return seen;
+}
+
+function mapValues(record: Json, change: (value: unknown, key: string) => unknown): Json {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value, key)]));
+}
+
+const sortKeys = (value: unknown): unknown =>
+  isRecord(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value;

@@ -1,0 +1,68 @@
+import type { CallId } from '#core/ids.ts';
+import type { ErrorShape } from './errors.ts';
+
+/** Every header of ours, as the document describes it. */
+export const headerDocs = {
+  'x-service-call-id': {
+    description:
+      "The call's id on the caller's Calls page; quote it to the operator. The operator may have renamed this header.",
+    schema: { type: 'string' },
+    example: '244335062519810',
+  },
+  'x-request-id': {
+    description: 'The same id, where the official clients look for it.',
+    schema: { type: 'string' },
+    example: '244335062519810',
+  },
+  'x-generation-id': {
+    description: "The model provider's id for the answer.",
+    schema: { type: 'string' },
+    example: 'gen-1790000000-a1B2c3D4e5F6g7H8i9J0',
+  },
+  'x-hold-usd': {
+    description: 'What the call held from the balance while it ran, in US dollars.',
+    schema: { type: 'string' },
+    example: '0.0123',
+  },
+  'retry-after': {
+    description: 'Whole seconds to wait before trying again.',
+    schema: { type: 'integer', minimum: 1 },
+    example: 2,
+  },
+  'retry-after-ms': {
+    description: 'The same wait in milliseconds.',
+    schema: { type: 'integer', minimum: 1 },
+    example: 1500,
+  },
+  'x-should-retry': {
+    description:
+      '`false` with `daily_share_used`: the wait may be hours, so clients should not sleep through it.',
+    schema: { type: 'string' },
+    example: 'false',
+  },
+  'www-authenticate': {
+    description: 'How to authenticate.',
+    schema: { type: 'string' },
+    example: 'Bearer realm="faregate"',
+  },
+} as const satisfies Record<string, { description: string; schema: object; example: string | number }>;
+
+export type HeaderName = keyof typeof headerDocs;
+
+/** What every answer at a matched route carries, refusals included. */
+export function answerHeaders(call: {
+  callId: CallId;
+  callIdHeader: string;
+  shape: ErrorShape;
+}): Record<string, string> {
+  const id = String(call.callId);
+  const headers: Record<string, string> = {
+    [call.callIdHeader]: id,
+    // The official clients show their user this header, each under its own name.
+    'x-request-id': id,
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  };
+  if (call.shape === 'messages') headers['request-id'] = id;
+  return headers;
+}

@@ -1,0 +1,140 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AnyTRPCRouter, TRPCProcedureType } from '@trpc/server';
+import type { z } from 'zod';
+import type { CallId } from '#core/ids.ts';
+import type { ApiError, ErrorCode, ErrorShape } from './errors.ts';
+import type { HeaderName } from './headers.ts';
+
+/** One request at a matched route. `Caller` is whoever the edge authenticated. */
+export interface CallContext<Deps, Caller> {
+  deps: Deps;
+  caller: Caller;
+  /** Made before anything else happens to the request. */
+  callId: CallId;
+  /** The header that carries the call id; the operator may rename it. */
+  callIdHeader: string;
+  shape: ErrorShape;
+  /** As sent. Empty where the method has none. */
+  body: Buffer;
+  req: IncomingMessage;
+  res: ServerResponse;
+}
+
+/**
+ * Answers by itself: bytes, streams. A refusal before the first byte is returned and rendered by the edge;
+ * `null`: answered.
+ */
+export type RawHandler<Deps, Caller> = (call: CallContext<Deps, Caller>) => Promise<ApiError | null>;
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+
+/** What a route is, said once: the binding serves it and the document describes it from the same lines. */
+export interface RouteFacts {
+  method: Method;
+  /** Below the base path, with parameters as `{id}`. */
+  path: `/${string}`;
+  /** Verb and noun in camelCase. SDKs name their functions by it: it never changes. */
+  operationId: string;
+  tag: string;
+  summary: string;
+  description: string;
+  auth: 'key' | 'none';
+  /** Beyond those that the edge itself answers (`errorsOf`). */
+  errors: readonly ErrorCode[];
+  /** Of the successful answer. */
+  headers?: readonly HeaderName[];
+  /** One server-sent event, where the route can stream. */
+  event?: z.ZodType;
+  examples: { request?: object; answer: object; events?: readonly string[] };
+}
+
+/** What stands in a procedure's meta: `openapi` is trpc-to-openapi's part, `http` ours. */
+export type RouteMeta<Deps, Caller> = {
+  openapi: {
+    method: Method;
+    path: `/${string}`;
+    operationId: string;
+    tags: string[];
+    summary: string;
+    description: string;
+    protect: boolean;
+    errorResponses: number[];
+  };
+  http: RouteFacts & { handler?: RawHandler<Deps, Caller> };
+};
+
+/** `handler` makes the route raw: its bytes never pass tRPC. */
+export function routeMeta<Deps, Caller>(
+  facts: RouteFacts,
+  handler?: RawHandler<Deps, Caller>,
+): RouteMeta<Deps, Caller> {
+  const { method, path, operationId, tag, summary, description, auth } = facts;
+  return {
+    openapi: {
+      method,
+      path,
+      operationId,
+      tags: [tag],
+      summary,
+      description,
+      protect: auth === 'key',
+      // The library's own error bodies are not ours: the finishing pass adds the real ones.
+      errorResponses: [],
+    },
+    http: handler === undefined ? facts : { ...facts, handler },
+  };
+}
+
+export interface Route<Deps, Caller> {
+  /** The procedure's place in the router, such as `chat.create`. */
+  name: string;
+  type: TRPCProcedureType;
+  facts: RouteFacts;
+  handler: RawHandler<Deps, Caller> | null;
+  input: z.ZodType | null;
+  procedure: (options: ProcedureCall) => Promise<unknown>;
+}
+
+export interface ProcedureCall {
+  ctx: object;
+  path: string;
+  type: TRPCProcedureType;
+  input: unknown;
+  getRawInput: () => Promise<unknown>;
+  signal: AbortSignal | undefined;
+  batchIndex: number;
+}
+
+interface DecodedProcedure<Deps, Caller> {
+  (options: ProcedureCall): Promise<unknown>;
+  _def: { type: TRPCProcedureType; inputs: z.ZodType[]; meta: RouteMeta<Deps, Caller> };
+}
+
+/**
+ * The routes of a router, in its order. tRPC types a router's flat list of procedures as `any`; this is the one
+ * place that says what they are. A procedure without route facts is a mistake that stops the start.
+ */
+export function readRoutes<Deps, Caller>(router: AnyTRPCRouter): Route<Deps, Caller>[] {
+  const procedures = Object.entries(router._def.procedures as Record<string, DecodedProcedure<Deps, Caller>>);
+  return procedures.map(([name, procedure]) => {
+    const { type, inputs, meta } = procedure._def;
+    if (meta?.http === undefined) throw new Error(`The procedure ${name} does not say which route it is.`);
+    const { handler, ...facts } = meta.http;
+    return { name, type, facts, handler: handler ?? null, input: inputs[0] ?? null, procedure };
+  });
+}
+
+export const hasBody = (method: Method): boolean => method !== 'GET' && method !== 'DELETE';
+
+/** Spec: Errors, Shapes. Everything below `/messages` speaks the messages format. */
+export const shapeOfPath = (path: string): ErrorShape =>
+  /^\/messages(\/|$)/.test(path) ? 'messages' : 'chat';
+
+/** Every code that a route can answer with, those of the edge first. */
+export function errorsOf({ method, auth, errors }: RouteFacts): ErrorCode[] {
+  const codes = new Set<ErrorCode>(['gateway_error']);
+  if (auth === 'key') codes.add('invalid_api_key').add('service_unavailable');
+  if (hasBody(method)) codes.add('invalid_request').add('request_too_large').add('timeout');
+  for (const code of errors) codes.add(code);
+  return [...codes];
+}

@@ -1,0 +1,15 @@
+import type { Balance } from '../contract/balance.ts';
+import type { Caller } from '../contract/caller.ts';
+import type { ApiError } from '../contract/errors.ts';
+import type { CallContext } from '../contract/route.ts';
+
+/** What the routes call. Built once, in `deps.ts`. */
+export interface UseCases {
+  /** After the key, before the body: an agent whose starts are all refused cannot send endless large bodies. */
+  admitStart(caller: Caller): ApiError | null;
+  /** Answers by itself. A refusal before the first byte is returned; the edge renders it. */
+  runChatCompletion(call: CallContext<UseCases, Caller>): Promise<ApiError | null>;
+  readBalance(caller: Caller): Promise<Balance | ApiError>;
+}
+
+export type RequestContext = CallContext<UseCases, Caller>;

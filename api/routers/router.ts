@@ -1,0 +1,6 @@
+import { accountRouter } from './account.ts';
+import { chatRouter } from './chat.ts';
+import { t } from './trpc.ts';
+
+/** Everything below `/v1`. The edge serves it and the document describes it; nothing else is served there. */
+export const v1Router = t.router({ chat: chatRouter, account: accountRouter });

@@ -1,0 +1,29 @@
+import { initTRPC } from '@trpc/server';
+import type { z } from 'zod';
+import type { Caller } from '../contract/caller.ts';
+import { type RawHandler, type RouteFacts, type RouteMeta, routeMeta } from '../contract/route.ts';
+import type { RequestContext, UseCases } from './context.ts';
+
+export const t = initTRPC.context<RequestContext>().meta<RouteMeta<UseCases, Caller>>().create();
+
+/** A route whose key the edge has checked. Its input and output are validated by tRPC. */
+export const keyedProcedure = (facts: Omit<RouteFacts, 'auth'>) =>
+  t.procedure.meta(routeMeta({ ...facts, auth: 'key' }));
+
+/**
+ * A hot or streaming route: declared like any other, so that it stands in the document, but served by its handler
+ * with the bytes as sent. tRPC would cost five times the rest of the call, and could not stream.
+ */
+export function rawRoute<Request extends z.ZodObject, Answer extends z.ZodObject>(
+  facts: Omit<RouteFacts, 'auth'>,
+  schemas: { request: Request; answer: Answer },
+  handler: RawHandler<UseCases, Caller>,
+) {
+  return t.procedure
+    .meta(routeMeta({ ...facts, auth: 'key' }, handler))
+    .input(schemas.request)
+    .output(schemas.answer)
+    .mutation((): never => {
+      throw new Error('A raw route is not called through tRPC.');
+    });
+}

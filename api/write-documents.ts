@@ -1,0 +1,33 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { makeDocument } from './contract/document.ts';
+import { v1Facts } from './contract/v1-facts.ts';
+import { v1Router } from './routers/router.ts';
+
+/** Every generated file of the repository. With `--check` nothing is written: a stale file is named and fails. */
+const documents: readonly { path: string; make: () => string }[] = [
+  { path: 'openapi/v1.json', make: () => makeDocument(v1Router, v1Facts) },
+];
+
+const check = process.argv.includes('--check');
+let stale = 0;
+for (const { path, make } of documents) {
+  const file = new URL(`../${path}`, import.meta.url);
+  const text = make();
+  if (readIfThere(file) === text) continue;
+  if (check) {
+    stale += 1;
+    console.error(`${path} is stale. Run: make openapi`);
+  } else {
+    writeFileSync(file, text);
+    console.log(`Wrote ${path}`);
+  }
+}
+process.exitCode = stale === 0 ? 0 : 1;
+
+function readIfThere(file: URL): string | null {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return null;
+  }
+}
