@@ -52,6 +52,7 @@ export const LAST_CHUNK_WAIT_MS = 250;
 /** After a hang-up the answer is read on this long, and this far, for its usage record. */
 export const PUMP_MS = 60 * SECOND_MS;
 export const PUMP_BYTES = 16 * 1024 * 1024;
+export const PUMPS_MAX = 200;
 /** Look-ups of a price at the provider go on this long after the call. */
 export const PRICE_LOOKUP_MS = 10 * MINUTE_MS;
 export const SSE_EVENT_BYTES = 1024 * 1024;
@@ -59,6 +60,8 @@ export const JSON_ANSWER_BYTES = 32 * 1024 * 1024;
 /** A reader that takes nothing for this long has hung up. */
 export const STALLED_READER_MS = 60 * SECOND_MS;
 
+/** A provider's error is read this far. */
+export const ERROR_BODY_BYTES = 64 * 1024;
 export const JSON_DEPTH_MAX = 64;
 export const JSON_KEYS_MAX = 10_000;
 export const CHOICES_MAX = 128;
@@ -68,6 +71,14 @@ export const TOOLS_MAX = 256;
 export const HEADERS_BYTES = 16 * 1024;
 export const HEADERS_TIMEOUT_MS = 10 * SECOND_MS;
 export const REQUEST_TIMEOUT_MS = 30 * SECOND_MS;
+/** How often the two time-outs above are looked at. */
+export const CONNECTIONS_CHECK_MS = 5 * SECOND_MS;
+/** Above the 60 s of common load balancers: they close first, so no request meets a closing connection. */
+export const KEEP_ALIVE_MS = 75 * SECOND_MS;
+/** A refused request's unread body up to this size is read and dropped, and the connection lives on. */
+export const UNREAD_BODY_KEPT_BYTES = 64 * 1024;
+/** A larger one is read this far, so that its sender gets to see the answer; then the connection is cut. */
+export const UNREAD_BODY_DRAINED_BYTES = 16 * 1024 * 1024;
 export const CONNECTIONS_MAX = 10_000;
 export const CONNECT_TIMEOUT_MS = 10 * SECOND_MS;
 
@@ -88,3 +99,24 @@ export const CATALOG_REFRESH_MS = HOUR_MS;
 export const CATALOG_RETRY_MS = MINUTE_MS;
 /** Older lists still price what they name, but no longer prove that a model does not exist. */
 export const CATALOG_STALE_MS = DAY_MS;
+
+// --- The embedded journal.
+
+/** Decided and not yet on the disk; beyond it nothing is decided. About 10 MB. */
+export const JOURNAL_QUEUE_EVENTS_MAX = 20_000;
+/** In one commit. */
+export const JOURNAL_BATCH_EVENTS_MAX = 2_000;
+/** Ended calls that wait for their rows in the history; see sqlite-journal.ts. */
+export const PROJECTION_ROWS = 256;
+export const SNAPSHOT_EVENTS = 10_000;
+export const SNAPSHOT_MS = 5 * MINUTE_MS;
+/** A snapshot writes agents in slices: one is over after this time or this many. */
+export const SNAPSHOT_SLICE_MS = 4;
+export const SNAPSHOT_SLICE_AGENTS = 100;
+/** Between two attempts to open a failed journal again: from the one, doubled up to the other. */
+export const JOURNAL_RETRY_MS = 100;
+export const JOURNAL_RETRY_MS_MAX = 10 * SECOND_MS;
+export const JOURNAL_CLOSE_MS = 10 * SECOND_MS;
+/** Dropped in one transaction, and the pause between two. */
+export const PRUNE_ROWS = 500;
+export const PRUNE_PAUSE_MS = 100;

@@ -1,0 +1,43 @@
+import type { NanoUsd } from '../money.ts';
+
+/** The operator's numbers; they may change while calls run. */
+export interface CapacityLimits {
+  perCallNanoUsd: NanoUsd;
+  poolNanoUsd: NanoUsd;
+  runningCalls: number;
+}
+
+export type CapacityAnswer = 'admitted' | 'over_per_call' | 'pool_full' | 'too_many_running';
+
+/**
+ * What all calls of this process may hold together of the operator's money at the providers. Shared by all agents,
+ * so it is no part of any agent's ledger; whatever is admitted is released exactly once.
+ */
+export class Capacity {
+  heldNanoUsd: NanoUsd = 0n;
+  runningCalls = 0;
+  readonly #limits: () => CapacityLimits;
+
+  constructor(limits: () => CapacityLimits) {
+    this.#limits = limits;
+  }
+
+  get perCallNanoUsd(): NanoUsd {
+    return this.#limits().perCallNanoUsd;
+  }
+
+  admit(nanoUsd: NanoUsd): CapacityAnswer {
+    const limits = this.#limits();
+    if (nanoUsd > limits.perCallNanoUsd) return 'over_per_call';
+    if (this.heldNanoUsd + nanoUsd > limits.poolNanoUsd) return 'pool_full';
+    if (this.runningCalls >= limits.runningCalls) return 'too_many_running';
+    this.heldNanoUsd += nanoUsd;
+    this.runningCalls++;
+    return 'admitted';
+  }
+
+  release(nanoUsd: NanoUsd): void {
+    this.heldNanoUsd -= nanoUsd;
+    this.runningCalls--;
+  }
+}

@@ -1,0 +1,77 @@
+import type { PendingPrice, SavedPrice, TokenCounts } from '#core/events/ledger-event.ts';
+import type { NanoUsd } from '#core/money.ts';
+import type { CallPlan, Candidate } from './call-plan.ts';
+import { noTokens, priceTokens, type Usage, withMargin } from './usage.ts';
+
+/** What a call cost, as far as it is known when it ends. */
+export type CallCost =
+  | { known: true; nanoUsd: NanoUsd; tokens: TokenCounts }
+  /** The provider may still tell: the settlement loop asks it. */
+  | { known: false; pending: PendingPrice; tokens: TokenCounts };
+
+export interface CostFacts {
+  plan: CallPlan;
+  candidate: Candidate;
+  /** The last that came, from an answer or a stream. */
+  usage: Usage | null;
+  generationId: string | null;
+  /** Estimated from what was relayed or read. */
+  deliveredTokens: number;
+  /** True where a cost has to be shown now, so a later look-up comes too late. */
+  shownNow: boolean;
+}
+
+/**
+ * The price ladder's first rungs: what the provider reported; where it reported none, its own look-up, if that
+ * may take its time; known tokens × the table's prices; else the prompt's estimate and what was delivered. An
+ * explicit zero stays zero.
+ */
+export function costOfCall(facts: CostFacts): CallCost {
+  const { candidate, usage } = facts;
+  const { prices } = candidate.endpoint;
+  const reports = candidate.provider.kind !== 'openai';
+  if (usage !== null && reports && usage.reportedNanoUsd !== null) {
+    const nanoUsd = withMargin(usage.reportedNanoUsd, candidate.provider.priceFactorPpm);
+    return { known: true, nanoUsd, tokens: usage.tokens };
+  }
+  const counted = usage !== null && usage.tokens !== noTokens;
+  const canLookUp = reports && facts.generationId !== null;
+  if (canLookUp && !(facts.shownNow && counted)) {
+    const tokens = counted ? usage.tokens : noTokens;
+    return { known: false, tokens, pending: pendingPrice(facts, counted) };
+  }
+  const tokens = counted ? usage.tokens : estimatedTokens(facts);
+  return { known: true, nanoUsd: priceTokens(tokens, prices), tokens };
+}
+
+export const freeOfCharge: CallCost = { known: true, nanoUsd: 0n, tokens: noTokens };
+
+const estimatedTokens = ({ plan, deliveredTokens }: CostFacts): TokenCounts => ({
+  prompt: plan.promptEstimateTokens,
+  completion: deliveredTokens,
+  reasoning: null,
+  cached: 0,
+});
+
+function pendingPrice(facts: CostFacts, tokensKnown: boolean): PendingPrice {
+  return {
+    price: savePrice(facts.plan, facts.candidate),
+    generationId: facts.generationId,
+    tokensKnown,
+    deliveredTokens: facts.deliveredTokens,
+  };
+}
+
+/** The prices of one endpoint in the words of the journal. */
+export function savePrice(plan: CallPlan, { endpoint, provider }: Candidate): SavedPrice {
+  const { prices } = endpoint;
+  return {
+    providerId: provider.id,
+    promptAtto: String(prices.prompt),
+    completionAtto: String(prices.completion),
+    cacheReadAtto: String(prices.cacheRead ?? prices.prompt),
+    requestAtto: String(prices.request),
+    factorPpm: String(provider.priceFactorPpm),
+    promptEstimateTokens: plan.promptEstimateTokens,
+  };
+}

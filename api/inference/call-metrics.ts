@@ -1,0 +1,95 @@
+import { Counter, Histogram, type Registry } from 'prom-client';
+import { formatUsd, type NanoUsd } from '#core/money.ts';
+
+/** Why the operator paid for something that no agent was charged for. */
+export type LossCause =
+  | 'cost_above_hold'
+  | 'free_failure'
+  | 'gate_timeout'
+  | 'orphan'
+  | 'crash'
+  | 'price_unknown';
+
+/** Low-cardinality labels only: no agent, no key, no model. */
+export interface CallMetrics {
+  started(): void;
+  refused(code: string): void;
+  ended(outcome: string, code: string | null, holdNanoUsd: NanoUsd, chargedNanoUsd: NanoUsd): void;
+  loss(cause: LossCause, nanoUsd: NanoUsd): void;
+  /** From the request's last byte to the provider's socket, plus from its first byte to the caller's. */
+  added(ms: number): void;
+  /** From the provider's socket to its first byte. */
+  provider(ms: number): void;
+}
+
+const MS_BUCKETS = [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256, 1024];
+const PROVIDER_MS_BUCKETS = [5, 20, 50, 100, 250, 500, 1_000, 2_500, 5_000, 15_000, 60_000, 300_000];
+
+/** Dollars as a float are fine here and only here: a graph's value, never an amount. */
+const dollars = (nanoUsd: NanoUsd): number => Number(formatUsd(nanoUsd));
+
+export function createCallMetrics(registry: Registry): CallMetrics {
+  const registers = [registry];
+  const started = new Counter({
+    name: 'faregate_calls_started_total',
+    help: 'Calls that hold money',
+    registers,
+  });
+  const refused = new Counter({
+    name: 'faregate_calls_refused_total',
+    help: 'Calls refused before anything was held, by code',
+    labelNames: ['code'],
+    registers,
+  });
+  const ended = new Counter({
+    name: 'faregate_calls_ended_total',
+    help: 'Calls that ended, by outcome and error code',
+    labelNames: ['outcome', 'code'],
+    registers,
+  });
+  const held = new Counter({
+    name: 'faregate_held_usd_total',
+    help: 'Dollars held for calls that ended',
+    registers,
+  });
+  const charged = new Counter({ name: 'faregate_charged_usd_total', help: 'Dollars charged', registers });
+  const losses = new Counter({
+    name: 'faregate_operator_loss_usd_total',
+    help: 'Dollars that providers billed and no agent paid, by cause',
+    labelNames: ['cause'],
+    registers,
+  });
+  const lossCalls = new Counter({
+    name: 'faregate_operator_loss_calls_total',
+    help: 'Calls that cost the operator money, by cause',
+    labelNames: ['cause'],
+    registers,
+  });
+  const added = new Histogram({
+    name: 'faregate_added_latency_ms',
+    help: 'Time to the first byte that the gateway added',
+    buckets: MS_BUCKETS,
+    registers,
+  });
+  const provider = new Histogram({
+    name: 'faregate_provider_first_byte_ms',
+    help: 'Time that the provider took to its first byte',
+    buckets: PROVIDER_MS_BUCKETS,
+    registers,
+  });
+  return {
+    started: () => started.inc(),
+    refused: (code) => refused.inc({ code }),
+    ended(outcome, code, holdNanoUsd, chargedNanoUsd) {
+      ended.inc({ outcome, code: code ?? '' });
+      held.inc(dollars(holdNanoUsd));
+      charged.inc(dollars(chargedNanoUsd));
+    },
+    loss(cause, nanoUsd) {
+      lossCalls.inc({ cause });
+      losses.inc({ cause }, dollars(nanoUsd));
+    },
+    added: (ms) => added.observe(ms),
+    provider: (ms) => provider.observe(ms),
+  };
+}

@@ -1,0 +1,35 @@
+import type { Endpoint, Model, Provider } from '#core/catalog/catalog.ts';
+import type { JsonObject } from './json-object.ts';
+
+/** One call, checked and resolved: what it asks, who may run it, and the bounds that its hold is made of. */
+export interface CallPlan {
+  endpointName: 'chat/completions';
+  body: JsonObject;
+  stream: boolean;
+  /** A streamed caller who did not ask for usage sees none. */
+  showUsage: boolean;
+  /** The model as the caller named it first: what the call record shows. */
+  model: Model;
+  /** In the order in which they are tried. Never empty. */
+  candidates: readonly Candidate[];
+  /** No prompt of this call can be longer: its UTF-8 bytes, or the whole context where media are linked. */
+  promptTokensMax: number;
+  /** What an uncounted prompt is taken to be. */
+  promptEstimateTokens: number;
+  /** The caller's cap on the answer; `null`: none was sent. */
+  outputTokensCap: number | null;
+  /** The field that carried the cap, named in messages. */
+  outputCapField: string;
+  /** Tokens billed as output beyond the cap: rejected predictions. */
+  extraOutputTokens: number;
+  images: number;
+  choices: number;
+}
+
+export interface Candidate {
+  model: Model;
+  endpoint: Endpoint;
+  provider: Provider;
+  /** `:nitro` and the like, without the colon, for a provider that knows them. */
+  suffixes: readonly string[];
+}

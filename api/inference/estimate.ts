@@ -1,0 +1,68 @@
+import { type AttoUsd, attoToNanoUp, maxBigint, type NanoUsd, nanoToAtto } from '#core/money.ts';
+import type { CallPlan, Candidate } from './call-plan.ts';
+
+/**
+ * The hold: the most the call can cost, over every endpoint that may run it, rounded up once to the nano-dollar.
+ * Prompt bound × dearest input price + output bound × dearest output price + fees, × choices.
+ */
+export function estimateHold(plan: CallPlan): NanoUsd {
+  let dearest = 0n;
+  for (const candidate of plan.candidates) {
+    const output = BigInt(outputTokensMax(plan, candidate));
+    const { fixed, perOutputToken } = worstCase(plan, candidate);
+    dearest = maxBigint(dearest, fixed + output * perOutputToken);
+  }
+  return attoToNanoUp(dearest);
+}
+
+/** The largest output cap whose hold is at most `availableNanoUsd`; `null` where not even one token fits. */
+export function largestFittingCap(plan: CallPlan, availableNanoUsd: NanoUsd): number | null {
+  let smallest: bigint | null = null;
+  for (const candidate of plan.candidates) {
+    const { fixed, perOutputToken } = worstCase(plan, candidate);
+    const rest = nanoToAtto(availableNanoUsd) - fixed - BigInt(plan.extraOutputTokens) * perOutputToken;
+    const bound = BigInt(modelOutputTokens(candidate));
+    const fits = rest < 0n ? 0n : perOutputToken === 0n ? bound : rest / perOutputToken;
+    const cap = fits < bound ? fits : bound;
+    smallest = smallest === null || cap < smallest ? cap : smallest;
+  }
+  return smallest === null || smallest < 1n ? null : Number(smallest);
+}
+
+/** What the endpoint can write at most when nobody caps it. */
+export function modelOutputTokens({ model, endpoint }: Candidate): number {
+  const context = contextTokens({ model, endpoint });
+  return Math.min(endpoint.maxOutputTokens ?? model.maxOutputTokens ?? context, context);
+}
+
+function outputTokensMax(plan: CallPlan, candidate: Candidate): number {
+  const whole = modelOutputTokens(candidate);
+  const capped = plan.outputTokensCap === null ? whole : Math.min(plan.outputTokensCap, whole);
+  return capped + plan.extraOutputTokens;
+}
+
+interface WorstCase {
+  /** Everything but the output: prompt, fees, media. For all choices. */
+  fixed: AttoUsd;
+  perOutputToken: AttoUsd;
+}
+
+function worstCase(plan: CallPlan, candidate: Candidate): WorstCase {
+  const { prices } = candidate.endpoint;
+  const promptTokens = Math.min(plan.promptTokensMax, contextTokens(candidate));
+  let input = maxBigint(prices.prompt, maxBigint(prices.cacheRead ?? 0n, prices.cacheWrite ?? 0n));
+  let output = maxBigint(prices.completion, prices.internalReasoning ?? 0n);
+  for (const override of prices.overrides) {
+    if (override.minPromptTokens !== null && promptTokens <= override.minPromptTokens) continue;
+    for (const price of [override.prompt, override.cacheRead, override.cacheWrite]) {
+      input = maxBigint(input, price ?? 0n);
+    }
+    output = maxBigint(output, override.completion ?? 0n);
+  }
+  const choices = BigInt(plan.choices);
+  const perCall = BigInt(promptTokens) * input + prices.request + BigInt(plan.images) * (prices.image ?? 0n);
+  return { fixed: perCall * choices, perOutputToken: output * choices };
+}
+
+const contextTokens = ({ model, endpoint }: Pick<Candidate, 'model' | 'endpoint'>): number =>
+  Math.min(endpoint.contextLength ?? model.contextLength, model.contextLength);

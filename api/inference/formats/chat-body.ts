@@ -1,0 +1,161 @@
+import { createHash } from 'node:crypto';
+import type { Prices } from '#core/catalog/catalog.ts';
+import { isRecord } from '#core/is-record.ts';
+import { type AttoUsd, formatAttoUsd, maxBigint } from '#core/money.ts';
+import type { CallPlan, Candidate } from '../call-plan.ts';
+import { modelOutputTokens } from '../estimate.ts';
+import {
+  type JsonObject,
+  memberBytes,
+  memberText,
+  rebuildJsonObject,
+  scanJsonObject,
+} from '../json-object.ts';
+import { chatFieldRules } from './chat-fields.ts';
+
+/**
+ * The body that goes upstream: every field that decides price or policy is written by us from what we parsed,
+ * every other byte passes as sent.
+ */
+export function buildChatBody(plan: CallPlan, candidate: Candidate, agentId: number): Buffer {
+  const { body } = plan;
+  const changes = new Map<string, string | null>();
+  for (const { key } of body.members) {
+    if (chatFieldRules.get(key)?.rule === 'drop') changes.set(key, null);
+  }
+  // Fallbacks are ours to try: one upstream call runs one model at one price.
+  changes.set('models', null);
+  if (memberText(body, 'tools') === '[]') changes.set('tools', null);
+  writeOutputCap(plan, candidate, changes);
+  writeStreamOptions(plan, changes);
+  writeCallerTags(body, agentId, changes);
+  if (candidate.provider.kind === 'openai') writePlainDialect(body, candidate, changes);
+  else writeRouterDialect(body, candidate, agentId, changes);
+  return rebuildJsonObject(body, changes);
+}
+
+type Changes = Map<string, string | null>;
+
+const CAP_FIELDS = ['max_tokens', 'max_completion_tokens'] as const;
+
+/**
+ * Without a cap of the caller's the model's own is written in, so that no server writes more than was held for.
+ * A model without one is bounded by its context.
+ */
+function writeOutputCap(plan: CallPlan, candidate: Candidate, changes: Changes): void {
+  const whole = modelOutputTokens(candidate);
+  let capped = false;
+  for (const field of CAP_FIELDS) {
+    const text = memberText(plan.body, field);
+    if (text === undefined) continue;
+    const cap = Number(text);
+    if (text === 'null') changes.set(field, null);
+    else capped = true;
+    if (cap > whole) changes.set(field, String(whole));
+  }
+  const known = candidate.endpoint.maxOutputTokens ?? candidate.model.maxOutputTokens;
+  if (capped || known === null) return;
+  changes.set(candidate.provider.kind === 'openai' ? 'max_completion_tokens' : 'max_tokens', String(whole));
+}
+
+/** Usage is always asked for: it is what the call is charged by. */
+function writeStreamOptions(plan: CallPlan, changes: Changes): void {
+  if (!plan.stream) {
+    changes.set('stream_options', null);
+    return;
+  }
+  const given = memberBytes(plan.body, 'stream_options');
+  const object = given === undefined ? 'not_an_object' : scanJsonObject(given);
+  changes.set(
+    'stream_options',
+    typeof object === 'string'
+      ? '{"include_usage":true}'
+      : rebuildJsonObject(object, new Map([['include_usage', 'true']])).toString(),
+  );
+}
+
+/** Sticky routing and abuse tags are kept per upstream account, which all agents share: each gets its own. */
+function writeCallerTags(body: JsonObject, agentId: number, changes: Changes): void {
+  for (const field of ['session_id', 'prompt_cache_key']) {
+    const text = memberText(body, field);
+    if (text?.startsWith('"')) changes.set(field, `"${agentTag(agentId)}-${text.slice(1)}`);
+  }
+  if (memberText(body, 'user') !== undefined) changes.set('user', JSON.stringify(agentTag(agentId)));
+}
+
+/** Opaque, and the same for one agent at all times. */
+function agentTag(agentId: number): string {
+  const known = tags.get(agentId);
+  if (known !== undefined) return known;
+  const tag = createHash('sha256').update(`faregate agent ${agentId}`).digest('hex').slice(0, 16);
+  if (tags.size >= TAGS_MAX) tags.clear();
+  tags.set(agentId, tag);
+  return tag;
+}
+
+const TAGS_MAX = 10_000;
+const tags = new Map<number, string>();
+
+/** Fields of the router's dialect that a plain OpenAI-compatible server refuses or does not know. */
+const ROUTER_FIELDS = ['provider', 'plugins', 'transforms', 'session_id'];
+
+function writePlainDialect(body: JsonObject, candidate: Candidate, changes: Changes): void {
+  changes.set('model', JSON.stringify(candidate.endpoint.upstreamModel));
+  for (const field of ROUTER_FIELDS) changes.set(field, null);
+  const reasoning = parseMember(body, 'reasoning');
+  if (reasoning === undefined) return;
+  changes.set('reasoning', null);
+  if (isRecord(reasoning) && typeof reasoning.effort === 'string' && !memberText(body, 'reasoning_effort')) {
+    changes.set('reasoning_effort', JSON.stringify(reasoning.effort));
+  }
+}
+
+function writeRouterDialect(body: JsonObject, candidate: Candidate, agentId: number, changes: Changes): void {
+  const id = [candidate.endpoint.upstreamModel, ...candidate.suffixes].join(':');
+  changes.set('model', JSON.stringify(id));
+  changes.set('user', JSON.stringify(agentTag(agentId)));
+  const given = memberBytes(body, 'provider');
+  const object = given === undefined ? 'not_an_object' : scanJsonObject(given);
+  const maxPrice = new Map([['max_price', maxPriceText(body, candidate)]]);
+  changes.set(
+    'provider',
+    typeof object === 'string'
+      ? `{"max_price":${maxPrice.get('max_price')}}`
+      : rebuildJsonObject(object, maxPrice).toString(),
+  );
+}
+
+/**
+ * The prices that the hold was made of, as the router's own ceiling, in dollars per million tokens and without our
+ * margin: an endpoint that is dearer than the hold may not run the call. A lower ceiling of the caller's stays.
+ */
+function maxPriceText(body: JsonObject, candidate: Candidate): string {
+  const { prices } = candidate.endpoint;
+  const ours = {
+    prompt: perMillion(dearest(prices, 'prompt'), candidate.provider.priceFactorPpm),
+    completion: perMillion(dearest(prices, 'completion'), candidate.provider.priceFactorPpm),
+  };
+  const provider = parseMember(body, 'provider');
+  const given = isRecord(provider) && isRecord(provider.max_price) ? provider.max_price : {};
+  const members = Object.entries(given).map(([key, value]) => [key, JSON.stringify(value)] as const);
+  const merged = new Map<string, string>(members);
+  for (const [key, price] of Object.entries(ours)) {
+    const lower = Number(given[key]);
+    if (!(given[key] !== undefined && Number.isFinite(lower) && lower < Number(price)))
+      merged.set(key, price);
+  }
+  return `{${[...merged].map(([key, text]) => `${JSON.stringify(key)}:${text}`).join(',')}}`;
+}
+
+function dearest(prices: Prices, unit: 'prompt' | 'completion'): AttoUsd {
+  return prices.overrides.reduce((most, override) => maxBigint(most, override[unit] ?? 0n), prices[unit]);
+}
+
+/** Rounded up: a ceiling below the listed price would leave no endpoint to run the call. */
+const perMillion = (price: AttoUsd, factorPpm: bigint): string =>
+  formatAttoUsd(((price * 1_000_000n + factorPpm - 1n) / factorPpm) * 1_000_000n);
+
+function parseMember(body: JsonObject, key: string): unknown {
+  const text = memberText(body, key);
+  return text === undefined ? undefined : JSON.parse(text);
+}

@@ -1,0 +1,86 @@
+import type { ErrorCode } from '../../contract/errors.ts';
+
+/**
+ * What happens to a field of a chat body besides those that the gateway writes itself. A field that stands in
+ * no row passes as sent.
+ *
+ * Refused fields would reach state that all agents of the operator share (stored prompts, presets, sandboxes),
+ * change the price in a way that no hold can bound, or steer a self-hosted server from outside.
+ */
+export type FieldRule =
+  | { rule: 'refuse'; code: ErrorCode; because: string; unless?: (value: unknown) => boolean }
+  | { rule: 'drop' };
+
+const refuse = (because: string, unless?: (value: unknown) => boolean): FieldRule =>
+  unless
+    ? { rule: 'refuse', code: 'invalid_request', because, unless }
+    : { rule: 'refuse', code: 'invalid_request', because };
+
+const refuseTool = (because: string, unless?: (value: unknown) => boolean): FieldRule =>
+  unless
+    ? { rule: 'refuse', code: 'tool_not_served', because, unless }
+    : { rule: 'refuse', code: 'tool_not_served', because };
+
+const drop: FieldRule = { rule: 'drop' };
+const isFalse = (value: unknown) => value === false;
+const oneOf =
+  (...allowed: string[]) =>
+  (value: unknown) =>
+    typeof value === 'string' && allowed.includes(value);
+
+const shared = 'it reads or writes state that is shared by all callers';
+const selfHosted = 'it steers the server that runs the model';
+const otherPrice = 'it changes the price in a way that cannot be reserved';
+
+export const chatFieldRules: ReadonlyMap<string, FieldRule> = new Map<string, FieldRule>([
+  ['previous_response_id', refuse(shared)],
+  ['conversation', refuse(shared)],
+  ['prompt', refuse(shared)],
+  ['preset', refuse(shared)],
+  ['container', refuse(shared)],
+  ['vector_store_ids', refuse(shared)],
+  ['background', refuse('calls are answered while they run', isFalse)],
+  ['store', refuse('nothing is stored', isFalse)],
+  ['debug', refuse('it shows what the gateway sends to the provider')],
+
+  ['service_tier', refuse(otherPrice, oneOf('auto', 'default', 'flex', 'standard'))],
+  ['speed', refuse(otherPrice, oneOf('standard'))],
+  [
+    'modalities',
+    refuse('only text is answered here', (value) => Array.isArray(value) && value.every((m) => m === 'text')),
+  ],
+  ['audio', refuse('only text is answered here')],
+  ['image_config', refuse('only text is answered here')],
+
+  ['mcp_servers', refuseTool('a tool server would run calls of its own')],
+  ['web_search_options', refuseTool('web search is not served yet')],
+  ['x_search_filter', refuseTool('it searches with a tool that is not served')],
+  ['stop_server_tools_when', refuseTool('it would replace the step limit of a tool loop')],
+
+  ['best_of', refuse(otherPrice, (value) => value === 1)],
+  ['use_beam_search', refuse(otherPrice, isFalse)],
+  ['prompt_logprobs', refuse(otherPrice)],
+  ['priority', refuse(selfHosted)],
+  ['cache_salt', refuse(selfHosted)],
+  ['chat_template', refuse(selfHosted)],
+  ['kv_transfer_params', refuse(selfHosted)],
+  ['request_id', refuse(selfHosted)],
+  ['logits_processors', refuse(selfHosted)],
+  ['vllm_xargs', refuse(selfHosted)],
+  ['mm_processor_kwargs', refuse(selfHosted)],
+  ['media_io_kwargs', refuse(selfHosted)],
+  ['rid', refuse(selfHosted)],
+  ['lora_path', refuse(selfHosted)],
+  ['session_params', refuse(selfHosted)],
+  ['custom_logit_processor', refuse(selfHosted)],
+  ['custom_params', refuse(selfHosted)],
+  ['bootstrap_host', refuse(selfHosted)],
+  ['bootstrap_port', refuse(selfHosted)],
+  ['bootstrap_room', refuse(selfHosted)],
+  ['return_hidden_states', refuse(selfHosted)],
+
+  // Of no effect upstream, or written by the gateway in the caller's stead.
+  ['usage', drop],
+  ['trace', drop],
+  ['route', drop],
+]);

@@ -1,0 +1,140 @@
+import { isRecord } from '#core/is-record.ts';
+import { formatUsd, type NanoUsd } from '#core/money.ts';
+import { type ApiError, errorTable } from '../../contract/errors.ts';
+import {
+  type JsonObject,
+  memberBytes,
+  memberText,
+  rebuildJsonObject,
+  scanJsonObject,
+} from '../json-object.ts';
+
+/** One event of a chat stream as far as the gateway has to know it. */
+export type ChatEvent =
+  | { kind: 'plain' }
+  | { kind: 'done' }
+  | { kind: 'malformed' }
+  | { kind: 'usage'; data: Buffer; object: JsonObject; usage: Buffer; hasChoices: boolean }
+  | { kind: 'error'; data: Buffer; object: JsonObject; usage: Buffer | null };
+
+/**
+ * Reads an event only where a needle says that it may carry usage or an error; everything else is told apart by
+ * its first and last byte. A quoted word inside the answer's text has its quote escaped and is no needle.
+ */
+export function readChatEvent(bytes: Buffer, startsAt: number, endsAt: number): ChatEvent {
+  if (bytes[startsAt] === OPEN_BRACKET) return isDone(bytes, startsAt, endsAt) ? DONE_EVENT : MALFORMED;
+  if (bytes[startsAt] !== OPEN_BRACE || bytes[endsAt - 1] !== CLOSE_BRACE) return MALFORMED;
+  const data = bytes.subarray(startsAt, endsAt);
+  if (data.indexOf(USAGE_NEEDLE) < 0 && data.indexOf(ERROR_NEEDLE) < 0) return PLAIN;
+
+  const object = scanJsonObject(data);
+  if (typeof object === 'string') return MALFORMED;
+  const usage = presentMember(object, 'usage');
+  if (presentMember(object, 'error') !== null || endsInError(object)) {
+    return { kind: 'error', data, object, usage };
+  }
+  if (usage === null) return PLAIN;
+  const choices = memberText(object, 'choices');
+  return { kind: 'usage', data, object, usage, hasChoices: choices !== undefined && choices !== '[]' };
+}
+
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+/** Without its leading quote the search is many times faster. */
+const USAGE_NEEDLE = Buffer.from('usage"');
+const ERROR_NEEDLE = Buffer.from('error"');
+const PLAIN: ChatEvent = { kind: 'plain' };
+const DONE_EVENT: ChatEvent = { kind: 'done' };
+const MALFORMED: ChatEvent = { kind: 'malformed' };
+
+const isDone = (bytes: Buffer, startsAt: number, endsAt: number): boolean =>
+  bytes.toString('latin1', startsAt, endsAt).trimEnd() === '[DONE]';
+
+function presentMember(object: JsonObject, key: string): Buffer | null {
+  const bytes = memberBytes(object, key);
+  return bytes === undefined || bytes.equals(NULL) ? null : bytes;
+}
+
+const NULL = Buffer.from('null');
+
+function endsInError(object: JsonObject): boolean {
+  const text = memberText(object, 'choices');
+  if (text === undefined) return false;
+  try {
+    const choices: unknown = JSON.parse(text);
+    return (
+      Array.isArray(choices) && choices.some((choice) => isRecord(choice) && choice.finish_reason === 'error')
+    );
+  } catch {
+    return false;
+  }
+}
+
+/** The event as a caller sees it that carried usage beside text: usage comes last, with its cost, or not at all. */
+export const withoutUsage = (event: Extract<ChatEvent, { kind: 'usage' }>): Buffer =>
+  rebuildJsonObject(event.object, new Map([['usage', null]]));
+
+/** The caller's own name of the model in the place of the provider's. */
+export function withPublicModel(line: Buffer, upstreamModel: string, publicModel: string): Buffer {
+  for (const colon of [':', ': ']) {
+    const needle = `"model"${colon}${JSON.stringify(upstreamModel)}`;
+    const at = line.indexOf(needle);
+    if (at < 0) continue;
+    const end = at + Buffer.byteLength(needle);
+    return Buffer.concat([
+      line.subarray(0, at),
+      Buffer.from(`"model":${JSON.stringify(publicModel)}`),
+      line.subarray(end),
+    ]);
+  }
+  return line;
+}
+
+/** Usage as the caller sees it: the provider's counters, our cost, and nothing of what the provider charged us. */
+export function usageWithCost(usage: Buffer, costNanoUsd: NanoUsd): string {
+  const object = scanJsonObject(usage);
+  if (typeof object === 'string') return `{"cost":${formatUsd(costNanoUsd)}}`;
+  return rebuildJsonObject(
+    object,
+    new Map([
+      ['cost', formatUsd(costNanoUsd)],
+      ['cost_details', null],
+      ['is_byok', null],
+    ]),
+  ).toString();
+}
+
+/** The last chunk of a caller who asked for usage. `publicModel`: the caller's own name of the model. */
+export function usageChunk(
+  event: Extract<ChatEvent, { usage: Buffer | null }>,
+  usageText: string,
+  publicModel: string | null,
+): Buffer {
+  const changes = new Map([
+    ['choices', '[]'],
+    ['usage', usageText],
+  ]);
+  if (publicModel !== null) changes.set('model', JSON.stringify(publicModel));
+  return rebuildJsonObject(event.object, changes);
+}
+
+export interface ChunkIdentity {
+  id: string;
+  createdAtS: number;
+  model: string;
+}
+
+/** Spec, chat-completions stream 4: an empty delta, `finish_reason` `error`, and the error. */
+export function errorChunk(identity: ChunkIdentity, error: ApiError): Buffer {
+  return Buffer.from(
+    JSON.stringify({
+      id: identity.id,
+      object: 'chat.completion.chunk',
+      created: identity.createdAtS,
+      model: identity.model,
+      choices: [{ index: 0, delta: {}, finish_reason: 'error' }],
+      error: { message: error.message, type: errorTable[error.code].type, code: error.code },
+    }),
+  );
+}

@@ -1,0 +1,58 @@
+import { type Clock, SECOND_MS } from '#core/clock.ts';
+import type { Finish, FinishResult, Settle, SettleResult } from '#core/ledger/command.ts';
+import type { Executed, Ledger } from '#core/ledger/ledger.ts';
+import type { Log } from '#core/log.ts';
+
+export type Closing = Settle | Finish;
+export type ClosingResult = Executed<SettleResult | FinishResult>;
+
+const FIRST_WAIT_MS = SECOND_MS / 4;
+const WAIT_MAX_MS = 30 * SECOND_MS;
+
+/**
+ * The last step of a call is asked again, with the same id and the same amount, until the journal has it: a hold is
+ * never left behind because the journal was out for a moment. Only a process's death ends this early, and then its
+ * start cleans up.
+ */
+export class LedgerRetries {
+  /** Closings whose acknowledgement is still owed. */
+  waiting = 0;
+  readonly #ledger: Ledger;
+  readonly #clock: Clock;
+  readonly #log: Log;
+
+  constructor(options: { ledger: Ledger; clock: Clock; log: Log }) {
+    this.#ledger = options.ledger;
+    this.#clock = options.clock;
+    this.#log = options.log;
+  }
+
+  /** The first answer, at once; whatever it was, the closing is carried on until it is durable. */
+  async close(command: Closing): Promise<ClosingResult> {
+    const first = await this.#ask(command);
+    void this.#carryOn(command, first);
+    return first;
+  }
+
+  async #carryOn(command: Closing, first: ClosingResult): Promise<void> {
+    this.waiting++;
+    let answer = first;
+    for (let waitMs = FIRST_WAIT_MS; !(await isClosed(answer)); waitMs = Math.min(waitMs * 2, WAIT_MAX_MS)) {
+      await new Promise<void>((resolve) => this.#clock.setTimer(waitMs, resolve));
+      answer = await this.#ask(command);
+    }
+    this.waiting--;
+    if (!answer.result.ok && answer.result.reason === 'no_hold') {
+      this.#log.warn('call closed without a hold', { agentId: command.agentId, callId: command.callId });
+    }
+  }
+
+  async #ask(command: Closing): Promise<ClosingResult> {
+    return command.type === 'settle' ? this.#ledger.execute(command) : this.#ledger.execute(command);
+  }
+}
+
+async function isClosed(answer: ClosingResult): Promise<boolean> {
+  if (!answer.result.ok) return answer.result.reason !== 'unavailable';
+  return (await answer.durable) === 'durable';
+}

@@ -1,0 +1,105 @@
+import type { CapacityAnswer } from '#core/capacity/capacity.ts';
+import { isoTime } from '#core/clock.ts';
+import type { ReserveRefusal } from '#core/ledger/command.ts';
+import type { UnavailableResult } from '#core/ledger/ledger.ts';
+import type { AgentStatus } from '#core/ledger/state.ts';
+import { formatUsd, type NanoUsd } from '#core/money.ts';
+import { type ApiError, apiError } from '../contract/errors.ts';
+import type { CallPlan } from './call-plan.ts';
+import { largestFittingCap } from './estimate.ts';
+
+/** Agent status refuses only what starts a call, a video, a picture or an upload. */
+export function refuseAgent(status: AgentStatus): ApiError | null {
+  switch (status) {
+    case 'active':
+      return null;
+    case 'inactive':
+      return apiError('agent_inactive');
+    case 'suspended':
+      return apiError('agent_suspended');
+  }
+}
+
+/** The operator's capacity in words; `null` where there is room. */
+export function refuseCapacity(
+  answer: CapacityAnswer,
+  plan: CallPlan,
+  holdNanoUsd: NanoUsd,
+  perCallNanoUsd: NanoUsd,
+): ApiError | null {
+  switch (answer) {
+    case 'admitted':
+      return null;
+    case 'over_per_call':
+      return apiError('request_over_capacity', {
+        param: plan.outputCapField,
+        message:
+          `This call would hold $${formatUsd(holdNanoUsd)}, more than the $${formatUsd(perCallNanoUsd)} that one call ` +
+          `may hold here now. ${capAdvice(plan, perCallNanoUsd)}`,
+      });
+    case 'pool_full':
+      return apiError('gateway_capacity');
+    case 'too_many_running':
+      return apiError('gateway_busy');
+  }
+}
+
+/** What the ledger refused, in the spec's codes. Both 402 name the amounts and the longest answer that would fit. */
+export function refuseReserve(
+  refusal: ReserveRefusal | UnavailableResult,
+  plan: CallPlan,
+  holdNanoUsd: NanoUsd,
+  nowMs: number,
+): ApiError {
+  const hold = formatUsd(holdNanoUsd);
+  switch (refusal.reason) {
+    case 'unavailable':
+    case 'clock_apart':
+    case 'unknown_agent':
+      return apiError('service_unavailable');
+    case 'stale_id':
+    case 'id_taken':
+    case 'done':
+      return apiError('gateway_busy');
+    case 'key_revoked':
+      return apiError('invalid_api_key');
+    case 'agent_inactive':
+    case 'agent_suspended':
+      return apiError(refusal.reason);
+    case 'rate':
+      return apiError('rate_limited', { retryAfterMs: refusal.retryAfterMs });
+    case 'running_calls':
+      return apiError('too_many_running_calls', { retryAfterMs: refusal.retryAfterMs });
+    case 'daily_share':
+      return apiError('daily_share_used', { retryAfterMs: refusal.resetsAtMs - nowMs });
+    case 'key_limit': {
+      const { remainingNanoUsd, heldNanoUsd, limitNanoUsd, resetsAtMs } = refusal;
+      return apiError('key_limit', {
+        message:
+          `This call would hold $${hold}, but this key has $${formatUsd(remainingNanoUsd)} left of its ` +
+          `$${formatUsd(limitNanoUsd)} limit until ${isoTime(resetsAtMs)}.` +
+          `${mayFitLater(holdNanoUsd, remainingNanoUsd, heldNanoUsd)} ${capAdvice(plan, remainingNanoUsd)}`,
+      });
+    }
+    case 'balance': {
+      const { spendableNanoUsd, heldNanoUsd } = refusal;
+      return apiError('insufficient_balance', {
+        message:
+          `This call would hold $${hold}, but $${formatUsd(spendableNanoUsd)} is spendable.` +
+          `${mayFitLater(holdNanoUsd, spendableNanoUsd, heldNanoUsd)} ${capAdvice(plan, spendableNanoUsd)}`,
+      });
+    }
+  }
+}
+
+function mayFitLater(holdNanoUsd: NanoUsd, leftNanoUsd: NanoUsd, heldNanoUsd: NanoUsd): string {
+  if (heldNanoUsd === 0n || leftNanoUsd + heldNanoUsd < holdNanoUsd) return '';
+  return ` Running calls hold $${formatUsd(heldNanoUsd)}: it may fit when one ends.`;
+}
+
+function capAdvice(plan: CallPlan, availableNanoUsd: NanoUsd): string {
+  const cap = largestFittingCap(plan, availableNanoUsd);
+  return cap === null
+    ? 'Not even an answer of one token fits: shorten the prompt, choose a cheaper model, or add credit.'
+    : `The largest \`${plan.outputCapField}\` that fits is ${cap}.`;
+}

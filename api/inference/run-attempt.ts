@@ -1,0 +1,209 @@
+import { ERROR_BODY_BYTES, JSON_ANSWER_BYTES } from '#core/limits.ts';
+import { type ApiError, apiError } from '../contract/errors.ts';
+import { answerHeaders } from './answer-headers.ts';
+import type { Candidate } from './call-plan.ts';
+import { collectAnswer } from './collect-answer.ts';
+import { buildChatBody } from './formats/chat-body.ts';
+import type { ChatEvent } from './formats/chat-stream.ts';
+import { type JsonObject, memberBytes, memberText, scanJsonObject } from './json-object.ts';
+import type { RunningCall } from './running-call.ts';
+import { StreamRelay } from './stream-relay.ts';
+import { readUpstreamError } from './upstream-error.ts';
+import type { UpstreamFailure, UpstreamRequest } from './upstream-request.ts';
+import { parseUsage, type Usage } from './usage.ts';
+
+export type UsageEvent = Extract<ChatEvent, { usage: Buffer | null }>;
+
+/** How one attempt at one endpoint ended. */
+export type Attempt =
+  /** A whole JSON answer; nothing of it has been written. */
+  | {
+      kind: 'json';
+      answer: JsonObject;
+      usage: Usage | null;
+      usageBytes: Buffer | null;
+      deliveredTokens: number;
+    }
+  /** A stream to its end mark; its events have been written. */
+  | { kind: 'stream'; usage: Usage | null; usageEvent: UsageEvent | null; deliveredTokens: number }
+  | FailedAttempt;
+
+export interface FailedAttempt {
+  kind: 'failed';
+  error: ApiError;
+  /** Busy or down, and nothing was written: another endpoint may answer. */
+  mayFallBack: boolean;
+  usage: Usage | null;
+  deliveredTokens: number;
+}
+
+export async function runAttempt(call: RunningCall, candidate: Candidate): Promise<Attempt> {
+  const { gateway, plan, agentId } = call.options;
+  call.generationId = null;
+  const sentAtMs = gateway.clock.monotonicMs();
+  const upstream = call.dispatch(candidate, buildChatBody(plan, candidate, agentId));
+  const started = await upstream.started;
+  const providerMs = gateway.clock.monotonicMs() - sentAtMs;
+  call.providerMs += providerMs;
+  gateway.metrics.provider(providerMs);
+  if (!started.ok) return failed(failureOf(call, started.cause), call.endedByUs === null);
+
+  call.generationId = headerText(upstream, 'x-generation-id');
+  if (upstream.status !== 200) return readRefusal(call, upstream);
+  const contentType = headerText(upstream, 'content-type') ?? '';
+  if (plan.stream && contentType.startsWith('text/event-stream'))
+    return relayStream(call, candidate, upstream);
+  return readAnswer(call, upstream);
+}
+
+const failed = (error: ApiError, mayFallBack: boolean, usage: Usage | null = null): FailedAttempt => ({
+  kind: 'failed',
+  error,
+  mayFallBack,
+  usage,
+  deliveredTokens: 0,
+});
+
+/** Why an answer broke off: our own limits first, they abort what then looks like a cut. */
+function failureOf(call: RunningCall, cause: UpstreamFailure | 'too_large'): ApiError {
+  if (call.endedByUs === 'time_limit') return apiError('upstream_timeout');
+  if (call.endedByUs === 'gate') return apiError('service_unavailable');
+  return apiError(cause === 'unreachable' ? 'upstream_unreachable' : 'provider_error');
+}
+
+async function readRefusal(call: RunningCall, upstream: UpstreamRequest): Promise<Attempt> {
+  const body = await collectAnswer(upstream, ERROR_BODY_BYTES);
+  if (!body.ok && call.endedByUs !== null) return failed(failureOf(call, body.cause), false);
+  const value = body.ok ? parseJson(body.bytes) : undefined;
+  const { error, mayFallBack } = readUpstreamError(
+    upstream.status,
+    value,
+    headerText(upstream, 'retry-after') ?? undefined,
+  );
+  return failed(error, mayFallBack);
+}
+
+async function readAnswer(call: RunningCall, upstream: UpstreamRequest): Promise<Attempt> {
+  const body = await collectAnswer(upstream, JSON_ANSWER_BYTES);
+  if (!body.ok) return failed(failureOf(call, body.cause), body.cause === 'cut');
+  const value = parseJson(body.bytes);
+  const answer = value === undefined ? 'not_an_object' : scanJsonObject(body.bytes);
+  if (typeof answer === 'string') return failed(apiError('provider_error'), true);
+
+  const usageBytes = memberBytes(answer, 'usage') ?? null;
+  const usage = usageBytes === null ? null : parseUsage(usageBytes);
+  const id = memberText(answer, 'id');
+  if (id !== undefined) call.generationId ??= textOrNull(id);
+  if (hasError(answer, value)) {
+    // A provider can answer 200 with an error inside, and still bill for it.
+    const { error, mayFallBack } = readUpstreamError(200, value, undefined);
+    return failed(error, mayFallBack, usage);
+  }
+  const choices = memberBytes(answer, 'choices');
+  if (choices === undefined || call.options.plan.stream)
+    return failed(apiError('provider_error'), true, usage);
+  return {
+    kind: 'json',
+    answer,
+    usage,
+    usageBytes,
+    deliveredTokens: Math.ceil(choices.length / BYTES_PER_TOKEN),
+  };
+}
+
+const BYTES_PER_TOKEN = 4;
+
+async function relayStream(
+  call: RunningCall,
+  candidate: Candidate,
+  upstream: UpstreamRequest,
+): Promise<Attempt> {
+  const relay = new StreamRelay({
+    upstream,
+    caller: call.caller,
+    head: (firstEvent) => {
+      const object = call.generationId === null ? scanJsonObject(firstEvent) : 'not_an_object';
+      if (typeof object !== 'string') call.generationId = textOrNull(memberText(object, 'id') ?? '');
+      return answerHeaders(call, 'text/event-stream; charset=utf-8');
+    },
+    upstreamModel: candidate.endpoint.upstreamModel,
+    publicModel: candidate.model.id,
+  });
+  upstream.pipeTo(relay);
+  const end = await relay.ended;
+  const usageEvent = relay.usageEvent !== null && 'usage' in relay.usageEvent ? relay.usageEvent : null;
+  const usage = usageEvent?.usage ? parseUsage(usageEvent.usage) : null;
+  const deliveredTokens = Math.ceil(relay.deliveredBytes / BYTES_PER_TOKEN);
+  switch (end.kind) {
+    case 'complete':
+      return { kind: 'stream', usage, usageEvent, deliveredTokens };
+    case 'error': {
+      const { error, mayFallBack } = readUpstreamError(200, parseJson(end.event), undefined);
+      return {
+        kind: 'failed',
+        error,
+        mayFallBack: mayFallBack && !call.caller.committed,
+        usage,
+        deliveredTokens,
+      };
+    }
+    case 'malformed':
+      return {
+        kind: 'failed',
+        error: apiError('provider_error'),
+        mayFallBack: !call.caller.committed,
+        usage,
+        deliveredTokens,
+      };
+    case 'failed':
+      return {
+        kind: 'failed',
+        error: failureOf(call, end.cause),
+        mayFallBack: !call.caller.committed && call.endedByUs === null,
+        usage,
+        deliveredTokens,
+      };
+  }
+}
+
+function headerText(upstream: UpstreamRequest, name: string): string | null {
+  const value = upstream.headers[name];
+  return typeof value === 'string' && value.length <= HEADER_CHARS_MAX && PRINTABLE.test(value)
+    ? value
+    : null;
+}
+
+const HEADER_CHARS_MAX = 256;
+const PRINTABLE = /^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/;
+
+const textOrNull = (json: string): string | null => {
+  const text = json.slice(1, -1);
+  return json.startsWith('"') && text.length <= HEADER_CHARS_MAX && /^[\w:.-]+$/.test(text) ? text : null;
+};
+
+function hasError(answer: JsonObject, value: unknown): boolean {
+  const error = memberText(answer, 'error');
+  if (error !== undefined && error !== 'null') return true;
+  return JSON_ERROR_ENDS.some((needle) => answer.bytes.includes(needle)) && choicesEndInError(value);
+}
+
+const JSON_ERROR_ENDS = [Buffer.from('"finish_reason":"error"'), Buffer.from('"finish_reason": "error"')];
+
+function choicesEndInError(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || !('choices' in value)) return false;
+  const { choices } = value;
+  return (
+    Array.isArray(choices) &&
+    choices.some(
+      (choice) => typeof choice === 'object' && choice !== null && choice.finish_reason === 'error',
+    )
+  );
+}
+
+function parseJson(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}

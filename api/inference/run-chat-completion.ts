@@ -1,0 +1,334 @@
+import type { CallEnd } from '#core/events/ledger-event.ts';
+import { LAST_CHUNK_WAIT_MS } from '#core/limits.ts';
+import { formatUsd, minBigint, type NanoUsd } from '#core/money.ts';
+import type { Caller } from '../contract/caller.ts';
+import { type ApiError, apiError, errorTable } from '../contract/errors.ts';
+import type { CallContext } from '../contract/route.ts';
+import { admitChat } from './admit.ts';
+import { answerHeaders } from './answer-headers.ts';
+import { type CallCost, costOfCall, freeOfCharge, savePrice } from './call-cost.ts';
+import type { CallPlan, Candidate } from './call-plan.ts';
+import { estimateHold } from './estimate.ts';
+import { errorChunk, usageChunk, usageWithCost } from './formats/chat-stream.ts';
+import type { Gateway } from './gateway.ts';
+import { type JsonObject, memberText, rebuildJsonObject } from './json-object.ts';
+import { refuseAgent, refuseCapacity, refuseReserve } from './refuse-start.ts';
+import { type Attempt, type FailedAttempt, runAttempt, type UsageEvent } from './run-attempt.ts';
+import { RunningCall } from './running-call.ts';
+
+/**
+ * One chat completion, in the spec's order: agent, model and tools, capacity, hold; then the provider; then the
+ * charge. A refusal is returned for the edge to render; `null`: answered here. After the hold every path settles.
+ */
+export async function runChatCompletion(
+  gateway: Gateway,
+  context: Omit<CallContext<unknown, Caller>, 'deps'>,
+): Promise<ApiError | null> {
+  const { caller, body } = context;
+  const agentRefusal = refuseAgent(caller.agentStatus);
+  if (agentRefusal !== null) return refuse(gateway, agentRefusal);
+
+  const admitted = admitChat(body, gateway.catalog);
+  if (!admitted.ok) return refuse(gateway, admitted.error);
+  const { plan } = admitted;
+
+  const holdNanoUsd = estimateHold(plan);
+  const room = gateway.capacity.admit(holdNanoUsd);
+  const noRoom = refuseCapacity(room, plan, holdNanoUsd, gateway.capacity.perCallNanoUsd);
+  if (noRoom !== null) return refuse(gateway, noRoom);
+  try {
+    const call = await hold(gateway, context, plan, holdNanoUsd);
+    if (!(call instanceof RunningCall)) return refuse(gateway, call);
+    return await runHeld(call);
+  } finally {
+    gateway.capacity.release(holdNanoUsd);
+  }
+}
+
+function refuse(gateway: Gateway, error: ApiError): ApiError {
+  gateway.metrics.refused(error.code);
+  return error;
+}
+
+async function hold(
+  gateway: Gateway,
+  { caller, callId, res }: Omit<CallContext<unknown, Caller>, 'deps'>,
+  plan: CallPlan,
+  holdNanoUsd: NanoUsd,
+): Promise<RunningCall | ApiError> {
+  const [first] = plan.candidates;
+  if (first === undefined) return apiError('provider_unavailable');
+  const limits = gateway.limits();
+  const startedAtMs = gateway.clock.now();
+  const arrivedAtMs = gateway.clock.monotonicMs();
+  const timeLimitMs = plan.stream ? limits.streamMs : limits.callMs;
+  const { result, durable } = await gateway.ledger.execute({
+    type: 'reserve',
+    agentId: caller.agentId,
+    keyId: caller.keyId,
+    callId,
+    nonce: gateway.nonce,
+    kind: 'text',
+    nanoUsd: holdNanoUsd,
+    timeLimitMs,
+    callerNowMs: startedAtMs,
+    call: {
+      model: plan.model.id,
+      modelName: plan.model.name,
+      endpoint: plan.endpointName,
+      stream: plan.stream,
+    },
+    price: savePrice(plan, first),
+    limits: {
+      callsPerMinute: limits.callsPerMinute,
+      burst: limits.burst,
+      runningCalls: limits.runningCalls,
+      dailyShareNanoUsd: gateway.dailyShareNanoUsd(),
+    },
+  });
+  if (!result.ok) {
+    gateway.refusedStarts.spend(caller.agentId, startedAtMs);
+    return refuseReserve(result, plan, holdNanoUsd, startedAtMs);
+  }
+  gateway.metrics.started();
+  return new RunningCall({
+    gateway,
+    plan,
+    res,
+    callId,
+    agentId: caller.agentId,
+    keyId: caller.keyId,
+    holdNanoUsd,
+    startedAtMs,
+    arrivedAtMs,
+    timeLimitMs,
+    durable,
+  });
+}
+
+async function runHeld(call: RunningCall): Promise<ApiError | null> {
+  try {
+    const { attempt, candidate } = await tryCandidates(call);
+    if ((await call.gate) === 'shut') return await giveUp(call, attempt, candidate);
+    switch (attempt.kind) {
+      case 'json':
+        return await answerJson(call, candidate, attempt);
+      case 'stream':
+        return await endStream(call, candidate, attempt);
+      case 'failed':
+        return await fail(call, candidate, attempt);
+    }
+  } catch (error) {
+    const { gateway, callId, agentId } = call.options;
+    gateway.log.error('call failed by a fault of the gateway', { callId, agentId, error });
+    return await settleFailed(call, apiError('gateway_error'), freeOfCharge);
+  } finally {
+    call.close();
+  }
+}
+
+/** Another endpoint is tried only before a byte was written, and for nobody who has gone. */
+async function tryCandidates(call: RunningCall): Promise<{ attempt: Attempt; candidate: Candidate }> {
+  let last: { attempt: FailedAttempt; candidate: Candidate } | null = null;
+  for (const candidate of call.options.plan.candidates) {
+    const attempt = await runAttempt(call, candidate);
+    if (attempt.kind !== 'failed') return { attempt, candidate };
+    last = { attempt, candidate };
+    if (!attempt.mayFallBack || call.caller.gone || call.endedByUs !== null) break;
+  }
+  if (last === null) throw new Error('A plan has at least one candidate.');
+  return last;
+}
+
+/** The journal did not take the hold in time: the caller has seen nothing, so the call never was. */
+async function giveUp(call: RunningCall, attempt: Attempt, candidate: Candidate): Promise<ApiError> {
+  const { gateway, plan } = call.options;
+  const cost = costOfCall({
+    plan,
+    candidate,
+    usage: attempt.usage,
+    generationId: call.generationId,
+    deliveredTokens: attempt.deliveredTokens,
+    shownNow: true,
+  });
+  gateway.metrics.loss('gate_timeout', cost.known ? cost.nanoUsd : 0n);
+  const error = apiError('service_unavailable');
+  await close(call, freeOfCharge, failedEnd(call, error));
+  call.caller.discard();
+  return error;
+}
+
+async function answerJson(
+  call: RunningCall,
+  candidate: Candidate,
+  attempt: Extract<Attempt, { kind: 'json' }>,
+): Promise<null> {
+  const cost = costOf(call, candidate, attempt, true);
+  const shown = await close(call, cost, endOf(call, cost));
+  const bytes = withShownUsage(attempt.answer, attempt.usageBytes, shown, candidate);
+  if (!call.caller.gone) {
+    call.caller.begin({ ...answerHeaders(call, 'application/json'), 'content-length': String(bytes.length) });
+    call.caller.end(bytes);
+  }
+  return null;
+}
+
+/** The provider's answer with our cost in its usage; without one only where no cost is known yet. */
+function withShownUsage(
+  answer: JsonObject,
+  usage: Buffer | null,
+  shown: NanoUsd | null,
+  { endpoint, model }: Candidate,
+): Buffer {
+  const changes = new Map<string, string>();
+  if (shown !== null) changes.set('usage', usageWithCost(usage ?? EMPTY_USAGE, shown));
+  if (
+    endpoint.upstreamModel !== model.id &&
+    memberText(answer, 'model') === JSON.stringify(endpoint.upstreamModel)
+  ) {
+    changes.set('model', JSON.stringify(model.id));
+  }
+  return rebuildJsonObject(answer, changes);
+}
+
+const EMPTY_USAGE = Buffer.from('{}');
+const END_MARK = Buffer.from('data: [DONE]\n\n');
+
+/** The last chunk waits for its settle, so that what it shows is what left the balance. */
+async function endStream(
+  call: RunningCall,
+  candidate: Candidate,
+  attempt: Extract<Attempt, { kind: 'stream' }>,
+): Promise<null> {
+  const { plan } = call.options;
+  const cost = costOf(call, candidate, attempt, plan.showUsage);
+  const shown = await close(call, cost, endOf(call, cost));
+  if (!call.caller.committed) call.caller.begin(answerHeaders(call, 'text/event-stream; charset=utf-8'));
+  const usage = plan.showUsage && shown !== null ? shownUsage(attempt.usageEvent, candidate, shown) : null;
+  call.caller.end(
+    usage === null ? END_MARK : Buffer.concat([Buffer.from('data: '), usage, EVENT_END, END_MARK]),
+  );
+  return null;
+}
+
+const EVENT_END = Buffer.from('\n\n');
+
+function shownUsage(event: UsageEvent | null, { endpoint, model }: Candidate, shown: NanoUsd): Buffer | null {
+  if (event?.usage == null) return null;
+  const publicModel = endpoint.upstreamModel === model.id ? null : model.id;
+  return usageChunk(event, usageWithCost(event.usage, shown), publicModel);
+}
+
+/**
+ * What a failed call pays: what was written before the error; else, by its cost class, nothing or what the provider
+ * recorded, which is usually nothing too.
+ */
+async function fail(
+  call: RunningCall,
+  candidate: Candidate,
+  attempt: FailedAttempt,
+): Promise<ApiError | null> {
+  const { error, usage } = attempt;
+  const recorded = errorTable[error.code].cost === 'recorded';
+  const written = call.caller.committed || call.endedByUs === 'pump_limit';
+  if (written || (recorded && (usage !== null || mayLookUp(call, candidate)))) {
+    return await settleFailed(call, error, costOf(call, candidate, attempt, false));
+  }
+  if (usage?.reportedNanoUsd) call.options.gateway.metrics.loss('free_failure', usage.reportedNanoUsd);
+  return await settleFailed(call, error, freeOfCharge);
+}
+
+const mayLookUp = (call: RunningCall, { provider }: Candidate): boolean =>
+  call.generationId !== null && provider.kind !== 'openai';
+
+async function settleFailed(call: RunningCall, error: ApiError, cost: CallCost): Promise<ApiError | null> {
+  const end = call.caller.gone ? endOf(call, cost) : { ...failedEnd(call, error), tokens: cost.tokens };
+  await close(call, cost, end);
+  const { gateway, plan, callId, startedAtMs, holdNanoUsd, res } = call.options;
+  if (!call.caller.committed) {
+    call.caller.leave();
+    if (!call.caller.gone) res.setHeader('x-hold-usd', formatUsd(holdNanoUsd));
+    return error;
+  }
+  const identity = {
+    id: call.generationId ?? String(callId),
+    createdAtS: Math.floor(startedAtMs / 1000),
+    model: plan.model.id,
+  };
+  call.caller.end(Buffer.concat([Buffer.from('data: '), errorChunk(identity, error), EVENT_END, END_MARK]));
+  return null;
+}
+
+function costOf(
+  call: RunningCall,
+  candidate: Candidate,
+  attempt: Pick<Attempt, 'usage' | 'deliveredTokens'>,
+  shownNow: boolean,
+): CallCost {
+  return costOfCall({
+    plan: call.options.plan,
+    candidate,
+    usage: attempt.usage,
+    generationId: call.generationId,
+    deliveredTokens: attempt.deliveredTokens,
+    shownNow: shownNow && !call.caller.gone,
+  });
+}
+
+function endOf(call: RunningCall, cost: CallCost): CallEnd {
+  const { gateway, startedAtMs } = call.options;
+  return {
+    outcome: call.caller.gone ? 'stopped' : 'ok',
+    httpStatus: null,
+    errorCode: null,
+    tokens: cost.tokens,
+    durationMs: gateway.clock.now() - startedAtMs,
+  };
+}
+
+const failedEnd = (call: RunningCall, error: ApiError): CallEnd => ({
+  ...endOf(call, freeOfCharge),
+  outcome: 'failed',
+  httpStatus: errorTable[error.code].status,
+  errorCode: error.code,
+});
+
+/**
+ * The one way a hold ends. Answers what may be shown as the cost; `null`: not known yet. A closing that the journal
+ * has not confirmed in time is carried on in the background, for at most the amount shown.
+ */
+async function close(call: RunningCall, cost: CallCost, end: CallEnd): Promise<NanoUsd | null> {
+  const { gateway, agentId, callId, holdNanoUsd } = call.options;
+  const closing = await gateway.ledgerRetries.close(
+    cost.known
+      ? { type: 'settle', agentId, callId, costNanoUsd: cost.nanoUsd, end, cause: 'end' }
+      : { type: 'finish', agentId, callId, end, pending: cost.pending },
+  );
+  await atMost(gateway, closing.durable);
+  if (!cost.known) {
+    gateway.metrics.ended('pending', end.errorCode, holdNanoUsd, 0n);
+    gateway.watchPending(agentId, callId);
+    return null;
+  }
+  const charged = minBigint(cost.nanoUsd, holdNanoUsd);
+  gateway.metrics.ended(end.outcome, end.errorCode, holdNanoUsd, charged);
+  if (cost.nanoUsd > holdNanoUsd) {
+    gateway.metrics.loss('cost_above_hold', cost.nanoUsd - holdNanoUsd);
+    gateway.log.warn('a call cost more than it held', {
+      agentId,
+      callId,
+      usd: formatUsd(cost.nanoUsd - holdNanoUsd),
+    });
+  }
+  return charged;
+}
+
+async function atMost(gateway: Gateway, durable: Promise<unknown>): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const timer = gateway.clock.setTimer(LAST_CHUNK_WAIT_MS, resolve);
+    void durable.then(() => {
+      timer.cancel();
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,145 @@
+import type { ServerResponse } from 'node:http';
+import type { ReserveResult } from '#core/ledger/command.ts';
+import type { Executed } from '#core/ledger/ledger.ts';
+import {
+  GATE_TIMEOUT_MS,
+  LEASE_RENEW_MS,
+  PUMP_BYTES,
+  PUMP_MS,
+  PUMPS_MAX,
+  STALLED_READER_MS,
+} from '#core/limits.ts';
+import type { NanoUsd } from '#core/money.ts';
+import type { CallPlan, Candidate } from './call-plan.ts';
+import { type CallerEvents, CallerSide } from './caller-side.ts';
+import type { Gateway } from './gateway.ts';
+import type { Ticking } from './open-calls.ts';
+import type { UpstreamRequest } from './upstream-request.ts';
+
+export type EndedByUs = 'time_limit' | 'gate' | 'pump_limit';
+
+export interface RunningCallOptions {
+  gateway: Gateway;
+  plan: CallPlan;
+  res: ServerResponse;
+  callId: number;
+  agentId: number;
+  keyId: number;
+  holdNanoUsd: NanoUsd;
+  startedAtMs: number;
+  /** When the whole request was here, by the monotonic clock. */
+  arrivedAtMs: number;
+  timeLimitMs: number;
+  /** Of the reserve: no byte goes to the caller before it is durable. */
+  durable: Executed<ReserveResult>['durable'];
+}
+
+/** A call between its hold and its settlement: who listens, who answers, and what ends it early. */
+export class RunningCall implements CallerEvents, Ticking {
+  readonly options: RunningCallOptions;
+  readonly caller: CallerSide;
+  /** `shut`: the journal did not confirm the hold in time, so the caller may not see a byte of this call. */
+  readonly gate: Promise<'open' | 'shut'>;
+  endedByUs: EndedByUs | null = null;
+  /** The provider's id for the answer, as soon as it is known. */
+  generationId: string | null = null;
+  /** Between a provider's socket and its first byte, over all attempts. */
+  providerMs = 0;
+
+  #upstream: UpstreamRequest | null = null;
+  #resolveGate: (gate: 'open' | 'shut') => void = () => {};
+  #renewAtMs: number;
+  #pump: { endsAtMs: number; bytesMax: number } | null = null;
+
+  constructor(options: RunningCallOptions) {
+    this.options = options;
+    this.#renewAtMs = options.startedAtMs + LEASE_RENEW_MS;
+    this.caller = new CallerSide(options.res, this, () => options.gateway.clock.now());
+    this.gate = new Promise((resolve) => {
+      this.#resolveGate = resolve;
+    });
+    void options.durable.then((durability) => {
+      if (durability === 'durable') this.#openGate();
+      else this.#shutGate();
+    });
+    options.gateway.openCalls.add(this);
+  }
+
+  /** Starts one attempt. Only the last one started is ended by a time limit or a hang-up's bound. */
+  dispatch(candidate: Candidate, body: Buffer): UpstreamRequest {
+    const { gateway, plan } = this.options;
+    this.#upstream = gateway.upstreams.post(candidate.provider, `/${plan.endpointName}`, body, plan.stream);
+    if (this.endedByUs !== null) this.#upstream.abort();
+    return this.#upstream;
+  }
+
+  close(): void {
+    this.caller.leave();
+    if (this.#pump !== null) this.options.gateway.openCalls.pumps--;
+    this.options.gateway.openCalls.delete(this);
+    // What still comes after the end mark is not ours to wait for.
+    if (this.#upstream?.ended === false) this.#upstream.abort();
+  }
+
+  tick(nowMs: number): void {
+    const { startedAtMs, timeLimitMs } = this.options;
+    if (nowMs - startedAtMs >= timeLimitMs) this.#endEarly('time_limit');
+    else if (!this.caller.gateOpen && nowMs - startedAtMs >= GATE_TIMEOUT_MS) this.#shutGate();
+    else if (this.#pump !== null && this.#pumpIsOver(nowMs)) this.#endEarly('pump_limit');
+
+    const { blockedSinceMs } = this.caller;
+    if (blockedSinceMs !== null && nowMs - blockedSinceMs >= STALLED_READER_MS) this.caller.drop();
+    if (this.caller.committed && nowMs - this.caller.lastWriteAtMs >= LEASE_RENEW_MS) this.caller.keepAlive();
+    if (nowMs >= this.#renewAtMs) this.#renew(nowMs);
+  }
+
+  /** The answer is read on, within bounds, for the usage record that the charge is made of. */
+  callerGone(): void {
+    const { gateway } = this.options;
+    this.#upstream?.resume();
+    if (gateway.openCalls.pumps >= PUMPS_MAX) {
+      this.#endEarly('pump_limit');
+      return;
+    }
+    gateway.openCalls.pumps++;
+    const received = this.#upstream?.bytesReceived ?? 0;
+    this.#pump = { endsAtMs: gateway.clock.now() + PUMP_MS, bytesMax: received + PUMP_BYTES };
+  }
+
+  callerDrained(): void {
+    this.#upstream?.resume();
+  }
+
+  answerBegins(): void {
+    const { gateway, arrivedAtMs } = this.options;
+    gateway.metrics.added(gateway.clock.monotonicMs() - arrivedAtMs - this.providerMs);
+  }
+
+  #pumpIsOver(nowMs: number): boolean {
+    if (this.#pump === null) return false;
+    return nowMs >= this.#pump.endsAtMs || (this.#upstream?.bytesReceived ?? 0) > this.#pump.bytesMax;
+  }
+
+  #endEarly(cause: EndedByUs): void {
+    this.endedByUs ??= cause;
+    this.#upstream?.abort();
+  }
+
+  #openGate(): void {
+    if (this.endedByUs === 'gate') return;
+    this.caller.openGate();
+    this.#resolveGate('open');
+  }
+
+  #shutGate(): void {
+    this.#endEarly('gate');
+    this.#resolveGate('shut');
+  }
+
+  /** Keeps the slot. A renewal that is lost costs only the slot, never the money. */
+  #renew(nowMs: number): void {
+    this.#renewAtMs = nowMs + LEASE_RENEW_MS;
+    const { gateway, agentId, callId } = this.options;
+    void gateway.ledger.execute({ type: 'renew', agentId, callId, generationId: this.generationId });
+  }
+}

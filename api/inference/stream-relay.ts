@@ -1,0 +1,216 @@
+import { SSE_EVENT_BYTES } from '#core/limits.ts';
+import type { CallerSide } from './caller-side.ts';
+import { type ChatEvent, readChatEvent, withoutUsage, withPublicModel } from './formats/chat-stream.ts';
+import type { AnswerSink, UpstreamFailure, UpstreamRequest } from './upstream-request.ts';
+
+/** How a provider's stream ended. What was written to the caller, if anything, has been. */
+export type StreamEnd =
+  /** Its end was marked, or it closed cleanly after its usage. */
+  | { kind: 'complete' }
+  /** The provider's own error, in an event. */
+  | { kind: 'error'; event: Buffer }
+  | { kind: 'malformed' }
+  | { kind: 'failed'; cause: UpstreamFailure };
+
+export interface StreamRelayOptions {
+  upstream: UpstreamRequest;
+  caller: CallerSide;
+  /** Called once, with the first event, before anything is written. */
+  head: (firstEvent: Buffer) => Readonly<Record<string, string>>;
+  upstreamModel: string;
+  publicModel: string;
+}
+
+/**
+ * Passes a provider's events on as they come, whole, and keeps back what is ours to write: usage, errors and the
+ * end mark. Chunks of one turn of the event loop are joined before they are looked at: a burst costs a third less.
+ */
+export class StreamRelay implements AnswerSink {
+  readonly ended: Promise<StreamEnd>;
+  /** The last usage that any event carried, and the event itself. Never summed: some send running totals. */
+  usageEvent: ChatEvent | null = null;
+
+  readonly #options: StreamRelayOptions;
+  readonly #renamed: boolean;
+  #resolveEnded: (end: StreamEnd) => void = () => {};
+  #eventsRelayed = 0;
+  #bytesRelayed = 0;
+  #smallestEventBytes = Number.MAX_SAFE_INTEGER;
+  #done = false;
+  #chunks: Buffer[] = [];
+  #tail: Buffer = EMPTY;
+  #flushScheduled = false;
+  #finish: (() => void) | null = null;
+  #out: Buffer[] = [];
+
+  constructor(options: StreamRelayOptions) {
+    this.#options = options;
+    this.#renamed = options.upstreamModel !== options.publicModel;
+    this.ended = new Promise((resolve) => {
+      this.#resolveEnded = resolve;
+    });
+  }
+
+  /**
+   * An estimate of the text delivered, for streams whose usage never comes: the smallest event is taken for the
+   * frame that each event has around its text.
+   */
+  get deliveredBytes(): number {
+    return this.#bytesRelayed - this.#eventsRelayed * Math.min(this.#smallestEventBytes, this.#bytesRelayed);
+  }
+
+  data(chunk: Buffer): void {
+    if (this.#done) return;
+    this.#chunks.push(chunk);
+    if (this.#flushScheduled) return;
+    this.#flushScheduled = true;
+    setImmediate(flushRelay, this);
+  }
+
+  end(): void {
+    this.#finishWith(() => {
+      if (this.#tail.length > 0) this.#relay(Buffer.concat([this.#tail, BLANK_LINES]));
+      this.#end(this.usageEvent === null ? { kind: 'failed', cause: 'cut' } : { kind: 'complete' });
+    });
+  }
+
+  fail(cause: UpstreamFailure): void {
+    this.#finishWith(() => this.#end({ kind: 'failed', cause }));
+  }
+
+  flush(): void {
+    this.#flushScheduled = false;
+    if (!this.#done && this.#chunks.length > 0) {
+      const chunks = this.#tail.length > 0 ? [this.#tail, ...this.#chunks] : this.#chunks;
+      this.#chunks = [];
+      this.#relay(joined(chunks));
+    }
+    if (!this.#done && this.#finish !== null) this.#finish();
+  }
+
+  /** After what is still queued, in order. */
+  #finishWith(finish: () => void): void {
+    this.#finish = finish;
+    if (!this.#flushScheduled) this.flush();
+  }
+
+  #relay(received: Buffer): void {
+    const bytes = received.includes(CR) ? withoutCarriageReturns(received) : received;
+    let at = 0;
+    while (!this.#done && at < bytes.length) {
+      if (bytes[at] === LF) {
+        at++;
+        continue;
+      }
+      const lineEndsAt = bytes.indexOf(LF, at);
+      if (lineEndsAt < 0 || lineEndsAt + 1 >= bytes.length) break;
+      if (bytes[lineEndsAt + 1] === LF && isDataLine(bytes, at)) {
+        this.#relayEvent(bytes, at, lineEndsAt);
+        at = lineEndsAt + 2;
+        continue;
+      }
+      const eventEndsAt = bytes.indexOf(BLANK_LINES, at);
+      if (eventEndsAt < 0) break;
+      const event = reframe(bytes.subarray(at, eventEndsAt));
+      if (event !== null) this.#relayEvent(event, 0, event.length);
+      at = eventEndsAt + 2;
+    }
+    this.#tail = at === 0 ? bytes : bytes.subarray(at);
+    if (this.#tail.length > SSE_EVENT_BYTES) this.#end({ kind: 'malformed' });
+    this.#writeOut();
+  }
+
+  /** One event: a `data:` line without its line end. */
+  #relayEvent(bytes: Buffer, startsAt: number, endsAt: number): void {
+    const dataStartsAt = startsAt + (bytes[startsAt + 5] === SPACE ? 6 : 5);
+    const event = readChatEvent(bytes, dataStartsAt, endsAt);
+    switch (event.kind) {
+      case 'done':
+        this.#end({ kind: 'complete' });
+        return;
+      case 'malformed':
+        this.#end({ kind: 'malformed' });
+        return;
+      case 'error':
+        this.usageEvent = event.usage === null ? this.usageEvent : event;
+        this.#end({ kind: 'error', event: event.data });
+        return;
+      case 'usage':
+        this.usageEvent = event;
+        if (!event.hasChoices) return;
+        this.#write(event.data, frame(withoutUsage(event)));
+        return;
+      case 'plain':
+        this.#write(bytes.subarray(dataStartsAt, endsAt), bytes.subarray(startsAt, endsAt));
+        return;
+    }
+  }
+
+  #write(data: Buffer, line: Buffer): void {
+    this.#eventsRelayed++;
+    this.#bytesRelayed += data.length;
+    this.#smallestEventBytes = Math.min(this.#smallestEventBytes, data.length);
+    if (!this.#options.caller.committed) this.#options.caller.begin(this.#options.head(data));
+    const { upstreamModel, publicModel } = this.#options;
+    this.#out.push(this.#renamed ? withPublicModel(line, upstreamModel, publicModel) : line, BLANK_LINES);
+  }
+
+  #writeOut(): void {
+    if (this.#out.length === 0) return;
+    const out = this.#out;
+    this.#out = [];
+    if (!this.#options.caller.write(Buffer.concat(out))) this.#options.upstream.pause();
+  }
+
+  #end(end: StreamEnd): void {
+    if (this.#done) return;
+    this.#writeOut();
+    this.#done = true;
+    this.#resolveEnded(end);
+  }
+}
+
+const flushRelay = (relay: StreamRelay): void => relay.flush();
+
+const LF = 0x0a;
+const CR = 0x0d;
+const SPACE = 0x20;
+const COLON = 0x3a;
+const EMPTY = Buffer.alloc(0);
+const BLANK_LINES = Buffer.from('\n\n');
+const DATA = Buffer.from('data: ');
+
+const joined = (chunks: readonly Buffer[]): Buffer => {
+  const [first = EMPTY] = chunks;
+  return chunks.length === 1 ? first : Buffer.concat(chunks);
+};
+
+const isDataLine = (bytes: Buffer, at: number): boolean =>
+  bytes[at] === 0x64 &&
+  bytes[at + 1] === 0x61 &&
+  bytes[at + 2] === 0x74 &&
+  bytes[at + 3] === 0x61 &&
+  bytes[at + 4] === COLON;
+
+export const frame = (data: Buffer): Buffer => Buffer.concat([DATA, data]);
+
+/**
+ * An event of several lines as one `data:` line. Comments (which name the provider), ids, names and retry times are
+ * left out: none belongs to this format, and a foreign `event:` line would be ours in the caller's eyes.
+ */
+function reframe(lines: Buffer): Buffer | null {
+  const data = lines
+    .toString('utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('data:'))
+    .map((line) => line.slice(5));
+  return data.length === 0 ? null : Buffer.from(`data:${data.join(' ')}`);
+}
+
+/** JSON holds no bare carriage return, so all of them are line ends. */
+function withoutCarriageReturns(bytes: Buffer): Buffer {
+  const kept = Buffer.allocUnsafe(bytes.length);
+  let length = 0;
+  for (const byte of bytes) if (byte !== CR) kept[length++] = byte;
+  return kept.subarray(0, length);
+}

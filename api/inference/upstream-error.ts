@@ -1,0 +1,159 @@
+import { SECOND_MS } from '#core/clock.ts';
+import { isRecord } from '#core/is-record.ts';
+import { type ApiError, apiError, type ErrorCode } from '../contract/errors.ts';
+
+/** A provider's refusal in our words. */
+export interface UpstreamError {
+  error: ApiError;
+  /** Busy or down, not wrong: another endpoint may answer the same request. */
+  mayFallBack: boolean;
+}
+
+/**
+ * A provider's error body, whatever its dialect, to one of the spec's codes. Our own account's troubles (its key,
+ * its money) never reach a caller as 401 or 402.
+ *
+ * `status` is the HTTP status, or 200 where the error came inside an answer or a stream.
+ */
+export function readUpstreamError(
+  status: number,
+  body: unknown,
+  retryAfter: string | undefined,
+): UpstreamError {
+  const detail = findDetail(body);
+  const code = codeOf(effectiveStatus(status, detail), detail);
+  const retryAfterMs = parseRetryAfter(retryAfter);
+  const providerText = code === 'invalid_request' || code === 'unprocessable' ? textOf(detail) : null;
+  return {
+    error: apiError(code, {
+      ...(providerText === null ? {} : { message: `The provider refused the request: ${providerText}` }),
+      ...(retryAfterMs === null ? {} : { retryAfterMs }),
+    }),
+    mayFallBack: fallBackCodes.has(code),
+  };
+}
+
+const fallBackCodes: ReadonlySet<ErrorCode> = new Set([
+  'model_busy',
+  'gateway_capacity',
+  'gateway_unavailable',
+  'provider_error',
+  'upstream_error',
+  'upstream_unreachable',
+  'timeout',
+  'no_provider',
+]);
+
+/** OpenRouter's stable names, the same in its three formats. */
+const codeByErrorType: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
+  ['context_length_exceeded', 'request_too_large'],
+  ['token_limit_exceeded', 'request_too_large'],
+  ['string_too_long', 'request_too_large'],
+  ['payload_too_large', 'request_too_large'],
+  ['max_tokens_exceeded', 'invalid_request'],
+  ['authentication', 'gateway_unavailable'],
+  ['payment_required', 'gateway_capacity'],
+  ['permission_denied', 'provider_refused'],
+  ['rate_limit_exceeded', 'model_busy'],
+  ['provider_overloaded', 'model_busy'],
+  ['provider_unavailable', 'provider_error'],
+  ['content_policy_violation', 'provider_refused'],
+  ['refusal', 'provider_refused'],
+  ['content_filter', 'provider_refused'],
+  ['unprocessable', 'unprocessable'],
+  ['timeout', 'timeout'],
+  ['server', 'upstream_error'],
+  ['unmapped', 'upstream_error'],
+  // Money of our account, whichever status they come with.
+  ['insufficient_quota', 'gateway_capacity'],
+  ['credit_balance_exhausted', 'gateway_capacity'],
+  ['organization_spend_limit_exceeded', 'gateway_capacity'],
+  ['project_spend_limit_exceeded', 'gateway_capacity'],
+  ['overloaded_error', 'model_busy'],
+]);
+
+function codeOf(status: number, detail: Record<string, unknown>): ErrorCode {
+  const metadata = isRecord(detail.metadata) ? detail.metadata : {};
+  for (const name of [metadata.error_type, detail.error_type, detail.code, detail.type]) {
+    const code = typeof name === 'string' ? codeByErrorType.get(name) : undefined;
+    if (code !== undefined) return code;
+  }
+  switch (status) {
+    case 400:
+    case 412:
+    case 415:
+      return isTooLong(detail) ? 'request_too_large' : 'invalid_request';
+    case 401:
+      return 'gateway_unavailable';
+    case 402:
+      return 'gateway_capacity';
+    case 403:
+      return 'provider_refused';
+    case 404:
+      return 'no_provider';
+    case 408:
+    case 504:
+    case 524:
+      return 'timeout';
+    case 413:
+      return 'request_too_large';
+    case 422:
+      return 'unprocessable';
+    case 429:
+    case 498:
+    case 503:
+    case 529:
+      return 'model_busy';
+    case 502:
+      return 'provider_error';
+    default:
+      return 'upstream_error';
+  }
+}
+
+/** Servers that have no code for it say so in words. */
+const isTooLong = (detail: Record<string, unknown>): boolean =>
+  typeof detail.message === 'string' &&
+  /context (length|window)|maximum context|too long/i.test(detail.message);
+
+/** `{error: {…}}`, `{error: "text"}`, `[{error: {…}}]`, `{message, type, code}`, `{detail}`: all seen in the wild. */
+function findDetail(body: unknown): Record<string, unknown> {
+  const first: unknown = Array.isArray(body) ? body[0] : body;
+  if (!isRecord(first)) return {};
+  if (isRecord(first.error)) return first.error;
+  if (typeof first.error === 'string') return { message: first.error };
+  if (Array.isArray(first.choices)) {
+    const choice: unknown = first.choices.find((each) => isRecord(each) && isRecord(each.error));
+    return isRecord(choice) && isRecord(choice.error) ? choice.error : {};
+  }
+  return first;
+}
+
+function effectiveStatus(status: number, detail: Record<string, unknown>): number {
+  if (status >= 300) return status;
+  for (const inner of [detail.code, detail.http_status, detail.status]) {
+    if (typeof inner === 'number' && inner >= 400 && inner <= 599) return inner;
+  }
+  return 502;
+}
+
+const TEXT_CHARS_MAX = 300;
+
+/** What the provider says is wrong, without what would tell who it is or whose account we use. */
+function textOf(detail: Record<string, unknown>): string | null {
+  if (typeof detail.message !== 'string' || detail.message.trim() === '') return null;
+  return detail.message
+    .slice(0, TEXT_CHARS_MAX)
+    .replace(/\b(?:sk|org|proj|user|req|key)[-_][\w-]{6,}/gi, '…')
+    .replace(/https?:\/\/\S+/gi, '…')
+    .replace(VENDOR_NAMES, 'the provider')
+    .replace(/\s+/g, ' ');
+}
+
+const VENDOR_NAMES =
+  /\b(?:open\s?router|open\s?ai|anthropic|azure|bedrock|vertex(?:\s?ai)?|google|gemini api|together(?:\s?ai)?|fireworks|groq|deep\s?infra|deep\s?seek|mistral|cohere|nebius|novita|vllm|sglang|ollama)\b/gi;
+
+/** Whole seconds only; a date or nonsense is left out, so the table's own wait is said. */
+function parseRetryAfter(text: string | undefined): number | null {
+  return text !== undefined && /^\d{1,6}$/.test(text) ? Math.max(1, Number(text)) * SECOND_MS : null;
+}

@@ -1,0 +1,93 @@
+import { isUtf8 } from 'node:buffer';
+import type { Prices } from '#core/catalog/catalog.ts';
+import type { TokenCounts } from '#core/events/ledger-event.ts';
+import { isRecord } from '#core/is-record.ts';
+import { BALANCE_CAP_NANO_USD } from '#core/limits.ts';
+import { attoToNanoUp, type NanoUsd, parseNanoUsdUp, timesFactorUp } from '#core/money.ts';
+import { memberText, scanJsonObject } from './json-object.ts';
+
+/** What a provider reported of one answer. A counter that is no sane number counts as missing, never as zero. */
+export interface Usage {
+  tokens: TokenCounts;
+  /** Dollars the provider charged us; `null` where it named none or no sane one. An explicit zero stays zero. */
+  reportedNanoUsd: NanoUsd | null;
+}
+
+const TOKENS_MAX = 1_000_000_000;
+
+/**
+ * `null`: not an object, or neither tokens nor cost can be read from it. The cost is read from its text, so that
+ * no float comes between the provider's bill and the charge.
+ */
+export function parseUsage(bytes: Buffer): Usage | null {
+  const object = isUtf8(bytes) ? scanJsonObject(bytes) : 'not_an_object';
+  if (typeof object === 'string') return null;
+  const value = parse(bytes);
+  if (value === null) return null;
+
+  const prompt = count(value.prompt_tokens);
+  const completion = count(value.completion_tokens);
+  const reportedNanoUsd = reportedCost(memberText(object, 'cost'), value);
+  if (prompt === null || completion === null) {
+    return reportedNanoUsd === null ? null : { tokens: noTokens, reportedNanoUsd };
+  }
+  const total = count(value.total_tokens);
+  return {
+    tokens: {
+      prompt,
+      // One vendor leaves thinking out of `completion_tokens` but not out of the total, and bills it.
+      completion: total === null ? completion : Math.max(completion, total - prompt),
+      reasoning: count(record(value.completion_tokens_details)?.reasoning_tokens),
+      cached: Math.min(count(record(value.prompt_tokens_details)?.cached_tokens) ?? 0, prompt),
+    },
+    reportedNanoUsd,
+  };
+}
+
+export const noTokens: TokenCounts = { prompt: 0, completion: 0, reasoning: null, cached: 0 };
+
+/** Tokens × the table's prices, summed exactly and rounded up once. The whole call is repriced by an override. */
+export function priceTokens(tokens: TokenCounts, prices: Prices): NanoUsd {
+  let { prompt, completion, cacheRead } = prices;
+  for (const override of prices.overrides) {
+    if (override.minPromptTokens === null || tokens.prompt <= override.minPromptTokens) continue;
+    prompt = override.prompt ?? prompt;
+    completion = override.completion ?? completion;
+    cacheRead = override.cacheRead ?? cacheRead;
+  }
+  const fresh = BigInt(tokens.prompt - tokens.cached) * prompt;
+  const cached = BigInt(tokens.cached) * (cacheRead ?? prompt);
+  return attoToNanoUp(fresh + cached + BigInt(tokens.completion) * completion + prices.request);
+}
+
+/** What the provider says it charged, with the operator's margin, rounded up. */
+export const withMargin = (reportedNanoUsd: NanoUsd, factorPpm: bigint): NanoUsd =>
+  timesFactorUp(reportedNanoUsd, factorPpm);
+
+function reportedCost(costText: string | undefined, value: Record<string, unknown>): NanoUsd | null {
+  const cost = costText === undefined ? null : saneCost(costText);
+  if (cost === null || value.is_byok !== true) return cost;
+  // With the operator's own key at the provider, `cost` is only the router's fee.
+  const upstream = record(value.cost_details)?.upstream_inference_cost;
+  const upstreamCost = typeof upstream === 'number' ? saneCost(String(upstream)) : 0n;
+  return upstreamCost === null ? null : cost + upstreamCost;
+}
+
+/** Negative, not a number, or more than any balance can hold: not a price. */
+function saneCost(text: string): NanoUsd | null {
+  const nano = parseNanoUsdUp(text);
+  return nano === null || nano > BALANCE_CAP_NANO_USD ? null : nano;
+}
+
+const count = (value: unknown): number | null =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= TOKENS_MAX ? value : null;
+
+const record = (value: unknown): Record<string, unknown> | null => (isRecord(value) ? value : null);
+
+function parse(bytes: Buffer): Record<string, unknown> | null {
+  try {
+    return record(JSON.parse(bytes.toString('utf8')));
+  } catch {
+    return null;
+  }
+}
