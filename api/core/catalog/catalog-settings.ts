@@ -1,0 +1,36 @@
+import type { Secret } from '../secret.ts';
+import type { Endpoint, ProviderKind } from './catalog.ts';
+
+/** The operator's part of the catalogue, checked: what the configuration says about providers and models. */
+export interface CatalogSettings {
+  /** The stop switch of the whole gateway. */
+  stopped: boolean;
+  providers: readonly ProviderSettings[];
+  models: readonly ModelSettings[];
+  /** Ids that are refused wherever they come from. */
+  stoppedModels: readonly string[];
+}
+
+export interface ProviderSettings {
+  id: string;
+  kind: ProviderKind;
+  /** Without a trailing slash. `null`: the simulator that this process starts itself. */
+  baseUrl: string | null;
+  apiKey: Secret | null;
+  catalog: 'import' | 'none';
+  priceFactorPpm: bigint;
+  stopped: boolean;
+}
+
+/** Prices stand as the provider takes them, the margin not yet in them. */
+export interface ModelSettings {
+  id: string;
+  name: string;
+  contextLength: number;
+  maxOutputTokens: number | null;
+  inputModalities: readonly string[];
+  endpoints: readonly Endpoint[];
+}
+
+export const needsBundledSimulator = (settings: CatalogSettings): boolean =>
+  settings.providers.some((provider) => provider.kind === 'simulator' && provider.baseUrl === null);

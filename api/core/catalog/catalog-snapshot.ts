@@ -1,0 +1,95 @@
+import { type AttoUsd, timesFactorUp } from '../money.ts';
+import type { Endpoint, Model, Prices, Provider } from './catalog.ts';
+import type { CatalogSettings, ModelSettings, ProviderSettings } from './catalog-settings.ts';
+import type { ImportedList } from './import-models.ts';
+import { createNearestNames, type NearestNames } from './nearest-names.ts';
+
+/** Everything that a call reads, made anew when any of it changes and never changed after. */
+export interface CatalogSnapshot {
+  stopped: boolean;
+  models: readonly Model[];
+  served: ReadonlyMap<string, Model>;
+  notServed: ReadonlySet<string>;
+  providers: readonly Provider[];
+  providersById: ReadonlyMap<string, Provider>;
+  nearest: NearestNames;
+}
+
+/**
+ * An id that stands in several places is served by the first of: the configuration, then the providers' lists in
+ * the configuration's order. Endpoints are never mixed, because contexts and prices of one id differ by provider.
+ */
+export function makeSnapshot(
+  settings: CatalogSettings,
+  providers: readonly Provider[],
+  lists: ReadonlyMap<string, ImportedList>,
+): CatalogSnapshot {
+  const factors = new Map(settings.providers.map((provider) => [provider.id, provider.priceFactorPpm]));
+  const stopped = new Set(settings.stoppedModels);
+  const served = new Map<string, Model>();
+  const listed = settings.providers.flatMap((provider) => lists.get(provider.id) ?? []);
+  for (const model of [...settings.models.map(fromSettings), ...listed.flatMap((list) => list.models)]) {
+    if (!served.has(model.id) && !stopped.has(model.id)) served.set(model.id, withMargins(model, factors));
+  }
+  const models = [...served.values()];
+  return {
+    stopped: settings.stopped,
+    models,
+    served,
+    notServed: new Set([...stopped, ...listed.flatMap((list) => list.notServed)]),
+    providers,
+    providersById: new Map(providers.map((provider) => [provider.id, provider])),
+    nearest: createNearestNames(models.map((model) => model.id)),
+  };
+}
+
+const fromSettings = (model: ModelSettings): Model => ({ ...model, createdAtMs: null });
+
+function withMargins(model: Model, factors: ReadonlyMap<string, bigint>): Model {
+  const endpoints = model.endpoints.map((endpoint): Endpoint => {
+    const factorPpm = factors.get(endpoint.providerId);
+    if (factorPpm === undefined) throw new Error('An endpoint names a provider that is not configured.');
+    return { ...endpoint, prices: timesFactor(endpoint.prices, factorPpm) };
+  });
+  return { ...model, endpoints };
+}
+
+/** Rounded up per price, to the atto-dollar: the margin is never lost to rounding. */
+function timesFactor(prices: Prices, factorPpm: bigint): Prices {
+  const times = (price: AttoUsd): AttoUsd => timesFactorUp(price, factorPpm);
+  const timesOrNull = (price: AttoUsd | null): AttoUsd | null => (price === null ? null : times(price));
+  return {
+    prompt: times(prices.prompt),
+    completion: times(prices.completion),
+    request: times(prices.request),
+    cacheRead: timesOrNull(prices.cacheRead),
+    cacheWrite: timesOrNull(prices.cacheWrite),
+    internalReasoning: timesOrNull(prices.internalReasoning),
+    image: timesOrNull(prices.image),
+    webSearch: timesOrNull(prices.webSearch),
+    overrides: prices.overrides.map((override) => ({
+      minPromptTokens: override.minPromptTokens,
+      prompt: timesOrNull(override.prompt),
+      completion: timesOrNull(override.completion),
+      cacheRead: timesOrNull(override.cacheRead),
+      cacheWrite: timesOrNull(override.cacheWrite),
+    })),
+  };
+}
+
+/** The key is there for who asks for it by name, and for nothing that prints, copies or encodes the record. */
+export function toProvider(settings: ProviderSettings, bundledSimulatorUrl: string | null): Provider {
+  const baseUrl = settings.baseUrl ?? bundledSimulatorUrl;
+  if (baseUrl === null)
+    throw new Error('A simulator provider has no baseUrl, and this process runs no simulator.');
+  const apiKey = settings.apiKey?.reveal() ?? null;
+  const provider: Provider = {
+    id: settings.id,
+    kind: settings.kind,
+    baseUrl,
+    apiKey,
+    priceFactorPpm: settings.priceFactorPpm,
+    stopped: settings.stopped,
+  };
+  return Object.defineProperty(provider, 'apiKey', { value: apiKey, enumerable: false });
+}

@@ -1,0 +1,64 @@
+import { Agent, type Dispatcher, request } from 'undici';
+import type { Clock } from '../clock.ts';
+import { CATALOG_BYTES_MAX, CATALOG_FETCH_MS, CONNECT_TIMEOUT_MS } from '../limits.ts';
+import type { FetchProviderJson } from './import-source.ts';
+
+/**
+ * Reads JSON from a provider: 200 only, no redirects, bounded in time and size. Errors say what happened in words
+ * for the operator and hold neither the key nor anything that the provider wrote.
+ */
+export function createFetchProviderJson(clock: Clock): FetchProviderJson {
+  return async (provider, path) => {
+    // One agent per fetch: hourly work keeps no connection open in between.
+    const agent = new Agent({ allowH2: false, connect: { timeout: CONNECT_TIMEOUT_MS } });
+    const abort = new AbortController();
+    let late = false;
+    const timer = clock.setTimer(CATALOG_FETCH_MS, () => {
+      late = true;
+      abort.abort();
+    });
+    try {
+      const answer = await request(provider.baseUrl + path, {
+        dispatcher: agent,
+        signal: abort.signal,
+        headers: {
+          accept: 'application/json',
+          ...(provider.apiKey === null ? {} : { authorization: `Bearer ${provider.apiKey}` }),
+        },
+      });
+      return await readJson(answer);
+    } catch (error) {
+      if (late) throw new Error(`No whole answer within ${CATALOG_FETCH_MS / 1000} s.`);
+      if (error instanceof ProviderAnswerError) throw error;
+      throw new Error(`The provider cannot be reached (${errorCode(error)}).`);
+    } finally {
+      timer.cancel();
+      await agent.destroy();
+    }
+  };
+}
+
+class ProviderAnswerError extends Error {}
+
+async function readJson(answer: Dispatcher.ResponseData): Promise<unknown> {
+  if (answer.statusCode !== 200) throw new ProviderAnswerError(`The provider answered ${answer.statusCode}.`);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of answer.body) {
+    const part = Buffer.from(chunk);
+    bytes += part.length;
+    if (bytes > CATALOG_BYTES_MAX) {
+      throw new ProviderAnswerError(`The answer is larger than ${CATALOG_BYTES_MAX} bytes.`);
+    }
+    chunks.push(part);
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+  } catch {
+    throw new ProviderAnswerError('The answer is not JSON.');
+  }
+}
+
+function errorCode(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'no code';
+}
