@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { makeConfigSchema } from './config/config-schema.ts';
 import { makeDocument } from './contract/document.ts';
 import { v1Facts } from './contract/v1-facts.ts';
 import { v1Router } from './routers/router.ts';
@@ -6,6 +7,7 @@ import { v1Router } from './routers/router.ts';
 /** Every generated file of the repository. With `--check` nothing is written: a stale file is named and fails. */
 const documents: readonly { path: string; make: () => string }[] = [
   { path: 'openapi/v1.json', make: () => makeDocument(v1Router, v1Facts) },
+  { path: 'openapi/config.schema.json', make: () => `${JSON.stringify(makeConfigSchema(), null, 2)}\n` },
 ];
 
 const check = process.argv.includes('--check');

@@ -1,0 +1,130 @@
+import { readFile as readFileOfNode } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { CatalogSettings } from '#core/catalog/catalog-settings.ts';
+import type { Limits } from '#core/limits.ts';
+import type { NanoUsd } from '#core/money.ts';
+import { ConfigError, type ConfigProblem } from './config/config-error.ts';
+import type { ConfigFile } from './config/config-file.ts';
+import { contentHash, noteReads } from './config/content-hash.ts';
+import { defaultProviders } from './config/default-providers.ts';
+import { readConfigFile } from './config/read-config-file.ts';
+import type { Environment, ReadFile } from './config/resolve-secrets.ts';
+import { toDollars, toModelSettings, withoutTrailingSlash } from './config/to-settings.ts';
+
+/** Everything that the operator decides, checked. Secrets in it never print. */
+export interface Config extends CatalogSettings {
+  /** `null`: no file was named, and nothing can be reloaded. */
+  file: string | null;
+  /** What this record was made from: the file itself and the key files that it names. */
+  watchedFiles: readonly string[];
+  contentHash: string;
+  server: ServerConfig;
+  storage: { mode: 'embedded'; dataDir: string };
+  files: { kind: 'local' };
+  limits: Limits;
+  capacity: CapacityConfig;
+  /** Sentences for the operator at start: what was assumed, what is not used. */
+  notices: readonly string[];
+}
+
+export interface ServerConfig {
+  host: string;
+  /** 0: any free port. */
+  port: number;
+  internalHost: string;
+  internalPort: number;
+  /** Without a trailing slash. `null`: made from the host and the port that was bound. */
+  publicUrl: string | null;
+  mcpUrl: string | null;
+  /** IP addresses and CIDR ranges. */
+  trustedProxies: readonly string[];
+  /** Lower case. */
+  callIdHeader: string;
+}
+
+export interface CapacityConfig {
+  perCallNanoUsd: NanoUsd;
+  poolNanoUsd: NanoUsd;
+  dailySharePerAgentNanoUsd: NanoUsd | null;
+  runningCalls: number;
+}
+
+/** Reads `FAREGATE_CONFIG` and the environment. Throws a `ConfigError` that lists every mistake. */
+export async function loadConfig(
+  env: Environment = process.env,
+  readFile: ReadFile = (path) => readFileOfNode(path, 'utf8'),
+): Promise<Config> {
+  const file = textOf(env, 'FAREGATE_CONFIG');
+  const defaults = defaultProviders(env);
+  const texts = new Map<string, string | null>();
+  const read = await readConfigFile({ file, env, readFile: noteReads(readFile, texts), defaults });
+  const problems = read.ok ? [] : read.problems;
+  const port = portOf(env, 'PORT', problems);
+  const internalPort = portOf(env, 'INTERNAL_PORT', problems);
+  if (!read.ok || problems.length > 0) throw new ConfigError(problems);
+
+  const { content, providers } = read;
+  const server = toServer(content.server, port, internalPort);
+  if (server.port === server.internalPort && server.port !== 0) {
+    throw new ConfigError([environmentProblem('INTERNAL_PORT', 'is the same as PORT: each needs its own')]);
+  }
+  const own = toModelSettings(content.models);
+  return {
+    file,
+    watchedFiles: [...texts.keys()],
+    contentHash: contentHash(texts),
+    server,
+    storage: { mode: 'embedded', dataDir: resolve(textOf(env, 'FAREGATE_DATA') ?? content.storage.dataDir) },
+    files: content.files,
+    limits: content.limits,
+    capacity: toCapacity(content.capacity),
+    stopped: content.stopped,
+    providers: providers ?? defaults.providers,
+    models: providers === null ? [...own.models, ...defaults.models] : own.models,
+    stoppedModels: own.stoppedModels,
+    notices: providers === null ? defaults.notices : [],
+  };
+}
+
+/** Empty counts as unset: compose files and charts often pass variables through that nobody filled. */
+const textOf = (env: Environment, name: string): string | null => env[name] || null;
+
+function portOf(env: Environment, name: string, problems: ConfigProblem[]): number | null {
+  const text = textOf(env, name);
+  if (text === null) return null;
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  problems.push(environmentProblem(name, 'has to be a port number, from 0 to 65535'));
+  return null;
+}
+
+const environmentProblem = (path: string, message: string): ConfigProblem => ({
+  source: 'environment',
+  line: null,
+  column: null,
+  path,
+  message,
+});
+
+function toServer(
+  file: ConfigFile['server'],
+  port: number | null,
+  internalPort: number | null,
+): ServerConfig {
+  return {
+    ...file,
+    port: port ?? file.port,
+    internalPort: internalPort ?? file.internalPort,
+    publicUrl: file.publicUrl === undefined ? null : withoutTrailingSlash(file.publicUrl),
+    mcpUrl: file.mcpUrl === undefined ? null : withoutTrailingSlash(file.mcpUrl),
+  };
+}
+
+function toCapacity(file: ConfigFile['capacity']): CapacityConfig {
+  const dailyShare = file.dailySharePerAgentUsd;
+  return {
+    perCallNanoUsd: toDollars(file.perCallUsd),
+    poolNanoUsd: toDollars(file.poolUsd),
+    dailySharePerAgentNanoUsd: dailyShare === null ? null : toDollars(dailyShare),
+    runningCalls: file.runningCalls,
+  };
+}

@@ -1,0 +1,77 @@
+import { createNearestNames } from '#core/catalog/nearest-names.ts';
+import type { ConfigDocument, Path } from './config-document.ts';
+import type { ConfigDraft } from './config-draft.ts';
+import type { ConfigProblem } from './config-error.ts';
+
+/** What no single key shows: names that repeat, point nowhere, or need each other. */
+export function checkReferences(
+  draft: ConfigDraft,
+  providerIds: readonly string[],
+  document: ConfigDocument,
+): ConfigProblem[] {
+  return [
+    ...repeatedIds(draft.providers ?? [], 'providers', document),
+    ...repeatedIds(draft.models, 'models', document),
+    ...(draft.providers ?? []).flatMap((provider, index) =>
+      checkProvider(provider, ['providers', index], document),
+    ),
+    ...draft.models.flatMap((model, index) => checkModel(model, ['models', index], providerIds, document)),
+  ];
+}
+
+function repeatedIds(
+  items: readonly { id?: string | undefined }[],
+  list: string,
+  document: ConfigDocument,
+): ConfigProblem[] {
+  const seen = new Set<string>();
+  return items.flatMap(({ id }, index) => {
+    if (id === undefined) return [];
+    if (seen.has(id)) return [document.problem([list, index, 'id'], 'stands twice in this list')];
+    seen.add(id);
+    return [];
+  });
+}
+
+function checkProvider(
+  provider: NonNullable<ConfigDraft['providers']>[number],
+  path: Path,
+  document: ConfigDocument,
+): ConfigProblem[] {
+  const problems: ConfigProblem[] = [];
+  if (provider.kind === 'openai' && provider.baseUrl === undefined) {
+    problems.push(
+      document.problem([...path, 'baseUrl'], 'is missing: a provider of kind openai needs an address'),
+    );
+  }
+  if (provider.kind === 'openai' && provider.catalog === 'import') {
+    const message = 'cannot be import: servers of kind openai list no prices; write its models below';
+    problems.push(document.problem([...path, 'catalog'], message));
+  }
+  return problems;
+}
+
+function checkModel(
+  model: ConfigDraft['models'][number],
+  path: Path,
+  providerIds: readonly string[],
+  document: ConfigDocument,
+): ConfigProblem[] {
+  const problems: ConfigProblem[] = [];
+  if (model.stopped !== true) {
+    for (const [key, value] of Object.entries({
+      contextLength: model.contextLength,
+      endpoints: model.endpoints,
+    })) {
+      if (value === undefined) problems.push(document.problem([...path, key], 'is missing'));
+    }
+  }
+  (model.endpoints ?? []).forEach(({ provider }, index) => {
+    if (provider === undefined || providerIds.includes(provider)) return;
+    const [nearest] = createNearestNames(providerIds)(provider);
+    const hint = nearest === undefined ? '' : `; did you mean ${nearest}?`;
+    const message = `names no provider of this configuration${hint}`;
+    problems.push(document.problem([...path, 'endpoints', index, 'provider'], message));
+  });
+  return problems;
+}

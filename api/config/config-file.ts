@@ -1,0 +1,119 @@
+import { z } from 'zod';
+import { defaultLimits, MODELS_MAX, PROVIDERS_MAX } from '#core/limits.ts';
+import { modelFile } from './model-file.ts';
+import { providerFile } from './provider-file.ts';
+import { dollars, network, stopSwitch, webAddress } from './values.ts';
+
+const port = z.int().min(0).max(65_535);
+const host = z.string().min(1).max(255);
+const server = z.strictObject({
+  host: host.default('127.0.0.1').describe('Address that the public port listens on.'),
+  port: port.default(8080).describe('Public port: /v1, /mcp, /docs. The environment variable PORT wins.'),
+  internalHost: host.default('127.0.0.1').describe('Address that the internal port listens on.'),
+  internalPort: port
+    .default(9090)
+    .describe('Internal port: health, metrics, admin API. The environment variable INTERNAL_PORT wins.'),
+  publicUrl: webAddress
+    .optional()
+    .describe('Address of the API as callers see it, ending in /v1. Without it: this host and port.'),
+  mcpUrl: webAddress
+    .optional()
+    .describe('Address of the MCP endpoint as callers see it. Without it: this host and port.'),
+  trustedProxies: z
+    .array(network)
+    .max(100)
+    .default([])
+    .describe('Networks of load balancers in front, whose X-Forwarded-For is believed.'),
+  callIdHeader: z
+    .string()
+    .regex(/^x-[a-z0-9-]{1,60}$/, 'has to be a lower-case header name that begins with x-')
+    .default('x-service-call-id')
+    .describe('Response header that carries the call id.'),
+});
+
+const storage = z.strictObject({
+  mode: z
+    .literal('embedded', {
+      error: ({ input }) =>
+        input === 'cluster' ? 'cluster comes with a later release; write embedded' : 'has to be embedded',
+    })
+    .default('embedded')
+    .describe('Where money and history are kept: embedded = one process, one folder.'),
+  dataDir: z
+    .string()
+    .min(1)
+    .default('.faregate')
+    .describe('Folder of the embedded store. The environment variable FAREGATE_DATA wins.'),
+});
+
+const files = z.strictObject({
+  kind: z
+    .literal('local', {
+      error: ({ input }) =>
+        input === 's3' ? 's3 comes with a later release; write local' : 'has to be local',
+    })
+    .default('local')
+    .describe('Where uploads and results are kept: local = inside the data folder.'),
+});
+
+const atMost = (most: number) => z.int().min(1).max(most);
+const callTimeMs = z.int().min(1_000).max(7_200_000);
+
+const limits = z.strictObject({
+  callsPerMinute: atMost(60_000)
+    .default(defaultLimits.callsPerMinute)
+    .describe('Calls that an agent may start a minute.'),
+  burst: atMost(60_000)
+    .default(defaultLimits.burst)
+    .describe('Calls that an agent may start at once after a pause.'),
+  runningCalls: atMost(10_000)
+    .default(defaultLimits.runningCalls)
+    .describe('Calls that an agent may have running.'),
+  activeKeys: atMost(1_000).default(defaultLimits.activeKeys).describe('Active keys of an agent.'),
+  mcpKeysPerDay: atMost(1_000)
+    .default(defaultLimits.mcpKeysPerDay)
+    .describe('Keys that an agent may make over MCP in any 24 hours.'),
+  requestBodyBytes: z
+    .int()
+    .min(1_024)
+    .max(64 * 1024 * 1024)
+    .default(defaultLimits.requestBodyBytes)
+    .describe('Largest body of a model call, in bytes.'),
+  streamMs: callTimeMs.default(defaultLimits.streamMs).describe('Longest streamed call, in milliseconds.'),
+  callMs: callTimeMs.default(defaultLimits.callMs).describe('Longest other call, in milliseconds.'),
+});
+
+const capacity = z.strictObject({
+  perCallUsd: dollars.default('50').describe('Most that one call may hold, in dollars.'),
+  poolUsd: dollars.default('1000').describe('Most that all running calls together may hold, in dollars.'),
+  dailySharePerAgentUsd: dollars
+    .nullable()
+    .default('200')
+    .describe('Most that one agent may spend in a UTC day, in dollars; null = no such share.'),
+  runningCalls: atMost(100_000).default(2_000).describe('Calls that one process runs at a time.'),
+});
+
+/** The file as it is written. Its JSON Schema is made from this, so every key says here what it is for. */
+export const configFile = z.strictObject({
+  server: server.prefault({}).describe('Addresses of the process. Changes need a restart.'),
+  storage: storage.prefault({}).describe('Where state lives. Changes need a restart.'),
+  files: files.prefault({}).describe('Where files live. Changes need a restart.'),
+  limits: limits.prefault({}).describe('Limits of every agent.'),
+  capacity: capacity
+    .prefault({})
+    .describe("The operator's own money at the providers, shared by all agents."),
+  stopped: stopSwitch.describe('Stop switch of the gateway: true refuses every new call.'),
+  providers: z
+    .array(providerFile)
+    .max(PROVIDERS_MAX)
+    .optional()
+    .describe(
+      'Who runs the calls. Without it: the bundled simulator, and each vendor whose key the environment has.',
+    ),
+  models: z
+    .array(modelFile)
+    .max(MODELS_MAX)
+    .default([])
+    .describe('Models beside those that are imported from providers; the same id here wins.'),
+});
+export type ConfigFile = z.infer<typeof configFile>;

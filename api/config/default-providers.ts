@@ -1,0 +1,54 @@
+import type { ModelSettings, ProviderSettings } from '#core/catalog/catalog-settings.ts';
+import { openaiPriceList } from '#core/catalog/openai-price-list.ts';
+import { Secret } from '#core/secret.ts';
+import type { ConfigProblem } from './config-error.ts';
+import { type Environment, parseApiKey } from './resolve-secrets.ts';
+
+export const OPENROUTER_URL = 'https://openrouter.ai/api/v1';
+const OPENAI_URL = 'https://api.openai.com/v1';
+
+export interface DefaultProviders {
+  providers: ProviderSettings[];
+  models: ModelSettings[];
+  notices: string[];
+  problems: ConfigProblem[];
+}
+
+/** Who serves when nobody says: each vendor whose key the environment has, and the simulator after them. */
+export function defaultProviders(env: Environment): DefaultProviders {
+  const found: DefaultProviders = { providers: [], models: [], notices: [], problems: [] };
+  const keyOf = (name: string): Secret | null => {
+    const value = env[name] ?? '';
+    if (value === '') return null;
+    const key = parseApiKey(value);
+    if (key instanceof Secret) return key;
+    found.problems.push({ source: 'environment', line: null, column: null, path: name, message: key });
+    return null;
+  };
+  const add = (given: Pick<ProviderSettings, 'id' | 'kind' | 'baseUrl' | 'apiKey' | 'catalog'>): void => {
+    found.providers.push({ ...given, priceFactorPpm: 1_000_000n, stopped: false });
+  };
+
+  const openrouterKey = keyOf('OPENROUTER_API_KEY');
+  if (openrouterKey !== null) {
+    add({
+      id: 'openrouter',
+      kind: 'openrouter',
+      baseUrl: OPENROUTER_URL,
+      apiKey: openrouterKey,
+      catalog: 'import',
+    });
+  }
+  const openaiKey = keyOf('OPENAI_API_KEY');
+  if (openaiKey !== null) {
+    add({ id: 'openai', kind: 'openai', baseUrl: OPENAI_URL, apiKey: openaiKey, catalog: 'none' });
+    found.models.push(...openaiPriceList('openai'));
+    found.notices.push('The prices of openai/… models are as last known; check them before real use.');
+  }
+  if (keyOf('ANTHROPIC_API_KEY') !== null) {
+    found.notices.push('ANTHROPIC_API_KEY is set but not used yet: providers of kind anthropic come later.');
+  }
+  // Last, so that a model of a real provider is never answered by the simulator.
+  add({ id: 'simulator', kind: 'simulator', baseUrl: null, apiKey: null, catalog: 'import' });
+  return found;
+}

@@ -1,0 +1,80 @@
+import type { ProviderSettings } from '#core/catalog/catalog-settings.ts';
+import { CONFIG_BYTES_MAX } from '#core/limits.ts';
+import { checkReferences } from './check-references.ts';
+import { type ConfigDocument, parseConfigDocument } from './config-document.ts';
+import { configDraft } from './config-draft.ts';
+import type { ConfigProblem } from './config-error.ts';
+import { type ConfigFile, configFile } from './config-file.ts';
+import type { DefaultProviders } from './default-providers.ts';
+import { describeIssue, issueMessage } from './describe-issue.ts';
+import { type Environment, errorCode, type ReadFile, resolveSecrets } from './resolve-secrets.ts';
+import { toProviderSettings } from './to-settings.ts';
+
+export type FileRead =
+  /** `providers` is `null` where the file names none of its own. */
+  | { ok: true; content: ConfigFile; providers: ProviderSettings[] | null }
+  | { ok: false; problems: ConfigProblem[] };
+
+interface Options {
+  /** `null`: no file, which is as good as an empty one. */
+  file: string | null;
+  env: Environment;
+  readFile: ReadFile;
+  defaults: DefaultProviders;
+}
+
+export async function readConfigFile(options: Options): Promise<FileRead> {
+  const { file, readFile } = options;
+  if (file === null) return checkDocument(emptyDocument, options);
+  const text = await readText(file, readFile);
+  if (typeof text !== 'string') return { ok: false, problems: [text] };
+  const parsed = parseConfigDocument(file, text);
+  return parsed.ok ? checkDocument(parsed.document, options) : parsed;
+}
+
+async function readText(file: string, readFile: ReadFile): Promise<string | ConfigProblem> {
+  const whole = { source: file, line: null, column: null, path: '' };
+  try {
+    const text = await readFile(file);
+    if (Buffer.byteLength(text) <= CONFIG_BYTES_MAX) return text;
+    return { ...whole, message: `is larger than ${CONFIG_BYTES_MAX} bytes` };
+  } catch (error) {
+    return { ...whole, message: `cannot be read${errorCode(error)}` };
+  }
+}
+
+const emptyDocument: ConfigDocument = {
+  value: {},
+  problem: () => {
+    throw new Error('An empty configuration has no problem.');
+  },
+};
+
+async function checkDocument(document: ConfigDocument, options: Options): Promise<FileRead> {
+  const { env, readFile, defaults } = options;
+  // A file with nothing but comments is an empty map, not a mistake.
+  const value = document.value ?? {};
+  const parsed = configFile.safeParse(value, { error: issueMessage });
+  const shapeProblems = parsed.success
+    ? []
+    : parsed.error.issues.flatMap((issue) => describeIssue(issue, document));
+
+  const draft = configDraft.parse(value);
+  const secrets = await resolveSecrets(draft.providers ?? [], env, readFile, document);
+  const providerIds = (draft.providers ?? defaults.providers).flatMap(({ id }) => id ?? []);
+  const otherProblems = [
+    ...secrets.problems,
+    ...checkReferences(draft, providerIds, document),
+    ...(draft.providers === undefined ? defaults.problems : []),
+  ];
+  // A value of the wrong shape counts as absent in the draft: saying so, too, would be a second line for one slip.
+  const wrongPaths = new Set(shapeProblems.map((problem) => problem.path));
+  const problems = [...shapeProblems, ...otherProblems.filter((problem) => !wrongPaths.has(problem.path))];
+  if (!parsed.success || problems.length > 0) return { ok: false, problems };
+
+  const content = parsed.data;
+  const providers = content.providers?.map((each, at) =>
+    toProviderSettings(each, secrets.apiKeys[at] ?? null),
+  );
+  return { ok: true, content, providers: providers ?? null };
+}

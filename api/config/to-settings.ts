@@ -1,0 +1,84 @@
+import type { Endpoint, PriceOverride } from '#core/catalog/catalog.ts';
+import type { CatalogSettings, ModelSettings, ProviderSettings } from '#core/catalog/catalog-settings.ts';
+import { type AttoUsd, type NanoUsd, parseAttoUsd, parseFactorPpm, parseNanoUsd } from '#core/money.ts';
+import type { Secret } from '#core/secret.ts';
+import { OPENROUTER_URL } from './default-providers.ts';
+import type { EndpointFile, ModelFile } from './model-file.ts';
+import type { ProviderFile } from './provider-file.ts';
+
+/** Only after the schema and the checks across the file: what they have proven is not asked again. */
+export function toProviderSettings(file: ProviderFile, apiKey: Secret | null): ProviderSettings {
+  const ownUrl = file.kind === 'openrouter' ? OPENROUTER_URL : null;
+  return {
+    id: file.id,
+    kind: file.kind,
+    baseUrl: file.baseUrl === undefined ? ownUrl : withoutTrailingSlash(file.baseUrl),
+    apiKey,
+    catalog: file.catalog ?? (file.kind === 'openai' ? 'none' : 'import'),
+    priceFactorPpm: checked(parseFactorPpm(file.priceFactor)),
+    stopped: file.stopped,
+  };
+}
+
+export function toModelSettings(
+  files: readonly ModelFile[],
+): Pick<CatalogSettings, 'models' | 'stoppedModels'> {
+  return {
+    models: files.filter((file) => !file.stopped).map(toModel),
+    stoppedModels: files.filter((file) => file.stopped).map((file) => file.id),
+  };
+}
+
+function toModel(file: ModelFile): ModelSettings {
+  return {
+    id: file.id,
+    name: file.name ?? file.id,
+    contextLength: checked(file.contextLength),
+    maxOutputTokens: file.maxOutputTokens ?? null,
+    inputModalities: file.inputModalities,
+    endpoints: checked(file.endpoints).map(toEndpoint),
+  };
+}
+
+function toEndpoint(file: EndpointFile): Endpoint {
+  const { pricing } = file;
+  return {
+    providerId: file.provider,
+    upstreamModel: file.model,
+    contextLength: file.contextLength ?? null,
+    maxOutputTokens: file.maxOutputTokens ?? null,
+    prices: {
+      prompt: checked(parseAttoUsd(pricing.prompt)),
+      completion: checked(parseAttoUsd(pricing.completion)),
+      request: toPrice(pricing.request) ?? 0n,
+      cacheRead: toPrice(pricing.cacheRead),
+      cacheWrite: toPrice(pricing.cacheWrite),
+      internalReasoning: toPrice(pricing.internalReasoning),
+      image: toPrice(pricing.image),
+      webSearch: toPrice(pricing.webSearch),
+      overrides: pricing.overrides.map(
+        (override): PriceOverride => ({
+          minPromptTokens: override.minPromptTokens,
+          prompt: toPrice(override.prompt),
+          completion: toPrice(override.completion),
+          cacheRead: toPrice(override.cacheRead),
+          cacheWrite: toPrice(override.cacheWrite),
+        }),
+      ),
+    },
+  };
+}
+
+const toPrice = (text: string | undefined): AttoUsd | null =>
+  text === undefined ? null : checked(parseAttoUsd(text));
+
+export const toDollars = (text: string): NanoUsd => checked(parseNanoUsd(text));
+
+/** Paths such as `/chat/completions` are appended. */
+export const withoutTrailingSlash = (address: string): string => address.replace(/\/+$/, '');
+
+function checked<T>(value: T | null | undefined): T {
+  if (value === null || value === undefined)
+    throw new Error('A configuration value passed its checks but is not there.');
+  return value;
+}

@@ -1,0 +1,67 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { BALANCE_CAP_NANO_USD, MODEL_ID_CHARS_MAX } from '#core/limits.ts';
+import { parseAttoUsd, parseFactorPpm, parseNanoUsd } from '#core/money.ts';
+
+/** A bare YAML number would pass through a float before anyone could count its digits. */
+function decimalText(example: string) {
+  return z.string({
+    error: ({ input }) =>
+      typeof input === 'number'
+        ? `has to stand in quotes, as "${example}": a bare number is a float`
+        : undefined,
+  });
+}
+
+export const dollars = decimalText('12.5')
+  .regex(/^\d{1,7}(\.\d{1,9})?$/, {
+    error: 'is no amount of dollars: digits, at most nine of them after the point',
+    abort: true,
+  })
+  .refine((text) => (parseNanoUsd(text) ?? 0n) <= BALANCE_CAP_NANO_USD, 'is more than 9000000 dollars');
+
+export const price = decimalText('0.0000025')
+  .regex(/^\d{1,30}(\.\d{1,30})?([eE][+-]?\d{1,2})?$/, {
+    error: 'is no price: dollars per unit, as "0.0000025"',
+    abort: true,
+  })
+  .refine((text) => parseAttoUsd(text) !== null, 'is no price that can be counted');
+
+export const factor = decimalText('1.055')
+  .regex(/^\d{1,4}(\.\d{1,6})?$/, {
+    error: 'is no factor: digits, at most six of them after the point',
+    abort: true,
+  })
+  .refine((text) => parseFactorPpm(text) !== null, 'has to be more than 0');
+
+export const stopSwitch = z.boolean().default(false);
+
+/** Printable, without blanks: it goes into addresses, bodies and tables. */
+export const modelName = z
+  .string()
+  .min(1)
+  .max(MODEL_ID_CHARS_MAX)
+  .regex(/^[\x21-\x7e]+$/, 'has to be letters, digits and signs without blanks');
+
+/** User and query are where secrets hide in addresses, and none may stand in the file. */
+export const webAddress = z
+  .string()
+  .max(2_048)
+  .refine(isWebAddress, 'is no http or https address without user, query and fragment')
+  .meta({ format: 'uri' });
+
+function isWebAddress(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return false;
+  return url.username === '' && url.password === '' && !/[?#\s]/.test(text);
+}
+
+/** `10.0.0.0/8`, `192.168.1.7`, `fd00::/8`. */
+export const network = z.string().refine(isNetwork, 'is no IP address or CIDR range');
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || address.includes('%') || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+}

@@ -1,0 +1,39 @@
+import { ConfigError } from '../../api/config/config-error.ts';
+import { type Config, loadConfig } from '../../api/config.ts';
+
+export const FILE = '/etc/faregate/faregate.yaml';
+
+/** Reads from memory; other paths do not exist. */
+export function filesOf(texts: Record<string, string>): (path: string) => Promise<string> {
+  return async (path) => {
+    const text = texts[path];
+    if (text === undefined) throw Object.assign(new Error(`no ${path}`), { code: 'ENOENT' });
+    return text;
+  };
+}
+
+export const load = (
+  yaml: string,
+  env: Record<string, string> = {},
+  others: Record<string, string> = {},
+): Promise<Config> => loadConfig({ ...env, FAREGATE_CONFIG: FILE }, filesOf({ ...others, [FILE]: yaml }));
+
+/** The lines of the error that a wrong configuration stops the start with, without the heading. */
+export async function mistakes(
+  yaml: string,
+  env: Record<string, string> = {},
+  others: Record<string, string> = {},
+): Promise<string[]> {
+  return linesOf(load(yaml, env, others));
+}
+
+export async function linesOf(loading: Promise<Config>): Promise<string[]> {
+  const error = await loading.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof ConfigError))
+    throw new Error('This configuration should have been refused.', { cause: error });
+  const [, ...lines] = error.message.split('\n');
+  return lines.map((line) => line.trim().replace(`${FILE}:`, ''));
+}
