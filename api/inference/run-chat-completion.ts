@@ -244,7 +244,7 @@ const mayLookUp = (call: RunningCall, { provider }: Candidate): boolean =>
 async function settleFailed(call: RunningCall, error: ApiError, cost: CallCost): Promise<ApiError | null> {
   const end = call.caller.gone ? endOf(call, cost) : { ...failedEnd(call, error), tokens: cost.tokens };
   await close(call, cost, end);
-  const { gateway, plan, callId, startedAtMs, holdNanoUsd, res } = call.options;
+  const { plan, callId, startedAtMs, holdNanoUsd, res } = call.options;
   if (!call.caller.committed) {
     call.caller.leave();
     if (!call.caller.gone) res.setHeader('x-hold-usd', formatUsd(holdNanoUsd));

@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import type { Catalog } from '../catalog/catalog.ts';
+import type { FetchProviderJson } from '../catalog/import-source.ts';
+import type { TokenCounts } from '../events/ledger-event.ts';
+import { BALANCE_CAP_NANO_USD } from '../limits.ts';
+import { type NanoUsd, parseNanoUsdUp } from '../money.ts';
+
+/** What the provider's own record says of one answer. */
+export interface LookedUpPrice {
+  /** Dollars it charged us, rounded up to the nano-dollar; without the operator's margin. */
+  nanoUsd: NanoUsd;
+  tokens: TokenCounts | null;
+}
+
+/** `null`: not there yet, not reachable, or not sane: ask again, for as long as it is worth it. */
+export type LookUpPrice = (providerId: string, generationId: string) => Promise<LookedUpPrice | null>;
+
+const tokens = z.int().nonnegative().max(1_000_000_000).nullish();
+
+const generation = z.object({
+  data: z.object({
+    total_cost: z.number().nonnegative(),
+    is_byok: z.boolean().nullish(),
+    upstream_inference_cost: z.number().nonnegative().nullish(),
+    native_tokens_prompt: tokens,
+    native_tokens_completion: tokens,
+    native_tokens_reasoning: tokens,
+    native_tokens_cached: tokens,
+  }),
+});
+
+/** Only routers keep such records; `GET /generation` answers 404 for some time after the call. */
+export function createLookUpPrice(catalog: Catalog, fetchJson: FetchProviderJson): LookUpPrice {
+  return async (providerId, generationId) => {
+    const provider = catalog.provider(providerId);
+    if (provider === undefined || provider.kind === 'openai') return null;
+    try {
+      const path = `/generation?id=${encodeURIComponent(generationId)}`;
+      const parsed = generation.safeParse(await fetchJson(provider, path));
+      return parsed.success ? readPrice(parsed.data.data) : null;
+    } catch {
+      return null;
+    }
+  };
+}
+
+function readPrice(data: z.infer<typeof generation>['data']): LookedUpPrice | null {
+  const own = parseNanoUsdUp(String(data.total_cost));
+  // With the operator's own key at the provider, the router's bill holds only its fee.
+  const upstream = data.is_byok === true ? parseNanoUsdUp(String(data.upstream_inference_cost ?? 0)) : 0n;
+  if (own === null || upstream === null || own + upstream > BALANCE_CAP_NANO_USD) return null;
+  const prompt = data.native_tokens_prompt;
+  const completion = data.native_tokens_completion;
+  const counted = typeof prompt === 'number' && typeof completion === 'number';
+  return {
+    nanoUsd: own + upstream,
+    tokens: counted
+      ? {
+          prompt,
+          completion,
+          reasoning: data.native_tokens_reasoning ?? null,
+          cached: Math.min(data.native_tokens_cached ?? 0, prompt),
+        }
+      : null,
+  };
+}
