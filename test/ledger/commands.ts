@@ -1,0 +1,175 @@
+import type { CallEnd, CallFacts, PendingPrice, SavedPrice } from '#core/events/ledger-event.ts';
+import type {
+  Finish,
+  Grant,
+  MoveIn,
+  MoveOut,
+  PutKey,
+  Renew,
+  Reserve,
+  RevokeKey,
+  SetAgent,
+  Settle,
+  StartLimits,
+} from '#core/ledger/command.ts';
+import { callIdIn, day, does, type Operation, ok, type Row } from './case.ts';
+
+// Commands with every field set, so that a row names only what it is about.
+
+export const MINUTES_13 = 13 * 60_000;
+
+export const callFacts: CallFacts = {
+  model: 'acme/small',
+  modelName: 'Acme Small',
+  endpoint: 'chat',
+  stream: true,
+};
+
+export const savedPrice: SavedPrice = {
+  providerId: 'simulator',
+  promptAtto: '100000000000',
+  completionAtto: '400000000000',
+  cacheReadAtto: '50000000000',
+  requestAtto: '0',
+  factorPpm: '1000000',
+  promptEstimateTokens: 12,
+};
+
+export const callEnd: CallEnd = {
+  outcome: 'ok',
+  httpStatus: 200,
+  errorCode: null,
+  tokens: { prompt: 10, completion: 20, reasoning: null, cached: 0 },
+  durationMs: 1_500,
+};
+
+export const pendingPrice: PendingPrice = {
+  price: savedPrice,
+  generationId: 'gen-1',
+  tokensKnown: false,
+  deliveredTokens: 20,
+};
+
+export const startLimits: StartLimits = {
+  callsPerMinute: 600,
+  burst: 60,
+  runningCalls: 8,
+  dailyShareNanoUsd: null,
+};
+
+export const keyLimits = { activeKeys: 10, mcpKeysPerDay: 20 };
+
+/** Ends with the last lot there may be, unless it says otherwise. */
+export const grant = (nanoUsd: bigint, more: Partial<Grant> = {}): Operation => {
+  return () => ({ type: 'grant', agentId: 1, grantId: 'grant-1', expiresAtMs: day(8), nanoUsd, ...more });
+};
+
+export const reserve = (call: number, nanoUsd: bigint, more: Partial<Reserve> = {}): Operation => {
+  return (world) => ({
+    type: 'reserve',
+    agentId: 1,
+    keyId: 1,
+    callId: callIdIn(world, call),
+    nonce: 'process-1',
+    kind: 'text',
+    nanoUsd,
+    timeLimitMs: MINUTES_13,
+    callerNowMs: world.clock.now(),
+    call: callFacts,
+    price: savedPrice,
+    limits: startLimits,
+    ...more,
+  });
+};
+
+export const renew = (call: number, more: Partial<Renew> = {}): Operation => {
+  return (world) => ({
+    type: 'renew',
+    agentId: 1,
+    callId: callIdIn(world, call),
+    generationId: null,
+    ...more,
+  });
+};
+
+export const finish = (call: number, more: Partial<Finish> = {}): Operation => {
+  return (world) => ({
+    type: 'finish',
+    agentId: 1,
+    callId: callIdIn(world, call),
+    end: callEnd,
+    pending: pendingPrice,
+    ...more,
+  });
+};
+
+export const settle = (call: number, costNanoUsd: bigint, more: Partial<Settle> = {}): Operation => {
+  return (world) => ({
+    type: 'settle',
+    agentId: 1,
+    callId: callIdIn(world, call),
+    costNanoUsd,
+    end: callEnd,
+    cause: 'end',
+    ...more,
+  });
+};
+
+/** What the settlement loop sends for a call that nobody runs any more. */
+export const settleOrphan = (call: number): Operation =>
+  settle(call, 0n, {
+    cause: 'orphan',
+    end: { ...callEnd, outcome: 'failed', httpStatus: 500, errorCode: 'gateway_error' },
+  });
+
+export const expire = (agentId = 1): Operation => {
+  return () => ({ type: 'expire', agentId });
+};
+
+export const moveOut = (tradeId: string, nanoUsd: bigint, more: Partial<MoveOut> = {}): Operation => {
+  return () => ({ type: 'move_out', agentId: 1, tradeId, expiresAtMs: day(8), nanoUsd, ...more });
+};
+
+export const moveIn = (tradeId: string, nanoUsd: bigint, more: Partial<MoveIn> = {}): Operation => {
+  return () => ({ type: 'move_in', agentId: 1, tradeId, expiresAtMs: day(8), nanoUsd, ...more });
+};
+
+export const putKey = (keyId: number, more: Partial<PutKey> = {}): Operation => {
+  return () => ({
+    type: 'put_key',
+    agentId: 1,
+    keyId,
+    label: `key ${keyId}`,
+    prefix: `fg_prefix${String(keyId).padStart(3, '0')}`,
+    hash: `hash-${keyId}`,
+    limit: null,
+    actingKeyId: null,
+    madeOverMcp: false,
+    limits: keyLimits,
+    ...more,
+  });
+};
+
+export const revokeKey = (keyId: number, more: Partial<RevokeKey> = {}): Operation => {
+  return () => ({ type: 'revoke_key', agentId: 1, keyId, actingKeyId: null, ...more });
+};
+
+export const setAgent = (more: Partial<SetAgent> = {}): Operation => {
+  return () => ({
+    type: 'set_agent',
+    agentId: 1,
+    mode: 'upsert',
+    source: 'operator',
+    sourceVersion: 1,
+    status: 'active',
+    name: 'Ada',
+    token: null,
+    ...more,
+  });
+};
+
+/** An active agent 1 with key 1 and no credit. */
+export const activeAgent: readonly Row[] = [does(setAgent(), ok), does(putKey(1), ok)];
+
+/** The same with credit that ends as late as it may. */
+export const agentWith = (nanoUsd: bigint): readonly Row[] => [...activeAgent, does(grant(nanoUsd), ok)];

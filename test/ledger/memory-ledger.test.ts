@@ -1,0 +1,4 @@
+import { createMemoryLedger } from '../support/memory-ledger.ts';
+import { describeLedgerContract } from './ledger-contract.ts';
+
+describeLedgerContract('straight over decide and apply', async (options) => createMemoryLedger(options));

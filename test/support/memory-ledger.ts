@@ -1,0 +1,65 @@
+import type { Clock } from '#core/clock.ts';
+import type { LedgerEvent } from '#core/events/ledger-event.ts';
+import { toAgentSummary, toAgentView, toHoldView } from '#core/ledger/agent-view.ts';
+import { apply, renewLease } from '#core/ledger/apply.ts';
+import type { Command, ResultOf } from '#core/ledger/command.ts';
+import { decide } from '#core/ledger/decide.ts';
+import { emptyLedger } from '#core/ledger/empty-ledger.ts';
+import { findKey } from '#core/ledger/find-key.ts';
+import type { Executed, Ledger } from '#core/ledger/ledger.ts';
+import type { LedgerState } from '#core/ledger/state.ts';
+
+/** The port straight over `decide` and `apply`: everything is durable at once, and nothing outlives the process. */
+export interface MemoryLedger extends Ledger {
+  readonly state: LedgerState;
+  readonly journal: readonly LedgerEvent[];
+}
+
+export function createMemoryLedger(options: { clock: Clock }): MemoryLedger {
+  const state = emptyLedger();
+  const journal: LedgerEvent[] = [];
+  let open = true;
+  let lastMs = 0;
+
+  function now(): number {
+    lastMs = Math.max(lastMs, options.clock.now());
+    return lastMs;
+  }
+
+  return {
+    state,
+    journal,
+    async execute<C extends Command>(command: C): Promise<Executed<ResultOf<C>>> {
+      const durable = Promise.resolve('durable' as const);
+      if (!open) return { result: { ok: false, reason: 'unavailable' }, durable };
+      const decision = decide(state, command, now());
+      for (const event of decision.events) {
+        apply(state, event);
+        journal.push(event);
+      }
+      if (decision.lease !== null) renewLease(state, decision.lease);
+      return { result: decision.result, durable };
+    },
+    async findKey(hashes) {
+      return open ? findKey(state, hashes) : 'unavailable';
+    },
+    async readAgent(agentId) {
+      if (!open) return 'unavailable';
+      const agent = state.agents.get(agentId);
+      return agent === undefined ? null : toAgentView(agent, now());
+    },
+    async listAgents() {
+      return open ? Array.from(state.agents.values(), toAgentSummary) : 'unavailable';
+    },
+    async listHolds() {
+      if (!open) return 'unavailable';
+      const agents = [...state.agents.values()];
+      return agents.flatMap((agent) =>
+        Array.from(agent.holds.values(), (hold) => toHoldView(agent.agentId, hold)),
+      );
+    },
+    async close() {
+      open = false;
+    },
+  };
+}
