@@ -1,0 +1,135 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { jsonAnswer, scripted, textAnswer } from './answers.ts';
+import { type BillBook, generationPage } from './bill-book.ts';
+import { type ChatSetting, chatPath, planChat } from './chat.ts';
+import { answerControl } from './control.ts';
+import { refusal } from './error-body.ts';
+import { endpointsPage, modelsPage } from './model-pages.ts';
+import { findSimModel } from './models.ts';
+import { type BodyReading, readBody } from './read-body.ts';
+import type { RequestLog, SeenRequest } from './request-log.ts';
+import { plainRule, type Rule } from './script-rule.ts';
+import { type Answer, type Delivery, sendAtOnce, sendByRule } from './send.ts';
+import { createStage } from './stage.ts';
+
+export interface Running extends Omit<ChatSetting, 'nextOrdinal'> {
+  paceMs: number;
+  requests: RequestLog;
+  bills: BillBook;
+  /** Called after everything that a test may wait for. */
+  changed(): void;
+}
+
+const API = '/api/v1';
+const NOTHING = Buffer.alloc(0);
+
+/** Takes one request from its first byte to its last, its record and its bill. */
+export function createCallRunner(running: Running): (req: IncomingMessage, res: ServerResponse) => void {
+  let ordinal = 0;
+  const setting: ChatSetting = { ...running, nextOrdinal: () => ++ordinal };
+  const pacedRule: Rule = running.paceMs > 0 ? { ...plainRule, gapMs: running.paceMs } : plainRule;
+
+  function begin(req: IncomingMessage, res: ServerResponse): void {
+    const path = req.url ?? '/';
+    if (!path.startsWith(API)) {
+      answerControl(req, res, running);
+      return;
+    }
+    const seen: SeenRequest = {
+      method: req.method ?? '',
+      path,
+      headers: req.headers,
+      rawHeaders: req.rawHeaders,
+      body: NOTHING,
+      generationId: null,
+      state: 'open',
+    };
+    running.requests.add(seen);
+    const query = path.indexOf('?');
+    const route = path.slice(API.length, query === -1 ? undefined : query);
+    const unread = running.script.takeUnread(route);
+    if (unread !== null) leaveUnread(res, unread, seen);
+    else if (route === chatPath && req.method === 'POST')
+      readBody(req, (reading) => chat(res, reading, seen));
+    else readBody(req, () => look(res, route, path, seen));
+    running.changed();
+  }
+
+  function leaveUnread(res: ServerResponse, rule: Rule, seen: SeenRequest): void {
+    res.once('close', () =>
+      ended(seen, { state: rule.request === 'ignore' ? 'hung_up' : 'cut', textBytes: 0 }),
+    );
+    if (rule.request === 'close') res.socket?.resetAndDestroy();
+    else if (rule.request === 'answer_early') {
+      const answer = scripted(textAnswer(413, refusal(413, 'Too large')), rule);
+      sendAtOnce(res, { ...answer, headers: { ...answer.headers, connection: 'close' } });
+    }
+  }
+
+  function chat(res: ServerResponse, reading: BodyReading, seen: SeenRequest): void {
+    if (reading.state !== 'whole') {
+      send(res, textAnswer(413, refusal(413, 'Too large')), plainRule, seen);
+      return;
+    }
+    running.requests.bodyRead(seen, reading.body);
+    const plan = planChat(reading.body.toString(), setting);
+    seen.generationId = plan.generationId;
+    const rule = plan.rule === plainRule && plan.answer.pieces.length > 1 ? pacedRule : plan.rule;
+    send(res, plan.answer, rule, seen, (delivery) => {
+      const bill = plan.bill(delivery);
+      if (bill !== null) running.bills.add(bill);
+    });
+  }
+
+  /** Everything that reads: models, their endpoints, generations, the key. */
+  function look(res: ServerResponse, route: string, path: string, seen: SeenRequest): void {
+    const rule = running.script.take({ path: route, model: '', lastUserText: '' });
+    send(res, scripted(page(route, path, running.bills), rule), rule, seen);
+  }
+
+  function send(
+    res: ServerResponse,
+    answer: Answer,
+    rule: Rule,
+    seen: SeenRequest,
+    bill: (delivery: Delivery) => void = () => {},
+  ): void {
+    function finish(delivery: Delivery): void {
+      bill(delivery);
+      ended(seen, delivery);
+    }
+    if (rule === plainRule) finish(sendAtOnce(res, answer));
+    else {
+      const stage = createStage(res, running.clock, running.script, running.changed);
+      void sendByRule(res, answer, rule, stage).then(finish);
+    }
+  }
+
+  function ended(seen: SeenRequest, delivery: Delivery): void {
+    seen.state = delivery.state;
+    running.changed();
+  }
+
+  return begin;
+}
+
+const ENDPOINTS = /^\/models\/([^/]+\/[^/]+)\/endpoints$/;
+
+function page(route: string, path: string, bills: BillBook): Answer {
+  if (route === '/models') return jsonAnswer(200, JSON.stringify(modelsPage()));
+  if (route === '/key') return jsonAnswer(200, keyPage(bills.totalUsd()));
+  if (route === '/generation') {
+    const id = new URLSearchParams(path.slice(path.indexOf('?') + 1)).get('id') ?? '';
+    const bill = bills.lookUp(id);
+    return bill === null ? notFound(`Generation ${id} not found`) : jsonAnswer(200, generationPage(bill));
+  }
+  const model = findSimModel(ENDPOINTS.exec(route)?.[1]?.replace('%3A', ':') ?? '');
+  return model === undefined ? notFound('Not Found') : jsonAnswer(200, JSON.stringify(endpointsPage(model)));
+}
+
+const notFound = (message: string): Answer => textAnswer(404, refusal(404, message));
+
+/** The amount is written by hand: a float would lose its last digits. */
+function keyPage(totalUsd: string): string {
+  return `{"data":{"label":"simulator","limit":null,"limit_remaining":null,"usage":${totalUsd},"is_free_tier":false}}`;
+}

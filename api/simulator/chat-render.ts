@@ -1,0 +1,68 @@
+import type { AttoUsd } from '#core/money.ts';
+import type { ChoiceAnswer } from './chat-answer.ts';
+import type { ChatCall } from './chat-request.ts';
+import { streamError } from './error-body.ts';
+import type { TokenUse } from './prices.ts';
+import type { Rule } from './script-rule.ts';
+import { usageText } from './usage-text.ts';
+
+/** `openai`: no cost, no provider's name, no comments, and usage in a stream only when asked for. */
+export type Dialect = 'openrouter' | 'openai';
+
+export interface ChatReply {
+  call: ChatCall;
+  rule: Rule;
+  choice: ChoiceAnswer;
+  use: TokenUse;
+  costAtto: AttoUsd;
+  generationId: string;
+  createdAtSeconds: number;
+  dialect: Dialect;
+}
+
+const CHOICE_ERROR_STATUS = 502;
+
+/** A JSON answer. Text is put together by hand where a script may want it wrong. */
+export function renderJson(reply: ChatReply): string {
+  const { call, rule } = reply;
+  const one = choiceText(reply);
+  const choices = Array.from({ length: call.choices }, (_, index) => `{"index":${index},${one}}`).join(',');
+  const usage = rule.usageAt === 'missing' ? '' : `,"usage":${shownUsage(reply, reply.use, reply.costAtto)}`;
+  return `{${headText(reply, 'chat.completion')},"choices":[${choices}]${usage}${rule.usageAt === 'twice' ? usage : ''}}`;
+}
+
+/** What every chunk and every JSON answer begins with. */
+export function headText(reply: ChatReply, object: string): string {
+  const { generationId, call, createdAtSeconds } = reply;
+  const provider = reply.dialect === 'openai' ? '' : `"provider":"${call.endpoint.providerName}",`;
+  return `"id":"${generationId}",${provider}"model":"${call.model.id}","object":"${object}","created":${createdAtSeconds}`;
+}
+
+export function shownUsage(reply: ChatReply, use: TokenUse, costAtto: AttoUsd): string {
+  return usageText(use, reply.dialect === 'openai' ? null : costAtto, reply.rule);
+}
+
+function choiceText({ choice, rule }: ChatReply): string {
+  if (rule.error?.at === 'choice') {
+    const error = JSON.stringify(streamError(rule.status ?? CHOICE_ERROR_STATUS, rule.error));
+    return `"message":{"role":"assistant","content":""},"finish_reason":"error","error":${error}`;
+  }
+  const message = {
+    role: 'assistant',
+    content: choice.toolCall === null ? choice.pieces.join('') : null,
+    refusal: null,
+    ...(choice.reasoning === '' ? {} : { reasoning: choice.reasoning }),
+    ...(choice.toolCall === null ? {} : { tool_calls: [toolCallRow(choice.toolCall)] }),
+  };
+  const finish = JSON.stringify(choice.finishReason);
+  return `"message":${JSON.stringify(message)},"logprobs":null,"finish_reason":${finish},"native_finish_reason":${finish}`;
+}
+
+export function toolCallRow(toolCall: NonNullable<ChoiceAnswer['toolCall']>): unknown {
+  return {
+    index: 0,
+    id: toolCall.id,
+    type: 'function',
+    function: { name: toolCall.name, arguments: toolCall.argumentsJson },
+  };
+}

@@ -1,0 +1,119 @@
+import { type ChatReply, headText, shownUsage, toolCallRow } from './chat-render.ts';
+import { streamError } from './error-body.ts';
+import type { TokenUse } from './prices.ts';
+import type { Piece } from './send.ts';
+import { textTokens } from './tokens.ts';
+
+/** A streamed answer as the events that are written one by one. */
+export function renderStream(reply: ChatReply): Piece[] {
+  const chunks = streamChunks(reply);
+  const { rule } = reply;
+  const end = rule.lineEnd;
+  const pieces: Piece[] = [];
+  const comments = rule.comments ?? (reply.dialect === 'openrouter' ? 1 : 0);
+  if (comments !== 'forever') {
+    for (let i = 0; i < comments; i++) pieces.push(keepAliveComment(end));
+  }
+  chunks.forEach(({ json, textBytes }, index) => {
+    const data = index === rule.malformedChunk ? json.slice(0, json.length / 2) : json;
+    pieces.push({ data: `data: ${data}${end}${end}`, textBytes });
+  });
+  return pieces;
+}
+
+export const keepAliveComment = (lineEnd: string): Piece => ({
+  data: `: OPENROUTER PROCESSING${lineEnd}${lineEnd}`,
+  textBytes: 0,
+});
+
+interface Chunk {
+  json: string;
+  /** Of the answer's own text in it: what was delivered so far decides what a cut stream costs. */
+  textBytes: number;
+}
+
+const STREAM_ERROR_STATUS = 502;
+const DONE: Chunk = { json: '[DONE]', textBytes: 0 };
+
+function streamChunks(reply: ChatReply): Chunk[] {
+  const { rule, call } = reply;
+  const writer = chunkWriter(reply);
+  const contents = contentChunks(reply, writer);
+  if (rule.error?.at === 'stream') {
+    const error = JSON.stringify(streamError(rule.status ?? STREAM_ERROR_STATUS, rule.error));
+    const last = writer.chunk(0, '{"content":""}', 'error', '', `,"error":${error}`);
+    return [...contents.slice(0, rule.error.afterChunks + 1), last];
+  }
+  const usage = shownUsage(reply, reply.use, reply.costAtto);
+  const onLast = rule.usageAt === 'last_chunk' || rule.usageAt === 'every_chunk' ? `,"usage":${usage}` : '';
+  for (let index = 0; index < call.choices; index++) {
+    const isLast = index === call.choices - 1;
+    contents.push(writer.chunk(index, '{}', reply.choice.finishReason, isLast ? onLast : ''));
+  }
+  const done = rule.done ? [DONE] : [];
+  const usageChunk: Chunk = { json: `{${writer.head},"choices":[],"usage":${usage}}`, textBytes: 0 };
+  if (reply.dialect === 'openai' && !call.includeUsage) return [...contents, ...done];
+  switch (rule.usageAt) {
+    case 'end':
+      return [...contents, usageChunk, ...done];
+    case 'twice':
+      return [...contents, usageChunk, usageChunk, ...done];
+    case 'after_done':
+      return [...contents, ...done, usageChunk];
+    case 'last_chunk':
+    case 'every_chunk':
+    case 'missing':
+      return [...contents, ...done];
+    default:
+      return rule.usageAt satisfies never;
+  }
+}
+
+interface ChunkWriter {
+  head: string;
+  chunk(index: number, delta: string, finish: string | null, usage?: string, more?: string): Chunk;
+}
+
+function chunkWriter(reply: ChatReply): ChunkWriter {
+  const head = headText(reply, 'chat.completion.chunk');
+  const nullUsage = reply.dialect === 'openai' && reply.call.includeUsage ? ',"usage":null' : '';
+  return {
+    head,
+    chunk(index, delta, finish, usage = '', more = '') {
+      const reason = finish === null ? 'null' : JSON.stringify(finish);
+      const choice = `{"index":${index},"delta":${delta},"finish_reason":${reason},"native_finish_reason":${reason}}`;
+      return {
+        json: `{${head},"choices":[${choice}]${usage === '' ? nullUsage : usage}${more}}`,
+        textBytes: 0,
+      };
+    },
+  };
+}
+
+/** The first chunk has the role; then reasoning, text and tool call, for all choices side by side. */
+function contentChunks(reply: ChatReply, writer: ChunkWriter): Chunk[] {
+  const { choice, call } = reply;
+  const chunks: Chunk[] = [];
+  let writtenTokens = 0;
+  function push(delta: string, text: string): void {
+    for (let index = 0; index < call.choices; index++) {
+      writtenTokens += textTokens(text);
+      const usage =
+        reply.rule.usageAt === 'every_chunk' ? `,"usage":${usageSoFar(reply, writtenTokens)}` : '';
+      chunks.push({ ...writer.chunk(index, delta, null, usage), textBytes: Buffer.byteLength(text) });
+    }
+  }
+  push('{"role":"assistant","content":""}', '');
+  if (choice.reasoning !== '') push(`{"reasoning":${JSON.stringify(choice.reasoning)}}`, choice.reasoning);
+  for (const piece of choice.pieces) push(`{"content":${JSON.stringify(piece)}}`, piece);
+  if (choice.toolCall !== null) {
+    push(`{"tool_calls":[${JSON.stringify(toolCallRow(choice.toolCall))}]}`, choice.toolCall.argumentsJson);
+  }
+  return chunks;
+}
+
+/** Cumulative, as from servers that put usage on every chunk: only the last one counts. */
+function usageSoFar(reply: ChatReply, writtenTokens: number): string {
+  const use: TokenUse = { ...reply.use, completionTokens: writtenTokens, reasoningTokens: 0 };
+  return shownUsage(reply, use, reply.call.endpoint.price(use));
+}

@@ -1,0 +1,127 @@
+import type { Clock } from '#core/clock.ts';
+import { type AttoUsd, parseAttoUsd } from '#core/money.ts';
+import { jsonAnswer, scripted, textAnswer } from './answers.ts';
+import type { BillEntry } from './bill-book.ts';
+import { answerChoice, usedTokens } from './chat-answer.ts';
+import { type ChatReply, type Dialect, renderJson } from './chat-render.ts';
+import { readChat } from './chat-request.ts';
+import { keepAliveComment, renderStream } from './chat-stream.ts';
+import { refusal } from './error-body.ts';
+import type { TokenUse } from './prices.ts';
+import type { ScriptBook } from './script-book.ts';
+import { plainRule, type Rule } from './script-rule.ts';
+import type { Answer, Delivery } from './send.ts';
+import { BYTES_PER_TOKEN } from './tokens.ts';
+
+export interface ChatSetting {
+  seed: string;
+  dialect: Dialect;
+  clock: Clock;
+  script: ScriptBook;
+  /** Counts this simulator's calls, so that equal requests have ids of their own. */
+  nextOrdinal(): number;
+}
+
+/** One call decided: all that is left is to send it and to bill what was delivered. */
+export interface ChatPlan {
+  rule: Rule;
+  answer: Answer;
+  generationId: string | null;
+  /** `null`: the provider bills nothing and knows of no generation. */
+  bill(delivery: Delivery): BillEntry | null;
+}
+
+export const chatPath = '/chat/completions';
+
+export function planChat(text: string, setting: ChatSetting): ChatPlan {
+  const reading = readChat(text, setting.seed);
+  if (!reading.ok) {
+    const rule = setting.script.take({ path: chatPath, model: '', lastUserText: '' });
+    const refused = textAnswer(reading.status, refusal(reading.status, reading.message, reading.type));
+    return { rule, answer: scripted(refused, rule), generationId: null, bill: () => null };
+  }
+  const { call } = reading;
+  const rule = setting.script.take({ path: chatPath, model: call.modelId, lastUserText: call.lastUserText });
+  const choice = answerChoice(call, rule);
+  const use = usedTokens(call, choice, rule);
+  const createdAtMs = setting.clock.now();
+  const createdAtSeconds = Math.floor(createdAtMs / 1_000);
+  const reply: ChatReply = {
+    call,
+    rule,
+    choice,
+    use,
+    costAtto: call.endpoint.price(use),
+    generationId: generationId(createdAtSeconds, call.digest, setting.nextOrdinal()),
+    createdAtSeconds,
+    dialect: setting.dialect,
+  };
+  const answer = chatAnswer(reply);
+  const failed = answer.status >= 400;
+  return {
+    rule,
+    answer,
+    generationId: failed ? null : reply.generationId,
+    bill: (delivery) => billOf(reply, delivery, failed, createdAtMs),
+  };
+}
+
+function chatAnswer(reply: ChatReply): Answer {
+  const { rule, call } = reply;
+  const id: Record<string, string> =
+    reply.dialect === 'openai' ? {} : { 'x-generation-id': reply.generationId };
+  if (!call.stream) return answerFor(jsonAnswer(200, renderJson(reply), id), rule);
+  const stream: Answer = {
+    status: 200,
+    headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache', ...id },
+    pieces: rule.comments === 'forever' ? [] : renderStream(reply),
+    endless: rule.comments === 'forever' ? keepAliveComment(rule.lineEnd) : null,
+  };
+  return answerFor(stream, rule);
+}
+
+/** Most calls have no script: they skip the copies. */
+const answerFor = (answer: Answer, rule: Rule): Answer =>
+  rule === plainRule ? answer : scripted(answer, rule);
+
+function billOf(
+  reply: ChatReply,
+  delivery: Delivery,
+  failed: boolean,
+  createdAtMs: number,
+): BillEntry | null {
+  const { call, rule, choice } = reply;
+  const unanswered = failed || (delivery.state === 'cut' && rule.cutAt === 'headers');
+  if (unanswered && rule.billUsd === undefined) return null;
+  const use = billedUse(reply, delivery);
+  return {
+    generationId: reply.generationId,
+    model: call.model.id,
+    providerName: call.endpoint.providerName,
+    costAtto: scriptedBill(rule) ?? (isErrorAnswer(rule) ? 0n : call.endpoint.price(use)),
+    use,
+    streamed: call.stream,
+    cancelled: delivery.state === 'hung_up',
+    finishReason: rule.error === undefined ? choice.finishReason : 'error',
+    createdAtMs,
+    lookupMisses: rule.lookupMisses,
+  };
+}
+
+const isErrorAnswer = (rule: Rule): boolean => rule.error !== undefined && rule.error.at !== 'stream';
+
+const scriptedBill = (rule: Rule): AttoUsd | null =>
+  rule.billUsd === undefined ? null : parseAttoUsd(rule.billUsd);
+
+/** A stream that ended early bills what it delivered; a JSON answer cannot be cancelled. */
+function billedUse({ call, use, rule }: ChatReply, { state, textBytes }: Delivery): TokenUse {
+  const whole = state === 'answered' && rule.error?.at !== 'stream';
+  if (!call.stream || whole || (state === 'hung_up' && rule.hangUpBills === 'all')) return use;
+  const completionTokens = Math.min(Math.ceil(textBytes / BYTES_PER_TOKEN), use.completionTokens);
+  return { ...use, completionTokens, reasoningTokens: Math.min(use.reasoningTokens, completionTokens) };
+}
+
+/** `gen-<unix seconds>-<20 characters>`, as OpenRouter's are. */
+function generationId(createdAtSeconds: number, digest: string, ordinal: number): string {
+  return `gen-${createdAtSeconds}-${digest.slice(0, 12)}${ordinal.toString(36).padStart(8, '0')}`;
+}

@@ -1,0 +1,61 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { z } from 'zod';
+import { jsonAnswer } from './answers.ts';
+import { type BillBook, billsPage } from './bill-book.ts';
+import { readBody } from './read-body.ts';
+import type { ScriptBook } from './script-book.ts';
+import { scriptRule } from './script-rule.ts';
+import { type Answer, sendAtOnce } from './send.ts';
+
+interface Controlled {
+  script: ScriptBook;
+  bills: BillBook;
+}
+
+const oneOrMoreRules = z.union([scriptRule, z.array(scriptRule).max(1_000)]);
+const release = z.strictObject({ gate: z.string() });
+
+/**
+ * `POST /_script` (a rule or a list of rules), `POST /_release` (`{"gate": "name"}`) and `GET /_billed`, for tests
+ * that run in another process or language.
+ */
+export function answerControl(req: IncomingMessage, res: ServerResponse, controlled: Controlled): void {
+  readBody(req, (reading) => {
+    const text = reading.state === 'whole' ? reading.body.toString() : '';
+    sendAtOnce(res, controlAnswer(`${req.method} ${req.url}`, req.headers['content-type'], text, controlled));
+  });
+}
+
+function controlAnswer(
+  route: string,
+  contentType: string | undefined,
+  text: string,
+  { script, bills }: Controlled,
+): Answer {
+  if (route === 'GET /_billed') return jsonAnswer(200, JSON.stringify(billsPage(bills)));
+  if (route !== 'POST /_script' && route !== 'POST /_release') return failure(404, 'Not found');
+  // A page in a browser cannot send this type to another origin without asking first.
+  if (contentType?.startsWith('application/json') !== true) return failure(415, 'Send application/json');
+  const body = parseJson(text);
+  if (route === 'POST /_release') {
+    const parsed = release.safeParse(body);
+    if (!parsed.success) return failure(400, z.prettifyError(parsed.error));
+    script.release(parsed.data.gate);
+  } else {
+    const parsed = oneOrMoreRules.safeParse(body);
+    if (!parsed.success) return failure(400, z.prettifyError(parsed.error));
+    for (const rule of [parsed.data].flat()) script.add(rule);
+  }
+  return jsonAnswer(200, '{"ok":true}');
+}
+
+const failure = (status: number, message: string): Answer =>
+  jsonAnswer(status, JSON.stringify({ error: { message } }));
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,24 @@
+import { parseArgs } from 'node:util';
+import { startSimulator } from './simulator.ts';
+
+/** `make sim`: the simulator alone, for a gateway that runs elsewhere. Slow enough to see a stream arrive. */
+const { values } = parseArgs({
+  options: {
+    host: { type: 'string', default: '127.0.0.1' },
+    port: { type: 'string', default: '8100' },
+    seed: { type: 'string', default: 'faregate' },
+    'pace-ms': { type: 'string', default: '20' },
+    'lookup-delay-ms': { type: 'string', default: '500' },
+  },
+});
+
+const simulator = await startSimulator({
+  host: values.host,
+  port: Number(values.port),
+  seed: values.seed,
+  paceMs: Number(values['pace-ms']),
+  lookupDelayMs: Number(values['lookup-delay-ms']),
+});
+console.log(`Provider simulator: ${simulator.baseUrl}`);
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void simulator.close());
