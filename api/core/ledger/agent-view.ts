@@ -10,6 +10,7 @@ export function toAgentView(agent: AgentState, nowMs: number): AgentView {
   return {
     ...toAgentSummary(agent),
     version: agent.version,
+    statusBySource: Array.from(agent.statusBySource, ([source, said]) => ({ source, ...said })),
     lots: agent.lots.map((lot) => ({ ...lot })),
     grantedNanoUsd: agent.grantedNanoUsd,
     chargedNanoUsd: agent.chargedNanoUsd,

@@ -55,6 +55,8 @@ export interface AgentSummary {
 
 export interface AgentView extends AgentSummary {
   version: number;
+  /** Who said what of its status last: the next `set_agent` of a source needs a higher version. */
+  statusBySource: { source: string; sourceVersion: number; status: AgentStatus }[];
   lots: Lot[];
   grantedNanoUsd: NanoUsd;
   chargedNanoUsd: NanoUsd;
