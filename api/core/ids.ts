@@ -29,6 +29,9 @@ export function createIdSource(clock: Clock): IdSource {
 /** When the id was made, in milliseconds since 1970. */
 export const idTimeMs = (id: CallId): number => Math.floor(id / ID_STEP) + ID_EPOCH_MS;
 
+/** No id made at `atMs` or later is smaller. */
+export const firstIdAt = (atMs: number): CallId => Math.max(0, (atMs - ID_EPOCH_MS) * ID_STEP);
+
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /** Uniform letters and digits: bytes of 248 and above are drawn again, else the first letters would be likelier. */

@@ -1,0 +1,67 @@
+import { closeSync, existsSync, openSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+
+/** How long a statement waits for a lock that another program holds on the file. */
+const BUSY_TIMEOUT_MS = 2_000;
+/** 16 MiB of log, then a commit also copies it into the file. */
+const WAL_AUTOCHECKPOINT_PAGES = 4_000;
+
+/**
+ * A file that only its owner can read, where a commit is on the disk before it returns: WAL with `synchronous=FULL`,
+ * and on macOS `F_FULLFSYNC`, because `fsync` there leaves the data in the drive's cache.
+ */
+export function openSqlite(path: string): DatabaseSync {
+  createPrivately(path);
+  const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+  try {
+    if (process.platform === 'darwin') db.exec('PRAGMA fullfsync=1; PRAGMA checkpoint_fullfsync=1');
+    db.exec('PRAGMA synchronous=FULL');
+    const mode = db.prepare('PRAGMA journal_mode=WAL').get()?.journal_mode;
+    if (mode !== 'wal') throw new Error(`${path}: the file system cannot hold a write-ahead log`);
+    db.exec(`PRAGMA wal_autocheckpoint=${WAL_AUTOCHECKPOINT_PAGES}`);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+  return db;
+}
+
+/** A file that is never written, only locked; a lock that another process has is refused at once. */
+export function openLockFile(path: string): DatabaseSync {
+  createPrivately(path);
+  return new DatabaseSync(path, { timeout: 0 });
+}
+
+/** SQLite would make it readable to others; the files beside it (-wal, -shm) take its mode over. */
+function createPrivately(path: string): void {
+  // Only when it is missing: closing a file gives up the locks that this process has on it.
+  if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
+}
+
+/** All or nothing; what `change` throws comes out again after the rollback. */
+export function inTransaction<T>(db: DatabaseSync, change: () => T): T {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    const result = change();
+    db.exec('COMMIT');
+    return result;
+  } catch (error) {
+    // SQLite has rolled back by itself after a full disk or an I/O error.
+    if (db.isTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+const SQLITE_BUSY = 5;
+const SQLITE_CORRUPT = 11;
+const SQLITE_FULL = 13;
+const SQLITE_NOTADB = 26;
+
+export type SqliteFailure = 'damaged' | 'disk_full' | 'busy' | 'other';
+
+export function sqliteFailure(error: unknown): SqliteFailure {
+  const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0;
+  if (code === SQLITE_CORRUPT || code === SQLITE_NOTADB) return 'damaged';
+  if (code === SQLITE_FULL) return 'disk_full';
+  return code === SQLITE_BUSY ? 'busy' : 'other';
+}

@@ -1,0 +1,47 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { openLockFile, sqliteFailure } from '../drivers/sqlite.ts';
+import { FolderInUseError } from './journal-errors.ts';
+
+export interface FolderLock {
+  release(): void;
+}
+
+/**
+ * Makes the folder this process's alone, or throws `FolderInUseError`. The lock is the kernel's and dies with the
+ * process, however it dies. It has a file of its own: a lock of this kind is lost as soon as anything in the same
+ * process closes the file, and the ledger's own file is read by backups.
+ */
+export function lockFolder(folder: string): FolderLock {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const pidFile = join(folder, 'ledger.pid');
+  const db = openLockFile(join(folder, 'ledger.lock'));
+  takeLock(db, folder, pidFile);
+  writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
+  return {
+    release() {
+      rmSync(pidFile, { force: true });
+      db.close();
+    },
+  };
+}
+
+function takeLock(db: DatabaseSync, folder: string, pidFile: string): void {
+  try {
+    db.exec('BEGIN EXCLUSIVE');
+  } catch (error) {
+    db.close();
+    throw sqliteFailure(error) === 'busy' ? new FolderInUseError(folder, readPid(pidFile)) : error;
+  }
+}
+
+/** Only for the message: the process may be just about to write it. */
+function readPid(pidFile: string): number | null {
+  try {
+    const pid = Number(readFileSync(pidFile, 'utf8'));
+    return Number.isSafeInteger(pid) && pid > 0 ? pid : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,95 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { inTransaction } from '../drivers/sqlite.ts';
+import { JournalDamagedError, JournalTooNewError } from './journal-errors.ts';
+
+/** "FARE" in the file's header: `file` and a restore can tell what it is. */
+const APPLICATION_ID = 0x46415245;
+export const SCHEMA_VERSION = 1;
+
+/**
+ * One row a batch, not one an event: a third of the CPU. `ended` stands before `events`, so that reading it does
+ * not walk through the pages of a long text.
+ *
+ * The calls' key starts with the call's id, which grows with time: rows are added at the end and dropped at the
+ * front. Two agents may have drawn the same id in an import.
+ */
+const SCHEMA = `
+CREATE TABLE ledger (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  checkpoint_seq INTEGER NOT NULL,
+  projected_seq INTEGER NOT NULL,
+  opened_count INTEGER NOT NULL
+) STRICT;
+INSERT INTO ledger VALUES (1, 0, 0, 0);
+CREATE TABLE journal (
+  last_seq INTEGER PRIMARY KEY,
+  first_seq INTEGER NOT NULL,
+  at_ms INTEGER NOT NULL,
+  head_crc INTEGER NOT NULL,
+  events_crc INTEGER NOT NULL,
+  ended TEXT NOT NULL,
+  events TEXT NOT NULL
+) STRICT;
+CREATE TABLE agents (
+  agent_id INTEGER PRIMARY KEY,
+  snapshot TEXT NOT NULL
+) STRICT;
+CREATE TABLE calls (
+  call_id INTEGER NOT NULL,
+  agent_id INTEGER NOT NULL,
+  key_id INTEGER NOT NULL,
+  key_label TEXT NOT NULL,
+  key_prefix TEXT NOT NULL,
+  model TEXT NOT NULL,
+  model_name TEXT NOT NULL,
+  endpoint TEXT NOT NULL,
+  stream INTEGER NOT NULL,
+  started_at_ms INTEGER NOT NULL,
+  duration_ms INTEGER NOT NULL,
+  outcome TEXT NOT NULL,
+  http_status INTEGER,
+  error_code TEXT,
+  prompt_tokens INTEGER NOT NULL,
+  completion_tokens INTEGER NOT NULL,
+  reasoning_tokens INTEGER,
+  cached_tokens INTEGER NOT NULL,
+  reserved_nano_usd INTEGER NOT NULL,
+  charged_nano_usd INTEGER NOT NULL,
+  PRIMARY KEY (call_id, agent_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX calls_by_agent ON calls (agent_id, call_id);
+CREATE INDEX calls_by_key ON calls (agent_id, key_id, call_id);
+CREATE TABLE usage_days (
+  agent_id INTEGER NOT NULL,
+  day INTEGER NOT NULL,
+  model TEXT NOT NULL,
+  model_name TEXT NOT NULL,
+  calls INTEGER NOT NULL,
+  tokens INTEGER NOT NULL,
+  charged_nano_usd INTEGER NOT NULL,
+  PRIMARY KEY (agent_id, day, model)
+) STRICT, WITHOUT ROWID;
+PRAGMA application_id = ${APPLICATION_ID};
+PRAGMA user_version = ${SCHEMA_VERSION};
+`;
+
+/** Makes the tables in an empty file; refuses a file of anything else, or of a release that this one does not know. */
+export function prepareSchema(db: DatabaseSync, file: string): void {
+  const version = readPragma(db, 'user_version');
+  const objects = db.prepare('SELECT count(*) AS count FROM sqlite_schema').get()?.count;
+  if (version === 0 && objects === 0) {
+    inTransaction(db, () => db.exec(SCHEMA));
+    return;
+  }
+  if (readPragma(db, 'application_id') !== APPLICATION_ID) {
+    throw new JournalDamagedError(file, null, 'it is a SQLite file, but not one of Faregate');
+  }
+  if (version > SCHEMA_VERSION) throw new JournalTooNewError(file, version, SCHEMA_VERSION);
+  if (version !== SCHEMA_VERSION) {
+    throw new JournalDamagedError(file, null, `no release wrote schema version ${version}`);
+  }
+}
+
+function readPragma(db: DatabaseSync, name: 'user_version' | 'application_id'): number {
+  return Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);
+}
