@@ -100,6 +100,22 @@ export const CATALOG_RETRY_MS = MINUTE_MS;
 /** Older lists still price what they name, but no longer prove that a model does not exist. */
 export const CATALOG_STALE_MS = DAY_MS;
 
+// --- Accounts and their operator.
+
+export const LABEL_CHARS_MAX = 60;
+/** Spec: Limits, spending limit amount: 0.01 to 1,000,000 dollars per period. */
+export const KEY_LIMIT_MIN_NANO_USD = 10_000_000n;
+export const KEY_LIMIT_MAX_NANO_USD = 1_000_000_000_000_000n;
+export const GRANT_ID_CHARS_MAX = 128;
+/** Credit granted for this many days ends with the last lot that may be alive. */
+export const GRANT_DAYS_MAX = LOT_DAYS_MAX - 1;
+export const ADMIN_BODY_BYTES = 64 * 1024;
+export const ADMIN_ROWS_MAX = 1_000;
+/** Read at once by an audit, so that it neither waits for each nor floods the ledger. */
+export const AUDIT_AGENTS_AT_ONCE = 100;
+/** A catalogue's reload waits for its providers' lists. */
+export const CLI_TIMEOUT_MS = 2 * CATALOG_FETCH_MS;
+
 // --- The embedded journal.
 
 /** Decided and not yet on the disk; beyond it nothing is decided. About 10 MB. */

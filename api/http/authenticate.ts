@@ -1,0 +1,61 @@
+import type { IncomingMessage } from 'node:http';
+import { checkApiKeyShape, hashApiKey, type Pepper } from '#core/accounts/api-key.ts';
+import type { Ledger } from '#core/ledger/ledger.ts';
+import type { Caller } from '../contract/caller.ts';
+import { type ApiError, apiError, isApiError } from '../contract/errors.ts';
+
+export interface KeyCheck {
+  findKey: Ledger['findKey'];
+  /** Newest first; a second one while keys of the older are still in use. */
+  peppers: readonly Pepper[];
+}
+
+/**
+ * The caller by its key. Asked anew on every request, so a revoked key stops on its next one; a ledger that cannot
+ * answer is `service_unavailable`, because 401 would make clients throw a good key away.
+ */
+export function createAuthenticate({ findKey, peppers }: KeyCheck) {
+  return async (req: IncomingMessage): Promise<Caller | ApiError> => {
+    const key = readApiKey(req.rawHeaders);
+    if (isApiError(key)) return key;
+    if (!checkApiKeyShape(key.text)) {
+      return refuse('This is no API key of this service: it is cut short, mistyped or of another service.');
+    }
+    const owner = await findKey(peppers.map((pepper) => hashApiKey(key.text, pepper)));
+    if (owner === 'unavailable') return apiError('service_unavailable');
+    if (!owner.found) return refuse('No such API key.');
+    if (owner.revoked) return refuse('This API key was revoked; use another.');
+    return { agentId: owner.agentId, keyId: owner.keyId, agentStatus: owner.agentStatus };
+  };
+}
+
+const BEARER = /^Bearer +(\S+)$/i;
+
+/**
+ * Spec: Authentication 1. From the raw headers, because Node keeps only the first of two Authorization headers: a
+ * proxy before us may have looked at the second.
+ */
+export function readApiKey(rawHeaders: readonly string[]): { text: string } | ApiError {
+  let authorization: string | undefined;
+  let apiKey: string | undefined;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]?.toLowerCase();
+    if (name === 'authorization') {
+      if (authorization !== undefined)
+        return refuse('The Authorization header was sent twice; send it once.');
+      authorization = rawHeaders[i + 1];
+    } else if (name === 'x-api-key') {
+      if (apiKey !== undefined) return refuse('The x-api-key header was sent twice; send it once.');
+      apiKey = rawHeaders[i + 1];
+    }
+  }
+  if (authorization === undefined) return apiKey ? { text: apiKey } : apiError('invalid_api_key');
+  const bearer = BEARER.exec(authorization)?.[1];
+  if (bearer === undefined) return refuse('The Authorization header has to be "Bearer <key>".');
+  if (apiKey !== undefined && apiKey !== bearer) {
+    return refuse('Authorization and x-api-key carry two different keys; send one.');
+  }
+  return { text: bearer };
+}
+
+const refuse = (message: string): ApiError => apiError('invalid_api_key', { message });

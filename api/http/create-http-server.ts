@@ -1,0 +1,78 @@
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  CONNECTIONS_CHECK_MS,
+  CONNECTIONS_MAX,
+  HEADERS_BYTES,
+  HEADERS_TIMEOUT_MS,
+  KEEP_ALIVE_MS,
+  REQUEST_TIMEOUT_MS,
+} from '#core/limits.ts';
+import { answerBrokenRequest, noteAnswer, refuseExpectation } from './broken-request.ts';
+
+export interface ServerLimits {
+  headersBytes: number;
+  /** From the first byte of a request to the end of its headers. */
+  headersTimeoutMs: number;
+  /** From the first byte of a request to the last of its body. */
+  requestTimeoutMs: number;
+  keepAliveMs: number;
+  connectionsCheckMs: number;
+  connectionsMax: number;
+}
+
+export const defaultServerLimits: ServerLimits = {
+  headersBytes: HEADERS_BYTES,
+  headersTimeoutMs: HEADERS_TIMEOUT_MS,
+  requestTimeoutMs: REQUEST_TIMEOUT_MS,
+  keepAliveMs: KEEP_ALIVE_MS,
+  connectionsCheckMs: CONNECTIONS_CHECK_MS,
+  connectionsMax: CONNECTIONS_MAX,
+};
+
+/** A server that bounds what a client may take of it, and answers even a broken request in our error shape. */
+export function createHttpServer(listener: RequestListener, limits: Partial<ServerLimits> = {}): Server {
+  const bounds = { ...defaultServerLimits, ...limits };
+  const server = createServer({
+    maxHeaderSize: bounds.headersBytes,
+    headersTimeout: bounds.headersTimeoutMs,
+    requestTimeout: bounds.requestTimeoutMs,
+    keepAliveTimeout: bounds.keepAliveMs,
+    connectionsCheckingInterval: bounds.connectionsCheckMs,
+    // Never lenient: a request that two parsers read differently can smuggle a second one.
+    insecureHTTPParser: false,
+  });
+  server.maxConnections = bounds.connectionsMax;
+  const serve = (req: IncomingMessage, res: ServerResponse) => {
+    noteAnswer(req, res);
+    listener(req, res);
+  };
+  server.on('request', serve);
+  // Node would tell the client to go on before anybody looked at its key; `readBody` does it.
+  server.on('checkContinue', serve);
+  server.on('checkExpectation', refuseExpectation);
+  server.on('clientError', answerBrokenRequest);
+  return server;
+}
+
+/** Resolves with the port: another than asked for when that was 0. */
+export function listen(server: Server, port: number, host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve(portOf(server.address()));
+    });
+  });
+}
+
+function portOf(address: AddressInfo | string | null): number {
+  if (address === null || typeof address === 'string') throw new Error('The server has no port.');
+  return address.port;
+}

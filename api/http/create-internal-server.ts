@@ -1,0 +1,70 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Registry } from 'prom-client';
+import { errorBody } from '../contract/error-body.ts';
+import { apiError } from '../contract/errors.ts';
+import { createHttpServer, listen } from './create-http-server.ts';
+import { sendJson } from './send-json.ts';
+
+export interface InternalServerParts {
+  /** By name. Each reads a state that others keep up to date: a probe does no I/O of its own. */
+  checks: Readonly<Record<string, () => boolean>>;
+  metrics: Registry;
+  /** Everything below `/admin`, the path as sent. */
+  admin: RequestListener;
+}
+
+export interface InternalServer {
+  /** Resolves with the port. */
+  listen(port: number, host: string): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** For the operator, on a port of its own: `/livez`, `/readyz`, `/metrics`, `/admin/…`. */
+export function createInternalServer({ checks, metrics, admin }: InternalServerParts): InternalServer {
+  const server = createHttpServer((req, res) => {
+    const [path = ''] = (req.url ?? '').split('?');
+    if (path.startsWith('/admin/')) admin(req, res);
+    else if (req.method !== 'GET' && req.method !== 'HEAD') notFound(res);
+    else if (path === '/livez') sendJson(res, 200, NO_STORE, { status: 'live' });
+    else if (path === '/readyz') answerReady(res, checks);
+    else if (path === '/metrics') answerMetrics(req, res, metrics);
+    else notFound(res);
+  });
+  return {
+    listen: (port, host) => listen(server, port, host),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+const NO_STORE = { 'cache-control': 'no-store' };
+
+const notFound = (res: ServerResponse): void =>
+  sendJson(res, 404, NO_STORE, errorBody(apiError('not_found'), 'chat'));
+
+function answerReady(res: ServerResponse, checks: InternalServerParts['checks']): void {
+  const failing = Object.entries(checks).flatMap(([name, passes]) => (holds(passes) ? [] : [name]));
+  if (failing.length === 0) sendJson(res, 200, NO_STORE, { status: 'ready' });
+  else sendJson(res, 503, NO_STORE, { status: 'not ready', failing });
+}
+
+function holds(passes: () => boolean): boolean {
+  try {
+    return passes();
+  } catch {
+    return false;
+  }
+}
+
+function answerMetrics(req: IncomingMessage, res: ServerResponse, metrics: Registry): void {
+  metrics.metrics().then(
+    (text) => {
+      res.writeHead(200, { ...NO_STORE, 'content-type': metrics.contentType });
+      res.end(req.method === 'HEAD' ? '' : text);
+    },
+    () => sendJson(res, 500, NO_STORE, errorBody(apiError('gateway_error'), 'chat')),
+  );
+}

@@ -1,0 +1,30 @@
+import type { IRouter, NextFunction, Request, Response } from 'express';
+import { apiError, type ErrorShape } from '../contract/errors.ts';
+import { shapeOfPath } from '../contract/route.ts';
+import type { Edge } from './edge.ts';
+import { renderError } from './render-error.ts';
+
+type NotFoundEdge = Pick<Edge, 'basePath' | 'ids' | 'callIdHeader' | 'log'>;
+
+/**
+ * After everything else: any other path or method is `not_found`, OPTIONS and undecodable paths too (spec:
+ * Endpoints). On the same router as the routes, because Express answers OPTIONS itself when a router ends.
+ */
+export function mountNotFound(app: IRouter, edge: NotFoundEdge): void {
+  const render = (req: Request, res: Response) =>
+    renderError(res, apiError('not_found'), {
+      shape: shapeOf(req.path, edge.basePath),
+      callId: edge.ids.next(),
+      callIdHeader: edge.callIdHeader,
+    });
+  app.use(render);
+  // Express takes a handler with four parameters for an error handler.
+  app.use((error: unknown, req: Request, res: Response, _next: NextFunction) => {
+    if (!(error instanceof URIError)) edge.log.error('request failed', { path: 'unmatched', error });
+    render(req, res);
+  });
+}
+
+function shapeOf(path: string, basePath: string): ErrorShape {
+  return path.startsWith(basePath) ? shapeOfPath(path.slice(basePath.length)) : 'chat';
+}

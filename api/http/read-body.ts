@@ -1,0 +1,56 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type ApiError, apiError } from '../contract/errors.ts';
+
+const MEGABYTE = 1024 * 1024;
+
+/**
+ * The whole body as sent, or why not; `aborted`: the sender left, nobody is there to answer. How long it may take
+ * is the server's request time-out.
+ */
+export async function readBody(
+  req: IncomingMessage,
+  res: ServerResponse,
+  bytesMax: number,
+): Promise<Buffer | ApiError | 'aborted'> {
+  const encoding = req.headers['content-encoding'];
+  if (encoding !== undefined && encoding !== '' && encoding.toLowerCase() !== 'identity') {
+    return apiError('invalid_request', {
+      message: 'Compressed bodies are not read; send the body without Content-Encoding.',
+    });
+  }
+  const declared = Number(req.headers['content-length'] ?? 0);
+  if (declared > bytesMax) return tooLarge(bytesMax);
+  // Only now: a sender that waits for it never uploads what would be refused anyway.
+  if (req.headers.expect !== undefined) res.writeContinue();
+  return collect(req, bytesMax);
+}
+
+function collect(req: IncomingMessage, bytesMax: number): Promise<Buffer | ApiError | 'aborted'> {
+  if (req.destroyed) return Promise.resolve('aborted');
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const finish = (result: Buffer | ApiError | 'aborted') => {
+      req.off('data', onData).off('end', onEnd).off('close', onClose);
+      resolve(result);
+    };
+    const onData = (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > bytesMax) {
+        req.pause();
+        finish(tooLarge(bytesMax));
+      } else chunks.push(chunk);
+    };
+    const onEnd = () => {
+      const [first] = chunks;
+      finish(first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks, size));
+    };
+    const onClose = () => finish('aborted');
+    req.on('data', onData).on('end', onEnd).on('close', onClose);
+  });
+}
+
+const tooLarge = (bytesMax: number): ApiError =>
+  apiError('request_too_large', {
+    message: `The body is over ${bytesMax / MEGABYTE} MB; shorten it, and send images and files as URLs.`,
+  });

@@ -1,0 +1,56 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { UNREAD_BODY_DRAINED_BYTES, UNREAD_BODY_KEPT_BYTES } from '#core/limits.ts';
+
+/** One whole JSON answer. What was not read of the request's body does not become the next request. */
+export function sendJson(
+  res: ServerResponse,
+  status: number,
+  headers: Record<string, string>,
+  body: object,
+): void {
+  if (res.destroyed) return;
+  const text = JSON.stringify(body);
+  const head: Record<string, string> = {
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(text)),
+    ...headers,
+  };
+  if (!leavesLargeBody(res.req)) {
+    // Node drops a small rest by itself, and the connection lives on.
+    res.writeHead(status, head).end(text);
+    return;
+  }
+  res.writeHead(status, { ...head, connection: 'close' });
+  if (waitsForContinue(res.req)) res.end(text);
+  else drainThenEnd(res, text);
+}
+
+function leavesLargeBody(req: IncomingMessage): boolean {
+  if (req.complete) return false;
+  if (req.headers['transfer-encoding'] !== undefined) return true;
+  return Number(req.headers['content-length'] ?? 0) > UNREAD_BODY_KEPT_BYTES;
+}
+
+/** The sender was not told to go on, so there is nothing to drain. */
+const waitsForContinue = (req: IncomingMessage): boolean =>
+  req.headers.expect !== undefined && !req.readableDidRead;
+
+/**
+ * The answer goes out whole at once; the end, and with it the closing of the connection, waits for the sender.
+ * Closed earlier, the connection would be reset under a sender that still writes, and the answer lost. How long it
+ * may take is bounded by the server's request time-out.
+ */
+function drainThenEnd(res: ServerResponse, text: string): void {
+  const { req } = res;
+  let left = UNREAD_BODY_DRAINED_BYTES;
+  const onData = (chunk: Buffer) => {
+    left -= chunk.length;
+    if (left < 0) finish();
+  };
+  const finish = () => {
+    req.off('data', onData).off('end', finish).off('close', finish);
+    res.end();
+  };
+  res.write(text);
+  req.on('data', onData).on('end', finish).on('close', finish).resume();
+}

@@ -1,0 +1,34 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { apiError, isApiError } from '../contract/errors.ts';
+import { type CallContext, type RawHandler, type RouteFacts, shapeOfPath } from '../contract/route.ts';
+import type { Edge } from './edge.ts';
+import { readBody } from './read-body.ts';
+import { renderError } from './render-error.ts';
+
+/** A hot route: key, then the bucket of refused starts, then body, then the handler with the bytes as sent. */
+export function serveRaw<Deps, Caller extends object>(
+  { path, operationId }: RouteFacts,
+  handler: RawHandler<Deps, Caller>,
+  edge: Edge<CallContext<Deps, Caller>>,
+) {
+  const shape = shapeOfPath(path);
+  const { deps, callIdHeader } = edge;
+  return async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
+    const callId = edge.ids.next();
+    const facts = { shape, callId, callIdHeader };
+    try {
+      const caller = await edge.authenticate(req);
+      if (isApiError(caller)) return renderError(res, caller, facts);
+      const refusal = edge.admitStart(caller);
+      if (refusal !== null) return renderError(res, refusal, facts);
+      const body = await readBody(req, res, edge.bodyBytesMax());
+      if (body === 'aborted') return;
+      if (isApiError(body)) return renderError(res, body, facts);
+      const refused = await handler({ deps, caller, callId, callIdHeader, shape, body, req, res });
+      if (refused !== null) renderError(res, refused, facts);
+    } catch (error) {
+      edge.log.error('request failed', { callId, path: operationId, error });
+      renderError(res, apiError('gateway_error'), facts);
+    }
+  };
+}

@@ -1,0 +1,202 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { isRecord } from '#core/is-record.ts';
+import { makeDocument } from '../../api/contract/document.ts';
+import { errorStatus } from '../../api/contract/error-body.ts';
+import { errorTable } from '../../api/contract/errors.ts';
+import { finishSchemas } from '../../api/contract/finish-schemas.ts';
+import { errorsOf, readRoutes } from '../../api/contract/route.ts';
+import { v1Facts } from '../../api/contract/v1-facts.ts';
+import { v1Router } from '../../api/routers/router.ts';
+import { documentText, startEdge } from '../support/edge-app.ts';
+
+interface Operation {
+  operationId: string;
+  description: string;
+  tags: string[];
+  security: object[];
+  responses: Record<string, object>;
+  'x-error-codes': Record<string, string[]>;
+}
+
+const text = makeDocument(v1Router, v1Facts);
+const document = JSON.parse(text);
+const operations = Object.entries<Record<string, Operation>>(document.paths).flatMap(([path, item]) =>
+  Object.entries(item).map(([method, operation]) => ({ method, path, operation })),
+);
+const routes = readRoutes(v1Router);
+
+test('the committed document is the one that the router makes, byte for byte (else: make openapi)', () => {
+  expect(documentText).toBe(text);
+  expect(makeDocument(v1Router, v1Facts)).toBe(text);
+});
+
+describe('served and described are the same', async () => {
+  const edge = await startEdge();
+  afterAll(() => edge.stop());
+
+  test('every operation of the document is mounted: without a key it answers 401, not 404', async () => {
+    for (const { method, path } of operations) {
+      const answer = await fetch(`${edge.url}/v1${path}`, { method: method.toUpperCase() });
+      expect(answer.status, path).toBe(401);
+    }
+  });
+
+  test('nothing else is mounted below /v1', () => {
+    const mounted = edge.app.router.stack.flatMap(({ route }) =>
+      route === undefined ? [] : route.stack.map((layer) => `${layer.method} ${route.path}`),
+    );
+    const described = operations.map(({ method, path }) => `${method} /v1${path}`);
+    expect(mounted.filter((each) => each.includes('/v1')).sort()).toEqual(described.sort());
+  });
+});
+
+describe('every answer is described', () => {
+  test.each(routes.map((route) => route.facts))(
+    '$operationId: each code it can answer has its status',
+    (facts) => {
+      const operation = operations.find(
+        ({ operation: { operationId } }) => operationId === facts.operationId,
+      );
+      const codesByStatus = new Map<string, string[]>();
+      for (const code of errorsOf(facts)) {
+        const status = String(errorStatus(code, 'chat'));
+        codesByStatus.set(status, [...(codesByStatus.get(status) ?? []), code]);
+        expect(operation?.operation.responses[status], code).toBeDefined();
+      }
+      expect(operation?.operation['x-error-codes']).toEqual(Object.fromEntries(codesByStatus));
+    },
+  );
+
+  test('every code of the table has an example in the response of its status', () => {
+    for (const [code, { status }] of Object.entries(errorTable)) {
+      const content = document.components.responses[`Error${status}`].content['application/json'];
+      expect(content.examples[code].value.error.code).toBe(code);
+    }
+  });
+
+  test('refusals that name a wait document the two headers', () => {
+    for (const status of [429, 503]) {
+      expect(Object.keys(document.components.responses[`Error${status}`].headers)).toEqual(
+        expect.arrayContaining(['retry-after', 'retry-after-ms', 'x-service-call-id']),
+      );
+    }
+    expect(document.components.responses.Error401.headers).toHaveProperty('www-authenticate');
+  });
+
+  test('a chat completion answers as JSON or as events, with the headers of a call', () => {
+    const answer = document.paths['/chat/completions'].post.responses['200'];
+    expect(Object.keys(answer.content)).toEqual(['application/json', 'text/event-stream']);
+    expect(Object.keys(answer.headers)).toEqual([
+      'x-service-call-id',
+      'x-request-id',
+      'x-generation-id',
+      'x-hold-usd',
+    ]);
+    expect(document.components.schemas.ChatCompletionEvent.properties.data['x-event-schema']).toEqual({
+      $ref: '#/components/schemas/ChatCompletionChunk',
+    });
+  });
+});
+
+describe('generated SDKs survive later releases', () => {
+  const schemas: [string, Record<string, unknown>][] = Object.entries(document.components.schemas);
+
+  test('every object of the document takes fields that it does not name', () => {
+    for (const [name, schema] of schemas) {
+      if (schema.type === 'object') expect(schema.additionalProperties, name).toBe(true);
+    }
+  });
+
+  test('no enum is closed, no integer can overflow 32 bits unnoticed, no bound is a float artefact', () => {
+    const walk = (node: unknown, path: string): void => {
+      if (Array.isArray(node)) for (const [index, each] of node.entries()) walk(each, `${path}[${index}]`);
+      if (!isRecord(node)) return;
+      const { type, format, maximum } = node;
+      if (type === 'string') expect(Array.isArray(node.enum), path).toBe(false);
+      if (type === 'integer' && typeof maximum !== 'number') expect(format, path).toBe('int64');
+      expect(maximum, path).not.toBe(Number.MAX_SAFE_INTEGER);
+      if (Array.isArray(node.anyOf)) {
+        for (const option of node.anyOf) expect(option, path).not.toHaveProperty('anyOf');
+      }
+      for (const [key, value] of Object.entries(node)) walk(value, `${path}.${key}`);
+    };
+    walk(document.components.schemas, 'schemas');
+  });
+
+  test('every schema has a name of its own choice', () => {
+    for (const [name] of schemas) expect(name).not.toMatch(/(Output|Input|Inner|Response200)$/);
+    expect(document.paths['/chat/completions'].post.requestBody.content['application/json'].schema).toEqual({
+      $ref: '#/components/schemas/ChatCompletionRequest',
+    });
+  });
+
+  test('operations are named, tagged, described, and say how to authenticate', () => {
+    expect(operations.map(({ operation }) => operation.operationId)).toEqual([
+      'createChatCompletion',
+      'getBalance',
+    ]);
+    const tags = document.tags.map((tag: { name: string }) => tag.name);
+    for (const { operation } of operations) {
+      expect(tags).toEqual(expect.arrayContaining(operation.tags));
+      expect(operation.security).toEqual([{ bearer: [] }, { apiKey: [] }]);
+      expect(operation.description).toMatch(/\.$/);
+    }
+  });
+});
+
+describe('the schema pass', () => {
+  const finish = (schemas: object, used: string[], body = false) => {
+    const content = { 'application/json': { schema: { anyOf: used.map((name) => ({ $ref: ref(name) })) } } };
+    const operation = body ? { requestBody: { content } } : { responses: { 200: { content } } };
+    const finished = finishSchemas({ paths: { '/a': { post: operation } }, components: { schemas } });
+    return JSON.parse(JSON.stringify(finished)).components.schemas;
+  };
+  const ref = (name: string) => `#/components/schemas/${name}`;
+  const object = (more: object) => ({ type: 'object', properties: {}, ...more });
+
+  test('opens what is answered and leaves a strict request strict', () => {
+    const schemas = { A: object({ additionalProperties: false }) };
+    expect(finish(schemas, ['A']).A.additionalProperties).toBe(true);
+    expect(finish(schemas, ['A'], true).A.additionalProperties).toBe(false);
+  });
+
+  test('drops what nothing refers to, keeps what is reached over others, and sorts', () => {
+    const schemas = {
+      B: object({ properties: { c: { $ref: ref('C') } } }),
+      Unused: object({}),
+      C: object({}),
+    };
+    expect(Object.keys(finish(schemas, ['B']))).toEqual(['B', 'C']);
+  });
+
+  test('merges the two copies of a schema that is in a request and in an answer', () => {
+    const schemas = {
+      A: object({ additionalProperties: {} }),
+      AOutput: object({ additionalProperties: false }),
+    };
+    expect(Object.keys(finish(schemas, ['A', 'AOutput']))).toEqual(['A']);
+  });
+
+  test('reads a field that is named like a keyword as a field', () => {
+    const properties = { type: { type: 'string', enum: ['a', 'b'] }, enum: { type: 'integer' } };
+    const { A } = finish({ A: object({ properties }) }, ['A']);
+    expect(A.properties.type['x-extensible-enum']).toEqual(['a', 'b']);
+    expect(A.properties.enum.format).toBe('int64');
+  });
+
+  test('splits and flattens unions that generators cannot read, and folds null into the type', () => {
+    const properties = {
+      two: { type: ['string', 'number'] },
+      nested: { anyOf: [{ anyOf: [{ type: 'string' }, { type: 'array' }] }, { type: 'null' }] },
+      maybe: { description: 'Text.', anyOf: [{ type: 'string', enum: ['a', 'b'] }, { type: 'null' }] },
+    };
+    const { A } = finish({ A: object({ properties }) }, ['A']);
+    expect(A.properties.two).toEqual({ anyOf: [{ type: 'string' }, { type: 'number' }] });
+    expect(A.properties.nested).toEqual({ anyOf: [{ type: 'string' }, { type: 'array' }, { type: 'null' }] });
+    expect(A.properties.maybe).toEqual({
+      type: ['string', 'null'],
+      description: 'Text. One of: a, b. New values may be added.',
+      'x-extensible-enum': ['a', 'b'],
+    });
+  });
+});
