@@ -3,8 +3,9 @@ import { z } from 'zod';
 const text = z.string().optional().catch(undefined);
 
 /**
- * The file read with goodwill: what is wrong in shape counts as absent, and every list keeps its positions. So the
- * checks across the file run, and all mistakes are listed at once, even while a key somewhere has the wrong type.
+ * The file read with goodwill: what is wrong in shape counts as absent, and every list keeps its positions.
+ * So the checks across the file run, and all mistakes are listed at once, even while a key somewhere has the
+ * wrong type.
  */
 export const configDraft = z
   .object({

@@ -10,7 +10,10 @@ export interface ConfigProblem {
   message: string;
 }
 
-/** The configuration cannot be used. Holds every problem found, never a value from the file or the environment. */
+/**
+ * The configuration cannot be used. Holds every problem found, never a value from the file or the
+ * environment.
+ */
 export class ConfigError extends Error {
   readonly problems: readonly ConfigProblem[];
 

@@ -33,13 +33,16 @@ export function describeIssue(issue: z.core.$ZodIssue, document: ConfigDocument)
 
 function unknownKeyMessage(path: Path, key: string): string {
   if (/^api_?key$/i.test(key)) {
-    return 'a key never stands in this file; name its environment variable with apiKeyEnv or its file with apiKeyFile';
+    return 'a key never stands in this file; name a variable with apiKeyEnv or a file with apiKeyFile';
   }
   const [nearest] = createNearestNames(keysAt(path))(key);
   return nearest === undefined ? 'is no known key' : `is no known key; did you mean ${nearest}?`;
 }
 
-/** The keys that may stand at a path, from the JSON Schema: the one description of the file that can be walked. */
+/**
+ * The keys that may stand at a path, from the JSON Schema: the one description of the file that can be
+ * walked.
+ */
 function keysAt(path: Path): string[] {
   let schema: unknown = makeConfigSchema();
   for (const step of path) {

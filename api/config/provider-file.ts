@@ -22,7 +22,8 @@ export const providerFile = z.strictObject({
   baseUrl: webAddress
     .optional()
     .describe(
-      'Address that paths such as /chat/completions are appended to. Needed for openai; openrouter has its own; a simulator without one is started inside the gateway.',
+      'Address that /chat/completions is appended to. Needed for openai; ' +
+        'without it openrouter is at its own, and a simulator is started inside the gateway.',
     ),
   apiKeyEnv: apiKeyEnv.optional().describe('Environment variable that holds the key.'),
   apiKeyFile: z
@@ -35,7 +36,8 @@ export const providerFile = z.strictObject({
     .enum(['import', 'none'])
     .optional()
     .describe(
-      'import = take models and prices from the provider, refreshed hourly; none = only what stands below. Default: none for openai, import for the others.',
+      'import = take models and prices from the provider, refreshed hourly; none = only what stands below. ' +
+        'Default: none for openai, import for the others.',
     ),
   priceFactor: factor
     .default('1')

@@ -67,7 +67,7 @@ async function checkDocument(document: ConfigDocument, options: Options): Promis
     ...checkReferences(draft, providerIds, document),
     ...(draft.providers === undefined ? defaults.problems : []),
   ];
-  // A value of the wrong shape counts as absent in the draft: saying so, too, would be a second line for one slip.
+  // The draft holds a value of the wrong shape as absent: saying that, too, would be two lines for one slip.
   const wrongPaths = new Set(shapeProblems.map((problem) => problem.path));
   const problems = [...shapeProblems, ...otherProblems.filter((problem) => !wrongPaths.has(problem.path))];
   if (!parsed.success || problems.length > 0) return { ok: false, problems };

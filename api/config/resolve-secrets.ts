@@ -13,7 +13,9 @@ export interface ResolvedSecrets {
   problems: ConfigProblem[];
 }
 
-/** Fetches what `apiKeyEnv` and `apiKeyFile` point to. No message repeats the pointer: it may be a pasted key. */
+/**
+ * Fetches what `apiKeyEnv` and `apiKeyFile` point to. No message repeats the pointer: it may be a pasted key.
+ */
 export async function resolveSecrets(
   providers: NonNullable<ConfigDraft['providers']>,
   env: Environment,

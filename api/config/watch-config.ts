@@ -42,9 +42,9 @@ interface Options {
 }
 
 /**
- * Looks at the content by the clock: a Kubernetes ConfigMap is replaced by moving a symbolic link, of which file
- * events tell nothing reliable. A change counts once two looks in a row agree, so that a file that is being
- * written is not taken half.
+ * Looks at the content by the clock: a Kubernetes ConfigMap is replaced by moving a symbolic link, of which
+ * file events tell nothing reliable. A change counts once two looks in a row agree, so that a file that is
+ * being written is not taken half.
  */
 export function watchConfig(options: Options): LiveConfig {
   const { config: started, clock, env } = options;
@@ -127,7 +127,7 @@ export function watchConfig(options: Options): LiveConfig {
 
 const INTERNAL_MESSAGE = 'It could not be applied: an internal error.';
 const SIMULATOR_MESSAGE =
-  'It adds a simulator without baseUrl; the bundled simulator starts only with the process: restart it, or name a baseUrl.';
+  'It adds the bundled simulator, which starts only with the process: restart it, or name a baseUrl.';
 
 /** What was opened at start cannot follow the file: ports, addresses, folders. */
 function changedKeys(before: Config, after: Config): string[] {

@@ -46,7 +46,7 @@ const cases: [string, string, string[]][] = [
     'a key in the file is refused with the way out',
     'providers:\n  - { id: p, kind: simulator, apiKey: sk-1 }',
     [
-      '2:31 providers[0].apiKey: a key never stands in this file; name its environment variable with apiKeyEnv or its file with apiKeyFile',
+      '2:31 providers[0].apiKey: a key never stands in this file; name a variable with apiKeyEnv or a file with apiKeyFile',
     ],
   ],
   [

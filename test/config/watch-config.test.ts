@@ -146,7 +146,10 @@ test('a key file that arrives after the configuration that names it is picked up
   files[FILE] = 'providers: [{ id: p, kind: openai, baseUrl: "http://h/v1", apiKeyFile: /run/key }]';
   await look();
   await look();
-  expect(reloads.at(-1)?.message).toContain('names a file that cannot be read (ENOENT)');
+  await look();
+  await look();
+  expect(reloads).toHaveLength(1);
+  expect(reloads[0]?.message).toContain('names a file that cannot be read (ENOENT)');
   files['/run/key'] = 'arrived';
   await look();
   await look();

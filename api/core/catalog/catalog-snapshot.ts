@@ -16,8 +16,9 @@ export interface CatalogSnapshot {
 }
 
 /**
- * An id that stands in several places is served by the first of: the configuration, then the providers' lists in
- * the configuration's order. Endpoints are never mixed, because contexts and prices of one id differ by provider.
+ * An id that stands in several places is served by the first of: the configuration, then the providers' lists
+ * in the configuration's order. Endpoints are never mixed, because contexts and prices of one id differ by
+ * provider.
  */
 export function makeSnapshot(
   settings: CatalogSettings,
@@ -77,7 +78,9 @@ function timesFactor(prices: Prices, factorPpm: bigint): Prices {
   };
 }
 
-/** The key is there for who asks for it by name, and for nothing that prints, copies or encodes the record. */
+/**
+ * The key is there for who asks for it by name, and for nothing that prints, copies or encodes the record.
+ */
 export function toProvider(settings: ProviderSettings, bundledSimulatorUrl: string | null): Provider {
   const baseUrl = settings.baseUrl ?? bundledSimulatorUrl;
   if (baseUrl === null)

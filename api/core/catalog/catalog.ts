@@ -16,7 +16,7 @@ export type CatalogEntry =
   /** Listed upstream but not ours to serve: free, batch, retired, a router, or stopped by the operator. */
   | { status: 'not_served' }
   | { status: 'unknown'; nearest: string[] }
-  /** Not listed, but a provider's list has never arrived or all of them are older than a day: it may exist. */
+  /** Not listed, but a list has never arrived or all of them are older than a day: it may exist. */
   | { status: 'unavailable' };
 
 export type ProviderKind = 'openrouter' | 'openai' | 'anthropic' | 'simulator';

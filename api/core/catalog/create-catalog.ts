@@ -11,7 +11,9 @@ import {
   type ImportStatus,
 } from './import-source.ts';
 
-/** The catalogue that a process serves from: settings of the operator and lists of the providers, kept fresh. */
+/**
+ * The catalogue that a process serves from: settings of the operator and lists of the providers, kept fresh.
+ */
 export interface LiveCatalog extends Catalog {
   /**
    * Fetches every provider's list, now and, after the first time, by the clock. Settles when each has come or
@@ -29,7 +31,9 @@ interface Options {
   settings: CatalogSettings;
   clock: Clock;
   fetchJson: FetchProviderJson;
-  /** Where the simulator of this process listens, for providers without an address; `null` where none runs. */
+  /**
+   * Where the simulator of this process listens, for providers without an address; `null` where none runs.
+   */
   bundledSimulatorUrl: string | null;
 }
 

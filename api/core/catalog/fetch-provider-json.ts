@@ -4,8 +4,8 @@ import { CATALOG_BYTES_MAX, CATALOG_FETCH_MS, CONNECT_TIMEOUT_MS } from '../limi
 import type { FetchProviderJson } from './import-source.ts';
 
 /**
- * Reads JSON from a provider: 200 only, no redirects, bounded in time and size. Errors say what happened in words
- * for the operator and hold neither the key nor anything that the provider wrote.
+ * Reads JSON from a provider: 200 only, no redirects, bounded in time and size. Errors say what happened in
+ * words for the operator and hold neither the key nor anything that the provider wrote.
  */
 export function createFetchProviderJson(clock: Clock): FetchProviderJson {
   return async (provider, path) => {

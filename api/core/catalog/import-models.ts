@@ -80,11 +80,16 @@ function toModel(row: ModelRow, providerId: string, nowMs: number): Model | null
   };
 }
 
-/** Routers pick the model after the call, so their price is known too late; most also say so by a price of -1. */
+/**
+ * Routers pick the model after the call, so their price is known too late; most also say so by a price of -1.
+ */
 const isRouter = (row: ModelRow): boolean =>
   row.architecture.tokenizer === 'Router' || row.id.startsWith('openrouter/');
 
-/** Served through its last day. A date that cannot be read retires nothing: the provider still lists the model. */
+/**
+ * Served through its last day. A date that cannot be read retires nothing: the provider still lists the
+ * model.
+ */
 function isRetired(row: ModelRow, nowMs: number): boolean {
   const lastDayMs = Date.parse(row.expiration_date ?? '');
   return !Number.isNaN(lastDayMs) && nowMs >= lastDayMs + DAY_MS;

@@ -4,7 +4,9 @@ import type { PriceOverride, Prices } from './catalog.ts';
 
 const OVERRIDES_MAX = 100;
 
-/** A decimal string. A bare number has been a float already, and `-1` means that the price is known too late. */
+/**
+ * A decimal string. A bare number has been a float already, and `-1` means that the price is known too late.
+ */
 const price = z.string().transform((text, ctx): AttoUsd => {
   const atto = parseAttoUsd(text);
   if (atto !== null) return atto;
@@ -65,8 +67,8 @@ export const isFree = (prices: Prices): boolean =>
   prices.prompt === 0n && prices.completion === 0n && prices.request === 0n;
 
 /**
- * Tokens of sound and pictures have prices of their own, and what share of a call they are is known only after it.
- * So, where dearer, they count as a price under unknown conditions: the hold covers them.
+ * Tokens of sound and pictures have prices of their own, and what share of a call they are is known only
+ * after it. So, where dearer, they count as a price under unknown conditions: the hold covers them.
  */
 function otherTokens(row: PricingRow): PriceOverride[] {
   const sound = [row.audio, ...(row.overrides ?? []).map((each) => each.audio)].reduce(dearest);

@@ -3,7 +3,10 @@ import { CATALOG_REFRESH_MS, CATALOG_RETRY_MS, CATALOG_STALE_MS } from '../limit
 import type { Provider } from './catalog.ts';
 import { type ImportedList, importModels } from './import-models.ts';
 
-/** Reads `path` below a provider's address and answers the parsed JSON; throws an `Error` an operator may read. */
+/**
+ * Reads `path` below a provider's address and answers the parsed JSON; throws an `Error` an operator may
+ * read.
+ */
 export type FetchProviderJson = (provider: Provider, path: string) => Promise<unknown>;
 
 export interface ImportStatus {

@@ -5,7 +5,10 @@ export function splitModelId(id: string): { base: string; suffixes: string[] } {
   return { base: id.slice(0, nameAt) + name, suffixes };
 }
 
-/** The first four steer a call, the last two are versions that are never served (spec, What the service does, 6). */
+/**
+ * The first four steer a call, the last two are versions that are never served (spec, What the service does,
+ * 6).
+ */
 const RESERVED: ReadonlySet<string> = new Set(['online', 'nitro', 'floor', 'exacto', 'free', 'batch']);
 
 /** Other suffixes, such as `:thinking`, are simply part of a model's id. */

@@ -2,7 +2,9 @@
 export type NearestNames = (wanted: string) => string[];
 
 const NAMES_MAX = 3;
-/** Work is (pairs of the wanted text) × (names that hold a pair), so the wanted text is cut before all else. */
+/**
+ * Work is (pairs of the wanted text) × (names that hold a pair), so the wanted text is cut before all else.
+ */
 const WANTED_CHARS_MAX = 64;
 const LIKENESS_MIN = 0.4;
 
@@ -13,8 +15,8 @@ interface Form {
 
 /**
  * Compares by pairs of neighbouring letters (Dice's coefficient), which costs less than an edit distance over
- * thousands of ids and also forgives swapped and missing parts. A name with slashes is compared whole and by its
- * last part, so `gpt-4o` finds `openai/gpt-4o`. The index is made at the first miss.
+ * thousands of ids and also forgives swapped and missing parts. A name with slashes is compared whole and by
+ * its last part, so `gpt-4o` finds `openai/gpt-4o`. The index is made at the first miss.
  */
 export function createNearestNames(names: readonly string[]): NearestNames {
   let index: Index | null = null;

@@ -2,9 +2,9 @@ import { parseAttoUsd } from '../money.ts';
 import type { ModelSettings } from './catalog-settings.ts';
 
 /**
- * OpenAI publishes no prices by interface, so these stand in for a first start with nothing but a key. They are as
- * last known to us and change without notice: THE OPERATOR HAS TO CHECK THEM against the vendor's price page, or
- * write models of its own in the configuration, which then replaces this list.
+ * OpenAI publishes no prices by interface, so these stand in for a first start with nothing but a key. They
+ * are as last known to us and change without notice: THE OPERATOR HAS TO CHECK THEM against the vendor's
+ * price page, or write models of its own in the configuration, which then replaces this list.
  */
 const LAST_KNOWN: readonly Row[] = [
   ['gpt-4o', 'GPT-4o', 128_000, 16_384, '0.0000025', '0.00000125', '0.00001'],
