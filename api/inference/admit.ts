@@ -7,7 +7,7 @@ import { parseChatRequest } from '../contract/chat-request.ts';
 import { type ApiError, apiError, isApiError } from '../contract/errors.ts';
 import type { CallPlan, Candidate } from './call-plan.ts';
 import { countMedia } from './content-policy.ts';
-import { chatFieldRules } from './formats/chat-fields.ts';
+import { refuseFields } from './field-policy.ts';
 import { countKeys, type JsonObject, scanJsonObject } from './json-object.ts';
 import { refuseTools } from './tool-policy.ts';
 
@@ -32,7 +32,7 @@ export function admitChat(bytes: Buffer, catalog: Catalog): Admitted {
 
   const media = countMedia(request.messages);
   if (isApiError(media)) return { ok: false, error: media };
-  const refusal = refuseFields(value) ?? refuseProviderOptions(value.provider) ?? refuseTools(value);
+  const refusal = refuseFields(value) ?? refuseTools(value);
   if (refusal !== null) return { ok: false, error: refusal };
 
   const models = resolveModels(catalog, request.model, request.models ?? []);
@@ -54,7 +54,7 @@ export function admitChat(bytes: Buffer, catalog: Catalog): Admitted {
       model: first.model,
       candidates: models,
       // Media behind a link may fill the context, whichever model's it is.
-      promptTokensMax: hasMedia ? Number.MAX_SAFE_INTEGER : bytes.length + TEMPLATE_TOKENS,
+      promptTokensMax: hasMedia ? Number.MAX_SAFE_INTEGER : promptBytes(object) + TEMPLATE_TOKENS,
       promptEstimateTokens: Math.ceil(bytes.length / BYTES_PER_TOKEN_ESTIMATE),
       outputTokensCap: caps.length === 0 ? null : Math.max(...caps),
       outputCapField:
@@ -67,10 +67,22 @@ export function admitChat(bytes: Buffer, catalog: Catalog): Admitted {
   };
 }
 
+/**
+ * Byte-level tokenizers never make more tokens than bytes. The caps are left out, so that a cap that we named as
+ * fitting fits when it is sent.
+ */
+function promptBytes({ members }: JsonObject): number {
+  let bytes = 0;
+  for (const { key, startsAt, endsAt } of members) if (!CAP_FIELDS.has(key)) bytes += endsAt - startsAt;
+  return bytes;
+}
+
+const CAP_FIELDS: ReadonlySet<string> = new Set(['max_tokens', 'max_completion_tokens']);
+
 function parseBody(bytes: Buffer): { object: JsonObject; value: Record<string, unknown> } | ApiError {
   if (!isUtf8(bytes)) return badBody('The body is not valid UTF-8.');
   // The scan first: it bounds depth and keys before JSON.parse builds a value of them.
-  const object = scanJsonObject(bytes);
+  const object = scanJsonObject(bytes, JSON_KEYS_MAX);
   if (object === 'too_deep') return badBody(`The body nests deeper than ${JSON_DEPTH_MAX} levels.`);
   if (object === 'too_many_keys') return badBody(`The body has more than ${JSON_KEYS_MAX} keys.`);
   const value = parseJson(bytes);
@@ -88,28 +100,6 @@ function parseJson(bytes: Buffer): unknown {
   } catch {
     return undefined;
   }
-}
-
-function refuseFields(value: Record<string, unknown>): ApiError | null {
-  for (const [field, given] of Object.entries(value)) {
-    const rule = chatFieldRules.get(field);
-    if (rule?.rule !== 'refuse' || given === null || rule.unless?.(given) === true) continue;
-    return apiError(rule.code, { param: field, message: `\`${field}\` is not served: ${rule.because}.` });
-  }
-  return null;
-}
-
-/** `provider.options` passes settings to one vendor that no price list covers. */
-function refuseProviderOptions(provider: unknown): ApiError | null {
-  if (provider === undefined || provider === null) return null;
-  if (!isRecord(provider)) {
-    return apiError('invalid_request', { param: 'provider', message: '`provider` has to be an object.' });
-  }
-  if (provider.options === undefined || provider.options === null) return null;
-  return apiError('invalid_request', {
-    param: 'provider.options',
-    message: '`provider.options` is not served: it changes the price in a way that cannot be reserved.',
-  });
 }
 
 /** The wanted model's endpoints, then those of the fallbacks. Every id has to be served, used or not. */

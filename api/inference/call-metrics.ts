@@ -15,6 +15,8 @@ export interface CallMetrics {
   started(): void;
   refused(code: string): void;
   ended(outcome: string, code: string | null, holdNanoUsd: NanoUsd, chargedNanoUsd: NanoUsd): void;
+  /** A call that ended as `pending` has its price. */
+  priced(chargedNanoUsd: NanoUsd): void;
   loss(cause: LossCause, nanoUsd: NanoUsd): void;
   /** From the request's last byte to the provider's socket, plus from its first byte to the caller's. */
   added(ms: number): void;
@@ -85,6 +87,7 @@ export function createCallMetrics(registry: Registry): CallMetrics {
       held.inc(dollars(holdNanoUsd));
       charged.inc(dollars(chargedNanoUsd));
     },
+    priced: (chargedNanoUsd) => charged.inc(dollars(chargedNanoUsd)),
     loss(cause, nanoUsd) {
       lossCalls.inc({ cause });
       losses.inc({ cause }, dollars(nanoUsd));

@@ -1,4 +1,4 @@
-import { JSON_DEPTH_MAX, JSON_KEYS_MAX } from '#core/limits.ts';
+import { JSON_DEPTH_MAX } from '#core/limits.ts';
 
 /**
  * The byte ranges of a JSON object's own members, so that a few values can be replaced while every other byte
@@ -34,9 +34,10 @@ const COMMA = 0x2c;
 
 /**
  * Never reads past its bounds and ends on any input, but its ranges mean something only where the bytes are valid
- * JSON: parse the text too. Depth and keys are bounded before anything is built from them.
+ * JSON: parse the text too. Depth and keys are bounded before anything is built from them; `keysMax` only for what
+ * callers send, because an honest answer with log probabilities holds tens of thousands.
  */
-export function scanJsonObject(bytes: Buffer): JsonObject | ScanFailure {
+export function scanJsonObject(bytes: Buffer, keysMax = Number.POSITIVE_INFINITY): JsonObject | ScanFailure {
   const end = bytes.length;
   let at = skipSpace(bytes, 0);
   if (bytes[at] !== OPEN_BRACE) return 'not_an_object';
@@ -66,7 +67,7 @@ export function scanJsonObject(bytes: Buffer): JsonObject | ScanFailure {
         break;
       case COLON:
         keyCount++;
-        if (keyCount > JSON_KEYS_MAX) return 'too_many_keys';
+        if (keyCount > keysMax) return 'too_many_keys';
         if (depth === 1) {
           key = readKey(bytes, stringStartsAt, stringEndsAt);
           keyStartsAt = stringStartsAt;

@@ -15,11 +15,15 @@ const WAIT_MAX_MS = 30 * SECOND_MS;
  * start cleans up.
  */
 export class LedgerRetries {
-  /** Closings whose acknowledgement is still owed. */
-  waiting = 0;
   readonly #ledger: Ledger;
   readonly #clock: Clock;
   readonly #log: Log;
+  readonly #owed = new Set<Promise<void>>();
+
+  /** Closings whose acknowledgement is still owed. */
+  get waiting(): number {
+    return this.#owed.size;
+  }
 
   constructor(options: { ledger: Ledger; clock: Clock; log: Log }) {
     this.#ledger = options.ledger;
@@ -27,21 +31,26 @@ export class LedgerRetries {
     this.#log = options.log;
   }
 
+  /** Resolves when nothing is owed: the journal knows how every call of this process ended. */
+  async idle(): Promise<void> {
+    while (this.waiting > 0) await Promise.all(this.#owed);
+  }
+
   /** The first answer, at once; whatever it was, the closing is carried on until it is durable. */
   async close(command: Closing): Promise<ClosingResult> {
     const first = await this.#ask(command);
-    void this.#carryOn(command, first);
+    const owed = this.#carryOn(command, first);
+    this.#owed.add(owed);
+    void owed.then(() => this.#owed.delete(owed));
     return first;
   }
 
   async #carryOn(command: Closing, first: ClosingResult): Promise<void> {
-    this.waiting++;
     let answer = first;
     for (let waitMs = FIRST_WAIT_MS; !(await isClosed(answer)); waitMs = Math.min(waitMs * 2, WAIT_MAX_MS)) {
       await new Promise<void>((resolve) => this.#clock.setTimer(waitMs, resolve));
       answer = await this.#ask(command);
     }
-    this.waiting--;
     if (!answer.result.ok && answer.result.reason === 'no_hold') {
       this.#log.warn('call closed without a hold', { agentId: command.agentId, callId: command.callId });
     }

@@ -11,6 +11,7 @@ const TICK_MS = SECOND_MS;
 export class OpenCalls {
   /** Answers that are read on after a hang-up. */
   pumps = 0;
+  streams = 0;
   readonly #calls = new Set<Ticking>();
   readonly #clock: Clock;
   #timer: Timer | null = null;

@@ -63,6 +63,7 @@ export class RunningCall implements CallerEvents, Ticking {
       else this.#shutGate();
     });
     options.gateway.openCalls.add(this);
+    if (options.plan.stream) options.gateway.openCalls.streams++;
   }
 
   /** Starts one attempt. Only the last one started is ended by a time limit or a hang-up's bound. */
@@ -77,6 +78,7 @@ export class RunningCall implements CallerEvents, Ticking {
     this.caller.leave();
     if (this.#pump !== null) this.options.gateway.openCalls.pumps--;
     this.options.gateway.openCalls.delete(this);
+    if (this.options.plan.stream) this.options.gateway.openCalls.streams--;
     // What still comes after the end mark is not ours to wait for.
     if (this.#upstream?.ended === false) this.#upstream.abort();
   }

@@ -1,0 +1,52 @@
+import type { Express } from 'express';
+import { shapeBalance } from './contract/balance.ts';
+import { type ApiError, apiError } from './contract/errors.ts';
+import type { Deps } from './deps.ts';
+import { createAuthenticate } from './http/authenticate.ts';
+import { createExpress } from './http/create-express.ts';
+import type { Edge } from './http/edge.ts';
+import { mountDocument, withServerUrl } from './http/mount-document.ts';
+import { mountRouter } from './http/mount-router.ts';
+import { mountNotFound } from './http/mount-not-found.ts';
+import { runChatCompletion } from './inference/run-chat-completion.ts';
+import type { RequestContext, UseCases } from './routers/context.ts';
+import { v1Router } from './routers/router.ts';
+
+/** The public surface. The order of the lines is the order of the layers. */
+export function buildApp(deps: Deps, documentText: string, publicUrl: string): Express {
+  const { gateway, ledger, peppers, log } = deps;
+  const app = createExpress();
+  const edge: Edge<RequestContext> = {
+    basePath: '/v1',
+    deps: buildUseCases(deps),
+    authenticate: createAuthenticate({ findKey: (hashes) => ledger.findKey(hashes), peppers }),
+    admitStart: ({ agentId }) => admitStart(deps, agentId),
+    bodyBytesMax: () => gateway.limits().requestBodyBytes,
+    ids: gateway.ids,
+    callIdHeader: gateway.callIdHeader,
+    log,
+  };
+  mountRouter(app, v1Router, edge);
+  mountDocument(app, '/openapi.json', withServerUrl(documentText, publicUrl));
+  mountNotFound(app, edge);
+  return app;
+}
+
+function buildUseCases(deps: Deps): UseCases {
+  const { gateway, ledger, clock } = deps;
+  return {
+    admitStart: ({ agentId }) => admitStart(deps, agentId),
+    runChatCompletion: (call) => runChatCompletion(gateway, call),
+    async readBalance(caller) {
+      const view = await ledger.readAgent(caller.agentId);
+      if (view === null || view === 'unavailable') return apiError('service_unavailable');
+      return shapeBalance(view, caller.keyId, clock.now());
+    },
+  };
+}
+
+/** An agent whose starts are all refused waits before its next body is read. */
+function admitStart({ gateway, clock }: Deps, agentId: number): ApiError | null {
+  const waitMs = gateway.refusedStarts.waitMs(agentId, clock.now());
+  return waitMs === 0 ? null : apiError('rate_limited', { retryAfterMs: waitMs });
+}

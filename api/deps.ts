@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto';
+import { Registry } from 'prom-client';
+import type { Pepper } from '#core/accounts/api-key.ts';
+import { loadOrCreatePepper } from '#core/accounts/pepper-file.ts';
+import { createLookUpPrice } from '#core/calls/look-up-price.ts';
+import { Capacity } from '#core/capacity/capacity.ts';
+import { createCatalog, type LiveCatalog } from '#core/catalog/create-catalog.ts';
+import { createFetchProviderJson } from '#core/catalog/fetch-provider-json.ts';
+import type { Clock } from '#core/clock.ts';
+import { createIdSource } from '#core/ids.ts';
+import { type EmbeddedLedger, openEmbeddedLedger } from '#core/ledger/embedded-ledger.ts';
+import type { Log } from '#core/log.ts';
+import { GcraBuckets } from '#core/rates/gcra.ts';
+import { Settlement } from '../workers/settlement/settlement.ts';
+import type { Config } from './config.ts';
+import { type LiveConfig, watchConfig } from './config/watch-config.ts';
+import { createCallMetrics } from './inference/call-metrics.ts';
+import type { Gateway } from './inference/gateway.ts';
+import { LedgerRetries } from './inference/ledger-retries.ts';
+import { OpenCalls } from './inference/open-calls.ts';
+import { UpstreamPools } from './inference/upstream-pools.ts';
+import { observeProcess } from './process-metrics.ts';
+
+/** Everything that is built once, and how it ends. */
+export interface Deps {
+  clock: Clock;
+  log: Log;
+  config: LiveConfig;
+  registry: Registry;
+  ledger: EmbeddedLedger;
+  catalog: LiveCatalog;
+  gateway: Gateway;
+  settlement: Settlement;
+  peppers: readonly Pepper[];
+  /** After the last call has ended. */
+  close(): Promise<void>;
+}
+
+export interface DepsOptions {
+  config: Config;
+  clock: Clock;
+  log: Log;
+  /** Where the simulator of this process listens; `null` where none runs. */
+  bundledSimulatorUrl: string | null;
+}
+
+export async function buildDeps({ config: started, clock, log, bundledSimulatorUrl }: DepsOptions): Promise<Deps> {
+  const registry = new Registry();
+  const metrics = createCallMetrics(registry);
+  const { dataDir } = started.storage;
+  const ledger = await openEmbeddedLedger({ dataDir, clock, log });
+  for (const { nanoUsd } of ledger.crashed) metrics.loss('crash', nanoUsd);
+
+  const fetchJson = createFetchProviderJson(clock);
+  const catalog = createCatalog({ settings: started, clock, fetchJson, bundledSimulatorUrl });
+  const config = watchConfig({
+    config: started,
+    clock,
+    onChange: (changed) => catalog.apply(changed),
+    onReload: ({ ok, message }) =>
+      ok ? log.info('configuration reloaded', { cause: message }) : log.error('configuration not reloaded', { cause: message }),
+  });
+
+  const settlement = new Settlement({
+    ledger,
+    clock,
+    log,
+    lookUp: createLookUpPrice(catalog, fetchJson),
+    onLoss: (cause) => metrics.loss(cause, 0n),
+    onPriced: (chargedNanoUsd) => metrics.priced(chargedNanoUsd),
+  });
+  const upstreams = new UpstreamPools();
+  const limits = () => config.current().limits;
+  const gateway: Gateway = {
+    clock,
+    ids: createIdSource(clock),
+    log,
+    metrics,
+    ledger,
+    ledgerRetries: new LedgerRetries({ ledger, clock, log }),
+    catalog,
+    capacity: new Capacity(() => config.current().capacity),
+    refusedStarts: new GcraBuckets({
+      ratePerMinute: () => limits().callsPerMinute,
+      burst: () => limits().burst,
+    }),
+    openCalls: new OpenCalls(clock),
+    upstreams,
+    limits,
+    dailyShareNanoUsd: () => config.current().capacity.dailySharePerAgentNanoUsd,
+    callIdHeader: started.server.callIdHeader,
+    nonce: randomBytes(8).toString('hex'),
+    watchPending: (agentId, callId) => void settlement.watch(agentId, callId),
+  };
+  observeProcess(registry, { ledger, gateway, settlement, config });
+
+  return {
+    clock,
+    log,
+    config,
+    registry,
+    ledger,
+    catalog,
+    gateway,
+    settlement,
+    peppers: [loadOrCreatePepper(dataDir)],
+    async close() {
+      config.close();
+      catalog.close();
+      settlement.close();
+      await upstreams.close();
+      await ledger.close();
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import { createLog } from '#core/log.ts';
+import { ConfigError } from './config/config-error.ts';
+import { loadConfig } from './config.ts';
+import { banner, ensureDemo } from './demo.ts';
+import { startGateway } from './start-gateway.ts';
+
+/** `make run`: one process, everything in it. Ctrl-C drains; a second one cuts. */
+async function main(): Promise<void> {
+  const config = await loadConfig();
+  const log = createLog();
+  for (const notice of config.notices) log.warn(notice);
+  const gateway = await startGateway(config, { log });
+  const { deps } = gateway;
+  const demo = await ensureDemo({
+    ledger: deps.ledger,
+    ids: deps.gateway.ids,
+    clock: deps.clock,
+    pepper: deps.peppers[0],
+    dataDir: config.storage.dataDir,
+    baseUrl: gateway.baseUrl,
+    mcpUrl: gateway.mcpUrl,
+    adminUrl: gateway.internalUrl,
+    adminToken: gateway.adminToken,
+  });
+  process.stdout.write(`${banner(demo, deps.catalog.models())}\n`);
+
+  let draining = false;
+  const onSignal = () => {
+    if (draining) process.exit(1);
+    draining = true;
+    log.info('draining: running calls finish, press Ctrl-C again to cut them');
+    void gateway.drain().then(() => process.exit(0));
+  };
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+}
+
+try {
+  await main();
+} catch (error) {
+  // What the operator can mend is said in a sentence; a stack is for what nobody expected.
+  const expected = error instanceof ConfigError || error instanceof FolderInUseError || error instanceof JournalError;
+  process.stderr.write(`${expected ? error.message : error instanceof Error ? error.stack : String(error)}\n`);
+  process.exit(1);
+}

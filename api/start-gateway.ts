@@ -1,0 +1,88 @@
+import { readFile } from 'node:fs/promises';
+import { needsBundledSimulator } from '#core/catalog/catalog-settings.ts';
+import { type Clock, SECOND_MS, systemClock } from '#core/clock.ts';
+import { createLog, type Log } from '#core/log.ts';
+import { buildApp } from './app.ts';
+import type { Config } from './config.ts';
+import { buildDeps, type Deps } from './deps.ts';
+import { createInternalServer } from './http/create-internal-server.ts';
+import { createPublicServer } from './http/create-public-server.ts';
+import { startSimulator } from './simulator/simulator.ts';
+
+export interface RunningGateway {
+  deps: Deps;
+  /** Ends in `/v1`. */
+  baseUrl: string;
+  mcpUrl: string;
+  internalUrl: string;
+  adminToken: string;
+  /** No new calls; resolves when the running ones have settled and everything is closed. */
+  drain(): Promise<void>;
+  /** What is still running is cut. */
+  stop(): Promise<void>;
+}
+
+const FIRST_CATALOG_WAIT_MS = 3 * SECOND_MS;
+const LOOPBACK = '127.0.0.1';
+
+/** The whole gateway in this process: API, workers and, where a provider asks for it, the simulator. */
+export async function startGateway(
+  config: Config,
+  { clock = systemClock, log = createLog() }: { clock?: Clock; log?: Log } = {},
+): Promise<RunningGateway> {
+  const documentText = await readFile(new URL('../openapi/v1.json', import.meta.url), 'utf8');
+  const simulator = needsBundledSimulator(config) ? await startSimulator({ port: 0, host: LOOPBACK }) : null;
+  const deps = await buildDeps({ config, clock, log, bundledSimulatorUrl: simulator?.baseUrl ?? null });
+  await firstOf(deps.catalog.refresh(), FIRST_CATALOG_WAIT_MS, clock);
+  await deps.settlement.start();
+
+  const { server } = config;
+  const publicUrl = server.publicUrl ?? `http://${server.host}:${server.port}/v1`;
+  const admin = { app: () => {}, token: '' };
+  const publicServer = createPublicServer((req, res) => app(req, res));
+  const port = await publicServer.listen(server.port, server.host);
+  const baseUrl = server.publicUrl ?? `http://${server.host}:${port}/v1`;
+  const app = buildApp(deps, documentText, server.port === 0 ? baseUrl : publicUrl);
+  const internalServer = createInternalServer({
+    checks: {
+      ledger: () => deps.ledger.stats().state === 'open',
+      draining: () => !publicServer.draining(),
+    },
+    metrics: deps.registry,
+    admin: admin.app,
+  });
+  const internalPort = await internalServer.listen(server.internalPort, server.internalHost);
+
+  async function end(): Promise<void> {
+    await deps.gateway.ledgerRetries.idle();
+    await deps.close();
+    await internalServer.close();
+    await simulator?.close();
+  }
+  return {
+    deps,
+    baseUrl,
+    mcpUrl: server.mcpUrl ?? baseUrl.replace(/\/v1$/, '/mcp'),
+    internalUrl: `http://${server.internalHost}:${internalPort}`,
+    adminToken: admin.token,
+    async drain() {
+      await publicServer.beginDrain();
+      await end();
+    },
+    async stop() {
+      publicServer.beginDrain();
+      publicServer.destroy();
+      await end();
+    },
+  };
+}
+
+async function firstOf(work: Promise<void>, waitMs: number, clock: Clock): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const timer = clock.setTimer(waitMs, resolve);
+    void work.then(() => {
+      timer.cancel();
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,153 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { ScriptRule } from '../../api/simulator/script-rule.ts';
+import { chargedUsd, hello, readEvents, startTestGateway, type TestAgent, type TestGateway } from '../support/gateway.ts';
+
+let gateway: TestGateway;
+let agent: TestAgent;
+beforeAll(async () => {
+  gateway = await startTestGateway();
+});
+afterAll(() => gateway.stop());
+afterEach(() => gateway.provider.reset());
+
+const error = (code: number, rest: Partial<NonNullable<ScriptRule['error']>> = {}): ScriptRule => ({
+  status: code,
+  error: { code, ...rest },
+});
+
+/** What a provider does, and what the caller gets: nobody pays for any of these. */
+const free: [string, ScriptRule, number, string][] = [
+  ['refuses a parameter', error(400), 400, 'invalid_request'],
+  ['refuses our key', error(401), 503, 'gateway_unavailable'],
+  ['says that our account is empty', error(402), 503, 'gateway_capacity'],
+  ['refuses by its policy', error(403), 403, 'provider_refused'],
+  ['has no endpoint for these options', error(404), 404, 'no_provider'],
+  ['gives up waiting', error(408), 408, 'timeout'],
+  ['finds the prompt too long', error(413), 413, 'request_too_large'],
+  ['cannot run it', error(422), 422, 'unprocessable'],
+  ['is at its rate limit', error(429), 503, 'model_busy'],
+  ['is broken', error(500), 502, 'upstream_error'],
+  ['is a bad gateway', error(502), 502, 'provider_error'],
+  ['is overloaded', error(503), 503, 'model_busy'],
+  ['is overloaded in its own way', error(529), 503, 'model_busy'],
+  ['timed out at its edge', error(524), 408, 'timeout'],
+  ['speaks plain text', error(500, { style: 'text' }), 502, 'upstream_error'],
+  ['speaks HTML', error(502, { style: 'html' }), 502, 'provider_error'],
+  ['says nothing', error(503, { style: 'empty' }), 503, 'model_busy'],
+  ['answers 200 with an error inside', { ...error(502, { type: 'provider_unavailable' }), status: 200 }, 502, 'provider_error'],
+  ['answers 200 with an error in its choice', { ...error(502, { at: 'choice', type: 'provider_unavailable' }), status: 200 }, 502, 'provider_error'],
+  ['redirects', { status: 302, headers: { location: 'http://127.0.0.1:1/' } }, 502, 'upstream_error'],
+  ['is cut before its headers', { cutAt: 'headers' }, 502, 'upstream_unreachable'],
+  ['is cut inside its answer', { cutAt: 40 }, 502, 'provider_error'],
+  ['answers no JSON', { body: '<html>hello</html>' }, 502, 'provider_error'],
+  ['answers half of its JSON', { body: '{"id":"x","choices":[' }, 502, 'provider_error'],
+  ['answers an empty body', { body: '' }, 502, 'provider_error'],
+  ['answers a JSON list', { body: '[]' }, 502, 'provider_error'],
+];
+
+describe.each([false, true])('when the provider of a call (stream: %s)', (stream) => {
+  it.each(free)('%s, the caller learns it by our code and pays nothing', async (_, rule, status, code) => {
+    agent = await gateway.newAgent();
+    if (stream && rule.error?.at === 'choice') return;
+    gateway.provider.next({ ...rule, lookupMisses: 'always', billUsd: '0', usageFields: { cost: '0' } });
+    const res = await gateway.post(hello({ stream }), { agent });
+    const body = JSON.parse(await res.text());
+    expect({ status: res.status, code: body.error.code }).toEqual({ status, code });
+    expect(body.error).toEqual({
+      message: expect.any(String),
+      type: expect.any(String),
+      code,
+      param: null,
+    });
+    expect(JSON.stringify(body)).not.toMatch(/SimCloud|openrouter/i);
+    if (status === 503 || status === 429) {
+      expect(Number(res.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+      expect(Number(res.headers.get('retry-after-ms'))).toBeGreaterThan(0);
+    }
+    await gateway.provider.ended(1);
+    const { holds, chargedNanoUsd } = await gateway.view(agent);
+    expect(chargedNanoUsd).toBe(0n);
+    // A recorded failure may wait for the provider's word; it holds until then and no call of it runs.
+    for (const hold of holds) expect(hold.pending).not.toBeNull();
+  });
+});
+
+describe('usage that cannot be right', () => {
+  it.each([
+    ['negative cost', { usageFields: { cost: '-1' } }],
+    ['a cost of 1e30', { usageFields: { cost: '1e30' } }],
+    ['a cost in quotes', { usageFields: { cost: '"NaN"' } }],
+    ['no cost', { usageFields: { cost: null } }],
+    ['a null cost', { usageFields: { cost: 'null' } }],
+  ] satisfies [string, ScriptRule][])('%s: the call is charged by its tokens at list price', async (_, rule) => {
+    agent = await gateway.newAgent();
+    gateway.provider.next({ ...rule, promptTokens: 10, completionTokens: 20 });
+    const res = await gateway.post(hello(), { agent });
+    const { usage } = JSON.parse(await res.text());
+    const view = await gateway.settled(agent);
+    expect(String(usage.cost)).toBe(chargedUsd(view));
+    expect(view.chargedNanoUsd).toBe(gateway.provider.lastBill().costNanoUsd);
+    expect(view.chargedNanoUsd).toBeGreaterThan(0n);
+  });
+
+  it('an explicit zero stays zero', async () => {
+    agent = await gateway.newAgent();
+    gateway.provider.next({ usageFields: { cost: '0' } });
+    const { usage } = JSON.parse(await (await gateway.post(hello(), { agent })).text());
+    expect(usage.cost).toBe(0);
+    expect((await gateway.settled(agent)).chargedNanoUsd).toBe(0n);
+  });
+
+  it('a cost above the hold is charged at the hold, and the rest is counted as the operator’s loss', async () => {
+    agent = await gateway.newAgent();
+    const before = await gateway.metric('faregate_operator_loss_usd_total', { cause: 'cost_above_hold' });
+    gateway.provider.next({ usageFields: { cost: '2.5' } });
+    const res = await gateway.post(hello({ max_tokens: 10 }), { agent });
+    const { usage } = JSON.parse(await res.text());
+    expect(String(usage.cost)).toBe(res.headers.get('x-hold-usd'));
+    expect(chargedUsd(await gateway.settled(agent))).toBe(res.headers.get('x-hold-usd'));
+    const after = await gateway.metric('faregate_operator_loss_usd_total', { cause: 'cost_above_hold' });
+    expect(after - before).toBeCloseTo(2.5 - Number(res.headers.get('x-hold-usd')), 6);
+  });
+
+  it('missing usage: the provider is asked for its record, and that is charged', async () => {
+    agent = await gateway.newAgent();
+    gateway.provider.next({ usageAt: 'missing', lookupMisses: 2, billUsd: '0.00001234' });
+    const events = await readEvents(
+      await gateway.post(hello({ stream: true, stream_options: { include_usage: true } }), { agent }),
+    );
+    expect(events.at(-1)).toBe('[DONE]');
+    const view = await gateway.settled(agent);
+    expect(chargedUsd(view)).toBe('0.00001234');
+    const [record] = await gateway.calls(agent);
+    expect(record).toMatchObject({ outcome: 'ok' });
+  });
+});
+
+describe('fallback models', () => {
+  it('answer when the first is busy, and only they are paid', async () => {
+    agent = await gateway.newAgent();
+    gateway.provider.next({ ...error(429), model: 'faregate-sim/large' });
+    const res = await gateway.post(
+      hello({ model: 'faregate-sim/large', models: ['faregate-sim/small'], max_tokens: 20 }),
+      { agent },
+    );
+    expect(res.status).toBe(200);
+    const { model, usage } = JSON.parse(await res.text());
+    expect(model).toBe('faregate-sim/small');
+    expect(String(usage.cost)).toBe(chargedUsd(await gateway.settled(agent)));
+  });
+
+  it('are not asked about a request that is wrong', async () => {
+    gateway.provider.next({ ...error(400), model: 'faregate-sim/large' });
+    const res = await gateway.post(hello({ model: 'faregate-sim/large', models: ['faregate-sim/small'] }));
+    expect(res.status).toBe(400);
+    expect(gateway.provider.requests().filter((each) => each.path.endsWith('/completions'))).toHaveLength(1);
+  });
+
+  it('hold the dearest of them', async () => {
+    const cheap = await gateway.post(hello({ max_tokens: 20 }));
+    const both = await gateway.post(hello({ models: ['faregate-sim/large'], max_tokens: 20 }));
+    expect(Number(both.headers.get('x-hold-usd'))).toBeGreaterThan(Number(cheap.headers.get('x-hold-usd')));
+  });
+});

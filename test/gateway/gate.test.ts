@@ -1,0 +1,120 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { SECOND_MS } from '#core/clock.ts';
+import type { Command, ResultOf } from '#core/ledger/command.ts';
+import type { Durability, Executed, Ledger } from '#core/ledger/ledger.ts';
+import { LedgerRetries } from '../../api/inference/ledger-retries.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { hello, readEvents, startTestGateway, type TestGateway, until } from '../support/gateway.ts';
+
+let gateway: TestGateway;
+afterEach(() => gateway.stop());
+
+/** The real ledger, whose confirmations of one kind of command wait until the test lets them go. */
+function holdBack(type: Command['type']): (durability: Durability) => void {
+  const { deps } = gateway.running;
+  const ledger: Ledger = deps.gateway.ledger;
+  const waiting: ((durability: Durability) => void)[] = [];
+  const held: Ledger = {
+    findKey: (hashes) => ledger.findKey(hashes),
+    readAgent: (agentId) => ledger.readAgent(agentId),
+    listAgents: () => ledger.listAgents(),
+    listHolds: () => ledger.listHolds(),
+    close: () => ledger.close(),
+    async execute<C extends Command>(command: C): Promise<Executed<ResultOf<C>>> {
+      const executed = await ledger.execute(command);
+      if (command.type !== type) return executed;
+      return { result: executed.result, durable: new Promise((resolve) => waiting.push(resolve)) };
+    },
+  };
+  deps.gateway.ledger = held;
+  deps.gateway.ledgerRetries = new LedgerRetries({ ledger: held, clock: deps.clock, log: deps.log });
+  return (durability) => {
+    for (const resolve of waiting.splice(0)) resolve(durability);
+  };
+}
+
+describe('until the journal has the hold', () => {
+  it('the provider works already, but the caller sees not one byte, the status line included', async () => {
+    gateway = await startTestGateway();
+    const release = holdBack('reserve');
+    let answered = false;
+    const call = gateway.post(hello({ stream: true })).then((res) => {
+      answered = true;
+      return res;
+    });
+    await gateway.provider.ended(2);
+    expect(answered).toBe(false);
+    release('durable');
+    const events = await readEvents(await call);
+    expect(events.at(-1)).toBe('[DONE]');
+  });
+
+  it('at most 64 KiB wait at the gate, then the provider is held back; nothing is lost', async () => {
+    gateway = await startTestGateway({ creditUsd: '50' });
+    const release = holdBack('reserve');
+    gateway.provider.next({ chunks: 4_000, text: 'y'.repeat(1_000) });
+    const call = gateway.post(hello({ stream: true, model: 'faregate-sim/long' }));
+    await until(() => gateway.provider.requests().length > 0);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    release('durable');
+    const events = await readEvents(await call);
+    expect(events.length).toBeGreaterThan(4_000);
+    await gateway.settled();
+  });
+
+  it('and when it never confirms, the call is given up after two seconds, the hold is freed', async () => {
+    const clock = createFakeClock();
+    gateway = await startTestGateway({ clock });
+    holdBack('reserve');
+    gateway.provider.next({ gate: 'never', gateAt: 'headers' });
+    const call = gateway.post(hello());
+    await gateway.provider.reached('never');
+    await until(() => gateway.running.deps.ledger.stats().lagEvents === 0);
+    clock.advance(3 * SECOND_MS);
+    const res = await call;
+    expect(res.status).toBe(503);
+    expect(JSON.parse(await res.text()).error.code).toBe('service_unavailable');
+    await gateway.provider.ended(2);
+    expect((await gateway.settled()).chargedNanoUsd).toBe(0n);
+    expect(await gateway.metric('faregate_operator_loss_calls_total', { cause: 'gate_timeout' })).toBe(1);
+  });
+
+  it('a hold that may be lost shows nothing of its answer, even when that is complete', async () => {
+    gateway = await startTestGateway();
+    const release = holdBack('reserve');
+    const call = gateway.post(hello());
+    await gateway.provider.ended(2);
+    release('unknown');
+    const res = await call;
+    expect(res.status).toBe(503);
+    expect(await res.text()).not.toContain('choices');
+    expect((await gateway.settled()).chargedNanoUsd).toBe(0n);
+  });
+});
+
+describe('until the journal has the charge', () => {
+  it('the last chunk waits a quarter of a second at most, and shows what is charged in the end', async () => {
+    const clock = createFakeClock();
+    gateway = await startTestGateway({ clock });
+    const release = holdBack('settle');
+    const call = gateway.post(hello());
+    await gateway.provider.ended(2);
+    await until(() => gateway.running.deps.gateway.ledgerRetries.waiting === 1);
+    let answered = false;
+    void call.then(() => {
+      answered = true;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(answered).toBe(false);
+    clock.advance(250);
+    const { usage } = JSON.parse(await (await call).text());
+    release('unknown');
+    await until(() => {
+      clock.advance(SECOND_MS);
+      release('durable');
+      return gateway.running.deps.gateway.ledgerRetries.waiting === 0;
+    });
+    const view = await gateway.settled();
+    expect(Number(view.chargedNanoUsd)).toBe(Math.round(usage.cost * 1e9));
+  });
+});

@@ -1,0 +1,203 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hello, startTestGateway, type TestAgent, type TestGateway, until } from '../support/gateway.ts';
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startTestGateway();
+});
+afterAll(() => gateway.stop());
+
+async function refusal(body: unknown, agent: TestAgent) {
+  const res = await gateway.post(body, { agent });
+  return { status: res.status, headers: res.headers, error: JSON.parse(await res.text()).error };
+}
+
+async function nothingHappened(agent: TestAgent): Promise<void> {
+  const view = await gateway.view(agent);
+  expect(view.holds).toEqual([]);
+  expect(view.chargedNanoUsd).toBe(0n);
+  expect(await gateway.calls(agent)).toEqual([]);
+}
+
+describe('a call that does not fit', () => {
+  it('into the balance names both amounts and the longest answer that fits, and that answer fits', async () => {
+    const agent = await gateway.newAgent({ creditUsd: '0.001' });
+    const { status, error } = await refusal(hello(), agent);
+    expect(status).toBe(402);
+    expect(error.code).toBe('insufficient_balance');
+    expect(error.message).toContain('$0.001 is spendable');
+    expect(error.message).toMatch(/would hold \$0\.00\d+/);
+    const cap = Number(/largest `max_tokens` that fits is (\d+)/.exec(error.message)?.[1]);
+    await nothingHappened(agent);
+
+    const tooLong = await refusal(hello({ max_tokens: cap + 1 }), agent);
+    expect(tooLong.status).toBe(402);
+    expect((await gateway.post(hello({ max_tokens: cap }), { agent })).status).toBe(200);
+  });
+
+  it('because running calls hold the rest says that it may fit when one ends', async () => {
+    const agent = await gateway.newAgent({ creditUsd: '0.002' });
+    gateway.provider.next({ gate: 'busy', gateAt: 'headers' });
+    const running = gateway.post(hello(), { agent });
+    await gateway.provider.reached('busy');
+    const { status, error } = await refusal(hello(), agent);
+    expect(status).toBe(402);
+    expect(error.message).toContain('it may fit when one ends');
+    gateway.provider.release('busy');
+    expect((await running).status).toBe(200);
+    await gateway.settled(agent);
+    expect((await gateway.post(hello(), { agent })).status).toBe(200);
+  });
+
+  it('into the key’s limit names the reset time; the agent’s other keys keep working', async () => {
+    const agent = await gateway.newAgent();
+    const limited = await gateway.newKey(agent.agentId, '0.001');
+    const { status, error } = await refusal(hello(), limited);
+    expect(status).toBe(402);
+    expect(error.code).toBe('key_limit');
+    expect(error.message).toMatch(/until \d{4}-\d\d-\d\dT00:00:00\.000Z/);
+    expect(error.message).toMatch(/largest `max_tokens` that fits is \d+/);
+    expect((await gateway.post(hello(), { agent })).status).toBe(200);
+  });
+
+  it('names max_completion_tokens to a caller who used that', async () => {
+    const agent = await gateway.newAgent({ creditUsd: '0.001' });
+    const { error } = await refusal(hello({ max_completion_tokens: 100_000 }), agent);
+    expect(error.message).toContain('`max_completion_tokens`');
+  });
+});
+
+describe('an agent that is not active', () => {
+  it.each([
+    ['inactive', 'agent_inactive'],
+    ['suspended', 'agent_suspended'],
+  ] as const)('%s: starts no call, and still reads its balance', async (status, code) => {
+    const agent = await gateway.newAgent({ status });
+    const refused = await refusal(hello(), agent);
+    expect(refused.status).toBe(403);
+    expect(refused.error.code).toBe(code);
+    await nothingHappened(agent);
+    expect(await gateway.balance(agent)).toMatchObject({ agent: { status } });
+  });
+});
+
+describe('a revoked key', () => {
+  it('stops on its next call and its running call finishes', async () => {
+    const agent = await gateway.newAgent();
+    gateway.provider.next({ gate: 'revoke', gateAt: 'headers' });
+    const running = gateway.post(hello(), { agent });
+    await gateway.provider.reached('revoke');
+    await gateway.running.deps.ledger.execute({
+      type: 'revoke_key',
+      agentId: agent.agentId,
+      keyId: agent.keyId,
+      actingKeyId: null,
+    });
+    const { status, headers, error } = await refusal(hello(), agent);
+    expect(status).toBe(401);
+    expect(error.code).toBe('invalid_api_key');
+    expect(headers.get('www-authenticate')).toBe('Bearer realm="faregate"');
+    gateway.provider.release('revoke');
+    expect((await running).status).toBe(200);
+  });
+});
+
+describe('too many calls', () => {
+  it('at once: the ninth is refused, and runs when one has ended', async () => {
+    const agent = await gateway.newAgent();
+    gateway.provider.next(...Array.from({ length: 8 }, () => ({ gate: 'eight', gateAt: 'headers' as const })));
+    const running = Array.from({ length: 8 }, () => gateway.post(hello({ max_tokens: 5 }), { agent }));
+    await until(() => gateway.provider.waitingAt('eight') === 8);
+    const { status, headers, error } = await refusal(hello({ max_tokens: 5 }), agent);
+    expect(status).toBe(429);
+    expect(error.code).toBe('too_many_running_calls');
+    expect(Number(headers.get('retry-after-ms'))).toBeGreaterThan(0);
+    gateway.provider.release('eight');
+    for (const call of running) expect((await call).status).toBe(200);
+    await gateway.settled(agent);
+    expect((await gateway.post(hello({ max_tokens: 5 }), { agent })).status).toBe(200);
+  });
+
+  it('a broke agent that sends 402s without end is slowed down before its bodies are read', async () => {
+    const agent = await gateway.newAgent({ creditUsd: '0' });
+    const codes: string[] = [];
+    for (let i = 0; i < 70; i++) codes.push((await refusal(hello(), agent)).error.code);
+    expect(codes[0]).toBe('insufficient_balance');
+    expect(codes.at(-1)).toBe('rate_limited');
+    await nothingHappened(agent);
+  });
+});
+
+describe('the operator’s capacity', () => {
+  it('refuses one call above the ceiling, a full pool, and more calls than the process may run', async () => {
+    const small = await startTestGateway({
+      yaml: `
+server: { port: 0, internalPort: 0, host: 127.0.0.1, internalHost: 127.0.0.1 }
+capacity: { perCallUsd: "0.001", poolUsd: "0.001", dailySharePerAgentUsd: "200", runningCalls: 1 }
+providers: [{ id: sim, kind: simulator, baseUrl: PROVIDER_URL }]
+`,
+    });
+    try {
+      const over = await small.post(hello());
+      expect(over.status).toBe(400);
+      const { error } = JSON.parse(await over.text());
+      expect(error.code).toBe('request_over_capacity');
+      expect(error.param).toBe('max_tokens');
+      expect(error.message).toMatch(/largest `max_tokens` that fits is \d+/);
+
+      small.provider.next({ gate: 'one', gateAt: 'headers' });
+      const running = small.post(hello({ max_tokens: 20 }));
+      await small.provider.reached('one');
+      const busy = await small.post(hello({ max_tokens: 20 }));
+      expect(JSON.parse(await busy.text()).error.code).toBe('gateway_busy');
+      const full = await small.post(hello({ max_tokens: 2300 }));
+      expect(JSON.parse(await full.text()).error.code).toBe('gateway_capacity');
+      small.provider.release('one');
+      expect((await running).status).toBe(200);
+    } finally {
+      await small.stop();
+    }
+  });
+
+  it('a used daily share says when it ends, and that no client should wait for it', async () => {
+    const shared = await startTestGateway({
+      yaml: `
+server: { port: 0, internalPort: 0, host: 127.0.0.1, internalHost: 127.0.0.1 }
+capacity: { perCallUsd: "50", poolUsd: "1000", dailySharePerAgentUsd: "0.0000001", runningCalls: 9 }
+providers: [{ id: sim, kind: simulator, baseUrl: PROVIDER_URL }]
+`,
+    });
+    try {
+      const res = await shared.post(hello());
+      expect(res.status).toBe(429);
+      expect(JSON.parse(await res.text()).error.code).toBe('daily_share_used');
+      expect(res.headers.get('x-should-retry')).toBe('false');
+      const midnightMs = 86_400_000 - (Date.now() % 86_400_000);
+      expect(Math.abs(Number(res.headers.get('retry-after-ms')) - midnightMs)).toBeLessThan(5_000);
+    } finally {
+      await shared.stop();
+    }
+  });
+});
+
+describe('the order of refusals', () => {
+  it('is path, key, body, agent, model and tools, balance', async () => {
+    const broke = await gateway.newAgent({ creditUsd: '0', status: 'suspended' });
+    const poor = await gateway.newAgent({ creditUsd: '0' });
+    const everythingWrong = { model: 'nope', messages: [], tools: [{ type: 'mcp' }] };
+    const wrongModel = hello({ model: 'nope', tools: [{ type: 'mcp' }] });
+    const wrongTool = hello({ tools: [{ type: 'mcp' }] });
+    const code = async (path: string, body: unknown, agent: TestAgent) => {
+      const res = await gateway.post(body, { agent, path });
+      return JSON.parse(await res.text()).error.code;
+    };
+    const nobody = { ...broke, key: 'fg_nobody' };
+    expect(await code('/embeddings', everythingWrong, nobody)).toBe('not_found');
+    expect(await code('/chat/completions', '{', nobody)).toBe('invalid_api_key');
+    expect(await code('/chat/completions', wrongModel, broke)).toBe('agent_suspended');
+    expect(await code('/chat/completions', everythingWrong, poor)).toBe('invalid_request');
+    expect(['unknown_model', 'tool_not_served']).toContain(await code('/chat/completions', wrongModel, poor));
+    expect(await code('/chat/completions', wrongTool, poor)).toBe('tool_not_served');
+    expect(await code('/chat/completions', hello(), poor)).toBe('insufficient_balance');
+  });
+});

@@ -1,0 +1,156 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
+import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
+import { chargedUsd, hello, startTestGateway, type TestGateway, until } from '../support/gateway.ts';
+
+let gateway: TestGateway;
+afterEach(() => gateway.stop());
+
+async function start(): Promise<FakeClock> {
+  const clock = createFakeClock();
+  gateway = await startTestGateway({ clock });
+  return clock;
+}
+
+/** Time moves in steps, each after the journal has caught up: its disk lives in real time. */
+async function pass(clock: FakeClock, ms: number): Promise<void> {
+  for (let left = ms; left > 0; left -= 10 * SECOND_MS) {
+    await until(() => gateway.running.deps.ledger.stats().lagEvents === 0);
+    clock.advance(Math.min(left, 10 * SECOND_MS));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+describe('a provider that sends nothing', () => {
+  it.each([
+    [false, 13],
+    [true, 30],
+  ])('(stream: %s) is given up after %i minutes with upstream_timeout, free of charge', async (stream, minutes) => {
+    const clock = await start();
+    gateway.provider.next({ stallAt: 'headers' });
+    const call = gateway.post(hello({ stream }));
+    await until(() => gateway.running.deps.gateway.openCalls.size === 1);
+    await pass(clock, minutes * MINUTE_MS - 5 * SECOND_MS);
+    expect(gateway.running.deps.gateway.openCalls.size).toBe(1);
+    await pass(clock, 6 * SECOND_MS);
+    const res = await call;
+    expect(res.status).toBe(504);
+    expect(JSON.parse(await res.text()).error.code).toBe('upstream_timeout');
+    const view = await gateway.settled();
+    expect(view.chargedNanoUsd).toBe(0n);
+    expect((await gateway.calls())[0]).toMatchObject({ outcome: 'failed', errorCode: 'upstream_timeout' });
+  });
+
+  it('in the middle of a stream: what was written is charged, the error comes as a chunk', async () => {
+    const clock = await start();
+    gateway.provider.next({ chunks: 5, stallAt: 900, billUsd: '0.0000042' });
+    const res = await gateway.post(hello({ stream: true }));
+    await pass(clock, 30 * MINUTE_MS + SECOND_MS);
+    const text = await res.text();
+    expect(text).toContain('"code":"upstream_timeout"');
+    expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
+    await until(async () => {
+      await pass(clock, 10 * SECOND_MS);
+      return (await gateway.view()).holds.length === 0;
+    });
+    expect(chargedUsd(await gateway.view())).toBe('0.0000042');
+  });
+
+  it('but comments, does not make the call last longer', async () => {
+    const clock = await start();
+    gateway.provider.next({ comments: 'forever', gapMs: 1 });
+    const call = gateway.post(hello({ stream: true }));
+    await until(() => gateway.running.deps.gateway.openCalls.size === 1);
+    await pass(clock, 30 * MINUTE_MS + SECOND_MS);
+    expect((await call).status).toBe(504);
+  });
+});
+
+describe('a long call', () => {
+  it('keeps its slot by renewing it, well past the minute of a lease', async () => {
+    const clock = await start();
+    gateway.provider.next({ gate: 'long', gateAt: 'headers' });
+    const call = gateway.post(hello());
+    await gateway.provider.reached('long');
+    await pass(clock, 5 * MINUTE_MS);
+    expect((await gateway.view()).runningCalls).toBe(1);
+    gateway.provider.release('long');
+    expect((await call).status).toBe(200);
+    await gateway.settled();
+  });
+
+  it('that is silent between two events is kept open by our own comments', async () => {
+    const clock = await start();
+    gateway.provider.next({ chunks: 3, gate: 'silent', gateAt: 500 });
+    const res = await gateway.post(hello({ stream: true }));
+    await gateway.provider.reached('silent');
+    await pass(clock, 40 * SECOND_MS);
+    gateway.provider.release('silent');
+    const text = await res.text();
+    expect(text.match(/^: keep-alive$/gm)?.length).toBeGreaterThanOrEqual(2);
+    expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
+  });
+});
+
+describe('a hang-up', () => {
+  it('is pumped for a minute at most; then the provider’s own record is charged', async () => {
+    const clock = await start();
+    gateway.provider.next({ chunks: 5, stallAt: 900, billUsd: '0.0000099', hangUpBills: 'delivered' });
+    const hangUp = new AbortController();
+    const res = await gateway.post(hello({ stream: true }), { signal: hangUp.signal });
+    await res.body?.getReader().read();
+    hangUp.abort();
+    await until(() => gateway.running.deps.gateway.openCalls.pumps === 1);
+    await pass(clock, 50 * SECOND_MS);
+    expect(gateway.running.deps.gateway.openCalls.size).toBe(1);
+    await pass(clock, 15 * SECOND_MS);
+    await until(() => gateway.running.deps.gateway.openCalls.size === 0);
+    await until(async () => {
+      await pass(clock, 10 * SECOND_MS);
+      return (await gateway.view()).holds.length === 0;
+    });
+    expect(chargedUsd(await gateway.view())).toBe('0.0000099');
+    expect((await gateway.calls())[0]?.outcome).toBe('stopped');
+  });
+});
+
+describe('a cost that the provider never tells', () => {
+  it('is looked up for ten minutes, then priced from what is known, and the hold ends', async () => {
+    const clock = await start();
+    gateway.provider.next({ usageAt: 'missing', lookupMisses: 'always', text: 'x'.repeat(400) });
+    const res = await gateway.post(hello({ stream: true }));
+    await res.text();
+    await until(async () => (await gateway.view()).holds.some((hold) => hold.pending !== null));
+    expect((await gateway.calls())[0]?.outcome).toBe('pending');
+    for (let minute = 0; minute < 9; minute++) await pass(clock, MINUTE_MS);
+    expect((await gateway.view()).holds).toHaveLength(1);
+    await until(async () => {
+      await pass(clock, MINUTE_MS);
+      return (await gateway.view()).holds.length === 0;
+    });
+    expect((await gateway.view()).chargedNanoUsd).toBeGreaterThan(0n);
+    expect((await gateway.calls())[0]?.outcome).toBe('ok');
+  });
+});
+
+describe('credit', () => {
+  it('ends at its midnight, and only what was held by then lives on until its call ends', async () => {
+    const clock = await start();
+    gateway.provider.next({ gate: 'midnight', gateAt: 'headers' });
+    const lot = (await gateway.view()).lots[0];
+    clock.set((lot?.expiresAtMs ?? 0) - MINUTE_MS);
+    const call = gateway.post(hello());
+    await gateway.provider.reached('midnight');
+    await pass(clock, 2 * MINUTE_MS);
+    expect(await gateway.balance()).toMatchObject({ spendable_usd: '0', expiring: [] });
+    gateway.provider.release('midnight');
+    expect((await call).status).toBe(200);
+    const view = await gateway.settled();
+    expect(view.chargedNanoUsd).toBe(gateway.provider.lastBill().costNanoUsd);
+    await until(async () => {
+      await pass(clock, 61 * MINUTE_MS);
+      const { grantedNanoUsd, chargedNanoUsd, expiredNanoUsd } = await gateway.view();
+      return grantedNanoUsd === chargedNanoUsd + expiredNanoUsd;
+    });
+  });
+});

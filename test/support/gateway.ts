@@ -1,0 +1,255 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import OpenAI from 'openai';
+import { createApiKey, hashApiKey } from '#core/accounts/api-key.ts';
+import type { CallRecord } from '#core/calls/call-record.ts';
+import { type Clock, DAY_MS, startOfDayMs, systemClock } from '#core/clock.ts';
+import type { AgentView } from '#core/ledger/ledger.ts';
+import type { AgentStatus } from '#core/ledger/state.ts';
+import type { Log, LogFields } from '#core/log.ts';
+import { formatUsd, parseNanoUsd } from '#core/money.ts';
+import { type Config, loadConfig } from '../../api/config.ts';
+import { type RunningGateway, startGateway } from '../../api/start-gateway.ts';
+import { startTestProvider, type TestProvider } from './provider.ts';
+
+export interface TestGatewayOptions {
+  clock?: Clock;
+  /** YAML lines put in the place of the default ones. */
+  yaml?: string;
+  /** Of the first agent; default 5. */
+  creditUsd?: string;
+  provider?: TestProvider;
+  dataDir?: string;
+}
+
+export interface TestAgent {
+  agentId: number;
+  keyId: number;
+  key: string;
+  openai: OpenAI;
+}
+
+export interface TestGateway extends AsyncDisposable {
+  running: RunningGateway;
+  provider: TestProvider;
+  baseUrl: string;
+  dataDir: string;
+  agent: TestAgent;
+  openai: OpenAI;
+  logged: LoggedLine[];
+  newAgent(options?: { creditUsd?: string; status?: AgentStatus }): Promise<TestAgent>;
+  newKey(agentId: number, limitUsd?: string): Promise<TestAgent>;
+  post(body: unknown, options?: PostOptions): Promise<Response>;
+  balance(agent?: TestAgent): Promise<Record<string, string>>;
+  view(agent?: TestAgent): Promise<AgentView>;
+  /** Newest first, of the first agent. */
+  calls(agent?: TestAgent): Promise<CallRecord[]>;
+  /** Once nothing runs and nothing is held: what a call leaves behind, success or not. */
+  settled(agent?: TestAgent): Promise<AgentView>;
+  metric(name: string, labels?: Record<string, string>): Promise<number>;
+  stop(): Promise<void>;
+}
+
+export interface LoggedLine {
+  event: string;
+  fields: LogFields | undefined;
+}
+
+interface PostOptions {
+  agent?: TestAgent;
+  headers?: Record<string, string>;
+  path?: string;
+  signal?: AbortSignal;
+}
+
+/** The model of most tests: imported from the scripted provider, with its prices. */
+export const MODEL = 'faregate-sim/small';
+
+const CONFIG = '/faregate.yaml';
+const defaultYaml = (provider: TestProvider): string => `
+server: { port: 0, internalPort: 0, host: 127.0.0.1, internalHost: 127.0.0.1 }
+providers:
+  - { id: sim, kind: simulator, baseUrl: ${provider.baseUrl} }
+`;
+
+export async function testConfig(yaml: string, dataDir: string): Promise<Config> {
+  const read = async (path: string) => {
+    if (path !== CONFIG) throw Object.assign(new Error(`no ${path}`), { code: 'ENOENT' });
+    return yaml;
+  };
+  return loadConfig({ FAREGATE_CONFIG: CONFIG, FAREGATE_DATA: dataDir }, read);
+}
+
+/** The real gateway on free ports, over a real journal in a temporary folder, in front of a scripted provider. */
+export async function startTestGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
+  const { clock = systemClock } = options;
+  const provider = options.provider ?? (await startTestProvider());
+  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'faregate-test-')));
+  const logged: LoggedLine[] = [];
+  const note = (event: string, fields?: LogFields) => void logged.push({ event, fields });
+  const log: Log = { info: note, warn: note, error: note };
+  const yaml = options.yaml?.replaceAll('PROVIDER_URL', provider.baseUrl) ?? defaultYaml(provider);
+  const running = await startGateway(await testConfig(yaml, dataDir), { clock, log });
+  const { ledger, gateway, peppers } = running.deps;
+  let nextAgentId = 1 + Math.max(0, ...(await listAgentIds(ledger)));
+
+  async function newKey(agentId: number, limitUsd?: string): Promise<TestAgent> {
+    const { key, prefix } = createApiKey();
+    const keyId = gateway.ids.next();
+    const [pepper] = peppers;
+    if (pepper === undefined) throw new Error('A gateway has a pepper.');
+    const { result, durable } = await ledger.execute({
+      type: 'put_key',
+      agentId,
+      keyId,
+      label: 'test',
+      prefix,
+      hash: hashApiKey(key, pepper),
+      limit: limitUsd === undefined ? null : { limitNanoUsd: usd(limitUsd), reset: 'daily' },
+      actingKeyId: null,
+      madeOverMcp: false,
+      limits: { activeKeys: 100, mcpKeysPerDay: 20 },
+    });
+    if (!result.ok) throw new Error(`key refused: ${result.reason}`);
+    await durable;
+    return { agentId, keyId, key, openai: new OpenAI({ apiKey: key, baseURL: running.baseUrl, maxRetries: 0 }) };
+  }
+
+  async function newAgent({ creditUsd = '5', status = 'active' as AgentStatus } = {}): Promise<TestAgent> {
+    const agentId = nextAgentId++;
+    await ledger.execute({
+      type: 'set_agent',
+      agentId,
+      mode: 'create',
+      source: 'test',
+      sourceVersion: 1,
+      status: 'active',
+      name: `agent ${agentId}`,
+      token: null,
+    });
+    if (usd(creditUsd) > 0n) {
+      await ledger.execute({
+        type: 'grant',
+        agentId,
+        grantId: `test-${agentId}`,
+        expiresAtMs: startOfDayMs(clock.now()) + 8 * DAY_MS,
+        nanoUsd: usd(creditUsd),
+      });
+    }
+    const agent = await newKey(agentId);
+    if (status !== 'active') {
+      await ledger.execute({
+        type: 'set_agent',
+        agentId,
+        mode: 'update',
+        source: 'test',
+        sourceVersion: 2,
+        status,
+        name: `agent ${agentId}`,
+        token: null,
+      });
+    }
+    return agent;
+  }
+
+  const agent = await newAgent(options.creditUsd === undefined ? {} : { creditUsd: options.creditUsd });
+
+  async function view(of: TestAgent = agent): Promise<AgentView> {
+    const found = await ledger.readAgent(of.agentId);
+    if (found === null || found === 'unavailable') throw new Error(`no agent: ${found}`);
+    return found;
+  }
+
+  async function metric(name: string, labels: Record<string, string> = {}): Promise<number> {
+    const found = await running.deps.registry.getSingleMetric(name)?.get();
+    const values = found?.values.filter((value) =>
+      Object.entries(labels).every(([label, text]) => value.labels[label] === text),
+    );
+    return values?.reduce((sum, value) => sum + value.value, 0) ?? 0;
+  }
+
+  async function stop(): Promise<void> {
+    await running.stop();
+    if (options.dataDir === undefined) await rm(dataDir, { recursive: true });
+    if (options.provider === undefined) await provider.close();
+  }
+
+  return {
+    running,
+    provider,
+    baseUrl: running.baseUrl,
+    dataDir,
+    agent,
+    openai: agent.openai,
+    logged,
+    newAgent,
+    newKey,
+    view,
+    metric,
+    stop,
+    post: (body, { agent: by = agent, headers = {}, path = '/chat/completions', signal } = {}) =>
+      fetch(running.baseUrl + path, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${by.key}`, 'content-type': 'application/json', ...headers },
+        body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
+        ...(signal === undefined ? {} : { signal }),
+      }),
+    async balance(of = agent) {
+      const res = await fetch(`${running.baseUrl}/balance`, { headers: { 'x-api-key': of.key } });
+      if (res.status !== 200) throw new Error(`balance answered ${res.status}`);
+      return JSON.parse(await res.text());
+    },
+    async calls(of = agent) {
+      const found = await ledger.history.list({ agentId: of.agentId, limit: 50 });
+      if (found === 'unavailable') throw new Error('no history');
+      return found;
+    },
+    async settled(of = agent) {
+      await until(async () => {
+        const { holds, runningCalls } = await view(of);
+        return holds.length === 0 && runningCalls === 0;
+      });
+      return view(of);
+    },
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+async function listAgentIds(ledger: RunningGateway['deps']['ledger']): Promise<number[]> {
+  const agents = await ledger.listAgents();
+  return agents === 'unavailable' ? [] : agents.map((each) => each.agentId);
+}
+
+export function usd(text: string): bigint {
+  const nano = parseNanoUsd(text);
+  if (nano === null) throw new Error(`no amount: ${text}`);
+  return nano;
+}
+
+/** What left an agent's balance, as the text that `usage.cost` has. */
+export const chargedUsd = (view: AgentView): string => formatUsd(view.chargedNanoUsd);
+
+/** Resolves once the condition holds; asked again after every turn of the event loop. */
+export async function until(condition: () => boolean | Promise<boolean>, timeoutMs = 10_000): Promise<void> {
+  const endsAt = performance.now() + timeoutMs;
+  while (!(await condition())) {
+    if (performance.now() > endsAt) throw new Error(`Not within ${timeoutMs} ms: ${condition}`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
+
+export const hello = (extra: object = {}) => ({
+  model: MODEL,
+  messages: [{ role: 'user' as const, content: 'Hello' }],
+  ...extra,
+});
+
+/** The events of a stream as they came, without `data: `. */
+export async function readEvents(res: Response): Promise<string[]> {
+  const text = await res.text();
+  return text
+    .split('\n\n')
+    .filter((event) => event.startsWith('data: '))
+    .map((event) => event.slice('data: '.length));
+}
