@@ -113,6 +113,8 @@ export const ADMIN_BODY_BYTES = 64 * 1024;
 export const ADMIN_ROWS_MAX = 1_000;
 /** Read at once by an audit, so that it neither waits for each nor floods the ledger. */
 export const AUDIT_AGENTS_AT_ONCE = 100;
+/** Shown by an audit; all are counted. */
+export const AUDIT_PROBLEMS_MAX = 1_000;
 /** A catalogue's reload waits for its providers' lists. */
 export const CLI_TIMEOUT_MS = 2 * CATALOG_FETCH_MS;
 
