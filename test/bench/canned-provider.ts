@@ -1,0 +1,81 @@
+import { createServer, type Socket } from 'node:net';
+import { parseArgs } from 'node:util';
+import {
+  benchModels,
+  type CannedAnswer,
+  FIRST_BYTE_DELAY_MS,
+  ID_DIGITS,
+  jsonAnswers,
+  PACE_MS,
+  streamAnswers,
+} from './canned-answers.ts';
+
+/**
+ * The provider of the bench: a process of its own that only looks at a request's length, model and `stream`, and
+ * writes ready-made bytes. A full HTTP server here would take from the load its share of the second core.
+ */
+const { values } = parseArgs({ options: { port: { type: 'string', default: '0' } } });
+
+const HEAD_END = '\r\n\r\n';
+const LENGTH = /\r\ncontent-length: *(\d+)/i;
+
+let calls = 0;
+
+const server = createServer({ noDelay: true }, (socket) => {
+  let waiting: Buffer = Buffer.alloc(0);
+  socket.on('error', () => socket.destroy());
+  socket.on('data', (data: Buffer) => {
+    waiting = waiting.length === 0 ? data : Buffer.concat([waiting, data]);
+    for (let body = takeBody(); body !== null; body = takeBody()) answer(socket, body);
+  });
+
+  /** The body of the first whole request that waits. */
+  function takeBody(): Buffer | null {
+    const headEnd = waiting.indexOf(HEAD_END);
+    if (headEnd === -1) return null;
+    const length = LENGTH.exec(waiting.toString('latin1', 0, headEnd + 2))?.[1];
+    if (length === undefined) {
+      socket.destroy(new Error('The canned provider needs a content-length'));
+      return null;
+    }
+    const start = headEnd + HEAD_END.length;
+    const end = start + Number(length);
+    if (waiting.length < end) return null;
+    const body = waiting.subarray(start, end);
+    waiting = waiting.subarray(end);
+    return body;
+  }
+});
+
+function answer(socket: Socket, body: Buffer): void {
+  const streams = body.includes('"stream":true');
+  const answers = streams ? streamAnswers : jsonAnswers;
+  const canned = answers[calls % answers.length];
+  if (canned === undefined) return;
+  calls += 1;
+  const head = Buffer.from(canned.head);
+  head.write(String(calls).padStart(ID_DIGITS, '0'), canned.idAt, 'latin1');
+  if (body.includes(benchModels.paced)) void writePaced(socket, head, canned);
+  else if (body.includes(benchModels.after50Ms))
+    setTimeout(() => writeAll(socket, head, canned), FIRST_BYTE_DELAY_MS);
+  else writeAll(socket, head, canned);
+}
+
+function writeAll(socket: Socket, head: Buffer, { parts }: CannedAnswer): void {
+  socket.write(Buffer.concat([head, ...parts]));
+}
+
+async function writePaced(socket: Socket, head: Buffer, { parts }: CannedAnswer): Promise<void> {
+  socket.write(head);
+  for (const part of parts) {
+    if (socket.destroyed) return;
+    socket.write(part);
+    await new Promise((resolve) => setTimeout(resolve, PACE_MS));
+  }
+}
+
+server.listen(Number(values.port), '127.0.0.1', () => {
+  const address = server.address();
+  console.log(JSON.stringify({ port: typeof address === 'object' ? address?.port : null }));
+});
+process.once('SIGTERM', () => process.exit(0));

@@ -1,0 +1,70 @@
+import { fileURLToPath } from 'node:url';
+import { Pool } from 'undici';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { dataEvents, rawCall } from '../simulator/raw-call.ts';
+import { callBody, type Target } from './call.ts';
+import { benchModels, STREAM_CHUNKS } from './canned-answers.ts';
+import { type Child, startChild } from './child.ts';
+import { runLoad } from './load.ts';
+
+const children: Child[] = [];
+let provider = '';
+let bare = '';
+
+async function start(file: string, args: string[] = []): Promise<string> {
+  const child = startChild([fileURLToPath(new URL(file, import.meta.url)), ...args], { core: null });
+  children.push(child);
+  return `http://127.0.0.1:${JSON.parse(await child.firstLine).port}`;
+}
+
+beforeAll(async () => {
+  provider = await start('canned-provider.ts');
+  bare = await start('bare-proxy.ts', ['--upstream', provider]);
+});
+afterAll(async () => {
+  for (const child of children) await child.stop();
+});
+
+test('the bare proxy hands on what the canned provider writes, byte for byte', async () => {
+  for (const stream of [false, true]) {
+    const body = callBody(benchModels.atOnce, stream).toString();
+    const direct = await rawCall(`${provider}/api/v1/chat/completions`, body).answer;
+    const proxied = await rawCall(`${bare}/v1/chat/completions`, body).answer;
+    const withoutCost = (text: string): string => text.replace(/"cost":[^,]+/, '');
+    expect(proxied).toMatchObject({ status: 200, ending: 'whole' });
+    expect(withoutCost(proxied.text)).toBe(withoutCost(direct.text));
+    expect(proxied.headers['x-generation-id']).not.toBe(direct.headers['x-generation-id']);
+    // Fifty pieces of text and one of usage.
+    if (stream) expect(dataEvents(proxied.text)).toHaveLength(STREAM_CHUNKS + 1);
+    else expect(proxied.text.length).toBeGreaterThan(1_800);
+  }
+});
+
+test('a burst through the bare proxy loses no call', async () => {
+  const target: Target = {
+    name: 'bare',
+    pid: 0,
+    origin: bare,
+    path: '/v1/chat/completions',
+    authorizations: ['Bearer bench'],
+    showsNanoUsd: false,
+  };
+  const pool = new Pool(bare, { allowH2: false });
+  for (const stream of [false, true]) {
+    const load = await runLoad(pool, target, callBody(benchModels.atOnce, stream), {
+      callers: 16,
+      durationMs: 200,
+    });
+    expect(load.calls).toBeGreaterThan(16);
+    expect([...load.failures]).toEqual([]);
+    expect(load.shownNanoUsd).toBeGreaterThan(12_500n * BigInt(load.calls - 1));
+  }
+  await pool.close();
+});
+
+test('the provider keeps back its first byte for the model that says so', async () => {
+  const startedMs = performance.now();
+  await rawCall(`${provider}/api/v1/chat/completions`, callBody(benchModels.after50Ms, true).toString())
+    .answer;
+  expect(performance.now() - startedMs).toBeGreaterThanOrEqual(49);
+});

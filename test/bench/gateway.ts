@@ -1,0 +1,155 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { type NanoUsd, parseNanoUsd } from '#core/money.ts';
+import { OUTPUT_TOKENS_MAX, type Target } from './call.ts';
+import { benchModels } from './canned-answers.ts';
+import { type Child, startChild } from './child.ts';
+import { type Agent, type Demo, prepareAgents } from './prepare-agents.ts';
+
+/** The gateway under test: `node api/main.ts`, its own folder, everything on. */
+export interface GatewayUnderTest {
+  target: Target;
+  /** Once nothing runs: free credit, what is held and how many calls run, over all agents of the bench. */
+  settledMoney(): Promise<Money>;
+  /** Prometheus text of the internal port. */
+  metrics(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export interface Money {
+  balanceNanoUsd: NanoUsd;
+  reservedNanoUsd: NanoUsd;
+  runningCalls: number;
+}
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+export const gatewayEntry = join(ROOT, 'api/main.ts');
+/** Enough that no agent reaches its start rate: each may start 60,000 calls at once and 1,000 a second. */
+const AGENTS = 16;
+const READY_MS = 30_000;
+const SETTLED_MS = 10_000;
+const POLL_MS = 50;
+
+export async function startGateway(providerPort: number, core: number | null): Promise<GatewayUnderTest> {
+  // In the checkout, not in a temporary folder that may be memory: the commit has to meet a real disk.
+  await mkdir(join(ROOT, '.cache'), { recursive: true });
+  const folder = await mkdtemp(join(ROOT, '.cache/bench-'));
+  const configFile = join(folder, 'faregate.yaml');
+  await writeFile(configFile, configText(providerPort));
+  const internalPort = await freePort();
+  const child = startChild([gatewayEntry], {
+    core,
+    env: {
+      PORT: String(await freePort()),
+      INTERNAL_PORT: String(internalPort),
+      FAREGATE_DATA: join(folder, 'data'),
+      FAREGATE_CONFIG: configFile,
+    },
+  });
+  const end = async (): Promise<void> => {
+    await child.stop();
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    const demo = await readDemo(child, join(folder, 'data', 'demo.json'));
+    const agents = await prepareAgents(demo, AGENTS);
+    const base = new URL(demo.base_url);
+    return {
+      target: {
+        name: 'gateway',
+        pid: child.pid,
+        origin: base.origin,
+        path: `${base.pathname}/chat/completions`,
+        authorizations: agents.map(({ key }) => `Bearer ${key}`),
+        showsNanoUsd: true,
+      },
+      settledMoney: () => settledMoney(demo.base_url, agents),
+      metrics: async () => (await fetch(`http://127.0.0.1:${internalPort}/metrics`)).text(),
+      stop: end,
+    };
+  } catch (error) {
+    await end();
+    throw error;
+  }
+}
+
+/** JSON is YAML. Every limit that a load test would only measure itself against is out of the way. */
+function configText(providerPort: number): string {
+  const pricing = { prompt: '0.0000001', completion: '0.0000004' };
+  return JSON.stringify({
+    limits: { callsPerMinute: 60_000, burst: 60_000, runningCalls: 2_000 },
+    capacity: { perCallUsd: '50', poolUsd: '1000000', dailySharePerAgentUsd: null, runningCalls: 5_000 },
+    providers: [
+      {
+        id: 'canned',
+        kind: 'openrouter',
+        baseUrl: `http://127.0.0.1:${providerPort}/api/v1`,
+        catalog: 'none',
+      },
+    ],
+    models: Object.values(benchModels).map((id) => ({
+      id,
+      contextLength: 32_768,
+      maxOutputTokens: OUTPUT_TOKENS_MAX,
+      endpoints: [{ provider: 'canned', model: id, pricing }],
+    })),
+  });
+}
+
+/** Written once the gateway serves. */
+async function readDemo(child: Child, file: string): Promise<Demo> {
+  let dead: unknown = null;
+  child.firstLine.catch((error: unknown) => {
+    dead = error;
+  });
+  for (let waitedMs = 0; waitedMs < READY_MS; waitedMs += POLL_MS) {
+    if (dead !== null) throw dead;
+    try {
+      const demo: Demo = JSON.parse(await readFile(file, 'utf8'));
+      await fetch(`${demo.base_url}/balance`);
+      return demo;
+    } catch {
+      await pause(POLL_MS);
+    }
+  }
+  throw new Error(`The gateway did not write ${dirname(file)}/demo.json within ${READY_MS} ms`);
+}
+
+async function settledMoney(baseUrl: string, agents: readonly Agent[]): Promise<Money> {
+  for (let waitedMs = 0; ; waitedMs += POLL_MS) {
+    const money = await readMoney(baseUrl, agents);
+    const settled = money.runningCalls === 0 && money.reservedNanoUsd === 0n;
+    if (settled || waitedMs >= SETTLED_MS) return money;
+    await pause(POLL_MS);
+  }
+}
+
+async function readMoney(baseUrl: string, agents: readonly Agent[]): Promise<Money> {
+  const sum: Money = { balanceNanoUsd: 0n, reservedNanoUsd: 0n, runningCalls: 0 };
+  for (const { key } of agents) {
+    const res = await fetch(`${baseUrl}/balance`, { headers: { authorization: `Bearer ${key}` } });
+    const balance = JSON.parse(await res.text());
+    sum.balanceNanoUsd += usd(balance.balance_usd);
+    sum.reservedNanoUsd += usd(balance.reserved_usd);
+    sum.runningCalls += balance.running_calls;
+  }
+  return sum;
+}
+
+function usd(text: string): NanoUsd {
+  const nano = parseNanoUsd(text);
+  if (nano === null) throw new Error(`No amount of dollars in the balance: ${text}`);
+  return nano;
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
