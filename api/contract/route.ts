@@ -99,7 +99,6 @@ export interface ProcedureCall {
   ctx: object;
   path: string;
   type: TRPCProcedureType;
-  input: unknown;
   getRawInput: () => Promise<unknown>;
   signal: AbortSignal | undefined;
   batchIndex: number;

@@ -6,8 +6,10 @@ import { type ApiError, apiError } from '../contract/errors.ts';
 import { sendJson } from './send-json.ts';
 
 const ANSWER = Symbol('latest answer');
+const BROKEN = Symbol('broken');
 interface EdgeSocket extends Duplex {
   [ANSWER]?: ServerResponse;
+  [BROKEN]?: true;
 }
 
 /** Remembers, on its socket, the answer that a broken request may run into. */
@@ -21,20 +23,25 @@ export function noteAnswer(req: IncomingMessage, res: ServerResponse): void {
  * connection always ends, since nobody can say where a next request would start.
  */
 export function answerBrokenRequest(error: Error & { code?: string }, socket: EdgeSocket): void {
-  if (!socket.writable || error.code === 'ECONNRESET' || !canAnswer(socket[ANSWER])) {
-    socket.destroy();
-    return;
-  }
-  socket.end(rawAnswer(refusalOf(error.code)), () => socket.destroy());
+  // Whatever else comes in on a connection that is about to end is no news.
+  if (socket[BROKEN]) return;
+  socket[BROKEN] = true;
+  const latest = socket[ANSWER];
+  const pending = latest !== undefined && !latest.writableFinished;
+  if (!socket.writable || error.code === 'ECONNRESET') socket.destroy();
+  else if (pending && latest.req.complete) endAfter(latest, socket);
+  // Part of an answer is out, or answers to earlier requests are to come first: a second head would corrupt them.
+  else if (pending && (latest.headersSent || latest.socket === null)) socket.destroy();
+  else socket.end(rawAnswer(refusalOf(error.code)), () => socket.destroy());
 }
 
 /**
- * Only where no other answer's bytes get in between: the request before was answered whole, or it is this very
- * request whose body is broken and nothing of its answer has gone out.
+ * Garbage behind a whole request, such as the rest of a body whose length was counted in characters. That request
+ * may have been run and charged: it gets its own answer, never this 400.
  */
-function canAnswer(latest: ServerResponse | undefined): boolean {
-  if (latest === undefined || latest.writableFinished) return true;
-  return !latest.req.complete && !latest.headersSent && latest.socket !== null;
+function endAfter(answer: ServerResponse, socket: EdgeSocket): void {
+  if (!answer.headersSent) answer.shouldKeepAlive = false;
+  answer.on('close', () => socket.destroy());
 }
 
 function refusalOf(code: string | undefined): ApiError {

@@ -69,7 +69,7 @@ async function callProcedure(
       ctx,
       path: name,
       type,
-      input,
+      // Not as `input`: tRPC would merge what the schema dropped back into what it parsed.
       getRawInput: async () => input,
       signal: undefined,
       batchIndex: 0,

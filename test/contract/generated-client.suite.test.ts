@@ -1,0 +1,128 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import openapiTS, { astToString } from 'openapi-typescript';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { apiError } from '../../api/contract/errors.ts';
+import { chatExamples } from '../../api/contract/examples.ts';
+import { documentText, type EdgeApp, startEdge } from '../support/edge-app.ts';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** A user's program on the generated types. It does not compile when the document types something wrongly. */
+const program = `
+import createClient from 'openapi-fetch';
+import type { components, paths } from './faregate.d.ts';
+
+const [, , baseUrl, key] = process.argv;
+const client = createClient<paths, 'application/json'>({ baseUrl: \`\${baseUrl}/v1\`, headers: { authorization: \`Bearer \${key}\` } });
+
+const balance = await client.GET('/balance');
+if (balance.data === undefined) throw new Error(balance.error.error.code);
+const spendable: string = balance.data.spendable_usd;
+const soonest: string | undefined = balance.data.expiring[0]?.at;
+const status: string = balance.data.agent.status;
+const remaining: string | undefined = balance.data.key_limit?.remaining_usd;
+
+const message: components['schemas']['ChatMessage'] = { role: 'user', content: [{ type: 'text', text: 'hi' }] };
+const call = await client.POST('/chat/completions', {
+  body: { model: 'acme/small', messages: [message], max_tokens: 5, tools: [], top_k: 3 },
+});
+const text: string | null | undefined = call.data?.choices[0]?.message.content;
+const cost: number | undefined = call.data?.usage.cost;
+
+const refused = await client.POST('/chat/completions', { body: { model: 'refuse', messages: [message] } });
+const code: string | undefined = refused.error?.error.code;
+const param: string | null | undefined = refused.error?.error.param;
+
+const stream = await client.POST('/chat/completions', {
+  body: { model: 'acme/small', messages: [message], stream: true },
+  parseAs: 'stream',
+});
+const events = await new Response(stream.data).text();
+const callId = call.response.headers.get('x-service-call-id');
+console.log(JSON.stringify({ spendable, soonest, status, remaining, text, cost, code, param, events, callId }));
+`;
+
+/** Must not compile: wrong types in named fields. */
+const wrongProgram = `
+import createClient from 'openapi-fetch';
+import type { paths } from './faregate.d.ts';
+const client = createClient<paths>({ baseUrl: 'http://x' });
+await client.POST('/chat/completions', { body: { model: 5, messages: [] } });
+await client.POST('/chat/completions', { body: { model: 'a' } });
+await client.GET('/nothing');
+`;
+
+let folder: string;
+let edge: EdgeApp;
+
+beforeAll(async () => {
+  edge = await startEdge({
+    useCases: {
+      async runChatCompletion({ body, res, callId }) {
+        const request = JSON.parse(String(body));
+        if (request.model === 'refuse') return apiError('unknown_model', { param: 'model' });
+        const head = { 'x-service-call-id': String(callId) };
+        if (request.stream === true) {
+          res.writeHead(200, { ...head, 'content-type': 'text/event-stream' });
+          res.end(chatExamples.events.map((data) => `data: ${data}\n\n`).join(''));
+        } else {
+          res.writeHead(200, { ...head, 'content-type': 'application/json' });
+          // What a later release may add does not break an old client.
+          res.end(JSON.stringify({ ...chatExamples.answer, added_later: { a: 1 } }));
+        }
+        return null;
+      },
+    },
+  });
+  folder = mkdtempSync(join(tmpdir(), 'generated-client-'));
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  writeFileSync(join(folder, 'faregate.d.ts'), astToString(await openapiTS(JSON.parse(documentText))));
+  writeFileSync(join(folder, 'program.ts'), program);
+  writeFileSync(join(folder, 'wrong.ts'), wrongProgram);
+});
+
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  await edge.stop();
+});
+
+/** What the compiler says: nothing when the program is right. */
+async function compile(file: string): Promise<string> {
+  const options =
+    '--strict --noEmit --skipLibCheck --module esnext --moduleResolution bundler --target es2022 ' +
+    '--lib es2022,dom --types node --allowImportingTsExtensions';
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  return run(process.execPath, [tsc, ...options.split(' '), file], { cwd: folder }).then(
+    ({ stdout }) => stdout,
+    ({ stdout }: { stdout: string }) => stdout,
+  );
+}
+
+test('a TypeScript client generated from the document compiles and calls a running gateway', async () => {
+  expect(await compile('program.ts')).toBe('');
+  const { stdout } = await run(process.execPath, ['program.ts', edge.url, edge.key], { cwd: folder });
+  expect(JSON.parse(stdout)).toEqual({
+    spendable: '4.9877',
+    soonest: '2026-11-29T00:00:00.000Z',
+    status: 'active',
+    remaining: '8.4877',
+    text: 'Hello!',
+    cost: 0.0000023,
+    code: 'unknown_model',
+    param: 'model',
+    events: chatExamples.events.map((data) => `data: ${data}\n\n`).join(''),
+    callId: expect.stringMatching(/^\d+$/),
+  });
+});
+
+test('the generated types refuse wrong fields, missing fields and unknown paths', async () => {
+  const output = await compile('wrong.ts');
+  expect(output.match(/wrong\.ts\(\d+/g)?.map((each) => each.slice(-1))).toEqual(['5', '6', '7']);
+});

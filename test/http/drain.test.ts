@@ -1,0 +1,93 @@
+import { afterAll, expect, test } from 'vitest';
+import type { UseCases } from '../../api/routers/context.ts';
+import { chatHead, smallBody, startEdge } from '../support/edge-app.ts';
+import { RawClient } from '../support/raw-http.ts';
+
+const stops: (() => Promise<void> | void)[] = [];
+afterAll(async () => {
+  for (const stop of stops) await stop();
+});
+
+/** An edge whose chat calls run until the test lets them end. */
+async function startSlow(
+  begin: (res: Parameters<UseCases['runChatCompletion']>[0]['res']) => void = () => undefined,
+) {
+  const ends: (() => void)[] = [];
+  const edge = await startEdge({
+    useCases: {
+      async runChatCompletion({ res }) {
+        begin(res);
+        await new Promise<void>((resolve) => ends.push(resolve));
+        if (res.headersSent) res.end('the end');
+        else res.writeHead(200, { 'content-length': '2' }).end('{}');
+        return null;
+      },
+    },
+  });
+  stops.push(() => edge.stop());
+  const connect = async () => {
+    const client = await RawClient.connect(edge.port);
+    stops.push(() => client.destroy());
+    return client;
+  };
+  const call = async () => (await connect()).head(chatHead(edge.key, smallBody.length)).send(smallBody);
+  return { ...edge, ends, connect, call };
+}
+
+const balance = (key: string) => ['GET /v1/balance HTTP/1.1', 'Host: edge', `x-api-key: ${key}`];
+
+test('with nothing running a drain ends at once and closes idle connections', async () => {
+  const edge = await startSlow();
+  const client = await edge.connect();
+  expect((await client.head(balance(edge.key)).answer())?.headers.connection).toBe('keep-alive');
+  expect(edge.server.draining()).toBe(false);
+  await edge.server.beginDrain();
+  expect(edge.server.draining()).toBe(true);
+  await client.closed();
+});
+
+test('a running call gets its whole answer, told to close, and the drain waits for it', async () => {
+  const edge = await startSlow();
+  const client = await edge.call();
+  await expect.poll(() => edge.ends.length).toBe(1);
+  let drained = false;
+  const drain = edge.server.beginDrain().then(() => {
+    drained = true;
+  });
+  expect(edge.server.openRequests()).toBe(1);
+  await expect(RawClient.connect(edge.port)).rejects.toThrow();
+  expect(drained).toBe(false);
+  edge.ends[0]?.();
+  const answer = await client.answer();
+  expect(answer).toMatchObject({ status: 200, body: '{}', headers: { connection: 'close' } });
+  await drain;
+  expect(edge.server.openRequests()).toBe(0);
+  await client.closed();
+});
+
+test('a stream that began before the drain runs to its end, and then its connection closes', async () => {
+  const edge = await startSlow((res) => {
+    res.writeHead(200, { 'content-length': '14' });
+    res.write('a part ');
+  });
+  const client = await edge.call();
+  await expect.poll(() => client.rest).toContain('a part');
+  const drain = edge.server.beginDrain();
+  edge.ends[0]?.();
+  const answer = await client.answer();
+  expect(answer?.body).toBe('a part the end');
+  expect(answer?.headers.connection).toBe('keep-alive');
+  await drain;
+  await client.closed();
+});
+
+test('a drain that takes too long can be cut', async () => {
+  const edge = await startSlow();
+  const client = await edge.call();
+  await expect.poll(() => edge.ends.length).toBe(1);
+  const drain = edge.server.beginDrain();
+  expect(edge.server.beginDrain()).toBe(drain);
+  edge.server.destroy();
+  await drain;
+  await client.closed();
+});

@@ -1,0 +1,90 @@
+import { Counter, Registry } from 'prom-client';
+import { afterAll, describe, expect, test } from 'vitest';
+import { createInternalServer } from '../../api/http/create-internal-server.ts';
+
+const metrics = new Registry();
+new Counter({ name: 'calls_total', help: 'Calls.', registers: [metrics] }).inc(3);
+const state = { journal: true, catalog: true };
+const server = createInternalServer({
+  checks: {
+    journal: () => state.journal,
+    catalog: () => {
+      if (!state.catalog) throw new Error('no state');
+      return true;
+    },
+  },
+  metrics,
+  admin: (req, res) => res.end(`admin got ${req.method} ${req.url}`),
+});
+const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`;
+afterAll(() => server.close());
+
+describe('probes', () => {
+  test('/livez is live whatever the state', async () => {
+    state.journal = false;
+    const answer = await fetch(`${url}/livez`);
+    state.journal = true;
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toEqual({ status: 'live' });
+  });
+
+  test('/readyz is ready when every check passes, else lists what fails; a check that throws fails', async () => {
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    state.journal = false;
+    const one = await fetch(`${url}/readyz`);
+    expect(one.status).toBe(503);
+    expect(await one.json()).toEqual({ status: 'not ready', failing: ['journal'] });
+    state.catalog = false;
+    expect(await (await fetch(`${url}/readyz?verbose`)).json()).toMatchObject({
+      failing: ['journal', 'catalog'],
+    });
+    state.journal = true;
+    state.catalog = true;
+  });
+
+  test('probes are never cached, and HEAD works', async () => {
+    expect((await fetch(`${url}/readyz`)).headers.get('cache-control')).toBe('no-store');
+    expect((await fetch(`${url}/livez`, { method: 'HEAD' })).status).toBe(200);
+  });
+});
+
+test('/metrics speaks the Prometheus format', async () => {
+  const answer = await fetch(`${url}/metrics`);
+  expect(answer.headers.get('content-type')).toContain('text/plain; version=0.0.4');
+  expect(await answer.text()).toContain('calls_total 3');
+});
+
+test('metrics that fail answer 500 and tell nothing', async () => {
+  const broken = new Registry();
+  new Counter({
+    name: 'broken_total',
+    help: 'Broken.',
+    registers: [broken],
+    collect() {
+      throw new Error('10.0.0.7 is down');
+    },
+  });
+  const other = createInternalServer({ checks: {}, metrics: broken, admin: (_req, res) => res.end() });
+  const answer = await fetch(`http://127.0.0.1:${await other.listen(0, '127.0.0.1')}/metrics`);
+  expect(answer.status).toBe(500);
+  expect(await answer.text()).not.toContain('10.0.0.7');
+  await other.close();
+});
+
+test('the admin API gets everything below /admin, the path as sent', async () => {
+  const answer = await fetch(`${url}/admin/agents?limit=5`, { method: 'POST' });
+  expect(await answer.text()).toBe('admin got POST /admin/agents?limit=5');
+});
+
+test.each([
+  ['GET', '/'],
+  ['GET', '/administrator'],
+  ['GET', '/livez/'],
+  ['POST', '/livez'],
+  ['DELETE', '/metrics'],
+  ['GET', '/v1/balance'],
+])('%s %s is not_found', async (method, path) => {
+  const answer = await fetch(url + path, { method });
+  expect(answer.status).toBe(404);
+  expect(await answer.json()).toMatchObject({ error: { code: 'not_found' } });
+});
