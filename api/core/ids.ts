@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomFillSync } from 'node:crypto';
 import type { Clock } from './clock.ts';
 
 /**
@@ -9,6 +9,8 @@ export type CallId = number;
 
 const ID_EPOCH_MS = Date.UTC(2025, 0, 1);
 const ID_STEP = 4096;
+/** Randomness is drawn in stocks: a draw for every id would cost more than routing the request. */
+const STOCK_BYTES = 4096;
 
 export interface IdSource {
   next(): CallId;
@@ -16,10 +18,18 @@ export interface IdSource {
 
 export function createIdSource(clock: Clock): IdSource {
   // A random start within the millisecond keeps the ids of several processes apart.
+  const stock = Buffer.alloc(STOCK_BYTES);
+  let used = STOCK_BYTES;
   let last = 0;
   return {
     next() {
-      const earliest = (clock.now() - ID_EPOCH_MS) * ID_STEP + (randomBytes(2).readUInt16BE() % ID_STEP);
+      if (used === STOCK_BYTES) {
+        randomFillSync(stock);
+        used = 0;
+      }
+      const step = stock.readUInt16BE(used) % ID_STEP;
+      used += 2;
+      const earliest = (clock.now() - ID_EPOCH_MS) * ID_STEP + step;
       last = earliest > last ? earliest : last + 1;
       return last;
     },
