@@ -1,4 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { adminFacts } from './admin/admin-facts.ts';
+import { adminRouter } from './admin/router.ts';
 import { makeConfigSchema } from './config/config-schema.ts';
 import { makeDocument } from './contract/document.ts';
 import { v1Facts } from './contract/v1-facts.ts';
@@ -7,6 +9,7 @@ import { v1Router } from './routers/router.ts';
 /** Every generated file of the repository. With `--check` nothing is written: a stale file is named and fails. */
 const documents: readonly { path: string; make: () => string }[] = [
   { path: 'openapi/v1.json', make: () => makeDocument(v1Router, v1Facts) },
+  { path: 'openapi/admin.json', make: () => makeDocument(adminRouter, adminFacts) },
   { path: 'openapi/config.schema.json', make: () => `${JSON.stringify(makeConfigSchema(), null, 2)}\n` },
 ];
 

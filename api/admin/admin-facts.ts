@@ -1,0 +1,25 @@
+import type { DocumentFacts } from '../contract/document.ts';
+
+export const adminFacts: DocumentFacts = {
+  title: 'Faregate admin API',
+  description:
+    "The operator's interface, on the internal port: agents, credit, keys, the catalogue and the ledger. The " +
+    '`faregate` command is a client of it. Every change is written to the audit log before it is done.',
+  version: '1.0.0',
+  serverUrl: '/admin',
+  tags: [
+    { name: 'Agents', description: 'Who may call.' },
+    { name: 'Credit', description: 'What calls are paid from.' },
+    { name: 'Keys', description: "Agents' API keys." },
+    { name: 'Catalogue', description: 'Providers, models and prices.' },
+    { name: 'Ledger', description: 'The books.' },
+    { name: 'Calls', description: 'Single calls, by their id.' },
+  ],
+  securitySchemes: {
+    bearer: {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'The admin token, as `Authorization: Bearer <token>`.',
+    },
+  },
+};

@@ -1,0 +1,36 @@
+import type { Pepper } from '#core/accounts/api-key.ts';
+import type { CallHistory } from '#core/calls/call-history.ts';
+import type { LiveCatalog } from '#core/catalog/create-catalog.ts';
+import type { Clock } from '#core/clock.ts';
+import type { IdSource } from '#core/ids.ts';
+import type { Ledger } from '#core/ledger/ledger.ts';
+import type { Log } from '#core/log.ts';
+import type { LiveConfig } from '../config/watch-config.ts';
+import type { CallContext } from '../contract/route.ts';
+import type { AuditLog } from './audit-log.ts';
+
+/** What the operator's routes work with. Built once, in `build-admin.ts`. */
+export interface AdminDeps {
+  ledger: Ledger;
+  history: CallHistory;
+  catalog: Pick<LiveCatalog, 'models' | 'providers' | 'gatewayStopped' | 'status' | 'refresh'>;
+  config: Pick<LiveConfig, 'current' | 'reload' | 'lastReload'>;
+  /** The one that new keys are hashed with. */
+  pepper: Pepper;
+  ids: IdSource;
+  clock: Clock;
+  log: Log;
+  audit: AuditLog;
+}
+
+/** Who sent the admin token. */
+export interface Operator {
+  name: 'operator';
+  /** Of the connection: behind a proxy, the proxy's. */
+  address: string;
+}
+
+export type AdminContext = CallContext<AdminDeps, Operator>;
+
+/** What the operator says of an agent's status is said by this source. */
+export const OPERATOR_SOURCE = 'operator';

@@ -1,0 +1,58 @@
+import type { CreateKeyResult } from '#core/accounts/create-key.ts';
+import type { GrantCreditResult } from '#core/accounts/grant-credit.ts';
+import { BALANCE_CAP_NANO_USD, type Limits } from '#core/limits.ts';
+import { formatUsd } from '#core/money.ts';
+import { type ApiError, apiError } from '../contract/errors.ts';
+
+export const unknownAgent = (agentId: number): ApiError =>
+  apiError('not_found', { message: `There is no agent ${agentId}.` });
+
+export const unknownKey = (agentId: number, keyId: number): ApiError =>
+  apiError('not_found', { message: `Agent ${agentId} has no key ${keyId}.` });
+
+export const unavailable = (): ApiError =>
+  apiError('service_unavailable', {
+    message: 'The ledger does not answer now, or not for sure; see /readyz, and look before you try again.',
+  });
+
+type Refused<R> = R extends { ok: false; reason: infer Reason } ? Reason : never;
+
+export function grantRefusal(reason: Refused<GrantCreditResult>, agentId: number): ApiError {
+  switch (reason) {
+    case 'unknown_agent':
+      return unknownAgent(agentId);
+    case 'over_cap':
+      return apiError('invalid_request', {
+        param: 'usd',
+        message: `The balance would pass its cap of $${formatUsd(BALANCE_CAP_NANO_USD)}.`,
+      });
+    case 'unavailable':
+      return unavailable();
+    default:
+      return reason satisfies never;
+  }
+}
+
+export function keyRefusal(reason: Refused<CreateKeyResult>, agentId: number, limits: Limits): ApiError {
+  switch (reason) {
+    case 'unknown_agent':
+      return unknownAgent(agentId);
+    case 'too_many_active_keys':
+      return apiError('invalid_request', {
+        message: `Agent ${agentId} already has ${limits.activeKeys} active keys; revoke one first.`,
+      });
+    case 'unavailable':
+    case 'id_taken':
+    case 'hash_taken':
+      return unavailable();
+    case 'unknown_key':
+    case 'key_revoked':
+    case 'agent_not_active':
+    case 'too_many_mcp_keys':
+    case 'acting_key_revoked':
+    case 'acting_key_limited':
+      throw new Error(`The ledger refused an operator's new key: ${reason}.`);
+    default:
+      return reason satisfies never;
+  }
+}

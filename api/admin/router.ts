@@ -1,0 +1,17 @@
+import { agentsRouter } from './routes/agents.ts';
+import { callsRouter } from './routes/calls.ts';
+import { catalogRouter } from './routes/catalog.ts';
+import { creditRouter } from './routes/credit.ts';
+import { keysRouter } from './routes/keys.ts';
+import { ledgerRouter } from './routes/ledger.ts';
+import { t } from './trpc.ts';
+
+/** Everything below `/admin` on the internal port. */
+export const adminRouter = t.router({
+  agents: agentsRouter,
+  credit: creditRouter,
+  keys: keysRouter,
+  catalog: catalogRouter,
+  ledger: ledgerRouter,
+  calls: callsRouter,
+});

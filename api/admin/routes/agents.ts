@@ -1,0 +1,145 @@
+import { z } from 'zod';
+import { createAgent } from '#core/accounts/create-agent.ts';
+import { setAgentStatus } from '#core/accounts/set-agent-status.ts';
+import type { Ledger } from '#core/ledger/ledger.ts';
+import type { ApiError } from '../../contract/errors.ts';
+import { answerOrRefuse } from '../../contract/refusal.ts';
+import { type AdminDeps, OPERATOR_SOURCE } from '../context.ts';
+import { adminExamples } from '../examples.ts';
+import { unavailable, unknownAgent } from '../refusals.ts';
+import { AgentDetail, AgentRecord, shapeAgent, shapeAgentDetail } from '../schemas/agent-record.ts';
+import { id, oneLine, rowLimit, wholeNumber } from '../schemas/values.ts';
+import { audited, operatorProcedure, t } from '../trpc.ts';
+
+const AgentList = z
+  .object({
+    agents: z.array(AgentRecord).meta({ description: 'In the order of their ids.' }),
+    next: z.int().nullable().meta({ description: 'Pass it as `after` for the next page; null on the last.' }),
+  })
+  .meta({ id: 'AgentList' });
+
+const { agent, agentDetail } = adminExamples;
+const ofAgent = z.strictObject({ agent_id: id() });
+
+export const agentsRouter = t.router({
+  list: operatorProcedure({
+    method: 'GET',
+    path: '/agents',
+    operationId: 'listAgents',
+    tag: 'Agents',
+    summary: 'List agents',
+    description: 'By id, a page at a time.',
+    errors: ['invalid_request'],
+    examples: { answer: { agents: [agent], next: null } },
+  })
+    .input(z.strictObject({ after: wholeNumber(0).optional(), limit: rowLimit() }))
+    .output(AgentList)
+    .query(async ({ ctx, input }) =>
+      answerOrRefuse(await listAgents(ctx.deps.ledger, input.after ?? 0, input.limit ?? PAGE_ROWS)),
+    ),
+
+  create: operatorProcedure({
+    method: 'POST',
+    path: '/agents',
+    operationId: 'createAgent',
+    tag: 'Agents',
+    summary: 'Create an agent',
+    description: 'An account: an agent without a token. It may start calls once it has credit and a key.',
+    errors: [],
+    examples: { request: { name: 'demo' }, answer: agentDetail },
+  })
+    .input(
+      z.strictObject({
+        name: oneLine(),
+        status: z.enum(['active', 'inactive'], { error: '"active" or "inactive"' }).default('active'),
+      }),
+    )
+    .use(audited)
+    .output(AgentDetail)
+    .mutation(async ({ ctx, input }) => {
+      const made = await createAgent(ctx.deps, { ...input, source: OPERATOR_SOURCE });
+      return answerOrRefuse(made.ok ? await showAgent(ctx.deps, made.agentId) : unavailable());
+    }),
+
+  show: operatorProcedure({
+    method: 'GET',
+    path: '/agents/{agent_id}',
+    operationId: 'getAgent',
+    tag: 'Agents',
+    summary: 'Show an agent',
+    description: 'Its status and who says so, its credit, and what it has spent.',
+    errors: ['invalid_request', 'not_found'],
+    examples: { answer: agentDetail },
+  })
+    .input(ofAgent)
+    .output(AgentDetail)
+    .query(async ({ ctx, input }) => answerOrRefuse(await showAgent(ctx.deps, input.agent_id))),
+
+  activate: statusProcedure({
+    verb: 'activate',
+    status: 'active',
+    summary: 'Activate an agent',
+    description:
+      "Says for the operator that the agent is active; this also lifts the operator's own suspension. A suspension " +
+      'from another source stays: see `status_by_source`.',
+  }),
+
+  suspend: statusProcedure({
+    verb: 'suspend',
+    status: 'suspended',
+    summary: 'Suspend an agent',
+    description:
+      'None of its keys starts a call from now on. What runs goes on and is charged; credit stays.',
+  }),
+});
+
+const PAGE_ROWS = 100;
+
+function statusProcedure(facts: {
+  verb: 'activate' | 'suspend';
+  status: 'active' | 'suspended';
+  summary: string;
+  description: string;
+}) {
+  const { verb, status, summary, description } = facts;
+  return operatorProcedure({
+    method: 'POST',
+    path: `/agents/{agent_id}/${verb}`,
+    operationId: `${verb}Agent`,
+    tag: 'Agents',
+    summary,
+    description,
+    errors: ['not_found'],
+    examples: { answer: { ...agentDetail, status } },
+  })
+    .input(ofAgent)
+    .use(audited)
+    .output(AgentDetail)
+    .mutation(async ({ ctx, input }) => {
+      const { agent_id: agentId } = input;
+      const set = await setAgentStatus(ctx.deps, { agentId, source: OPERATOR_SOURCE, status });
+      if (set.ok) return shapeAgentDetail(set.agent, ctx.deps.clock.now());
+      return answerOrRefuse<never>(set.reason === 'unknown_agent' ? unknownAgent(agentId) : unavailable());
+    });
+}
+
+async function listAgents(
+  ledger: Ledger,
+  after: number,
+  limit: number,
+): Promise<z.infer<typeof AgentList> | ApiError> {
+  const all = await ledger.listAgents();
+  if (all === 'unavailable') return unavailable();
+  const rest = all.filter((each) => each.agentId > after).sort((a, b) => a.agentId - b.agentId);
+  const page = rest.slice(0, limit);
+  return { agents: page.map(shapeAgent), next: rest.length > limit ? (page.at(-1)?.agentId ?? null) : null };
+}
+
+async function showAgent(
+  { ledger, clock }: Pick<AdminDeps, 'ledger' | 'clock'>,
+  agentId: number,
+): Promise<AgentDetail | ApiError> {
+  const view = await ledger.readAgent(agentId);
+  if (view === 'unavailable') return unavailable();
+  return view === null ? unknownAgent(agentId) : shapeAgentDetail(view, clock.now());
+}

@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { checkCatalog } from '#core/catalog/check-catalog.ts';
+import { MODEL_ID_CHARS_MAX } from '#core/limits.ts';
+import type { AdminDeps } from '../context.ts';
+import { adminExamples } from '../examples.ts';
+import { CatalogCheck, CatalogReload, CatalogReport, shapeCatalog } from '../schemas/catalog-report.ts';
+import { rowLimit } from '../schemas/values.ts';
+import { audited, operatorProcedure, t } from '../trpc.ts';
+
+const search = `text of at most ${MODEL_ID_CHARS_MAX} characters`;
+
+export const catalogRouter = t.router({
+  show: operatorProcedure({
+    method: 'GET',
+    path: '/catalog',
+    operationId: 'showCatalog',
+    tag: 'Catalogue',
+    summary: 'Show providers, models and prices',
+    description: 'What is served now, through whom, and at which price.',
+    errors: ['invalid_request'],
+    examples: { answer: adminExamples.catalog },
+  })
+    .input(
+      z.strictObject({
+        search: z
+          .string({ error: search })
+          .max(MODEL_ID_CHARS_MAX, { error: search })
+          .optional()
+          .meta({ description: 'Only models whose id holds this.' }),
+        limit: rowLimit(),
+      }),
+    )
+    .output(CatalogReport)
+    .query(({ ctx, input }) =>
+      shapeCatalog(ctx.deps.catalog, { search: input.search ?? '', limit: input.limit ?? MODEL_ROWS }),
+    ),
+
+  check: operatorProcedure({
+    method: 'GET',
+    path: '/catalog/check',
+    operationId: 'checkCatalog',
+    tag: 'Catalogue',
+    summary: 'Check the catalogue',
+    description: 'What does not work, and what is allowed but looks like a mistake.',
+    errors: [],
+    examples: { answer: { ok: true, problems: [], warnings: [] } },
+  })
+    .input(z.void())
+    .output(CatalogCheck)
+    .query(({ ctx }) => {
+      const { config } = ctx.deps;
+      const last = config.lastReload();
+      const problems = [...(last === null || last.ok ? [] : [last.message]), ...listProblems(ctx.deps)];
+      return { ok: problems.length === 0, problems, warnings: checkCatalog(config.current()) };
+    }),
+
+  reload: operatorProcedure({
+    method: 'POST',
+    path: '/catalog/reload',
+    operationId: 'reloadCatalog',
+    tag: 'Catalogue',
+    summary: 'Reload the configuration and the lists of the providers',
+    description: 'Reads the file now instead of when it changes, then fetches the lists of the providers.',
+    errors: [],
+    examples: {
+      answer: { ok: true, message: 'The configuration was reloaded.', needs_restart: [], problems: [] },
+    },
+  })
+    .input(z.void())
+    .use(audited)
+    .output(CatalogReload)
+    .mutation(async ({ ctx }) => {
+      const { config, catalog } = ctx.deps;
+      const { ok, message, needsRestart } = await config.reload();
+      await catalog.refresh();
+      return { ok, message, needs_restart: [...needsRestart], problems: listProblems(ctx.deps) };
+    }),
+});
+
+const MODEL_ROWS = 50;
+
+/** Providers whose list is missing, or is older than it should be because the newest attempt failed. */
+function listProblems({ catalog }: Pick<AdminDeps, 'catalog'>): string[] {
+  return catalog.status().flatMap(({ providerId, lastSuccessAtMs, lastError }) => {
+    if (lastError !== null) return [`The list of provider ${providerId} did not come: ${lastError.message}`];
+    return lastSuccessAtMs === null ? [`The list of provider ${providerId} has not come yet.`] : [];
+  });
+}

@@ -1,0 +1,121 @@
+import { z } from 'zod';
+import { createKey } from '#core/accounts/create-key.ts';
+import { executeDurably } from '#core/accounts/execute-durably.ts';
+import type { KeyView, Ledger } from '#core/ledger/ledger.ts';
+import { KEY_LIMIT_MAX_NANO_USD, KEY_LIMIT_MIN_NANO_USD } from '#core/limits.ts';
+import type { ApiError } from '../../contract/errors.ts';
+import { answerOrRefuse } from '../../contract/refusal.ts';
+import { adminExamples } from '../examples.ts';
+import { keyRefusal, unavailable, unknownAgent, unknownKey } from '../refusals.ts';
+import { NewOperatorKey, OperatorKey, shapeKey, shapeNewKey } from '../schemas/key-record.ts';
+import { id, oneLine, toNanoUsd, usdBetween } from '../schemas/values.ts';
+import { audited, operatorProcedure, t } from '../trpc.ts';
+
+const { key, newKey } = adminExamples;
+
+const KeyList = z
+  .object({ keys: z.array(OperatorKey).meta({ description: 'Oldest first, revoked ones too.' }) })
+  .meta({ id: 'KeyList' });
+
+const spendingLimit = z.strictObject(
+  {
+    usd: usdBetween(KEY_LIMIT_MIN_NANO_USD, KEY_LIMIT_MAX_NANO_USD, 'from 0.01 to 1000000'),
+    reset: z.enum(['daily', 'weekly', 'monthly'], { error: '"daily", "weekly" or "monthly"' }),
+  },
+  { error: 'an object with `usd` and `reset`' },
+);
+
+export const keysRouter = t.router({
+  list: operatorProcedure({
+    method: 'GET',
+    path: '/agents/{agent_id}/keys',
+    operationId: 'listKeys',
+    tag: 'Keys',
+    summary: "List an agent's keys",
+    description: 'Oldest first, revoked ones too. Secrets are never shown.',
+    errors: ['invalid_request', 'not_found'],
+    examples: { answer: { keys: [key] } },
+  })
+    .input(z.strictObject({ agent_id: id() }))
+    .output(KeyList)
+    .query(async ({ ctx, input }) => {
+      const keys = answerOrRefuse(await readKeys(ctx.deps.ledger, input.agent_id));
+      return { keys: keys.map(shapeKey) };
+    }),
+
+  create: operatorProcedure({
+    method: 'POST',
+    path: '/agents/{agent_id}/keys',
+    operationId: 'createKey',
+    tag: 'Keys',
+    summary: 'Create a key',
+    description: 'The secret stands in this answer and nowhere else.',
+    errors: ['not_found'],
+    examples: {
+      request: { label: 'web shop', spending_limit: { usd: '10', reset: 'daily' } },
+      answer: newKey,
+    },
+  })
+    .input(
+      z.strictObject({
+        agent_id: id(),
+        label: oneLine(),
+        spending_limit: spendingLimit
+          .nullish()
+          .meta({ description: 'Absent or null: none, and the key may manage keys over MCP.' }),
+      }),
+    )
+    .use(audited)
+    .output(NewOperatorKey)
+    .mutation(async ({ ctx, input }) => {
+      const { ledger, config } = ctx.deps;
+      const { agent_id: agentId, label, spending_limit: given } = input;
+      const { limits } = config.current();
+      const made = await createKey(ctx.deps, {
+        agentId,
+        label,
+        limit: given ? { limitNanoUsd: toNanoUsd(given.usd), reset: given.reset } : null,
+        limits,
+        actingKeyId: null,
+      });
+      if (!made.ok) return answerOrRefuse<never>(keyRefusal(made.reason, agentId, limits));
+      const keys = answerOrRefuse(await readKeys(ledger, agentId));
+      const view = keys.find((each) => each.keyId === made.keyId);
+      return view === undefined ? answerOrRefuse<never>(unavailable()) : shapeNewKey(view, made.key);
+    }),
+
+  revoke: operatorProcedure({
+    method: 'POST',
+    path: '/agents/{agent_id}/keys/{key_id}/revoke',
+    operationId: 'revokeKey',
+    tag: 'Keys',
+    summary: 'Revoke a key',
+    description: 'It stops on its next call; running calls finish. Revoking twice answers the same.',
+    errors: ['not_found'],
+    examples: { answer: { ...key, revoked_at: '2026-11-21T11:00:00.000Z' } },
+  })
+    .input(z.strictObject({ agent_id: id(), key_id: id() }))
+    .use(audited)
+    .output(OperatorKey)
+    .mutation(async ({ ctx, input }) => {
+      const { ledger } = ctx.deps;
+      const { agent_id: agentId, key_id: keyId } = input;
+      const result = await executeDurably(ledger, {
+        type: 'revoke_key',
+        agentId,
+        keyId,
+        actingKeyId: null,
+      });
+      if (!result.ok && result.reason === 'unavailable') return answerOrRefuse<never>(unavailable());
+      const keys = answerOrRefuse(await readKeys(ledger, agentId));
+      const view = keys.find((each) => each.keyId === keyId);
+      return view === undefined ? answerOrRefuse<never>(unknownKey(agentId, keyId)) : shapeKey(view);
+    }),
+});
+
+async function readKeys(ledger: Ledger, agentId: number): Promise<KeyView[] | ApiError> {
+  const view = await ledger.readAgent(agentId);
+  if (view === 'unavailable') return unavailable();
+  if (view === null) return unknownAgent(agentId);
+  return view.keys.toSorted((a, b) => a.createdAtMs - b.createdAtMs || a.keyId - b.keyId);
+}

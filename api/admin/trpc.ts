@@ -1,0 +1,82 @@
+import { initTRPC, type TRPCError } from '@trpc/server';
+import { isoTime } from '#core/clock.ts';
+import { isRecord } from '#core/is-record.ts';
+import { apiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/refusal.ts';
+import { type RouteFacts, type RouteMeta, routeMeta } from '../contract/route.ts';
+import type { AuditEntry } from './audit-log.ts';
+import type { AdminContext, AdminDeps, Operator } from './context.ts';
+
+export const t = initTRPC.context<AdminContext>().meta<RouteMeta<AdminDeps, Operator>>().create();
+
+/** A route that only the admin token opens. */
+export const operatorProcedure = (facts: Omit<RouteFacts, 'auth'>) =>
+  t.procedure.meta(routeMeta({ ...facts, auth: 'key' }));
+
+/** The only fields of an input or an answer that an audit line can hold: no list of what is secret can be too short. */
+const SUBJECT_FIELDS = [
+  'id',
+  'agent_id',
+  'key_id',
+  'grant_id',
+  'usd',
+  'days',
+  'name',
+  'label',
+  'status',
+  'repeated',
+  'ok',
+];
+
+/**
+ * Goes on every procedure that changes something, after its input. Nothing is done before its line is on the disk;
+ * so a change that a crash cut off has at least that line.
+ */
+export const audited = t.middleware(async ({ ctx, path, input, next }) => {
+  const { deps, caller, callId } = ctx;
+  const { audit, clock, log } = deps;
+  const line = (subject: AuditEntry['subject'], result: string) =>
+    audit.write({
+      at: isoTime(clock.now()),
+      id: callId,
+      operator: caller.name,
+      address: caller.address,
+      action: path,
+      subject,
+      result,
+    });
+  const subject = pickSubject(input);
+  try {
+    await line(subject, 'started');
+  } catch (error) {
+    log.error('audit log not written', { callId, path, error });
+    throw new Refusal(apiError('service_unavailable', { message: NOT_WRITTEN }));
+  }
+  const result = await next();
+  try {
+    if (result.ok) await line({ ...subject, ...pickSubject(result.data) }, 'ok');
+    else await line(subject, codeOf(result.error));
+  } catch (error) {
+    // What was done is done: its first line and the ledger's journal tell of it.
+    log.error('audit log not written', { callId, path, error });
+  }
+  return result;
+});
+
+const NOT_WRITTEN =
+  'The audit log cannot be written, so nothing was done; look at the disk of the data folder.';
+
+function pickSubject(record: unknown): AuditEntry['subject'] {
+  const subject: AuditEntry['subject'] = {};
+  if (!isRecord(record)) return subject;
+  for (const field of SUBJECT_FIELDS) {
+    const value = record[field];
+    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') {
+      subject[field] = value;
+    }
+  }
+  return subject;
+}
+
+const codeOf = ({ cause }: TRPCError): string =>
+  cause instanceof Refusal ? cause.apiError.code : 'gateway_error';

@@ -1,0 +1,168 @@
+import { createSecretKey, randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Registry } from 'prom-client';
+import type { Pepper } from '#core/accounts/api-key.ts';
+import type { CallHistory } from '#core/calls/call-history.ts';
+import type { CallRecord } from '#core/calls/call-record.ts';
+import { createCatalog } from '#core/catalog/create-catalog.ts';
+import { createIdSource } from '#core/ids.ts';
+import type { Ledger } from '#core/ledger/ledger.ts';
+import { Secret } from '#core/secret.ts';
+import { AUDIT_FILE } from '../../api/admin/audit-log.ts';
+import { buildAdmin } from '../../api/admin/build-admin.ts';
+import { watchConfig } from '../../api/config/watch-config.ts';
+import { type Config, loadConfig } from '../../api/config.ts';
+import { createInternalServer } from '../../api/http/create-internal-server.ts';
+import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
+import { createMemoryLedger, type MemoryLedger } from '../support/memory-ledger.ts';
+
+export const TOKEN = 'fg_admin_0123456789012345678901234567890123456789';
+
+const FILE = '/etc/faregate/faregate.yaml';
+export const YAML = `
+providers:
+  - { id: vllm, kind: openai, baseUrl: http://vllm:8000/v1 }
+models:
+  - id: acme/small
+    name: Acme Small
+    contextLength: 32768
+    maxOutputTokens: 4096
+    inputModalities: [text]
+    endpoints:
+      - { provider: vllm, model: small-2026, pricing: { prompt: "0.0000001", completion: "0.0000004", request: "0" } }
+`;
+
+/** What a test reads of any answer. */
+export type Json = ReturnType<typeof JSON.parse>;
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  body: Json;
+}
+
+export interface TestAdmin extends AsyncDisposable {
+  /** Ends in `/admin`. */
+  url: string;
+  dataDir: string;
+  clock: FakeClock;
+  /** Behind what the admin API sees. */
+  ledger: MemoryLedger;
+  pepper: Pepper;
+  logged: { event: string; fields: unknown }[];
+  /** The history's rows. */
+  calls: CallRecord[];
+  /** What the configuration file holds at the next reload. */
+  file: { text: string };
+  get(path: string, headers?: Record<string, string>): Promise<Answer>;
+  post(path: string, body?: object, headers?: Record<string, string>): Promise<Answer>;
+  /** The lines of the audit log. */
+  audit(): Json[];
+  /** From now on no line can be written. */
+  closeAudit(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface TestAdminOptions {
+  /** Stands between the admin API and the ledger. */
+  wrap?: (ledger: Ledger) => Ledger;
+  port?: number;
+}
+
+/** The real internal server on loopback, over the ledger in memory. */
+export async function startTestAdmin({
+  wrap = (same) => same,
+  port = 0,
+}: TestAdminOptions = {}): Promise<TestAdmin> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'faregate-admin-'));
+  const clock = createFakeClock();
+  const ledger = createMemoryLedger({ clock });
+  const pepper: Pepper = { id: 'test', secret: createSecretKey(randomBytes(32)) };
+  const logged: TestAdmin['logged'] = [];
+  const note = (event: string, fields?: unknown) => void logged.push({ event, fields });
+  const calls: CallRecord[] = [];
+  const file = { text: YAML };
+  const env = { FAREGATE_CONFIG: FILE, FAREGATE_DATA: dataDir };
+  const readFile = async () => file.text;
+  const started: Config = await loadConfig(env, readFile);
+  const catalog = createCatalog({
+    settings: started,
+    clock,
+    fetchJson: () => Promise.reject(new Error('no list')),
+    bundledSimulatorUrl: null,
+  });
+  const config = watchConfig({
+    config: started,
+    clock,
+    env,
+    readFile,
+    onChange: (changed) => catalog.apply(changed),
+    onReload: () => undefined,
+  });
+  const admin = buildAdmin({
+    ledger: wrap(ledger),
+    history: historyOf(calls),
+    catalog,
+    config,
+    pepper,
+    ids: createIdSource(clock),
+    clock,
+    log: { info: note, warn: note, error: note },
+    dataDir,
+    token: new Secret(TOKEN),
+    callIdHeader: 'x-service-call-id',
+  });
+  const server = createInternalServer({ checks: {}, metrics: new Registry(), admin: admin.app });
+  const bound = await server.listen(port, '127.0.0.1');
+  const url = `http://127.0.0.1:${bound}/admin`;
+
+  async function send(method: string, path: string, init: RequestInit): Promise<Answer> {
+    const headers = { authorization: `Bearer ${TOKEN}`, ...init.headers };
+    const response = await fetch(url + path, { ...init, method, headers });
+    return { status: response.status, headers: response.headers, body: await response.json() };
+  }
+
+  let auditClosed = false;
+  async function closeAudit(): Promise<void> {
+    if (!auditClosed) await admin.close();
+    auditClosed = true;
+  }
+
+  async function stop(): Promise<void> {
+    await server.close();
+    await closeAudit();
+    config.close();
+    catalog.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+
+  return {
+    url,
+    dataDir,
+    clock,
+    ledger,
+    pepper,
+    logged,
+    calls,
+    file,
+    get: (path, headers = {}) => send('GET', path, { headers }),
+    post: (path, body, headers = {}) =>
+      send('POST', path, { headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }),
+    audit: () =>
+      readFileSync(join(dataDir, AUDIT_FILE), 'utf8')
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line)),
+    closeAudit,
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+const historyOf = (calls: CallRecord[]): CallHistory => ({
+  list: async () => calls,
+  find: async (callId) => calls.find((call) => call.callId === callId) ?? null,
+  usage: async () => [],
+});
