@@ -6,20 +6,20 @@ import { createAuthenticate } from './http/authenticate.ts';
 import { createExpress } from './http/create-express.ts';
 import type { Edge } from './http/edge.ts';
 import { mountDocument, withServerUrl } from './http/mount-document.ts';
-import { mountRouter } from './http/mount-router.ts';
 import { mountNotFound } from './http/mount-not-found.ts';
+import { mountRouter } from './http/mount-router.ts';
 import { runChatCompletion } from './inference/run-chat-completion.ts';
 import type { RequestContext, UseCases } from './routers/context.ts';
 import { v1Router } from './routers/router.ts';
 
 /** The public surface. The order of the lines is the order of the layers. */
 export function buildApp(deps: Deps, documentText: string, publicUrl: string): Express {
-  const { gateway, ledger, peppers, log } = deps;
+  const { gateway, ledger, pepper, log } = deps;
   const app = createExpress();
   const edge: Edge<RequestContext> = {
     basePath: '/v1',
     deps: buildUseCases(deps),
-    authenticate: createAuthenticate({ findKey: (hashes) => ledger.findKey(hashes), peppers }),
+    authenticate: createAuthenticate({ findKey: (hashes) => ledger.findKey(hashes), peppers: [pepper] }),
     admitStart: ({ agentId }) => admitStart(deps, agentId),
     bodyBytesMax: () => gateway.limits().requestBodyBytes,
     ids: gateway.ids,

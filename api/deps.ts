@@ -12,8 +12,8 @@ import { type EmbeddedLedger, openEmbeddedLedger } from '#core/ledger/embedded-l
 import type { Log } from '#core/log.ts';
 import { GcraBuckets } from '#core/rates/gcra.ts';
 import { Settlement } from '../workers/settlement/settlement.ts';
-import type { Config } from './config.ts';
 import { type LiveConfig, watchConfig } from './config/watch-config.ts';
+import type { Config } from './config.ts';
 import { createCallMetrics } from './inference/call-metrics.ts';
 import type { Gateway } from './inference/gateway.ts';
 import { LedgerRetries } from './inference/ledger-retries.ts';
@@ -31,7 +31,8 @@ export interface Deps {
   catalog: LiveCatalog;
   gateway: Gateway;
   settlement: Settlement;
-  peppers: readonly Pepper[];
+  /** What keys are hashed with. */
+  pepper: Pepper;
   /** After the last call has ended. */
   close(): Promise<void>;
 }
@@ -44,7 +45,12 @@ export interface DepsOptions {
   bundledSimulatorUrl: string | null;
 }
 
-export async function buildDeps({ config: started, clock, log, bundledSimulatorUrl }: DepsOptions): Promise<Deps> {
+export async function buildDeps({
+  config: started,
+  clock,
+  log,
+  bundledSimulatorUrl,
+}: DepsOptions): Promise<Deps> {
   const registry = new Registry();
   const metrics = createCallMetrics(registry);
   const { dataDir } = started.storage;
@@ -58,7 +64,9 @@ export async function buildDeps({ config: started, clock, log, bundledSimulatorU
     clock,
     onChange: (changed) => catalog.apply(changed),
     onReload: ({ ok, message }) =>
-      ok ? log.info('configuration reloaded', { cause: message }) : log.error('configuration not reloaded', { cause: message }),
+      ok
+        ? log.info('configuration reloaded', { cause: message })
+        : log.error('configuration not reloaded', { cause: message }),
   });
 
   const settlement = new Settlement({
@@ -103,7 +111,7 @@ export async function buildDeps({ config: started, clock, log, bundledSimulatorU
     catalog,
     gateway,
     settlement,
-    peppers: [loadOrCreatePepper(dataDir)],
+    pepper: loadOrCreatePepper(dataDir),
     async close() {
       config.close();
       catalog.close();

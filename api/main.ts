@@ -1,3 +1,4 @@
+import { FolderInUseError, JournalError } from '#core/ledger/journal-errors.ts';
 import { createLog } from '#core/log.ts';
 import { ConfigError } from './config/config-error.ts';
 import { loadConfig } from './config.ts';
@@ -15,7 +16,7 @@ async function main(): Promise<void> {
     ledger: deps.ledger,
     ids: deps.gateway.ids,
     clock: deps.clock,
-    pepper: deps.peppers[0],
+    pepper: deps.pepper,
     dataDir: config.storage.dataDir,
     baseUrl: gateway.baseUrl,
     mcpUrl: gateway.mcpUrl,
@@ -35,11 +36,20 @@ async function main(): Promise<void> {
   process.on('SIGINT', onSignal);
 }
 
+/** What the operator can mend is said in a sentence; a stack is for what nobody expected. */
+function explain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const kinds = [ConfigError, FolderInUseError, JournalError];
+  if (kinds.some((kind) => error instanceof kind)) return error.message;
+  if ('code' in error && error.code === 'EADDRINUSE') {
+    return `${error.message}. Another program uses this port: set PORT or INTERNAL_PORT.`;
+  }
+  return error.stack ?? error.message;
+}
+
 try {
   await main();
 } catch (error) {
-  // What the operator can mend is said in a sentence; a stack is for what nobody expected.
-  const expected = error instanceof ConfigError || error instanceof FolderInUseError || error instanceof JournalError;
-  process.stderr.write(`${expected ? error.message : error instanceof Error ? error.stack : String(error)}\n`);
+  process.stderr.write(`${explain(error)}\n`);
   process.exit(1);
 }

@@ -2,6 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { needsBundledSimulator } from '#core/catalog/catalog-settings.ts';
 import { type Clock, SECOND_MS, systemClock } from '#core/clock.ts';
 import { createLog, type Log } from '#core/log.ts';
+import type { Secret } from '#core/secret.ts';
+import { loadOrCreateAdminToken } from './admin/admin-token.ts';
+import { buildAdmin } from './admin/build-admin.ts';
 import { buildApp } from './app.ts';
 import type { Config } from './config.ts';
 import { buildDeps, type Deps } from './deps.ts';
@@ -15,7 +18,7 @@ export interface RunningGateway {
   baseUrl: string;
   mcpUrl: string;
   internalUrl: string;
-  adminToken: string;
+  adminToken: Secret;
   /** No new calls; resolves when the running ones have settled and everything is closed. */
   drain(): Promise<void>;
   /** What is still running is cut. */
@@ -23,6 +26,8 @@ export interface RunningGateway {
 }
 
 const FIRST_CATALOG_WAIT_MS = 3 * SECOND_MS;
+/** Calls whose closing the journal has not taken by then are cleaned up by the next start. */
+const LAST_CLOSINGS_WAIT_MS = 5 * SECOND_MS;
 const LOOPBACK = '127.0.0.1';
 
 /** The whole gateway in this process: API, workers and, where a provider asks for it, the simulator. */
@@ -38,7 +43,20 @@ export async function startGateway(
 
   const { server } = config;
   const publicUrl = server.publicUrl ?? `http://${server.host}:${server.port}/v1`;
-  const admin = { app: () => {}, token: '' };
+  const adminToken = loadOrCreateAdminToken(config.storage.dataDir);
+  const admin = buildAdmin({
+    dataDir: config.storage.dataDir,
+    token: adminToken,
+    callIdHeader: server.callIdHeader,
+    ledger: deps.ledger,
+    history: deps.ledger.history,
+    catalog: deps.catalog,
+    config: deps.config,
+    pepper: deps.pepper,
+    ids: deps.gateway.ids,
+    clock,
+    log,
+  });
   const publicServer = createPublicServer((req, res) => app(req, res));
   const port = await publicServer.listen(server.port, server.host);
   const baseUrl = server.publicUrl ?? `http://${server.host}:${port}/v1`;
@@ -54,9 +72,10 @@ export async function startGateway(
   const internalPort = await internalServer.listen(server.internalPort, server.internalHost);
 
   async function end(): Promise<void> {
-    await deps.gateway.ledgerRetries.idle();
-    await deps.close();
+    await firstOf(deps.gateway.ledgerRetries.idle(), LAST_CLOSINGS_WAIT_MS, clock);
     await internalServer.close();
+    await admin.close();
+    await deps.close();
     await simulator?.close();
   }
   return {
@@ -64,7 +83,7 @@ export async function startGateway(
     baseUrl,
     mcpUrl: server.mcpUrl ?? baseUrl.replace(/\/v1$/, '/mcp'),
     internalUrl: `http://${server.internalHost}:${internalPort}`,
-    adminToken: admin.token,
+    adminToken,
     async drain() {
       await publicServer.beginDrain();
       await end();

@@ -91,14 +91,12 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const log: Log = { info: note, warn: note, error: note };
   const yaml = options.yaml?.replaceAll('PROVIDER_URL', provider.baseUrl) ?? defaultYaml(provider);
   const running = await startGateway(await testConfig(yaml, dataDir), { clock, log });
-  const { ledger, gateway, peppers } = running.deps;
+  const { ledger, gateway, pepper } = running.deps;
   let nextAgentId = 1 + Math.max(0, ...(await listAgentIds(ledger)));
 
   async function newKey(agentId: number, limitUsd?: string): Promise<TestAgent> {
     const { key, prefix } = createApiKey();
     const keyId = gateway.ids.next();
-    const [pepper] = peppers;
-    if (pepper === undefined) throw new Error('A gateway has a pepper.');
     const { result, durable } = await ledger.execute({
       type: 'put_key',
       agentId,

@@ -1,0 +1,132 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startTestProvider, type TestProvider } from '../support/provider.ts';
+
+/*
+ * `make run` as a newcomer meets it: a process of its own, its banner, its demo agent, and its end.
+ */
+let provider: TestProvider;
+let folder: string;
+beforeAll(async () => {
+  provider = await startTestProvider();
+  folder = await mkdtemp(join(tmpdir(), 'faregate-run-'));
+});
+afterAll(async () => {
+  await provider.close();
+  await rm(folder, { recursive: true });
+});
+
+interface Process {
+  output: () => string;
+  demo: Record<string, string>;
+  signal(name: NodeJS.Signals): void;
+  exited: Promise<number | null>;
+}
+
+async function run(dataDir: string, extra: Record<string, string> = {}): Promise<Process> {
+  const child = spawn(process.execPath, ['api/main.ts'], {
+    env: { PATH: process.env.PATH, PORT: '0', INTERNAL_PORT: '0', FAREGATE_DATA: dataDir, ...extra },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  const exited = once(child, 'exit').then(([code]) => (typeof code === 'number' ? code : null));
+  await new Promise<void>((resolve, reject) => {
+    const read = (chunk: Buffer) => {
+      output += chunk.toString();
+      if (output.includes('curl ')) resolve();
+    };
+    child.stdout?.on('data', read);
+    child.stderr?.on('data', read);
+    void exited.then((code) => reject(new Error(`ended with ${code}: ${output}`)));
+  });
+  const demo = JSON.parse(await readFile(join(dataDir, 'demo.json'), 'utf8'));
+  return { output: () => output, demo, signal: (name) => void child.kill(name), exited };
+}
+
+const chat = (demo: Record<string, string>, body: object) =>
+  fetch(`${demo.base_url}/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${demo.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ messages: [{ role: 'user', content: 'Hello' }], model: 'faregate-sim/small', ...body }),
+  });
+
+it('without any configuration it prints a curl that works as pasted, and the balance falls by exactly its cost', async () => {
+  const gateway = await run(join(folder, 'fresh'));
+  const balance = async () => {
+    const res = await fetch(`${gateway.demo.base_url}/balance`, { headers: { 'x-api-key': gateway.demo.key ?? '' } });
+    return JSON.parse(await res.text());
+  };
+  expect((await balance()).spendable_usd).toBe('5');
+  const command = /curl [\s\S]*?(?=\n\s*\n|$)/.exec(gateway.output())?.[0] ?? '';
+  const shell = spawn('sh', ['-c', `${command} -s`], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let answer = '';
+  shell.stdout.on('data', (chunk) => {
+    answer += chunk;
+  });
+  await once(shell, 'close');
+  const { usage } = JSON.parse(answer);
+  const nano = (usd: string) => BigInt(Math.round(Number(usd) * 1e9));
+  expect(nano('5') - nano((await balance()).spendable_usd)).toBe(nano(String(usage.cost)));
+  expect((await stat(join(folder, 'fresh', 'demo.json'))).mode & 0o777).toBe(0o600);
+
+  gateway.signal('SIGTERM');
+  expect(await gateway.exited).toBe(0);
+});
+
+it('SIGTERM lets a running stream finish and settle, takes no new call, and ends with 0', async () => {
+  const file = join(folder, 'faregate.yaml');
+  await writeFile(file, `providers: [{ id: sim, kind: simulator, baseUrl: ${provider.baseUrl} }]\n`);
+  const dataDir = join(folder, 'drain');
+  const gateway = await run(dataDir, { FAREGATE_CONFIG: file });
+  provider.next({ chunks: 4, gate: 'drain', gateAt: 600 });
+  const res = await chat(gateway.demo, { stream: true });
+  await provider.reached('drain');
+  gateway.signal('SIGTERM');
+  const internal = new URL(gateway.demo.admin_url ?? '').origin;
+  await expect.poll(async () => (await fetch(`${internal}/readyz`)).status).toBe(503);
+  expect((await fetch(`${internal}/livez`)).status).toBe(200);
+  await expect(chat(gateway.demo, {})).rejects.toThrow();
+  provider.release('drain');
+  expect((await res.text()).endsWith('data: [DONE]\n\n')).toBe(true);
+  expect(await gateway.exited).toBe(0);
+
+  const again = await run(dataDir, { FAREGATE_CONFIG: file });
+  const balance = await fetch(`${again.demo.base_url}/balance`, { headers: { 'x-api-key': again.demo.key ?? '' } });
+  const { reserved_usd, spendable_usd } = JSON.parse(await balance.text());
+  expect(reserved_usd).toBe('0');
+  expect(Number(spendable_usd)).toBeLessThan(5);
+  expect(again.demo.key).toBe(gateway.demo.key);
+  again.signal('SIGINT');
+  expect(await again.exited).toBe(0);
+});
+
+it('nothing that it prints or keeps holds a key, a prompt or a token, except the files made for them', async () => {
+  const file = join(folder, 'faregate.yaml');
+  const dataDir = join(folder, 'secrets');
+  const gateway = await run(dataDir, { FAREGATE_CONFIG: file });
+  const prompt = 'the-planted-prompt-7f3a';
+  provider.next({ error: { code: 500, message: prompt }, status: 500 });
+  await chat(gateway.demo, { messages: [{ role: 'user', content: prompt }] });
+  await chat(gateway.demo, { messages: [{ role: 'user', content: prompt }], tools: 'x' });
+  gateway.signal('SIGTERM');
+  await gateway.exited;
+  const journal = await readFile(join(dataDir, 'ledger.sqlite'), 'latin1');
+  const lines = gateway.output().split('\n').filter((line) => line.startsWith('{'));
+  for (const text of [journal, lines.join('\n')]) {
+    expect(text).not.toContain(prompt);
+    expect(text).not.toContain(gateway.demo.key);
+    expect(text).not.toContain(gateway.demo.admin_token);
+  }
+});
+
+it('a second process on the same folder is refused with a sentence that names the folder', async () => {
+  const dataDir = join(folder, 'twice');
+  const gateway = await run(dataDir);
+  await expect(run(dataDir)).rejects.toThrow(dataDir);
+  gateway.signal('SIGTERM');
+  expect(await gateway.exited).toBe(0);
+});
