@@ -1,4 +1,4 @@
-import { type AttoUsd, attoToNanoUp, maxBigint, type NanoUsd, nanoToAtto } from '#core/money.ts';
+import { type AttoUsd, attoToNanoUp, maxBigint, minBigint, type NanoUsd, nanoToAtto } from '#core/money.ts';
 import type { CallPlan, Candidate } from './call-plan.ts';
 
 /**
@@ -17,16 +17,16 @@ export function estimateHold(plan: CallPlan): NanoUsd {
 
 /** The largest output cap whose hold is at most `availableNanoUsd`; `null` where not even one token fits. */
 export function largestFittingCap(plan: CallPlan, availableNanoUsd: NanoUsd): number | null {
-  let smallest: bigint | null = null;
+  let cap = BigInt(Math.max(...plan.candidates.map(modelOutputTokens)));
   for (const candidate of plan.candidates) {
     const { fixed, perOutputToken } = worstCase(plan, candidate);
     const rest = nanoToAtto(availableNanoUsd) - fixed - BigInt(plan.extraOutputTokens) * perOutputToken;
-    const bound = BigInt(modelOutputTokens(candidate));
-    const fits = rest < 0n ? 0n : perOutputToken === 0n ? bound : rest / perOutputToken;
-    const cap = fits < bound ? fits : bound;
-    smallest = smallest === null || cap < smallest ? cap : smallest;
+    if (rest < 0n) return null;
+    // A model that writes less than this in all fits any cap.
+    if (rest >= BigInt(modelOutputTokens(candidate)) * perOutputToken) continue;
+    cap = minBigint(cap, rest / perOutputToken);
   }
-  return smallest === null || smallest < 1n ? null : Number(smallest);
+  return cap < 1n ? null : Number(cap);
 }
 
 /** What the endpoint can write at most when nobody caps it. */
@@ -64,5 +64,5 @@ function worstCase(plan: CallPlan, candidate: Candidate): WorstCase {
   return { fixed: perCall * choices, perOutputToken: output * choices };
 }
 
-const contextTokens = ({ model, endpoint }: Pick<Candidate, 'model' | 'endpoint'>): number =>
+export const contextTokens = ({ model, endpoint }: Pick<Candidate, 'model' | 'endpoint'>): number =>
   Math.min(endpoint.contextLength ?? model.contextLength, model.contextLength);

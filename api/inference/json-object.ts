@@ -10,6 +10,8 @@ export interface JsonObject {
   members: readonly JsonMember[];
   /** Keys in the whole text, at any depth, repeated ones counted each time. */
   keyCount: number;
+  /** The first key, at any depth, that is a plain name but was written with escapes, as `"t\u006fols"`. */
+  disguisedKey: string | null;
 }
 
 export interface JsonMember {
@@ -48,6 +50,7 @@ export function scanJsonObject(bytes: Buffer, keysMax = Number.POSITIVE_INFINITY
   let keyCount = 0;
   let stringStartsAt = -1;
   let stringEndsAt = -1;
+  let disguisedKey: string | null = null;
   let key = '';
   let keyStartsAt = -1;
   let valueStartsAt = -1;
@@ -68,6 +71,10 @@ export function scanJsonObject(bytes: Buffer, keysMax = Number.POSITIVE_INFINITY
       case COLON:
         keyCount++;
         if (keyCount > keysMax) return 'too_many_keys';
+        if (disguisedKey === null && isEscaped(bytes, stringStartsAt, stringEndsAt)) {
+          const name = readKey(bytes, stringStartsAt, stringEndsAt);
+          if (PLAIN_NAME.test(name)) disguisedKey = name;
+        }
         if (depth === 1) {
           key = readKey(bytes, stringStartsAt, stringEndsAt);
           keyStartsAt = stringStartsAt;
@@ -87,7 +94,7 @@ export function scanJsonObject(bytes: Buffer, keysMax = Number.POSITIVE_INFINITY
         depth--;
         if (depth === 0) {
           endMember(at);
-          return { bytes, members, keyCount };
+          return { bytes, members, keyCount, disguisedKey };
         }
         break;
     }
@@ -182,6 +189,12 @@ function readKey(bytes: Buffer, startsAt: number, endsAt: number): string {
 }
 
 const PLAIN_KEY = /^[\x20-\x5b\x5d-\x7e]*$/;
+const PLAIN_NAME = /^[\w.-]+$/;
+
+function isEscaped(bytes: Buffer, startsAt: number, endsAt: number): boolean {
+  for (let at = startsAt + 1; at < endsAt; at++) if (bytes[at] === BACKSLASH) return true;
+  return false;
+}
 
 function decodeKey(text: string): string {
   try {

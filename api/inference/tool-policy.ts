@@ -51,8 +51,11 @@ function refuseToolChoice(choice: unknown): ApiError | null {
     });
   }
   if (choice.type === 'allowed_tools') {
-    const allowed = isRecord(choice.allowed_tools) ? choice.allowed_tools.tools : choice.tools;
-    return refuseToolList(allowed, 'tool_choice.tools');
+    const allowed = isRecord(choice.allowed_tools) ? choice.allowed_tools.tools : undefined;
+    return (
+      refuseToolList(allowed, 'tool_choice.allowed_tools.tools') ??
+      refuseToolList(choice.tools, 'tool_choice.tools')
+    );
   }
   return servedToolTypes.has(choice.type) ? null : notServed(choice.type, 'tool_choice');
 }

@@ -1,6 +1,6 @@
 import { SECOND_MS } from '#core/clock.ts';
 import { isRecord } from '#core/is-record.ts';
-import { type ApiError, apiError, type ErrorCode } from '../contract/errors.ts';
+import { type ApiError, apiError, type ErrorCode, type ErrorRow, errorTable } from '../contract/errors.ts';
 
 /** A provider's refusal in our words. */
 export interface UpstreamError {
@@ -22,7 +22,8 @@ export function readUpstreamError(
 ): UpstreamError {
   const detail = findDetail(body);
   const code = codeOf(effectiveStatus(status, detail), detail);
-  const retryAfterMs = parseRetryAfter(retryAfter);
+  const row: ErrorRow = errorTable[code];
+  const retryAfterMs = row.retryAfterMs === undefined ? null : parseRetryAfter(retryAfter);
   const providerText = code === 'invalid_request' || code === 'unprocessable' ? textOf(detail) : null;
   return {
     error: apiError(code, {
@@ -51,6 +52,16 @@ const codeByErrorType: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCod
   ['string_too_long', 'request_too_large'],
   ['payload_too_large', 'request_too_large'],
   ['max_tokens_exceeded', 'invalid_request'],
+  ['invalid_request', 'invalid_request'],
+  ['invalid_prompt', 'invalid_request'],
+  ['precondition_failed', 'invalid_request'],
+  ['invalid_image', 'invalid_request'],
+  ['image_too_large', 'invalid_request'],
+  ['image_too_small', 'invalid_request'],
+  ['unsupported_image_format', 'invalid_request'],
+  ['image_not_found', 'invalid_request'],
+  ['image_download_failed', 'invalid_request'],
+  ['not_found', 'no_provider'],
   ['authentication', 'gateway_unavailable'],
   ['payment_required', 'gateway_capacity'],
   ['permission_denied', 'provider_refused'],
@@ -69,7 +80,11 @@ const codeByErrorType: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCod
   ['credit_balance_exhausted', 'gateway_capacity'],
   ['organization_spend_limit_exceeded', 'gateway_capacity'],
   ['project_spend_limit_exceeded', 'gateway_capacity'],
+  ['billing_error', 'gateway_capacity'],
+  // The messages format's own names, for a stream, which has no status to tell by.
   ['overloaded_error', 'model_busy'],
+  ['rate_limit_error', 'model_busy'],
+  ['authentication_error', 'gateway_unavailable'],
 ]);
 
 function codeOf(status: number, detail: Record<string, unknown>): ErrorCode {
@@ -88,7 +103,7 @@ function codeOf(status: number, detail: Record<string, unknown>): ErrorCode {
     case 402:
       return 'gateway_capacity';
     case 403:
-      return 'provider_refused';
+      return isOurMoney(detail) ? 'gateway_capacity' : 'provider_refused';
     case 404:
       return 'no_provider';
     case 408:
@@ -116,6 +131,11 @@ const isTooLong = (detail: Record<string, unknown>): boolean =>
   typeof detail.message === 'string' &&
   /context (length|window)|maximum context|too long/i.test(detail.message);
 
+/** OpenRouter answers 403 when the operator's key has reached the limit set on it. */
+const isOurMoney = (detail: Record<string, unknown>): boolean =>
+  typeof detail.message === 'string' &&
+  /key limit exceeded|insufficient (credits|balance)/i.test(detail.message);
+
 /** `{error: {…}}`, `{error: "text"}`, `[{error: {…}}]`, `{message, type, code}`, `{detail}`: all seen in the wild. */
 function findDetail(body: unknown): Record<string, unknown> {
   const first: unknown = Array.isArray(body) ? body[0] : body;
@@ -131,27 +151,38 @@ function findDetail(body: unknown): Record<string, unknown> {
 
 function effectiveStatus(status: number, detail: Record<string, unknown>): number {
   if (status >= 300) return status;
-  for (const inner of [detail.code, detail.http_status, detail.status]) {
+  for (const named of [detail.code, detail.http_status, detail.status]) {
+    const inner = typeof named === 'string' && /^\d{3}$/.test(named) ? Number(named) : named;
     if (typeof inner === 'number' && inner >= 400 && inner <= 599) return inner;
   }
   return 502;
 }
 
-const TEXT_CHARS_MAX = 300;
+const TEXT_CHARS_READ = 2_000;
+const TEXT_CHARS_SHOWN = 300;
 
 /** What the provider says is wrong, without what would tell who it is or whose account we use. */
 function textOf(detail: Record<string, unknown>): string | null {
   if (typeof detail.message !== 'string' || detail.message.trim() === '') return null;
+  // Blotted out first and shortened then: half a key would be none to these patterns.
   return detail.message
-    .slice(0, TEXT_CHARS_MAX)
-    .replace(/\b(?:sk|org|proj|user|req|key)[-_][\w-]{6,}/gi, '…')
-    .replace(/https?:\/\/\S+/gi, '…')
+    .slice(0, TEXT_CHARS_READ)
+    .replace(ADDRESSES, '…')
+    .replace(IDS_AND_KEYS, '…')
     .replace(VENDOR_NAMES, 'the provider')
-    .replace(/\s+/g, ' ');
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .slice(0, TEXT_CHARS_SHOWN);
 }
 
+/** Links, mail addresses, host names, IP addresses. */
+const ADDRESSES =
+  /\b[a-z]+:\/\/\S+|\S+@\S+|\b(?:[a-z\d-]+\.)+(?:com|net|org|ai|io|dev|cloud|app|sh|internal|local)\b(?::\d+)?\S*|\b\d{1,3}(?:\.\d{1,3}){3}\b(?::\d+)?/gi;
+/** By their prefix, or by their look: twenty letters and digits without a blank are nobody's words. */
+const IDS_AND_KEYS =
+  /\bg?sk[-_][\w-]{6,}|\b(?:org|proj|user|req|key|acct|chatcmpl|gen|hf|fw|xai|pplx|nvapi|r8)[-_](?=[\w-]*\d)[\w-]{6,}|\bAIza[\w-]{20,}|\bBearer\s+\S+|\b(?=[\w-]*\d)(?=[\w-]*[a-z])[\w-]{20,}/gi;
+
 const VENDOR_NAMES =
-  /\b(?:open\s?router|open\s?ai|anthropic|azure|bedrock|vertex(?:\s?ai)?|google|gemini api|together(?:\s?ai)?|fireworks|groq|deep\s?infra|deep\s?seek|mistral|cohere|nebius|novita|vllm|sglang|ollama)\b/gi;
+  /\b(?:open\s?router|open\s?ai|anthropic|azure|microsoft|aws|amazon|bedrock|vertex(?:\s?ai)?|google|gemini api|together(?:\s?ai)?|fireworks|groq|deep\s?infra|deep\s?seek|mistral|cohere|nebius|novita|perplexity|x\.?ai|cerebras|samba\s?nova|minimax|moonshot|z\.ai|alibaba|cloudflare|hugging\s?face|replicate|nvidia|friendli(?:\s?ai)?|chutes|hyperbolic|parasail|litellm|vllm|sglang|ollama|llama\.cpp)\b/gi;
 
 /** Whole seconds only; a date or nonsense is left out, so the table's own wait is said. */
 function parseRetryAfter(text: string | undefined): number | null {

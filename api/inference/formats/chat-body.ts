@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Prices } from '#core/catalog/catalog.ts';
 import { isRecord } from '#core/is-record.ts';
-import { type AttoUsd, formatAttoUsd, maxBigint } from '#core/money.ts';
+import { type AttoUsd, formatAttoUsd, maxBigint, minBigint, parseAttoUsd } from '#core/money.ts';
 import type { CallPlan, Candidate } from '../call-plan.ts';
-import { modelOutputTokens } from '../estimate.ts';
+import { contextTokens, modelOutputTokens } from '../estimate.ts';
 import {
   type JsonObject,
   memberBytes,
@@ -25,7 +25,7 @@ export function buildChatBody(plan: CallPlan, candidate: Candidate, agentId: num
   }
   // Fallbacks are ours to try: one upstream call runs one model at one price.
   changes.set('models', null);
-  if (memberText(body, 'tools') === '[]') changes.set('tools', null);
+  if (/^\[\s*\]$/.test(memberText(body, 'tools') ?? '')) changes.set('tools', null);
   writeOutputCap(plan, candidate, changes);
   writeStreamOptions(plan, changes);
   writeCallerTags(body, agentId, changes);
@@ -55,7 +55,19 @@ function writeOutputCap(plan: CallPlan, candidate: Candidate, changes: Changes):
   }
   const known = candidate.endpoint.maxOutputTokens ?? candidate.model.maxOutputTokens;
   if (capped || known === null) return;
-  changes.set(candidate.provider.kind === 'openai' ? 'max_completion_tokens' : 'max_tokens', String(whole));
+  const field = candidate.provider.kind === 'openai' ? 'max_completion_tokens' : 'max_tokens';
+  changes.set(field, String(ownCap(plan, candidate, whole)));
+}
+
+/**
+ * Servers refuse a cap that does not fit into the context beside the prompt, so ours leaves room for it: what its
+ * bound leaves free, or half of what its estimate does, whichever is more.
+ */
+function ownCap(plan: CallPlan, candidate: Candidate, whole: number): number {
+  const context = contextTokens(candidate);
+  const surelyFree = context - plan.promptTokensMax;
+  const likelyFree = Math.floor((context - plan.promptEstimateTokens) / 2);
+  return Math.max(1, Math.min(whole, Math.max(surelyFree, likelyFree)));
 }
 
 /** Usage is always asked for: it is what the call is charged by. */
@@ -76,18 +88,24 @@ function writeStreamOptions(plan: CallPlan, changes: Changes): void {
 
 /** Sticky routing and abuse tags are kept per upstream account, which all agents share: each gets its own. */
 function writeCallerTags(body: JsonObject, agentId: number, changes: Changes): void {
-  for (const field of ['session_id', 'prompt_cache_key']) {
+  for (const field of TAG_FIELDS) {
     const text = memberText(body, field);
-    if (text?.startsWith('"')) changes.set(field, `"${agentTag(agentId)}-${text.slice(1)}`);
+    // Hashed, because some providers take no more than 64 characters.
+    if (text !== undefined && text !== 'null')
+      changes.set(field, `"${agentTag(agentId)}-${shortHash(text)}"`);
   }
   if (memberText(body, 'user') !== undefined) changes.set('user', JSON.stringify(agentTag(agentId)));
 }
+
+const TAG_FIELDS = ['session_id', 'prompt_cache_key', 'safety_identifier'] as const;
+
+const shortHash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
 
 /** Opaque, and the same for one agent at all times. */
 function agentTag(agentId: number): string {
   const known = tags.get(agentId);
   if (known !== undefined) return known;
-  const tag = createHash('sha256').update(`faregate agent ${agentId}`).digest('hex').slice(0, 16);
+  const tag = shortHash(`faregate agent ${agentId}`);
   if (tags.size >= TAGS_MAX) tags.clear();
   tags.set(agentId, tag);
   return tag;
@@ -130,30 +148,29 @@ function writeRouterDialect(body: JsonObject, candidate: Candidate, agentId: num
  * margin: an endpoint that is dearer than the hold may not run the call. A lower ceiling of the caller's stays.
  */
 function maxPriceText(body: JsonObject, candidate: Candidate): string {
-  const { prices } = candidate.endpoint;
-  const ours = {
-    prompt: perMillion(dearest(prices, 'prompt'), candidate.provider.priceFactorPpm),
-    completion: perMillion(dearest(prices, 'completion'), candidate.provider.priceFactorPpm),
-  };
   const provider = parseMember(body, 'provider');
   const given = isRecord(provider) && isRecord(provider.max_price) ? provider.max_price : {};
   const members = Object.entries(given).map(([key, value]) => [key, JSON.stringify(value)] as const);
   const merged = new Map<string, string>(members);
-  for (const [key, price] of Object.entries(ours)) {
-    const lower = Number(given[key]);
-    if (!(given[key] !== undefined && Number.isFinite(lower) && lower < Number(price)))
-      merged.set(key, price);
+  for (const unit of ['prompt', 'completion'] as const) {
+    const price = dearest(candidate.endpoint.prices, unit);
+    const ours = perMillion(price, candidate.provider.priceFactorPpm);
+    merged.set(unit, formatAttoUsd(minBigint(ours, readCeiling(given[unit]) ?? ours)));
   }
   return `{${[...merged].map(([key, text]) => `${JSON.stringify(key)}:${text}`).join(',')}}`;
 }
+
+/** `null`: no ceiling at all, whatever a provider would make of it. */
+const readCeiling = (value: unknown): AttoUsd | null =>
+  typeof value === 'number' || typeof value === 'string' ? parseAttoUsd(String(value)) : null;
 
 function dearest(prices: Prices, unit: 'prompt' | 'completion'): AttoUsd {
   return prices.overrides.reduce((most, override) => maxBigint(most, override[unit] ?? 0n), prices[unit]);
 }
 
 /** Rounded up: a ceiling below the listed price would leave no endpoint to run the call. */
-const perMillion = (price: AttoUsd, factorPpm: bigint): string =>
-  formatAttoUsd(((price * 1_000_000n + factorPpm - 1n) / factorPpm) * 1_000_000n);
+const perMillion = (price: AttoUsd, factorPpm: bigint): AttoUsd =>
+  ((price * 1_000_000n + factorPpm - 1n) / factorPpm) * 1_000_000n;
 
 function parseMember(body: JsonObject, key: string): unknown {
   const text = memberText(body, key);

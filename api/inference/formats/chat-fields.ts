@@ -1,3 +1,4 @@
+import { isRecord } from '#core/is-record.ts';
 import type { ErrorCode } from '../../contract/errors.ts';
 
 /**
@@ -31,6 +32,9 @@ const oneOf =
 const shared = 'it reads or writes state that is shared by all callers';
 const selfHosted = 'it steers the server that runs the model';
 const otherPrice = 'it changes the price in a way that cannot be reserved';
+/** A template may loop for ever; `tokenize` makes the server read its own numbers as text. */
+const isHarmlessTemplateInput = (value: unknown) =>
+  isRecord(value) && !Object.hasOwn(value, 'chat_template') && !Object.hasOwn(value, 'tokenize');
 
 export const chatFieldRules: ReadonlyMap<string, FieldRule> = new Map<string, FieldRule>([
   ['previous_response_id', refuse(shared)],
@@ -41,6 +45,10 @@ export const chatFieldRules: ReadonlyMap<string, FieldRule> = new Map<string, Fi
   ['vector_store_ids', refuse(shared)],
   ['background', refuse('calls are answered while they run', isFalse)],
   ['store', refuse('nothing is stored', isFalse)],
+  ['cached_content', refuse(shared)],
+  ['cachedContent', refuse(shared)],
+  ['extra_body', refuse('it hands settings to one vendor that nobody has priced')],
+  ['fallbacks', refuse('name other models in `models`')],
   ['debug', refuse('it shows what the gateway sends to the provider')],
 
   ['service_tier', refuse(otherPrice, oneOf('auto', 'default', 'flex', 'standard'))],
@@ -55,6 +63,9 @@ export const chatFieldRules: ReadonlyMap<string, FieldRule> = new Map<string, Fi
   ['mcp_servers', refuseTool('a tool server would run calls of its own')],
   ['web_search_options', refuseTool('web search is not served yet')],
   ['x_search_filter', refuseTool('it searches with a tool that is not served')],
+  ['search_parameters', refuseTool('web search is not served yet')],
+  ['enable_search', refuseTool('web search is not served yet', isFalse)],
+  ['data_sources', refuseTool('it searches with a tool that is not served')],
   ['stop_server_tools_when', refuseTool('it would replace the step limit of a tool loop')],
 
   ['best_of', refuse(otherPrice, (value) => value === 1)],
@@ -62,7 +73,9 @@ export const chatFieldRules: ReadonlyMap<string, FieldRule> = new Map<string, Fi
   ['prompt_logprobs', refuse(otherPrice)],
   ['priority', refuse(selfHosted)],
   ['cache_salt', refuse(selfHosted)],
+  ['extra_key', refuse(selfHosted)],
   ['chat_template', refuse(selfHosted)],
+  ['chat_template_kwargs', refuse(selfHosted, isHarmlessTemplateInput)],
   ['kv_transfer_params', refuse(selfHosted)],
   ['request_id', refuse(selfHosted)],
   ['logits_processors', refuse(selfHosted)],
