@@ -1,4 +1,4 @@
-import type { Clock } from '#core/clock.ts';
+import { type Clock, isoTime } from '#core/clock.ts';
 import { type AttoUsd, attoToNanoUp, formatAttoUsd, type NanoUsd } from '#core/money.ts';
 import type { TokenUse } from './prices.ts';
 import type { Rule } from './script-rule.ts';
@@ -72,7 +72,7 @@ export function generationPage(bill: BilledCall): string {
   const { use } = bill;
   const row = {
     id: bill.generationId,
-    created_at: new Date(bill.createdAtMs).toISOString(),
+    created_at: isoTime(bill.createdAtMs),
     model: bill.model,
     provider_name: bill.providerName,
     api_type: 'completions',

@@ -1,3 +1,5 @@
+import { isRecord } from '#core/is-record.ts';
+
 /** A value that fits a JSON schema: the same one every time, small, and never deeper than the schema's own types. */
 export function sampleJson(schema: unknown): unknown {
   return sample(schema, { root: schema, depth: 0 });
@@ -57,8 +59,4 @@ function resolve(root: unknown, reference: string): unknown {
     value = value[name];
   }
   return value;
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -22,7 +22,7 @@ export const emptyLoad = (): LoadResult => ({
 /** More would be a mistake of ours: no machine that this runs on is that fast. */
 const CALLS_MAX = 1_000_000;
 
-/** `callers` at once, each with one call after the other. Every call that was begun is finished and counted. */
+/** `callers` at once, each with one call after the other, and at least one. Every call that was begun is finished and counted. */
 export function runLoad(
   pool: Pool,
   target: Target,
@@ -33,16 +33,15 @@ export function runLoad(
   const startedMs = performance.now();
   let running = callers;
   return new Promise((resolve) => {
-    function next(caller: number): void {
-      const over = performance.now() - startedMs >= durationMs || result.calls + running > CALLS_MAX;
-      if (!over) startCall(pool, target, caller, body, (call) => ended(call, caller));
-      else if (--running === 0) resolve({ ...result, elapsedMs: performance.now() - startedMs });
-    }
+    const start = (caller: number): void =>
+      startCall(pool, target, caller, body, (call) => ended(call, caller));
     function ended(call: CallResult, caller: number): void {
       count(result, call);
-      next(caller);
+      const over = performance.now() - startedMs >= durationMs || result.calls + running > CALLS_MAX;
+      if (!over) start(caller);
+      else if (--running === 0) resolve({ ...result, elapsedMs: performance.now() - startedMs });
     }
-    for (let caller = 0; caller < callers; caller++) next(caller);
+    for (let caller = 0; caller < callers; caller++) start(caller);
   });
 }
 

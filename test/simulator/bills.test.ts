@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { startTestProvider, type TestProvider } from '../support/provider.ts';
 import { oddStreams, wrongCosts } from '../support/script-faults.ts';
-import { dataEvents, rawCall } from './raw-call.ts';
+import { rawCall, streamText } from './raw-call.ts';
 
 const chat = (more: object = {}) => ({
   model: 'faregate-sim/small',
@@ -96,13 +96,7 @@ test.each(Object.entries(oddStreams))('a stream with %s bills what its plain twi
   const odd = await rawCall(chatUrl(provider), chat({ stream: true })).answer;
   const [first, second] = provider.billed();
   expect(second?.costUsd).toBe(first?.costUsd);
-  const text = (whole: string): string =>
-    dataEvents(whole)
-      .flatMap((event) =>
-        (event.choices as { delta: { content?: string } }[]).map((choice) => choice.delta.content ?? ''),
-      )
-      .join('');
-  expect(text(odd.text)).toBe(text(plain.text));
+  expect(streamText(odd.text)).toBe(streamText(plain.text));
 });
 
 test('/generation answers 404 for its delay after the call, then the row', async () => {

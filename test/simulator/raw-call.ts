@@ -56,10 +56,21 @@ export function rawCall(url: string, body: unknown, onChunk: (bytes: number) => 
   return { answer: done, hangUp: () => req.destroy() };
 }
 
+export interface StreamEvent {
+  choices: { delta: { content?: string } }[];
+  [field: string]: unknown;
+}
+
 /** The JSON of every `data:` line, `[DONE]` left out. */
-export function dataEvents(text: string): Record<string, unknown>[] {
+export function dataEvents(text: string): StreamEvent[] {
   return text
     .split(/\r?\n/)
     .filter((line) => line.startsWith('data: ') && line !== 'data: [DONE]')
     .map((line) => JSON.parse(line.slice('data: '.length)));
 }
+
+/** The text of a stream, whatever it was cut into. */
+export const streamText = (text: string): string =>
+  dataEvents(text)
+    .flatMap((event) => event.choices.map((choice) => choice.delta.content ?? ''))
+    .join('');

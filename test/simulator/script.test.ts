@@ -5,7 +5,7 @@ import type { ScriptRule } from '../../api/simulator/script-rule.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { startTestProvider, type TestProvider } from '../support/provider.ts';
 import { errorStatuses, manyByteText, oddStreams } from '../support/script-faults.ts';
-import { dataEvents, type RawAnswer, rawCall } from './raw-call.ts';
+import { dataEvents, type RawAnswer, rawCall, streamText } from './raw-call.ts';
 
 const chat = (more: object = {}) => ({
   model: 'faregate-sim/small',
@@ -239,10 +239,7 @@ test('writes end where the rule splits them, in the middle of a letter too', asy
 test.each(Object.entries(oddStreams))('a stream with %s is still a stream', async (_, rule) => {
   const answer = await answerTo({ ...rule, text: manyByteText }, streamed);
   expect(answer).toMatchObject({ status: 200, ending: 'whole' });
-  const contents = dataEvents(answer.text).flatMap(
-    (event) => event.choices as { delta: { content?: string } }[],
-  );
-  expect(contents.map((choice) => choice.delta.content ?? '').join('')).toBe(manyByteText);
+  expect(streamText(answer.text)).toBe(manyByteText);
 });
 
 test('usage comes where the rule wants it', async () => {
