@@ -9,6 +9,7 @@ import { expireCases, grantCases, moveCases } from './cases/credit-cases.ts';
 import { putKeyCases, revokeKeyCases } from './cases/key-cases.ts';
 import { keyLimitCases } from './cases/key-limit-cases.ts';
 import { reserveCases } from './cases/reserve-cases.ts';
+import { reserveOrderCases } from './cases/reserve-order-cases.ts';
 import {
   activeAgent,
   agentWith,
@@ -29,6 +30,7 @@ export type MakeLedger = (options: { clock: FakeClock }) => Promise<Ledger>;
 
 const cases: readonly [string, readonly LedgerCase[]][] = [
   ['reserve', reserveCases],
+  ['reserve, in order', reserveOrderCases],
   ['key limits', keyLimitCases],
   ['settle', settleCases],
   ['finish', finishCases],

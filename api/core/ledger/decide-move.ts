@@ -31,6 +31,7 @@ export function decideMoveOut(state: LedgerState, command: MoveOut, nowMs: numbe
 function refuseMoveOut(agent: AgentState | undefined, command: MoveOut, nowMs: number): string | null {
   if (agent === undefined) return 'unknown_agent';
   if (command.expiresAtMs <= nowMs) return 'lot_ended';
+  if (command.nanoUsd === 0n) return 'nothing';
   const free = findLot(agent, command.expiresAtMs)?.freeNanoUsd ?? 0n;
   return command.nanoUsd > free ? 'balance' : null;
 }

@@ -206,6 +206,7 @@ export const moveCases: readonly LedgerCase[] = [
       does(moveOut('t2', 60n, { expiresAtMs: day(7) }), moveRefused),
       does(moveOut('t3', 60n), ok),
       does(moveOut('t4', 1n), moveRefused),
+      does(moveOut('t5', 0n), moveRefused),
       sees(1, { lots: lots([8, 0n, 40n]), movedOutNanoUsd: 60n }),
     ],
   },

@@ -1,0 +1,441 @@
+import { idTimeMs } from '#core/ids.ts';
+import type {
+  Command,
+  Finish,
+  Grant,
+  MoveIn,
+  MoveOut,
+  PutKey,
+  Renew,
+  Reserve,
+  RevokeKey,
+  SetAgent,
+  Settle,
+} from '#core/ledger/command.ts';
+import type { AgentState } from '#core/ledger/state.ts';
+import { windowStartMs } from './oracle-calendar.ts';
+
+export type Answer = Record<string, unknown>;
+
+/**
+ * A second ledger that only remembers what happened and works every answer out from those lists, from the first
+ * record on: no running totals, no clearing away, nothing shared with the code that it checks but types and ids.
+ */
+export class LedgerOracle {
+  readonly agents = new Map<number, OracleAgent>();
+  readonly #hashes = new Map<string, string>();
+
+  /** What the ledger must answer; takes note of the command when it is accepted. */
+  answer(command: Command, nowMs: number): Answer {
+    switch (command.type) {
+      case 'reserve':
+        return this.#reserve(command, nowMs);
+      case 'settle':
+        return this.#settle(command, nowMs);
+      case 'finish':
+        return this.#finish(command, nowMs);
+      case 'renew':
+        return this.#renew(command, nowMs);
+      case 'grant':
+        return this.#grant(command, nowMs);
+      case 'expire':
+        return this.#expire(command.agentId, nowMs);
+      case 'move_out':
+        return this.#moveOut(command, nowMs);
+      case 'move_in':
+        return this.#moveIn(command, nowMs);
+      case 'put_key':
+        return this.#putKey(command, nowMs);
+      case 'revoke_key':
+        return this.#revokeKey(command);
+      case 'set_agent':
+        return this.#setAgent(command);
+      default:
+        return command satisfies never;
+    }
+  }
+
+  /** What differs between an agent's lots and this memory of it, or `null`. */
+  compare(state: AgentState): string | null {
+    const agent = this.agents.get(state.agentId);
+    if (agent === undefined) return 'the ledger knows an agent that was never made';
+    const free = freeByLot(agent);
+    let lots = 0;
+    for (const [expiresAtMs, amount] of free) {
+      const held = heldOfLot(agent, expiresAtMs);
+      if (amount === 0n && held === 0n) continue;
+      lots++;
+      const lot = state.lots.find((one) => one.expiresAtMs === expiresAtMs);
+      if (lot?.freeNanoUsd !== amount || lot.heldNanoUsd !== held) {
+        return `lot ${expiresAtMs}: ${lot?.freeNanoUsd} free and ${lot?.heldNanoUsd} held, not ${amount} and ${held}`;
+      }
+    }
+    return lots === state.lots.length ? null : 'the ledger has a lot too many';
+  }
+
+  /** What a key's calls have charged since then, and what they hold. */
+  keyUse(agentId: number, keyId: number, sinceMs: number): { spent: bigint; held: bigint } {
+    return keyUse(this.#made(agentId), keyId, sinceMs);
+  }
+
+  #made(agentId: number): OracleAgent {
+    const known = this.agents.get(agentId);
+    if (known !== undefined) return known;
+    const agent = new OracleAgent();
+    this.agents.set(agentId, agent);
+    return agent;
+  }
+
+  #reserve(command: Reserve, nowMs: number): Answer {
+    const age = nowMs - idTimeMs(command.callId);
+    const apart = Math.abs(nowMs - command.callerNowMs) > 300_000 || age < -300_000;
+    if (apart) return no('clock_apart');
+    if (age > 600_000) return no('stale_id');
+    const agent = this.agents.get(command.agentId);
+    if (agent === undefined) return no('unknown_agent');
+    const call = agent.call(command.callId);
+    if (call !== undefined && call.settledAtMs === null) {
+      return call.nonce === command.nonce ? yes(true) : no('id_taken');
+    }
+    if (call !== undefined && isRemembered(call, nowMs)) {
+      return call.nonce === command.nonce ? no('done', { chargedNanoUsd: call.charged }) : no('id_taken');
+    }
+    const key = agent.keys.get(command.keyId);
+    if (key === undefined || key.revoked) return no('key_revoked');
+    const status = agent.status();
+    if (status !== 'active') return no(`agent_${status}`);
+    return (
+      refuseStart(agent, command, nowMs) ??
+      refuseMoney(agent, key, command, nowMs) ??
+      hold(agent, command, nowMs)
+    );
+  }
+
+  #settle(command: Settle, nowMs: number): Answer {
+    const call = this.agents.get(command.agentId)?.call(command.callId);
+    if (call === undefined) return no('no_hold');
+    if (call.settledAtMs !== null) {
+      if (!isRemembered(call, nowMs)) return no('no_hold');
+      return { ok: true, repeated: true, chargedNanoUsd: call.charged };
+    }
+    const orphan = command.cause === 'orphan';
+    if (orphan && (call.pending || nowMs - call.startedAtMs < call.timeLimitMs + 120_000)) {
+      return no('not_orphaned');
+    }
+    const cost = orphan ? 0n : command.costNanoUsd;
+    call.settledAtMs = nowMs;
+    call.charged = least(cost, call.amount);
+    let due = call.charged;
+    for (const part of call.parts) {
+      const paid = least(due, part.amount);
+      part.amount = paid;
+      due -= paid;
+    }
+    return { ok: true, repeated: false, chargedNanoUsd: call.charged, overrunNanoUsd: cost - call.charged };
+  }
+
+  #finish(command: Finish, nowMs: number): Answer {
+    const call = this.agents.get(command.agentId)?.call(command.callId);
+    if (call === undefined) return no('no_hold');
+    if (call.settledAtMs !== null) {
+      return isRemembered(call, nowMs) ? no('done', { chargedNanoUsd: call.charged }) : no('no_hold');
+    }
+    const was = call.pending;
+    call.pending = true;
+    return yes(was);
+  }
+
+  #renew(command: Renew, nowMs: number): Answer {
+    const call = this.agents.get(command.agentId)?.call(command.callId);
+    if (call === undefined || call.settledAtMs !== null || call.pending) return no('no_hold');
+    call.leaseEndsAtMs = nowMs + 60_000;
+    return { ok: true };
+  }
+
+  #grant(command: Grant, nowMs: number): Answer {
+    const agent = this.agents.get(command.agentId);
+    const known = agent?.credits.some(
+      (credit) => credit.grantId === command.grantId && nowMs < credit.atMs + 8 * 86_400_000,
+    );
+    if (known === true) return yes(true);
+    if (command.expiresAtMs % 86_400_000 !== 0) return no('not_midnight');
+    if (command.expiresAtMs <= nowMs) return no('lot_ended');
+    if (command.expiresAtMs - windowStartMs('daily', nowMs) > 8 * 86_400_000) return no('lot_too_far');
+    if (command.nanoUsd > roomOf(agent)) return no('over_cap');
+    this.#made(command.agentId).credits.push({
+      lot: command.expiresAtMs,
+      amount: command.nanoUsd,
+      grantId: command.grantId,
+      atMs: nowMs,
+    });
+    return yes(false);
+  }
+
+  #expire(agentId: number, nowMs: number): Answer {
+    const agent = this.agents.get(agentId);
+    let expiredNanoUsd = 0n;
+    if (agent === undefined) return { ok: true, expiredNanoUsd };
+    for (const [lot, amount] of freeByLot(agent)) {
+      if (lot > nowMs || amount === 0n) continue;
+      expiredNanoUsd += amount;
+      agent.credits.push({ lot, amount: -amount, grantId: null, atMs: nowMs });
+    }
+    return { ok: true, expiredNanoUsd };
+  }
+
+  #moveOut(command: MoveOut, nowMs: number): Answer {
+    const known = this.agents.get(command.agentId)?.trade(`out ${command.tradeId}`, nowMs);
+    if (known !== undefined)
+      return known.accepted ? yes(true) : { ok: false, repeated: true, reason: 'refused' };
+    const agent = this.#made(command.agentId);
+    const free = freeByLot(agent).get(command.expiresAtMs) ?? 0n;
+    const accepted = command.expiresAtMs > nowMs && command.nanoUsd > 0n && command.nanoUsd <= free;
+    const keptMs = 35 * 86_400_000;
+    const untilMs = accepted ? command.expiresAtMs + keptMs : nowMs + 8 * 86_400_000 + keptMs;
+    agent.trades.push({ name: `out ${command.tradeId}`, untilMs, accepted, expired: 0n });
+    if (!accepted) return { ok: false, repeated: false, reason: 'refused' };
+    agent.credits.push({ lot: command.expiresAtMs, amount: -command.nanoUsd, grantId: null, atMs: nowMs });
+    return yes(false);
+  }
+
+  #moveIn(command: MoveIn, nowMs: number): Answer {
+    const known = this.agents.get(command.agentId)?.trade(`in ${command.tradeId}`, nowMs);
+    if (known !== undefined) return { ...yes(true), expiredNanoUsd: known.expired };
+    const agent = this.#made(command.agentId);
+    const room = command.expiresAtMs <= nowMs ? 0n : roomOf(agent);
+    const kept = least(command.nanoUsd, room);
+    const untilMs = Math.max(nowMs, command.expiresAtMs) + 35 * 86_400_000;
+    const expired = command.nanoUsd - kept;
+    agent.trades.push({ name: `in ${command.tradeId}`, untilMs, accepted: true, expired });
+    agent.credits.push({ lot: command.expiresAtMs, amount: kept, grantId: null, atMs: nowMs });
+    return { ...yes(false), expiredNanoUsd: expired };
+  }
+
+  #putKey(command: PutKey, nowMs: number): Answer {
+    const agent = this.agents.get(command.agentId);
+    if (agent === undefined) return no('unknown_agent');
+    const key = agent.keys.get(command.keyId);
+    const text = `${command.label} ${command.limit?.limitNanoUsd} ${command.limit?.reset}`;
+    const same = key !== undefined && !key.revoked && key.text === text;
+    const repeats = same && (command.hash === null || command.hash === key.hash);
+    const acting = agent.refuseActing(command.actingKeyId, repeats);
+    if (acting !== null) return acting;
+    if (repeats) return yes(true);
+    if (key !== undefined) {
+      if (command.hash !== null && command.hash !== key.hash) return no('id_taken');
+      if (key.revoked) return no('key_revoked');
+      key.text = text;
+      key.limit = command.limit;
+      return yes(false);
+    }
+    if (command.hash === null) return no('unknown_key');
+    if (command.actingKeyId !== null && agent.status() !== 'active') return no('agent_not_active');
+    if (this.#hashes.has(command.hash)) return no('hash_taken');
+    const keys = [...agent.keys.values()];
+    if (keys.filter((one) => !one.revoked).length >= command.limits.activeKeys)
+      return no('too_many_active_keys');
+    const young = keys.filter((one) => one.overMcp && nowMs - one.madeAtMs < 86_400_000).length;
+    if (command.madeOverMcp && young >= command.limits.mcpKeysPerDay) return no('too_many_mcp_keys');
+    this.#hashes.set(command.hash, text);
+    const { hash, limit, madeOverMcp: overMcp } = command;
+    agent.keys.set(command.keyId, { text, hash, limit, overMcp, madeAtMs: nowMs, revoked: false });
+    return yes(false);
+  }
+
+  #revokeKey(command: RevokeKey): Answer {
+    const agent = this.agents.get(command.agentId);
+    const key = agent?.keys.get(command.keyId);
+    if (agent === undefined || key === undefined) return no('unknown_key');
+    const was = key.revoked;
+    const acting = agent.refuseActing(command.actingKeyId, was);
+    if (acting !== null) return acting;
+    key.revoked = true;
+    return yes(was);
+  }
+
+  #setAgent(command: SetAgent): Answer {
+    const agent = this.agents.get(command.agentId);
+    const known = agent?.sources.get(command.source);
+    if (known !== undefined && command.sourceVersion <= known.version) return yes(true);
+    if (command.mode === 'update' && agent === undefined) return no('unknown_agent');
+    if (command.mode === 'create' && agent !== undefined && agent.sources.size > 0) return no('exists');
+    const { sourceVersion: version, status } = command;
+    this.#made(command.agentId).sources.set(command.source, { version, status });
+    return yes(false);
+  }
+}
+
+interface OracleCall {
+  id: number;
+  nonce: string;
+  keyId: number;
+  video: boolean;
+  amount: bigint;
+  /** Of each lot: what is held, and once settled what was paid. */
+  parts: { lot: number; amount: bigint }[];
+  startedAtMs: number;
+  timeLimitMs: number;
+  leaseEndsAtMs: number;
+  pending: boolean;
+  settledAtMs: number | null;
+  charged: bigint;
+}
+
+interface OracleKey {
+  text: string;
+  hash: string;
+  limit: PutKey['limit'];
+  overMcp: boolean;
+  madeAtMs: number;
+  revoked: boolean;
+}
+
+class OracleAgent {
+  /** Credit that came into a lot, or left it other than by a call. */
+  readonly credits: { lot: number; amount: bigint; grantId: string | null; atMs: number }[] = [];
+  readonly calls: OracleCall[] = [];
+  readonly keys = new Map<number, OracleKey>();
+  readonly trades: { name: string; untilMs: number; accepted: boolean; expired: bigint }[] = [];
+  readonly sources = new Map<string, { version: number; status: string }>();
+
+  call(id: number): OracleCall | undefined {
+    return this.calls.find((call) => call.id === id);
+  }
+
+  trade(name: string, nowMs: number) {
+    return this.trades.find((trade) => trade.name === name && nowMs < trade.untilMs);
+  }
+
+  status(): string {
+    const said = [...this.sources.values()].map((source) => source.status);
+    if (said.includes('suspended')) return 'suspended';
+    return said.includes('active') ? 'active' : 'inactive';
+  }
+
+  refuseActing(keyId: number | null, repeats: boolean): Answer | null {
+    if (keyId === null) return null;
+    const key = this.keys.get(keyId);
+    if (key === undefined || key.revoked) return repeats ? null : no('acting_key_revoked');
+    return key.limit === null ? null : no('acting_key_limited');
+  }
+}
+
+const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+
+const yes = (repeated: boolean): Answer => ({ ok: true, repeated });
+const no = (reason: string, more: Answer = {}): Answer => ({ ok: false, reason, ...more });
+
+const isRemembered = (call: OracleCall, nowMs: number): boolean =>
+  call.settledAtMs !== null && nowMs - call.settledAtMs < 3_600_000;
+
+function freeByLot(agent: OracleAgent): Map<number, bigint> {
+  const free = new Map<number, bigint>();
+  for (const { lot, amount } of agent.credits) free.set(lot, (free.get(lot) ?? 0n) + amount);
+  for (const call of agent.calls) {
+    for (const { lot, amount } of call.parts) free.set(lot, (free.get(lot) ?? 0n) - amount);
+  }
+  return free;
+}
+
+function heldOfLot(agent: OracleAgent, expiresAtMs: number): bigint {
+  let held = 0n;
+  for (const call of agent.calls) {
+    if (call.settledAtMs !== null) continue;
+    for (const { lot, amount } of call.parts) if (lot === expiresAtMs) held += amount;
+  }
+  return held;
+}
+
+function sumOfCalls(agent: OracleAgent, amountOf: (call: OracleCall) => bigint): bigint {
+  let sum = 0n;
+  for (const call of agent.calls) sum += amountOf(call);
+  return sum;
+}
+
+const openAmount = (call: OracleCall): bigint => (call.settledAtMs === null ? call.amount : 0n);
+
+function roomOf(agent: OracleAgent | undefined): bigint {
+  let room = 9_000_000_000_000_000n;
+  if (agent === undefined) return room;
+  for (const amount of freeByLot(agent).values()) room -= amount;
+  return room - sumOfCalls(agent, openAmount);
+}
+
+/** GCRA said otherwise: no start may find more starts since any earlier one than burst and rate allow. */
+function refuseStart(agent: OracleAgent, command: Reserve, nowMs: number): Answer | null {
+  const { callsPerMinute, burst, runningCalls } = command.limits;
+  const intervalUs = Math.floor(60_000_000 / callsPerMinute);
+  let excessUs = 0;
+  for (const [i, call] of agent.calls.entries()) {
+    const startsSince = agent.calls.length - i;
+    const aheadUs = (call.startedAtMs - nowMs) * 1_000 + startsSince * intervalUs;
+    excessUs = Math.max(excessUs, aheadUs - (burst - 1) * intervalUs);
+  }
+  if (excessUs > 0) return no('rate', { retryAfterMs: Math.ceil(excessUs / 1_000) });
+  if (command.kind === 'video') return null;
+  const running = agent.calls.filter(
+    (call) => call.settledAtMs === null && !call.pending && !call.video && call.leaseEndsAtMs > nowMs,
+  ).length;
+  return running < runningCalls ? null : no('running_calls', { runningCalls: running, retryAfterMs: 1_000 });
+}
+
+function refuseMoney(agent: OracleAgent, key: OracleKey, command: Reserve, nowMs: number): Answer | null {
+  const heldNanoUsd = sumOfCalls(agent, openAmount);
+  const share = command.limits.dailyShareNanoUsd;
+  const todayMs = windowStartMs('daily', nowMs);
+  const today = sumOfCalls(agent, (call) => ((call.settledAtMs ?? 0) >= todayMs ? call.charged : 0n));
+  if (share !== null && today + heldNanoUsd + command.nanoUsd > share) {
+    return no('daily_share', { resetsAtMs: todayMs + 86_400_000 });
+  }
+  if (key.limit !== null) {
+    const { limitNanoUsd, reset } = key.limit;
+    const { spent, held } = keyUse(agent, command.keyId, windowStartMs(reset, nowMs));
+    const remaining = limitNanoUsd - spent - held;
+    if (command.nanoUsd > remaining) {
+      return no('key_limit', {
+        remainingNanoUsd: remaining < 0n ? 0n : remaining,
+        heldNanoUsd: held,
+        limitNanoUsd,
+        resetsAtMs: windowStartMs(reset, nowMs, 1),
+      });
+    }
+  }
+  let spendable = 0n;
+  for (const [lot, amount] of freeByLot(agent)) if (lot > nowMs) spendable += amount;
+  if (command.nanoUsd <= spendable) return null;
+  return no('balance', { spendableNanoUsd: spendable, heldNanoUsd });
+}
+
+function keyUse(agent: OracleAgent, keyId: number, sinceMs: number): { spent: bigint; held: bigint } {
+  const ofKey = (call: OracleCall, amount: bigint) => (call.keyId === keyId ? amount : 0n);
+  return {
+    spent: sumOfCalls(agent, (call) => ofKey(call, (call.settledAtMs ?? 0) >= sinceMs ? call.charged : 0n)),
+    held: sumOfCalls(agent, (call) => ofKey(call, openAmount(call))),
+  };
+}
+
+function hold(agent: OracleAgent, command: Reserve, nowMs: number): Answer {
+  const parts: OracleCall['parts'] = [];
+  let missing = command.nanoUsd;
+  const soonestFirst = [...freeByLot(agent)].sort(([a], [b]) => a - b);
+  for (const [lot, free] of soonestFirst) {
+    const amount = lot <= nowMs ? 0n : least(missing, free);
+    if (amount > 0n) parts.push({ lot, amount });
+    missing -= amount;
+  }
+  agent.calls.push({
+    id: command.callId,
+    nonce: command.nonce,
+    keyId: command.keyId,
+    video: command.kind === 'video',
+    amount: command.nanoUsd,
+    parts,
+    startedAtMs: nowMs,
+    timeLimitMs: command.timeLimitMs,
+    leaseEndsAtMs: nowMs + 60_000,
+    pending: false,
+    settledAtMs: null,
+    charged: 0n,
+  });
+  return yes(false);
+}

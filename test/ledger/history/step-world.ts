@@ -1,0 +1,160 @@
+import { DAY_MS, startOfDayMs } from '#core/clock.ts';
+import type { Command, PutKey, Reserve, Settle } from '#core/ledger/command.ts';
+import type { LedgerState } from '#core/ledger/state.ts';
+import { callIdAt } from '../case.ts';
+import { callEnd, callFacts, MINUTES_13, pendingPrice, savedPrice } from '../commands.ts';
+import { windowStartMs } from './oracle-calendar.ts';
+import type { Profile, Step } from './step.ts';
+
+interface NamedCall {
+  agentId: number;
+  callId: number;
+  nonce: string;
+}
+
+type StepOf<D extends Step['do']> = Extract<Step, { do: D }>;
+
+/** Turns relative steps into commands: keeps the time and the names given so far. */
+export class StepWorld {
+  nowMs: number;
+  readonly #profile: Profile;
+  readonly #calls: NamedCall[] = [];
+  readonly #latest = { call: 0, g: 0, t: 0 };
+
+  constructor(profile: Profile) {
+    this.#profile = profile;
+    this.nowMs = profile.startMs;
+  }
+
+  /** `null`: only time moves. */
+  commandOf(step: Step, state: LedgerState): Command | null {
+    switch (step.do) {
+      case 'wait':
+        this.nowMs += step.ms;
+        return null;
+      case 'until':
+        this.#moveUntil(step);
+        return null;
+      case 'grant': {
+        const grantId = this.#name('g', step.pick);
+        return {
+          type: 'grant',
+          agentId: step.agent,
+          grantId,
+          ...this.#lot(step),
+          nanoUsd: this.#nano(step.units),
+        };
+      }
+      case 'reserve':
+        return this.#reserve(step);
+      case 'renew': {
+        const generationId = step.generation === 0 ? null : `gen-${step.generation}`;
+        return { type: 'renew', ...this.#call(step.pick, state), generationId };
+      }
+      case 'finish':
+        return { type: 'finish', ...this.#call(step.pick, state), end: callEnd, pending: pendingPrice };
+      case 'settle':
+        return this.#settle(step, state);
+      case 'expire':
+        return { type: 'expire', agentId: step.agent };
+      case 'move_out':
+      case 'move_in': {
+        const tradeId = this.#name('t', step.pick);
+        const lot = this.#lot({ ...step, crooked: false });
+        return { type: step.do, agentId: step.agent, tradeId, ...lot, nanoUsd: this.#nano(step.units) };
+      }
+      case 'put_key':
+        return this.#putKey(step);
+      case 'revoke_key':
+        return { type: 'revoke_key', agentId: step.agent, keyId: step.key, actingKeyId: step.acting };
+      case 'set_agent': {
+        const source = `source-${step.source}`;
+        const last = state.agents.get(step.agent)?.statusBySource.get(source)?.sourceVersion ?? 1;
+        const { agent: agentId, mode, status } = step;
+        const sourceVersion = last + step.ahead;
+        return { type: 'set_agent', agentId, mode, source, sourceVersion, status, name: 'Ada', token: null };
+      }
+      default:
+        return step satisfies never;
+    }
+  }
+
+  #moveUntil(step: StepOf<'until'>): void {
+    const reset = { day: 'daily', week: 'weekly', month: 'monthly' } as const;
+    this.nowMs = Math.max(this.nowMs, windowStartMs(reset[step.turn], this.nowMs, 1) + step.offMs);
+  }
+
+  #reserve(step: StepOf<'reserve'>): Reserve {
+    const { agentId, callId, nonce } = this.#startedCall(step);
+    return {
+      type: 'reserve',
+      agentId,
+      callId,
+      nonce: step.otherProcess ? 'process-2' : nonce,
+      keyId: step.key,
+      kind: step.kind,
+      nanoUsd: this.#nano(step.units),
+      timeLimitMs: step.kind === 'video' ? 10 * MINUTES_13 : MINUTES_13,
+      callerNowMs: this.nowMs + step.apartMs,
+      call: callFacts,
+      price: savedPrice,
+      limits: this.#profile.limits,
+    };
+  }
+
+  /** Mostly a new call, sometimes one of the latest again. */
+  #startedCall(step: StepOf<'reserve'>): NamedCall {
+    const known = step.pick < 2 ? this.#calls.at(-1 - step.pick) : undefined;
+    if (known !== undefined) return known;
+    const callId = callIdAt(this.nowMs - step.idAgeMs, ++this.#latest.call % 4095);
+    const call = { agentId: step.agent, callId, nonce: 'process-1' };
+    this.#calls.push(call);
+    return call;
+  }
+
+  /** Mostly an open call, sometimes any, and once in a while one that was never started. */
+  #call(pick: number, state: LedgerState): { agentId: number; callId: number } {
+    const open = [...state.agents.values()].flatMap((agent) =>
+      Array.from(agent.holds.keys(), (callId) => ({ agentId: agent.agentId, callId })),
+    );
+    const known = pick % 4 === 3 || open.length === 0 ? this.#calls.toReversed() : open;
+    const call = known[(pick >> 2) % Math.max(1, known.length)];
+    if (call === undefined || pick === 0) return { agentId: 1, callId: callIdAt(this.nowMs, 4095) };
+    return { agentId: call.agentId, callId: call.callId };
+  }
+
+  #settle(step: StepOf<'settle'>, state: LedgerState): Settle {
+    const call = this.#call(step.pick, state);
+    const cause = step.orphan ? 'orphan' : 'end';
+    return { type: 'settle', ...call, costNanoUsd: this.#nano(step.units), end: callEnd, cause };
+  }
+
+  #putKey(step: StepOf<'put_key'>): PutKey {
+    const hash = { own: `hash-${step.agent}-${step.key}`, other: 'hash-1-1', none: null }[step.hash];
+    return {
+      type: 'put_key',
+      agentId: step.agent,
+      keyId: step.key,
+      label: `label ${step.label}`,
+      prefix: 'fg_prefix000',
+      hash,
+      limit:
+        step.limitUnits === null ? null : { limitNanoUsd: this.#nano(step.limitUnits), reset: step.reset },
+      actingKeyId: step.acting,
+      madeOverMcp: step.overMcp,
+      limits: this.#profile.keyLimits,
+    };
+  }
+
+  /** Mostly a new name, for a pick of 0 the latest again. */
+  #name(prefix: 'g' | 't', pick: number): string {
+    if (pick > 0) this.#latest[prefix]++;
+    return `${prefix}${this.#latest[prefix]}`;
+  }
+
+  #lot(step: { days: number; crooked: boolean }): { expiresAtMs: number } {
+    return { expiresAtMs: startOfDayMs(this.nowMs) + step.days * DAY_MS + (step.crooked ? 1 : 0) };
+  }
+
+  #nano = (units: number): bigint => BigInt(units) * this.#profile.unit;
+}
