@@ -130,7 +130,10 @@ export async function startTestAdmin({
     auditClosed = true;
   }
 
+  let stopped = false;
   async function stop(): Promise<void> {
+    if (stopped) return;
+    stopped = true;
     await server.close();
     await closeAudit();
     config.close();

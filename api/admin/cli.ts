@@ -1,0 +1,10 @@
+#!/usr/bin/env node
+import { cliEnvironment } from '../config/cli-environment.ts';
+import { runCli } from './cli/run-cli.ts';
+
+process.exitCode = await runCli(process.argv.slice(2), {
+  environment: cliEnvironment(),
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+});

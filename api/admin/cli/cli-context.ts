@@ -1,0 +1,53 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import type { CliEnvironment } from '../../config/cli-environment.ts';
+import { confirm } from './confirm.ts';
+import { findGateway } from './find-gateway.ts';
+import { createGatewayClient, type GatewayClient } from './gateway-client.ts';
+import { type Paint, paintFor, type Terminal } from './terminal.ts';
+
+export interface CliIo extends Terminal {
+  environment: CliEnvironment;
+}
+
+export interface GlobalOptions {
+  json?: true;
+  url?: string;
+  tokenFile?: string;
+}
+
+/** What a command works with. */
+export interface CliContext {
+  client: GatewayClient;
+  paint: Paint;
+  /** The answer as it came with `--json`, else the lines. */
+  show(raw: unknown, lines: () => readonly string[]): void;
+  /** The command ends with this code all the same: an audit that found something. */
+  fail(): void;
+  confirm(question: string): Promise<void>;
+}
+
+export function createContext(program: Command, io: CliIo, fail: () => void): CliContext {
+  const options = program.opts<GlobalOptions>();
+  const paint = paintFor(io.stdout);
+  return {
+    client: createGatewayClient(findGateway(options, io.environment)),
+    paint,
+    show(raw, lines) {
+      io.stdout.write(options.json ? `${JSON.stringify(raw, null, 2)}\n` : `${lines().join('\n')}\n`);
+    },
+    fail,
+    confirm: (question) => confirm(question, io),
+  };
+}
+
+export type OpenContext = () => CliContext;
+
+/** An id as an argument. */
+export function parseId(text: string): string {
+  if (/^[1-9]\d{0,15}$/.test(text)) return text;
+  throw new InvalidArgumentError('It has to be a number.');
+}
+
+export const dollars = (usd: string): string => `$${usd}`;
+/** `2026-11-21 10:00`, UTC. */
+export const shortTime = (iso: string | null): string => iso?.slice(0, 16).replace('T', ' ') ?? 'never';

@@ -1,0 +1,49 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { randomBase62 } from '#core/ids.ts';
+import { GRANT_DAYS_MAX } from '#core/limits.ts';
+import { AgentDetail } from '../schemas/agent-record.ts';
+import { agentLines } from './agents.ts';
+import { type OpenContext, parseId } from './cli-context.ts';
+import { CliError } from './cli-error.ts';
+
+const creditGrant = z.object({ grant_id: z.string(), repeated: z.boolean(), agent: AgentDetail });
+
+export function addCredit(program: Command, open: OpenContext): void {
+  program
+    .command('credit')
+    .description('what calls are paid from')
+    .command('grant')
+    .argument('<agent>', 'its id', parseId)
+    .argument('<usd>', 'US dollars, such as 5 or 0.25')
+    .option('--days <days>', `full days that it lasts, up to ${GRANT_DAYS_MAX}`, String(GRANT_DAYS_MAX))
+    .option('--grant-id <id>', 'booked once: give it again to repeat a grant whose answer was lost')
+    .description('add credit to an agent')
+    .action(async (id: string, usd: string, options: { days: string; grantId?: string }) => {
+      const { client, show, paint } = open();
+      const grantId = options.grantId ?? `cli-${randomBase62(16)}`;
+      const body = { usd, days: Number(options.days), grant_id: grantId };
+      const { raw, value } = await client
+        .post(creditGrant, `/agents/${id}/grants`, body)
+        .catch((error: unknown) => Promise.reject(withGrantId(error, grantId)));
+      const what = value.repeated
+        ? `The grant ${grantId} was booked before: nothing was added.`
+        : `Granted $${usd} as ${grantId}.`;
+      show(raw, () => [what, '', ...agentLines(value.agent, paint)]);
+    });
+}
+
+/** After a lost answer nobody knows whether the credit was booked; the same id makes asking again safe. */
+function withGrantId(error: unknown, grantId: string): unknown {
+  if (!(error instanceof CliError) || isRefusal(error)) return error;
+  return new CliError(
+    error.exitCode,
+    `${error.message}\nIf the credit may have been booked, repeat with --grant-id ${grantId}: an id is booked once.`,
+    { ...error.body, grant_id: grantId },
+  );
+}
+
+const isRefusal = ({ body }: CliError): boolean =>
+  z
+    .object({ error: z.object({ code: z.enum(['invalid_request', 'not_found', 'invalid_api_key']) }) })
+    .safeParse(body).success;

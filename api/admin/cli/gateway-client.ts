@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { CLI_TIMEOUT_MS } from '#core/limits.ts';
+import { CliError, exitCodes, unreachable } from './cli-error.ts';
+import type { GatewayAddress } from './find-gateway.ts';
+
+/** An answer twice: as it came, for programs, and checked, for the tables. */
+export interface Answer<T> {
+  raw: unknown;
+  value: T;
+}
+
+export interface GatewayClient {
+  get<T>(schema: z.ZodType<T>, path: string, query?: Record<string, string | undefined>): Promise<Answer<T>>;
+  post<T>(schema: z.ZodType<T>, path: string, body?: object): Promise<Answer<T>>;
+}
+
+const errorBody = z.looseObject({ error: z.looseObject({ message: z.string(), code: z.string() }) });
+
+export function createGatewayClient({ url, token }: GatewayAddress): GatewayClient {
+  async function ask<T>(schema: z.ZodType<T>, path: string, init: RequestInit): Promise<Answer<T>> {
+    const { status, raw } = await send(url + path, {
+      ...init,
+      headers: { authorization: `Bearer ${token.reveal()}` },
+      redirect: 'error',
+      signal: AbortSignal.timeout(CLI_TIMEOUT_MS),
+    });
+    if (status !== 200) throw refusal(url, raw);
+    const checked = schema.safeParse(raw);
+    if (!checked.success) throw notAGateway(url);
+    return { raw, value: checked.data };
+  }
+
+  return {
+    get(schema, path, query = {}) {
+      const given = Object.entries(query).flatMap(([name, value]) => (value ? [[name, value]] : []));
+      const search = new URLSearchParams(given).toString();
+      return ask(schema, search === '' ? path : `${path}?${search}`, { method: 'GET' });
+    },
+    post: (schema, path, body = {}) => ask(schema, path, { method: 'POST', body: JSON.stringify(body) }),
+  };
+}
+
+async function send(url: string, init: RequestInit): Promise<{ status: number; raw: unknown }> {
+  let response: Response;
+  try {
+    response = await fetch(url, init);
+  } catch (error) {
+    throw unreachable(
+      `No gateway answers at ${new URL(url).origin} (${reasonOf(error)}). Is it running? Start it with "make run", ` +
+        'or name another with --url.',
+    );
+  }
+  try {
+    return { status: response.status, raw: await response.json() };
+  } catch {
+    throw notAGateway(url);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  if (error.name === 'TimeoutError') return `nothing within ${CLI_TIMEOUT_MS / 1000} s`;
+  const { cause } = error;
+  if (cause instanceof Error && 'code' in cause) return String(cause.code);
+  return cause instanceof Error ? cause.message : error.message;
+}
+
+function refusal(url: string, raw: unknown): CliError {
+  const checked = errorBody.safeParse(raw);
+  if (!checked.success) return notAGateway(url);
+  const { message, code } = checked.data.error;
+  const hint =
+    code === 'invalid_api_key' ? ' The gateway does not know the token that this command found.' : '';
+  return new CliError(exitCodes.refused, message + hint, checked.data);
+}
+
+const notAGateway = (url: string): CliError =>
+  unreachable(
+    `What answers at ${new URL(url).origin} is not the admin API of a Faregate gateway of this release.`,
+  );

@@ -1,0 +1,90 @@
+import { type Command, Option } from 'commander';
+import { z } from 'zod';
+import { NewOperatorKey, OperatorKey } from '../schemas/key-record.ts';
+import { dollars, type OpenContext, parseId, shortTime } from './cli-context.ts';
+import { CliError, exitCodes, usageError } from './cli-error.ts';
+import { formatFacts, formatTable } from './table.ts';
+
+const keyList = z.object({ keys: z.array(OperatorKey) });
+
+export function addKeys(program: Command, open: OpenContext): void {
+  const keys = program.command('keys').description("agents' API keys");
+
+  keys
+    .command('create')
+    .argument('<agent>', 'its id', parseId)
+    .argument('<label>', 'one line, for recognition')
+    .option('--limit-usd <usd>', 'spending limit per period; without it the key may manage keys')
+    .addOption(new Option('--reset <period>', 'of the limit').choices(['daily', 'weekly', 'monthly']))
+    .description('make a key; its secret is shown once')
+    .action(async (id: string, label: string, options: { limitUsd?: string; reset?: string }) => {
+      const { client, show, paint } = open();
+      const { limitUsd, reset } = options;
+      if ((limitUsd === undefined) !== (reset === undefined)) {
+        throw usageError('A spending limit needs both --limit-usd and --reset.');
+      }
+      const spending_limit = limitUsd === undefined ? null : { usd: limitUsd, reset };
+      const { raw, value } = await client.post(NewOperatorKey, `/agents/${id}/keys`, {
+        label,
+        spending_limit,
+      });
+      show(raw, () => [
+        ...formatFacts(
+          [
+            ['Key', value.key],
+            ['Id', String(value.id)],
+            ['Label', value.label],
+            ['Limit', limitText(value)],
+          ],
+          paint,
+        ),
+        '',
+        'Keep the key now: it is not shown again.',
+      ]);
+    });
+
+  keys
+    .command('list')
+    .argument('<agent>', 'its id', parseId)
+    .description("an agent's keys, revoked ones too")
+    .action(async (id: string) => {
+      const { client, show, paint } = open();
+      const { raw, value } = await client.get(keyList, `/agents/${id}/keys`);
+      show(raw, () => formatTable(value.keys, columns, paint));
+    });
+
+  keys
+    .command('revoke')
+    .argument('<agent>', 'its id', parseId)
+    .argument('<key>', "the key's id", parseId)
+    .option('--yes', 'do not ask')
+    .description('the key stops on its next call; running calls finish')
+    .action(async (id: string, keyId: string, { yes }: { yes?: true }) => {
+      const { client, show, paint, confirm } = open();
+      if (!yes) {
+        const { value } = await client.get(keyList, `/agents/${id}/keys`);
+        const key = value.keys.find((each) => String(each.id) === keyId);
+        if (key === undefined) throw new CliError(exitCodes.refused, `Agent ${id} has no key ${keyId}.`);
+        await confirm(`Revoke key ${keyId} (${key.label}, ${key.prefix}…)?`);
+      }
+      const { raw, value } = await client.post(OperatorKey, `/agents/${id}/keys/${keyId}/revoke`);
+      show(raw, () => formatTable([value], columns, paint));
+    });
+}
+
+const limitText = ({ spending_limit: limit }: Pick<OperatorKey, 'spending_limit'>): string =>
+  limit === null ? 'none' : `${dollars(limit.limit_usd)} ${limit.reset}`;
+
+const columns = [
+  { title: 'ID', text: (key: OperatorKey) => String(key.id), right: true as const },
+  { title: 'LABEL', text: (key: OperatorKey) => key.label },
+  { title: 'PREFIX', text: (key: OperatorKey) => key.prefix },
+  { title: 'LIMIT', text: limitText },
+  { title: 'THIS MONTH', text: (key: OperatorKey) => dollars(key.month_usd), right: true as const },
+  { title: 'LAST USED', text: (key: OperatorKey) => shortTime(key.last_used_at) },
+  {
+    title: 'STATUS',
+    text: (key: OperatorKey) => (key.revoked_at === null ? 'active' : `revoked ${shortTime(key.revoked_at)}`),
+    style: (key: OperatorKey) => (key.revoked_at === null ? ('green' as const) : ('dim' as const)),
+  },
+];

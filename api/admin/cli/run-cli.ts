@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError } from 'commander';
+import { addAgents } from './agents.ts';
+import { addCalls } from './calls.ts';
+import { addCatalog } from './catalog.ts';
+import { type CliIo, createContext, type GlobalOptions, type OpenContext } from './cli-context.ts';
+import { CliError, exitCodes } from './cli-error.ts';
+import { addCredit } from './credit.ts';
+import { addKeys } from './keys.ts';
+import { addLedger } from './ledger.ts';
+import { paintFor, printable } from './terminal.ts';
+
+/** Resolves with the exit code. */
+export async function runCli(args: readonly string[], io: CliIo): Promise<number> {
+  let exitCode: number = exitCodes.ok;
+  const program = new Command('faregate');
+  const open: OpenContext = () =>
+    createContext(program, io, () => {
+      exitCode = exitCodes.refused;
+    });
+  describe(program, io);
+  for (const add of [addAgents, addCredit, addKeys, addCatalog, addLedger, addCalls]) add(program, open);
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+    if (!(error instanceof CliError)) throw error;
+    const asJson = program.opts<GlobalOptions>().json === true;
+    const text = asJson ? JSON.stringify(error.body) : paintFor(io.stderr)('red', printable(error.message));
+    io.stderr.write(`${text}\n`);
+    return error.exitCode;
+  }
+}
+
+function describe(program: Command, io: CliIo): void {
+  const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
+  program
+    .description('Operates a Faregate gateway over its admin API.')
+    .version(version)
+    .option('--json', 'print the answer as JSON, for programs')
+    .option('--url <address>', 'address of the admin API; without it, the gateway that runs on this machine')
+    .option('--token-file <path>', 'file that holds its admin token')
+    .addHelpText('after', HELP)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => io.stdout.write(text),
+      writeErr: (text) => io.stderr.write(text),
+    });
+}
+
+const HELP = `
+Without --url the gateway is found by its data folder: FAREGATE_DATA, or .faregate in the current folder.
+
+Exit codes:
+  0  done
+  1  refused: the gateway said no, an audit found something, or you said no
+  2  wrong usage
+  3  the gateway cannot be reached`;

@@ -1,0 +1,319 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough, Writable } from 'node:stream';
+import { stripVTControlCharacters } from 'node:util';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { hashApiKey } from '#core/accounts/api-key.ts';
+import { runCli } from '../../api/admin/cli/run-cli.ts';
+import { startTestAdmin, type TestAdmin, TOKEN } from './admin-harness.ts';
+
+let folder = '';
+let admin: TestAdmin;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'faregate-cli-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+beforeEach(async () => {
+  admin = await startTestAdmin();
+  writeDemo(admin.url);
+});
+afterEach(() => admin.stop());
+
+const writeDemo = (admin_url: string, admin_token = TOKEN): void =>
+  writeFileSync(join(folder, 'demo.json'), JSON.stringify({ admin_url, admin_token }));
+
+interface RunOptions {
+  /** What a person at a terminal types; without it nobody is there. */
+  types?: string;
+  /** Standard output is a terminal. */
+  colours?: boolean;
+  dataDir?: string;
+  internalPort?: string;
+}
+
+/** The command in this process. */
+async function run(args: readonly string[], options: RunOptions = {}) {
+  const stdin = Object.assign(new PassThrough(), { isTTY: options.types !== undefined });
+  stdin.end(options.types ?? '');
+  const stdout = sink(options.colours ?? false);
+  const stderr = sink(false);
+  const code = await runCli(args, {
+    environment: { dataDir: options.dataDir ?? folder, internalPort: options.internalPort ?? '1' },
+    stdin,
+    stdout: stdout.stream,
+    stderr: stderr.stream,
+  });
+  return { code, out: stdout.text(), err: stderr.text() };
+}
+
+function sink(isTTY: boolean) {
+  const chunks: string[] = [];
+  const stream = new Writable({
+    decodeStrings: false,
+    write(chunk, _, done) {
+      chunks.push(String(chunk));
+      done();
+    },
+  });
+  return { stream: Object.assign(stream, { isTTY }), text: () => chunks.join('') };
+}
+
+const cli = (line: string, options?: RunOptions) => run(line.split(' '), options);
+
+describe('a first customer', () => {
+  test('is made, paid for, and given a key that works', async () => {
+    expect(await cli('agents create alpha')).toMatchObject({ code: 0, err: '' });
+    const granted = await cli('credit grant 1 5');
+    expect(granted.code).toBe(0);
+    expect(granted.out).toMatch(/Granted \$5 as cli-\w{16}\.[\s\S]*Spendable\s+\$5\n/);
+    const made = await run(['keys', 'create', '1', 'web shop']);
+    expect(made.code).toBe(0);
+    const key = /fg_[0-9A-Za-z]{38}/.exec(made.out)?.[0] ?? '';
+    expect(made.out).toContain('not shown again');
+    const found = await admin.ledger.findKey([hashApiKey(key, admin.pepper)]);
+    expect(found).toMatchObject({ found: true, agentId: 1 });
+    const shown = await cli('keys list 1');
+    expect(shown.out).toMatch(/web shop\s+fg_/);
+    expect(shown.out).not.toContain(key);
+  });
+
+  test('can be given a key with a spending limit, named whole or not at all', async () => {
+    await cli('agents create alpha');
+    const made = await cli('keys create 1 shop --limit-usd 10 --reset daily');
+    expect(made.out).toMatch(/Limit\s+\$10 daily/);
+    expect(await cli('keys create 1 shop --limit-usd 10')).toMatchObject({ code: 2 });
+    expect(await cli('keys create 1 shop --limit-usd 10 --reset hourly')).toMatchObject({ code: 2 });
+    expect((await admin.get('/agents/1/keys')).body.keys).toHaveLength(1);
+  });
+});
+
+test('lists agents in columns, and says how to see the rest', async () => {
+  await cli('agents create alpha');
+  await run(['agents', 'create', 'a much longer name', '--inactive']);
+  const { out } = await cli('agents list');
+  const [head, first, second] = out.split('\n');
+  expect(head).toMatch(/^ID {2}NAME +TOKEN {2}STATUS +CREATED$/);
+  expect(first?.indexOf('active')).toBe(head?.indexOf('STATUS'));
+  expect(second).toContain('inactive');
+  expect((await cli('agents list --limit 1')).out).toContain('More: agents list --limit 1 --after 1');
+  expect((await cli('agents list --after 1')).out).not.toContain('alpha');
+});
+
+test('--json prints the answer as it came, wherever it stands', async () => {
+  await cli('agents create alpha');
+  const expected = (await admin.get('/agents/1')).body;
+  for (const line of ['--json agents show 1', 'agents show 1 --json', 'agents --json show 1']) {
+    const { code, out } = await cli(line);
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toEqual(expected);
+  }
+});
+
+test('colours are for terminals: a pipe gets the same text without them', async () => {
+  await cli('agents create alpha');
+  const plain = (await cli('agents list')).out;
+  const coloured = (await cli('agents list', { colours: true })).out;
+  expect(plain).toBe(stripVTControlCharacters(plain));
+  expect(coloured).not.toBe(plain);
+  expect(stripVTControlCharacters(coloured)).toBe(plain);
+});
+
+test('a name from far away cannot write to the terminal', async () => {
+  await admin.ledger.execute({
+    type: 'set_agent',
+    agentId: 1,
+    mode: 'create',
+    source: 'launches',
+    sourceVersion: 1,
+    status: 'active',
+    name: 'evil\u001b]0;owned\u0007\r\u202e',
+    token: null,
+  });
+  for (const line of ['agents list', 'agents show 1', 'agents suspend 1']) {
+    const { out, err } = await cli(line, { types: 'n\n', colours: true });
+    expect(out + err).toContain('evil');
+    const seen = stripVTControlCharacters(out + err).replaceAll('\n', '');
+    expect(seen).not.toMatch(/\p{Cc}|\u202e/u);
+  }
+});
+
+describe('what hurts when it was a mistake', () => {
+  const status = async () => (await admin.get('/agents/1')).body.status;
+
+  beforeEach(() => cli('agents create alpha'));
+
+  test('is asked about, and only a yes does it', async () => {
+    for (const types of ['n\n', '\n', 'yess\n', '']) {
+      const answer = await cli('agents suspend 1', { types });
+      expect(answer).toMatchObject({ code: 1 });
+      expect(answer.err).toContain('Suspend agent 1 (alpha, 0 running calls)? [y/N]');
+      expect(answer.err).toContain('Nothing was done.');
+      expect(await status()).toBe('active');
+    }
+    expect(await cli('agents suspend 1', { types: 'y\n' })).toMatchObject({ code: 0 });
+    expect(await status()).toBe('suspended');
+    expect((await cli('agents activate 1')).out).toMatch(/Status\s+active/);
+  });
+
+  test('is not done when nobody is there to ask, unless with --yes', async () => {
+    const refused = await cli('agents suspend 1');
+    expect(refused.code).toBe(2);
+    expect(refused.err).toContain('add --yes');
+    expect(await status()).toBe('active');
+    expect(await cli('agents suspend 1 --yes')).toMatchObject({ code: 0 });
+    expect(await status()).toBe('suspended');
+  });
+
+  test('names the key that it revokes', async () => {
+    const { id, prefix } = (await admin.post('/agents/1/keys', { label: 'web shop' })).body;
+    const answer = await cli(`keys revoke 1 ${id}`, { types: 'n\n' });
+    expect(answer.err).toContain(`Revoke key ${id} (web shop, ${prefix}…)?`);
+    expect((await admin.get('/agents/1')).body.active_keys).toBe(1);
+    expect(await cli(`keys revoke 1 ${id}`, { types: 'yes\n' })).toMatchObject({ code: 0 });
+    expect((await admin.get('/agents/1')).body.active_keys).toBe(0);
+    expect(await cli('keys revoke 1 5', { types: 'yes\n' })).toMatchObject({ code: 1 });
+  });
+});
+
+describe('exit codes', () => {
+  test('1: the gateway says no, in one sentence', async () => {
+    const answer = await cli('agents show 9');
+    expect(answer).toEqual({ code: 1, out: '', err: 'There is no agent 9.\n' });
+    const json = await cli('agents show 9 --json');
+    expect(json).toMatchObject({ code: 1, out: '' });
+    expect(JSON.parse(json.err).error).toMatchObject({ code: 'not_found' });
+  });
+
+  test('1: an audit finds something', async () => {
+    await cli('agents create alpha');
+    expect(await cli('ledger audit')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('books are right'),
+    });
+    const agent = admin.ledger.state.agents.get(1);
+    if (agent !== undefined) agent.chargedNanoUsd = 5n;
+    const { code, out } = await cli('ledger audit');
+    expect(code).toBe(1);
+    expect(out).toMatch(/1 problems:[\s\S]*came in/);
+    expect((await cli('ledger audit --json')).code).toBe(1);
+  });
+
+  test('1: a reload finds a wrong file, and the check tells of it', async () => {
+    expect((await cli('catalog check')).code).toBe(0);
+    admin.file.text = 'models: 5';
+    expect(await cli('catalog reload')).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('was not reloaded'),
+    });
+    expect((await cli('catalog check')).code).toBe(1);
+  });
+
+  test.each([
+    'nope',
+    'agents nope',
+    'agents show',
+    'agents show x',
+    'agents show 0',
+    'agents list --nope',
+    '--url nowhere agents list',
+    '--url ftp://127.0.0.1 agents list',
+    '--token-file /nowhere/token agents list',
+  ])('2: faregate %s', async (line) => {
+    const { code, out, err } = await cli(line);
+    expect([code, out]).toEqual([2, '']);
+    expect(err).not.toBe('');
+  });
+
+  test('3: nothing has ever run here, nothing answers, or something else does', async () => {
+    const nowhere = await cli('agents list', { dataDir: join(folder, 'empty') });
+    expect(nowhere.code).toBe(3);
+    expect(nowhere.err).toContain('No gateway has been started in');
+
+    await admin.stop();
+    const stopped = await cli('agents list');
+    expect(stopped.code).toBe(3);
+    expect(stopped.err).toContain('ECONNREFUSED');
+    expect(stopped.err).toContain('make run');
+    admin = await startTestAdmin();
+
+    const other = createServer((_, res) => res.end('<html>hello</html>'));
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as AddressInfo;
+    const stranger = await cli(`--url http://127.0.0.1:${port} agents list`);
+    expect(stranger.code).toBe(3);
+    expect(stranger.err).toContain('not the admin API');
+    other.close();
+  });
+
+  test('are explained by --help', async () => {
+    const { code, out } = await cli('--help');
+    expect(code).toBe(0);
+    for (const words of ['0  done', '1  refused', '2  wrong usage', '3  the gateway cannot']) {
+      expect(out).toContain(words);
+    }
+  });
+});
+
+test('a grant whose answer was lost says how to repeat it safely; a refused one does not', async () => {
+  await cli('agents create alpha');
+  const refused = await cli('credit grant 1 0');
+  expect(refused).toMatchObject({ code: 1 });
+  expect(refused.err).not.toContain('--grant-id');
+  await admin.ledger.close();
+  const lost = await cli('credit grant 1 5');
+  expect(lost.code).toBe(1);
+  expect(lost.err).toMatch(/repeat with --grant-id cli-\w{16}/);
+});
+
+test('the same grant id is booked once', async () => {
+  await cli('agents create alpha');
+  await cli('credit grant 1 5 --grant-id a --days 2');
+  const again = await cli('credit grant 1 5 --grant-id a');
+  expect(again.out).toContain('nothing was added');
+  expect((await admin.get('/agents/1')).body.balance_usd).toBe('5');
+});
+
+test('shows prices per million tokens, and finds a call', async () => {
+  const { out } = await cli('catalog show small');
+  expect(out).toMatch(/acme\/small\s+vllm\s+0\.1\s+0\.4\s+0\n/);
+  expect(await cli('calls find 4242')).toMatchObject({ code: 1 });
+});
+
+describe('the gateway is found', () => {
+  test('by its data folder alone, when it has written no demo.json', async () => {
+    const dataDir = mkdtempSync(join(folder, 'plain-'));
+    writeFileSync(join(dataDir, 'admin-token'), `${TOKEN}\n`);
+    const internalPort = new URL(admin.url).port;
+    expect(await cli('agents list', { dataDir, internalPort })).toMatchObject({ code: 0 });
+  });
+
+  test('by --url, with or without /admin, and --token-file', async () => {
+    const tokenFile = join(folder, 'token');
+    writeFileSync(tokenFile, TOKEN);
+    const dataDir = join(folder, 'none');
+    for (const url of [admin.url, admin.url.replace('/admin', ''), `${admin.url}/`]) {
+      expect(await cli(`--url ${url} --token-file ${tokenFile} agents list`, { dataDir })).toMatchObject({
+        code: 0,
+      });
+    }
+  });
+
+  test('but another machine is not told the token of this one', async () => {
+    const answer = await cli('--url http://gateway.example:9090 agents list');
+    expect(answer.code).toBe(2);
+    expect(answer.err).toContain('--token-file');
+  });
+
+  test('and a token that it does not know is refused', async () => {
+    writeDemo(admin.url, TOKEN.replace('0', '1'));
+    const answer = await cli('agents list');
+    expect(answer.code).toBe(1);
+    expect(answer.err).toContain('does not know the token');
+    expect(answer.err).not.toContain('fg_admin_1');
+  });
+});
