@@ -16,8 +16,8 @@ export class JournalDamagedError extends JournalError {
   constructor(file: string, seq: number | null, problem: string, options?: ErrorOptions) {
     const place = seq === null ? '' : ` at seq ${seq}`;
     super(
-      `${file} is damaged${place}: ${problem}. Nothing was changed. Keep a copy of the folder and restore the ` +
-        'newest backup with `faregate restore`',
+      `${file} is damaged${place}: ${problem}. Nothing was repaired or removed. Keep a copy of the folder and ` +
+        'restore the newest backup with `faregate restore`',
       options,
     );
     this.file = file;

@@ -6,6 +6,8 @@ import { JournalDamagedError, JournalTooNewError } from './journal-errors.ts';
 const APPLICATION_ID = 0x46415245;
 export const SCHEMA_VERSION = 1;
 
+const OBJECTS = ['ledger', 'journal', 'agents', 'calls', 'calls_by_agent', 'calls_by_key', 'usage_days'];
+
 /**
  * One row a batch, not one an event: a third of the CPU. `ended` stands before `events`, so that reading it does
  * not walk through the pages of a long text.
@@ -76,8 +78,13 @@ PRAGMA user_version = ${SCHEMA_VERSION};
 /** Makes the tables in an empty file; refuses a file of anything else, or of a release that this one does not know. */
 export function prepareSchema(db: DatabaseSync, file: string): void {
   const version = readPragma(db, 'user_version');
-  const objects = db.prepare('SELECT count(*) AS count FROM sqlite_schema').get()?.count;
-  if (version === 0 && objects === 0) {
+  const found = new Set(
+    db
+      .prepare('SELECT name FROM sqlite_schema')
+      .all()
+      .map((row) => row.name),
+  );
+  if (version === 0 && found.size === 0) {
     inTransaction(db, () => db.exec(SCHEMA));
     return;
   }
@@ -88,6 +95,8 @@ export function prepareSchema(db: DatabaseSync, file: string): void {
   if (version !== SCHEMA_VERSION) {
     throw new JournalDamagedError(file, null, `no release wrote schema version ${version}`);
   }
+  const missing = OBJECTS.filter((name) => !found.has(name));
+  if (missing.length > 0) throw new JournalDamagedError(file, null, `${missing.join(', ')} is missing`);
 }
 
 function readPragma(db: DatabaseSync, name: 'user_version' | 'application_id'): number {

@@ -1,0 +1,26 @@
+import { toCallRow } from '#core/calls/sqlite-call-rows.ts';
+import type { OpenJournal } from '#core/ledger/journal.ts';
+import { openSqliteJournal } from '#core/ledger/sqlite-journal.ts';
+
+/** The file's journal in this thread: a test that is not about the thread need not start one. */
+export const openJournalHere: OpenJournal = async (path) => {
+  const journal = openSqliteJournal(path);
+  let closed = false;
+  return {
+    head: async () => journal.head(),
+    readAgents: async (after) => journal.readAgents(after),
+    readEnded: async (after, since) => journal.readEnded(after, since),
+    readTail: async (after) => journal.readTail(after),
+    commit: async (batch) => journal.commit({ ...batch, calls: batch.calls.map(toCallRow) }),
+    prune: async (bounds) => journal.prune(bounds),
+    history: {
+      list: async (page) => journal.listCalls(page),
+      find: async (callId) => journal.findCall(callId),
+      usage: async (range) => journal.usage(range),
+    },
+    async close() {
+      if (!closed) journal.close();
+      closed = true;
+    },
+  };
+};
