@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import { FolderInUseError, JournalError } from '#core/ledger/journal-errors.ts';
 import { createLog } from '#core/log.ts';
 import { ConfigError } from './config/config-error.ts';
@@ -49,6 +50,8 @@ function explain(error: unknown): string {
 
 try {
   await main();
+  // At exit would be too late for a process that is killed; without the cache every start strips types again.
+  flushCompileCache();
 } catch (error) {
   process.stderr.write(`${explain(error)}\n`);
   process.exit(1);

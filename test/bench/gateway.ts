@@ -43,6 +43,8 @@ export async function startGateway(providerPort: number, core: number | null): P
   const child = startChild([gatewayEntry], {
     core,
     env: {
+      // As `make run` sets it.
+      NODE_COMPILE_CACHE: join(ROOT, '.cache/compile'),
       PORT: String(await freePort()),
       INTERNAL_PORT: String(internalPort),
       FAREGATE_DATA: join(folder, 'data'),

@@ -29,7 +29,14 @@ interface Process {
 
 async function run(dataDir: string, extra: Record<string, string> = {}): Promise<Process> {
   const child = spawn(process.execPath, ['api/main.ts'], {
-    env: { PATH: process.env.PATH, PORT: '0', INTERNAL_PORT: '0', FAREGATE_DATA: dataDir, ...extra },
+    env: {
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: join(process.cwd(), '.cache/compile'),
+      PORT: '0',
+      INTERNAL_PORT: '0',
+      FAREGATE_DATA: dataDir,
+      ...extra,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
@@ -51,13 +58,19 @@ const chat = (demo: Record<string, string>, body: object) =>
   fetch(`${demo.base_url}/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${demo.key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ messages: [{ role: 'user', content: 'Hello' }], model: 'faregate-sim/small', ...body }),
+    body: JSON.stringify({
+      messages: [{ role: 'user', content: 'Hello' }],
+      model: 'faregate-sim/small',
+      ...body,
+    }),
   });
 
 it('without any configuration it prints a curl that works as pasted, and the balance falls by exactly its cost', async () => {
   const gateway = await run(join(folder, 'fresh'));
   const balance = async () => {
-    const res = await fetch(`${gateway.demo.base_url}/balance`, { headers: { 'x-api-key': gateway.demo.key ?? '' } });
+    const res = await fetch(`${gateway.demo.base_url}/balance`, {
+      headers: { 'x-api-key': gateway.demo.key ?? '' },
+    });
     return JSON.parse(await res.text());
   };
   expect((await balance()).spendable_usd).toBe('5');
@@ -95,7 +108,9 @@ it('SIGTERM lets a running stream finish and settle, takes no new call, and ends
   expect(await gateway.exited).toBe(0);
 
   const again = await run(dataDir, { FAREGATE_CONFIG: file });
-  const balance = await fetch(`${again.demo.base_url}/balance`, { headers: { 'x-api-key': again.demo.key ?? '' } });
+  const balance = await fetch(`${again.demo.base_url}/balance`, {
+    headers: { 'x-api-key': again.demo.key ?? '' },
+  });
   const { reserved_usd, spendable_usd } = JSON.parse(await balance.text());
   expect(reserved_usd).toBe('0');
   expect(Number(spendable_usd)).toBeLessThan(5);
@@ -115,7 +130,10 @@ it('nothing that it prints or keeps holds a key, a prompt or a token, except the
   gateway.signal('SIGTERM');
   await gateway.exited;
   const journal = await readFile(join(dataDir, 'ledger.sqlite'), 'latin1');
-  const lines = gateway.output().split('\n').filter((line) => line.startsWith('{'));
+  const lines = gateway
+    .output()
+    .split('\n')
+    .filter((line) => line.startsWith('{'));
   for (const text of [journal, lines.join('\n')]) {
     expect(text).not.toContain(prompt);
     expect(text).not.toContain(gateway.demo.key);

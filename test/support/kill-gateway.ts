@@ -61,9 +61,12 @@ export async function killGateway(kills: number, seed: number): Promise<KillSumm
     }
     return summary;
   } catch (error) {
-    throw new Error(`kill ${summary.kills} of seed ${seed}: ${error instanceof Error ? error.message : error}`, {
-      cause: error,
-    });
+    throw new Error(
+      `kill ${summary.kills} of seed ${seed}: ${error instanceof Error ? error.message : error}`,
+      {
+        cause: error,
+      },
+    );
   } finally {
     await provider.close();
     await rm(dataDir, { recursive: true });
@@ -83,10 +86,22 @@ providers: [{ id: sim, kind: simulator, baseUrl: ${provider.baseUrl} }]
   const callers: Caller[] = [];
   for (let agentId = 1; agentId <= AGENTS; agentId++) {
     const { key, prefix } = createApiKey();
-    const set = { source: 'test', sourceVersion: 1, status: 'active', name: `a${agentId}`, token: null } as const;
+    const set = {
+      source: 'test',
+      sourceVersion: 1,
+      status: 'active',
+      name: `a${agentId}`,
+      token: null,
+    } as const;
     await ledger.execute({ type: 'set_agent', agentId, mode: 'create', ...set });
     const expiresAtMs = startOfDayMs(Date.now()) + 8 * DAY_MS;
-    await ledger.execute({ type: 'grant', agentId, grantId: `g${agentId}`, expiresAtMs, nanoUsd: GRANT_NANO_USD });
+    await ledger.execute({
+      type: 'grant',
+      agentId,
+      grantId: `g${agentId}`,
+      expiresAtMs,
+      nanoUsd: GRANT_NANO_USD,
+    });
     await ledger.execute({
       type: 'put_key',
       agentId,
@@ -133,6 +148,7 @@ async function startChild(dataDir: string): Promise<{ child: ChildProcess; baseU
   const child = spawn(process.execPath, ['api/main.ts'], {
     env: {
       PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: join(process.cwd(), '.cache/compile'),
       FAREGATE_CONFIG: join(dataDir, 'faregate.yaml'),
       FAREGATE_DATA: dataDir,
     },
@@ -147,7 +163,9 @@ async function startChild(dataDir: string): Promise<{ child: ChildProcess; baseU
     };
     child.stdout?.on('data', read);
     child.stderr?.on('data', read);
-    child.once('exit', (code) => reject(new Error(`The gateway ended with ${code}: ${output.slice(-2_000)}`)));
+    child.once('exit', (code) =>
+      reject(new Error(`The gateway ended with ${code}: ${output.slice(-2_000)}`)),
+    );
   });
   return { child, baseUrl };
 }
@@ -168,7 +186,11 @@ async function oneCall(
     ...(stream ? { stream, stream_options: { include_usage: true } } : {}),
   });
   try {
-    const { statusCode, headers, body: answer } = await request(`${baseUrl}/chat/completions`, {
+    const {
+      statusCode,
+      headers,
+      body: answer,
+    } = await request(`${baseUrl}/chat/completions`, {
       dispatcher,
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
@@ -191,7 +213,11 @@ async function oneCall(
   }
 }
 
-async function compare(dataDir: string, callers: readonly Caller[], told: ReadonlyMap<number, Told>): Promise<void> {
+async function compare(
+  dataDir: string,
+  callers: readonly Caller[],
+  told: ReadonlyMap<number, Told>,
+): Promise<void> {
   const ledger = await openEmbeddedLedger({ dataDir, clock: systemClock, log: silent });
   try {
     for (const each of told.values()) await compareTold(ledger, each);
@@ -203,7 +229,8 @@ async function compare(dataDir: string, callers: readonly Caller[], told: Readon
 
 async function compareTold(ledger: EmbeddedLedger, { callId, costNanoUsd }: Told): Promise<void> {
   const record = await ledger.history.find(callId);
-  if (record === null || record === 'unavailable') throw new Error(`call ${callId} was shown a cost and is lost`);
+  if (record === null || record === 'unavailable')
+    throw new Error(`call ${callId} was shown a cost and is lost`);
   if (record.chargedNanoUsd !== costNanoUsd) {
     throw new Error(`call ${callId} was shown ${costNanoUsd} and charged ${record.chargedNanoUsd}`);
   }
