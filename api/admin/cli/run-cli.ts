@@ -13,13 +13,12 @@ import { paintFor, printable } from './terminal.ts';
 /** Resolves with the exit code. */
 export async function runCli(args: readonly string[], io: CliIo): Promise<number> {
   let exitCode: number = exitCodes.ok;
-  const program = new Command('faregate');
-  const open: OpenContext = () =>
+  const program = createProgram(() =>
     createContext(program, io, () => {
       exitCode = exitCodes.refused;
-    });
-  describe(program, io);
-  for (const add of [addAgents, addCredit, addKeys, addCatalog, addLedger, addCalls]) add(program, open);
+    }),
+  );
+  writeTo(program, io);
   try {
     await program.parseAsync(args, { from: 'user' });
     return exitCode;
@@ -33,20 +32,27 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<number
   }
 }
 
-function describe(program: Command, io: CliIo): void {
+/** Every command there is. `open` is called by the one that runs. */
+export function createProgram(open: OpenContext): Command {
   const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
-  program
+  const program = new Command('faregate')
     .description('Operates a Faregate gateway over its admin API.')
     .version(version)
     .option('--json', 'print the answer as JSON, for programs')
     .option('--url <address>', 'address of the admin API; without it, the gateway that runs on this machine')
     .option('--token-file <path>', 'file that holds its admin token')
-    .addHelpText('after', HELP)
-    .exitOverride()
-    .configureOutput({
-      writeOut: (text) => io.stdout.write(text),
-      writeErr: (text) => io.stderr.write(text),
-    });
+    .addHelpText('after', HELP);
+  for (const add of [addAgents, addCredit, addKeys, addCatalog, addLedger, addCalls]) add(program, open);
+  return program;
+}
+
+/** Throws where commander would end the process, and writes to the streams that it was given, down to every verb. */
+function writeTo(command: Command, io: CliIo): void {
+  command.exitOverride().configureOutput({
+    writeOut: (text) => io.stdout.write(text),
+    writeErr: (text) => io.stderr.write(text),
+  });
+  for (const each of command.commands) writeTo(each, io);
 }
 
 const HELP = `

@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest';
+import { findLies, makeTargetsOf, pathsOf, type Repository } from './document-claims.ts';
+import { readAll, readText, workingFiles } from './repository-files.ts';
+
+const files = workingFiles();
+const repository: Repository = {
+  paths: pathsOf(files),
+  makeTargets: makeTargetsOf(readText('Makefile')),
+  npmScripts: new Set(Object.keys(JSON.parse(readText('package.json')).scripts ?? {})),
+};
+const documents = readAll(files.filter((path) => path.endsWith('.md')));
+
+test.each(documents.map((document) => [document.path, document] as const))(
+  '%s names only what exists',
+  (_, document) => {
+    expect(findLies(document, repository)).toEqual([]);
+  },
+);
+
+test('every target of the Makefile says in `make help` what it does', () => {
+  const makefile = readText('Makefile');
+  const helped = [...makefile.matchAll(/^([a-z-]+):.*## /gm)].map(([, target]) => target);
+  expect(helped.toSorted()).toEqual([...repository.makeTargets].toSorted());
+});
+
+describe('the check finds', () => {
+  const known: Repository = {
+    paths: pathsOf(['README.md', 'api/main.ts', 'api/core/clock.ts', 'test/docs/a.test.ts']),
+    makeTargets: new Set(['run', 'test', 'cli']),
+    npmScripts: new Set(),
+  };
+  const lies = (text: string, path = 'README.md') => findLies({ path, text }, known);
+
+  test.each([
+    ['a target that is not made', 'Type `make tests`.'],
+    ['one among several', '```sh\nmake run\nmake tset # later\n```'],
+    ['one behind another command', '```sh\ncd x && make go\n```'],
+    ['one with an environment', '`PORT=1 make go`'],
+    ['a script that is not there', '`node api/server.ts`'],
+    ['an npm script', '```sh\nnpm run build\n```'],
+    ['a path', 'See `api/server.ts`.'],
+    ['a folder', 'See `api/server/`.'],
+    ['a file by its name alone', 'See `clocks.ts`.'],
+    ['a path of core', 'See `#core/clocks.ts`.'],
+    ['a pattern that nothing fits', 'See `test/*/b.test.ts`.'],
+    ['a link', 'See [this](docs/this.md).'],
+    ['a command of the operator', '`faregate agents remove 5`'],
+    ['a group of commands', '`faregate users`'],
+    ['an option', '`make cli ARGS="agents list --all"`'],
+    ['an argument too few', '```sh\nmake cli ARGS="credit grant 5"\n```'],
+    ['an argument too many', '```sh\nmake cli ARGS="agents list 5"\n```'],
+    ['an indented command', 'Run\n\n    make openapy\n'],
+  ])('%s', (_, text) => {
+    expect(lies(text)).toHaveLength(1);
+  });
+
+  test.each([
+    ['a target', 'Type `make test`, and make sure that you do.'],
+    ['variables', '```sh\nPORT=8081 make run   # make it elsewhere\n```'],
+    [
+      'paths',
+      '`api/main.ts`, `api/core/`, `#core/clock.ts`, `clock.ts`, `test/*/*.test.ts`, [a](api/main.ts#L1)',
+    ],
+    ['addresses', '`/v1/balance`, `https://example.com/api/x.ts`, [b](https://example.com)'],
+    [
+      'commands',
+      '`faregate agents create NAME`, `faregate calls find <id>`, `make cli ARGS="agents create \'My agent\'"`',
+    ],
+    ['lists of commands', '`faregate keys create|list|revoke`, `faregate agents`, `faregate --help`'],
+    ['code of another language', "```ts\nimport a from 'api/nothing.ts';\n// make nothing\n```"],
+  ])('nothing wrong with %s', (_, text) => {
+    expect(lies(text)).toEqual([]);
+  });
+
+  test('links from where the document stands', () => {
+    expect(lies('[up](../../README.md) [here](clock.ts)', 'api/core/README.md')).toEqual([]);
+    expect(lies('[up](../README.md)', 'api/core/README.md')).toHaveLength(1);
+  });
+});
