@@ -32,23 +32,50 @@ export function createLog(destination?: DestinationStream): Log {
     destination ?? pino.destination({ dest: 2, sync: true }),
   );
   return {
-    info: (event, fields) => logger.info(clean(fields), event),
-    warn: (event, fields) => logger.warn(clean(fields), event),
-    error: (event, fields) => logger.error(clean(fields), event),
+    info: (event, fields) => logger.info(clean(fields), blot(event)),
+    warn: (event, fields) => logger.warn(clean(fields), blot(event)),
+    error: (event, fields) => logger.error(clean(fields), blot(event)),
   };
 }
 
-const SECRETS = /fg_\w{8,}|Bearer\s+\S+|sk-[\w-]{8,}|X-Amz-Signature=\w+/g;
+/** Checked here too: a record with more fields than its type says would bring them all. */
+const FIELDS: Readonly<Record<keyof Omit<LogFields, 'error'>, true>> = {
+  agentId: true,
+  callId: true,
+  keyId: true,
+  code: true,
+  cause: true,
+  count: true,
+  durationMs: true,
+  path: true,
+  address: true,
+  status: true,
+  usd: true,
+};
+
+const SECRETS =
+  /fg_\w{8,}|\b(?:Bearer|Basic)\s+\S+|\bg?sk[-_][\w-]{8,}|\b(?:hf|fw|xai|pplx|nvapi|r8|tgp)[-_]\w{8,}|AIza[\w-]{20,}|(?<=:\/\/)[^/\s@]+@|(?<=X-Amz-Signature=)\w+|(?<=\bapi[-_]?key["']?[=:]\s?["']?)[^\s"'&]+/gi;
+
+const blot = (text: string): string => text.replace(SECRETS, '[secret]');
 
 function clean(fields: LogFields = {}): Record<string, unknown> {
-  const { error, ...rest } = fields;
   const kept: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(rest)) {
-    kept[name] = typeof value === 'string' ? value.replace(SECRETS, '[secret]') : value;
+  for (const [name, value] of Object.entries(fields)) {
+    if (!Object.hasOwn(FIELDS, name)) continue;
+    if (typeof value === 'string') kept[name] = blot(value);
+    else if (typeof value === 'number') kept[name] = value;
   }
+  const { error } = fields;
   if (error instanceof Error) {
-    kept.error = `${error.name}: ${error.message}`.replace(SECRETS, '[secret]');
-    kept.stack = error.stack?.replace(SECRETS, '[secret]');
+    // JSON.parse and BigInt quote what they could not read, which may be anybody's prompt.
+    kept.error = error instanceof SyntaxError ? error.name : blot(`${error.name}: ${error.message}`);
+    kept.stack = framesOf(error);
   } else if (error !== undefined) kept.error = typeof error;
   return kept;
+}
+
+/** Without the message that stands above them. */
+function framesOf({ stack = '' }: Error): string {
+  const frames = stack.split('\n').filter((line) => /^ {4}at /.test(line));
+  return blot(frames.map((line) => line.trim()).join('\n'));
 }

@@ -7,6 +7,7 @@ export type NanoUsd = bigint;
 export type AttoUsd = bigint;
 
 const ATTO_PER_NANO = 1_000_000_000n;
+const PPM = 1_000_000n;
 const NANO_DIGITS = 9;
 const ATTO_DIGITS = 18;
 /** A decimal text longer than this is refused before it becomes a large BigInt. */
@@ -43,9 +44,13 @@ export const parseNanoUsdUp = (text: string): NanoUsd | null => parseDecimal(tex
 /** A price in dollars as a decimal text to atto-dollars, rounded up beyond eighteen decimals. */
 export const parseAttoUsd = (text: string): AttoUsd | null => parseDecimal(text, ATTO_DIGITS, 'up');
 
-/** Rounded up: the gateway never charges a fraction of a nano-dollar less than the cost. */
-export function attoToNanoUp(atto: AttoUsd): NanoUsd {
-  return (atto + ATTO_PER_NANO - 1n) / ATTO_PER_NANO;
+/**
+ * Rounded up, once, with the operator's margin inside: the gateway never charges a fraction of a nano-dollar less
+ * than the cost.
+ */
+export function attoToNanoUp(atto: AttoUsd, factorPpm: bigint = PPM): NanoUsd {
+  const divisor = ATTO_PER_NANO * PPM;
+  return (atto * factorPpm + divisor - 1n) / divisor;
 }
 
 export const nanoToAtto = (nano: NanoUsd): AttoUsd => nano * ATTO_PER_NANO;
@@ -81,7 +86,7 @@ export function parseFactorPpm(text: string): bigint | null {
 
 /** Rounded up, in the operator's favour by less than one unit of `value`. */
 export function timesFactorUp(value: bigint, factorPpm: bigint): bigint {
-  return (value * factorPpm + 999_999n) / 1_000_000n;
+  return (value * factorPpm + PPM - 1n) / PPM;
 }
 
 export const minBigint = (a: bigint, b: bigint): bigint => (a < b ? a : b);

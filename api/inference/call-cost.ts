@@ -1,7 +1,8 @@
+import type { Endpoint } from '#core/catalog/catalog.ts';
 import type { PendingPrice, SavedPrice, TokenCounts } from '#core/events/ledger-event.ts';
-import type { NanoUsd } from '#core/money.ts';
+import { attoToNanoUp, type NanoUsd } from '#core/money.ts';
 import type { CallPlan, Candidate } from './call-plan.ts';
-import { noTokens, priceTokens, type Usage, withMargin } from './usage.ts';
+import { noTokens, priceTokens, type Usage } from './usage.ts';
 
 /** What a call cost, as far as it is known when it ends. */
 export type CallCost =
@@ -30,8 +31,8 @@ export function costOfCall(facts: CostFacts): CallCost {
   const { candidate, usage } = facts;
   const { prices } = candidate.endpoint;
   const reports = candidate.provider.kind !== 'openai';
-  if (usage !== null && reports && usage.reportedNanoUsd !== null) {
-    const nanoUsd = withMargin(usage.reportedNanoUsd, candidate.provider.priceFactorPpm);
+  if (usage !== null && reports && usage.reportedAttoUsd !== null) {
+    const nanoUsd = attoToNanoUp(usage.reportedAttoUsd, candidate.provider.priceFactorPpm);
     return { known: true, nanoUsd, tokens: usage.tokens };
   }
   const counted = usage !== null && usage.tokens !== noTokens;
@@ -64,8 +65,10 @@ function pendingPrice(facts: CostFacts, tokensKnown: boolean): PendingPrice {
 
 /** The prices of one endpoint in the words of the journal. */
 export function savePrice(plan: CallPlan, { endpoint, provider }: Candidate): SavedPrice {
+  const known = savedPrices.get(endpoint);
+  if (known !== undefined) return { ...known, promptEstimateTokens: plan.promptEstimateTokens };
   const { prices } = endpoint;
-  return {
+  const saved = {
     providerId: provider.id,
     promptAtto: String(prices.prompt),
     completionAtto: String(prices.completion),
@@ -74,4 +77,9 @@ export function savePrice(plan: CallPlan, { endpoint, provider }: Candidate): Sa
     factorPpm: String(provider.priceFactorPpm),
     promptEstimateTokens: plan.promptEstimateTokens,
   };
+  savedPrices.set(endpoint, saved);
+  return saved;
 }
+
+/** Every call saves prices; printing them anew each time would cost more than the rest of its hold. */
+const savedPrices = new WeakMap<Endpoint, SavedPrice>();

@@ -1,6 +1,6 @@
 import type { CallEnd } from '#core/events/ledger-event.ts';
 import { LAST_CHUNK_WAIT_MS } from '#core/limits.ts';
-import { formatUsd, minBigint, type NanoUsd } from '#core/money.ts';
+import { attoToNanoUp, formatUsd, minBigint, type NanoUsd } from '#core/money.ts';
 import type { Caller } from '../contract/caller.ts';
 import { type ApiError, apiError, errorTable } from '../contract/errors.ts';
 import type { CallContext } from '../contract/route.ts';
@@ -234,7 +234,9 @@ async function fail(
   if (written || (recorded && (usage !== null || mayLookUp(call, candidate)))) {
     return await settleFailed(call, error, costOf(call, candidate, attempt, false));
   }
-  if (usage?.reportedNanoUsd) call.options.gateway.metrics.loss('free_failure', usage.reportedNanoUsd);
+  if (usage?.reportedAttoUsd) {
+    call.options.gateway.metrics.loss('free_failure', attoToNanoUp(usage.reportedAttoUsd));
+  }
   return await settleFailed(call, error, freeOfCharge);
 }
 

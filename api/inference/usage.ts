@@ -3,14 +3,14 @@ import type { Prices } from '#core/catalog/catalog.ts';
 import type { TokenCounts } from '#core/events/ledger-event.ts';
 import { isRecord } from '#core/is-record.ts';
 import { BALANCE_CAP_NANO_USD } from '#core/limits.ts';
-import { attoToNanoUp, type NanoUsd, parseNanoUsdUp, timesFactorUp } from '#core/money.ts';
-import { memberText, scanJsonObject } from './json-object.ts';
+import { type AttoUsd, attoToNanoUp, type NanoUsd, nanoToAtto, parseAttoUsd } from '#core/money.ts';
+import { type JsonObject, memberBytes, memberText, scanJsonObject } from './json-object.ts';
 
 /** What a provider reported of one answer. A counter that is no sane number counts as missing, never as zero. */
 export interface Usage {
   tokens: TokenCounts;
   /** Dollars the provider charged us; `null` where it named none or no sane one. An explicit zero stays zero. */
-  reportedNanoUsd: NanoUsd | null;
+  reportedAttoUsd: AttoUsd | null;
 }
 
 const TOKENS_MAX = 1_000_000_000;
@@ -27,9 +27,9 @@ export function parseUsage(bytes: Buffer): Usage | null {
 
   const prompt = count(value.prompt_tokens);
   const completion = count(value.completion_tokens);
-  const reportedNanoUsd = reportedCost(memberText(object, 'cost'), value);
+  const reportedAttoUsd = reportedCost(object, value.is_byok === true);
   if (prompt === null || completion === null) {
-    return reportedNanoUsd === null ? null : { tokens: noTokens, reportedNanoUsd };
+    return reportedAttoUsd === null ? null : { tokens: noTokens, reportedAttoUsd };
   }
   const total = count(value.total_tokens);
   return {
@@ -40,7 +40,7 @@ export function parseUsage(bytes: Buffer): Usage | null {
       reasoning: count(record(value.completion_tokens_details)?.reasoning_tokens),
       cached: Math.min(count(record(value.prompt_tokens_details)?.cached_tokens) ?? 0, prompt),
     },
-    reportedNanoUsd,
+    reportedAttoUsd,
   };
 }
 
@@ -60,23 +60,26 @@ export function priceTokens(tokens: TokenCounts, prices: Prices): NanoUsd {
   return attoToNanoUp(fresh + cached + BigInt(tokens.completion) * completion + prices.request);
 }
 
-/** What the provider says it charged, with the operator's margin, rounded up. */
-export const withMargin = (reportedNanoUsd: NanoUsd, factorPpm: bigint): NanoUsd =>
-  timesFactorUp(reportedNanoUsd, factorPpm);
-
-function reportedCost(costText: string | undefined, value: Record<string, unknown>): NanoUsd | null {
-  const cost = costText === undefined ? null : saneCost(costText);
-  if (cost === null || value.is_byok !== true) return cost;
+function reportedCost(usage: JsonObject, isByok: boolean): AttoUsd | null {
+  const cost = saneCost(memberText(usage, 'cost'));
+  if (cost === null || !isByok) return cost;
   // With the operator's own key at the provider, `cost` is only the router's fee.
-  const upstream = record(value.cost_details)?.upstream_inference_cost;
-  const upstreamCost = typeof upstream === 'number' ? saneCost(String(upstream)) : 0n;
+  const details = memberBytes(usage, 'cost_details');
+  const object = details === undefined ? 'not_an_object' : scanJsonObject(details);
+  const text = typeof object === 'string' ? undefined : memberText(object, 'upstream_inference_cost');
+  if (text === undefined || text === 'null') return cost;
+  const upstreamCost = saneCost(text);
   return upstreamCost === null ? null : cost + upstreamCost;
 }
 
+const COST_MAX = nanoToAtto(BALANCE_CAP_NANO_USD);
+const MINUS_ZERO = /^-0(?:\.0+)?(?:[eE][+-]?\d+)?$/;
+
 /** Negative, not a number, or more than any balance can hold: not a price. */
-function saneCost(text: string): NanoUsd | null {
-  const nano = parseNanoUsdUp(text);
-  return nano === null || nano > BALANCE_CAP_NANO_USD ? null : nano;
+function saneCost(text: string | undefined): AttoUsd | null {
+  if (text === undefined) return null;
+  const atto = MINUS_ZERO.test(text) ? 0n : parseAttoUsd(text);
+  return atto === null || atto > COST_MAX ? null : atto;
 }
 
 const count = (value: unknown): number | null =>

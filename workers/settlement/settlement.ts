@@ -6,7 +6,7 @@ import type { Settle } from '#core/ledger/command.ts';
 import type { HoldView, Ledger } from '#core/ledger/ledger.ts';
 import { ORPHAN_MARGIN_MS, PRICE_LOOKUP_MS } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
-import { type NanoUsd, timesFactorUp } from '#core/money.ts';
+import { attoToNanoUp, type NanoUsd } from '#core/money.ts';
 
 export interface SettlementOptions {
   ledger: Ledger;
@@ -112,7 +112,7 @@ export class Settlement {
     if (pending.generationId !== null) {
       const found = await lookUp(pending.price.providerId, pending.generationId);
       if (found !== null) {
-        const costNanoUsd = timesFactorUp(found.nanoUsd, BigInt(pending.price.factorPpm));
+        const costNanoUsd = attoToNanoUp(found.attoUsd, BigInt(pending.price.factorPpm));
         const tokens = found.tokens ?? end.tokens;
         return { settle: { ...base, costNanoUsd, end: { ...end, tokens } }, unknown: false };
       }

@@ -3,12 +3,12 @@ import type { Catalog } from '../catalog/catalog.ts';
 import type { FetchProviderJson } from '../catalog/import-source.ts';
 import type { TokenCounts } from '../events/ledger-event.ts';
 import { BALANCE_CAP_NANO_USD } from '../limits.ts';
-import { type NanoUsd, parseNanoUsdUp } from '../money.ts';
+import { type AttoUsd, nanoToAtto, parseAttoUsd } from '../money.ts';
 
 /** What the provider's own record says of one answer. */
 export interface LookedUpPrice {
-  /** Dollars it charged us, rounded up to the nano-dollar; without the operator's margin. */
-  nanoUsd: NanoUsd;
+  /** Dollars it charged us, without the operator's margin. */
+  attoUsd: AttoUsd;
   tokens: TokenCounts | null;
 }
 
@@ -44,16 +44,18 @@ export function createLookUpPrice(catalog: Catalog, fetchJson: FetchProviderJson
   };
 }
 
+const COST_MAX = nanoToAtto(BALANCE_CAP_NANO_USD);
+
 function readPrice(data: z.infer<typeof generation>['data']): LookedUpPrice | null {
-  const own = parseNanoUsdUp(String(data.total_cost));
+  const own = parseAttoUsd(String(data.total_cost));
   // With the operator's own key at the provider, the router's bill holds only its fee.
-  const upstream = data.is_byok === true ? parseNanoUsdUp(String(data.upstream_inference_cost ?? 0)) : 0n;
-  if (own === null || upstream === null || own + upstream > BALANCE_CAP_NANO_USD) return null;
+  const upstream = data.is_byok === true ? parseAttoUsd(String(data.upstream_inference_cost ?? 0)) : 0n;
+  if (own === null || upstream === null || own + upstream > COST_MAX) return null;
   const prompt = data.native_tokens_prompt;
   const completion = data.native_tokens_completion;
   const counted = typeof prompt === 'number' && typeof completion === 'number';
   return {
-    nanoUsd: own + upstream,
+    attoUsd: own + upstream,
     tokens: counted
       ? {
           prompt,

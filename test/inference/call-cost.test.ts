@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import type { ProviderKind } from '#core/catalog/catalog.ts';
+import { type CostFacts, costOfCall, freeOfCharge, savePrice } from '../../api/inference/call-cost.ts';
+import { parseUsage } from '../../api/inference/usage.ts';
+import { atto, bodyWith, candidate, endpoint, planOf, prices, provider } from './support.ts';
+
+const plan = planOf(bodyWith());
+const NANO = 1_000_000_000n;
+const table = prices({ prompt: NANO, completion: 4n * NANO });
+
+function costOf(
+  kind: ProviderKind,
+  usage: string | null,
+  given: Partial<CostFacts> = {},
+  factorPpm = 1_000_000n,
+) {
+  return costOfCall({
+    plan,
+    candidate: candidate({
+      endpoint: endpoint({ prices: table }),
+      provider: provider({ kind, priceFactorPpm: factorPpm }),
+    }),
+    usage: usage === null ? null : parseUsage(Buffer.from(usage)),
+    generationId: 'gen-1',
+    deliveredTokens: 3,
+    shownNow: true,
+    ...given,
+  });
+}
+
+const counted = '{"prompt_tokens":10,"completion_tokens":5}';
+const priced = (cost: string) => `{"prompt_tokens":10,"completion_tokens":5,"cost":${cost}}`;
+const known = (nanoUsd: bigint) => expect.objectContaining({ known: true, nanoUsd });
+const estimate = BigInt(plan.promptEstimateTokens) + 3n * 4n;
+
+describe('the price of a call, rung by rung', () => {
+  it.each<[string, ProviderKind, string | null, Partial<CostFacts>, unknown]>([
+    ['what a router reports', 'openrouter', priced('0.000001'), {}, known(1_000n)],
+    ['and the simulator', 'simulator', priced('0.000001'), {}, known(1_000n)],
+    ['an explicit zero stays zero', 'openrouter', priced('0'), {}, known(0n)],
+    ['a cost without tokens is a cost', 'openrouter', '{"cost":0.000001}', {}, known(1_000n)],
+    ['a plain server’s claim is none: its tokens count', 'openai', priced('99'), {}, known(30n)],
+    ['tokens × table where no cost came and one has to be shown', 'openrouter', counted, {}, known(30n)],
+    ['the same where the cost was nonsense', 'openrouter', priced('-1'), {}, known(30n)],
+    [
+      'the same where nobody can be asked',
+      'openrouter',
+      counted,
+      { shownNow: false, generationId: null },
+      known(30n),
+    ],
+    ['a plain server’s tokens', 'openai', counted, { shownNow: false }, known(30n)],
+    ['an estimate where a plain server counted nothing', 'openai', null, {}, known(estimate)],
+    [
+      'an estimate where a router has no id to ask by',
+      'openrouter',
+      null,
+      { generationId: null },
+      known(estimate),
+    ],
+  ])('%s', (_what, kind, usage, given, expected) => {
+    expect(costOf(kind, usage, given)).toEqual(expected);
+  });
+
+  it('waits for the router’s own record where nothing has to be shown now', () => {
+    const cost = costOf('openrouter', counted, { shownNow: false });
+    expect(cost).toMatchObject({
+      known: false,
+      tokens: { prompt: 10, completion: 5 },
+      pending: { generationId: 'gen-1', tokensKnown: true, deliveredTokens: 3 },
+    });
+  });
+
+  it('and where nothing is known at all', () => {
+    for (const shownNow of [true, false]) {
+      const cost = costOf('openrouter', null, { shownNow });
+      expect(cost).toMatchObject({ known: false, pending: { tokensKnown: false, deliveredTokens: 3 } });
+    }
+  });
+
+  it.each([
+    // 0.1 nano-dollars twice over is 0.2, not 2: one rounding, not two.
+    ['0.0000000001', 2_000_000n, 1n],
+    ['0.000000001', 1_055_000n, 2n],
+    ['0.00014235000000000001', 1_000_000n, 142_351n],
+    ['0.136002', 1_055_000n, 143_482_110n],
+    ['0', 1_055_000n, 0n],
+  ])('the margin is inside before the one rounding up: %s × %s', (text, factorPpm, expected) => {
+    expect(costOf('openrouter', priced(text), {}, factorPpm)).toEqual(known(expected));
+  });
+
+  it('what is free costs nothing', () => {
+    expect(freeOfCharge).toEqual(known(0n));
+  });
+});
+
+describe('the price that is saved for later', () => {
+  it('holds everything that a price needs, as whole atto-dollars', () => {
+    const dear = prices({
+      prompt: atto('0.00001'),
+      completion: atto('100'),
+      cacheRead: 7n,
+      request: atto('100'),
+    });
+    const saved = savePrice(
+      plan,
+      candidate({ endpoint: endpoint({ prices: dear }), provider: provider({ id: 'r' }) }),
+    );
+    expect(saved).toEqual({
+      providerId: 'r',
+      promptAtto: '10000000000000',
+      completionAtto: '100000000000000000000',
+      cacheReadAtto: '7',
+      requestAtto: '100000000000000000000',
+      factorPpm: '1000000',
+      promptEstimateTokens: plan.promptEstimateTokens,
+    });
+  });
+
+  it('takes a cached token for a plain one where it has no price of its own', () => {
+    expect(savePrice(plan, candidate()).cacheReadAtto).toBe(savePrice(plan, candidate()).promptAtto);
+  });
+});

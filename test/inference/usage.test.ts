@@ -1,0 +1,206 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { formatAttoUsd } from '#core/money.ts';
+import { noTokens, parseUsage, priceTokens } from '../../api/inference/usage.ts';
+import { atto, prices } from './support.ts';
+
+const usage = (text: string) => parseUsage(Buffer.from(text));
+const counters = '"prompt_tokens":10,"completion_tokens":5';
+const cost = (text: string): string | null | undefined => {
+  const read = usage(`{${counters},"cost":${text}}`);
+  if (read === null) return undefined;
+  return read.reportedAttoUsd === null ? null : formatAttoUsd(read.reportedAttoUsd);
+};
+
+describe('what a provider says a call cost', () => {
+  it.each([
+    ['0', '0'],
+    ['0.0', '0'],
+    ['-0', '0'],
+    ['-0.0', '0'],
+    ['0e9', '0'],
+    ['0.136002', '0.136002'],
+    ['1e-7', '0.0000001'],
+    ['1E-9', '0.000000001'],
+    ['1e-12', '0.000000000001'],
+    ['1.5e+2', '150'],
+    ['0.000000000000000001', '0.000000000000000001'],
+    ['0.00012345678901234567890123', '0.000123456789012346'],
+    ['9000000', '9000000'],
+  ])('is read from its text: %s', (text, expected) => {
+    expect(cost(text)).toBe(expected);
+  });
+
+  it('keeps eighteen decimals of any text, where a float would not', () => {
+    const digits = fc.tuple(fc.nat({ max: 999 }), fc.stringMatching(/^[0-9]{1,18}$/));
+    fc.assert(
+      fc.property(digits, ([whole, fraction]) => {
+        const exact = `${whole}.${fraction}`.replace(/\.?0*$/, '');
+        expect(cost(`${whole}.${fraction}`)).toBe(exact === '' ? '0' : exact);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it.each([
+    '-1',
+    '-0.5',
+    '-1e-9',
+    '1e30',
+    '1e400',
+    '9000000.000000001',
+    'null',
+    '"0.1"',
+    'true',
+    '{}',
+    '[0.1]',
+    '1e-99',
+  ])('is no price, so the next rung of the ladder is asked: %s', (text) => {
+    expect(cost(text)).toBeNull();
+  });
+
+  it('is one number, even where it stands twice', () => {
+    expect(usage(`{${counters},"cost":0.1,"cost":0.2}`)?.reportedAttoUsd).toBe(atto('0.1'));
+  });
+
+  it.each([
+    ['0.05', '0.05'],
+    ['0.05,"cost_details":null', '0.05'],
+    ['0.05,"cost_details":{}', '0.05'],
+    ['0.05,"cost_details":{"upstream_inference_cost":null}', '0.05'],
+    ['0.05,"cost_details":{"upstream_inference_cost":0.100000000000000001}', '0.150000000000000001'],
+    ['0.05,"cost_details":{"upstream_inference_cost":-1}', null],
+    ['0.05,"cost_details":{"upstream_inference_cost":"1"}', null],
+    ['null,"cost_details":{"upstream_inference_cost":1}', null],
+  ])('holds the upstream’s own bill, where the operator brings the key: %s', (text, expected) => {
+    expect(cost(`${text},"is_byok":true`)).toBe(expected);
+    expect(cost(`${text},"is_byok":false`)).toBe(text.startsWith('null') ? null : '0.05');
+  });
+});
+
+describe('the tokens that a provider counts', () => {
+  it.each<[string, string, number[]]>([
+    ['the plain ones', '"prompt_tokens":10,"completion_tokens":5', [10, 5, 0]],
+    ['zeros', '"prompt_tokens":0,"completion_tokens":0', [0, 0, 0]],
+    [
+      'cached ones',
+      '"prompt_tokens":10,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":4}',
+      [10, 5, 4],
+    ],
+    [
+      'more cached than read',
+      '"prompt_tokens":10,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":99}',
+      [10, 5, 10],
+    ],
+    [
+      'cached below nothing',
+      '"prompt_tokens":10,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":-1}',
+      [10, 5, 0],
+    ],
+    ['details of null', '"prompt_tokens":10,"completion_tokens":5,"prompt_tokens_details":null', [10, 5, 0]],
+    ['a total that fits', '"prompt_tokens":10,"completion_tokens":5,"total_tokens":15', [10, 5, 0]],
+    [
+      'thinking only in the total',
+      '"prompt_tokens":19693,"completion_tokens":7,"total_tokens":20309',
+      [19693, 616, 0],
+    ],
+    ['a total that is too small', '"prompt_tokens":10,"completion_tokens":5,"total_tokens":3', [10, 5, 0]],
+    ['a total that is no number', '"prompt_tokens":10,"completion_tokens":5,"total_tokens":"99"', [10, 5, 0]],
+    ['digits of another kind', '"prompt_tokens":1e1,"completion_tokens":5.0', [10, 5, 0]],
+  ])('%s', (_what, text, [prompt, completion, cached]) => {
+    expect(usage(`{${text}}`)?.tokens).toEqual({ prompt, completion, cached, reasoning: null });
+  });
+
+  it('reasoning is told apart and not counted twice', () => {
+    const read = usage(`{${counters},"completion_tokens_details":{"reasoning_tokens":3}}`);
+    expect(read?.tokens).toEqual({ prompt: 10, completion: 5, reasoning: 3, cached: 0 });
+  });
+
+  it.each(['-1', '1.5', '1e30', '1e9999', '"10"', 'null', 'true', '{}', '1000000001'])(
+    'none that is no sane number counts as zero: %s',
+    (text) => {
+      expect(usage(`{"prompt_tokens":${text},"completion_tokens":5}`)).toBeNull();
+      expect(usage(`{"prompt_tokens":5,"completion_tokens":${text}}`)).toBeNull();
+      const priced = usage(`{"prompt_tokens":${text},"completion_tokens":5,"cost":0.1}`);
+      expect(priced).toEqual({ tokens: noTokens, reportedAttoUsd: atto('0.1') });
+    },
+  );
+
+  it.each([
+    '',
+    'null',
+    '5',
+    '"x"',
+    '[]',
+    '{',
+    '{}',
+    '{"cost":null}',
+    '{"prompt_tokens":10}',
+    'x'.repeat(100),
+  ])('nothing is read from %j', (text) => {
+    expect(usage(text)).toBeNull();
+  });
+
+  it('no bytes make it throw', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
+        parseUsage(Buffer.from(bytes));
+        parseUsage(Buffer.concat([Buffer.from('{"cost":'), Buffer.from(bytes), Buffer.from('}')]));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+describe('tokens × prices', () => {
+  const tokens = (prompt: number, completion: number, cached = 0) => ({
+    prompt,
+    completion,
+    cached,
+    reasoning: null,
+  });
+  const over = { minPromptTokens: 100, prompt: 5n, completion: null, cacheRead: null, cacheWrite: null };
+  const NANO = 1_000_000_000n;
+
+  it('are summed exactly and rounded up once', () => {
+    const table = prices({ prompt: 1n, completion: 1n, request: 1n });
+    expect(priceTokens(tokens(1, 1), table)).toBe(1n);
+    expect(priceTokens(tokens(0, 0), prices())).toBe(0n);
+    expect(priceTokens(tokens(3, 7), prices({ prompt: NANO / 3n, completion: NANO / 7n }))).toBe(2n);
+  });
+
+  it('count a cached token by its own price, or by the plain one', () => {
+    const table = prices({ prompt: 10n * NANO, completion: 0n });
+    expect(priceTokens(tokens(10, 0, 4), table)).toBe(100n);
+    expect(priceTokens(tokens(10, 0, 4), { ...table, cacheRead: NANO })).toBe(64n);
+    expect(priceTokens(tokens(10, 0, 10), { ...table, cacheRead: 0n })).toBe(0n);
+  });
+
+  it('reprice the whole call above a threshold, and only above it', () => {
+    const table = prices({ prompt: NANO, completion: NANO, overrides: [{ ...over, prompt: 5n * NANO }] });
+    expect(priceTokens(tokens(100, 1), table)).toBe(101n);
+    expect(priceTokens(tokens(101, 1), table)).toBe(506n);
+  });
+
+  it('take of several overrides the last that holds, per price', () => {
+    const table = prices({
+      prompt: NANO,
+      completion: NANO,
+      overrides: [
+        { ...over, minPromptTokens: 10, prompt: 2n * NANO, completion: 3n * NANO },
+        { ...over, minPromptTokens: 20, prompt: 4n * NANO, cacheRead: NANO },
+      ],
+    });
+    expect(priceTokens(tokens(11, 1), table)).toBe(25n);
+    expect(priceTokens(tokens(21, 1, 1), table)).toBe(84n);
+  });
+
+  it('leave out prices under conditions that nobody can know', () => {
+    const table = prices({
+      prompt: NANO,
+      completion: 0n,
+      overrides: [{ ...over, minPromptTokens: null, prompt: 9n * NANO }],
+    });
+    expect(priceTokens(tokens(1_000, 0), table)).toBe(1_000n);
+  });
+});
