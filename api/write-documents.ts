@@ -6,7 +6,9 @@ import { makeDocument } from './contract/document.ts';
 import { v1Facts } from './contract/v1-facts.ts';
 import { v1Router } from './routers/router.ts';
 
-/** Every generated file of the repository. With `--check` nothing is written: a stale file is named and fails. */
+/**
+ * Every generated file of the repository. With `--check` nothing is written: a stale file is named and fails.
+ */
 const documents: readonly { path: string; make: () => string }[] = [
   { path: 'openapi/v1.json', make: () => makeDocument(v1Router, v1Facts) },
   { path: 'openapi/admin.json', make: () => makeDocument(adminRouter, adminFacts) },

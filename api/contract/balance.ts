@@ -41,8 +41,8 @@ export type Balance = z.infer<typeof Balance>;
 /**
  * The agent's money as the caller's key sees it.
  *
- * A lot that has ended but was not swept yet is no longer credit: it shows nowhere. What open holds took from an
- * ended lot stays reserved until their calls end.
+ * A lot that has ended but was not swept yet is no longer credit: it shows nowhere. What open holds took from
+ * an ended lot stays reserved until their calls end.
  */
 export function shapeBalance(view: AgentView, keyId: number, nowMs: number): Balance {
   const lots = view.lots

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { usdNumber } from './money.ts';
 
 /*
- * Only the document is made from these: answers pass through as the provider wrote them, with our `usage.cost`,
- * and are not parsed again.
+ * Only the document is made from these: answers pass through as the provider wrote them, with our
+ * `usage.cost`, and are not parsed again.
  */
 
 const count = () => z.int().nonnegative();

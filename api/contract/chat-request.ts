@@ -4,9 +4,9 @@ import { describeIssue } from './describe-issue.ts';
 import { type ApiError, apiError } from './errors.ts';
 
 /*
- * Every object is open: any other field of the format is accepted and passed on (spec: Chat completion request).
- * Optional fields may be null, which counts as absent, because official clients send null for what was not set.
- * An `error` text says what is expected; `describeIssue` makes the whole sentence.
+ * Every object is open: any other field of the format is accepted and passed on (spec: Chat completion
+ * request). Optional fields may be null, which counts as absent, because official clients send null for what
+ * was not set. An `error` text says what is expected; `describeIssue` makes the whole sentence.
  */
 
 const MODEL_ID_CHARS_MAX = 256;
@@ -107,7 +107,7 @@ export const ChatCompletionRequest = object({
     .meta({ description: 'Oldest first.' }),
   max_tokens: tokenCap().nullish().meta({
     description:
-      "Longest answer in tokens. Without it the reserve covers the model's whole output; a lower number reserves less.",
+      "Longest answer in tokens. Without it the reserve covers the model's whole output; less reserves less.",
   }),
   max_completion_tokens: tokenCap().nullish().meta({ description: 'Another name of `max_tokens`.' }),
   n: z
@@ -141,7 +141,8 @@ export const ChatCompletionRequest = object({
     .nullish()
     .meta({
       description:
-        'Fallbacks, tried in order when the first is busy or down. The reserve covers the dearest. An empty array counts as absent.',
+        'Fallbacks, tried in order when the first is busy or down. The reserve covers the dearest. ' +
+        'An empty array counts as absent.',
     }),
 }).meta({
   id: 'ChatCompletionRequest',
@@ -152,7 +153,8 @@ export type ChatCompletionRequest = z.infer<typeof ChatCompletionRequest>;
 export type ParsedChatRequest = { ok: true; request: ChatCompletionRequest } | { ok: false; error: ApiError };
 
 /**
- * Checks a parsed body. In `request`, null stands for an optional field that was not set, and empty `tools` and
+ * Checks a parsed body. In `request`, null stands for an optional field that was not set, and empty `tools`
+ * and
  * `models` became null: some generated clients send empty arrays for what the caller left out.
  */
 export function parseChatRequest(body: unknown): ParsedChatRequest {
@@ -166,7 +168,9 @@ export function parseChatRequest(body: unknown): ParsedChatRequest {
   return { ok: true, request };
 }
 
-/** What depends on another field of the same message or part. A loop, because a refinement costs per object. */
+/**
+ * What depends on another field of the same message or part. A loop, because a refinement costs per object.
+ */
 function refuseContents(messages: readonly ChatMessage[]): ApiError | null {
   for (const [index, { role, content }] of messages.entries()) {
     const param = `messages[${index}].content`;

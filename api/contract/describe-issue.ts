@@ -8,8 +8,8 @@ type Path = readonly PropertyKey[];
 const KEY_CHARS_SHOWN = 64;
 
 /**
- * The first thing that zod found wrong, as `invalid_request`: `param` names the field, and the message says what
- * was expected. The schema's `error` texts are written as the end of the sentence "`field` has to be …".
+ * The first thing that zod found wrong, as `invalid_request`: `param` names the field, and the message says
+ * what was expected. The schema's `error` texts end the sentence "`field` has to be …".
  */
 export function describeIssue(issues: readonly Issue[], body: unknown): ApiError {
   const [issue] = issues;

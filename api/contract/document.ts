@@ -23,8 +23,8 @@ export type SecurityScheme =
   | { type: 'apiKey'; in: 'header'; name: string; description: string };
 
 /**
- * The OpenAPI 3.1 document of a router, as text: the same bytes for the same router. The generator knows schemas
- * and paths; two passes over its result add what it cannot say and what SDK generators need.
+ * The OpenAPI 3.1 document of a router, as text: the same bytes for the same router. The generator knows
+ * schemas and paths; two passes over its result add what it cannot say and what SDK generators need.
  */
 export function makeDocument(router: AnyTRPCRouter, facts: DocumentFacts): string {
   const routes = readRoutes(router);

@@ -20,7 +20,9 @@ export interface ErrorRow {
   message: string;
   /** Where the messages format differs. */
   messages?: { status?: number; type?: string };
-  /** The wait may be hours: sent as it is, with `x-should-retry: false`, so that no client sleeps through it. */
+  /**
+   * The wait may be hours: sent as it is, with `x-should-retry: false`, so that no client sleeps through it.
+   */
   longWait?: true;
 }
 
@@ -53,11 +55,12 @@ const retry = (status: number, cost: CostClass, message: string): ErrorRow => ({
 const OVERLOADED = 'overloaded_error';
 
 /**
- * The spec's 31 codes, in its order. The running gateway, the OpenAPI document and the tests all read this table.
+ * The spec's 31 codes, in its order. The running gateway, the OpenAPI document and the tests all read this
+ * table.
  *
  * The spec does not show the retry class and cost of `daily_share_used`, `gateway_unavailable`,
- * `catalog_unavailable`, `service_unavailable` and `provider_unavailable`. All five are refused before a provider
- * is called, so they are `free`; time or the operator ends them, so they are `after_wait`.
+ * `catalog_unavailable`, `service_unavailable` and `provider_unavailable`. All five are refused before a
+ * provider is called, so they are `free`; time or the operator ends them, so they are `after_wait`.
  */
 export const errorTable = {
   invalid_api_key: fixFirst(
@@ -68,7 +71,7 @@ export const errorTable = {
   agent_inactive: fixFirst(
     403,
     'permission_error',
-    "This agent is not active yet; wait until its launch is confirmed and its launch fee is paid, as the agent's page shows.",
+    'This agent is not active yet; wait until its launch is confirmed and its launch fee is paid.',
   ),
   agent_suspended: fixFirst(403, 'permission_error', 'This agent is suspended; ask the operator why.'),
   invalid_request: fixFirst(
@@ -117,7 +120,7 @@ export const errorTable = {
   key_limit: fixFirst(
     402,
     'billing_error',
-    "This key's spending limit cannot cover this call's reserve; lower max_tokens, raise the limit or wait for its reset.",
+    "This key's limit cannot cover this call's reserve; lower max_tokens, or raise the limit.",
   ),
   rate_limited: afterWait(
     429,
@@ -136,7 +139,7 @@ export const errorTable = {
       429,
       'rate_limit_error',
       60,
-      "This agent used its share of today's capacity; it may start calls again at 00:00 UTC, or sooner if capacity is added.",
+      "This agent used its share of today's capacity; start calls again at 00:00 UTC.",
     ),
     longWait: true,
   },
@@ -145,7 +148,7 @@ export const errorTable = {
       503,
       'server_error',
       2,
-      'Every provider of this model is at capacity; wait as retry-after-ms says, or name fallbacks in models.',
+      'Every provider of this model is at capacity; wait as retry-after-ms says, or name fallback models.',
     ),
     messages: { status: 529, type: OVERLOADED },
   },
@@ -189,7 +192,7 @@ export const errorTable = {
   gateway_error: retry(
     500,
     'free',
-    'The gateway failed and charged nothing; try again, and quote the call id to the operator if it happens again.',
+    'The gateway failed and charged nothing; try again, and report the call id if it goes on.',
   ),
   upstream_timeout: retry(
     504,

@@ -1,5 +1,8 @@
 import type { Balance } from './balance.ts';
 
+const usage = { prompt_tokens: 11, completion_tokens: 3, total_tokens: 14, cost: 0.0000023 };
+const chunk = { id: 'gen-1', object: 'chat.completion.chunk' };
+
 /** Shown in the document, and validated against its schemas by the linter. */
 export const chatExamples = {
   request: {
@@ -13,11 +16,14 @@ export const chatExamples = {
     created: 1790000000,
     model: 'acme/small',
     choices: [{ index: 0, message: { role: 'assistant', content: 'Hello!' }, finish_reason: 'stop' }],
-    usage: { prompt_tokens: 11, completion_tokens: 3, total_tokens: 14, cost: 0.0000023 },
+    usage,
   },
   events: [
-    '{"id":"gen-1","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"role":"assistant","content":"Hello!"},"finish_reason":null}]}',
-    '{"id":"gen-1","object":"chat.completion.chunk","choices":[],"usage":{"prompt_tokens":11,"completion_tokens":3,"total_tokens":14,"cost":0.0000023}}',
+    JSON.stringify({
+      ...chunk,
+      choices: [{ index: 0, delta: { role: 'assistant', content: 'Hello!' }, finish_reason: null }],
+    }),
+    JSON.stringify({ ...chunk, choices: [], usage }),
     '[DONE]',
   ],
 };

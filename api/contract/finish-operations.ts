@@ -85,7 +85,9 @@ const eventObject = (eventSchema: string) => ({
   additionalProperties: true,
 });
 
-/** One response a status and shape, shared by all operations; which codes an operation answers stands beside. */
+/**
+ * One response a status and shape, shared by all operations; which codes an operation answers stands beside.
+ */
 function listErrors(operation: Operation, components: Components, facts: RouteFacts): void {
   const shape = shapeOfPath(facts.path);
   const byStatus = groupByStatus(errorsOf(facts), shape);

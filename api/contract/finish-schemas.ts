@@ -3,9 +3,9 @@ import { isRecord } from '#core/is-record.ts';
 type Json = Record<string, unknown>;
 
 /**
- * Rewrites every schema of a document so that generated SDKs compile and, above all, survive what a later release
- * adds: open objects and open enums in answers, 64-bit integers, no unions that a generator cannot read. Drops
- * components that nothing refers to and sorts the rest, so that the text is stable.
+ * Rewrites every schema of a document so that generated SDKs compile and, above all, survive what a later
+ * release adds: open objects and open enums in answers, 64-bit integers, no unions that a generator cannot
+ * read. Drops components that nothing refers to and sorts the rest, so that the text is stable.
  */
 export function finishSchemas(document: object): object {
   const tidied = mapSchemas(structuredClone(document));
@@ -64,7 +64,10 @@ function plainUnion(schema: Json): Json {
 const SAFE = Number.MAX_SAFE_INTEGER;
 const INT32_MAX = 2_147_483_647;
 
-/** Without a format some SDKs read an integer as 32 bits, and milliseconds wrap to a negative number in silence. */
+/**
+ * Without a format some SDKs read an integer as 32 bits, and milliseconds wrap to a negative number in
+ * silence.
+ */
 function plainNumber(schema: Json): Json {
   const { pattern, minimum, maximum, propertyNames: _, ...rest } = schema;
   const tidied: Json = { ...rest };
@@ -78,7 +81,10 @@ function plainNumber(schema: Json): Json {
   return tidied;
 }
 
-/** Some SDKs refuse an unknown field even where the schema says nothing about others: the openness is written out. */
+/**
+ * Some SDKs refuse an unknown field even where the schema says nothing about others: the openness is written
+ * out.
+ */
 function openObject(schema: Json, inAnswer: boolean): Json {
   const { type, properties, additionalProperties: more } = schema;
   if (isRecord(more) && Object.keys(more).length === 0) return { ...schema, additionalProperties: true };
@@ -100,7 +106,9 @@ function describe({ description }: Json, more: unknown): Json {
   return parts.length === 0 ? {} : { description: parts.join(' ') };
 }
 
-/** A schema in both a request and an answer comes out twice, as `X` and `XOutput`; opened, they are the same. */
+/**
+ * A schema in both a request and an answer comes out twice, as `X` and `XOutput`; opened, they are the same.
+ */
 function mergeTwins(document: Json): Json {
   const schemas = schemasOf(document);
   let text = JSON.stringify(document);

@@ -5,7 +5,7 @@ import type { ErrorShape } from './errors.ts';
 export const headerDocs = {
   'x-service-call-id': {
     description:
-      "The call's id on the caller's Calls page; quote it to the operator. The operator may have renamed this header.",
+      "The call's id on the caller's Calls page; quote it to the operator, who may have renamed this header.",
     schema: { type: 'string' },
     example: '244335062519810',
   },

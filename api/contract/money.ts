@@ -7,6 +7,9 @@ export const usdText = () =>
     .regex(/^\d+(\.\d{1,9})?$/)
     .meta({ description: 'US dollars, exact.', examples: ['12.5'] });
 
-/** `usage.cost`: the one amount that is a JSON number. It is written from exact text, never computed as a float. */
+/**
+ * `usage.cost`: the one amount that is a JSON number. It is written from exact text, never computed as a
+ * float.
+ */
 export const usdNumber = () =>
   z.number().nonnegative().meta({ description: 'US dollars; exactly what leaves the balance.' });

@@ -1,6 +1,9 @@
 import { type ApiError, isApiError } from './errors.ts';
 
-/** Carries a refusal out of a tRPC procedure, whose only way to answer something else than its output is to throw. */
+/**
+ * Carries a refusal out of a tRPC procedure, whose only way to answer something else than its output is to
+ * throw.
+ */
 export class Refusal extends Error {
   readonly apiError: ApiError;
 

@@ -110,8 +110,8 @@ interface DecodedProcedure<Deps, Caller> {
 }
 
 /**
- * The routes of a router, in its order. tRPC types a router's flat list of procedures as `any`; this is the one
- * place that says what they are. A procedure without route facts is a mistake that stops the start.
+ * The routes of a router, in its order. tRPC types a router's flat list of procedures as `any`; this is the
+ * one place that says what they are. A procedure without route facts is a mistake that stops the start.
  */
 export function readRoutes<Deps, Caller>(router: AnyTRPCRouter): Route<Deps, Caller>[] {
   const procedures = Object.entries(router._def.procedures as Record<string, DecodedProcedure<Deps, Caller>>);

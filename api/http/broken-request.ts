@@ -19,8 +19,8 @@ export function noteAnswer(req: IncomingMessage, res: ServerResponse): void {
 }
 
 /**
- * Of Node's parser: bytes that are no HTTP request, headers that are too large, a request that takes too long. The
- * connection always ends, since nobody can say where a next request would start.
+ * Of Node's parser: bytes that are no HTTP request, headers that are too large, a request that takes too
+ * long. The connection always ends, since nobody can say where a next request would start.
  */
 export function answerBrokenRequest(error: Error & { code?: string }, socket: EdgeSocket): void {
   // Whatever else comes in on a connection that is about to end is no news.
@@ -30,14 +30,15 @@ export function answerBrokenRequest(error: Error & { code?: string }, socket: Ed
   const pending = latest !== undefined && !latest.writableFinished;
   if (!socket.writable || error.code === 'ECONNRESET') socket.destroy();
   else if (pending && latest.req.complete) endAfter(latest, socket);
-  // Part of an answer is out, or answers to earlier requests are to come first: a second head would corrupt them.
+  // Part of an answer is out, or answers to earlier requests are to come first: a second head would corrupt
+  // them.
   else if (pending && (latest.headersSent || latest.socket === null)) socket.destroy();
   else socket.end(rawAnswer(refusalOf(error.code)), () => socket.destroy());
 }
 
 /**
- * Garbage behind a whole request, such as the rest of a body whose length was counted in characters. That request
- * may have been run and charged: it gets its own answer, never this 400.
+ * Garbage behind a whole request, such as the rest of a body whose length was counted in characters. That
+ * request may have been run and charged: it gets its own answer, never this 400.
  */
 function endAfter(answer: ServerResponse, socket: EdgeSocket): void {
   if (!answer.headersSent) answer.shouldKeepAlive = false;

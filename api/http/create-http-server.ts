@@ -36,7 +36,9 @@ export const defaultServerLimits: ServerLimits = {
   connectionsMax: CONNECTIONS_MAX,
 };
 
-/** A server that bounds what a client may take of it, and answers even a broken request in our error shape. */
+/**
+ * A server that bounds what a client may take of it, and answers even a broken request in our error shape.
+ */
 export function createHttpServer(listener: RequestListener, limits: Partial<ServerLimits> = {}): Server {
   const bounds = { ...defaultServerLimits, ...limits };
   const server = createServer({

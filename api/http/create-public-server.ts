@@ -7,8 +7,8 @@ export interface PublicServer {
   openRequests(): number;
   draining(): boolean;
   /**
-   * No new connections, `connection: close` on every answer from now on, idle connections closed. Resolves when no
-   * request is open; running streams may take as long as they take.
+   * No new connections, `connection: close` on every answer from now on, idle connections closed. Resolves
+   * when no request is open; running streams may take as long as they take.
    */
   beginDrain(): Promise<void>;
   /** Cuts what is still open: the end of a drain that took too long. */

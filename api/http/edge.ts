@@ -4,7 +4,10 @@ import type { Log } from '#core/log.ts';
 import type { ApiError } from '../contract/errors.ts';
 import type { CallContext } from '../contract/route.ts';
 
-/** What the binding needs besides the router. `Context` is the one that the router's procedures are written for. */
+/**
+ * What the binding needs besides the router. `Context` is the one that the router's procedures are written
+ * for.
+ */
 export interface Edge<Context extends CallContext<unknown, object> = CallContext<unknown, object>> {
   /** `/v1`: every route of the router is served below it. */
   basePath: string;

@@ -6,8 +6,9 @@ import { servePlain } from './serve-plain.ts';
 import { serveRaw } from './serve-raw.ts';
 
 /**
- * Mounts every procedure of a router at its route: the one way onto the wire. So nothing is served that is not in
- * the router, and nothing of the router is missing from the document. `mountNotFound` goes after the last one.
+ * Mounts every procedure of a router at its route: the one way onto the wire. So nothing is served that is
+ * not in the router, and nothing of the router is missing from the document. `mountNotFound` goes after the
+ * last one.
  */
 export function mountRouter<R extends AnyTRPCRouter>(
   app: IRouter,

@@ -4,8 +4,8 @@ import { type ApiError, apiError } from '../contract/errors.ts';
 const MEGABYTE = 1024 * 1024;
 
 /**
- * The whole body as sent, or why not; `aborted`: the sender left, nobody is there to answer. How long it may take
- * is the server's request time-out.
+ * The whole body as sent, or why not; `aborted`: the sender left, nobody is there to answer. How long it may
+ * take is the server's request time-out.
  */
 export async function readBody(
   req: IncomingMessage,
@@ -30,23 +30,22 @@ function collect(req: IncomingMessage, bytesMax: number): Promise<Buffer | ApiEr
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    const finish = (result: Buffer | ApiError | 'aborted') => {
-      req.off('data', onData).off('end', onEnd).off('close', onClose);
-      resolve(result);
-    };
     const onData = (chunk: Buffer) => {
       size += chunk.length;
-      if (size > bytesMax) {
-        req.pause();
-        finish(tooLarge(bytesMax));
-      } else chunks.push(chunk);
+      if (size <= bytesMax) {
+        chunks.push(chunk);
+        return;
+      }
+      req.off('data', onData).pause();
+      resolve(tooLarge(bytesMax));
     };
-    const onEnd = () => {
+    req.on('data', onData);
+    req.on('end', () => {
       const [first] = chunks;
-      finish(first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks, size));
-    };
-    const onClose = () => finish('aborted');
-    req.on('data', onData).on('end', onEnd).on('close', onClose);
+      resolve(first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks, size));
+    });
+    // Also comes after 'end', when nobody waits any more.
+    req.on('close', () => resolve('aborted'));
   });
 }
 

@@ -10,8 +10,8 @@ export type ReadInput =
   | { ok: false; error: ApiError };
 
 /**
- * What a procedure's schema checks: the path's parameters over the JSON body, or over the query where the method
- * has no body. Nothing is coerced here: `"5"` stays a text unless the schema says otherwise.
+ * What a procedure's schema checks: the path's parameters over the JSON body, or over the query where the
+ * method has no body. Nothing is coerced here: `"5"` stays a text unless the schema says otherwise.
  */
 export function readInput(
   { facts: { method }, input }: { facts: RouteFacts; input: z.ZodType | null },

@@ -12,7 +12,9 @@ export interface AnswerFacts {
   callIdHeader: string;
 }
 
-/** A refusal, in the shape of its route. After the first byte no status can be sent: the connection is cut. */
+/**
+ * A refusal, in the shape of its route. After the first byte no status can be sent: the connection is cut.
+ */
 export function renderError(res: ServerResponse, error: ApiError, call: AnswerFacts): void {
   if (res.headersSent) {
     res.destroy();

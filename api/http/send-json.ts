@@ -36,9 +36,9 @@ const waitsForContinue = (req: IncomingMessage): boolean =>
   req.headers.expect !== undefined && !req.readableDidRead;
 
 /**
- * The answer goes out whole at once; the end, and with it the closing of the connection, waits for the sender.
- * Closed earlier, the connection would be reset under a sender that still writes, and the answer lost. How long it
- * may take is bounded by the server's request time-out.
+ * The answer goes out whole at once; the end, and with it the closing of the connection, waits for the
+ * sender. Closed earlier, the connection would be reset under a sender that still writes, and the answer
+ * lost. How long it may take is bounded by the server's request time-out.
  */
 function drainThenEnd(res: ServerResponse, text: string): void {
   const { req } = res;

@@ -58,7 +58,10 @@ export function servePlain<Deps, Caller extends object>(
   };
 }
 
-/** The output, or what was refused on purpose or by the input's schema. Throws on a bug or a broken dependency. */
+/**
+ * The output, or what was refused on purpose or by the input's schema. Throws on a bug or a broken
+ * dependency.
+ */
 async function callProcedure(
   { procedure, name, type }: Pick<Route<never, never>, 'procedure' | 'name' | 'type'>,
   ctx: object,

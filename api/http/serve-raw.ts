@@ -5,7 +5,9 @@ import type { Edge } from './edge.ts';
 import { readBody } from './read-body.ts';
 import { renderError } from './render-error.ts';
 
-/** A hot route: key, then the bucket of refused starts, then body, then the handler with the bytes as sent. */
+/**
+ * A hot route: key, then the bucket of refused starts, then body, then the handler with the bytes as sent.
+ */
 export function serveRaw<Deps, Caller extends object>(
   { path, operationId }: RouteFacts,
   handler: RawHandler<Deps, Caller>,

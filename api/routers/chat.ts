@@ -12,9 +12,9 @@ export const chatRouter = t.router({
       tag: 'Inference',
       summary: 'Create a chat completion',
       description:
-        'Runs a text model. The worst-case cost is held from the balance when the call starts, and the real cost ' +
-        '(`usage.cost`) is charged when it ends. With `stream: true` the answer comes as server-sent events, ' +
-        'ended by `data: [DONE]`. Body at most 4 MB.',
+        'Runs a text model. The worst-case cost is held from the balance when the call starts, and the ' +
+        'real cost (`usage.cost`) is charged when it ends. With `stream: true` the answer comes as ' +
+        'server-sent events, ended by `data: [DONE]`. Body at most 4 MB.',
       errors: [
         'agent_inactive',
         'agent_suspended',

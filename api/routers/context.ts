@@ -5,7 +5,9 @@ import type { CallContext } from '../contract/route.ts';
 
 /** What the routes call. Built once, in `deps.ts`. */
 export interface UseCases {
-  /** After the key, before the body: an agent whose starts are all refused cannot send endless large bodies. */
+  /**
+   * After the key, before the body: an agent whose starts are all refused cannot send endless large bodies.
+   */
   admitStart(caller: Caller): ApiError | null;
   /** Answers by itself. A refusal before the first byte is returned; the edge renders it. */
   runChatCompletion(call: CallContext<UseCases, Caller>): Promise<ApiError | null>;

@@ -11,8 +11,8 @@ export const keyedProcedure = (facts: Omit<RouteFacts, 'auth'>) =>
   t.procedure.meta(routeMeta({ ...facts, auth: 'key' }));
 
 /**
- * A hot or streaming route: declared like any other, so that it stands in the document, but served by its handler
- * with the bytes as sent. tRPC would cost five times the rest of the call, and could not stream.
+ * A hot or streaming route: declared like any other, so that it stands in the document, but served by its
+ * handler with the bytes as sent. tRPC would cost five times the rest of the call, and could not stream.
  */
 export function rawRoute<Request extends z.ZodObject, Answer extends z.ZodObject>(
   facts: Omit<RouteFacts, 'auth'>,

@@ -19,7 +19,8 @@ import createClient from 'openapi-fetch';
 import type { components, paths } from './faregate.d.ts';
 
 const [, , baseUrl, key] = process.argv;
-const client = createClient<paths, 'application/json'>({ baseUrl: \`\${baseUrl}/v1\`, headers: { authorization: \`Bearer \${key}\` } });
+const headers = { authorization: \`Bearer \${key}\` };
+const client = createClient<paths, 'application/json'>({ baseUrl: \`\${baseUrl}/v1\`, headers });
 
 const balance = await client.GET('/balance');
 if (balance.data === undefined) throw new Error(balance.error.error.code);
@@ -28,7 +29,8 @@ const soonest: string | undefined = balance.data.expiring[0]?.at;
 const status: string = balance.data.agent.status;
 const remaining: string | undefined = balance.data.key_limit?.remaining_usd;
 
-const message: components['schemas']['ChatMessage'] = { role: 'user', content: [{ type: 'text', text: 'hi' }] };
+type Message = components['schemas']['ChatMessage'];
+const message: Message = { role: 'user', content: [{ type: 'text', text: 'hi' }] };
 const call = await client.POST('/chat/completions', {
   body: { model: 'acme/small', messages: [message], max_tokens: 5, tools: [], top_k: 3 },
 });
@@ -45,7 +47,8 @@ const stream = await client.POST('/chat/completions', {
 });
 const events = await new Response(stream.data).text();
 const callId = call.response.headers.get('x-service-call-id');
-console.log(JSON.stringify({ spendable, soonest, status, remaining, text, cost, code, param, events, callId }));
+const seen = { spendable, soonest, status, remaining, text, cost, code, param, events, callId };
+console.log(JSON.stringify(seen));
 `;
 
 /** Must not compile: wrong types in named fields. */

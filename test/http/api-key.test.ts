@@ -9,7 +9,7 @@ import { loadOrCreatePepper } from '#core/accounts/pepper-file.ts';
 const pepper = (text: string): Pepper => ({ id: 'p1', secret: createSecretKey(Buffer.from(text)) });
 
 describe('API keys', () => {
-  test('a key is fg_ and 38 letters and digits, shown by its first 12 characters, and never made twice', () => {
+  test('a key is fg_ and 38 letters and digits, known by its first 12, and never made twice', () => {
     const made = Array.from({ length: 500 }, createApiKey);
     for (const { key, prefix } of made) {
       expect(key).toMatch(/^fg_[0-9A-Za-z]{38}$/);
@@ -31,7 +31,7 @@ describe('API keys', () => {
     }
   });
 
-  test.each(['', 'fg_', `sk-${'a'.repeat(38)}`, `fg_${'a'.repeat(10_000)}`, `fg_${'é'.repeat(38)}`, 'fg_\n'])(
+  test.each(['', 'fg_', 'fg_\n', `sk-${'a'.repeat(38)}`, `fg_${'a'.repeat(9999)}`, `fg_${'é'.repeat(38)}`])(
     '%j is no key',
     (text) => expect(checkApiKeyShape(text)).toBe(false),
   );

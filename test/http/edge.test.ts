@@ -107,7 +107,7 @@ describe('an unexpected failure', () => {
     expect(edge.logged[0]).toMatchObject({ fields: { path: 'getBalance' } });
   });
 
-  test('after the first byte cuts the connection, so that nobody takes the answer for a whole one', async () => {
+  test('after the first byte cuts the connection: nobody takes the answer for a whole one', async () => {
     const edge = await start({
       useCases: {
         async runChatCompletion({ res }) {

@@ -28,7 +28,7 @@ describe('probes', () => {
     expect(await answer.json()).toEqual({ status: 'live' });
   });
 
-  test('/readyz is ready when every check passes, else lists what fails; a check that throws fails', async () => {
+  test('/readyz is ready when every check passes, else lists what fails or throws', async () => {
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
     state.journal = false;
     const one = await fetch(`${url}/readyz`);

@@ -105,7 +105,7 @@ async function ask(method: string, path: string, body?: string) {
 const refused = (code: string, param: string | null) => ({ error: { code, param } });
 
 describe('the binding', () => {
-  test('hands what the schema names of path and query to the procedure, as text, with its own deps and caller', async () => {
+  test('hands on what the schema names of path and query, as text, with deps and caller', async () => {
     expect(await ask('GET', '/things/12?verbose=1&other=2')).toEqual({
       status: 200,
       json: { route: 'byId', id: '12', verbose: '1', deps: 'deps', caller: 'ann' },

@@ -31,7 +31,10 @@ export interface EdgeOptions {
   findKey?: (hashes: readonly string[]) => Promise<KeyLookup>;
 }
 
-/** The real edge on loopback, in front of use cases that a test hands in; keys are known to a map, not a ledger. */
+/**
+ * The real edge on loopback, in front of use cases that a test hands in; keys are known to a map, not a
+ * ledger.
+ */
 export async function startEdge(options: EdgeOptions = {}) {
   const pepper: Pepper = { id: 'test', secret: createSecretKey(randomBytes(32)) };
   const keys = new Map<string, KeyLookup>();

@@ -3,8 +3,8 @@ import { crc32 } from 'node:zlib';
 import { randomBase62, toBase62 } from '#core/ids.ts';
 
 /*
- * `fg_` + 32 random letters and digits (190 bits) + 6 characters of checksum. The fixed start lets secret scanners
- * find a leaked key; the checksum lets a mistyped or made-up key be refused without a look-up.
+ * `fg_` + 32 random letters and digits (190 bits) + 6 characters of checksum. The fixed start lets secret
+ * scanners find a leaked key; the checksum lets a mistyped or made-up key be refused without a look-up.
  */
 const START = 'fg_';
 const RANDOM_CHARS = 32;
@@ -12,7 +12,9 @@ const CHECKSUM_CHARS = 6;
 const SHOWN_CHARS = 12;
 const SHAPE = new RegExp(`^${START}[0-9A-Za-z]{${RANDOM_CHARS + CHECKSUM_CHARS}}$`);
 
-/** What keys are hashed with. Two exist while one replaces the other: the id in a hash tells which made it. */
+/**
+ * What keys are hashed with. Two exist while one replaces the other: the id in a hash tells which made it.
+ */
 export interface Pepper {
   id: string;
   secret: KeyObject;
@@ -37,8 +39,8 @@ export function checkApiKeyShape(text: string): boolean {
 }
 
 /**
- * `<pepper id>.<HMAC-SHA256, base64url>`: what the ledger stores and looks up. No slow hash is needed, because the
- * key is random; the pepper makes a stolen journal useless for trying keys against it.
+ * `<pepper id>.<HMAC-SHA256, base64url>`: what the ledger stores and looks up. No slow hash is needed,
+ * because the key is random; the pepper makes a stolen journal useless for trying keys against it.
  */
 export function hashApiKey(key: string, pepper: Pepper): string {
   return `${pepper.id}.${createHmac('sha256', pepper.secret).update(key).digest('base64url')}`;

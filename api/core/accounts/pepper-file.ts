@@ -22,8 +22,8 @@ const SECRET_BYTES_MIN = 32;
 const stored = z.strictObject({ id: z.string().regex(/^[0-9A-Za-z]{1,16}$/), secret: z.base64url() });
 
 /**
- * The pepper of a gateway that keeps its own: made at the first start. Without it no key that was ever made can be
- * recognised, so it is on disk, whole and under its final name, before any key is hashed with it.
+ * The pepper of a gateway that keeps its own: made at the first start. Without it no key that was ever made
+ * can be recognised, so it is on disk, whole and under its final name, before any key is hashed with it.
  */
 export function loadOrCreatePepper(dataDir: string): Pepper {
   const path = join(dataDir, FILE);

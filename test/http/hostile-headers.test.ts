@@ -1,0 +1,95 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { chatHead } from '../support/edge-app.ts';
+import { balanceHead, errorOf, rawEdges } from '../support/raw-edge.ts';
+import { rawRequest } from '../support/raw-http.ts';
+
+const { start, stop } = rawEdges();
+afterAll(stop);
+
+describe('headers', async () => {
+  const edge = await start();
+
+  test('over 16 KB are refused in our shape', async () => {
+    for (const line of [
+      `X-Long: ${'a'.repeat(20_000)}`,
+      ...[Array.from({ length: 400 }, (_, i) => `X-${i}: ${'a'.repeat(50)}`).join('\r\n')],
+    ]) {
+      const answer = await rawRequest(edge.port, [...balanceHead(edge.key), line]);
+      expect(answer?.status).toBe(413);
+      expect(errorOf(answer)).toMatchObject({ code: 'request_too_large' });
+    }
+  });
+
+  test.each([
+    ['two Authorization headers', ['Authorization: Bearer KEY', 'Authorization: Bearer KEY']],
+    ['a second, foreign Authorization header', ['Authorization: Bearer KEY', 'authorization: Bearer other']],
+    ['two x-api-key headers', ['x-api-key: KEY', 'X-Api-Key: KEY']],
+    ['two headers of both kinds', ['x-api-key: KEY', 'Authorization: Bearer KEY', 'x-api-key: other']],
+  ])('%s are 401', async (_what, lines) => {
+    const sent = lines.map((line) => line.replace('KEY', edge.key));
+    const answer = await rawRequest(edge.port, ['GET /v1/balance HTTP/1.1', 'Host: edge', ...sent]);
+    expect(answer?.status).toBe(401);
+    expect(errorOf(answer).code).toBe('invalid_api_key');
+  });
+
+  test.each([
+    ['Content-Length and Transfer-Encoding', ['Content-Length: 5', 'Transfer-Encoding: chunked']],
+    ['Transfer-Encoding and Content-Length', ['Transfer-Encoding: chunked', 'Content-Length: 5']],
+    ['two lengths that differ', ['Content-Length: 2', 'Content-Length: 5']],
+    ['chunked that is not last', ['Transfer-Encoding: chunked, identity']],
+    ['chunked twice', ['Transfer-Encoding: chunked', 'Transfer-Encoding: chunked']],
+    ['an unknown coding', ['Transfer-Encoding: xchunked']],
+    ['a folded header', ['X-A: b', ' c']],
+    ['a folded coding', ['Transfer-Encoding:', ' chunked']],
+    ['a space before the colon', ['Content-Length : 2']],
+    ['a name with a space', ['Content Length: 2']],
+    ['no colon', ['Content-Length']],
+    ['a bare CR', ['X-A: b\rTransfer-Encoding: chunked']],
+    ['a NUL', ['X-A: b\0c']],
+  ])('that could smuggle a second request are refused: %s', async (_what, lines) => {
+    const edgeBodies = edge.bodies.length;
+    const client = await edge.connect();
+    const smuggled = [
+      '0',
+      '',
+      'GET /v1/balance HTTP/1.1',
+      'Host: edge',
+      `x-api-key: ${edge.key}`,
+      '',
+      '',
+    ].join('\r\n');
+    client.head(chatHead(edge.key, null, lines)).send(smuggled);
+    const answer = await client.answer();
+    expect(answer?.status).toBe(400);
+    expect(errorOf(answer).code).toBe('invalid_request');
+    await client.closed();
+    expect(client.rest).toBe('');
+    expect(edge.bodies).toHaveLength(edgeBodies);
+  });
+
+  test.each([
+    ['no HTTP at all', '\x16\x03\x01\x02\x00\x01\x00'],
+    ['another protocol version', 'GET / HTTP/3.0\r\n\r\n'],
+    ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['an unknown method', 'STEAL /v1/balance HTTP/1.1\r\nHost: edge\r\n\r\n'],
+    ['bare line feeds in a chunked body', 'POST /v1/chat/completions HTTP/1.1\nHost: edge\n\n'],
+  ])('%s is 400 and the connection ends', async (_what, bytes) => {
+    const client = await edge.connect();
+    const answer = await client.send(bytes).answer();
+    expect(answer?.status).toBe(400);
+    await client.closed();
+    expect(await edge.stillServes()).toBe(true);
+  });
+
+  test.each(['/v1/../v1/balance', '/v1/./balance', '/v1/balance/..', '*', '\\v1\\balance', '/v1\\balance'])(
+    'the path %s is not_found',
+    async (path) => {
+      const answer = await rawRequest(edge.port, [
+        `GET ${path} HTTP/1.1`,
+        'Host: edge',
+        `x-api-key: ${edge.key}`,
+      ]);
+      expect([404, 400]).toContain(answer?.status);
+    },
+  );
+});
