@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Prices } from '#core/catalog/catalog.ts';
+import type { Endpoint, Prices } from '#core/catalog/catalog.ts';
 import { isRecord } from '#core/is-record.ts';
 import { type AttoUsd, formatAttoUsd, maxBigint, minBigint, parseAttoUsd } from '#core/money.ts';
 import type { CallPlan, Candidate } from '../call-plan.ts';
@@ -133,23 +133,37 @@ function writeRouterDialect(body: JsonObject, candidate: Candidate, agentId: num
   changes.set('model', JSON.stringify(id));
   changes.set('user', JSON.stringify(agentTag(agentId)));
   const given = memberBytes(body, 'provider');
-  const object = given === undefined ? 'not_an_object' : scanJsonObject(given);
-  const maxPrice = new Map([['max_price', maxPriceText(body, candidate)]]);
   changes.set(
     'provider',
-    typeof object === 'string'
-      ? `{"max_price":${maxPrice.get('max_price')}}`
-      : rebuildJsonObject(object, maxPrice).toString(),
+    given === undefined ? ownProviderText(candidate) : mergedProviderText(body, given, candidate),
   );
+}
+
+/** What most calls send: made once for each endpoint, because decimals of prices are dear to print. */
+function ownProviderText(candidate: Candidate): string {
+  const known = providerTexts.get(candidate.endpoint);
+  if (known !== undefined) return known;
+  const text = `{"max_price":${maxPriceText({}, candidate)}}`;
+  providerTexts.set(candidate.endpoint, text);
+  return text;
+}
+
+const providerTexts = new WeakMap<Endpoint, string>();
+
+function mergedProviderText(body: JsonObject, given: Buffer, candidate: Candidate): string {
+  const object = scanJsonObject(given);
+  const provider = parseMember(body, 'provider');
+  const ceilings = isRecord(provider) && isRecord(provider.max_price) ? provider.max_price : {};
+  const maxPrice = maxPriceText(ceilings, candidate);
+  if (typeof object === 'string') return `{"max_price":${maxPrice}}`;
+  return rebuildJsonObject(object, new Map([['max_price', maxPrice]])).toString();
 }
 
 /**
  * The prices that the hold was made of, as the router's own ceiling, in dollars per million tokens and without our
  * margin: an endpoint that is dearer than the hold may not run the call. A lower ceiling of the caller's stays.
  */
-function maxPriceText(body: JsonObject, candidate: Candidate): string {
-  const provider = parseMember(body, 'provider');
-  const given = isRecord(provider) && isRecord(provider.max_price) ? provider.max_price : {};
+function maxPriceText(given: Readonly<Record<string, unknown>>, candidate: Candidate): string {
   const members = Object.entries(given).map(([key, value]) => [key, JSON.stringify(value)] as const);
   const merged = new Map<string, string>(members);
   for (const unit of ['prompt', 'completion'] as const) {
