@@ -16,11 +16,12 @@ import { v1Router } from './routers/router.ts';
 export function buildApp(deps: Deps, documentText: string, publicUrl: string): Express {
   const { gateway, ledger, pepper, log } = deps;
   const app = createExpress();
+  const useCases = buildUseCases(deps);
   const edge: Edge<RequestContext> = {
     basePath: '/v1',
-    deps: buildUseCases(deps),
+    deps: useCases,
     authenticate: createAuthenticate({ findKey: (hashes) => ledger.findKey(hashes), peppers: [pepper] }),
-    admitStart: ({ agentId }) => admitStart(deps, agentId),
+    admitStart: useCases.admitStart,
     bodyBytesMax: () => gateway.limits().requestBodyBytes,
     ids: gateway.ids,
     callIdHeader: gateway.callIdHeader,

@@ -3,7 +3,7 @@ import type { Caller } from '../contract/caller.ts';
 import type { ApiError } from '../contract/errors.ts';
 import type { CallContext } from '../contract/route.ts';
 
-/** What the routes call. Built once, in `deps.ts`. */
+/** What the edge and the routes call. Built once, in `app.ts`. */
 export interface UseCases {
   /**
    * After the key, before the body: an agent whose starts are all refused cannot send endless large bodies.

@@ -36,7 +36,9 @@ describe('a chat completion answered as JSON', () => {
   });
 
   it('shows nothing of what the provider charged the operator', async () => {
-    gateway.provider.next({ usageFields: { cost_details: '{"upstream_inference_cost":1}', is_byok: 'false' } });
+    gateway.provider.next({
+      usageFields: { cost_details: '{"upstream_inference_cost":1}', is_byok: 'false' },
+    });
     const res = await gateway.post(hello());
     const { usage } = JSON.parse(await res.text());
     expect(Object.keys(usage)).not.toContain('cost_details');
@@ -69,7 +71,9 @@ describe('a chat completion answered as JSON', () => {
   });
 
   it('sends the provider its own key, and nothing of the caller', async () => {
-    await gateway.post(hello(), { headers: { 'x-forwarded-for': '1.2.3.4', cookie: 'a=b', 'x-session-id': 's' } });
+    await gateway.post(hello(), {
+      headers: { 'x-forwarded-for': '1.2.3.4', cookie: 'a=b', 'x-session-id': 's' },
+    });
     const { headers, body } = gateway.provider.lastRequest();
     const text = JSON.stringify(headers) + body.toString();
     expect(text).not.toContain(gateway.agent.key);

@@ -1,6 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ScriptRule } from '../../api/simulator/script-rule.ts';
-import { chargedUsd, hello, readEvents, startTestGateway, type TestAgent, type TestGateway } from '../support/gateway.ts';
+import {
+  chargedUsd,
+  hello,
+  readEvents,
+  startTestGateway,
+  type TestAgent,
+  type TestGateway,
+} from '../support/gateway.ts';
 
 let gateway: TestGateway;
 let agent: TestAgent;
@@ -34,8 +41,18 @@ const free: [string, ScriptRule, number, string][] = [
   ['speaks plain text', error(500, { style: 'text' }), 502, 'upstream_error'],
   ['speaks HTML', error(502, { style: 'html' }), 502, 'provider_error'],
   ['says nothing', error(503, { style: 'empty' }), 503, 'model_busy'],
-  ['answers 200 with an error inside', { ...error(502, { type: 'provider_unavailable' }), status: 200 }, 502, 'provider_error'],
-  ['answers 200 with an error in its choice', { ...error(502, { at: 'choice', type: 'provider_unavailable' }), status: 200 }, 502, 'provider_error'],
+  [
+    'answers 200 with an error inside',
+    { ...error(502, { type: 'provider_unavailable' }), status: 200 },
+    502,
+    'provider_error',
+  ],
+  [
+    'answers 200 with an error in its choice',
+    { ...error(502, { at: 'choice', type: 'provider_unavailable' }), status: 200 },
+    502,
+    'provider_error',
+  ],
   ['redirects', { status: 302, headers: { location: 'http://127.0.0.1:1/' } }, 502, 'upstream_error'],
   ['is cut before its headers', { cutAt: 'headers' }, 502, 'upstream_unreachable'],
   ['is cut inside its answer', { cutAt: 40 }, 502, 'provider_error'],
@@ -79,16 +96,19 @@ describe('usage that cannot be right', () => {
     ['a cost in quotes', { usageFields: { cost: '"NaN"' } }],
     ['no cost', { usageFields: { cost: null } }],
     ['a null cost', { usageFields: { cost: 'null' } }],
-  ] satisfies [string, ScriptRule][])('%s: the call is charged by its tokens at list price', async (_, rule) => {
-    agent = await gateway.newAgent();
-    gateway.provider.next({ ...rule, promptTokens: 10, completionTokens: 20 });
-    const res = await gateway.post(hello(), { agent });
-    const { usage } = JSON.parse(await res.text());
-    const view = await gateway.settled(agent);
-    expect(String(usage.cost)).toBe(chargedUsd(view));
-    expect(view.chargedNanoUsd).toBe(gateway.provider.lastBill().costNanoUsd);
-    expect(view.chargedNanoUsd).toBeGreaterThan(0n);
-  });
+  ] satisfies [string, ScriptRule][])(
+    '%s: the call is charged by its tokens at list price',
+    async (_, rule) => {
+      agent = await gateway.newAgent();
+      gateway.provider.next({ ...rule, promptTokens: 10, completionTokens: 20 });
+      const res = await gateway.post(hello(), { agent });
+      const { usage } = JSON.parse(await res.text());
+      const view = await gateway.settled(agent);
+      expect(String(usage.cost)).toBe(chargedUsd(view));
+      expect(view.chargedNanoUsd).toBe(gateway.provider.lastBill().costNanoUsd);
+      expect(view.chargedNanoUsd).toBeGreaterThan(0n);
+    },
+  );
 
   it('an explicit zero stays zero', async () => {
     agent = await gateway.newAgent();

@@ -10,7 +10,11 @@ afterAll(() => gateway.stop());
 afterEach(() => gateway.provider.reset());
 
 /** Reads until the condition holds, then hangs up. */
-async function hangUpWhen(body: object, agent: TestGateway['agent'], seen: (text: string) => boolean): Promise<void> {
+async function hangUpWhen(
+  body: object,
+  agent: TestGateway['agent'],
+  seen: (text: string) => boolean,
+): Promise<void> {
   const hangUp = new AbortController();
   try {
     const res = await gateway.post(body, { agent, signal: hangUp.signal });

@@ -32,7 +32,8 @@ async function refusal(body: unknown, headers: Record<string, string> = {}) {
 }
 
 const message = '"messages":[{"role":"user","content":"hi"}]';
-const nested = (depth: number) => `{"model":"${MODEL}",${message},"x":${'['.repeat(depth)}${']'.repeat(depth)}}`;
+const nested = (depth: number) =>
+  `{"model":"${MODEL}",${message},"x":${'['.repeat(depth)}${']'.repeat(depth)}}`;
 const manyKeys = (count: number) =>
   `{"model":"${MODEL}",${message},"x":{${Array.from({ length: count }, (_, i) => `"k${i}":1`).join(',')}}}`;
 
@@ -47,11 +48,36 @@ describe('a body that is no call', () => {
     ['is not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d]), 400, 'invalid_request'],
     ['nests 10,000 deep', nested(10_000), 400, 'invalid_request'],
     ['has 100,000 keys', manyKeys(100_000), 400, 'invalid_request'],
-    ['says its model twice', `{"model":"${MODEL}","model":"faregate-sim/large",${message}}`, 400, 'invalid_request'],
-    ['says its model twice, once escaped', `{"model":"${MODEL}","mod\\u0065l":"faregate-sim/large",${message}}`, 400, 'invalid_request'],
-    ['repeats a key inside a message', `{"model":"${MODEL}","messages":[{"role":"user","content":"a","content":"b"}]}`, 400, 'invalid_request'],
-    ['caps its answer twice', `{"model":"${MODEL}",${message},"max_tokens":1,"max_tokens":99999}`, 400, 'invalid_request'],
-    ['is larger than 4 MB', `{"model":"${MODEL}",${message},"x":"${'y'.repeat(4 * 1024 * 1024)}"}`, 413, 'request_too_large'],
+    [
+      'says its model twice',
+      `{"model":"${MODEL}","model":"faregate-sim/large",${message}}`,
+      400,
+      'invalid_request',
+    ],
+    [
+      'says its model twice, once escaped',
+      `{"model":"${MODEL}","mod\\u0065l":"faregate-sim/large",${message}}`,
+      400,
+      'invalid_request',
+    ],
+    [
+      'repeats a key inside a message',
+      `{"model":"${MODEL}","messages":[{"role":"user","content":"a","content":"b"}]}`,
+      400,
+      'invalid_request',
+    ],
+    [
+      'caps its answer twice',
+      `{"model":"${MODEL}",${message},"max_tokens":1,"max_tokens":99999}`,
+      400,
+      'invalid_request',
+    ],
+    [
+      'is larger than 4 MB',
+      `{"model":"${MODEL}",${message},"x":"${'y'.repeat(4 * 1024 * 1024)}"}`,
+      413,
+      'request_too_large',
+    ],
   ])('%s', async (_, body, status, code) => {
     expect(await refusal(body)).toMatchObject({ status, code });
   });
@@ -72,7 +98,17 @@ describe('a body that is no call', () => {
 describe('a field of the wrong kind is refused by its name', () => {
   const wrong: Record<string, unknown[]> = {
     model: [null, 1, '', [], {}],
-    messages: [null, 'hi', {}, [], [1], [null], [{}], [{ role: 'king', content: 'x' }], [{ role: 'user', content: 5 }]],
+    messages: [
+      null,
+      'hi',
+      {},
+      [],
+      [1],
+      [null],
+      [{}],
+      [{ role: 'king', content: 'x' }],
+      [{ role: 'user', content: 5 }],
+    ],
     max_tokens: [0, -1, 2 ** 60, '5', 1.5, [], {}],
     max_completion_tokens: [0, -1, 2 ** 60, '5', 1.5],
     n: [0, -1, 1e9, '1', 1.5],
@@ -152,10 +188,17 @@ describe('models and tools that are not served', () => {
     expect((await refusal(hello({ model: 'faregate-sim/smal' }))).message).toContain('`faregate-sim/small`');
   });
 
-  it.each(['web_search', 'code_interpreter', 'openrouter:fusion', 'mcp', 'memory_20250818', 'brand_new_tool'])(
-    'tool %s',
-    async (type) => {
-      expect(await refusal(hello({ tools: [{ type }] }))).toMatchObject({ status: 400, code: 'tool_not_served' });
-    },
-  );
+  it.each([
+    'web_search',
+    'code_interpreter',
+    'openrouter:fusion',
+    'mcp',
+    'memory_20250818',
+    'brand_new_tool',
+  ])('tool %s', async (type) => {
+    expect(await refusal(hello({ tools: [{ type }] }))).toMatchObject({
+      status: 400,
+      code: 'tool_not_served',
+    });
+  });
 });

@@ -16,11 +16,18 @@ async function serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
   for await (const chunk of req) chunks.push(chunk);
   const body = JSON.parse(Buffer.concat(chunks).toString());
   seen.push({ path: req.url ?? '', headers: req.headers, body });
-  const usage = { prompt_tokens: 1000, completion_tokens: 50, total_tokens: 1050, prompt_tokens_details: { cached_tokens: 200 } };
+  const usage = {
+    prompt_tokens: 1000,
+    completion_tokens: 50,
+    total_tokens: 1050,
+    prompt_tokens_details: { cached_tokens: 200 },
+  };
   const base = { id: 'chatcmpl-7', created: 1_790_000_000, model: 'small-2026' };
   if (body.stream !== true) {
     res.setHeader('content-type', 'application/json');
-    const choices = [{ index: 0, message: { role: 'assistant', content: 'own server' }, finish_reason: 'stop' }];
+    const choices = [
+      { index: 0, message: { role: 'assistant', content: 'own server' }, finish_reason: 'stop' },
+    ];
     res.end(JSON.stringify({ ...base, object: 'chat.completion', choices, usage }));
     return;
   }
@@ -80,7 +87,9 @@ describe('a configuration of one OpenAI-compatible provider', () => {
 
   it('names the model as the caller does, in JSON and in every chunk', async () => {
     expect((await gateway.openai.chat.completions.create(body())).model).toBe('acme/small');
-    const events = await readEvents(await gateway.post(body({ stream: true, stream_options: { include_usage: true } })));
+    const events = await readEvents(
+      await gateway.post(body({ stream: true, stream_options: { include_usage: true } })),
+    );
     for (const event of events.slice(0, -1)) expect(JSON.parse(event).model).toBe('acme/small');
     expect(JSON.parse(events.at(-2) ?? '').usage.cost).toBe(Number(COST_USD));
   });
@@ -95,7 +104,8 @@ describe('a configuration of one OpenAI-compatible provider', () => {
       stream_options: { include_usage: true },
       reasoning_effort: 'low',
     });
-    for (const field of ['provider', 'models', 'reasoning', 'max_tokens']) expect(sent?.body).not.toHaveProperty(field);
+    for (const field of ['provider', 'models', 'reasoning', 'max_tokens'])
+      expect(sent?.body).not.toHaveProperty(field);
     expect(sent?.headers.authorization).toBeUndefined();
   });
 

@@ -105,7 +105,9 @@ describe('a revoked key', () => {
 describe('too many calls', () => {
   it('at once: the ninth is refused, and runs when one has ended', async () => {
     const agent = await gateway.newAgent();
-    gateway.provider.next(...Array.from({ length: 8 }, () => ({ gate: 'eight', gateAt: 'headers' as const })));
+    gateway.provider.next(
+      ...Array.from({ length: 8 }, () => ({ gate: 'eight', gateAt: 'headers' as const })),
+    );
     const running = Array.from({ length: 8 }, () => gateway.post(hello({ max_tokens: 5 }), { agent }));
     await until(() => gateway.provider.waitingAt('eight') === 8);
     const { status, headers, error } = await refusal(hello({ max_tokens: 5 }), agent);

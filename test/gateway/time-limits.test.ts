@@ -25,21 +25,24 @@ describe('a provider that sends nothing', () => {
   it.each([
     [false, 13],
     [true, 30],
-  ])('(stream: %s) is given up after %i minutes with upstream_timeout, free of charge', async (stream, minutes) => {
-    const clock = await start();
-    gateway.provider.next({ stallAt: 'headers' });
-    const call = gateway.post(hello({ stream }));
-    await until(() => gateway.running.deps.gateway.openCalls.size === 1);
-    await pass(clock, minutes * MINUTE_MS - 5 * SECOND_MS);
-    expect(gateway.running.deps.gateway.openCalls.size).toBe(1);
-    await pass(clock, 6 * SECOND_MS);
-    const res = await call;
-    expect(res.status).toBe(504);
-    expect(JSON.parse(await res.text()).error.code).toBe('upstream_timeout');
-    const view = await gateway.settled();
-    expect(view.chargedNanoUsd).toBe(0n);
-    expect((await gateway.calls())[0]).toMatchObject({ outcome: 'failed', errorCode: 'upstream_timeout' });
-  });
+  ])(
+    '(stream: %s) is given up after %i minutes with upstream_timeout, free of charge',
+    async (stream, minutes) => {
+      const clock = await start();
+      gateway.provider.next({ stallAt: 'headers' });
+      const call = gateway.post(hello({ stream }));
+      await until(() => gateway.running.deps.gateway.openCalls.size === 1);
+      await pass(clock, minutes * MINUTE_MS - 5 * SECOND_MS);
+      expect(gateway.running.deps.gateway.openCalls.size).toBe(1);
+      await pass(clock, 6 * SECOND_MS);
+      const res = await call;
+      expect(res.status).toBe(504);
+      expect(JSON.parse(await res.text()).error.code).toBe('upstream_timeout');
+      const view = await gateway.settled();
+      expect(view.chargedNanoUsd).toBe(0n);
+      expect((await gateway.calls())[0]).toMatchObject({ outcome: 'failed', errorCode: 'upstream_timeout' });
+    },
+  );
 
   it('in the middle of a stream: what was written is charged, the error comes as a chunk', async () => {
     const clock = await start();

@@ -111,7 +111,12 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     });
     if (!result.ok) throw new Error(`key refused: ${result.reason}`);
     await durable;
-    return { agentId, keyId, key, openai: new OpenAI({ apiKey: key, baseURL: running.baseUrl, maxRetries: 0 }) };
+    return {
+      agentId,
+      keyId,
+      key,
+      openai: new OpenAI({ apiKey: key, baseURL: running.baseUrl, maxRetries: 0 }),
+    };
   }
 
   async function newAgent({ creditUsd = '5', status = 'active' as AgentStatus } = {}): Promise<TestAgent> {

@@ -26,7 +26,15 @@ async function runProject(project: string, folder: string): Promise<Counts> {
   const file = join(folder, `${project}.json`);
   const child = spawn(
     process.execPath,
-    ['node_modules/vitest/vitest.mjs', 'run', '--project', project, '--reporter=default', '--reporter=json', `--outputFile.json=${file}`],
+    [
+      'node_modules/vitest/vitest.mjs',
+      'run',
+      '--project',
+      project,
+      '--reporter=default',
+      '--reporter=json',
+      `--outputFile.json=${file}`,
+    ],
     { stdio: ['ignore', 'inherit', 'inherit'] },
   );
   const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
@@ -55,6 +63,9 @@ try {
   await rm(folder, { recursive: true });
 }
 const required = process.env.REQUIRE_SERVICES === '1';
-if (required && total.skipped > 0) console.log(`${total.skipped} tests were skipped, and REQUIRE_SERVICES=1 allows none.`);
+if (required && total.skipped > 0)
+  console.log(`${total.skipped} tests were skipped, and REQUIRE_SERVICES=1 allows none.`);
 process.exitCode = total.failed > 0 || (required && total.skipped > 0) ? 1 : 0;
-console.log(`${total.passed} passed, ${total.failed} failed${total.skipped > 0 ? `, ${total.skipped} skipped` : ''}`);
+console.log(
+  `${total.passed} passed, ${total.failed} failed${total.skipped > 0 ? `, ${total.skipped} skipped` : ''}`,
+);
