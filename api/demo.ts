@@ -53,8 +53,9 @@ const NO_KEY = -1;
 const demoFile = z.object({ agent_id: z.int(), key: z.string() });
 
 /**
- * An agent to try things with: made at the first start, with $5 that are granted once in its life. Every step can be
- * repeated after a crash: the agent is found again, and of its keys the one in the file is the only one that lives.
+ * An agent to try things with: made at the first start, with $5 that are granted once in its life. Every step
+ * can be repeated after a crash: the agent is found again, and of the keys made
+ * here only the one in the file lives.
  * Throws when the ledger does not answer.
  */
 export async function ensureDemo(options: DemoOptions): Promise<Demo> {

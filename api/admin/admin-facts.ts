@@ -3,8 +3,8 @@ import type { DocumentFacts } from '../contract/document.ts';
 export const adminFacts: DocumentFacts = {
   title: 'Faregate admin API',
   description:
-    "The operator's interface, on the internal port: agents, credit, keys, the catalogue and the ledger. The " +
-    '`faregate` command is a client of it. Every change is written to the audit log before it is done.',
+    "The operator's interface, on the internal port: agents, credit, keys, the catalogue and the ledger. " +
+    'The `faregate` command is a client of it. Every change is written to the audit log before it is done.',
   version: '1.0.0',
   serverUrl: '/admin',
   tags: [

@@ -10,7 +10,7 @@ const START = 'fg_admin_';
 const RANDOM_CHARS = 40;
 const SHAPE = /^\S{32,}$/;
 
-/** The operator's token of a gateway that keeps its own: made at the first start, in a file of the data folder. */
+/** The operator's token where none is configured: made at the first start, in a file of the data folder. */
 export function loadOrCreateAdminToken(dataDir: string): Secret {
   const path = join(dataDir, ADMIN_TOKEN_FILE);
   const text = readOrCreatePrivateFile(path, () => `${START}${randomBase62(RANDOM_CHARS)}\n`);

@@ -4,8 +4,8 @@ import { BALANCE_CAP_NANO_USD, ORPHAN_MARGIN_MS, PRICE_LOOKUP_MS } from '#core/l
 import { formatUsd, type NanoUsd } from '#core/money.ts';
 
 /**
- * What is off with an agent's money, in sentences. From the ledger's port alone, so that it also finds what the
- * ledger itself believes to be right, in either shape.
+ * What is off with an agent's money, in sentences. From the ledger's port alone, so that it holds for either
+ * shape and does not believe the ledger's own check.
  */
 export function auditAgent(view: AgentView, nowMs: number): string[] {
   return [...auditTotals(view), ...auditLots(view), ...auditHolds(view), ...auditLateHolds(view, nowMs)];
@@ -51,7 +51,7 @@ function auditHolds({ lots, holds, keys }: AgentView): string[] {
     const byKey = sum(holds, (hold) => (hold.keyId === keyId ? hold.nanoUsd : 0n));
     if (limit.heldNanoUsd === byKey) continue;
     problems.push(
-      `Key ${keyId} counts $${formatUsd(limit.heldNanoUsd)} as held, but its calls hold $${formatUsd(byKey)}.`,
+      `Key ${keyId} counts $${formatUsd(limit.heldNanoUsd)} as held, its calls hold $${formatUsd(byKey)}.`,
     );
   }
   for (const { callId, keyId } of holds) {

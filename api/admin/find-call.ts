@@ -7,7 +7,7 @@ export interface FoundCall {
   generationId: string | null;
 }
 
-/** The open holds are read before the history, so that a call that ends in between is found in one of the two. */
+/** Open holds are read before the history: a call that ends in between is found in one of the two. */
 export async function findCall(
   { ledger, history, clock }: Pick<AdminDeps, 'ledger' | 'history' | 'clock'>,
   callId: number,

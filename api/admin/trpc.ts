@@ -13,7 +13,7 @@ export const t = initTRPC.context<AdminContext>().meta<RouteMeta<AdminDeps, Oper
 export const operatorProcedure = (facts: Omit<RouteFacts, 'auth'>) =>
   t.procedure.meta(routeMeta({ ...facts, auth: 'key' }));
 
-/** The only fields of an input or an answer that an audit line can hold: no list of what is secret can be too short. */
+/** All that an audit line can hold of an input or an answer: a list of what is secret could be too short. */
 const SUBJECT_FIELDS = [
   'id',
   'agent_id',
@@ -29,8 +29,8 @@ const SUBJECT_FIELDS = [
 ];
 
 /**
- * Goes on every procedure that changes something, after its input. Nothing is done before its line is on the disk;
- * so a change that a crash cut off has at least that line.
+ * Goes on every procedure that changes something, after its input. Nothing is done before its line is on the
+ * disk, so a change that a crash cut off has at least that line.
  */
 export const audited = t.middleware(async ({ ctx, path, input, next }) => {
   const { deps, caller, callId } = ctx;

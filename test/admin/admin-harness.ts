@@ -31,7 +31,9 @@ models:
     maxOutputTokens: 4096
     inputModalities: [text]
     endpoints:
-      - { provider: vllm, model: small-2026, pricing: { prompt: "0.0000001", completion: "0.0000004", request: "0" } }
+      - provider: vllm
+        model: small-2026
+        pricing: { prompt: "0.0000001", completion: "0.0000004", request: "0" }
 `;
 
 /** What a test reads of any answer. */

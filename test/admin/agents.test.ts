@@ -64,7 +64,7 @@ test('a suspension and an activation in the same millisecond both count', async 
   expect((await admin.get('/agents/1')).body.status).toBe(last?.status);
 });
 
-test("the operator's activation does not lift another source's suspension, and the answer names it", async () => {
+test("an activation does not lift another source's suspension, and the answer names it", async () => {
   await using admin = await startTestAdmin();
   await create(admin, 'alpha');
   await admin.ledger.execute({

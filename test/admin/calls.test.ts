@@ -62,7 +62,7 @@ test('a call whose price is not known yet is pending', async () => {
   expect(body.call).toMatchObject({ outcome: 'pending', duration_ms: 1_500, tokens: { completion: 20 } });
 });
 
-test('an ended call is found in the history, which wins over a hold that was still open a moment ago', async () => {
+test('an ended call is found in the history, which wins over a hold that was open a moment ago', async () => {
   await using admin = await withRunningCall();
   admin.calls.push({
     callId: admin.callId,

@@ -193,7 +193,7 @@ test('the banner prints a call to paste, to a model of the simulator where there
   expect(banner(demo, [])).toContain('curl http://127.0.0.1:8080/v1/balance');
 });
 
-test('the banner says how to grant credit once it is spent or has expired, and how to lift a suspension', () => {
+test('the banner says how to grant credit once it is gone, and how to lift a suspension', () => {
   expect(banner({ ...demo, spendableUsd: '0' }, [])).toContain('make cli ARGS="credit grant 1 5"');
   expect(banner({ ...demo, status: 'suspended' }, [])).toContain('make cli ARGS="agents activate 1"');
   const elsewhere = { ...demo, file: '/srv/gate/demo.json', spendableUsd: '0' };

@@ -109,7 +109,7 @@ const damages: Record<string, { damage: (state: AgentState) => void; found: RegE
     damage: (state) => {
       for (const key of state.keys.values()) key.heldNanoUsd = 0n;
     },
-    found: /Key 100 counts \$0 as held, but its calls hold \$1/,
+    found: /Key 100 counts \$0 as held, its calls hold \$1/,
   },
   'a hold of an unknown key': {
     damage: (state) => state.keys.clear(),

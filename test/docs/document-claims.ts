@@ -140,7 +140,7 @@ function splitShell(line: string): string[] {
 
 const ROOTS = /^(api|workers|test|openapi|charts|\.ci)\//;
 
-/** Files of this repository by their path, folders with or without a slash, `*` for any; and sources by their name. */
+/** Files by their path, folders with or without a slash, `*` for any; and sources by their name alone. */
 function checkPath(span: string, { paths }: Repository): string[] {
   const path = span.replace(/^#core\//, 'api/core/').replace(/\/$/, '');
   if (/^[\w-]+\.ts$/.test(path)) {

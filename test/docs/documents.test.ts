@@ -64,7 +64,7 @@ describe('the check finds', () => {
     ['addresses', '`/v1/balance`, `https://example.com/api/x.ts`, [b](https://example.com)'],
     [
       'commands',
-      '`faregate agents create NAME`, `faregate calls find <id>`, `make cli ARGS="agents create \'My agent\'"`',
+      '`faregate agents create NAME`, `faregate calls find <id>`, `make cli ARGS="agents create \'My one\'"`',
     ],
     ['lists of commands', '`faregate keys create|list|revoke`, `faregate agents`, `faregate --help`'],
     ['code of another language', "```ts\nimport a from 'api/nothing.ts';\n// make nothing\n```"],

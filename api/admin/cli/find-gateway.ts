@@ -21,8 +21,8 @@ const demoFile = z.object({ admin_url: z.string(), admin_token: z.string() });
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /**
- * What was named, else what the gateway of this machine has written into its data folder. Its token is sent to
- * another host only when a file was named: a mistyped address must not be told it.
+ * What was named, else what the gateway of this machine has written into its data folder. The token from there
+ * is never sent to another machine: a mistyped address must not be told it.
  */
 export function findGateway(
   options: GatewayOptions,
@@ -38,8 +38,8 @@ export function findGateway(
   const token = parseAdminToken(demo?.admin_token ?? own ?? '');
   if (token !== null) return { url, token };
   throw unreachable(
-    `No gateway has been started in ${dataDir}: start it with "make run", name its folder with FAREGATE_DATA, or ` +
-      'name it with --url and --token-file.',
+    `No gateway has been started in ${dataDir}: start it with "make run", name its folder with ` +
+      'FAREGATE_DATA, or name it with --url and --token-file.',
   );
 }
 

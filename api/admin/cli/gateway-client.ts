@@ -46,8 +46,8 @@ async function send(url: string, init: RequestInit): Promise<{ status: number; r
     response = await fetch(url, init);
   } catch (error) {
     throw unreachable(
-      `No gateway answers at ${new URL(url).origin} (${reasonOf(error)}). Is it running? Start it with "make run", ` +
-        'or name another with --url.',
+      `No gateway answers at ${new URL(url).origin} (${reasonOf(error)}). Is it running? ` +
+        'Start it with "make run", or name another with --url.',
     );
   }
   try {

@@ -46,7 +46,7 @@ export function createProgram(open: OpenContext): Command {
   return program;
 }
 
-/** Throws where commander would end the process, and writes to the streams that it was given, down to every verb. */
+/** Throws where commander would end the process, and writes to the given streams, down to every verb. */
 function writeTo(command: Command, io: CliIo): void {
   command.exitOverride().configureOutput({
     writeOut: (text) => io.stdout.write(text),

@@ -80,8 +80,8 @@ export const agentsRouter = t.router({
     status: 'active',
     summary: 'Activate an agent',
     description:
-      "Says for the operator that the agent is active; this also lifts the operator's own suspension. A suspension " +
-      'from another source stays: see `status_by_source`.',
+      "Says for the operator that the agent is active; this also lifts the operator's own suspension. A " +
+      'suspension from another source stays: see `status_by_source`.',
   }),
 
   suspend: statusProcedure({

@@ -30,8 +30,9 @@ export const creditRouter = t.router({
     tag: 'Credit',
     summary: 'Grant credit',
     description:
-      'Adds credit that lasts `days` full UTC days after today. Give a `grant_id` to be able to repeat a request ' +
-      'whose answer was lost: an id is booked once an agent, whatever the amount, for as long as the credit lives.',
+      'Adds credit that lasts `days` full UTC days after today. Give a `grant_id` to be able to repeat a ' +
+      'request whose answer was lost: for as long as the credit lives, an agent is granted an id once, ' +
+      'whatever the amount.',
     errors: ['not_found'],
     examples: {
       request: { usd: '5', days: 7, grant_id: 'invoice-2026-118' },

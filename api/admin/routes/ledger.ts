@@ -14,8 +14,8 @@ export const ledgerRouter = t.router({
     tag: 'Ledger',
     summary: 'Audit the ledger',
     description:
-      "Checks every agent's books (granted + moved in = free + held + charged + expired + moved out), that what is " +
-      'held is what calls hold, and that no call holds for longer than any rule lets it.',
+      "Checks every agent's books (granted + moved in = free + held + charged + expired + moved out), that " +
+      'what is held is what calls hold, and that no call holds for longer than any rule lets it.',
     errors: [],
     examples: { answer: adminExamples.audit },
   })

@@ -7,7 +7,7 @@ import { executeDurably } from './execute-durably.ts';
 export interface CreditGrant {
   agentId: number;
   nanoUsd: NanoUsd;
-  /** Full days that the credit lasts at least: granted at any time of UTC day D, it ends at D + days + 1, 00:00. */
+  /** Full days that it lasts at least: granted at any time of UTC day D, it ends at D + days + 1, 00:00. */
   days: number;
   /** The same id again books nothing. */
   grantId: string;

@@ -35,7 +35,7 @@ export async function setAgentStatus(
       agentId,
       mode: 'update',
       source,
-      // Above the last one even when the clock has stepped back: an older version would be ignored in silence.
+      // Above the last one even when the clock has stepped back: an older one would be ignored in silence.
       sourceVersion: Math.max(clock.now(), (before?.sourceVersion ?? 0) + 1),
       status,
       name: agent.name,
