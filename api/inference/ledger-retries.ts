@@ -56,8 +56,17 @@ export class LedgerRetries {
     }
   }
 
+  /** A ledger that throws is no reason to leave a hold behind either. */
   async #ask(command: Closing): Promise<ClosingResult> {
-    return command.type === 'settle' ? this.#ledger.execute(command) : this.#ledger.execute(command);
+    try {
+      return await (command.type === 'settle'
+        ? this.#ledger.execute(command)
+        : this.#ledger.execute(command));
+    } catch (error) {
+      const { agentId, callId } = command;
+      this.#log.error('a call could not be closed, it is tried again', { agentId, callId, error });
+      return { result: { ok: false, reason: 'unavailable' }, durable: Promise.resolve('unknown') };
+    }
   }
 }
 

@@ -4,7 +4,7 @@ import { answerHeaders } from './answer-headers.ts';
 import type { Candidate } from './call-plan.ts';
 import { collectAnswer } from './collect-answer.ts';
 import { buildChatBody } from './formats/chat-body.ts';
-import type { ChatEvent } from './formats/chat-stream.ts';
+import { type ChatEvent, saysError } from './formats/chat-stream.ts';
 import { type JsonObject, memberBytes, memberText, scanJsonObject } from './json-object.ts';
 import type { RunningCall } from './running-call.ts';
 import { StreamRelay } from './stream-relay.ts';
@@ -94,7 +94,7 @@ async function readAnswer(call: RunningCall, upstream: UpstreamRequest): Promise
   const usage = usageBytes === null ? null : parseUsage(usageBytes);
   const id = memberText(answer, 'id');
   if (id !== undefined) call.generationId ??= textOrNull(id);
-  if (hasError(answer, value)) {
+  if (hasError(answer)) {
     // A provider can answer 200 with an error inside, and still bill for it.
     const { error, mayFallBack } = readUpstreamError(200, value, undefined);
     return failed(error, mayFallBack, usage);
@@ -181,24 +181,7 @@ const textOrNull = (json: string): string | null => {
   return json.startsWith('"') && text.length <= HEADER_CHARS_MAX && /^[\w:.-]+$/.test(text) ? text : null;
 };
 
-function hasError(answer: JsonObject, value: unknown): boolean {
-  const error = memberText(answer, 'error');
-  if (error !== undefined && error !== 'null') return true;
-  return JSON_ERROR_ENDS.some((needle) => answer.bytes.includes(needle)) && choicesEndInError(value);
-}
-
-const JSON_ERROR_ENDS = [Buffer.from('"finish_reason":"error"'), Buffer.from('"finish_reason": "error"')];
-
-function choicesEndInError(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null || !('choices' in value)) return false;
-  const { choices } = value;
-  return (
-    Array.isArray(choices) &&
-    choices.some(
-      (choice) => typeof choice === 'object' && choice !== null && choice.finish_reason === 'error',
-    )
-  );
-}
+const hasError = (answer: JsonObject): boolean => answer.bytes.includes('error"') && saysError(answer);
 
 function parseJson(bytes: Buffer): unknown {
   try {

@@ -108,6 +108,8 @@ async function hold(
 
 async function runHeld(call: RunningCall): Promise<ApiError | null> {
   try {
+    // Nobody waits any more: no provider is asked, so nothing is charged.
+    if (call.caller.gone) return await settleFailed(call, apiError('gateway_error'), freeOfCharge);
     const { attempt, candidate } = await tryCandidates(call);
     if ((await call.gate) === 'shut') return await giveUp(call, attempt, candidate);
     switch (attempt.kind) {

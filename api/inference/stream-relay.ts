@@ -1,6 +1,13 @@
 import { SSE_EVENT_BYTES } from '#core/limits.ts';
 import type { CallerSide } from './caller-side.ts';
-import { type ChatEvent, readChatEvent, withoutUsage, withPublicModel } from './formats/chat-stream.ts';
+import {
+  type ChatEvent,
+  isDone,
+  isJson,
+  readChatEvent,
+  withoutUsage,
+  withPublicModel,
+} from './formats/chat-stream.ts';
 import type { AnswerSink, UpstreamFailure, UpstreamRequest } from './upstream-request.ts';
 
 /** How a provider's stream ended. What was written to the caller, if anything, has been. */
@@ -53,10 +60,11 @@ export class StreamRelay implements AnswerSink {
 
   /**
    * An estimate of the text delivered, for streams whose usage never comes: the smallest event is taken for the
-   * frame that each event has around its text.
+   * frame that each event has around its text. Never zero where anything was delivered.
    */
   get deliveredBytes(): number {
-    return this.#bytesRelayed - this.#eventsRelayed * Math.min(this.#smallestEventBytes, this.#bytesRelayed);
+    if (this.#eventsRelayed === 0) return 0;
+    return Math.max(1, this.#bytesRelayed - this.#eventsRelayed * this.#smallestEventBytes);
   }
 
   data(chunk: Buffer): void {
@@ -69,7 +77,7 @@ export class StreamRelay implements AnswerSink {
 
   end(): void {
     this.#finishWith(() => {
-      if (this.#tail.length > 0) this.#relay(Buffer.concat([this.#tail, BLANK_LINES]));
+      if (isWholeEvent(this.#tail)) this.#relay(Buffer.concat([this.#tail, BLANK_LINES]));
       this.#end(this.usageEvent === null ? { kind: 'failed', cause: 'cut' } : { kind: 'complete' });
     });
   }
@@ -122,8 +130,16 @@ export class StreamRelay implements AnswerSink {
 
   /** One event: a `data:` line without its line end. */
   #relayEvent(bytes: Buffer, startsAt: number, endsAt: number): void {
-    const dataStartsAt = startsAt + (bytes[startsAt + 5] === SPACE ? 6 : 5);
-    const event = readChatEvent(bytes, dataStartsAt, endsAt);
+    let dataStartsAt = startsAt + DATA_FIELD_BYTES;
+    while (isBlank(bytes[dataStartsAt])) dataStartsAt++;
+    let dataEndsAt = endsAt;
+    while (dataEndsAt > dataStartsAt && isBlank(bytes[dataEndsAt - 1])) dataEndsAt--;
+    // Some servers keep the connection alive by events of nothing.
+    if (dataEndsAt <= dataStartsAt) return;
+    const event: ChatEvent =
+      dataEndsAt - dataStartsAt > SSE_EVENT_BYTES
+        ? { kind: 'malformed' }
+        : readChatEvent(bytes, dataStartsAt, dataEndsAt);
     switch (event.kind) {
       case 'done':
         this.#end({ kind: 'complete' });
@@ -141,7 +157,7 @@ export class StreamRelay implements AnswerSink {
         this.#write(event.data, frame(withoutUsage(event)));
         return;
       case 'plain':
-        this.#write(bytes.subarray(dataStartsAt, endsAt), bytes.subarray(startsAt, endsAt));
+        this.#write(bytes.subarray(dataStartsAt, dataEndsAt), bytes.subarray(startsAt, dataEndsAt));
         return;
     }
   }
@@ -174,11 +190,19 @@ const flushRelay = (relay: StreamRelay): void => relay.flush();
 
 const LF = 0x0a;
 const CR = 0x0d;
-const SPACE = 0x20;
 const COLON = 0x3a;
+const DATA_FIELD_BYTES = 5;
 const EMPTY = Buffer.alloc(0);
 const BLANK_LINES = Buffer.from('\n\n');
 const DATA = Buffer.from('data: ');
+
+const isBlank = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x09;
+
+/** What a stream broke off with: an event that lacks only its blank line, or a part of one, which nobody may see. */
+function isWholeEvent(tail: Buffer): boolean {
+  const data = reframe(tail)?.subarray(DATA_FIELD_BYTES) ?? EMPTY;
+  return isJson(data) || isDone(data, 0, data.length);
+}
 
 const joined = (chunks: readonly Buffer[]): Buffer => {
   const [first = EMPTY] = chunks;

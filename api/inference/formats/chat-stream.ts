@@ -30,13 +30,27 @@ export function readChatEvent(bytes: Buffer, startsAt: number, endsAt: number): 
   const object = scanJsonObject(data);
   if (typeof object === 'string') return MALFORMED;
   const usage = presentMember(object, 'usage');
-  if (presentMember(object, 'error') !== null || endsInError(object)) {
-    return { kind: 'error', data, object, usage };
-  }
+  if (saysError(object)) return { kind: 'error', data, object, usage };
   if (usage === null) return PLAIN;
+  // Rare, and rewritten by us: unlike the plain ones it is checked whole.
+  if (!isJson(data)) return MALFORMED;
   const choices = memberText(object, 'choices');
-  return { kind: 'usage', data, object, usage, hasChoices: choices !== undefined && choices !== '[]' };
+  return {
+    kind: 'usage',
+    data,
+    object,
+    usage,
+    hasChoices: choices !== undefined && !EMPTY_LIST.test(choices),
+  };
 }
+
+const EMPTY_LIST = /^\[\s*\]$/;
+
+/** An error beside the answer, in its place (some servers say `object: "error"`), or inside a choice. */
+export const saysError = (object: JsonObject): boolean =>
+  presentMember(object, 'error') !== null ||
+  memberText(object, 'object') === '"error"' ||
+  choicesFail(object);
 
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
@@ -48,8 +62,17 @@ const PLAIN: ChatEvent = { kind: 'plain' };
 const DONE_EVENT: ChatEvent = { kind: 'done' };
 const MALFORMED: ChatEvent = { kind: 'malformed' };
 
-const isDone = (bytes: Buffer, startsAt: number, endsAt: number): boolean =>
-  bytes.toString('latin1', startsAt, endsAt).trimEnd() === '[DONE]';
+export function isJson(bytes: Buffer): boolean {
+  try {
+    JSON.parse(bytes.toString('utf8'));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export const isDone = (bytes: Buffer, startsAt: number, endsAt: number): boolean =>
+  bytes.toString('latin1', startsAt, endsAt).trim() === '[DONE]';
 
 function presentMember(object: JsonObject, key: string): Buffer | null {
   const bytes = memberBytes(object, key);
@@ -58,13 +81,16 @@ function presentMember(object: JsonObject, key: string): Buffer | null {
 
 const NULL = Buffer.from('null');
 
-function endsInError(object: JsonObject): boolean {
+function choicesFail(object: JsonObject): boolean {
   const text = memberText(object, 'choices');
   if (text === undefined) return false;
   try {
     const choices: unknown = JSON.parse(text);
     return (
-      Array.isArray(choices) && choices.some((choice) => isRecord(choice) && choice.finish_reason === 'error')
+      Array.isArray(choices) &&
+      choices.some(
+        (choice) => isRecord(choice) && (choice.finish_reason === 'error' || isRecord(choice.error)),
+      )
     );
   } catch {
     return false;

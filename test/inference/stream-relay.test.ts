@@ -1,0 +1,413 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { GATE_BUFFER_BYTES, SSE_EVENT_BYTES } from '#core/limits.ts';
+import { type StreamEnd, StreamRelay } from '../../api/inference/stream-relay.ts';
+import { fakeCaller, fakeUpstream } from './fake-ends.ts';
+
+const UPSTREAM_MODEL = 'vendor/small-2026';
+
+function startRelay(options: { gateOpen?: boolean; publicModel?: string } = {}) {
+  const ends = { ...fakeCaller(options), ...fakeUpstream() };
+  ends.upstream.onRequestStart(ends.controller);
+  const firsts: string[] = [];
+  const relay = new StreamRelay({
+    upstream: ends.upstream,
+    caller: ends.caller,
+    head: (firstEvent) => {
+      firsts.push(firstEvent.toString());
+      return { 'content-type': 'text/event-stream' };
+    },
+    upstreamModel: UPSTREAM_MODEL,
+    publicModel: options.publicModel ?? UPSTREAM_MODEL,
+  });
+  return { ...ends, relay, firsts };
+}
+
+/** All at once, then a clean end. */
+async function relayed(text: string | Buffer, options: { publicModel?: string } = {}) {
+  const ends = startRelay(options);
+  ends.relay.data(Buffer.from(text));
+  ends.relay.end();
+  ends.relay.flush();
+  const end = await ends.relay.ended;
+  return { ...ends, end, text: ends.res.text };
+}
+
+const content = (text: string) =>
+  `{"id":"gen-1","choices":[{"index":0,"delta":{"content":${JSON.stringify(text)}}}]}`;
+const USAGE = '{"prompt_tokens":3,"completion_tokens":2,"cost":0.5}';
+const usageChunk = `{"id":"gen-1","choices":[],"usage":${USAGE}}`;
+const DONE = 'data: [DONE]\n\n';
+const event = (data: string) => `data: ${data}\n\n`;
+
+/** One thing that a provider may send, and what of it a caller may see. */
+interface Item {
+  sent: string;
+  shown: string | null;
+  usage: string | null;
+}
+
+const nothing = fc.constantFrom(
+  ': OPENROUTER PROCESSING',
+  ':',
+  ': "usage":{"cost":99}',
+  'event: ping',
+  'id: 7',
+  'retry: 10',
+  'event: ping\nid: 7',
+  'data:',
+  'data: ',
+  'data: \t ',
+  'nonsense',
+);
+
+const words = fc.constantFrom(
+  '"usage":{"cost":1}',
+  '{"error":{"code":500}}',
+  '[DONE]',
+  'data: x',
+  '\n\ndata: y',
+  '\r\n',
+  ':',
+);
+const anyText = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 12 }), words);
+const model = fc.constantFrom(
+  '',
+  `"model":"${UPSTREAM_MODEL}",`,
+  `"model": "${UPSTREAM_MODEL}",`,
+  '"model":"other",',
+);
+
+const anyChoices = fc.oneof(
+  anyText.map((text) => `[{"index":0,"delta":{"content":${JSON.stringify(text)}}}]`),
+  anyText.map(
+    (text) =>
+      `[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":${JSON.stringify(text)}}}]}}]`,
+  ),
+  fc.constantFrom(
+    '[{"index":0,"delta":{},"finish_reason":"stop"}]',
+    '[{"delta":{"usage":{"a":1},"error":{"b":2}}}]',
+  ),
+);
+
+const usages = fc.constantFrom(USAGE, '{"prompt_tokens":1}', '{}', '5', '{ "cost" : 1e-7 }');
+
+const anyEvent: fc.Arbitrary<Item> = fc.oneof(
+  { weight: 4, arbitrary: chunk(fc.constant(null)) },
+  { weight: 1, arbitrary: chunk(fc.constant('null')) },
+  { weight: 1, arbitrary: chunk(usages) },
+  {
+    weight: 1,
+    arbitrary: fc.tuple(usages, fc.constantFrom('[]', '[ ]')).map(([usage, empty]) => ({
+      sent: `data: {"choices":${empty},"usage":${usage}}`,
+      shown: null,
+      usage,
+    })),
+  },
+  { weight: 2, arbitrary: nothing.map((sent) => ({ sent, shown: null, usage: null })) },
+);
+
+function chunk(usage: fc.Arbitrary<string | null>): fc.Arbitrary<Item> {
+  const framing = fc.constantFrom(
+    'data:',
+    'data: ',
+    'data:  ',
+    ': hi\ndata: ',
+    'event: message\ndata: ',
+    'id: 1\ndata:',
+  );
+  const tail = fc.constantFrom('', ' ', '\nid: 2', '\nretry: 5');
+  return fc.tuple(model, anyChoices, usage, framing, tail).map(([name, choices, counted, before, after]) => {
+    const member = counted === null ? '' : `,"usage":${counted}`;
+    const shownMember = counted === 'null' ? member : '';
+    const json = (extra: string) => `{"id":"gen-1",${name}"choices":${choices}${extra}}`;
+    return {
+      sent: `${before}${json(member)}${after}`,
+      shown: json(shownMember),
+      usage: counted === 'null' ? null : counted,
+    };
+  });
+}
+
+const isMarked = fc.constantFrom(
+  'marked',
+  'marked, more follows',
+  'closed',
+  'closed without a last line end',
+);
+type Ending = 'marked' | 'marked, more follows' | 'closed' | 'closed without a last line end';
+
+const anyStream = fc.record({
+  items: fc.array(anyEvent, { maxLength: 8 }),
+  ending: isMarked,
+  lineEnd: fc.constantFrom('\n', '\r\n'),
+  cuts: fc.oneof(
+    fc.constant<'every byte'>('every byte'),
+    fc.array(fc.nat({ max: 2_000 }), { maxLength: 12 }),
+  ),
+  joined: fc.boolean(),
+});
+
+function bytesOf(items: readonly Item[], ending: Ending, lineEnd: string): Buffer {
+  const whole = items.map(({ sent }) => `${sent}\n\n`).join('');
+  const ends: Record<Ending, string> = {
+    marked: `${whole}${DONE}`,
+    'marked, more follows': `${whole}${DONE}${event(content('too late'))}${event(`{"usage":${USAGE}}`)}data: {`,
+    closed: whole,
+    'closed without a last line end': whole.trimEnd(),
+  };
+  return Buffer.from(ends[ending].replaceAll('\n', lineEnd));
+}
+
+function cut(bytes: Buffer, cuts: 'every byte' | readonly number[]): Buffer[] {
+  const at = cuts === 'every byte' ? [...bytes.keys()] : cuts.map((place) => place % (bytes.length + 1));
+  const places = [0, ...at.sort((a, b) => a - b), bytes.length];
+  return places.slice(1).map((place, i) => Buffer.from(bytes.subarray(places[i], place)));
+}
+
+/** The data of every event that the caller got, and proof that there was nothing else. */
+function shownTo(text: string): string[] {
+  expect(text).not.toContain('\r');
+  expect(text === '' || text.endsWith('\n\n')).toBe(true);
+  return text
+    .split('\n\n')
+    .slice(0, -1)
+    .map((line) => {
+      expect(line).toMatch(/^data:[^\n]*$/);
+      return line.slice(5).trim();
+    });
+}
+
+describe('a stream', () => {
+  it('reaches the caller whole, in order and nothing else of it, however it was cut into pieces', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyStream, async ({ items, ending, lineEnd, cuts, joined }) => {
+        const { relay, res, firsts } = startRelay();
+        for (const piece of cut(bytesOf(items, ending, lineEnd), cuts)) {
+          relay.data(piece);
+          if (!joined) relay.flush();
+        }
+        relay.end();
+        relay.flush();
+        const usage = items.findLast((item) => item.usage !== null)?.usage ?? null;
+        const isMarkedEnd = ending.startsWith('marked');
+        const expectedEnd: StreamEnd =
+          isMarkedEnd || usage !== null ? { kind: 'complete' } : { kind: 'failed', cause: 'cut' };
+        expect(await relay.ended).toEqual(expectedEnd);
+        const shown = items.flatMap((item) => item.shown ?? []);
+        expect(shownTo(res.text)).toEqual(shown);
+        expect(firsts).toHaveLength(shown.length === 0 ? 0 : 1);
+        const seen = relay.usageEvent;
+        expect(seen !== null && 'usage' in seen ? seen.usage?.toString() : null).toBe(usage);
+        expect(relay.deliveredBytes > 0).toBe(shown.length > 0);
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it('keeps letters whole that were cut in two', async () => {
+    const text = 'Grüße aus der 東京 🚇';
+    const bytes = Buffer.from(event(content(text)) + DONE);
+    for (let at = 1; at < bytes.length; at++) {
+      const { relay, res } = startRelay();
+      relay.data(bytes.subarray(0, at));
+      relay.flush();
+      relay.data(bytes.subarray(at));
+      relay.flush();
+      await relay.ended;
+      expect(JSON.parse(shownTo(res.text)[0] ?? '').choices[0].delta.content).toBe(text);
+    }
+  });
+
+  it('is shown under the name that the caller used', async () => {
+    const chunkOf = (member: string) => `{"id":"x",${member}"choices":[]}`;
+    const sent = [
+      chunkOf(`"model":"${UPSTREAM_MODEL}",`),
+      chunkOf(`"model": "${UPSTREAM_MODEL}",`),
+      chunkOf('"model":"another",'),
+      content(`"model":"${UPSTREAM_MODEL}"`),
+    ];
+    const { text } = await relayed(sent.map(event).join('') + DONE, { publicModel: 'acme/sm"all' });
+    expect(shownTo(text)).toEqual([
+      chunkOf('"model":"acme/sm\\"all",'),
+      chunkOf('"model":"acme/sm\\"all",'),
+      sent[2],
+      sent[3],
+    ]);
+  });
+
+  it('is not summed where usage comes more than once: the last counts', async () => {
+    const growing = [1, 2, 3].map((n) => `{"choices":[{"delta":{}}],"usage":{"prompt_tokens":${n}}}`);
+    const { relay, text } = await relayed(growing.map(event).join('') + DONE);
+    expect(relay.usageEvent).toMatchObject({ kind: 'usage', usage: Buffer.from('{"prompt_tokens":3}') });
+    expect(text).not.toContain('prompt_tokens');
+  });
+});
+
+describe('a stream that goes wrong', () => {
+  const good = event(content('a'));
+
+  it.each<[string, string]>([
+    ['an error', '{"error":{"code":500,"message":"x"}}'],
+    [
+      'an error beside a choice',
+      '{"id":"x","choices":[{"delta":{"content":""},"finish_reason":"error"}],"error":{"code":502}}',
+    ],
+    ['an error inside a choice', '{"choices":[{"index":0,"error":{"code":502}}]}'],
+    ['a choice that ends in error', '{"choices":[{"delta":{},"finish_reason":"error"}]}'],
+    [
+      'an error in the place of the chunk',
+      '{"object":"error","message":"x","type":"BadRequestError","code":400}',
+    ],
+    ['an error in the messages format', '{"type":"error","error":{"type":"overloaded_error","message":"x"}}'],
+  ])('ends where the provider says so: %s', async (_what, json) => {
+    const { end, text } = await relayed(
+      `${good}event: error\ndata: ${json}\n\n${event(content('b'))}${DONE}`,
+    );
+    expect(end).toEqual({ kind: 'error', event: Buffer.from(json) });
+    expect(text).toBe(good);
+  });
+
+  it('keeps the usage that an error brings along, and the one before it', async () => {
+    const withUsage = await relayed(event(`{"error":{"code":502},"usage":${USAGE}}`));
+    expect(withUsage.relay.usageEvent).toMatchObject({ usage: Buffer.from(USAGE) });
+    const before = await relayed(event(usageChunk) + event('{"error":{"code":502}}'));
+    expect(before.end.kind).toBe('error');
+    expect(before.relay.usageEvent).toMatchObject({ usage: Buffer.from(USAGE) });
+  });
+
+  it.each([
+    'hello',
+    '<html>',
+    '{"choices":',
+    '"text"',
+    '5',
+    'null',
+    '[1]',
+    '[DONE',
+    '[{"error":{}}]',
+    '{"usage":{"prompt_tokens":}}',
+    `{"usage":${'['.repeat(100)}${']'.repeat(100)}}`,
+  ])('ends at an event that is none, after what came before: %s', async (data) => {
+    const { end, text } = await relayed(good + event(data) + good + DONE);
+    expect(end).toEqual({ kind: 'malformed' });
+    expect(text).toBe(good);
+  });
+
+  it('shows no part of an event that was cut, even where the part looks whole', async () => {
+    for (let at = 1; at < content('abc').length; at++) {
+      const { end, text } = await relayed(good + event(content('abc')).slice(0, 'data: '.length + at));
+      expect(text).toBe(good);
+      expect(end).toEqual({ kind: 'failed', cause: 'cut' });
+    }
+  });
+
+  it('that closes after its usage is complete, without a mark', async () => {
+    expect((await relayed(good + event(usageChunk))).end).toEqual({ kind: 'complete' });
+    expect((await relayed(good)).end).toEqual({ kind: 'failed', cause: 'cut' });
+    expect((await relayed('')).end).toEqual({ kind: 'failed', cause: 'cut' });
+    expect((await relayed(': hi\n\n')).end).toEqual({ kind: 'failed', cause: 'cut' });
+  });
+
+  it('shows all that had come when the connection broke', async () => {
+    const { relay, res } = startRelay();
+    relay.data(Buffer.from(good));
+    relay.fail('cut');
+    relay.flush();
+    expect(await relay.ended).toEqual({ kind: 'failed', cause: 'cut' });
+    expect(res.text).toBe(good);
+  });
+
+  it('takes no event of more than a megabyte, whether it comes at once or bit by bit', async () => {
+    const fits = event(content('x'.repeat(SSE_EVENT_BYTES - 200)));
+    expect((await relayed(fits + DONE)).end).toEqual({ kind: 'complete' });
+    const large = event(content('x'.repeat(SSE_EVENT_BYTES)));
+    const atOnce = await relayed(good + large + DONE);
+    expect([atOnce.end, atOnce.text]).toEqual([{ kind: 'malformed' }, good]);
+    const { relay, res } = startRelay();
+    for (let at = 0; at < large.length; at += 65_536) {
+      relay.data(Buffer.from(large.slice(at, at + 65_536)));
+      relay.flush();
+    }
+    expect(await relay.ended).toEqual({ kind: 'malformed' });
+    expect(res.text).toBe('');
+  });
+
+  it('that never ends a line is given up at a megabyte', async () => {
+    const { relay } = startRelay();
+    for (let sent = 0; sent <= SSE_EVENT_BYTES; sent += 65_536) {
+      relay.data(Buffer.alloc(65_536, ': '));
+      relay.flush();
+    }
+    expect(await relay.ended).toEqual({ kind: 'malformed' });
+  });
+
+  it('answers nothing more once it has ended', async () => {
+    const { relay, res } = await relayed(good + DONE);
+    relay.data(Buffer.from(good));
+    relay.flush();
+    relay.fail('cut');
+    expect(res.text).toBe(good);
+    expect(await relay.ended).toEqual({ kind: 'complete' });
+  });
+});
+
+describe('a caller who reads slowly', () => {
+  it('stops the provider, and starts it again', () => {
+    const { relay, res, caller, controller, heard } = startRelay();
+    relay.data(Buffer.from(event(content('a'))));
+    relay.flush();
+    expect(controller.asked).toEqual([]);
+    res.flowing = false;
+    relay.data(Buffer.from(event(content('b'))));
+    relay.flush();
+    expect(controller.asked).toEqual(['pause']);
+    expect(caller.blockedSinceMs).toBe(1_000);
+    res.flowing = true;
+    res.emit('drain');
+    expect(heard).toEqual(['begins', 'drained']);
+    expect(caller.blockedSinceMs).toBeNull();
+  });
+
+  it('who has gone stops nothing: the answer is read on for its usage', async () => {
+    const { relay, res, controller } = startRelay();
+    res.flowing = false;
+    relay.data(Buffer.from(event(content('a'))));
+    relay.flush();
+    res.hangUp();
+    controller.asked.length = 0;
+    relay.data(Buffer.from(event(content('b')) + event(usageChunk) + DONE));
+    relay.flush();
+    expect(await relay.ended).toEqual({ kind: 'complete' });
+    expect(controller.asked).toEqual([]);
+    expect(relay.usageEvent).not.toBeNull();
+    expect(res.text).toBe(event(content('a')));
+  });
+});
+
+describe('while the hold is not in the journal', () => {
+  it('nothing goes out, not even the status, and little is kept', () => {
+    const { relay, res, controller } = startRelay({ gateOpen: false });
+    const some = event(content('x'.repeat(1_000)));
+    let sent = 0;
+    while (!controller.paused) {
+      relay.data(Buffer.from(some));
+      relay.flush();
+      sent += some.length;
+    }
+    expect(sent).toBeGreaterThanOrEqual(GATE_BUFFER_BYTES);
+    expect(sent).toBeLessThan(GATE_BUFFER_BYTES + 2 * some.length);
+    expect([res.status, res.text]).toEqual([null, '']);
+  });
+
+  it('the end waits too, and then all comes in order', async () => {
+    const { relay, res, caller, heard } = startRelay({ gateOpen: false });
+    relay.data(Buffer.from(event(content('a')) + event(content('b')) + event(usageChunk) + DONE));
+    relay.flush();
+    expect(await relay.ended).toEqual({ kind: 'complete' });
+    expect(res.status).toBeNull();
+    caller.openGate();
+    expect(res.text).toBe(event(content('a')) + event(content('b')));
+    expect(heard).toEqual(['begins', 'drained']);
+  });
+});

@@ -1,0 +1,192 @@
+import { describe, expect, it } from 'vitest';
+import { GATE_BUFFER_BYTES } from '#core/limits.ts';
+import { collectAnswer } from '../../api/inference/collect-answer.ts';
+import type { AnswerSink, Started, UpstreamRequest } from '../../api/inference/upstream-request.ts';
+import { fakeUpstream } from './fake-ends.ts';
+
+const chunk = (text: string) => Buffer.from(text);
+
+/** What `started` says by now, or `waiting`. */
+async function startedBy(upstream: UpstreamRequest): Promise<Started | 'waiting'> {
+  return await Promise.race([upstream.started, Promise.resolve('waiting' as const)]);
+}
+
+function recordingSink(): AnswerSink & { heard: string[] } {
+  const heard: string[] = [];
+  return {
+    heard,
+    data: (bytes) => void heard.push(bytes.toString()),
+    end: () => void heard.push('end'),
+    fail: (cause) => void heard.push(cause),
+  };
+}
+
+describe('a provider’s answer', () => {
+  it('has started with its first byte, not with its headers', async () => {
+    const { upstream, controller } = fakeUpstream();
+    expect(await startedBy(upstream)).toBe('waiting');
+    upstream.onRequestStart(controller);
+    upstream.onResponseStart(controller, 200, { 'x-generation-id': 'gen-1' });
+    expect(await startedBy(upstream)).toBe('waiting');
+    upstream.onResponseData(controller, chunk('a'));
+    expect(await startedBy(upstream)).toEqual({ ok: true });
+    expect([upstream.status, upstream.headers['x-generation-id']]).toEqual([200, 'gen-1']);
+  });
+
+  it('has started with its end, where it is empty', async () => {
+    const { upstream, controller } = fakeUpstream();
+    upstream.onRequestStart(controller);
+    upstream.onResponseStart(controller, 204, {});
+    upstream.onResponseEnd();
+    expect(await startedBy(upstream)).toEqual({ ok: true });
+    const sink = recordingSink();
+    upstream.pipeTo(sink);
+    expect(sink.heard).toEqual(['end']);
+  });
+
+  it('is not the early hints before it', async () => {
+    const { upstream, controller } = fakeUpstream();
+    upstream.onRequestStart(controller);
+    upstream.onResponseStart(controller, 103, { link: 'x' });
+    expect([upstream.status, upstream.headers]).toEqual([0, {}]);
+    upstream.onResponseError(controller, new Error('reset'));
+    expect(await startedBy(upstream)).toEqual({ ok: false, cause: 'unreachable' });
+  });
+
+  it.each([
+    ['before its status line', 0, 'unreachable'],
+    ['between its headers and its first byte', 200, 'cut'],
+  ])('that breaks %s never started', async (_when, status, cause) => {
+    const { upstream, controller } = fakeUpstream();
+    upstream.onRequestStart(controller);
+    if (status > 0) upstream.onResponseStart(controller, status, {});
+    upstream.onResponseError(controller, new Error('reset'));
+    expect(await startedBy(upstream)).toEqual({ ok: false, cause });
+  });
+
+  it('that breaks after its first byte has started, and tells its reader', async () => {
+    const { upstream, controller } = fakeUpstream();
+    upstream.onRequestStart(controller);
+    upstream.onResponseStart(controller, 200, {});
+    upstream.onResponseData(controller, chunk('a'));
+    upstream.onResponseError(controller, new Error('reset'));
+    expect(await startedBy(upstream)).toEqual({ ok: true });
+    const sink = recordingSink();
+    upstream.pipeTo(sink);
+    expect(sink.heard).toEqual(['a', 'cut']);
+  });
+
+  it('that no connection was ever made for is unreachable', async () => {
+    const { upstream } = fakeUpstream();
+    upstream.onResponseError(null, new Error('no connection'));
+    expect(await startedBy(upstream)).toEqual({ ok: false, cause: 'unreachable' });
+  });
+
+  it('waits for its reader, whole and in order, and is paused at 64 KiB', () => {
+    const { upstream, controller } = fakeUpstream();
+    upstream.onRequestStart(controller);
+    upstream.onResponseStart(controller, 200, {});
+    const part = 'x'.repeat(16_384);
+    for (let sent = 0; sent < GATE_BUFFER_BYTES; sent += part.length) {
+      expect(controller.paused).toBe(false);
+      upstream.onResponseData(controller, chunk(part));
+    }
+    upstream.onResponseData(controller, chunk('last'));
+    expect(controller.paused).toBe(true);
+    const sink = recordingSink();
+    upstream.pipeTo(sink);
+    expect(sink.heard.join('')).toBe(`${part.repeat(4)}last`);
+    expect(controller.paused).toBe(false);
+    upstream.onResponseData(controller, chunk('more'));
+    upstream.onResponseEnd();
+    expect(sink.heard.slice(-2)).toEqual(['more', 'end']);
+    expect(upstream.bytesReceived).toBe(GATE_BUFFER_BYTES + 8);
+  });
+
+  it('ends once, whatever comes after', () => {
+    const { upstream, controller } = fakeUpstream();
+    upstream.onRequestStart(controller);
+    const sink = recordingSink();
+    upstream.pipeTo(sink);
+    upstream.onResponseStart(controller, 200, {});
+    upstream.onResponseEnd();
+    upstream.onResponseError(controller, new Error('late'));
+    upstream.abort();
+    expect(sink.heard).toEqual(['end']);
+    expect(controller.asked).toEqual(['resume']);
+  });
+});
+
+describe('ending a request ourselves', () => {
+  it('works while it runs', async () => {
+    const { upstream, controller } = fakeUpstream();
+    upstream.onRequestStart(controller);
+    upstream.onResponseStart(controller, 200, {});
+    upstream.onResponseData(controller, chunk('a'));
+    const sink = recordingSink();
+    upstream.pipeTo(sink);
+    upstream.abort();
+    upstream.abort();
+    expect(controller.asked.filter((each) => each === 'abort')).toHaveLength(1);
+    expect(sink.heard).toEqual(['a', 'aborted']);
+  });
+
+  it('works before there is a connection, and ends the connection that comes later', async () => {
+    const { upstream, controller } = fakeUpstream();
+    upstream.abort();
+    expect(await startedBy(upstream)).toEqual({ ok: false, cause: 'aborted' });
+    upstream.onRequestStart(controller);
+    expect(controller.aborted).toBe(true);
+    expect(upstream.ended).toBe(true);
+  });
+
+  it('works between the connection and the status line', async () => {
+    const { upstream, controller } = fakeUpstream();
+    upstream.onRequestStart(controller);
+    upstream.abort();
+    expect(await startedBy(upstream)).toEqual({ ok: false, cause: 'aborted' });
+  });
+});
+
+describe('a whole answer', () => {
+  it('is put together from its pieces', async () => {
+    const { upstream, controller } = fakeUpstream();
+    upstream.onRequestStart(controller);
+    upstream.onResponseStart(controller, 200, {});
+    upstream.onResponseData(controller, chunk('a'));
+    const collected = collectAnswer(upstream, 10);
+    upstream.onResponseData(controller, chunk('b'));
+    upstream.onResponseEnd();
+    expect(await collected).toEqual({ ok: true, bytes: chunk('ab') });
+  });
+
+  it('is empty where nothing came', async () => {
+    const { upstream, controller } = fakeUpstream();
+    upstream.onRequestStart(controller);
+    upstream.onResponseStart(controller, 200, {});
+    upstream.onResponseEnd();
+    expect(await collectAnswer(upstream, 10)).toEqual({ ok: true, bytes: Buffer.alloc(0) });
+  });
+
+  it('is read no further than allowed', async () => {
+    const { upstream, controller } = fakeUpstream();
+    upstream.onRequestStart(controller);
+    upstream.onResponseStart(controller, 200, {});
+    const collected = collectAnswer(upstream, 3);
+    upstream.onResponseData(controller, chunk('abc'));
+    expect(controller.aborted).toBe(false);
+    upstream.onResponseData(controller, chunk('d'));
+    expect(await collected).toEqual({ ok: false, cause: 'too_large' });
+    expect(controller.aborted).toBe(true);
+  });
+
+  it('is none where it broke off', async () => {
+    const { upstream, controller } = fakeUpstream();
+    upstream.onRequestStart(controller);
+    upstream.onResponseStart(controller, 200, {});
+    const collected = collectAnswer(upstream, 10);
+    upstream.onResponseData(controller, chunk('a'));
+    upstream.onResponseError(controller, new Error('reset'));
+    expect(await collected).toEqual({ ok: false, cause: 'cut' });
+  });
+});
