@@ -74,7 +74,7 @@ export async function buildDeps({
     clock,
     log,
     lookUp: createLookUpPrice(catalog, fetchJson),
-    onLoss: (cause) => metrics.loss(cause, 0n),
+    onLoss: (cause, nanoUsd) => metrics.loss(cause, nanoUsd),
     onPriced: (chargedNanoUsd) => metrics.priced(chargedNanoUsd),
   });
   const upstreams = new UpstreamPools();

@@ -1,9 +1,9 @@
 import type { LookUpPrice } from '#core/calls/look-up-price.ts';
 import { costFromSavedPrice } from '#core/calls/price-ladder.ts';
-import { type Clock, HOUR_MS, SECOND_MS, type Timer } from '#core/clock.ts';
+import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS, type Timer } from '#core/clock.ts';
 import type { CallEnd, PendingPrice } from '#core/events/ledger-event.ts';
-import type { Settle } from '#core/ledger/command.ts';
-import type { HoldView, Ledger } from '#core/ledger/ledger.ts';
+import type { Settle, SettleResult } from '#core/ledger/command.ts';
+import type { HoldView, Ledger, Unavailable } from '#core/ledger/ledger.ts';
 import { ORPHAN_MARGIN_MS, PRICE_LOOKUP_MS } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import { attoToNanoUp, type NanoUsd } from '#core/money.ts';
@@ -13,15 +13,20 @@ export interface SettlementOptions {
   clock: Clock;
   log: Log;
   lookUp: LookUpPrice;
-  /** The operator paid, perhaps, and nobody was charged. */
-  onLoss: (cause: 'orphan' | 'price_unknown') => void;
+  /** What the operator bears; 0 where nobody knows how much. */
+  onLoss: (cause: 'orphan' | 'price_unknown' | 'cost_above_hold', nanoUsd: NanoUsd) => void;
   /** A pending call has its price. */
   onPriced: (chargedNanoUsd: NanoUsd) => void;
 }
 
 const WAITS_MS = [0, 1, 2, 4, 8, 16, 30, 60].map((seconds) => seconds * SECOND_MS);
-const WAIT_MAX_MS = 60 * SECOND_MS;
+const WAIT_MAX_MS = MINUTE_MS;
+/** Until an end that the journal has not confirmed yet is read again. */
+const REREAD_MS = SECOND_MS;
+/** At one time; after a long outage thousands of calls may wait. */
+const LOOKUPS_MAX = 32;
 const SWEEP_MS = HOUR_MS;
+const SWEEP_AGAIN_MS = MINUTE_MS;
 const FIRST_SWEEP_MS = SECOND_MS;
 
 interface PendingCall {
@@ -40,13 +45,14 @@ interface Priced {
 }
 
 /**
- * Ends what a call's own process could not: prices calls whose cost was unknown at their end, and once an hour
- * lets ended credit expire and frees holds that nobody runs any more. All it knows comes from the ledger, so a
+ * Ends what a call's own process could not: prices calls whose cost was unknown at their end, lets ended credit
+ * expire after each full hour, and frees holds that nobody runs any more. All it knows comes from the ledger, so a
  * restart loses nothing.
  */
 export class Settlement {
   readonly #options: SettlementOptions;
   readonly #watched = new Map<number, Timer>();
+  #lookUps = 0;
   #sweepTimer: Timer | null = null;
   #closed = false;
 
@@ -61,7 +67,7 @@ export class Settlement {
   async start(): Promise<void> {
     const holds = await this.#options.ledger.listHolds();
     if (holds !== 'unavailable') for (const hold of holds) this.#watchHold(hold);
-    this.#sweepTimer = this.#options.clock.setTimer(FIRST_SWEEP_MS, () => void this.#sweep());
+    if (!this.#closed) this.#sweepIn(FIRST_SWEEP_MS);
   }
 
   close(): void {
@@ -71,12 +77,34 @@ export class Settlement {
     this.#watched.clear();
   }
 
-  /** A call has just ended with its cost unknown. */
+  /** A call has just ended with its cost unknown. Its end may not be in the journal yet: then it is read again. */
   async watch(agentId: number, callId: number): Promise<void> {
-    const agent = await this.#options.ledger.readAgent(agentId);
-    if (agent === null || agent === 'unavailable') return;
-    const hold = agent.holds.find((each) => each.callId === callId);
-    if (hold !== undefined) this.#watchHold(hold);
+    const hold = await this.#findHold(agentId, callId);
+    if (hold === null || this.#closed || this.#watched.has(callId)) return;
+    if (hold !== 'unavailable' && hold.pending !== null) {
+      this.#watchHold(hold);
+      return;
+    }
+    const again = () => {
+      this.#watched.delete(callId);
+      void this.watch(agentId, callId);
+    };
+    this.#watched.set(callId, this.#options.clock.setTimer(REREAD_MS, again));
+  }
+
+  async #findHold(agentId: number, callId: number): Promise<HoldView | null | Unavailable> {
+    try {
+      const agent = await this.#options.ledger.readAgent(agentId);
+      if (agent === null || agent === 'unavailable') return agent;
+      return agent.holds.find((each) => each.callId === callId) ?? null;
+    } catch (error) {
+      this.#options.log.error('an ended call could not be read, it is tried again', {
+        agentId,
+        callId,
+        error,
+      });
+      return 'unavailable';
+    }
   }
 
   #watchHold({ agentId, callId, startedAtMs, pending }: HoldView): void {
@@ -95,79 +123,118 @@ export class Settlement {
   }
 
   async #price(call: PendingCall): Promise<void> {
-    const priced = await this.#priced(call);
-    if (priced === null || !(await this.#settle(priced.settle))) {
-      this.#schedule({ ...call, tries: call.tries + 1 });
-      return;
+    let isOver = false;
+    try {
+      isOver = await this.#tryToPrice(call);
+    } catch (error) {
+      const { agentId, callId } = call;
+      this.#options.log.error('a call could not be priced, it is tried again', { agentId, callId, error });
     }
-    this.#watched.delete(call.callId);
-    this.#options.onPriced(priced.settle.costNanoUsd);
-    if (priced.unknown) this.#options.onLoss('price_unknown');
+    if (isOver) this.#watched.delete(call.callId);
+    else this.#schedule({ ...call, tries: call.tries + 1 });
+  }
+
+  async #tryToPrice(call: PendingCall): Promise<boolean> {
+    const priced = await this.#priced(call);
+    if (priced === null) return false;
+    const result = await this.#settle(priced.settle);
+    if (result === null) return false;
+    if (!result.ok) return true;
+    const { onPriced, onLoss } = this.#options;
+    onPriced(result.chargedNanoUsd);
+    if (priced.unknown) onLoss('price_unknown', 0n);
+    const overrun = priced.settle.costNanoUsd - result.chargedNanoUsd;
+    if (overrun > 0n) onLoss('cost_above_hold', overrun);
+    return true;
   }
 
   /** Provider look-up for ten minutes, then known tokens × saved price, else estimates, else nothing. */
   async #priced({ agentId, callId, endedAtMs, end, pending }: PendingCall): Promise<Priced | null> {
-    const { clock, lookUp } = this.#options;
     const base = { type: 'settle', agentId, callId, cause: 'end' } as const;
     if (pending.generationId !== null) {
-      const found = await lookUp(pending.price.providerId, pending.generationId);
+      if (this.#lookUps >= LOOKUPS_MAX) return null;
+      const found = await this.#lookUp(pending.price.providerId, pending.generationId);
       if (found !== null) {
         const costNanoUsd = attoToNanoUp(found.attoUsd, BigInt(pending.price.factorPpm));
         const tokens = found.tokens ?? end.tokens;
         return { settle: { ...base, costNanoUsd, end: { ...end, tokens } }, unknown: false };
       }
-      if (clock.now() - endedAtMs < PRICE_LOOKUP_MS) return null;
+      if (this.#options.clock.now() - endedAtMs < PRICE_LOOKUP_MS) return null;
     }
     const { nanoUsd, tokens } = costFromSavedPrice(end, pending);
     const settle: Settle = { ...base, costNanoUsd: nanoUsd, end: { ...end, tokens } };
     return { settle, unknown: nanoUsd === 0n };
   }
 
-  /** True once the journal has it, or there is nothing left to settle. */
-  async #settle(command: Settle): Promise<boolean> {
+  async #lookUp(...[providerId, generationId]: Parameters<LookUpPrice>): ReturnType<LookUpPrice> {
+    this.#lookUps++;
+    try {
+      return await this.#options.lookUp(providerId, generationId);
+    } finally {
+      this.#lookUps--;
+    }
+  }
+
+  /** `null`: the journal does not have it yet, ask again. */
+  async #settle(command: Settle): Promise<SettleResult | null> {
     const { result, durable } = await this.#options.ledger.execute(command);
-    if (!result.ok) return result.reason === 'no_hold';
-    return (await durable) === 'durable';
+    if (!result.ok) return result.reason === 'unavailable' ? null : result;
+    return (await durable) === 'durable' ? result : null;
+  }
+
+  #sweepIn(waitMs: number): void {
+    this.#sweepTimer = this.#options.clock.setTimer(waitMs, () => void this.#sweep());
   }
 
   async #sweep(): Promise<void> {
-    const { ledger, clock, log } = this.#options;
+    let waitMs = SWEEP_AGAIN_MS;
     try {
-      await this.#expireEnded();
-      const holds = await ledger.listHolds();
-      if (holds !== 'unavailable') for (const hold of holds) await this.#settleOrphan(hold, clock.now());
+      const holds = await this.#options.ledger.listHolds();
+      if ((await this.#expireEnded()) && holds !== 'unavailable') waitMs = await this.#sweepHolds(holds);
     } catch (error) {
-      log.error('the hourly sweep failed', { error });
+      this.#options.log.error('a sweep of the ledger failed, it is tried again', { error });
     }
-    if (!this.#closed) this.#sweepTimer = clock.setTimer(this.#untilNextSweepMs(), () => void this.#sweep());
+    if (!this.#closed) this.#sweepIn(waitMs);
   }
 
-  /** Credit ends at midnight, so a sweep follows each one closely. */
-  #untilNextSweepMs(): number {
-    return SWEEP_MS - (this.#options.clock.now() % SWEEP_MS) + FIRST_SWEEP_MS;
-  }
-
-  async #expireEnded(): Promise<void> {
-    const agents = await this.#options.ledger.listAgents();
-    if (agents === 'unavailable') return;
-    for (const { agentId } of agents) await this.#options.ledger.execute({ type: 'expire', agentId });
-  }
-
-  async #settleOrphan(hold: HoldView, nowMs: number): Promise<void> {
-    const { agentId, callId, startedAtMs, timeLimitMs, pending, kind } = hold;
-    if (pending !== null) {
-      this.#watchHold(hold);
-      return;
+  /** False: the ledger cannot be read or changed at this moment. */
+  async #expireEnded(): Promise<boolean> {
+    const { ledger } = this.#options;
+    const agents = await ledger.listAgents();
+    if (agents === 'unavailable') return false;
+    for (const { agentId } of agents) {
+      const { result } = await ledger.execute({ type: 'expire', agentId });
+      if (!result.ok) return false;
     }
-    if (kind === 'video' || nowMs - startedAtMs < timeLimitMs + ORPHAN_MARGIN_MS) return;
+    return true;
+  }
+
+  /** Answers when to look again: after the next full hour, for credit ends at midnight, or when a hold falls due. */
+  async #sweepHolds(holds: readonly HoldView[]): Promise<number> {
+    const { clock } = this.#options;
+    let nextDueMs = Number.POSITIVE_INFINITY;
+    for (const hold of holds) {
+      if (hold.pending !== null) this.#watchHold(hold);
+      else if (hold.kind !== 'video') {
+        const dueMs = hold.startedAtMs + hold.timeLimitMs + ORPHAN_MARGIN_MS;
+        nextDueMs = Math.min(nextDueMs, dueMs);
+        if (dueMs <= clock.now()) await this.#settleOrphan(hold);
+      }
+    }
+    const nowMs = clock.now();
+    const untilNextHourMs = SWEEP_MS - (nowMs % SWEEP_MS) + FIRST_SWEEP_MS;
+    return Math.min(untilNextHourMs, Math.max(SWEEP_AGAIN_MS, nextDueMs - nowMs));
+  }
+
+  async #settleOrphan({ agentId, callId, startedAtMs }: HoldView): Promise<void> {
     const end: CallEnd = {
       outcome: 'failed',
       httpStatus: 500,
       errorCode: 'gateway_error',
       tokens: { prompt: 0, completion: 0, reasoning: null, cached: 0 },
-      durationMs: nowMs - startedAtMs,
+      durationMs: this.#options.clock.now() - startedAtMs,
     };
-    const settled = await this.#settle({
+    const result = await this.#settle({
       type: 'settle',
       agentId,
       callId,
@@ -175,6 +242,6 @@ export class Settlement {
       end,
       cause: 'orphan',
     });
-    if (settled) this.#options.onLoss('orphan');
+    if (result?.ok && !result.repeated) this.#options.onLoss('orphan', 0n);
   }
 }
