@@ -40,10 +40,13 @@ export function admitChat(bytes: Buffer, catalog: Catalog): Admitted {
   const [first] = models;
   if (first === undefined) return { ok: false, error: apiError('provider_unavailable') };
 
+  const unread = media.files === 0 ? undefined : models.find((each) => !readsFiles(each));
+  if (unread !== undefined) return { ok: false, error: noFiles(unread.model.id) };
+
   const caps = [request.max_tokens, request.max_completion_tokens].filter((cap) => typeof cap === 'number');
   const reasoningCap = isRecord(value.reasoning) ? value.reasoning.max_tokens : null;
   if (typeof reasoningCap === 'number' && caps.length > 0) caps.push(reasoningCap);
-  const hasMedia = media.images + media.others > 0;
+  const hasMedia = media.images + media.files + media.others > 0;
   return {
     ok: true,
     plan: {
@@ -168,6 +171,16 @@ function resolveModel(
       return unknownModel(id, param, entry.nearest);
   }
 }
+
+/** Where a model reads no files, a router has them read by another service, for a price per page that no hold covers. */
+const readsFiles = ({ model, provider }: Candidate): boolean =>
+  provider.kind === 'openai' || model.inputModalities.includes('file');
+
+const noFiles = (id: string): ApiError =>
+  apiError('invalid_request', {
+    param: 'messages',
+    message: `The model \`${shorten(id)}\` reads no files. Send their text, or choose a model that lists \`file\` input.`,
+  });
 
 const modelNotServed = (id: string, param: string): ApiError =>
   apiError('model_not_served', { param, message: `The model \`${shorten(id)}\` is not served here.` });

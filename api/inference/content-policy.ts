@@ -5,7 +5,9 @@ import { type ApiError, apiError } from '../contract/errors.ts';
 /** What the messages hold besides text, as far as the hold has to know. */
 export interface MediaCount {
   images: number;
-  /** Audio, video and files: their tokens cannot be told from a link. */
+  /** To be read whole by the model, or by a paid reader where the model cannot. */
+  files: number;
+  /** Films, and files that were read for an earlier answer: their tokens cannot be told from a link. */
   others: number;
 }
 
@@ -16,7 +18,7 @@ const URL_CHARS_MAX = 2048;
  * self-hosted server would fetch them from inside the operator's network.
  */
 export function countMedia(messages: readonly unknown[]): MediaCount | ApiError {
-  const count: MediaCount = { images: 0, others: 0 };
+  const count: MediaCount = { images: 0, files: 0, others: 0 };
   for (const [m, message] of messages.entries()) {
     if (!isRecord(message)) continue;
     const refusal = countEarlierAnswer(message, `messages[${m}]`, count);
@@ -75,7 +77,7 @@ function countPart(part: unknown, param: string, count: MediaCount): ApiError | 
       count.others++;
       return refuseLinks([part.video_url, part.input_video], `${param}.${part.type}`);
     case 'file': {
-      count.others++;
+      count.files++;
       const file = isRecord(part.file) ? part.file : {};
       if (file.file_id !== undefined && file.file_id !== null) return refuseStored(`${param}.file.file_id`);
       return refuseLinks([file.file_data, file.file_url], `${param}.file`);

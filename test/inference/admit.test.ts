@@ -1,7 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { JSON_DEPTH_MAX, JSON_KEYS_MAX } from '#core/limits.ts';
 import { isApiError } from '../../api/contract/errors.ts';
-import { admit, bodyWith, messages, planOf, refusalOf, testCatalog } from './support.ts';
+import {
+  admit,
+  bodyWith,
+  endpoint,
+  messages,
+  model,
+  planOf,
+  provider,
+  refusalOf,
+  testCatalog,
+} from './support.ts';
 
 const refusal = (body: string | Buffer) => {
   const { code, param } = refusalOf(body);
@@ -179,9 +189,39 @@ describe('the bounds that a hold is made of', () => {
     ['a film', '{"type":"video_url","video_url":{"url":"https://example.com/a.mp4"}}', 0],
     ['a file', '{"type":"file","file":{"file_data":"https://example.com/a.pdf"}}', 0],
   ])('%s behind a link may fill the context', (_what, part, images) => {
-    const plan = planOf(`{"model":"acme/small","messages":[{"role":"user","content":[${part}]}]}`);
+    const catalog = testCatalog({ models: [model({ inputModalities: ['text', 'file'] })] });
+    const plan = planOf(`{"model":"acme/small","messages":[{"role":"user","content":[${part}]}]}`, catalog);
     expect(plan.promptTokensMax).toBe(Number.MAX_SAFE_INTEGER);
     expect(plan.images).toBe(images);
+  });
+
+  it('a file is not sent where a router would have it read for a price per page', () => {
+    const part = '{"type":"file","file":{"file_data":"https://example.com/a.pdf"}}';
+    const body = `{"model":"acme/small","messages":[{"role":"user","content":[${part}]}]}`;
+    expect(refusal(body)).toBe('invalid_request messages');
+    const [blind, reader] = [model(), model({ id: 'acme/reader', inputModalities: ['file'] })];
+    const both = testCatalog({ models: [blind, reader] });
+    const withFallback = (wanted: string, fallback: string) =>
+      admit(body.replace('"acme/small"', `"${wanted}","models":["${fallback}"]`), both).ok;
+    expect(withFallback('acme/reader', 'acme/reader')).toBe(true);
+    expect(withFallback('acme/reader', 'acme/small')).toBe(false);
+    const plain = testCatalog({
+      models: [model({ endpoints: [endpoint({ providerId: 'plain' })] })],
+      providers: [provider({ id: 'plain', kind: 'openai' })],
+    });
+    expect(admit(body, plain).ok).toBe(true);
+  });
+
+  it('nothing is read from what stands in `__proto__`', () => {
+    const plan = planOf(
+      bodyWith('"__proto__":{"max_tokens":1,"n":9,"stream":true,"models":["nobody/knows"]}'),
+    );
+    expect([plan.outputTokensCap, plan.choices, plan.stream, plan.candidates.length]).toEqual([
+      null,
+      1,
+      false,
+      1,
+    ]);
   });
 
   it.each([

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { OpenCalls, type Ticking } from '../../api/inference/open-calls.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+
+function call(onTick: (nowMs: number) => void = () => {}): Ticking & { ticks: number } {
+  return {
+    ticks: 0,
+    tick(nowMs) {
+      this.ticks++;
+      onTick(nowMs);
+    },
+  };
+}
+
+describe('running calls', () => {
+  it('are looked at once a second by one timer, and by none when there are none', () => {
+    const clock = createFakeClock();
+    const calls = new OpenCalls(clock);
+    expect(clock.pendingTimers()).toBe(0);
+    const [one, two] = [call(), call()];
+    calls.add(one);
+    calls.add(two);
+    expect([calls.size, clock.pendingTimers()]).toEqual([2, 1]);
+    clock.advance(3_000);
+    expect([one.ticks, two.ticks]).toEqual([3, 3]);
+    calls.delete(one);
+    clock.advance(1_000);
+    expect([one.ticks, two.ticks]).toEqual([3, 4]);
+    calls.delete(two);
+    clock.advance(1_000);
+    expect([calls.size, clock.pendingTimers()]).toEqual([0, 0]);
+    calls.add(one);
+    clock.advance(1_000);
+    expect(one.ticks).toBe(4);
+  });
+
+  it('may end, and begin, while they are looked at', () => {
+    const clock = createFakeClock();
+    const calls = new OpenCalls(clock);
+    const late = call();
+    const doomed = call();
+    const first = call(() => {
+      calls.delete(first);
+      calls.delete(doomed);
+      calls.add(late);
+    });
+    calls.add(first);
+    calls.add(doomed);
+    clock.advance(1_000);
+    expect([first.ticks, doomed.ticks, calls.size]).toEqual([1, 0, 1]);
+    clock.advance(1_000);
+    expect(late.ticks).toBeGreaterThan(0);
+  });
+
+  it('are told the time', () => {
+    const clock = createFakeClock();
+    const calls = new OpenCalls(clock);
+    const times: number[] = [];
+    calls.add(call((nowMs) => void times.push(nowMs)));
+    const startMs = clock.now();
+    clock.advance(2_000);
+    expect(times).toEqual([startMs + 1_000, startMs + 2_000]);
+  });
+});

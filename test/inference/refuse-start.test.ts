@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import type { CapacityAnswer } from '#core/capacity/capacity.ts';
+import type { ReserveRefusal } from '#core/ledger/command.ts';
+import type { UnavailableResult } from '#core/ledger/ledger.ts';
+import { errorTable } from '../../api/contract/errors.ts';
+import { estimateHold } from '../../api/inference/estimate.ts';
+import { refuseAgent, refuseCapacity, refuseReserve } from '../../api/inference/refuse-start.ts';
+import { bodyWith, candidate, endpoint, planOf, prices } from './support.ts';
+
+const NOW = Date.UTC(2026, 10, 18, 10);
+const MIDNIGHT = Date.UTC(2026, 10, 19);
+const NANO = 1_000_000_000n;
+const table = prices({ prompt: 0n, completion: NANO, request: 100n * NANO });
+/** 100 nano-dollars and one for each token of the answer. */
+const plan = {
+  ...planOf(bodyWith('"max_completion_tokens":1000')),
+  candidates: [candidate({ endpoint: endpoint({ prices: table }) })],
+};
+const hold = estimateHold(plan);
+const refuse = (refusal: ReserveRefusal | UnavailableResult) => refuseReserve(refusal, plan, hold, NOW);
+
+describe('who may start a call', () => {
+  it('an active agent, and no other', () => {
+    expect(refuseAgent('active')).toBeNull();
+    expect(refuseAgent('inactive')?.code).toBe('agent_inactive');
+    expect(refuseAgent('suspended')?.code).toBe('agent_suspended');
+  });
+
+  it.each<[CapacityAnswer, string | undefined]>([
+    ['admitted', undefined],
+    ['over_per_call', 'request_over_capacity'],
+    ['pool_full', 'gateway_capacity'],
+    ['too_many_running', 'gateway_busy'],
+  ])('capacity %s is %s', (answer, code) => {
+    expect(refuseCapacity(answer, plan, hold, 600n)?.code).toBe(code);
+  });
+
+  it('a call too dear by itself is told both amounts and the longest answer that fits', () => {
+    const error = refuseCapacity('over_per_call', plan, hold, 600n);
+    expect(error).toMatchObject({ param: 'max_completion_tokens' });
+    expect(error?.message).toContain('$0.0000011');
+    expect(error?.message).toContain('$0.0000006');
+    expect(error?.message).toContain('The largest `max_completion_tokens` that fits is 500.');
+  });
+});
+
+describe('what the ledger refused', () => {
+  it.each<[ReserveRefusal | UnavailableResult, string]>([
+    [{ ok: false, reason: 'unavailable' }, 'service_unavailable'],
+    [{ ok: false, reason: 'clock_apart' }, 'service_unavailable'],
+    [{ ok: false, reason: 'unknown_agent' }, 'service_unavailable'],
+    [{ ok: false, reason: 'stale_id' }, 'gateway_busy'],
+    [{ ok: false, reason: 'id_taken' }, 'gateway_busy'],
+    [{ ok: false, reason: 'done', chargedNanoUsd: 1n }, 'gateway_busy'],
+    [{ ok: false, reason: 'key_revoked' }, 'invalid_api_key'],
+    [{ ok: false, reason: 'agent_inactive' }, 'agent_inactive'],
+    [{ ok: false, reason: 'agent_suspended' }, 'agent_suspended'],
+    [{ ok: false, reason: 'rate', retryAfterMs: 100 }, 'rate_limited'],
+    [{ ok: false, reason: 'running_calls', runningCalls: 8, retryAfterMs: 1_000 }, 'too_many_running_calls'],
+    [{ ok: false, reason: 'daily_share', resetsAtMs: MIDNIGHT }, 'daily_share_used'],
+  ])('$reason is $1', (refusal, code) => {
+    const error = refuse(refusal);
+    expect(error.code).toBe(code);
+    const { status } = errorTable[error.code];
+    if (status === 429 || status === 503) expect(error.retryAfterMs).toBeGreaterThan(0);
+  });
+
+  it('a used daily share says the true wait, and that nobody should sleep through it', () => {
+    expect(refuse({ ok: false, reason: 'daily_share', resetsAtMs: MIDNIGHT })).toMatchObject({
+      retryAfterMs: MIDNIGHT - NOW,
+      shouldRetry: false,
+    });
+  });
+
+  it('a balance that is too low is told with both amounts and the longest answer that fits', () => {
+    const { message } = refuse({ ok: false, reason: 'balance', spendableNanoUsd: 350n, heldNanoUsd: 0n });
+    expect(message).toContain('would hold $0.0000011');
+    expect(message).toContain('$0.00000035 is spendable');
+    expect(message).toContain('The largest `max_completion_tokens` that fits is 250.');
+    expect(message).not.toContain('Running calls');
+  });
+
+  it('and with the calls that hold the rest, only where their end would help', () => {
+    const messageOf = (heldNanoUsd: bigint) =>
+      refuse({ ok: false, reason: 'balance', spendableNanoUsd: 350n, heldNanoUsd }).message;
+    expect(messageOf(750n)).toContain('Running calls hold $0.00000075: it may fit when one ends.');
+    expect(messageOf(749n)).not.toContain('Running calls');
+  });
+
+  it('where not even one token fits, no cap is advised', () => {
+    const { message } = refuse({ ok: false, reason: 'balance', spendableNanoUsd: 100n, heldNanoUsd: 0n });
+    expect(message).toContain('Not even an answer of one token fits');
+    const broke = refuse({ ok: false, reason: 'balance', spendableNanoUsd: 0n, heldNanoUsd: 0n });
+    expect(broke.message).toContain('$0 is spendable');
+  });
+
+  it('a key’s limit is told with what is left, the limit and when it starts anew', () => {
+    const { code, message } = refuse({
+      ok: false,
+      reason: 'key_limit',
+      remainingNanoUsd: 200n,
+      heldNanoUsd: 900n,
+      limitNanoUsd: 2_000_000_000n,
+      resetsAtMs: MIDNIGHT,
+    });
+    expect(code).toBe('key_limit');
+    expect(message).toContain('$0.0000002 left of its $2 limit until 2026-11-19T00:00:00.000Z');
+    expect(message).toContain('Running calls hold $0.0000009');
+    expect(message).toContain('fits is 100');
+  });
+
+  it('the cap that is advised is taken when it is sent', () => {
+    const dear = planOf(bodyWith('"max_tokens":4000'));
+    const spendable = 1_234_567n;
+    const { message } = refuseReserve(
+      { ok: false, reason: 'balance', spendableNanoUsd: spendable, heldNanoUsd: 0n },
+      dear,
+      estimateHold(dear),
+      NOW,
+    );
+    const advised = /fits is (\d+)\./.exec(message)?.[1];
+    expect(estimateHold(planOf(bodyWith(`"max_tokens":${advised}`)))).toBeLessThanOrEqual(spendable);
+    expect(estimateHold(planOf(bodyWith(`"max_tokens":${Number(advised) + 1}`)))).toBeGreaterThan(spendable);
+  });
+});
