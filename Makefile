@@ -22,7 +22,7 @@ cli: $(RUNTIME) ## Run the operator's CLI: make cli ARGS="agents list"
 	@node api/admin/cli.ts $(ARGS)
 
 sim: $(RUNTIME) ## Start only the provider simulator (PORT=8100)
-	@exec node api/simulator/main.ts
+	@exec node api/simulator/main.ts --port $${PORT:-8100}
 
 test: $(TOOLS) check ## Everything that CI runs
 	@node test/support/run-tests.ts unit suite
@@ -34,14 +34,14 @@ check: $(TOOLS) ## Types, lint, format, import rules, generated files, the docum
 	tsc --noEmit
 	biome check --error-on-warnings .
 	node api/write-documents.ts --check
-	redocly lint openapi/v1.json --config openapi/redocly.yaml
-	spectral lint openapi/v1.json --ruleset openapi/spectral.yaml --fail-severity error --quiet
+	redocly lint openapi/v1.json openapi/admin.json --config openapi/redocly.yaml
+	spectral lint openapi/v1.json openapi/admin.json --ruleset openapi/spectral.yaml --fail-severity error --quiet
 
 bench: $(TOOLS) ## Cost per call, added latency and memory against a bare proxy, on this machine
 	@node test/bench/main.ts
 
 torture: $(TOOLS) ## Long kill, fault and history runs
-	@node test/torture/main.ts
+	@node test/torture/main.ts $(SEED)
 
 openapi: $(TOOLS) ## Write openapi/*.json anew from the router and the configuration's schema
 	@node api/write-documents.ts

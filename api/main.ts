@@ -21,7 +21,7 @@ async function main(): Promise<void> {
     dataDir: config.storage.dataDir,
     baseUrl: gateway.baseUrl,
     mcpUrl: gateway.mcpUrl,
-    adminUrl: gateway.internalUrl,
+    adminUrl: `${gateway.internalUrl}/admin`,
     adminToken: gateway.adminToken,
   });
   process.stdout.write(`${banner(demo, deps.catalog.models())}\n`);

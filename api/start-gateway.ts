@@ -28,6 +28,8 @@ export interface RunningGateway {
 const FIRST_CATALOG_WAIT_MS = 3 * SECOND_MS;
 /** Calls whose closing the journal has not taken by then are cleaned up by the next start. */
 const LAST_CLOSINGS_WAIT_MS = 5 * SECOND_MS;
+/** A newcomer's stream arrives word by word, as from a real provider. */
+const SIMULATOR_PACE_MS = 20;
 const LOOPBACK = '127.0.0.1';
 
 /** The whole gateway in this process: API, workers and, where a provider asks for it, the simulator. */
@@ -36,7 +38,9 @@ export async function startGateway(
   { clock = systemClock, log = createLog() }: { clock?: Clock; log?: Log } = {},
 ): Promise<RunningGateway> {
   const documentText = await readFile(new URL('../openapi/v1.json', import.meta.url), 'utf8');
-  const simulator = needsBundledSimulator(config) ? await startSimulator({ port: 0, host: LOOPBACK }) : null;
+  const simulator = needsBundledSimulator(config)
+    ? await startSimulator({ port: 0, host: LOOPBACK, paceMs: SIMULATOR_PACE_MS })
+    : null;
   const deps = await buildDeps({ config, clock, log, bundledSimulatorUrl: simulator?.baseUrl ?? null });
   await firstOf(deps.catalog.refresh(), FIRST_CATALOG_WAIT_MS, clock);
   await deps.settlement.start();
