@@ -11,7 +11,6 @@ import type { LedgerState } from '#core/ledger/state.ts';
 import { SNAPSHOT_MS } from '#core/limits.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { createMemoryLedger, type MemoryLedger } from '../support/memory-ledger.ts';
-import { createRandom, type Random } from '../support/random.ts';
 import { callIdAt, day, START_MS, type World } from './case.ts';
 import {
   expire,
@@ -27,12 +26,13 @@ import {
   settle,
 } from './commands.ts';
 import { copyFiles, logInto, newFolder, until } from './embedded-harness.ts';
+import { createDraw, type Draw } from './history/random.ts';
 import { openJournalHere } from './sqlite-journal-here.ts';
 
 const HISTORIES = 8;
 const STEPS = 120;
 
-function randomCommand(random: Random, world: World): Command {
+function randomCommand(random: Draw, world: World): Command {
   const agentId = 1 + random(3);
   const key = { agentId, keyId: agentId * 10 + random(2) };
   const call = random(40);
@@ -81,7 +81,7 @@ const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 
 test(`whatever happened, a start finds exactly what the state machine has (seed ${seed})`, async () => {
   for (let history = 0; history < HISTORIES; history++) {
-    const random = createRandom(seed + history);
+    const random = createDraw(seed + history);
     const clock = createFakeClock(START_MS);
     const dataDir = newFolder();
     const model: MemoryLedger = createMemoryLedger({ clock });

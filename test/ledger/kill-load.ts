@@ -1,10 +1,10 @@
-import { openSync, writeSync } from 'node:fs';
+import { appendFileSync, openSync, writeSync } from 'node:fs';
 import { DAY_MS, startOfDayMs, systemClock } from '#core/clock.ts';
 import { createIdSource } from '#core/ids.ts';
 import type { Command, ResultOf } from '#core/ledger/command.ts';
 import { openEmbeddedLedger } from '#core/ledger/embedded-ledger.ts';
-import { createRandom } from '../support/random.ts';
 import { callEnd, callFacts, keyLimits, pendingPrice, savedPrice } from './commands.ts';
+import { createDraw } from './history/random.ts';
 import { type Told, toLine } from './kill-told.ts';
 
 /**
@@ -21,8 +21,9 @@ const clock = {
   ...systemClock,
   setTimer: (ms: number, fire: () => void) => systemClock.setTimer(ms / 1_000, fire),
 };
-const log = { info() {}, warn() {}, error() {} };
-const random = createRandom(Number(seed));
+const say = (event: string): void => appendFileSync(`${toldFile}.log`, `${event}\n`);
+const log = { info: say, warn: say, error: say };
+const random = createDraw(Number(seed));
 const ids = createIdSource(clock);
 const ledger = await openEmbeddedLedger({ dataDir, clock, log });
 let lastId = ids.next();
@@ -30,10 +31,21 @@ const out = openSync(toldFile, 'a');
 
 const tell = (fact: Told): void => void writeSync(out, toLine(fact));
 
+let refusing = false;
+
 /** The result once it is durable; `null` when it was refused or nobody knows. */
 async function ask<C extends Command>(command: C): Promise<ResultOf<C> | null> {
   const { result, durable } = await ledger.execute(command);
-  if ((await durable) !== 'durable' || !result.ok) return null;
+  if ((await durable) !== 'durable' || !result.ok) {
+    if (!result.ok && result.reason === 'unavailable' && !refusing) {
+      refusing = true;
+      say('refusing');
+    }
+    // A refusal takes no turn of the event loop by itself.
+    await new Promise((resolve) => setImmediate(resolve));
+    return null;
+  }
+  refusing = false;
   return result as ResultOf<C>;
 }
 

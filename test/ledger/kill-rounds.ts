@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '#core/clock.ts';
 import { openEmbeddedLedger } from '#core/ledger/embedded-ledger.ts';
-import { createRandom, type Random } from '../support/random.ts';
+import { createDraw, type Draw } from './history/random.ts';
 import { compareTold, readTold } from './kill-told.ts';
 
 const LOAD = new URL('./kill-load.ts', import.meta.url).pathname;
@@ -25,7 +25,7 @@ export interface KillSummary {
  * all that was told so far; again and again on the same folder.
  */
 export async function runKillRounds(kills: number, seed: number): Promise<KillSummary> {
-  const random = createRandom(seed);
+  const random = createDraw(seed);
   const dataDir = mkdtempSync(join(tmpdir(), 'faregate-kill-'));
   const toldFile = join(dataDir, 'told.lines');
   const summary: KillSummary = {
@@ -59,7 +59,7 @@ export async function runKillRounds(kills: number, seed: number): Promise<KillSu
 const silent = { info() {}, warn() {}, error() {} };
 
 /** Mostly under load; one in five while the process still starts, or has hardly begun. */
-async function loadAndKill(dataDir: string, toldFile: string, seed: number, random: Random): Promise<void> {
+async function loadAndKill(dataDir: string, toldFile: string, seed: number, random: Draw): Promise<void> {
   const size = sizeOf(toldFile);
   const child = spawn(process.execPath, [LOAD, dataDir, String(seed), toldFile], { stdio: 'inherit' });
   const ended = once(child, 'exit');

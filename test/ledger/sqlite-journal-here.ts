@@ -19,8 +19,13 @@ export const openJournalHere: OpenJournal = async (path) => {
       usage: async (range) => journal.usage(range),
     },
     async close() {
-      if (!closed) journal.close();
+      if (closed) return;
       closed = true;
+      try {
+        journal.close();
+      } catch {
+        // What it had left to write is in the journal's events.
+      }
     },
   };
 };

@@ -29,7 +29,10 @@ export function openSqlite(path: string): DatabaseSync {
 /** A file that is never written, only locked; a lock that another process has is refused at once. */
 export function openLockFile(path: string): DatabaseSync {
   createPrivately(path);
-  return new DatabaseSync(path, { timeout: 0 });
+  const db = new DatabaseSync(path, { timeout: 0 });
+  // Else a lock leaves a second file behind when its process dies.
+  db.exec('PRAGMA journal_mode=MEMORY');
+  return db;
 }
 
 /** SQLite would make it readable to others; the files beside it (-wal, -shm) take its mode over. */

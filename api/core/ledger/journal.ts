@@ -5,7 +5,7 @@ import type { JournalError } from './journal-errors.ts';
 /**
  * Where the embedded ledger's events are kept. One writer; batches come in order, one at a time.
  *
- * Every method rejects with a `JournalError`. After a rejected `commit` the journal takes nothing any more: whether
+ * Methods reject with a `JournalError`. After a rejected `commit` the journal takes nothing any more: whether
  * the batch is on the disk can only be told by opening it again.
  */
 export interface Journal {
@@ -21,7 +21,7 @@ export interface Journal {
   /** Drops a bounded number of rows that nobody needs any more; answers how many, 0 when none is left. */
   prune(older: PruneBounds): Promise<number>;
   readonly history: CallHistory;
-  /** Writes what is left into the one file. Safe to call on a broken journal. */
+  /** Writes what is left into the one file, if it can. Never rejects; a broken journal is closed like a whole one. */
   close(): Promise<void>;
 }
 
