@@ -1,0 +1,330 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { Capacity } from '#core/capacity/capacity.ts';
+import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
+import { createIdSource } from '#core/ids.ts';
+import type { Command } from '#core/ledger/command.ts';
+import type { Durability, Ledger } from '#core/ledger/ledger.ts';
+import { defaultLimits, PUMP_MS } from '#core/limits.ts';
+import { formatUsd } from '#core/money.ts';
+import { GcraBuckets } from '#core/rates/gcra.ts';
+import type { Gateway } from '../../api/inference/gateway.ts';
+import { LedgerRetries } from '../../api/inference/ledger-retries.ts';
+import { OpenCalls } from '../../api/inference/open-calls.ts';
+import { runChatCompletion } from '../../api/inference/run-chat-completion.ts';
+import { UpstreamPools } from '../../api/inference/upstream-pools.ts';
+import type { UpstreamRequest } from '../../api/inference/upstream-request.ts';
+import { day, readAgent } from '../ledger/case.ts';
+import { keyLimits } from '../ledger/commands.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { createMemoryLedger } from '../support/memory-ledger.ts';
+import { type FakeController, FakeResponse, fakeUpstream } from './fake-ends.ts';
+import { bodyWith, testCatalog } from './support.ts';
+
+/** Every provider's end, played by the test. */
+class ScriptedPools extends UpstreamPools {
+  readonly requests: { upstream: UpstreamRequest; controller: FakeController }[] = [];
+
+  override post(): UpstreamRequest {
+    const ends = fakeUpstream();
+    this.requests.push(ends);
+    return ends.upstream;
+  }
+}
+
+const soon = () => new Promise<void>((resolve) => setImmediate(resolve));
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 4; turn++) await soon();
+}
+
+async function startWorld(members: string[]) {
+  const clock = createFakeClock();
+  const memory = createMemoryLedger({ clock });
+  let confirm: (durability: Durability) => void = () => {};
+  const confirmed = new Promise<Durability>((resolve) => {
+    confirm = resolve;
+  });
+  const ledger: Ledger = {
+    ...memory,
+    async execute<C extends Command>(command: C) {
+      const executed = await memory.execute(command);
+      return command.type === 'reserve' ? { ...executed, durable: confirmed } : executed;
+    },
+  };
+  const base = { agentId: 1, source: 'operator', sourceVersion: 1, name: 'Ada', token: null } as const;
+  await memory.execute({ ...base, type: 'set_agent', mode: 'create', status: 'active' });
+  await memory.execute({
+    type: 'put_key',
+    agentId: 1,
+    keyId: 1,
+    label: 'k',
+    prefix: 'fg_prefix001',
+    hash: 'h',
+    limit: null,
+    actingKeyId: null,
+    madeOverMcp: false,
+    limits: keyLimits,
+  });
+  await memory.execute({
+    type: 'grant',
+    agentId: 1,
+    grantId: 'g',
+    expiresAtMs: day(8),
+    nanoUsd: 5_000_000_000n,
+  });
+
+  const log = { info() {}, warn() {}, error: (event: string) => void faults.push(event) };
+  const faults: string[] = [];
+  const pending: number[] = [];
+  const upstreams = new ScriptedPools();
+  const capacity = new Capacity(() => ({
+    perCallNanoUsd: 10n ** 12n,
+    poolNanoUsd: 10n ** 12n,
+    runningCalls: 10,
+  }));
+  const openCalls = new OpenCalls(clock);
+  const gateway: Gateway = {
+    clock,
+    ids: createIdSource(clock),
+    log,
+    metrics: { started() {}, refused() {}, ended() {}, priced() {}, loss() {}, added() {}, provider() {} },
+    ledger,
+    ledgerRetries: new LedgerRetries({ ledger, clock, log }),
+    catalog: testCatalog(),
+    capacity,
+    refusedStarts: new GcraBuckets({ ratePerMinute: () => 600, burst: () => 60 }),
+    openCalls,
+    upstreams,
+    limits: () => defaultLimits,
+    dailyShareNanoUsd: () => null,
+    callIdHeader: 'x-call-id',
+    nonce: 'n',
+    watchPending: (_agentId, callId) => void pending.push(callId),
+  };
+  const res = new FakeResponse();
+  const start = () =>
+    runChatCompletion(gateway, {
+      caller: { agentId: 1, keyId: 1, agentStatus: 'active' },
+      callId: gateway.ids.next(),
+      callIdHeader: 'x-call-id',
+      shape: 'chat',
+      body: Buffer.from(bodyWith(...members)),
+      req: new IncomingMessage(new Socket()),
+      res,
+    });
+  const view = () => readAgent(memory, 1);
+  return {
+    clock,
+    memory,
+    gateway,
+    res,
+    start,
+    view,
+    confirm,
+    upstreams,
+    faults,
+    pending,
+    capacity,
+    openCalls,
+  };
+}
+
+const chunk = (text: string) =>
+  `data: {"id":"gen-1","choices":[{"index":0,"delta":{"content":"${text}"}}]}\n\n`;
+const usage = (cost: string) => `{"prompt_tokens":3,"completion_tokens":2,"total_tokens":5,"cost":${cost}}`;
+const COST = 12_345n;
+const stream = `${chunk('a')}: hi\n\n${chunk('b')}data: {"id":"gen-1","choices":[],"usage":${usage('0.000012345')}}\n\ndata: [DONE]\n\n`;
+const answer = `{"id":"gen-1","choices":[{"index":0,"message":{"content":"ab"}}],"usage":${usage('0.000012345')}}`;
+
+const SSE = { 'content-type': 'text/event-stream', 'x-generation-id': 'gen-1' };
+const JSON_TYPE = { 'content-type': 'application/json', 'x-generation-id': 'gen-1' };
+
+type Step = (controller: FakeController, upstream: UpstreamRequest) => void;
+const connect: Step = (controller, upstream) => upstream.onRequestStart(controller);
+const headers = (status: number, named: Record<string, string>): Step => {
+  return (controller, upstream) => upstream.onResponseStart(controller, status, named);
+};
+const data = (text: string): Step => {
+  return (controller, upstream) => upstream.onResponseData(controller, Buffer.from(text));
+};
+const end: Step = (_controller, upstream) => upstream.onResponseEnd();
+const reset: Step = (controller, upstream) => upstream.onResponseError(controller, new Error('reset'));
+
+/** In as many pieces as there are cuts. */
+const pieces = (text: string, cuts: readonly number[]): Step[] => {
+  const places = [0, ...cuts.map((cut) => cut % text.length).sort((a, b) => a - b), text.length];
+  return places.slice(1).map((to, i) => data(text.slice(places[i], to)));
+};
+
+/** What a provider does, from its connection to its end; some of it never happens. */
+const anyScript: fc.Arbitrary<{ isStream: boolean; isWhole: boolean; steps: Step[] }> = fc
+  .record({
+    isStream: fc.boolean(),
+    ending: fc.constantFrom(
+      'whole',
+      'whole, left open',
+      'cut short',
+      'silent',
+      'refused',
+      'unreachable',
+      'errors inside',
+    ),
+    cuts: fc.array(fc.nat(), { maxLength: 4 }),
+    kept: fc.nat(),
+  })
+  .map(({ isStream, ending, cuts, kept }) => {
+    const body = pieces(isStream ? stream : answer, cuts);
+    const opened = [connect, headers(200, isStream ? SSE : JSON_TYPE)];
+    const scripts: Record<typeof ending, Step[]> = {
+      whole: [...opened, ...body, end],
+      'whole, left open': [...opened, ...body],
+      'cut short': [...opened, ...body.slice(0, kept % body.length), reset],
+      silent: [...opened, ...body.slice(0, kept % body.length)],
+      refused: [connect, headers(503, JSON_TYPE), data('{"error":{"code":503}}'), end],
+      unreachable: [connect, reset],
+      'errors inside': [
+        ...opened,
+        data(isStream ? 'data: {"error":{"code":502}}\n\n' : '{"error":{"code":502}}'),
+        end,
+      ],
+    };
+    return { isStream, isWhole: ending === 'whole', steps: scripts[ending] };
+  });
+
+/** Before which step something happens; beyond the last: at the end. */
+const moment = fc.nat({ max: 9 });
+
+it('whenever the caller leaves, the hold is confirmed or the provider fails: one end, no leak, no more than the hold', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      anyScript,
+      fc.option(moment, { nil: null }),
+      fc.option(moment, { nil: null }),
+      fc.constantFrom<Durability>('durable', 'unknown'),
+      async ({ isStream, isWhole, steps }, hangUpAt, confirmedAt, durability) => {
+        const asked = isStream ? ['"stream":true', '"stream_options":{"include_usage":true}'] : [];
+        const world = await startWorld(asked);
+        const { clock, res, upstreams, openCalls } = world;
+        const at = (step: number) => {
+          if (hangUpAt === step) res.hangUp();
+          if (confirmedAt === step) world.confirm(durability);
+        };
+        at(0);
+        const running = world.start();
+        for (const [i, step] of steps.entries()) {
+          await settled();
+          at(i + 1);
+          await settled();
+          const request = upstreams.requests.at(-1);
+          if (request !== undefined && !request.upstream.ended) step(request.controller, request.upstream);
+        }
+        for (let left = steps.length + 1; left < 11; left++) at(left);
+        for (let passed = 0; passed < 31 * MINUTE_MS; passed += MINUTE_MS / 2) {
+          clock.advance(passed < 4 * SECOND_MS ? SECOND_MS : MINUTE_MS / 2);
+          await settled();
+        }
+        const error = await running;
+        await settled();
+
+        const view = await world.view();
+        const ends = world.memory.journal.filter(({ type }) => type === 'settled' || type === 'finished');
+        expect(ends).toHaveLength(1);
+        expect(view.holds.length).toBe(world.pending.length);
+        expect(view.runningCalls).toBe(0);
+        const held = world.memory.journal.find((event) => event.type === 'reserved')?.nanoUsd ?? '0';
+        expect(view.chargedNanoUsd).toBeLessThanOrEqual(BigInt(held));
+        expect([openCalls.size, openCalls.pumps, openCalls.streams]).toEqual([0, 0, 0]);
+        expect([world.capacity.heldNanoUsd, world.capacity.runningCalls]).toEqual([0n, 0]);
+        expect(upstreams.requests.every(({ upstream }) => upstream.ended)).toBe(true);
+        expect(res.listenerCount('close') + res.listenerCount('drain')).toBe(0);
+        expect(clock.pendingTimers()).toBe(0);
+        expect(world.faults).toEqual([]);
+
+        const isGated = confirmedAt === null || durability === 'unknown';
+        if (isGated) expect([res.status, view.chargedNanoUsd]).toEqual([null, 0n]);
+        if (hangUpAt === 0) expect([upstreams.requests.length, view.chargedNanoUsd]).toEqual([0, 0n]);
+        if (isWhole && !isGated && hangUpAt !== 0) expect(view.chargedNanoUsd).toBe(COST);
+        if (error !== null) expect(res.status).toBeNull();
+        else if (!res.destroyed) expect(res.ended).toBe(true);
+        const shown = /"cost":([\d.]+)/.exec(res.text)?.[1];
+        if (shown !== undefined) expect(shown).toBe(formatUsd(view.chargedNanoUsd));
+        if (res.ended && isStream) expect(res.text.endsWith('data: [DONE]\n\n')).toBe(true);
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+it('an answer that comes whole is charged what it cost, and says so', async () => {
+  for (const isStream of [true, false]) {
+    const world = await startWorld(
+      isStream ? ['"stream":true', '"stream_options":{"include_usage":true}'] : [],
+    );
+    const running = world.start();
+    world.confirm('durable');
+    await settled();
+    const [request] = world.upstreams.requests;
+    if (request === undefined) throw new Error('nothing was asked');
+    for (const step of [
+      connect,
+      headers(200, isStream ? SSE : JSON_TYPE),
+      data(isStream ? stream : answer),
+      end,
+    ]) {
+      step(request.controller, request.upstream);
+      await settled();
+    }
+    expect(await running).toBeNull();
+    expect((await world.view()).chargedNanoUsd).toBe(COST);
+    expect(world.res.text).toContain('"cost":0.000012345');
+  }
+});
+
+/** A stream that the provider has begun and the caller reads. */
+async function startStream() {
+  const world = await startWorld(['"stream":true']);
+  const running = world.start();
+  world.confirm('durable');
+  await settled();
+  const [request] = world.upstreams.requests;
+  if (request === undefined) throw new Error('nothing was asked');
+  const { controller, upstream } = request;
+  for (const step of [connect, headers(200, SSE), data(chunk('a'))]) step(controller, upstream);
+  await settled();
+  return { ...world, running, controller, upstream };
+}
+
+it('a provider that waited for a slow caller goes on when that one has gone', async () => {
+  const { res, controller, upstream } = await startStream();
+  res.flowing = false;
+  data(chunk('b'))(controller, upstream);
+  await settled();
+  expect(controller.paused).toBe(true);
+  res.hangUp();
+  expect(controller.paused).toBe(false);
+});
+
+it('what was written before an error is not given away, even for an error that is free', async () => {
+  const { res, controller, upstream, running, memory, pending } = await startStream();
+  data('data: {"error":{"code":429,"message":"x"}}\n\n')(controller, upstream);
+  expect(await running).toBeNull();
+  expect(res.text).toContain('"code":"model_busy"');
+  expect(memory.journal.at(-1)).toMatchObject({ type: 'finished', end: { outcome: 'failed' } });
+  expect(pending).toHaveLength(1);
+});
+
+it('a caller who has gone is read on for a minute, then the provider is let go', async () => {
+  const { controller, running, ...world } = await startStream();
+  world.res.hangUp();
+  expect(world.openCalls.pumps).toBe(1);
+  world.clock.advance(PUMP_MS - SECOND_MS);
+  await settled();
+  expect(controller.aborted).toBe(false);
+  world.clock.advance(2 * SECOND_MS);
+  await running;
+  expect(controller.aborted).toBe(true);
+  expect(world.memory.journal.at(-1)).toMatchObject({ type: 'finished', end: { outcome: 'stopped' } });
+  expect(world.pending).toHaveLength(1);
+});
