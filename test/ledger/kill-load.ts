@@ -125,3 +125,5 @@ for (let agentId = 1; agentId <= AGENTS; agentId++) {
   await grant(agentId);
 }
 for (let i = 0; i < AGENTS * CALLERS_PER_AGENT; i++) void work(1 + (i % AGENTS));
+// Callers wait for the disk; somebody has to ask while it hangs.
+setInterval(() => void ask({ type: 'renew', agentId: 1, callId: 1, generationId: null }), 50);

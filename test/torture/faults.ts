@@ -16,16 +16,12 @@ export interface FaultsReport {
  * cuts at many moments of another one, whose syncs fail now and then. Rejects, with the seed, at the first broken
  * promise. `null` where there is no C compiler for Linux.
  */
-export async function tortureFaults(options: {
-  seed: number;
-  rounds: number;
-  onProgress?: (done: number) => void;
-}): Promise<FaultsReport | null> {
+export async function tortureFaults(firstSeed: number, rounds = 10): Promise<FaultsReport | null> {
   const shim = buildFaultShim();
   if (shim === null) return null;
   const report: FaultsReport = { rounds: 0, faults: 0, cuts: 0, failedSyncs: 0, told: 0 };
-  while (report.rounds < options.rounds) {
-    const seed = options.seed + report.rounds;
+  while (report.rounds < rounds) {
+    const seed = firstSeed + report.rounds;
     const faults = await runFaults(shim, seed, 1, diskFaults);
     const failedSyncs = report.rounds % 3;
     const cuts = await runPowerCuts({ shim, seed, lives: 3, cuts: 100, failedSyncs });
@@ -36,7 +32,6 @@ export async function tortureFaults(options: {
     report.cuts += cuts.cuts;
     report.failedSyncs += cuts.failedSyncs;
     report.told = Math.max(report.told, faults.told, cuts.told);
-    options.onProgress?.(report.rounds);
   }
   return report;
 }
