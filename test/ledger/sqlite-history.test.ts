@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { DAY_MS } from '#core/clock.ts';
-import { PROJECTION_ROWS } from '#core/limits.ts';
+import { PROJECTION_ROWS, SNAPSHOT_MS } from '#core/limits.ts';
 import { callIdAt, charged, does, ok, type Row } from './case.ts';
 import {
   agentWith,
@@ -15,7 +15,7 @@ import {
   setAgent,
   settle,
 } from './commands.ts';
-import { copyFiles, type EmbeddedWorld, openWorld, restart, run } from './embedded-harness.ts';
+import { copyFiles, type EmbeddedWorld, openWorld, restart, run, until } from './embedded-harness.ts';
 
 const call = (n: number, cost: bigint, more: object = {}): Row[] => [
   does(reserve(n, 10n, more), ok),
@@ -153,6 +153,27 @@ test('sums of money pass 2^53 exactly', async () => {
   await run(world, does(settle(2, 8_999_999_999_999_998n), charged(8_999_999_999_999_998n)));
   const usage = await world.ledger.history.usage({ agentId: 1, fromDay: '2026-11-18', toDay: '2026-11-18' });
   expect(usage).toMatchObject([{ calls: 2, chargedNanoUsd: 17_999_999_999_999_997n }]);
+});
+
+test('a call that a snapshot contains is in the history after a crash, once', async () => {
+  const world = await openWorld();
+  await run(world, ...agentWith(100n), ...call(1, 1n), does(reserve(2, 10n), ok), does(finish(2), ok));
+  const commits = world.ledger.stats().commits;
+  world.clock.advance(SNAPSHOT_MS);
+  await until(() => world.ledger.stats().commits > commits);
+  await run(world, ...call(3, 3n));
+  const crashed = await openWorld({ dataDir: copyFiles(world), clock: world.clock });
+  expect((await list(crashed, {})).map((each) => [each.outcome, each.chargedNanoUsd])).toEqual([
+    ['ok', 3n],
+    ['pending', 0n],
+    ['ok', 1n],
+  ]);
+  const usage = await crashed.ledger.history.usage({
+    agentId: 1,
+    fromDay: '2026-11-18',
+    toDay: '2026-11-18',
+  });
+  expect(usage).toMatchObject([{ calls: 2, chargedNanoUsd: 4n }]);
 });
 
 /** Rows wait until there are enough of them: after a crash the waiting ones come from the events again. */

@@ -31,6 +31,7 @@ test('a thread that dies under load is replaced, and all that was told durable i
   for (let call = 2; call < 40; call++) {
     const { result, durable } = await world.ledger.execute(reserve(call, 1n, { limits })(world));
     if (result.ok) void durable.then((durability) => told.set(call, durability));
+    if (call < 12) await durable;
     if (call === 20) void threads[0]?.terminate();
     await new Promise((resolve) => setImmediate(resolve));
   }
@@ -46,6 +47,12 @@ test('a thread that dies under load is replaced, and all that was told durable i
   }
   await run(world, does(settle(1, 4n), charged(4n)));
   expect(await world.ledger.history.find(world.callIds.get(1) ?? 0)).toMatchObject({ chargedNanoUsd: 4n });
+});
+
+test('a thread that dies while nobody asks anything is noticed', async () => {
+  const world = await openThreaded();
+  await threads[0]?.terminate();
+  await until(() => world.ledger.stats().state === 'recovering');
 });
 
 test('closing ends the thread', async () => {

@@ -41,18 +41,25 @@ function createPrivately(path: string): void {
   if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
 }
 
-/** All or nothing; what `change` throws comes out again after the rollback. */
-export function inTransaction<T>(db: DatabaseSync, change: () => T): T {
-  db.exec('BEGIN IMMEDIATE');
-  try {
-    const result = change();
-    db.exec('COMMIT');
-    return result;
-  } catch (error) {
-    // SQLite has rolled back by itself after a full disk or an I/O error.
-    if (db.isTransaction) db.exec('ROLLBACK');
-    throw error;
-  }
+/** Runs a change, all or nothing; what it throws comes out again after the rollback. */
+export type Transact = <T>(change: () => T) => T;
+
+/** The statements are prepared once: a commit of one call would else take a tenth longer. */
+export function createTransact(db: DatabaseSync): Transact {
+  const begin = db.prepare('BEGIN IMMEDIATE');
+  const commit = db.prepare('COMMIT');
+  return (change) => {
+    begin.run();
+    try {
+      const result = change();
+      commit.run();
+      return result;
+    } catch (error) {
+      // SQLite has rolled back by itself after a full disk or an I/O error.
+      if (db.isTransaction) db.exec('ROLLBACK');
+      throw error;
+    }
+  };
 }
 
 const SQLITE_BUSY = 5;

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { createSqliteCallHistory, type SqliteCallHistory } from '../calls/sqlite-call-history.ts';
 import { type CallRow, createCallWriter } from '../calls/sqlite-call-rows.ts';
-import { inTransaction, openSqlite, sqliteFailure } from '../drivers/sqlite.ts';
+import { createTransact, openSqlite, sqliteFailure, type Transact } from '../drivers/sqlite.ts';
 import { PROJECTION_ROWS } from '../limits.ts';
 import type { AgentRow, EndedRow, JournalBatch, JournalHead, JournalRow, PruneBounds } from './journal.ts';
 import { eventsChecksum, headChecksum } from './journal-checksum.ts';
@@ -33,10 +33,11 @@ export function openSqliteJournal(path: string): SqliteJournal {
     const db = openSqlite(path);
     try {
       settleWal(db, path);
-      prepareSchema(db, path);
+      const transact = createTransact(db);
+      prepareSchema(db, transact, path);
       // Proves that the disk takes a commit, before the ledger decides anything.
-      inTransaction(db, () => db.exec('UPDATE ledger SET opened_count = opened_count + 1'));
-      return journalOf(db, path);
+      transact(() => db.exec('UPDATE ledger SET opened_count = opened_count + 1'));
+      return journalOf(db, transact, path);
     } catch (error) {
       db.close();
       throw error;
@@ -44,7 +45,7 @@ export function openSqliteJournal(path: string): SqliteJournal {
   });
 }
 
-function journalOf(db: DatabaseSync, path: string): SqliteJournal {
+function journalOf(db: DatabaseSync, transact: Transact, path: string): SqliteJournal {
   const reader = createJournalReader(db, path);
   const prune = createPruner(db);
   const history = createSqliteCallHistory(db);
@@ -56,7 +57,7 @@ function journalOf(db: DatabaseSync, path: string): SqliteJournal {
   function write<T>(change: () => T): T {
     if (broken !== null) throw broken;
     try {
-      return guarded(path, () => inTransaction(db, change));
+      return guarded(path, () => transact(change));
     } catch (error) {
       broken = error;
       throw error;

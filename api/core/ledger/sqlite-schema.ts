@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { inTransaction } from '../drivers/sqlite.ts';
+import type { Transact } from '../drivers/sqlite.ts';
 import { JournalDamagedError, JournalTooNewError } from './journal-errors.ts';
 
 /** "FARE" in the file's header: `file` and a restore can tell what it is. */
@@ -76,7 +76,7 @@ PRAGMA user_version = ${SCHEMA_VERSION};
 `;
 
 /** Makes the tables in an empty file; refuses a file of anything else, or of a release that this one does not know. */
-export function prepareSchema(db: DatabaseSync, file: string): void {
+export function prepareSchema(db: DatabaseSync, transact: Transact, file: string): void {
   const version = readPragma(db, 'user_version');
   const found = new Set(
     db
@@ -85,7 +85,7 @@ export function prepareSchema(db: DatabaseSync, file: string): void {
       .map((row) => row.name),
   );
   if (version === 0 && found.size === 0) {
-    inTransaction(db, () => db.exec(SCHEMA));
+    transact(() => db.exec(SCHEMA));
     return;
   }
   if (readPragma(db, 'application_id') !== APPLICATION_ID) {
