@@ -63,7 +63,7 @@ export const STALLED_READER_MS = 60 * SECOND_MS;
 /** A provider's error is read this far. */
 export const ERROR_BODY_BYTES = 64 * 1024;
 export const JSON_DEPTH_MAX = 64;
-export const JSON_KEYS_MAX = 10_000;
+export const JSON_KEYS_MAX = 50_000;
 export const CHOICES_MAX = 128;
 export const FALLBACK_MODELS_MAX = 8;
 export const TOOLS_MAX = 256;
@@ -122,8 +122,8 @@ export const CLI_TIMEOUT_MS = 2 * CATALOG_FETCH_MS;
 
 /** Decided and not yet on the disk; beyond it nothing is decided. About 10 MB. */
 export const JOURNAL_QUEUE_EVENTS_MAX = 20_000;
-/** In one commit. */
-export const JOURNAL_BATCH_EVENTS_MAX = 2_000;
+/** In one commit, which is one row: a recovery folds a row without a pause. */
+export const JOURNAL_BATCH_EVENTS_MAX = 500;
 /** Ended calls that wait for their rows in the history; see sqlite-journal.ts. */
 export const PROJECTION_ROWS = 256;
 export const SNAPSHOT_EVENTS = 10_000;

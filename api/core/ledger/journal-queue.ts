@@ -160,8 +160,8 @@ export class JournalQueue {
     this.#queuedEvents -= batch.events.length;
     this.#lastCommitMs = this.#options.clock.monotonicMs() - startedMs;
     batch.durable.resolve('durable');
-    this.#options.onCommitted(batch.events, this.#lastCommitMs);
     if (this.#batches.length > 0) this.#schedule();
+    this.#options.onCommitted(batch.events, this.#lastCommitMs);
   }
 }
 

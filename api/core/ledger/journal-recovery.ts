@@ -26,14 +26,14 @@ export async function openFolded(
 }
 
 /**
- * Leases are not journaled, and calls go on while the journal is opened again: they keep the slots that they had
- * renewed, or an agent could start more calls than it may run.
+ * Renewed leases are not journaled, and calls go on while the journal is opened again: those that still run keep
+ * their slots, or an agent could start more calls than it may run.
  */
 export function carryLeases(from: LedgerState, to: LedgerState): void {
   for (const [agentId, agent] of from.agents) {
     const next = to.agents.get(agentId);
     for (const [callId, endsAtMs] of agent.leases) {
-      if (next?.leases.has(callId) === true) next.leases.set(callId, endsAtMs);
+      if (next?.holds.get(callId)?.pending === null) next.leases.set(callId, endsAtMs);
     }
   }
 }

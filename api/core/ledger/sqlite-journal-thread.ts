@@ -86,6 +86,7 @@ class JournalThread implements Journal {
   #ask<O extends JournalOperation>(operation: O, ...args: JournalOperations[O]['args']) {
     if (this.#broken !== null) return Promise.reject(this.#broken);
     const id = ++this.#lastId;
+    // The thread runs this release's own code: what it answers has the type of what was asked.
     const answer = this.#expect(id) as Promise<JournalOperations[O]['answer']>;
     this.#worker.postMessage({ id, operation, args } as JournalRequest);
     return answer;
