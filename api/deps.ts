@@ -92,7 +92,7 @@ export async function buildDeps({
       ratePerMinute: () => limits().callsPerMinute,
       burst: () => limits().burst,
     }),
-    openCalls: new OpenCalls(clock),
+    openCalls: new OpenCalls(clock, log),
     upstreams,
     limits,
     dailyShareNanoUsd: () => config.current().capacity.dailySharePerAgentNanoUsd,

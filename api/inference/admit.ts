@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Catalog, Endpoint, Model } from '#core/catalog/catalog.ts';
 import { splitModelId } from '#core/catalog/model-id.ts';
 import { isRecord } from '#core/is-record.ts';
+import type { AgentStatus } from '#core/ledger/state.ts';
 import { JSON_DEPTH_MAX, JSON_KEYS_MAX } from '#core/limits.ts';
 import { parseChatRequest } from '../contract/chat-request.ts';
 import { type ApiError, apiError, isApiError } from '../contract/errors.ts';
@@ -9,6 +10,7 @@ import type { CallPlan, Candidate } from './call-plan.ts';
 import { countMedia } from './content-policy.ts';
 import { refuseFields } from './field-policy.ts';
 import { countKeys, type JsonObject, scanJsonObject } from './json-object.ts';
+import { refuseAgent } from './refuse-start.ts';
 import { refuseTools } from './tool-policy.ts';
 
 export type Admitted = { ok: true; plan: CallPlan } | { ok: false; error: ApiError };
@@ -18,10 +20,10 @@ const TEMPLATE_TOKENS = 512;
 const BYTES_PER_TOKEN_ESTIMATE = 4;
 
 /**
- * What can be refused before anything is held, in the spec's order: the body, then model and tools. Everything
+ * What can be refused before anything is held, in the spec's order: the body, the agent, then model and tools. Everything
  * that decides the price is read here, once.
  */
-export function admitChat(bytes: Buffer, catalog: Catalog): Admitted {
+export function admitChat(bytes: Buffer, agentStatus: AgentStatus, catalog: Catalog): Admitted {
   const parsed = parseBody(bytes);
   if (isApiError(parsed)) return { ok: false, error: parsed };
   const { object, value } = parsed;
@@ -29,6 +31,9 @@ export function admitChat(bytes: Buffer, catalog: Catalog): Admitted {
   const checked = parseChatRequest(value);
   if (!checked.ok) return { ok: false, error: checked.error };
   const { request } = checked;
+
+  const agentRefusal = refuseAgent(agentStatus);
+  if (agentRefusal !== null) return { ok: false, error: agentRefusal };
 
   const media = countMedia(request.messages);
   if (isApiError(media)) return { ok: false, error: media };

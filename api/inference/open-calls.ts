@@ -1,7 +1,9 @@
 import { type Clock, SECOND_MS, type Timer } from '#core/clock.ts';
+import type { Log } from '#core/log.ts';
 
 /** What a running call does once a second: its time limits, its lease, its caller's patience. */
 export interface Ticking {
+  /** By the monotonic clock: a step of the wall clock ends no call. */
   tick(nowMs: number): void;
 }
 
@@ -14,10 +16,12 @@ export class OpenCalls {
   streams = 0;
   readonly #calls = new Set<Ticking>();
   readonly #clock: Clock;
+  readonly #log: Log;
   #timer: Timer | null = null;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, log: Log) {
     this.#clock = clock;
+    this.#log = log;
   }
 
   get size(): number {
@@ -34,8 +38,17 @@ export class OpenCalls {
   }
 
   readonly #tick = (): void => {
-    const nowMs = this.#clock.now();
-    for (const call of this.#calls) call.tick(nowMs);
+    const nowMs = this.#clock.monotonicMs();
+    for (const call of this.#calls) this.#tickCall(call, nowMs);
     this.#timer = this.#calls.size === 0 ? null : this.#clock.setTimer(TICK_MS, this.#tick);
   };
+
+  /** One call's fault must not stop the timer of all the others. */
+  #tickCall(call: Ticking, nowMs: number): void {
+    try {
+      call.tick(nowMs);
+    } catch (error) {
+      this.#log.error('a running call could not be looked after', { error });
+    }
+  }
 }

@@ -1,3 +1,4 @@
+import { SECOND_MS } from '#core/clock.ts';
 import type { CallEnd } from '#core/events/ledger-event.ts';
 import { LAST_CHUNK_WAIT_MS } from '#core/limits.ts';
 import { attoToNanoUp, formatUsd, minBigint, type NanoUsd } from '#core/money.ts';
@@ -9,10 +10,16 @@ import { answerHeaders } from './answer-headers.ts';
 import { type CallCost, costOfCall, freeOfCharge, savePrice } from './call-cost.ts';
 import type { CallPlan, Candidate } from './call-plan.ts';
 import { estimateHold } from './estimate.ts';
-import { errorChunk, usageChunk, usageWithCost } from './formats/chat-stream.ts';
+import {
+  type ChunkIdentity,
+  errorChunk,
+  estimatedUsageChunk,
+  usageChunk,
+  usageWithCost,
+} from './formats/chat-stream.ts';
 import type { Gateway } from './gateway.ts';
 import { type JsonObject, memberText, rebuildJsonObject } from './json-object.ts';
-import { refuseAgent, refuseCapacity, refuseReserve } from './refuse-start.ts';
+import { refuseCapacity, refuseReserve } from './refuse-start.ts';
 import { type Attempt, type FailedAttempt, runAttempt, type UsageEvent } from './run-attempt.ts';
 import { RunningCall } from './running-call.ts';
 
@@ -25,10 +32,7 @@ export async function runChatCompletion(
   context: Omit<CallContext<unknown, Caller>, 'deps'>,
 ): Promise<ApiError | null> {
   const { caller, body } = context;
-  const agentRefusal = refuseAgent(caller.agentStatus);
-  if (agentRefusal !== null) return refuse(gateway, agentRefusal);
-
-  const admitted = admitChat(body, gateway.catalog);
+  const admitted = admitChat(body, caller.agentStatus, gateway.catalog);
   if (!admitted.ok) return refuse(gateway, admitted.error);
   const { plan } = admitted;
 
@@ -206,7 +210,8 @@ async function endStream(
   const cost = costOf(call, candidate, attempt, plan.showUsage);
   const shown = await close(call, cost, endOf(call, cost));
   if (!call.caller.committed) call.caller.begin(answerHeaders(call, 'text/event-stream; charset=utf-8'));
-  const usage = plan.showUsage && shown !== null ? shownUsage(attempt.usageEvent, candidate, shown) : null;
+  const usage =
+    plan.showUsage && shown !== null ? shownUsage(call, attempt.usageEvent, candidate, cost, shown) : null;
   call.caller.end(
     usage === null ? END_MARK : Buffer.concat([Buffer.from('data: '), usage, EVENT_END, END_MARK]),
   );
@@ -215,8 +220,15 @@ async function endStream(
 
 const EVENT_END = Buffer.from('\n\n');
 
-function shownUsage(event: UsageEvent | null, { endpoint, model }: Candidate, shown: NanoUsd): Buffer | null {
-  if (event?.usage == null) return null;
+/** The provider's own usage chunk with our cost; where it sent none, one of the counts that the charge was made of. */
+function shownUsage(
+  call: RunningCall,
+  event: UsageEvent | null,
+  { endpoint, model }: Candidate,
+  { tokens }: CallCost,
+  shown: NanoUsd,
+): Buffer {
+  if (event?.usage == null) return estimatedUsageChunk(identityOf(call), tokens, shown);
   const publicModel = endpoint.upstreamModel === model.id ? null : model.id;
   return usageChunk(event, usageWithCost(event.usage, shown), publicModel);
 }
@@ -248,19 +260,25 @@ const mayLookUp = (call: RunningCall, { provider }: Candidate): boolean =>
 async function settleFailed(call: RunningCall, error: ApiError, cost: CallCost): Promise<ApiError | null> {
   const end = call.caller.gone ? endOf(call, cost) : { ...failedEnd(call, error), tokens: cost.tokens };
   await close(call, cost, end);
-  const { plan, callId, startedAtMs, holdNanoUsd, res } = call.options;
+  const { holdNanoUsd, res } = call.options;
   if (!call.caller.committed) {
     call.caller.leave();
     if (!call.caller.gone) res.setHeader('x-hold-usd', formatUsd(holdNanoUsd));
     return error;
   }
-  const identity = {
+  call.caller.end(
+    Buffer.concat([Buffer.from('data: '), errorChunk(identityOf(call), error), EVENT_END, END_MARK]),
+  );
+  return null;
+}
+
+function identityOf(call: RunningCall): ChunkIdentity {
+  const { plan, callId, startedAtMs } = call.options;
+  return {
     id: call.generationId ?? String(callId),
-    createdAtS: Math.floor(startedAtMs / 1000),
+    createdAtS: Math.floor(startedAtMs / SECOND_MS),
     model: plan.model.id,
   };
-  call.caller.end(Buffer.concat([Buffer.from('data: '), errorChunk(identity, error), EVENT_END, END_MARK]));
-  return null;
 }
 
 function costOf(

@@ -49,12 +49,13 @@ export class RunningCall implements CallerEvents, Ticking {
   #upstream: UpstreamRequest | null = null;
   #resolveGate: (gate: 'open' | 'shut') => void = () => {};
   #renewAtMs: number;
+  #gateShut = false;
   #pump: { endsAtMs: number; bytesMax: number } | null = null;
 
   constructor(options: RunningCallOptions) {
     this.options = options;
-    this.#renewAtMs = options.startedAtMs + LEASE_RENEW_MS;
-    this.caller = new CallerSide(options.res, this, () => options.gateway.clock.now());
+    this.#renewAtMs = options.arrivedAtMs + LEASE_RENEW_MS;
+    this.caller = new CallerSide(options.res, this, () => options.gateway.clock.monotonicMs());
     this.gate = new Promise((resolve) => {
       this.#resolveGate = resolve;
     });
@@ -84,9 +85,9 @@ export class RunningCall implements CallerEvents, Ticking {
   }
 
   tick(nowMs: number): void {
-    const { startedAtMs, timeLimitMs } = this.options;
-    if (nowMs - startedAtMs >= timeLimitMs) this.#endEarly('time_limit');
-    else if (!this.caller.gateOpen && nowMs - startedAtMs >= GATE_TIMEOUT_MS) this.#shutGate();
+    const { arrivedAtMs, timeLimitMs } = this.options;
+    if (nowMs - arrivedAtMs >= timeLimitMs) this.#endEarly('time_limit');
+    else if (!this.caller.gateOpen && nowMs - arrivedAtMs >= GATE_TIMEOUT_MS) this.#shutGate();
     else if (this.#pump !== null && this.#pumpIsOver(nowMs)) this.#endEarly('pump_limit');
 
     const { blockedSinceMs } = this.caller;
@@ -105,7 +106,7 @@ export class RunningCall implements CallerEvents, Ticking {
     }
     gateway.openCalls.pumps++;
     const received = this.#upstream?.bytesReceived ?? 0;
-    this.#pump = { endsAtMs: gateway.clock.now() + PUMP_MS, bytesMax: received + PUMP_BYTES };
+    this.#pump = { endsAtMs: gateway.clock.monotonicMs() + PUMP_MS, bytesMax: received + PUMP_BYTES };
   }
 
   callerDrained(): void {
@@ -128,12 +129,13 @@ export class RunningCall implements CallerEvents, Ticking {
   }
 
   #openGate(): void {
-    if (this.endedByUs === 'gate') return;
+    if (this.#gateShut) return;
     this.caller.openGate();
     this.#resolveGate('open');
   }
 
   #shutGate(): void {
+    this.#gateShut = true;
     this.#endEarly('gate');
     this.#resolveGate('shut');
   }
@@ -142,6 +144,8 @@ export class RunningCall implements CallerEvents, Ticking {
   #renew(nowMs: number): void {
     this.#renewAtMs = nowMs + LEASE_RENEW_MS;
     const { gateway, agentId, callId } = this.options;
-    void gateway.ledger.execute({ type: 'renew', agentId, callId, generationId: this.generationId });
+    gateway.ledger
+      .execute({ type: 'renew', agentId, callId, generationId: this.generationId })
+      .catch((error) => gateway.log.error('a lease could not be renewed', { callId, agentId, error }));
   }
 }

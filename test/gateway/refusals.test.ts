@@ -125,7 +125,7 @@ describe('too many calls', () => {
     const codes: string[] = [];
     for (let i = 0; i < 70; i++) codes.push((await refusal(hello(), agent)).error.code);
     expect(codes[0]).toBe('insufficient_balance');
-    expect(codes.at(-1)).toBe('rate_limited');
+    expect(codes).toContain('rate_limited');
     await nothingHappened(agent);
   });
 });

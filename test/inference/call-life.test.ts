@@ -8,6 +8,7 @@ import { createIdSource } from '#core/ids.ts';
 import type { Command } from '#core/ledger/command.ts';
 import type { Durability, Ledger } from '#core/ledger/ledger.ts';
 import { defaultLimits, PUMP_MS } from '#core/limits.ts';
+import type { Log } from '#core/log.ts';
 import { formatUsd } from '#core/money.ts';
 import { GcraBuckets } from '#core/rates/gcra.ts';
 import type { Gateway } from '../../api/inference/gateway.ts';
@@ -22,6 +23,8 @@ import { createFakeClock } from '../support/fake-clock.ts';
 import { createMemoryLedger } from '../support/memory-ledger.ts';
 import { type FakeController, FakeResponse, fakeUpstream } from './fake-ends.ts';
 import { bodyWith, testCatalog } from './support.ts';
+
+const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /** Every provider's end, played by the test. */
 class ScriptedPools extends UpstreamPools {
@@ -84,7 +87,7 @@ async function startWorld(members: string[]) {
     poolNanoUsd: 10n ** 12n,
     runningCalls: 10,
   }));
-  const openCalls = new OpenCalls(clock);
+  const openCalls = new OpenCalls(clock, silent);
   const gateway: Gateway = {
     clock,
     ids: createIdSource(clock),

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { Log } from '#core/log.ts';
 import { OpenCalls, type Ticking } from '../../api/inference/open-calls.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
+
+const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 function call(onTick: (nowMs: number) => void = () => {}): Ticking & { ticks: number } {
   return {
@@ -15,7 +18,7 @@ function call(onTick: (nowMs: number) => void = () => {}): Ticking & { ticks: nu
 describe('running calls', () => {
   it('are looked at once a second by one timer, and by none when there are none', () => {
     const clock = createFakeClock();
-    const calls = new OpenCalls(clock);
+    const calls = new OpenCalls(clock, silent);
     expect(clock.pendingTimers()).toBe(0);
     const [one, two] = [call(), call()];
     calls.add(one);
@@ -36,7 +39,7 @@ describe('running calls', () => {
 
   it('may end, and begin, while they are looked at', () => {
     const clock = createFakeClock();
-    const calls = new OpenCalls(clock);
+    const calls = new OpenCalls(clock, silent);
     const late = call();
     const doomed = call();
     const first = call(() => {
@@ -54,10 +57,10 @@ describe('running calls', () => {
 
   it('are told the time', () => {
     const clock = createFakeClock();
-    const calls = new OpenCalls(clock);
+    const calls = new OpenCalls(clock, silent);
     const times: number[] = [];
     calls.add(call((nowMs) => void times.push(nowMs)));
-    const startMs = clock.now();
+    const startMs = clock.monotonicMs();
     clock.advance(2_000);
     expect(times).toEqual([startMs + 1_000, startMs + 2_000]);
   });

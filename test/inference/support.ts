@@ -99,7 +99,7 @@ export const bodyWith = (...members: string[]): string =>
   `{${['"model":"acme/small"', messages, ...members].join(',')}}`;
 
 export const admit = (body: string | Buffer, catalog: Catalog = testCatalog()) =>
-  admitChat(Buffer.from(body), catalog);
+  admitChat(Buffer.from(body), 'active', catalog);
 
 /** The plan of a body that has to be admitted. */
 export function planOf(body: string, catalog?: Catalog): CallPlan {

@@ -1,3 +1,4 @@
+import type { TokenCounts } from '#core/events/ledger-event.ts';
 import { isRecord } from '#core/is-record.ts';
 import { formatUsd, type NanoUsd } from '#core/money.ts';
 import { type ApiError, errorTable } from '../../contract/errors.ts';
@@ -149,6 +150,26 @@ export interface ChunkIdentity {
   id: string;
   createdAtS: number;
   model: string;
+}
+
+/** The last chunk where the provider counted nothing: what the gateway counted, and charged by. */
+export function estimatedUsageChunk(
+  identity: ChunkIdentity,
+  tokens: TokenCounts,
+  costNanoUsd: NanoUsd,
+): Buffer {
+  const { prompt, completion } = tokens;
+  const counts = { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
+  const usage = usageWithCost(Buffer.from(JSON.stringify(counts)), costNanoUsd);
+  const { id, createdAtS, model } = identity;
+  const frame = JSON.stringify({
+    id,
+    object: 'chat.completion.chunk',
+    created: createdAtS,
+    model,
+    choices: [],
+  });
+  return Buffer.from(`${frame.slice(0, -1)},"usage":${usage}}`);
 }
 
 /** Spec, chat-completions stream 4: an empty delta, `finish_reason` `error`, and the error. */
