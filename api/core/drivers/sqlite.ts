@@ -26,12 +26,20 @@ export function openSqlite(path: string): DatabaseSync {
   return db;
 }
 
-/** A file that is never written, only locked; a lock that another process has is refused at once. */
-export function openLockFile(path: string): DatabaseSync {
+/**
+ * A file that is never written, only locked, until its handle is closed or the process ends. Throws a `busy` failure
+ * at once when another handle has the lock.
+ */
+export function openLocked(path: string): DatabaseSync {
   createPrivately(path);
   const db = new DatabaseSync(path, { timeout: 0 });
-  // Else a lock leaves a second file behind when its process dies.
-  db.exec('PRAGMA journal_mode=MEMORY');
+  try {
+    // Without a journal in memory, a process that dies would leave a second file behind.
+    db.exec('PRAGMA journal_mode=MEMORY; BEGIN EXCLUSIVE');
+  } catch (error) {
+    db.close();
+    throw error;
+  }
   return db;
 }
 

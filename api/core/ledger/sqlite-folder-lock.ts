@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { openLockFile, sqliteFailure } from '../drivers/sqlite.ts';
+import { openLocked, sqliteFailure } from '../drivers/sqlite.ts';
 import { FolderInUseError } from './journal-errors.ts';
 
 export interface FolderLock {
@@ -16,8 +16,7 @@ export interface FolderLock {
 export function lockFolder(folder: string): FolderLock {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const pidFile = join(folder, 'ledger.pid');
-  const db = openLockFile(join(folder, 'ledger.lock'));
-  takeLock(db, folder, pidFile);
+  const db = takeLock(folder, pidFile);
   writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
   return {
     release() {
@@ -27,11 +26,10 @@ export function lockFolder(folder: string): FolderLock {
   };
 }
 
-function takeLock(db: DatabaseSync, folder: string, pidFile: string): void {
+function takeLock(folder: string, pidFile: string): DatabaseSync {
   try {
-    db.exec('BEGIN EXCLUSIVE');
+    return openLocked(join(folder, 'ledger.lock'));
   } catch (error) {
-    db.close();
     throw sqliteFailure(error) === 'busy' ? new FolderInUseError(folder, readPid(pidFile)) : error;
   }
 }
