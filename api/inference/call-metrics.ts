@@ -1,5 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { formatUsd, type NanoUsd } from '#core/money.ts';
+import type { NanoUsd } from '#core/money.ts';
 
 /** Why the operator paid for something that no agent was charged for. */
 export type LossCause =
@@ -28,7 +28,7 @@ const MS_BUCKETS = [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256, 1024];
 const PROVIDER_MS_BUCKETS = [5, 20, 50, 100, 250, 500, 1_000, 2_500, 5_000, 15_000, 60_000, 300_000];
 
 /** Dollars as a float are fine here and only here: a graph's value, never an amount. */
-const dollars = (nanoUsd: NanoUsd): number => Number(formatUsd(nanoUsd));
+const dollars = (nanoUsd: NanoUsd): number => Number(nanoUsd) / 1e9;
 
 export function createCallMetrics(registry: Registry): CallMetrics {
   const registers = [registry];
@@ -79,11 +79,22 @@ export function createCallMetrics(registry: Registry): CallMetrics {
     buckets: PROVIDER_MS_BUCKETS,
     registers,
   });
+  /** A counter's labels are hashed at each use otherwise; most calls end in the same few ways. */
+  const endedCounters = new Map<string, Counter.Internal>();
+  function endedBy(outcome: string, code: string): Counter.Internal {
+    const name = `${outcome} ${code}`;
+    const known = endedCounters.get(name);
+    if (known !== undefined) return known;
+    const counter = ended.labels(outcome, code);
+    endedCounters.set(name, counter);
+    return counter;
+  }
+
   return {
     started: () => started.inc(),
     refused: (code) => refused.inc({ code }),
     ended(outcome, code, holdNanoUsd, chargedNanoUsd) {
-      ended.inc({ outcome, code: code ?? '' });
+      endedBy(outcome, code ?? '').inc();
       held.inc(dollars(holdNanoUsd));
       charged.inc(dollars(chargedNanoUsd));
     },

@@ -77,7 +77,7 @@ export class CallerSide {
     this.leave();
     if (this.gone) return;
     this.#res.end(bytes);
-    // Nobody watches the call from here on: a reader that never takes the rest would keep its connection for ever.
+    // The socket's own bound, for nobody watches the call from here on: a reader that never takes the rest would keep its connection for ever.
     if (this.#res.writableLength > 0) this.#res.setTimeout(STALLED_READER_MS);
   }
 

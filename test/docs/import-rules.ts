@@ -83,7 +83,7 @@ export const codeRules: readonly CodeRule[] = [
     exceptions: {},
   },
   {
-    what: /\b(Date\.now|new Date\(\)|performance\.now|set(Timeout|Interval)\(|AbortSignal\.timeout|hrtime)/,
+    what: /\b(Date\.now|new Date\(\)|performance\.now|(?<!\.)set(Timeout|Interval)\(|AbortSignal\.timeout|hrtime)/,
     only: '#core/clock',
     allows: (path) => path === 'api/core/clock.ts',
     exceptions: {
