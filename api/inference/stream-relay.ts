@@ -2,9 +2,11 @@ import { SSE_EVENT_BYTES } from '#core/limits.ts';
 import type { CallerSide } from './caller-side.ts';
 import {
   type ChatEvent,
+  ERROR_NEEDLE,
   isDone,
   isJson,
   readChatEvent,
+  USAGE_NEEDLE,
   withoutUsage,
   withPublicModel,
 } from './formats/chat-stream.ts';
@@ -104,28 +106,63 @@ export class StreamRelay implements AnswerSink {
 
   #relay(received: Buffer): void {
     const bytes = received.includes(CR) ? withoutCarriageReturns(received) : received;
+    // Most events are passed in runs of the bytes that came: only one that a needle stands in is looked at.
+    let usageAt = next(bytes, USAGE_NEEDLE, 0);
+    let errorAt = next(bytes, ERROR_NEEDLE, 0);
+    let runStartsAt = 0;
     let at = 0;
     while (!this.#done && at < bytes.length) {
       if (bytes[at] === LF) {
-        at++;
+        this.#pass(bytes, runStartsAt, at);
+        runStartsAt = ++at;
         continue;
       }
       const lineEndsAt = bytes.indexOf(LF, at);
       if (lineEndsAt < 0 || lineEndsAt + 1 >= bytes.length) break;
-      if (bytes[lineEndsAt + 1] === LF && isDataLine(bytes, at)) {
-        this.#relayEvent(bytes, at, lineEndsAt);
+      const isOneLine = bytes[lineEndsAt + 1] === LF && isDataLine(bytes, at);
+      if (usageAt < at) usageAt = next(bytes, USAGE_NEEDLE, at);
+      if (errorAt < at) errorAt = next(bytes, ERROR_NEEDLE, at);
+      const isPlain = usageAt > lineEndsAt && errorAt > lineEndsAt;
+      if (isOneLine && isPlain && !this.#renamed && isPlainJson(bytes, at, lineEndsAt)) {
+        this.#note(bytes, at + DATA.length, lineEndsAt);
         at = lineEndsAt + 2;
         continue;
       }
-      const eventEndsAt = bytes.indexOf(BLANK_LINES, at);
-      if (eventEndsAt < 0) break;
-      const event = reframe(bytes.subarray(at, eventEndsAt));
-      if (event !== null) this.#relayEvent(event, 0, event.length);
-      at = eventEndsAt + 2;
+      this.#pass(bytes, runStartsAt, at);
+      if (isOneLine) {
+        this.#relayEvent(bytes, at, lineEndsAt);
+        at = lineEndsAt + 2;
+      } else {
+        const eventEndsAt = bytes.indexOf(BLANK_LINES, at);
+        if (eventEndsAt < 0) {
+          runStartsAt = at;
+          break;
+        }
+        const event = reframe(bytes.subarray(at, eventEndsAt));
+        if (event !== null) this.#relayEvent(event, 0, event.length);
+        at = eventEndsAt + 2;
+      }
+      runStartsAt = at;
     }
+    if (!this.#done) this.#pass(bytes, runStartsAt, at);
     this.#tail = at === 0 ? bytes : bytes.subarray(at);
     if (this.#tail.length > SSE_EVENT_BYTES) this.#end({ kind: 'malformed' });
     this.#writeOut();
+  }
+
+  /** A run of whole events, as they came. */
+  #pass(bytes: Buffer, startsAt: number, endsAt: number): void {
+    if (endsAt > startsAt) this.#out.push(bytes.subarray(startsAt, endsAt));
+  }
+
+  /** One event passes: it counts, and the first of all opens the answer. */
+  #note(bytes: Buffer, dataStartsAt: number, dataEndsAt: number): void {
+    const length = dataEndsAt - dataStartsAt;
+    this.#eventsRelayed++;
+    this.#bytesRelayed += length;
+    if (length < this.#smallestEventBytes) this.#smallestEventBytes = length;
+    const { caller, head } = this.#options;
+    if (!caller.committed) caller.begin(head(bytes.subarray(dataStartsAt, dataEndsAt)));
   }
 
   /** One event: a `data:` line without its line end. */
@@ -163,10 +200,7 @@ export class StreamRelay implements AnswerSink {
   }
 
   #write(data: Buffer, line: Buffer): void {
-    this.#eventsRelayed++;
-    this.#bytesRelayed += data.length;
-    this.#smallestEventBytes = Math.min(this.#smallestEventBytes, data.length);
-    if (!this.#options.caller.committed) this.#options.caller.begin(this.#options.head(data));
+    this.#note(data, 0, data.length);
     const { upstreamModel, publicModel } = this.#options;
     this.#out.push(this.#renamed ? withPublicModel(line, upstreamModel, publicModel) : line, BLANK_LINES);
   }
@@ -175,7 +209,7 @@ export class StreamRelay implements AnswerSink {
     if (this.#out.length === 0) return;
     const out = this.#out;
     this.#out = [];
-    if (!this.#options.caller.write(Buffer.concat(out))) this.#options.upstream.pause();
+    if (!this.#options.caller.write(joined(out))) this.#options.upstream.pause();
   }
 
   #end(end: StreamEnd): void {
@@ -195,6 +229,19 @@ const DATA_FIELD_BYTES = 5;
 const EMPTY = Buffer.alloc(0);
 const BLANK_LINES = Buffer.from('\n\n');
 const DATA = Buffer.from('data: ');
+
+/** Where a needle stands next; beyond the end where it does not. */
+function next(bytes: Buffer, needle: Buffer, from: number): number {
+  const at = bytes.indexOf(needle, from);
+  return at < 0 ? bytes.length : at;
+}
+
+/** `data: {…}` and no byte more, of a size that may pass. */
+const isPlainJson = (bytes: Buffer, at: number, lineEndsAt: number): boolean =>
+  bytes[at + 5] === 0x20 &&
+  bytes[at + 6] === 0x7b &&
+  bytes[lineEndsAt - 1] === 0x7d &&
+  lineEndsAt - at <= SSE_EVENT_BYTES;
 
 const isBlank = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x09;
 

@@ -57,8 +57,8 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 /** Without its leading quote the search is many times faster. */
-const USAGE_NEEDLE = Buffer.from('usage"');
-const ERROR_NEEDLE = Buffer.from('error"');
+export const USAGE_NEEDLE = Buffer.from('usage"');
+export const ERROR_NEEDLE = Buffer.from('error"');
 const PLAIN: ChatEvent = { kind: 'plain' };
 const DONE_EVENT: ChatEvent = { kind: 'done' };
 const MALFORMED: ChatEvent = { kind: 'malformed' };
