@@ -116,7 +116,6 @@ export async function buildDeps({
       config.close();
       catalog.close();
       settlement.close();
-      await upstreams.close();
       await ledger.close();
     },
   };

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { needsBundledSimulator } from '#core/catalog/catalog-settings.ts';
 import { type Clock, SECOND_MS, systemClock } from '#core/clock.ts';
+import { PUMP_MS } from '#core/limits.ts';
 import { createLog, type Log } from '#core/log.ts';
 import type { Secret } from '#core/secret.ts';
 import { loadOrCreateAdminToken } from './admin/admin-token.ts';
@@ -75,32 +76,41 @@ export async function startGateway(
   });
   const internalPort = await internalServer.listen(server.internalPort, server.internalHost);
 
-  async function end(): Promise<void> {
-    await firstOf(deps.gateway.ledgerRetries.idle(), LAST_CLOSINGS_WAIT_MS, clock);
+  /** Every call is settled before the ledger goes: what is read on after a hang-up has its minute, or is cut. */
+  async function end(pumpsWaitMs: number): Promise<void> {
+    const { openCalls, ledgerRetries, upstreams } = deps.gateway;
+    await firstOf(openCalls.idle(), pumpsWaitMs, clock);
+    await upstreams.close();
+    await firstOf(openCalls.idle(), LAST_CLOSINGS_WAIT_MS, clock);
+    await firstOf(ledgerRetries.idle(), LAST_CLOSINGS_WAIT_MS, clock);
     await internalServer.close();
     await admin.close();
     await deps.close();
     await simulator?.close();
   }
+  let ended: Promise<void> | null = null;
+
   return {
     deps,
     baseUrl,
     mcpUrl: server.mcpUrl ?? baseUrl.replace(/\/v1$/, '/mcp'),
     internalUrl: `http://${server.internalHost}:${internalPort}`,
     adminToken,
-    async drain() {
-      await publicServer.beginDrain();
-      await end();
+    drain() {
+      ended ??= publicServer.beginDrain().then(() => end(PUMP_MS + LAST_CLOSINGS_WAIT_MS));
+      return ended;
     },
     async stop() {
-      publicServer.beginDrain();
+      void publicServer.beginDrain();
       publicServer.destroy();
-      await end();
+      ended ??= end(0);
+      await ended;
     },
   };
 }
 
 async function firstOf(work: Promise<void>, waitMs: number, clock: Clock): Promise<void> {
+  if (waitMs === 0) return;
   await new Promise<void>((resolve) => {
     const timer = clock.setTimer(waitMs, resolve);
     void work.then(() => {

@@ -18,6 +18,8 @@ export interface CostFacts {
   generationId: string | null;
   /** Estimated from what was relayed or read. */
   deliveredTokens: number;
+  /** The caller left before the answer's end: what the provider wrote since is not known, its prompt was read. */
+  hungUp: boolean;
   /** True where a cost has to be shown now, so a later look-up comes too late. */
   shownNow: boolean;
 }
@@ -41,6 +43,7 @@ export function costOfCall(facts: CostFacts): CallCost {
     const tokens = counted ? usage.tokens : noTokens;
     return { known: false, tokens, pending: pendingPrice(facts, counted) };
   }
+  if (!counted && facts.deliveredTokens === 0 && !facts.hungUp) return freeOfCharge;
   const tokens = counted ? usage.tokens : estimatedTokens(facts);
   return { known: true, nanoUsd: priceTokens(tokens, prices), tokens };
 }

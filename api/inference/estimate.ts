@@ -1,3 +1,4 @@
+import type { PriceOverride } from '#core/catalog/catalog.ts';
 import { type AttoUsd, attoToNanoUp, maxBigint, minBigint, type NanoUsd, nanoToAtto } from '#core/money.ts';
 import type { CallPlan, Candidate } from './call-plan.ts';
 
@@ -52,8 +53,7 @@ function worstCase(plan: CallPlan, candidate: Candidate): WorstCase {
   const promptTokens = Math.min(plan.promptTokensMax, contextTokens(candidate));
   let input = maxBigint(prices.prompt, maxBigint(prices.cacheRead ?? 0n, prices.cacheWrite ?? 0n));
   let output = maxBigint(prices.completion, prices.internalReasoning ?? 0n);
-  for (const override of prices.overrides) {
-    if (override.minPromptTokens !== null && promptTokens <= override.minPromptTokens) continue;
+  for (const override of reachableOverrides(plan, candidate)) {
     for (const price of [override.prompt, override.cacheRead, override.cacheWrite]) {
       input = maxBigint(input, price ?? 0n);
     }
@@ -62,6 +62,16 @@ function worstCase(plan: CallPlan, candidate: Candidate): WorstCase {
   const choices = BigInt(plan.choices);
   const perCall = BigInt(promptTokens) * input + prices.request + BigInt(plan.images) * (prices.image ?? 0n);
   return { fixed: perCall * choices, perOutputToken: output * choices };
+}
+
+/** The other prices that this call may come to; those of a longer prompt than it can have are none of its. */
+export function reachableOverrides(plan: CallPlan, candidate: Candidate): readonly PriceOverride[] {
+  const { overrides } = candidate.endpoint.prices;
+  if (overrides.length === 0) return overrides;
+  const promptTokens = Math.min(plan.promptTokensMax, contextTokens(candidate));
+  return overrides.filter(
+    ({ minPromptTokens }) => minPromptTokens === null || promptTokens > minPromptTokens,
+  );
 }
 
 export const contextTokens = ({ model, endpoint }: Pick<Candidate, 'model' | 'endpoint'>): number =>

@@ -17,6 +17,7 @@ export class OpenCalls {
   readonly #calls = new Set<Ticking>();
   readonly #clock: Clock;
   readonly #log: Log;
+  readonly #waiting: (() => void)[] = [];
   #timer: Timer | null = null;
 
   constructor(clock: Clock, log: Log) {
@@ -35,6 +36,14 @@ export class OpenCalls {
 
   delete(call: Ticking): void {
     this.#calls.delete(call);
+    if (this.#calls.size > 0) return;
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  /** Resolves when none is open, answers that are read on after a hang-up included. */
+  idle(): Promise<void> {
+    if (this.#calls.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
   readonly #tick = (): void => {

@@ -16,6 +16,7 @@ import {
   estimatedUsageChunk,
   usageChunk,
   usageWithCost,
+  usageWithoutCost,
 } from './formats/chat-stream.ts';
 import type { Gateway } from './gateway.ts';
 import { type JsonObject, memberText, rebuildJsonObject } from './json-object.ts';
@@ -91,7 +92,8 @@ async function hold(
     },
   });
   if (!result.ok) {
-    gateway.refusedStarts.spend(caller.agentId, startedAtMs);
+    // An outage of ours is not the agent's doing.
+    if (result.reason !== 'unavailable') gateway.refusedStarts.spend(caller.agentId, startedAtMs);
     return refuseReserve(result, plan, holdNanoUsd, startedAtMs);
   }
   gateway.metrics.started();
@@ -155,6 +157,7 @@ async function giveUp(call: RunningCall, attempt: Attempt, candidate: Candidate)
     usage: attempt.usage,
     generationId: call.generationId,
     deliveredTokens: attempt.deliveredTokens,
+    hungUp: false,
     shownNow: true,
   });
   gateway.metrics.loss('gate_timeout', cost.known ? cost.nanoUsd : 0n);
@@ -186,8 +189,9 @@ function withShownUsage(
   shown: NanoUsd | null,
   { endpoint, model }: Candidate,
 ): Buffer {
-  const changes = new Map<string, string>();
+  const changes = new Map<string, string | null>();
   if (shown !== null) changes.set('usage', usageWithCost(usage ?? EMPTY_USAGE, shown));
+  else if (usage !== null) changes.set('usage', usageWithoutCost(usage));
   if (
     endpoint.upstreamModel !== model.id &&
     memberText(answer, 'model') === JSON.stringify(endpoint.upstreamModel)
@@ -244,7 +248,7 @@ async function fail(
 ): Promise<ApiError | null> {
   const { error, usage } = attempt;
   const recorded = errorTable[error.code].cost === 'recorded';
-  const written = call.caller.committed || call.endedByUs === 'pump_limit';
+  const written = call.caller.committed || (call.endedByUs === 'pump_limit' && call.requestSent);
   if (written || (recorded && (usage !== null || mayLookUp(call, candidate)))) {
     return await settleFailed(call, error, costOf(call, candidate, attempt, false));
   }
@@ -293,6 +297,7 @@ function costOf(
     usage: attempt.usage,
     generationId: call.generationId,
     deliveredTokens: attempt.deliveredTokens,
+    hungUp: call.caller.gone,
     shownNow: shownNow && !call.caller.gone,
   });
 }

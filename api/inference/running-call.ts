@@ -50,6 +50,7 @@ export class RunningCall implements CallerEvents, Ticking {
   #resolveGate: (gate: 'open' | 'shut') => void = () => {};
   #renewAtMs: number;
   #gateShut = false;
+  #isFirstCandidate = true;
   #pump: { endsAtMs: number; bytesMax: number } | null = null;
 
   constructor(options: RunningCallOptions) {
@@ -70,9 +71,17 @@ export class RunningCall implements CallerEvents, Ticking {
   /** Starts one attempt. Only the last one started is ended by a time limit or a hang-up's bound. */
   dispatch(candidate: Candidate, body: Buffer): UpstreamRequest {
     const { gateway, plan } = this.options;
+    // A failed attempt may still be sending: nobody would ever end it.
+    if (this.#upstream?.ended === false) this.#upstream.abort();
+    this.#isFirstCandidate = candidate === plan.candidates[0];
     this.#upstream = gateway.upstreams.post(candidate.provider, `/${plan.endpointName}`, body, plan.stream);
     if (this.endedByUs !== null) this.#upstream.abort();
     return this.#upstream;
+  }
+
+  /** False while no byte of the request can have reached the provider. */
+  get requestSent(): boolean {
+    return this.#upstream?.sent ?? false;
   }
 
   close(): void {
@@ -140,12 +149,16 @@ export class RunningCall implements CallerEvents, Ticking {
     this.#resolveGate('shut');
   }
 
-  /** Keeps the slot. A renewal that is lost costs only the slot, never the money. */
+  /**
+   * Keeps the slot. A renewal that is lost costs only the slot, never the money. The answer's id is worth keeping
+   * only beside the provider that the hold names: after a crash that one is asked for the price.
+   */
   #renew(nowMs: number): void {
     this.#renewAtMs = nowMs + LEASE_RENEW_MS;
     const { gateway, agentId, callId } = this.options;
+    const generationId = this.#isFirstCandidate ? this.generationId : null;
     gateway.ledger
-      .execute({ type: 'renew', agentId, callId, generationId: this.generationId })
+      .execute({ type: 'renew', agentId, callId, generationId })
       .catch((error) => gateway.log.error('a lease could not be renewed', { callId, agentId, error }));
   }
 }

@@ -54,6 +54,11 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler {
     else this.resume();
   }
 
+  /** The request is on a connection: the provider may have seen it. */
+  get sent(): boolean {
+    return this.#controller !== null;
+  }
+
   pause(): void {
     this.#controller?.pause();
   }

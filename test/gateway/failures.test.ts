@@ -144,7 +144,44 @@ describe('usage that cannot be right', () => {
   });
 });
 
+describe('usage that cannot be read at all', () => {
+  it.each([
+    '{"prompt_tokens":-1,"completion_tokens":5,"cost":-3,"cost_details":{"upstream_inference_cost":0.5}}',
+    '{"prompt_tokens":10,"completion_tokens":null,"cost":1e30}',
+    '{"cost":"0.25","is_byok":true}',
+  ])('%s: no number is shown that could be taken for the charge', async (usageText) => {
+    agent = await gateway.newAgent();
+    gateway.provider.next({ usageText });
+    const { usage } = JSON.parse(await (await gateway.post(hello(), { agent })).text());
+    for (const field of ['cost', 'cost_details', 'is_byok']) expect(usage).not.toHaveProperty(field);
+    expect((await gateway.settled(agent)).chargedNanoUsd).toBe(gateway.provider.lastBill().costNanoUsd);
+  });
+});
+
 describe('fallback models', () => {
+  it.each(['{"error":{"code":502,"message":"no"},"choices":[]}', 'nonsense'])(
+    'take over from a stream that began with %s, and that stream is ended',
+    async (data) => {
+      agent = await gateway.newAgent();
+      gateway.provider.next({
+        model: 'faregate-sim/large',
+        headers: { 'content-type': 'text/event-stream' },
+        body: `data: ${data}\n\ndata: and on and on`,
+        stallAt: data.length + 8,
+      });
+      const res = await gateway.post(
+        hello({ model: 'faregate-sim/large', models: ['faregate-sim/small'], stream: true }),
+        { agent },
+      );
+      expect(res.status).toBe(200);
+      expect(await res.text()).toContain('faregate-sim/small');
+      await gateway.provider.until(() =>
+        gateway.provider.requests().every((request) => request.state !== 'open'),
+      );
+      await gateway.settled(agent);
+    },
+  );
+
   it('answer when the first is busy, and only they are paid', async () => {
     agent = await gateway.newAgent();
     gateway.provider.next({ ...error(429), model: 'faregate-sim/large' });

@@ -32,6 +32,10 @@ async function serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
     return;
   }
   res.setHeader('content-type', 'text/event-stream');
+  if (body.seed === 13) {
+    res.end('data: [DONE]\n\n');
+    return;
+  }
   const chunk = (delta: object, finish_reason: string | null, rest: object) =>
     res.write(
       `data: ${JSON.stringify({ ...base, object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason }], ...rest })}\n\n`,
@@ -112,5 +116,12 @@ describe('a configuration of one OpenAI-compatible provider', () => {
   it('holds the worst case of the table, and charges above zero but below it', async () => {
     const res = await gateway.post(body());
     expect(usd(res.headers.get('x-hold-usd') ?? '')).toBeGreaterThan(usd(COST_USD));
+  });
+
+  it('charges nothing for a stream in which nothing came', async () => {
+    const agent = await gateway.newAgent();
+    const events = await readEvents(await gateway.post(body({ stream: true, seed: 13 }), { agent }));
+    expect(events).toEqual(['[DONE]']);
+    expect((await gateway.settled(agent)).chargedNanoUsd).toBe(0n);
   });
 });

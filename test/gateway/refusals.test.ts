@@ -130,6 +130,25 @@ describe('too many calls', () => {
   });
 });
 
+describe('an outage of the ledger', () => {
+  it('is no refused start of the agent: the first call after it is answered', async () => {
+    const agent = await gateway.newAgent();
+    const { deps } = gateway.running;
+    const { ledger } = deps.gateway;
+    deps.gateway.ledger = {
+      ...deps.gateway.ledger,
+      execute: async () => ({
+        result: { ok: false, reason: 'unavailable' },
+        durable: Promise.resolve('durable'),
+      }),
+    };
+    for (let i = 0; i < 70; i++)
+      expect((await refusal(hello(), agent)).error.code).toBe('service_unavailable');
+    deps.gateway.ledger = ledger;
+    expect((await gateway.post(hello(), { agent })).status).toBe(200);
+  });
+});
+
 describe('the operator’s capacity', () => {
   it('refuses one call above the ceiling, a full pool, and more calls than the process may run', async () => {
     const small = await startTestGateway({

@@ -23,6 +23,7 @@ function costOf(
     usage: usage === null ? null : parseUsage(Buffer.from(usage)),
     generationId: 'gen-1',
     deliveredTokens: 3,
+    hungUp: false,
     shownNow: true,
     ...given,
   });

@@ -210,6 +210,20 @@ describe('a router', () => {
     expect(parsed(bodyWith(), tiered).provider.max_price).toEqual({ prompt: 2, completion: 4 });
   });
 
+  it('may not run the price of a longer prompt than the hold was made for', () => {
+    const longer = {
+      minPromptTokens: 20_000,
+      prompt: atto('0.000002'),
+      completion: atto('0.000008'),
+      cacheRead: null,
+      cacheWrite: null,
+    };
+    const tiered = testCatalog({
+      models: [model({ endpoints: [endpoint({ prices: prices({ overrides: [longer] }) })] })],
+    });
+    expect(parsed(bodyWith(), tiered).provider.max_price).toEqual({ prompt: 1, completion: 4 });
+  });
+
   it.each<[string, string, Record<string, unknown>]>([
     ['a lower ceiling stays', '{"prompt":0.5}', { prompt: 0.5, completion: 4 }],
     ['as text too', '{"prompt":"0.5","completion":"1e-3"}', { prompt: 0.5, completion: 0.001 }],

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { Endpoint, Prices } from '#core/catalog/catalog.ts';
+import type { Endpoint } from '#core/catalog/catalog.ts';
 import { isRecord } from '#core/is-record.ts';
 import { type AttoUsd, formatAttoUsd, maxBigint, minBigint, parseAttoUsd } from '#core/money.ts';
 import type { CallPlan, Candidate } from '../call-plan.ts';
-import { contextTokens, modelOutputTokens } from '../estimate.ts';
+import { contextTokens, modelOutputTokens, reachableOverrides } from '../estimate.ts';
 import {
   type JsonObject,
   memberBytes,
@@ -30,7 +30,7 @@ export function buildChatBody(plan: CallPlan, candidate: Candidate, agentId: num
   writeStreamOptions(plan, changes);
   writeCallerTags(body, agentId, changes);
   if (candidate.provider.kind === 'openai') writePlainDialect(body, candidate, changes);
-  else writeRouterDialect(body, candidate, agentId, changes);
+  else writeRouterDialect(plan, candidate, agentId, changes);
   return rebuildJsonObject(body, changes);
 }
 
@@ -128,33 +128,34 @@ function writePlainDialect(body: JsonObject, candidate: Candidate, changes: Chan
   }
 }
 
-function writeRouterDialect(body: JsonObject, candidate: Candidate, agentId: number, changes: Changes): void {
+function writeRouterDialect(plan: CallPlan, candidate: Candidate, agentId: number, changes: Changes): void {
   const id = [candidate.endpoint.upstreamModel, ...candidate.suffixes].join(':');
   changes.set('model', JSON.stringify(id));
   changes.set('user', JSON.stringify(agentTag(agentId)));
-  const given = memberBytes(body, 'provider');
+  const given = memberBytes(plan.body, 'provider');
   changes.set(
     'provider',
-    given === undefined ? ownProviderText(candidate) : mergedProviderText(body, given, candidate),
+    given === undefined ? ownProviderText(plan, candidate) : mergedProviderText(plan, given, candidate),
   );
 }
 
 /** What most calls send: made once for each endpoint, because decimals of prices are dear to print. */
-function ownProviderText(candidate: Candidate): string {
+function ownProviderText(plan: CallPlan, candidate: Candidate): string {
   const known = providerTexts.get(candidate.endpoint);
   if (known !== undefined) return known;
-  const text = `{"max_price":${maxPriceText({}, candidate)}}`;
-  providerTexts.set(candidate.endpoint, text);
+  const text = `{"max_price":${maxPriceText({}, plan, candidate)}}`;
+  // With prices that depend on the prompt, each call has its own.
+  if (candidate.endpoint.prices.overrides.length === 0) providerTexts.set(candidate.endpoint, text);
   return text;
 }
 
 const providerTexts = new WeakMap<Endpoint, string>();
 
-function mergedProviderText(body: JsonObject, given: Buffer, candidate: Candidate): string {
+function mergedProviderText(plan: CallPlan, given: Buffer, candidate: Candidate): string {
   const object = scanJsonObject(given);
-  const provider = parseMember(body, 'provider');
+  const provider = parseMember(plan.body, 'provider');
   const ceilings = isRecord(provider) && isRecord(provider.max_price) ? provider.max_price : {};
-  const maxPrice = maxPriceText(ceilings, candidate);
+  const maxPrice = maxPriceText(ceilings, plan, candidate);
   if (typeof object === 'string') return `{"max_price":${maxPrice}}`;
   return rebuildJsonObject(object, new Map([['max_price', maxPrice]])).toString();
 }
@@ -163,11 +164,17 @@ function mergedProviderText(body: JsonObject, given: Buffer, candidate: Candidat
  * The prices that the hold was made of, as the router's own ceiling, in dollars per million tokens and without our
  * margin: an endpoint that is dearer than the hold may not run the call. A lower ceiling of the caller's stays.
  */
-function maxPriceText(given: Readonly<Record<string, unknown>>, candidate: Candidate): string {
+function maxPriceText(
+  given: Readonly<Record<string, unknown>>,
+  plan: CallPlan,
+  candidate: Candidate,
+): string {
+  const overrides = reachableOverrides(plan, candidate);
   const members = Object.entries(given).map(([key, value]) => [key, JSON.stringify(value)] as const);
   const merged = new Map<string, string>(members);
   for (const unit of ['prompt', 'completion'] as const) {
-    const price = dearest(candidate.endpoint.prices, unit);
+    const listed = candidate.endpoint.prices[unit];
+    const price = overrides.reduce((most, override) => maxBigint(most, override[unit] ?? 0n), listed);
     const ours = perMillion(price, candidate.provider.priceFactorPpm);
     merged.set(unit, formatAttoUsd(minBigint(ours, readCeiling(given[unit]) ?? ours)));
   }
@@ -177,10 +184,6 @@ function maxPriceText(given: Readonly<Record<string, unknown>>, candidate: Candi
 /** `null`: no ceiling at all, whatever a provider would make of it. */
 const readCeiling = (value: unknown): AttoUsd | null =>
   typeof value === 'number' || typeof value === 'string' ? parseAttoUsd(String(value)) : null;
-
-function dearest(prices: Prices, unit: 'prompt' | 'completion'): AttoUsd {
-  return prices.overrides.reduce((most, override) => maxBigint(most, override[unit] ?? 0n), prices[unit]);
-}
 
 /** Rounded up: a ceiling below the listed price would leave no endpoint to run the call. */
 const perMillion = (price: AttoUsd, factorPpm: bigint): AttoUsd =>

@@ -132,6 +132,20 @@ export function usageWithCost(usage: Buffer, costNanoUsd: NanoUsd): string {
   ).toString();
 }
 
+/** Usage whose cost is not known yet: the counters, and no number that could be taken for the charge. */
+export function usageWithoutCost(usage: Buffer): string | null {
+  const object = scanJsonObject(usage);
+  if (typeof object === 'string') return null;
+  return rebuildJsonObject(
+    object,
+    new Map([
+      ['cost', null],
+      ['cost_details', null],
+      ['is_byok', null],
+    ]),
+  ).toString();
+}
+
 /** The last chunk of a caller who asked for usage. `publicModel`: the caller's own name of the model. */
 export function usageChunk(
   event: Extract<ChatEvent, { usage: Buffer | null }>,
