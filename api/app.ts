@@ -49,5 +49,7 @@ function buildUseCases(deps: Deps): UseCases {
 /** An agent whose starts are all refused waits before its next body is read. */
 function admitStart({ gateway, clock }: Deps, agentId: number): ApiError | null {
   const waitMs = gateway.refusedStarts.waitMs(agentId, clock.now());
-  return waitMs === 0 ? null : apiError('rate_limited', { retryAfterMs: waitMs });
+  if (waitMs === 0) return null;
+  gateway.metrics.refused('rate_limited');
+  return apiError('rate_limited', { retryAfterMs: waitMs });
 }

@@ -45,6 +45,8 @@ function explain(error: unknown): string {
   if ('code' in error && error.code === 'EADDRINUSE') {
     return `${error.message}. Another program uses this port: set PORT or INTERNAL_PORT.`;
   }
+  // The disk's or the system's word, such as ENOSPC or EACCES: the data folder is the usual cause.
+  if ('syscall' in error) return `${error.message}. Look at the data folder (FAREGATE_DATA) and its disk.`;
   return error.stack ?? error.message;
 }
 

@@ -78,7 +78,7 @@ export function refuseReserve(
         message:
           `This call would hold $${hold}, but this key has $${formatUsd(remainingNanoUsd)} left of its ` +
           `$${formatUsd(limitNanoUsd)} limit until ${isoTime(resetsAtMs)}.` +
-          `${mayFitLater(holdNanoUsd, remainingNanoUsd, heldNanoUsd)} ${capAdvice(plan, remainingNanoUsd)}`,
+          advice(plan, holdNanoUsd, remainingNanoUsd, heldNanoUsd),
       });
     }
     case 'balance': {
@@ -86,15 +86,19 @@ export function refuseReserve(
       return apiError('insufficient_balance', {
         message:
           `This call would hold $${hold}, but $${formatUsd(spendableNanoUsd)} is spendable.` +
-          `${mayFitLater(holdNanoUsd, spendableNanoUsd, heldNanoUsd)} ${capAdvice(plan, spendableNanoUsd)}`,
+          advice(plan, holdNanoUsd, spendableNanoUsd, heldNanoUsd),
       });
     }
   }
 }
 
-function mayFitLater(holdNanoUsd: NanoUsd, leftNanoUsd: NanoUsd, heldNanoUsd: NanoUsd): string {
-  if (heldNanoUsd === 0n || leftNanoUsd + heldNanoUsd < holdNanoUsd) return '';
-  return ` Running calls hold $${formatUsd(heldNanoUsd)}: it may fit when one ends.`;
+/** What the caller can do: wait for a running call, where that may help, or ask for less. */
+function advice(plan: CallPlan, holdNanoUsd: NanoUsd, leftNanoUsd: NanoUsd, heldNanoUsd: NanoUsd): string {
+  const mayFitLater = heldNanoUsd > 0n && leftNanoUsd + heldNanoUsd >= holdNanoUsd;
+  if (!mayFitLater) return ` ${capAdvice(plan, leftNanoUsd)}`;
+  const wait = ` Running calls hold $${formatUsd(heldNanoUsd)}: it may fit when one ends.`;
+  const cap = largestFittingCap(plan, leftNanoUsd);
+  return cap === null ? wait : `${wait} Now the largest \`${plan.outputCapField}\` that fits is ${cap}.`;
 }
 
 function capAdvice(plan: CallPlan, availableNanoUsd: NanoUsd): string {

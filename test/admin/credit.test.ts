@@ -53,6 +53,7 @@ test('a mistyped agent id makes no agent', async () => {
 test.each([
   ['zero', '0'],
   ['below zero', '-1'],
+  ['with an exponent', '1e3'],
   ['finer than a nano-dollar', '0.0000000001'],
   ['above the cap', '9000000.000000001'],
   ['huge', '1e400'],

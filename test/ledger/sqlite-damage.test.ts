@@ -151,7 +151,7 @@ test.each(damages)('%s stops the start and says where', async (_, damage, messag
   await expect(starting).rejects.toThrow(message);
   await expect(starting).rejects.toBeInstanceOf(JournalDamagedError);
   await expect(starting).rejects.toThrow(file);
-  await expect(starting).rejects.toThrow('faregate restore');
+  await expect(starting).rejects.toThrow('backup of the data folder');
 });
 
 test('a damaged start changes no event, and gives the folder back', async () => {

@@ -38,7 +38,7 @@ function withGrantId(error: unknown, grantId: string): unknown {
   if (!(error instanceof CliError) || isRefusal(error)) return error;
   return new CliError(
     error.exitCode,
-    `${error.message}\nThe credit may have been booked: repeat with --grant-id ${grantId}, booked once.`,
+    `${error.message} The credit may have been booked: repeat with --grant-id ${grantId}, booked once.`,
     { ...error.body, grant_id: grantId },
   );
 }

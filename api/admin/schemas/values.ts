@@ -27,11 +27,14 @@ export const oneLine = () =>
     .refine(isLabel, { error: LINE })
     .meta({ description: `One line, up to ${LABEL_CHARS_MAX} characters.` });
 
+/** No exponent: what an operator types has to say the amount to the eye. */
+const DECIMAL = /^\d+(\.\d+)?$/;
+
 /** Dollars from `min` to `max`, exact to the nano-dollar, as text. */
 export function usdBetween(min: NanoUsd, max: NanoUsd, words: string) {
   const error = `US dollars as a decimal text, ${words}, with at most nine decimals`;
   const inRange = (text: string): boolean => {
-    const nanoUsd = parseNanoUsd(text);
+    const nanoUsd = DECIMAL.test(text) ? parseNanoUsd(text) : null;
     return nanoUsd !== null && nanoUsd >= min && nanoUsd <= max;
   };
   return z

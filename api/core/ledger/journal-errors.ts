@@ -17,7 +17,7 @@ export class JournalDamagedError extends JournalError {
     const place = seq === null ? '' : ` at seq ${seq}`;
     super(
       `${file} is damaged${place}: ${problem}. Nothing was repaired or removed. Keep a copy of the folder and ` +
-        'restore the newest backup with `faregate restore`',
+        'put the newest backup of the data folder in its place',
       options,
     );
     this.file = file;
@@ -36,7 +36,7 @@ export class JournalTooNewError extends JournalError {
   constructor(file: string, found: number, known: number) {
     super(
       `${file} has schema version ${found}, and this release knows ${known}: start the release that wrote it, or ` +
-        'restore a backup of this one with `faregate restore`',
+        'put a backup of the data folder that this release wrote in its place',
     );
     this.file = file;
     this.found = found;
