@@ -43,6 +43,7 @@ describe('a call that does not fit', () => {
     const { status, error } = await refusal(hello(), agent);
     expect(status).toBe(402);
     expect(error.message).toContain('it may fit when one ends');
+    expect(error.message).not.toContain('Not even');
     gateway.provider.release('busy');
     expect((await running).status).toBe(200);
     await gateway.settled(agent);

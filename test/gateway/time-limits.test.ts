@@ -82,6 +82,27 @@ describe('a long call', () => {
     await gateway.settled();
   });
 
+  it('keeps the answer’s id for a crash, but never beside a provider that did not give it', async () => {
+    const clock = await start();
+    const open = async (models: string[]) => {
+      gateway.provider.next({ model: models[models.length - 1], chunks: 3, gate: 'kept', gateAt: 500 });
+      const [model, ...fallbacks] = models;
+      const res = await gateway.post(hello({ model, models: fallbacks, stream: true, max_tokens: 50 }));
+      await gateway.provider.reached('kept');
+      await pass(clock, 20 * SECOND_MS);
+      await until(() => gateway.running.deps.ledger.stats().lagEvents === 0);
+      const [hold] = (await gateway.view()).holds;
+      gateway.provider.release('kept');
+      await res.text();
+      await gateway.settled();
+      return hold?.generationId;
+    };
+    expect(await open(['faregate-sim/small'])).toMatch(/^gen-/);
+    gateway.provider.reset();
+    gateway.provider.next({ model: 'faregate-sim/large', status: 503, error: { code: 503 } });
+    expect(await open(['faregate-sim/large', 'faregate-sim/small'])).toBeNull();
+  });
+
   it('that is silent between two events is kept open by our own comments', async () => {
     const clock = await start();
     gateway.provider.next({ chunks: 3, gate: 'silent', gateAt: 500 });
