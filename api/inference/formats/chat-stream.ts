@@ -120,30 +120,22 @@ export function withPublicModel(line: Buffer, upstreamModel: string, publicModel
 
 /** Usage as the caller sees it: the provider's counters, our cost, and nothing of what the provider charged us. */
 export function usageWithCost(usage: Buffer, costNanoUsd: NanoUsd): string {
-  const object = scanJsonObject(usage);
-  if (typeof object === 'string') return `{"cost":${formatUsd(costNanoUsd)}}`;
-  return rebuildJsonObject(
-    object,
-    new Map([
-      ['cost', formatUsd(costNanoUsd)],
-      ['cost_details', null],
-      ['is_byok', null],
-    ]),
-  ).toString();
+  const cost = formatUsd(costNanoUsd);
+  return withCostText(usage, cost) ?? `{"cost":${cost}}`;
 }
 
 /** Usage whose cost is not known yet: the counters, and no number that could be taken for the charge. */
-export function usageWithoutCost(usage: Buffer): string | null {
+export const usageWithoutCost = (usage: Buffer): string | null => withCostText(usage, null);
+
+function withCostText(usage: Buffer, cost: string | null): string | null {
   const object = scanJsonObject(usage);
   if (typeof object === 'string') return null;
-  return rebuildJsonObject(
-    object,
-    new Map([
-      ['cost', null],
-      ['cost_details', null],
-      ['is_byok', null],
-    ]),
-  ).toString();
+  const changes = new Map([
+    ['cost', cost],
+    ['cost_details', null],
+    ['is_byok', null],
+  ]);
+  return rebuildJsonObject(object, changes).toString();
 }
 
 /** The last chunk of a caller who asked for usage. `publicModel`: the caller's own name of the model. */
