@@ -1,9 +1,17 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { IdSource } from '#core/ids.ts';
 import { errorBody, errorStatus } from '../contract/error-body.ts';
 import { type ApiError, apiError } from '../contract/errors.ts';
-import { sendJson } from './send-json.ts';
+import { answerHeaders } from '../contract/headers.ts';
+import { renderError } from './render-error.ts';
+
+/** Every answer has an id that can be quoted to the operator, though none of these is a call. */
+export interface AnswerIds {
+  ids: IdSource;
+  callIdHeader: string;
+}
 
 const ANSWER = Symbol('latest answer');
 const BROKEN = Symbol('broken');
@@ -22,7 +30,11 @@ export function noteAnswer(req: IncomingMessage, res: ServerResponse): void {
  * Of Node's parser: bytes that are no HTTP request, headers that are too large, a request that takes too
  * long. The connection always ends, since nobody can say where a next request would start.
  */
-export function answerBrokenRequest(error: Error & { code?: string }, socket: EdgeSocket): void {
+export function answerBrokenRequest(
+  error: Error & { code?: string },
+  socket: EdgeSocket,
+  answerIds: AnswerIds,
+): void {
   // Whatever else comes in on a connection that is about to end is no news.
   if (socket[BROKEN]) return;
   socket[BROKEN] = true;
@@ -33,7 +45,7 @@ export function answerBrokenRequest(error: Error & { code?: string }, socket: Ed
   // Part of an answer is out, or answers to earlier requests are to come first: a second head would corrupt
   // them.
   else if (pending && (latest.headersSent || latest.socket === null)) socket.destroy();
-  else socket.end(rawAnswer(refusalOf(error.code)), () => socket.destroy());
+  else socket.end(rawAnswer(refusalOf(error.code), answerIds), () => socket.destroy());
 }
 
 /**
@@ -60,24 +72,34 @@ function refusalOf(code: string | undefined): ApiError {
   }
 }
 
-function rawAnswer(error: ApiError): string {
+function rawAnswer(error: ApiError, { ids, callIdHeader }: AnswerIds): string {
   const status = errorStatus(error.code, 'chat');
   const body = JSON.stringify(errorBody(error, 'chat'));
+  const headers = answerHeaders({ callId: ids.next(), callIdHeader, shape: 'chat' });
   return [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
     'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(body)}`,
-    'X-Content-Type-Options: nosniff',
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     'Connection: close',
     '',
     body,
   ].join('\r\n');
 }
 
+/** RFC 9112, 3.2: HTTP/1.1 without a Host is refused. Node would answer an empty 400. */
+export const lacksHost = (req: IncomingMessage): boolean =>
+  req.headers.host === undefined && req.httpVersionMinor === 1;
+
+export const refuseMissingHost = (res: ServerResponse, answerIds: AnswerIds): void =>
+  refuseAndClose(res, 'An HTTP/1.1 request needs a Host header.', answerIds);
+
 /** An `Expect` other than 100-continue. Node would answer 417 without a body. */
-export function refuseExpectation(_req: IncomingMessage, res: ServerResponse): void {
-  const error = apiError('invalid_request', {
-    message: 'Of the Expect header only 100-continue is understood.',
-  });
-  sendJson(res, 400, { connection: 'close' }, errorBody(error, 'chat'));
+export const refuseExpectation = (res: ServerResponse, answerIds: AnswerIds): void =>
+  refuseAndClose(res, 'Of the Expect header only 100-continue is understood.', answerIds);
+
+function refuseAndClose(res: ServerResponse, message: string, { ids, callIdHeader }: AnswerIds): void {
+  res.shouldKeepAlive = false;
+  const facts = { shape: 'chat', callId: ids.next(), callIdHeader } as const;
+  renderError(res, apiError('invalid_request', { message }), facts);
 }

@@ -6,6 +6,8 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { systemClock } from '#core/clock.ts';
+import { createIdSource } from '#core/ids.ts';
 import {
   CONNECTIONS_CHECK_MS,
   CONNECTIONS_MAX,
@@ -14,7 +16,14 @@ import {
   KEEP_ALIVE_MS,
   REQUEST_TIMEOUT_MS,
 } from '#core/limits.ts';
-import { answerBrokenRequest, noteAnswer, refuseExpectation } from './broken-request.ts';
+import {
+  type AnswerIds,
+  answerBrokenRequest,
+  lacksHost,
+  noteAnswer,
+  refuseExpectation,
+  refuseMissingHost,
+} from './broken-request.ts';
 
 export interface ServerLimits {
   headersBytes: number;
@@ -27,7 +36,9 @@ export interface ServerLimits {
   connectionsMax: number;
 }
 
-export const defaultServerLimits: ServerLimits = {
+export interface ServerOptions extends ServerLimits, AnswerIds {}
+
+const defaultLimits: ServerLimits = {
   headersBytes: HEADERS_BYTES,
   headersTimeoutMs: HEADERS_TIMEOUT_MS,
   requestTimeoutMs: REQUEST_TIMEOUT_MS,
@@ -37,10 +48,13 @@ export const defaultServerLimits: ServerLimits = {
 };
 
 /**
- * A server that bounds what a client may take of it, and answers even a broken request in our error shape.
+ * A server that bounds what a client may take of it, and answers even a broken request in our error shape. Without
+ * `ids` of its own it makes ids that no ledger knows, under the spec's name for the header.
  */
-export function createHttpServer(listener: RequestListener, limits: Partial<ServerLimits> = {}): Server {
-  const bounds = { ...defaultServerLimits, ...limits };
+export function createHttpServer(listener: RequestListener, options: Partial<ServerOptions> = {}): Server {
+  const { ids = createIdSource(systemClock), callIdHeader = 'x-service-call-id', ...limits } = options;
+  const answerIds: AnswerIds = { ids, callIdHeader };
+  const bounds = { ...defaultLimits, ...limits };
   const server = createServer({
     maxHeaderSize: bounds.headersBytes,
     headersTimeout: bounds.headersTimeoutMs,
@@ -49,17 +63,20 @@ export function createHttpServer(listener: RequestListener, limits: Partial<Serv
     connectionsCheckingInterval: bounds.connectionsCheckMs,
     // Never lenient: a request that two parsers read differently can smuggle a second one.
     insecureHTTPParser: false,
+    // Required all the same, with an answer of ours.
+    requireHostHeader: false,
   });
   server.maxConnections = bounds.connectionsMax;
   const serve = (req: IncomingMessage, res: ServerResponse) => {
     noteAnswer(req, res);
-    listener(req, res);
+    if (lacksHost(req)) refuseMissingHost(res, answerIds);
+    else listener(req, res);
   };
   server.on('request', serve);
   // Node would tell the client to go on before anybody looked at its key; `readBody` does it.
   server.on('checkContinue', serve);
-  server.on('checkExpectation', refuseExpectation);
-  server.on('clientError', answerBrokenRequest);
+  server.on('checkExpectation', (_req, res) => refuseExpectation(res, answerIds));
+  server.on('clientError', (error, socket) => answerBrokenRequest(error, socket, answerIds));
   return server;
 }
 

@@ -1,5 +1,5 @@
 import type { RequestListener, Server, ServerResponse } from 'node:http';
-import { createHttpServer, listen, type ServerLimits } from './create-http-server.ts';
+import { createHttpServer, listen, type ServerOptions } from './create-http-server.ts';
 
 export interface PublicServer {
   /** Resolves with the port. */
@@ -15,7 +15,10 @@ export interface PublicServer {
   destroy(): void;
 }
 
-export function createPublicServer(listener: RequestListener, limits?: Partial<ServerLimits>): PublicServer {
+export function createPublicServer(
+  listener: RequestListener,
+  options?: Partial<ServerOptions>,
+): PublicServer {
   const open = new Set<ServerResponse>();
   let drained: Promise<void> | null = null;
   let allClosed: () => void = () => undefined;
@@ -33,7 +36,7 @@ export function createPublicServer(listener: RequestListener, limits?: Partial<S
     res.on('close', onClose);
     if (drained !== null) res.shouldKeepAlive = false;
     listener(req, res);
-  }, limits);
+  }, options);
   const closeIdle = () => server.closeIdleConnections();
 
   return {

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { ErrorResponse, MessagesErrorResponse } from '../../api/contract/error-response.ts';
 import { apiError, type ErrorCode, errorTable } from '../../api/contract/errors.ts';
 import { renderError } from '../../api/http/render-error.ts';
-import { documentText, type EdgeOptions, smallBody, startEdge } from '../support/edge-app.ts';
+import { CALL_ID_HEADER, documentText, type EdgeOptions, smallBody, startEdge } from '../support/edge-app.ts';
 
 const edges: { stop(): Promise<void> }[] = [];
 afterAll(() => Promise.all(edges.map((edge) => edge.stop())));
@@ -45,8 +45,8 @@ describe('refusals', async () => {
     expect(answer.status).toBe(status);
     expect(await answer.json()).toEqual({ error: { message, type, code, param: 'model' } });
     expect(answer.headers.get('content-type')).toBe('application/json');
-    expect(answer.headers.get('x-service-call-id')).toMatch(/^\d+$/);
-    expect(answer.headers.get('x-request-id')).toBe(answer.headers.get('x-service-call-id'));
+    expect(answer.headers.get(CALL_ID_HEADER)).toMatch(/^\d+$/);
+    expect(answer.headers.get('x-request-id')).toBe(answer.headers.get(CALL_ID_HEADER));
     expect(answer.headers.get('cache-control')).toBe('no-store');
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
     expect(answer.headers.get('x-powered-by')).toBeNull();
@@ -66,7 +66,7 @@ describe('refusals', async () => {
     expect(answer.status).toBe(code === 'model_busy' ? 529 : errorTable[code].status);
     expect(Object.keys(body)).toEqual(['type', 'error']);
     expect(body).toMatchObject({ type: 'error', error: { code, message: errorTable[code].message } });
-    expect(answer.headers.get('request-id')).toBe(answer.headers.get('x-service-call-id'));
+    expect(answer.headers.get('request-id')).toBe(answer.headers.get(CALL_ID_HEADER));
   });
 });
 
@@ -89,7 +89,7 @@ describe('an unexpected failure', () => {
     expect(edge.logged).toHaveLength(1);
     expect(edge.logged[0]).toMatchObject({
       event: 'request failed',
-      fields: { callId: Number(answer.headers.get('x-service-call-id')), path: 'createChatCompletion' },
+      fields: { callId: Number(answer.headers.get(CALL_ID_HEADER)), path: 'createChatCompletion' },
     });
   });
 
@@ -140,7 +140,7 @@ describe('the balance route', () => {
     expect(answer.status).toBe(200);
     expect(await answer.json()).toEqual(await balance());
     expect(answer.headers.get('cache-control')).toBe('no-store');
-    expect(answer.headers.get('x-service-call-id')).toMatch(/^\d+$/);
+    expect(answer.headers.get(CALL_ID_HEADER)).toMatch(/^\d+$/);
   });
 
   test('renders a refusal of its use case', async () => {

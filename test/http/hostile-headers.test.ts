@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { chatHead } from '../support/edge-app.ts';
+import { CALL_ID_HEADER, chatHead } from '../support/edge-app.ts';
 import { balanceHead, errorOf, rawEdges } from '../support/raw-edge.ts';
 import { rawRequest } from '../support/raw-http.ts';
 
@@ -65,6 +65,34 @@ describe('headers', async () => {
     await client.closed();
     expect(client.rest).toBe('');
     expect(edge.bodies).toHaveLength(edgeBodies);
+  });
+
+  test('HTTP/1.1 without a Host is refused in our shape, HTTP/1.0 needs none', async () => {
+    const client = await edge.connect();
+    const answer = await client.head(['GET /v1/balance HTTP/1.1', `x-api-key: ${edge.key}`]).answer();
+    expect(answer?.status).toBe(400);
+    expect(errorOf(answer)).toMatchObject({ code: 'invalid_request' });
+    expect(errorOf(answer).message).toContain('Host');
+    await client.closed();
+    const old = await rawRequest(edge.port, ['GET /v1/balance HTTP/1.0', `x-api-key: ${edge.key}`]);
+    expect(old?.status).toBe(200);
+  });
+
+  test.each([
+    ['400 for what is no request', ['GET /v1/balance HTTP/1.1', 'no colon'], 400],
+    ['400 for a request without a Host', ['GET /v1/balance HTTP/1.1'], 400],
+    ['400 for an expectation', ['GET /v1/balance HTTP/1.1', 'Host: edge', 'Expect: a-miracle'], 400],
+    ['413', ['GET /v1/balance HTTP/1.1', 'Host: edge', `X-Long: ${'a'.repeat(20_000)}`], 413],
+  ])('even a broken request gets an id to quote: %s', async (_what, lines, status) => {
+    const answers = [await rawRequest(edge.port, lines), await rawRequest(edge.port, lines)];
+    const ids = answers.map((answer) => answer?.headers[CALL_ID_HEADER] ?? '');
+    expect(answers.map((answer) => answer?.status)).toEqual([status, status]);
+    for (const [i, id] of ids.entries()) {
+      expect(id).toMatch(/^[1-9]\d{10,15}$/);
+      expect(answers[i]?.headers['x-request-id']).toBe(id);
+      expect(answers[i]?.headers['cache-control']).toBe('no-store');
+    }
+    expect(ids[0]).not.toBe(ids[1]);
   });
 
   test.each([

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { chatHead, smallBody } from '../support/edge-app.ts';
+import { CALL_ID_HEADER, chatHead, smallBody } from '../support/edge-app.ts';
 import { balanceHead, errorOf, rawEdges } from '../support/raw-edge.ts';
 import { rawRequest } from '../support/raw-http.ts';
 
@@ -143,6 +143,7 @@ describe('slow senders', async () => {
     const answer = await client.send('GET /v1/balance HTTP/1.1\r\nHost: edge\r\n').answer();
     expect(answer?.status).toBe(408);
     expect(errorOf(answer).code).toBe('timeout');
+    expect(answer?.headers[CALL_ID_HEADER]).toMatch(/^\d+$/);
     await client.closed();
   });
 

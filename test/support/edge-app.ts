@@ -22,7 +22,8 @@ import { v1Router } from '../../api/routers/router.ts';
 
 export const documentText = readFileSync(new URL('../../openapi/v1.json', import.meta.url), 'utf8');
 
-export const CALL_ID_HEADER = 'x-service-call-id';
+/** As an operator renamed it. */
+export const CALL_ID_HEADER = 'x-edge-call-id';
 
 export interface EdgeOptions {
   useCases?: Partial<UseCases>;
@@ -83,7 +84,7 @@ export async function startEdge(options: EdgeOptions = {}) {
     log,
   });
   mountNotFound(app, { basePath: '/v1', ids, callIdHeader: CALL_ID_HEADER, log });
-  const server = createPublicServer(app, options.limits);
+  const server = createPublicServer(app, { ...options.limits, ids, callIdHeader: CALL_ID_HEADER });
   const port = await server.listen(0, '127.0.0.1');
   return {
     app,
