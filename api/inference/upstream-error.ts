@@ -13,26 +13,51 @@ export interface UpstreamError {
  * A provider's error body, whatever its dialect, to one of the spec's codes. Our own account's troubles (its key,
  * its money) never reach a caller as 401 or 402.
  *
- * `status` is the HTTP status, or 200 where the error came inside an answer or a stream.
+ * `status` is the HTTP status, or 200 where the error came inside an answer or a stream. `contextTokens` is what
+ * the endpoint reads at most.
  */
 export function readUpstreamError(
   status: number,
   body: unknown,
   retryAfter: string | undefined,
+  contextTokens?: number,
 ): UpstreamError {
   const detail = findDetail(body);
   const code = codeOf(effectiveStatus(status, detail), detail);
   const row: ErrorRow = errorTable[code];
   const retryAfterMs = row.retryAfterMs === undefined ? null : parseRetryAfter(retryAfter);
-  const providerText = code === 'invalid_request' || code === 'unprocessable' ? textOf(detail) : null;
+  const message = messageOf(code, detail, contextTokens);
   return {
     error: apiError(code, {
-      ...(providerText === null ? {} : { message: `The provider refused the request: ${providerText}` }),
+      ...(message === null ? {} : { message }),
       ...(retryAfterMs === null ? {} : { retryAfterMs }),
     }),
     mayFallBack: fallBackCodes.has(code),
   };
 }
+
+/** `null`: the table's own sentence. Only of what the caller can mend are the provider's words shown. */
+function messageOf(
+  code: ErrorCode,
+  detail: Record<string, unknown>,
+  contextTokens: number | undefined,
+): string | null {
+  const text = textOf(detail);
+  switch (code) {
+    case 'invalid_request':
+    case 'unprocessable':
+      return text === null ? null : `The provider refused the request: ${text}`;
+    case 'request_too_large': {
+      if (!isTooLong(detail) && !namesOf(detail).some((name) => OVER_CONTEXT.has(name))) return null;
+      const length = contextTokens === undefined ? '' : ` of ${contextTokens} tokens`;
+      return `The prompt does not fit the model's context${length}${text === null ? '; shorten it.' : `: ${text}`}`;
+    }
+    default:
+      return null;
+  }
+}
+
+const OVER_CONTEXT: ReadonlySet<unknown> = new Set(['context_length_exceeded', 'token_limit_exceeded']);
 
 const fallBackCodes: ReadonlySet<ErrorCode> = new Set([
   'model_busy',
@@ -88,8 +113,7 @@ const codeByErrorType: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCod
 ]);
 
 function codeOf(status: number, detail: Record<string, unknown>): ErrorCode {
-  const metadata = isRecord(detail.metadata) ? detail.metadata : {};
-  for (const name of [metadata.error_type, detail.error_type, detail.code, detail.type]) {
+  for (const name of namesOf(detail)) {
     const code = typeof name === 'string' ? codeByErrorType.get(name) : undefined;
     if (code !== undefined) return code;
   }
@@ -124,6 +148,11 @@ function codeOf(status: number, detail: Record<string, unknown>): ErrorCode {
     default:
       return 'upstream_error';
   }
+}
+
+function namesOf(detail: Record<string, unknown>): unknown[] {
+  const metadata = isRecord(detail.metadata) ? detail.metadata : {};
+  return [metadata.error_type, detail.error_type, detail.code, detail.type];
 }
 
 /** Servers that have no code for it say so in words. */

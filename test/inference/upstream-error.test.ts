@@ -358,3 +358,35 @@ describe('what a caller reads of it', () => {
     expect(performance.now() - startedAt).toBeLessThan(500);
   });
 });
+
+describe('a prompt longer than the model’s context', () => {
+  const said = 'maximum context length is 8192 tokens. However, you requested 9000 tokens.';
+  const messageOf = (body: unknown, contextTokens?: number) => {
+    const { error } = readUpstreamError(400, body, undefined, contextTokens);
+    expect(error.code).toBe('request_too_large');
+    return error.message;
+  };
+
+  it('is told how long the context is, and what the provider counted', () => {
+    const message = messageOf({ error: { message: `This model's ${said}` } }, 32_768);
+    expect(message).toContain('32768 tokens');
+    expect(message).toContain('you requested 9000 tokens');
+  });
+
+  it('is told the length also where the provider says nothing', () => {
+    expect(messageOf({ error: { code: 'context_length_exceeded' } }, 32_768)).toBe(
+      "The prompt does not fit the model's context of 32768 tokens; shorten it.",
+    );
+  });
+
+  it('without a known length, learns what the provider says, and not who it is', () => {
+    const message = messageOf(router(400, 'token_limit_exceeded', `OpenAI's ${said}`));
+    expect(message).toContain('8192 tokens');
+    expect(message).not.toContain('OpenAI');
+  });
+
+  it('is no other request that is too large', () => {
+    const { error } = readUpstreamError(413, {}, undefined, 32_768);
+    expect(error).toMatchObject({ code: 'request_too_large', message: errorTable.request_too_large.message });
+  });
+});
