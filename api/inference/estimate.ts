@@ -60,7 +60,10 @@ function worstCase(plan: CallPlan, candidate: Candidate): WorstCase {
     output = maxBigint(output, override.completion ?? 0n);
   }
   const choices = BigInt(plan.choices);
-  const perCall = BigInt(promptTokens) * input + prices.request + BigInt(plan.images) * (prices.image ?? 0n);
+  // No tool of a call searches, but some models do by themselves, once for each answer, and nothing in a price list
+  // tells them from those that merely can. Models that search in a loop are not served (`import-models.ts`).
+  const fees = prices.request + (prices.webSearch ?? 0n) + BigInt(plan.images) * (prices.image ?? 0n);
+  const perCall = BigInt(promptTokens) * input + fees;
   return { fixed: perCall * choices, perOutputToken: output * choices };
 }
 

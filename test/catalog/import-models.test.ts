@@ -65,6 +65,10 @@ test.each<[string, Record<string, unknown>]>([
   ['a router by its tokenizer', row('x/y', { architecture: { tokenizer: 'Router' } })],
   ['a router by its author', row('openrouter/auto')],
   ['an alias', row('~x/y-latest')],
+  [
+    'searching the web in a loop without a limit',
+    row('x/y-deep-research', { pricing: { prompt: '1', completion: '1', web_search: '0.005' } }),
+  ],
   ['retired', row('x/y', { expiration_date: '2026-11-17' })],
   ['without text in its answers', row('x/y', { architecture: { output_modalities: ['image'] } })],
   ['without a price', row('x/y', { pricing: { prompt: '0.1' } })],
@@ -86,6 +90,13 @@ test.each<[string, Record<string, unknown>]>([
   ],
 ])('a model is not served that is: %s', (_what, given) => {
   expect(notServed(given)).toEqual([given.id]);
+});
+
+test('a model is served that only has such a name, or only has a price for searches', () => {
+  const pricing = { prompt: '1', completion: '1', web_search: '0.01' };
+  expect(notServed(row('x/deepresearch-30b'))).toEqual([]);
+  const list = read(row('x/y', { pricing }));
+  expect(list?.models[0]?.endpoints[0]?.prices.webSearch).toBe(atto('0.01'));
 });
 
 test('a model is served through its last day', () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Prices } from '#core/catalog/catalog.ts';
+import { attoToNanoUp } from '#core/money.ts';
 import type { CallPlan, Candidate } from '../../api/inference/call-plan.ts';
 import {
   contextTokens,
@@ -83,7 +84,10 @@ describe('the hold', () => {
         const cap = Math.min(given.outputTokensCap ?? Number.MAX_SAFE_INTEGER, modelOutputTokens(used));
         const completion = part(written, cap) * given.choices + given.extraOutputTokens;
         const usage = { prompt, completion, cached: part(fromCache, prompt), reasoning: null };
-        expect(priceTokens(usage, used.endpoint.prices)).toBeLessThanOrEqual(estimateHold(given));
+        const cost =
+          priceTokens(usage, used.endpoint.prices) + attoToNanoUp(used.endpoint.prices.webSearch ?? 0n);
+        // Both are rounded up by themselves here.
+        expect(cost - 1n).toBeLessThanOrEqual(estimateHold(given));
       }),
       { numRuns: 3_000 },
     );
@@ -112,6 +116,7 @@ describe('the hold', () => {
     ['the model’s whole output at most', one({ completion: NANO }, { outputTokensCap: 99_999 }), 4_096n],
     ['thinking, where dearer', one({ completion: NANO, internalReasoning: 2n * NANO }), 20n],
     ['a request fee', one({ request: NANO }), 1n],
+    ['one search of a model that searches by itself', one({ webSearch: 5n * NANO }), 5n],
     ['pictures', one({ image: NANO }, { images: 3 }), 3n],
     ['a long prompt’s price', one({ prompt: NANO, overrides: [{ ...over, prompt: 5n * NANO }] }), 500n],
     [
@@ -126,6 +131,7 @@ describe('the hold', () => {
     ],
     ['cache writes of a long prompt', one({ overrides: [{ ...over, cacheWrite: 7n * NANO }] }), 700n],
     ['a prediction that is thrown away', one({ completion: NANO }, { extraOutputTokens: 4 }), 14n],
+    ['a search for each answer', one({ webSearch: NANO }, { choices: 3 }), 3n],
     ['each answer by itself', one({ prompt: NANO, completion: NANO, request: NANO }, { choices: 3 }), 333n],
     ['media: all the context', one({ prompt: NANO }, { promptTokensMax: Number.MAX_SAFE_INTEGER }), 32_768n],
     ['no fraction of a nano-dollar less', one({ prompt: 1n }), 1n],

@@ -67,6 +67,7 @@ function toModel(row: ModelRow, providerId: string, nowMs: number): Model | null
   // Without a bound of the context there is no bound of the cost.
   if (prices === null || contextLength === null) return null;
   if (isFree(prices) || isRouter(row) || isRetired(row, nowMs) || hasReservedSuffix(row.id)) return null;
+  if (searchesInALoop(row)) return null;
   // An alias may point to a dearer model tomorrow, between the hold and the call.
   if (row.id.startsWith('~') || !row.architecture.output_modalities.includes('text')) return null;
   return {
@@ -85,6 +86,13 @@ function toModel(row: ModelRow, providerId: string, nowMs: number): Model | null
  */
 const isRouter = (row: ModelRow): boolean =>
   row.architecture.tokenizer === 'Router' || row.id.startsWith('openrouter/');
+
+/**
+ * Research models search as often as they like and read what they found as more prompt: tool loops with no step
+ * limit (spec: What the service does, 7), which no hold covers. Only their name and the price of a search tell.
+ */
+const searchesInALoop = ({ id, pricing }: ModelRow): boolean =>
+  typeof pricing?.web_search === 'bigint' && /deep-?research/.test(id);
 
 /**
  * Served through its last day. A date that cannot be read retires nothing: the provider still lists the
