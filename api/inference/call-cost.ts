@@ -1,7 +1,8 @@
-import type { Endpoint } from '#core/catalog/catalog.ts';
+import type { Endpoint, PriceOverride, Prices } from '#core/catalog/catalog.ts';
 import type { PendingPrice, SavedPrice, TokenCounts } from '#core/events/ledger-event.ts';
 import { attoToNanoUp, type NanoUsd } from '#core/money.ts';
 import type { CallPlan, Candidate } from './call-plan.ts';
+import { reachableOverrides } from './estimate.ts';
 import { noTokens, priceTokens, type Usage } from './usage.ts';
 
 /** What a call cost, as far as it is known when it ends. */
@@ -66,23 +67,59 @@ function pendingPrice(facts: CostFacts, tokensKnown: boolean): PendingPrice {
   };
 }
 
-/** The prices of one endpoint in the words of the journal. */
-export function savePrice(plan: CallPlan, { endpoint, provider }: Candidate): SavedPrice {
-  const known = savedPrices.get(endpoint);
-  if (known !== undefined) return { ...known, promptEstimateTokens: plan.promptEstimateTokens };
+/** The prices that this call may come to at one endpoint, in the words of the journal. */
+export function savePrice(plan: CallPlan, candidate: Candidate): SavedPrice {
+  const saved = { ...listedPrice(candidate), promptEstimateTokens: plan.promptEstimateTokens };
+  const overrides = reachableOverrides(plan, candidate);
+  const longPrompts = overrides.length === 0 ? [] : longPromptPrices(candidate.endpoint.prices, overrides);
+  return longPrompts.length === 0 ? saved : { ...saved, longPrompts };
+}
+
+type ListedPrice = Omit<SavedPrice, 'promptEstimateTokens' | 'longPrompts'>;
+
+function listedPrice({ endpoint, provider }: Candidate): ListedPrice {
+  const known = listedPrices.get(endpoint);
+  if (known !== undefined) return known;
   const { prices } = endpoint;
-  const saved = {
+  const listed = {
     providerId: provider.id,
-    promptAtto: String(prices.prompt),
-    completionAtto: String(prices.completion),
-    cacheReadAtto: String(prices.cacheRead ?? prices.prompt),
+    ...tokenPrices(prices),
     requestAtto: String(prices.request),
     factorPpm: String(provider.priceFactorPpm),
-    promptEstimateTokens: plan.promptEstimateTokens,
   };
-  savedPrices.set(endpoint, saved);
-  return saved;
+  listedPrices.set(endpoint, listed);
+  return listed;
 }
 
 /** Every call saves prices; printing them anew each time would cost more than the rest of its hold. */
-const savedPrices = new WeakMap<Endpoint, SavedPrice>();
+const listedPrices = new WeakMap<Endpoint, ListedPrice>();
+
+/** Shortest first, each with all that holds from its length on, as `priceTokens` lays one over the other. */
+function longPromptPrices(
+  prices: Prices,
+  overrides: readonly PriceOverride[],
+): NonNullable<SavedPrice['longPrompts']> {
+  const lengths = overrides.map((each) => each.minPromptTokens).filter((length) => length !== null);
+  return [...new Set(lengths)]
+    .sort((a, b) => a - b)
+    .map((overTokens) => {
+      let { prompt, completion, cacheRead } = prices;
+      for (const override of overrides) {
+        if (override.minPromptTokens === null || override.minPromptTokens > overTokens) continue;
+        prompt = override.prompt ?? prompt;
+        completion = override.completion ?? completion;
+        cacheRead = override.cacheRead ?? cacheRead;
+      }
+      return { overTokens, ...tokenPrices({ prompt, completion, cacheRead }) };
+    });
+}
+
+const tokenPrices = ({
+  prompt,
+  completion,
+  cacheRead,
+}: Pick<Prices, 'prompt' | 'completion' | 'cacheRead'>) => ({
+  promptAtto: String(prompt),
+  completionAtto: String(completion),
+  cacheReadAtto: String(cacheRead ?? prompt),
+});

@@ -1,10 +1,28 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createLookUpPrice } from '#core/calls/look-up-price.ts';
 import { costFromSavedPrice } from '#core/calls/price-ladder.ts';
-import type { ProviderKind } from '#core/catalog/catalog.ts';
-import type { CallEnd, PendingPrice } from '#core/events/ledger-event.ts';
+import type { Prices, ProviderKind } from '#core/catalog/catalog.ts';
+import {
+  type CallEnd,
+  savedPrice as ledgerEventPrice,
+  type PendingPrice,
+} from '#core/events/ledger-event.ts';
 import { formatAttoUsd } from '#core/money.ts';
-import { provider, testCatalog } from '../inference/support.ts';
+import { savePrice } from '../../api/inference/call-cost.ts';
+import type { CallPlan } from '../../api/inference/call-plan.ts';
+import { priceTokens } from '../../api/inference/usage.ts';
+import {
+  bodyWith,
+  candidate,
+  endpoint,
+  planOf,
+  prices,
+  provider,
+  testCatalog,
+} from '../inference/support.ts';
+
+const plan = planOf(bodyWith());
 
 const end = (prompt: number, completion: number, cached = 0): CallEnd => ({
   outcome: 'stopped',
@@ -62,6 +80,57 @@ describe('a price that no provider tells', () => {
   it('is rounded up once', () => {
     const fine = { promptAtto: '1', completionAtto: '1', cacheReadAtto: '1', requestAtto: '1' };
     expect(costFromSavedPrice(end(3, 3, 1), pending({}, fine)).nanoUsd).toBe(1n);
+  });
+});
+
+describe('a price saved for a prompt that may be long', () => {
+  const amount = fc.bigInt({ min: 0n, max: 10n ** 12n });
+  const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
+  const override = fc.record({
+    minPromptTokens: maybe(fc.integer({ min: 0, max: 40 })),
+    prompt: maybe(amount),
+    completion: maybe(amount),
+    cacheRead: maybe(amount),
+    cacheWrite: maybe(amount),
+  });
+  const saved = (table: Partial<Prices>, given: Partial<CallPlan> = {}) =>
+    savePrice({ ...plan, ...given }, candidate({ endpoint: endpoint({ prices: prices(table) }) }));
+
+  it('is what the same tokens cost by the table, overrides and all', () => {
+    const table = fc.record({
+      prompt: amount,
+      completion: amount,
+      cacheRead: maybe(amount),
+      overrides: fc.array(override, { maxLength: 4 }),
+    });
+    fc.assert(
+      fc.property(
+        table,
+        fc.nat({ max: 50 }),
+        fc.nat({ max: 50 }),
+        fc.nat({ max: 50 }),
+        (given, ...counts) => {
+          const [prompt, completion, cached] = counts;
+          const ended = end(prompt, completion, Math.min(cached, prompt));
+          const price = saved(given, { promptTokensMax: 50 });
+          const later = costFromSavedPrice(ended, pending({ price })).nanoUsd;
+          expect(later).toBe(priceTokens(ended.tokens, prices(given)));
+          expect(ledgerEventPrice.parse(JSON.parse(JSON.stringify(price)))).toEqual(price);
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+
+  const long = { minPromptTokens: 200_000, prompt: 2n, completion: null, cacheRead: null, cacheWrite: null };
+
+  it('holds no price that this prompt cannot come to', () => {
+    expect(Object.keys(saved({ overrides: [long] }, { promptTokensMax: 200_000 }))).toEqual(
+      Object.keys(saved({ overrides: [] })),
+    );
+    expect(Object.keys(saved({ overrides: [{ ...long, minPromptTokens: null }] }))).toEqual(
+      Object.keys(saved({ overrides: [] })),
+    );
   });
 });
 

@@ -17,10 +17,11 @@ export function costFromSavedPrice(
       };
   if (!pending.tokensKnown && pending.deliveredTokens === 0)
     return { nanoUsd: 0n, tokens: { prompt: 0, completion: 0, reasoning: null, cached: 0 } };
+  const ofTokens = price.longPrompts?.findLast(({ overTokens }) => tokens.prompt > overTokens) ?? price;
   const atto =
-    BigInt(tokens.prompt - tokens.cached) * BigInt(price.promptAtto) +
-    BigInt(tokens.cached) * BigInt(price.cacheReadAtto) +
-    BigInt(tokens.completion) * BigInt(price.completionAtto) +
+    BigInt(tokens.prompt - tokens.cached) * BigInt(ofTokens.promptAtto) +
+    BigInt(tokens.cached) * BigInt(ofTokens.cacheReadAtto) +
+    BigInt(tokens.completion) * BigInt(ofTokens.completionAtto) +
     BigInt(price.requestAtto);
   return { nanoUsd: attoToNanoUp(atto), tokens };
 }

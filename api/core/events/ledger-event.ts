@@ -35,12 +35,14 @@ export const callFacts = z.object({
 });
 export type CallFacts = z.infer<typeof callFacts>;
 
+const tokenPrices = { promptAtto: atto, completionAtto: atto, cacheReadAtto: atto };
+
 /** Prices saved at the hold, so that a call can be priced after a crash. Atto-dollars per unit, as decimal strings. */
 export const savedPrice = z.object({
   providerId: z.string(),
-  promptAtto: atto,
-  completionAtto: atto,
-  cacheReadAtto: atto,
+  ...tokenPrices,
+  /** The whole call is priced by the last one that its prompt is longer than. Absent: no prompt is so long. */
+  longPrompts: z.array(z.object({ overTokens: z.int().nonnegative(), ...tokenPrices })).optional(),
   requestAtto: atto,
   factorPpm: nano,
   /** Bytes of the prompt ÷ 4, rounded up: what an uncounted prompt is taken to be. */
