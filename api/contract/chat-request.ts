@@ -161,7 +161,7 @@ export function parseChatRequest(body: unknown): ParsedChatRequest {
   const parsed = ChatCompletionRequest.safeParse(body);
   if (!parsed.success) return { ok: false, error: describeIssue(parsed.error.issues, body) };
   const request = parsed.data;
-  const refusal = refuseContents(request.messages) ?? refuseFormat(request);
+  const refusal = refuseContents(request.messages) ?? refuseNameless(request) ?? refuseFormat(request);
   if (refusal !== null) return { ok: false, error: refusal };
   if (request.tools?.length === 0) request.tools = null;
   if (request.models?.length === 0) request.models = null;
@@ -189,6 +189,17 @@ function refuseContents(messages: readonly ChatMessage[]): ApiError | null {
   }
   return null;
 }
+
+/** No server can run a function without a name; one that lets it pass would answer as if there were no tool. */
+function refuseNameless({ tools, tool_choice: choice }: ChatCompletionRequest): ApiError | null {
+  const nameless = (tools ?? []).findIndex(isNameless);
+  if (nameless !== -1) return expected(`tools[${nameless}].function.name`, 'the name of a function');
+  if (typeof choice !== 'object' || choice === null || !isNameless(choice)) return null;
+  return expected('tool_choice.function.name', 'the name of one function');
+}
+
+const isNameless = (tool: { type: string; function?: { name: string } | null | undefined }): boolean =>
+  tool.type === 'function' && !tool.function?.name;
 
 function refuseFormat({ response_format: format }: ChatCompletionRequest): ApiError | null {
   if (format?.type !== 'json_schema' || format.json_schema) return null;

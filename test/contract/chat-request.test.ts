@@ -35,9 +35,26 @@ describe('a wrong value is refused, and the field is named', () => {
     ['tools', 'tools', [{}, 'x', 5]],
     ['tools', 'tools[0]', [['x'], [null]]],
     ['tools', 'tools[0].type', [[{}], [{ type: 5 }]]],
-    ['tools', 'tools[0].function.name', [[{ type: 'function', function: {} }]]],
+    [
+      'tools',
+      'tools[0].function.name',
+      [
+        [{ type: 'function', function: {} }],
+        [{ type: 'function', function: { name: '' } }],
+        [{ type: 'function' }],
+        [{ type: 'function', function: null }],
+        // The flat shape of another format.
+        [{ type: 'function', name: 'f' }],
+      ],
+    ],
+    [
+      'tools',
+      'tools[1].function.name',
+      [[{ type: 'function', function: { name: 'f' } }, { type: 'function' }]],
+    ],
     ['tool_choice', 'tool_choice', ['any', 5, true, []]],
     ['tool_choice', 'tool_choice.function.name', [{ type: 'function', function: { name: 5 } }]],
+    ['tool_choice', 'tool_choice.function.name', [{ type: 'function' }, { type: 'function', name: 'f' }]],
     ['response_format', 'response_format', ['json', []]],
     [
       'response_format',

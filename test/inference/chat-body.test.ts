@@ -65,7 +65,8 @@ describe('what goes upstream', () => {
 
   it.each(['[]', '[ ]', '[\n]'])('leaves out a tool list that is empty: %j', (tools) => {
     expect(parsed(bodyWith(`"tools":${tools}`))).not.toHaveProperty('tools');
-    expect(parsed(bodyWith('"tools":[{"type":"function"}]')).tools).toEqual([{ type: 'function' }]);
+    const tool = { type: 'function', function: { name: 'f' } };
+    expect(parsed(bodyWith(`"tools":[${JSON.stringify(tool)}]`)).tools).toEqual([tool]);
   });
 });
 
