@@ -1,4 +1,4 @@
-import type { Express } from 'express';
+import type { RequestListener } from 'node:http';
 import { shapeBalance } from './contract/balance.ts';
 import { type ApiError, apiError } from './contract/errors.ts';
 import type { Deps } from './deps.ts';
@@ -7,13 +7,13 @@ import { createExpress } from './http/create-express.ts';
 import type { Edge } from './http/edge.ts';
 import { mountDocument, withServerUrl } from './http/mount-document.ts';
 import { mountNotFound } from './http/mount-not-found.ts';
-import { mountRouter } from './http/mount-router.ts';
+import { mountRouter, serveHotFirst } from './http/mount-router.ts';
 import { runChatCompletion } from './inference/run-chat-completion.ts';
 import type { RequestContext, UseCases } from './routers/context.ts';
 import { v1Router } from './routers/router.ts';
 
 /** The public surface. The order of the lines is the order of the layers. */
-export function buildApp(deps: Deps, documentText: string, publicUrl: string): Express {
+export function buildApp(deps: Deps, documentText: string, publicUrl: string): RequestListener {
   const { gateway, ledger, pepper, log } = deps;
   const app = createExpress();
   const useCases = buildUseCases(deps);
@@ -27,10 +27,10 @@ export function buildApp(deps: Deps, documentText: string, publicUrl: string): E
     callIdHeader: gateway.callIdHeader,
     log,
   };
-  mountRouter(app, v1Router, edge);
+  const hotRoutes = mountRouter(app, v1Router, edge);
   mountDocument(app, '/openapi.json', withServerUrl(documentText, publicUrl));
   mountNotFound(app, edge);
-  return app;
+  return serveHotFirst(hotRoutes, app);
 }
 
 function buildUseCases(deps: Deps): UseCases {

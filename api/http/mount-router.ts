@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http';
 import type { AnyTRPCRouter, inferRouterContext } from '@trpc/server';
 import type { IRouter, RequestHandler } from 'express';
 import { type Method, type Route, readRoutes } from '../contract/route.ts';
@@ -5,25 +6,46 @@ import type { Edge } from './edge.ts';
 import { servePlain } from './serve-plain.ts';
 import { serveRaw } from './serve-raw.ts';
 
+/** By method and path, as `POST /v1/chat/completions`. */
+export type HotRoutes = ReadonlyMap<string, RequestListener>;
+
 /**
  * Mounts every procedure of a router at its route: the one way onto the wire. So nothing is served that is
  * not in the router, and nothing of the router is missing from the document. `mountNotFound` goes after the
- * last one.
+ * last one. Answers the raw routes without parameters, for `serveHotFirst`.
  */
 export function mountRouter<R extends AnyTRPCRouter>(
   app: IRouter,
   router: R,
   edge: Edge<inferRouterContext<R>>,
-): void {
+): HotRoutes {
   type Context = inferRouterContext<R>;
   const routes = readRoutes<Context['deps'], Context['caller']>(router);
+  const hot = new Map<string, RequestListener>();
   for (const route of routes.sort(staticFirst)) {
+    const { method } = route.facts;
     const path = edge.basePath + route.facts.path.replaceAll(/\{(\w+)\}/g, ':$1');
-    const serve =
-      route.handler === null ? servePlain(route, edge) : serveRaw(route.facts, route.handler, edge);
-    mount(app, route.facts.method, path, serve);
+    if (route.handler === null) mount(app, method, path, servePlain(route, edge));
+    else {
+      const serve = serveRaw(route.facts, route.handler, edge);
+      mount(app, method, path, serve);
+      if (!path.includes(':')) hot.set(`${method} ${path}`, serve);
+    }
   }
+  return hot;
 }
+
+/**
+ * Express changes the prototype of every request and answer, which makes all that follows slower: a tenth of a
+ * small call's CPU. Hot routes are matched before it; with a query string they come to the same handler through it.
+ */
+export const serveHotFirst =
+  (hot: HotRoutes, app: RequestListener): RequestListener =>
+  (req, res) => {
+    const serve = hot.get(`${req.method} ${req.url}`);
+    if (serve === undefined) app(req, res);
+    else serve(req, res);
+  };
 
 function mount(app: IRouter, method: Method, path: string, serve: RequestHandler): void {
   switch (method) {

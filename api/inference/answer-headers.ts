@@ -1,20 +1,30 @@
 import { formatUsd } from '#core/money.ts';
 import type { RunningCall } from './running-call.ts';
 
-/** Of a successful answer. Nothing of the provider's headers passes but its id for the answer. */
-export function answerHeaders(call: RunningCall, contentType: string): Record<string, string> {
+/**
+ * Of a successful answer, names and values in turns: Node copies an object of headers first. Nothing of the
+ * provider's headers passes but its id for the answer.
+ */
+export function answerHeaders(call: RunningCall, contentType: string): string[] {
   const { gateway, callId, holdNanoUsd } = call.options;
   const id = String(callId);
-  const headers: Record<string, string> = {
-    'content-type': contentType,
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
+  const headers = [
+    'content-type',
+    contentType,
+    'cache-control',
+    'no-store',
+    'x-content-type-options',
+    'nosniff',
     // Tells buffering proxies to pass events on as they come.
-    'x-accel-buffering': 'no',
-    [gateway.callIdHeader]: id,
-    'x-request-id': id,
-    'x-hold-usd': formatUsd(holdNanoUsd),
-  };
-  if (call.generationId !== null) headers['x-generation-id'] = call.generationId;
+    'x-accel-buffering',
+    'no',
+    gateway.callIdHeader,
+    id,
+    'x-request-id',
+    id,
+    'x-hold-usd',
+    formatUsd(holdNanoUsd),
+  ];
+  if (call.generationId !== null) headers.push('x-generation-id', call.generationId);
   return headers;
 }

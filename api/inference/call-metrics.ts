@@ -1,5 +1,6 @@
-import { Counter, Histogram, type Registry } from 'prom-client';
+import { Counter, type Registry } from 'prom-client';
 import type { NanoUsd } from '#core/money.ts';
+import { PlainHistogram } from './plain-histogram.ts';
 
 /** Why the operator paid for something that no agent was charged for. */
 export type LossCause =
@@ -31,11 +32,23 @@ const PROVIDER_MS_BUCKETS = [5, 20, 50, 100, 250, 500, 1_000, 2_500, 5_000, 15_0
 const dollars = (nanoUsd: NanoUsd): number => Number(nanoUsd) / 1e9;
 
 export function createCallMetrics(registry: Registry): CallMetrics {
+  const totals = { started: 0, heldUsd: 0, chargedUsd: 0 };
+  const endedBy = new Map<string, Ended>();
   const registers = [registry];
-  const started = new Counter({
-    name: 'faregate_calls_started_total',
-    help: 'Calls that hold money',
+  const counter = (name: string, help: string, read: () => number) =>
+    new Counter({ name, help, registers, collect: total(read) });
+  counter('faregate_calls_started_total', 'Calls that hold money', () => totals.started);
+  counter('faregate_held_usd_total', 'Dollars held for calls that ended', () => totals.heldUsd);
+  counter('faregate_charged_usd_total', 'Dollars charged', () => totals.chargedUsd);
+  new Counter({
+    name: 'faregate_calls_ended_total',
+    help: 'Calls that ended, by outcome and error code',
+    labelNames: ['outcome', 'code'],
     registers,
+    collect() {
+      this.reset();
+      for (const { outcome, code, calls } of endedBy.values()) this.inc({ outcome, code }, calls);
+    },
   });
   const refused = new Counter({
     name: 'faregate_calls_refused_total',
@@ -43,18 +56,6 @@ export function createCallMetrics(registry: Registry): CallMetrics {
     labelNames: ['code'],
     registers,
   });
-  const ended = new Counter({
-    name: 'faregate_calls_ended_total',
-    help: 'Calls that ended, by outcome and error code',
-    labelNames: ['outcome', 'code'],
-    registers,
-  });
-  const held = new Counter({
-    name: 'faregate_held_usd_total',
-    help: 'Dollars held for calls that ended',
-    registers,
-  });
-  const charged = new Counter({ name: 'faregate_charged_usd_total', help: 'Dollars charged', registers });
   const losses = new Counter({
     name: 'faregate_operator_loss_usd_total',
     help: 'Dollars that providers billed and no agent paid, by cause',
@@ -67,43 +68,53 @@ export function createCallMetrics(registry: Registry): CallMetrics {
     labelNames: ['cause'],
     registers,
   });
-  const added = new Histogram({
+  const added = new PlainHistogram({
     name: 'faregate_added_latency_ms',
     help: 'Time to the first byte that the gateway added',
     buckets: MS_BUCKETS,
     registers,
   });
-  const provider = new Histogram({
+  const provider = new PlainHistogram({
     name: 'faregate_provider_first_byte_ms',
     help: 'Time that the provider took to its first byte',
     buckets: PROVIDER_MS_BUCKETS,
     registers,
   });
-  /** A counter's labels are hashed at each use otherwise; most calls end in the same few ways. */
-  const endedCounters = new Map<string, Counter.Internal>();
-  function endedBy(outcome: string, code: string): Counter.Internal {
-    const name = `${outcome} ${code}`;
-    const known = endedCounters.get(name);
-    if (known !== undefined) return known;
-    const counter = ended.labels(outcome, code);
-    endedCounters.set(name, counter);
-    return counter;
-  }
 
   return {
-    started: () => started.inc(),
+    started() {
+      totals.started++;
+    },
     refused: (code) => refused.inc({ code }),
     ended(outcome, code, holdNanoUsd, chargedNanoUsd) {
-      endedBy(outcome, code ?? '').inc();
-      held.inc(dollars(holdNanoUsd));
-      charged.inc(dollars(chargedNanoUsd));
+      totals.heldUsd += dollars(holdNanoUsd);
+      totals.chargedUsd += dollars(chargedNanoUsd);
+      const name = code === null ? outcome : `${outcome} ${code}`;
+      const known = endedBy.get(name);
+      if (known === undefined) endedBy.set(name, { outcome, code: code ?? '', calls: 1 });
+      else known.calls++;
     },
-    priced: (chargedNanoUsd) => charged.inc(dollars(chargedNanoUsd)),
+    priced(chargedNanoUsd) {
+      totals.chargedUsd += dollars(chargedNanoUsd);
+    },
     loss(cause, nanoUsd) {
       lossCalls.inc({ cause });
       losses.inc({ cause }, dollars(nanoUsd));
     },
-    added: (ms) => added.observe(ms),
-    provider: (ms) => provider.observe(ms),
+    added: (ms) => added.note(ms),
+    provider: (ms) => provider.note(ms),
   };
 }
+
+interface Ended {
+  outcome: string;
+  code: string;
+  calls: number;
+}
+
+/** What happens at every call is a plain number, which the registry is given when somebody looks: its own counting costs a dear part of a small call. */
+const total = (read: () => number) =>
+  function collect(this: Counter): void {
+    this.reset();
+    this.inc(read());
+  };

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { Clock } from '#core/clock.ts';
 import { GATE_BUFFER_BYTES, STALLED_READER_MS } from '#core/limits.ts';
 
 /** What a running call wants to hear of its caller. */
@@ -24,18 +25,20 @@ export class CallerSide {
 
   readonly #res: CallResponse;
   readonly #events: CallerEvents;
-  readonly #nowMs: () => number;
-  #head: Readonly<Record<string, string>> | null = null;
+  readonly #clock: Clock;
+  #head: string[] | null = null;
   #held: Buffer[] = [];
   #heldBytes = 0;
+  #left = false;
+  #hearsDrain = false;
 
-  constructor(res: ServerResponse, events: CallerEvents, nowMs: () => number) {
+  constructor(res: ServerResponse, events: CallerEvents, clock: Clock) {
     this.#res = res;
     this.#events = events;
-    this.#nowMs = nowMs;
+    this.#clock = clock;
     this.#res[CALLER] = this;
     if (res.destroyed) this.gone = true;
-    else res.on('close', onClose).on('drain', onDrain);
+    else res.on('close', onClose);
   }
 
   /** Bytes are on their way, or wait for the gate: the status can change no more. */
@@ -53,8 +56,8 @@ export class CallerSide {
     if (this.blockedSinceMs === null) this.#events.callerDrained();
   }
 
-  /** Commits to status 200. */
-  begin(head: Readonly<Record<string, string>>): void {
+  /** Commits to status 200. `head`: names and values in turns. */
+  begin(head: string[]): void {
     this.#head = head;
     if (this.gateOpen && !this.gone) this.#writeHead(head);
   }
@@ -88,9 +91,9 @@ export class CallerSide {
     this.#held = [];
   }
 
-  /** Stops listening: the answer is complete, or somebody else writes it. */
+  /** Hears no more: the answer is complete, or somebody else writes it. To take listeners off costs more. */
   leave(): void {
-    this.#res.off('close', onClose).off('drain', onDrain);
+    this.#left = true;
   }
 
   /** A reader that takes nothing has hung up. */
@@ -100,28 +103,33 @@ export class CallerSide {
   }
 
   closed(): void {
-    if (this.gone) return;
+    if (this.gone || this.#left) return;
     this.gone = true;
     this.#held = [];
     this.#events.callerGone();
   }
 
   drained(): void {
+    if (this.#left) return;
     this.blockedSinceMs = null;
     this.#events.callerDrained();
   }
 
-  #writeHead(head: Readonly<Record<string, string>>): void {
+  #writeHead(head: string[]): void {
     this.#res.writeHead(200, head);
-    this.lastWriteAtMs = this.#nowMs();
+    this.lastWriteAtMs = this.#clock.monotonicMs();
     this.#events.answerBegins();
   }
 
   #send(bytes: Buffer): boolean {
-    this.lastWriteAtMs = this.#nowMs();
+    this.lastWriteAtMs = this.#clock.monotonicMs();
     const flowing = this.#res.write(bytes);
-    if (!flowing) this.blockedSinceMs ??= this.lastWriteAtMs;
-    return flowing;
+    if (flowing) return true;
+    this.blockedSinceMs ??= this.lastWriteAtMs;
+    // Most answers never fill the socket.
+    if (!this.#hearsDrain) this.#res.on('drain', onDrain);
+    this.#hearsDrain = true;
+    return false;
   }
 }
 

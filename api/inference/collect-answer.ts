@@ -1,9 +1,12 @@
+import { joinBuffers } from './join-buffers.ts';
 import type { AnswerSink, UpstreamFailure, UpstreamRequest } from './upstream-request.ts';
 
 export type Collected = { ok: true; bytes: Buffer } | { ok: false; cause: UpstreamFailure | 'too_large' };
 
 /** The whole body of an answer, or why there is none. Beyond `bytesMax` it is read no further. */
-export function collectAnswer(upstream: UpstreamRequest, bytesMax: number): Promise<Collected> {
+export function collectAnswer(upstream: UpstreamRequest, bytesMax: number): Collected | Promise<Collected> {
+  const whole = upstream.takeWhole(bytesMax);
+  if (whole !== null) return { ok: true, bytes: whole };
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -16,8 +19,7 @@ export function collectAnswer(upstream: UpstreamRequest, bytesMax: number): Prom
         resolve({ ok: false, cause: 'too_large' });
         upstream.abort();
       },
-      end: () =>
-        resolve({ ok: true, bytes: chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks) }),
+      end: () => resolve({ ok: true, bytes: joinBuffers(chunks) }),
       fail: (cause) => resolve({ ok: false, cause }),
     };
     upstream.pipeTo(sink);

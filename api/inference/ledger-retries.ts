@@ -1,10 +1,11 @@
 import { type Clock, SECOND_MS } from '#core/clock.ts';
 import type { Finish, FinishResult, Settle, SettleResult } from '#core/ledger/command.ts';
 import type { Executed, Ledger } from '#core/ledger/ledger.ts';
+import { LAST_CHUNK_WAIT_MS } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
+import { SharedWait } from './shared-wait.ts';
 
 export type Closing = Settle | Finish;
-export type ClosingResult = Executed<SettleResult | FinishResult>;
 
 const FIRST_WAIT_MS = SECOND_MS / 4;
 const WAIT_MAX_MS = 30 * SECOND_MS;
@@ -18,59 +19,65 @@ export class LedgerRetries {
   readonly #ledger: Ledger;
   readonly #clock: Clock;
   readonly #log: Log;
-  readonly #owed = new Set<Promise<void>>();
+  readonly #lastChunks: SharedWait;
+  readonly #waitingForIdle: (() => void)[] = [];
+  #owed = 0;
 
   /** Closings whose acknowledgement is still owed. */
   get waiting(): number {
-    return this.#owed.size;
+    return this.#owed;
   }
 
   constructor(options: { ledger: Ledger; clock: Clock; log: Log }) {
     this.#ledger = options.ledger;
     this.#clock = options.clock;
     this.#log = options.log;
+    this.#lastChunks = new SharedWait(options.clock, LAST_CHUNK_WAIT_MS);
   }
 
   /** Resolves when nothing is owed: the journal knows how every call of this process ended. */
-  async idle(): Promise<void> {
-    while (this.waiting > 0) await Promise.all(this.#owed);
+  idle(): Promise<void> {
+    if (this.#owed === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#waitingForIdle.push(resolve));
   }
 
-  /** The first answer, at once; whatever it was, the closing is carried on until it is durable. */
-  async close(command: Closing): Promise<ClosingResult> {
-    const first = await this.#ask(command);
-    const owed = this.#carryOn(command, first);
-    this.#owed.add(owed);
-    void owed.then(() => this.#owed.delete(owed));
-    return first;
+  /** Resolves when the closing is durable, or after a quarter of a second; it is carried on in any case. */
+  close(command: Closing): Promise<void> {
+    this.#owed++;
+    return new Promise((resolve) => {
+      const waiting = this.#lastChunks.start(resolve);
+      void this.#carryOn(command).then(() => {
+        this.#owed--;
+        this.#lastChunks.end(waiting);
+        if (this.#owed === 0) for (const idle of this.#waitingForIdle.splice(0)) idle();
+      });
+    });
   }
 
-  async #carryOn(command: Closing, first: ClosingResult): Promise<void> {
-    let answer = first;
-    for (let waitMs = FIRST_WAIT_MS; !(await isClosed(answer)); waitMs = Math.min(waitMs * 2, WAIT_MAX_MS)) {
+  async #carryOn(command: Closing): Promise<void> {
+    for (
+      let waitMs = FIRST_WAIT_MS;
+      !(await this.#closes(command));
+      waitMs = Math.min(waitMs * 2, WAIT_MAX_MS)
+    ) {
       await new Promise<void>((resolve) => this.#clock.setTimer(waitMs, resolve));
-      answer = await this.#ask(command);
-    }
-    if (!answer.result.ok && answer.result.reason === 'no_hold') {
-      this.#log.warn('call closed without a hold', { agentId: command.agentId, callId: command.callId });
     }
   }
 
-  /** A ledger that throws is no reason to leave a hold behind either. */
-  async #ask(command: Closing): Promise<ClosingResult> {
+  /** True when the journal has it. A ledger that throws is no reason to leave a hold behind either. */
+  async #closes(command: Closing): Promise<boolean> {
+    const { agentId, callId } = command;
     try {
-      return await (command.type === 'settle'
+      const { result, durable }: Executed<SettleResult | FinishResult> = await (command.type === 'settle'
         ? this.#ledger.execute(command)
         : this.#ledger.execute(command));
+      if (result.ok) return (await durable) === 'durable';
+      if (result.reason === 'unavailable') return false;
+      if (result.reason === 'no_hold') this.#log.warn('call closed without a hold', { agentId, callId });
     } catch (error) {
-      const { agentId, callId } = command;
       this.#log.error('a call could not be closed, it is tried again', { agentId, callId, error });
-      return { result: { ok: false, reason: 'unavailable' }, durable: Promise.resolve('unknown') };
+      return false;
     }
+    return true;
   }
-}
-
-async function isClosed(answer: ClosingResult): Promise<boolean> {
-  if (!answer.result.ok) return answer.result.reason !== 'unavailable';
-  return (await answer.durable) === 'durable';
 }

@@ -4,13 +4,13 @@ import { answerHeaders } from './answer-headers.ts';
 import type { Candidate } from './call-plan.ts';
 import { collectAnswer } from './collect-answer.ts';
 import { buildChatBody } from './formats/chat-body.ts';
-import { type ChatEvent, saysError } from './formats/chat-stream.ts';
-import { type JsonObject, memberBytes, memberText, scanJsonObject } from './json-object.ts';
+import { type ChatEvent, ERROR_NEEDLE, saysError } from './formats/chat-stream.ts';
+import { type JsonObject, memberBytes, memberSize, memberText, scanJsonObject } from './json-object.ts';
 import type { RunningCall } from './running-call.ts';
 import { StreamRelay } from './stream-relay.ts';
 import { readUpstreamError } from './upstream-error.ts';
 import type { UpstreamFailure, UpstreamRequest } from './upstream-request.ts';
-import { parseUsage, type Usage } from './usage.ts';
+import { readUsage, type Usage } from './usage.ts';
 
 export type UsageEvent = Extract<ChatEvent, { usage: Buffer | null }>;
 
@@ -21,11 +21,17 @@ export type Attempt =
       kind: 'json';
       answer: JsonObject;
       usage: Usage | null;
-      usageBytes: Buffer | null;
+      usageObject: JsonObject | null;
       deliveredTokens: number;
     }
   /** A stream to its end mark; its events have been written. */
-  | { kind: 'stream'; usage: Usage | null; usageEvent: UsageEvent | null; deliveredTokens: number }
+  | {
+      kind: 'stream';
+      usage: Usage | null;
+      usageObject: JsonObject | null;
+      usageEvent: UsageEvent | null;
+      deliveredTokens: number;
+    }
   | FailedAttempt;
 
 export interface FailedAttempt {
@@ -90,24 +96,24 @@ async function readAnswer(call: RunningCall, upstream: UpstreamRequest): Promise
   const answer = value === undefined ? 'not_an_object' : scanJsonObject(body.bytes);
   if (typeof answer === 'string') return failed(apiError('provider_error'), true);
 
-  const usageBytes = memberBytes(answer, 'usage') ?? null;
-  const usage = usageBytes === null ? null : parseUsage(usageBytes);
-  const id = memberText(answer, 'id');
-  if (id !== undefined) call.generationId ??= textOrNull(id);
+  const usageBytes = memberBytes(answer, 'usage');
+  const sent = usageBytes === undefined ? null : readUsage(usageBytes);
+  const usage = sent?.usage ?? null;
+  call.generationId ??= textOrNull(memberText(answer, 'id') ?? '');
   if (hasError(answer)) {
     // A provider can answer 200 with an error inside, and still bill for it.
     const { error, mayFallBack } = readUpstreamError(200, value, undefined);
     return failed(error, mayFallBack, usage);
   }
-  const choices = memberBytes(answer, 'choices');
-  if (choices === undefined || call.options.plan.stream)
+  const choicesBytes = memberSize(answer, 'choices');
+  if (choicesBytes === undefined || call.options.plan.stream)
     return failed(apiError('provider_error'), true, usage);
   return {
     kind: 'json',
     answer,
     usage,
-    usageBytes,
-    deliveredTokens: Math.ceil(choices.length / BYTES_PER_TOKEN),
+    usageObject: sent?.object ?? null,
+    deliveredTokens: Math.ceil(choicesBytes / BYTES_PER_TOKEN),
   };
 }
 
@@ -132,11 +138,12 @@ async function relayStream(
   upstream.pipeTo(relay);
   const end = await relay.ended;
   const usageEvent = relay.usageEvent !== null && 'usage' in relay.usageEvent ? relay.usageEvent : null;
-  const usage = usageEvent?.usage ? parseUsage(usageEvent.usage) : null;
+  const sent = usageEvent?.usage ? readUsage(usageEvent.usage) : null;
+  const usage = sent?.usage ?? null;
   const deliveredTokens = Math.ceil(relay.deliveredBytes / BYTES_PER_TOKEN);
   switch (end.kind) {
     case 'complete':
-      return { kind: 'stream', usage, usageEvent, deliveredTokens };
+      return { kind: 'stream', usage, usageObject: sent?.object ?? null, usageEvent, deliveredTokens };
     case 'error': {
       const { error, mayFallBack } = readUpstreamError(200, parseJson(end.event), undefined);
       return {
@@ -181,7 +188,7 @@ const textOrNull = (json: string): string | null => {
   return json.startsWith('"') && text.length <= HEADER_CHARS_MAX && /^[\w:.-]+$/.test(text) ? text : null;
 };
 
-const hasError = (answer: JsonObject): boolean => answer.bytes.includes('error"') && saysError(answer);
+const hasError = (answer: JsonObject): boolean => answer.bytes.includes(ERROR_NEEDLE) && saysError(answer);
 
 function parseJson(bytes: Buffer): unknown {
   try {

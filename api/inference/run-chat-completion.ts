@@ -1,6 +1,5 @@
 import { SECOND_MS } from '#core/clock.ts';
 import type { CallEnd } from '#core/events/ledger-event.ts';
-import { LAST_CHUNK_WAIT_MS } from '#core/limits.ts';
 import { attoToNanoUp, formatUsd, minBigint, type NanoUsd } from '#core/money.ts';
 import type { Caller } from '../contract/caller.ts';
 import { type ApiError, apiError, errorTable } from '../contract/errors.ts';
@@ -19,9 +18,9 @@ import {
   usageWithoutCost,
 } from './formats/chat-stream.ts';
 import type { Gateway } from './gateway.ts';
-import { type JsonObject, memberText, rebuildJsonObject } from './json-object.ts';
+import { memberText, rebuildJsonObject } from './json-object.ts';
 import { refuseCapacity, refuseReserve } from './refuse-start.ts';
-import { type Attempt, type FailedAttempt, runAttempt, type UsageEvent } from './run-attempt.ts';
+import { type Attempt, type FailedAttempt, runAttempt } from './run-attempt.ts';
 import { RunningCall } from './running-call.ts';
 
 /**
@@ -174,9 +173,11 @@ async function answerJson(
 ): Promise<null> {
   const cost = costOf(call, candidate, attempt, true);
   const shown = await close(call, cost, endOf(call, cost));
-  const bytes = withShownUsage(attempt.answer, attempt.usageBytes, shown, candidate);
+  const bytes = withShownUsage(attempt, shown, candidate);
   if (!call.caller.gone) {
-    call.caller.begin({ ...answerHeaders(call, 'application/json'), 'content-length': String(bytes.length) });
+    const head = answerHeaders(call, 'application/json');
+    head.push('content-length', String(bytes.length));
+    call.caller.begin(head);
     call.caller.end(bytes);
   }
   return null;
@@ -184,14 +185,13 @@ async function answerJson(
 
 /** The provider's answer with our cost in its usage; without one only where no cost is known yet. */
 function withShownUsage(
-  answer: JsonObject,
-  usage: Buffer | null,
+  { answer, usageObject }: Extract<Attempt, { kind: 'json' }>,
   shown: NanoUsd | null,
   { endpoint, model }: Candidate,
 ): Buffer {
-  const changes = new Map<string, string | null>();
-  if (shown !== null) changes.set('usage', usageWithCost(usage ?? EMPTY_USAGE, shown));
-  else if (usage !== null) changes.set('usage', usageWithoutCost(usage));
+  const changes = new Map<string, string | Buffer | null>();
+  if (shown !== null) changes.set('usage', usageWithCost(usageObject, shown));
+  else changes.set('usage', usageObject === null ? null : usageWithoutCost(usageObject));
   if (
     endpoint.upstreamModel !== model.id &&
     memberText(answer, 'model') === JSON.stringify(endpoint.upstreamModel)
@@ -201,7 +201,6 @@ function withShownUsage(
   return rebuildJsonObject(answer, changes);
 }
 
-const EMPTY_USAGE = Buffer.from('{}');
 const END_MARK = Buffer.from('data: [DONE]\n\n');
 
 /** The last chunk waits for its settle, so that what it shows is what left the balance. */
@@ -214,8 +213,7 @@ async function endStream(
   const cost = costOf(call, candidate, attempt, plan.showUsage);
   const shown = await close(call, cost, endOf(call, cost));
   if (!call.caller.committed) call.caller.begin(answerHeaders(call, 'text/event-stream; charset=utf-8'));
-  const usage =
-    plan.showUsage && shown !== null ? shownUsage(call, attempt.usageEvent, candidate, cost, shown) : null;
+  const usage = plan.showUsage && shown !== null ? shownUsage(call, attempt, candidate, cost, shown) : null;
   call.caller.end(
     usage === null ? END_MARK : Buffer.concat([Buffer.from('data: '), usage, EVENT_END, END_MARK]),
   );
@@ -227,14 +225,14 @@ const EVENT_END = Buffer.from('\n\n');
 /** The provider's own usage chunk with our cost; where it sent none, one of the counts that the charge was made of. */
 function shownUsage(
   call: RunningCall,
-  event: UsageEvent | null,
+  { usageEvent, usageObject }: Extract<Attempt, { kind: 'stream' }>,
   { endpoint, model }: Candidate,
   { tokens }: CallCost,
   shown: NanoUsd,
 ): Buffer {
-  if (event?.usage == null) return estimatedUsageChunk(identityOf(call), tokens, shown);
+  if (usageEvent?.usage == null) return estimatedUsageChunk(identityOf(call), tokens, shown);
   const publicModel = endpoint.upstreamModel === model.id ? null : model.id;
-  return usageChunk(event, usageWithCost(event.usage, shown), publicModel);
+  return usageChunk(usageEvent, usageWithCost(usageObject, shown), publicModel);
 }
 
 /**
@@ -326,12 +324,11 @@ const failedEnd = (call: RunningCall, error: ApiError): CallEnd => ({
  */
 async function close(call: RunningCall, cost: CallCost, end: CallEnd): Promise<NanoUsd | null> {
   const { gateway, agentId, callId, holdNanoUsd } = call.options;
-  const closing = await gateway.ledgerRetries.close(
+  await gateway.ledgerRetries.close(
     cost.known
       ? { type: 'settle', agentId, callId, costNanoUsd: cost.nanoUsd, end, cause: 'end' }
       : { type: 'finish', agentId, callId, end, pending: cost.pending },
   );
-  await atMost(gateway, closing.durable);
   if (!cost.known) {
     gateway.metrics.ended('pending', end.errorCode, holdNanoUsd, 0n);
     gateway.watchPending(agentId, callId);
@@ -348,14 +345,4 @@ async function close(call: RunningCall, cost: CallCost, end: CallEnd): Promise<N
     });
   }
   return charged;
-}
-
-async function atMost(gateway: Gateway, durable: Promise<unknown>): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const timer = gateway.clock.setTimer(LAST_CHUNK_WAIT_MS, resolve);
-    void durable.then(() => {
-      timer.cancel();
-      resolve();
-    });
-  });
 }

@@ -56,7 +56,7 @@ export class RunningCall implements CallerEvents, Ticking {
   constructor(options: RunningCallOptions) {
     this.options = options;
     this.#renewAtMs = options.arrivedAtMs + LEASE_RENEW_MS;
-    this.caller = new CallerSide(options.res, this, () => options.gateway.clock.monotonicMs());
+    this.caller = new CallerSide(options.res, this, options.gateway.clock);
     this.gate = new Promise((resolve) => {
       this.#resolveGate = resolve;
     });

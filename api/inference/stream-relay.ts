@@ -10,6 +10,7 @@ import {
   withoutUsage,
   withPublicModel,
 } from './formats/chat-stream.ts';
+import { joinBuffers } from './join-buffers.ts';
 import type { AnswerSink, UpstreamFailure, UpstreamRequest } from './upstream-request.ts';
 
 /** How a provider's stream ended. What was written to the caller, if anything, has been. */
@@ -25,7 +26,7 @@ export interface StreamRelayOptions {
   upstream: UpstreamRequest;
   caller: CallerSide;
   /** Called once, with the first event, before anything is written. */
-  head: (firstEvent: Buffer) => Readonly<Record<string, string>>;
+  head: (firstEvent: Buffer) => string[];
   upstreamModel: string;
   publicModel: string;
 }
@@ -93,7 +94,7 @@ export class StreamRelay implements AnswerSink {
     if (!this.#done && this.#chunks.length > 0) {
       const chunks = this.#tail.length > 0 ? [this.#tail, ...this.#chunks] : this.#chunks;
       this.#chunks = [];
-      this.#relay(joined(chunks));
+      this.#relay(joinBuffers(chunks));
     }
     if (!this.#done && this.#finish !== null) this.#finish();
   }
@@ -209,7 +210,7 @@ export class StreamRelay implements AnswerSink {
     if (this.#out.length === 0) return;
     const out = this.#out;
     this.#out = [];
-    if (!this.#options.caller.write(joined(out))) this.#options.upstream.pause();
+    if (!this.#options.caller.write(joinBuffers(out))) this.#options.upstream.pause();
   }
 
   #end(end: StreamEnd): void {
@@ -250,11 +251,6 @@ function isWholeEvent(tail: Buffer): boolean {
   const data = reframe(tail)?.subarray(DATA_FIELD_BYTES) ?? EMPTY;
   return isJson(data) || isDone(data, 0, data.length);
 }
-
-const joined = (chunks: readonly Buffer[]): Buffer => {
-  const [first = EMPTY] = chunks;
-  return chunks.length === 1 ? first : Buffer.concat(chunks);
-};
 
 const isDataLine = (bytes: Buffer, at: number): boolean =>
   bytes[at] === 0x64 &&

@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { GATE_BUFFER_BYTES } from '#core/limits.ts';
+import { joinBuffers } from './join-buffers.ts';
 
 /** Takes over an answer once its first byte is here. Exactly one of `end` and `fail` follows the last `data`. */
 export interface AnswerSink {
@@ -41,6 +42,14 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler {
     this.started = new Promise((resolve) => {
       this.#resolveStarted = resolve;
     });
+  }
+
+  /** The body of an answer that came at once, as most short ones do; `null`: `pipeTo` tells how it goes on. */
+  takeWhole(bytesMax: number): Buffer | null {
+    if (!this.ended || this.#failure !== null || this.bytesReceived > bytesMax) return null;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    return joinBuffers(waiting);
   }
 
   /** Hands over what has come so far, then everything else as it comes. */

@@ -15,14 +15,22 @@ export interface Usage {
 
 const TOKENS_MAX = 1_000_000_000;
 
-/**
- * `null`: not an object, or neither tokens nor cost can be read from it. The cost is read from its text, so that
- * no float comes between the provider's bill and the charge.
- */
-export function parseUsage(bytes: Buffer): Usage | null {
+/** A usage record as it was sent, and what could be read of it. */
+export interface SentUsage {
+  object: JsonObject;
+  /** `null`: neither tokens nor cost. */
+  usage: Usage | null;
+}
+
+/** `null`: no object. */
+export function readUsage(bytes: Buffer): SentUsage | null {
   const object = isUtf8(bytes) ? scanJsonObject(bytes) : 'not_an_object';
-  if (typeof object === 'string') return null;
-  const value = parse(bytes);
+  return typeof object === 'string' ? null : { object, usage: parseUsage(object) };
+}
+
+/** The cost is read from its text, so that no float comes between the provider's bill and the charge. */
+function parseUsage(object: JsonObject): Usage | null {
+  const value = parse(object.bytes);
   if (value === null) return null;
 
   const prompt = count(value.prompt_tokens);

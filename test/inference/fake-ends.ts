@@ -3,6 +3,7 @@ import { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { CallerSide } from '../../api/inference/caller-side.ts';
 import { UpstreamRequest } from '../../api/inference/upstream-request.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 
 /** The caller's end as the gateway holds it, without a socket: it keeps what was written and takes what a test allows. */
 export class FakeResponse extends ServerResponse {
@@ -68,7 +69,8 @@ export class FakeResponse extends ServerResponse {
 export function fakeCaller(options: { gateOpen?: boolean } = {}) {
   const res = new FakeResponse();
   const heard: string[] = [];
-  const clock = { nowMs: 1_000 };
+  const clock = createFakeClock();
+  clock.advance(1_000);
   const caller = new CallerSide(
     res,
     {
@@ -76,7 +78,7 @@ export function fakeCaller(options: { gateOpen?: boolean } = {}) {
       callerDrained: () => void heard.push('drained'),
       answerBegins: () => void heard.push('begins'),
     },
-    () => clock.nowMs,
+    clock,
   );
   if (options.gateOpen ?? true) caller.openGate();
   heard.length = 0;

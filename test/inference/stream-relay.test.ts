@@ -15,7 +15,7 @@ function startRelay(options: { gateOpen?: boolean; publicModel?: string } = {}) 
     caller: ends.caller,
     head: (firstEvent) => {
       firsts.push(firstEvent.toString());
-      return { 'content-type': 'text/event-stream' };
+      return ['content-type', 'text/event-stream'];
     },
     upstreamModel: UPSTREAM_MODEL,
     publicModel: options.publicModel ?? UPSTREAM_MODEL,

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatAttoUsd } from '#core/money.ts';
-import { noTokens, parseUsage, priceTokens } from '../../api/inference/usage.ts';
+import { noTokens, priceTokens, readUsage } from '../../api/inference/usage.ts';
 import { atto, prices } from './support.ts';
 
-const usage = (text: string) => parseUsage(Buffer.from(text));
+const usage = (text: string) => readUsage(Buffer.from(text))?.usage ?? null;
 const counters = '"prompt_tokens":10,"completion_tokens":5';
 const cost = (text: string): string | null | undefined => {
   const read = usage(`{${counters},"cost":${text}}`);
@@ -144,8 +144,8 @@ describe('the tokens that a provider counts', () => {
   it('no bytes make it throw', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
-        parseUsage(Buffer.from(bytes));
-        parseUsage(Buffer.concat([Buffer.from('{"cost":'), Buffer.from(bytes), Buffer.from('}')]));
+        readUsage(Buffer.from(bytes));
+        readUsage(Buffer.concat([Buffer.from('{"cost":'), Buffer.from(bytes), Buffer.from('}')]));
       }),
       { numRuns: 1_000 },
     );

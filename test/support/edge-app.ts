@@ -16,7 +16,7 @@ import type { ServerLimits } from '../../api/http/create-http-server.ts';
 import { createPublicServer } from '../../api/http/create-public-server.ts';
 import { mountDocument } from '../../api/http/mount-document.ts';
 import { mountNotFound } from '../../api/http/mount-not-found.ts';
-import { mountRouter } from '../../api/http/mount-router.ts';
+import { mountRouter, serveHotFirst } from '../../api/http/mount-router.ts';
 import type { UseCases } from '../../api/routers/context.ts';
 import { v1Router } from '../../api/routers/router.ts';
 
@@ -73,7 +73,7 @@ export async function startEdge(options: EdgeOptions = {}) {
   const ids = createIdSource(systemClock);
   const app = createExpress();
   mountDocument(app, '/openapi.json', documentText);
-  mountRouter(app, v1Router, {
+  const hotRoutes = mountRouter(app, v1Router, {
     basePath: '/v1',
     deps: useCases,
     authenticate: createAuthenticate({ findKey: options.findKey ?? findKey, peppers: [pepper] }),
@@ -84,7 +84,11 @@ export async function startEdge(options: EdgeOptions = {}) {
     log,
   });
   mountNotFound(app, { basePath: '/v1', ids, callIdHeader: CALL_ID_HEADER, log });
-  const server = createPublicServer(app, { ...options.limits, ids, callIdHeader: CALL_ID_HEADER });
+  const server = createPublicServer(serveHotFirst(hotRoutes, app), {
+    ...options.limits,
+    ids,
+    callIdHeader: CALL_ID_HEADER,
+  });
   const port = await server.listen(0, '127.0.0.1');
   return {
     app,

@@ -118,35 +118,37 @@ export function withPublicModel(line: Buffer, upstreamModel: string, publicModel
   return line;
 }
 
-/** Usage as the caller sees it: the provider's counters, our cost, and nothing of what the provider charged us. */
-export function usageWithCost(usage: Buffer, costNanoUsd: NanoUsd): string {
+/**
+ * Usage as the caller sees it: the provider's counters, our cost, and nothing of what the provider charged us.
+ * `null`: the provider sent none that is an object.
+ */
+export function usageWithCost(usage: JsonObject | null, costNanoUsd: NanoUsd): Buffer {
   const cost = formatUsd(costNanoUsd);
-  return withCostText(usage, cost) ?? `{"cost":${cost}}`;
+  return usage === null ? Buffer.from(`{"cost":${cost}}`) : withCostText(usage, cost);
 }
 
 /** Usage whose cost is not known yet: the counters, and no number that could be taken for the charge. */
-export const usageWithoutCost = (usage: Buffer): string | null => withCostText(usage, null);
+export const usageWithoutCost = (usage: JsonObject): Buffer => withCostText(usage, null);
 
-function withCostText(usage: Buffer, cost: string | null): string | null {
-  const object = scanJsonObject(usage);
-  if (typeof object === 'string') return null;
-  const changes = new Map([
-    ['cost', cost],
-    ['cost_details', null],
-    ['is_byok', null],
-  ]);
-  return rebuildJsonObject(object, changes).toString();
-}
+const withCostText = (usage: JsonObject, cost: string | null): Buffer =>
+  rebuildJsonObject(
+    usage,
+    new Map([
+      ['cost', cost],
+      ['cost_details', null],
+      ['is_byok', null],
+    ]),
+  );
 
 /** The last chunk of a caller who asked for usage. `publicModel`: the caller's own name of the model. */
 export function usageChunk(
   event: Extract<ChatEvent, { usage: Buffer | null }>,
-  usageText: string,
+  usage: Buffer,
   publicModel: string | null,
 ): Buffer {
-  const changes = new Map([
+  const changes = new Map<string, string | Buffer>([
     ['choices', '[]'],
-    ['usage', usageText],
+    ['usage', usage],
   ]);
   if (publicModel !== null) changes.set('model', JSON.stringify(publicModel));
   return rebuildJsonObject(event.object, changes);
@@ -165,8 +167,8 @@ export function estimatedUsageChunk(
   costNanoUsd: NanoUsd,
 ): Buffer {
   const { prompt, completion } = tokens;
-  const counts = { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
-  const usage = usageWithCost(Buffer.from(JSON.stringify(counts)), costNanoUsd);
+  const counts = `"prompt_tokens":${prompt},"completion_tokens":${completion},"total_tokens":${prompt + completion}`;
+  const usage = `{${counts},"cost":${formatUsd(costNanoUsd)}}`;
   const { id, createdAtS, model } = identity;
   const frame = JSON.stringify({
     id,

@@ -1,0 +1,49 @@
+import type { Clock, Timer } from '#core/clock.ts';
+
+interface Waiting {
+  endsAtMs: number;
+  resolve: () => void;
+}
+
+/** Waits of one length share one timer: a timer for each call costs more than its charge. */
+export class SharedWait {
+  readonly #clock: Clock;
+  readonly #waitMs: number;
+  /** In the order in which they end. */
+  readonly #waiting = new Set<Waiting>();
+  #timer: Timer | null = null;
+
+  constructor(clock: Clock, waitMs: number) {
+    this.#clock = clock;
+    this.#waitMs = waitMs;
+  }
+
+  /** Calls `resolve` once: when the wait is over, or when `end` is given what this answers. */
+  start(resolve: () => void): Waiting {
+    const waiting = { endsAtMs: this.#clock.monotonicMs() + this.#waitMs, resolve };
+    this.#waiting.add(waiting);
+    this.#timer ??= this.#clock.setTimer(this.#waitMs, this.#onTimer);
+    return waiting;
+  }
+
+  end(waiting: Waiting): void {
+    if (!this.#waiting.delete(waiting)) return;
+    waiting.resolve();
+    if (this.#waiting.size > 0) return;
+    this.#timer?.cancel();
+    this.#timer = null;
+  }
+
+  readonly #onTimer = (): void => {
+    this.#timer = null;
+    const nowMs = this.#clock.monotonicMs();
+    for (const waiting of this.#waiting) {
+      if (waiting.endsAtMs > nowMs) {
+        this.#timer = this.#clock.setTimer(waiting.endsAtMs - nowMs, this.#onTimer);
+        return;
+      }
+      this.#waiting.delete(waiting);
+      waiting.resolve();
+    }
+  };
+}
