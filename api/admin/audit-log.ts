@@ -1,7 +1,8 @@
-import { closeSync, fchmodSync, fdatasync, fstatSync, mkdirSync, openSync, readSync, write } from 'node:fs';
+import { closeSync, fchmodSync, fdatasync, fstatSync, openSync, readSync, write } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { OWNER_ONLY, syncFolder } from '#core/accounts/private-file.ts';
+import { makePrivateFolder } from '#core/private-folder.ts';
 
 export const AUDIT_FILE = 'audit.jsonl';
 
@@ -33,7 +34,7 @@ const NEW_LINE = 10;
 
 /** `audit.jsonl` of the data folder: only ever appended to, readable by its owner alone. */
 export function openAuditLog(dataDir: string): AuditLog {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makePrivateFolder(dataDir);
   const file = openSync(join(dataDir, AUDIT_FILE), 'a+', OWNER_ONLY);
   fchmodSync(file, OWNER_ONLY);
   syncFolder(dataDir);

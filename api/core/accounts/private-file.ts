@@ -3,7 +3,6 @@ import {
   closeSync,
   fsyncSync,
   linkSync,
-  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
@@ -12,10 +11,10 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { randomBase62 } from '../ids.ts';
+import { makePrivateFolder } from '../private-folder.ts';
 
 /** Secrets on disk: nobody but the owner of the process reads them. */
 export const OWNER_ONLY = 0o600;
-const OWNER_ONLY_FOLDER = 0o700;
 
 /** `null` when there is none. */
 export function readPrivateFile(path: string): string | null {
@@ -46,7 +45,7 @@ export function writePrivateFile(path: string, text: string): void {
 /** False when `put` found that something is there already. */
 function place(path: string, text: string, put: (from: string, to: string) => void): boolean {
   const folder = dirname(path);
-  mkdirSync(folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
+  makePrivateFolder(folder);
   const temporary = `${path}.${randomBase62(8)}`;
   const file = openSync(temporary, 'wx', OWNER_ONLY);
   try {
