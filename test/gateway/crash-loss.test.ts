@@ -1,0 +1,92 @@
+import { copyFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { SECOND_MS } from '#core/clock.ts';
+import { testDataDir } from '../support/data-dir.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { hello, startTestGateway, type TestGateway, until } from '../support/gateway.ts';
+import { startTestProvider } from '../support/provider.ts';
+
+/** The files as a kill at this moment leaves them: the process itself lives on, and that changes nothing in them. */
+function filesAfterKill(from: TestGateway, to: string): void {
+  for (const name of readdirSync(from.dataDir)) {
+    if (!/^ledger\.(lock|pid)/.test(name)) copyFileSync(join(from.dataDir, name), join(to, name));
+  }
+}
+
+const lossOf = async (gateway: TestGateway) => ({
+  calls: await gateway.metric('faregate_operator_loss_calls_total', { cause: 'crash' }),
+  usd: await gateway.metric('faregate_operator_loss_usd_total', { cause: 'crash' }),
+});
+
+it('a kill between calls loses nothing, and the metric of crash losses says so', async () => {
+  await using folder = await testDataDir();
+  await using killed = await startTestGateway();
+  for (const stream of [false, true]) await (await killed.post(hello({ stream }))).text();
+  const before = await killed.settled();
+  filesAfterKill(killed, folder.path);
+
+  await using next = await startTestGateway({ dataDir: folder.path, provider: killed.provider });
+  expect(await lossOf(next)).toEqual({ calls: 0, usd: 0 });
+  expect(await next.view(killed.agent)).toMatchObject({
+    chargedNanoUsd: before.chargedNanoUsd,
+    lots: before.lots,
+    holds: [],
+  });
+  expect(before.chargedNanoUsd).toBeGreaterThan(0n);
+  expect(next.logged).toEqual([]);
+});
+
+it('a call that a kill cut off is free for the agent and stands in the metric, until the next start', async () => {
+  await using folder = await testDataDir();
+  await using later = await testDataDir();
+  await using provider = await startTestProvider();
+  await using killed = await startTestGateway({ provider });
+  provider.next({ gate: 'cut', gateAt: 'headers' });
+  const call = killed.post(hello());
+  await provider.reached('cut');
+  // What is read is on the disk.
+  await until(async () => (await killed.view()).holds.length === 1);
+  filesAfterKill(killed, folder.path);
+  provider.release('cut');
+  await (await call).text();
+
+  await using next = await startTestGateway({ dataDir: folder.path, provider });
+  // How much the provider billed nobody can tell.
+  expect(await lossOf(next)).toEqual({ calls: 1, usd: 0 });
+  const view = await next.view(killed.agent);
+  expect(view).toMatchObject({ holds: [], chargedNanoUsd: 0n });
+  const [record] = await next.calls(killed.agent);
+  expect(record).toMatchObject({ outcome: 'failed', errorCode: 'gateway_error', chargedNanoUsd: 0n });
+  expect(next.logged).toMatchObject([{ event: 'calls cut off by a crash were ended' }]);
+
+  filesAfterKill(next, later.path);
+  await using third = await startTestGateway({ dataDir: later.path, provider });
+  expect(await lossOf(third)).toEqual({ calls: 0, usd: 0 });
+});
+
+it('a call whose answer had begun is no loss: the agent pays what the provider recorded', async () => {
+  await using folder = await testDataDir();
+  await using provider = await startTestProvider();
+  const clock = createFakeClock();
+  await using killed = await startTestGateway({ provider, clock });
+  provider.next({ chunks: 5, gate: 'cut', gateAt: 900 });
+  const call = await killed.post(hello({ stream: true }));
+  await provider.reached('cut');
+  // The provider's id goes to the journal with the next lease.
+  await until(async () => {
+    clock.advance(SECOND_MS);
+    return (await killed.view()).holds.some((hold) => hold.generationId !== null);
+  });
+  filesAfterKill(killed, folder.path);
+  provider.release('cut');
+  await call.text();
+
+  await using next = await startTestGateway({ dataDir: folder.path, provider, clock });
+  await until(async () => {
+    clock.advance(SECOND_MS);
+    return (await next.view(killed.agent)).holds.length === 0;
+  });
+  expect((await next.view(killed.agent)).chargedNanoUsd).toBe(provider.lastBill().costNanoUsd);
+  expect(await lossOf(next)).toEqual({ calls: 0, usd: 0 });
+});
