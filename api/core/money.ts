@@ -38,9 +38,6 @@ function parseDecimal(text: string, digits: number, rounding: Rounding): bigint 
 /** Dollars as a decimal text (`"12.5"`, `1e-7`) to nano-dollars; more than nine decimals is `null`, never rounded. */
 export const parseNanoUsd = (text: string): NanoUsd | null => parseDecimal(text, NANO_DIGITS, 'exact');
 
-/** Dollars as a decimal text to nano-dollars, rounded up: what a provider says a call cost. */
-export const parseNanoUsdUp = (text: string): NanoUsd | null => parseDecimal(text, NANO_DIGITS, 'up');
-
 /** A price in dollars as a decimal text to atto-dollars, rounded up beyond eighteen decimals. */
 export const parseAttoUsd = (text: string): AttoUsd | null => parseDecimal(text, ATTO_DIGITS, 'up');
 

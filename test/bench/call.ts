@@ -1,5 +1,5 @@
 import type { Dispatcher, Pool } from 'undici';
-import { type NanoUsd, parseNanoUsd, parseNanoUsdUp } from '#core/money.ts';
+import { attoToNanoUp, type NanoUsd, parseAttoUsd, parseNanoUsd } from '#core/money.ts';
 
 /** Where calls go: straight to the provider, through the bare proxy, or through the gateway. */
 export interface Target {
@@ -90,4 +90,10 @@ function shownCost(answer: Buffer, { showsNanoUsd }: Target): NanoUsd | null {
     costs.set(text, cost);
   }
   return cost;
+}
+
+/** A provider's own figure may be finer than our unit. */
+function parseNanoUsdUp(text: string): NanoUsd | null {
+  const atto = parseAttoUsd(text);
+  return atto === null ? null : attoToNanoUp(atto);
 }
