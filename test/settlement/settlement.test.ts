@@ -346,6 +346,34 @@ describe('a call whose cost was not known at its end', () => {
     expect(most).toBe(32);
     world.settlement.close();
   });
+
+  it('waits for its turn to be looked up for ten minutes, not for ever', async () => {
+    const world = await settlementWorld();
+    for (let call = 1; call <= 40; call++) await world.pends(call, 9_000n, { tokensKnown: true });
+    world.provider.answer = () => new Promise(() => undefined);
+    await world.settlement.start();
+    await world.passes(PRICE_LOOKUP_MS - MINUTE_MS);
+    expect([world.provider.asked.length, world.heard.priced]).toEqual([32, []]);
+    await world.passes(3 * MINUTE_MS);
+    // Eight never had a turn; the others hang at the provider.
+    expect(world.heard.priced).toEqual(Array(8).fill(9_000n));
+    world.settlement.close();
+  });
+
+  it('has its turn also where many waited for hours, as after an outage', async () => {
+    const world = await settlementWorld();
+    for (let call = 1; call <= 200; call++) {
+      await world.pends(call, 10n, { tokensKnown: true });
+      world.clock.advance(SECOND_MS);
+    }
+    world.clock.advance(3 * HOUR_MS);
+    world.provider.answer = () =>
+      new Promise((resolve) => world.clock.setTimer(30 * SECOND_MS, () => resolve(price('0.000000001'))));
+    await world.settlement.start();
+    await world.passes(5 * MINUTE_MS);
+    expect(world.heard.priced).toEqual(Array(200).fill(1n));
+    world.settlement.close();
+  });
 });
 
 describe('a hold that nobody runs', () => {

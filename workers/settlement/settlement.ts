@@ -25,6 +25,8 @@ const WAIT_MAX_MS = MINUTE_MS;
 const REREAD_MS = SECOND_MS;
 /** At one time; after a long outage thousands of calls may wait. */
 const LOOKUPS_MAX = 32;
+/** Until a call that found all look-ups taken tries for one again. */
+const TURN_WAIT_MS = SECOND_MS;
 const SWEEP_MS = HOUR_MS;
 const SWEEP_AGAIN_MS = MINUTE_MS;
 const FIRST_SWEEP_MS = SECOND_MS;
@@ -35,6 +37,8 @@ interface PendingCall {
   endedAtMs: number;
   end: CallEnd;
   pending: PendingPrice;
+  /** Since when this process knows of it. */
+  watchedAtMs: number;
   tries: number;
 }
 
@@ -110,12 +114,12 @@ export class Settlement {
   #watchHold({ agentId, callId, startedAtMs, pending }: HoldView): void {
     if (pending === null || this.#watched.has(callId)) return;
     const endedAtMs = startedAtMs + pending.end.durationMs;
-    this.#schedule({ agentId, callId, endedAtMs, ...pending, tries: 0 });
+    const watchedAtMs = this.#options.clock.now();
+    this.#schedule({ agentId, callId, endedAtMs, ...pending, watchedAtMs, tries: 0 });
   }
 
-  #schedule(call: PendingCall): void {
+  #schedule(call: PendingCall, waitMs = WAITS_MS[call.tries] ?? WAIT_MAX_MS): void {
     if (this.#closed) return;
-    const waitMs = WAITS_MS[call.tries] ?? WAIT_MAX_MS;
     this.#watched.set(
       call.callId,
       this.#options.clock.setTimer(waitMs, () => void this.#price(call)),
@@ -123,6 +127,7 @@ export class Settlement {
   }
 
   async #price(call: PendingCall): Promise<void> {
+    if (this.#waitsForTurn(call)) return this.#schedule(call, TURN_WAIT_MS);
     let isOver = false;
     try {
       isOver = await this.#tryToPrice(call);
@@ -132,6 +137,13 @@ export class Settlement {
     }
     if (isOver) this.#watched.delete(call.callId);
     else this.#schedule({ ...call, tries: call.tries + 1 });
+  }
+
+  /** Every call is asked for once, however long ago it ended, unless no turn comes for ten minutes. */
+  #waitsForTurn({ pending, tries, endedAtMs, watchedAtMs }: PendingCall): boolean {
+    if (pending.generationId === null || this.#lookUps < LOOKUPS_MAX) return false;
+    const sinceMs = tries === 0 ? Math.max(endedAtMs, watchedAtMs) : endedAtMs;
+    return this.#options.clock.now() - sinceMs < PRICE_LOOKUP_MS;
   }
 
   async #tryToPrice(call: PendingCall): Promise<boolean> {
@@ -151,8 +163,7 @@ export class Settlement {
   /** Provider look-up for ten minutes, then known tokens × saved price, else estimates, else nothing. */
   async #priced({ agentId, callId, endedAtMs, end, pending }: PendingCall): Promise<Priced | null> {
     const base = { type: 'settle', agentId, callId, cause: 'end' } as const;
-    if (pending.generationId !== null) {
-      if (this.#lookUps >= LOOKUPS_MAX) return null;
+    if (pending.generationId !== null && this.#lookUps < LOOKUPS_MAX) {
       const found = await this.#lookUp(pending.price.providerId, pending.generationId);
       if (found !== null) {
         const costNanoUsd = attoToNanoUp(found.attoUsd, BigInt(pending.price.factorPpm));
