@@ -1,8 +1,17 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type AuditEntry, openAuditLog } from '../../api/admin/audit-log.ts';
+import { type AuditEntry, type AuditLog, openAuditLog } from '../../api/admin/audit-log.ts';
 import { adminRouter } from '../../api/admin/router.ts';
 import { readRoutes } from '../../api/contract/route.ts';
 import { type Json, startTestAdmin } from './admin-harness.ts';
@@ -130,5 +139,51 @@ describe('the file', () => {
     expect(cut).toBe('{"at":"2026-11-21T1');
     expect(JSON.parse(second ?? '').id).toBe(2);
     expect(end).toBe('');
+  });
+
+  describe('that has grown to its limit', () => {
+    const bytesMax = 5 * `${JSON.stringify(entry(1))}\n`.length;
+    const older = () => join(folder, 'audit.1.jsonl');
+    const idsIn = (file: string) =>
+      readFileSync(file, 'utf8')
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).id);
+    const writeAll = async (log: AuditLog, ids: readonly number[]) => {
+      await Promise.all(ids.map((id) => log.write(entry(id))));
+      await log.close();
+    };
+
+    test('becomes the older file, and only one older file is kept', async () => {
+      await writeAll(openAuditLog(folder, bytesMax), [1, 2, 3, 4, 5, 6, 7]);
+      expect([idsIn(older()), idsIn(path())]).toEqual([
+        [1, 2, 3, 4, 5],
+        [6, 7],
+      ]);
+      await writeAll(openAuditLog(folder, bytesMax), [8, 9, 1, 2]);
+      expect([idsIn(older()), idsIn(path())]).toEqual([[6, 7, 8, 9, 1], [2]]);
+      expect(readdirSync(folder).sort()).toEqual(['audit.1.jsonl', 'audit.jsonl']);
+      for (const file of [older(), path()]) expect(statSync(file).mode & 0o777).toBe(0o600);
+      expect(statSync(older()).size).toBe(bytesMax);
+    });
+
+    test('and cannot be moved takes no line; once it can be, no line is lost', async () => {
+      const log = openAuditLog(folder, bytesMax);
+      for (let id = 1; id <= 5; id++) await log.write(entry(id));
+      // A folder in its place cannot be replaced by a file.
+      mkdirSync(older());
+      await expect(log.write(entry(6))).rejects.toThrow();
+      rmdirSync(older());
+      await log.write(entry(7));
+      await log.close();
+      expect([idsIn(older()), idsIn(path())]).toEqual([[1, 2, 3, 4, 5], [7]]);
+    });
+
+    test('whose line was cut is complete in itself: the next file starts with a whole line', async () => {
+      appendFileSync(path(), '{"at":"'.padEnd(bytesMax, 'x'));
+      await writeAll(openAuditLog(folder, bytesMax), [1]);
+      expect(readFileSync(path(), 'utf8').startsWith('{')).toBe(true);
+      expect(idsIn(path())).toEqual([1]);
+    });
   });
 });
