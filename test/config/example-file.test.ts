@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { checkCatalog } from '#core/catalog/check-catalog.ts';
+import { atto } from '../inference/support.ts';
+import { load, mistakes } from './support.ts';
+
+const FILE = 'faregate.example.yaml';
+const textOf = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+
+test('the example file loads as it is, with the key from the environment', async () => {
+  const config = await load(textOf(FILE), { OPENROUTER_API_KEY: 'the-key' });
+  expect(config.notices).toEqual([]);
+  expect(checkCatalog(config)).toEqual([]);
+  expect(config.providers.map(({ id, apiKey }) => [id, apiKey?.reveal()])).toEqual([
+    ['openrouter', 'the-key'],
+    ['own-server', undefined],
+  ]);
+  expect(config.limits).toMatchObject({ callsPerMinute: 300, burst: 30, runningCalls: 8 });
+  expect(config.models.map((model) => model.id)).toEqual(['acme/small']);
+  expect(config.models[0]?.endpoints[0]?.prices).toMatchObject({
+    prompt: atto('0.0000001'),
+    completion: atto('0.0000004'),
+    overrides: [{ minPromptTokens: 16_000, prompt: atto('0.0000002') }],
+  });
+});
+
+test('without the key, the start says which line wants it, and nothing else is wrong', async () => {
+  const lines = await mistakes(textOf(FILE));
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toMatch(/^\d+:\d+ providers\[0\]\.apiKeyEnv: names a variable/);
+});
+
+test('the README names it', () => {
+  expect(textOf('README.md')).toContain(`(${FILE})`);
+});
