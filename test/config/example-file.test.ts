@@ -27,7 +27,9 @@ test('the example file loads as it is, with the key from the environment', async
 test('without the key, the start says which line wants it, and nothing else is wrong', async () => {
   const lines = await mistakes(textOf(FILE));
   expect(lines).toHaveLength(1);
-  expect(lines[0]).toMatch(/^\d+:\d+ providers\[0\]\.apiKeyEnv: names a variable/);
+  expect(lines[0]).toMatch(
+    /^\d+:\d+ providers\[0\]\.apiKeyEnv: names an environment variable that is not set/,
+  );
 });
 
 test('the README names it', () => {
