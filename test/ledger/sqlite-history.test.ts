@@ -121,13 +121,16 @@ test('a pending call costs nothing yet, and counts once when it is priced', asyn
   ]);
 });
 
-test('usage is summed by the day on which a call started, and by model', async () => {
+test('usage is summed by agent, the day on which a call started, and model', async () => {
   const world = await openWorld();
   await run(world, ...agentWith(100n), ...call(1, 1n), ...call(2, 2n), does(reserve(3, 10n), ok));
   await run(world, ...call(4, 4n, { call: { ...callFacts, model: 'acme/large', modelName: 'Acme Large' } }));
   world.clock.set(world.clock.now() + DAY_MS);
   await run(world, does(settle(3, 3n), charged(3n)));
   await run(world, ...call(5, 5n, { callId: callIdAt(world.clock.now(), 5) }));
+  await run(world, does(setAgent({ agentId: 2 }), ok), does(putKey(3, { agentId: 2 }), ok));
+  await run(world, does(grant(100n, { agentId: 2 }), ok));
+  await run(world, ...call(6, 7n, { agentId: 2, keyId: 3, callId: callIdAt(world.clock.now(), 6) }));
   const usage = await world.ledger.history.usage({ agentId: 1, fromDay: '2026-11-18', toDay: '2026-11-19' });
   if (usage === 'unavailable') throw new Error('unavailable');
   expect(usage.map((row) => [row.day, row.model, row.calls, row.tokens, row.chargedNanoUsd])).toEqual([
@@ -140,6 +143,9 @@ test('usage is summed by the day on which a call started, and by model', async (
   ).toHaveLength(1);
   expect(
     await world.ledger.history.usage({ agentId: 2, fromDay: '2026-11-18', toDay: '2026-11-19' }),
+  ).toMatchObject([{ day: '2026-11-19', calls: 1, tokens: 30, chargedNanoUsd: 7n }]);
+  expect(
+    await world.ledger.history.usage({ agentId: 3, fromDay: '2026-11-18', toDay: '2026-11-19' }),
   ).toEqual([]);
 });
 
