@@ -62,7 +62,8 @@ export async function startGateway(
     clock,
     log,
   });
-  const publicServer = createPublicServer((req, res) => app(req, res));
+  const answerIds = { ids: deps.gateway.ids, callIdHeader: server.callIdHeader };
+  const publicServer = createPublicServer((req, res) => app(req, res), answerIds);
   const port = await publicServer.listen(server.port, server.host);
   const baseUrl = server.publicUrl ?? `http://${server.host}:${port}/v1`;
   const app = buildApp(deps, documentText, server.port === 0 ? baseUrl : publicUrl);
@@ -73,6 +74,7 @@ export async function startGateway(
     },
     metrics: deps.registry,
     admin: admin.app,
+    answerIds,
   });
   const internalPort = await internalServer.listen(server.internalPort, server.internalHost);
 

@@ -6,8 +6,6 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { systemClock } from '#core/clock.ts';
-import { createIdSource } from '#core/ids.ts';
 import {
   CONNECTIONS_CHECK_MS,
   CONNECTIONS_MAX,
@@ -36,7 +34,7 @@ export interface ServerLimits {
   connectionsMax: number;
 }
 
-export interface ServerOptions extends ServerLimits, AnswerIds {}
+export type ServerOptions = Partial<ServerLimits> & AnswerIds;
 
 const defaultLimits: ServerLimits = {
   headersBytes: HEADERS_BYTES,
@@ -48,13 +46,10 @@ const defaultLimits: ServerLimits = {
 };
 
 /**
- * A server that bounds what a client may take of it, and answers even a broken request in our error shape. Without
- * `ids` of its own it makes ids that no ledger knows, under the spec's name for the header.
+ * A server that bounds what a client may take of it, and answers even a broken request in our error shape.
  */
-export function createHttpServer(listener: RequestListener, options: Partial<ServerOptions> = {}): Server {
-  const { ids = createIdSource(systemClock), callIdHeader = 'x-service-call-id', ...limits } = options;
-  const answerIds: AnswerIds = { ids, callIdHeader };
-  const bounds = { ...defaultLimits, ...limits };
+export function createHttpServer(listener: RequestListener, options: ServerOptions): Server {
+  const bounds = { ...defaultLimits, ...options };
   const server = createServer({
     maxHeaderSize: bounds.headersBytes,
     headersTimeout: bounds.headersTimeoutMs,
@@ -69,14 +64,14 @@ export function createHttpServer(listener: RequestListener, options: Partial<Ser
   server.maxConnections = bounds.connectionsMax;
   const serve = (req: IncomingMessage, res: ServerResponse) => {
     noteAnswer(req, res);
-    if (lacksHost(req)) refuseMissingHost(res, answerIds);
+    if (lacksHost(req)) refuseMissingHost(res, options);
     else listener(req, res);
   };
   server.on('request', serve);
   // Node would tell the client to go on before anybody looked at its key; `readBody` does it.
   server.on('checkContinue', serve);
-  server.on('checkExpectation', (_req, res) => refuseExpectation(res, answerIds));
-  server.on('clientError', (error, socket) => answerBrokenRequest(error, socket, answerIds));
+  server.on('checkExpectation', (_req, res) => refuseExpectation(res, options));
+  server.on('clientError', (error, socket) => answerBrokenRequest(error, socket, options));
   return server;
 }
 

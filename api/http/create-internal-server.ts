@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Registry } from 'prom-client';
 import { errorBody } from '../contract/error-body.ts';
 import { apiError } from '../contract/errors.ts';
+import type { AnswerIds } from './broken-request.ts';
 import { createHttpServer, listen } from './create-http-server.ts';
 import { sendJson } from './send-json.ts';
 
@@ -11,6 +12,7 @@ export interface InternalServerParts {
   metrics: Registry;
   /** Everything below `/admin`, the path as sent. */
   admin: RequestListener;
+  answerIds: AnswerIds;
 }
 
 export interface InternalServer {
@@ -20,7 +22,12 @@ export interface InternalServer {
 }
 
 /** For the operator, on a port of its own: `/livez`, `/readyz`, `/metrics`, `/admin/…`. */
-export function createInternalServer({ checks, metrics, admin }: InternalServerParts): InternalServer {
+export function createInternalServer({
+  checks,
+  metrics,
+  admin,
+  answerIds,
+}: InternalServerParts): InternalServer {
   const server = createHttpServer((req, res) => {
     const [path = ''] = (req.url ?? '').split('?');
     if (path.startsWith('/admin/')) admin(req, res);
@@ -29,7 +36,7 @@ export function createInternalServer({ checks, metrics, admin }: InternalServerP
     else if (path === '/readyz') answerReady(res, checks);
     else if (path === '/metrics') answerMetrics(req, res, metrics);
     else notFound(res);
-  });
+  }, answerIds);
   return {
     listen: (port, host) => listen(server, port, host),
     close: () =>

@@ -15,10 +15,7 @@ export interface PublicServer {
   destroy(): void;
 }
 
-export function createPublicServer(
-  listener: RequestListener,
-  options?: Partial<ServerOptions>,
-): PublicServer {
+export function createPublicServer(listener: RequestListener, options: ServerOptions): PublicServer {
   const open = new Set<ServerResponse>();
   let drained: Promise<void> | null = null;
   let allClosed: () => void = () => undefined;

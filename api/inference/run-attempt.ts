@@ -3,6 +3,7 @@ import { type ApiError, apiError } from '../contract/errors.ts';
 import { answerHeaders } from './answer-headers.ts';
 import type { Candidate } from './call-plan.ts';
 import { collectAnswer } from './collect-answer.ts';
+import { contextTokens } from './estimate.ts';
 import { buildChatBody } from './formats/chat-body.ts';
 import { type ChatEvent, ERROR_NEEDLE, saysError } from './formats/chat-stream.ts';
 import { type JsonObject, memberBytes, memberSize, memberText, scanJsonObject } from './json-object.ts';
@@ -55,11 +56,11 @@ export async function runAttempt(call: RunningCall, candidate: Candidate): Promi
   if (!started.ok) return failed(failureOf(call, started.cause), call.endedByUs === null);
 
   call.generationId = headerText(upstream, 'x-generation-id');
-  if (upstream.status !== 200) return readRefusal(call, upstream);
+  if (upstream.status !== 200) return readRefusal(call, candidate, upstream);
   const contentType = headerText(upstream, 'content-type') ?? '';
   if (plan.stream && contentType.startsWith('text/event-stream'))
     return relayStream(call, candidate, upstream);
-  return readAnswer(call, upstream);
+  return readAnswer(call, candidate, upstream);
 }
 
 const failed = (error: ApiError, mayFallBack: boolean, usage: Usage | null = null): FailedAttempt => ({
@@ -77,7 +78,11 @@ function failureOf(call: RunningCall, cause: UpstreamFailure | 'too_large'): Api
   return apiError(cause === 'unreachable' ? 'upstream_unreachable' : 'provider_error');
 }
 
-async function readRefusal(call: RunningCall, upstream: UpstreamRequest): Promise<Attempt> {
+async function readRefusal(
+  call: RunningCall,
+  candidate: Candidate,
+  upstream: UpstreamRequest,
+): Promise<Attempt> {
   const body = await collectAnswer(upstream, ERROR_BODY_BYTES);
   if (!body.ok && call.endedByUs !== null) return failed(failureOf(call, body.cause), false);
   const value = body.ok ? parseJson(body.bytes) : undefined;
@@ -85,11 +90,16 @@ async function readRefusal(call: RunningCall, upstream: UpstreamRequest): Promis
     upstream.status,
     value,
     headerText(upstream, 'retry-after') ?? undefined,
+    contextTokens(candidate),
   );
   return failed(error, mayFallBack);
 }
 
-async function readAnswer(call: RunningCall, upstream: UpstreamRequest): Promise<Attempt> {
+async function readAnswer(
+  call: RunningCall,
+  candidate: Candidate,
+  upstream: UpstreamRequest,
+): Promise<Attempt> {
   const body = await collectAnswer(upstream, JSON_ANSWER_BYTES);
   if (!body.ok) return failed(failureOf(call, body.cause), body.cause === 'cut');
   const value = parseJson(body.bytes);
@@ -102,7 +112,7 @@ async function readAnswer(call: RunningCall, upstream: UpstreamRequest): Promise
   call.generationId ??= textOrNull(memberText(answer, 'id') ?? '');
   if (hasError(answer)) {
     // A provider can answer 200 with an error inside, and still bill for it.
-    const { error, mayFallBack } = readUpstreamError(200, value, undefined);
+    const { error, mayFallBack } = readUpstreamError(200, value, undefined, contextTokens(candidate));
     return failed(error, mayFallBack, usage);
   }
   const choicesBytes = memberSize(answer, 'choices');
@@ -145,7 +155,8 @@ async function relayStream(
     case 'complete':
       return { kind: 'stream', usage, usageObject: sent?.object ?? null, usageEvent, deliveredTokens };
     case 'error': {
-      const { error, mayFallBack } = readUpstreamError(200, parseJson(end.event), undefined);
+      const event = parseJson(end.event);
+      const { error, mayFallBack } = readUpstreamError(200, event, undefined, contextTokens(candidate));
       return {
         kind: 'failed',
         error,

@@ -20,7 +20,7 @@ export function readUpstreamError(
   status: number,
   body: unknown,
   retryAfter: string | undefined,
-  contextTokens?: number,
+  contextTokens: number,
 ): UpstreamError {
   const detail = findDetail(body);
   const code = codeOf(effectiveStatus(status, detail), detail);
@@ -37,11 +37,7 @@ export function readUpstreamError(
 }
 
 /** `null`: the table's own sentence. Only of what the caller can mend are the provider's words shown. */
-function messageOf(
-  code: ErrorCode,
-  detail: Record<string, unknown>,
-  contextTokens: number | undefined,
-): string | null {
+function messageOf(code: ErrorCode, detail: Record<string, unknown>, contextTokens: number): string | null {
   const text = textOf(detail);
   switch (code) {
     case 'invalid_request':
@@ -49,8 +45,8 @@ function messageOf(
       return text === null ? null : `The provider refused the request: ${text}`;
     case 'request_too_large': {
       if (!isTooLong(detail) && !namesOf(detail).some((name) => OVER_CONTEXT.has(name))) return null;
-      const length = contextTokens === undefined ? '' : ` of ${contextTokens} tokens`;
-      return `The prompt does not fit the model's context${length}${text === null ? '; shorten it.' : `: ${text}`}`;
+      const sentence = `The prompt does not fit the model's context of ${contextTokens} tokens`;
+      return text === null ? `${sentence}; shorten it.` : `${sentence}: ${text}`;
     }
     default:
       return null;

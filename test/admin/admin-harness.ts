@@ -103,20 +103,20 @@ export async function startTestAdmin({
     onChange: (changed) => catalog.apply(changed),
     onReload: () => undefined,
   });
+  const answerIds = { ids: createIdSource(clock), callIdHeader: 'x-service-call-id' };
   const admin = buildAdmin({
     ledger: wrap(ledger),
     history: historyOf(calls),
     catalog,
     config,
     pepper,
-    ids: createIdSource(clock),
+    ...answerIds,
     clock,
     log: { info: note, warn: note, error: note },
     dataDir,
     token: new Secret(TOKEN),
-    callIdHeader: 'x-service-call-id',
   });
-  const server = createInternalServer({ checks: {}, metrics: new Registry(), admin: admin.app });
+  const server = createInternalServer({ checks: {}, metrics: new Registry(), admin: admin.app, answerIds });
   const bound = await server.listen(port, '127.0.0.1');
   const url = `http://127.0.0.1:${bound}/admin`;
 

@@ -89,6 +89,24 @@ describe.each([false, true])('when the provider of a call (stream: %s)', (stream
   });
 });
 
+describe('a prompt longer than the model’s context', () => {
+  it.each([
+    [false, 400],
+    [true, 400],
+    [false, 200],
+    [true, 200],
+  ])('(stream: %s, the provider says so with %i) is told how long it is', async (stream, status) => {
+    agent = await gateway.newAgent();
+    const type = 'context_length_exceeded';
+    gateway.provider.next({ ...error(400, { type }), status, usageFields: { cost: '0' } });
+    const res = await gateway.post(hello({ stream }), { agent });
+    expect(res.status).toBe(413);
+    const { code, message } = JSON.parse(await res.text()).error;
+    expect(code).toBe('request_too_large');
+    expect(message).toContain("does not fit the model's context of 32768 tokens");
+  });
+});
+
 describe('usage that cannot be right', () => {
   it.each([
     ['negative cost', { usageFields: { cost: '-1' } }],

@@ -1,7 +1,10 @@
 import { Counter, Registry } from 'prom-client';
 import { afterAll, describe, expect, test } from 'vitest';
+import { systemClock } from '#core/clock.ts';
+import { createIdSource } from '#core/ids.ts';
 import { createInternalServer } from '../../api/http/create-internal-server.ts';
 
+const answerIds = { ids: createIdSource(systemClock), callIdHeader: 'x-service-call-id' };
 const metrics = new Registry();
 new Counter({ name: 'calls_total', help: 'Calls.', registers: [metrics] }).inc(3);
 const state = { journal: true, catalog: true };
@@ -15,6 +18,7 @@ const server = createInternalServer({
   },
   metrics,
   admin: (req, res) => res.end(`admin got ${req.method} ${req.url}`),
+  answerIds,
 });
 const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`;
 afterAll(() => server.close());
@@ -64,7 +68,12 @@ test('metrics that fail answer 500 and tell nothing', async () => {
       throw new Error('10.0.0.7 is down');
     },
   });
-  const other = createInternalServer({ checks: {}, metrics: broken, admin: (_req, res) => res.end() });
+  const other = createInternalServer({
+    checks: {},
+    metrics: broken,
+    admin: (_req, res) => res.end(),
+    answerIds,
+  });
   const answer = await fetch(`http://127.0.0.1:${await other.listen(0, '127.0.0.1')}/metrics`);
   expect(answer.status).toBe(500);
   expect(await answer.text()).not.toContain('10.0.0.7');

@@ -86,7 +86,7 @@ mountRouter(app, router, {
   log,
 });
 mountNotFound(app, { basePath: '/admin', ids, callIdHeader: 'x-service-call-id', log });
-const server = createPublicServer(app);
+const server = createPublicServer(app, { ids, callIdHeader: 'x-service-call-id' });
 const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}/admin`;
 afterAll(async () => {
   server.destroy();

@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ErrorCode, errorTable } from '../../api/contract/errors.ts';
-import { readUpstreamError } from '../../api/inference/upstream-error.ts';
+import { readUpstreamError as readWithContext } from '../../api/inference/upstream-error.ts';
+
+const readUpstreamError = (
+  status: number,
+  body: unknown,
+  retryAfter: string | undefined,
+  contextTokens = 8_192,
+) => readWithContext(status, body, retryAfter, contextTokens);
 
 const codeOf = (status: number, body: unknown) => readUpstreamError(status, body, undefined).error.code;
 const router = (status: number, errorType: string, message = 'x') => ({
@@ -361,7 +368,7 @@ describe('what a caller reads of it', () => {
 
 describe('a prompt longer than the model’s context', () => {
   const said = 'maximum context length is 8192 tokens. However, you requested 9000 tokens.';
-  const messageOf = (body: unknown, contextTokens?: number) => {
+  const messageOf = (body: unknown, contextTokens: number) => {
     const { error } = readUpstreamError(400, body, undefined, contextTokens);
     expect(error.code).toBe('request_too_large');
     return error.message;
@@ -379,8 +386,8 @@ describe('a prompt longer than the model’s context', () => {
     );
   });
 
-  it('without a known length, learns what the provider says, and not who it is', () => {
-    const message = messageOf(router(400, 'token_limit_exceeded', `OpenAI's ${said}`));
+  it('learns what the provider says, and not who it is', () => {
+    const message = messageOf(router(400, 'token_limit_exceeded', `OpenAI's ${said}`), 32_768);
     expect(message).toContain('8192 tokens');
     expect(message).not.toContain('OpenAI');
   });
