@@ -127,7 +127,7 @@ export const JOURNAL_QUEUE_EVENTS_MAX = 20_000;
 /** In one commit, which is one row: a recovery folds a row without a pause. */
 export const JOURNAL_BATCH_EVENTS_MAX = 500;
 /** After a commit of so many events the next one gathers for so many turns of the event loop. */
-export const JOURNAL_LOADED_EVENTS = 8;
+export const JOURNAL_LOADED_EVENTS = 4;
 export const JOURNAL_LOADED_TURNS = 3;
 /** Ended calls that wait for their rows in the history; see sqlite-journal.ts. */
 export const PROJECTION_ROWS = 512;
