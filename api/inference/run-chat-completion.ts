@@ -307,7 +307,8 @@ function endOf(call: RunningCall, cost: CallCost): CallEnd {
     httpStatus: null,
     errorCode: null,
     tokens: cost.tokens,
-    durationMs: gateway.clock.now() - startedAtMs,
+    // A clock that was set back would make it negative.
+    durationMs: Math.max(0, gateway.clock.now() - startedAtMs),
   };
 }
 

@@ -2,6 +2,7 @@ import { crc32 } from 'node:zlib';
 import { z } from 'zod';
 import { callEnd, callFacts, pendingPrice, savedPrice } from '../events/ledger-event.ts';
 import { checkIdentity } from './check-identity.ts';
+import { DoneCalls } from './done-calls.ts';
 import type { AgentState, Hold, KeyState, PeriodSum } from './state.ts';
 
 /**
@@ -181,7 +182,7 @@ function toState(snapshot: AgentSnapshot): AgentState {
     movedOutNanoUsd: BigInt(snapshot.movedOutNanoUsd),
     leases: toMap(snapshot.leases),
     holds: toMap(snapshot.holds.map((hold) => [hold.callId, toHold(hold)])),
-    done: toMap(
+    done: new DoneCalls(
       snapshot.done.map(([callId, nonce, charged, settledAtMs]) => [
         callId,
         { nonce, chargedNanoUsd: BigInt(charged), settledAtMs },

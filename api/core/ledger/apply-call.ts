@@ -84,9 +84,10 @@ export function applySettled(agent: AgentState, event: LedgerEventOf<'settled'>)
 /** The charge takes what ends soonest; the rest goes back to its lot, even to one that has ended. */
 function returnRest(hold: Hold, lots: readonly Lot[], charged: bigint): void {
   let left = charged;
-  for (const [i, { nanoUsd }] of hold.allocations.entries()) {
+  for (let i = 0; i < lots.length; i++) {
     const lot = lots[i];
-    if (lot === undefined) continue;
+    const nanoUsd = hold.allocations[i]?.nanoUsd;
+    if (lot === undefined || nanoUsd === undefined) continue;
     const taken = minBigint(left, nanoUsd);
     left -= taken;
     lot.heldNanoUsd -= nanoUsd;

@@ -1,3 +1,4 @@
+import { DoneCalls } from './done-calls.ts';
 import type { AgentState, LedgerState } from './state.ts';
 
 export const emptyLedger = (): LedgerState => ({ agents: new Map(), keysByHash: new Map() });
@@ -20,7 +21,7 @@ export function newAgent(agentId: number, name: string, createdAtMs: number): Ag
     startsTatUs: 0,
     leases: new Map(),
     holds: new Map(),
-    done: new Map(),
+    done: new DoneCalls(),
     keys: new Map(),
     chargedToday: { periodStartMs: 0, nanoUsd: 0n },
     grants: new Map(),

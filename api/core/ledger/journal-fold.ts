@@ -5,6 +5,7 @@ import { DONE_KEPT_MS } from '../limits.ts';
 import { deserializeAgent, serializeAgent } from './agent-snapshot.ts';
 import { foldEvent } from './apply.ts';
 import { checkIdentity } from './check-identity.ts';
+import { DoneCalls } from './done-calls.ts';
 import { addAgent, emptyLedger } from './empty-ledger.ts';
 import type { AgentRow, EndedCall, Journal, JournalHead, JournalRow } from './journal.ts';
 import { JournalDamagedError, JournalError } from './journal-errors.ts';
@@ -37,7 +38,7 @@ export async function foldJournal(journal: Journal, file: string): Promise<Folde
   return folded;
 }
 
-const NO_DONE: AgentState['done'] = new Map();
+const NO_DONE = new DoneCalls();
 
 /** Ended calls stand in the journal's own rows. */
 export const toAgentRow = (agent: AgentState): AgentRow => ({

@@ -1,6 +1,7 @@
 import type { CallEnd, CallFacts, KeyLimit, PendingPrice, SavedPrice } from '../events/ledger-event.ts';
 import type { CallId } from '../ids.ts';
 import type { NanoUsd } from '../money.ts';
+import type { DoneCalls } from './done-calls.ts';
 
 /** Everything the ledger knows. Changed only by `apply`. */
 export interface LedgerState {
@@ -41,8 +42,8 @@ export interface AgentState {
   /** Slots of running calls and when each frees itself. A lapsed lease says nothing about the hold. */
   leases: Map<CallId, number>;
   holds: Map<CallId, Hold>;
-  /** Ended calls of the last hour (and up to a minute more), oldest first, so that a repeated command is answered as it was. */
-  done: Map<CallId, DoneCall>;
+  /** Ended calls of the last hour (and up to a minute more), so that a repeated command is answered as it was. */
+  done: DoneCalls;
   keys: Map<number, KeyState>;
   /** What today's calls charged, for the daily share. */
   chargedToday: PeriodSum;
