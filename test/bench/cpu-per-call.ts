@@ -27,20 +27,19 @@ export async function measureCpu(
   sizes: Sizes,
 ): Promise<CpuFigures[]> {
   const body = callBody(benchModels.atOnce, stream);
+  const callers = stream ? sizes.streamCallers : sizes.callers;
   const runs = targets.map((target) => ({
     pool: new Pool(target.origin, { allowH2: false }),
     figures: emptyFigures(target),
   }));
   for (const { pool, figures } of runs) {
-    figures.loads.push(
-      await runLoad(pool, figures.target, body, { callers: sizes.callers, durationMs: sizes.warmUpMs }),
-    );
+    figures.loads.push(await runLoad(pool, figures.target, body, { callers, durationMs: sizes.warmUpMs }));
   }
   for (let round = 0; round < sizes.rounds; round++) {
     for (const { pool, figures } of shuffled(runs)) {
       const { target } = figures;
       const before = cpuMs(target.pid);
-      const load = await runLoad(pool, target, body, { callers: sizes.callers, durationMs: sizes.sliceMs });
+      const load = await runLoad(pool, target, body, { callers, durationMs: sizes.sliceMs });
       await pause(SETTLING_MS);
       const used = cpuMs(target.pid) - before;
       figures.loads.push(load);

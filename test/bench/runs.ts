@@ -30,7 +30,8 @@ export async function runCpu(
   const what = stream ? '50-chunk stream' : 'small JSON call';
   await money?.begin();
   const figures = await measureCpu([bare, underTest], stream, sizes);
-  report.heading(`CPU per ${what}, ${sizes.callers} callers, ${sizes.rounds} rounds of ${sizes.sliceMs} ms`);
+  const callers = stream ? sizes.streamCallers : sizes.callers;
+  report.heading(`CPU per ${what}, ${callers} callers, ${sizes.rounds} rounds of ${sizes.sliceMs} ms`);
   for (const each of figures) report.line(cpuLine(each));
   const [ofBare, ofGateway] = figures;
   const ratios = (ofGateway?.cpuMsPerCall ?? []).map(
