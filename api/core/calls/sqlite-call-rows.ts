@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { DAY_MS } from '../clock.ts';
 import type { CallRecord } from './call-record.ts';
 
@@ -59,49 +59,29 @@ export function createCallWriter(db: DatabaseSync): (rows: CallRow[]) => void {
       completion_tokens = excluded.completion_tokens, reasoning_tokens = excluded.reasoning_tokens,
       cached_tokens = excluded.cached_tokens, charged_nano_usd = excluded.charged_nano_usd`);
   const addUsage = db.prepare(`
-    INSERT INTO usage_days VALUES (?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO usage_days VALUES (?, ?, ?, ?, 1, ?, ?)
     ON CONFLICT (agent_id, day, model) DO UPDATE SET
-      model_name = excluded.model_name, calls = calls + excluded.calls, tokens = tokens + excluded.tokens,
+      model_name = excluded.model_name, calls = calls + 1, tokens = tokens + excluded.tokens,
       charged_nano_usd = charged_nano_usd + excluded.charged_nano_usd`);
   return (rows) => {
     // In the order of the indexes, so that one page is changed once.
     rows.sort((a, b) => Number(a[AGENT_ID]) - Number(b[AGENT_ID]) || Number(a[CALL_ID]) - Number(b[CALL_ID]));
-    for (const row of rows) putCall.run(...row);
-    for (const { agentId, day, model, modelName, calls, tokens, charged } of sumUsage(rows)) {
-      addUsage.run(agentId, day, model, modelName, calls, tokens, charged);
+    for (const row of rows) {
+      putCall.run(...row);
+      if (row[OUTCOME] !== 'pending') addUsage.run(...usageOf(row));
     }
   };
 }
 
-interface UsageSum {
-  agentId: number;
-  day: number;
-  model: string;
-  modelName: string;
-  calls: number;
-  tokens: number;
-  charged: bigint;
-}
-
-/** Summed before they are written: most calls of one moment share a few agents and models. */
-function sumUsage(rows: readonly CallRow[]): Iterable<UsageSum> {
-  const sums = new Map<string, UsageSum>();
-  for (const row of rows) {
-    if (row[OUTCOME] === 'pending') continue;
-    const agentId = Number(row[AGENT_ID]);
-    const day = Math.floor(Number(row[STARTED_AT_MS]) / DAY_MS);
-    const model = String(row[MODEL]);
-    const modelName = String(row[MODEL_NAME]);
-    const place = `${agentId} ${day} ${model}`;
-    let sum = sums.get(place);
-    if (sum === undefined) {
-      sum = { agentId, day, model, modelName, calls: 0, tokens: 0, charged: 0n };
-      sums.set(place, sum);
-    }
-    sum.modelName = modelName;
-    sum.calls++;
-    sum.tokens += Number(row[PROMPT_TOKENS]) + Number(row[COMPLETION_TOKENS]);
-    sum.charged += BigInt(row[CHARGED] ?? 0);
-  }
-  return sums.values();
+function usageOf(row: CallRow): SQLInputValue[] {
+  const day = Math.floor(Number(row[STARTED_AT_MS]) / DAY_MS);
+  const tokens = Number(row[PROMPT_TOKENS]) + Number(row[COMPLETION_TOKENS]);
+  return [
+    row[AGENT_ID] ?? null,
+    day,
+    row[MODEL] ?? null,
+    row[MODEL_NAME] ?? null,
+    tokens,
+    row[CHARGED] ?? null,
+  ];
 }
