@@ -1,7 +1,6 @@
 import { flushCompileCache } from 'node:module';
 import { FolderInUseError, JournalError } from '#core/ledger/journal-errors.ts';
 import { createLog } from '#core/log.ts';
-import { makePrivateFolder } from '#core/private-folder.ts';
 import { ConfigError } from './config/config-error.ts';
 import { loadConfig } from './config.ts';
 import { banner, ensureDemo } from './demo.ts';
@@ -10,7 +9,6 @@ import { startGateway } from './start-gateway.ts';
 /** `make run`: one process, everything in it. Ctrl-C drains; a second one cuts. */
 async function main(): Promise<void> {
   const config = await loadConfig();
-  makePrivateFolder(config.storage.dataDir);
   const log = createLog();
   for (const notice of config.notices) log.warn(notice);
   const gateway = await startGateway(config, { log });

@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { openLocked, sqliteFailure } from '../drivers/sqlite.ts';
+import { makePrivateFolder } from '../private-folder.ts';
 import { FolderInUseError } from './journal-errors.ts';
 
 export interface FolderLock {
@@ -14,7 +15,7 @@ export interface FolderLock {
  * process closes the file, and the ledger's own file is read by backups.
  */
 export function lockFolder(folder: string): FolderLock {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makePrivateFolder(folder);
   const pidFile = join(folder, 'ledger.pid');
   const db = takeLock(folder, pidFile);
   writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
