@@ -9,7 +9,7 @@ import { type ApiError, apiError, isApiError } from '../contract/errors.ts';
 import type { CallPlan, Candidate } from './call-plan.ts';
 import { countMedia } from './content-policy.ts';
 import { refuseFields } from './field-policy.ts';
-import { countKeys, type JsonObject, scanJsonObject } from './json-object.ts';
+import { countKeys, type JsonObject, readJsonObject } from './json-object.ts';
 import { refuseAgent } from './refuse-start.ts';
 import { refuseTools } from './tool-policy.ts';
 
@@ -89,31 +89,22 @@ const CAP_FIELDS: ReadonlySet<string> = new Set(['max_tokens', 'max_completion_t
 
 function parseBody(bytes: Buffer): { object: JsonObject; value: Record<string, unknown> } | ApiError {
   if (!isUtf8(bytes)) return badBody('The body is not valid UTF-8.');
-  // The scan first: it bounds depth and keys before JSON.parse builds a value of them.
-  const object = scanJsonObject(bytes, JSON_KEYS_MAX);
-  if (object === 'too_deep') return badBody(`The body nests deeper than ${JSON_DEPTH_MAX} levels.`);
-  if (object === 'too_many_keys') return badBody(`The body has more than ${JSON_KEYS_MAX} keys.`);
-  const value = parseJson(bytes);
-  if (value === undefined) return badBody('The body is not valid JSON.');
-  if (object === 'not_an_object' || !isRecord(value)) return badBody('The body has to be a JSON object.');
+  const read = readJsonObject(bytes, JSON_KEYS_MAX);
+  if (read === 'too_deep') return badBody(`The body nests deeper than ${JSON_DEPTH_MAX} levels.`);
+  if (read === 'too_many_keys') return badBody(`The body has more than ${JSON_KEYS_MAX} keys.`);
+  if (read === 'not_json') return badBody('The body is not valid JSON.');
+  if (read === 'not_an_object') return badBody('The body has to be a JSON object.');
+  const { object, value } = read;
   // V8 misreads such keys once another body has prepared it (nodejs/node issue 63785): what JSON.parse shows us as
   // a harmless name may be `tools` to the provider.
   if (object.disguisedKey !== null)
     return badBody(`Write the key \`${object.disguisedKey.slice(0, KEY_CHARS_SHOWN)}\` without escapes.`);
   if (countKeys(value) !== object.keyCount) return badBody('A key stands twice in one object of the body.');
-  return { object, value };
+  return read;
 }
 
 const KEY_CHARS_SHOWN = 64;
 const badBody = (message: string): ApiError => apiError('invalid_request', { message });
-
-function parseJson(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    return undefined;
-  }
-}
 
 /** The wanted model's endpoints, then those of the fallbacks. Every id has to be served, used or not. */
 function resolveModels(

@@ -1,3 +1,5 @@
+import { isAscii } from 'node:buffer';
+import { isRecord } from '#core/is-record.ts';
 import { JSON_DEPTH_MAX } from '#core/limits.ts';
 
 /**
@@ -39,10 +41,37 @@ const COMMA = 0x2c;
  * JSON: parse the text too. Depth and keys are bounded before anything is built from them; `keysMax` only for what
  * callers send, because an honest answer with log probabilities holds tens of thousands.
  */
-export function scanJsonObject(bytes: Buffer, keysMax = Number.POSITIVE_INFINITY): JsonObject | ScanFailure {
-  // A character for each byte, so that places in the text are places in the bytes: a string is searched twice as
-  // fast as a buffer.
-  const text = bytes.toString('latin1');
+export function scanJsonObject(bytes: Buffer): JsonObject | ScanFailure {
+  return scan(bytes, bytes.toString('latin1'), Number.POSITIVE_INFINITY);
+}
+
+/** Scanned and parsed: in ASCII, as most texts are, one string serves both. Not UTF-8 is for the caller to see. */
+export function readJsonObject(
+  bytes: Buffer,
+  keysMax = Number.POSITIVE_INFINITY,
+): { object: JsonObject; value: Record<string, unknown> } | ScanFailure | 'not_json' {
+  const latin1 = bytes.toString('latin1');
+  // The scan first: it bounds depth and keys before JSON.parse builds a value of them.
+  const object = scan(bytes, latin1, keysMax);
+  if (object === 'too_deep' || object === 'too_many_keys') return object;
+  const value = parseJson(isAscii(bytes) ? latin1 : bytes.toString('utf8'));
+  if (value === undefined) return 'not_json';
+  return object === 'not_an_object' || !isRecord(value) ? 'not_an_object' : { object, value };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * `text` has a character for each byte, so that its places are places in the bytes: a string is searched twice as
+ * fast as a buffer.
+ */
+function scan(bytes: Buffer, text: string, keysMax: number): JsonObject | ScanFailure {
   const end = text.length;
   let at = skipSpace(text, 0);
   if (text.charCodeAt(at) !== OPEN_BRACE) return 'not_an_object';

@@ -1,12 +1,18 @@
 import { ERROR_BODY_BYTES, JSON_ANSWER_BYTES } from '#core/limits.ts';
 import { type ApiError, apiError } from '../contract/errors.ts';
 import { answerHeaders } from './answer-headers.ts';
-import type { Candidate } from './call-plan.ts';
-import { collectAnswer } from './collect-answer.ts';
+import { type Collected, collectAnswer } from './collect-answer.ts';
 import { contextTokens } from './estimate.ts';
 import { buildChatBody } from './formats/chat-body.ts';
 import { type ChatEvent, ERROR_NEEDLE, saysError } from './formats/chat-stream.ts';
-import { type JsonObject, memberBytes, memberSize, memberText, scanJsonObject } from './json-object.ts';
+import {
+  type JsonObject,
+  memberBytes,
+  memberSize,
+  memberText,
+  readJsonObject,
+  scanJsonObject,
+} from './json-object.ts';
 import type { RunningCall } from './running-call.ts';
 import { StreamRelay } from './stream-relay.ts';
 import { readUpstreamError } from './upstream-error.ts';
@@ -44,11 +50,12 @@ export interface FailedAttempt {
   deliveredTokens: number;
 }
 
-export async function runAttempt(call: RunningCall, candidate: Candidate): Promise<Attempt> {
+/** At the call's present candidate. */
+export async function runAttempt(call: RunningCall): Promise<Attempt> {
   const { gateway, plan, agentId } = call.options;
   call.generationId = null;
   const sentAtMs = gateway.clock.monotonicMs();
-  const upstream = call.dispatch(candidate, buildChatBody(plan, candidate, agentId));
+  const upstream = call.dispatch(buildChatBody(plan, call.candidate, agentId));
   const started = await upstream.started;
   const providerMs = gateway.clock.monotonicMs() - sentAtMs;
   call.providerMs += providerMs;
@@ -56,11 +63,12 @@ export async function runAttempt(call: RunningCall, candidate: Candidate): Promi
   if (!started.ok) return failed(failureOf(call, started.cause), call.endedByUs === null);
 
   call.generationId = headerText(upstream, 'x-generation-id');
-  if (upstream.status !== 200) return readRefusal(call, candidate, upstream);
+  if (upstream.status !== 200) {
+    return readRefusal(call, upstream, await collectAnswer(upstream, ERROR_BODY_BYTES));
+  }
   const contentType = headerText(upstream, 'content-type') ?? '';
-  if (plan.stream && contentType.startsWith('text/event-stream'))
-    return relayStream(call, candidate, upstream);
-  return readAnswer(call, candidate, upstream);
+  if (plan.stream && contentType.startsWith('text/event-stream')) return relayStream(call, upstream);
+  return readAnswer(call, await collectAnswer(upstream, JSON_ANSWER_BYTES));
 }
 
 const failed = (error: ApiError, mayFallBack: boolean, usage: Usage | null = null): FailedAttempt => ({
@@ -78,33 +86,23 @@ function failureOf(call: RunningCall, cause: UpstreamFailure | 'too_large'): Api
   return apiError(cause === 'unreachable' ? 'upstream_unreachable' : 'provider_error');
 }
 
-async function readRefusal(
-  call: RunningCall,
-  candidate: Candidate,
-  upstream: UpstreamRequest,
-): Promise<Attempt> {
-  const body = await collectAnswer(upstream, ERROR_BODY_BYTES);
+function readRefusal(call: RunningCall, upstream: UpstreamRequest, body: Collected): Attempt {
   if (!body.ok && call.endedByUs !== null) return failed(failureOf(call, body.cause), false);
   const value = body.ok ? parseJson(body.bytes) : undefined;
   const { error, mayFallBack } = readUpstreamError(
     upstream.status,
     value,
     headerText(upstream, 'retry-after') ?? undefined,
-    contextTokens(candidate),
+    contextTokens(call.candidate),
   );
   return failed(error, mayFallBack);
 }
 
-async function readAnswer(
-  call: RunningCall,
-  candidate: Candidate,
-  upstream: UpstreamRequest,
-): Promise<Attempt> {
-  const body = await collectAnswer(upstream, JSON_ANSWER_BYTES);
+function readAnswer(call: RunningCall, body: Collected): Attempt {
   if (!body.ok) return failed(failureOf(call, body.cause), body.cause === 'cut');
-  const value = parseJson(body.bytes);
-  const answer = value === undefined ? 'not_an_object' : scanJsonObject(body.bytes);
-  if (typeof answer === 'string') return failed(apiError('provider_error'), true);
+  const read = readJsonObject(body.bytes);
+  if (typeof read === 'string') return failed(apiError('provider_error'), true);
+  const { object: answer, value } = read;
 
   const usageBytes = memberBytes(answer, 'usage');
   const sent = usageBytes === undefined ? null : readUsage(usageBytes);
@@ -112,7 +110,7 @@ async function readAnswer(
   call.generationId ??= textOrNull(memberText(answer, 'id') ?? '');
   if (hasError(answer)) {
     // A provider can answer 200 with an error inside, and still bill for it.
-    const { error, mayFallBack } = readUpstreamError(200, value, undefined, contextTokens(candidate));
+    const { error, mayFallBack } = readUpstreamError(200, value, undefined, contextTokens(call.candidate));
     return failed(error, mayFallBack, usage);
   }
   const choicesBytes = memberSize(answer, 'choices');
@@ -129,11 +127,7 @@ async function readAnswer(
 
 const BYTES_PER_TOKEN = 4;
 
-async function relayStream(
-  call: RunningCall,
-  candidate: Candidate,
-  upstream: UpstreamRequest,
-): Promise<Attempt> {
+async function relayStream(call: RunningCall, upstream: UpstreamRequest): Promise<Attempt> {
   const relay = new StreamRelay({
     upstream,
     caller: call.caller,
@@ -142,8 +136,8 @@ async function relayStream(
       if (typeof object !== 'string') call.generationId = textOrNull(memberText(object, 'id') ?? '');
       return answerHeaders(call, 'text/event-stream; charset=utf-8');
     },
-    upstreamModel: candidate.endpoint.upstreamModel,
-    publicModel: candidate.model.id,
+    upstreamModel: call.candidate.endpoint.upstreamModel,
+    publicModel: call.candidate.model.id,
   });
   upstream.pipeTo(relay);
   const end = await relay.ended;
@@ -156,7 +150,7 @@ async function relayStream(
       return { kind: 'stream', usage, usageObject: sent?.object ?? null, usageEvent, deliveredTokens };
     case 'error': {
       const event = parseJson(end.event);
-      const { error, mayFallBack } = readUpstreamError(200, event, undefined, contextTokens(candidate));
+      const { error, mayFallBack } = readUpstreamError(200, event, undefined, contextTokens(call.candidate));
       return {
         kind: 'failed',
         error,

@@ -1,5 +1,7 @@
 import { SECOND_MS } from '#core/clock.ts';
-import type { CallEnd } from '#core/events/ledger-event.ts';
+import type { CallEnd, CallFacts } from '#core/events/ledger-event.ts';
+import type { StartLimits } from '#core/ledger/command.ts';
+import type { Limits } from '#core/limits.ts';
 import { attoToNanoUp, formatUsd, minBigint, type NanoUsd } from '#core/money.ts';
 import type { Caller } from '../contract/caller.ts';
 import { type ApiError, apiError, errorTable } from '../contract/errors.ts';
@@ -35,15 +37,42 @@ export async function runChatCompletion(
   const admitted = admitChat(body, caller.agentStatus, gateway.catalog);
   if (!admitted.ok) return refuse(gateway, admitted.error);
   const { plan } = admitted;
+  const [candidate] = plan.candidates;
+  if (candidate === undefined) return refuse(gateway, apiError('provider_unavailable'));
 
   const holdNanoUsd = estimateHold(plan);
   const room = gateway.capacity.admit(holdNanoUsd);
   const noRoom = refuseCapacity(room, plan, holdNanoUsd, gateway.capacity.perCallNanoUsd);
   if (noRoom !== null) return refuse(gateway, noRoom);
   try {
-    const call = await hold(gateway, context, plan, holdNanoUsd);
-    if (!(call instanceof RunningCall)) return refuse(gateway, call);
-    return await runHeld(call);
+    const { callId, res } = context;
+    const { agentId, keyId } = caller;
+    const limits = gateway.limits();
+    const startedAtMs = gateway.clock.now();
+    const arrivedAtMs = gateway.clock.monotonicMs();
+    const timeLimitMs = plan.stream ? limits.streamMs : limits.callMs;
+    const { result, durable } = await gateway.ledger.execute({
+      type: 'reserve',
+      agentId,
+      keyId,
+      callId,
+      nonce: gateway.nonce,
+      kind: 'text',
+      nanoUsd: holdNanoUsd,
+      timeLimitMs,
+      callerNowMs: startedAtMs,
+      call: callFacts(plan),
+      price: savePrice(plan, candidate),
+      limits: startLimits(gateway, limits),
+    });
+    if (!result.ok) {
+      // An outage of ours is not the agent's doing.
+      if (result.reason !== 'unavailable') gateway.refusedStarts.spend(agentId, startedAtMs);
+      return refuse(gateway, refuseReserve(result, plan, holdNanoUsd, startedAtMs));
+    }
+    gateway.metrics.started();
+    const call = { gateway, plan, candidate, res, callId, agentId, keyId, holdNanoUsd, durable };
+    return await runHeld(new RunningCall({ ...call, startedAtMs, arrivedAtMs, timeLimitMs }));
   } finally {
     gateway.capacity.release(holdNanoUsd);
   }
@@ -54,76 +83,37 @@ function refuse(gateway: Gateway, error: ApiError): ApiError {
   return error;
 }
 
-async function hold(
-  gateway: Gateway,
-  { caller, callId, res }: Omit<CallContext<unknown, Caller>, 'deps'>,
-  plan: CallPlan,
-  holdNanoUsd: NanoUsd,
-): Promise<RunningCall | ApiError> {
-  const [first] = plan.candidates;
-  if (first === undefined) return apiError('provider_unavailable');
-  const limits = gateway.limits();
-  const startedAtMs = gateway.clock.now();
-  const arrivedAtMs = gateway.clock.monotonicMs();
-  const timeLimitMs = plan.stream ? limits.streamMs : limits.callMs;
-  const { result, durable } = await gateway.ledger.execute({
-    type: 'reserve',
-    agentId: caller.agentId,
-    keyId: caller.keyId,
-    callId,
-    nonce: gateway.nonce,
-    kind: 'text',
-    nanoUsd: holdNanoUsd,
-    timeLimitMs,
-    callerNowMs: startedAtMs,
-    call: {
-      model: plan.model.id,
-      modelName: plan.model.name,
-      endpoint: plan.endpointName,
-      stream: plan.stream,
-    },
-    price: savePrice(plan, first),
-    limits: {
-      callsPerMinute: limits.callsPerMinute,
-      burst: limits.burst,
-      runningCalls: limits.runningCalls,
-      dailyShareNanoUsd: gateway.dailyShareNanoUsd(),
-    },
-  });
-  if (!result.ok) {
-    // An outage of ours is not the agent's doing.
-    if (result.reason !== 'unavailable') gateway.refusedStarts.spend(caller.agentId, startedAtMs);
-    return refuseReserve(result, plan, holdNanoUsd, startedAtMs);
-  }
-  gateway.metrics.started();
-  return new RunningCall({
-    gateway,
-    plan,
-    res,
-    callId,
-    agentId: caller.agentId,
-    keyId: caller.keyId,
-    holdNanoUsd,
-    startedAtMs,
-    arrivedAtMs,
-    timeLimitMs,
-    durable,
-  });
-}
+/** What the call record shows of a call besides its money. */
+const callFacts = ({ model, endpointName, stream }: CallPlan): CallFacts => ({
+  model: model.id,
+  modelName: model.name,
+  endpoint: endpointName,
+  stream,
+});
+
+const startLimits = (gateway: Gateway, limits: Limits): StartLimits => ({
+  callsPerMinute: limits.callsPerMinute,
+  burst: limits.burst,
+  runningCalls: limits.runningCalls,
+  dailyShareNanoUsd: gateway.dailyShareNanoUsd(),
+});
 
 async function runHeld(call: RunningCall): Promise<ApiError | null> {
   try {
     // Nobody waits any more: no provider is asked, so nothing is charged.
     if (call.caller.gone) return await settleFailed(call, apiError('gateway_error'), freeOfCharge);
-    const { attempt, candidate } = await tryCandidates(call);
-    if ((await call.gate) === 'shut') return await giveUp(call, attempt, candidate);
+    let attempt = await runAttempt(call);
+    while (attempt.kind === 'failed' && attempt.mayFallBack && call.fallBack()) {
+      attempt = await runAttempt(call);
+    }
+    if ((await call.gate) === 'shut') return await giveUp(call, attempt);
     switch (attempt.kind) {
       case 'json':
-        return await answerJson(call, candidate, attempt);
+        return await answerJson(call, attempt);
       case 'stream':
-        return await endStream(call, candidate, attempt);
+        return await endStream(call, attempt);
       case 'failed':
-        return await fail(call, candidate, attempt);
+        return await fail(call, attempt);
     }
   } catch (error) {
     const { gateway, callId, agentId } = call.options;
@@ -134,25 +124,12 @@ async function runHeld(call: RunningCall): Promise<ApiError | null> {
   }
 }
 
-/** Another endpoint is tried only before a byte was written, and for nobody who has gone. */
-async function tryCandidates(call: RunningCall): Promise<{ attempt: Attempt; candidate: Candidate }> {
-  let last: { attempt: FailedAttempt; candidate: Candidate } | null = null;
-  for (const candidate of call.options.plan.candidates) {
-    const attempt = await runAttempt(call, candidate);
-    if (attempt.kind !== 'failed') return { attempt, candidate };
-    last = { attempt, candidate };
-    if (!attempt.mayFallBack || call.caller.gone || call.endedByUs !== null) break;
-  }
-  if (last === null) throw new Error('A plan has at least one candidate.');
-  return last;
-}
-
 /** The journal did not take the hold in time: the caller has seen nothing, so the call never was. */
-async function giveUp(call: RunningCall, attempt: Attempt, candidate: Candidate): Promise<ApiError> {
+async function giveUp(call: RunningCall, attempt: Attempt): Promise<ApiError> {
   const { gateway, plan } = call.options;
   const cost = costOfCall({
     plan,
-    candidate,
+    candidate: call.candidate,
     usage: attempt.usage,
     generationId: call.generationId,
     deliveredTokens: attempt.deliveredTokens,
@@ -166,14 +143,10 @@ async function giveUp(call: RunningCall, attempt: Attempt, candidate: Candidate)
   return error;
 }
 
-async function answerJson(
-  call: RunningCall,
-  candidate: Candidate,
-  attempt: Extract<Attempt, { kind: 'json' }>,
-): Promise<null> {
-  const cost = costOf(call, candidate, attempt, true);
-  const shown = await close(call, cost, endOf(call, cost));
-  const bytes = withShownUsage(attempt, shown, candidate);
+async function answerJson(call: RunningCall, attempt: Extract<Attempt, { kind: 'json' }>): Promise<null> {
+  const cost = costOf(call, attempt, true);
+  await close(call, cost, endOf(call, cost));
+  const bytes = withShownUsage(attempt, shownCost(call, cost), call.candidate);
   if (!call.caller.gone) {
     const head = answerHeaders(call, 'application/json');
     head.push('content-length', String(bytes.length));
@@ -204,16 +177,13 @@ function withShownUsage(
 const END_MARK = Buffer.from('data: [DONE]\n\n');
 
 /** The last chunk waits for its settle, so that what it shows is what left the balance. */
-async function endStream(
-  call: RunningCall,
-  candidate: Candidate,
-  attempt: Extract<Attempt, { kind: 'stream' }>,
-): Promise<null> {
+async function endStream(call: RunningCall, attempt: Extract<Attempt, { kind: 'stream' }>): Promise<null> {
   const { plan } = call.options;
-  const cost = costOf(call, candidate, attempt, plan.showUsage);
-  const shown = await close(call, cost, endOf(call, cost));
+  const cost = costOf(call, attempt, plan.showUsage);
+  await close(call, cost, endOf(call, cost));
+  const shown = shownCost(call, cost);
   if (!call.caller.committed) call.caller.begin(answerHeaders(call, 'text/event-stream; charset=utf-8'));
-  const usage = plan.showUsage && shown !== null ? shownUsage(call, attempt, candidate, cost, shown) : null;
+  const usage = plan.showUsage && shown !== null ? shownUsage(call, attempt, cost, shown) : null;
   call.caller.end(
     usage === null ? END_MARK : Buffer.concat([Buffer.from('data: '), usage, EVENT_END, END_MARK]),
   );
@@ -226,10 +196,10 @@ const EVENT_END = Buffer.from('\n\n');
 function shownUsage(
   call: RunningCall,
   { usageEvent, usageObject }: Extract<Attempt, { kind: 'stream' }>,
-  { endpoint, model }: Candidate,
   { tokens }: CallCost,
   shown: NanoUsd,
 ): Buffer {
+  const { endpoint, model } = call.candidate;
   if (usageEvent?.usage == null) return estimatedUsageChunk(identityOf(call), tokens, shown);
   const publicModel = endpoint.upstreamModel === model.id ? null : model.id;
   return usageChunk(usageEvent, usageWithCost(usageObject, shown), publicModel);
@@ -239,16 +209,12 @@ function shownUsage(
  * What a failed call pays: what was written before the error; else, by its cost class, nothing or what the provider
  * recorded, which is usually nothing too.
  */
-async function fail(
-  call: RunningCall,
-  candidate: Candidate,
-  attempt: FailedAttempt,
-): Promise<ApiError | null> {
+async function fail(call: RunningCall, attempt: FailedAttempt): Promise<ApiError | null> {
   const { error, usage } = attempt;
   const recorded = errorTable[error.code].cost === 'recorded';
   const written = call.caller.committed || (call.endedByUs === 'pump_limit' && call.requestSent);
-  if (written || (recorded && (usage !== null || mayLookUp(call, candidate)))) {
-    return await settleFailed(call, error, costOf(call, candidate, attempt, false));
+  if (written || (recorded && (usage !== null || mayLookUp(call)))) {
+    return await settleFailed(call, error, costOf(call, attempt, false));
   }
   if (usage?.reportedAttoUsd) {
     call.options.gateway.metrics.loss('free_failure', attoToNanoUp(usage.reportedAttoUsd));
@@ -256,8 +222,8 @@ async function fail(
   return await settleFailed(call, error, freeOfCharge);
 }
 
-const mayLookUp = (call: RunningCall, { provider }: Candidate): boolean =>
-  call.generationId !== null && provider.kind !== 'openai';
+const mayLookUp = (call: RunningCall): boolean =>
+  call.generationId !== null && call.candidate.provider.kind !== 'openai';
 
 async function settleFailed(call: RunningCall, error: ApiError, cost: CallCost): Promise<ApiError | null> {
   const end = call.caller.gone ? endOf(call, cost) : { ...failedEnd(call, error), tokens: cost.tokens };
@@ -285,13 +251,12 @@ function identityOf(call: RunningCall): ChunkIdentity {
 
 function costOf(
   call: RunningCall,
-  candidate: Candidate,
   attempt: Pick<Attempt, 'usage' | 'deliveredTokens'>,
   shownNow: boolean,
 ): CallCost {
   return costOfCall({
     plan: call.options.plan,
-    candidate,
+    candidate: call.candidate,
     usage: attempt.usage,
     generationId: call.generationId,
     deliveredTokens: attempt.deliveredTokens,
@@ -320,30 +285,34 @@ const failedEnd = (call: RunningCall, error: ApiError): CallEnd => ({
 });
 
 /**
- * The one way a hold ends. Answers what may be shown as the cost; `null`: not known yet. A closing that the journal
- * has not confirmed in time is carried on in the background, for at most the amount shown.
+ * The one way a hold ends. Resolves when the journal has it, or after a quarter of a second: then it is carried on in
+ * the background, for at most the amount shown.
  */
-async function close(call: RunningCall, cost: CallCost, end: CallEnd): Promise<NanoUsd | null> {
+function close(call: RunningCall, cost: CallCost, end: CallEnd): Promise<void> {
   const { gateway, agentId, callId, holdNanoUsd } = call.options;
-  await gateway.ledgerRetries.close(
-    cost.known
-      ? { type: 'settle', agentId, callId, costNanoUsd: cost.nanoUsd, end, cause: 'end' }
-      : { type: 'finish', agentId, callId, end, pending: cost.pending },
-  );
   if (!cost.known) {
     gateway.metrics.ended('pending', end.errorCode, holdNanoUsd, 0n);
-    gateway.watchPending(agentId, callId);
-    return null;
+    return gateway.ledgerRetries
+      .close({ type: 'finish', agentId, callId, end, pending: cost.pending })
+      .then(() => gateway.watchPending(agentId, callId));
   }
-  const charged = minBigint(cost.nanoUsd, holdNanoUsd);
-  gateway.metrics.ended(end.outcome, end.errorCode, holdNanoUsd, charged);
-  if (cost.nanoUsd > holdNanoUsd) {
-    gateway.metrics.loss('cost_above_hold', cost.nanoUsd - holdNanoUsd);
-    gateway.log.warn('a call cost more than it held', {
-      agentId,
-      callId,
-      usd: formatUsd(cost.nanoUsd - holdNanoUsd),
-    });
+  const { nanoUsd } = cost;
+  gateway.metrics.ended(end.outcome, end.errorCode, holdNanoUsd, minBigint(nanoUsd, holdNanoUsd));
+  if (nanoUsd > holdNanoUsd) {
+    const overrun = nanoUsd - holdNanoUsd;
+    gateway.metrics.loss('cost_above_hold', overrun);
+    gateway.log.warn('a call cost more than it held', { agentId, callId, usd: formatUsd(overrun) });
   }
-  return charged;
+  return gateway.ledgerRetries.close({
+    type: 'settle',
+    agentId,
+    callId,
+    costNanoUsd: nanoUsd,
+    end,
+    cause: 'end',
+  });
 }
+
+/** What leaves the balance; `null`: not known yet. */
+const shownCost = (call: RunningCall, cost: CallCost): NanoUsd | null =>
+  cost.known ? minBigint(cost.nanoUsd, call.options.holdNanoUsd) : null;

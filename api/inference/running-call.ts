@@ -21,6 +21,8 @@ export type EndedByUs = 'time_limit' | 'gate' | 'pump_limit';
 export interface RunningCallOptions {
   gateway: Gateway;
   plan: CallPlan;
+  /** Of the plan, the one that is tried first. */
+  candidate: Candidate;
   res: ServerResponse;
   callId: number;
   agentId: number;
@@ -40,6 +42,8 @@ export class RunningCall implements CallerEvents, Ticking {
   readonly caller: CallerSide;
   /** `shut`: the journal did not confirm the hold in time, so the caller may not see a byte of this call. */
   readonly gate: Promise<'open' | 'shut'>;
+  /** Who runs the call now. */
+  candidate: Candidate;
   endedByUs: EndedByUs | null = null;
   /** The provider's id for the answer, as soon as it is known. */
   generationId: string | null = null;
@@ -50,11 +54,11 @@ export class RunningCall implements CallerEvents, Ticking {
   #resolveGate: (gate: 'open' | 'shut') => void = () => {};
   #renewAtMs: number;
   #gateShut = false;
-  #isFirstCandidate = true;
   #pump: { endsAtMs: number; bytesMax: number } | null = null;
 
   constructor(options: RunningCallOptions) {
     this.options = options;
+    this.candidate = options.candidate;
     this.#renewAtMs = options.arrivedAtMs + LEASE_RENEW_MS;
     this.caller = new CallerSide(options.res, this, options.gateway.clock);
     this.gate = new Promise((resolve) => {
@@ -68,13 +72,22 @@ export class RunningCall implements CallerEvents, Ticking {
     if (options.plan.stream) options.gateway.openCalls.streams++;
   }
 
+  /** Moves on to the next candidate. False: there is none, or nobody waits for it. */
+  fallBack(): boolean {
+    const { candidates } = this.options.plan;
+    const next = candidates[candidates.indexOf(this.candidate) + 1];
+    if (next === undefined || this.caller.gone || this.endedByUs !== null) return false;
+    this.candidate = next;
+    return true;
+  }
+
   /** Starts one attempt. Only the last one started is ended by a time limit or a hang-up's bound. */
-  dispatch(candidate: Candidate, body: Buffer): UpstreamRequest {
+  dispatch(body: Buffer): UpstreamRequest {
     const { gateway, plan } = this.options;
     // A failed attempt may still be sending: nobody would ever end it.
     if (this.#upstream?.ended === false) this.#upstream.abort();
-    this.#isFirstCandidate = candidate === plan.candidates[0];
-    this.#upstream = gateway.upstreams.post(candidate.provider, `/${plan.endpointName}`, body, plan.stream);
+    const { provider } = this.candidate;
+    this.#upstream = gateway.upstreams.post(provider, `/${plan.endpointName}`, body, plan.stream);
     if (this.endedByUs !== null) this.#upstream.abort();
     return this.#upstream;
   }
@@ -156,7 +169,8 @@ export class RunningCall implements CallerEvents, Ticking {
   #renew(nowMs: number): void {
     this.#renewAtMs = nowMs + LEASE_RENEW_MS;
     const { gateway, agentId, callId } = this.options;
-    const generationId = this.#isFirstCandidate ? this.generationId : null;
+    const isFirst = this.candidate === this.options.candidate;
+    const generationId = isFirst ? this.generationId : null;
     gateway.ledger
       .execute({ type: 'renew', agentId, callId, generationId })
       .catch((error) => gateway.log.error('a lease could not be renewed', { callId, agentId, error }));

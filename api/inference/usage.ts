@@ -4,7 +4,7 @@ import type { TokenCounts } from '#core/events/ledger-event.ts';
 import { isRecord } from '#core/is-record.ts';
 import { BALANCE_CAP_NANO_USD } from '#core/limits.ts';
 import { type AttoUsd, attoToNanoUp, type NanoUsd, nanoToAtto, parseAttoUsd } from '#core/money.ts';
-import { type JsonObject, memberBytes, memberText, scanJsonObject } from './json-object.ts';
+import { type JsonObject, memberBytes, memberText, readJsonObject, scanJsonObject } from './json-object.ts';
 
 /** What a provider reported of one answer. A counter that is no sane number counts as missing, never as zero. */
 export interface Usage {
@@ -24,15 +24,14 @@ export interface SentUsage {
 
 /** `null`: no object. */
 export function readUsage(bytes: Buffer): SentUsage | null {
-  const object = isUtf8(bytes) ? scanJsonObject(bytes) : 'not_an_object';
-  return typeof object === 'string' ? null : { object, usage: parseUsage(object) };
+  const read = isUtf8(bytes) ? readJsonObject(bytes) : 'not_an_object';
+  return typeof read === 'string'
+    ? null
+    : { object: read.object, usage: parseUsage(read.object, read.value) };
 }
 
 /** The cost is read from its text, so that no float comes between the provider's bill and the charge. */
-function parseUsage(object: JsonObject): Usage | null {
-  const value = parse(object.bytes);
-  if (value === null) return null;
-
+function parseUsage(object: JsonObject, value: Record<string, unknown>): Usage | null {
   const prompt = count(value.prompt_tokens);
   const completion = count(value.completion_tokens);
   const reportedAttoUsd = reportedCost(object, value.is_byok === true);
@@ -94,11 +93,3 @@ const count = (value: unknown): number | null =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= TOKENS_MAX ? value : null;
 
 const record = (value: unknown): Record<string, unknown> | null => (isRecord(value) ? value : null);
-
-function parse(bytes: Buffer): Record<string, unknown> | null {
-  try {
-    return record(JSON.parse(bytes.toString('utf8')));
-  } catch {
-    return null;
-  }
-}
