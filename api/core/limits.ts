@@ -126,7 +126,8 @@ export const CLI_TIMEOUT_MS = 2 * CATALOG_FETCH_MS;
 export const JOURNAL_QUEUE_EVENTS_MAX = 20_000;
 /** In one commit, which is one row: a recovery folds a row without a pause. */
 export const JOURNAL_BATCH_EVENTS_MAX = 500;
-/** After a commit of so many events the next one gathers for so many turns of the event loop. */
+/** Turns of the event loop for which a commit gathers events; after one of so many events, more. */
+export const JOURNAL_TURNS = 2;
 export const JOURNAL_LOADED_EVENTS = 4;
 export const JOURNAL_LOADED_TURNS = 3;
 /** Ended calls that wait for their rows in the history; see sqlite-journal.ts. */

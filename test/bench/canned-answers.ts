@@ -2,11 +2,15 @@
 export const benchModels = {
   atOnce: 'bench/at-once',
   after50Ms: 'bench/after-50-ms',
+  /** An event every 200 ms: streams that stay open for ten seconds. */
+  slow: 'bench/slow',
+  /** An event every 5 ms, each written by itself, as a fast model's tokens come. */
   paced: 'bench/paced',
 } as const;
 
 export const FIRST_BYTE_DELAY_MS = 50;
-export const PACE_MS = 200;
+export const SLOW_PACE_MS = 200;
+export const PACE_MS = 5;
 export const STREAM_CHUNKS = 50;
 
 /** An answer ready to be written: only the generation id differs from call to call. */

@@ -7,6 +7,7 @@ import {
   ID_DIGITS,
   jsonAnswers,
   PACE_MS,
+  SLOW_PACE_MS,
   streamAnswers,
 } from './canned-answers.ts';
 
@@ -55,7 +56,8 @@ function answer(socket: Socket, body: Buffer): void {
   calls += 1;
   const head = Buffer.from(canned.head);
   head.write(String(calls).padStart(ID_DIGITS, '0'), canned.idAt, 'latin1');
-  if (body.includes(benchModels.paced)) void writePaced(socket, head, canned);
+  if (body.includes(benchModels.slow)) void writePaced(socket, head, canned, SLOW_PACE_MS);
+  else if (body.includes(benchModels.paced)) void writePaced(socket, head, canned, PACE_MS);
   else if (body.includes(benchModels.after50Ms))
     setTimeout(() => writeAll(socket, head, canned), FIRST_BYTE_DELAY_MS);
   else writeAll(socket, head, canned);
@@ -65,12 +67,17 @@ function writeAll(socket: Socket, head: Buffer, { parts }: CannedAnswer): void {
   socket.write(Buffer.concat([head, ...parts]));
 }
 
-async function writePaced(socket: Socket, head: Buffer, { parts }: CannedAnswer): Promise<void> {
+async function writePaced(
+  socket: Socket,
+  head: Buffer,
+  { parts }: CannedAnswer,
+  paceMs: number,
+): Promise<void> {
   socket.write(head);
   for (const part of parts) {
     if (socket.destroyed) return;
     socket.write(part);
-    await new Promise((resolve) => setTimeout(resolve, PACE_MS));
+    await new Promise((resolve) => setTimeout(resolve, paceMs));
   }
 }
 

@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Pool } from 'undici';
-import type { Sizes } from './bars.ts';
+import type { CpuRun, Sizes } from './bars.ts';
 import { callBody, type Target } from './call.ts';
-import { benchModels } from './canned-answers.ts';
 import { type LoadResult, runLoad } from './load.ts';
 import { cpuMs, type Memory, memoryOf } from './process-figures.ts';
 import { shuffled } from './statistics.ts';
@@ -23,11 +22,11 @@ const SETTLING_MS = 300;
 /** In each round every target gets one slice, in shuffled order, so that a noisy minute hits all alike. */
 export async function measureCpu(
   targets: readonly Target[],
-  stream: boolean,
+  { model, stream, callers: wanted }: CpuRun,
   sizes: Sizes,
 ): Promise<CpuFigures[]> {
-  const body = callBody(benchModels.atOnce, stream);
-  const callers = stream ? sizes.streamCallers : sizes.callers;
+  const body = callBody(model, stream);
+  const callers = Math.min(wanted, sizes.callersMax);
   const runs = targets.map((target) => ({
     pool: new Pool(target.origin, { allowH2: false }),
     figures: emptyFigures(target),

@@ -27,6 +27,8 @@ export interface Money {
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const gatewayEntry = join(ROOT, 'api/main.ts');
+/** As in the Makefile's `run`. */
+const GATEWAY_FLAGS = ['--max-semi-space-size=16'];
 /** Enough that no agent reaches its start rate: each may start 60,000 calls at once and 1,000 a second. */
 const AGENTS = 16;
 const READY_MS = 30_000;
@@ -40,7 +42,7 @@ export async function startGateway(providerPort: number, core: number | null): P
   const configFile = join(folder, 'faregate.yaml');
   await writeFile(configFile, configText(providerPort));
   const internalPort = await freePort();
-  const child = startChild([gatewayEntry], {
+  const child = startChild([...GATEWAY_FLAGS, gatewayEntry], {
     core,
     env: {
       // As `make run` sets it.

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { cores, fullSizes, quickSizes } from './bars.ts';
+import { cores, cpuRuns, fullSizes, quickSizes } from './bars.ts';
 import type { Target } from './call.ts';
 import { benchModels } from './canned-answers.ts';
 import { type Child, startChild } from './child.ts';
@@ -37,8 +37,7 @@ try {
   if (canMeasure) {
     // First, on fresh processes: full load leaves a larger heap behind than 1,000 streams need.
     await runOpenStreams(stand);
-    await runCpu(stand, false);
-    await runCpu(stand, true);
+    for (const run of cpuRuns) await runCpu(stand, run);
   } else report.line('CPU and memory are measured on Linux only');
   // Last, on processes that have run for a while: a call at low load meets compiled code.
   await runFirstByte(stand, benchModels.atOnce);

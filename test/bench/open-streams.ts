@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Pool } from 'undici';
 import type { Sizes } from './bars.ts';
 import { callBody, startCall, type Target } from './call.ts';
-import { benchModels, PACE_MS, STREAM_CHUNKS } from './canned-answers.ts';
+import { benchModels, SLOW_PACE_MS, STREAM_CHUNKS } from './canned-answers.ts';
 import { count, emptyLoad, type LoadResult } from './load.ts';
 import { cpuMs, type Memory, memoryOf } from './process-figures.ts';
 
@@ -20,12 +20,12 @@ export interface StreamFigures {
 const OPENING_MS = 2_000;
 const SAMPLE_MS = 500;
 /** Four times what an undisturbed stream takes. */
-const PATIENCE_MS = OPENING_MS + 4 * PACE_MS * STREAM_CHUNKS;
+const PATIENCE_MS = OPENING_MS + 4 * SLOW_PACE_MS * STREAM_CHUNKS;
 
 /** Opens all streams over two seconds, looks at the memory until the last has ended. */
 export async function measureOpenStreams(target: Target, sizes: Sizes): Promise<StreamFigures> {
   const pool = new Pool(target.origin, { allowH2: false });
-  const body = callBody(benchModels.paced, true);
+  const body = callBody(benchModels.slow, true);
   const before = memoryOf(target.pid);
   const cpuBefore = cpuMs(target.pid);
   const load = emptyLoad();

@@ -6,6 +6,7 @@ import {
   JOURNAL_LOADED_EVENTS,
   JOURNAL_LOADED_TURNS,
   JOURNAL_QUEUE_EVENTS_MAX,
+  JOURNAL_TURNS,
 } from '../limits.ts';
 import type { AgentRow, EndedCall, JournalBatch } from './journal.ts';
 import type { Durability } from './ledger.ts';
@@ -140,14 +141,15 @@ export class JournalQueue {
   }
 
   /**
-   * At the end of this turn of the event loop, so that all that is decided in it shares a commit; under load two
-   * turns later. A commit costs about the same whatever is in it, most of it the system's `fsync`: each one that is
+   * At the end of the next turn of the event loop, so that what is decided together shares a commit, and the call's
+   * request to its provider goes out first: where the process has one core, the journal's thread would keep it back
+   * by 0.14 ms (measured). Under load one turn later still. A commit costs about the same whatever is in it, most of it the system's `fsync`: each one that is
    * spared is worth more to the callers than the turns that they wait for it. An idle loop turns in microseconds.
    */
   #schedule(): void {
     if (this.#scheduled || this.#committing) return;
     this.#scheduled = true;
-    this.#commitIn(this.#lastCommitEvents < JOURNAL_LOADED_EVENTS ? 1 : JOURNAL_LOADED_TURNS);
+    this.#commitIn(this.#lastCommitEvents < JOURNAL_LOADED_EVENTS ? JOURNAL_TURNS : JOURNAL_LOADED_TURNS);
   }
 
   #commitIn(turns: number): void {
