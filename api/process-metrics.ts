@@ -1,8 +1,9 @@
-import { collectDefaultMetrics, Gauge, Histogram, type Registry } from 'prom-client';
+import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
 import type { EmbeddedLedger } from '#core/ledger/embedded-ledger.ts';
 import type { Settlement } from '../workers/settlement/settlement.ts';
 import type { LiveConfig } from './config/watch-config.ts';
 import type { Gateway } from './inference/gateway.ts';
+import { PlainHistogram } from './inference/plain-histogram.ts';
 
 interface Observed {
   ledger: EmbeddedLedger;
@@ -45,11 +46,11 @@ export function observeProcess(registry: Registry, { ledger, gateway, settlement
   gauge('faregate_config_reload_ok', '0 after a reload that was refused', () =>
     Number(config.lastReload()?.ok ?? true),
   );
-  const commits = new Histogram({
+  const commits = new PlainHistogram({
     name: 'faregate_journal_commit_ms',
     help: 'Time from a decision batch to its commit on disk',
     buckets: COMMIT_MS_BUCKETS,
     registers: [registry],
   });
-  ledger.onCommit((ms) => commits.observe(ms));
+  ledger.onCommit((ms) => commits.note(ms));
 }

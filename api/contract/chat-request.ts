@@ -2,15 +2,13 @@ import { z } from 'zod';
 import { CHOICES_MAX, FALLBACK_MODELS_MAX, TOOLS_MAX } from '#core/limits.ts';
 import { describeIssue } from './describe-issue.ts';
 import { type ApiError, apiError } from './errors.ts';
+import { CHAT_ROLES, isPlainChat, MODEL_ID_CHARS_MAX, TOKENS_MAX } from './is-plain-chat.ts';
 
 /*
  * Every object is open: any other field of the format is accepted and passed on (spec: Chat completion
  * request). Optional fields may be null, which counts as absent, because official clients send null for what
  * was not set. An `error` text says what is expected; `describeIssue` makes the whole sentence.
  */
-
-const MODEL_ID_CHARS_MAX = 256;
-const TOKENS_MAX = 2_147_483_647;
 
 const object = <Shape extends z.core.$ZodShape>(shape: Shape) => z.looseObject(shape, { error: 'an object' });
 const text = () => z.string({ error: 'a string' });
@@ -36,10 +34,8 @@ const ContentPart = object({
   image_url: ImageUrl.nullish().meta({ description: 'Of an `image_url` part.' }),
 }).meta({ id: 'ContentPart', description: 'One part of a message: text, or a link to an image.' });
 
-const ROLES = ['system', 'developer', 'user', 'assistant', 'tool'] as const;
-
 const ChatMessage = object({
-  role: z.enum(ROLES, { error: `one of ${ROLES.join(', ')}` }).meta({ description: 'Who speaks.' }),
+  role: z.enum(CHAT_ROLES, { error: `one of ${CHAT_ROLES.join(', ')}` }).meta({ description: 'Who speaks.' }),
   content: z
     .union([text(), z.array(ContentPart)], { error: 'a string or an array of part objects' })
     .nullish()
@@ -150,6 +146,8 @@ export const ChatCompletionRequest = object({
 });
 export type ChatCompletionRequest = z.infer<typeof ChatCompletionRequest>;
 
+const schemaFields: ReadonlySet<string> = new Set(Object.keys(ChatCompletionRequest.shape));
+
 export type ParsedChatRequest = { ok: true; request: ChatCompletionRequest } | { ok: false; error: ApiError };
 
 /**
@@ -158,6 +156,7 @@ export type ParsedChatRequest = { ok: true; request: ChatCompletionRequest } | {
  * `models` became null: some generated clients send empty arrays for what the caller left out.
  */
 export function parseChatRequest(body: unknown): ParsedChatRequest {
+  if (isPlainChat(body, schemaFields)) return { ok: true, request: body };
   const parsed = ChatCompletionRequest.safeParse(body);
   if (!parsed.success) return { ok: false, error: describeIssue(parsed.error.issues, body) };
   const request = parsed.data;

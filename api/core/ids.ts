@@ -27,7 +27,7 @@ export function createIdSource(clock: Clock): IdSource {
         randomFillSync(stock);
         used = 0;
       }
-      const step = stock.readUInt16BE(used) % ID_STEP;
+      const step = (((stock[used] ?? 0) << 8) | (stock[used + 1] ?? 0)) % ID_STEP;
       used += 2;
       const earliest = (clock.now() - ID_EPOCH_MS) * ID_STEP + step;
       last = earliest > last ? earliest : last + 1;

@@ -55,12 +55,12 @@ export function readApiKey(rawHeaders: readonly string[]): { text: string } | Ap
   let authorization: string | undefined;
   let apiKey: string | undefined;
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i]?.toLowerCase();
-    if (name === 'authorization') {
+    const name = rawHeaders[i] ?? '';
+    if (isNamed(name, 'authorization')) {
       if (authorization !== undefined)
         return refuse('The Authorization header was sent twice; send it once.');
       authorization = rawHeaders[i + 1];
-    } else if (name === 'x-api-key') {
+    } else if (isNamed(name, 'x-api-key')) {
       if (apiKey !== undefined) return refuse('The x-api-key header was sent twice; send it once.');
       apiKey = rawHeaders[i + 1];
     }
@@ -73,5 +73,9 @@ export function readApiKey(rawHeaders: readonly string[]): { text: string } | Ap
   }
   return { text: bearer };
 }
+
+/** The length first: most headers are neither, and lower case is a copy. */
+const isNamed = (name: string, wanted: string): boolean =>
+  name.length === wanted.length && name.toLowerCase() === wanted;
 
 const refuse = (message: string): ApiError => apiError('invalid_api_key', { message });
