@@ -1,11 +1,13 @@
+import { MINUTE_MS } from '../clock.ts';
+
 /**
  * Generic cell rate algorithm: `ratePerMinute` on average, `burst` at once. One number per subject, the theoretical
- * arrival time; a refusal spends nothing.
+ * arrival time in whole microseconds, so that no rounding asks for a wait where none is due; a refusal spends nothing.
  */
 export class GcraBuckets {
   readonly #ratePerMinute: () => number;
   readonly #burst: () => number;
-  readonly #tatMs = new Map<number, number>();
+  readonly #tatUs = new Map<number, number>();
 
   constructor(options: { ratePerMinute: () => number; burst: () => number }) {
     this.#ratePerMinute = options.ratePerMinute;
@@ -14,24 +16,29 @@ export class GcraBuckets {
 
   /** Milliseconds to wait until one more is let through; 0: now. */
   waitMs(subject: number, nowMs: number): number {
-    const tatMs = this.#tatMs.get(subject);
-    if (tatMs === undefined) return 0;
-    const stepMs = 60_000 / this.#ratePerMinute();
-    return Math.max(0, Math.ceil(tatMs - (this.#burst() - 1) * stepMs - nowMs));
+    const tatUs = this.#tatUs.get(subject);
+    if (tatUs === undefined) return 0;
+    const allowedUs = Math.round(nowMs * US_PER_MS) + (this.#burst() - 1) * this.#stepUs();
+    return Math.max(0, Math.ceil((tatUs - allowedUs) / US_PER_MS));
   }
 
   spend(subject: number, nowMs: number): void {
-    const stepMs = 60_000 / this.#ratePerMinute();
-    const tatMs = Math.max(this.#tatMs.get(subject) ?? 0, nowMs) + stepMs;
-    if (this.#tatMs.size >= SUBJECTS_MAX) this.#forgetIdle(nowMs);
-    this.#tatMs.set(subject, tatMs);
+    const nowUs = Math.round(nowMs * US_PER_MS);
+    if (this.#tatUs.size >= SUBJECTS_MAX) this.#forgetIdle(nowUs);
+    this.#tatUs.set(subject, Math.max(this.#tatUs.get(subject) ?? 0, nowUs) + this.#stepUs());
+  }
+
+  /** Rounded down, in the caller's favour. */
+  #stepUs(): number {
+    return Math.max(1, Math.floor((MINUTE_MS * US_PER_MS) / this.#ratePerMinute()));
   }
 
   /** A subject whose time has come is as good as unknown. */
-  #forgetIdle(nowMs: number): void {
-    for (const [subject, tatMs] of this.#tatMs) if (tatMs <= nowMs) this.#tatMs.delete(subject);
-    if (this.#tatMs.size >= SUBJECTS_MAX) this.#tatMs.clear();
+  #forgetIdle(nowUs: number): void {
+    for (const [subject, tatUs] of this.#tatUs) if (tatUs <= nowUs) this.#tatUs.delete(subject);
+    if (this.#tatUs.size >= SUBJECTS_MAX) this.#tatUs.clear();
   }
 }
 
+const US_PER_MS = 1_000;
 const SUBJECTS_MAX = 100_000;
