@@ -15,9 +15,6 @@ export function answerHeaders(call: RunningCall, contentType: string): string[] 
     'no-store',
     'x-content-type-options',
     'nosniff',
-    // Tells buffering proxies to pass events on as they come.
-    'x-accel-buffering',
-    'no',
     gateway.callIdHeader,
     id,
     'x-request-id',
@@ -25,6 +22,8 @@ export function answerHeaders(call: RunningCall, contentType: string): string[] 
     'x-hold-usd',
     formatUsd(holdNanoUsd),
   ];
+  // Tells buffering proxies to pass events on as they come.
+  if (call.options.plan.stream) headers.push('x-accel-buffering', 'no');
   if (call.generationId !== null) headers.push('x-generation-id', call.generationId);
   return headers;
 }

@@ -4,8 +4,8 @@ import { chatFieldRules } from './formats/chat-fields.ts';
 
 /** Fields of a chat body that may not stand in it, or not so. `null`: all are served. */
 export function refuseFields(body: Readonly<Record<string, unknown>>): ApiError | null {
-  for (const [field, given] of Object.entries(body)) {
-    const refusal = refuseSpelling(field) ?? refuseByRule(field, given);
+  for (const field of Object.keys(body)) {
+    const refusal = refuseSpelling(field) ?? refuseByRule(field, body[field]);
     if (refusal !== null) return refusal;
   }
   return refuseProviderOptions(body.provider) ?? refuseReasoningCap(body.reasoning);
