@@ -1,12 +1,12 @@
 import {
   closeSync,
-  existsSync,
   fchmodSync,
   fdatasync,
   fstatSync,
   openSync,
   readSync,
   renameSync,
+  statSync,
   write,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -96,15 +96,21 @@ export function openAuditLog(dataDir: string, bytesMax: number = AUDIT_LOG_BYTES
 
 function openFile(dataDir: string): number {
   const file = openSync(join(dataDir, AUDIT_FILE), 'a+', OWNER_ONLY);
-  fchmodSync(file, OWNER_ONLY);
-  syncFolder(dataDir);
-  return file;
+  try {
+    fchmodSync(file, OWNER_ONLY);
+    syncFolder(dataDir);
+    return file;
+  } catch (error) {
+    closeSync(file);
+    throw error;
+  }
 }
 
 function moveAside(dataDir: string): void {
   const path = join(dataDir, AUDIT_FILE);
-  // An earlier attempt may have moved it and failed then.
-  if (existsSync(path)) renameSync(path, join(dataDir, OLDER_FILE));
+  // An earlier attempt may have moved it and failed then: what it left empty must not go over what it moved.
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found !== undefined && found.size > 0) renameSync(path, join(dataDir, OLDER_FILE));
 }
 
 function endsInHalfALine(file: number, size: number): boolean {

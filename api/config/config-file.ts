@@ -27,9 +27,23 @@ const server = z.strictObject({
   callIdHeader: z
     .string()
     .regex(/^x-[a-z0-9-]{1,60}$/, 'has to be a lower-case header name that begins with x-')
+    .refine(
+      (name) => !takenHeaders.has(name),
+      'is the name of another header that this service sends or reads',
+    )
     .default('x-service-call-id')
     .describe('Response header that carries the call id.'),
 });
+
+const takenHeaders: ReadonlySet<string> = new Set([
+  'x-generation-id',
+  'x-hold-usd',
+  'x-accel-buffering',
+  'x-content-type-options',
+  'x-should-retry',
+  'x-api-key',
+  'x-forwarded-for',
+]);
 
 const storage = z.strictObject({
   mode: z

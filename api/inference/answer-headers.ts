@@ -15,13 +15,12 @@ export function answerHeaders(call: RunningCall, contentType: string): string[] 
     'no-store',
     'x-content-type-options',
     'nosniff',
-    gateway.callIdHeader,
-    id,
     'x-request-id',
     id,
     'x-hold-usd',
     formatUsd(holdNanoUsd),
   ];
+  if (gateway.callIdHeader !== 'x-request-id') headers.push(gateway.callIdHeader, id);
   // Tells buffering proxies to pass events on as they come.
   if (call.options.plan.stream) headers.push('x-accel-buffering', 'no');
   if (call.generationId !== null) headers.push('x-generation-id', call.generationId);

@@ -95,6 +95,8 @@ function scan(bytes: Buffer, text: string, keysMax: number): JsonObject | ScanFa
         stringEndsAt = at + 1;
         break;
       case COLON: {
+        // Each key is read once: else a long one before many colons, which is no JSON, would be read for each of them.
+        if (stringStartsAt < 0) return 'not_an_object';
         keyCount++;
         if (keyCount > keysMax) return 'too_many_keys';
         const isPlain = isPlainKey(text, stringStartsAt + 1, stringEndsAt - 1);
@@ -107,6 +109,7 @@ function scan(bytes: Buffer, text: string, keysMax: number): JsonObject | ScanFa
           keyStartsAt = stringStartsAt;
           valueStartsAt = skipSpace(text, at + 1);
         }
+        stringStartsAt = -1;
         break;
       }
       case COMMA:
@@ -176,7 +179,10 @@ export function rebuildJsonObject(object: JsonObject, changes: MemberChanges): B
     }
     if (runStartsAt >= 0) at = copyRun(out, at, bytes, runStartsAt, runEndsAt);
     runStartsAt = -1;
-    if (change !== null) at = writeMember(out, at, member.key, change);
+    // Of a key that stands twice one reader takes the first, another the last: with a change, one is left.
+    if (change !== null && findMember(object, member.key) === member) {
+      at = writeMember(out, at, member.key, change);
+    }
   }
   if (runStartsAt >= 0) at = copyRun(out, at, bytes, runStartsAt, runEndsAt);
 

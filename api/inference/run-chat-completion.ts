@@ -118,6 +118,11 @@ async function runHeld(call: RunningCall): Promise<ApiError | null> {
   } catch (error) {
     const { gateway, callId, agentId } = call.options;
     gateway.log.error('call failed by a fault of the gateway', { callId, agentId, error });
+    if (call.closing) {
+      // What it pays stands, and no answer may say otherwise.
+      call.caller.drop();
+      return null;
+    }
     return await settleFailed(call, apiError('gateway_error'), freeOfCharge);
   } finally {
     call.close();
@@ -145,8 +150,8 @@ async function giveUp(call: RunningCall, attempt: Attempt): Promise<ApiError> {
 
 async function answerJson(call: RunningCall, attempt: Extract<Attempt, { kind: 'json' }>): Promise<null> {
   const cost = costOf(call, attempt, true);
-  await close(call, cost, endOf(call, cost));
   const bytes = withShownUsage(attempt, shownCost(call, cost), call.candidate);
+  await close(call, cost, endOf(call, cost));
   if (!call.caller.gone) {
     const head = answerHeaders(call, 'application/json');
     head.push('content-length', String(bytes.length));
@@ -180,10 +185,10 @@ const END_MARK = Buffer.from('data: [DONE]\n\n');
 async function endStream(call: RunningCall, attempt: Extract<Attempt, { kind: 'stream' }>): Promise<null> {
   const { plan } = call.options;
   const cost = costOf(call, attempt, plan.showUsage);
-  await close(call, cost, endOf(call, cost));
   const shown = shownCost(call, cost);
-  if (!call.caller.committed) call.caller.begin(answerHeaders(call, 'text/event-stream; charset=utf-8'));
   const usage = plan.showUsage && shown !== null ? shownUsage(call, attempt, cost, shown) : null;
+  await close(call, cost, endOf(call, cost));
+  if (!call.caller.committed) call.caller.begin(answerHeaders(call, 'text/event-stream; charset=utf-8'));
   call.caller.end(
     usage === null ? END_MARK : Buffer.concat([Buffer.from('data: '), usage, EVENT_END, END_MARK]),
   );
@@ -289,6 +294,7 @@ const failedEnd = (call: RunningCall, error: ApiError): CallEnd => ({
  * the background, for at most the amount shown.
  */
 function close(call: RunningCall, cost: CallCost, end: CallEnd): Promise<void> {
+  call.closing = true;
   const { gateway, agentId, callId, holdNanoUsd } = call.options;
   if (!cost.known) {
     gateway.metrics.ended('pending', end.errorCode, holdNanoUsd, 0n);

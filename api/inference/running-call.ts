@@ -45,6 +45,8 @@ export class RunningCall implements CallerEvents, Ticking {
   /** Who runs the call now. */
   candidate: Candidate;
   endedByUs: EndedByUs | null = null;
+  /** What it pays has been decided. */
+  closing = false;
   /** The provider's id for the answer, as soon as it is known. */
   generationId: string | null = null;
   /** Between a provider's socket and its first byte, over all attempts. */

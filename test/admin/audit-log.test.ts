@@ -4,6 +4,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmdirSync,
   rmSync,
   statSync,
@@ -177,6 +178,16 @@ describe('the file', () => {
       await log.write(entry(7));
       await log.close();
       expect([idsIn(older()), idsIn(path())]).toEqual([[1, 2, 3, 4, 5], [7]]);
+    });
+
+    test('keeps what was moved, when the last attempt broke off behind an empty new file', async () => {
+      const log = openAuditLog(folder, bytesMax);
+      for (let id = 1; id <= 5; id++) await log.write(entry(id));
+      renameSync(path(), older());
+      appendFileSync(path(), '');
+      await log.write(entry(6));
+      await log.close();
+      expect([idsIn(older()), idsIn(path())]).toEqual([[1, 2, 3, 4, 5], [6]]);
     });
 
     test('whose line was cut is complete in itself: the next file starts with a whole line', async () => {

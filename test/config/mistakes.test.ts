@@ -177,6 +177,11 @@ const cases: [string, string, string[]][] = [
     'server: { callIdHeader: Content-Length }',
     ['1:25 server.callIdHeader: has to be a lower-case header name that begins with x-'],
   ],
+  [
+    'a call id header under the name of another',
+    'server: { callIdHeader: x-hold-usd }',
+    ['1:25 server.callIdHeader: is the name of another header that this service sends or reads'],
+  ],
   ['the whole file is a list', '- a', ['1:1 has to be a map of keys']],
   ['a key that stands twice', 'stopped: true\nstopped: false', ['2:1 is no YAML: Map keys must be unique']],
   [

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { startTestGateway } from '../support/gateway.ts';
+import { hello, startTestGateway } from '../support/gateway.ts';
 import { rawRequest } from '../support/raw-http.ts';
 
 it('even what is no request is answered under the operator’s name for the call id, on both ports', async () => {
@@ -14,5 +14,19 @@ providers: [{ id: sim, kind: simulator, baseUrl: PROVIDER_URL }]
     expect(answer?.status).toBe(400);
     expect(answer?.headers['x-acme-call']).toMatch(/^\d{10,16}$/);
     expect(answer?.headers['x-request-id']).toBe(answer?.headers['x-acme-call']);
+  }
+});
+
+it('a call id that the operator calls x-request-id is sent once, whatever is answered', async () => {
+  await using gateway = await startTestGateway({
+    yaml: `
+server: { port: 0, internalPort: 0, host: 127.0.0.1, internalHost: 127.0.0.1, callIdHeader: x-request-id }
+providers: [{ id: sim, kind: simulator, baseUrl: PROVIDER_URL }]
+`,
+  });
+  for (const body of [hello(), hello({ stream: true }), {}]) {
+    const res = await gateway.post(body);
+    expect(res.headers.get('x-request-id')).toMatch(/^\d{10,16}$/);
+    await res.text();
   }
 });

@@ -73,6 +73,12 @@ describe('a body that is no call', () => {
       'invalid_request',
     ],
     [
+      'has a long key before many colons',
+      `{"${'k'.repeat(2 * 1024 * 1024)}"${':'.repeat(99_999)}1}`,
+      400,
+      'invalid_request',
+    ],
+    [
       'is larger than 4 MB',
       `{"model":"${MODEL}",${message},"x":"${'y'.repeat(4 * 1024 * 1024)}"}`,
       413,

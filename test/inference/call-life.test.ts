@@ -262,29 +262,64 @@ it('whenever the caller leaves, the hold is confirmed or the provider fails: one
   );
 });
 
+/** Runs a call whose hold is durable at once and whose provider answers so; what the call comes to. */
+async function answerWith(
+  world: Awaited<ReturnType<typeof startWorld>>,
+  named: Record<string, string>,
+  text: string,
+) {
+  const running = world.start();
+  world.confirm('durable');
+  await settled();
+  const [request] = world.upstreams.requests;
+  if (request === undefined) throw new Error('nothing was asked');
+  for (const step of [connect, headers(200, named), data(text), end]) {
+    step(request.controller, request.upstream);
+    await settled();
+  }
+  return running;
+}
+
 it('an answer that comes whole is charged what it cost, and says so', async () => {
   for (const isStream of [true, false]) {
     const world = await startWorld(
       isStream ? ['"stream":true', '"stream_options":{"include_usage":true}'] : [],
     );
-    const running = world.start();
-    world.confirm('durable');
-    await settled();
-    const [request] = world.upstreams.requests;
-    if (request === undefined) throw new Error('nothing was asked');
-    for (const step of [
-      connect,
-      headers(200, isStream ? SSE : JSON_TYPE),
-      data(isStream ? stream : answer),
-      end,
-    ]) {
-      step(request.controller, request.upstream);
-      await settled();
-    }
-    expect(await running).toBeNull();
+    expect(await answerWith(world, isStream ? SSE : JSON_TYPE, isStream ? stream : answer)).toBeNull();
     expect((await world.view()).chargedNanoUsd).toBe(COST);
     expect(world.res.text).toContain('"cost":0.000012345');
   }
+});
+
+it.each(['"usage":0', usage('5'), '"usage":{}'].map((repeated) => [repeated]))(
+  'usage that comes again and again (%s) is charged as it came first, shown so, and shown once',
+  async (repeated) => {
+    const again = repeated.startsWith('{') ? `"usage":${repeated}` : repeated;
+    const repeatedAnswer = `${answer.slice(0, -1)}${`,${again}`.repeat(8)}}`;
+    const repeatedStream = `${chunk('a')}data: {"id":"gen-1","choices":[],"usage":${usage('0.000012345')}${`,${again}`.repeat(8)}}\n\ndata: [DONE]\n\n`;
+    for (const isStream of [true, false]) {
+      const world = await startWorld(
+        isStream ? ['"stream":true', '"stream_options":{"include_usage":true}'] : [],
+      );
+      await answerWith(world, isStream ? SSE : JSON_TYPE, isStream ? repeatedStream : repeatedAnswer);
+      expect((await world.view()).chargedNanoUsd).toBe(COST);
+      expect(world.res.text.match(/"usage":/g)).toHaveLength(1);
+      expect(world.res.text).toContain('"cost":0.000012345');
+      expect(world.faults).toEqual([]);
+    }
+  },
+);
+
+it('a fault after the charge cuts the answer: the charge stands, and nobody is told that it was free', async () => {
+  const world = await startWorld([]);
+  world.res.writeHead = () => {
+    throw new Error('a fault');
+  };
+  expect(await answerWith(world, JSON_TYPE, answer)).toBeNull();
+  expect(world.faults).toHaveLength(1);
+  expect(world.res.destroyed).toBe(true);
+  expect((await world.view()).chargedNanoUsd).toBe(COST);
+  expect(world.memory.journal.filter(({ type }) => type === 'settled')).toHaveLength(1);
 });
 
 /** A stream that the provider has begun and the caller reads. */

@@ -120,6 +120,13 @@ describe('a JSON object, read where it lies', () => {
     );
   });
 
+  it('ends at a colon that has no key of its own: a long key before many would be read for each of them', () => {
+    const text = `{"${'k'.repeat(1_000_000)}"${':'.repeat(99_999)}1}`;
+    expect(readJsonObject(Buffer.from(text), 100_000)).toBe('not_json');
+    expect(scanJsonObject(Buffer.from('{"a"::1}'))).toBe('not_an_object');
+    expect(scanJsonObject(Buffer.from('{:1}'))).toBe('not_an_object');
+  });
+
   it('stops at the depth and the number of keys that are allowed, at once', () => {
     const deep = `{"a":${'['.repeat(10_000)}${']'.repeat(10_000)}}`;
     expect(scanJsonObject(Buffer.from(deep))).toBe('too_deep');
@@ -202,7 +209,15 @@ describe('a JSON object, rebuilt', () => {
     ['one that is not there dropped', '{"a":1}', [['b', null]], '{"a":1}'],
     ['an escaped key replaced', '{"\\u0061":1}', [['a', '2']], '{"a":2}'],
     ['__proto__ replaced', '{"__proto__":1}', [['__proto__', '2']], '{"__proto__":2}'],
-    ['every repetition replaced', '{"a":1,"b":2,"a":3}', [['a', '4']], '{"a":4,"b":2,"a":4}'],
+    ['a repeated key replaced: one is left', '{"a":1,"b":2,"a":3}', [['a', '4']], '{"a":4,"b":2}'],
+    ['a repeated key dropped', '{"a":1,"b":2,"a":3}', [['a', null]], '{"b":2}'],
+    ['a repeated key that nobody touched', '{"a":1,"a":3}', [['b', '4']], '{"a":1,"a":3,"b":4}'],
+    [
+      'a key repeated a hundred times by a long value',
+      `{${'"a":0,'.repeat(100)}"b":1}`,
+      [['a', `"${'ü'.repeat(1_000)}"`]],
+      `{"a":"${'ü'.repeat(1_000)}","b":1}`,
+    ],
   ])('%s', (_what, text, asked, expected) => {
     expect(rebuildJsonObject(scan(text), new Map(asked)).toString()).toBe(expected);
   });
