@@ -150,7 +150,7 @@ describe('usage that cannot be right', () => {
 
   it('missing usage: the provider is asked for its record, and that is charged', async () => {
     agent = await gateway.newAgent();
-    gateway.provider.next({ usageAt: 'missing', lookupMisses: 2, billUsd: '0.00001234' });
+    gateway.provider.next({ usageAt: 'missing', lookupMisses: 1, billUsd: '0.00001234' });
     const events = await readEvents(
       await gateway.post(hello({ stream: true, stream_options: { include_usage: true } }), { agent }),
     );
