@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { CALL_ID_HEADER, chatHead, smallBody } from '../support/edge-app.ts';
 import { balanceHead, errorOf, rawEdges } from '../support/raw-edge.ts';
 import { rawRequest } from '../support/raw-http.ts';
@@ -9,6 +9,7 @@ afterAll(stop);
 
 describe('bodies over the limit', async () => {
   const edge = await start();
+  beforeEach(() => void edge.bodies.splice(0));
 
   test('a declared length is refused before the body is sent', async () => {
     const client = await edge.connect();
@@ -137,6 +138,7 @@ describe('slow senders', async () => {
   const edge = await start({
     limits: { requestTimeoutMs: 200, headersTimeoutMs: 100, connectionsCheckMs: 20 },
   });
+  beforeEach(() => void edge.bodies.splice(0));
 
   test('headers that never end', async () => {
     const client = await edge.connect();
