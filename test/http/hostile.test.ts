@@ -176,6 +176,7 @@ describe('slow senders', async () => {
 
 describe('one connection, many requests', async () => {
   const edge = await start();
+  beforeEach(() => void edge.bodies.splice(0));
 
   test('lives on after every refusal whose body was small', async () => {
     const client = await edge.connect();
