@@ -95,6 +95,7 @@ describe('content-length that lies', async () => {
   const edge = await start({
     limits: { requestTimeoutMs: 150, headersTimeoutMs: 150, connectionsCheckMs: 20 },
   });
+  beforeEach(() => void edge.bodies.splice(0));
 
   test('too short: the request is answered, its rest is no request, the connection ends', async () => {
     const client = await edge.connect();
@@ -176,7 +177,6 @@ describe('slow senders', async () => {
 
 describe('one connection, many requests', async () => {
   const edge = await start();
-  beforeEach(() => void edge.bodies.splice(0));
 
   test('lives on after every refusal whose body was small', async () => {
     const client = await edge.connect();
