@@ -112,7 +112,10 @@ interface Ended {
   calls: number;
 }
 
-/** What happens at every call is a plain number, which the registry is given when somebody looks: its own counting costs a dear part of a small call. */
+/**
+ * What happens at every call is a plain number, which the registry is given when somebody looks: its own counting
+ * costs a dear part of a small call.
+ */
 const total = (read: () => number) =>
   function collect(this: Counter): void {
     this.reset();
