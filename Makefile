@@ -7,8 +7,9 @@ export NODE_COMPILE_CACHE := $(CURDIR)/.cache/compile
 export NO_UPDATE_NOTIFIER := 1
 export REDOCLY_TELEMETRY := off
 
-# A young generation of half V8's default: 40 MB less at a thousand open streams, for a twentieth more CPU a call.
-GATEWAY_FLAGS := --max-semi-space-size=16
+# A young generation of up to three times 64 MB: what 64 calls hold between them is copied less often, and V8 takes
+# only as much of it as it needs.
+GATEWAY_FLAGS := --max-semi-space-size=64
 
 RUNTIME := node_modules/.package-lock.json
 TOOLS := node_modules/.tools-installed

@@ -1,4 +1,5 @@
 import type { RequestListener, Server, ServerResponse } from 'node:http';
+import { Roster } from '#core/roster.ts';
 import { createHttpServer, listen, type ServerOptions } from './create-http-server.ts';
 
 export interface PublicServer {
@@ -16,7 +17,7 @@ export interface PublicServer {
 }
 
 export function createPublicServer(listener: RequestListener, options: ServerOptions): PublicServer {
-  const open = new Set<ServerResponse>();
+  const open = new Roster<ServerResponse>();
   let drained: Promise<void> | null = null;
   let allClosed: () => void = () => undefined;
 

@@ -1,5 +1,6 @@
 import { type Clock, SECOND_MS, type Timer } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
+import { Roster } from '#core/roster.ts';
 
 /** What a running call does once a second: its time limits, its lease, its caller's patience. */
 export interface Ticking {
@@ -14,7 +15,7 @@ export class OpenCalls {
   /** Answers that are read on after a hang-up. */
   pumps = 0;
   streams = 0;
-  readonly #calls = new Set<Ticking>();
+  readonly #calls = new Roster<Ticking>();
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #waiting: (() => void)[] = [];

@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '#core/clock.ts';
+import { Roster } from '#core/roster.ts';
 
 interface Waiting {
   endsAtMs: number;
@@ -9,8 +10,7 @@ interface Waiting {
 export class SharedWait {
   readonly #clock: Clock;
   readonly #waitMs: number;
-  /** In the order in which they end. */
-  readonly #waiting = new Set<Waiting>();
+  readonly #waiting = new Roster<Waiting>();
   #timer: Timer | null = null;
 
   constructor(clock: Clock, waitMs: number) {
@@ -37,13 +37,15 @@ export class SharedWait {
   readonly #onTimer = (): void => {
     this.#timer = null;
     const nowMs = this.#clock.monotonicMs();
+    let nextMs = this.#waitMs;
     for (const waiting of this.#waiting) {
       if (waiting.endsAtMs > nowMs) {
-        this.#timer = this.#clock.setTimer(waiting.endsAtMs - nowMs, this.#onTimer);
-        return;
+        nextMs = Math.min(nextMs, waiting.endsAtMs - nowMs);
+        continue;
       }
       this.#waiting.delete(waiting);
       waiting.resolve();
     }
+    if (this.#waiting.size > 0) this.#timer ??= this.#clock.setTimer(nextMs, this.#onTimer);
   };
 }
