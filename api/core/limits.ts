@@ -131,7 +131,7 @@ export const JOURNAL_TURNS = 2;
 export const JOURNAL_LOADED_EVENTS = 4;
 export const JOURNAL_LOADED_TURNS = 3;
 /** Ended calls that wait for their rows in the history; see sqlite-journal.ts. */
-export const PROJECTION_ROWS = 256;
+export const PROJECTION_ROWS = 1_024;
 export const SNAPSHOT_EVENTS = 10_000;
 export const SNAPSHOT_MS = 5 * MINUTE_MS;
 /** A snapshot writes agents in slices: one is over after this time or this many. */

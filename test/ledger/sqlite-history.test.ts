@@ -187,9 +187,9 @@ test.each([1, PROJECTION_ROWS - 1, PROJECTION_ROWS + 3])(
   'after a crash the history has each of %i calls once',
   async (count) => {
     const world = await openWorld();
-    await run(world, ...agentWith(1_000n));
+    await run(world, ...agentWith(10_000n));
     for (let n = 1; n <= count; n++) {
-      const limits = { callsPerMinute: 600_000, burst: 1_000, runningCalls: 8, dailyShareNanoUsd: null };
+      const limits = { callsPerMinute: 600_000, burst: 10_000, runningCalls: 8, dailyShareNanoUsd: null };
       await run(world, does(reserve(n, 1n, { limits }), ok), does(settle(n, 1n), charged(1n)));
     }
     const crashed = await openWorld({ dataDir: copyFiles(world), clock: world.clock });
@@ -200,7 +200,7 @@ test.each([1, PROJECTION_ROWS - 1, PROJECTION_ROWS + 3])(
         toDay: '2026-11-18',
       });
       expect(usage).toMatchObject([{ calls: count, chargedNanoUsd: BigInt(count) }]);
-      expect(await each.ledger.history.list({ agentId: 1, limit: 1_000 })).toHaveLength(count);
+      expect(await each.ledger.history.list({ agentId: 1, limit: 10_000 })).toHaveLength(count);
     }
   },
 );

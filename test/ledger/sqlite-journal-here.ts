@@ -1,4 +1,4 @@
-import { toCallRow } from '#core/calls/sqlite-call-rows.ts';
+import { printCallRows } from '#core/calls/sqlite-call-rows.ts';
 import type { OpenJournal } from '#core/ledger/journal.ts';
 import { openSqliteJournal } from '#core/ledger/sqlite-journal.ts';
 
@@ -11,7 +11,7 @@ export const openJournalHere: OpenJournal = async (path) => {
     readAgents: async (after) => journal.readAgents(after),
     readEnded: async (after, since) => journal.readEnded(after, since),
     readTail: async (after) => journal.readTail(after),
-    commit: async (batch) => journal.commit({ ...batch, calls: batch.calls.map(toCallRow) }),
+    commit: async (batch) => journal.commit({ ...batch, calls: printCallRows(batch.calls) }),
     prune: async (bounds) => journal.prune(bounds),
     history: {
       list: async (page) => journal.listCalls(page),

@@ -1,15 +1,24 @@
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { DAY_MS } from '../clock.ts';
 import type { CallRecord } from './call-record.ts';
 
-/** A call in the order of the table's columns: it crosses from thread to thread as it is bound. */
-export type CallRow = (string | number | bigint | null)[];
+/** A call in the order of the table's columns; amounts in decimal digits. */
+export type CallRow = (string | number | null)[];
 
 /** The table keeps days as their number since 1970. */
 export const dayNumber = (day: string): number => Date.parse(`${day}T00:00:00Z`) / DAY_MS;
 export const dayText = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
 
-export function toCallRow(record: CallRecord): CallRow {
+/**
+ * Calls as they cross from thread to thread, for `parseCallRows`; empty for none. As one text: twenty values a call,
+ * copied one by one, cost four times as much.
+ */
+export const printCallRows = (records: readonly CallRecord[]): string =>
+  records.length === 0 ? '' : JSON.stringify(records.map(toCallRow));
+
+export const parseCallRows = (text: string): CallRow[] => (text === '' ? [] : JSON.parse(text));
+
+function toCallRow(record: CallRecord): CallRow {
   const { key, call, tokens } = record;
   return [
     record.callId,
@@ -30,8 +39,8 @@ export function toCallRow(record: CallRecord): CallRow {
     tokens.completion,
     tokens.reasoning,
     tokens.cached,
-    record.reservedNanoUsd,
-    record.chargedNanoUsd,
+    String(record.reservedNanoUsd),
+    String(record.chargedNanoUsd),
   ];
 }
 
@@ -47,7 +56,7 @@ const COMPLETION_TOKENS = 15;
 const CHARGED = 19;
 
 /**
- * Writes calls and adds them to their agent's usage; to be called inside a transaction, once for each row. A call
+ * Writes calls and adds them to their agents' usage; to be called inside a transaction, once for each row. A call
  * counts in the usage once its cost is known, so a `pending` row counts when it comes again as settled.
  */
 export function createCallWriter(db: DatabaseSync): (rows: CallRow[]) => void {
@@ -59,29 +68,49 @@ export function createCallWriter(db: DatabaseSync): (rows: CallRow[]) => void {
       completion_tokens = excluded.completion_tokens, reasoning_tokens = excluded.reasoning_tokens,
       cached_tokens = excluded.cached_tokens, charged_nano_usd = excluded.charged_nano_usd`);
   const addUsage = db.prepare(`
-    INSERT INTO usage_days VALUES (?, ?, ?, ?, 1, ?, ?)
+    INSERT INTO usage_days VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (agent_id, day, model) DO UPDATE SET
-      model_name = excluded.model_name, calls = calls + 1, tokens = tokens + excluded.tokens,
+      model_name = excluded.model_name, calls = calls + excluded.calls, tokens = tokens + excluded.tokens,
       charged_nano_usd = charged_nano_usd + excluded.charged_nano_usd`);
   return (rows) => {
     // In the order of the indexes, so that one page is changed once.
     rows.sort((a, b) => Number(a[AGENT_ID]) - Number(b[AGENT_ID]) || Number(a[CALL_ID]) - Number(b[CALL_ID]));
-    for (const row of rows) {
-      putCall.run(...row);
-      if (row[OUTCOME] !== 'pending') addUsage.run(...usageOf(row));
-    }
+    for (const row of rows) putCall.run(...row);
+    for (const { agentId, day, model, modelName, calls, tokens, charged } of usageOf(rows))
+      addUsage.run(agentId, day, model, modelName, calls, tokens, charged);
   };
 }
 
-function usageOf(row: CallRow): SQLInputValue[] {
-  const day = Math.floor(Number(row[STARTED_AT_MS]) / DAY_MS);
-  const tokens = Number(row[PROMPT_TOKENS]) + Number(row[COMPLETION_TOKENS]);
-  return [
-    row[AGENT_ID] ?? null,
-    day,
-    row[MODEL] ?? null,
-    row[MODEL_NAME] ?? null,
-    tokens,
-    row[CHARGED] ?? null,
-  ];
+interface Usage {
+  agentId: number;
+  day: number;
+  model: string;
+  modelName: string;
+  calls: number;
+  tokens: number;
+  charged: bigint;
+}
+
+/** Summed first: a statement for each call would cost as much again as its row. `rows` in the order of agents. */
+function usageOf(rows: readonly CallRow[]): Usage[] {
+  const sums: Usage[] = [];
+  let ofAgent: Usage[] = [];
+  for (const row of rows) {
+    if (row[OUTCOME] === 'pending') continue;
+    const agentId = Number(row[AGENT_ID]);
+    const day = Math.floor(Number(row[STARTED_AT_MS]) / DAY_MS);
+    const model = String(row[MODEL]);
+    if (ofAgent[0]?.agentId !== agentId) ofAgent = [];
+    let sum = ofAgent.find((other) => other.day === day && other.model === model);
+    if (sum === undefined) {
+      sum = { agentId, day, model, modelName: '', calls: 0, tokens: 0, charged: 0n };
+      ofAgent.push(sum);
+      sums.push(sum);
+    }
+    sum.modelName = String(row[MODEL_NAME]);
+    sum.calls += 1;
+    sum.tokens += Number(row[PROMPT_TOKENS]) + Number(row[COMPLETION_TOKENS]);
+    sum.charged += BigInt(row[CHARGED] ?? 0);
+  }
+  return sums;
 }

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { toCallRow } from '../calls/sqlite-call-rows.ts';
+import { printCallRows } from '../calls/sqlite-call-rows.ts';
 import type { Journal, JournalBatch, JournalEvents, PruneBounds } from './journal.ts';
 import { JournalError } from './journal-errors.ts';
 import {
@@ -67,7 +67,7 @@ class JournalThread implements Journal {
   }
 
   commit(batch: JournalBatch) {
-    return this.#ask('commit', { ...batch, calls: batch.calls.map(toCallRow) });
+    return this.#ask('commit', { ...batch, calls: printCallRows(batch.calls) });
   }
 
   prune(bounds: PruneBounds) {

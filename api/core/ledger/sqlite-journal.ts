@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { createSqliteCallHistory, type SqliteCallHistory } from '../calls/sqlite-call-history.ts';
-import { type CallRow, createCallWriter } from '../calls/sqlite-call-rows.ts';
+import { type CallRow, createCallWriter, parseCallRows } from '../calls/sqlite-call-rows.ts';
 import { createTransact, openSqlite, sqliteFailure, type Transact } from '../drivers/sqlite.ts';
 import { PROJECTION_ROWS } from '../limits.ts';
 import type { AgentRow, EndedRow, JournalBatch, JournalHead, JournalRow, PruneBounds } from './journal.ts';
@@ -11,8 +11,8 @@ import { createPruner } from './sqlite-prune.ts';
 import { prepareSchema } from './sqlite-schema.ts';
 import { settleWal } from './sqlite-wal.ts';
 
-/** A batch whose calls are already rows, as it crosses to the journal's thread. */
-export type SqliteBatch = Omit<JournalBatch, 'calls'> & { calls: readonly CallRow[] };
+/** A batch whose calls are already rows, see `printCallRows`, as it crosses to the journal's thread. */
+export type SqliteBatch = Omit<JournalBatch, 'calls'> & { calls: string };
 
 /** The journal's file, in the thread that owns it. Everything here blocks, and throws `JournalError`. */
 export interface SqliteJournal {
@@ -101,8 +101,8 @@ function createProjection(db: DatabaseSync) {
   let rows: CallRow[] = [];
   let seq = 0;
   return {
-    add(calls: readonly CallRow[], lastSeq: number) {
-      for (const row of calls) rows.push(row);
+    add(calls: string, lastSeq: number) {
+      for (const row of parseCallRows(calls)) rows.push(row);
       seq = lastSeq;
     },
     waiting: () => rows.length > 0,
