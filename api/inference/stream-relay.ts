@@ -74,6 +74,11 @@ export class StreamRelay implements AnswerSink {
     if (this.#done) return;
     this.#chunks.push(chunk);
     if (this.#flushScheduled) return;
+    // The first byte waits for nothing: on a process that was idle, a turn of the event loop takes 0.1 ms.
+    if (this.#eventsRelayed === 0) {
+      this.flush();
+      return;
+    }
     this.#flushScheduled = true;
     setImmediate(flushRelay, this);
   }

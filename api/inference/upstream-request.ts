@@ -37,6 +37,8 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler {
   #waiting: Buffer[] = [];
   #failure: UpstreamFailure | null = null;
   #aborted = false;
+  /** The reader asked for no more, and has not yet asked for it again. */
+  #heldBack = false;
 
   constructor() {
     this.started = new Promise((resolve) => {
@@ -57,10 +59,11 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler {
     this.#sink = sink;
     const waiting = this.#waiting;
     this.#waiting = [];
+    this.#heldBack = false;
     for (const chunk of waiting) sink.data(chunk);
     if (this.#failure !== null) sink.fail(this.#failure);
     else if (this.ended) sink.end();
-    else this.resume();
+    else if (!this.#heldBack) this.resume();
   }
 
   /** The request is on a connection: the provider may have seen it. */
@@ -69,10 +72,12 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler {
   }
 
   pause(): void {
+    this.#heldBack = true;
     this.#controller?.pause();
   }
 
   resume(): void {
+    this.#heldBack = false;
     this.#controller?.resume();
   }
 

@@ -411,3 +411,15 @@ describe('while the hold is not in the journal', () => {
     expect(heard).toEqual(['begins', 'drained']);
   });
 });
+
+it('passes the first event on at once, and joins what follows in the same turn', () => {
+  const { relay, res } = startRelay();
+  relay.data(Buffer.from(event(content('a'))));
+  expect(res.text).toBe(event(content('a')));
+  relay.data(Buffer.from(event(content('b'))));
+  relay.data(Buffer.from(event(content('c'))));
+  expect(res.chunks).toHaveLength(1);
+  relay.flush();
+  expect(res.chunks).toHaveLength(2);
+  expect(res.text).toBe(['a', 'b', 'c'].map((text) => event(content(text))).join(''));
+});

@@ -82,6 +82,18 @@ describe('a provider’s answer', () => {
     expect(await startedBy(upstream)).toEqual({ ok: false, cause: 'unreachable' });
   });
 
+  it('stays paused for a reader that asks for it at the first bytes', () => {
+    const { upstream, controller } = fakeUpstream();
+    upstream.onRequestStart(controller);
+    upstream.onResponseStart(controller, 200, {});
+    upstream.onResponseData(controller, Buffer.alloc(GATE_BUFFER_BYTES + 1));
+    expect(controller.paused).toBe(true);
+    upstream.pipeTo({ ...recordingSink(), data: () => upstream.pause() });
+    expect(controller.paused).toBe(true);
+    upstream.resume();
+    expect(controller.paused).toBe(false);
+  });
+
   it('waits for its reader, whole and in order, and is paused at 64 KiB', () => {
     const { upstream, controller } = fakeUpstream();
     upstream.onRequestStart(controller);

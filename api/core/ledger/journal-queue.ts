@@ -32,7 +32,6 @@ interface Batch {
   firstSeq: number;
   atMs: number;
   events: LedgerEvent[];
-  texts: string[];
   ended: EndedCall[];
   calls: CallRecord[];
   agents: AgentRow[];
@@ -70,12 +69,10 @@ export class JournalQueue {
   }
 
   add({ event, call, ended }: Entry): Promise<Durability> {
-    const text = JSON.stringify(event);
     const batch = this.#openBatch();
     batch.oldestMs ??= this.#options.clock.monotonicMs();
     batch.atMs = event.atMs;
     batch.events.push(event);
-    batch.texts.push(text);
     if (call !== null) batch.calls.push(call);
     if (ended !== null) batch.ended.push(ended);
     this.#lastSeq++;
@@ -190,7 +187,6 @@ function emptyBatch(firstSeq: number): Batch {
     firstSeq,
     atMs: 0,
     events: [],
-    texts: [],
     ended: [],
     calls: [],
     agents: [],
@@ -201,12 +197,12 @@ function emptyBatch(firstSeq: number): Batch {
 }
 
 function toJournalBatch(batch: Batch): JournalBatch {
-  const { firstSeq, atMs, texts, ended, calls, agents, checkpointSeq } = batch;
+  const { firstSeq, atMs, events, ended, calls, agents, checkpointSeq } = batch;
   return {
     firstSeq,
-    lastSeq: firstSeq + texts.length - 1,
+    lastSeq: firstSeq + events.length - 1,
     atMs,
-    events: texts.length === 0 ? '' : `[${texts.join(',')}]`,
+    events: events.length === 0 ? '' : JSON.stringify(events),
     ended: ended.length === 0 ? '' : JSON.stringify(ended),
     calls,
     agents,
