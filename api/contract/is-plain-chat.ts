@@ -34,6 +34,9 @@ export function isPlainChat(body: unknown, schemaFields: ReadonlySet<string>): b
       case 'stream':
         if (typeof value !== 'boolean') return false;
         break;
+      case 'stream_options':
+        if (!isPlainStreamOptions(value)) return false;
+        break;
       default:
         if (schemaFields.has(key) || key === '__proto__') return false;
     }
@@ -46,6 +49,12 @@ function isPlainMessage(message: unknown): boolean {
   for (const key in message) if (key !== 'role' && key !== 'content') return false;
   const { role, content } = message;
   return typeof content === 'string' && typeof role === 'string' && roles.has(role);
+}
+
+function isPlainStreamOptions(options: unknown): boolean {
+  if (!isRecord(options)) return false;
+  for (const key in options) if (key !== 'include_usage') return false;
+  return typeof options.include_usage === 'boolean';
 }
 
 const isModelId = (value: unknown): boolean =>

@@ -5,6 +5,7 @@ import { isPlainChat } from '../../api/contract/is-plain-chat.ts';
 
 const fields = new Set(Object.keys(ChatCompletionRequest.shape));
 const odd = fc.oneof(
+  fc.constantFrom({ include_usage: true }, { include_usage: 1 }, { other: true }),
   fc.constantFrom(null, '', '5', 0, 1, -1, 1.5, 2, 2.5, 2 ** 31 - 1, 2 ** 31, 1e300, true, false, {}, []),
   fc.string({ maxLength: 300 }),
 );
@@ -51,7 +52,8 @@ describe('what is taken for plain', () => {
 
   it('is what most agents send', () => {
     const messages = [{ role: 'user', content: 'Hello' }];
-    for (const more of [{}, { max_tokens: 5, temperature: 0, stream: false, seed: 1 }]) {
+    const streamed = { stream: true, stream_options: { include_usage: true } };
+    for (const more of [{}, { max_tokens: 5, temperature: 0, stream: false, seed: 1 }, streamed]) {
       expect(isPlainChat({ model: 'a/b', messages, ...more }, fields)).toBe(true);
     }
   });
