@@ -16,7 +16,7 @@ export interface AnswerIds {
 const ANSWER = Symbol('latest answer');
 const BROKEN = Symbol('broken');
 interface EdgeSocket extends Duplex {
-  [ANSWER]?: ServerResponse;
+  [ANSWER]?: ServerResponse | null;
   [BROKEN]?: true;
 }
 
@@ -24,6 +24,12 @@ interface EdgeSocket extends Duplex {
 export function noteAnswer(req: IncomingMessage, res: ServerResponse): void {
   const socket: Socket & EdgeSocket = req.socket;
   socket[ANSWER] = res;
+}
+
+/** Of an answer that has ended: an idle connection would keep all that its last call was made of. */
+export function forgetAnswer(res: ServerResponse): void {
+  const socket: Socket & EdgeSocket = res.req.socket;
+  if (socket[ANSWER] === res) socket[ANSWER] = null;
 }
 
 /**
@@ -38,8 +44,8 @@ export function answerBrokenRequest(
   // Whatever else comes in on a connection that is about to end is no news.
   if (socket[BROKEN]) return;
   socket[BROKEN] = true;
-  const latest = socket[ANSWER];
-  const pending = latest !== undefined && !latest.writableFinished;
+  const latest = socket[ANSWER] ?? null;
+  const pending = latest !== null && !latest.writableFinished;
   if (!socket.writable || error.code === 'ECONNRESET') socket.destroy();
   else if (pending && latest.req.complete) endAfter(latest, socket);
   // Part of an answer is out, or answers to earlier requests are to come first: a second head would corrupt

@@ -1,5 +1,6 @@
 import type { RequestListener, Server, ServerResponse } from 'node:http';
 import { Roster } from '#core/roster.ts';
+import { forgetAnswer } from './broken-request.ts';
 import { createHttpServer, listen, type ServerOptions } from './create-http-server.ts';
 
 export interface PublicServer {
@@ -24,6 +25,7 @@ export function createPublicServer(listener: RequestListener, options: ServerOpt
   // One function for all requests: a closure per request costs a fifth more CPU (garbage).
   function onClose(this: ServerResponse): void {
     open.delete(this);
+    forgetAnswer(this);
     if (drained === null) return;
     if (open.size === 0) allClosed();
     // An answer whose head went out before the drain left its connection open.

@@ -94,6 +94,8 @@ export class CallerSide {
   /** Hears no more: the answer is complete, or somebody else writes it. To take listeners off costs more. */
   leave(): void {
     this.#left = true;
+    // What the connection keeps of its last answer must not keep the call.
+    this.#res[CALLER] = null;
   }
 
   /** A reader that takes nothing has hung up. */
@@ -137,7 +139,7 @@ const KEEP_ALIVE = Buffer.from(': keep-alive\n\n');
 
 const CALLER = Symbol('caller side');
 interface CallResponse extends ServerResponse {
-  [CALLER]?: CallerSide;
+  [CALLER]?: CallerSide | null;
 }
 
 // One function each for all calls: a closure per call costs a fifth more CPU (garbage).
