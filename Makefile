@@ -7,9 +7,9 @@ export NODE_COMPILE_CACHE := $(CURDIR)/.cache/compile
 export NO_UPDATE_NOTIFIER := 1
 export REDOCLY_TELEMETRY := off
 
-# V8's young generation may grow to 32 MB a half. With 16 what running calls hold is copied so often that it costs a
-# twentieth of a call; with 64 a thousand open streams take 40 MB more.
-GATEWAY_FLAGS := --max-semi-space-size=32
+# V8's young generation may grow to 16 MB a half: with 32 a thousand open streams take 40 MB more, for a call that is
+# 3 % cheaper.
+GATEWAY_FLAGS := --max-semi-space-size=16
 
 RUNTIME := node_modules/.package-lock.json
 TOOLS := node_modules/.tools-installed

@@ -152,6 +152,13 @@ export function memberBytes(object: JsonObject, key: string): Buffer | undefined
   return member && object.bytes.subarray(member.valueStartsAt, member.endsAt);
 }
 
+/** False where it is missing, or stands there again. */
+export function isOnce({ members }: JsonObject, key: string): boolean {
+  let times = 0;
+  for (const member of members) if (member.key === key) times++;
+  return times === 1;
+}
+
 function findMember(object: JsonObject, key: string): JsonMember | undefined {
   for (const member of object.members) if (member.key === key) return member;
   return undefined;

@@ -3,7 +3,7 @@ import type { Finish, FinishResult, Settle, SettleResult } from '#core/ledger/co
 import type { Executed, Ledger } from '#core/ledger/ledger.ts';
 import { LAST_CHUNK_WAIT_MS } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
-import { SharedWait } from './shared-wait.ts';
+import { SharedWait, type Waiting } from './shared-wait.ts';
 
 export type Closing = Settle | Finish;
 
@@ -45,16 +45,11 @@ export class LedgerRetries {
   close(command: Closing): Promise<void> {
     this.#owed++;
     return new Promise((resolve) => {
-      const waiting = this.#lastChunks.start(resolve);
-      void this.#carryOn(command).then(() => {
-        this.#owed--;
-        this.#lastChunks.end(waiting);
-        if (this.#owed === 0) for (const idle of this.#waitingForIdle.splice(0)) idle();
-      });
+      void this.#carryOn(command, this.#lastChunks.start(resolve));
     });
   }
 
-  async #carryOn(command: Closing): Promise<void> {
+  async #carryOn(command: Closing, lastChunk: Waiting): Promise<void> {
     for (
       let waitMs = FIRST_WAIT_MS;
       !(await this.#closes(command));
@@ -62,6 +57,9 @@ export class LedgerRetries {
     ) {
       await new Promise<void>((resolve) => this.#clock.setTimer(waitMs, resolve));
     }
+    this.#owed--;
+    this.#lastChunks.end(lastChunk);
+    if (this.#owed === 0) for (const idle of this.#waitingForIdle.splice(0)) idle();
   }
 
   /** True when the journal has it. A ledger that throws is no reason to leave a hold behind either. */

@@ -5,19 +5,12 @@ import { type Collected, collectAnswer } from './collect-answer.ts';
 import { contextTokens } from './estimate.ts';
 import { buildChatBody } from './formats/chat-body.ts';
 import { type ChatEvent, ERROR_NEEDLE, saysError } from './formats/chat-stream.ts';
-import {
-  type JsonObject,
-  memberBytes,
-  memberSize,
-  memberText,
-  readJsonObject,
-  scanJsonObject,
-} from './json-object.ts';
+import { type JsonObject, memberSize, memberText, readJsonObject, scanJsonObject } from './json-object.ts';
 import type { RunningCall } from './running-call.ts';
 import { StreamRelay } from './stream-relay.ts';
 import { readUpstreamError } from './upstream-error.ts';
 import type { UpstreamFailure, UpstreamRequest } from './upstream-request.ts';
-import { readUsage, type Usage } from './usage.ts';
+import { readUsage, type Usage, usageOfAnswer } from './usage.ts';
 
 export type UsageEvent = Extract<ChatEvent, { usage: Buffer | null }>;
 
@@ -104,8 +97,7 @@ function readAnswer(call: RunningCall, body: Collected): Attempt {
   if (typeof read === 'string') return failed(apiError('provider_error'), true);
   const { object: answer, value } = read;
 
-  const usageBytes = memberBytes(answer, 'usage');
-  const sent = usageBytes === undefined ? null : readUsage(usageBytes);
+  const sent = usageOfAnswer(answer, value);
   const usage = sent?.usage ?? null;
   call.generationId ??= textOrNull(memberText(answer, 'id') ?? '');
   if (hasError(answer)) {

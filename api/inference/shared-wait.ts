@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '#core/clock.ts';
 import { Roster } from '#core/roster.ts';
 
-interface Waiting {
+export interface Waiting {
   endsAtMs: number;
   resolve: () => void;
 }

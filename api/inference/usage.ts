@@ -4,7 +4,14 @@ import type { TokenCounts } from '#core/events/ledger-event.ts';
 import { isRecord } from '#core/is-record.ts';
 import { BALANCE_CAP_NANO_USD } from '#core/limits.ts';
 import { type AttoUsd, attoToNanoUp, type NanoUsd, nanoToAtto, parseAttoUsd } from '#core/money.ts';
-import { type JsonObject, memberBytes, memberText, readJsonObject, scanJsonObject } from './json-object.ts';
+import {
+  isOnce,
+  type JsonObject,
+  memberBytes,
+  memberText,
+  readJsonObject,
+  scanJsonObject,
+} from './json-object.ts';
 
 /** What a provider reported of one answer. A counter that is no sane number counts as missing, never as zero. */
 export interface Usage {
@@ -22,7 +29,18 @@ export interface SentUsage {
   usage: Usage | null;
 }
 
-/** `null`: no object. */
+/** Of a whole answer, whose value was parsed for other reasons too. `null`: none that is an object. */
+export function usageOfAnswer(answer: JsonObject, value: Record<string, unknown>): SentUsage | null {
+  const bytes = memberBytes(answer, 'usage');
+  if (bytes === undefined) return null;
+  const object = isUtf8(bytes) ? scanJsonObject(bytes) : 'not_an_object';
+  // Where it stands twice the first counts, and JSON.parse shows the last.
+  if (typeof object === 'string' || !isRecord(value.usage) || !isOnce(answer, 'usage'))
+    return readUsage(bytes);
+  return { object, usage: parseUsage(object, value.usage) };
+}
+
+/** Of the object alone. `null`: no object. */
 export function readUsage(bytes: Buffer): SentUsage | null {
   const read = isUtf8(bytes) ? readJsonObject(bytes) : 'not_an_object';
   return typeof read === 'string'

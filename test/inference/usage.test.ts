@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatAttoUsd } from '#core/money.ts';
-import { noTokens, priceTokens, readUsage } from '../../api/inference/usage.ts';
+import { readJsonObject } from '../../api/inference/json-object.ts';
+import { noTokens, priceTokens, readUsage, usageOfAnswer } from '../../api/inference/usage.ts';
 import { atto, prices } from './support.ts';
 
 const usage = (text: string) => readUsage(Buffer.from(text))?.usage ?? null;
@@ -202,5 +203,29 @@ describe('tokens × prices', () => {
       overrides: [{ ...over, minPromptTokens: null, prompt: 9n * NANO }],
     });
     expect(priceTokens(tokens(1_000, 0), table)).toBe(1_000n);
+  });
+});
+
+describe('the usage of a whole answer', () => {
+  const ofAnswer = (text: string) => {
+    const read = readJsonObject(Buffer.from(text));
+    if (typeof read === 'string') throw new Error(read);
+    return usageOfAnswer(read.object, read.value);
+  };
+  const first = '{"prompt_tokens":3,"completion_tokens":2,"cost":0.5}';
+  const other = '{"prompt_tokens":9,"completion_tokens":9,"cost":9}';
+
+  it('is what it is alone', () => {
+    expect(ofAnswer(`{"id":"a","usage":${first}}`)).toEqual(readUsage(Buffer.from(first)));
+  });
+
+  it('is the first one where it stands twice, whatever a parser would show', () => {
+    expect(ofAnswer(`{"usage":${first},"usage":${other}}`)?.usage).toEqual(
+      readUsage(Buffer.from(first))?.usage,
+    );
+  });
+
+  it.each(['{"id":"a"}', '{"usage":null}', '{"usage":[]}', '{"usage":5}'])('is none in %s', (text) => {
+    expect(ofAnswer(text)).toBeNull();
   });
 });
