@@ -129,7 +129,7 @@ export const JOURNAL_BATCH_EVENTS_MAX = 500;
 /** Turns of the event loop for which a commit gathers events; after one of so many events, more. */
 export const JOURNAL_TURNS = 2;
 export const JOURNAL_LOADED_EVENTS = 4;
-export const JOURNAL_LOADED_TURNS = 3;
+export const JOURNAL_LOADED_TURNS = 5;
 /** Ended calls that wait for their rows in the history; see sqlite-journal.ts. */
 export const PROJECTION_ROWS = 1_024;
 export const SNAPSHOT_EVENTS = 10_000;
