@@ -27,22 +27,12 @@ export async function readBody(
 
 function collect(req: Uploading, bytesMax: number): Promise<Buffer | ApiError | 'aborted'> {
   if (req.destroyed) return Promise.resolve('aborted');
-  // A short body is usually here already, behind its headers: three listeners and two turns of the queue less.
-  if (req.complete) return Promise.resolve(wholeBody(req, bytesMax));
   return new Promise((resolve) => {
     req[UPLOAD] = { chunks: [], size: 0, bytesMax, resolve };
     // `close` also comes after `end`, when nobody waits any more.
     req.on('data', onData).on('end', onEnd).on('close', onClose);
   });
 }
-
-function wholeBody(req: IncomingMessage, bytesMax: number): Buffer | ApiError {
-  const body: Buffer | null = req.read();
-  if (body === null) return EMPTY;
-  return body.length > bytesMax ? tooLarge(bytesMax) : body;
-}
-
-const EMPTY = Buffer.alloc(0);
 
 interface Upload {
   chunks: Buffer[];

@@ -74,8 +74,9 @@ export class StreamRelay implements AnswerSink {
     if (this.#done) return;
     this.#chunks.push(chunk);
     if (this.#flushScheduled) return;
-    // The first byte waits for nothing: on a process that was idle, a turn of the event loop takes 0.1 ms.
-    if (this.#eventsRelayed === 0) {
+    // The first byte waits for nothing: on a process that was idle, a turn of the event loop takes 0.1 ms. An event that
+    // comes in pieces does: it would be searched anew for each of them.
+    if (this.#eventsRelayed === 0 && this.#tail.length === 0) {
       this.flush();
       return;
     }

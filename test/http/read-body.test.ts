@@ -52,3 +52,16 @@ test('a body in many pieces is put together in its order', async () => {
   await expect.poll(() => result !== undefined).toBe(true);
   expect(String(await result)).toBe('abcd');
 });
+
+test('a body that was whole before the reading began is read to its end', async () => {
+  const seen: IncomingMessage[] = [];
+  let read: () => Promise<unknown> = async () => undefined;
+  const client = await connectTo((req, res) => {
+    seen.push(req);
+    read = () => readBody(req, res, 1000);
+  });
+  client.head([...head.slice(0, 2), 'Transfer-Encoding: chunked']);
+  client.send('2\r\nab\r\n').send('3\r\ncde\r\n0\r\n\r\n');
+  await expect.poll(() => seen[0]?.complete).toBe(true);
+  expect(String(await read())).toBe('abcde');
+});

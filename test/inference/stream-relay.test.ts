@@ -423,3 +423,13 @@ it('passes the first event on at once, and joins what follows in the same turn',
   expect(res.chunks).toHaveLength(2);
   expect(res.text).toBe(['a', 'b', 'c'].map((text) => event(content(text))).join(''));
 });
+
+it('looks at a first event that comes in pieces once a turn, not once a piece', () => {
+  const { relay, res } = startRelay();
+  const [first, ...rest] = event(content('a'));
+  relay.data(Buffer.from(first ?? ''));
+  for (const piece of rest) relay.data(Buffer.from(piece));
+  expect(res.text).toBe('');
+  relay.flush();
+  expect(res.text).toBe(event(content('a')));
+});
