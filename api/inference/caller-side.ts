@@ -29,7 +29,6 @@ export class CallerSide {
   #head: string[] | null = null;
   #held: Buffer[] = [];
   #heldBytes = 0;
-  #left = false;
   #hearsDrain = false;
 
   constructor(res: ServerResponse, events: CallerEvents, clock: Clock) {
@@ -93,8 +92,7 @@ export class CallerSide {
 
   /** Hears no more: the answer is complete, or somebody else writes it. To take listeners off costs more. */
   leave(): void {
-    this.#left = true;
-    // What the connection keeps of its last answer must not keep the call.
+    // Nor may what a connection keeps of its last answer keep the call.
     this.#res[CALLER] = null;
   }
 
@@ -105,14 +103,13 @@ export class CallerSide {
   }
 
   closed(): void {
-    if (this.gone || this.#left) return;
+    if (this.gone || this.#res[CALLER] === null) return;
     this.gone = true;
     this.#held = [];
     this.#events.callerGone();
   }
 
   drained(): void {
-    if (this.#left) return;
     this.blockedSinceMs = null;
     this.#events.callerDrained();
   }

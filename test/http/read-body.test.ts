@@ -15,6 +15,17 @@ async function connectTo(listener: RequestListener): Promise<RawClient> {
   return RawClient.connect(await listen(server, 0, '127.0.0.1'));
 }
 
+/** A server that begins to read when the test says so. */
+async function connectToLateReader() {
+  const seen: IncomingMessage[] = [];
+  const late = { read: async (): Promise<unknown> => undefined };
+  const client = await connectTo((req, res) => {
+    seen.push(req);
+    late.read = () => readBody(req, res, 1000);
+  });
+  return { client, seen, late };
+}
+
 const head = ['POST / HTTP/1.1', 'Host: edge', 'Content-Length: 100'];
 
 test('a sender that leaves in the middle ends the wait', async () => {
@@ -29,17 +40,12 @@ test('a sender that leaves in the middle ends the wait', async () => {
 });
 
 test('a sender that left before the reading began ends it at once', async () => {
-  const seen: IncomingMessage[] = [];
-  let read: () => Promise<unknown> = async () => undefined;
-  const client = await connectTo((req, res) => {
-    seen.push(req);
-    read = () => readBody(req, res, 1000);
-  });
+  const { client, seen, late } = await connectToLateReader();
   client.head(head).send('half');
   await expect.poll(() => seen.length).toBe(1);
   client.destroy();
   await expect.poll(() => seen[0]?.closed).toBe(true);
-  expect(await read()).toBe('aborted');
+  expect(await late.read()).toBe('aborted');
 });
 
 test('a body in many pieces is put together in its order', async () => {
@@ -54,14 +60,9 @@ test('a body in many pieces is put together in its order', async () => {
 });
 
 test('a body that was whole before the reading began is read to its end', async () => {
-  const seen: IncomingMessage[] = [];
-  let read: () => Promise<unknown> = async () => undefined;
-  const client = await connectTo((req, res) => {
-    seen.push(req);
-    read = () => readBody(req, res, 1000);
-  });
+  const { client, seen, late } = await connectToLateReader();
   client.head([...head.slice(0, 2), 'Transfer-Encoding: chunked']);
   client.send('2\r\nab\r\n').send('3\r\ncde\r\n0\r\n\r\n');
   await expect.poll(() => seen[0]?.complete).toBe(true);
-  expect(String(await read())).toBe('abcde');
+  expect(String(await late.read())).toBe('abcde');
 });

@@ -165,3 +165,10 @@ describe('a sign of life', () => {
     expect([heard, caller.gone]).toEqual([['begins'], false]);
   });
 });
+
+it('tells a call that has left nothing of the end that it makes itself', () => {
+  const { caller, heard, res } = fakeCaller();
+  caller.leave();
+  caller.drop();
+  expect([res.destroyed, caller.gone, heard]).toEqual([true, false, []]);
+});

@@ -16,6 +16,7 @@ export const dayText = (day: number): string => new Date(day * DAY_MS).toISOStri
 export const printCallRows = (records: readonly CallRecord[]): string =>
   records.length === 0 ? '' : JSON.stringify(records.map(toCallRow));
 
+/** What `printCallRows` of this very process wrote, so its shape needs no check. */
 export const parseCallRows = (text: string): CallRow[] => (text === '' ? [] : JSON.parse(text));
 
 function toCallRow(record: CallRecord): CallRow {

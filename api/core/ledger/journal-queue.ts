@@ -138,9 +138,9 @@ export class JournalQueue {
   }
 
   /**
-   * At the end of the next turn of the event loop, so that what is decided together shares a commit, and the call's
+   * Two turns of the event loop later, so that what is decided together shares a commit, and the call's
    * request to its provider goes out first: where the process has one core, the journal's thread would keep it back
-   * by 0.14 ms (measured). Under load three turns later still. A commit costs about the same whatever is in it, most of
+   * by 0.14 ms (measured). Under load it is five turns. A commit costs about the same whatever is in it, most of
    * it the system's `fsync`: each one that is spared is worth more to the callers than the turns that they wait for
    * it. An idle loop turns in microseconds.
    */
