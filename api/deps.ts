@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Registry } from 'prom-client';
 import type { Pepper } from '#core/accounts/api-key.ts';
-import { loadOrCreatePepper } from '#core/accounts/pepper-file.ts';
+import { hasPepper, loadOrCreatePepper } from '#core/accounts/pepper-file.ts';
 import { createLookUpPrice } from '#core/calls/look-up-price.ts';
 import { Capacity } from '#core/capacity/capacity.ts';
 import { createCatalog, type LiveCatalog } from '#core/catalog/create-catalog.ts';
@@ -54,7 +54,9 @@ export async function buildDeps({
   const registry = new Registry();
   const metrics = createCallMetrics(registry);
   const { dataDir } = started.storage;
-  const ledger = await openEmbeddedLedger({ dataDir, clock, log });
+  // A pepper is made after its folder's journal: each of the two proves that the other has been there.
+  const ledger = await openEmbeddedLedger({ dataDir, clock, log, mustExist: hasPepper(dataDir) });
+  const pepper = await pepperBeside(ledger, dataDir);
   // What the providers billed for them nobody can tell; the holds would say far too much.
   for (const _ of ledger.crashed) metrics.loss('crash', 0n);
 
@@ -70,6 +72,7 @@ export async function buildDeps({
         : log.error('configuration not reloaded', { cause: message }),
   });
 
+  const openCalls = new OpenCalls(clock, log);
   const settlement = new Settlement({
     ledger,
     clock,
@@ -77,6 +80,7 @@ export async function buildDeps({
     lookUp: createLookUpPrice(catalog, fetchJson),
     onLoss: (cause, nanoUsd) => metrics.loss(cause, nanoUsd),
     onPriced: (chargedNanoUsd) => metrics.priced(chargedNanoUsd),
+    isOpen: (callId) => openCalls.has(callId),
   });
   const upstreams = new UpstreamPools();
   const limits = () => config.current().limits;
@@ -93,7 +97,7 @@ export async function buildDeps({
       ratePerMinute: () => limits().callsPerMinute,
       burst: () => limits().burst,
     }),
-    openCalls: new OpenCalls(clock, log),
+    openCalls,
     upstreams,
     limits,
     dailyShareNanoUsd: () => config.current().capacity.dailySharePerAgentNanoUsd,
@@ -112,7 +116,7 @@ export async function buildDeps({
     catalog,
     gateway,
     settlement,
-    pepper: loadOrCreatePepper(dataDir),
+    pepper,
     async close() {
       config.close();
       catalog.close();
@@ -120,4 +124,13 @@ export async function buildDeps({
       await ledger.close();
     },
   };
+}
+
+async function pepperBeside(ledger: EmbeddedLedger, dataDir: string): Promise<Pepper> {
+  try {
+    return loadOrCreatePepper(dataDir, { ledgerInUse: ledger.stats().lastSeq > 0 });
+  } catch (error) {
+    await ledger.close();
+    throw error;
+  }
 }

@@ -1,5 +1,6 @@
 import { flushCompileCache } from 'node:module';
 import { setFlagsFromString } from 'node:v8';
+import { PepperError } from '#core/accounts/pepper-file.ts';
 import { FolderInUseError, JournalError } from '#core/ledger/journal-errors.ts';
 import { createLog } from '#core/log.ts';
 import { ConfigError } from './config/config-error.ts';
@@ -45,7 +46,7 @@ async function main(): Promise<void> {
 /** What the operator can mend is said in a sentence; a stack is for what nobody expected. */
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const kinds = [ConfigError, FolderInUseError, JournalError];
+  const kinds = [ConfigError, FolderInUseError, JournalError, PepperError];
   if (kinds.some((kind) => error instanceof kind)) return error.message;
   if ('code' in error && error.code === 'EADDRINUSE') {
     return `${error.message}. Another program uses this port: set PORT or INTERNAL_PORT.`;

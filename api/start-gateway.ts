@@ -4,6 +4,7 @@ import { type Clock, SECOND_MS, systemClock } from '#core/clock.ts';
 import { PUMP_MS } from '#core/limits.ts';
 import { createLog, type Log } from '#core/log.ts';
 import type { Secret } from '#core/secret.ts';
+import { trustedClock } from '#core/trusted-clock.ts';
 import { loadOrCreateAdminToken } from './admin/admin-token.ts';
 import { buildAdmin } from './admin/build-admin.ts';
 import { buildApp } from './app.ts';
@@ -36,8 +37,9 @@ const LOOPBACK = '127.0.0.1';
 /** The whole gateway in this process: API, workers and, where a provider asks for it, the simulator. */
 export async function startGateway(
   config: Config,
-  { clock = systemClock, log = createLog() }: { clock?: Clock; log?: Log } = {},
+  { clock: machineClock = systemClock, log = createLog() }: { clock?: Clock; log?: Log } = {},
 ): Promise<RunningGateway> {
+  const clock = trustedClock(machineClock);
   const documentText = await readFile(new URL('../openapi/v1.json', import.meta.url), 'utf8');
   const simulator = needsBundledSimulator(config)
     ? await startSimulator({ port: 0, host: LOOPBACK, paceMs: SIMULATOR_PACE_MS })

@@ -93,6 +93,12 @@ function rawAnswer(error: ApiError, { ids, callIdHeader }: AnswerIds): string {
   ].join('\r\n');
 }
 
+/** CONNECT asks for a tunnel, which Node hands over as a bare socket: an unknown method like any other. */
+export function refuseTunnel(socket: Duplex, answerIds: AnswerIds): void {
+  socket.on('error', () => socket.destroy());
+  socket.end(rawAnswer(apiError('not_found'), answerIds), () => socket.destroy());
+}
+
 /** RFC 9112, 3.2: HTTP/1.1 without a Host is refused. Node would answer an empty 400. */
 export const lacksHost = (req: IncomingMessage): boolean =>
   req.headers.host === undefined && req.httpVersionMinor === 1;

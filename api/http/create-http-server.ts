@@ -21,6 +21,7 @@ import {
   noteAnswer,
   refuseExpectation,
   refuseMissingHost,
+  refuseTunnel,
 } from './broken-request.ts';
 
 export interface ServerLimits {
@@ -71,6 +72,7 @@ export function createHttpServer(listener: RequestListener, options: ServerOptio
   // Node would tell the client to go on before anybody looked at its key; `readBody` does it.
   server.on('checkContinue', serve);
   server.on('checkExpectation', (_req, res) => refuseExpectation(res, options));
+  server.on('connect', (_req, socket) => refuseTunnel(socket, options));
   server.on('clientError', (error, socket) => answerBrokenRequest(error, socket, options));
   return server;
 }

@@ -3,7 +3,7 @@ import type { Catalog, Endpoint, Model } from '#core/catalog/catalog.ts';
 import { splitModelId } from '#core/catalog/model-id.ts';
 import { isRecord } from '#core/is-record.ts';
 import type { AgentStatus } from '#core/ledger/state.ts';
-import { JSON_DEPTH_MAX, JSON_KEYS_MAX } from '#core/limits.ts';
+import { JSON_DEPTH_MAX, JSON_KEYS_MAX, JSON_VALUES_MAX } from '#core/limits.ts';
 import { parseChatRequest } from '../contract/chat-request.ts';
 import { type ApiError, apiError, isApiError } from '../contract/errors.ts';
 import type { CallPlan, Candidate } from './call-plan.ts';
@@ -89,9 +89,10 @@ const CAP_FIELDS: ReadonlySet<string> = new Set(['max_tokens', 'max_completion_t
 
 function parseBody(bytes: Buffer): { object: JsonObject; value: Record<string, unknown> } | ApiError {
   if (!isUtf8(bytes)) return badBody('The body is not valid UTF-8.');
-  const read = readJsonObject(bytes, JSON_KEYS_MAX);
+  const read = readJsonObject(bytes, bodyBounds);
   if (read === 'too_deep') return badBody(`The body nests deeper than ${JSON_DEPTH_MAX} levels.`);
   if (read === 'too_many_keys') return badBody(`The body has more than ${JSON_KEYS_MAX} keys.`);
+  if (read === 'too_many_values') return badBody(`The body has more than ${JSON_VALUES_MAX} values.`);
   if (read === 'not_json') return badBody('The body is not valid JSON.');
   if (read === 'not_an_object') return badBody('The body has to be a JSON object.');
   const { object, value } = read;
@@ -138,6 +139,8 @@ function inOrder(endpoints: readonly Endpoint[], suffixes: readonly string[]): r
   });
 }
 
+const bodyBounds = { keysMax: JSON_KEYS_MAX, valuesMax: JSON_VALUES_MAX };
+
 const STEERING: ReadonlySet<string> = new Set(['nitro', 'floor', 'exacto']);
 
 function resolveModel(
@@ -154,6 +157,8 @@ function resolveModel(
     return apiError('tool_not_served', { param, message: 'Web search (`:online`) is not served yet.' });
   }
   if (edition.includes('free') || edition.includes('batch')) return modelNotServed(id, param);
+  // Spec, What the service does, 6: an id carries one suffix. A provider would refuse several as no model's id.
+  if (steering.length > 1) return unknownModel(id, param, [[base, ...edition, steering[0]].join(':')]);
 
   const entry = steering.length === 0 ? whole : catalog.find([base, ...edition].join(':'));
   switch (entry.status) {

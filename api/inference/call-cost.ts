@@ -1,9 +1,10 @@
+import { type TokenPrices, tokenCost } from '#core/calls/token-cost.ts';
 import type { Endpoint, PriceOverride, Prices } from '#core/catalog/catalog.ts';
 import type { PendingPrice, SavedPrice, TokenCounts } from '#core/events/ledger-event.ts';
-import { attoToNanoUp, type NanoUsd } from '#core/money.ts';
+import { type AttoUsd, attoToNanoUp, type NanoUsd } from '#core/money.ts';
 import type { CallPlan, Candidate } from './call-plan.ts';
 import { reachableOverrides } from './estimate.ts';
-import { noTokens, priceTokens, type Usage } from './usage.ts';
+import { noTokens, type Usage } from './usage.ts';
 
 /** What a call cost, as far as it is known when it ends. */
 export type CallCost =
@@ -46,10 +47,39 @@ export function costOfCall(facts: CostFacts): CallCost {
   }
   if (!counted && facts.deliveredTokens === 0 && !facts.hungUp) return freeOfCharge;
   const tokens = counted ? usage.tokens : estimatedTokens(facts);
-  return { known: true, nanoUsd: priceTokens(tokens, prices), tokens };
+  return { known: true, nanoUsd: priceCall(tokens, prices, facts.plan.images), tokens };
 }
 
 export const freeOfCharge: CallCost = { known: true, nanoUsd: 0n, tokens: noTokens };
+
+/** Tokens and pictures × the table's prices, summed exactly and rounded up once. An override reprices the whole call. */
+export function priceCall(tokens: TokenCounts, prices: Prices, images: number): NanoUsd {
+  const applying = prices.overrides.filter(
+    ({ minPromptTokens }) => minPromptTokens !== null && tokens.prompt > minPromptTokens,
+  );
+  return attoToNanoUp(tokenCost(tokens, tokenPrices(prices, applying)) + callFees(prices, images));
+}
+
+/** Each override laid over those before it. */
+function tokenPrices(prices: Prices, overrides: readonly PriceOverride[]): TokenPrices {
+  let { prompt, completion, cacheRead, cacheWrite } = prices;
+  for (const override of overrides) {
+    prompt = override.prompt ?? prompt;
+    completion = override.completion ?? completion;
+    cacheRead = override.cacheRead ?? cacheRead;
+    cacheWrite = override.cacheWrite ?? cacheWrite;
+  }
+  return {
+    prompt,
+    completion,
+    cacheRead: cacheRead ?? prompt,
+    cacheWrite: cacheWrite ?? prompt,
+    reasoning: prices.internalReasoning ?? completion,
+  };
+}
+
+const callFees = (prices: Prices, images: number): AttoUsd =>
+  prices.request + BigInt(images) * (prices.image ?? 0n);
 
 const estimatedTokens = ({ plan, deliveredTokens }: CostFacts): TokenCounts => ({
   prompt: plan.promptEstimateTokens,
@@ -69,7 +99,10 @@ function pendingPrice(facts: CostFacts, tokensKnown: boolean): PendingPrice {
 
 /** The prices that this call may come to at one endpoint, in the words of the journal. */
 export function savePrice(plan: CallPlan, candidate: Candidate): SavedPrice {
-  const saved = { ...listedPrice(candidate), promptEstimateTokens: plan.promptEstimateTokens };
+  const { promptEstimateTokens, images } = plan;
+  const listed = listedPrice(candidate);
+  const saved = { ...listed, promptEstimateTokens };
+  if (images > 0) saved.requestAtto = String(callFees(candidate.endpoint.prices, images));
   const overrides = reachableOverrides(plan, candidate);
   const longPrompts = overrides.length === 0 ? [] : longPromptPrices(candidate.endpoint.prices, overrides);
   return longPrompts.length === 0 ? saved : { ...saved, longPrompts };
@@ -83,8 +116,9 @@ function listedPrice({ endpoint, provider }: Candidate): ListedPrice {
   const { prices } = endpoint;
   const listed = {
     providerId: provider.id,
-    ...tokenPrices(prices),
-    requestAtto: String(prices.request),
+    ...savedTokenPrices(prices, []),
+    ...(prices.internalReasoning === null ? {} : { reasoningAtto: String(prices.internalReasoning) }),
+    requestAtto: String(callFees(prices, 0)),
     factorPpm: String(provider.priceFactorPpm),
   };
   listedPrices.set(endpoint, listed);
@@ -94,7 +128,7 @@ function listedPrice({ endpoint, provider }: Candidate): ListedPrice {
 /** Every call saves prices; printing them anew each time would cost more than the rest of its hold. */
 const listedPrices = new WeakMap<Endpoint, ListedPrice>();
 
-/** Shortest first, each with all that holds from its length on, as `priceTokens` lays one over the other. */
+/** Shortest first, each with all that holds from its length on, as in `priceCall`. */
 function longPromptPrices(
   prices: Prices,
   overrides: readonly PriceOverride[],
@@ -103,23 +137,22 @@ function longPromptPrices(
   return [...new Set(lengths)]
     .sort((a, b) => a - b)
     .map((overTokens) => {
-      let { prompt, completion, cacheRead } = prices;
-      for (const override of overrides) {
-        if (override.minPromptTokens === null || override.minPromptTokens > overTokens) continue;
-        prompt = override.prompt ?? prompt;
-        completion = override.completion ?? completion;
-        cacheRead = override.cacheRead ?? cacheRead;
-      }
-      return { overTokens, ...tokenPrices({ prompt, completion, cacheRead }) };
+      const applying = overrides.filter(
+        ({ minPromptTokens }) => minPromptTokens !== null && minPromptTokens <= overTokens,
+      );
+      return { overTokens, ...savedTokenPrices(prices, applying) };
     });
 }
 
-const tokenPrices = ({
-  prompt,
-  completion,
-  cacheRead,
-}: Pick<Prices, 'prompt' | 'completion' | 'cacheRead'>) => ({
-  promptAtto: String(prompt),
-  completionAtto: String(completion),
-  cacheReadAtto: String(cacheRead ?? prompt),
-});
+function savedTokenPrices(
+  prices: Prices,
+  overrides: readonly PriceOverride[],
+): Pick<SavedPrice, 'promptAtto' | 'completionAtto' | 'cacheReadAtto' | 'cacheWriteAtto'> {
+  const { prompt, completion, cacheRead, cacheWrite } = tokenPrices(prices, overrides);
+  const saved = {
+    promptAtto: String(prompt),
+    completionAtto: String(completion),
+    cacheReadAtto: String(cacheRead),
+  };
+  return cacheWrite === prompt ? saved : { ...saved, cacheWriteAtto: String(cacheWrite) };
+}

@@ -6,6 +6,7 @@ import { PlainHistogram } from './plain-histogram.ts';
 export type LossCause =
   | 'cost_above_hold'
   | 'free_failure'
+  | 'failed_fallback'
   | 'gate_timeout'
   | 'orphan'
   | 'crash'

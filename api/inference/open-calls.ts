@@ -4,6 +4,7 @@ import { Roster } from '#core/roster.ts';
 
 /** What a running call does once a second: its time limits, its lease, its caller's patience. */
 export interface Ticking {
+  readonly callId: number;
   /** By the monotonic clock: a step of the wall clock ends no call. */
   tick(nowMs: number): void;
 }
@@ -28,6 +29,12 @@ export class OpenCalls {
 
   get size(): number {
     return this.#calls.size;
+  }
+
+  /** Looks at all of them: for the few calls that seem to be orphans. */
+  has(callId: number): boolean {
+    for (const call of this.#calls) if (call.callId === callId) return true;
+    return false;
   }
 
   add(call: Ticking): void {

@@ -35,7 +35,7 @@ export function refuseCapacity(
         param: plan.outputCapField,
         message:
           `This call would hold $${formatUsd(holdNanoUsd)}, more than the $${formatUsd(perCallNanoUsd)} that one call ` +
-          `may hold here now. ${capAdvice(plan, perCallNanoUsd)}`,
+          `may hold here now. ${capAdvice(plan, perCallNanoUsd, 'or choose a cheaper model')}`,
       });
     case 'pool_full':
       return apiError('gateway_capacity');
@@ -78,7 +78,13 @@ export function refuseReserve(
         message:
           `This call would hold $${hold}, but this key has $${formatUsd(remainingNanoUsd)} left of its ` +
           `$${formatUsd(limitNanoUsd)} limit until ${isoTime(resetsAtMs)}.` +
-          advice(plan, holdNanoUsd, remainingNanoUsd, heldNanoUsd),
+          advice(
+            plan,
+            holdNanoUsd,
+            remainingNanoUsd,
+            heldNanoUsd,
+            'choose a cheaper model, or raise the limit',
+          ),
       });
     }
     case 'balance': {
@@ -86,24 +92,30 @@ export function refuseReserve(
       return apiError('insufficient_balance', {
         message:
           `This call would hold $${hold}, but $${formatUsd(spendableNanoUsd)} is spendable.` +
-          advice(plan, holdNanoUsd, spendableNanoUsd, heldNanoUsd),
+          advice(plan, holdNanoUsd, spendableNanoUsd, heldNanoUsd, 'choose a cheaper model, or add credit'),
       });
     }
   }
 }
 
 /** What the caller can do: wait for a running call, where that may help, or ask for less. */
-function advice(plan: CallPlan, holdNanoUsd: NanoUsd, leftNanoUsd: NanoUsd, heldNanoUsd: NanoUsd): string {
+function advice(
+  plan: CallPlan,
+  holdNanoUsd: NanoUsd,
+  leftNanoUsd: NanoUsd,
+  heldNanoUsd: NanoUsd,
+  remedy: string,
+): string {
   const mayFitLater = heldNanoUsd > 0n && leftNanoUsd + heldNanoUsd >= holdNanoUsd;
-  if (!mayFitLater) return ` ${capAdvice(plan, leftNanoUsd)}`;
+  if (!mayFitLater) return ` ${capAdvice(plan, leftNanoUsd, remedy)}`;
   const wait = ` Running calls hold $${formatUsd(heldNanoUsd)}: it may fit when one ends.`;
   const cap = largestFittingCap(plan, leftNanoUsd);
   return cap === null ? wait : `${wait} Now the largest \`${plan.outputCapField}\` that fits is ${cap}.`;
 }
 
-function capAdvice(plan: CallPlan, availableNanoUsd: NanoUsd): string {
+function capAdvice(plan: CallPlan, availableNanoUsd: NanoUsd, remedy: string): string {
   const cap = largestFittingCap(plan, availableNanoUsd);
   return cap === null
-    ? 'Not even an answer of one token fits: shorten the prompt, choose a cheaper model, or add credit.'
+    ? `Not even an answer of one token fits: shorten the prompt, ${remedy}.`
     : `The largest \`${plan.outputCapField}\` that fits is ${cap}.`;
 }

@@ -1,7 +1,7 @@
 import { SECOND_MS } from '#core/clock.ts';
 import type { CallEnd, CallFacts } from '#core/events/ledger-event.ts';
 import type { StartLimits } from '#core/ledger/command.ts';
-import type { Limits } from '#core/limits.ts';
+import { type Limits, REFUSED_START_BYTES } from '#core/limits.ts';
 import { attoToNanoUp, formatUsd, minBigint, type NanoUsd } from '#core/money.ts';
 import type { Caller } from '../contract/caller.ts';
 import { type ApiError, apiError, errorTable } from '../contract/errors.ts';
@@ -9,6 +9,7 @@ import type { CallContext } from '../contract/route.ts';
 import { admitChat } from './admit.ts';
 import { answerHeaders } from './answer-headers.ts';
 import { type CallCost, costOfCall, freeOfCharge, savePrice } from './call-cost.ts';
+import type { LossCause } from './call-metrics.ts';
 import type { CallPlan, Candidate } from './call-plan.ts';
 import { estimateHold } from './estimate.ts';
 import {
@@ -26,8 +27,8 @@ import { type Attempt, type FailedAttempt, runAttempt } from './run-attempt.ts';
 import { RunningCall } from './running-call.ts';
 
 /**
- * One chat completion, in the spec's order: agent, model and tools, capacity, hold; then the provider; then the
- * charge. A refusal is returned for the edge to render; `null`: answered here. After the hold every path settles.
+ * One chat completion, in the spec's order: body, agent, model and tools, capacity, hold; then the provider; then
+ * the charge. A refusal is returned for the edge to render; `null`: answered here. After the hold every path settles.
  */
 export async function runChatCompletion(
   gateway: Gateway,
@@ -35,7 +36,7 @@ export async function runChatCompletion(
 ): Promise<ApiError | null> {
   const { caller, body } = context;
   const admitted = admitChat(body, caller.agentStatus, gateway.catalog);
-  if (!admitted.ok) return refuse(gateway, admitted.error);
+  if (!admitted.ok) return refuseStart(gateway, context, admitted.error);
   const { plan } = admitted;
   const [candidate] = plan.candidates;
   if (candidate === undefined) return refuse(gateway, apiError('provider_unavailable'));
@@ -65,11 +66,8 @@ export async function runChatCompletion(
       price: savePrice(plan, candidate),
       limits: startLimits(gateway, limits),
     });
-    if (!result.ok) {
-      // An outage of ours is not the agent's doing.
-      if (result.reason !== 'unavailable') gateway.refusedStarts.spend(agentId, startedAtMs);
-      return refuse(gateway, refuseReserve(result, plan, holdNanoUsd, startedAtMs));
-    }
+    if (!result.ok)
+      return refuseStart(gateway, context, refuseReserve(result, plan, holdNanoUsd, startedAtMs));
     gateway.metrics.started();
     const call = { gateway, plan, candidate, res, callId, agentId, keyId, holdNanoUsd, durable };
     return await runHeld(new RunningCall({ ...call, startedAtMs, arrivedAtMs, timeLimitMs }));
@@ -81,6 +79,20 @@ export async function runChatCompletion(
 function refuse(gateway: Gateway, error: ApiError): ApiError {
   gateway.metrics.refused(error.code);
   return error;
+}
+
+/** A refusal costs an agent no money, so it has a rate of its own, by the work that its body made. */
+function refuseStart(
+  gateway: Gateway,
+  { caller, body }: Omit<CallContext<unknown, Caller>, 'deps'>,
+  error: ApiError,
+): ApiError {
+  // An outage of ours is not the agent's doing.
+  if (errorTable[error.code].status < 500) {
+    const count = 1 + Math.floor(body.length / REFUSED_START_BYTES);
+    gateway.refusedStarts.spend(caller.agentId, gateway.clock.now(), count);
+  }
+  return refuse(gateway, error);
 }
 
 /** What the call record shows of a call besides its money. */
@@ -104,6 +116,7 @@ async function runHeld(call: RunningCall): Promise<ApiError | null> {
     if (call.caller.gone) return await settleFailed(call, apiError('gateway_error'), freeOfCharge);
     let attempt = await runAttempt(call);
     while (attempt.kind === 'failed' && attempt.mayFallBack && call.fallBack()) {
+      countBilled(call, 'failed_fallback', attempt);
       attempt = await runAttempt(call);
     }
     if ((await call.gate) === 'shut') return await giveUp(call, attempt);
@@ -221,10 +234,13 @@ async function fail(call: RunningCall, attempt: FailedAttempt): Promise<ApiError
   if (written || (recorded && (usage !== null || mayLookUp(call)))) {
     return await settleFailed(call, error, costOf(call, attempt, false));
   }
-  if (usage?.reportedAttoUsd) {
-    call.options.gateway.metrics.loss('free_failure', attoToNanoUp(usage.reportedAttoUsd));
-  }
+  countBilled(call, 'free_failure', attempt);
   return await settleFailed(call, error, freeOfCharge);
+}
+
+/** What the provider billed for an attempt that no agent pays, without our margin. */
+function countBilled(call: RunningCall, cause: LossCause, { usage }: FailedAttempt): void {
+  if (usage?.reportedAttoUsd) call.options.gateway.metrics.loss(cause, attoToNanoUp(usage.reportedAttoUsd));
 }
 
 const mayLookUp = (call: RunningCall): boolean =>

@@ -58,6 +58,10 @@ export class RunningCall implements CallerEvents, Ticking {
   #gateShut = false;
   #pump: { endsAtMs: number; bytesMax: number } | null = null;
 
+  get callId(): number {
+    return this.options.callId;
+  }
+
   constructor(options: RunningCallOptions) {
     this.options = options;
     this.candidate = options.candidate;
@@ -166,13 +170,15 @@ export class RunningCall implements CallerEvents, Ticking {
 
   /**
    * Keeps the slot. A renewal that is lost costs only the slot, never the money. The answer's id is worth keeping
-   * only beside the provider that the hold names: after a crash that one is asked for the price.
+   * only beside the provider that the hold names: after a crash that one is asked for the price. And only of an attempt
+   * that nothing can follow: a failed one is the operator's.
    */
   #renew(nowMs: number): void {
     this.#renewAtMs = nowMs + LEASE_RENEW_MS;
-    const { gateway, agentId, callId } = this.options;
+    const { gateway, plan, agentId, callId } = this.options;
     const isFirst = this.candidate === this.options.candidate;
-    const generationId = isFirst ? this.generationId : null;
+    const isLast = this.caller.committed || plan.candidates.length === 1;
+    const generationId = isFirst && isLast ? this.generationId : null;
     gateway.ledger
       .execute({ type: 'renew', agentId, callId, generationId })
       .catch((error) => gateway.log.error('a lease could not be renewed', { callId, agentId, error }));

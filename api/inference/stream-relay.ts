@@ -62,12 +62,13 @@ export class StreamRelay implements AnswerSink {
   }
 
   /**
-   * An estimate of the text delivered, for streams whose usage never comes: the smallest event is taken for the
-   * frame that each event has around its text. Never zero where anything was delivered.
+   * An estimate of the text delivered, for streams whose usage never comes: the smallest event, as far as a frame can
+   * be so long, is taken for the frame that each event has around its text. Where all events are alike that would leave
+   * nothing: an event is at least one byte.
    */
   get deliveredBytes(): number {
-    if (this.#eventsRelayed === 0) return 0;
-    return Math.max(1, this.#bytesRelayed - this.#eventsRelayed * this.#smallestEventBytes);
+    const frameBytes = Math.min(this.#smallestEventBytes, EVENT_FRAME_BYTES_MAX);
+    return Math.max(this.#eventsRelayed, this.#bytesRelayed - this.#eventsRelayed * frameBytes);
   }
 
   data(chunk: Buffer): void {
@@ -233,6 +234,8 @@ const LF = 0x0a;
 const CR = 0x0d;
 const COLON = 0x3a;
 const DATA_FIELD_BYTES = 5;
+/** Providers' frames are 200 to 350 bytes: an event that is longer has text in it. */
+const EVENT_FRAME_BYTES_MAX = 350;
 const EMPTY = Buffer.alloc(0);
 const BLANK_LINES = Buffer.from('\n\n');
 const DATA = Buffer.from('data: ');

@@ -1,9 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import type { Prices } from '#core/catalog/catalog.ts';
 import type { TokenCounts } from '#core/events/ledger-event.ts';
 import { isRecord } from '#core/is-record.ts';
 import { BALANCE_CAP_NANO_USD } from '#core/limits.ts';
-import { type AttoUsd, attoToNanoUp, type NanoUsd, nanoToAtto, parseAttoUsd } from '#core/money.ts';
+import { type AttoUsd, nanoToAtto, parseAttoUsd } from '#core/money.ts';
 import {
   isOnce,
   type JsonObject,
@@ -63,27 +62,23 @@ function parseUsage(object: JsonObject, value: Record<string, unknown>): Usage |
       // One vendor leaves thinking out of `completion_tokens` but not out of the total, and bills it.
       completion: total === null ? completion : Math.max(completion, total - prompt),
       reasoning: count(record(value.completion_tokens_details)?.reasoning_tokens),
-      cached: Math.min(count(record(value.prompt_tokens_details)?.cached_tokens) ?? 0, prompt),
+      ...promptDetails(record(value.prompt_tokens_details), prompt),
     },
     reportedAttoUsd,
   };
 }
 
-export const noTokens: TokenCounts = { prompt: 0, completion: 0, reasoning: null, cached: 0 };
-
-/** Tokens × the table's prices, summed exactly and rounded up once. The whole call is repriced by an override. */
-export function priceTokens(tokens: TokenCounts, prices: Prices): NanoUsd {
-  let { prompt, completion, cacheRead } = prices;
-  for (const override of prices.overrides) {
-    if (override.minPromptTokens === null || tokens.prompt <= override.minPromptTokens) continue;
-    prompt = override.prompt ?? prompt;
-    completion = override.completion ?? completion;
-    cacheRead = override.cacheRead ?? cacheRead;
-  }
-  const fresh = BigInt(tokens.prompt - tokens.cached) * prompt;
-  const cached = BigInt(tokens.cached) * (cacheRead ?? prompt);
-  return attoToNanoUp(fresh + cached + BigInt(tokens.completion) * completion + prices.request);
+/** What was read from the cache and what was written to it are parts of the prompt. */
+function promptDetails(
+  details: Record<string, unknown> | null,
+  prompt: number,
+): Pick<TokenCounts, 'cached' | 'cacheWritten'> {
+  const cached = Math.min(count(details?.cached_tokens) ?? 0, prompt);
+  const cacheWritten = Math.min(count(details?.cache_write_tokens) ?? 0, prompt - cached);
+  return cacheWritten === 0 ? { cached } : { cached, cacheWritten };
 }
+
+export const noTokens: TokenCounts = { prompt: 0, completion: 0, reasoning: null, cached: 0 };
 
 function reportedCost(usage: JsonObject, isByok: boolean): AttoUsd | null {
   const cost = saneCost(memberText(usage, 'cost'));

@@ -38,7 +38,7 @@ const message = z.looseObject({
   tool_calls: z.array(z.unknown()).optional(),
 });
 const tool = z.looseObject({
-  function: z.looseObject({ name: z.string(), parameters: z.unknown() }).optional(),
+  function: z.looseObject({ name: z.string(), parameters: z.unknown().optional() }).optional(),
 });
 const cap = z.int().min(1).nullish();
 const priceCap = z.union([z.number(), z.string()]).optional();

@@ -9,9 +9,8 @@ import {
   type PendingPrice,
 } from '#core/events/ledger-event.ts';
 import { formatAttoUsd } from '#core/money.ts';
-import { savePrice } from '../../api/inference/call-cost.ts';
+import { priceCall, savePrice } from '../../api/inference/call-cost.ts';
 import type { CallPlan } from '../../api/inference/call-plan.ts';
-import { priceTokens } from '../../api/inference/usage.ts';
 import {
   bodyWith,
   candidate,
@@ -68,13 +67,12 @@ describe('a price that no provider tells', () => {
     expect(nanoUsd).toBe(12n + 12n + 7n);
   });
 
-  it('is nothing where nothing was delivered either', () => {
-    const { nanoUsd, tokens } = costFromSavedPrice(
-      end(0, 0),
-      pending({ tokensKnown: false, deliveredTokens: 0 }),
-    );
+  it('is nothing where nothing was delivered either, unless the caller left: then the prompt was read', () => {
+    const nothing = pending({ tokensKnown: false, deliveredTokens: 0 });
+    const { nanoUsd, tokens } = costFromSavedPrice({ ...end(0, 0), outcome: 'failed' }, nothing);
     expect(nanoUsd).toBe(0n);
     expect(tokens.prompt).toBe(0);
+    expect(costFromSavedPrice(end(0, 0), nothing).nanoUsd).toBe(12n + 7n);
   });
 
   it('is rounded up once', () => {
@@ -101,6 +99,9 @@ describe('a price saved for a prompt that may be long', () => {
       prompt: amount,
       completion: amount,
       cacheRead: maybe(amount),
+      cacheWrite: maybe(amount),
+      internalReasoning: maybe(amount),
+      image: maybe(amount),
       overrides: fc.array(override, { maxLength: 4 }),
     });
     fc.assert(
@@ -109,12 +110,17 @@ describe('a price saved for a prompt that may be long', () => {
         fc.nat({ max: 50 }),
         fc.nat({ max: 50 }),
         fc.nat({ max: 50 }),
-        (given, ...counts) => {
-          const [prompt, completion, cached] = counts;
-          const ended = end(prompt, completion, Math.min(cached, prompt));
-          const price = saved(given, { promptTokensMax: 50 });
+        fc.nat({ max: 50 }),
+        fc.nat({ max: 60 }),
+        fc.nat({ max: 2 }),
+        (given, prompt, completion, fromCache, toCache, reasoning, images) => {
+          const cached = Math.min(fromCache, prompt);
+          const cacheWritten = Math.min(toCache, prompt - cached);
+          const ended = end(prompt, completion, cached);
+          ended.tokens = { ...ended.tokens, cacheWritten, reasoning };
+          const price = saved(given, { promptTokensMax: 50, images });
           const later = costFromSavedPrice(ended, pending({ price })).nanoUsd;
-          expect(later).toBe(priceTokens(ended.tokens, prices(given)));
+          expect(later).toBe(priceCall(ended.tokens, prices(given), images));
           expect(ledgerEventPrice.parse(JSON.parse(JSON.stringify(price)))).toEqual(price);
         },
       ),

@@ -65,6 +65,39 @@ it('a call that a kill cut off is free for the agent and stands in the metric, u
   expect(await lossOf(third)).toEqual({ calls: 0, usd: 0 });
 });
 
+it('a failed attempt that another followed is never charged, not even after a kill', async () => {
+  await using folder = await testDataDir();
+  await using provider = await startTestProvider();
+  const clock = createFakeClock();
+  await using killed = await startTestGateway({ provider, clock });
+  // Long enough for the lease to be renewed, beside what the hold says of the answer by then.
+  const renews = async () => {
+    for (let i = 0; i < 20; i++) {
+      clock.advance(SECOND_MS);
+      await killed.view();
+      // What the provider has sent by now is read.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  // The first has told its answer's id, and breaks inside its body.
+  provider.next(
+    { gate: 'first', gateAt: 20, cutAt: 21, billUsd: '0.0042' },
+    { gate: 'second', gateAt: 'headers' },
+  );
+  const call = killed.post(hello({ models: ['faregate-sim/large'] }));
+  await provider.reached('first');
+  await renews();
+  provider.release('first');
+  await provider.reached('second');
+  await renews();
+  filesAfterKill(killed, folder.path);
+  provider.release('second');
+  await (await call).text();
+
+  await using next = await startTestGateway({ dataDir: folder.path, provider, clock });
+  expect(await next.view(killed.agent)).toMatchObject({ holds: [], chargedNanoUsd: 0n });
+});
+
 it('a call whose answer had begun is no loss: the agent pays what the provider recorded', async () => {
   await using folder = await testDataDir();
   await using provider = await startTestProvider();

@@ -213,6 +213,24 @@ describe('fallback models', () => {
     expect(String(usage.cost)).toBe(chargedUsd(await gateway.settled(agent)));
   });
 
+  it('answer, and what the provider billed for the first is the operator’s loss', async () => {
+    agent = await gateway.newAgent();
+    const lost = () => gateway.metric('faregate_operator_loss_usd_total', { cause: 'failed_fallback' });
+    const before = await lost();
+    gateway.provider.next({
+      model: 'faregate-sim/large',
+      headers: { 'content-type': 'application/json' },
+      body: '{"error":{"code":503,"message":"busy"},"usage":{"cost":0.0001}}',
+    });
+    const res = await gateway.post(
+      hello({ model: 'faregate-sim/large', models: ['faregate-sim/small'], max_tokens: 20 }),
+      { agent },
+    );
+    const { usage } = JSON.parse(await res.text());
+    expect(String(usage.cost)).toBe(chargedUsd(await gateway.settled(agent)));
+    expect((await lost()) - before).toBeCloseTo(0.0001, 12);
+  });
+
   it('are not asked about a request that is wrong', async () => {
     gateway.provider.next({ ...error(400), model: 'faregate-sim/large' });
     const res = await gateway.post(hello({ model: 'faregate-sim/large', models: ['faregate-sim/small'] }));

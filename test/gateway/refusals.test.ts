@@ -121,12 +121,27 @@ describe('too many calls', () => {
     expect((await gateway.post(hello({ max_tokens: 5 }), { agent })).status).toBe(200);
   });
 
-  it('a broke agent that sends 402s without end is slowed down before its bodies are read', async () => {
+  it.each([
+    ['402s', 'insufficient_balance', hello()],
+    ['400s', 'invalid_request', hello({ max_tokens: 'many' })],
+  ])(
+    'an agent that sends %s without end is slowed down before its bodies are read',
+    async (_, first, body) => {
+      const agent = await gateway.newAgent({ creditUsd: '0' });
+      const codes: string[] = [];
+      for (let i = 0; i < 70; i++) codes.push((await refusal(body, agent)).error.code);
+      expect(codes[0]).toBe(first);
+      expect(codes).toContain('rate_limited');
+      await nothingHappened(agent);
+    },
+  );
+
+  it('of refused bodies a large one counts as many small ones', async () => {
     const agent = await gateway.newAgent({ creditUsd: '0' });
+    const large = hello({ metadata: { note: 'x'.repeat(3_900_000) } });
     const codes: string[] = [];
-    for (let i = 0; i < 70; i++) codes.push((await refusal(hello(), agent)).error.code);
-    expect(codes[0]).toBe('insufficient_balance');
-    expect(codes).toContain('rate_limited');
+    for (let i = 0; i < 3; i++) codes.push((await refusal(large, agent)).error.code);
+    expect(codes.at(-1)).toBe('rate_limited');
     await nothingHappened(agent);
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { chargedUsd, hello, startTestGateway, type TestGateway, until } from '../support/gateway.ts';
 
@@ -157,12 +157,45 @@ describe('a cost that the provider never tells', () => {
   });
 });
 
+describe('a step of the machine’s clock', () => {
+  it('that is taken back within minutes ends no credit', async () => {
+    const clock = await start();
+    clock.set(clock.now() + 9 * DAY_MS);
+    // The ledger is swept in the meantime.
+    await pass(clock, 3 * SECOND_MS);
+    expect((await gateway.post(hello())).status).toBe(200);
+    clock.set(clock.now() - 9 * DAY_MS);
+    await pass(clock, 3 * SECOND_MS);
+    expect((await gateway.settled()).expiredNanoUsd).toBe(0n);
+    expect((await gateway.post(hello())).status).toBe(200);
+  });
+
+  it('that lasts, as after a sleep, takes no running call for one that nobody runs', async () => {
+    const clock = await start();
+    // The ledger is swept at each full hour.
+    await pass(clock, 50 * MINUTE_MS);
+    gateway.provider.next({ chunks: 5, gate: 'asleep', gateAt: 900 });
+    const call = await gateway.post(hello({ stream: true, stream_options: { include_usage: true } }));
+    await gateway.provider.reached('asleep');
+    clock.set(clock.now() + 40 * MINUTE_MS);
+    await pass(clock, 26 * MINUTE_MS);
+    expect((await gateway.view()).holds).toHaveLength(1);
+    gateway.provider.release('asleep');
+    const shown = /"cost":([\d.]+)/.exec(await call.text())?.[1];
+    expect(shown).toBe(chargedUsd(await gateway.settled()));
+    expect(Number(shown)).toBeGreaterThan(0);
+  });
+});
+
 describe('credit', () => {
   it('ends at its midnight, and only what was held by then lives on until its call ends', async () => {
     const clock = await start();
     gateway.provider.next({ gate: 'midnight', gateAt: 'headers' });
     const lot = (await gateway.view()).lots[0];
-    clock.set((lot?.expiresAtMs ?? 0) - MINUTE_MS);
+    clock.set((lot?.expiresAtMs ?? 0) - 10 * MINUTE_MS);
+    // A step of the machine's clock is believed once it has lasted.
+    gateway.running.deps.clock.now();
+    await pass(clock, 9 * MINUTE_MS);
     const call = gateway.post(hello());
     await gateway.provider.reached('midnight');
     await pass(clock, 2 * MINUTE_MS);

@@ -1,5 +1,14 @@
 import { createSecretKey } from 'node:crypto';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -7,6 +16,8 @@ import { checkApiKeyShape, createApiKey, hashApiKey, type Pepper } from '#core/a
 import { loadOrCreatePepper } from '#core/accounts/pepper-file.ts';
 
 const pepper = (text: string): Pepper => ({ id: 'p1', secret: createSecretKey(Buffer.from(text)) });
+
+const fresh = { ledgerInUse: false };
 
 describe('API keys', () => {
   test('a key is fg_ and 38 letters and digits, known by its first 12, and never made twice', () => {
@@ -53,26 +64,36 @@ describe('the pepper file', () => {
   const hashWith = (given: Pepper) => hashApiKey('fg_x', given);
 
   test('is made once, readable by its owner only, and read back the same', () => {
-    const made = loadOrCreatePepper(join(folder, 'data'));
-    expect(hashWith(loadOrCreatePepper(join(folder, 'data')))).toBe(hashWith(made));
+    const made = loadOrCreatePepper(join(folder, 'data'), fresh);
+    expect(hashWith(loadOrCreatePepper(join(folder, 'data'), fresh))).toBe(hashWith(made));
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(readdirSync(join(folder, 'data'))).toEqual(['pepper.json']);
     expect(JSON.stringify(made)).not.toContain(JSON.parse(readFileSync(path, 'utf8')).secret);
   });
 
+  test('that is missing beside a ledger in use is not made anew: every key would be lost', () => {
+    const data = join(folder, 'data');
+    expect(() => loadOrCreatePepper(data, { ledgerInUse: true })).toThrow(
+      /pepper\.json is missing\. Restore it from a backup/,
+    );
+    expect(existsSync(path)).toBe(false);
+  });
+
   test('that others may read is closed again', () => {
-    loadOrCreatePepper(join(folder, 'data'));
+    loadOrCreatePepper(join(folder, 'data'), fresh);
     chmodSync(path, 0o644);
-    loadOrCreatePepper(join(folder, 'data'));
+    loadOrCreatePepper(join(folder, 'data'), fresh);
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
   test.each(['', '{', '{}', '{"id":"a","secret":"c2hvcnQ"}', '{"id":"","secret":"x"}'])(
     'that holds %j is refused with what to do, never replaced',
     (text) => {
-      loadOrCreatePepper(join(folder, 'data'));
+      loadOrCreatePepper(join(folder, 'data'), fresh);
       writeFileSync(path, text);
-      expect(() => loadOrCreatePepper(join(folder, 'data'))).toThrow(/is damaged\. Restore it from a backup/);
+      expect(() => loadOrCreatePepper(join(folder, 'data'), fresh)).toThrow(
+        /is damaged\. Restore it from a backup/,
+      );
       expect(readFileSync(path, 'utf8')).toBe(text);
     },
   );

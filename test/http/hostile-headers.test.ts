@@ -109,6 +109,17 @@ describe('headers', async () => {
     expect(await edge.stillServes()).toBe(true);
   });
 
+  test('a tunnel is an unknown method like any other', async () => {
+    const client = await edge.connect();
+    const answer = await client.head(['CONNECT x:80 HTTP/1.1', 'Host: x:80']).answer();
+    expect(answer?.status).toBe(404);
+    expect(errorOf(answer).code).toBe('not_found');
+    await client.closed();
+    const gone = await edge.connect();
+    gone.head(['CONNECT x:80 HTTP/1.1', 'Host: x:80']).socket.resetAndDestroy();
+    expect(await edge.stillServes()).toBe(true);
+  });
+
   test.each(['/v1/../v1/balance', '/v1/./balance', '/v1/balance/..', '*', '\\v1\\balance', '/v1\\balance'])(
     'the path %s is not_found',
     async (path) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { JSON_DEPTH_MAX, JSON_KEYS_MAX } from '#core/limits.ts';
+import { JSON_DEPTH_MAX, JSON_KEYS_MAX, JSON_VALUES_MAX } from '#core/limits.ts';
 import { isApiError } from '../../api/contract/errors.ts';
 import {
   admit,
@@ -50,7 +50,7 @@ describe('a body that cannot be read', () => {
     expect(refusal(body)).toBe('invalid_request');
   });
 
-  it('may nest as deep, and hold as many keys, as is allowed', () => {
+  it('may nest as deep, and hold as many keys and values, as is allowed', () => {
     const depth = JSON_DEPTH_MAX - 1;
     expect(admit(bodyWith(`"x":${'['.repeat(depth)}${']'.repeat(depth)}`)).ok).toBe(true);
     expect(refusal(bodyWith(`"x":${'['.repeat(depth + 1)}${']'.repeat(depth + 1)}`))).toBe('invalid_request');
@@ -58,6 +58,9 @@ describe('a body that cannot be read', () => {
     const others = 5;
     expect(admit(bodyWith(`"x":{${keys(JSON_KEYS_MAX - others)}}`)).ok).toBe(true);
     expect(refusal(bodyWith(`"x":{${keys(JSON_KEYS_MAX - others + 1)}}`))).toBe('invalid_request');
+    const values = (count: number) => Array.from({ length: count }, () => '[]').join(',');
+    expect(admit(bodyWith(`"x":[${values(JSON_VALUES_MAX / 2 - 10)}]`)).ok).toBe(true);
+    expect(refusal(bodyWith(`"x":[${values(JSON_VALUES_MAX / 2)}]`))).toBe('invalid_request');
   });
 
   it('cannot hide a field by escapes, even after another body has taught V8 to misread its key', () => {

@@ -37,7 +37,7 @@ describe('what goes upstream', () => {
     expect(sent(body)).toBe(
       '{"model":"acme/small","messages" : [ {"role":"user","content":"\\u00e9 \\ud83d\\ude87 é"} ],' +
         '"max_tokens":1e2,"seed": 12345678901234567890 ,"temperature":1.0,"x":{"y":[1.50,-0,1E5]},"stop":"\\u0022",' +
-        `"user":"${parsed(body).user}","provider":{"max_price":{"prompt":1,"completion":4}}}`,
+        `"user":"${parsed(body).user}","provider":{"max_price":{"prompt":1,"completion":4,"request":0}}}`,
     );
   });
 
@@ -180,7 +180,11 @@ describe('a router', () => {
         model({
           endpoints: [
             endpoint({
-              prices: prices({ prompt: atto('0.00000105500000000001'), completion: atto('0.00000422') }),
+              prices: prices({
+                prompt: atto('0.00000105500000000001'),
+                completion: atto('0.00000422'),
+                request: atto('0.00211'),
+              }),
             }),
           ],
         }),
@@ -188,11 +192,12 @@ describe('a router', () => {
       providers: [provider({ priceFactorPpm: 1_055_000n })],
     });
     const upstream = parsed(
-      '{"model":"acme/small:nitro:exacto","messages":[{"role":"user","content":"x"}]}',
+      '{"model":"acme/small:nitro","messages":[{"role":"user","content":"x"}]}',
       withMargin,
     );
-    expect(upstream.model).toBe('acme/small:nitro:exacto');
+    expect(upstream.model).toBe('acme/small:nitro');
     expect(upstream.provider.max_price.completion).toBe(4);
+    expect(upstream.provider.max_price.request).toBe(0.002);
     expect(upstream.provider.max_price.prompt).toBeGreaterThanOrEqual(1);
     expect(upstream.provider.max_price.prompt).toBeLessThan(1.0000001);
   });
@@ -208,7 +213,7 @@ describe('a router', () => {
     const tiered = testCatalog({
       models: [model({ endpoints: [endpoint({ prices: prices({ overrides: [longer] }) })] })],
     });
-    expect(parsed(bodyWith(), tiered).provider.max_price).toEqual({ prompt: 2, completion: 4 });
+    expect(parsed(bodyWith(), tiered).provider.max_price).toEqual({ prompt: 2, completion: 4, request: 0 });
   });
 
   it('may not run the price of a longer prompt than the hold was made for', () => {
@@ -222,7 +227,7 @@ describe('a router', () => {
     const tiered = testCatalog({
       models: [model({ endpoints: [endpoint({ prices: prices({ overrides: [longer] }) })] })],
     });
-    expect(parsed(bodyWith(), tiered).provider.max_price).toEqual({ prompt: 1, completion: 4 });
+    expect(parsed(bodyWith(), tiered).provider.max_price).toEqual({ prompt: 1, completion: 4, request: 0 });
   });
 
   it.each<[string, string, Record<string, unknown>]>([
@@ -237,24 +242,40 @@ describe('a router', () => {
     ['nor another number system', '{"prompt":"0x0","completion":"-1"}', { prompt: 1, completion: 4 }],
     ['nor less than nothing', '{"prompt":-1,"completion":-1e-9}', { prompt: 1, completion: 4 }],
     ['nor a record', '{"prompt":{"a":1}}', { prompt: 1, completion: 4 }],
-    [
-      'other units stay',
-      '{"request":0.01,"image":"1"}',
-      { request: 0.01, image: '1', prompt: 1, completion: 4 },
-    ],
+    ['other units stay', '{"audio":0.01,"image":"1"}', { audio: 0.01, image: '1', prompt: 1, completion: 4 }],
     ['null is none', 'null', { prompt: 1, completion: 4 }],
     ['a text is none', '"cheap"', { prompt: 1, completion: 4 }],
     ['a list is none', '[1]', { prompt: 1, completion: 4 }],
   ])('of the caller’s ceilings %s', (_what, given, expected) => {
-    expect(parsed(bodyWith(`"provider":{"max_price":${given}}`)).provider.max_price).toEqual(expected);
+    expect(parsed(bodyWith(`"provider":{"max_price":${given}}`)).provider.max_price).toEqual({
+      ...expected,
+      request: 0,
+    });
+  });
+
+  it('may take no more for a picture than the hold was made of, where there is one', () => {
+    const picture = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } };
+    const body = JSON.stringify({ model: 'acme/small', messages: [{ role: 'user', content: [picture] }] });
+    const pictured = testCatalog({
+      models: [
+        model({
+          inputModalities: ['text', 'image'],
+          endpoints: [endpoint({ prices: prices({ image: atto('0.01') }) })],
+        }),
+      ],
+    });
+    expect(parsed(body, pictured).provider.max_price.image).toBe(0.01);
+    expect(parsed(bodyWith(), pictured).provider.max_price).not.toHaveProperty('image');
   });
 
   it('keeps the other preferences as they were sent', () => {
     const body = bodyWith('"provider":{"order":[ "acme" ],"max_price":{"prompt":0.5},"zdr":true}');
     expect(member('provider', body)).toBe(
-      '{"order":[ "acme" ],"max_price":{"prompt":0.5,"completion":4},"zdr":true}',
+      '{"order":[ "acme" ],"max_price":{"prompt":0.5,"completion":4,"request":0},"zdr":true}',
     );
-    expect(parsed(bodyWith('"provider":null')).provider).toEqual({ max_price: { prompt: 1, completion: 4 } });
+    expect(parsed(bodyWith('"provider":null')).provider).toEqual({
+      max_price: { prompt: 1, completion: 4, request: 0 },
+    });
   });
 
   it('cannot be written to through a ceiling', () => {

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Prices } from '#core/catalog/catalog.ts';
 import { attoToNanoUp } from '#core/money.ts';
+import { priceCall } from '../../api/inference/call-cost.ts';
 import type { CallPlan, Candidate } from '../../api/inference/call-plan.ts';
 import {
   contextTokens,
@@ -9,7 +10,6 @@ import {
   largestFittingCap,
   modelOutputTokens,
 } from '../../api/inference/estimate.ts';
-import { priceTokens } from '../../api/inference/usage.ts';
 import { bodyWith, candidate, endpoint, model, planOf, prices, provider } from './support.ts';
 
 const template = planOf(bodyWith());
@@ -77,15 +77,19 @@ const part = (thousandths: number, of: number) => Math.floor((of * thousandths) 
 describe('the hold', () => {
   it('covers whatever a call within its caps can cost, whichever endpoint answers', () => {
     fc.assert(
-      fc.property(anyPlan, fc.nat(), share, share, share, (given, which, read, written, fromCache) => {
+      fc.property(anyPlan, fc.nat(), fc.tuple(share, share, share, share, share), (given, which, shares) => {
+        const [read, written, fromCache, toCache, thought] = shares;
         const used = given.candidates[which % given.candidates.length];
         if (used === undefined) return;
         const prompt = part(read, Math.min(given.promptTokensMax, contextTokens(used)));
         const cap = Math.min(given.outputTokensCap ?? Number.MAX_SAFE_INTEGER, modelOutputTokens(used));
         const completion = part(written, cap) * given.choices + given.extraOutputTokens;
-        const usage = { prompt, completion, cached: part(fromCache, prompt), reasoning: null };
+        const cached = part(fromCache, prompt);
+        const cacheWritten = part(toCache, prompt - cached);
+        const usage = { prompt, completion, cached, cacheWritten, reasoning: part(thought, completion) };
         const cost =
-          priceTokens(usage, used.endpoint.prices) + attoToNanoUp(used.endpoint.prices.webSearch ?? 0n);
+          priceCall(usage, used.endpoint.prices, given.images) +
+          attoToNanoUp(used.endpoint.prices.webSearch ?? 0n);
         // Both are rounded up by themselves here.
         expect(cost - 1n).toBeLessThanOrEqual(estimateHold(given));
       }),

@@ -122,18 +122,25 @@ describe('a JSON object, read where it lies', () => {
 
   it('ends at a colon that has no key of its own: a long key before many would be read for each of them', () => {
     const text = `{"${'k'.repeat(1_000_000)}"${':'.repeat(99_999)}1}`;
-    expect(readJsonObject(Buffer.from(text), 100_000)).toBe('not_json');
+    expect(readJsonObject(Buffer.from(text), { keysMax: 100_000, valuesMax: 100_000 })).toBe('not_json');
     expect(scanJsonObject(Buffer.from('{"a"::1}'))).toBe('not_an_object');
     expect(scanJsonObject(Buffer.from('{:1}'))).toBe('not_an_object');
   });
 
-  it('stops at the depth and the number of keys that are allowed, at once', () => {
+  it('stops at the depth and the numbers of keys and values that are allowed, at once', () => {
     const deep = `{"a":${'['.repeat(10_000)}${']'.repeat(10_000)}}`;
     expect(scanJsonObject(Buffer.from(deep))).toBe('too_deep');
     expect(scanJsonObject(Buffer.from('{"a":'.repeat(10_000)))).toBe('too_deep');
     const many = `{${Array.from({ length: 100_000 }, (_, i) => `"k${i}":1`).join(',')}}`;
-    expect(readJsonObject(Buffer.from(many), 10_000)).toBe('too_many_keys');
-    expect(readJsonObject(Buffer.from(`${'{"a":'.repeat(60)}1${'}'.repeat(60)}`), 59)).toBe('too_many_keys');
+    const bounds = { keysMax: 59, valuesMax: 1_000 };
+    expect(readJsonObject(Buffer.from(many), bounds)).toBe('too_many_keys');
+    expect(readJsonObject(Buffer.from(`${'{"a":'.repeat(60)}1${'}'.repeat(60)}`), bounds)).toBe(
+      'too_many_keys',
+    );
+    for (const value of ['1', '[]', '{}', '""']) {
+      const values = `{"a":[${Array.from({ length: 1_001 }, () => value).join(',')}]}`;
+      expect(readJsonObject(Buffer.from(values), bounds)).toBe('too_many_values');
+    }
     expect(scan(`${'{"a":'.repeat(60)}1${'}'.repeat(60)}`).keyCount).toBe(60);
   });
 

@@ -45,7 +45,6 @@ describe('the model that is asked for', () => {
   it.each<[string, string[]]>([
     ['acme/small:nitro', ['nitro']],
     ['acme/small:exacto', ['exacto']],
-    ['acme/small:nitro:exacto', ['nitro', 'exacto']],
     ['acme/small:thinking', []],
     ['acme/small:thinking:nitro', ['nitro']],
     ['acme/small:nitro:thinking', ['nitro']],
@@ -54,6 +53,13 @@ describe('the model that is asked for', () => {
     expect(plan.candidates[0]?.suffixes).toEqual(suffixes);
     expect(plan.model.id).toBe(id.includes('thinking') ? 'acme/small:thinking' : 'acme/small');
   });
+
+  it.each(['acme/small:nitro:exacto', 'acme/small:nitro:nitro', 'acme/small:thinking:floor:nitro'])(
+    '%s has one suffix too many, and no provider is asked',
+    (id) => {
+      expect(refusal(named(id))).toBe('unknown_model model');
+    },
+  );
 
   it(':floor tries the cheapest first', () => {
     expect(tried(named('acme/small:floor'))).toEqual(['acme/small plain', 'acme/small router']);

@@ -7,6 +7,7 @@ const silent: Log = { info: () => undefined, warn: () => undefined, error: () =>
 
 function call(onTick: (nowMs: number) => void = () => {}): Ticking & { ticks: number } {
   return {
+    callId: 0,
     ticks: 0,
     tick(nowMs) {
       this.ticks++;

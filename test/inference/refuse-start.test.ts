@@ -90,6 +90,7 @@ describe('what the ledger refused', () => {
   it('where not even one token fits, no cap is advised', () => {
     const { message } = refuse({ ok: false, reason: 'balance', spendableNanoUsd: 100n, heldNanoUsd: 0n });
     expect(message).toContain('Not even an answer of one token fits');
+    expect(message).toContain('or add credit.');
     const broke = refuse({ ok: false, reason: 'balance', spendableNanoUsd: 0n, heldNanoUsd: 0n });
     expect(broke.message).toContain('$0 is spendable');
   });
@@ -107,6 +108,13 @@ describe('what the ledger refused', () => {
     expect(message).toContain('$0.0000002 left of its $2 limit until 2026-11-19T00:00:00.000Z');
     expect(message).toContain('Running calls hold $0.0000009');
     expect(message).toContain('fits is 100');
+  });
+
+  it('what a key’s limit leaves no room for is not helped by credit', () => {
+    const limit = { limitNanoUsd: 100n, resetsAtMs: MIDNIGHT, heldNanoUsd: 0n };
+    const { message } = refuse({ ok: false, reason: 'key_limit', remainingNanoUsd: 100n, ...limit });
+    expect(message).toContain('choose a cheaper model, or raise the limit.');
+    expect(message).not.toContain('credit');
   });
 
   it('the cap that is advised is taken when it is sent', () => {

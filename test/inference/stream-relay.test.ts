@@ -433,3 +433,19 @@ it('looks at a first event that comes in pieces once a turn, not once a piece', 
   relay.flush();
   expect(res.text).toBe(event(content('a')));
 });
+
+it('a stream without usage is estimated by its bytes less a frame for each event, and by one byte an event at least', () => {
+  const framed = (text: string) => event(content(text));
+  const bytesOfEvents = (texts: string[]) => {
+    const { relay } = startRelay();
+    for (const text of texts) relay.data(Buffer.from(framed(text)));
+    relay.flush();
+    return relay.deliveredBytes;
+  };
+  // All of it in one event.
+  expect(bytesOfEvents(['x'.repeat(20_000)])).toBeGreaterThan(19_500);
+  expect(bytesOfEvents(['', ...Array.from({ length: 9 }, () => 'word ')])).toBe(45);
+  // All of them alike.
+  expect(bytesOfEvents(Array.from({ length: 1_000 }, () => 'same'))).toBe(1_000);
+  expect(bytesOfEvents([])).toBe(0);
+});

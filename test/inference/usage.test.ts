@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatAttoUsd } from '#core/money.ts';
+import { priceCall } from '../../api/inference/call-cost.ts';
 import { readJsonObject } from '../../api/inference/json-object.ts';
-import { noTokens, priceTokens, readUsage, usageOfAnswer } from '../../api/inference/usage.ts';
+import { noTokens, readUsage, usageOfAnswer } from '../../api/inference/usage.ts';
 import { atto, prices } from './support.ts';
 
 const usage = (text: string) => readUsage(Buffer.from(text))?.usage ?? null;
@@ -165,22 +166,35 @@ describe('tokens × prices', () => {
 
   it('are summed exactly and rounded up once', () => {
     const table = prices({ prompt: 1n, completion: 1n, request: 1n });
-    expect(priceTokens(tokens(1, 1), table)).toBe(1n);
-    expect(priceTokens(tokens(0, 0), prices())).toBe(0n);
-    expect(priceTokens(tokens(3, 7), prices({ prompt: NANO / 3n, completion: NANO / 7n }))).toBe(2n);
+    expect(priceCall(tokens(1, 1), table, 0)).toBe(1n);
+    expect(priceCall(tokens(0, 0), prices(), 0)).toBe(0n);
+    expect(priceCall(tokens(3, 7), prices({ prompt: NANO / 3n, completion: NANO / 7n }), 0)).toBe(2n);
   });
 
   it('count a cached token by its own price, or by the plain one', () => {
     const table = prices({ prompt: 10n * NANO, completion: 0n });
-    expect(priceTokens(tokens(10, 0, 4), table)).toBe(100n);
-    expect(priceTokens(tokens(10, 0, 4), { ...table, cacheRead: NANO })).toBe(64n);
-    expect(priceTokens(tokens(10, 0, 10), { ...table, cacheRead: 0n })).toBe(0n);
+    expect(priceCall(tokens(10, 0, 4), table, 0)).toBe(100n);
+    expect(priceCall(tokens(10, 0, 4), { ...table, cacheRead: NANO }, 0)).toBe(64n);
+    expect(priceCall(tokens(10, 0, 10), { ...table, cacheRead: 0n }, 0)).toBe(0n);
+  });
+
+  it('count a token written to the cache, and one of thinking, by its own price, or by the plain one', () => {
+    const table = prices({ prompt: NANO, completion: 2n * NANO });
+    const used = { ...tokens(10, 6, 4), cacheWritten: 3, reasoning: 5 };
+    expect(priceCall(used, table, 0)).toBe(22n);
+    expect(priceCall(used, { ...table, cacheWrite: 9n * NANO, internalReasoning: 7n * NANO }, 0)).toBe(71n);
+  });
+
+  it('count each picture of the prompt', () => {
+    const table = prices({ prompt: NANO, completion: NANO, image: 100n * NANO });
+    expect(priceCall(tokens(1, 1), table, 3)).toBe(302n);
+    expect(priceCall(tokens(1, 1), { ...table, image: null }, 3)).toBe(2n);
   });
 
   it('reprice the whole call above a threshold, and only above it', () => {
     const table = prices({ prompt: NANO, completion: NANO, overrides: [{ ...over, prompt: 5n * NANO }] });
-    expect(priceTokens(tokens(100, 1), table)).toBe(101n);
-    expect(priceTokens(tokens(101, 1), table)).toBe(506n);
+    expect(priceCall(tokens(100, 1), table, 0)).toBe(101n);
+    expect(priceCall(tokens(101, 1), table, 0)).toBe(506n);
   });
 
   it('take of several overrides the last that holds, per price', () => {
@@ -192,8 +206,8 @@ describe('tokens × prices', () => {
         { ...over, minPromptTokens: 20, prompt: 4n * NANO, cacheRead: NANO },
       ],
     });
-    expect(priceTokens(tokens(11, 1), table)).toBe(25n);
-    expect(priceTokens(tokens(21, 1, 1), table)).toBe(84n);
+    expect(priceCall(tokens(11, 1), table, 0)).toBe(25n);
+    expect(priceCall(tokens(21, 1, 1), table, 0)).toBe(84n);
   });
 
   it('leave out prices under conditions that nobody can know', () => {
@@ -202,7 +216,7 @@ describe('tokens × prices', () => {
       completion: 0n,
       overrides: [{ ...over, minPromptTokens: null, prompt: 9n * NANO }],
     });
-    expect(priceTokens(tokens(1_000, 0), table)).toBe(1_000n);
+    expect(priceCall(tokens(1_000, 0), table, 0)).toBe(1_000n);
   });
 });
 

@@ -79,6 +79,7 @@ async function settlementWorld(startMs = START_MS) {
     warn: () => {},
     error: (event) => void heard.logged.push(event),
   };
+  const running = new Set<number>();
   const make = () =>
     new Settlement({
       ledger,
@@ -90,6 +91,7 @@ async function settlementWorld(startMs = START_MS) {
       },
       onLoss: (cause, nanoUsd) => void heard.losses.push(`${cause} ${nanoUsd}`),
       onPriced: (chargedNanoUsd) => void heard.priced.push(chargedNanoUsd),
+      isOpen: (callId) => running.has(callId),
     });
   const does = async (operation: Operation) => {
     const { result } = await memory.execute(operation(world));
@@ -106,6 +108,7 @@ async function settlementWorld(startMs = START_MS) {
     does,
     settlement,
     make,
+    running,
     view,
     /** Time goes by in small steps, and whatever falls due is done. */
     async passes(ms: number, stepMs = SECOND_MS) {
@@ -244,14 +247,28 @@ describe('a call whose cost was not known at its end', () => {
     next.close();
   });
 
-  it('is priced by the ladder at once when the restart took longer than the provider is asked', async () => {
+  it('that a restart finds late is asked for ten minutes all the same: the network may be late, too', async () => {
     const world = await settlementWorld();
     await world.pends(1, 50_000n, { tokensKnown: true });
     world.clock.advance(PRICE_LOOKUP_MS + HOUR_MS);
     await world.settlement.start();
-    await world.passes(2 * SECOND_MS);
-    expect(world.provider.asked).toHaveLength(1);
+    await world.passes(PRICE_LOOKUP_MS - MINUTE_MS);
+    expect(world.heard.priced).toEqual([]);
+    await world.passes(3 * MINUTE_MS);
     expect(world.heard.priced).toEqual([9_000n]);
+    world.settlement.close();
+  });
+
+  it('loses none of the ten minutes to a step of the wall clock', async () => {
+    const world = await settlementWorld();
+    await world.pends(1, 50_000n, { tokensKnown: true });
+    await world.settlement.start();
+    await world.passes(SECOND_MS);
+    world.clock.set(world.clock.now() + HOUR_MS);
+    await world.passes(MINUTE_MS);
+    world.provider.answer = async () => price('0.000001');
+    await world.passes(2 * MINUTE_MS);
+    expect(world.heard.priced).toEqual([1_000n]);
     world.settlement.close();
   });
 
@@ -394,6 +411,20 @@ describe('a hold that nobody runs', () => {
       chargedNanoUsd: '0',
       end: { outcome: 'failed', errorCode: 'gateway_error', httpStatus: 500 },
     });
+    world.settlement.close();
+  });
+
+  it('is left to this process while it runs the call, whatever a step of the wall clock makes of its age', async () => {
+    const world = await settlementWorld();
+    await world.settlement.start();
+    await world.does(reserve(1, 5_000n));
+    world.running.add(world.callId(1));
+    world.clock.set(world.clock.now() + HOUR_MS);
+    await world.passes(2 * HOUR_MS, MINUTE_MS);
+    expect(await world.heldNanoUsd()).toBe(5_000n);
+    world.running.clear();
+    await world.passes(2 * HOUR_MS, MINUTE_MS);
+    expect(await world.heldNanoUsd()).toBe(0n);
     world.settlement.close();
   });
 

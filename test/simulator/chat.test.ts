@@ -110,6 +110,18 @@ test('a required function is called with arguments that fit its schema', async (
   expect(answer.choices[0]?.finish_reason).toBe('tool_calls');
 });
 
+test('a function that takes nothing needs no schema', async () => {
+  await using provider = await startTestProvider();
+  const answer = await client(provider).chat.completions.create({
+    model,
+    messages: [ask('What time is it?')],
+    tools: [{ type: 'function', function: { name: 'now' } }],
+    tool_choice: 'required',
+  });
+  const toolCall = answer.choices[0]?.message.tool_calls?.[0];
+  expect(toolCall).toMatchObject({ type: 'function', function: { name: 'now', arguments: '{}' } });
+});
+
 test('a function forced by name is called in a stream too', async () => {
   await using provider = await startTestProvider();
   const runner = client(provider).chat.completions.stream({

@@ -82,7 +82,7 @@ providers: [{ id: sim, kind: simulator, baseUrl: ${provider.baseUrl} }]
 `,
   );
   const ledger = await openEmbeddedLedger({ dataDir, clock: systemClock, log: silent });
-  const pepper = loadOrCreatePepper(dataDir);
+  const pepper = loadOrCreatePepper(dataDir, { ledgerInUse: false });
   const callers: Caller[] = [];
   for (let agentId = 1; agentId <= AGENTS; agentId++) {
     const { key, prefix } = createApiKey();

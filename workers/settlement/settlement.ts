@@ -17,6 +17,8 @@ export interface SettlementOptions {
   onLoss: (cause: 'orphan' | 'price_unknown' | 'cost_above_hold', nanoUsd: NanoUsd) => void;
   /** A pending call has its price. */
   onPriced: (chargedNanoUsd: NanoUsd) => void;
+  /** A call that this process runs is no orphan, whatever a step of the wall clock makes of its age. */
+  isOpen: (callId: number) => boolean;
 }
 
 const WAITS_MS = [0, 1, 2, 4, 8, 16, 30, 60].map((seconds) => seconds * SECOND_MS);
@@ -34,11 +36,13 @@ const FIRST_SWEEP_MS = SECOND_MS;
 interface PendingCall {
   agentId: number;
   callId: number;
-  endedAtMs: number;
   end: CallEnd;
   pending: PendingPrice;
-  /** Since when this process knows of it. */
-  watchedAtMs: number;
+  /**
+   * By the monotonic clock, from when this process came to know of it: a step of the wall clock takes nothing of the
+   * ten minutes, and a call found after an outage has all of them.
+   */
+  askedUntilMs: number;
   tries: number;
 }
 
@@ -111,11 +115,10 @@ export class Settlement {
     }
   }
 
-  #watchHold({ agentId, callId, startedAtMs, pending }: HoldView): void {
+  #watchHold({ agentId, callId, pending }: HoldView): void {
     if (pending === null || this.#watched.has(callId)) return;
-    const endedAtMs = startedAtMs + pending.end.durationMs;
-    const watchedAtMs = this.#options.clock.now();
-    this.#schedule({ agentId, callId, endedAtMs, ...pending, watchedAtMs, tries: 0 });
+    const askedUntilMs = this.#options.clock.monotonicMs() + PRICE_LOOKUP_MS;
+    this.#schedule({ agentId, callId, ...pending, askedUntilMs, tries: 0 });
   }
 
   #schedule(call: PendingCall, waitMs = WAITS_MS[call.tries] ?? WAIT_MAX_MS): void {
@@ -139,11 +142,9 @@ export class Settlement {
     else this.#schedule({ ...call, tries: call.tries + 1 });
   }
 
-  /** Every call is asked for once, however long ago it ended, unless no turn comes for ten minutes. */
-  #waitsForTurn({ pending, tries, endedAtMs, watchedAtMs }: PendingCall): boolean {
+  #waitsForTurn({ pending, askedUntilMs }: PendingCall): boolean {
     if (pending.generationId === null || this.#lookUps < LOOKUPS_MAX) return false;
-    const sinceMs = tries === 0 ? Math.max(endedAtMs, watchedAtMs) : endedAtMs;
-    return this.#options.clock.now() - sinceMs < PRICE_LOOKUP_MS;
+    return this.#options.clock.monotonicMs() < askedUntilMs;
   }
 
   async #tryToPrice(call: PendingCall): Promise<boolean> {
@@ -161,7 +162,7 @@ export class Settlement {
   }
 
   /** Provider look-up for ten minutes, then known tokens × saved price, else estimates, else nothing. */
-  async #priced({ agentId, callId, endedAtMs, end, pending }: PendingCall): Promise<Priced | null> {
+  async #priced({ agentId, callId, askedUntilMs, end, pending }: PendingCall): Promise<Priced | null> {
     const base = { type: 'settle', agentId, callId, cause: 'end' } as const;
     if (pending.generationId !== null && this.#lookUps < LOOKUPS_MAX) {
       const found = await this.#lookUp(pending.price.providerId, pending.generationId);
@@ -170,7 +171,7 @@ export class Settlement {
         const tokens = found.tokens ?? end.tokens;
         return { settle: { ...base, costNanoUsd, end: { ...end, tokens } }, unknown: false };
       }
-      if (this.#options.clock.now() - endedAtMs < PRICE_LOOKUP_MS) return null;
+      if (this.#options.clock.monotonicMs() < askedUntilMs) return null;
     }
     const { nanoUsd, tokens } = costFromSavedPrice(end, pending);
     const settle: Settle = { ...base, costNanoUsd: nanoUsd, end: { ...end, tokens } };
@@ -226,7 +227,7 @@ export class Settlement {
     let nextDueMs = Number.POSITIVE_INFINITY;
     for (const hold of holds) {
       if (hold.pending !== null) this.#watchHold(hold);
-      else if (hold.kind !== 'video') {
+      else if (hold.kind !== 'video' && !this.#options.isOpen(hold.callId)) {
         const dueMs = hold.startedAtMs + hold.timeLimitMs + ORPHAN_MARGIN_MS;
         nextDueMs = Math.min(nextDueMs, dueMs);
         if (dueMs <= clock.now()) await this.#settleOrphan(hold);

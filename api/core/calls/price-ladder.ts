@@ -1,5 +1,6 @@
 import type { CallEnd, PendingPrice, TokenCounts } from '../events/ledger-event.ts';
 import { attoToNanoUp, type NanoUsd } from '../money.ts';
+import { tokenCost } from './token-cost.ts';
 
 /** The ladder's lower rungs for a call whose provider told nothing in time: known tokens, else estimates. */
 export function costFromSavedPrice(
@@ -15,13 +16,17 @@ export function costFromSavedPrice(
         reasoning: null,
         cached: 0,
       };
-  if (!pending.tokensKnown && pending.deliveredTokens === 0)
+  // Of a caller who hung up at once, the prompt was read.
+  if (!pending.tokensKnown && pending.deliveredTokens === 0 && end.outcome !== 'stopped')
     return { nanoUsd: 0n, tokens: { prompt: 0, completion: 0, reasoning: null, cached: 0 } };
   const ofTokens = price.longPrompts?.findLast(({ overTokens }) => tokens.prompt > overTokens) ?? price;
-  const atto =
-    BigInt(tokens.prompt - tokens.cached) * BigInt(ofTokens.promptAtto) +
-    BigInt(tokens.cached) * BigInt(ofTokens.cacheReadAtto) +
-    BigInt(tokens.completion) * BigInt(ofTokens.completionAtto) +
-    BigInt(price.requestAtto);
-  return { nanoUsd: attoToNanoUp(atto), tokens };
+  const { promptAtto, completionAtto, cacheReadAtto, cacheWriteAtto = promptAtto } = ofTokens;
+  const atto = tokenCost(tokens, {
+    prompt: BigInt(promptAtto),
+    completion: BigInt(completionAtto),
+    cacheRead: BigInt(cacheReadAtto),
+    cacheWrite: BigInt(cacheWriteAtto),
+    reasoning: BigInt(price.reasoningAtto ?? completionAtto),
+  });
+  return { nanoUsd: attoToNanoUp(atto + BigInt(price.requestAtto)), tokens };
 }

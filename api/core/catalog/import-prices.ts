@@ -56,7 +56,8 @@ export function importPrices(row: PricingRow): Prices {
     request: row.request ?? 0n,
     cacheRead: row.input_cache_read,
     cacheWrite: dearest(row.input_cache_write, row.input_cache_write_1h),
-    internalReasoning: row.internal_reasoning,
+    // Lists name a zero where thinking costs what the answer costs.
+    internalReasoning: row.internal_reasoning === 0n ? null : row.internal_reasoning,
     image: row.image,
     webSearch: row.web_search,
     overrides: [...otherTokens(row), ...(row.overrides ?? []).map(toOverride)],

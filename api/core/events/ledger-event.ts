@@ -23,6 +23,8 @@ export const tokenCounts = z.object({
   completion: z.int().nonnegative(),
   reasoning: z.int().nonnegative().nullable(),
   cached: z.int().nonnegative(),
+  /** Of the prompt, written to the provider's cache; absent: none. */
+  cacheWritten: z.int().nonnegative().optional(),
 });
 export type TokenCounts = z.infer<typeof tokenCounts>;
 
@@ -35,7 +37,13 @@ export const callFacts = z.object({
 });
 export type CallFacts = z.infer<typeof callFacts>;
 
-const tokenPrices = { promptAtto: atto, completionAtto: atto, cacheReadAtto: atto };
+const tokenPrices = {
+  promptAtto: atto,
+  completionAtto: atto,
+  cacheReadAtto: atto,
+  /** Absent: as any other token of the prompt. */
+  cacheWriteAtto: atto.optional(),
+};
 
 /** Prices saved at the hold, so that a call can be priced after a crash. Atto-dollars per unit, as decimal strings. */
 export const savedPrice = z.object({
@@ -43,6 +51,9 @@ export const savedPrice = z.object({
   ...tokenPrices,
   /** The whole call is priced by the last one that its prompt is longer than. Absent: no prompt is so long. */
   longPrompts: z.array(z.object({ overTokens: z.int().nonnegative(), ...tokenPrices })).optional(),
+  /** Absent: as any other token of the answer. */
+  reasoningAtto: atto.optional(),
+  /** All that the call costs besides its tokens. */
   requestAtto: atto,
   factorPpm: nano,
   /** Bytes of the prompt ÷ 4, rounded up: what an uncounted prompt is taken to be. */

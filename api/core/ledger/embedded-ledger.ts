@@ -1,9 +1,10 @@
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CallHistory } from '../calls/call-history.ts';
 import { projectCall } from '../calls/project-call.ts';
 import type { Clock } from '../clock.ts';
 import type { LedgerEvent } from '../events/ledger-event.ts';
-import { GATE_TIMEOUT_MS, JOURNAL_CLOSE_MS } from '../limits.ts';
+import { CLOCK_APART_MAX_MS, GATE_TIMEOUT_MS, JOURNAL_CLOSE_MS } from '../limits.ts';
 import type { Log } from '../log.ts';
 import { toAgentSummary, toAgentView, toHoldView } from './agent-view.ts';
 import { apply, renewLease } from './apply.ts';
@@ -13,7 +14,7 @@ import type { Decision } from './decision.ts';
 import { findKey } from './find-key.ts';
 import type { EndedCall, Journal, OpenJournal } from './journal.ts';
 import { type CrashedCall, endDeadCalls } from './journal-dead-calls.ts';
-import { JournalError } from './journal-errors.ts';
+import { JournalDamagedError, JournalError } from './journal-errors.ts';
 import { startPruning } from './journal-pruning.ts';
 import { JournalQueue } from './journal-queue.ts';
 import { carryLeases, type OpenedJournal, openFolded, Reopening } from './journal-recovery.ts';
@@ -38,6 +39,8 @@ export interface EmbeddedLedgerOptions {
   dataDir: string;
   clock: Clock;
   log: Log;
+  /** The folder has been in use, so that a missing or empty journal is a lost one. */
+  mustExist?: boolean;
   /** The file's journal, unless a test has one that can be made to fail. */
   openJournal?: OpenJournal;
 }
@@ -129,8 +132,16 @@ class Engine implements EmbeddedLedger {
   }
 
   async start(): Promise<void> {
+    if (this.#options.mustExist && !hasContent(this.#file)) {
+      throw new JournalDamagedError(
+        this.#file,
+        null,
+        'it is missing or empty, though its folder has been in use',
+      );
+    }
     const opened = await this.#openFolded();
     const live = this.#run(opened);
+    this.#tellIfClockIsBehind(opened.folded.head.lastAtMs);
     const { released, pending } = endDeadCalls(live.state, opened.folded.head.lastAtMs, (command) => {
       this.#enact(live, decide(live.state, command, this.#now()));
     });
@@ -142,6 +153,16 @@ class Engine implements EmbeddedLedger {
         count: released.length + pending.length,
       });
     }
+  }
+
+  /** The ledger's time never steps back, so that what has ended stays so. */
+  #tellIfClockIsBehind(lastAtMs: number): void {
+    const behindMs = lastAtMs - this.#options.clock.now();
+    if (behindMs <= CLOCK_APART_MAX_MS) return;
+    this.#options.log.error(
+      'the clock of this machine is behind the journal: until it has caught up no call starts',
+      { durationMs: behindMs },
+    );
   }
 
   async execute<C extends Command>(command: C): Promise<Executed<ResultOf<C>>> {
@@ -346,6 +367,8 @@ class Engine implements EmbeddedLedger {
     this.#run(opened);
   }
 }
+
+const hasContent = (file: string): boolean => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0;
 
 function endedCall(state: LedgerState, event: LedgerEvent): EndedCall | null {
   if (event.type !== 'settled') return null;

@@ -22,10 +22,10 @@ export class GcraBuckets {
     return Math.max(0, Math.ceil((tatUs - allowedUs) / US_PER_MS));
   }
 
-  spend(subject: number, nowMs: number): void {
+  spend(subject: number, nowMs: number, count = 1): void {
     const nowUs = Math.round(nowMs * US_PER_MS);
     if (this.#tatUs.size >= SUBJECTS_MAX) this.#forgetIdle(nowUs);
-    this.#tatUs.set(subject, Math.max(this.#tatUs.get(subject) ?? 0, nowUs) + this.#stepUs());
+    this.#tatUs.set(subject, Math.max(this.#tatUs.get(subject) ?? 0, nowUs) + count * this.#stepUs());
   }
 
   /** Rounded down, in the caller's favour. */

@@ -141,11 +141,14 @@ function writeRouterDialect(plan: CallPlan, candidate: Candidate, agentId: numbe
 
 /** What most calls send: made once for each endpoint, because decimals of prices are dear to print. */
 function ownProviderText(plan: CallPlan, candidate: Candidate): string {
+  // With prices that depend on the prompt, and with pictures, each call has its own.
+  if (candidate.endpoint.prices.overrides.length > 0 || plan.images > 0) {
+    return `{"max_price":${maxPriceText({}, plan, candidate)}}`;
+  }
   const known = providerTexts.get(candidate.endpoint);
   if (known !== undefined) return known;
   const text = `{"max_price":${maxPriceText({}, plan, candidate)}}`;
-  // With prices that depend on the prompt, each call has its own.
-  if (candidate.endpoint.prices.overrides.length === 0) providerTexts.set(candidate.endpoint, text);
+  providerTexts.set(candidate.endpoint, text);
   return text;
 }
 
@@ -161,8 +164,9 @@ function mergedProviderText(plan: CallPlan, given: Buffer, candidate: Candidate)
 }
 
 /**
- * The prices that the hold was made of, as the router's own ceiling, in dollars per million tokens and without our
- * margin: an endpoint that is dearer than the hold may not run the call. A lower ceiling of the caller's stays.
+ * The prices that the hold was made of, as the router's own ceiling, without our margin: an endpoint that is dearer
+ * than the hold may not run the call. Dollars per million tokens, per request, per picture. A lower ceiling of the
+ * caller's stays.
  */
 function maxPriceText(
   given: Readonly<Record<string, unknown>>,
@@ -175,9 +179,11 @@ function maxPriceText(
   for (const unit of ['prompt', 'completion'] as const) {
     const listed = candidate.endpoint.prices[unit];
     const price = overrides.reduce((most, override) => maxBigint(most, override[unit] ?? 0n), listed);
-    const ours = perMillion(price, candidate.provider.priceFactorPpm);
-    merged.set(unit, formatAttoUsd(minBigint(ours, readCeiling(given[unit]) ?? ours)));
+    setCeiling(merged, unit, withoutMargin(price, candidate) * 1_000_000n, given);
   }
+  const { request, image } = candidate.endpoint.prices;
+  setCeiling(merged, 'request', withoutMargin(request, candidate), given);
+  if (plan.images > 0) setCeiling(merged, 'image', withoutMargin(image ?? 0n, candidate), given);
   return `{${[...merged].map(([key, text]) => `${JSON.stringify(key)}:${text}`).join(',')}}`;
 }
 
@@ -185,9 +191,18 @@ function maxPriceText(
 const readCeiling = (value: unknown): AttoUsd | null =>
   typeof value === 'number' || typeof value === 'string' ? parseAttoUsd(String(value)) : null;
 
+function setCeiling(
+  merged: Map<string, string>,
+  unit: string,
+  ours: AttoUsd,
+  given: Readonly<Record<string, unknown>>,
+): void {
+  merged.set(unit, formatAttoUsd(minBigint(ours, readCeiling(given[unit]) ?? ours)));
+}
+
 /** Rounded up: a ceiling below the listed price would leave no endpoint to run the call. */
-const perMillion = (price: AttoUsd, factorPpm: bigint): AttoUsd =>
-  ((price * 1_000_000n + factorPpm - 1n) / factorPpm) * 1_000_000n;
+const withoutMargin = (price: AttoUsd, { provider }: Candidate): AttoUsd =>
+  (price * 1_000_000n + provider.priceFactorPpm - 1n) / provider.priceFactorPpm;
 
 function parseMember(body: JsonObject, key: string): unknown {
   const text = memberText(body, key);
