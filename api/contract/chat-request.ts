@@ -29,7 +29,7 @@ const modelId = () => {
 
 const ImageUrl = object({
   url: text().meta({
-    description: 'A public https link, or the `url` of an upload. Not inline data.',
+    description: 'A public https link. Not inline data.',
     examples: ['https://example.com/cat.png'],
   }),
 }).meta({ id: 'ImageUrl' });
