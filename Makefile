@@ -37,6 +37,7 @@ test-unit: $(TOOLS) ## The tests that need no service, in under a minute
 check: $(TOOLS) ## Types, lint, format, import rules, generated files, the document's linters
 	tsc --noEmit
 	biome check --error-on-warnings .
+	vitest run --project unit test/docs/imports.test.ts
 	node api/write-documents.ts --check
 	redocly lint openapi/v1.json openapi/admin.json --config openapi/redocly.yaml
 	spectral lint openapi/v1.json openapi/admin.json --ruleset openapi/spectral.yaml --fail-severity error --quiet

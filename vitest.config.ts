@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** `unit` needs no service and no second process; `suite` starts real processes and clients. */
+/** `unit` needs no service and no server process; `suite` starts real processes and clients. */
 export default defineConfig({
   test: {
     projects: [

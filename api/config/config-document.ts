@@ -9,10 +9,8 @@ import {
   type Pair,
   parseDocument,
 } from 'yaml';
+import { ALIASES_MAX } from '#core/limits.ts';
 import type { ConfigProblem } from './config-error.ts';
-
-/** Enough for repeated blocks, far below what a "billion laughs" needs. */
-const ALIASES_MAX = 1_000;
 
 export type Path = readonly PropertyKey[];
 

@@ -8,7 +8,7 @@ const port = z.int().min(0).max(65_535);
 const host = z.string().min(1).max(255);
 const server = z.strictObject({
   host: host.default('127.0.0.1').describe('Address that the public port listens on.'),
-  port: port.default(8080).describe('Public port: /v1, /mcp, /docs. The environment variable PORT wins.'),
+  port: port.default(8080).describe('Public port: /v1, /openapi.json. The environment variable PORT wins.'),
   internalHost: host.default('127.0.0.1').describe('Address that the internal port listens on.'),
   internalPort: port
     .default(9090)
@@ -18,12 +18,14 @@ const server = z.strictObject({
     .describe('Address of the API as callers see it, ending in /v1. Without it: this host and port.'),
   mcpUrl: webAddress
     .optional()
-    .describe('Address of the MCP endpoint as callers see it. Without it: this host and port.'),
+    .describe(
+      'Address of the MCP endpoint as callers see it. It comes with the MCP server; until then only demo.json names it.',
+    ),
   trustedProxies: z
     .array(network)
     .max(100)
     .default([])
-    .describe('Networks of load balancers in front, whose X-Forwarded-For is believed.'),
+    .describe('Not used yet: networks of load balancers in front. No X-Forwarded-For is believed.'),
   callIdHeader: z
     .string()
     .regex(/^x-[a-z0-9-]{1,60}$/, 'has to be a lower-case header name that begins with x-')
@@ -86,7 +88,9 @@ const limits = z.strictObject({
   activeKeys: atMost(1_000).default(defaultLimits.activeKeys).describe('Active keys of an agent.'),
   mcpKeysPerDay: atMost(1_000)
     .default(defaultLimits.mcpKeysPerDay)
-    .describe('Keys that an agent may make over MCP in any 24 hours.'),
+    .describe(
+      'Keys that an agent may make over MCP in any 24 hours. Not used yet: it comes with the MCP server.',
+    ),
   requestBodyBytes: z
     .int()
     .min(1_024)

@@ -1,8 +1,14 @@
 import { z } from 'zod';
-import { CHOICES_MAX, FALLBACK_MODELS_MAX, TOOLS_MAX } from '#core/limits.ts';
+import {
+  ASKED_TOKENS_MAX,
+  CHOICES_MAX,
+  FALLBACK_MODELS_MAX,
+  MODEL_ID_CHARS_MAX,
+  TOOLS_MAX,
+} from '#core/limits.ts';
 import { describeIssue } from './describe-issue.ts';
 import { type ApiError, apiError } from './errors.ts';
-import { CHAT_ROLES, isPlainChat, MODEL_ID_CHARS_MAX, TOKENS_MAX } from './is-plain-chat.ts';
+import { CHAT_ROLES, isPlainChat } from './is-plain-chat.ts';
 
 /*
  * Every object is open: any other field of the format is accepted and passed on (spec: Chat completion
@@ -13,8 +19,8 @@ import { CHAT_ROLES, isPlainChat, MODEL_ID_CHARS_MAX, TOKENS_MAX } from './is-pl
 const object = <Shape extends z.core.$ZodShape>(shape: Shape) => z.looseObject(shape, { error: 'an object' });
 const text = () => z.string({ error: 'a string' });
 const tokenCap = () => {
-  const error = `a whole number from 1 to ${TOKENS_MAX}`;
-  return z.int({ error }).min(1, { error }).max(TOKENS_MAX, { error });
+  const error = `a whole number from 1 to ${ASKED_TOKENS_MAX}`;
+  return z.int({ error }).min(1, { error }).max(ASKED_TOKENS_MAX, { error });
 };
 const modelId = () => {
   const error = `a model id: a string of 1 to ${MODEL_ID_CHARS_MAX} characters`;
@@ -23,7 +29,7 @@ const modelId = () => {
 
 const ImageUrl = object({
   url: text().meta({
-    description: 'A public https link, or the `url` of an upload. Not inline data.',
+    description: 'A public https link. Not inline data.',
     examples: ['https://example.com/cat.png'],
   }),
 }).meta({ id: 'ImageUrl' });

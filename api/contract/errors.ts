@@ -82,12 +82,12 @@ export const errorTable = {
   unknown_model: fixFirst(
     400,
     'invalid_request_error',
-    'No listed model has this id; choose one from GET /models.',
+    'No listed model has this id; ask the operator which models are served.',
   ),
   model_not_served: fixFirst(
     400,
     'invalid_request_error',
-    'This model is not served here; choose one from GET /models.',
+    'This model is not served here; ask the operator which models are.',
   ),
   tool_not_served: fixFirst(
     400,

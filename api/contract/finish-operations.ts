@@ -14,12 +14,13 @@ type Described = Pick<Route<never, never>, 'facts' | 'input'>;
 export function finishOperations(document: OpenAPIObject, routes: readonly Described[]): void {
   const components = document.components ?? {};
   document.components = components;
+  const holds = routes.some(({ facts }) => facts.headers?.includes('x-hold-usd'));
   for (const route of routes) {
     const { facts } = route;
     const operation = operationOf(document, facts);
     nameRequestBody(operation, components, route);
     describeAnswer(operation, components, facts);
-    listErrors(operation, components, facts);
+    listErrors(operation, components, facts, holds);
     // Absent would mean the same, but linters take an absent security for a forgotten one.
     if (facts.auth === 'none') operation.security = [];
     if (operation.parameters?.length === 0) delete operation.parameters;
@@ -88,12 +89,15 @@ const eventObject = (eventSchema: string) => ({
 /**
  * One response a status and shape, shared by all operations; which codes an operation answers stands beside.
  */
-function listErrors(operation: Operation, components: Components, facts: RouteFacts): void {
+function listErrors(operation: Operation, components: Components, facts: RouteFacts, holds: boolean): void {
   const shape = shapeOfPath(facts.path);
   const byStatus = groupByStatus(errorsOf(facts), shape);
   for (const status of byStatus.keys()) {
     const name = `${shape === 'chat' ? '' : 'Messages'}Error${status}`;
-    components.responses = { ...components.responses, [name]: errorResponse(components, status, shape) };
+    components.responses = {
+      ...components.responses,
+      [name]: errorResponse(components, status, shape, holds),
+    };
     operation.responses = { ...operation.responses, [status]: { $ref: `#/components/responses/${name}` } };
   }
   operation['x-error-codes'] = Object.fromEntries(byStatus);
@@ -101,12 +105,12 @@ function listErrors(operation: Operation, components: Components, facts: RouteFa
 
 const allCodes = Object.keys(errorTable).filter((code): code is ErrorCode => code in errorTable);
 
-function errorResponse(components: Components, status: number, shape: ErrorShape) {
+function errorResponse(components: Components, status: number, shape: ErrorShape, holds: boolean) {
   const codes = groupByStatus(allCodes, shape).get(status) ?? [];
   const rows = codes.map((code) => `- \`${code}\` (${retryText(code)}): ${errorTable[code].message}`);
   return {
     description: rows.join('\n'),
-    headers: headerRefs(components, errorHeaderNames(status)),
+    headers: headerRefs(components, errorHeaderNames(status, holds)),
     content: {
       'application/json': {
         schema: schemaRef(shape === 'chat' ? 'ErrorResponse' : 'MessagesErrorResponse'),
@@ -124,11 +128,16 @@ function retryText(code: ErrorCode): string {
   return `${what}; ${cost === 'free' ? 'free' : 'charged what the provider recorded, usually nothing'}`;
 }
 
-function errorHeaderNames(status: number): HeaderName[] {
+/** A call is refused with these before it holds anything; any other may also come from its provider or end it later. */
+const statusesBeforeHold: ReadonlySet<number> = new Set([401, 402, 429]);
+
+/** `holds`: the document has calls that hold money. */
+function errorHeaderNames(status: number, holds: boolean): HeaderName[] {
   const names: HeaderName[] = ['x-service-call-id', 'x-request-id'];
   if (status === 401) names.push('www-authenticate');
   if (status === 429 || status === 503 || status === 529) names.push('retry-after', 'retry-after-ms');
   if (status === 429) names.push('x-should-retry');
+  if (holds && !statusesBeforeHold.has(status)) names.push('x-hold-usd');
   return names;
 }
 

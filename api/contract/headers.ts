@@ -20,7 +20,8 @@ export const headerDocs = {
     example: 'gen-1790000000-a1B2c3D4e5F6g7H8i9J0',
   },
   'x-hold-usd': {
-    description: 'What the call held from the balance while it ran, in US dollars.',
+    description:
+      'What the call held from the balance while it ran, in US dollars. An error has it if the call failed after its hold was on disk.',
     schema: { type: 'string' },
     example: '0.0123',
   },

@@ -1,8 +1,7 @@
 import { isRecord } from '#core/is-record.ts';
+import { ASKED_TOKENS_MAX, MODEL_ID_CHARS_MAX } from '#core/limits.ts';
 import type { ChatCompletionRequest } from './chat-request.ts';
 
-export const MODEL_ID_CHARS_MAX = 256;
-export const TOKENS_MAX = 2_147_483_647;
 export const CHAT_ROLES = ['system', 'developer', 'user', 'assistant', 'tool'] as const;
 const roles: ReadonlySet<string> = new Set(CHAT_ROLES);
 
@@ -61,4 +60,4 @@ const isModelId = (value: unknown): boolean =>
   typeof value === 'string' && value.length > 0 && value.length <= MODEL_ID_CHARS_MAX;
 
 const isTokenCap = (value: unknown): boolean =>
-  typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= TOKENS_MAX;
+  typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= ASKED_TOKENS_MAX;

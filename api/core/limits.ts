@@ -71,6 +71,15 @@ export const REFUSED_START_BYTES = 64 * 1024;
 export const CHOICES_MAX = 128;
 export const FALLBACK_MODELS_MAX = 8;
 export const TOOLS_MAX = 256;
+/** The most that a caller may ask for: what a 32-bit integer of a generated client holds. */
+export const ASKED_TOKENS_MAX = 2_147_483_647;
+/** Of a link in a message. */
+export const URL_CHARS_MAX = 2048;
+
+/** Keys that were sent lately, remembered with their hash, so that a call does not hash its key anew. */
+export const KNOWN_KEYS_MAX = 10_000;
+/** Agents whose refused starts are counted; beyond it those are forgotten that may start again. */
+export const SUBJECTS_MAX = 100_000;
 
 export const HEADERS_BYTES = 16 * 1024;
 export const HEADERS_TIMEOUT_MS = 10 * SECOND_MS;
@@ -91,11 +100,15 @@ export const RETRY_AFTER_MAX_MS = 60 * SECOND_MS;
 
 export const CONFIG_BYTES_MAX = 1024 * 1024;
 export const CONFIG_POLL_MS = SECOND_MS;
+/** Enough for repeated blocks, far below what a "billion laughs" needs. */
+export const ALIASES_MAX = 1_000;
 export const SECRET_CHARS_MAX = 4096;
 export const PROVIDERS_MAX = 100;
 /** Per provider's list, and in the configuration. */
 export const MODELS_MAX = 5_000;
 export const MODEL_ID_CHARS_MAX = 256;
+/** Price steps of one model in a provider's list, for longer prompts. */
+export const OVERRIDES_MAX = 100;
 export const CATALOG_BYTES_MAX = 16 * 1024 * 1024;
 export const CATALOG_FETCH_MS = 30 * SECOND_MS;
 export const CATALOG_REFRESH_MS = HOUR_MS;

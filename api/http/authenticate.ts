@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { checkApiKeyShape, hashApiKey, type Pepper } from '#core/accounts/api-key.ts';
 import type { Ledger } from '#core/ledger/ledger.ts';
+import { KNOWN_KEYS_MAX } from '#core/limits.ts';
 import type { Caller } from '../contract/caller.ts';
 import { type ApiError, apiError, isApiError } from '../contract/errors.ts';
 
@@ -33,8 +34,6 @@ export function createAuthenticate({ findKey, peppers }: KeyCheck) {
     return { agentId: owner.agentId, keyId: owner.keyId, agentStatus: owner.agentStatus };
   };
 }
-
-const KNOWN_KEYS_MAX = 10_000;
 
 function remember(known: Map<string, readonly string[]>, key: string, hashes: readonly string[]): void {
   if (known.size >= KNOWN_KEYS_MAX)

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { isRecord } from '#core/is-record.ts';
+import { URL_CHARS_MAX } from '#core/limits.ts';
 import { type ApiError, apiError } from '../contract/errors.ts';
 
 /** What the messages hold besides text, as far as the hold has to know. */
@@ -10,8 +11,6 @@ export interface MediaCount {
   /** Films, and files that were read for an earlier answer: their tokens cannot be told from a link. */
   others: number;
 }
-
-const URL_CHARS_MAX = 2048;
 
 /**
  * Counts linked media, and refuses inline data, stored files and links that no provider should be sent to: a

@@ -2,10 +2,11 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { isRecord } from '#core/is-record.ts';
 import { makeDocument } from '../../api/contract/document.ts';
 import { errorStatus } from '../../api/contract/error-body.ts';
-import { errorTable } from '../../api/contract/errors.ts';
+import { type ErrorCode, errorTable } from '../../api/contract/errors.ts';
 import { finishSchemas } from '../../api/contract/finish-schemas.ts';
 import { errorsOf, readRoutes } from '../../api/contract/route.ts';
 import { v1Facts } from '../../api/contract/v1-facts.ts';
+import { readUpstreamError } from '../../api/inference/upstream-error.ts';
 import { v1Router } from '../../api/routers/router.ts';
 import { documentText, startEdge } from '../support/edge-app.ts';
 
@@ -81,6 +82,17 @@ describe('every answer is described', () => {
       );
     }
     expect(document.components.responses.Error401.headers).toHaveProperty('www-authenticate');
+  });
+
+  test('an error that may come after the hold documents what was held, and no other does', () => {
+    const statuses = Array.from({ length: 200 }, (_, index) => 400 + index);
+    const fromProvider = statuses.map((status) => readUpstreamError(status, {}, undefined, 1).error.code);
+    const afterHold = [...fromProvider, 'gateway_error', 'upstream_timeout', 'service_unavailable'] as const;
+    const beforeHold = ['invalid_api_key', 'insufficient_balance', 'rate_limited'] as const;
+    const headersOf = (code: ErrorCode): string[] =>
+      Object.keys(document.components.responses[`Error${errorStatus(code, 'chat')}`].headers);
+    for (const code of afterHold) expect(headersOf(code), code).toContain('x-hold-usd');
+    for (const code of beforeHold) expect(headersOf(code), code).not.toContain('x-hold-usd');
   });
 
   test('a chat completion answers as JSON or as events, with the headers of a call', () => {

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { formatUsd } from '#core/money.ts';
 import { chargedUsd, hello, MODEL, startTestGateway, type TestGateway, until } from '../support/gateway.ts';
+import { RawClient } from '../support/raw-http.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -74,20 +75,17 @@ describe('a caller who hangs up', () => {
 
   it('while the upload is still under way holds nothing', async () => {
     const agent = await gateway.newAgent();
-    const hangUp = new AbortController();
-    const body = new ReadableStream({
-      start(controller) {
-        controller.enqueue(Buffer.from(`{"model":"${MODEL}",`));
-        setTimeout(() => hangUp.abort(), 20);
-      },
-    });
-    await fetch(`${gateway.baseUrl}/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${agent.key}` },
-      body,
-      signal: hangUp.signal,
-      duplex: 'half',
-    } as RequestInit).catch(() => null);
+    const client = await RawClient.connect(Number(new URL(gateway.baseUrl).port));
+    client.head([
+      'POST /v1/chat/completions HTTP/1.1',
+      'Host: gateway',
+      `Authorization: Bearer ${agent.key}`,
+      'Content-Length: 1000',
+      'Expect: 100-continue',
+    ]);
+    // Said when the gateway begins to read.
+    expect((await client.answer())?.status).toBe(100);
+    client.send(`{"model":"${MODEL}",`).destroy();
     const view = await gateway.settled(agent);
     expect(view.chargedNanoUsd).toBe(0n);
     expect(await gateway.calls(agent)).toEqual([]);

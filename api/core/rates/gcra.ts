@@ -1,4 +1,5 @@
 import { MINUTE_MS } from '../clock.ts';
+import { SUBJECTS_MAX } from '../limits.ts';
 
 /**
  * Generic cell rate algorithm: `ratePerMinute` on average, `burst` at once. One number per subject, the theoretical
@@ -41,4 +42,3 @@ export class GcraBuckets {
 }
 
 const US_PER_MS = 1_000;
-const SUBJECTS_MAX = 100_000;
