@@ -230,7 +230,7 @@ export interface ApiError {
   /** Tells a refusal from an answer. */
   refused: true;
   code: ErrorCode;
-  /** Seen by the caller: never an upstream's or an exception's own text. */
+  /** Seen by the caller: never an exception's text; a provider's only about the request, with its names taken out. */
   message: string;
   /** The request field that is at fault, such as `messages[0].role`. */
   param: string | null;

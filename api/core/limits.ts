@@ -73,6 +73,12 @@ export const FALLBACK_MODELS_MAX = 8;
 export const TOOLS_MAX = 256;
 /** The most that a caller may ask for: what a 32-bit integer of a generated client holds. */
 export const ASKED_TOKENS_MAX = 2_147_483_647;
+/** A provider's count above it is no count. */
+export const REPORTED_TOKENS_MAX = 1_000_000_000;
+/** A header of a provider that is looked at, and its id of an answer; a longer one is none. */
+export const UPSTREAM_TEXT_CHARS_MAX = 256;
+/** Pending calls asked for at one time; after a long outage thousands may wait. */
+export const PRICE_LOOKUPS_AT_ONCE = 32;
 /** Of a link in a message. */
 export const URL_CHARS_MAX = 2048;
 

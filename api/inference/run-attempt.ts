@@ -1,4 +1,4 @@
-import { ERROR_BODY_BYTES, JSON_ANSWER_BYTES } from '#core/limits.ts';
+import { ERROR_BODY_BYTES, JSON_ANSWER_BYTES, UPSTREAM_TEXT_CHARS_MAX } from '#core/limits.ts';
 import { type ApiError, apiError } from '../contract/errors.ts';
 import { answerHeaders } from './answer-headers.ts';
 import { type Collected, collectAnswer } from './collect-answer.ts';
@@ -172,17 +172,18 @@ async function relayStream(call: RunningCall, upstream: UpstreamRequest): Promis
 
 function headerText(upstream: UpstreamRequest, name: string): string | null {
   const value = upstream.headers[name];
-  return typeof value === 'string' && value.length <= HEADER_CHARS_MAX && PRINTABLE.test(value)
+  return typeof value === 'string' && value.length <= UPSTREAM_TEXT_CHARS_MAX && PRINTABLE.test(value)
     ? value
     : null;
 }
 
-const HEADER_CHARS_MAX = 256;
 const PRINTABLE = /^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/;
 
 const textOrNull = (json: string): string | null => {
   const text = json.slice(1, -1);
-  return json.startsWith('"') && text.length <= HEADER_CHARS_MAX && /^[\w:.-]+$/.test(text) ? text : null;
+  return json.startsWith('"') && text.length <= UPSTREAM_TEXT_CHARS_MAX && /^[\w:.-]+$/.test(text)
+    ? text
+    : null;
 };
 
 const hasError = (answer: JsonObject): boolean => answer.bytes.includes(ERROR_NEEDLE) && saysError(answer);

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { TokenCounts } from '#core/events/ledger-event.ts';
 import { isRecord } from '#core/is-record.ts';
-import { BALANCE_CAP_NANO_USD } from '#core/limits.ts';
+import { BALANCE_CAP_NANO_USD, REPORTED_TOKENS_MAX } from '#core/limits.ts';
 import { type AttoUsd, nanoToAtto, parseAttoUsd } from '#core/money.ts';
 import {
   isOnce,
@@ -18,8 +18,6 @@ export interface Usage {
   /** Dollars the provider charged us; `null` where it named none or no sane one. An explicit zero stays zero. */
   reportedAttoUsd: AttoUsd | null;
 }
-
-const TOKENS_MAX = 1_000_000_000;
 
 /** A usage record as it was sent, and what could be read of it. */
 export interface SentUsage {
@@ -103,6 +101,8 @@ function saneCost(text: string | undefined): AttoUsd | null {
 }
 
 const count = (value: unknown): number | null =>
-  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= TOKENS_MAX ? value : null;
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= REPORTED_TOKENS_MAX
+    ? value
+    : null;
 
 const record = (value: unknown): Record<string, unknown> | null => (isRecord(value) ? value : null);

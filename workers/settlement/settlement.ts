@@ -4,7 +4,7 @@ import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS, type Timer } from '#core/clo
 import type { CallEnd, PendingPrice } from '#core/events/ledger-event.ts';
 import type { Settle, SettleResult } from '#core/ledger/command.ts';
 import type { HoldView, Ledger, Unavailable } from '#core/ledger/ledger.ts';
-import { ORPHAN_MARGIN_MS, PRICE_LOOKUP_MS } from '#core/limits.ts';
+import { ORPHAN_MARGIN_MS, PRICE_LOOKUP_MS, PRICE_LOOKUPS_AT_ONCE } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import { attoToNanoUp, type NanoUsd } from '#core/money.ts';
 
@@ -25,8 +25,6 @@ const WAITS_MS = [0, 1, 2, 4, 8, 16, 30, 60].map((seconds) => seconds * SECOND_M
 const WAIT_MAX_MS = MINUTE_MS;
 /** Until an end that the journal has not confirmed yet is read again. */
 const REREAD_MS = SECOND_MS;
-/** At one time; after a long outage thousands of calls may wait. */
-const LOOKUPS_MAX = 32;
 /** Until a call that found all look-ups taken tries for one again. */
 const TURN_WAIT_MS = SECOND_MS;
 const SWEEP_MS = HOUR_MS;
@@ -143,7 +141,7 @@ export class Settlement {
   }
 
   #waitsForTurn({ pending, askedUntilMs }: PendingCall): boolean {
-    if (pending.generationId === null || this.#lookUps < LOOKUPS_MAX) return false;
+    if (pending.generationId === null || this.#lookUps < PRICE_LOOKUPS_AT_ONCE) return false;
     return this.#options.clock.monotonicMs() < askedUntilMs;
   }
 
@@ -164,7 +162,7 @@ export class Settlement {
   /** Provider look-up for ten minutes, then known tokens × saved price, else estimates, else nothing. */
   async #priced({ agentId, callId, askedUntilMs, end, pending }: PendingCall): Promise<Priced | null> {
     const base = { type: 'settle', agentId, callId, cause: 'end' } as const;
-    if (pending.generationId !== null && this.#lookUps < LOOKUPS_MAX) {
+    if (pending.generationId !== null && this.#lookUps < PRICE_LOOKUPS_AT_ONCE) {
       const found = await this.#lookUp(pending.price.providerId, pending.generationId);
       if (found !== null) {
         const costNanoUsd = attoToNanoUp(found.attoUsd, BigInt(pending.price.factorPpm));
