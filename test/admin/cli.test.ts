@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { hashApiKey } from '#core/accounts/api-key.ts';
 import { runCli } from '../../api/admin/cli/run-cli.ts';
 import { startTestAdmin, type TestAdmin, TOKEN } from './admin-harness.ts';
@@ -22,7 +22,10 @@ beforeEach(async () => {
   admin = await startTestAdmin();
   writeDemo(admin.url);
 });
-afterEach(() => admin.stop());
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await admin.stop();
+});
 
 const writeDemo = (admin_url: string, admin_token = TOKEN): void =>
   writeFileSync(join(folder, 'demo.json'), JSON.stringify({ admin_url, admin_token }));
@@ -115,6 +118,8 @@ test('--json prints the answer as it came, wherever it stands', async () => {
 });
 
 test('colours are for terminals: a pipe gets the same text without them', async () => {
+  vi.stubEnv('FORCE_COLOR', undefined);
+  vi.stubEnv('NO_COLOR', undefined);
   await cli('agents create alpha');
   const plain = (await cli('agents list')).out;
   const coloured = (await cli('agents list', { colours: true })).out;

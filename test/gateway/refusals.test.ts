@@ -231,6 +231,7 @@ describe('the order of refusals', () => {
     const nobody = { ...broke, key: 'fg_nobody' };
     expect(await code('/embeddings', everythingWrong, nobody)).toBe('not_found');
     expect(await code('/chat/completions', '{', nobody)).toBe('invalid_api_key');
+    expect(await code('/chat/completions', everythingWrong, broke)).toBe('invalid_request');
     expect(await code('/chat/completions', wrongModel, broke)).toBe('agent_suspended');
     expect(await code('/chat/completions', everythingWrong, poor)).toBe('invalid_request');
     expect(['unknown_model', 'tool_not_served']).toContain(await code('/chat/completions', wrongModel, poor));

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import OpenAI from 'openai';
@@ -9,7 +9,7 @@ import type { AgentView } from '#core/ledger/ledger.ts';
 import type { AgentStatus } from '#core/ledger/state.ts';
 import type { Log, LogFields } from '#core/log.ts';
 import { formatUsd, parseNanoUsd } from '#core/money.ts';
-import { type Config, loadConfig } from '../../api/config.ts';
+import { loadConfig } from '../../api/config.ts';
 import { type RunningGateway, startGateway } from '../../api/start-gateway.ts';
 import { startTestProvider, type TestProvider } from './provider.ts';
 
@@ -35,6 +35,8 @@ export interface TestGateway extends AsyncDisposable {
   provider: TestProvider;
   baseUrl: string;
   dataDir: string;
+  /** Watched. A reload reads this process's environment, so a test that changes the file stubs FAREGATE_CONFIG. */
+  configFile: string;
   agent: TestAgent;
   openai: OpenAI;
   logged: LoggedLine[];
@@ -66,20 +68,11 @@ interface PostOptions {
 /** The model of most tests: imported from the scripted provider, with its prices. */
 export const MODEL = 'faregate-sim/small';
 
-const CONFIG = '/faregate.yaml';
 const defaultYaml = (provider: TestProvider): string => `
 server: { port: 0, internalPort: 0, host: 127.0.0.1, internalHost: 127.0.0.1 }
 providers:
   - { id: sim, kind: simulator, baseUrl: ${provider.baseUrl} }
 `;
-
-export async function testConfig(yaml: string, dataDir: string): Promise<Config> {
-  const read = async (path: string) => {
-    if (path !== CONFIG) throw Object.assign(new Error(`no ${path}`), { code: 'ENOENT' });
-    return yaml;
-  };
-  return loadConfig({ FAREGATE_CONFIG: CONFIG, FAREGATE_DATA: dataDir }, read);
-}
 
 /** The real gateway on free ports, over a real journal in a temporary folder, in front of a scripted provider. */
 export async function startTestGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
@@ -90,7 +83,10 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const note = (event: string, fields?: LogFields) => void logged.push({ event, fields });
   const log: Log = { info: note, warn: note, error: note };
   const yaml = options.yaml?.replaceAll('PROVIDER_URL', provider.baseUrl) ?? defaultYaml(provider);
-  const running = await startGateway(await testConfig(yaml, dataDir), { clock, log });
+  const configFile = join(dataDir, 'faregate.yaml');
+  await writeFile(configFile, yaml);
+  const config = await loadConfig({ FAREGATE_CONFIG: configFile, FAREGATE_DATA: dataDir });
+  const running = await startGateway(config, { clock, log });
   const { ledger, gateway, pepper } = running.deps;
   let nextAgentId = 1 + Math.max(0, ...(await listAgentIds(ledger)));
 
@@ -183,6 +179,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     provider,
     baseUrl: running.baseUrl,
     dataDir,
+    configFile,
     agent,
     openai: agent.openai,
     logged,
