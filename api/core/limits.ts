@@ -64,7 +64,7 @@ export const STALLED_READER_MS = 60 * SECOND_MS;
 export const ERROR_BODY_BYTES = 64 * 1024;
 export const JSON_DEPTH_MAX = 64;
 /** A body is parsed in one go, and nobody else is served meanwhile: these keep that below some ten milliseconds. */
-export const JSON_KEYS_MAX = 10_000;
+export const JSON_KEYS_MAX = 20_000;
 export const JSON_VALUES_MAX = 100_000;
 /** Of a refused body; each counts as one refused start more. */
 export const REFUSED_START_BYTES = 64 * 1024;

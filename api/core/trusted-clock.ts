@@ -10,18 +10,22 @@ export function trustedClock(clock: Clock): Clock {
   /** Wall time where the monotonic clock began. */
   let believedMs = clock.now() - clock.monotonicMs();
   let doubted: { sinceMs: number; claimedMs: number } | null = null;
+  // A machine that has just started may still learn the time: nothing speaks for what it believed until then. The first
+  // look after that is believed, too, however long nobody had looked.
+  let provenAtMs: number | null = clock.monotonicMs() + STEP_PROVEN_MS;
 
   function now(): number {
     const wallMs = clock.now();
     const monotonicMs = clock.monotonicMs();
     const claimedMs = wallMs - monotonicMs;
-    if (isNear(claimedMs, believedMs)) doubted = null;
+    if (isNear(claimedMs, believedMs) || provenAtMs !== null) doubted = null;
     else {
       if (doubted === null || !isNear(claimedMs, doubted.claimedMs))
         doubted = { sinceMs: monotonicMs, claimedMs };
       if (monotonicMs - doubted.sinceMs < STEP_PROVEN_MS) return Math.floor(believedMs + monotonicMs);
       doubted = null;
     }
+    if (provenAtMs !== null && monotonicMs >= provenAtMs) provenAtMs = null;
     // Followed all the time, so that small corrections never add up to a step.
     believedMs = claimedMs;
     return wallMs;

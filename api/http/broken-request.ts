@@ -94,9 +94,11 @@ function rawAnswer(error: ApiError, { ids, callIdHeader }: AnswerIds): string {
 }
 
 /** CONNECT asks for a tunnel, which Node hands over as a bare socket: an unknown method like any other. */
-export function refuseTunnel(socket: Duplex, answerIds: AnswerIds): void {
+export function refuseTunnel(socket: EdgeSocket, answerIds: AnswerIds): void {
   socket.on('error', () => socket.destroy());
-  socket.end(rawAnswer(apiError('not_found'), answerIds), () => socket.destroy());
+  // An answer that is to come first would be taken for this one's.
+  if (socket[ANSWER]?.writableFinished === false) socket.destroy();
+  else socket.end(rawAnswer(apiError('not_found'), answerIds), () => socket.destroy());
 }
 
 /** RFC 9112, 3.2: HTTP/1.1 without a Host is refused. Node would answer an empty 400. */

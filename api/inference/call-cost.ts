@@ -94,6 +94,7 @@ function pendingPrice(facts: CostFacts, tokensKnown: boolean): PendingPrice {
     generationId: facts.generationId,
     tokensKnown,
     deliveredTokens: facts.deliveredTokens,
+    ...(facts.hungUp ? { promptRead: true } : {}),
   };
 }
 

@@ -87,9 +87,11 @@ function refuseStart(
   { caller, body }: Omit<CallContext<unknown, Caller>, 'deps'>,
   error: ApiError,
 ): ApiError {
-  // An outage of ours is not the agent's doing.
-  if (errorTable[error.code].status < 500) {
-    const count = 1 + Math.floor(body.length / REFUSED_START_BYTES);
+  const { status } = errorTable[error.code];
+  // An outage of ours is not the agent's doing; and who is told to wait has to find the wait to be true.
+  if (status < 500) {
+    const ofBody = status === 429 ? 0 : Math.floor(body.length / REFUSED_START_BYTES);
+    const count = Math.min(1 + ofBody, gateway.limits().burst);
     gateway.refusedStarts.spend(caller.agentId, gateway.clock.now(), count);
   }
   return refuse(gateway, error);
@@ -232,7 +234,8 @@ async function fail(call: RunningCall, attempt: FailedAttempt): Promise<ApiError
   const recorded = errorTable[error.code].cost === 'recorded';
   const written = call.caller.committed || (call.endedByUs === 'pump_limit' && call.requestSent);
   if (written || (recorded && (usage !== null || mayLookUp(call)))) {
-    return await settleFailed(call, error, costOf(call, attempt, false));
+    // Of an answer that never began, a caller who left owes no more than one who waited.
+    return await settleFailed(call, error, costOf(call, attempt, false, written && call.caller.gone));
   }
   countBilled(call, 'free_failure', attempt);
   return await settleFailed(call, error, freeOfCharge);
@@ -274,6 +277,7 @@ function costOf(
   call: RunningCall,
   attempt: Pick<Attempt, 'usage' | 'deliveredTokens'>,
   shownNow: boolean,
+  hungUp = call.caller.gone,
 ): CallCost {
   return costOfCall({
     plan: call.options.plan,
@@ -281,7 +285,7 @@ function costOf(
     usage: attempt.usage,
     generationId: call.generationId,
     deliveredTokens: attempt.deliveredTokens,
-    hungUp: call.caller.gone,
+    hungUp,
     shownNow: shownNow && !call.caller.gone,
   });
 }

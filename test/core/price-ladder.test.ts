@@ -69,10 +69,10 @@ describe('a price that no provider tells', () => {
 
   it('is nothing where nothing was delivered either, unless the caller left: then the prompt was read', () => {
     const nothing = pending({ tokensKnown: false, deliveredTokens: 0 });
-    const { nanoUsd, tokens } = costFromSavedPrice({ ...end(0, 0), outcome: 'failed' }, nothing);
+    const { nanoUsd, tokens } = costFromSavedPrice(end(0, 0), nothing);
     expect(nanoUsd).toBe(0n);
     expect(tokens.prompt).toBe(0);
-    expect(costFromSavedPrice(end(0, 0), nothing).nanoUsd).toBe(12n + 7n);
+    expect(costFromSavedPrice(end(0, 0), { ...nothing, promptRead: true }).nanoUsd).toBe(12n + 7n);
   });
 
   it('is rounded up once', () => {

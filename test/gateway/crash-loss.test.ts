@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { SECOND_MS } from '#core/clock.ts';
 import { testDataDir } from '../support/data-dir.ts';
-import { createFakeClock } from '../support/fake-clock.ts';
+import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { hello, startTestGateway, type TestGateway, until } from '../support/gateway.ts';
 import { startTestProvider } from '../support/provider.ts';
 
@@ -12,6 +12,13 @@ function filesAfterKill(from: TestGateway, to: string): void {
   for (const name of readdirSync(from.dataDir)) {
     if (!/^ledger\.(lock|pid)/.test(name)) copyFileSync(join(from.dataDir, name), join(to, name));
   }
+}
+
+/** Once the journal has caught up, whose disk lives in real time; what the provider has sent by then is read. */
+async function pass(gateway: TestGateway, clock: FakeClock, ms: number): Promise<void> {
+  await until(() => gateway.running.deps.ledger.stats().lagEvents === 0);
+  clock.advance(ms);
+  await new Promise((resolve) => setImmediate(resolve));
 }
 
 const lossOf = async (gateway: TestGateway) => ({
@@ -65,6 +72,37 @@ it('a call that a kill cut off is free for the agent and stands in the metric, u
   expect(await lossOf(third)).toEqual({ calls: 0, usd: 0 });
 });
 
+it.each([
+  ['', 20],
+  [' streamed', 900],
+])(
+  'a%s call that a kill cut off is free where its provider tells nothing of it',
+  async (streamed, gateAt) => {
+    await using folder = await testDataDir();
+    await using provider = await startTestProvider();
+    const clock = createFakeClock();
+    await using killed = await startTestGateway({ provider, clock });
+    provider.next({ chunks: 5, gate: 'cut', gateAt, lookupMisses: 'always' });
+    const call = killed.post(hello({ stream: streamed !== '' }));
+    await provider.reached('cut');
+    await until(async () => {
+      await pass(killed, clock, SECOND_MS);
+      return (await killed.view()).holds.some((hold) => hold.generationId !== null);
+    });
+    filesAfterKill(killed, folder.path);
+    provider.release('cut');
+    await (await call).text();
+
+    await using next = await startTestGateway({ dataDir: folder.path, provider, clock });
+    await until(async () => {
+      await pass(next, clock, 10 * SECOND_MS);
+      return (await next.view(killed.agent)).holds.length === 0;
+    });
+    expect((await next.view(killed.agent)).chargedNanoUsd).toBe(0n);
+    expect(await next.metric('faregate_operator_loss_calls_total', { cause: 'price_unknown' })).toBe(1);
+  },
+);
+
 it('a failed attempt that another followed is never charged, not even after a kill', async () => {
   await using folder = await testDataDir();
   await using provider = await startTestProvider();
@@ -72,12 +110,7 @@ it('a failed attempt that another followed is never charged, not even after a ki
   await using killed = await startTestGateway({ provider, clock });
   // Long enough for the lease to be renewed, beside what the hold says of the answer by then.
   const renews = async () => {
-    for (let i = 0; i < 20; i++) {
-      clock.advance(SECOND_MS);
-      await killed.view();
-      // What the provider has sent by now is read.
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+    for (let i = 0; i < 20; i++) await pass(killed, clock, SECOND_MS);
   };
   // The first has told its answer's id, and breaks inside its body.
   provider.next(
@@ -108,7 +141,7 @@ it('a call whose answer had begun is no loss: the agent pays what the provider r
   await provider.reached('cut');
   // The provider's id goes to the journal with the next lease.
   await until(async () => {
-    clock.advance(SECOND_MS);
+    await pass(killed, clock, SECOND_MS);
     return (await killed.view()).holds.some((hold) => hold.generationId !== null);
   });
   filesAfterKill(killed, folder.path);
@@ -117,7 +150,7 @@ it('a call whose answer had begun is no loss: the agent pays what the provider r
 
   await using next = await startTestGateway({ dataDir: folder.path, provider, clock });
   await until(async () => {
-    clock.advance(SECOND_MS);
+    await pass(next, clock, SECOND_MS);
     return (await next.view(killed.agent)).holds.length === 0;
   });
   expect((await next.view(killed.agent)).chargedNanoUsd).toBe(provider.lastBill().costNanoUsd);

@@ -136,6 +136,21 @@ describe('too many calls', () => {
     },
   );
 
+  it('who waits as long as a 429 says is not told to wait longer for the size of the body', async () => {
+    const agent = await gateway.newAgent();
+    gateway.provider.next(
+      ...Array.from({ length: 8 }, () => ({ gate: 'waits', gateAt: 'headers' as const })),
+    );
+    const running = Array.from({ length: 8 }, () => gateway.post(hello({ max_tokens: 5 }), { agent }));
+    await until(() => gateway.provider.waitingAt('waits') === 8);
+    const large = hello({ max_tokens: 5, metadata: { note: 'x'.repeat(3_900_000) } });
+    for (let i = 0; i < 3; i++)
+      expect((await refusal(large, agent)).error.code).toBe('too_many_running_calls');
+    gateway.provider.release('waits');
+    for (const call of running) await (await call).text();
+    await gateway.settled(agent);
+  });
+
   it('of refused bodies a large one counts as many small ones', async () => {
     const agent = await gateway.newAgent({ creditUsd: '0' });
     const large = hello({ metadata: { note: 'x'.repeat(3_900_000) } });

@@ -22,8 +22,16 @@ const start = (dataDir: string) =>
   });
 
 test.each([
-  ['ledger.sqlite', 'removed', /is missing or empty, though its folder has been in use/],
-  ['ledger.sqlite', 'emptied', /is missing or empty, though its folder has been in use/],
+  [
+    'ledger.sqlite',
+    'removed',
+    /is missing or empty, though the pepper\.json beside it says that the folder has been in use/,
+  ],
+  [
+    'ledger.sqlite',
+    'emptied',
+    /is missing or empty, though the pepper\.json beside it says that the folder has been in use/,
+  ],
   ['pepper.json', 'removed', /is missing\. Restore it from a backup: no existing API key works without it/],
 ])(
   'a start beside a %s that was %s refuses, and makes no new one in its place',

@@ -157,12 +157,43 @@ describe('a cost that the provider never tells', () => {
   });
 });
 
+describe('a call that fails before its answer began, and of which the provider never tells a cost', () => {
+  it.each([false, true])('is free, whether its caller had left (%s) or waited', async (left) => {
+    const clock = await start();
+    gateway.provider.next({
+      status: 502,
+      error: { code: 502 },
+      headers: { 'x-generation-id': 'gen-1790000000-a1B2c3D4e5F6g7H8i9J0' },
+      gate: 'fails',
+      gateAt: 'headers',
+      lookupMisses: 'always',
+      billUsd: '0',
+      usageFields: { cost: '0' },
+    });
+    const hangUp = new AbortController();
+    const call = gateway.post(hello(), { signal: hangUp.signal }).catch(() => null);
+    await gateway.provider.reached('fails');
+    if (left) {
+      hangUp.abort();
+      await until(async () => (await gateway.metric('faregate_pumps')) === 1);
+    }
+    gateway.provider.release('fails');
+    await call;
+    await until(async () => {
+      await pass(clock, 10 * SECOND_MS);
+      return (await gateway.view()).holds.length === 0;
+    });
+    expect((await gateway.view()).chargedNanoUsd).toBe(0n);
+  });
+});
+
 describe('a step of the machine’s clock', () => {
   it('that is taken back within minutes ends no credit', async () => {
     const clock = await start();
+    // The ledger is swept at each full hour.
+    await pass(clock, 58 * MINUTE_MS);
     clock.set(clock.now() + 9 * DAY_MS);
-    // The ledger is swept in the meantime.
-    await pass(clock, 3 * SECOND_MS);
+    await pass(clock, 3 * MINUTE_MS);
     expect((await gateway.post(hello())).status).toBe(200);
     clock.set(clock.now() - 9 * DAY_MS);
     await pass(clock, 3 * SECOND_MS);
@@ -172,7 +203,6 @@ describe('a step of the machine’s clock', () => {
 
   it('that lasts, as after a sleep, takes no running call for one that nobody runs', async () => {
     const clock = await start();
-    // The ledger is swept at each full hour.
     await pass(clock, 50 * MINUTE_MS);
     gateway.provider.next({ chunks: 5, gate: 'asleep', gateAt: 900 });
     const call = await gateway.post(hello({ stream: true, stream_options: { include_usage: true } }));
@@ -184,6 +214,29 @@ describe('a step of the machine’s clock', () => {
     const shown = /"cost":([\d.]+)/.exec(await call.text())?.[1];
     expect(shown).toBe(chargedUsd(await gateway.settled()));
     expect(Number(shown)).toBeGreaterThan(0);
+  });
+});
+
+describe('a machine that starts with the wrong time', () => {
+  it('ends no credit by it', async () => {
+    const clock = await start();
+    clock.set(clock.now() + 9 * DAY_MS);
+    await pass(clock, 4 * MINUTE_MS);
+    clock.set(clock.now() - 9 * DAY_MS);
+    await pass(clock, 4 * MINUTE_MS);
+    expect((await gateway.view()).expiredNanoUsd).toBe(0n);
+    expect((await gateway.post(hello())).status).toBe(200);
+  });
+
+  it('says so while no call can start for it, once a minute', async () => {
+    const clock = await start();
+    clock.set(clock.now() - DAY_MS);
+    for (let i = 0; i < 3; i++) expect((await gateway.post(hello())).status).toBe(503);
+    expect(gateway.logged.map(({ event }) => event)).toEqual([
+      'the clock of this machine is behind the journal: until it has caught up no call starts',
+    ]);
+    clock.set(clock.now() + DAY_MS);
+    expect((await gateway.post(hello())).status).toBe(200);
   });
 });
 

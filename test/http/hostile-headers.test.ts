@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { CALL_ID_HEADER, chatHead } from '../support/edge-app.ts';
+import { CALL_ID_HEADER, chatHead, smallBody } from '../support/edge-app.ts';
 import { balanceHead, errorOf, rawEdges } from '../support/raw-edge.ts';
 import { rawRequest } from '../support/raw-http.ts';
 
@@ -118,6 +118,25 @@ describe('headers', async () => {
     const gone = await edge.connect();
     gone.head(['CONNECT x:80 HTTP/1.1', 'Host: x:80']).socket.resetAndDestroy();
     expect(await edge.stillServes()).toBe(true);
+  });
+
+  test('a tunnel asked for behind a running call is no answer to that call', async () => {
+    let started = () => {};
+    const running = new Promise<void>((resolve) => {
+      started = resolve;
+    });
+    const slow = await start({
+      useCases: {
+        runChatCompletion() {
+          started();
+          return new Promise(() => undefined);
+        },
+      },
+    });
+    const client = await slow.connect();
+    client.head(chatHead(slow.key, smallBody.length)).send(smallBody);
+    await running;
+    expect(await client.head(['CONNECT x:80 HTTP/1.1', 'Host: x:80']).answer()).toBeNull();
   });
 
   test.each(['/v1/../v1/balance', '/v1/./balance', '/v1/balance/..', '*', '\\v1\\balance', '/v1\\balance'])(

@@ -29,7 +29,9 @@ const REREAD_MS = SECOND_MS;
 const TURN_WAIT_MS = SECOND_MS;
 const SWEEP_MS = HOUR_MS;
 const SWEEP_AGAIN_MS = MINUTE_MS;
-const FIRST_SWEEP_MS = SECOND_MS;
+/** A machine that has just started may still learn the time, and what has expired stays so. */
+const FIRST_SWEEP_MS = 5 * MINUTE_MS;
+const AFTER_HOUR_MS = SECOND_MS;
 
 interface PendingCall {
   agentId: number;
@@ -225,14 +227,16 @@ export class Settlement {
     let nextDueMs = Number.POSITIVE_INFINITY;
     for (const hold of holds) {
       if (hold.pending !== null) this.#watchHold(hold);
-      else if (hold.kind !== 'video' && !this.#options.isOpen(hold.callId)) {
+      else if (hold.kind !== 'video') {
         const dueMs = hold.startedAtMs + hold.timeLimitMs + ORPHAN_MARGIN_MS;
+        const isDue = dueMs <= clock.now();
+        if (isDue && this.#options.isOpen(hold.callId)) continue;
         nextDueMs = Math.min(nextDueMs, dueMs);
-        if (dueMs <= clock.now()) await this.#settleOrphan(hold);
+        if (isDue) await this.#settleOrphan(hold);
       }
     }
     const nowMs = clock.now();
-    const untilNextHourMs = SWEEP_MS - (nowMs % SWEEP_MS) + FIRST_SWEEP_MS;
+    const untilNextHourMs = SWEEP_MS - (nowMs % SWEEP_MS) + AFTER_HOUR_MS;
     return Math.min(untilNextHourMs, Math.max(SWEEP_AGAIN_MS, nextDueMs - nowMs));
   }
 

@@ -16,8 +16,7 @@ export function costFromSavedPrice(
         reasoning: null,
         cached: 0,
       };
-  // Of a caller who hung up at once, the prompt was read.
-  if (!pending.tokensKnown && pending.deliveredTokens === 0 && end.outcome !== 'stopped')
+  if (!pending.tokensKnown && pending.deliveredTokens === 0 && pending.promptRead !== true)
     return { nanoUsd: 0n, tokens: { prompt: 0, completion: 0, reasoning: null, cached: 0 } };
   const ofTokens = price.longPrompts?.findLast(({ overTokens }) => tokens.prompt > overTokens) ?? price;
   const { promptAtto, completionAtto, cacheReadAtto, cacheWriteAtto = promptAtto } = ofTokens;

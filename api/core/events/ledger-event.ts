@@ -77,6 +77,8 @@ export const pendingPrice = z.object({
   /** True when the provider counted the tokens in `end.tokens`; otherwise they are what was delivered. */
   tokensKnown: z.boolean(),
   deliveredTokens: z.int().nonnegative(),
+  /** The caller left an answer that was being made: its prompt was read, even where nothing was delivered. */
+  promptRead: z.literal(true).optional(),
 });
 export type PendingPrice = z.infer<typeof pendingPrice>;
 

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CallHistory } from '../calls/call-history.ts';
 import { projectCall } from '../calls/project-call.ts';
-import type { Clock } from '../clock.ts';
+import { type Clock, MINUTE_MS } from '../clock.ts';
 import type { LedgerEvent } from '../events/ledger-event.ts';
 import { CLOCK_APART_MAX_MS, GATE_TIMEOUT_MS, JOURNAL_CLOSE_MS } from '../limits.ts';
 import type { Log } from '../log.ts';
@@ -117,6 +117,7 @@ class Engine implements EmbeddedLedger {
   #recovery: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
   #lastMs = 0;
+  #tellAgainAtMs = Number.NEGATIVE_INFINITY;
   #commits = 0;
 
   constructor(options: EmbeddedLedgerOptions, lock: FolderLock) {
@@ -136,12 +137,11 @@ class Engine implements EmbeddedLedger {
       throw new JournalDamagedError(
         this.#file,
         null,
-        'it is missing or empty, though its folder has been in use',
+        'it is missing or empty, though the pepper.json beside it says that the folder has been in use',
       );
     }
     const opened = await this.#openFolded();
     const live = this.#run(opened);
-    this.#tellIfClockIsBehind(opened.folded.head.lastAtMs);
     const { released, pending } = endDeadCalls(live.state, opened.folded.head.lastAtMs, (command) => {
       this.#enact(live, decide(live.state, command, this.#now()));
     });
@@ -153,16 +153,6 @@ class Engine implements EmbeddedLedger {
         count: released.length + pending.length,
       });
     }
-  }
-
-  /** The ledger's time never steps back, so that what has ended stays so. */
-  #tellIfClockIsBehind(lastAtMs: number): void {
-    const behindMs = lastAtMs - this.#options.clock.now();
-    if (behindMs <= CLOCK_APART_MAX_MS) return;
-    this.#options.log.error(
-      'the clock of this machine is behind the journal: until it has caught up no call starts',
-      { durationMs: behindMs },
-    );
   }
 
   async execute<C extends Command>(command: C): Promise<Executed<ResultOf<C>>> {
@@ -259,8 +249,21 @@ class Engine implements EmbeddedLedger {
 
   /** The ledger's time never steps back, whatever the machine's clock does. */
   #now(): number {
-    this.#lastMs = Math.max(this.#lastMs, this.#options.clock.now());
+    const wallMs = this.#options.clock.now();
+    if (wallMs < this.#lastMs - CLOCK_APART_MAX_MS) this.#tellClockIsBehind(this.#lastMs - wallMs);
+    this.#lastMs = Math.max(this.#lastMs, wallMs);
     return this.#lastMs;
+  }
+
+  /** Once a minute at most, while nothing starts for this reason. */
+  #tellClockIsBehind(behindMs: number): void {
+    const nowMs = this.#options.clock.monotonicMs();
+    if (nowMs < this.#tellAgainAtMs) return;
+    this.#tellAgainAtMs = nowMs + MINUTE_MS;
+    this.#options.log.error(
+      'the clock of this machine is behind the journal: until it has caught up no call starts',
+      { durationMs: behindMs },
+    );
   }
 
   /** Makes true what was decided, in memory at once and then on the disk. */
