@@ -2,6 +2,7 @@ import { copyFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { SECOND_MS } from '#core/clock.ts';
+import type { ScriptRule } from '../../api/simulator/script-rule.ts';
 import { testDataDir } from '../support/data-dir.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { hello, startTestGateway, type TestGateway, until } from '../support/gateway.ts';
@@ -19,6 +20,34 @@ async function pass(gateway: TestGateway, clock: FakeClock, ms: number): Promise
   await until(() => gateway.running.deps.ledger.stats().lagEvents === 0);
   clock.advance(ms);
   await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** A gateway killed once its running call's answer is named in the journal, and the one started on what it left. */
+async function killedOnceNamed(stream: boolean, rule: ScriptRule) {
+  const stack = new AsyncDisposableStack();
+  const folder = stack.use(await testDataDir());
+  const provider = stack.use(await startTestProvider());
+  const clock = createFakeClock();
+  const killed = stack.use(await startTestGateway({ provider, clock }));
+  provider.next({ chunks: 5, gate: 'cut', ...rule });
+  const call = killed.post(hello({ stream }));
+  await provider.reached('cut');
+  // The provider's id goes to the journal with the next lease.
+  await until(async () => {
+    await pass(killed, clock, SECOND_MS);
+    return (await killed.view()).holds.some((hold) => hold.generationId !== null);
+  });
+  filesAfterKill(killed, folder.path);
+  provider.release('cut');
+  await (await call).text();
+
+  const next = stack.use(await startTestGateway({ dataDir: folder.path, provider, clock }));
+  await until(async () => {
+    await pass(next, clock, 10 * SECOND_MS);
+    return (await next.view(killed.agent)).holds.length === 0;
+  });
+  const { chargedNanoUsd } = await next.view(killed.agent);
+  return { next, provider, chargedNanoUsd, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
 const lossOf = async (gateway: TestGateway) => ({
@@ -78,28 +107,9 @@ it.each([
 ])(
   'a%s call that a kill cut off is free where its provider tells nothing of it',
   async (streamed, gateAt) => {
-    await using folder = await testDataDir();
-    await using provider = await startTestProvider();
-    const clock = createFakeClock();
-    await using killed = await startTestGateway({ provider, clock });
-    provider.next({ chunks: 5, gate: 'cut', gateAt, lookupMisses: 'always' });
-    const call = killed.post(hello({ stream: streamed !== '' }));
-    await provider.reached('cut');
-    await until(async () => {
-      await pass(killed, clock, SECOND_MS);
-      return (await killed.view()).holds.some((hold) => hold.generationId !== null);
-    });
-    filesAfterKill(killed, folder.path);
-    provider.release('cut');
-    await (await call).text();
-
-    await using next = await startTestGateway({ dataDir: folder.path, provider, clock });
-    await until(async () => {
-      await pass(next, clock, 10 * SECOND_MS);
-      return (await next.view(killed.agent)).holds.length === 0;
-    });
-    expect((await next.view(killed.agent)).chargedNanoUsd).toBe(0n);
-    expect(await next.metric('faregate_operator_loss_calls_total', { cause: 'price_unknown' })).toBe(1);
+    await using after = await killedOnceNamed(streamed !== '', { gateAt, lookupMisses: 'always' });
+    expect(after.chargedNanoUsd).toBe(0n);
+    expect(await after.next.metric('faregate_operator_loss_calls_total', { cause: 'price_unknown' })).toBe(1);
   },
 );
 
@@ -132,27 +142,7 @@ it('a failed attempt that another followed is never charged, not even after a ki
 });
 
 it('a call whose answer had begun is no loss: the agent pays what the provider recorded', async () => {
-  await using folder = await testDataDir();
-  await using provider = await startTestProvider();
-  const clock = createFakeClock();
-  await using killed = await startTestGateway({ provider, clock });
-  provider.next({ chunks: 5, gate: 'cut', gateAt: 900 });
-  const call = await killed.post(hello({ stream: true }));
-  await provider.reached('cut');
-  // The provider's id goes to the journal with the next lease.
-  await until(async () => {
-    await pass(killed, clock, SECOND_MS);
-    return (await killed.view()).holds.some((hold) => hold.generationId !== null);
-  });
-  filesAfterKill(killed, folder.path);
-  provider.release('cut');
-  await call.text();
-
-  await using next = await startTestGateway({ dataDir: folder.path, provider, clock });
-  await until(async () => {
-    await pass(next, clock, SECOND_MS);
-    return (await next.view(killed.agent)).holds.length === 0;
-  });
-  expect((await next.view(killed.agent)).chargedNanoUsd).toBe(provider.lastBill().costNanoUsd);
-  expect(await lossOf(next)).toEqual({ calls: 0, usd: 0 });
+  await using after = await killedOnceNamed(true, { gateAt: 900 });
+  expect(after.chargedNanoUsd).toBe(after.provider.lastBill().costNanoUsd);
+  expect(await lossOf(after.next)).toEqual({ calls: 0, usd: 0 });
 });

@@ -104,13 +104,17 @@ describe('a revoked key', () => {
 });
 
 describe('too many calls', () => {
+  /** Until the gate is released. */
+  async function eightRunning(agent: TestAgent, gate: string): Promise<Promise<Response>[]> {
+    gateway.provider.next(...Array.from({ length: 8 }, () => ({ gate, gateAt: 'headers' as const })));
+    const running = Array.from({ length: 8 }, () => gateway.post(hello({ max_tokens: 5 }), { agent }));
+    await until(() => gateway.provider.waitingAt(gate) === 8);
+    return running;
+  }
+
   it('at once: the ninth is refused, and runs when one has ended', async () => {
     const agent = await gateway.newAgent();
-    gateway.provider.next(
-      ...Array.from({ length: 8 }, () => ({ gate: 'eight', gateAt: 'headers' as const })),
-    );
-    const running = Array.from({ length: 8 }, () => gateway.post(hello({ max_tokens: 5 }), { agent }));
-    await until(() => gateway.provider.waitingAt('eight') === 8);
+    const running = await eightRunning(agent, 'eight');
     const { status, headers, error } = await refusal(hello({ max_tokens: 5 }), agent);
     expect(status).toBe(429);
     expect(error.code).toBe('too_many_running_calls');
@@ -138,11 +142,7 @@ describe('too many calls', () => {
 
   it('who waits as long as a 429 says is not told to wait longer for the size of the body', async () => {
     const agent = await gateway.newAgent();
-    gateway.provider.next(
-      ...Array.from({ length: 8 }, () => ({ gate: 'waits', gateAt: 'headers' as const })),
-    );
-    const running = Array.from({ length: 8 }, () => gateway.post(hello({ max_tokens: 5 }), { agent }));
-    await until(() => gateway.provider.waitingAt('waits') === 8);
+    const running = await eightRunning(agent, 'waits');
     const large = hello({ max_tokens: 5, metadata: { note: 'x'.repeat(3_900_000) } });
     for (let i = 0; i < 3; i++)
       expect((await refusal(large, agent)).error.code).toBe('too_many_running_calls');
