@@ -14,10 +14,10 @@ GATEWAY_FLAGS := --max-semi-space-size=16
 RUNTIME := node_modules/.package-lock.json
 TOOLS := node_modules/.tools-installed
 
-.PHONY: help run cli test test-unit check bench torture openapi sim clean
+.PHONY: help run cli services services-stop test test-unit check bench torture openapi sim clean
 
 help: ## Show this list
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: $(RUNTIME) ## Start the whole gateway on loopback (PORT=8080, INTERNAL_PORT=9090, FAREGATE_DATA=.faregate)
 	@exec node $(GATEWAY_FLAGS) api/main.ts
@@ -28,8 +28,14 @@ cli: $(RUNTIME) ## Run the operator's CLI: make cli ARGS="agents list"
 sim: $(RUNTIME) ## Start only the provider simulator (PORT=8100)
 	@exec node api/simulator/main.ts --port $${PORT:-8100}
 
+services: $(TOOLS) ## Start real Redis, Kafka, Cassandra and S3 on loopback, without containers (data in .services)
+	@node test/services/main.ts start
+
+services-stop: $(TOOLS) ## End what `make services` started
+	@node test/services/main.ts stop
+
 test: $(TOOLS) check ## Everything that CI runs
-	@node test/support/run-tests.ts unit suite
+	@node test/support/run-tests.ts unit suite services
 
 test-unit: $(TOOLS) ## The tests that need no service, in under a minute
 	@node test/support/run-tests.ts unit
@@ -52,7 +58,8 @@ openapi: $(TOOLS) ## Write openapi/*.json anew from the router and the configura
 	@node api/write-documents.ts
 
 clean: ## Remove what was installed and the data of local runs
-	rm -rf node_modules .faregate .cache coverage
+	@[ ! -e .services/running.json ] || node test/services/main.ts stop
+	rm -rf node_modules .faregate .services .cache coverage
 
 # What `make run` needs. A tree that already has the tools keeps them.
 $(RUNTIME): package-lock.json package.json

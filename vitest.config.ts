@@ -8,10 +8,20 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/**/*.suite.test.ts'],
+          exclude: ['test/**/*.suite.test.ts', 'test/**/*.services.test.ts'],
           // Modules are loaded once for all files of a worker: half the time. A test leaves nothing changed behind it.
           isolate: false,
           testTimeout: 20_000,
+        },
+      },
+      {
+        test: {
+          name: 'services',
+          include: ['test/**/*.services.test.ts'],
+          globalSetup: 'test/services/global-setup.ts',
+          testTimeout: 180_000,
+          hookTimeout: 300_000,
+          fileParallelism: false,
         },
       },
       {

@@ -1,0 +1,12 @@
+import type { Redis } from 'ioredis';
+import { connectRedis } from '#core/drivers/redis.ts';
+import type { Service } from '../services/service.ts';
+
+/** With the product's own client for money. */
+export async function connectTo(service: Service): Promise<Redis> {
+  const client = connectRedis(`redis://${service.address}`);
+  // What a dropped connection means is for its commands to say.
+  client.on('error', () => undefined);
+  await client.connect();
+  return client;
+}
