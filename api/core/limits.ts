@@ -143,6 +143,11 @@ export const AUDIT_PROBLEMS_MAX = 1_000;
 /** A catalogue's reload waits for its providers' lists. */
 export const CLI_TIMEOUT_MS = 2 * CATALOG_FETCH_MS;
 
+// --- The cluster.
+
+/** Events that no publisher has moved to the log yet; beyond it a shard starts nothing. */
+export const OUTBOX_BYTES_MAX = 16 * 1024 * 1024;
+
 // --- The embedded journal.
 
 /** Decided and not yet on the disk; beyond it nothing is decided. About 10 MB. */

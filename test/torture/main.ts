@@ -2,6 +2,7 @@ import { killGateway } from '../support/kill-gateway.ts';
 import { tortureFaults } from './faults.ts';
 import { tortureHistories } from './histories.ts';
 import { tortureKills } from './kills.ts';
+import { tortureRedis } from './redis.ts';
 
 /*
  * `make torture [SEED=n]`: what is too long for every commit. Stops at the first broken promise, whose message holds
@@ -12,6 +13,7 @@ const runs: [string, () => Promise<unknown>][] = [
   ['200 kills of a loaded ledger', () => tortureKills(200, seed)],
   ['50 kills of a loaded gateway, over HTTP', () => killGateway(50, seed)],
   ['power cuts and disk faults', () => tortureFaults(seed)],
+  ['10,000 histories through the scripts of Redis', () => tortureRedis(seed, 10_000)],
   ['2,000,000 histories', () => tortureHistories({ firstSeed: seed, count: 2_000_000 })],
 ];
 

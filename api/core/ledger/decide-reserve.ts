@@ -14,7 +14,7 @@ import { startRate } from './start-rate.ts';
 import type { AgentState, KeyState, LedgerState } from './state.ts';
 
 /** A slot frees itself when any of the running calls ends, which nobody can foretell. */
-const RUNNING_RETRY_MS = 1_000;
+export const RUNNING_RETRY_MS = 1_000;
 
 /** Refusals in the order of design section 4: what concerns the caller first, then what time heals, then money. */
 export function decideReserve(state: LedgerState, command: Reserve, nowMs: number): Decision<ReserveResult> {

@@ -11,9 +11,12 @@ export type StartRate = { ok: true; nextTatUs: number } | { ok: false; retryAfte
  * favour by less than one of them.
  */
 export function startRate(tatUs: number, limits: StartLimits, nowMs: number): StartRate {
-  const intervalUs = Math.max(1, Math.floor(MICROS_PER_MINUTE / limits.callsPerMinute));
+  const intervalUs = startIntervalUs(limits);
   const nowUs = nowMs * MICROS_PER_MS;
   const excessUs = tatUs - nowUs - (limits.burst - 1) * intervalUs;
   if (excessUs > 0) return { ok: false, retryAfterMs: Math.ceil(excessUs / MICROS_PER_MS) };
   return { ok: true, nextTatUs: Math.max(tatUs, nowUs) + intervalUs };
 }
+
+export const startIntervalUs = ({ callsPerMinute }: StartLimits): number =>
+  Math.max(1, Math.floor(MICROS_PER_MINUTE / callsPerMinute));

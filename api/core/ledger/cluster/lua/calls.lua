@@ -1,0 +1,25 @@
+-- A call's hold and its end. KEYS[4] holds, KEYS[5] ended calls.
+
+-- 'key kind amount started time-limit allocations nonce'; the nonce, as JSON, is last.
+local function read_hold(call_id)
+  local text = redis.call('HGET', KEYS[4], call_id)
+  if not text then return nil end
+  local key_id, kind, amount, started, limit, allocations, nonce =
+    string.match(text, '^(%d+) (%a+) (%d+) (%d+) (%d+) (%S+) (.+)$')
+  return {
+    key_id = key_id, kind = kind, amount = tonumber(amount), started = tonumber(started),
+    limit = tonumber(limit), allocations = allocations, nonce = nonce,
+  }
+end
+
+-- 'charged settled-at nonce', known for an hour, whenever it is cleared away.
+local function read_done(call_id)
+  local text = redis.call('HGET', KEYS[5], call_id)
+  if not text then return nil end
+  local charged, settled, nonce = string.match(text, '^(%d+) (%d+) (.+)$')
+  if now >= tonumber(settled) + DONE_KEPT_MS then return nil end
+  return { charged = charged, nonce = nonce }
+end
+
+-- What is due at the shard, as 'agent:call', by the time from which the call counts as an orphan.
+local function open_name(agent_id, call_id) return agent_id .. ':' .. call_id end

@@ -1,0 +1,29 @@
+-- KEYS: meta, outbox, agent, agents of the shard, status by source. ARGV: agent, mode, source as JSON, its version,
+-- status, name and token as JSON.
+
+local agent_id, mode, source, source_version = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
+local status, agent_name, token = ARGV[5], ARGV[6], ARGV[7]
+-- 'version status'
+local said = redis.call('HGET', KEYS[5], source)
+if said and tonumber(string.match(said, '^%d+')) >= source_version then return { 'REPEATED', latest() } end
+local version_before = redis.call('HGET', KEYS[3], 'version')
+if not version_before and mode == 'update' then return { 'UNKNOWN_AGENT' } end
+if mode == 'create' and version_before and redis.call('HLEN', KEYS[5]) > 0 then return { 'EXISTS' } end
+
+local version = whole(tonumber(version_before or '0') + 1)
+local seq = emit('agent_set', agent_id, version, ',"source":' .. source .. ',"sourceVersion":' .. whole(source_version)
+  .. ',"status":"' .. status .. '","name":' .. agent_name .. ',"token":' .. token)
+if not version_before then make_agent(agent_id) end
+redis.call('HSET', KEYS[5], source, whole(source_version) .. ' ' .. status)
+-- A suspension from any source wins; else one 'active' is enough.
+local now_is = 'inactive'
+for _, of in ipairs(redis.call('HVALS', KEYS[5])) do
+  local one = string.match(of, '%a+$')
+  if one == 'suspended' then
+    now_is = 'suspended'
+    break
+  end
+  if one == 'active' then now_is = 'active' end
+end
+redis.call('HSET', KEYS[3], 'version', version, 'name', agent_name, 'token', token, 'status', now_is)
+return { 'OK', seq }

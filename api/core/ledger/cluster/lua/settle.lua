@@ -1,0 +1,68 @@
+-- KEYS: meta, outbox, agent, holds, ended calls, slots, keys, open calls of the shard, ended calls by time.
+-- ARGV: agent, call, cost in units of 10^15 and the rest of it, end as JSON, cause.
+
+local HIGH = 1e15
+-- The largest amount that an event can carry.
+local OVERRUN_MAX = '99999999999999999999'
+
+local function overrun_text(high, low, charged)
+  low = low - charged
+  while low < 0 and high > 0 do
+    high, low = high - 1, low + HIGH
+  end
+  if high == 0 then return whole(low) end
+  local text = whole(high) .. string.format('%015.0f', low)
+  return #text > #OVERRUN_MAX and OVERRUN_MAX or text
+end
+
+local agent_id, call_id = ARGV[1], ARGV[2]
+local hold = read_hold(call_id)
+if not hold then
+  local done = read_done(call_id)
+  if done then return { 'REPEATED', latest(), done.charged } end
+  return { 'NO_HOLD' }
+end
+-- A provider's absurd cost has more digits than a double: it is never added up, only taken apart.
+local cost_high, cost_low = tonumber(ARGV[3]), tonumber(ARGV[4])
+if ARGV[6] == 'orphan' then
+  local pending = redis.call('HEXISTS', KEYS[4], call_id .. ':pending') == 1
+  if pending or now < hold.started + hold.limit + ORPHAN_MARGIN_MS then return { 'NOT_ORPHANED' } end
+  cost_high, cost_low = 0, 0
+end
+
+local charged = hold.amount
+if cost_high * HIGH < charged then charged = math.min(charged, cost_high * HIGH + cost_low) end
+local agent = redis.call('HMGET', KEYS[3], 'version', 'lots', 'charged_day')
+local lots = read_lots(agent[2])
+local left = charged
+for expires, part in string.gmatch(hold.allocations, '(%d+):(%d+)') do
+  local lot, amount = find_lot(lots, tonumber(expires)), tonumber(part)
+  local taken = math.min(left, amount)
+  left, lot.held, lot.free = left - taken, lot.held - amount, lot.free + amount - taken
+end
+local key_id = hold.key_id
+local key = redis.call('HMGET', KEYS[7], key_id .. ':held', key_id .. ':day', key_id .. ':week', key_id .. ':month')
+local key_held = whole(tonumber(key[1]) - hold.amount)
+
+local version = whole(tonumber(agent[1]) + 1)
+local seq = emit('settled', agent_id, version, ',"callId":' .. call_id .. ',"chargedNanoUsd":"' .. whole(charged)
+  .. '","overrunNanoUsd":"' .. overrun_text(cost_high, cost_low, charged) .. '","end":' .. ARGV[5])
+redis.call('HSET', KEYS[3], 'version', version, 'lots', write_lots(lots),
+  'charged_day', added(agent[3], start_of_day(now), charged))
+redis.call('HINCRBY', KEYS[3], 'charged', whole(charged))
+redis.call('HSET', KEYS[7], key_id .. ':held', key_held,
+  key_id .. ':day', added(key[2], start_of_day(now), charged),
+  key_id .. ':week', added(key[3], start_of_week(now), charged),
+  key_id .. ':month', added(key[4], start_of_month(now), charged))
+redis.call('HDEL', KEYS[4], call_id, call_id .. ':call', call_id .. ':price', call_id .. ':generation', call_id .. ':pending')
+redis.call('ZREM', KEYS[6], call_id)
+redis.call('ZREM', KEYS[8], open_name(agent_id, call_id))
+redis.call('HSET', KEYS[5], call_id, whole(charged) .. ' ' .. whole(now) .. ' ' .. hold.nonce)
+redis.call('ZADD', KEYS[9], whole(now), call_id)
+-- A few of those that no longer count go with each that comes, so that no step has to walk through an hour of them.
+local old = redis.call('ZRANGE', KEYS[9], '-inf', whole(now - DONE_KEPT_MS), 'BYSCORE', 'LIMIT', 0, DONE_CLEARED_AT_ONCE)
+if #old > 0 then
+  redis.call('HDEL', KEYS[5], unpack(old))
+  redis.call('ZREM', KEYS[9], unpack(old))
+end
+return { 'OK', seq, whole(charged) }

@@ -1,0 +1,10 @@
+-- What every step of a shard begins with. KEYS[1] is the shard's meta, KEYS[2] its outbox.
+local shard = redis.call('HMGET', KEYS[1], 'fence', 'epoch', 'seq', 'last_ms', 'outbox_bytes')
+if shard[1] ~= identity() then return { 'FENCED' } end
+
+-- The place of the latest event: what a repeated command was answered with is no later.
+local function latest() return shard[2] .. '-' .. shard[3] end
+
+-- The shard's time never steps back, whatever the node's clock does.
+local last_ms = tonumber(shard[4])
+local now = math.max(clock_ms, last_ms)

@@ -1,0 +1,179 @@
+import { ORPHAN_MARGIN_MS } from '../../limits.ts';
+import { agentStatus } from '../agent-status.ts';
+import type { AgentState, Hold, KeyState, PeriodSum } from '../state.ts';
+import type { AgentKey, ShardKeys } from './redis-keys.ts';
+import type { ScriptArg } from './redis-scripts.ts';
+
+/** One filling of one key. */
+export interface RedisLoad {
+  key: string;
+  command: 'HSET' | 'ZADD' | 'SADD';
+  values: ScriptArg[];
+}
+
+const PARTS: readonly AgentKey[] = [
+  '',
+  ':holds',
+  ':ended',
+  ':ended-at',
+  ':slots',
+  ':keys',
+  ':grants',
+  ':trades',
+  ':trades-until',
+  ':sources',
+];
+
+export const agentKeys = (keys: ShardKeys, agentId: number): string[] =>
+  PARTS.map((part) => keys.agent(agentId, part));
+
+/** Values of one load: Lua unpacks them onto its stack. An even number, because they come in pairs. */
+const VALUES_AT_ONCE = 1_000;
+
+/** An agent as the scripts keep it: what `toAgentState` reads, and what makes repeated commands known. */
+export function agentLoads(keys: ShardKeys, agent: AgentState): RedisLoad[] {
+  const { agentId } = agent;
+  const of = (part: AgentKey) => keys.agent(agentId, part);
+  const holds = [...agent.holds.values()];
+  const all: RedisLoad[] = [
+    { key: keys.agents, command: 'SADD', values: [agentId] },
+    { key: of(''), command: 'HSET', values: agentFields(agent) },
+    { key: of(':sources'), command: 'HSET', values: sourceFields(agent) },
+    { key: of(':holds'), command: 'HSET', values: holds.flatMap(holdFields) },
+    {
+      key: keys.open,
+      command: 'ZADD',
+      values: holds.flatMap((hold) => [dueMs(hold), `${agentId}:${hold.callId}`]),
+    },
+    {
+      key: of(':slots'),
+      command: 'ZADD',
+      values: [...agent.leases].flatMap(([callId, endsAtMs]) => [endsAtMs, callId]),
+    },
+    { key: of(':keys'), command: 'HSET', values: [...agent.keys.values()].flatMap(keyFields) },
+    {
+      key: keys.keyHashes,
+      command: 'HSET',
+      values: [...agent.keys.values()].flatMap((key) => [key.hash, `${agentId}:${key.keyId}`]),
+    },
+    {
+      key: of(':grants'),
+      command: 'ZADD',
+      values: [...agent.grants].flatMap(([id, untilMs]) => [untilMs, JSON.stringify(id)]),
+    },
+    ...endedLoads(of, agent),
+    ...tradeLoads(of, agent),
+  ];
+  return all.flatMap((load) => [...split(load)]);
+}
+
+function* split({ key, command, values }: RedisLoad): Generator<RedisLoad> {
+  for (let at = 0; at < values.length; at += VALUES_AT_ONCE) {
+    yield { key, command, values: values.slice(at, at + VALUES_AT_ONCE) };
+  }
+}
+
+function agentFields(agent: AgentState): ScriptArg[] {
+  const { chargedToday } = agent;
+  const active = [...agent.keys.values()].filter((key) => key.revokedAtMs === null).length;
+  const fields: [string, ScriptArg][] = [
+    ['version', agent.version],
+    ['name', JSON.stringify(agent.name)],
+    ['token', JSON.stringify(agent.token)],
+    ['created', agent.createdAtMs],
+    ['status', agentStatus(agent)],
+    ['tat_us', agent.startsTatUs],
+    ['lots', agent.lots.map((lot) => `${lot.expiresAtMs}:${lot.freeNanoUsd}:${lot.heldNanoUsd}`).join(' ')],
+    ['granted', String(agent.grantedNanoUsd)],
+    ['charged', String(agent.chargedNanoUsd)],
+    ['expired', String(agent.expiredNanoUsd)],
+    ['moved_in', String(agent.movedInNanoUsd)],
+    ['moved_out', String(agent.movedOutNanoUsd)],
+    ['active_keys', active],
+    ['mcp_keys', agent.mcpKeysMadeAtMs.join(' ')],
+    ['charged_day', periodText(chargedToday)],
+  ];
+  return fields.flat();
+}
+
+const sourceFields = (agent: AgentState): ScriptArg[] =>
+  Array.from(agent.statusBySource, ([source, said]) => [
+    JSON.stringify(source),
+    `${said.sourceVersion} ${said.status}`,
+  ]).flat();
+
+function holdFields(hold: Hold): ScriptArg[] {
+  const { callId, allocations } = hold;
+  const taken = allocations.map(({ expiresAtMs, nanoUsd }) => `${expiresAtMs}:${nanoUsd}`).join(',');
+  const text = [
+    hold.keyId,
+    hold.kind,
+    hold.nanoUsd,
+    hold.startedAtMs,
+    hold.timeLimitMs,
+    taken === '' ? '-' : taken,
+    JSON.stringify(hold.nonce),
+  ].join(' ');
+  const fields: ScriptArg[] = [callId, text];
+  fields.push(`${callId}:call`, JSON.stringify(hold.call), `${callId}:price`, JSON.stringify(hold.price));
+  if (hold.generationId !== null) fields.push(`${callId}:generation`, JSON.stringify(hold.generationId));
+  if (hold.pending !== null) fields.push(`${callId}:pending`, JSON.stringify(hold.pending));
+  return fields;
+}
+
+const dueMs = (hold: Hold): number => hold.startedAtMs + hold.timeLimitMs + ORPHAN_MARGIN_MS;
+
+function keyFields(key: KeyState): ScriptArg[] {
+  const of = (what: string) => `${key.keyId}:${what}`;
+  const fields: ScriptArg[] = [
+    ...[of('label'), JSON.stringify(key.label), of('prefix'), JSON.stringify(key.prefix)],
+    ...[of('hash'), key.hash, of('created'), key.createdAtMs, of('by'), key.createdByKeyId ?? 'null'],
+    ...[of('held'), String(key.heldNanoUsd), of('day'), periodText(key.spent.day)],
+    ...[of('week'), periodText(key.spent.week), of('month'), periodText(key.spent.month)],
+  ];
+  if (key.revokedAtMs !== null) fields.push(of('revoked'), key.revokedAtMs);
+  if (key.lastUsedAtMs !== null) fields.push(of('used'), key.lastUsedAtMs);
+  if (key.limit !== null)
+    fields.push(of('limit'), String(key.limit.limitNanoUsd), of('reset'), key.limit.reset);
+  return fields;
+}
+
+const periodText = ({ periodStartMs, nanoUsd }: PeriodSum): string => `${periodStartMs}:${nanoUsd}`;
+
+function endedLoads(of: (part: AgentKey) => string, agent: AgentState): RedisLoad[] {
+  const ended = [...agent.done];
+  return [
+    {
+      key: of(':ended'),
+      command: 'HSET',
+      values: ended.flatMap(([callId, { nonce, chargedNanoUsd, settledAtMs }]) => [
+        callId,
+        `${chargedNanoUsd} ${settledAtMs} ${JSON.stringify(nonce)}`,
+      ]),
+    },
+    {
+      key: of(':ended-at'),
+      command: 'ZADD',
+      values: ended.flatMap(([callId, { settledAtMs }]) => [settledAtMs, callId]),
+    },
+  ];
+}
+
+function tradeLoads(of: (part: AgentKey) => string, agent: AgentState): RedisLoad[] {
+  const trades = Array.from(agent.trades, ([name, trade]) => {
+    const [, way = '', tradeId = ''] = /^(in|out):(.*)$/s.exec(name) ?? [];
+    return { name: `${way}:${JSON.stringify(tradeId)}`, ...trade };
+  });
+  return [
+    {
+      key: of(':trades'),
+      command: 'HSET',
+      values: trades.flatMap(({ name, result, expiredNanoUsd }) => [name, `${result} ${expiredNanoUsd}`]),
+    },
+    {
+      key: of(':trades-until'),
+      command: 'ZADD',
+      values: trades.flatMap(({ name, keptUntilMs }) => [keptUntilMs, name]),
+    },
+  ];
+}

@@ -1,0 +1,156 @@
+import { idTimeMs } from '../../ids.ts';
+import { BALANCE_CAP_NANO_USD } from '../../limits.ts';
+import { minBigint, type NanoUsd } from '../../money.ts';
+import type { Command, Reserve, Settle } from '../command.ts';
+import { requireAmount } from '../decision.ts';
+import { soundEnd, soundPending } from '../sound-end.ts';
+import { startIntervalUs } from '../start-rate.ts';
+import type { ShardKeys } from './redis-keys.ts';
+import type { ScriptArg, ScriptName } from './redis-scripts.ts';
+
+export interface ScriptCall {
+  name: ScriptName;
+  keys: readonly string[];
+  args: readonly ScriptArg[];
+}
+
+/** A command as its script takes it. Texts go as JSON, so that they stand in events and in Redis as they are. */
+export function toScriptCall(command: Command, shard: ShardKeys): ScriptCall {
+  const { agentId } = command;
+  const base = [shard.meta, shard.outbox, shard.agent(agentId)];
+  const call = [
+    shard.agent(agentId, ':holds'),
+    shard.agent(agentId, ':ended'),
+    shard.agent(agentId, ':slots'),
+  ];
+  switch (command.type) {
+    case 'reserve': {
+      const keys = [...base, ...call, shard.agent(agentId, ':keys'), shard.open];
+      return { name: 'reserve', keys, args: reserveArgs(command) };
+    }
+    case 'settle': {
+      const rest = [shard.agent(agentId, ':keys'), shard.open, shard.agent(agentId, ':ended-at')];
+      return { name: 'settle', keys: [...base, ...call, ...rest], args: settleArgs(command) };
+    }
+    case 'renew': {
+      const args = [agentId, command.callId, jsonOrNothing(command.generationId)];
+      return { name: 'renew', keys: [...base, ...call], args };
+    }
+    case 'finish': {
+      const end = JSON.stringify(soundEnd(command.end));
+      const args = [agentId, command.callId, end, JSON.stringify(soundPending(command.pending))];
+      return { name: 'finish', keys: [...base, ...call], args };
+    }
+    case 'grant': {
+      const args = [
+        agentId,
+        JSON.stringify(command.grantId),
+        command.expiresAtMs,
+        countable(command.nanoUsd),
+      ];
+      return { name: 'grant', keys: [...base, shard.agents, shard.agent(agentId, ':grants')], args };
+    }
+    case 'expire':
+      return { name: 'expire', keys: base, args: [agentId] };
+    case 'move_out':
+    case 'move_in': {
+      if (command.type === 'move_in' && command.nanoUsd > BALANCE_CAP_NANO_USD) {
+        throw new RangeError('no lot can have held so much');
+      }
+      const trades = [shard.agent(agentId, ':trades'), shard.agent(agentId, ':trades-until')];
+      const args = [
+        agentId,
+        JSON.stringify(command.tradeId),
+        command.expiresAtMs,
+        countable(command.nanoUsd),
+      ];
+      return { name: command.type, keys: [...base, shard.agents, ...trades], args };
+    }
+    case 'put_key': {
+      const { limit } = command;
+      if (limit !== null) requireAmount(limit.limitNanoUsd);
+      const args = [
+        agentId,
+        command.keyId,
+        JSON.stringify(command.label),
+        JSON.stringify(command.prefix),
+        command.hash ?? '',
+        limit === null ? '' : String(limit.limitNanoUsd),
+        limit === null ? '' : limit.reset,
+        command.actingKeyId ?? '',
+        String(command.madeOverMcp),
+        command.limits.activeKeys,
+        command.limits.mcpKeysPerDay,
+      ];
+      return { name: 'put_key', keys: [...base, shard.agent(agentId, ':keys'), shard.keyHashes], args };
+    }
+    case 'revoke_key': {
+      const args = [agentId, command.keyId, command.actingKeyId ?? ''];
+      return { name: 'revoke_key', keys: [...base, shard.agent(agentId, ':keys')], args };
+    }
+    case 'set_agent': {
+      const args = [
+        agentId,
+        command.mode,
+        JSON.stringify(command.source),
+        command.sourceVersion,
+        command.status,
+        JSON.stringify(command.name),
+        JSON.stringify(command.token),
+      ];
+      return { name: 'set_agent', keys: [...base, shard.agents, shard.agent(agentId, ':sources')], args };
+    }
+    default:
+      return command satisfies never;
+  }
+}
+
+function reserveArgs(command: Reserve): ScriptArg[] {
+  const { limits } = command;
+  const share = limits.dailyShareNanoUsd;
+  return [
+    command.agentId,
+    command.keyId,
+    command.callId,
+    JSON.stringify(command.nonce),
+    command.kind,
+    countable(command.nanoUsd),
+    command.timeLimitMs,
+    command.callerNowMs,
+    JSON.stringify(command.call),
+    JSON.stringify(command.price),
+    startIntervalUs(limits),
+    limits.burst,
+    limits.runningCalls,
+    share === null ? '' : String(minBigint(share, BigInt(Number.MAX_SAFE_INTEGER))),
+    idTimeMs(command.callId),
+  ];
+}
+
+const HIGH = 10n ** 15n;
+
+function settleArgs({ agentId, callId, costNanoUsd, end, cause }: Settle): ScriptArg[] {
+  // An orphan's cost is nothing, whatever the command says.
+  const cost = cause === 'orphan' ? 0n : costNanoUsd;
+  requireAmount(cost);
+  const counted = minBigint(cost, COUNTED_COST_MAX);
+  return [
+    agentId,
+    callId,
+    String(counted / HIGH),
+    String(counted % HIGH),
+    JSON.stringify(soundEnd(end)),
+    cause,
+  ];
+}
+
+/** Far beyond what an event can carry; its units of 10^15 are still whole in a double. */
+const COUNTED_COST_MAX = 10n ** 30n;
+
+/** More than any balance can hold is all the same to a script, which counts in doubles. */
+function countable(nanoUsd: NanoUsd): string {
+  requireAmount(nanoUsd);
+  return String(minBigint(nanoUsd, BALANCE_CAP_NANO_USD + 1n));
+}
+
+const jsonOrNothing = (text: string | null): string => (text === null ? '' : JSON.stringify(text));

@@ -1,0 +1,35 @@
+/** All keys of a shard share one slot of a Redis Cluster by their tag. */
+export class ShardKeys {
+  readonly meta: string;
+  readonly outbox: string;
+  readonly agents: string;
+  readonly keyHashes: string;
+  readonly open: string;
+  readonly #prefix: string;
+
+  constructor(shard: number) {
+    this.#prefix = `faregate:{s${String(shard).padStart(2, '0')}}`;
+    this.meta = `${this.#prefix}:meta`;
+    this.outbox = `${this.#prefix}:outbox`;
+    this.agents = `${this.#prefix}:agents`;
+    this.keyHashes = `${this.#prefix}:key-hashes`;
+    this.open = `${this.#prefix}:open`;
+  }
+
+  /** One agent's part: `''` is the agent itself. */
+  agent(agentId: number, what: AgentKey = ''): string {
+    return `${this.#prefix}:a:${agentId}${what}`;
+  }
+}
+
+export type AgentKey =
+  | ''
+  | ':holds'
+  | ':ended'
+  | ':ended-at'
+  | ':slots'
+  | ':keys'
+  | ':grants'
+  | ':trades'
+  | ':trades-until'
+  | ':sources';

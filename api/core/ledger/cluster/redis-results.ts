@@ -1,0 +1,133 @@
+import type { Command, ResultOf, Settle, SettleResult } from '../command.ts';
+import { RUNNING_RETRY_MS } from '../decide-reserve.ts';
+import type { UnavailableResult } from '../ledger.ts';
+import type { ScriptReply } from './redis-scripts.ts';
+
+/** What a script answered, in the port's words. */
+export function toResult<C extends Command>(command: C, reply: ScriptReply): ResultOf<C> | UnavailableResult;
+export function toResult(command: Command, reply: ScriptReply): ResultOf<Command> | UnavailableResult {
+  const [word, ...values] = reply;
+  // A shard that is being rebuilt, or whose events nobody takes to the log.
+  if (word === 'FENCED' || word === 'LAGS') return { ok: false, reason: 'unavailable' };
+  const texts = values.map(String);
+  const result =
+    command.type === 'settle' ? settleResult(command, word, texts) : resultOf[command.type](word, texts);
+  if (result === null) throw new Error(`the script of ${command.type} answered ${word}`);
+  return result;
+}
+
+type ReadResult<C extends Command> = (word: string, values: string[]) => ResultOf<C> | null;
+
+const resultOf: { [T in Exclude<Command['type'], 'settle'>]: ReadResult<Extract<Command, { type: T }>> } = {
+  reserve: (word, values) => reserveResult(word, values),
+  renew: (word) => (word === 'OK' ? { ok: true } : refusal(word, { NO_HOLD: 'no_hold' })),
+  finish(word, [, charged]) {
+    if (word === 'DONE') return { ok: false, reason: 'done', chargedNanoUsd: nano(charged) };
+    return accepted(word) ?? refusal(word, { NO_HOLD: 'no_hold' });
+  },
+  grant: (word) =>
+    accepted(word) ??
+    refusal(word, {
+      NOT_MIDNIGHT: 'not_midnight',
+      LOT_ENDED: 'lot_ended',
+      LOT_TOO_FAR: 'lot_too_far',
+      OVER_CAP: 'over_cap',
+    }),
+  expire: (word, [, expired]) => (word === 'OK' ? { ok: true, expiredNanoUsd: nano(expired) } : null),
+  move_out(word) {
+    if (word === 'REFUSED') return { ok: false, repeated: false, reason: 'refused' };
+    if (word === 'REFUSED_BEFORE') return { ok: false, repeated: true, reason: 'refused' };
+    return accepted(word);
+  },
+  move_in(word, [, expired]) {
+    const answer = accepted(word);
+    return answer === null ? null : { ...answer, expiredNanoUsd: nano(expired) };
+  },
+  put_key: (word) =>
+    accepted(word) ??
+    refusal(word, {
+      UNKNOWN_AGENT: 'unknown_agent',
+      UNKNOWN_KEY: 'unknown_key',
+      AGENT_NOT_ACTIVE: 'agent_not_active',
+      KEY_REVOKED: 'key_revoked',
+      ID_TAKEN: 'id_taken',
+      HASH_TAKEN: 'hash_taken',
+      TOO_MANY_ACTIVE_KEYS: 'too_many_active_keys',
+      TOO_MANY_MCP_KEYS: 'too_many_mcp_keys',
+      ACTING_KEY_REVOKED: 'acting_key_revoked',
+      ACTING_KEY_LIMITED: 'acting_key_limited',
+    }),
+  revoke_key: (word) =>
+    accepted(word) ??
+    refusal(word, {
+      UNKNOWN_KEY: 'unknown_key',
+      ACTING_KEY_REVOKED: 'acting_key_revoked',
+      ACTING_KEY_LIMITED: 'acting_key_limited',
+    }),
+  set_agent: (word) => accepted(word) ?? refusal(word, { EXISTS: 'exists', UNKNOWN_AGENT: 'unknown_agent' }),
+};
+
+function settleResult(command: Settle, word: string, [, charged]: string[]): SettleResult | null {
+  if (word === 'REPEATED') return { ok: true, repeated: true, chargedNanoUsd: nano(charged) };
+  if (word !== 'OK') return refusal(word, { NO_HOLD: 'no_hold', NOT_ORPHANED: 'not_orphaned' });
+  const chargedNanoUsd = nano(charged);
+  const cost = command.cause === 'orphan' ? 0n : command.costNanoUsd;
+  return { ok: true, repeated: false, chargedNanoUsd, overrunNanoUsd: cost - chargedNanoUsd };
+}
+
+const reserveResult: (typeof resultOf)['reserve'] = (word, values) => {
+  const [first, second, third, fourth] = values;
+  switch (word) {
+    case 'DONE':
+      return { ok: false, reason: 'done', chargedNanoUsd: nano(second) };
+    case 'AGENT':
+      return { ok: false, reason: first === 'suspended' ? 'agent_suspended' : 'agent_inactive' };
+    case 'RATE':
+      return { ok: false, reason: 'rate', retryAfterMs: Number(first) };
+    case 'RUNNING':
+      return {
+        ok: false,
+        reason: 'running_calls',
+        runningCalls: Number(first),
+        retryAfterMs: RUNNING_RETRY_MS,
+      };
+    case 'DAILY_SHARE':
+      return { ok: false, reason: 'daily_share', resetsAtMs: Number(first) };
+    case 'KEY_LIMIT':
+      return {
+        ok: false,
+        reason: 'key_limit',
+        remainingNanoUsd: nano(first),
+        heldNanoUsd: nano(second),
+        limitNanoUsd: nano(third),
+        resetsAtMs: Number(fourth),
+      };
+    case 'BALANCE':
+      return { ok: false, reason: 'balance', spendableNanoUsd: nano(first), heldNanoUsd: nano(second) };
+    default:
+      return (
+        accepted(word) ??
+        refusal(word, {
+          CLOCK_APART: 'clock_apart',
+          STALE_ID: 'stale_id',
+          ID_TAKEN: 'id_taken',
+          UNKNOWN_AGENT: 'unknown_agent',
+          KEY_REVOKED: 'key_revoked',
+        })
+      );
+  }
+};
+
+function accepted(word: string): { ok: true; repeated: boolean } | null {
+  return word === 'OK' || word === 'REPEATED' ? { ok: true, repeated: word === 'REPEATED' } : null;
+}
+
+function refusal<R extends string>(
+  word: string,
+  reasons: Readonly<Record<string, R>>,
+): { ok: false; reason: R } | null {
+  const reason = reasons[word];
+  return reason === undefined ? null : { ok: false, reason };
+}
+
+const nano = (text: string | undefined): bigint => BigInt(text ?? '');

@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Redis } from 'ioredis';
+import {
+  BALANCE_CAP_NANO_USD,
+  CALL_ID_AGE_MAX_MS,
+  CLOCK_APART_MAX_MS,
+  DONE_KEPT_MS,
+  GATE_TIMEOUT_MS,
+  GRANT_ID_KEPT_MS,
+  LEASE_MS,
+  LOG_KEPT_MS,
+  LOT_DAYS_MAX,
+  ORPHAN_MARGIN_MS,
+  OUTBOX_BYTES_MAX,
+} from '../../limits.ts';
+
+/**
+ * The steps that Redis decides, one Lua script each: fence, checks, event, change, in one go. Kept equal to `decide`
+ * and `apply` by tests that run the same histories through both.
+ */
+export interface RedisScripts {
+  run(name: ScriptName, keys: readonly string[], args: readonly ScriptArg[]): Promise<ScriptReply>;
+}
+
+export type ScriptArg = string | number;
+/** A word for what came of it, and what belongs to that word. */
+export type ScriptReply = [string, ...unknown[]];
+export type ScriptName = keyof typeof scripts;
+
+interface Script {
+  /** Of `lua/`, in the order in which they are put together. */
+  parts: readonly string[];
+  /**
+   * Redis runs it even when its memory is full: what finishes or repairs must never be refused, what starts or grants
+   * must be.
+   */
+  flags: '' | 'flags=allow-oom' | 'flags=no-writes';
+}
+
+const step = (name: string, ...libraries: string[]): Script => ({
+  parts: ['node', 'clock', 'shard', 'step', ...libraries, name],
+  flags: 'flags=allow-oom',
+});
+const start = (name: string, ...libraries: string[]): Script => ({ ...step(name, ...libraries), flags: '' });
+const read = (name: string): Script => ({
+  parts: ['node', 'clock', 'shard', name],
+  flags: 'flags=no-writes',
+});
+
+const repair = (...parts: string[]): Script => ({ parts: ['node', ...parts], flags: 'flags=allow-oom' });
+
+const scripts = {
+  reserve: start('reserve', 'periods', 'calls'),
+  renew: step('renew', 'calls'),
+  finish: step('finish', 'calls'),
+  settle: step('settle', 'periods', 'calls'),
+  grant: start('grant', 'credit'),
+  expire: step('expire'),
+  move_out: start('move_out', 'credit', 'trades'),
+  move_in: step('move_in', 'credit', 'trades'),
+  put_key: start('put_key', 'keys'),
+  revoke_key: step('revoke_key', 'keys'),
+  set_agent: step('set_agent', 'credit'),
+  ack: { ...read('ack'), flags: 'flags=allow-oom' },
+  outbox: read('outbox'),
+  position: read('position'),
+  read_agent: read('read_agent'),
+  find_key: read('find_key'),
+  key_status: read('key_status'),
+  list_agents: read('list_agents'),
+  leftover: { parts: ['leftover'], flags: 'flags=no-writes' },
+  lease: repair('clock', 'lease'),
+  fence: repair('fence'),
+  claim: repair('claim'),
+  clear_agent: repair('claimed', 'clear_agent'),
+  load: repair('claimed', 'load'),
+  open: repair('claimed', 'open'),
+} satisfies Record<string, Script>;
+
+/** `clock` takes the place of Redis' own time: for tests that move it. */
+export function createRedisScripts(
+  redis: Pick<Redis, 'evalsha' | 'eval'>,
+  options: { clock?: string } = {},
+): RedisScripts {
+  const made = new Map<ScriptName, { text: string; sha: string }>();
+  for (const name of scriptNames) {
+    const text = scriptText(scripts[name], options.clock ?? part('clock'));
+    made.set(name, { text, sha: createHash('sha1').update(text).digest('hex') });
+  }
+  return {
+    async run(name, keys, args) {
+      const script = made.get(name);
+      if (script === undefined) throw new Error(`no script ${name}`);
+      try {
+        return parseReply(await redis.evalsha(script.sha, keys.length, ...keys, ...args));
+      } catch (error) {
+        // A node that has never run it, or has forgotten it: nothing of it has been done.
+        if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
+        return parseReply(await redis.eval(script.text, keys.length, ...keys, ...args));
+      }
+    },
+  };
+}
+
+/** Whether a script asks for the time: those that only rebuild a shard do not. */
+export const asksTime = (name: ScriptName): boolean => {
+  const script: Script = scripts[name];
+  return script.parts.includes('clock');
+};
+
+const scriptNames = Object.keys(scripts) as ScriptName[];
+
+function scriptText({ parts, flags }: Script, clock: string): string {
+  const texts = parts.map((name) => (name === 'clock' ? clock : part(name)));
+  return [`#!lua ${flags}`.trimEnd(), ...limits, ...texts].join('\n');
+}
+
+/** The scripts' numbers are the state machine's. */
+const limits = Object.entries({
+  BALANCE_CAP_NANO_USD,
+  CALL_ID_AGE_MAX_MS,
+  CLOCK_APART_MAX_MS,
+  DONE_KEPT_MS,
+  DONE_CLEARED_AT_ONCE: 16,
+  GATE_TIMEOUT_MS,
+  GRANT_ID_KEPT_MS,
+  LEASE_MS,
+  LOG_KEPT_MS,
+  LOT_DAYS_MAX,
+  ORPHAN_MARGIN_MS,
+  OUTBOX_BYTES_MAX,
+  TRADES_CLEARED_AT_ONCE: 16,
+}).map(([name, value]) => `local ${name} = ${value}`);
+
+const part = (name: string): string => readFileSync(new URL(`lua/${name}.lua`, import.meta.url), 'utf8');
+
+function parseReply(reply: unknown): ScriptReply {
+  if (!Array.isArray(reply) || typeof reply[0] !== 'string') throw new Error('a script answered no word');
+  return [reply[0], ...reply.slice(1)];
+}
