@@ -1,0 +1,63 @@
+import { randomBytes } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import type { Clock } from '../../clock.ts';
+import type { Log } from '../../log.ts';
+import type { LedgerLog } from './ledger-log.ts';
+import { ShardKeys } from './redis-keys.ts';
+import type { RedisScripts } from './redis-scripts.ts';
+import { ShardPublisher } from './shard-publisher.ts';
+
+export interface PublisherOptions {
+  redis: Redis;
+  scripts: RedisScripts;
+  log: LedgerLog;
+  shards: number;
+  clock: Clock;
+  logger: Log;
+}
+
+export interface Publisher {
+  /** Shards that decide. */
+  readonly openShards: number;
+  stop(): Promise<void>;
+}
+
+/** Publishes every shard, and rebuilds those whose node has changed. Resolves once all have been looked at. */
+export async function startPublisher(options: PublisherOptions): Promise<Publisher> {
+  const { redis, log, shards } = options;
+  const keys = Array.from({ length: shards }, (_, shard) => new ShardKeys(shard));
+  const recoverer = randomBytes(8).toString('hex');
+  const publishers = keys.map((of, shard) => new ShardPublisher({ ...options, recoverer, shard, keys: of }));
+  const byMeta = new Map(keys.map((of, shard) => [of.meta, publishers[shard]]));
+  const subscriber = redis.duplicate();
+  await subscriber.connect();
+  subscriber.on('message', (channel: string) => byMeta.get(channel.replace(/:wake$/, ''))?.wake());
+  await subscriber.subscribe(...keys.map((of) => `${of.meta}:wake`));
+  // An open shard's log may be ahead of what was acknowledged; of another one the recovery reads all there is.
+  const from = await log.ends();
+  for (const [shard, of] of keys.entries()) {
+    const [word, , , offset] = await options.scripts.run('position', [of.meta, of.outbox], []);
+    if (word === 'OK') from.set(shard, BigInt(String(offset)));
+  }
+  const tail = await log.tail(from, (shard, record) => publishers[shard]?.onRecord(record));
+  for (const publisher of publishers) publisher.wake();
+  const poll = () => {
+    for (const publisher of publishers) publisher.wake();
+    timer = options.clock.setTimer(POLL_MS, poll);
+  };
+  let timer = options.clock.setTimer(POLL_MS, poll);
+  return {
+    get openShards() {
+      return publishers.filter(({ isOpen }) => isOpen).length;
+    },
+    async stop() {
+      timer.cancel();
+      for (const publisher of publishers) publisher.stop();
+      subscriber.disconnect();
+      await tail.stop();
+    },
+  };
+}
+
+/** Where a wake-up was lost. */
+const POLL_MS = 250;

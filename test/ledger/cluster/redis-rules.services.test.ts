@@ -1,0 +1,202 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
+import { createRedisScripts, type ScriptReply } from '#core/ledger/cluster/redis-scripts.ts';
+import { recoverShard } from '#core/ledger/cluster/shard-recovery.ts';
+import { emptyLedger } from '#core/ledger/empty-ledger.ts';
+import type { Service } from '../../services/service.ts';
+import { startRedis } from '../../services/start-redis.ts';
+import { connectTo } from '../../support/connect-to.ts';
+import { testDataDir } from '../../support/data-dir.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
+import { until } from '../../support/gateway.ts';
+import { createMemoryLog } from '../../support/memory-log.ts';
+import { claimKeys, createTestRedisLedger } from '../../support/redis-ledger.ts';
+import { useRedis } from '../../support/redis-server.ts';
+import { describeWith } from '../../support/with-services.ts';
+import { does, ok, readAgent, START_MS, type World } from '../case.ts';
+import { agentWith, reserve, settle } from '../commands.ts';
+
+describeWith(['redis'], 'the rules of the cluster', () => {
+  const redis = useRedis();
+  const shard = new ShardKeys(0);
+  const ends: (() => Promise<unknown>)[] = [];
+  afterEach(async () => {
+    for (const end of ends.splice(0)) await end();
+  });
+
+  async function startWorld(client = redis.client): Promise<World> {
+    const clock = createFakeClock(START_MS);
+    return { ledger: await createTestRedisLedger(client, clock), clock, callIds: new Map() };
+  }
+
+  async function another(args: readonly string[] = []): Promise<Service> {
+    const folder = await testDataDir();
+    const service = await startRedis({ dir: folder.path, args });
+    ends.push(async () => {
+      await service.stop('SIGKILL');
+      await folder[Symbol.asyncDispose]();
+    });
+    return service;
+  }
+
+  describe('2: a full memory', () => {
+    test('starts nothing and grants nothing, but ends what runs', async () => {
+      const world = await startWorld();
+      for (const row of agentWith(100n)) await row(world);
+      await does(reserve(1, 40n), ok)(world);
+      await redis.client.config('SET', 'maxmemory', '1');
+      try {
+        await does(reserve(2, 10n), { ok: false, reason: 'unavailable' })(world);
+        const ended = await world.ledger.execute(settle(1, 30n)(world));
+        expect(ended.result).toMatchObject({ ok: true, chargedNanoUsd: 30n });
+      } finally {
+        await redis.client.config('SET', 'maxmemory', '0');
+      }
+      expect(await readAgent(world.ledger, 1)).toMatchObject({ chargedNanoUsd: 30n, holds: [] });
+    });
+  });
+
+  describe('6: a start of which no answer came', () => {
+    /** Answers are lost while there are some to lose, though what was asked has been done. */
+    async function lossyWorld(
+      then: ScriptReply | null = null,
+    ): Promise<World & { lose(answers: number): void }> {
+      const clock = createFakeClock(START_MS);
+      let toLose = 0;
+      let wasLost = false;
+      const ledger = await createTestRedisLedger(redis.client, clock, (scripts) => ({
+        async run(name, keys, args) {
+          if (wasLost && then !== null) {
+            wasLost = false;
+            return then;
+          }
+          const reply = await scripts.run(name, keys, args);
+          if (toLose === 0) return reply;
+          toLose--;
+          wasLost = true;
+          throw new Error('Command timed out');
+        },
+      }));
+      const lose = (answers: number) => {
+        toLose = answers;
+      };
+      const world = { ledger, clock, callIds: new Map(), lose };
+      for (const row of agentWith(100n)) await row(world);
+      return world;
+    }
+
+    test.each<[string, number, ScriptReply | null]>([
+      ['at all', 2, null],
+      ['before its shard stopped deciding', 1, ['LAGS']],
+      ['before its shard was fenced', 1, ['FENCED']],
+    ])(
+      '%s is refused, and what it may hold is free again as soon as its shard answers',
+      async (_, lost, then) => {
+        const world = await lossyWorld(then);
+        world.lose(lost);
+        await does(reserve(1, 40n), { ok: false, reason: 'unavailable' })(world);
+        expect((await readAgent(world.ledger, 1)).holds).toHaveLength(1);
+        await until(async () => {
+          world.clock.advance(100);
+          return (await readAgent(world.ledger, 1)).holds.length === 0;
+        });
+        expect(await readAgent(world.ledger, 1)).toMatchObject({ chargedNanoUsd: 0n, runningCalls: 0 });
+      },
+    );
+
+    test('whose answer was lost once is asked for again, and answered as it was', async () => {
+      const world = await lossyWorld();
+      world.lose(1);
+      await does(reserve(1, 40n), { ok: true, repeated: true })(world);
+      expect((await readAgent(world.ledger, 1)).holds).toHaveLength(1);
+    });
+  });
+
+  describe('4: the fence', () => {
+    test('shuts with a restart, though every byte is still there', async () => {
+      const world = await startWorld();
+      for (const row of agentWith(100n)) await row(world);
+      await redis.restart();
+      const clock = world.clock;
+      const after = await createRedisScripts(redis.client).run('position', [shard.meta, shard.outbox], []);
+      expect(after).toEqual(['FENCED']);
+      expect(await redis.client.hget(shard.agent(1), 'granted')).toBe('100');
+      expect(clock.pendingTimers()).toBe(0);
+    });
+
+    test('shuts on a primary that failed over and back without a restart', async () => {
+      const first = await connectTo(await another());
+      const replica = await another();
+      const second = await connectTo(replica);
+      ends.unshift(async () => {
+        first.disconnect();
+        second.disconnect();
+      });
+      const world = await startWorld(first);
+      for (const row of agentWith(100n)) await row(world);
+      const position = () => createRedisScripts(first).run('position', [shard.meta, shard.outbox], []);
+      expect((await position())[0]).toBe('OK');
+      const { host = '', port = 0 } = first.options;
+      await second.replicaof(host, port);
+      await until(async () => (await second.info('replication')).includes('master_link_status:up'));
+      await second.replicaof('NO', 'ONE');
+      await first.replicaof('127.0.0.1', replica.port);
+      await until(async () => (await first.info('replication')).includes('master_link_status:up'));
+      await first.replicaof('NO', 'ONE');
+      expect(await position()).toEqual(['FENCED']);
+    });
+
+    test('answers an empty store with `unavailable`, never with “no such agent” or “no such key”', async () => {
+      const world = await startWorld();
+      for (const row of agentWith(100n)) await row(world);
+      await redis.client.flushall();
+      expect(await world.ledger.readAgent(1)).toBe('unavailable');
+      expect(await world.ledger.findKey(['hash-1'])).toBe('unavailable');
+      expect(await world.ledger.listAgents()).toBe('unavailable');
+      await does(reserve(1, 1n), { ok: false, reason: 'unavailable' })(world);
+    });
+
+    test('of a node that is still in an older epoch than the log is taken away', async () => {
+      const world = await startWorld();
+      for (const row of agentWith(100n)) await row(world);
+      const scripts = createRedisScripts(redis.client);
+      expect(await scripts.run('fence', [shard.meta], [1])).toEqual(['NEWER']);
+      await does(reserve(1, 1n), ok)(world);
+      expect(await scripts.run('fence', [shard.meta], [2])).toEqual(['OK']);
+      await does(reserve(2, 1n), { ok: false, reason: 'unavailable' })(world);
+    });
+  });
+
+  describe('5: recovery', () => {
+    test('a slower recoverer can neither load into a shard that another has claimed, nor open it', async () => {
+      await redis.client.flushall();
+      const scripts = createRedisScripts(redis.client);
+      const openShard = [shard.meta, shard.outbox];
+      const load = (nonce: string) =>
+        scripts.run('load', [shard.meta, shard.agent(1)], [nonce, 'HSET', 'version', nonce]);
+      await scripts.run('claim', claimKeys(shard), ['slow']);
+      expect(await load('slow')).toEqual(['OK']);
+      await scripts.run('claim', claimKeys(shard), ['fast']);
+      expect(await load('slow')).toEqual(['LOST']);
+      expect(await load('fast')).toEqual(['OK']);
+      expect(await scripts.run('open', openShard, ['slow', 2, 0, 0, '0'])).toEqual(['LOST']);
+      expect(await scripts.run('open', openShard, ['fast', 2, 0, 0, '0'])).toEqual(['OK']);
+      expect(await load('fast')).toEqual(['LOST']);
+      expect(await scripts.run('claim', claimKeys(shard), ['late'])).toEqual(['OPEN']);
+    });
+
+    test('of many recoverers at once the first mark’s opens the shard, and the others stand down', async () => {
+      await redis.client.flushall();
+      const log = createMemoryLog(1);
+      const scripts = createRedisScripts(redis.client);
+      let recoverers = 0;
+      const recover = () =>
+        recoverShard({ shard: 0, keys: shard, scripts, log, recoverer: `${++recoverers}` });
+      const recovered = await Promise.all(Array.from({ length: 5 }, recover));
+      expect(recovered.filter((one) => one !== null)).toHaveLength(1);
+      expect((await scripts.run('position', [shard.meta, shard.outbox], []))[1]).toBe('1');
+      // Its state is the log's, which has nothing.
+      expect(emptyLedger().agents.size).toBe(await redis.client.scard(shard.agents));
+    });
+  });
+});

@@ -1,0 +1,203 @@
+import { isDeepStrictEqual } from 'node:util';
+import { expect, test } from 'vitest';
+import { type Clock, systemClock } from '#core/clock.ts';
+import { foldEvent } from '#core/ledger/apply.ts';
+import { follow, LOG_START } from '#core/ledger/cluster/effective-log.ts';
+import type { StoredRecord } from '#core/ledger/cluster/ledger-log.ts';
+import { decodeLogRecord, eventRecordText, markRecordText } from '#core/ledger/cluster/log-record.ts';
+import { toScriptCall } from '#core/ledger/cluster/redis-commands.ts';
+import { ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
+import { ShardPublisher } from '#core/ledger/cluster/shard-publisher.ts';
+import { emptyLedger } from '#core/ledger/empty-ledger.ts';
+import type { LedgerState } from '#core/ledger/state.ts';
+import { connectTo } from '../../support/connect-to.ts';
+import { until } from '../../support/gateway.ts';
+import { type AppendFate, createMemoryLog, type MemoryLog } from '../../support/memory-log.ts';
+import { scriptsAt } from '../../support/redis-ledger.ts';
+import { useRedis } from '../../support/redis-server.ts';
+import { describeWith } from '../../support/with-services.ts';
+import type { World } from '../case.ts';
+import { setAgent } from '../commands.ts';
+import { createDraw, pick } from '../history/random.ts';
+import { OPENING } from '../history/run-histories.ts';
+import { drawProfile, drawStep } from '../history/step.ts';
+import { StepWorld } from '../history/step-world.ts';
+
+const SEEDS = 20;
+const STEPS = 60;
+const SPEED = 50;
+
+/** Waits of the publisher's own are over fifty times as fast. */
+const quickClock: Clock = {
+  now: systemClock.now,
+  monotonicMs: () => systemClock.monotonicMs() * SPEED,
+  setTimer: (delayMs, fire) => systemClock.setTimer(delayMs / SPEED, fire),
+};
+
+const fates: readonly AppendFate[] = [
+  'stored',
+  'stored',
+  'stored',
+  'stored twice',
+  'stored, answer lost',
+  'lost',
+  'stored later, answer lost',
+];
+
+interface Folded {
+  state: LedgerState;
+  seq: number;
+}
+
+/** The shard as it has to be once nothing is under way. */
+const inLog = ({ state, seq }: Folded): object => ({
+  fence: 'OK',
+  seq: String(seq),
+  bytes: '0',
+  outbox: 0,
+  agents: Array.from(state.agents.values(), ({ version, grantedNanoUsd, chargedNanoUsd }) => [
+    String(version),
+    grantedNanoUsd === 0n ? null : String(grantedNanoUsd),
+    chargedNanoUsd === 0n ? null : String(chargedNanoUsd),
+  ]),
+});
+
+/** What a shard's partition amounts to. */
+function foldOf(log: MemoryLog): Folded {
+  const state = emptyLedger();
+  const position = { ...LOG_START };
+  for (const text of log.texts(0)) {
+    const effect = follow(position, decodeLogRecord(Buffer.from(text)));
+    if (effect.kind === 'event') foldEvent(state, effect.event);
+  }
+  return { state, seq: position.seq };
+}
+
+describeWith(['redis'], 'a publisher', () => {
+  const redis = useRedis(['--appendfsync', 'no']);
+
+  test.each(Array.from({ length: SEEDS }, (_, i) => i + 1))(
+    'tells of no event that the log does not have, and loses none, whatever becomes of its appends (seed %i)',
+    async (seed) => {
+      const draw = createDraw(seed);
+      const world = new StepWorld(drawProfile(draw));
+      const keys = new ShardKeys(seed);
+      const log = createMemoryLog(1, () => pick(draw, fates));
+      const scripts = scriptsAt(redis.client, () => world.nowMs);
+      const logger = { info() {}, warn() {}, error() {} };
+      // Two at once, as while a worker is being replaced.
+      const publishers = [1, 2].map(
+        (name) =>
+          new ShardPublisher({
+            shard: 0,
+            keys,
+            scripts,
+            log,
+            clock: quickClock,
+            logger,
+            recoverer: `${name}`,
+          }),
+      );
+      const tail = await log.tail(new Map([[0, 0n]]), (_, record) => {
+        for (const publisher of publishers) publisher.onRecord(record);
+      });
+      const subscriber = await connectTo(redis.service);
+      const toldTooEarly: string[] = [];
+      subscriber.on('message', (_, place: string) => {
+        if (Number(place.split('-')[1]) > foldOf(log).seq) toldTooEarly.push(place);
+      });
+      await subscriber.subscribe(`${keys.meta}:acked`);
+      for (const publisher of publishers) publisher.wake();
+      await until(() => publishers.some(({ isOpen }) => isOpen));
+
+      // A mark that lands late begins yet another epoch: then the shard is rebuilt once more.
+      async function inRedis({ state }: Folded): Promise<object> {
+        const [fence] = await scripts.run('position', [keys.meta, keys.outbox], []);
+        const [seq, bytes] = await redis.client.hmget(keys.meta, 'seq', 'outbox_bytes');
+        const ids = [...state.agents.keys()];
+        const agents = await Promise.all(
+          ids.map((agentId) => redis.client.hmget(keys.agent(agentId), 'version', 'granted', 'charged')),
+        );
+        const zeroes = agents.map((fields) => fields.map((field) => (field === '0' ? null : field)));
+        return { fence, seq, bytes, outbox: await redis.client.xlen(keys.outbox), agents: zeroes };
+      }
+
+      const state = emptyLedger();
+      for (let i = 0; i < STEPS; i++) {
+        const command = world.commandOf(OPENING[i] ?? drawStep(draw), state);
+        if (command === null) continue;
+        const { name, keys: scriptKeys, args } = toScriptCall(command, keys);
+        await scripts.run(name, scriptKeys, args);
+        publishers[draw(2)]?.wake();
+        if (draw(5) === 0) log.storeLate();
+      }
+      await until(async () => {
+        log.storeLate();
+        for (const publisher of publishers) publisher.wake();
+        return isDeepStrictEqual(await inRedis(foldOf(log)), inLog(foldOf(log)));
+      }, 30_000).catch(async () => expect(await inRedis(foldOf(log))).toEqual(inLog(foldOf(log))));
+      expect(toldTooEarly).toEqual([]);
+      for (const publisher of publishers) publisher.stop();
+      await tail.stop();
+      subscriber.disconnect();
+    },
+  );
+
+  test('does not tell of an event that was stored behind the mark of a newer epoch, where it never counts', async () => {
+    const keys = new ShardKeys(SEEDS + 1);
+    const log = createMemoryLog(1);
+    const clock = systemClock;
+    const scripts = scriptsAt(redis.client, () => clock.now());
+    const logger = { info() {}, warn() {}, error() {} };
+    const options = { shard: 0, keys, scripts, log, clock, logger, recoverer: 'a' };
+    const publisher = new ShardPublisher(options);
+    const read: StoredRecord[] = [];
+    await log.tail(new Map([[0, 0n]]), (_, record) => void read.push(record));
+    publisher.wake();
+    await until(() => publisher.isOpen);
+    const subscriber = await connectTo(redis.service);
+    const told: string[] = [];
+    subscriber.on('message', (_, place: string) => void told.push(place));
+    await subscriber.subscribe(`${keys.meta}:acked`);
+
+    await log.append(0, [markRecordText(2, 'another recoverer')]);
+    const { name, keys: scriptKeys, args } = toScriptCall(setAgent()({} as World), keys);
+    expect((await scripts.run(name, scriptKeys, args))[0]).toBe('OK');
+    publisher.wake();
+    await until(() => log.texts(0).length === 3);
+    // It is stored; what it is worth shows only when it is read back.
+    for (let i = 0; i < 3; i++) await scripts.run('outbox', [keys.meta, keys.outbox], [0, 1]);
+    for (const record of read.splice(0)) publisher.onRecord(record);
+    await until(() => log.texts(0).some((text) => text.includes('"epoch":3')));
+    publisher.stop();
+    expect(told).toEqual([]);
+    subscriber.disconnect();
+  });
+
+  test.each([
+    ['is no record at all', 'nonsense'],
+    [
+      'is missing one before it',
+      eventRecordText(1, 5, '{"v":1,"type":"key_revoked","agentId":1,"version":1,"atMs":1,"keyId":1}'),
+    ],
+  ])('that reads what %s stops its shard, says so once, and so does the next one', async (_, poison) => {
+    const keys = new ShardKeys(SEEDS + (poison === 'nonsense' ? 2 : 3));
+    const log = createMemoryLog(1);
+    const scripts = scriptsAt(redis.client, () => systemClock.now());
+    const errors: string[] = [];
+    const logger = { info() {}, warn() {}, error: (event: string) => void errors.push(event) };
+    const options = { shard: 0, keys, scripts, log, clock: quickClock, logger };
+    const publisher = new ShardPublisher({ ...options, recoverer: 'a' });
+    await log.tail(new Map([[0, 0n]]), (_shard, record) => publisher.onRecord(record));
+    publisher.wake();
+    await until(() => publisher.isOpen);
+    await log.append(0, [poison]);
+    expect(publisher.isOpen).toBe(false);
+    await redis.client.hdel(keys.meta, 'fence');
+    const next = new ShardPublisher({ ...options, recoverer: 'a' });
+    next.wake();
+    await until(() => errors.length === 2);
+    expect(new Set(errors)).toEqual(new Set(['a shard is stopped, because its log cannot be followed']));
+    expect(await redis.client.hget(keys.meta, 'fence')).toBeNull();
+  });
+});
