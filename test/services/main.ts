@@ -35,11 +35,11 @@ async function start(): Promise<void> {
       }
       const service = await startService[name]({ dir: join(FOLDER, name), detached: true });
       running[name] = { pid: service.pid, address: service.address };
+      // At once: whoever interrupts the rest has to be able to stop this one.
+      writeRunning(running);
       rows[name] = { address: service.address, from: 'started', pid: service.pid, startMs: service.startMs };
     }),
   );
-  mkdirSync(FOLDER, { recursive: true });
-  writeFileSync(FILE, JSON.stringify(running, null, 2));
   for (const [name, { pid }] of Object.entries(running)) {
     rows[name] = { ...rows[name], memoryMb: canMeasure ? Math.round(memoryOf(pid).rssMb) : null };
   }
@@ -61,7 +61,8 @@ const exportLines = (rows: Record<string, object>): string =>
     .flatMap((name) => {
       const row = rows[name];
       if (row === undefined || !('address' in row)) return [];
-      return [`export ${givenIn[name]}=${name === 'redis' ? `redis://${row.address}` : row.address}`];
+      const scheme = name === 'redis' && !String(row.address).includes('://') ? 'redis://' : '';
+      return [`export ${givenIn[name]}=${scheme}${row.address}`];
     })
     .join('\n');
 
@@ -74,6 +75,11 @@ async function stop(): Promise<void> {
   for (const { pid } of Object.values(aliveOf(running))) process.kill(pid, 'SIGKILL');
   rmSync(FILE, { force: true });
   console.log(alive.length === 0 ? 'Nothing runs.' : `Stopped ${alive.map(([name]) => name).join(', ')}.`);
+}
+
+function writeRunning(running: Running): void {
+  mkdirSync(FOLDER, { recursive: true });
+  writeFileSync(FILE, JSON.stringify(running, null, 2));
 }
 
 function readRunning(): Running {

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { systemClock } from '#core/clock.ts';
 import { ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
 import { createRedisScripts, type ScriptReply } from '#core/ledger/cluster/redis-scripts.ts';
 import { recoverShard } from '#core/ledger/cluster/shard-recovery.ts';
@@ -191,12 +192,52 @@ describeWith(['redis'], 'the rules of the cluster', () => {
       const scripts = createRedisScripts(redis.client);
       let recoverers = 0;
       const recover = () =>
-        recoverShard({ shard: 0, keys: shard, scripts, log, recoverer: `${++recoverers}` });
+        recoverShard({
+          shard: 0,
+          keys: shard,
+          scripts,
+          log,
+          recoverer: `${++recoverers}`,
+          clock: systemClock,
+        });
       const recovered = await Promise.all(Array.from({ length: 5 }, recover));
       expect(recovered.filter((one) => one !== null)).toHaveLength(1);
       expect((await scripts.run('position', [shard.meta, shard.outbox], []))[1]).toBe('1');
       // Its state is the log's, which has nothing.
       expect(emptyLedger().agents.size).toBe(await redis.client.scard(shard.agents));
     });
+  });
+
+  describe('what two workers do at once', () => {
+    test('an acknowledgement is never taken back by a slower one', async () => {
+      const world = await startWorld();
+      for (const row of agentWith(100n)) await row(world);
+      const scripts = createRedisScripts(redis.client);
+      const keys = [shard.meta, shard.outbox];
+      expect(await scripts.run('ack', keys, [1, 2, '1'])).toEqual(['OK']);
+      expect((await scripts.run('position', keys, [])).slice(0, 4)).toEqual(['OK', '1', '3', '0']);
+    });
+
+    test('a recoverer waits for another, but not for a lease that a wrong clock made', async () => {
+      await redis.client.flushall();
+      const scripts = createRedisScripts(redis.client);
+      const lease = (recoverer: string) => scripts.run('lease', [shard.meta], [recoverer, 5_000]);
+      expect(await lease('a')).toEqual(['OK']);
+      expect(await lease('b')).toEqual(['BUSY']);
+      expect(await lease('a')).toEqual(['OK']);
+      await redis.client.hset(shard.meta, 'lease_until', String(Date.now() + 86_400_000));
+      expect(await lease('b')).toEqual(['OK']);
+    });
+  });
+
+  test('11: a time that is refused moves no shard’s time', async () => {
+    const world = await startWorld();
+    for (const row of agentWith(100n)) await row(world);
+    const before = world.clock.now();
+    const command = reserve(1, 1n)(world);
+    world.clock.set(before + 86_400_000);
+    expect((await world.ledger.execute(command)).result).toEqual({ ok: false, reason: 'clock_apart' });
+    world.clock.set(before);
+    await does(reserve(1, 1n), ok)(world);
   });
 });

@@ -7,10 +7,12 @@ import type { StoredRecord } from '#core/ledger/cluster/ledger-log.ts';
 import { decodeLogRecord, eventRecordText, markRecordText } from '#core/ledger/cluster/log-record.ts';
 import { toScriptCall } from '#core/ledger/cluster/redis-commands.ts';
 import { ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
+import type { RedisScripts } from '#core/ledger/cluster/redis-scripts.ts';
 import { ShardPublisher } from '#core/ledger/cluster/shard-publisher.ts';
 import { emptyLedger } from '#core/ledger/empty-ledger.ts';
 import type { LedgerState } from '#core/ledger/state.ts';
 import { connectTo } from '../../support/connect-to.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
 import { until } from '../../support/gateway.ts';
 import { type AppendFate, createMemoryLog, type MemoryLog } from '../../support/memory-log.ts';
 import { scriptsAt } from '../../support/redis-ledger.ts';
@@ -96,6 +98,7 @@ describeWith(['redis'], 'a publisher', () => {
             clock: quickClock,
             logger,
             recoverer: `${name}`,
+            tailFrom: 0n,
           }),
       );
       const tail = await log.tail(new Map([[0, 0n]]), (_, record) => {
@@ -149,7 +152,7 @@ describeWith(['redis'], 'a publisher', () => {
     const clock = systemClock;
     const scripts = scriptsAt(redis.client, () => clock.now());
     const logger = { info() {}, warn() {}, error() {} };
-    const options = { shard: 0, keys, scripts, log, clock, logger, recoverer: 'a' };
+    const options = { shard: 0, keys, scripts, log, clock, logger, recoverer: 'a', tailFrom: 0n };
     const publisher = new ShardPublisher(options);
     const read: StoredRecord[] = [];
     await log.tail(new Map([[0, 0n]]), (_, record) => void read.push(record));
@@ -187,17 +190,98 @@ describeWith(['redis'], 'a publisher', () => {
     const errors: string[] = [];
     const logger = { info() {}, warn() {}, error: (event: string) => void errors.push(event) };
     const options = { shard: 0, keys, scripts, log, clock: quickClock, logger };
-    const publisher = new ShardPublisher({ ...options, recoverer: 'a' });
+    const publisher = new ShardPublisher({ ...options, recoverer: 'a', tailFrom: 0n });
     await log.tail(new Map([[0, 0n]]), (_shard, record) => publisher.onRecord(record));
     publisher.wake();
     await until(() => publisher.isOpen);
     await log.append(0, [poison]);
     expect(publisher.isOpen).toBe(false);
     await redis.client.hdel(keys.meta, 'fence');
-    const next = new ShardPublisher({ ...options, recoverer: 'a' });
+    const next = new ShardPublisher({ ...options, recoverer: 'a', tailFrom: 0n });
     next.wake();
     await until(() => errors.length === 2);
     expect(new Set(errors)).toEqual(new Set(['a shard is stopped, because its log cannot be followed']));
     expect(await redis.client.hget(keys.meta, 'fence')).toBeNull();
+  });
+
+  const setAda = (keys: ShardKeys) => toScriptCall(setAgent()({} as World), keys);
+  const quiet = { info() {}, warn() {}, error() {} };
+
+  /** Two publishers' worth of options over one log, with scripts that a test may make fail. */
+  function startShard(number: number, fails: (name: string) => boolean = () => false) {
+    const keys = new ShardKeys(SEEDS + number);
+    const log = createMemoryLog(1);
+    const real = scriptsAt(redis.client, () => systemClock.now());
+    const scripts: RedisScripts = {
+      async run(name, of, args) {
+        if (fails(name)) throw new Error('Command timed out');
+        return real.run(name, of, args);
+      },
+    };
+    const options = { shard: 0, keys, scripts, log, clock: quickClock, logger: quiet };
+    const epoch = async () => Number(await redis.client.hget(keys.meta, 'epoch'));
+    return { keys, log, real, options, epoch };
+  }
+
+  test('whose shard has a newer epoch takes its node’s fence away before anything else, however often that fails', async () => {
+    let failures = 3;
+    const { keys, log, real, options, epoch } = startShard(10, (name) => name === 'fence' && failures-- > 0);
+    const publisher = new ShardPublisher({ ...options, recoverer: 'a', tailFrom: 0n });
+    await log.tail(new Map([[0, 0n]]), (_, record) => publisher.onRecord(record));
+    publisher.wake();
+    await until(() => publisher.isOpen);
+    await log.append(0, [markRecordText(2, 'another recoverer, now dead')]);
+    const { name, keys: of, args } = setAda(keys);
+    await real.run(name, of, args);
+    publisher.wake();
+    await until(async () => publisher.isOpen && (await epoch()) === 3);
+    // It was decided in an epoch that had ended: nobody was told of it, and it never was.
+    expect(await redis.client.scard(keys.agents)).toBe(0);
+    publisher.stop();
+  });
+
+  test('whose tail began behind its shard’s position reads what lies between', async () => {
+    const { keys, log, real, options, epoch } = startShard(11);
+    const first = new ShardPublisher({ ...options, recoverer: 'a', tailFrom: 0n });
+    first.wake();
+    await until(() => first.isOpen);
+    first.stop();
+    await log.append(0, [markRecordText(2, 'another recoverer, now dead')]);
+    const { name, keys: of, args } = setAda(keys);
+    await real.run(name, of, args);
+    const second = new ShardPublisher({ ...options, recoverer: 'b', tailFrom: 2n });
+    await log.tail(new Map([[0, 2n]]), (_, record) => second.onRecord(record));
+    second.wake();
+    await until(async () => second.isOpen && (await epoch()) === 3);
+    expect(await redis.client.scard(keys.agents)).toBe(0);
+    second.stop();
+  });
+
+  test('that finds its node in an older epoch than the log has that node rebuilt', async () => {
+    const { keys, log, options, epoch } = startShard(12);
+    const publisher = new ShardPublisher({ ...options, recoverer: 'a', tailFrom: 0n });
+    await log.tail(new Map([[0, 0n]]), (_, record) => publisher.onRecord(record));
+    publisher.wake();
+    await until(() => publisher.isOpen);
+    await redis.client.hset(keys.meta, 'epoch', '0');
+    publisher.wake();
+    await until(async () => publisher.isOpen && (await epoch()) === 2);
+    publisher.stop();
+  });
+
+  test('that fails again and again has one timer, and tries no more often for being woken', async () => {
+    const clock = createFakeClock();
+    let tries = 0;
+    const { options } = startShard(13, () => ++tries > 0);
+    const publisher = new ShardPublisher({ ...options, clock, recoverer: 'a', tailFrom: 0n });
+    for (let i = 0; i < 50; i++) {
+      publisher.wake();
+      clock.advance(100);
+      for (let turns = 0; turns < 5; turns++) await null;
+      expect(clock.pendingTimers()).toBeLessThanOrEqual(1);
+    }
+    expect(tries).toBeLessThanOrEqual(51);
+    publisher.stop();
+    expect(clock.pendingTimers()).toBe(0);
   });
 });

@@ -104,9 +104,11 @@ class KafkaLedgerLog implements LedgerLog {
           const at = BigInt(offset);
           const expected = next.get(batch.partition);
           // Before the seek took effect, or fetched twice.
-          if (expected === undefined || at < expected || value === null) continue;
+          if (expected === undefined || at < expected) continue;
+          // A record without a value is none of ours: its reader decides what that means.
+          const bytes = value ?? Buffer.alloc(0);
+          onRecord(batch.partition, { offset: at, appendedAtMs: Number(timestamp), bytes });
           next.set(batch.partition, at + 1n);
-          onRecord(batch.partition, { offset: at, appendedAtMs: Number(timestamp), bytes: value });
         }
       },
     });

@@ -49,30 +49,28 @@ class RedisLedger implements Ledger {
     const number = shardOfAgent(command.agentId, this.#options.shards);
     if (command.type === 'put_key') this.#requireOwnShard(command, number);
     const { name, keys, args } = toScriptCall(command, this.#shard(number));
-    const reply = this.#closed ? FENCED : await this.#ask(name, keys, args);
-    if (reply === null) {
-      if (command.type === 'reserve') void this.#release(command);
-      return { result: { ok: false, reason: 'unavailable' }, durable: DURABLE };
-    }
+    const { reply, mayBeDone } = this.#closed ? NOTHING : await this.#ask(name, keys, args);
     const result = toResult(command, reply);
+    if (command.type === 'reserve' && mayBeDone && !result.ok) void this.#release(command);
     const place = placeOf(reply);
     const durable = place === null ? DURABLE : this.#options.acknowledged(number, place);
     return { result, durable };
   }
 
-  /** Once more with the same id, where no answer came: a step answers its repetition. `null`: still none. */
-  async #ask(...call: Parameters<RedisScripts['run']>): Promise<ScriptReply | null> {
+  /**
+   * Once more with the same id, where no answer came: a step answers its repetition. A refusal then says nothing about
+   * the first time, because some come before the step looks for what it has done.
+   */
+  async #ask(...call: Parameters<RedisScripts['run']>): Promise<Asked> {
     try {
-      return await this.#run(...call);
+      return { reply: await this.#run(...call), mayBeDone: false };
     } catch (error) {
-      if (saysNotDone(error)) return FENCED;
+      if (saysNotDone(error)) return NOTHING;
     }
     try {
-      const reply = await this.#run(...call);
-      // That says nothing about the first time.
-      return isUndecided(reply) ? null : reply;
+      return { reply: await this.#run(...call), mayBeDone: true };
     } catch {
-      return null;
+      return { reply: FENCED, mayBeDone: true };
     }
   }
 
@@ -173,7 +171,7 @@ class RedisLedger implements Ledger {
 
   /** A read that fails is no answer, and is never taken for an empty one. */
   async #read(...call: Parameters<RedisScripts['run']>): Promise<ScriptReply> {
-    return (await this.#ask(...call)) ?? FENCED;
+    return (await this.#ask(...call)).reply;
   }
 
   /** A key in another shard than its agent's could not be made in one step with it: a bug of whoever drew it. */
@@ -203,11 +201,16 @@ const NEVER_RAN: CallEnd = {
 
 /** What a node answers before it runs a script at all. */
 const NOT_DONE = /^(OOM|LOADING|READONLY|NOREPLICAS|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|MISCONF)/;
-const isUndecided = ([word]: ScriptReply): boolean => word === 'FENCED' || word === 'LAGS';
-
 const saysNotDone = (error: unknown): boolean => error instanceof Error && NOT_DONE.test(error.message);
 
+interface Asked {
+  reply: ScriptReply;
+  /** An earlier time was sent, and may have been done. */
+  mayBeDone: boolean;
+}
+
 const FENCED: ScriptReply = ['FENCED'];
+const NOTHING: Asked = { reply: FENCED, mayBeDone: false };
 const DURABLE: Promise<Durability> = Promise.resolve('durable');
 
 const PLACE = /^\d+-\d+$/;

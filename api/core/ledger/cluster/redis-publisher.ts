@@ -27,18 +27,21 @@ export async function startPublisher(options: PublisherOptions): Promise<Publish
   const { redis, log, shards } = options;
   const keys = Array.from({ length: shards }, (_, shard) => new ShardKeys(shard));
   const recoverer = randomBytes(8).toString('hex');
-  const publishers = keys.map((of, shard) => new ShardPublisher({ ...options, recoverer, shard, keys: of }));
-  const byMeta = new Map(keys.map((of, shard) => [of.meta, publishers[shard]]));
-  const subscriber = redis.duplicate();
-  await subscriber.connect();
-  subscriber.on('message', (channel: string) => byMeta.get(channel.replace(/:wake$/, ''))?.wake());
-  await subscriber.subscribe(...keys.map((of) => `${of.meta}:wake`));
   // An open shard's log may be ahead of what was acknowledged; of another one the recovery reads all there is.
   const from = await log.ends();
   for (const [shard, of] of keys.entries()) {
     const [word, , , offset] = await options.scripts.run('position', [of.meta, of.outbox], []);
     if (word === 'OK') from.set(shard, BigInt(String(offset)));
   }
+  const publishers = keys.map(
+    (of, shard) =>
+      new ShardPublisher({ ...options, recoverer, shard, keys: of, tailFrom: from.get(shard) ?? 0n }),
+  );
+  const byMeta = new Map(keys.map((of, shard) => [of.meta, publishers[shard]]));
+  const subscriber = redis.duplicate();
+  await subscriber.connect();
+  subscriber.on('message', (channel: string) => byMeta.get(channel.replace(/:wake$/, ''))?.wake());
+  await subscriber.subscribe(...keys.map((of) => `${of.meta}:wake`));
   const tail = await log.tail(from, (shard, record) => publishers[shard]?.onRecord(record));
   for (const publisher of publishers) publisher.wake();
   const poll = () => {

@@ -125,6 +125,7 @@ const limits = Object.entries({
   DONE_CLEARED_AT_ONCE: 16,
   GATE_TIMEOUT_MS,
   GRANT_ID_KEPT_MS,
+  LEASE_MAX_MS: 10_000,
   LEASE_MS,
   LOG_KEPT_MS,
   LOT_DAYS_MAX,

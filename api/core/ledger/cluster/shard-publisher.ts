@@ -1,6 +1,7 @@
-import { type Clock, SECOND_MS } from '../../clock.ts';
+import { type Clock, SECOND_MS, type Timer } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import { followStored, type LogPosition, PoisonRecordError } from './effective-log.ts';
+import { inAppends } from './in-appends.ts';
 import type { LedgerLog, StoredRecord } from './ledger-log.ts';
 import { eventRecordText } from './log-record.ts';
 import type { ShardKeys } from './redis-keys.ts';
@@ -16,10 +17,12 @@ export interface ShardPublisherOptions {
   logger: Log;
   /** Of the process. */
   recoverer: string;
+  /** From which offset on the tail brings the shard's records. */
+  tailFrom: bigint;
 }
 
 const EVENTS_AT_ONCE = 500;
-/** After a failure of Redis or of the log. */
+/** After a failure of Redis or of the log, and while somebody else is at work on the shard. */
 const RETRY_MS = 100;
 /** A record that was acknowledged and is not read back by then is sent again: it counts once all the same. */
 const RESEND_MS = SECOND_MS;
@@ -37,37 +40,48 @@ export class ShardPublisher {
   #sentSeq = 0;
   #ackedSeq = 0;
   #sentAtMs = 0;
+  /** A newer epoch than the node's stands in the log: nothing else is done before its fence is gone. */
+  #fenceBelow: number | null = null;
+  /** What the tail brings next, and what it brought while the shard was being rebuilt. */
+  #tailNext: bigint;
+  #waiting: StoredRecord[] = [];
   #working = false;
   #wanted = false;
   #stopped = false;
-  /** Records that the tail brought while the shard was being rebuilt. */
-  #waiting: StoredRecord[] = [];
+  #timer: Timer | null = null;
+  #resendTimer: Timer | null = null;
 
   constructor(options: ShardPublisherOptions) {
     this.#options = options;
+    this.#tailNext = options.tailFrom;
   }
 
   get isOpen(): boolean {
     return this.#position !== null;
   }
 
-  /** Something may be in the outbox. */
+  /** Something may be in the outbox. After a failure it waits for its turn all the same. */
   wake(): void {
+    if (this.#stopped) return;
     this.#wanted = true;
-    if (!this.#working && !this.#stopped) void this.#work();
+    if (!this.#working && this.#timer === null) void this.#work();
   }
 
   stop(): void {
     this.#stopped = true;
+    this.#timer?.cancel();
+    this.#resendTimer?.cancel();
   }
 
-  /** The next record of the shard's partition, from the tail. */
+  /** The next record of the shard's partition, from the tail. Never throws: the tail serves other shards, too. */
   onRecord(record: StoredRecord): void {
     if (this.#stopped) return;
+    this.#tailNext = record.offset + 1n;
     if (this.#position === null) this.#waiting.push(record);
     else {
       try {
-        this.#follow(this.#position, record);
+        // The tail has lost something: the shard is entered anew, and what is missing is read.
+        if (!this.#follow(this.#position, record)) this.#position = null;
       } catch (error) {
         this.#stopPoisoned(error);
       }
@@ -80,43 +94,71 @@ export class ShardPublisher {
     while (this.#wanted && !this.#stopped) {
       this.#wanted = false;
       try {
-        if (await this.#step()) this.#wanted = true;
+        const next = await this.#step();
+        if (next === 'again') this.#wanted = true;
+        else if (next !== 'done') this.#wakeIn(next);
       } catch (error) {
-        if (error instanceof PoisonRecordError) return this.#stopPoisoned(error);
-        this.#options.logger.error('a shard could not be published, it is tried again', { error });
-        this.#sentSeq = this.#ackedSeq;
-        this.#options.clock.setTimer(RETRY_MS, () => this.wake());
-        break;
+        if (error instanceof PoisonRecordError) this.#stopPoisoned(error);
+        else {
+          this.#options.logger.error('a shard could not be published, it is tried again', { error });
+          this.#sentSeq = this.#ackedSeq;
+          this.#wakeIn(RETRY_MS);
+          break;
+        }
       }
     }
     this.#working = false;
-    if (this.#wanted && !this.#stopped) this.wake();
   }
 
-  /** True: there is more to do at once. */
-  async #step(): Promise<boolean> {
-    if (this.#position === null) return await this.#enter();
+  /** One timer at a time: a chain of retries for each failure would grow without bound. */
+  #wakeIn(waitMs: number): void {
+    if (this.#stopped) return;
+    this.#timer?.cancel();
+    this.#timer = this.#options.clock.setTimer(waitMs, () => {
+      this.#timer = null;
+      this.wake();
+    });
+  }
+
+  /** Milliseconds: to be done again then, and not before. */
+  async #step(): Promise<'again' | 'done' | number> {
     const { keys, scripts, log, shard, clock } = this.#options;
+    if (this.#fenceBelow !== null) {
+      await scripts.run('fence', [keys.meta], [this.#fenceBelow]);
+      this.#fenceBelow = null;
+    }
+    if (this.#position === null) return await this.#enter();
     if (this.#position.seq > this.#ackedSeq) await this.#acknowledge(this.#position);
     const overdue = this.#sentSeq > this.#ackedSeq && clock.monotonicMs() - this.#sentAtMs > RESEND_MS;
     if (overdue) this.#sentSeq = this.#ackedSeq;
     const reply = await scripts.run('outbox', [keys.meta, keys.outbox], [this.#sentSeq, EVENTS_AT_ONCE]);
-    if (this.#isLost(reply[0]) || Number(reply[1]) !== this.#position?.epoch) return true;
-    const events = Array.isArray(reply[2]) ? reply[2].map(String) : [];
-    if (events.length === 0) {
-      if (this.#sentSeq > this.#ackedSeq) clock.setTimer(RESEND_MS, () => this.wake());
-      return false;
+    if (this.#isLost(reply[0]) || this.#position === null) return 'again';
+    const { epoch } = this.#position;
+    if (Number(reply[1]) > epoch) return RETRY_MS;
+    if (Number(reply[1]) < epoch) {
+      this.#loseShard(epoch);
+      return 'again';
     }
+    const events = Array.isArray(reply[2]) ? reply[2].map(String) : [];
+    if (events.length === 0) return this.#sentSeq > this.#ackedSeq ? this.#resendIn() : 'done';
     const texts: string[] = [];
     let lastSeq = this.#sentSeq;
     for (let i = 0; i < events.length; i += 2) {
       lastSeq = Number(events[i]);
-      texts.push(eventRecordText(this.#position.epoch, lastSeq, events[i + 1] ?? ''));
+      texts.push(eventRecordText(epoch, lastSeq, events[i + 1] ?? ''));
     }
-    await log.append(shard, texts);
+    for (const some of inAppends(texts)) await log.append(shard, some);
     this.#sentSeq = Math.max(this.#sentSeq, lastSeq);
     this.#sentAtMs = clock.monotonicMs();
-    return true;
+    return 'again';
+  }
+
+  /** What is read back meanwhile wakes it at once. */
+  #resendIn(): 'done' {
+    const { clock } = this.#options;
+    this.#resendTimer?.cancel();
+    this.#resendTimer = clock.setTimer(RESEND_MS, () => this.wake());
+    return 'done';
   }
 
   async #acknowledge({ epoch, seq }: LogPosition): Promise<void> {
@@ -127,8 +169,8 @@ export class ShardPublisher {
   }
 
   /** The shard as it stands on this node, or rebuilt there. */
-  async #enter(): Promise<boolean> {
-    const { keys, scripts } = this.#options;
+  async #enter(): Promise<'again' | number> {
+    const { keys, scripts, log, shard } = this.#options;
     const [word, epoch, acked, offset, nonce] = await scripts.run('position', [keys.meta, keys.outbox], []);
     const entered: Recovered | null =
       word === 'OK'
@@ -137,45 +179,50 @@ export class ShardPublisher {
             offset: BigInt(String(offset)),
           }
         : await recoverShard(this.#options);
-    if (entered === null) {
-      // Somebody else is at it: look again when it should be done.
-      this.#options.clock.setTimer(RETRY_MS, () => this.wake());
-      return false;
-    }
-    this.#position = entered.position;
+    // Somebody else is at it.
+    if (entered === null) return RETRY_MS;
+    const position = entered.position;
     this.#nextOffset = entered.offset;
-    this.#sentSeq = this.#ackedSeq = entered.position.seq;
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const record of waiting) if (this.#position !== null) this.#follow(this.#position, record);
-    return true;
+    this.#sentSeq = this.#ackedSeq = position.seq;
+    // The tail may be past what was acknowledged: what lies between may hold the mark of a newer epoch.
+    if (entered.offset < (this.#waiting[0]?.offset ?? this.#tailNext)) {
+      const missed: StoredRecord[] = [];
+      await log.readToEnd(new Map([[shard, entered.offset]]), (_, record) => void missed.push(record));
+      if (!missed.every((record) => this.#follow(position, record))) return RETRY_MS;
+    }
+    // Whatever came in the meantime, and nothing between this and the shard's being open.
+    if (!this.#waiting.splice(0).every((record) => this.#follow(position, record))) return RETRY_MS;
+    if (this.#fenceBelow === null) this.#position = position;
+    return 'again';
   }
 
-  /** Nothing is skipped: the shard starts no calls any more, because nobody takes its events to the log. */
-  #stopPoisoned(error: unknown): void {
-    this.#stopped = true;
-    this.#position = null;
-    this.#options.logger.error('a shard is stopped, because its log cannot be followed', { error });
-  }
-
-  #follow(position: LogPosition, record: StoredRecord): void {
-    if (record.offset < this.#nextOffset) return;
-    const epoch = position.epoch;
+  /** False: some records before this one have never come. */
+  #follow(position: LogPosition, record: StoredRecord): boolean {
+    if (record.offset < this.#nextOffset) return true;
+    if (record.offset > this.#nextOffset) return false;
+    const { epoch } = position;
     followStored(position, record);
     this.#nextOffset = record.offset + 1n;
     // Somebody began a newer epoch: what this node decides from here on would never count.
-    if (position.epoch > epoch) void this.#fence(position.epoch);
+    if (position.epoch > epoch) this.#loseShard(position.epoch);
+    return true;
   }
 
-  async #fence(epoch: number): Promise<void> {
+  #loseShard(epoch: number): void {
     this.#position = null;
-    await this.#options.scripts.run('fence', [this.#options.keys.meta], [epoch]);
-    this.wake();
+    this.#fenceBelow = epoch;
   }
 
   #isLost(word: string): boolean {
     if (word !== 'FENCED') return false;
     this.#position = null;
     return true;
+  }
+
+  /** Nothing is skipped: the shard starts no calls any more, because nobody takes its events to the log. */
+  #stopPoisoned(error: unknown): void {
+    this.stop();
+    this.#position = null;
+    this.#options.logger.error('a shard is stopped, because its log cannot be followed', { error });
   }
 }

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { SECOND_MS } from '../../clock.ts';
+import { type Clock, SECOND_MS, type Timer } from '../../clock.ts';
 import { foldEvent } from '../apply.ts';
 import { emptyLedger } from '../empty-ledger.ts';
 import type { LedgerState } from '../state.ts';
 import { followStored, LOG_START, type LogPosition } from './effective-log.ts';
+import { inAppends } from './in-appends.ts';
 import type { LedgerLog } from './ledger-log.ts';
 import { eventRecordText, markRecordText } from './log-record.ts';
 import { agentKeys, agentLoads } from './redis-agent-loads.ts';
@@ -16,6 +17,7 @@ export interface ShardRecoveryOptions {
   keys: ShardKeys;
   scripts: RedisScripts;
   log: LedgerLog;
+  clock: Clock;
   /** Of the process: while it recovers the shard, others wait. */
   recoverer: string;
 }
@@ -32,18 +34,36 @@ export interface Recovered {
  * may try at once: the log decides whose mark counts, and the claim whose load does.
  */
 export async function recoverShard(options: ShardRecoveryOptions): Promise<Recovered | null> {
+  const { scripts, keys, recoverer, clock } = options;
+  const lease = async (leaseMs: number): Promise<boolean> =>
+    (await scripts.run('lease', [keys.meta], [recoverer, leaseMs]))[0] === 'OK';
+  if (!(await lease(LEASE_MS))) return null;
+  // A lease that could not be renewed is only an economy lost.
+  const renew = (): Timer =>
+    clock.setTimer(LEASE_RENEW_MS, () => {
+      timer = renew();
+      void lease(LEASE_MS).catch(() => false);
+    });
+  let timer = renew();
+  try {
+    return await rebuild(options);
+  } finally {
+    timer.cancel();
+    await lease(0).catch(() => false);
+  }
+}
+
+async function rebuild(options: ShardRecoveryOptions): Promise<Recovered | null> {
   const { shard, keys, scripts, log } = options;
   const nonce = randomBytes(8).toString('hex');
-  if (!(await takeLease(options))) return null;
   // Drained first: what lands before the mark counts, so that a settle of the last second is not lost.
   const leftover = await readLeftover(scripts, keys);
-  if (leftover.length > 0) await log.append(shard, leftover);
+  for (const some of inAppends(leftover)) await log.append(shard, some);
   const before = await foldShard(log, shard);
   await log.append(shard, [markRecordText(before.position.epoch + 1, nonce)]);
   const folded = await foldShard(log, shard);
   if (folded.position.nonce !== nonce) return null;
 
-  if (!(await takeLease(options))) return null;
   const [claimed, known] = await scripts.run(
     'claim',
     [keys.meta, keys.outbox, keys.agents, keys.keyHashes, keys.open],
@@ -55,7 +75,6 @@ export async function recoverShard(options: ShardRecoveryOptions): Promise<Recov
     if ((await scripts.run('clear_agent', all, [nonce, agentId]))[0] !== 'OK') return null;
   }
   for (const agent of folded.state.agents.values()) {
-    if (!(await takeLease(options))) return null;
     for (const { key, command, values } of agentLoads(keys, agent)) {
       if ((await scripts.run('load', [keys.meta, key], [nonce, command, ...values]))[0] !== 'OK') return null;
     }
@@ -66,12 +85,9 @@ export async function recoverShard(options: ShardRecoveryOptions): Promise<Recov
   return opened === 'OK' ? { position: folded.position, offset: folded.offset } : null;
 }
 
-/** Long enough for one agent's load or one fold of the log, short enough to wait for where its holder has died. */
+/** Short enough to wait for where its holder has died. */
 const LEASE_MS = 5 * SECOND_MS;
-
-async function takeLease({ scripts, keys, recoverer }: ShardRecoveryOptions): Promise<boolean> {
-  return (await scripts.run('lease', [keys.meta], [recoverer, LEASE_MS]))[0] === 'OK';
-}
+const LEASE_RENEW_MS = SECOND_MS;
 
 /** In order, as records: of whichever epoch the node was in. */
 async function readLeftover(scripts: RedisScripts, keys: ShardKeys): Promise<string[]> {

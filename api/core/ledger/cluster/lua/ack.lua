@@ -2,6 +2,8 @@
 -- up to this one: they leave the outbox, and whoever waits for them is told. Of another epoch it says nothing.
 
 if shard[2] ~= ARGV[1] then return { 'OTHER_EPOCH' } end
+-- Of two publishers the slower one takes nothing back.
+if tonumber(ARGV[2]) <= tonumber(redis.call('HGET', KEYS[1], 'acked')) then return { 'OK' } end
 local place = ARGV[1] .. '-' .. ARGV[2]
 local bytes = 0
 for _, entry in ipairs(redis.call('XRANGE', KEYS[2], '-', place)) do

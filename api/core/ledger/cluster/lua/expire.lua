@@ -1,5 +1,6 @@
 -- KEYS: meta, outbox, agent. ARGV: agent.
 
+remember_time()
 local agent = redis.call('HMGET', KEYS[3], 'version', 'lots')
 local lots = read_lots(agent[2])
 local ended, sum = {}, 0

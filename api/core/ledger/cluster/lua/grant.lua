@@ -1,5 +1,6 @@
 -- KEYS: meta, outbox, agent, agents of the shard, grants. ARGV: agent, grant id as JSON, expiry, amount.
 
+remember_time()
 local agent_id, grant_id, expires, amount = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local agent = redis.call('HMGET', KEYS[3], 'version', 'lots')
 local known_until = redis.call('ZSCORE', KEYS[5], grant_id)

@@ -1,6 +1,7 @@
 -- KEYS: meta, outbox, agent, agents of the shard, trades, trades by time. ARGV: agent, trade id as JSON, expiry, amount.
 -- Never refuses, because the seller's half is already done: what cannot be kept expires.
 
+remember_time()
 local agent_id, trade_id, expires, amount = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local name = 'in:' .. trade_id
 local known, known_expired = find_trade(name)

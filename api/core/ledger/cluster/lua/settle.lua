@@ -1,6 +1,7 @@
 -- KEYS: meta, outbox, agent, holds, ended calls, slots, keys, open calls of the shard, ended calls by time.
 -- ARGV: agent, call, cost in units of 10^15 and the rest of it, end as JSON, cause.
 
+remember_time()
 local HIGH = 1e15
 -- The largest amount that an event can carry.
 local OVERRUN_MAX = '99999999999999999999'

@@ -1,6 +1,9 @@
 -- What every step that changes an agent shares; follows shard.lua. KEYS[3] is the agent.
 
-if now > last_ms then redis.call('HSET', KEYS[1], 'last_ms', whole(now)) end
+-- By everything that is decided, refusals included: what has ended stays so. But not by a time that is itself refused.
+local function remember_time()
+  if now > last_ms then redis.call('HSET', KEYS[1], 'last_ms', whole(now)) end
+end
 
 local DAY_MS = 86400000
 local function start_of_day(ms) return ms - ms % DAY_MS end
