@@ -2,7 +2,6 @@ import type { Redis } from 'ioredis';
 import type { Clock } from '#core/clock.ts';
 import { DAY_MS, systemClock } from '#core/clock.ts';
 import { connectKafka } from '#core/drivers/kafka.ts';
-import { connectRedis } from '#core/drivers/redis.ts';
 import { Acknowledgements } from '#core/ledger/cluster/acknowledgements.ts';
 import { ensureLedgerTopic, openKafkaLedgerLog } from '#core/ledger/cluster/kafka-ledger-log.ts';
 import type { LedgerLog } from '#core/ledger/cluster/ledger-log.ts';
@@ -15,6 +14,7 @@ import type { Log } from '#core/log.ts';
 import type { Service } from '../services/service.ts';
 import { startKafka } from '../services/start-kafka.ts';
 import { startRedis } from '../services/start-redis.ts';
+import { connectTo } from './connect-to.ts';
 import { testDataDir } from './data-dir.ts';
 
 /** Real Redis and Kafka with empty shards, and clients of each for as many processes as a test wants. */
@@ -58,9 +58,7 @@ export async function startTestCluster({ shards = 4 } = {}): Promise<TestCluster
   let service = redis;
 
   async function connect(): Promise<Redis> {
-    const made = connectRedis(`redis://${redis.address}`);
-    made.on('error', () => undefined);
-    await made.connect();
+    const made = await connectTo(redis);
     clients.push(made);
     return made;
   }

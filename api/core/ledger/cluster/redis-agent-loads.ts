@@ -1,7 +1,7 @@
 import { ORPHAN_MARGIN_MS } from '../../limits.ts';
 import { agentStatus } from '../agent-status.ts';
 import type { AgentState, Hold, KeyState, PeriodSum } from '../state.ts';
-import type { AgentKey, ShardKeys } from './redis-keys.ts';
+import { type AgentKey, agentKeyNames, type ShardKeys } from './redis-keys.ts';
 import type { ScriptArg } from './redis-scripts.ts';
 
 /** One filling of one key. */
@@ -11,21 +11,8 @@ export interface RedisLoad {
   values: ScriptArg[];
 }
 
-const PARTS: readonly AgentKey[] = [
-  '',
-  ':holds',
-  ':ended',
-  ':ended-at',
-  ':slots',
-  ':keys',
-  ':grants',
-  ':trades',
-  ':trades-until',
-  ':sources',
-];
-
 export const agentKeys = (keys: ShardKeys, agentId: number): string[] =>
-  PARTS.map((part) => keys.agent(agentId, part));
+  agentKeyNames.map((part) => keys.agent(agentId, part));
 
 /** Values of one load: Lua unpacks them onto its stack. An even number, because they come in pairs. */
 const VALUES_AT_ONCE = 1_000;

@@ -22,14 +22,17 @@ export class ShardKeys {
   }
 }
 
-export type AgentKey =
-  | ''
-  | ':holds'
-  | ':ended'
-  | ':ended-at'
-  | ':slots'
-  | ':keys'
-  | ':grants'
-  | ':trades'
-  | ':trades-until'
-  | ':sources';
+/** All that one agent has in Redis. */
+export const agentKeyNames = [
+  '',
+  ':holds',
+  ':ended',
+  ':ended-at',
+  ':slots',
+  ':keys',
+  ':grants',
+  ':trades',
+  ':trades-until',
+  ':sources',
+] as const;
+export type AgentKey = (typeof agentKeyNames)[number];

@@ -59,9 +59,10 @@ async function rebuild(options: ShardRecoveryOptions): Promise<Recovered | null>
   // Drained first: what lands before the mark counts, so that a settle of the last second is not lost.
   const leftover = await readLeftover(scripts, keys);
   for (const some of inAppends(leftover)) await log.append(shard, some);
-  const before = await foldShard(log, shard);
-  await log.append(shard, [markRecordText(before.position.epoch + 1, nonce)]);
-  const folded = await foldShard(log, shard);
+  const folded: FoldedShard = { state: emptyLedger(), position: { ...LOG_START }, offset: 0n, lastAtMs: 0 };
+  await foldOn(log, shard, folded);
+  await log.append(shard, [markRecordText(folded.position.epoch + 1, nonce)]);
+  await foldOn(log, shard, folded);
   if (folded.position.nonce !== nonce) return null;
 
   const [claimed, known] = await scripts.run(
@@ -106,24 +107,20 @@ interface FoldedShard extends Recovered {
   lastAtMs: number;
 }
 
-async function foldShard(log: LedgerLog, shard: number): Promise<FoldedShard> {
-  const state = emptyLedger();
-  const position = { ...LOG_START };
-  let offset = 0n;
-  let lastAtMs = 0;
+/** From where the fold stands to the log's present end. */
+async function foldOn(log: LedgerLog, shard: number, folded: FoldedShard): Promise<void> {
   let failure: unknown = null;
-  await log.readToEnd(new Map([[shard, 0n]]), (_, record) => {
+  await log.readToEnd(new Map([[shard, folded.offset]]), (_, record) => {
     if (failure !== null) return;
     try {
-      followStored(position, record, (event) => {
-        foldEvent(state, event);
-        lastAtMs = Math.max(lastAtMs, event.atMs);
+      followStored(folded.position, record, (event) => {
+        foldEvent(folded.state, event);
+        folded.lastAtMs = Math.max(folded.lastAtMs, event.atMs);
       });
-      offset = record.offset + 1n;
+      folded.offset = record.offset + 1n;
     } catch (error) {
       failure = error;
     }
   });
   if (failure !== null) throw failure;
-  return { state, position, offset, lastAtMs };
 }

@@ -21,5 +21,12 @@ local function read_done(call_id)
   return { charged = charged, nonce = nonce }
 end
 
+-- For a call without a hold: how it ended, in the step's own word, or that nobody knows it.
+local function without_hold(call_id, word)
+  local done = read_done(call_id)
+  if done then return { word, latest(), done.charged } end
+  return { 'NO_HOLD' }
+end
+
 -- What is due at the shard, as 'agent:call', by the time from which the call counts as an orphan.
 local function open_name(agent_id, call_id) return agent_id .. ':' .. call_id end

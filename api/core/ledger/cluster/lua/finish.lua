@@ -3,11 +3,7 @@
 remember_time()
 local agent_id, call_id = ARGV[1], ARGV[2]
 local hold = read_hold(call_id)
-if not hold then
-  local done = read_done(call_id)
-  if done then return { 'DONE', latest(), done.charged } end
-  return { 'NO_HOLD' }
-end
+if not hold then return without_hold(call_id, 'DONE') end
 if redis.call('HEXISTS', KEYS[4], call_id .. ':pending') == 1 then return { 'REPEATED', latest() } end
 
 local version = whole(tonumber(redis.call('HGET', KEYS[3], 'version')) + 1)

@@ -18,11 +18,7 @@ end
 
 local agent_id, call_id = ARGV[1], ARGV[2]
 local hold = read_hold(call_id)
-if not hold then
-  local done = read_done(call_id)
-  if done then return { 'REPEATED', latest(), done.charged } end
-  return { 'NO_HOLD' }
-end
+if not hold then return without_hold(call_id, 'REPEATED') end
 -- A provider's absurd cost has more digits than a double: it is never added up, only taken apart.
 local cost_high, cost_low = tonumber(ARGV[3]), tonumber(ARGV[4])
 if ARGV[6] == 'orphan' then
