@@ -21,3 +21,10 @@ test('a call that ended long after its neighbours keeps none of them, and is kep
   done.forget(START_MS + DONE_KEPT_MS + 1_800_000);
   expect([...done]).toEqual([]);
 });
+
+test('an ended call is found wherever it stands among those of its seconds, and an id that is none never', () => {
+  const ids = [5, 1, 9, 3].map((step) => callIdAt(START_MS, step));
+  const done = new DoneCalls(ids.map((id, i) => [id, doneAt(START_MS + i)]));
+  expect(ids.map((id) => done.get(id)?.settledAtMs)).toEqual([0, 1, 2, 3].map((ms) => START_MS + ms));
+  expect([0, 2, 4, 10].map((step) => done.has(callIdAt(START_MS, step)))).toEqual(Array(4).fill(false));
+});

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DAY_MS, MINUTE_MS } from '#core/clock.ts';
 import { serializeAgent } from '#core/ledger/agent-snapshot.ts';
+import { CallTable } from '#core/ledger/call-table.ts';
 import type { Command } from '#core/ledger/command.ts';
 import { DoneCalls, isKept } from '#core/ledger/done-calls.ts';
 import { openEmbeddedLedger } from '#core/ledger/embedded-ledger.ts';
@@ -62,7 +63,7 @@ function comparable(state: LedgerState, nowMs: number): string[] {
     .sort((a, b) => a.agentId - b.agentId)
     .map((agent) => {
       const done = [...agent.done].filter(([, call]) => isKept(call, nowMs)).sort(([a], [b]) => a - b);
-      const snapshot = serializeAgent({ ...agent, leases: new Map(), done: new DoneCalls(done) });
+      const snapshot = serializeAgent({ ...agent, leases: new CallTable(), done: new DoneCalls(done) });
       return snapshot.slice(snapshot.indexOf('"agent":'));
     });
 }

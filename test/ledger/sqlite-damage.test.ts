@@ -73,7 +73,7 @@ const noiseAt = (text: string) =>
 const damages: [string, (file: string) => void, RegExp][] = [
   [
     'one changed amount in an event',
-    sql(`UPDATE journal SET events = replace(events, '"nanoUsd":"10"', '"nanoUsd":"11"') WHERE last_seq = 8`),
+    sql(`UPDATE journal SET events = replace(events, '"10"', '"11"') WHERE last_seq = 8`),
     /seq 8: the checksum of the events/,
   ],
   [
@@ -116,22 +116,31 @@ const damages: [string, (file: string) => void, RegExp][] = [
   ['a table is missing', sql('DROP TABLE agents'), /: agents is missing/],
   [
     "a gap in an agent's versions",
-    rewrite(7, (events) => events.replace('"version":5', '"version":6')),
+    rewrite(7, (events) => events.replace('["settled",1,5,', '["settled",1,6,')),
     /seq 7: the event cannot be read \(agent 1: expected version 5, found 6/,
   ],
   [
     'an event of a kind that no release wrote',
     rewrite(7, (events) => events.replace('"settled"', '"forgiven"')),
-    /seq 7: the event cannot be read/,
+    /seq 7: the row cannot be read .*no event of the kind forgiven/,
   ],
   [
     'a charge above its hold',
-    rewrite(7, (events) => events.replace('"chargedNanoUsd":"1"', '"chargedNanoUsd":"99"')),
+    rewrite(7, (events) => events.replace(/("settled",1,5,\d+,\d+),"1"/, '$1,"99"')),
     /seq 7: the event cannot be read .*more than the hold/,
   ],
-  ['fewer events than the row says', rewrite(7, () => '[]'), /seq 7: the row cannot be read/],
+  [
+    'fewer events than the row says',
+    rewrite(7, () => '{"alike":[],"events":[]}'),
+    /seq 7: the row cannot be read/,
+  ],
+  [
+    'a hold that refers to nothing',
+    rewrite(8, (events) => events.replace('["reserved",0', '["reserved",1')),
+    /seq 8: the row cannot be read .*nothing is at place 1/,
+  ],
   ['events that are no JSON', rewrite(7, () => '{"type":'), /seq 7: the row cannot be read/],
-  ['a page of noise in the journal', noiseAt('"type":"reserved"'), /malformed|checksum|missing|ends before/],
+  ['a page of noise in the journal', noiseAt('["reserved",0'), /malformed|checksum|missing|ends before/],
   ['a page of noise in the snapshots', noiseAt('"statusBySource"'), /malformed|cannot be read|add up/],
   ['noise instead of the header', bytes((content) => content.fill(0xa5, 0, 100)), /not a database/],
   ['a file that was cut', (file) => truncateSync(file, statSync(file).size - 3 * 4096), /malformed/],
@@ -171,10 +180,10 @@ test('a damaged start changes no event, and gives the folder back', async () => 
 
 test('a file of a newer release is refused by its version', async () => {
   const { dataDir, file } = await written();
-  sql('PRAGMA user_version = 2')(file);
+  sql('PRAGMA user_version = 3')(file);
   const starting = openWorld({ dataDir });
   await expect(starting).rejects.toBeInstanceOf(JournalTooNewError);
-  await expect(starting).rejects.toThrow(/schema version 2, and this release knows 1/);
+  await expect(starting).rejects.toThrow(/schema version 3, and this release knows 2/);
 });
 
 test('an undamaged file opens, with all that was told durable', async () => {

@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
 import { callEnd, callFacts, pendingPrice, savedPrice } from '../events/ledger-event.ts';
+import { CallTable } from './call-table.ts';
 import { checkIdentity } from './check-identity.ts';
 import { DoneCalls } from './done-calls.ts';
 import type { AgentState, Hold, KeyState, PeriodSum } from './state.ts';
@@ -180,8 +181,8 @@ function toState(snapshot: AgentSnapshot): AgentState {
     expiredNanoUsd: BigInt(snapshot.expiredNanoUsd),
     movedInNanoUsd: BigInt(snapshot.movedInNanoUsd),
     movedOutNanoUsd: BigInt(snapshot.movedOutNanoUsd),
-    leases: toMap(snapshot.leases),
-    holds: toMap(snapshot.holds.map((hold) => [hold.callId, toHold(hold)])),
+    leases: new CallTable(snapshot.leases),
+    holds: new CallTable(snapshot.holds.map((hold) => [hold.callId, toHold(hold)])),
     done: new DoneCalls(
       snapshot.done.map(([callId, nonce, charged, settledAtMs]) => [
         callId,

@@ -50,8 +50,11 @@ export function applyReserved(agent: AgentState, event: LedgerEventOf<'reserved'
 
 /** Also forgets slots that have lapsed, which is what bounds their number. */
 function takeSlot(agent: AgentState, event: LedgerEventOf<'reserved'>): void {
-  for (const [callId, endsAtMs] of agent.leases) if (endsAtMs <= event.atMs) agent.leases.delete(callId);
-  if (event.leaseEndsAtMs !== null) agent.leases.set(event.callId, event.leaseEndsAtMs);
+  const { leases } = agent;
+  if (leases.values().some((endsAtMs) => endsAtMs <= event.atMs)) {
+    for (const [callId, endsAtMs] of leases) if (endsAtMs <= event.atMs) leases.delete(callId);
+  }
+  if (event.leaseEndsAtMs !== null) leases.set(event.callId, event.leaseEndsAtMs);
 }
 
 export function applyRenewed(agent: AgentState, event: LedgerEventOf<'renewed'>): void {

@@ -1,3 +1,4 @@
+import { CallTable } from './call-table.ts';
 import { DoneCalls } from './done-calls.ts';
 import type { AgentState, LedgerState } from './state.ts';
 
@@ -19,8 +20,8 @@ export function newAgent(agentId: number, name: string, createdAtMs: number): Ag
     movedInNanoUsd: 0n,
     movedOutNanoUsd: 0n,
     startsTatUs: 0,
-    leases: new Map(),
-    holds: new Map(),
+    leases: new CallTable(),
+    holds: new CallTable(),
     done: new DoneCalls(),
     keys: new Map(),
     chargedToday: { periodStartMs: 0, nanoUsd: 0n },

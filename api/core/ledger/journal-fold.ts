@@ -10,6 +10,7 @@ import { addAgent, emptyLedger } from './empty-ledger.ts';
 import type { AgentRow, EndedCall, Journal, JournalHead, JournalRow } from './journal.ts';
 import { JournalDamagedError, JournalError } from './journal-errors.ts';
 import { nextTurn } from './journal-wait.ts';
+import { unpackEvents } from './packed-events.ts';
 import type { AgentState, LedgerState } from './state.ts';
 
 export interface Folded {
@@ -119,8 +120,8 @@ function foldRow(file: string, row: JournalRow, folded: Folded): void {
 }
 
 function readRecords(row: JournalRow): unknown[] {
-  const records: unknown = JSON.parse(row.events);
-  if (!Array.isArray(records) || records.length !== row.lastSeq - row.firstSeq + 1) {
+  const records = unpackEvents(row.events);
+  if (records.length !== row.lastSeq - row.firstSeq + 1) {
     throw new Error('it does not hold as many events as it says');
   }
   return records;

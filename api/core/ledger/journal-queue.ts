@@ -10,6 +10,7 @@ import {
 } from '../limits.ts';
 import type { AgentRow, EndedCall, JournalBatch } from './journal.ts';
 import type { Durability } from './ledger.ts';
+import { packEvents } from './packed-events.ts';
 
 export interface JournalQueueOptions {
   clock: Clock;
@@ -202,7 +203,7 @@ function toJournalBatch(batch: Batch): JournalBatch {
     firstSeq,
     lastSeq: firstSeq + events.length - 1,
     atMs,
-    events: events.length === 0 ? '' : JSON.stringify(events),
+    events: events.length === 0 ? '' : packEvents(events),
     ended: ended.length === 0 ? '' : JSON.stringify(ended),
     calls,
     agents,

@@ -49,7 +49,7 @@ export interface JournalBatch {
   /** With no events: the last seq before, so `firstSeq - 1`. */
   lastSeq: number;
   atMs: number;
-  /** A JSON array of events. */
+  /** See `packEvents`. */
   events: string;
   /** A JSON array, see `EndedCall`. */
   ended: string;

@@ -47,9 +47,13 @@ export const sumSince = (sum: PeriodSum, startsAtMs: number): NanoUsd =>
 
 /** A charge books in the period in which it is settled, even if its call started in the one before. */
 export function bookCharge(key: KeyState, chargedNanoUsd: NanoUsd, atMs: number): void {
-  addToPeriod(key.spent.day, startOfDayMs(atMs), chargedNanoUsd);
-  addToPeriod(key.spent.week, startOfWeekMs(atMs), chargedNanoUsd);
-  addToPeriod(key.spent.month, startOfMonthMs(atMs), chargedNanoUsd);
+  const { day, week, month } = key.spent;
+  const todayMs = startOfDayMs(atMs);
+  // Weeks and months begin with a day, and a calendar is dear to ask.
+  const isNewDay = day.periodStartMs < todayMs;
+  addToPeriod(day, todayMs, chargedNanoUsd);
+  addToPeriod(week, isNewDay ? startOfWeekMs(atMs) : week.periodStartMs, chargedNanoUsd);
+  addToPeriod(month, isNewDay ? startOfMonthMs(atMs) : month.periodStartMs, chargedNanoUsd);
 }
 
 export function addToPeriod(sum: PeriodSum, startsAtMs: number, nanoUsd: NanoUsd): void {

@@ -4,7 +4,7 @@ import { JournalDamagedError, JournalTooNewError } from './journal-errors.ts';
 
 /** "FARE" in the file's header: `file` and a restore can tell what it is. */
 const APPLICATION_ID = 0x46415245;
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 const OBJECTS = ['ledger', 'journal', 'agents', 'calls', 'calls_by_agent', 'calls_by_key', 'usage_days'];
 

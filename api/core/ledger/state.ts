@@ -1,6 +1,7 @@
 import type { CallEnd, CallFacts, KeyLimit, PendingPrice, SavedPrice } from '../events/ledger-event.ts';
 import type { CallId } from '../ids.ts';
 import type { NanoUsd } from '../money.ts';
+import type { CallTable } from './call-table.ts';
 import type { DoneCalls } from './done-calls.ts';
 
 /** Everything the ledger knows. Changed only by `apply`. */
@@ -40,8 +41,8 @@ export interface AgentState {
   /** GCRA: the theoretical arrival time of the next start, in microseconds, so that any rate is a whole number. */
   startsTatUs: number;
   /** Slots of running calls and when each frees itself. A lapsed lease says nothing about the hold. */
-  leases: Map<CallId, number>;
-  holds: Map<CallId, Hold>;
+  leases: CallTable<number>;
+  holds: CallTable<Hold>;
   /** Ended calls of the last hour (and up to a minute more), so that a repeated command is answered as it was. */
   done: DoneCalls;
   keys: Map<number, KeyState>;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { callEnd, callFacts, pendingPrice, savedPrice } from '../../events/ledger-event.ts';
+import { CallTable } from '../call-table.ts';
 import { newAgent } from '../empty-ledger.ts';
 import type { AgentState, AgentStatus, Hold, KeyState, Lot, PeriodSum } from '../state.ts';
 
@@ -47,7 +48,7 @@ export function toAgentState(
   state.startsTatUs = Number(field('tat_us'));
   state.chargedToday = toPeriodSum(agent.get('charged_day'));
   state.mcpKeysMadeAtMs = (agent.get('mcp_keys') ?? '').split(' ').filter(Boolean).map(Number);
-  state.leases = new Map(slots);
+  state.leases = new CallTable(slots);
   // A hash keeps no order.
   const open = [...holds.keys()].filter((name) => !name.includes(':')).map((name) => toHold(name, holds));
   open.sort((a, b) => a.startedAtMs - b.startedAtMs || a.callId - b.callId);

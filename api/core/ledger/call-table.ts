@@ -1,0 +1,65 @@
+import type { CallId } from '../ids.ts';
+
+/**
+ * What an agent's open calls have, by their ids, in the order in which they came: few at a time, thousands a second.
+ *
+ * Not a `Map`: that copies itself into a new table every few deletions, and its old tables, once V8 counts them as
+ * long-lived, keep whole calls alive that are over. An agent has too few open calls to miss its index.
+ */
+export class CallTable<T> implements Iterable<[CallId, T]> {
+  readonly #ids: CallId[] = [];
+  readonly #values: T[] = [];
+
+  constructor(entries: Iterable<readonly [CallId, T]> = []) {
+    for (const [callId, value] of entries) this.set(callId, value);
+  }
+
+  get size(): number {
+    return this.#ids.length;
+  }
+
+  has(callId: CallId): boolean {
+    return this.#ids.includes(callId);
+  }
+
+  get(callId: CallId): T | undefined {
+    const place = this.#ids.indexOf(callId);
+    return place < 0 ? undefined : this.#values[place];
+  }
+
+  set(callId: CallId, value: T): void {
+    const place = this.#ids.indexOf(callId);
+    if (place < 0) {
+      this.#ids.push(callId);
+      this.#values.push(value);
+    } else this.#values[place] = value;
+  }
+
+  delete(callId: CallId): void {
+    const place = this.#ids.indexOf(callId);
+    if (place < 0) return;
+    this.#ids.copyWithin(place, place + 1).pop();
+    this.#values.copyWithin(place, place + 1).pop();
+  }
+
+  clear(): void {
+    this.#ids.length = 0;
+    this.#values.length = 0;
+  }
+
+  /** Not to be changed. */
+  keys(): readonly CallId[] {
+    return this.#ids;
+  }
+
+  /** Not to be changed, and no longer what it was once a call comes or goes. */
+  values(): readonly T[] {
+    return this.#values;
+  }
+
+  /** Those that are here now; calls may come and go meanwhile. */
+  *[Symbol.iterator](): Generator<[CallId, T]> {
+    const values = this.#values.slice();
+    for (const [place, callId] of this.#ids.slice().entries()) yield [callId, values[place] as T];
+  }
+}

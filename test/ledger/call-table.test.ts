@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { CallTable } from '#core/ledger/call-table.ts';
+import { createDraw } from './history/random.ts';
+
+test('a table of open calls answers like a Map, whatever comes and goes', () => {
+  const random = createDraw(7);
+  const table = new CallTable<string>();
+  const map = new Map<number, string>();
+  for (let step = 0; step < 5_000; step++) {
+    const callId = random(20);
+    if (random(2) === 0) {
+      table.set(callId, `${step}`);
+      map.set(callId, `${step}`);
+    } else {
+      table.delete(callId);
+      map.delete(callId);
+    }
+    expect([...table]).toEqual([...map]);
+    expect([table.size, [...table.keys()], [...table.values()]]).toEqual([
+      map.size,
+      [...map.keys()],
+      [...map.values()],
+    ]);
+    expect([table.has(callId), table.get(callId)]).toEqual([map.has(callId), map.get(callId)]);
+  }
+  table.clear();
+  expect([table.size, [...table]]).toEqual([0, []]);
+});
+
+test('calls may be taken off while they are looked through', () => {
+  const table = new CallTable([1, 2, 3, 4].map((callId): [number, string] => [callId, `call ${callId}`]));
+  const seen: number[] = [];
+  for (const [callId] of table) {
+    seen.push(callId);
+    table.delete(callId);
+  }
+  expect([seen, table.size]).toEqual([[1, 2, 3, 4], 0]);
+});

@@ -1,0 +1,109 @@
+import { expect, test } from 'vitest';
+import { decodeLedgerEvent, type LedgerEvent, type LedgerEventOf } from '#core/events/ledger-event.ts';
+import { packEvents, unpackEvents } from '#core/ledger/packed-events.ts';
+import { callIdAt, day, START_MS } from './case.ts';
+import { callEnd, callFacts, savedPrice } from './commands.ts';
+import { createDraw, type Draw } from './history/random.ts';
+
+const reserved = (version: number, changes: Partial<LedgerEventOf<'reserved'>> = {}): LedgerEvent => ({
+  v: 1,
+  type: 'reserved',
+  agentId: 1,
+  version,
+  atMs: START_MS,
+  callId: callIdAt(START_MS, version),
+  nonce: 'process-1',
+  keyId: 7,
+  kind: 'text',
+  nanoUsd: '30',
+  allocations: [
+    { expiresAtMs: day(1), nanoUsd: '10' },
+    { expiresAtMs: day(2), nanoUsd: '20' },
+  ],
+  leaseEndsAtMs: START_MS + 90_000,
+  startsTatUs: START_MS * 1_000,
+  timeLimitMs: 780_000,
+  call: callFacts,
+  price: savedPrice,
+  ...changes,
+});
+
+const settled = (version: number, changes: Partial<LedgerEventOf<'settled'>> = {}): LedgerEvent => ({
+  v: 1,
+  type: 'settled',
+  agentId: 1,
+  version,
+  atMs: START_MS,
+  callId: callIdAt(START_MS, version),
+  chargedNanoUsd: '12',
+  overrunNanoUsd: '0',
+  end: callEnd,
+  ...changes,
+});
+
+/** Each differs from the plain hold in one field that calls mostly share. */
+const unlike: LedgerEvent[] = [
+  reserved(1, { nonce: 'process-2' }),
+  reserved(1, { kind: 'image' }),
+  reserved(1, { kind: 'video', leaseEndsAtMs: null }),
+  reserved(1, { timeLimitMs: 1_800_000 }),
+  ...Object.keys(callFacts).map((field) =>
+    reserved(1, { call: { ...callFacts, [field]: field === 'stream' ? !callFacts.stream : 'another' } }),
+  ),
+  ...['providerId', 'promptAtto', 'completionAtto', 'cacheReadAtto', 'cacheWriteAtto'].map((field) =>
+    reserved(1, { price: { ...savedPrice, [field]: '77' } }),
+  ),
+  ...['reasoningAtto', 'requestAtto', 'factorPpm'].map((field) =>
+    reserved(1, { price: { ...savedPrice, [field]: '77' } }),
+  ),
+  reserved(1, {
+    price: {
+      ...savedPrice,
+      longPrompts: [{ overTokens: 9, promptAtto: '1', completionAtto: '2', cacheReadAtto: '3' }],
+    },
+  }),
+];
+
+const others: LedgerEvent[] = [
+  { v: 1, type: 'granted', agentId: 2, version: 1, atMs: 5, grantId: 'g', expiresAtMs: 6, nanoUsd: '7' },
+  { v: 1, type: 'renewed', agentId: 2, version: 2, atMs: 5, callId: 8, generationId: 'gen-1' },
+];
+
+const any = (random: Draw): LedgerEvent => {
+  const version = 1 + random(1_000);
+  const tokens = { prompt: random(9), completion: random(9), reasoning: null, cached: 0, cacheWritten: 1 };
+  const all = [
+    ...unlike,
+    ...others,
+    reserved(version, { price: { ...savedPrice, promptEstimateTokens: random(9) } }),
+    settled(version, { overrunNanoUsd: String(random(99)), end: { ...callEnd, tokens } }),
+    settled(version, {
+      end: { ...callEnd, outcome: 'failed', httpStatus: 502, errorCode: 'provider_error' },
+    }),
+  ];
+  return all[random(all.length)] ?? settled(version);
+};
+
+test('whatever is packed together comes out again as it was, and as events', () => {
+  const random = createDraw(20_261_122);
+  for (let batch = 0; batch < 300; batch++) {
+    const events = Array.from({ length: random(60) }, () => any(random));
+    const unpacked = unpackEvents(packEvents(events));
+    expect(unpacked).toEqual(events);
+    expect(unpacked.map(decodeLedgerEvent)).toEqual(events);
+  }
+});
+
+test.each(unlike)('a hold that differs in one field from its neighbour keeps it: %#', (event) => {
+  const events = [reserved(1), event, reserved(2)];
+  expect(unpackEvents(packEvents(events))).toEqual(events);
+});
+
+test('calls that are alike take less than a third of the bytes that their events would', () => {
+  const events = Array.from({ length: 30 }, (_, i) => [reserved(i + 1), settled(i + 1)]).flat();
+  expect(packEvents(events).length).toBeLessThan(JSON.stringify(events).length / 3);
+});
+
+test('nothing packs to nothing', () => {
+  expect(unpackEvents(packEvents([]))).toEqual([]);
+});
