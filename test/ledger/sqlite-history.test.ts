@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
+import { CALLS } from '#core/calls/sqlite-call-history.ts';
 import { DAY_MS } from '#core/clock.ts';
 import { PROJECTION_ROWS, SNAPSHOT_MS } from '#core/limits.ts';
 import { callIdAt, charged, does, ok, type Row } from './case.ts';
@@ -89,14 +90,16 @@ test('a page reads an index, whatever the table holds', async () => {
   const db = new DatabaseSync(join(world.dataDir, 'ledger.sqlite'), { readOnly: true });
   const plan = (where: string) =>
     db
-      .prepare(`EXPLAIN QUERY PLAN SELECT * FROM calls WHERE ${where} ORDER BY call_id DESC LIMIT 5`)
+      .prepare(`EXPLAIN QUERY PLAN ${CALLS} WHERE ${where} ORDER BY call_id DESC LIMIT 5`)
       .all()
       .map((row) => row.detail);
   expect(plan('agent_id = 1 AND call_id < 9')).toEqual([
     'SEARCH calls USING INDEX calls_by_agent (agent_id=? AND call_id<?)',
+    'SEARCH call_kinds USING INTEGER PRIMARY KEY (rowid=?)',
   ]);
   expect(plan('agent_id = 1 AND key_id = 2 AND call_id < 9')).toEqual([
     'SEARCH calls USING INDEX calls_by_key (agent_id=? AND key_id=? AND call_id<?)',
+    'SEARCH call_kinds USING INTEGER PRIMARY KEY (rowid=?)',
   ]);
   db.close();
 });

@@ -1,8 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { DAY_MS } from '../clock.ts';
+import type { CallFacts } from '../events/ledger-event.ts';
+import type { NanoUsd } from '../money.ts';
 import type { CallRecord } from './call-record.ts';
 
-/** A call in the order of the table's columns; amounts in decimal digits. */
+/** A call in the order of the table's columns, but that in the place of its kind's id stands the kind, see `printKind`. */
 export type CallRow = (string | number | null)[];
 
 /** The table keeps days as their number since 1970. */
@@ -10,27 +12,48 @@ export const dayNumber = (day: string): number => Date.parse(`${day}T00:00:00Z`)
 export const dayText = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
 
 /**
- * Calls as they cross from thread to thread, for `parseCallRows`; empty for none. As one text: twenty values a call,
- * copied one by one, cost four times as much.
+ * Calls as they cross from thread to thread, for `parseCallRows`; empty for none. As one text: values that are copied
+ * one by one cost four times as much. Kinds are written once.
  */
-export const printCallRows = (records: readonly CallRecord[]): string =>
-  records.length === 0 ? '' : JSON.stringify(records.map(toCallRow));
+export function printCallRows(records: readonly CallRecord[]): string {
+  if (records.length === 0) return '';
+  const kinds: string[] = [];
+  const facts: CallFacts[] = [];
+  const rows = records.map((record) => {
+    let place = facts.findIndex((known) => isSameKind(known, record.call));
+    if (place < 0) {
+      place = facts.push(record.call) - 1;
+      kinds.push(printKind(record.call));
+    }
+    return toCallRow(record, place);
+  });
+  return JSON.stringify({ kinds, rows });
+}
 
 /** What `printCallRows` of this very process wrote, so its shape needs no check. */
-export const parseCallRows = (text: string): CallRow[] => (text === '' ? [] : JSON.parse(text));
+export function parseCallRows(text: string): CallRow[] {
+  if (text === '') return [];
+  const { kinds, rows } = JSON.parse(text) as { kinds: string[]; rows: CallRow[] };
+  for (const row of rows) row[KIND] = kinds[Number(row[KIND])] ?? null;
+  return rows;
+}
 
-function toCallRow(record: CallRecord): CallRow {
-  const { key, call, tokens } = record;
+const isSameKind = (a: CallFacts, b: CallFacts): boolean =>
+  a.model === b.model && a.modelName === b.modelName && a.endpoint === b.endpoint && a.stream === b.stream;
+
+/** All calls of a kind have the same text. */
+const printKind = ({ model, modelName, endpoint, stream }: CallFacts): string =>
+  JSON.stringify([model, modelName, endpoint, stream ? 1 : 0]);
+
+function toCallRow(record: CallRecord, kindPlace: number): CallRow {
+  const { key, tokens } = record;
   return [
     record.callId,
     record.agentId,
     key.keyId,
     key.label,
     key.prefix,
-    call.model,
-    call.modelName,
-    call.endpoint,
-    call.stream ? 1 : 0,
+    kindPlace,
     record.startedAtMs,
     record.durationMs,
     record.outcome,
@@ -40,27 +63,31 @@ function toCallRow(record: CallRecord): CallRow {
     tokens.completion,
     tokens.reasoning,
     tokens.cached,
-    String(record.reservedNanoUsd),
-    String(record.chargedNanoUsd),
+    amountCell(record.reservedNanoUsd),
+    amountCell(record.chargedNanoUsd),
   ];
 }
 
-const COLUMNS = 20;
+/** Text only where a number would not be exact: SQLite turns each text into a number again. */
+const amountCell = (nanoUsd: NanoUsd): number | string =>
+  nanoUsd <= Number.MAX_SAFE_INTEGER ? Number(nanoUsd) : String(nanoUsd);
+
+const COLUMNS = 17;
 const CALL_ID = 0;
 const AGENT_ID = 1;
-const MODEL = 5;
-const MODEL_NAME = 6;
-const STARTED_AT_MS = 9;
-const OUTCOME = 11;
-const PROMPT_TOKENS = 14;
-const COMPLETION_TOKENS = 15;
-const CHARGED = 19;
+const KIND = 5;
+const STARTED_AT_MS = 6;
+const OUTCOME = 8;
+const PROMPT_TOKENS = 11;
+const COMPLETION_TOKENS = 12;
+const CHARGED = 16;
 
 /**
  * Writes calls and adds them to their agents' usage; to be called inside a transaction, once for each row. A call
  * counts in the usage once its cost is known, so a `pending` row counts when it comes again as settled.
  */
 export function createCallWriter(db: DatabaseSync): (rows: CallRow[]) => void {
+  const putKinds = createKindWriter(db);
   const putCall = db.prepare(`
     INSERT INTO calls VALUES (${Array(COLUMNS).fill('?').join(', ')})
     ON CONFLICT (call_id, agent_id) DO UPDATE SET
@@ -76,10 +103,49 @@ export function createCallWriter(db: DatabaseSync): (rows: CallRow[]) => void {
   return (rows) => {
     // In the order of the indexes, so that one page is changed once.
     rows.sort((a, b) => Number(a[AGENT_ID]) - Number(b[AGENT_ID]) || Number(a[CALL_ID]) - Number(b[CALL_ID]));
-    for (const row of rows) putCall.run(...row);
-    for (const { agentId, day, model, modelName, calls, tokens, charged } of usageOf(rows))
+    const kinds = putKinds(rows);
+    for (const { agentId, day, model, modelName, calls, tokens, charged } of usageOf(rows, kinds))
       addUsage.run(agentId, day, model, modelName, calls, tokens, charged);
+    for (const row of rows) {
+      row[KIND] = kindOf(row, kinds).kindId;
+      putCall.run(...row);
+    }
   };
+}
+
+interface Kind {
+  kindId: number;
+  model: string;
+  modelName: string;
+}
+
+/** By its newest call a kind is dropped when all its calls are. */
+function createKindWriter(db: DatabaseSync): (rows: readonly CallRow[]) => ReadonlyMap<string, Kind> {
+  const putKind = db.prepare(`
+    INSERT INTO call_kinds (newest_call_id, model, model_name, endpoint, stream) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (model, model_name, endpoint, stream) DO UPDATE SET
+      newest_call_id = max(newest_call_id, excluded.newest_call_id)
+    RETURNING kind_id`);
+  return (rows) => {
+    const newest = new Map<string, number>();
+    for (const row of rows) {
+      const kind = String(row[KIND]);
+      newest.set(kind, Math.max(newest.get(kind) ?? 0, Number(row[CALL_ID])));
+    }
+    const kinds = new Map<string, Kind>();
+    for (const [text, newestCallId] of newest) {
+      const [model, modelName, endpoint, stream]: [string, string, string, number] = JSON.parse(text);
+      const kindId = Number(putKind.get(newestCallId, model, modelName, endpoint, stream)?.kind_id);
+      kinds.set(text, { kindId, model, modelName });
+    }
+    return kinds;
+  };
+}
+
+function kindOf(row: CallRow, kinds: ReadonlyMap<string, Kind>): Kind {
+  const kind = kinds.get(String(row[KIND]));
+  if (kind === undefined) throw new Error('a call of no kind');
+  return kind;
 }
 
 interface Usage {
@@ -93,22 +159,22 @@ interface Usage {
 }
 
 /** Summed first: a statement for each call would cost as much again as its row. `rows` in the order of agents. */
-function usageOf(rows: readonly CallRow[]): Usage[] {
+function usageOf(rows: readonly CallRow[], kinds: ReadonlyMap<string, Kind>): Usage[] {
   const sums: Usage[] = [];
   let ofAgent: Usage[] = [];
   for (const row of rows) {
     if (row[OUTCOME] === 'pending') continue;
     const agentId = Number(row[AGENT_ID]);
     const day = Math.floor(Number(row[STARTED_AT_MS]) / DAY_MS);
-    const model = String(row[MODEL]);
+    const { model, modelName } = kindOf(row, kinds);
     if (ofAgent[0]?.agentId !== agentId) ofAgent = [];
     let sum = ofAgent.find((other) => other.day === day && other.model === model);
     if (sum === undefined) {
-      sum = { agentId, day, model, modelName: '', calls: 0, tokens: 0, charged: 0n };
+      sum = { agentId, day, model, modelName, calls: 0, tokens: 0, charged: 0n };
       ofAgent.push(sum);
       sums.push(sum);
     }
-    sum.modelName = String(row[MODEL_NAME]);
+    sum.modelName = modelName;
     sum.calls += 1;
     sum.tokens += Number(row[PROMPT_TOKENS]) + Number(row[COMPLETION_TOKENS]);
     sum.charged += BigInt(row[CHARGED] ?? 0);

@@ -14,6 +14,7 @@ export function createPruner(db: DatabaseSync): (bounds: PruneBounds) => number 
   const dropCalls = db.prepare(`
     DELETE FROM calls WHERE (call_id, agent_id) IN
       (SELECT call_id, agent_id FROM calls WHERE call_id < ? ORDER BY call_id LIMIT ${PRUNE_ROWS})`);
+  const dropKinds = db.prepare('DELETE FROM call_kinds WHERE newest_call_id < ?');
   const dropUsage = db.prepare('DELETE FROM usage_days WHERE agent_id = ? AND day < ?');
 
   function pruneJournal(beforeMs: number): number {
@@ -25,12 +26,18 @@ export function createPruner(db: DatabaseSync): (bounds: PruneBounds) => number 
     return Number(dropJournal.run(lastSeq).changes);
   }
 
+  function pruneCalls(beforeCallId: number): number {
+    const dropped = Number(dropCalls.run(beforeCallId).changes);
+    if (dropped === 0) dropKinds.run(beforeCallId);
+    return dropped;
+  }
+
   return (bounds) => {
     switch (bounds.kind) {
       case 'journal':
         return pruneJournal(bounds.beforeMs);
       case 'calls':
-        return Number(dropCalls.run(bounds.beforeCallId).changes);
+        return pruneCalls(bounds.beforeCallId);
       case 'usage': {
         const day = dayNumber(bounds.beforeDay);
         let dropped = 0;

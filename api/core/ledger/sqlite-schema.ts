@@ -6,14 +6,23 @@ import { JournalDamagedError, JournalTooNewError } from './journal-errors.ts';
 const APPLICATION_ID = 0x46415245;
 export const SCHEMA_VERSION = 2;
 
-const OBJECTS = ['ledger', 'journal', 'agents', 'calls', 'calls_by_agent', 'calls_by_key', 'usage_days'];
+const OBJECTS = [
+  'ledger',
+  'journal',
+  'agents',
+  'calls',
+  'call_kinds',
+  'calls_by_agent',
+  'calls_by_key',
+  'usage_days',
+];
 
 /**
  * One row a batch, not one an event: a third of the CPU. `ended` stands before `events`, so that reading it does
  * not walk through the pages of a long text.
  *
  * The calls' key starts with the call's id, which grows with time: rows are added at the end and dropped at the
- * front. Two agents may have drawn the same id in an import.
+ * front. Two agents may have drawn the same id in an import. What thousands of calls share is a row of `call_kinds`.
  */
 const SCHEMA = `
 CREATE TABLE ledger (
@@ -42,10 +51,7 @@ CREATE TABLE calls (
   key_id INTEGER NOT NULL,
   key_label TEXT NOT NULL,
   key_prefix TEXT NOT NULL,
-  model TEXT NOT NULL,
-  model_name TEXT NOT NULL,
-  endpoint TEXT NOT NULL,
-  stream INTEGER NOT NULL,
+  kind_id INTEGER NOT NULL,
   started_at_ms INTEGER NOT NULL,
   duration_ms INTEGER NOT NULL,
   outcome TEXT NOT NULL,
@@ -59,6 +65,15 @@ CREATE TABLE calls (
   charged_nano_usd INTEGER NOT NULL,
   PRIMARY KEY (call_id, agent_id)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE call_kinds (
+  kind_id INTEGER PRIMARY KEY,
+  newest_call_id INTEGER NOT NULL,
+  model TEXT NOT NULL,
+  model_name TEXT NOT NULL,
+  endpoint TEXT NOT NULL,
+  stream INTEGER NOT NULL,
+  UNIQUE (model, model_name, endpoint, stream)
+) STRICT;
 CREATE INDEX calls_by_agent ON calls (agent_id, call_id);
 CREATE INDEX calls_by_key ON calls (agent_id, key_id, call_id);
 CREATE TABLE usage_days (
