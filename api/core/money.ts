@@ -28,12 +28,19 @@ function parseDecimal(text: string, digits: number, rounding: Rounding): bigint 
   if (Math.abs(exponent) > EXPONENT_MAX) return null;
   const scale = digits + exponent - fraction.length;
   const value = BigInt(whole + fraction);
-  if (scale >= 0) return value * 10n ** BigInt(scale);
-  const divisor = 10n ** BigInt(-scale);
+  if (scale >= 0) return value * powerOfTen(scale);
+  const divisor = powerOfTen(-scale);
   const quotient = value / divisor;
   if (value % divisor === 0n) return quotient;
   return rounding === 'up' ? quotient + 1n : null;
 }
+
+/** Kept, because raising a `BigInt` costs more than all else in reading a price. */
+const POWERS_OF_TEN = Array.from(
+  { length: DECIMAL_CHARS_MAX + EXPONENT_MAX },
+  (_, power) => 10n ** BigInt(power),
+);
+const powerOfTen = (power: number): bigint => POWERS_OF_TEN[power] ?? 10n ** BigInt(power);
 
 /** Dollars as a decimal text (`"12.5"`, `1e-7`) to nano-dollars; more than nine decimals is `null`, never rounded. */
 export const parseNanoUsd = (text: string): NanoUsd | null => parseDecimal(text, NANO_DIGITS, 'exact');
@@ -65,12 +72,15 @@ export function formatAttoUsd(atto: AttoUsd): string {
 }
 
 function formatDecimal(value: bigint, digits: number): string {
-  const negative = value < 0n;
-  const text = (negative ? -value : value).toString().padStart(digits + 1, '0');
-  const whole = text.slice(0, -digits);
-  const fraction = text.slice(-digits).replace(/0+$/, '');
-  return `${negative ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
+  if (value < 0n) return `-${formatDecimal(-value, digits)}`;
+  const text = value.toString().padStart(digits + 1, '0');
+  const point = text.length - digits;
+  let end = text.length;
+  while (end > point && text.charCodeAt(end - 1) === ZERO) end--;
+  return end === point ? text.slice(0, point) : `${text.slice(0, point)}.${text.slice(point, end)}`;
 }
+
+const ZERO = 0x30;
 
 /**
  * The operator's margin, or any other factor, as parts per million, so that `price × factor` stays an integer.

@@ -178,8 +178,27 @@ function findMember(object: JsonObject, key: string): JsonMember | undefined {
   return undefined;
 }
 
-/** JSON text to put in a member's place; `null` drops the member. Keys the object lacks are added at its end. */
-export type MemberChanges = ReadonlyMap<string, string | Buffer | null>;
+/**
+ * JSON text to put in a member's place; `null` drops the member. Keys the object lacks are added at its end. A short
+ * list: a `Map` would first look for each key of a body in the table of all strings.
+ */
+export class MemberChanges {
+  readonly keys: string[] = [];
+  readonly values: (string | Buffer | null)[] = [];
+
+  constructor(changes: readonly (readonly [key: string, value: string | Buffer | null])[] = []) {
+    for (const [key, value] of changes) this.set(key, value);
+  }
+
+  set(key: string, value: string | Buffer | null): void {
+    const place = this.keys.indexOf(key);
+    if (place >= 0) this.values[place] = value;
+    else {
+      this.keys.push(key);
+      this.values.push(value);
+    }
+  }
+}
 
 /**
  * The same object with some members replaced, dropped or added; runs of untouched members are copied as sent. The
@@ -187,19 +206,21 @@ export type MemberChanges = ReadonlyMap<string, string | Buffer | null>;
  */
 export function rebuildJsonObject(object: JsonObject, changes: MemberChanges): Buffer {
   const { bytes, members } = object;
+  const { keys, values } = changes;
   const out = Buffer.allocUnsafe(bytes.length + bytesOfChangesMax(changes));
   let at = out.writeUInt8(OPEN_BRACE, 0);
   let runStartsAt = -1;
   let runEndsAt = -1;
   for (const member of members) {
-    const change = changes.get(member.key);
-    if (change === undefined) {
+    const place = keys.indexOf(member.key);
+    if (place < 0) {
       if (runStartsAt < 0) runStartsAt = member.startsAt;
       runEndsAt = member.endsAt;
       continue;
     }
     if (runStartsAt >= 0) at = copyRun(out, at, bytes, runStartsAt, runEndsAt);
     runStartsAt = -1;
+    const change = values[place] ?? null;
     // Of a key that stands twice one reader takes the first, another the last: with a change, one is left.
     if (change !== null && findMember(object, member.key) === member) {
       at = writeMember(out, at, member.key, change);
@@ -207,7 +228,9 @@ export function rebuildJsonObject(object: JsonObject, changes: MemberChanges): B
   }
   if (runStartsAt >= 0) at = copyRun(out, at, bytes, runStartsAt, runEndsAt);
 
-  for (const [key, change] of changes) {
+  for (let place = 0; place < keys.length; place++) {
+    const key = keys[place] ?? '';
+    const change = values[place] ?? null;
     if (change !== null && findMember(object, key) === undefined) at = writeMember(out, at, key, change);
   }
   out[at] = CLOSE_BRACE;
@@ -218,11 +241,11 @@ export function rebuildJsonObject(object: JsonObject, changes: MemberChanges): B
 const FRAME_BYTES = 4;
 const UTF8_BYTES_PER_CHAR_MAX = 3;
 
-function bytesOfChangesMax(changes: MemberChanges): number {
+function bytesOfChangesMax({ keys, values }: MemberChanges): number {
   let bytes = 2;
-  for (const [key, change] of changes) {
-    if (change === null) continue;
-    bytes += (key.length + change.length) * UTF8_BYTES_PER_CHAR_MAX + FRAME_BYTES;
+  for (let place = 0; place < keys.length; place++) {
+    const chars = (keys[place]?.length ?? 0) + (values[place]?.length ?? 0);
+    bytes += chars * UTF8_BYTES_PER_CHAR_MAX + FRAME_BYTES;
   }
   return bytes;
 }

@@ -21,7 +21,7 @@ import {
   usageWithoutCost,
 } from './formats/chat-stream.ts';
 import type { Gateway } from './gateway.ts';
-import { memberText, rebuildJsonObject } from './json-object.ts';
+import { MemberChanges, memberText, rebuildJsonObject } from './json-object.ts';
 import { refuseCapacity, refuseReserve } from './refuse-start.ts';
 import { type Attempt, type FailedAttempt, runAttempt } from './run-attempt.ts';
 import { RunningCall } from './running-call.ts';
@@ -182,7 +182,7 @@ function withShownUsage(
   shown: NanoUsd | null,
   { endpoint, model }: Candidate,
 ): Buffer {
-  const changes = new Map<string, string | Buffer | null>();
+  const changes = new MemberChanges();
   if (shown !== null) changes.set('usage', usageWithCost(usageObject, shown));
   else changes.set('usage', usageObject === null ? null : usageWithoutCost(usageObject));
   if (

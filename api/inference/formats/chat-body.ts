@@ -6,6 +6,7 @@ import type { CallPlan, Candidate } from '../call-plan.ts';
 import { contextTokens, modelOutputTokens, reachableOverrides } from '../estimate.ts';
 import {
   type JsonObject,
+  MemberChanges,
   memberBytes,
   memberText,
   rebuildJsonObject,
@@ -19,7 +20,7 @@ import { chatFieldRules } from './chat-fields.ts';
  */
 export function buildChatBody(plan: CallPlan, candidate: Candidate, agentId: number): Buffer {
   const { body } = plan;
-  const changes = new Map<string, string | null>();
+  const changes = new MemberChanges();
   for (const { key } of body.members) {
     if (chatFieldRules.get(key)?.rule === 'drop') changes.set(key, null);
   }
@@ -34,15 +35,13 @@ export function buildChatBody(plan: CallPlan, candidate: Candidate, agentId: num
   return rebuildJsonObject(body, changes);
 }
 
-type Changes = Map<string, string | null>;
-
 const CAP_FIELDS = ['max_tokens', 'max_completion_tokens'] as const;
 
 /**
  * Without a cap of the caller's the model's own is written in, so that no server writes more than was held for.
  * A model without one is bounded by its context.
  */
-function writeOutputCap(plan: CallPlan, candidate: Candidate, changes: Changes): void {
+function writeOutputCap(plan: CallPlan, candidate: Candidate, changes: MemberChanges): void {
   const whole = modelOutputTokens(candidate);
   let capped = false;
   for (const field of CAP_FIELDS) {
@@ -71,7 +70,7 @@ function ownCap(plan: CallPlan, candidate: Candidate, whole: number): number {
 }
 
 /** Usage is always asked for: it is what the call is charged by. */
-function writeStreamOptions(plan: CallPlan, changes: Changes): void {
+function writeStreamOptions(plan: CallPlan, changes: MemberChanges): void {
   if (!plan.stream) {
     changes.set('stream_options', null);
     return;
@@ -82,12 +81,12 @@ function writeStreamOptions(plan: CallPlan, changes: Changes): void {
     'stream_options',
     typeof object === 'string'
       ? '{"include_usage":true}'
-      : rebuildJsonObject(object, new Map([['include_usage', 'true']])).toString(),
+      : rebuildJsonObject(object, new MemberChanges([['include_usage', 'true']])).toString(),
   );
 }
 
 /** Sticky routing and abuse tags are kept per upstream account, which all agents share: each gets its own. */
-function writeCallerTags(body: JsonObject, agentId: number, changes: Changes): void {
+function writeCallerTags(body: JsonObject, agentId: number, changes: MemberChanges): void {
   for (const field of TAG_FIELDS) {
     const text = memberText(body, field);
     // Hashed, because some providers take no more than 64 characters.
@@ -117,7 +116,7 @@ const tags = new Map<number, string>();
 /** Fields of the router's dialect that a plain OpenAI-compatible server refuses or does not know. */
 const ROUTER_FIELDS = ['provider', 'plugins', 'transforms', 'session_id'];
 
-function writePlainDialect(body: JsonObject, candidate: Candidate, changes: Changes): void {
+function writePlainDialect(body: JsonObject, candidate: Candidate, changes: MemberChanges): void {
   changes.set('model', JSON.stringify(candidate.endpoint.upstreamModel));
   for (const field of ROUTER_FIELDS) changes.set(field, null);
   const reasoning = parseMember(body, 'reasoning');
@@ -128,7 +127,12 @@ function writePlainDialect(body: JsonObject, candidate: Candidate, changes: Chan
   }
 }
 
-function writeRouterDialect(plan: CallPlan, candidate: Candidate, agentId: number, changes: Changes): void {
+function writeRouterDialect(
+  plan: CallPlan,
+  candidate: Candidate,
+  agentId: number,
+  changes: MemberChanges,
+): void {
   const id = [candidate.endpoint.upstreamModel, ...candidate.suffixes].join(':');
   changes.set('model', JSON.stringify(id));
   changes.set('user', JSON.stringify(agentTag(agentId)));
@@ -160,7 +164,7 @@ function mergedProviderText(plan: CallPlan, given: Buffer, candidate: Candidate)
   const ceilings = isRecord(provider) && isRecord(provider.max_price) ? provider.max_price : {};
   const maxPrice = maxPriceText(ceilings, plan, candidate);
   if (typeof object === 'string') return `{"max_price":${maxPrice}}`;
-  return rebuildJsonObject(object, new Map([['max_price', maxPrice]])).toString();
+  return rebuildJsonObject(object, new MemberChanges([['max_price', maxPrice]])).toString();
 }
 
 /**

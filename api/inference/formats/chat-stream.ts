@@ -4,6 +4,7 @@ import { formatUsd, type NanoUsd } from '#core/money.ts';
 import { type ApiError, errorTable } from '../../contract/errors.ts';
 import {
   type JsonObject,
+  MemberChanges,
   memberBytes,
   memberText,
   rebuildJsonObject,
@@ -100,7 +101,7 @@ function choicesFail(object: JsonObject): boolean {
 
 /** The event as a caller sees it that carried usage beside text: usage comes last, with its cost, or not at all. */
 export const withoutUsage = (event: Extract<ChatEvent, { kind: 'usage' }>): Buffer =>
-  rebuildJsonObject(event.object, new Map([['usage', null]]));
+  rebuildJsonObject(event.object, new MemberChanges([['usage', null]]));
 
 /** The caller's own name of the model in the place of the provider's. */
 export function withPublicModel(line: Buffer, upstreamModel: string, publicModel: string): Buffer {
@@ -133,7 +134,7 @@ export const usageWithoutCost = (usage: JsonObject): Buffer => withCostText(usag
 const withCostText = (usage: JsonObject, cost: string | null): Buffer =>
   rebuildJsonObject(
     usage,
-    new Map([
+    new MemberChanges([
       ['cost', cost],
       ['cost_details', null],
       ['is_byok', null],
@@ -146,7 +147,7 @@ export function usageChunk(
   usage: Buffer,
   publicModel: string | null,
 ): Buffer {
-  const changes = new Map<string, string | Buffer>([
+  const changes = new MemberChanges([
     ['choices', '[]'],
     ['usage', usage],
   ]);
