@@ -2,9 +2,8 @@ import type { CallFacts, LedgerEvent, LedgerEventOf, SavedPrice } from '../event
 
 /**
  * The events of one commit, as the journal's file holds them. Nearly all are holds and settlements of calls that are
- * much alike: what they share is written once and the rest without names, a fifth of the bytes. Every byte here is
- * written out, checked, copied to the journal's thread and written twice to the disk, which made a sixth of a small
- * call's CPU. All other events stand as they are.
+ * much alike: what they share is written once and the rest without names, a quarter of the bytes. Every byte here is
+ * written out, checked, copied to the journal's thread and written twice to the disk. All other events stand as they are.
  */
 export function packEvents(events: readonly LedgerEvent[]): string {
   const alike: Alike[] = [];
