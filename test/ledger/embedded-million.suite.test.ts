@@ -10,6 +10,7 @@ import { type EmbeddedLedger, openEmbeddedLedger } from '#core/ledger/embedded-l
 import { emptyLedger } from '#core/ledger/empty-ledger.ts';
 import type { EndedCall } from '#core/ledger/journal.ts';
 import { toAgentRow } from '#core/ledger/journal-fold.ts';
+import { packEvents } from '#core/ledger/packed-events.ts';
 import { openSqliteJournal, type SqliteJournal } from '#core/ledger/sqlite-journal.ts';
 import { SNAPSHOT_EVENTS } from '#core/limits.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -46,7 +47,7 @@ function writeHistory(journal: SqliteJournal) {
   function commit(checkpointSeq: number | null): void {
     const { events, ended } = batch;
     const agents = checkpointSeq === null ? [] : Array.from(state.agents.values(), toAgentRow);
-    const texts = { events: JSON.stringify(events), ended: ended.length === 0 ? '' : JSON.stringify(ended) };
+    const texts = { events: packEvents(events), ended: ended.length === 0 ? '' : JSON.stringify(ended) };
     const seqs = { firstSeq: seq + 1, lastSeq: seq + events.length };
     journal.commit({ ...seqs, atMs: clock.now(), ...texts, calls: '', agents, checkpointSeq });
     seq += events.length;

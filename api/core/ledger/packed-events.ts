@@ -19,6 +19,7 @@ export function packEvents(events: readonly LedgerEvent[]): string {
  */
 export function unpackEvents(text: string): unknown[] {
   const { alike, events } = JSON.parse(text) as { alike: Alike[]; events: Packed[] };
+  if (!Array.isArray(alike) || !Array.isArray(events)) throw new Error('it holds no list of events');
   return events.map((event) => {
     if (!Array.isArray(event)) return event;
     switch (event[0]) {
