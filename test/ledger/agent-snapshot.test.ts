@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { AgentSnapshotError, deserializeAgent, serializeAgent } from '#core/ledger/agent-snapshot.ts';
 import { addAgent, emptyLedger } from '#core/ledger/empty-ledger.ts';
@@ -105,6 +106,16 @@ describe('the snapshot of an agent', () => {
       expect(() => deserializeAgent(other)).toThrow(AgentSnapshotError);
     }
   });
+
+  test.each(['holds', 'leases', 'keys'])(
+    'is refused when one of its %s stands in it twice, though its checksum is right',
+    (list) => {
+      const { v, agent: whole } = JSON.parse(serializeAgent(agent));
+      const twice = { ...whole, [list]: [...whole[list], whole[list][0]] };
+      const text = JSON.stringify({ v, crc32: crc32(JSON.stringify(twice)), agent: twice });
+      expect(() => deserializeAgent(text)).toThrow(/twice/);
+    },
+  );
 
   test('is refused when its sums do not add up, though its checksum does', () => {
     const wrong = serializeAgent({ ...agent, grantedNanoUsd: agent.grantedNanoUsd + 1n });

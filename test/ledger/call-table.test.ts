@@ -36,3 +36,13 @@ test('calls may be taken off while they are looked through', () => {
   }
   expect([seen, table.size]).toEqual([[1, 2, 3, 4], 0]);
 });
+
+test('thousands of open calls come and go in well under a second', () => {
+  const callIds = Array.from({ length: 10_000 }, (_, callId) => callId);
+  const startedAtMs = performance.now();
+  const table = new CallTable<string>();
+  for (const callId of callIds) table.set(callId, 'open');
+  for (const callId of callIds) table.delete(callId);
+  expect(table.size).toBe(0);
+  expect(performance.now() - startedAtMs).toBeLessThan(1_000);
+});

@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest';
-import { decodeLedgerEvent, type LedgerEvent, type LedgerEventOf } from '#core/events/ledger-event.ts';
+import {
+  type CallEnd,
+  type CallFacts,
+  decodeLedgerEvent,
+  type LedgerEvent,
+  type LedgerEventOf,
+  type SavedPrice,
+  type TokenCounts,
+} from '#core/events/ledger-event.ts';
 import { packEvents, unpackEvents } from '#core/ledger/packed-events.ts';
 import { callIdAt, day, START_MS } from './case.ts';
 import { callEnd, callFacts, savedPrice } from './commands.ts';
@@ -41,27 +49,47 @@ const settled = (version: number, changes: Partial<LedgerEventOf<'settled'>> = {
   ...changes,
 });
 
+// `Required`: a field that an event is given later does not compile here before it is tried below.
+const everyFact: Required<CallFacts> = { model: 'm', modelName: 'M', endpoint: 'e', stream: false };
+const everyPrice: Required<SavedPrice> = {
+  providerId: 'p',
+  promptAtto: '1',
+  completionAtto: '2',
+  cacheReadAtto: '3',
+  cacheWriteAtto: '4',
+  longPrompts: [{ overTokens: 9, promptAtto: '1', completionAtto: '2', cacheReadAtto: '3' }],
+  reasoningAtto: '5',
+  requestAtto: '6',
+  factorPpm: '7',
+  promptEstimateTokens: 8,
+};
+const everyCount: Required<TokenCounts> = {
+  prompt: 1,
+  completion: 2,
+  reasoning: 3,
+  cached: 4,
+  cacheWritten: 5,
+};
+const everyEnd: Required<CallEnd> = {
+  outcome: 'failed',
+  httpStatus: 502,
+  errorCode: 'provider_error',
+  tokens: everyCount,
+  durationMs: 9,
+};
+
 /** Each differs from the plain hold in one field that calls mostly share. */
 const unlike: LedgerEvent[] = [
   reserved(1, { nonce: 'process-2' }),
   reserved(1, { kind: 'image' }),
   reserved(1, { kind: 'video', leaseEndsAtMs: null }),
   reserved(1, { timeLimitMs: 1_800_000 }),
-  ...Object.keys(callFacts).map((field) =>
-    reserved(1, { call: { ...callFacts, [field]: field === 'stream' ? !callFacts.stream : 'another' } }),
+  ...Object.entries(everyFact).map(([field, value]) =>
+    reserved(1, { call: { ...callFacts, [field]: value } }),
   ),
-  ...['providerId', 'promptAtto', 'completionAtto', 'cacheReadAtto', 'cacheWriteAtto'].map((field) =>
-    reserved(1, { price: { ...savedPrice, [field]: '77' } }),
+  ...Object.entries(everyPrice).map(([field, value]) =>
+    reserved(1, { price: { ...savedPrice, [field]: value } }),
   ),
-  ...['reasoningAtto', 'requestAtto', 'factorPpm'].map((field) =>
-    reserved(1, { price: { ...savedPrice, [field]: '77' } }),
-  ),
-  reserved(1, {
-    price: {
-      ...savedPrice,
-      longPrompts: [{ overTokens: 9, promptAtto: '1', completionAtto: '2', cacheReadAtto: '3' }],
-    },
-  }),
 ];
 
 const others: LedgerEvent[] = [
@@ -96,6 +124,11 @@ test('whatever is packed together comes out again as it was, and as events', () 
 
 test.each(unlike)('a hold that differs in one field from its neighbour keeps it: %#', (event) => {
   const events = [reserved(1), event, reserved(2)];
+  expect(unpackEvents(packEvents(events))).toEqual(events);
+});
+
+test('the end of a call keeps every field that it can have', () => {
+  const events = [settled(1, { end: everyEnd }), settled(2, { overrunNanoUsd: '3' })];
   expect(unpackEvents(packEvents(events))).toEqual(events);
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS } from '#core/clock.ts';
-import { periodOf } from '#core/ledger/periods.ts';
+import { bookCharge, periodOf } from '#core/ledger/periods.ts';
+import type { KeyState } from '#core/ledger/state.ts';
 import { windowStartMs } from './history/oracle-calendar.ts';
 
 const at = (iso: string): number => Date.parse(iso);
@@ -30,4 +31,22 @@ describe('the period of a spending limit', () => {
       });
     }
   });
+});
+
+test('a charge counts in the day, the week and the month in which it is settled, whatever came before', () => {
+  const unspent = () => ({ periodStartMs: 0, nanoUsd: 0n });
+  const spent = { day: unspent(), week: unspent(), month: unspent() };
+  const resets = { day: 'daily', week: 'weekly', month: 'monthly' } as const;
+  const settledAtMs: number[] = [];
+  // From an hour to three weeks apart, so that days, weeks and months are skipped too.
+  for (let step = 1, nowMs = at('2026-11-18T22:00:00Z'); nowMs < at('2029-01-01'); step++) {
+    bookCharge({ spent } as KeyState, 1n, nowMs);
+    settledAtMs.push(nowMs);
+    for (const unit of ['day', 'week', 'month'] as const) {
+      const startsAtMs = windowStartMs(resets[unit], nowMs);
+      const nanoUsd = BigInt(settledAtMs.filter((ms) => ms >= startsAtMs).length);
+      expect(spent[unit]).toEqual({ periodStartMs: startsAtMs, nanoUsd });
+    }
+    nowMs += step % 40 === 0 ? 21 * DAY_MS : ((step * 7) % 50) * HOUR_MS;
+  }
 });

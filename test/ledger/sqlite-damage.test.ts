@@ -139,6 +139,11 @@ const damages: [string, (file: string) => void, RegExp][] = [
     rewrite(8, (events) => events.replace('["reserved",0', '["reserved",1')),
     /seq 8: the row cannot be read .*nothing is at place 1/,
   ],
+  [
+    'a settlement of too many parts',
+    rewrite(7, (events) => events.replace(']]}', ',0,0]]}')),
+    /seq 7: the row cannot be read .*too many or too few parts/,
+  ],
   ['events that nobody packed', rewrite(7, () => '[]'), /seq 7: the row cannot be read .*no list of events/],
   ['events that are no JSON', rewrite(7, () => '{"type":'), /seq 7: the row cannot be read/],
   ['a page of noise in the journal', noiseAt('["reserved",0'), /malformed|checksum|missing|ends before/],

@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { CALLS } from '#core/calls/sqlite-call-history.ts';
 import { DAY_MS } from '#core/clock.ts';
+import type { Settle } from '#core/ledger/command.ts';
 import { PROJECTION_ROWS, SNAPSHOT_MS } from '#core/limits.ts';
 import { callIdAt, charged, does, ok, type Row } from './case.ts';
 import {
@@ -53,6 +54,28 @@ test('an ended call shows every field of its record, at once', async () => {
   ]);
   expect(await world.ledger.history.find(callId ?? 0)).toEqual((await list(world, {}))[0]);
   expect(await world.ledger.history.find(1)).toBeNull();
+});
+
+test('calls that were written together keep what each was a call of', async () => {
+  const world = await openWorld();
+  await run(world, ...agentWith(100n));
+  const facts = [
+    callFacts,
+    { ...callFacts, model: 'another/model' },
+    { ...callFacts, modelName: 'Another' },
+    { ...callFacts, endpoint: 'messages' },
+    { ...callFacts, stream: !callFacts.stream },
+    callFacts,
+  ];
+  for (const [n, of] of facts.entries()) await run(world, does(reserve(n + 1, 1n, { call: of }), ok));
+  // All in one commit.
+  const settles = await Promise.all(
+    facts.map((_, n) => world.ledger.execute(settle(n + 1, 1n)(world) as Settle)),
+  );
+  await Promise.all(settles.map(({ durable }) => durable));
+  const calls = await world.ledger.history.list({ agentId: 1, limit: 9 });
+  if (calls === 'unavailable') throw new Error('unavailable');
+  expect(calls.map((each) => each.call)).toEqual(facts.toReversed());
 });
 
 test('pages go back through the calls of an agent, newest first, each call once', async () => {

@@ -4,14 +4,20 @@ import type { CallId } from '../ids.ts';
  * What an agent's open calls have, by their ids, in the order in which they came: few at a time, thousands a second.
  *
  * Not a `Map`: that copies itself into a new table every few deletions, and its old tables, once V8 counts them as
- * long-lived, keep whole calls alive that are over. An agent has too few open calls to miss its index.
+ * long-lived, keep whole calls alive that are over. An agent has few open calls, thousands only while their prices
+ * are looked up: 6,000 of them are looked through in microseconds.
  */
 export class CallTable<T> implements Iterable<[CallId, T]> {
   readonly #ids: CallId[] = [];
   readonly #values: T[] = [];
 
-  constructor(entries: Iterable<readonly [CallId, T]> = []) {
-    for (const [callId, value] of entries) this.set(callId, value);
+  /** Throws on an id that stands twice in `entries`. */
+  constructor(entries: readonly (readonly [CallId, T])[] = []) {
+    for (const [callId, value] of entries) {
+      this.#ids.push(callId);
+      this.#values.push(value);
+    }
+    if (new Set(this.#ids).size < this.#ids.length) throw new Error('a call stands in it twice');
   }
 
   get size(): number {
@@ -38,8 +44,8 @@ export class CallTable<T> implements Iterable<[CallId, T]> {
   delete(callId: CallId): void {
     const place = this.#ids.indexOf(callId);
     if (place < 0) return;
-    this.#ids.copyWithin(place, place + 1).pop();
-    this.#values.copyWithin(place, place + 1).pop();
+    this.#ids.splice(place, 1);
+    this.#values.splice(place, 1);
   }
 
   clear(): void {

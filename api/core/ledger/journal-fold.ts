@@ -7,7 +7,7 @@ import { foldEvent } from './apply.ts';
 import { checkIdentity } from './check-identity.ts';
 import { DoneCalls } from './done-calls.ts';
 import { addAgent, emptyLedger } from './empty-ledger.ts';
-import type { AgentRow, EndedCall, Journal, JournalHead, JournalRow } from './journal.ts';
+import type { AgentRow, EndedCall, EndedRow, Journal, JournalHead, JournalRow } from './journal.ts';
 import { JournalDamagedError, JournalError } from './journal-errors.ts';
 import { nextTurn } from './journal-wait.ts';
 import { unpackEvents } from './packed-events.ts';
@@ -68,20 +68,17 @@ async function readEnded(journal: Journal, { state, head }: Folded): Promise<voi
     const rows = await journal.readEnded(afterSeq, head.lastAtMs - DONE_KEPT_MS);
     if (rows.length === 0) return;
     for (const row of rows) {
-      addEnded(state, row.ended);
+      // Each row comes once and the snapshots have none, so nothing is looked for: an hour's calls are many.
+      for (const call of endedCalls(row)) addEnded(state, call);
       afterSeq = row.lastSeq;
     }
   }
 }
 
-function addEnded(state: LedgerState, ended: string): void {
-  if (ended === '') return;
-  for (const [agentId, callId, nonce, charged, settledAtMs] of JSON.parse(ended) as EndedCall[]) {
-    const done = state.agents.get(agentId)?.done;
-    if (done?.has(callId) === false)
-      done.set(callId, { nonce, chargedNanoUsd: BigInt(charged), settledAtMs });
-  }
-}
+const endedCalls = ({ ended }: EndedRow): EndedCall[] => (ended === '' ? [] : JSON.parse(ended));
+
+const addEnded = (state: LedgerState, [agentId, callId, nonce, charged, settledAtMs]: EndedCall): void =>
+  state.agents.get(agentId)?.done.set(callId, { nonce, chargedNanoUsd: BigInt(charged), settledAtMs });
 
 async function readTail(journal: Journal, file: string, folded: Folded): Promise<void> {
   let afterSeq = folded.head.checkpointSeq;
@@ -116,7 +113,10 @@ function foldRow(file: string, row: JournalRow, folded: Folded): void {
     });
   }
   // Of events that a snapshot contained, and the fold has skipped.
-  addEnded(state, row.ended);
+  for (const call of endedCalls(row)) {
+    const [agentId, callId] = call;
+    if (state.agents.get(agentId)?.done.has(callId) === false) addEnded(state, call);
+  }
 }
 
 function readRecords(row: JournalRow): unknown[] {

@@ -81,6 +81,10 @@ type PackedSettled = [
   cacheWritten?: number,
 ];
 
+const RESERVED_LENGTH = 12;
+/** And one more where the provider's cache was written. */
+const SETTLED_LENGTH = 15;
+
 /** The newest first: the calls of one moment are alike. What is not found soon is written again. */
 function placeOf(alike: Alike[], event: Reserved): number {
   const oldest = Math.max(0, alike.length - ALIKE_LOOKED_AT);
@@ -132,6 +136,7 @@ const packReserved = (event: Reserved, place: number): PackedReserved => [
 
 function unpackReserved(packed: PackedReserved, of: Alike | undefined): Reserved {
   if (of === undefined) throw new Error(`nothing is at place ${packed[1]} of what calls share`);
+  if (packed.length !== RESERVED_LENGTH) throw new Error('a hold has too many or too few parts');
   const { price, ...alike } = of;
   const [, , agentId, version, atMs, callId, keyId, nanoUsd, allocations, leaseEndsAtMs, startsTatUs] =
     packed;
@@ -176,6 +181,9 @@ function packSettled(event: Settled): PackedSettled {
 }
 
 function unpackSettled(packed: PackedSettled): Settled {
+  if (packed.length !== SETTLED_LENGTH && packed.length !== SETTLED_LENGTH + 1) {
+    throw new Error('a settlement has too many or too few parts');
+  }
   const [, agentId, version, atMs, callId, chargedNanoUsd, overrunNanoUsd, outcome, httpStatus, errorCode] =
     packed;
   const [, , , , , , , , , , durationMs, prompt, completion, reasoning, cached, cacheWritten] = packed;

@@ -5,6 +5,8 @@ import { JournalDamagedError } from './journal-errors.ts';
 
 /** A chunk is folded without a pause by a thread that also serves calls: about 2 ms. */
 const CHUNK_CHARS = 128 * 1024;
+/** Of events, which are packed to a quarter. */
+const PACKED_CHUNK_CHARS = CHUNK_CHARS / 4;
 
 type Row = Record<string, SQLOutputValue>;
 
@@ -52,18 +54,18 @@ export function createJournalReader(db: DatabaseSync, file: string) {
   return {
     head,
     agents(afterAgentId: number): AgentRow[] {
-      const rows = chunk(agents.iterate(afterAgentId), (row) => String(row.snapshot).length);
+      const rows = chunk(agents.iterate(afterAgentId), CHUNK_CHARS, (row) => String(row.snapshot).length);
       return rows.map((row) => ({ agentId: Number(row.agent_id), text: String(row.snapshot) }));
     },
     ended(afterSeq: number, sinceMs: number): EndedRow[] {
       const { checkpointSeq } = head();
       const from = Math.max(afterSeq, seqBefore(sinceMs, checkpointSeq));
-      const rows = chunk(ended.iterate(from, checkpointSeq), (row) => String(row.ended).length);
+      const rows = chunk(ended.iterate(from, checkpointSeq), CHUNK_CHARS, (row) => String(row.ended).length);
       for (const row of rows) checkHead(file, row);
       return rows.map((row) => ({ lastSeq: Number(row.last_seq), ended: String(row.ended) }));
     },
     tail(afterSeq: number): JournalRow[] {
-      const rows = chunk(tail.iterate(afterSeq), (row) => String(row.events).length);
+      const rows = chunk(tail.iterate(afterSeq), PACKED_CHUNK_CHARS, (row) => String(row.events).length);
       let expected = afterSeq;
       return rows.map((row) => {
         const read = checkTail(file, row, expected);
@@ -75,13 +77,13 @@ export function createJournalReader(db: DatabaseSync, file: string) {
 }
 
 /** At least one row, when there is one: a row may be longer than a chunk. */
-function chunk(rows: Iterable<Row>, charsOf: (row: Row) => number): Row[] {
+function chunk(rows: Iterable<Row>, charsMax: number, charsOf: (row: Row) => number): Row[] {
   const taken: Row[] = [];
   let chars = 0;
   for (const row of rows) {
     taken.push(row);
     chars += charsOf(row) + 64;
-    if (chars >= CHUNK_CHARS) break;
+    if (chars >= charsMax) break;
   }
   return taken;
 }

@@ -48,7 +48,7 @@ export function toAgentState(
   state.startsTatUs = Number(field('tat_us'));
   state.chargedToday = toPeriodSum(agent.get('charged_day'));
   state.mcpKeysMadeAtMs = (agent.get('mcp_keys') ?? '').split(' ').filter(Boolean).map(Number);
-  state.leases = new CallTable(slots);
+  state.leases = new CallTable([...slots]);
   // A hash keeps no order.
   const open = [...holds.keys()].filter((name) => !name.includes(':')).map((name) => toHold(name, holds));
   open.sort((a, b) => a.startedAtMs - b.startedAtMs || a.callId - b.callId);
