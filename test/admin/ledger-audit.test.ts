@@ -102,7 +102,9 @@ const damages: Record<string, { damage: (state: AgentState) => void; found: RegE
     found: /below zero/,
   },
   'a hold without a call': {
-    damage: (state) => state.holds.clear(),
+    damage: (state) => {
+      for (const [callId] of state.holds) state.holds.delete(callId);
+    },
     found: /\$1 of its credit is held, but its calls hold \$0/,
   },
   'a key that counts another hold': {

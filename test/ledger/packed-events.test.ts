@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
   type CallEnd,
@@ -9,8 +10,10 @@ import {
   type TokenCounts,
 } from '#core/events/ledger-event.ts';
 import { packEvents, unpackEvents } from '#core/ledger/packed-events.ts';
+import { openSqliteJournal } from '#core/ledger/sqlite-journal.ts';
 import { callIdAt, day, START_MS } from './case.ts';
 import { callEnd, callFacts, savedPrice } from './commands.ts';
+import { newFolder } from './embedded-harness.ts';
 import { createDraw, type Draw } from './history/random.ts';
 
 const reserved = (version: number, changes: Partial<LedgerEventOf<'reserved'>> = {}): LedgerEvent => ({
@@ -135,6 +138,23 @@ test('the end of a call keeps every field that it can have', () => {
 test('calls that are alike take less than a third of the bytes that their events would', () => {
   const events = Array.from({ length: 30 }, (_, i) => [reserved(i + 1), settled(i + 1)]).flat();
   expect(packEvents(events).length).toBeLessThan(JSON.stringify(events).length / 3);
+});
+
+test('a packed journal is read some hundred events at a time, so that calls go on while it is folded', () => {
+  const journal = openSqliteJournal(join(newFolder(), 'ledger.sqlite'));
+  const batch = { atMs: START_MS, ended: '', calls: '', agents: [], checkpointSeq: null };
+  const calls = Array.from({ length: 30 }, (_, i) => [reserved(i + 1), settled(i + 1)]).flat();
+  const events = packEvents(calls);
+  for (let seq = 0; seq < 6_000; seq += calls.length) {
+    journal.commit({ ...batch, firstSeq: seq + 1, lastSeq: seq + calls.length, events });
+  }
+  const sizes: number[] = [];
+  for (let rows = journal.readTail(0); rows.length > 0; rows = journal.readTail(rows.at(-1)?.lastSeq ?? 0)) {
+    sizes.push(rows.reduce((sum, row) => sum + row.lastSeq - row.firstSeq + 1, 0));
+  }
+  journal.close();
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(6_000);
+  expect(Math.max(...sizes)).toBeLessThan(400);
 });
 
 test('nothing packs to nothing', () => {

@@ -3,6 +3,7 @@ import { DAY_MS } from '../clock.ts';
 import type { CallFacts } from '../events/ledger-event.ts';
 import type { NanoUsd } from '../money.ts';
 import type { CallRecord } from './call-record.ts';
+import { isSameKind } from './is-same-kind.ts';
 
 /** A call in the order of the table's columns, but that in the place of its kind's id stands the kind, see `printKind`. */
 export type CallRow = (string | number | null)[];
@@ -37,9 +38,6 @@ export function parseCallRows(text: string): CallRow[] {
   for (const row of rows) row[KIND] = kinds[Number(row[KIND])] ?? null;
   return rows;
 }
-
-const isSameKind = (a: CallFacts, b: CallFacts): boolean =>
-  a.model === b.model && a.modelName === b.modelName && a.endpoint === b.endpoint && a.stream === b.stream;
 
 /** All calls of a kind have the same text. */
 const printKind = ({ model, modelName, endpoint, stream }: CallFacts): string =>

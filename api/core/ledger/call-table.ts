@@ -48,11 +48,6 @@ export class CallTable<T> implements Iterable<[CallId, T]> {
     this.#values.splice(place, 1);
   }
 
-  clear(): void {
-    this.#ids.length = 0;
-    this.#values.length = 0;
-  }
-
   /** Not to be changed. */
   keys(): readonly CallId[] {
     return this.#ids;
@@ -66,6 +61,7 @@ export class CallTable<T> implements Iterable<[CallId, T]> {
   /** Those that are here now; calls may come and go meanwhile. */
   *[Symbol.iterator](): Generator<[CallId, T]> {
     const values = this.#values.slice();
+    // There are as many values as ids, and `T` may be `undefined`.
     for (const [place, callId] of this.#ids.slice().entries()) yield [callId, values[place] as T];
   }
 }

@@ -1,3 +1,4 @@
+import { isSameKind } from '../calls/is-same-kind.ts';
 import type { CallFacts, LedgerEvent, LedgerEventOf, SavedPrice } from '../events/ledger-event.ts';
 
 /**
@@ -103,10 +104,7 @@ const isAlike = (of: Alike, { nonce, kind, timeLimitMs, call, price }: Reserved)
   of.nonce === nonce &&
   of.kind === kind &&
   of.timeLimitMs === timeLimitMs &&
-  of.call.model === call.model &&
-  of.call.modelName === call.modelName &&
-  of.call.endpoint === call.endpoint &&
-  of.call.stream === call.stream &&
+  isSameKind(of.call, call) &&
   of.price.providerId === price.providerId &&
   of.price.promptAtto === price.promptAtto &&
   of.price.completionAtto === price.completionAtto &&
