@@ -3,12 +3,14 @@ import { resolve } from 'node:path';
 import type { CatalogSettings } from '#core/catalog/catalog-settings.ts';
 import type { Limits } from '#core/limits.ts';
 import type { NanoUsd } from '#core/money.ts';
+import type { Secret } from '#core/secret.ts';
 import { ConfigError, type ConfigProblem } from './config/config-error.ts';
 import type { ConfigFile } from './config/config-file.ts';
 import { contentHash, noteReads } from './config/content-hash.ts';
 import { defaultProviders } from './config/default-providers.ts';
 import { readConfigFile } from './config/read-config-file.ts';
 import type { Environment, ReadFile } from './config/resolve-secrets.ts';
+import type { StorageConfig } from './config/storage-settings.ts';
 import { toDollars, toModelSettings, withoutTrailingSlash } from './config/to-settings.ts';
 
 /** Everything that the operator decides, checked. Secrets in it never print. */
@@ -19,7 +21,9 @@ export interface Config extends CatalogSettings {
   watchedFiles: readonly string[];
   contentHash: string;
   server: ServerConfig;
-  storage: { mode: 'embedded'; dataDir: string };
+  storage: StorageConfig;
+  /** Of the admin API. `null`: one is made in the data folder. */
+  adminToken: Secret | null;
   files: { kind: 'local' };
   limits: Limits;
   capacity: CapacityConfig;
@@ -74,7 +78,8 @@ export async function loadConfig(
     watchedFiles: [...texts.keys()],
     contentHash: contentHash(texts),
     server,
-    storage: { mode: 'embedded', dataDir: resolve(textOf(env, 'FAREGATE_DATA') ?? content.storage.dataDir) },
+    storage: { ...read.storage, dataDir: resolve(textOf(env, 'FAREGATE_DATA') ?? read.storage.dataDir) },
+    adminToken: read.adminToken,
     files: content.files,
     limits: content.limits,
     capacity: toCapacity(content.capacity),

@@ -5,9 +5,9 @@ import { PUMP_MS } from '#core/limits.ts';
 import { createLog, type Log } from '#core/log.ts';
 import type { Secret } from '#core/secret.ts';
 import { trustedClock } from '#core/trusted-clock.ts';
-import { loadOrCreateAdminToken } from './admin/admin-token.ts';
 import { buildAdmin } from './admin/build-admin.ts';
 import { buildApp } from './app.ts';
+import { loadOrCreateAdminToken } from './config/admin-token.ts';
 import type { Config } from './config.ts';
 import { buildDeps, type Deps } from './deps.ts';
 import { createInternalServer } from './http/create-internal-server.ts';
@@ -50,7 +50,7 @@ export async function startGateway(
 
   const { server } = config;
   const publicUrl = server.publicUrl ?? `http://${server.host}:${server.port}/v1`;
-  const adminToken = loadOrCreateAdminToken(config.storage.dataDir);
+  const adminToken = config.adminToken ?? loadOrCreateAdminToken(config.storage.dataDir);
   const admin = buildAdmin({
     dataDir: config.storage.dataDir,
     token: adminToken,

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { defaultLimits, MODELS_MAX, PROVIDERS_MAX } from '#core/limits.ts';
 import { modelFile } from './model-file.ts';
 import { providerFile } from './provider-file.ts';
-import { dollars, network, stopSwitch, webAddress } from './values.ts';
+import { storageFile } from './storage-file.ts';
+import { dollars, network, stopSwitch, variableName, webAddress } from './values.ts';
 
 const port = z.int().min(0).max(65_535);
 const host = z.string().min(1).max(255);
@@ -47,19 +48,16 @@ const takenHeaders: ReadonlySet<string> = new Set([
   'x-forwarded-for',
 ]);
 
-const storage = z.strictObject({
-  mode: z
-    .literal('embedded', {
-      error: ({ input }) =>
-        input === 'cluster' ? 'cluster comes with a later release; write embedded' : 'has to be embedded',
-    })
-    .default('embedded')
-    .describe('Where money and history are kept: embedded = one process, one folder.'),
-  dataDir: z
+const admin = z.strictObject({
+  tokenEnv: variableName
+    .optional()
+    .describe('Environment variable that holds the token of the admin API: at least 32 characters.'),
+  tokenFile: z
     .string()
     .min(1)
-    .default('.faregate')
-    .describe('Folder of the embedded store. The environment variable FAREGATE_DATA wins.'),
+    .max(4_096)
+    .optional()
+    .describe('File that holds it. Without either, a token is made at the first start, in the data folder.'),
 });
 
 const files = z.strictObject({
@@ -114,7 +112,8 @@ const capacity = z.strictObject({
 /** The file as it is written. Its JSON Schema is made from this, so every key says here what it is for. */
 export const configFile = z.strictObject({
   server: server.prefault({}).describe('Addresses of the process. Changes need a restart.'),
-  storage: storage.prefault({}).describe('Where state lives. Changes need a restart.'),
+  admin: admin.prefault({}).describe('Access of the operator. Changes need a restart.'),
+  storage: storageFile.prefault({}).describe('Where state lives. Changes need a restart.'),
   files: files.prefault({}).describe('Where files live. Changes need a restart.'),
   limits: limits.prefault({}).describe('Limits of every agent.'),
   capacity: capacity

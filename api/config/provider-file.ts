@@ -1,10 +1,5 @@
 import { z } from 'zod';
-import { factor, stopSwitch, webAddress } from './values.ts';
-
-const apiKeyEnv = z
-  .string()
-  // Says nothing of the value: a key pasted here by mistake must not reach a terminal or a log.
-  .regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'has to be the name of an environment variable');
+import { factor, stopSwitch, variableName, webAddress } from './values.ts';
 
 export const providerFile = z.strictObject({
   id: z
@@ -25,7 +20,7 @@ export const providerFile = z.strictObject({
       'Address that /chat/completions is appended to. Needed for openai; ' +
         'without it openrouter is at its own, and a simulator is started inside the gateway.',
     ),
-  apiKeyEnv: apiKeyEnv.optional().describe('Environment variable that holds the key.'),
+  apiKeyEnv: variableName.optional().describe('Environment variable that holds the key.'),
   apiKeyFile: z
     .string()
     .min(1)

@@ -1,5 +1,7 @@
 import type { ProviderSettings } from '#core/catalog/catalog-settings.ts';
 import { CONFIG_BYTES_MAX } from '#core/limits.ts';
+import type { Secret } from '#core/secret.ts';
+import { parseAdminToken } from './admin-token.ts';
 import { checkReferences } from './check-references.ts';
 import { type ConfigDocument, parseConfigDocument } from './config-document.ts';
 import { configDraft } from './config-draft.ts';
@@ -7,12 +9,27 @@ import type { ConfigProblem } from './config-error.ts';
 import { type ConfigFile, configFile } from './config-file.ts';
 import type { DefaultProviders } from './default-providers.ts';
 import { describeIssue, issueMessage } from './describe-issue.ts';
-import { type Environment, errorCode, type ReadFile, resolveSecrets } from './resolve-secrets.ts';
+import {
+  type Environment,
+  errorCode,
+  parseApiKey,
+  type ReadFile,
+  resolveSecrets,
+  type SecretPlace,
+} from './resolve-secrets.ts';
+import { type StorageConfig, toStorage } from './storage-settings.ts';
 import { toProviderSettings } from './to-settings.ts';
 
 export type FileRead =
   /** `providers` is `null` where the file names none of its own. */
-  | { ok: true; content: ConfigFile; providers: ProviderSettings[] | null }
+  | {
+      ok: true;
+      content: ConfigFile;
+      providers: ProviderSettings[] | null;
+      storage: StorageConfig;
+      /** `null`: none is named, one is made in the data folder. */
+      adminToken: Secret | null;
+    }
   | { ok: false; problems: ConfigProblem[] };
 
 interface Options {
@@ -60,7 +77,16 @@ async function checkDocument(document: ConfigDocument, options: Options): Promis
     : parsed.error.issues.flatMap((issue) => describeIssue(issue, document));
 
   const draft = configDraft.parse(value);
-  const secrets = await resolveSecrets(draft.providers ?? [], env, readFile, document);
+  const ofProviders = (draft.providers ?? []).map(
+    ({ apiKeyEnv, apiKeyFile }, index): SecretPlace => ({
+      path: ['providers', index],
+      name: 'apiKey',
+      env: apiKeyEnv,
+      file: apiKeyFile,
+      parse: parseApiKey,
+    }),
+  );
+  const secrets = await resolveSecrets(ofProviders, env, readFile, document);
   const providerIds = (draft.providers ?? defaults.providers).flatMap(({ id }) => id ?? []);
   const otherProblems = [
     ...secrets.problems,
@@ -73,8 +99,27 @@ async function checkDocument(document: ConfigDocument, options: Options): Promis
   if (!parsed.success || problems.length > 0) return { ok: false, problems };
 
   const content = parsed.data;
+  const storage = await toStorage(content.storage, document, env, readFile);
+  const admin = await resolveSecrets([adminPlace(content)], env, readFile, document);
+  const adminToken = admin.secrets[0] ?? null;
+  if (!storage.ok || admin.problems.length > 0) {
+    return { ok: false, problems: [...(storage.ok ? [] : storage.problems), ...admin.problems] };
+  }
+  if (storage.storage.mode === 'cluster' && adminToken === null) {
+    const message = 'is missing: the processes of a cluster share one; write tokenEnv or tokenFile';
+    return { ok: false, problems: [document.problem(['admin', 'tokenEnv'], message)] };
+  }
   const providers = content.providers?.map((each, at) =>
-    toProviderSettings(each, secrets.apiKeys[at] ?? null),
+    toProviderSettings(each, secrets.secrets[at] ?? null),
   );
-  return { ok: true, content, providers: providers ?? null };
+  return { ok: true, content, providers: providers ?? null, storage: storage.storage, adminToken };
 }
+
+const adminPlace = ({ admin }: ConfigFile): SecretPlace => ({
+  path: ['admin'],
+  name: 'token',
+  env: admin.tokenEnv,
+  file: admin.tokenFile,
+  parse: (text) =>
+    parseAdminToken(text) ?? 'names a token of less than 32 characters, or one with blanks in it',
+});

@@ -1,53 +1,58 @@
 import { SECRET_CHARS_MAX } from '#core/limits.ts';
 import { Secret } from '#core/secret.ts';
-import type { ConfigDocument } from './config-document.ts';
-import type { ConfigDraft } from './config-draft.ts';
+import type { ConfigDocument, Path } from './config-document.ts';
 import type { ConfigProblem } from './config-error.ts';
 
 export type ReadFile = (path: string) => Promise<string>;
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** A map of the file in which `<name>Env` or `<name>File` points to a secret. */
+export interface SecretPlace {
+  path: Path;
+  name: 'apiKey' | 'password' | 'secret' | 'token';
+  env: string | undefined;
+  file: string | undefined;
+  /** The secret, or what is wrong with it. */
+  parse: (text: string) => Secret | string;
+}
+
 export interface ResolvedSecrets {
-  /** By the provider's position in the file. */
-  apiKeys: (Secret | null)[];
+  /** By the place's position; `null`: it points nowhere, or could not be resolved. */
+  secrets: (Secret | null)[];
   problems: ConfigProblem[];
 }
 
-/**
- * Fetches what `apiKeyEnv` and `apiKeyFile` point to. No message repeats the pointer: it may be a pasted key.
- */
+/** No message repeats a pointer: it may be a pasted secret. */
 export async function resolveSecrets(
-  providers: NonNullable<ConfigDraft['providers']>,
+  places: readonly SecretPlace[],
   env: Environment,
   readFile: ReadFile,
   document: ConfigDocument,
 ): Promise<ResolvedSecrets> {
-  const resolved: ResolvedSecrets = { apiKeys: [], problems: [] };
-  for (const [index, { apiKeyEnv, apiKeyFile }] of providers.entries()) {
-    const found = await resolveOne(apiKeyEnv, apiKeyFile, env, readFile);
-    resolved.apiKeys.push(found instanceof Secret ? found : null);
+  const resolved: ResolvedSecrets = { secrets: [], problems: [] };
+  for (const place of places) {
+    const found = await resolveOne(place, env, readFile);
+    resolved.secrets.push(found instanceof Secret ? found : null);
     if (typeof found !== 'string') continue;
-    const key = apiKeyFile === undefined ? 'apiKeyEnv' : 'apiKeyFile';
-    resolved.problems.push(document.problem(['providers', index, key], found));
+    const key = place.file === undefined ? `${place.name}Env` : `${place.name}File`;
+    resolved.problems.push(document.problem([...place.path, key], found));
   }
   return resolved;
 }
 
 async function resolveOne(
-  apiKeyEnv: string | undefined,
-  apiKeyFile: string | undefined,
+  { name, env: variable, file, parse }: SecretPlace,
   env: Environment,
   readFile: ReadFile,
 ): Promise<Secret | string | null> {
-  if (apiKeyEnv !== undefined && apiKeyFile !== undefined)
-    return 'stands beside apiKeyEnv; keep one of the two';
-  if (apiKeyEnv !== undefined) {
-    const value = env[apiKeyEnv] ?? '';
-    return value === '' ? 'names an environment variable that is not set' : parseApiKey(value);
+  if (variable !== undefined && file !== undefined) return `stands beside ${name}Env; keep one of the two`;
+  if (variable !== undefined) {
+    const value = env[variable] ?? '';
+    return value === '' ? 'names an environment variable that is not set' : parse(value);
   }
-  if (apiKeyFile === undefined) return null;
+  if (file === undefined) return null;
   try {
-    return parseApiKey(await readFile(apiKeyFile));
+    return parse(await readFile(file));
   } catch (error) {
     return `names a file that cannot be read${errorCode(error)}`;
   }
@@ -58,6 +63,22 @@ export function parseApiKey(text: string): Secret | string {
   const key = text.trim();
   if (/^[\x21-\x7e]+$/.test(key) && key.length <= SECRET_CHARS_MAX) return new Secret(key);
   return 'names a key that is empty, too long, or not one word of letters, digits and signs';
+}
+
+/** Blanks count, but for the end of the line that editors put behind it. */
+export function parsePassword(text: string): Secret | string {
+  const password = text.replace(/\r?\n$/, '');
+  if (/^[^\r\n\0]+$/.test(password) && password.length <= SECRET_CHARS_MAX) return new Secret(password);
+  return 'names a password that is empty, too long, or more than one line';
+}
+
+/** Below it, a stolen store could be tried against guesses of the secret. */
+const PEPPER_CHARS_MIN = 32;
+
+export function parsePepper(text: string): Secret | string {
+  const secret = parseApiKey(text);
+  if (typeof secret === 'string' || secret.reveal().length >= PEPPER_CHARS_MIN) return secret;
+  return `names a secret of less than ${PEPPER_CHARS_MIN} characters`;
 }
 
 /** ` (ENOENT)`, or nothing. */

@@ -65,3 +65,8 @@ function isNetwork(text: string): boolean {
   if (version === 0 || address.includes('%') || rest.length > 0) return false;
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
 }
+
+export const variableName = z
+  .string()
+  // Says nothing of the value: a key pasted here by mistake must not reach a terminal or a log.
+  .regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'has to be the name of an environment variable');

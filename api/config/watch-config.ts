@@ -64,7 +64,13 @@ export function watchConfig(options: Options): LiveConfig {
     try {
       const next = await loadConfig(env, noteReads(readFile, texts));
       if (needsBundledSimulator(next) && !needsBundledSimulator(started)) return refused(SIMULATOR_MESSAGE);
-      const inForce = { ...next, server: started.server, storage: started.storage, files: started.files };
+      const inForce = {
+        ...next,
+        server: started.server,
+        storage: started.storage,
+        adminToken: started.adminToken,
+        files: started.files,
+      };
       options.onChange(inForce);
       current = inForce;
       return taken(changedKeys(started, next));
@@ -138,5 +144,6 @@ function changedKeys(before: Config, after: Config): string[] {
       if (!isDeepStrictEqual(value, old.get(key))) changed.push(`${block}.${key}`);
     }
   }
+  if (!isDeepStrictEqual(before.adminToken?.reveal(), after.adminToken?.reveal())) changed.push('admin');
   return changed;
 }

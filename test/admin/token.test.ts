@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createLog } from '#core/log.ts';
-import { loadOrCreateAdminToken } from '../../api/admin/admin-token.ts';
 import { adminRouter } from '../../api/admin/router.ts';
+import { loadOrCreateAdminToken } from '../../api/config/admin-token.ts';
 import { readRoutes } from '../../api/contract/route.ts';
 import { startTestAdmin, TOKEN } from './admin-harness.ts';
 

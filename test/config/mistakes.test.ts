@@ -109,12 +109,9 @@ const cases: [string, string, string[]][] = [
     ],
   ],
   [
-    'the cluster, which comes later',
-    'storage: { mode: cluster }\nfiles: { kind: s3 }',
-    [
-      '1:18 storage.mode: cluster comes with a later release; write embedded',
-      '2:16 files.kind: s3 comes with a later release; write local',
-    ],
+    'files in a bucket, which come later',
+    'files: { kind: s3 }',
+    ['1:16 files.kind: s3 comes with a later release; write local'],
   ],
   ['a provider that misses its kind', 'providers:\n  - id: p', ['2:5 providers[0].kind: is missing']],
   [

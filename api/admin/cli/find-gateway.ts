@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Secret } from '#core/secret.ts';
+import { ADMIN_TOKEN_FILE, parseAdminToken } from '../../config/admin-token.ts';
 import type { CliEnvironment } from '../../config/cli-environment.ts';
-import { ADMIN_TOKEN_FILE, parseAdminToken } from '../admin-token.ts';
 import { unreachable, usageError } from './cli-error.ts';
 
 export interface GatewayAddress {

@@ -1,0 +1,120 @@
+import { z } from 'zod';
+import { variableName } from './values.ts';
+
+const hosts = z.array(z.string().min(1).max(255)).min(1).max(100);
+const userName = z.string().min(1).max(255).optional().describe('User name, where the store asks for one.');
+const secretFile = z.string().min(1).max(4_096).optional();
+const password = {
+  passwordEnv: variableName.optional().describe('Environment variable that holds the password.'),
+  passwordFile: secretFile.describe('File that holds the password, such as a mounted Secret.'),
+};
+
+/** Its password would stand in the file. */
+const redisAddress = z
+  .string()
+  .max(2_048)
+  .refine(isRedisAddress, 'is no redis:// or rediss:// address without user and password')
+  .meta({ format: 'uri' });
+
+function isRedisAddress(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || (url.protocol !== 'redis:' && url.protocol !== 'rediss:')) return false;
+  return url.hostname !== '' && url.username === '' && url.password === '' && !/[?#\s]/.test(text);
+}
+
+const redis = z.strictObject({
+  urls: z
+    .array(redisAddress)
+    .min(1)
+    .max(100)
+    .describe('Addresses, as redis://redis:6379; rediss:// for TLS. Several only of a Redis Cluster.'),
+  cluster: z.boolean().default(false).describe('True: the addresses are nodes of a Redis Cluster.'),
+  username: userName,
+  ...password,
+});
+
+const sasl = z.strictObject({
+  mechanism: z.enum(['plain', 'scram-sha-256', 'scram-sha-512']).describe('How the brokers ask who it is.'),
+  username: z.string().min(1).max(255).describe('User name.'),
+  ...password,
+});
+
+const kafka = z.strictObject({
+  brokers: hosts.describe('Brokers to begin with, as kafka:9092.'),
+  tls: z.boolean().default(false).describe('True: connections are encrypted, and certificates checked.'),
+  sasl: sasl.optional().describe('Credentials, where the brokers ask for some.'),
+  replicationFactor: z
+    .int()
+    .min(1)
+    .max(32)
+    .default(3)
+    .describe('Copies of the topic that faregate migrate makes. An existing topic is only checked.'),
+});
+
+const cassandra = z.strictObject({
+  contactPoints: hosts.describe('Nodes to begin with, as cassandra:9042.'),
+  localDataCenter: z
+    .string()
+    .min(1)
+    .max(255)
+    .default('datacenter1')
+    .describe('Data centre whose nodes answer; a quorum of them counts.'),
+  keyspace: z
+    .string()
+    .regex(/^[a-z][a-z0-9_]{0,47}$/, 'has to be lower-case letters, digits and underscores, at most 48')
+    .default('faregate')
+    .describe('Keyspace, made by faregate migrate where it is missing.'),
+  replicationFactor: z
+    .int()
+    .min(1)
+    .max(32)
+    .default(3)
+    .describe('Copies in the keyspace that faregate migrate makes. An existing one stays as it is.'),
+  tls: z.boolean().default(false).describe('True: connections are encrypted, and certificates checked.'),
+  username: userName,
+  ...password,
+});
+
+const keyPepper = z.strictObject({
+  id: z
+    .string()
+    .regex(/^[0-9A-Za-z]{1,16}$/, 'has to be 1 to 16 letters and digits')
+    .describe('Name of this secret; it stands in the hash of each key that was made with it.'),
+  secretEnv: variableName.optional().describe('Environment variable that holds it: at least 32 characters.'),
+  secretFile: secretFile.describe('File that holds it: at least 32 characters.'),
+});
+
+/** One shape of keys for both modes, so that an editor knows them all; `checkStorage` says which belong together. */
+export const storageFile = z.strictObject({
+  mode: z
+    .enum(['embedded', 'cluster'])
+    .default('embedded')
+    .describe(
+      'Where money and history are kept: embedded = one process, one folder; ' +
+        'cluster = any number of processes on Redis, Kafka and Cassandra.',
+    ),
+  dataDir: z
+    .string()
+    .min(1)
+    .default('.faregate')
+    .describe(
+      'Folder of the embedded store; in a cluster only of this process, for its admin audit log. ' +
+        'The environment variable FAREGATE_DATA wins.',
+    ),
+  redis: redis.optional().describe('Cluster: where money is decided.'),
+  kafka: kafka.optional().describe('Cluster: where every change of money is remembered.'),
+  cassandra: cassandra.optional().describe('Cluster: where history is read.'),
+  keyPepper: keyPepper
+    .optional()
+    .describe('Cluster: the secret that API keys are hashed with. Lost, no key can be recognised again.'),
+  previousKeyPepper: keyPepper
+    .optional()
+    .describe('Cluster: the secret of before, for as long as keys that it hashed are in use.'),
+  allowUnsafe: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Cluster: true starts on stores that can lose money, such as a topic with one copy. For trying it out.',
+    ),
+});
+export type StorageFile = z.infer<typeof storageFile>;
