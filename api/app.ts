@@ -14,13 +14,16 @@ import { v1Router } from './routers/router.ts';
 
 /** The public surface. The order of the lines is the order of the layers. */
 export function buildApp(deps: Deps, documentText: string, publicUrl: string): RequestListener {
-  const { gateway, ledger, pepper, log } = deps;
+  const { gateway, store, log } = deps;
   const app = createExpress();
   const useCases = buildUseCases(deps);
   const edge: Edge<RequestContext> = {
     basePath: '/v1',
     deps: useCases,
-    authenticate: createAuthenticate({ findKey: (hashes) => ledger.findKey(hashes), peppers: [pepper] }),
+    authenticate: createAuthenticate({
+      findKey: (hashes) => store.ledger.findKey(hashes),
+      peppers: store.peppers,
+    }),
     admitStart: useCases.admitStart,
     bodyBytesMax: () => gateway.limits().requestBodyBytes,
     ids: gateway.ids,
@@ -34,12 +37,12 @@ export function buildApp(deps: Deps, documentText: string, publicUrl: string): R
 }
 
 function buildUseCases(deps: Deps): UseCases {
-  const { gateway, ledger, clock } = deps;
+  const { gateway, store, clock } = deps;
   return {
     admitStart: ({ agentId }) => admitStart(deps, agentId),
     runChatCompletion: (call) => runChatCompletion(gateway, call),
     async readBalance(caller) {
-      const view = await ledger.readAgent(caller.agentId);
+      const view = await store.ledger.readAgent(caller.agentId);
       if (view === null || view === 'unavailable') return apiError('service_unavailable');
       return shapeBalance(view, caller.keyId, clock.now());
     },

@@ -1,25 +1,24 @@
 import { randomBytes } from 'node:crypto';
 import { Registry } from 'prom-client';
-import type { Pepper } from '#core/accounts/api-key.ts';
-import { hasPepper, loadOrCreatePepper } from '#core/accounts/pepper-file.ts';
 import { createLookUpPrice } from '#core/calls/look-up-price.ts';
 import { Capacity } from '#core/capacity/capacity.ts';
 import { createCatalog, type LiveCatalog } from '#core/catalog/create-catalog.ts';
 import { createFetchProviderJson } from '#core/catalog/fetch-provider-json.ts';
 import type { Clock } from '#core/clock.ts';
 import { createIdSource } from '#core/ids.ts';
-import { type EmbeddedLedger, openEmbeddedLedger } from '#core/ledger/embedded-ledger.ts';
 import type { Log } from '#core/log.ts';
 import { GcraBuckets } from '#core/rates/gcra.ts';
 import { Settlement } from '../workers/settlement/settlement.ts';
 import { type LiveConfig, watchConfig } from './config/watch-config.ts';
 import type { Config } from './config.ts';
-import { createCallMetrics } from './inference/call-metrics.ts';
+import { openEmbeddedStore } from './embedded-store.ts';
+import { type CallMetrics, createCallMetrics } from './inference/call-metrics.ts';
 import type { Gateway } from './inference/gateway.ts';
 import { LedgerRetries } from './inference/ledger-retries.ts';
 import { OpenCalls } from './inference/open-calls.ts';
 import { UpstreamPools } from './inference/upstream-pools.ts';
 import { observeProcess } from './process-metrics.ts';
+import type { Store } from './store.ts';
 
 /** Everything that is built once, and how it ends. */
 export interface Deps {
@@ -27,12 +26,11 @@ export interface Deps {
   log: Log;
   config: LiveConfig;
   registry: Registry;
-  ledger: EmbeddedLedger;
+  store: Store;
   catalog: LiveCatalog;
   gateway: Gateway;
-  settlement: Settlement;
-  /** What keys are hashed with. */
-  pepper: Pepper;
+  /** `null` in a cluster, where a worker does it. */
+  settlement: Settlement | null;
   /** After the last call has ended. */
   close(): Promise<void>;
 }
@@ -53,12 +51,8 @@ export async function buildDeps({
 }: DepsOptions): Promise<Deps> {
   const registry = new Registry();
   const metrics = createCallMetrics(registry);
-  const { dataDir } = started.storage;
-  // A pepper is made after its folder's journal: each of the two proves that the other has been there.
-  const ledger = await openEmbeddedLedger({ dataDir, clock, log, mustExist: hasPepper(dataDir) });
-  const pepper = await pepperBeside(ledger, dataDir);
-  // What the providers billed for them nobody can tell; the holds would say far too much.
-  for (const _ of ledger.crashed) metrics.loss('crash', 0n);
+  const store = await openStore(started, { clock, log, metrics });
+  const { ledger } = store;
 
   const fetchJson = createFetchProviderJson(clock);
   const catalog = createCatalog({ settings: started, clock, fetchJson, bundledSimulatorUrl });
@@ -73,15 +67,18 @@ export async function buildDeps({
   });
 
   const openCalls = new OpenCalls(clock, log);
-  const settlement = new Settlement({
-    ledger,
-    clock,
-    log,
-    lookUp: createLookUpPrice(catalog, fetchJson),
-    onLoss: (cause, nanoUsd) => metrics.loss(cause, nanoUsd),
-    onPriced: (chargedNanoUsd) => metrics.priced(chargedNanoUsd),
-    isOpen: (callId) => openCalls.has(callId),
-  });
+  const settlement =
+    started.storage.mode === 'cluster'
+      ? null
+      : new Settlement({
+          ledger,
+          clock,
+          log,
+          lookUp: createLookUpPrice(catalog, fetchJson),
+          onLoss: (cause, nanoUsd) => metrics.loss(cause, nanoUsd),
+          onPriced: (chargedNanoUsd) => metrics.priced(chargedNanoUsd),
+          isOpen: (callId) => openCalls.has(callId),
+        });
   const upstreams = new UpstreamPools();
   const limits = () => config.current().limits;
   const gateway: Gateway = {
@@ -103,34 +100,35 @@ export async function buildDeps({
     dailyShareNanoUsd: () => config.current().capacity.dailySharePerAgentNanoUsd,
     callIdHeader: started.server.callIdHeader,
     nonce: randomBytes(8).toString('hex'),
-    watchPending: (agentId, callId) => void settlement.watch(agentId, callId),
+    watchPending: (agentId, callId) => void settlement?.watch(agentId, callId),
   };
-  observeProcess(registry, { ledger, gateway, settlement, config });
+  observeProcess(registry, { store, gateway, settlement, config });
 
   return {
     clock,
     log,
     config,
     registry,
-    ledger,
+    store,
     catalog,
     gateway,
     settlement,
-    pepper,
     async close() {
       config.close();
       catalog.close();
-      settlement.close();
-      await ledger.close();
+      settlement?.close();
+      await store.close();
     },
   };
 }
 
-async function pepperBeside(ledger: EmbeddedLedger, dataDir: string): Promise<Pepper> {
-  try {
-    return loadOrCreatePepper(dataDir, { ledgerInUse: ledger.stats().lastSeq > 0 });
-  } catch (error) {
-    await ledger.close();
-    throw error;
-  }
+async function openStore(
+  { storage }: Config,
+  { metrics, ...options }: { clock: Clock; log: Log; metrics: CallMetrics },
+): Promise<Store> {
+  if (storage.mode === 'cluster') throw new Error('not yet');
+  const store = await openEmbeddedStore({ ...options, dataDir: storage.dataDir });
+  // What the providers billed for them nobody can tell; the holds would say far too much.
+  for (const _ of store.ledger.crashed) metrics.loss('crash', 0n);
+  return store;
 }

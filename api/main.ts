@@ -20,10 +20,10 @@ async function main(): Promise<void> {
   const gateway = await startGateway(config, { log });
   const { deps } = gateway;
   const demo = await ensureDemo({
-    ledger: deps.ledger,
+    ledger: deps.store.ledger,
     ids: deps.gateway.ids,
     clock: deps.clock,
-    pepper: deps.pepper,
+    pepper: deps.store.peppers[0],
     dataDir: config.storage.dataDir,
     baseUrl: gateway.baseUrl,
     mcpUrl: gateway.mcpUrl,

@@ -46,7 +46,7 @@ export async function startGateway(
     : null;
   const deps = await buildDeps({ config, clock, log, bundledSimulatorUrl: simulator?.baseUrl ?? null });
   await firstOf(deps.catalog.refresh(), FIRST_CATALOG_WAIT_MS, clock);
-  await deps.settlement.start();
+  await deps.settlement?.start();
 
   const { server } = config;
   const publicUrl = server.publicUrl ?? `http://${server.host}:${server.port}/v1`;
@@ -55,11 +55,11 @@ export async function startGateway(
     dataDir: config.storage.dataDir,
     token: adminToken,
     callIdHeader: server.callIdHeader,
-    ledger: deps.ledger,
-    history: deps.ledger.history,
+    ledger: deps.store.ledger,
+    history: deps.store.history,
     catalog: deps.catalog,
     config: deps.config,
-    pepper: deps.pepper,
+    pepper: deps.store.peppers[0],
     ids: deps.gateway.ids,
     clock,
     log,
@@ -71,7 +71,7 @@ export async function startGateway(
   const app = buildApp(deps, documentText, server.port === 0 ? baseUrl : publicUrl);
   const internalServer = createInternalServer({
     checks: {
-      ledger: () => deps.ledger.stats().state === 'open',
+      ledger: () => deps.store.isReady(),
       draining: () => !publicServer.draining(),
     },
     metrics: deps.registry,

@@ -78,7 +78,7 @@ describe('until the journal has the hold', () => {
     gateway.provider.next({ gate: 'never', gateAt: 'headers' });
     const call = gateway.post(hello());
     await gateway.provider.reached('never');
-    await until(() => gateway.running.deps.ledger.stats().lagEvents === 0);
+    await until(() => gateway.running.deps.store.undurable() === 0);
     clock.advance(3 * SECOND_MS);
     const res = await call;
     expect(res.status).toBe(503);

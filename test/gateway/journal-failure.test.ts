@@ -18,7 +18,7 @@ it('a gateway whose journal fails is not ready and starts no call, until the jou
   expect(await gateway.metric('faregate_ledger_open')).toBe(1);
 
   await thread.terminate();
-  await until(() => deps.ledger.stats().state === 'recovering');
+  await until(() => !deps.store.isReady());
   const notReady = { status: 'not ready', failing: ['ledger'] };
   expect(await probe('/readyz')).toEqual({ status: 503, body: notReady });
   expect(await probe('/livez')).toMatchObject({ status: 200 });
@@ -27,7 +27,7 @@ it('a gateway whose journal fails is not ready and starts no call, until the jou
 
   await until(() => {
     clock.advance(JOURNAL_RETRY_MS);
-    return deps.ledger.stats().state === 'open';
+    return deps.store.isReady();
   });
   expect(await probe('/readyz')).toEqual(ready);
   expect(await gateway.metric('faregate_ledger_open')).toBe(1);

@@ -88,7 +88,7 @@ describe('a revoked key', () => {
     gateway.provider.next({ gate: 'revoke', gateAt: 'headers' });
     const running = gateway.post(hello(), { agent });
     await gateway.provider.reached('revoke');
-    await gateway.running.deps.ledger.execute({
+    await gateway.running.deps.store.ledger.execute({
       type: 'revoke_key',
       agentId: agent.agentId,
       keyId: agent.keyId,

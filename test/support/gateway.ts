@@ -2,10 +2,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import OpenAI from 'openai';
-import { createApiKey, hashApiKey } from '#core/accounts/api-key.ts';
+import { createKey } from '#core/accounts/create-key.ts';
+import { executeDurably } from '#core/accounts/execute-durably.ts';
 import type { CallRecord } from '#core/calls/call-record.ts';
 import { type Clock, DAY_MS, startOfDayMs, systemClock } from '#core/clock.ts';
-import type { AgentView } from '#core/ledger/ledger.ts';
+import type { Command } from '#core/ledger/command.ts';
+import type { AgentView, Ledger } from '#core/ledger/ledger.ts';
 import type { AgentStatus } from '#core/ledger/state.ts';
 import type { Log, LogFields } from '#core/log.ts';
 import { formatUsd, parseNanoUsd } from '#core/money.ts';
@@ -87,37 +89,34 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   await writeFile(configFile, yaml);
   const config = await loadConfig({ FAREGATE_CONFIG: configFile, FAREGATE_DATA: dataDir });
   const running = await startGateway(config, { clock, log });
-  const { ledger, gateway, pepper } = running.deps;
+  const { store, gateway } = running.deps;
+  const { ledger, history } = store;
   let nextAgentId = 1 + Math.max(0, ...(await listAgentIds(ledger)));
 
   async function newKey(agentId: number, limitUsd?: string): Promise<TestAgent> {
-    const { key, prefix } = createApiKey();
-    const keyId = gateway.ids.next();
-    const { result, durable } = await ledger.execute({
-      type: 'put_key',
-      agentId,
-      keyId,
-      label: 'test',
-      prefix,
-      hash: hashApiKey(key, pepper),
-      limit: limitUsd === undefined ? null : { limitNanoUsd: usd(limitUsd), reset: 'daily' },
-      actingKeyId: null,
-      madeOverMcp: false,
-      limits: { activeKeys: 100, mcpKeysPerDay: 20 },
-    });
-    if (!result.ok) throw new Error(`key refused: ${result.reason}`);
-    await durable;
-    return {
-      agentId,
-      keyId,
-      key,
-      openai: new OpenAI({ apiKey: key, baseURL: running.baseUrl, maxRetries: 0 }),
-    };
+    const made = await createKey(
+      { ledger, ids: gateway.ids, pepper: store.peppers[0] },
+      {
+        agentId,
+        label: 'test',
+        limit: limitUsd === undefined ? null : { limitNanoUsd: usd(limitUsd), reset: 'daily' },
+        actingKeyId: null,
+        limits: { activeKeys: 100, mcpKeysPerDay: 20 },
+      },
+    );
+    if (!made.ok) throw new Error(`key refused: ${made.reason}`);
+    const openai = new OpenAI({ apiKey: made.key, baseURL: running.baseUrl, maxRetries: 0 });
+    return { agentId, keyId: made.keyId, key: made.key, openai };
+  }
+
+  async function told(command: Command): Promise<void> {
+    const result = await executeDurably(ledger, command);
+    if (!result.ok) throw new Error(`${command.type} refused: ${result.reason}`);
   }
 
   async function newAgent({ creditUsd = '5', status = 'active' as AgentStatus } = {}): Promise<TestAgent> {
     const agentId = nextAgentId++;
-    await ledger.execute({
+    await told({
       type: 'set_agent',
       agentId,
       mode: 'create',
@@ -128,7 +127,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       token: null,
     });
     if (usd(creditUsd) > 0n) {
-      await ledger.execute({
+      await told({
         type: 'grant',
         agentId,
         grantId: `test-${agentId}`,
@@ -138,7 +137,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     }
     const agent = await newKey(agentId);
     if (status !== 'active') {
-      await ledger.execute({
+      await told({
         type: 'set_agent',
         agentId,
         mode: 'update',
@@ -201,7 +200,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       return JSON.parse(await res.text());
     },
     async calls(of = agent) {
-      const found = await ledger.history.list({ agentId: of.agentId, limit: 50 });
+      const found = await history.list({ agentId: of.agentId, limit: 50 });
       if (found === 'unavailable') throw new Error('no history');
       return found;
     },
@@ -216,7 +215,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   };
 }
 
-async function listAgentIds(ledger: RunningGateway['deps']['ledger']): Promise<number[]> {
+async function listAgentIds(ledger: Ledger): Promise<number[]> {
   const agents = await ledger.listAgents();
   return agents === 'unavailable' ? [] : agents.map((each) => each.agentId);
 }

@@ -1,0 +1,66 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { Pepper } from '#core/accounts/api-key.ts';
+import { hasPepper, loadOrCreatePepper } from '#core/accounts/pepper-file.ts';
+import type { Clock } from '#core/clock.ts';
+import { type EmbeddedLedger, openEmbeddedLedger } from '#core/ledger/embedded-ledger.ts';
+import type { Log } from '#core/log.ts';
+import { PlainHistogram } from './inference/plain-histogram.ts';
+import type { Store } from './store.ts';
+
+export interface EmbeddedStore extends Store {
+  ledger: EmbeddedLedger;
+}
+
+/** One folder of this process: the journal with its history, and the pepper beside it. */
+export async function openEmbeddedStore(options: {
+  dataDir: string;
+  clock: Clock;
+  log: Log;
+}): Promise<EmbeddedStore> {
+  const { dataDir } = options;
+  // A pepper is made after its folder's journal: each of the two proves that the other has been there.
+  const ledger = await openEmbeddedLedger({ ...options, mustExist: hasPepper(dataDir) });
+  const pepper = await pepperBeside(ledger, dataDir);
+  return {
+    ledger,
+    history: ledger.history,
+    peppers: [pepper],
+    isReady: () => ledger.stats().state === 'open',
+    undurable: () => ledger.stats().lagEvents,
+    observe: (registry) => observeJournal(registry, ledger),
+    close: () => ledger.close(),
+  };
+}
+
+async function pepperBeside(ledger: EmbeddedLedger, dataDir: string): Promise<Pepper> {
+  try {
+    return loadOrCreatePepper(dataDir, { ledgerInUse: ledger.stats().lastSeq > 0 });
+  } catch (error) {
+    await ledger.close();
+    throw error;
+  }
+}
+
+const COMMIT_MS_BUCKETS = [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25, 50, 100, 250, 1_000];
+
+function observeJournal(registry: Registry, ledger: EmbeddedLedger): void {
+  const registers = [registry];
+  const gauge = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+  gauge('faregate_journal_lag_events', 'Decided events that are not on disk', () => ledger.stats().lagEvents);
+  gauge('faregate_journal_lag_ms', 'Age of the oldest of them', () => ledger.stats().lagMs);
+  const commits = new PlainHistogram({
+    name: 'faregate_journal_commit_ms',
+    help: 'Time from a decision batch to its commit on disk',
+    buckets: COMMIT_MS_BUCKETS,
+    registers,
+  });
+  ledger.onCommit((ms) => commits.note(ms));
+}

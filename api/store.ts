@@ -1,0 +1,22 @@
+import type { Registry } from 'prom-client';
+import type { Pepper } from '#core/accounts/api-key.ts';
+import type { CallHistory } from '#core/calls/call-history.ts';
+import type { Ledger } from '#core/ledger/ledger.ts';
+
+/** All that differs between the two shapes, as the API sees it. */
+export interface Store {
+  ledger: Ledger;
+  history: CallHistory;
+  /** What keys are hashed with, newest first. */
+  peppers: Peppers;
+  /** Whether this process can reach what decides its money, by what it knows without asking. */
+  isReady(): boolean;
+  /** What the process still owes its journal: decisions that nobody may be told of yet. */
+  undurable(): number;
+  /** Gauges of this shape. */
+  observe(registry: Registry): void;
+  /** After the last call has ended. */
+  close(): Promise<void>;
+}
+
+export type Peppers = readonly [Pepper, ...Pepper[]];
