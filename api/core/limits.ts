@@ -148,6 +148,9 @@ export const CLI_TIMEOUT_MS = 2 * CATALOG_FETCH_MS;
 /** Events that no publisher has moved to the log yet; beyond it a shard starts nothing. */
 export const OUTBOX_BYTES_MAX = 16 * 1024 * 1024;
 
+/** Of a record that others write to us. */
+export const FEED_RECORD_BYTES_MAX = 64 * 1024;
+
 // --- The embedded journal.
 
 /** Decided and not yet on the disk; beyond it nothing is decided. About 10 MB. */

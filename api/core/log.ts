@@ -19,6 +19,10 @@ export interface LogFields {
   count?: number;
   durationMs?: number;
   path?: string;
+  topic?: string;
+  /** A shard of the ledger, or a partition of a topic. */
+  shard?: number;
+  offset?: string;
   address?: string;
   status?: number;
   usd?: string;
@@ -48,6 +52,9 @@ const FIELDS: Readonly<Record<keyof Omit<LogFields, 'error'>, true>> = {
   count: true,
   durationMs: true,
   path: true,
+  topic: true,
+  shard: true,
+  offset: true,
   address: true,
   status: true,
   usd: true,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isLabel } from '#core/accounts/label.ts';
+import { isLabel } from '#core/label.ts';
 import { ADMIN_ROWS_MAX, LABEL_CHARS_MAX } from '#core/limits.ts';
 import { type NanoUsd, parseNanoUsd } from '#core/money.ts';
 

@@ -1,4 +1,4 @@
-import { LABEL_CHARS_MAX } from '../limits.ts';
+import { LABEL_CHARS_MAX } from './limits.ts';
 
 /** Ends of lines, other controls, halves of letters, and what turns the direction of the text around it. */
 const NOT_IN_A_LINE = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u202a-\u202e\u2066-\u2069]/u;

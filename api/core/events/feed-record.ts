@@ -1,0 +1,34 @@
+import { isUtf8 } from 'node:buffer';
+import type { z } from 'zod';
+import { FEED_RECORD_BYTES_MAX } from '../limits.ts';
+
+/** What comes of one record of a feed. Records may come twice. */
+export type HandleRecord = (bytes: Buffer) => Promise<RecordOutcome>;
+
+export type RecordOutcome =
+  | { outcome: 'done' }
+  /** Not now: what it needs is away. The same record comes again. */
+  | { outcome: 'try_again' }
+  /** Never: it is kept apart with this reason, which repeats nothing of its content. */
+  | { outcome: 'dead_letter'; reason: string };
+
+export type ParsedRecord<T> = { ok: true; record: T } | { ok: false; reason: string };
+
+export function parseFeedRecord<S extends z.ZodType>(schema: S, bytes: Buffer): ParsedRecord<z.infer<S>> {
+  if (bytes.length > FEED_RECORD_BYTES_MAX) return { ok: false, reason: 'the record is too large' };
+  if (!isUtf8(bytes)) return { ok: false, reason: 'the record is no UTF-8' };
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString('utf8'));
+  } catch {
+    return { ok: false, reason: 'the record is no JSON' };
+  }
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return { ok: true, record: parsed.data };
+  const problems = parsed.error.issues.map(({ path, code, message }) => {
+    // Zod's own message of an unknown key names the key, and that may be anything.
+    const what = code === 'unrecognized_keys' ? 'has keys that are not known' : message;
+    return `${path.join('.') || 'the record'}: ${what}`;
+  });
+  return { ok: false, reason: problems.join('; ') };
+}
