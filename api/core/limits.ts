@@ -148,6 +148,8 @@ export const CLI_TIMEOUT_MS = 2 * CATALOG_FETCH_MS;
 /** Events that no publisher has moved to the log yet; beyond it a shard starts nothing. */
 export const OUTBOX_BYTES_MAX = 16 * 1024 * 1024;
 
+/** How often a process tells the others what it holds of the operator's pool. */
+export const CAPACITY_SHARE_MS = SECOND_MS;
 /** Of a record that others write to us. */
 export const FEED_RECORD_BYTES_MAX = 64 * 1024;
 

@@ -10,11 +10,14 @@ export interface CapacityLimits {
 export type CapacityAnswer = 'admitted' | 'over_per_call' | 'pool_full' | 'too_many_running';
 
 /**
- * What all calls of this process may hold together of the operator's money at the providers. Shared by all agents,
- * so it is no part of any agent's ledger; whatever is admitted is released exactly once.
+ * What all calls may hold together of the operator's money at the providers. Shared by all agents, so it is no part of
+ * any agent's ledger; whatever is admitted is released exactly once.
  */
 export class Capacity {
+  /** By the calls of this process. */
   heldNanoUsd: NanoUsd = 0n;
+  /** By those of the others in a cluster, as they last told. */
+  othersNanoUsd: NanoUsd = 0n;
   runningCalls = 0;
   readonly #limits: () => CapacityLimits;
 
@@ -29,7 +32,7 @@ export class Capacity {
   admit(nanoUsd: NanoUsd): CapacityAnswer {
     const limits = this.#limits();
     if (nanoUsd > limits.perCallNanoUsd) return 'over_per_call';
-    if (this.heldNanoUsd + nanoUsd > limits.poolNanoUsd) return 'pool_full';
+    if (this.heldNanoUsd + this.othersNanoUsd + nanoUsd > limits.poolNanoUsd) return 'pool_full';
     if (this.runningCalls >= limits.runningCalls) return 'too_many_running';
     this.heldNanoUsd += nanoUsd;
     this.runningCalls++;
