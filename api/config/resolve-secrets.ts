@@ -73,13 +73,18 @@ export function parsePassword(text: string): Secret | string {
 }
 
 /** Below it, a stolen store could be tried against guesses of the secret. */
-const PEPPER_CHARS_MIN = 32;
+const PEPPER_BYTES_MIN = 32;
 
+/** As `openssl rand -base64 32` prints it, or as it stands in the `pepper.json` of an embedded gateway. */
 export function parsePepper(text: string): Secret | string {
-  const secret = parseApiKey(text);
-  if (typeof secret === 'string' || secret.reveal().length >= PEPPER_CHARS_MIN) return secret;
-  return `names a secret of less than ${PEPPER_CHARS_MIN} characters`;
+  const secret = text.trim();
+  const isBase64 = /^[A-Za-z0-9+/_-]+={0,2}$/.test(secret) && secret.length <= SECRET_CHARS_MAX;
+  if (isBase64 && pepperBytes(secret).length >= PEPPER_BYTES_MIN) return new Secret(secret);
+  return `names a secret that is not ${PEPPER_BYTES_MIN} bytes or more in base64: openssl rand -base64 32 makes one`;
 }
+
+/** Both alphabets of base64 are read. */
+export const pepperBytes = (text: string): Buffer => Buffer.from(text, 'base64');
 
 /** ` (ENOENT)`, or nothing. */
 export function errorCode(error: unknown): string {

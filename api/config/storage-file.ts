@@ -80,8 +80,10 @@ const keyPepper = z.strictObject({
     .string()
     .regex(/^[0-9A-Za-z]{1,16}$/, 'has to be 1 to 16 letters and digits')
     .describe('Name of this secret; it stands in the hash of each key that was made with it.'),
-  secretEnv: variableName.optional().describe('Environment variable that holds it: at least 32 characters.'),
-  secretFile: secretFile.describe('File that holds it: at least 32 characters.'),
+  secretEnv: variableName
+    .optional()
+    .describe('Environment variable that holds it: 32 bytes or more in base64.'),
+  secretFile: secretFile.describe('File that holds it: 32 bytes or more in base64.'),
 });
 
 /** One shape of keys for both modes, so that an editor knows them all; `checkStorage` says which belong together. */

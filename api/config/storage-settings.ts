@@ -8,6 +8,7 @@ import {
   type Environment,
   parsePassword,
   parsePepper,
+  pepperBytes,
   type ReadFile,
   resolveSecrets,
   type SecretPlace,
@@ -177,5 +178,5 @@ const toCredentials = (
 
 const toPepper = (id: string, secret: Secret): Pepper => ({
   id,
-  secret: createSecretKey(Buffer.from(secret.reveal())),
+  secret: createSecretKey(pepperBytes(secret.reveal())),
 });

@@ -10,8 +10,8 @@ export interface InternalServerParts {
   /** By name. Each reads a state that others keep up to date: a probe does no I/O of its own. */
   checks: Readonly<Record<string, () => boolean>>;
   metrics: Registry;
-  /** Everything below `/admin`, the path as sent. */
-  admin: RequestListener;
+  /** Everything below `/admin`, the path as sent; `null` where nothing is administered. */
+  admin: RequestListener | null;
   answerIds: AnswerIds;
 }
 
@@ -30,7 +30,7 @@ export function createInternalServer({
 }: InternalServerParts): InternalServer {
   const server = createHttpServer((req, res) => {
     const [path = ''] = (req.url ?? '').split('?');
-    if (path.startsWith('/admin/')) admin(req, res);
+    if (admin !== null && path.startsWith('/admin/')) admin(req, res);
     else if (req.method !== 'GET' && req.method !== 'HEAD') notFound(res);
     else if (path === '/livez') sendJson(res, 200, NO_STORE, { status: 'live' });
     else if (path === '/readyz') answerReady(res, checks);

@@ -1,7 +1,10 @@
-import { resolve } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { hashApiKey } from '#core/accounts/api-key.ts';
+import { loadOrCreatePepper } from '#core/accounts/pepper-file.ts';
 import type { ClusterStorage } from '../../api/config/storage-settings.ts';
+import { testDataDir } from '../support/data-dir.ts';
 import { load, mistakes } from './support.ts';
 
 const CLUSTER = `
@@ -14,8 +17,8 @@ storage:
   previousKeyPepper: { id: a, secretFile: /pepper }
 admin: { tokenFile: /token }
 `;
-const ENV = { REDIS_PASSWORD: 'r pass', CASSANDRA_PASSWORD: 'c', PEPPER: 'p'.repeat(32) };
-const FILES = { '/kafka': 'k\n', '/pepper': `${'o'.repeat(40)}\n`, '/token': `${'t'.repeat(32)}\n` };
+const ENV = { REDIS_PASSWORD: 'r pass', CASSANDRA_PASSWORD: 'c', PEPPER: 'p'.repeat(43) };
+const FILES = { '/kafka': 'k\n', '/pepper': `${'o'.repeat(43)}=\n`, '/token': `${'t'.repeat(32)}\n` };
 
 async function loadCluster(yaml = CLUSTER): Promise<ClusterStorage> {
   const { storage } = await load(yaml, ENV, FILES);
@@ -49,10 +52,20 @@ test('keys are hashed with the new secret, and those of the old one are still re
   expect(ofOld).toMatch(/^a\./);
 });
 
+test('the secret of an embedded gateway recognises its keys in a cluster', async () => {
+  await using folder = await testDataDir();
+  const made = loadOrCreatePepper(folder.path, { ledgerInUse: false });
+  const stored = JSON.parse(await readFile(join(folder.path, 'pepper.json'), 'utf8'));
+  const yaml = CLUSTER.replace('id: b', `id: "${stored.id}"`);
+  const { storage } = await load(yaml, { ...ENV, PEPPER: stored.secret }, FILES);
+  if (storage.mode !== 'cluster') throw new Error('no cluster');
+  expect(hashApiKey('fg_key', storage.peppers[0])).toBe(hashApiKey('fg_key', made));
+});
+
 test('no secret of a cluster can be printed by accident', async () => {
   const config = await load(CLUSTER, ENV, FILES);
   const printed = JSON.stringify(config, (_, value) => (typeof value === 'bigint' ? String(value) : value));
-  for (const secret of ['r pass', 'p'.repeat(32), 'o'.repeat(40), 't'.repeat(32)]) {
+  for (const secret of ['r pass', 'p'.repeat(43), 'o'.repeat(43), 't'.repeat(32)]) {
     expect(printed).not.toContain(secret);
   }
 });
@@ -91,7 +104,7 @@ const cases: [string, string, string[]][] = [
     'a file that is not there, beside a short secret',
     CLUSTER.replace('/pepper', '/nowhere').replace('PEPPER', 'CASSANDRA_PASSWORD'),
     [
-      '7:34 storage.keyPepper.secretEnv: names a secret of less than 32 characters',
+      '7:34 storage.keyPepper.secretEnv: names a secret that is not 32 bytes or more in base64: openssl rand -base64 32 makes one',
       '8:43 storage.previousKeyPepper.secretFile: names a file that cannot be read (ENOENT)',
     ],
   ],

@@ -3,7 +3,7 @@ import { type SourceFile, withoutComments } from './repository-files.ts';
 
 /**
  * Which part may import which: the project's layers, as one table. A part is a folder of `api` with all below
- * it; `start` is what stands in `api` itself. Everything may import itself.
+ * it; `start` is what stands in `api` or `workers` itself. Everything may import itself.
  */
 export const layers: Readonly<Record<string, readonly string[]>> = {
   core: [],
@@ -95,7 +95,8 @@ export const codeRules: readonly CodeRule[] = [
 /** `null` for what no rule is about, such as tests. */
 export function partOf(path: string): string | null {
   const [top, second, third] = path.split('/');
-  if (top === 'workers') return 'workers';
+  // The entry of the workers is to them what `api/main.ts` is to the API.
+  if (top === 'workers') return third === undefined ? 'start' : 'workers';
   if (top !== 'api' || second === undefined) return null;
   if (third !== undefined) return second;
   return second === 'config.ts' ? 'config' : 'start';
