@@ -1,16 +1,7 @@
 import { Counter, type Registry } from 'prom-client';
 import type { NanoUsd } from '#core/money.ts';
+import { type CountLoss, createOperatorLosses, toGraphUsd } from '#core/operator-losses.ts';
 import { PlainHistogram } from './plain-histogram.ts';
-
-/** Why the operator paid for something that no agent was charged for. */
-export type LossCause =
-  | 'cost_above_hold'
-  | 'free_failure'
-  | 'failed_fallback'
-  | 'gate_timeout'
-  | 'orphan'
-  | 'crash'
-  | 'price_unknown';
 
 /** Low-cardinality labels only: no agent, no key, no model. */
 export interface CallMetrics {
@@ -19,7 +10,7 @@ export interface CallMetrics {
   ended(outcome: string, code: string | null, holdNanoUsd: NanoUsd, chargedNanoUsd: NanoUsd): void;
   /** A call that ended as `pending` has its price. */
   priced(chargedNanoUsd: NanoUsd): void;
-  loss(cause: LossCause, nanoUsd: NanoUsd): void;
+  loss: CountLoss;
   /** From the request's last byte to the provider's socket, plus from its first byte to the caller's. */
   added(ms: number): void;
   /** From the provider's socket to its first byte. */
@@ -28,9 +19,6 @@ export interface CallMetrics {
 
 const MS_BUCKETS = [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256, 1024];
 const PROVIDER_MS_BUCKETS = [5, 20, 50, 100, 250, 500, 1_000, 2_500, 5_000, 15_000, 60_000, 300_000];
-
-/** Dollars as a float are fine here and only here: a graph's value, never an amount. */
-const dollars = (nanoUsd: NanoUsd): number => Number(nanoUsd) / 1e9;
 
 export function createCallMetrics(registry: Registry): CallMetrics {
   const totals = { started: 0, heldUsd: 0, chargedUsd: 0 };
@@ -57,18 +45,7 @@ export function createCallMetrics(registry: Registry): CallMetrics {
     labelNames: ['code'],
     registers,
   });
-  const losses = new Counter({
-    name: 'faregate_operator_loss_usd_total',
-    help: 'Dollars that providers billed and no agent paid, by cause',
-    labelNames: ['cause'],
-    registers,
-  });
-  const lossCalls = new Counter({
-    name: 'faregate_operator_loss_calls_total',
-    help: 'Calls that cost the operator money, by cause',
-    labelNames: ['cause'],
-    registers,
-  });
+  const loss = createOperatorLosses(registry);
   const added = new PlainHistogram({
     name: 'faregate_added_latency_ms',
     help: 'Time to the first byte that the gateway added',
@@ -88,20 +65,17 @@ export function createCallMetrics(registry: Registry): CallMetrics {
     },
     refused: (code) => refused.inc({ code }),
     ended(outcome, code, holdNanoUsd, chargedNanoUsd) {
-      totals.heldUsd += dollars(holdNanoUsd);
-      totals.chargedUsd += dollars(chargedNanoUsd);
+      totals.heldUsd += toGraphUsd(holdNanoUsd);
+      totals.chargedUsd += toGraphUsd(chargedNanoUsd);
       const name = code === null ? outcome : `${outcome} ${code}`;
       const known = endedBy.get(name);
       if (known === undefined) endedBy.set(name, { outcome, code: code ?? '', calls: 1 });
       else known.calls++;
     },
     priced(chargedNanoUsd) {
-      totals.chargedUsd += dollars(chargedNanoUsd);
+      totals.chargedUsd += toGraphUsd(chargedNanoUsd);
     },
-    loss(cause, nanoUsd) {
-      lossCalls.inc({ cause });
-      losses.inc({ cause }, dollars(nanoUsd));
-    },
+    loss,
     added: (ms) => added.note(ms),
     provider: (ms) => provider.note(ms),
   };

@@ -3,13 +3,14 @@ import type { CallEnd, CallFacts } from '#core/events/ledger-event.ts';
 import type { StartLimits } from '#core/ledger/command.ts';
 import { type Limits, REFUSED_START_BYTES } from '#core/limits.ts';
 import { attoToNanoUp, formatUsd, minBigint, type NanoUsd } from '#core/money.ts';
+import type { LossCause } from '#core/operator-losses.ts';
 import type { Caller } from '../contract/caller.ts';
 import { type ApiError, apiError, errorTable } from '../contract/errors.ts';
 import type { CallContext } from '../contract/route.ts';
 import { admitChat } from './admit.ts';
 import { answerHeaders } from './answer-headers.ts';
 import { type CallCost, costOfCall, freeOfCharge, savePrice } from './call-cost.ts';
-import type { LossCause } from './call-metrics.ts';
+
 import type { CallPlan, Candidate } from './call-plan.ts';
 import { estimateHold } from './estimate.ts';
 import {

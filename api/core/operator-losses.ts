@@ -1,0 +1,38 @@
+import { Counter, type Registry } from 'prom-client';
+import type { NanoUsd } from './money.ts';
+
+/** Why the operator paid for something that no agent was charged for. */
+export type LossCause =
+  | 'cost_above_hold'
+  | 'free_failure'
+  | 'failed_fallback'
+  | 'gate_timeout'
+  | 'orphan'
+  | 'crash'
+  | 'price_unknown';
+
+/** `nanoUsd` is 0 where nobody knows how much it was; the call counts all the same. */
+export type CountLoss = (cause: LossCause, nanoUsd: NanoUsd) => void;
+
+export function createOperatorLosses(registry: Registry): CountLoss {
+  const registers = [registry];
+  const losses = new Counter({
+    name: 'faregate_operator_loss_usd_total',
+    help: 'Dollars that providers billed and no agent paid, by cause',
+    labelNames: ['cause'],
+    registers,
+  });
+  const calls = new Counter({
+    name: 'faregate_operator_loss_calls_total',
+    help: 'Calls that cost the operator money, by cause',
+    labelNames: ['cause'],
+    registers,
+  });
+  return (cause, nanoUsd) => {
+    calls.inc({ cause });
+    losses.inc({ cause }, toGraphUsd(nanoUsd));
+  };
+}
+
+/** Dollars as a float are fine for a graph's value and nowhere else. */
+export const toGraphUsd = (nanoUsd: NanoUsd): number => Number(nanoUsd) / 1e9;
