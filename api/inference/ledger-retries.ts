@@ -3,9 +3,13 @@ import type { Finish, FinishResult, Settle, SettleResult } from '#core/ledger/co
 import type { Executed, Ledger } from '#core/ledger/ledger.ts';
 import { LAST_CHUNK_WAIT_MS } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
+import type { NanoUsd } from '#core/money.ts';
 import { SharedWait, type Waiting } from './shared-wait.ts';
 
 export type Closing = Settle | Finish;
+
+/** What the call was charged; `null`: its price is open, or nobody knows it. */
+type Charged = NanoUsd | null;
 
 const FIRST_WAIT_MS = SECOND_MS / 4;
 const WAIT_MAX_MS = 30 * SECOND_MS;
@@ -41,41 +45,50 @@ export class LedgerRetries {
     return new Promise((resolve) => this.#waitingForIdle.push(resolve));
   }
 
-  /** Resolves when the closing is durable, or after a quarter of a second; it is carried on in any case. */
-  close(command: Closing): Promise<void> {
+  /**
+   * Resolves when the closing is durable, with what was charged; or after a quarter of a second, with `null`: then it
+   * is carried on, and charges no more than the closing says.
+   */
+  close(command: Closing): Promise<Charged> {
     this.#owed++;
     return new Promise((resolve) => {
-      void this.#carryOn(command, this.#lastChunks.start(resolve));
+      const end: { charged: Charged } = { charged: null };
+      void this.#carryOn(
+        command,
+        end,
+        this.#lastChunks.start(() => resolve(end.charged)),
+      );
     });
   }
 
-  async #carryOn(command: Closing, lastChunk: Waiting): Promise<void> {
-    for (
-      let waitMs = FIRST_WAIT_MS;
-      !(await this.#closes(command));
-      waitMs = Math.min(waitMs * 2, WAIT_MAX_MS)
-    ) {
+  async #carryOn(command: Closing, end: { charged: Charged }, lastChunk: Waiting): Promise<void> {
+    let closed = await this.#closes(command);
+    for (let waitMs = FIRST_WAIT_MS; closed === 'open'; waitMs = Math.min(waitMs * 2, WAIT_MAX_MS)) {
       await new Promise<void>((resolve) => this.#clock.setTimer(waitMs, resolve));
+      closed = await this.#closes(command);
     }
+    end.charged = closed;
     this.#owed--;
     this.#lastChunks.end(lastChunk);
     if (this.#owed === 0) for (const idle of this.#waitingForIdle.splice(0)) idle();
   }
 
-  /** True when the journal has it. A ledger that throws is no reason to leave a hold behind either. */
-  async #closes(command: Closing): Promise<boolean> {
+  /** `open`: the journal does not have it. A ledger that throws is no reason to leave a hold behind either. */
+  async #closes(command: Closing): Promise<Charged | 'open'> {
     const { agentId, callId } = command;
     try {
       const { result, durable }: Executed<SettleResult | FinishResult> = await (command.type === 'settle'
         ? this.#ledger.execute(command)
         : this.#ledger.execute(command));
-      if (result.ok) return (await durable) === 'durable';
-      if (result.reason === 'unavailable') return false;
-      if (result.reason === 'no_hold') this.#log.warn('call closed without a hold', { agentId, callId });
+      if (!result.ok && result.reason === 'unavailable') return 'open';
+      // A refusal, too, may rest on what the journal does not have, or come from a store whose time has passed.
+      if ((await durable) !== 'durable') return 'open';
+      if (!result.ok && result.reason === 'no_hold')
+        this.#log.warn('call closed without a hold', { agentId, callId });
+      return 'chargedNanoUsd' in result ? result.chargedNanoUsd : null;
     } catch (error) {
       this.#log.error('a call could not be closed, it is tried again', { agentId, callId, error });
-      return false;
+      return 'open';
     }
-    return true;
   }
 }

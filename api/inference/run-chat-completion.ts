@@ -166,9 +166,9 @@ async function giveUp(call: RunningCall, attempt: Attempt): Promise<ApiError> {
 
 async function answerJson(call: RunningCall, attempt: Extract<Attempt, { kind: 'json' }>): Promise<null> {
   const cost = costOf(call, attempt, true);
-  const bytes = withShownUsage(attempt, shownCost(call, cost), call.candidate);
-  await close(call, cost, endOf(call, cost));
+  const charged = await close(call, cost, endOf(call, cost));
   if (!call.caller.gone) {
+    const bytes = withShownUsage(attempt, charged ?? shownCost(call, cost), call.candidate);
     const head = answerHeaders(call, 'application/json');
     head.push('content-length', String(bytes.length));
     call.caller.begin(head);
@@ -201,9 +201,9 @@ const END_MARK = Buffer.from('data: [DONE]\n\n');
 async function endStream(call: RunningCall, attempt: Extract<Attempt, { kind: 'stream' }>): Promise<null> {
   const { plan } = call.options;
   const cost = costOf(call, attempt, plan.showUsage);
-  const shown = shownCost(call, cost);
+  const charged = await close(call, cost, endOf(call, cost));
+  const shown = charged ?? shownCost(call, cost);
   const usage = plan.showUsage && shown !== null ? shownUsage(call, attempt, cost, shown) : null;
-  await close(call, cost, endOf(call, cost));
   if (!call.caller.committed) call.caller.begin(answerHeaders(call, 'text/event-stream; charset=utf-8'));
   call.caller.end(
     usage === null ? END_MARK : Buffer.concat([Buffer.from('data: '), usage, EVENT_END, END_MARK]),
@@ -311,17 +311,20 @@ const failedEnd = (call: RunningCall, error: ApiError): CallEnd => ({
 });
 
 /**
- * The one way a hold ends. Resolves when the journal has it, or after a quarter of a second: then it is carried on in
- * the background, for at most the amount shown.
+ * The one way a hold ends. Resolves with what was charged when the journal has it, or after a quarter of a second: then
+ * it is carried on in the background, for at most the amount shown.
  */
-function close(call: RunningCall, cost: CallCost, end: CallEnd): Promise<void> {
+function close(call: RunningCall, cost: CallCost, end: CallEnd): Promise<NanoUsd | null> {
   call.closing = true;
   const { gateway, agentId, callId, holdNanoUsd } = call.options;
   if (!cost.known) {
     gateway.metrics.ended('pending', end.errorCode, holdNanoUsd, 0n);
     return gateway.ledgerRetries
       .close({ type: 'finish', agentId, callId, end, pending: cost.pending })
-      .then(() => gateway.watchPending(agentId, callId));
+      .then((charged) => {
+        gateway.watchPending(agentId, callId);
+        return charged;
+      });
   }
   const { nanoUsd } = cost;
   gateway.metrics.ended(end.outcome, end.errorCode, holdNanoUsd, minBigint(nanoUsd, holdNanoUsd));
@@ -340,6 +343,6 @@ function close(call: RunningCall, cost: CallCost, end: CallEnd): Promise<void> {
   });
 }
 
-/** What leaves the balance; `null`: not known yet. */
+/** What will leave the balance at the most; `null`: not known yet. */
 const shownCost = (call: RunningCall, cost: CallCost): NanoUsd | null =>
   cost.known ? minBigint(cost.nanoUsd, call.options.holdNanoUsd) : null;
