@@ -77,6 +77,7 @@ export async function buildDeps({
           lookUp: createLookUpPrice(catalog, fetchJson),
           onLoss: (cause, nanoUsd) => metrics.loss(cause, nanoUsd),
           onPriced: (chargedNanoUsd) => metrics.priced(chargedNanoUsd),
+          logTimeMs: () => clock.now(),
           isOpen: (callId) => openCalls.has(callId),
         });
   const upstreams = new UpstreamPools();

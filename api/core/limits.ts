@@ -33,6 +33,8 @@ export const LEASE_MS = 60 * SECOND_MS;
 export const LEASE_RENEW_MS = 15 * SECOND_MS;
 /** Past a call's own time limit, before its hold counts as an orphan. */
 export const ORPHAN_MARGIN_MS = 2 * MINUTE_MS;
+/** No orphan is settled so soon after its shard was opened: processes that still run their calls settle them first. */
+export const ORPHAN_GRACE_MS = 2 * MINUTE_MS;
 /** Ended calls are remembered this long, so that a repeated command is answered as it was. */
 export const DONE_KEPT_MS = 60 * MINUTE_MS;
 /** A reserve with an older id is refused, so the finite memory of done calls is enough. */
@@ -45,6 +47,9 @@ export const CALLS_KEPT_MS = 90 * DAY_MS;
 
 /** No byte to the caller before the journal has the hold; then the call is given up. */
 export const GATE_TIMEOUT_MS = 2 * SECOND_MS;
+/** A log that is this far behind, or has just been late for a gate, is waited for before the provider is asked. */
+export const DISPATCH_WAITS_ABOVE_LAG_MS = 250;
+export const DISPATCH_WAITS_AFTER_TIMEOUT_MS = 30 * SECOND_MS;
 /** Waiting upstream bytes while the gate is shut; then the upstream is paused. */
 export const GATE_BUFFER_BYTES = 64 * 1024;
 /** How long the last chunk waits for its settle to be durable. */
@@ -147,6 +152,19 @@ export const CLI_TIMEOUT_MS = 2 * CATALOG_FETCH_MS;
 
 /** Events that no publisher has moved to the log yet; beyond it a shard starts nothing. */
 export const OUTBOX_BYTES_MAX = 16 * 1024 * 1024;
+/** After so much silence a shard's partition gets a heartbeat, so that the log's own time moves on. */
+export const HEARTBEAT_MS = 30 * SECOND_MS;
+/** Who publishes a shard has it for this long, renews it at a third, and is followed by another when it does not. */
+export const PUBLISHER_LEASE_MS = 1_500;
+/** A publisher whose log does not answer leaves its shards to others for this long. */
+export const PUBLISHER_YIELD_MS = SECOND_MS;
+/** A key that nobody knows is asked for again after this long, and so many are remembered. */
+export const UNKNOWN_KEY_MS = 5 * SECOND_MS;
+export const UNKNOWN_KEYS_MAX = 10_000;
+/** What a start was told of the log's lag says nothing any more after this long. */
+export const OUTBOX_LAG_SEEN_MS = 10 * SECOND_MS;
+/** Agents read at once from Redis. */
+export const AGENTS_READ_AT_ONCE = 100;
 
 /** How often a process tells the others what it holds of the operator's pool. */
 export const CAPACITY_SHARE_MS = SECOND_MS;

@@ -19,6 +19,7 @@ function holdBack(type: Command['type']): (durability: Durability) => void {
     findKey: (hashes) => ledger.findKey(hashes),
     readAgent: (agentId) => ledger.readAgent(agentId),
     listAgents: () => ledger.listAgents(),
+    listEnded: (byMs) => ledger.listEnded(byMs),
     listHolds: () => ledger.listHolds(),
     close: () => ledger.close(),
     async execute<C extends Command>(command: C): Promise<Executed<ResultOf<C>>> {

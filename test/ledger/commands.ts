@@ -122,8 +122,9 @@ export const settleOrphan = (call: number): Operation =>
     end: { ...callEnd, outcome: 'failed', httpStatus: 500, errorCode: 'gateway_error' },
   });
 
-export const expire = (agentId = 1): Operation => {
-  return () => ({ type: 'expire', agentId });
+/** The journal's clock shows what the ledger's does, unless a case says otherwise. */
+export const expire = (agentId = 1, endedByMs: number | null = null): Operation => {
+  return ({ clock }) => ({ type: 'expire', agentId, endedByMs: endedByMs ?? clock.now() });
 };
 
 export const moveOut = (tradeId: string, nanoUsd: bigint, more: Partial<MoveOut> = {}): Operation => {

@@ -64,7 +64,7 @@ describe('what an agent keeps in memory', () => {
       world.clock.advance(HOUR_MS);
       const expiresAtMs = Math.floor(world.clock.now() / DAY_MS) * DAY_MS + 8 * DAY_MS;
       await run(does(grant(1n, { grantId: `g${i}`, expiresAtMs }), ok));
-      await world.ledger.execute({ type: 'expire', agentId: 1 });
+      await world.ledger.execute({ type: 'expire', agentId: 1, endedByMs: world.clock.now() });
       expect(agent.lots.length).toBeLessThanOrEqual(8);
     }
     expect(agent.grants.size).toBeLessThanOrEqual(9 * 24);

@@ -55,6 +55,7 @@ function troubled(ledger: MemoryLedger, trouble: Trouble): Ledger {
     findKey: (hashes) => reads(() => ledger.findKey(hashes)),
     readAgent: (agentId) => reads(() => ledger.readAgent(agentId)),
     listAgents: () => reads(() => ledger.listAgents()),
+    listEnded: (byMs) => reads(() => ledger.listEnded(byMs)),
     listHolds: () => reads(() => ledger.listHolds()),
     close: () => ledger.close(),
   };
@@ -80,6 +81,7 @@ async function settlementWorld(startMs = START_MS) {
     error: (event) => void heard.logged.push(event),
   };
   const running = new Set<number>();
+  const journal = { behindMs: 0 };
   const make = () =>
     new Settlement({
       ledger,
@@ -91,6 +93,7 @@ async function settlementWorld(startMs = START_MS) {
       },
       onLoss: (cause, nanoUsd) => void heard.losses.push(`${cause} ${nanoUsd}`),
       onPriced: (chargedNanoUsd) => void heard.priced.push(chargedNanoUsd),
+      logTimeMs: () => clock.now() - journal.behindMs,
       isOpen: (callId) => running.has(callId),
     });
   const does = async (operation: Operation) => {
@@ -109,6 +112,7 @@ async function settlementWorld(startMs = START_MS) {
     settlement,
     make,
     running,
+    journal,
     view,
     /** Time goes by in small steps, and whatever falls due is done. */
     async passes(ms: number, stepMs = SECOND_MS) {
@@ -437,6 +441,18 @@ describe('a hold that nobody runs', () => {
     world.settlement.close();
   });
 
+  it('rule 11, time: lives until the journal’s own clock has come so far', async () => {
+    const world = await settlementWorld();
+    await world.does(reserve(1, 5_000n));
+    await world.settlement.start();
+    world.journal.behindMs = 10 * MINUTE_MS;
+    await world.passes(dueMs + 9 * MINUTE_MS, 10 * SECOND_MS);
+    expect(await world.heldNanoUsd()).toBe(5_000n);
+    await world.passes(3 * MINUTE_MS);
+    expect(await world.heldNanoUsd()).toBe(0n);
+    world.settlement.close();
+  });
+
   it('lives while its call may run, and while its price is pending, and where it is a video', async () => {
     const world = await settlementWorld();
     await world.settlement.start();
@@ -491,6 +507,18 @@ describe('credit that has ended', () => {
     world.settlement.close();
   });
 
+  it('rule 11, time: stays until the journal’s own clock has come so far, and goes within a minute of that', async () => {
+    const world = await settlementWorld(START_MS);
+    await world.does(grant(700n, { grantId: 'short', expiresAtMs: startOfDay(START_MS) + DAY_MS }));
+    await world.settlement.start();
+    world.journal.behindMs = 10 * MINUTE_MS;
+    await world.passes(14 * HOUR_MS + 9 * MINUTE_MS, MINUTE_MS);
+    expect((await world.view()).expiredNanoUsd).toBe(0n);
+    await world.passes(2 * MINUTE_MS);
+    expect((await world.view()).expiredNanoUsd).toBe(700n);
+    world.settlement.close();
+  });
+
   it('expires soon after the start, where it ended while nothing ran', async () => {
     const world = await settlementWorld();
     world.clock.advance(9 * DAY_MS);
@@ -509,10 +537,10 @@ describe('credit that has ended', () => {
     await world.passes(6 * MINUTE_MS, SECOND_MS);
     expect(world.clock.pendingTimers()).toBe(1);
     const readings: number[] = [];
-    const { listAgents } = world.memory;
-    world.memory.listAgents = () => {
+    const { listEnded } = world.memory;
+    world.memory.listEnded = (byMs) => {
       readings.push(world.clock.now());
-      return listAgents();
+      return listEnded(byMs);
     };
     await world.passes(5 * HOUR_MS, 10 * SECOND_MS);
     expect(readings).toHaveLength(5);

@@ -7,6 +7,7 @@ import { decide } from '#core/ledger/decide.ts';
 import { emptyLedger } from '#core/ledger/empty-ledger.ts';
 import { findKey } from '#core/ledger/find-key.ts';
 import type { Executed, Ledger } from '#core/ledger/ledger.ts';
+import { agentsWithEnded } from '#core/ledger/lots.ts';
 import type { LedgerState } from '#core/ledger/state.ts';
 
 /** The port straight over `decide` and `apply`: everything is durable at once, and nothing outlives the process. */
@@ -50,6 +51,9 @@ export function createMemoryLedger(options: { clock: Clock }): MemoryLedger {
     },
     async listAgents() {
       return open ? Array.from(state.agents.values(), toAgentSummary) : 'unavailable';
+    },
+    async listEnded(byMs) {
+      return open ? agentsWithEnded(state, byMs) : 'unavailable';
     },
     async listHolds() {
       if (!open) return 'unavailable';

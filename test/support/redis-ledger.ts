@@ -46,14 +46,6 @@ export async function createTestRedisLedger(
 
 /** As a recovery leaves a shard of which the log knows nothing. */
 export async function openEmptyShard(scripts: RedisScripts, shard: ShardKeys): Promise<void> {
-  await scripts.run('claim', claimKeys(shard), ['nonce']);
+  await scripts.run('claim', shard.claimed, ['nonce']);
   await scripts.run('open', [shard.meta, shard.outbox], ['nonce', 1, 0, 0, '0']);
 }
-
-export const claimKeys = (shard: ShardKeys): string[] => [
-  shard.meta,
-  shard.outbox,
-  shard.agents,
-  shard.keyHashes,
-  shard.open,
-];

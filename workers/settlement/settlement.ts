@@ -1,6 +1,6 @@
 import type { LookUpPrice } from '#core/calls/look-up-price.ts';
 import { costFromSavedPrice } from '#core/calls/price-ladder.ts';
-import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS, type Timer } from '#core/clock.ts';
+import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS, startOfDayMs, type Timer } from '#core/clock.ts';
 import type { CallEnd, PendingPrice } from '#core/events/ledger-event.ts';
 import type { Settle, SettleResult } from '#core/ledger/command.ts';
 import type { HoldView, Ledger, Unavailable } from '#core/ledger/ledger.ts';
@@ -17,6 +17,8 @@ export interface SettlementOptions {
   onLoss: (cause: 'orphan' | 'price_unknown' | 'cost_above_hold', nanoUsd: NanoUsd) => void;
   /** A pending call has its price. */
   onPriced: (chargedNanoUsd: NanoUsd) => void;
+  /** By the journal's own clock: what takes something for good waits for it. Before the process knows it, long ago. */
+  logTimeMs: (agentId: number) => number;
   /** A call that this process runs is no orphan, whatever a step of the wall clock makes of its age. */
   isOpen: (callId: number) => boolean;
 }
@@ -190,7 +192,7 @@ export class Settlement {
   /** `null`: the journal does not have it yet, ask again. */
   async #settle(command: Settle): Promise<SettleResult | null> {
     const { result, durable } = await this.#options.ledger.execute(command);
-    if (!result.ok) return result.reason === 'unavailable' ? null : result;
+    if (!result.ok && result.reason === 'unavailable') return null;
     return (await durable) === 'durable' ? result : null;
   }
 
@@ -209,16 +211,20 @@ export class Settlement {
     if (!this.#closed) this.#sweepIn(waitMs);
   }
 
-  /** False: the ledger cannot be read or changed at this moment. */
+  /** False: something is left, because the ledger cannot be asked, or the journal's clock has not come so far. */
   async #expireEnded(): Promise<boolean> {
-    const { ledger } = this.#options;
-    const agents = await ledger.listAgents();
-    if (agents === 'unavailable') return false;
-    for (const { agentId } of agents) {
-      const { result } = await ledger.execute({ type: 'expire', agentId });
+    const { ledger, clock, logTimeMs } = this.#options;
+    const nowMs = clock.now();
+    const agentIds = await ledger.listEnded(nowMs);
+    if (agentIds === 'unavailable') return false;
+    let isAll = true;
+    for (const agentId of agentIds) {
+      const endedByMs = logTimeMs(agentId);
+      const { result } = await ledger.execute({ type: 'expire', agentId, endedByMs });
       if (!result.ok) return false;
+      if (endedByMs < startOfDayMs(nowMs)) isAll = false;
     }
-    return true;
+    return isAll;
   }
 
   /** Answers when to look again: after the next full hour, for credit ends at midnight, or when a hold falls due. */
@@ -229,7 +235,7 @@ export class Settlement {
       if (hold.pending !== null) this.#watchHold(hold);
       else if (hold.kind !== 'video') {
         const dueMs = hold.startedAtMs + hold.timeLimitMs + ORPHAN_MARGIN_MS;
-        const isDue = dueMs <= clock.now();
+        const isDue = dueMs <= Math.min(clock.now(), this.#options.logTimeMs(hold.agentId));
         if (isDue && this.#options.isOpen(hold.callId)) continue;
         nextDueMs = Math.min(nextDueMs, dueMs);
         if (isDue) await this.#settleOrphan(hold);

@@ -84,6 +84,8 @@ export interface Settle {
 export interface Expire {
   type: 'expire';
   agentId: number;
+  /** By the journal's own clock. What is taken is gone, so this clock and the ledger's have to agree that it has ended. */
+  endedByMs: number;
 }
 
 export interface MoveOut {

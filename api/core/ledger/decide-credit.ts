@@ -43,7 +43,8 @@ function refuseOverCap(agent: AgentState | undefined, command: Grant): GrantResu
 /** Only free credit expires: what a running call holds stays held until that call has ended. */
 export function decideExpire(state: LedgerState, command: Expire, nowMs: number): Decision<ExpireResult> {
   const agent = state.agents.get(command.agentId);
-  const ended = agent?.lots.filter((lot) => lot.expiresAtMs <= nowMs && lot.freeNanoUsd > 0n) ?? [];
+  const endedByMs = Math.min(nowMs, command.endedByMs);
+  const ended = agent?.lots.filter((lot) => lot.expiresAtMs <= endedByMs && lot.freeNanoUsd > 0n) ?? [];
   if (agent === undefined || ended.length === 0) return unchanged({ ok: true, expiredNanoUsd: 0n });
   const event: LedgerEventOf<'expired'> = {
     v: 1,

@@ -30,6 +30,7 @@ import type {
   Ledger,
   Unavailable,
 } from './ledger.ts';
+import { agentsWithEnded } from './lots.ts';
 import { type FolderLock, lockFolder } from './sqlite-folder-lock.ts';
 import { openJournalThread } from './sqlite-journal-thread.ts';
 import type { LedgerState } from './state.ts';
@@ -179,6 +180,10 @@ class Engine implements EmbeddedLedger {
 
   listAgents(): Promise<AgentSummary[] | Unavailable> {
     return this.#read((state) => Array.from(state.agents.values(), toAgentSummary));
+  }
+
+  listEnded(byMs: number): Promise<number[] | Unavailable> {
+    return this.#read((state) => agentsWithEnded(state, byMs));
   }
 
   listHolds(): Promise<HoldView[] | Unavailable> {

@@ -18,6 +18,8 @@ export interface Ledger {
   /** Answers only with what is in the journal. `null`: no such agent. */
   readAgent(agentId: number): Promise<AgentView | null | Unavailable>;
   listAgents(): Promise<AgentSummary[] | Unavailable>;
+  /** Agents with credit that ended by then and may not be expired yet; a few others may be among them. */
+  listEnded(byMs: number): Promise<number[] | Unavailable>;
   /** Open holds of all agents: for the settlement loop, the orphan rule and the audit. */
   listHolds(): Promise<HoldView[] | Unavailable>;
   /** Stops deciding, waits for the journal, frees the folder. */

@@ -1,5 +1,5 @@
 import { minBigint, type NanoUsd } from '../money.ts';
-import type { AgentState, Allocation, Lot } from './state.ts';
+import type { AgentState, Allocation, LedgerState, Lot } from './state.ts';
 
 /** What a new call can hold: free credit of lots that have not ended. */
 export function spendableNanoUsd(agent: AgentState, nowMs: number): NanoUsd {
@@ -20,6 +20,15 @@ export function balanceNanoUsd(agent: AgentState): NanoUsd {
   let sum = 0n;
   for (const lot of agent.lots) sum += lot.freeNanoUsd + lot.heldNanoUsd;
   return sum;
+}
+
+/** Whom `expire` would take something from. */
+export function agentsWithEnded(state: LedgerState, byMs: number): number[] {
+  const ids: number[] = [];
+  for (const { agentId, lots } of state.agents.values()) {
+    if (lots.some((lot) => lot.expiresAtMs <= byMs && lot.freeNanoUsd > 0n)) ids.push(agentId);
+  }
+  return ids;
 }
 
 /**

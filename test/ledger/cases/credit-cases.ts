@@ -152,6 +152,17 @@ export const expireCases: readonly LedgerCase[] = [
     ],
   },
   {
+    promise: 'what has not ended by the journal’s clock stays, whatever the ledger’s own shows',
+    rows: [
+      ...activeAgent,
+      ...[1, 2].map((n) => does(grant(10n, { grantId: `g${n}`, expiresAtMs: day(n) }), ok)),
+      at(day(2)),
+      does(expire(1, day(2) - 1), { ok: true, expiredNanoUsd: 10n }),
+      sees(1, { lots: lots([2, 10n, 0n]), expiredNanoUsd: 10n }),
+      does(expire(1, day(2)), { ok: true, expiredNanoUsd: 10n }),
+    ],
+  },
+  {
     promise: 'what a call holds does not expire',
     rows: [
       ...activeAgent,

@@ -11,7 +11,7 @@ import { testDataDir } from '../../support/data-dir.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { until } from '../../support/gateway.ts';
 import { createMemoryLog } from '../../support/memory-log.ts';
-import { claimKeys, createTestRedisLedger } from '../../support/redis-ledger.ts';
+import { createTestRedisLedger } from '../../support/redis-ledger.ts';
 import { useRedis } from '../../support/redis-server.ts';
 import { describeWith } from '../../support/with-services.ts';
 import { does, ok, readAgent, START_MS, type World } from '../case.ts';
@@ -175,15 +175,15 @@ describeWith(['redis'], 'the rules of the cluster', () => {
       const openShard = [shard.meta, shard.outbox];
       const load = (nonce: string) =>
         scripts.run('load', [shard.meta, shard.agent(1)], [nonce, 'HSET', 'version', nonce]);
-      await scripts.run('claim', claimKeys(shard), ['slow']);
+      await scripts.run('claim', shard.claimed, ['slow']);
       expect(await load('slow')).toEqual(['OK']);
-      await scripts.run('claim', claimKeys(shard), ['fast']);
+      await scripts.run('claim', shard.claimed, ['fast']);
       expect(await load('slow')).toEqual(['LOST']);
       expect(await load('fast')).toEqual(['OK']);
       expect(await scripts.run('open', openShard, ['slow', 2, 0, 0, '0'])).toEqual(['LOST']);
       expect(await scripts.run('open', openShard, ['fast', 2, 0, 0, '0'])).toEqual(['OK']);
       expect(await load('fast')).toEqual(['LOST']);
-      expect(await scripts.run('claim', claimKeys(shard), ['late'])).toEqual(['OPEN']);
+      expect(await scripts.run('claim', shard.claimed, ['late'])).toEqual(['OPEN']);
     });
 
     test('of many recoverers at once the first mark’s opens the shard, and the others stand down', async () => {

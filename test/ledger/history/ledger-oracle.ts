@@ -1,6 +1,7 @@
 import { idTimeMs } from '#core/ids.ts';
 import type {
   Command,
+  Expire,
   Finish,
   Grant,
   MoveIn,
@@ -52,7 +53,7 @@ export class LedgerOracle {
       case 'grant':
         return this.#grant(command, nowMs);
       case 'expire':
-        return this.#expire(command.agentId, nowMs);
+        return this.#expire(command, nowMs);
       case 'move_out':
         return this.#moveOut(command, nowMs);
       case 'move_in':
@@ -184,12 +185,12 @@ export class LedgerOracle {
     return yes(false);
   }
 
-  #expire(agentId: number, nowMs: number): Answer {
+  #expire({ agentId, endedByMs }: Expire, nowMs: number): Answer {
     const agent = this.agents.get(agentId);
     let expiredNanoUsd = 0n;
     if (agent === undefined) return { ok: true, expiredNanoUsd };
     for (const [lot, amount] of freeByLot(agent)) {
-      if (lot > nowMs || amount === 0n) continue;
+      if (lot > nowMs || lot > endedByMs || amount === 0n) continue;
       expiredNanoUsd += amount;
       agent.credits.push({ lot, amount: -amount, grantId: null, atMs: nowMs });
     }

@@ -56,7 +56,7 @@ export class StepWorld {
       case 'settle':
         return this.#settle(step, state);
       case 'expire':
-        return { type: 'expire', agentId: step.agent };
+        return { type: 'expire', agentId: step.agent, endedByMs: this.nowMs - step.logBehindMs };
       case 'move_out':
       case 'move_in': {
         const tradeId = this.#name('t', step.pick);

@@ -27,7 +27,7 @@ export type Step =
   | { do: 'renew'; pick: number; generation: number }
   | { do: 'finish'; pick: number }
   | { do: 'settle'; pick: number; units: number; orphan: boolean }
-  | { do: 'expire'; agent: number }
+  | { do: 'expire'; agent: number; logBehindMs: number }
   | { do: 'move_out'; agent: number; pick: number; days: number; units: number }
   | { do: 'move_in'; agent: number; pick: number; days: number; units: number }
   | {
@@ -157,7 +157,7 @@ export function drawStep(draw: Draw): Step {
     case 'settle':
       return { do: 'settle', pick: draw(16), units: draw(40), orphan: draw(4) === 0 };
     case 'expire':
-      return { do: 'expire', agent: drawAgent(draw) };
+      return { do: 'expire', agent: drawAgent(draw), logBehindMs: pick(draw, [0, 0, 0, 86_400_000, -1]) };
     case 'move_out':
     case 'move_in':
       return {

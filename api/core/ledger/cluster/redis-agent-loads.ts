@@ -33,6 +33,11 @@ export function agentLoads(keys: ShardKeys, agent: AgentState): RedisLoad[] {
       values: holds.flatMap((hold) => [dueMs(hold), `${agentId}:${hold.callId}`]),
     },
     {
+      key: keys.ends,
+      command: 'ZADD',
+      values: agent.lots.slice(0, 1).flatMap(({ expiresAtMs }) => [expiresAtMs, agentId]),
+    },
+    {
       key: of(':slots'),
       command: 'ZADD',
       values: [...agent.leases].flatMap(([callId, endsAtMs]) => [endsAtMs, callId]),

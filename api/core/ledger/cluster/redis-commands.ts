@@ -48,10 +48,11 @@ export function toScriptCall(command: Command, shard: ShardKeys): ScriptCall {
         command.expiresAtMs,
         countable(command.nanoUsd),
       ];
-      return { name: 'grant', keys: [...base, shard.agents, shard.agent(agentId, ':grants')], args };
+      const rest = [shard.agents, shard.agent(agentId, ':grants'), shard.ends];
+      return { name: 'grant', keys: [...base, ...rest], args };
     }
     case 'expire':
-      return { name: 'expire', keys: base, args: [agentId] };
+      return { name: 'expire', keys: [...base, shard.ends], args: [agentId, command.endedByMs] };
     case 'move_out':
     case 'move_in': {
       if (command.type === 'move_in' && command.nanoUsd > BALANCE_CAP_NANO_USD) {
@@ -64,7 +65,9 @@ export function toScriptCall(command: Command, shard: ShardKeys): ScriptCall {
         command.expiresAtMs,
         countable(command.nanoUsd),
       ];
-      return { name: command.type, keys: [...base, shard.agents, ...trades], args };
+      const keys = [...base, shard.agents, ...trades];
+      if (command.type === 'move_in') keys.push(shard.ends);
+      return { name: command.type, keys, args };
     }
     case 'put_key': {
       const { limit } = command;

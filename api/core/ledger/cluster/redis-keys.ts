@@ -5,6 +5,7 @@ export class ShardKeys {
   readonly agents: string;
   readonly keyHashes: string;
   readonly open: string;
+  readonly ends: string;
   readonly #prefix: string;
 
   constructor(shard: number) {
@@ -14,6 +15,12 @@ export class ShardKeys {
     this.agents = `${this.#prefix}:agents`;
     this.keyHashes = `${this.#prefix}:key-hashes`;
     this.open = `${this.#prefix}:open`;
+    this.ends = `${this.#prefix}:ends`;
+  }
+
+  /** What a claim clears away, and what it reads. */
+  get claimed(): string[] {
+    return [this.meta, this.outbox, this.agents, this.keyHashes, this.open, this.ends];
   }
 
   /** One agent's part: `''` is the agent itself. */

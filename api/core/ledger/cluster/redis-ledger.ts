@@ -1,5 +1,6 @@
 import { type Clock, SECOND_MS } from '../../clock.ts';
 import type { CallEnd } from '../../events/ledger-event.ts';
+import { AGENTS_READ_AT_ONCE } from '../../limits.ts';
 import type { Log } from '../../log.ts';
 import { toAgentSummary, toAgentView, toHoldView } from '../agent-view.ts';
 import type { Command, PutKey, Reserve, ResultOf, Settle } from '../command.ts';
@@ -14,12 +15,15 @@ import type {
   Unavailable,
 } from '../ledger.ts';
 import type { AgentState } from '../state.ts';
+import { DispatchWait } from './dispatch-wait.ts';
 import { type RedisAgent, toAgentState } from './redis-agent.ts';
 import { toScriptCall } from './redis-commands.ts';
+import { RedisKeyLookup } from './redis-key-lookup.ts';
 import { ShardKeys } from './redis-keys.ts';
 import { toResult } from './redis-results.ts';
 import type { RedisScripts, ScriptReply } from './redis-scripts.ts';
 import { shardOfAgent, shardOfKeyHash } from './shards.ts';
+import { ShardsSeen, type ShardsSeenStats } from './shards-seen.ts';
 
 export interface RedisLedgerOptions {
   scripts: RedisScripts;
@@ -30,45 +34,89 @@ export interface RedisLedgerOptions {
   acknowledged: (shard: number, place: string) => Promise<Durability>;
 }
 
-/** The ledger that Redis decides, for any number of processes. */
-export function createRedisLedger(options: RedisLedgerOptions): Ledger {
-  return new RedisLedger(options);
+export interface RedisLedger extends Ledger {
+  stats(): RedisLedgerStats;
 }
 
-class RedisLedger implements Ledger {
+export interface RedisLedgerStats extends ShardsSeenStats {
+  /** Starts whose event the log did not have in time. */
+  gateTimeouts: number;
+  /** Starts whose provider was asked only after their acknowledgement, because the log was slow. */
+  dispatchWaits: number;
+  /** Commands and reads that could not be answered. */
+  unavailable: number;
+}
+
+/** The ledger that Redis decides, for any number of processes. */
+export function createRedisLedger(options: RedisLedgerOptions): RedisLedger {
+  return new Engine(options);
+}
+
+class Engine implements RedisLedger {
   readonly #options: RedisLedgerOptions;
   readonly #shards: readonly ShardKeys[];
+  readonly #keys: RedisKeyLookup;
+  readonly #seen: ShardsSeen;
+  readonly #wait: DispatchWait;
+  #unavailable = 0;
   #closed = false;
 
   constructor(options: RedisLedgerOptions) {
+    const { clock, shards } = options;
     this.#options = options;
-    this.#shards = Array.from({ length: options.shards }, (_, shard) => new ShardKeys(shard));
+    this.#shards = Array.from({ length: shards }, (_, shard) => new ShardKeys(shard));
+    this.#seen = new ShardsSeen(clock, shards);
+    this.#wait = new DispatchWait(clock);
+    this.#keys = new RedisKeyLookup({
+      clock,
+      shardOf: (hash) => shardOfKeyHash(hash, shards),
+      read: (shard, call) => this.#read(shard, call),
+    });
   }
 
   async execute<C extends Command>(command: C): Promise<Executed<ResultOf<C>>> {
-    const number = shardOfAgent(command.agentId, this.#options.shards);
-    if (command.type === 'put_key') this.#requireOwnShard(command, number);
-    const { name, keys, args } = toScriptCall(command, this.#shard(number));
-    const { reply, mayBeDone } = this.#closed ? NOTHING : await this.#ask(name, keys, args);
+    const shard = shardOfAgent(command.agentId, this.#options.shards);
+    if (command.type === 'put_key') this.#requireOwnShard(command, shard);
+    const { name, keys, args } = toScriptCall(command, this.#keysOf(shard));
+    const { reply, mayBeDone } = await this.#ask(shard, [name, keys, args]);
+    if (command.type === 'put_key' && command.hash !== null) this.#keys.forget(command.hash);
     const result = toResult(command, reply);
-    if (command.type === 'reserve' && mayBeDone && !result.ok) void this.#release(command);
     const place = placeOf(reply);
-    const durable = place === null ? DURABLE : this.#options.acknowledged(number, place);
-    return { result, durable };
+    const durable = place === null ? DURABLE : this.#options.acknowledged(shard, place);
+    if (command.type !== 'reserve') return { result, durable };
+    if (!result.ok) {
+      if (mayBeDone) void this.#release(command);
+      return { result, durable };
+    }
+    const lagMs = Number(reply[2]);
+    this.#seen.noteLag(shard, lagMs);
+    if ((await this.#wait.before(lagMs, durable)) === 'go') return { result, durable };
+    this.#unavailable++;
+    void this.#release(command);
+    return UNAVAILABLE;
   }
 
   /**
    * Once more with the same id, where no answer came: a step answers its repetition. A refusal then says nothing about
    * the first time, because some come before the step looks for what it has done.
    */
-  async #ask(...call: Parameters<RedisScripts['run']>): Promise<Asked> {
+  async #ask(shard: number, call: ScriptRun): Promise<Asked> {
+    const asked = this.#closed ? NOTHING : await this.#askTwice(call);
+    const [word] = asked.reply;
+    this.#seen.noteOpen(shard, word !== 'FENCED');
+    if (word === 'FENCED' || word === 'LAGS') this.#unavailable++;
+    return asked;
+  }
+
+  async #askTwice(call: ScriptRun): Promise<Asked> {
+    const { scripts } = this.#options;
     try {
-      return { reply: await this.#run(...call), mayBeDone: false };
+      return { reply: await scripts.run(...call), mayBeDone: false };
     } catch (error) {
       if (saysNotDone(error)) return NOTHING;
     }
     try {
-      return { reply: await this.#run(...call), mayBeDone: true };
+      return { reply: await scripts.run(...call), mayBeDone: true };
     } catch {
       return { reply: FENCED, mayBeDone: true };
     }
@@ -83,27 +131,14 @@ class RedisLedger implements Ledger {
     for (let waitMs = RELEASE_WAIT_MS; !this.#closed; waitMs = Math.min(2 * waitMs, RELEASE_WAIT_MAX_MS)) {
       await new Promise<void>((resolve) => this.#options.clock.setTimer(waitMs, resolve));
       const { result, durable } = await this.execute(settle);
-      const over = result.ok ? (await durable) === 'durable' : result.reason !== 'unavailable';
-      if (over) return;
+      const isAnswered = result.ok || result.reason !== 'unavailable';
+      if (isAnswered && (await durable) === 'durable') return;
     }
     this.#options.log.warn('a start of unknown outcome was left to the orphan rule', { agentId, callId });
   }
 
-  async findKey(hashes: readonly string[]): Promise<KeyLookup> {
-    if (this.#closed) return 'unavailable';
-    for (const hash of hashes) {
-      const shard = this.#shard(shardOfKeyHash(hash, this.#options.shards));
-      const found = await this.#read('find_key', [shard.meta, shard.outbox, shard.keyHashes], [hash]);
-      if (found[0] !== 'OK') return 'unavailable';
-      const [agentId, keyId] = String(found[1]).split(':').map(Number);
-      if (agentId === undefined || keyId === undefined) continue;
-      const keys = [shard.meta, shard.outbox, shard.agent(agentId), shard.agent(agentId, ':keys')];
-      const [word, live, status] = await this.#read('key_status', keys, [keyId]);
-      if (word !== 'OK') return 'unavailable';
-      const agentStatus = status === 'active' || status === 'suspended' ? status : 'inactive';
-      return { found: true, agentId, keyId, revoked: live === 'revoked', agentStatus };
-    }
-    return { found: false };
+  findKey(hashes: readonly string[]): Promise<KeyLookup> {
+    return this.#keys.find(hashes);
   }
 
   async readAgent(agentId: number): Promise<AgentView | null | Unavailable> {
@@ -112,30 +147,60 @@ class RedisLedger implements Ledger {
   }
 
   async listAgents(): Promise<AgentSummary[] | Unavailable> {
-    const states = await this.#readStates();
+    const ids = await this.#readIds('list_agents', (shard) => shard.agents);
+    const states = ids === 'unavailable' ? ids : await this.#readStates(ids.map(Number));
     return states === 'unavailable' ? states : states.map(toAgentSummary);
   }
 
+  async listEnded(byMs: number): Promise<number[] | Unavailable> {
+    const ids = await this.#readIds('list_ended', (shard) => shard.ends, [byMs]);
+    return ids === 'unavailable' ? ids : ids.map(Number);
+  }
+
+  /** Of agents that have some, by the list that each shard keeps of its open calls. */
   async listHolds(): Promise<HoldView[] | Unavailable> {
-    const states = await this.#readStates();
+    const names = await this.#readIds('list_open', (shard) => shard.open);
+    if (names === 'unavailable') return names;
+    const ids = new Set(names.map((name) => Number.parseInt(name, 10)));
+    const states = await this.#readStates([...ids]);
     if (states === 'unavailable') return states;
-    return states.flatMap((agent) =>
-      [...agent.holds.values()].map((hold) => toHoldView(agent.agentId, hold)),
+    return states.flatMap(({ agentId, holds }) =>
+      Array.from(holds.values(), (hold) => toHoldView(agentId, hold)),
     );
+  }
+
+  stats(): RedisLedgerStats {
+    const { gateTimeouts, dispatchWaits } = this.#wait;
+    return { ...this.#seen.stats(), gateTimeouts, dispatchWaits, unavailable: this.#unavailable };
   }
 
   async close(): Promise<void> {
     this.#closed = true;
   }
 
-  async #readStates(): Promise<AgentState[] | Unavailable> {
-    const states: AgentState[] = [];
-    for (const shard of this.#shards) {
-      if (this.#closed) return 'unavailable';
-      const [word, ids] = await this.#read('list_agents', [shard.meta, shard.outbox, shard.agents], []);
+  /** What a list of every shard holds, as far as it is a list of agents or begins with one. */
+  async #readIds(
+    name: 'list_agents' | 'list_ended' | 'list_open',
+    listOf: (shard: ShardKeys) => string,
+    args: readonly number[] = [],
+  ): Promise<string[] | Unavailable> {
+    const replies = await Promise.all(
+      this.#shards.map((of, shard) => this.#read(shard, [name, [of.meta, of.outbox, listOf(of)], args])),
+    );
+    const all: string[] = [];
+    for (const [word, ids] of replies) {
       if (word !== 'OK' || !Array.isArray(ids)) return 'unavailable';
-      for (const agentId of ids.map(Number).sort((a, b) => a - b)) {
-        const read = await this.#readState(agentId);
+      all.push(...ids.map(String));
+    }
+    return all;
+  }
+
+  async #readStates(ids: readonly number[]): Promise<AgentState[] | Unavailable> {
+    const states: AgentState[] = [];
+    const sorted = ids.toSorted((a, b) => a - b);
+    for (let at = 0; at < sorted.length; at += AGENTS_READ_AT_ONCE) {
+      const some = sorted.slice(at, at + AGENTS_READ_AT_ONCE);
+      for (const read of await Promise.all(some.map((agentId) => this.#readState(agentId)))) {
         if (read === 'unavailable') return read;
         if (read !== null) states.push(read.state);
       }
@@ -145,16 +210,15 @@ class RedisLedger implements Ledger {
 
   /** Answers only with what the log has. */
   async #readState(agentId: number): Promise<{ state: AgentState; nowMs: number } | null | Unavailable> {
-    if (this.#closed) return 'unavailable';
-    const number = shardOfAgent(agentId, this.#options.shards);
-    const shard = this.#shard(number);
+    const shard = shardOfAgent(agentId, this.#options.shards);
+    const of = this.#keysOf(shard);
     const parts = ['', ':holds', ':ended', ':slots', ':keys', ':sources'] as const;
-    const keys = [shard.meta, shard.outbox, ...parts.map((what) => shard.agent(agentId, what))];
-    const reply = await this.#read('read_agent', keys, []);
+    const keys = [of.meta, of.outbox, ...parts.map((what) => of.agent(agentId, what))];
+    const reply = await this.#read(shard, ['read_agent', keys, []]);
     const [word, place, nowMs, agent, holds, slots, ofKeys, sources] = reply;
     if (word === 'NONE') return null;
     if (word !== 'OK') return 'unavailable';
-    if ((await this.#options.acknowledged(number, String(place))) !== 'durable') return 'unavailable';
+    if ((await this.#options.acknowledged(shard, String(place))) !== 'durable') return 'unavailable';
     const read: RedisAgent = {
       agent: fieldsOf(agent),
       holds: fieldsOf(holds),
@@ -165,13 +229,9 @@ class RedisLedger implements Ledger {
     return { state: toAgentState(agentId, read), nowMs: Number(nowMs) };
   }
 
-  #run(...call: Parameters<RedisScripts['run']>): Promise<ScriptReply> {
-    return this.#options.scripts.run(...call);
-  }
-
   /** A read that fails is no answer, and is never taken for an empty one. */
-  async #read(...call: Parameters<RedisScripts['run']>): Promise<ScriptReply> {
-    return (await this.#ask(...call)).reply;
+  async #read(shard: number, call: ScriptRun): Promise<ScriptReply> {
+    return (await this.#ask(shard, call)).reply;
   }
 
   /** A key in another shard than its agent's could not be made in one step with it: a bug of whoever drew it. */
@@ -181,7 +241,7 @@ class RedisLedger implements Ledger {
     }
   }
 
-  #shard(number: number): ShardKeys {
+  #keysOf(number: number): ShardKeys {
     const shard = this.#shards[number];
     if (shard === undefined) throw new Error(`no shard ${number}`);
     return shard;
@@ -203,6 +263,8 @@ const NEVER_RAN: CallEnd = {
 const NOT_DONE = /^(OOM|LOADING|READONLY|NOREPLICAS|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|MISCONF)/;
 const saysNotDone = (error: unknown): boolean => error instanceof Error && NOT_DONE.test(error.message);
 
+type ScriptRun = Parameters<RedisScripts['run']>;
+
 interface Asked {
   reply: ScriptReply;
   /** An earlier time was sent, and may have been done. */
@@ -212,10 +274,11 @@ interface Asked {
 const FENCED: ScriptReply = ['FENCED'];
 const NOTHING: Asked = { reply: FENCED, mayBeDone: false };
 const DURABLE: Promise<Durability> = Promise.resolve('durable');
+const UNAVAILABLE: Executed<never> = { result: { ok: false, reason: 'unavailable' }, durable: DURABLE };
 
 const PLACE = /^\d+-\d+$/;
 
-/** Of the latest event that an answer rests on; a refusal rests on none. */
+/** Of the latest event that an answer rests on; most refusals rest on none. */
 function placeOf([, first]: ScriptReply): string | null {
   return typeof first === 'string' && PLACE.test(first) ? first : null;
 }

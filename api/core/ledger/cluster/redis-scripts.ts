@@ -11,6 +11,7 @@ import {
   LEASE_MS,
   LOG_KEPT_MS,
   LOT_DAYS_MAX,
+  ORPHAN_GRACE_MS,
   ORPHAN_MARGIN_MS,
   OUTBOX_BYTES_MAX,
 } from '../../limits.ts';
@@ -69,13 +70,15 @@ const scripts = {
   find_key: read('find_key'),
   key_status: read('key_status'),
   list_agents: read('list_agents'),
+  list_open: read('list_open'),
+  list_ended: read('list_ended'),
   leftover: { parts: ['leftover'], flags: 'flags=no-writes' },
   lease: repair('clock', 'lease'),
   fence: repair('fence'),
   claim: repair('claim'),
   clear_agent: repair('claimed', 'clear_agent'),
   load: repair('claimed', 'load'),
-  open: repair('claimed', 'open'),
+  open: repair('clock', 'claimed', 'open'),
 } satisfies Record<string, Script>;
 
 /** `clock` takes the place of Redis' own time: for tests that move it. */
@@ -129,6 +132,7 @@ const limits = Object.entries({
   LEASE_MS,
   LOG_KEPT_MS,
   LOT_DAYS_MAX,
+  ORPHAN_GRACE_MS,
   ORPHAN_MARGIN_MS,
   OUTBOX_BYTES_MAX,
   TRADES_CLEARED_AT_ONCE: 16,

@@ -65,11 +65,7 @@ async function rebuild(options: ShardRecoveryOptions): Promise<Recovered | null>
   await foldOn(log, shard, folded);
   if (folded.position.nonce !== nonce) return null;
 
-  const [claimed, known] = await scripts.run(
-    'claim',
-    [keys.meta, keys.outbox, keys.agents, keys.keyHashes, keys.open],
-    [nonce],
-  );
+  const [claimed, known] = await scripts.run('claim', keys.claimed, [nonce]);
   if (claimed !== 'OK' || !Array.isArray(known)) return null;
   for (const agentId of known.map(Number)) {
     const all = [keys.meta, keys.agents, ...agentKeys(keys, agentId)];

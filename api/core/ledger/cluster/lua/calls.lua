@@ -25,7 +25,8 @@ end
 local function without_hold(call_id, word)
   local done = read_done(call_id)
   if done then return { word, latest(), done.charged } end
-  return { 'NO_HOLD' }
+  -- What it rests on may be an event that the log does not have yet, or a node whose time has passed.
+  return { 'NO_HOLD', latest() }
 end
 
 -- What is due at the shard, as 'agent:call', by the time from which the call counts as an orphan.

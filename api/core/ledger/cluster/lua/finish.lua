@@ -1,6 +1,5 @@
 -- KEYS: meta, outbox, agent, holds, ended calls, slots. ARGV: agent, call, end and pending price as JSON.
 
-remember_time()
 local agent_id, call_id = ARGV[1], ARGV[2]
 local hold = read_hold(call_id)
 if not hold then return without_hold(call_id, 'DONE') end

@@ -1,6 +1,5 @@
--- KEYS: meta, outbox, agent, agents of the shard, grants. ARGV: agent, grant id as JSON, expiry, amount.
+-- KEYS: meta, outbox, agent, agents of the shard, grants, agents by the end of their first lot. ARGV: agent, grant id as JSON, expiry, amount.
 
-remember_time()
 local agent_id, grant_id, expires, amount = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local agent = redis.call('HMGET', KEYS[3], 'version', 'lots')
 local known_until = redis.call('ZSCORE', KEYS[5], grant_id)
@@ -19,6 +18,7 @@ local lot = lot_of(lots, expires)
 lot.free = lot.free + amount
 redis.call('HSET', KEYS[3], 'version', version, 'lots', write_lots(lots))
 redis.call('HINCRBY', KEYS[3], 'granted', whole(amount))
+redis.call('ZADD', KEYS[6], 'LT', whole(expires), agent_id)
 redis.call('ZREMRANGEBYSCORE', KEYS[5], '-inf', whole(now))
 redis.call('ZADD', KEYS[5], whole(now + GRANT_ID_KEPT_MS), grant_id)
 return { 'OK', seq }

@@ -1,7 +1,7 @@
--- KEYS: meta, outbox, agent, agents of the shard, trades, trades by time. ARGV: agent, trade id as JSON, expiry, amount.
+-- KEYS: meta, outbox, agent, agents of the shard, trades, trades by time, agents by the end of their first lot.
+-- ARGV: agent, trade id as JSON, expiry, amount.
 -- Never refuses, because the seller's half is already done: what cannot be kept expires.
 
-remember_time()
 local agent_id, trade_id, expires, amount = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local name = 'in:' .. trade_id
 local known, known_expired = find_trade(name)
@@ -20,6 +20,7 @@ if not agent[1] then make_agent(agent_id) end
 if kept > 0 then
   local lot = lot_of(lots, expires)
   lot.free = lot.free + kept
+  redis.call('ZADD', KEYS[7], 'LT', whole(expires), agent_id)
 end
 redis.call('HSET', KEYS[3], 'version', version, 'lots', write_lots(lots))
 redis.call('HINCRBY', KEYS[3], 'moved_in', whole(amount))

@@ -1,6 +1,5 @@
 -- KEYS: meta, outbox, agent, agents of the shard, trades, trades by time. ARGV: agent, trade id as JSON, expiry, amount.
 
-remember_time()
 local agent_id, trade_id, expires, amount = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local name = 'out:' .. trade_id
 local known = find_trade(name)

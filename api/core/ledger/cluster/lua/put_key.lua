@@ -2,7 +2,6 @@
 -- none), limit ('' for none), reset, acting key ('' for the operator), over MCP ('true' or 'false'), active keys and
 -- MCP keys a day at most.
 
-remember_time()
 local agent_id, key_id, label, prefix, hash = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local limit, reset, acting_id, over_mcp = ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 local agent = redis.call('HMGET', KEYS[3], 'version', 'status', 'active_keys', 'mcp_keys')

@@ -1,6 +1,5 @@
 -- KEYS: meta, outbox, agent, holds, ended calls, slots. ARGV: agent, call, generation id as JSON ('' for none).
 
-remember_time()
 local agent_id, call_id, generation = ARGV[1], ARGV[2], ARGV[3]
 local hold = read_hold(call_id)
 if not hold or redis.call('HEXISTS', KEYS[4], call_id .. ':pending') == 1 then return { 'NO_HOLD' } end

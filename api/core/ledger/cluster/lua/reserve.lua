@@ -14,7 +14,9 @@ if lag_ms >= GATE_TIMEOUT_MS or tonumber(shard[5]) >= OUTBOX_BYTES_MAX then retu
 local made_at = tonumber(ARGV[15])
 if math.abs(tonumber(ARGV[8]) - now) > CLOCK_APART_MAX_MS then return { 'CLOCK_APART' } end
 if made_at > now + CLOCK_APART_MAX_MS then return { 'CLOCK_APART' } end
-remember_time()
+-- The one time that the shard remembers, because two clocks agree on it: one that a wrong clock made would refuse
+-- every start until it has come.
+if now > last_ms then redis.call('HSET', KEYS[1], 'last_ms', whole(now)) end
 if made_at < now - CALL_ID_AGE_MAX_MS then return { 'STALE_ID' } end
 
 local agent = redis.call('HMGET', KEYS[3], 'version', 'status', 'tat_us', 'lots', 'charged_day')

@@ -1,6 +1,5 @@
 -- KEYS: meta, outbox, agent, keys. ARGV: agent, key, acting key ('' for the operator).
 
-remember_time()
 local agent_id, key_id = ARGV[1], ARGV[2]
 local key = redis.call('HMGET', KEYS[4], key_id .. ':hash', key_id .. ':revoked')
 if not key[1] then return { 'UNKNOWN_KEY' } end

@@ -1,7 +1,6 @@
 -- KEYS: meta, outbox, agent, agents of the shard, status by source. ARGV: agent, mode, source as JSON, its version,
 -- status, name and token as JSON.
 
-remember_time()
 local agent_id, mode, source, source_version = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local status, agent_name, token = ARGV[5], ARGV[6], ARGV[7]
 -- 'version status'

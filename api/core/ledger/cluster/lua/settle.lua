@@ -1,7 +1,6 @@
 -- KEYS: meta, outbox, agent, holds, ended calls, slots, keys, open calls of the shard, ended calls by time.
 -- ARGV: agent, call, cost in units of 10^15 and the rest of it, end as JSON, cause.
 
-remember_time()
 local HIGH = 1e15
 -- The largest amount that an event can carry.
 local OVERRUN_MAX = '99999999999999999999'
@@ -23,6 +22,9 @@ if not hold then return without_hold(call_id, 'REPEATED') end
 local cost_high, cost_low = tonumber(ARGV[3]), tonumber(ARGV[4])
 if ARGV[6] == 'orphan' then
   local pending = redis.call('HEXISTS', KEYS[4], call_id .. ':pending') == 1
+  -- Where a wrong clock opened the shard, what is left would be longer than any grace.
+  local grace_ms = tonumber(redis.call('HGET', KEYS[1], 'opened_ms') or '0') + ORPHAN_GRACE_MS - clock_ms
+  if grace_ms > 0 and grace_ms <= ORPHAN_GRACE_MS then return { 'NOT_ORPHANED' } end
   if pending or now < hold.started + hold.limit + ORPHAN_MARGIN_MS then return { 'NOT_ORPHANED' } end
   cost_high, cost_low = 0, 0
 end

@@ -1,12 +1,10 @@
 -- What every step that changes an agent shares; follows shard.lua. KEYS[3] is the agent.
 
--- By everything that is decided, refusals included: what has ended stays so. But not by a time that is itself refused.
-local function remember_time()
-  if now > last_ms then redis.call('HSET', KEYS[1], 'last_ms', whole(now)) end
-end
-
 local DAY_MS = 86400000
 local function start_of_day(ms) return ms - ms % DAY_MS end
+
+-- Totals of a lifetime are added by HINCRBY as 64-bit integers: they end at $9.2 billion an agent, a thousand times the
+-- largest balance.
 
 -- The first write of a step: where it fails, nothing has changed. The event's body has no envelope yet.
 local function emit(kind, agent_id, version, body)

@@ -1,0 +1,91 @@
+import type { Clock } from '../../clock.ts';
+import { KNOWN_KEYS_MAX, UNKNOWN_KEY_MS, UNKNOWN_KEYS_MAX } from '../../limits.ts';
+import type { KeyLookup } from '../ledger.ts';
+import type { KeyOwner } from '../state.ts';
+import { ShardKeys } from './redis-keys.ts';
+import type { RedisScripts, ScriptReply } from './redis-scripts.ts';
+
+export interface RedisKeyLookupOptions {
+  clock: Clock;
+  shardOf: (hash: string) => number;
+  read: (shard: number, call: Parameters<RedisScripts['run']>) => Promise<ScriptReply>;
+}
+
+/**
+ * Whose key a hash is never changes, so it is asked once; whether the key is live is asked each time, so that a
+ * revocation reaches every process with the next call. A key that nobody knows is not asked for again for some
+ * seconds: only one that was tried before it was made can be missed, and only for so long.
+ */
+export class RedisKeyLookup {
+  readonly #options: RedisKeyLookupOptions;
+  readonly #owners = new Map<string, KeyOwner>();
+  readonly #unknownUntilMs = new Map<string, number>();
+
+  constructor(options: RedisKeyLookupOptions) {
+    this.#options = options;
+  }
+
+  /** The first hash that belongs to a key. */
+  async find(hashes: readonly string[]): Promise<KeyLookup> {
+    for (const hash of hashes) {
+      const found = await this.#findOne(hash);
+      if (found === 'unavailable' || found.found) return found;
+    }
+    return { found: false };
+  }
+
+  /** The key has just been made. */
+  forget(hash: string): void {
+    this.#unknownUntilMs.delete(hash);
+  }
+
+  async #findOne(hash: string): Promise<KeyLookup> {
+    if (this.#isUnknown(hash)) return { found: false };
+    const shard = this.#options.shardOf(hash);
+    const of = new ShardKeys(shard);
+    const owner = this.#owners.get(hash) ?? (await this.#askOwner(shard, of, hash));
+    if (owner === 'unavailable') return owner;
+    if (owner === null) return this.#noteUnknown(hash);
+    const { agentId, keyId } = owner;
+    const keys = [of.meta, of.outbox, of.agent(agentId), of.agent(agentId, ':keys')];
+    const [word, live, status] = await this.#options.read(shard, ['key_status', keys, [keyId, hash]]);
+    if (word !== 'OK') return 'unavailable';
+    // It was decided in an epoch that ended before the log had it.
+    if (live === 'unknown') return this.#noteUnknown(hash);
+    const agentStatus = status === 'active' || status === 'suspended' ? status : 'inactive';
+    return { found: true, agentId, keyId, revoked: live === 'revoked', agentStatus };
+  }
+
+  async #askOwner(shard: number, of: ShardKeys, hash: string): Promise<KeyOwner | null | 'unavailable'> {
+    const keys = [of.meta, of.outbox, of.keyHashes];
+    const [word, owner] = await this.#options.read(shard, ['find_key', keys, [hash]]);
+    if (word !== 'OK') return 'unavailable';
+    const [agentId, keyId] = String(owner).split(':').map(Number);
+    if (agentId === undefined || keyId === undefined) return null;
+    setBounded(this.#owners, hash, { agentId, keyId }, KNOWN_KEYS_MAX);
+    return { agentId, keyId };
+  }
+
+  #isUnknown(hash: string): boolean {
+    const untilMs = this.#unknownUntilMs.get(hash);
+    return untilMs !== undefined && this.#options.clock.monotonicMs() < untilMs;
+  }
+
+  #noteUnknown(hash: string): KeyLookup {
+    this.#owners.delete(hash);
+    const untilMs = this.#options.clock.monotonicMs() + UNKNOWN_KEY_MS;
+    setBounded(this.#unknownUntilMs, hash, untilMs, UNKNOWN_KEYS_MAX);
+    return { found: false };
+  }
+}
+
+/** The oldest makes room. */
+function setBounded<V>(map: Map<string, V>, name: string, value: V, max: number): void {
+  map.delete(name);
+  map.set(name, value);
+  if (map.size <= max) return;
+  for (const oldest of map.keys()) {
+    map.delete(oldest);
+    return;
+  }
+}
