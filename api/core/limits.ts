@@ -161,6 +161,8 @@ export const PUBLISHER_YIELD_MS = SECOND_MS;
 /** A key that nobody knows is asked for again after this long, and so many are remembered. */
 export const UNKNOWN_KEY_MS = 5 * SECOND_MS;
 export const UNKNOWN_KEYS_MAX = 10_000;
+/** A process asks again after this long whether a closed shard has opened. */
+export const SHARDS_LOOKED_AT_MS = SECOND_MS;
 /** What a start was told of the log's lag says nothing any more after this long. */
 export const OUTBOX_LAG_SEEN_MS = 10 * SECOND_MS;
 /** Agents read at once from Redis. */

@@ -2,14 +2,13 @@ import type { Redis } from 'ioredis';
 import type { Clock } from '#core/clock.ts';
 import { DAY_MS, systemClock } from '#core/clock.ts';
 import { connectKafka } from '#core/drivers/kafka.ts';
-import { Acknowledgements } from '#core/ledger/cluster/acknowledgements.ts';
-import { ensureLedgerTopic, openKafkaLedgerLog } from '#core/ledger/cluster/kafka-ledger-log.ts';
+import { openKafkaLedgerLog } from '#core/ledger/cluster/kafka-ledger-log.ts';
+import { ensureLedgerTopic } from '#core/ledger/cluster/kafka-ledger-topic.ts';
 import type { LedgerLog } from '#core/ledger/cluster/ledger-log.ts';
-import { ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
-import { createRedisLedger } from '#core/ledger/cluster/redis-ledger.ts';
+import { type ClusterLedger, openClusterLedger } from '#core/ledger/cluster/open-cluster-ledger.ts';
+import type { RedisLedger } from '#core/ledger/cluster/redis-ledger.ts';
 import { type Publisher, startPublisher } from '#core/ledger/cluster/redis-publisher.ts';
 import { createRedisScripts } from '#core/ledger/cluster/redis-scripts.ts';
-import type { Ledger } from '#core/ledger/ledger.ts';
 import type { Log } from '#core/log.ts';
 import type { Service } from '../services/service.ts';
 import { startKafka } from '../services/start-kafka.ts';
@@ -25,7 +24,7 @@ export interface TestCluster extends AsyncDisposable {
   log: LedgerLog;
   client(): Promise<Redis>;
   /** What one API process has. */
-  ledger(): Promise<Ledger>;
+  ledger(): Promise<RedisLedger>;
   /** What one settlement worker has. */
   publisher(): Promise<Publisher>;
   restartRedis(): Promise<void>;
@@ -38,14 +37,18 @@ export async function startTestCluster({ shards = 4 } = {}): Promise<TestCluster
     startRedis({ dir: `${folder.path}/redis` }),
     startKafka({ dir: `${folder.path}/kafka` }),
   ]);
-  const client = connectKafka([kafka.address], 'faregate-test');
+  const client = connectKafka({
+    brokers: [kafka.address],
+    clientId: 'faregate-test',
+    tls: false,
+    sasl: null,
+  });
   await ensureLedgerTopic(client, {
     shards,
     replicationFactor: 1,
     minInsyncReplicas: 1,
     retentionMs: DAY_MS,
   });
-  const log = await openKafkaLedgerLog(client);
   const clock: Clock = systemClock;
   const logged: string[] = [];
   const logger: Log = {
@@ -53,7 +56,9 @@ export async function startTestCluster({ shards = 4 } = {}): Promise<TestCluster
     warn: () => {},
     error: (event, fields) => void logged.push(`${event}: ${String(fields?.error)}`),
   };
+  const log = await openKafkaLedgerLog(client, { shards, clock, logger });
   const clients: Redis[] = [];
+  const ledgers: ClusterLedger[] = [];
   const publishers: Publisher[] = [];
   let service = redis;
 
@@ -71,31 +76,10 @@ export async function startTestCluster({ shards = 4 } = {}): Promise<TestCluster
     logged,
     client: connect,
     async ledger() {
-      const scripts = createRedisScripts(await connect());
-      const keys = Array.from({ length: shards }, (_, shard) => new ShardKeys(shard));
-      const acknowledgements = new Acknowledgements({
-        clock,
-        async ask(shard) {
-          const of = keys[shard];
-          if (of === undefined) return null;
-          const [word, epoch, acked] = await scripts.run('position', [of.meta, of.outbox], []);
-          return word === 'OK' ? `${epoch}-${acked}` : null;
-        },
-      });
-      const subscriber = await connect();
-      const shardOf = new Map(keys.map((of, shard) => [`${of.meta}:acked`, shard]));
-      subscriber.on('message', (channel: string, place: string) => {
-        const shard = shardOf.get(channel);
-        if (shard !== undefined) acknowledgements.note(shard, place);
-      });
-      await subscriber.subscribe(...shardOf.keys());
-      return createRedisLedger({
-        scripts,
-        shards,
-        clock,
-        log: logger,
-        acknowledged: (shard, place) => acknowledgements.wait(shard, place),
-      });
+      const redisUrls = [`redis://${redis.address}`];
+      const opened = await openClusterLedger({ redisUrls, shards, clock, log: logger, allowUnsafe: false });
+      ledgers.push(opened);
+      return opened.ledger;
     },
     async publisher() {
       const made = await connect();
@@ -116,6 +100,7 @@ export async function startTestCluster({ shards = 4 } = {}): Promise<TestCluster
     },
     async [Symbol.asyncDispose]() {
       for (const publisher of publishers) await publisher.stop();
+      for (const opened of ledgers) await opened.close();
       for (const made of clients) made.disconnect();
       await log.close();
       await Promise.all([service.stop('SIGKILL'), kafka.stop('SIGKILL')]);

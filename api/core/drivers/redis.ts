@@ -1,22 +1,66 @@
-import { Redis } from 'ioredis';
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
+
+export type RedisClient = Redis | Cluster;
 
 const COMMAND_TIMEOUT_MS = 500;
 const RECONNECT_MS = 50;
+/** A node that does not have a slot says so before it does anything. */
+const REDIRECTIONS_MAX = 4;
+
+/** For money: a command is sent once or not at all; who did not get an answer asks again, with the same id. */
+const onceOnly = {
+  autoResendUnfulfilledCommands: false,
+  enableOfflineQueue: false,
+  maxRetriesPerRequest: 0,
+  commandTimeout: COMMAND_TIMEOUT_MS,
+  // Else it sleeps for whole seconds when a node says that it is still loading.
+  maxLoadingRetryTime: RECONNECT_MS,
+} satisfies RedisOptions;
 
 /**
- * A client for money: a command is sent once or not at all. Resending would answer a lost reply by running the step
- * again behind the caller's back; who did not get an answer asks again, with the same id.
+ * One url is one Redis, several are nodes of a Redis Cluster, which tell of the others; `rediss://` is TLS. Resending
+ * would answer a lost reply by running the step again behind the caller's back.
  */
-export function connectRedis(url: string): Redis {
-  return new Redis(url, {
-    autoResendUnfulfilledCommands: false,
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    commandTimeout: COMMAND_TIMEOUT_MS,
+export function connectRedis(urls: readonly string[]): RedisClient {
+  const [first] = urls;
+  if (first === undefined) throw new Error('no url of a Redis');
+  if (urls.length > 1) return connectCluster(urls.map((url) => new URL(url)));
+  return new Redis(first, {
+    ...onceOnly,
     retryStrategy: () => RECONNECT_MS,
-    // Else it sleeps for whole seconds when a node says that it is still loading.
-    maxLoadingRetryTime: RECONNECT_MS,
     enableAutoPipelining: true,
     lazyConnect: true,
   });
 }
+
+/** One more connection of the same kind, such as for messages. */
+export const duplicateRedis = (client: RedisClient): RedisClient =>
+  client instanceof Cluster ? client.duplicate() : client.duplicate();
+
+function connectCluster(urls: readonly URL[]): Cluster {
+  const [first] = urls;
+  const isTls = first?.protocol === 'rediss:';
+  return new Cluster(
+    urls.map(({ hostname, port }) => ({ host: hostname, port: Number(port === '' ? DEFAULT_PORT : port) })),
+    {
+      redisOptions: {
+        ...onceOnly,
+        ...(first?.username ? { username: decodeURIComponent(first.username) } : {}),
+        ...(first?.password ? { password: decodeURIComponent(first.password) } : {}),
+        ...(isTls ? { tls: {} } : {}),
+      },
+      // Nodes name each other as their certificates do; an address would fit none.
+      ...(isTls ? { dnsLookup: (address, callback) => callback(null, address) } : {}),
+      enableOfflineQueue: false,
+      enableAutoPipelining: true,
+      lazyConnect: true,
+      maxRedirections: REDIRECTIONS_MAX,
+      clusterRetryStrategy: () => RECONNECT_MS,
+      // Of a command whose connection was lost nobody knows whether it was done.
+      retryDelayOnFailover: 0,
+      retryDelayOnClusterDown: 0,
+    },
+  );
+}
+
+const DEFAULT_PORT = 6379;

@@ -1,7 +1,9 @@
 import type { Kafka } from 'kafkajs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { systemClock } from '#core/clock.ts';
 import { connectKafka } from '#core/drivers/kafka.ts';
-import { ensureLedgerTopic, openKafkaLedgerLog } from '#core/ledger/cluster/kafka-ledger-log.ts';
+import { openKafkaLedgerLog } from '#core/ledger/cluster/kafka-ledger-log.ts';
+import { ensureLedgerTopic } from '#core/ledger/cluster/kafka-ledger-topic.ts';
 import type { LedgerLog } from '#core/ledger/cluster/ledger-log.ts';
 import type { Service } from '../../services/service.ts';
 import { startKafka } from '../../services/start-kafka.ts';
@@ -16,14 +18,18 @@ describeWith(['kafka'], 'the log on Kafka', () => {
   beforeAll(async () => {
     folder = await testDataDir();
     broker = await startKafka({ dir: folder.path });
-    kafka = connectKafka([broker.address], 'test');
+    kafka = connectKafka({ brokers: [broker.address], clientId: 'test', tls: false, sasl: null });
     await ensureLedgerTopic(kafka, {
       shards: 4,
       replicationFactor: 1,
       minInsyncReplicas: 1,
       retentionMs: 86_400_000,
     });
-    log = await openKafkaLedgerLog(kafka);
+    log = await openKafkaLedgerLog(kafka, {
+      shards: 4,
+      clock: systemClock,
+      logger: { info() {}, warn() {}, error() {} },
+    });
   });
   afterAll(async () => {
     await log.close();

@@ -1,19 +1,28 @@
-import { randomBytes } from 'node:crypto';
-import { type Consumer, type Kafka, Partitioners, type Producer } from 'kafkajs';
-import type { LedgerLog, LogTail, StoredRecord } from './ledger-log.ts';
+import { type Kafka, Partitioners, type Producer } from 'kafkajs';
+import { type Clock, SECOND_MS } from '../../clock.ts';
+import { createKafkaCluster } from '../../drivers/kafka-cluster.ts';
+import type { Log } from '../../log.ts';
+import { LEDGER_TOPIC } from './kafka-ledger-topic.ts';
+import { KafkaReader } from './kafka-reader.ts';
+import type { LedgerLog, LogTail, OnRecord } from './ledger-log.ts';
 
-export const LEDGER_TOPIC = 'ledger.v1';
+export interface KafkaLedgerLogOptions {
+  shards: number;
+  clock: Clock;
+  logger: Log;
+}
 
 const ALL_REPLICAS = -1;
-const FETCH_WAIT_MS = 5;
-/** Of the group that each reader forms with itself alone; kafkajs reads in no other way. */
-const SESSION_MS = 30_000;
+/** Of a tail whose broker does not answer. */
+const RETRY_MS = SECOND_MS / 4;
+/** More at once would only wait for the same thread, with their records in memory. */
+const READS_AT_ONCE = 4;
 
 /**
  * The log on Kafka: plain records, one request in flight a shard, no idempotent producer, whose errors stop some
  * clients until a restart; duplicates are dropped by their place instead.
  */
-export async function openKafkaLedgerLog(kafka: Kafka): Promise<LedgerLog> {
+export async function openKafkaLedgerLog(kafka: Kafka, options: KafkaLedgerLogOptions): Promise<LedgerLog> {
   const producer = kafka.producer({
     createPartitioner: Partitioners.DefaultPartitioner,
     allowAutoTopicCreation: false,
@@ -21,17 +30,21 @@ export async function openKafkaLedgerLog(kafka: Kafka): Promise<LedgerLog> {
     retry: { retries: 0 },
   });
   await producer.connect();
-  return new KafkaLedgerLog(kafka, producer);
+  return new KafkaLedgerLog(kafka, producer, options);
 }
 
 class KafkaLedgerLog implements LedgerLog {
   readonly #kafka: Kafka;
   readonly #producer: Producer;
-  readonly #consumers = new Set<Consumer>();
+  readonly #options: KafkaLedgerLogOptions;
+  readonly #tails = new Set<LogTail>();
+  #reads = 0;
+  readonly #waitingReads: (() => void)[] = [];
 
-  constructor(kafka: Kafka, producer: Producer) {
+  constructor(kafka: Kafka, producer: Producer, options: KafkaLedgerLogOptions) {
     this.#kafka = kafka;
     this.#producer = producer;
+    this.#options = options;
   }
 
   async append(shard: number, texts: readonly string[]): Promise<void> {
@@ -40,126 +53,76 @@ class KafkaLedgerLog implements LedgerLog {
   }
 
   async ends(): Promise<Map<number, bigint>> {
-    const admin = this.#kafka.admin();
-    await admin.connect();
+    return this.#endsOf(Array.from({ length: this.#options.shards }, (_, shard) => shard));
+  }
+
+  async readToEnd(from: ReadonlyMap<number, bigint>, onRecord: OnRecord): Promise<void> {
+    if (this.#reads >= READS_AT_ONCE) await new Promise<void>((resolve) => this.#waitingReads.push(resolve));
+    this.#reads++;
     try {
-      const offsets = await admin.fetchTopicOffsets(LEDGER_TOPIC);
-      return new Map(offsets.map(({ partition, high }) => [partition, BigInt(high)]));
-    } finally {
-      await admin.disconnect();
-    }
-  }
-
-  async readToEnd(
-    from: ReadonlyMap<number, bigint>,
-    onRecord: (shard: number, record: StoredRecord) => void,
-  ): Promise<void> {
-    const ends = await this.ends();
-    const left = new Map<number, bigint>();
-    for (const [shard, offset] of from) {
-      const end = ends.get(shard) ?? 0n;
-      if (offset < end) left.set(shard, end);
-    }
-    if (left.size === 0) return;
-    let finish = () => {};
-    const finished = new Promise<void>((resolve) => {
-      finish = resolve;
-    });
-    const tail = await this.tail(from, (shard, record) => {
-      const end = left.get(shard);
-      if (end === undefined || record.offset >= end) return;
-      onRecord(shard, record);
-      if (record.offset < end - 1n) return;
-      left.delete(shard);
-      if (left.size === 0) finish();
-    });
-    await finished;
-    await tail.stop();
-  }
-
-  async tail(
-    from: ReadonlyMap<number, bigint>,
-    onRecord: (shard: number, record: StoredRecord) => void,
-  ): Promise<LogTail> {
-    const consumer = this.#kafka.consumer({
-      groupId: `faregate-log-${randomBytes(8).toString('hex')}`,
-      sessionTimeout: SESSION_MS,
-      maxWaitTimeInMs: FETCH_WAIT_MS,
-      allowAutoTopicCreation: false,
-    });
-    this.#consumers.add(consumer);
-    await consumer.connect();
-    await consumer.subscribe({ topics: [LEDGER_TOPIC], fromBeginning: true });
-    const next = new Map(from);
-    const joined = new Promise<void>((resolve) => {
-      consumer.on(consumer.events.GROUP_JOIN, () => resolve());
-    });
-    await consumer.run({
-      autoCommit: false,
-      // All partitions are this reader's: it waits for none of them while it works on another.
-      partitionsConsumedConcurrently: 1,
-      eachBatchAutoResolve: true,
-      async eachBatch({ batch }) {
-        for (const { offset, timestamp, value } of batch.messages) {
-          const at = BigInt(offset);
-          const expected = next.get(batch.partition);
-          // Before the seek took effect, or fetched twice.
-          if (expected === undefined || at < expected) continue;
-          // A record without a value is none of ours: its reader decides what that means.
-          const bytes = value ?? Buffer.alloc(0);
-          onRecord(batch.partition, { offset: at, appendedAtMs: Number(timestamp), bytes });
-          next.set(batch.partition, at + 1n);
+      const ends = await this.#endsOf([...from.keys()]);
+      if ([...from].every(([shard, offset]) => offset >= (ends.get(shard) ?? 0n))) return;
+      const reader = new KafkaReader({ kafka: this.#kafka, topic: LEDGER_TOPIC, from, onRecord });
+      for (let read = -1; ; ) {
+        try {
+          return await reader.read(ends);
+        } catch (error) {
+          // A connection may be lost on a long way; but where nothing came over it, trying again is the caller's.
+          if (reader.records === read || reader.records === 0) throw error;
+          read = reader.records;
         }
-      },
-    });
-    await joined;
-    for (const [partition, offset] of from) {
-      consumer.seek({ topic: LEDGER_TOPIC, partition, offset: String(offset) });
+      }
+    } finally {
+      this.#reads--;
+      this.#waitingReads.shift()?.();
     }
-    return {
+  }
+
+  /** A tail never ends by itself: whatever happens to its brokers, it goes on where it was. */
+  async tail(from: ReadonlyMap<number, bigint>, onRecord: OnRecord): Promise<LogTail> {
+    const { clock, logger } = this.#options;
+    const reader = new KafkaReader({ kafka: this.#kafka, topic: LEDGER_TOPIC, from, onRecord });
+    let isStopped = false;
+    const run = async (): Promise<void> => {
+      while (!isStopped) {
+        try {
+          await reader.read(null);
+        } catch (error) {
+          logger.warn('the log cannot be followed, it is tried again', { error });
+          await new Promise<void>((resolve) => clock.setTimer(RETRY_MS, resolve));
+        }
+      }
+    };
+    const ended = run();
+    const tail: LogTail = {
       stop: async () => {
-        this.#consumers.delete(consumer);
-        await consumer.disconnect();
+        isStopped = true;
+        this.#tails.delete(tail);
+        await reader.stop();
+        await ended;
       },
     };
+    this.#tails.add(tail);
+    return tail;
   }
 
   async close(): Promise<void> {
-    for (const consumer of this.#consumers) await consumer.disconnect();
+    for (const tail of this.#tails) await tail.stop();
     await this.#producer.disconnect();
   }
-}
 
-export interface LedgerTopicOptions {
-  shards: number;
-  replicationFactor: number;
-  minInsyncReplicas: number;
-  retentionMs: number;
-}
-
-/** Makes the topic when it is missing, and resolves once every partition has a leader. */
-export async function ensureLedgerTopic(kafka: Kafka, options: LedgerTopicOptions): Promise<void> {
-  const admin = kafka.admin();
-  await admin.connect();
-  try {
-    await admin.createTopics({
-      waitForLeaders: true,
-      topics: [
-        {
-          topic: LEDGER_TOPIC,
-          numPartitions: options.shards,
-          replicationFactor: options.replicationFactor,
-          configEntries: [
-            { name: 'min.insync.replicas', value: String(options.minInsyncReplicas) },
-            { name: 'retention.ms', value: String(options.retentionMs) },
-            { name: 'cleanup.policy', value: 'delete' },
-            // The log's own time: what takes time irreversibly asks it, not a pod's clock.
-            { name: 'message.timestamp.type', value: 'LogAppendTime' },
-          ],
-        },
-      ],
-    });
-  } finally {
-    await admin.disconnect();
+  async #endsOf(shards: readonly number[]): Promise<Map<number, bigint>> {
+    const cluster = createKafkaCluster(this.#kafka);
+    try {
+      await cluster.connect();
+      await cluster.addMultipleTargetTopics([LEDGER_TOPIC]);
+      const partitions = shards.map((partition) => ({ partition }));
+      const [topic] = await cluster.fetchTopicsOffset([
+        { topic: LEDGER_TOPIC, partitions, fromBeginning: false },
+      ]);
+      return new Map(topic?.partitions.map(({ partition, offset }) => [partition, BigInt(offset)]));
+    } finally {
+      await cluster.disconnect().catch(() => undefined);
+    }
   }
 }

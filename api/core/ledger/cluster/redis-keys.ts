@@ -18,6 +18,16 @@ export class ShardKeys {
     this.ends = `${this.#prefix}:ends`;
   }
 
+  /** Where it is told how far the log has the shard's events. */
+  get ackedChannel(): string {
+    return `${this.meta}:acked`;
+  }
+
+  /** Where a publisher is told that there is something to do. */
+  get wakeChannel(): string {
+    return `${this.meta}:wake`;
+  }
+
   /** What a claim clears away, and what it reads. */
   get claimed(): string[] {
     return [this.meta, this.outbox, this.agents, this.keyHashes, this.open, this.ends];

@@ -35,6 +35,8 @@ export interface RedisLedgerOptions {
 }
 
 export interface RedisLedger extends Ledger {
+  /** Asks each shard that did not decide when it was last asked, so that `stats` stay true where nothing else asks. */
+  lookAtShards(): Promise<void>;
   stats(): RedisLedgerStats;
 }
 
@@ -166,6 +168,15 @@ class Engine implements RedisLedger {
     if (states === 'unavailable') return states;
     return states.flatMap(({ agentId, holds }) =>
       Array.from(holds.values(), (hold) => toHoldView(agentId, hold)),
+    );
+  }
+
+  async lookAtShards(): Promise<void> {
+    await Promise.all(
+      this.#seen.notOpen().map((shard) => {
+        const { meta, outbox } = this.#keysOf(shard);
+        return this.#read(shard, ['position', [meta, outbox], []]);
+      }),
     );
   }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { Redis } from 'ioredis';
 import type { Clock } from '../../clock.ts';
+import { duplicateRedis, type RedisClient } from '../../drivers/redis.ts';
 import type { Log } from '../../log.ts';
 import type { LedgerLog } from './ledger-log.ts';
 import { ShardKeys } from './redis-keys.ts';
@@ -8,7 +8,7 @@ import type { RedisScripts } from './redis-scripts.ts';
 import { ShardPublisher } from './shard-publisher.ts';
 
 export interface PublisherOptions {
-  redis: Redis;
+  redis: RedisClient;
   scripts: RedisScripts;
   log: LedgerLog;
   shards: number;
@@ -38,10 +38,10 @@ export async function startPublisher(options: PublisherOptions): Promise<Publish
       new ShardPublisher({ ...options, recoverer, shard, keys: of, tailFrom: from.get(shard) ?? 0n }),
   );
   const byMeta = new Map(keys.map((of, shard) => [of.meta, publishers[shard]]));
-  const subscriber = redis.duplicate();
+  const subscriber = duplicateRedis(redis);
   await subscriber.connect();
   subscriber.on('message', (channel: string) => byMeta.get(channel.replace(/:wake$/, ''))?.wake());
-  await subscriber.subscribe(...keys.map((of) => `${of.meta}:wake`));
+  await subscriber.subscribe(...keys.map((of) => of.wakeChannel));
   const tail = await log.tail(from, (shard, record) => publishers[shard]?.onRecord(record));
   for (const publisher of publishers) publisher.wake();
   const poll = () => {

@@ -32,6 +32,11 @@ export class ShardsSeen {
     seen.lagAtMs = this.#clock.monotonicMs();
   }
 
+  /** As far as known. */
+  notOpen(): number[] {
+    return this.#shards.flatMap(({ isOpen }, shard) => (isOpen === true ? [] : [shard]));
+  }
+
   stats(): ShardsSeenStats {
     const sinceMs = this.#clock.monotonicMs() - OUTBOX_LAG_SEEN_MS;
     const stats = { openShards: 0, closedShards: 0, lagMs: 0 };

@@ -1,0 +1,91 @@
+import type { Clock } from '../../clock.ts';
+import { connectRedis, duplicateRedis, type RedisClient } from '../../drivers/redis.ts';
+import { SHARDS_LOOKED_AT_MS } from '../../limits.ts';
+import type { Log } from '../../log.ts';
+import { Acknowledgements } from './acknowledgements.ts';
+import { checkRedis, UnsafeRedisError } from './redis-check.ts';
+import { ShardKeys } from './redis-keys.ts';
+import { createRedisLedger, type RedisLedger } from './redis-ledger.ts';
+import { createRedisScripts } from './redis-scripts.ts';
+
+export interface ClusterLedgerOptions {
+  /** One Redis, or some nodes of a Redis Cluster. */
+  redisUrls: readonly string[];
+  shards: number;
+  clock: Clock;
+  log: Log;
+  /** A Redis that may lose money is only warned of. */
+  allowUnsafe: boolean;
+}
+
+export interface ClusterLedger {
+  ledger: RedisLedger;
+  /** For what else asks this Redis, such as a publisher. */
+  redis: RedisClient;
+  close(): Promise<void>;
+}
+
+/** What an API process has of the cluster's ledger. Rejects when Redis cannot be reached or must not be used. */
+export async function openClusterLedger(options: ClusterLedgerOptions): Promise<ClusterLedger> {
+  const { redisUrls, shards, clock, log, allowUnsafe } = options;
+  const redis = connectRedis(redisUrls);
+  const subscriber = duplicateRedis(redis);
+  const disconnect = () => {
+    redis.disconnect();
+    subscriber.disconnect();
+  };
+  // What a dropped connection means is for its commands to say.
+  for (const client of [redis, subscriber]) client.on('error', () => undefined);
+  try {
+    await redis.connect();
+    await subscriber.connect();
+    const problems = await checkRedis(redis);
+    if (problems.length > 0 && !allowUnsafe) throw new UnsafeRedisError(problems);
+    for (const problem of problems) log.warn(problem);
+
+    const scripts = createRedisScripts(redis);
+    const keys = Array.from({ length: shards }, (_, shard) => new ShardKeys(shard));
+    const acknowledgements = new Acknowledgements({
+      clock,
+      async ask(shard) {
+        const of = keys[shard];
+        if (of === undefined) return null;
+        const [word, epoch, acked] = await scripts.run('position', [of.meta, of.outbox], []);
+        return word === 'OK' ? `${epoch}-${acked}` : null;
+      },
+    });
+    const shardOf = new Map(keys.map((of, shard) => [of.ackedChannel, shard]));
+    subscriber.on('message', (channel: string, place: string) => {
+      const shard = shardOf.get(channel);
+      if (shard !== undefined) acknowledgements.note(shard, place);
+    });
+    await subscriber.subscribe(...shardOf.keys());
+
+    const ledger = createRedisLedger({
+      scripts,
+      shards,
+      clock,
+      log,
+      acknowledged: (shard, place) => acknowledgements.wait(shard, place),
+    });
+    // Where no call asks a closed shard, nobody would see it open again.
+    const look = () => {
+      timer = clock.setTimer(SHARDS_LOOKED_AT_MS, look);
+      void ledger.lookAtShards();
+    };
+    let timer = clock.setTimer(SHARDS_LOOKED_AT_MS, look);
+    await ledger.lookAtShards();
+    return {
+      ledger,
+      redis,
+      async close() {
+        timer.cancel();
+        await ledger.close();
+        disconnect();
+      },
+    };
+  } catch (error) {
+    disconnect();
+    throw error;
+  }
+}
