@@ -22,7 +22,7 @@ describeWith(['kafka'], 'a feed on Kafka', () => {
   beforeAll(async () => {
     folder = await testDataDir();
     broker = await startKafka({ dir: folder.path });
-    kafka = connectKafka([broker.address], 'test');
+    kafka = connectKafka({ brokers: [broker.address], clientId: 'test', tls: false, sasl: null });
     await ensureFeedTopics(kafka, 1);
     await ensureFeedTopics(kafka, 1);
   });
