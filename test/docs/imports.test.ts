@@ -65,6 +65,7 @@ describe('the rules find', () => {
     ['express below the edge', 'api/inference/x.ts', "import express from 'express';"],
     ['a driver in the domain', 'api/core/ledger/journal.ts', "import { DatabaseSync } from 'node:sqlite';"],
     ['a driver in the API', 'api/http/x.ts', "import { Redis } from 'ioredis';"],
+    ['a driver in a worker', 'workers/projector/x.ts', "import { Client } from 'cassandra-driver';"],
     ['the environment', 'api/deps.ts', 'const a = process.env.PORT;'],
     ['the time', 'api/inference/x.ts', 'const a = Date.now();'],
     ['a date of now', 'workers/video/x.ts', 'const a = new Date();'],
@@ -81,6 +82,7 @@ describe('the rules find', () => {
     ['a lower layer', 'api/http/x.ts', "import { a } from '../contract/errors.ts';"],
     ['a driver in its file', 'api/core/ledger/sqlite-journal.ts', "import { a } from 'node:sqlite';"],
     ['a driver among drivers', 'api/core/drivers/redis.ts', "import { Redis } from 'ioredis';"],
+    ['types of a driver', 'api/core/calls/cassandra-x.ts', "import type { Client } from 'cassandra-driver';"],
     ['the environment in the configuration', 'api/config.ts', 'const a = process.env;'],
     ['a date of something', 'api/http/x.ts', 'const a = new Date(atMs);'],
     [

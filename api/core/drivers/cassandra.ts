@@ -1,0 +1,59 @@
+import { auth, Client, errors, policies, types } from 'cassandra-driver';
+
+export interface CassandraOptions {
+  /** `host` or `host:port`. */
+  contactPoints: readonly string[];
+  localDataCentre: string;
+  /** Absent only for who makes it. */
+  keyspace?: string;
+  credentials?: { username: string; password: string };
+}
+
+const CONNECT_MS = 2_000;
+/** A node that does not answer is as bad as none: whoever asked has a limit of its own. */
+const READ_MS = 2_000;
+const RECONNECT_MS = 100;
+const HEARTBEAT_MS = 1_000;
+
+/**
+ * A client that reads what was written, as long as a majority of the local replicas lives. It connects with its first
+ * statement, and again with the next one where that failed. Integers come and go as `bigint` where the column is one:
+ * a plain number is refused there.
+ */
+export function connectCassandra(options: CassandraOptions): Client {
+  const { contactPoints, localDataCentre, keyspace, credentials } = options;
+  return new Client({
+    contactPoints: [...contactPoints],
+    localDataCenter: localDataCentre,
+    ...(keyspace !== undefined && { keyspace }),
+    ...(credentials !== undefined && {
+      authProvider: new auth.PlainTextAuthProvider(credentials.username, credentials.password),
+    }),
+    encoding: { useBigIntAsLong: true, useBigIntAsVarint: true },
+    queryOptions: { consistency: types.consistencies.localQuorum, prepare: true, isIdempotent: true },
+    socketOptions: { connectTimeout: CONNECT_MS, readTimeout: READ_MS },
+    pooling: { heartBeatInterval: HEARTBEAT_MS },
+    policies: { reconnection: new policies.reconnection.ConstantReconnectionPolicy(RECONNECT_MS) },
+    monitorReporting: { enabled: false },
+  });
+}
+
+const { responseErrorCodes: codes } = types;
+/** What a sound statement meets while nodes are down, stopped, starting or overloaded. */
+const UNAVAILABLE: ReadonlySet<number> = new Set([
+  codes.serverError,
+  codes.unavailableException,
+  codes.overloaded,
+  codes.isBootstrapping,
+  codes.writeTimeout,
+  codes.readTimeout,
+  codes.readFailure,
+  codes.writeFailure,
+]);
+
+/** The store cannot answer at this moment; anything else that a statement throws is a mistake of ours. */
+export const isCassandraUnavailable = (error: unknown): boolean =>
+  error instanceof errors.NoHostAvailableError ||
+  error instanceof errors.OperationTimedOutError ||
+  error instanceof errors.BusyConnectionError ||
+  (error instanceof errors.ResponseError && UNAVAILABLE.has(error.code));
