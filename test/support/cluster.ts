@@ -15,6 +15,7 @@ import { startKafka } from '../services/start-kafka.ts';
 import { startRedis } from '../services/start-redis.ts';
 import { connectTo } from './connect-to.ts';
 import { testDataDir } from './data-dir.ts';
+import { createMemoryAgentStates } from './memory-agent-states.ts';
 
 /** Real Redis and Kafka with empty shards, and clients of each for as many processes as a test wants. */
 export interface TestCluster extends AsyncDisposable {
@@ -87,6 +88,7 @@ export async function startTestCluster({ shards = 4 } = {}): Promise<TestCluster
         redis: made,
         scripts: createRedisScripts(made),
         log,
+        states: createMemoryAgentStates(),
         shards,
         clock,
         logger,

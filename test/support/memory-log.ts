@@ -13,11 +13,14 @@ export interface MemoryLog extends LedgerLog {
   texts(shard: number): string[];
   /** What waits to be stored late is stored now. */
   storeLate(): void;
+  /** Records before this offset are gone, as after their retention. */
+  cut(shard: number, before: bigint): void;
 }
 
 /** A log in memory whose appends meet the fates that a test draws. */
 export function createMemoryLog(shards: number, fate: () => AppendFate = () => 'stored'): MemoryLog {
   const partitions = Array.from({ length: shards }, (): StoredRecord[] => []);
+  const begins = new Map<number, bigint>();
   const tails = new Set<{ from: ReadonlyMap<number, bigint>; onRecord: OnRecord }>();
   let late: (() => void)[] = [];
 
@@ -34,7 +37,8 @@ export function createMemoryLog(shards: number, fate: () => AppendFate = () => '
 
   function replay(from: ReadonlyMap<number, bigint>, onRecord: OnRecord): void {
     for (const [shard, offset] of from) {
-      for (const record of (partitions[shard] ?? []).slice(Number(offset))) onRecord(shard, record);
+      const first = Math.max(Number(offset), Number(begins.get(shard) ?? 0));
+      for (const record of (partitions[shard] ?? []).slice(first)) onRecord(shard, record);
     }
   }
 
@@ -45,6 +49,7 @@ export function createMemoryLog(shards: number, fate: () => AppendFate = () => '
       late = [];
       for (const one of stored) one();
     },
+    cut: (shard, before) => void begins.set(shard, before),
     async append(shard, texts) {
       const what = fate();
       if (what === 'stored later, answer lost') late.push(() => store(shard, texts));

@@ -10,6 +10,7 @@ import { connectTo } from '../../support/connect-to.ts';
 import { testDataDir } from '../../support/data-dir.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { until } from '../../support/gateway.ts';
+import { createMemoryAgentStates } from '../../support/memory-agent-states.ts';
 import { createMemoryLog } from '../../support/memory-log.ts';
 import { createTestRedisLedger } from '../../support/redis-ledger.ts';
 import { useRedis } from '../../support/redis-server.ts';
@@ -197,6 +198,7 @@ describeWith(['redis'], 'the rules of the cluster', () => {
           keys: shard,
           scripts,
           log,
+          states: createMemoryAgentStates(),
           recoverer: `${++recoverers}`,
           clock: systemClock,
         });

@@ -14,6 +14,7 @@ import type { LedgerState } from '#core/ledger/state.ts';
 import { connectTo } from '../../support/connect-to.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { until } from '../../support/gateway.ts';
+import { createMemoryAgentStates } from '../../support/memory-agent-states.ts';
 import { type AppendFate, createMemoryLog, type MemoryLog } from '../../support/memory-log.ts';
 import { scriptsAt } from '../../support/redis-ledger.ts';
 import { useRedis } from '../../support/redis-server.ts';
@@ -95,6 +96,7 @@ describeWith(['redis'], 'a publisher', () => {
             keys,
             scripts,
             log,
+            states: createMemoryAgentStates(),
             clock: quickClock,
             logger,
             recoverer: `${name}`,
@@ -152,7 +154,8 @@ describeWith(['redis'], 'a publisher', () => {
     const clock = systemClock;
     const scripts = scriptsAt(redis.client, () => clock.now());
     const logger = { info() {}, warn() {}, error() {} };
-    const options = { shard: 0, keys, scripts, log, clock, logger, recoverer: 'a', tailFrom: 0n };
+    const states = createMemoryAgentStates();
+    const options = { shard: 0, keys, scripts, log, states, clock, logger, recoverer: 'a', tailFrom: 0n };
     const publisher = new ShardPublisher(options);
     const read: StoredRecord[] = [];
     await log.tail(new Map([[0, 0n]]), (_, record) => void read.push(record));
@@ -189,7 +192,8 @@ describeWith(['redis'], 'a publisher', () => {
     const scripts = scriptsAt(redis.client, () => systemClock.now());
     const errors: string[] = [];
     const logger = { info() {}, warn() {}, error: (event: string) => void errors.push(event) };
-    const options = { shard: 0, keys, scripts, log, clock: quickClock, logger };
+    const states = createMemoryAgentStates();
+    const options = { shard: 0, keys, scripts, log, states, clock: quickClock, logger };
     const publisher = new ShardPublisher({ ...options, recoverer: 'a', tailFrom: 0n });
     await log.tail(new Map([[0, 0n]]), (_shard, record) => publisher.onRecord(record));
     publisher.wake();
@@ -218,7 +222,8 @@ describeWith(['redis'], 'a publisher', () => {
         return real.run(name, of, args);
       },
     };
-    const options = { shard: 0, keys, scripts, log, clock: quickClock, logger: quiet };
+    const states = createMemoryAgentStates();
+    const options = { shard: 0, keys, scripts, log, states, clock: quickClock, logger: quiet };
     const epoch = async () => Number(await redis.client.hget(keys.meta, 'epoch'));
     return { keys, log, real, options, epoch };
   }

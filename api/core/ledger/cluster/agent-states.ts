@@ -18,7 +18,10 @@ export interface AgentStates {
 /** Every agent of the shard is stored as it was here, or later. */
 export interface Checkpoint {
   position: LogPosition;
-  /** Right after the last record that changed the position: with another one, two checkpoints of one place would differ. */
+  /**
+   * Behind the last record that was folded. Records that change no position move it on, so that the log need not be kept
+   * back to the last event of an idle shard: of two checkpoints of one place, the one that is further stays.
+   */
   offset: bigint;
   /** The latest time of an event up to here. */
   lastAtMs: number;

@@ -35,15 +35,11 @@ export class PoisonRecordError extends Error {
   }
 }
 
-/** As `follow`, from what is stored; `onEvent` gets what counts. Throws `PoisonRecordError`. */
-export function followStored(
-  position: LogPosition,
-  { offset, bytes }: StoredRecord,
-  onEvent: (event: LedgerEvent) => void = () => {},
-): void {
+/** As `follow`, from what is stored: the event that counts, if one does. Throws `PoisonRecordError`. */
+export function followStored(position: LogPosition, { offset, bytes }: StoredRecord): LedgerEvent | null {
   try {
     const effect = follow(position, decodeLogRecord(bytes));
-    if (effect.kind === 'event') onEvent(effect.event);
+    return effect.kind === 'event' ? effect.event : null;
   } catch (cause) {
     throw new PoisonRecordError(offset, cause);
   }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import { duplicateRedis, type RedisClient } from '../../drivers/redis.ts';
 import type { Log } from '../../log.ts';
+import type { AgentStates } from './agent-states.ts';
 import type { LedgerLog } from './ledger-log.ts';
 import { ShardKeys } from './redis-keys.ts';
 import type { RedisScripts } from './redis-scripts.ts';
@@ -11,6 +12,7 @@ export interface PublisherOptions {
   redis: RedisClient;
   scripts: RedisScripts;
   log: LedgerLog;
+  states: AgentStates;
   shards: number;
   clock: Clock;
   logger: Log;

@@ -1,5 +1,6 @@
 import { type Clock, SECOND_MS, type Timer } from '../../clock.ts';
 import type { Log } from '../../log.ts';
+import type { AgentStates } from './agent-states.ts';
 import { followStored, type LogPosition, PoisonRecordError } from './effective-log.ts';
 import { inAppends } from './in-appends.ts';
 import type { LedgerLog, StoredRecord } from './ledger-log.ts';
@@ -13,6 +14,7 @@ export interface ShardPublisherOptions {
   keys: ShardKeys;
   scripts: RedisScripts;
   log: LedgerLog;
+  states: AgentStates;
   clock: Clock;
   logger: Log;
   /** Of the process. */

@@ -1,22 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { type Clock, SECOND_MS, type Timer } from '../../clock.ts';
-import { foldEvent } from '../apply.ts';
-import { emptyLedger } from '../empty-ledger.ts';
-import type { LedgerState } from '../state.ts';
-import { followStored, LOG_START, type LogPosition } from './effective-log.ts';
+import type { AgentStates } from './agent-states.ts';
+import type { LogPosition } from './effective-log.ts';
 import { inAppends } from './in-appends.ts';
 import type { LedgerLog } from './ledger-log.ts';
 import { eventRecordText, markRecordText } from './log-record.ts';
 import { agentKeys, agentLoads } from './redis-agent-loads.ts';
 import type { ShardKeys } from './redis-keys.ts';
 import type { RedisScripts } from './redis-scripts.ts';
+import { checkVersions, type FoldedShard, foldToEnd, readCopy, ShardGapError } from './shard-fold.ts';
 
 export interface ShardRecoveryOptions {
   shard: number;
   keys: ShardKeys;
   scripts: RedisScripts;
   log: LedgerLog;
+  states: AgentStates;
   clock: Clock;
   /** Of the process: while it recovers the shard, others wait. */
   recoverer: string;
@@ -30,8 +30,9 @@ export interface Recovered {
 }
 
 /**
- * Rebuilds a fenced shard from the log alone, and opens it. `null`: somebody else was faster, or is at it. Any number
- * may try at once: the log decides whose mark counts, and the claim whose load does.
+ * Rebuilds a fenced shard from the copies of its agents and what the log has behind them, and opens it. `null`: somebody
+ * else was faster, or is at it. Any number may try at once: the log decides whose mark counts, and the claim whose load
+ * does. Throws `ShardGapError` where something is missing, and then has neither marked the log nor touched the node.
  */
 export async function recoverShard(options: ShardRecoveryOptions): Promise<Recovered | null> {
   const { scripts, keys, recoverer, clock } = options;
@@ -54,15 +55,14 @@ export async function recoverShard(options: ShardRecoveryOptions): Promise<Recov
 }
 
 async function rebuild(options: ShardRecoveryOptions): Promise<Recovered | null> {
-  const { shard, keys, scripts, log } = options;
+  const { shard, keys, scripts, log, states } = options;
   const nonce = randomBytes(8).toString('hex');
-  // Drained first: what lands before the mark counts, so that a settle of the last second is not lost.
-  const leftover = await readLeftover(scripts, keys);
-  for (const some of inAppends(leftover)) await log.append(shard, some);
-  const folded: FoldedShard = { state: emptyLedger(), position: { ...LOG_START }, offset: 0n, lastAtMs: 0 };
-  await foldOn(log, shard, folded);
+  const folded = await readCopy(states, shard);
+  await foldOn(log, folded);
+  // Drained before the mark: what lands there counts, so that a settle of the last second is not lost.
+  for (const some of inAppends(await readLeftover(scripts, keys))) await log.append(shard, some);
   await log.append(shard, [markRecordText(folded.position.epoch + 1, nonce)]);
-  await foldOn(log, shard, folded);
+  await foldOn(log, folded);
   if (folded.position.nonce !== nonce) return null;
 
   const [claimed, known] = await scripts.run('claim', keys.claimed, [nonce]);
@@ -98,25 +98,16 @@ async function readLeftover(scripts: RedisScripts, keys: ShardKeys): Promise<str
     });
 }
 
-interface FoldedShard extends Recovered {
-  state: LedgerState;
-  lastAtMs: number;
-}
-
-/** From where the fold stands to the log's present end. */
-async function foldOn(log: LedgerLog, shard: number, folded: FoldedShard): Promise<void> {
-  let failure: unknown = null;
-  await log.readToEnd(new Map([[shard, folded.offset]]), (_, record) => {
-    if (failure !== null) return;
-    try {
-      followStored(folded.position, record, (event) => {
-        foldEvent(folded.state, event);
-        folded.lastAtMs = Math.max(folded.lastAtMs, event.atMs);
-      });
-      folded.offset = record.offset + 1n;
-    } catch (error) {
-      failure = error;
-    }
-  });
-  if (failure !== null) throw failure;
+/** Checked before the mark, too: a shard that is refused again and again would else get an epoch each time. */
+async function foldOn(log: LedgerLog, folded: FoldedShard): Promise<void> {
+  const { shard, offset } = folded;
+  const end = (await log.ends()).get(shard) ?? 0n;
+  if (end < offset) {
+    throw new ShardGapError(shard, `its copy was made at record ${offset}, and the log ends at ${end}`);
+  }
+  await foldToEnd(log, folded);
+  if (folded.offset < end) {
+    throw new ShardGapError(shard, `the log ends at ${end}, and no longer has record ${folded.offset}`);
+  }
+  checkVersions(folded);
 }
