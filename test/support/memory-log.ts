@@ -18,7 +18,11 @@ export interface MemoryLog extends LedgerLog {
 }
 
 /** A log in memory whose appends meet the fates that a test draws. */
-export function createMemoryLog(shards: number, fate: () => AppendFate = () => 'stored'): MemoryLog {
+export function createMemoryLog(
+  shards: number,
+  fate: () => AppendFate = () => 'stored',
+  nowMs: () => number = () => 0,
+): MemoryLog {
   const partitions = Array.from({ length: shards }, (): StoredRecord[] => []);
   const begins = new Map<number, bigint>();
   const tails = new Set<{ from: ReadonlyMap<number, bigint>; onRecord: OnRecord }>();
@@ -27,7 +31,7 @@ export function createMemoryLog(shards: number, fate: () => AppendFate = () => '
   function store(shard: number, texts: readonly string[]): void {
     for (const text of texts) {
       const partition = partitions[shard] ?? [];
-      const record = { offset: BigInt(partition.length), appendedAtMs: 0, bytes: Buffer.from(text) };
+      const record = { offset: BigInt(partition.length), appendedAtMs: nowMs(), bytes: Buffer.from(text) };
       partition.push(record);
       for (const { from, onRecord } of tails) {
         if (record.offset >= (from.get(shard) ?? 0n)) onRecord(shard, record);

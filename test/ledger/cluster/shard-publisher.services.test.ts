@@ -1,16 +1,22 @@
 import { isDeepStrictEqual } from 'node:util';
-import { expect, test } from 'vitest';
-import { type Clock, systemClock } from '#core/clock.ts';
+import { describe, expect, test } from 'vitest';
+import { type Clock, SECOND_MS, systemClock } from '#core/clock.ts';
 import { foldEvent } from '#core/ledger/apply.ts';
 import { follow, LOG_START } from '#core/ledger/cluster/effective-log.ts';
 import type { StoredRecord } from '#core/ledger/cluster/ledger-log.ts';
-import { decodeLogRecord, eventRecordText, markRecordText } from '#core/ledger/cluster/log-record.ts';
+import {
+  decodeLogRecord,
+  eventRecordText,
+  HEARTBEAT_TEXT,
+  markRecordText,
+} from '#core/ledger/cluster/log-record.ts';
 import { toScriptCall } from '#core/ledger/cluster/redis-commands.ts';
 import { ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
 import type { RedisScripts } from '#core/ledger/cluster/redis-scripts.ts';
 import { ShardPublisher } from '#core/ledger/cluster/shard-publisher.ts';
 import { emptyLedger } from '#core/ledger/empty-ledger.ts';
 import type { LedgerState } from '#core/ledger/state.ts';
+import { HEARTBEAT_MS } from '#core/limits.ts';
 import { connectTo } from '../../support/connect-to.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { until } from '../../support/gateway.ts';
@@ -80,7 +86,7 @@ describeWith(['redis'], 'a publisher', () => {
   const redis = useRedis(['--appendfsync', 'no']);
 
   test.each(Array.from({ length: SEEDS }, (_, i) => i + 1))(
-    'tells of no event that the log does not have, and loses none, whatever becomes of its appends (seed %i)',
+    'rule 3, log: tells of no event that the log does not have, and loses none, whatever becomes of its appends (seed %i)',
     async (seed) => {
       const draw = createDraw(seed);
       const world = new StepWorld(drawProfile(draw));
@@ -88,13 +94,18 @@ describeWith(['redis'], 'a publisher', () => {
       const log = createMemoryLog(1, () => pick(draw, fates));
       const scripts = scriptsAt(redis.client, () => world.nowMs);
       const logger = { info() {}, warn() {}, error() {} };
+      // Every other time both lead at once, as where a lease means nothing: on two nodes, or with a wrong clock.
+      const leased: RedisScripts = {
+        run: (name, of, args) =>
+          name === 'lease' && seed % 2 === 0 ? Promise.resolve(['OK']) : scripts.run(name, of, args),
+      };
       // Two at once, as while a worker is being replaced.
       const publishers = [1, 2].map(
         (name) =>
           new ShardPublisher({
             shard: 0,
             keys,
-            scripts,
+            scripts: leased,
             log,
             states: createMemoryAgentStates(),
             clock: quickClock,
@@ -148,7 +159,7 @@ describeWith(['redis'], 'a publisher', () => {
     },
   );
 
-  test('does not tell of an event that was stored behind the mark of a newer epoch, where it never counts', async () => {
+  test('rule 3, log: does not tell of an event that was stored behind the mark of a newer epoch, where it never counts', async () => {
     const keys = new ShardKeys(SEEDS + 1);
     const log = createMemoryLog(1);
     const clock = systemClock;
@@ -228,7 +239,7 @@ describeWith(['redis'], 'a publisher', () => {
     return { keys, log, real, options, epoch };
   }
 
-  test('whose shard has a newer epoch takes its node’s fence away before anything else, however often that fails', async () => {
+  test('rule 4, fence: whose shard has a newer epoch takes its node’s fence away before anything else, however often that fails', async () => {
     let failures = 3;
     const { keys, log, real, options, epoch } = startShard(10, (name) => name === 'fence' && failures-- > 0);
     const publisher = new ShardPublisher({ ...options, recoverer: 'a', tailFrom: 0n });
@@ -272,6 +283,120 @@ describeWith(['redis'], 'a publisher', () => {
     publisher.wake();
     await until(async () => publisher.isOpen && (await epoch()) === 2);
     publisher.stop();
+  });
+
+  describe('rule 3, log: of several publishers of a shard', () => {
+    /** Two processes' publishers, of which the first leads; each may be cut off from Redis, as by its death. */
+    async function startTwo(number: number) {
+      const shard = startShard(number);
+      const dead = new Set<string>();
+      const logless = new Set<string>();
+      const start = async (recoverer: string): Promise<ShardPublisher> => {
+        const publisher = new ShardPublisher({
+          ...shard.options,
+          clock: systemClock,
+          log: {
+            ...shard.log,
+            append: async (...record) => {
+              if (logless.has(recoverer)) throw new Error('no broker answers');
+              await shard.log.append(...record);
+            },
+          },
+          scripts: {
+            run: async (...call) => {
+              if (dead.has(recoverer)) throw new Error('the process is dead');
+              return await shard.real.run(...call);
+            },
+          },
+          recoverer,
+          tailFrom: 0n,
+        });
+        await shard.log.tail(new Map([[0, 0n]]), (_, record) => publisher.onRecord(record));
+        publisher.wake();
+        return publisher;
+      };
+      const first = await start('first');
+      await until(() => first.isOpen);
+      const second = await start('second');
+      const hasToldAll = async (seq: string) => (await redis.client.hget(shard.keys.meta, 'acked')) === seq;
+      const stop = () => Promise.all([first.stop(), second.stop()]);
+      return { ...shard, dead, logless, first, second, hasToldAll, stop };
+    }
+
+    test('one sends its events, and the others follow', async () => {
+      const { keys, log, real, first, second, hasToldAll, stop } = await startTwo(20);
+      const { name, keys: of, args } = setAda(keys);
+      await real.run(name, of, args);
+      for (const publisher of [second, first]) publisher.wake();
+      await until(() => hasToldAll('1'));
+      expect([first.isLeading, second.isLeading]).toEqual([true, false]);
+      expect(log.texts(0)).toHaveLength(2);
+      await stop();
+    });
+
+    test('another leads within two seconds of the death of the one that did', async () => {
+      const { keys, real, dead, first, second, hasToldAll, stop } = await startTwo(21);
+      dead.add('first');
+      const diedAtMs = performance.now();
+      const { name, keys: of, args } = setAda(keys);
+      await real.run(name, of, args);
+      await until(async () => {
+        for (const publisher of [first, second]) publisher.wake();
+        return await hasToldAll('1');
+      });
+      expect(performance.now() - diedAtMs).toBeLessThan(2_500);
+      expect(second.isLeading).toBe(true);
+      await stop();
+    });
+
+    test('the one that stops leaves it to another at once', async () => {
+      const { first, second, stop } = await startTwo(22);
+      await first.stop();
+      // As the message says that Redis sends with it.
+      second.takeOver();
+      await until(() => second.isOpen, 1_000);
+      await stop();
+    });
+
+    test('one whose log fails leaves it to another whose log does not', async () => {
+      const { keys, real, logless, first, second, hasToldAll, stop } = await startTwo(23);
+      logless.add('first');
+      const { name, keys: of, args } = setAda(keys);
+      await real.run(name, of, args);
+      await until(async () => {
+        for (const publisher of [first, second]) publisher.wake();
+        return await hasToldAll('1');
+      });
+      expect([first.isLeading, second.isLeading]).toEqual([false, true]);
+      await stop();
+    });
+  });
+
+  test('rule 11, time: keeps the log’s own clock going where nothing happens, from one publisher', async () => {
+    const clock = createFakeClock();
+    const keys = new ShardKeys(SEEDS + 30);
+    const log = createMemoryLog(1, undefined, () => clock.now());
+    const scripts = scriptsAt(redis.client, () => systemClock.now());
+    const states = createMemoryAgentStates();
+    const options = { shard: 0, keys, scripts, log, states, clock, logger: quiet, tailFrom: 0n };
+    const publishers = ['a', 'b'].map((recoverer) => new ShardPublisher({ ...options, recoverer }));
+    await log.tail(new Map([[0, 0n]]), (_, record) => {
+      for (const publisher of publishers) publisher.onRecord(record);
+    });
+    for (const publisher of publishers) publisher.wake();
+    await until(() => publishers.some(({ isOpen }) => isOpen));
+    const openedAtMs = clock.now();
+    expect(publishers.map(({ logTimeMs }) => logTimeMs)).toEqual([openedAtMs, openedAtMs]);
+    const beats = () => log.texts(0).filter((text) => text === HEARTBEAT_TEXT).length;
+    await until(() => {
+      clock.advance(SECOND_MS);
+      for (const publisher of publishers) publisher.wake();
+      return beats() === 2;
+    });
+    expect(clock.now() - openedAtMs).toBeGreaterThanOrEqual(2 * HEARTBEAT_MS);
+    for (const { logTimeMs } of publishers)
+      expect(logTimeMs).toBeGreaterThanOrEqual(openedAtMs + 2 * HEARTBEAT_MS);
+    for (const publisher of publishers) await publisher.stop();
   });
 
   test('that fails again and again has one timer, and tries no more often for being woken', async () => {

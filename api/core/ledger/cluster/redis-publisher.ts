@@ -19,8 +19,12 @@ export interface PublisherOptions {
 }
 
 export interface Publisher {
-  /** Shards that decide. */
+  /** Shards that decide, as far as this process publishes them. */
   readonly openShards: number;
+  /** What this process publishes; of the others another one does, or nobody yet. */
+  readonly ledShards: number[];
+  /** By the log's own clock, as far as its records have come here; 0: none has. */
+  logTimeMs(shard: number): number;
   stop(): Promise<void>;
 }
 
@@ -39,10 +43,14 @@ export async function startPublisher(options: PublisherOptions): Promise<Publish
     (of, shard) =>
       new ShardPublisher({ ...options, recoverer, shard, keys: of, tailFrom: from.get(shard) ?? 0n }),
   );
-  const byMeta = new Map(keys.map((of, shard) => [of.meta, publishers[shard]]));
+  const byChannel = new Map(keys.map((of, shard) => [of.wakeChannel, publishers[shard]]));
   const subscriber = duplicateRedis(redis);
   await subscriber.connect();
-  subscriber.on('message', (channel: string) => byMeta.get(channel.replace(/:wake$/, ''))?.wake());
+  subscriber.on('message', (channel: string, message: string) => {
+    const publisher = byChannel.get(channel);
+    if (message === 'free') publisher?.takeOver();
+    else publisher?.wake();
+  });
   await subscriber.subscribe(...keys.map((of) => of.wakeChannel));
   const tail = await log.tail(from, (shard, record) => publishers[shard]?.onRecord(record));
   for (const publisher of publishers) publisher.wake();
@@ -55,9 +63,13 @@ export async function startPublisher(options: PublisherOptions): Promise<Publish
     get openShards() {
       return publishers.filter(({ isOpen }) => isOpen).length;
     },
+    get ledShards() {
+      return publishers.flatMap(({ isLeading }, shard) => (isLeading ? [shard] : []));
+    },
+    logTimeMs: (shard) => publishers[shard]?.logTimeMs ?? 0,
     async stop() {
       timer.cancel();
-      for (const publisher of publishers) publisher.stop();
+      await Promise.all(publishers.map((publisher) => publisher.stop()));
       subscriber.disconnect();
       await tail.stop();
     },

@@ -1,10 +1,11 @@
 import { type Clock, SECOND_MS, type Timer } from '../../clock.ts';
+import { HEARTBEAT_MS, PUBLISHER_LEASE_MS, PUBLISHER_YIELD_MS } from '../../limits.ts';
 import type { Log } from '../../log.ts';
 import type { AgentStates } from './agent-states.ts';
 import { followStored, type LogPosition, PoisonRecordError } from './effective-log.ts';
 import { inAppends } from './in-appends.ts';
 import type { LedgerLog, StoredRecord } from './ledger-log.ts';
-import { eventRecordText } from './log-record.ts';
+import { eventRecordText, HEARTBEAT_TEXT } from './log-record.ts';
 import type { ShardKeys } from './redis-keys.ts';
 import type { RedisScripts } from './redis-scripts.ts';
 import { type Recovered, recoverShard } from './shard-recovery.ts';
@@ -28,11 +29,14 @@ const EVENTS_AT_ONCE = 500;
 const RETRY_MS = 100;
 /** A record that was acknowledged and is not read back by then is sent again: it counts once all the same. */
 const RESEND_MS = SECOND_MS;
+/** A tail that brings back nothing of what was sent again may be blind, where another process's is not. */
+const RESENDS_MAX = 2;
+const LEASE_RENEW_MS = PUBLISHER_LEASE_MS / 3;
 
 /**
  * Takes one shard's events from its outbox to the log, in order; reads them back, and only then says that the log has
- * them. Rebuilds the shard when its fence does not fit the node. Two at once for one shard are safe: what they send
- * twice counts once.
+ * them. Rebuilds the shard when its fence does not fit the node. Of several processes one leads, for economy: two at once
+ * are safe, because what they send twice counts once.
  */
 export class ShardPublisher {
   readonly #options: ShardPublisherOptions;
@@ -42,6 +46,14 @@ export class ShardPublisher {
   #sentSeq = 0;
   #ackedSeq = 0;
   #sentAtMs = 0;
+  #resends = 0;
+  #leads = false;
+  #renewAtMs = 0;
+  /** Another process's turn, or its chance. */
+  #followsUntilMs = 0;
+  #yieldsUntilMs = 0;
+  #logTimeMs = 0;
+  #heardAtMs: number;
   /** A newer epoch than the node's stands in the log: nothing else is done before its fence is gone. */
   #fenceBelow: number | null = null;
   /** What the tail brings next, and what it brought while the shard was being rebuilt. */
@@ -56,10 +68,30 @@ export class ShardPublisher {
   constructor(options: ShardPublisherOptions) {
     this.#options = options;
     this.#tailNext = options.tailFrom;
+    this.#heardAtMs = options.clock.monotonicMs();
   }
 
   get isOpen(): boolean {
     return this.#position !== null;
+  }
+
+  get isLeading(): boolean {
+    return this.#leads;
+  }
+
+  /** By the log's own clock; 0 before a record has come. */
+  get logTimeMs(): number {
+    return this.#logTimeMs;
+  }
+
+  /** Whoever led the shard has just left it. */
+  takeOver(): void {
+    const { clock } = this.#options;
+    if (this.#leads || this.#stopped || clock.monotonicMs() < this.#yieldsUntilMs) return;
+    this.#followsUntilMs = 0;
+    this.#timer?.cancel();
+    this.#timer = null;
+    this.wake();
   }
 
   /** Something may be in the outbox. After a failure it waits for its turn all the same. */
@@ -69,16 +101,21 @@ export class ShardPublisher {
     if (!this.#working && this.#timer === null) void this.#work();
   }
 
-  stop(): void {
+  /** Resolves once others know that the shard is free. */
+  async stop(): Promise<void> {
     this.#stopped = true;
     this.#timer?.cancel();
     this.#resendTimer?.cancel();
+    if (this.#leads) await this.#handOver();
   }
 
   /** The next record of the shard's partition, from the tail. Never throws: the tail serves other shards, too. */
   onRecord(record: StoredRecord): void {
     if (this.#stopped) return;
     this.#tailNext = record.offset + 1n;
+    this.#logTimeMs = Math.max(this.#logTimeMs, record.appendedAtMs);
+    this.#heardAtMs = this.#options.clock.monotonicMs();
+    if (!this.#leads) return;
     if (this.#position === null) this.#waiting.push(record);
     else {
       try {
@@ -104,7 +141,7 @@ export class ShardPublisher {
         else {
           this.#options.logger.error('a shard could not be published, it is tried again', { error });
           this.#sentSeq = this.#ackedSeq;
-          this.#wakeIn(RETRY_MS);
+          this.#wakeIn(await this.#yield());
           break;
         }
       }
@@ -129,10 +166,15 @@ export class ShardPublisher {
       await scripts.run('fence', [keys.meta], [this.#fenceBelow]);
       this.#fenceBelow = null;
     }
+    const waitMs = await this.#lead();
+    if (waitMs > 0) return waitMs;
     if (this.#position === null) return await this.#enter();
     if (this.#position.seq > this.#ackedSeq) await this.#acknowledge(this.#position);
     const overdue = this.#sentSeq > this.#ackedSeq && clock.monotonicMs() - this.#sentAtMs > RESEND_MS;
-    if (overdue) this.#sentSeq = this.#ackedSeq;
+    if (overdue) {
+      if (++this.#resends > RESENDS_MAX) return await this.#yield();
+      this.#sentSeq = this.#ackedSeq;
+    }
     const reply = await scripts.run('outbox', [keys.meta, keys.outbox], [this.#sentSeq, EVENTS_AT_ONCE]);
     if (this.#isLost(reply[0]) || this.#position === null) return 'again';
     const { epoch } = this.#position;
@@ -142,7 +184,7 @@ export class ShardPublisher {
       return 'again';
     }
     const events = Array.isArray(reply[2]) ? reply[2].map(String) : [];
-    if (events.length === 0) return this.#sentSeq > this.#ackedSeq ? this.#resendIn() : 'done';
+    if (events.length === 0) return this.#sentSeq > this.#ackedSeq ? this.#resendIn() : await this.#beat();
     const texts: string[] = [];
     let lastSeq = this.#sentSeq;
     for (let i = 0; i < events.length; i += 2) {
@@ -153,6 +195,60 @@ export class ShardPublisher {
     this.#sentSeq = Math.max(this.#sentSeq, lastSeq);
     this.#sentAtMs = clock.monotonicMs();
     return 'again';
+  }
+
+  /** Milliseconds, where another process leads the shard: to be looked at again then. */
+  async #lead(): Promise<number> {
+    const { keys, scripts, clock, recoverer } = this.#options;
+    const nowMs = clock.monotonicMs();
+    const othersUntilMs = Math.max(this.#followsUntilMs, this.#yieldsUntilMs);
+    if (nowMs < othersUntilMs) return othersUntilMs - nowMs;
+    if (this.#leads && nowMs < this.#renewAtMs) return 0;
+    const [word] = await scripts.run('lease', [keys.meta], [recoverer, PUBLISHER_LEASE_MS]);
+    if (word === 'OK') {
+      this.#leads = true;
+      this.#renewAtMs = nowMs + LEASE_RENEW_MS;
+      return 0;
+    }
+    this.#follows();
+    this.#followsUntilMs = nowMs + LEASE_RENEW_MS;
+    return LEASE_RENEW_MS;
+  }
+
+  /** Where it is the log that failed, perhaps only for this process, others get their chance. */
+  async #yield(): Promise<number> {
+    if (!(await this.#handOver())) return RETRY_MS;
+    this.#yieldsUntilMs = this.#options.clock.monotonicMs() + PUBLISHER_YIELD_MS;
+    return PUBLISHER_YIELD_MS;
+  }
+
+  /** False: the shard's node does not answer, so that nobody else can have it either. */
+  async #handOver(): Promise<boolean> {
+    const { keys, scripts, recoverer } = this.#options;
+    try {
+      await scripts.run('lease', [keys.meta], [recoverer, 0]);
+    } catch {
+      return false;
+    }
+    this.#follows();
+    return true;
+  }
+
+  #follows(): void {
+    this.#leads = false;
+    this.#position = null;
+    this.#waiting = [];
+    this.#resends = 0;
+  }
+
+  /** The log's own clock is seen only in its records. */
+  async #beat(): Promise<'done'> {
+    const { log, shard, clock } = this.#options;
+    const nowMs = clock.monotonicMs();
+    if (nowMs - this.#heardAtMs < HEARTBEAT_MS) return 'done';
+    this.#heardAtMs = nowMs;
+    await log.append(shard, [HEARTBEAT_TEXT]);
+    return 'done';
   }
 
   /** What is read back meanwhile wakes it at once. */
@@ -167,7 +263,9 @@ export class ShardPublisher {
     const { keys, scripts } = this.#options;
     const offset = String(this.#nextOffset);
     const [word] = await scripts.run('ack', [keys.meta, keys.outbox], [epoch, seq, offset]);
-    if (!this.#isLost(word)) this.#ackedSeq = seq;
+    if (this.#isLost(word)) return;
+    this.#ackedSeq = seq;
+    this.#resends = 0;
   }
 
   /** The shard as it stands on this node, or rebuilt there. */
@@ -223,7 +321,7 @@ export class ShardPublisher {
 
   /** Nothing is skipped: the shard starts no calls any more, because nobody takes its events to the log. */
   #stopPoisoned(error: unknown): void {
-    this.stop();
+    void this.stop();
     this.#position = null;
     this.#options.logger.error('a shard is stopped, because its log cannot be followed', { error });
   }

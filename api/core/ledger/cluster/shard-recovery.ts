@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { type Clock, SECOND_MS, type Timer } from '../../clock.ts';
+import { PUBLISHER_LEASE_MS } from '../../limits.ts';
 import type { AgentStates } from './agent-states.ts';
 import type { LogPosition } from './effective-log.ts';
 import { inAppends } from './in-appends.ts';
@@ -50,7 +51,8 @@ export async function recoverShard(options: ShardRecoveryOptions): Promise<Recov
     return await rebuild(options);
   } finally {
     timer.cancel();
-    await lease(0).catch(() => false);
+    // Who has rebuilt a shard goes on to publish it.
+    await lease(PUBLISHER_LEASE_MS).catch(() => false);
   }
 }
 
