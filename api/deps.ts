@@ -4,7 +4,7 @@ import { createLookUpPrice } from '#core/calls/look-up-price.ts';
 import { Capacity } from '#core/capacity/capacity.ts';
 import { createCatalog, type LiveCatalog } from '#core/catalog/create-catalog.ts';
 import { createFetchProviderJson } from '#core/catalog/fetch-provider-json.ts';
-import type { Clock } from '#core/clock.ts';
+import { type Clock, HOUR_MS } from '#core/clock.ts';
 import { createIdSource } from '#core/ids.ts';
 import type { Log } from '#core/log.ts';
 import { GcraBuckets } from '#core/rates/gcra.ts';
@@ -78,6 +78,7 @@ export async function buildDeps({
           onLoss: (cause, nanoUsd) => metrics.loss(cause, nanoUsd),
           onPriced: (chargedNanoUsd) => metrics.priced(chargedNanoUsd),
           logTimeMs: () => clock.now(),
+          sweepMs: HOUR_MS,
           isOpen: (callId) => openCalls.has(callId),
         });
   const upstreams = new UpstreamPools();

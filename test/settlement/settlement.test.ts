@@ -94,6 +94,7 @@ async function settlementWorld(startMs = START_MS) {
       onLoss: (cause, nanoUsd) => void heard.losses.push(`${cause} ${nanoUsd}`),
       onPriced: (chargedNanoUsd) => void heard.priced.push(chargedNanoUsd),
       logTimeMs: () => clock.now() - journal.behindMs,
+      sweepMs: HOUR_MS,
       isOpen: (callId) => running.has(callId),
     });
   const does = async (operation: Operation) => {

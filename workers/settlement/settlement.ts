@@ -9,7 +9,8 @@ import type { Log } from '#core/log.ts';
 import { attoToNanoUp, type NanoUsd } from '#core/money.ts';
 
 export interface SettlementOptions {
-  ledger: Ledger;
+  /** All that this loop settles: everything, or one shard of a cluster. */
+  ledger: Pick<Ledger, 'execute' | 'readAgent' | 'listHolds' | 'listEnded'>;
   clock: Clock;
   log: Log;
   lookUp: LookUpPrice;
@@ -19,6 +20,8 @@ export interface SettlementOptions {
   onPriced: (chargedNanoUsd: NanoUsd) => void;
   /** By the journal's own clock: what takes something for good waits for it. Before the process knows it, long ago. */
   logTimeMs: (agentId: number) => number;
+  /** Between two looks for what others left behind, at the most. Where nobody else starts calls, an hour. */
+  sweepMs: number;
   /** A call that this process runs is no orphan, whatever a step of the wall clock makes of its age. */
   isOpen: (callId: number) => boolean;
 }
@@ -29,7 +32,6 @@ const WAIT_MAX_MS = MINUTE_MS;
 const REREAD_MS = SECOND_MS;
 /** Until a call that found all look-ups taken tries for one again. */
 const TURN_WAIT_MS = SECOND_MS;
-const SWEEP_MS = HOUR_MS;
 const SWEEP_AGAIN_MS = MINUTE_MS;
 /** A machine that has just started may still learn the time, and what has expired stays so. */
 const FIRST_SWEEP_MS = 5 * MINUTE_MS;
@@ -77,7 +79,7 @@ export class Settlement {
   async start(): Promise<void> {
     const holds = await this.#options.ledger.listHolds();
     if (holds !== 'unavailable') for (const hold of holds) this.#watchHold(hold);
-    if (!this.#closed) this.#sweepIn(FIRST_SWEEP_MS);
+    if (!this.#closed) this.#sweepIn(Math.min(FIRST_SWEEP_MS, this.#options.sweepMs));
   }
 
   close(): void {
@@ -229,7 +231,7 @@ export class Settlement {
 
   /** Answers when to look again: after the next full hour, for credit ends at midnight, or when a hold falls due. */
   async #sweepHolds(holds: readonly HoldView[]): Promise<number> {
-    const { clock } = this.#options;
+    const { clock, sweepMs } = this.#options;
     let nextDueMs = Number.POSITIVE_INFINITY;
     for (const hold of holds) {
       if (hold.pending !== null) this.#watchHold(hold);
@@ -242,8 +244,8 @@ export class Settlement {
       }
     }
     const nowMs = clock.now();
-    const untilNextHourMs = SWEEP_MS - (nowMs % SWEEP_MS) + AFTER_HOUR_MS;
-    return Math.min(untilNextHourMs, Math.max(SWEEP_AGAIN_MS, nextDueMs - nowMs));
+    const untilNextHourMs = HOUR_MS - (nowMs % HOUR_MS) + AFTER_HOUR_MS;
+    return Math.min(sweepMs, untilNextHourMs, Math.max(SWEEP_AGAIN_MS, nextDueMs - nowMs));
   }
 
   async #settleOrphan({ agentId, callId, startedAtMs }: HoldView): Promise<void> {

@@ -35,10 +35,14 @@ export interface RedisLedgerOptions {
 }
 
 export interface RedisLedger extends Ledger {
+  /** What has to be settled in one shard, whether or not the others can be asked. */
+  ofShard(shard: number): ShardLedger;
   /** Asks each shard that did not decide when it was last asked, so that `stats` stay true where nothing else asks. */
   lookAtShards(): Promise<void>;
   stats(): RedisLedgerStats;
 }
+
+export type ShardLedger = Pick<Ledger, 'execute' | 'readAgent' | 'listHolds' | 'listEnded'>;
 
 export interface RedisLedgerStats extends ShardsSeenStats {
   /** Starts whose event the log did not have in time. */
@@ -57,6 +61,7 @@ export function createRedisLedger(options: RedisLedgerOptions): RedisLedger {
 class Engine implements RedisLedger {
   readonly #options: RedisLedgerOptions;
   readonly #shards: readonly ShardKeys[];
+  readonly #all: readonly number[];
   readonly #keys: RedisKeyLookup;
   readonly #seen: ShardsSeen;
   readonly #wait: DispatchWait;
@@ -67,6 +72,7 @@ class Engine implements RedisLedger {
     const { clock, shards } = options;
     this.#options = options;
     this.#shards = Array.from({ length: shards }, (_, shard) => new ShardKeys(shard));
+    this.#all = [...this.#shards.keys()];
     this.#seen = new ShardsSeen(clock, shards);
     this.#wait = new DispatchWait(clock);
     this.#keys = new RedisKeyLookup({
@@ -149,26 +155,27 @@ class Engine implements RedisLedger {
   }
 
   async listAgents(): Promise<AgentSummary[] | Unavailable> {
-    const ids = await this.#readIds('list_agents', (shard) => shard.agents);
+    const ids = await this.#readIds(this.#all, 'list_agents', (shard) => shard.agents);
     const states = ids === 'unavailable' ? ids : await this.#readStates(ids.map(Number));
     return states === 'unavailable' ? states : states.map(toAgentSummary);
   }
 
-  async listEnded(byMs: number): Promise<number[] | Unavailable> {
-    const ids = await this.#readIds('list_ended', (shard) => shard.ends, [byMs]);
-    return ids === 'unavailable' ? ids : ids.map(Number);
+  listEnded(byMs: number): Promise<number[] | Unavailable> {
+    return this.#listEnded(this.#all, byMs);
   }
 
-  /** Of agents that have some, by the list that each shard keeps of its open calls. */
-  async listHolds(): Promise<HoldView[] | Unavailable> {
-    const names = await this.#readIds('list_open', (shard) => shard.open);
-    if (names === 'unavailable') return names;
-    const ids = new Set(names.map((name) => Number.parseInt(name, 10)));
-    const states = await this.#readStates([...ids]);
-    if (states === 'unavailable') return states;
-    return states.flatMap(({ agentId, holds }) =>
-      Array.from(holds.values(), (hold) => toHoldView(agentId, hold)),
-    );
+  listHolds(): Promise<HoldView[] | Unavailable> {
+    return this.#listHolds(this.#all);
+  }
+
+  ofShard(shard: number): ShardLedger {
+    const of = [shard];
+    return {
+      execute: (command) => this.execute(command),
+      readAgent: (agentId) => this.readAgent(agentId),
+      listHolds: () => this.#listHolds(of),
+      listEnded: (byMs) => this.#listEnded(of, byMs),
+    };
   }
 
   async lookAtShards(): Promise<void> {
@@ -189,19 +196,40 @@ class Engine implements RedisLedger {
     this.#closed = true;
   }
 
-  /** What a list of every shard holds, as far as it is a list of agents or begins with one. */
+  async #listEnded(shards: readonly number[], byMs: number): Promise<number[] | Unavailable> {
+    const ids = await this.#readIds(shards, 'list_ended', (shard) => shard.ends, [byMs]);
+    return ids === 'unavailable' ? ids : ids.map(Number);
+  }
+
+  /** Of agents that have some, by the list that each shard keeps of its open calls. */
+  async #listHolds(shards: readonly number[]): Promise<HoldView[] | Unavailable> {
+    const names = await this.#readIds(shards, 'list_open', (shard) => shard.open);
+    if (names === 'unavailable') return names;
+    const ids = new Set(names.map((name) => Number.parseInt(name, 10)));
+    const states = await this.#readStates([...ids]);
+    if (states === 'unavailable') return states;
+    return states.flatMap(({ agentId, holds }) =>
+      Array.from(holds.values(), (hold) => toHoldView(agentId, hold)),
+    );
+  }
+
+  /** What a list of each shard holds, as far as it is a list of agents or begins with one. */
   async #readIds(
+    shards: readonly number[],
     name: 'list_agents' | 'list_ended' | 'list_open',
     listOf: (shard: ShardKeys) => string,
     args: readonly number[] = [],
   ): Promise<string[] | Unavailable> {
     const replies = await Promise.all(
-      this.#shards.map((of, shard) => this.#read(shard, [name, [of.meta, of.outbox, listOf(of)], args])),
+      shards.map((shard) => {
+        const of = this.#keysOf(shard);
+        return this.#read(shard, [name, [of.meta, of.outbox, listOf(of)], args]);
+      }),
     );
     const all: string[] = [];
     for (const [word, ids] of replies) {
       if (word !== 'OK' || !Array.isArray(ids)) return 'unavailable';
-      all.push(...ids.map(String));
+      for (const id of ids) all.push(String(id));
     }
     return all;
   }

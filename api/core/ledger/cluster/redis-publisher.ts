@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import { duplicateRedis, type RedisClient } from '../../drivers/redis.ts';
+import type { LedgerEvent } from '../../events/ledger-event.ts';
 import type { Log } from '../../log.ts';
 import type { AgentStates } from './agent-states.ts';
 import type { LedgerLog } from './ledger-log.ts';
@@ -16,6 +17,8 @@ export interface PublisherOptions {
   shards: number;
   clock: Clock;
   logger: Log;
+  /** Of what has come to count in a shard that this process leads: some may be missed, none comes that never happened. */
+  onEvent?: (event: LedgerEvent) => void;
 }
 
 export interface Publisher {

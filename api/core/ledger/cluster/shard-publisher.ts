@@ -1,4 +1,5 @@
 import { type Clock, SECOND_MS, type Timer } from '../../clock.ts';
+import type { LedgerEvent } from '../../events/ledger-event.ts';
 import { HEARTBEAT_MS, PUBLISHER_LEASE_MS, PUBLISHER_YIELD_MS } from '../../limits.ts';
 import type { Log } from '../../log.ts';
 import type { AgentStates } from './agent-states.ts';
@@ -22,6 +23,8 @@ export interface ShardPublisherOptions {
   recoverer: string;
   /** From which offset on the tail brings the shard's records. */
   tailFrom: bigint;
+  /** Of what has come to count while this process leads the shard. */
+  onEvent?: ((event: LedgerEvent) => void) | undefined;
 }
 
 const EVENTS_AT_ONCE = 500;
@@ -301,8 +304,9 @@ export class ShardPublisher {
     if (record.offset < this.#nextOffset) return true;
     if (record.offset > this.#nextOffset) return false;
     const { epoch } = position;
-    followStored(position, record);
+    const event = followStored(position, record);
     this.#nextOffset = record.offset + 1n;
+    if (event !== null) this.#options.onEvent?.(event);
     // Somebody began a newer epoch: what this node decides from here on would never count.
     if (position.epoch > epoch) this.#loseShard(position.epoch);
     return true;
