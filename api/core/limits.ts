@@ -168,6 +168,15 @@ export const OUTBOX_LAG_SEEN_MS = 10 * SECOND_MS;
 /** Agents read at once from Redis. */
 export const AGENTS_READ_AT_ONCE = 100;
 
+/** Folded before what they amount to is written. */
+export const PROJECTOR_RECORDS = 500;
+/** Sums of usage that a shard's projection keeps; others are read again. */
+export const USAGE_SUMS_KEPT = 4_000;
+/** Between two attempts to write to a store that is down: from the one, doubled up to the other. */
+export const PROJECTOR_RETRY_MS = 100;
+export const PROJECTOR_RETRY_MS_MAX = 10 * SECOND_MS;
+/** A read of the history that takes longer is answered with `unavailable`. */
+export const HISTORY_READ_MS = 5 * SECOND_MS;
 /** How often a process tells the others what it holds of the operator's pool. */
 export const CAPACITY_SHARE_MS = SECOND_MS;
 /** Of a record that others write to us. */

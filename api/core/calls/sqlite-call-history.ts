@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
 import type { CallPage, UsageRange, UsageRow } from './call-history.ts';
 import type { CallRecord } from './call-record.ts';
-import { dayNumber, dayText } from './sqlite-call-rows.ts';
+import { dayNumber, dayText } from './day-number.ts';
 
 /** The history's reads, in the thread that owns the file. */
 export interface SqliteCallHistory {

@@ -1,16 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { DAY_MS } from '../clock.ts';
 import type { CallFacts } from '../events/ledger-event.ts';
 import type { NanoUsd } from '../money.ts';
 import type { CallRecord } from './call-record.ts';
+import { dayOf } from './day-number.ts';
 import { isSameKind } from './is-same-kind.ts';
 
 /** A call in the order of the table's columns, but that in the place of its kind's id stands the kind, see `printKind`. */
 export type CallRow = (string | number | null)[];
-
-/** The table keeps days as their number since 1970. */
-export const dayNumber = (day: string): number => Date.parse(`${day}T00:00:00Z`) / DAY_MS;
-export const dayText = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
 
 /**
  * Calls as they cross from thread to thread, for `parseCallRows`; empty for none. As one text: values that are copied
@@ -163,7 +159,7 @@ function usageOf(rows: readonly CallRow[], kinds: ReadonlyMap<string, Kind>): Us
   for (const row of rows) {
     if (row[OUTCOME] === 'pending') continue;
     const agentId = Number(row[AGENT_ID]);
-    const day = Math.floor(Number(row[STARTED_AT_MS]) / DAY_MS);
+    const day = dayOf(Number(row[STARTED_AT_MS]));
     const { model, modelName } = kindOf(row, kinds);
     if (ofAgent[0]?.agentId !== agentId) ofAgent = [];
     let sum = ofAgent.find((other) => other.day === day && other.model === model);

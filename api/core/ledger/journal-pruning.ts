@@ -1,4 +1,4 @@
-import { dayText } from '../calls/sqlite-call-rows.ts';
+import { dayOf, dayText } from '../calls/day-number.ts';
 import { type Clock, DAY_MS, MINUTE_MS, type Timer } from '../clock.ts';
 import { firstIdAt } from '../ids.ts';
 import { CALLS_KEPT_MS, LOG_KEPT_MS, PRUNE_PAUSE_MS } from '../limits.ts';
@@ -51,7 +51,7 @@ function* pruneSlices({ clock, agentIds }: PruningOptions): Generator<PruneBound
   yield { kind: 'journal', beforeMs: nowMs - LOG_KEPT_MS };
   const keptFromMs = nowMs - CALLS_KEPT_MS;
   yield { kind: 'calls', beforeCallId: firstIdAt(keptFromMs) };
-  const beforeDay = dayText(Math.floor(keptFromMs / DAY_MS));
+  const beforeDay = dayText(dayOf(keptFromMs));
   const all = [...agentIds()];
   for (let i = 0; i < all.length; i += USAGE_AGENTS_PER_SLICE) {
     yield { kind: 'usage', beforeDay, agentIds: all.slice(i, i + USAGE_AGENTS_PER_SLICE) };

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { dayNumber } from '../calls/sqlite-call-rows.ts';
+import { dayNumber } from '../calls/day-number.ts';
 import { PRUNE_ROWS } from '../limits.ts';
 import type { PruneBounds } from './journal.ts';
 

@@ -1,0 +1,93 @@
+import type { types } from 'cassandra-driver';
+import { z } from 'zod';
+import { idTimeMs } from '../ids.ts';
+import type { CallRecord } from './call-record.ts';
+import { dayOf } from './day-number.ts';
+
+/** Under which day a call stands: that of its id, by which pages are ordered, and not that of its start. */
+export const callDay = (callId: number): number => dayOf(idTimeMs(callId));
+
+/** What both tables of calls have, in the order of `toCallValues`. */
+export const CALL_COLUMNS = [
+  ...['agent_id', 'day', 'call_id', 'started_at_ms', 'duration_ms', 'key_id', 'key_label', 'key_prefix'],
+  ...['model', 'model_name', 'endpoint', 'stream', 'outcome', 'http_status', 'error_code'],
+  ...['prompt_tokens', 'completion_tokens', 'reasoning_tokens', 'cached_tokens'],
+  ...['reserved_nano_usd', 'charged_nano_usd'],
+].join(', ');
+
+/** A null would be a tombstone, and what is left out would not replace what stood there before. */
+const NONE = -1;
+
+export function toCallValues(record: CallRecord): (bigint | number | string | boolean)[] {
+  const { callId, agentId, key, call, tokens } = record;
+  return [
+    BigInt(agentId),
+    callDay(callId),
+    BigInt(callId),
+    BigInt(record.startedAtMs),
+    BigInt(record.durationMs),
+    BigInt(key.keyId),
+    key.label,
+    key.prefix,
+    call.model,
+    call.modelName,
+    call.endpoint,
+    call.stream,
+    record.outcome,
+    record.httpStatus ?? NONE,
+    record.errorCode ?? '',
+    BigInt(tokens.prompt),
+    BigInt(tokens.completion),
+    BigInt(tokens.reasoning ?? NONE),
+    BigInt(tokens.cached),
+    record.reservedNanoUsd,
+    record.chargedNanoUsd,
+  ];
+}
+
+const count = z.bigint().transform(Number);
+const callRow = z.object({
+  agent_id: count,
+  call_id: count,
+  started_at_ms: count,
+  duration_ms: count,
+  key_id: count,
+  key_label: z.string(),
+  key_prefix: z.string(),
+  model: z.string(),
+  model_name: z.string(),
+  endpoint: z.string(),
+  stream: z.boolean(),
+  outcome: z.enum(['running', 'pending', 'ok', 'stopped', 'failed']),
+  http_status: z.int(),
+  error_code: z.string(),
+  prompt_tokens: count,
+  completion_tokens: count,
+  reasoning_tokens: count,
+  cached_tokens: count,
+  reserved_nano_usd: z.bigint(),
+  charged_nano_usd: z.bigint(),
+});
+
+export function toCallRecord(row: types.Row): CallRecord {
+  const of = callRow.parse(row);
+  return {
+    callId: of.call_id,
+    agentId: of.agent_id,
+    startedAtMs: of.started_at_ms,
+    durationMs: of.duration_ms,
+    key: { keyId: of.key_id, label: of.key_label, prefix: of.key_prefix },
+    call: { model: of.model, modelName: of.model_name, endpoint: of.endpoint, stream: of.stream },
+    outcome: of.outcome,
+    httpStatus: of.http_status === NONE ? null : of.http_status,
+    errorCode: of.error_code === '' ? null : of.error_code,
+    tokens: {
+      prompt: of.prompt_tokens,
+      completion: of.completion_tokens,
+      reasoning: of.reasoning_tokens === NONE ? null : of.reasoning_tokens,
+      cached: of.cached_tokens,
+    },
+    reservedNanoUsd: of.reserved_nano_usd,
+    chargedNanoUsd: of.charged_nano_usd,
+  };
+}

@@ -1,0 +1,146 @@
+import type { Client } from 'cassandra-driver';
+import { atMost } from '../at-most.ts';
+import { DAY_MS, SECOND_MS } from '../clock.ts';
+import { placeTimestamp } from '../drivers/cassandra-timestamp.ts';
+import { idTimeMs } from '../ids.ts';
+import { CALLS_KEPT_MS } from '../limits.ts';
+import type { CallRecord } from './call-record.ts';
+import { CALL_COLUMNS, callDay, toCallValues } from './cassandra-call-rows.ts';
+import { monthOf, toUsageSum, toUsageValues, USAGE_COLUMNS } from './cassandra-usage-rows.ts';
+import { dayOf } from './day-number.ts';
+import type { HistoryRows, HistoryStore, LedgerEntry, UsageSum } from './history-store.ts';
+
+/** Rows of one partition go together: a batch of them is one mutation, all or nothing. */
+export function createCassandraHistoryStore(client: Client): HistoryStore {
+  const inTurn = atMost(WRITES_AT_ONCE);
+  const notedDays = new Set<string>();
+
+  async function put(statements: Statement[]): Promise<void> {
+    const [first, ...others] = statements;
+    if (first === undefined) return;
+    if (others.length === 0) await client.execute(first.query, first.params);
+    else await client.batch(statements, { prepare: true, logged: false });
+  }
+
+  async function write(rows: HistoryRows): Promise<void> {
+    const partitions = new Partitions();
+    const days = new Set<string>();
+    for (const call of rows.calls) addCall(partitions, call, notedDays, days);
+    for (const entry of rows.entries) addEntry(partitions, entry);
+    for (const sum of rows.usage) addUsage(partitions, sum);
+    await Promise.all(partitions.batches().map((statements) => inTurn(() => put(statements))));
+    if (notedDays.size > NOTED_DAYS_MAX) notedDays.clear();
+    for (const day of days) notedDays.add(day);
+  }
+
+  return {
+    write,
+    async readUsage({ agentId, day, model, keyId }) {
+      const key = [BigInt(agentId), monthOf(day), day, model, BigInt(keyId)];
+      const [row] = (await inTurn(() => client.execute(READ_USAGE, key))).rows;
+      return row === undefined ? null : toUsageSum(row);
+    },
+  };
+}
+
+interface Statement {
+  query: string;
+  params: (bigint | number | string | boolean)[];
+}
+
+/** Statements by the partition that they change. */
+class Partitions {
+  readonly #statements = new Map<string, Statement[]>();
+
+  add(table: string, partition: readonly (bigint | number | string)[], statement: Statement): void {
+    const name = [table, ...partition].join(' ');
+    const known = this.#statements.get(name);
+    if (known === undefined) this.#statements.set(name, [statement]);
+    else known.push(statement);
+  }
+
+  batches(): Statement[][] {
+    return Array.from(this.#statements.values(), (statements) =>
+      Array.from({ length: Math.ceil(statements.length / BATCH_ROWS) }, (_, i) =>
+        statements.slice(i * BATCH_ROWS, (i + 1) * BATCH_ROWS),
+      ),
+    ).flat();
+  }
+}
+
+function addCall(
+  partitions: Partitions,
+  record: CallRecord,
+  notedDays: ReadonlySet<string>,
+  days: Set<string>,
+): void {
+  const { agentId, callId, key } = record;
+  const day = callDay(callId);
+  const values = toCallValues(record);
+  const atUs = BigInt(idTimeMs(callId)) * 1_000n;
+  const at = atUs + (record.outcome === 'pending' ? PENDING_RANK : FINAL_RANK);
+  const params = [...values, CALLS_KEPT_S, at];
+  partitions.add('calls_by_agent', [agentId, day], { query: PUT_BY_AGENT, params });
+  partitions.add('calls_by_key', [agentId, key.keyId, day], { query: PUT_BY_KEY, params });
+  partitions.add('call_agents', [callId], {
+    query: PUT_AGENT_OF,
+    params: [BigInt(callId), BigInt(agentId), CALLS_KEPT_S, atUs],
+  });
+  const name = `${agentId} ${day}`;
+  if (notedDays.has(name) || days.has(name)) return;
+  days.add(name);
+  const dayUs = BigInt(day) * BigInt(DAY_MS) * 1_000n;
+  partitions.add('call_days', [agentId], {
+    query: PUT_DAY,
+    params: [BigInt(agentId), day, DAYS_KEPT_S, dayUs],
+  });
+}
+
+function addEntry(partitions: Partitions, entry: LedgerEntry): void {
+  const { agentId, epoch, seq, version, atMs, type, callId, postings } = entry;
+  const month = monthOf(dayOf(atMs));
+  const texts = postings.map(({ from, to, nanoUsd }) => [from, to, String(nanoUsd)]);
+  partitions.add('ledger_entries', [agentId, month], {
+    query: PUT_ENTRY,
+    params: [
+      ...[BigInt(agentId), month, BigInt(epoch), BigInt(seq), BigInt(version), BigInt(atMs), type],
+      ...[BigInt(callId ?? NO_CALL), JSON.stringify(texts), placeTimestamp(epoch, seq)],
+    ],
+  });
+}
+
+function addUsage(partitions: Partitions, sum: UsageSum): void {
+  partitions.add('usage_day', [sum.agentId, monthOf(sum.day)], {
+    query: PUT_USAGE,
+    params: [...toUsageValues(sum), DAYS_KEPT_S, placeTimestamp(sum.epoch, sum.seq)],
+  });
+}
+
+/** A call that was priced replaces the one whose price was not known, whichever is written last. */
+const PENDING_RANK = 1n;
+const FINAL_RANK = 2n;
+const NO_CALL = -1;
+
+const CALLS_KEPT_S = CALLS_KEPT_MS / SECOND_MS;
+/** What stands for a day is written with its first call, and has to outlive its last. */
+const DAYS_KEPT_S = CALLS_KEPT_S + (3 * DAY_MS) / SECOND_MS;
+
+/** A mutation of some tens of kilobytes. */
+const BATCH_ROWS = 50;
+const WRITES_AT_ONCE = 64;
+/** Known to be stored; forgotten ones are written again. */
+const NOTED_DAYS_MAX = 100_000;
+
+const marks = (count: number): string => Array(count).fill('?').join(', ');
+const columns = (list: string): string => `(${list}) VALUES (${marks(list.split(',').length)})`;
+const KEPT_FOR = 'USING TTL ? AND TIMESTAMP ?';
+const PUT_BY_AGENT = `INSERT INTO calls_by_agent ${columns(CALL_COLUMNS)} ${KEPT_FOR}`;
+const PUT_BY_KEY = `INSERT INTO calls_by_key ${columns(CALL_COLUMNS)} ${KEPT_FOR}`;
+const PUT_AGENT_OF = `INSERT INTO call_agents ${columns('call_id, agent_id')} ${KEPT_FOR}`;
+const PUT_DAY = `INSERT INTO call_days ${columns('agent_id, day')} ${KEPT_FOR}`;
+const PUT_USAGE = `INSERT INTO usage_day ${columns(USAGE_COLUMNS)} ${KEPT_FOR}`;
+const PUT_ENTRY = `INSERT INTO ledger_entries ${columns(
+  'agent_id, month, epoch, seq, version, at_ms, type, call_id, postings',
+)} USING TIMESTAMP ?`;
+const READ_USAGE = `
+  SELECT ${USAGE_COLUMNS} FROM usage_day WHERE agent_id = ? AND month = ? AND day = ? AND model = ? AND key_id = ?`;

@@ -1,0 +1,49 @@
+import type { types } from 'cassandra-driver';
+import { z } from 'zod';
+import { dayText } from './day-number.ts';
+import type { UsageSum } from './history-store.ts';
+
+/** The month of a day, as `2026-11`. */
+export const monthOf = (day: number): string => dayText(day).slice(0, 7);
+
+export const USAGE_COLUMNS =
+  'agent_id, month, day, model, key_id, model_name, calls, tokens, charged_nano_usd, epoch, seq';
+
+export const toUsageValues = (sum: UsageSum): (bigint | number | string)[] => [
+  BigInt(sum.agentId),
+  monthOf(sum.day),
+  sum.day,
+  sum.model,
+  BigInt(sum.keyId),
+  sum.modelName,
+  BigInt(sum.calls),
+  BigInt(sum.tokens),
+  sum.chargedNanoUsd,
+  BigInt(sum.epoch),
+  BigInt(sum.seq),
+];
+
+const count = z.bigint().transform(Number);
+const usageRow = z.object({
+  agent_id: count,
+  day: z.int(),
+  model: z.string(),
+  key_id: count,
+  model_name: z.string(),
+  calls: count,
+  tokens: count,
+  charged_nano_usd: z.bigint(),
+  epoch: count,
+  seq: count,
+});
+
+export function toUsageSum(row: types.Row): UsageSum {
+  const { agent_id, key_id, model_name, charged_nano_usd, ...same } = usageRow.parse(row);
+  return {
+    ...same,
+    agentId: agent_id,
+    keyId: key_id,
+    modelName: model_name,
+    chargedNanoUsd: charged_nano_usd,
+  };
+}

@@ -1,0 +1,201 @@
+import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
+import { type Clock, SECOND_MS, type Timer } from '../../clock.ts';
+import type { Log } from '../../log.ts';
+import { LEDGER_TOPIC } from './kafka-ledger-log.ts';
+import type { ShardReader } from './shard-reader.ts';
+
+export interface ShardGroupOptions {
+  kafka: Kafka;
+  groupId: string;
+  /** For a shard that has come to this process. */
+  openReader: (shard: number) => ShardReader;
+  clock: Clock;
+  log: Log;
+}
+
+export interface ShardGroup {
+  /** Resolves once nothing is read any more. */
+  stop(): Promise<void>;
+}
+
+/** A process that says nothing for this long is taken to be dead, and its shards go to others. */
+const SESSION_MS = 10 * SECOND_MS;
+const HEARTBEAT_MS = 2 * SECOND_MS;
+const FETCH_WAIT_MS = 100;
+const SHARDS_AT_ONCE = 64;
+const RESTART_MS = SECOND_MS;
+
+/**
+ * Shares the shards of the log out among all processes that join. Where to read is the readers' business: what the
+ * group remembers is kept for tools that show how far it is. For a while two processes may read one shard.
+ */
+export async function joinKafkaShardGroup(options: ShardGroupOptions): Promise<ShardGroup> {
+  const group = new KafkaShardGroup(options);
+  await group.start();
+  return group;
+}
+
+interface HeldShard {
+  reader: ShardReader;
+  loaded: Promise<void>;
+  /** The offset that was asked for when the broker gave a later one: if it does so again, the record is gone. */
+  askedFor: bigint | null;
+  committed: bigint;
+  stopped: boolean;
+}
+
+class KafkaShardGroup implements ShardGroup {
+  readonly #options: ShardGroupOptions;
+  readonly #held = new Map<number, HeldShard>();
+  #consumer: Consumer | null = null;
+  #restart: Timer | null = null;
+  #stopped = false;
+
+  constructor(options: ShardGroupOptions) {
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    const { kafka, groupId } = this.#options;
+    const consumer = kafka.consumer({
+      groupId,
+      sessionTimeout: SESSION_MS,
+      heartbeatInterval: HEARTBEAT_MS,
+      maxWaitTimeInMs: FETCH_WAIT_MS,
+      allowAutoTopicCreation: false,
+    });
+    this.#consumer = consumer;
+    consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
+      this.#share(consumer, new Set(payload.memberAssignment[LEDGER_TOPIC]));
+    });
+    // The client restarts by itself after what it takes for passing; after the rest it would stay silent for ever.
+    consumer.on(consumer.events.CRASH, ({ payload }) => {
+      if (!payload.restart) this.#startAnew(consumer, payload.error);
+    });
+    await consumer.connect();
+    await consumer.subscribe({ topics: [LEDGER_TOPIC], fromBeginning: true });
+    await consumer.run({
+      autoCommit: false,
+      partitionsConsumedConcurrently: SHARDS_AT_ONCE,
+      eachBatchAutoResolve: false,
+      eachBatch: (batch) => this.#readBatch(consumer, batch),
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#restart?.cancel();
+    for (const { reader } of this.#held.values()) reader.close();
+    this.#held.clear();
+    await this.#consumer?.disconnect();
+  }
+
+  /** What this process keeps it reads on: its reader knows more than the store does. */
+  #share(consumer: Consumer, shards: ReadonlySet<number>): void {
+    for (const [shard, { reader }] of this.#held) {
+      if (shards.has(shard)) continue;
+      this.#held.delete(shard);
+      reader.close();
+    }
+    if (this.#stopped) return;
+    for (const shard of shards) {
+      const held = this.#held.get(shard) ?? this.#hold(shard);
+      // A reader that was closed while it loaded asks for nothing.
+      held.loaded.then(
+        () => this.#seek(consumer, shard, held.reader.next),
+        () => undefined,
+      );
+    }
+  }
+
+  #hold(shard: number): HeldShard {
+    const reader = this.#options.openReader(shard);
+    const held = { reader, loaded: reader.load(), askedFor: null, committed: -1n, stopped: false };
+    this.#held.set(shard, held);
+    return held;
+  }
+
+  #seek(consumer: Consumer, shard: number, offset: bigint): void {
+    if (consumer !== this.#consumer || this.#stopped) return;
+    consumer.seek({ topic: LEDGER_TOPIC, partition: shard, offset: String(offset) });
+  }
+
+  async #readBatch(consumer: Consumer, payload: EachBatchPayload): Promise<void> {
+    const shard = payload.batch.partition;
+    const held = this.#held.get(shard);
+    if (held === undefined) return;
+    const beats = this.#beat(payload.heartbeat);
+    try {
+      await held.loaded;
+      if (held.stopped) payload.pause();
+      else await this.#readOn(consumer, shard, held, payload);
+    } catch (error) {
+      if (this.#held.get(shard) !== held) return;
+      held.stopped = true;
+      payload.pause();
+      this.#options.log.error('a shard is stopped, because its log cannot be followed', { shard, error });
+    } finally {
+      beats.cancel();
+    }
+  }
+
+  async #readOn(
+    consumer: Consumer,
+    shard: number,
+    held: HeldShard,
+    { batch, resolveOffset }: EachBatchPayload,
+  ): Promise<void> {
+    const { reader } = held;
+    const records = batch.messages
+      .map(({ offset, timestamp, value }) => ({
+        offset: BigInt(offset),
+        appendedAtMs: Number(timestamp),
+        // A record without a value is none of ours: its reader decides what that means.
+        bytes: value ?? Buffer.alloc(0),
+      }))
+      .filter(({ offset }) => offset >= reader.next);
+    const [first] = records;
+    const isElsewhere = first === undefined || (first.offset > reader.next && held.askedFor !== reader.next);
+    if (isElsewhere) {
+      held.askedFor = reader.next;
+      this.#seek(consumer, shard, reader.next);
+      return;
+    }
+    await reader.read(records, BigInt(batch.highWatermark));
+    resolveOffset(String(reader.next - 1n));
+    if (reader.kept <= held.committed) return;
+    held.committed = reader.kept;
+    // Whoever looks at it sees an older place where this fails, and nobody else does.
+    void consumer
+      .commitOffsets([{ topic: LEDGER_TOPIC, partition: shard, offset: String(reader.kept) }])
+      .catch(() => undefined);
+  }
+
+  /** Also while a reader waits for a store that is down. That this member is out, the client finds out by itself. */
+  #beat(heartbeat: () => Promise<void>): Timer {
+    const again = (): Timer =>
+      this.#options.clock.setTimer(HEARTBEAT_MS, () => {
+        void heartbeat().catch(() => undefined);
+        timer = again();
+      });
+    let timer = again();
+    return { cancel: () => timer.cancel() };
+  }
+
+  #startAnew(consumer: Consumer, error: unknown): void {
+    const { clock, log } = this.#options;
+    if (this.#stopped || this.#consumer !== consumer) return;
+    log.error('the log is no longer read, it is tried again', { topic: LEDGER_TOPIC, error });
+    this.#consumer = null;
+    this.#restart = clock.setTimer(RESTART_MS, () => {
+      void consumer
+        .disconnect()
+        .catch(() => undefined)
+        .then(() => (this.#stopped ? undefined : this.start()))
+        .catch((failure: unknown) => {
+          const failed = this.#consumer;
+          if (failed !== null) this.#startAnew(failed, failure);
+        });
+    });
+  }
+}
