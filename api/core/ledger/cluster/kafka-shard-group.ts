@@ -1,7 +1,7 @@
 import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import { type Clock, SECOND_MS, type Timer } from '../../clock.ts';
 import type { Log } from '../../log.ts';
-import { LEDGER_TOPIC } from './kafka-ledger-log.ts';
+import { LEDGER_TOPIC } from './kafka-ledger-topic.ts';
 import type { ShardReader } from './shard-reader.ts';
 
 export interface ShardGroupOptions {
