@@ -1,6 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
-/** `unit` needs no service and no server process; `suite` starts real processes and clients. */
+/**
+ * `unit` needs no service and no server process; `suite` starts real processes and clients; `services` real stores;
+ * `cluster` runs the tests of the API once more, on the cluster shape.
+ */
 export default defineConfig({
   test: {
     projects: [
@@ -21,6 +24,17 @@ export default defineConfig({
           globalSetup: 'test/services/global-setup.ts',
           testTimeout: 180_000,
           hookTimeout: 300_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          name: 'cluster',
+          include: ['test/gateway/*.test.ts'],
+          exclude: ['test/**/*.suite.test.ts', 'test/**/*.services.test.ts'],
+          globalSetup: 'test/services/cluster-setup.ts',
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
           fileParallelism: false,
         },
       },

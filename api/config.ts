@@ -73,6 +73,8 @@ export async function loadConfig(
     throw new ConfigError([environmentProblem('INTERNAL_PORT', 'is the same as PORT: each needs its own')]);
   }
   const own = toModelSettings(content.models);
+  // The simulator inside this process, which other processes of a cluster could not ask.
+  const isCluster = read.storage.mode === 'cluster';
   return {
     file,
     watchedFiles: [...texts.keys()],
@@ -84,7 +86,7 @@ export async function loadConfig(
     limits: content.limits,
     capacity: toCapacity(content.capacity),
     stopped: content.stopped,
-    providers: providers ?? defaults.providers,
+    providers: providers ?? defaults.providers.filter(({ baseUrl }) => baseUrl !== null || !isCluster),
     models: providers === null ? [...own.models, ...defaults.models] : own.models,
     stoppedModels: own.stoppedModels,
     notices: providers === null ? defaults.notices : [],

@@ -9,6 +9,7 @@ import { createIdSource } from '#core/ids.ts';
 import type { Log } from '#core/log.ts';
 import { GcraBuckets } from '#core/rates/gcra.ts';
 import { Settlement } from '../workers/settlement/settlement.ts';
+import { openClusterStore } from './cluster-store.ts';
 import { type LiveConfig, watchConfig } from './config/watch-config.ts';
 import type { Config } from './config.ts';
 import { openEmbeddedStore } from './embedded-store.ts';
@@ -82,6 +83,9 @@ export async function buildDeps({
           isOpen: (callId) => openCalls.has(callId),
         });
   const upstreams = new UpstreamPools();
+  const nonce = randomBytes(8).toString('hex');
+  const capacity = new Capacity(() => config.current().capacity);
+  const sharing = store.share?.(capacity, nonce);
   const limits = () => config.current().limits;
   const gateway: Gateway = {
     clock,
@@ -91,7 +95,7 @@ export async function buildDeps({
     ledger,
     ledgerRetries: new LedgerRetries({ ledger, clock, log }),
     catalog,
-    capacity: new Capacity(() => config.current().capacity),
+    capacity,
     refusedStarts: new GcraBuckets({
       ratePerMinute: () => limits().callsPerMinute,
       burst: () => limits().burst,
@@ -101,7 +105,7 @@ export async function buildDeps({
     limits,
     dailyShareNanoUsd: () => config.current().capacity.dailySharePerAgentNanoUsd,
     callIdHeader: started.server.callIdHeader,
-    nonce: randomBytes(8).toString('hex'),
+    nonce,
     watchPending: (agentId, callId) => void settlement?.watch(agentId, callId),
   };
   observeProcess(registry, { store, gateway, settlement, config });
@@ -119,6 +123,7 @@ export async function buildDeps({
       config.close();
       catalog.close();
       settlement?.close();
+      await sharing?.stop();
       await store.close();
     },
   };
@@ -128,7 +133,7 @@ async function openStore(
   { storage }: Config,
   { metrics, ...options }: { clock: Clock; log: Log; metrics: CallMetrics },
 ): Promise<Store> {
-  if (storage.mode === 'cluster') throw new Error('not yet');
+  if (storage.mode === 'cluster') return openClusterStore({ ...options, storage });
   const store = await openEmbeddedStore({ ...options, dataDir: storage.dataDir });
   // What the providers billed for them nobody can tell; the holds would say far too much.
   for (const _ of store.ledger.crashed) metrics.loss('crash', 0n);

@@ -1,4 +1,4 @@
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { Pepper } from '#core/accounts/api-key.ts';
 import { hasPepper, loadOrCreatePepper } from '#core/accounts/pepper-file.ts';
 import type { Clock } from '#core/clock.ts';
@@ -26,7 +26,11 @@ export async function openEmbeddedStore(options: {
     history: ledger.history,
     peppers: [pepper],
     isReady: () => ledger.stats().state === 'open',
-    undurable: () => ledger.stats().lagEvents,
+    lag: () => {
+      const { lagEvents, lagMs } = ledger.stats();
+      return { events: lagEvents, ms: lagMs };
+    },
+    share: null,
     observe: (registry) => observeJournal(registry, ledger),
     close: () => ledger.close(),
   };
@@ -44,23 +48,11 @@ async function pepperBeside(ledger: EmbeddedLedger, dataDir: string): Promise<Pe
 const COMMIT_MS_BUCKETS = [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25, 50, 100, 250, 1_000];
 
 function observeJournal(registry: Registry, ledger: EmbeddedLedger): void {
-  const registers = [registry];
-  const gauge = (name: string, help: string, read: () => number) =>
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        this.set(read());
-      },
-    });
-  gauge('faregate_journal_lag_events', 'Decided events that are not on disk', () => ledger.stats().lagEvents);
-  gauge('faregate_journal_lag_ms', 'Age of the oldest of them', () => ledger.stats().lagMs);
   const commits = new PlainHistogram({
     name: 'faregate_journal_commit_ms',
     help: 'Time from a decision batch to its commit on disk',
     buckets: COMMIT_MS_BUCKETS,
-    registers,
+    registers: [registry],
   });
   ledger.onCommit((ms) => commits.note(ms));
 }

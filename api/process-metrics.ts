@@ -1,4 +1,5 @@
-import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
+import { collectDefaultMetrics, type Registry } from 'prom-client';
+import { readMetrics } from '#core/read-metrics.ts';
 import type { Settlement } from '../workers/settlement/settlement.ts';
 import type { LiveConfig } from './config/watch-config.ts';
 import type { Gateway } from './inference/gateway.ts';
@@ -15,15 +16,7 @@ interface Observed {
 /** State that is read when somebody looks, so that it costs nothing while nobody does. */
 export function observeProcess(registry: Registry, { store, gateway, settlement, config }: Observed): void {
   collectDefaultMetrics({ register: registry });
-  const gauge = (name: string, help: string, read: () => number) =>
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(read());
-      },
-    });
+  const { gauge } = readMetrics(registry);
   gauge('faregate_open_calls', 'Calls between their hold and their settlement', () => gateway.openCalls.size);
   gauge('faregate_open_streams', 'Streams among them', () => gateway.openCalls.streams);
   gauge('faregate_pumps', 'Answers read on after a hang-up, for their usage', () => gateway.openCalls.pumps);
@@ -40,6 +33,12 @@ export function observeProcess(registry: Registry, { store, gateway, settlement,
     'Ended calls that the journal has not confirmed',
     () => gateway.ledgerRetries.waiting,
   );
+  gauge(
+    'faregate_journal_lag_events',
+    'Decisions that the journal has not confirmed',
+    () => store.lag().events,
+  );
+  gauge('faregate_journal_lag_ms', 'How late the journal is', () => store.lag().ms);
   gauge('faregate_ledger_open', '1 while the ledger can be reached and decides', () =>
     Number(store.isReady()),
   );

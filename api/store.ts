@@ -1,6 +1,7 @@
 import type { Registry } from 'prom-client';
 import type { Pepper } from '#core/accounts/api-key.ts';
 import type { CallHistory } from '#core/calls/call-history.ts';
+import type { Capacity } from '#core/capacity/capacity.ts';
 import type { Ledger } from '#core/ledger/ledger.ts';
 
 /** All that differs between the two shapes, as the API sees it. */
@@ -11,8 +12,10 @@ export interface Store {
   peppers: Peppers;
   /** Whether this process can reach what decides its money, by what it knows without asking. */
   isReady(): boolean;
-  /** What the process still owes its journal: decisions that nobody may be told of yet. */
-  undurable(): number;
+  /** Decisions that the journal has not confirmed yet, and how late it is. */
+  lag(): { events: number; ms: number };
+  /** Tells other processes what this one holds of the operator's pool; `null` where there are none. */
+  share: ((capacity: Capacity, processId: string) => { stop(): Promise<void> }) | null;
   /** Gauges of this shape. */
   observe(registry: Registry): void;
   /** After the last call has ended. */

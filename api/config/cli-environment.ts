@@ -1,13 +1,18 @@
 import { resolve } from 'node:path';
+import { loadConfig } from '../config.ts';
 import type { Environment } from './resolve-secrets.ts';
+import type { StorageConfig } from './storage-settings.ts';
 
 /** What the environment tells the `faregate` command: where the gateway of this machine keeps its data and listens. */
 export interface CliEnvironment {
   dataDir: string;
   internalPort: string;
+  /** For the commands that work on the stores themselves. Throws a `ConfigError`. */
+  loadStorage(): Promise<StorageConfig>;
 }
 
 export const cliEnvironment = (env: Environment = process.env): CliEnvironment => ({
   dataDir: resolve(env.FAREGATE_DATA || '.faregate'),
   internalPort: env.INTERNAL_PORT || '9090',
+  loadStorage: async () => (await loadConfig(env)).storage,
 });

@@ -109,6 +109,19 @@ async function checkDocument(document: ConfigDocument, options: Options): Promis
     const message = 'is missing: the processes of a cluster share one; write tokenEnv or tokenFile';
     return { ok: false, problems: [document.problem(['admin', 'tokenEnv'], message)] };
   }
+  if (storage.storage.mode === 'cluster') {
+    const lonely = (content.providers ?? []).flatMap(({ kind, baseUrl }, index) =>
+      kind === 'simulator' && baseUrl === undefined ? [index] : [],
+    );
+    const message =
+      'is missing: a simulator inside one process is no provider of a cluster; start one by itself';
+    if (lonely.length > 0) {
+      return {
+        ok: false,
+        problems: lonely.map((index) => document.problem(['providers', index, 'baseUrl'], message)),
+      };
+    }
+  }
   const providers = content.providers?.map((each, at) =>
     toProviderSettings(each, secrets.secrets[at] ?? null),
   );

@@ -1,6 +1,7 @@
 import { Counter, type Registry } from 'prom-client';
 import type { NanoUsd } from '#core/money.ts';
 import { type CountLoss, createOperatorLosses, toGraphUsd } from '#core/operator-losses.ts';
+import { readMetrics } from '#core/read-metrics.ts';
 import { PlainHistogram } from './plain-histogram.ts';
 
 /** Low-cardinality labels only: no agent, no key, no model. */
@@ -24,8 +25,7 @@ export function createCallMetrics(registry: Registry): CallMetrics {
   const totals = { started: 0, heldUsd: 0, chargedUsd: 0 };
   const endedBy = new Map<string, Ended>();
   const registers = [registry];
-  const counter = (name: string, help: string, read: () => number) =>
-    new Counter({ name, help, registers, collect: total(read) });
+  const { counter } = readMetrics(registry);
   counter('faregate_calls_started_total', 'Calls that hold money', () => totals.started);
   counter('faregate_held_usd_total', 'Dollars held for calls that ended', () => totals.heldUsd);
   counter('faregate_charged_usd_total', 'Dollars charged', () => totals.chargedUsd);
@@ -86,13 +86,3 @@ interface Ended {
   code: string;
   calls: number;
 }
-
-/**
- * What happens at every call is a plain number, which the registry is given when somebody looks: its own counting
- * costs a dear part of a small call.
- */
-const total = (read: () => number) =>
-  function collect(this: Counter): void {
-    this.reset();
-    this.inc(read());
-  };

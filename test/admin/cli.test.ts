@@ -8,6 +8,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { hashApiKey } from '#core/accounts/api-key.ts';
 import { runCli } from '../../api/admin/cli/run-cli.ts';
+import { cliEnvironment } from '../../api/config/cli-environment.ts';
 import { startTestAdmin, type TestAdmin, TOKEN } from './admin-harness.ts';
 
 let folder = '';
@@ -46,7 +47,10 @@ async function run(args: readonly string[], options: RunOptions = {}) {
   const stdout = sink(options.colours ?? false);
   const stderr = sink(false);
   const code = await runCli(args, {
-    environment: { dataDir: options.dataDir ?? folder, internalPort: options.internalPort ?? '1' },
+    environment: {
+      ...cliEnvironment({ FAREGATE_DATA: options.dataDir ?? folder }),
+      internalPort: options.internalPort ?? '1',
+    },
     stdin,
     stdout: stdout.stream,
     stderr: stderr.stream,

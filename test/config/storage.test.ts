@@ -127,6 +127,13 @@ const cases: [string, string, string[]][] = [
     ['2:1 admin.tokenEnv: is missing: the processes of a cluster share one; write tokenEnv or tokenFile'],
   ],
   [
+    'a simulator that only one process could ask',
+    `${CLUSTER}providers: [{ id: sim, kind: simulator }]`,
+    [
+      '10:13 providers[0].baseUrl: is missing: a simulator inside one process is no provider of a cluster; start one by itself',
+    ],
+  ],
+  [
     'a token that could be guessed',
     CLUSTER.replace('/token', '/kafka'),
     ['9:21 admin.tokenFile: names a token of less than 32 characters, or one with blanks in it'],
@@ -141,4 +148,8 @@ test('a token of the operator is taken in the embedded shape, too', async () => 
   const { adminToken, storage } = await load('admin: { tokenFile: /token }', {}, FILES);
   expect(adminToken?.reveal()).toBe('t'.repeat(32));
   expect(storage.mode).toBe('embedded');
+});
+
+test('a cluster without providers has none, not a simulator of its own', async () => {
+  expect((await load(CLUSTER, ENV, FILES)).providers).toEqual([]);
 });

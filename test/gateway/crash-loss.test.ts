@@ -17,7 +17,7 @@ function filesAfterKill(from: TestGateway, to: string): void {
 
 /** Once the journal has caught up, whose disk lives in real time; what the provider has sent by then is read. */
 async function pass(gateway: TestGateway, clock: FakeClock, ms: number): Promise<void> {
-  await until(() => gateway.running.deps.store.undurable() === 0);
+  await until(() => gateway.running.deps.store.lag().events === 0);
   clock.advance(ms);
   await new Promise((resolve) => setImmediate(resolve));
 }

@@ -79,7 +79,7 @@ describe('until the journal has the hold', () => {
     gateway.provider.next({ gate: 'never', gateAt: 'headers' });
     const call = gateway.post(hello());
     await gateway.provider.reached('never');
-    await until(() => gateway.running.deps.store.undurable() === 0);
+    await until(() => gateway.running.deps.store.lag().events === 0);
     clock.advance(3 * SECOND_MS);
     const res = await call;
     expect(res.status).toBe(503);

@@ -15,7 +15,7 @@ async function start(): Promise<FakeClock> {
 /** Time moves in steps, each after the journal has caught up: its disk lives in real time. */
 async function pass(clock: FakeClock, ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= 10 * SECOND_MS) {
-    await until(() => gateway.running.deps.store.undurable() === 0);
+    await until(() => gateway.running.deps.store.lag().events === 0);
     clock.advance(Math.min(left, 10 * SECOND_MS));
     await new Promise((resolve) => setImmediate(resolve));
   }
@@ -90,7 +90,7 @@ describe('a long call', () => {
       const res = await gateway.post(hello({ model, models: fallbacks, stream: true, max_tokens: 50 }));
       await gateway.provider.reached('kept');
       await pass(clock, 20 * SECOND_MS);
-      await until(() => gateway.running.deps.store.undurable() === 0);
+      await until(() => gateway.running.deps.store.lag().events === 0);
       const [hold] = (await gateway.view()).holds;
       gateway.provider.release('kept');
       await res.text();

@@ -23,8 +23,8 @@ describeWith(['kafka'], 'a feed on Kafka', () => {
     folder = await testDataDir();
     broker = await startKafka({ dir: folder.path });
     kafka = connectKafka({ brokers: [broker.address], clientId: 'test', tls: false, sasl: null });
-    await ensureFeedTopics(kafka, 1);
-    await ensureFeedTopics(kafka, 1);
+    await ensureFeedTopics(kafka, systemClock, 1);
+    await ensureFeedTopics(kafka, systemClock, 1);
   });
   afterAll(async () => {
     for (const feed of feeds) await feed.stop();

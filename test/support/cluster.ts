@@ -44,7 +44,7 @@ export async function startTestCluster({ shards = 4 } = {}): Promise<TestCluster
     tls: false,
     sasl: null,
   });
-  await ensureLedgerTopic(client, {
+  await ensureLedgerTopic(client, systemClock, {
     shards,
     replicationFactor: 1,
     minInsyncReplicas: 1,

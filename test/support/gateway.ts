@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import OpenAI from 'openai';
+import { inject } from 'vitest';
 import { createKey } from '#core/accounts/create-key.ts';
 import { executeDurably } from '#core/accounts/execute-durably.ts';
 import type { CallRecord } from '#core/calls/call-record.ts';
@@ -67,6 +68,9 @@ interface PostOptions {
   signal?: AbortSignal;
 }
 
+/** `undefined`: the tests run on the embedded shape. */
+export const clusterYaml = (): string | undefined => inject('clusterYaml');
+
 /** The model of most tests: imported from the scripted provider, with its prices. */
 export const MODEL = 'faregate-sim/small';
 
@@ -86,7 +90,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const log: Log = { info: note, warn: note, error: note };
   const yaml = options.yaml?.replaceAll('PROVIDER_URL', provider.baseUrl) ?? defaultYaml(provider);
   const configFile = join(dataDir, 'faregate.yaml');
-  await writeFile(configFile, yaml);
+  await writeFile(configFile, yaml + (clusterYaml() ?? ''));
   const config = await loadConfig({ FAREGATE_CONFIG: configFile, FAREGATE_DATA: dataDir });
   const running = await startGateway(config, { clock, log });
   const { store, gateway } = running.deps;

@@ -17,7 +17,9 @@ export interface GlobalOptions {
 
 /** What a command works with. */
 export interface CliContext {
-  client: GatewayClient;
+  /** Looked for when it is taken: the commands that work on the stores themselves need no gateway. */
+  readonly client: GatewayClient;
+  loadStorage: CliEnvironment['loadStorage'];
   paint: Paint;
   /** The answer as it came with `--json`, else the lines. */
   show(raw: unknown, lines: () => readonly string[]): void;
@@ -30,7 +32,10 @@ export function createContext(program: Command, io: CliIo, fail: () => void): Cl
   const options = program.opts<GlobalOptions>();
   const paint = paintFor(io.stdout);
   return {
-    client: createGatewayClient(findGateway(options, io.environment)),
+    get client() {
+      return createGatewayClient(findGateway(options, io.environment));
+    },
+    loadStorage: () => io.environment.loadStorage(),
     paint,
     show(raw, lines) {
       io.stdout.write(options.json ? `${JSON.stringify(raw, null, 2)}\n` : `${lines().join('\n')}\n`);

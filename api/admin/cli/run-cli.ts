@@ -8,6 +8,7 @@ import { CliError, exitCodes } from './cli-error.ts';
 import { addCredit } from './credit.ts';
 import { addKeys } from './keys.ts';
 import { addLedger } from './ledger.ts';
+import { addMigrate } from './migrate.ts';
 import { paintFor, printable } from './terminal.ts';
 
 /** Resolves with the exit code. */
@@ -42,7 +43,8 @@ export function createProgram(open: OpenContext): Command {
     .option('--url <address>', 'address of the admin API; without it, the gateway that runs on this machine')
     .option('--token-file <path>', 'file that holds its admin token')
     .addHelpText('after', HELP);
-  for (const add of [addAgents, addCredit, addKeys, addCatalog, addLedger, addCalls]) add(program, open);
+  const commands = [addAgents, addCredit, addKeys, addCatalog, addLedger, addCalls, addMigrate];
+  for (const add of commands) add(program, open);
   return program;
 }
 

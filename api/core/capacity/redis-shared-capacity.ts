@@ -1,5 +1,5 @@
-import type { Redis } from 'ioredis';
 import { type Clock, SECOND_MS, type Timer } from '../clock.ts';
+import type { RedisClient } from '../drivers/redis.ts';
 import { CAPACITY_SHARE_MS } from '../limits.ts';
 import type { Log } from '../log.ts';
 import type { Capacity } from './capacity.ts';
@@ -24,7 +24,7 @@ return string.format('%.0f', others)
 `;
 
 export interface SharedCapacityOptions {
-  redis: Pick<Redis, 'eval' | 'hdel'>;
+  redis: RedisClient;
   capacity: Capacity;
   /** Of this process. */
   processId: string;

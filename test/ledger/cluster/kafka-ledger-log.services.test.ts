@@ -19,7 +19,7 @@ describeWith(['kafka'], 'the log on Kafka', () => {
     folder = await testDataDir();
     broker = await startKafka({ dir: folder.path });
     kafka = connectKafka({ brokers: [broker.address], clientId: 'test', tls: false, sasl: null });
-    await ensureLedgerTopic(kafka, {
+    await ensureLedgerTopic(kafka, systemClock, {
       shards: 4,
       replicationFactor: 1,
       minInsyncReplicas: 1,

@@ -34,6 +34,13 @@ export class Acknowledgements {
     this.#options = options;
   }
 
+  /** How many wait. */
+  get waiting(): number {
+    let waiting = 0;
+    for (const { waiters } of this.#shards.values()) waiting += waiters.length;
+    return waiting;
+  }
+
   /** `unknown` after two seconds, or when the shard has begun a newer epoch meanwhile. */
   wait(shard: number, place: string): Promise<Durability> {
     const { epoch, seq } = parsePlace(place);

@@ -1,5 +1,6 @@
-import { ConfigResourceTypes, type Kafka } from 'kafkajs';
-import { HOUR_MS } from '../../clock.ts';
+import kafkajs, { type Kafka } from 'kafkajs';
+import { type Clock, HOUR_MS } from '../../clock.ts';
+import { ensureTopics } from '../../drivers/kafka-topics.ts';
 import { LOG_KEPT_MS } from '../../limits.ts';
 
 export const LEDGER_TOPIC = 'ledger.v1';
@@ -12,33 +13,27 @@ export interface LedgerTopicOptions {
 }
 
 /** Makes the topic when it is missing, and resolves once every partition has a leader. */
-export async function ensureLedgerTopic(kafka: Kafka, options: LedgerTopicOptions): Promise<void> {
-  const admin = kafka.admin();
-  await admin.connect();
-  try {
-    await admin.createTopics({
-      waitForLeaders: true,
-      topics: [
-        {
-          topic: LEDGER_TOPIC,
-          numPartitions: options.shards,
-          replicationFactor: options.replicationFactor,
-          configEntries: [
-            { name: 'min.insync.replicas', value: String(options.minInsyncReplicas) },
-            { name: 'retention.ms', value: String(options.retentionMs) },
-            { name: 'retention.bytes', value: '-1' },
-            { name: 'cleanup.policy', value: 'delete' },
-            // The log's own time: what takes time irreversibly asks it, not a pod's clock.
-            { name: 'message.timestamp.type', value: 'LogAppendTime' },
-            { name: 'unclean.leader.election.enable', value: 'false' },
-          ],
-        },
-      ],
-    });
-  } finally {
-    await admin.disconnect();
-  }
-}
+export const ensureLedgerTopic = (kafka: Kafka, clock: Clock, options: LedgerTopicOptions): Promise<void> =>
+  ensureTopics(
+    kafka,
+    [
+      {
+        topic: LEDGER_TOPIC,
+        numPartitions: options.shards,
+        replicationFactor: options.replicationFactor,
+        configEntries: [
+          { name: 'min.insync.replicas', value: String(options.minInsyncReplicas) },
+          { name: 'retention.ms', value: String(options.retentionMs) },
+          { name: 'retention.bytes', value: '-1' },
+          { name: 'cleanup.policy', value: 'delete' },
+          // The log's own time: what takes time irreversibly asks it, not a pod's clock.
+          { name: 'message.timestamp.type', value: 'LogAppendTime' },
+          { name: 'unclean.leader.election.enable', value: 'false' },
+        ],
+      },
+    ],
+    clock,
+  );
 
 export interface TopicProblem {
   /** For the operator, with what to do. */
@@ -56,7 +51,7 @@ export async function checkLedgerTopic(kafka: Kafka, shards: number): Promise<To
     const partitions = topics[0]?.partitions ?? [];
     const { resources } = await admin.describeConfigs({
       includeSynonyms: false,
-      resources: [{ type: ConfigResourceTypes.TOPIC, name: LEDGER_TOPIC }],
+      resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: LEDGER_TOPIC }],
     });
     const entries = resources[0]?.configEntries ?? [];
     const settings = new Map(entries.map(({ configName, configValue }) => [configName, configValue]));

@@ -22,6 +22,8 @@ export interface ClusterLedger {
   ledger: RedisLedger;
   /** For what else asks this Redis, such as a publisher. */
   redis: RedisClient;
+  /** Decisions that wait for the log. */
+  waiting(): number;
   close(): Promise<void>;
 }
 
@@ -78,6 +80,7 @@ export async function openClusterLedger(options: ClusterLedgerOptions): Promise<
     return {
       ledger,
       redis,
+      waiting: () => acknowledgements.waiting,
       async close() {
         timer.cancel();
         await ledger.close();

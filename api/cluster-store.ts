@@ -1,0 +1,70 @@
+import type { Registry } from 'prom-client';
+import { createCassandraCallHistory } from '#core/calls/cassandra-call-history.ts';
+import { shareCapacity } from '#core/capacity/redis-shared-capacity.ts';
+import type { Clock } from '#core/clock.ts';
+import { connectCassandra } from '#core/drivers/cassandra.ts';
+import { openClusterLedger } from '#core/ledger/cluster/open-cluster-ledger.ts';
+import type { RedisLedger } from '#core/ledger/cluster/redis-ledger.ts';
+import { SHARDS } from '#core/ledger/cluster/shards.ts';
+import type { Log } from '#core/log.ts';
+import { readMetrics } from '#core/read-metrics.ts';
+import type { ClusterStorage } from './config/storage-settings.ts';
+import { toCassandraOptions, toRedisUrls } from './config/store-options.ts';
+import type { Store } from './store.ts';
+
+export interface ClusterStoreOptions {
+  storage: ClusterStorage;
+  clock: Clock;
+  log: Log;
+}
+
+/** Redis for money, Cassandra for history. Kafka is the workers': this process waits for what they tell of it. */
+export async function openClusterStore({ storage, clock, log }: ClusterStoreOptions): Promise<Store> {
+  const cluster = await openClusterLedger({
+    redisUrls: toRedisUrls(storage.redis),
+    shards: SHARDS,
+    clock,
+    log,
+    allowUnsafe: storage.allowUnsafe,
+  });
+  const cassandra = connectCassandra(toCassandraOptions(storage.cassandra));
+  const { ledger } = cluster;
+  return {
+    ledger,
+    history: createCassandraCallHistory(cassandra, clock),
+    peppers: storage.peppers,
+    isReady: () => ledger.stats().openShards > 0,
+    lag: () => ({ events: cluster.waiting(), ms: ledger.stats().lagMs }),
+    observe: (registry) => observeLedger(registry, ledger),
+    share: (capacity, processId) => shareCapacity({ redis: cluster.redis, capacity, processId, clock, log }),
+    async close() {
+      await cluster.close();
+      await cassandra.shutdown();
+    },
+  };
+}
+
+function observeLedger(registry: Registry, ledger: RedisLedger): void {
+  const { gauge, counter } = readMetrics(registry);
+  gauge(
+    'faregate_shards_open',
+    'Shards that decide, as this process was told last',
+    () => ledger.stats().openShards,
+  );
+  gauge('faregate_shards_closed', 'Shards that are being rebuilt', () => ledger.stats().closedShards);
+  counter(
+    'faregate_gate_timeouts_total',
+    'Starts that the log did not have in time',
+    () => ledger.stats().gateTimeouts,
+  );
+  counter(
+    'faregate_dispatch_waits_total',
+    'Starts whose provider was asked late, because the log was slow',
+    () => ledger.stats().dispatchWaits,
+  );
+  counter(
+    'faregate_ledger_unavailable_total',
+    'Commands and reads that Redis, or a shard, did not answer',
+    () => ledger.stats().unavailable,
+  );
+}

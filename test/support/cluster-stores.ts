@@ -1,0 +1,49 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Service } from '../services/service.ts';
+import { startCassandra } from '../services/start-cassandra.ts';
+import { startKafka } from '../services/start-kafka.ts';
+import { startRedis } from '../services/start-redis.ts';
+
+/** All that a cluster needs, empty, and the configuration that names it. */
+export interface ClusterStores {
+  redis: Service;
+  kafka: Service;
+  cassandra: Service;
+  /** The blocks `storage` and `admin` of a configuration. */
+  yaml: string;
+  adminToken: string;
+  stop(): Promise<void>;
+}
+
+/** Below this folder, which is not removed. */
+export async function startClusterStores(folder: string): Promise<ClusterStores> {
+  const [redis, kafka, cassandra] = await Promise.all([
+    startRedis({ dir: join(folder, 'redis') }),
+    startKafka({ dir: join(folder, 'kafka') }),
+    startCassandra({ dir: join(folder, 'cassandra') }),
+  ]);
+  const adminToken = 'test-admin-token-of-a-whole-cluster';
+  await writeFile(join(folder, 'pepper'), `${'p'.repeat(43)}\n`);
+  await writeFile(join(folder, 'admin-token'), `${adminToken}\n`);
+  const yaml = `
+storage:
+  mode: cluster
+  redis: { urls: ["redis://${redis.address}"] }
+  kafka: { brokers: ["${kafka.address}"], replicationFactor: 1 }
+  cassandra: { contactPoints: ["${cassandra.address}"], replicationFactor: 1 }
+  keyPepper: { id: t, secretFile: ${join(folder, 'pepper')} }
+  allowUnsafe: true # one copy of everything
+admin: { tokenFile: ${join(folder, 'admin-token')} }
+`;
+  return {
+    redis,
+    kafka,
+    cassandra,
+    yaml,
+    adminToken,
+    async stop() {
+      await Promise.all([redis, kafka, cassandra].map((service) => service.stop('SIGKILL')));
+    },
+  };
+}

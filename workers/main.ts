@@ -1,0 +1,42 @@
+import { createLog } from '#core/log.ts';
+import { ConfigError } from '../api/config/config-error.ts';
+import { loadConfig } from '../api/config.ts';
+import { parseRoles, RoleError } from './roles.ts';
+import { startWorkers, WorkersError } from './start-workers.ts';
+
+/** `node workers/main.ts settlement projector`: the background work of a cluster, by role. SIGTERM ends it. */
+async function main(): Promise<void> {
+  const roles = parseRoles(process.argv.slice(2));
+  const config = await loadConfig();
+  const log = createLog();
+  for (const notice of config.notices) log.warn(notice);
+  const workers = await startWorkers(config, { roles, log });
+  log.info(`workers run: ${roles.join(', ')}`, { address: workers.internalUrl });
+
+  let ending = false;
+  const onSignal = () => {
+    if (ending) process.exit(1);
+    ending = true;
+    log.info('ending: the shards and partitions of this process go to the others');
+    void workers.stop().then(() => process.exit(0));
+  };
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+}
+
+/** What the operator can mend is said in a sentence; a stack is for what nobody expected. */
+function explain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if ([ConfigError, RoleError, WorkersError].some((kind) => error instanceof kind)) return error.message;
+  if ('code' in error && error.code === 'EADDRINUSE') {
+    return `${error.message}. Another program uses this port: set INTERNAL_PORT.`;
+  }
+  return error.stack ?? error.message;
+}
+
+try {
+  await main();
+} catch (error) {
+  process.stderr.write(`${explain(error)}\n`);
+  process.exit(1);
+}

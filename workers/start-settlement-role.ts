@@ -1,0 +1,126 @@
+import { createLookUpPrice } from '#core/calls/look-up-price.ts';
+import { createCatalog } from '#core/catalog/create-catalog.ts';
+import { createFetchProviderJson } from '#core/catalog/fetch-provider-json.ts';
+import { connectCassandra } from '#core/drivers/cassandra.ts';
+import { connectKafka } from '#core/drivers/kafka.ts';
+import { AGENTS_TOPIC } from '#core/events/agent-change.ts';
+import { CREDIT_GRANTS_TOPIC } from '#core/events/credit-grant.ts';
+import { startKafkaFeed } from '#core/events/kafka-feed.ts';
+import type { LedgerEvent } from '#core/events/ledger-event.ts';
+import { createCassandraAgentStates } from '#core/ledger/cluster/cassandra-agent-states.ts';
+import { openKafkaLedgerLog } from '#core/ledger/cluster/kafka-ledger-log.ts';
+import { requireSafeLedgerTopic } from '#core/ledger/cluster/kafka-ledger-topic.ts';
+import { openClusterLedger } from '#core/ledger/cluster/open-cluster-ledger.ts';
+import { startPublisher } from '#core/ledger/cluster/redis-publisher.ts';
+import { createRedisScripts } from '#core/ledger/cluster/redis-scripts.ts';
+import { SHARDS } from '#core/ledger/cluster/shards.ts';
+import { createOperatorLosses, toGraphUsd } from '#core/operator-losses.ts';
+import { readMetrics } from '#core/read-metrics.ts';
+import { toCassandraOptions, toKafkaOptions, toRedisUrls } from '../api/config/store-options.ts';
+import { createApplyAgentChange } from './settlement/apply-agent-change.ts';
+import { createBookGrant } from './settlement/book-grant.ts';
+import { ShardSettlements } from './settlement/shard-settlements.ts';
+import type { RunningRole, WorkerParts } from './worker-parts.ts';
+
+/** Of the feeds' consumer groups; the same in every process, so that they share the records out. */
+const GROUP = 'faregate-settlement';
+
+/**
+ * Takes events to the log and rebuilds shards; ends what a call's own process could not; books credit and agents that
+ * others announce.
+ */
+export async function startSettlementRole(parts: WorkerParts): Promise<RunningRole> {
+  const { config, storage, clock, log } = parts;
+  const { allowUnsafe } = storage;
+  const kafka = connectKafka(toKafkaOptions(storage.kafka, GROUP));
+  for (const { sentence } of await requireSafeLedgerTopic(kafka, { shards: SHARDS, allowUnsafe })) {
+    log.warn(sentence);
+  }
+  const cluster = await openClusterLedger({
+    redisUrls: toRedisUrls(storage.redis),
+    shards: SHARDS,
+    clock,
+    log,
+    allowUnsafe,
+  });
+  const cassandra = connectCassandra(toCassandraOptions(storage.cassandra));
+  const ledgerLog = await openKafkaLedgerLog(kafka, { shards: SHARDS, clock, logger: log });
+  let settlements: ShardSettlements | null = null;
+  const publisher = await startPublisher({
+    redis: cluster.redis,
+    scripts: createRedisScripts(cluster.redis),
+    log: ledgerLog,
+    states: createCassandraAgentStates(cassandra),
+    shards: SHARDS,
+    clock,
+    logger: log,
+    onEvent: (event: LedgerEvent) => settlements?.onEvent(event),
+  });
+
+  const fetchJson = createFetchProviderJson(clock);
+  const catalog = createCatalog({ settings: config, clock, fetchJson, bundledSimulatorUrl: null });
+  parts.onReload((changed) => catalog.apply(changed));
+  const metrics = observe(parts, () => ({
+    led: publisher.ledShards.length,
+    open: publisher.openShards,
+    pending: settlements?.waiting ?? 0,
+  }));
+  settlements = new ShardSettlements({
+    shards: SHARDS,
+    ofShard: (shard) => cluster.ledger.ofShard(shard),
+    ledShards: () => publisher.ledShards,
+    logTimeMs: (shard) => publisher.logTimeMs(shard),
+    lookUp: createLookUpPrice(catalog, fetchJson),
+    onLoss: metrics.loss,
+    onPriced: metrics.priced,
+    clock,
+    log,
+  });
+  const feed = { kafka, clock, log, onDeadLetter: metrics.deadLetter };
+  const feeds = await Promise.all([
+    startKafkaFeed({
+      ...feed,
+      topic: CREDIT_GRANTS_TOPIC,
+      groupId: `${GROUP}-grants`,
+      handle: createBookGrant(cluster.ledger),
+    }),
+    startKafkaFeed({
+      ...feed,
+      topic: AGENTS_TOPIC,
+      groupId: `${GROUP}-agents`,
+      handle: createApplyAgentChange(cluster.ledger),
+    }),
+  ]);
+
+  return {
+    checks: { redis: () => cluster.ledger.stats().openShards > 0 },
+    async stop() {
+      await Promise.all(feeds.map((each) => each.stop()));
+      settlements.close();
+      await publisher.stop();
+      await ledgerLog.close();
+      catalog.close();
+      await cluster.close();
+      await cassandra.shutdown();
+    },
+  };
+}
+
+function observe({ registry }: WorkerParts, read: () => { led: number; open: number; pending: number }) {
+  const { gauge, counter } = readMetrics(registry);
+  const totals = { chargedUsd: 0, deadLetters: 0 };
+  gauge('faregate_shards_led', 'Shards whose events this process takes to the log', () => read().led);
+  gauge('faregate_shards_published', 'Shards among them that decide', () => read().open);
+  gauge('faregate_pending_prices', 'Ended calls whose cost is not known yet', () => read().pending);
+  counter('faregate_charged_usd_total', 'Dollars charged', () => totals.chargedUsd);
+  counter('faregate_dead_letters_total', 'Records of feeds that were kept apart', () => totals.deadLetters);
+  return {
+    loss: createOperatorLosses(registry),
+    priced: (chargedNanoUsd: bigint) => {
+      totals.chargedUsd += toGraphUsd(chargedNanoUsd);
+    },
+    deadLetter: () => {
+      totals.deadLetters += 1;
+    },
+  };
+}

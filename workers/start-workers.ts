@@ -1,0 +1,85 @@
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { type Clock, systemClock } from '#core/clock.ts';
+import { createIdSource } from '#core/ids.ts';
+import { createLog, type Log } from '#core/log.ts';
+import { trustedClock } from '#core/trusted-clock.ts';
+import { watchConfig } from '../api/config/watch-config.ts';
+import type { Config } from '../api/config.ts';
+import { createInternalServer } from '../api/http/create-internal-server.ts';
+import type { Role } from './roles.ts';
+import { startProjectorRole } from './start-projector-role.ts';
+import { startSettlementRole } from './start-settlement-role.ts';
+import type { RunningRole, WorkerParts } from './worker-parts.ts';
+
+export interface RunningWorkers {
+  internalUrl: string;
+  /** What they work on goes to other processes. */
+  stop(): Promise<void>;
+}
+
+/** There is nothing for workers to do, or they cannot begin; the message is for the operator. */
+export class WorkersError extends Error {
+  override readonly name = 'WorkersError';
+}
+
+const startRole: Record<Role, (parts: WorkerParts) => Promise<RunningRole>> = {
+  settlement: startSettlementRole,
+  projector: startProjectorRole,
+};
+
+/** The background work of a cluster in this process, with health and metrics on the internal port. */
+export async function startWorkers(
+  started: Config,
+  options: { roles: readonly Role[]; clock?: Clock; log?: Log },
+): Promise<RunningWorkers> {
+  const { roles, log = createLog() } = options;
+  const { storage, server } = started;
+  if (storage.mode !== 'cluster') {
+    throw new WorkersError(
+      'storage.mode is embedded: the gateway does this work itself, in its own process.',
+    );
+  }
+  const clock = trustedClock(options.clock ?? systemClock);
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const listeners: ((config: Config) => void)[] = [];
+  const config = watchConfig({
+    config: started,
+    clock,
+    onChange: (changed) => {
+      for (const listener of listeners) listener(changed);
+    },
+    onReload: ({ ok, message }) =>
+      ok
+        ? log.info('configuration reloaded', { cause: message })
+        : log.error('configuration not reloaded', { cause: message }),
+  });
+  const running: RunningRole[] = [];
+  const stopRoles = async () => {
+    config.close();
+    await Promise.all(running.map((role) => role.stop()));
+  };
+  try {
+    const onReload = (listener: (config: Config) => void) => void listeners.push(listener);
+    const parts = { config: started, onReload, storage, registry, clock, log };
+    for (const role of roles) running.push(await startRole[role](parts));
+  } catch (error) {
+    await stopRoles();
+    throw error;
+  }
+  const checks = Object.assign({}, ...running.map((role) => role.checks));
+  const internalServer = createInternalServer({
+    checks,
+    metrics: registry,
+    admin: null,
+    answerIds: { ids: createIdSource(clock), callIdHeader: server.callIdHeader },
+  });
+  const port = await internalServer.listen(server.internalPort, server.internalHost);
+  return {
+    internalUrl: `http://${server.internalHost}:${port}`,
+    async stop() {
+      await internalServer.close();
+      await stopRoles();
+    },
+  };
+}

@@ -1,0 +1,23 @@
+import type { Registry } from 'prom-client';
+import type { Clock } from '#core/clock.ts';
+import type { Log } from '#core/log.ts';
+import type { ClusterStorage } from '../api/config/storage-settings.ts';
+import type { Config } from '../api/config.ts';
+
+/** What every role works with. */
+export interface WorkerParts {
+  config: Config;
+  /** Hears of each reload that was taken. */
+  onReload: (listener: (config: Config) => void) => void;
+  storage: ClusterStorage;
+  registry: Registry;
+  clock: Clock;
+  log: Log;
+}
+
+export interface RunningRole {
+  /** By name, for readiness. */
+  checks: Readonly<Record<string, () => boolean>>;
+  /** What it works on goes to other processes. */
+  stop(): Promise<void>;
+}
