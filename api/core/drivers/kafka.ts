@@ -19,6 +19,8 @@ export interface KafkaSasl {
 const CONNECT_MS = 3_000;
 const REQUEST_MS = 5_000;
 const RETRY_MS = 50;
+/** A second or two in all: who asks tries again, and may leave it to another process meanwhile. */
+const RETRIES = 4;
 
 /** A client that says nothing by itself: who uses it tells what failed. */
 export function connectKafka({ brokers, clientId, tls, sasl }: KafkaOptions): Kafka {
@@ -29,7 +31,7 @@ export function connectKafka({ brokers, clientId, tls, sasl }: KafkaOptions): Ka
     ...(sasl === null ? {} : { sasl: saslOptions(sasl) }),
     connectionTimeout: CONNECT_MS,
     requestTimeout: REQUEST_MS,
-    retry: { initialRetryTime: RETRY_MS, maxRetryTime: 1_000, retries: 10 },
+    retry: { initialRetryTime: RETRY_MS, maxRetryTime: 1_000, retries: RETRIES },
     logLevel: logLevel.NOTHING,
   });
 }
