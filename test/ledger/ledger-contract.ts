@@ -112,6 +112,19 @@ function describeReading(world: () => World): void {
     ]);
   });
 
+  test('agents with credit that has ended are listed until it is expired', async () => {
+    const { ledger, clock } = world();
+    await does(setAgent(), ok)(world());
+    await does(grant(5n, { expiresAtMs: day(1) }), ok)(world());
+    await does(grant(5n, { agentId: 2, expiresAtMs: day(2) }), ok)(world());
+    expect(await ledger.listEnded(day(1) - 1)).toEqual([]);
+    expect(await ledger.listEnded(day(1))).toEqual([1]);
+    expect(await ledger.listEnded(day(2))).toEqual([1, 2]);
+    clock.set(day(1));
+    await does(expire(1), { ok: true, expiredNanoUsd: 5n })(world());
+    expect(await ledger.listEnded(day(1))).toEqual([]);
+  });
+
   test('the open holds of all agents are listed, running and pending', async () => {
     for (const row of agentWith(10n)) await row(world());
     await does(setAgent({ agentId: 2 }), ok)(world());

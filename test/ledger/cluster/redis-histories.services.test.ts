@@ -8,7 +8,7 @@ describeWith(['redis'], 'the scripts of Redis', () => {
   // What is compared here is what they decide, not what a disk keeps of it.
   const redis = useRedis(['--appendfsync', 'no']);
 
-  test('take two thousand histories the way that the state machine takes them, and those saw everything', async () => {
+  test('rule 2, steps: take two thousand histories the way that the state machine takes them, and those saw everything', async () => {
     const coverage = new Map<string, number>();
     await runRedisHistories(redis.client, 1, 2_000, coverage);
     expect(missing(coverage)).toEqual([]);

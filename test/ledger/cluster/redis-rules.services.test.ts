@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { systemClock } from '#core/clock.ts';
+import { DAY_MS, systemClock } from '#core/clock.ts';
 import { ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
 import { createRedisScripts, type ScriptReply } from '#core/ledger/cluster/redis-scripts.ts';
 import { recoverShard } from '#core/ledger/cluster/shard-recovery.ts';
 import { emptyLedger } from '#core/ledger/empty-ledger.ts';
+import { ORPHAN_GRACE_MS, ORPHAN_MARGIN_MS } from '#core/limits.ts';
 import type { Service } from '../../services/service.ts';
 import { startRedis } from '../../services/start-redis.ts';
 import { connectTo } from '../../support/connect-to.ts';
@@ -15,8 +16,17 @@ import { createMemoryLog } from '../../support/memory-log.ts';
 import { createTestRedisLedger } from '../../support/redis-ledger.ts';
 import { useRedis } from '../../support/redis-server.ts';
 import { describeWith } from '../../support/with-services.ts';
-import { does, ok, readAgent, START_MS, type World } from '../case.ts';
-import { agentWith, reserve, settle } from '../commands.ts';
+import { charged, does, ok, readAgent, refused, START_MS, type World } from '../case.ts';
+import {
+  agentWith,
+  expire,
+  grant,
+  MINUTES_13,
+  reserve,
+  setAgent,
+  settle,
+  settleOrphan,
+} from '../commands.ts';
 
 describeWith(['redis'], 'the rules of the cluster', () => {
   const redis = useRedis();
@@ -41,7 +51,7 @@ describeWith(['redis'], 'the rules of the cluster', () => {
     return service;
   }
 
-  describe('2: a full memory', () => {
+  describe('rule 2, steps: a full memory', () => {
     test('starts nothing and grants nothing, but ends what runs', async () => {
       const world = await startWorld();
       for (const row of agentWith(100n)) await row(world);
@@ -58,7 +68,7 @@ describeWith(['redis'], 'the rules of the cluster', () => {
     });
   });
 
-  describe('6: a start of which no answer came', () => {
+  describe('rule 2, steps: a start of which no answer came', () => {
     /** Answers are lost while there are some to lose, though what was asked has been done. */
     async function lossyWorld(
       then: ScriptReply | null = null,
@@ -114,7 +124,7 @@ describeWith(['redis'], 'the rules of the cluster', () => {
     });
   });
 
-  describe('4: the fence', () => {
+  describe('rule 4, fence: it', () => {
     test('shuts with a restart, though every byte is still there', async () => {
       const world = await startWorld();
       for (const row of agentWith(100n)) await row(world);
@@ -126,7 +136,7 @@ describeWith(['redis'], 'the rules of the cluster', () => {
       expect(clock.pendingTimers()).toBe(0);
     });
 
-    test('shuts on a primary that failed over and back without a restart', async () => {
+    test('shuts on a primary that is demoted and promoted again without a restart: failback', async () => {
       const first = await connectTo(await another());
       const replica = await another();
       const second = await connectTo(replica);
@@ -169,7 +179,7 @@ describeWith(['redis'], 'the rules of the cluster', () => {
     });
   });
 
-  describe('5: recovery', () => {
+  describe('rule 5, recovery:', () => {
     test('a slower recoverer can neither load into a shard that another has claimed, nor open it', async () => {
       await redis.client.flushall();
       const scripts = createRedisScripts(redis.client);
@@ -210,7 +220,7 @@ describeWith(['redis'], 'the rules of the cluster', () => {
     });
   });
 
-  describe('what two workers do at once', () => {
+  describe('rule 3, log: of two workers at once', () => {
     test('an acknowledgement is never taken back by a slower one', async () => {
       const world = await startWorld();
       for (const row of agentWith(100n)) await row(world);
@@ -232,14 +242,63 @@ describeWith(['redis'], 'the rules of the cluster', () => {
     });
   });
 
-  test('11: a time that is refused moves no shard’s time', async () => {
-    const world = await startWorld();
-    for (const row of agentWith(100n)) await row(world);
-    const before = world.clock.now();
-    const command = reserve(1, 1n)(world);
-    world.clock.set(before + 86_400_000);
-    expect((await world.ledger.execute(command)).result).toEqual({ ok: false, reason: 'clock_apart' });
-    world.clock.set(before);
-    await does(reserve(1, 1n), ok)(world);
+  describe('rule 11, time:', () => {
+    test('a time that is refused moves no shard’s time', async () => {
+      const world = await startWorld();
+      for (const row of agentWith(100n)) await row(world);
+      const before = world.clock.now();
+      const command = reserve(1, 1n)(world);
+      world.clock.set(before + DAY_MS);
+      expect((await world.ledger.execute(command)).result).toEqual({ ok: false, reason: 'clock_apart' });
+      world.clock.set(before);
+      await does(reserve(1, 1n), ok)(world);
+    });
+
+    test('whatever is done while the clock is a day ahead, calls start again as soon as it is right', async () => {
+      const world = await startWorld();
+      for (const row of agentWith(100n)) await row(world);
+      await does(reserve(1, 10n), ok)(world);
+      const before = world.clock.now();
+      world.clock.set(before + DAY_MS);
+      await does(settle(1, 3n), charged(3n))(world);
+      await does(grant(1n, { grantId: 'later' }), ok)(world);
+      await does(setAgent({ sourceVersion: 9 }), ok)(world);
+      await does(expire(1, before), { ok: true, expiredNanoUsd: 0n })(world);
+      world.clock.set(before);
+      await does(reserve(2, 1n), ok)(world);
+    });
+
+    test('credit that has not ended by the log’s clock stays, though Redis is days ahead', async () => {
+      const world = await startWorld();
+      for (const row of agentWith(100n)) await row(world);
+      const before = world.clock.now();
+      world.clock.set(before + 20 * DAY_MS);
+      await does(expire(1, before), { ok: true, expiredNanoUsd: 0n })(world);
+      world.clock.set(before);
+      await does(reserve(1, 100n), ok)(world);
+    });
+
+    test('no orphan is settled within two minutes of its shard’s opening, and then it is', async () => {
+      const world = await startWorld();
+      for (const row of agentWith(100n)) await row(world);
+      await does(reserve(1, 10n), ok)(world);
+      world.clock.set(world.clock.now() + MINUTES_13 + ORPHAN_MARGIN_MS);
+      // As when the shard had just been rebuilt on another node.
+      await redis.client.hset(shard.meta, 'opened_ms', String(world.clock.now()));
+      await does(settleOrphan(1), refused('not_orphaned'))(world);
+      world.clock.set(world.clock.now() + ORPHAN_GRACE_MS - 1);
+      await does(settleOrphan(1), refused('not_orphaned'))(world);
+      world.clock.set(world.clock.now() + 1);
+      await does(settleOrphan(1), charged(0n))(world);
+    });
+
+    test('a shard that a wrong clock opened does not keep its orphans until that time has come', async () => {
+      const world = await startWorld();
+      for (const row of agentWith(100n)) await row(world);
+      await does(reserve(1, 10n), ok)(world);
+      world.clock.set(world.clock.now() + MINUTES_13 + ORPHAN_MARGIN_MS);
+      await redis.client.hset(shard.meta, 'opened_ms', String(world.clock.now() + DAY_MS));
+      await does(settleOrphan(1), charged(0n))(world);
+    });
   });
 });
