@@ -8,7 +8,7 @@ import { callEnd, pendingPrice } from '../ledger/commands.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { createMemoryLedger } from '../support/memory-ledger.ts';
 
-type Answer = SettleResult | 'unavailable' | 'unconfirmed' | Error;
+type Answer = SettleResult | 'unavailable' | 'unconfirmed' | 'unconfirmed no hold' | Error;
 
 const charged: SettleResult = { ok: true, repeated: false, chargedNanoUsd: 5n, overrunNanoUsd: 0n };
 const settle: Closing = {
@@ -40,11 +40,11 @@ function world(...answers: Answer[]) {
     if (answer === 'unavailable') {
       return { result: { ok: false, reason: answer }, durable: Promise.resolve<Durability>('unknown') };
     }
-    const isSure = answer !== 'unconfirmed';
-    return {
-      result: isSure ? answer : charged,
-      durable: Promise.resolve<Durability>(isSure ? 'durable' : 'unknown'),
-    };
+    const unsure = { unconfirmed: charged, 'unconfirmed no hold': { ok: false, reason: 'no_hold' } };
+    if (typeof answer === 'string') {
+      return { result: unsure[answer], durable: Promise.resolve<Durability>('unknown') };
+    }
+    return { result: answer, durable: Promise.resolve<Durability>('durable') };
   };
   const ledger: Ledger = Object.assign(memory, { execute });
   return { clock, asked, logged, retries: new LedgerRetries({ ledger, clock, log }) };
@@ -89,6 +89,25 @@ describe('the last step of a call', () => {
     expect(Math.max(...gaps)).toBeLessThanOrEqual(30_250);
     expect(asked.length).toBeGreaterThan(20);
     expect(retries.waiting).toBe(1);
+  });
+
+  it('rule 8, settle: is not over while a store whose time may have passed says that there is no hold', async () => {
+    const { retries, asked, logged, clock } = world('unconfirmed no hold', 'unconfirmed no hold', charged);
+    void retries.close(settle);
+    await passes(clock, 2_000);
+    expect([asked.length, retries.waiting, logged]).toEqual([3, 0, []]);
+  });
+
+  it('rule 8, settle: tells what was charged when the journal has it in time, and charges no more than it said else', async () => {
+    const lower: SettleResult = { ok: true, repeated: true, chargedNanoUsd: 3n };
+    const { retries } = world(lower);
+    expect(await retries.close(settle)).toBe(3n);
+    const late = world('unavailable', 'unconfirmed', charged);
+    const closed = late.retries.close(settle);
+    await passes(late.clock, 3_000);
+    // Nothing was known when the last chunk had to go: what it shows is the settle's own cost.
+    expect(await closed).toBeNull();
+    expect(late.asked.map(({ command }) => command)).toEqual([settle, settle, settle]);
   });
 
   it.each<[string, SettleResult, number]>([

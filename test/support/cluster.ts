@@ -29,6 +29,10 @@ export interface TestCluster extends AsyncDisposable {
   /** What one settlement worker has. */
   publisher(): Promise<Publisher>;
   restartRedis(): Promise<void>;
+  /** Each answers what brings it back, with the same data under the same address. */
+  killRedis(): Promise<() => Promise<void>>;
+  killKafka(): Promise<() => Promise<void>>;
+  pauseKafka(): () => Promise<void>;
   logged: string[];
 }
 
@@ -62,6 +66,7 @@ export async function startTestCluster({ shards = 4 } = {}): Promise<TestCluster
   const ledgers: ClusterLedger[] = [];
   const publishers: Publisher[] = [];
   let service = redis;
+  let broker = kafka;
 
   async function connect(): Promise<Redis> {
     const made = await connectTo(redis);
@@ -100,12 +105,28 @@ export async function startTestCluster({ shards = 4 } = {}): Promise<TestCluster
       await service.stop('SIGKILL');
       service = await service.restart();
     },
+    async killRedis() {
+      await service.stop('SIGKILL');
+      return async () => {
+        service = await service.restart();
+      };
+    },
+    async killKafka() {
+      await broker.stop('SIGKILL');
+      return async () => {
+        broker = await broker.restart();
+      };
+    },
+    pauseKafka() {
+      broker.signal('SIGSTOP');
+      return async () => broker.signal('SIGCONT');
+    },
     async [Symbol.asyncDispose]() {
       for (const publisher of publishers) await publisher.stop();
       for (const opened of ledgers) await opened.close();
       for (const made of clients) made.disconnect();
       await log.close();
-      await Promise.all([service.stop('SIGKILL'), kafka.stop('SIGKILL')]);
+      await Promise.all([service.stop('SIGKILL'), broker.stop('SIGKILL')]);
       await folder[Symbol.asyncDispose]();
     },
   };

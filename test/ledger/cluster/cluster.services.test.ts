@@ -1,101 +1,38 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DAY_MS, startOfDayMs } from '#core/clock.ts';
 import { foldEvent } from '#core/ledger/apply.ts';
 import { follow, LOG_START } from '#core/ledger/cluster/effective-log.ts';
 import { decodeLogRecord } from '#core/ledger/cluster/log-record.ts';
 import type { Publisher } from '#core/ledger/cluster/redis-publisher.ts';
-import { shardOfAgent, shardOfKeyHash } from '#core/ledger/cluster/shards.ts';
-import type { Command, ResultOf } from '#core/ledger/command.ts';
+import { shardOfAgent } from '#core/ledger/cluster/shards.ts';
 import { emptyLedger } from '#core/ledger/empty-ledger.ts';
-import type { Ledger, UnavailableResult } from '#core/ledger/ledger.ts';
+import type { Ledger } from '#core/ledger/ledger.ts';
 import { spendableNanoUsd } from '#core/ledger/lots.ts';
 import { startTestCluster, type TestCluster } from '../../support/cluster.ts';
 import { until } from '../../support/gateway.ts';
 import { describeWith } from '../../support/with-services.ts';
-import { callIdAt, readAgent } from '../case.ts';
-import { callEnd, callFacts, keyLimits, MINUTES_13, savedPrice } from '../commands.ts';
+import { readAgent } from '../case.ts';
+import { callEnd } from '../commands.ts';
+import { ClusterCaller } from './cluster-caller.ts';
 
 describeWith(['redis', 'kafka'], 'a cluster of Redis and Kafka', () => {
   let cluster: TestCluster;
   let ledger: Ledger;
+  let caller: ClusterCaller;
   let publisher: Publisher;
   beforeAll(async () => {
     cluster = await startTestCluster();
     publisher = await cluster.publisher();
     ledger = await cluster.ledger();
+    caller = new ClusterCaller(ledger, cluster.shards);
     await until(() => publisher.openShards === cluster.shards, 30_000);
   });
   afterAll(() => cluster[Symbol.asyncDispose]());
 
   const ROUNDS = 20;
-  let lastCall = 0;
-
-  /** Until it is answered and in the log, as a client retries. */
-  async function told<C extends Command>(command: C): Promise<ResultOf<C>> {
-    for (let i = 0; i < 400; i++) {
-      const { result, durable } = await ledger.execute(command);
-      if (isAnswer<C>(result) && (await durable) === 'durable') return result;
-      await new Promise((resolve) => setTimeout(resolve, 25));
-    }
-    throw new Error(`${command.type} was never answered`);
-  }
-
-  const isAnswer = <C extends Command>(result: ResultOf<C> | UnavailableResult): result is ResultOf<C> =>
-    result.ok || result.reason !== 'unavailable';
-
-  /** Of a key that falls into its agent's shard. */
-  function hashOf(agentId: number): string {
-    for (let i = 0; ; i++) {
-      const hash = `hash-${agentId}-${i}`;
-      if (shardOfKeyHash(hash, cluster.shards) === shardOfAgent(agentId, cluster.shards)) return hash;
-    }
-  }
-
-  async function makeAgent(agentId: number, nanoUsd: bigint): Promise<void> {
-    const base = { source: 'test', sourceVersion: 1, name: 'Ada', token: null } as const;
-    await told({ type: 'set_agent', agentId, mode: 'create', status: 'active', ...base });
-    await told({
-      type: 'put_key',
-      agentId,
-      keyId: agentId,
-      label: 'k',
-      prefix: 'fg_prefix000',
-      hash: hashOf(agentId),
-      limit: null,
-      actingKeyId: null,
-      madeOverMcp: false,
-      limits: keyLimits,
-    });
-    const expiresAtMs = startOfDayMs(Date.now()) + 8 * DAY_MS;
-    await told({ type: 'grant', agentId, grantId: `g${agentId}`, expiresAtMs, nanoUsd });
-  }
-
-  const reserve = (agentId: number, nanoUsd: bigint): Extract<Command, { type: 'reserve' }> => ({
-    type: 'reserve',
-    agentId,
-    keyId: agentId,
-    callId: callIdAt(Date.now(), ++lastCall % 4096),
-    nonce: 'process-1',
-    kind: 'text',
-    nanoUsd,
-    timeLimitMs: MINUTES_13,
-    callerNowMs: Date.now(),
-    call: callFacts,
-    price: savedPrice,
-    limits: { callsPerMinute: 60_000, burst: 10_000, runningCalls: 1_000, dailyShareNanoUsd: null },
-  });
-
-  async function call(agentId: number, holdNanoUsd: bigint, costNanoUsd: bigint): Promise<void> {
-    const command = reserve(agentId, holdNanoUsd);
-    expect(await told(command)).toMatchObject({ ok: true });
-    const { callId } = command;
-    const settled = await told({ type: 'settle', agentId, callId, costNanoUsd, end: callEnd, cause: 'end' });
-    expect(settled).toMatchObject({ ok: true, chargedNanoUsd: costNanoUsd });
-  }
 
   test('a call is held, told once the log has it, and charged', async () => {
-    await makeAgent(1, 1_000n);
-    await call(1, 100n, 30n);
+    await caller.makeAgent(1, 1_000n);
+    await caller.call(1, 100n, 30n);
     expect(await readAgent(ledger, 1)).toMatchObject({
       chargedNanoUsd: 30n,
       lots: [{ freeNanoUsd: 970n, heldNanoUsd: 0n }],
@@ -103,13 +40,13 @@ describeWith(['redis', 'kafka'], 'a cluster of Redis and Kafka', () => {
   });
 
   test.each(['FLUSHALL', 'a kill and a restart'])(
-    'after %s every shard is as the log has it',
+    'rule 5, recovery: after %s every shard is as the log has it',
     async (what) => {
       const agents = what === 'FLUSHALL' ? [10, 11, 12, 13] : [20, 21, 22, 23];
-      for (const agentId of agents) await makeAgent(agentId, 1_000n);
-      for (const agentId of agents) await call(agentId, 100n, 7n);
-      const open = reserve(agents[0] ?? 0, 50n);
-      expect(await told(open)).toMatchObject({ ok: true });
+      for (const agentId of agents) await caller.makeAgent(agentId, 1_000n);
+      for (const agentId of agents) await caller.call(agentId, 100n, 7n);
+      const open = caller.reserve(agents[0] ?? 0, 50n);
+      expect(await caller.told(open)).toMatchObject({ ok: true });
       const before = await Promise.all(agents.map((agentId) => readAgent(ledger, agentId)));
       if (what === 'FLUSHALL') await (await cluster.client()).flushall();
       else await cluster.restartRedis();
@@ -119,34 +56,34 @@ describeWith(['redis', 'kafka'], 'a cluster of Redis and Kafka', () => {
         .poll(async () => await ledger.readAgent(agents[0] ?? 0), { timeout: 30_000 })
         .not.toBe('unavailable');
       console.log(`${what}: open again after ${Math.round(performance.now() - began)} ms`);
-      for (const agentId of agents) await call(agentId, 100n, 5n);
+      for (const agentId of agents) await caller.call(agentId, 100n, 5n);
       for (const [i, agentId] of agents.entries()) {
         const after = await readAgent(ledger, agentId);
         expect(after.chargedNanoUsd).toBe((before[i]?.chargedNanoUsd ?? 0n) + 5n);
         expect(after.holds.map((hold) => hold.callId)).toEqual(before[i]?.holds.map((hold) => hold.callId));
       }
       // The same call, the same answer.
-      expect(await told(open)).toEqual({ ok: true, repeated: true });
+      expect(await caller.told(open)).toEqual({ ok: true, repeated: true });
       expect(cluster.logged.filter((line) => line.includes('Gap'))).toEqual([]);
     },
   );
 
-  test('two publishers at once lose and double nothing', async () => {
+  test('rule 3, log: two publishers at once lose and double nothing', async () => {
     await cluster.publisher();
-    await makeAgent(30, 100_000n);
-    await Promise.all(Array.from({ length: 50 }, () => call(30, 100n, 3n)));
+    await caller.makeAgent(30, 100_000n);
+    await Promise.all(Array.from({ length: 50 }, () => caller.call(30, 100n, 3n)));
     expect(await readAgent(ledger, 30)).toMatchObject({ chargedNanoUsd: 150n, holds: [] });
   });
 
   test('two hundred calls at once through three processes never hold more than there is, and the log justifies every refusal', async () => {
     const agentId = 40;
     const creditNanoUsd = 1_000_000_000n;
-    await makeAgent(agentId, creditNanoUsd);
+    await caller.makeAgent(agentId, creditNanoUsd);
     const processes = [ledger, await cluster.ledger(), await cluster.ledger()];
     const refusals: { nanoUsd: bigint; spendableNanoUsd: bigint }[] = [];
     for (let round = 0; round < ROUNDS; round++) {
       const commands = Array.from({ length: 200 }, () =>
-        reserve(agentId, BigInt(10_000_000 + Math.floor(Math.random() * 90_000_000))),
+        caller.reserve(agentId, BigInt(10_000_000 + Math.floor(Math.random() * 90_000_000))),
       );
       const results = await Promise.all(
         commands.map(async (command, i) => {
@@ -167,7 +104,7 @@ describeWith(['redis', 'kafka'], 'a cluster of Redis and Kafka', () => {
       const started = commands.filter((_, i) => results[i]?.ok);
       await Promise.all(
         started.map(({ callId }) =>
-          told({ type: 'settle', agentId, callId, costNanoUsd: 0n, end: callEnd, cause: 'end' }),
+          caller.told({ type: 'settle', agentId, callId, costNanoUsd: 0n, end: callEnd, cause: 'end' }),
         ),
       );
     }

@@ -13,8 +13,9 @@ export interface KafkaLedgerLogOptions {
 }
 
 const ALL_REPLICAS = -1;
-/** Of a tail whose broker does not answer. */
+/** After a broker that does not answer. */
 const RETRY_MS = SECOND_MS / 4;
+const ENDS_TRIES = 4;
 /** More at once would only wait for the same thread, with their records in memory. */
 const READS_AT_ONCE = 4;
 
@@ -111,7 +112,19 @@ class KafkaLedgerLog implements LedgerLog {
     await this.#producer.disconnect();
   }
 
+  /** A topic that was just made, or whose leaders just changed, may need a moment to know them. */
   async #endsOf(shards: readonly number[]): Promise<Map<number, bigint>> {
+    for (let triesLeft = ENDS_TRIES; ; triesLeft--) {
+      try {
+        return await this.#askEnds(shards);
+      } catch (error) {
+        if (triesLeft === 1) throw error;
+        await new Promise<void>((resolve) => this.#options.clock.setTimer(RETRY_MS, resolve));
+      }
+    }
+  }
+
+  async #askEnds(shards: readonly number[]): Promise<Map<number, bigint>> {
     const cluster = createKafkaCluster(this.#kafka);
     try {
       await cluster.connect();
