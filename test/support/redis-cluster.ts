@@ -1,4 +1,5 @@
 import { Cluster } from 'ioredis';
+import { connectRedis } from '#core/drivers/redis.ts';
 import type { Service } from '../services/service.ts';
 import { REDIS_BUS_OFFSET, startRedis } from '../services/start-redis.ts';
 import { connectTo } from './connect-to.ts';
@@ -9,7 +10,7 @@ const NODES = 3;
 const SLOTS = 16_384;
 
 /** Three nodes of a Redis Cluster with a third of the slots each. */
-export async function startRedisCluster(): Promise<{ client: Cluster } & AsyncDisposable> {
+export async function startRedisCluster(): Promise<{ client: Cluster; urls: string[] } & AsyncDisposable> {
   const folder = await testDataDir();
   const nodes: Service[] = [];
   for (let i = 0; i < NODES; i++) {
@@ -36,9 +37,14 @@ export async function startRedisCluster(): Promise<{ client: Cluster } & AsyncDi
       (info) => info.includes('cluster_state:ok') && info.includes(`cluster_known_nodes:${NODES}`),
     );
   }, 30_000);
-  const client = new Cluster(nodes.map(({ port }) => ({ host: '127.0.0.1', port })));
+  const urls = nodes.map(({ address }) => `redis://${address}`);
+  const client = connectRedis(urls);
+  if (!(client instanceof Cluster)) throw new Error('several urls are a cluster');
+  client.on('error', () => undefined);
+  await client.connect();
   return {
     client,
+    urls,
     async [Symbol.asyncDispose]() {
       client.disconnect();
       for (const one of clients) one.disconnect();
