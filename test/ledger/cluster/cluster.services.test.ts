@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { DAY_MS } from '#core/clock.ts';
 import { foldEvent } from '#core/ledger/apply.ts';
 import { follow, LOG_START } from '#core/ledger/cluster/effective-log.ts';
 import { decodeLogRecord } from '#core/ledger/cluster/log-record.ts';
@@ -62,6 +63,11 @@ describeWith(['redis', 'kafka'], 'a cluster of Redis and Kafka', () => {
         expect(after.chargedNanoUsd).toBe((before[i]?.chargedNanoUsd ?? 0n) + 5n);
         expect(after.holds.map((hold) => hold.callId)).toEqual(before[i]?.holds.map((hold) => hold.callId));
       }
+      const lists = async () => [await ledger.listEnded(Date.now() + 9 * DAY_MS), await ledger.listHolds()];
+      expect(await lists()).toEqual([
+        expect.arrayContaining(agents),
+        expect.arrayContaining([expect.objectContaining({ callId: open.callId })]),
+      ]);
       // The same call, the same answer.
       expect(await caller.told(open)).toEqual({ ok: true, repeated: true });
       expect(cluster.logged.filter((line) => line.includes('Gap'))).toEqual([]);

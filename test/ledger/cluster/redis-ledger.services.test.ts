@@ -16,10 +16,11 @@ import { until } from '../../support/gateway.ts';
 import { openEmptyShard, scriptsAt } from '../../support/redis-ledger.ts';
 import { useRedis } from '../../support/redis-server.ts';
 import { describeWith } from '../../support/with-services.ts';
-import { does, ok, refused, START_MS, type World } from '../case.ts';
+import { day, does, ok, refused, START_MS, type World } from '../case.ts';
 import {
   agentWith,
   callEnd,
+  expire,
   finish,
   grant,
   moveIn,
@@ -358,5 +359,10 @@ describeWith(['redis'], 'a process on Redis', () => {
     expect(asked).toEqual(['list_open', 'read_agent']);
     expect(await ledger.listEnded(START_MS)).toEqual([]);
     expect(asked).toEqual(['list_open', 'read_agent', 'list_ended']);
+    // Where an end is listed that means nothing any more, one look at it takes it off the list.
+    await does(moveOut('t1', 5n, { agentId: 2 }), ok)(world);
+    expect(await ledger.listEnded(day(8))).toContain(2);
+    await does(expire(2), { ok: true, expiredNanoUsd: 0n })(world);
+    expect(await ledger.listEnded(day(8))).not.toContain(2);
   });
 });

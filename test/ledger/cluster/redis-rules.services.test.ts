@@ -13,7 +13,7 @@ import { createFakeClock } from '../../support/fake-clock.ts';
 import { until } from '../../support/gateway.ts';
 import { createMemoryAgentStates } from '../../support/memory-agent-states.ts';
 import { createMemoryLog } from '../../support/memory-log.ts';
-import { createTestRedisLedger } from '../../support/redis-ledger.ts';
+import { createTestRedisLedger, scriptsAt } from '../../support/redis-ledger.ts';
 import { useRedis } from '../../support/redis-server.ts';
 import { describeWith } from '../../support/with-services.ts';
 import { charged, does, ok, readAgent, refused, START_MS, type World } from '../case.ts';
@@ -266,6 +266,22 @@ describeWith(['redis'], 'the rules of the cluster', () => {
       await does(expire(1, before), { ok: true, expiredNanoUsd: 0n })(world);
       world.clock.set(before);
       await does(reserve(2, 1n), ok)(world);
+    });
+
+    test('a shard whose last event a wrong clock has made is rebuilt with the right time', async () => {
+      const world = await startWorld();
+      for (const row of agentWith(100n)) await row(world);
+      const scripts = scriptsAt(redis.client, () => world.clock.now());
+      const openAt = async (lastMs: number): Promise<number> => {
+        await redis.client.hdel(shard.meta, 'fence');
+        await scripts.run('claim', shard.claimed, ['nonce']);
+        await scripts.run('open', [shard.meta, shard.outbox], ['nonce', 2, 3, lastMs, '0']);
+        return Number(await redis.client.hget(shard.meta, 'last_ms'));
+      };
+      expect(await openAt(world.clock.now() + DAY_MS)).toBe(world.clock.now());
+      await does(reserve(1, 1n), ok)(world);
+      // A node whose clock is some seconds behind the last one's does not make time step back.
+      expect(await openAt(world.clock.now() + 2_000)).toBe(world.clock.now() + 2_000);
     });
 
     test('credit that has not ended by the log’s clock stays, though Redis is days ahead', async () => {
