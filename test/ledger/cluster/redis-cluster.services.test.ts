@@ -4,6 +4,7 @@ import { openClusterLedger } from '#core/ledger/cluster/open-cluster-ledger.ts';
 import { startPublisher } from '#core/ledger/cluster/redis-publisher.ts';
 import { createRedisScripts } from '#core/ledger/cluster/redis-scripts.ts';
 import { until } from '../../support/gateway.ts';
+import { createMemoryAgentStates } from '../../support/memory-agent-states.ts';
 import { createMemoryLog } from '../../support/memory-log.ts';
 import { startRedisCluster } from '../../support/redis-cluster.ts';
 import { describeWith } from '../../support/with-services.ts';
@@ -42,6 +43,7 @@ describeWith(['redis'], 'on a Redis Cluster', () => {
       redis: opened.redis,
       scripts: createRedisScripts(opened.redis),
       log: createMemoryLog(shards),
+      states: createMemoryAgentStates(),
       shards,
       clock,
       logger,
