@@ -4,6 +4,7 @@ import type { Command, ResultOf } from '#core/ledger/command.ts';
 import type { Durability, Executed, Ledger } from '#core/ledger/ledger.ts';
 import { GATE_BUFFER_BYTES } from '#core/limits.ts';
 import { LedgerRetries } from '../../api/inference/ledger-retries.ts';
+import { callEnd } from '../ledger/commands.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { hello, readEvents, startTestGateway, type TestGateway, until } from '../support/gateway.ts';
 
@@ -40,7 +41,7 @@ async function otherCallsPass(): Promise<void> {
   for (let i = 0; i < 20; i++) await gateway.balance();
 }
 
-describe('until the journal has the hold', () => {
+describe('rule 6, gate: until the journal has the hold', () => {
   it('the provider works already, but the caller sees not one byte, the status line included', async () => {
     gateway = await startTestGateway();
     const release = holdBack('reserve');
@@ -102,7 +103,7 @@ describe('until the journal has the hold', () => {
   });
 });
 
-describe('until the journal has the charge', () => {
+describe('rule 8, settle: until the journal has the charge', () => {
   it('the last chunk waits a quarter of a second at most, and shows what is charged in the end', async () => {
     const clock = createFakeClock();
     gateway = await startTestGateway({ clock });
@@ -127,4 +128,27 @@ describe('until the journal has the charge', () => {
     const view = await gateway.settled();
     expect(Number(view.chargedNanoUsd)).toBe(Math.round(usage.cost * 1e9));
   });
+});
+
+describe('rule 8, settle: the cost that a caller is shown', () => {
+  it.each([false, true])(
+    'is what left the balance, even where another process ended the call; stream: %s',
+    async (stream) => {
+      gateway = await startTestGateway();
+      gateway.provider.next({ gate: 'ended by another', gateAt: 'headers' });
+      const body = stream ? { stream, stream_options: { include_usage: true } } : {};
+      const call = gateway.post(hello(body));
+      await gateway.provider.reached('ended by another');
+      const { ledger } = gateway.running.deps.gateway;
+      const holds = await ledger.listHolds();
+      const [hold] = holds === 'unavailable' ? [] : holds;
+      if (hold === undefined) throw new Error('the call holds nothing');
+      const { agentId, callId } = hold;
+      await ledger.execute({ type: 'settle', agentId, callId, costNanoUsd: 1n, end: callEnd, cause: 'end' });
+      gateway.provider.release('ended by another');
+      const text = await (await call).text();
+      expect(text).toContain('"cost":0.000000001');
+      expect((await gateway.settled()).chargedNanoUsd).toBe(1n);
+    },
+  );
 });

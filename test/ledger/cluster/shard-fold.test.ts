@@ -64,7 +64,7 @@ async function copiedAfter(events: readonly LedgerEvent[], count: number) {
   return { states, log, folded };
 }
 
-describe('a shard', () => {
+describe('rule 10, snapshots: a shard', () => {
   test.each(SEEDS)(
     'from its copy and the log behind it is the shard from the whole log (seed %i)',
     async (seed) => {

@@ -11,7 +11,7 @@ import { createMemoryLog } from '../../support/memory-log.ts';
 import { useRedis } from '../../support/redis-server.ts';
 import { describeWith } from '../../support/with-services.ts';
 
-describeWith(['redis'], 'a recovery', () => {
+describeWith(['redis'], 'rule 5, recovery: one', () => {
   const redis = useRedis();
 
   /** A log of which the first half has been copied, and is gone. */

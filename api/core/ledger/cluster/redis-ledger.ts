@@ -180,9 +180,10 @@ class Engine implements RedisLedger {
 
   async lookAtShards(): Promise<void> {
     await Promise.all(
-      this.#seen.notOpen().map((shard) => {
+      this.#seen.notOpen().map(async (shard) => {
         const { meta, outbox } = this.#keysOf(shard);
-        return this.#read(shard, ['position', [meta, outbox], []]);
+        const { reply } = await this.#askTwice(['position', [meta, outbox], []]);
+        this.#seen.noteOpen(shard, reply[0] === 'OK');
       }),
     );
   }
