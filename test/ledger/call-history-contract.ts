@@ -223,6 +223,14 @@ export function testCallHistory(newWorld: () => Promise<HistoryWorld>): void {
     expect(await list(world, {})).toMatchObject([{ ...end, chargedNanoUsd: 6n }]);
   });
 
+  test('a call shows its key as the key was called when the price was known', async () => {
+    const world = await newWorld();
+    await run(world, ...agentWith(100n), does(reserve(1, 10n), ok), does(finish(1), ok));
+    expect(await list(world, {})).toMatchObject([{ key: { label: 'key 1' } }]);
+    await run(world, does(putKey(1, { label: 'renamed', hash: null }), ok), does(settle(1, 6n), charged(6n)));
+    expect(await list(world, {})).toMatchObject([{ outcome: 'ok', key: { label: 'renamed' } }]);
+  });
+
   test('a call is found by its id alone; of two agents that drew the same one, for the first', async () => {
     const world = await newWorld();
     await run(

@@ -15,7 +15,7 @@ export class ProjectedShard {
 
   constructor(shard: number) {
     this.shard = shard;
-    this.#append(markRecordText(1, 'nonce 1'));
+    this.appendText(markRecordText(1, 'nonce 1'));
   }
 
   get end(): bigint {
@@ -23,7 +23,7 @@ export class ProjectedShard {
   }
 
   append(...events: readonly LedgerEvent[]): this {
-    for (const event of events) this.#append(eventRecordText(1, ++this.#seq, JSON.stringify(event)));
+    for (const event of events) this.appendText(eventRecordText(1, ++this.#seq, JSON.stringify(event)));
     return this;
   }
 
@@ -31,8 +31,9 @@ export class ProjectedShard {
     return this.#records.slice(Number(offset), Number(to));
   }
 
-  #append(text: string): void {
+  appendText(text: string): this {
     this.#records.push({ offset: this.end, appendedAtMs: 0, bytes: Buffer.from(text) });
+    return this;
   }
 }
 
@@ -43,11 +44,15 @@ export interface ProjectionTaps {
   log?: Log;
 }
 
-/** One process's projection of a shard, loaded. */
-export async function openProjection(shard: number, taps: ProjectionTaps): Promise<ShardProjection> {
+/** One process's projection of a shard. */
+export function newProjection(shard: number, taps: ProjectionTaps): ShardProjection {
   const log = { info() {}, warn() {}, error() {} };
   const totals = { events: 0, calls: 0 };
-  const projection = new ShardProjection({ clock: systemClock, log, shard, totals, onClosed() {}, ...taps });
+  return new ShardProjection({ clock: systemClock, log, shard, totals, onClosed() {}, ...taps });
+}
+
+export async function openProjection(shard: number, taps: ProjectionTaps): Promise<ShardProjection> {
+  const projection = newProjection(shard, taps);
   await projection.load();
   return projection;
 }

@@ -85,6 +85,7 @@ export function createCallWriter(db: DatabaseSync): (rows: CallRow[]) => void {
   const putCall = db.prepare(`
     INSERT INTO calls VALUES (${Array(COLUMNS).fill('?').join(', ')})
     ON CONFLICT (call_id, agent_id) DO UPDATE SET
+      key_label = excluded.key_label, key_prefix = excluded.key_prefix,
       duration_ms = excluded.duration_ms, outcome = excluded.outcome, http_status = excluded.http_status,
       error_code = excluded.error_code, prompt_tokens = excluded.prompt_tokens,
       completion_tokens = excluded.completion_tokens, reasoning_tokens = excluded.reasoning_tokens,
