@@ -26,7 +26,7 @@ import { drawLedgerEvents } from '../support/ledger-events.ts';
 import { createMemoryAgentStates } from '../support/memory-agent-states.ts';
 import { chargedIn, createMemoryHistoryStore, type StoredHistory } from '../support/memory-history-store.ts';
 import { openProjection, ProjectedShard, readAll } from '../support/projected-shard.ts';
-import { readCassandraHistory } from '../support/read-cassandra-history.ts';
+import { expectHistory, readCassandraHistory } from '../support/read-cassandra-history.ts';
 import { describeWith } from '../support/with-services.ts';
 
 const STEPS = 600;
@@ -89,7 +89,7 @@ describeWith(['cassandra'], 'the projector over Cassandra', () => {
         );
         await Promise.all(some.map((rows) => rows && history.write(rows)));
       }
-      expect(await readCassandraHistory(node.client)).toEqual(expected);
+      await expectHistory(node.client, expected);
       expect(portions.length).toBeGreaterThan(10);
     },
   );
@@ -101,7 +101,7 @@ describeWith(['cassandra'], 'the projector over Cassandra', () => {
     const before = await readCassandraHistory(node.client);
     for (const rows of portions.toReversed()) await history.write(rows);
     expect(await readCassandraHistory(node.client)).toEqual(before);
-    expect(before).toEqual(expected);
+    await expectHistory(node.client, expected);
   });
 
   test.each([5, 6])(
@@ -144,7 +144,7 @@ describeWith(['cassandra'], 'the projector over Cassandra', () => {
       }
       await readAll(await openProjection(SHARD, stores()), shard);
       const stored = await readCassandraHistory(node.client);
-      expect(stored).toEqual(expected);
+      await expectHistory(node.client, expected);
       const { calls, entries, usage } = chargedIn(stored);
       expect([entries, usage]).toEqual([calls, calls]);
       expect(calls).toBeGreaterThan(0n);
@@ -164,7 +164,7 @@ describeWith(['cassandra'], 'the projector over Cassandra', () => {
         }
       }),
     );
-    expect(await readCassandraHistory(node.client)).toEqual(expected);
+    await expectHistory(node.client, expected);
   });
 
   describe('a recovery', () => {
@@ -244,6 +244,6 @@ describeWith(['cassandra'], 'the projector over Cassandra', () => {
       const range = { agentId, fromDay: '2026-01-01', toDay: '2027-12-31' };
       expect(await cassandra.usage(range)).toEqual(sqlite.usage(range));
     }
-    expect(calls.length).toBeGreaterThan(50);
+    expect(calls.length).toBeGreaterThan(20);
   });
 });
