@@ -1,6 +1,7 @@
 import type { Registry } from 'prom-client';
 import type { Pepper } from '#core/accounts/api-key.ts';
 import { hasPepper, loadOrCreatePepper } from '#core/accounts/pepper-file.ts';
+import { finishRestore } from '#core/backup/finish-restore.ts';
 import type { Clock } from '#core/clock.ts';
 import { type EmbeddedLedger, openEmbeddedLedger } from '#core/ledger/embedded-ledger.ts';
 import type { Log } from '#core/log.ts';
@@ -18,6 +19,7 @@ export async function openEmbeddedStore(options: {
   log: Log;
 }): Promise<EmbeddedStore> {
   const { dataDir } = options;
+  finishRestore(dataDir);
   // A pepper is made after its folder's journal: each of the two proves that the other has been there.
   const ledger = await openEmbeddedLedger({ ...options, mustExist: hasPepper(dataDir) });
   const pepper = await pepperBeside(ledger, dataDir);

@@ -206,3 +206,8 @@ export const JOURNAL_CLOSE_MS = 10 * SECOND_MS;
 /** Dropped in one transaction, and the pause between two. */
 export const PRUNE_ROWS = 500;
 export const PRUNE_PAUSE_MS = 100;
+
+// --- Backups.
+
+/** Of an archive: an agent with every call that it may have ended in an hour has some 4 MB. */
+export const ARCHIVE_LINE_BYTES_MAX = 64 * 1024 * 1024;

@@ -2,10 +2,13 @@ import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
+import { serializeAgent } from '#core/ledger/agent-snapshot.ts';
+import { CallTable } from '#core/ledger/call-table.ts';
+import { DoneCalls, isKept } from '#core/ledger/done-calls.ts';
 import { type EmbeddedLedger, openEmbeddedLedger } from '#core/ledger/embedded-ledger.ts';
 import type { Journal, OpenJournal } from '#core/ledger/journal.ts';
-
 import { JournalError } from '#core/ledger/journal-errors.ts';
+import type { LedgerState } from '#core/ledger/state.ts';
 import type { Log } from '#core/log.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { type Row, START_MS, type World } from './case.ts';
@@ -72,7 +75,7 @@ export function copyFiles(world: Pick<EmbeddedWorld, 'dataDir'>): string {
 }
 
 /** Runs commands one after the other, each durable before the next. */
-export async function run(world: EmbeddedWorld, ...rows: readonly Row[]): Promise<void> {
+export async function run(world: World, ...rows: readonly Row[]): Promise<void> {
   for (const row of rows) await row(world);
 }
 
@@ -164,4 +167,15 @@ export async function until(condition: () => boolean, timeoutMs = 10_000): Promi
     if (performance.now() > lastMs) throw new Error('it did not come to be in time');
     await new Promise((resolve) => setImmediate(resolve));
   }
+}
+
+/** All but leases, which are not journaled, and ended calls that no longer count. */
+export function comparable(state: LedgerState, nowMs: number): string[] {
+  return [...state.agents.values()]
+    .sort((a, b) => a.agentId - b.agentId)
+    .map((agent) => {
+      const done = [...agent.done].filter(([, call]) => isKept(call, nowMs)).sort(([a], [b]) => a - b);
+      const snapshot = serializeAgent({ ...agent, leases: new CallTable(), done: new DoneCalls(done) });
+      return snapshot.slice(snapshot.indexOf('"agent":'));
+    });
 }

@@ -1,10 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DAY_MS, MINUTE_MS } from '#core/clock.ts';
-import { serializeAgent } from '#core/ledger/agent-snapshot.ts';
-import { CallTable } from '#core/ledger/call-table.ts';
-import type { Command } from '#core/ledger/command.ts';
-import { DoneCalls, isKept } from '#core/ledger/done-calls.ts';
 import { openEmbeddedLedger } from '#core/ledger/embedded-ledger.ts';
 import { foldJournal } from '#core/ledger/journal-fold.ts';
 import { nextTurn } from '#core/ledger/journal-wait.ts';
@@ -12,61 +8,14 @@ import type { LedgerState } from '#core/ledger/state.ts';
 import { SNAPSHOT_MS } from '#core/limits.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { createMemoryLedger, type MemoryLedger } from '../support/memory-ledger.ts';
-import { callIdAt, day, START_MS, type World } from './case.ts';
-import {
-  expire,
-  finish,
-  grant,
-  moveIn,
-  moveOut,
-  putKey,
-  renew,
-  reserve,
-  revokeKey,
-  setAgent,
-  settle,
-} from './commands.ts';
-import { copyFiles, logInto, newFolder, until } from './embedded-harness.ts';
-import { createDraw, type Draw } from './history/random.ts';
+import { START_MS } from './case.ts';
+import { comparable, copyFiles, logInto, newFolder, until } from './embedded-harness.ts';
+import { createDraw } from './history/random.ts';
+import { randomCommand } from './random-command.ts';
 import { openJournalHere } from './sqlite-journal-here.ts';
 
 const HISTORIES = 8;
 const STEPS = 120;
-
-function randomCommand(random: Draw, world: World): Command {
-  const agentId = 1 + random(3);
-  const key = { agentId, keyId: agentId * 10 + random(2) };
-  const call = random(40);
-  const callId = callIdAt(START_MS + 8 * MINUTE_MS, call);
-  const amount = BigInt(random(30));
-  const operations = [
-    () => reserve(call, amount, { ...key, callId, kind: random(9) === 0 ? 'video' : 'text' }),
-    () => reserve(call, amount, { ...key, callId }),
-    () => settle(call, amount, { agentId, callId }),
-    () => settle(call, amount, { agentId, callId }),
-    () => finish(call, { agentId, callId }),
-    () => renew(call, { agentId, callId, generationId: random(2) === 0 ? null : `gen-${random(3)}` }),
-    () => grant(amount + 1n, { agentId, grantId: `grant-${random(12)}`, expiresAtMs: day(1 + random(8)) }),
-    () => moveOut(`trade-${random(9)}`, amount, { agentId, expiresAtMs: day(1 + random(8)) }),
-    () => moveIn(`trade-${random(9)}`, amount, { agentId, expiresAtMs: day(random(9)) }),
-    () => expire(agentId),
-    () => putKey(key.keyId, { agentId, label: `label ${random(4)}` }),
-    () => (random(6) === 0 ? revokeKey(key.keyId, { agentId }) : renew(call, { agentId, callId })),
-    () => setAgent({ agentId, sourceVersion: random(9), status: random(9) === 0 ? 'suspended' : 'active' }),
-  ];
-  return (operations[random(operations.length)] ?? (() => expire(1)))()(world);
-}
-
-/** All but leases, which are not journaled, and ended calls that no longer count. */
-function comparable(state: LedgerState, nowMs: number): string[] {
-  return [...state.agents.values()]
-    .sort((a, b) => a.agentId - b.agentId)
-    .map((agent) => {
-      const done = [...agent.done].filter(([, call]) => isKept(call, nowMs)).sort(([a], [b]) => a - b);
-      const snapshot = serializeAgent({ ...agent, leases: new CallTable(), done: new DoneCalls(done) });
-      return snapshot.slice(snapshot.indexOf('"agent":'));
-    });
-}
 
 async function foldOf(dataDir: string): Promise<LedgerState> {
   const file = join(dataDir, 'ledger.sqlite');

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { addAgents } from './agents.ts';
+import { addBackup } from './backup.ts';
 import { addCalls } from './calls.ts';
 import { addCatalog } from './catalog.ts';
 import { type CliIo, createContext, type GlobalOptions, type OpenContext } from './cli-context.ts';
@@ -37,14 +38,14 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<number
 export function createProgram(open: OpenContext): Command {
   const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
   const program = new Command('faregate')
-    .description('Operates a Faregate gateway over its admin API.')
+    .description('Operates a Faregate gateway over its admin API; backs up and restores its data.')
     .version(version)
     .option('--json', 'print the answer as JSON, for programs')
     .option('--url <address>', 'address of the admin API; without it, the gateway that runs on this machine')
     .option('--token-file <path>', 'file that holds its admin token')
     .addHelpText('after', HELP);
-  const commands = [addAgents, addCredit, addKeys, addCatalog, addLedger, addCalls, addMigrate];
-  for (const add of commands) add(program, open);
+  const commands = [addAgents, addCredit, addKeys, addCatalog, addLedger, addCalls];
+  for (const add of [...commands, addBackup, addMigrate]) add(program, open);
   return program;
 }
 
@@ -59,6 +60,7 @@ function writeTo(command: Command, io: CliIo): void {
 
 const HELP = `
 Without --url the gateway is found by its data folder: FAREGATE_DATA, or .faregate in the current folder.
+Backups work on that folder itself, or on the stores that FAREGATE_CONFIG names, without the admin API.
 
 Exit codes:
   0  done

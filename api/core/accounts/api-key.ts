@@ -46,4 +46,7 @@ export function hashApiKey(key: string, pepper: Pepper): string {
   return `${pepper.id}.${createHmac('sha256', pepper.secret).update(key).digest('base64url')}`;
 }
 
+/** Of the pepper that made the hash. */
+export const pepperIdOf = (hash: string): string => hash.split('.', 1)[0] ?? '';
+
 const checksum = (body: string): string => toBase62(crc32(body), CHECKSUM_CHARS);

@@ -3,12 +3,16 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { randomBase62 } from '#core/ids.ts';
 import type { Pepper } from './api-key.ts';
-import { readOrCreatePrivateFile, readPrivateFile } from './private-file.ts';
+import { readOrCreatePrivateFile, readPrivateFile, writePrivateFile } from './private-file.ts';
 
-const FILE = 'pepper.json';
+export const PEPPER_FILE = 'pepper.json';
 const SECRET_BYTES_MIN = 32;
 
-const stored = z.strictObject({ id: z.string().regex(/^[0-9A-Za-z]{1,16}$/), secret: z.base64url() });
+/** Both alphabets of base64: the secret of a cluster may have been put here by hand. */
+const stored = z.strictObject({
+  id: z.string().regex(/^[0-9A-Za-z]{1,16}$/),
+  secret: z.string().regex(/^[A-Za-z0-9+/_-]+={0,2}$/),
+});
 
 /**
  * The pepper of a gateway that keeps its own: made at the first start. Without it no key that was ever made can be
@@ -16,12 +20,22 @@ const stored = z.strictObject({ id: z.string().regex(/^[0-9A-Za-z]{1,16}$/), sec
  * `PepperError` when it is damaged, or missing beside a ledger in use.
  */
 export function loadOrCreatePepper(dataDir: string, { ledgerInUse }: { ledgerInUse: boolean }): Pepper {
-  const path = join(dataDir, FILE);
+  const path = join(dataDir, PEPPER_FILE);
   if (ledgerInUse && readPrivateFile(path) === null) throw new PepperError(path, 'missing');
   return parsePepper(readOrCreatePrivateFile(path, makePepperText), path);
 }
 
-export const hasPepper = (dataDir: string): boolean => readPrivateFile(join(dataDir, FILE)) !== null;
+export const hasPepper = (dataDir: string): boolean => readPrivateFile(join(dataDir, PEPPER_FILE)) !== null;
+
+/** `null` when there is none. Throws `PepperError` when it is damaged. */
+export function readPepper(dataDir: string): Pepper | null {
+  const path = join(dataDir, PEPPER_FILE);
+  const text = readPrivateFile(path);
+  return text === null ? null : parsePepper(text, path);
+}
+
+export const writePepper = (dataDir: string, pepper: Pepper): void =>
+  writePrivateFile(join(dataDir, PEPPER_FILE), printPepper(pepper.id, pepper.secret.export()));
 
 export class PepperError extends Error {
   override readonly name = 'PepperError';
@@ -31,10 +45,10 @@ export class PepperError extends Error {
   }
 }
 
-function makePepperText(): string {
-  const secret = randomBytes(SECRET_BYTES_MIN).toString('base64url');
-  return `${JSON.stringify({ id: randomBase62(4), secret })}\n`;
-}
+const makePepperText = (): string => printPepper(randomBase62(4), randomBytes(SECRET_BYTES_MIN));
+
+const printPepper = (id: string, secret: Buffer): string =>
+  `${JSON.stringify({ id, secret: secret.toString('base64url') })}\n`;
 
 function parsePepper(text: string, path: string): Pepper {
   let value: unknown;
@@ -45,7 +59,7 @@ function parsePepper(text: string, path: string): Pepper {
   }
   const parsed = stored.safeParse(value);
   if (!parsed.success) throw new PepperError(path, 'damaged');
-  const secret = Buffer.from(parsed.data.secret, 'base64url');
+  const secret = Buffer.from(parsed.data.secret, 'base64');
   if (secret.length < SECRET_BYTES_MIN) throw new PepperError(path, 'damaged');
   return { id: parsed.data.id, secret: createSecretKey(secret) };
 }

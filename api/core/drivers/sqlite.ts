@@ -1,5 +1,5 @@
 import { closeSync, existsSync, openSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
+import { backup, DatabaseSync } from 'node:sqlite';
 
 /** How long a statement waits for a lock that another program holds on the file. */
 const BUSY_TIMEOUT_MS = 2_000;
@@ -42,6 +42,22 @@ export function openLocked(path: string): DatabaseSync {
   }
   return db;
 }
+
+/** A new file with all that was committed in another at one moment, while a process may go on writing there. */
+export async function copySqlite(from: string, to: string): Promise<void> {
+  const db = new DatabaseSync(from, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
+  try {
+    // One look for the whole copy: without it, each commit that falls into it makes it begin anew.
+    db.exec('BEGIN; SELECT count(*) FROM sqlite_schema');
+    createPrivately(to);
+    await backup(db, to, { rate: COPIED_PAGES });
+  } finally {
+    db.close();
+  }
+}
+
+/** Copied in one go; between two, the event loop turns. */
+const COPIED_PAGES = 4_000;
 
 /** SQLite would make it readable to others; the files beside it (-wal, -shm) take its mode over. */
 function createPrivately(path: string): void {

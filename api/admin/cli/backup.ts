@@ -1,0 +1,120 @@
+import { existsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { PepperError } from '#core/accounts/pepper-file.ts';
+import { backUpFolder } from '#core/backup/back-up-folder.ts';
+import { BackupError } from '#core/backup/backup-error.ts';
+import type { ArchiveContents } from '#core/backup/read-archive.ts';
+import { restoreFolder } from '#core/backup/restore-folder.ts';
+import { isoTime, systemClock } from '#core/clock.ts';
+import { FolderInUseError, JournalError } from '#core/ledger/journal-errors.ts';
+import { formatUsd } from '#core/money.ts';
+import { ConfigError } from '../../config/config-error.ts';
+import { dollars, type OpenContext, shortTime } from './cli-context.ts';
+import { CliError, exitCodes } from './cli-error.ts';
+import { formatFacts } from './table.ts';
+import type { Paint } from './terminal.ts';
+
+export function addBackup(program: Command, open: OpenContext): void {
+  program
+    .command('backup <file>')
+    .description('write all agents, keys, credit and calls into one file, while the gateway runs or not')
+    .option('--yes', 'replace the file when it is there')
+    .action(async (name: string, { yes }: { yes?: true }) => {
+      const { show, paint, confirm, loadStorage } = open();
+      const file = resolve(name);
+      if (existsSync(file) && !yes) await confirm(`${file} is there. Replace it?`);
+      const contents = await explaining(async () => {
+        const storage = await loadStorage();
+        if (storage.mode === 'cluster') throw new BackupError('A cluster cannot be backed up yet.');
+        return backUpFolder({ dataDir: storage.dataDir, file, nowMs: systemClock.now() });
+      });
+      const bytes = statSync(file).size;
+      show({ file, bytes, ...toRecord(contents) }, () => [
+        `Wrote ${file}, ${bytes} bytes, and read it back.`,
+        '',
+        ...contentLines(contents, paint),
+        ...secretLines(contents, paint),
+      ]);
+    });
+
+  program
+    .command('restore <file>')
+    .description('make a gateway that does not run hold what a backup does; what it held is moved aside')
+    .option('--yes', 'move aside what is there without asking')
+    .action(async (name: string, { yes }: { yes?: true }) => {
+      const { show, paint, confirm, loadStorage } = open();
+      const archive = resolve(name);
+      const { dataDir, contents, movedTo } = await explaining(async () => {
+        const storage = await loadStorage();
+        if (storage.mode === 'cluster') throw new BackupError('A cluster cannot be restored yet.');
+        const { dataDir } = storage;
+        const restored = await restoreFolder({
+          archive,
+          dataDir,
+          nowMs: systemClock.now(),
+          async onOccupied(found) {
+            if (yes) return;
+            const made = shortTime(isoTime(found.header.madeAtMs));
+            await confirm(`${dataDir} holds a gateway's data. Move it aside for the backup of ${made} UTC?`);
+          },
+        });
+        return { dataDir, ...restored };
+      });
+      show({ file: archive, data_dir: dataDir, moved_to: movedTo, ...toRecord(contents) }, () => [
+        `Restored ${archive} into ${dataDir}.`,
+        ...(movedTo === null ? [] : [`What stood there is in ${movedTo}.`]),
+        '',
+        ...contentLines(contents, paint),
+      ]);
+    });
+}
+
+/** What the operator can mend is said in a sentence. */
+async function explaining<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Error) || error instanceof CliError) throw error;
+    const kinds = [BackupError, FolderInUseError, JournalError, PepperError, ConfigError];
+    const isKnown = kinds.some((kind) => error instanceof kind);
+    // The system's word, such as ENOSPC or EACCES, and SQLite's.
+    const isOfSystem = 'syscall' in error || ('code' in error && error.code === 'ERR_SQLITE_ERROR');
+    if (isKnown || isOfSystem) throw new CliError(exitCodes.refused, error.message);
+    throw error;
+  }
+}
+
+/** For programs. */
+const toRecord = (contents: ArchiveContents) => ({
+  made_at: isoTime(contents.header.madeAtMs),
+  shape: contents.header.shape,
+  agents: contents.agents,
+  active_keys: contents.activeKeys,
+  calls: contents.calls,
+  balance_usd: formatUsd(contents.balanceNanoUsd),
+  holds_key_secret: holdsSecret(contents),
+});
+
+function contentLines(contents: ArchiveContents, paint: Paint): string[] {
+  const { header, agents, activeKeys, calls, balanceNanoUsd } = contents;
+  return formatFacts(
+    [
+      ['Made', `${shortTime(isoTime(header.madeAtMs))} UTC, ${SHAPES[header.shape]}`],
+      ['Agents', `${agents}, with ${activeKeys} keys`],
+      ['Credit', dollars(formatUsd(balanceNanoUsd))],
+      ['Calls', String(calls)],
+    ],
+    paint,
+  );
+}
+
+const SHAPES = { embedded: 'of one process', cluster: 'of a cluster' };
+
+function secretLines(contents: ArchiveContents, paint: Paint): string[] {
+  if (!holdsSecret(contents)) return [];
+  return ['', paint('yellow', 'It holds the secret that API keys are hashed with: keep it from others.')];
+}
+
+const holdsSecret = ({ header }: ArchiveContents): boolean =>
+  header.peppers.some(({ secret }) => secret !== null);

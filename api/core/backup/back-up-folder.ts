@@ -1,0 +1,103 @@
+import { mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { PEPPER_FILE, PepperError, readPepper } from '../accounts/pepper-file.ts';
+import { syncFolder } from '../accounts/private-file.ts';
+import { copySqlite } from '../drivers/sqlite.ts';
+import type { Journal } from '../ledger/journal.ts';
+import { JournalDamagedError } from '../ledger/journal-errors.ts';
+import type { Folded } from '../ledger/journal-fold.ts';
+import { type OpenedJournal, openFolded } from '../ledger/journal-recovery.ts';
+import { openJournalThread } from '../ledger/sqlite-journal-thread.ts';
+import { archivePepper } from './archived-pepper.ts';
+import { BackupError } from './backup-error.ts';
+import { LEDGER_FILE, pendingRestore } from './finish-restore.ts';
+import { listCalls } from './list-calls.ts';
+import { type ArchiveContents, readArchive } from './read-archive.ts';
+import { type ArchiveEntry, writeArchive } from './write-archive.ts';
+
+export interface FolderBackup {
+  dataDir: string;
+  /** Replaced when it is there. */
+  file: string;
+  nowMs: number;
+}
+
+/**
+ * Writes what a data folder's ledger holds at one moment, whether its gateway runs or not, and answers what was read
+ * back. Everything is prepared in a folder beside the file, so that it appears whole or not at all.
+ */
+export async function backUpFolder({ dataDir, file, nowMs }: FolderBackup): Promise<ArchiveContents> {
+  const ledgerFile = join(dataDir, LEDGER_FILE);
+  if (pendingRestore(dataDir) !== null) {
+    throw new BackupError(`A restore into ${dataDir} was cut off. Start its gateway, which completes it.`);
+  }
+  if (statSync(ledgerFile, { throwIfNoEntry: false }) === undefined) {
+    throw new BackupError(`There is no gateway's data in ${dataDir}. FAREGATE_DATA names another folder.`);
+  }
+  const workFolder = mkdtempSync(`${file}.`);
+  try {
+    const copy = join(workFolder, LEDGER_FILE);
+    const archive = join(workFolder, 'archive');
+    await copySqlite(ledgerFile, copy);
+    const opened = await openCopy(copy, ledgerFile);
+    try {
+      await archiveLedger(opened, { dataDir, archive, nowMs });
+    } finally {
+      await opened.journal.close();
+    }
+    const contents = await readArchive(archive);
+    renameSync(archive, file);
+    syncFolder(dirname(file));
+    return contents;
+  } finally {
+    rmSync(workFolder, { recursive: true, force: true });
+  }
+}
+
+/** Its troubles are the original's. */
+async function openCopy(copy: string, original: string): Promise<OpenedJournal> {
+  try {
+    return await openFolded(openJournalThread, copy, () => {});
+  } catch (error) {
+    if (!(error instanceof JournalDamagedError)) throw error;
+    throw new JournalDamagedError(original, error.seq, error.problem, { cause: error });
+  }
+}
+
+async function archiveLedger(
+  { journal, folded }: OpenedJournal,
+  { dataDir, archive, nowMs }: { dataDir: string; archive: string; nowMs: number },
+): Promise<void> {
+  const { lastSeq, lastAtMs } = folded.head;
+  const pepper = readPepper(dataDir);
+  if (pepper === null && lastSeq > 0) throw new PepperError(join(dataDir, PEPPER_FILE), 'missing');
+  await completeHistory(journal, folded);
+  await writeArchive(archive, {
+    header: {
+      madeAtMs: nowMs,
+      shape: 'embedded',
+      peppers: pepper === null ? [] : [archivePepper(pepper, { withSecret: true })],
+    },
+    entries: entriesOf(journal, folded),
+    lastAtMs: () => lastAtMs,
+  });
+}
+
+/** Calls whose rows the gateway had not written yet. */
+const completeHistory = (journal: Journal, { head, calls }: Folded): Promise<void> =>
+  journal.commit({
+    firstSeq: head.lastSeq + 1,
+    lastSeq: head.lastSeq,
+    atMs: head.lastAtMs,
+    events: '',
+    ended: '',
+    calls,
+    agents: [],
+    checkpointSeq: null,
+  });
+
+async function* entriesOf({ history }: Journal, { state }: Folded): AsyncGenerator<ArchiveEntry> {
+  for (const agent of state.agents.values()) {
+    yield { agent, calls: listCalls(history, agent.agentId) };
+  }
+}

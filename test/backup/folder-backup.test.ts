@@ -1,0 +1,220 @@
+import { createSecretKey } from 'node:crypto';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { readPepper, writePepper } from '#core/accounts/pepper-file.ts';
+import { backUpFolder } from '#core/backup/back-up-folder.ts';
+import { listCalls } from '#core/backup/list-calls.ts';
+import { restoreFolder } from '#core/backup/restore-folder.ts';
+import type { CallHistory } from '#core/calls/call-history.ts';
+import type { CallRecord } from '#core/calls/call-record.ts';
+import { HOUR_MS } from '#core/clock.ts';
+import type { LedgerEvent } from '#core/events/ledger-event.ts';
+import { apply } from '#core/ledger/apply.ts';
+import type { Command } from '#core/ledger/command.ts';
+import { decide } from '#core/ledger/decide.ts';
+import { openEmbeddedLedger } from '#core/ledger/embedded-ledger.ts';
+import { endDeadCalls } from '#core/ledger/journal-dead-calls.ts';
+import { openFolded } from '#core/ledger/journal-recovery.ts';
+import { nextTurn } from '#core/ledger/journal-wait.ts';
+import { SNAPSHOT_MS } from '#core/limits.ts';
+import { callIdAt, does, ok, START_MS, type World } from '../ledger/case.ts';
+import { finish, grant, putKey, reserve, setAgent, settle } from '../ledger/commands.ts';
+import { comparable, logInto, newFolder, run, until } from '../ledger/embedded-harness.ts';
+import { createDraw } from '../ledger/history/random.ts';
+import { PEPPER_ID, randomCommand } from '../ledger/random-command.ts';
+import { openJournalHere } from '../ledger/sqlite-journal-here.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { ALL_DAYS, type Moment, momentAfter } from './moment.ts';
+
+const HISTORIES = 6;
+const STEPS_BEFORE = 400;
+const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
+
+test(`a restored backup is the ledger of one moment, though calls went on meanwhile (seed ${seed})`, async () => {
+  let calls = 0;
+  for (let history = 0; history < HISTORIES; history++) calls += await backUpAndRestore(seed + history);
+  expect(calls).toBeGreaterThan(10 * HISTORIES);
+});
+
+/** Answers how many calls the backup held. */
+async function backUpAndRestore(seed: number): Promise<number> {
+  const random = createDraw(seed);
+  const clock = createFakeClock(START_MS);
+  const dataDir = newFolder();
+  writePepper(dataDir, { id: PEPPER_ID, secret: createSecretKey(Buffer.alloc(32, seed % 256)) });
+  const ledger = await openEmbeddedLedger({ dataDir, clock, log: logInto([]), openJournal: openJournalHere });
+  const events: LedgerEvent[] = [];
+  ledger.onEvent((event) => events.push(event));
+  const world: World = { ledger, clock, callIds: new Map() };
+  const commands: Command[] = [];
+  const open: { agentId: number; callId: number }[] = [];
+  /** Calls by a key that is never revoked: most of them end. */
+  const callStep = (): Command => {
+    const call = open[random(8)];
+    if (call !== undefined) {
+      if (random(4) === 0) return finish(0, call)(world);
+      open.splice(open.indexOf(call), 1);
+      return settle(0, BigInt(random(30)), call)(world);
+    }
+    const started = { agentId: 1 + random(3), callId: callIdAt(clock.now(), random(4096)) };
+    open.push(started);
+    return reserve(0, BigInt(random(30)), { ...started, keyId: ownKey(started.agentId) })(world);
+  };
+  const step = async () => {
+    clock.set(clock.now() + random(10_000));
+    if (random(60) === 0) clock.set(clock.now() + random(24) * HOUR_MS);
+    if (random(80) === 0) {
+      await until(() => ledger.stats().lagEvents === 0);
+      clock.advance(SNAPSHOT_MS);
+    }
+    const command = random(2) === 0 ? callStep() : randomCommand(random, world);
+    commands.push(command);
+    const { durable } = await ledger.execute(command);
+    if (random(3) === 0) await durable;
+  };
+  for (const agentId of [1, 2, 3]) await run(world, ...opening(agentId));
+  for (let i = 0; i < STEPS_BEFORE; i++) await step();
+
+  const file = join(newFolder(), 'backup');
+  let running = true;
+  const backup = backUpFolder({ dataDir, file, nowMs: clock.now() }).finally(() => {
+    running = false;
+  });
+  while (running) {
+    await step();
+    await nextTurn();
+  }
+  const contents = await backup;
+  await ledger.close();
+  expect(contents.lastSeq, `seed ${seed}`).toBeGreaterThan(50);
+  expect(events.length, `seed ${seed}`).toBeGreaterThan(contents.lastSeq);
+
+  const restoredDir = newFolder();
+  await restoreFolder({ archive: file, dataDir: restoredDir, nowMs: clock.now(), onOccupied });
+  expect(readPepper(restoredDir)).toEqual(readPepper(dataDir));
+  const moment = momentAfter(events, contents.lastSeq);
+  await compare(restoredDir, moment, `seed ${seed}`);
+  await compareAnswers(restoredDir, moment, commands, `seed ${seed}`);
+  return contents.calls;
+}
+
+const ownKey = (agentId: number): number => agentId * 10 + 5;
+
+const opening = (agentId: number) => [
+  does(setAgent({ agentId }), ok),
+  does(putKey(ownKey(agentId), { agentId, hash: `${PEPPER_ID}.${ownKey(agentId)}` }), ok),
+  does(grant(1_000n, { agentId, grantId: 'opening' }), ok),
+];
+
+const onOccupied = async () => {
+  throw new Error('the folder is not empty');
+};
+
+async function compare(dataDir: string, moment: Moment, hint: string): Promise<void> {
+  const { journal, folded } = await openFolded(openJournalHere, join(dataDir, 'ledger.sqlite'), () => {});
+  try {
+    expect(folded.head.lastAtMs, hint).toBe(moment.lastAtMs);
+    expect(comparable(folded.state, moment.lastAtMs), hint).toEqual(
+      comparable(moment.state, moment.lastAtMs),
+    );
+    expect(folded.state.keysByHash, hint).toEqual(moment.state.keysByHash);
+    for (const agentId of moment.state.agents.keys()) {
+      const calls = await journal.history.list({ agentId, limit: 10_000 });
+      expect(calls, hint).toEqual(moment.callsOf(agentId).reverse());
+      const usage = await journal.history.usage({ agentId, ...ALL_DAYS });
+      expect(usage, hint).toEqual(moment.usageOf(agentId));
+    }
+  } finally {
+    await journal.close();
+  }
+}
+
+/** A command that was sent before is answered as the ledger of that moment would have answered it. */
+async function compareAnswers(
+  dataDir: string,
+  { state, lastAtMs }: Moment,
+  commands: readonly Command[],
+  hint: string,
+): Promise<void> {
+  const clock = createFakeClock(lastAtMs);
+  const enact = (command: Command) => {
+    const decision = decide(state, command, lastAtMs);
+    for (const event of decision.events) apply(state, event);
+    return decision.result;
+  };
+  const ledger = await openEmbeddedLedger({ dataDir, clock, log: logInto([]), openJournal: openJournalHere });
+  endDeadCalls(state, lastAtMs, enact);
+  for (const command of commands) {
+    const { result } = await ledger.execute(command);
+    expect(result, `${hint}, ${command.type}`).toEqual(enact(command));
+  }
+  await ledger.close();
+}
+
+test('a backup is read by its owner only, and leaves nothing beside it', async () => {
+  const { dataDir } = await smallGateway();
+  const target = newFolder();
+  await backUpFolder({ dataDir, file: join(target, 'backup'), nowMs: START_MS });
+  expect(statSync(join(target, 'backup')).mode & 0o777).toBe(0o600);
+  expect(readdirSync(target)).toEqual(['backup']);
+});
+
+test('a folder that holds no ledger, or has lost its pepper, is not backed up', async () => {
+  const file = join(newFolder(), 'backup');
+  await expect(backUpFolder({ dataDir: newFolder(), file, nowMs: START_MS })).rejects.toThrow(
+    /no gateway's data/,
+  );
+  const { dataDir } = await smallGateway({ withPepper: false });
+  await expect(backUpFolder({ dataDir, file, nowMs: START_MS })).rejects.toThrow(/pepper.json is missing/);
+  expect(readdirSync(join(file, '..'))).toEqual([]);
+});
+
+async function smallGateway({ withPepper = true } = {}): Promise<{ dataDir: string }> {
+  const dataDir = newFolder();
+  if (withPepper) writePepper(dataDir, { id: PEPPER_ID, secret: createSecretKey(Buffer.alloc(32)) });
+  const clock = createFakeClock(START_MS);
+  const ledger = await openEmbeddedLedger({ dataDir, clock, log: logInto([]), openJournal: openJournalHere });
+  await run({ ledger, clock, callIds: new Map() }, ...opening(1));
+  await ledger.close();
+  return { dataDir };
+}
+
+test('calls are listed whole and oldest first, though others come in between', async () => {
+  const call = (callId: number): CallRecord => ({
+    callId,
+    agentId: 1,
+    startedAtMs: START_MS,
+    durationMs: 1,
+    key: { keyId: 1, label: 'a', prefix: 'b' },
+    call: { model: 'm', modelName: 'M', endpoint: 'chat', stream: false },
+    outcome: 'ok',
+    httpStatus: 200,
+    errorCode: null,
+    tokens: { prompt: 1, completion: 1, reasoning: null, cached: 0 },
+    reservedNanoUsd: 1n,
+    chargedNanoUsd: 1n,
+  });
+  const ids = Array.from({ length: 2_500 }, (_, i) => 10 * (i + 1));
+  let reads = 0;
+  const history: CallHistory = {
+    async list({ beforeCallId = Number.MAX_SAFE_INTEGER, limit }) {
+      // Late ones, some of them into pages that were passed.
+      if (++reads > 2) ids.push(10 * reads * 97 + 1, 99_990 + reads);
+      return ids
+        .filter((id) => id < beforeCallId)
+        .sort((a, b) => b - a)
+        .slice(0, limit)
+        .map(call);
+    },
+    find: async () => null,
+    usage: async () => [],
+  };
+  const listed: number[] = [];
+  for await (const portion of listCalls(history, 1)) listed.push(...portion.map(({ callId }) => callId));
+  expect(listed.filter((id) => id <= 25_000 && id % 10 === 0)).toEqual(
+    Array.from({ length: 2_500 }, (_, i) => 10 * (i + 1)),
+  );
+  expect(listed).toEqual(listed.toSorted((a, b) => a - b));
+  expect(new Set(listed).size).toBe(listed.length);
+});

@@ -1,0 +1,45 @@
+import { MINUTE_MS } from '#core/clock.ts';
+import type { Command } from '#core/ledger/command.ts';
+import { callIdAt, day, START_MS, type World } from './case.ts';
+import {
+  expire,
+  finish,
+  grant,
+  moveIn,
+  moveOut,
+  putKey,
+  renew,
+  reserve,
+  revokeKey,
+  setAgent,
+  settle,
+} from './commands.ts';
+import type { Draw } from './history/random.ts';
+
+/** In the hashes of the keys. */
+export const PEPPER_ID = 'test';
+
+/** Of three agents, their keys and forty calls whose ids were made at one time. */
+export function randomCommand(random: Draw, world: World): Command {
+  const agentId = 1 + random(3);
+  const key = { agentId, keyId: agentId * 10 + random(2) };
+  const call = random(40);
+  const callId = callIdAt(START_MS + 8 * MINUTE_MS, call);
+  const amount = BigInt(random(30));
+  const operations = [
+    () => reserve(call, amount, { ...key, callId, kind: random(9) === 0 ? 'video' : 'text' }),
+    () => reserve(call, amount, { ...key, callId }),
+    () => settle(call, amount, { agentId, callId }),
+    () => settle(call, amount, { agentId, callId }),
+    () => finish(call, { agentId, callId }),
+    () => renew(call, { agentId, callId, generationId: random(2) === 0 ? null : `gen-${random(3)}` }),
+    () => grant(amount + 1n, { agentId, grantId: `grant-${random(12)}`, expiresAtMs: day(1 + random(8)) }),
+    () => moveOut(`trade-${random(9)}`, amount, { agentId, expiresAtMs: day(1 + random(8)) }),
+    () => moveIn(`trade-${random(9)}`, amount, { agentId, expiresAtMs: day(random(9)) }),
+    () => expire(agentId),
+    () => putKey(key.keyId, { agentId, label: `label ${random(4)}`, hash: `${PEPPER_ID}.${key.keyId}` }),
+    () => (random(6) === 0 ? revokeKey(key.keyId, { agentId }) : renew(call, { agentId, callId })),
+    () => setAgent({ agentId, sourceVersion: random(9), status: random(9) === 0 ? 'suspended' : 'active' }),
+  ];
+  return (operations[random(operations.length)] ?? (() => expire(1)))()(world);
+}
