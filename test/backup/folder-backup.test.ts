@@ -1,4 +1,3 @@
-import { createSecretKey } from 'node:crypto';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -7,7 +6,6 @@ import { backUpFolder } from '#core/backup/back-up-folder.ts';
 import { listCalls } from '#core/backup/list-calls.ts';
 import { restoreFolder } from '#core/backup/restore-folder.ts';
 import type { CallHistory } from '#core/calls/call-history.ts';
-import type { CallRecord } from '#core/calls/call-record.ts';
 import { HOUR_MS } from '#core/clock.ts';
 import type { LedgerEvent } from '#core/events/ledger-event.ts';
 import { apply } from '#core/ledger/apply.ts';
@@ -18,16 +16,18 @@ import { endDeadCalls } from '#core/ledger/journal-dead-calls.ts';
 import { openFolded } from '#core/ledger/journal-recovery.ts';
 import { nextTurn } from '#core/ledger/journal-wait.ts';
 import { SNAPSHOT_MS } from '#core/limits.ts';
-import { callIdAt, does, ok, START_MS, type World } from '../ledger/case.ts';
-import { finish, grant, putKey, reserve, setAgent, settle } from '../ledger/commands.ts';
+import { callIdAt, START_MS, type World } from '../ledger/case.ts';
+import { finish, reserve, settle } from '../ledger/commands.ts';
 import { comparable, logInto, newFolder, run, until } from '../ledger/embedded-harness.ts';
 import { createDraw } from '../ledger/history/random.ts';
 import { PEPPER_ID, randomCommand } from '../ledger/random-command.ts';
 import { openJournalHere } from '../ledger/sqlite-journal-here.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
+import { callOf } from './call-of.ts';
 import { ALL_DAYS, type Moment, momentAfter } from './moment.ts';
+import { openingOf, ownKey, pepperOf, smallGateway } from './small-gateway.ts';
 
-const HISTORIES = 6;
+const HISTORIES = 3;
 const STEPS_BEFORE = 400;
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 
@@ -42,7 +42,7 @@ async function backUpAndRestore(seed: number): Promise<number> {
   const random = createDraw(seed);
   const clock = createFakeClock(START_MS);
   const dataDir = newFolder();
-  writePepper(dataDir, { id: PEPPER_ID, secret: createSecretKey(Buffer.alloc(32, seed % 256)) });
+  writePepper(dataDir, pepperOf(PEPPER_ID, seed % 256));
   const ledger = await openEmbeddedLedger({ dataDir, clock, log: logInto([]), openJournal: openJournalHere });
   const events: LedgerEvent[] = [];
   ledger.onEvent((event) => events.push(event));
@@ -73,7 +73,7 @@ async function backUpAndRestore(seed: number): Promise<number> {
     const { durable } = await ledger.execute(command);
     if (random(3) === 0) await durable;
   };
-  for (const agentId of [1, 2, 3]) await run(world, ...opening(agentId));
+  for (const agentId of [1, 2, 3]) await run(world, ...openingOf(agentId));
   for (let i = 0; i < STEPS_BEFORE; i++) await step();
 
   const file = join(newFolder(), 'backup');
@@ -98,14 +98,6 @@ async function backUpAndRestore(seed: number): Promise<number> {
   await compareAnswers(restoredDir, moment, commands, `seed ${seed}`);
   return contents.calls;
 }
-
-const ownKey = (agentId: number): number => agentId * 10 + 5;
-
-const opening = (agentId: number) => [
-  does(setAgent({ agentId }), ok),
-  does(putKey(ownKey(agentId), { agentId, hash: `${PEPPER_ID}.${ownKey(agentId)}` }), ok),
-  does(grant(1_000n, { agentId, grantId: 'opening' }), ok),
-];
 
 const onOccupied = async () => {
   throw new Error('the folder is not empty');
@@ -153,7 +145,7 @@ async function compareAnswers(
 }
 
 test('a backup is read by its owner only, and leaves nothing beside it', async () => {
-  const { dataDir } = await smallGateway();
+  const dataDir = await smallGateway();
   const target = newFolder();
   await backUpFolder({ dataDir, file: join(target, 'backup'), nowMs: START_MS });
   expect(statSync(join(target, 'backup')).mode & 0o777).toBe(0o600);
@@ -165,36 +157,12 @@ test('a folder that holds no ledger, or has lost its pepper, is not backed up', 
   await expect(backUpFolder({ dataDir: newFolder(), file, nowMs: START_MS })).rejects.toThrow(
     /no gateway's data/,
   );
-  const { dataDir } = await smallGateway({ withPepper: false });
+  const dataDir = await smallGateway({ pepper: null });
   await expect(backUpFolder({ dataDir, file, nowMs: START_MS })).rejects.toThrow(/pepper.json is missing/);
   expect(readdirSync(join(file, '..'))).toEqual([]);
 });
 
-async function smallGateway({ withPepper = true } = {}): Promise<{ dataDir: string }> {
-  const dataDir = newFolder();
-  if (withPepper) writePepper(dataDir, { id: PEPPER_ID, secret: createSecretKey(Buffer.alloc(32)) });
-  const clock = createFakeClock(START_MS);
-  const ledger = await openEmbeddedLedger({ dataDir, clock, log: logInto([]), openJournal: openJournalHere });
-  await run({ ledger, clock, callIds: new Map() }, ...opening(1));
-  await ledger.close();
-  return { dataDir };
-}
-
 test('calls are listed whole and oldest first, though others come in between', async () => {
-  const call = (callId: number): CallRecord => ({
-    callId,
-    agentId: 1,
-    startedAtMs: START_MS,
-    durationMs: 1,
-    key: { keyId: 1, label: 'a', prefix: 'b' },
-    call: { model: 'm', modelName: 'M', endpoint: 'chat', stream: false },
-    outcome: 'ok',
-    httpStatus: 200,
-    errorCode: null,
-    tokens: { prompt: 1, completion: 1, reasoning: null, cached: 0 },
-    reservedNanoUsd: 1n,
-    chargedNanoUsd: 1n,
-  });
   const ids = Array.from({ length: 2_500 }, (_, i) => 10 * (i + 1));
   let reads = 0;
   const history: CallHistory = {
@@ -205,7 +173,7 @@ test('calls are listed whole and oldest first, though others come in between', a
         .filter((id) => id < beforeCallId)
         .sort((a, b) => b - a)
         .slice(0, limit)
-        .map(call);
+        .map((id) => callOf(1, id));
     },
     find: async () => null,
     usage: async () => [],

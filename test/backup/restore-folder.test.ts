@@ -1,0 +1,267 @@
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { hasPepper, readPepper, writePepper } from '#core/accounts/pepper-file.ts';
+import { archivePepper } from '#core/backup/archived-pepper.ts';
+import { backUpFolder } from '#core/backup/back-up-folder.ts';
+import { finishRestore } from '#core/backup/finish-restore.ts';
+import { restoreFolder } from '#core/backup/restore-folder.ts';
+import { writeArchive } from '#core/backup/write-archive.ts';
+import { FolderInUseError } from '#core/ledger/journal-errors.ts';
+import { openFolded } from '#core/ledger/journal-recovery.ts';
+import { lockFolder } from '#core/ledger/sqlite-folder-lock.ts';
+import type { AgentState } from '#core/ledger/state.ts';
+import { START_MS } from '../ledger/case.ts';
+import { newFolder } from '../ledger/embedded-harness.ts';
+import { openJournalHere } from '../ledger/sqlite-journal-here.ts';
+import { openingOf, pepperOf, smallGateway } from './small-gateway.ts';
+
+const old = pepperOf('old', 1);
+const other = pepperOf('other', 2);
+const ASIDE = 'before-restore-2026-11-18T10-00-00.000Z';
+
+const made = mkdtempSync(join(tmpdir(), 'faregate-restore-'));
+const template = {
+  occupied: join(made, 'occupied'),
+  archive: join(made, 'archive'),
+  restored: join(made, 'restored'),
+};
+
+beforeAll(async () => {
+  const source = await smallGateway({ pepper: other, rows: openingOf(2, 200n, 'other') });
+  await backUpFolder({ dataDir: source, file: template.archive, nowMs: START_MS });
+  await restoreFolder({
+    archive: template.archive,
+    dataDir: template.restored,
+    nowMs: START_MS,
+    onOccupied: fine,
+  });
+  cpSync(await smallGateway({ pepper: old, rows: openingOf(1, 100n, 'old') }), template.occupied, {
+    recursive: true,
+  });
+});
+afterAll(() => rmSync(made, { recursive: true }));
+
+const fine = async () => {};
+/** Holds agent 2, hashed with `other`. */
+let archive = '';
+/** Holds agent 1, hashed with `old`. */
+let dataDir = '';
+
+beforeEach(() => {
+  archive = join(newFolder(), 'backup');
+  cpSync(template.archive, archive);
+  dataDir = newFolder();
+  cpSync(template.occupied, dataDir, { recursive: true });
+});
+
+const restore = (into = dataDir, onOccupied = fine) =>
+  restoreFolder({ archive, dataDir: into, nowMs: START_MS, onOccupied });
+
+async function agentsOf(folder: string): Promise<AgentState[]> {
+  const { journal, folded } = await openFolded(openJournalHere, join(folder, 'ledger.sqlite'), () => {});
+  await journal.close();
+  return [...folded.state.agents.values()];
+}
+
+const idsOf = async (folder: string) => (await agentsOf(folder)).map(({ agentId }) => agentId);
+
+test('what stood in the folder is moved aside, whole, under the time', async () => {
+  writeFileSync(join(dataDir, 'ledger.sqlite-wal'), '');
+  const { movedTo } = await restore();
+  expect(movedTo).toBe(join(dataDir, ASIDE));
+  expect(readdirSync(dataDir).sort()).toEqual([ASIDE, 'ledger.lock', 'ledger.sqlite', 'pepper.json']);
+  expect(await idsOf(dataDir)).toEqual([2]);
+  expect(readPepper(dataDir)).toEqual(other);
+  expect(await idsOf(join(dataDir, ASIDE))).toEqual([1]);
+  expect(readPepper(join(dataDir, ASIDE))).toEqual(old);
+});
+
+test('a second restore of the same moment moves the first one aside, too', async () => {
+  await restore();
+  const { movedTo } = await restore();
+  expect(movedTo).toBe(join(dataDir, `${ASIDE}-2`));
+  expect(await idsOf(join(dataDir, `${ASIDE}-2`))).toEqual([2]);
+  expect(await idsOf(join(dataDir, ASIDE))).toEqual([1]);
+});
+
+test('a folder that is missing is made, and nothing is moved', async () => {
+  const missing = join(newFolder(), 'a', 'b');
+  expect(await restore(missing)).toMatchObject({ movedTo: null, contents: { agents: 1, lastSeq: 3 } });
+  expect(await idsOf(missing)).toEqual([2]);
+});
+
+describe('nothing is changed', () => {
+  async function isUnchanged(): Promise<void> {
+    expect(readdirSync(dataDir).sort()).toEqual(['ledger.lock', 'ledger.sqlite', 'pepper.json']);
+    expect(await idsOf(dataDir)).toEqual([1]);
+    expect(readPepper(dataDir)).toEqual(old);
+  }
+
+  test('when nobody agrees to it', async () => {
+    const refusal = new Error('no');
+    await expect(restore(dataDir, () => Promise.reject(refusal))).rejects.toBe(refusal);
+    await isUnchanged();
+  });
+
+  test('by a damaged archive', async () => {
+    writeFileSync(archive, readFileSync(archive).subarray(0, -9));
+    await expect(restore()).rejects.toThrow(/is damaged or cut off/);
+    await isUnchanged();
+  });
+
+  test('by an archive that is damaged after it was looked at', async () => {
+    const cut = async () => writeFileSync(archive, readFileSync(archive).subarray(0, -9));
+    await expect(restore(dataDir, cut)).rejects.toThrow(/is damaged or cut off/);
+    await isUnchanged();
+  });
+
+  test('while a gateway runs there, and a person is not asked', async () => {
+    const lock = lockFolder(dataDir);
+    const ask = () => Promise.reject(new Error('asked'));
+    await expect(restore(dataDir, ask)).rejects.toBeInstanceOf(FolderInUseError);
+    lock.release();
+    await isUnchanged();
+  });
+});
+
+test('what a restore that was cut off has left is no hindrance', async () => {
+  mkdirSync(join(dataDir, 'restore.partial'));
+  writeFileSync(join(dataDir, 'restore.partial', 'ledger.sqlite'), 'half a file');
+  finishRestore(dataDir);
+  expect(await idsOf(dataDir)).toEqual([1]);
+  await restore();
+  expect(existsSync(join(dataDir, 'restore.partial'))).toBe(false);
+  expect(await idsOf(dataDir)).toEqual([2]);
+});
+
+/** As a power cut leaves the folder after so many of the moves by which a prepared restore gets into place. */
+function cutOffAfter(moves: number): void {
+  const prepared = join(dataDir, 'restored-x');
+  const aside = join(dataDir, 'before-restore-x');
+  mkdirSync(prepared);
+  mkdirSync(aside);
+  for (const name of ['ledger.sqlite', 'pepper.json'])
+    cpSync(join(template.restored, name), join(prepared, name));
+  writeFileSync(join(dataDir, 'ledger.sqlite-wal'), 'of the old ledger');
+  const all: [from: string, to: string, name: string][] = [
+    [dataDir, aside, 'ledger.sqlite'],
+    [dataDir, aside, 'ledger.sqlite-wal'],
+    [prepared, dataDir, 'ledger.sqlite'],
+    [dataDir, aside, 'pepper.json'],
+    [prepared, dataDir, 'pepper.json'],
+  ];
+  for (const [source, target, name] of all.slice(0, moves))
+    renameSync(join(source, name), join(target, name));
+}
+
+describe('a restore that was cut off while it got into place is completed', () => {
+  test.each([0, 1, 2, 3, 4, 5])('by the next start, after %i moves', async (moves) => {
+    cutOffAfter(moves);
+    finishRestore(dataDir);
+    expect(readdirSync(dataDir).sort()).toEqual([
+      'before-restore-x',
+      'ledger.lock',
+      'ledger.sqlite',
+      'pepper.json',
+    ]);
+    expect(await idsOf(dataDir)).toEqual([2]);
+    expect(readPepper(dataDir)).toEqual(other);
+    expect(readPepper(join(dataDir, 'before-restore-x'))).toEqual(old);
+    expect(readFileSync(join(dataDir, 'before-restore-x', 'ledger.sqlite-wal'), 'utf8')).toBe(
+      'of the old ledger',
+    );
+  });
+
+  test('by the next restore, and a backup says so', async () => {
+    cutOffAfter(2);
+    const file = join(newFolder(), 'backup');
+    await expect(backUpFolder({ dataDir, file, nowMs: START_MS })).rejects.toThrow(/restore .* was cut off/);
+    const { movedTo } = await restore();
+    expect(movedTo).toBe(join(dataDir, ASIDE));
+    expect(await idsOf(join(dataDir, ASIDE))).toEqual([2]);
+    expect(await idsOf(dataDir)).toEqual([2]);
+  });
+
+  test('but not under a process that uses the folder', () => {
+    cutOffAfter(2);
+    const lock = lockFolder(dataDir);
+    expect(() => finishRestore(dataDir)).toThrow(FolderInUseError);
+    lock.release();
+  });
+});
+
+describe('a backup of a cluster, which does not hold the secret of its keys,', () => {
+  beforeEach(async () => {
+    const agents = await agentsOf(template.restored);
+    archive = join(newFolder(), 'backup');
+    await writeArchive(archive, {
+      header: {
+        madeAtMs: START_MS,
+        shape: 'cluster',
+        peppers: [other, old].map((pepper) => archivePepper(pepper, { withSecret: false })),
+      },
+      entries: entriesOf(agents),
+      lastAtMs: () => START_MS,
+    });
+    dataDir = newFolder();
+  });
+
+  async function* entriesOf(agents: readonly AgentState[]) {
+    for (const agent of agents) yield { agent, calls: noCalls() };
+  }
+
+  async function* noCalls() {}
+
+  test('is restored beside the secret that the operator has put there', async () => {
+    writePepper(dataDir, other);
+    expect(await restore()).toMatchObject({ movedTo: null });
+    expect(await idsOf(dataDir)).toEqual([2]);
+    expect(readPepper(dataDir)).toEqual(other);
+  });
+
+  test('says which secret it needs', async () => {
+    await expect(restore()).rejects.toThrow(
+      /Write that of storage.keyPepper into .*pepper.json as \{"id":"other"/,
+    );
+    expect(existsSync(join(dataDir, 'ledger.sqlite'))).toBe(false);
+  });
+
+  test('takes no other secret of the same name', async () => {
+    writePepper(dataDir, pepperOf('other', 3));
+    await expect(restore()).rejects.toThrow(/Write that of storage.keyPepper/);
+    expect(readPepper(dataDir)).toEqual(pepperOf('other', 3));
+  });
+});
+
+test('a secret that was put there by hand may be in either alphabet of base64', () => {
+  const folder = newFolder();
+  const secret = Buffer.alloc(33, 0xfb);
+  for (const alphabet of ['base64', 'base64url'] as const) {
+    writeFileSync(
+      join(folder, 'pepper.json'),
+      JSON.stringify({ id: 'a', secret: secret.toString(alphabet) }),
+    );
+    expect(hasPepper(folder)).toBe(true);
+    expect(readPepper(folder)?.secret.export().equals(secret)).toBe(true);
+  }
+});
+
+test('an empty ledger is restored as one', async () => {
+  const source = await smallGateway({ pepper: null, rows: [] });
+  await backUpFolder({ dataDir: source, file: archive, nowMs: START_MS });
+  const into = newFolder();
+  expect(await restore(into)).toMatchObject({ contents: { agents: 0, lastSeq: 0 } });
+  expect(await idsOf(into)).toEqual([]);
+});
