@@ -204,7 +204,11 @@ describe('a restore that was cut off while it got into place is completed', () =
 
 describe('a backup of a cluster, which does not hold the secret of its keys,', () => {
   beforeEach(async () => {
-    const agents = await agentsOf(template.restored);
+    await write(await agentsOf(template.restored));
+    dataDir = newFolder();
+  });
+
+  async function write(agents: readonly AgentState[]): Promise<void> {
     archive = join(newFolder(), 'backup');
     await writeArchive(archive, {
       header: {
@@ -215,8 +219,7 @@ describe('a backup of a cluster, which does not hold the secret of its keys,', (
       entries: entriesOf(agents),
       lastAtMs: () => START_MS,
     });
-    dataDir = newFolder();
-  });
+  }
 
   async function* entriesOf(agents: readonly AgentState[]) {
     for (const agent of agents) yield { agent, calls: noCalls() };
@@ -236,6 +239,16 @@ describe('a backup of a cluster, which does not hold the secret of its keys,', (
       /Write that of storage.keyPepper into .*pepper.json as \{"id":"other"/,
     );
     expect(existsSync(join(dataDir, 'ledger.sqlite'))).toBe(false);
+  });
+
+  test('needs none where no key is in use', async () => {
+    const [agent] = await agentsOf(template.restored);
+    for (const key of agent?.keys.values() ?? []) key.revokedAtMs = START_MS;
+    await write(agent === undefined ? [] : [agent]);
+    await restore();
+    expect(await idsOf(dataDir)).toEqual([2]);
+    // Without any, the gateway would not start.
+    expect(hasPepper(dataDir)).toBe(true);
   });
 
   test('takes no other secret of the same name', async () => {

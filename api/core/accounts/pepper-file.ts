@@ -22,7 +22,10 @@ const stored = z.strictObject({
 export function loadOrCreatePepper(dataDir: string, { ledgerInUse }: { ledgerInUse: boolean }): Pepper {
   const path = join(dataDir, PEPPER_FILE);
   if (ledgerInUse && readPrivateFile(path) === null) throw new PepperError(path, 'missing');
-  return parsePepper(readOrCreatePrivateFile(path, makePepperText), path);
+  return parsePepper(
+    readOrCreatePrivateFile(path, () => printPepper(newPepper())),
+    path,
+  );
 }
 
 export const hasPepper = (dataDir: string): boolean => readPrivateFile(join(dataDir, PEPPER_FILE)) !== null;
@@ -35,7 +38,12 @@ export function readPepper(dataDir: string): Pepper | null {
 }
 
 export const writePepper = (dataDir: string, pepper: Pepper): void =>
-  writePrivateFile(join(dataDir, PEPPER_FILE), printPepper(pepper.id, pepper.secret.export()));
+  writePrivateFile(join(dataDir, PEPPER_FILE), printPepper(pepper));
+
+export const newPepper = (): Pepper => ({
+  id: randomBase62(4),
+  secret: createSecretKey(randomBytes(SECRET_BYTES_MIN)),
+});
 
 export class PepperError extends Error {
   override readonly name = 'PepperError';
@@ -45,10 +53,8 @@ export class PepperError extends Error {
   }
 }
 
-const makePepperText = (): string => printPepper(randomBase62(4), randomBytes(SECRET_BYTES_MIN));
-
-const printPepper = (id: string, secret: Buffer): string =>
-  `${JSON.stringify({ id, secret: secret.toString('base64url') })}\n`;
+const printPepper = ({ id, secret }: Pepper): string =>
+  `${JSON.stringify({ id, secret: secret.export().toString('base64url') })}\n`;
 
 function parsePepper(text: string, path: string): Pepper {
   let value: unknown;

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Pepper } from '../accounts/api-key.ts';
-import { PEPPER_FILE, readPepper, writePepper } from '../accounts/pepper-file.ts';
+import { newPepper, PEPPER_FILE, readPepper, writePepper } from '../accounts/pepper-file.ts';
 import { syncFolder } from '../accounts/private-file.ts';
 import { isoTime } from '../clock.ts';
 import { openFolded } from '../ledger/journal-recovery.ts';
@@ -59,7 +59,7 @@ function freeName(dataDir: string, nowMs: number): string {
   for (let n = 1; ; n++) if (!existsSync(asideFolder(dataDir, name(n)))) return name(n);
 }
 
-/** The one that has to stand beside the restored ledger; `null`: the folder's own stays, or none is needed. */
+/** The one to put beside the restored ledger; `null`: the folder's own stays. */
 function choosePepper({ header, pepperIds }: ArchiveContents, dataDir: string): Pepper | null {
   const [archived, other] = header.peppers.filter(({ id, secret }) => pepperIds.has(id) || secret !== null);
   if (other !== undefined) {
@@ -70,10 +70,10 @@ function choosePepper({ header, pepperIds }: ArchiveContents, dataDir: string): 
   }
   const unknown = [...pepperIds].find((id) => id !== archived?.id);
   if (unknown !== undefined) throw new BackupError(`It does not say with which secret ${unknown} was made.`);
-  if (archived === undefined) return null;
+  const own = readPepper(dataDir);
+  if (archived === undefined) return own === null ? newPepper() : null;
   const pepper = pepperOf(archived);
   if (pepper !== null) return pepper;
-  const own = readPepper(dataDir);
   if (own !== null && isSamePepper(archived, own)) return null;
   throw new BackupError(
     `It was made in a cluster and does not hold the secret that its keys are hashed with. Write that of ` +
