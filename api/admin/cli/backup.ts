@@ -11,7 +11,7 @@ import { FolderInUseError, JournalError } from '#core/ledger/journal-errors.ts';
 import { formatUsd } from '#core/money.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import { dollars, type OpenContext, shortTime } from './cli-context.ts';
-import { CliError, exitCodes } from './cli-error.ts';
+import { CliError, exitCodes, usageError } from './cli-error.ts';
 import { formatFacts } from './table.ts';
 import type { Paint } from './terminal.ts';
 
@@ -76,7 +76,8 @@ async function explaining<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (!(error instanceof Error) || error instanceof CliError) throw error;
-    const kinds = [BackupError, FolderInUseError, JournalError, PepperError, ConfigError];
+    if (error instanceof ConfigError) throw usageError(error.message);
+    const kinds = [BackupError, FolderInUseError, JournalError, PepperError];
     const isKnown = kinds.some((kind) => error instanceof kind);
     // The system's word, such as ENOSPC or EACCES, and SQLite's.
     const isOfSystem = 'syscall' in error || ('code' in error && error.code === 'ERR_SQLITE_ERROR');
