@@ -6,14 +6,9 @@ import { systemClock } from '#core/clock.ts';
 import { migrateStores } from '../../api/admin/migrate-stores.ts';
 import { loadConfig } from '../../api/config.ts';
 import { startClusterStores } from '../support/cluster-stores.ts';
+import { freePort } from './free-port.ts';
+import '../support/shared-cluster.ts';
 import { startWorkerProcess } from '../support/worker-process.ts';
-
-declare module 'vitest' {
-  interface ProvidedContext {
-    /** The blocks of a configuration that make a gateway part of the tests' cluster; absent in the embedded shape. */
-    clusterYaml: string;
-  }
-}
 
 /** One cluster for all tests of the API on it, with a worker of every role. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -26,13 +21,21 @@ export default async function setup(project: TestProject): Promise<() => Promise
     const stores = await startClusterStores(folder);
     stops.push(stores.stop);
     const configFile = join(folder, 'worker.yaml');
-    await writeFile(configFile, stores.yaml);
+    const providerPort = await freePort();
+    // The provider of most tests, under the name that they know it by: the worker asks it for prices.
+    const provider = `{ id: sim, kind: simulator, catalog: none, baseUrl: "http://127.0.0.1:${providerPort}/api/v1" }`;
+    await writeFile(configFile, `${stores.yaml}providers: [${provider}]\n`);
     const { storage } = await loadConfig({ FAREGATE_CONFIG: configFile });
     if (storage.mode !== 'cluster') throw new Error('no cluster');
     await migrateStores(storage, systemClock);
     const worker = await startWorkerProcess({ configFile, folder, roles: ['settlement', 'projector'] });
     stops.push(worker.stop);
-    project.provide('clusterYaml', stores.yaml);
+    project.provide('cluster', {
+      yaml: stores.yaml,
+      redisUrl: `redis://${stores.redis.address}`,
+      workerUrl: worker.internalUrl,
+      providerPort,
+    });
     return stop;
   } catch (error) {
     await stop();

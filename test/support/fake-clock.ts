@@ -1,4 +1,6 @@
-import type { Clock, Timer } from '#core/clock.ts';
+import { inject } from 'vitest';
+import { type Clock, systemClock, type Timer } from '#core/clock.ts';
+import './shared-cluster.ts';
 
 /** Time moves only when the test says so. */
 export interface FakeClock extends Clock {
@@ -15,7 +17,7 @@ interface Waiting {
   fire: () => void;
 }
 
-export function createFakeClock(startMs: number = Date.UTC(2026, 10, 18, 10)): FakeClock {
+export function createFakeClock(startMs = defaultStartMs()): FakeClock {
   let wallMs = startMs;
   let monotonicMs = 0;
   const waiting = new Set<Waiting>();
@@ -56,3 +58,7 @@ export function createFakeClock(startMs: number = Date.UTC(2026, 10, 18, 10)): F
     pendingTimers: () => waiting.size,
   };
 }
+
+/** Beside a real Redis, whose clock cannot be set, the true time: a caller whose clock is far from it is refused. */
+const defaultStartMs = (): number =>
+  inject('cluster') === undefined ? Date.UTC(2026, 10, 18, 10) : systemClock.now();

@@ -2,7 +2,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import OpenAI from 'openai';
-import { inject } from 'vitest';
 import { createKey } from '#core/accounts/create-key.ts';
 import { executeDurably } from '#core/accounts/execute-durably.ts';
 import type { CallRecord } from '#core/calls/call-record.ts';
@@ -15,6 +14,7 @@ import { formatUsd, parseNanoUsd } from '#core/money.ts';
 import { loadConfig } from '../../api/config.ts';
 import { type RunningGateway, startGateway } from '../../api/start-gateway.ts';
 import { startTestProvider, type TestProvider } from './provider.ts';
+import { sharedCluster, untilProjected } from './shared-cluster.ts';
 
 export interface TestGatewayOptions {
   clock?: Clock;
@@ -68,9 +68,6 @@ interface PostOptions {
   signal?: AbortSignal;
 }
 
-/** `undefined`: the tests run on the embedded shape. */
-export const clusterYaml = (): string | undefined => inject('clusterYaml');
-
 /** The model of most tests: imported from the scripted provider, with its prices. */
 export const MODEL = 'faregate-sim/small';
 
@@ -83,14 +80,15 @@ providers:
 /** The real gateway on free ports, over a real journal in a temporary folder, in front of a scripted provider. */
 export async function startTestGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
   const { clock = systemClock } = options;
-  const provider = options.provider ?? (await startTestProvider());
+  const cluster = sharedCluster();
+  const provider = options.provider ?? (await startTestProvider({ port: cluster?.providerPort ?? 0 }));
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'faregate-test-')));
   const logged: LoggedLine[] = [];
   const note = (event: string, fields?: LogFields) => void logged.push({ event, fields });
   const log: Log = { info: note, warn: note, error: note };
   const yaml = options.yaml?.replaceAll('PROVIDER_URL', provider.baseUrl) ?? defaultYaml(provider);
   const configFile = join(dataDir, 'faregate.yaml');
-  await writeFile(configFile, yaml + (clusterYaml() ?? ''));
+  await writeFile(configFile, yaml + (cluster?.yaml ?? ''));
   const config = await loadConfig({ FAREGATE_CONFIG: configFile, FAREGATE_DATA: dataDir });
   const running = await startGateway(config, { clock, log });
   const { store, gateway } = running.deps;
@@ -204,6 +202,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       return JSON.parse(await res.text());
     },
     async calls(of = agent) {
+      if (cluster !== undefined) await untilProjected(cluster);
       const found = await history.list({ agentId: of.agentId, limit: 50 });
       if (found === 'unavailable') throw new Error('no history');
       return found;

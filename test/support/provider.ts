@@ -11,7 +11,7 @@ export interface TestProvider extends Simulator, AsyncDisposable {
   always(rule: ScriptRule): void;
   /** Resolves when a call waits at the gate; `release(gate)` lets it go on. */
   reached(gate: string): Promise<void>;
-  /** Resolves when this many requests in all have ended, however they did. */
+  /** Resolves when this many requests have ended, however they did; those for the record of an answer apart. */
   ended(count: number): Promise<void>;
   /** The newest request to this path. Fails when there is none. */
   lastRequest(path?: string): SeenRequest;
@@ -39,7 +39,9 @@ export async function startTestProvider(options: Partial<SimulatorOptions> = {})
     reached: (gate) => simulator.until(() => simulator.waitingAt(gate) > 0),
     ended: (count) =>
       simulator.until(
-        () => simulator.requests().filter((request) => request.state !== 'open').length >= count,
+        () =>
+          simulator.requests().filter(({ state, path }) => state !== 'open' && !path.includes('/generation'))
+            .length >= count,
       ),
     lastRequest,
     lastBody: () => JSON.parse(lastRequest().body.toString()),

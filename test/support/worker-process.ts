@@ -49,14 +49,17 @@ export async function startWorkerProcess(options: {
       clearTimeout(timer);
       return code;
     },
-    async metric(name) {
-      const text = await (await fetch(`${internalUrl}/metrics`)).text();
-      const values = text
-        .split('\n')
-        .filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`));
-      return values.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
-    },
+    metric: (name) => readMetric(internalUrl, name),
   };
+}
+
+/** The sum over all labels. */
+export async function readMetric(internalUrl: string, name: string): Promise<number> {
+  const text = await (await fetch(`${internalUrl}/metrics`)).text();
+  const values = text
+    .split('\n')
+    .filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`));
+  return values.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 }
 
 async function untilReady(child: ChildProcess, internalUrl: string, output: string): Promise<void> {
