@@ -51,13 +51,21 @@ describe('who waits for the log', () => {
     expect(await soon()).toEqual(['of the ended epoch unknown']);
   });
 
+  test('of a shard that its process has never heard of finds out at once', async () => {
+    const { wait, soon } = start(async () => '1-8');
+    wait('a', 3, '1-8');
+    expect(await soon()).toEqual(['a durable']);
+  });
+
   test('whose note was lost finds out by asking', async () => {
     const asked: number[] = [];
-    const { clock, wait, soon } = start(async (shard) => {
+    const { acknowledgements, clock, wait, soon } = start(async (shard) => {
       asked.push(shard);
       return '1-8';
     });
+    acknowledgements.note(3, '1-7');
     wait('a', 3, '1-8');
+    expect(await soon()).toEqual([]);
     clock.advance(100);
     expect(await soon()).toEqual(['a durable']);
     expect(asked).toEqual([3]);

@@ -44,6 +44,8 @@ export class Acknowledgements {
   /** `unknown` after two seconds, or when the shard has begun a newer epoch meanwhile. */
   wait(shard: number, place: string): Promise<Durability> {
     const { epoch, seq } = parsePlace(place);
+    // Where nothing has been heard of the shard, the message may have come before this process did.
+    if (!this.#shards.has(shard)) void this.#ask(shard);
     const known = this.#at(shard, epoch);
     if (known.epoch > epoch) return Promise.resolve('unknown');
     if (known.ackedSeq >= seq) return Promise.resolve('durable');
