@@ -10,7 +10,8 @@ import { openKafkaLedgerLog } from '#core/ledger/cluster/kafka-ledger-log.ts';
 import { ensureLedgerTopic, LEDGER_TOPIC } from '#core/ledger/cluster/kafka-ledger-topic.ts';
 import { joinKafkaShardGroup, type ShardGroup } from '#core/ledger/cluster/kafka-shard-group.ts';
 import type { LedgerLog } from '#core/ledger/cluster/ledger-log.ts';
-import { eventRecordText, markRecordText } from '#core/ledger/cluster/log-record.ts';
+import { eventRecordText, HEARTBEAT_TEXT, markRecordText } from '#core/ledger/cluster/log-record.ts';
+import { foldToEnd, readCopy } from '#core/ledger/cluster/shard-fold.ts';
 import { type Projector, startProjector } from '../../workers/projector/projector.ts';
 import type { Service } from '../services/service.ts';
 import { startKafka } from '../services/start-kafka.ts';
@@ -237,6 +238,28 @@ describeWith(['kafka', 'cassandra'], 'projectors that share the shards of a log'
     });
     await until(() => errors.length > 0);
     expect(errors).toEqual(['a shard is stopped, because its log cannot be followed']);
+  });
+
+  test('stop at a shard whose log was cut behind its checkpoint, and so does a recovery', async () => {
+    await appendAll(500);
+    const { projector, stop } = await start();
+    const events = Array.from({ length: SHARDS }, (_, shard) => eventsOf(shard, 500)).flat().length;
+    await until(() => projector.stats().events === events, 30_000);
+    await stop();
+    const end = (await log.ends()).get(5) ?? 0n;
+    await log.append(5, Array(20).fill(HEARTBEAT_TEXT));
+    const admin = kafka.admin();
+    await admin.connect();
+    await admin.fetchTopicOffsets(LEDGER_TOPIC);
+    const partitions = [{ partition: 5, offset: String(end + 10n) }];
+    await admin.deleteTopicRecords({ topic: LEDGER_TOPIC, partitions });
+    await admin.disconnect();
+    expect(errors).toEqual([]);
+    await start();
+    await until(() => errors.length > 0, 30_000);
+    expect(errors).toEqual(['a shard is stopped, because its log cannot be followed']);
+    const folded = await readCopy(createCassandraAgentStates(node.client), 5);
+    await expect(foldToEnd(log, folded)).rejects.toThrow();
   });
 
   test('wait for a store that is killed, lose nothing, and say how far they are behind', async () => {

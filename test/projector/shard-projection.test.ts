@@ -7,7 +7,13 @@ import type { StoredRecord } from '#core/ledger/cluster/ledger-log.ts';
 import { HEARTBEAT_TEXT } from '#core/ledger/cluster/log-record.ts';
 import { readCopy, ShardGapError } from '#core/ledger/cluster/shard-fold.ts';
 import { emptyLedger } from '#core/ledger/empty-ledger.ts';
-import { PROJECTOR_RETRY_MS, PROJECTOR_RETRY_MS_MAX, SNAPSHOT_MS } from '#core/limits.ts';
+import {
+  PROJECTOR_RECORDS,
+  PROJECTOR_RETRY_MS,
+  PROJECTOR_RETRY_MS_MAX,
+  SNAPSHOT_EVENTS,
+  SNAPSHOT_MS,
+} from '#core/limits.ts';
 import type { ShardProjection } from '../../workers/projector/shard-projection.ts';
 import { until as untilTurn } from '../ledger/embedded-harness.ts';
 import { createDraw, type Draw } from '../ledger/history/random.ts';
@@ -191,6 +197,21 @@ describe('the projector’s copies', () => {
       offset: shard.end,
     });
     expect(projection.kept).toBe(shard.end);
+  });
+
+  test('are made every ten thousand events, whatever the time', async () => {
+    const states = createMemoryAgentStates();
+    const projection = await openProjection(0, { states, history: createMemoryHistoryStore() });
+    const shard = new ProjectedShard(0);
+    const base = { v: 1, type: 'agent_set', agentId: 1, atMs: 1, source: 'test', status: 'active' } as const;
+    for (let version = 1; version < 2 * SNAPSHOT_EVENTS; version++) {
+      shard.append({ ...base, version, sourceVersion: version, name: 'Ada', token: null });
+    }
+    await readAll(projection, shard);
+    const checkpoint = await states.readCheckpoint(0);
+    expect(checkpoint?.position.seq).toBeGreaterThanOrEqual(SNAPSHOT_EVENTS);
+    expect(checkpoint?.position.seq).toBeLessThan(SNAPSHOT_EVENTS + PROJECTOR_RECORDS);
+    expect((await readCopy(states, 0)).state.agents.get(1)?.version).toBe(checkpoint?.position.seq);
   });
 
   test('of an idle shard go on with its heartbeats, and are not written anew where nothing came', async () => {

@@ -37,6 +37,13 @@ export async function startProjector(options: ProjectorOptions): Promise<Project
   const totals: ProjectedTotals = { events: 0, calls: 0 };
   const projections = new Set<ShardProjection>();
 
+  const group = await options.join((shard) => {
+    const onClosed = () => void projections.delete(projection);
+    const projection = new ShardProjection({ ...options, shard, totals, onClosed });
+    projections.add(projection);
+    return projection;
+  });
+
   const look = (): Timer =>
     clock.setTimer(LOOK_MS, () => {
       for (const projection of projections) {
@@ -48,12 +55,6 @@ export async function startProjector(options: ProjectorOptions): Promise<Project
       timer = look();
     });
   let timer = look();
-  const group = await options.join((shard) => {
-    const onClosed = () => void projections.delete(projection);
-    const projection = new ShardProjection({ ...options, shard, totals, onClosed });
-    projections.add(projection);
-    return projection;
-  });
   return {
     stats() {
       const lags = Array.from(projections, (projection) => projection.lag());
