@@ -44,12 +44,13 @@ export function testAgentStates(states: () => AgentStates): void {
 
   test('a slower writer changes nothing, neither with an older agent nor with an older checkpoint', async () => {
     const shard = ++lastShard;
-    const [older, newer] = [agentsAfter(50), agentsAfter(150)];
+    const newer = agentsAfter(150);
     const checkpoint = { position: place(150, 2), offset: 200n, lastAtMs: 2 };
     await states().writeAgents(shard, place(150, 2), newer);
     await states().writeCheckpoint(shard, checkpoint);
     for (const behind of [place(50), place(149, 2), place(50, 2)]) {
-      await states().writeAgents(shard, behind, older);
+      // Several, so that no accident of their bytes decides.
+      for (const events of [20, 50, 90, 120]) await states().writeAgents(shard, behind, agentsAfter(events));
       await states().writeCheckpoint(shard, { position: behind, offset: 999n, lastAtMs: 999 });
     }
     expect(await read(shard)).toEqual(newer);
