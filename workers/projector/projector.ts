@@ -1,5 +1,5 @@
 import type { HistoryStore } from '#core/calls/history-store.ts';
-import { type Clock, SECOND_MS, type Timer } from '#core/clock.ts';
+import { type Clock, SECOND_MS } from '#core/clock.ts';
 import type { AgentStates } from '#core/ledger/cluster/agent-states.ts';
 import type { ShardReader } from '#core/ledger/cluster/shard-reader.ts';
 import type { Log } from '#core/log.ts';
@@ -44,17 +44,18 @@ export async function startProjector(options: ProjectorOptions): Promise<Project
     return projection;
   });
 
-  const look = (): Timer =>
-    clock.setTimer(LOOK_MS, () => {
-      for (const projection of projections) {
-        const { shard } = projection;
-        projection
-          .copyWhenDue()
-          .catch((error: unknown) => log.error('a shard could not be copied', { shard, error }));
-      }
-      timer = look();
-    });
-  let timer = look();
+  /** One after the other, or all would wait for the store at the same moment. */
+  const copy = async (): Promise<void> => {
+    for (const projection of [...projections]) {
+      const { shard } = projection;
+      await projection
+        .copyWhenDue()
+        .catch((error: unknown) => log.error('a shard could not be copied', { shard, error }));
+    }
+    if (!stopped) timer = clock.setTimer(LOOK_MS, () => void copy());
+  };
+  let stopped = false;
+  let timer = clock.setTimer(LOOK_MS, () => void copy());
   return {
     stats() {
       const lags = Array.from(projections, (projection) => projection.lag());
@@ -66,6 +67,7 @@ export async function startProjector(options: ProjectorOptions): Promise<Project
       };
     },
     async stop() {
+      stopped = true;
       timer.cancel();
       const last = [...projections];
       await group.stop();

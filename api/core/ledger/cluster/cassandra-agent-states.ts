@@ -6,25 +6,39 @@ import { placeTimestamp } from '../../drivers/cassandra-timestamp.ts';
 import { AgentSnapshotError, deserializeAgent, serializeAgent } from '../agent-snapshot.ts';
 import type { AgentState } from '../state.ts';
 import type { AgentStates } from './agent-states.ts';
+import type { LogPosition } from './effective-log.ts';
 
 /**
  * Copies in Cassandra. An agent is one row of its shard; what is longer than a piece, a busy hour or many trades, goes on
  * in a table of its own under the copy's seq, because no size of an agent is certain and a mutation has one.
  */
 export function createCassandraAgentStates(client: Client): AgentStates {
-  const inOrder = atMost(WRITES_AT_ONCE);
+  const inTurn = atMost(WRITES_AT_ONCE);
 
-  async function writeAgent(shard: number, epoch: number, seq: number, agent: AgentState): Promise<void> {
+  /** Whole agents: their rows share a partition, so that a batch of them is one mutation. */
+  async function writeRows(
+    shard: number,
+    { epoch, seq }: LogPosition,
+    copies: readonly Copy[],
+  ): Promise<void> {
     const at = placeTimestamp(epoch, seq);
-    const agentId = BigInt(agent.agentId);
-    const bytes = deflateSync(serializeAgent(agent), { level: 1 });
-    const count = Math.ceil(bytes.length / PIECE_BYTES);
-    const piece = (i: number) => bytes.subarray(i * PIECE_BYTES, (i + 1) * PIECE_BYTES);
+    const statements = copies.map(({ agentId, pieces: [first] }) => ({
+      query: PUT_AGENT,
+      params: [shard, agentId, BigInt(epoch), BigInt(seq), 1, first, at],
+    }));
+    await client.batch(statements, { prepare: true, logged: false });
+  }
+
+  async function writePieces(shard: number, place: LogPosition, { agentId, pieces }: Copy): Promise<void> {
+    const at = placeTimestamp(place.epoch, place.seq);
+    const seq = BigInt(place.seq);
+    const [first, ...others] = pieces;
     // Before the row that names them.
-    for (let i = 1; i < count; i++) await client.execute(PUT_PIECE, [agentId, BigInt(seq), i, piece(i), at]);
-    await client.execute(PUT_AGENT, [shard, agentId, BigInt(epoch), BigInt(seq), count, piece(0), at]);
+    for (const [i, piece] of others.entries())
+      await client.execute(PUT_PIECE, [agentId, seq, i + 1, piece, at]);
+    await client.execute(PUT_AGENT, [shard, agentId, BigInt(place.epoch), seq, pieces.length, first, at]);
     // The only deletion there is: of pieces that nothing names any more.
-    if (count > 1) await client.execute(DROP_PIECES, [at, agentId, BigInt(seq)]);
+    await client.execute(DROP_PIECES, [at, agentId, seq]);
   }
 
   async function readState(row: AgentRow): Promise<AgentState | null> {
@@ -62,8 +76,18 @@ export function createCassandraAgentStates(client: Client): AgentStates {
         onAgent((await readState(row)) ?? (await readWhole(shard, row)));
       }
     },
-    async writeAgents(shard, { epoch, seq }, agents) {
-      await Promise.all(agents.map((agent) => inOrder(() => writeAgent(shard, epoch, seq, agent))));
+    async writeAgents(shard, at, agents) {
+      const groups = groupsOf(agents);
+      const writer = async () => {
+        for (const group of groups) {
+          const [first] = group;
+          if (first === undefined) continue;
+          await inTurn(() =>
+            first.pieces.length > 1 ? writePieces(shard, at, first) : writeRows(shard, at, group),
+          );
+        }
+      };
+      await Promise.all(Array.from({ length: WRITES_AT_ONCE }, writer));
     },
     async writeCheckpoint(shard, { position: { epoch, nonce, seq }, offset, lastAtMs }) {
       const at = placeTimestamp(epoch, seq);
@@ -71,6 +95,42 @@ export function createCassandraAgentStates(client: Client): AgentStates {
       await client.execute(PUT_CHECKPOINT, values);
     },
   };
+}
+
+interface Copy {
+  agentId: bigint;
+  pieces: Buffer[];
+}
+
+function toCopy(agent: AgentState): Copy {
+  const bytes = deflateSync(serializeAgent(agent), { level: 1 });
+  const count = Math.ceil(bytes.length / PIECE_BYTES);
+  const pieces = Array.from({ length: count }, (_, i) =>
+    bytes.subarray(i * PIECE_BYTES, (i + 1) * PIECE_BYTES),
+  );
+  return { agentId: BigInt(agent.agentId), pieces };
+}
+
+/** Agents that fit into a piece together; one that does not by itself alone. Made when they are asked for. */
+function* groupsOf(agents: readonly AgentState[]): Generator<Copy[]> {
+  let group: Copy[] = [];
+  let bytes = 0;
+  for (const agent of agents) {
+    const copy = toCopy(agent);
+    const length = copy.pieces[0]?.length ?? 0;
+    if (copy.pieces.length > 1) {
+      yield [copy];
+      continue;
+    }
+    if (bytes + length > PIECE_BYTES) {
+      yield group;
+      group = [];
+      bytes = 0;
+    }
+    group.push(copy);
+    bytes += length;
+  }
+  yield group;
 }
 
 /** Small enough for a page of rows to be one answer. */
