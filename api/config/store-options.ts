@@ -20,11 +20,12 @@ export const toKafkaOptions = ({ brokers, tls, sasl }: KafkaSettings, clientId: 
 });
 
 export function toCassandraOptions(settings: CassandraSettings): CassandraOptions & { keyspace: string } {
-  const { contactPoints, localDataCenter, keyspace, username, password } = settings;
+  const { contactPoints, localDataCenter, keyspace, username, password, tls } = settings;
   return {
     contactPoints,
     localDataCentre: localDataCenter,
     keyspace,
+    tls,
     ...(username !== null && { credentials: { username, password: password?.reveal() ?? '' } }),
   };
 }

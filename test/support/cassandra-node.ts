@@ -37,4 +37,5 @@ export const cassandraAt = (service: Service, keyspace = 'faregate') => ({
   contactPoints: [service.address],
   localDataCentre: 'datacenter1',
   keyspace,
+  tls: false,
 });

@@ -7,6 +7,8 @@ export interface CassandraOptions {
   /** Absent only for who makes it. */
   keyspace?: string;
   credentials?: { username: string; password: string };
+  /** Encrypted, and every node has to show a certificate for its address that the system trusts. */
+  tls: boolean;
 }
 
 const CONNECT_MS = 2_000;
@@ -21,7 +23,7 @@ const HEARTBEAT_MS = 1_000;
  * a plain number is refused there.
  */
 export function connectCassandra(options: CassandraOptions): Client {
-  const { contactPoints, localDataCentre, keyspace, credentials } = options;
+  const { contactPoints, localDataCentre, keyspace, credentials, tls } = options;
   return new Client({
     contactPoints: [...contactPoints],
     localDataCenter: localDataCentre,
@@ -29,6 +31,8 @@ export function connectCassandra(options: CassandraOptions): Client {
     ...(credentials !== undefined && {
       authProvider: new auth.PlainTextAuthProvider(credentials.username, credentials.password),
     }),
+    // Without the word the driver would take any certificate.
+    ...(tls && { sslOptions: { rejectUnauthorized: true } }),
     encoding: { useBigIntAsLong: true, useBigIntAsVarint: true },
     queryOptions: { consistency: types.consistencies.localQuorum, prepare: true, isIdempotent: true },
     socketOptions: { connectTimeout: CONNECT_MS, readTimeout: READ_MS },
