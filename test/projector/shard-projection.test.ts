@@ -135,11 +135,11 @@ describe('what the projector writes', () => {
     expect(waitedMs.slice(0, 3)).toEqual([1, 2, 4].map((times) => times * PROJECTOR_RETRY_MS));
     expect(waitedMs.at(-1)).toBe(PROJECTOR_RETRY_MS_MAX);
     expect(new Set(logged)).toEqual(new Set(['a shard could not be projected, it is tried again']));
-    expect(projection.lag()).toEqual({ events: 0, ms: expect.any(Number) });
+    expect(projection.lag().events).toBe(Number(shard.end));
     expect(projection.lag().ms).toBeGreaterThan(PROJECTOR_RETRY_MS_MAX);
     isDown = false;
     await reading;
-    expect(projection.lag().ms).toBe(0);
+    expect(projection.lag()).toEqual({ events: 0, ms: 0 });
     expect(history.stored()).toEqual(await expectedOf(shard));
   });
 

@@ -63,6 +63,8 @@ export class ShardProjection implements ShardReader {
   #eventsSinceCopy = 0;
   #copiedAtMs: number;
   #kept = -1n;
+  /** All before this offset is written. */
+  #written = 0n;
   /** Folded and not written: nothing may be copied. */
   #isAhead = false;
   #closed = false;
@@ -94,7 +96,7 @@ export class ShardProjection implements ShardReader {
   }
 
   lag(): ShardLag {
-    const events = this.#end - this.next;
+    const events = this.#end - this.#written;
     const since = this.#waitsSinceMs;
     return {
       events: events > 0n ? Number(events) : 0,
@@ -105,7 +107,7 @@ export class ShardProjection implements ShardReader {
   async load(): Promise<void> {
     const { states, shard } = this.#options;
     this.#folded = await this.#untilDone(() => readCopy(states, shard));
-    this.#kept = this.#folded.offset;
+    this.#kept = this.#written = this.#folded.offset;
     this.#waitsSinceMs = null;
   }
 
@@ -171,6 +173,7 @@ export class ShardProjection implements ShardReader {
     await this.#write(rows);
     if (failure !== null) throw failure;
     this.#isAhead = false;
+    this.#written = folded.offset;
   }
 
   #fold({ state, position }: FoldedShard, event: LedgerEvent, rows: Rows): void {
