@@ -17,19 +17,19 @@ export interface TestCassandra {
 /** A node for the tests of one group, started before them and ended after them. */
 export function useCassandra(): TestCassandra {
   const node = {} as TestCassandra;
-  let folder: Awaited<ReturnType<typeof testDataDir>>;
+  const started = new AsyncDisposableStack();
   beforeAll(async () => {
-    folder = await testDataDir();
+    const folder = started.use(await testDataDir());
     node.service = await startCassandra({ dir: folder.path });
+    // As it is then: a test may have started it anew.
+    started.defer(() => node.service.stop('SIGKILL'));
     node.options = cassandraAt(node.service);
     await migrateCassandra({ ...node.options, replicas: { datacenter1: 1 }, clock: systemClock });
     node.client = connectCassandra(node.options);
+    started.defer(() => node.client.shutdown());
   });
-  afterAll(async () => {
-    await node.client.shutdown();
-    await node.service.stop('SIGKILL');
-    await folder[Symbol.asyncDispose]();
-  });
+  // Also where the tables could not be made.
+  afterAll(() => started.disposeAsync());
   return node;
 }
 
