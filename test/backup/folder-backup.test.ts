@@ -6,7 +6,6 @@ import { backUpFolder } from '#core/backup/back-up-folder.ts';
 import { listCalls } from '#core/backup/list-calls.ts';
 import { restoreFolder } from '#core/backup/restore-folder.ts';
 import type { CallHistory } from '#core/calls/call-history.ts';
-import { HOUR_MS } from '#core/clock.ts';
 import type { LedgerEvent } from '#core/events/ledger-event.ts';
 import { apply } from '#core/ledger/apply.ts';
 import type { Command } from '#core/ledger/command.ts';
@@ -16,16 +15,16 @@ import { endDeadCalls } from '#core/ledger/journal-dead-calls.ts';
 import { openFolded } from '#core/ledger/journal-recovery.ts';
 import { nextTurn } from '#core/ledger/journal-wait.ts';
 import { SNAPSHOT_MS } from '#core/limits.ts';
-import { callIdAt, START_MS, type World } from '../ledger/case.ts';
-import { finish, reserve, settle } from '../ledger/commands.ts';
+import { START_MS, type World } from '../ledger/case.ts';
 import { comparable, logInto, newFolder, run, until } from '../ledger/embedded-harness.ts';
 import { createDraw } from '../ledger/history/random.ts';
-import { PEPPER_ID, randomCommand } from '../ledger/random-command.ts';
+import { PEPPER_ID } from '../ledger/random-command.ts';
 import { openJournalHere } from '../ledger/sqlite-journal-here.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { callOf } from './call-of.ts';
 import { ALL_DAYS, type Moment, momentAfter } from './moment.ts';
-import { openingOf, ownKey, pepperOf, smallGateway } from './small-gateway.ts';
+import { createSteps } from './random-steps.ts';
+import { openingOf, pepperOf, smallGateway } from './small-gateway.ts';
 
 const HISTORIES = 3;
 const STEPS_BEFORE = 400;
@@ -48,27 +47,13 @@ async function backUpAndRestore(seed: number): Promise<number> {
   ledger.onEvent((event) => events.push(event));
   const world: World = { ledger, clock, callIds: new Map() };
   const commands: Command[] = [];
-  const open: { agentId: number; callId: number }[] = [];
-  /** Calls by a key that is never revoked: most of them end. */
-  const callStep = (): Command => {
-    const call = open[random(8)];
-    if (call !== undefined) {
-      if (random(4) === 0) return finish(0, call)(world);
-      open.splice(open.indexOf(call), 1);
-      return settle(0, BigInt(random(30)), call)(world);
-    }
-    const started = { agentId: 1 + random(3), callId: callIdAt(clock.now(), random(4096)) };
-    open.push(started);
-    return reserve(0, BigInt(random(30)), { ...started, keyId: ownKey(started.agentId) })(world);
-  };
+  const next = createSteps(random, world);
   const step = async () => {
-    clock.set(clock.now() + random(10_000));
-    if (random(60) === 0) clock.set(clock.now() + random(24) * HOUR_MS);
     if (random(80) === 0) {
       await until(() => ledger.stats().lagEvents === 0);
       clock.advance(SNAPSHOT_MS);
     }
-    const command = random(2) === 0 ? callStep() : randomCommand(random, world);
+    const command = next();
     commands.push(command);
     const { durable } = await ledger.execute(command);
     if (random(3) === 0) await durable;

@@ -39,7 +39,7 @@ const template = {
 };
 
 beforeAll(async () => {
-  const source = await smallGateway({ pepper: other, rows: openingOf(2, 200n, 'other') });
+  const source = await smallGateway({ pepper: other, rows: openingOf(2, 200n, 'other.2') });
   await backUpFolder({ dataDir: source, file: template.archive, nowMs: START_MS });
   await restoreFolder({
     archive: template.archive,
@@ -47,7 +47,7 @@ beforeAll(async () => {
     nowMs: START_MS,
     onOccupied: fine,
   });
-  cpSync(await smallGateway({ pepper: old, rows: openingOf(1, 100n, 'old') }), template.occupied, {
+  cpSync(await smallGateway({ pepper: old, rows: openingOf(1, 100n, 'old.1') }), template.occupied, {
     recursive: true,
   });
 });

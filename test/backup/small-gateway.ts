@@ -4,16 +4,20 @@ import { openEmbeddedLedger } from '#core/ledger/embedded-ledger.ts';
 import { does, ok, type Row, START_MS } from '../ledger/case.ts';
 import { grant, putKey, setAgent } from '../ledger/commands.ts';
 import { logInto, newFolder, run } from '../ledger/embedded-harness.ts';
-import { PEPPER_ID } from '../ledger/random-command.ts';
+import { hashOf, PEPPER_ID } from '../ledger/random-command.ts';
 import { openJournalHere } from '../ledger/sqlite-journal-here.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 export const pepperOf = (id: string, byte = 0) => ({ id, secret: createSecretKey(Buffer.alloc(32, byte)) });
 
 /** An active agent with a key of its own, as `ownKey` names it, and credit. */
-export const openingOf = (agentId: number, nanoUsd = 1_000n, pepperId = PEPPER_ID): readonly Row[] => [
+export const openingOf = (
+  agentId: number,
+  nanoUsd = 1_000n,
+  hash = hashOf(agentId, ownKey(agentId)),
+): readonly Row[] => [
   does(setAgent({ agentId }), ok),
-  does(putKey(ownKey(agentId), { agentId, hash: `${pepperId}.${ownKey(agentId)}` }), ok),
+  does(putKey(ownKey(agentId), { agentId, hash }), ok),
   does(grant(nanoUsd, { agentId, grantId: 'opening' }), ok),
 ];
 

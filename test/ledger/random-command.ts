@@ -1,4 +1,5 @@
 import { MINUTE_MS } from '#core/clock.ts';
+import { SHARDS, shardOfAgent, shardOfKeyHash } from '#core/ledger/cluster/shards.ts';
 import type { Command } from '#core/ledger/command.ts';
 import { callIdAt, day, START_MS, type World } from './case.ts';
 import {
@@ -19,6 +20,19 @@ import type { Draw } from './history/random.ts';
 /** In the hashes of the keys. */
 export const PEPPER_ID = 'test';
 
+/** One that a cluster could find: in the shard of its agent. */
+export function hashOf(agentId: number, keyId: number): string {
+  const known = hashes.get(keyId);
+  if (known !== undefined) return known;
+  for (let n = 0; ; n++) {
+    const hash = `${PEPPER_ID}.${keyId}.${n}`;
+    if (shardOfKeyHash(hash, SHARDS) !== shardOfAgent(agentId, SHARDS)) continue;
+    hashes.set(keyId, hash);
+    return hash;
+  }
+}
+const hashes = new Map<number, string>();
+
 /** Of three agents, their keys and forty calls whose ids were made at one time. */
 export function randomCommand(random: Draw, world: World): Command {
   const agentId = 1 + random(3);
@@ -37,7 +51,7 @@ export function randomCommand(random: Draw, world: World): Command {
     () => moveOut(`trade-${random(9)}`, amount, { agentId, expiresAtMs: day(1 + random(8)) }),
     () => moveIn(`trade-${random(9)}`, amount, { agentId, expiresAtMs: day(random(9)) }),
     () => expire(agentId),
-    () => putKey(key.keyId, { agentId, label: `label ${random(4)}`, hash: `${PEPPER_ID}.${key.keyId}` }),
+    () => putKey(key.keyId, { agentId, label: `label ${random(4)}`, hash: hashOf(agentId, key.keyId) }),
     () => (random(6) === 0 ? revokeKey(key.keyId, { agentId }) : renew(call, { agentId, callId })),
     () => setAgent({ agentId, sourceVersion: random(9), status: random(9) === 0 ? 'suspended' : 'active' }),
   ];

@@ -7,11 +7,16 @@ import { BackupError } from '#core/backup/backup-error.ts';
 import type { ArchiveContents } from '#core/backup/read-archive.ts';
 import { restoreFolder } from '#core/backup/restore-folder.ts';
 import { isoTime, systemClock } from '#core/clock.ts';
+import { isCassandraUnavailable } from '#core/drivers/cassandra.ts';
+import { PoisonRecordError } from '#core/ledger/cluster/effective-log.ts';
+import { UnsafeLogError } from '#core/ledger/cluster/kafka-ledger-topic.ts';
+import { ShardGapError } from '#core/ledger/cluster/shard-fold.ts';
 import { FolderInUseError, JournalError } from '#core/ledger/journal-errors.ts';
 import { formatUsd } from '#core/money.ts';
 import { ConfigError } from '../../config/config-error.ts';
+import { backUpStores, restoreStores } from '../back-up-stores.ts';
 import { dollars, type OpenContext, shortTime } from './cli-context.ts';
-import { CliError, exitCodes, usageError } from './cli-error.ts';
+import { CliError, exitCodes, unreachable, usageError } from './cli-error.ts';
 import { formatFacts } from './table.ts';
 import type { Paint } from './terminal.ts';
 
@@ -26,7 +31,7 @@ export function addBackup(program: Command, open: OpenContext): void {
       if (existsSync(file) && !yes) await confirm(`${file} is there. Replace it?`);
       const contents = await explaining(async () => {
         const storage = await loadStorage();
-        if (storage.mode === 'cluster') throw new BackupError('A cluster cannot be backed up yet.');
+        if (storage.mode === 'cluster') return backUpStores(storage, { file, clock: systemClock });
         return backUpFolder({ dataDir: storage.dataDir, file, nowMs: systemClock.now() });
       });
       const bytes = statSync(file).size;
@@ -40,14 +45,17 @@ export function addBackup(program: Command, open: OpenContext): void {
 
   program
     .command('restore <file>')
-    .description('make a gateway that does not run hold what a backup does; what it held is moved aside')
+    .description('make a gateway that does not run, or an empty cluster, hold what a backup does')
     .option('--yes', 'move aside what is there without asking')
     .action(async (name: string, { yes }: { yes?: true }) => {
       const { show, paint, confirm, loadStorage } = open();
       const archive = resolve(name);
-      const { dataDir, contents, movedTo } = await explaining(async () => {
+      const { target, contents, movedTo } = await explaining(async () => {
         const storage = await loadStorage();
-        if (storage.mode === 'cluster') throw new BackupError('A cluster cannot be restored yet.');
+        if (storage.mode === 'cluster') {
+          const contents = await restoreStores(storage, { archive, clock: systemClock });
+          return { target: 'the cluster', contents, movedTo: null };
+        }
         const { dataDir } = storage;
         const restored = await restoreFolder({
           archive,
@@ -59,10 +67,10 @@ export function addBackup(program: Command, open: OpenContext): void {
             await confirm(`${dataDir} holds a gateway's data. Move it aside for the backup of ${made} UTC?`);
           },
         });
-        return { dataDir, ...restored };
+        return { target: dataDir, ...restored };
       });
-      show({ file: archive, data_dir: dataDir, moved_to: movedTo, ...toRecord(contents) }, () => [
-        `Restored ${archive} into ${dataDir}.`,
+      show({ file: archive, restored_into: target, moved_to: movedTo, ...toRecord(contents) }, () => [
+        `Restored ${archive} into ${target}.`,
         ...(movedTo === null ? [] : [`What stood there is in ${movedTo}.`]),
         '',
         ...contentLines(contents, paint),
@@ -77,14 +85,29 @@ async function explaining<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (!(error instanceof Error) || error instanceof CliError) throw error;
     if (error instanceof ConfigError) throw usageError(error.message);
-    const kinds = [BackupError, FolderInUseError, JournalError, PepperError];
-    const isKnown = kinds.some((kind) => error instanceof kind);
+    if (kinds.some((kind) => error instanceof kind)) throw new CliError(exitCodes.refused, error.message);
     // The system's word, such as ENOSPC or EACCES, and SQLite's.
     const isOfSystem = 'syscall' in error || ('code' in error && error.code === 'ERR_SQLITE_ERROR');
-    if (isKnown || isOfSystem) throw new CliError(exitCodes.refused, error.message);
+    if (isOfSystem) throw new CliError(exitCodes.refused, error.message);
+    if (isOfStore(error)) throw unreachable(`A store of the cluster does not answer: ${error.message}`);
     throw error;
   }
 }
+
+const kinds = [
+  BackupError,
+  FolderInUseError,
+  JournalError,
+  PepperError,
+  PoisonRecordError,
+  ShardGapError,
+  UnsafeLogError,
+];
+
+const isOfStore = (error: Error): boolean =>
+  isCassandraUnavailable(error) ||
+  error.name.startsWith('KafkaJS') ||
+  /^Connection is closed|^connect E/.test(error.message);
 
 /** For programs. */
 const toRecord = (contents: ArchiveContents) => ({

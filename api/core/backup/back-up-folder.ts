@@ -1,7 +1,6 @@
-import { mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import { PEPPER_FILE, PepperError, readPepper } from '../accounts/pepper-file.ts';
-import { syncFolder } from '../accounts/private-file.ts';
 import { copySqlite } from '../drivers/sqlite.ts';
 import type { Journal } from '../ledger/journal.ts';
 import { JournalDamagedError } from '../ledger/journal-errors.ts';
@@ -12,7 +11,8 @@ import { archivePepper } from './archived-pepper.ts';
 import { BackupError } from './backup-error.ts';
 import { LEDGER_FILE, pendingRestore } from './finish-restore.ts';
 import { listCalls } from './list-calls.ts';
-import { type ArchiveContents, readArchive } from './read-archive.ts';
+import { placeArchive } from './place-archive.ts';
+import type { ArchiveContents } from './read-archive.ts';
 import { type ArchiveEntry, writeArchive } from './write-archive.ts';
 
 export interface FolderBackup {
@@ -24,7 +24,7 @@ export interface FolderBackup {
 
 /**
  * Writes what a data folder's ledger holds at one moment, whether its gateway runs or not, and answers what was read
- * back. Everything is prepared in a folder beside the file, so that it appears whole or not at all.
+ * back.
  */
 export async function backUpFolder({ dataDir, file, nowMs }: FolderBackup): Promise<ArchiveContents> {
   const ledgerFile = join(dataDir, LEDGER_FILE);
@@ -34,10 +34,8 @@ export async function backUpFolder({ dataDir, file, nowMs }: FolderBackup): Prom
   if (statSync(ledgerFile, { throwIfNoEntry: false }) === undefined) {
     throw new BackupError(`There is no gateway's data in ${dataDir}. FAREGATE_DATA names another folder.`);
   }
-  const workFolder = mkdtempSync(`${file}.`);
-  try {
+  return placeArchive(file, async (archive, workFolder) => {
     const copy = join(workFolder, LEDGER_FILE);
-    const archive = join(workFolder, 'archive');
     await copySqlite(ledgerFile, copy);
     const opened = await openCopy(copy, ledgerFile);
     try {
@@ -45,13 +43,7 @@ export async function backUpFolder({ dataDir, file, nowMs }: FolderBackup): Prom
     } finally {
       await opened.journal.close();
     }
-    const contents = await readArchive(archive);
-    renameSync(archive, file);
-    syncFolder(dirname(file));
-    return contents;
-  } finally {
-    rmSync(workFolder, { recursive: true, force: true });
-  }
+  });
 }
 
 /** Its troubles are the original's. */

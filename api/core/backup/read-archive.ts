@@ -26,6 +26,8 @@ export interface ArchiveContents {
   balanceNanoUsd: NanoUsd;
   lastSeq: number;
   lastAtMs: number;
+  /** Of all lines: what tells one archive from another. */
+  sha256: string;
 }
 
 /**
@@ -109,6 +111,7 @@ class Walk {
       balanceNanoUsd: this.#balanceNanoUsd,
       lastSeq: this.#lastSeq,
       lastAtMs: this.#end.lastAtMs,
+      sha256: this.#end.sha256,
     };
   }
 

@@ -1,6 +1,6 @@
 import type { LedgerEvent } from '../events/ledger-event.ts';
 import { minBigint, type NanoUsd } from '../money.ts';
-import type { Hold, LedgerState } from './state.ts';
+import type { AgentState, Hold, LedgerState } from './state.ts';
 
 /** An amount that left one account of an agent and entered another, so that all postings sum to zero. */
 export interface Posting {
@@ -57,6 +57,34 @@ export function postingsOf(state: LedgerState, event: LedgerEvent): Posting[] {
     default:
       return event satisfies never;
   }
+}
+
+/** All that was ever moved for an agent, summed up: where its books begin anew. */
+export function openingPostings(agent: AgentState): Posting[] {
+  const from = [
+    { account: 'granted', nanoUsd: agent.grantedNanoUsd },
+    { account: 'moved', nanoUsd: agent.movedInNanoUsd },
+  ];
+  const to = [
+    ...agent.lots.flatMap(({ expiresAtMs, freeNanoUsd, heldNanoUsd }) => [
+      { account: free(expiresAtMs), nanoUsd: freeNanoUsd },
+      { account: held(expiresAtMs), nanoUsd: heldNanoUsd },
+    ]),
+    { account: 'charged', nanoUsd: agent.chargedNanoUsd },
+    { account: 'expired', nanoUsd: agent.expiredNanoUsd },
+    { account: 'moved', nanoUsd: agent.movedOutNanoUsd },
+  ];
+  const postings: Posting[] = [];
+  for (const target of to) {
+    let left = target.nanoUsd;
+    for (const source of from) {
+      const nanoUsd = minBigint(left, source.nanoUsd);
+      left -= nanoUsd;
+      source.nanoUsd -= nanoUsd;
+      if (nanoUsd > 0n) postings.push({ from: source.account, to: target.account, nanoUsd });
+    }
+  }
+  return postings;
 }
 
 /** The charge takes what ends soonest; the rest goes back to its lot. */

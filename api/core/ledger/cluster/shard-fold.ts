@@ -37,13 +37,17 @@ export async function readCopy(states: AgentStates, shard: number): Promise<Fold
   return { shard, state, position: { ...position }, offset, lastAtMs };
 }
 
-/** From where the fold stands to the log's present end. Throws as `foldRecord` does. */
-export async function foldToEnd(log: LedgerLog, folded: FoldedShard): Promise<void> {
+/** From where the fold stands to the log's present end, as `foldRecord` does. */
+export async function foldToEnd(
+  log: LedgerLog,
+  folded: FoldedShard,
+  onEvent?: (event: LedgerEvent) => void,
+): Promise<void> {
   let failure: unknown = null;
   await log.readToEnd(new Map([[folded.shard, folded.offset]]), (_, record) => {
     if (failure !== null) return;
     try {
-      foldRecord(folded, record);
+      foldRecord(folded, record, onEvent);
     } catch (error) {
       failure = error;
     }

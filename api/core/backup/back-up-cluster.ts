@@ -1,0 +1,126 @@
+import type { Pepper } from '../accounts/api-key.ts';
+import type { CallHistory } from '../calls/call-history.ts';
+import type { CallRecord } from '../calls/call-record.ts';
+import { projectCall } from '../calls/project-call.ts';
+import type { Clock } from '../clock.ts';
+import type { CallEnd } from '../events/ledger-event.ts';
+import { foldEvent } from '../ledger/apply.ts';
+import type { AgentStates } from '../ledger/cluster/agent-states.ts';
+import type { LedgerLog } from '../ledger/cluster/ledger-log.ts';
+import { checkVersions, type FoldedShard, foldToEnd, readCopy } from '../ledger/cluster/shard-fold.ts';
+import type { AgentState } from '../ledger/state.ts';
+import { archivePepper } from './archived-pepper.ts';
+import { BackupError } from './backup-error.ts';
+import { listCalls } from './list-calls.ts';
+import { placeArchive } from './place-archive.ts';
+import type { ArchiveContents } from './read-archive.ts';
+import { tryAgain } from './try-again.ts';
+import { type ArchiveEntry, writeArchive } from './write-archive.ts';
+
+export interface ClusterBackup {
+  /** Replaced when it is there. */
+  file: string;
+  shards: number;
+  log: LedgerLog;
+  states: AgentStates;
+  history: CallHistory;
+  peppers: readonly Pepper[];
+  clock: Clock;
+}
+
+/**
+ * Writes what a cluster's log and history hold, while it serves calls or not, and answers what was read back. Each shard
+ * stands in it as it is when its turn comes; what no log has yet is not in it.
+ */
+export function backUpCluster(backup: ClusterBackup): Promise<ArchiveContents> {
+  const { file, peppers, clock } = backup;
+  const history = patient(backup.history, clock);
+  let lastAtMs = 0;
+  async function* entries(): AsyncGenerator<ArchiveEntry> {
+    for (let shard = 0; shard < backup.shards; shard++) {
+      const { folded, calls } = await foldShard(backup, shard);
+      lastAtMs = Math.max(lastAtMs, folded.lastAtMs);
+      for (const agent of folded.state.agents.values()) {
+        const known = { agent, lastAtMs: folded.lastAtMs, calls: calls.get(agent.agentId) ?? new Map() };
+        yield { agent, calls: callsOf(known, history) };
+      }
+    }
+  }
+  return placeArchive(file, (archive) =>
+    writeArchive(archive, {
+      header: {
+        madeAtMs: clock.now(),
+        shape: 'cluster',
+        peppers: peppers.map((pepper) => archivePepper(pepper, { withSecret: false })),
+      },
+      entries: entries(),
+      lastAtMs: () => lastAtMs,
+    }),
+  );
+}
+
+type CallsById = Map<number, CallRecord>;
+
+/** By agent, the calls that ended behind the shard's copy: the history may not have them yet. */
+async function foldShard(
+  { log, states, clock }: ClusterBackup,
+  shard: number,
+): Promise<{ folded: FoldedShard; calls: Map<number, CallsById> }> {
+  const folded = await tryAgain(clock, () => readCopy(states, shard));
+  const { state } = folded;
+  const calls = new Map<number, CallsById>();
+  await foldToEnd(log, folded, (event) => {
+    const call = projectCall(state, event);
+    if (foldEvent(state, event) === 'skipped' || call === null) return;
+    const ofAgent = calls.get(event.agentId) ?? new Map();
+    calls.set(event.agentId, ofAgent.set(call.callId, call));
+  });
+  checkVersions(folded);
+  return { folded, calls };
+}
+
+interface KnownAgent {
+  agent: AgentState;
+  lastAtMs: number;
+  calls: CallsById;
+}
+
+/** Calls as they were at the fold's end, though the history may be behind it, and goes on meanwhile. */
+async function* callsOf(known: KnownAgent, history: CallHistory): AsyncGenerator<readonly CallRecord[]> {
+  const { agent, calls } = known;
+  const left = new Map(calls);
+  for await (const portion of listCalls(history, agent.agentId)) {
+    yield portion.flatMap((call) => {
+      left.delete(call.callId);
+      return calls.get(call.callId) ?? asOfFold(known, call) ?? [];
+    });
+  }
+  yield [...left.values()].sort((a, b) => a.callId - b.callId);
+}
+
+/** `null`: at the fold's end there was no row of it. */
+function asOfFold({ agent, lastAtMs }: KnownAgent, call: CallRecord): CallRecord | null {
+  const hold = agent.holds.get(call.callId);
+  if (hold?.pending === null) return null;
+  if (hold !== undefined) return toPending(call, hold.pending.end);
+  // In the shard's time: later ones have begun behind the fold, and of the same moment only those that it has ended.
+  return call.startedAtMs < lastAtMs || agent.done.has(call.callId) ? call : null;
+}
+
+/** As the row was before its price came. */
+function toPending(call: CallRecord, { durationMs, httpStatus, errorCode, tokens }: CallEnd): CallRecord {
+  const end = { durationMs, httpStatus, errorCode, tokens };
+  return { ...call, ...end, outcome: 'pending', chargedNanoUsd: 0n };
+}
+
+/** A busy store may be late with a page. */
+const patient = (history: CallHistory, clock: Clock): CallHistory => ({
+  ...history,
+  list: (page) =>
+    tryAgain(clock, async () => {
+      const calls = await history.list(page);
+      if (calls === 'unavailable')
+        throw new BackupError('Cassandra does not answer with the history of calls.');
+      return calls;
+    }),
+});
