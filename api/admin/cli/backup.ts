@@ -89,7 +89,11 @@ async function explaining<T>(work: () => Promise<T>): Promise<T> {
     // The system's word, such as ENOSPC or EACCES, and SQLite's.
     const isOfSystem = 'syscall' in error || ('code' in error && error.code === 'ERR_SQLITE_ERROR');
     if (isOfSystem) throw new CliError(exitCodes.refused, error.message);
-    if (isOfStore(error)) throw unreachable(`A store of the cluster does not answer: ${error.message}`);
+    if (isOfStore(error)) {
+      throw unreachable(
+        `A store of the cluster does not answer, or faregate migrate has not been run: ${error.message}`,
+      );
+    }
     throw error;
   }
 }
