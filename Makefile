@@ -35,7 +35,7 @@ services-stop: $(TOOLS) ## End what `make services` started
 	@node test/services/main.ts stop
 
 test: $(TOOLS) check ## Everything that CI runs
-	@node test/support/run-tests.ts unit suite services
+	@node test/support/run-tests.ts unit suite services cluster
 
 test-unit: $(TOOLS) ## The tests that need no service, in under a minute
 	@node test/support/run-tests.ts unit

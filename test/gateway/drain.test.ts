@@ -1,16 +1,12 @@
 import { expect, it } from 'vitest';
-import { openEmbeddedLedger } from '#core/ledger/embedded-ledger.ts';
 import { testDataDir } from '../support/data-dir.ts';
 import { hello, startTestGateway, until } from '../support/gateway.ts';
 import { startTestProvider } from '../support/provider.ts';
-
-const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 it('a drain waits for what is read on after a hang-up, so that the operator is paid for it', async () => {
   await using folder = await testDataDir();
   await using provider = await startTestProvider();
   const gateway = await startTestGateway({ dataDir: folder.path, provider });
-  const { clock } = gateway.running.deps;
   provider.next({ gate: 'drain', gateAt: 'headers' });
   const hangUp = new AbortController();
   const call = gateway.post(hello(), { signal: hangUp.signal }).catch(() => null);
@@ -25,10 +21,8 @@ it('a drain waits for what is read on after a hang-up, so that the operator is p
   await gateway.running.drain();
   await gateway.running.stop();
 
-  const ledger = await openEmbeddedLedger({ dataDir: folder.path, clock, log: silent });
-  const view = await ledger.readAgent(gateway.agent.agentId);
-  await ledger.close();
-  if (view === null || view === 'unavailable') throw new Error('no agent');
+  await using next = await startTestGateway({ dataDir: folder.path, provider });
+  const view = await next.view(gateway.agent);
   expect(view.holds).toEqual([]);
   expect(view.chargedNanoUsd).toBe(provider.lastBill().costNanoUsd);
   expect(view.chargedNanoUsd).toBeGreaterThan(0n);

@@ -141,9 +141,10 @@ describe('rule 8, settle: the cost that a caller is shown', () => {
       await gateway.provider.reached('ended by another');
       const { ledger } = gateway.running.deps.gateway;
       const holds = await ledger.listHolds();
-      const [hold] = holds === 'unavailable' ? [] : holds;
+      const { agentId } = gateway.agent;
+      const hold = holds === 'unavailable' ? undefined : holds.find((each) => each.agentId === agentId);
       if (hold === undefined) throw new Error('the call holds nothing');
-      const { agentId, callId } = hold;
+      const { callId } = hold;
       await ledger.execute({ type: 'settle', agentId, callId, costNanoUsd: 1n, end: callEnd, cause: 'end' });
       gateway.provider.release('ended by another');
       const text = await (await call).text();

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { chargedUsd, hello, startTestGateway, type TestGateway, until } from '../support/gateway.ts';
+import { sharedCluster } from '../support/shared-cluster.ts';
 
 let gateway: TestGateway;
 afterEach(() => gateway.stop());
@@ -11,6 +12,9 @@ async function start(): Promise<FakeClock> {
   gateway = await startTestGateway({ clock });
   return clock;
 }
+
+/** What a cluster leaves to a worker, and to the clock of its Redis: see `shard-settlements` and the rules of its protocol. */
+const describeEmbedded = sharedCluster() === undefined ? describe : () => undefined;
 
 /** Time moves in steps, each after the journal has caught up: its disk lives in real time. */
 async function pass(clock: FakeClock, ms: number): Promise<void> {
@@ -138,7 +142,7 @@ describe('a hang-up', () => {
   });
 });
 
-describe('a cost that the provider never tells', () => {
+describeEmbedded('a cost that the provider never tells', () => {
   it('is looked up for ten minutes, then priced from what is known, and the hold ends', async () => {
     const clock = await start();
     gateway.provider.next({ usageAt: 'missing', lookupMisses: 'always', text: 'x'.repeat(400) });
@@ -157,37 +161,40 @@ describe('a cost that the provider never tells', () => {
   });
 });
 
-describe('a call that fails before its answer began, and of which the provider never tells a cost', () => {
-  it.each([false, true])('is free, whether its caller had left (%s) or waited', async (left) => {
-    const clock = await start();
-    gateway.provider.next({
-      status: 502,
-      error: { code: 502 },
-      headers: { 'x-generation-id': 'gen-1790000000-a1B2c3D4e5F6g7H8i9J0' },
-      gate: 'fails',
-      gateAt: 'headers',
-      lookupMisses: 'always',
-      billUsd: '0',
-      usageFields: { cost: '0' },
+describeEmbedded(
+  'a call that fails before its answer began, and of which the provider never tells a cost',
+  () => {
+    it.each([false, true])('is free, whether its caller had left (%s) or waited', async (left) => {
+      const clock = await start();
+      gateway.provider.next({
+        status: 502,
+        error: { code: 502 },
+        headers: { 'x-generation-id': 'gen-1790000000-a1B2c3D4e5F6g7H8i9J0' },
+        gate: 'fails',
+        gateAt: 'headers',
+        lookupMisses: 'always',
+        billUsd: '0',
+        usageFields: { cost: '0' },
+      });
+      const hangUp = new AbortController();
+      const call = gateway.post(hello(), { signal: hangUp.signal }).catch(() => null);
+      await gateway.provider.reached('fails');
+      if (left) {
+        hangUp.abort();
+        await until(async () => (await gateway.metric('faregate_pumps')) === 1);
+      }
+      gateway.provider.release('fails');
+      await call;
+      await until(async () => {
+        await pass(clock, 10 * SECOND_MS);
+        return (await gateway.view()).holds.length === 0;
+      });
+      expect((await gateway.view()).chargedNanoUsd).toBe(0n);
     });
-    const hangUp = new AbortController();
-    const call = gateway.post(hello(), { signal: hangUp.signal }).catch(() => null);
-    await gateway.provider.reached('fails');
-    if (left) {
-      hangUp.abort();
-      await until(async () => (await gateway.metric('faregate_pumps')) === 1);
-    }
-    gateway.provider.release('fails');
-    await call;
-    await until(async () => {
-      await pass(clock, 10 * SECOND_MS);
-      return (await gateway.view()).holds.length === 0;
-    });
-    expect((await gateway.view()).chargedNanoUsd).toBe(0n);
-  });
-});
+  },
+);
 
-describe('a step of the machine’s clock', () => {
+describeEmbedded('a step of the machine’s clock', () => {
   it('that is taken back within minutes ends no credit', async () => {
     const clock = await start();
     // The ledger is swept at each full hour.
@@ -217,7 +224,7 @@ describe('a step of the machine’s clock', () => {
   });
 });
 
-describe('a machine that starts with the wrong time', () => {
+describeEmbedded('a machine that starts with the wrong time', () => {
   it('ends no credit by it', async () => {
     const clock = await start();
     clock.set(clock.now() + 9 * DAY_MS);
@@ -240,7 +247,7 @@ describe('a machine that starts with the wrong time', () => {
   });
 });
 
-describe('credit', () => {
+describeEmbedded('credit', () => {
   it('ends at its midnight, and only what was held by then lives on until its call ends', async () => {
     const clock = await start();
     gateway.provider.next({ gate: 'midnight', gateAt: 'headers' });

@@ -18,11 +18,17 @@ export interface ClusterStores {
 
 /** Below this folder, which is not removed. */
 export async function startClusterStores(folder: string): Promise<ClusterStores> {
-  const [redis, kafka, cassandra] = await Promise.all([
+  const starting = await Promise.allSettled([
     startRedis({ dir: join(folder, 'redis') }),
     startKafka({ dir: join(folder, 'kafka') }),
     startCassandra({ dir: join(folder, 'cassandra') }),
   ]);
+  const [redis, kafka, cassandra] = starting.map((each) => (each.status === 'fulfilled' ? each.value : null));
+  if (!redis || !kafka || !cassandra) {
+    // None of them may outlive a start that failed.
+    for (const service of [redis, kafka, cassandra]) await service?.stop('SIGKILL');
+    throw starting.find((each) => each.status === 'rejected')?.reason;
+  }
   const adminToken = 'test-admin-token-of-a-whole-cluster';
   await writeFile(join(folder, 'pepper'), `${'p'.repeat(43)}\n`);
   await writeFile(join(folder, 'admin-token'), `${adminToken}\n`);

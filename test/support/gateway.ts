@@ -14,7 +14,7 @@ import { formatUsd, parseNanoUsd } from '#core/money.ts';
 import { loadConfig } from '../../api/config.ts';
 import { type RunningGateway, startGateway } from '../../api/start-gateway.ts';
 import { startTestProvider, type TestProvider } from './provider.ts';
-import { sharedCluster, untilProjected } from './shared-cluster.ts';
+import { type SharedCluster, sharedCluster, untilProjected } from './shared-cluster.ts';
 
 export interface TestGatewayOptions {
   clock?: Clock;
@@ -77,11 +77,14 @@ providers:
   - { id: sim, kind: simulator, baseUrl: ${provider.baseUrl} }
 `;
 
+/** Of all gateways of this process: in a cluster they share their agents. */
+let lastAgentId = 0;
+
 /** The real gateway on free ports, over a real journal in a temporary folder, in front of a scripted provider. */
 export async function startTestGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
   const { clock = systemClock } = options;
   const cluster = sharedCluster();
-  const provider = options.provider ?? (await startTestProvider({ port: cluster?.providerPort ?? 0 }));
+  const provider = options.provider ?? (await startProviderOf(cluster));
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'faregate-test-')));
   const logged: LoggedLine[] = [];
   const note = (event: string, fields?: LogFields) => void logged.push({ event, fields });
@@ -93,7 +96,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const running = await startGateway(config, { clock, log });
   const { store, gateway } = running.deps;
   const { ledger, history } = store;
-  let nextAgentId = 1 + Math.max(0, ...(await listAgentIds(ledger)));
+  lastAgentId = Math.max(lastAgentId, ...(await listAgentIds(ledger)));
 
   async function newKey(agentId: number, limitUsd?: string): Promise<TestAgent> {
     const made = await createKey(
@@ -114,10 +117,12 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   async function told(command: Command): Promise<void> {
     const result = await executeDurably(ledger, command);
     if (!result.ok) throw new Error(`${command.type} refused: ${result.reason}`);
+    if ('repeated' in result && result.repeated) throw new Error(`${command.type} was done before`);
   }
 
   async function newAgent({ creditUsd = '5', status = 'active' as AgentStatus } = {}): Promise<TestAgent> {
-    const agentId = nextAgentId++;
+    lastAgentId += 1;
+    const agentId = lastAgentId;
     await told({
       type: 'set_agent',
       agentId,
@@ -216,6 +221,12 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     },
     [Symbol.asyncDispose]: stop,
   };
+}
+
+/** Where the cluster's worker asks for prices, unless another provider of the same test listens there already. */
+function startProviderOf(cluster: SharedCluster | undefined): Promise<TestProvider> {
+  const port = cluster?.providerPort ?? 0;
+  return port === 0 ? startTestProvider() : startTestProvider({ port }).catch(() => startTestProvider());
 }
 
 async function listAgentIds(ledger: Ledger): Promise<number[]> {
