@@ -13,9 +13,9 @@ import { ownKey } from './small-gateway.ts';
 export function createSteps(random: Draw, world: World): () => Command {
   const open: { agentId: number; callId: number }[] = [];
   function callStep(): Command {
-    const call = open[random(8)];
+    const call = open[random(12)];
     if (call !== undefined) {
-      if (random(4) === 0) return finish(0, call)(world);
+      if (random(2) === 0) return finish(0, call)(world);
       open.splice(open.indexOf(call), 1);
       return settle(0, BigInt(random(30)), call)(world);
     }
