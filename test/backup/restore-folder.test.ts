@@ -13,18 +13,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { hasPepper, readPepper, writePepper } from '#core/accounts/pepper-file.ts';
+import type { ArchiveHeader } from '#core/backup/archive-lines.ts';
 import { archivePepper } from '#core/backup/archived-pepper.ts';
 import { backUpFolder } from '#core/backup/back-up-folder.ts';
 import { finishRestore } from '#core/backup/finish-restore.ts';
 import { restoreFolder } from '#core/backup/restore-folder.ts';
 import { writeArchive } from '#core/backup/write-archive.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
+import { DoneCalls } from '#core/ledger/done-calls.ts';
+import { openEmbeddedLedger } from '#core/ledger/embedded-ledger.ts';
+import { newAgent } from '#core/ledger/empty-ledger.ts';
 import { FolderInUseError } from '#core/ledger/journal-errors.ts';
 import { openFolded } from '#core/ledger/journal-recovery.ts';
 import { lockFolder } from '#core/ledger/sqlite-folder-lock.ts';
 import type { AgentState } from '#core/ledger/state.ts';
-import { START_MS } from '../ledger/case.ts';
-import { newFolder } from '../ledger/embedded-harness.ts';
+import { callIdAt, chargedBefore, refused, START_MS, type World } from '../ledger/case.ts';
+import { settle } from '../ledger/commands.ts';
+import { logInto, newFolder, run } from '../ledger/embedded-harness.ts';
 import { openJournalHere } from '../ledger/sqlite-journal-here.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 import { openingOf, pepperOf, smallGateway } from './small-gateway.ts';
 
 const old = pepperOf('old', 1);
@@ -277,4 +284,45 @@ test('an empty ledger is restored as one', async () => {
   const into = newFolder();
   expect(await restore(into)).toMatchObject({ contents: { agents: 0, lastSeq: 0 } });
   expect(await idsOf(into)).toEqual([]);
+});
+
+test('thousands of ended calls are forgotten after their hour, and not before', async () => {
+  /** Those of one agent among others that all ended earlier. */
+  const agoMinutes = new Map([50, 40, 10, 30].map((minutes, index) => [index + 1, minutes]));
+  const endedAtMs = (agentId: number, i: number) =>
+    START_MS - (agoMinutes.get(agentId) ?? 0) * MINUTE_MS + i * (SECOND_MS / 5);
+  const agents = [...agoMinutes.keys()].map((agentId): AgentState => {
+    const ids = Array.from({ length: 3_000 }, (_, i) => callIdAt(endedAtMs(agentId, i), agentId));
+    const done = ids.map(
+      (id, i) => [id, { nonce: 'n', chargedNanoUsd: 0n, settledAtMs: endedAtMs(agentId, i) }] as const,
+    );
+    return { ...newAgent(agentId, 'Ada', START_MS), version: 6_001, done: new DoneCalls(done) };
+  });
+  archive = join(newFolder(), 'backup');
+  async function* entries() {
+    for (const agent of agents) yield { agent, calls: noCalls() };
+  }
+  async function* noCalls() {}
+  const header: ArchiveHeader = { madeAtMs: START_MS, shape: 'embedded', peppers: [] };
+  await writeArchive(archive, { header, entries: entries(), lastAtMs: () => START_MS });
+  dataDir = newFolder();
+  await restore();
+
+  // Forty minutes later, and after one more start.
+  const clock = createFakeClock(START_MS + 40 * MINUTE_MS);
+  const open = () => openEmbeddedLedger({ dataDir, clock, log: logInto([]), openJournal: openJournalHere });
+  const first = await open();
+  await run({ ledger: first, clock, callIds: new Map() }, ...openingOf(5));
+  await first.close();
+  const ledger = await open();
+  for (const { agentId } of agents) {
+    for (let i = 0; i < 3_000; i += 100) {
+      const world: World = { ledger, clock, callIds: new Map() };
+      const command = settle(0, 5n, { agentId, callId: callIdAt(endedAtMs(agentId, i), agentId) })(world);
+      const isKnown = clock.now() - endedAtMs(agentId, i) < HOUR_MS;
+      const expected = isKnown ? chargedBefore(0n) : refused('no_hold');
+      expect((await ledger.execute(command)).result, `call ${i} of agent ${agentId}`).toEqual(expected);
+    }
+  }
+  await ledger.close();
 });
