@@ -291,6 +291,11 @@ export class ShardPublisher {
     if (entered.offset < (this.#waiting[0]?.offset ?? this.#tailNext)) {
       const missed: StoredRecord[] = [];
       await log.readToEnd(new Map([[shard, entered.offset]]), (_, record) => void missed.push(record));
+      // The log was trimmed past what this node last heard of it, as after weeks without an event: it is rebuilt.
+      if (missed[0]?.offset !== entered.offset) {
+        this.#fenceBelow = position.epoch + 1;
+        return 'again';
+      }
       if (!missed.every((record) => this.#follow(position, record))) return RETRY_MS;
     }
     // Whatever came in the meantime, and nothing between this and the shard's being open.
