@@ -23,6 +23,6 @@ export interface Checkpoint {
    * back to the last event of an idle shard: of two checkpoints of one place, the one that is further stays.
    */
   offset: bigint;
-  /** The latest time of an event up to here. */
+  /** The latest time of a start up to here. */
   lastAtMs: number;
 }

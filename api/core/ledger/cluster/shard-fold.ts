@@ -14,7 +14,7 @@ export interface FoldedShard {
   position: LogPosition;
   /** Behind the last record that was folded. */
   offset: bigint;
-  /** The latest time of an event. */
+  /** The latest time of a start, the one time that a shard remembers: two clocks had to agree on it. */
   lastAtMs: number;
 }
 
@@ -82,7 +82,7 @@ export function foldRecord(
       cause,
     });
   }
-  folded.lastAtMs = Math.max(folded.lastAtMs, event.atMs);
+  if (event.type === 'reserved') folded.lastAtMs = Math.max(folded.lastAtMs, event.atMs);
 }
 
 /** Every event raises the version of one agent by one, so the versions add up to the last seq, or a copy was lost. */
