@@ -29,13 +29,14 @@ export class UsageBook {
   async load(calls: readonly CountedCall[]): Promise<void> {
     const missing = new Map<string, UsageKey>();
     for (const call of calls) if (!this.#sums.has(nameOf(call))) missing.set(nameOf(call), call);
-    await Promise.all(
+    // All or none: a read that comes late, after another has failed, must not undo what was counted since.
+    const read = await Promise.all(
       Array.from(missing, async ([name, { agentId, day, model, keyId }]) => {
         const key = { agentId, day, model, keyId };
-        const sum = await this.#read(key);
-        this.#sums.set(name, sum ?? { ...key, ...NOTHING });
+        return { name, sum: (await this.#read(key)) ?? { ...key, ...NOTHING } };
       }),
     );
+    for (const { name, sum } of read) this.#sums.set(name, sum);
   }
 
   /** The sums that have changed, to be written before anything else is counted. */
