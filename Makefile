@@ -14,7 +14,7 @@ GATEWAY_FLAGS := --max-semi-space-size=16
 RUNTIME := node_modules/.package-lock.json
 TOOLS := node_modules/.tools-installed
 
-.PHONY: help run cli services services-stop test test-unit check bench torture openapi sim clean
+.PHONY: help run cli services services-stop test test-unit check bench torture openapi sim simulator clean
 
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,7 +25,7 @@ run: $(RUNTIME) ## Start the whole gateway on loopback (PORT=8080, INTERNAL_PORT
 cli: $(RUNTIME) ## Run the operator's CLI: make cli ARGS="agents list"
 	@node api/admin/cli.ts $(ARGS)
 
-sim: $(RUNTIME) ## Start only the provider simulator (PORT=8100)
+simulator: $(RUNTIME) ## Start only the provider simulator (PORT=8100)
 	@exec node api/simulator/main.ts --port $${PORT:-8100}
 
 services: $(TOOLS) ## Start real Redis, Kafka, Cassandra and S3 on loopback, without containers (data in .services)
@@ -50,6 +50,9 @@ check: $(TOOLS) ## Types, lint, format, import rules, generated files, the docum
 
 bench: $(TOOLS) ## Cost per call, added latency and memory against a bare proxy, on this machine
 	@node test/bench/main.ts
+
+sim: $(TOOLS) ## 20,000 simulated histories of a whole cluster (SEEDS=n, or SEED=n TRACE=1 for one of them)
+	@SEED=$(SEED) SEEDS=$(SEEDS) TRACE=$(TRACE) node test/sim/main.ts
 
 torture: $(TOOLS) ## Long kill, fault and history runs
 	@node test/torture/main.ts $(SEED)

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { startSimulator } from './simulator.ts';
 
-/** `make sim`: the simulator alone, for a gateway that runs elsewhere. Slow enough to see a stream arrive. */
+/** `make simulator`: the simulator alone, for a gateway that runs elsewhere. Slow enough to see a stream arrive. */
 const { values } = parseArgs({
   options: {
     host: { type: 'string', default: '127.0.0.1' },

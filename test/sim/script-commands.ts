@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { callEnd, callFacts, pendingPrice, savedPrice } from '#core/events/ledger-event.ts';
+import type { Command } from '#core/ledger/command.ts';
+
+const MICROS_PER_MINUTE = 60_000_000;
+const HIGH = 10n ** 15n;
+
+/** The command that a script's arguments stand for: the way back from `toScriptCall`. */
+export function toCommand(name: Command['type'], args: readonly string[]): Command {
+  const at = (place: number): string => args[place] ?? '';
+  const number = (place: number): number => Number(at(place));
+  const json = (place: number): unknown => JSON.parse(at(place));
+  const text = (place: number): string => z.string().parse(json(place));
+  const numberOrNull = (place: number): number | null => (at(place) === '' ? null : number(place));
+  const agentId = number(0);
+  switch (name) {
+    case 'reserve':
+      return {
+        type: name,
+        agentId,
+        keyId: number(1),
+        callId: number(2),
+        nonce: text(3),
+        kind: z.enum(['text', 'image', 'video']).parse(at(4)),
+        nanoUsd: BigInt(at(5)),
+        timeLimitMs: number(6),
+        callerNowMs: number(7),
+        call: callFacts.parse(json(8)),
+        price: savedPrice.parse(json(9)),
+        limits: {
+          callsPerMinute: MICROS_PER_MINUTE / number(10),
+          burst: number(11),
+          runningCalls: number(12),
+          dailyShareNanoUsd: at(13) === '' ? null : BigInt(at(13)),
+        },
+      };
+    case 'renew':
+      return { type: name, agentId, callId: number(1), generationId: at(2) === '' ? null : text(2) };
+    case 'finish':
+      return {
+        type: name,
+        agentId,
+        callId: number(1),
+        end: callEnd.parse(json(2)),
+        pending: pendingPrice.parse(json(3)),
+      };
+    case 'settle':
+      return {
+        type: name,
+        agentId,
+        callId: number(1),
+        costNanoUsd: BigInt(at(2)) * HIGH + BigInt(at(3)),
+        end: callEnd.parse(json(4)),
+        cause: z.enum(['end', 'orphan']).parse(at(5)),
+      };
+    case 'grant':
+      return { type: name, agentId, grantId: text(1), expiresAtMs: number(2), nanoUsd: BigInt(at(3)) };
+    case 'expire':
+      return { type: name, agentId, endedByMs: number(1) };
+    case 'move_out':
+    case 'move_in':
+      return { type: name, agentId, tradeId: text(1), expiresAtMs: number(2), nanoUsd: BigInt(at(3)) };
+    case 'put_key':
+      return {
+        type: name,
+        agentId,
+        keyId: number(1),
+        label: text(2),
+        prefix: text(3),
+        hash: at(4) === '' ? null : at(4),
+        limit: at(5) === '' ? null : { limitNanoUsd: BigInt(at(5)), reset: reset.parse(at(6)) },
+        actingKeyId: numberOrNull(7),
+        madeOverMcp: at(8) === 'true',
+        limits: { activeKeys: number(9), mcpKeysPerDay: number(10) },
+      };
+    case 'revoke_key':
+      return { type: name, agentId, keyId: number(1), actingKeyId: numberOrNull(2) };
+    case 'set_agent':
+      return {
+        type: name,
+        agentId,
+        mode: z.enum(['create', 'update', 'upsert']).parse(at(1)),
+        source: text(2),
+        sourceVersion: number(3),
+        status: z.enum(['inactive', 'active', 'suspended']).parse(at(4)),
+        name: text(5),
+        token: z.string().nullable().parse(json(6)),
+      };
+    default:
+      return name satisfies never;
+  }
+}
+
+const reset = z.enum(['daily', 'weekly', 'monthly']);

@@ -1,0 +1,51 @@
+import type { ScriptReply } from '#core/ledger/cluster/redis-scripts.ts';
+import type { Command, ResultOf } from '#core/ledger/command.ts';
+
+/**
+ * What a script answers for a result: the way back from `toResult`. `place`: of the event, or of the shard's latest
+ * where nothing new happened.
+ */
+export function toReply(
+  command: Command,
+  result: ResultOf<Command>,
+  place: string,
+  lagMs: number,
+): ScriptReply {
+  if (result.ok) {
+    const repeated = 'repeated' in result && result.repeated;
+    const word = repeated ? 'REPEATED' : 'OK';
+    if ('chargedNanoUsd' in result) return [word, place, String(result.chargedNanoUsd)];
+    if ('expiredNanoUsd' in result) return [word, place, String(result.expiredNanoUsd)];
+    return command.type === 'reserve' ? [word, place, String(lagMs)] : [word, place];
+  }
+  switch (result.reason) {
+    case 'done':
+      return ['DONE', place, String(result.chargedNanoUsd)];
+    case 'refused':
+      return [result.repeated ? 'REFUSED_BEFORE' : 'REFUSED', place];
+    case 'no_hold':
+      return command.type === 'renew' ? ['NO_HOLD'] : ['NO_HOLD', place];
+    case 'agent_inactive':
+      return ['AGENT', 'inactive'];
+    case 'agent_suspended':
+      return ['AGENT', 'suspended'];
+    case 'rate':
+      return ['RATE', String(result.retryAfterMs)];
+    case 'running_calls':
+      return ['RUNNING', result.runningCalls];
+    case 'daily_share':
+      return ['DAILY_SHARE', String(result.resetsAtMs)];
+    case 'key_limit':
+      return [
+        'KEY_LIMIT',
+        String(result.remainingNanoUsd),
+        String(result.heldNanoUsd),
+        String(result.limitNanoUsd),
+        String(result.resetsAtMs),
+      ];
+    case 'balance':
+      return ['BALANCE', String(result.spendableNanoUsd), String(result.heldNanoUsd)];
+    default:
+      return [result.reason.toUpperCase()];
+  }
+}
