@@ -12,9 +12,9 @@ export interface KafkaCluster {
   /** By the leader's node id. */
   findLeaderForPartitions(topic: string, partitions: readonly number[]): Record<string, number[]>;
   findBroker(options: { nodeId: string }): Promise<KafkaBroker>;
-  /** Of each partition the offset behind its last record. */
+  /** Of each partition the offset of the first record that it still has, or the one behind its last. */
   fetchTopicsOffset(
-    topics: { topic: string; partitions: { partition: number }[]; fromBeginning: false }[],
+    topics: { topic: string; partitions: { partition: number }[]; fromBeginning: boolean }[],
   ): Promise<{ topic: string; partitions: { partition: number; offset: string }[] }[]>;
 }
 

@@ -1,4 +1,4 @@
-import type { Kafka } from 'kafkajs';
+import { type Kafka, KafkaJSOffsetOutOfRange } from 'kafkajs';
 import { createKafkaCluster, type KafkaCluster } from '../../drivers/kafka-cluster.ts';
 import type { OnRecord } from './ledger-log.ts';
 
@@ -76,20 +76,40 @@ export class KafkaReader {
         fetchOffset: String(this.#next.get(partition) ?? 0n),
         maxBytes: PARTITION_BYTES,
       }));
-      const { responses } = await broker.fetch({
-        maxWaitTime: FETCH_WAIT_MS,
-        minBytes: 1,
-        maxBytes: FETCH_BYTES,
-        topics: [{ topic, partitions }],
-      });
-      for (const { partitions: fetched } of responses) {
-        for (const { partition, messages } of fetched) {
+      const fetched = await broker
+        .fetch({
+          maxWaitTime: FETCH_WAIT_MS,
+          minBytes: 1,
+          maxBytes: FETCH_BYTES,
+          topics: [{ topic, partitions }],
+        })
+        .catch((error: unknown) => this.#goOnBehind(cluster, error));
+      for (const { partitions: some } of fetched?.responses ?? []) {
+        for (const { partition, messages } of some) {
           for (const { offset, timestamp, value } of messages) {
             this.#take(partition, BigInt(offset), Number(timestamp), value, ends);
           }
         }
       }
     }
+  }
+
+  /**
+   * What the log no longer has is passed over, for whoever counts the offsets to see. One shard's would else keep all
+   * others of its leader waiting for ever.
+   */
+  async #goOnBehind(cluster: KafkaCluster, error: unknown): Promise<null> {
+    if (!(error instanceof KafkaJSOffsetOutOfRange)) throw error;
+    const { topic } = this.#options;
+    const { partition } = error;
+    const [first] = await cluster.fetchTopicsOffset([
+      { topic, partitions: [{ partition }], fromBeginning: true },
+    ]);
+    const start = BigInt(first?.partitions[0]?.offset ?? -1);
+    // Behind the end there is nothing to go on with.
+    if (start <= (this.#next.get(partition) ?? 0n)) throw error;
+    this.#next.set(partition, start);
+    return null;
   }
 
   #take(
