@@ -1,21 +1,115 @@
 import type { Command } from 'commander';
+import { SECOND_MS, systemClock } from '#core/clock.ts';
+import { SHARDS } from '#core/ledger/cluster/shards.ts';
+import { auditStores, type StoresAudit } from '../audit-stores.ts';
+import { recoverStores } from '../recover-stores.ts';
 import { AuditReport } from '../schemas/audit-report.ts';
 import { dollars, type OpenContext, shortTime } from './cli-context.ts';
+import { usageError } from './cli-error.ts';
+import { loadCluster } from './load-cluster.ts';
 import { formatFacts, formatTable } from './table.ts';
 import type { Paint } from './terminal.ts';
 
 export function addLedger(program: Command, open: OpenContext): void {
-  program
-    .command('ledger')
-    .description('the books')
+  const ledger = program.command('ledger').description('the books');
+  ledger
     .command('audit')
     .description("check every agent's books; exit code 1 when anything is off")
-    .action(async () => {
-      const { client, show, paint, fail } = open();
-      const { raw, value } = await client.get(AuditReport, '/ledger/audit');
+    .option('--stores', 'of a cluster: fold its whole log, and compare Redis and Cassandra with it')
+    .action(async ({ stores }: { stores?: true }) => {
+      const context = open();
+      const { show, paint, fail } = context;
+      if (stores) {
+        const audit = await auditStores(await loadCluster(context), {
+          clock: systemClock,
+        });
+        if (audit.problems.length > 0) fail();
+        show(toStoresRecord(audit), () => storesLines(audit, paint));
+        return;
+      }
+      const { raw, value } = await context.client.get(AuditReport, '/ledger/audit');
       if (!value.ok) fail();
       show(raw, () => auditLines(value, paint));
     });
+  ledger
+    .command('recover [shards...]')
+    .description(
+      'of a cluster: close shards, all or those named, until a worker has rebuilt them from the log',
+    )
+    .option('--yes', 'do not ask')
+    .option('--wait <seconds>', 'how long to wait until they are open again', '120')
+    .action(async (names: string[], { yes, wait }: { yes?: true; wait: string }) => {
+      const context = open();
+      const { show, paint, fail, confirm } = context;
+      const storage = await loadCluster(context);
+      const shards = names.length === 0 ? [...Array(SHARDS).keys()] : names.map(parseShard);
+      const what = names.length === 0 ? `all ${SHARDS} shards` : `shards ${shards.join(', ')}`;
+      if (!yes) await confirm(`Until they are rebuilt, no call of an agent in ${what} starts. Close them?`);
+      const closed = await recoverStores(storage, {
+        shards,
+        waitMs: Number(wait) * SECOND_MS,
+        clock: systemClock,
+      });
+      if (closed.length > 0) fail();
+      show({ recovered: shards.length - closed.length, closed }, () => [
+        paint(
+          'green',
+          `${shards.length - closed.length} of ${shards.length} shards were rebuilt from the log.`,
+        ),
+        ...(closed.length === 0
+          ? []
+          : [
+              paint('red', `Still closed: ${closed.join(', ')}. Look at the logs of the settlement workers.`),
+            ]),
+      ]);
+    });
+}
+
+function parseShard(text: string): number {
+  const shard = Number(text);
+  if (/^\d{1,2}$/.test(text) && shard < SHARDS) return shard;
+  throw usageError(`${text} is no shard: they are numbered from 0 to ${SHARDS - 1}.`);
+}
+
+const toStoresRecord = ({ fromCopies, problems, ...rest }: StoresAudit) => ({
+  ok: problems.length === 0,
+  ...rest,
+  shards_from_copies: fromCopies,
+  problems: problems.map(({ shard, agentId, problem }) => ({ shard, agent_id: agentId, problem })),
+});
+
+function storesLines(audit: StoresAudit, paint: Paint): string[] {
+  const { shards, agents, events, fromCopies, problems } = audit;
+  return [
+    ...formatFacts(
+      [
+        ['Shards', String(shards)],
+        ['Agents', String(agents)],
+        ['Events', `${events} folded`],
+        ['From copies', fromCopies === 0 ? 'none' : `${fromCopies} shards, whose log begins later`],
+      ],
+      paint,
+    ),
+    '',
+    ...(problems.length === 0
+      ? [paint('green', 'Redis and Cassandra are as the log has it.')]
+      : [
+          paint('red', `${problems.length} differences:`),
+          ...formatTable(
+            problems,
+            [
+              { title: 'SHARD', text: ({ shard }) => String(shard), right: true },
+              {
+                title: 'AGENT',
+                text: ({ agentId }) => (agentId === null ? '' : String(agentId)),
+                right: true,
+              },
+              { title: 'DIFFERENCE', text: ({ problem }) => problem },
+            ],
+            paint,
+          ),
+        ]),
+  ];
 }
 
 function auditLines(report: AuditReport, paint: Paint): string[] {

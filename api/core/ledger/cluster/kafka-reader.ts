@@ -1,4 +1,4 @@
-import { type Kafka, KafkaJSOffsetOutOfRange } from 'kafkajs';
+import kafkajs, { type Kafka } from 'kafkajs';
 import { createKafkaCluster, type KafkaCluster } from '../../drivers/kafka-cluster.ts';
 import type { OnRecord } from './ledger-log.ts';
 
@@ -99,7 +99,7 @@ export class KafkaReader {
    * others of its leader waiting for ever.
    */
   async #goOnBehind(cluster: KafkaCluster, error: unknown): Promise<null> {
-    if (!(error instanceof KafkaJSOffsetOutOfRange)) throw error;
+    if (!(error instanceof kafkajs.KafkaJSOffsetOutOfRange)) throw error;
     const { topic } = this.#options;
     const { partition } = error;
     const [first] = await cluster.fetchTopicsOffset([

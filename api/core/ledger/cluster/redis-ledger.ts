@@ -37,6 +37,8 @@ export interface RedisLedgerOptions {
 export interface RedisLedger extends Ledger {
   /** What has to be settled in one shard, whether or not the others can be asked. */
   ofShard(shard: number): ShardLedger;
+  /** Every agent of a shard, for an audit: each at one moment, and only as the log has it. */
+  readShard(shard: number): Promise<AgentState[] | Unavailable>;
   /** Asks each shard that did not decide when it was last asked, so that `stats` stay true where nothing else asks. */
   lookAtShards(): Promise<void>;
   stats(): RedisLedgerStats;
@@ -176,6 +178,11 @@ class Engine implements RedisLedger {
       listHolds: () => this.#listHolds(of),
       listEnded: (byMs) => this.#listEnded(of, byMs),
     };
+  }
+
+  async readShard(shard: number): Promise<AgentState[] | Unavailable> {
+    const ids = await this.#readIds([shard], 'list_agents', (of) => of.agents);
+    return ids === 'unavailable' ? ids : this.#readStates(ids.map(Number));
   }
 
   async lookAtShards(): Promise<void> {

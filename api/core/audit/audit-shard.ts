@@ -1,0 +1,174 @@
+import { type Clock, SECOND_MS } from '../clock.ts';
+import { serializeAgent } from '../ledger/agent-snapshot.ts';
+import { foldEvent } from '../ledger/apply.ts';
+import { checkIdentity } from '../ledger/check-identity.ts';
+import type { AgentStates } from '../ledger/cluster/agent-states.ts';
+import { LOG_START, PoisonRecordError } from '../ledger/cluster/effective-log.ts';
+import type { LedgerLog } from '../ledger/cluster/ledger-log.ts';
+import { type FoldedShard, foldRecord, readCopy, sumOfVersions } from '../ledger/cluster/shard-fold.ts';
+import { emptyLedger } from '../ledger/empty-ledger.ts';
+import type { AgentState } from '../ledger/state.ts';
+import type { NanoUsd } from '../money.ts';
+import { compareAgents } from './compare-agents.ts';
+
+export interface AuditShardOptions {
+  shard: number;
+  log: LedgerLog;
+  states: AgentStates;
+  /** As Redis has them now. */
+  readRedis: (shard: number) => Promise<AgentState[] | 'unavailable'>;
+  /** What an agent was charged by its entries in the history, and the version up to which it has them; `null`: none. */
+  readCharged: (agent: AgentState) => Promise<ChargedByHistory | null>;
+  clock: Clock;
+}
+
+export interface ChargedByHistory {
+  chargedNanoUsd: NanoUsd;
+  version: number;
+}
+
+export interface ShardAudit {
+  agents: number;
+  events: number;
+  /** False: the log no longer reaches back to the shard's first event, so that its copies had to be believed. */
+  fromFirstEvent: boolean;
+  problems: ShardProblem[];
+}
+
+/** `agentId` is null where it is the shard that is off. */
+export interface ShardProblem {
+  agentId: number | null;
+  problem: string;
+}
+
+/**
+ * Folds a shard's log and holds what Redis and the history have against it, each agent at the version at which it was read:
+ * so calls may go on meanwhile. What is only late is waited for.
+ */
+export async function auditShard(options: AuditShardOptions): Promise<ShardAudit> {
+  const { shard, states, readRedis, readCharged } = options;
+  const problems: ShardProblem[] = [];
+  const redis = await readRedis(shard);
+  if (redis === 'unavailable')
+    problems.push({ agentId: null, problem: 'Redis does not answer for this shard.' });
+  const copies: AgentState[] = [];
+  await states.readAgents(shard, (agent) => copies.push(agent));
+  const expected = new Expected(redis === 'unavailable' ? [] : redis, copies);
+  for (const agent of expected.agents()) {
+    const charged = await readCharged(agent);
+    if (charged !== null) expected.charged.set(agent.agentId, charged);
+  }
+
+  const start = { shard, state: emptyLedger(), position: { ...LOG_START }, offset: 0n, lastAtMs: 0 };
+  let fromFirstEvent = true;
+  const { folded, events, found } = await foldAll(options, start, expected).catch(async (error: unknown) => {
+    // A log that was cut, or a cluster that was restored: the copies are where it begins.
+    if (copies.length === 0 || error instanceof PoisonRecordError) throw error;
+    fromFirstEvent = false;
+    return foldAll(options, await readCopy(states, shard), expected);
+  });
+  problems.push(...found, ...expected.missing(folded));
+  if (redis !== 'unavailable') problems.push(...(await lostAgents(options, redis, folded)));
+  const versions = sumOfVersions(folded.state);
+  if (versions !== folded.position.seq) {
+    const problem = `The agents' versions add up to ${versions}, the log stands at event ${folded.position.seq}.`;
+    problems.push({ agentId: null, problem });
+  }
+  for (const agent of folded.state.agents.values()) {
+    const problem = checkIdentity(agent);
+    if (problem !== null) problems.push({ agentId: agent.agentId, problem: `By the log: ${problem}.` });
+  }
+  return { agents: folded.state.agents.size, events, fromFirstEvent, problems };
+}
+
+/** Asked for again: an agent may have been made while the log was folded. */
+async function lostAgents(
+  { shard, readRedis }: AuditShardOptions,
+  redis: readonly AgentState[],
+  { state }: FoldedShard,
+): Promise<ShardProblem[]> {
+  const known = new Set(redis.map(({ agentId }) => agentId));
+  const unknown = [...state.agents.keys()].filter((agentId) => !known.has(agentId));
+  if (unknown.length === 0) return [];
+  const now = await readRedis(shard);
+  if (now === 'unavailable') return [{ agentId: null, problem: 'Redis does not answer for this shard.' }];
+  const knownNow = new Set(now.map(({ agentId }) => agentId));
+  return unknown
+    .filter((agentId) => !knownNow.has(agentId))
+    .map((agentId) => ({ agentId, problem: 'The log has it, Redis does not.' }));
+}
+
+const WAIT_MS = SECOND_MS / 10;
+const WAITS_MAX = 50;
+
+/** To the log's end, and on while an event of the last moment is still on its way there. */
+async function foldAll({ log, clock }: AuditShardOptions, folded: FoldedShard, expected: Expected) {
+  const found: ShardProblem[] = [];
+  let events = 0;
+  const foldOn = () =>
+    log.readToEnd(new Map([[folded.shard, folded.offset]]), (_, record) => {
+      foldRecord(folded, record, (event) => {
+        if (foldEvent(folded.state, event) === 'skipped') return;
+        events++;
+        const agent = folded.state.agents.get(event.agentId);
+        if (agent !== undefined) expected.compare(agent, found);
+      });
+    });
+  for (const agent of folded.state.agents.values()) expected.compare(agent, found);
+  await foldOn();
+  for (let waits = 0; waits < WAITS_MAX && expected.missing(folded).length > 0; waits++) {
+    await new Promise<void>((resolve) => clock.setTimer(WAIT_MS, resolve));
+    await foldOn();
+  }
+  return { folded, events, found };
+}
+
+/** What the stores said of each agent, until the fold comes by at the same version. */
+class Expected {
+  readonly charged = new Map<number, ChargedByHistory>();
+  readonly #redis: ReadonlyMap<number, AgentState>;
+  readonly #copies: ReadonlyMap<number, AgentState>;
+
+  constructor(redis: readonly AgentState[], copies: readonly AgentState[]) {
+    this.#redis = new Map(redis.map((agent) => [agent.agentId, agent]));
+    this.#copies = new Map(copies.map((agent) => [agent.agentId, agent]));
+  }
+
+  agents(): AgentState[] {
+    return [...new Map([...this.#copies, ...this.#redis]).values()];
+  }
+
+  compare(agent: AgentState, problems: ShardProblem[]): void {
+    const { agentId, version, chargedNanoUsd } = agent;
+    const add = (problem: string) => problems.push({ agentId, problem });
+    const inRedis = this.#redis.get(agentId);
+    if (inRedis?.version === version) {
+      for (const difference of compareAgents(agent, inRedis)) add(`The log and Redis: ${difference}.`);
+    }
+    const copy = this.#copies.get(agentId);
+    if (copy?.version === version && serializeAgent(copy) !== serializeAgent(agent)) {
+      const differences = compareAgents(agent, copy);
+      if (differences.length === 0) add('The log and the copy in Cassandra differ in what was done lately.');
+      for (const difference of differences) add(`The log and the copy in Cassandra: ${difference}.`);
+    }
+    const byHistory = this.charged.get(agentId);
+    if (byHistory?.version === version && byHistory.chargedNanoUsd !== chargedNanoUsd) {
+      add(`The log and the history: charged is ${chargedNanoUsd} and ${byHistory.chargedNanoUsd}.`);
+    }
+  }
+
+  /** What the log does not have. */
+  missing({ state }: FoldedShard): ShardProblem[] {
+    const problems: ShardProblem[] = [];
+    for (const { agentId, version } of this.agents()) {
+      const logged = state.agents.get(agentId)?.version ?? 0;
+      if (logged < version) {
+        problems.push({
+          agentId,
+          problem: `A store has it at version ${version}, the log only up to ${logged}.`,
+        });
+      }
+    }
+    return problems;
+  }
+}

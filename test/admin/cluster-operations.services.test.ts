@@ -1,0 +1,106 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { stripVTControlCharacters } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { systemClock } from '#core/clock.ts';
+import { connectRedis, type RedisClient } from '#core/drivers/redis.ts';
+import { openClusterLedger } from '#core/ledger/cluster/open-cluster-ledger.ts';
+import { ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
+import { SHARDS, shardOfAgent } from '#core/ledger/cluster/shards.ts';
+import { runCli } from '../../api/admin/cli/run-cli.ts';
+import { cliEnvironment } from '../../api/config/cli-environment.ts';
+import { ClusterCaller } from '../ledger/cluster/cluster-caller.ts';
+import { type ClusterStores, startClusterStores } from '../support/cluster-stores.ts';
+import { testDataDir } from '../support/data-dir.ts';
+import { describeWith } from '../support/with-services.ts';
+import { startWorkerProcess, type WorkerProcess } from '../support/worker-process.ts';
+
+describeWith(['redis', 'kafka', 'cassandra'], 'the operator of a cluster', () => {
+  let folder: Awaited<ReturnType<typeof testDataDir>>;
+  let stores: ClusterStores;
+  let configFile: string;
+  let worker: WorkerProcess;
+  let redis: RedisClient;
+  beforeAll(async () => {
+    folder = await testDataDir();
+    stores = await startClusterStores(folder.path);
+    configFile = join(folder.path, 'faregate.yaml');
+    await writeFile(configFile, stores.yaml);
+    redis = connectRedis([`redis://${stores.redis.address}`]);
+    await redis.connect();
+  });
+  afterAll(async () => {
+    redis.disconnect();
+    await worker?.stop();
+    await stores.stop();
+    await folder[Symbol.asyncDispose]();
+  });
+
+  async function faregate(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+    const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+    stdin.end();
+    const environment = cliEnvironment({ FAREGATE_CONFIG: configFile, FAREGATE_DATA: folder.path });
+    const code = await runCli(args, { environment, stdin, stdout, stderr });
+    stdout.end();
+    stderr.end();
+    return { code, out: stripVTControlCharacters(await text(stdout)), err: await text(stderr) };
+  }
+
+  const start = () =>
+    startWorkerProcess({ configFile, folder: folder.path, roles: ['settlement', 'projector'] });
+
+  test('makes the stores with one command, which may be repeated', async () => {
+    const made = await faregate('migrate');
+    expect(made).toMatchObject({ code: 0, err: '' });
+    expect(made.out).toContain('Brought the tables to schema version');
+    expect(made.out).toContain('ledger.v1 has 1 replicas');
+    const again = await faregate('migrate');
+    expect(again.code).toBe(0);
+    expect(again.out).toContain('The tables are up to date.');
+  });
+
+  test('is told what differs from the log, and has the shard rebuilt from it', async () => {
+    worker = await start();
+    const log = { info() {}, warn() {}, error() {} };
+    const redisUrls = [`redis://${stores.redis.address}`];
+    const options = { redisUrls, shards: SHARDS, clock: systemClock, log, allowUnsafe: true };
+    const cluster = await openClusterLedger(options);
+    const caller = new ClusterCaller(cluster.ledger, SHARDS);
+    for (const agentId of [1, 2, 65]) {
+      await caller.makeAgent(agentId, 1_000n);
+      await caller.call(agentId, 100n, 7n);
+    }
+    await cluster.close();
+    const clean = await faregate('ledger', 'audit', '--stores');
+    expect(clean).toMatchObject({ code: 0, err: '' });
+    expect(clean.out).toContain('Redis and Cassandra are as the log has it.');
+    expect(clean.out).toMatch(/Agents +3/);
+
+    const shard = shardOfAgent(65, SHARDS);
+    await redis.hincrby(new ShardKeys(shard).agent(65), 'charged', 3);
+    const off = await faregate('ledger', 'audit', '--stores');
+    expect(off.code).toBe(1);
+    expect(off.out).toMatch(/1 +65 +The log and Redis: chargedNanoUsd is 7 and 10\./);
+
+    const recovered = await faregate('ledger', 'recover', String(shard), '--yes');
+    expect(recovered).toMatchObject({ code: 0, out: '1 of 1 shards were rebuilt from the log.\n' });
+    expect((await faregate('ledger', 'audit', '--stores')).code).toBe(0);
+  });
+
+  test('is asked before shards are closed, and told where no worker opens them again', async () => {
+    const unasked = await faregate('ledger', 'recover');
+    expect(unasked.code).not.toBe(0);
+    expect(await redis.hget(new ShardKeys(5).meta, 'fence')).not.toBeNull();
+    await worker.stop();
+    const closed = await faregate('ledger', 'recover', '5', '6', '--yes', '--wait', '1');
+    expect(closed.code).toBe(1);
+    expect(closed.out).toContain('Still closed: 5, 6. Look at the logs of the settlement workers.');
+    expect(await faregate('ledger', 'recover', '64', '--yes')).toMatchObject({ code: 2 });
+    worker = await start();
+    expect((await faregate('ledger', 'recover', '--yes')).out).toBe(
+      '64 of 64 shards were rebuilt from the log.\n',
+    );
+  });
+});
