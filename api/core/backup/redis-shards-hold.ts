@@ -50,7 +50,7 @@ export async function holdShards({ scripts, shards, clock }: ShardsHoldOptions):
       const [, left] = await scripts.run('leftover', [meta, outbox], []);
       if (open === 'FENCED' && Array.isArray(left) && left.length === 0) continue;
       throw new BackupError(
-        `The cluster is in use: Redis holds events of shard ${shard}. Restore beside an empty Redis.`,
+        `The cluster is in use: its Redis has a ledger, as shard ${shard} shows. Restore beside an empty Redis.`,
       );
     }
   } catch (error) {
