@@ -12,11 +12,12 @@ export interface RedisOptions {
   cluster?: boolean;
   /** Further arguments, such as `--maxmemory`. */
   args?: readonly string[];
+  env?: Record<string, string>;
 }
 
 /** Every acknowledged write is on the disk, and nothing is ever evicted: as the ledger asks of its Redis. */
 export async function startRedis(options: RedisOptions): Promise<Service> {
-  const { dir, detached = false, cluster = false, args = [] } = options;
+  const { dir, detached = false, cluster = false, args = [], env = {} } = options;
   mkdirSync(dir, { recursive: true });
   const command = await redisServer(dir);
   const port = await freePort();
@@ -40,6 +41,7 @@ export async function startRedis(options: RedisOptions): Promise<Service> {
       ...clusterArgs,
       ...args,
     ],
+    env,
   });
 }
 

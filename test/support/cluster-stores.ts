@@ -12,14 +12,19 @@ export interface ClusterStores {
   cassandra: Service;
   /** The blocks `storage` and `admin` of a configuration. */
   yaml: string;
+  /** The same with another address of Redis. */
+  yamlWith(redisAddress: string): string;
   adminToken: string;
   stop(): Promise<void>;
 }
 
 /** Below this folder, which is not removed. */
-export async function startClusterStores(folder: string): Promise<ClusterStores> {
+export async function startClusterStores(
+  folder: string,
+  { redisEnv = {} }: { redisEnv?: Record<string, string> } = {},
+): Promise<ClusterStores> {
   const starting = await Promise.allSettled([
-    startRedis({ dir: join(folder, 'redis') }),
+    startRedis({ dir: join(folder, 'redis'), env: redisEnv }),
     startKafka({ dir: join(folder, 'kafka') }),
     startCassandra({ dir: join(folder, 'cassandra') }),
   ]);
@@ -32,10 +37,10 @@ export async function startClusterStores(folder: string): Promise<ClusterStores>
   const adminToken = 'test-admin-token-of-a-whole-cluster';
   await writeFile(join(folder, 'pepper'), `${'p'.repeat(43)}\n`);
   await writeFile(join(folder, 'admin-token'), `${adminToken}\n`);
-  const yaml = `
+  const yamlWith = (redisAddress: string) => `
 storage:
   mode: cluster
-  redis: { urls: ["redis://${redis.address}"] }
+  redis: { urls: ["redis://${redisAddress}"] }
   kafka: { brokers: ["${kafka.address}"], replicationFactor: 1 }
   cassandra: { contactPoints: ["${cassandra.address}"], replicationFactor: 1 }
   keyPepper: { id: t, secretFile: ${join(folder, 'pepper')} }
@@ -46,7 +51,8 @@ admin: { tokenFile: ${join(folder, 'admin-token')} }
     redis,
     kafka,
     cassandra,
-    yaml,
+    yaml: yamlWith(redis.address),
+    yamlWith,
     adminToken,
     async stop() {
       await Promise.all([redis, kafka, cassandra].map((service) => service.stop('SIGKILL')));

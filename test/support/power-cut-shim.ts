@@ -1,27 +1,7 @@
-import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { buildShim } from './build-shim.ts';
 
-const SOURCE = fileURLToPath(new URL('./fault-shim.c', import.meta.url));
-const CACHE = fileURLToPath(new URL('../../.cache/', import.meta.url));
-
-/** The compiled shim, made when it is missing or its source has changed; `null` where that cannot be done. */
-export function buildFaultShim(): string | null {
-  if (process.platform !== 'linux') return null;
-  const version = createHash('sha256').update(readFileSync(SOURCE)).digest('hex').slice(0, 12);
-  const path = `${CACHE}fault-shim-${process.arch}-${version}.so`;
-  if (existsSync(path)) return path;
-  mkdirSync(CACHE, { recursive: true });
-  const made = `${path}.${process.pid}`;
-  const cc = spawnSync('cc', ['-shared', '-fPIC', '-O1', '-o', made, SOURCE, '-ldl', '-lpthread'], {
-    stdio: ['ignore', 'inherit', 'inherit'],
-  });
-  if (cc.error !== undefined) return null;
-  if (cc.status !== 0) throw new Error('fault-shim.c does not compile');
-  renameSync(made, path);
-  return path;
-}
+/** Stands between a process and its disk; `null` where it cannot be compiled. */
+export const buildFaultShim = (): string | null => buildShim('fault-shim');
 
 /**
  * The shim, or a word to skip by. Tests of the disk are not left out silently: without a compiler they are skipped

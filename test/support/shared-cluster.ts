@@ -2,7 +2,7 @@ import { inject } from 'vitest';
 import { connectRedis } from '#core/drivers/redis.ts';
 import { ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
 import { SHARDS } from '#core/ledger/cluster/shards.ts';
-import { readMetric } from './worker-process.ts';
+import { readMetric } from './node-process.ts';
 
 /** The cluster that all tests of a run share, see `test/services/cluster-setup.ts`. */
 export interface SharedCluster {

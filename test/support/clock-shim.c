@@ -1,0 +1,53 @@
+/*
+ * Gives a process another wall clock (LD_PRELOAD). CLOCK_SHIM_FILE holds, in its first eight bytes, the seconds
+ * by which its clock is ahead; a test writes them while the process runs. The monotonic clock stays as it is.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile const int64_t *ahead_s;
+static int (*real_clock_gettime)(clockid_t, struct timespec *);
+static int (*real_gettimeofday)(struct timeval *, void *);
+static time_t (*real_time)(time_t *);
+
+__attribute__((constructor)) static void start(void) {
+  real_clock_gettime = dlsym(RTLD_NEXT, "clock_gettime");
+  real_gettimeofday = dlsym(RTLD_NEXT, "gettimeofday");
+  real_time = dlsym(RTLD_NEXT, "time");
+  const char *path = getenv("CLOCK_SHIM_FILE");
+  int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+  if (fd < 0) return;
+  void *mapped = mmap(NULL, sizeof(int64_t), PROT_READ, MAP_SHARED, fd, 0);
+  if (mapped != MAP_FAILED) ahead_s = mapped;
+  close(fd);
+}
+
+static int64_t ahead(void) { return ahead_s ? *ahead_s : 0; }
+
+int clock_gettime(clockid_t clock, struct timespec *now) {
+  if (!real_clock_gettime) start();
+  int result = real_clock_gettime(clock, now);
+  if (result == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)) now->tv_sec += ahead();
+  return result;
+}
+
+int gettimeofday(struct timeval *restrict now, void *restrict zone) {
+  if (!real_gettimeofday) start();
+  int result = real_gettimeofday(now, zone);
+  if (result == 0 && now) now->tv_sec += ahead();
+  return result;
+}
+
+time_t time(time_t *out) {
+  if (!real_time) start();
+  time_t now = real_time(NULL) + ahead();
+  if (out) *out = now;
+  return now;
+}

@@ -1,0 +1,53 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/** An address that moves: what a client reaches under one port is for a test to say. */
+export interface TcpForwarder {
+  port: number;
+  address: string;
+  /** Everybody who is connected is cut off, and reaches this port from now on; `null`: nobody reaches anything. */
+  to(port: number | null): void;
+  close(): void;
+}
+
+export async function startTcpForwarder(firstPort: number | null): Promise<TcpForwarder> {
+  let target = firstPort;
+  const sockets = new Set<Socket>();
+  const keep = (socket: Socket, other: Socket) => {
+    sockets.add(socket);
+    socket.setNoDelay(true);
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      sockets.delete(socket);
+      other.destroy();
+    });
+  };
+  const server = createServer((client) => {
+    if (target === null) {
+      client.destroy();
+      return;
+    }
+    const upstream = connect(target, '127.0.0.1');
+    keep(client, upstream);
+    keep(upstream, client);
+    client.pipe(upstream).pipe(client);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const cut = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    port,
+    address: `127.0.0.1:${port}`,
+    to(next) {
+      target = next;
+      cut();
+    },
+    close() {
+      server.close();
+      cut();
+    },
+  };
+}
