@@ -15,13 +15,14 @@ import { ClusterCaller } from '../ledger/cluster/cluster-caller.ts';
 import { type ClusterStores, startClusterStores } from '../support/cluster-stores.ts';
 import { testDataDir } from '../support/data-dir.ts';
 import { describeWith } from '../support/with-services.ts';
-import { startWorkerProcess, type WorkerProcess } from '../support/worker-process.ts';
+import type { NodeProcess } from '../support/node-process.ts';
+import { startWorkerProcess } from '../support/worker-process.ts';
 
 describeWith(['redis', 'kafka', 'cassandra'], 'the operator of a cluster', () => {
   let folder: Awaited<ReturnType<typeof testDataDir>>;
   let stores: ClusterStores;
   let configFile: string;
-  let worker: WorkerProcess;
+  let worker: NodeProcess;
   let redis: RedisClient;
   beforeAll(async () => {
     folder = await testDataDir();

@@ -114,7 +114,7 @@ async function compareArchive(file: string, moment: Moment, hint: string): Promi
     onAgent: (agent) => addAgent(state, agent),
     onCall: (call) => void calls.push(call),
   });
-  expect(contents.lastAtMs, hint).toBe(moment.lastAtMs);
+  expect(contents.lastAtMs, hint).toBe(moment.lastStartAtMs);
   expect(comparable(state, moment.lastAtMs), hint).toEqual(comparable(moment.state, moment.lastAtMs));
   for (const agentId of moment.state.agents.keys()) {
     const ofAgent = calls.filter((call) => call.agentId === agentId);

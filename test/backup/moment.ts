@@ -11,6 +11,8 @@ import type { LedgerState } from '#core/ledger/state.ts';
 export interface Moment {
   state: LedgerState;
   lastAtMs: number;
+  /** The time that a cluster remembers. */
+  lastStartAtMs: number;
   /** Oldest first, of one agent. */
   callsOf(agentId: number): CallRecord[];
   usageOf(agentId: number): UsageRow[];
@@ -20,15 +22,17 @@ export function momentAfter(events: readonly LedgerEvent[], count: number): Mome
   const state = emptyLedger();
   const calls = new Map<string, CallRecord>();
   let lastAtMs = 0;
+  let lastStartAtMs = 0;
   for (const event of events.slice(0, count)) {
     const call = projectCall(state, event);
     if (call !== null) calls.set(`${call.agentId} ${call.callId}`, call);
     apply(state, event);
     lastAtMs = Math.max(lastAtMs, event.atMs);
+    if (event.type === 'reserved') lastStartAtMs = Math.max(lastStartAtMs, event.atMs);
   }
   const callsOf = (agentId: number) =>
     [...calls.values()].filter((call) => call.agentId === agentId).sort((a, b) => a.callId - b.callId);
-  return { state, lastAtMs, callsOf, usageOf: (agentId) => usageOf(callsOf(agentId)) };
+  return { state, lastAtMs, lastStartAtMs, callsOf, usageOf: (agentId) => usageOf(callsOf(agentId)) };
 }
 
 /** Covers every call of a test. */

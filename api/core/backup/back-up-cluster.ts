@@ -38,10 +38,10 @@ export function backUpCluster(backup: ClusterBackup): Promise<ArchiveContents> {
   let lastAtMs = 0;
   async function* entries(): AsyncGenerator<ArchiveEntry> {
     for (let shard = 0; shard < backup.shards; shard++) {
-      const { folded, calls } = await foldShard(backup, shard);
+      const { folded, calls, wasStarted } = await foldShard(backup, shard);
       lastAtMs = Math.max(lastAtMs, folded.lastAtMs);
       for (const agent of folded.state.agents.values()) {
-        const known = { agent, lastAtMs: folded.lastAtMs, calls: calls.get(agent.agentId) ?? new Map() };
+        const known = { agent, wasStarted, calls: calls.get(agent.agentId) ?? new Map() };
         yield { agent, calls: callsOf(known, history) };
       }
     }
@@ -65,23 +65,29 @@ type CallsById = Map<number, CallRecord>;
 async function foldShard(
   { log, states, clock }: ClusterBackup,
   shard: number,
-): Promise<{ folded: FoldedShard; calls: Map<number, CallsById> }> {
+): Promise<{ folded: FoldedShard; calls: Map<number, CallsById>; wasStarted: (call: CallRecord) => boolean }> {
   const folded = await tryAgain(clock, () => readCopy(states, shard));
-  const { state } = folded;
+  const { state, lastAtMs: lastStartOfCopyMs } = folded;
+  const startedSince = new Set<number>();
   const calls = new Map<number, CallsById>();
   await foldToEnd(log, folded, (event) => {
     const call = projectCall(state, event);
+    if (event.type === 'reserved') startedSince.add(event.callId);
     if (foldEvent(state, event) === 'skipped' || call === null) return;
     const ofAgent = calls.get(event.agentId) ?? new Map();
     calls.set(event.agentId, ofAgent.set(call.callId, call));
   });
   checkVersions(folded);
-  return { folded, calls };
+  // In the shard's time: of the moment of its last start, other calls may have begun behind the fold.
+  const wasStarted = ({ callId, startedAtMs }: CallRecord): boolean =>
+    startedAtMs < folded.lastAtMs || startedAtMs === lastStartOfCopyMs || startedSince.has(callId);
+  return { folded, calls, wasStarted };
 }
 
 interface KnownAgent {
   agent: AgentState;
-  lastAtMs: number;
+  /** Before the fold's end. */
+  wasStarted: (call: CallRecord) => boolean;
   calls: CallsById;
 }
 
@@ -99,12 +105,11 @@ async function* callsOf(known: KnownAgent, history: CallHistory): AsyncGenerator
 }
 
 /** `null`: at the fold's end there was no row of it. */
-function asOfFold({ agent, lastAtMs }: KnownAgent, call: CallRecord): CallRecord | null {
+function asOfFold({ agent, wasStarted }: KnownAgent, call: CallRecord): CallRecord | null {
   const hold = agent.holds.get(call.callId);
   if (hold?.pending === null) return null;
   if (hold !== undefined) return toPending(call, hold.pending.end);
-  // In the shard's time: later ones have begun behind the fold, and of the same moment only those that it has ended.
-  return call.startedAtMs < lastAtMs || agent.done.has(call.callId) ? call : null;
+  return wasStarted(call) || agent.done.has(call.callId) ? call : null;
 }
 
 /** As the row was before its price came. */
