@@ -42,10 +42,12 @@ const slowCopies: readonly FaultName[] = [
 const wrongClocks: readonly FaultName[] = ["redis' clock steps", 'a worker is killed'];
 
 /**
- * The rules of the cluster's protocol, each taken away at a port; nothing in the product knows of it. No port takes away
- * that an event which a copy contains is skipped, that a gap in an agent's versions or in their sum is refused, or that
- * a mark is known by its nonce: `shard-fold.test.ts`, `effective-log.test.ts` and `redis-rules.services.test.ts` in
- * `test/ledger/cluster` hold those, and the grace after an opening.
+ * The rules of the cluster's protocol, each taken away at a port; nothing in the product knows of it.
+ *
+ * No port takes these away, and `test/ledger/cluster` holds them: an event that a copy contains is skipped; a gap in an
+ * agent's versions, or in their sum, is refused (`shard-fold.test.ts`); of two checkpoints of one place the further one
+ * stays (`agent-states-contract.ts`); a mark is known by its nonce (`effective-log.test.ts`); the grace after an opening
+ * (`redis-rules.services.test.ts`).
  */
 export const ablations: Readonly<Record<string, Ablation>> = {
   'the fence': { ports: { ...realPorts, identityOf: () => 'any node' } },
@@ -113,6 +115,7 @@ export const ablations: Readonly<Record<string, Ablation>> = {
     },
   },
   "an orphan is one by the log's time, too": {
+    rare: true,
     ports: { ...realPorts, settlement: holdsLookOld },
     faults: wrongClocks,
   },
@@ -143,11 +146,6 @@ export const ablations: Readonly<Record<string, Ablation>> = {
   },
   'an older copy never replaces a newer one': {
     ports: { ...realPorts, agentStates: lastWriteWins },
-    faults: slowCopies,
-  },
-  'of two checkpoints of one place the further one stays': {
-    rare: true,
-    ports: { ...realPorts, agentStates: nearerCheckpointWins },
     faults: slowCopies,
   },
 };
@@ -267,23 +265,6 @@ function lastWriteWins(): AgentStates {
     },
     async writeCheckpoint(shard, checkpoint) {
       of(shard).checkpoint = structuredClone(checkpoint);
-    },
-  };
-}
-
-function nearerCheckpointWins(): AgentStates {
-  const stored = createMemoryAgentStates();
-  const checkpoints = new Map<number, Checkpoint>();
-  return {
-    ...stored,
-    readCheckpoint: async (shard) => structuredClone(checkpoints.get(shard) ?? null),
-    async writeCheckpoint(shard, checkpoint) {
-      const known = checkpoints.get(shard);
-      const { epoch, seq } = checkpoint.position;
-      const isOlder =
-        known !== undefined &&
-        (known.position.epoch > epoch || (known.position.epoch === epoch && known.position.seq > seq));
-      if (!isOlder) checkpoints.set(shard, structuredClone(checkpoint));
     },
   };
 }
