@@ -14,8 +14,8 @@ import { cliEnvironment } from '../../api/config/cli-environment.ts';
 import { ClusterCaller } from '../ledger/cluster/cluster-caller.ts';
 import { type ClusterStores, startClusterStores } from '../support/cluster-stores.ts';
 import { testDataDir } from '../support/data-dir.ts';
-import { describeWith } from '../support/with-services.ts';
 import type { NodeProcess } from '../support/node-process.ts';
+import { describeWith } from '../support/with-services.ts';
 import { startWorkerProcess } from '../support/worker-process.ts';
 
 describeWith(['redis', 'kafka', 'cassandra'], 'the operator of a cluster', () => {

@@ -65,7 +65,11 @@ type CallsById = Map<number, CallRecord>;
 async function foldShard(
   { log, states, clock }: ClusterBackup,
   shard: number,
-): Promise<{ folded: FoldedShard; calls: Map<number, CallsById>; wasStarted: (call: CallRecord) => boolean }> {
+): Promise<{
+  folded: FoldedShard;
+  calls: Map<number, CallsById>;
+  wasStarted: (call: CallRecord) => boolean;
+}> {
   const folded = await tryAgain(clock, () => readCopy(states, shard));
   const { state, lastAtMs: lastStartOfCopyMs } = folded;
   const startedSince = new Set<number>();
