@@ -14,13 +14,16 @@ GATEWAY_FLAGS := --max-semi-space-size=16
 RUNTIME := node_modules/.package-lock.json
 TOOLS := node_modules/.tools-installed
 
-.PHONY: help run cli services services-stop test test-unit check bench torture openapi sim simulator clean
+.PHONY: help run workers cli services services-stop test test-unit check bench torture openapi sim simulator clean
 
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: $(RUNTIME) ## Start the whole gateway on loopback (PORT=8080, INTERNAL_PORT=9090, FAREGATE_DATA=.faregate)
 	@exec node $(GATEWAY_FLAGS) api/main.ts
+
+workers: $(RUNTIME) ## Run a cluster's background work (ROLES="settlement projector"; FAREGATE_CONFIG names the cluster)
+	@exec node workers/main.ts $(ROLES)
 
 cli: $(RUNTIME) ## Run the operator's CLI: make cli ARGS="agents list"
 	@node api/admin/cli.ts $(ARGS)

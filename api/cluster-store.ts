@@ -11,6 +11,7 @@ import { readMetrics } from '#core/read-metrics.ts';
 import type { ClusterStorage } from './config/storage-settings.ts';
 import { toCassandraOptions, toRedisUrls } from './config/store-options.ts';
 import type { Store } from './store.ts';
+import { reach } from './store-error.ts';
 
 export interface ClusterStoreOptions {
   storage: ClusterStorage;
@@ -20,13 +21,15 @@ export interface ClusterStoreOptions {
 
 /** Redis for money, Cassandra for history. Kafka is the workers': this process waits for what they tell of it. */
 export async function openClusterStore({ storage, clock, log }: ClusterStoreOptions): Promise<Store> {
-  const cluster = await openClusterLedger({
-    redisUrls: toRedisUrls(storage.redis),
-    shards: SHARDS,
-    clock,
-    log,
-    allowUnsafe: storage.allowUnsafe,
-  });
+  const cluster = await reach('Redis', () =>
+    openClusterLedger({
+      redisUrls: toRedisUrls(storage.redis),
+      shards: SHARDS,
+      clock,
+      log,
+      allowUnsafe: storage.allowUnsafe,
+    }),
+  );
   const cassandra = connectCassandra(toCassandraOptions(storage.cassandra));
   const { ledger } = cluster;
   return {

@@ -4,33 +4,22 @@ import { PepperError } from '#core/accounts/pepper-file.ts';
 import { FolderInUseError, JournalError } from '#core/ledger/journal-errors.ts';
 import { createLog } from '#core/log.ts';
 import { ConfigError } from './config/config-error.ts';
-import { loadConfig } from './config.ts';
+import { type Config, loadConfig } from './config.ts';
 import { banner, ensureDemo } from './demo.ts';
-import { startGateway } from './start-gateway.ts';
+import { type RunningGateway, startGateway } from './start-gateway.ts';
+import { StoreError } from './store-error.ts';
 
 // A gateway has little that survives a collection. Handing it to four threads costs more than it saves, and where the
 // process has one core they stop it for 27 ms instead of 4 (measured).
 setFlagsFromString('--no-parallel-scavenge');
 
-/** `make run`: one process, everything in it. Ctrl-C drains; a second one cuts. */
+/** `make run`: one process, everything in it, or one API process of a cluster. Ctrl-C drains; a second one cuts. */
 async function main(): Promise<void> {
   const config = await loadConfig();
   const log = createLog();
   for (const notice of config.notices) log.warn(notice);
   const gateway = await startGateway(config, { log });
-  const { deps } = gateway;
-  const demo = await ensureDemo({
-    ledger: deps.store.ledger,
-    ids: deps.gateway.ids,
-    clock: deps.clock,
-    pepper: deps.store.peppers[0],
-    dataDir: config.storage.dataDir,
-    baseUrl: gateway.baseUrl,
-    mcpUrl: gateway.mcpUrl,
-    adminUrl: `${gateway.internalUrl}/admin`,
-    adminToken: gateway.adminToken,
-  });
-  process.stdout.write(`${banner(demo, deps.catalog.models())}\n`);
+  process.stdout.write(await introduce(config, gateway));
 
   let draining = false;
   const onSignal = () => {
@@ -43,10 +32,30 @@ async function main(): Promise<void> {
   process.on('SIGINT', onSignal);
 }
 
+/** Where everything is, and of a gateway by itself a first call to paste. An agent with credit in a cluster is nobody's toy. */
+async function introduce(config: Config, { deps, ...gateway }: RunningGateway): Promise<string> {
+  const adminUrl = `${gateway.internalUrl}/admin`;
+  if (config.storage.mode === 'cluster') {
+    return `Faregate serves ${gateway.baseUrl}, its admin API is ${adminUrl}.\n`;
+  }
+  const demo = await ensureDemo({
+    ledger: deps.store.ledger,
+    ids: deps.gateway.ids,
+    clock: deps.clock,
+    pepper: deps.store.peppers[0],
+    dataDir: config.storage.dataDir,
+    baseUrl: gateway.baseUrl,
+    mcpUrl: gateway.mcpUrl,
+    adminUrl,
+    adminToken: gateway.adminToken,
+  });
+  return `${banner(demo, deps.catalog.models())}\n`;
+}
+
 /** What the operator can mend is said in a sentence; a stack is for what nobody expected. */
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const kinds = [ConfigError, FolderInUseError, JournalError, PepperError];
+  const kinds = [ConfigError, FolderInUseError, JournalError, PepperError, StoreError];
   if (kinds.some((kind) => error instanceof kind)) return error.message;
   if ('code' in error && error.code === 'EADDRINUSE') {
     return `${error.message}. Another program uses this port: set PORT or INTERNAL_PORT.`;

@@ -1,6 +1,7 @@
 import { createLog } from '#core/log.ts';
 import { ConfigError } from '../api/config/config-error.ts';
 import { loadConfig } from '../api/config.ts';
+import { StoreError } from '../api/store-error.ts';
 import { parseRoles, RoleError } from './roles.ts';
 import { startWorkers, WorkersError } from './start-workers.ts';
 
@@ -27,7 +28,8 @@ async function main(): Promise<void> {
 /** What the operator can mend is said in a sentence; a stack is for what nobody expected. */
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if ([ConfigError, RoleError, WorkersError].some((kind) => error instanceof kind)) return error.message;
+  if ([ConfigError, RoleError, StoreError, WorkersError].some((kind) => error instanceof kind))
+    return error.message;
   if ('code' in error && error.code === 'EADDRINUSE') {
     return `${error.message}. Another program uses this port: set INTERNAL_PORT.`;
   }

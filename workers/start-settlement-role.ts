@@ -17,6 +17,7 @@ import { SHARDS } from '#core/ledger/cluster/shards.ts';
 import { createOperatorLosses, toGraphUsd } from '#core/operator-losses.ts';
 import { readMetrics } from '#core/read-metrics.ts';
 import { toCassandraOptions, toKafkaOptions, toRedisUrls } from '../api/config/store-options.ts';
+import { reach } from '../api/store-error.ts';
 import { createApplyAgentChange } from './settlement/apply-agent-change.ts';
 import { createBookGrant } from './settlement/book-grant.ts';
 import { ShardSettlements } from './settlement/shard-settlements.ts';
@@ -33,16 +34,12 @@ export async function startSettlementRole(parts: WorkerParts): Promise<RunningRo
   const { config, storage, clock, log } = parts;
   const { allowUnsafe } = storage;
   const kafka = connectKafka(toKafkaOptions(storage.kafka, GROUP));
-  for (const { sentence } of await requireSafeLedgerTopic(kafka, { shards: SHARDS, allowUnsafe })) {
-    log.warn(sentence);
-  }
-  const cluster = await openClusterLedger({
-    redisUrls: toRedisUrls(storage.redis),
-    shards: SHARDS,
-    clock,
-    log,
-    allowUnsafe,
-  });
+  const problems = await reach('Kafka', () => requireSafeLedgerTopic(kafka, { shards: SHARDS, allowUnsafe }));
+  for (const { sentence } of problems) log.warn(sentence);
+  const redisUrls = toRedisUrls(storage.redis);
+  const cluster = await reach('Redis', () =>
+    openClusterLedger({ redisUrls, shards: SHARDS, clock, log, allowUnsafe }),
+  );
   const cassandra = connectCassandra(toCassandraOptions(storage.cassandra));
   const ledgerLog = await openKafkaLedgerLog(kafka, { shards: SHARDS, clock, logger: log });
   let settlements: ShardSettlements | null = null;

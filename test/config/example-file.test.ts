@@ -5,6 +5,7 @@ import { atto } from '../inference/support.ts';
 import { load, mistakes } from './support.ts';
 
 const FILE = 'faregate.example.yaml';
+const CLUSTER_FILE = 'faregate.cluster.example.yaml';
 const textOf = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
 test('the example file loads as it is, with the key from the environment', async () => {
@@ -32,6 +33,22 @@ test('without the key, the start says which line wants it, and nothing else is w
   );
 });
 
-test('the README names it', () => {
-  expect(textOf('README.md')).toContain(`(${FILE})`);
+test('the example of a cluster loads as it is, with its secrets from the environment', async () => {
+  const config = await load(textOf(CLUSTER_FILE), {
+    OPENROUTER_API_KEY: 'the-key',
+    FAREGATE_KEY_PEPPER: 'p'.repeat(44),
+    FAREGATE_ADMIN_TOKEN: 't'.repeat(64),
+  });
+  expect(config.storage).toMatchObject({
+    mode: 'cluster',
+    redis: { urls: ['redis://127.0.0.1:6379'], cluster: false },
+    kafka: { brokers: ['127.0.0.1:9092'], replicationFactor: 1 },
+    cassandra: { contactPoints: ['127.0.0.1:9042'] },
+    allowUnsafe: true,
+  });
+  expect(config.adminToken?.reveal()).toBe('t'.repeat(64));
+});
+
+test.each([FILE, CLUSTER_FILE])('the README names %s', (file) => {
+  expect(textOf('README.md')).toContain(`(${file})`);
 });
