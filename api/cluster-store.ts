@@ -9,7 +9,7 @@ import { SHARDS } from '#core/ledger/cluster/shards.ts';
 import type { Log } from '#core/log.ts';
 import { readMetrics } from '#core/read-metrics.ts';
 import type { ClusterStorage } from './config/storage-settings.ts';
-import { toCassandraOptions, toRedisUrls } from './config/store-options.ts';
+import { toCassandraOptions, toRedisAddress } from './config/store-options.ts';
 import type { Store } from './store.ts';
 import { reach } from './store-error.ts';
 
@@ -23,7 +23,7 @@ export interface ClusterStoreOptions {
 export async function openClusterStore({ storage, clock, log }: ClusterStoreOptions): Promise<Store> {
   const cluster = await reach('Redis', () =>
     openClusterLedger({
-      redisUrls: toRedisUrls(storage.redis),
+      address: toRedisAddress(storage.redis),
       shards: SHARDS,
       clock,
       log,

@@ -16,7 +16,7 @@ import { createRedisScripts } from '#core/ledger/cluster/redis-scripts.ts';
 import { SHARDS } from '#core/ledger/cluster/shards.ts';
 import { createOperatorLosses, toGraphUsd } from '#core/operator-losses.ts';
 import { readMetrics } from '#core/read-metrics.ts';
-import { toCassandraOptions, toKafkaOptions, toRedisUrls } from '../api/config/store-options.ts';
+import { toCassandraOptions, toKafkaOptions, toRedisAddress } from '../api/config/store-options.ts';
 import { reach } from '../api/store-error.ts';
 import { createApplyAgentChange } from './settlement/apply-agent-change.ts';
 import { createBookGrant } from './settlement/book-grant.ts';
@@ -36,9 +36,9 @@ export async function startSettlementRole(parts: WorkerParts): Promise<RunningRo
   const kafka = connectKafka(toKafkaOptions(storage.kafka, GROUP));
   const problems = await reach('Kafka', () => requireSafeLedgerTopic(kafka, { shards: SHARDS, allowUnsafe }));
   for (const { sentence } of problems) log.warn(sentence);
-  const redisUrls = toRedisUrls(storage.redis);
+  const address = toRedisAddress(storage.redis);
   const cluster = await reach('Redis', () =>
-    openClusterLedger({ redisUrls, shards: SHARDS, clock, log, allowUnsafe }),
+    openClusterLedger({ address, shards: SHARDS, clock, log, allowUnsafe }),
   );
   const cassandra = connectCassandra(toCassandraOptions(storage.cassandra));
   const ledgerLog = await openKafkaLedgerLog(kafka, { shards: SHARDS, clock, logger: log });

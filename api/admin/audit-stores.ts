@@ -9,7 +9,7 @@ import { openClusterLedger } from '#core/ledger/cluster/open-cluster-ledger.ts';
 import { SHARDS } from '#core/ledger/cluster/shards.ts';
 import { createLog } from '#core/log.ts';
 import type { ClusterStorage } from '../config/storage-settings.ts';
-import { toCassandraOptions, toKafkaOptions, toRedisUrls } from '../config/store-options.ts';
+import { toCassandraOptions, toKafkaOptions, toRedisAddress } from '../config/store-options.ts';
 
 export interface StoresAudit {
   shards: number;
@@ -29,10 +29,10 @@ export async function auditStores(
   const kafka = connectKafka(toKafkaOptions(storage.kafka, 'faregate-audit'));
   const cassandra = connectCassandra(toCassandraOptions(storage.cassandra));
   const { allowUnsafe } = storage;
-  const redisUrls = toRedisUrls(storage.redis);
+  const address = toRedisAddress(storage.redis);
   try {
     const log = await openKafkaLedgerLog(kafka, { shards: SHARDS, clock, logger });
-    const cluster = await openClusterLedger({ redisUrls, shards: SHARDS, clock, log: logger, allowUnsafe });
+    const cluster = await openClusterLedger({ address, shards: SHARDS, clock, log: logger, allowUnsafe });
     try {
       const sum: StoresAudit = { shards: SHARDS, agents: 0, events: 0, fromCopies: 0, problems: [] };
       for (let shard = 0; shard < SHARDS; shard++) {

@@ -15,7 +15,7 @@ import { createRedisScripts } from '#core/ledger/cluster/redis-scripts.ts';
 import { SHARDS } from '#core/ledger/cluster/shards.ts';
 import { createLog } from '#core/log.ts';
 import type { ClusterStorage } from '../config/storage-settings.ts';
-import { toCassandraOptions, toKafkaOptions, toRedisUrls } from '../config/store-options.ts';
+import { toCassandraOptions, toKafkaOptions, toRedisAddress } from '../config/store-options.ts';
 
 /** What the stores of a cluster hold, into one file. */
 export async function backUpStores(
@@ -53,7 +53,7 @@ export async function restoreStores(
   const kafka = connectKafka(toKafkaOptions(storage.kafka, 'faregate-restore'));
   await requireSafeLedgerTopic(kafka, { shards: SHARDS, allowUnsafe });
   const cassandra = connectCassandra(toCassandraOptions(storage.cassandra));
-  const redis = connectRedis(toRedisUrls(storage.redis));
+  const redis = connectRedis(toRedisAddress(storage.redis));
   // What a dropped connection means is for its commands to say.
   redis.on('error', () => undefined);
   try {

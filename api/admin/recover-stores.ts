@@ -3,7 +3,7 @@ import { connectRedis } from '#core/drivers/redis.ts';
 import { ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
 import { createRedisScripts, type RedisScripts } from '#core/ledger/cluster/redis-scripts.ts';
 import type { ClusterStorage } from '../config/storage-settings.ts';
-import { toRedisUrls } from '../config/store-options.ts';
+import { toRedisAddress } from '../config/store-options.ts';
 
 const LOOK_MS = SECOND_MS / 10;
 
@@ -16,7 +16,7 @@ export async function recoverStores(
   options: { shards: readonly number[]; waitMs: number; clock: Clock },
 ): Promise<number[]> {
   const { shards, waitMs, clock } = options;
-  const redis = connectRedis(toRedisUrls(storage.redis));
+  const redis = connectRedis(toRedisAddress(storage.redis));
   // What a dropped connection means is for its commands to say.
   redis.on('error', () => undefined);
   try {

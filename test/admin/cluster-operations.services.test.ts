@@ -29,7 +29,7 @@ describeWith(['redis', 'kafka', 'cassandra'], 'the operator of a cluster', () =>
     stores = await startClusterStores(folder.path);
     configFile = join(folder.path, 'faregate.yaml');
     await writeFile(configFile, stores.yaml);
-    redis = connectRedis([`redis://${stores.redis.address}`]);
+    redis = connectRedis({ urls: [`redis://${stores.redis.address}`], cluster: false });
     await redis.connect();
   });
   afterAll(async () => {
@@ -65,8 +65,8 @@ describeWith(['redis', 'kafka', 'cassandra'], 'the operator of a cluster', () =>
   test('is told what differs from the log, and has the shard rebuilt from it', async () => {
     worker = await start();
     const log = { info() {}, warn() {}, error() {} };
-    const redisUrls = [`redis://${stores.redis.address}`];
-    const options = { redisUrls, shards: SHARDS, clock: systemClock, log, allowUnsafe: true };
+    const address = { urls: [`redis://${stores.redis.address}`], cluster: false };
+    const options = { address, shards: SHARDS, clock: systemClock, log, allowUnsafe: true };
     const cluster = await openClusterLedger(options);
     const caller = new ClusterCaller(cluster.ledger, SHARDS);
     for (const agentId of [1, 2, 65]) {

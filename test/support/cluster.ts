@@ -82,8 +82,8 @@ export async function startTestCluster({ shards = 4 } = {}): Promise<TestCluster
     logged,
     client: connect,
     async ledger() {
-      const redisUrls = [`redis://${redis.address}`];
-      const opened = await openClusterLedger({ redisUrls, shards, clock, log: logger, allowUnsafe: false });
+      const address = { urls: [`redis://${redis.address}`], cluster: false };
+      const opened = await openClusterLedger({ address, shards, clock, log: logger, allowUnsafe: false });
       ledgers.push(opened);
       return opened.ledger;
     },

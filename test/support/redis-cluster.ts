@@ -38,7 +38,7 @@ export async function startRedisCluster(): Promise<{ client: Cluster; urls: stri
     );
   }, 30_000);
   const urls = nodes.map(({ address }) => `redis://${address}`);
-  const client = connectRedis(urls);
+  const client = connectRedis({ urls, cluster: true });
   if (!(client instanceof Cluster)) throw new Error('several urls are a cluster');
   client.on('error', () => undefined);
   await client.connect();

@@ -26,7 +26,7 @@ export const sharedCluster = (): SharedCluster | undefined => inject('cluster');
 
 /** Resolves once the history has what the ledger has decided by now. */
 export async function untilProjected({ redisUrl, workerUrl }: SharedCluster): Promise<void> {
-  const redis = connectRedis([redisUrl]);
+  const redis = connectRedis({ urls: [redisUrl], cluster: false });
   await redis.connect();
   const seqs = await Promise.all(
     Array.from({ length: SHARDS }, (_, shard) => redis.hget(new ShardKeys(shard).meta, 'seq')),

@@ -2,6 +2,12 @@ import { Cluster, Redis, type RedisOptions } from 'ioredis';
 
 export type RedisClient = Redis | Cluster;
 
+export interface RedisAddress {
+  /** `rediss://` is TLS. Of a Redis Cluster some of its nodes, which tell of the others. */
+  urls: readonly string[];
+  cluster: boolean;
+}
+
 const COMMAND_TIMEOUT_MS = 500;
 const RECONNECT_MS = 50;
 /** A node that does not have a slot says so before it does anything. */
@@ -18,13 +24,12 @@ const onceOnly = {
 } satisfies RedisOptions;
 
 /**
- * One url is one Redis, several are nodes of a Redis Cluster, which tell of the others; `rediss://` is TLS. Resending
- * would answer a lost reply by running the step again behind the caller's back.
+ * Resending would answer a lost reply by running the step again behind the caller's back.
  */
-export function connectRedis(urls: readonly string[]): RedisClient {
+export function connectRedis({ urls, cluster }: RedisAddress): RedisClient {
   const [first] = urls;
   if (first === undefined) throw new Error('no url of a Redis');
-  if (urls.length > 1) return connectCluster(urls.map((url) => new URL(url)));
+  if (cluster) return connectCluster(urls.map((url) => new URL(url)));
   return new Redis(first, {
     ...onceOnly,
     retryStrategy: () => RECONNECT_MS,

@@ -11,7 +11,7 @@ describeWith(['redis'], 'rule 2, steps: a Redis', () => {
   test('that drops keys when it is full is refused at the start, unless the operator allows it', async () => {
     const warned: string[] = [];
     const options = {
-      redisUrls: [`redis://${redis.service.address}`],
+      address: { urls: [`redis://${redis.service.address}`], cluster: false },
       shards: 2,
       clock: systemClock,
       log: { info() {}, warn: (event: string) => void warned.push(event), error() {} },

@@ -33,7 +33,7 @@ describeWith(['redis'], 'on a Redis Cluster', () => {
     const logger = { info() {}, warn() {}, error() {} };
     const clock = systemClock;
     const opened = await openClusterLedger({
-      redisUrls: cluster.urls,
+      address: { urls: cluster.urls, cluster: true },
       shards,
       clock,
       log: logger,

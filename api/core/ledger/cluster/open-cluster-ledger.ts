@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import { connectRedis, duplicateRedis, type RedisClient } from '../../drivers/redis.ts';
+import { connectRedis, duplicateRedis, type RedisAddress, type RedisClient } from '../../drivers/redis.ts';
 import { SHARDS_LOOKED_AT_MS } from '../../limits.ts';
 import type { Log } from '../../log.ts';
 import { Acknowledgements } from './acknowledgements.ts';
@@ -9,8 +9,7 @@ import { createRedisLedger, type RedisLedger } from './redis-ledger.ts';
 import { createRedisScripts } from './redis-scripts.ts';
 
 export interface ClusterLedgerOptions {
-  /** One Redis, or some nodes of a Redis Cluster. */
-  redisUrls: readonly string[];
+  address: RedisAddress;
   shards: number;
   clock: Clock;
   log: Log;
@@ -29,8 +28,8 @@ export interface ClusterLedger {
 
 /** What an API process has of the cluster's ledger. Rejects when Redis cannot be reached or must not be used. */
 export async function openClusterLedger(options: ClusterLedgerOptions): Promise<ClusterLedger> {
-  const { redisUrls, shards, clock, log, allowUnsafe } = options;
-  const redis = connectRedis(redisUrls);
+  const { address, shards, clock, log, allowUnsafe } = options;
+  const redis = connectRedis(address);
   const subscriber = duplicateRedis(redis);
   const disconnect = () => {
     redis.disconnect();
