@@ -43,7 +43,7 @@ export async function migrateCassandra(options: MigrateOptions): Promise<number[
   } finally {
     await client.shutdown();
   }
-  const inKeyspace = connectCassandra(options);
+  const inKeyspace = await connectToKeyspace(options);
   const lock = new MigrationLock(inKeyspace, clock);
   try {
     await lock.take();
@@ -51,6 +51,25 @@ export async function migrateCassandra(options: MigrateOptions): Promise<number[
   } finally {
     await lock.release();
     await inKeyspace.shutdown();
+  }
+}
+
+const KEYSPACE_TRIES = 100;
+const KEYSPACE_WAIT_MS = SECOND_MS / 10;
+
+/** A keyspace that another process has just made is listed before it can be used. */
+async function connectToKeyspace(options: MigrateOptions): Promise<Client> {
+  for (let triesLeft = KEYSPACE_TRIES; ; triesLeft--) {
+    const client = connectCassandra(options);
+    try {
+      await client.connect();
+      return client;
+    } catch (error) {
+      await client.shutdown();
+      const isMissing = error instanceof Error && /keyspace .* does not exist/i.test(error.message);
+      if (!isMissing || triesLeft === 1) throw error;
+      await new Promise<void>((resolve) => options.clock.setTimer(KEYSPACE_WAIT_MS, resolve));
+    }
   }
 }
 
