@@ -28,7 +28,7 @@ export const cpuRuns: readonly CpuRun[] = [
   { what: '50 chunks at once', model: benchModels.atOnce, stream: true, callers: 32, ratioMax: null },
 ];
 
-/** How much is run. The whole bench has to end within six minutes. */
+/** How much is run. The whole bench has to end within twelve minutes, its embedded part within six. */
 export interface Sizes {
   rounds: number;
   sliceMs: number;
@@ -38,6 +38,15 @@ export interface Sizes {
   samples: number;
   sampleGapMs: number;
   openStreams: number;
+  liveSeconds: number;
+  publisherRounds: number;
+  /** In each of them. */
+  publishedCalls: number;
+  recoveryRounds: number;
+  shardEvents: number;
+  /** Of all shards. */
+  totalEvents: number;
+  projectedCalls: { cassandra: number; sqlite: number };
 }
 
 export const fullSizes: Sizes = {
@@ -48,6 +57,13 @@ export const fullSizes: Sizes = {
   samples: 250,
   sampleGapMs: 10,
   openStreams: 1_000,
+  liveSeconds: 10,
+  publisherRounds: 5,
+  publishedCalls: 16_000,
+  recoveryRounds: 3,
+  shardEvents: 100_000,
+  totalEvents: 1_000_000,
+  projectedCalls: { cassandra: 6_400, sqlite: 50_000 },
 };
 
 /** To see that the harness works, not to learn anything. */
@@ -59,7 +75,35 @@ export const quickSizes: Sizes = {
   samples: 10,
   sampleGapMs: 1,
   openStreams: 20,
+  liveSeconds: 1,
+  publisherRounds: 2,
+  publishedCalls: 1_280,
+  recoveryRounds: 1,
+  shardEvents: 2_000,
+  totalEvents: 20_000,
+  projectedCalls: { cassandra: 640, sqlite: 1_000 },
 };
 
 /** The gateway is alone on one core; load and provider share the other. */
 export const cores = { underTest: 0, load: 1 } as const;
+
+/** As the embedded gateway's, on a cluster. */
+export const clusterCpuRun = {
+  what: 'small JSON call',
+  model: benchModels.atOnce,
+  stream: false,
+  callers: 64,
+  ratioMax: 2.7,
+} as const satisfies CpuRun;
+
+export const clusterBars = {
+  /** Reserve and settle alone, of what the bare proxy takes for a whole call. */
+  stepsRatio: 1.2,
+  gateMs: { p50: 12, p99: 40 },
+  /** What a provider's timer resolves: less cannot be told from nothing. */
+  gateHiddenMs: 1,
+  publishedPerSecond: 5_000,
+  projectedPerSecond: { cassandra: 300, sqlite: 2_500 },
+  shardRecoveryMs: 5_000,
+  totalRecoveryMs: 90_000,
+} as const;

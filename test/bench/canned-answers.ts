@@ -1,14 +1,21 @@
 /** Models of the canned provider, which the caller names; the way of answering is in the name. */
 export const benchModels = {
   atOnce: 'bench/at-once',
+  after30Ms: 'bench/after-30-ms',
   after50Ms: 'bench/after-50-ms',
+  /** So late that whatever the gateway does in the meantime is long done. */
+  after100Ms: 'bench/after-100-ms',
   /** An event every 200 ms: streams that stay open for ten seconds. */
   slow: 'bench/slow',
   /** An event every 5 ms, each written by itself, as a fast model's tokens come. */
   paced: 'bench/paced',
 } as const;
 
-export const FIRST_BYTE_DELAY_MS = 50;
+export const firstByteDelays: readonly { model: string; delayMs: number }[] = [
+  { model: benchModels.after30Ms, delayMs: 30 },
+  { model: benchModels.after50Ms, delayMs: 50 },
+  { model: benchModels.after100Ms, delayMs: 100 },
+];
 export const SLOW_PACE_MS = 200;
 export const PACE_MS = 5;
 export const STREAM_CHUNKS = 50;

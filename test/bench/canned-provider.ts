@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import {
   benchModels,
   type CannedAnswer,
-  FIRST_BYTE_DELAY_MS,
+  firstByteDelays,
   ID_DIGITS,
   jsonAnswers,
   PACE_MS,
@@ -58,9 +58,11 @@ function answer(socket: Socket, body: Buffer): void {
   head.write(String(calls).padStart(ID_DIGITS, '0'), canned.idAt, 'latin1');
   if (body.includes(benchModels.slow)) void writePaced(socket, head, canned, SLOW_PACE_MS);
   else if (body.includes(benchModels.paced)) void writePaced(socket, head, canned, PACE_MS);
-  else if (body.includes(benchModels.after50Ms))
-    setTimeout(() => writeAll(socket, head, canned), FIRST_BYTE_DELAY_MS);
-  else writeAll(socket, head, canned);
+  else {
+    const delay = firstByteDelays.find(({ model }) => body.includes(model));
+    if (delay === undefined) writeAll(socket, head, canned);
+    else setTimeout(() => writeAll(socket, head, canned), delay.delayMs);
+  }
 }
 
 function writeAll(socket: Socket, head: Buffer, { parts }: CannedAnswer): void {

@@ -5,28 +5,32 @@ import { type CallResult, callBody, startCall, type Target } from './call.ts';
 import { count, emptyLoad, type LoadResult } from './load.ts';
 import { shuffled } from './statistics.ts';
 
-export interface FirstByteFigures {
+/** A way to call, and how its provider answers. */
+export interface FirstByteSide {
   target: Target;
+  model: string;
+}
+
+export interface FirstByteFigures extends FirstByteSide {
   firstByteMs: number[];
   load: LoadResult;
 }
 
 /**
- * One streamed call at a time, over one warm connection, every target once in each shuffled turn. The first of
- * `targets` is the provider itself: what the others add is measured against the same turn's direct call.
+ * One streamed call at a time, over one warm connection, every side once in each shuffled turn: what one adds is
+ * measured against the same turn's direct call.
  */
 export async function measureFirstByte(
-  targets: readonly Target[],
-  model: string,
+  sides: readonly FirstByteSide[],
   sizes: Sizes,
 ): Promise<FirstByteFigures[]> {
-  const body = callBody(model, true);
-  const runs = targets.map((target) => ({
-    pool: new Pool(target.origin, { allowH2: false, connections: 1 }),
-    figures: emptyFigures(target),
+  const runs = sides.map((side) => ({
+    pool: new Pool(side.target.origin, { allowH2: false, connections: 1 }),
+    body: callBody(side.model, true),
+    figures: emptyFigures(side),
   }));
   for (let turn = 0; turn < sizes.samples + WARM_UP_TURNS; turn++) {
-    for (const { pool, figures } of shuffled(runs)) {
+    for (const { pool, body, figures } of shuffled(runs)) {
       const result = await new Promise<CallResult>((resolve) =>
         startCall(pool, figures.target, turn, body, resolve),
       );
@@ -45,4 +49,8 @@ const WARM_UP_TURNS = 10;
 export const addedMs = (figures: FirstByteFigures, direct: FirstByteFigures): number[] =>
   figures.firstByteMs.map((ms, turn) => ms - (direct.firstByteMs[turn] ?? Number.NaN));
 
-const emptyFigures = (target: Target): FirstByteFigures => ({ target, firstByteMs: [], load: emptyLoad() });
+const emptyFigures = (side: FirstByteSide): FirstByteFigures => ({
+  ...side,
+  firstByteMs: [],
+  load: emptyLoad(),
+});

@@ -35,12 +35,20 @@ const READY_MS = 30_000;
 const SETTLED_MS = 10_000;
 const POLL_MS = 50;
 
-export async function startGateway(providerPort: number, core: number | null): Promise<GatewayUnderTest> {
+export interface GatewayOptions {
+  providerPort: number;
+  core: number | null;
+  /** The blocks of a configuration that make it part of a cluster. */
+  clusterYaml?: string;
+}
+
+export async function startGateway(options: GatewayOptions): Promise<GatewayUnderTest> {
+  const { providerPort, core, clusterYaml = '' } = options;
   // In the checkout, not in a temporary folder that may be memory: the commit has to meet a real disk.
   await mkdir(join(ROOT, '.cache'), { recursive: true });
   const folder = await mkdtemp(join(ROOT, '.cache/bench-'));
   const configFile = join(folder, 'faregate.yaml');
-  await writeFile(configFile, configText(providerPort));
+  await writeFile(configFile, clusterYaml + configText(providerPort));
   const internalPort = await freePort();
   const child = startChild([...GATEWAY_FLAGS, gatewayEntry], {
     core,
@@ -80,10 +88,10 @@ export async function startGateway(providerPort: number, core: number | null): P
   }
 }
 
-/** JSON is YAML. Every limit that a load test would only measure itself against is out of the way. */
+/** Every limit that a load test would only measure itself against is out of the way. */
 function configText(providerPort: number): string {
   const pricing = { prompt: '0.0000001', completion: '0.0000004' };
-  return JSON.stringify({
+  const config = {
     limits: { callsPerMinute: 60_000, burst: 60_000, runningCalls: 2_000 },
     capacity: { perCallUsd: '50', poolUsd: '1000000', dailySharePerAgentUsd: null, runningCalls: 5_000 },
     providers: [
@@ -100,7 +108,11 @@ function configText(providerPort: number): string {
       maxOutputTokens: OUTPUT_TOKENS_MAX,
       endpoints: [{ provider: 'canned', model: id, pricing }],
     })),
-  });
+  };
+  // JSON is YAML, each block of it a line.
+  return Object.entries(config)
+    .map(([block, value]) => `${block}: ${JSON.stringify(value)}\n`)
+    .join('');
 }
 
 /** Written once the gateway serves. */

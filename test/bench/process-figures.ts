@@ -29,10 +29,10 @@ export function memoryOf(pid: number): Memory {
   return { rssMb: megabytes('Rss'), pssMb: megabytes('Pss') };
 }
 
-/** Keeps this process off the core of the gateway. `false` where there is no `taskset`. */
-export function pinSelf(core: number): boolean {
+/** Binds all threads of a process to one core. `false` where there is no `taskset`. */
+export function pin(pid: number, core: number): boolean {
   try {
-    execFileSync('taskset', ['-a', '-cp', String(core), String(process.pid)], { stdio: 'ignore' });
+    execFileSync('taskset', ['-a', '-cp', String(core), String(pid)], { stdio: 'ignore' });
     return true;
   } catch {
     return false;

@@ -1,7 +1,7 @@
 import { bars, type CpuRun, type Sizes } from './bars.ts';
 import type { Target } from './call.ts';
 import { benchModels } from './canned-answers.ts';
-import { type CpuFigures, measureCpu } from './cpu-per-call.ts';
+import { type CpuFigures, callSide, measureCpu, ratiosOf } from './cpu-per-call.ts';
 import { addedMs, measureFirstByte } from './first-byte.ts';
 import type { GatewayUnderTest } from './gateway.ts';
 import { type Histogram, histogramMedian, readHistogram, since } from './histogram.ts';
@@ -26,14 +26,13 @@ export interface Stand {
 export async function runCpu({ report, sizes, bare, underTest, money }: Stand, run: CpuRun): Promise<void> {
   const { what, ratioMax } = run;
   await money?.begin();
-  const figures = await measureCpu([bare, underTest], run, sizes);
+  const sides = [bare, underTest].map((target) => callSide(target, run, sizes));
+  const [ofBare, ofGateway] = await measureCpu(sides, sizes);
+  if (ofBare === undefined || ofGateway === undefined) return;
   const callers = Math.min(run.callers, sizes.callersMax);
   report.heading(`CPU per ${what}, ${callers} callers, ${sizes.rounds} rounds of ${sizes.sliceMs} ms`);
-  for (const each of figures) report.line(cpuLine(each));
-  const [ofBare, ofGateway] = figures;
-  const ratios = (ofGateway?.cpuMsPerCall ?? []).map(
-    (ms, round) => ms / (ofBare?.cpuMsPerCall[round] ?? Number.NaN),
-  );
+  for (const each of [ofBare, ofGateway]) report.line(cpuLine(each));
+  const ratios = ratiosOf(ofGateway, ofBare);
   if (ratioMax === null) report.line(`ratio ${medianAndSpread(ratios)}, held to nothing`);
   else {
     report.verdict({
@@ -42,13 +41,13 @@ export async function runCpu({ report, sizes, bare, underTest, money }: Stand, r
       met: median(ratios) <= ratioMax,
     });
   }
-  for (const each of figures) reportFailures(report, each.target, each.loads);
-  await money?.end(what, ofGateway?.loads ?? []);
+  for (const each of [ofBare, ofGateway]) reportFailures(report, each.name, each.loads);
+  await money?.end(what, ofGateway.loads);
 }
 
-function cpuLine({ target, cpuMsPerCall, callsPerSecond, busy, memory }: CpuFigures): string {
+export function cpuLine({ name, cpuMsPerCall, callsPerSecond, busy, memory }: CpuFigures): string {
   return (
-    `${target.name.padEnd(10)} ${shortNumber(quantile(cpuMsPerCall, 0.25))} ms a call (low quartile), ` +
+    `${name.padEnd(10)} ${shortNumber(quantile(cpuMsPerCall, 0.25))} ms a call (low quartile), ` +
     `${median(callsPerSecond).toFixed(0)} calls/s, core ${(100 * median(busy)).toFixed(0)} % busy, ` +
     `PSS after ${memory.pssMb.toFixed(0)} MB`
   );
@@ -62,7 +61,8 @@ export async function runFirstByte(stand: Stand, model: string): Promise<void> {
   const what = atOnce ? 'a provider that answers at once' : 'a first byte after 50 ms';
   await money?.begin();
   const commitsBefore = await commits(gateway);
-  const [ofDirect, ...others] = await measureFirstByte([direct, bare, underTest], model, sizes);
+  const sides = [direct, bare, underTest].map((target) => ({ target, model }));
+  const [ofDirect, ...others] = await measureFirstByte(sides, sizes);
   const commitsAfter = await commits(gateway);
   report.heading(`Time to first byte with ${what}, one call at a time, ${sizes.samples} samples, ms`);
   if (ofDirect === undefined) return;
@@ -78,7 +78,7 @@ export async function runFirstByte(stand: Stand, model: string): Promise<void> {
     measured: `${shortNumber(median(added))} ms, of which a bare proxy takes ${shortNumber(median(addedByBare))}`,
     met: median(added) <= bar,
   });
-  for (const each of [ofDirect, ...others]) reportFailures(report, each.target, [each.load]);
+  for (const each of [ofDirect, ...others]) reportFailures(report, each.target.name, [each.load]);
   const ofGateway = others.filter(({ target }) => target === underTest);
   await money?.end(
     `first byte, ${what}`,
@@ -108,7 +108,7 @@ export async function runOpenStreams({ report, sizes, bare, underTest, money }: 
     measured: `${ofGateway.peak.rssMb.toFixed(0)} MB, ${ofGateway.openAtOnce} open at once`,
     met: ofGateway.peak.rssMb <= bars.memoryMb && ofGateway.openAtOnce === sizes.openStreams,
   });
-  for (const each of [ofBare, ofGateway]) reportFailures(report, each.target, [each.load]);
+  for (const each of [ofBare, ofGateway]) reportFailures(report, each.target.name, [each.load]);
   await money?.end('open streams', [ofGateway.load]);
 }
 
@@ -127,9 +127,8 @@ function streamLine({
   );
 }
 
-function reportFailures(report: Report, target: Target, loads: readonly LoadResult[]): void {
+export function reportFailures(report: Report, name: string, loads: readonly LoadResult[]): void {
   for (const { failures } of loads) {
-    for (const [status, calls] of failures)
-      report.line(`${target.name}: ${calls} calls failed with ${status}`);
+    for (const [status, calls] of failures) report.line(`${name}: ${calls} calls failed with ${status}`);
   }
 }
