@@ -15,7 +15,7 @@ await runPart('An API process of a cluster', { pinned: true }, async (bench) => 
   const gateway = await startGateway({
     providerPort: provider.port,
     core: bench.coreUnderTest,
-    clusterYaml: cluster.stores.yaml,
+    stores: cluster.stores,
   });
   bench.later(gateway.stop);
   const money = createMoneyCheck(gateway, bench.report);

@@ -1,13 +1,14 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type NanoUsd, parseNanoUsd } from '#core/money.ts';
+import type { ClusterStores } from '../support/cluster-stores.ts';
 import { OUTPUT_TOKENS_MAX, type Target } from './call.ts';
 import { benchModels } from './canned-answers.ts';
 import { type Child, startChild } from './child.ts';
-import { type Agent, type Demo, prepareAgents } from './prepare-agents.ts';
+import { type Agent, prepareAgents } from './prepare-agents.ts';
 
 /** The gateway under test: `node api/main.ts`, its own folder, everything on. */
 export interface GatewayUnderTest {
@@ -38,24 +39,26 @@ const POLL_MS = 50;
 export interface GatewayOptions {
   providerPort: number;
   core: number | null;
-  /** The blocks of a configuration that make it part of a cluster. */
-  clusterYaml?: string;
+  /** Without one it is embedded. */
+  stores?: Pick<ClusterStores, 'yaml' | 'adminToken'>;
 }
 
 export async function startGateway(options: GatewayOptions): Promise<GatewayUnderTest> {
-  const { providerPort, core, clusterYaml = '' } = options;
+  const { providerPort, core } = options;
   // In the checkout, not in a temporary folder that may be memory: the commit has to meet a real disk.
   await mkdir(join(ROOT, '.cache'), { recursive: true });
   const folder = await mkdtemp(join(ROOT, '.cache/bench-'));
   const configFile = join(folder, 'faregate.yaml');
-  await writeFile(configFile, clusterYaml + configText(providerPort));
+  const stores = options.stores ?? (await embeddedStores(folder));
+  await writeFile(configFile, stores.yaml + configText(providerPort));
+  const port = await freePort();
   const internalPort = await freePort();
   const child = startChild([...GATEWAY_FLAGS, gatewayEntry], {
     core,
     env: {
       // As `make run` sets it.
       NODE_COMPILE_CACHE: join(ROOT, '.cache/compile'),
-      PORT: String(await freePort()),
+      PORT: String(port),
       INTERNAL_PORT: String(internalPort),
       FAREGATE_DATA: join(folder, 'data'),
       FAREGATE_CONFIG: configFile,
@@ -66,20 +69,21 @@ export async function startGateway(options: GatewayOptions): Promise<GatewayUnde
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    const demo = await readDemo(child, join(folder, 'data', 'demo.json'));
-    const agents = await prepareAgents(demo, AGENTS);
-    const base = new URL(demo.base_url);
+    const internalUrl = `http://127.0.0.1:${internalPort}`;
+    await untilReady(child, internalUrl);
+    const agents = await prepareAgents({ url: `${internalUrl}/admin`, token: stores.adminToken }, AGENTS);
+    const origin = `http://127.0.0.1:${port}`;
     return {
       target: {
         name: 'gateway',
         pid: child.pid,
-        origin: base.origin,
-        path: `${base.pathname}/chat/completions`,
+        origin,
+        path: '/v1/chat/completions',
         authorizations: agents.map(({ key }) => `Bearer ${key}`),
         showsNanoUsd: true,
       },
-      settledMoney: () => settledMoney(demo.base_url, agents),
-      metrics: async () => (await fetch(`http://127.0.0.1:${internalPort}/metrics`)).text(),
+      settledMoney: () => settledMoney(`${origin}/v1`, agents),
+      metrics: async () => (await fetch(`${internalUrl}/metrics`)).text(),
       stop: end,
     };
   } catch (error) {
@@ -115,23 +119,25 @@ function configText(providerPort: number): string {
     .join('');
 }
 
-/** Written once the gateway serves. */
-async function readDemo(child: Child, file: string): Promise<Demo> {
+async function embeddedStores(folder: string): Promise<Pick<ClusterStores, 'yaml' | 'adminToken'>> {
+  const adminToken = 'admin-token-of-a-gateway-on-the-bench';
+  const tokenFile = join(folder, 'admin-token');
+  await writeFile(tokenFile, `${adminToken}\n`);
+  return { yaml: `admin: ${JSON.stringify({ tokenFile })}\n`, adminToken };
+}
+
+async function untilReady(child: Child, internalUrl: string): Promise<void> {
   let dead: unknown = null;
   child.firstLine.catch((error: unknown) => {
     dead = error;
   });
   for (let waitedMs = 0; waitedMs < READY_MS; waitedMs += POLL_MS) {
     if (dead !== null) throw dead;
-    try {
-      const demo: Demo = JSON.parse(await readFile(file, 'utf8'));
-      await fetch(`${demo.base_url}/balance`);
-      return demo;
-    } catch {
-      await pause(POLL_MS);
-    }
+    const res = await fetch(`${internalUrl}/readyz`).catch(() => null);
+    if (res?.status === 200) return;
+    await pause(POLL_MS);
   }
-  throw new Error(`The gateway did not write ${dirname(file)}/demo.json within ${READY_MS} ms`);
+  throw new Error(`The gateway was not ready within ${READY_MS} ms`);
 }
 
 async function settledMoney(baseUrl: string, agents: readonly Agent[]): Promise<Money> {

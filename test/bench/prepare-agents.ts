@@ -1,10 +1,8 @@
-/** What the first start writes into `<data>/demo.json`. */
-export interface Demo {
-  base_url: string;
-  agent_id: number;
-  key: string;
-  admin_url: string;
-  admin_token: string;
+/** Where agents are made. */
+export interface AdminAccess {
+  /** Ends in `/admin`. */
+  url: string;
+  token: string;
 }
 
 export interface Agent {
@@ -14,24 +12,24 @@ export interface Agent {
 
 const CREDIT_USD = '100000';
 
-/** The demo agent and as many more as are wanted, each with a key and with credit that no bench uses up. */
-export async function prepareAgents(demo: Demo, wanted: number): Promise<Agent[]> {
-  const agents: Agent[] = [{ agentId: demo.agent_id, key: demo.key }];
-  while (agents.length < wanted) agents.push(await prepareAgent(demo, `bench ${agents.length}`));
-  for (const { agentId } of agents) await admin(demo, `/agents/${agentId}/grants`, { usd: CREDIT_USD });
+/** So many agents, each with a key and with credit that no bench uses up. */
+export async function prepareAgents(access: AdminAccess, wanted: number): Promise<Agent[]> {
+  const agents: Agent[] = [];
+  while (agents.length < wanted) agents.push(await prepareAgent(access, `bench ${agents.length}`));
   return agents;
 }
 
-async function prepareAgent(demo: Demo, name: string): Promise<Agent> {
-  const { id } = await admin<{ id: number }>(demo, '/agents', { name });
-  const { key } = await admin<{ key: string }>(demo, `/agents/${id}/keys`, { label: name });
+async function prepareAgent(access: AdminAccess, name: string): Promise<Agent> {
+  const { id } = await admin<{ id: number }>(access, '/agents', { name });
+  const { key } = await admin<{ key: string }>(access, `/agents/${id}/keys`, { label: name });
+  await admin(access, `/agents/${id}/grants`, { usd: CREDIT_USD });
   return { agentId: id, key };
 }
 
-async function admin<Answer>(demo: Demo, path: string, body: object): Promise<Answer> {
-  const res = await fetch(`${new URL(demo.admin_url).origin}/admin${path}`, {
+async function admin<Answer>({ url, token }: AdminAccess, path: string, body: object): Promise<Answer> {
+  const res = await fetch(`${url}${path}`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${demo.admin_token}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
   const text = await res.text();
