@@ -7,7 +7,7 @@ import type { ClusterStorage } from '../../api/config/storage-settings.ts';
 import { loadConfig } from '../../api/config.ts';
 import { type ClusterStores, startClusterStores } from '../support/cluster-stores.ts';
 import { until } from '../support/gateway.ts';
-import { startWorkerProcess, type WorkerProcess } from '../support/worker-process.ts';
+import { startWorkerProcess } from '../support/worker-process.ts';
 import type { Bench } from './run-part.ts';
 
 /** Real stores on the cores of this process, with the product's topics and tables. */
@@ -16,7 +16,7 @@ export interface BenchCluster {
   storage: ClusterStorage;
   redisUrl: string;
   /** It settles and publishes; the projector is measured by itself. Resolves once all shards are open. */
-  startWorker(): Promise<WorkerProcess>;
+  startWorker(): ReturnType<typeof startWorkerProcess>;
 }
 
 const OPEN_MS = 120_000;
