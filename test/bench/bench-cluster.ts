@@ -7,6 +7,7 @@ import type { ClusterStorage } from '../../api/config/storage-settings.ts';
 import { loadConfig } from '../../api/config.ts';
 import { type ClusterStores, startClusterStores } from '../support/cluster-stores.ts';
 import { until } from '../support/gateway.ts';
+import type { NodeProcess } from '../support/node-process.ts';
 import { startWorkerProcess } from '../support/worker-process.ts';
 import type { Bench } from './run-part.ts';
 
@@ -16,7 +17,7 @@ export interface BenchCluster {
   storage: ClusterStorage;
   redisUrl: string;
   /** It settles and publishes; the projector is measured by itself. Resolves once all shards are open. */
-  startWorker(): ReturnType<typeof startWorkerProcess>;
+  startWorker(): Promise<NodeProcess>;
 }
 
 const OPEN_MS = 120_000;

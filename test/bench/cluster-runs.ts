@@ -31,15 +31,17 @@ export async function runClusterCpu(
   const steps: CpuSide = {
     name: 'steps',
     pid,
+    warmUpMs: sizes.warmUpMs,
     async load(durationMs) {
       const res = await fetch(`http://127.0.0.1:${port}`, { method: 'POST', body: String(durationMs) });
       return { ...emptyLoad(), ...slice.parse(await res.json()) };
     },
     close: async () => undefined,
   };
-  const calls = [bare, gateway].map((target) => callSide(target, clusterCpuRun, sizes));
+  const ofCalls = (target: Target) => callSide(target, clusterCpuRun, sizes);
+  const sides = [ofCalls(bare), { ...ofCalls(gateway), warmUpMs: sizes.clusterWarmUpMs }, steps];
   await money.begin();
-  const [ofBare, ofGateway, ofSteps] = await measureCpu([...calls, steps], sizes);
+  const [ofBare, ofGateway, ofSteps] = await measureCpu(sides, sizes);
   if (!ofBare || !ofGateway || !ofSteps) return;
   report.heading(
     `CPU per ${clusterCpuRun.what}, ${callers} callers, ${sizes.rounds} rounds of ${sizes.sliceMs} ms`,

@@ -10,6 +10,8 @@ import { shuffled } from './statistics.ts';
 export interface CpuSide {
   name: string;
   pid: number;
+  /** How long it is given work before it is measured. */
+  warmUpMs: number;
   load(durationMs: number): Promise<LoadResult>;
   close(): Promise<void>;
 }
@@ -31,6 +33,7 @@ export function callSide(target: Target, { model, stream, callers }: CpuRun, siz
   return {
     name: target.name,
     pid: target.pid,
+    warmUpMs: sizes.warmUpMs,
     load: (durationMs) => runLoad(pool, target, body, { callers: atOnce, durationMs }),
     close: () => pool.close(),
   };
@@ -42,7 +45,7 @@ const SETTLING_MS = 300;
 /** In each round every side gets one slice, in shuffled order, so that a noisy minute hits all alike. */
 export async function measureCpu(sides: readonly CpuSide[], sizes: Sizes): Promise<CpuFigures[]> {
   const runs = sides.map((side) => ({ side, figures: emptyFigures(side) }));
-  for (const { side, figures } of runs) figures.loads.push(await side.load(sizes.warmUpMs));
+  for (const { side, figures } of runs) figures.loads.push(await side.load(side.warmUpMs));
   for (let round = 0; round < sizes.rounds; round++) {
     for (const { side, figures } of shuffled(runs)) {
       const before = cpuMs(side.pid);
