@@ -4,6 +4,7 @@ import type { Target } from './call.ts';
 import { benchModels } from './canned-answers.ts';
 import { type CpuFigures, type CpuSide, callSide, measureCpu, ratiosOf } from './cpu-per-call.ts';
 import { addedMs, measureFirstByte } from './first-byte.ts';
+import { GATEWAY_FLAGS } from './gateway.ts';
 import { emptyLoad } from './load.ts';
 import type { MoneyCheck } from './money-check.ts';
 import { medianAndSpread, percentiles, shortNumber } from './report.ts';
@@ -27,7 +28,7 @@ export async function runClusterCpu(
   const { report, sizes } = bench;
   const callers = Math.min(clusterCpuRun.callers, sizes.callersMax);
   const args = ['--redis', redisUrl, '--callers', String(callers)];
-  const { pid, port } = await bench.start('ledger-steps.ts', args, bench.coreUnderTest);
+  const { pid, port } = await bench.start('ledger-steps.ts', args, bench.coreUnderTest, GATEWAY_FLAGS);
   const steps: CpuSide = {
     name: 'steps',
     pid,

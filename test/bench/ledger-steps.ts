@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import { parseArgs } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
 import { systemClock } from '#core/clock.ts';
 import { createIdSource } from '#core/ids.ts';
 import { openClusterLedger } from '#core/ledger/cluster/open-cluster-ledger.ts';
@@ -12,6 +13,9 @@ import { openingOf, reserveOf, settleOf } from './bench-commands.ts';
  * What an API process spends on money alone: holds and settles on a cluster's ledger, and nothing else. `POST /` with a
  * number of milliseconds runs so long, and answers how many calls it were.
  */
+// As in the gateway.
+setFlagsFromString('--no-parallel-scavenge');
+
 const { values } = parseArgs({
   options: { redis: { type: 'string', default: '' }, callers: { type: 'string', default: '1' } },
 });

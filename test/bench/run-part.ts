@@ -19,7 +19,12 @@ export interface Bench {
   /** At the end, the latest first. */
   later(stop: () => Promise<unknown>): void;
   /** A script of this folder that prints its port once it listens. */
-  start(file: string, args: readonly string[], core: number | null): Promise<Started>;
+  start(
+    file: string,
+    args: readonly string[],
+    core: number | null,
+    nodeFlags?: readonly string[],
+  ): Promise<Started>;
   bareProxy(name: string, upstream: string): Promise<Target>;
 }
 
@@ -52,8 +57,10 @@ export async function runPart(
     coreUnderTest: pinned ? cores.underTest : null,
     loadCore: pinned ? cores.load : null,
     later: (stop) => void stops.push(stop),
-    async start(file, args, core) {
-      const child = startChild([fileURLToPath(new URL(file, import.meta.url)), ...args], { core });
+    async start(file, args, core, nodeFlags = []) {
+      const child = startChild([...nodeFlags, fileURLToPath(new URL(file, import.meta.url)), ...args], {
+        core,
+      });
       stops.push(child.stop);
       return { pid: child.pid, port: JSON.parse(await child.firstLine).port };
     },
