@@ -13,12 +13,12 @@ import { openingOf, reserveOf, settleOf } from './bench-commands.ts';
  * What an API process spends on money alone: holds and settles on a cluster's ledger, and nothing else. `POST /` with a
  * number of milliseconds runs so long, and answers how many calls it were.
  */
-// As in the gateway.
-setFlagsFromString('--no-parallel-scavenge');
-
 const { values } = parseArgs({
   options: { redis: { type: 'string', default: '' }, callers: { type: 'string', default: '1' } },
 });
+
+// As in the gateway.
+setFlagsFromString('--no-parallel-scavenge');
 
 /** Out of the way of those that the gateway under test has. */
 const agentIds = Array.from({ length: 16 }, (_, i) => 1_000_001 + i);
