@@ -23,7 +23,7 @@ setFlagsFromString('--no-parallel-scavenge');
 /** Out of the way of those that the gateway under test has. */
 const agentIds = Array.from({ length: 16 }, (_, i) => 1_000_001 + i);
 const { ledger } = await openClusterLedger({
-  redisUrls: [values.redis],
+  address: { urls: [values.redis], cluster: false },
   shards: SHARDS,
   clock: systemClock,
   log: createLog(),

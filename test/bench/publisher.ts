@@ -20,7 +20,7 @@ await runPart('Publisher and read-back', { pinned: true }, async (bench) => {
   const cluster = await startBenchCluster(bench);
   const worker = await cluster.startWorker();
   if (bench.coreUnderTest !== null) pin(worker.pid, bench.coreUnderTest);
-  const redis = connectRedis([cluster.redisUrl]);
+  const redis = connectRedis({ urls: [cluster.redisUrl], cluster: false });
   await redis.connect();
   bench.later(async () => redis.disconnect());
   const outboxes = new Outboxes(redis);

@@ -33,7 +33,7 @@ await runPart('Recovery', { pinned: false }, async (bench) => {
   bench.later(() => log.close());
   const cassandra = connectCassandra(toCassandraOptions(cluster.storage.cassandra));
   bench.later(() => cassandra.shutdown());
-  const redis = connectRedis([cluster.redisUrl]);
+  const redis = connectRedis({ urls: [cluster.redisUrl], cluster: false });
   await redis.connect();
   bench.later(async () => redis.disconnect());
   const scripts = createRedisScripts(redis);
