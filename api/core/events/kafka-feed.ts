@@ -20,6 +20,8 @@ export interface Feed {
 
 export const deadLetterTopic = (topic: string): string => `${topic}.dlq`;
 
+/** A process that says nothing for this long is taken to be dead; until then nobody can join beside it. */
+const SESSION_MS = 10 * SECOND_MS;
 const RETRY_MS = SECOND_MS / 4;
 const RETRY_MAX_MS = 5 * SECOND_MS;
 const RESTART_MS = SECOND_MS;
@@ -60,7 +62,11 @@ class FeedReader {
 
   async start(): Promise<void> {
     const { kafka, topic, groupId } = this.#options;
-    const consumer = kafka.consumer({ groupId, allowAutoTopicCreation: false });
+    const consumer = kafka.consumer({
+      groupId,
+      sessionTimeout: SESSION_MS,
+      allowAutoTopicCreation: false,
+    });
     this.#consumer = consumer;
     // The client restarts by itself after what it takes for passing; after the rest it would stay silent for ever.
     consumer.on(consumer.events.CRASH, ({ payload }) => {
