@@ -57,8 +57,8 @@ bench: $(TOOLS) ## Every bar of cost, latency and speed, on this machine (ARGS="
 sim: $(TOOLS) ## 20,000 simulated histories of a whole cluster (SEEDS=n, or SEED=n TRACE=1 for one of them)
 	@SEED=$(SEED) SEEDS=$(SEEDS) TRACE=$(TRACE) node test/sim/main.ts
 
-torture: $(TOOLS) ## Long kill, fault and history runs
-	@node test/torture/main.ts $(SEED)
+torture: $(TOOLS) ## Long kill, fault and history runs (SEED=n, ROUNDS=100 of faults on a cluster)
+	@SEED=$(SEED) ROUNDS=$(ROUNDS) node test/torture/main.ts
 
 openapi: $(TOOLS) ## Write openapi/*.json anew from the router and the configuration's schema
 	@node api/write-documents.ts

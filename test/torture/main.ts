@@ -1,19 +1,22 @@
 import { killGateway } from '../support/kill-gateway.ts';
+import { tortureCluster } from './cluster.ts';
 import { tortureFaults } from './faults.ts';
 import { tortureHistories } from './histories.ts';
 import { tortureKills } from './kills.ts';
 import { tortureRedis } from './redis.ts';
 
 /*
- * `make torture [SEED=n]`: what is too long for every commit. Stops at the first broken promise, whose message holds
+ * `make torture [SEED=n] [ROUNDS=n]`: what is too long for every commit. Stops at the first broken promise, whose message holds
  * the seed that breaks it again.
  */
-const seed = Number(process.argv[2] ?? Date.now() % 1_000_000_000);
+const seed = Number(process.env.SEED || Date.now() % 1_000_000_000);
+const rounds = Number(process.env.ROUNDS || 100);
 const runs: [string, () => Promise<unknown>][] = [
   ['200 kills of a loaded ledger', () => tortureKills(200, seed)],
   ['50 kills of a loaded gateway, over HTTP', () => killGateway(50, seed)],
   ['power cuts and disk faults', () => tortureFaults(seed)],
   ['10,000 histories through the scripts of Redis', () => tortureRedis(seed, 10_000)],
+  [`200 storms and ${rounds} faults on a cluster of processes`, () => tortureCluster(seed, rounds)],
   ['2,000,000 histories', () => tortureHistories({ firstSeed: seed, count: 2_000_000 })],
 ];
 

@@ -1,0 +1,58 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { freePort } from '../services/free-port.ts';
+import { createMovingClock, type MovingClock } from '../support/moving-clock.ts';
+import { type NodeProcess, startNodeProcess } from '../support/node-process.ts';
+
+/** `node api/main.ts` under an address that stays, whatever becomes of the process. */
+export class ApiProcess {
+  /** Ends in `/v1`. */
+  readonly baseUrl: string;
+  readonly clock: MovingClock;
+  readonly #start: () => Promise<NodeProcess>;
+  #process: NodeProcess | null = null;
+
+  static async open(options: { configFile: string; folder: string; name: string }): Promise<ApiProcess> {
+    return new ApiProcess({ ...options, port: await freePort(), internalPort: await freePort() });
+  }
+
+  private constructor(options: {
+    configFile: string;
+    folder: string;
+    name: string;
+    port: number;
+    internalPort: number;
+  }) {
+    const { configFile, folder, name, port, internalPort } = options;
+    const dataDir = join(folder, name);
+    mkdirSync(dataDir);
+    this.baseUrl = `http://127.0.0.1:${port}/v1`;
+    this.clock = createMovingClock(join(dataDir, 'clock'));
+    this.#start = () =>
+      startNodeProcess({
+        command: ['api/main.ts'],
+        internalPort,
+        output: join(folder, `${name}.log`),
+        env: {
+          ...this.clock.env,
+          NODE_COMPILE_CACHE: join(process.cwd(), '.cache/compile'),
+          FAREGATE_CONFIG: configFile,
+          FAREGATE_DATA: dataDir,
+          PORT: String(port),
+        },
+        ready: true,
+      });
+  }
+
+  async start(): Promise<void> {
+    this.#process = await this.#start();
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#process?.signal(signal);
+  }
+
+  async stop(signal: NodeJS.Signals): Promise<number | null> {
+    return (await this.#process?.stop(signal)) ?? null;
+  }
+}
