@@ -9,7 +9,6 @@ import { createIdSource } from '#core/ids.ts';
 import type { Log } from '#core/log.ts';
 import { GcraBuckets } from '#core/rates/gcra.ts';
 import { Settlement } from '../workers/settlement/settlement.ts';
-import { openClusterStore } from './cluster-store.ts';
 import { type LiveConfig, watchConfig } from './config/watch-config.ts';
 import type { Config } from './config.ts';
 import { openEmbeddedStore } from './embedded-store.ts';
@@ -133,7 +132,11 @@ async function openStore(
   { storage }: Config,
   { metrics, ...options }: { clock: Clock; log: Log; metrics: CallMetrics },
 ): Promise<Store> {
-  if (storage.mode === 'cluster') return openClusterStore({ ...options, storage });
+  if (storage.mode === 'cluster') {
+    // Its drivers would cost a gateway by itself 20 MB and a part of its start.
+    const { openClusterStore } = await import('./cluster-store.ts');
+    return openClusterStore({ ...options, storage });
+  }
   const store = await openEmbeddedStore({ ...options, dataDir: storage.dataDir });
   // What the providers billed for them nobody can tell; the holds would say far too much.
   for (const _ of store.ledger.crashed) metrics.loss('crash', 0n);

@@ -79,7 +79,7 @@ export async function startSettlementRole(parts: WorkerParts): Promise<RunningRo
       ...feed,
       topic: CREDIT_GRANTS_TOPIC,
       groupId: `${GROUP}-grants`,
-      handle: createBookGrant(cluster.ledger),
+      handle: createBookGrant({ ledger: cluster.ledger, clock }),
     }),
     startKafkaFeed({
       ...feed,

@@ -80,6 +80,34 @@ describeWith(['redis', 'kafka'], 'an audit of a shard', () => {
     await (await cluster.client()).sadd(keys.agents, 3);
   });
 
+  test('says that a recovery would be refused, where the copy of an agent is lost', async () => {
+    await agentWithCalls(6);
+    await agentWithCalls(10);
+    const shard = shardOfAgent(6, cluster.shards);
+    const states = createMemoryAgentStates();
+    const folded = await readCopy(states, shard);
+    await foldToEnd(cluster.log, folded);
+    const { position, offset, lastAtMs, state } = folded;
+    await states.writeAgents(
+      shard,
+      position,
+      [...state.agents.values()].filter(({ agentId }) => agentId !== 6),
+    );
+    await states.writeCheckpoint(shard, { position, offset, lastAtMs });
+    history = (agentId) =>
+      agentId === 10 ? { chargedNanoUsd: 0n, version: 3 } : { chargedNanoUsd: 21n, version: 10 };
+    const { problems } = await audit(6, states);
+    expect(problems).toContainEqual({
+      agentId: null,
+      problem: expect.stringMatching(/^A recovery would be refused: .*versions add up/),
+    });
+    expect(problems).toContainEqual({
+      agentId: 10,
+      problem: 'The history has its movements up to version 3, not up to 10.',
+    });
+    history = () => null;
+  });
+
   test('names a copy that is not what the log makes, and what the history was charged otherwise', async () => {
     await agentWithCalls(4);
     const shard = shardOfAgent(4, cluster.shards);

@@ -24,7 +24,7 @@ const change = {
 function setUp() {
   const clock = createFakeClock(START_MS);
   const ledger = createMemoryLedger({ clock });
-  return { clock, ledger, book: createBookGrant(ledger), change: createApplyAgentChange(ledger) };
+  return { clock, ledger, book: createBookGrant({ ledger, clock }), change: createApplyAgentChange(ledger) };
 }
 
 const send = (handle: HandleRecord, record: unknown): Promise<RecordOutcome> =>
@@ -73,9 +73,9 @@ test('an older word of a source changes nothing, and a suspension from any sourc
 });
 
 test('while the ledger is away, a record is tried again', async () => {
-  const { ledger } = setUp();
+  const { ledger, book } = setUp();
   await ledger.close();
-  expect(await send(createBookGrant(ledger), grant)).toEqual({ outcome: 'try_again' });
+  expect(await send(book, grant)).toEqual({ outcome: 'try_again' });
   const undecided: Pick<Ledger, 'execute'> = {
     execute: async () => ({
       result: { ok: false, reason: 'unavailable' },
@@ -83,6 +83,27 @@ test('while the ledger is away, a record is tried again', async () => {
     }),
   };
   expect(await send(createApplyAgentChange(undecided), change)).toEqual({ outcome: 'try_again' });
+});
+
+test('a grant of a writer whose clock is a little ahead at midnight waits for the ledger’s midnight', async () => {
+  const { book, ledger, clock } = setUp();
+  clock.advance(startOfDayMs(START_MS) + DAY_MS - 100 - clock.now());
+  const early = { ...grant, grantedAt: new Date(clock.now() + 200).toISOString() };
+  expect(await send(book, early)).toEqual({ outcome: 'try_again' });
+  clock.advance(300);
+  expect(await send(book, early)).toEqual({ outcome: 'done' });
+  expect(ledger.state.agents.get(3)?.lots).toMatchObject([
+    { expiresAtMs: startOfDayMs(START_MS) + 9 * DAY_MS },
+  ]);
+});
+
+test('a grant that the ledger takes for long ended, and this process’s clock does not, waits for the clocks to agree', async () => {
+  const { ledger, clock } = setUp();
+  const ahead = createMemoryLedger({ clock: createFakeClock(START_MS + 20 * DAY_MS) });
+  expect(await send(createBookGrant({ ledger: ahead, clock }), grant)).toEqual({ outcome: 'try_again' });
+  const behind = createMemoryLedger({ clock: createFakeClock(START_MS - 3 * DAY_MS) });
+  expect(await send(createBookGrant({ ledger: behind, clock }), grant)).toEqual({ outcome: 'try_again' });
+  expect(await send(createBookGrant({ ledger, clock }), grant)).toEqual({ outcome: 'done' });
 });
 
 const wrongGrants: [string, unknown, RegExp][] = [

@@ -2,11 +2,20 @@ import { type Clock, SECOND_MS } from '../clock.ts';
 import { serializeAgent } from '../ledger/agent-snapshot.ts';
 import { foldEvent } from '../ledger/apply.ts';
 import { checkIdentity } from '../ledger/check-identity.ts';
-import type { AgentStates } from '../ledger/cluster/agent-states.ts';
-import { LOG_START, PoisonRecordError } from '../ledger/cluster/effective-log.ts';
+import type { AgentStates, Checkpoint } from '../ledger/cluster/agent-states.ts';
+import { LOG_START } from '../ledger/cluster/effective-log.ts';
 import type { LedgerLog } from '../ledger/cluster/ledger-log.ts';
-import { type FoldedShard, foldRecord, readCopy, sumOfVersions } from '../ledger/cluster/shard-fold.ts';
+import {
+  checkVersions,
+  type FoldedShard,
+  foldRecord,
+  foldToEnd,
+  readCopy,
+  ShardGapError,
+  sumOfVersions,
+} from '../ledger/cluster/shard-fold.ts';
 import { emptyLedger } from '../ledger/empty-ledger.ts';
+import { postingsOf } from '../ledger/postings.ts';
 import type { AgentState } from '../ledger/state.ts';
 import type { NanoUsd } from '../money.ts';
 import { compareAgents } from './compare-agents.ts';
@@ -61,14 +70,24 @@ export async function auditShard(options: AuditShardOptions): Promise<ShardAudit
 
   const start = { shard, state: emptyLedger(), position: { ...LOG_START }, offset: 0n, lastAtMs: 0 };
   let fromFirstEvent = true;
-  const { folded, events, found } = await foldAll(options, start, expected).catch(async (error: unknown) => {
-    // A log that was cut, or a cluster that was restored: the copies are where it begins.
-    if (copies.length === 0 || error instanceof PoisonRecordError) throw error;
-    fromFirstEvent = false;
-    return foldAll(options, await readCopy(states, shard), expected);
-  });
+  const checkpoint = await states.readCheckpoint(shard);
+  const movedBy = new Map<number, number>();
+  const onMoved = (agentId: number, version: number, offset: bigint) => {
+    if (checkpoint !== null && offset < checkpoint.offset) movedBy.set(agentId, version);
+  };
+  const { folded, events, found } = await foldAll(options, start, expected, onMoved).catch(
+    async (error: unknown) => {
+      // A log that was cut, or a cluster that was restored: the copies are where it begins.
+      if (copies.length === 0 || !(error instanceof ShardGapError)) throw error;
+      fromFirstEvent = false;
+      movedBy.clear();
+      return foldAll(options, await readCopy(states, shard), expected, onMoved);
+    },
+  );
   problems.push(...found, ...expected.missing(folded));
-  if (redis !== 'unavailable') problems.push(...(await lostAgents(options, redis, folded)));
+  if (redis !== 'unavailable') problems.push(...(await behindTheLog(options, folded)));
+  problems.push(...expected.behindCheckpoint(checkpoint, movedBy));
+  problems.push(...(await refusedRecovery(options)));
   const versions = sumOfVersions(folded.state);
   if (versions !== folded.position.seq) {
     const problem = `The agents' versions add up to ${versions}, the log stands at event ${folded.position.seq}.`;
@@ -81,35 +100,54 @@ export async function auditShard(options: AuditShardOptions): Promise<ShardAudit
   return { agents: folded.state.agents.size, events, fromFirstEvent, problems };
 }
 
-/** Asked for again: an agent may have been made while the log was folded. */
-async function lostAgents(
+/** Read again after the fold: where a shard decides, Redis is never behind its log. */
+async function behindTheLog(
   { shard, readRedis }: AuditShardOptions,
-  redis: readonly AgentState[],
   { state }: FoldedShard,
 ): Promise<ShardProblem[]> {
-  const known = new Set(redis.map(({ agentId }) => agentId));
-  const unknown = [...state.agents.keys()].filter((agentId) => !known.has(agentId));
-  if (unknown.length === 0) return [];
   const now = await readRedis(shard);
   if (now === 'unavailable') return [{ agentId: null, problem: 'Redis does not answer for this shard.' }];
-  const knownNow = new Set(now.map(({ agentId }) => agentId));
-  return unknown
-    .filter((agentId) => !knownNow.has(agentId))
-    .map((agentId) => ({ agentId, problem: 'The log has it, Redis does not.' }));
+  const versions = new Map(now.map(({ agentId, version }) => [agentId, version]));
+  return [...state.agents.values()].flatMap(({ agentId, version }) => {
+    const known = versions.get(agentId);
+    if (known === undefined) return [{ agentId, problem: 'The log has it, Redis does not.' }];
+    if (known >= version) return [];
+    return [{ agentId, problem: `The log has it at version ${version}, Redis only up to ${known}.` }];
+  });
+}
+
+/** A lost copy is seen by nobody until Redis is lost, and then the shard stays shut. */
+async function refusedRecovery({ shard, log, states }: AuditShardOptions): Promise<ShardProblem[]> {
+  try {
+    const folded = await readCopy(states, shard);
+    await foldToEnd(log, folded);
+    checkVersions(folded);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ShardGapError)) throw error;
+    return [{ agentId: null, problem: `A recovery would be refused: ${error.message}.` }];
+  }
 }
 
 const WAIT_MS = SECOND_MS / 10;
 const WAITS_MAX = 50;
 
 /** To the log's end, and on while an event of the last moment is still on its way there. */
-async function foldAll({ log, clock }: AuditShardOptions, folded: FoldedShard, expected: Expected) {
+async function foldAll(
+  { log, clock }: AuditShardOptions,
+  folded: FoldedShard,
+  expected: Expected,
+  onMoved: (agentId: number, version: number, offset: bigint) => void,
+) {
   const found: ShardProblem[] = [];
   let events = 0;
   const foldOn = () =>
     log.readToEnd(new Map([[folded.shard, folded.offset]]), (_, record) => {
       foldRecord(folded, record, (event) => {
+        const postings = postingsOf(folded.state, event);
         if (foldEvent(folded.state, event) === 'skipped') return;
         events++;
+        if (postings.length > 0) onMoved(event.agentId, event.version, record.offset);
         const agent = folded.state.agents.get(event.agentId);
         if (agent !== undefined) expected.compare(agent, found);
       });
@@ -155,6 +193,18 @@ class Expected {
     if (byHistory?.version === version && byHistory.chargedNanoUsd !== chargedNanoUsd) {
       add(`The log and the history: charged is ${chargedNanoUsd} and ${byHistory.chargedNanoUsd}.`);
     }
+  }
+
+  /** Rows are written before the checkpoint that stands for them. */
+  behindCheckpoint(checkpoint: Checkpoint | null, movedBy: ReadonlyMap<number, number>): ShardProblem[] {
+    if (checkpoint === null) return [];
+    return [...movedBy].flatMap(([agentId, version]) => {
+      const known = this.charged.get(agentId)?.version ?? 0;
+      if (known >= version) return [];
+      return [
+        { agentId, problem: `The history has its movements up to version ${known}, not up to ${version}.` },
+      ];
+    });
   }
 
   /** What the log does not have. */

@@ -17,7 +17,7 @@ redis.call('HSET', KEYS[1], ARGV[1], ARGV[2] .. ' ' .. string.format('%.0f', now
 local told, others = redis.call('HGETALL', KEYS[1]), 0
 for i = 1, #told, 2 do
   local held, at = string.match(told[i + 1], '^(%d+) (%d+)$')
-  if math.abs(now - tonumber(at)) > tonumber(ARGV[3]) then redis.call('HDEL', KEYS[1], told[i])
+  if not at or math.abs(now - tonumber(at)) > tonumber(ARGV[3]) then redis.call('HDEL', KEYS[1], told[i])
   elseif told[i] ~= ARGV[1] then others = others + tonumber(held) end
 end
 return string.format('%.0f', others)

@@ -38,9 +38,33 @@ export function connectRedis({ urls, cluster }: RedisAddress): RedisClient {
   });
 }
 
-/** One more connection of the same kind, such as for messages. */
-export const duplicateRedis = (client: RedisClient): RedisClient =>
-  client instanceof Cluster ? client.duplicate() : client.duplicate();
+/**
+ * One more connection of the same kind, for messages of these channels, for as long as it lives: what was sent while it was
+ * lost is missing. ioredis would subscribe again by itself, but end the process where that fails.
+ */
+export async function listenToRedis(
+  client: RedisClient,
+  channels: readonly string[],
+  onMessage: (channel: string, message: string) => void,
+): Promise<RedisClient> {
+  const listener =
+    client instanceof Cluster ? client.duplicate() : client.duplicate({ autoResubscribe: false });
+  listener.on('error', () => undefined);
+  listener.on('message', onMessage);
+  try {
+    await listener.connect();
+    await listener.subscribe(...channels);
+  } catch (error) {
+    listener.disconnect();
+    throw error;
+  }
+  if (listener instanceof Redis) {
+    listener.on('ready', () => {
+      listener.subscribe(...channels).catch(() => listener.disconnect(true));
+    });
+  }
+  return listener;
+}
 
 function connectCluster(urls: readonly URL[]): Cluster {
   const [first] = urls;

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import { connectRedis, duplicateRedis, type RedisAddress, type RedisClient } from '../../drivers/redis.ts';
+import { connectRedis, listenToRedis, type RedisAddress, type RedisClient } from '../../drivers/redis.ts';
 import { SHARDS_LOOKED_AT_MS } from '../../limits.ts';
 import type { Log } from '../../log.ts';
 import { Acknowledgements } from './acknowledgements.ts';
@@ -30,16 +30,20 @@ export interface ClusterLedger {
 export async function openClusterLedger(options: ClusterLedgerOptions): Promise<ClusterLedger> {
   const { address, shards, clock, log, allowUnsafe } = options;
   const redis = connectRedis(address);
-  const subscriber = duplicateRedis(redis);
+  let listener: RedisClient | null = null;
   const disconnect = () => {
     redis.disconnect();
-    subscriber.disconnect();
+    listener?.disconnect();
   };
-  // What a dropped connection means is for its commands to say.
-  for (const client of [redis, subscriber]) client.on('error', () => undefined);
+  // What a dropped connection means is for its commands to say; but why there never was one is said here alone.
+  let whyNot: Error | null = null;
+  redis.on('error', (error: Error) => {
+    whyNot = error;
+  });
   try {
-    await redis.connect();
-    await subscriber.connect();
+    await redis.connect().catch((error: unknown) => {
+      throw whyNot === null ? error : new Error(whyNot.message);
+    });
     const problems = await checkRedis(redis);
     if (problems.length > 0 && !allowUnsafe) throw new UnsafeRedisError(problems);
     for (const problem of problems) log.warn(problem);
@@ -56,11 +60,10 @@ export async function openClusterLedger(options: ClusterLedgerOptions): Promise<
       },
     });
     const shardOf = new Map(keys.map((of, shard) => [of.ackedChannel, shard]));
-    subscriber.on('message', (channel: string, place: string) => {
+    listener = await listenToRedis(redis, [...shardOf.keys()], (channel, place) => {
       const shard = shardOf.get(channel);
       if (shard !== undefined) acknowledgements.note(shard, place);
     });
-    await subscriber.subscribe(...shardOf.keys());
 
     const ledger = createRedisLedger({
       scripts,

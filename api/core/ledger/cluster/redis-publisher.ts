@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
-import { duplicateRedis, type RedisClient } from '../../drivers/redis.ts';
+import { listenToRedis, type RedisClient } from '../../drivers/redis.ts';
 import type { LedgerEvent } from '../../events/ledger-event.ts';
 import type { Log } from '../../log.ts';
 import type { AgentStates } from './agent-states.ts';
@@ -47,14 +47,11 @@ export async function startPublisher(options: PublisherOptions): Promise<Publish
       new ShardPublisher({ ...options, recoverer, shard, keys: of, tailFrom: from.get(shard) ?? 0n }),
   );
   const byChannel = new Map(keys.map((of, shard) => [of.wakeChannel, publishers[shard]]));
-  const subscriber = duplicateRedis(redis);
-  await subscriber.connect();
-  subscriber.on('message', (channel: string, message: string) => {
+  const listener = await listenToRedis(redis, [...byChannel.keys()], (channel, message) => {
     const publisher = byChannel.get(channel);
     if (message === 'free') publisher?.takeOver();
     else publisher?.wake();
   });
-  await subscriber.subscribe(...keys.map((of) => of.wakeChannel));
   const tail = await log.tail(from, (shard, record) => publishers[shard]?.onRecord(record));
   for (const publisher of publishers) publisher.wake();
   const poll = () => {
@@ -73,7 +70,7 @@ export async function startPublisher(options: PublisherOptions): Promise<Publish
     async stop() {
       timer.cancel();
       await Promise.all(publishers.map((publisher) => publisher.stop()));
-      subscriber.disconnect();
+      listener.disconnect();
       await tail.stop();
     },
   };

@@ -51,6 +51,7 @@ export class ShardPublisher {
   #sentAtMs = 0;
   #resends = 0;
   #leads = false;
+  #isTold = false;
   #renewAtMs = 0;
   /** Another process's turn, or its chance. */
   #followsUntilMs = 0;
@@ -137,12 +138,13 @@ export class ShardPublisher {
       this.#wanted = false;
       try {
         const next = await this.#step();
+        this.#isTold = false;
         if (next === 'again') this.#wanted = true;
         else if (next !== 'done') this.#wakeIn(next);
       } catch (error) {
         if (error instanceof PoisonRecordError) this.#stopPoisoned(error);
         else {
-          this.#options.logger.error('a shard could not be published, it is tried again', { error });
+          this.#tell(error);
           this.#sentSeq = this.#ackedSeq;
           this.#wakeIn(await this.#yield());
           break;
@@ -150,6 +152,14 @@ export class ShardPublisher {
       }
     }
     this.#working = false;
+  }
+
+  /** Once an outage: each shard would else fill the log with it. */
+  #tell(error: unknown): void {
+    if (this.#isTold) return;
+    this.#isTold = true;
+    const { shard, logger } = this.#options;
+    logger.error('a shard could not be published, it is tried again', { shard, error });
   }
 
   /** One timer at a time: a chain of retries for each failure would grow without bound. */
@@ -231,6 +241,9 @@ export class ShardPublisher {
     try {
       await scripts.run('lease', [keys.meta], [recoverer, 0]);
     } catch {
+      // A lease that could not be renewed is over: whoever can reach the node has it, and what the tail brings is theirs.
+      if (this.#options.clock.monotonicMs() >= this.#renewAtMs - LEASE_RENEW_MS + PUBLISHER_LEASE_MS)
+        this.#follows();
       return false;
     }
     this.#follows();

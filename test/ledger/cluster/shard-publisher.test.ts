@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
+import type { RedisScripts, ScriptReply } from '#core/ledger/cluster/redis-scripts.ts';
+import { ShardPublisher } from '#core/ledger/cluster/shard-publisher.ts';
+import { PUBLISHER_LEASE_MS } from '#core/limits.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
+import { createMemoryAgentStates } from '../../support/memory-agent-states.ts';
+import { createMemoryLog } from '../../support/memory-log.ts';
+
+const REPLIES: Partial<Record<string, ScriptReply>> = {
+  position: ['OK', '1', '0', '0', 'nonce'],
+  outbox: ['OK', '1', []],
+};
+
+test('a publisher that Redis has been out of reach for leads no longer, and says once why', async () => {
+  const clock = createFakeClock();
+  const log = createMemoryLog(1, undefined, () => clock.now());
+  const errors: string[] = [];
+  let isAway = false;
+  const scripts: RedisScripts = {
+    async run(name) {
+      if (isAway) throw new Error('Connection is closed.');
+      return REPLIES[name] ?? ['OK'];
+    },
+  };
+  const publisher = new ShardPublisher({
+    shard: 0,
+    keys: new ShardKeys(0),
+    scripts,
+    log,
+    states: createMemoryAgentStates(),
+    clock,
+    logger: { info() {}, warn() {}, error: (event) => void errors.push(event) },
+    recoverer: 'a',
+    tailFrom: 0n,
+  });
+  const pass = async (ms: number) => {
+    for (let left = ms; left > 0; left -= 100) {
+      publisher.wake();
+      clock.advance(100);
+      await new Promise<void>((resolve) => setImmediate(resolve));
+    }
+  };
+
+  await pass(500);
+  expect(publisher.isLeading).toBe(true);
+  isAway = true;
+  await pass(PUBLISHER_LEASE_MS + 2_000);
+  expect(publisher.isLeading).toBe(false);
+  expect(errors).toEqual(['a shard could not be published, it is tried again']);
+  isAway = false;
+  await pass(PUBLISHER_LEASE_MS);
+  expect(publisher.isLeading).toBe(true);
+  isAway = true;
+  await pass(1_000);
+  expect(errors).toHaveLength(2);
+  isAway = false;
+  await publisher.stop();
+});
