@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, type Registry } from 'prom-client';
+import { toGraphUsd } from '#core/operator-losses.ts';
 import { readMetrics } from '#core/read-metrics.ts';
 import type { Settlement } from '../workers/settlement/settlement.ts';
 import type { LiveConfig } from './config/watch-config.ts';
@@ -20,10 +21,8 @@ export function observeProcess(registry: Registry, { store, gateway, settlement,
   gauge('faregate_open_calls', 'Calls between their hold and their settlement', () => gateway.openCalls.size);
   gauge('faregate_open_streams', 'Streams among them', () => gateway.openCalls.streams);
   gauge('faregate_pumps', 'Answers read on after a hang-up, for their usage', () => gateway.openCalls.pumps);
-  gauge(
-    'faregate_capacity_held_usd',
-    "Dollars of the operator's pool in use",
-    () => Number(gateway.capacity.heldNanoUsd) / 1e9,
+  gauge('faregate_capacity_held_usd', "Dollars of the operator's pool in use", () =>
+    toGraphUsd(gateway.capacity.heldNanoUsd),
   );
   if (settlement !== null) {
     gauge('faregate_pending_prices', 'Ended calls whose cost is not known yet', () => settlement.waiting);

@@ -19,7 +19,13 @@ async function main(): Promise<void> {
     if (ending) process.exit(1);
     ending = true;
     log.info('ending: the shards and partitions of this process go to the others');
-    void workers.stop().then(() => process.exit(0));
+    workers.stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error('not all of it could be ended; the others take over what is left', { error });
+        process.exit(1);
+      },
+    );
   };
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);

@@ -10,7 +10,6 @@ import type { CallContext } from '../contract/route.ts';
 import { admitChat } from './admit.ts';
 import { answerHeaders } from './answer-headers.ts';
 import { type CallCost, costOfCall, freeOfCharge, savePrice } from './call-cost.ts';
-
 import type { CallPlan, Candidate } from './call-plan.ts';
 import { estimateHold } from './estimate.ts';
 import {

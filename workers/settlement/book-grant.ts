@@ -1,8 +1,7 @@
 import { executeDurably } from '#core/accounts/execute-durably.ts';
 import { type Clock, DAY_MS, startOfDayMs } from '#core/clock.ts';
 import { creditGrant } from '#core/events/credit-grant.ts';
-import type { HandleRecord } from '#core/events/feed-record.ts';
-import { parseFeedRecord } from '#core/events/feed-record.ts';
+import { type HandleRecord, parseFeedRecord } from '#core/events/feed-record.ts';
 import type { Ledger } from '#core/ledger/ledger.ts';
 import { CLOCK_APART_MAX_MS, LOT_DAYS_MAX } from '#core/limits.ts';
 

@@ -1,22 +1,14 @@
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { PepperError } from '#core/accounts/pepper-file.ts';
 import { backUpFolder } from '#core/backup/back-up-folder.ts';
-import { BackupError } from '#core/backup/backup-error.ts';
 import type { ArchiveContents } from '#core/backup/read-archive.ts';
 import { restoreFolder } from '#core/backup/restore-folder.ts';
 import { isoTime, systemClock } from '#core/clock.ts';
-import { isCassandraUnavailable } from '#core/drivers/cassandra.ts';
-import { PoisonRecordError } from '#core/ledger/cluster/effective-log.ts';
-import { UnsafeLogError } from '#core/ledger/cluster/kafka-ledger-topic.ts';
-import { ShardGapError } from '#core/ledger/cluster/shard-fold.ts';
-import { FolderInUseError, JournalError } from '#core/ledger/journal-errors.ts';
 import { formatUsd } from '#core/money.ts';
-import { ConfigError } from '../../config/config-error.ts';
 import { backUpStores, restoreStores } from '../back-up-stores.ts';
 import { dollars, type OpenContext, shortTime } from './cli-context.ts';
-import { CliError, exitCodes, unreachable, usageError } from './cli-error.ts';
+import { explaining } from './explaining.ts';
 import { formatFacts } from './table.ts';
 import type { Paint } from './terminal.ts';
 
@@ -77,41 +69,6 @@ export function addBackup(program: Command, open: OpenContext): void {
       ]);
     });
 }
-
-/** What the operator can mend is said in a sentence. */
-async function explaining<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof Error) || error instanceof CliError) throw error;
-    if (error instanceof ConfigError) throw usageError(error.message);
-    if (kinds.some((kind) => error instanceof kind)) throw new CliError(exitCodes.refused, error.message);
-    // The system's word, such as ENOSPC or EACCES, and SQLite's.
-    const isOfSystem = 'syscall' in error || ('code' in error && error.code === 'ERR_SQLITE_ERROR');
-    if (isOfSystem) throw new CliError(exitCodes.refused, error.message);
-    if (isOfStore(error)) {
-      throw unreachable(
-        `A store of the cluster does not answer, or faregate migrate has not been run: ${error.message}`,
-      );
-    }
-    throw error;
-  }
-}
-
-const kinds = [
-  BackupError,
-  FolderInUseError,
-  JournalError,
-  PepperError,
-  PoisonRecordError,
-  ShardGapError,
-  UnsafeLogError,
-];
-
-const isOfStore = (error: Error): boolean =>
-  isCassandraUnavailable(error) ||
-  error.name.startsWith('KafkaJS') ||
-  /^Connection is closed|^connect E/.test(error.message);
 
 /** For programs. */
 const toRecord = (contents: ArchiveContents) => ({

@@ -6,6 +6,7 @@ import { recoverStores } from '../recover-stores.ts';
 import { AuditReport } from '../schemas/audit-report.ts';
 import { dollars, type OpenContext, shortTime } from './cli-context.ts';
 import { usageError } from './cli-error.ts';
+import { explaining } from './explaining.ts';
 import { loadCluster } from './load-cluster.ts';
 import { formatFacts, formatTable } from './table.ts';
 import type { Paint } from './terminal.ts';
@@ -20,9 +21,9 @@ export function addLedger(program: Command, open: OpenContext): void {
       const context = open();
       const { show, paint, fail } = context;
       if (stores) {
-        const audit = await auditStores(await loadCluster(context), {
-          clock: systemClock,
-        });
+        const audit = await explaining(async () =>
+          auditStores(await loadCluster(context), { clock: systemClock }),
+        );
         if (audit.problems.length > 0) fail();
         show(toStoresRecord(audit), () => storesLines(audit, paint));
         return;
@@ -41,15 +42,13 @@ export function addLedger(program: Command, open: OpenContext): void {
     .action(async (names: string[], { yes, wait }: { yes?: true; wait: string }) => {
       const context = open();
       const { show, paint, fail, confirm } = context;
-      const storage = await loadCluster(context);
+      const storage = await explaining(() => loadCluster(context));
       const shards = names.length === 0 ? [...Array(SHARDS).keys()] : names.map(parseShard);
       const what = names.length === 0 ? `all ${SHARDS} shards` : `shards ${shards.join(', ')}`;
       if (!yes) await confirm(`Until they are rebuilt, no call of an agent in ${what} starts. Close them?`);
-      const closed = await recoverStores(storage, {
-        shards,
-        waitMs: Number(wait) * SECOND_MS,
-        clock: systemClock,
-      });
+      const closed = await explaining(() =>
+        recoverStores(storage, { shards, waitMs: Number(wait) * SECOND_MS, clock: systemClock }),
+      );
       if (closed.length > 0) fail();
       show({ recovered: shards.length - closed.length, closed }, () => [
         paint(

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { systemClock } from '#core/clock.ts';
 import { migrateStores } from '../migrate-stores.ts';
 import type { OpenContext } from './cli-context.ts';
+import { explaining } from './explaining.ts';
 import { loadCluster } from './load-cluster.ts';
 
 export function addMigrate(program: Command, open: OpenContext): void {
@@ -11,8 +12,10 @@ export function addMigrate(program: Command, open: OpenContext): void {
     .action(async () => {
       const context = open();
       const { show, paint, fail } = context;
-      const storage = await loadCluster(context);
-      const { versions, problems } = await migrateStores(storage, systemClock);
+      const { storage, versions, problems } = await explaining(async () => {
+        const storage = await loadCluster(context);
+        return { storage, ...(await migrateStores(storage, systemClock)) };
+      });
       const unsafe = problems.filter(({ isFatal }) => isFatal || !storage.allowUnsafe);
       if (unsafe.length > 0) fail();
       const sentences = problems.map(({ sentence }) => sentence);

@@ -17,4 +17,3 @@ export const agentChange = z.strictObject({
   /** `null`: an account. */
   token: z.string().min(1).max(128).nullable(),
 });
-export type AgentChangeRecord = z.infer<typeof agentChange>;

@@ -27,4 +27,3 @@ export const creditGrant = z.strictObject({
    */
   grantedAt: z.iso.datetime().transform((text) => Date.parse(text)),
 });
-export type CreditGrantRecord = z.infer<typeof creditGrant>;
