@@ -7,7 +7,7 @@ import { createCassandraHistoryStore } from '#core/calls/cassandra-history-store
 import type { Clock } from '#core/clock.ts';
 import { connectCassandra } from '#core/drivers/cassandra.ts';
 import { connectKafka } from '#core/drivers/kafka.ts';
-import { connectRedis } from '#core/drivers/redis.ts';
+import { openRedis } from '#core/drivers/redis.ts';
 import { createCassandraAgentStates } from '#core/ledger/cluster/cassandra-agent-states.ts';
 import { openKafkaLedgerLog } from '#core/ledger/cluster/kafka-ledger-log.ts';
 import { requireSafeLedgerTopic } from '#core/ledger/cluster/kafka-ledger-topic.ts';
@@ -53,11 +53,8 @@ export async function restoreStores(
   const kafka = connectKafka(toKafkaOptions(storage.kafka, 'faregate-restore'));
   await requireSafeLedgerTopic(kafka, { shards: SHARDS, allowUnsafe });
   const cassandra = connectCassandra(toCassandraOptions(storage.cassandra));
-  const redis = connectRedis(toRedisAddress(storage.redis));
-  // What a dropped connection means is for its commands to say.
-  redis.on('error', () => undefined);
+  const redis = await openRedis(toRedisAddress(storage.redis));
   try {
-    await redis.connect();
     const log = await openKafkaLedgerLog(kafka, { shards: SHARDS, clock, logger: createLog() });
     try {
       return await restoreCluster({

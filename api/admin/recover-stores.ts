@@ -1,5 +1,5 @@
-import { type Clock, SECOND_MS } from '#core/clock.ts';
-import { connectRedis } from '#core/drivers/redis.ts';
+import { type Clock, SECOND_MS, wait } from '#core/clock.ts';
+import { openRedis } from '#core/drivers/redis.ts';
 import { ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
 import { createRedisScripts, type RedisScripts } from '#core/ledger/cluster/redis-scripts.ts';
 import type { ClusterStorage } from '../config/storage-settings.ts';
@@ -16,11 +16,8 @@ export async function recoverStores(
   options: { shards: readonly number[]; waitMs: number; clock: Clock },
 ): Promise<number[]> {
   const { shards, waitMs, clock } = options;
-  const redis = connectRedis(toRedisAddress(storage.redis));
-  // What a dropped connection means is for its commands to say.
-  redis.on('error', () => undefined);
+  const redis = await openRedis(toRedisAddress(storage.redis));
   try {
-    await redis.connect();
     const scripts = createRedisScripts(redis);
     const closed = new Map<number, number>();
     for (const shard of shards) closed.set(shard, await closeShard(scripts, shard));
@@ -30,7 +27,7 @@ export async function recoverStores(
         if ((await openEpoch(scripts, shard)) <= epoch) continue;
         closed.delete(shard);
       }
-      if (closed.size > 0) await new Promise<void>((resolve) => clock.setTimer(LOOK_MS, resolve));
+      if (closed.size > 0) await wait(clock, LOOK_MS);
     }
     return [...closed.keys()];
   } finally {

@@ -20,6 +20,9 @@ export const systemClock: Clock = {
   },
 };
 
+export const wait = (clock: Clock, waitMs: number): Promise<void> =>
+  new Promise((resolve) => void clock.setTimer(waitMs, resolve));
+
 export const SECOND_MS = 1_000;
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;

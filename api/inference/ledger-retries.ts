@@ -1,4 +1,4 @@
-import { type Clock, SECOND_MS } from '#core/clock.ts';
+import { type Clock, SECOND_MS, wait } from '#core/clock.ts';
 import type { Finish, FinishResult, Settle, SettleResult } from '#core/ledger/command.ts';
 import type { Executed, Ledger } from '#core/ledger/ledger.ts';
 import { LAST_CHUNK_WAIT_MS } from '#core/limits.ts';
@@ -64,7 +64,7 @@ export class LedgerRetries {
   async #carryOn(command: Closing, end: { charged: Charged }, lastChunk: Waiting): Promise<void> {
     let closed = await this.#closes(command);
     for (let waitMs = FIRST_WAIT_MS; closed === 'open'; waitMs = Math.min(waitMs * 2, WAIT_MAX_MS)) {
-      await new Promise<void>((resolve) => this.#clock.setTimer(waitMs, resolve));
+      await wait(this.#clock, waitMs);
       closed = await this.#closes(command);
     }
     end.charged = closed;

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '#core/clock.ts';
-import { connectRedis, type RedisClient } from '#core/drivers/redis.ts';
+import { openRedis, type RedisClient } from '#core/drivers/redis.ts';
 import { openClusterLedger } from '#core/ledger/cluster/open-cluster-ledger.ts';
 import { ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
 import { SHARDS, shardOfAgent } from '#core/ledger/cluster/shards.ts';
@@ -29,8 +29,7 @@ describeWith(['redis', 'kafka', 'cassandra'], 'the operator of a cluster', () =>
     stores = await startClusterStores(folder.path);
     configFile = join(folder.path, 'faregate.yaml');
     await writeFile(configFile, stores.yaml);
-    redis = connectRedis({ urls: [`redis://${stores.redis.address}`], cluster: false });
-    await redis.connect();
+    redis = await openRedis({ urls: [`redis://${stores.redis.address}`], cluster: false });
   });
   afterAll(async () => {
     redis.disconnect();

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { connectRedis } from '#core/drivers/redis.ts';
+import { openRedis } from '#core/drivers/redis.ts';
 import { clusterBars } from './bars.ts';
 import { startBenchCluster } from './bench-cluster.ts';
 import { Outboxes } from './bench-outboxes.ts';
@@ -20,8 +20,7 @@ await runPart('Publisher and read-back', { pinned: true }, async (bench) => {
   const cluster = await startBenchCluster(bench);
   const worker = await cluster.startWorker();
   if (bench.coreUnderTest !== null) pin(worker.pid, bench.coreUnderTest);
-  const redis = connectRedis({ urls: [cluster.redisUrl], cluster: false });
-  await redis.connect();
+  const redis = await openRedis({ urls: [cluster.redisUrl], cluster: false });
   bench.later(async () => redis.disconnect());
   const outboxes = new Outboxes(redis);
   await outboxes.open();

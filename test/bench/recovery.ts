@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { systemClock } from '#core/clock.ts';
 import { connectCassandra } from '#core/drivers/cassandra.ts';
 import { connectKafka } from '#core/drivers/kafka.ts';
-import { connectRedis } from '#core/drivers/redis.ts';
+import { openRedis } from '#core/drivers/redis.ts';
 import { createCassandraAgentStates } from '#core/ledger/cluster/cassandra-agent-states.ts';
 import { openKafkaLedgerLog } from '#core/ledger/cluster/kafka-ledger-log.ts';
 import { ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
@@ -33,8 +33,7 @@ await runPart('Recovery', { pinned: false }, async (bench) => {
   bench.later(() => log.close());
   const cassandra = connectCassandra(toCassandraOptions(cluster.storage.cassandra));
   bench.later(() => cassandra.shutdown());
-  const redis = connectRedis({ urls: [cluster.redisUrl], cluster: false });
-  await redis.connect();
+  const redis = await openRedis({ urls: [cluster.redisUrl], cluster: false });
   bench.later(async () => redis.disconnect());
   const scripts = createRedisScripts(redis);
   const shards = Array.from({ length: SHARDS }, (_, shard) => ({ shard, keys: new ShardKeys(shard) }));

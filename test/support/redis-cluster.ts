@@ -1,5 +1,5 @@
 import { Cluster } from 'ioredis';
-import { connectRedis } from '#core/drivers/redis.ts';
+import { openRedis } from '#core/drivers/redis.ts';
 import type { Service } from '../services/service.ts';
 import { REDIS_BUS_OFFSET, startRedis } from '../services/start-redis.ts';
 import { connectTo } from './connect-to.ts';
@@ -38,10 +38,8 @@ export async function startRedisCluster(): Promise<{ client: Cluster; urls: stri
     );
   }, 30_000);
   const urls = nodes.map(({ address }) => `redis://${address}`);
-  const client = connectRedis({ urls, cluster: true });
+  const client = await openRedis({ urls, cluster: true });
   if (!(client instanceof Cluster)) throw new Error('several urls are a cluster');
-  client.on('error', () => undefined);
-  await client.connect();
   return {
     client,
     urls,

@@ -1,5 +1,5 @@
 import { inject } from 'vitest';
-import { connectRedis } from '#core/drivers/redis.ts';
+import { openRedis } from '#core/drivers/redis.ts';
 import { ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
 import { SHARDS } from '#core/ledger/cluster/shards.ts';
 import { readMetric } from './node-process.ts';
@@ -26,8 +26,7 @@ export const sharedCluster = (): SharedCluster | undefined => inject('cluster');
 
 /** Resolves once the history has what the ledger has decided by now. */
 export async function untilProjected({ redisUrl, workerUrl }: SharedCluster): Promise<void> {
-  const redis = connectRedis({ urls: [redisUrl], cluster: false });
-  await redis.connect();
+  const redis = await openRedis({ urls: [redisUrl], cluster: false });
   const seqs = await Promise.all(
     Array.from({ length: SHARDS }, (_, shard) => redis.hget(new ShardKeys(shard).meta, 'seq')),
   );

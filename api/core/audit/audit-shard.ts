@@ -1,4 +1,4 @@
-import { type Clock, SECOND_MS } from '../clock.ts';
+import { type Clock, SECOND_MS, wait } from '../clock.ts';
 import { serializeAgent } from '../ledger/agent-snapshot.ts';
 import { foldEvent } from '../ledger/apply.ts';
 import { checkIdentity } from '../ledger/check-identity.ts';
@@ -156,7 +156,7 @@ async function foldAll(
   for (const agent of folded.state.agents.values()) expected.compare(agent, found);
   await foldOn();
   for (let waits = 0; waits < WAITS_MAX && expected.missing(folded).length > 0; waits++) {
-    await new Promise<void>((resolve) => clock.setTimer(WAIT_MS, resolve));
+    await wait(clock, WAIT_MS);
     await foldOn();
   }
   return { folded, events, found };

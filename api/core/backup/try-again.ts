@@ -1,4 +1,4 @@
-import { type Clock, SECOND_MS } from '../clock.ts';
+import { type Clock, SECOND_MS, wait } from '../clock.ts';
 
 const TRIES = 6;
 const WAIT_MS = SECOND_MS / 4;
@@ -10,7 +10,7 @@ export async function tryAgain<T>(clock: Clock, task: () => Promise<T>): Promise
       return await task();
     } catch (error) {
       if (tries === TRIES) throw error;
-      await new Promise<void>((resolve) => clock.setTimer(waitMs, resolve));
+      await wait(clock, waitMs);
     }
   }
 }

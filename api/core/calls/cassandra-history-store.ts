@@ -1,8 +1,8 @@
 import type { Client } from 'cassandra-driver';
-import { atMost } from '../at-most.ts';
 import { DAY_MS, SECOND_MS } from '../clock.ts';
 import { placeTimestamp } from '../drivers/cassandra-timestamp.ts';
 import { idTimeMs } from '../ids.ts';
+import { limitTasks } from '../limit-tasks.ts';
 import { CALLS_KEPT_MS } from '../limits.ts';
 import type { CallRecord } from './call-record.ts';
 import { CALL_COLUMNS, callDay, toCallValues } from './cassandra-call-rows.ts';
@@ -12,7 +12,7 @@ import type { HistoryRows, HistoryStore, LedgerEntry, UsageSum } from './history
 
 /** Rows of one partition go together: a batch of them is one mutation, all or nothing. */
 export function createCassandraHistoryStore(client: Client): HistoryStore {
-  const inTurn = atMost(WRITES_AT_ONCE);
+  const inTurn = limitTasks(WRITES_AT_ONCE);
   const notedDays = new Set<string>();
 
   async function put(statements: Statement[]): Promise<void> {

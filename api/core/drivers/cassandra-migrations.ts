@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client, types } from 'cassandra-driver';
 import { z } from 'zod';
-import { type Clock, MINUTE_MS, SECOND_MS } from '../clock.ts';
+import { type Clock, MINUTE_MS, SECOND_MS, wait } from '../clock.ts';
 import { type CassandraOptions, connectCassandra } from './cassandra.ts';
 
 export interface MigrateOptions extends CassandraOptions {
@@ -68,7 +68,7 @@ async function connectToKeyspace(options: MigrateOptions): Promise<Client> {
       await client.shutdown();
       const isMissing = error instanceof Error && /keyspace .* does not exist/i.test(error.message);
       if (!isMissing || triesLeft === 1) throw error;
-      await new Promise<void>((resolve) => options.clock.setTimer(KEYSPACE_WAIT_MS, resolve));
+      await wait(options.clock, KEYSPACE_WAIT_MS);
     }
   }
 }
@@ -202,7 +202,7 @@ class MigrationLock {
     ) {
       if (this.#clock.monotonicMs() > untilMs)
         throw new Error('another process has been migrating for too long');
-      await new Promise<void>((resolve) => this.#clock.setTimer(LOCK_POLL_MS, resolve));
+      await wait(this.#clock, LOCK_POLL_MS);
     }
   }
 

@@ -1,5 +1,5 @@
 import type { ITopicConfig, Kafka } from 'kafkajs';
-import { type Clock, SECOND_MS } from '../clock.ts';
+import { type Clock, SECOND_MS, wait } from '../clock.ts';
 
 const LEADERS_MS = 30 * SECOND_MS;
 const LOOK_MS = SECOND_MS / 20;
@@ -21,7 +21,7 @@ export async function ensureTopics(kafka: Kafka, topics: ITopicConfig[], clock: 
       const partitions = known.topics.flatMap((topic) => topic.partitions);
       if (known.topics.length === names.length && partitions.every(({ leader }) => leader >= 0)) return;
       if (clock.monotonicMs() > giveUpAtMs) throw new Error(`no leaders for all of ${names.join(', ')}`);
-      await new Promise<void>((resolve) => clock.setTimer(LOOK_MS, resolve));
+      await wait(clock, LOOK_MS);
     }
   } finally {
     await admin.disconnect();

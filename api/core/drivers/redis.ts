@@ -24,9 +24,24 @@ const onceOnly = {
 } satisfies RedisOptions;
 
 /**
+ * A client that is connected; whoever opened it disconnects it. Rejects with the reason when there is no Redis.
  * Resending would answer a lost reply by running the step again behind the caller's back.
  */
-export function connectRedis({ urls, cluster }: RedisAddress): RedisClient {
+export async function openRedis(address: RedisAddress): Promise<RedisClient> {
+  const client = createClient(address);
+  // What a dropped connection means is for its commands to say; but why there never was one is said here alone.
+  let whyNot: Error | null = null;
+  client.on('error', (error: Error) => {
+    whyNot = error;
+  });
+  await client.connect().catch((error: unknown) => {
+    client.disconnect();
+    throw whyNot === null ? error : new Error(whyNot.message);
+  });
+  return client;
+}
+
+function createClient({ urls, cluster }: RedisAddress): RedisClient {
   const [first] = urls;
   if (first === undefined) throw new Error('no url of a Redis');
   if (cluster) return connectCluster(urls.map((url) => new URL(url)));

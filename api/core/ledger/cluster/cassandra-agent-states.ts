@@ -1,8 +1,8 @@
 import { deflateSync, inflateSync } from 'node:zlib';
 import type { Client } from 'cassandra-driver';
 import { z } from 'zod';
-import { atMost } from '../../at-most.ts';
 import { placeTimestamp } from '../../drivers/cassandra-timestamp.ts';
+import { limitTasks } from '../../limit-tasks.ts';
 import { AgentSnapshotError, deserializeAgent, serializeAgent } from '../agent-snapshot.ts';
 import type { AgentState } from '../state.ts';
 import type { AgentStates } from './agent-states.ts';
@@ -13,7 +13,7 @@ import type { LogPosition } from './effective-log.ts';
  * in a table of its own under the copy's seq, because no size of an agent is certain and a mutation has one.
  */
 export function createCassandraAgentStates(client: Client): AgentStates {
-  const inTurn = atMost(WRITES_AT_ONCE);
+  const inTurn = limitTasks(WRITES_AT_ONCE);
 
   /** Whole agents: their rows share a partition, so that a batch of them is one mutation. */
   async function writeRows(

@@ -1,6 +1,7 @@
 import { type Kafka, Partitioners, type Producer } from 'kafkajs';
-import { type Clock, SECOND_MS } from '../../clock.ts';
+import { type Clock, SECOND_MS, wait } from '../../clock.ts';
 import { createKafkaCluster } from '../../drivers/kafka-cluster.ts';
+import { limitTasks } from '../../limit-tasks.ts';
 import type { Log } from '../../log.ts';
 import { LEDGER_TOPIC } from './kafka-ledger-topic.ts';
 import { KafkaReader } from './kafka-reader.ts';
@@ -39,8 +40,7 @@ class KafkaLedgerLog implements LedgerLog {
   readonly #producer: Producer;
   readonly #options: KafkaLedgerLogOptions;
   readonly #tails = new Set<LogTail>();
-  #reads = 0;
-  readonly #waitingReads: (() => void)[] = [];
+  readonly #inTurn = limitTasks(READS_AT_ONCE);
 
   constructor(kafka: Kafka, producer: Producer, options: KafkaLedgerLogOptions) {
     this.#kafka = kafka;
@@ -57,25 +57,22 @@ class KafkaLedgerLog implements LedgerLog {
     return this.#endsOf(Array.from({ length: this.#options.shards }, (_, shard) => shard));
   }
 
-  async readToEnd(from: ReadonlyMap<number, bigint>, onRecord: OnRecord): Promise<void> {
-    if (this.#reads >= READS_AT_ONCE) await new Promise<void>((resolve) => this.#waitingReads.push(resolve));
-    this.#reads++;
-    try {
-      const ends = await this.#endsOf([...from.keys()]);
-      if ([...from].every(([shard, offset]) => offset >= (ends.get(shard) ?? 0n))) return;
-      const reader = new KafkaReader({ kafka: this.#kafka, topic: LEDGER_TOPIC, from, onRecord });
-      for (let read = -1; ; ) {
-        try {
-          return await reader.read(ends);
-        } catch (error) {
-          // A connection may be lost on a long way; but where nothing came over it, trying again is the caller's.
-          if (reader.records === read || reader.records === 0) throw error;
-          read = reader.records;
-        }
+  readToEnd(from: ReadonlyMap<number, bigint>, onRecord: OnRecord): Promise<void> {
+    return this.#inTurn(() => this.#readToEnd(from, onRecord));
+  }
+
+  async #readToEnd(from: ReadonlyMap<number, bigint>, onRecord: OnRecord): Promise<void> {
+    const ends = await this.#endsOf([...from.keys()]);
+    if ([...from].every(([shard, offset]) => offset >= (ends.get(shard) ?? 0n))) return;
+    const reader = new KafkaReader({ kafka: this.#kafka, topic: LEDGER_TOPIC, from, onRecord });
+    for (let read = -1; ; ) {
+      try {
+        return await reader.read(ends);
+      } catch (error) {
+        // A connection may be lost on a long way; but where nothing came over it, trying again is the caller's.
+        if (reader.records === read || reader.records === 0) throw error;
+        read = reader.records;
       }
-    } finally {
-      this.#reads--;
-      this.#waitingReads.shift()?.();
     }
   }
 
@@ -90,7 +87,7 @@ class KafkaLedgerLog implements LedgerLog {
           await reader.read(null);
         } catch (error) {
           logger.warn('the log cannot be followed, it is tried again', { error });
-          await new Promise<void>((resolve) => clock.setTimer(RETRY_MS, resolve));
+          await wait(clock, RETRY_MS);
         }
       }
     };
@@ -119,7 +116,7 @@ class KafkaLedgerLog implements LedgerLog {
         return await this.#askEnds(shards);
       } catch (error) {
         if (triesLeft === 1) throw error;
-        await new Promise<void>((resolve) => this.#options.clock.setTimer(RETRY_MS, resolve));
+        await wait(this.#options.clock, RETRY_MS);
       }
     }
   }

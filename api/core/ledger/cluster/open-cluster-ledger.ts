@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import { connectRedis, listenToRedis, type RedisAddress, type RedisClient } from '../../drivers/redis.ts';
+import { listenToRedis, openRedis, type RedisAddress, type RedisClient } from '../../drivers/redis.ts';
 import { SHARDS_LOOKED_AT_MS } from '../../limits.ts';
 import type { Log } from '../../log.ts';
 import { Acknowledgements } from './acknowledgements.ts';
@@ -29,21 +29,13 @@ export interface ClusterLedger {
 /** What an API process has of the cluster's ledger. Rejects when Redis cannot be reached or must not be used. */
 export async function openClusterLedger(options: ClusterLedgerOptions): Promise<ClusterLedger> {
   const { address, shards, clock, log, allowUnsafe } = options;
-  const redis = connectRedis(address);
+  const redis = await openRedis(address);
   let listener: RedisClient | null = null;
   const disconnect = () => {
     redis.disconnect();
     listener?.disconnect();
   };
-  // What a dropped connection means is for its commands to say; but why there never was one is said here alone.
-  let whyNot: Error | null = null;
-  redis.on('error', (error: Error) => {
-    whyNot = error;
-  });
   try {
-    await redis.connect().catch((error: unknown) => {
-      throw whyNot === null ? error : new Error(whyNot.message);
-    });
     const problems = await checkRedis(redis);
     if (problems.length > 0 && !allowUnsafe) throw new UnsafeRedisError(problems);
     for (const problem of problems) log.warn(problem);

@@ -1,4 +1,4 @@
-import { type Clock, SECOND_MS } from '../../clock.ts';
+import { type Clock, SECOND_MS, wait } from '../../clock.ts';
 import type { CallEnd } from '../../events/ledger-event.ts';
 import { AGENTS_READ_AT_ONCE } from '../../limits.ts';
 import type { Log } from '../../log.ts';
@@ -139,7 +139,7 @@ class Engine implements RedisLedger {
   async #release({ agentId, callId }: Reserve): Promise<void> {
     const settle: Settle = { type: 'settle', agentId, callId, costNanoUsd: 0n, end: NEVER_RAN, cause: 'end' };
     for (let waitMs = RELEASE_WAIT_MS; !this.#closed; waitMs = Math.min(2 * waitMs, RELEASE_WAIT_MAX_MS)) {
-      await new Promise<void>((resolve) => this.#options.clock.setTimer(waitMs, resolve));
+      await wait(this.#options.clock, waitMs);
       const { result, durable } = await this.execute(settle);
       const isAnswered = result.ok || result.reason !== 'unavailable';
       if (isAnswered && (await durable) === 'durable') return;

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { atMost } from '#core/at-most.ts';
+import { limitTasks } from '#core/limit-tasks.ts';
 
 test('runs no more tasks at one time than it may, each once and in order, also after some failed', async () => {
-  const run = atMost(3);
+  const run = limitTasks(3);
   const started: number[] = [];
   let running = 0;
   let most = 0;

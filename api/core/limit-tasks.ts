@@ -1,5 +1,5 @@
 /** Runs tasks, so many at one time over all callers; the others wait in the order in which they came. */
-export function atMost(limit: number): <T>(task: () => Promise<T>) => Promise<T> {
+export function limitTasks(limit: number): <T>(task: () => Promise<T>) => Promise<T> {
   let running = 0;
   const waiting: (() => void)[] = [];
   return async (task) => {
