@@ -20,8 +20,9 @@ export function buildApp(deps: Deps, documentText: string, publicUrl: string): R
   const edge: Edge<RequestContext> = {
     basePath: '/v1',
     deps: useCases,
-    authenticate: createAuthenticate({
+    ...createAuthenticate({
       findKey: (hashes) => store.ledger.findKey(hashes),
+      recallKey: (hashes) => store.ledger.recallKey(hashes),
       peppers: store.peppers,
     }),
     admitStart: useCases.admitStart,

@@ -31,6 +31,7 @@ export function buildAdmin({ dataDir, token, callIdHeader, ...deps }: AdminOptio
     ...edge,
     deps: { ...deps, audit },
     authenticate: createAuthenticateOperator(token),
+    recall: () => null,
     admitStart: () => null,
     bodyBytesMax: () => ADMIN_BODY_BYTES,
   });

@@ -20,11 +20,17 @@ export interface CallContext<Deps, Caller> {
   res: ServerResponse;
 }
 
+/** A hot route begins with a caller that was known some seconds ago. */
+export interface HotCallContext<Deps, Caller> extends CallContext<Deps, Caller> {
+  /** As the ledger knows it now. */
+  confirmCaller: () => Promise<Caller | ApiError>;
+}
+
 /**
  * Answers by itself: bytes, streams. A refusal before the first byte is returned and rendered by the edge;
  * `null`: answered.
  */
-export type RawHandler<Deps, Caller> = (call: CallContext<Deps, Caller>) => Promise<ApiError | null>;
+export type RawHandler<Deps, Caller> = (call: HotCallContext<Deps, Caller>) => Promise<ApiError | null>;
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 

@@ -158,6 +158,8 @@ export const HEARTBEAT_MS = 30 * SECOND_MS;
 export const PUBLISHER_LEASE_MS = 1_500;
 /** A publisher whose log does not answer leaves its shards to others for this long. */
 export const PUBLISHER_YIELD_MS = SECOND_MS;
+/** A start takes a key to be as live as it was so long ago; its reserve, and each refusal before that, asks anew. */
+export const RECALLED_KEY_MS = 10 * SECOND_MS;
 /** A key that nobody knows is asked for again after this long, and so many are remembered. */
 export const UNKNOWN_KEY_MS = 5 * SECOND_MS;
 export const UNKNOWN_KEYS_MAX = 10_000;

@@ -5,20 +5,25 @@ import { KNOWN_KEYS_MAX } from '#core/limits.ts';
 import type { Caller } from '../contract/caller.ts';
 import { type ApiError, apiError, isApiError } from '../contract/errors.ts';
 
-export interface KeyCheck {
-  findKey: Ledger['findKey'];
+export interface KeyCheck extends Pick<Ledger, 'findKey' | 'recallKey'> {
   /** Newest first; a second one while keys of the older are still in use. */
   peppers: readonly Pepper[];
 }
 
-/**
- * The caller by its key. Asked anew on every request, so a revoked key stops on its next one; a ledger that
- * cannot answer is `service_unavailable`, because 401 would make clients throw a good key away.
- */
-export function createAuthenticate({ findKey, peppers }: KeyCheck) {
+export interface Authentication {
+  /**
+   * The caller by its key. Asked anew, so a revoked key stops on its next request; a ledger that cannot answer is
+   * `service_unavailable`, because 401 would make clients throw a good key away.
+   */
+  authenticate(req: IncomingMessage): Promise<Caller | ApiError>;
+  /** As it was some seconds ago, for a start, whose reserve asks anew. `null`: it has to be asked for. */
+  recall(req: IncomingMessage): Caller | null;
+}
+
+export function createAuthenticate({ findKey, recallKey, peppers }: KeyCheck): Authentication {
   // Of keys that were found: the shape and the HMAC are the dearest steps of a small call, and always the same.
   const known = new Map<string, readonly string[]>();
-  return async (req: IncomingMessage): Promise<Caller | ApiError> => {
+  const authenticate = async (req: IncomingMessage): Promise<Caller | ApiError> => {
     const key = readApiKey(req.rawHeaders);
     if (isApiError(key)) return key;
     const hashed = known.get(key.text);
@@ -33,6 +38,13 @@ export function createAuthenticate({ findKey, peppers }: KeyCheck) {
     if (hashed === undefined) remember(known, key.text, hashes);
     return { agentId: owner.agentId, keyId: owner.keyId, agentStatus: owner.agentStatus };
   };
+  const recall = (req: IncomingMessage): Caller | null => {
+    const key = readApiKey(req.rawHeaders);
+    const hashes = isApiError(key) ? undefined : known.get(key.text);
+    const owner = hashes === undefined ? null : recallKey(hashes);
+    return owner === null ? null : { agentId: owner.agentId, keyId: owner.keyId, agentStatus: 'active' };
+  };
+  return { authenticate, recall };
 }
 
 function remember(known: Map<string, readonly string[]>, key: string, hashes: readonly string[]): void {

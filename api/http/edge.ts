@@ -13,6 +13,8 @@ export interface Edge<Context extends CallContext<unknown, object> = CallContext
   basePath: string;
   deps: Context['deps'];
   authenticate: (req: IncomingMessage) => Promise<Context['caller'] | ApiError>;
+  /** Whom it accepted some seconds ago, for a route that has the key checked with its own work. `null`: nobody. */
+  recall: (req: IncomingMessage) => Context['caller'] | null;
   /** After the key and before the body, on every route that takes one. */
   admitStart: (caller: Context['caller']) => ApiError | null;
   bodyBytesMax: () => number;

@@ -1,12 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { apiError, isApiError } from '../contract/errors.ts';
+import { type ApiError, apiError, isApiError } from '../contract/errors.ts';
 import { type CallContext, type RawHandler, type RouteFacts, shapeOfPath } from '../contract/route.ts';
 import type { Edge } from './edge.ts';
 import { readBody } from './read-body.ts';
 import { renderError } from './render-error.ts';
 
 /**
- * A hot route: key, then the bucket of refused starts, then body, then the handler with the bytes as sent.
+ * A hot route: key, then the bucket of refused starts, then body, then the handler with the bytes as sent. No refusal
+ * hides that the key has ended since it was last asked for.
  */
 export function serveRaw<Deps, Caller extends object>(
   { path, operationId }: RouteFacts,
@@ -19,14 +20,21 @@ export function serveRaw<Deps, Caller extends object>(
     const callId = edge.ids.next();
     const facts = { shape, callId, callIdHeader };
     try {
-      const caller = await edge.authenticate(req);
+      const recalled = edge.recall(req);
+      const caller = recalled ?? (await edge.authenticate(req));
       if (isApiError(caller)) return renderError(res, caller, facts);
+      const confirmCaller = async () => (recalled === null ? caller : edge.authenticate(req));
+      const refuse = async (error: ApiError): Promise<void> => {
+        const now = await confirmCaller();
+        renderError(res, isApiError(now) ? now : error, facts);
+      };
       const refusal = edge.admitStart(caller);
-      if (refusal !== null) return renderError(res, refusal, facts);
+      if (refusal !== null) return await refuse(refusal);
       const body = await readBody(req, res, edge.bodyBytesMax());
       if (body === 'aborted') return;
-      if (isApiError(body)) return renderError(res, body, facts);
-      const refused = await handler({ deps, caller, callId, callIdHeader, shape, body, req, res });
+      if (isApiError(body)) return await refuse(body);
+      const context = { deps, caller, confirmCaller, callId, callIdHeader, shape, body, req, res };
+      const refused = await handler(context);
       if (refused !== null) renderError(res, refused, facts);
     } catch (error) {
       edge.log.error('request failed', { callId, path: operationId, error });

@@ -5,8 +5,8 @@ import { type Limits, REFUSED_START_BYTES } from '#core/limits.ts';
 import { attoToNanoUp, formatUsd, minBigint, type NanoUsd } from '#core/money.ts';
 import type { LossCause } from '#core/operator-losses.ts';
 import type { Caller } from '../contract/caller.ts';
-import { type ApiError, apiError, errorTable } from '../contract/errors.ts';
-import type { CallContext } from '../contract/route.ts';
+import { type ApiError, apiError, errorTable, isApiError } from '../contract/errors.ts';
+import type { HotCallContext } from '../contract/route.ts';
 import { admitChat } from './admit.ts';
 import { answerHeaders } from './answer-headers.ts';
 import { type CallCost, costOfCall, freeOfCharge, savePrice } from './call-cost.ts';
@@ -32,11 +32,11 @@ import { RunningCall } from './running-call.ts';
  */
 export async function runChatCompletion(
   gateway: Gateway,
-  context: Omit<CallContext<unknown, Caller>, 'deps'>,
+  context: Omit<HotCallContext<unknown, Caller>, 'deps'>,
 ): Promise<ApiError | null> {
   const { caller, body } = context;
   const admitted = admitChat(body, caller.agentStatus, gateway.catalog);
-  if (!admitted.ok) return refuseStart(gateway, context, admitted.error);
+  if (!admitted.ok) return await refuseStart(gateway, context, admitted.error);
   const { plan } = admitted;
   const [candidate] = plan.candidates;
   if (candidate === undefined) return refuse(gateway, apiError('provider_unavailable'));
@@ -44,7 +44,7 @@ export async function runChatCompletion(
   const holdNanoUsd = estimateHold(plan);
   const room = gateway.capacity.admit(holdNanoUsd);
   const noRoom = refuseCapacity(room, plan, holdNanoUsd, gateway.capacity.perCallNanoUsd);
-  if (noRoom !== null) return refuse(gateway, noRoom);
+  if (noRoom !== null) return refuse(gateway, await unlessEnded(gateway, context, noRoom));
   try {
     const { callId, res } = context;
     const { agentId, keyId } = caller;
@@ -67,7 +67,7 @@ export async function runChatCompletion(
       limits: startLimits(gateway, limits),
     });
     if (!result.ok)
-      return refuseStart(gateway, context, refuseReserve(result, plan, holdNanoUsd, startedAtMs));
+      return await refuseStart(gateway, context, refuseReserve(result, plan, holdNanoUsd, startedAtMs));
     gateway.metrics.started();
     const call = { gateway, plan, candidate, res, callId, agentId, keyId, holdNanoUsd, durable };
     return await runHeld(new RunningCall({ ...call, startedAtMs, arrivedAtMs, timeLimitMs }));
@@ -81,12 +81,27 @@ function refuse(gateway: Gateway, error: ApiError): ApiError {
   return error;
 }
 
-/** A refusal costs an agent no money, so it has a rate of its own, by the work that its body made. */
-function refuseStart(
+/** The same refusal, or what comes before it by now: the key revoked, the agent suspended. */
+async function unlessEnded(
   gateway: Gateway,
-  { caller, body }: Omit<CallContext<unknown, Caller>, 'deps'>,
+  { caller, confirmCaller, body }: Omit<HotCallContext<unknown, Caller>, 'deps'>,
   error: ApiError,
-): ApiError {
+): Promise<ApiError> {
+  const now = await confirmCaller();
+  if (isApiError(now)) return now;
+  if (now.agentStatus === caller.agentStatus) return error;
+  const admitted = admitChat(body, now.agentStatus, gateway.catalog);
+  return admitted.ok ? error : admitted.error;
+}
+
+/** A refusal costs an agent no money, so it has a rate of its own, by the work that its body made. */
+async function refuseStart(
+  gateway: Gateway,
+  context: Omit<HotCallContext<unknown, Caller>, 'deps'>,
+  wanted: ApiError,
+): Promise<ApiError> {
+  const { caller, body } = context;
+  const error = errorTable[wanted.code].status < 500 ? await unlessEnded(gateway, context, wanted) : wanted;
   const { status } = errorTable[error.code];
   // An outage of ours is not the agent's doing; and who is told to wait has to find the wait to be true.
   if (status < 500) {

@@ -1,7 +1,7 @@
 import type { Balance } from '../contract/balance.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { ApiError } from '../contract/errors.ts';
-import type { CallContext } from '../contract/route.ts';
+import type { CallContext, HotCallContext } from '../contract/route.ts';
 
 /** What the edge and the routes call. Built once, in `app.ts`. */
 export interface UseCases {
@@ -10,7 +10,7 @@ export interface UseCases {
    */
   admitStart(caller: Caller): ApiError | null;
   /** Answers by itself. A refusal before the first byte is returned; the edge renders it. */
-  runChatCompletion(call: CallContext<UseCases, Caller>): Promise<ApiError | null>;
+  runChatCompletion(call: HotCallContext<UseCases, Caller>): Promise<ApiError | null>;
   readBalance(caller: Caller): Promise<Balance | ApiError>;
 }
 

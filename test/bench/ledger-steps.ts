@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
+import { z } from 'zod';
 import { systemClock } from '#core/clock.ts';
 import { createIdSource } from '#core/ids.ts';
 import { openClusterLedger } from '#core/ledger/cluster/open-cluster-ledger.ts';
@@ -9,12 +10,14 @@ import type { Command } from '#core/ledger/command.ts';
 import { createLog } from '#core/log.ts';
 import { openingOf, reserveOf, settleOf } from './bench-commands.ts';
 
+const askedFor = z.object({ callers: z.int(), durationMs: z.number() });
+
 /**
- * What an API process spends on money alone: holds and settles on a cluster's ledger, and nothing else. `POST /` with a
- * number of milliseconds runs so long, and answers how many calls it were.
+ * What an API process spends on money alone: holds and settles on a cluster's ledger, and nothing else. `POST /` with
+ * `{callers, durationMs}` runs so long, and answers how many calls it were.
  */
 const { values } = parseArgs({
-  options: { redis: { type: 'string', default: '' }, callers: { type: 'string', default: '1' } },
+  options: { redis: { type: 'string', default: '' } },
 });
 
 // As in the gateway.
@@ -41,7 +44,13 @@ async function execute(command: Command): Promise<void> {
   if ((await durable) !== 'durable') throw new Error(`${command.type}: the log did not have it in time`);
 }
 
-async function runSlice(durationMs: number): Promise<{ calls: number; failed: number; elapsedMs: number }> {
+interface Slice {
+  calls: number;
+  failed: number;
+  elapsedMs: number;
+}
+
+async function runSlice({ callers, durationMs }: z.infer<typeof askedFor>): Promise<Slice> {
   const startedMs = performance.now();
   let calls = 0;
   let failed = 0;
@@ -57,11 +66,8 @@ async function runSlice(durationMs: number): Promise<{ calls: number; failed: nu
       calls += 1;
     } while (performance.now() - startedMs < durationMs);
   };
-  const callers = Array.from(
-    { length: Number(values.callers) },
-    (_, i) => agentIds[i % agentIds.length] ?? 0,
-  );
-  await Promise.all(callers.map(caller));
+  const running = Array.from({ length: callers }, (_, i) => agentIds[i % agentIds.length] ?? 0);
+  await Promise.all(running.map(caller));
   return { calls, failed, elapsedMs: performance.now() - startedMs };
 }
 
@@ -70,7 +76,9 @@ const server = createServer((req, res) => {
   req.on('data', (chunk: Buffer) => {
     body += chunk.toString();
   });
-  req.on('end', () => void runSlice(Number(body)).then((slice) => res.end(JSON.stringify(slice))));
+  req.on('end', () => {
+    void runSlice(askedFor.parse(JSON.parse(body))).then((slice) => res.end(JSON.stringify(slice)));
+  });
 });
 server.listen(0, '127.0.0.1', () => {
   const address = server.address();

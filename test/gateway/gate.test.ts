@@ -18,6 +18,7 @@ function holdBack(type: Command['type']): (durability: Durability) => void {
   const waiting: ((durability: Durability) => void)[] = [];
   const held: Ledger = {
     findKey: (hashes) => ledger.findKey(hashes),
+    recallKey: (hashes) => ledger.recallKey(hashes),
     readAgent: (agentId) => ledger.readAgent(agentId),
     listAgents: () => ledger.listAgents(),
     listEnded: (byMs) => ledger.listEnded(byMs),

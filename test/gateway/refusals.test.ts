@@ -103,6 +103,40 @@ describe('a revoked key', () => {
   });
 });
 
+describe('what has ended since the last call', () => {
+  it.each([
+    ['is not JSON', '{'],
+    ['names no model that there is', hello({ model: 'no/such-model' })],
+    ['would be served', hello()],
+  ])('a revoked key is told before that the body %s', async (_, body) => {
+    const agent = await gateway.newAgent();
+    expect((await gateway.post(hello(), { agent })).status).toBe(200);
+    const { ledger } = gateway.running.deps.store;
+    await ledger.execute({
+      type: 'revoke_key',
+      agentId: agent.agentId,
+      keyId: agent.keyId,
+      actingKeyId: null,
+    });
+    const { status, error } = await refusal(body, agent);
+    expect([status, error.code]).toEqual([401, 'invalid_api_key']);
+    expect(error.message).toContain('revoked');
+  });
+
+  it('a suspended agent is told before that no model has that id, and after that the body is no JSON', async () => {
+    const agent = await gateway.newAgent();
+    expect((await gateway.post(hello(), { agent })).status).toBe(200);
+    const { ledger } = gateway.running.deps.store;
+    await ledger.execute({
+      ...{ type: 'set_agent', agentId: agent.agentId, mode: 'update', status: 'suspended', name: 'Ada' },
+      ...{ token: null, source: 'admin', sourceVersion: Number.MAX_SAFE_INTEGER },
+    });
+    const { error } = await refusal(hello({ model: 'no/such-model' }), agent);
+    expect(error.code).toBe('agent_suspended');
+    expect((await refusal('{', agent)).error.code).toBe('invalid_request');
+  });
+});
+
 describe('too many calls', () => {
   /** Until the gate is released. */
   async function eightRunning(agent: TestAgent, gate: string): Promise<Promise<Response>[]> {

@@ -220,6 +220,42 @@ describe('keys', async () => {
     expect(lookUps).toBe(1);
   });
 
+  describe('that was live some seconds ago', () => {
+    const revoked = { found: true, agentId: 7, keyId: 1, revoked: true, agentStatus: 'active' } as const;
+
+    /** One whose first look-up finds it live, and each later one revoked. */
+    async function startWithEnded(options: Partial<EdgeOptions> = {}) {
+      let lookUps = 0;
+      const app = await start({
+        findKey: async () => (lookUps++ === 0 ? { ...revoked, revoked: false } : revoked),
+        recallKey: () => (lookUps === 0 ? null : { agentId: 7, keyId: 1 }),
+        ...options,
+      });
+      await app.call();
+      return { app, lookUps: () => lookUps };
+    }
+
+    test('begins a start without a look-up', async () => {
+      const { app, lookUps } = await startWithEnded();
+      expect((await app.call()).status).toBe(200);
+      expect(lookUps()).toBe(1);
+    });
+
+    test('is looked up before a start is refused for its body or its rate', async () => {
+      const { app, lookUps } = await startWithEnded({ bodyBytesMax: 1 });
+      expect((await app.call()).status).toBe(401);
+      const limited = await startWithEnded({ useCases: { admitStart: () => apiError('rate_limited') } });
+      expect((await limited.app.call()).status).toBe(401);
+      expect(lookUps()).toBe(2);
+    });
+
+    test('is looked up by every other route', async () => {
+      const { app } = await startWithEnded();
+      const answer = await fetch(`${app.url}/v1/balance`, { headers: { 'x-api-key': app.key } });
+      expect(answer.status).toBe(401);
+    });
+  });
+
   test('a ledger that cannot answer is 503 with a wait, never 401', async () => {
     const blind = await start({ findKey: async () => 'unavailable' });
     const answer = await blind.call();

@@ -79,6 +79,7 @@ mountRouter(app, router, {
   deps: { name: 'deps' },
   authenticate: async (req) =>
     req.headers.authorization === 'Bearer token' ? { operator: 'ann' } : apiError('invalid_api_key'),
+  recall: () => null,
   admitStart: () => null,
   bodyBytesMax: () => 100,
   ids,
@@ -163,6 +164,7 @@ describe('the binding', () => {
         basePath: '/admin',
         deps: { name: 'deps' },
         authenticate: async () => apiError('invalid_api_key'),
+        recall: () => null,
         admitStart: () => null,
         bodyBytesMax: () => 100,
         ids,

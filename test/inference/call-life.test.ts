@@ -107,9 +107,11 @@ async function startWorld(members: string[]) {
     watchPending: (_agentId, callId) => void pending.push(callId),
   };
   const res = new FakeResponse();
+  const caller = { agentId: 1, keyId: 1, agentStatus: 'active' } as const;
   const start = () =>
     runChatCompletion(gateway, {
-      caller: { agentId: 1, keyId: 1, agentStatus: 'active' },
+      caller,
+      confirmCaller: async () => caller,
       callId: gateway.ids.next(),
       callIdHeader: 'x-call-id',
       shape: 'chat',

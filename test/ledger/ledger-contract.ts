@@ -161,6 +161,22 @@ function describeReading(world: () => World): void {
     expect(await world().ledger.findKey(['hash-1'])).toMatchObject({ found: true, revoked: true });
   });
 
+  test('a start may begin with a key that was found live, never with one that was found to have ended', async () => {
+    const { ledger } = world();
+    for (const row of activeAgent) await row(world());
+    await does(putKey(2), ok)(world());
+    expect(ledger.recallKey(['hash-3'])).toBeNull();
+    await ledger.findKey(['hash-1']);
+    await ledger.findKey(['hash-2']);
+    expect(ledger.recallKey(['old-pepper', 'hash-1'])).toMatchObject({ agentId: 1, keyId: 1 });
+    await does(revokeKey(1), ok)(world());
+    await ledger.findKey(['hash-1']);
+    expect(ledger.recallKey(['hash-1'])).toBeNull();
+    await does(setAgent({ sourceVersion: 2, status: 'suspended' }), ok)(world());
+    await ledger.findKey(['hash-2']);
+    expect(ledger.recallKey(['hash-2'])).toBeNull();
+  });
+
   test('what one agent does never shows at another', async () => {
     for (const row of agentWith(50n)) await row(world());
     await does(setAgent({ agentId: 2 }), ok)(world());

@@ -53,6 +53,7 @@ function troubled(ledger: MemoryLedger, trouble: Trouble): Ledger {
         : executed;
     },
     findKey: (hashes) => reads(() => ledger.findKey(hashes)),
+    recallKey: (hashes) => ledger.recallKey(hashes),
     readAgent: (agentId) => reads(() => ledger.readAgent(agentId)),
     listAgents: () => reads(() => ledger.listAgents()),
     listEnded: (byMs) => reads(() => ledger.listEnded(byMs)),

@@ -238,7 +238,7 @@ function acknowledgedByAppend(scripts: RedisScripts, log: LedgerLog): LedgerLog 
       if (last.type !== 'event') return;
       const { meta, outbox } = new ShardKeys(shard);
       const [, , , offset] = await scripts.run('position', [meta, outbox], []);
-      await scripts.run('ack', [meta, outbox], [last.epoch, last.seq, String(offset)]);
+      await scripts.run('ack', [meta, outbox], [last.epoch, last.seq, String(offset), last.seq, 1]);
     },
   };
 }

@@ -6,7 +6,7 @@ const EXPECTED: readonly string[] = [
   'failed back',
   'pod drained in time',
   'killed after append',
-  ...['ack', 'outbox', 'position', 'leftover', 'lease', 'fence', 'claim', 'clear_agent', 'load', 'open'].map(
+  ...['ack', 'position', 'leftover', 'lease', 'fence', 'claim', 'clear_agent', 'load', 'open'].map(
     (script) => `worker killed after ${script}`,
   ),
   ...['reserve', 'settle', 'finish', 'renew'].map((script) => `pod killed after ${script}`),

@@ -58,22 +58,20 @@ export const scriptHandlers: ScriptHandlers = {
   revoke_key: step('revoke_key'),
   set_agent: step('set_agent'),
 
-  ack: whenOpen(({ store, args: [epoch, seq, offset = ''], keys: [channel], publish }) => {
+  ack: whenOpen(({ store, args: [epoch, seq, offset = '', after, count], keys: [channel], publish }) => {
     const { meta } = store;
-    if (String(meta.epoch) !== epoch) return ['OTHER_EPOCH'];
-    if (Number(seq) <= meta.acked) return ['OK'];
-    const left = store.outbox.filter((entry) => entry.epoch > meta.epoch || entry.seq > Number(seq));
-    for (const { seq: at, text } of store.outbox) if (at <= Number(seq)) meta.outboxBytes -= text.length;
-    store.outbox = left;
-    meta.acked = Number(seq);
-    meta.offset = offset;
-    publish(`${channel}:acked`, `${epoch}-${seq}`);
-    return ['OK'];
-  }),
-  outbox: whenOpen(({ store: { meta, outbox }, args: [after, count] }) => {
-    const left = outbox.filter(({ epoch, seq }) => epoch > meta.epoch || seq > Number(after));
-    const events = left.slice(0, Number(count)).flatMap(({ seq, text }) => [String(seq), text]);
-    return ['OK', String(meta.epoch), events];
+    if (String(meta.epoch) !== epoch) return ['OK', String(meta.epoch), []];
+    const behind = (at: string | undefined) =>
+      store.outbox.filter((entry) => entry.epoch > meta.epoch || entry.seq > Number(at));
+    if (Number(seq) > meta.acked) {
+      for (const { seq: at, text } of store.outbox) if (at <= Number(seq)) meta.outboxBytes -= text.length;
+      store.outbox = behind(seq);
+      meta.acked = Number(seq);
+      meta.offset = offset;
+      publish(`${channel}:acked`, `${epoch}-${seq}`);
+    }
+    const next = behind(after).slice(0, Number(count));
+    return ['OK', epoch, next.flatMap((entry) => [String(entry.seq), entry.text])];
   }),
   position: whenOpen(({ store: { meta } }) => [
     'OK',

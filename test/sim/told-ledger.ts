@@ -17,6 +17,7 @@ export function toldLedger(ledger: Ledger, options: ToldOptions): Ledger {
   return {
     ...toldShard(ledger, options),
     findKey: (hashes) => ledger.findKey(hashes),
+    recallKey: (hashes) => ledger.recallKey(hashes),
     listAgents: () => ledger.listAgents(),
     close: () => ledger.close(),
   };

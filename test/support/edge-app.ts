@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createApiKey, hashApiKey, type Pepper } from '#core/accounts/api-key.ts';
 import { systemClock } from '#core/clock.ts';
 import { createIdSource } from '#core/ids.ts';
-import type { KeyLookup } from '#core/ledger/ledger.ts';
+import type { KeyLookup, Ledger } from '#core/ledger/ledger.ts';
 import type { Log } from '#core/log.ts';
 import type { Balance } from '../../api/contract/balance.ts';
 import type { Caller } from '../../api/contract/caller.ts';
@@ -30,6 +30,7 @@ export interface EdgeOptions {
   bodyBytesMax?: number;
   limits?: Partial<ServerLimits>;
   findKey?: (hashes: readonly string[]) => Promise<KeyLookup>;
+  recallKey?: Ledger['recallKey'];
 }
 
 /**
@@ -76,7 +77,11 @@ export async function startEdge(options: EdgeOptions = {}) {
   const hotRoutes = mountRouter(app, v1Router, {
     basePath: '/v1',
     deps: useCases,
-    authenticate: createAuthenticate({ findKey: options.findKey ?? findKey, peppers: [pepper] }),
+    ...createAuthenticate({
+      findKey: options.findKey ?? findKey,
+      recallKey: options.recallKey ?? (() => null),
+      peppers: [pepper],
+    }),
     admitStart: useCases.admitStart,
     bodyBytesMax: () => options.bodyBytesMax ?? 4 * 1024 * 1024,
     ids,

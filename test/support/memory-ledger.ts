@@ -5,7 +5,7 @@ import { apply, renewLease } from '#core/ledger/apply.ts';
 import type { Command, ResultOf } from '#core/ledger/command.ts';
 import { decide } from '#core/ledger/decide.ts';
 import { emptyLedger } from '#core/ledger/empty-ledger.ts';
-import { findKey } from '#core/ledger/find-key.ts';
+import { findKey, findLiveKey } from '#core/ledger/find-key.ts';
 import type { Executed, Ledger } from '#core/ledger/ledger.ts';
 import { agentsWithEnded } from '#core/ledger/lots.ts';
 import type { LedgerState } from '#core/ledger/state.ts';
@@ -44,6 +44,7 @@ export function createMemoryLedger(options: { clock: Clock }): MemoryLedger {
     async findKey(hashes) {
       return open ? findKey(state, hashes) : 'unavailable';
     },
+    recallKey: (hashes) => (open ? findLiveKey(state, hashes) : null),
     async readAgent(agentId) {
       if (!open) return 'unavailable';
       const agent = state.agents.get(agentId);

@@ -38,7 +38,7 @@ export async function createTestRedisLedger(
     clock,
     log: silentLog,
     async acknowledged(_shard, place) {
-      await scripts.run('ack', [shard.meta, shard.outbox], [...place.split('-'), '0']);
+      await scripts.run('ack', [shard.meta, shard.outbox], [...place.split('-'), '0', 0, 1]);
       return 'durable';
     },
   });

@@ -11,7 +11,7 @@ import { apply, renewLease } from './apply.ts';
 import type { Command, ResultOf } from './command.ts';
 import { decide } from './decide.ts';
 import type { Decision } from './decision.ts';
-import { findKey } from './find-key.ts';
+import { findKey, findLiveKey } from './find-key.ts';
 import type { EndedCall, Journal, OpenJournal } from './journal.ts';
 import { type CrashedCall, endDeadCalls } from './journal-dead-calls.ts';
 import { JournalDamagedError, JournalError } from './journal-errors.ts';
@@ -33,7 +33,7 @@ import type {
 import { agentsWithEnded } from './lots.ts';
 import { type FolderLock, lockFolder } from './sqlite-folder-lock.ts';
 import { openJournalThread } from './sqlite-journal-thread.ts';
-import type { LedgerState } from './state.ts';
+import type { KeyOwner, LedgerState } from './state.ts';
 
 export interface EmbeddedLedgerOptions {
   /** Made when it is missing, readable by its owner only. One process owns it at a time. */
@@ -169,6 +169,11 @@ class Engine implements EmbeddedLedger {
    */
   async findKey(hashes: readonly string[]): Promise<KeyLookup> {
     return this.#status === 'open' && this.#live !== null ? findKey(this.#live.state, hashes) : 'unavailable';
+  }
+
+  recallKey(hashes: readonly string[]): KeyOwner | null {
+    if (this.#status !== 'open' || this.#live === null) return null;
+    return findLiveKey(this.#live.state, hashes);
   }
 
   readAgent(agentId: number): Promise<AgentView | null | Unavailable> {

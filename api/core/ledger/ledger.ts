@@ -2,7 +2,7 @@ import type { CallEnd, CallFacts, KeyLimit, PendingPrice } from '../events/ledge
 import type { CallId } from '../ids.ts';
 import type { NanoUsd } from '../money.ts';
 import type { Command, ResultOf } from './command.ts';
-import type { AgentStatus, HoldKind, Lot } from './state.ts';
+import type { AgentStatus, HoldKind, KeyOwner, Lot } from './state.ts';
 
 /**
  * The ledger as the rest of the gateway sees it: the same port for the embedded engine and the cluster.
@@ -15,6 +15,11 @@ export interface Ledger {
   execute<C extends Command>(command: C): Promise<Executed<ResultOf<C>>>;
   /** The first hash that belongs to a key: two peppers are tried during a rotation. */
   findKey(hashes: readonly string[]): Promise<KeyLookup>;
+  /**
+   * The owner of a key that was live, of an active agent, some seconds ago: enough to begin a start with, because
+   * `reserve` decides that anew. `null`: it has to be asked for.
+   */
+  recallKey(hashes: readonly string[]): KeyOwner | null;
   /** Answers only with what is in the journal. `null`: no such agent. */
   readAgent(agentId: number): Promise<AgentView | null | Unavailable>;
   listAgents(): Promise<AgentSummary[] | Unavailable>;

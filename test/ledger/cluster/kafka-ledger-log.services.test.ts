@@ -73,6 +73,22 @@ describeWith(['kafka'], 'the log on Kafka', () => {
     expect(await readFrom(1, from + 3n)).toEqual([]);
   });
 
+  test('a record that Kafka refuses fails its own shard, not those that were sent with it', async () => {
+    const from = [await end(0), await end(1), await end(2)];
+    // Whose leader is known by now, so that they go together.
+    await Promise.all([0, 1, 2].map((shard) => log.append(shard, ['before'])));
+    const told = await Promise.allSettled([
+      log.append(0, ['small']),
+      log.append(1, ['x'.repeat(2 * 1024 * 1024)]),
+      log.append(2, ['small too']),
+    ]);
+    expect(told.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    // What was sent with it may be stored twice: its place tells that it counts once.
+    expect(new Set(await readFrom(0, from[0] ?? 0n))).toEqual(new Set(['0 before', '0 small']));
+    expect(await readFrom(1, from[1] ?? 0n)).toEqual(['1 before']);
+    expect(new Set(await readFrom(2, from[2] ?? 0n))).toEqual(new Set(['2 before', '2 small too']));
+  });
+
   test('rule 11, time: what is read has the time of its append, by the broker’s clock', async () => {
     const from = await end(0);
     const beforeMs = Date.now();

@@ -80,7 +80,8 @@ async function runRedisHistory(redis: RedisClient, seed: number, coverage: Cover
     for (const event of decision.events) apply(state, event);
     if (decision.lease !== null) renewLease(state, decision.lease);
     const last = outbox.at(-1)?.[0];
-    if (last !== undefined) await scripts.run('ack', [shard.meta, shard.outbox], [...last.split('-'), '0']);
+    if (last !== undefined)
+      await scripts.run('ack', [shard.meta, shard.outbox], [...last.split('-'), '0', 0, 1]);
     const expected = state.agents.get(command.agentId);
     const actual = await readAgent(command.agentId, nowMs);
     same('the agent', actual, expected === undefined ? null : compared(expected, nowMs));

@@ -5,7 +5,7 @@ import { ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
 import { createRedisLedger, type RedisLedger } from '#core/ledger/cluster/redis-ledger.ts';
 import type { RedisScripts, ScriptName } from '#core/ledger/cluster/redis-scripts.ts';
 import type { Durability } from '#core/ledger/ledger.ts';
-import { GATE_TIMEOUT_MS, UNKNOWN_KEY_MS } from '#core/limits.ts';
+import { GATE_TIMEOUT_MS, RECALLED_KEY_MS, UNKNOWN_KEY_MS } from '#core/limits.ts';
 import { LedgerRetries } from '../../../api/inference/ledger-retries.ts';
 import type { Service } from '../../services/service.ts';
 import { startRedis } from '../../services/start-redis.ts';
@@ -58,7 +58,7 @@ describeWith(['redis'], 'a process on Redis', () => {
     let publishes = true;
     const acknowledge = async () => {
       const [epoch = 0, seq = 0] = await redis.client.hmget(shard.meta, 'epoch', 'seq');
-      await scripts.run('ack', [shard.meta, shard.outbox], [epoch ?? 0, seq ?? 0, '0']);
+      await scripts.run('ack', [shard.meta, shard.outbox], [epoch ?? 0, seq ?? 0, '0', 0, 1]);
     };
     const startProcess = (): Process => {
       const asked: ScriptName[] = [];
@@ -315,6 +315,22 @@ describeWith(['redis'], 'a process on Redis', () => {
       expect(await other.ledger.findKey(['hash-1'])).toEqual({ ...found, revoked: true });
       await does(setAgent({ sourceVersion: 9, status: 'suspended' }), ok)(world);
       expect(await other.ledger.findKey(['hash-1'])).toMatchObject({ agentStatus: 'suspended' });
+    });
+
+    test('that was live is not asked for by a start for ten seconds, whose reserve knows of its end', async () => {
+      const { world, clock, startProcess } = await openShard();
+      for (const row of agentWith(100n)) await row(world);
+      const { ledger, asked } = startProcess();
+      expect(ledger.recallKey(['hash-1'])).toBeNull();
+      await ledger.findKey(['hash-1']);
+      asked.splice(0);
+      clock.advance(RECALLED_KEY_MS - 1);
+      expect(ledger.recallKey(['hash-1'])).toMatchObject({ agentId: 1, keyId: 1 });
+      expect(asked).toEqual([]);
+      await does(revokeKey(1), ok)(world);
+      await does(reserve(1, 1n), refused('key_revoked'))({ ...world, ledger });
+      clock.advance(1);
+      expect(ledger.recallKey(['hash-1'])).toBeNull();
     });
 
     test('that nobody knows is not asked for again for five seconds, but its maker finds it at once', async () => {

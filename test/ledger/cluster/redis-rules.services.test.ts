@@ -226,7 +226,7 @@ describeWith(['redis'], 'the rules of the cluster', () => {
       for (const row of agentWith(100n)) await row(world);
       const scripts = createRedisScripts(redis.client);
       const keys = [shard.meta, shard.outbox];
-      expect(await scripts.run('ack', keys, [1, 2, '1'])).toEqual(['OK']);
+      expect(await scripts.run('ack', keys, [1, 2, '1', 3, 1])).toEqual(['OK', '1', []]);
       expect((await scripts.run('position', keys, [])).slice(0, 4)).toEqual(['OK', '1', '3', '0']);
     });
 

@@ -183,7 +183,7 @@ describeWith(['redis'], 'a publisher', () => {
     publisher.wake();
     await until(() => log.texts(0).length === 3);
     // It is stored; what it is worth shows only when it is read back.
-    for (let i = 0; i < 3; i++) await scripts.run('outbox', [keys.meta, keys.outbox], [0, 1]);
+    for (let i = 0; i < 3; i++) await scripts.run('ack', [keys.meta, keys.outbox], [1, 0, '0', 0, 1]);
     for (const record of read.splice(0)) publisher.onRecord(record);
     await until(() => log.texts(0).some((text) => text.includes('"epoch":3')));
     publisher.stop();

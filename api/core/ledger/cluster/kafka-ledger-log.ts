@@ -1,8 +1,9 @@
-import { type Kafka, Partitioners, type Producer } from 'kafkajs';
+import kafkajs, { type Kafka, Partitioners, type Producer } from 'kafkajs';
 import { type Clock, SECOND_MS, wait } from '../../clock.ts';
-import { createKafkaCluster } from '../../drivers/kafka-cluster.ts';
+import { createKafkaCluster, type KafkaCluster } from '../../drivers/kafka-cluster.ts';
 import { limitTasks } from '../../limit-tasks.ts';
 import type { Log } from '../../log.ts';
+import { AppendLanes, type ShardTexts } from './append-lanes.ts';
 import { LEDGER_TOPIC } from './kafka-ledger-topic.ts';
 import { KafkaReader } from './kafka-reader.ts';
 import type { LedgerLog, LogTail, OnRecord } from './ledger-log.ts';
@@ -21,7 +22,7 @@ const ENDS_TRIES = 4;
 const READS_AT_ONCE = 4;
 
 /**
- * The log on Kafka: plain records, one request in flight a shard, no idempotent producer, whose errors stop some
+ * The log on Kafka: plain records, one request in flight a leader, no idempotent producer, whose errors stop some
  * clients until a restart; duplicates are dropped by their place instead.
  */
 export async function openKafkaLedgerLog(kafka: Kafka, options: KafkaLedgerLogOptions): Promise<LedgerLog> {
@@ -38,23 +39,38 @@ export async function openKafkaLedgerLog(kafka: Kafka, options: KafkaLedgerLogOp
 class KafkaLedgerLog implements LedgerLog {
   readonly #kafka: Kafka;
   readonly #producer: Producer;
+  readonly #lanes: AppendLanes;
   readonly #options: KafkaLedgerLogOptions;
+  readonly #shards: readonly number[];
   readonly #tails = new Set<LogTail>();
   readonly #inTurn = limitTasks(READS_AT_ONCE);
 
   constructor(kafka: Kafka, producer: Producer, options: KafkaLedgerLogOptions) {
     this.#kafka = kafka;
     this.#producer = producer;
+    this.#lanes = new AppendLanes({
+      clock: options.clock,
+      send: (some) => this.#send(some),
+      leaders: () => this.#askLeaders(),
+      isRefusal: (error) => error instanceof kafkajs.KafkaJSProtocolError,
+    });
     this.#options = options;
+    this.#shards = Array.from({ length: options.shards }, (_, shard) => shard);
   }
 
-  async append(shard: number, texts: readonly string[]): Promise<void> {
-    const messages = texts.map((value) => ({ key: String(shard), value, partition: shard }));
+  append(shard: number, texts: readonly string[]): Promise<void> {
+    return this.#lanes.append(shard, texts);
+  }
+
+  async #send(some: readonly ShardTexts[]): Promise<void> {
+    const messages = some.flatMap(({ shard, texts }) =>
+      texts.map((value) => ({ key: String(shard), value, partition: shard })),
+    );
     await this.#producer.send({ topic: LEDGER_TOPIC, acks: ALL_REPLICAS, messages });
   }
 
   async ends(): Promise<Map<number, bigint>> {
-    return this.#endsOf(Array.from({ length: this.#options.shards }, (_, shard) => shard));
+    return this.#endsOf(this.#shards);
   }
 
   readToEnd(from: ReadonlyMap<number, bigint>, onRecord: OnRecord): Promise<void> {
@@ -121,16 +137,29 @@ class KafkaLedgerLog implements LedgerLog {
     }
   }
 
-  async #askEnds(shards: readonly number[]): Promise<Map<number, bigint>> {
-    const cluster = createKafkaCluster(this.#kafka);
-    try {
-      await cluster.connect();
-      await cluster.addMultipleTargetTopics([LEDGER_TOPIC]);
+  #askEnds(shards: readonly number[]): Promise<Map<number, bigint>> {
+    return this.#withCluster(async (cluster) => {
       const partitions = shards.map((partition) => ({ partition }));
       const [topic] = await cluster.fetchTopicsOffset([
         { topic: LEDGER_TOPIC, partitions, fromBeginning: false },
       ]);
       return new Map(topic?.partitions.map(({ partition, offset }) => [partition, BigInt(offset)]));
+    });
+  }
+
+  #askLeaders(): Promise<Map<number, string>> {
+    return this.#withCluster(async (cluster) => {
+      const led = Object.entries(cluster.findLeaderForPartitions(LEDGER_TOPIC, this.#shards));
+      return new Map(led.flatMap(([node, some]) => some.map((shard) => [shard, node] as const)));
+    });
+  }
+
+  async #withCluster<T>(use: (cluster: KafkaCluster) => Promise<T>): Promise<T> {
+    const cluster = createKafkaCluster(this.#kafka);
+    try {
+      await cluster.connect();
+      await cluster.addMultipleTargetTopics([LEDGER_TOPIC]);
+      return await use(cluster);
     } finally {
       await cluster.disconnect().catch(() => undefined);
     }

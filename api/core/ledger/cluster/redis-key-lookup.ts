@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import { KNOWN_KEYS_MAX, UNKNOWN_KEY_MS, UNKNOWN_KEYS_MAX } from '../../limits.ts';
+import { KNOWN_KEYS_MAX, RECALLED_KEY_MS, UNKNOWN_KEY_MS, UNKNOWN_KEYS_MAX } from '../../limits.ts';
 import type { KeyLookup } from '../ledger.ts';
 import type { KeyOwner } from '../state.ts';
 import { ShardKeys } from './redis-keys.ts';
@@ -11,14 +11,19 @@ export interface RedisKeyLookupOptions {
   read: (shard: number, call: Parameters<RedisScripts['run']>) => Promise<ScriptReply>;
 }
 
+/** Whose key it is, and until when it may be taken to be as live as it was. */
+interface KnownKey extends KeyOwner {
+  liveUntilMs: number;
+}
+
 /**
  * Whose key a hash is never changes, so it is asked once; whether the key is live is asked each time, so that a
- * revocation reaches every process with the next call. A key that nobody knows is not asked for again for some
+ * revocation reaches every process with the next call; but a start asks that with its reserve. A key that nobody knows is not asked for again for some
  * seconds: only one that was tried before it was made can be missed, and only for so long.
  */
 export class RedisKeyLookup {
   readonly #options: RedisKeyLookupOptions;
-  readonly #owners = new Map<string, KeyOwner>();
+  readonly #owners = new Map<string, KnownKey>();
   readonly #unknownUntilMs = new Map<string, number>();
 
   constructor(options: RedisKeyLookupOptions) {
@@ -34,6 +39,15 @@ export class RedisKeyLookup {
     return { found: false };
   }
 
+  recall(hashes: readonly string[]): KeyOwner | null {
+    const nowMs = this.#options.clock.monotonicMs();
+    for (const hash of hashes) {
+      const known = this.#owners.get(hash);
+      if (known !== undefined && nowMs < known.liveUntilMs) return known;
+    }
+    return null;
+  }
+
   /** The key has just been made. */
   forget(hash: string): void {
     this.#unknownUntilMs.delete(hash);
@@ -47,23 +61,28 @@ export class RedisKeyLookup {
     if (owner === 'unavailable') return owner;
     if (owner === null) return this.#noteUnknown(hash);
     const { agentId, keyId } = owner;
+    const askedAtMs = this.#options.clock.monotonicMs();
+    owner.liveUntilMs = 0;
     const keys = [of.meta, of.outbox, of.agent(agentId), of.agent(agentId, ':keys')];
     const [word, live, status] = await this.#options.read(shard, ['key_status', keys, [keyId, hash]]);
     if (word !== 'OK') return 'unavailable';
     // It was decided in an epoch that ended before the log had it.
     if (live === 'unknown') return this.#noteUnknown(hash);
     const agentStatus = status === 'active' || status === 'suspended' ? status : 'inactive';
-    return { found: true, agentId, keyId, revoked: live === 'revoked', agentStatus };
+    const revoked = live === 'revoked';
+    if (!revoked && agentStatus === 'active') owner.liveUntilMs = askedAtMs + RECALLED_KEY_MS;
+    return { found: true, agentId, keyId, revoked, agentStatus };
   }
 
-  async #askOwner(shard: number, of: ShardKeys, hash: string): Promise<KeyOwner | null | 'unavailable'> {
+  async #askOwner(shard: number, of: ShardKeys, hash: string): Promise<KnownKey | null | 'unavailable'> {
     const keys = [of.meta, of.outbox, of.keyHashes];
-    const [word, owner] = await this.#options.read(shard, ['find_key', keys, [hash]]);
+    const [word, found] = await this.#options.read(shard, ['find_key', keys, [hash]]);
     if (word !== 'OK') return 'unavailable';
-    const [agentId, keyId] = String(owner).split(':').map(Number);
+    const [agentId, keyId] = String(found).split(':').map(Number);
     if (agentId === undefined || keyId === undefined) return null;
-    setBounded(this.#owners, hash, { agentId, keyId }, KNOWN_KEYS_MAX);
-    return { agentId, keyId };
+    const owner = { agentId, keyId, liveUntilMs: 0 };
+    setBounded(this.#owners, hash, owner, KNOWN_KEYS_MAX);
+    return owner;
   }
 
   #isUnknown(hash: string): boolean {

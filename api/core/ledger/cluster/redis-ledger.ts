@@ -14,7 +14,7 @@ import type {
   Ledger,
   Unavailable,
 } from '../ledger.ts';
-import type { AgentState } from '../state.ts';
+import type { AgentState, KeyOwner } from '../state.ts';
 import { DispatchWait } from './dispatch-wait.ts';
 import { type RedisAgent, toAgentState } from './redis-agent.ts';
 import { toScriptCall } from './redis-commands.ts';
@@ -149,6 +149,10 @@ class Engine implements RedisLedger {
 
   findKey(hashes: readonly string[]): Promise<KeyLookup> {
     return this.#keys.find(hashes);
+  }
+
+  recallKey(hashes: readonly string[]): KeyOwner | null {
+    return this.#keys.recall(hashes);
   }
 
   async readAgent(agentId: number): Promise<AgentView | null | Unavailable> {

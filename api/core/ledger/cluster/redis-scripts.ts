@@ -64,7 +64,6 @@ const scripts = {
   revoke_key: step('revoke_key', 'keys'),
   set_agent: step('set_agent', 'credit'),
   ack: { ...read('ack'), flags: 'flags=allow-oom' },
-  outbox: read('outbox'),
   position: read('position'),
   read_agent: read('read_agent'),
   find_key: read('find_key'),

@@ -134,6 +134,8 @@ export class ShardPublisher {
 
   async #work(): Promise<void> {
     this.#working = true;
+    // The other records of the same answer come in the same turn: they are acknowledged together.
+    await null;
     while (this.#wanted && !this.#stopped) {
       this.#wanted = false;
       try {
@@ -182,19 +184,27 @@ export class ShardPublisher {
     const waitMs = await this.#lead();
     if (waitMs > 0) return waitMs;
     if (this.#position === null) return await this.#enter();
-    if (this.#position.seq > this.#ackedSeq) await this.#acknowledge(this.#position);
     const overdue = this.#sentSeq > this.#ackedSeq && clock.monotonicMs() - this.#sentAtMs > RESEND_MS;
     if (overdue) {
       if (++this.#resends > RESENDS_MAX) return await this.#yield();
       this.#sentSeq = this.#ackedSeq;
     }
-    const reply = await scripts.run('outbox', [keys.meta, keys.outbox], [this.#sentSeq, EVENTS_AT_ONCE]);
+    const { epoch, seq } = this.#position;
+    const read = [epoch, seq, String(this.#nextOffset)];
+    const reply = await scripts.run(
+      'ack',
+      [keys.meta, keys.outbox],
+      [...read, this.#sentSeq, EVENTS_AT_ONCE],
+    );
     if (this.#isLost(reply[0]) || this.#position === null) return 'again';
-    const { epoch } = this.#position;
     if (Number(reply[1]) > epoch) return RETRY_MS;
     if (Number(reply[1]) < epoch) {
       this.#loseShard(epoch);
       return 'again';
+    }
+    if (seq > this.#ackedSeq) {
+      this.#ackedSeq = seq;
+      this.#resends = 0;
     }
     const events = Array.isArray(reply[2]) ? reply[2].map(String) : [];
     if (events.length === 0) return this.#sentSeq > this.#ackedSeq ? this.#resendIn() : await this.#beat();
@@ -207,7 +217,8 @@ export class ShardPublisher {
     for (const some of inAppends(texts)) await log.append(shard, some);
     this.#sentSeq = Math.max(this.#sentSeq, lastSeq);
     this.#sentAtMs = clock.monotonicMs();
-    return 'again';
+    // What has come meanwhile is answered with the acknowledgement of these, in one step.
+    return this.#resendIn();
   }
 
   /** Milliseconds, where another process leads the shard: to be looked at again then. */
@@ -273,15 +284,6 @@ export class ShardPublisher {
     this.#resendTimer?.cancel();
     this.#resendTimer = clock.setTimer(RESEND_MS, () => this.wake());
     return 'done';
-  }
-
-  async #acknowledge({ epoch, seq }: LogPosition): Promise<void> {
-    const { keys, scripts } = this.#options;
-    const offset = String(this.#nextOffset);
-    const [word] = await scripts.run('ack', [keys.meta, keys.outbox], [epoch, seq, offset]);
-    if (this.#isLost(word)) return;
-    this.#ackedSeq = seq;
-    this.#resends = 0;
   }
 
   /** The shard as it stands on this node, or rebuilt there. */
