@@ -56,7 +56,7 @@ export const fullSizes: Sizes = {
   sliceMs: 2_000,
   warmUpMs: 20_000,
   clusterWarmUpMs: 40_000,
-  callersMax: 128,
+  callersMax: 256,
   samples: 250,
   sampleGapMs: 10,
   openStreams: 1_000,
@@ -91,12 +91,12 @@ export const quickSizes: Sizes = {
 /** The gateway is alone on one core; load and provider share the other. */
 export const cores = { underTest: 0, load: 1 } as const;
 
-/** As the embedded gateway's, on a cluster. */
+/** The embedded gateway's, on a cluster: so many callers that waiting for a log does not leave a process idle. */
 export const clusterCpuRun = {
   what: 'small JSON call',
   model: benchModels.atOnce,
   stream: false,
-  callers: 64,
+  callers: 256,
 } as const satisfies Omit<CpuRun, 'ratioMax'>;
 
 export const clusterBars = {

@@ -1,13 +1,15 @@
+import { cores } from './bars.ts';
 import { startBenchCluster } from './bench-cluster.ts';
 import { type ClusterStand, runClusterCpu, runGate, startLedgerSteps } from './cluster-runs.ts';
 import { startGateway } from './gateway.ts';
 import { createMoneyCheck } from './money-check.ts';
-import { canMeasure } from './process-figures.ts';
+import { canMeasure, pin } from './process-figures.ts';
 import { runPart, targetOf } from './run-part.ts';
 
 /**
- * Everything but the API process shares the other core: the load, the provider, the stores and the worker. With all of
- * them there it has a tenth of a bare proxy's calls to serve; so its CPU is held to the bars without broker and worker.
+ * At first everything but the API process shares the other core: the load, the provider, the stores and the worker. They
+ * leave it a tenth of a bare proxy's calls to serve; so its CPU is held to the bars where Redis has that core for itself,
+ * as a machine of its own, and load and provider are beside whatever is measured, the bare proxy, too.
  */
 await runPart('An API process of a cluster', { pinned: true }, async (bench) => {
   const cluster = await startBenchCluster(bench);
@@ -29,5 +31,6 @@ await runPart('An API process of a cluster', { pinned: true }, async (bench) => 
   await runClusterCpu(bench, stand, steps, { behind: 'the whole cluster on the other core', isHeld: false });
   await worker.stop();
   await bench.start('stand-in-publisher.ts', ['--redis', cluster.redisUrl], bench.loadCore);
-  await runClusterCpu(bench, stand, steps, { behind: 'Redis and the load on the other core', isHeld: true });
+  for (const pid of [process.pid, provider.pid]) pin(pid, cores.underTest);
+  await runClusterCpu(bench, stand, steps, { behind: 'Redis alone on the other core', isHeld: true });
 });

@@ -7,7 +7,7 @@ import { SHARDS } from '#core/ledger/cluster/shards.ts';
 
 /**
  * Acknowledges whatever is decided, as late as a publisher with a log near by, but without the log. An API process sees
- * no difference; the load's core, which the stores share, is left to Redis. Nothing can be published after it.
+ * no difference; the core that the stores share is left to Redis. Nothing can be published after it.
  */
 const { values } = parseArgs({ options: { redis: { type: 'string', default: '' } } });
 
