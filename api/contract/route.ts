@@ -45,6 +45,8 @@ export interface RouteFacts {
   summary: string;
   description: string;
   auth: 'key' | 'none';
+  /** It begins with a reserve, which checks the key: until then it is enough that the key was live some seconds ago. */
+  reserves?: true;
   /** Beyond those that the edge itself answers (`errorsOf`). */
   errors: readonly ErrorCode[];
   /** Of the successful answer. */

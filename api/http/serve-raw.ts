@@ -10,7 +10,7 @@ import { renderError } from './render-error.ts';
  * hides that the key has ended since it was last asked for.
  */
 export function serveRaw<Deps, Caller extends object>(
-  { path, operationId }: RouteFacts,
+  { path, operationId, reserves }: RouteFacts,
   handler: RawHandler<Deps, Caller>,
   edge: Edge<CallContext<Deps, Caller>>,
 ) {
@@ -20,7 +20,7 @@ export function serveRaw<Deps, Caller extends object>(
     const callId = edge.ids.next();
     const facts = { shape, callId, callIdHeader };
     try {
-      const recalled = edge.recall(req);
+      const recalled = reserves === true ? edge.recall(req) : null;
       const caller = recalled ?? (await edge.authenticate(req));
       if (isApiError(caller)) return renderError(res, caller, facts);
       const confirmCaller = async () => (recalled === null ? caller : edge.authenticate(req));

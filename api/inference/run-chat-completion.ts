@@ -39,12 +39,13 @@ export async function runChatCompletion(
   if (!admitted.ok) return await refuseStart(gateway, context, admitted.error);
   const { plan } = admitted;
   const [candidate] = plan.candidates;
-  if (candidate === undefined) return refuse(gateway, apiError('provider_unavailable'));
+  if (candidate === undefined) return await refuse(gateway, context, apiError('provider_unavailable'));
 
   const holdNanoUsd = estimateHold(plan);
   const room = gateway.capacity.admit(holdNanoUsd);
   const noRoom = refuseCapacity(room, plan, holdNanoUsd, gateway.capacity.perCallNanoUsd);
-  if (noRoom !== null) return refuse(gateway, await unlessEnded(gateway, context, noRoom));
+  if (noRoom !== null) return await refuse(gateway, context, noRoom);
+  let refusal: ApiError;
   try {
     const { callId, res } = context;
     const { agentId, keyId } = caller;
@@ -66,17 +67,24 @@ export async function runChatCompletion(
       price: savePrice(plan, candidate),
       limits: startLimits(gateway, limits),
     });
-    if (!result.ok)
-      return await refuseStart(gateway, context, refuseReserve(result, plan, holdNanoUsd, startedAtMs));
-    gateway.metrics.started();
-    const call = { gateway, plan, candidate, res, callId, agentId, keyId, holdNanoUsd, durable };
-    return await runHeld(new RunningCall({ ...call, startedAtMs, arrivedAtMs, timeLimitMs }));
+    if (result.ok) {
+      gateway.metrics.started();
+      const call = { gateway, plan, candidate, res, callId, agentId, keyId, holdNanoUsd, durable };
+      return await runHeld(new RunningCall({ ...call, startedAtMs, arrivedAtMs, timeLimitMs }));
+    }
+    refusal = refuseReserve(result, plan, holdNanoUsd, startedAtMs);
   } finally {
     gateway.capacity.release(holdNanoUsd);
   }
+  return await refuseStart(gateway, context, refusal);
 }
 
-function refuse(gateway: Gateway, error: ApiError): ApiError {
+async function refuse(
+  gateway: Gateway,
+  context: Omit<HotCallContext<unknown, Caller>, 'deps'>,
+  wanted: ApiError,
+): Promise<ApiError> {
+  const error = await unlessEnded(gateway, context, wanted);
   gateway.metrics.refused(error.code);
   return error;
 }
@@ -101,15 +109,16 @@ async function refuseStart(
   wanted: ApiError,
 ): Promise<ApiError> {
   const { caller, body } = context;
-  const error = errorTable[wanted.code].status < 500 ? await unlessEnded(gateway, context, wanted) : wanted;
+  const error = await refuse(gateway, context, wanted);
   const { status } = errorTable[error.code];
-  // An outage of ours is not the agent's doing; and who is told to wait has to find the wait to be true.
-  if (status < 500) {
+  // An outage of ours is not the agent's doing, nor is what comes with a key that it has revoked; and who is told to wait
+  // has to find the wait to be true.
+  if (status < 500 && error.code !== 'invalid_api_key') {
     const ofBody = status === 429 ? 0 : Math.floor(body.length / REFUSED_START_BYTES);
     const count = Math.min(1 + ofBody, gateway.limits().burst);
     gateway.refusedStarts.spend(caller.agentId, gateway.clock.now(), count);
   }
-  return refuse(gateway, error);
+  return error;
 }
 
 /** What the call record shows of a call besides its money. */

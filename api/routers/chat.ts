@@ -9,6 +9,7 @@ export const chatRouter = t.router({
       method: 'POST',
       path: '/chat/completions',
       operationId: 'createChatCompletion',
+      reserves: true,
       tag: 'Inference',
       summary: 'Create a chat completion',
       description:

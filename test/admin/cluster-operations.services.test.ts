@@ -98,6 +98,10 @@ describeWith(['redis', 'kafka', 'cassandra'], 'the operator of a cluster', () =>
     expect(closed.code).toBe(1);
     expect(closed.out).toContain('Still closed: 5, 6. Look at the logs of the settlement workers.');
     expect(await faregate('ledger', 'recover', '64', '--yes')).toMatchObject({ code: 2 });
+    expect(await faregate('ledger', 'recover', '5', '--yes', '--wait', 'soon')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('soon is no number of seconds to wait.'),
+    });
     worker = await start();
     expect((await faregate('ledger', 'recover', '--yes')).out).toBe(
       '64 of 64 shards were rebuilt from the log.\n',

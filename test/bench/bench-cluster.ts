@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '#core/clock.ts';
+import { openRedis } from '#core/drivers/redis.ts';
 import { SHARDS } from '#core/ledger/cluster/shards.ts';
 import { migrateStores } from '../../api/admin/migrate-stores.ts';
 import type { ClusterStorage } from '../../api/config/storage-settings.ts';
@@ -35,10 +36,15 @@ export async function startBenchCluster(bench: Bench): Promise<BenchCluster> {
   const { storage } = await loadConfig({ FAREGATE_CONFIG: configFile });
   if (storage.mode !== 'cluster') throw new Error('no cluster');
   await migrateStores(storage, systemClock);
+  const redisUrl = `redis://${stores.redis.address}`;
+  // As README advises it, where the tests have every write on the disk.
+  const redis = await openRedis({ urls: [redisUrl], cluster: false });
+  await redis.config('SET', 'appendfsync', 'everysec');
+  redis.disconnect();
   return {
     stores,
     storage,
-    redisUrl: `redis://${stores.redis.address}`,
+    redisUrl,
     async startWorker() {
       const worker = await startWorkerProcess({ configFile, folder, roles: ['settlement'] });
       bench.later(() => worker.stop());

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { hello, startTestGateway, type TestAgent, type TestGateway, until } from '../support/gateway.ts';
 
 let gateway: TestGateway;
@@ -123,6 +123,30 @@ describe('what has ended since the last call', () => {
     expect(error.message).toContain('revoked');
   });
 
+  it('a revoked key is told before that the gateway is stopped or has no room, and costs its agent’s other keys no wait', async () => {
+    const agent = await gateway.newAgent();
+    expect((await gateway.post(hello(), { agent })).status).toBe(200);
+    const { ledger } = gateway.running.deps.store;
+    await ledger.execute({
+      type: 'revoke_key',
+      agentId: agent.agentId,
+      keyId: agent.keyId,
+      actingKeyId: null,
+    });
+    const { catalog, refusedStarts, capacity } = gateway.running.deps.gateway;
+    const answers: string[] = [];
+    const ask = async () => void answers.push((await refusal(hello(), agent)).error.code);
+    const stopped = vi.spyOn(catalog, 'gatewayStopped').mockReturnValue(true);
+    await ask();
+    stopped.mockRestore();
+    const full = vi.spyOn(capacity, 'admit').mockReturnValue('pool_full');
+    await ask();
+    full.mockRestore();
+    await Promise.all(Array.from({ length: 80 }, () => refusal('{', agent)));
+    expect(answers).toEqual(['invalid_api_key', 'invalid_api_key']);
+    expect(refusedStarts.waitMs(agent.agentId, gateway.running.deps.clock.now())).toBe(0);
+  });
+
   it('a suspended agent is told before that no model has that id, and after that the body is no JSON', async () => {
     const agent = await gateway.newAgent();
     expect((await gateway.post(hello(), { agent })).status).toBe(200);
@@ -233,6 +257,8 @@ providers: [{ id: sim, kind: simulator, baseUrl: PROVIDER_URL }]
       expect(error.param).toBe('max_tokens');
       expect(error.message).toMatch(/largest `max_tokens` that fits is \d+/);
 
+      // What another process held is counted until it has told that it is free.
+      await until(async () => (await small.post(hello({ max_tokens: 20 }))).status === 200);
       small.provider.next({ gate: 'one', gateAt: 'headers' });
       const running = small.post(hello({ max_tokens: 20 }));
       await small.provider.reached('one');

@@ -1,13 +1,20 @@
 import { connect } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import type { ServiceName } from './service.ts';
 
 const ANSWER_MS = 1_000;
 
-/** Whether the service answers its own protocol: an open port says too little. */
-export function isReady(name: ServiceName, port: number): Promise<boolean> {
+export interface ServiceAddress {
+  host: string;
+  port: number;
+  tls: boolean;
+}
+
+/** Whether the service answers its own protocol: an open port says too little. Who it is, is not asked. */
+export function isReady(name: ServiceName, { host, port, tls }: ServiceAddress): Promise<boolean> {
   const { question, judge } = probes[name];
   return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
+    const socket = tls ? connectTls({ host, port, rejectUnauthorized: false }) : connect(port, host);
     let answer = Buffer.alloc(0);
     const end = (ready: boolean) => {
       socket.destroy();
@@ -16,7 +23,7 @@ export function isReady(name: ServiceName, port: number): Promise<boolean> {
     socket.setTimeout(ANSWER_MS, () => end(false));
     socket.on('error', () => end(false));
     socket.on('close', () => end(false));
-    socket.on('connect', () => socket.write(question));
+    socket.on(tls ? 'secureConnect' : 'connect', () => socket.write(question));
     socket.on('data', (bytes: Buffer) => {
       answer = Buffer.concat([answer, bytes]);
       const ready = judge(answer);
@@ -32,7 +39,11 @@ interface Probe {
 }
 
 const probes: Record<ServiceName, Probe> = {
-  redis: { question: Buffer.from('PING\r\n'), judge: (answer) => answer.toString().startsWith('+PONG') },
+  // One that wants a password first is up, too.
+  redis: {
+    question: Buffer.from('PING\r\n'),
+    judge: (answer) => /^(\+PONG|-NOAUTH)/.test(answer.toString()),
+  },
   // Metadata, version 1, of no topics: ready when it names a broker.
   kafka: {
     question: Buffer.from('0000000e0003000100000001ffff00000000', 'hex'),
@@ -45,6 +56,6 @@ const probes: Record<ServiceName, Probe> = {
   },
   s3: {
     question: Buffer.from('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'),
-    judge: (answer) => answer.toString().startsWith('HTTP/1.1 403'),
+    judge: (answer) => /^HTTP\/1\.[01] [234]/.test(answer.toString()),
   },
 };

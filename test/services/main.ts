@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { canMeasure, memoryOf } from '../bench/process-figures.ts';
+import { requireAnswer } from './require-answer.ts';
 import { type ServiceName, serviceNames } from './service.ts';
 import { givenIn, startService } from './start-service.ts';
 
@@ -19,12 +20,15 @@ type Running = z.infer<typeof runningFile>;
 
 async function start(): Promise<void> {
   const began = performance.now();
+  // What is still starting ends with this process.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
   const running = aliveOf(readRunning());
   const rows: Record<string, object> = {};
   const started = await Promise.allSettled(
     serviceNames.map(async (name) => {
       const given = process.env[givenIn[name]];
       if (given !== undefined) {
+        await requireAnswer(name, given);
         rows[name] = { address: given, from: givenIn[name] };
         return;
       }
@@ -51,7 +55,8 @@ async function start(): Promise<void> {
   );
   for (const { name, reason } of failed) {
     const message = reason instanceof Error ? reason.message : String(reason);
-    console.error(`${message} Or name one that you have in ${name === undefined ? '' : givenIn[name]}.`);
+    const isGiven = name !== undefined && process.env[givenIn[name]] !== undefined;
+    console.error(isGiven ? message : `${message} Or name one that you have in ${name && givenIn[name]}.`);
   }
   process.exit(failed.length > 0 ? 1 : 0);
 }

@@ -24,14 +24,16 @@ describeWith(['redis'], 'a Redis of the tests', () => {
   });
 });
 
+const at = (port: number) => ({ host: '127.0.0.1', port, tls: false });
+
 describeWith(['kafka', 'cassandra'], 'a broker and a node of the tests', () => {
   test.each<ServiceName>(['kafka', 'cassandra'])('%s answers again after a kill', async (name) => {
     await using folder = await testDataDir();
     const service = await startService[name]({ dir: folder.path });
     await service.stop('SIGKILL');
-    expect(await isReady(name, service.port)).toBe(false);
+    expect(await isReady(name, at(service.port))).toBe(false);
     const again = await service.restart();
-    expect(await isReady(name, again.port)).toBe(true);
+    expect(await isReady(name, at(again.port))).toBe(true);
     await again.stop('SIGKILL');
   });
 });

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { classArchiveFlag, jvmFlags } from './class-archive.ts';
 import { fillTemplate } from './fill-template.ts';
@@ -7,19 +7,32 @@ import { classPath } from './jars.ts';
 import type { Service } from './service.ts';
 import { startProcess } from './start-process.ts';
 
-/** One node, whose commit log is synced before a write is acknowledged. */
-export async function startCassandra(options: { dir: string; detached?: boolean }): Promise<Service> {
-  const { dir, detached = false } = options;
-  const jars = await classPath('cassandra');
-  const archive = await classArchiveFlag('cassandra', (flag, first) => start(first, false, jars, flag));
-  return start(dir, detached, jars, archive);
+export interface CassandraOptions {
+  dir: string;
+  detached?: boolean;
+  /** Asks for a name and a password: `cassandra` and `cassandra`, until they are changed. */
+  asksPassword?: boolean;
+  /** Further lines of its configuration. */
+  settings?: string;
 }
 
-async function start(dir: string, detached: boolean, jars: string, archive: string): Promise<Service> {
+/** One node, whose commit log is synced before a write is acknowledged. */
+export async function startCassandra(options: CassandraOptions): Promise<Service> {
+  const jars = await classPath('cassandra');
+  const archive = await classArchiveFlag('cassandra', (flag, dir) => start({ dir }, jars, flag));
+  return start(options, jars, archive);
+}
+
+async function start(options: CassandraOptions, jars: string, archive: string): Promise<Service> {
+  const { dir, detached = false, asksPassword = false, settings: more } = options;
   mkdirSync(dir, { recursive: true });
   const port = await freePort();
   const yaml = join(dir, 'cassandra.yaml');
-  fillTemplate('cassandra/cassandra.yaml', yaml, { PORT: port, STORAGE_PORT: await freePort(), DATA: dir });
+  fillTemplate('cassandra/cassandra.yaml', yaml, {
+    ...{ PORT: port, STORAGE_PORT: await freePort(), DATA: dir },
+    AUTHENTICATOR: asksPassword ? 'PasswordAuthenticator' : 'AllowAllAuthenticator',
+  });
+  if (more !== undefined) appendFileSync(yaml, more);
   const settings = join(import.meta.dirname, 'cassandra');
   return startProcess({
     name: 'cassandra',
@@ -30,6 +43,8 @@ async function start(dir: string, detached: boolean, jars: string, archive: stri
     args: [
       ...['-Xms96m', '-Xmx384m', '-XX:MaxDirectMemorySize=96m', ...jvmFlags, archive],
       ...[`@${join(settings, 'jvm.args')}`, `-Dcassandra.jmx.local.port=${await freePort()}`],
+      // Its first user is else made ten seconds later.
+      '-Dcassandra.superuser_setup_delay_ms=0',
       ...[`-Dcassandra.storagedir=${dir}`, `-Dcassandra.config=file://${yaml}`],
       ...[`-Dlogback.configurationFile=${join(settings, 'logback.xml')}`, '-cp', jars],
       'org.apache.cassandra.service.CassandraDaemon',

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { appendFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { classArchiveFlag, jvmFlags } from './class-archive.ts';
 import { fillTemplate } from './fill-template.ts';
@@ -12,25 +12,37 @@ import { startProcess } from './start-process.ts';
 const CLUSTER_ID = 'ZmFyZWdhdGUtdGVzdHMtMQ';
 const LOGGING = `-Dlog4j2.configurationFile=${join(import.meta.dirname, 'kafka/log4j2.properties')}`;
 
-/** One broker that is its own controller (KRaft), replication factor 1. */
-export async function startKafka(options: { dir: string; detached?: boolean }): Promise<Service> {
-  const { dir, detached = false } = options;
-  const jars = await classPath('kafka');
-  const archive = await classArchiveFlag('kafka', (flag, first) => start(first, false, jars, flag));
-  return start(dir, detached, jars, archive);
+export interface KafkaOptions {
+  dir: string;
+  detached?: boolean;
+  /** Lines for its properties, the last of a name counts. */
+  properties?: (ports: { port: number; controllerPort: number }) => string;
+  /** Further arguments of its formatting, such as users. */
+  format?: readonly string[];
 }
 
-async function start(dir: string, detached: boolean, jars: string, archive: string): Promise<Service> {
+/** One broker that is its own controller (KRaft), replication factor 1. */
+export async function startKafka(options: KafkaOptions): Promise<Service> {
+  const jars = await classPath('kafka');
+  const archive = await classArchiveFlag('kafka', (flag, dir) => start({ dir }, jars, flag));
+  return start(options, jars, archive);
+}
+
+async function start(options: KafkaOptions, jars: string, archive: string): Promise<Service> {
+  const { dir, detached = false, properties: more, format: formatArgs } = options;
   mkdirSync(dir, { recursive: true });
   const port = await freePort();
+  const controllerPort = await freePort();
   const data = join(dir, 'log');
   const properties = join(dir, 'server.properties');
   fillTemplate('kafka/server.properties', properties, {
     PORT: port,
-    CONTROLLER_PORT: await freePort(),
+    CONTROLLER_PORT: controllerPort,
     DATA: data,
   });
-  if (!existsSync(data)) cpSync(await formattedData(jars), data, { recursive: true });
+  if (more !== undefined) appendFileSync(properties, more({ port, controllerPort }));
+  if (formatArgs !== undefined) await format(jars, properties, formatArgs);
+  else if (!existsSync(data)) cpSync(await formattedData(jars), data, { recursive: true });
   return startProcess({
     name: 'kafka',
     dir,
@@ -50,13 +62,15 @@ async function formattedData(jars: string): Promise<string> {
     const properties = join(folder, 'server.properties');
     const data = join(folder, 'log');
     fillTemplate('kafka/server.properties', properties, { PORT: 1, CONTROLLER_PORT: 2, DATA: data });
-    await runCommand('java', [
-      ...[...jvmFlags, LOGGING, '-cp', jars],
-      ...['kafka.tools.StorageTool', 'format', '-t', CLUSTER_ID, '-c', properties],
-    ]);
+    await format(jars, properties);
     if (!existsSync(formatted)) renameSync(data, formatted);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
   return formatted;
+}
+
+function format(jars: string, properties: string, args: readonly string[] = []): Promise<void> {
+  const tool = ['kafka.tools.StorageTool', 'format', '-t', CLUSTER_ID, '-c', properties];
+  return runCommand('java', [...jvmFlags, LOGGING, '-cp', jars, ...tool, ...args]);
 }

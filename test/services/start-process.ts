@@ -46,13 +46,18 @@ export async function startProcess(plan: ProcessPlan): Promise<Service> {
     child.once('error', end);
   });
   const giveUpAt = startedAt + START_MS;
-  while (!(await isReady(name, port))) {
+  // One that lives on would else be left behind by whoever interrupts its start.
+  const leaveNothing = () => void child.kill('SIGKILL');
+  process.once('exit', leaveNothing);
+  while (!(await isReady(name, { host: '127.0.0.1', port, tls: false }))) {
     if (ended || performance.now() > giveUpAt) {
+      process.off('exit', leaveNothing);
       child.kill('SIGKILL');
       throw new Error(`${name} did not start: ${readFileSync(output, 'utf8').slice(-TAIL_CHARS)}`);
     }
     await sleep(PROBE_EVERY_MS);
   }
+  process.off('exit', leaveNothing);
   const { pid } = child;
   if (pid === undefined) throw new Error(`${name} has no process`);
   if (detached) child.unref();

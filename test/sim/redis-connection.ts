@@ -95,6 +95,7 @@ export class RedisConnection implements RedisScripts {
   ): ScriptReply {
     const reply = group.run(node, name, keys, args);
     this.#options.count(`${name} ${reply[0]}`);
+    if (name === 'ack' && reply[1] !== args[0]) this.#options.count('ack of another epoch');
     return reply;
   }
 

@@ -22,8 +22,10 @@ export async function explaining<T>(work: () => Promise<T>): Promise<T> {
     const isOfSystem = 'syscall' in error || ('code' in error && error.code === 'ERR_SQLITE_ERROR');
     if (isOfSystem) throw new CliError(exitCodes.refused, error.message);
     if (isOfStore(error)) {
+      // A driver may put a stack behind its sentence.
+      const [sentence] = error.message.split('\n');
       throw unreachable(
-        `A store of the cluster does not answer, or faregate migrate has not been run: ${error.message}`,
+        `A store of the cluster does not answer, or faregate migrate has not been run: ${sentence}`,
       );
     }
     throw error;

@@ -42,13 +42,12 @@ export function addLedger(program: Command, open: OpenContext): void {
     .action(async (names: string[], { yes, wait }: { yes?: true; wait: string }) => {
       const context = open();
       const { show, paint, fail, confirm } = context;
+      const waitMs = parseWaitMs(wait);
       const storage = await explaining(() => loadCluster(context));
       const shards = names.length === 0 ? [...Array(SHARDS).keys()] : names.map(parseShard);
       const what = names.length === 0 ? `all ${SHARDS} shards` : `shards ${shards.join(', ')}`;
       if (!yes) await confirm(`Until they are rebuilt, no call of an agent in ${what} starts. Close them?`);
-      const closed = await explaining(() =>
-        recoverStores(storage, { shards, waitMs: Number(wait) * SECOND_MS, clock: systemClock }),
-      );
+      const closed = await explaining(() => recoverStores(storage, { shards, waitMs, clock: systemClock }));
       if (closed.length > 0) fail();
       show({ recovered: shards.length - closed.length, closed }, () => [
         paint(
@@ -68,6 +67,11 @@ function parseShard(text: string): number {
   const shard = Number(text);
   if (/^\d{1,2}$/.test(text) && shard < SHARDS) return shard;
   throw usageError(`${text} is no shard: they are numbered from 0 to ${SHARDS - 1}.`);
+}
+
+function parseWaitMs(text: string): number {
+  if (/^\d{1,6}$/.test(text)) return Number(text) * SECOND_MS;
+  throw usageError(`${text} is no number of seconds to wait.`);
 }
 
 const toStoresRecord = ({ fromCopies, problems, ...rest }: StoresAudit) => ({

@@ -1,5 +1,6 @@
 import { type Consumer, type EachBatchPayload, type Kafka, Partitioners, type Producer } from 'kafkajs';
-import { type Clock, SECOND_MS, type Timer } from '../clock.ts';
+import { type Clock, SECOND_MS } from '../clock.ts';
+import { KafkaMember } from '../drivers/kafka-member.ts';
 import type { Log } from '../log.ts';
 import type { HandleRecord, RecordOutcome } from './feed-record.ts';
 
@@ -24,7 +25,6 @@ export const deadLetterTopic = (topic: string): string => `${topic}.dlq`;
 const SESSION_MS = 10 * SECOND_MS;
 const RETRY_MS = SECOND_MS / 4;
 const RETRY_MAX_MS = 5 * SECOND_MS;
-const RESTART_MS = SECOND_MS;
 const PARTITIONS_AT_ONCE = 4;
 
 /**
@@ -50,60 +50,30 @@ export async function startKafkaFeed(options: FeedOptions): Promise<Feed> {
 class FeedReader {
   readonly #options: FeedOptions;
   readonly #producer: Producer;
-  #consumer: Consumer | null = null;
-  #restart: Timer | null = null;
+  readonly #member: KafkaMember;
   #stopped = false;
   readonly #waits = new Set<() => void>();
 
   constructor(options: FeedOptions, producer: Producer) {
     this.#options = options;
     this.#producer = producer;
+    const { kafka, topic, groupId, clock, log } = options;
+    this.#member = new KafkaMember({
+      ...{ kafka, topic, clock, consumer: { groupId, sessionTimeout: SESSION_MS } },
+      partitionsAtOnce: PARTITIONS_AT_ONCE,
+      readBatch: (consumer, batch) => this.#readBatch(consumer, batch),
+      onFailure: (error) => log.error('a feed has stopped, it is started anew', { topic, error }),
+    });
   }
 
-  async start(): Promise<void> {
-    const { kafka, topic, groupId } = this.#options;
-    const consumer = kafka.consumer({
-      groupId,
-      sessionTimeout: SESSION_MS,
-      allowAutoTopicCreation: false,
-    });
-    this.#consumer = consumer;
-    // The client restarts by itself after what it takes for passing; after the rest it would stay silent for ever.
-    consumer.on(consumer.events.CRASH, ({ payload }) => {
-      if (!payload.restart) this.#startAnew(consumer, payload.error);
-    });
-    await consumer.connect();
-    await consumer.subscribe({ topics: [topic], fromBeginning: true });
-    await consumer.run({
-      autoCommit: false,
-      partitionsConsumedConcurrently: PARTITIONS_AT_ONCE,
-      eachBatchAutoResolve: false,
-      eachBatch: (batch) => this.#readBatch(consumer, batch),
-    });
+  start(): Promise<void> {
+    return this.#member.start();
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    this.#restart?.cancel();
     for (const end of this.#waits) end();
-    await this.#consumer?.disconnect();
-  }
-
-  #startAnew(consumer: Consumer, error: unknown): void {
-    const { topic, clock, log } = this.#options;
-    if (this.#stopped || this.#consumer !== consumer) return;
-    log.error('a feed has stopped, it is started anew', { topic, error });
-    this.#consumer = null;
-    this.#restart = clock.setTimer(RESTART_MS, () => {
-      void consumer
-        .disconnect()
-        .catch(() => undefined)
-        .then(() => (this.#stopped ? undefined : this.start()))
-        .catch((failure: unknown) => {
-          const failed = this.#consumer;
-          if (failed !== null) this.#startAnew(failed, failure);
-        });
-    });
+    await this.#member.stop();
   }
 
   async #readBatch(consumer: Consumer, payload: EachBatchPayload): Promise<void> {

@@ -1,10 +1,27 @@
+import kafkajs from 'kafkajs';
 import { describe, expect, test } from 'vitest';
 import { SECOND_MS } from '#core/clock.ts';
 import { AppendLanes, type ShardTexts } from '#core/ledger/cluster/append-lanes.ts';
+import { isKafkaRefusal } from '#core/ledger/cluster/kafka-ledger-log.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { until } from '../../support/gateway.ts';
 
 class Refusal extends Error {}
+
+function protocolError(type: string, retriable: boolean): Error {
+  return new kafkajs.KafkaJSProtocolError(Object.assign(new Error(type), { type, code: 1, retriable }));
+}
+
+/** As the client tells what it would have tried again; `null`: no answer came. */
+function wrapped(type: string | null, retriable: boolean): Error {
+  const cause =
+    type === null
+      ? new kafkajs.KafkaJSRequestTimeoutError('no answer', {
+          ...{ broker: '', clientId: '', correlationId: 1, createdAt: 1, sentAt: 1, pendingDuration: 1 },
+        })
+      : protocolError(type, retriable);
+  return new kafkajs.KafkaJSNumberOfRetriesExceeded(cause, { retryCount: 0, retryTime: 0 });
+}
 
 interface Request {
   of: string[];
@@ -100,6 +117,40 @@ describe('appends of a process that publishes many shards', () => {
       else alone.answer();
     }
     expect(await Promise.all(told)).toEqual(['stored', 'too large', 'stored']);
+  });
+
+  test('a shard whose records are refused goes alone for five seconds, so that others are not sent twice', async () => {
+    const lanes = await startLanes();
+    await lanes.warm();
+    const told = [1, 2].map((shard) => lanes.append(shard, 'x'));
+    (await lanes.request()).fail(new Refusal('no leader'));
+    (await lanes.request()).answer();
+    (await lanes.request()).fail(new Refusal('no leader'));
+    expect(await Promise.all(told)).toEqual(['stored', 'no leader']);
+    // Leaders are learned anew by whoever comes first.
+    lanes.clock.advance(SECOND_MS);
+    const pair = async () => {
+      const both = [1, 2].map((shard) => lanes.append(shard, 'y'));
+      const first = await lanes.request();
+      const requests = first.of.length === 1 ? [first, await lanes.request()] : [first];
+      for (const { answer } of requests) answer();
+      await Promise.all(both);
+      return requests.length;
+    };
+    await pair();
+    expect(await pair()).toBe(2);
+    lanes.clock.advance(4 * SECOND_MS);
+    expect(await pair()).toBe(1);
+  });
+
+  test.each([
+    ['its partition has no leader', wrapped('NOT_LEADER_FOR_PARTITION', true), true],
+    ['it has too few replicas', wrapped('NOT_ENOUGH_REPLICAS', true), true],
+    ['its record is too large', protocolError('MESSAGE_TOO_LARGE', false), true],
+    ['the broker did not answer', wrapped(null, true), false],
+    ['the connection was lost', new kafkajs.KafkaJSConnectionError('lost'), false],
+  ])('of a shard, that %s is told from what befalls all of a request', (_, error, isRefusal) => {
+    expect(isKafkaRefusal(error)).toBe(isRefusal);
   });
 
   test('a leader that does not answer is not waited for once more for each of its shards', async () => {

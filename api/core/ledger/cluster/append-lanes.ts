@@ -1,4 +1,4 @@
-import { type Clock, SECOND_MS, wait } from '../../clock.ts';
+import { type Clock, SECOND_MS } from '../../clock.ts';
 
 export interface AppendLanesOptions {
   clock: Clock;
@@ -18,6 +18,8 @@ export interface ShardTexts {
 /** A broker takes far more; its memory and ours need not. */
 const REQUEST_BYTES_MAX = 4 * 1024 * 1024;
 const LEARN_AGAIN_MS = SECOND_MS;
+/** A shard whose records are refused would have all others of its leader sent twice. */
+const ALONE_MS = 5 * SECOND_MS;
 
 /**
  * Appends of all shards with one leader share its next request, because a broker's cost is by the request. Each leader
@@ -28,7 +30,8 @@ export class AppendLanes {
   readonly #lanes = new Map<string, Lane>();
   /** Only for what is sent together. */
   #leaders: ReadonlyMap<number, string> = new Map();
-  #learning = false;
+  #learnAtMs = Number.NEGATIVE_INFINITY;
+  readonly #aloneUntilMs = new Map<number, number>();
 
   constructor(options: AppendLanesOptions) {
     this.#options = options;
@@ -36,9 +39,7 @@ export class AppendLanes {
 
   /** Resolves once the log has said that it has them. */
   append(shard: number, texts: readonly string[]): Promise<void> {
-    const leader = this.#leaders.get(shard);
-    if (leader === undefined) void this.#learn();
-    const lane = this.#laneOf(leader === undefined ? `shard ${shard}` : `leader ${leader}`);
+    const lane = this.#laneOf(this.#isAlone(shard) ? `shard ${shard}` : this.#leaderOf(shard));
     const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
     return new Promise((resolve, reject) => {
       lane.waiting.push({ shard, texts, bytes, resolve, reject });
@@ -66,23 +67,47 @@ export class AppendLanes {
 
   /** A refusal may be of one shard's records only. Who did not answer would only be waited for once more. */
   async #tellApart(some: readonly Append[], error: unknown): Promise<void> {
-    if (some.length === 1 || !this.#options.isRefusal(error)) {
+    const { clock, isRefusal, send } = this.#options;
+    if (some.length === 1 || !isRefusal(error)) {
       for (const { reject } of some) reject(error);
       return;
     }
-    await Promise.all(some.map((append) => this.#options.send([append]).then(append.resolve, append.reject)));
+    const sendAlone = async (append: Append): Promise<void> => {
+      try {
+        await send([append]);
+        append.resolve();
+      } catch (alone) {
+        this.#aloneUntilMs.set(append.shard, clock.monotonicMs() + ALONE_MS);
+        append.reject(alone);
+      }
+    };
+    await Promise.all(some.map(sendAlone));
+  }
+
+  #isAlone(shard: number): boolean {
+    const untilMs = this.#aloneUntilMs.get(shard);
+    if (untilMs === undefined) return false;
+    if (this.#options.clock.monotonicMs() < untilMs) return true;
+    this.#aloneUntilMs.delete(shard);
+    return false;
+  }
+
+  #leaderOf(shard: number): string {
+    const leader = this.#leaders.get(shard);
+    if (leader !== undefined) return `leader ${leader}`;
+    void this.#learn();
+    return `shard ${shard}`;
   }
 
   async #learn(): Promise<void> {
-    if (this.#learning) return;
-    this.#learning = true;
+    const nowMs = this.#options.clock.monotonicMs();
+    if (nowMs < this.#learnAtMs) return;
+    this.#learnAtMs = nowMs + LEARN_AGAIN_MS;
     try {
       this.#leaders = await this.#options.leaders();
     } catch {
       // Each shard goes by itself meanwhile, and says so where it fails.
     }
-    await wait(this.#options.clock, LEARN_AGAIN_MS);
-    this.#learning = false;
   }
 
   #laneOf(name: string): Lane {

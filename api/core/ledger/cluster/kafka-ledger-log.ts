@@ -22,7 +22,7 @@ const ENDS_TRIES = 4;
 const READS_AT_ONCE = 4;
 
 /**
- * The log on Kafka: plain records, one request in flight a leader, no idempotent producer, whose errors stop some
+ * The log on Kafka: plain records, one append in flight a shard, no idempotent producer, whose errors stop some
  * clients until a restart; duplicates are dropped by their place instead.
  */
 export async function openKafkaLedgerLog(kafka: Kafka, options: KafkaLedgerLogOptions): Promise<LedgerLog> {
@@ -52,7 +52,7 @@ class KafkaLedgerLog implements LedgerLog {
       clock: options.clock,
       send: (some) => this.#send(some),
       leaders: () => this.#askLeaders(),
-      isRefusal: (error) => error instanceof kafkajs.KafkaJSProtocolError,
+      isRefusal: isKafkaRefusal,
     });
     this.#options = options;
     this.#shards = Array.from({ length: options.shards }, (_, shard) => shard);
@@ -164,4 +164,10 @@ class KafkaLedgerLog implements LedgerLog {
       await cluster.disconnect().catch(() => undefined);
     }
   }
+}
+
+/** A broker answered with an error of the protocol. kafkajs wraps those after which it would have tried again. */
+export function isKafkaRefusal(error: unknown): boolean {
+  const why = error instanceof kafkajs.KafkaJSNumberOfRetriesExceeded ? error.cause : error;
+  return why instanceof kafkajs.KafkaJSProtocolError;
 }

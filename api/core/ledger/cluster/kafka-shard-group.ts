@@ -1,5 +1,6 @@
 import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import { type Clock, SECOND_MS, type Timer } from '../../clock.ts';
+import { KafkaMember } from '../../drivers/kafka-member.ts';
 import type { Log } from '../../log.ts';
 import { LEDGER_TOPIC } from './kafka-ledger-topic.ts';
 import type { ShardReader } from './shard-reader.ts';
@@ -23,7 +24,6 @@ const SESSION_MS = 10 * SECOND_MS;
 const HEARTBEAT_MS = 2 * SECOND_MS;
 const FETCH_WAIT_MS = 100;
 const SHARDS_AT_ONCE = 64;
-const RESTART_MS = SECOND_MS;
 
 /**
  * Shares the shards of the log out among all processes that join. Where to read is the readers' business: what the
@@ -47,47 +47,34 @@ interface HeldShard {
 class KafkaShardGroup implements ShardGroup {
   readonly #options: ShardGroupOptions;
   readonly #held = new Map<number, HeldShard>();
-  #consumer: Consumer | null = null;
-  #restart: Timer | null = null;
+  readonly #member: KafkaMember;
   #stopped = false;
 
   constructor(options: ShardGroupOptions) {
     this.#options = options;
+    const { kafka, groupId, clock, log } = options;
+    this.#member = new KafkaMember({
+      ...{ kafka, topic: LEDGER_TOPIC, clock, partitionsAtOnce: SHARDS_AT_ONCE },
+      consumer: {
+        ...{ groupId, sessionTimeout: SESSION_MS, heartbeatInterval: HEARTBEAT_MS },
+        maxWaitTimeInMs: FETCH_WAIT_MS,
+      },
+      readBatch: (consumer, batch) => this.#readBatch(consumer, batch),
+      onShare: (consumer, shards) => this.#share(consumer, new Set(shards)),
+      onFailure: (error) =>
+        log.error('the log is no longer read, it is tried again', { topic: LEDGER_TOPIC, error }),
+    });
   }
 
-  async start(): Promise<void> {
-    const { kafka, groupId } = this.#options;
-    const consumer = kafka.consumer({
-      groupId,
-      sessionTimeout: SESSION_MS,
-      heartbeatInterval: HEARTBEAT_MS,
-      maxWaitTimeInMs: FETCH_WAIT_MS,
-      allowAutoTopicCreation: false,
-    });
-    this.#consumer = consumer;
-    consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
-      this.#share(consumer, new Set(payload.memberAssignment[LEDGER_TOPIC]));
-    });
-    // The client restarts by itself after what it takes for passing; after the rest it would stay silent for ever.
-    consumer.on(consumer.events.CRASH, ({ payload }) => {
-      if (!payload.restart) this.#startAnew(consumer, payload.error);
-    });
-    await consumer.connect();
-    await consumer.subscribe({ topics: [LEDGER_TOPIC], fromBeginning: true });
-    await consumer.run({
-      autoCommit: false,
-      partitionsConsumedConcurrently: SHARDS_AT_ONCE,
-      eachBatchAutoResolve: false,
-      eachBatch: (batch) => this.#readBatch(consumer, batch),
-    });
+  start(): Promise<void> {
+    return this.#member.start();
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    this.#restart?.cancel();
     for (const { reader } of this.#held.values()) reader.close();
     this.#held.clear();
-    await this.#consumer?.disconnect();
+    await this.#member.stop();
   }
 
   /** What this process keeps it reads on: its reader knows more than the store does. */
@@ -116,7 +103,7 @@ class KafkaShardGroup implements ShardGroup {
   }
 
   #seek(consumer: Consumer, shard: number, offset: bigint): void {
-    if (consumer !== this.#consumer || this.#stopped) return;
+    if (!this.#member.isCurrent(consumer)) return;
     consumer.seek({ topic: LEDGER_TOPIC, partition: shard, offset: String(offset) });
   }
 
@@ -180,22 +167,5 @@ class KafkaShardGroup implements ShardGroup {
       });
     let timer = again();
     return { cancel: () => timer.cancel() };
-  }
-
-  #startAnew(consumer: Consumer, error: unknown): void {
-    const { clock, log } = this.#options;
-    if (this.#stopped || this.#consumer !== consumer) return;
-    log.error('the log is no longer read, it is tried again', { topic: LEDGER_TOPIC, error });
-    this.#consumer = null;
-    this.#restart = clock.setTimer(RESTART_MS, () => {
-      void consumer
-        .disconnect()
-        .catch(() => undefined)
-        .then(() => (this.#stopped ? undefined : this.start()))
-        .catch((failure: unknown) => {
-          const failed = this.#consumer;
-          if (failed !== null) this.#startAnew(failed, failure);
-        });
-    });
   }
 }

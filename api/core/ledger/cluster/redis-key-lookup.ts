@@ -14,12 +14,14 @@ export interface RedisKeyLookupOptions {
 /** Whose key it is, and until when it may be taken to be as live as it was. */
 interface KnownKey extends KeyOwner {
   liveUntilMs: number;
+  /** Only the latest says whether it is live: the answer to an older one may come after it. */
+  lookUps: number;
 }
 
 /**
- * Whose key a hash is never changes, so it is asked once; whether the key is live is asked each time, so that a
- * revocation reaches every process with the next call; but a start asks that with its reserve. A key that nobody knows is not asked for again for some
- * seconds: only one that was tried before it was made can be missed, and only for so long.
+ * Whose key a hash is never changes, so it is asked once; whether the key is live is asked each time, of a start by its
+ * reserve, so that a revocation reaches every process with the next call. A key that nobody knows is not asked for again
+ * for some seconds: only one that was tried before it was made can be missed, and only for so long.
  */
 export class RedisKeyLookup {
   readonly #options: RedisKeyLookupOptions;
@@ -63,6 +65,7 @@ export class RedisKeyLookup {
     const { agentId, keyId } = owner;
     const askedAtMs = this.#options.clock.monotonicMs();
     owner.liveUntilMs = 0;
+    const lookUp = ++owner.lookUps;
     const keys = [of.meta, of.outbox, of.agent(agentId), of.agent(agentId, ':keys')];
     const [word, live, status] = await this.#options.read(shard, ['key_status', keys, [keyId, hash]]);
     if (word !== 'OK') return 'unavailable';
@@ -70,7 +73,8 @@ export class RedisKeyLookup {
     if (live === 'unknown') return this.#noteUnknown(hash);
     const agentStatus = status === 'active' || status === 'suspended' ? status : 'inactive';
     const revoked = live === 'revoked';
-    if (!revoked && agentStatus === 'active') owner.liveUntilMs = askedAtMs + RECALLED_KEY_MS;
+    const isLatest = owner.lookUps === lookUp;
+    if (isLatest && !revoked && agentStatus === 'active') owner.liveUntilMs = askedAtMs + RECALLED_KEY_MS;
     return { found: true, agentId, keyId, revoked, agentStatus };
   }
 
@@ -80,7 +84,7 @@ export class RedisKeyLookup {
     if (word !== 'OK') return 'unavailable';
     const [agentId, keyId] = String(found).split(':').map(Number);
     if (agentId === undefined || keyId === undefined) return null;
-    const owner = { agentId, keyId, liveUntilMs: 0 };
+    const owner = { agentId, keyId, liveUntilMs: 0, lookUps: 0 };
     setBounded(this.#owners, hash, owner, KNOWN_KEYS_MAX);
     return owner;
   }

@@ -184,7 +184,8 @@ export class ShardPublisher {
     const waitMs = await this.#lead();
     if (waitMs > 0) return waitMs;
     if (this.#position === null) return await this.#enter();
-    const overdue = this.#sentSeq > this.#ackedSeq && clock.monotonicMs() - this.#sentAtMs > RESEND_MS;
+    const isUnread = this.#sentSeq > Math.max(this.#ackedSeq, this.#position.seq);
+    const overdue = isUnread && clock.monotonicMs() - this.#sentAtMs > RESEND_MS;
     if (overdue) {
       if (++this.#resends > RESENDS_MAX) return await this.#yield();
       this.#sentSeq = this.#ackedSeq;

@@ -1,6 +1,6 @@
 -- KEYS: meta, outbox. ARGV: epoch, seq, offset behind the last of them in the log, seq after which to go on, how many at
 -- the most. The log has all of the epoch's events up to this one: they leave the outbox, and whoever waits for them is
--- told. Answers what is to be sent next. Of another epoch it says and does nothing.
+-- told. Answers what is to be sent next. Of another epoch it only names its own.
 
 if shard[2] ~= ARGV[1] then return { 'OK', shard[2], {} } end
 -- Of two publishers the slower one takes nothing back.
