@@ -66,6 +66,11 @@ function observeLedger(registry: Registry, ledger: RedisLedger): void {
     () => ledger.stats().dispatchWaits,
   );
   counter(
+    'faregate_clocks_apart_total',
+    'Starts refused because the clocks of this process and of Redis are more than five minutes apart',
+    () => ledger.stats().clocksApart,
+  );
+  counter(
     'faregate_ledger_unavailable_total',
     'Commands and reads that Redis, or a shard, did not answer',
     () => ledger.stats().unavailable,

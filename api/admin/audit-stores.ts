@@ -41,6 +41,7 @@ export async function auditStores(
           log,
           states: createCassandraAgentStates(cassandra),
           readRedis: (of) => cluster.ledger.readShard(of),
+          findKey: (hashes) => cluster.ledger.findKey(hashes),
           readCharged: ({ agentId, createdAtMs: fromMs }) =>
             readCharged(cassandra, { agentId, fromMs, toMs: clock.now() }),
           clock,

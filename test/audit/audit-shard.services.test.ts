@@ -25,15 +25,19 @@ describeWith(['redis', 'kafka'], 'an audit of a shard', () => {
   });
   afterAll(() => cluster[Symbol.asyncDispose]());
 
-  const audit = (agentId: number, states = createMemoryAgentStates()) =>
-    auditShard({
+  const audit = async (agentId: number, states = createMemoryAgentStates()) => {
+    // A process that has learned nothing of keys yet.
+    const fresh = await cluster.ledger();
+    return auditShard({
       shard: shardOfAgent(agentId, cluster.shards),
       log: cluster.log,
       states,
       readRedis: (shard) => ledger.readShard(shard),
+      findKey: (hashes) => fresh.findKey(hashes),
       readCharged: async (agent) => history(agent.agentId),
       clock: systemClock,
     });
+  };
 
   async function agentWithCalls(agentId: number): Promise<void> {
     await caller.makeAgent(agentId, 1_000n);
@@ -78,6 +82,20 @@ describeWith(['redis', 'kafka'], 'an audit of a shard', () => {
     await (await cluster.client()).srem(keys.agents, 3);
     expect((await audit(3)).problems).toEqual([{ agentId: 3, problem: 'The log has it, Redis does not.' }]);
     await (await cluster.client()).sadd(keys.agents, 3);
+  });
+
+  test('names a key that Redis does not find any more, whose owner would be sent away', async () => {
+    await agentWithCalls(7);
+    const { keyHashes } = new ShardKeys(shardOfAgent(7, cluster.shards));
+    const redis = await cluster.client();
+    const owners = await redis.hgetall(keyHashes);
+    const [hash = ''] = Object.keys(owners).filter((name) => owners[name]?.startsWith('7:'));
+    await redis.hdel(keyHashes, hash);
+    expect((await audit(7)).problems).toEqual([
+      { agentId: 7, problem: 'The log has its key 7, and by its hash Redis does not find it.' },
+    ]);
+    await redis.hset(keyHashes, hash, owners[hash] ?? '');
+    expect((await audit(7)).problems).toEqual([]);
   });
 
   test('says that a recovery would be refused, where the copy of an agent is lost', async () => {

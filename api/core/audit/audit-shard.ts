@@ -15,6 +15,7 @@ import {
   sumOfVersions,
 } from '../ledger/cluster/shard-fold.ts';
 import { emptyLedger } from '../ledger/empty-ledger.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { postingsOf } from '../ledger/postings.ts';
 import type { AgentState } from '../ledger/state.ts';
 import type { NanoUsd } from '../money.ts';
@@ -26,6 +27,8 @@ export interface AuditShardOptions {
   states: AgentStates;
   /** As Redis has them now. */
   readRedis: (shard: number) => Promise<AgentState[] | 'unavailable'>;
+  /** By the hash of a key, as a call does it. */
+  findKey: Ledger['findKey'];
   /** What an agent was charged by its entries in the history, and the version up to which it has them; `null`: none. */
   readCharged: (agent: AgentState) => Promise<ChargedByHistory | null>;
   clock: Clock;
@@ -85,7 +88,9 @@ export async function auditShard(options: AuditShardOptions): Promise<ShardAudit
     },
   );
   problems.push(...found, ...expected.missing(folded));
-  if (redis !== 'unavailable') problems.push(...(await behindTheLog(options, folded)));
+  if (redis !== 'unavailable') {
+    problems.push(...(await behindTheLog(options, folded)), ...(await unknownKeys(options, folded)));
+  }
   problems.push(...expected.behindCheckpoint(checkpoint, movedBy));
   // Without a checkpoint, or from the copies, it would be the same fold again.
   if (checkpoint !== null && fromFirstEvent) problems.push(...(await refusedRecovery(options)));
@@ -115,6 +120,27 @@ async function behindTheLog(
     if (known >= version) return [];
     return [{ agentId, problem: `The log has it at version ${version}, Redis only up to ${known}.` }];
   });
+}
+
+/** Keys are found by a list of the whole shard, which stands in Redis alone. */
+async function unknownKeys({ findKey }: AuditShardOptions, { state }: FoldedShard): Promise<ShardProblem[]> {
+  const problems: ShardProblem[] = [];
+  for (const { agentId, keys } of state.agents.values()) {
+    const found = await Promise.all(
+      Array.from(keys.values(), async ({ keyId, hash }) => ({ keyId, owner: await findKey([hash]) })),
+    );
+    for (const { keyId, owner } of found) {
+      if (owner === 'unavailable') {
+        return [...problems, { agentId: null, problem: 'Redis does not answer for this shard.' }];
+      }
+      if (owner.found && owner.agentId === agentId && owner.keyId === keyId) continue;
+      problems.push({
+        agentId,
+        problem: `The log has its key ${keyId}, and by its hash Redis does not find it.`,
+      });
+    }
+  }
+  return problems;
 }
 
 /** A lost copy is seen by nobody until Redis is lost, and then the shard stays shut. */

@@ -5,7 +5,7 @@ import { ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
 import { createRedisLedger, type RedisLedger } from '#core/ledger/cluster/redis-ledger.ts';
 import type { RedisScripts, ScriptName } from '#core/ledger/cluster/redis-scripts.ts';
 import type { Durability } from '#core/ledger/ledger.ts';
-import { GATE_TIMEOUT_MS, RECALLED_KEY_MS, UNKNOWN_KEY_MS } from '#core/limits.ts';
+import { CLOCK_APART_MAX_MS, GATE_TIMEOUT_MS, RECALLED_KEY_MS, UNKNOWN_KEY_MS } from '#core/limits.ts';
 import { LedgerRetries } from '../../../api/inference/ledger-retries.ts';
 import type { Service } from '../../services/service.ts';
 import { startRedis } from '../../services/start-redis.ts';
@@ -292,6 +292,15 @@ describeWith(['redis'], 'a process on Redis', () => {
       await does(putKey(4, { actingKeyId: 1 }), refused('acting_key_revoked'))(world);
       await does(revokeKey(2, { actingKeyId: 1 }), refused('acting_key_revoked'))(world);
     });
+  });
+
+  test('rule 11, time: a process whose clock is not Redis’ counts the starts that it was refused for that', async () => {
+    const { world, ledger } = await openShard();
+    for (const row of agentWith(100n)) await row(world);
+    const command = { ...reserve(1, 1n)(world), callerNowMs: world.clock.now() + CLOCK_APART_MAX_MS + 1 };
+    expect((await ledger.execute(command)).result).toEqual(refused('clock_apart'));
+    await does(reserve(2, 1n), ok)(world);
+    expect(ledger.stats().clocksApart).toBe(1);
   });
 
   describe('a key', () => {

@@ -51,6 +51,8 @@ export interface RedisLedgerStats extends ShardsSeenStats {
   gateTimeouts: number;
   /** Starts whose provider was asked only after their acknowledgement, because the log was slow. */
   dispatchWaits: number;
+  /** Starts that were refused because this process' clock and Redis' are too far apart. */
+  clocksApart: number;
   /** Commands and reads that could not be answered. */
   unavailable: number;
 }
@@ -67,6 +69,7 @@ class Engine implements RedisLedger {
   readonly #keys: RedisKeyLookup;
   readonly #seen: ShardsSeen;
   readonly #wait: DispatchWait;
+  #clocksApart = 0;
   #unavailable = 0;
   #closed = false;
 
@@ -95,6 +98,7 @@ class Engine implements RedisLedger {
     const durable = place === null ? DURABLE : this.#options.acknowledged(shard, place);
     if (command.type !== 'reserve') return { result, durable };
     if (!result.ok) {
+      if (result.reason === 'clock_apart') this.#clocksApart++;
       if (mayBeDone) void this.#release(command);
       return { result, durable };
     }
@@ -201,7 +205,10 @@ class Engine implements RedisLedger {
 
   stats(): RedisLedgerStats {
     const { gateTimeouts, dispatchWaits } = this.#wait;
-    return { ...this.#seen.stats(), gateTimeouts, dispatchWaits, unavailable: this.#unavailable };
+    return {
+      ...this.#seen.stats(),
+      ...{ gateTimeouts, dispatchWaits, clocksApart: this.#clocksApart, unavailable: this.#unavailable },
+    };
   }
 
   async close(): Promise<void> {
