@@ -105,27 +105,37 @@ async function checkDocument(document: ConfigDocument, options: Options): Promis
   if (!storage.ok || admin.problems.length > 0) {
     return { ok: false, problems: [...(storage.ok ? [] : storage.problems), ...admin.problems] };
   }
-  if (storage.storage.mode === 'cluster' && adminToken === null) {
-    const message = 'is missing: the processes of a cluster share one; write tokenEnv or tokenFile';
-    return { ok: false, problems: [document.problem(['admin', 'tokenEnv'], message)] };
-  }
   if (storage.storage.mode === 'cluster') {
-    const lonely = (content.providers ?? []).flatMap(({ kind, baseUrl }, index) =>
-      kind === 'simulator' && baseUrl === undefined ? [index] : [],
-    );
-    const message =
-      'is missing: a simulator inside one process is no provider of a cluster; start one by itself';
-    if (lonely.length > 0) {
-      return {
-        ok: false,
-        problems: lonely.map((index) => document.problem(['providers', index, 'baseUrl'], message)),
-      };
-    }
+    const unshared = clusterProblems(content, adminToken, document);
+    if (unshared.length > 0) return { ok: false, problems: unshared };
   }
   const providers = content.providers?.map((each, at) =>
     toProviderSettings(each, secrets.secrets[at] ?? null),
   );
   return { ok: true, content, providers: providers ?? null, storage: storage.storage, adminToken };
+}
+
+/** What the processes of a cluster have to have in common. */
+function clusterProblems(
+  { providers = [] }: ConfigFile,
+  adminToken: Secret | null,
+  document: ConfigDocument,
+): ConfigProblem[] {
+  const problems = providers.flatMap(({ kind, baseUrl }, index) =>
+    kind === 'simulator' && baseUrl === undefined
+      ? [
+          document.problem(
+            ['providers', index, 'baseUrl'],
+            'is missing: a simulator inside one process is no provider of a cluster; start one by itself',
+          ),
+        ]
+      : [],
+  );
+  if (adminToken === null) {
+    const message = 'is missing: the processes of a cluster share one; write tokenEnv or tokenFile';
+    problems.unshift(document.problem(['admin', 'tokenEnv'], message));
+  }
+  return problems;
 }
 
 const adminPlace = ({ admin }: ConfigFile): SecretPlace => ({

@@ -134,6 +134,14 @@ const cases: [string, string, string[]][] = [
     ],
   ],
   [
+    'all that only one process would have',
+    `${without(/admin: .*\n/)}providers: [{ id: sim, kind: simulator }]`,
+    [
+      '2:1 admin.tokenEnv: is missing: the processes of a cluster share one; write tokenEnv or tokenFile',
+      '9:13 providers[0].baseUrl: is missing: a simulator inside one process is no provider of a cluster; start one by itself',
+    ],
+  ],
+  [
     'a token that could be guessed',
     CLUSTER.replace('/token', '/kafka'),
     ['9:21 admin.tokenFile: names a token of less than 32 characters, or one with blanks in it'],
