@@ -3,11 +3,43 @@ import { RedisKeyLookup } from '#core/ledger/cluster/redis-key-lookup.ts';
 import type { ScriptReply } from '#core/ledger/cluster/redis-scripts.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 
+test('a key that a primary of before does not know is not called unknown, nor remembered so in a newer epoch', async () => {
+  const epochs = { node: 1, known: 1 };
+  const keys = new RedisKeyLookup({
+    clock: createFakeClock(),
+    shardOf: () => 0,
+    epochOf: () => epochs.known,
+    read: async () => ['OK', '', String(epochs.node)],
+  });
+  expect(await keys.find(['hash'])).toEqual({ found: false });
+  epochs.known = 2;
+  expect(await keys.find(['hash'])).toBe('unavailable');
+  epochs.node = 2;
+  expect(await keys.find(['hash'])).toEqual({ found: false });
+});
+
+test('nor is one that it knew of from a newer one', async () => {
+  const epochs = { node: 2, known: 2 };
+  const keys = new RedisKeyLookup({
+    clock: createFakeClock(),
+    shardOf: () => 0,
+    epochOf: () => epochs.known,
+    read: async (_, [name]) =>
+      name === 'find_key'
+        ? ['OK', '1:1', '2']
+        : ['OK', epochs.node === 2 ? 'live' : 'unknown', 'active', String(epochs.node)],
+  });
+  expect(await keys.find(['hash'])).toMatchObject({ found: true });
+  epochs.node = 1;
+  expect(await keys.find(['hash'])).toBe('unavailable');
+});
+
 test('a key that was found revoked is not live again by an older answer that comes later', async () => {
   const answers: ((reply: ScriptReply) => void)[] = [];
   const keys = new RedisKeyLookup({
     clock: createFakeClock(),
     shardOf: () => 0,
+    epochOf: () => 1,
     read: async (_, [name]) =>
       name === 'find_key' ? ['OK', '1:1'] : new Promise((resolve) => void answers.push(resolve)),
   });

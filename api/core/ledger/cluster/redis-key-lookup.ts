@@ -9,6 +9,8 @@ export interface RedisKeyLookupOptions {
   clock: Clock;
   shardOf: (hash: string) => number;
   read: (shard: number, call: Parameters<RedisScripts['run']>) => Promise<ScriptReply>;
+  /** The newest epoch of a shard that an answer came from. */
+  epochOf: (shard: number) => number;
 }
 
 /** Whose key it is, and until when it may be taken to be as live as it was. */
@@ -16,6 +18,12 @@ interface KnownKey extends KeyOwner {
   liveUntilMs: number;
   /** Only the latest says whether it is live: the answer to an older one may come after it. */
   lookUps: number;
+}
+
+/** In that epoch of its shard: another node may know it. */
+interface UnknownKey {
+  untilMs: number;
+  epoch: number;
 }
 
 /**
@@ -26,7 +34,7 @@ interface KnownKey extends KeyOwner {
 export class RedisKeyLookup {
   readonly #options: RedisKeyLookupOptions;
   readonly #owners = new Map<string, KnownKey>();
-  readonly #unknownUntilMs = new Map<string, number>();
+  readonly #unknown = new Map<string, UnknownKey>();
 
   constructor(options: RedisKeyLookupOptions) {
     this.#options = options;
@@ -52,25 +60,26 @@ export class RedisKeyLookup {
 
   /** The key has just been made. */
   forget(hash: string): void {
-    this.#unknownUntilMs.delete(hash);
+    this.#unknown.delete(hash);
   }
 
   async #findOne(hash: string): Promise<KeyLookup> {
-    if (this.#isUnknown(hash)) return { found: false };
     const shard = this.#options.shardOf(hash);
+    if (this.#isUnknown(hash, shard)) return { found: false };
     const of = new ShardKeys(shard);
     const owner = this.#owners.get(hash) ?? (await this.#askOwner(shard, of, hash));
     if (owner === 'unavailable') return owner;
-    if (owner === null) return this.#noteUnknown(hash);
+    if (owner === null) return this.#noteUnknown(hash, shard);
     const { agentId, keyId } = owner;
     const askedAtMs = this.#options.clock.monotonicMs();
     owner.liveUntilMs = 0;
     const lookUp = ++owner.lookUps;
     const keys = [of.meta, of.outbox, of.agent(agentId), of.agent(agentId, ':keys')];
-    const [word, live, status] = await this.#options.read(shard, ['key_status', keys, [keyId, hash]]);
+    const [word, live, status, epoch] = await this.#options.read(shard, ['key_status', keys, [keyId, hash]]);
     if (word !== 'OK') return 'unavailable';
     // It was decided in an epoch that ended before the log had it.
-    if (live === 'unknown') return this.#noteUnknown(hash);
+    if (live === 'unknown')
+      return this.#isOfBefore(shard, epoch) ? 'unavailable' : this.#noteUnknown(hash, shard);
     const agentStatus = status === 'active' || status === 'suspended' ? status : 'inactive';
     const revoked = live === 'revoked';
     const isLatest = owner.lookUps === lookUp;
@@ -80,24 +89,33 @@ export class RedisKeyLookup {
 
   async #askOwner(shard: number, of: ShardKeys, hash: string): Promise<KnownKey | null | 'unavailable'> {
     const keys = [of.meta, of.outbox, of.keyHashes];
-    const [word, found] = await this.#options.read(shard, ['find_key', keys, [hash]]);
+    const [word, found, epoch] = await this.#options.read(shard, ['find_key', keys, [hash]]);
     if (word !== 'OK') return 'unavailable';
     const [agentId, keyId] = String(found).split(':').map(Number);
-    if (agentId === undefined || keyId === undefined) return null;
+    if (agentId === undefined || keyId === undefined) {
+      return this.#isOfBefore(shard, epoch) ? 'unavailable' : null;
+    }
     const owner = { agentId, keyId, liveUntilMs: 0, lookUps: 0 };
     setBounded(this.#owners, hash, owner, KNOWN_KEYS_MAX);
     return owner;
   }
 
-  #isUnknown(hash: string): boolean {
-    const untilMs = this.#unknownUntilMs.get(hash);
-    return untilMs !== undefined && this.#options.clock.monotonicMs() < untilMs;
+  /** A primary of before does not know what was made since. */
+  #isOfBefore(shard: number, epoch: unknown): boolean {
+    return Number(epoch) < this.#options.epochOf(shard);
   }
 
-  #noteUnknown(hash: string): KeyLookup {
+  #isUnknown(hash: string, shard: number): boolean {
+    const { clock, epochOf } = this.#options;
+    const unknown = this.#unknown.get(hash);
+    return unknown !== undefined && clock.monotonicMs() < unknown.untilMs && unknown.epoch === epochOf(shard);
+  }
+
+  #noteUnknown(hash: string, shard: number): KeyLookup {
+    const { clock, epochOf } = this.#options;
     this.#owners.delete(hash);
-    const untilMs = this.#options.clock.monotonicMs() + UNKNOWN_KEY_MS;
-    setBounded(this.#unknownUntilMs, hash, untilMs, UNKNOWN_KEYS_MAX);
+    const unknown = { untilMs: clock.monotonicMs() + UNKNOWN_KEY_MS, epoch: epochOf(shard) };
+    setBounded(this.#unknown, hash, unknown, UNKNOWN_KEYS_MAX);
     return { found: false };
   }
 }

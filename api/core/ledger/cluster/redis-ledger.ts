@@ -21,7 +21,7 @@ import { toScriptCall } from './redis-commands.ts';
 import { RedisKeyLookup } from './redis-key-lookup.ts';
 import { ShardKeys } from './redis-keys.ts';
 import { toResult } from './redis-results.ts';
-import type { RedisScripts, ScriptReply } from './redis-scripts.ts';
+import type { RedisScripts, ScriptName, ScriptReply } from './redis-scripts.ts';
 import { shardOfAgent, shardOfKeyHash } from './shards.ts';
 import { ShardsSeen, type ShardsSeenStats } from './shards-seen.ts';
 
@@ -69,6 +69,8 @@ class Engine implements RedisLedger {
   readonly #keys: RedisKeyLookup;
   readonly #seen: ShardsSeen;
   readonly #wait: DispatchWait;
+  /** Of each shard, the newest that an answer came from. */
+  readonly #epochs: number[] = [];
   #clocksApart = 0;
   #unavailable = 0;
   #closed = false;
@@ -84,6 +86,7 @@ class Engine implements RedisLedger {
       clock,
       shardOf: (hash) => shardOfKeyHash(hash, shards),
       read: (shard, call) => this.#read(shard, call),
+      epochOf: (shard) => this.#epochs[shard] ?? 0,
     });
   }
 
@@ -118,8 +121,13 @@ class Engine implements RedisLedger {
     const asked = this.#closed ? NOTHING : await this.#askTwice(call);
     const [word] = asked.reply;
     this.#seen.noteOpen(shard, word !== 'FENCED');
+    this.#noteEpoch(shard, epochOf(call[0], asked.reply));
     if (word === 'FENCED' || word === 'LAGS') this.#unavailable++;
     return asked;
+  }
+
+  #noteEpoch(shard: number, epoch: number): void {
+    if (epoch > (this.#epochs[shard] ?? 0)) this.#epochs[shard] = epoch;
   }
 
   async #askTwice(call: ScriptRun): Promise<Asked> {
@@ -339,6 +347,13 @@ const PLACE = /^\d+-\d+$/;
 /** Of the latest event that an answer rests on; most refusals rest on none. */
 function placeOf([, first]: ScriptReply): string | null {
   return typeof first === 'string' && PLACE.test(first) ? first : null;
+}
+
+/** 0: this answer names none. */
+function epochOf(name: ScriptName, reply: ScriptReply): number {
+  if (name === 'find_key') return Number(reply[2] ?? 0);
+  if (name === 'key_status') return Number(reply[3] ?? 0);
+  return Number.parseInt(placeOf(reply) ?? '0', 10);
 }
 
 /** What HGETALL answers: names and values by turns. */
