@@ -121,19 +121,16 @@ function clusterProblems(
   adminToken: Secret | null,
   document: ConfigDocument,
 ): ConfigProblem[] {
-  const problems = providers.flatMap(({ kind, baseUrl }, index) =>
-    kind === 'simulator' && baseUrl === undefined
-      ? [
-          document.problem(
-            ['providers', index, 'baseUrl'],
-            'is missing: a simulator inside one process is no provider of a cluster; start one by itself',
-          ),
-        ]
-      : [],
-  );
+  const problems: ConfigProblem[] = [];
   if (adminToken === null) {
     const message = 'is missing: the processes of a cluster share one; write tokenEnv or tokenFile';
-    problems.unshift(document.problem(['admin', 'tokenEnv'], message));
+    problems.push(document.problem(['admin', 'tokenEnv'], message));
+  }
+  for (const [index, { kind, baseUrl }] of providers.entries()) {
+    if (kind !== 'simulator' || baseUrl !== undefined) continue;
+    const message =
+      'is missing: a simulator inside one process is no provider of a cluster; start one by itself';
+    problems.push(document.problem(['providers', index, 'baseUrl'], message));
   }
   return problems;
 }

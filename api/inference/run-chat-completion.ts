@@ -26,14 +26,13 @@ import { refuseCapacity, refuseReserve } from './refuse-start.ts';
 import { type Attempt, type FailedAttempt, runAttempt } from './run-attempt.ts';
 import { RunningCall } from './running-call.ts';
 
+type StartContext = Omit<HotCallContext<unknown, Caller>, 'deps'>;
+
 /**
  * One chat completion, in the spec's order: body, agent, model and tools, capacity, hold; then the provider; then
  * the charge. A refusal is returned for the edge to render; `null`: answered here. After the hold every path settles.
  */
-export async function runChatCompletion(
-  gateway: Gateway,
-  context: Omit<HotCallContext<unknown, Caller>, 'deps'>,
-): Promise<ApiError | null> {
+export async function runChatCompletion(gateway: Gateway, context: StartContext): Promise<ApiError | null> {
   const { caller, body } = context;
   const admitted = admitChat(body, caller.agentStatus, gateway.catalog);
   if (!admitted.ok) return await refuseStart(gateway, context, admitted.error);
@@ -79,11 +78,7 @@ export async function runChatCompletion(
   return await refuseStart(gateway, context, refusal);
 }
 
-async function refuse(
-  gateway: Gateway,
-  context: Omit<HotCallContext<unknown, Caller>, 'deps'>,
-  wanted: ApiError,
-): Promise<ApiError> {
+async function refuse(gateway: Gateway, context: StartContext, wanted: ApiError): Promise<ApiError> {
   const error = await unlessEnded(gateway, context, wanted);
   gateway.metrics.refused(error.code);
   return error;
@@ -92,7 +87,7 @@ async function refuse(
 /** The same refusal, or what comes before it by now: the key revoked, the agent suspended. */
 async function unlessEnded(
   gateway: Gateway,
-  { caller, confirmCaller, body }: Omit<HotCallContext<unknown, Caller>, 'deps'>,
+  { caller, confirmCaller, body }: StartContext,
   error: ApiError,
 ): Promise<ApiError> {
   const now = await confirmCaller();
@@ -103,11 +98,7 @@ async function unlessEnded(
 }
 
 /** A refusal costs an agent no money, so it has a rate of its own, by the work that its body made. */
-async function refuseStart(
-  gateway: Gateway,
-  context: Omit<HotCallContext<unknown, Caller>, 'deps'>,
-  wanted: ApiError,
-): Promise<ApiError> {
+async function refuseStart(gateway: Gateway, context: StartContext, wanted: ApiError): Promise<ApiError> {
   const { caller, body } = context;
   const error = await refuse(gateway, context, wanted);
   const { status } = errorTable[error.code];

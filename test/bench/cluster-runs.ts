@@ -50,7 +50,7 @@ export async function runClusterCpu(
     },
     close: async () => undefined,
   };
-  const ofCalls = (target: Target) => callSide(target, { ...clusterCpuRun, ratioMax: null }, sizes);
+  const ofCalls = (target: Target) => callSide(target, clusterCpuRun, sizes);
   const sides = [ofCalls(bare), { ...ofCalls(gateway), warmUpMs: sizes.clusterWarmUpMs }, steps];
   await money.begin();
   const [ofBare, ofGateway, ofSteps] = await measureCpu(sides, sizes);

@@ -26,7 +26,11 @@ export interface CpuFigures {
   memory: Memory;
 }
 
-export function callSide(target: Target, { model, stream, callers }: CpuRun, sizes: Sizes): CpuSide {
+export function callSide(
+  target: Target,
+  { model, stream, callers }: Omit<CpuRun, 'ratioMax'>,
+  sizes: Sizes,
+): CpuSide {
   const pool = new Pool(target.origin, { allowH2: false });
   const body = callBody(model, stream);
   const atOnce = Math.min(callers, sizes.callersMax);

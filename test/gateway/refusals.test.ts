@@ -12,6 +12,10 @@ async function refusal(body: unknown, agent: TestAgent) {
   return { status: res.status, headers: res.headers, error: JSON.parse(await res.text()).error };
 }
 
+async function revoke({ agentId, keyId }: TestAgent): Promise<void> {
+  await gateway.running.deps.store.ledger.execute({ type: 'revoke_key', agentId, keyId, actingKeyId: null });
+}
+
 async function nothingHappened(agent: TestAgent): Promise<void> {
   const view = await gateway.view(agent);
   expect(view.holds).toEqual([]);
@@ -88,12 +92,7 @@ describe('a revoked key', () => {
     gateway.provider.next({ gate: 'revoke', gateAt: 'headers' });
     const running = gateway.post(hello(), { agent });
     await gateway.provider.reached('revoke');
-    await gateway.running.deps.store.ledger.execute({
-      type: 'revoke_key',
-      agentId: agent.agentId,
-      keyId: agent.keyId,
-      actingKeyId: null,
-    });
+    await revoke(agent);
     const { status, headers, error } = await refusal(hello(), agent);
     expect(status).toBe(401);
     expect(error.code).toBe('invalid_api_key');
@@ -111,13 +110,7 @@ describe('what has ended since the last call', () => {
   ])('a revoked key is told before that the body %s', async (_, body) => {
     const agent = await gateway.newAgent();
     expect((await gateway.post(hello(), { agent })).status).toBe(200);
-    const { ledger } = gateway.running.deps.store;
-    await ledger.execute({
-      type: 'revoke_key',
-      agentId: agent.agentId,
-      keyId: agent.keyId,
-      actingKeyId: null,
-    });
+    await revoke(agent);
     const { status, error } = await refusal(body, agent);
     expect([status, error.code]).toEqual([401, 'invalid_api_key']);
     expect(error.message).toContain('revoked');
@@ -126,13 +119,7 @@ describe('what has ended since the last call', () => {
   it('a revoked key is told before that the gateway is stopped or has no room, and costs its agent’s other keys no wait', async () => {
     const agent = await gateway.newAgent();
     expect((await gateway.post(hello(), { agent })).status).toBe(200);
-    const { ledger } = gateway.running.deps.store;
-    await ledger.execute({
-      type: 'revoke_key',
-      agentId: agent.agentId,
-      keyId: agent.keyId,
-      actingKeyId: null,
-    });
+    await revoke(agent);
     const { catalog, refusedStarts, capacity } = gateway.running.deps.gateway;
     const answers: string[] = [];
     const ask = async () => void answers.push((await refusal(hello(), agent)).error.code);

@@ -103,18 +103,13 @@ export const scriptHandlers: ScriptHandlers = {
   }),
   find_key: whenOpen(({ store, args: [hash = ''] }) => {
     const owner = store.state.keysByHash.get(hash);
-    return ['OK', owner === undefined ? '' : `${owner.agentId}:${owner.keyId}`, String(store.meta.epoch)];
+    return ['OK', latest(store), owner === undefined ? '' : `${owner.agentId}:${owner.keyId}`];
   }),
   key_status: whenOpen(({ store, keys, args: [keyId, hash] }) => {
     const agent = store.state.agents.get(Number(/:a:(\d+)$/.exec(keys[2] ?? '')?.[1]));
     const key = agent?.keys.get(Number(keyId));
-    if (agent === undefined || key?.hash !== hash) return ['OK', 'unknown', '', String(store.meta.epoch)];
-    return [
-      'OK',
-      key?.revokedAtMs === null ? 'live' : 'revoked',
-      agentStatus(agent),
-      String(store.meta.epoch),
-    ];
+    if (agent === undefined || key?.hash !== hash) return ['OK', latest(store), 'unknown', ''];
+    return ['OK', latest(store), key?.revokedAtMs === null ? 'live' : 'revoked', agentStatus(agent)];
   }),
   list_agents: whenOpen(({ store }) => ['OK', [...store.state.agents.keys()].map(String)]),
   list_open: whenOpen(({ store }) => [

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { connectCassandra } from '#core/drivers/cassandra.ts';
 import { freePort } from '../services/free-port.ts';
 import { runCommand } from '../services/run-command.ts';
-import type { Service } from '../services/service.ts';
 import { startCassandra } from '../services/start-cassandra.ts';
 import { startKafka } from '../services/start-kafka.ts';
 import { startRedis } from '../services/start-redis.ts';
@@ -35,10 +34,8 @@ export async function startSecuredStores(folder: string): Promise<SecuredStores>
   await writeFile(at('kafka.pem'), pem);
   const tlsPort = await freePort();
   const kafkaPort = await freePort();
-  const services: Service[] = [];
-  const stop = async () => {
-    await Promise.all(services.map((service) => service.stop('SIGKILL')));
-  };
+  // None of them may outlive a start that failed.
+  await using started = new AsyncDisposableStack();
   const starting = await Promise.allSettled(
     [
       startRedis({
@@ -57,18 +54,19 @@ export async function startSecuredStores(folder: string): Promise<SecuredStores>
         ]),
       }),
       startCassandra({ dir: at('cassandra'), asksPassword: true, settings: encryption(store) }),
-    ].map(async (service) => {
-      services.push(await service);
+    ].map(async (starts) => {
+      const service = await starts;
+      started.defer(() => service.stop('SIGKILL'));
+      return service;
     }),
   );
   const failed = starting.find((each) => each.status === 'rejected');
-  if (failed !== undefined) {
-    await stop();
-    throw failed.reason;
-  }
-  const portOf = (name: string) => services.find((service) => service.name === name)?.port ?? 0;
+  if (failed !== undefined) throw failed.reason;
+  const cassandra = starting.flatMap((each) =>
+    each.status === 'fulfilled' && each.value.name === 'cassandra' ? [each.value.address] : [],
+  );
   const client = connectCassandra({
-    contactPoints: [`127.0.0.1:${portOf('cassandra')}`],
+    contactPoints: cassandra,
     localDataCentre: 'datacenter1',
     credentials: { username: CASSANDRA, password: CASSANDRA },
     tls: false,
@@ -78,8 +76,8 @@ export async function startSecuredStores(folder: string): Promise<SecuredStores>
       () => true,
       () => false,
     );
+  started.defer(() => client.shutdown());
   await until(isThere, USER_MADE_MS);
-  await client.shutdown();
   const adminToken = 'test-admin-token-of-a-secured-cluster';
   await Promise.all([
     writeFile(at('pepper'), `${'p'.repeat(43)}\n`),
@@ -87,13 +85,14 @@ export async function startSecuredStores(folder: string): Promise<SecuredStores>
     writeFile(at('password'), `${PASSWORD}\n`),
     writeFile(at('cassandra-password'), `${CASSANDRA}\n`),
   ]);
+  const running = started.move();
   return {
     caFile: certificate,
     kafkaAddress: `127.0.0.1:${kafkaPort}`,
     username: USERNAME,
     password: PASSWORD,
     adminToken,
-    stop,
+    stop: () => running.disposeAsync(),
     yaml: `
 storage:
   mode: cluster
@@ -104,7 +103,7 @@ storage:
     tls: true
     sasl: { mechanism: scram-sha-512, username: ${USERNAME}, passwordFile: ${at('password')} }
   cassandra:
-    contactPoints: ["127.0.0.1:${portOf('cassandra')}"]
+    contactPoints: ${JSON.stringify(cassandra)}
     replicationFactor: 1
     tls: true
     username: ${CASSANDRA}
@@ -118,9 +117,9 @@ admin: { tokenFile: ${at('admin-token')} }
 
 /** For this machine's address, signed by itself. */
 async function makeCertificate(folder: string): Promise<{ key: string; certificate: string; store: string }> {
-  const [key, certificate, store] = ['key.pem', 'certificate.pem', 'store.p12'].map((name) =>
-    join(folder, name),
-  ) as [string, string, string];
+  const key = join(folder, 'key.pem');
+  const certificate = join(folder, 'certificate.pem');
+  const store = join(folder, 'store.p12');
   await runCommand('openssl', [
     ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=faregate tests'],
     ...['-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', key, '-out', certificate],

@@ -9,7 +9,7 @@ test('a key that a primary of before does not know is not called unknown, nor re
     clock: createFakeClock(),
     shardOf: () => 0,
     epochOf: () => epochs.known,
-    read: async () => ['OK', '', String(epochs.node)],
+    read: async () => ['OK', `${epochs.node}-1`, ''],
   });
   expect(await keys.find(['hash'])).toEqual({ found: false });
   epochs.known = 2;
@@ -26,8 +26,8 @@ test('nor is one that it knew of from a newer one', async () => {
     epochOf: () => epochs.known,
     read: async (_, [name]) =>
       name === 'find_key'
-        ? ['OK', '1:1', '2']
-        : ['OK', epochs.node === 2 ? 'live' : 'unknown', 'active', String(epochs.node)],
+        ? ['OK', '2-1', '1:1']
+        : ['OK', `${epochs.node}-1`, epochs.node === 2 ? 'live' : 'unknown', 'active'],
   });
   expect(await keys.find(['hash'])).toMatchObject({ found: true });
   epochs.node = 1;
@@ -41,15 +41,15 @@ test('a key that was found revoked is not live again by an older answer that com
     shardOf: () => 0,
     epochOf: () => 1,
     read: async (_, [name]) =>
-      name === 'find_key' ? ['OK', '1:1'] : new Promise((resolve) => void answers.push(resolve)),
+      name === 'find_key' ? ['OK', '1-1', '1:1'] : new Promise((resolve) => void answers.push(resolve)),
   });
   const older = keys.find(['hash']);
   await expect.poll(() => answers.length).toBe(1);
   const newer = keys.find(['hash']);
   await expect.poll(() => answers.length).toBe(2);
-  answers[1]?.(['OK', 'revoked', 'active']);
+  answers[1]?.(['OK', '1-1', 'revoked', 'active']);
   expect(await newer).toMatchObject({ revoked: true });
-  answers[0]?.(['OK', 'live', 'active']);
+  answers[0]?.(['OK', '1-1', 'live', 'active']);
   expect(await older).toMatchObject({ revoked: false });
   expect(keys.recall(['hash'])).toBeNull();
 });

@@ -1,6 +1,7 @@
 import { type Clock, SECOND_MS, type Timer } from '../../clock.ts';
 import { GATE_TIMEOUT_MS } from '../../limits.ts';
 import type { Durability } from '../ledger.ts';
+import { parsePlace } from './place.ts';
 
 /** A lost message costs at most this long: then the shard is asked. */
 const ASK_MS = SECOND_MS / 10;
@@ -96,9 +97,4 @@ export class Acknowledgements {
     const place = await this.#options.ask(shard).catch(() => null);
     if (place !== null) this.note(shard, place);
   }
-}
-
-function parsePlace(place: string): { epoch: number; seq: number } {
-  const dash = place.indexOf('-');
-  return { epoch: Number(place.slice(0, dash)), seq: Number(place.slice(dash + 1)) };
 }

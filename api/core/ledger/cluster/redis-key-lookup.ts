@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.ts';
 import { KNOWN_KEYS_MAX, RECALLED_KEY_MS, UNKNOWN_KEY_MS, UNKNOWN_KEYS_MAX } from '../../limits.ts';
 import type { KeyLookup } from '../ledger.ts';
 import type { KeyOwner } from '../state.ts';
+import { parsePlace } from './place.ts';
 import { ShardKeys } from './redis-keys.ts';
 import type { RedisScripts, ScriptReply } from './redis-scripts.ts';
 
@@ -75,11 +76,11 @@ export class RedisKeyLookup {
     owner.liveUntilMs = 0;
     const lookUp = ++owner.lookUps;
     const keys = [of.meta, of.outbox, of.agent(agentId), of.agent(agentId, ':keys')];
-    const [word, live, status, epoch] = await this.#options.read(shard, ['key_status', keys, [keyId, hash]]);
+    const [word, place, live, status] = await this.#options.read(shard, ['key_status', keys, [keyId, hash]]);
     if (word !== 'OK') return 'unavailable';
     // It was decided in an epoch that ended before the log had it.
     if (live === 'unknown')
-      return this.#isOfBefore(shard, epoch) ? 'unavailable' : this.#noteUnknown(hash, shard);
+      return this.#isOfBefore(shard, place) ? 'unavailable' : this.#noteUnknown(hash, shard);
     const agentStatus = status === 'active' || status === 'suspended' ? status : 'inactive';
     const revoked = live === 'revoked';
     const isLatest = owner.lookUps === lookUp;
@@ -89,11 +90,11 @@ export class RedisKeyLookup {
 
   async #askOwner(shard: number, of: ShardKeys, hash: string): Promise<KnownKey | null | 'unavailable'> {
     const keys = [of.meta, of.outbox, of.keyHashes];
-    const [word, found, epoch] = await this.#options.read(shard, ['find_key', keys, [hash]]);
+    const [word, place, found] = await this.#options.read(shard, ['find_key', keys, [hash]]);
     if (word !== 'OK') return 'unavailable';
     const [agentId, keyId] = String(found).split(':').map(Number);
     if (agentId === undefined || keyId === undefined) {
-      return this.#isOfBefore(shard, epoch) ? 'unavailable' : null;
+      return this.#isOfBefore(shard, place) ? 'unavailable' : null;
     }
     const owner = { agentId, keyId, liveUntilMs: 0, lookUps: 0 };
     setBounded(this.#owners, hash, owner, KNOWN_KEYS_MAX);
@@ -101,8 +102,8 @@ export class RedisKeyLookup {
   }
 
   /** A primary of before does not know what was made since. */
-  #isOfBefore(shard: number, epoch: unknown): boolean {
-    return Number(epoch) < this.#options.epochOf(shard);
+  #isOfBefore(shard: number, place: unknown): boolean {
+    return parsePlace(String(place)).epoch < this.#options.epochOf(shard);
   }
 
   #isUnknown(hash: string, shard: number): boolean {

@@ -16,12 +16,13 @@ import type {
 } from '../ledger.ts';
 import type { AgentState, KeyOwner } from '../state.ts';
 import { DispatchWait } from './dispatch-wait.ts';
+import { parsePlace } from './place.ts';
 import { type RedisAgent, toAgentState } from './redis-agent.ts';
 import { toScriptCall } from './redis-commands.ts';
 import { RedisKeyLookup } from './redis-key-lookup.ts';
 import { ShardKeys } from './redis-keys.ts';
 import { toResult } from './redis-results.ts';
-import type { RedisScripts, ScriptName, ScriptReply } from './redis-scripts.ts';
+import type { RedisScripts, ScriptReply } from './redis-scripts.ts';
 import { shardOfAgent, shardOfKeyHash } from './shards.ts';
 import { ShardsSeen, type ShardsSeenStats } from './shards-seen.ts';
 
@@ -94,10 +95,9 @@ class Engine implements RedisLedger {
     const shard = shardOfAgent(command.agentId, this.#options.shards);
     if (command.type === 'put_key') this.#requireOwnShard(command, shard);
     const { name, keys, args } = toScriptCall(command, this.#keysOf(shard));
-    const { reply, mayBeDone } = await this.#ask(shard, [name, keys, args]);
+    const { reply, mayBeDone, place } = await this.#ask(shard, [name, keys, args]);
     if (command.type === 'put_key' && command.hash !== null) this.#keys.forget(command.hash);
     const result = toResult(command, reply);
-    const place = placeOf(reply);
     const durable = place === null ? DURABLE : this.#options.acknowledged(shard, place);
     if (command.type !== 'reserve') return { result, durable };
     if (!result.ok) {
@@ -117,17 +117,14 @@ class Engine implements RedisLedger {
    * Once more with the same id, where no answer came: a step answers its repetition. A refusal then says nothing about
    * the first time, because some come before the step looks for what it has done.
    */
-  async #ask(shard: number, call: ScriptRun): Promise<Asked> {
-    const asked = this.#closed ? NOTHING : await this.#askTwice(call);
-    const [word] = asked.reply;
+  async #ask(shard: number, call: ScriptRun): Promise<Asked & { place: string | null }> {
+    const { reply, mayBeDone } = this.#closed ? NOTHING : await this.#askTwice(call);
+    const [word] = reply;
     this.#seen.noteOpen(shard, word !== 'FENCED');
-    this.#noteEpoch(shard, epochOf(call[0], asked.reply));
     if (word === 'FENCED' || word === 'LAGS') this.#unavailable++;
-    return asked;
-  }
-
-  #noteEpoch(shard: number, epoch: number): void {
-    if (epoch > (this.#epochs[shard] ?? 0)) this.#epochs[shard] = epoch;
+    const place = placeOf(reply);
+    if (place !== null) this.#epochs[shard] = Math.max(this.#epochs[shard] ?? 0, parsePlace(place).epoch);
+    return { reply, mayBeDone, place };
   }
 
   async #askTwice(call: ScriptRun): Promise<Asked> {
@@ -347,13 +344,6 @@ const PLACE = /^\d+-\d+$/;
 /** Of the latest event that an answer rests on; most refusals rest on none. */
 function placeOf([, first]: ScriptReply): string | null {
   return typeof first === 'string' && PLACE.test(first) ? first : null;
-}
-
-/** 0: this answer names none. */
-function epochOf(name: ScriptName, reply: ScriptReply): number {
-  if (name === 'find_key') return Number(reply[2] ?? 0);
-  if (name === 'key_status') return Number(reply[3] ?? 0);
-  return Number.parseInt(placeOf(reply) ?? '0', 10);
 }
 
 /** What HGETALL answers: names and values by turns. */

@@ -1,3 +1,3 @@
--- KEYS: meta, outbox, key hashes of the shard. ARGV: hash. The owner of a key never changes. Answers the epoch, too.
+-- KEYS: meta, outbox, key hashes of the shard. ARGV: hash. The owner of a key never changes.
 
-return { 'OK', redis.call('HGET', KEYS[3], ARGV[1]) or '', shard[2] }
+return { 'OK', latest(), redis.call('HGET', KEYS[3], ARGV[1]) or '' }
