@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import type { Clock } from '#core/clock.ts';
+import type { RedisClient } from '#core/drivers/redis.ts';
 import { ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
 import { createRedisLedger } from '#core/ledger/cluster/redis-ledger.ts';
 import { asksTime, createRedisScripts, type RedisScripts } from '#core/ledger/cluster/redis-scripts.ts';
@@ -10,7 +11,7 @@ import type { Log } from '#core/log.ts';
 const TEST_CLOCK = 'local clock_ms = tonumber(ARGV[#ARGV])';
 
 /** The real scripts, but for their clock. */
-export function scriptsAt(redis: Pick<Redis, 'evalsha' | 'eval'>, nowMs: () => number): RedisScripts {
+export function scriptsAt(redis: RedisClient, nowMs: () => number): RedisScripts {
   const scripts = createRedisScripts(redis, { clock: TEST_CLOCK });
   return {
     run: (name, keys, args) => scripts.run(name, keys, asksTime(name) ? [...args, nowMs()] : args),

@@ -8,7 +8,7 @@ export interface RedisAddress {
   cluster: boolean;
 }
 
-const COMMAND_TIMEOUT_MS = 500;
+export const REDIS_TIMEOUT_MS = 500;
 const RECONNECT_MS = 50;
 /** A node that does not have a slot says so before it does anything. */
 const REDIRECTIONS_MAX = 4;
@@ -18,7 +18,7 @@ const onceOnly = {
   autoResendUnfulfilledCommands: false,
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
-  commandTimeout: COMMAND_TIMEOUT_MS,
+  commandTimeout: REDIS_TIMEOUT_MS,
   // Else it sleeps for whole seconds when a node says that it is still loading.
   maxLoadingRetryTime: RECONNECT_MS,
 } satisfies RedisOptions;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { DAY_MS } from '#core/clock.ts';
+import type { RedisClient } from '#core/drivers/redis.ts';
 import { decodeLedgerEvent } from '#core/events/ledger-event.ts';
 import { apply, renewLease } from '#core/ledger/apply.ts';
 import { toAgentState } from '#core/ledger/cluster/redis-agent.ts';
@@ -25,8 +25,6 @@ const STEPS = 40;
 
 /** At one time, each in a shard of its own, so that their commands share round trips. */
 const AT_ONCE = 64;
-
-export type RedisClient = Pick<Redis, 'evalsha' | 'eval' | 'hgetall' | 'xrange' | 'zrange'>;
 
 /** Runs histories `seed`, `seed + 1`, …; throws at the first difference, with the seed and its commands. */
 export async function runRedisHistories(

@@ -127,18 +127,16 @@ class Engine implements RedisLedger {
     return { reply, mayBeDone, place };
   }
 
-  async #askTwice(call: ScriptRun): Promise<Asked> {
+  #askTwice(call: ScriptRun): Promise<Asked> {
     const { scripts } = this.#options;
-    try {
-      return { reply: await scripts.run(...call), mayBeDone: false };
-    } catch (error) {
-      if (saysNotDone(error)) return NOTHING;
-    }
-    try {
-      return { reply: await scripts.run(...call), mayBeDone: true };
-    } catch {
-      return { reply: FENCED, mayBeDone: true };
-    }
+    return scripts.run(...call).then(
+      (reply) => ({ reply, mayBeDone: false }),
+      async (error: unknown) => {
+        if (saysNotDone(error)) return NOTHING;
+        const reply = await scripts.run(...call).catch(() => FENCED);
+        return { reply, mayBeDone: true };
+      },
+    );
   }
 
   /**

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { Redis } from 'ioredis';
+import type { RedisClient } from '../../drivers/redis.ts';
+import { createEvaluator } from '../../drivers/redis-evaluator.ts';
 import {
   BALANCE_CAP_NANO_USD,
   CALL_ID_AGE_MAX_MS,
@@ -81,26 +82,24 @@ const scripts = {
 } satisfies Record<string, Script>;
 
 /** `clock` takes the place of Redis' own time: for tests that move it. */
-export function createRedisScripts(
-  redis: Pick<Redis, 'evalsha' | 'eval'>,
-  options: { clock?: string } = {},
-): RedisScripts {
+export function createRedisScripts(redis: RedisClient, options: { clock?: string } = {}): RedisScripts {
+  const evaluate = createEvaluator(redis);
   const made = new Map<ScriptName, { text: string; sha: string }>();
   for (const name of scriptNames) {
     const text = scriptText(scripts[name], options.clock ?? part('clock'));
     made.set(name, { text, sha: createHash('sha1').update(text).digest('hex') });
   }
   return {
-    async run(name, keys, args) {
+    run(name, keys, args) {
       const script = made.get(name);
       if (script === undefined) throw new Error(`no script ${name}`);
-      try {
-        return parseReply(await redis.evalsha(script.sha, keys.length, ...keys, ...args));
-      } catch (error) {
-        // A node that has never run it, or has forgotten it: nothing of it has been done.
-        if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
-        return parseReply(await redis.eval(script.text, keys.length, ...keys, ...args));
-      }
+      return evaluate(script.sha, keys, args)
+        .catch((error: unknown) => {
+          // A node that has never run it, or has forgotten it: nothing of it has been done.
+          if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
+          return redis.eval(script.text, keys.length, ...keys, ...args);
+        })
+        .then(parseReply);
     },
   };
 }
@@ -140,6 +139,9 @@ const limits = Object.entries({
 const part = (name: string): string => readFileSync(new URL(`lua/${name}.lua`, import.meta.url), 'utf8');
 
 function parseReply(reply: unknown): ScriptReply {
-  if (!Array.isArray(reply) || typeof reply[0] !== 'string') throw new Error('a script answered no word');
-  return [reply[0], ...reply.slice(1)];
+  if (!isReply(reply)) throw new Error('a script answered no word');
+  return reply;
 }
+
+const isReply = (reply: unknown): reply is ScriptReply =>
+  Array.isArray(reply) && typeof reply[0] === 'string';
