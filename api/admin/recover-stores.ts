@@ -24,8 +24,9 @@ export async function recoverStores(
     const giveUpAtMs = clock.monotonicMs() + waitMs;
     while (closed.size > 0 && clock.monotonicMs() < giveUpAtMs) {
       for (const [shard, epoch] of closed) {
-        if ((await openEpoch(scripts, shard)) <= epoch) continue;
-        closed.delete(shard);
+        // Redis may be away meanwhile, as at the failover for which a shard is rebuilt.
+        const now = await openEpoch(scripts, shard).catch(() => 0);
+        if (now > epoch) closed.delete(shard);
       }
       if (closed.size > 0) await wait(clock, LOOK_MS);
     }

@@ -33,12 +33,13 @@ test('without the key, the start says which line wants it, and nothing else is w
   );
 });
 
-test('the example of a cluster loads as it is, with its secrets from the environment', async () => {
-  const config = await load(textOf(CLUSTER_FILE), {
-    OPENROUTER_API_KEY: 'the-key',
-    FAREGATE_KEY_PEPPER: 'p'.repeat(44),
-    FAREGATE_ADMIN_TOKEN: 't'.repeat(64),
-  });
+test('the example of a cluster loads as it is, with its secrets from the files that README makes', async () => {
+  const files = {
+    '.faregate/cluster-pepper': 'p'.repeat(44),
+    '.faregate/cluster-admin-token': 't'.repeat(64),
+  };
+  for (const path of Object.keys(files)) expect(textOf('README.md')).toContain(`> ${path}`);
+  const config = await load(textOf(CLUSTER_FILE), {}, files);
   expect(config.storage).toMatchObject({
     mode: 'cluster',
     redis: { urls: ['redis://127.0.0.1:6379'], cluster: false },

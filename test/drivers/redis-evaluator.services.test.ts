@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { createEvaluator, type Evaluate } from '#core/drivers/redis-evaluator.ts';
+import { createEvaluator, type Evaluate, NotAskedError } from '#core/drivers/redis-evaluator.ts';
 import { connectTo } from '../support/connect-to.ts';
 import { until } from '../support/gateway.ts';
 import { useRedis } from '../support/redis-server.ts';
@@ -39,6 +39,7 @@ describeWith(['redis'], 'scripts that are asked for together', () => {
     const answers = Promise.allSettled([add(), add()]);
     redis.client.stream.destroy();
     for (const { status } of await answers) expect(status).toBe('rejected');
+    await expect(add()).rejects.toThrow(NotAskedError);
     await connectsAgain;
     expect(await sum()).toBe(0);
   });
@@ -64,6 +65,30 @@ describeWith(['redis'], 'scripts that are asked for together', () => {
     expect(performance.now() - startedMs).toBeLessThan(900);
     await other.call('CLIENT', 'UNPAUSE');
     expect(await add()).toBe(3);
+    other.disconnect();
+  });
+
+  test('go out in parts, so that each is answered in its time', async () => {
+    const write = vi.spyOn(redis.client.stream, 'write');
+    const answers = await Promise.all(Array.from({ length: 600 }, add));
+    expect(answers.at(-1)).toBe(600);
+    expect(write).toHaveBeenCalledTimes(3);
+    write.mockRestore();
+  });
+
+  test('are not asked any more once nobody waits for them: a Redis that stood still finds no heap of them', async () => {
+    const other = await connectTo(redis.service);
+    await other.call('CLIENT', 'PAUSE', '1800', 'WRITE');
+    const first = add();
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    const others = Array.from({ length: 700 }, add);
+    const outcomes = await Promise.allSettled([first, ...others]);
+    const notAsked = outcomes.filter(
+      (each) => each.status === 'rejected' && each.reason instanceof NotAskedError,
+    );
+    expect(notAsked.length).toBeGreaterThanOrEqual(700 - 2 * 256);
+    await other.call('CLIENT', 'UNPAUSE');
+    expect(await add()).toBe(outcomes.length - notAsked.length + 1);
     other.disconnect();
   });
 });

@@ -7,6 +7,10 @@ export interface TcpForwarder {
   address: string;
   /** Everybody who is connected is cut off, and reaches this port from now on; `null`: nobody reaches anything. */
   to(port: number | null): void;
+  /** Who connects from now on reaches this port; who is connected stays where it is. */
+  newcomersTo(port: number): void;
+  /** Nothing comes through what is connected now, and nobody is told. */
+  silence(): void;
   close(): void;
 }
 
@@ -44,6 +48,12 @@ export async function startTcpForwarder(firstPort: number | null): Promise<TcpFo
     to(next) {
       target = next;
       cut();
+    },
+    newcomersTo(next) {
+      target = next;
+    },
+    silence() {
+      for (const socket of sockets) socket.unpipe().pause();
     },
     close() {
       server.close();

@@ -2,6 +2,7 @@ import { PepperError } from '#core/accounts/pepper-file.ts';
 import { BackupError } from '#core/backup/backup-error.ts';
 import { isCassandraUnavailable } from '#core/drivers/cassandra.ts';
 import { SchemaTooNewError } from '#core/drivers/cassandra-migrations.ts';
+import { isRedisUnavailable } from '#core/drivers/redis.ts';
 import { PoisonRecordError } from '#core/ledger/cluster/effective-log.ts';
 import { UnsafeLogError } from '#core/ledger/cluster/kafka-ledger-topic.ts';
 import { UnsafeRedisError } from '#core/ledger/cluster/redis-check.ts';
@@ -46,5 +47,6 @@ const kinds = [
 
 const isOfStore = (error: Error): boolean =>
   isCassandraUnavailable(error) ||
+  isRedisUnavailable(error) ||
   error.name.startsWith('KafkaJS') ||
-  /^Connection is closed|^connect E/.test(error.message);
+  /^connect E/.test(error.message);

@@ -28,11 +28,16 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<number
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
     if (!(error instanceof CliError)) throw error;
     const asJson = program.opts<GlobalOptions>().json === true;
-    const text = asJson ? JSON.stringify(error.body) : paintFor(io.stderr)('red', printable(error.message));
+    const text = asJson
+      ? JSON.stringify(error.body)
+      : paintFor(io.stderr)('red', printableLines(error.message));
     io.stderr.write(`${text}\n`);
     return error.exitCode;
   }
 }
+
+/** A configuration's mistakes stand in a line each. */
+const printableLines = (text: string): string => text.split('\n').map(printable).join('\n');
 
 /** Every command there is. `open` is called by the one that runs. */
 export function createProgram(open: OpenContext): Command {

@@ -12,9 +12,22 @@ export type Evaluate = (
   args: readonly (string | number)[],
 ) => Promise<unknown>;
 
+/** Nothing was sent: Redis is away, or there was no room for so long that nobody waits any more. */
+export class NotAskedError extends Error {
+  override name = 'NotAskedError';
+
+  constructor() {
+    super('Redis was not asked');
+  }
+}
+
+/** On their way at once: few enough to be answered well within the time that each has. */
+const ASKED_AT_ONCE_MAX = 256;
+
 /**
- * What one turn of the event loop asks goes out in one write. ioredis' own pipelines do so, too, but of so many objects that
- * a hold and its settlement cost an API process half as much again; for a Redis Cluster they sort by node, so there they stay.
+ * What one turn of the event loop asks goes out in one write; what would be too much at once waits, so that a Redis that stood
+ * still is not left with more than it answers in time. ioredis' own pipelines are much the same, but of so many objects that a
+ * hold and its settlement cost an API process half as much again; for a Redis Cluster they sort by node, so there they stay.
  */
 export function createEvaluator(client: RedisClient): Evaluate {
   if (client instanceof Cluster) {
@@ -26,22 +39,35 @@ export function createEvaluator(client: RedisClient): Evaluate {
 
 class Turns {
   readonly #redis: Redis;
-  #asked: EvalshaCommand[] = [];
+  #waiting: EvalshaCommand[] = [];
+  #asked = 0;
+  #isDue = false;
 
   constructor(redis: Redis) {
     this.#redis = redis;
   }
 
   ask(command: EvalshaCommand): Promise<unknown> {
-    if (this.#asked.push(command) === 1) setImmediate(this.#send);
+    this.#waiting.push(command);
+    this.#goOn();
     return command.promise;
+  }
+
+  #goOn(): void {
+    if (this.#isDue || this.#waiting.length === 0 || this.#asked >= ASKED_AT_ONCE_MAX) return;
+    this.#isDue = true;
+    setImmediate(this.#send);
   }
 
   /** Queued and written in one go, so that no connection is sent what the one before it was asked. */
   readonly #send = (): void => {
+    this.#isDue = false;
     const redis = this.#redis;
-    const commands = this.#asked;
-    this.#asked = [];
+    this.#dropLate();
+    const commands = this.#waiting.splice(0, ASKED_AT_ONCE_MAX - this.#asked);
+    const last = commands.at(-1);
+    if (last === undefined) return;
+    this.#asked += commands.length;
     const texts: string[] = [];
     const write = (text: string | Buffer) => texts.push(String(text));
     for (const command of commands) {
@@ -51,12 +77,28 @@ class Turns {
     const timer = systemClock.setTimer(REDIS_TIMEOUT_MS, () => {
       for (const command of commands) command.reject(new Error('Command timed out'));
     });
-    // Answers come in order, so the last one's is the last.
-    void commands.at(-1)?.promise.then(timer.cancel, timer.cancel);
+    // Answers come in order, so with the last one's all are there.
+    const end = () => {
+      timer.cancel();
+      this.#asked -= commands.length;
+      this.#goOn();
+    };
+    void last.promise.then(end, end);
   };
+
+  /** Those who asked have given up, or would ask a connection that is not there. */
+  #dropLate(): void {
+    const oldestMs = systemClock.monotonicMs() - REDIS_TIMEOUT_MS;
+    const isLate = ({ askedAtMs }: EvalshaCommand) => this.#redis.status !== 'ready' || askedAtMs < oldestMs;
+    const first = this.#waiting.findIndex((command) => !isLate(command));
+    const late = this.#waiting.splice(0, first < 0 ? this.#waiting.length : first);
+    for (const command of late) command.reject(new NotAskedError());
+  }
 }
 
 export class EvalshaCommand extends Command {
+  readonly askedAtMs = systemClock.monotonicMs();
+
   constructor(sha: string, keys: readonly string[], args: readonly (string | number)[]) {
     super(NAME, [sha, keys.length, ...keys, ...args], { replyEncoding: 'utf8' });
   }

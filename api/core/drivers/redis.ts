@@ -10,6 +10,7 @@ export interface RedisAddress {
 
 export const REDIS_TIMEOUT_MS = 500;
 const RECONNECT_MS = 50;
+const SILENT_MS = 2_000;
 /** A node that does not have a slot says so before it does anything. */
 const REDIRECTIONS_MAX = 4;
 
@@ -21,6 +22,9 @@ const onceOnly = {
   commandTimeout: REDIS_TIMEOUT_MS,
   // Else it sleeps for whole seconds when a node says that it is still loading.
   maxLoadingRetryTime: RECONNECT_MS,
+  // A connection may end without a word: nothing comes any more, and nobody says so for a quarter of an hour.
+  socketTimeout: SILENT_MS,
+  keepAlive: SILENT_MS,
 } satisfies RedisOptions;
 
 /**
@@ -41,6 +45,13 @@ export async function openRedis(address: RedisAddress): Promise<RedisClient> {
   return client;
 }
 
+/** It cannot be reached, is not ready, or does not let us in; anything else is a mistake of ours. */
+export const isRedisUnavailable = (error: unknown): boolean =>
+  error instanceof Error && UNAVAILABLE.test(error.message);
+
+const UNAVAILABLE =
+  /^(Connection is closed|connect E|Command timed out|Redis was not asked|Stream isn't writeable|NOAUTH|WRONGPASS|LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|Failed to refresh slots|None of startup nodes)/;
+
 function createClient({ urls, cluster }: RedisAddress): RedisClient {
   const [first] = urls;
   if (first === undefined) throw new Error('no url of a Redis');
@@ -48,6 +59,8 @@ function createClient({ urls, cluster }: RedisAddress): RedisClient {
   return new Redis(first, {
     ...onceOnly,
     retryStrategy: () => RECONNECT_MS,
+    // A primary that became a replica keeps its connections, while its address leads to another by now.
+    reconnectOnError: (error) => error.message.startsWith('READONLY'),
     enableAutoPipelining: true,
     lazyConnect: true,
   });

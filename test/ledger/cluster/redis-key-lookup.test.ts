@@ -34,6 +34,24 @@ test('nor is one that it knew of from a newer one', async () => {
   expect(await keys.find(['hash'])).toBe('unavailable');
 });
 
+test('a key is not live on the word of a primary of before', async () => {
+  const epochs = { known: 1, node: 2 };
+  const keys = new RedisKeyLookup({
+    clock: createFakeClock(),
+    shardOf: () => 0,
+    epochOf: () => epochs.known,
+    read: async (_, [name]) =>
+      name === 'find_key'
+        ? ['OK', '2-1', '1:1']
+        : ['OK', `${epochs.node}-1`, epochs.node === 2 ? 'revoked' : 'live', 'active'],
+  });
+  expect(await keys.find(['hash'])).toMatchObject({ revoked: true });
+  epochs.known = 2;
+  epochs.node = 1;
+  expect(await keys.find(['hash'])).toBe('unavailable');
+  expect(keys.recall(['hash'])).toBeNull();
+});
+
 test('a key that was found revoked is not live again by an older answer that comes later', async () => {
   const answers: ((reply: ScriptReply) => void)[] = [];
   const keys = new RedisKeyLookup({

@@ -77,10 +77,9 @@ export class RedisKeyLookup {
     const lookUp = ++owner.lookUps;
     const keys = [of.meta, of.outbox, of.agent(agentId), of.agent(agentId, ':keys')];
     const [word, place, live, status] = await this.#options.read(shard, ['key_status', keys, [keyId, hash]]);
-    if (word !== 'OK') return 'unavailable';
+    if (word !== 'OK' || this.#isOfBefore(shard, place)) return 'unavailable';
     // It was decided in an epoch that ended before the log had it.
-    if (live === 'unknown')
-      return this.#isOfBefore(shard, place) ? 'unavailable' : this.#noteUnknown(hash, shard);
+    if (live === 'unknown') return this.#noteUnknown(hash, shard);
     const agentStatus = status === 'active' || status === 'suspended' ? status : 'inactive';
     const revoked = live === 'revoked';
     const isLatest = owner.lookUps === lookUp;
@@ -101,7 +100,7 @@ export class RedisKeyLookup {
     return owner;
   }
 
-  /** A primary of before does not know what was made since. */
+  /** A primary of before does not know what was made or revoked since. */
   #isOfBefore(shard: number, place: unknown): boolean {
     return parsePlace(String(place)).epoch < this.#options.epochOf(shard);
   }

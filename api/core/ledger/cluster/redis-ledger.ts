@@ -1,4 +1,5 @@
 import { type Clock, SECOND_MS, wait } from '../../clock.ts';
+import { NotAskedError } from '../../drivers/redis-evaluator.ts';
 import type { CallEnd } from '../../events/ledger-event.ts';
 import { AGENTS_READ_AT_ONCE } from '../../limits.ts';
 import type { Log } from '../../log.ts';
@@ -40,7 +41,7 @@ export interface RedisLedger extends Ledger {
   ofShard(shard: number): ShardLedger;
   /** Every agent of a shard, for an audit: each at one moment, and only as the log has it. */
   readShard(shard: number): Promise<AgentState[] | Unavailable>;
-  /** Asks each shard that did not decide when it was last asked, so that `stats` stay true where nothing else asks. */
+  /** Asks shards, so that `stats` stay true where nothing else asks. */
   lookAtShards(): Promise<void>;
   stats(): RedisLedgerStats;
 }
@@ -197,13 +198,19 @@ class Engine implements RedisLedger {
   }
 
   async lookAtShards(): Promise<void> {
-    await Promise.all(
-      this.#seen.notOpen().map(async (shard) => {
-        const { meta, outbox } = this.#keysOf(shard);
-        const { reply } = await this.#askTwice(['position', [meta, outbox], []]);
-        this.#seen.noteOpen(shard, reply[0] === 'OK');
-      }),
-    );
+    await Promise.all(this.#seen.notOpen().map((shard) => this.#look(shard)));
+    // Where nobody calls, Redis may be gone, and every shard still be thought open.
+    const probe = this.#seen.nextOpen();
+    if (probe === undefined || (await this.#look(probe))) return;
+    await Promise.all(this.#all.map((shard) => this.#look(shard)));
+  }
+
+  async #look(shard: number): Promise<boolean> {
+    const { meta, outbox } = this.#keysOf(shard);
+    const { reply } = await this.#askTwice(['position', [meta, outbox], []]);
+    const isOpen = reply[0] === 'OK';
+    this.#seen.noteOpen(shard, isOpen);
+    return isOpen;
   }
 
   stats(): RedisLedgerStats {
@@ -322,7 +329,8 @@ const NEVER_RAN: CallEnd = {
 
 /** What a node answers before it runs a script at all. */
 const NOT_DONE = /^(OOM|LOADING|READONLY|NOREPLICAS|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|MISCONF)/;
-const saysNotDone = (error: unknown): boolean => error instanceof Error && NOT_DONE.test(error.message);
+const saysNotDone = (error: unknown): boolean =>
+  error instanceof NotAskedError || (error instanceof Error && NOT_DONE.test(error.message));
 
 type ScriptRun = Parameters<RedisScripts['run']>;
 

@@ -14,6 +14,7 @@ export interface ShardsSeenStats {
 export class ShardsSeen {
   readonly #clock: Clock;
   readonly #shards: { isOpen: boolean | null; lagMs: number; lagAtMs: number }[];
+  #lastOpen = 0;
 
   constructor(clock: Clock, shards: number) {
     this.#clock = clock;
@@ -35,6 +36,13 @@ export class ShardsSeen {
   /** As far as known. */
   notOpen(): number[] {
     return this.#shards.flatMap(({ isOpen }, shard) => (isOpen === true ? [] : [shard]));
+  }
+
+  /** Each in its turn. */
+  nextOpen(): number | undefined {
+    const open = this.#shards.flatMap(({ isOpen }, shard) => (isOpen === true ? [shard] : []));
+    this.#lastOpen = open.find((shard) => shard > this.#lastOpen) ?? open[0] ?? 0;
+    return open.length === 0 ? undefined : this.#lastOpen;
   }
 
   stats(): ShardsSeenStats {

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { createRedisLedger } from '#core/ledger/cluster/redis-ledger.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
+
+test('a process that nobody calls sees within a look that Redis is gone, and that it is back', async () => {
+  let isGone = false;
+  let asked = 0;
+  const ledger = createRedisLedger({
+    scripts: {
+      async run() {
+        asked++;
+        if (isGone) throw new Error('Connection is closed.');
+        return ['OK', '1', '0'];
+      },
+    },
+    shards: 64,
+    clock: createFakeClock(),
+    log: { info: () => {}, warn: () => {}, error: () => {} },
+    acknowledged: async () => 'durable',
+  });
+  await ledger.lookAtShards();
+  expect(ledger.stats()).toMatchObject({ openShards: 64, closedShards: 0 });
+  asked = 0;
+  await ledger.lookAtShards();
+  expect(asked).toBe(1);
+  isGone = true;
+  await ledger.lookAtShards();
+  expect(ledger.stats()).toMatchObject({ openShards: 0, closedShards: 64 });
+  isGone = false;
+  await ledger.lookAtShards();
+  expect(ledger.stats()).toMatchObject({ openShards: 64, closedShards: 0 });
+});
