@@ -1,9 +1,9 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type NanoUsd, parseNanoUsd } from '#core/money.ts';
+import { freePort } from '../services/free-port.ts';
 import type { ClusterStores } from '../support/cluster-stores.ts';
 import { OUTPUT_TOKENS_MAX, type Target } from './call.ts';
 import { benchModels } from './canned-answers.ts';
@@ -165,13 +165,4 @@ function usd(text: string): NanoUsd {
   const nano = parseNanoUsd(text);
   if (nano === null) throw new Error(`No amount of dollars in the balance: ${text}`);
   return nano;
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
 }
