@@ -21,26 +21,29 @@ export class NotAskedError extends Error {
   }
 }
 
-/** On their way at once: few enough to be answered well within the time that each has. */
-const ASKED_AT_ONCE_MAX = 256;
+/** One that Redis works on, and one that it finds when it is done. */
+const WRITES_AT_ONCE_MAX = 2;
+/** Few enough to be answered well within the time that each has. */
+const SCRIPTS_IN_A_WRITE_MAX = 128;
 
 /**
- * What one turn of the event loop asks goes out in one write; what would be too much at once waits, so that a Redis that stood
- * still is not left with more than it answers in time. ioredis' own pipelines are much the same, but of so many objects that a
- * hold and its settlement cost an API process half as much again; for a Redis Cluster they sort by node, so there they stay.
+ * What is asked while two writes are on their way goes out with the next one: few writes for many scripts, and a Redis that
+ * stood still is not left with more than it answers in time. ioredis' own pipelines are much the same, but of so many objects
+ * that a hold and its settlement cost an API process half as much again; for a Redis Cluster they sort by node, so there they
+ * stay.
  */
 export function createEvaluator(client: RedisClient): Evaluate {
   if (client instanceof Cluster) {
     return (sha, keys, args) => client.evalsha(sha, keys.length, ...keys, ...args);
   }
-  const turns = new Turns(client);
-  return (sha, keys, args) => turns.ask(new EvalshaCommand(sha, keys, args));
+  const writes = new Writes(client);
+  return (sha, keys, args) => writes.ask(new EvalshaCommand(sha, keys, args));
 }
 
-class Turns {
+class Writes {
   readonly #redis: Redis;
   #waiting: EvalshaCommand[] = [];
-  #asked = 0;
+  #writes = 0;
   #isDue = false;
 
   constructor(redis: Redis) {
@@ -54,7 +57,7 @@ class Turns {
   }
 
   #goOn(): void {
-    if (this.#isDue || this.#waiting.length === 0 || this.#asked >= ASKED_AT_ONCE_MAX) return;
+    if (this.#isDue || this.#waiting.length === 0 || this.#writes >= WRITES_AT_ONCE_MAX) return;
     this.#isDue = true;
     setImmediate(this.#send);
   }
@@ -64,10 +67,10 @@ class Turns {
     this.#isDue = false;
     const redis = this.#redis;
     this.#dropLate();
-    const commands = this.#waiting.splice(0, ASKED_AT_ONCE_MAX - this.#asked);
+    const commands = this.#waiting.splice(0, SCRIPTS_IN_A_WRITE_MAX);
     const last = commands.at(-1);
     if (last === undefined) return;
-    this.#asked += commands.length;
+    this.#writes++;
     const texts: string[] = [];
     const write = (text: string | Buffer) => texts.push(String(text));
     for (const command of commands) {
@@ -80,10 +83,11 @@ class Turns {
     // Answers come in order, so with the last one's all are there.
     const end = () => {
       timer.cancel();
-      this.#asked -= commands.length;
+      this.#writes--;
       this.#goOn();
     };
     void last.promise.then(end, end);
+    this.#goOn();
   };
 
   /** Those who asked have given up, or would ask a connection that is not there. */
@@ -103,7 +107,7 @@ export class EvalshaCommand extends Command {
     super(NAME, [sha, keys.length, ...keys, ...args], { replyEncoding: 'utf8' });
   }
 
-  /** Its turn has one timer for all. ioredis' own leaves each command an object of the slow kind. */
+  /** Its write has one timer for all. ioredis' own leaves each command an object of the slow kind. */
   override setTimeout(): void {}
 
   /** As ioredis writes it, which adds up one string after the other; each addition is an object. */
