@@ -11,15 +11,17 @@ export interface FoundCall {
 export async function findCall(
   { ledger, history, clock }: Pick<AdminDeps, 'ledger' | 'history' | 'clock'>,
   callId: number,
-): Promise<FoundCall | null | 'unavailable'> {
+): Promise<FoundCall | null | 'ledger_unavailable' | 'history_unavailable'> {
   const holds = await ledger.listHolds();
   const ended = await history.find(callId);
-  if (ended === 'unavailable' || holds === 'unavailable') return 'unavailable';
+  if (holds === 'unavailable') return 'ledger_unavailable';
   const hold = holds.find((each) => each.callId === callId);
-  if (ended !== null) return { record: ended, generationId: hold?.generationId ?? null };
-  if (hold === undefined) return null;
+  if (ended !== null && ended !== 'unavailable') {
+    return { record: ended, generationId: hold?.generationId ?? null };
+  }
+  if (hold === undefined) return ended === null ? null : 'history_unavailable';
   const agent = await ledger.readAgent(hold.agentId);
-  if (agent === 'unavailable') return 'unavailable';
+  if (agent === 'unavailable') return 'ledger_unavailable';
   const key = agent?.keys.find((each) => each.keyId === hold.keyId);
   return { record: toOpenCall(hold, key, clock.now()), generationId: hold.generationId };
 }

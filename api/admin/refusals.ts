@@ -15,6 +15,12 @@ export const unavailable = (): ApiError =>
     message: 'The ledger does not answer now, or not for sure; see /readyz, and look before you try again.',
   });
 
+export const historyUnavailable = (): ApiError =>
+  apiError('service_unavailable', {
+    message:
+      'The store of the call history does not answer now. Calls go on without it; try again once it is back.',
+  });
+
 type Refused<R> = R extends { ok: false; reason: infer Reason } ? Reason : never;
 
 export function grantRefusal(reason: Refused<GrantCreditResult>, agentId: number): ApiError {

@@ -56,6 +56,8 @@ export interface TestAdmin extends AsyncDisposable {
   logged: { event: string; fields: unknown }[];
   /** The history's rows. */
   calls: CallRecord[];
+  /** From now on the history's store does not answer. */
+  loseHistory(): void;
   /** What the configuration file holds at the next reload. */
   file: { text: string };
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
@@ -85,6 +87,7 @@ export async function startTestAdmin({
   const logged: TestAdmin['logged'] = [];
   const note = (event: string, fields?: unknown) => void logged.push({ event, fields });
   const calls: CallRecord[] = [];
+  let isHistoryLost = false;
   const file = { text: YAML };
   const env = { FAREGATE_CONFIG: FILE, FAREGATE_DATA: dataDir };
   const readFile = async () => file.text;
@@ -106,7 +109,7 @@ export async function startTestAdmin({
   const answerIds = { ids: createIdSource(clock), callIdHeader: 'x-service-call-id' };
   const admin = buildAdmin({
     ledger: wrap(ledger),
-    history: historyOf(calls),
+    history: historyOf(calls, () => isHistoryLost),
     catalog,
     config,
     pepper,
@@ -151,6 +154,9 @@ export async function startTestAdmin({
     pepper,
     logged,
     calls,
+    loseHistory() {
+      isHistoryLost = true;
+    },
     file,
     get: (path, headers = {}) => send('GET', path, { headers }),
     post: (path, body, headers = {}) =>
@@ -166,8 +172,8 @@ export async function startTestAdmin({
   };
 }
 
-const historyOf = (calls: CallRecord[]): CallHistory => ({
-  list: async () => calls,
-  find: async (callId) => calls.find((call) => call.callId === callId) ?? null,
-  usage: async () => [],
+const historyOf = (calls: CallRecord[], isLost: () => boolean): CallHistory => ({
+  list: async () => (isLost() ? 'unavailable' : calls),
+  find: async (callId) => (isLost() ? 'unavailable' : (calls.find((call) => call.callId === callId) ?? null)),
+  usage: async () => (isLost() ? 'unavailable' : []),
 });

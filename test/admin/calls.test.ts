@@ -88,3 +88,13 @@ test('an id that no call has is a 404', async () => {
   expect(answer.status).toBe(404);
   expect(answer.body.error.message).toContain('There is no call 4242');
 });
+
+test('without the store of the history a running call is found all the same, and of any other it is said that nobody can tell', async () => {
+  await using admin = await withRunningCall();
+  admin.loseHistory();
+  const running = await admin.get(`/calls/${admin.callId}`);
+  expect(running.body.call).toMatchObject({ id: admin.callId, outcome: 'running' });
+  const other = await admin.get('/calls/4242');
+  expect(other.status).toBe(503);
+  expect(other.body.error.message).toContain('The store of the call history does not answer now.');
+});

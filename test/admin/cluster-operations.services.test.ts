@@ -14,7 +14,9 @@ import { cliEnvironment } from '../../api/config/cli-environment.ts';
 import { ClusterCaller } from '../ledger/cluster/cluster-caller.ts';
 import { type ClusterStores, startClusterStores } from '../support/cluster-stores.ts';
 import { testDataDir } from '../support/data-dir.ts';
+import { until } from '../support/gateway.ts';
 import type { NodeProcess } from '../support/node-process.ts';
+import { startTcpForwarder } from '../support/tcp-forwarder.ts';
 import { describeWith } from '../support/with-services.ts';
 import { startWorkerProcess } from '../support/worker-process.ts';
 
@@ -38,10 +40,12 @@ describeWith(['redis', 'kafka', 'cassandra'], 'the operator of a cluster', () =>
     await folder[Symbol.asyncDispose]();
   });
 
-  async function faregate(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+  const faregate = (...args: string[]) => faregateWith(configFile, ...args);
+
+  async function faregateWith(config: string, ...args: string[]) {
     const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
     stdin.end();
-    const environment = cliEnvironment({ FAREGATE_CONFIG: configFile, FAREGATE_DATA: folder.path });
+    const environment = cliEnvironment({ FAREGATE_CONFIG: config, FAREGATE_DATA: folder.path });
     const code = await runCli(args, { environment, stdin, stdout, stderr });
     stdout.end();
     stderr.end();
@@ -106,5 +110,36 @@ describeWith(['redis', 'kafka', 'cassandra'], 'the operator of a cluster', () =>
     expect((await faregate('ledger', 'recover', '--yes')).out).toBe(
       '64 of 64 shards were rebuilt from the log.\n',
     );
+  });
+
+  test('who has a shard rebuilt goes on waiting while Redis is away', async () => {
+    await worker.stop();
+    const port = Number(stores.redis.address.split(':')[1]);
+    const forwarder = await startTcpForwarder(port);
+    try {
+      const detour = join(folder.path, 'detour.yaml');
+      await writeFile(detour, stores.yaml.replaceAll(stores.redis.address, forwarder.address));
+      const recovering = faregateWith(detour, 'ledger', 'recover', '5', '--yes', '--wait', '60');
+      const fence = () => redis.hget(new ShardKeys(5).meta, 'fence');
+      await until(async () => (await fence()) === null);
+      forwarder.to(null);
+      worker = await start();
+      await until(async () => (await fence()) !== null);
+      forwarder.to(port);
+      expect(await recovering).toMatchObject({ code: 0, out: '1 of 1 shards were rebuilt from the log.\n' });
+    } finally {
+      forwarder.close();
+    }
+  });
+
+  test('a configuration with mistakes is refused with a line for each', async () => {
+    const faulty = join(folder.path, 'faulty.yaml');
+    await writeFile(faulty, 'limits:\n  burst: many\n  callsPerMinute: few\n');
+    const { code, err } = await faregateWith(faulty, 'migrate');
+    expect(code).toBe(2);
+    expect(err.split('\n').slice(1, 3)).toEqual([
+      expect.stringMatching(/^ +.*faulty\.yaml:2:10 limits\.burst: has to be a number/),
+      expect.stringMatching(/^ +.*faulty\.yaml:3:19 limits\.callsPerMinute: has to be a number/),
+    ]);
   });
 });

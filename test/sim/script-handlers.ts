@@ -126,13 +126,17 @@ export const scriptHandlers: ScriptHandlers = {
     return ['OK', ended.map(({ agentId }) => String(agentId))];
   }),
 
-  leftover: ({ store }) => [
-    'OK',
-    store.outbox.map(({ epoch, seq, text, atMs }) => [
-      `${epoch}-${seq}`,
-      ['event', text, 'at', String(atMs)],
-    ]),
-  ],
+  leftover: ({ store, args: [begin = '-', count] }) => {
+    const [epoch = 0, seq = 0] = begin.slice(1).split('-').map(Number);
+    const behind = store.outbox.filter(
+      (entry) => entry.epoch > epoch || (entry.epoch === epoch && entry.seq > seq),
+    );
+    const page = behind.slice(0, Number(count));
+    return [
+      'OK',
+      page.map(({ epoch, seq, text, atMs }) => [`${epoch}-${seq}`, ['event', text, 'at', String(atMs)]]),
+    ];
+  },
   lease: ({ store: { meta }, clockMs, keys: [channel], args: [who = '', leaseMs], publish }) => {
     const leftMs = meta.leaseUntilMs - clockMs;
     if (meta.lease !== null && meta.lease !== who && leftMs > 0 && leftMs <= LEASE_MAX_MS) return ['BUSY'];

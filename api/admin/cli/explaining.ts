@@ -46,7 +46,4 @@ const kinds = [
 ];
 
 const isOfStore = (error: Error): boolean =>
-  isCassandraUnavailable(error) ||
-  isRedisUnavailable(error) ||
-  error.name.startsWith('KafkaJS') ||
-  /^connect E/.test(error.message);
+  isCassandraUnavailable(error) || isRedisUnavailable(error) || error.name.startsWith('KafkaJS');

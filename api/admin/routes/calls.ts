@@ -4,7 +4,7 @@ import { apiError } from '../../contract/errors.ts';
 import { answerOrRefuse } from '../../contract/refusal.ts';
 import { adminExamples } from '../examples.ts';
 import { findCall } from '../find-call.ts';
-import { unavailable } from '../refusals.ts';
+import { historyUnavailable, unavailable } from '../refusals.ts';
 import { id } from '../schemas/values.ts';
 import { operatorProcedure, t } from '../trpc.ts';
 
@@ -34,7 +34,8 @@ export const callsRouter = t.router({
     .output(FoundCall)
     .query(async ({ ctx, input }) => {
       const found = await findCall(ctx.deps, input.call_id);
-      if (found === 'unavailable') return answerOrRefuse<never>(unavailable());
+      if (found === 'ledger_unavailable') return answerOrRefuse<never>(unavailable());
+      if (found === 'history_unavailable') return answerOrRefuse<never>(historyUnavailable());
       if (found === null) {
         const message = `There is no call ${input.call_id}: none of the last 90 days has this id.`;
         return answerOrRefuse<never>(apiError('not_found', { message }));

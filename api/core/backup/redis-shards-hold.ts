@@ -47,7 +47,7 @@ export async function holdShards({ scripts, shards, clock }: ShardsHoldOptions):
     await lease(LEASE_MS);
     for (const [shard, { meta, outbox }] of all.entries()) {
       const [open] = await scripts.run('position', [meta, outbox], []);
-      const [, left] = await scripts.run('leftover', [meta, outbox], []);
+      const [, left] = await scripts.run('leftover', [meta, outbox], ['-', 1]);
       if (open === 'FENCED' && Array.isArray(left) && left.length === 0) continue;
       throw new BackupError(
         `The cluster is in use: its Redis has a ledger, as shard ${shard} shows. Restore beside an empty Redis.`,

@@ -42,7 +42,7 @@ export function createEvaluator(client: RedisClient): Evaluate {
 
 class Writes {
   readonly #redis: Redis;
-  #waiting: EvalshaCommand[] = [];
+  readonly #waiting: EvalshaCommand[] = [];
   #writes = 0;
   #isDue = false;
 
@@ -73,9 +73,8 @@ class Writes {
     this.#writes++;
     const texts: string[] = [];
     const write = (text: string | Buffer) => texts.push(String(text));
-    for (const command of commands) {
-      void redis.sendCommand(command, { isPipeline: true, destination: { redis }, write });
-    }
+    const stream = { isPipeline: true as const, destination: { redis }, write };
+    for (const command of commands) void redis.sendCommand(command, stream);
     if (texts.length > 0) redis.stream.write(texts.join(''));
     const timer = systemClock.setTimer(REDIS_TIMEOUT_MS, () => {
       for (const command of commands) command.reject(new Error('Command timed out'));

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { systemClock } from '#core/clock.ts';
 import { eventRecordText, markRecordText } from '#core/ledger/cluster/log-record.ts';
 import { ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
-import { createRedisScripts } from '#core/ledger/cluster/redis-scripts.ts';
+import { createRedisScripts, type RedisScripts } from '#core/ledger/cluster/redis-scripts.ts';
 import { foldToEnd, readCopy, ShardGapError } from '#core/ledger/cluster/shard-fold.ts';
 import { recoverShard } from '#core/ledger/cluster/shard-recovery.ts';
 import { drawLedgerEvents } from '../../support/ledger-events.ts';
@@ -78,5 +78,32 @@ describeWith(['redis'], 'rule 5, recovery: one', () => {
       `shard 0: its copy was made at record ${folded.offset}, and the log ends at 0`,
     );
     expect(log.texts(0)).toEqual([]);
+  });
+
+  test('takes to the log a whole outbox that nobody had published, in answers that a slow node gives in time', async () => {
+    const log = createMemoryLog(1);
+    const keys = new ShardKeys(4);
+    const events = drawLedgerEvents(8, 3_000).map((event) => JSON.stringify(event));
+    await log.append(0, [markRecordText(1, 'first')]);
+    for (const [i, event] of events.entries()) {
+      await redis.client.xadd(keys.outbox, `1-${i + 1}`, 'event', event, 'at', '0');
+    }
+    const real = createRedisScripts(redis.client);
+    const answered: number[] = [];
+    const scripts: RedisScripts = {
+      async run(name, ...call) {
+        const reply = await real.run(name, ...call);
+        if (name === 'leftover') answered.push(Array.isArray(reply[1]) ? reply[1].length : 0);
+        return reply;
+      },
+    };
+    const states = createMemoryAgentStates();
+    const recovered = await recoverShard({
+      ...{ shard: 0, keys, scripts, log, states, clock: systemClock, recoverer: 'a' },
+    });
+    expect(recovered?.position).toMatchObject({ epoch: 2, seq: events.length });
+    expect(log.texts(0).slice(1, -1)).toEqual(events.map((event, i) => eventRecordText(1, i + 1, event)));
+    expect(Math.max(...answered)).toBe(200);
+    expect(answered.length).toBeGreaterThan(2);
   });
 });

@@ -7,6 +7,7 @@ import type { LogPosition } from './effective-log.ts';
 import { inAppends } from './in-appends.ts';
 import type { LedgerLog } from './ledger-log.ts';
 import { eventRecordText, markRecordText } from './log-record.ts';
+import { parsePlace } from './place.ts';
 import { agentKeys, agentLoads } from './redis-agent-loads.ts';
 import type { ShardKeys } from './redis-keys.ts';
 import type { RedisScripts } from './redis-scripts.ts';
@@ -62,7 +63,9 @@ async function rebuild(options: ShardRecoveryOptions): Promise<Recovered | null>
   const folded = await readCopy(states, shard);
   await foldOn(log, folded);
   // Drained before the mark: what lands there counts, so that a settle of the last second is not lost.
-  for (const some of inAppends(await readLeftover(scripts, keys))) await log.append(shard, some);
+  for await (const texts of readLeftover(scripts, keys)) {
+    for (const some of inAppends(texts)) await log.append(shard, some);
+  }
   await log.append(shard, [markRecordText(folded.position.epoch + 1, nonce)]);
   await foldOn(log, folded);
   if (folded.position.nonce !== nonce) return null;
@@ -88,17 +91,25 @@ async function rebuild(options: ShardRecoveryOptions): Promise<Recovered | null>
 const LEASE_MS = 5 * SECOND_MS;
 const LEASE_RENEW_MS = SECOND_MS;
 
+/** Few enough that all shards' are answered in time, when Redis has been failed over before a whole outbox was published. */
+const LEFTOVER_AT_ONCE = 200;
+
 /** In order, as records: of whichever epoch the node was in. */
-async function readLeftover(scripts: RedisScripts, keys: ShardKeys): Promise<string[]> {
-  const [, entries] = await scripts.run('leftover', [keys.meta, keys.outbox], []);
-  return z
-    .array(z.tuple([z.string(), z.tuple([z.string(), z.string(), z.string(), z.string()])]))
-    .parse(entries)
-    .map(([place, [, text]]) => {
-      const [epoch, seq] = place.split('-').map(Number);
-      return eventRecordText(epoch ?? 0, seq ?? 0, text);
+async function* readLeftover(scripts: RedisScripts, keys: ShardKeys): AsyncGenerator<string[]> {
+  for (let begin = '-'; ; ) {
+    const [, reply] = await scripts.run('leftover', [keys.meta, keys.outbox], [begin, LEFTOVER_AT_ONCE]);
+    const entries = leftover.parse(reply);
+    yield entries.map(([place, [, text]]) => {
+      const { epoch, seq } = parsePlace(place);
+      return eventRecordText(epoch, seq, text);
     });
+    const last = entries.at(-1);
+    if (last === undefined || entries.length < LEFTOVER_AT_ONCE) return;
+    begin = `(${last[0]}`;
+  }
 }
+
+const leftover = z.array(z.tuple([z.string(), z.tuple([z.string(), z.string(), z.string(), z.string()])]));
 
 /** Checked before the mark, too: a shard that is refused again and again would else get an epoch each time. */
 async function foldOn(log: LedgerLog, folded: FoldedShard): Promise<void> {

@@ -41,8 +41,9 @@ export class ShardsSeen {
   /** Each in its turn. */
   nextOpen(): number | undefined {
     const open = this.#shards.flatMap(({ isOpen }, shard) => (isOpen === true ? [shard] : []));
-    this.#lastOpen = open.find((shard) => shard > this.#lastOpen) ?? open[0] ?? 0;
-    return open.length === 0 ? undefined : this.#lastOpen;
+    const next = open.find((shard) => shard > this.#lastOpen) ?? open[0];
+    this.#lastOpen = next ?? 0;
+    return next;
   }
 
   stats(): ShardsSeenStats {
