@@ -99,11 +99,18 @@ class Writes {
   }
 }
 
+/** ioredis would copy its arguments twice, and put them into its errors; it is given none. */
 export class EvalshaCommand extends Command {
   readonly askedAtMs = systemClock.monotonicMs();
+  readonly #sha: string;
+  readonly #keys: readonly string[];
+  readonly #args: readonly (string | number)[];
 
   constructor(sha: string, keys: readonly string[], args: readonly (string | number)[]) {
-    super(NAME, [sha, keys.length, ...keys, ...args], { replyEncoding: 'utf8' });
+    super(NAME, [], { replyEncoding: 'utf8' });
+    this.#sha = sha;
+    this.#keys = keys;
+    this.#args = args;
   }
 
   /** Its write has one timer for all. ioredis' own leaves each command an object of the slow kind. */
@@ -111,12 +118,21 @@ export class EvalshaCommand extends Command {
 
   /** As ioredis writes it, which adds up one string after the other; each addition is an object. */
   override toWritable(): string {
-    const parts = [`*${this.args.length + 1}${lengthLine(NAME.length)}`, NAME];
-    for (const arg of this.args) {
-      const text = typeof arg === 'string' ? arg : String(arg);
-      parts.push(lengthLine(Buffer.byteLength(text)), text);
-    }
-    parts.push('\r\n');
+    const texts = 3 + this.#keys.length + this.#args.length;
+    // Of its full length: an array that grows is copied each time.
+    const parts = new Array<string>(2 * texts + 2);
+    parts[0] = `*${texts}`;
+    let at = 1;
+    const add = (text: string): void => {
+      parts[at++] = lengthLine(Buffer.byteLength(text));
+      parts[at++] = text;
+    };
+    add(NAME);
+    add(this.#sha);
+    add(String(this.#keys.length));
+    for (const key of this.#keys) add(key);
+    for (const arg of this.#args) add(typeof arg === 'string' ? arg : String(arg));
+    parts[at] = '\r\n';
     return parts.join('');
   }
 }

@@ -118,26 +118,29 @@ class Engine implements RedisLedger {
    * Once more with the same id, where no answer came: a step answers its repetition. A refusal then says nothing about
    * the first time, because some come before the step looks for what it has done.
    */
-  async #ask(shard: number, call: ScriptRun): Promise<Asked & { place: string | null }> {
-    const { reply, mayBeDone } = this.#closed ? NOTHING : await this.#askTwice(call);
+  #ask(shard: number, call: ScriptRun): Promise<Asked> {
+    const heard: Heard<Asked> = (reply, mayBeDone) => this.#heard(shard, reply, mayBeDone);
+    return this.#closed ? Promise.resolve(heard(FENCED, false)) : this.#askTwice(call, heard);
+  }
+
+  #askTwice<T>(call: ScriptRun, heard: Heard<T>): Promise<T> {
+    const { scripts } = this.#options;
+    return scripts.run(...call).then(
+      (reply) => heard(reply, false),
+      async (error: unknown) => {
+        if (saysNotDone(error)) return heard(FENCED, false);
+        return heard(await scripts.run(...call).catch(() => FENCED), true);
+      },
+    );
+  }
+
+  #heard(shard: number, reply: ScriptReply, mayBeDone: boolean): Asked {
     const [word] = reply;
     this.#seen.noteOpen(shard, word !== 'FENCED');
     if (word === 'FENCED' || word === 'LAGS') this.#unavailable++;
     const place = placeOf(reply);
     if (place !== null) this.#epochs[shard] = Math.max(this.#epochs[shard] ?? 0, parsePlace(place).epoch);
     return { reply, mayBeDone, place };
-  }
-
-  #askTwice(call: ScriptRun): Promise<Asked> {
-    const { scripts } = this.#options;
-    return scripts.run(...call).then(
-      (reply) => ({ reply, mayBeDone: false }),
-      async (error: unknown) => {
-        if (saysNotDone(error)) return NOTHING;
-        const reply = await scripts.run(...call).catch(() => FENCED);
-        return { reply, mayBeDone: true };
-      },
-    );
   }
 
   /**
@@ -205,12 +208,12 @@ class Engine implements RedisLedger {
     await Promise.all(this.#all.map((shard) => this.#look(shard)));
   }
 
-  async #look(shard: number): Promise<boolean> {
+  #look(shard: number): Promise<boolean> {
     const { meta, outbox } = this.#keysOf(shard);
-    const { reply } = await this.#askTwice(['position', [meta, outbox], []]);
-    const isOpen = reply[0] === 'OK';
-    this.#seen.noteOpen(shard, isOpen);
-    return isOpen;
+    return this.#askTwice(['position', [meta, outbox], []], ([word]) => {
+      this.#seen.noteOpen(shard, word === 'OK');
+      return word === 'OK';
+    });
   }
 
   stats(): RedisLedgerStats {
@@ -338,10 +341,12 @@ interface Asked {
   reply: ScriptReply;
   /** An earlier time was sent, and may have been done. */
   mayBeDone: boolean;
+  place: string | null;
 }
 
+type Heard<T> = (reply: ScriptReply, mayBeDone: boolean) => T;
+
 const FENCED: ScriptReply = ['FENCED'];
-const NOTHING: Asked = { reply: FENCED, mayBeDone: false };
 const DURABLE: Promise<Durability> = Promise.resolve('durable');
 const UNAVAILABLE: Executed<never> = { result: { ok: false, reason: 'unavailable' }, durable: DURABLE };
 

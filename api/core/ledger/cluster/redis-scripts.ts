@@ -93,13 +93,11 @@ export function createRedisScripts(redis: RedisClient, options: { clock?: string
     run(name, keys, args) {
       const script = made.get(name);
       if (script === undefined) throw new Error(`no script ${name}`);
-      return evaluate(script.sha, keys, args)
-        .catch((error: unknown) => {
-          // A node that has never run it, or has forgotten it: nothing of it has been done.
-          if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
-          return redis.eval(script.text, keys.length, ...keys, ...args);
-        })
-        .then(parseReply);
+      return evaluate(script.sha, keys, args).then(parseReply, (error: unknown) => {
+        // A node that has never run it, or has forgotten it: nothing of it has been done.
+        if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
+        return redis.eval(script.text, keys.length, ...keys, ...args).then(parseReply);
+      });
     },
   };
 }
