@@ -17,30 +17,30 @@ export interface ScriptCall {
 /** A command as its script takes it. Texts go as JSON, so that they stand in events and in Redis as they are. */
 export function toScriptCall(command: Command, shard: ShardKeys): ScriptCall {
   const { agentId } = command;
-  const base = [shard.meta, shard.outbox, shard.agent(agentId)];
-  const call = [
-    shard.agent(agentId, ':holds'),
-    shard.agent(agentId, ':ended'),
-    shard.agent(agentId, ':slots'),
-  ];
   switch (command.type) {
-    case 'reserve': {
-      const keys = [...base, ...call, shard.agent(agentId, ':keys'), shard.open];
-      return { name: 'reserve', keys, args: reserveArgs(command) };
-    }
-    case 'settle': {
-      const rest = [shard.agent(agentId, ':keys'), shard.open, shard.agent(agentId, ':ended-at')];
-      return { name: 'settle', keys: [...base, ...call, ...rest], args: settleArgs(command) };
-    }
+    case 'reserve':
+      return { name: 'reserve', keys: shard.ofCalls(agentId).reserve, args: reserveArgs(command) };
+    case 'settle':
+      return { name: 'settle', keys: shard.ofCalls(agentId).settle, args: settleArgs(command) };
     case 'renew': {
       const args = [agentId, command.callId, jsonOrNothing(command.generationId)];
-      return { name: 'renew', keys: [...base, ...call], args };
+      return { name: 'renew', keys: shard.ofCalls(agentId).running, args };
     }
     case 'finish': {
       const end = JSON.stringify(soundEnd(command.end));
       const args = [agentId, command.callId, end, JSON.stringify(soundPending(command.pending))];
-      return { name: 'finish', keys: [...base, ...call], args };
+      return { name: 'finish', keys: shard.ofCalls(agentId).running, args };
     }
+    default:
+      return toAccountCall(command, shard);
+  }
+}
+
+/** What does not belong to a call. */
+function toAccountCall(command: AccountCommand, shard: ShardKeys): ScriptCall {
+  const { agentId } = command;
+  const base = [shard.meta, shard.outbox, shard.agent(agentId)];
+  switch (command.type) {
     case 'grant': {
       const args = [
         agentId,
@@ -107,6 +107,8 @@ export function toScriptCall(command: Command, shard: ShardKeys): ScriptCall {
       return command satisfies never;
   }
 }
+
+type AccountCommand = Exclude<Command, { type: 'reserve' | 'settle' | 'renew' | 'finish' }>;
 
 function reserveArgs(command: Reserve): ScriptArg[] {
   const { limits } = command;

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
+
+test('the names for the calls of any number of agents are right, and only some are remembered', () => {
+  const keys = new ShardKeys(7);
+  const first = keys.ofCalls(7);
+  expect(keys.ofCalls(7)).toBe(first);
+  for (let agentId = 71; agentId < 71 + 1_000 * 64; agentId += 64) {
+    const { running, reserve, settle } = keys.ofCalls(agentId);
+    const agent = `faregate:{s07}:a:${agentId}`;
+    const own = [agent, `${agent}:holds`, `${agent}:ended`, `${agent}:slots`];
+    expect(running).toEqual([keys.meta, keys.outbox, ...own]);
+    expect(reserve).toEqual([...running, `${agent}:keys`, keys.open]);
+    expect(settle).toEqual([...reserve, `${agent}:ended-at`]);
+  }
+  expect(keys.ofCalls(7)).not.toBe(first);
+  expect(keys.ofCalls(7)).toEqual(first);
+});
