@@ -1,11 +1,17 @@
 import { type Clock, SECOND_MS, wait } from '#core/clock.ts';
-import { openRedis } from '#core/drivers/redis.ts';
+import { isRedisUnavailable, openRedis } from '#core/drivers/redis.ts';
 import { ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
 import { createRedisScripts, type RedisScripts } from '#core/ledger/cluster/redis-scripts.ts';
 import type { ClusterStorage } from '../config/storage-settings.ts';
 import { toRedisAddress } from '../config/store-options.ts';
 
 const LOOK_MS = SECOND_MS / 10;
+
+export interface StillClosed {
+  shards: number[];
+  /** Redis did not answer at last: nobody knows whether they are. */
+  isRedisAway: boolean;
+}
 
 /**
  * Closes these shards, so that the settlement workers rebuild each of them from the log, and resolves with those that are
@@ -14,7 +20,7 @@ const LOOK_MS = SECOND_MS / 10;
 export async function recoverStores(
   storage: ClusterStorage,
   options: { shards: readonly number[]; waitMs: number; clock: Clock },
-): Promise<number[]> {
+): Promise<StillClosed> {
   const { shards, waitMs, clock } = options;
   const redis = await openRedis(toRedisAddress(storage.redis));
   try {
@@ -22,15 +28,21 @@ export async function recoverStores(
     const closed = new Map<number, number>();
     for (const shard of shards) closed.set(shard, await closeShard(scripts, shard));
     const giveUpAtMs = clock.monotonicMs() + waitMs;
+    let isRedisAway = false;
     while (closed.size > 0 && clock.monotonicMs() < giveUpAtMs) {
-      for (const [shard, epoch] of closed) {
-        // Redis may be away meanwhile, as at the failover for which a shard is rebuilt.
-        const now = await openEpoch(scripts, shard).catch(() => 0);
-        if (now > epoch) closed.delete(shard);
+      try {
+        for (const [shard, epoch] of closed) {
+          if ((await openEpoch(scripts, shard)) > epoch) closed.delete(shard);
+        }
+        isRedisAway = false;
+      } catch (error) {
+        // As at the failover for which a shard is rebuilt.
+        if (!isRedisUnavailable(error)) throw error;
+        isRedisAway = true;
       }
       if (closed.size > 0) await wait(clock, LOOK_MS);
     }
-    return [...closed.keys()];
+    return { shards: [...closed.keys()], isRedisAway };
   } finally {
     redis.disconnect();
   }

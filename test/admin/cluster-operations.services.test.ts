@@ -112,19 +112,26 @@ describeWith(['redis', 'kafka', 'cassandra'], 'the operator of a cluster', () =>
     );
   });
 
-  test('who has a shard rebuilt goes on waiting while Redis is away', async () => {
+  test('who has a shard rebuilt goes on waiting while Redis is away, and is told where it stays so', async () => {
     await worker.stop();
     const port = Number(stores.redis.address.split(':')[1]);
     const forwarder = await startTcpForwarder(port);
     try {
       const detour = join(folder.path, 'detour.yaml');
       await writeFile(detour, stores.yaml.replaceAll(stores.redis.address, forwarder.address));
+      const fence = (shard: number) => redis.hget(new ShardKeys(shard).meta, 'fence');
+      const inVain = faregateWith(detour, 'ledger', 'recover', '7', '--yes', '--wait', '2');
       const recovering = faregateWith(detour, 'ledger', 'recover', '5', '--yes', '--wait', '60');
-      const fence = () => redis.hget(new ShardKeys(5).meta, 'fence');
-      await until(async () => (await fence()) === null);
+      await until(async () => (await fence(5)) === null && (await fence(7)) === null);
       forwarder.to(null);
+      expect(await inVain).toMatchObject({
+        code: 1,
+        out: expect.stringContaining(
+          'Still closed: 7. Redis does not answer: nobody knows whether they are open.',
+        ),
+      });
       worker = await start();
-      await until(async () => (await fence()) !== null);
+      await until(async () => (await fence(5)) !== null);
       forwarder.to(port);
       expect(await recovering).toMatchObject({ code: 0, out: '1 of 1 shards were rebuilt from the log.\n' });
     } finally {

@@ -64,6 +64,7 @@ const EXPECTED: readonly string[] = [
     'expire OK',
     'ack FENCED',
     'ack of another epoch',
+    'leftover of several pages',
     'read_agent FENCED',
     'lease BUSY',
     'fence NEWER',

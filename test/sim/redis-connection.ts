@@ -96,6 +96,9 @@ export class RedisConnection implements RedisScripts {
     const reply = group.run(node, name, keys, args);
     this.#options.count(`${name} ${reply[0]}`);
     if (name === 'ack' && reply[1] !== args[0]) this.#options.count('ack of another epoch');
+    if (name === 'leftover' && args[0] !== '-' && Array.isArray(reply[1]) && reply[1].length > 0) {
+      this.#options.count('leftover of several pages');
+    }
     return reply;
   }
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { CLI_TIMEOUT_MS } from '#core/limits.ts';
 import { CliError, exitCodes, unreachable } from './cli-error.ts';
 import type { GatewayAddress } from './find-gateway.ts';
+import { printable } from './terminal.ts';
 
 /** An answer twice: as it came, for programs, and checked, for the tables. */
 export interface Answer<T> {
@@ -71,7 +72,8 @@ function refusal(url: string, raw: unknown): CliError {
   const { message, code } = checked.data.error;
   const hint =
     code === 'invalid_api_key' ? ' The gateway does not know the token that this command found.' : '';
-  return new CliError(exitCodes.refused, message + hint, checked.data);
+  // Whatever it repeats of what somebody wrote stays in its line.
+  return new CliError(exitCodes.refused, printable(message) + hint, checked.data);
 }
 
 const notAGateway = (url: string): CliError =>

@@ -47,18 +47,19 @@ export function addLedger(program: Command, open: OpenContext): void {
       const shards = names.length === 0 ? [...Array(SHARDS).keys()] : names.map(parseShard);
       const what = names.length === 0 ? `all ${SHARDS} shards` : `shards ${shards.join(', ')}`;
       if (!yes) await confirm(`Until they are rebuilt, no call of an agent in ${what} starts. Close them?`);
-      const closed = await explaining(() => recoverStores(storage, { shards, waitMs, clock: systemClock }));
+      const { shards: closed, isRedisAway } = await explaining(() =>
+        recoverStores(storage, { shards, waitMs, clock: systemClock }),
+      );
       if (closed.length > 0) fail();
+      const why = isRedisAway
+        ? 'Redis does not answer: nobody knows whether they are open.'
+        : 'Look at the logs of the settlement workers.';
       show({ recovered: shards.length - closed.length, closed }, () => [
         paint(
           'green',
           `${shards.length - closed.length} of ${shards.length} shards were rebuilt from the log.`,
         ),
-        ...(closed.length === 0
-          ? []
-          : [
-              paint('red', `Still closed: ${closed.join(', ')}. Look at the logs of the settlement workers.`),
-            ]),
+        ...(closed.length === 0 ? [] : [paint('red', `Still closed: ${closed.join(', ')}. ${why}`)]),
       ]);
     });
 }

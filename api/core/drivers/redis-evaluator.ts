@@ -92,7 +92,9 @@ class Writes {
   /** Those who asked have given up, or would ask a connection that is not there. */
   #dropLate(): void {
     const oldestMs = systemClock.monotonicMs() - REDIS_TIMEOUT_MS;
-    const isLate = ({ askedAtMs }: EvalshaCommand) => this.#redis.status !== 'ready' || askedAtMs < oldestMs;
+    // A connection that is being left is still called ready.
+    const isReady = this.#redis.status === 'ready' && this.#redis.stream.writable;
+    const isLate = ({ askedAtMs }: EvalshaCommand) => !isReady || askedAtMs < oldestMs;
     const first = this.#waiting.findIndex((command) => !isLate(command));
     const late = this.#waiting.splice(0, first < 0 ? this.#waiting.length : first);
     for (const command of late) command.reject(new NotAskedError());

@@ -23,12 +23,18 @@ const onceOnly = {
   // Else it sleeps for whole seconds when a node says that it is still loading.
   maxLoadingRetryTime: RECONNECT_MS,
   // A connection may end without a word: nothing comes any more, and nobody says so for a quarter of an hour.
+  connectTimeout: SILENT_MS,
   socketTimeout: SILENT_MS,
   keepAlive: SILENT_MS,
 } satisfies RedisOptions;
 
+export class RedisUnreachableError extends Error {
+  override name = 'RedisUnreachableError';
+}
+
 /**
- * A client that is connected; whoever opened it disconnects it. Rejects with the reason when there is no Redis.
+ * A client that is connected; whoever opened it disconnects it. Rejects with the reason, a `RedisUnreachableError`, when there
+ * is no Redis.
  * Resending would answer a lost reply by running the step again behind the caller's back.
  */
 export async function openRedis(address: RedisAddress): Promise<RedisClient> {
@@ -40,31 +46,42 @@ export async function openRedis(address: RedisAddress): Promise<RedisClient> {
   });
   await client.connect().catch((error: unknown) => {
     client.disconnect();
-    throw whyNot === null ? error : new Error(whyNot.message);
+    throw whyNot === null ? error : new RedisUnreachableError(whyNot.message);
   });
   return client;
 }
 
 /** It cannot be reached, is not ready, or does not let us in; anything else is a mistake of ours. */
 export const isRedisUnavailable = (error: unknown): boolean =>
-  error instanceof Error && UNAVAILABLE.test(error.message);
+  error instanceof Error && (NAMES.has(error.name) || UNAVAILABLE.test(error.message));
 
+/** Of errors for what was never asked, or had no answer when its connection ended. */
+const NAMES: ReadonlySet<string> = new Set([
+  'RedisUnreachableError',
+  'NotAskedError',
+  'MaxRetriesPerRequestError',
+  'AbortError',
+]);
 const UNAVAILABLE =
-  /^(Connection is closed|connect E|Command timed out|Redis was not asked|Stream isn't writeable|NOAUTH|WRONGPASS|LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|Failed to refresh slots|None of startup nodes)/;
+  /^(Connection is closed|connect E|Command timed out|Stream isn't writeable|NOAUTH|WRONGPASS|LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|Failed to refresh slots|None of startup nodes)/;
 
 function createClient({ urls, cluster }: RedisAddress): RedisClient {
   const [first] = urls;
   if (first === undefined) throw new Error('no url of a Redis');
   if (cluster) return connectCluster(urls.map((url) => new URL(url)));
-  return new Redis(first, {
+  const client: Redis = new Redis(first, {
     ...onceOnly,
     retryStrategy: () => RECONNECT_MS,
-    // A primary that became a replica keeps its connections, while its address leads to another by now.
-    reconnectOnError: (error) => error.message.startsWith('READONLY'),
+    // A primary that became a replica keeps its connections, while its address leads to another by now. Only who
+    // writes is told, as each process does every second for the pool; of many answers that say so the first one is enough.
+    reconnectOnError: (error) => DEMOTED.test(error.message) && client.stream.writable,
     enableAutoPipelining: true,
     lazyConnect: true,
   });
+  return client;
 }
+
+const DEMOTED = /^(READONLY|MASTERDOWN)/;
 
 /**
  * One more connection of the same kind, for messages of these channels, for as long as it lives: what was sent while it was

@@ -103,7 +103,6 @@ describeWith(['redis'], 'rule 5, recovery: one', () => {
     });
     expect(recovered?.position).toMatchObject({ epoch: 2, seq: events.length });
     expect(log.texts(0).slice(1, -1)).toEqual(events.map((event, i) => eventRecordText(1, i + 1, event)));
-    expect(Math.max(...answered)).toBe(200);
-    expect(answered.length).toBeGreaterThan(2);
+    expect(answered).toEqual([200, 200, events.length - 400, 0]);
   });
 });

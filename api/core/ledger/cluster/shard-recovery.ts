@@ -99,12 +99,12 @@ async function* readLeftover(scripts: RedisScripts, keys: ShardKeys): AsyncGener
   for (let begin = '-'; ; ) {
     const [, reply] = await scripts.run('leftover', [keys.meta, keys.outbox], [begin, LEFTOVER_AT_ONCE]);
     const entries = leftover.parse(reply);
+    const last = entries.at(-1);
+    if (last === undefined) return;
     yield entries.map(([place, [, text]]) => {
       const { epoch, seq } = parsePlace(place);
       return eventRecordText(epoch, seq, text);
     });
-    const last = entries.at(-1);
-    if (last === undefined || entries.length < LEFTOVER_AT_ONCE) return;
     begin = `(${last[0]}`;
   }
 }
