@@ -78,6 +78,7 @@ export async function buildDeps({
           onLoss: (cause, nanoUsd) => metrics.loss(cause, nanoUsd),
           onPriced: (chargedNanoUsd) => metrics.priced(chargedNanoUsd),
           logTimeMs: () => clock.now(),
+          knownSinceMs: new Map(),
           sweepMs: HOUR_MS,
           isOpen: (callId) => openCalls.has(callId),
         });

@@ -96,6 +96,7 @@ async function settlementWorld(startMs = START_MS) {
       onPriced: (chargedNanoUsd) => void heard.priced.push(chargedNanoUsd),
       logTimeMs: () => clock.now() - journal.behindMs,
       sweepMs: HOUR_MS,
+      knownSinceMs: new Map(),
       isOpen: (callId) => running.has(callId),
     });
   const does = async (operation: Operation) => {

@@ -113,6 +113,23 @@ test('a call whose price is open is priced by whoever takes its shard over, in t
   settlements.close();
 });
 
+test('a call whose price is open is priced though its shard changes hands every few minutes', async () => {
+  const { does, pass, held, led, settlements } = await start([]);
+  await does(reserve(1, 100n, { agentId: 1, keyId: 1 }));
+  await does(finish(1, { agentId: 1 }));
+  for (let turn = 0; turn < 2; turn++) {
+    led.push(1);
+    await pass(3 * MINUTE_MS);
+    led.splice(0);
+    await pass(MINUTE_MS);
+  }
+  expect(await held(1)).toBe(1);
+  led.push(1);
+  await pass(4 * MINUTE_MS);
+  expect(await held(1)).toBe(0);
+  settlements.close();
+});
+
 test('credit ends once the log’s own clock says so, however late that is', async () => {
   const { clock, pass, ledger, behindMs, settlements } = await start([1]);
   const endsAtMs = startOfDayMs(START_MS) + 8 * DAY_MS;

@@ -22,6 +22,8 @@ export interface SettlementOptions {
   logTimeMs: (agentId: number) => number;
   /** Between two looks for what others left behind, at the most. Where nobody else starts calls, an hour. */
   sweepMs: number;
+  /** Of pending calls, by the monotonic clock; whoever settles in the same process after this one goes on with it. */
+  knownSinceMs: Map<number, number>;
   /** A call that this process runs is no orphan, whatever a step of the wall clock makes of its age. */
   isOpen: (callId: number) => boolean;
 }
@@ -44,7 +46,7 @@ interface PendingCall {
   pending: PendingPrice;
   /**
    * By the monotonic clock, from when this process came to know of it: a step of the wall clock takes nothing of the
-   * ten minutes, and a call found after an outage has all of them.
+   * ten minutes, a call found after an outage has all of them, and one whose shard goes to and fro has them once.
    */
   askedUntilMs: number;
   tries: number;
@@ -78,7 +80,10 @@ export class Settlement {
 
   async start(): Promise<void> {
     const holds = await this.#options.ledger.listHolds();
-    if (holds !== 'unavailable') for (const hold of holds) this.#watchHold(hold);
+    if (holds !== 'unavailable') {
+      this.#forgetAllBut(holds);
+      for (const hold of holds) this.#watchHold(hold);
+    }
     if (!this.#closed) this.#sweepIn(Math.min(FIRST_SWEEP_MS, this.#options.sweepMs));
   }
 
@@ -87,6 +92,13 @@ export class Settlement {
     this.#sweepTimer?.cancel();
     for (const timer of this.#watched.values()) timer.cancel();
     this.#watched.clear();
+  }
+
+  /** Others have priced them meanwhile. */
+  #forgetAllBut(holds: readonly HoldView[]): void {
+    const { knownSinceMs } = this.#options;
+    const open = new Set(holds.map(({ callId }) => callId));
+    for (const callId of knownSinceMs.keys()) if (!open.has(callId)) knownSinceMs.delete(callId);
   }
 
   /** A call has just ended with its cost unknown. Its end may not be in the journal yet: then it is read again. */
@@ -121,8 +133,10 @@ export class Settlement {
 
   #watchHold({ agentId, callId, pending }: HoldView): void {
     if (pending === null || this.#watched.has(callId)) return;
-    const askedUntilMs = this.#options.clock.monotonicMs() + PRICE_LOOKUP_MS;
-    this.#schedule({ agentId, callId, ...pending, askedUntilMs, tries: 0 });
+    const { clock, knownSinceMs } = this.#options;
+    const sinceMs = knownSinceMs.get(callId) ?? clock.monotonicMs();
+    knownSinceMs.set(callId, sinceMs);
+    this.#schedule({ agentId, callId, ...pending, askedUntilMs: sinceMs + PRICE_LOOKUP_MS, tries: 0 });
   }
 
   #schedule(call: PendingCall, waitMs = WAITS_MS[call.tries] ?? WAIT_MAX_MS): void {
@@ -142,8 +156,10 @@ export class Settlement {
       const { agentId, callId } = call;
       this.#options.log.error('a call could not be priced, it is tried again', { agentId, callId, error });
     }
-    if (isOver) this.#watched.delete(call.callId);
-    else this.#schedule({ ...call, tries: call.tries + 1 });
+    if (isOver) {
+      this.#watched.delete(call.callId);
+      this.#options.knownSinceMs.delete(call.callId);
+    } else this.#schedule({ ...call, tries: call.tries + 1 });
   }
 
   #waitsForTurn({ pending, askedUntilMs }: PendingCall): boolean {

@@ -24,6 +24,8 @@ const LOOK_MS = SECOND_MS;
 export class ShardSettlements {
   readonly #options: ShardSettlementsOptions;
   readonly #running = new Map<number, Settlement>();
+  /** Of each shard that was ever led: a call whose shard changes hands every few minutes would else never be priced. */
+  readonly #knownSinceMs = new Map<number, Map<number, number>>();
   #timer: Timer | null = null;
   #closed = false;
 
@@ -66,6 +68,8 @@ export class ShardSettlements {
 
   #begin(shard: number): void {
     const { clock, log, lookUp, onLoss, onPriced, ofShard, logTimeMs } = this.#options;
+    const knownSinceMs = this.#knownSinceMs.get(shard) ?? new Map<number, number>();
+    this.#knownSinceMs.set(shard, knownSinceMs);
     const settlement = new Settlement({
       ledger: ofShard(shard),
       clock,
@@ -74,6 +78,7 @@ export class ShardSettlements {
       onLoss,
       onPriced,
       logTimeMs: () => logTimeMs(shard),
+      knownSinceMs,
       // Any process may have died a moment ago and left calls behind.
       sweepMs: MINUTE_MS,
       isOpen: () => false,
