@@ -33,9 +33,8 @@ export class RedisUnreachableError extends Error {
 }
 
 /**
- * A client that is connected; whoever opened it disconnects it. Rejects with the reason, a `RedisUnreachableError`, when there
- * is no Redis.
- * Resending would answer a lost reply by running the step again behind the caller's back.
+ * A client that is connected; whoever opened it disconnects it. Rejects with the reason, a `RedisUnreachableError`, when
+ * there is no Redis. Resending would answer a lost reply by running the step again behind the caller's back.
  */
 export async function openRedis(address: RedisAddress): Promise<RedisClient> {
   const client = createClient(address);
