@@ -8,7 +8,8 @@ import type { Edge } from './http/edge.ts';
 import { mountDocument, withServerUrl } from './http/mount-document.ts';
 import { mountNotFound } from './http/mount-not-found.ts';
 import { mountRouter, serveHotFirst } from './http/mount-router.ts';
-import { runChatCompletion } from './inference/run-chat-completion.ts';
+import { callFormats } from './inference/formats/call-formats.ts';
+import { runCall } from './inference/run-call.ts';
 import type { RequestContext, UseCases } from './routers/context.ts';
 import { v1Router } from './routers/router.ts';
 
@@ -41,7 +42,7 @@ function buildUseCases(deps: Deps): UseCases {
   const { gateway, store, clock } = deps;
   return {
     admitStart: ({ agentId }) => admitStart(deps, agentId),
-    runChatCompletion: (call) => runChatCompletion(gateway, call),
+    runCall: (endpoint, call) => runCall(gateway, callFormats[endpoint], call),
     async readBalance(caller) {
       const view = await store.ledger.readAgent(caller.agentId);
       if (view === null || view === 'unavailable') return apiError('service_unavailable');

@@ -1,3 +1,4 @@
+import type { FormatName, ProviderKind } from '#core/catalog/catalog.ts';
 import type { ModelSettings, ProviderSettings } from '#core/catalog/catalog-settings.ts';
 import { openaiPriceList } from '#core/catalog/openai-price-list.ts';
 import { Secret } from '#core/secret.ts';
@@ -6,12 +7,26 @@ import { type Environment, parseApiKey } from './resolve-secrets.ts';
 
 export const OPENROUTER_URL = 'https://openrouter.ai/api/v1';
 const OPENAI_URL = 'https://api.openai.com/v1';
+export const ANTHROPIC_URL = 'https://api.anthropic.com/v1';
 
 export interface DefaultProviders {
   providers: ProviderSettings[];
   models: ModelSettings[];
   notices: string[];
   problems: ConfigProblem[];
+}
+
+/** What a provider of this kind speaks when nobody says otherwise. */
+export function formatsOf(kind: ProviderKind): readonly FormatName[] {
+  switch (kind) {
+    case 'openai':
+      return ['chat/completions'];
+    case 'anthropic':
+      return ['messages'];
+    case 'openrouter':
+    case 'simulator':
+      return ['chat/completions', 'responses', 'messages'];
+  }
 }
 
 /** Who serves when nobody says: each vendor whose key the environment has, and the simulator after them. */
@@ -26,7 +41,8 @@ export function defaultProviders(env: Environment): DefaultProviders {
     return null;
   };
   const add = (given: Pick<ProviderSettings, 'id' | 'kind' | 'baseUrl' | 'apiKey' | 'catalog'>): void => {
-    found.providers.push({ ...given, priceFactorPpm: 1_000_000n, stopped: false });
+    const formats = formatsOf(given.kind);
+    found.providers.push({ ...given, formats, priceFactorPpm: 1_000_000n, stopped: false });
   };
 
   const openrouterKey = keyOf('OPENROUTER_API_KEY');

@@ -7,18 +7,25 @@ export const providerFile = z.strictObject({
     .regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, 'has to be lower-case letters, digits, dots and dashes')
     .describe('Name of this provider in this file and in the admin API; callers never see it.'),
   kind: z
-    .enum(['openrouter', 'openai', 'simulator'], {
-      error: ({ input }) =>
-        input === 'anthropic'
-          ? 'anthropic is not served yet; use openrouter, or openai for a server that speaks that dialect'
-          : undefined,
-    })
-    .describe('What it speaks: openrouter, openai (any compatible server), or simulator.'),
+    .enum(['openrouter', 'openai', 'anthropic', 'simulator'])
+    .describe('What it is: openrouter, openai (any compatible server), anthropic, or simulator.'),
+  formats: z
+    .array(z.enum(['chat/completions', 'responses', 'messages']))
+    .min(1)
+    .refine(
+      (formats) => formats.some((format) => format !== 'responses'),
+      'has to name chat/completions or messages',
+    )
+    .optional()
+    .describe(
+      'The formats that it speaks; calls in the others are translated. ' +
+        'Default: chat/completions for openai, messages for anthropic, all three for the others.',
+    ),
   baseUrl: webAddress
     .optional()
     .describe(
-      'Address that /chat/completions is appended to. Needed for openai; ' +
-        'without it openrouter is at its own, and a simulator is started inside the gateway.',
+      'Address that /chat/completions, /responses or /messages is appended to. Needed for openai; ' +
+        'without it openrouter and anthropic are at their own, and a simulator is started inside the gateway.',
     ),
   apiKeyEnv: variableName.optional().describe('Environment variable that holds the key.'),
   apiKeyFile: z
@@ -32,7 +39,7 @@ export const providerFile = z.strictObject({
     .optional()
     .describe(
       'import = take models and prices from the provider, refreshed hourly; none = only what stands below. ' +
-        'Default: none for openai, import for the others.',
+        'Default: none for openai and anthropic, import for the others.',
     ),
   priceFactor: factor
     .default('1')

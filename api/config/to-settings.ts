@@ -2,19 +2,22 @@ import type { Endpoint, PriceOverride } from '#core/catalog/catalog.ts';
 import type { CatalogSettings, ModelSettings, ProviderSettings } from '#core/catalog/catalog-settings.ts';
 import { type AttoUsd, type NanoUsd, parseAttoUsd, parseFactorPpm, parseNanoUsd } from '#core/money.ts';
 import type { Secret } from '#core/secret.ts';
-import { OPENROUTER_URL } from './default-providers.ts';
+import { ANTHROPIC_URL, formatsOf, OPENROUTER_URL } from './default-providers.ts';
 import type { EndpointFile, ModelFile } from './model-file.ts';
 import type { ProviderFile } from './provider-file.ts';
 
 /** Only after the schema and the checks across the file: what they have proven is not asked again. */
 export function toProviderSettings(file: ProviderFile, apiKey: Secret | null): ProviderSettings {
-  const ownUrl = file.kind === 'openrouter' ? OPENROUTER_URL : null;
+  const ownUrl =
+    file.kind === 'openrouter' ? OPENROUTER_URL : file.kind === 'anthropic' ? ANTHROPIC_URL : null;
+  const isPlain = file.kind === 'openai' || file.kind === 'anthropic';
   return {
     id: file.id,
     kind: file.kind,
+    formats: file.formats ?? formatsOf(file.kind),
     baseUrl: file.baseUrl === undefined ? ownUrl : withoutTrailingSlash(file.baseUrl),
     apiKey,
-    catalog: file.catalog ?? (file.kind === 'openai' ? 'none' : 'import'),
+    catalog: file.catalog ?? (isPlain ? 'none' : 'import'),
     priceFactorPpm: checked(parseFactorPpm(file.priceFactor)),
     stopped: file.stopped,
   };

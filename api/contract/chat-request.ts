@@ -1,31 +1,19 @@
 import { z } from 'zod';
-import {
-  ASKED_TOKENS_MAX,
-  CHOICES_MAX,
-  FALLBACK_MODELS_MAX,
-  MODEL_ID_CHARS_MAX,
-  TOOLS_MAX,
-} from '#core/limits.ts';
+import { CHOICES_MAX, TOOLS_MAX } from '#core/limits.ts';
 import { describeIssue } from './describe-issue.ts';
-import { type ApiError, apiError } from './errors.ts';
+import type { ApiError } from './errors.ts';
 import { CHAT_ROLES, isPlainChat } from './is-plain-chat.ts';
-
-/*
- * Every object is open: any other field of the format is accepted and passed on (spec: Chat completion
- * request). Optional fields may be null, which counts as absent, because official clients send null for what
- * was not set. An `error` text says what is expected; `describeIssue` makes the whole sentence.
- */
-
-const object = <Shape extends z.core.$ZodShape>(shape: Shape) => z.looseObject(shape, { error: 'an object' });
-const text = () => z.string({ error: 'a string' });
-const tokenCap = () => {
-  const error = `a whole number from 1 to ${ASKED_TOKENS_MAX}`;
-  return z.int({ error }).min(1, { error }).max(ASKED_TOKENS_MAX, { error });
-};
-const modelId = () => {
-  const error = `a model id: a string of 1 to ${MODEL_ID_CHARS_MAX} characters`;
-  return z.string({ error }).min(1, { error }).max(MODEL_ID_CHARS_MAX, { error });
-};
+import {
+  expected,
+  fallbackModels,
+  model,
+  object,
+  Reasoning,
+  stream,
+  temperature,
+  text,
+  tokenCap,
+} from './request-fields.ts';
 
 const ImageUrl = object({
   url: text().meta({
@@ -82,12 +70,6 @@ const ResponseFormat = object({
   json_schema: JsonSchemaFormat.nullish().meta({ description: 'Required with the type `json_schema`.' }),
 }).meta({ id: 'ResponseFormat' });
 
-/** `low`, `medium` and `high` by the spec; the others are values of the format that some models know. */
-const EFFORTS = ['low', 'medium', 'high', 'none', 'minimal', 'xhigh', 'max'] as const;
-const Reasoning = object({
-  effort: z.enum(EFFORTS, { error: `one of ${EFFORTS.join(', ')}` }).nullish(),
-}).meta({ id: 'Reasoning', description: 'Reasoning tokens are billed as output.' });
-
 const StreamOptions = object({
   include_usage: z
     .boolean({ error: 'a boolean' })
@@ -95,14 +77,10 @@ const StreamOptions = object({
     .meta({ description: 'Adds a last chunk with the usage, cost included.' }),
 }).meta({ id: 'StreamOptions' });
 
-const temperatureRange = 'a number from 0 to 2';
 const choiceRange = `a whole number from 1 to ${CHOICES_MAX}`;
 
 export const ChatCompletionRequest = object({
-  model: modelId().meta({
-    description:
-      'A model id, optionally with a suffix: `:nitro`, `:floor` or `:exacto` steer which provider runs it.',
-  }),
+  model: model(),
   messages: z
     .array(ChatMessage, { error: 'an array of messages' })
     .min(1, { error: 'an array of at least one message' })
@@ -118,13 +96,9 @@ export const ChatCompletionRequest = object({
     .max(CHOICES_MAX, { error: choiceRange })
     .nullish()
     .meta({ description: 'How many answers. The reserve covers them all.' }),
-  stream: z.boolean({ error: 'a boolean' }).nullish().meta({ description: 'Answer by server-sent events.' }),
+  stream: stream(),
   stream_options: StreamOptions.nullish(),
-  temperature: z
-    .number({ error: temperatureRange })
-    .min(0, { error: temperatureRange })
-    .max(2, { error: temperatureRange })
-    .nullish(),
+  temperature: temperature(),
   tools: z
     .array(Tool, { error: 'an array of tools' })
     .max(TOOLS_MAX, { error: `an array of at most ${TOOLS_MAX} tools` })
@@ -137,15 +111,7 @@ export const ChatCompletionRequest = object({
     .nullish(),
   response_format: ResponseFormat.nullish().meta({ description: 'Structured output.' }),
   reasoning: Reasoning.nullish(),
-  models: z
-    .array(modelId(), { error: 'an array of model ids' })
-    .max(FALLBACK_MODELS_MAX, { error: `an array of at most ${FALLBACK_MODELS_MAX} model ids` })
-    .nullish()
-    .meta({
-      description:
-        'Fallbacks, tried in order when the first is busy or down. The reserve covers the dearest. ' +
-        'An empty array counts as absent.',
-    }),
+  models: fallbackModels(),
 }).meta({
   id: 'ChatCompletionRequest',
   description: 'Any other field of the chat-completions format is accepted and passed on.',
@@ -210,6 +176,3 @@ function refuseFormat({ response_format: format }: ChatCompletionRequest): ApiEr
   if (format?.type !== 'json_schema' || format.json_schema) return null;
   return expected('response_format.json_schema', 'an object');
 }
-
-const expected = (param: string, what: string): ApiError =>
-  apiError('invalid_request', { param, message: `\`${param}\` is required here and has to be ${what}.` });

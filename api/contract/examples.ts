@@ -28,6 +28,75 @@ export const chatExamples = {
   ],
 };
 
+const responsesUsage = { input_tokens: 11, output_tokens: 3, total_tokens: 14, cost: 0.0000023 };
+const output = [
+  {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    status: 'completed',
+    content: [{ type: 'output_text', text: 'Hello!', annotations: [] }],
+  },
+];
+const response = { id: 'gen-1', object: 'response', created_at: 1790000000, model: 'acme/small' } as const;
+
+export const responsesExamples = {
+  request: { model: 'acme/small', input: 'Say hello.', max_output_tokens: 64 },
+  answer: { ...response, status: 'completed', output, output_text: 'Hello!', usage: responsesUsage },
+  events: [
+    JSON.stringify({
+      type: 'response.created',
+      sequence_number: 0,
+      response: { ...response, status: 'in_progress', output: [] },
+    }),
+    JSON.stringify({
+      type: 'response.output_text.delta',
+      sequence_number: 4,
+      item_id: 'msg_1',
+      output_index: 0,
+      content_index: 0,
+      delta: 'Hello!',
+    }),
+    JSON.stringify({
+      type: 'response.completed',
+      sequence_number: 8,
+      response: { ...response, status: 'completed', output, usage: responsesUsage },
+    }),
+  ],
+};
+
+const message = { id: 'gen-1', type: 'message', role: 'assistant', model: 'acme/small' } as const;
+
+export const messagesExamples = {
+  request: { model: 'acme/small', max_tokens: 64, messages: [{ role: 'user', content: 'Say hello.' }] },
+  answer: {
+    ...message,
+    content: [{ type: 'text', text: 'Hello!' }],
+    stop_reason: 'end_turn',
+    stop_sequence: null,
+    usage: { input_tokens: 11, output_tokens: 3, cost: 0.0000023 },
+  },
+  events: [
+    JSON.stringify({
+      type: 'message_start',
+      message: { ...message, content: [], stop_reason: null, usage: { input_tokens: 11, output_tokens: 1 } },
+    }),
+    JSON.stringify({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
+    JSON.stringify({
+      type: 'content_block_delta',
+      index: 0,
+      delta: { type: 'text_delta', text: 'Hello!' },
+    }),
+    JSON.stringify({ type: 'content_block_stop', index: 0 }),
+    JSON.stringify({
+      type: 'message_delta',
+      delta: { stop_reason: 'end_turn', stop_sequence: null },
+      usage: { output_tokens: 3, cost: 0.0000023 },
+    }),
+    JSON.stringify({ type: 'message_stop' }),
+  ],
+};
+
 export const balanceExample: Balance = {
   object: 'balance',
   agent: { id: 7, name: 'demo', token: null, status: 'active' },

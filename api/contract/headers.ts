@@ -14,6 +14,11 @@ export const headerDocs = {
     schema: { type: 'string' },
     example: '244335062519810',
   },
+  'request-id': {
+    description: 'The same id, where the official client of the messages format looks for it.',
+    schema: { type: 'string' },
+    example: '244335062519810',
+  },
   'x-generation-id': {
     description: "The model provider's id for the answer.",
     schema: { type: 'string' },

@@ -1,76 +1,80 @@
 import { isUtf8 } from 'node:buffer';
-import type { Catalog, Endpoint, Model } from '#core/catalog/catalog.ts';
+import { type Catalog, type Endpoint, type Model, reportsCost } from '#core/catalog/catalog.ts';
 import { splitModelId } from '#core/catalog/model-id.ts';
-import { isRecord } from '#core/is-record.ts';
 import type { AgentStatus } from '#core/ledger/state.ts';
 import { JSON_DEPTH_MAX, JSON_KEYS_MAX, JSON_VALUES_MAX } from '#core/limits.ts';
-import { parseChatRequest } from '../contract/chat-request.ts';
 import { type ApiError, apiError, isApiError } from '../contract/errors.ts';
 import type { CallPlan, Candidate } from './call-plan.ts';
-import { countMedia } from './content-policy.ts';
-import { refuseFields } from './field-policy.ts';
+import { estimateTokens, modelOutputTokens } from './estimate.ts';
+import type { CallFormat, CallRequest } from './formats/call-format.ts';
+import { callFormats } from './formats/call-formats.ts';
 import { countKeys, type JsonObject, readJsonObject } from './json-object.ts';
 import { refuseAgent } from './refuse-start.ts';
-import { refuseTools } from './tool-policy.ts';
+import { translateRequest } from './translation/translate-request.ts';
 
 export type Admitted = { ok: true; plan: CallPlan } | { ok: false; error: ApiError };
 
 /** Chat templates add markers around the messages that the body's bytes do not hold. */
 const TEMPLATE_TOKENS = 512;
-const BYTES_PER_TOKEN_ESTIMATE = 4;
 
 /**
  * What can be refused before anything is held, in the spec's order: the body, the agent, then model and tools. Everything
  * that decides the price is read here, once.
  */
-export function admitChat(bytes: Buffer, agentStatus: AgentStatus, catalog: Catalog): Admitted {
+export function admitCall(
+  format: CallFormat,
+  bytes: Buffer,
+  agentStatus: AgentStatus,
+  catalog: Catalog,
+): Admitted {
   const parsed = parseBody(bytes);
   if (isApiError(parsed)) return { ok: false, error: parsed };
   const { object, value } = parsed;
 
-  const checked = parseChatRequest(value);
+  const checked = format.readRequest(value);
   if (!checked.ok) return { ok: false, error: checked.error };
   const { request } = checked;
 
   const agentRefusal = refuseAgent(agentStatus);
   if (agentRefusal !== null) return { ok: false, error: agentRefusal };
 
-  const media = countMedia(request.messages);
+  const media = format.countMedia(value);
   if (isApiError(media)) return { ok: false, error: media };
-  const refusal = refuseFields(value) ?? refuseTools(value);
+  const refusal = format.refuseFields(value) ?? format.refuseTools(value);
   if (refusal !== null) return { ok: false, error: refusal };
 
-  const models = resolveModels(catalog, request.model, request.models ?? []);
-  if (isApiError(models)) return { ok: false, error: models };
-  const [first] = models;
-  if (first === undefined) return { ok: false, error: apiError('provider_unavailable') };
+  const resolved = resolveModels(catalog, request.model, request.fallbacks);
+  if (isApiError(resolved)) return { ok: false, error: resolved };
 
-  const unread = media.files === 0 ? undefined : models.find((each) => !readsFiles(each));
+  const unread = media.files === 0 ? undefined : resolved.find((each) => !readsFiles(each));
   if (unread !== undefined) return { ok: false, error: noFiles(unread.model.id) };
 
-  const caps = [request.max_tokens, request.max_completion_tokens].filter((cap) => typeof cap === 'number');
-  const reasoningCap = isRecord(value.reasoning) ? value.reasoning.max_tokens : null;
-  if (typeof reasoningCap === 'number' && caps.length > 0) caps.push(reasoningCap);
+  const candidates = chooseFormats(resolved, format, value, request);
+  if (isApiError(candidates)) return { ok: false, error: candidates };
+  const [first] = candidates;
+  if (first === undefined) return { ok: false, error: apiError('provider_unavailable') };
+
   const hasMedia = media.images + media.files + media.others > 0;
+  const { stream, showUsage, outputTokensCap, outputCapField, extraOutputTokens, choices } = request;
   return {
     ok: true,
     plan: {
-      endpointName: 'chat/completions',
+      format,
       body: object,
-      stream: request.stream === true,
-      showUsage: request.stream !== true || request.stream_options?.include_usage === true,
+      stream,
+      showUsage,
       model: first.model,
-      candidates: models,
+      candidates,
       // Media behind a link may fill the context, whichever model's it is.
-      promptTokensMax: hasMedia ? Number.MAX_SAFE_INTEGER : promptBytes(object) + TEMPLATE_TOKENS,
-      promptEstimateTokens: Math.ceil(bytes.length / BYTES_PER_TOKEN_ESTIMATE),
-      outputTokensCap: caps.length === 0 ? null : Math.max(...caps),
-      outputCapField:
-        typeof request.max_completion_tokens === 'number' ? 'max_completion_tokens' : 'max_tokens',
-      extraOutputTokens:
-        value.prediction === undefined ? 0 : Buffer.byteLength(JSON.stringify(value.prediction)),
+      promptTokensMax: hasMedia
+        ? Number.MAX_SAFE_INTEGER
+        : promptBytes(object, format.capFields) + TEMPLATE_TOKENS,
+      promptEstimateTokens: estimateTokens(bytes.length),
+      outputTokensCap,
+      outputCapField,
+      extraOutputTokens,
       images: media.images,
-      choices: request.n ?? 1,
+      choices,
     },
   };
 }
@@ -79,13 +83,11 @@ export function admitChat(bytes: Buffer, agentStatus: AgentStatus, catalog: Cata
  * Byte-level tokenizers never make more tokens than bytes. The caps are left out, so that a cap that we named as
  * fitting fits when it is sent.
  */
-function promptBytes({ members }: JsonObject): number {
+function promptBytes({ members }: JsonObject, capFields: ReadonlySet<string>): number {
   let bytes = 0;
-  for (const { key, startsAt, endsAt } of members) if (!CAP_FIELDS.has(key)) bytes += endsAt - startsAt;
+  for (const { key, startsAt, endsAt } of members) if (!capFields.has(key)) bytes += endsAt - startsAt;
   return bytes;
 }
-
-const CAP_FIELDS: ReadonlySet<string> = new Set(['max_tokens', 'max_completion_tokens']);
 
 function parseBody(bytes: Buffer): { object: JsonObject; value: Record<string, unknown> } | ApiError {
   if (!isUtf8(bytes)) return badBody('The body is not valid UTF-8.');
@@ -107,14 +109,43 @@ function parseBody(bytes: Buffer): { object: JsonObject; value: Record<string, u
 const KEY_CHARS_SHOWN = 64;
 const badBody = (message: string): ApiError => apiError('invalid_request', { message });
 
+type Resolved = Omit<Candidate, 'format' | 'translated'>;
+
+/**
+ * In which format each provider is asked: the caller's own where it speaks that. One that could not be told all of the
+ * request is left out; where that leaves none, the caller hears what could not be told.
+ */
+function chooseFormats(
+  resolved: readonly Resolved[],
+  format: CallFormat,
+  value: Readonly<Record<string, unknown>>,
+  request: CallRequest,
+): readonly Candidate[] | ApiError {
+  const candidates: Candidate[] = [];
+  let refusal: ApiError | null = null;
+  for (const each of resolved) {
+    const { formats } = each.provider;
+    if (formats.includes(format.endpoint)) {
+      candidates.push({ ...each, format, translated: null });
+      continue;
+    }
+    const to = formats.includes('chat/completions') ? 'chat/completions' : 'messages';
+    const cap = Math.min(request.outputTokensCap ?? Number.MAX_SAFE_INTEGER, modelOutputTokens(each));
+    const translated = translateRequest(value, format.endpoint, to, cap);
+    if (isApiError(translated)) refusal ??= translated;
+    else candidates.push({ ...each, format: callFormats[to], translated });
+  }
+  return candidates.length === 0 && refusal !== null ? refusal : candidates;
+}
+
 /** The wanted model's endpoints, then those of the fallbacks. Every id has to be served, used or not. */
 function resolveModels(
   catalog: Catalog,
   wanted: string,
   fallbacks: readonly string[],
-): readonly Candidate[] | ApiError {
+): readonly Resolved[] | ApiError {
   if (catalog.gatewayStopped()) return apiError('gateway_unavailable');
-  const candidates: Candidate[] = [];
+  const candidates: Resolved[] = [];
   let stopped = false;
   for (const [index, id] of [wanted, ...fallbacks].entries()) {
     const param = index === 0 ? 'model' : `models[${index - 1}]`;
@@ -174,8 +205,8 @@ function resolveModel(
 }
 
 /** Where a model reads no files, a router has them read by another service, for a price per page that no hold covers. */
-const readsFiles = ({ model, provider }: Candidate): boolean =>
-  provider.kind === 'openai' || model.inputModalities.includes('file');
+const readsFiles = ({ model, provider }: Resolved): boolean =>
+  !reportsCost(provider) || model.inputModalities.includes('file');
 
 const noFiles = (id: string): ApiError =>
   apiError('invalid_request', {

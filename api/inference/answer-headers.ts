@@ -21,8 +21,11 @@ export function answerHeaders(call: RunningCall, contentType: string): string[] 
     formatUsd(holdNanoUsd),
   ];
   if (gateway.callIdHeader !== 'x-request-id') headers.push(gateway.callIdHeader, id);
+  if (call.options.plan.format.endpoint === 'messages') headers.push('request-id', id);
   // Tells buffering proxies to pass events on as they come.
   if (call.options.plan.stream) headers.push('x-accel-buffering', 'no');
   if (call.generationId !== null) headers.push('x-generation-id', call.generationId);
   return headers;
 }
+
+export const EVENT_STREAM = 'text/event-stream; charset=utf-8';

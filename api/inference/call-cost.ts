@@ -1,5 +1,5 @@
 import { type TokenPrices, tokenCost } from '#core/calls/token-cost.ts';
-import type { Endpoint, PriceOverride, Prices } from '#core/catalog/catalog.ts';
+import { type Endpoint, type PriceOverride, type Prices, reportsCost } from '#core/catalog/catalog.ts';
 import type { PendingPrice, SavedPrice, TokenCounts } from '#core/events/ledger-event.ts';
 import { type AttoUsd, attoToNanoUp, type NanoUsd } from '#core/money.ts';
 import type { CallPlan, Candidate } from './call-plan.ts';
@@ -34,7 +34,7 @@ export interface CostFacts {
 export function costOfCall(facts: CostFacts): CallCost {
   const { candidate, usage } = facts;
   const { prices } = candidate.endpoint;
-  const reports = candidate.provider.kind !== 'openai';
+  const reports = reportsCost(candidate.provider);
   if (usage !== null && reports && usage.reportedAttoUsd !== null) {
     const nanoUsd = attoToNanoUp(usage.reportedAttoUsd, candidate.provider.priceFactorPpm);
     return { known: true, nanoUsd, tokens: usage.tokens };

@@ -1,9 +1,11 @@
 import type { Endpoint, Model, Provider } from '#core/catalog/catalog.ts';
+import type { CallFormat } from './formats/call-format.ts';
 import type { JsonObject } from './json-object.ts';
 
 /** One call, checked and resolved: what it asks, who may run it, and the bounds that its hold is made of. */
 export interface CallPlan {
-  endpointName: 'chat/completions';
+  /** What the caller speaks. */
+  format: CallFormat;
   body: JsonObject;
   stream: boolean;
   /** A streamed caller who did not ask for usage sees none. */
@@ -30,6 +32,10 @@ export interface Candidate {
   model: Model;
   endpoint: Endpoint;
   provider: Provider;
+  /** What the provider is asked in. */
+  format: CallFormat;
+  /** The caller's request in those words; `null`: in the caller's own. */
+  translated: JsonObject | null;
   /** `:nitro` and the like, without the colon, for a provider that knows them. */
   suffixes: readonly string[];
 }

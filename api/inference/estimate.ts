@@ -31,7 +31,7 @@ export function largestFittingCap(plan: CallPlan, availableNanoUsd: NanoUsd): nu
 }
 
 /** What the endpoint can write at most when nobody caps it. */
-export function modelOutputTokens({ model, endpoint }: Candidate): number {
+export function modelOutputTokens({ model, endpoint }: Pick<Candidate, 'model' | 'endpoint'>): number {
   const context = contextTokens({ model, endpoint });
   return Math.min(endpoint.maxOutputTokens ?? model.maxOutputTokens ?? context, context);
 }
@@ -79,3 +79,7 @@ export function reachableOverrides(plan: CallPlan, candidate: Candidate): readon
 
 export const contextTokens = ({ model, endpoint }: Pick<Candidate, 'model' | 'endpoint'>): number =>
   Math.min(endpoint.contextLength ?? model.contextLength, model.contextLength);
+
+/** Of a text that nobody counted. */
+export const estimateTokens = (bytes: number): number => Math.ceil(bytes / BYTES_PER_TOKEN);
+const BYTES_PER_TOKEN = 4;

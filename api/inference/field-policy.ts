@@ -1,54 +1,38 @@
 import { isRecord } from '#core/is-record.ts';
 import { type ApiError, apiError } from '../contract/errors.ts';
-import { chatFieldRules } from './formats/chat-fields.ts';
+import { fieldRules } from './field-rules.ts';
 
-/** Fields of a chat body that may not stand in it, or not so. `null`: all are served. */
-export function refuseFields(body: Readonly<Record<string, unknown>>): ApiError | null {
+/**
+ * Fields that may not stand in a body, or not so. `null`: all are served.
+ *
+ * @param readFields What the format reads or writes itself, besides the fields that have a rule.
+ */
+export function refuseFields(
+  body: Readonly<Record<string, unknown>>,
+  readFields: ReadonlySet<string>,
+): ApiError | null {
   for (const field of Object.keys(body)) {
-    const refusal = refuseSpelling(field) ?? refuseByRule(field, body[field]);
+    const refusal = refuseSpelling(field, readFields) ?? refuseByRule(field, body[field]);
     if (refusal !== null) return refusal;
   }
-  return refuseProviderOptions(body.provider) ?? refuseReasoningCap(body.reasoning);
+  return refuseProviderOptions(body.provider) ?? refuseReasoning(body.reasoning);
 }
 
 function refuseByRule(field: string, given: unknown): ApiError | null {
-  const rule = chatFieldRules.get(field);
+  const rule = fieldRules.get(field);
   if (rule?.rule !== 'refuse' || given === null || rule.unless?.(given) === true) return null;
   return apiError(rule.code, { param: field, message: `\`${field}\` is not served: ${rule.because}.` });
 }
-
-/** What the gateway reads or writes itself, besides the fields that have a rule. */
-const readFields: readonly string[] = [
-  'model',
-  'messages',
-  'max_tokens',
-  'max_completion_tokens',
-  'n',
-  'stream',
-  'stream_options',
-  'tools',
-  'tool_choice',
-  'models',
-  'plugins',
-  'provider',
-  'reasoning',
-  'prediction',
-  'user',
-  'session_id',
-  'prompt_cache_key',
-  'safety_identifier',
-];
-const ownFields: ReadonlySet<string> = new Set([...readFields, ...chatFieldRules.keys()]);
 
 /**
  * Servers written in Go take `MAX_TOKENS` for `max_tokens`, and the last of them wins: the hold would be made of
  * one, the answer of the other.
  */
-function refuseSpelling(field: string): ApiError | null {
-  if (ownFields.has(field)) return null;
+function refuseSpelling(field: string, readFields: ReadonlySet<string>): ApiError | null {
+  if (readFields.has(field) || fieldRules.has(field)) return null;
   // Upper case first: it also folds the long s, lower case then the Kelvin sign.
   const folded = field.toUpperCase().toLowerCase();
-  if (folded === field || !ownFields.has(folded)) return null;
+  if (folded === field || !(readFields.has(folded) || fieldRules.has(folded))) return null;
   return apiError('invalid_request', { param: folded, message: `Write \`${folded}\` in small letters.` });
 }
 
@@ -65,8 +49,15 @@ function refuseProviderOptions(provider: unknown): ApiError | null {
   });
 }
 
-/** It counts towards the hold, so it is as strict as the other caps. */
-function refuseReasoningCap(reasoning: unknown): ApiError | null {
+/** Its cap counts towards the hold, so it is as strict as the other caps; a mode may have a price of its own. */
+function refuseReasoning(reasoning: unknown): ApiError | null {
+  const mode = isRecord(reasoning) ? (reasoning.mode ?? 'standard') : 'standard';
+  if (mode !== 'standard') {
+    return apiError('invalid_request', {
+      param: 'reasoning.mode',
+      message: '`reasoning.mode` is not served: it changes the price in a way that cannot be reserved.',
+    });
+  }
   const cap = isRecord(reasoning) ? reasoning.max_tokens : undefined;
   if (cap === undefined || cap === null || (Number.isSafeInteger(cap) && Number(cap) >= 0)) return null;
   return apiError('invalid_request', {

@@ -1,37 +1,25 @@
 import { ERROR_BODY_BYTES, JSON_ANSWER_BYTES, UPSTREAM_TEXT_CHARS_MAX } from '#core/limits.ts';
 import { type ApiError, apiError } from '../contract/errors.ts';
-import { answerHeaders } from './answer-headers.ts';
+import { answerHeaders, EVENT_STREAM } from './answer-headers.ts';
 import { type Collected, collectAnswer } from './collect-answer.ts';
-import { contextTokens } from './estimate.ts';
-import { buildChatBody } from './formats/chat-body.ts';
-import { type ChatEvent, ERROR_NEEDLE, saysError } from './formats/chat-stream.ts';
-import { type JsonObject, memberSize, memberText, readJsonObject, scanJsonObject } from './json-object.ts';
+import { contextTokens, estimateTokens } from './estimate.ts';
+import type { GoodAnswer, StreamReader } from './formats/call-format.ts';
+import { memberText, readJsonObject } from './json-object.ts';
 import type { RunningCall } from './running-call.ts';
-import { StreamRelay } from './stream-relay.ts';
-import { readUpstreamError } from './upstream-error.ts';
+import { type StreamEnd, StreamRelay } from './stream-relay.ts';
+import { AnswerCollector } from './translation/answer-collector.ts';
+import { openSink, openSource, writeAnswer } from './translation/translate-answer.ts';
+import { TranslatedStream } from './translation/translated-stream.ts';
+import { readUpstreamError, type UpstreamError } from './upstream-error.ts';
 import type { UpstreamFailure, UpstreamRequest } from './upstream-request.ts';
-import { readUsage, type Usage, usageOfAnswer } from './usage.ts';
-
-export type UsageEvent = Extract<ChatEvent, { usage: Buffer | null }>;
+import { noTokens, type Usage } from './usage.ts';
 
 /** How one attempt at one endpoint ended. */
 export type Attempt =
   /** A whole JSON answer; nothing of it has been written. */
-  | {
-      kind: 'json';
-      answer: JsonObject;
-      usage: Usage | null;
-      usageObject: JsonObject | null;
-      deliveredTokens: number;
-    }
-  /** A stream to its end mark; its events have been written. */
-  | {
-      kind: 'stream';
-      usage: Usage | null;
-      usageObject: JsonObject | null;
-      usageEvent: UsageEvent | null;
-      deliveredTokens: number;
-    }
+  | ({ kind: 'json'; usage: Usage | null } & GoodAnswer)
+  /** A stream to its end mark; its events have been written, but for what its reader kept back. */
+  | { kind: 'stream'; usage: Usage | null; reader: StreamReader; deliveredTokens: number }
   | FailedAttempt;
 
 export interface FailedAttempt {
@@ -45,10 +33,10 @@ export interface FailedAttempt {
 
 /** At the call's present candidate. */
 export async function runAttempt(call: RunningCall): Promise<Attempt> {
-  const { gateway, plan, agentId } = call.options;
+  const { gateway, plan } = call.options;
   call.generationId = null;
   const sentAtMs = gateway.clock.monotonicMs();
-  const upstream = call.dispatch(buildChatBody(plan, call.candidate, agentId));
+  const upstream = call.dispatch(buildBody(call));
   const started = await upstream.started;
   const providerMs = gateway.clock.monotonicMs() - sentAtMs;
   call.providerMs += providerMs;
@@ -60,8 +48,17 @@ export async function runAttempt(call: RunningCall): Promise<Attempt> {
     return readRefusal(call, upstream, await collectAnswer(upstream, ERROR_BODY_BYTES));
   }
   const contentType = headerText(upstream, 'content-type') ?? '';
-  if (plan.stream && contentType.startsWith('text/event-stream')) return relayStream(call, upstream);
+  const isStream = contentType.startsWith('text/event-stream');
+  if (isStream && plan.stream) return relayStream(call, upstream);
+  if (isStream && call.candidate.translated !== null) return collectStream(call, upstream);
   return readAnswer(call, await collectAnswer(upstream, JSON_ANSWER_BYTES));
+}
+
+function buildBody(call: RunningCall): Buffer {
+  const { plan, agentId } = call.options;
+  const { format, translated } = call.candidate;
+  const asked = translated === null ? plan : { ...plan, body: translated, stream: true };
+  return format.buildBody(asked, call.candidate, agentId);
 }
 
 const failed = (error: ApiError, mayFallBack: boolean, usage: Usage | null = null): FailedAttempt => ({
@@ -97,76 +94,106 @@ function readAnswer(call: RunningCall, body: Collected): Attempt {
   if (typeof read === 'string') return failed(apiError('provider_error'), true);
   const { object: answer, value } = read;
 
-  const sent = usageOfAnswer(answer, value);
-  const usage = sent?.usage ?? null;
+  const { plan } = call.options;
+  const { format, translated } = call.candidate;
   call.generationId ??= textOrNull(memberText(answer, 'id') ?? '');
-  if (hasError(answer)) {
-    // A provider can answer 200 with an error inside, and still bill for it.
-    const { error, mayFallBack } = readUpstreamError(200, value, undefined, contextTokens(call.candidate));
-    return failed(error, mayFallBack, usage);
+  const reading = format.readAnswer(answer, value);
+  switch (reading.kind) {
+    case 'error': {
+      const { error, mayFallBack } = readUpstreamError(200, value, undefined, contextTokens(call.candidate));
+      return failed(error, mayFallBack, reading.usage);
+    }
+    case 'malformed':
+      return failed(apiError('provider_error'), true, reading.usage);
+    case 'answer': {
+      const usage = reading.sent?.usage ?? null;
+      // Who waits for a stream cannot use a whole answer.
+      if (plan.stream || translated !== null) return failed(apiError('provider_error'), true, usage);
+      return { ...reading, kind: 'json', usage };
+    }
   }
-  const choicesBytes = memberSize(answer, 'choices');
-  if (choicesBytes === undefined || call.options.plan.stream)
-    return failed(apiError('provider_error'), true, usage);
-  return {
-    kind: 'json',
-    answer,
-    usage,
-    usageObject: sent?.object ?? null,
-    deliveredTokens: Math.ceil(choicesBytes / BYTES_PER_TOKEN),
-  };
 }
 
-const BYTES_PER_TOKEN = 4;
-
 async function relayStream(call: RunningCall, upstream: UpstreamRequest): Promise<Attempt> {
+  const { format } = call.candidate;
+  const reader = openReader(call);
   const relay = new StreamRelay({
     upstream,
     caller: call.caller,
+    reader,
     head: (firstEvent) => {
-      const object = call.generationId === null ? scanJsonObject(firstEvent) : 'not_an_object';
-      if (typeof object !== 'string') call.generationId = textOrNull(memberText(object, 'id') ?? '');
-      return answerHeaders(call, 'text/event-stream; charset=utf-8');
+      if (call.generationId === null) call.generationId = textOrNull(format.idOf(firstEvent));
+      return answerHeaders(call, EVENT_STREAM);
     },
-    upstreamModel: call.candidate.endpoint.upstreamModel,
-    publicModel: call.candidate.model.id,
   });
   upstream.pipeTo(relay);
   const end = await relay.ended;
-  const usageEvent = relay.usageEvent !== null && 'usage' in relay.usageEvent ? relay.usageEvent : null;
-  const sent = usageEvent?.usage ? readUsage(usageEvent.usage) : null;
-  const usage = sent?.usage ?? null;
-  const deliveredTokens = Math.ceil(relay.deliveredBytes / BYTES_PER_TOKEN);
+  const deliveredTokens = estimateTokens(relay.deliveredBytes);
+  const usage = reader.usage(deliveredTokens);
+  if (end.kind === 'complete') return { kind: 'stream', usage, reader, deliveredTokens };
+  return failedStream(call, end, usage, deliveredTokens);
+}
+
+function openReader(call: RunningCall): StreamReader {
+  const { plan } = call.options;
+  const { endpoint, model, format, translated } = call.candidate;
+  if (translated !== null) {
+    const sink = openSink(plan.format.endpoint, call.identity, plan.showUsage);
+    return new TranslatedStream(openSource(format.endpoint), sink);
+  }
+  const { upstreamModel } = endpoint;
+  return format.openStream({ upstreamModel, publicModel: model.id, showUsage: plan.showUsage });
+}
+
+/** For a caller who waits for the whole answer, in another format than the provider's. */
+async function collectStream(call: RunningCall, upstream: UpstreamRequest): Promise<Attempt> {
+  const { plan } = call.options;
+  const collector = new AnswerCollector(openSource(call.candidate.format.endpoint));
+  const relay = new StreamRelay({ upstream, caller: call.caller, reader: collector, head: () => [] });
+  upstream.pipeTo(relay);
+  const end = await relay.ended;
+  const { whole } = collector;
+  const deliveredTokens = estimateTokens(whole.bytes);
+  const usage = collector.usage(deliveredTokens);
+  call.generationId ??= textOrNull(JSON.stringify(whole.id));
+  if (end.kind !== 'complete') return failedStream(call, end, usage, deliveredTokens);
+  const tokens = usage?.tokens ?? {
+    ...noTokens,
+    prompt: plan.promptEstimateTokens,
+    completion: deliveredTokens,
+  };
+  const text = writeAnswer(plan.format.endpoint, whole, call.identity, tokens);
+  const read = readJsonObject(Buffer.from(text));
+  if (typeof read === 'string') throw new Error('A translated answer is no JSON object.');
+  const reading = plan.format.readAnswer(read.object, read.value);
+  if (reading.kind !== 'answer') throw new Error('A translated answer is none of its format.');
+  return { ...reading, kind: 'json', usage, deliveredTokens };
+}
+
+function failedStream(
+  call: RunningCall,
+  end: Exclude<StreamEnd, { kind: 'complete' }>,
+  usage: Usage | null,
+  deliveredTokens: number,
+): FailedAttempt {
+  const { error, mayFallBack } = failureOfStream(call, end);
+  return {
+    kind: 'failed',
+    error,
+    mayFallBack: mayFallBack && !call.caller.committed,
+    usage,
+    deliveredTokens,
+  };
+}
+
+function failureOfStream(call: RunningCall, end: Exclude<StreamEnd, { kind: 'complete' }>): UpstreamError {
   switch (end.kind) {
-    case 'complete':
-      return { kind: 'stream', usage, usageObject: sent?.object ?? null, usageEvent, deliveredTokens };
-    case 'error': {
-      const event = parseJson(end.event);
-      const { error, mayFallBack } = readUpstreamError(200, event, undefined, contextTokens(call.candidate));
-      return {
-        kind: 'failed',
-        error,
-        mayFallBack: mayFallBack && !call.caller.committed,
-        usage,
-        deliveredTokens,
-      };
-    }
+    case 'error':
+      return readUpstreamError(200, parseJson(end.event), undefined, contextTokens(call.candidate));
     case 'malformed':
-      return {
-        kind: 'failed',
-        error: apiError('provider_error'),
-        mayFallBack: !call.caller.committed,
-        usage,
-        deliveredTokens,
-      };
+      return { error: apiError('provider_error'), mayFallBack: true };
     case 'failed':
-      return {
-        kind: 'failed',
-        error: failureOf(call, end.cause),
-        mayFallBack: !call.caller.committed && call.endedByUs === null,
-        usage,
-        deliveredTokens,
-      };
+      return { error: failureOf(call, end.cause), mayFallBack: call.endedByUs === null };
   }
 }
 
@@ -185,8 +212,6 @@ const textOrNull = (json: string): string | null => {
     ? text
     : null;
 };
-
-const hasError = (answer: JsonObject): boolean => answer.bytes.includes(ERROR_NEEDLE) && saysError(answer);
 
 function parseJson(bytes: Buffer): unknown {
   try {

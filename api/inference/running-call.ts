@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { SECOND_MS } from '#core/clock.ts';
 import type { ReserveResult } from '#core/ledger/command.ts';
 import type { Executed } from '#core/ledger/ledger.ts';
 import {
@@ -12,6 +13,7 @@ import {
 import type { NanoUsd } from '#core/money.ts';
 import type { CallPlan, Candidate } from './call-plan.ts';
 import { type CallerEvents, CallerSide } from './caller-side.ts';
+import type { AnswerIdentity } from './formats/call-format.ts';
 import type { Gateway } from './gateway.ts';
 import type { Ticking } from './open-calls.ts';
 import type { UpstreamRequest } from './upstream-request.ts';
@@ -92,10 +94,22 @@ export class RunningCall implements CallerEvents, Ticking {
     const { gateway, plan } = this.options;
     // A failed attempt may still be sending: nobody would ever end it.
     if (this.#upstream?.ended === false) this.#upstream.abort();
-    const { provider } = this.candidate;
-    this.#upstream = gateway.upstreams.post(provider, `/${plan.endpointName}`, body, plan.stream);
+    const { provider, format, translated } = this.candidate;
+    // A translated answer is put together from a stream, whoever waits for it.
+    const stream = plan.stream || translated !== null;
+    this.#upstream = gateway.upstreams.post(provider, `/${format.endpoint}`, body, stream);
     if (this.endedByUs !== null) this.#upstream.abort();
     return this.#upstream;
+  }
+
+  /** For what the gateway writes itself into the answer. */
+  get identity(): AnswerIdentity {
+    const { plan, callId, startedAtMs } = this.options;
+    return {
+      id: this.generationId ?? String(callId),
+      createdAtS: Math.floor(startedAtMs / SECOND_MS),
+      model: plan.model.id,
+    };
   }
 
   /** False while no byte of the request can have reached the provider. */

@@ -1,21 +1,13 @@
 import { SSE_EVENT_BYTES } from '#core/limits.ts';
 import type { CallerSide } from './caller-side.ts';
-import {
-  type ChatEvent,
-  ERROR_NEEDLE,
-  isDone,
-  isJson,
-  readChatEvent,
-  USAGE_NEEDLE,
-  withoutUsage,
-  withPublicModel,
-} from './formats/chat-stream.ts';
+import type { ReadEvent, StreamReader } from './formats/call-format.ts';
+import { dataEvent, ERROR_NEEDLE, isDone, isJson, namedEvent, USAGE_NEEDLE } from './formats/stream-text.ts';
 import { joinBuffers } from './join-buffers.ts';
 import type { AnswerSink, UpstreamFailure, UpstreamRequest } from './upstream-request.ts';
 
 /** How a provider's stream ended. What was written to the caller, if anything, has been. */
 export type StreamEnd =
-  /** Its end was marked, or it closed cleanly after its usage. */
+  /** Its end was marked, or it closed cleanly with nothing missing. */
   | { kind: 'complete' }
   /** The provider's own error, in an event. */
   | { kind: 'error'; event: Buffer }
@@ -25,10 +17,10 @@ export type StreamEnd =
 export interface StreamRelayOptions {
   upstream: UpstreamRequest;
   caller: CallerSide;
+  /** Of the format: what an event is, and what of it is ours to write. */
+  reader: StreamReader;
   /** Called once, with the first event, before anything is written. */
   head: (firstEvent: Buffer) => string[];
-  upstreamModel: string;
-  publicModel: string;
 }
 
 /**
@@ -37,11 +29,8 @@ export interface StreamRelayOptions {
  */
 export class StreamRelay implements AnswerSink {
   readonly ended: Promise<StreamEnd>;
-  /** The last usage that any event carried, and the event itself. Never summed: some send running totals. */
-  usageEvent: ChatEvent | null = null;
 
   readonly #options: StreamRelayOptions;
-  readonly #renamed: boolean;
   #resolveEnded: (end: StreamEnd) => void = () => {};
   #eventsRelayed = 0;
   #bytesRelayed = 0;
@@ -55,7 +44,6 @@ export class StreamRelay implements AnswerSink {
 
   constructor(options: StreamRelayOptions) {
     this.#options = options;
-    this.#renamed = options.upstreamModel !== options.publicModel;
     this.ended = new Promise((resolve) => {
       this.#resolveEnded = resolve;
     });
@@ -88,7 +76,8 @@ export class StreamRelay implements AnswerSink {
   end(): void {
     this.#finishWith(() => {
       if (isWholeEvent(this.#tail)) this.#relay(Buffer.concat([this.#tail, BLANK_LINES]));
-      this.#end(this.usageEvent === null ? { kind: 'failed', cause: 'cut' } : { kind: 'complete' });
+      const { reader } = this.#options;
+      this.#end(reader.isComplete() ? { kind: 'complete' } : { kind: 'failed', cause: 'cut' });
     });
   }
 
@@ -114,6 +103,7 @@ export class StreamRelay implements AnswerSink {
 
   #relay(received: Buffer): void {
     const bytes = received.includes(CR) ? withoutCarriageReturns(received) : received;
+    const { unreadLineEnd } = this.#options.reader;
     // Most events are passed in runs of the bytes that came: only one that a needle stands in is looked at.
     let usageAt = next(bytes, USAGE_NEEDLE, 0);
     let errorAt = next(bytes, ERROR_NEEDLE, 0);
@@ -125,20 +115,22 @@ export class StreamRelay implements AnswerSink {
         runStartsAt = ++at;
         continue;
       }
-      const lineEndsAt = bytes.indexOf(LF, at);
+      const dataAt = unreadLineEnd === null ? at : unreadDataAt(bytes, at, unreadLineEnd);
+      const lineEndsAt = bytes.indexOf(LF, dataAt);
       if (lineEndsAt < 0 || lineEndsAt + 1 >= bytes.length) break;
-      const isOneLine = bytes[lineEndsAt + 1] === LF && isDataLine(bytes, at);
+      const isOneLine = bytes[lineEndsAt + 1] === LF && isDataLine(bytes, dataAt);
       if (usageAt < at) usageAt = next(bytes, USAGE_NEEDLE, at);
       if (errorAt < at) errorAt = next(bytes, ERROR_NEEDLE, at);
       const isPlain = usageAt > lineEndsAt && errorAt > lineEndsAt;
-      if (isOneLine && isPlain && !this.#renamed && isPlainJson(bytes, at, lineEndsAt)) {
-        this.#note(bytes, at + DATA.length, lineEndsAt);
+      const mayPassUnread = unreadLineEnd !== null && (dataAt > at || unreadLineEnd.length === 0);
+      if (isOneLine && isPlain && mayPassUnread && isPlainJson(bytes, dataAt, lineEndsAt)) {
+        this.#note(bytes.subarray(dataAt + DATA.length, lineEndsAt));
         at = lineEndsAt + 2;
         continue;
       }
       this.#pass(bytes, runStartsAt, at);
-      if (isOneLine) {
-        this.#relayEvent(bytes, at, lineEndsAt);
+      if (isOneLine && dataAt === at) {
+        this.#relayEvent(bytes.subarray(at + DATA_FIELD_BYTES, lineEndsAt), '');
         at = lineEndsAt + 2;
       } else {
         const eventEndsAt = bytes.indexOf(BLANK_LINES, at);
@@ -146,8 +138,8 @@ export class StreamRelay implements AnswerSink {
           runStartsAt = at;
           break;
         }
-        const event = reframe(bytes.subarray(at, eventEndsAt));
-        if (event !== null) this.#relayEvent(event, 0, event.length);
+        const event = readLines(bytes.subarray(at, eventEndsAt));
+        if (event !== null) this.#relayEvent(event.data, event.name);
         at = eventEndsAt + 2;
       }
       runStartsAt = at;
@@ -164,27 +156,20 @@ export class StreamRelay implements AnswerSink {
   }
 
   /** One event passes: it counts, and the first of all opens the answer. */
-  #note(bytes: Buffer, dataStartsAt: number, dataEndsAt: number): void {
-    const length = dataEndsAt - dataStartsAt;
+  #note(data: Buffer): void {
     this.#eventsRelayed++;
-    this.#bytesRelayed += length;
-    if (length < this.#smallestEventBytes) this.#smallestEventBytes = length;
+    this.#bytesRelayed += data.length;
+    if (data.length < this.#smallestEventBytes) this.#smallestEventBytes = data.length;
     const { caller, head } = this.#options;
-    if (!caller.committed) caller.begin(head(bytes.subarray(dataStartsAt, dataEndsAt)));
+    if (!caller.committed) caller.begin(head(data));
   }
 
-  /** One event: a `data:` line without its line end. */
-  #relayEvent(bytes: Buffer, startsAt: number, endsAt: number): void {
-    let dataStartsAt = startsAt + DATA_FIELD_BYTES;
-    while (isBlank(bytes[dataStartsAt])) dataStartsAt++;
-    let dataEndsAt = endsAt;
-    while (dataEndsAt > dataStartsAt && isBlank(bytes[dataEndsAt - 1])) dataEndsAt--;
+  #relayEvent(text: Buffer, name: string): void {
+    const data = trimBlanks(text);
     // Some servers keep the connection alive by events of nothing.
-    if (dataEndsAt <= dataStartsAt) return;
-    const event: ChatEvent =
-      dataEndsAt - dataStartsAt > SSE_EVENT_BYTES
-        ? { kind: 'malformed' }
-        : readChatEvent(bytes, dataStartsAt, dataEndsAt);
+    if (data.length === 0) return;
+    const { reader } = this.#options;
+    const event: ReadEvent = data.length > SSE_EVENT_BYTES ? { kind: 'malformed' } : reader.read(data, name);
     switch (event.kind) {
       case 'done':
         this.#end({ kind: 'complete' });
@@ -193,24 +178,19 @@ export class StreamRelay implements AnswerSink {
         this.#end({ kind: 'malformed' });
         return;
       case 'error':
-        this.usageEvent = event.usage === null ? this.usageEvent : event;
-        this.#end({ kind: 'error', event: event.data });
+        this.#end({ kind: 'error', event: data });
         return;
-      case 'usage':
-        this.usageEvent = event;
-        if (!event.hasChoices) return;
-        this.#write(event.data, frame(withoutUsage(event)));
+      case 'kept':
+        return;
+      case 'changed':
+        this.#note(data);
+        this.#out.push(event.events);
         return;
       case 'plain':
-        this.#write(bytes.subarray(dataStartsAt, dataEndsAt), bytes.subarray(startsAt, dataEndsAt));
+        this.#note(data);
+        this.#out.push(reader.namesEvents ? namedEvent(name, data) : dataEvent(data));
         return;
     }
-  }
-
-  #write(data: Buffer, line: Buffer): void {
-    this.#note(data, 0, data.length);
-    const { upstreamModel, publicModel } = this.#options;
-    this.#out.push(this.#renamed ? withPublicModel(line, upstreamModel, publicModel) : line, BLANK_LINES);
   }
 
   #writeOut(): void {
@@ -255,10 +235,21 @@ const isPlainJson = (bytes: Buffer, at: number, lineEndsAt: number): boolean =>
 
 const isBlank = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x09;
 
+/** Where the data line of an event begins whose name says that it may pass unread; `at` where there is no such name. */
+function unreadDataAt(bytes: Buffer, at: number, unreadLineEnd: Buffer): number {
+  if (unreadLineEnd.length === 0 || bytes[at] !== LETTER_E) return at;
+  const nameEndsAt = bytes.indexOf(LF, at);
+  if (nameEndsAt < 0 || nameEndsAt - at > EVENT_NAME_LINE_BYTES_MAX) return at;
+  const from = nameEndsAt - unreadLineEnd.length;
+  return from > at && bytes.compare(unreadLineEnd, 0, unreadLineEnd.length, from, nameEndsAt) === 0
+    ? nameEndsAt + 1
+    : at;
+}
+
 /** What a stream broke off with: an event that lacks only its blank line, or a part of one, which nobody may see. */
 function isWholeEvent(tail: Buffer): boolean {
-  const data = reframe(tail)?.subarray(DATA_FIELD_BYTES) ?? EMPTY;
-  return isJson(data) || isDone(data, 0, data.length);
+  const data = trimBlanks(readLines(tail)?.data ?? EMPTY);
+  return isJson(data) || isDone(data);
 }
 
 const isDataLine = (bytes: Buffer, at: number): boolean =>
@@ -268,19 +259,32 @@ const isDataLine = (bytes: Buffer, at: number): boolean =>
   bytes[at + 3] === 0x61 &&
   bytes[at + 4] === COLON;
 
-export const frame = (data: Buffer): Buffer => Buffer.concat([DATA, data]);
-
 /**
- * An event of several lines as one `data:` line. Comments (which name the provider), ids, names and retry times are
- * left out: none belongs to this format, and a foreign `event:` line would be ours in the caller's eyes.
+ * An event of several lines. Comments (which name the provider), ids and retry times are left out: none belongs to a
+ * format; and a name that is none, which could be lines of its own.
  */
-function reframe(lines: Buffer): Buffer | null {
-  const data = lines
-    .toString('utf8')
-    .split('\n')
-    .filter((line) => line.startsWith('data:'))
-    .map((line) => line.slice(5));
-  return data.length === 0 ? null : Buffer.from(`data:${data.join(' ')}`);
+function readLines(lines: Buffer): { data: Buffer; name: string } | null {
+  let name = '';
+  const data: string[] = [];
+  for (const line of lines.toString('utf8').split('\n')) {
+    if (line.startsWith('data:')) data.push(line.slice(DATA_FIELD_BYTES));
+    else if (line.startsWith('event:')) name = line.slice(EVENT_FIELD_BYTES).trim();
+  }
+  if (data.length === 0) return null;
+  return { data: Buffer.from(data.join(' ')), name: EVENT_NAME.test(name) ? name : '' };
+}
+
+const EVENT_NAME = /^[\w.:-]{1,100}$/;
+const EVENT_NAME_LINE_BYTES_MAX = 120;
+const EVENT_FIELD_BYTES = 6;
+const LETTER_E = 0x65;
+
+function trimBlanks(bytes: Buffer): Buffer {
+  let from = 0;
+  let to = bytes.length;
+  while (isBlank(bytes[from])) from++;
+  while (to > from && isBlank(bytes[to - 1])) to--;
+  return from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to);
 }
 
 /** JSON holds no bare carriage return, so all of them are line ends. */

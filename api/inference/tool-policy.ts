@@ -1,48 +1,95 @@
 import { isRecord } from '#core/is-record.ts';
 import { type ApiError, apiError } from '../contract/errors.ts';
 
-/**
+/*
  * Tools by type, default deny: a type that stands in no row is refused, because new server tools appear monthly
  * and each could run other models, keep files, or loop without a bound.
  */
-const servedToolTypes: ReadonlySet<string> = new Set(['function', 'custom', 'namespace']);
+
+const isChatTool = (type: string): boolean => CALLER_DEFINED.has(type);
+/** `shell` and `local_shell` are not among those that the caller runs: some providers run them in a sandbox. */
+const isResponsesTool = (type: string): boolean =>
+  CALLER_DEFINED.has(type) || type === 'apply_patch' || /^computer(_use_preview|_\d{8})?$/.test(type);
+const isMessagesTool = (type: string): boolean =>
+  type === 'custom' || /^(bash|text_editor|computer|computer_toolset|browser_toolset)_\d{8}$/.test(type);
+
+const CALLER_DEFINED: ReadonlySet<string> = new Set(['function', 'custom', 'namespace']);
+type IsServed = (type: string) => boolean;
 
 /** Plugins that cost nothing and reach no shared state. `enabled: false` switches any other off. */
 const servedPlugins: ReadonlySet<string> = new Set(['response-healing', 'context-compression']);
 const routerPlugins: ReadonlySet<string> = new Set(['auto-router', 'auto-beta-router', 'pareto-router']);
 
 /** Every door by which a tool can enter a chat body. `null`: all are served. */
-export function refuseTools(body: Readonly<Record<string, unknown>>): ApiError | null {
+export function refuseChatTools(body: Readonly<Record<string, unknown>>): ApiError | null {
   return (
-    refuseToolList(body.tools, 'tools') ?? refuseToolChoice(body.tool_choice) ?? refusePlugins(body.plugins)
+    refuseToolList(body.tools, 'tools', isChatTool) ??
+    refuseToolChoice(body.tool_choice, isChatTool) ??
+    refusePlugins(body.plugins)
   );
 }
 
-function refuseToolList(tools: unknown, param: string): ApiError | null {
+/** An input item may bring tools, too. */
+export function refuseResponsesTools(body: Readonly<Record<string, unknown>>): ApiError | null {
+  const items = Array.isArray(body.input) ? body.input : [];
+  for (const [index, item] of items.entries()) {
+    const refusal = isRecord(item)
+      ? refuseToolList(item.tools, `input[${index}].tools`, isResponsesTool)
+      : null;
+    if (refusal !== null) return refusal;
+  }
+  return (
+    refuseToolList(body.tools, 'tools', isResponsesTool) ??
+    refuseToolChoice(body.tool_choice, isResponsesTool) ??
+    refusePlugins(body.plugins)
+  );
+}
+
+/** Its choice of a tool can only name one of the same body. */
+export function refuseMessagesTools(body: Readonly<Record<string, unknown>>): ApiError | null {
+  return refuseMessagesToolList(body.tools) ?? refusePlugins(body.plugins);
+}
+
+function refuseMessagesToolList(tools: unknown): ApiError | null {
+  if (!Array.isArray(tools)) return null;
+  for (const [index, tool] of tools.entries()) {
+    const param = `tools[${index}]`;
+    if (!isRecord(tool)) continue;
+    const type = tool.type ?? 'custom';
+    if (typeof type !== 'string' || !isMessagesTool(type)) return notServed(String(type), param);
+    // Called from a program, which the provider would run on the account that all agents share.
+    const callers = tool.allowed_callers ?? [];
+    const other = Array.isArray(callers) ? callers.find((caller) => caller !== 'direct') : callers;
+    if (other !== undefined) return notServed(String(other), `${param}.allowed_callers`);
+  }
+  return null;
+}
+
+function refuseToolList(tools: unknown, param: string, isServed: IsServed): ApiError | null {
   if (tools === undefined || tools === null) return null;
   if (!Array.isArray(tools)) {
     return apiError('invalid_request', { param, message: `\`${param}\` has to be a list of tools.` });
   }
   for (const [index, tool] of tools.entries()) {
-    const refusal = refuseTool(tool, `${param}[${index}]`);
+    const refusal = refuseTool(tool, `${param}[${index}]`, isServed);
     if (refusal !== null) return refusal;
   }
   return null;
 }
 
-function refuseTool(tool: unknown, param: string): ApiError | null {
+function refuseTool(tool: unknown, param: string, isServed: IsServed): ApiError | null {
   if (!isRecord(tool) || typeof tool.type !== 'string') {
     return apiError('invalid_request', {
       param,
       message: `\`${param}\` has to be an object with a \`type\`, such as \`function\`.`,
     });
   }
-  if (!servedToolTypes.has(tool.type)) return notServed(tool.type, param);
-  return tool.type === 'namespace' ? refuseToolList(tool.tools, `${param}.tools`) : null;
+  if (!isServed(tool.type)) return notServed(tool.type, param);
+  return tool.type === 'namespace' ? refuseToolList(tool.tools, `${param}.tools`, isServed) : null;
 }
 
 /** `{type: "function"}`, `{type: "custom"}` and `{type: "allowed_tools"}` name tools of the same body. */
-function refuseToolChoice(choice: unknown): ApiError | null {
+function refuseToolChoice(choice: unknown, isServed: IsServed): ApiError | null {
   if (choice === undefined || choice === null || typeof choice === 'string') return null;
   if (!isRecord(choice) || typeof choice.type !== 'string') {
     return apiError('invalid_request', {
@@ -53,11 +100,11 @@ function refuseToolChoice(choice: unknown): ApiError | null {
   if (choice.type === 'allowed_tools') {
     const allowed = isRecord(choice.allowed_tools) ? choice.allowed_tools.tools : undefined;
     return (
-      refuseToolList(allowed, 'tool_choice.allowed_tools.tools') ??
-      refuseToolList(choice.tools, 'tool_choice.tools')
+      refuseToolList(allowed, 'tool_choice.allowed_tools.tools', isServed) ??
+      refuseToolList(choice.tools, 'tool_choice.tools', isServed)
     );
   }
-  return servedToolTypes.has(choice.type) ? null : notServed(choice.type, 'tool_choice');
+  return isServed(choice.type) ? null : notServed(choice.type, 'tool_choice');
 }
 
 function refusePlugins(plugins: unknown): ApiError | null {

@@ -165,7 +165,10 @@ const isOurMoney = (detail: Record<string, unknown>): boolean =>
 function findDetail(body: unknown): Record<string, unknown> {
   const first: unknown = Array.isArray(body) ? body[0] : body;
   if (!isRecord(first)) return {};
-  if (isRecord(first.error)) return first.error;
+  if (isRecord(first.error)) return withTypeBeside(first.error, first);
+  // The last event of a stream of responses that failed.
+  if (isRecord(first.response) && isRecord(first.response.error))
+    return withTypeBeside(first.response.error, first.response);
   if (typeof first.error === 'string') return { message: first.error };
   if (Array.isArray(first.choices)) {
     const choice: unknown = first.choices.find((each) => isRecord(each) && isRecord(each.error));
@@ -173,6 +176,12 @@ function findDetail(body: unknown): Record<string, unknown> {
   }
   return first;
 }
+
+/** The responses format has its stable name beside the error, not in it. */
+const withTypeBeside = (
+  error: Record<string, unknown>,
+  { error_type }: Record<string, unknown>,
+): Record<string, unknown> => (typeof error_type === 'string' ? { ...error, error_type } : error);
 
 function effectiveStatus(status: number, detail: Record<string, unknown>): number {
   if (status >= 300) return status;

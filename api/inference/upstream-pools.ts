@@ -84,6 +84,9 @@ interface Target {
 /** Nothing of the caller's headers goes upstream. */
 function headersOf(provider: Provider): Record<string, string> {
   const headers: Record<string, string> = { 'user-agent': 'faregate' };
-  if (provider.apiKey !== null) headers.authorization = `Bearer ${provider.apiKey}`;
+  if (provider.kind === 'anthropic') headers['anthropic-version'] = '2023-06-01';
+  if (provider.apiKey === null) return headers;
+  if (provider.kind === 'anthropic') headers['x-api-key'] = provider.apiKey;
+  else headers.authorization = `Bearer ${provider.apiKey}`;
   return headers;
 }

@@ -26,44 +26,84 @@ export interface SentUsage {
   usage: Usage | null;
 }
 
+/** A format's own names for the counters. `null`: too few of them are there to tell the tokens. */
+export type ReadCounts = (usage: Record<string, unknown>) => TokenCounts | null;
+
 /** Of a whole answer, whose value was parsed for other reasons too. `null`: none that is an object. */
-export function usageOfAnswer(answer: JsonObject, value: Record<string, unknown>): SentUsage | null {
+export function usageOfAnswer(
+  answer: JsonObject,
+  value: Record<string, unknown>,
+  counts: ReadCounts,
+): SentUsage | null {
   const bytes = memberBytes(answer, 'usage');
   if (bytes === undefined) return null;
   const object = isUtf8(bytes) ? scanJsonObject(bytes) : 'not_an_object';
   // Where it stands twice the first counts, and JSON.parse shows the last.
   if (typeof object === 'string' || !isRecord(value.usage) || !isOnce(answer, 'usage'))
-    return readUsage(bytes);
-  return { object, usage: parseUsage(object, value.usage) };
+    return readUsage(bytes, counts);
+  return { object, usage: parseUsage(object, value.usage, counts) };
 }
 
 /** Of the object alone. `null`: no object. */
-export function readUsage(bytes: Buffer): SentUsage | null {
+export function readUsage(bytes: Buffer, counts: ReadCounts): SentUsage | null {
   const read = isUtf8(bytes) ? readJsonObject(bytes) : 'not_an_object';
   return typeof read === 'string'
     ? null
-    : { object: read.object, usage: parseUsage(read.object, read.value) };
+    : { object: read.object, usage: parseUsage(read.object, read.value, counts) };
 }
 
 /** The cost is read from its text, so that no float comes between the provider's bill and the charge. */
-function parseUsage(object: JsonObject, value: Record<string, unknown>): Usage | null {
+function parseUsage(object: JsonObject, value: Record<string, unknown>, counts: ReadCounts): Usage | null {
+  const tokens = counts(value);
+  const reportedAttoUsd = reportedCost(object, value.is_byok === true);
+  if (tokens !== null) return { tokens, reportedAttoUsd };
+  return reportedAttoUsd === null ? null : { tokens: noTokens, reportedAttoUsd };
+}
+
+export function chatCounts(value: Record<string, unknown>): TokenCounts | null {
   const prompt = count(value.prompt_tokens);
   const completion = count(value.completion_tokens);
-  const reportedAttoUsd = reportedCost(object, value.is_byok === true);
-  if (prompt === null || completion === null) {
-    return reportedAttoUsd === null ? null : { tokens: noTokens, reportedAttoUsd };
-  }
-  const total = count(value.total_tokens);
+  if (prompt === null || completion === null) return null;
   return {
-    tokens: {
-      prompt,
-      // One vendor leaves thinking out of `completion_tokens` but not out of the total, and bills it.
-      completion: total === null ? completion : Math.max(completion, total - prompt),
-      reasoning: count(record(value.completion_tokens_details)?.reasoning_tokens),
-      ...promptDetails(record(value.prompt_tokens_details), prompt),
-    },
-    reportedAttoUsd,
+    prompt,
+    completion: withHidden(completion, prompt, value.total_tokens),
+    reasoning: count(record(value.completion_tokens_details)?.reasoning_tokens),
+    ...promptDetails(record(value.prompt_tokens_details), prompt),
   };
+}
+
+export function responsesCounts(value: Record<string, unknown>): TokenCounts | null {
+  const prompt = count(value.input_tokens);
+  const completion = count(value.output_tokens);
+  if (prompt === null || completion === null) return null;
+  return {
+    prompt,
+    completion: withHidden(completion, prompt, value.total_tokens),
+    reasoning: count(record(value.output_tokens_details)?.reasoning_tokens),
+    ...promptDetails(record(value.input_tokens_details), prompt),
+  };
+}
+
+/** What came from the cache or went to it stands beside `input_tokens`, not in it. */
+export function messagesCounts(value: Record<string, unknown>): TokenCounts | null {
+  const input = count(value.input_tokens);
+  const completion = count(value.output_tokens);
+  if (input === null || completion === null) return null;
+  const cached = count(value.cache_read_input_tokens) ?? 0;
+  const cacheWritten = count(value.cache_creation_input_tokens) ?? 0;
+  return {
+    prompt: input + cached + cacheWritten,
+    completion,
+    reasoning: count(record(value.output_tokens_details)?.thinking_tokens),
+    cached,
+    ...(cacheWritten === 0 ? {} : { cacheWritten }),
+  };
+}
+
+/** One vendor leaves thinking out of the answer's tokens but not out of the total, and bills it. */
+function withHidden(completion: number, prompt: number, totalTokens: unknown): number {
+  const total = count(totalTokens);
+  return total === null ? completion : Math.max(completion, total - prompt);
 }
 
 /** What was read from the cache and what was written to it are parts of the prompt. */

@@ -1,3 +1,4 @@
+import type { FormatName } from '#core/catalog/catalog.ts';
 import type { Balance } from '../contract/balance.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { ApiError } from '../contract/errors.ts';
@@ -10,7 +11,7 @@ export interface UseCases {
    */
   admitStart(caller: Caller): ApiError | null;
   /** Answers by itself. A refusal before the first byte is returned; the edge renders it. */
-  runChatCompletion(call: HotCallContext<UseCases, Caller>): Promise<ApiError | null>;
+  runCall(endpoint: FormatName, call: HotCallContext<UseCases, Caller>): Promise<ApiError | null>;
   readBalance(caller: Caller): Promise<Balance | ApiError>;
 }
 

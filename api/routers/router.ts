@@ -1,6 +1,13 @@
 import { accountRouter } from './account.ts';
 import { chatRouter } from './chat.ts';
+import { messagesRouter } from './messages.ts';
+import { responsesRouter } from './responses.ts';
 import { t } from './trpc.ts';
 
 /** Everything below `/v1`. The edge serves it and the document describes it; nothing else is served there. */
-export const v1Router = t.router({ chat: chatRouter, account: accountRouter });
+export const v1Router = t.router({
+  chat: chatRouter,
+  responses: responsesRouter,
+  messages: messagesRouter,
+  account: accountRouter,
+});

@@ -20,8 +20,8 @@ export function textAnswer(status: number, body: ErrorBody, headers: Record<stri
 }
 
 /** The answer that would have been, with what the rule says about its status, headers, body and encoding. */
-export function scripted(answer: Answer, rule: Rule): Answer {
-  const changed = encoded(withContent(answer, rule), rule);
+export function scripted(answer: Answer, rule: Rule, errorOf = errorBody): Answer {
+  const changed = encoded(withContent(answer, rule, errorOf), rule);
   const headers = { ...changed.headers };
   for (const [name, value] of Object.entries(rule.headers)) {
     if (value === null) delete headers[name.toLowerCase()];
@@ -30,10 +30,10 @@ export function scripted(answer: Answer, rule: Rule): Answer {
   return { ...changed, headers };
 }
 
-function withContent(answer: Answer, rule: Rule): Answer {
+function withContent(answer: Answer, rule: Rule, errorOf: typeof errorBody): Answer {
   if (rule.error?.at === 'body') {
     const status = rule.status ?? SCRIPTED_ERROR_STATUS;
-    return textAnswer(status, errorBody(status, rule.error));
+    return textAnswer(status, errorOf(status, rule.error));
   }
   // Inside a good answer the status belongs to the error that it carries.
   const status = rule.error === undefined ? (rule.status ?? answer.status) : answer.status;

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { jsonAnswer, scripted, textAnswer } from './answers.ts';
 import { type BillBook, generationPage } from './bill-book.ts';
-import { type ChatSetting, chatPath, planChat } from './chat.ts';
+import { type ChatSetting, planChat, simFormats } from './chat.ts';
 import { answerControl } from './control.ts';
 import { refusal } from './error-body.ts';
 import { endpointsPage, modelsPage } from './model-pages.ts';
@@ -10,6 +10,7 @@ import { type BodyReading, readBody } from './read-body.ts';
 import type { RequestLog, SeenRequest } from './request-log.ts';
 import { plainRule, type Rule } from './script-rule.ts';
 import { type Answer, type Delivery, sendAtOnce, sendByRule } from './send.ts';
+import type { SimFormat } from './sim-format.ts';
 import { createStage } from './stage.ts';
 
 export interface Running extends Omit<ChatSetting, 'nextOrdinal'> {
@@ -48,9 +49,9 @@ export function createCallRunner(running: Running): (req: IncomingMessage, res: 
     const query = path.indexOf('?');
     const route = path.slice(API.length, query === -1 ? undefined : query);
     const unread = running.script.takeUnread(route);
+    const format = req.method === 'POST' ? simFormats.get(route) : undefined;
     if (unread !== null) leaveUnread(res, unread, seen);
-    else if (route === chatPath && req.method === 'POST')
-      readBody(req, (reading) => chat(res, reading, seen));
+    else if (format !== undefined) readBody(req, (reading) => chat(res, format, reading, seen));
     else readBody(req, () => look(res, route, path, seen));
     running.changed();
   }
@@ -66,13 +67,13 @@ export function createCallRunner(running: Running): (req: IncomingMessage, res: 
     }
   }
 
-  function chat(res: ServerResponse, reading: BodyReading, seen: SeenRequest): void {
+  function chat(res: ServerResponse, format: SimFormat, reading: BodyReading, seen: SeenRequest): void {
     if (reading.state !== 'whole') {
       send(res, textAnswer(413, refusal(413, 'Too large')), plainRule, seen);
       return;
     }
     running.requests.bodyRead(seen, reading.body);
-    const plan = planChat(reading.body.toString(), setting);
+    const plan = planChat(format, reading.body.toString(), setting);
     seen.generationId = plan.generationId;
     const rule = plan.rule === plainRule && plan.answer.pieces.length > 1 ? pacedRule : plan.rule;
     send(res, plan.answer, rule, seen, (delivery) => {

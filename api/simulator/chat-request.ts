@@ -70,8 +70,8 @@ const chatBody = z.looseObject({
 type ChatBody = z.output<typeof chatBody>;
 
 /** What the body asks for, or why OpenRouter would refuse it. */
-export function readChat(text: string, seed: string): ChatReading {
-  const parsed = chatBody.safeParse(parseJson(text));
+export function readChat(request: unknown, seed: string): ChatReading {
+  const parsed = chatBody.safeParse(request);
   if (!parsed.success) return refused(400, parsed.error.issues[0]?.message ?? 'No JSON object');
   const body = parsed.data;
   const { id, suffix } = splitModelId(body.model);
@@ -206,11 +206,3 @@ const refused = (status: number, message: string, type = errorTypeOf(status)): C
   type,
   message,
 });
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

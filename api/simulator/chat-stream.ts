@@ -1,41 +1,14 @@
 import { type ChatReply, headText, shownUsage, toolCallRow } from './chat-render.ts';
 import { streamError } from './error-body.ts';
 import type { TokenUse } from './prices.ts';
-import type { Piece } from './send.ts';
+import type { SimEvent } from './sim-format.ts';
 import { textTokens } from './tokens.ts';
 
-/** A streamed answer as the events that are written one by one. */
-export function renderStream(reply: ChatReply): Piece[] {
-  const chunks = streamChunks(reply);
-  const { rule } = reply;
-  const end = rule.lineEnd;
-  const pieces: Piece[] = [];
-  const comments = rule.comments ?? (reply.dialect === 'openrouter' ? 1 : 0);
-  if (comments !== 'forever') {
-    for (let i = 0; i < comments; i++) pieces.push(keepAliveComment(end));
-  }
-  chunks.forEach(({ json, textBytes }, index) => {
-    const data = index === rule.malformedChunk ? json.slice(0, json.length / 2) : json;
-    pieces.push({ data: `data: ${data}${end}${end}`, textBytes });
-  });
-  return pieces;
-}
-
-export const keepAliveComment = (lineEnd: string): Piece => ({
-  data: `: OPENROUTER PROCESSING${lineEnd}${lineEnd}`,
-  textBytes: 0,
-});
-
-interface Chunk {
-  json: string;
-  /** Of the answer's own text in it: what was delivered so far decides what a cut stream costs. */
-  textBytes: number;
-}
-
 const STREAM_ERROR_STATUS = 502;
-const DONE: Chunk = { json: '[DONE]', textBytes: 0 };
+const DONE: SimEvent = { name: null, json: '[DONE]', textBytes: 0 };
 
-function streamChunks(reply: ChatReply): Chunk[] {
+/** Every chunk of a streamed answer. */
+export function chatEvents(reply: ChatReply): SimEvent[] {
   const { rule, call } = reply;
   const writer = chunkWriter(reply);
   const contents = contentChunks(reply, writer);
@@ -51,7 +24,11 @@ function streamChunks(reply: ChatReply): Chunk[] {
     contents.push(writer.chunk(index, '{}', reply.choice.finishReason, isLast ? onLast : ''));
   }
   const done = rule.done ? [DONE] : [];
-  const usageChunk: Chunk = { json: `{${writer.head},"choices":[],"usage":${usage}}`, textBytes: 0 };
+  const usageChunk: SimEvent = {
+    name: null,
+    json: `{${writer.head},"choices":[],"usage":${usage}}`,
+    textBytes: 0,
+  };
   if (reply.dialect === 'openai' && !call.includeUsage) return [...contents, ...done];
   switch (rule.usageAt) {
     case 'end':
@@ -71,7 +48,7 @@ function streamChunks(reply: ChatReply): Chunk[] {
 
 interface ChunkWriter {
   head: string;
-  chunk(index: number, delta: string, finish: string | null, usage?: string, more?: string): Chunk;
+  chunk(index: number, delta: string, finish: string | null, usage?: string, more?: string): SimEvent;
 }
 
 function chunkWriter(reply: ChatReply): ChunkWriter {
@@ -83,6 +60,7 @@ function chunkWriter(reply: ChatReply): ChunkWriter {
       const reason = finish === null ? 'null' : JSON.stringify(finish);
       const choice = `{"index":${index},"delta":${delta},"finish_reason":${reason},"native_finish_reason":${reason}}`;
       return {
+        name: null,
         json: `{${head},"choices":[${choice}]${usage === '' ? nullUsage : usage}${more}}`,
         textBytes: 0,
       };
@@ -91,9 +69,9 @@ function chunkWriter(reply: ChatReply): ChunkWriter {
 }
 
 /** The first chunk has the role; then reasoning, text and tool call, for all choices side by side. */
-function contentChunks(reply: ChatReply, writer: ChunkWriter): Chunk[] {
+function contentChunks(reply: ChatReply, writer: ChunkWriter): SimEvent[] {
   const { choice, call } = reply;
-  const chunks: Chunk[] = [];
+  const chunks: SimEvent[] = [];
   let writtenTokens = 0;
   function push(delta: string, text: string): void {
     for (let index = 0; index < call.choices; index++) {

@@ -3,14 +3,16 @@ import { type AttoUsd, parseAttoUsd } from '#core/money.ts';
 import { jsonAnswer, scripted, textAnswer } from './answers.ts';
 import type { BillEntry } from './bill-book.ts';
 import { answerChoice, usedTokens } from './chat-answer.ts';
-import { type ChatReply, type Dialect, renderJson } from './chat-render.ts';
+import type { ChatReply, Dialect } from './chat-render.ts';
 import { readChat } from './chat-request.ts';
-import { keepAliveComment, renderStream } from './chat-stream.ts';
-import { refusal } from './error-body.ts';
 import type { TokenUse } from './prices.ts';
 import type { ScriptBook } from './script-book.ts';
 import { plainRule, type Rule } from './script-rule.ts';
-import type { Answer, Delivery } from './send.ts';
+import type { Answer, Delivery, Piece } from './send.ts';
+import { simChat } from './sim-chat.ts';
+import type { SimFormat } from './sim-format.ts';
+import { simMessages } from './sim-messages.ts';
+import { simResponses } from './sim-responses.ts';
 import { BYTES_PER_TOKEN } from './tokens.ts';
 
 export interface ChatSetting {
@@ -31,17 +33,21 @@ export interface ChatPlan {
   bill(delivery: Delivery): BillEntry | null;
 }
 
-export const chatPath = '/chat/completions';
+/** By their paths. */
+export const simFormats: ReadonlyMap<string, SimFormat> = new Map(
+  [simChat, simResponses, simMessages].map((format) => [format.path, format]),
+);
 
-export function planChat(text: string, setting: ChatSetting): ChatPlan {
-  const reading = readChat(text, setting.seed);
+export function planChat(format: SimFormat, text: string, setting: ChatSetting): ChatPlan {
+  const { path } = format;
+  const reading = readChat(format.toChat(parseJson(text)), setting.seed);
   if (!reading.ok) {
-    const rule = setting.script.take({ path: chatPath, model: '', lastUserText: '' });
-    const refused = textAnswer(reading.status, refusal(reading.status, reading.message, reading.type));
-    return { rule, answer: scripted(refused, rule), generationId: null, bill: () => null };
+    const rule = setting.script.take({ path, model: '', lastUserText: '' });
+    const refused = textAnswer(reading.status, format.refusal(reading.status, reading.message, reading.type));
+    return { rule, answer: scripted(refused, rule, format.errorBody), generationId: null, bill: () => null };
   }
   const { call } = reading;
-  const rule = setting.script.take({ path: chatPath, model: call.modelId, lastUserText: call.lastUserText });
+  const rule = setting.script.take({ path, model: call.modelId, lastUserText: call.lastUserText });
   const choice = answerChoice(call, rule);
   const use = usedTokens(call, choice, rule);
   const createdAtMs = setting.clock.now();
@@ -56,7 +62,7 @@ export function planChat(text: string, setting: ChatSetting): ChatPlan {
     createdAtSeconds,
     dialect: setting.dialect,
   };
-  const answer = chatAnswer(reply);
+  const answer = answerOf(format, reply);
   const failed = answer.status >= 400;
   return {
     rule,
@@ -66,23 +72,53 @@ export function planChat(text: string, setting: ChatSetting): ChatPlan {
   };
 }
 
-function chatAnswer(reply: ChatReply): Answer {
+function answerOf(format: SimFormat, reply: ChatReply): Answer {
   const { rule, call } = reply;
   const id: Record<string, string> =
     reply.dialect === 'openai' ? {} : { 'x-generation-id': reply.generationId };
-  if (!call.stream) return answerFor(jsonAnswer(200, renderJson(reply), id), rule);
+  if (!call.stream) return answerFor(jsonAnswer(200, format.json(reply), id), rule, format);
   const stream: Answer = {
     status: 200,
     headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache', ...id },
-    pieces: rule.comments === 'forever' ? [] : renderStream(reply),
+    pieces: rule.comments === 'forever' ? [] : piecesOf(format, reply),
     endless: rule.comments === 'forever' ? keepAliveComment(rule.lineEnd) : null,
   };
-  return answerFor(stream, rule);
+  return answerFor(stream, rule, format);
 }
 
 /** Most calls have no script: they skip the copies. */
-const answerFor = (answer: Answer, rule: Rule): Answer =>
-  rule === plainRule ? answer : scripted(answer, rule);
+const answerFor = (answer: Answer, rule: Rule, { errorBody }: SimFormat): Answer =>
+  rule === plainRule ? answer : scripted(answer, rule, errorBody);
+
+/** The events as they are written, one by one. */
+function piecesOf(format: SimFormat, reply: ChatReply): Piece[] {
+  const { rule } = reply;
+  const end = rule.lineEnd;
+  const pieces: Piece[] = [];
+  const comments = rule.comments ?? (reply.dialect === 'openrouter' ? 1 : 0);
+  if (comments !== 'forever') {
+    for (let i = 0; i < comments; i++) pieces.push(keepAliveComment(end));
+  }
+  format.events(reply).forEach(({ name, json, textBytes }, index) => {
+    const data = index === rule.malformedChunk ? json.slice(0, json.length / 2) : json;
+    const line = name === null ? '' : `event: ${name}${end}`;
+    pieces.push({ data: `${line}data: ${data}${end}${end}`, textBytes });
+  });
+  return pieces;
+}
+
+const keepAliveComment = (lineEnd: string): Piece => ({
+  data: `: OPENROUTER PROCESSING${lineEnd}${lineEnd}`,
+  textBytes: 0,
+});
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
 
 function billOf(
   reply: ChatReply,

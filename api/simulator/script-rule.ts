@@ -8,7 +8,9 @@ import { parseAttoUsd } from '#core/money.ts';
  */
 export const scriptRule = z.strictObject({
   // --- Which calls: the first rule in line whose conditions all hold.
-  path: z.enum(['/chat/completions', '/models', '/generation', '/key']).default('/chat/completions'),
+  path: z
+    .enum(['/chat/completions', '/responses', '/messages', '/models', '/generation', '/key'])
+    .default('/chat/completions'),
   /** The model id as it was sent, with its suffix. */
   model: z.string().optional(),
   /** The last user message starts with this. */

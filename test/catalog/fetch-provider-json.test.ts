@@ -25,6 +25,7 @@ async function serve(listener: RequestListener): Promise<Provider> {
 const providerAt = (baseUrl: string): Provider => ({
   id: 'p',
   kind: 'openrouter',
+  formats: ['chat/completions'],
   baseUrl,
   apiKey: 'geheim',
   priceFactorPpm: 1_000_000n,

@@ -12,6 +12,7 @@ export const settings = (given: Partial<CatalogSettings> = {}): CatalogSettings 
 export const provider = (given: Partial<ProviderSettings> = {}): ProviderSettings => ({
   id: 'p',
   kind: 'openrouter',
+  formats: ['chat/completions', 'responses', 'messages'],
   baseUrl: 'http://localhost:1/v1',
   apiKey: null,
   catalog: 'import',

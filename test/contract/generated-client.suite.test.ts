@@ -67,7 +67,7 @@ let edge: EdgeApp;
 beforeAll(async () => {
   edge = await startEdge({
     useCases: {
-      async runChatCompletion({ body, res, callId }) {
+      async runCall(_endpoint, { body, res, callId }) {
         const request = JSON.parse(String(body));
         if (request.model === 'refuse') return apiError('unknown_model', { param: 'model' });
         const head = { 'x-service-call-id': String(callId) };

@@ -9,13 +9,11 @@ afterAll(async () => {
 });
 
 /** An edge whose chat calls run until the test lets them end. */
-async function startSlow(
-  begin: (res: Parameters<UseCases['runChatCompletion']>[0]['res']) => void = () => undefined,
-) {
+async function startSlow(begin: (res: Parameters<UseCases['runCall']>[1]['res']) => void = () => undefined) {
   const ends: (() => void)[] = [];
   const edge = await startEdge({
     useCases: {
-      async runChatCompletion({ res }) {
+      async runCall(_endpoint, { res }) {
         begin(res);
         await new Promise<void>((resolve) => ends.push(resolve));
         if (res.headersSent) res.end('the end');

@@ -27,11 +27,11 @@ const codes = Object.keys(errorTable).filter((code): code is ErrorCode => code i
 
 describe('refusals', async () => {
   let refusal = apiError('gateway_error');
-  const edge = await start({ useCases: { runChatCompletion: async () => refusal } });
+  const edge = await start({ useCases: { runCall: async () => refusal } });
   const messages = await start({
     useCases: {
       // The messages format has no route yet: its shape is rendered from the chat route.
-      async runChatCompletion(call) {
+      async runCall(_endpoint, call) {
         renderError(call.res, refusal, { ...call, shape: 'messages' });
         return null;
       },
@@ -76,7 +76,7 @@ describe('an unexpected failure', () => {
   test('in a hot route is a gateway_error that tells nothing, and is logged with its call id', async () => {
     const edge = await start({
       useCases: {
-        async runChatCompletion() {
+        async runCall() {
           throw new Error(secret);
         },
       },
@@ -110,7 +110,7 @@ describe('an unexpected failure', () => {
   test('after the first byte cuts the connection: nobody takes the answer for a whole one', async () => {
     const edge = await start({
       useCases: {
-        async runChatCompletion({ res }) {
+        async runCall(_endpoint, { res }) {
           res.writeHead(200, { 'content-length': '100' });
           res.write('half');
           throw new Error('late');

@@ -127,7 +127,7 @@ describe('headers', async () => {
     });
     const slow = await start({
       useCases: {
-        runChatCompletion() {
+        runCall() {
           started();
           return new Promise(() => undefined);
         },

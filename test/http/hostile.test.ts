@@ -226,7 +226,7 @@ describe('one connection, many requests', async () => {
     let bytesRead = () => 0;
     const slow = await start({
       useCases: {
-        async runChatCompletion({ req, res }) {
+        async runCall(_endpoint, { req, res }) {
           bytesRead = () => req.socket.bytesRead;
           await new Promise<void>((resolve) => {
             answerNow = resolve;

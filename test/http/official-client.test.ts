@@ -11,7 +11,7 @@ async function callWith(refusal: ApiError, key?: string): Promise<unknown> {
   calls = 0;
   edge = await startEdge({
     useCases: {
-      async runChatCompletion() {
+      async runCall() {
         calls += 1;
         return refusal;
       },

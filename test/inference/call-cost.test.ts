@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ProviderKind } from '#core/catalog/catalog.ts';
 import { type CostFacts, costOfCall, freeOfCharge, savePrice } from '../../api/inference/call-cost.ts';
-import { readUsage } from '../../api/inference/usage.ts';
+import { chatCounts, readUsage } from '../../api/inference/usage.ts';
 import { atto, bodyWith, candidate, endpoint, planOf, prices, provider } from './support.ts';
 
 const plan = planOf(bodyWith());
@@ -20,7 +20,7 @@ function costOf(
       endpoint: endpoint({ prices: table }),
       provider: provider({ kind, priceFactorPpm: factorPpm }),
     }),
-    usage: usage === null ? null : (readUsage(Buffer.from(usage))?.usage ?? null),
+    usage: usage === null ? null : (readUsage(Buffer.from(usage), chatCounts)?.usage ?? null),
     generationId: 'gen-1',
     deliveredTokens: 3,
     hungUp: false,

@@ -11,10 +11,11 @@ import { defaultLimits, PUMP_MS } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import { formatUsd } from '#core/money.ts';
 import { GcraBuckets } from '#core/rates/gcra.ts';
+import { chatFormat } from '../../api/inference/formats/chat-format.ts';
 import type { Gateway } from '../../api/inference/gateway.ts';
 import { LedgerRetries } from '../../api/inference/ledger-retries.ts';
 import { OpenCalls } from '../../api/inference/open-calls.ts';
-import { runChatCompletion } from '../../api/inference/run-chat-completion.ts';
+import { runCall } from '../../api/inference/run-call.ts';
 import { UpstreamPools } from '../../api/inference/upstream-pools.ts';
 import type { UpstreamRequest } from '../../api/inference/upstream-request.ts';
 import { day, readAgent } from '../ledger/case.ts';
@@ -109,7 +110,7 @@ async function startWorld(members: string[]) {
   const res = new FakeResponse();
   const caller = { agentId: 1, keyId: 1, agentStatus: 'active' } as const;
   const start = () =>
-    runChatCompletion(gateway, {
+    runCall(gateway, chatFormat, {
       caller,
       confirmCaller: async () => caller,
       callId: gateway.ids.next(),

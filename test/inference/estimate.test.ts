@@ -10,7 +10,7 @@ import {
   largestFittingCap,
   modelOutputTokens,
 } from '../../api/inference/estimate.ts';
-import { bodyWith, candidate, endpoint, model, planOf, prices, provider } from './support.ts';
+import { bodyWith, candidate, endpoint, model, planOf, prices } from './support.ts';
 
 const template = planOf(bodyWith());
 const plan = (given: Partial<CallPlan>): CallPlan => ({ ...template, ...given });
@@ -48,16 +48,16 @@ const anyCandidate: fc.Arbitrary<Candidate> = fc
     ownContext: maybe(tokens),
     ownOutput: maybe(tokens),
   })
-  .map((given) => ({
-    model: model({ contextLength: given.contextLength, maxOutputTokens: given.maxOutputTokens }),
-    endpoint: endpoint({
-      prices: given.prices,
-      contextLength: given.ownContext,
-      maxOutputTokens: given.ownOutput,
+  .map((given) =>
+    candidate({
+      model: model({ contextLength: given.contextLength, maxOutputTokens: given.maxOutputTokens }),
+      endpoint: endpoint({
+        prices: given.prices,
+        contextLength: given.ownContext,
+        maxOutputTokens: given.ownOutput,
+      }),
     }),
-    provider: provider(),
-    suffixes: [],
-  }));
+  );
 
 const anyPlan: fc.Arbitrary<CallPlan> = fc
   .record({

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { chatFieldRules } from '../../api/inference/formats/chat-fields.ts';
+import { fieldRules } from '../../api/inference/field-rules.ts';
 import { memberText } from '../../api/inference/json-object.ts';
 import { bodyWith, planOf, refusalOf } from './support.ts';
 
@@ -14,7 +14,7 @@ const isAdmitted = (body: string) => {
 };
 
 describe('fields that reach shared state, escape the price or steer a server', () => {
-  const refused = [...chatFieldRules].filter(([, { rule }]) => rule === 'refuse').map(([field]) => field);
+  const refused = [...fieldRules].filter(([, { rule }]) => rule === 'refuse').map(([field]) => field);
 
   it('are the ones of the policy table', () => {
     for (const field of [
@@ -98,7 +98,7 @@ describe('fields that reach shared state, escape the price or steer a server', (
   });
 
   it('every other field passes', () => {
-    const field = fc.stringMatching(/^[a-z_]{3,12}$/).filter((name) => !chatFieldRules.has(name));
+    const field = fc.stringMatching(/^[a-z_]{3,12}$/).filter((name) => !fieldRules.has(name));
     fc.assert(
       fc.property(field, (name) => {
         const { body } = planOf(`{"x_${name}": 1.0 ,${bodyWith().slice(1)}`);

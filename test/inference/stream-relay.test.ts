@@ -1,13 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GATE_BUFFER_BYTES, SSE_EVENT_BYTES } from '#core/limits.ts';
+import { chatFormat } from '../../api/inference/formats/chat-format.ts';
 import { type StreamEnd, StreamRelay } from '../../api/inference/stream-relay.ts';
+import { chatCounts, readUsage } from '../../api/inference/usage.ts';
 import { fakeCaller, fakeUpstream } from './fake-ends.ts';
 
 const UPSTREAM_MODEL = 'vendor/small-2026';
 
 function startRelay(options: { gateOpen?: boolean; publicModel?: string } = {}) {
   const ends = { ...fakeCaller(options), ...fakeUpstream() };
+  const publicModel = options.publicModel ?? UPSTREAM_MODEL;
+  const reader = chatFormat.openStream({ upstreamModel: UPSTREAM_MODEL, publicModel, showUsage: true });
   ends.upstream.onRequestStart(ends.controller);
   const firsts: string[] = [];
   const relay = new StreamRelay({
@@ -17,10 +21,9 @@ function startRelay(options: { gateOpen?: boolean; publicModel?: string } = {}) 
       firsts.push(firstEvent.toString());
       return ['content-type', 'text/event-stream'];
     },
-    upstreamModel: UPSTREAM_MODEL,
-    publicModel: options.publicModel ?? UPSTREAM_MODEL,
+    reader,
   });
-  return { ...ends, relay, firsts };
+  return { ...ends, relay, reader, firsts };
 }
 
 /** All at once, then a clean end. */
@@ -37,6 +40,8 @@ const content = (text: string) =>
   `{"id":"gen-1","choices":[{"index":0,"delta":{"content":${JSON.stringify(text)}}}]}`;
 const USAGE = '{"prompt_tokens":3,"completion_tokens":2,"cost":0.5}';
 const usageChunk = `{"id":"gen-1","choices":[],"usage":${USAGE}}`;
+const usageIn = (usage: string | null) =>
+  usage === null ? null : (readUsage(Buffer.from(usage), chatCounts)?.usage ?? null);
 const DONE = 'data: [DONE]\n\n';
 const event = (data: string) => `data: ${data}\n\n`;
 
@@ -182,7 +187,7 @@ describe('a stream', () => {
   it('reaches the caller whole, in order and nothing else of it, however it was cut into pieces', async () => {
     await fc.assert(
       fc.asyncProperty(anyStream, async ({ items, ending, lineEnd, cuts, joined }) => {
-        const { relay, res, firsts } = startRelay();
+        const { relay, reader, res, firsts } = startRelay();
         for (const piece of cut(bytesOf(items, ending, lineEnd), cuts)) {
           relay.data(piece);
           if (!joined) relay.flush();
@@ -197,8 +202,8 @@ describe('a stream', () => {
         const shown = items.flatMap((item) => item.shown ?? []);
         expect(shownTo(res.text)).toEqual(shown);
         expect(firsts).toHaveLength(shown.length === 0 ? 0 : 1);
-        const seen = relay.usageEvent;
-        expect(seen !== null && 'usage' in seen ? seen.usage?.toString() : null).toBe(usage);
+        expect(reader.isComplete()).toBe(usage !== null);
+        expect(reader.usage(0)).toEqual(usageIn(usage));
         expect(relay.deliveredBytes > 0).toBe(shown.length > 0);
       }),
       { numRuns: 400 },
@@ -237,9 +242,11 @@ describe('a stream', () => {
   });
 
   it('is not summed where usage comes more than once: the last counts', async () => {
-    const growing = [1, 2, 3].map((n) => `{"choices":[{"delta":{}}],"usage":{"prompt_tokens":${n}}}`);
-    const { relay, text } = await relayed(growing.map(event).join('') + DONE);
-    expect(relay.usageEvent).toMatchObject({ kind: 'usage', usage: Buffer.from('{"prompt_tokens":3}') });
+    const growing = [1, 2, 3].map(
+      (n) => `{"choices":[{"delta":{}}],"usage":{"prompt_tokens":${n},"completion_tokens":1}}`,
+    );
+    const { reader, text } = await relayed(growing.map(event).join('') + DONE);
+    expect(reader.usage(0)).toMatchObject({ tokens: { prompt: 3, completion: 1 } });
     expect(text).not.toContain('prompt_tokens');
   });
 });
@@ -270,10 +277,10 @@ describe('a stream that goes wrong', () => {
 
   it('keeps the usage that an error brings along, and the one before it', async () => {
     const withUsage = await relayed(event(`{"error":{"code":502},"usage":${USAGE}}`));
-    expect(withUsage.relay.usageEvent).toMatchObject({ usage: Buffer.from(USAGE) });
+    expect(withUsage.reader.usage(0)).toEqual(usageIn(USAGE));
     const before = await relayed(event(usageChunk) + event('{"error":{"code":502}}'));
     expect(before.end.kind).toBe('error');
-    expect(before.relay.usageEvent).toMatchObject({ usage: Buffer.from(USAGE) });
+    expect(before.reader.usage(0)).toEqual(usageIn(USAGE));
   });
 
   it.each([
@@ -370,7 +377,7 @@ describe('a caller who reads slowly', () => {
   });
 
   it('who has gone stops nothing: the answer is read on for its usage', async () => {
-    const { relay, res, controller } = startRelay();
+    const { relay, reader, res, controller } = startRelay();
     res.flowing = false;
     relay.data(Buffer.from(event(content('a'))));
     relay.flush();
@@ -380,7 +387,7 @@ describe('a caller who reads slowly', () => {
     relay.flush();
     expect(await relay.ended).toEqual({ kind: 'complete' });
     expect(controller.asked).toEqual([]);
-    expect(relay.usageEvent).not.toBeNull();
+    expect(reader.usage(0)).toEqual(usageIn(USAGE));
     expect(res.text).toBe(event(content('a')));
   });
 });

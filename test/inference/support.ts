@@ -1,8 +1,9 @@
 import type { Catalog, Endpoint, Model, Prices, Provider } from '#core/catalog/catalog.ts';
 import { createNearestNames } from '#core/catalog/nearest-names.ts';
 import { parseAttoUsd } from '#core/money.ts';
-import { admitChat } from '../../api/inference/admit.ts';
+import { admitCall } from '../../api/inference/admit.ts';
 import type { CallPlan, Candidate } from '../../api/inference/call-plan.ts';
+import { chatFormat } from '../../api/inference/formats/chat-format.ts';
 
 export function atto(usd: string): bigint {
   const parsed = parseAttoUsd(usd);
@@ -26,6 +27,7 @@ export const prices = (given: Partial<Prices> = {}): Prices => ({
 export const provider = (given: Partial<Provider> = {}): Provider => ({
   id: 'router',
   kind: 'openrouter',
+  formats: ['chat/completions', 'responses', 'messages'],
   baseUrl: 'http://127.0.0.1:1/v1',
   apiKey: null,
   priceFactorPpm: 1_000_000n,
@@ -60,6 +62,8 @@ export const candidate = (given: Partial<Candidate> = {}): Candidate => {
     endpoint: given.endpoint ?? wanted.endpoints[0] ?? endpoint(),
     provider: given.provider ?? provider(),
     suffixes: given.suffixes ?? [],
+    format: given.format ?? chatFormat,
+    translated: given.translated ?? null,
   };
 };
 
@@ -99,7 +103,7 @@ export const bodyWith = (...members: string[]): string =>
   `{${['"model":"acme/small"', messages, ...members].join(',')}}`;
 
 export const admit = (body: string | Buffer, catalog: Catalog = testCatalog()) =>
-  admitChat(Buffer.from(body), 'active', catalog);
+  admitCall(chatFormat, Buffer.from(body), 'active', catalog);
 
 /** The plan of a body that has to be admitted. */
 export function planOf(body: string, catalog?: Catalog): CallPlan {

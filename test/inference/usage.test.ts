@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { formatAttoUsd } from '#core/money.ts';
 import { priceCall } from '../../api/inference/call-cost.ts';
 import { readJsonObject } from '../../api/inference/json-object.ts';
-import { noTokens, readUsage, usageOfAnswer } from '../../api/inference/usage.ts';
+import { chatCounts, noTokens, readUsage, usageOfAnswer } from '../../api/inference/usage.ts';
 import { atto, prices } from './support.ts';
 
-const usage = (text: string) => readUsage(Buffer.from(text))?.usage ?? null;
+const usage = (text: string) => readUsage(Buffer.from(text), chatCounts)?.usage ?? null;
 const counters = '"prompt_tokens":10,"completion_tokens":5';
 const cost = (text: string): string | null | undefined => {
   const read = usage(`{${counters},"cost":${text}}`);
@@ -146,8 +146,8 @@ describe('the tokens that a provider counts', () => {
   it('no bytes make it throw', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
-        readUsage(Buffer.from(bytes));
-        readUsage(Buffer.concat([Buffer.from('{"cost":'), Buffer.from(bytes), Buffer.from('}')]));
+        readUsage(Buffer.from(bytes), chatCounts);
+        readUsage(Buffer.concat([Buffer.from('{"cost":'), Buffer.from(bytes), Buffer.from('}')]), chatCounts);
       }),
       { numRuns: 1_000 },
     );
@@ -224,18 +224,18 @@ describe('the usage of a whole answer', () => {
   const ofAnswer = (text: string) => {
     const read = readJsonObject(Buffer.from(text));
     if (typeof read === 'string') throw new Error(read);
-    return usageOfAnswer(read.object, read.value);
+    return usageOfAnswer(read.object, read.value, chatCounts);
   };
   const first = '{"prompt_tokens":3,"completion_tokens":2,"cost":0.5}';
   const other = '{"prompt_tokens":9,"completion_tokens":9,"cost":9}';
 
   it('is what it is alone', () => {
-    expect(ofAnswer(`{"id":"a","usage":${first}}`)).toEqual(readUsage(Buffer.from(first)));
+    expect(ofAnswer(`{"id":"a","usage":${first}}`)).toEqual(readUsage(Buffer.from(first), chatCounts));
   });
 
   it('is the first one where it stands twice, whatever a parser would show', () => {
     expect(ofAnswer(`{"usage":${first},"usage":${other}}`)?.usage).toEqual(
-      readUsage(Buffer.from(first))?.usage,
+      readUsage(Buffer.from(first), chatCounts)?.usage,
     );
   });
 

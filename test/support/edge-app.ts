@@ -53,7 +53,7 @@ export async function startEdge(options: EdgeOptions = {}) {
   const callers: Caller[] = [];
   const useCases: UseCases = {
     admitStart: () => null,
-    async runChatCompletion(call) {
+    async runCall(_endpoint, call) {
       bodies.push(call.body);
       callers.push(call.caller);
       answerOk(call);

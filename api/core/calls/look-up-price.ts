@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Catalog } from '../catalog/catalog.ts';
+import { type Catalog, reportsCost } from '../catalog/catalog.ts';
 import type { FetchProviderJson } from '../catalog/import-source.ts';
 import type { TokenCounts } from '../events/ledger-event.ts';
 import { BALANCE_CAP_NANO_USD } from '../limits.ts';
@@ -33,7 +33,7 @@ const generation = z.object({
 export function createLookUpPrice(catalog: Catalog, fetchJson: FetchProviderJson): LookUpPrice {
   return async (providerId, generationId) => {
     const provider = catalog.provider(providerId);
-    if (provider === undefined || provider.kind === 'openai') return null;
+    if (provider === undefined || !reportsCost(provider)) return null;
     try {
       const path = `/generation?id=${encodeURIComponent(generationId)}`;
       const parsed = generation.safeParse(await fetchJson(provider, path));

@@ -89,6 +89,7 @@ export function toProvider(settings: ProviderSettings, bundledSimulatorUrl: stri
   const provider: Provider = {
     id: settings.id,
     kind: settings.kind,
+    formats: settings.formats,
     baseUrl,
     apiKey,
     priceFactorPpm: settings.priceFactorPpm,

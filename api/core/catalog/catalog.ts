@@ -21,9 +21,14 @@ export type CatalogEntry =
 
 export type ProviderKind = 'openrouter' | 'openai' | 'anthropic' | 'simulator';
 
+/** A wire format of inference, as its path below a provider's address names it. */
+export type FormatName = 'chat/completions' | 'responses' | 'messages';
+
 export interface Provider {
   id: string;
   kind: ProviderKind;
+  /** Those that it speaks itself. Calls in the others are translated, so chat or messages is always among them. */
+  formats: readonly FormatName[];
   /** Without a trailing slash; paths such as `/chat/completions` are appended. */
   baseUrl: string;
   apiKey: string | null;
@@ -31,6 +36,9 @@ export interface Provider {
   priceFactorPpm: bigint;
   stopped: boolean;
 }
+
+/** Routers say with each answer what they charge, and can be asked later. A plain server counts tokens alone. */
+export const reportsCost = ({ kind }: Provider): boolean => kind === 'openrouter' || kind === 'simulator';
 
 export interface Model {
   id: string;

@@ -1,176 +1,125 @@
 import type { TokenCounts } from '#core/events/ledger-event.ts';
-import { isRecord } from '#core/is-record.ts';
 import { formatUsd, type NanoUsd } from '#core/money.ts';
-import { type ApiError, errorTable } from '../../contract/errors.ts';
 import {
   type JsonObject,
   MemberChanges,
-  memberBytes,
   memberText,
   rebuildJsonObject,
   scanJsonObject,
 } from '../json-object.ts';
+import { chatCounts, readUsage, type SentUsage, type Usage } from '../usage.ts';
+import type { AnswerIdentity, ReadEvent, StreamEndView, StreamNames, StreamReader } from './call-format.ts';
+import { saysError } from './chat-answer.ts';
+import { shownUsage } from './shown-changes.ts';
+import {
+  dataEvent,
+  ERROR_NEEDLE,
+  isDone,
+  isJson,
+  looksLikeObject,
+  presentMember,
+  USAGE_NEEDLE,
+} from './stream-text.ts';
 
-/** One event of a chat stream as far as the gateway has to know it. */
-export type ChatEvent =
-  | { kind: 'plain' }
-  | { kind: 'done' }
-  | { kind: 'malformed' }
-  | { kind: 'usage'; data: Buffer; object: JsonObject; usage: Buffer; hasChoices: boolean }
-  | { kind: 'error'; data: Buffer; object: JsonObject; usage: Buffer | null };
+/** A stream of chunks. Its usage comes last, in a chunk of its own, or is not shown at all. */
+export class ChatStream implements StreamReader {
+  readonly unreadLineEnd: Buffer | null;
+  readonly namesEvents = false;
+  readonly #names: StreamNames;
+  readonly #renamed: boolean;
+  #usageChunk: JsonObject | null = null;
+  #sent: SentUsage | null = null;
 
-/**
- * Reads an event only where a needle says that it may carry usage or an error; everything else is told apart by
- * its first and last byte. A quoted word inside the answer's text has its quote escaped and is no needle.
- */
-export function readChatEvent(bytes: Buffer, startsAt: number, endsAt: number): ChatEvent {
-  if (bytes[startsAt] === OPEN_BRACKET) return isDone(bytes, startsAt, endsAt) ? DONE_EVENT : MALFORMED;
-  if (bytes[startsAt] !== OPEN_BRACE || bytes[endsAt - 1] !== CLOSE_BRACE) return MALFORMED;
-  const data = bytes.subarray(startsAt, endsAt);
-  if (data.indexOf(USAGE_NEEDLE) < 0 && data.indexOf(ERROR_NEEDLE) < 0) return PLAIN;
-
-  const object = scanJsonObject(data);
-  if (typeof object === 'string') return MALFORMED;
-  const usage = presentMember(object, 'usage');
-  if (saysError(object)) return { kind: 'error', data, object, usage };
-  if (usage === null) return PLAIN;
-  // Rare, and rewritten by us: unlike the plain ones it is checked whole.
-  if (!isJson(data)) return MALFORMED;
-  const choices = memberText(object, 'choices');
-  return {
-    kind: 'usage',
-    data,
-    object,
-    usage,
-    hasChoices: choices !== undefined && !EMPTY_LIST.test(choices),
-  };
-}
-
-const EMPTY_LIST = /^\[\s*\]$/;
-
-/** An error beside the answer, in its place (some servers say `object: "error"`), or inside a choice. */
-export const saysError = (object: JsonObject): boolean =>
-  presentMember(object, 'error') !== null ||
-  memberText(object, 'object') === '"error"' ||
-  choicesFail(object);
-
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-const OPEN_BRACKET = 0x5b;
-/** Without its leading quote the search is many times faster. */
-export const USAGE_NEEDLE = Buffer.from('usage"');
-export const ERROR_NEEDLE = Buffer.from('error"');
-const PLAIN: ChatEvent = { kind: 'plain' };
-const DONE_EVENT: ChatEvent = { kind: 'done' };
-const MALFORMED: ChatEvent = { kind: 'malformed' };
-
-export function isJson(bytes: Buffer): boolean {
-  try {
-    JSON.parse(bytes.toString('utf8'));
-    return true;
-  } catch {
-    return false;
+  constructor(names: StreamNames) {
+    this.#names = names;
+    this.#renamed = names.upstreamModel !== names.publicModel;
+    this.unreadLineEnd = this.#renamed ? null : NO_LINE;
   }
-}
 
-export const isDone = (bytes: Buffer, startsAt: number, endsAt: number): boolean =>
-  bytes.toString('latin1', startsAt, endsAt).trim() === '[DONE]';
+  /**
+   * Reads an event only where a needle says that it may carry usage or an error; everything else is told apart by its
+   * first and last byte. A quoted word inside the answer's text has its quote escaped and is no needle.
+   */
+  read(data: Buffer): ReadEvent {
+    if (isDone(data)) return { kind: 'done' };
+    if (!looksLikeObject(data)) return { kind: 'malformed' };
+    if (data.indexOf(USAGE_NEEDLE) < 0 && data.indexOf(ERROR_NEEDLE) < 0) return this.#pass(data);
 
-function presentMember(object: JsonObject, key: string): Buffer | null {
-  const bytes = memberBytes(object, key);
-  return bytes === undefined || bytes.equals(NULL) ? null : bytes;
-}
-
-const NULL = Buffer.from('null');
-
-function choicesFail(object: JsonObject): boolean {
-  const text = memberText(object, 'choices');
-  if (text === undefined) return false;
-  try {
-    const choices: unknown = JSON.parse(text);
-    return (
-      Array.isArray(choices) &&
-      choices.some(
-        (choice) => isRecord(choice) && (choice.finish_reason === 'error' || isRecord(choice.error)),
-      )
-    );
-  } catch {
-    return false;
+    const object = scanJsonObject(data);
+    if (typeof object === 'string') return { kind: 'malformed' };
+    const usage = presentMember(object, 'usage');
+    const isError = saysError(object);
+    if (usage === null) return isError ? { kind: 'error' } : this.#pass(data);
+    // Rare, and rewritten by us: unlike the plain ones it is checked whole.
+    if (!isError && !isJson(data)) return { kind: 'malformed' };
+    this.#usageChunk = object;
+    this.#sent = readUsage(usage, chatCounts);
+    if (isError) return { kind: 'error' };
+    const choices = memberText(object, 'choices');
+    if (choices === undefined || EMPTY_LIST.test(choices)) return { kind: 'kept' };
+    const shown = rebuildJsonObject(object, new MemberChanges([['usage', null]]));
+    return { kind: 'changed', events: dataEvent(this.#named(shown)) };
   }
-}
 
-/** The event as a caller sees it that carried usage beside text: usage comes last, with its cost, or not at all. */
-export const withoutUsage = (event: Extract<ChatEvent, { kind: 'usage' }>): Buffer =>
-  rebuildJsonObject(event.object, new MemberChanges([['usage', null]]));
+  usage(): Usage | null {
+    return this.#sent?.usage ?? null;
+  }
 
-/** The caller's own name of the model in the place of the provider's. */
-export function withPublicModel(line: Buffer, upstreamModel: string, publicModel: string): Buffer {
-  for (const colon of [':', ': ']) {
-    const needle = `"model"${colon}${JSON.stringify(upstreamModel)}`;
-    const at = line.indexOf(needle);
-    if (at < 0) continue;
-    const end = at + Buffer.byteLength(needle);
-    return Buffer.concat([
-      line.subarray(0, at),
-      Buffer.from(`"model":${JSON.stringify(publicModel)}`),
-      line.subarray(end),
+  isComplete(): boolean {
+    return this.#usageChunk !== null;
+  }
+
+  end({ identity, shown, tokens }: StreamEndView): Buffer {
+    if (!this.#names.showUsage || shown === null) return END_MARK;
+    return Buffer.concat([dataEvent(this.#lastChunk(identity, shown, tokens)), END_MARK]);
+  }
+
+  /** The provider's own usage chunk with our cost; where it sent none, one of the counts that the charge was made of. */
+  #lastChunk(identity: AnswerIdentity, shown: NanoUsd, tokens: TokenCounts): Buffer {
+    if (this.#usageChunk === null) return estimatedUsageChunk(identity, tokens, shown);
+    const changes = new MemberChanges([
+      ['choices', '[]'],
+      ['usage', shownUsage(this.#sent?.object ?? null, shown)],
     ]);
+    if (this.#renamed) changes.set('model', JSON.stringify(this.#names.publicModel));
+    return rebuildJsonObject(this.#usageChunk, changes);
   }
-  return line;
+
+  #pass(data: Buffer): ReadEvent {
+    return this.#renamed ? { kind: 'changed', events: dataEvent(this.#named(data)) } : PLAIN;
+  }
+
+  /** The caller's own name of the model in the place of the provider's. */
+  #named(data: Buffer): Buffer {
+    if (!this.#renamed) return data;
+    const { upstreamModel, publicModel } = this.#names;
+    for (const colon of [':', ': ']) {
+      const needle = `"model"${colon}${JSON.stringify(upstreamModel)}`;
+      const at = data.indexOf(needle);
+      if (at < 0) continue;
+      return Buffer.concat([
+        data.subarray(0, at),
+        Buffer.from(`"model":${JSON.stringify(publicModel)}`),
+        data.subarray(at + Buffer.byteLength(needle)),
+      ]);
+    }
+    return data;
+  }
 }
 
-/**
- * Usage as the caller sees it: the provider's counters, our cost, and nothing of what the provider charged us.
- * `null`: the provider sent none that is an object.
- */
-export function usageWithCost(usage: JsonObject | null, costNanoUsd: NanoUsd): Buffer {
-  const cost = formatUsd(costNanoUsd);
-  return usage === null ? Buffer.from(`{"cost":${cost}}`) : withCostText(usage, cost);
-}
+const NO_LINE = Buffer.alloc(0);
+const PLAIN: ReadEvent = { kind: 'plain' };
+const EMPTY_LIST = /^\[\s*\]$/;
+const END_MARK = Buffer.from('data: [DONE]\n\n');
 
-/** Usage whose cost is not known yet: the counters, and no number that could be taken for the charge. */
-export const usageWithoutCost = (usage: JsonObject): Buffer => withCostText(usage, null);
-
-const withCostText = (usage: JsonObject, cost: string | null): Buffer =>
-  rebuildJsonObject(
-    usage,
-    new MemberChanges([
-      ['cost', cost],
-      ['cost_details', null],
-      ['is_byok', null],
-    ]),
-  );
-
-/** The last chunk of a caller who asked for usage. `publicModel`: the caller's own name of the model. */
-export function usageChunk(
-  event: Extract<ChatEvent, { usage: Buffer | null }>,
-  usage: Buffer,
-  publicModel: string | null,
-): Buffer {
-  const changes = new MemberChanges([
-    ['choices', '[]'],
-    ['usage', usage],
-  ]);
-  if (publicModel !== null) changes.set('model', JSON.stringify(publicModel));
-  return rebuildJsonObject(event.object, changes);
-}
-
-export interface ChunkIdentity {
-  id: string;
-  createdAtS: number;
-  model: string;
-}
-
-/** The last chunk where the provider counted nothing: what the gateway counted, and charged by. */
-export function estimatedUsageChunk(
-  identity: ChunkIdentity,
+function estimatedUsageChunk(
+  { id, createdAtS, model }: AnswerIdentity,
   tokens: TokenCounts,
-  costNanoUsd: NanoUsd,
+  shown: NanoUsd,
 ): Buffer {
   const { prompt, completion } = tokens;
   const counts = `"prompt_tokens":${prompt},"completion_tokens":${completion},"total_tokens":${prompt + completion}`;
-  const usage = `{${counts},"cost":${formatUsd(costNanoUsd)}}`;
-  const { id, createdAtS, model } = identity;
+  const usage = `{${counts},"cost":${formatUsd(shown)}}`;
   const frame = JSON.stringify({
     id,
     object: 'chat.completion.chunk',
@@ -179,18 +128,4 @@ export function estimatedUsageChunk(
     choices: [],
   });
   return Buffer.from(`${frame.slice(0, -1)},"usage":${usage}}`);
-}
-
-/** Spec, chat-completions stream 4: an empty delta, `finish_reason` `error`, and the error. */
-export function errorChunk(identity: ChunkIdentity, error: ApiError): Buffer {
-  return Buffer.from(
-    JSON.stringify({
-      id: identity.id,
-      object: 'chat.completion.chunk',
-      created: identity.createdAtS,
-      model: identity.model,
-      choices: [{ index: 0, delta: {}, finish_reason: 'error' }],
-      error: { message: error.message, type: errorTable[error.code].type, code: error.code },
-    }),
-  );
 }

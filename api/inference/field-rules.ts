@@ -1,9 +1,9 @@
 import { isRecord } from '#core/is-record.ts';
-import type { ErrorCode } from '../../contract/errors.ts';
+import type { ErrorCode } from '../contract/errors.ts';
 
 /**
- * What happens to a field of a chat body besides those that the gateway writes itself. A field that stands in
- * no row passes as sent.
+ * What happens to a field of a body, in whichever format, besides those that the gateway writes itself. A field that
+ * stands in no row passes as sent.
  *
  * Refused fields would reach state that all agents of the operator share (stored prompts, presets, sandboxes),
  * change the price in a way that no hold can bound, or steer a self-hosted server from outside.
@@ -36,12 +36,13 @@ const otherPrice = 'it changes the price in a way that cannot be reserved';
 const isHarmlessTemplateInput = (value: unknown) =>
   isRecord(value) && !Object.hasOwn(value, 'chat_template') && !Object.hasOwn(value, 'tokenize');
 
-export const chatFieldRules: ReadonlyMap<string, FieldRule> = new Map<string, FieldRule>([
+export const fieldRules: ReadonlyMap<string, FieldRule> = new Map<string, FieldRule>([
   ['previous_response_id', refuse(shared)],
   ['conversation', refuse(shared)],
   ['prompt', refuse(shared)],
   ['preset', refuse(shared)],
   ['container', refuse(shared)],
+  ['user_profile_id', refuse(shared)],
   ['vector_store_ids', refuse(shared)],
   ['background', refuse('calls are answered while they run', isFalse)],
   ['store', refuse('nothing is stored', isFalse)],
@@ -51,8 +52,9 @@ export const chatFieldRules: ReadonlyMap<string, FieldRule> = new Map<string, Fi
   ['fallbacks', refuse('name other models in `models`')],
   ['debug', refuse('it shows what the gateway sends to the provider')],
 
-  ['service_tier', refuse(otherPrice, oneOf('auto', 'default', 'flex', 'standard'))],
+  ['service_tier', refuse(otherPrice, oneOf('auto', 'default', 'flex', 'standard', 'standard_only'))],
   ['speed', refuse(otherPrice, oneOf('standard'))],
+  ['inference_geo', refuse(otherPrice, oneOf('global'))],
   [
     'modalities',
     refuse('only text is answered here', (value) => Array.isArray(value) && value.every((m) => m === 'text')),

@@ -1,4 +1,4 @@
-import { SECOND_MS } from '#core/clock.ts';
+import { reportsCost } from '#core/catalog/catalog.ts';
 import type { CallEnd, CallFacts } from '#core/events/ledger-event.ts';
 import type { StartLimits } from '#core/ledger/command.ts';
 import { type Limits, REFUSED_START_BYTES } from '#core/limits.ts';
@@ -7,34 +7,31 @@ import type { LossCause } from '#core/operator-losses.ts';
 import type { Caller } from '../contract/caller.ts';
 import { type ApiError, apiError, errorTable, isApiError } from '../contract/errors.ts';
 import type { HotCallContext } from '../contract/route.ts';
-import { admitChat } from './admit.ts';
-import { answerHeaders } from './answer-headers.ts';
+import { admitCall } from './admit.ts';
+import { answerHeaders, EVENT_STREAM } from './answer-headers.ts';
 import { type CallCost, costOfCall, freeOfCharge, savePrice } from './call-cost.ts';
-import type { CallPlan, Candidate } from './call-plan.ts';
+import type { CallPlan } from './call-plan.ts';
 import { estimateHold } from './estimate.ts';
-import {
-  type ChunkIdentity,
-  errorChunk,
-  estimatedUsageChunk,
-  usageChunk,
-  usageWithCost,
-  usageWithoutCost,
-} from './formats/chat-stream.ts';
+import type { CallFormat } from './formats/call-format.ts';
 import type { Gateway } from './gateway.ts';
-import { MemberChanges, memberText, rebuildJsonObject } from './json-object.ts';
 import { refuseCapacity, refuseReserve } from './refuse-start.ts';
 import { type Attempt, type FailedAttempt, runAttempt } from './run-attempt.ts';
 import { RunningCall } from './running-call.ts';
 
-type StartContext = Omit<HotCallContext<unknown, Caller>, 'deps'>;
+type StartContext = Omit<HotCallContext<unknown, Caller>, 'deps'> & { format: CallFormat };
 
 /**
- * One chat completion, in the spec's order: body, agent, model and tools, capacity, hold; then the provider; then
+ * One call of a text model, in the spec's order: body, agent, model and tools, capacity, hold; then the provider; then
  * the charge. A refusal is returned for the edge to render; `null`: answered here. After the hold every path settles.
  */
-export async function runChatCompletion(gateway: Gateway, context: StartContext): Promise<ApiError | null> {
+export async function runCall(
+  gateway: Gateway,
+  format: CallFormat,
+  request: Omit<StartContext, 'format'>,
+): Promise<ApiError | null> {
+  const context: StartContext = { ...request, format };
   const { caller, body } = context;
-  const admitted = admitChat(body, caller.agentStatus, gateway.catalog);
+  const admitted = admitCall(format, body, caller.agentStatus, gateway.catalog);
   if (!admitted.ok) return await refuseStart(gateway, context, admitted.error);
   const { plan } = admitted;
   const [candidate] = plan.candidates;
@@ -87,13 +84,13 @@ async function refuse(gateway: Gateway, context: StartContext, wanted: ApiError)
 /** The same refusal, or what comes before it by now: the key revoked, the agent suspended. */
 async function unlessEnded(
   gateway: Gateway,
-  { caller, confirmCaller, body }: StartContext,
+  { format, caller, confirmCaller, body }: StartContext,
   error: ApiError,
 ): Promise<ApiError> {
   const now = await confirmCaller();
   if (isApiError(now)) return now;
   if (now.agentStatus === caller.agentStatus) return error;
-  const admitted = admitChat(body, now.agentStatus, gateway.catalog);
+  const admitted = admitCall(format, body, now.agentStatus, gateway.catalog);
   return admitted.ok ? error : admitted.error;
 }
 
@@ -113,10 +110,10 @@ async function refuseStart(gateway: Gateway, context: StartContext, wanted: ApiE
 }
 
 /** What the call record shows of a call besides its money. */
-const callFacts = ({ model, endpointName, stream }: CallPlan): CallFacts => ({
+const callFacts = ({ model, format, stream }: CallPlan): CallFacts => ({
   model: model.id,
   modelName: model.name,
-  endpoint: endpointName,
+  endpoint: format.endpoint,
   stream,
 });
 
@@ -182,7 +179,8 @@ async function answerJson(call: RunningCall, attempt: Extract<Attempt, { kind: '
   const cost = costOf(call, attempt, true);
   const charged = await close(call, cost, endOf(call, cost));
   if (!call.caller.gone) {
-    const bytes = withShownUsage(attempt, charged ?? shownCost(call, cost), call.candidate);
+    const shown = charged ?? shownCost(call, cost);
+    const bytes = call.options.plan.format.showAnswer(attempt, shown, call.candidate);
     const head = answerHeaders(call, 'application/json');
     head.push('content-length', String(bytes.length));
     call.caller.begin(head);
@@ -191,53 +189,15 @@ async function answerJson(call: RunningCall, attempt: Extract<Attempt, { kind: '
   return null;
 }
 
-/** The provider's answer with our cost in its usage; without one only where no cost is known yet. */
-function withShownUsage(
-  { answer, usageObject }: Extract<Attempt, { kind: 'json' }>,
-  shown: NanoUsd | null,
-  { endpoint, model }: Candidate,
-): Buffer {
-  const changes = new MemberChanges();
-  if (shown !== null) changes.set('usage', usageWithCost(usageObject, shown));
-  else changes.set('usage', usageObject === null ? null : usageWithoutCost(usageObject));
-  if (
-    endpoint.upstreamModel !== model.id &&
-    memberText(answer, 'model') === JSON.stringify(endpoint.upstreamModel)
-  ) {
-    changes.set('model', JSON.stringify(model.id));
-  }
-  return rebuildJsonObject(answer, changes);
-}
-
-const END_MARK = Buffer.from('data: [DONE]\n\n');
-
 /** The last chunk waits for its settle, so that what it shows is what left the balance. */
 async function endStream(call: RunningCall, attempt: Extract<Attempt, { kind: 'stream' }>): Promise<null> {
   const { plan } = call.options;
   const cost = costOf(call, attempt, plan.showUsage);
   const charged = await close(call, cost, endOf(call, cost));
   const shown = charged ?? shownCost(call, cost);
-  const usage = plan.showUsage && shown !== null ? shownUsage(call, attempt, cost, shown) : null;
-  if (!call.caller.committed) call.caller.begin(answerHeaders(call, 'text/event-stream; charset=utf-8'));
-  call.caller.end(
-    usage === null ? END_MARK : Buffer.concat([Buffer.from('data: '), usage, EVENT_END, END_MARK]),
-  );
+  if (!call.caller.committed) call.caller.begin(answerHeaders(call, EVENT_STREAM));
+  call.caller.end(attempt.reader.end({ identity: call.identity, shown, tokens: cost.tokens }));
   return null;
-}
-
-const EVENT_END = Buffer.from('\n\n');
-
-/** The provider's own usage chunk with our cost; where it sent none, one of the counts that the charge was made of. */
-function shownUsage(
-  call: RunningCall,
-  { usageEvent, usageObject }: Extract<Attempt, { kind: 'stream' }>,
-  { tokens }: CallCost,
-  shown: NanoUsd,
-): Buffer {
-  const { endpoint, model } = call.candidate;
-  if (usageEvent?.usage == null) return estimatedUsageChunk(identityOf(call), tokens, shown);
-  const publicModel = endpoint.upstreamModel === model.id ? null : model.id;
-  return usageChunk(usageEvent, usageWithCost(usageObject, shown), publicModel);
 }
 
 /**
@@ -262,7 +222,7 @@ function countBilled(call: RunningCall, cause: LossCause, { usage }: FailedAttem
 }
 
 const mayLookUp = (call: RunningCall): boolean =>
-  call.generationId !== null && call.candidate.provider.kind !== 'openai';
+  call.generationId !== null && reportsCost(call.candidate.provider);
 
 async function settleFailed(call: RunningCall, error: ApiError, cost: CallCost): Promise<ApiError | null> {
   const end = call.caller.gone ? endOf(call, cost) : { ...failedEnd(call, error), tokens: cost.tokens };
@@ -273,19 +233,8 @@ async function settleFailed(call: RunningCall, error: ApiError, cost: CallCost):
     if (!call.caller.gone) res.setHeader('x-hold-usd', formatUsd(holdNanoUsd));
     return error;
   }
-  call.caller.end(
-    Buffer.concat([Buffer.from('data: '), errorChunk(identityOf(call), error), EVENT_END, END_MARK]),
-  );
+  call.caller.end(call.options.plan.format.streamError(call.identity, error));
   return null;
-}
-
-function identityOf(call: RunningCall): ChunkIdentity {
-  const { plan, callId, startedAtMs } = call.options;
-  return {
-    id: call.generationId ?? String(callId),
-    createdAtS: Math.floor(startedAtMs / SECOND_MS),
-    model: plan.model.id,
-  };
 }
 
 function costOf(

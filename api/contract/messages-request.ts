@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import { TOOLS_MAX } from '#core/limits.ts';
+import { describeIssue } from './describe-issue.ts';
+import type { ApiError } from './errors.ts';
+import { fallbackModels, model, object, stream, temperature, text, tokenCap } from './request-fields.ts';
+
+const ContentBlock = object({
+  type: text().meta({
+    description: 'The kind of block.',
+    examples: ['text', 'image', 'tool_use', 'tool_result'],
+  }),
+  text: text().nullish().meta({ description: 'Of a `text` block.' }),
+}).meta({
+  id: 'ContentBlock',
+  description: 'One block of a message: text, a link to an image or document, a tool call or its result.',
+});
+
+const MESSAGE_ROLES = ['user', 'assistant', 'system'] as const;
+
+const Message = object({
+  role: z
+    .enum(MESSAGE_ROLES, { error: `one of ${MESSAGE_ROLES.join(', ')}` })
+    .meta({ description: 'Who speaks.' }),
+  content: z
+    .union([text(), z.array(ContentBlock)], { error: 'a string or an array of content blocks' })
+    .meta({ description: 'The text, or its blocks.' }),
+}).meta({ id: 'Message' });
+
+const MessagesTool = object({
+  type: text().nullish().meta({ description: 'Absent or `custom`: a tool that the caller runs.' }),
+  name: text().nullish(),
+  description: text().nullish(),
+  input_schema: z
+    .record(z.string(), z.unknown(), { error: 'an object' })
+    .nullish()
+    .meta({ description: 'A JSON Schema of the input.' }),
+}).meta({ id: 'MessagesTool', description: 'A tool that the caller runs.' });
+
+const MessagesToolChoice = object({
+  type: text().meta({ examples: ['auto', 'any', 'tool', 'none'] }),
+  name: text().nullish().meta({ description: 'With the type `tool`.' }),
+}).meta({ id: 'MessagesToolChoice' });
+
+const Thinking = object({
+  type: text().meta({ examples: ['enabled', 'adaptive', 'disabled'] }),
+  budget_tokens: tokenCap().nullish().meta({ description: 'With the type `enabled`.' }),
+}).meta({ id: 'Thinking', description: 'Thinking tokens are billed as output.' });
+
+export const MessagesRequest = object({
+  model: model(),
+  messages: z
+    .array(Message, { error: 'an array of messages' })
+    .min(1, { error: 'an array of at least one message' })
+    .meta({ description: 'Oldest first.' }),
+  max_tokens: tokenCap().nullish().meta({
+    description:
+      "Longest answer in tokens. Without it the reserve covers the model's whole output; less reserves less.",
+  }),
+  system: z
+    .union([text(), z.array(ContentBlock)], { error: 'a string or an array of text blocks' })
+    .nullish()
+    .meta({ description: 'The system prompt.' }),
+  stream: stream(),
+  temperature: temperature(),
+  tools: z
+    .array(MessagesTool, { error: 'an array of tools' })
+    .max(TOOLS_MAX, { error: `an array of at most ${TOOLS_MAX} tools` })
+    .nullish()
+    .meta({ description: 'Tools that the caller runs. An empty array counts as absent.' }),
+  tool_choice: MessagesToolChoice.nullish(),
+  thinking: Thinking.nullish(),
+  models: fallbackModels(),
+}).meta({
+  id: 'MessagesRequest',
+  description: 'Any other field of the messages format is accepted and passed on.',
+});
+export type MessagesRequest = z.infer<typeof MessagesRequest>;
+
+export type ParsedMessagesRequest = { ok: true; request: MessagesRequest } | { ok: false; error: ApiError };
+
+export function parseMessagesRequest(body: unknown): ParsedMessagesRequest {
+  const parsed = MessagesRequest.safeParse(body);
+  return parsed.success
+    ? { ok: true, request: parsed.data }
+    : { ok: false, error: describeIssue(parsed.error.issues, body) };
+}

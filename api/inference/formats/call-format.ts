@@ -1,0 +1,120 @@
+import type { FormatName } from '#core/catalog/catalog.ts';
+import type { TokenCounts } from '#core/events/ledger-event.ts';
+import type { NanoUsd } from '#core/money.ts';
+import type { ApiError } from '../../contract/errors.ts';
+import type { CallPlan, Candidate } from '../call-plan.ts';
+import type { JsonObject } from '../json-object.ts';
+import type { MediaCount } from '../linked-media.ts';
+import type { SentUsage, Usage } from '../usage.ts';
+
+/** All that differs between the three wire formats. What a call does, and in which order, is the same for all. */
+export interface CallFormat {
+  endpoint: FormatName;
+  /** Of a parsed body: everything that decides what is asked and for how much. */
+  readRequest(body: unknown): ReadRequest;
+  /** Members that cap the answer: not part of the prompt. */
+  capFields: ReadonlySet<string>;
+  countMedia(body: Readonly<Record<string, unknown>>): MediaCount | ApiError;
+  /** Fields that may not stand in a body, or not so. */
+  refuseFields(body: Readonly<Record<string, unknown>>): ApiError | null;
+  /** Every door by which a tool can enter. */
+  refuseTools(body: Readonly<Record<string, unknown>>): ApiError | null;
+  /** What goes to a provider that speaks this format, too. */
+  buildBody(plan: CallPlan, candidate: Candidate, agentId: number): Buffer;
+  /** A whole answer that came with status 200. */
+  readAnswer(answer: JsonObject, value: Record<string, unknown>): AnswerReading;
+  /** The same answer as the caller sees it. `shown`: `null` where no cost is known yet. */
+  showAnswer(answer: GoodAnswer, shown: NanoUsd | null, candidate: Candidate): Buffer;
+  openStream(names: StreamNames): StreamReader;
+  /** JSON text of the answer's id in a stream's first event; empty where it has none. */
+  idOf(firstEvent: Buffer): string;
+  /** What ends a stream that failed after it had begun. */
+  streamError(identity: AnswerIdentity, error: ApiError): Buffer;
+}
+
+export type ReadRequest = { ok: true; request: CallRequest } | { ok: false; error: ApiError };
+
+/** One request, in the words that all formats share. */
+export interface CallRequest {
+  model: string;
+  /** Tried in order after `model`. */
+  fallbacks: readonly string[];
+  stream: boolean;
+  /** A streamed chat shows its usage only where it was asked for. */
+  showUsage: boolean;
+  /** The caller's cap on the answer; `null`: none was sent. */
+  outputTokensCap: number | null;
+  /** The field that carried the cap, named in messages. */
+  outputCapField: string;
+  /** Tokens billed as output beyond the cap: rejected predictions. */
+  extraOutputTokens: number;
+  choices: number;
+}
+
+export type AnswerReading =
+  | ({ kind: 'answer' } & GoodAnswer)
+  /** A provider can answer 200 with an error inside, and still bill for it. */
+  | { kind: 'error'; usage: Usage | null }
+  | { kind: 'malformed'; usage: Usage | null };
+
+export interface GoodAnswer {
+  answer: JsonObject;
+  value: Record<string, unknown>;
+  sent: SentUsage | null;
+  /** Estimated, for an answer whose tokens nobody counted. */
+  deliveredTokens: number;
+}
+
+export interface StreamNames {
+  upstreamModel: string;
+  publicModel: string;
+  showUsage: boolean;
+}
+
+/** For what the gateway writes itself into a stream. */
+export interface AnswerIdentity {
+  id: string;
+  createdAtS: number;
+  model: string;
+}
+
+export interface StreamEndView {
+  identity: AnswerIdentity;
+  /** What leaves the balance; `null`: not known yet. */
+  shown: NanoUsd | null;
+  /** What the charge was made of. */
+  tokens: TokenCounts;
+}
+
+/** Reads one stream's events in order, as far as the gateway has to know them, and keeps what is shown last. */
+export interface StreamReader {
+  /**
+   * Of the `event:` lines whose events are passed on unread now unless a needle stands in them, the end. Empty: events
+   * have no such line. `null`: every event is read.
+   */
+  readonly unreadLineEnd: Buffer | null;
+  /** Events keep their `event:` lines; in a format without them, a provider's would be ours in the caller's eyes. */
+  readonly namesEvents: boolean;
+  read(data: Buffer, eventName: string): ReadEvent;
+  /**
+   * Of all that was read. Never summed: what comes later replaces what came before.
+   *
+   * @param deliveredTokens Estimated from what passed: what an answer counts as that broke off before its last count.
+   */
+  usage(deliveredTokens: number): Usage | null;
+  /** It may close now without an end mark. */
+  isComplete(): boolean;
+  /** The last bytes of a good stream: what was kept back, with its cost, and the end mark. */
+  end(view: StreamEndView): Buffer;
+}
+
+export type ReadEvent =
+  /** Passes as it came. */
+  | { kind: 'plain' }
+  /** These whole events go out in its place. */
+  | { kind: 'changed'; events: Buffer }
+  /** Is shown at the end, or never. */
+  | { kind: 'kept' }
+  | { kind: 'done' }
+  | { kind: 'malformed' }
+  | { kind: 'error' };

@@ -1,0 +1,85 @@
+import { isRecord } from '#core/is-record.ts';
+import { parseChatRequest } from '../../contract/chat-request.ts';
+import { errorTable } from '../../contract/errors.ts';
+import { refuseFields } from '../field-policy.ts';
+import { memberText, scanJsonObject } from '../json-object.ts';
+import { refuseChatTools } from '../tool-policy.ts';
+import type { CallFormat, CallRequest, ReadRequest } from './call-format.ts';
+import { readChatAnswer, showChatAnswer } from './chat-answer.ts';
+import { buildChatBody } from './chat-body.ts';
+import { countChatMedia } from './chat-media.ts';
+import { ChatStream } from './chat-stream.ts';
+import { dataEvent } from './stream-text.ts';
+
+/** `POST /chat/completions`. */
+export const chatFormat: CallFormat = {
+  endpoint: 'chat/completions',
+  readRequest,
+  capFields: new Set(['max_tokens', 'max_completion_tokens']),
+  countMedia: countChatMedia,
+  refuseFields: (body) => refuseFields(body, readFields),
+  refuseTools: refuseChatTools,
+  buildBody: buildChatBody,
+  readAnswer: readChatAnswer,
+  showAnswer: showChatAnswer,
+  openStream: (names) => new ChatStream(names),
+  idOf(firstEvent) {
+    const object = scanJsonObject(firstEvent);
+    return typeof object === 'string' ? '' : (memberText(object, 'id') ?? '');
+  },
+  /** Spec, chat-completions stream 4: an empty delta, `finish_reason` `error`, and the error. */
+  streamError({ id, createdAtS, model }, { code, message }) {
+    const chunk = {
+      id,
+      object: 'chat.completion.chunk',
+      created: createdAtS,
+      model,
+      choices: [{ index: 0, delta: {}, finish_reason: 'error' }],
+      error: { message, type: errorTable[code].type, code },
+    };
+    return Buffer.concat([dataEvent(Buffer.from(JSON.stringify(chunk))), dataEvent(Buffer.from('[DONE]'))]);
+  },
+};
+
+const readFields: ReadonlySet<string> = new Set([
+  'model',
+  'messages',
+  'max_tokens',
+  'max_completion_tokens',
+  'n',
+  'stream',
+  'stream_options',
+  'tools',
+  'tool_choice',
+  'models',
+  'plugins',
+  'provider',
+  'reasoning',
+  'prediction',
+  'user',
+  'session_id',
+  'prompt_cache_key',
+  'safety_identifier',
+]);
+
+function readRequest(body: unknown): ReadRequest {
+  const checked = parseChatRequest(body);
+  if (!checked.ok) return checked;
+  const { request } = checked;
+  const caps = [request.max_tokens, request.max_completion_tokens].filter((cap) => typeof cap === 'number');
+  const reasoningCap = isRecord(request.reasoning) ? request.reasoning.max_tokens : null;
+  if (typeof reasoningCap === 'number' && caps.length > 0) caps.push(reasoningCap);
+  const read: CallRequest = {
+    model: request.model,
+    fallbacks: request.models ?? [],
+    stream: request.stream === true,
+    showUsage: request.stream !== true || request.stream_options?.include_usage === true,
+    outputTokensCap: caps.length === 0 ? null : Math.max(...caps),
+    outputCapField:
+      typeof request.max_completion_tokens === 'number' ? 'max_completion_tokens' : 'max_tokens',
+    extraOutputTokens:
+      request.prediction === undefined ? 0 : Buffer.byteLength(JSON.stringify(request.prediction)),
+    choices: request.n ?? 1,
+  };
+  return { ok: true, request: read };
+}

@@ -1,0 +1,23 @@
+import type { NanoUsd } from '#core/money.ts';
+import type { Candidate } from '../call-plan.ts';
+import { estimateTokens } from '../estimate.ts';
+import { type JsonObject, memberSize, memberText, rebuildJsonObject } from '../json-object.ts';
+import { messagesCounts, usageOfAnswer } from '../usage.ts';
+import type { AnswerReading, GoodAnswer } from './call-format.ts';
+import { shownChanges } from './shown-changes.ts';
+import { presentMember } from './stream-text.ts';
+
+export function readMessagesAnswer(answer: JsonObject, value: Record<string, unknown>): AnswerReading {
+  const sent = usageOfAnswer(answer, value, messagesCounts);
+  const usage = sent?.usage ?? null;
+  if (saysMessagesError(answer)) return { kind: 'error', usage };
+  const contentBytes = memberSize(answer, 'content');
+  if (contentBytes === undefined) return { kind: 'malformed', usage };
+  return { kind: 'answer', answer, value, sent, deliveredTokens: estimateTokens(contentBytes) };
+}
+
+export const saysMessagesError = (object: JsonObject): boolean =>
+  memberText(object, 'type') === '"error"' || presentMember(object, 'error') !== null;
+
+export const showMessagesAnswer = (good: GoodAnswer, shown: NanoUsd | null, candidate: Candidate): Buffer =>
+  rebuildJsonObject(good.answer, shownChanges(good, shown, candidate));

@@ -1,0 +1,46 @@
+import type { CallPlan, Candidate } from '../call-plan.ts';
+import {
+  type JsonObject,
+  type MemberChanges,
+  memberBytes,
+  memberText,
+  rebuildJsonObject,
+  scanJsonObject,
+} from '../json-object.ts';
+import {
+  callerTag,
+  commonChanges,
+  isRouter,
+  writeOutputCap,
+  writePlainModel,
+  writeRouterDialect,
+} from './upstream-body.ts';
+
+/** The body for a provider that speaks the messages format; every byte that decides no price or policy as sent. */
+export function buildMessagesBody(plan: CallPlan, candidate: Candidate, agentId: number): Buffer {
+  const changes = commonChanges(plan, agentId);
+  // The format requires a cap, and most of its servers do.
+  writeOutputCap(
+    plan,
+    candidate,
+    { fields: ['max_tokens'], ownField: 'max_tokens', required: true },
+    changes,
+  );
+  writeUserId(plan.body, agentId, changes);
+  if (isRouter(candidate)) writeRouterDialect(plan, candidate, agentId, changes);
+  else {
+    writePlainModel(candidate, changes);
+    changes.set('user', null);
+  }
+  return rebuildJsonObject(plan.body, changes);
+}
+
+/** Abuse tags are kept per upstream account, which all agents share: each gets its own. */
+function writeUserId(body: JsonObject, agentId: number, changes: MemberChanges): void {
+  const given = memberBytes(body, 'metadata');
+  const metadata = given === undefined ? 'not_an_object' : scanJsonObject(given);
+  const userId = typeof metadata === 'string' ? undefined : memberText(metadata, 'user_id');
+  if (given === undefined) return;
+  if (userId === undefined || userId === 'null') changes.set('metadata', null);
+  else changes.set('metadata', `{"user_id":${callerTag(agentId, userId)}}`);
+}

@@ -1,0 +1,70 @@
+import { errorBody } from '../../contract/error-body.ts';
+import { parseMessagesRequest } from '../../contract/messages-request.ts';
+import { refuseFields } from '../field-policy.ts';
+import { memberText, scanJsonObject } from '../json-object.ts';
+import { refuseMessagesTools } from '../tool-policy.ts';
+import type { CallFormat, ReadRequest } from './call-format.ts';
+import { readMessagesAnswer, showMessagesAnswer } from './messages-answer.ts';
+import { buildMessagesBody } from './messages-body.ts';
+import { countMessagesMedia } from './messages-media.ts';
+import { MessagesStream } from './messages-stream.ts';
+import { namedEvent, objectIn } from './stream-text.ts';
+
+/** `POST /messages`. */
+export const messagesFormat: CallFormat = {
+  endpoint: 'messages',
+  readRequest,
+  capFields: new Set(['max_tokens']),
+  countMedia: countMessagesMedia,
+  refuseFields: (body) => refuseFields(body, readFields),
+  refuseTools: refuseMessagesTools,
+  buildBody: buildMessagesBody,
+  readAnswer: readMessagesAnswer,
+  showAnswer: showMessagesAnswer,
+  openStream: (names) => new MessagesStream(names),
+  idOf(firstEvent) {
+    const event = scanJsonObject(firstEvent);
+    const message = typeof event === 'string' ? null : objectIn(event, 'message');
+    return message === null ? '' : (memberText(message, 'id') ?? '');
+  },
+  streamError: (_identity, error) =>
+    namedEvent('error', Buffer.from(JSON.stringify(errorBody(error, 'messages')))),
+};
+
+const readFields: ReadonlySet<string> = new Set([
+  'model',
+  'messages',
+  'system',
+  'max_tokens',
+  'stream',
+  'tools',
+  'tool_choice',
+  'thinking',
+  'models',
+  'plugins',
+  'provider',
+  'metadata',
+  'user',
+  'session_id',
+]);
+
+function readRequest(body: unknown): ReadRequest {
+  const checked = parseMessagesRequest(body);
+  if (!checked.ok) return checked;
+  const { request } = checked;
+  const cap = request.max_tokens ?? null;
+  return {
+    ok: true,
+    request: {
+      model: request.model,
+      fallbacks: request.models ?? [],
+      stream: request.stream === true,
+      showUsage: true,
+      // With tools a model may think past the cap, as far as its budget goes.
+      outputTokensCap: cap === null ? null : Math.max(cap, request.thinking?.budget_tokens ?? 0),
+      outputCapField: 'max_tokens',
+      extraOutputTokens: 0,
+      choices: 1,
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import { isRecord } from '#core/is-record.ts';
+import type { NanoUsd } from '#core/money.ts';
+import type { Candidate } from '../call-plan.ts';
+import { estimateTokens } from '../estimate.ts';
+import { type JsonObject, memberSize, memberText, rebuildJsonObject } from '../json-object.ts';
+import { responsesCounts, usageOfAnswer } from '../usage.ts';
+import type { AnswerReading, GoodAnswer } from './call-format.ts';
+import { shownChanges } from './shown-changes.ts';
+import { presentMember } from './stream-text.ts';
+
+export function readResponsesAnswer(answer: JsonObject, value: Record<string, unknown>): AnswerReading {
+  const sent = usageOfAnswer(answer, value, responsesCounts);
+  const usage = sent?.usage ?? null;
+  if (saysResponseFailed(answer)) return { kind: 'error', usage };
+  const outputBytes = memberSize(answer, 'output');
+  if (outputBytes === undefined) return { kind: 'malformed', usage };
+  return { kind: 'answer', answer, value, sent, deliveredTokens: estimateTokens(outputBytes) };
+}
+
+export const saysResponseFailed = (response: JsonObject): boolean =>
+  presentMember(response, 'error') !== null || memberText(response, 'status') === '"failed"';
+
+/** `output_text` joins the text of all messages (spec: Responses response); clients without an SDK read nothing else. */
+export function showResponsesAnswer(good: GoodAnswer, shown: NanoUsd | null, candidate: Candidate): Buffer {
+  const changes = shownChanges(good, shown, candidate);
+  changes.set('output_text', JSON.stringify(textOf(good.value.output)));
+  return rebuildJsonObject(good.answer, changes);
+}
+
+function textOf(output: unknown): string {
+  let text = '';
+  for (const item of Array.isArray(output) ? output : []) {
+    if (!isRecord(item) || item.type !== 'message' || !Array.isArray(item.content)) continue;
+    for (const part of item.content) {
+      if (isRecord(part) && part.type === 'output_text' && typeof part.text === 'string') text += part.text;
+    }
+  }
+  return text;
+}

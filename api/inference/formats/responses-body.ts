@@ -1,0 +1,21 @@
+import type { CallPlan, Candidate } from '../call-plan.ts';
+import { rebuildJsonObject } from '../json-object.ts';
+import {
+  commonChanges,
+  isRouter,
+  writeOutputCap,
+  writePlainModel,
+  writeRouterDialect,
+} from './upstream-body.ts';
+
+/** The body for a provider that speaks the responses format; every byte that decides no price or policy as sent. */
+export function buildResponsesBody(plan: CallPlan, candidate: Candidate, agentId: number): Buffer {
+  const changes = commonChanges(plan, agentId);
+  const ownField = 'max_output_tokens';
+  writeOutputCap(plan, candidate, { fields: [ownField], ownField, required: false }, changes);
+  // Some servers keep what nobody forbids them to: for all callers of the account.
+  changes.set('store', 'false');
+  if (isRouter(candidate)) writeRouterDialect(plan, candidate, agentId, changes);
+  else writePlainModel(candidate, changes);
+  return rebuildJsonObject(plan.body, changes);
+}

@@ -1,0 +1,101 @@
+import { isRecord } from '#core/is-record.ts';
+import { type ApiError, apiError } from '../../contract/errors.ts';
+import {
+  linkOf,
+  type MediaCount,
+  refuseInline,
+  refuseLink,
+  refuseLinks,
+  refuseStored,
+} from '../linked-media.ts';
+
+/**
+ * Counts linked pictures and files, and refuses inline data, stored items and links that no provider should be sent
+ * to: a self-hosted server would fetch them from inside the operator's network.
+ */
+export function countResponsesMedia({ input }: Readonly<Record<string, unknown>>): MediaCount | ApiError {
+  const count: MediaCount = { images: 0, files: 0, others: 0 };
+  if (!Array.isArray(input)) return count;
+  for (const [i, item] of input.entries()) {
+    const refusal = isRecord(item) ? countItem(item, `input[${i}]`, count) : null;
+    if (refusal !== null) return refusal;
+  }
+  return count;
+}
+
+/** Items of earlier answers come back as they were; only what they bring in from outside is looked at. */
+function countItem(item: Record<string, unknown>, param: string, count: MediaCount): ApiError | null {
+  switch (item.type) {
+    case undefined:
+    case null:
+    case 'message':
+      return countParts(item.content, `${param}.content`, count);
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+    case 'computer_call_output':
+      return countParts(Array.isArray(item.output) ? item.output : [item.output], `${param}.output`, count);
+    case 'reasoning':
+    case 'function_call':
+    case 'custom_tool_call':
+    case 'computer_call':
+    case 'apply_patch_call':
+    case 'apply_patch_call_output':
+    case 'compaction':
+    case 'context_compaction':
+    // Its tools are looked at with all the others.
+    case 'additional_tools':
+      return null;
+    case 'item_reference':
+      return refuseStored(param);
+    default:
+      return apiError('invalid_request', {
+        param: `${param}.type`,
+        message:
+          `\`${param}.type\` has to be \`message\`, \`reasoning\`, \`function_call\` or \`function_call_output\`: ` +
+          'items of tools that are not served are not taken.',
+      });
+  }
+}
+
+function countParts(parts: unknown, param: string, count: MediaCount): ApiError | null {
+  if (!Array.isArray(parts)) return null;
+  for (const [p, part] of parts.entries()) {
+    const refusal = isRecord(part) ? countPart(part, `${param}[${p}]`, count) : null;
+    if (refusal !== null) return refusal;
+  }
+  return null;
+}
+
+function countPart(part: Record<string, unknown>, param: string, count: MediaCount): ApiError | null {
+  switch (part.type) {
+    case 'input_text':
+    case 'output_text':
+    case 'text':
+    case 'refusal':
+    case 'summary_text':
+    case 'reasoning_text':
+      return null;
+    case 'input_image':
+    case 'computer_screenshot':
+      count.images++;
+      if (isPresent(part.file_id)) return refuseStored(`${param}.file_id`);
+      return refuseLink(linkOf(part.image_url), `${param}.image_url`);
+    case 'input_file':
+      count.files++;
+      if (isPresent(part.file_id)) return refuseStored(`${param}.file_id`);
+      if (isPresent(part.file_data)) return refuseInline(`${param}.file_data`);
+      return refuseLink(part.file_url, `${param}.file_url`);
+    case 'input_video':
+      count.others++;
+      return refuseLinks([part.video_url], `${param}.video_url`);
+    case 'input_audio':
+      return refuseInline(`${param}.input_audio`);
+    default:
+      return apiError('invalid_request', {
+        param: `${param}.type`,
+        message: `\`${param}.type\` has to be \`input_text\`, \`input_image\`, \`input_file\` or \`output_text\`.`,
+      });
+  }
+}
+
+const isPresent = (value: unknown): boolean => value !== undefined && value !== null;

@@ -1,0 +1,60 @@
+import { type JsonObject, memberBytes, memberText, scanJsonObject } from '../json-object.ts';
+import type { ReadEvent } from './call-format.ts';
+
+/** Without its leading quote the search is many times faster. */
+export const USAGE_NEEDLE = Buffer.from('usage"');
+export const ERROR_NEEDLE = Buffer.from('error"');
+
+export const dataEvent = (data: Buffer): Buffer => Buffer.concat([DATA, data, EVENT_END]);
+
+/** Of the formats whose events have names: clients tell them apart by this line alone. */
+export const namedEvent = (name: string, data: Buffer): Buffer =>
+  Buffer.concat([Buffer.from(`event: ${name}\ndata: `), data, EVENT_END]);
+
+const DATA = Buffer.from('data: ');
+const EVENT_END = Buffer.from('\n\n');
+
+/** One JSON object, by its first and last byte: what passes unread is looked at no closer. */
+export const looksLikeObject = (data: Buffer): boolean =>
+  data[0] === OPEN_BRACE && data[data.length - 1] === CLOSE_BRACE;
+
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+const OPEN_BRACKET = 0x5b;
+
+export const isDone = (data: Buffer): boolean =>
+  data[0] === OPEN_BRACKET && data.toString('latin1').trim() === '[DONE]';
+
+export function isJson(bytes: Buffer): boolean {
+  try {
+    JSON.parse(bytes.toString('utf8'));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** `null`: it is missing, or null itself. */
+export function presentMember(object: JsonObject, key: string): Buffer | null {
+  const bytes = memberBytes(object, key);
+  return bytes === undefined || bytes.equals(NULL) ? null : bytes;
+}
+
+const NULL = Buffer.from('null');
+
+/** Clients tell events apart by the line alone, so one that lacks it gets it. */
+export const passNamed = (type: string, eventName: string, data: Buffer): ReadEvent =>
+  eventName === '' ? { kind: 'changed', events: namedEvent(type, data) } : { kind: 'plain' };
+
+/** Of a named event; empty where it is none. */
+export function typeOf(object: JsonObject): string {
+  const name = /^"([\w.]{1,100})"$/.exec(memberText(object, 'type') ?? '')?.[1];
+  return name ?? '';
+}
+
+export function objectIn(object: JsonObject, key: string): JsonObject | null {
+  const bytes = memberBytes(object, key);
+  const inner = bytes === undefined ? 'not_an_object' : scanJsonObject(bytes);
+  return typeof inner === 'string' ? null : inner;
+}

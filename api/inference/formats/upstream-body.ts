@@ -1,0 +1,190 @@
+import { createHash } from 'node:crypto';
+import { type Endpoint, reportsCost } from '#core/catalog/catalog.ts';
+import { isRecord } from '#core/is-record.ts';
+import { type AttoUsd, formatAttoUsd, maxBigint, minBigint, parseAttoUsd } from '#core/money.ts';
+import type { CallPlan, Candidate } from '../call-plan.ts';
+import { contextTokens, modelOutputTokens, reachableOverrides } from '../estimate.ts';
+import { fieldRules } from '../field-rules.ts';
+import {
+  type JsonObject,
+  MemberChanges,
+  memberBytes,
+  memberText,
+  rebuildJsonObject,
+  scanJsonObject,
+} from '../json-object.ts';
+
+/** What the gateway changes in every body, whatever its format. The rest is the format's own. */
+export function commonChanges({ body }: CallPlan, agentId: number): MemberChanges {
+  const changes = new MemberChanges();
+  for (const { key } of body.members) {
+    if (fieldRules.get(key)?.rule === 'drop') changes.set(key, null);
+  }
+  // Fallbacks are ours to try: one upstream call runs one model at one price.
+  changes.set('models', null);
+  if (/^\[\s*\]$/.test(memberText(body, 'tools') ?? '')) changes.set('tools', null);
+  writeCallerTags(body, agentId, changes);
+  return changes;
+}
+
+/**
+ * The caller's caps, none longer than what the model can write. Without one the model's own is written in, so that no
+ * server writes more than was held for; a model without one is bounded by its context.
+ */
+export function writeOutputCap(
+  plan: CallPlan,
+  candidate: Candidate,
+  { fields, ownField, required }: { fields: readonly string[]; ownField: string; required: boolean },
+  changes: MemberChanges,
+): void {
+  const whole = modelOutputTokens(candidate);
+  let capped = false;
+  for (const field of fields) {
+    const text = memberText(plan.body, field);
+    if (text === undefined) continue;
+    if (text === 'null') changes.set(field, null);
+    else capped = true;
+    if (Number(text) > whole) changes.set(field, String(whole));
+  }
+  const known = candidate.endpoint.maxOutputTokens ?? candidate.model.maxOutputTokens;
+  if (!capped && (required || known !== null)) changes.set(ownField, String(ownCap(plan, candidate, whole)));
+}
+
+/**
+ * Servers refuse a cap that does not fit into the context beside the prompt, so ours leaves room for it: what its
+ * bound leaves free, or half of what its estimate does, whichever is more.
+ */
+function ownCap(plan: CallPlan, candidate: Candidate, whole: number): number {
+  const context = contextTokens(candidate);
+  const surelyFree = context - plan.promptTokensMax;
+  const likelyFree = Math.floor((context - plan.promptEstimateTokens) / 2);
+  return Math.max(1, Math.min(whole, Math.max(surelyFree, likelyFree)));
+}
+
+/** Sticky routing and abuse tags are kept per upstream account, which all agents share: each gets its own. */
+function writeCallerTags(body: JsonObject, agentId: number, changes: MemberChanges): void {
+  for (const field of TAG_FIELDS) {
+    const text = memberText(body, field);
+    if (text !== undefined && text !== 'null') changes.set(field, callerTag(agentId, text));
+  }
+  if (memberText(body, 'user') !== undefined) changes.set('user', JSON.stringify(agentTag(agentId)));
+}
+
+/** JSON text. Hashed, because some providers take no more than 64 characters. */
+export const callerTag = (agentId: number, text: string): string =>
+  `"${agentTag(agentId)}-${shortHash(text)}"`;
+
+const TAG_FIELDS = ['session_id', 'prompt_cache_key', 'safety_identifier'] as const;
+
+const shortHash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
+
+/** Opaque, and the same for one agent at all times. */
+function agentTag(agentId: number): string {
+  const known = tags.get(agentId);
+  if (known !== undefined) return known;
+  const tag = shortHash(`faregate agent ${agentId}`);
+  if (tags.size >= TAGS_MAX) tags.clear();
+  tags.set(agentId, tag);
+  return tag;
+}
+
+const TAGS_MAX = 10_000;
+const tags = new Map<number, string>();
+
+/** Routers take fields that say how to route. */
+export const isRouter = ({ provider }: Candidate): boolean => reportsCost(provider);
+
+/** A plain server refuses the router's fields, or does not know them. */
+export function writePlainModel({ endpoint }: Candidate, changes: MemberChanges): void {
+  changes.set('model', JSON.stringify(endpoint.upstreamModel));
+  for (const field of ROUTER_FIELDS) changes.set(field, null);
+}
+
+const ROUTER_FIELDS = ['provider', 'plugins', 'transforms', 'session_id'];
+
+/** The router's own fields: which endpoint may run the call, at which price. */
+export function writeRouterDialect(
+  plan: CallPlan,
+  candidate: Candidate,
+  agentId: number,
+  changes: MemberChanges,
+): void {
+  const id = [candidate.endpoint.upstreamModel, ...candidate.suffixes].join(':');
+  changes.set('model', JSON.stringify(id));
+  changes.set('user', JSON.stringify(agentTag(agentId)));
+  const given = memberBytes(plan.body, 'provider');
+  changes.set(
+    'provider',
+    given === undefined ? ownProviderText(plan, candidate) : mergedProviderText(plan, given, candidate),
+  );
+}
+
+/** What most calls send: made once for each endpoint, because decimals of prices are dear to print. */
+function ownProviderText(plan: CallPlan, candidate: Candidate): string {
+  // With prices that depend on the prompt, and with pictures, each call has its own.
+  if (candidate.endpoint.prices.overrides.length > 0 || plan.images > 0) {
+    return `{"max_price":${maxPriceText({}, plan, candidate)}}`;
+  }
+  const known = providerTexts.get(candidate.endpoint);
+  if (known !== undefined) return known;
+  const text = `{"max_price":${maxPriceText({}, plan, candidate)}}`;
+  providerTexts.set(candidate.endpoint, text);
+  return text;
+}
+
+const providerTexts = new WeakMap<Endpoint, string>();
+
+function mergedProviderText(plan: CallPlan, given: Buffer, candidate: Candidate): string {
+  const object = scanJsonObject(given);
+  const provider = parseMember(plan.body, 'provider');
+  const ceilings = isRecord(provider) && isRecord(provider.max_price) ? provider.max_price : {};
+  const maxPrice = maxPriceText(ceilings, plan, candidate);
+  if (typeof object === 'string') return `{"max_price":${maxPrice}}`;
+  return rebuildJsonObject(object, new MemberChanges([['max_price', maxPrice]])).toString();
+}
+
+/**
+ * The prices that the hold was made of, as the router's own ceiling, without our margin: an endpoint that is dearer
+ * than the hold may not run the call. Dollars per million tokens, per request, per picture. A lower ceiling of the
+ * caller's stays.
+ */
+function maxPriceText(
+  given: Readonly<Record<string, unknown>>,
+  plan: CallPlan,
+  candidate: Candidate,
+): string {
+  const overrides = reachableOverrides(plan, candidate);
+  const members = Object.entries(given).map(([key, value]) => [key, JSON.stringify(value)] as const);
+  const merged = new Map<string, string>(members);
+  for (const unit of ['prompt', 'completion'] as const) {
+    const listed = candidate.endpoint.prices[unit];
+    const price = overrides.reduce((most, override) => maxBigint(most, override[unit] ?? 0n), listed);
+    setCeiling(merged, unit, withoutMargin(price, candidate) * 1_000_000n, given);
+  }
+  const { request, image } = candidate.endpoint.prices;
+  setCeiling(merged, 'request', withoutMargin(request, candidate), given);
+  if (plan.images > 0) setCeiling(merged, 'image', withoutMargin(image ?? 0n, candidate), given);
+  return `{${[...merged].map(([key, text]) => `${JSON.stringify(key)}:${text}`).join(',')}}`;
+}
+
+/** `null`: no ceiling at all, whatever a provider would make of it. */
+const readCeiling = (value: unknown): AttoUsd | null =>
+  typeof value === 'number' || typeof value === 'string' ? parseAttoUsd(String(value)) : null;
+
+function setCeiling(
+  merged: Map<string, string>,
+  unit: string,
+  ours: AttoUsd,
+  given: Readonly<Record<string, unknown>>,
+): void {
+  merged.set(unit, formatAttoUsd(minBigint(ours, readCeiling(given[unit]) ?? ours)));
+}
+
+/** Rounded up: a ceiling below the listed price would leave no endpoint to run the call. */
+const withoutMargin = (price: AttoUsd, { provider }: Candidate): AttoUsd =>
+  (price * 1_000_000n + provider.priceFactorPpm - 1n) / provider.priceFactorPpm;
+
+export function parseMember(body: JsonObject, key: string): unknown {
+  const text = memberText(body, key);
+  return text === undefined ? undefined : JSON.parse(text);
+}

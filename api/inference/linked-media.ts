@@ -1,0 +1,70 @@
+import { isIP } from 'node:net';
+import { isRecord } from '#core/is-record.ts';
+import { URL_CHARS_MAX } from '#core/limits.ts';
+import { type ApiError, apiError } from '../contract/errors.ts';
+
+/** What a prompt holds besides text, as far as the hold has to know. */
+export interface MediaCount {
+  images: number;
+  /** To be read whole by the model, or by a paid reader where the model cannot. */
+  files: number;
+  /** Films, and files that were read for an earlier answer: their tokens cannot be told from a link. */
+  others: number;
+}
+
+/** Of several places for a link every one that is filled, because nobody knows which one a provider reads. */
+export function refuseLinks(places: readonly unknown[], param: string): ApiError | null {
+  const filled = places.filter((place) => place !== undefined && place !== null);
+  if (filled.length === 0) return refuseLink(undefined, param);
+  for (const place of filled) {
+    const refusal = refuseLink(linkOf(place), param);
+    if (refusal !== null) return refusal;
+  }
+  return null;
+}
+
+export const linkOf = (value: unknown): unknown => (isRecord(value) ? value.url : value);
+
+export function refuseLink(link: unknown, param: string): ApiError | null {
+  if (typeof link !== 'string') {
+    return apiError('invalid_request', {
+      param,
+      message: `\`${param}\` has to hold an https link in \`url\`.`,
+    });
+  }
+  if (/^\s*data:/i.test(link)) return refuseInline(param);
+  if (link.length > URL_CHARS_MAX || !isPublicHttpsUrl(link)) {
+    return apiError('invalid_request', {
+      param,
+      message: `\`${param}\` has to be a public https link of at most ${URL_CHARS_MAX} characters.`,
+    });
+  }
+  return null;
+}
+
+export const refuseInline = (param: string): ApiError =>
+  apiError('invalid_request', {
+    param,
+    message: `\`${param}\` holds inline data. Upload the file (\`POST /uploads\`) and send its link instead.`,
+  });
+
+export const refuseStored = (param: string): ApiError =>
+  apiError('invalid_request', { param, message: `\`${param}\`: stored files are not served. Send a link.` });
+
+/**
+ * No credentials, no port of one's own, no address, no name without a dot or below an internal domain. What one
+ * reader of links takes for a host and another for a path (backslashes, blanks, missing slashes) is no link.
+ */
+function isPublicHttpsUrl(link: string): boolean {
+  if (!PLAIN_LINK.test(link)) return false;
+  const url = URL.parse(link);
+  if (url === null || url.protocol !== 'https:' || url.port !== '') return false;
+  if (url.username !== '' || url.password !== '') return false;
+  const host = url.hostname.toLowerCase().replace(/\.+$/, '');
+  if (host.startsWith('[') || isIP(host) !== 0) return false;
+  return host.includes('.') && !INTERNAL_NAME.test(host);
+}
+
+const PLAIN_LINK = /^https:\/\/[^/\\\s\p{Cc}][^\\\s\p{Cc}]*$/iu;
+const INTERNAL_NAME =
+  /(^|\.)(localhost|localdomain|local|internal|intranet|corp|home|lan|home\.arpa|svc|cluster\.local)$/;

@@ -1,0 +1,35 @@
+import type { ReadEvent, StreamReader } from '../formats/call-format.ts';
+import type { Usage } from '../usage.ts';
+import type { AnswerSource } from './answer-source.ts';
+import { WholeAnswer } from './whole-answer.ts';
+
+/** Reads a provider's stream for a caller who waits for the whole answer: nothing of it is shown as it comes. */
+export class AnswerCollector implements StreamReader {
+  readonly unreadLineEnd = null;
+  readonly namesEvents = false;
+  readonly whole = new WholeAnswer();
+  readonly #source: AnswerSource;
+
+  constructor(source: AnswerSource) {
+    this.#source = source;
+  }
+
+  read(data: Buffer): ReadEvent {
+    const read = this.#source.read(data);
+    if (read.kind !== 'pieces') return read;
+    for (const piece of read.pieces) this.whole.add(piece);
+    return { kind: 'kept' };
+  }
+
+  usage(deliveredTokens: number): Usage | null {
+    return this.#source.usage(deliveredTokens);
+  }
+
+  isComplete(): boolean {
+    return this.#source.isComplete();
+  }
+
+  end(): Buffer {
+    throw new Error('A collected answer is no stream.');
+  }
+}

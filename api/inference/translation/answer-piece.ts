@@ -1,0 +1,16 @@
+/** A provider's answer as it comes, in no format's words. */
+export type AnswerPiece =
+  /** The provider's id for the answer. Comes first, once. */
+  | { type: 'start'; id: string }
+  | { type: 'text'; text: string }
+  | { type: 'reasoning'; text: string }
+  /** Of the thought so far, with which the provider takes it back in a later call. */
+  | { type: 'signature'; signature: string }
+  /** Thought that nobody but the provider can read. */
+  | { type: 'encrypted'; data: string }
+  | { type: 'tool_call'; index: number; id: string; name: string }
+  /** A piece of the JSON text that the call of this index is made with. */
+  | { type: 'arguments'; index: number; json: string }
+  | { type: 'finish'; reason: FinishReason; stopSequence: string | null };
+
+export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';

@@ -1,0 +1,120 @@
+import type { TokenCounts } from '#core/events/ledger-event.ts';
+import { formatUsd, type NanoUsd } from '#core/money.ts';
+import type { AnswerIdentity, StreamEndView } from '../formats/call-format.ts';
+import { dataEvent } from '../formats/stream-text.ts';
+import type { AnswerPiece } from './answer-piece.ts';
+import type { AnswerSink } from './answer-sink.ts';
+import type { WholeAnswer } from './whole-answer.ts';
+
+/** Chunks of a chat. */
+export class ChatSink implements AnswerSink {
+  readonly #identity: AnswerIdentity;
+  readonly #showUsage: boolean;
+  #id = '';
+
+  constructor(identity: AnswerIdentity, showUsage: boolean) {
+    this.#identity = identity;
+    this.#showUsage = showUsage;
+  }
+
+  write(piece: AnswerPiece): Buffer {
+    switch (piece.type) {
+      case 'start':
+        this.#id = piece.id || this.#identity.id;
+        return this.#chunk({ role: 'assistant', content: '' });
+      case 'text':
+        return this.#chunk({ content: piece.text });
+      case 'reasoning':
+        return this.#chunk({
+          reasoning: piece.text,
+          reasoning_details: [{ type: 'reasoning.text', text: piece.text, index: 0 }],
+        });
+      case 'signature':
+        return this.#chunk({
+          reasoning_details: [{ type: 'reasoning.text', signature: piece.signature, index: 0 }],
+        });
+      case 'encrypted':
+        return this.#chunk({
+          reasoning_details: [{ type: 'reasoning.encrypted', data: piece.data, index: 0 }],
+        });
+      case 'tool_call': {
+        const { index, id, name } = piece;
+        return this.#chunk({
+          tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }],
+        });
+      }
+      case 'arguments':
+        return this.#chunk({ tool_calls: [{ index: piece.index, function: { arguments: piece.json } }] });
+      case 'finish':
+        return this.#chunk({}, piece.reason);
+    }
+  }
+
+  end({ shown, tokens }: StreamEndView): Buffer {
+    const done = dataEvent(Buffer.from('[DONE]'));
+    if (!this.#showUsage) return done;
+    const usage = `{${this.#frame()},"choices":[],"usage":${chatUsageText(tokens, shown)}}`;
+    return Buffer.concat([dataEvent(Buffer.from(usage)), done]);
+  }
+
+  #chunk(delta: object, finishReason: string | null = null): Buffer {
+    const choices = JSON.stringify([{ index: 0, delta, finish_reason: finishReason }]);
+    return dataEvent(Buffer.from(`{${this.#frame()},"choices":${choices}}`));
+  }
+
+  #frame(): string {
+    const { createdAtS, model } = this.#identity;
+    const frame = { id: this.#id, object: 'chat.completion.chunk', created: createdAtS, model };
+    return JSON.stringify(frame).slice(1, -1);
+  }
+}
+
+export function chatUsageText(tokens: TokenCounts, shown: NanoUsd | null): string {
+  const { prompt, completion, reasoning, cached } = tokens;
+  const counts = JSON.stringify({
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    prompt_tokens_details: { cached_tokens: cached },
+    completion_tokens_details: reasoning === null ? undefined : { reasoning_tokens: reasoning },
+  });
+  return shown === null ? counts : `${counts.slice(0, -1)},"cost":${formatUsd(shown)}}`;
+}
+
+/** The whole answer as JSON text, its usage as it was counted. */
+export function writeChatAnswer(whole: WholeAnswer, identity: AnswerIdentity, tokens: TokenCounts): string {
+  const { parts } = whole;
+  const calls = parts.filter((part) => part.type === 'tool_call');
+  const thoughts = parts.filter((part) => part.type === 'reasoning');
+  const thought = thoughts.map(({ text }) => text).join('');
+  const message = {
+    role: 'assistant',
+    content: whole.text === '' && calls.length > 0 ? null : whole.text,
+    refusal: null,
+    reasoning: thought === '' ? undefined : thought,
+    reasoning_details:
+      thoughts.length === 0
+        ? undefined
+        : thoughts.map(({ text, signature, encrypted }, index) =>
+            encrypted === null
+              ? { type: 'reasoning.text', text, signature, index }
+              : { type: 'reasoning.encrypted', data: encrypted, index },
+          ),
+    tool_calls:
+      calls.length === 0
+        ? undefined
+        : calls.map(({ id, name, argumentsJson }) => ({
+            id,
+            type: 'function',
+            function: { name, arguments: argumentsJson },
+          })),
+  };
+  const answer = JSON.stringify({
+    id: whole.id || identity.id,
+    object: 'chat.completion',
+    created: identity.createdAtS,
+    model: identity.model,
+    choices: [{ index: 0, message, logprobs: null, finish_reason: whole.finishReason }],
+  });
+  return `${answer.slice(0, -1)},"usage":${chatUsageText(tokens, null)}}`;
+}

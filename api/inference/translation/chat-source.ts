@@ -1,0 +1,93 @@
+import { saysError } from '../formats/chat-answer.ts';
+import { isDone } from '../formats/stream-text.ts';
+import { memberBytes, readJsonObject } from '../json-object.ts';
+import { chatCounts, readUsage, type Usage } from '../usage.ts';
+import type { AnswerPiece, FinishReason } from './answer-piece.ts';
+import type { AnswerSource, ReadPieces } from './answer-source.ts';
+import { numberOf, recordOf, records, textOf } from './values.ts';
+
+/** Chunks of a chat, of which the first choice is read: a translated call asks for one. */
+export class ChatSource implements AnswerSource {
+  #usage: Usage | null = null;
+  #usageSeen = false;
+  #started = false;
+  #finished = false;
+  readonly #callIds = new Map<number, string>();
+
+  read(data: Buffer): ReadPieces {
+    if (isDone(data)) return { kind: 'done' };
+    const read = readJsonObject(data);
+    if (typeof read === 'string') return { kind: 'malformed' };
+    const usage = memberBytes(read.object, 'usage');
+    const sent = usage === undefined ? null : readUsage(usage, chatCounts);
+    if (sent !== null) {
+      this.#usageSeen = true;
+      this.#usage = sent.usage;
+    }
+    if (saysError(read.object)) return { kind: 'error' };
+    return { kind: 'pieces', pieces: this.#pieces(read.value) };
+  }
+
+  usage(): Usage | null {
+    return this.#usage;
+  }
+
+  isComplete(): boolean {
+    return this.#usageSeen;
+  }
+
+  #pieces({ id, choices }: Record<string, unknown>): AnswerPiece[] {
+    const pieces: AnswerPiece[] = [];
+    if (!this.#started) {
+      this.#started = true;
+      pieces.push({ type: 'start', id: textOf(id) });
+    }
+    const [choice] = records(choices);
+    if (choice === undefined) return pieces;
+    // Some servers send the whole message in their last chunk, or in their only one.
+    const delta = recordOf(choice.delta ?? choice.message);
+    const thought = textOf(delta.reasoning) || textOf(delta.reasoning_content);
+    if (thought !== '') pieces.push({ type: 'reasoning', text: thought });
+    const text = textOf(delta.content) || textOf(delta.refusal);
+    if (text !== '') pieces.push({ type: 'text', text });
+    for (const call of records(delta.tool_calls)) pieces.push(...this.#call(call));
+    const reason = textOf(choice.finish_reason);
+    if (reason !== '' && !this.#finished) {
+      this.#finished = true;
+      pieces.push({ type: 'finish', reason: this.#reason(reason), stopSequence: null });
+    }
+    return pieces;
+  }
+
+  /** An id belongs to its call from its first piece on, whatever later pieces say. */
+  #call(call: Record<string, unknown>): AnswerPiece[] {
+    const { name, arguments: json } = recordOf(call.function);
+    const id = textOf(call.id);
+    const index = numberOf(call.index) ?? this.#indexOf(id);
+    const pieces: AnswerPiece[] = [];
+    if (!this.#callIds.has(index)) {
+      const known = id || `call_${index}`;
+      this.#callIds.set(index, known);
+      pieces.push({ type: 'tool_call', index, id: known, name: textOf(name) });
+    }
+    if (textOf(json) !== '') pieces.push({ type: 'arguments', index, json: textOf(json) });
+    return pieces;
+  }
+
+  /** Servers that number no calls send each whole, or go on with the last. */
+  #indexOf(id: string): number {
+    for (const [index, known] of this.#callIds) if (known === id) return index;
+    return id === '' ? Math.max(0, this.#callIds.size - 1) : this.#callIds.size;
+  }
+
+  #reason(reason: string): FinishReason {
+    // Some servers say `stop` after a call of a tool.
+    if (
+      reason === 'tool_calls' ||
+      reason === 'function_call' ||
+      (reason === 'stop' && this.#callIds.size > 0)
+    )
+      return 'tool_calls';
+    return reason === 'length' || reason === 'content_filter' ? reason : 'stop';
+  }
+}

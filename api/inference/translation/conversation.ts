@@ -1,0 +1,75 @@
+/**
+ * A request in no format's words: what a provider that does not speak the caller's format is asked. A reader makes it
+ * of the caller's body, a writer makes the provider's body of it; what has no place in it cannot be translated.
+ */
+export interface Conversation {
+  system: readonly TextPart[];
+  /** Oldest first. */
+  turns: readonly Turn[];
+  tools: readonly FunctionTool[];
+  toolChoice: ToolChoice | null;
+  /** `null`: not said. */
+  parallelToolCalls: boolean | null;
+  temperature: number | null;
+  topP: number | null;
+  topK: number | null;
+  stop: readonly string[];
+  reasoning: Reasoning | null;
+  answerFormat: AnswerFormat | null;
+}
+
+export type Turn =
+  | { role: 'user'; parts: readonly UserPart[] }
+  | { role: 'assistant'; parts: readonly AssistantPart[] }
+  /** What the caller's code answered to one tool call. */
+  | { role: 'tool'; callId: string; parts: readonly UserPart[]; failed: boolean };
+
+export interface TextPart {
+  type: 'text';
+  text: string;
+}
+
+export type UserPart =
+  | TextPart
+  | { type: 'image'; url: string; detail: string | null }
+  | { type: 'file'; url: string; filename: string | null };
+
+export type AssistantPart = TextPart | ReasoningPart | ToolCallPart;
+
+/** Thought of an earlier answer. A provider takes back only what it has signed itself. */
+export interface ReasoningPart {
+  type: 'reasoning';
+  text: string;
+  signature: string | null;
+  /** Thought that nobody but the provider can read. */
+  encrypted: string | null;
+}
+
+export interface ToolCallPart {
+  type: 'tool_call';
+  id: string;
+  name: string;
+  /** JSON text, as the model wrote it. */
+  argumentsJson: string;
+}
+
+export interface FunctionTool {
+  name: string;
+  description: string | null;
+  /** A JSON Schema; `null`: any object. */
+  parameters: unknown;
+  strict: boolean | null;
+}
+
+export type ToolChoice = { type: 'auto' | 'none' | 'required' } | { type: 'tool'; name: string };
+
+export interface Reasoning {
+  enabled: boolean;
+  /** `low`, `medium` and so on; `null`: not said. */
+  effort: string | null;
+  budgetTokens: number | null;
+}
+
+export type AnswerFormat =
+  | { type: 'json_object' }
+  | { type: 'json_schema'; name: string; schema: unknown; strict: boolean | null };

@@ -1,0 +1,104 @@
+import { MessagesStream } from '../formats/messages-stream.ts';
+import { readJsonObject } from '../json-object.ts';
+import type { Usage } from '../usage.ts';
+import type { AnswerPiece, FinishReason } from './answer-piece.ts';
+import type { AnswerSource, ReadPieces } from './answer-source.ts';
+import { numberOf, recordOf, textOf } from './values.ts';
+
+/** Named events of the messages format. */
+export class MessagesSource implements AnswerSource {
+  /** Knows usage, errors and the end, as for a caller who speaks the format. */
+  readonly #stream = new MessagesStream({ upstreamModel: '', publicModel: '', showUsage: true });
+  /** Of the calls, by their blocks. */
+  readonly #calls = new Map<number, number>();
+
+  read(data: Buffer): ReadPieces {
+    const event = this.#stream.read(data, '');
+    if (event.kind === 'done' || event.kind === 'malformed' || event.kind === 'error')
+      return { kind: event.kind };
+    const read = readJsonObject(data);
+    if (typeof read === 'string') return { kind: 'malformed' };
+    return { kind: 'pieces', pieces: this.#pieces(read.value) };
+  }
+
+  usage(deliveredTokens: number): Usage | null {
+    return this.#stream.usage(deliveredTokens);
+  }
+
+  isComplete(): boolean {
+    return this.#stream.isComplete();
+  }
+
+  #pieces(event: Record<string, unknown>): AnswerPiece[] {
+    const block = numberOf(event.index) ?? 0;
+    switch (event.type) {
+      case 'message_start':
+        return [{ type: 'start', id: textOf(recordOf(event.message).id) }];
+      case 'content_block_start':
+        return this.#begin(block, recordOf(event.content_block));
+      case 'content_block_delta':
+        return this.#delta(block, recordOf(event.delta));
+      case 'message_delta': {
+        const { stop_reason: reason, stop_sequence: sequence } = recordOf(event.delta);
+        if (textOf(reason) === '') return [];
+        const stopSequence = textOf(sequence) || null;
+        return [{ type: 'finish', reason: REASONS[textOf(reason)] ?? 'stop', stopSequence }];
+      }
+      default:
+        return [];
+    }
+  }
+
+  #begin(block: number, content: Record<string, unknown>): AnswerPiece[] {
+    switch (content.type) {
+      case 'text':
+        return textOf(content.text) === '' ? [] : [{ type: 'text', text: textOf(content.text) }];
+      case 'thinking':
+        return textOf(content.thinking) === '' ? [] : [{ type: 'reasoning', text: textOf(content.thinking) }];
+      case 'redacted_thinking':
+        return [{ type: 'encrypted', data: textOf(content.data) }];
+      case 'tool_use': {
+        const index = this.#calls.size;
+        this.#calls.set(block, index);
+        const begun: AnswerPiece = {
+          type: 'tool_call',
+          index,
+          id: textOf(content.id),
+          name: textOf(content.name),
+        };
+        const input = JSON.stringify(content.input ?? {});
+        return input === '{}' ? [begun] : [begun, { type: 'arguments', index, json: input }];
+      }
+      default:
+        return [];
+    }
+  }
+
+  #delta(block: number, delta: Record<string, unknown>): AnswerPiece[] {
+    switch (delta.type) {
+      case 'text_delta':
+        return [{ type: 'text', text: textOf(delta.text) }];
+      case 'thinking_delta':
+        return [{ type: 'reasoning', text: textOf(delta.thinking) }];
+      case 'signature_delta':
+        return [{ type: 'signature', signature: textOf(delta.signature) }];
+      case 'input_json_delta': {
+        const index = this.#calls.get(block);
+        const json = textOf(delta.partial_json);
+        return index === undefined || json === '' ? [] : [{ type: 'arguments', index, json }];
+      }
+      default:
+        return [];
+    }
+  }
+}
+
+const REASONS: Readonly<Record<string, FinishReason>> = {
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  pause_turn: 'stop',
+  max_tokens: 'length',
+  model_context_window_exceeded: 'length',
+  tool_use: 'tool_calls',
+  refusal: 'content_filter',
+};

@@ -1,0 +1,213 @@
+import { isRecord } from '#core/is-record.ts';
+import type {
+  AnswerFormat,
+  AssistantPart,
+  Conversation,
+  FunctionTool,
+  Reasoning,
+  TextPart,
+  ToolChoice,
+  Turn,
+  UserPart,
+} from './conversation.ts';
+import { type Gaps, HINTS, OURS } from './gaps.ts';
+import { booleanOf, numberOf, records, strings, textOf, textOrNull } from './values.ts';
+
+/** Of a chat body that passed its schema and policy. */
+export function readChat(body: Readonly<Record<string, unknown>>, gaps: Gaps): Conversation {
+  gaps.unknown(body, '', HINTS, READ, OURS);
+  const system: TextPart[] = [];
+  const turns: Turn[] = [];
+  for (const [index, message] of records(body.messages).entries()) {
+    const path = `messages[${index}].`;
+    switch (message.role) {
+      case 'system':
+      case 'developer':
+        // Said in the middle of a conversation it would move to its front.
+        if (turns.length > 0) gaps.add(`${path}role`);
+        gaps.unknown(message, path, ROLE_AND_CONTENT, HINTS);
+        system.push(...texts(message.content, path, gaps));
+        break;
+      case 'assistant':
+        turns.push({ role: 'assistant', parts: readAssistant(message, path, gaps) });
+        break;
+      case 'tool':
+        gaps.unknown(message, path, TOOL_RESULT, HINTS);
+        turns.push({
+          role: 'tool',
+          callId: textOf(message.tool_call_id),
+          parts: readParts(message.content, path, gaps),
+          failed: false,
+        });
+        break;
+      default:
+        gaps.unknown(message, path, ROLE_AND_CONTENT, HINTS);
+        turns.push({ role: 'user', parts: readParts(message.content, path, gaps) });
+    }
+  }
+  return {
+    system,
+    turns,
+    tools: records(body.tools).map((tool, index) => readTool(tool, `tools[${index}].`, gaps)),
+    toolChoice: readToolChoice(body.tool_choice, gaps),
+    parallelToolCalls: booleanOf(body.parallel_tool_calls),
+    temperature: numberOf(body.temperature),
+    topP: numberOf(body.top_p),
+    topK: numberOf(body.top_k),
+    stop: typeof body.stop === 'string' ? [body.stop] : strings(body.stop),
+    reasoning: readReasoning(body, gaps),
+    answerFormat: readFormat(body.response_format, gaps),
+  };
+}
+
+const READ = new Set([
+  'messages',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'temperature',
+  'top_p',
+  'top_k',
+  'stop',
+  'reasoning',
+  'reasoning_effort',
+  'response_format',
+]);
+const ROLE_AND_CONTENT = new Set(['role', 'content']);
+const TOOL_RESULT = new Set(['role', 'content', 'tool_call_id', 'name']);
+
+function readAssistant(message: Record<string, unknown>, path: string, gaps: Gaps): AssistantPart[] {
+  gaps.unknown(message, path, ASSISTANT, HINTS);
+  const parts: AssistantPart[] = [...readThought(message)];
+  parts.push(...texts(message.content, path, gaps));
+  if (typeof message.refusal === 'string') parts.push({ type: 'text', text: message.refusal });
+  for (const [index, call] of records(message.tool_calls).entries()) {
+    const named = isRecord(call.function) ? call.function : null;
+    if (named === null) gaps.add(`${path}tool_calls[${index}].type`);
+    parts.push({
+      type: 'tool_call',
+      id: textOf(call.id),
+      name: textOf(named?.name),
+      argumentsJson: textOf(named?.arguments),
+    });
+  }
+  return parts.filter((part) => part.type !== 'text' || part.text !== '');
+}
+
+const ASSISTANT = new Set([
+  'role',
+  'content',
+  'tool_calls',
+  'refusal',
+  'reasoning',
+  'reasoning_content',
+  'reasoning_details',
+  // Of earlier answers, for people to read.
+  'annotations',
+  'name',
+]);
+
+/** `reasoning_details` has what the provider signed; the text beside it says the same for people. */
+function readThought(message: Record<string, unknown>): AssistantPart[] {
+  const details = records(message.reasoning_details);
+  const signed = details.flatMap((detail): AssistantPart[] => {
+    if (detail.type === 'reasoning.encrypted') {
+      return [{ type: 'reasoning', text: '', signature: null, encrypted: textOf(detail.data) }];
+    }
+    const text = textOf(detail.text) || textOf(detail.summary);
+    return [{ type: 'reasoning', text, signature: textOrNull(detail.signature), encrypted: null }];
+  });
+  if (signed.length > 0) return signed;
+  const text = textOf(message.reasoning) || textOf(message.reasoning_content);
+  return text === '' ? [] : [{ type: 'reasoning', text, signature: null, encrypted: null }];
+}
+
+function readParts(content: unknown, path: string, gaps: Gaps): UserPart[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
+  return records(content).flatMap((part, index): UserPart[] => {
+    const at = `${path}content[${index}].`;
+    switch (part.type) {
+      case 'text':
+        gaps.unknown(part, at, TEXT_PART, HINTS);
+        return [{ type: 'text', text: textOf(part.text) }];
+      case 'image_url': {
+        const link = isRecord(part.image_url) ? part.image_url : { url: part.image_url };
+        return [{ type: 'image', url: textOf(link.url), detail: textOrNull(link.detail) }];
+      }
+      case 'file': {
+        const file = isRecord(part.file) ? part.file : {};
+        const url = textOf(file.file_url) || textOf(file.file_data);
+        return [{ type: 'file', url, filename: textOrNull(file.filename) }];
+      }
+      default:
+        gaps.add(`${at}type`);
+        return [];
+    }
+  });
+}
+
+const TEXT_PART = new Set(['type', 'text']);
+
+function texts(content: unknown, path: string, gaps: Gaps): TextPart[] {
+  return readParts(content, path, gaps).flatMap((part) => {
+    if (part.type === 'text') return [part];
+    gaps.add(`${path}content`);
+    return [];
+  });
+}
+
+function readTool(tool: Record<string, unknown>, path: string, gaps: Gaps): FunctionTool {
+  const named = isRecord(tool.function) ? tool.function : null;
+  if (tool.type !== 'function' || named === null) gaps.add(`${path}type`);
+  gaps.unknown(tool, path, TOOL, HINTS);
+  if (named !== null) gaps.unknown(named, `${path}function.`, FUNCTION);
+  return {
+    name: textOf(named?.name),
+    description: textOrNull(named?.description),
+    parameters: named?.parameters ?? null,
+    strict: booleanOf(named?.strict),
+  };
+}
+
+const TOOL = new Set(['type', 'function']);
+const FUNCTION = new Set(['name', 'description', 'parameters', 'strict']);
+
+function readToolChoice(choice: unknown, gaps: Gaps): ToolChoice | null {
+  if (choice === 'auto' || choice === 'none' || choice === 'required') return { type: choice };
+  if (!isRecord(choice)) return null;
+  const name = isRecord(choice.function) ? textOf(choice.function.name) : '';
+  if (choice.type !== 'function' || name === '') gaps.add('tool_choice');
+  return { type: 'tool', name };
+}
+
+function readReasoning(body: Readonly<Record<string, unknown>>, gaps: Gaps): Reasoning | null {
+  const given = isRecord(body.reasoning) ? body.reasoning : {};
+  gaps.unknown(given, 'reasoning.', REASONING);
+  const effort = given.effort ?? body.reasoning_effort;
+  const budgetTokens = numberOf(given.max_tokens);
+  if (typeof effort !== 'string' && budgetTokens === null && given.enabled === undefined) return null;
+  return {
+    enabled: given.enabled !== false && effort !== 'none',
+    effort: textOrNull(effort),
+    budgetTokens,
+  };
+}
+
+// A summary is what every other format shows anyway; what is left out of the answer is left out by us.
+const REASONING = new Set(['effort', 'max_tokens', 'enabled', 'exclude', 'summary', 'mode']);
+
+function readFormat(format: unknown, gaps: Gaps): AnswerFormat | null {
+  if (!isRecord(format) || format.type === 'text') return null;
+  if (format.type === 'json_object') return { type: 'json_object' };
+  const schema = isRecord(format.json_schema) ? format.json_schema : null;
+  if (format.type !== 'json_schema' || schema === null) {
+    gaps.add('response_format.type');
+    return null;
+  }
+  return {
+    type: 'json_schema',
+    name: textOf(schema.name) || 'answer',
+    schema: schema.schema ?? {},
+    strict: booleanOf(schema.strict),
+  };
+}

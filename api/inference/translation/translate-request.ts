@@ -1,0 +1,53 @@
+import type { FormatName } from '#core/catalog/catalog.ts';
+import { type ApiError, apiError } from '../../contract/errors.ts';
+import { type JsonObject, scanJsonObject } from '../json-object.ts';
+import type { Conversation } from './conversation.ts';
+import { Gaps } from './gaps.ts';
+import { readChat } from './read-chat.ts';
+import { readMessages } from './read-messages.ts';
+import { readResponses } from './read-responses.ts';
+import { writeChat } from './write-chat.ts';
+import { writeMessages } from './write-messages.ts';
+
+/** Formats that a call can be translated into. */
+export type UpstreamFormatName = Exclude<FormatName, 'responses'>;
+
+/**
+ * A caller's body in the words of another format, but for what the gateway writes into every body, and streamed: a whole
+ * answer, too, is put together from its pieces. What has no words there is refused by its name: another provider may
+ * speak the caller's own format.
+ *
+ * @param outputTokensCap What the answer will be capped at: budgets of thought are shares of it.
+ */
+export function translateRequest(
+  value: Readonly<Record<string, unknown>>,
+  from: FormatName,
+  to: UpstreamFormatName,
+  outputTokensCap: number,
+): JsonObject | ApiError {
+  const gaps = new Gaps();
+  const conversation = readers[from](value, gaps);
+  const body =
+    to === 'messages'
+      ? writeMessages(conversation, outputTokensCap, gaps)
+      : writeChat(conversation, outputTokensCap, gaps);
+  const [missing] = gaps.params;
+  if (missing !== undefined) {
+    return apiError('no_provider', {
+      param: missing,
+      message: `No provider of this model can be sent ${quote(missing)}; leave it out, or choose another model.`,
+    });
+  }
+  const object = scanJsonObject(Buffer.from(JSON.stringify({ ...body, stream: true })));
+  if (typeof object === 'string') throw new Error('A translated body is no JSON object.');
+  return object;
+}
+
+const readers: Readonly<
+  Record<FormatName, (body: Readonly<Record<string, unknown>>, gaps: Gaps) => Conversation>
+> = { 'chat/completions': readChat, responses: readResponses, messages: readMessages };
+
+const PARAM_CHARS_SHOWN = 100;
+/** A path is quoted, words are not. */
+const quote = (missing: string): string =>
+  missing.includes(' ') ? missing : `\`${missing.slice(0, PARAM_CHARS_SHOWN)}\``;

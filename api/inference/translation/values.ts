@@ -1,0 +1,13 @@
+import { isRecord } from '#core/is-record.ts';
+
+/* Reads of parsed JSON whose shape a schema or a provider has promised: what is of another kind counts as absent. */
+
+export const records = (value: unknown): Record<string, unknown>[] =>
+  Array.isArray(value) ? value.filter((each) => isRecord(each)) : [];
+export const strings = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+export const recordOf = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {});
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+export const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+export const numberOf = (value: unknown): number | null => (typeof value === 'number' ? value : null);
+export const booleanOf = (value: unknown): boolean | null => (typeof value === 'boolean' ? value : null);

@@ -1,0 +1,68 @@
+import type { AnswerPiece, FinishReason } from './answer-piece.ts';
+import type { AssistantPart } from './conversation.ts';
+
+/** All pieces of an answer together. */
+export class WholeAnswer {
+  id = '';
+  finishReason: FinishReason = 'stop';
+  stopSequence: string | null = null;
+  /** In the order in which they began. */
+  readonly parts: AssistantPart[] = [];
+  readonly #calls = new Map<number, Extract<AssistantPart, { type: 'tool_call' }>>();
+
+  add(piece: AnswerPiece): void {
+    switch (piece.type) {
+      case 'start':
+        this.id = piece.id;
+        return;
+      case 'text': {
+        const last = this.parts.at(-1);
+        if (last?.type === 'text') last.text += piece.text;
+        else this.parts.push({ type: 'text', text: piece.text });
+        return;
+      }
+      case 'reasoning': {
+        const last = this.parts.at(-1);
+        if (last?.type === 'reasoning' && last.signature === null && last.encrypted === null) {
+          last.text += piece.text;
+        } else this.parts.push({ type: 'reasoning', text: piece.text, signature: null, encrypted: null });
+        return;
+      }
+      case 'signature': {
+        const last = this.parts.at(-1);
+        if (last?.type === 'reasoning') last.signature = (last.signature ?? '') + piece.signature;
+        return;
+      }
+      case 'encrypted':
+        this.parts.push({ type: 'reasoning', text: '', signature: null, encrypted: piece.data });
+        return;
+      case 'tool_call': {
+        const call = { type: 'tool_call' as const, id: piece.id, name: piece.name, argumentsJson: '' };
+        this.#calls.set(piece.index, call);
+        this.parts.push(call);
+        return;
+      }
+      case 'arguments': {
+        const call = this.#calls.get(piece.index);
+        if (call !== undefined) call.argumentsJson += piece.json;
+        return;
+      }
+      case 'finish':
+        this.finishReason = piece.reason;
+        this.stopSequence = piece.stopSequence;
+    }
+  }
+
+  /** Of all that the model wrote. */
+  get bytes(): number {
+    let bytes = 0;
+    for (const part of this.parts) {
+      bytes += Buffer.byteLength(part.type === 'tool_call' ? part.name + part.argumentsJson : part.text);
+    }
+    return bytes;
+  }
+
+  get text(): string {
+    return this.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  }
+}

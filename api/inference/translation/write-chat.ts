@@ -1,0 +1,106 @@
+import type { Conversation, FunctionTool, Reasoning, ToolChoice, Turn, UserPart } from './conversation.ts';
+import type { Gaps } from './gaps.ts';
+
+/** The body for a provider that speaks the chat format, but for what the gateway writes into every body. */
+export function writeChat(conversation: Conversation, outputTokensCap: number | null, gaps: Gaps): object {
+  const { system, turns, tools, toolChoice, reasoning, answerFormat } = conversation;
+  return {
+    messages: [
+      ...(system.length === 0
+        ? []
+        : [{ role: 'system', content: system.map(({ text }) => text).join('\n\n') }]),
+      ...turns.map((turn) => writeTurn(turn, gaps)),
+    ],
+    max_tokens: outputTokensCap ?? undefined,
+    tools: tools.length === 0 ? undefined : tools.map(writeTool),
+    tool_choice: toolChoice === null || tools.length === 0 ? undefined : writeToolChoice(toolChoice),
+    parallel_tool_calls: tools.length === 0 ? undefined : (conversation.parallelToolCalls ?? undefined),
+    temperature: conversation.temperature ?? undefined,
+    top_p: conversation.topP ?? undefined,
+    top_k: conversation.topK ?? undefined,
+    stop: conversation.stop.length === 0 ? undefined : conversation.stop,
+    reasoning_effort: reasoning === null ? undefined : writeEffort(reasoning, outputTokensCap),
+    response_format: writeFormat(answerFormat),
+  };
+}
+
+/** Earlier thought stays behind: a server of this format takes none back, or has no name for it that all share. */
+function writeTurn(turn: Turn, gaps: Gaps): object {
+  switch (turn.role) {
+    case 'user':
+      return { role: 'user', content: writeParts(turn.parts, gaps) };
+    case 'tool': {
+      if (turn.parts.some((part) => part.type !== 'text'))
+        gaps.add('a picture or file in the result of a tool');
+      const content = turn.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+      return { role: 'tool', tool_call_id: turn.callId, content };
+    }
+    case 'assistant': {
+      const text = turn.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+      const calls = turn.parts.filter((part) => part.type === 'tool_call');
+      return {
+        role: 'assistant',
+        content: text === '' && calls.length > 0 ? null : text,
+        tool_calls:
+          calls.length === 0
+            ? undefined
+            : calls.map(({ id, name, argumentsJson }) => ({
+                id,
+                type: 'function',
+                function: { name, arguments: argumentsJson },
+              })),
+      };
+    }
+  }
+}
+
+function writeParts(parts: readonly UserPart[], gaps: Gaps): unknown {
+  const [first] = parts;
+  if (first === undefined) return '';
+  if (parts.length === 1 && first.type === 'text') return first.text;
+  return parts.map((part) => writePart(part, gaps));
+}
+
+function writePart(part: UserPart, gaps: Gaps): object {
+  switch (part.type) {
+    case 'text':
+      return { type: 'text', text: part.text };
+    case 'image':
+      return { type: 'image_url', image_url: { url: part.url, detail: part.detail ?? undefined } };
+    case 'file':
+      // The format itself takes files as inline data only.
+      gaps.add('a file by its link');
+      return { type: 'text', text: '' };
+  }
+}
+
+const writeTool = ({ name, description, parameters, strict }: FunctionTool): object => ({
+  type: 'function',
+  function: {
+    name,
+    description: description ?? undefined,
+    parameters: parameters ?? { type: 'object', properties: {} },
+    strict: strict ?? undefined,
+  },
+});
+
+const writeToolChoice = (choice: ToolChoice): unknown =>
+  choice.type === 'tool' ? { type: 'function', function: { name: choice.name } } : choice.type;
+
+/** Shares of the answer that common servers give to each effort, the nearest of which a budget counts as. */
+const SHARES = { low: 0.2, medium: 0.5, high: 0.8 } as const;
+
+function writeEffort(reasoning: Reasoning, outputTokensCap: number | null): string | undefined {
+  if (!reasoning.enabled) return undefined;
+  if (reasoning.effort !== null) return reasoning.effort;
+  if (reasoning.budgetTokens === null || outputTokensCap === null) return undefined;
+  const share = reasoning.budgetTokens / outputTokensCap;
+  if (share < (SHARES.low + SHARES.medium) / 2) return 'low';
+  return share < (SHARES.medium + SHARES.high) / 2 ? 'medium' : 'high';
+}
+
+function writeFormat(format: Conversation['answerFormat']): unknown {
+  if (format === null || format.type === 'json_object') return format ?? undefined;
+  const { name, schema, strict } = format;
+  return { type: 'json_schema', json_schema: { name, schema, strict: strict ?? undefined } };
+}

@@ -1,0 +1,148 @@
+import { isRecord } from '#core/is-record.ts';
+import type {
+  AssistantPart,
+  Conversation,
+  FunctionTool,
+  ToolChoice,
+  Turn,
+  UserPart,
+} from './conversation.ts';
+import type { Gaps } from './gaps.ts';
+
+/** The body for a provider that speaks the messages format, but for what the gateway writes into every body. */
+export function writeMessages(
+  conversation: Conversation,
+  outputTokensCap: number | null,
+  gaps: Gaps,
+): object {
+  const { system, tools, temperature, stop, answerFormat } = conversation;
+  if (temperature !== null && temperature > TEMPERATURE_MAX) gaps.add('temperature');
+  if (answerFormat?.type === 'json_object') gaps.add('an answer that is any JSON object');
+  return {
+    system: system.length === 0 ? undefined : system.map(({ text }) => text).join('\n\n'),
+    messages: writeTurns(conversation.turns),
+    max_tokens: outputTokensCap ?? undefined,
+    tools: tools.length === 0 ? undefined : tools.map(writeTool),
+    tool_choice: tools.length === 0 ? undefined : writeToolChoice(conversation),
+    temperature: temperature ?? undefined,
+    top_p: conversation.topP ?? undefined,
+    top_k: conversation.topK ?? undefined,
+    stop_sequences: stop.length === 0 ? undefined : stop,
+    thinking: writeThinking(conversation, outputTokensCap),
+    output_config:
+      answerFormat?.type === 'json_schema'
+        ? { format: { type: 'json_schema', schema: answerFormat.schema } }
+        : undefined,
+  };
+}
+
+const TEMPERATURE_MAX = 1;
+
+interface Message {
+  role: 'user' | 'assistant';
+  content: object[];
+}
+
+/** The results of all calls of one answer have to stand in the one message after it, before the user's own words. */
+function writeTurns(turns: readonly Turn[]): Message[] {
+  const messages: Message[] = [];
+  for (const turn of turns) {
+    const role = turn.role === 'assistant' ? 'assistant' : 'user';
+    const content = writeTurn(turn);
+    const last = messages.at(-1);
+    if (last?.role === role) last.content.push(...content);
+    else messages.push({ role, content });
+  }
+  return messages.filter(({ content }) => content.length > 0);
+}
+
+function writeTurn(turn: Turn): object[] {
+  switch (turn.role) {
+    case 'user':
+      return turn.parts.map(writePart);
+    case 'assistant':
+      return turn.parts.flatMap(writeAssistantPart);
+    case 'tool':
+      return [
+        {
+          type: 'tool_result',
+          tool_use_id: turn.callId,
+          content: turn.parts.map(writePart),
+          is_error: turn.failed ? true : undefined,
+        },
+      ];
+  }
+}
+
+function writePart(part: UserPart): object {
+  switch (part.type) {
+    case 'text':
+      return { type: 'text', text: part.text };
+    case 'image':
+      return { type: 'image', source: { type: 'url', url: part.url } };
+    case 'file':
+      return { type: 'document', source: { type: 'url', url: part.url }, title: part.filename ?? undefined };
+  }
+}
+
+function writeAssistantPart(part: AssistantPart): object[] {
+  switch (part.type) {
+    case 'text':
+      return [{ type: 'text', text: part.text }];
+    case 'tool_call':
+      return [{ type: 'tool_use', id: part.id, name: part.name, input: readInput(part.argumentsJson) }];
+    case 'reasoning':
+      if (part.encrypted !== null) return [{ type: 'redacted_thinking', data: part.encrypted }];
+      // The provider refuses thought that it has not signed.
+      return part.signature === null || part.signature === ''
+        ? []
+        : [{ type: 'thinking', thinking: part.text, signature: part.signature }];
+  }
+}
+
+/** The format has room for an object alone. Arguments that a model wrote wrong are shown as the text that they were. */
+function readInput(argumentsJson: string): object {
+  try {
+    const input: unknown = JSON.parse(argumentsJson === '' ? '{}' : argumentsJson);
+    return isRecord(input) ? input : { arguments: input };
+  } catch {
+    return { arguments: argumentsJson };
+  }
+}
+
+const writeTool = ({ name, description, parameters }: FunctionTool): object => ({
+  name,
+  description: description ?? undefined,
+  input_schema: parameters ?? { type: 'object', properties: {} },
+});
+
+const TYPES = { auto: 'auto', none: 'none', required: 'any', tool: 'tool' } as const;
+
+function writeToolChoice({ toolChoice, parallelToolCalls }: Conversation): object | undefined {
+  const choice: ToolChoice | null = toolChoice ?? (parallelToolCalls === false ? { type: 'auto' } : null);
+  if (choice === null) return undefined;
+  return {
+    type: TYPES[choice.type],
+    name: choice.type === 'tool' ? choice.name : undefined,
+    disable_parallel_tool_use: parallelToolCalls === false && choice.type !== 'none' ? true : undefined,
+  };
+}
+
+/** Shares of the answer that an effort may think for, as common routers have it. */
+const SHARES: Readonly<Record<string, number>> = { minimal: 0.1, low: 0.2, medium: 0.5, high: 0.8 };
+const SHARE_OF_MORE = 0.95;
+const BUDGET_TOKENS_MIN = 1_024;
+
+function writeThinking({ reasoning }: Conversation, outputTokensCap: number | null): object | undefined {
+  if (reasoning === null) return undefined;
+  if (!reasoning.enabled) return { type: 'disabled' };
+  if (reasoning.budgetTokens !== null) return { type: 'enabled', budget_tokens: reasoning.budgetTokens };
+  const share = SHARES[reasoning.effort ?? 'medium'] ?? SHARE_OF_MORE;
+  const budget = Math.floor(share * (outputTokensCap ?? 0));
+  // There is no thinking for less, and it has to leave room for the answer.
+  if (outputTokensCap === null || outputTokensCap <= BUDGET_TOKENS_MIN) return undefined;
+  return {
+    type: 'enabled',
+    budget_tokens: Math.min(Math.max(budget, BUDGET_TOKENS_MIN), outputTokensCap - 1),
+  };
+}

@@ -1,0 +1,226 @@
+import { isRecord } from '#core/is-record.ts';
+import { type AttoUsd, formatAttoUsd } from '#core/money.ts';
+import type { ChatReply } from './chat-render.ts';
+import { errorBody, refusal } from './error-body.ts';
+import type { TokenUse } from './prices.ts';
+import type { Rule } from './script-rule.ts';
+import type { SimEvent, SimFormat } from './sim-format.ts';
+
+/** `POST /responses`, stateless. */
+export const simResponses: SimFormat = {
+  path: '/responses',
+  toChat,
+  json(reply) {
+    if (reply.rule.error?.at === 'choice') return failedText(reply, reply.rule.error);
+    return responseText(reply, endStatus(reply), itemsOf(reply), endUsage(reply));
+  },
+  events,
+  refusal,
+  errorBody,
+};
+
+function toChat(body: unknown): unknown {
+  if (!isRecord(body)) return body;
+  const { input, instructions, max_output_tokens: cap, tools, tool_choice: choice, text, ...rest } = body;
+  const items = typeof input === 'string' ? [{ role: 'user', content: input }] : input;
+  return {
+    ...rest,
+    max_tokens: cap,
+    messages: Array.isArray(items)
+      ? [
+          ...(typeof instructions === 'string' ? [{ role: 'system', content: instructions }] : []),
+          ...items.map(toMessage),
+        ]
+      : items,
+    tools: Array.isArray(tools) ? tools.map((tool) => ({ type: 'function', function: tool })) : undefined,
+    tool_choice: isRecord(choice) ? { function: { name: choice.name } } : choice,
+    response_format: toFormat(text),
+  };
+}
+
+function toMessage(item: unknown): unknown {
+  if (!isRecord(item)) return item;
+  if (typeof item.role !== 'string') return { role: 'tool', content: JSON.stringify(item) };
+  const parts = Array.isArray(item.content)
+    ? item.content.map((part) =>
+        isRecord(part) && part.type === 'input_image' ? { type: 'image_url' } : part,
+      )
+    : item.content;
+  return { role: item.role, content: parts };
+}
+
+function toFormat(text: unknown): unknown {
+  const format = isRecord(text) ? text.format : undefined;
+  if (!isRecord(format)) return undefined;
+  return { type: format.type, json_schema: { schema: format.schema } };
+}
+
+interface Item {
+  start: Record<string, unknown>;
+  whole: Record<string, unknown>;
+  /** Between the item's two own events. */
+  events: (index: number) => SimEvent[];
+}
+
+function itemsOf(reply: ChatReply): Item[] {
+  const { choice, generationId } = reply;
+  const items: Item[] = [];
+  const tail = generationId.slice(-20);
+  if (choice.reasoning !== '') items.push(reasoningItem(`rs_${tail}`, choice.reasoning));
+  if (choice.pieces.length > 0 || choice.toolCall === null)
+    items.push(messageItem(`msg_${tail}`, choice.pieces));
+  if (choice.toolCall !== null) {
+    const { id, name, argumentsJson } = choice.toolCall;
+    items.push(callItem(`fc_${tail}`, id, name, argumentsJson));
+  }
+  return items;
+}
+
+function reasoningItem(id: string, text: string): Item {
+  const whole = { id, type: 'reasoning', summary: [{ type: 'summary_text', text }], status: 'completed' };
+  const at = (index: number) => ({ item_id: id, output_index: index, summary_index: 0 });
+  return {
+    start: { id, type: 'reasoning', summary: [], status: 'in_progress' },
+    whole,
+    events: (index) => [
+      event('response.reasoning_summary_part.added', {
+        ...at(index),
+        part: { type: 'summary_text', text: '' },
+      }),
+      event('response.reasoning_summary_text.delta', { ...at(index), delta: text }, text),
+      event('response.reasoning_summary_text.done', { ...at(index), text }),
+      event('response.reasoning_summary_part.done', { ...at(index), part: { type: 'summary_text', text } }),
+    ],
+  };
+}
+
+function messageItem(id: string, pieces: readonly string[]): Item {
+  const text = pieces.join('');
+  const part = { type: 'output_text', text, annotations: [] };
+  const common = { id, type: 'message', role: 'assistant' };
+  const at = (index: number) => ({ item_id: id, output_index: index, content_index: 0 });
+  return {
+    start: { ...common, status: 'in_progress', content: [] },
+    whole: { ...common, status: 'completed', content: [part] },
+    events: (index) => [
+      event('response.content_part.added', { ...at(index), part: { ...part, text: '' } }),
+      ...pieces.map((piece) =>
+        event('response.output_text.delta', { ...at(index), delta: piece, logprobs: [] }, piece),
+      ),
+      event('response.output_text.done', { ...at(index), text, logprobs: [] }),
+      event('response.content_part.done', { ...at(index), part }),
+    ],
+  };
+}
+
+function callItem(id: string, callId: string, name: string, argumentsJson: string): Item {
+  const common = { id, type: 'function_call', call_id: callId, name };
+  const at = (index: number) => ({ item_id: id, output_index: index });
+  return {
+    start: { ...common, arguments: '', status: 'in_progress' },
+    whole: { ...common, arguments: argumentsJson, status: 'completed' },
+    events: (index) => [
+      event('response.function_call_arguments.delta', { ...at(index), delta: argumentsJson }, argumentsJson),
+      event('response.function_call_arguments.done', { ...at(index), name, arguments: argumentsJson }),
+    ],
+  };
+}
+
+const endStatus = ({ choice }: ChatReply): string =>
+  choice.finishReason === 'length' || choice.finishReason === 'content_filter' ? 'incomplete' : 'completed';
+
+const INCOMPLETE: Readonly<Record<string, string>> = {
+  length: 'max_output_tokens',
+  content_filter: 'content_filter',
+};
+
+function responseText(reply: ChatReply, status: string, items: readonly Item[], usage: string): string {
+  const reason = status === 'incomplete' ? INCOMPLETE[reply.choice.finishReason] : undefined;
+  const head = JSON.stringify({
+    id: reply.generationId,
+    object: 'response',
+    created_at: reply.createdAtSeconds,
+    status,
+    error: null,
+    incomplete_details: reason === undefined ? null : { reason },
+    model: reply.call.model.id,
+    output: items.map(({ whole }) => whole),
+    instructions: null,
+    metadata: {},
+    parallel_tool_calls: true,
+    tool_choice: 'auto',
+    tools: [],
+    temperature: null,
+    top_p: null,
+  });
+  return `${head.slice(0, -1)}${usage}}`;
+}
+
+function failedText(reply: ChatReply, { message, type }: NonNullable<Rule['error']>): string {
+  const code = type ?? 'server_error';
+  const text = responseText(reply, 'failed', [], endUsage(reply));
+  return text.replace('"error":null', `"error":${JSON.stringify({ code, message })},"error_type":"${code}"`);
+}
+
+function endUsage(reply: ChatReply): string {
+  const { rule, use, dialect, costAtto } = reply;
+  if (rule.usageAt === 'missing') return '';
+  const usage = `,"usage":${usageText(use, dialect === 'openai' ? null : costAtto, rule)}`;
+  return rule.usageAt === 'twice' ? usage + usage : usage;
+}
+
+function usageText(use: TokenUse, costAtto: AttoUsd | null, rule: Rule): string {
+  if (rule.usageText !== undefined) return rule.usageText;
+  const fields: Record<string, string | null> = {
+    input_tokens: String(use.promptTokens),
+    input_tokens_details: `{"cached_tokens":${use.cachedTokens}}`,
+    output_tokens: String(use.completionTokens),
+    output_tokens_details: `{"reasoning_tokens":${use.reasoningTokens}}`,
+    total_tokens: String(use.promptTokens + use.completionTokens),
+    ...(costAtto === null ? {} : { cost: formatAttoUsd(costAtto), is_byok: 'false' }),
+    ...rule.usageFields,
+  };
+  const members = Object.entries(fields).flatMap(([name, text]) =>
+    text === null ? [] : [`"${name}":${text}`],
+  );
+  return `{${members.join(',')}}`;
+}
+
+function events(reply: ChatReply): SimEvent[] {
+  const { rule } = reply;
+  const items = itemsOf(reply);
+  const running = `"response":${responseText(reply, 'in_progress', [], ',"usage":null')}`;
+  const list: SimEvent[] = [rawEvent('response.created', running), rawEvent('response.in_progress', running)];
+  const contents: SimEvent[] = items.flatMap((item, index) => [
+    event('response.output_item.added', { output_index: index, item: item.start }),
+    ...item.events(index),
+    event('response.output_item.done', { output_index: index, item: item.whole }),
+  ]);
+  if (rule.error?.at === 'stream') {
+    const kept = contents.slice(0, rule.error.afterChunks + 1);
+    const last = rawEvent('response.failed', `"response":${failedText(reply, rule.error)}`);
+    return numbered([...list, ...kept, last]);
+  }
+  list.push(...contents);
+  const status = endStatus(reply);
+  if (rule.done) {
+    list.push(
+      rawEvent(`response.${status}`, `"response":${responseText(reply, status, items, endUsage(reply))}`),
+    );
+  }
+  return numbered(list);
+}
+
+const event = (name: string, members: Record<string, unknown>, text = ''): SimEvent => ({
+  ...rawEvent(name, JSON.stringify(members).slice(1, -1)),
+  textBytes: Buffer.byteLength(text),
+});
+
+const rawEvent = (name: string, members: string): SimEvent => ({
+  name,
+  json: `{"type":"${name}",${members}}`,
+  textBytes: 0,
+});
+
+const numbered = (list: readonly SimEvent[]): SimEvent[] =>
+  list.map((each, index) => ({ ...each, json: `${each.json.slice(0, -1)},"sequence_number":${index}}` }));
