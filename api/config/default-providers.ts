@@ -1,6 +1,6 @@
 import type { FormatName, ProviderKind } from '#core/catalog/catalog.ts';
 import type { ModelSettings, ProviderSettings } from '#core/catalog/catalog-settings.ts';
-import { openaiPriceList } from '#core/catalog/openai-price-list.ts';
+import { lastKnownModels } from '#core/catalog/last-known-models.ts';
 import { Secret } from '#core/secret.ts';
 import type { ConfigProblem } from './config-error.ts';
 import { type Environment, parseApiKey } from './resolve-secrets.ts';
@@ -58,11 +58,20 @@ export function defaultProviders(env: Environment): DefaultProviders {
   const openaiKey = keyOf('OPENAI_API_KEY');
   if (openaiKey !== null) {
     add({ id: 'openai', kind: 'openai', baseUrl: OPENAI_URL, apiKey: openaiKey, catalog: 'none' });
-    found.models.push(...openaiPriceList('openai'));
+    found.models.push(...lastKnownModels('openai'));
     found.notices.push('The prices of openai/… models are as last known; check them before real use.');
   }
-  if (keyOf('ANTHROPIC_API_KEY') !== null) {
-    found.notices.push('ANTHROPIC_API_KEY is set but not used yet: providers of kind anthropic come later.');
+  const anthropicKey = keyOf('ANTHROPIC_API_KEY');
+  if (anthropicKey !== null) {
+    add({
+      id: 'anthropic',
+      kind: 'anthropic',
+      baseUrl: ANTHROPIC_URL,
+      apiKey: anthropicKey,
+      catalog: 'none',
+    });
+    found.models.push(...lastKnownModels('anthropic'));
+    found.notices.push('The prices of anthropic/… models are as last known; check them before real use.');
   }
   // Last, so that a model of a real provider is never answered by the simulator.
   add({ id: 'simulator', kind: 'simulator', baseUrl: null, apiKey: null, catalog: 'import' });

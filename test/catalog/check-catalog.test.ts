@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { checkCatalog } from '#core/catalog/check-catalog.ts';
-import { openaiPriceList } from '#core/catalog/openai-price-list.ts';
+import { lastKnownModels } from '#core/catalog/last-known-models.ts';
 import { model, provider, settings } from './support.ts';
 
 test('a price that looks like one per million tokens is pointed out', () => {
@@ -48,5 +48,5 @@ test('what is given away, cannot run, or contradicts itself is pointed out', () 
 
 test('the shipped price list raises no warning', () => {
   const openai = provider({ id: 'openai', kind: 'openai', catalog: 'none' });
-  expect(checkCatalog(settings({ providers: [openai], models: openaiPriceList('openai') }))).toEqual([]);
+  expect(checkCatalog(settings({ providers: [openai], models: lastKnownModels('openai') }))).toEqual([]);
 });

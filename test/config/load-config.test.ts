@@ -100,6 +100,7 @@ test('nothing configured serves the bundled simulator, on loopback, by the defau
     {
       id: 'simulator',
       kind: 'simulator',
+      formats: ['chat/completions', 'responses', 'messages'],
       baseUrl: null,
       apiKey: null,
       catalog: 'import',
@@ -126,6 +127,7 @@ test('a vendor whose key is in the environment is served before the simulator', 
   ).toEqual([
     ['openrouter', 'https://openrouter.ai/api/v1', 'import', 'a'],
     ['openai', 'https://api.openai.com/v1', 'none', 'b'],
+    ['anthropic', 'https://api.anthropic.com/v1', 'none', 'c'],
     ['simulator', null, 'import', undefined],
   ]);
   expect(config.models.map((model) => model.id)).toEqual([
@@ -134,6 +136,9 @@ test('a vendor whose key is in the environment is served before the simulator', 
     'openai/gpt-4.1',
     'openai/gpt-4.1-mini',
     'openai/gpt-4.1-nano',
+    'anthropic/claude-opus-4.5',
+    'anthropic/claude-sonnet-4.5',
+    'anthropic/claude-haiku-4.5',
   ]);
   const [gpt4o] = config.models;
   expect(gpt4o?.endpoints[0]).toMatchObject({
@@ -142,7 +147,7 @@ test('a vendor whose key is in the environment is served before the simulator', 
   });
   expect(config.notices).toEqual([
     'The prices of openai/… models are as last known; check them before real use.',
-    'ANTHROPIC_API_KEY is set but not used yet: providers of kind anthropic come later.',
+    'The prices of anthropic/… models are as last known; check them before real use.',
   ]);
 });
 

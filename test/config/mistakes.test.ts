@@ -99,14 +99,17 @@ const cases: [string, string, string[]][] = [
   [
     'a kind of provider that nobody serves',
     'providers: [{ id: p, kind: azure }]',
-    ['1:28 providers[0].kind: has to be openrouter or openai or simulator'],
+    ['1:28 providers[0].kind: has to be openrouter or openai or anthropic or simulator'],
   ],
   [
-    'anthropic, which comes later',
-    'providers: [{ id: p, kind: anthropic }]',
-    [
-      '1:28 providers[0].kind: anthropic is not served yet; use openrouter, or openai for a server that speaks that dialect',
-    ],
+    'a provider that nothing can be translated for',
+    'providers: [{ id: p, kind: openai, baseUrl: "http://x/v1", formats: [responses] }]',
+    ['1:69 providers[0].formats: has to name chat/completions or messages'],
+  ],
+  [
+    'a format that nobody speaks',
+    'providers: [{ id: p, kind: openai, baseUrl: "http://x/v1", formats: [completions] }]',
+    ['1:70 providers[0].formats[0]: has to be chat/completions or responses or messages'],
   ],
   [
     'files in a bucket, which come later',
@@ -216,7 +219,7 @@ test('mistakes behind an anchor are found where the anchor stands', async () => 
   const yaml =
     'providers:\n  - &base { id: p, kind: nothing }\nmodels: []\nserver: { trustedProxies: &t [x] }';
   expect(await mistakes(yaml)).toEqual([
-    '2:26 providers[0].kind: has to be openrouter or openai or simulator',
+    '2:26 providers[0].kind: has to be openrouter or openai or anthropic or simulator',
     '4:31 server.trustedProxies[0]: is no IP address or CIDR range',
   ]);
 });

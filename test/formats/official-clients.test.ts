@@ -58,9 +58,7 @@ describe.each(PROVIDER_KINDS)('a model whose provider speaks %s', (kind) => {
 
     it.each([false, true])('calls a function, and takes its result (streamed: %s)', async (streamed) => {
       agent = await gateway.newAgent();
-      const tools = [
-        { type: 'function' as const, function: { name: 'get_weather', parameters: weather } },
-      ];
+      const tools = [{ type: 'function' as const, function: { name: 'get_weather', parameters: weather } }];
       const question = { role: 'user' as const, content: 'Weather in Oslo?' };
       const request = { model, messages: [question], tools, tool_choice: 'required' as const };
       const { message, finish_reason: reason } = streamed
@@ -84,7 +82,10 @@ describe.each(PROVIDER_KINDS)('a model whose provider speaks %s', (kind) => {
       const answer = await agent.openai.chat.completions.create({
         model,
         messages: [{ role: 'user', content: 'Weather?' }],
-        response_format: { type: 'json_schema', json_schema: { name: 'weather', schema: weather, strict: true } },
+        response_format: {
+          type: 'json_schema',
+          json_schema: { name: 'weather', schema: weather, strict: true },
+        },
       });
       expect(JSON.parse(answer.choices[0]?.message.content ?? '')).toHaveProperty('city');
     });
@@ -111,7 +112,11 @@ describe.each(PROVIDER_KINDS)('a model whose provider speaks %s', (kind) => {
   describe('by the responses format of the official client', () => {
     it('answers in one piece, with the text joined', async () => {
       agent = await gateway.newAgent();
-      const answer = await agent.openai.responses.create({ model, input: 'Hello', instructions: 'Be short.' });
+      const answer = await agent.openai.responses.create({
+        model,
+        input: 'Hello',
+        instructions: 'Be short.',
+      });
       expect(answer.output_text).toContain('Hello');
       expect(answer.status).toBe('completed');
       expect(answer.model).toBe(model);
@@ -131,9 +136,7 @@ describe.each(PROVIDER_KINDS)('a model whose provider speaks %s', (kind) => {
 
     it.each([false, true])('calls a function, and takes its result (streamed: %s)', async (streamed) => {
       agent = await gateway.newAgent();
-      const tools = [
-        { type: 'function' as const, name: 'get_weather', parameters: weather, strict: true },
-      ];
+      const tools = [{ type: 'function' as const, name: 'get_weather', parameters: weather, strict: true }];
       const request = { model, input: 'Weather in Oslo?', tools, tool_choice: 'required' as const };
       const first = streamed
         ? await agent.openai.responses.stream(request).finalResponse()
@@ -200,7 +203,13 @@ describe.each(PROVIDER_KINDS)('a model whose provider speaks %s', (kind) => {
       const anthropic = anthropicOf(gateway, agent);
       const tools = [{ name: 'get_weather', input_schema: { ...weather, type: 'object' as const } }];
       const question = { role: 'user' as const, content: 'Weather in Oslo?' };
-      const request = { model, max_tokens: 200, messages: [question], tools, tool_choice: { type: 'any' as const } };
+      const request = {
+        model,
+        max_tokens: 200,
+        messages: [question],
+        tools,
+        tool_choice: { type: 'any' as const },
+      };
       const first = streamed
         ? await anthropic.messages.stream(request).finalMessage()
         : await anthropic.messages.create(request);

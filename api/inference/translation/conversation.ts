@@ -20,7 +20,7 @@ export interface Conversation {
 
 export type Turn =
   | { role: 'user'; parts: readonly UserPart[] }
-  | { role: 'assistant'; parts: readonly AssistantPart[] }
+  | { role: 'assistant'; parts: AssistantPart[] }
   /** What the caller's code answered to one tool call. */
   | { role: 'tool'; callId: string; parts: readonly UserPart[]; failed: boolean };
 

@@ -5,6 +5,7 @@ import type {
   Conversation,
   FunctionTool,
   Reasoning,
+  ReasoningPart,
   TextPart,
   ToolChoice,
   Turn,
@@ -107,17 +108,28 @@ const ASSISTANT = new Set([
   'name',
 ]);
 
-/** `reasoning_details` has what the provider signed; the text beside it says the same for people. */
-function readThought(message: Record<string, unknown>): AssistantPart[] {
-  const details = records(message.reasoning_details);
-  const signed = details.flatMap((detail): AssistantPart[] => {
+/**
+ * `reasoning_details` has what the provider signed; the text beside it says the same for people. Of a stream it is in
+ * pieces, the signature last.
+ */
+function readThought(message: Record<string, unknown>): ReasoningPart[] {
+  const parts: ReasoningPart[] = [];
+  let open: ReasoningPart | null = null;
+  for (const detail of records(message.reasoning_details)) {
     if (detail.type === 'reasoning.encrypted') {
-      return [{ type: 'reasoning', text: '', signature: null, encrypted: textOf(detail.data) }];
+      parts.push({ type: 'reasoning', text: '', signature: null, encrypted: textOf(detail.data) });
+      open = null;
+      continue;
     }
-    const text = textOf(detail.text) || textOf(detail.summary);
-    return [{ type: 'reasoning', text, signature: textOrNull(detail.signature), encrypted: null }];
-  });
-  if (signed.length > 0) return signed;
+    if (open === null) {
+      open = { type: 'reasoning', text: '', signature: null, encrypted: null };
+      parts.push(open);
+    }
+    open.text += textOf(detail.text) || textOf(detail.summary);
+    open.signature = textOrNull(detail.signature);
+    if (open.signature !== null) open = null;
+  }
+  if (parts.length > 0) return parts;
   const text = textOf(message.reasoning) || textOf(message.reasoning_content);
   return text === '' ? [] : [{ type: 'reasoning', text, signature: null, encrypted: null }];
 }

@@ -69,10 +69,10 @@ function readItem(item: Record<string, unknown>, path: string, { system, turns, 
       readMessage(item, path, { system, turns, gaps });
       return;
     case 'reasoning':
-      assistantParts(turns).push(...readThought(item));
+      answerOf(turns).push(...readThought(item));
       return;
     case 'function_call':
-      assistantParts(turns).push({
+      answerOf(turns).push({
         type: 'tool_call',
         id: textOf(item.call_id),
         name: textOf(item.name),
@@ -101,7 +101,7 @@ function readMessage(item: Record<string, unknown>, path: string, { system, turn
   };
   switch (item.role) {
     case 'assistant':
-      assistantParts(turns).push(...texts());
+      answerOf(turns).push(...texts());
       return;
     case 'system':
     case 'developer':
@@ -116,13 +116,9 @@ function readMessage(item: Record<string, unknown>, path: string, { system, turn
 const MESSAGE = new Set(['type', 'id', 'role', 'content', 'status', 'phase']);
 
 /** Thought, text and calls of one answer are items of their own here, and one message in every other format. */
-function assistantParts(turns: Turn[]): AssistantPart[] {
+function answerOf(turns: Turn[]): AssistantPart[] {
   const last = turns.at(-1);
-  if (last?.role === 'assistant') {
-    const parts = [...last.parts];
-    turns[turns.length - 1] = { role: 'assistant', parts };
-    return parts;
-  }
+  if (last?.role === 'assistant') return last.parts;
   const parts: AssistantPart[] = [];
   turns.push({ role: 'assistant', parts });
   return parts;

@@ -1,0 +1,302 @@
+import { describe, expect, it } from 'vitest';
+import type { FormatName } from '#core/catalog/catalog.ts';
+import { isApiError } from '../../api/contract/errors.ts';
+import {
+  translateRequest,
+  type UpstreamFormatName,
+} from '../../api/inference/translation/translate-request.ts';
+
+const CAP = 4_000;
+
+function translated(from: FormatName, to: UpstreamFormatName, body: object): Record<string, unknown> {
+  const result = translateRequest({ model: 'm', ...body }, from, to, CAP);
+  if (isApiError(result)) throw new Error(`${result.param}: ${result.message}`);
+  return JSON.parse(result.bytes.toString());
+}
+
+function refused(from: FormatName, to: UpstreamFormatName, body: object): string | null {
+  const result = translateRequest({ model: 'm', ...body }, from, to, CAP);
+  if (!isApiError(result)) throw new Error(`translated: ${result.bytes.toString()}`);
+  expect(result.code).toBe('no_provider');
+  return result.param;
+}
+
+const IMAGE = 'https://example.com/a.png';
+const FILE = 'https://example.com/a.pdf';
+const schema = { type: 'object', properties: { city: { type: 'string' } } };
+
+/** One conversation with everything in it, as each format says it. */
+const asChat = {
+  messages: [
+    { role: 'system', content: 'Be short.' },
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'Weather?' },
+        { type: 'image_url', image_url: { url: IMAGE } },
+      ],
+    },
+    {
+      role: 'assistant',
+      content: 'I look.',
+      tool_calls: [
+        { id: 'call_1', type: 'function', function: { name: 'get', arguments: '{"city":"Oslo"}' } },
+        { id: 'call_2', type: 'function', function: { name: 'get', arguments: '{"city":"Rome"}' } },
+      ],
+    },
+    { role: 'tool', tool_call_id: 'call_1', content: '7' },
+    { role: 'tool', tool_call_id: 'call_2', content: '20' },
+    { role: 'user', content: 'And now?' },
+  ],
+  tools: [{ type: 'function', function: { name: 'get', description: 'Gets.', parameters: schema } }],
+  tool_choice: 'required',
+  parallel_tool_calls: false,
+  temperature: 0.5,
+  top_p: 0.9,
+};
+const asMessages = {
+  system: 'Be short.',
+  messages: [
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'Weather?' },
+        { type: 'image', source: { type: 'url', url: IMAGE } },
+      ],
+    },
+    {
+      role: 'assistant',
+      content: [
+        { type: 'text', text: 'I look.' },
+        { type: 'tool_use', id: 'call_1', name: 'get', input: { city: 'Oslo' } },
+        { type: 'tool_use', id: 'call_2', name: 'get', input: { city: 'Rome' } },
+      ],
+    },
+    {
+      role: 'user',
+      content: [
+        { type: 'tool_result', tool_use_id: 'call_1', content: [{ type: 'text', text: '7' }] },
+        { type: 'tool_result', tool_use_id: 'call_2', content: [{ type: 'text', text: '20' }] },
+        { type: 'text', text: 'And now?' },
+      ],
+    },
+  ],
+  tools: [{ name: 'get', description: 'Gets.', input_schema: schema }],
+  tool_choice: { type: 'any', disable_parallel_tool_use: true },
+  temperature: 0.5,
+  top_p: 0.9,
+};
+const asResponses = {
+  instructions: 'Be short.',
+  input: [
+    {
+      role: 'user',
+      content: [
+        { type: 'input_text', text: 'Weather?' },
+        { type: 'input_image', image_url: IMAGE },
+      ],
+    },
+    { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'I look.' }] },
+    { type: 'function_call', call_id: 'call_1', name: 'get', arguments: '{"city":"Oslo"}' },
+    { type: 'function_call', call_id: 'call_2', name: 'get', arguments: '{"city":"Rome"}' },
+    { type: 'function_call_output', call_id: 'call_1', output: '7' },
+    { type: 'function_call_output', call_id: 'call_2', output: '20' },
+    { role: 'user', content: 'And now?' },
+  ],
+  tools: [{ type: 'function', name: 'get', description: 'Gets.', parameters: schema }],
+  tool_choice: 'required',
+  parallel_tool_calls: false,
+  temperature: 0.5,
+  top_p: 0.9,
+};
+
+describe('one conversation says the same in every format', () => {
+  it.each([
+    ['chat/completions', asChat],
+    ['responses', asResponses],
+  ] as const)('%s to messages', (from, body) => {
+    expect(translated(from, 'messages', body)).toEqual({ ...asMessages, max_tokens: CAP, stream: true });
+  });
+
+  it.each([
+    ['messages', asMessages],
+    ['responses', asResponses],
+  ] as const)('%s to chat', (from, body) => {
+    expect(translated(from, 'chat/completions', body)).toEqual({ ...asChat, max_tokens: CAP, stream: true });
+  });
+});
+
+describe('to the messages format', () => {
+  const to = 'messages';
+  const messages = [{ role: 'user', content: 'x' }];
+
+  it('goes thought with the signature of its provider, and none that nobody signed', () => {
+    const said = (details: object[]) =>
+      translated('chat/completions', to, {
+        messages: [...messages, { role: 'assistant', content: 'y', reasoning_details: details }],
+      }).messages;
+    const signed = [
+      { type: 'reasoning.text', text: 'a' },
+      { type: 'reasoning.text', text: 'b', signature: 's' },
+      { type: 'reasoning.encrypted', data: 'e' },
+    ];
+    expect(said(signed)).toMatchObject([
+      {},
+      {
+        content: [
+          { type: 'thinking', thinking: 'ab', signature: 's' },
+          { type: 'redacted_thinking', data: 'e' },
+          { type: 'text', text: 'y' },
+        ],
+      },
+    ]);
+    expect(said([{ type: 'reasoning.text', text: 'a' }])).toMatchObject([
+      {},
+      { content: [{ type: 'text' }] },
+    ]);
+  });
+
+  it('goes thought that an answer of ours had as an item', () => {
+    const input = [
+      { role: 'user', content: 'x' },
+      { type: 'reasoning', summary: [{ type: 'summary_text', text: 'a' }], encrypted_content: 's' },
+      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'y' }] },
+      { role: 'user', content: 'z' },
+    ];
+    expect(translated('responses', to, { input }).messages).toMatchObject([
+      {},
+      {
+        content: [
+          { type: 'thinking', thinking: 'a', signature: 's' },
+          { type: 'text', text: 'y' },
+        ],
+      },
+      {},
+    ]);
+  });
+
+  it.each([
+    [{ effort: 'low' }, { type: 'enabled', budget_tokens: 1_024 }],
+    [{ effort: 'high' }, { type: 'enabled', budget_tokens: 3_200 }],
+    [{ effort: 'none' }, { type: 'disabled' }],
+    [{ max_tokens: 2_000 }, { type: 'enabled', budget_tokens: 2_000 }],
+  ])('an effort becomes a budget that leaves room for the answer: %o', (reasoning, thinking) => {
+    expect(translated('chat/completions', to, { messages, reasoning }).thinking).toEqual(thinking);
+  });
+
+  it('goes a wanted structure, and a file by its link', () => {
+    const body = translated('chat/completions', to, {
+      messages: [{ role: 'user', content: [{ type: 'file', file: { file_data: FILE, filename: 'a.pdf' } }] }],
+      response_format: { type: 'json_schema', json_schema: { name: 'w', schema } },
+      stop: 'END',
+    });
+    expect(body).toMatchObject({
+      messages: [{ content: [{ type: 'document', source: { type: 'url', url: FILE }, title: 'a.pdf' }] }],
+      output_config: { format: { type: 'json_schema', schema } },
+      stop_sequences: ['END'],
+    });
+  });
+
+  it('arguments that a model wrote wrong go as the text that they were', () => {
+    const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{"a":' } };
+    const body = { messages: [...messages, { role: 'assistant', content: null, tool_calls: [call] }] };
+    expect(translated('chat/completions', to, body).messages).toMatchObject([
+      {},
+      { content: [{ type: 'tool_use', input: { arguments: '{"a":' } }] },
+    ]);
+  });
+
+  it.each<[string, object]>([
+    ['n', { n: 2 }],
+    ['seed', { seed: 1 }],
+    ['logprobs', { logprobs: true }],
+    ['logit_bias', { logit_bias: { 1: 1 } }],
+    ['frequency_penalty', { frequency_penalty: 0.5 }],
+    ['temperature', { temperature: 1.5 }],
+    ['response_format.type', { response_format: { type: 'grammar' } }],
+    ['tools[0].type', { tools: [{ type: 'custom', custom: { name: 'x' } }] }],
+    ['messages[1].role', { messages: [...messages, { role: 'system', content: 'now' }] }],
+    ['messages[0].name', { messages: [{ role: 'user', content: 'x', name: 'bob' }] }],
+    ['messages[0].content[0].type', { messages: [{ role: 'user', content: [{ type: 'video_url' }] }] }],
+    ['a_new_field', { a_new_field: 1 }],
+  ])('is refused by its name what it has no words for: %s', (param, more) => {
+    expect(refused('chat/completions', to, { messages, ...more })).toBe(param);
+  });
+
+  it('asks for nothing by values that ask for what happens anyway', () => {
+    const more = { n: 1, frequency_penalty: 0, presence_penalty: 0, logprobs: false, seed: null, user: 'u' };
+    expect(translated('chat/completions', to, { messages, ...more })).toEqual({
+      messages: [{ role: 'user', content: [{ type: 'text', text: 'x' }] }],
+      max_tokens: CAP,
+      stream: true,
+    });
+  });
+});
+
+describe('to the chat format', () => {
+  const to = 'chat/completions';
+  const messages = [{ role: 'user', content: 'x' }];
+
+  it('go hints for caches nowhere', () => {
+    const cache_control = { type: 'ephemeral' };
+    const body = translated('messages', to, {
+      system: [{ type: 'text', text: 'a', cache_control }],
+      messages: [{ role: 'user', content: [{ type: 'text', text: 'x', cache_control }] }],
+      tools: [{ name: 'f', input_schema: schema, cache_control }],
+      metadata: { user_id: 'u' },
+    });
+    expect(JSON.stringify(body)).not.toContain('ephemeral');
+    expect(body.messages).toEqual([
+      { role: 'system', content: 'a' },
+      { role: 'user', content: 'x' },
+    ]);
+  });
+
+  it.each([
+    [{ thinking: { type: 'enabled', budget_tokens: 1_024 } }, 'low'],
+    [{ thinking: { type: 'enabled', budget_tokens: 2_000 } }, 'medium'],
+    [{ thinking: { type: 'enabled', budget_tokens: 3_500 } }, 'high'],
+    [{ thinking: { type: 'adaptive' }, output_config: { effort: 'max' } }, 'max'],
+    [{ thinking: { type: 'disabled' } }, undefined],
+  ])('a budget becomes the effort that is nearest: %o', (more, effort) => {
+    expect(translated('messages', to, { messages, ...more }).reasoning_effort).toBe(effort);
+  });
+
+  it('thought of earlier answers stays behind', () => {
+    const content = [
+      { type: 'thinking', thinking: 'secret', signature: 's' },
+      { type: 'text', text: 'y' },
+    ];
+    const body = translated('messages', to, { messages: [...messages, { role: 'assistant', content }] });
+    expect(body.messages).toEqual([
+      { role: 'user', content: 'x' },
+      { role: 'assistant', content: 'y' },
+    ]);
+  });
+
+  it.each<[string, FormatName, object]>([
+    ['a file by its link', 'messages', { messages: [{ role: 'user', content: [document()] }] }],
+    ['messages[0].content[0].citations', 'messages', { messages: [{ role: 'user', content: [cited()] }] }],
+    [
+      'messages[0].content[0].type',
+      'messages',
+      { messages: [{ role: 'user', content: [{ type: 'search_result' }] }] },
+    ],
+    ['tools[0].type', 'messages', { messages, tools: [{ type: 'bash_20250124', name: 'bash' }] }],
+    ['output_config.task_budget', 'messages', { messages, output_config: { task_budget: {} } }],
+    ['input[0].type', 'responses', { input: [{ type: 'computer_call' }] }],
+    ['tools[0].type', 'responses', { input: 'x', tools: [{ type: 'apply_patch' }] }],
+    ['text.verbosity', 'responses', { input: 'x', text: { verbosity: 'low' } }],
+    ['top_logprobs', 'responses', { input: 'x', top_logprobs: 3 }],
+  ])('is refused by its name what it has no words for: %s', (param, from, body) => {
+    expect(refused(from, to, body)).toBe(param);
+  });
+});
+
+function document(): object {
+  return { type: 'document', source: { type: 'url', url: FILE } };
+}
+
+function cited(): object {
+  return { type: 'document', source: { type: 'text', data: 'x' }, citations: { enabled: true } };
+}
