@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { shapeBalance } from './contract/balance.ts';
 import { type ApiError, apiError } from './contract/errors.ts';
+import { answerHeaders } from './contract/headers.ts';
 import type { Deps } from './deps.ts';
 import { createAuthenticate } from './http/authenticate.ts';
 import { createExpress } from './http/create-express.ts';
@@ -8,6 +9,7 @@ import type { Edge } from './http/edge.ts';
 import { mountDocument, withServerUrl } from './http/mount-document.ts';
 import { mountNotFound } from './http/mount-not-found.ts';
 import { mountRouter, serveHotFirst } from './http/mount-router.ts';
+import { createServeModelList } from './http/serve-model-list.ts';
 import { callFormats } from './inference/formats/call-formats.ts';
 import { runCall } from './inference/run-call.ts';
 import type { RequestContext, UseCases } from './routers/context.ts';
@@ -40,9 +42,14 @@ export function buildApp(deps: Deps, documentText: string, publicUrl: string): R
 
 function buildUseCases(deps: Deps): UseCases {
   const { gateway, store, clock } = deps;
+  const serveModelList = createServeModelList(gateway.catalog);
   return {
     admitStart: ({ agentId }) => admitStart(deps, agentId),
     runCall: (endpoint, call) => runCall(gateway, callFormats[endpoint], call),
+    async listModels(call) {
+      serveModelList(call.res, answerHeaders(call));
+      return null;
+    },
     async readBalance(caller) {
       const view = await store.ledger.readAgent(caller.agentId);
       if (view === null || view === 'unavailable') return apiError('service_unavailable');

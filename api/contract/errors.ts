@@ -82,12 +82,12 @@ export const errorTable = {
   unknown_model: fixFirst(
     400,
     'invalid_request_error',
-    'No listed model has this id; ask the operator which models are served.',
+    'No listed model has this id; `GET /models` lists those that are served.',
   ),
   model_not_served: fixFirst(
     400,
     'invalid_request_error',
-    'This model is not served here; ask the operator which models are.',
+    'This model is not served here; `GET /models` lists those that are.',
   ),
   tool_not_served: fixFirst(
     400,

@@ -97,6 +97,31 @@ export const messagesExamples = {
   ],
 };
 
+export const modelListExample = {
+  object: 'list',
+  data: [
+    {
+      id: 'acme/small',
+      object: 'model',
+      type: 'model',
+      created: 1790000000,
+      created_at: '2026-09-21T13:33:20.000Z',
+      owned_by: 'acme',
+      name: 'Acme Small',
+      display_name: 'Acme Small',
+      context_length: 32768,
+      max_output_tokens: 4096,
+      input_modalities: ['text', 'image'],
+      output_modalities: ['text'],
+      endpoints: ['chat/completions', 'responses', 'messages'],
+      pricing: { prompt: '0.0000001', completion: '0.0000004', input_cache_read: '0.00000005' },
+    },
+  ],
+  has_more: false,
+  first_id: 'acme/small',
+  last_id: 'acme/small',
+};
+
 export const balanceExample: Balance = {
   object: 'balance',
   agent: { id: 7, name: 'demo', token: null, status: 'active' },

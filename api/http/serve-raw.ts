@@ -1,16 +1,24 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ApiError, apiError, isApiError } from '../contract/errors.ts';
-import { type CallContext, type RawHandler, type RouteFacts, shapeOfPath } from '../contract/route.ts';
+import {
+  type CallContext,
+  hasBody,
+  type RawHandler,
+  type RouteFacts,
+  shapeOfPath,
+} from '../contract/route.ts';
 import type { Edge } from './edge.ts';
 import { readBody } from './read-body.ts';
 import { renderError } from './render-error.ts';
+
+const NO_BODY = Buffer.alloc(0);
 
 /**
  * A hot route: key, then the bucket of refused starts, then body, then the handler with the bytes as sent. No refusal
  * hides that the key has ended since it was last asked for.
  */
 export function serveRaw<Deps, Caller extends object>(
-  { path, operationId, reserves }: RouteFacts,
+  { method, path, operationId, reserves }: RouteFacts,
   handler: RawHandler<Deps, Caller>,
   edge: Edge<CallContext<Deps, Caller>>,
 ) {
@@ -28,9 +36,9 @@ export function serveRaw<Deps, Caller extends object>(
         const now = await confirmCaller();
         renderError(res, isApiError(now) ? now : error, facts);
       };
-      const refusal = edge.admitStart(caller);
+      const refusal = hasBody(method) ? edge.admitStart(caller) : null;
       if (refusal !== null) return await refuse(refusal);
-      const body = await readBody(req, res, edge.bodyBytesMax());
+      const body = hasBody(method) ? await readBody(req, res, edge.bodyBytesMax()) : NO_BODY;
       if (body === 'aborted') return;
       if (isApiError(body)) return await refuse(body);
       const context = { deps, caller, confirmCaller, callId, callIdHeader, shape, body, req, res };

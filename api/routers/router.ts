@@ -1,6 +1,7 @@
 import { accountRouter } from './account.ts';
 import { chatRouter } from './chat.ts';
 import { messagesRouter } from './messages.ts';
+import { modelsRouter } from './models.ts';
 import { responsesRouter } from './responses.ts';
 import { t } from './trpc.ts';
 
@@ -9,5 +10,6 @@ export const v1Router = t.router({
   chat: chatRouter,
   responses: responsesRouter,
   messages: messagesRouter,
+  models: modelsRouter,
   account: accountRouter,
 });

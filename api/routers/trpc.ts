@@ -1,5 +1,5 @@
 import { initTRPC } from '@trpc/server';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Caller } from '../contract/caller.ts';
 import { type RawHandler, type RouteFacts, type RouteMeta, routeMeta } from '../contract/route.ts';
 import type { RequestContext, UseCases } from './context.ts';
@@ -27,3 +27,17 @@ export function rawRoute<Request extends z.ZodObject, Answer extends z.ZodObject
       throw new Error('A raw route is not called through tRPC.');
     });
 }
+
+/** The same for a route that only reads. */
+export const rawQuery = <Answer extends z.ZodObject>(
+  facts: Omit<RouteFacts, 'auth'>,
+  answer: Answer,
+  handler: RawHandler<UseCases, Caller>,
+) =>
+  t.procedure
+    .meta(routeMeta({ ...facts, auth: 'key' }, handler))
+    .input(z.void())
+    .output(answer)
+    .query((): never => {
+      throw new Error('A raw route is not called through tRPC.');
+    });

@@ -147,6 +147,7 @@ describe('generated SDKs survive later releases', () => {
       'createChatCompletion',
       'createResponse',
       'createMessage',
+      'listModels',
       'getBalance',
     ]);
     const tags = document.tags.map((tag: { name: string }) => tag.name);

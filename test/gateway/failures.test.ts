@@ -8,6 +8,7 @@ import {
   type TestAgent,
   type TestGateway,
 } from '../support/gateway.ts';
+import { failing as error, freeFailures as free } from '../support/provider-failures.ts';
 
 let gateway: TestGateway;
 let agent: TestAgent;
@@ -16,51 +17,6 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 afterEach(() => gateway.provider.reset());
-
-const error = (code: number, rest: Partial<NonNullable<ScriptRule['error']>> = {}): ScriptRule => ({
-  status: code,
-  error: { code, ...rest },
-});
-
-/** What a provider does, and what the caller gets: nobody pays for any of these. */
-const free: [string, ScriptRule, number, string][] = [
-  ['refuses a parameter', error(400), 400, 'invalid_request'],
-  ['refuses our key', error(401), 503, 'gateway_unavailable'],
-  ['says that our account is empty', error(402), 503, 'gateway_capacity'],
-  ['refuses by its policy', error(403), 403, 'provider_refused'],
-  ['has no endpoint for these options', error(404), 404, 'no_provider'],
-  ['gives up waiting', error(408), 408, 'timeout'],
-  ['finds the prompt too long', error(413), 413, 'request_too_large'],
-  ['cannot run it', error(422), 422, 'unprocessable'],
-  ['is at its rate limit', error(429), 503, 'model_busy'],
-  ['is broken', error(500), 502, 'upstream_error'],
-  ['is a bad gateway', error(502), 502, 'provider_error'],
-  ['is overloaded', error(503), 503, 'model_busy'],
-  ['is overloaded in its own way', error(529), 503, 'model_busy'],
-  ['timed out at its edge', error(524), 408, 'timeout'],
-  ['speaks plain text', error(500, { style: 'text' }), 502, 'upstream_error'],
-  ['speaks HTML', error(502, { style: 'html' }), 502, 'provider_error'],
-  ['says nothing', error(503, { style: 'empty' }), 503, 'model_busy'],
-  [
-    'answers 200 with an error inside',
-    { ...error(502, { type: 'provider_unavailable' }), status: 200 },
-    502,
-    'provider_error',
-  ],
-  [
-    'answers 200 with an error in its choice',
-    { ...error(502, { at: 'choice', type: 'provider_unavailable' }), status: 200 },
-    502,
-    'provider_error',
-  ],
-  ['redirects', { status: 302, headers: { location: 'http://127.0.0.1:1/' } }, 502, 'upstream_error'],
-  ['is cut before its headers', { cutAt: 'headers' }, 502, 'upstream_unreachable'],
-  ['is cut inside its answer', { cutAt: 40 }, 502, 'provider_error'],
-  ['answers no JSON', { body: '<html>hello</html>' }, 502, 'provider_error'],
-  ['answers half of its JSON', { body: '{"id":"x","choices":[' }, 502, 'provider_error'],
-  ['answers an empty body', { body: '' }, 502, 'provider_error'],
-  ['answers a JSON list', { body: '[]' }, 502, 'provider_error'],
-];
 
 describe.each([false, true])('when the provider of a call (stream: %s)', (stream) => {
   it.each(free)('%s, the caller learns it by our code and pays nothing', async (_, rule, status, code) => {

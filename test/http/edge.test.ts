@@ -305,12 +305,15 @@ describe('paths', async () => {
     }
   });
 
-  test.each(['/v1/messages', '/v1/messages/count_tokens'])('below %s in the messages shape', async (path) => {
-    const answer = await ask('POST', path);
-    expect(answer.status).toBe(404);
-    expect(await answer.json()).toMatchObject({ type: 'error', error: { code: 'not_found' } });
-    expect(answer.headers.get('request-id')).toMatch(/^\d+$/);
-  });
+  test.each(['/v1/messages/', '/v1/messages/count_tokens', '/v1/messages/batches'])(
+    'below %s in the messages shape',
+    async (path) => {
+      const answer = await ask('POST', path);
+      expect(answer.status).toBe(404);
+      expect(await answer.json()).toMatchObject({ type: 'error', error: { code: 'not_found' } });
+      expect(answer.headers.get('request-id')).toMatch(/^\d+$/);
+    },
+  );
 
   test('a path that only starts like messages has the common shape', async () => {
     expect(await (await ask('POST', '/v1/messages2')).json()).toHaveProperty('error.param');

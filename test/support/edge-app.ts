@@ -53,6 +53,10 @@ export async function startEdge(options: EdgeOptions = {}) {
   const callers: Caller[] = [];
   const useCases: UseCases = {
     admitStart: () => null,
+    async listModels({ res }) {
+      res.end('{}');
+      return null;
+    },
     async runCall(_endpoint, call) {
       bodies.push(call.body);
       callers.push(call.caller);

@@ -1,0 +1,136 @@
+import { z } from 'zod';
+import type { Model, PriceOverride, Prices } from '#core/catalog/catalog.ts';
+import { isoTime, SECOND_MS } from '#core/clock.ts';
+import { type AttoUsd, formatAttoUsd } from '#core/money.ts';
+
+const price = () => z.string().meta({ description: 'US dollars per token, exact.', examples: ['0.0000004'] });
+
+const tokenPrices = {
+  prompt: price().optional(),
+  completion: price().optional(),
+  input_cache_read: price().optional(),
+  input_cache_write: price().optional(),
+};
+
+const ModelPricing = z
+  .object({
+    ...tokenPrices,
+    prompt: price(),
+    completion: price(),
+    internal_reasoning: price().optional(),
+    request: z.string().optional().meta({ description: 'US dollars per call.' }),
+    image: z.string().optional().meta({ description: 'US dollars per picture in the prompt.' }),
+    web_search: z.string().optional().meta({ description: 'US dollars per web search.' }),
+    overrides: z
+      .array(z.object({ min_prompt_tokens: z.int().nonnegative().nullable(), ...tokenPrices }))
+      .optional()
+      .meta({
+        description:
+          'Other prices of the whole call: for prompts of more tokens than `min_prompt_tokens`, or, where it is null, ' +
+          'under conditions that are known after the call alone. The reserve takes the dearest.',
+      }),
+  })
+  .meta({
+    id: 'ModelPricing',
+    description: 'What calls are charged by, at the dearest provider of the model.',
+  });
+
+export const ModelEntry = z
+  .object({
+    id: z.string().meta({ examples: ['acme/small'] }),
+    object: z.literal('model'),
+    type: z.literal('model'),
+    created: z.int().nonnegative().meta({ description: 'Unix seconds; 0 where it is not known.' }),
+    created_at: z.string().meta({ description: 'The same, as ISO 8601 UTC.' }),
+    owned_by: z.string(),
+    name: z.string(),
+    display_name: z.string(),
+    context_length: z.int().positive().meta({ description: 'Tokens of prompt and answer together.' }),
+    max_output_tokens: z
+      .int()
+      .positive()
+      .nullable()
+      .meta({ description: 'Longest answer; null: as long as the context allows.' }),
+    input_modalities: z.array(z.string()),
+    output_modalities: z.array(z.string()),
+    endpoints: z.array(z.string()).meta({ description: 'The formats that it is called by.' }),
+    pricing: ModelPricing,
+  })
+  .meta({ id: 'Model' });
+
+/** Read by the pagers of the official clients of both vendors; there is one page. */
+export const ModelList = z
+  .object({
+    object: z.literal('list'),
+    data: z.array(ModelEntry),
+    has_more: z.literal(false),
+    first_id: z.string().nullable(),
+    last_id: z.string().nullable(),
+  })
+  .meta({ id: 'ModelList' });
+export type ModelList = z.infer<typeof ModelList>;
+
+export function shapeModelList(models: readonly Model[]): ModelList {
+  const data = models.map(shapeModel);
+  return {
+    object: 'list',
+    data,
+    has_more: false,
+    first_id: data.at(0)?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+  };
+}
+
+function shapeModel(model: Model): z.infer<typeof ModelEntry> {
+  const { id, name, contextLength, maxOutputTokens, createdAtMs } = model;
+  return {
+    id,
+    object: 'model',
+    type: 'model',
+    created: Math.floor((createdAtMs ?? 0) / SECOND_MS),
+    created_at: isoTime(createdAtMs ?? 0),
+    owned_by: id.includes('/') ? (id.split('/', 1)[0] ?? '') : 'faregate',
+    name,
+    display_name: name,
+    context_length: contextLength,
+    max_output_tokens: maxOutputTokens,
+    input_modalities: [...model.inputModalities],
+    output_modalities: ['text'],
+    endpoints: ['chat/completions', 'responses', 'messages'],
+    pricing: shapePrices(model.endpoints.map(({ prices }) => prices)),
+  };
+}
+
+/** Of several endpoints the dearest of each price: what a call is charged is never above it. */
+function shapePrices(all: readonly Prices[]): z.infer<typeof ModelPricing> {
+  const most = (pick: (prices: Prices) => AttoUsd | null): AttoUsd | null =>
+    all.map(pick).reduce((a, b) => (a === null || (b !== null && b > a) ? b : a), null);
+  const overrides = all.flatMap((prices) => prices.overrides.map(shapeOverride));
+  return {
+    prompt: formatAttoUsd(most(({ prompt }) => prompt) ?? 0n),
+    completion: formatAttoUsd(most(({ completion }) => completion) ?? 0n),
+    ...texts({
+      input_cache_read: most(({ cacheRead }) => cacheRead),
+      input_cache_write: most(({ cacheWrite }) => cacheWrite),
+      internal_reasoning: most(({ internalReasoning }) => internalReasoning),
+      request: most(({ request }) => (request === 0n ? null : request)),
+      image: most(({ image }) => image),
+      web_search: most(({ webSearch }) => webSearch),
+    }),
+    ...(overrides.length === 0 ? {} : { overrides }),
+  };
+}
+
+const shapeOverride = ({ minPromptTokens, prompt, completion, cacheRead, cacheWrite }: PriceOverride) => ({
+  min_prompt_tokens: minPromptTokens,
+  ...texts({ prompt, completion, input_cache_read: cacheRead, input_cache_write: cacheWrite }),
+});
+
+function texts<Name extends string>(prices: Record<Name, AttoUsd | null>): { [name in Name]?: string } {
+  const shown: { [name in Name]?: string } = {};
+  for (const name in prices) {
+    const each = prices[name];
+    if (each !== null) shown[name] = formatAttoUsd(each);
+  }
+  return shown;
+}
