@@ -42,7 +42,13 @@ export function defaultProviders(env: Environment): DefaultProviders {
   };
   const add = (given: Pick<ProviderSettings, 'id' | 'kind' | 'baseUrl' | 'apiKey' | 'catalog'>): void => {
     const formats = formatsOf(given.kind);
-    found.providers.push({ ...given, formats, priceFactorPpm: 1_000_000n, stopped: false });
+    found.providers.push({
+      ...given,
+      formats,
+      cancel: 'stops_billing',
+      priceFactorPpm: 1_000_000n,
+      stopped: false,
+    });
   };
 
   const openrouterKey = keyOf('OPENROUTER_API_KEY');

@@ -21,6 +21,13 @@ export const providerFile = z.strictObject({
       'The formats that it speaks; calls in the others are translated. ' +
         'Default: chat/completions for openai, messages for anthropic, all three for the others.',
     ),
+  cancel: z
+    .enum(['stops_billing', 'bills_full'])
+    .default('stops_billing')
+    .describe(
+      'What it does when a call is hung up. stops_billing: it works and bills no further, so answers that nobody ' +
+        'streams are streamed from it, too. bills_full: it bills the whole answer anyway.',
+    ),
   baseUrl: webAddress
     .optional()
     .describe(

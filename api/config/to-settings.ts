@@ -15,6 +15,7 @@ export function toProviderSettings(file: ProviderFile, apiKey: Secret | null): P
     id: file.id,
     kind: file.kind,
     formats: file.formats ?? formatsOf(file.kind),
+    cancel: file.cancel,
     baseUrl: file.baseUrl === undefined ? ownUrl : withoutTrailingSlash(file.baseUrl),
     apiKey,
     catalog: file.catalog ?? (isPlain ? 'none' : 'import'),

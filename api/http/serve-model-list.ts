@@ -31,6 +31,5 @@ export function createServeModelList(catalog: Catalog) {
 }
 
 /** A proxy may have made it a weak one. */
-const hasTag = (header: string | undefined, etag: string): boolean =>
-  header !== undefined &&
+const hasTag = (header = '', etag: string): boolean =>
   header.split(',').some((each) => each.trim() === '*' || each.trim().replace(/^W\//, '') === etag);

@@ -50,14 +50,16 @@ export async function runAttempt(call: RunningCall): Promise<Attempt> {
   const contentType = headerText(upstream, 'content-type') ?? '';
   const isStream = contentType.startsWith('text/event-stream');
   if (isStream && plan.stream) return relayStream(call, upstream);
-  if (isStream && call.candidate.translated !== null) return collectStream(call, upstream);
+  if (isStream && call.asksStream) return collectStream(call, upstream);
   return readAnswer(call, await collectAnswer(upstream, JSON_ANSWER_BYTES));
 }
 
 function buildBody(call: RunningCall): Buffer {
   const { plan, agentId } = call.options;
   const { format, translated } = call.candidate;
-  const asked = translated === null ? plan : { ...plan, body: translated, stream: true };
+  const body = translated ?? plan.body;
+  const asked =
+    call.asksStream === plan.stream && translated === null ? plan : { ...plan, body, stream: true };
   return format.buildBody(asked, call.candidate, agentId);
 }
 
@@ -121,6 +123,7 @@ async function relayStream(call: RunningCall, upstream: UpstreamRequest): Promis
     upstream,
     caller: call.caller,
     reader,
+    bytesMax: Number.POSITIVE_INFINITY,
     head: (firstEvent) => {
       if (call.generationId === null) call.generationId = textOrNull(format.idOf(firstEvent));
       return answerHeaders(call, EVENT_STREAM);
@@ -145,29 +148,47 @@ function openReader(call: RunningCall): StreamReader {
   return format.openStream({ upstreamModel, publicModel: model.id, showUsage: plan.showUsage });
 }
 
-/** For a caller who waits for the whole answer, in another format than the provider's. */
+/** For a caller who waits for the whole answer. */
 async function collectStream(call: RunningCall, upstream: UpstreamRequest): Promise<Attempt> {
+  const { format, translated } = call.candidate;
+  if (translated !== null) return collectTranslated(call, upstream);
+  const assembly = format.openAssembly();
+  const end = await readWhole(call, upstream, assembly);
+  const bytes = assembly.answer();
+  const deliveredTokens = estimateTokens(bytes?.length ?? 0);
+  if (end.kind !== 'complete')
+    return failedStream(call, end, assembly.usage(deliveredTokens), deliveredTokens);
+  if (bytes === null) return failed(apiError('provider_error'), true, assembly.usage(deliveredTokens));
+  return readAnswer(call, { ok: true, bytes });
+}
+
+async function collectTranslated(call: RunningCall, upstream: UpstreamRequest): Promise<Attempt> {
   const { plan } = call.options;
   const collector = new AnswerCollector(openSource(call.candidate.format.endpoint));
-  const relay = new StreamRelay({ upstream, caller: call.caller, reader: collector, head: () => [] });
-  upstream.pipeTo(relay);
-  const end = await relay.ended;
+  const end = await readWhole(call, upstream, collector);
   const { whole } = collector;
   const deliveredTokens = estimateTokens(whole.bytes);
   const usage = collector.usage(deliveredTokens);
   call.generationId ??= textOrNull(JSON.stringify(whole.id));
   if (end.kind !== 'complete') return failedStream(call, end, usage, deliveredTokens);
-  const tokens = usage?.tokens ?? {
-    ...noTokens,
-    prompt: plan.promptEstimateTokens,
-    completion: deliveredTokens,
-  };
-  const text = writeAnswer(plan.format.endpoint, whole, call.identity, tokens);
+  const uncounted = { ...noTokens, prompt: plan.promptEstimateTokens, completion: deliveredTokens };
+  const text = writeAnswer(plan.format.endpoint, whole, call.identity, usage?.tokens ?? uncounted);
   const read = readJsonObject(Buffer.from(text));
   if (typeof read === 'string') throw new Error('A translated answer is no JSON object.');
   const reading = plan.format.readAnswer(read.object, read.value);
   if (reading.kind !== 'answer') throw new Error('A translated answer is none of its format.');
   return { ...reading, kind: 'json', usage, deliveredTokens };
+}
+
+function readWhole(
+  call: RunningCall,
+  upstream: UpstreamRequest,
+  reader: Omit<StreamReader, 'end'>,
+): Promise<StreamEnd> {
+  const { caller } = call;
+  const relay = new StreamRelay({ upstream, caller, reader, bytesMax: JSON_ANSWER_BYTES, head: () => [] });
+  upstream.pipeTo(relay);
+  return relay.ended;
 }
 
 function failedStream(

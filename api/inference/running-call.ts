@@ -89,15 +89,22 @@ export class RunningCall implements CallerEvents, Ticking {
     return true;
   }
 
+  /**
+   * Also for a caller who waits for the whole answer: where a hang-up stops the cost, and where the answer is translated,
+   * which is done piece by piece.
+   */
+  get asksStream(): boolean {
+    const { provider, translated } = this.candidate;
+    return this.options.plan.stream || translated !== null || provider.cancel === 'stops_billing';
+  }
+
   /** Starts one attempt. Only the last one started is ended by a time limit or a hang-up's bound. */
   dispatch(body: Buffer): UpstreamRequest {
-    const { gateway, plan } = this.options;
+    const { gateway } = this.options;
     // A failed attempt may still be sending: nobody would ever end it.
     if (this.#upstream?.ended === false) this.#upstream.abort();
-    const { provider, format, translated } = this.candidate;
-    // A translated answer is put together from a stream, whoever waits for it.
-    const stream = plan.stream || translated !== null;
-    this.#upstream = gateway.upstreams.post(provider, `/${format.endpoint}`, body, stream);
+    const { provider, format } = this.candidate;
+    this.#upstream = gateway.upstreams.post(provider, `/${format.endpoint}`, body, this.asksStream);
     if (this.endedByUs !== null) this.#upstream.abort();
     return this.#upstream;
   }

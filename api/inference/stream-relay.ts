@@ -18,7 +18,9 @@ export interface StreamRelayOptions {
   upstream: UpstreamRequest;
   caller: CallerSide;
   /** Of the format: what an event is, and what of it is ours to write. */
-  reader: StreamReader;
+  reader: Omit<StreamReader, 'end'>;
+  /** A whole answer is kept in memory; of one that passes there may be any length. */
+  bytesMax: number;
   /** Called once, with the first event, before anything is written. */
   head: (firstEvent: Buffer) => string[];
 }
@@ -61,6 +63,12 @@ export class StreamRelay implements AnswerSink {
 
   data(chunk: Buffer): void {
     if (this.#done) return;
+    const { upstream, bytesMax } = this.#options;
+    if (upstream.bytesReceived > bytesMax) {
+      this.#end({ kind: 'malformed' });
+      upstream.abort();
+      return;
+    }
     this.#chunks.push(chunk);
     if (this.#flushScheduled) return;
     // The first byte waits for nothing: on a process that was idle, a turn of the event loop takes 0.1 ms. An event that

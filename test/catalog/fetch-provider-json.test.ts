@@ -26,6 +26,7 @@ const providerAt = (baseUrl: string): Provider => ({
   id: 'p',
   kind: 'openrouter',
   formats: ['chat/completions'],
+  cancel: 'stops_billing',
   baseUrl,
   apiKey: 'geheim',
   priceFactorPpm: 1_000_000n,

@@ -13,6 +13,7 @@ export const provider = (given: Partial<ProviderSettings> = {}): ProviderSetting
   id: 'p',
   kind: 'openrouter',
   formats: ['chat/completions', 'responses', 'messages'],
+  cancel: 'stops_billing',
   baseUrl: 'http://localhost:1/v1',
   apiKey: null,
   catalog: 'import',

@@ -41,7 +41,10 @@ describe.each(FORMATS)('a call by %s', (format) => {
         expect(res.headers.get('content-type')).toBe(
           stream ? 'text/event-stream; charset=utf-8' : 'application/json',
         );
-        expect((await gateway.calls(agent))[0]).toMatchObject({ outcome: 'ok', call: { endpoint: format, stream } });
+        expect((await gateway.calls(agent))[0]).toMatchObject({
+          outcome: 'ok',
+          call: { endpoint: format, stream },
+        });
       },
     );
 

@@ -61,12 +61,14 @@ describe.each(PROVIDER_KINDS)('a model whose provider speaks %s', (kind) => {
       const tools = [{ type: 'function' as const, function: { name: 'get_weather', parameters: weather } }];
       const question = { role: 'user' as const, content: 'Weather in Oslo?' };
       const request = { model, messages: [question], tools, tool_choice: 'required' as const };
-      const { message, finish_reason: reason } = streamed
-        ? (await agent.openai.chat.completions.stream(request).finalChatCompletion()).choices[0]!
-        : (await agent.openai.chat.completions.create(request)).choices[0]!;
-      expect(reason).toBe('tool_calls');
-      const [call] = message.tool_calls ?? [];
-      if (call?.type !== 'function') throw new Error('no call');
+      const { choices } = streamed
+        ? await agent.openai.chat.completions.stream(request).finalChatCompletion()
+        : await agent.openai.chat.completions.create(request);
+      const [choice] = choices;
+      const [call] = choice?.message.tool_calls ?? [];
+      if (choice === undefined || call?.type !== 'function') throw new Error('no call');
+      const { message } = choice;
+      expect(choice.finish_reason).toBe('tool_calls');
       expect(call.function.name).toBe('get_weather');
       expect(JSON.parse(call.function.arguments)).toHaveProperty('city');
       const answer = await agent.openai.chat.completions.create({

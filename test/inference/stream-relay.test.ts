@@ -22,6 +22,7 @@ function startRelay(options: { gateOpen?: boolean; publicModel?: string } = {}) 
       return ['content-type', 'text/event-stream'];
     },
     reader,
+    bytesMax: Number.POSITIVE_INFINITY,
   });
   return { ...ends, relay, reader, firsts };
 }

@@ -28,6 +28,7 @@ export const provider = (given: Partial<Provider> = {}): Provider => ({
   id: 'router',
   kind: 'openrouter',
   formats: ['chat/completions', 'responses', 'messages'],
+  cancel: 'stops_billing',
   baseUrl: 'http://127.0.0.1:1/v1',
   apiKey: null,
   priceFactorPpm: 1_000_000n,

@@ -74,7 +74,7 @@ export const MODEL = 'faregate-sim/small';
 const defaultYaml = (provider: TestProvider): string => `
 server: { port: 0, internalPort: 0, host: 127.0.0.1, internalHost: 127.0.0.1 }
 providers:
-  - { id: sim, kind: simulator, baseUrl: ${provider.baseUrl} }
+  - { id: sim, kind: simulator, cancel: bills_full, baseUrl: ${provider.baseUrl} }
 `;
 
 /** Of all gateways of this process: in a cluster they share their agents. */

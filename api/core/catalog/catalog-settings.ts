@@ -1,5 +1,5 @@
 import type { Secret } from '../secret.ts';
-import type { Endpoint, FormatName, ProviderKind } from './catalog.ts';
+import type { Endpoint, FormatName, ProviderCancel, ProviderKind } from './catalog.ts';
 
 /** The operator's part of the catalogue, checked: what the configuration says about providers and models. */
 export interface CatalogSettings {
@@ -15,6 +15,7 @@ export interface ProviderSettings {
   id: string;
   kind: ProviderKind;
   formats: readonly FormatName[];
+  cancel: ProviderCancel;
   /** Without a trailing slash. `null`: the simulator that this process starts itself. */
   baseUrl: string | null;
   apiKey: Secret | null;

@@ -90,6 +90,7 @@ export function toProvider(settings: ProviderSettings, bundledSimulatorUrl: stri
     id: settings.id,
     kind: settings.kind,
     formats: settings.formats,
+    cancel: settings.cancel,
     baseUrl,
     apiKey,
     priceFactorPpm: settings.priceFactorPpm,

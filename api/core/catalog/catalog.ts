@@ -21,6 +21,8 @@ export type CatalogEntry =
 
 export type ProviderKind = 'openrouter' | 'openai' | 'anthropic' | 'simulator';
 
+export type ProviderCancel = 'stops_billing' | 'bills_full';
+
 /** A wire format of inference, as its path below a provider's address names it. */
 export type FormatName = 'chat/completions' | 'responses' | 'messages';
 
@@ -29,6 +31,8 @@ export interface Provider {
   kind: ProviderKind;
   /** Those that it speaks itself. Calls in the others are translated, so chat or messages is always among them. */
   formats: readonly FormatName[];
+  /** Whether it stops working, and billing, for who hangs up on a stream. Then a whole answer is streamed from it, too. */
+  cancel: ProviderCancel;
   /** Without a trailing slash; paths such as `/chat/completions` are appended. */
   baseUrl: string;
   apiKey: string | null;

@@ -26,6 +26,7 @@ export interface CallFormat {
   /** The same answer as the caller sees it. `shown`: `null` where no cost is known yet. */
   showAnswer(answer: GoodAnswer, shown: NanoUsd | null, candidate: Candidate): Buffer;
   openStream(names: StreamNames): StreamReader;
+  openAssembly(): Assembly;
   /** JSON text of the answer's id in a stream's first event; empty where it has none. */
   idOf(firstEvent: Buffer): string;
   /** What ends a stream that failed after it had begun. */
@@ -106,6 +107,12 @@ export interface StreamReader {
   isComplete(): boolean;
   /** The last bytes of a good stream: what was kept back, with its cost, and the end mark. */
   end(view: StreamEndView): Buffer;
+}
+
+/** Puts a stream together again, for a caller who waits for the whole answer. Every event is kept. */
+export interface Assembly extends Omit<StreamReader, 'end'> {
+  /** JSON, as the provider would have written it. `null`: the stream held no answer. */
+  answer(): Buffer | null;
 }
 
 export type ReadEvent =

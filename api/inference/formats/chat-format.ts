@@ -6,6 +6,7 @@ import { memberText, scanJsonObject } from '../json-object.ts';
 import { refuseChatTools } from '../tool-policy.ts';
 import type { CallFormat, CallRequest, ReadRequest } from './call-format.ts';
 import { readChatAnswer, showChatAnswer } from './chat-answer.ts';
+import { ChatAssembly } from './chat-assembly.ts';
 import { buildChatBody } from './chat-body.ts';
 import { countChatMedia } from './chat-media.ts';
 import { ChatStream } from './chat-stream.ts';
@@ -23,6 +24,7 @@ export const chatFormat: CallFormat = {
   readAnswer: readChatAnswer,
   showAnswer: showChatAnswer,
   openStream: (names) => new ChatStream(names),
+  openAssembly: () => new ChatAssembly(),
   idOf(firstEvent) {
     const object = scanJsonObject(firstEvent);
     return typeof object === 'string' ? '' : (memberText(object, 'id') ?? '');

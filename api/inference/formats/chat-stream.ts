@@ -65,6 +65,11 @@ export class ChatStream implements StreamReader {
     return this.#sent?.usage ?? null;
   }
 
+  /** As it came. */
+  get sentUsage(): SentUsage | null {
+    return this.#sent;
+  }
+
   isComplete(): boolean {
     return this.#usageChunk !== null;
   }

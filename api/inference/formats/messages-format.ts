@@ -5,6 +5,7 @@ import { memberText, scanJsonObject } from '../json-object.ts';
 import { refuseMessagesTools } from '../tool-policy.ts';
 import type { CallFormat, ReadRequest } from './call-format.ts';
 import { readMessagesAnswer, showMessagesAnswer } from './messages-answer.ts';
+import { MessagesAssembly } from './messages-assembly.ts';
 import { buildMessagesBody } from './messages-body.ts';
 import { countMessagesMedia } from './messages-media.ts';
 import { MessagesStream } from './messages-stream.ts';
@@ -22,6 +23,7 @@ export const messagesFormat: CallFormat = {
   readAnswer: readMessagesAnswer,
   showAnswer: showMessagesAnswer,
   openStream: (names) => new MessagesStream(names),
+  openAssembly: () => new MessagesAssembly(),
   idOf(firstEvent) {
     const event = scanJsonObject(firstEvent);
     const message = typeof event === 'string' ? null : objectIn(event, 'message');

@@ -74,6 +74,11 @@ export class MessagesStream implements StreamReader {
     };
   }
 
+  /** The last that came of each counter. */
+  get sentUsage(): SentUsage | null {
+    return this.#counts;
+  }
+
   isComplete(): boolean {
     return this.#lastDelta !== null;
   }

@@ -5,6 +5,7 @@ import { memberText, scanJsonObject } from '../json-object.ts';
 import { refuseResponsesTools } from '../tool-policy.ts';
 import type { CallFormat, ReadRequest } from './call-format.ts';
 import { readResponsesAnswer, showResponsesAnswer } from './responses-answer.ts';
+import { ResponsesAssembly } from './responses-assembly.ts';
 import { buildResponsesBody } from './responses-body.ts';
 import { countResponsesMedia } from './responses-media.ts';
 import { ResponsesStream } from './responses-stream.ts';
@@ -22,6 +23,7 @@ export const responsesFormat: CallFormat = {
   readAnswer: readResponsesAnswer,
   showAnswer: showResponsesAnswer,
   openStream: (names) => new ResponsesStream(names),
+  openAssembly: () => new ResponsesAssembly(),
   idOf(firstEvent) {
     const event = scanJsonObject(firstEvent);
     const response = typeof event === 'string' ? null : objectIn(event, 'response');

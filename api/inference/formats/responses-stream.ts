@@ -56,6 +56,11 @@ export class ResponsesStream implements StreamReader {
     return this.#sent?.usage ?? null;
   }
 
+  /** Of the last event, as it came. */
+  get lastResponse(): JsonObject | null {
+    return this.#terminal?.response ?? null;
+  }
+
   isComplete(): boolean {
     return this.#terminal !== null;
   }

@@ -15,13 +15,14 @@ import {
 } from '../json-object.ts';
 
 /** What the gateway changes in every body, whatever its format. The rest is the format's own. */
-export function commonChanges({ body }: CallPlan, agentId: number): MemberChanges {
+export function commonChanges({ body, stream }: CallPlan, agentId: number): MemberChanges {
   const changes = new MemberChanges();
   for (const { key } of body.members) {
     if (fieldRules.get(key)?.rule === 'drop') changes.set(key, null);
   }
   // Fallbacks are ours to try: one upstream call runs one model at one price.
   changes.set('models', null);
+  if (stream) changes.set('stream', 'true');
   if (/^\[\s*\]$/.test(memberText(body, 'tools') ?? '')) changes.set('tools', null);
   writeCallerTags(body, agentId, changes);
   return changes;

@@ -1,10 +1,10 @@
-import type { ReadEvent, StreamReader } from '../formats/call-format.ts';
+import type { Assembly, ReadEvent } from '../formats/call-format.ts';
 import type { Usage } from '../usage.ts';
 import type { AnswerSource } from './answer-source.ts';
 import { WholeAnswer } from './whole-answer.ts';
 
 /** Reads a provider's stream for a caller who waits for the whole answer: nothing of it is shown as it comes. */
-export class AnswerCollector implements StreamReader {
+export class AnswerCollector implements Omit<Assembly, 'answer'> {
   readonly unreadLineEnd = null;
   readonly namesEvents = false;
   readonly whole = new WholeAnswer();
@@ -27,9 +27,5 @@ export class AnswerCollector implements StreamReader {
 
   isComplete(): boolean {
     return this.#source.isComplete();
-  }
-
-  end(): Buffer {
-    throw new Error('A collected answer is no stream.');
   }
 }

@@ -1,0 +1,74 @@
+import { isRecord } from '#core/is-record.ts';
+import type { Usage } from '../usage.ts';
+import type { Assembly, ReadEvent } from './call-format.ts';
+import { ChatStream } from './chat-stream.ts';
+import { mergeDelta } from './merge-delta.ts';
+
+/** The whole answer that the chunks of a chat are pieces of. */
+export class ChatAssembly implements Assembly {
+  readonly unreadLineEnd = null;
+  readonly namesEvents = false;
+  /** Knows usage, errors and the end, as for a caller who wants the stream. */
+  readonly #stream = new ChatStream({ upstreamModel: '', publicModel: '', showUsage: true });
+  readonly #whole: Record<string, unknown> = {};
+  readonly #choices = new Map<unknown, Record<string, unknown>>();
+
+  read(data: Buffer): ReadEvent {
+    const event = this.#stream.read(data);
+    if (event.kind === 'done' || event.kind === 'malformed' || event.kind === 'error') return event;
+    const chunk = parseRecord(data);
+    if (chunk === null) return { kind: 'malformed' };
+    this.#add(chunk);
+    return { kind: 'kept' };
+  }
+
+  usage(): Usage | null {
+    return this.#stream.usage();
+  }
+
+  isComplete(): boolean {
+    return this.#stream.isComplete();
+  }
+
+  answer(): Buffer | null {
+    if (this.#choices.size === 0) return null;
+    const choices = [...this.#choices.values()].sort((a, b) => Number(a.index) - Number(b.index));
+    const answer = JSON.stringify({ ...this.#whole, object: 'chat.completion', choices });
+    const usage = this.#stream.sentUsage?.object.bytes;
+    if (usage === undefined) return Buffer.from(answer);
+    // Its bytes as they came: a cost is read from its text.
+    return Buffer.concat([Buffer.from(`${answer.slice(0, -1)},"usage":`), usage, Buffer.from('}')]);
+  }
+
+  #add({ choices, usage: _, ...frame }: Record<string, unknown>): void {
+    Object.assign(this.#whole, frame);
+    for (const choice of Array.isArray(choices) ? choices : []) if (isRecord(choice)) this.#addChoice(choice);
+  }
+
+  #addChoice({ delta, ...rest }: Record<string, unknown>): void {
+    const known = this.#choices.get(rest.index) ?? emptyChoice(rest.index);
+    this.#choices.set(rest.index, known);
+    const { logprobs, ...said } = rest;
+    for (const [name, value] of Object.entries(said))
+      if (value !== null || !(name in known)) known[name] = value;
+    if (logprobs !== undefined) mergeDelta(known, { logprobs });
+    if (isRecord(delta) && isRecord(known.message)) mergeDelta(known.message, delta);
+  }
+}
+
+/** What a whole answer has that the pieces need not say. */
+const emptyChoice = (index: unknown): Record<string, unknown> => ({
+  index,
+  message: { role: 'assistant', content: null, refusal: null },
+  logprobs: null,
+  finish_reason: null,
+});
+
+export function parseRecord(data: Buffer): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(data.toString('utf8'));
+    return isRecord(value) ? value : null;
+  } catch {
+    return null;
+  }
+}

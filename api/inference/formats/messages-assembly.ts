@@ -1,0 +1,77 @@
+import { isRecord } from '#core/is-record.ts';
+import type { Usage } from '../usage.ts';
+import type { Assembly, ReadEvent } from './call-format.ts';
+import { parseRecord } from './chat-assembly.ts';
+import { mergeDelta } from './merge-delta.ts';
+import { MessagesStream } from './messages-stream.ts';
+
+/** The whole message that the named events are pieces of. */
+export class MessagesAssembly implements Assembly {
+  readonly unreadLineEnd = null;
+  readonly namesEvents = false;
+  /** Knows usage, errors and the end, as for a caller who wants the stream. */
+  readonly #stream = new MessagesStream({ upstreamModel: '', publicModel: '', showUsage: true });
+  #message: Record<string, unknown> | null = null;
+  readonly #blocks = new Map<unknown, Record<string, unknown>>();
+  /** JSON text of tool inputs, which comes in pieces. */
+  readonly #inputs = new Map<unknown, string>();
+
+  read(data: Buffer): ReadEvent {
+    const event = this.#stream.read(data, '');
+    if (event.kind === 'done' || event.kind === 'malformed' || event.kind === 'error') return event;
+    const value = parseRecord(data);
+    if (value === null) return { kind: 'malformed' };
+    this.#add(value);
+    return { kind: 'kept' };
+  }
+
+  usage(deliveredTokens: number): Usage | null {
+    return this.#stream.usage(deliveredTokens);
+  }
+
+  isComplete(): boolean {
+    return this.#stream.isComplete();
+  }
+
+  answer(): Buffer | null {
+    if (this.#message === null) return null;
+    const { usage: _, ...message } = this.#message;
+    const content = [...this.#blocks].map(([index, block]) => withInput(block, this.#inputs.get(index)));
+    const answer = JSON.stringify({ ...message, content });
+    const usage = this.#stream.sentUsage?.object.bytes;
+    if (usage === undefined) return Buffer.from(answer);
+    // Its bytes as they came: a cost is read from its text.
+    return Buffer.concat([Buffer.from(`${answer.slice(0, -1)},"usage":`), usage, Buffer.from('}')]);
+  }
+
+  #add(event: Record<string, unknown>): void {
+    switch (event.type) {
+      case 'message_start':
+        if (isRecord(event.message)) this.#message = event.message;
+        return;
+      case 'content_block_start':
+        if (isRecord(event.content_block)) this.#blocks.set(event.index, event.content_block);
+        return;
+      case 'content_block_delta':
+        if (isRecord(event.delta)) this.#addDelta(event.index, event.delta);
+        return;
+      case 'message_delta':
+        if (isRecord(event.delta) && this.#message !== null) Object.assign(this.#message, event.delta);
+    }
+  }
+
+  #addDelta(index: unknown, { type: _, ...delta }: Record<string, unknown>): void {
+    const block = this.#blocks.get(index);
+    if (block === undefined) return;
+    const { partial_json: json, citation, signature, ...rest } = delta;
+    if (typeof json === 'string') this.#inputs.set(index, (this.#inputs.get(index) ?? '') + json);
+    if (citation !== undefined) mergeDelta(block, { citations: [citation] });
+    if (typeof signature === 'string') block.signature = `${block.signature ?? ''}${signature}`;
+    mergeDelta(block, rest);
+  }
+}
+
+function withInput(block: Record<string, unknown>, json: string | undefined): Record<string, unknown> {
+  if (json === undefined || json === '') return block;
+  return { ...block, input: parseRecord(Buffer.from(json)) ?? { arguments: json } };
+}

@@ -1,0 +1,27 @@
+import type { Usage } from '../usage.ts';
+import type { Assembly, ReadEvent } from './call-format.ts';
+import { ResponsesStream } from './responses-stream.ts';
+
+/** The last event of a stream of responses holds the whole answer. */
+export class ResponsesAssembly implements Assembly {
+  readonly unreadLineEnd = null;
+  readonly namesEvents = false;
+  readonly #stream = new ResponsesStream({ upstreamModel: '', publicModel: '', showUsage: true });
+
+  read(data: Buffer, eventName: string): ReadEvent {
+    const event = this.#stream.read(data, eventName);
+    return event.kind === 'plain' || event.kind === 'changed' ? { kind: 'kept' } : event;
+  }
+
+  usage(): Usage | null {
+    return this.#stream.usage();
+  }
+
+  isComplete(): boolean {
+    return this.#stream.isComplete();
+  }
+
+  answer(): Buffer | null {
+    return this.#stream.lastResponse?.bytes ?? null;
+  }
+}
