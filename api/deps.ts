@@ -16,6 +16,7 @@ import { type CallMetrics, createCallMetrics } from './inference/call-metrics.ts
 import type { Gateway } from './inference/gateway.ts';
 import { LedgerRetries } from './inference/ledger-retries.ts';
 import { OpenCalls } from './inference/open-calls.ts';
+import { EndpointHealth } from './inference/routing/endpoint-health.ts';
 import { UpstreamPools } from './inference/upstream-pools.ts';
 import { observeProcess } from './process-metrics.ts';
 import type { Store } from './store.ts';
@@ -100,6 +101,7 @@ export async function buildDeps({
       ratePerMinute: () => limits().callsPerMinute,
       burst: () => limits().burst,
     }),
+    health: new EndpointHealth(),
     openCalls,
     upstreams,
     limits,

@@ -120,6 +120,12 @@ export const MODELS_MAX = 5_000;
 export const MODEL_ID_CHARS_MAX = 256;
 /** Price steps of one model in a provider's list, for longer prompts. */
 export const OVERRIDES_MAX = 100;
+/** Failures in a row after which an endpoint rests, and for how long: doubled with each that a probe adds. */
+export const BREAKER_FAILURES = 5;
+export const BREAKER_REST_MS = 5 * SECOND_MS;
+export const BREAKER_REST_MAX_MS = 60 * SECOND_MS;
+/** Beyond it all are forgotten: an operator has some hundreds. */
+export const ENDPOINTS_WATCHED_MAX = 20_000;
 export const CATALOG_BYTES_MAX = 16 * 1024 * 1024;
 export const CATALOG_FETCH_MS = 30 * SECOND_MS;
 export const CATALOG_REFRESH_MS = HOUR_MS;

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { type Catalog, type Endpoint, type Model, reportsCost } from '#core/catalog/catalog.ts';
+import { type Catalog, type Model, reportsCost } from '#core/catalog/catalog.ts';
 import { splitModelId } from '#core/catalog/model-id.ts';
 import type { AgentStatus } from '#core/ledger/state.ts';
 import { JSON_DEPTH_MAX, JSON_KEYS_MAX, JSON_VALUES_MAX } from '#core/limits.ts';
@@ -10,7 +10,17 @@ import type { CallFormat, CallRequest } from './formats/call-format.ts';
 import { callFormats } from './formats/call-formats.ts';
 import { countKeys, type JsonObject, readJsonObject } from './json-object.ts';
 import { refuseAgent } from './refuse-start.ts';
+import type { EndpointHealth } from './routing/endpoint-health.ts';
+import { orderEndpoints } from './routing/order-endpoints.ts';
 import { translateRequest } from './translation/translate-request.ts';
+
+/** What is known of those who may run a call. */
+export interface Routes {
+  catalog: Catalog;
+  health: EndpointHealth;
+  /** By the monotonic clock. */
+  nowMs: number;
+}
 
 export type Admitted = { ok: true; plan: CallPlan } | { ok: false; error: ApiError };
 
@@ -25,7 +35,7 @@ export function admitCall(
   format: CallFormat,
   bytes: Buffer,
   agentStatus: AgentStatus,
-  catalog: Catalog,
+  { catalog, health, nowMs }: Routes,
 ): Admitted {
   const parsed = parseBody(bytes);
   if (isApiError(parsed)) return { ok: false, error: parsed };
@@ -43,19 +53,22 @@ export function admitCall(
   const refusal = format.refuseFields(value) ?? format.refuseTools(value);
   if (refusal !== null) return { ok: false, error: refusal };
 
-  const resolved = resolveModels(catalog, request.model, request.fallbacks);
+  const resolved = resolveModels(catalog, health, request.model, request.fallbacks);
   if (isApiError(resolved)) return { ok: false, error: resolved };
 
   const unread = media.files === 0 ? undefined : resolved.find((each) => !readsFiles(each));
   if (unread !== undefined) return { ok: false, error: noFiles(unread.model.id) };
 
-  const candidates = chooseFormats(resolved, format, value, request);
+  const chosen = chooseFormats(resolved, format, value, request);
+  if (isApiError(chosen)) return { ok: false, error: chosen };
+  const candidates = restingLeftOut(chosen, health, nowMs);
   if (isApiError(candidates)) return { ok: false, error: candidates };
   const [first] = candidates;
   if (first === undefined) return { ok: false, error: apiError('provider_unavailable') };
 
   const hasMedia = media.images + media.files + media.others > 0;
-  const { stream, showUsage, outputTokensCap, outputCapField, extraOutputTokens, choices } = request;
+  const { stream, showUsage, outputTokensCap, outputCapField, extraOutputTokens, choices, hasTools } =
+    request;
   return {
     ok: true,
     plan: {
@@ -75,6 +88,7 @@ export function admitCall(
       extraOutputTokens,
       images: media.images,
       choices,
+      hasTools,
     },
   };
 }
@@ -141,6 +155,7 @@ function chooseFormats(
 /** The wanted model's endpoints, then those of the fallbacks. Every id has to be served, used or not. */
 function resolveModels(
   catalog: Catalog,
+  health: EndpointHealth,
   wanted: string,
   fallbacks: readonly string[],
 ): readonly Resolved[] | ApiError {
@@ -151,23 +166,32 @@ function resolveModels(
     const param = index === 0 ? 'model' : `models[${index - 1}]`;
     const found = resolveModel(catalog, id, param);
     if (isApiError(found)) return found;
-    for (const endpoint of inOrder(found.model.endpoints, found.suffixes)) {
+    const running: Resolved[] = [];
+    for (const endpoint of found.model.endpoints) {
       const provider = catalog.provider(endpoint.providerId);
       if (provider === undefined || provider.stopped) stopped = true;
-      else candidates.push({ model: found.model, endpoint, provider, suffixes: found.suffixes });
+      else running.push({ model: found.model, endpoint, provider, suffixes: found.suffixes });
     }
+    candidates.push(...orderEndpoints(running, found.suffixes, health));
   }
   if (candidates.length === 0 && stopped) return apiError('provider_unavailable');
   return candidates;
 }
 
-/** `:floor` asks for the cheapest first; a provider that knows the suffix sorts its own endpoints too. */
-function inOrder(endpoints: readonly Endpoint[], suffixes: readonly string[]): readonly Endpoint[] {
-  if (!suffixes.includes('floor') || endpoints.length < 2) return endpoints;
-  return endpoints.toSorted((a, b) => {
-    const difference = a.prices.prompt + a.prices.completion - b.prices.prompt - b.prices.completion;
-    return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+/** Who has failed time and again is left out while it rests. */
+function restingLeftOut(
+  candidates: readonly Candidate[],
+  health: EndpointHealth,
+  nowMs: number,
+): readonly Candidate[] | ApiError {
+  let retryAfterMs: number | null = null;
+  const awake = candidates.filter((each) => {
+    const restMs = health.restMs(each.endpoint, nowMs);
+    if (restMs !== null) retryAfterMs = Math.min(retryAfterMs ?? restMs, restMs);
+    return restMs === null;
   });
+  if (awake.length > 0 || retryAfterMs === null) return awake;
+  return apiError('provider_unavailable', { retryAfterMs });
 }
 
 const bodyBounds = { keysMax: JSON_KEYS_MAX, valuesMax: JSON_VALUES_MAX };

@@ -26,6 +26,7 @@ export interface CallPlan {
   extraOutputTokens: number;
   images: number;
   choices: number;
+  hasTools: boolean;
 }
 
 export interface Candidate {

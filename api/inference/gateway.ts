@@ -10,6 +10,7 @@ import type { GcraBuckets } from '#core/rates/gcra.ts';
 import type { CallMetrics } from './call-metrics.ts';
 import type { LedgerRetries } from './ledger-retries.ts';
 import type { OpenCalls } from './open-calls.ts';
+import type { EndpointHealth } from './routing/endpoint-health.ts';
 import type { UpstreamPools } from './upstream-pools.ts';
 
 /** Everything that a call needs, built once. */
@@ -24,6 +25,8 @@ export interface Gateway {
   capacity: Capacity;
   /** A caller's refused starts have a bucket of their own: a broke agent cannot send 4 MB bodies without end. */
   refusedStarts: GcraBuckets;
+  /** Of the providers' endpoints, as this process has found them. */
+  health: EndpointHealth;
   openCalls: OpenCalls;
   upstreams: UpstreamPools;
   limits: () => Limits;

@@ -1,10 +1,11 @@
 import { ERROR_BODY_BYTES, JSON_ANSWER_BYTES, UPSTREAM_TEXT_CHARS_MAX } from '#core/limits.ts';
-import { type ApiError, apiError } from '../contract/errors.ts';
+import { type ApiError, apiError, type ErrorCode } from '../contract/errors.ts';
 import { answerHeaders, EVENT_STREAM } from './answer-headers.ts';
 import { type Collected, collectAnswer } from './collect-answer.ts';
 import { contextTokens, estimateTokens } from './estimate.ts';
 import type { GoodAnswer, StreamReader } from './formats/call-format.ts';
 import { memberText, readJsonObject } from './json-object.ts';
+import type { CallOutcome } from './routing/endpoint-health.ts';
 import type { RunningCall } from './running-call.ts';
 import { type StreamEnd, StreamRelay } from './stream-relay.ts';
 import { AnswerCollector } from './translation/answer-collector.ts';
@@ -31,11 +32,52 @@ export interface FailedAttempt {
   deliveredTokens: number;
 }
 
-/** At the call's present candidate. */
+/** At the call's present candidate. What it showed of the endpoint, later calls are led by. */
 export async function runAttempt(call: RunningCall): Promise<Attempt> {
+  const { gateway, plan, agentId } = call.options;
+  const { endpoint } = call.candidate;
+  const sentAtMs = gateway.clock.monotonicMs();
+  gateway.health.begin(endpoint, sentAtMs);
+  const attempt = await attemptOnce(call, sentAtMs);
+  const nowMs = gateway.clock.monotonicMs();
+  // What the caller or the journal cut short says nothing of the provider.
+  if (call.caller.gone || call.endedByUs === 'gate') gateway.health.letGo(endpoint);
+  else {
+    gateway.health.end(
+      endpoint,
+      {
+        failed: attempt.kind === 'failed' ? faultOf(attempt.error.code) : 'no',
+        agentId,
+        withTools: plan.hasTools,
+        durationMs: nowMs - sentAtMs,
+        tokens: attempt.usage?.tokens.completion ?? attempt.deliveredTokens,
+      },
+      nowMs,
+    );
+  }
+  return attempt;
+}
+
+/** Of the provider: what a caller asks wrong is none, and who is busy is asked again. */
+function faultOf(code: ErrorCode): CallOutcome['failed'] {
+  switch (code) {
+    case 'gateway_capacity':
+    case 'gateway_unavailable':
+    case 'upstream_unreachable':
+      return 'any_request';
+    case 'provider_error':
+    case 'upstream_error':
+    case 'upstream_timeout':
+    case 'timeout':
+      return 'this_request';
+    default:
+      return 'no';
+  }
+}
+
+async function attemptOnce(call: RunningCall, sentAtMs: number): Promise<Attempt> {
   const { gateway, plan } = call.options;
   call.generationId = null;
-  const sentAtMs = gateway.clock.monotonicMs();
   const upstream = call.dispatch(buildBody(call));
   const started = await upstream.started;
   const providerMs = gateway.clock.monotonicMs() - sentAtMs;

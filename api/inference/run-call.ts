@@ -7,7 +7,7 @@ import type { LossCause } from '#core/operator-losses.ts';
 import type { Caller } from '../contract/caller.ts';
 import { type ApiError, apiError, errorTable, isApiError } from '../contract/errors.ts';
 import type { HotCallContext } from '../contract/route.ts';
-import { admitCall } from './admit.ts';
+import { admitCall, type Routes } from './admit.ts';
 import { answerHeaders, EVENT_STREAM } from './answer-headers.ts';
 import { type CallCost, costOfCall, freeOfCharge, savePrice } from './call-cost.ts';
 import type { CallPlan } from './call-plan.ts';
@@ -31,7 +31,7 @@ export async function runCall(
 ): Promise<ApiError | null> {
   const context: StartContext = { ...request, format };
   const { caller, body } = context;
-  const admitted = admitCall(format, body, caller.agentStatus, gateway.catalog);
+  const admitted = admitCall(format, body, caller.agentStatus, routesOf(gateway));
   if (!admitted.ok) return await refuseStart(gateway, context, admitted.error);
   const { plan } = admitted;
   const [candidate] = plan.candidates;
@@ -75,6 +75,12 @@ export async function runCall(
   return await refuseStart(gateway, context, refusal);
 }
 
+const routesOf = ({ catalog, health, clock }: Gateway): Routes => ({
+  catalog,
+  health,
+  nowMs: clock.monotonicMs(),
+});
+
 async function refuse(gateway: Gateway, context: StartContext, wanted: ApiError): Promise<ApiError> {
   const error = await unlessEnded(gateway, context, wanted);
   gateway.metrics.refused(error.code);
@@ -90,7 +96,7 @@ async function unlessEnded(
   const now = await confirmCaller();
   if (isApiError(now)) return now;
   if (now.agentStatus === caller.agentStatus) return error;
-  const admitted = admitCall(format, body, now.agentStatus, gateway.catalog);
+  const admitted = admitCall(format, body, now.agentStatus, routesOf(gateway));
   return admitted.ok ? error : admitted.error;
 }
 

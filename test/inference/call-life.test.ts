@@ -15,6 +15,7 @@ import { chatFormat } from '../../api/inference/formats/chat-format.ts';
 import type { Gateway } from '../../api/inference/gateway.ts';
 import { LedgerRetries } from '../../api/inference/ledger-retries.ts';
 import { OpenCalls } from '../../api/inference/open-calls.ts';
+import { EndpointHealth } from '../../api/inference/routing/endpoint-health.ts';
 import { runCall } from '../../api/inference/run-call.ts';
 import { UpstreamPools } from '../../api/inference/upstream-pools.ts';
 import type { UpstreamRequest } from '../../api/inference/upstream-request.ts';
@@ -105,6 +106,7 @@ async function startWorld(members: string[]) {
     dailyShareNanoUsd: () => null,
     callIdHeader: 'x-call-id',
     nonce: 'n',
+    health: new EndpointHealth(),
     watchPending: (_agentId, callId) => void pending.push(callId),
   };
   const res = new FakeResponse();

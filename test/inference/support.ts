@@ -4,6 +4,7 @@ import { parseAttoUsd } from '#core/money.ts';
 import { admitCall } from '../../api/inference/admit.ts';
 import type { CallPlan, Candidate } from '../../api/inference/call-plan.ts';
 import { chatFormat } from '../../api/inference/formats/chat-format.ts';
+import { EndpointHealth } from '../../api/inference/routing/endpoint-health.ts';
 
 export function atto(usd: string): bigint {
   const parsed = parseAttoUsd(usd);
@@ -104,7 +105,7 @@ export const bodyWith = (...members: string[]): string =>
   `{${['"model":"acme/small"', messages, ...members].join(',')}}`;
 
 export const admit = (body: string | Buffer, catalog: Catalog = testCatalog()) =>
-  admitCall(chatFormat, Buffer.from(body), 'active', catalog);
+  admitCall(chatFormat, Buffer.from(body), 'active', { catalog, health: new EndpointHealth(), nowMs: 0 });
 
 /** The plan of a body that has to be admitted. */
 export function planOf(body: string, catalog?: Catalog): CallPlan {

@@ -12,6 +12,7 @@ import type { AgentStatus } from '#core/ledger/state.ts';
 import type { Log, LogFields } from '#core/log.ts';
 import { formatUsd, parseNanoUsd } from '#core/money.ts';
 import { loadConfig } from '../../api/config.ts';
+import { EndpointHealth } from '../../api/inference/routing/endpoint-health.ts';
 import { type RunningGateway, startGateway } from '../../api/start-gateway.ts';
 import { startTestProvider, type TestProvider } from './provider.ts';
 import { type SharedCluster, sharedCluster, untilProjected } from './shared-cluster.ts';
@@ -182,7 +183,14 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
 
   return {
     running,
-    provider,
+    provider: {
+      ...provider,
+      reset() {
+        provider.reset();
+        // What one test made fail must not rest in the next.
+        gateway.health = new EndpointHealth();
+      },
+    },
     baseUrl: running.baseUrl,
     dataDir,
     configFile,

@@ -50,6 +50,7 @@ export interface CallRequest {
   /** Tokens billed as output beyond the cap: rejected predictions. */
   extraOutputTokens: number;
   choices: number;
+  hasTools: boolean;
 }
 
 export type AnswerReading =

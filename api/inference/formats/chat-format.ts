@@ -82,6 +82,7 @@ function readRequest(body: unknown): ReadRequest {
     extraOutputTokens:
       request.prediction === undefined ? 0 : Buffer.byteLength(JSON.stringify(request.prediction)),
     choices: request.n ?? 1,
+    hasTools: (request.tools?.length ?? 0) > 0,
   };
   return { ok: true, request: read };
 }

@@ -67,6 +67,7 @@ function readRequest(body: unknown): ReadRequest {
       outputCapField: 'max_tokens',
       extraOutputTokens: 0,
       choices: 1,
+      hasTools: (request.tools?.length ?? 0) > 0,
     },
   };
 }

@@ -74,6 +74,7 @@ function readRequest(body: unknown): ReadRequest {
       outputCapField: 'max_output_tokens',
       extraOutputTokens: 0,
       choices: 1,
+      hasTools: (request.tools?.length ?? 0) > 0,
     },
   };
 }
