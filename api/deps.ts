@@ -110,7 +110,7 @@ export async function buildDeps({
     nonce,
     watchPending: (agentId, callId) => void settlement?.watch(agentId, callId),
   };
-  observeProcess(registry, { store, gateway, settlement, config });
+  observeProcess(registry, { store, gateway, settlement, config, catalog });
 
   return {
     clock,

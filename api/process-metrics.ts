@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, type Registry } from 'prom-client';
+import type { LiveCatalog } from '#core/catalog/create-catalog.ts';
 import { toGraphUsd } from '#core/operator-losses.ts';
 import { readMetrics } from '#core/read-metrics.ts';
 import type { Settlement } from '../workers/settlement/settlement.ts';
@@ -12,10 +13,14 @@ interface Observed {
   /** `null`: a worker does it. */
   settlement: Settlement | null;
   config: LiveConfig;
+  catalog: LiveCatalog;
 }
 
 /** State that is read when somebody looks, so that it costs nothing while nobody does. */
-export function observeProcess(registry: Registry, { store, gateway, settlement, config }: Observed): void {
+export function observeProcess(
+  registry: Registry,
+  { store, gateway, settlement, config, catalog }: Observed,
+): void {
   collectDefaultMetrics({ register: registry });
   const { gauge } = readMetrics(registry);
   gauge('faregate_open_calls', 'Calls between their hold and their settlement', () => gateway.openCalls.size);
@@ -43,6 +48,11 @@ export function observeProcess(registry: Registry, { store, gateway, settlement,
   );
   gauge('faregate_config_reload_ok', '0 after a reload that was refused', () =>
     Number(config.lastReload()?.ok ?? true),
+  );
+  gauge(
+    'faregate_catalog_prices_held_back',
+    'Imported models whose price jumped, served at the old one',
+    () => catalog.status().reduce((sum, { heldBack }) => sum + heldBack.length, 0),
   );
   store.observe(registry);
 }

@@ -13,7 +13,7 @@ import type { AuditLog } from './audit-log.ts';
 export interface AdminDeps {
   ledger: Ledger;
   history: CallHistory;
-  catalog: Pick<LiveCatalog, 'models' | 'providers' | 'gatewayStopped' | 'status' | 'refresh'>;
+  catalog: Pick<LiveCatalog, 'models' | 'providers' | 'gatewayStopped' | 'status' | 'acceptPrices'>;
   config: Pick<LiveConfig, 'current' | 'reload' | 'lastReload'>;
   /** The one that new keys are hashed with. */
   pepper: Pepper;

@@ -47,6 +47,7 @@ export function defaultProviders(env: Environment): DefaultProviders {
       formats,
       cancel: 'stops_billing',
       priceFactorPpm: 1_000_000n,
+      priceJumpPpm: 3_000_000n,
       stopped: false,
     });
   };

@@ -51,6 +51,12 @@ export const providerFile = z.strictObject({
   priceFactor: factor
     .default('1')
     .describe("The operator's margin: every price of this provider, imported or not, is multiplied by it."),
+  priceJumpFactor: factor
+    .default('3')
+    .describe(
+      'An imported price that becomes this many times dearer or cheaper at once is held back, and the old one stays, ' +
+        'until `faregate catalog reload` takes it.',
+    ),
   stopped: stopSwitch.describe('Stop switch of this provider.'),
 });
 export type ProviderFile = z.infer<typeof providerFile>;

@@ -20,6 +20,7 @@ export function toProviderSettings(file: ProviderFile, apiKey: Secret | null): P
     apiKey,
     catalog: file.catalog ?? (isPlain ? 'none' : 'import'),
     priceFactorPpm: checked(parseFactorPpm(file.priceFactor)),
+    priceJumpPpm: checked(parseFactorPpm(file.priceJumpFactor)),
     stopped: file.stopped,
   };
 }

@@ -70,6 +70,7 @@ test('an imported model is served once its list is there; until then nobody is t
       lastError: null,
       servedModels: 1,
       notServedModels: 1,
+      heldBack: [],
     },
   ]);
 });
@@ -124,6 +125,7 @@ test('a failed fetch keeps the last good list and is visible', async () => {
       lastError: { message: 'The provider answered 500.', atMs: clock.now() },
       servedModels: 1,
       notServedModels: 0,
+      heldBack: [],
     },
   ]);
   answers.p = [];
@@ -293,4 +295,34 @@ test('a closed catalogue leaves no timer', async () => {
   expect(clock.pendingTimers()).toBe(1);
   catalog.close();
   expect(clock.pendingTimers()).toBe(0);
+});
+
+const priced = (id: string, prompt: string) => row(id, { pricing: { prompt, completion: '0.00001' } });
+
+test('a price that jumps is held back until the operator takes it, and the rest of the list is not', async () => {
+  const { catalog, advance, answers } = start(settings(), {
+    p: [priced('x/a', '0.000001'), priced('x/b', '0.000001'), priced('x/c', '0.000001')],
+  });
+  await catalog.refresh();
+  answers.p = [
+    priced('x/a', '0.00001'),
+    priced('x/b', '0.0000001'),
+    priced('x/c', '0.000003'),
+    priced('x/d', '1'),
+  ];
+  await advance(HOUR_MS);
+  const promptOf = (id: string) => {
+    const entry = catalog.find(id);
+    return entry.status === 'served' ? entry.model.endpoints[0]?.prices.prompt : entry.status;
+  };
+  expect(['x/a', 'x/b', 'x/c', 'x/d'].map(promptOf)).toEqual(
+    ['0.000001', '0.000001', '0.000003', '1'].map(atto),
+  );
+  expect(catalog.status()[0]?.heldBack).toEqual(['x/a', 'x/b']);
+  // However often it comes.
+  await advance(HOUR_MS);
+  expect(catalog.status()[0]?.heldBack).toEqual(['x/a', 'x/b']);
+  await catalog.acceptPrices();
+  expect(['x/a', 'x/b'].map(promptOf)).toEqual(['0.00001', '0.0000001'].map(atto));
+  expect(catalog.status()[0]?.heldBack).toEqual([]);
 });

@@ -18,6 +18,7 @@ export const provider = (given: Partial<ProviderSettings> = {}): ProviderSetting
   apiKey: null,
   catalog: 'import',
   priceFactorPpm: 1_000_000n,
+  priceJumpPpm: 3_000_000n,
   stopped: false,
   ...given,
 });

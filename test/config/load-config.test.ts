@@ -101,10 +101,12 @@ test('nothing configured serves the bundled simulator, on loopback, by the defau
       id: 'simulator',
       kind: 'simulator',
       formats: ['chat/completions', 'responses', 'messages'],
+      cancel: 'stops_billing',
       baseUrl: null,
       apiKey: null,
       catalog: 'import',
       priceFactorPpm: 1_000_000n,
+      priceJumpPpm: 3_000_000n,
       stopped: false,
     },
   ]);

@@ -60,7 +60,9 @@ export const catalogRouter = t.router({
     operationId: 'reloadCatalog',
     tag: 'Catalogue',
     summary: 'Reload the configuration and the lists of the providers',
-    description: 'Reads the file now instead of when it changes, then fetches the lists of the providers.',
+    description:
+      'Reads the file now instead of when it changes, then fetches the lists of the providers, and takes prices that ' +
+      'were held back because they had jumped.',
     errors: [],
     examples: {
       answer: { ok: true, message: 'The configuration was reloaded.', needs_restart: [], problems: [] },
@@ -72,7 +74,7 @@ export const catalogRouter = t.router({
     .mutation(async ({ ctx }) => {
       const { config, catalog } = ctx.deps;
       const { ok, message, needsRestart } = await config.reload();
-      await catalog.refresh();
+      await catalog.acceptPrices();
       return { ok, message, needs_restart: [...needsRestart], problems: listProblems(ctx.deps) };
     }),
 });
@@ -81,7 +83,13 @@ const MODEL_ROWS = 50;
 
 /** Providers whose list is missing, or is older than it should be because the newest attempt failed. */
 function listProblems({ catalog }: Pick<AdminDeps, 'catalog'>): string[] {
-  return catalog.status().flatMap(({ providerId, lastSuccessAtMs, lastError }) => {
+  return catalog.status().flatMap(({ providerId, lastSuccessAtMs, lastError, heldBack }) => {
+    if (heldBack.length > 0) {
+      const ids = heldBack.slice(0, MODEL_ROWS).join(', ');
+      return [
+        `Prices of provider ${providerId} jumped and are held back; \`catalog reload\` takes them: ${ids}`,
+      ];
+    }
     if (lastError !== null) return [`The list of provider ${providerId} did not come: ${lastError.message}`];
     return lastSuccessAtMs === null ? [`The list of provider ${providerId} has not come yet.`] : [];
   });

@@ -21,6 +21,8 @@ export interface ProviderSettings {
   apiKey: Secret | null;
   catalog: 'import' | 'none';
   priceFactorPpm: bigint;
+  /** An imported price that moves by more at once is held back. */
+  priceJumpPpm: bigint;
   stopped: boolean;
 }
 

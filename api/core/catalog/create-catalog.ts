@@ -20,6 +20,8 @@ export interface LiveCatalog extends Catalog {
    * failed and never rejects; a call that arrives earlier finds `unavailable`, so nobody has to wait for it.
    */
   refresh(): Promise<void>;
+  /** The same, and prices count as they come, however far they moved. */
+  acceptPrices(): Promise<void>;
   /** Takes changed settings at once; lists of providers that are new are fetched in the background. */
   apply(settings: CatalogSettings): void;
   /** One entry per provider whose list is imported. */
@@ -46,11 +48,14 @@ export function createCatalog({ settings, clock, fetchJson, bundledSimulatorUrl 
   function matchSources(known: ReadonlyMap<string, ImportSource>): Map<string, ImportSource> {
     const matched = new Map<string, ImportSource>();
     for (const provider of providers) {
-      if (current.providers.find((each) => each.id === provider.id)?.catalog !== 'import') continue;
+      const settings = current.providers.find((each) => each.id === provider.id);
+      if (settings?.catalog !== 'import') continue;
       // The key holds all that a list depends on; a provider that moved is a new source.
       const key = JSON.stringify([provider.id, provider.kind, provider.baseUrl]);
-      const source = known.get(key) ?? createImportSource({ provider, fetchJson, clock, onList: rebuild });
-      source.use(provider);
+      const { priceJumpPpm } = settings;
+      const source =
+        known.get(key) ?? createImportSource({ provider, priceJumpPpm, fetchJson, clock, onList: rebuild });
+      source.use(provider, priceJumpPpm);
       matched.set(key, source);
     }
     return matched;
@@ -102,6 +107,9 @@ export function createCatalog({ settings, clock, fetchJson, bundledSimulatorUrl 
     gatewayStopped: () => snapshot.stopped,
     async refresh() {
       await Promise.all([...sources.values()].map((source) => source.refresh()));
+    },
+    async acceptPrices() {
+      await Promise.all([...sources.values()].map((source) => source.accept()));
     },
     apply(next) {
       const before = sources;
