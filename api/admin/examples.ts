@@ -80,6 +80,7 @@ const catalog: CatalogReport = {
           request_usd: '0',
           cache_read_usd: '0.00000005',
           cache_write_usd: null,
+          cache_write_1h_usd: null,
         },
       ],
     },

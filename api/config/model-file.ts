@@ -10,6 +10,7 @@ const override = z.strictObject({
   completion: price.optional().describe('Dollars per answer token instead.'),
   cacheRead: price.optional().describe('Dollars per prompt token read from the cache instead.'),
   cacheWrite: price.optional().describe('Dollars per prompt token written to the cache instead.'),
+  cacheWrite1h: price.optional().describe('The same for an hour.'),
 });
 
 const pricing = z.strictObject({
@@ -22,6 +23,7 @@ const pricing = z.strictObject({
   cacheWrite: price
     .optional()
     .describe('Dollars per prompt token written to the cache; else the price of prompt.'),
+  cacheWrite1h: price.optional().describe('The same for an hour; else the price of cacheWrite.'),
   internalReasoning: price.optional().describe('Dollars per reasoning token; else the price of completion.'),
   image: price.optional().describe('Dollars per picture in the prompt.'),
   webSearch: price.optional().describe('Dollars per web search.'),

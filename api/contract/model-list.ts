@@ -10,6 +10,7 @@ const tokenPrices = {
   completion: price().optional(),
   input_cache_read: price().optional(),
   input_cache_write: price().optional(),
+  input_cache_write_1h: price().optional(),
 };
 
 const ModelPricing = z
@@ -112,6 +113,7 @@ function shapePrices(all: readonly Prices[]): z.infer<typeof ModelPricing> {
     ...texts({
       input_cache_read: most(({ cacheRead }) => cacheRead),
       input_cache_write: most(({ cacheWrite }) => cacheWrite),
+      input_cache_write_1h: most(({ cacheWrite1h }) => cacheWrite1h),
       internal_reasoning: most(({ internalReasoning }) => internalReasoning),
       request: most(({ request }) => (request === 0n ? null : request)),
       image: most(({ image }) => image),
@@ -121,9 +123,15 @@ function shapePrices(all: readonly Prices[]): z.infer<typeof ModelPricing> {
   };
 }
 
-const shapeOverride = ({ minPromptTokens, prompt, completion, cacheRead, cacheWrite }: PriceOverride) => ({
-  min_prompt_tokens: minPromptTokens,
-  ...texts({ prompt, completion, input_cache_read: cacheRead, input_cache_write: cacheWrite }),
+const shapeOverride = (override: PriceOverride) => ({
+  min_prompt_tokens: override.minPromptTokens,
+  ...texts({
+    prompt: override.prompt,
+    completion: override.completion,
+    input_cache_read: override.cacheRead,
+    input_cache_write: override.cacheWrite,
+    input_cache_write_1h: override.cacheWrite1h,
+  }),
 });
 
 function texts<Name extends string>(prices: Record<Name, AttoUsd | null>): { [name in Name]?: string } {

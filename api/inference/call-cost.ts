@@ -47,33 +47,41 @@ export function costOfCall(facts: CostFacts): CallCost {
   }
   if (!counted && facts.deliveredTokens === 0 && !facts.hungUp) return freeOfCharge;
   const tokens = counted ? usage.tokens : estimatedTokens(facts);
-  return { known: true, nanoUsd: priceCall(tokens, prices, facts.plan.images), tokens };
+  const cacheWritten1h = counted ? usage.cacheWritten1h : 0;
+  return { known: true, nanoUsd: priceCall(tokens, prices, facts.plan.images, cacheWritten1h), tokens };
 }
 
 export const freeOfCharge: CallCost = { known: true, nanoUsd: 0n, tokens: noTokens };
 
 /** Tokens and pictures × the table's prices, summed exactly and rounded up once. An override reprices the whole call. */
-export function priceCall(tokens: TokenCounts, prices: Prices, images: number): NanoUsd {
+export function priceCall(tokens: TokenCounts, prices: Prices, images: number, cacheWritten1h = 0): NanoUsd {
   const applying = prices.overrides.filter(
     ({ minPromptTokens }) => minPromptTokens !== null && tokens.prompt > minPromptTokens,
   );
-  return attoToNanoUp(tokenCost(tokens, tokenPrices(prices, applying)) + callFees(prices, images));
+  const { cacheWrite1h, ...perToken } = tokenPrices(prices, applying);
+  const forAnHour = BigInt(cacheWritten1h) * (cacheWrite1h - perToken.cacheWrite);
+  return attoToNanoUp(tokenCost(tokens, perToken) + forAnHour + callFees(prices, images));
 }
 
 /** Each override laid over those before it. */
-function tokenPrices(prices: Prices, overrides: readonly PriceOverride[]): TokenPrices {
-  let { prompt, completion, cacheRead, cacheWrite } = prices;
+function tokenPrices(
+  prices: Prices,
+  overrides: readonly PriceOverride[],
+): TokenPrices & { cacheWrite1h: AttoUsd } {
+  let { prompt, completion, cacheRead, cacheWrite, cacheWrite1h } = prices;
   for (const override of overrides) {
     prompt = override.prompt ?? prompt;
     completion = override.completion ?? completion;
     cacheRead = override.cacheRead ?? cacheRead;
     cacheWrite = override.cacheWrite ?? cacheWrite;
+    cacheWrite1h = override.cacheWrite1h ?? cacheWrite1h;
   }
   return {
     prompt,
     completion,
     cacheRead: cacheRead ?? prompt,
     cacheWrite: cacheWrite ?? prompt,
+    cacheWrite1h: cacheWrite1h ?? cacheWrite ?? prompt,
     reasoning: prices.internalReasoning ?? completion,
   };
 }

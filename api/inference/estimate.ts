@@ -51,10 +51,12 @@ interface WorstCase {
 function worstCase(plan: CallPlan, candidate: Candidate): WorstCase {
   const { prices } = candidate.endpoint;
   const promptTokens = Math.min(plan.promptTokensMax, contextTokens(candidate));
-  let input = maxBigint(prices.prompt, maxBigint(prices.cacheRead ?? 0n, prices.cacheWrite ?? 0n));
+  let input = prices.prompt;
+  for (const price of [prices.cacheRead, prices.cacheWrite, prices.cacheWrite1h])
+    input = maxBigint(input, price ?? 0n);
   let output = maxBigint(prices.completion, prices.internalReasoning ?? 0n);
   for (const override of reachableOverrides(plan, candidate)) {
-    for (const price of [override.prompt, override.cacheRead, override.cacheWrite]) {
+    for (const price of [override.prompt, override.cacheRead, override.cacheWrite, override.cacheWrite1h]) {
       input = maxBigint(input, price ?? 0n);
     }
     output = maxBigint(output, override.completion ?? 0n);

@@ -15,6 +15,8 @@ import {
 /** What a provider reported of one answer. A counter that is no sane number counts as missing, never as zero. */
 export interface Usage {
   tokens: TokenCounts;
+  /** Of those written to the cache, the ones for an hour: they are dearer. No event keeps them apart. */
+  cacheWritten1h: number;
   /** Dollars the provider charged us; `null` where it named none or no sane one. An explicit zero stays zero. */
   reportedAttoUsd: AttoUsd | null;
 }
@@ -27,7 +29,7 @@ export interface SentUsage {
 }
 
 /** A format's own names for the counters. `null`: too few of them are there to tell the tokens. */
-export type ReadCounts = (usage: Record<string, unknown>) => TokenCounts | null;
+export type ReadCounts = (usage: Record<string, unknown>) => Omit<Usage, 'reportedAttoUsd'> | null;
 
 /** Of a whole answer, whose value was parsed for other reasons too. `null`: none that is an object. */
 export function usageOfAnswer(
@@ -54,57 +56,74 @@ export function readUsage(bytes: Buffer, counts: ReadCounts): SentUsage | null {
 
 /** The cost is read from its text, so that no float comes between the provider's bill and the charge. */
 function parseUsage(object: JsonObject, value: Record<string, unknown>, counts: ReadCounts): Usage | null {
-  const tokens = counts(value);
+  const counted = counts(value);
   const reportedAttoUsd = reportedCost(object, value.is_byok === true);
-  if (tokens !== null) return { tokens, reportedAttoUsd };
-  return reportedAttoUsd === null ? null : { tokens: noTokens, reportedAttoUsd };
+  if (counted !== null) return { ...counted, reportedAttoUsd };
+  return reportedAttoUsd === null ? null : { tokens: noTokens, cacheWritten1h: 0, reportedAttoUsd };
 }
 
-export function chatCounts(value: Record<string, unknown>): TokenCounts | null {
-  const prompt = count(value.prompt_tokens);
-  const completion = count(value.completion_tokens);
-  if (prompt === null || completion === null) return null;
-  return {
-    prompt,
-    completion: withHidden(completion, prompt, value.total_tokens),
-    reasoning: count(record(value.completion_tokens_details)?.reasoning_tokens),
-    ...promptDetails(record(value.prompt_tokens_details), prompt),
-  };
+export const chatCounts: ReadCounts = (value) =>
+  wholeCounts({
+    prompt: count(value.prompt_tokens),
+    completion: count(value.completion_tokens),
+    total: count(value.total_tokens),
+    promptDetails: record(value.prompt_tokens_details),
+    completionDetails: record(value.completion_tokens_details),
+  });
+
+export const responsesCounts: ReadCounts = (value) =>
+  wholeCounts({
+    prompt: count(value.input_tokens),
+    completion: count(value.output_tokens),
+    total: count(value.total_tokens),
+    promptDetails: record(value.input_tokens_details),
+    completionDetails: record(value.output_tokens_details),
+  });
+
+interface SentCounts {
+  prompt: number | null;
+  completion: number | null;
+  total: number | null;
+  promptDetails: Record<string, unknown> | null;
+  completionDetails: Record<string, unknown> | null;
 }
 
-export function responsesCounts(value: Record<string, unknown>): TokenCounts | null {
-  const prompt = count(value.input_tokens);
-  const completion = count(value.output_tokens);
+function wholeCounts(sent: SentCounts): ReturnType<ReadCounts> {
+  const { prompt, completion, total } = sent;
   if (prompt === null || completion === null) return null;
   return {
-    prompt,
-    completion: withHidden(completion, prompt, value.total_tokens),
-    reasoning: count(record(value.output_tokens_details)?.reasoning_tokens),
-    ...promptDetails(record(value.input_tokens_details), prompt),
+    tokens: {
+      prompt,
+      // One vendor leaves thinking out of the answer's tokens but not out of the total, and bills it.
+      completion: total === null ? completion : Math.max(completion, total - prompt),
+      reasoning: count(sent.completionDetails?.reasoning_tokens),
+      ...promptDetails(sent.promptDetails, prompt),
+    },
+    cacheWritten1h: 0,
   };
 }
 
 /** What came from the cache or went to it stands beside `input_tokens`, not in it. */
-export function messagesCounts(value: Record<string, unknown>): TokenCounts | null {
+export const messagesCounts: ReadCounts = (value) => {
   const input = count(value.input_tokens);
   const completion = count(value.output_tokens);
   if (input === null || completion === null) return null;
   const cached = count(value.cache_read_input_tokens) ?? 0;
   const cacheWritten = count(value.cache_creation_input_tokens) ?? 0;
   return {
-    prompt: input + cached + cacheWritten,
-    completion,
-    reasoning: count(record(value.output_tokens_details)?.thinking_tokens),
-    cached,
-    ...(cacheWritten === 0 ? {} : { cacheWritten }),
+    tokens: {
+      prompt: input + cached + cacheWritten,
+      completion,
+      reasoning: count(record(value.output_tokens_details)?.thinking_tokens),
+      cached,
+      ...(cacheWritten === 0 ? {} : { cacheWritten }),
+    },
+    cacheWritten1h: Math.min(
+      count(record(value.cache_creation)?.ephemeral_1h_input_tokens) ?? 0,
+      cacheWritten,
+    ),
   };
-}
-
-/** One vendor leaves thinking out of the answer's tokens but not out of the total, and bills it. */
-function withHidden(completion: number, prompt: number, totalTokens: unknown): number {
-  const total = count(totalTokens);
-  return total === null ? completion : Math.max(completion, total - prompt);
-}
+};
 
 /** What was read from the cache and what was written to it are parts of the prompt. */
 function promptDetails(

@@ -37,6 +37,7 @@ test('a row becomes a model that can be held and called', () => {
               request: atto('0.001'),
               cacheRead: null,
               cacheWrite: null,
+              cacheWrite1h: null,
               internalReasoning: null,
               image: null,
               webSearch: null,
@@ -120,7 +121,7 @@ test('odd fields beside the price cost nobody the model', () => {
   expect(read(row('x/y', odd))?.models[0]).toMatchObject({ id: 'x/y', name: 'x/y', createdAtMs: null });
 });
 
-test('the dearer of both cache writes counts', () => {
+test('a write to the cache for an hour has a price of its own', () => {
   const pricing = {
     prompt: '1',
     completion: '1',
@@ -130,7 +131,8 @@ test('the dearer of both cache writes counts', () => {
   };
   expect(read(row('x/y', { pricing }))?.models[0]?.endpoints[0]?.prices).toMatchObject({
     cacheRead: atto('0.1'),
-    cacheWrite: atto('2'),
+    cacheWrite: atto('1.25'),
+    cacheWrite1h: atto('2'),
   });
 });
 
@@ -151,9 +153,16 @@ test('prices under conditions are kept: long prompts by their length, times of d
     { utc_start: 100, utc_end: 900, prompt: '6' },
   ];
   const [model] = read(row('x/y', { pricing: { prompt: '1', completion: '1', overrides } }))?.models ?? [];
-  const none = { prompt: null, completion: null, cacheRead: null, cacheWrite: null };
+  const none = { prompt: null, completion: null, cacheRead: null, cacheWrite: null, cacheWrite1h: null };
   expect(model?.endpoints[0]?.prices.overrides).toEqual([
-    { ...none, minPromptTokens: 200_000, prompt: atto('2'), completion: atto('3'), cacheWrite: atto('5') },
+    {
+      ...none,
+      minPromptTokens: 200_000,
+      prompt: atto('2'),
+      completion: atto('3'),
+      cacheWrite: atto('4'),
+      cacheWrite1h: atto('5'),
+    },
     { ...none, minPromptTokens: null, prompt: atto('6') },
   ]);
 });
@@ -174,7 +183,7 @@ test('dearer tokens of sound and pictures are held for, cheaper ones change noth
       }),
       row('x/cheap', { pricing: { prompt: '1', completion: '1', audio: '0.5', image_output: '1' } }),
     )?.models ?? [];
-  const none = { prompt: null, completion: null, cacheRead: null, cacheWrite: null };
+  const none = { prompt: null, completion: null, cacheRead: null, cacheWrite: null, cacheWrite1h: null };
   expect(dear?.endpoints[0]?.prices.overrides).toEqual([
     { ...none, minPromptTokens: null, prompt: atto('4'), completion: atto('8') },
     { ...none, minPromptTokens: 5 },

@@ -45,6 +45,7 @@ export const model = (
         request: 0n,
         cacheRead: null,
         cacheWrite: null,
+        cacheWrite1h: null,
         internalReasoning: null,
         image: null,
         webSearch: null,

@@ -79,6 +79,7 @@ test('the example of the design loads as it is printed', async () => {
             request: 0n,
             cacheRead: 50_000_000_000n,
             cacheWrite: null,
+            cacheWrite1h: null,
             internalReasoning: null,
             image: null,
             webSearch: null,
@@ -229,6 +230,7 @@ models:
       completion: null,
       cacheRead: null,
       cacheWrite: null,
+      cacheWrite1h: null,
     },
   ]);
 });

@@ -90,6 +90,7 @@ describe('a price saved for a prompt that may be long', () => {
     completion: maybe(amount),
     cacheRead: maybe(amount),
     cacheWrite: maybe(amount),
+    cacheWrite1h: maybe(amount),
   });
   const saved = (table: Partial<Prices>, given: Partial<CallPlan> = {}) =>
     savePrice({ ...plan, ...given }, candidate({ endpoint: endpoint({ prices: prices(table) }) }));
@@ -128,7 +129,14 @@ describe('a price saved for a prompt that may be long', () => {
     );
   });
 
-  const long = { minPromptTokens: 200_000, prompt: 2n, completion: null, cacheRead: null, cacheWrite: null };
+  const long = {
+    minPromptTokens: 200_000,
+    prompt: 2n,
+    completion: null,
+    cacheRead: null,
+    cacheWrite: null,
+    cacheWrite1h: null,
+  };
 
   it('holds no price that this prompt cannot come to', () => {
     expect(Object.keys(saved({ overrides: [long] }, { promptTokensMax: 200_000 }))).toEqual(

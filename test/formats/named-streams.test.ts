@@ -266,6 +266,7 @@ describe('the tokens of a stream of messages', () => {
     expect(end.kind).toBe('failed');
     expect(usage).toEqual({
       tokens: { prompt: 30, completion: 7, reasoning: null, cached: 0 },
+      cacheWritten1h: 0,
       reportedAttoUsd: null,
     });
   });

@@ -209,6 +209,7 @@ describe('a router', () => {
       completion: null,
       cacheRead: null,
       cacheWrite: null,
+      cacheWrite1h: null,
     };
     const tiered = testCatalog({
       models: [model({ endpoints: [endpoint({ prices: prices({ overrides: [longer] }) })] })],
@@ -223,6 +224,7 @@ describe('a router', () => {
       completion: atto('0.000008'),
       cacheRead: null,
       cacheWrite: null,
+      cacheWrite1h: null,
     };
     const tiered = testCatalog({
       models: [model({ endpoints: [endpoint({ prices: prices({ overrides: [longer] }) })] })],

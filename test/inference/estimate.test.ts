@@ -25,6 +25,7 @@ const anyPrices: fc.Arbitrary<Prices> = fc.record({
   request: price,
   cacheRead: maybe(price),
   cacheWrite: maybe(price),
+  cacheWrite1h: maybe(price),
   internalReasoning: maybe(price),
   image: maybe(price),
   webSearch: maybe(price),
@@ -35,6 +36,7 @@ const anyPrices: fc.Arbitrary<Prices> = fc.record({
       completion: maybe(price),
       cacheRead: maybe(price),
       cacheWrite: maybe(price),
+      cacheWrite1h: maybe(price),
     }),
     { maxLength: 3 },
   ),
@@ -77,22 +79,27 @@ const part = (thousandths: number, of: number) => Math.floor((of * thousandths) 
 describe('the hold', () => {
   it('covers whatever a call within its caps can cost, whichever endpoint answers', () => {
     fc.assert(
-      fc.property(anyPlan, fc.nat(), fc.tuple(share, share, share, share, share), (given, which, shares) => {
-        const [read, written, fromCache, toCache, thought] = shares;
-        const used = given.candidates[which % given.candidates.length];
-        if (used === undefined) return;
-        const prompt = part(read, Math.min(given.promptTokensMax, contextTokens(used)));
-        const cap = Math.min(given.outputTokensCap ?? Number.MAX_SAFE_INTEGER, modelOutputTokens(used));
-        const completion = part(written, cap) * given.choices + given.extraOutputTokens;
-        const cached = part(fromCache, prompt);
-        const cacheWritten = part(toCache, prompt - cached);
-        const usage = { prompt, completion, cached, cacheWritten, reasoning: part(thought, completion) };
-        const cost =
-          priceCall(usage, used.endpoint.prices, given.images) +
-          attoToNanoUp(used.endpoint.prices.webSearch ?? 0n);
-        // Both are rounded up by themselves here.
-        expect(cost - 1n).toBeLessThanOrEqual(estimateHold(given));
-      }),
+      fc.property(
+        anyPlan,
+        fc.nat(),
+        fc.tuple(share, share, share, share, share, share),
+        (given, which, shares) => {
+          const [read, written, fromCache, toCache, forAnHour, thought] = shares;
+          const used = given.candidates[which % given.candidates.length];
+          if (used === undefined) return;
+          const prompt = part(read, Math.min(given.promptTokensMax, contextTokens(used)));
+          const cap = Math.min(given.outputTokensCap ?? Number.MAX_SAFE_INTEGER, modelOutputTokens(used));
+          const completion = part(written, cap) * given.choices + given.extraOutputTokens;
+          const cached = part(fromCache, prompt);
+          const cacheWritten = part(toCache, prompt - cached);
+          const usage = { prompt, completion, cached, cacheWritten, reasoning: part(thought, completion) };
+          const cost =
+            priceCall(usage, used.endpoint.prices, given.images, part(forAnHour, cacheWritten)) +
+            attoToNanoUp(used.endpoint.prices.webSearch ?? 0n);
+          // Both are rounded up by themselves here.
+          expect(cost - 1n).toBeLessThanOrEqual(estimateHold(given));
+        },
+      ),
       { numRuns: 3_000 },
     );
   });
@@ -109,11 +116,19 @@ describe('the hold', () => {
         ...more,
       }),
     );
-  const over = { minPromptTokens: 50, prompt: null, completion: null, cacheRead: null, cacheWrite: null };
+  const over = {
+    minPromptTokens: 50,
+    prompt: null,
+    completion: null,
+    cacheRead: null,
+    cacheWrite: null,
+    cacheWrite1h: null,
+  };
 
   it.each<[string, bigint, bigint]>([
     ['prompt', one({ prompt: NANO }), 100n],
     ['writing to the cache, where dearer', one({ prompt: NANO, cacheWrite: 2n * NANO }), 200n],
+    ['writing to it for an hour', one({ cacheWrite: 2n * NANO, cacheWrite1h: 3n * NANO }), 300n],
     ['reading from the cache, where dearer', one({ prompt: NANO, cacheRead: 3n * NANO }), 300n],
     ['the cap', one({ completion: NANO }), 10n],
     ['the model’s whole output without one', one({ completion: NANO }, { outputTokensCap: null }), 4_096n],

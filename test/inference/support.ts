@@ -18,6 +18,7 @@ export const prices = (given: Partial<Prices> = {}): Prices => ({
   request: 0n,
   cacheRead: null,
   cacheWrite: null,
+  cacheWrite1h: null,
   internalReasoning: null,
   image: null,
   webSearch: null,

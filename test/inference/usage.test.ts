@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { formatAttoUsd } from '#core/money.ts';
 import { priceCall } from '../../api/inference/call-cost.ts';
 import { readJsonObject } from '../../api/inference/json-object.ts';
-import { chatCounts, noTokens, readUsage, usageOfAnswer } from '../../api/inference/usage.ts';
+import { chatCounts, messagesCounts, noTokens, readUsage, usageOfAnswer } from '../../api/inference/usage.ts';
 import { atto, prices } from './support.ts';
 
 const usage = (text: string) => readUsage(Buffer.from(text), chatCounts)?.usage ?? null;
@@ -13,6 +13,42 @@ const cost = (text: string): string | null | undefined => {
   if (read === null) return undefined;
   return read.reportedAttoUsd === null ? null : formatAttoUsd(read.reportedAttoUsd);
 };
+
+describe('what a provider that speaks messages counted', () => {
+  const counted = (text: string) => readUsage(Buffer.from(text), messagesCounts)?.usage ?? null;
+
+  it('has the cache beside the prompt, and tells what was written for an hour', () => {
+    const cache = '"cache_read_input_tokens":5,"cache_creation_input_tokens":7';
+    const hour = '"cache_creation":{"ephemeral_5m_input_tokens":3,"ephemeral_1h_input_tokens":4}';
+    expect(counted(`{"input_tokens":10,"output_tokens":2,${cache},${hour}}`)).toEqual({
+      tokens: { prompt: 22, completion: 2, reasoning: null, cached: 5, cacheWritten: 7 },
+      cacheWritten1h: 4,
+      reportedAttoUsd: null,
+    });
+  });
+
+  it('is priced each at its own price', () => {
+    const table = prices({
+      prompt: atto('0.000003'),
+      completion: atto('0.000015'),
+      cacheRead: atto('0.0000003'),
+      cacheWrite: atto('0.00000375'),
+      cacheWrite1h: atto('0.000006'),
+    });
+    const tokens = { prompt: 22, completion: 2, reasoning: null, cached: 5, cacheWritten: 7 };
+    const nano = 10 * 3_000 + 2 * 15_000 + 5 * 300 + 3 * 3_750 + 4 * 6_000;
+    expect(priceCall(tokens, table, 0, 4)).toBe(BigInt(nano));
+  });
+
+  it.each([
+    '{}',
+    '{"input_tokens":1}',
+    '{"input_tokens":-1,"output_tokens":2}',
+    '{"input_tokens":null,"output_tokens":2}',
+  ])('counts as missing where it is no sane number: %s', (text) => {
+    expect(counted(text)).toBeNull();
+  });
+});
 
 describe('what a provider says a call cost', () => {
   it.each([
@@ -124,7 +160,7 @@ describe('the tokens that a provider counts', () => {
       expect(usage(`{"prompt_tokens":${text},"completion_tokens":5}`)).toBeNull();
       expect(usage(`{"prompt_tokens":5,"completion_tokens":${text}}`)).toBeNull();
       const priced = usage(`{"prompt_tokens":${text},"completion_tokens":5,"cost":0.1}`);
-      expect(priced).toEqual({ tokens: noTokens, reportedAttoUsd: atto('0.1') });
+      expect(priced).toEqual({ tokens: noTokens, cacheWritten1h: 0, reportedAttoUsd: atto('0.1') });
     },
   );
 
@@ -161,7 +197,14 @@ describe('tokens × prices', () => {
     cached,
     reasoning: null,
   });
-  const over = { minPromptTokens: 100, prompt: 5n, completion: null, cacheRead: null, cacheWrite: null };
+  const over = {
+    minPromptTokens: 100,
+    prompt: 5n,
+    completion: null,
+    cacheRead: null,
+    cacheWrite: null,
+    cacheWrite1h: null,
+  };
   const NANO = 1_000_000_000n;
 
   it('are summed exactly and rounded up once', () => {

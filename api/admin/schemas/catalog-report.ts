@@ -40,6 +40,7 @@ const CatalogEndpoint = z
     request_usd: priceText(),
     cache_read_usd: priceText().nullable(),
     cache_write_usd: priceText().nullable(),
+    cache_write_1h_usd: priceText().nullable(),
   })
   .meta({ id: 'CatalogEndpoint' });
 
@@ -132,5 +133,6 @@ function shapeEndpoint({ providerId, upstreamModel, prices }: Endpoint) {
     request_usd: formatAttoUsd(prices.request),
     cache_read_usd: text(prices.cacheRead),
     cache_write_usd: text(prices.cacheWrite),
+    cache_write_1h_usd: text(prices.cacheWrite1h),
   };
 }

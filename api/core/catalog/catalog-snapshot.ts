@@ -65,6 +65,7 @@ function timesFactor(prices: Prices, factorPpm: bigint): Prices {
     request: times(prices.request),
     cacheRead: timesOrNull(prices.cacheRead),
     cacheWrite: timesOrNull(prices.cacheWrite),
+    cacheWrite1h: timesOrNull(prices.cacheWrite1h),
     internalReasoning: timesOrNull(prices.internalReasoning),
     image: timesOrNull(prices.image),
     webSearch: timesOrNull(prices.webSearch),
@@ -74,6 +75,7 @@ function timesFactor(prices: Prices, factorPpm: bigint): Prices {
       completion: timesOrNull(override.completion),
       cacheRead: timesOrNull(override.cacheRead),
       cacheWrite: timesOrNull(override.cacheWrite),
+      cacheWrite1h: timesOrNull(override.cacheWrite1h),
     })),
   };
 }

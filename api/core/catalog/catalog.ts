@@ -72,6 +72,8 @@ export interface Prices {
   request: AttoUsd;
   cacheRead: AttoUsd | null;
   cacheWrite: AttoUsd | null;
+  /** For an hour, where `cacheWrite` is for less; `null`: the same. */
+  cacheWrite1h: AttoUsd | null;
   internalReasoning: AttoUsd | null;
   image: AttoUsd | null;
   webSearch: AttoUsd | null;
@@ -86,4 +88,5 @@ export interface PriceOverride {
   completion: AttoUsd | null;
   cacheRead: AttoUsd | null;
   cacheWrite: AttoUsd | null;
+  cacheWrite1h: AttoUsd | null;
 }

@@ -54,7 +54,8 @@ export function importPrices(row: PricingRow): Prices {
     completion: row.completion,
     request: row.request ?? 0n,
     cacheRead: row.input_cache_read,
-    cacheWrite: dearest(row.input_cache_write, row.input_cache_write_1h),
+    cacheWrite: row.input_cache_write,
+    cacheWrite1h: row.input_cache_write_1h,
     // Lists name a zero where thinking costs what the answer costs.
     internalReasoning: row.internal_reasoning === 0n ? null : row.internal_reasoning,
     image: row.image,
@@ -75,7 +76,9 @@ function otherTokens(row: PricingRow): PriceOverride[] {
   const prompt = dearer(row.prompt, dearest(sound, row.image_token));
   const completion = dearer(row.completion, dearest(row.audio_output, row.image_output));
   if (prompt === null && completion === null) return [];
-  return [{ minPromptTokens: null, prompt, completion, cacheRead: null, cacheWrite: null }];
+  return [
+    { minPromptTokens: null, prompt, completion, cacheRead: null, cacheWrite: null, cacheWrite1h: null },
+  ];
 }
 
 function toOverride(row: NonNullable<PricingRow['overrides']>[number]): PriceOverride {
@@ -85,7 +88,8 @@ function toOverride(row: NonNullable<PricingRow['overrides']>[number]): PriceOve
     prompt: row.prompt,
     completion: row.completion,
     cacheRead: row.input_cache_read,
-    cacheWrite: dearest(row.input_cache_write, row.input_cache_write_1h),
+    cacheWrite: row.input_cache_write,
+    cacheWrite1h: row.input_cache_write_1h,
   };
 }
 

@@ -69,6 +69,7 @@ export class MessagesStream implements StreamReader {
     // Of an answer that broke off only its beginning was counted, and no cost was final.
     const { tokens } = usage;
     return {
+      ...usage,
       tokens: { ...tokens, completion: Math.max(tokens.completion, deliveredTokens) },
       reportedAttoUsd: null,
     };
