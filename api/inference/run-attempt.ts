@@ -4,13 +4,14 @@ import { answerHeaders, EVENT_STREAM } from './answer-headers.ts';
 import { type Collected, collectAnswer } from './collect-answer.ts';
 import { contextTokens, estimateTokens } from './estimate.ts';
 import type { GoodAnswer, StreamReader } from './formats/call-format.ts';
-import { memberText, readJsonObject } from './json-object.ts';
+import { type JsonObject, memberText, readJsonObject } from './json-object.ts';
 import type { CallOutcome } from './routing/endpoint-health.ts';
 import type { RunningCall } from './running-call.ts';
 import { type StreamEnd, StreamRelay } from './stream-relay.ts';
 import { AnswerCollector } from './translation/answer-collector.ts';
 import { openSink, openSource, writeAnswer } from './translation/translate-answer.ts';
 import { TranslatedStream } from './translation/translated-stream.ts';
+import type { WholeAnswer } from './translation/whole-answer.ts';
 import { readUpstreamError, type UpstreamError } from './upstream-error.ts';
 import type { UpstreamFailure, UpstreamRequest } from './upstream-request.ts';
 import { noTokens, type Usage } from './usage.ts';
@@ -100,8 +101,8 @@ function buildBody(call: RunningCall): Buffer {
   const { plan, agentId } = call.options;
   const { format, translated } = call.candidate;
   const body = translated ?? plan.body;
-  const asked =
-    call.asksStream === plan.stream && translated === null ? plan : { ...plan, body, stream: true };
+  const stream = call.asksStream;
+  const asked = stream === plan.stream && translated === null ? plan : { ...plan, body, stream };
   return format.buildBody(asked, call.candidate, agentId);
 }
 
@@ -152,8 +153,8 @@ function readAnswer(call: RunningCall, body: Collected): Attempt {
     case 'answer': {
       const usage = reading.sent?.usage ?? null;
       // Who waits for a stream cannot use a whole answer.
-      if (plan.stream || translated !== null) return failed(apiError('provider_error'), true, usage);
-      return { ...reading, kind: 'json', usage };
+      if (plan.stream) return failed(apiError('provider_error'), true, usage);
+      return translated === null ? { ...reading, kind: 'json', usage } : translateWhole(call, answer, usage);
     }
   }
 }
@@ -205,7 +206,6 @@ async function collectStream(call: RunningCall, upstream: UpstreamRequest): Prom
 }
 
 async function collectTranslated(call: RunningCall, upstream: UpstreamRequest): Promise<Attempt> {
-  const { plan } = call.options;
   const collector = new AnswerCollector(openSource(call.candidate.format.endpoint));
   const end = await readWhole(call, upstream, collector);
   const { whole } = collector;
@@ -213,6 +213,19 @@ async function collectTranslated(call: RunningCall, upstream: UpstreamRequest): 
   const usage = collector.usage(deliveredTokens);
   call.generationId ??= textOrNull(JSON.stringify(whole.id));
   if (end.kind !== 'complete') return failedStream(call, end, usage, deliveredTokens);
+  return inCallersFormat(call, whole, usage);
+}
+
+function translateWhole(call: RunningCall, answer: JsonObject, usage: Usage | null): Attempt {
+  const collector = new AnswerCollector(openSource(call.candidate.format.endpoint));
+  const read = collector.read(answer.bytes);
+  if (read.kind !== 'kept') return failed(apiError('provider_error'), true, usage);
+  return inCallersFormat(call, collector.whole, usage);
+}
+
+function inCallersFormat(call: RunningCall, whole: WholeAnswer, usage: Usage | null): Attempt {
+  const { plan } = call.options;
+  const deliveredTokens = estimateTokens(whole.bytes);
   const uncounted = { ...noTokens, prompt: plan.promptEstimateTokens, completion: deliveredTokens };
   const text = writeAnswer(plan.format.endpoint, whole, call.identity, usage?.tokens ?? uncounted);
   const read = readJsonObject(Buffer.from(text));

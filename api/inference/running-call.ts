@@ -89,13 +89,9 @@ export class RunningCall implements CallerEvents, Ticking {
     return true;
   }
 
-  /**
-   * Also for a caller who waits for the whole answer: where a hang-up stops the cost, and where the answer is translated,
-   * which is done piece by piece.
-   */
+  /** Also for a caller who waits for the whole answer, where a hang-up then stops the cost. */
   get asksStream(): boolean {
-    const { provider, translated } = this.candidate;
-    return this.options.plan.stream || translated !== null || provider.cancel === 'stops_billing';
+    return this.options.plan.stream || this.candidate.provider.cancel === 'stops_billing';
   }
 
   /** Starts one attempt. Only the last one started is ended by a time limit or a hang-up's bound. */

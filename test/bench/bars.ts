@@ -1,3 +1,4 @@
+import type { FormatName } from '#core/catalog/catalog.ts';
 import { benchModels } from './canned-answers.ts';
 
 /** What `make bench` holds the gateway to. Ratios compare slices of one round; milliseconds subtract a direct call. */
@@ -11,6 +12,7 @@ export interface CpuRun {
   what: string;
   model: string;
   stream: boolean;
+  format?: FormatName;
   /** At once, each with one call after the other. */
   callers: number;
   /** Of the bare proxy's CPU; `null`: printed, held to nothing. */
@@ -98,6 +100,9 @@ export const clusterCpuRun = {
   stream: false,
   callers: 256,
 } as const satisfies Omit<CpuRun, 'ratioMax'>;
+
+/** Of a chat by a provider that speaks it. */
+export const formatBars = { native: 1.15, translatedCall: 1.6, translatedStream: 2 } as const;
 
 export const clusterBars = {
   /** Of the bare proxy's CPU for a whole call: a whole call, and its reserve and settle alone. */

@@ -1,4 +1,5 @@
 import type { Dispatcher, Pool } from 'undici';
+import type { FormatName } from '#core/catalog/catalog.ts';
 import { attoToNanoUp, type NanoUsd, parseAttoUsd, parseNanoUsd } from '#core/money.ts';
 
 /** Where calls go: straight to the provider, through the bare proxy, or through the gateway. */
@@ -25,15 +26,27 @@ const PROMPT = 'Once upon a time at a fare gate. '.repeat(22);
 export const OUTPUT_TOKENS_MAX = 400;
 
 /** About 950 bytes, as a short chat has. */
-export function callBody(model: string, stream: boolean): Buffer {
-  const messages = [
-    { role: 'system', content: 'Answer briefly.' },
-    { role: 'user', content: PROMPT },
-  ];
-  const body = { model, messages, max_tokens: OUTPUT_TOKENS_MAX, temperature: 0.7 };
+export function callBody(model: string, stream: boolean, format: FormatName = 'chat/completions'): Buffer {
   return Buffer.from(
-    JSON.stringify(stream ? { ...body, stream, stream_options: { include_usage: true } } : body),
+    JSON.stringify({ model, ...promptIn(format, stream), temperature: 0.7, ...(stream ? { stream } : {}) }),
   );
+}
+
+function promptIn(format: FormatName, stream: boolean): object {
+  const system = 'Answer briefly.';
+  const user = { role: 'user', content: PROMPT };
+  switch (format) {
+    case 'chat/completions':
+      return {
+        messages: [{ role: 'system', content: system }, user],
+        max_tokens: OUTPUT_TOKENS_MAX,
+        ...(stream ? { stream_options: { include_usage: true } } : {}),
+      };
+    case 'responses':
+      return { instructions: system, input: [user], max_output_tokens: OUTPUT_TOKENS_MAX };
+    case 'messages':
+      return { system, messages: [user], max_tokens: OUTPUT_TOKENS_MAX };
+  }
 }
 
 /** One call, read to its end. `done` is called once, whatever happens. */
@@ -73,13 +86,15 @@ export function startCall(
 const COST = '"cost":';
 const COST_CHARS_MAX = 32;
 const OPENING_BRACE = 0x7b;
-const DONE = 'data: [DONE]\n\n';
+/** What the last event of a stream has in it, in each of the formats. */
+const LAST_EVENTS = ['data: [DONE]', 'event: message_stop', 'event: response.completed'];
 const costs = new Map<string, NanoUsd | null>();
 
 /** The number's own text, exactly; `null` when there is none, or when a stream lacks its end. */
 function shownCost(answer: Buffer, { showsNanoUsd }: Target): NanoUsd | null {
   const isJson = answer[0] === OPENING_BRACE;
-  if (!isJson && answer.toString('latin1', answer.length - DONE.length) !== DONE) return null;
+  const lastAt = answer.lastIndexOf('\n\n', answer.length - 3) + 2;
+  if (!isJson && !LAST_EVENTS.some((last) => answer.indexOf(last, lastAt) === lastAt)) return null;
   const at = answer.lastIndexOf(COST);
   if (at === -1) return null;
   const text =

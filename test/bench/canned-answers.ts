@@ -1,3 +1,5 @@
+import type { FormatName } from '#core/catalog/catalog.ts';
+
 /** Models of the canned provider, which the caller names; the way of answering is in the name. */
 export const benchModels = {
   atOnce: 'bench/at-once',
@@ -42,34 +44,92 @@ const COSTS = [
   '0.00007',
   '0.000081225',
 ];
-const WORD = 'lorem ipsum dolor sit amet ';
-const CHUNK_HEAD = `"id":"gen-bench","object":"chat.completion.chunk","created":1795000000,"model":"bench/small"`;
+const TEXT = 'lorem ipsum dolor sit amet '.repeat(55);
+const ID = 'gen-bench';
+const MODEL = 'bench/small';
 
-export const jsonAnswers = COSTS.map((cost): CannedAnswer => {
-  const body = Buffer.from(
-    `{"id":"gen-bench","provider":"Canned","model":"bench/small","object":"chat.completion","created":1795000000,` +
-      `"choices":[{"index":0,"message":{"role":"assistant","content":"${WORD.repeat(55)}","refusal":null},` +
-      `"logprobs":null,"finish_reason":"stop","native_finish_reason":"stop"}],"usage":${usage(cost)}}`,
-  );
-  return { ...head('application/json', `content-length: ${body.length}`), parts: [body] };
-});
+const CHUNK_HEAD = `"id":"${ID}","object":"chat.completion.chunk","created":1795000000,"model":"${MODEL}"`;
 
-export const streamAnswers = COSTS.map((cost): CannedAnswer => {
-  const texts = Array.from({ length: STREAM_CHUNKS }, () => chunk(`{"content":"lorem "}`));
-  const events = [...texts, `{${CHUNK_HEAD},"choices":[],"usage":${usage(cost)}}`, '[DONE]'].map(
+const chatAnswer = (cost: string): string =>
+  `{"id":"${ID}","provider":"Canned","model":"${MODEL}","object":"chat.completion","created":1795000000,` +
+  `"choices":[{"index":0,"message":{"role":"assistant","content":"${TEXT}","refusal":null},` +
+  `"logprobs":null,"finish_reason":"stop","native_finish_reason":"stop"}],"usage":${chatUsage(cost)}}`;
+
+function chatEvents(cost: string): string[] {
+  const chunk = `{${CHUNK_HEAD},"choices":[{"index":0,"delta":{"content":"lorem "},"finish_reason":null}]}`;
+  const texts = Array.from({ length: STREAM_CHUNKS }, () => chunk);
+  return [...texts, `{${CHUNK_HEAD},"choices":[],"usage":${chatUsage(cost)}}`, '[DONE]'].map(
     (data) => `data: ${data}\n\n`,
   );
-  const parts = [...events, ''].map((event) => frame(event));
-  return { ...head('text/event-stream', 'transfer-encoding: chunked'), parts };
-});
-
-function chunk(delta: string): string {
-  return `{${CHUNK_HEAD},"choices":[{"index":0,"delta":${delta},"finish_reason":null}]}`;
 }
 
-function usage(cost: string): string {
+function chatUsage(cost: string): string {
   return `{"prompt_tokens":244,"completion_tokens":100,"total_tokens":344,"cost":${cost},"is_byok":false}`;
 }
+
+function response(status: string, text: string, cost: string | null): string {
+  const part = `{"type":"output_text","text":"${text}","annotations":[]}`;
+  const item = `{"id":"msg_1","type":"message","role":"assistant","status":"completed","content":[${part}]}`;
+  const counts = '"input_tokens":244,"output_tokens":100,"total_tokens":344';
+  const usage = cost === null ? 'null' : `{${counts},"cost":${cost},"is_byok":false}`;
+  return (
+    `{"id":"${ID}","object":"response","created_at":1795000000,"status":"${status}","error":null,` +
+    `"model":"${MODEL}","output":[${status === 'completed' ? item : ''}],"tools":[],"usage":${usage}}`
+  );
+}
+
+function responsesEvents(cost: string): string[] {
+  const at = '"item_id":"msg_1","output_index":0,"content_index":0';
+  const running = `"response":${response('in_progress', '', null)}`;
+  const item = '"output_index":0,"item":{"id":"msg_1","type":"message","role":"assistant","content":[]}';
+  const part = '"part":{"type":"output_text","text":"","annotations":[]}';
+  return [
+    named('response.created', running),
+    named('response.in_progress', running),
+    named('response.output_item.added', item),
+    named('response.content_part.added', `${at},${part}`),
+    ...Array.from({ length: STREAM_CHUNKS }, () =>
+      named('response.output_text.delta', `${at},"delta":"lorem "`),
+    ),
+    named('response.content_part.done', `${at},${part}`),
+    named('response.output_item.done', item),
+    named('response.completed', `"response":${response('completed', 'lorem '.repeat(STREAM_CHUNKS), cost)}`),
+  ];
+}
+
+const message = (text: string, usage: string): string =>
+  `{"id":"${ID}","type":"message","role":"assistant","model":"${MODEL}","content":` +
+  `[${text === '' ? '' : `{"type":"text","text":"${text}"}`}],"stop_reason":"end_turn","stop_sequence":null${usage}}`;
+
+const messagesUsage = (cost: string): string =>
+  `{"input_tokens":244,"output_tokens":100,"cost":${cost},"is_byok":false}`;
+
+function messagesEvents(cost: string): string[] {
+  const started = message('', ',"usage":{"input_tokens":244,"output_tokens":1}');
+  const delta = '"index":0,"delta":{"type":"text_delta","text":"lorem "}';
+  const stop = '"delta":{"stop_reason":"end_turn","stop_sequence":null}';
+  return [
+    named('message_start', `"message":${started}`),
+    named('content_block_start', '"index":0,"content_block":{"type":"text","text":""}'),
+    ...Array.from({ length: STREAM_CHUNKS }, () => named('content_block_delta', delta)),
+    named('content_block_stop', '"index":0'),
+    named('message_delta', `${stop},"usage":${messagesUsage(cost)}`),
+    'event: message_stop\ndata: {"type":"message_stop"}\n\n',
+  ];
+}
+
+const named = (name: string, members: string): string =>
+  `event: ${name}\ndata: {"type":"${name}",${members}}\n\n`;
+
+function jsonAnswer(text: string): CannedAnswer {
+  const body = Buffer.from(text);
+  return { ...head('application/json', `content-length: ${body.length}`), parts: [body] };
+}
+
+const streamAnswer = (events: readonly string[]): CannedAnswer => ({
+  ...head('text/event-stream', 'transfer-encoding: chunked'),
+  parts: [...events, ''].map((event) => frame(event)),
+});
 
 /** One HTTP chunk an event, as a server writes them; the empty one ends the body. */
 function frame(event: string): Buffer {
@@ -81,3 +141,19 @@ function head(contentType: string, length: string): Pick<CannedAnswer, 'head' | 
   const text = `${before}${'0'.repeat(ID_DIGITS)}\r\n${length}\r\nconnection: keep-alive\r\n\r\n`;
   return { head: Buffer.from(text), idAt: before.length };
 }
+
+/** The same answers in each format: their texts, tokens and costs are equal. */
+export const cannedAnswers: Readonly<Record<FormatName, { json: CannedAnswer[]; stream: CannedAnswer[] }>> = {
+  'chat/completions': {
+    json: COSTS.map((cost) => jsonAnswer(chatAnswer(cost))),
+    stream: COSTS.map((cost) => streamAnswer(chatEvents(cost))),
+  },
+  responses: {
+    json: COSTS.map((cost) => jsonAnswer(response('completed', TEXT, cost))),
+    stream: COSTS.map((cost) => streamAnswer(responsesEvents(cost))),
+  },
+  messages: {
+    json: COSTS.map((cost) => jsonAnswer(message(TEXT, `,"usage":${messagesUsage(cost)}`))),
+    stream: COSTS.map((cost) => streamAnswer(messagesEvents(cost))),
+  },
+};

@@ -1,14 +1,14 @@
 import { createServer, type Socket } from 'node:net';
 import { parseArgs } from 'node:util';
+import type { FormatName } from '#core/catalog/catalog.ts';
 import {
   benchModels,
   type CannedAnswer,
+  cannedAnswers,
   firstByteDelays,
   ID_DIGITS,
-  jsonAnswers,
   PACE_MS,
   SLOW_PACE_MS,
-  streamAnswers,
 } from './canned-answers.ts';
 
 /**
@@ -27,14 +27,15 @@ const server = createServer({ noDelay: true }, (socket) => {
   socket.on('error', () => socket.destroy());
   socket.on('data', (data: Buffer) => {
     waiting = waiting.length === 0 ? data : Buffer.concat([waiting, data]);
-    for (let body = takeBody(); body !== null; body = takeBody()) answer(socket, body);
+    for (let request = takeRequest(); request !== null; request = takeRequest()) answer(socket, request);
   });
 
-  /** The body of the first whole request that waits. */
-  function takeBody(): Buffer | null {
+  /** The first whole request that waits. */
+  function takeRequest(): Request | null {
     const headEnd = waiting.indexOf(HEAD_END);
     if (headEnd === -1) return null;
-    const length = LENGTH.exec(waiting.toString('latin1', 0, headEnd + 2))?.[1];
+    const head = waiting.toString('latin1', 0, headEnd + 2);
+    const length = LENGTH.exec(head)?.[1];
     if (length === undefined) {
       socket.destroy(new Error('The canned provider needs a content-length'));
       return null;
@@ -44,13 +45,25 @@ const server = createServer({ noDelay: true }, (socket) => {
     if (waiting.length < end) return null;
     const body = waiting.subarray(start, end);
     waiting = waiting.subarray(end);
-    return body;
+    return { format: formatOf(head), body };
   }
 });
 
-function answer(socket: Socket, body: Buffer): void {
+interface Request {
+  format: FormatName;
+  body: Buffer;
+}
+
+function formatOf(head: string): FormatName {
+  const path = head.slice(0, head.indexOf('\r\n'));
+  if (path.includes('/responses')) return 'responses';
+  return path.includes('/messages') ? 'messages' : 'chat/completions';
+}
+
+function answer(socket: Socket, { format, body }: Request): void {
   const streams = body.includes('"stream":true');
-  const answers = streams ? streamAnswers : jsonAnswers;
+  const { json, stream } = cannedAnswers[format];
+  const answers = streams ? stream : json;
   const canned = answers[calls % answers.length];
   if (canned === undefined) return;
   calls += 1;

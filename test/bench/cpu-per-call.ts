@@ -28,11 +28,11 @@ export interface CpuFigures {
 
 export function callSide(
   target: Target,
-  { model, stream, callers }: Omit<CpuRun, 'ratioMax'>,
+  { model, stream, callers, format }: Omit<CpuRun, 'ratioMax' | 'what'>,
   sizes: Sizes,
 ): CpuSide {
   const pool = new Pool(target.origin, { allowH2: false });
-  const body = callBody(model, stream);
+  const body = callBody(model, stream, format);
   const atOnce = Math.min(callers, sizes.callersMax);
   return {
     name: target.name,

@@ -92,26 +92,34 @@ export async function startGateway(options: GatewayOptions): Promise<GatewayUnde
   }
 }
 
+/** `all` passes whole answers on, `assembled` streams them; the last two speak one format each. */
+const providers = ['all', 'assembled', 'chat', 'messages'] as const;
+export type BenchProvider = (typeof providers)[number];
+
+export const modelAt = (provider: BenchProvider, model: string): string =>
+  provider === 'all' ? model : model.replace('/', `-${provider}/`);
+
 /** Every limit that a load test would only measure itself against is out of the way. */
 function configText(providerPort: number): string {
   const pricing = { prompt: '0.0000001', completion: '0.0000004' };
+  const baseUrl = `http://127.0.0.1:${providerPort}/api/v1`;
   const config = {
     limits: { callsPerMinute: 60_000, burst: 60_000, runningCalls: 2_000 },
     capacity: { perCallUsd: '50', poolUsd: '1000000', dailySharePerAgentUsd: null, runningCalls: 5_000 },
     providers: [
-      {
-        id: 'canned',
-        kind: 'openrouter',
-        baseUrl: `http://127.0.0.1:${providerPort}/api/v1`,
-        catalog: 'none',
-      },
+      { id: 'all', kind: 'openrouter', cancel: 'bills_full', baseUrl, catalog: 'none' },
+      { id: 'assembled', kind: 'openrouter', cancel: 'stops_billing', baseUrl, catalog: 'none' },
+      { id: 'chat', kind: 'openai', cancel: 'bills_full', baseUrl },
+      { id: 'messages', kind: 'anthropic', cancel: 'bills_full', baseUrl },
     ],
-    models: Object.values(benchModels).map((id) => ({
-      id,
-      contextLength: 32_768,
-      maxOutputTokens: OUTPUT_TOKENS_MAX,
-      endpoints: [{ provider: 'canned', model: id, pricing }],
-    })),
+    models: Object.values(benchModels).flatMap((id) =>
+      providers.map((provider) => ({
+        id: modelAt(provider, id),
+        contextLength: 32_768,
+        maxOutputTokens: OUTPUT_TOKENS_MAX,
+        endpoints: [{ provider, model: id, pricing }],
+      })),
+    ),
   };
   // JSON is YAML, each block of it a line.
   return Object.entries(config)

@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 /** Each in a process of its own, so that none inherits the heap or the cores of the one before. */
 const files = new Map([
   ['embedded', 'embedded.ts'],
+  ['formats', 'formats.ts'],
   ['cluster', 'cluster.ts'],
   ['publisher', 'publisher.ts'],
   ['projector', 'projector.ts'],

@@ -19,14 +19,15 @@ const model = (id: string, provider: string, upstream = 'faregate-sim/small'): s
     endpoints:
       - { provider: ${provider}, model: ${upstream}, pricing: { prompt: "0.000000123", completion: "0.000000457" } }`;
 
-export const startFormatGateway = (): Promise<TestGateway> =>
+/** `cancel`: whether whole answers are streamed from the providers, or passed on. */
+export const startFormatGateway = (cancel = 'stops_billing'): Promise<TestGateway> =>
   startTestGateway({
     yaml: `
 server: { port: 0, internalPort: 0, host: 127.0.0.1, internalHost: 127.0.0.1 }
 providers:
-  - { id: all, kind: simulator, baseUrl: PROVIDER_URL, catalog: none }
-  - { id: chat, kind: openai, baseUrl: PROVIDER_URL }
-  - { id: messages, kind: anthropic, baseUrl: PROVIDER_URL }
+  - { id: all, kind: simulator, cancel: ${cancel}, baseUrl: PROVIDER_URL, catalog: none }
+  - { id: chat, kind: openai, cancel: ${cancel}, baseUrl: PROVIDER_URL }
+  - { id: messages, kind: anthropic, cancel: ${cancel}, baseUrl: PROVIDER_URL }
 models:${model('acme/all', 'all')}${model('acme/chat', 'chat')}${model('acme/messages', 'messages')}
 ${['all', 'chat', 'messages'].map((id) => model(`acme/${id}-thinks`, id, 'faregate-sim/thinker')).join('')}
 `,

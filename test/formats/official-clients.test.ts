@@ -1,13 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { chargedUsd, type TestAgent, type TestGateway } from '../support/gateway.ts';
 import { anthropicOf, modelOf, PROVIDER_KINDS, startFormatGateway } from './format-gateway.ts';
 
+/** Whole answers come in both ways: in one piece from the provider, or put together from its stream. */
+let streaming: TestGateway;
+let whole: TestGateway;
 let gateway: TestGateway;
 let agent: TestAgent;
 beforeAll(async () => {
-  gateway = await startFormatGateway();
+  streaming = await startFormatGateway('stops_billing');
+  whole = await startFormatGateway('bills_full');
 });
-afterAll(() => gateway.stop());
+afterAll(async () => {
+  await streaming.stop();
+  await whole.stop();
+});
 
 /** What the client saw is what left the balance, to the nano-dollar. */
 async function expectCharged(shown: unknown): Promise<void> {
@@ -25,8 +32,16 @@ const weather = {
 };
 const IMAGE = 'https://example.com/cat.png';
 
-describe.each(PROVIDER_KINDS)('a model whose provider speaks %s', (kind) => {
+describe.each(
+  PROVIDER_KINDS.flatMap((kind) => [
+    { kind, cancel: 'stops_billing' },
+    { kind, cancel: 'bills_full' },
+  ]),
+)('a model whose provider speaks $kind ($cancel)', ({ kind, cancel }) => {
   const model = modelOf[kind];
+  beforeEach(() => {
+    gateway = cancel === 'bills_full' ? whole : streaming;
+  });
 
   describe('by the chat format of the official client', () => {
     it('answers in one piece', async () => {

@@ -115,14 +115,14 @@ describe('one conversation says the same in every format', () => {
     ['chat/completions', asChat],
     ['responses', asResponses],
   ] as const)('%s to messages', (from, body) => {
-    expect(translated(from, 'messages', body)).toEqual({ ...asMessages, max_tokens: CAP, stream: true });
+    expect(translated(from, 'messages', body)).toEqual({ ...asMessages, max_tokens: CAP });
   });
 
   it.each([
     ['messages', asMessages],
     ['responses', asResponses],
   ] as const)('%s to chat', (from, body) => {
-    expect(translated(from, 'chat/completions', body)).toEqual({ ...asChat, max_tokens: CAP, stream: true });
+    expect(translated(from, 'chat/completions', body)).toEqual({ ...asChat, max_tokens: CAP });
   });
 });
 
@@ -228,7 +228,6 @@ describe('to the messages format', () => {
     expect(translated('chat/completions', to, { messages, ...more })).toEqual({
       messages: [{ role: 'user', content: [{ type: 'text', text: 'x' }] }],
       max_tokens: CAP,
-      stream: true,
     });
   });
 });

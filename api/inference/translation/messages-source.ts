@@ -3,7 +3,7 @@ import { readJsonObject } from '../json-object.ts';
 import type { Usage } from '../usage.ts';
 import type { AnswerPiece, FinishReason } from './answer-piece.ts';
 import type { AnswerSource, ReadPieces } from './answer-source.ts';
-import { numberOf, recordOf, textOf } from './values.ts';
+import { numberOf, recordOf, records, textOf } from './values.ts';
 
 /** Named events of the messages format. */
 export class MessagesSource implements AnswerSource {
@@ -32,21 +32,28 @@ export class MessagesSource implements AnswerSource {
   #pieces(event: Record<string, unknown>): AnswerPiece[] {
     const block = numberOf(event.index) ?? 0;
     switch (event.type) {
+      // Not streamed: all blocks at once.
+      case 'message':
+        return this.#whole(event);
       case 'message_start':
         return [{ type: 'start', id: textOf(recordOf(event.message).id) }];
       case 'content_block_start':
         return this.#begin(block, recordOf(event.content_block));
       case 'content_block_delta':
         return this.#delta(block, recordOf(event.delta));
-      case 'message_delta': {
-        const { stop_reason: reason, stop_sequence: sequence } = recordOf(event.delta);
-        if (textOf(reason) === '') return [];
-        const stopSequence = textOf(sequence) || null;
-        return [{ type: 'finish', reason: REASONS[textOf(reason)] ?? 'stop', stopSequence }];
-      }
+      case 'message_delta':
+        return finishOf(recordOf(event.delta));
       default:
         return [];
     }
+  }
+
+  #whole({ id, content, stop_reason, stop_sequence }: Record<string, unknown>): AnswerPiece[] {
+    const blocks = records(content).flatMap((block, index) => [
+      ...this.#begin(index, block),
+      ...(textOf(block.signature) === '' ? [] : this.#delta(index, { ...block, type: 'signature_delta' })),
+    ]);
+    return [{ type: 'start', id: textOf(id) }, ...blocks, ...finishOf({ stop_reason, stop_sequence })];
   }
 
   #begin(block: number, content: Record<string, unknown>): AnswerPiece[] {
@@ -91,6 +98,12 @@ export class MessagesSource implements AnswerSource {
         return [];
     }
   }
+}
+
+function finishOf({ stop_reason: reason, stop_sequence: sequence }: Record<string, unknown>): AnswerPiece[] {
+  if (textOf(reason) === '') return [];
+  const stopSequence = textOf(sequence) || null;
+  return [{ type: 'finish', reason: REASONS[textOf(reason)] ?? 'stop', stopSequence }];
 }
 
 const REASONS: Readonly<Record<string, FinishReason>> = {

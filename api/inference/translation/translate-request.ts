@@ -13,9 +13,8 @@ import { writeMessages } from './write-messages.ts';
 export type UpstreamFormatName = Exclude<FormatName, 'responses'>;
 
 /**
- * A caller's body in the words of another format, but for what the gateway writes into every body, and streamed: a whole
- * answer, too, is put together from its pieces. What has no words there is refused by its name: another provider may
- * speak the caller's own format.
+ * A caller's body in the words of another format, but for what the gateway writes into every body. What has no words
+ * there is refused by its name: another provider may speak the caller's own format.
  *
  * @param outputTokensCap What the answer will be capped at: budgets of thought are shares of it.
  */
@@ -38,7 +37,7 @@ export function translateRequest(
       message: `No provider of this model can be sent ${quote(missing)}; leave it out, or choose another model.`,
     });
   }
-  const object = scanJsonObject(Buffer.from(JSON.stringify({ ...body, stream: true })));
+  const object = scanJsonObject(Buffer.from(JSON.stringify(body)));
   if (typeof object === 'string') throw new Error('A translated body is no JSON object.');
   return object;
 }
