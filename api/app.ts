@@ -63,5 +63,6 @@ function admitStart({ gateway, clock }: Deps, agentId: number): ApiError | null 
   const waitMs = gateway.refusedStarts.waitMs(agentId, clock.now());
   if (waitMs === 0) return null;
   gateway.metrics.refused('rate_limited');
-  return apiError('rate_limited', { retryAfterMs: waitMs });
+  const { callsPerMinute } = gateway.limits();
+  return apiError('rate_limited', { retryAfterMs: waitMs, callsPerMinute });
 }

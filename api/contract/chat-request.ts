@@ -1,8 +1,15 @@
 import { z } from 'zod';
+import { isRecord } from '#core/is-record.ts';
 import { CHOICES_MAX, TOOLS_MAX } from '#core/limits.ts';
 import { describeIssue } from './describe-issue.ts';
 import type { ApiError } from './errors.ts';
-import { CHAT_ROLES, isPlainChat } from './is-plain-chat.ts';
+import {
+  commonChecks,
+  isPlainRequest,
+  isTokenCap,
+  type PlainFields,
+  plainMessages,
+} from './plain-request.ts';
 import {
   expected,
   fallbackModels,
@@ -14,6 +21,8 @@ import {
   text,
   tokenCap,
 } from './request-fields.ts';
+
+const CHAT_ROLES = ['system', 'developer', 'user', 'assistant', 'tool'] as const;
 
 const ImageUrl = object({
   url: text().meta({
@@ -118,7 +127,25 @@ export const ChatCompletionRequest = object({
 });
 export type ChatCompletionRequest = z.infer<typeof ChatCompletionRequest>;
 
-const schemaFields: ReadonlySet<string> = new Set(Object.keys(ChatCompletionRequest.shape));
+export const plainChat: PlainFields = {
+  required: 2,
+  checks: {
+    ...commonChecks,
+    messages: plainMessages(CHAT_ROLES),
+    max_tokens: isTokenCap,
+    max_completion_tokens: isTokenCap,
+    stream_options: isPlainStreamOptions,
+  },
+  schemaFields: new Set(Object.keys(ChatCompletionRequest.shape)),
+};
+
+function isPlainStreamOptions(options: unknown): boolean {
+  if (!isRecord(options)) return false;
+  for (const key in options) if (key !== 'include_usage') return false;
+  return typeof options.include_usage === 'boolean';
+}
+
+const isPlainChat = (body: unknown): body is ChatCompletionRequest => isPlainRequest(body, plainChat);
 
 export type ParsedChatRequest = { ok: true; request: ChatCompletionRequest } | { ok: false; error: ApiError };
 
@@ -128,7 +155,7 @@ export type ParsedChatRequest = { ok: true; request: ChatCompletionRequest } | {
  * `models` became null: some generated clients send empty arrays for what the caller left out.
  */
 export function parseChatRequest(body: unknown): ParsedChatRequest {
-  if (isPlainChat(body, schemaFields)) return { ok: true, request: body };
+  if (isPlainChat(body)) return { ok: true, request: body };
   const parsed = ChatCompletionRequest.safeParse(body);
   if (!parsed.success) return { ok: false, error: describeIssue(parsed.error.issues, body) };
   const request = parsed.data;

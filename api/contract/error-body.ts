@@ -37,6 +37,11 @@ export function errorHeaders(error: ApiError): Record<string, string> {
     const waitMs = Math.max(1, Math.ceil(error.retryAfterMs));
     headers['retry-after'] = String(Math.ceil(waitMs / SECOND_MS));
     headers['retry-after-ms'] = String(waitMs);
+    if (error.callsPerMinute !== undefined) {
+      headers['x-ratelimit-limit-requests'] = String(error.callsPerMinute);
+      headers['x-ratelimit-remaining-requests'] = '0';
+      headers['x-ratelimit-reset-requests'] = waitMs < SECOND_MS ? `${waitMs}ms` : `${waitMs / SECOND_MS}s`;
+    }
   }
   if (error.shouldRetry === false) headers['x-should-retry'] = 'false';
   return headers;

@@ -236,12 +236,15 @@ export interface ApiError {
   param: string | null;
   retryAfterMs?: number;
   shouldRetry?: false;
+  /** Starts a minute that an agent may make, of which none is left. */
+  callsPerMinute?: number;
 }
 
 export interface ApiErrorDetails {
   message?: string;
   param?: string;
   retryAfterMs?: number;
+  callsPerMinute?: number;
 }
 
 export function apiError(code: ErrorCode, details: ApiErrorDetails = {}): ApiError {
@@ -251,6 +254,7 @@ export function apiError(code: ErrorCode, details: ApiErrorDetails = {}): ApiErr
     code,
     message: details.message ?? row.message,
     param: details.param ?? null,
+    ...(details.callsPerMinute === undefined ? {} : { callsPerMinute: details.callsPerMinute }),
   };
   const waitMs = details.retryAfterMs ?? row.retryAfterMs;
   if (waitMs === undefined) return error;

@@ -131,12 +131,18 @@ function retryText(code: ErrorCode): string {
 /** A call is refused with these before it holds anything; any other may also come from its provider or end it later. */
 const statusesBeforeHold: ReadonlySet<number> = new Set([401, 402, 429]);
 
+const rateHeaders: readonly HeaderName[] = [
+  'x-ratelimit-limit-requests',
+  'x-ratelimit-remaining-requests',
+  'x-ratelimit-reset-requests',
+];
+
 /** `holds`: the document has calls that hold money. */
 function errorHeaderNames(status: number, holds: boolean): HeaderName[] {
   const names: HeaderName[] = ['x-service-call-id', 'x-request-id'];
   if (status === 401) names.push('www-authenticate');
   if (status === 429 || status === 503 || status === 529) names.push('retry-after', 'retry-after-ms');
-  if (status === 429) names.push('x-should-retry');
+  if (status === 429) names.push('x-should-retry', ...rateHeaders);
   if (holds && !statusesBeforeHold.has(status)) names.push('x-hold-usd');
   return names;
 }

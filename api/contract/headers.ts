@@ -40,6 +40,21 @@ export const headerDocs = {
     schema: { type: 'integer', minimum: 1 },
     example: 1500,
   },
+  'x-ratelimit-limit-requests': {
+    description: 'With `rate_limited`: calls that the agent may start in a minute.',
+    schema: { type: 'integer' },
+    example: 600,
+  },
+  'x-ratelimit-remaining-requests': {
+    description: 'With `rate_limited`: none is left now.',
+    schema: { type: 'integer' },
+    example: 0,
+  },
+  'x-ratelimit-reset-requests': {
+    description: 'With `rate_limited`: when the next may start, from now.',
+    schema: { type: 'string' },
+    example: '120ms',
+  },
   'x-should-retry': {
     description:
       '`false` with `daily_share_used`: the wait may be hours, so clients should not sleep through it.',

@@ -2,6 +2,14 @@ import { z } from 'zod';
 import { TOOLS_MAX } from '#core/limits.ts';
 import { describeIssue } from './describe-issue.ts';
 import type { ApiError } from './errors.ts';
+import {
+  commonChecks,
+  isPlainRequest,
+  isText,
+  isTokenCap,
+  type PlainFields,
+  plainMessages,
+} from './plain-request.ts';
 import { fallbackModels, model, object, stream, temperature, text, tokenCap } from './request-fields.ts';
 
 const ContentBlock = object({
@@ -78,7 +86,16 @@ export type MessagesRequest = z.infer<typeof MessagesRequest>;
 
 export type ParsedMessagesRequest = { ok: true; request: MessagesRequest } | { ok: false; error: ApiError };
 
+export const plainMessagesRequest: PlainFields = {
+  required: 2,
+  checks: { ...commonChecks, messages: plainMessages(MESSAGE_ROLES), max_tokens: isTokenCap, system: isText },
+  schemaFields: new Set(Object.keys(MessagesRequest.shape)),
+};
+
+const isPlain = (body: unknown): body is MessagesRequest => isPlainRequest(body, plainMessagesRequest);
+
 export function parseMessagesRequest(body: unknown): ParsedMessagesRequest {
+  if (isPlain(body)) return { ok: true, request: body };
   const parsed = MessagesRequest.safeParse(body);
   return parsed.success
     ? { ok: true, request: parsed.data }

@@ -3,6 +3,14 @@ import { TOOLS_MAX } from '#core/limits.ts';
 import { describeIssue } from './describe-issue.ts';
 import type { ApiError } from './errors.ts';
 import {
+  commonChecks,
+  isPlainRequest,
+  isText,
+  isTokenCap,
+  type PlainFields,
+  plainMessages,
+} from './plain-request.ts';
+import {
   fallbackModels,
   model,
   object,
@@ -83,7 +91,23 @@ export type ResponsesRequest = z.infer<typeof ResponsesRequest>;
 
 export type ParsedResponsesRequest = { ok: true; request: ResponsesRequest } | { ok: false; error: ApiError };
 
+const ROLES = ['system', 'developer', 'user', 'assistant'];
+
+export const plainResponsesRequest: PlainFields = {
+  required: 2,
+  checks: {
+    ...commonChecks,
+    input: (value) => isText(value) || plainMessages(ROLES)(value),
+    max_output_tokens: isTokenCap,
+    instructions: isText,
+  },
+  schemaFields: new Set(Object.keys(ResponsesRequest.shape)),
+};
+
+const isPlain = (body: unknown): body is ResponsesRequest => isPlainRequest(body, plainResponsesRequest);
+
 export function parseResponsesRequest(body: unknown): ParsedResponsesRequest {
+  if (isPlain(body)) return { ok: true, request: body };
   const parsed = ResponsesRequest.safeParse(body);
   return parsed.success
     ? { ok: true, request: parsed.data }

@@ -49,7 +49,7 @@ export function refuseReserve(
   refusal: ReserveRefusal | UnavailableResult,
   plan: CallPlan,
   holdNanoUsd: NanoUsd,
-  nowMs: number,
+  { nowMs, callsPerMinute }: { nowMs: number; callsPerMinute: number },
 ): ApiError {
   const hold = formatUsd(holdNanoUsd);
   switch (refusal.reason) {
@@ -67,7 +67,7 @@ export function refuseReserve(
     case 'agent_suspended':
       return apiError(refusal.reason);
     case 'rate':
-      return apiError('rate_limited', { retryAfterMs: refusal.retryAfterMs });
+      return apiError('rate_limited', { retryAfterMs: refusal.retryAfterMs, callsPerMinute });
     case 'running_calls':
       return apiError('too_many_running_calls', { retryAfterMs: refusal.retryAfterMs });
     case 'daily_share':

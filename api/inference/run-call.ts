@@ -68,7 +68,10 @@ export async function runCall(
       const call = { gateway, plan, candidate, res, callId, agentId, keyId, holdNanoUsd, durable };
       return await runHeld(new RunningCall({ ...call, startedAtMs, arrivedAtMs, timeLimitMs }));
     }
-    refusal = refuseReserve(result, plan, holdNanoUsd, startedAtMs);
+    refusal = refuseReserve(result, plan, holdNanoUsd, {
+      nowMs: startedAtMs,
+      callsPerMinute: limits.callsPerMinute,
+    });
   } finally {
     gateway.capacity.release(holdNanoUsd);
   }

@@ -120,3 +120,17 @@ test('both shapes carry the code, and only the chat shape the field at fault', (
     error: { type: 'invalid_request_error', message: 'No.', code: 'invalid_request' },
   });
 });
+
+test('who starts calls too fast is told the limit, and when the next may start', () => {
+  const headers = (retryAfterMs: number) =>
+    errorHeaders(apiError('rate_limited', { retryAfterMs, callsPerMinute: 600 }));
+  expect(headers(120)).toEqual({
+    'retry-after': '1',
+    'retry-after-ms': '120',
+    'x-ratelimit-limit-requests': '600',
+    'x-ratelimit-remaining-requests': '0',
+    'x-ratelimit-reset-requests': '120ms',
+  });
+  expect(headers(2_500)['x-ratelimit-reset-requests']).toBe('2.5s');
+  expect(errorHeaders(apiError('too_many_running_calls'))).not.toHaveProperty('x-ratelimit-limit-requests');
+});

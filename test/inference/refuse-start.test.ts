@@ -17,7 +17,8 @@ const plan = {
   candidates: [candidate({ endpoint: endpoint({ prices: table }) })],
 };
 const hold = estimateHold(plan);
-const refuse = (refusal: ReserveRefusal | UnavailableResult) => refuseReserve(refusal, plan, hold, NOW);
+const refuse = (refusal: ReserveRefusal | UnavailableResult) =>
+  refuseReserve(refusal, plan, hold, { nowMs: NOW, callsPerMinute: 600 });
 
 describe('who may start a call', () => {
   it('an active agent, and no other', () => {
@@ -124,7 +125,7 @@ describe('what the ledger refused', () => {
       { ok: false, reason: 'balance', spendableNanoUsd: spendable, heldNanoUsd: 0n },
       dear,
       estimateHold(dear),
-      NOW,
+      { nowMs: NOW, callsPerMinute: 600 },
     );
     const advised = /fits is (\d+)\./.exec(message)?.[1];
     expect(estimateHold(planOf(bodyWith(`"max_tokens":${advised}`)))).toBeLessThanOrEqual(spendable);

@@ -3,6 +3,7 @@ import type { Usage } from '../usage.ts';
 import type { Assembly, ReadEvent } from './call-format.ts';
 import { ChatStream } from './chat-stream.ts';
 import { mergeDelta } from './merge-delta.ts';
+import { ERROR_NEEDLE, looksLikeObject, USAGE_NEEDLE } from './stream-text.ts';
 
 /** The whole answer that the chunks of a chat are pieces of. */
 export class ChatAssembly implements Assembly {
@@ -10,16 +11,19 @@ export class ChatAssembly implements Assembly {
   readonly namesEvents = false;
   /** Knows usage, errors and the end, as for a caller who wants the stream. */
   readonly #stream = new ChatStream({ upstreamModel: '', publicModel: '', showUsage: true });
-  readonly #whole: Record<string, unknown> = {};
+  #lastChunk: Record<string, unknown> = {};
   readonly #choices = new Map<unknown, Record<string, unknown>>();
 
   read(data: Buffer): ReadEvent {
-    const event = this.#stream.read(data);
-    if (event.kind === 'done' || event.kind === 'malformed' || event.kind === 'error') return event;
+    // Most pieces say neither usage nor error nor end.
+    if (!looksLikeObject(data) || data.indexOf(USAGE_NEEDLE) >= 0 || data.indexOf(ERROR_NEEDLE) >= 0) {
+      const event = this.#stream.read(data);
+      if (event.kind === 'done' || event.kind === 'malformed' || event.kind === 'error') return event;
+    }
     const chunk = parseRecord(data);
     if (chunk === null) return { kind: 'malformed' };
     this.#add(chunk);
-    return { kind: 'kept' };
+    return KEPT;
   }
 
   usage(): Usage | null {
@@ -33,7 +37,8 @@ export class ChatAssembly implements Assembly {
   answer(): Buffer | null {
     if (this.#choices.size === 0) return null;
     const choices = [...this.#choices.values()].sort((a, b) => Number(a.index) - Number(b.index));
-    const answer = JSON.stringify({ ...this.#whole, object: 'chat.completion', choices });
+    const { usage: _, ...frame } = this.#lastChunk;
+    const answer = JSON.stringify({ ...frame, object: 'chat.completion', choices });
     const usage = this.#stream.sentUsage?.object.bytes;
     if (usage === undefined) return Buffer.from(answer);
     // Its bytes as they came: a cost is read from its text.
@@ -55,6 +60,8 @@ export class ChatAssembly implements Assembly {
     if (isRecord(delta) && isRecord(known.message)) mergeDelta(known.message, delta);
   }
 }
+
+const KEPT: ReadEvent = { kind: 'kept' };
 
 /** What a whole answer has that the pieces need not say. */
 const emptyChoice = (index: unknown): Record<string, unknown> => ({

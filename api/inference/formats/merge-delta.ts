@@ -5,29 +5,22 @@ import { isRecord } from '#core/is-record.ts';
  * grow, everything else is replaced. So a field that appears next month is put together like those of today.
  */
 export function mergeDelta(whole: Record<string, unknown>, delta: Readonly<Record<string, unknown>>): void {
-  for (const [name, piece] of Object.entries(delta)) {
-    // As data, whatever its name: `__proto__` would be the object's own.
-    const known = Object.hasOwn(whole, name) ? whole[name] : undefined;
-    Object.defineProperty(whole, name, {
-      value: merged(name, known, piece),
-      enumerable: true,
-      writable: true,
-      configurable: true,
-    });
+  for (const name in delta) {
+    const piece = delta[name];
+    if (name === '__proto__') continue;
+    const known = whole[name];
+    if (typeof piece === 'string' && typeof known === 'string') {
+      whole[name] = SAID_ONCE.has(name) ? piece : known + piece;
+    } else whole[name] = merged(Object.hasOwn(whole, name) ? known : undefined, piece);
   }
 }
 
-function merged(name: string, known: unknown, piece: unknown): unknown {
+function merged(known: unknown, piece: unknown): unknown {
   if (known === undefined || known === null) return Array.isArray(piece) ? mergedList([], piece) : piece;
   if (piece === null) return known;
-  if (typeof piece === 'string' && typeof known === 'string')
-    return SAID_ONCE.has(name) ? piece : known + piece;
   if (Array.isArray(piece) && Array.isArray(known)) return mergedList(known, piece);
-  if (isRecord(piece) && isRecord(known)) {
-    mergeDelta(known, piece);
-    return known;
-  }
-  return piece;
+  if (isRecord(piece) && isRecord(known)) mergeDelta(known, piece);
+  return isRecord(piece) && isRecord(known) ? known : piece;
 }
 
 /** Names of things: repeated by some servers in every piece. */
@@ -44,8 +37,8 @@ const SAID_ONCE: ReadonlySet<string> = new Set([
 function mergedList(known: unknown[], pieces: readonly unknown[]): unknown[] {
   for (const piece of pieces) {
     const index = isRecord(piece) ? piece.index : undefined;
-    const place = known.findIndex((each) => isRecord(each) && index !== undefined && each.index === index);
-    const entry = known[place];
+    const entry =
+      index === undefined ? undefined : known.find((each) => isRecord(each) && each.index === index);
     if (isRecord(entry) && isRecord(piece)) mergeDelta(entry, piece);
     else known.push(piece);
   }
