@@ -11,7 +11,8 @@ export class ChatAssembly implements Assembly {
   readonly namesEvents = false;
   /** Knows usage, errors and the end, as for a caller who wants the stream. */
   readonly #stream = new ChatStream({ upstreamModel: '', publicModel: '', showUsage: true });
-  #lastChunk: Record<string, unknown> = {};
+  /** All that chunks say beside choices and usage: id, model, tier. */
+  readonly #frame: Record<string, unknown> = {};
   readonly #choices = new Map<unknown, Record<string, unknown>>();
 
   read(data: Buffer): ReadEvent {
@@ -37,16 +38,19 @@ export class ChatAssembly implements Assembly {
   answer(): Buffer | null {
     if (this.#choices.size === 0) return null;
     const choices = [...this.#choices.values()].sort((a, b) => Number(a.index) - Number(b.index));
-    const { usage: _, ...frame } = this.#lastChunk;
-    const answer = JSON.stringify({ ...frame, object: 'chat.completion', choices });
+    const answer = JSON.stringify({ ...this.#frame, object: 'chat.completion', choices });
     const usage = this.#stream.sentUsage?.object.bytes;
     if (usage === undefined) return Buffer.from(answer);
     // Its bytes as they came: a cost is read from its text.
     return Buffer.concat([Buffer.from(`${answer.slice(0, -1)},"usage":`), usage, Buffer.from('}')]);
   }
 
-  #add({ choices, usage: _, ...frame }: Record<string, unknown>): void {
-    Object.assign(this.#whole, frame);
+  #add(chunk: Record<string, unknown>): void {
+    for (const name in chunk) {
+      if (name === 'choices' || name === 'usage' || name === '__proto__') continue;
+      if (chunk[name] !== null || !Object.hasOwn(this.#frame, name)) this.#frame[name] = chunk[name];
+    }
+    const { choices } = chunk;
     for (const choice of Array.isArray(choices) ? choices : []) if (isRecord(choice)) this.#addChoice(choice);
   }
 
