@@ -17,9 +17,11 @@ import {
   object,
   Reasoning,
   stream,
+  TOOLS,
   temperature,
   text,
   tokenCap,
+  toolSteps,
 } from './request-fields.ts';
 
 const CHAT_ROLES = ['system', 'developer', 'user', 'assistant', 'tool'] as const;
@@ -59,7 +61,7 @@ const ToolFunction = object({
 }).meta({ id: 'ToolFunction' });
 
 const Tool = object({
-  type: text().meta({ examples: ['function'] }),
+  type: text().meta({ examples: ['function', 'openrouter:web_search'] }),
   function: ToolFunction.nullish(),
 }).meta({ id: 'Tool', description: "A tool in the format's own shape." });
 
@@ -112,12 +114,13 @@ export const ChatCompletionRequest = object({
     .array(Tool, { error: 'an array of tools' })
     .max(TOOLS_MAX, { error: `an array of at most ${TOOLS_MAX} tools` })
     .nullish()
-    .meta({ description: 'Functions that the caller runs. An empty array counts as absent.' }),
+    .meta({ description: TOOLS }),
   tool_choice: z
     .union([z.enum(TOOL_CHOICES), ToolChoice], {
       error: `one of ${TOOL_CHOICES.join(', ')}, or an object that names one function`,
     })
     .nullish(),
+  max_tool_calls: toolSteps(),
   response_format: ResponseFormat.nullish().meta({ description: 'Structured output.' }),
   reasoning: Reasoning.nullish(),
   models: fallbackModels(),

@@ -10,7 +10,17 @@ import {
   type PlainFields,
   plainMessages,
 } from './plain-request.ts';
-import { fallbackModels, model, object, stream, temperature, text, tokenCap } from './request-fields.ts';
+import {
+  fallbackModels,
+  model,
+  object,
+  stream,
+  TOOLS,
+  temperature,
+  text,
+  tokenCap,
+  toolSteps,
+} from './request-fields.ts';
 
 const ContentBlock = object({
   type: text().meta({
@@ -35,14 +45,19 @@ const Message = object({
 }).meta({ id: 'Message' });
 
 const MessagesTool = object({
-  type: text().nullish().meta({ description: 'Absent or `custom`: a tool that the caller runs.' }),
+  type: text()
+    .nullish()
+    .meta({
+      description: 'Absent or `custom`: a tool that the caller runs.',
+      examples: ['custom', 'web_search_20250305'],
+    }),
   name: text().nullish(),
   description: text().nullish(),
   input_schema: z
     .record(z.string(), z.unknown(), { error: 'an object' })
     .nullish()
     .meta({ description: 'A JSON Schema of the input.' }),
-}).meta({ id: 'MessagesTool', description: 'A tool that the caller runs.' });
+}).meta({ id: 'MessagesTool', description: 'A tool that the caller runs, or a web search or fetch.' });
 
 const MessagesToolChoice = object({
   type: text().meta({ examples: ['auto', 'any', 'tool', 'none'] }),
@@ -74,8 +89,9 @@ export const MessagesRequest = object({
     .array(MessagesTool, { error: 'an array of tools' })
     .max(TOOLS_MAX, { error: `an array of at most ${TOOLS_MAX} tools` })
     .nullish()
-    .meta({ description: 'Tools that the caller runs. An empty array counts as absent.' }),
+    .meta({ description: TOOLS }),
   tool_choice: MessagesToolChoice.nullish(),
+  max_tool_calls: toolSteps(),
   thinking: Thinking.nullish(),
   models: fallbackModels(),
 }).meta({

@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { ASKED_TOKENS_MAX, FALLBACK_MODELS_MAX, MODEL_ID_CHARS_MAX } from '#core/limits.ts';
+import {
+  ASKED_TOKENS_MAX,
+  FALLBACK_MODELS_MAX,
+  MODEL_ID_CHARS_MAX,
+  SERVER_TOOL_STEPS_DEFAULT,
+  SERVER_TOOL_STEPS_MAX,
+} from '#core/limits.ts';
 import { type ApiError, apiError } from './errors.ts';
 
 /*
@@ -24,7 +30,8 @@ const modelId = () => {
 export const model = () =>
   modelId().meta({
     description:
-      'A model id, optionally with a suffix: `:nitro`, `:floor` or `:exacto` steer which provider runs it.',
+      'A model id, optionally with a suffix: `:online` adds a web search; `:nitro`, `:floor` or `:exacto` steer which ' +
+      'provider runs it.',
   });
 
 export const fallbackModels = () =>
@@ -48,6 +55,22 @@ export const temperature = () =>
     .min(0, { error: temperatureRange })
     .max(2, { error: temperatureRange })
     .nullish();
+
+export const TOOLS =
+  'Functions that the caller runs, and web searches and fetches that the provider runs. The reserve covers every step ' +
+  'of these. An empty array counts as absent.';
+
+const stepRange = 'a whole number of at least 1';
+export const toolSteps = () =>
+  z
+    .int({ error: stepRange })
+    .min(1, { error: stepRange })
+    .nullish()
+    .meta({
+      description:
+        `Most steps of web searches and fetches in one call, ${SERVER_TOOL_STEPS_MAX} at the most; without it ` +
+        `${SERVER_TOOL_STEPS_DEFAULT} for each tool. The reserve covers every step, so a lower number reserves less.`,
+    });
 
 /** `low`, `medium` and `high` by the spec; the others are values of the format that some models know. */
 const EFFORTS = ['low', 'medium', 'high', 'none', 'minimal', 'xhigh', 'max'] as const;

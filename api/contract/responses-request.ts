@@ -16,9 +16,11 @@ import {
   object,
   Reasoning,
   stream,
+  TOOLS,
   temperature,
   text,
   tokenCap,
+  toolSteps,
 } from './request-fields.ts';
 
 const InputPart = object({
@@ -46,7 +48,7 @@ const InputItem = object({
 });
 
 const ResponsesTool = object({
-  type: text().meta({ examples: ['function'] }),
+  type: text().meta({ examples: ['function', 'web_search'] }),
   name: text().nullish(),
   description: text().nullish(),
   parameters: z
@@ -54,8 +56,6 @@ const ResponsesTool = object({
     .nullish()
     .meta({ description: 'A JSON Schema of the arguments.' }),
 }).meta({ id: 'ResponsesTool' });
-
-const stepRange = 'a whole number of at least 1';
 
 export const ResponsesRequest = object({
   model: model(),
@@ -75,12 +75,8 @@ export const ResponsesRequest = object({
     .array(ResponsesTool, { error: 'an array of tools' })
     .max(TOOLS_MAX, { error: `an array of at most ${TOOLS_MAX} tools` })
     .nullish()
-    .meta({ description: 'Functions that the caller runs. An empty array counts as absent.' }),
-  max_tool_calls: z
-    .int({ error: stepRange })
-    .min(1, { error: stepRange })
-    .nullish()
-    .meta({ description: 'Most tool steps in one call. The reserve covers every step.' }),
+    .meta({ description: TOOLS }),
+  max_tool_calls: toolSteps(),
   reasoning: Reasoning.nullish(),
   models: fallbackModels(),
 }).meta({

@@ -76,6 +76,19 @@ export const REFUSED_START_BYTES = 64 * 1024;
 export const CHOICES_MAX = 128;
 export const FALLBACK_MODELS_MAX = 8;
 export const TOOLS_MAX = 256;
+/** Runs of server tools in one call: at the most, and where the caller says nothing. */
+export const SERVER_TOOL_STEPS_MAX = 30;
+export const SERVER_TOOL_STEPS_DEFAULT = 5;
+/** Of one search. More found text makes a larger hold, so by default there is little. */
+export const SEARCH_RESULTS_MAX = 25;
+export const SEARCH_RESULTS_DEFAULT = 5;
+export const SEARCH_RESULT_CHARS_MAX = 30_000;
+export const SEARCH_RESULT_CHARS_DEFAULT = 1_000;
+/** Address, title and what else stands around a result. */
+export const SEARCH_RESULT_FRAME_TOKENS = 512;
+/** What a provider tells the model of a tool that it runs. */
+export const SERVER_TOOL_PROMPT_TOKENS = 2_000;
+export const FETCHED_TOKENS_DEFAULT = 10_000;
 /** The most that a caller may ask for: what a 32-bit integer of a generated client holds. */
 export const ASKED_TOKENS_MAX = 2_147_483_647;
 /** A provider's count above it is no count. */

@@ -12,6 +12,9 @@ import { countKeys, type JsonObject, readJsonObject } from './json-object.ts';
 import { refuseAgent } from './refuse-start.ts';
 import type { EndpointHealth } from './routing/endpoint-health.ts';
 import { orderEndpoints } from './routing/order-endpoints.ts';
+import { placeTools } from './server-tools/place-tools.ts';
+import { readServerTools, withOneSearch } from './server-tools/read-server-tools.ts';
+import type { ServerTool, ServerTools } from './server-tools/server-tools.ts';
 import { translateRequest } from './translation/translate-request.ts';
 
 /** What is known of those who may run a call. */
@@ -59,7 +62,9 @@ export function admitCall(
   const unread = media.files === 0 ? undefined : resolved.find((each) => !readsFiles(each));
   if (unread !== undefined) return { ok: false, error: noFiles(unread.model.id) };
 
-  const chosen = chooseFormats(resolved, format, value, request);
+  const serverTools = readServerTools(value);
+  if (serverTools !== null && isApiError(serverTools)) return { ok: false, error: serverTools };
+  const chosen = chooseFormats(resolved, { format, value, request, serverTools });
   if (isApiError(chosen)) return { ok: false, error: chosen };
   const candidates = restingLeftOut(chosen, health, nowMs);
   if (isApiError(candidates)) return { ok: false, error: candidates };
@@ -123,7 +128,7 @@ function parseBody(bytes: Buffer): { object: JsonObject; value: Record<string, u
 const KEY_CHARS_SHOWN = 64;
 const badBody = (message: string): ApiError => apiError('invalid_request', { message });
 
-type Resolved = Omit<Candidate, 'format' | 'translated'>;
+type Resolved = Omit<Candidate, 'format' | 'translated' | 'serverTools'> & { searches: boolean };
 
 /**
  * In which format each provider is asked: the caller's own where it speaks that. One that could not be told all of the
@@ -131,25 +136,45 @@ type Resolved = Omit<Candidate, 'format' | 'translated'>;
  */
 function chooseFormats(
   resolved: readonly Resolved[],
-  format: CallFormat,
-  value: Readonly<Record<string, unknown>>,
-  request: CallRequest,
+  { format, value, request, serverTools: sentTools }: Wanted,
 ): readonly Candidate[] | ApiError {
   const candidates: Candidate[] = [];
   let refusal: ApiError | null = null;
-  for (const each of resolved) {
+  for (const { searches, ...each } of resolved) {
     const { formats } = each.provider;
-    if (formats.includes(format.endpoint)) {
-      candidates.push({ ...each, format, translated: null });
+    const native = formats.includes(format.endpoint);
+    const wanted = searches ? withOneSearch(sentTools) : sentTools;
+    const serverTools = wanted === null ? null : placeTools(wanted, { ...each, format, native });
+    if (serverTools !== null && 'unrun' in serverTools) {
+      refusal ??= noRunner(serverTools.unrun, each.model);
+      continue;
+    }
+    if (native) {
+      candidates.push({ ...each, format, translated: null, serverTools });
       continue;
     }
     const to = formats.includes('chat/completions') ? 'chat/completions' : 'messages';
     const cap = Math.min(request.outputTokensCap ?? Number.MAX_SAFE_INTEGER, modelOutputTokens(each));
     const translated = translateRequest(value, format.endpoint, to, cap);
     if (isApiError(translated)) refusal ??= translated;
-    else candidates.push({ ...each, format: callFormats[to], translated });
+    else candidates.push({ ...each, format: callFormats[to], translated, serverTools });
   }
   return candidates.length === 0 && refusal !== null ? refusal : candidates;
+}
+
+interface Wanted {
+  format: CallFormat;
+  value: Readonly<Record<string, unknown>>;
+  request: CallRequest;
+  serverTools: ServerTools | null;
+}
+
+function noRunner({ kind, sent, door }: ServerTool, { id }: Model): ApiError {
+  const name = door === 'asked' ? `web ${kind}` : String(sent.type ?? sent.id);
+  return apiError('tool_not_served', {
+    param: door === 'asked' ? 'model' : `${door.list}[${door.index}]`,
+    message: `The tool \`${name}\` is not served with \`${shorten(id)}\`: none of its providers runs it in this format.`,
+  });
 }
 
 /** The wanted model's endpoints, then those of the fallbacks. Every id has to be served, used or not. */
@@ -170,7 +195,7 @@ function resolveModels(
     for (const endpoint of found.model.endpoints) {
       const provider = catalog.provider(endpoint.providerId);
       if (provider === undefined || provider.stopped) stopped = true;
-      else running.push({ model: found.model, endpoint, provider, suffixes: found.suffixes });
+      else running.push({ ...found, endpoint, provider });
     }
     candidates.push(...orderEndpoints(running, found.suffixes, health));
   }
@@ -196,29 +221,31 @@ function restingLeftOut(
 
 const bodyBounds = { keysMax: JSON_KEYS_MAX, valuesMax: JSON_VALUES_MAX };
 
-const STEERING: ReadonlySet<string> = new Set(['nitro', 'floor', 'exacto']);
+const SUFFIXES: ReadonlySet<string> = new Set(['nitro', 'floor', 'exacto', 'online']);
 
 function resolveModel(
   catalog: Catalog,
   id: string,
   param: string,
-): { model: Model; suffixes: readonly string[] } | ApiError {
+): Pick<Resolved, 'model' | 'suffixes' | 'searches'> | ApiError {
   const whole = catalog.find(id);
-  if (whole.status === 'served') return { model: whole.model, suffixes: [] };
+  if (whole.status === 'served') return { model: whole.model, suffixes: [], searches: false };
   const { base, suffixes } = splitModelId(id);
-  const steering = suffixes.filter((suffix) => STEERING.has(suffix));
-  const edition = suffixes.filter((suffix) => !STEERING.has(suffix));
-  if (edition.includes('online')) {
-    return apiError('tool_not_served', { param, message: 'Web search (`:online`) is not served yet.' });
-  }
+  const own = suffixes.filter((suffix) => SUFFIXES.has(suffix));
+  const edition = suffixes.filter((suffix) => !SUFFIXES.has(suffix));
   if (edition.includes('free') || edition.includes('batch')) return modelNotServed(id, param);
   // Spec, What the service does, 6: an id carries one suffix. A provider would refuse several as no model's id.
-  if (steering.length > 1) return unknownModel(id, param, [[base, ...edition, steering[0]].join(':')]);
+  if (own.length > 1) return unknownModel(id, param, [[base, ...edition, own[0]].join(':')]);
 
-  const entry = steering.length === 0 ? whole : catalog.find([base, ...edition].join(':'));
+  const entry = own.length === 0 ? whole : catalog.find([base, ...edition].join(':'));
   switch (entry.status) {
     case 'served':
-      return { model: entry.model, suffixes: steering };
+      // A search is asked for in so many words, with bounds.
+      return {
+        model: entry.model,
+        suffixes: own.filter((suffix) => suffix !== 'online'),
+        searches: own.includes('online'),
+      };
     case 'not_served':
       return modelNotServed(id, param);
     case 'unavailable':

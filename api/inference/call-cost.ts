@@ -4,7 +4,7 @@ import type { PendingPrice, SavedPrice, TokenCounts } from '#core/events/ledger-
 import { type AttoUsd, attoToNanoUp, type NanoUsd } from '#core/money.ts';
 import type { CallPlan, Candidate } from './call-plan.ts';
 import { reachableOverrides } from './estimate.ts';
-import { noTokens, type Usage } from './usage.ts';
+import { type CountedApart, noTokens, nothingApart, type Usage } from './usage.ts';
 
 /** What a call cost, as far as it is known when it ends. */
 export type CallCost =
@@ -47,20 +47,29 @@ export function costOfCall(facts: CostFacts): CallCost {
   }
   if (!counted && facts.deliveredTokens === 0 && !facts.hungUp) return freeOfCharge;
   const tokens = counted ? usage.tokens : estimatedTokens(facts);
-  const cacheWritten1h = counted ? usage.cacheWritten1h : 0;
-  return { known: true, nanoUsd: priceCall(tokens, prices, facts.plan.images, cacheWritten1h), tokens };
+  const nanoUsd = priceCall(tokens, prices, facts.plan.images, counted ? usage : nothingApart);
+  return { known: true, nanoUsd, tokens };
 }
 
 export const freeOfCharge: CallCost = { known: true, nanoUsd: 0n, tokens: noTokens };
 
-/** Tokens and pictures × the table's prices, summed exactly and rounded up once. An override reprices the whole call. */
-export function priceCall(tokens: TokenCounts, prices: Prices, images: number, cacheWritten1h = 0): NanoUsd {
+/**
+ * Tokens, pictures and searches × the table's prices, summed exactly and rounded up once. An override reprices the
+ * whole call.
+ */
+export function priceCall(
+  tokens: TokenCounts,
+  prices: Prices,
+  images: number,
+  { cacheWritten1h, webSearches }: CountedApart = nothingApart,
+): NanoUsd {
   const applying = prices.overrides.filter(
     ({ minPromptTokens }) => minPromptTokens !== null && tokens.prompt > minPromptTokens,
   );
   const { cacheWrite1h, ...perToken } = tokenPrices(prices, applying);
+  const searched = BigInt(webSearches) * (prices.webSearch ?? 0n);
   const forAnHour = BigInt(cacheWritten1h) * (cacheWrite1h - perToken.cacheWrite);
-  return attoToNanoUp(tokenCost(tokens, perToken) + forAnHour + callFees(prices, images));
+  return attoToNanoUp(tokenCost(tokens, perToken) + forAnHour + searched + callFees(prices, images));
 }
 
 /** Each override laid over those before it. */

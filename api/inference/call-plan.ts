@@ -1,6 +1,7 @@
 import type { Endpoint, Model, Provider } from '#core/catalog/catalog.ts';
 import type { CallFormat } from './formats/call-format.ts';
 import type { JsonObject } from './json-object.ts';
+import type { PlacedTools } from './server-tools/server-tools.ts';
 
 /** One call, checked and resolved: what it asks, who may run it, and the bounds that its hold is made of. */
 export interface CallPlan {
@@ -39,4 +40,6 @@ export interface Candidate {
   translated: JsonObject | null;
   /** `:nitro` and the like, without the colon, for a provider that knows them. */
   suffixes: readonly string[];
+  /** What the provider runs in the middle of the answer; `null`: nothing. */
+  serverTools: PlacedTools | null;
 }

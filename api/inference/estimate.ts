@@ -1,5 +1,6 @@
-import type { PriceOverride } from '#core/catalog/catalog.ts';
-import { type AttoUsd, attoToNanoUp, maxBigint, minBigint, type NanoUsd, nanoToAtto } from '#core/money.ts';
+import { type PriceOverride, reportsCost } from '#core/catalog/catalog.ts';
+import { SERVER_TOOL_PROMPT_TOKENS } from '#core/limits.ts';
+import { type AttoUsd, attoToNanoUp, maxBigint, type NanoUsd, nanoToAtto } from '#core/money.ts';
 import type { CallPlan, Candidate } from './call-plan.ts';
 
 /**
@@ -8,26 +9,29 @@ import type { CallPlan, Candidate } from './call-plan.ts';
  */
 export function estimateHold(plan: CallPlan): NanoUsd {
   let dearest = 0n;
-  for (const candidate of plan.candidates) {
-    const output = BigInt(outputTokensMax(plan, candidate));
-    const { fixed, perOutputToken } = worstCase(plan, candidate);
-    dearest = maxBigint(dearest, fixed + output * perOutputToken);
-  }
+  for (const candidate of plan.candidates)
+    dearest = maxBigint(dearest, worstCase(plan, candidate, outputTokensMax(plan, candidate)));
   return attoToNanoUp(dearest);
 }
 
 /** The largest output cap whose hold is at most `availableNanoUsd`; `null` where not even one token fits. */
 export function largestFittingCap(plan: CallPlan, availableNanoUsd: NanoUsd): number | null {
-  let cap = BigInt(Math.max(...plan.candidates.map(modelOutputTokens)));
+  const available = nanoToAtto(availableNanoUsd);
+  let fitting = Math.max(...plan.candidates.map(modelOutputTokens));
   for (const candidate of plan.candidates) {
-    const { fixed, perOutputToken } = worstCase(plan, candidate);
-    const rest = nanoToAtto(availableNanoUsd) - fixed - BigInt(plan.extraOutputTokens) * perOutputToken;
-    if (rest < 0n) return null;
+    const costs = (cap: number) => worstCase(plan, candidate, cap + plan.extraOutputTokens);
+    const whole = modelOutputTokens(candidate);
     // A model that writes less than this in all fits any cap.
-    if (rest >= BigInt(modelOutputTokens(candidate)) * perOutputToken) continue;
-    cap = minBigint(cap, rest / perOutputToken);
+    if (costs(whole) <= available) continue;
+    let [fits, tooMuch] = [0, whole];
+    while (tooMuch - fits > 1) {
+      const between = Math.floor((fits + tooMuch) / 2);
+      if (costs(between) <= available) fits = between;
+      else tooMuch = between;
+    }
+    fitting = Math.min(fitting, fits);
   }
-  return cap < 1n ? null : Number(cap);
+  return fitting < 1 ? null : fitting;
 }
 
 /** What the endpoint can write at most when nobody caps it. */
@@ -42,15 +46,9 @@ function outputTokensMax(plan: CallPlan, candidate: Candidate): number {
   return capped + plan.extraOutputTokens;
 }
 
-interface WorstCase {
-  /** Everything but the output: prompt, fees, media. For all choices. */
-  fixed: AttoUsd;
-  perOutputToken: AttoUsd;
-}
-
-function worstCase(plan: CallPlan, candidate: Candidate): WorstCase {
+/** With answers of `outputTokens` in each turn. */
+function worstCase(plan: CallPlan, candidate: Candidate, outputTokens: number): AttoUsd {
   const { prices } = candidate.endpoint;
-  const promptTokens = Math.min(plan.promptTokensMax, contextTokens(candidate));
   let input = prices.prompt;
   for (const price of [prices.cacheRead, prices.cacheWrite, prices.cacheWrite1h])
     input = maxBigint(input, price ?? 0n);
@@ -61,19 +59,48 @@ function worstCase(plan: CallPlan, candidate: Candidate): WorstCase {
     }
     output = maxBigint(output, override.completion ?? 0n);
   }
-  const choices = BigInt(plan.choices);
-  // No tool of a call searches, but some models do by themselves, once for each answer, and nothing in a price list
+  // Not every search is asked for: some models search by themselves, once for each answer, and nothing in a price list
   // tells them from those that merely can. Models that search in a loop are not served (`import-models.ts`).
-  const fees = prices.request + (prices.webSearch ?? 0n) + BigInt(plan.images) * (prices.image ?? 0n);
-  const perCall = BigInt(promptTokens) * input + fees;
-  return { fixed: perCall * choices, perOutputToken: output * choices };
+  const unasked = reportsCost(candidate.provider) ? (prices.webSearch ?? 0n) : 0n;
+  const turnFees = prices.request + unasked + BigInt(plan.images) * (prices.image ?? 0n);
+  const turns = BigInt(turnsMax(candidate));
+  const tokens =
+    inputTokensMax(plan, candidate, outputTokens) * input + turns * BigInt(outputTokens) * output;
+  return (tokens + turns * turnFees + toolFees(candidate)) * BigInt(plan.choices);
+}
+
+/** The first turn reads the prompt; each that follows a server tool also what was found and written before it. */
+function inputTokensMax(plan: CallPlan, candidate: Candidate, outputTokens: number): bigint {
+  const context = contextTokens(candidate);
+  const prompt = promptTokensMax(plan, candidate);
+  const moreTurns = turnsMax(candidate) - 1;
+  const later = prompt + foundTokensMax(candidate) + moreTurns * outputTokens;
+  return BigInt(Math.min(prompt, context)) + BigInt(moreTurns) * BigInt(Math.min(later, context));
+}
+
+const promptTokensMax = (plan: CallPlan, { serverTools }: Candidate): number =>
+  plan.promptTokensMax + (serverTools?.tools.length ?? 0) * SERVER_TOOL_PROMPT_TOKENS;
+
+const turnsMax = ({ serverTools }: Candidate): number => (serverTools?.stepsMax ?? 0) + 1;
+
+const foundTokensMax = ({ serverTools }: Candidate): number =>
+  serverTools?.tools.reduce((sum, { resultTokensMax }) => sum + resultTokensMax, 0) ?? 0;
+
+function toolFees({ serverTools }: Candidate): AttoUsd {
+  let fees = 0n;
+  for (const { usesMax, feeAtto } of serverTools?.tools ?? []) fees += BigInt(usesMax) * feeAtto;
+  return fees;
 }
 
 /** The other prices that this call may come to; those of a longer prompt than it can have are none of its. */
 export function reachableOverrides(plan: CallPlan, candidate: Candidate): readonly PriceOverride[] {
   const { overrides } = candidate.endpoint.prices;
   if (overrides.length === 0) return overrides;
-  const promptTokens = Math.min(plan.promptTokensMax, contextTokens(candidate));
+  const written = (turnsMax(candidate) - 1) * outputTokensMax(plan, candidate);
+  const promptTokens = Math.min(
+    promptTokensMax(plan, candidate) + foundTokensMax(candidate) + written,
+    contextTokens(candidate),
+  );
   return overrides.filter(
     ({ minPromptTokens }) => minPromptTokens === null || promptTokens > minPromptTokens,
   );

@@ -10,7 +10,9 @@ import type { ErrorCode } from '../contract/errors.ts';
  */
 export type FieldRule =
   | { rule: 'refuse'; code: ErrorCode; because: string; unless?: (value: unknown) => boolean }
-  | { rule: 'drop' };
+  | { rule: 'drop' }
+  /** Bounded and written by the gateway: `server-tools/`. */
+  | { rule: 'bound' };
 
 const refuse = (because: string, unless?: (value: unknown) => boolean): FieldRule =>
   unless
@@ -23,6 +25,7 @@ const refuseTool = (because: string, unless?: (value: unknown) => boolean): Fiel
     : { rule: 'refuse', code: 'tool_not_served', because };
 
 const drop: FieldRule = { rule: 'drop' };
+const bound: FieldRule = { rule: 'bound' };
 const isFalse = (value: unknown) => value === false;
 const oneOf =
   (...allowed: string[]) =>
@@ -31,6 +34,7 @@ const oneOf =
 
 const shared = 'it reads or writes state that is shared by all callers';
 const selfHosted = 'it steers the server that runs the model';
+const otherSearch = 'search with a tool of the type `openrouter:web_search`';
 const otherPrice = 'it changes the price in a way that cannot be reserved';
 /** A template may loop for ever; `tokenize` makes the server read its own numbers as text. */
 const isHarmlessTemplateInput = (value: unknown) =>
@@ -63,12 +67,13 @@ export const fieldRules: ReadonlyMap<string, FieldRule> = new Map<string, FieldR
   ['image_config', refuse('only text is answered here')],
 
   ['mcp_servers', refuseTool('a tool server would run calls of its own')],
-  ['web_search_options', refuseTool('web search is not served yet')],
-  ['x_search_filter', refuseTool('it searches with a tool that is not served')],
-  ['search_parameters', refuseTool('web search is not served yet')],
-  ['enable_search', refuseTool('web search is not served yet', isFalse)],
-  ['data_sources', refuseTool('it searches with a tool that is not served')],
-  ['stop_server_tools_when', refuseTool('it would replace the step limit of a tool loop')],
+  ['web_search_options', bound],
+  ['x_search_filter', refuseTool(otherSearch)],
+  ['search_parameters', refuseTool(otherSearch)],
+  ['enable_search', refuseTool(otherSearch, isFalse)],
+  ['data_sources', refuseTool(otherSearch)],
+  ['stop_server_tools_when', bound],
+  ['max_tool_calls', bound],
 
   ['best_of', refuse(otherPrice, (value) => value === 1)],
   ['use_beam_search', refuse(otherPrice, isFalse)],

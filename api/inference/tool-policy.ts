@@ -1,9 +1,11 @@
 import { isRecord } from '#core/is-record.ts';
 import { type ApiError, apiError } from '../contract/errors.ts';
+import { serverToolType } from './server-tools/tool-types.ts';
 
 /*
  * Tools by type, default deny: a type that stands in no row is refused, because new server tools appear monthly
- * and each could run other models, keep files, or loop without a bound.
+ * and each could run other models, keep files, or loop without a bound. Searches, fetches and the clock are served in
+ * the body's own list alone, where they are given bounds (`server-tools/`).
  */
 
 const isChatTool = (type: string): boolean => CALLER_DEFINED.has(type);
@@ -13,18 +15,25 @@ const isResponsesTool = (type: string): boolean =>
 const isMessagesTool = (type: string): boolean =>
   type === 'custom' || /^(bash|text_editor|computer|computer_toolset|browser_toolset)_\d{8}$/.test(type);
 
+const isServerTool = (type: string): boolean => serverToolType(type) !== null;
 const CALLER_DEFINED: ReadonlySet<string> = new Set(['function', 'custom', 'namespace']);
 type IsServed = (type: string) => boolean;
+const never: IsServed = () => false;
 
-/** Plugins that cost nothing and reach no shared state. `enabled: false` switches any other off. */
-const servedPlugins: ReadonlySet<string> = new Set(['response-healing', 'context-compression']);
+/** Plugins that reach no shared state, and cost nothing or have bounds. `enabled: false` switches any other off. */
+const servedPlugins: ReadonlySet<string> = new Set([
+  'response-healing',
+  'context-compression',
+  'web',
+  'web-fetch',
+]);
 const routerPlugins: ReadonlySet<string> = new Set(['auto-router', 'auto-beta-router', 'pareto-router']);
 
 /** Every door by which a tool can enter a chat body. `null`: all are served. */
 export function refuseChatTools(body: Readonly<Record<string, unknown>>): ApiError | null {
   return (
-    refuseToolList(body.tools, 'tools', isChatTool) ??
-    refuseToolChoice(body.tool_choice, isChatTool) ??
+    refuseToolList(body.tools, 'tools', isChatTool, isServerTool) ??
+    refuseToolChoice(body.tool_choice, orSent(isChatTool, body.tools)) ??
     refusePlugins(body.plugins)
   );
 }
@@ -39,8 +48,8 @@ export function refuseResponsesTools(body: Readonly<Record<string, unknown>>): A
     if (refusal !== null) return refusal;
   }
   return (
-    refuseToolList(body.tools, 'tools', isResponsesTool) ??
-    refuseToolChoice(body.tool_choice, isResponsesTool) ??
+    refuseToolList(body.tools, 'tools', isResponsesTool, isServerTool) ??
+    refuseToolChoice(body.tool_choice, orSent(isResponsesTool, body.tools)) ??
     refusePlugins(body.plugins)
   );
 }
@@ -56,6 +65,7 @@ function refuseMessagesToolList(tools: unknown): ApiError | null {
     const param = `tools[${index}]`;
     if (!isRecord(tool)) continue;
     const type = tool.type ?? 'custom';
+    if (typeof type === 'string' && isServerTool(type)) continue;
     if (typeof type !== 'string' || !isMessagesTool(type)) return notServed(String(type), param);
     // Called from a program, which the provider would run on the account that all agents share.
     const callers = tool.allowed_callers ?? [];
@@ -65,12 +75,27 @@ function refuseMessagesToolList(tools: unknown): ApiError | null {
   return null;
 }
 
-function refuseToolList(tools: unknown, param: string, isServed: IsServed): ApiError | null {
+/** A choice may name a tool that the body has bounds for; by itself it could switch one on. */
+const orSent =
+  (isServed: IsServed, tools: unknown): IsServed =>
+  (type) =>
+    isServed(type) ||
+    (isServerTool(type) &&
+      Array.isArray(tools) &&
+      tools.some((tool) => isRecord(tool) && tool.type === type));
+
+function refuseToolList(
+  tools: unknown,
+  param: string,
+  isServed: IsServed,
+  isBound: IsServed = never,
+): ApiError | null {
   if (tools === undefined || tools === null) return null;
   if (!Array.isArray(tools)) {
     return apiError('invalid_request', { param, message: `\`${param}\` has to be a list of tools.` });
   }
   for (const [index, tool] of tools.entries()) {
+    if (isRecord(tool) && typeof tool.type === 'string' && isBound(tool.type)) continue;
     const refusal = refuseTool(tool, `${param}[${index}]`, isServed);
     if (refusal !== null) return refusal;
   }
@@ -138,6 +163,6 @@ function notServed(type: string, param: string): ApiError {
   const name = type.slice(0, TOOL_NAME_CHARS);
   return apiError('tool_not_served', {
     param,
-    message: `The tool \`${name}\` is not served. Send your own functions: \`{"type": "function", ...}\`.`,
+    message: `The tool \`${name}\` is not served. Send your own functions, or in \`tools\` a web search or web fetch.`,
   });
 }

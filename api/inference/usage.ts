@@ -17,6 +17,8 @@ export interface Usage {
   tokens: TokenCounts;
   /** Of those written to the cache, the ones for an hour: they are dearer. No event keeps them apart. */
   cacheWritten1h: number;
+  /** Searches that the model ran by itself, each at a price of its own. No event keeps them apart. */
+  webSearches: number;
   /** Dollars the provider charged us; `null` where it named none or no sane one. An explicit zero stays zero. */
   reportedAttoUsd: AttoUsd | null;
 }
@@ -59,7 +61,7 @@ function parseUsage(object: JsonObject, value: Record<string, unknown>, counts: 
   const counted = counts(value);
   const reportedAttoUsd = reportedCost(object, value.is_byok === true);
   if (counted !== null) return { ...counted, reportedAttoUsd };
-  return reportedAttoUsd === null ? null : { tokens: noTokens, cacheWritten1h: 0, reportedAttoUsd };
+  return reportedAttoUsd === null ? null : { tokens: noTokens, ...nothingApart, reportedAttoUsd };
 }
 
 export const chatCounts: ReadCounts = (value) =>
@@ -99,7 +101,7 @@ function wholeCounts(sent: SentCounts): ReturnType<ReadCounts> {
       reasoning: count(sent.completionDetails?.reasoning_tokens),
       ...promptDetails(sent.promptDetails, prompt),
     },
-    cacheWritten1h: 0,
+    ...nothingApart,
   };
 }
 
@@ -122,6 +124,7 @@ export const messagesCounts: ReadCounts = (value) => {
       count(record(value.cache_creation)?.ephemeral_1h_input_tokens) ?? 0,
       cacheWritten,
     ),
+    webSearches: count(record(value.server_tool_use)?.web_search_requests) ?? 0,
   };
 };
 
@@ -135,6 +138,10 @@ function promptDetails(
   return cacheWritten === 0 ? { cached } : { cached, cacheWritten };
 }
 
+/** What is billed beside the tokens of an event. */
+export type CountedApart = Pick<Usage, 'cacheWritten1h' | 'webSearches'>;
+
+export const nothingApart: CountedApart = { cacheWritten1h: 0, webSearches: 0 };
 export const noTokens: TokenCounts = { prompt: 0, completion: 0, reasoning: null, cached: 0 };
 
 function reportedCost(usage: JsonObject, isByok: boolean): AttoUsd | null {

@@ -37,6 +37,7 @@ export function answerChoice(call: ChatCall, rule: Rule): ChoiceAnswer {
 
 /** What the answer used, `choices` times; the rule may say otherwise. */
 export function usedTokens(call: ChatCall, choice: ChoiceAnswer, rule: Rule): TokenUse {
+  if (rule.dearest) return dearestTokens(call);
   const text = choice.pieces.join('') + (choice.toolCall?.argumentsJson ?? '');
   const reasoningTokens = rule.reasoningTokens ?? textTokens(choice.reasoning) * call.choices;
   const completionTokens = rule.completionTokens ?? textTokens(text) * call.choices + reasoningTokens;
@@ -46,6 +47,17 @@ export function usedTokens(call: ChatCall, choice: ChoiceAnswer, rule: Rule): To
     cachedTokens: Math.min(rule.cachedTokens ?? 0, promptTokens),
     completionTokens,
     reasoningTokens: Math.min(reasoningTokens, completionTokens),
+    images: call.images,
+  };
+}
+
+function dearestTokens(call: ChatCall): TokenUse {
+  const completionTokens = (call.outputTokensMax + call.predictionTokens) * call.choices;
+  return {
+    promptTokens: call.dearestPromptTokens,
+    cachedTokens: 0,
+    completionTokens,
+    reasoningTokens: 0,
     images: call.images,
   };
 }

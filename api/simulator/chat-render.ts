@@ -4,6 +4,7 @@ import type { ChatCall } from './chat-request.ts';
 import { streamError } from './error-body.ts';
 import type { TokenUse } from './prices.ts';
 import type { Rule } from './script-rule.ts';
+import type { ToolRuns } from './server-tools.ts';
 import { usageText } from './usage-text.ts';
 
 /** `openai`: no cost, no provider's name, no comments, and usage in a stream only when asked for. */
@@ -13,8 +14,13 @@ export interface ChatReply {
   call: ChatCall;
   rule: Rule;
   choice: ChoiceAnswer;
+  /** Of all turns. */
   use: TokenUse;
   costAtto: AttoUsd;
+  lastTurn: TokenUse;
+  /** What it costs with a last turn that used so much. */
+  costWith(lastTurn: TokenUse): AttoUsd;
+  runs: ToolRuns;
   generationId: string;
   createdAtSeconds: number;
   dialect: Dialect;
@@ -39,10 +45,18 @@ export function headText(reply: ChatReply, object: string): string {
 }
 
 export function shownUsage(reply: ChatReply, use: TokenUse, costAtto: AttoUsd): string {
-  return usageText(use, reply.dialect === 'openai' ? null : costAtto, reply.rule);
+  return usageText(use, reply.dialect === 'openai' ? null : costAtto, reply.rule, reply.runs);
 }
 
-function choiceText({ choice, rule }: ChatReply): string {
+/** Of the page that every search finds. */
+export const CITATIONS = [
+  {
+    type: 'url_citation',
+    url_citation: { url: 'https://example.com/found', title: 'Found', start_index: 0, end_index: 5 },
+  },
+];
+
+function choiceText({ choice, rule, runs }: ChatReply): string {
   if (rule.error?.at === 'choice') {
     const error = JSON.stringify(streamError(rule.status ?? CHOICE_ERROR_STATUS, rule.error));
     return `"message":{"role":"assistant","content":""},"finish_reason":"error","error":${error}`;
@@ -52,6 +66,7 @@ function choiceText({ choice, rule }: ChatReply): string {
     content: choice.toolCall === null ? choice.pieces.join('') : null,
     refusal: null,
     ...(choice.reasoning === '' ? {} : { reasoning: choice.reasoning }),
+    ...(runs.searches === 0 ? {} : { annotations: CITATIONS }),
     ...(choice.toolCall === null ? {} : { tool_calls: [toolCallRow(choice.toolCall)] }),
   };
   const finish = JSON.stringify(choice.finishReason);

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type AttoUsd, parseAttoUsd } from '#core/money.ts';
 import { errorTypeOf } from './error-body.ts';
 import { findSimModel, type SimEndpoint, type SimModel, smallModelId } from './models.ts';
+import { readToolOffer, type ToolOffer } from './server-tools.ts';
 import { ANSWER_OPENING_TOKENS, IMAGE_TOKENS, MESSAGE_TOKENS, textTokens } from './tokens.ts';
 
 export interface ChatCall {
@@ -21,6 +22,11 @@ export interface ChatCall {
   stop: readonly string[];
   /** The function that the answer has to call. */
   tool: { name: string; parameters: unknown } | null;
+  serverTools: ToolOffer | null;
+  /** Every byte of the body a token, and every picture the rest of the context: the most that a provider may count. */
+  dearestPromptTokens: number;
+  /** Tokens of a rejected prediction, billed besides. */
+  predictionTokens: number;
   /** The answer has to be JSON that fits; `undefined`: plain text. */
   jsonSchema: unknown;
   /** Of the seed, the model and the prompt: the only source of variety. The same streamed or not. */
@@ -61,6 +67,7 @@ const chatBody = z.looseObject({
     .nullish(),
   reasoning: z.looseObject({ effort: z.string().nullish() }).nullish(),
   reasoning_effort: z.string().nullish(),
+  prediction: z.unknown().optional(),
   provider: z
     .looseObject({
       max_price: z.looseObject({ prompt: priceCap, completion: priceCap }).optional(),
@@ -70,7 +77,7 @@ const chatBody = z.looseObject({
 type ChatBody = z.output<typeof chatBody>;
 
 /** What the body asks for, or why OpenRouter would refuse it. */
-export function readChat(request: unknown, seed: string): ChatReading {
+export function readChat(request: unknown, seed: string, promptBytes: number): ChatReading {
   const parsed = chatBody.safeParse(request);
   if (!parsed.success) return refused(400, parsed.error.issues[0]?.message ?? 'No JSON object');
   const body = parsed.data;
@@ -90,14 +97,35 @@ export function readChat(request: unknown, seed: string): ChatReading {
   }
   return {
     ok: true,
-    call: { ...readAnswerWishes(body, model), ...count, modelId: body.model, model, endpoint, digest },
+    call: {
+      ...readAnswerWishes(body, model),
+      ...count,
+      modelId: body.model,
+      model,
+      endpoint,
+      digest,
+      serverTools: readToolOffer(body, body.model, listPrice(endpoint.pricing.web_search ?? '0')),
+      dearestPromptTokens:
+        count.images > 0 ? model.contextLength : Math.min(promptBytes, model.contextLength),
+      predictionTokens: body.prediction == null ? 0 : Buffer.byteLength(JSON.stringify(body.prediction)),
+    },
   };
 }
 
 /** A number below 2^32 that the request and the seed alone decide. */
 export const drawOf = (digest: string): number => Number.parseInt(digest.slice(0, 8), 16);
 
-type AnswerWishes = Omit<ChatCall, 'modelId' | 'model' | 'endpoint' | 'digest' | keyof PromptCount>;
+type AnswerWishes = Pick<
+  ChatCall,
+  | 'stream'
+  | 'includeUsage'
+  | 'outputTokensMax'
+  | 'reasoningTokens'
+  | 'choices'
+  | 'stop'
+  | 'tool'
+  | 'jsonSchema'
+>;
 
 function readAnswerWishes(body: ChatBody, model: SimModel): AnswerWishes {
   return {

@@ -1,4 +1,4 @@
-import { type ChatReply, headText, shownUsage, toolCallRow } from './chat-render.ts';
+import { type ChatReply, CITATIONS, headText, shownUsage, toolCallRow } from './chat-render.ts';
 import { streamError } from './error-body.ts';
 import type { TokenUse } from './prices.ts';
 import type { SimEvent } from './sim-format.ts';
@@ -84,6 +84,7 @@ function contentChunks(reply: ChatReply, writer: ChunkWriter): SimEvent[] {
   push('{"role":"assistant","content":""}', '');
   if (choice.reasoning !== '') push(`{"reasoning":${JSON.stringify(choice.reasoning)}}`, choice.reasoning);
   for (const piece of choice.pieces) push(`{"content":${JSON.stringify(piece)}}`, piece);
+  if (reply.runs.searches > 0) push(`{"annotations":${JSON.stringify(CITATIONS)}}`, '');
   if (choice.toolCall !== null) {
     push(`{"tool_calls":[${JSON.stringify(toolCallRow(choice.toolCall))}]}`, choice.toolCall.argumentsJson);
   }
@@ -93,5 +94,5 @@ function contentChunks(reply: ChatReply, writer: ChunkWriter): SimEvent[] {
 /** Cumulative, as from servers that put usage on every chunk: only the last one counts. */
 function usageSoFar(reply: ChatReply, writtenTokens: number): string {
   const use: TokenUse = { ...reply.use, completionTokens: writtenTokens, reasoningTokens: 0 };
-  return shownUsage(reply, use, reply.call.endpoint.price(use));
+  return shownUsage(reply, use, reply.costWith(use));
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '#core/clock.ts';
+import { isRecord } from '#core/is-record.ts';
 import { type AttoUsd, parseAttoUsd } from '#core/money.ts';
 import { jsonAnswer, scripted, textAnswer } from './answers.ts';
 import type { BillEntry } from './bill-book.ts';
@@ -9,6 +10,7 @@ import type { TokenUse } from './prices.ts';
 import type { ScriptBook } from './script-book.ts';
 import { plainRule, type Rule } from './script-rule.ts';
 import type { Answer, Delivery, Piece } from './send.ts';
+import { noRuns, runTools } from './server-tools.ts';
 import { simChat } from './sim-chat.ts';
 import type { SimFormat } from './sim-format.ts';
 import { simMessages } from './sim-messages.ts';
@@ -40,7 +42,8 @@ export const simFormats: ReadonlyMap<string, SimFormat> = new Map(
 
 export function planChat(format: SimFormat, text: string, setting: ChatSetting): ChatPlan {
   const { path } = format;
-  const reading = readChat(format.toChat(parseJson(text)), setting.seed);
+  const body = parseJson(text);
+  const reading = readChat(format.toChat(body), setting.seed, promptBytes(body));
   if (!reading.ok) {
     const rule = setting.script.take({ path, model: '', lastUserText: '' });
     const refused = textAnswer(reading.status, format.refusal(reading.status, reading.message, reading.type));
@@ -49,7 +52,15 @@ export function planChat(format: SimFormat, text: string, setting: ChatSetting):
   const { call } = reading;
   const rule = setting.script.take({ path, model: call.modelId, lastUserText: call.lastUserText });
   const choice = answerChoice(call, rule);
-  const use = usedTokens(call, choice, rule);
+  const turn = usedTokens(call, choice, rule);
+  const runs = runTools(call.serverTools, turn, call.model.contextLength, rule.dearest);
+  const promptTokens = Math.min(turn.promptTokens + runs.foundTokens, call.model.contextLength);
+  const lastTurn = runs === noRuns ? turn : { ...turn, promptTokens };
+  const { price, dearestPrice } = call.endpoint;
+  const priceOf = rule.dearest ? dearestPrice : price;
+  const earlierAtto = runs.earlierTurns.reduce((sum, each) => sum + priceOf(each), runs.feesAtto);
+  const costWith = (last: TokenUse) => earlierAtto + priceOf(last);
+  const use = runs.earlierTurns.reduce(addUse, lastTurn);
   const createdAtMs = setting.clock.now();
   const createdAtSeconds = Math.floor(createdAtMs / 1_000);
   const reply: ChatReply = {
@@ -57,7 +68,10 @@ export function planChat(format: SimFormat, text: string, setting: ChatSetting):
     rule,
     choice,
     use,
-    costAtto: call.endpoint.price(use),
+    costAtto: costWith(lastTurn),
+    lastTurn,
+    costWith,
+    runs,
     generationId: generationId(createdAtSeconds, call.digest, setting.nextOrdinal()),
     createdAtSeconds,
     dialect: setting.dialect,
@@ -134,7 +148,7 @@ function billOf(
     generationId: reply.generationId,
     model: call.model.id,
     providerName: call.endpoint.providerName,
-    costAtto: scriptedBill(rule) ?? (isErrorAnswer(rule) ? 0n : call.endpoint.price(use)),
+    costAtto: scriptedBill(rule) ?? (isErrorAnswer(rule) ? 0n : reply.costWith(use)),
     use,
     streamed: call.stream,
     cancelled: delivery.state === 'hung_up',
@@ -150,12 +164,28 @@ const scriptedBill = (rule: Rule): AttoUsd | null =>
   rule.billUsd === undefined ? null : parseAttoUsd(rule.billUsd);
 
 /** A stream that ended early bills what it delivered; a JSON answer cannot be cancelled. */
-function billedUse({ call, use, rule }: ChatReply, { state, textBytes }: Delivery): TokenUse {
+function billedUse({ call, lastTurn: use, rule }: ChatReply, { state, textBytes }: Delivery): TokenUse {
   const whole = state === 'answered' && rule.error?.at !== 'stream';
   if (!call.stream || whole || (state === 'hung_up' && rule.hangUpBills === 'all')) return use;
   const completionTokens = Math.min(Math.ceil(textBytes / BYTES_PER_TOKEN), use.completionTokens);
   return { ...use, completionTokens, reasoningTokens: Math.min(use.reasoningTokens, completionTokens) };
 }
+
+/** Of what a model reads, in whichever format: settings are not part of it. */
+function promptBytes(body: unknown): number {
+  if (!isRecord(body)) return 0;
+  const { messages, input, instructions, system, tools, response_format: format, text } = body;
+  const read = [messages, input, instructions, system, tools, format, text];
+  return Buffer.byteLength(JSON.stringify(read.filter((each) => each !== undefined)));
+}
+
+const addUse = (sum: TokenUse, use: TokenUse): TokenUse => ({
+  promptTokens: sum.promptTokens + use.promptTokens,
+  cachedTokens: sum.cachedTokens + use.cachedTokens,
+  completionTokens: sum.completionTokens + use.completionTokens,
+  reasoningTokens: sum.reasoningTokens + use.reasoningTokens,
+  images: sum.images,
+});
 
 /** `gen-<unix seconds>-<20 characters>`, as OpenRouter's are. */
 function generationId(createdAtSeconds: number, digest: string, ordinal: number): string {

@@ -1,4 +1,4 @@
-import { createPricer, type PriceList, type Pricer } from './prices.ts';
+import { createDearestPricer, createPricer, type PriceList, type Pricer } from './prices.ts';
 
 /** The catalogue of the simulator: one model for every way in which a real row can surprise an importer. */
 export interface SimModel {
@@ -22,6 +22,7 @@ export interface SimEndpoint {
   tag: string;
   pricing: PriceList;
   price: Pricer;
+  dearestPrice: Pricer;
 }
 
 export const smallModelId = 'faregate-sim/small';
@@ -32,6 +33,7 @@ const endpoint = (providerName: string, tag: string, pricing: PriceList): SimEnd
   tag,
   pricing,
   price: createPricer(pricing),
+  dearestPrice: createDearestPricer(pricing),
 });
 
 type ModelBasis = Pick<SimModel, 'id' | 'name' | 'description' | 'endpoints'> & Partial<SimModel>;
@@ -110,6 +112,24 @@ export const simModels: readonly SimModel[] = [
         completion: '0.000002',
         image: '0.0004',
         request: '0.00001',
+      }),
+    ],
+  }),
+  model({
+    id: 'faregate-sim/searcher',
+    name: 'Sim Searcher',
+    description:
+      'Can search by itself, at a price for each search, and bills dearly for what goes to a cache.',
+    contextLength: 131_072,
+    maxOutputTokens: 8_192,
+    endpoints: [
+      endpoint('SimCloud', 'sim-cloud', {
+        prompt: '0.000001',
+        completion: '0.000005',
+        input_cache_read: '0.0000001',
+        input_cache_write: '0.00000125',
+        input_cache_write_1h: '0.000002',
+        web_search: '0.01',
       }),
     ],
   }),

@@ -1,4 +1,4 @@
-import { type AttoUsd, parseAttoUsd } from '#core/money.ts';
+import { type AttoUsd, maxBigint, parseAttoUsd } from '#core/money.ts';
 
 /** Prices as OpenRouter's rows carry them: dollars per single unit, as decimal text. `-1`: known after routing. */
 export interface PriceList {
@@ -9,6 +9,9 @@ export interface PriceList {
   internal_reasoning?: string;
   input_cache_read?: string;
   input_cache_write?: string;
+  input_cache_write_1h?: string;
+  /** A search of the model's own. */
+  web_search?: string;
   overrides?: readonly PriceOverride[];
 }
 
@@ -18,6 +21,7 @@ export interface PriceOverride {
   prompt?: string;
   completion?: string;
   input_cache_read?: string;
+  input_cache_write?: string;
 }
 
 export interface TokenUse {
@@ -30,6 +34,9 @@ export interface TokenUse {
   images: number;
 }
 
+/** Exact; nothing is rounded here. */
+export type Pricer = (use: TokenUse) => AttoUsd;
+
 interface AttoPrices {
   prompt: AttoUsd;
   completion: AttoUsd;
@@ -37,12 +44,16 @@ interface AttoPrices {
   image: AttoUsd;
   reasoning: AttoUsd;
   cacheRead: AttoUsd;
+  /** Every token of the prompt at the dearest: read plainly, from a cache, or written to one. */
+  dearestInput: AttoUsd;
 }
 
-/** Exact; nothing is rounded here. */
-export type Pricer = (use: TokenUse) => AttoUsd;
+export const createPricer = (list: PriceList): Pricer => pricer(list, cost);
 
-export function createPricer(list: PriceList): Pricer {
+/** All tokens at the dearest of their prices: what a provider may bill at the most. */
+export const createDearestPricer = (list: PriceList): Pricer => pricer(list, dearestCost);
+
+function pricer(list: PriceList, costBy: typeof cost): Pricer {
   const plain = attoPrices(list);
   const overrides = (list.overrides ?? []).map((override) => ({
     minPromptTokens: override.min_prompt_tokens,
@@ -51,7 +62,7 @@ export function createPricer(list: PriceList): Pricer {
   return (use) => {
     // Several entries may apply; the later one wins.
     const override = overrides.findLast((entry) => use.promptTokens > entry.minPromptTokens);
-    return cost(override?.prices ?? plain, use);
+    return costBy(override?.prices ?? plain, use);
   };
 }
 
@@ -61,6 +72,15 @@ function cost(prices: AttoPrices, use: TokenUse): AttoUsd {
     BigInt(use.cachedTokens) * prices.cacheRead +
     BigInt(use.completionTokens - use.reasoningTokens) * prices.completion +
     BigInt(use.reasoningTokens) * prices.reasoning +
+    BigInt(use.images) * prices.image +
+    prices.request
+  );
+}
+
+function dearestCost(prices: AttoPrices, use: TokenUse): AttoUsd {
+  return (
+    BigInt(use.promptTokens) * prices.dearestInput +
+    BigInt(use.completionTokens) * maxBigint(prices.completion, prices.reasoning) +
     BigInt(use.images) * prices.image +
     prices.request
   );
@@ -76,6 +96,9 @@ function attoPrices(list: PriceList): AttoPrices {
     image: atto(list.image ?? '0'),
     reasoning: list.internal_reasoning === undefined ? completion : atto(list.internal_reasoning),
     cacheRead: list.input_cache_read === undefined ? prompt : atto(list.input_cache_read),
+    dearestInput: [list.input_cache_read, list.input_cache_write, list.input_cache_write_1h]
+      .map((text) => (text === undefined ? prompt : atto(text)))
+      .reduce(maxBigint, prompt),
   };
 }
 

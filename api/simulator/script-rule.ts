@@ -32,6 +32,9 @@ export const scriptRule = z.strictObject({
   completionTokens: z.int().min(0).optional(),
   reasoningTokens: z.int().min(0).optional(),
 
+  /** Bills all that it may: every byte a token, every token at its dearest price, every step of every tool. */
+  dearest: z.boolean().default(false),
+
   // --- What the answer says about its cost, and what the provider really bills.
   /** `twice` repeats the key in a JSON answer and the chunk in a stream; `after_done` comes behind `[DONE]`. */
   usageAt: z.enum(['end', 'last_chunk', 'every_chunk', 'twice', 'after_done', 'missing']).default('end'),

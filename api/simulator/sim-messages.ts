@@ -4,6 +4,7 @@ import type { ChatReply } from './chat-render.ts';
 import { type ErrorBody, errorBody, errorTypeOf } from './error-body.ts';
 import type { TokenUse } from './prices.ts';
 import type { Rule } from './script-rule.ts';
+import { noRuns, type ToolRuns } from './server-tools.ts';
 import type { SimEvent, SimFormat } from './sim-format.ts';
 
 /** `POST /messages`, as Anthropic and OpenRouter speak it. */
@@ -46,7 +47,9 @@ function toParts(content: unknown): unknown {
 }
 
 const toFunction = (tool: unknown): unknown =>
-  isRecord(tool) ? { type: 'function', function: { name: tool.name, parameters: tool.input_schema } } : tool;
+  isRecord(tool) && (tool.type ?? 'custom') === 'custom'
+    ? { type: 'function', function: { name: tool.name, parameters: tool.input_schema } }
+    : tool;
 
 function toChoice(choice: unknown): unknown {
   if (!isRecord(choice)) return undefined;
@@ -78,8 +81,10 @@ interface Block {
   deltas: { delta: Record<string, unknown>; text: string }[];
 }
 
-function blocksOf({ choice }: ChatReply): Block[] {
+function blocksOf({ choice, runs, call }: ChatReply): Block[] {
   const blocks: Block[] = [];
+  for (let i = 0; i < runs.searches; i++)
+    blocks.push(...searchBlocks(`srvtoolu_${call.digest.slice(0, 20)}${i}`));
   if (choice.reasoning !== '') {
     blocks.push({
       start: { type: 'thinking', thinking: '', signature: '' },
@@ -106,6 +111,32 @@ function blocksOf({ choice }: ChatReply): Block[] {
     });
   }
   return blocks;
+}
+
+function searchBlocks(id: string): Block[] {
+  const use = { type: 'server_tool_use', id, name: 'web_search' };
+  const input = { query: 'found' };
+  const result = {
+    type: 'web_search_tool_result',
+    tool_use_id: id,
+    content: [
+      {
+        type: 'web_search_result',
+        url: 'https://example.com/found',
+        title: 'Found',
+        encrypted_content: SIGNATURE,
+        page_age: null,
+      },
+    ],
+  };
+  return [
+    {
+      start: { ...use, input: {} },
+      whole: { ...use, input },
+      deltas: [{ delta: { type: 'input_json_delta', partial_json: JSON.stringify(input) }, text: '' }],
+    },
+    { start: result, whole: result, deltas: [] },
+  ];
 }
 
 const SIGNATURE = 'c2ltdWxhdG9yIHNpZ25hdHVyZQ==';
@@ -135,7 +166,7 @@ function messageText(reply: ChatReply, content: string, stop: string | null, usa
 const endUsage = (reply: ChatReply): string => {
   const { rule } = reply;
   if (rule.usageAt === 'missing') return '';
-  const usage = `,"usage":${usageText(reply.use, shownCost(reply), rule)}`;
+  const usage = `,"usage":${usageText(reply.use, shownCost(reply), rule, reply.runs)}`;
   return rule.usageAt === 'twice' ? usage + usage : usage;
 };
 
@@ -143,13 +174,16 @@ const shownCost = ({ dialect, costAtto }: ChatReply): AttoUsd | null =>
   dialect === 'openai' ? null : costAtto;
 
 /** What came from the cache stands beside `input_tokens`. */
-function usageText(use: TokenUse, costAtto: AttoUsd | null, rule: Rule): string {
+function usageText(use: TokenUse, costAtto: AttoUsd | null, rule: Rule, runs: ToolRuns): string {
   if (rule.usageText !== undefined) return rule.usageText;
   const fields: Record<string, string | null> = {
     input_tokens: String(use.promptTokens - use.cachedTokens),
     cache_creation_input_tokens: '0',
     cache_read_input_tokens: String(use.cachedTokens),
     output_tokens: String(use.completionTokens),
+    ...(runs === noRuns
+      ? {}
+      : { server_tool_use: `{"web_search_requests":${runs.searches},"web_fetch_requests":${runs.fetches}}` }),
     ...(costAtto === null ? {} : { cost: formatAttoUsd(costAtto), is_byok: 'false' }),
     ...rule.usageFields,
   };
@@ -181,7 +215,8 @@ function events(reply: ChatReply): SimEvent[] {
     return [...list, ...contents.slice(0, rule.error.afterChunks + 1), event('error', `"error":${error}`)];
   }
   const stop = `"delta":{"stop_reason":${JSON.stringify(stopReason(reply))},"stop_sequence":null}`;
-  const usage = rule.usageAt === 'missing' ? '' : `,"usage":${usageText(use, shownCost(reply), rule)}`;
+  const usage =
+    rule.usageAt === 'missing' ? '' : `,"usage":${usageText(use, shownCost(reply), rule, reply.runs)}`;
   const delta = event('message_delta', stop + usage);
   list.push(...contents, delta);
   if (rule.usageAt === 'twice') list.push(delta);

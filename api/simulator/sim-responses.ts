@@ -4,7 +4,9 @@ import type { ChatReply } from './chat-render.ts';
 import { errorBody, refusal } from './error-body.ts';
 import type { TokenUse } from './prices.ts';
 import type { Rule } from './script-rule.ts';
+import { noRuns, type ToolRuns } from './server-tools.ts';
 import type { SimEvent, SimFormat } from './sim-format.ts';
+import { toolUseText } from './usage-text.ts';
 
 /** `POST /responses`, stateless. */
 export const simResponses: SimFormat = {
@@ -32,11 +34,14 @@ function toChat(body: unknown): unknown {
           ...items.map(toMessage),
         ]
       : items,
-    tools: Array.isArray(tools) ? tools.map((tool) => ({ type: 'function', function: tool })) : undefined,
+    tools: Array.isArray(tools) ? tools.map(toTool) : undefined,
     tool_choice: isRecord(choice) ? { function: { name: choice.name } } : choice,
     response_format: toFormat(text),
   };
 }
+
+const toTool = (tool: unknown): unknown =>
+  isRecord(tool) && tool.type === 'function' ? { type: 'function', function: tool } : tool;
 
 function toMessage(item: unknown): unknown {
   if (!isRecord(item)) return item;
@@ -66,6 +71,7 @@ function itemsOf(reply: ChatReply): Item[] {
   const { choice, generationId } = reply;
   const items: Item[] = [];
   const tail = generationId.slice(-20);
+  for (let i = 0; i < reply.runs.searches; i++) items.push(searchItem(`ws_${tail}${i}`));
   if (choice.reasoning !== '') items.push(reasoningItem(`rs_${tail}`, choice.reasoning));
   if (choice.pieces.length > 0 || choice.toolCall === null)
     items.push(messageItem(`msg_${tail}`, choice.pieces));
@@ -74,6 +80,20 @@ function itemsOf(reply: ChatReply): Item[] {
     items.push(callItem(`fc_${tail}`, id, name, argumentsJson));
   }
   return items;
+}
+
+function searchItem(id: string): Item {
+  const common = { id, type: 'web_search_call' };
+  const at = (index: number) => ({ item_id: id, output_index: index });
+  return {
+    start: { ...common, status: 'in_progress', action: { type: 'search', query: 'found' } },
+    whole: { ...common, status: 'completed', action: { type: 'search', query: 'found' } },
+    events: (index) => [
+      event('response.web_search_call.in_progress', at(index)),
+      event('response.web_search_call.searching', at(index)),
+      event('response.web_search_call.completed', at(index)),
+    ],
+  };
 }
 
 function reasoningItem(id: string, text: string): Item {
@@ -163,13 +183,13 @@ function failedText(reply: ChatReply, { message, type }: NonNullable<Rule['error
 }
 
 function endUsage(reply: ChatReply): string {
-  const { rule, use, dialect, costAtto } = reply;
+  const { rule, use, dialect, costAtto, runs } = reply;
   if (rule.usageAt === 'missing') return '';
-  const usage = `,"usage":${usageText(use, dialect === 'openai' ? null : costAtto, rule)}`;
+  const usage = `,"usage":${usageText(use, dialect === 'openai' ? null : costAtto, rule, runs)}`;
   return rule.usageAt === 'twice' ? usage + usage : usage;
 }
 
-function usageText(use: TokenUse, costAtto: AttoUsd | null, rule: Rule): string {
+function usageText(use: TokenUse, costAtto: AttoUsd | null, rule: Rule, runs: ToolRuns): string {
   if (rule.usageText !== undefined) return rule.usageText;
   const fields: Record<string, string | null> = {
     input_tokens: String(use.promptTokens),
@@ -177,6 +197,7 @@ function usageText(use: TokenUse, costAtto: AttoUsd | null, rule: Rule): string 
     output_tokens: String(use.completionTokens),
     output_tokens_details: `{"reasoning_tokens":${use.reasoningTokens}}`,
     total_tokens: String(use.promptTokens + use.completionTokens),
+    ...(runs === noRuns ? {} : { server_tool_use_details: toolUseText(runs) }),
     ...(costAtto === null ? {} : { cost: formatAttoUsd(costAtto), is_byok: 'false' }),
     ...rule.usageFields,
   };

@@ -267,6 +267,7 @@ describe('the tokens of a stream of messages', () => {
     expect(usage).toEqual({
       tokens: { prompt: 30, completion: 7, reasoning: null, cached: 0 },
       cacheWritten1h: 0,
+      webSearches: 0,
       reportedAttoUsd: null,
     });
   });

@@ -94,8 +94,10 @@ describe('the hold', () => {
           const cacheWritten = part(toCache, prompt - cached);
           const usage = { prompt, completion, cached, cacheWritten, reasoning: part(thought, completion) };
           const cost =
-            priceCall(usage, used.endpoint.prices, given.images, part(forAnHour, cacheWritten)) +
-            attoToNanoUp(used.endpoint.prices.webSearch ?? 0n);
+            priceCall(usage, used.endpoint.prices, given.images, {
+              cacheWritten1h: part(forAnHour, cacheWritten),
+              webSearches: 0,
+            }) + attoToNanoUp(used.endpoint.prices.webSearch ?? 0n);
           // Both are rounded up by themselves here.
           expect(cost - 1n).toBeLessThanOrEqual(estimateHold(given));
         },

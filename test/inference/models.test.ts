@@ -72,9 +72,8 @@ describe('the model that is asked for', () => {
     ['acme/small:nitro:free', 'model_not_served model'],
     ['acme/nobody:free', 'model_not_served model'],
     ['openrouter/auto', 'model_not_served model'],
-    ['acme/small:online', 'tool_not_served model'],
-    ['acme/small:online:nitro', 'tool_not_served model'],
-    ['acme/small:free:online', 'tool_not_served model'],
+    ['acme/small:online:nitro', 'unknown_model model'],
+    ['acme/small:free:online', 'model_not_served model'],
     ['acme/small:turbo', 'unknown_model model'],
     ['acme/small:nitro:turbo', 'unknown_model model'],
     ['acme/small:', 'unknown_model model'],
@@ -120,7 +119,6 @@ describe('fallbacks', () => {
     ['["acme/large","nobody/knows"]', 'unknown_model models[1]'],
     ['["acme/small:free"]', 'model_not_served models[0]'],
     ['["openrouter/auto"]', 'model_not_served models[0]'],
-    ['["acme/small:online"]', 'tool_not_served models[0]'],
   ])('%s have to be served, used or not: %s', (models, expected) => {
     expect(refusal(bodyWith(`"models":${models}`))).toBe(expected);
   });

@@ -20,14 +20,7 @@ describe('fields that reach shared state, escape the price or steer a server', (
     for (const field of [
       ...['previous_response_id', 'prompt', 'conversation', 'background', 'store', 'preset', 'container'],
       ...['vector_store_ids', 'mcp_servers', 'debug', 'service_tier', 'speed', 'modalities', 'audio'],
-      ...[
-        'stop_server_tools_when',
-        'web_search_options',
-        'x_search_filter',
-        'best_of',
-        'priority',
-        'cache_salt',
-      ],
+      ...['x_search_filter', 'best_of', 'priority', 'cache_salt'],
       ...['chat_template', 'kv_transfer_params', 'request_id', 'rid', 'lora_path', 'session_params'],
       ...[
         'custom_logit_processor',
@@ -82,7 +75,6 @@ describe('fields that reach shared state, escape the price or steer a server', (
     ['best_of', '"1"', 'invalid_request'],
     ['chat_template_kwargs', '{"chat_template":"{{x}}"}', 'invalid_request'],
     ['chat_template_kwargs', '{"tokenize":true}', 'invalid_request'],
-    ['web_search_options', '{}', 'tool_not_served'],
     ['enable_search', 'true', 'tool_not_served'],
     ['search_parameters', '{"mode":"on"}', 'tool_not_served'],
     ['mcp_servers', '[]', 'tool_not_served'],
@@ -120,15 +112,8 @@ describe('tools', () => {
   });
 
   const hosted = [
-    ...['openrouter:image_generation', 'image_generation', 'openrouter:web_search', 'web_search'],
-    ...['web_search_preview', 'web_search_preview_2025_03_11', 'web_search_20250305', 'openrouter:web_fetch'],
-    ...[
-      'web_fetch_20250910',
-      'openrouter:datetime',
-      'openrouter:fusion',
-      'openrouter:advisor',
-      'advisor_20260301',
-    ],
+    ...['openrouter:image_generation', 'image_generation', 'openrouter:web_search_2', 'web_search_20990101'],
+    ...['web_fetch_20990101', 'openrouter:fusion', 'openrouter:advisor', 'advisor_20260301'],
     ...[
       'openrouter:subagent',
       'openrouter:bash',
@@ -194,15 +179,16 @@ describe('tools', () => {
       '"tool_choice":{"type":"allowed_tools","allowed_tools":{"tools":[]},"tools":[{"type":"mcp"}]}',
       'tool_choice.tools[0]',
     ],
-    ['a plugin', '"plugins":[{"id":"web"}]', 'plugins[0]'],
-    ['a plugin that fetches', '"plugins":[{"id":"web-fetch"}]', 'plugins[0]'],
     ['a plugin that reads files', '"plugins":[{"id":"file-parser"}]', 'plugins[0]'],
     ['a plugin of many models', '"plugins":[{"id":"fusion"}]', 'plugins[0]'],
-    ['a plugin that is switched on', '"plugins":[{"id":"web","enabled":true}]', 'plugins[0]'],
-    ['a plugin that is nearly switched off', '"plugins":[{"id":"web","enabled":0}]', 'plugins[0]'],
+    ['a plugin that is switched on', '"plugins":[{"id":"fusion","enabled":true}]', 'plugins[0]'],
+    ['a plugin that is nearly switched off', '"plugins":[{"id":"fusion","enabled":0}]', 'plugins[0]'],
+    [
+      'a search in a namespace',
+      '"tools":[{"type":"namespace","tools":[{"type":"web_search"}]}]',
+      'tools[0].tools[0]',
+    ],
     ['a plugin behind a good one', '"plugins":[{"id":"response-healing"},{"id":"moderation"}]', 'plugins[1]'],
-    ['a suffix', '"models":["acme/small:online"]', 'models[0]'],
-    ['two suffixes', '"models":["acme/small:nitro:online"]', 'models[0]'],
   ])('find no other door: %s', (_what, member, param) => {
     expect(refusal(bodyWith(member))).toBe(`tool_not_served ${param}`);
   });

@@ -67,6 +67,7 @@ export const candidate = (given: Partial<Candidate> = {}): Candidate => {
     suffixes: given.suffixes ?? [],
     format: given.format ?? chatFormat,
     translated: given.translated ?? null,
+    serverTools: given.serverTools ?? null,
   };
 };
 

@@ -23,6 +23,7 @@ describe('what a provider that speaks messages counted', () => {
     expect(counted(`{"input_tokens":10,"output_tokens":2,${cache},${hour}}`)).toEqual({
       tokens: { prompt: 22, completion: 2, reasoning: null, cached: 5, cacheWritten: 7 },
       cacheWritten1h: 4,
+      webSearches: 0,
       reportedAttoUsd: null,
     });
   });
@@ -37,7 +38,7 @@ describe('what a provider that speaks messages counted', () => {
     });
     const tokens = { prompt: 22, completion: 2, reasoning: null, cached: 5, cacheWritten: 7 };
     const nano = 10 * 3_000 + 2 * 15_000 + 5 * 300 + 3 * 3_750 + 4 * 6_000;
-    expect(priceCall(tokens, table, 0, 4)).toBe(BigInt(nano));
+    expect(priceCall(tokens, table, 0, { cacheWritten1h: 4, webSearches: 0 })).toBe(BigInt(nano));
   });
 
   it.each([
@@ -160,7 +161,12 @@ describe('the tokens that a provider counts', () => {
       expect(usage(`{"prompt_tokens":${text},"completion_tokens":5}`)).toBeNull();
       expect(usage(`{"prompt_tokens":5,"completion_tokens":${text}}`)).toBeNull();
       const priced = usage(`{"prompt_tokens":${text},"completion_tokens":5,"cost":0.1}`);
-      expect(priced).toEqual({ tokens: noTokens, cacheWritten1h: 0, reportedAttoUsd: atto('0.1') });
+      expect(priced).toEqual({
+        tokens: noTokens,
+        cacheWritten1h: 0,
+        webSearches: 0,
+        reportedAttoUsd: atto('0.1'),
+      });
     },
   );
 

@@ -98,12 +98,21 @@ export const lastKnownModels = (vendor: Vendor): ModelSettings[] =>
         upstreamModel,
         contextLength: null,
         maxOutputTokens: null,
-        prices: readPrices(prices),
+        prices: {
+          ...readPrices(prices),
+          webSearch: vendor === 'anthropic' ? price(ANTHROPIC_SEARCH_USD) : null,
+        },
       },
     ],
   }));
 
-function readPrices([prompt, completion, cacheRead, cacheWrite, cacheWrite1h]: KnownModel['prices']): Prices {
+/** Ten dollars for a thousand searches of Claude's own, whichever the model. */
+const ANTHROPIC_SEARCH_USD = '0.01';
+
+function readPrices([prompt, completion, cacheRead, cacheWrite, cacheWrite1h]: KnownModel['prices']): Omit<
+  Prices,
+  'webSearch'
+> {
   return {
     prompt: price(prompt),
     completion: price(completion),
@@ -113,7 +122,6 @@ function readPrices([prompt, completion, cacheRead, cacheWrite, cacheWrite1h]: K
     cacheWrite1h: cacheWrite1h === undefined ? null : price(cacheWrite1h),
     internalReasoning: null,
     image: null,
-    webSearch: null,
     overrides: [],
   };
 }

@@ -22,7 +22,7 @@ import {
  * every other byte passes as sent.
  */
 export function buildChatBody(plan: CallPlan, candidate: Candidate, agentId: number): Buffer {
-  const changes = commonChanges(plan, agentId);
+  const changes = commonChanges(plan, candidate, agentId);
   const ownField = isRouter(candidate) ? 'max_tokens' : 'max_completion_tokens';
   writeOutputCap(plan, candidate, { fields: CAP_FIELDS, ownField, required: false }, changes);
   writeStreamOptions(plan, changes);

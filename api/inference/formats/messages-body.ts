@@ -18,7 +18,7 @@ import {
 
 /** The body for a provider that speaks the messages format; every byte that decides no price or policy as sent. */
 export function buildMessagesBody(plan: CallPlan, candidate: Candidate, agentId: number): Buffer {
-  const changes = commonChanges(plan, agentId);
+  const changes = commonChanges(plan, candidate, agentId);
   // The format requires a cap, and most of its servers do.
   writeOutputCap(
     plan,

@@ -10,7 +10,7 @@ import {
 
 /** The body for a provider that speaks the responses format; every byte that decides no price or policy as sent. */
 export function buildResponsesBody(plan: CallPlan, candidate: Candidate, agentId: number): Buffer {
-  const changes = commonChanges(plan, agentId);
+  const changes = commonChanges(plan, candidate, agentId);
   const ownField = 'max_output_tokens';
   writeOutputCap(plan, candidate, { fields: [ownField], ownField, required: false }, changes);
   // Some servers keep what nobody forbids them to: for all callers of the account.

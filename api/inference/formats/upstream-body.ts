@@ -13,9 +13,14 @@ import {
   rebuildJsonObject,
   scanJsonObject,
 } from '../json-object.ts';
+import { writeServerTools } from '../server-tools/write-server-tools.ts';
 
 /** What the gateway changes in every body, whatever its format. The rest is the format's own. */
-export function commonChanges({ body, stream }: CallPlan, agentId: number): MemberChanges {
+export function commonChanges(
+  { body, stream }: CallPlan,
+  candidate: Candidate,
+  agentId: number,
+): MemberChanges {
   const changes = new MemberChanges();
   for (const { key } of body.members) {
     if (fieldRules.get(key)?.rule === 'drop') changes.set(key, null);
@@ -24,6 +29,7 @@ export function commonChanges({ body, stream }: CallPlan, agentId: number): Memb
   changes.set('models', null);
   if (stream) changes.set('stream', 'true');
   if (/^\[\s*\]$/.test(memberText(body, 'tools') ?? '')) changes.set('tools', null);
+  writeServerTools(body, candidate, changes);
   writeCallerTags(body, agentId, changes);
   return changes;
 }
@@ -101,7 +107,14 @@ export function writePlainModel({ endpoint }: Candidate, changes: MemberChanges)
   for (const field of ROUTER_FIELDS) changes.set(field, null);
 }
 
-const ROUTER_FIELDS = ['provider', 'plugins', 'transforms', 'session_id'];
+const ROUTER_FIELDS = [
+  'provider',
+  'plugins',
+  'transforms',
+  'session_id',
+  'stop_server_tools_when',
+  'max_tool_calls',
+];
 
 /** The router's own fields: which endpoint may run the call, at which price. */
 export function writeRouterDialect(

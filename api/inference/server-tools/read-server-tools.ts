@@ -1,0 +1,301 @@
+import { isRecord } from '#core/is-record.ts';
+import {
+  ASKED_TOKENS_MAX,
+  FETCHED_TOKENS_DEFAULT,
+  SEARCH_RESULT_CHARS_DEFAULT,
+  SEARCH_RESULT_CHARS_MAX,
+  SEARCH_RESULT_FRAME_TOKENS,
+  SEARCH_RESULTS_DEFAULT,
+  SEARCH_RESULTS_MAX,
+  SERVER_TOOL_STEPS_DEFAULT,
+  SERVER_TOOL_STEPS_MAX,
+} from '#core/limits.ts';
+import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
+import {
+  defaultFetchEngine,
+  defaultSearchEngine,
+  fetchEngineNames,
+  fetchFee,
+  searchEngineNames,
+  searchFee,
+  searchModes,
+} from './search-fees.ts';
+import type { ServerTool, ServerTools, ToolDoor } from './server-tools.ts';
+import { serverToolType } from './tool-types.ts';
+
+/**
+ * Searches, fetches and the clock, by every door, with their bounds; `null`: the body asks for none. Which tools may
+ * stand in a body at all was decided before (`tool-policy.ts`).
+ */
+export function readServerTools(body: Readonly<Record<string, unknown>>): ServerTools | null | ApiError {
+  const stepsAsked = readStepsAsked(body);
+  if (isRefusal(stepsAsked)) return stepsAsked;
+  const tools: ServerTool[] = [];
+  for (const entry of entriesOf(body)) {
+    const tool = readTool(entry, stepsAsked);
+    if (isRefusal(tool)) return tool;
+    tools.push(tool);
+  }
+  return tools.length === 0 ? null : together(tools, stepsAsked);
+}
+
+/** What `:online` asks for: one search before the answer. */
+export function withOneSearch(tools: ServerTools | null): ServerTools {
+  if (tools === null) return oneSearch;
+  return tools.tools.some(({ kind }) => kind === 'search')
+    ? tools
+    : { stepsMax: tools.stepsMax + 1, tools: [...tools.tools, ...oneSearch.tools] };
+}
+
+function together(tools: readonly ServerTool[], stepsAsked: number | null): ServerTools {
+  const uses = tools.reduce((sum, { usesMax }) => sum + usesMax, 0);
+  return { stepsMax: Math.min(stepsAsked ?? SERVER_TOOL_STEPS_MAX, uses, SERVER_TOOL_STEPS_MAX), tools };
+}
+
+interface Entry {
+  kind: ServerTool['kind'];
+  door: ToolDoor;
+  sent: Readonly<Record<string, unknown>>;
+  /** For messages. */
+  param: string;
+}
+
+function entriesOf({
+  tools,
+  plugins,
+  web_search_options: asked,
+}: Readonly<Record<string, unknown>>): Entry[] {
+  const entries: Entry[] = [];
+  for (const [index, sent] of (Array.isArray(tools) ? tools : []).entries()) {
+    const served = isRecord(sent) && typeof sent.type === 'string' ? serverToolType(sent.type) : null;
+    if (served === null) continue;
+    const { kind, words } = served;
+    entries.push({ kind, door: { list: 'tools', index, words }, sent, param: `tools[${index}]` });
+  }
+  for (const [index, sent] of (Array.isArray(plugins) ? plugins : []).entries()) {
+    if (!isRecord(sent) || sent.enabled === false) continue;
+    const kind = sent.id === 'web' ? 'search' : sent.id === 'web-fetch' ? 'fetch' : null;
+    if (kind !== null)
+      entries.push({ kind, door: { list: 'plugins', index }, sent, param: `plugins[${index}]` });
+  }
+  if (isRecord(asked))
+    entries.push({ kind: 'search', door: 'asked', sent: asked, param: 'web_search_options' });
+  return entries;
+}
+
+/** How often server tools may run in one call, as the caller said; `null`: it did not. */
+function readStepsAsked(body: Readonly<Record<string, unknown>>): number | null | ApiError {
+  const asked = readCount(body.max_tool_calls, 'max_tool_calls', SERVER_TOOL_STEPS_MAX);
+  if (isRefusal(asked)) return asked;
+  const stops = body.stop_server_tools_when;
+  if (stops === undefined || stops === null) return asked;
+  // The list takes the place of `max_tool_calls`: without a number of steps in it, the loop has no end that a hold covers.
+  const counts = (Array.isArray(stops) ? stops : []).filter(
+    (each) => isRecord(each) && each.type === 'step_count_is',
+  );
+  if (counts.length === 0) {
+    return apiError('tool_not_served', {
+      param: 'stop_server_tools_when',
+      message:
+        'A tool loop without a step limit is not served. Send `max_tool_calls`, or add ' +
+        '`{"type": "step_count_is", "step_count": 5}` to `stop_server_tools_when`.',
+    });
+  }
+  let steps = asked;
+  for (const { step_count: count } of counts) {
+    const read = readCount(count ?? '', 'stop_server_tools_when', SERVER_TOOL_STEPS_MAX);
+    if (isRefusal(read)) return read;
+    if (read !== null) steps = Math.min(steps ?? read, read);
+  }
+  return steps;
+}
+
+function readTool(entry: Entry, stepsAsked: number | null): ServerTool | ApiError {
+  const { kind, door, sent } = entry;
+  const inWords = isRecord(door) && door.list === 'tools' ? door.words : 'shorthand';
+  const given = inWords === 'router' ? (sent.parameters ?? {}) : sent;
+  if (!isRecord(given)) return wrong(`${entry.param}.parameters`, 'an object');
+  const unpriced = unpricedKey(sent, given, kind);
+  if (unpriced !== undefined) {
+    return apiError('invalid_request', {
+      param: `${entry.param}.${unpriced}`,
+      message: `\`${unpriced}\` of a ${NAMES[kind]} is not served: what it may cost is not known beforehand.`,
+    });
+  }
+  if (inWords === 'anthropic') {
+    const refusal = refuseProgramCallers(sent, entry.param);
+    if (refusal !== null) return refusal;
+  }
+  const usesAsked = readCount(given.max_uses, `${entry.param}.max_uses`, SERVER_TOOL_STEPS_MAX);
+  if (isRefusal(usesAsked)) return usesAsked;
+  // A plugin searches once, before the model begins.
+  const usual = inWords === 'shorthand' && !isTool(door) ? 1 : (stepsAsked ?? SERVER_TOOL_STEPS_DEFAULT);
+  const usesMax = Math.min(usesAsked ?? usual, stepsAsked ?? SERVER_TOOL_STEPS_MAX);
+  const basis = { kind, door, sent, usesMax };
+  switch (kind) {
+    case 'clock':
+      return { ...basis, bounds: {}, feeAtto: 0n, resultTokensMax: CLOCK_TOKENS };
+    case 'fetch':
+      return readFetch(basis, given, entry.param);
+    case 'search':
+      return readSearch(basis, given, entry.param);
+  }
+}
+
+const isTool = (door: ToolDoor): boolean => door !== 'asked' && door.list === 'tools';
+const CLOCK_TOKENS = 256;
+const NAMES = { search: 'web search', fetch: 'web fetch', clock: 'clock' };
+
+type Basis = Pick<ServerTool, 'kind' | 'door' | 'sent' | 'usesMax'>;
+type Given = Readonly<Record<string, unknown>>;
+
+function readSearch(basis: Basis, given: Given, param: string): ServerTool | ApiError {
+  const engine = readEngine(given.engine, defaultSearchEngine, searchEngineNames, `${param}.engine`);
+  if (isRefusal(engine)) return engine;
+  const resultsMax = readCount(given.max_results, `${param}.max_results`, SEARCH_RESULTS_MAX);
+  if (isRefusal(resultsMax)) return resultsMax;
+  const chars = readChars(given, param);
+  if (isRefusal(chars)) return chars;
+  const results = resultsMax ?? SEARCH_RESULTS_DEFAULT;
+  const mode = given.mode ?? null;
+  const fee = mode === null || typeof mode === 'string' ? searchFee(engine, mode, results) : null;
+  if (fee === null) return wrong(`${param}.mode`, modesOf(engine));
+  const bounds = {
+    engine,
+    max_results: results,
+    max_uses: basis.usesMax,
+    ...(chars.written === null ? {} : { max_characters: chars.written }),
+  };
+  return {
+    ...basis,
+    bounds,
+    feeAtto: fee,
+    resultTokensMax: results * (chars.resultMax * TOKENS_PER_CHAR_MAX + SEARCH_RESULT_FRAME_TOKENS),
+  };
+}
+
+function modesOf(engine: string): string {
+  const modes = searchModes(engine);
+  return modes.length === 0 ? `left out with the engine \`${engine}\`` : `one of ${modes.join(', ')}`;
+}
+
+/** No tokenizer makes more tokens than bytes, and no character has more than four. */
+const TOKENS_PER_CHAR_MAX = 4;
+
+/** OpenRouter's: how much of a found page is shown to the model. */
+const CHARS_BY_SIZE: Readonly<Record<string, number>> = { low: 5_000, medium: 15_000, high: 30_000 };
+
+function readChars(given: Given, param: string): { resultMax: number; written: number | null } | ApiError {
+  const chars = readCount(given.max_characters, `${param}.max_characters`, SEARCH_RESULT_CHARS_MAX);
+  if (isRefusal(chars)) return chars;
+  const size = given.search_context_size ?? null;
+  if (size === null)
+    return { resultMax: chars ?? SEARCH_RESULT_CHARS_DEFAULT, written: chars ?? SEARCH_RESULT_CHARS_DEFAULT };
+  const bySize =
+    typeof size === 'string' && Object.hasOwn(CHARS_BY_SIZE, size) ? CHARS_BY_SIZE[size] : undefined;
+  if (bySize === undefined)
+    return wrong(`${param}.search_context_size`, `one of ${Object.keys(CHARS_BY_SIZE).join(', ')}`);
+  return { resultMax: Math.max(bySize, chars ?? 0), written: chars };
+}
+
+function readFetch(basis: Basis, given: Given, param: string): ServerTool | ApiError {
+  const engine = readEngine(given.engine, defaultFetchEngine, fetchEngineNames, `${param}.engine`);
+  if (isRefusal(engine)) return engine;
+  const tokens = readCount(given.max_content_tokens, `${param}.max_content_tokens`, ASKED_TOKENS_MAX);
+  if (isRefusal(tokens)) return tokens;
+  const contentTokens = tokens ?? FETCHED_TOKENS_DEFAULT;
+  return {
+    ...basis,
+    bounds: { engine, max_uses: basis.usesMax, max_content_tokens: contentTokens },
+    feeAtto: fetchFee,
+    resultTokensMax: contentTokens + SEARCH_RESULT_FRAME_TOKENS,
+  };
+}
+
+function readEngine(
+  sent: unknown,
+  usual: string,
+  served: readonly string[],
+  param: string,
+): string | ApiError {
+  if (sent === undefined || sent === null || sent === 'auto') return usual;
+  return typeof sent === 'string' && served.includes(sent)
+    ? sent
+    : wrong(param, `one of ${served.join(', ')}`);
+}
+
+/** A whole number of at least 1; what is above `most` counts as that. `null`: not sent. */
+function readCount(sent: unknown, param: string, most: number): number | null | ApiError {
+  if (sent === undefined || sent === null) return null;
+  if (typeof sent !== 'number' || !Number.isSafeInteger(sent) || sent < 1)
+    return wrong(param, 'a whole number of at least 1');
+  return Math.min(sent, most);
+}
+
+const isRefusal = (read: unknown): read is ApiError => isRecord(read) && isApiError(read);
+
+const wrong = (param: string, what: string): ApiError =>
+  apiError('invalid_request', { param, message: `\`${param}\` has to be ${what}.` });
+
+/**
+ * Later editions of Anthropic's tools filter what they find by a program, which runs on the account that all agents
+ * share.
+ */
+function refuseProgramCallers({ type, allowed_callers: callers }: Given, param: string): ApiError | null {
+  if (callers === undefined || callers === null) return null;
+  if (Array.isArray(callers) && callers.every((caller) => caller === 'direct')) return null;
+  return apiError('tool_not_served', {
+    param: `${param}.allowed_callers`,
+    message: `The tool \`${String(type)}\` is served with \`"allowed_callers": ["direct"]\` only.`,
+  });
+}
+
+/** A setting that nobody priced, by default deny: new ones appear monthly. */
+function unpricedKey(sent: Given, given: Given, kind: ServerTool['kind']): string | undefined {
+  const outer = sent === given ? [] : Object.keys(sent).filter((key) => !entryKeys.has(key));
+  const known = kind === 'search' ? searchKeys : kind === 'fetch' ? fetchKeys : clockKeys;
+  const inner = Object.keys(given).filter(
+    (key) => !known.has(key) && !(sent === given && entryKeys.has(key)),
+  );
+  return [...outer, ...inner][0];
+}
+
+const entryKeys = new Set(['type', 'id', 'name', 'enabled', 'parameters', 'cache_control']);
+const searchKeys = new Set([
+  'engine',
+  'mode',
+  'max_uses',
+  'max_results',
+  'max_total_results',
+  'max_characters',
+  'search_context_size',
+  'allowed_domains',
+  'excluded_domains',
+  'blocked_domains',
+  'include_domains',
+  'exclude_domains',
+  'user_location',
+  'filters',
+  'search_prompt',
+  'external_web_access',
+  'allowed_callers',
+  'response_inclusion',
+]);
+const fetchKeys = new Set([
+  'engine',
+  'max_uses',
+  'max_content_tokens',
+  'allowed_domains',
+  'blocked_domains',
+  'citations',
+  'use_cache',
+  'allowed_callers',
+  'response_inclusion',
+]);
+const clockKeys = new Set(['timezone', 'max_uses']);
+
+const oneSearch: ServerTools = ((): ServerTools => {
+  const tool = readTool({ kind: 'search', door: 'asked', sent: {}, param: 'model' }, null);
+  if (isRefusal(tool)) throw new Error(tool.message);
+  return { stepsMax: 1, tools: [tool] };
+})();

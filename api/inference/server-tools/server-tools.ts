@@ -1,0 +1,46 @@
+import type { AttoUsd } from '#core/money.ts';
+
+/**
+ * Tools that a provider runs by itself in the middle of an answer. Each has bounds: the caller's own, or ours, written
+ * into the body that goes upstream, so that the hold covers all that they can cost.
+ */
+export interface ServerTools {
+  /** Turns in which they run, at the most. After each the model reads everything again, results included. */
+  stepsMax: number;
+  tools: readonly ServerTool[];
+}
+
+export interface ServerTool {
+  kind: 'search' | 'fetch' | 'clock';
+  door: ToolDoor;
+  /** As the caller wrote it. */
+  sent: Readonly<Record<string, unknown>>;
+  /** The caller's, or ours where it set none: written over what it sent. */
+  bounds: Readonly<Record<string, unknown>>;
+  usesMax: number;
+  /** What the router's search engines take for one use; a model's own search has its own price. */
+  feeAtto: AttoUsd;
+  /** Of one use, by the router's engines. */
+  resultTokensMax: number;
+}
+
+/** Where a tool stands in the body. `asked`: it has no entry of its own there (`:online`, `web_search_options`). */
+export type ToolDoor =
+  | { list: 'tools'; index: number; words: 'router' | 'shorthand' | 'anthropic' }
+  | { list: 'plugins'; index: number }
+  | 'asked';
+
+/** The same at one endpoint. */
+export interface PlacedTools {
+  stepsMax: number;
+  tools: readonly PlacedTool[];
+}
+
+export interface PlacedTool extends ServerTool {
+  /** The router's engines at its fees, or the model's own search at the price that its endpoint lists. */
+  runner: 'router' | 'model';
+  /** Of one use, the operator's margin included. */
+  feeAtto: AttoUsd;
+  /** Of all uses. */
+  resultTokensMax: number;
+}

@@ -1,0 +1,89 @@
+import { reportsCost } from '#core/catalog/catalog.ts';
+import { isRecord } from '#core/is-record.ts';
+import type { Candidate } from '../call-plan.ts';
+import { type JsonObject, type MemberChanges, memberText } from '../json-object.ts';
+import type { PlacedTool, PlacedTools } from './server-tools.ts';
+
+/** Writes the bounds that the hold was made of into the body that goes upstream. */
+export function writeServerTools(body: JsonObject, candidate: Candidate, changes: MemberChanges): void {
+  const { serverTools: tools } = candidate;
+  if (tools === null) return;
+  changes.set('web_search_options', null);
+  const list = listOf(body, 'tools');
+  const plugins = listOf(body, 'plugins');
+  for (const tool of tools.tools) {
+    if (tool.door === 'asked') plugins.push({ ...tool.sent, id: 'web', ...tool.bounds });
+    else if (tool.door.list === 'plugins') plugins[tool.door.index] = { ...tool.sent, ...tool.bounds };
+    else list[tool.door.index] = entryOf(tool, tool.door.words);
+  }
+  if (list.length > 0) changes.set('tools', JSON.stringify(list));
+  if (plugins.length > 0) changes.set('plugins', JSON.stringify(plugins));
+  writeSteps(body, tools, candidate, changes);
+}
+
+/** A list of conditions takes the place of `max_tool_calls`, and all formats know it: both say the same. */
+function writeSteps(
+  body: JsonObject,
+  { stepsMax }: PlacedTools,
+  { provider }: Candidate,
+  changes: MemberChanges,
+): void {
+  if (!reportsCost(provider)) {
+    changes.set('max_tool_calls', null);
+    changes.set('stop_server_tools_when', null);
+    return;
+  }
+  const earlier = listOf(body, 'stop_server_tools_when').filter(
+    (each) => !isRecord(each) || each.type !== 'step_count_is',
+  );
+  changes.set(
+    'stop_server_tools_when',
+    JSON.stringify([...earlier, { type: 'step_count_is', step_count: stepsMax }]),
+  );
+  changes.set('max_tool_calls', String(stepsMax));
+}
+
+function entryOf(tool: PlacedTool, words: 'router' | 'shorthand' | 'anthropic'): Record<string, unknown> {
+  const { sent, bounds, kind } = tool;
+  switch (words) {
+    case 'router':
+      if (kind === 'clock') return { ...sent };
+      return { ...sent, parameters: { ...(isRecord(sent.parameters) ? sent.parameters : {}), ...bounds } };
+    case 'shorthand':
+      return { ...sent, ...bounds };
+    case 'anthropic':
+      return tool.runner === 'model' ? ownEntry(tool) : inRoutersWords(tool);
+  }
+}
+
+/** Later editions would have a program filter what they find, unless they are told who may call them. */
+function ownEntry({ sent, bounds, kind }: PlacedTool): Record<string, unknown> {
+  const { engine: _, max_results: _results, max_characters: _chars, ...ours } = bounds;
+  const direct = FIRST_EDITIONS.has(String(sent.type)) ? {} : { allowed_callers: ['direct'] };
+  return kind === 'search'
+    ? { ...sent, max_uses: ours.max_uses, ...direct }
+    : { ...sent, ...ours, ...direct };
+}
+
+const FIRST_EDITIONS = new Set(['web_search_20250305', 'web_fetch_20250910']);
+
+/** For a model that would not keep to the bounds of Anthropic's own tool. */
+function inRoutersWords({ sent, bounds, kind }: PlacedTool): Record<string, unknown> {
+  const { allowed_domains: allowed, blocked_domains: blocked, user_location: location } = sent;
+  const excluded = kind === 'search' ? 'excluded_domains' : 'blocked_domains';
+  return {
+    type: kind === 'search' ? 'openrouter:web_search' : 'openrouter:web_fetch',
+    parameters: {
+      ...(allowed === undefined ? {} : { allowed_domains: allowed }),
+      ...(blocked === undefined ? {} : { [excluded]: blocked }),
+      ...(location === undefined ? {} : { user_location: location }),
+      ...bounds,
+    },
+  };
+}
+
+function listOf(body: JsonObject, key: string): unknown[] {
+  const text = memberText(body, key);
+  const value: unknown = text === undefined ? null : JSON.parse(text);
+  return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,257 @@
+import { describe, expect, it } from 'vitest';
+import type { FormatName } from '#core/catalog/catalog.ts';
+import { admitCall } from '../../api/inference/admit.ts';
+import { callFormats } from '../../api/inference/formats/call-formats.ts';
+import { EndpointHealth } from '../../api/inference/routing/endpoint-health.ts';
+import { FORMATS, requestIn } from '../formats/requests.ts';
+import { atto, endpoint, model, prices, provider, testCatalog } from './support.ts';
+
+const catalog = testCatalog({
+  models: [
+    model(),
+    model({
+      id: 'anthropic/claude',
+      endpoints: [
+        endpoint({ upstreamModel: 'anthropic/claude', prices: prices({ webSearch: atto('0.01') }) }),
+      ],
+    }),
+    model({ id: 'acme/plain', endpoints: [endpoint({ providerId: 'plain' })] }),
+    model({
+      id: 'acme/claude',
+      endpoints: [endpoint({ providerId: 'claude', prices: prices({ webSearch: atto('0.01') }) })],
+    }),
+    model({ id: 'acme/unpriced', endpoints: [endpoint({ providerId: 'claude' })] }),
+  ],
+  providers: [
+    provider(),
+    provider({ id: 'plain', kind: 'openai' }),
+    provider({ id: 'claude', kind: 'anthropic', formats: ['messages'] }),
+  ],
+});
+
+function admit(format: FormatName, extra: object, modelId = 'acme/small') {
+  const body = Buffer.from(JSON.stringify(requestIn(format, modelId, extra)));
+  return admitCall(callFormats[format], body, 'active', { catalog, health: new EndpointHealth(), nowMs: 0 });
+}
+
+/** What goes to the provider. */
+function sent(format: FormatName, extra: object, modelId?: string): Record<string, unknown> {
+  const admitted = admit(format, extra, modelId);
+  if (!admitted.ok) throw new Error(`refused: ${admitted.error.code}: ${admitted.error.message}`);
+  const { plan } = admitted;
+  const [first] = plan.candidates;
+  if (first === undefined) throw new Error('no candidate');
+  return JSON.parse(callFormats[format].buildBody(plan, first, 7).toString());
+}
+
+function refused(format: FormatName, extra: object, modelId?: string) {
+  const admitted = admit(format, extra, modelId);
+  if (admitted.ok) throw new Error('admitted');
+  const { code, param, message } = admitted.error;
+  return { code, param, message };
+}
+
+const search = (parameters: object = {}) => ({ type: 'openrouter:web_search', parameters });
+const steps = (count: number) => [{ type: 'step_count_is', step_count: count }];
+
+describe.each(FORMATS)('a web search on %s', (format) => {
+  it('has bounds where the caller set none, in its own place', () => {
+    const f = { type: 'function', name: 'f', function: { name: 'f' } };
+    const own = format === 'messages' ? { name: 'f', input_schema: {} } : f;
+    const body = sent(format, { tools: [own, search({ allowed_domains: ['example.com'] }), own] });
+    expect(body.tools).toEqual([
+      own,
+      search({
+        allowed_domains: ['example.com'],
+        engine: 'exa',
+        max_results: 5,
+        max_uses: 5,
+        max_characters: 1_000,
+      }),
+      own,
+    ]);
+    expect(body).toMatchObject({ stop_server_tools_when: steps(5), max_tool_calls: 5 });
+  });
+
+  it('keeps the bounds that the caller set, none above the highest', () => {
+    const bounds = { engine: 'parallel', mode: 'fast', max_results: 7, max_uses: 3, max_characters: 400 };
+    expect(sent(format, { tools: [search(bounds)] })).toMatchObject({
+      tools: [search(bounds)],
+      stop_server_tools_when: steps(3),
+      max_tool_calls: 3,
+    });
+    const most = sent(format, {
+      tools: [search({ max_uses: 99, max_results: 99, max_characters: 1e9 })],
+      max_tool_calls: 99,
+    });
+    expect(most).toMatchObject({
+      tools: [search({ engine: 'exa', max_uses: 30, max_results: 25, max_characters: 30_000 })],
+      max_tool_calls: 30,
+    });
+  });
+
+  it('runs in no more steps than the call may have', () => {
+    const body = sent(format, { tools: [search({ max_uses: 9 }), search()], max_tool_calls: 2 });
+    const bounds = { max_uses: 2, engine: 'exa', max_results: 5, max_characters: 1_000 };
+    expect(body).toMatchObject({ tools: [search(bounds), search(bounds)], stop_server_tools_when: steps(2) });
+  });
+
+  it('may end earlier by conditions of the caller, and never without a number of steps', () => {
+    const early = { type: 'has_tool_call', tool_name: 'f' };
+    const body = sent(format, {
+      tools: [search()],
+      stop_server_tools_when: [early, ...steps(3), ...steps(8)],
+    });
+    expect(body).toMatchObject({ stop_server_tools_when: [early, ...steps(3)], max_tool_calls: 3 });
+    expect(refused(format, { tools: [search()], stop_server_tools_when: [early] })).toEqual({
+      code: 'tool_not_served',
+      param: 'stop_server_tools_when',
+      message: expect.stringContaining('without a step limit'),
+    });
+  });
+
+  it('by its short names has its bounds beside its type', () => {
+    for (const type of ['web_search', 'web_search_preview', 'web_search_2025_08_26']) {
+      const body = sent(format, { tools: [{ type, search_context_size: 'low' }] });
+      const bounds = { engine: 'exa', max_results: 5, max_uses: 5 };
+      expect(body.tools).toEqual([{ type, search_context_size: 'low', ...bounds }]);
+    }
+  });
+
+  it('by a plugin searches once, and by options becomes such a plugin', () => {
+    const plugin = { id: 'web', engine: 'exa', max_results: 5, max_uses: 1, max_characters: 1_000 };
+    expect(sent(format, { plugins: [{ id: 'web' }] })).toMatchObject({
+      plugins: [plugin],
+      max_tool_calls: 1,
+    });
+    const asked = sent(format, { web_search_options: { user_location: { country: 'NO' } } });
+    expect(asked.plugins).toEqual([{ ...plugin, user_location: { country: 'NO' } }]);
+    expect(asked).not.toHaveProperty('web_search_options');
+  });
+
+  it('by a suffix becomes a plugin, once', () => {
+    const plugins = [expect.objectContaining({ id: 'web', max_uses: 1 })];
+    expect(sent(format, {}, 'acme/small:online')).toMatchObject({ model: 'acme/small', plugins });
+    const twice = sent(format, { tools: [search()] }, 'acme/small:online');
+    expect(twice).not.toHaveProperty('plugins');
+  });
+
+  it.each<[string, object, string]>([
+    ['the model’s own engine, which nothing bounds', { engine: 'native' }, 'engine'],
+    ['an engine on an account that agents share', { engine: 'firecrawl' }, 'engine'],
+    ['an engine that is none', { engine: { exa: 1 } }, 'engine'],
+    ['a mode that has no price', { mode: 'ultra' }, 'mode'],
+    ['a mode of another engine', { engine: 'perplexity', mode: 'deep' }, 'mode'],
+    ['a mode by the name of every object’s', { mode: 'constructor' }, 'mode'],
+    ['no uses', { max_uses: 0 }, 'max_uses'],
+    ['half a result', { max_results: 0.5 }, 'max_results'],
+    ['a text for a number', { max_characters: '9' }, 'max_characters'],
+    ['a size that is none', { search_context_size: 'toString' }, 'search_context_size'],
+    ['a setting that nobody priced', { deep_research: true }, 'deep_research'],
+    ['a model of its own', { model: 'acme/large' }, 'model'],
+  ])('is refused by name with %s', (_what, parameters, field) => {
+    for (const tool of [search(parameters), { type: 'web_search', ...parameters }]) {
+      const { code, param } = refused(format, { tools: [tool] });
+      expect([code, param]).toEqual(['invalid_request', `tools[0].${field}`]);
+    }
+    const { param } = refused(format, { plugins: [{ id: 'web', ...parameters }] });
+    expect(param).toBe(`plugins[0].${field}`);
+  });
+
+  it('is refused where a call may have no step', () => {
+    expect(refused(format, { tools: [search()], max_tool_calls: 0 })).toMatchObject({
+      code: 'invalid_request',
+      param: 'max_tool_calls',
+    });
+  });
+
+  it('is refused with the tool’s name where no provider of the model runs it', () => {
+    expect(refused(format, { tools: [search()] }, 'acme/plain')).toEqual({
+      code: 'tool_not_served',
+      param: 'tools[0]',
+      message: expect.stringContaining('`openrouter:web_search`'),
+    });
+    expect(refused(format, {}, 'acme/plain:online')).toMatchObject({
+      code: 'tool_not_served',
+      param: 'model',
+    });
+    expect(refused(format, { plugins: [{ id: 'web' }] }, 'acme/plain').param).toBe('plugins[0]');
+  });
+
+  it('leaves fallbacks that cannot run it untried', () => {
+    const admitted = admit(format, { tools: [search()], models: ['acme/plain'] });
+    expect(admitted.ok && admitted.plan.candidates.map((each) => each.model.id)).toEqual(['acme/small']);
+  });
+});
+
+describe.each(FORMATS)('a web fetch on %s', (format) => {
+  it('has bounds where the caller set none', () => {
+    const bounds = { engine: 'openrouter', max_uses: 5, max_content_tokens: 10_000 };
+    expect(sent(format, { tools: [{ type: 'openrouter:web_fetch' }] }).tools).toEqual([
+      { type: 'openrouter:web_fetch', parameters: bounds },
+    ]);
+    expect(sent(format, { plugins: [{ id: 'web-fetch' }] }).plugins).toEqual([
+      { id: 'web-fetch', ...bounds, max_uses: 1 },
+    ]);
+  });
+
+  it('is refused by name with an engine that nothing bounds', () => {
+    const tool = { type: 'openrouter:web_fetch', parameters: { engine: 'native' } };
+    expect(refused(format, { tools: [tool] })).toMatchObject({ param: 'tools[0].engine' });
+  });
+});
+
+describe('the tools of Anthropic’s own', () => {
+  const own = { type: 'web_search_20250305', name: 'web_search', allowed_domains: ['example.com'] };
+  const late = { type: 'web_fetch_20260309', name: 'web_fetch', max_content_tokens: 500 };
+
+  it('are run by its models as they are, with bounds, and called by no program', () => {
+    for (const id of ['anthropic/claude', 'acme/claude']) {
+      expect(sent('messages', { tools: [own, late] }, id).tools).toEqual([
+        { ...own, max_uses: 5 },
+        { ...late, max_uses: 5, allowed_callers: ['direct'] },
+      ]);
+    }
+  });
+
+  it('are run by the router for any other model, in the router’s words', () => {
+    expect(sent('messages', { tools: [{ ...own, blocked_domains: ['x.com'], max_uses: 2 }] }).tools).toEqual([
+      search({
+        allowed_domains: ['example.com'],
+        excluded_domains: ['x.com'],
+        engine: 'exa',
+        max_results: 5,
+        max_uses: 2,
+        max_characters: 1_000,
+      }),
+    ]);
+  });
+
+  it('are refused where a search has no price', () => {
+    expect(refused('messages', { tools: [own] }, 'acme/unpriced')).toMatchObject({
+      code: 'tool_not_served',
+      message: expect.stringContaining('`web_search_20250305`'),
+    });
+  });
+
+  it('are refused where a program may call them', () => {
+    const tool = { ...late, allowed_callers: ['direct', 'code_execution_20260120'] };
+    expect(refused('messages', { tools: [tool] }, 'acme/claude')).toMatchObject({
+      code: 'tool_not_served',
+      param: 'tools[0].allowed_callers',
+    });
+  });
+});
+
+describe('a choice of tool', () => {
+  it('may name a search that stands in the list, and none that does not', () => {
+    const choice = { type: 'web_search' };
+    expect(sent('responses', { tools: [{ type: 'web_search' }], tool_choice: choice }).tool_choice).toEqual(
+      choice,
+    );
+    expect(refused('responses', { tool_choice: choice })).toMatchObject({
+      code: 'tool_not_served',
+      param: 'tool_choice',
+    });
+  });
+});
