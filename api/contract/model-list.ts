@@ -54,6 +54,18 @@ export const ModelEntry = z
       .meta({ description: 'Longest answer; null: as long as the context allows.' }),
     input_modalities: z.array(z.string()),
     output_modalities: z.array(z.string()),
+    description: z.string().nullable(),
+    supported_parameters: z
+      .array(z.string())
+      .meta({ description: 'Optional fields that it heeds, where that is known; else empty.' }),
+    reasoning: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .meta({ description: 'Efforts and defaults of a model that thinks, where they are known.' }),
+    expires_on: z
+      .string()
+      .nullable()
+      .meta({ description: 'Its last day, `YYYY-MM-DD`, where its end is announced.' }),
     endpoints: z.array(z.string()).meta({ description: 'The formats that it is called by.' }),
     pricing: ModelPricing,
   })
@@ -83,7 +95,7 @@ export function shapeModelList(models: readonly Model[]): ModelList {
 }
 
 function shapeModel(model: Model): z.infer<typeof ModelEntry> {
-  const { id, name, contextLength, maxOutputTokens, createdAtMs } = model;
+  const { id, name, contextLength, maxOutputTokens, createdAtMs, about } = model;
   return {
     id,
     object: 'model',
@@ -97,6 +109,10 @@ function shapeModel(model: Model): z.infer<typeof ModelEntry> {
     max_output_tokens: maxOutputTokens,
     input_modalities: [...model.inputModalities],
     output_modalities: ['text'],
+    description: about?.description ?? null,
+    supported_parameters: [...(about?.supportedParameters ?? [])],
+    reasoning: about?.reasoning ?? null,
+    expires_on: about?.expiresOn ?? null,
     endpoints: ['chat/completions', 'responses', 'messages'],
     pricing: shapePrices(model.endpoints.map(({ prices }) => prices)),
   };

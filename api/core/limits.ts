@@ -131,6 +131,9 @@ export const PROVIDERS_MAX = 100;
 /** Per provider's list, and in the configuration. */
 export const MODELS_MAX = 5_000;
 export const MODEL_ID_CHARS_MAX = 256;
+/** Of what a list says of a model besides its prices. */
+export const DESCRIPTION_CHARS_MAX = 500;
+export const ABOUT_ENTRIES_MAX = 100;
 /** Price steps of one model in a provider's list, for longer prompts. */
 export const OVERRIDES_MAX = 100;
 /** Failures in a row after which an endpoint rests, and for how long: doubled with each that a probe adds. */

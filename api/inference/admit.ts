@@ -12,6 +12,11 @@ import { countKeys, type JsonObject, readJsonObject } from './json-object.ts';
 import { refuseAgent } from './refuse-start.ts';
 import type { EndpointHealth } from './routing/endpoint-health.ts';
 import { orderEndpoints } from './routing/order-endpoints.ts';
+import {
+  type ProviderPreferences,
+  readPreferences,
+  unmetPreference,
+} from './routing/provider-preferences.ts';
 import { placeTools } from './server-tools/place-tools.ts';
 import { readServerTools, withOneSearch } from './server-tools/read-server-tools.ts';
 import type { ServerTool, ServerTools } from './server-tools/server-tools.ts';
@@ -56,7 +61,8 @@ export function admitCall(
   const refusal = format.refuseFields(value) ?? format.refuseTools(value);
   if (refusal !== null) return { ok: false, error: refusal };
 
-  const resolved = resolveModels(catalog, health, request.model, request.fallbacks);
+  const preferences = readPreferences(value.provider);
+  const resolved = resolveModels(catalog, health, request, preferences);
   if (isApiError(resolved)) return { ok: false, error: resolved };
 
   const unread = media.files === 0 ? undefined : resolved.find((each) => !readsFiles(each));
@@ -64,7 +70,7 @@ export function admitCall(
 
   const serverTools = readServerTools(value);
   if (serverTools !== null && isApiError(serverTools)) return { ok: false, error: serverTools };
-  const chosen = chooseFormats(resolved, { format, value, request, serverTools });
+  const chosen = chooseFormats(resolved, { format, value, request, serverTools, preferences });
   if (isApiError(chosen)) return { ok: false, error: chosen };
   const candidates = restingLeftOut(chosen, health, nowMs);
   if (isApiError(candidates)) return { ok: false, error: candidates };
@@ -136,12 +142,17 @@ type Resolved = Omit<Candidate, 'format' | 'translated' | 'serverTools'> & { sea
  */
 function chooseFormats(
   resolved: readonly Resolved[],
-  { format, value, request, serverTools: sentTools }: Wanted,
+  { format, value, request, serverTools: sentTools, preferences }: Wanted,
 ): readonly Candidate[] | ApiError {
   const candidates: Candidate[] = [];
   let refusal: ApiError | null = null;
   for (const { searches, ...each } of resolved) {
     const { formats } = each.provider;
+    const unmet = unmetPreference(preferences, each);
+    if (unmet !== null) {
+      refusal ??= noProvider(`provider.${unmet}`);
+      continue;
+    }
     const native = formats.includes(format.endpoint);
     const wanted = searches ? withOneSearch(sentTools) : sentTools;
     const serverTools = wanted === null ? null : placeTools(wanted, { ...each, format, native });
@@ -167,7 +178,14 @@ interface Wanted {
   value: Readonly<Record<string, unknown>>;
   request: CallRequest;
   serverTools: ServerTools | null;
+  preferences: ProviderPreferences;
 }
+
+const noProvider = (param: string): ApiError =>
+  apiError('no_provider', {
+    param,
+    message: `No provider of the model is known to meet \`${param}\`. Leave it out, or choose another model.`,
+  });
 
 function noRunner({ kind, sent, door }: ServerTool, { id }: Model): ApiError {
   const name = door === 'asked' ? `web ${kind}` : String(sent.type ?? sent.id);
@@ -181,8 +199,8 @@ function noRunner({ kind, sent, door }: ServerTool, { id }: Model): ApiError {
 function resolveModels(
   catalog: Catalog,
   health: EndpointHealth,
-  wanted: string,
-  fallbacks: readonly string[],
+  { model: wanted, fallbacks }: CallRequest,
+  { steering, allowFallbacks }: ProviderPreferences,
 ): readonly Resolved[] | ApiError {
   if (catalog.gatewayStopped()) return apiError('gateway_unavailable');
   const candidates: Resolved[] = [];
@@ -197,7 +215,8 @@ function resolveModels(
       if (provider === undefined || provider.stopped) stopped = true;
       else running.push({ ...found, endpoint, provider });
     }
-    candidates.push(...orderEndpoints(running, found.suffixes, health));
+    const ordered = orderEndpoints(running, found.suffixes[0] ?? steering, health);
+    candidates.push(...(allowFallbacks ? ordered : ordered.slice(0, 1)));
   }
   if (candidates.length === 0 && stopped) return apiError('provider_unavailable');
   return candidates;

@@ -25,6 +25,7 @@ test('a row becomes a model that can be held and called', () => {
         maxOutputTokens: 16_384,
         inputModalities: ['text', 'image'],
         createdAtMs: 1_750_000_000_000,
+        about: expect.any(Object),
         endpoints: [
           {
             providerId: 'p',

@@ -94,8 +94,8 @@ describe('the endpoints of a model', () => {
   health.end(quick, outcome({ withTools: true, failed: 'this_request' }), 0);
   health.end(quick, outcome({ tokens: 500, withTools: true }), 0);
   health.end(sure, outcome({ tokens: 100, withTools: true }), 0);
-  const order = (...suffixes: string[]) =>
-    orderEndpoints(all, suffixes, health).map((each) => each.endpoint.providerId);
+  const order = (steering: string | null = null) =>
+    orderEndpoints(all, steering, health).map((each) => each.endpoint.providerId);
 
   it('are tried as the operator wrote them, or as a suffix steers', () => {
     expect(order()).toEqual(['sure', 'quick', 'cheap']);
@@ -106,6 +106,6 @@ describe('the endpoints of a model', () => {
 
   it('come first while nothing is known of them', () => {
     const fresh = { endpoint: endpoint({ providerId: 'new' }) };
-    expect(orderEndpoints([...all, fresh], ['nitro'], health)[0]).toBe(fresh);
+    expect(orderEndpoints([...all, fresh], 'nitro', health)[0]).toBe(fresh);
   });
 });

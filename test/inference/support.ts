@@ -54,6 +54,7 @@ export const model = (given: Partial<Model> = {}): Model => ({
   maxOutputTokens: 4_096,
   inputModalities: ['text'],
   createdAtMs: null,
+  about: null,
   endpoints: [endpoint()],
   ...given,
 });

@@ -44,7 +44,7 @@ export function makeSnapshot(
   };
 }
 
-const fromSettings = (model: ModelSettings): Model => ({ ...model, createdAtMs: null });
+const fromSettings = (model: ModelSettings): Model => ({ ...model, createdAtMs: null, about: null });
 
 function withMargins(model: Model, factors: ReadonlyMap<string, bigint>): Model {
   const endpoints = model.endpoints.map((endpoint): Endpoint => {

@@ -52,8 +52,19 @@ export interface Model {
   maxOutputTokens: number | null;
   inputModalities: readonly string[];
   createdAtMs: number | null;
+  about: ModelAbout | null;
   /** In the order in which they are tried. Never empty. */
   endpoints: readonly Endpoint[];
+}
+
+/** What a provider's list says of a model besides: shown in ours, of no other effect. */
+export interface ModelAbout {
+  description: string | null;
+  supportedParameters: readonly string[];
+  /** Efforts and defaults of models that think. */
+  reasoning: Readonly<Record<string, unknown>> | null;
+  /** `YYYY-MM-DD`, its last day. */
+  expiresOn: string | null;
 }
 
 /** One way to run a model. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DAY_MS, SECOND_MS } from '../clock.ts';
-import { MODEL_ID_CHARS_MAX, MODELS_MAX } from '../limits.ts';
+import { ABOUT_ENTRIES_MAX, DESCRIPTION_CHARS_MAX, MODEL_ID_CHARS_MAX, MODELS_MAX } from '../limits.ts';
 import type { Model } from './catalog.ts';
 import { importPrices, isFree, pricingRow } from './import-prices.ts';
 import { hasReservedSuffix } from './model-id.ts';
@@ -21,6 +21,13 @@ const modelRow = z.object({
   created: z.int().nonnegative().optional().catch(undefined),
   context_length: tokens,
   expiration_date: z.string().nullish().catch(null),
+  description: z.string().nullish().catch(null),
+  supported_parameters: z
+    .array(z.string().max(MODEL_ID_CHARS_MAX))
+    .max(ABOUT_ENTRIES_MAX)
+    .default([])
+    .catch([]),
+  reasoning: z.record(z.string(), z.unknown()).nullish().catch(null),
   architecture: z
     .object({
       input_modalities: z.array(z.string()).default(['text']),
@@ -77,6 +84,12 @@ function toModel(row: ModelRow, providerId: string, nowMs: number): Model | null
     maxOutputTokens: row.top_provider?.max_completion_tokens ?? null,
     inputModalities: row.architecture.input_modalities,
     createdAtMs: row.created === undefined ? null : row.created * SECOND_MS,
+    about: {
+      description: row.description?.slice(0, DESCRIPTION_CHARS_MAX) ?? null,
+      supportedParameters: row.supported_parameters,
+      reasoning: row.reasoning ?? null,
+      expiresOn: row.expiration_date ?? null,
+    },
     endpoints: [{ providerId, upstreamModel: row.id, contextLength: null, maxOutputTokens: null, prices }],
   };
 }

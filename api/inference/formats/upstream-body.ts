@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Endpoint, reportsCost } from '#core/catalog/catalog.ts';
 import { isRecord } from '#core/is-record.ts';
-import { type AttoUsd, formatAttoUsd, maxBigint, minBigint, parseAttoUsd } from '#core/money.ts';
+import { type AttoUsd, formatAttoUsd, maxBigint, minBigint } from '#core/money.ts';
 import type { CallPlan, Candidate } from '../call-plan.ts';
 import { contextTokens, modelOutputTokens, reachableOverrides } from '../estimate.ts';
 import { fieldRules } from '../field-rules.ts';
@@ -13,6 +13,7 @@ import {
   rebuildJsonObject,
   scanJsonObject,
 } from '../json-object.ts';
+import { readCeiling } from '../routing/provider-preferences.ts';
 import { writeServerTools } from '../server-tools/write-server-tools.ts';
 
 /** What the gateway changes in every body, whatever its format. The rest is the format's own. */
@@ -160,7 +161,7 @@ function mergedProviderText(plan: CallPlan, given: Buffer, candidate: Candidate)
 /**
  * The prices that the hold was made of, as the router's own ceiling, without our margin: an endpoint that is dearer
  * than the hold may not run the call. Dollars per million tokens, per request, per picture. A lower ceiling of the
- * caller's stays.
+ * caller's counts, which has our margin in it, as the prices have that callers see.
  */
 function maxPriceText(
   given: Readonly<Record<string, unknown>>,
@@ -173,25 +174,23 @@ function maxPriceText(
   for (const unit of ['prompt', 'completion'] as const) {
     const listed = candidate.endpoint.prices[unit];
     const price = overrides.reduce((most, override) => maxBigint(most, override[unit] ?? 0n), listed);
-    setCeiling(merged, unit, withoutMargin(price, candidate) * 1_000_000n, given);
+    setCeiling(merged, unit, price * 1_000_000n, given, candidate);
   }
   const { request, image } = candidate.endpoint.prices;
-  setCeiling(merged, 'request', withoutMargin(request, candidate), given);
-  if (plan.images > 0) setCeiling(merged, 'image', withoutMargin(image ?? 0n, candidate), given);
+  setCeiling(merged, 'request', request, given, candidate);
+  if (plan.images > 0) setCeiling(merged, 'image', image ?? 0n, given, candidate);
   return `{${[...merged].map(([key, text]) => `${JSON.stringify(key)}:${text}`).join(',')}}`;
 }
-
-/** `null`: no ceiling at all, whatever a provider would make of it. */
-const readCeiling = (value: unknown): AttoUsd | null =>
-  typeof value === 'number' || typeof value === 'string' ? parseAttoUsd(String(value)) : null;
 
 function setCeiling(
   merged: Map<string, string>,
   unit: string,
   ours: AttoUsd,
   given: Readonly<Record<string, unknown>>,
+  candidate: Candidate,
 ): void {
-  merged.set(unit, formatAttoUsd(minBigint(ours, readCeiling(given[unit]) ?? ours)));
+  const ceiling = minBigint(ours, readCeiling(given[unit]) ?? ours);
+  merged.set(unit, formatAttoUsd(withoutMargin(ceiling, candidate)));
 }
 
 /** Rounded up: a ceiling below the listed price would leave no endpoint to run the call. */
