@@ -51,6 +51,7 @@ export interface CapacityConfig {
   poolNanoUsd: NanoUsd;
   dailySharePerAgentNanoUsd: NanoUsd | null;
   runningCalls: number;
+  eventLoopLagMs: number;
 }
 
 /** Reads `FAREGATE_CONFIG` and the environment. Throws a `ConfigError` that lists every mistake. */
@@ -133,5 +134,6 @@ function toCapacity(file: ConfigFile['capacity']): CapacityConfig {
     poolNanoUsd: toDollars(file.poolUsd),
     dailySharePerAgentNanoUsd: dailyShare === null ? null : toDollars(dailyShare),
     runningCalls: file.runningCalls,
+    eventLoopLagMs: file.eventLoopLagMs,
   };
 }

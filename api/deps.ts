@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { Registry } from 'prom-client';
 import { createLookUpPrice } from '#core/calls/look-up-price.ts';
 import { Capacity } from '#core/capacity/capacity.ts';
+import { EventLoopLag } from '#core/capacity/event-loop-lag.ts';
+import type { LoopDelay } from '#core/capacity/loop-delay.ts';
 import { createCatalog, type LiveCatalog } from '#core/catalog/create-catalog.ts';
 import { createFetchProviderJson } from '#core/catalog/fetch-provider-json.ts';
 import { type Clock, HOUR_MS } from '#core/clock.ts';
@@ -42,6 +44,7 @@ export interface DepsOptions {
   log: Log;
   /** Where the simulator of this process listens; `null` where none runs. */
   bundledSimulatorUrl: string | null;
+  loopDelay: LoopDelay;
 }
 
 export async function buildDeps({
@@ -49,6 +52,7 @@ export async function buildDeps({
   clock,
   log,
   bundledSimulatorUrl,
+  loopDelay,
 }: DepsOptions): Promise<Deps> {
   const registry = new Registry();
   const metrics = createCallMetrics(registry);
@@ -85,7 +89,13 @@ export async function buildDeps({
         });
   const upstreams = new UpstreamPools();
   const nonce = randomBytes(8).toString('hex');
-  const capacity = new Capacity(() => config.current().capacity);
+  const limitsOfCapacity = () => config.current().capacity;
+  const loopLag = new EventLoopLag({
+    delay: loopDelay,
+    clock,
+    limitMs: () => limitsOfCapacity().eventLoopLagMs,
+  });
+  const capacity = new Capacity(limitsOfCapacity, loopLag);
   const sharing = store.share?.(capacity, nonce);
   const limits = () => config.current().limits;
   const gateway: Gateway = {
@@ -105,12 +115,12 @@ export async function buildDeps({
     openCalls,
     upstreams,
     limits,
-    dailyShareNanoUsd: () => config.current().capacity.dailySharePerAgentNanoUsd,
+    dailyShareNanoUsd: () => limitsOfCapacity().dailySharePerAgentNanoUsd,
     callIdHeader: started.server.callIdHeader,
     nonce,
     watchPending: (agentId, callId) => void settlement?.watch(agentId, callId),
   };
-  observeProcess(registry, { store, gateway, settlement, config, catalog });
+  observeProcess(registry, { store, gateway, settlement, config, catalog, loopLag });
 
   return {
     clock,
@@ -122,6 +132,7 @@ export async function buildDeps({
     gateway,
     settlement,
     async close() {
+      loopDelay.stop();
       config.close();
       catalog.close();
       settlement?.close();

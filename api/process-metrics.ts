@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, type Registry } from 'prom-client';
+import type { EventLoopLag } from '#core/capacity/event-loop-lag.ts';
 import type { LiveCatalog } from '#core/catalog/create-catalog.ts';
 import { toGraphUsd } from '#core/operator-losses.ts';
 import { readMetrics } from '#core/read-metrics.ts';
@@ -14,12 +15,13 @@ interface Observed {
   settlement: Settlement | null;
   config: LiveConfig;
   catalog: LiveCatalog;
+  loopLag: EventLoopLag;
 }
 
 /** State that is read when somebody looks, so that it costs nothing while nobody does. */
 export function observeProcess(
   registry: Registry,
-  { store, gateway, settlement, config, catalog }: Observed,
+  { store, gateway, settlement, config, catalog, loopLag }: Observed,
 ): void {
   collectDefaultMetrics({ register: registry });
   const { gauge } = readMetrics(registry);
@@ -28,6 +30,9 @@ export function observeProcess(
   gauge('faregate_pumps', 'Answers read on after a hang-up, for their usage', () => gateway.openCalls.pumps);
   gauge('faregate_capacity_held_usd', "Dollars of the operator's pool in use", () =>
     toGraphUsd(gateway.capacity.heldNanoUsd),
+  );
+  gauge('faregate_event_loop_lag_ms', 'How long work waited for its turn in the last second', () =>
+    loopLag.lagMs(),
   );
   if (settlement !== null) {
     gauge('faregate_pending_prices', 'Ended calls whose cost is not known yet', () => settlement.waiting);

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { type LoopDelay, watchLoopDelay } from '#core/capacity/loop-delay.ts';
 import { needsBundledSimulator } from '#core/catalog/catalog-settings.ts';
 import { type Clock, SECOND_MS, systemClock } from '#core/clock.ts';
 import { PUMP_MS } from '#core/limits.ts';
@@ -37,14 +38,25 @@ const LOOPBACK = '127.0.0.1';
 /** The whole gateway in this process: API, workers and, where a provider asks for it, the simulator. */
 export async function startGateway(
   config: Config,
-  { clock: machineClock = systemClock, log = createLog() }: { clock?: Clock; log?: Log } = {},
+  {
+    clock: machineClock = systemClock,
+    log = createLog(),
+    // Of this thread, whatever the clock of its calls says.
+    loopDelay = watchLoopDelay(systemClock),
+  }: { clock?: Clock; log?: Log; loopDelay?: LoopDelay } = {},
 ): Promise<RunningGateway> {
   const clock = trustedClock(machineClock);
   const documentText = await readFile(new URL('../openapi/v1.json', import.meta.url), 'utf8');
   const simulator = needsBundledSimulator(config)
     ? await startSimulator({ port: 0, host: LOOPBACK, paceMs: SIMULATOR_PACE_MS })
     : null;
-  const deps = await buildDeps({ config, clock, log, bundledSimulatorUrl: simulator?.baseUrl ?? null });
+  const deps = await buildDeps({
+    config,
+    clock,
+    log,
+    bundledSimulatorUrl: simulator?.baseUrl ?? null,
+    loopDelay,
+  });
   await firstOf(deps.catalog.refresh(), FIRST_CATALOG_WAIT_MS, clock);
   await deps.settlement?.start();
 
@@ -79,6 +91,8 @@ export async function startGateway(
     answerIds,
   });
   const internalPort = await internalServer.listen(server.internalPort, server.internalHost);
+  // What the start took nobody waited for.
+  loopDelay.takeMs();
 
   /** Every call is settled before the ledger goes: what is read on after a hang-up has its minute, or is cut. */
   async function end(pumpsWaitMs: number): Promise<void> {

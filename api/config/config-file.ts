@@ -107,6 +107,9 @@ const capacity = z.strictObject({
     .default('200')
     .describe('Most that one agent may spend in a UTC day, in dollars; null = no such share.'),
   runningCalls: atMost(100_000).default(2_000).describe('Calls that one process runs at a time.'),
+  eventLoopLagMs: atMost(60_000)
+    .default(250)
+    .describe('How late one process may be with its work, in milliseconds; beyond, it takes no new calls.'),
 });
 
 /** The file as it is written. Its JSON Schema is made from this, so every key says here what it is for. */

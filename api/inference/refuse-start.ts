@@ -40,6 +40,7 @@ export function refuseCapacity(
     case 'pool_full':
       return apiError('gateway_capacity');
     case 'too_many_running':
+    case 'too_late':
       return apiError('gateway_busy');
   }
 }

@@ -105,7 +105,13 @@ function configText(providerPort: number): string {
   const baseUrl = `http://127.0.0.1:${providerPort}/api/v1`;
   const config = {
     limits: { callsPerMinute: 60_000, burst: 60_000, runningCalls: 2_000 },
-    capacity: { perCallUsd: '50', poolUsd: '1000000', dailySharePerAgentUsd: null, runningCalls: 5_000 },
+    capacity: {
+      perCallUsd: '50',
+      poolUsd: '1000000',
+      dailySharePerAgentUsd: null,
+      runningCalls: 5_000,
+      eventLoopLagMs: 60_000,
+    },
     providers: [
       { id: 'all', kind: 'openrouter', cancel: 'bills_full', baseUrl, catalog: 'none' },
       { id: 'assembled', kind: 'openrouter', cancel: 'stops_billing', baseUrl, catalog: 'none' },

@@ -85,7 +85,7 @@ export class FaultCluster implements AsyncDisposable {
         files[side] ?? '',
         `${stores.yamlWith(redis.addressFor(side))}
 limits: { callsPerMinute: 60000, burst: 10000, runningCalls: 1000, callMs: ${CALL_MS}, streamMs: ${streamMs} }
-capacity: { dailySharePerAgentUsd: null }
+capacity: { dailySharePerAgentUsd: null, eventLoopLagMs: 60000 }
 providers: [{ id: sim, kind: simulator, baseUrl: "${provider.baseUrl}" }]
 `,
       );

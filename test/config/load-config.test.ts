@@ -50,6 +50,7 @@ test('the example of the design loads as it is printed', async () => {
     poolNanoUsd: 1_000_000_000_000n,
     dailySharePerAgentNanoUsd: 200_000_000_000n,
     runningCalls: 2_000,
+    eventLoopLagMs: 250,
   });
   const [openrouter, vllm] = config.providers;
   expect(openrouter).toMatchObject({ kind: 'openrouter', catalog: 'import', priceFactorPpm: 1_055_000n });

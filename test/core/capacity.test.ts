@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Capacity } from '#core/capacity/capacity.ts';
 
 const limits = { perCallNanoUsd: 50n, poolNanoUsd: 100n, runningCalls: 3 };
+const calm = { isOver: () => false };
 
 describe('what all calls may hold together', () => {
   it.each<[string, bigint[], bigint, string]>([
@@ -15,7 +16,7 @@ describe('what all calls may hold together', () => {
     ['the money before the number', [50n, 49n, 1n], 1n, 'pool_full'],
     ['a free call takes a place too', [0n, 0n, 0n], 0n, 'too_many_running'],
   ])('%s', (_what, running, next, answer) => {
-    const capacity = new Capacity(() => limits);
+    const capacity = new Capacity(() => limits, calm);
     for (const nanoUsd of running) expect(capacity.admit(nanoUsd)).toBe('admitted');
     expect(capacity.admit(next)).toBe(answer);
   });
@@ -23,7 +24,7 @@ describe('what all calls may hold together', () => {
   it('never holds more than the pool, and nothing when all have ended', () => {
     fc.assert(
       fc.property(fc.array(fc.bigInt({ min: 0n, max: 60n })), (amounts) => {
-        const capacity = new Capacity(() => limits);
+        const capacity = new Capacity(() => limits, calm);
         const running = amounts.filter((nanoUsd) => capacity.admit(nanoUsd) === 'admitted');
         expect(capacity.heldNanoUsd).toBe(running.reduce((sum, nanoUsd) => sum + nanoUsd, 0n));
         expect(capacity.heldNanoUsd).toBeLessThanOrEqual(limits.poolNanoUsd);
@@ -35,7 +36,7 @@ describe('what all calls may hold together', () => {
 
   it('follows the operator’s numbers while calls run', () => {
     const changing = { ...limits };
-    const capacity = new Capacity(() => changing);
+    const capacity = new Capacity(() => changing, calm);
     capacity.admit(50n);
     changing.poolNanoUsd = 10n;
     expect(capacity.admit(1n)).toBe('pool_full');

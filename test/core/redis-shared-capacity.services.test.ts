@@ -13,7 +13,9 @@ describeWith(['redis'], 'the operator’s pool in a cluster', () => {
 
   function start(processId: string) {
     const clock = createFakeClock();
-    const capacity = new Capacity(() => ({ perCallNanoUsd: 100n, poolNanoUsd: 100n, runningCalls: 10 }));
+    const capacity = new Capacity(() => ({ perCallNanoUsd: 100n, poolNanoUsd: 100n, runningCalls: 10 }), {
+      isOver: () => false,
+    });
     const sharing = shareCapacity({ redis: server.client, capacity, processId, clock, log });
     return { clock, capacity, sharing };
   }

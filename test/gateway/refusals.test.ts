@@ -227,60 +227,6 @@ describe('an outage of the ledger', () => {
   });
 });
 
-describe('the operator’s capacity', () => {
-  it('refuses one call above the ceiling, a full pool, and more calls than the process may run', async () => {
-    const small = await startTestGateway({
-      yaml: `
-server: { port: 0, internalPort: 0, host: 127.0.0.1, internalHost: 127.0.0.1 }
-capacity: { perCallUsd: "0.001", poolUsd: "0.001", dailySharePerAgentUsd: "200", runningCalls: 1 }
-providers: [{ id: sim, kind: simulator, baseUrl: PROVIDER_URL }]
-`,
-    });
-    try {
-      const over = await small.post(hello());
-      expect(over.status).toBe(400);
-      const { error } = JSON.parse(await over.text());
-      expect(error.code).toBe('request_over_capacity');
-      expect(error.param).toBe('max_tokens');
-      expect(error.message).toMatch(/largest `max_tokens` that fits is \d+/);
-
-      // What another process held is counted until it has told that it is free.
-      await until(async () => (await small.post(hello({ max_tokens: 20 }))).status === 200);
-      small.provider.next({ gate: 'one', gateAt: 'headers' });
-      const running = small.post(hello({ max_tokens: 20 }));
-      await small.provider.reached('one');
-      const busy = await small.post(hello({ max_tokens: 20 }));
-      expect(JSON.parse(await busy.text()).error.code).toBe('gateway_busy');
-      const full = await small.post(hello({ max_tokens: 2300 }));
-      expect(JSON.parse(await full.text()).error.code).toBe('gateway_capacity');
-      small.provider.release('one');
-      expect((await running).status).toBe(200);
-    } finally {
-      await small.stop();
-    }
-  });
-
-  it('a used daily share says when it ends, and that no client should wait for it', async () => {
-    const shared = await startTestGateway({
-      yaml: `
-server: { port: 0, internalPort: 0, host: 127.0.0.1, internalHost: 127.0.0.1 }
-capacity: { perCallUsd: "50", poolUsd: "1000", dailySharePerAgentUsd: "0.0000001", runningCalls: 9 }
-providers: [{ id: sim, kind: simulator, baseUrl: PROVIDER_URL }]
-`,
-    });
-    try {
-      const res = await shared.post(hello());
-      expect(res.status).toBe(429);
-      expect(JSON.parse(await res.text()).error.code).toBe('daily_share_used');
-      expect(res.headers.get('x-should-retry')).toBe('false');
-      const midnightMs = 86_400_000 - (Date.now() % 86_400_000);
-      expect(Math.abs(Number(res.headers.get('retry-after-ms')) - midnightMs)).toBeLessThan(5_000);
-    } finally {
-      await shared.stop();
-    }
-  });
-});
-
 describe('the order of refusals', () => {
   it('is path, key, body, agent, model and tools, balance', async () => {
     const broke = await gateway.newAgent({ creditUsd: '0', status: 'suspended' });

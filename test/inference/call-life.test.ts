@@ -84,11 +84,10 @@ async function startWorld(members: string[]) {
   const faults: string[] = [];
   const pending: number[] = [];
   const upstreams = new ScriptedPools();
-  const capacity = new Capacity(() => ({
-    perCallNanoUsd: 10n ** 12n,
-    poolNanoUsd: 10n ** 12n,
-    runningCalls: 10,
-  }));
+  const capacity = new Capacity(
+    () => ({ perCallNanoUsd: 10n ** 12n, poolNanoUsd: 10n ** 12n, runningCalls: 10 }),
+    { isOver: () => false },
+  );
   const openCalls = new OpenCalls(clock, silent);
   const gateway: Gateway = {
     clock,

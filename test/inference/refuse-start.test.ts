@@ -32,6 +32,7 @@ describe('who may start a call', () => {
     ['over_per_call', 'request_over_capacity'],
     ['pool_full', 'gateway_capacity'],
     ['too_many_running', 'gateway_busy'],
+    ['too_late', 'gateway_busy'],
   ])('capacity %s is %s', (answer, code) => {
     expect(refuseCapacity(answer, plan, hold, 600n)?.code).toBe(code);
   });

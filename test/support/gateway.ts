@@ -5,6 +5,7 @@ import OpenAI from 'openai';
 import { createKey } from '#core/accounts/create-key.ts';
 import { executeDurably } from '#core/accounts/execute-durably.ts';
 import type { CallRecord } from '#core/calls/call-record.ts';
+import type { LoopDelay } from '#core/capacity/loop-delay.ts';
 import { type Clock, DAY_MS, startOfDayMs, systemClock } from '#core/clock.ts';
 import type { Command } from '#core/ledger/command.ts';
 import type { AgentView, Ledger } from '#core/ledger/ledger.ts';
@@ -25,6 +26,8 @@ export interface TestGatewayOptions {
   creditUsd?: string;
   provider?: TestProvider;
   dataDir?: string;
+  /** Default: this machine is never late, however busy it is with tests. */
+  loopDelay?: LoopDelay;
 }
 
 export interface TestAgent {
@@ -78,6 +81,8 @@ providers:
   - { id: sim, kind: simulator, cancel: bills_full, baseUrl: ${provider.baseUrl} }
 `;
 
+const neverLate: LoopDelay = { takeMs: () => 0, stop() {} };
+
 /** Of all gateways of this process: in a cluster they share their agents. */
 let lastAgentId = 0;
 
@@ -94,7 +99,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const configFile = join(dataDir, 'faregate.yaml');
   await writeFile(configFile, yaml + (cluster?.yaml ?? ''));
   const config = await loadConfig({ FAREGATE_CONFIG: configFile, FAREGATE_DATA: dataDir });
-  const running = await startGateway(config, { clock, log });
+  const running = await startGateway(config, { clock, log, loopDelay: options.loopDelay ?? neverLate });
   const { store, gateway } = running.deps;
   const { ledger, history } = store;
   lastAgentId = Math.max(lastAgentId, ...(await listAgentIds(ledger)));

@@ -78,6 +78,7 @@ async function prepare(dataDir: string, provider: TestProvider): Promise<Caller[
     join(dataDir, 'faregate.yaml'),
     `server: { port: 0, internalPort: 0, host: 127.0.0.1, internalHost: 127.0.0.1 }
 limits: { callsPerMinute: 60000, burst: 10000 }
+capacity: { eventLoopLagMs: 60000 }
 providers: [{ id: sim, kind: simulator, baseUrl: ${provider.baseUrl} }]
 `,
   );

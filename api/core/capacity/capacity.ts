@@ -7,7 +7,10 @@ export interface CapacityLimits {
   runningCalls: number;
 }
 
-export type CapacityAnswer = 'admitted' | 'over_per_call' | 'pool_full' | 'too_many_running';
+/** Whether this process is too late with the work that it has. */
+export type Overload = { isOver(): boolean };
+
+export type CapacityAnswer = 'admitted' | 'over_per_call' | 'pool_full' | 'too_many_running' | 'too_late';
 
 /**
  * What all calls may hold together of the operator's money at the providers. Shared by all agents, so it is no part of
@@ -20,9 +23,11 @@ export class Capacity {
   othersNanoUsd: NanoUsd = 0n;
   runningCalls = 0;
   readonly #limits: () => CapacityLimits;
+  readonly #overload: Overload;
 
-  constructor(limits: () => CapacityLimits) {
+  constructor(limits: () => CapacityLimits, overload: Overload) {
     this.#limits = limits;
+    this.#overload = overload;
   }
 
   get perCallNanoUsd(): NanoUsd {
@@ -34,6 +39,7 @@ export class Capacity {
     if (nanoUsd > limits.perCallNanoUsd) return 'over_per_call';
     if (this.heldNanoUsd + this.othersNanoUsd + nanoUsd > limits.poolNanoUsd) return 'pool_full';
     if (this.runningCalls >= limits.runningCalls) return 'too_many_running';
+    if (this.#overload.isOver()) return 'too_late';
     this.heldNanoUsd += nanoUsd;
     this.runningCalls++;
     return 'admitted';
