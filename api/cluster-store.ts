@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import { createRedisBillStore } from '#core/bills/redis-bill-store.ts';
 import { createCassandraCallHistory } from '#core/calls/cassandra-call-history.ts';
 import { shareCapacity } from '#core/capacity/redis-shared-capacity.ts';
 import type { Clock } from '#core/clock.ts';
@@ -36,6 +37,7 @@ export async function openClusterStore({ storage, clock, log }: ClusterStoreOpti
     ledger,
     history: createCassandraCallHistory(cassandra, clock),
     peppers: storage.peppers,
+    bills: createRedisBillStore(cluster.redis),
     isReady: () => ledger.stats().openShards > 0,
     lag: () => ({ events: cluster.waiting(), ms: ledger.stats().lagMs }),
     observe: (registry) => observeLedger(registry, ledger),

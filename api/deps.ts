@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Registry } from 'prom-client';
+import { BillWatch } from '#core/bills/bill-watch.ts';
+import { observeBills } from '#core/bills/observe-bills.ts';
+import { RecordedCosts } from '#core/bills/recorded-costs.ts';
 import { createLookUpPrice } from '#core/calls/look-up-price.ts';
 import { Capacity } from '#core/capacity/capacity.ts';
 import { EventLoopLag } from '#core/capacity/event-loop-lag.ts';
@@ -34,6 +37,7 @@ export interface Deps {
   gateway: Gateway;
   /** `null` in a cluster, where a worker does it. */
   settlement: Settlement | null;
+  bills: BillWatch;
   /** After the last call has ended. */
   close(): Promise<void>;
 }
@@ -71,6 +75,16 @@ export async function buildDeps({
         : log.error('configuration not reloaded', { cause: message }),
   });
 
+  const costs = new RecordedCosts({ store: store.bills, clock, log });
+  const bills = new BillWatch({
+    store: store.bills,
+    costs,
+    providers: () => catalog.providers(),
+    fetchJson,
+    clock,
+    log,
+  });
+  observeBills(registry, bills);
   const openCalls = new OpenCalls(clock, log);
   const settlement =
     started.storage.mode === 'cluster'
@@ -82,6 +96,7 @@ export async function buildDeps({
           lookUp: createLookUpPrice(catalog, fetchJson),
           onLoss: (cause, nanoUsd) => metrics.loss(cause, nanoUsd),
           onPriced: (chargedNanoUsd) => metrics.priced(chargedNanoUsd),
+          onCost: (providerId, nanoUsd, factorPpm) => costs.note(providerId, nanoUsd, factorPpm),
           logTimeMs: () => clock.now(),
           knownSinceMs: new Map(),
           sweepMs: HOUR_MS,
@@ -106,6 +121,7 @@ export async function buildDeps({
     ledger,
     ledgerRetries: new LedgerRetries({ ledger, clock, log }),
     catalog,
+    costs,
     capacity,
     refusedStarts: new GcraBuckets({
       ratePerMinute: () => limits().callsPerMinute,
@@ -131,11 +147,14 @@ export async function buildDeps({
     catalog,
     gateway,
     settlement,
+    bills,
     async close() {
       loopDelay.stop();
       config.close();
       catalog.close();
       settlement?.close();
+      bills.stop();
+      await costs.stop();
       await sharing?.stop();
       await store.close();
     },

@@ -2,6 +2,7 @@ import type { Registry } from 'prom-client';
 import type { Pepper } from '#core/accounts/api-key.ts';
 import { hasPepper, loadOrCreatePepper } from '#core/accounts/pepper-file.ts';
 import { finishRestore } from '#core/backup/finish-restore.ts';
+import { openFileBillStore } from '#core/bills/file-bill-store.ts';
 import type { Clock } from '#core/clock.ts';
 import { type EmbeddedLedger, openEmbeddedLedger } from '#core/ledger/embedded-ledger.ts';
 import type { Log } from '#core/log.ts';
@@ -27,6 +28,7 @@ export async function openEmbeddedStore(options: {
     ledger,
     history: ledger.history,
     peppers: [pepper],
+    bills: openFileBillStore(dataDir),
     isReady: () => ledger.stats().state === 'open',
     lag: () => {
       const { lagEvents, lagMs } = ledger.stats();

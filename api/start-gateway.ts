@@ -70,6 +70,7 @@ export async function startGateway(
     ledger: deps.store.ledger,
     history: deps.store.history,
     catalog: deps.catalog,
+    bills: deps.bills,
     config: deps.config,
     pepper: deps.store.peppers[0],
     ids: deps.gateway.ids,

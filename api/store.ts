@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { Pepper } from '#core/accounts/api-key.ts';
+import type { BillStore } from '#core/bills/bill-store.ts';
 import type { CallHistory } from '#core/calls/call-history.ts';
 import type { Capacity } from '#core/capacity/capacity.ts';
 import type { Ledger } from '#core/ledger/ledger.ts';
@@ -10,6 +11,8 @@ export interface Store {
   history: CallHistory;
   /** What keys are hashed with, newest first. */
   peppers: Peppers;
+  /** What providers took, to be compared with their bills. */
+  bills: BillStore;
   /** Whether this process can reach what decides its money, by what it knows without asking. */
   isReady(): boolean;
   /** Decisions that the journal has not confirmed yet, and how late it is. */

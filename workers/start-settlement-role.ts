@@ -1,3 +1,5 @@
+import { RecordedCosts } from '#core/bills/recorded-costs.ts';
+import { createRedisBillStore } from '#core/bills/redis-bill-store.ts';
 import { createLookUpPrice } from '#core/calls/look-up-price.ts';
 import { createCatalog } from '#core/catalog/create-catalog.ts';
 import { createFetchProviderJson } from '#core/catalog/fetch-provider-json.ts';
@@ -62,6 +64,7 @@ export async function startSettlementRole(parts: WorkerParts): Promise<RunningRo
     open: publisher.openShards,
     pending: settlements?.waiting ?? 0,
   }));
+  const costs = new RecordedCosts({ store: createRedisBillStore(cluster.redis), clock, log });
   settlements = new ShardSettlements({
     shards: SHARDS,
     ofShard: (shard) => cluster.ledger.ofShard(shard),
@@ -70,6 +73,7 @@ export async function startSettlementRole(parts: WorkerParts): Promise<RunningRo
     lookUp: createLookUpPrice(catalog, fetchJson),
     onLoss: metrics.loss,
     onPriced: metrics.priced,
+    onCost: (providerId, nanoUsd, factorPpm) => costs.note(providerId, nanoUsd, factorPpm),
     clock,
     log,
   });
@@ -94,6 +98,7 @@ export async function startSettlementRole(parts: WorkerParts): Promise<RunningRo
     async stop() {
       await Promise.all(feeds.map((each) => each.stop()));
       settlements.close();
+      await costs.stop();
       await publisher.stop();
       await ledgerLog.close();
       catalog.close();

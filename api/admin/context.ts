@@ -1,4 +1,5 @@
 import type { Pepper } from '#core/accounts/api-key.ts';
+import type { BillWatch } from '#core/bills/bill-watch.ts';
 import type { CallHistory } from '#core/calls/call-history.ts';
 import type { LiveCatalog } from '#core/catalog/create-catalog.ts';
 import type { Clock } from '#core/clock.ts';
@@ -14,6 +15,7 @@ export interface AdminDeps {
   ledger: Ledger;
   history: CallHistory;
   catalog: Pick<LiveCatalog, 'models' | 'providers' | 'gatewayStopped' | 'status' | 'acceptPrices'>;
+  bills: Pick<BillWatch, 'readNow'>;
   config: Pick<LiveConfig, 'current' | 'reload' | 'lastReload'>;
   /** The one that new keys are hashed with. */
   pepper: Pepper;

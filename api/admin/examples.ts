@@ -1,5 +1,6 @@
 import type { AgentDetail, AgentRecord } from './schemas/agent-record.ts';
 import type { AuditReport } from './schemas/audit-report.ts';
+import type { BillsReport } from './schemas/bills-report.ts';
 import type { CatalogReport } from './schemas/catalog-report.ts';
 import type { NewOperatorKey, OperatorKey } from './schemas/key-record.ts';
 
@@ -88,6 +89,23 @@ const catalog: CatalogReport = {
   models_found: 1,
 };
 
+const bills: BillsReport = {
+  ok: true,
+  bills: [
+    {
+      providers: ['openrouter'],
+      comparison: {
+        from: '2026-11-21T00:15:00.000Z',
+        to: '2026-11-21T11:00:00.000Z',
+        billed_usd: '12.3456',
+        recorded_usd: '12.3451',
+        difference_usd: '0.0005',
+      },
+      problem: null,
+    },
+  ],
+};
+
 const audit: AuditReport = {
   ok: true,
   agents: 1,
@@ -127,4 +145,4 @@ const call = {
 };
 
 /** Shown in the document, and validated against its schemas by the linter. */
-export const adminExamples = { agent, agentDetail, key, newKey, catalog, audit, call };
+export const adminExamples = { agent, agentDetail, key, newKey, catalog, bills, audit, call };

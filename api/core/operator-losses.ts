@@ -9,7 +9,9 @@ export type LossCause =
   | 'gate_timeout'
   | 'orphan'
   | 'crash'
-  | 'price_unknown';
+  /** Nobody told: nothing was charged, or an estimate was. */
+  | 'price_unknown'
+  | 'price_estimated';
 
 /** `nanoUsd` is 0 where nobody knows how much it was; the call counts all the same. */
 export type CountLoss = (cause: LossCause, nanoUsd: NanoUsd) => void;

@@ -8,7 +8,7 @@ import { type CountedApart, noTokens, nothingApart, type Usage } from './usage.t
 
 /** What a call cost, as far as it is known when it ends. */
 export type CallCost =
-  | { known: true; nanoUsd: NanoUsd; tokens: TokenCounts }
+  | { known: true; nanoUsd: NanoUsd; tokens: TokenCounts; isEstimated?: true }
   /** The provider may still tell: the settlement loop asks it. */
   | { known: false; pending: PendingPrice; tokens: TokenCounts };
 
@@ -46,9 +46,13 @@ export function costOfCall(facts: CostFacts): CallCost {
     return { known: false, tokens, pending: pendingPrice(facts, counted) };
   }
   if (!counted && facts.deliveredTokens === 0 && !facts.hungUp) return freeOfCharge;
-  const tokens = counted ? usage.tokens : estimatedTokens(facts);
-  const nanoUsd = priceCall(tokens, prices, facts.plan.images, counted ? usage : nothingApart);
-  return { known: true, nanoUsd, tokens };
+  if (counted) {
+    const nanoUsd = priceCall(usage.tokens, prices, facts.plan.images, usage);
+    return { known: true, nanoUsd, tokens: usage.tokens };
+  }
+  const tokens = estimatedTokens(facts);
+  const nanoUsd = priceCall(tokens, prices, facts.plan.images);
+  return { known: true, nanoUsd, tokens, isEstimated: true };
 }
 
 export const freeOfCharge: CallCost = { known: true, nanoUsd: 0n, tokens: noTokens };

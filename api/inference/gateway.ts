@@ -1,3 +1,4 @@
+import type { RecordedCosts } from '#core/bills/recorded-costs.ts';
 import type { Capacity } from '#core/capacity/capacity.ts';
 import type { Catalog } from '#core/catalog/catalog.ts';
 import type { Clock } from '#core/clock.ts';
@@ -22,6 +23,8 @@ export interface Gateway {
   ledger: Ledger;
   ledgerRetries: LedgerRetries;
   catalog: Catalog;
+  /** What providers took, whoever paid for it. */
+  costs: Pick<RecordedCosts, 'note'>;
   capacity: Capacity;
   /** A caller's refused starts have a bucket of their own: a broke agent cannot send 4 MB bodies without end. */
   refusedStarts: GcraBuckets;

@@ -10,7 +10,7 @@ import type { HotCallContext } from '../contract/route.ts';
 import { admitCall, type Routes } from './admit.ts';
 import { answerHeaders, EVENT_STREAM } from './answer-headers.ts';
 import { type CallCost, costOfCall, freeOfCharge, savePrice } from './call-cost.ts';
-import type { CallPlan } from './call-plan.ts';
+import type { CallPlan, Candidate } from './call-plan.ts';
 import { estimateHold } from './estimate.ts';
 import type { CallFormat } from './formats/call-format.ts';
 import type { Gateway } from './gateway.ts';
@@ -137,9 +137,11 @@ async function runHeld(call: RunningCall): Promise<ApiError | null> {
   try {
     // Nobody waits any more: no provider is asked, so nothing is charged.
     if (call.caller.gone) return await settleFailed(call, apiError('gateway_error'), freeOfCharge);
+    let asked = call.candidate;
     let attempt = await runAttempt(call);
     while (attempt.kind === 'failed' && attempt.mayFallBack && call.fallBack()) {
-      countBilled(call, 'failed_fallback', attempt);
+      countBilled(call, asked, 'failed_fallback', attempt);
+      asked = call.candidate;
       attempt = await runAttempt(call);
     }
     if ((await call.gate) === 'shut') return await giveUp(call, attempt);
@@ -177,6 +179,7 @@ async function giveUp(call: RunningCall, attempt: Attempt): Promise<ApiError> {
     hungUp: false,
     shownNow: true,
   });
+  if (cost.known) noteCost(call, cost.nanoUsd);
   gateway.metrics.loss('gate_timeout', cost.known ? cost.nanoUsd : 0n);
   const error = apiError('service_unavailable');
   await close(call, freeOfCharge, failedEnd(call, error));
@@ -221,13 +224,25 @@ async function fail(call: RunningCall, attempt: FailedAttempt): Promise<ApiError
     // Of an answer that never began, a caller who left owes no more than one who waited.
     return await settleFailed(call, error, costOf(call, attempt, false, written && call.caller.gone));
   }
-  countBilled(call, 'free_failure', attempt);
+  countBilled(call, call.candidate, 'free_failure', attempt);
   return await settleFailed(call, error, freeOfCharge);
 }
 
 /** What the provider billed for an attempt that no agent pays, without our margin. */
-function countBilled(call: RunningCall, cause: LossCause, { usage }: FailedAttempt): void {
-  if (usage?.reportedAttoUsd) call.options.gateway.metrics.loss(cause, attoToNanoUp(usage.reportedAttoUsd));
+function countBilled(call: RunningCall, asked: Candidate, cause: LossCause, { usage }: FailedAttempt): void {
+  if (!usage?.reportedAttoUsd) return;
+  const nanoUsd = attoToNanoUp(usage.reportedAttoUsd);
+  const { gateway } = call.options;
+  gateway.metrics.loss(cause, nanoUsd);
+  gateway.costs.note(asked.provider.id, nanoUsd, NO_MARGIN);
+}
+
+const NO_MARGIN = 1_000_000n;
+
+/** To be compared with the provider's own bill. */
+function noteCost({ options, candidate }: RunningCall, nanoUsd: NanoUsd): void {
+  const { id, priceFactorPpm } = candidate.provider;
+  options.gateway.costs.note(id, nanoUsd, priceFactorPpm);
 }
 
 const mayLookUp = (call: RunningCall): boolean =>
@@ -299,6 +314,8 @@ function close(call: RunningCall, cost: CallCost, end: CallEnd): Promise<NanoUsd
       });
   }
   const { nanoUsd } = cost;
+  noteCost(call, nanoUsd);
+  if (cost.isEstimated) gateway.metrics.loss('price_estimated', 0n);
   gateway.metrics.ended(end.outcome, end.errorCode, holdNanoUsd, minBigint(nanoUsd, holdNanoUsd));
   if (nanoUsd > holdNanoUsd) {
     const overrun = nanoUsd - holdNanoUsd;

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Registry } from 'prom-client';
 import type { Pepper } from '#core/accounts/api-key.ts';
+import type { BillReading } from '#core/bills/bill-watch.ts';
 import type { CallHistory } from '#core/calls/call-history.ts';
 import type { CallRecord } from '#core/calls/call-record.ts';
 import { createCatalog } from '#core/catalog/create-catalog.ts';
@@ -56,6 +57,8 @@ export interface TestAdmin extends AsyncDisposable {
   logged: { event: string; fields: unknown }[];
   /** The history's rows. */
   calls: CallRecord[];
+  /** What the providers' bills say. */
+  bills: BillReading[];
   /** From now on the history's store does not answer. */
   loseHistory(): void;
   /** What the configuration file holds at the next reload. */
@@ -87,6 +90,7 @@ export async function startTestAdmin({
   const logged: TestAdmin['logged'] = [];
   const note = (event: string, fields?: unknown) => void logged.push({ event, fields });
   const calls: CallRecord[] = [];
+  const bills: BillReading[] = [];
   let isHistoryLost = false;
   const file = { text: YAML };
   const env = { FAREGATE_CONFIG: FILE, FAREGATE_DATA: dataDir };
@@ -111,6 +115,7 @@ export async function startTestAdmin({
     ledger: wrap(ledger),
     history: historyOf(calls, () => isHistoryLost),
     catalog,
+    bills: { readNow: async () => bills },
     config,
     pepper,
     ...answerIds,
@@ -154,6 +159,7 @@ export async function startTestAdmin({
     pepper,
     logged,
     calls,
+    bills,
     loseHistory() {
       isHistoryLost = true;
     },

@@ -212,6 +212,34 @@ describe('exit codes', () => {
     expect((await cli('ledger audit --json')).code).toBe(1);
   });
 
+  test('1: a bill cannot be read', async () => {
+    expect(await cli('ledger bills')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('No provider here'),
+    });
+    const fromMs = Date.UTC(2026, 10, 18, 0, 15);
+    const comparison = {
+      fromMs,
+      toMs: fromMs + 1,
+      billedNanoUsd: 1_500_000_000n,
+      recordedNanoUsd: 2_000_000_001n,
+    };
+    const account = { name: 'a b', providerIds: ['a', 'b'] };
+    admin.bills.push({ account, comparison, problem: null });
+    admin.bills.push({ account: { name: 'c', providerIds: ['c'] }, comparison: null, problem: null });
+    const shown = await cli('ledger bills');
+    expect(shown.code).toBe(0);
+    expect(shown.out).toMatch(/a, b +2026-11-18 00:15 +\$1\.5 +\$2\.000000001 +\$-0\.500000001/);
+    expect(shown.out).toMatch(/c +nothing to compare with yet/);
+    admin.bills.push({ account, comparison: null, problem: 'The provider answered 500.' });
+    const { code, out } = await cli('ledger bills');
+    expect(code).toBe(1);
+    expect(out).toContain('The provider answered 500.');
+    expect(JSON.parse((await cli('ledger bills --json')).out).bills[0].comparison.difference_usd).toBe(
+      '-0.500000001',
+    );
+  });
+
   test('1: a reload finds a wrong file, and the check tells of it', async () => {
     expect((await cli('catalog check')).code).toBe(0);
     admin.file.text = 'models: 5';

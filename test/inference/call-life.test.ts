@@ -97,6 +97,7 @@ async function startWorld(members: string[]) {
     ledger,
     ledgerRetries: new LedgerRetries({ ledger, clock, log }),
     catalog: testCatalog(),
+    costs: { note() {} },
     capacity,
     refusedStarts: new GcraBuckets({ ratePerMinute: () => 600, burst: () => 60 }),
     openCalls,

@@ -47,6 +47,7 @@ async function start(led: number[]) {
     logTimeMs: (shard) => clock.now() - (behindMs.get(shard) ?? 0),
     lookUp: async () => null,
     onLoss: (cause) => void losses.push(cause),
+    onCost: () => undefined,
     onPriced: () => undefined,
   });
   const does = async (operation: Operation) => void (await ledger.execute(operation(world)));

@@ -57,6 +57,7 @@ export class SimWorker extends SimHost {
       clock: process.clock,
       log: logger,
       lookUp: (_, generationId) => world.provider.lookUp(generationId, this),
+      onCost: () => {},
       onLoss: (cause) => world.count(`settlement loss ${cause}`),
       onPriced: () => world.count('priced later'),
     });

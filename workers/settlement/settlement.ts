@@ -7,6 +7,12 @@ import type { HoldView, Ledger, Unavailable } from '#core/ledger/ledger.ts';
 import { ORPHAN_MARGIN_MS, PRICE_LOOKUP_MS, PRICE_LOOKUPS_AT_ONCE } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import { attoToNanoUp, type NanoUsd } from '#core/money.ts';
+import type { LossCause } from '#core/operator-losses.ts';
+
+export type SettlementLoss = Extract<
+  LossCause,
+  'orphan' | 'price_unknown' | 'price_estimated' | 'cost_above_hold'
+>;
 
 export interface SettlementOptions {
   /** All that this loop settles: everything, or one shard of a cluster. */
@@ -15,7 +21,9 @@ export interface SettlementOptions {
   log: Log;
   lookUp: LookUpPrice;
   /** What the operator bears; 0 where nobody knows how much. */
-  onLoss: (cause: 'orphan' | 'price_unknown' | 'cost_above_hold', nanoUsd: NanoUsd) => void;
+  onLoss: (cause: SettlementLoss, nanoUsd: NanoUsd) => void;
+  /** What the provider took, with the operator's margin. */
+  onCost: (providerId: string, nanoUsd: NanoUsd, factorPpm: bigint) => void;
   /** A pending call has its price. */
   onPriced: (chargedNanoUsd: NanoUsd) => void;
   /** By the journal's own clock: what takes something for good waits for it. Before the process knows it, long ago. */
@@ -54,8 +62,8 @@ interface PendingCall {
 
 interface Priced {
   settle: Settle;
-  /** Nobody could tell what the call cost: the operator bears it. */
-  unknown: boolean;
+  /** Nobody could tell what the call cost: what it cost beyond an estimate, or at all, the operator bears. */
+  loss: 'price_unknown' | 'price_estimated' | null;
 }
 
 /**
@@ -173,9 +181,11 @@ export class Settlement {
     const result = await this.#settle(priced.settle);
     if (result === null) return false;
     if (!result.ok) return true;
-    const { onPriced, onLoss } = this.#options;
+    const { onPriced, onLoss, onCost } = this.#options;
     onPriced(result.chargedNanoUsd);
-    if (priced.unknown) onLoss('price_unknown', 0n);
+    const { providerId, factorPpm } = call.pending.price;
+    onCost(providerId, priced.settle.costNanoUsd, BigInt(factorPpm));
+    if (priced.loss !== null) onLoss(priced.loss, 0n);
     const overrun = priced.settle.costNanoUsd - result.chargedNanoUsd;
     if (overrun > 0n) onLoss('cost_above_hold', overrun);
     return true;
@@ -189,13 +199,16 @@ export class Settlement {
       if (found !== null) {
         const costNanoUsd = attoToNanoUp(found.attoUsd, BigInt(pending.price.factorPpm));
         const tokens = found.tokens ?? end.tokens;
-        return { settle: { ...base, costNanoUsd, end: { ...end, tokens } }, unknown: false };
+        return { settle: { ...base, costNanoUsd, end: { ...end, tokens } }, loss: null };
       }
       if (this.#options.clock.monotonicMs() < askedUntilMs) return null;
     }
     const { nanoUsd, tokens } = costFromSavedPrice(end, pending);
     const settle: Settle = { ...base, costNanoUsd: nanoUsd, end: { ...end, tokens } };
-    return { settle, unknown: nanoUsd === 0n };
+    return {
+      settle,
+      loss: nanoUsd === 0n ? 'price_unknown' : pending.tokensKnown ? null : 'price_estimated',
+    };
   }
 
   async #lookUp(...[providerId, generationId]: Parameters<LookUpPrice>): ReturnType<LookUpPrice> {

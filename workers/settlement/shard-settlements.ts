@@ -5,7 +5,7 @@ import { shardOfAgent } from '#core/ledger/cluster/shards.ts';
 import { Settlement, type SettlementOptions } from './settlement.ts';
 
 export interface ShardSettlementsOptions
-  extends Pick<SettlementOptions, 'clock' | 'log' | 'lookUp' | 'onLoss' | 'onPriced'> {
+  extends Pick<SettlementOptions, 'clock' | 'log' | 'lookUp' | 'onLoss' | 'onPriced' | 'onCost'> {
   clock: Clock;
   shards: number;
   ofShard: (shard: number) => ShardLedger;
@@ -67,7 +67,7 @@ export class ShardSettlements {
   }
 
   #begin(shard: number): void {
-    const { clock, log, lookUp, onLoss, onPriced, ofShard, logTimeMs } = this.#options;
+    const { clock, log, lookUp, onLoss, onPriced, onCost, ofShard, logTimeMs } = this.#options;
     const knownSinceMs = this.#knownSinceMs.get(shard) ?? new Map<number, number>();
     this.#knownSinceMs.set(shard, knownSinceMs);
     const settlement = new Settlement({
@@ -77,6 +77,7 @@ export class ShardSettlements {
       lookUp,
       onLoss,
       onPriced,
+      onCost,
       logTimeMs: () => logTimeMs(shard),
       knownSinceMs,
       // Any process may have died a moment ago and left calls behind.

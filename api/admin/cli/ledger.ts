@@ -4,11 +4,12 @@ import { SHARDS } from '#core/ledger/cluster/shards.ts';
 import { auditStores, type StoresAudit } from '../audit-stores.ts';
 import { recoverStores } from '../recover-stores.ts';
 import { AuditReport } from '../schemas/audit-report.ts';
+import { BillsReport } from '../schemas/bills-report.ts';
 import { dollars, type OpenContext, shortTime } from './cli-context.ts';
 import { usageError } from './cli-error.ts';
 import { explaining } from './explaining.ts';
 import { loadCluster } from './load-cluster.ts';
-import { formatFacts, formatTable } from './table.ts';
+import { type Column, formatFacts, formatTable } from './table.ts';
 import type { Paint } from './terminal.ts';
 
 export function addLedger(program: Command, open: OpenContext): void {
@@ -31,6 +32,19 @@ export function addLedger(program: Command, open: OpenContext): void {
       const { raw, value } = await context.client.get(AuditReport, '/ledger/audit');
       if (!value.ok) fail();
       show(raw, () => auditLines(value, paint));
+    });
+  ledger
+    .command('bills')
+    .description("compare the providers' bills with the calls; exit code 1 when one cannot be read")
+    .action(async () => {
+      const { client, show, paint, fail } = open();
+      const { raw, value } = await client.get(BillsReport, '/ledger/bills');
+      if (!value.ok) fail();
+      show(raw, () =>
+        value.bills.length === 0
+          ? ['No provider here can be asked for its bill.']
+          : formatTable(value.bills, billColumns, paint),
+      );
     });
   ledger
     .command('recover [shards...]')
@@ -63,6 +77,28 @@ export function addLedger(program: Command, open: OpenContext): void {
       ]);
     });
 }
+
+const billColumns: Column<BillsReport['bills'][number]>[] = [
+  { title: 'PROVIDER', text: ({ providers }) => providers.join(', ') },
+  { title: 'SINCE', text: ({ comparison }) => (comparison === null ? '' : shortTime(comparison.from)) },
+  {
+    title: 'BILLED',
+    text: ({ comparison }) => (comparison === null ? '' : dollars(comparison.billed_usd)),
+    right: true,
+  },
+  {
+    title: 'RECORDED',
+    text: ({ comparison }) => (comparison === null ? '' : dollars(comparison.recorded_usd)),
+    right: true,
+  },
+  {
+    title: 'DIFFERENCE',
+    text: ({ comparison, problem }) =>
+      problem ?? (comparison === null ? 'nothing to compare with yet' : dollars(comparison.difference_usd)),
+    style: ({ problem }) => (problem === null ? null : 'red'),
+    right: true,
+  },
+];
 
 function parseShard(text: string): number {
   const shard = Number(text);

@@ -4,6 +4,7 @@ import { auditLedger } from '../audit-ledger.ts';
 import { adminExamples } from '../examples.ts';
 import { unavailable } from '../refusals.ts';
 import { AuditReport } from '../schemas/audit-report.ts';
+import { BillsReport, shapeBills } from '../schemas/bills-report.ts';
 import { operatorProcedure, t } from '../trpc.ts';
 
 export const ledgerRouter = t.router({
@@ -25,4 +26,20 @@ export const ledgerRouter = t.router({
       const report = await auditLedger(ctx.deps.ledger, ctx.deps.clock.now());
       return answerOrRefuse(report === 'unavailable' ? unavailable() : report);
     }),
+
+  bills: operatorProcedure({
+    method: 'GET',
+    path: '/ledger/bills',
+    operationId: 'compareBills',
+    tag: 'Ledger',
+    summary: "Compare the providers' bills with the calls",
+    description:
+      'What each provider that can be asked for its bill has billed since the last daily comparison, and what the calls ' +
+      'of that time say that they cost there. The daily comparison goes on from where it was.',
+    errors: [],
+    examples: { answer: adminExamples.bills },
+  })
+    .input(z.void())
+    .output(BillsReport)
+    .query(async ({ ctx }) => shapeBills(await ctx.deps.bills.readNow())),
 });

@@ -1,0 +1,54 @@
+import type { Clock, Timer } from '../clock.ts';
+import { RECORDED_COSTS_MS } from '../limits.ts';
+import type { Log } from '../log.ts';
+import type { NanoUsd } from '../money.ts';
+import type { BillStore } from './bill-store.ts';
+
+const PPM = 1_000_000n;
+
+/**
+ * What calls say that their providers took, whoever paid for it. Gathered here and stored from time to time: a
+ * process that is killed loses the last minute, which then stands in the comparison as billed and not recorded.
+ */
+export class RecordedCosts {
+  readonly #store: BillStore;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  #waiting = new Map<string, NanoUsd>();
+  #timer: Timer | null = null;
+  #stopped = false;
+
+  constructor({ store, clock, log }: { store: BillStore; clock: Clock; log: Log }) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  /** `nanoUsd` has the operator's margin in it, which no provider bills. */
+  note(providerId: string, nanoUsd: NanoUsd, factorPpm: bigint): void {
+    if (nanoUsd === 0n) return;
+    const billed = factorPpm === PPM ? nanoUsd : (nanoUsd * PPM) / factorPpm;
+    this.#waiting.set(providerId, (this.#waiting.get(providerId) ?? 0n) + billed);
+    if (!this.#stopped) this.#timer ??= this.#clock.setTimer(RECORDED_COSTS_MS, () => void this.flush());
+  }
+
+  /** What cannot be stored is tried again with the next. */
+  async flush(): Promise<void> {
+    this.#timer?.cancel();
+    this.#timer = null;
+    if (this.#waiting.size === 0) return;
+    const costs = this.#waiting;
+    this.#waiting = new Map();
+    try {
+      await this.#store.add(costs);
+    } catch (error) {
+      this.#log.warn('what providers took could not be stored, it is tried again', { error });
+      for (const [providerId, nanoUsd] of costs) this.note(providerId, nanoUsd, PPM);
+    }
+  }
+
+  stop(): Promise<void> {
+    this.#stopped = true;
+    return this.flush();
+  }
+}
