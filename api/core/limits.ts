@@ -204,7 +204,7 @@ export const HISTORY_READ_MS = 5 * SECOND_MS;
 /** How often a process tells the others what it holds of the operator's pool. */
 export const CAPACITY_SHARE_MS = SECOND_MS;
 /** How often a process stores what its calls' providers took, to be compared with their bills. */
-export const RECORDED_COSTS_MS = MINUTE_MS;
+export const RECORDED_COSTS_MS = 10 * SECOND_MS;
 /** Of a record that others write to us. */
 export const FEED_RECORD_BYTES_MAX = 64 * 1024;
 

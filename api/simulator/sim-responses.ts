@@ -13,7 +13,7 @@ export const simResponses: SimFormat = {
   path: '/responses',
   toChat,
   json(reply) {
-    if (reply.rule.error?.at === 'choice') return failedText(reply, reply.rule.error);
+    if (reply.rule.error?.at === 'choice') return failedText(reply, reply.rule.error, endUsage(reply));
     return responseText(reply, endStatus(reply), itemsOf(reply), endUsage(reply));
   },
   events,
@@ -176,9 +176,9 @@ function responseText(reply: ChatReply, status: string, items: readonly Item[], 
   return `${head.slice(0, -1)}${usage}}`;
 }
 
-function failedText(reply: ChatReply, { message, type }: NonNullable<Rule['error']>): string {
+function failedText(reply: ChatReply, { message, type }: NonNullable<Rule['error']>, usage: string): string {
   const code = type ?? 'server_error';
-  const text = responseText(reply, 'failed', [], endUsage(reply));
+  const text = responseText(reply, 'failed', [], usage);
   return text.replace('"error":null', `"error":${JSON.stringify({ code, message })},"error_type":"${code}"`);
 }
 
@@ -219,7 +219,9 @@ function events(reply: ChatReply): SimEvent[] {
   ]);
   if (rule.error?.at === 'stream') {
     const kept = contents.slice(0, rule.error.afterChunks + 1);
-    const last = rawEvent('response.failed', `"response":${failedText(reply, rule.error)}`);
+    // What was written until then is billed, and counted only later.
+    const failed = failedText(reply, rule.error, ',"usage":null');
+    const last = rawEvent('response.failed', `"response":${failed}`);
     return numbered([...list, ...kept, last]);
   }
   list.push(...contents);

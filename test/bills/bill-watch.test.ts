@@ -230,7 +230,7 @@ describe('which bills', () => {
 });
 
 describe('what calls say', () => {
-  it('is stored once a minute, without the operator’s margin, and again when it could not be', async () => {
+  it('is stored every ten seconds, without the operator’s margin, and again when it could not be', async () => {
     const { startProcess, clock } = await startWorld();
     const { store, costs, watch } = startProcess();
     watch.stop();

@@ -4,6 +4,7 @@ import { testDataDir } from '../support/data-dir.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { hello, startTestGateway, type TestGateway, until } from '../support/gateway.ts';
 import { startTestProvider } from '../support/provider.ts';
+import { sharedCluster } from '../support/shared-cluster.ts';
 
 const stops: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -76,6 +77,8 @@ it('the provider’s own bill and what our calls say of it are compared, whoever
   await first.stop();
   const second = await start(clock, id, { provider, dataDir: folder.path });
   expect((await readBill(second)).comparison).toEqual(comparison);
+  // A cluster's clock cannot be moved by a day; its store is held to the same contract.
+  if (sharedCluster() !== undefined) return;
   clock.advance(DAY_MS + 2 * HOUR_MS);
   await until(
     async () => (await second.metric('faregate_provider_bill_difference_usd', { provider: id })) === 0.375,

@@ -3,6 +3,7 @@ import { tortureCluster } from './cluster.ts';
 import { tortureFaults } from './faults.ts';
 import { tortureHistories } from './histories.ts';
 import { tortureKills } from './kills.ts';
+import { tortureRandomCalls } from './random-calls.ts';
 import { tortureRedis } from './redis.ts';
 
 /*
@@ -14,6 +15,7 @@ const rounds = Number(process.env.ROUNDS || 100);
 const runs: [string, () => Promise<unknown>][] = [
   ['200 kills of a loaded ledger', () => tortureKills(200, seed)],
   ['50 kills of a loaded gateway, over HTTP', () => killGateway(50, seed)],
+  ['5,000 random calls on each shape, each cost as it was shown', () => tortureRandomCalls(seed, 5_000)],
   ['power cuts and disk faults', () => tortureFaults(seed)],
   ['10,000 histories through the scripts of Redis', () => tortureRedis(seed, 10_000)],
   [`200 storms and ${rounds} faults on a cluster of processes`, () => tortureCluster(seed, rounds)],

@@ -8,7 +8,7 @@ const PPM = 1_000_000n;
 
 /**
  * What calls say that their providers took, whoever paid for it. Gathered here and stored from time to time: a
- * process that is killed loses the last minute, which then stands in the comparison as billed and not recorded.
+ * process that is killed loses the last ten seconds, which then stands in the comparison as billed and not recorded.
  */
 export class RecordedCosts {
   readonly #store: BillStore;

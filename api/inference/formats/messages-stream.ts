@@ -31,6 +31,8 @@ export class MessagesStream implements StreamReader {
   readonly #names: StreamNames;
   #counts: SentUsage | null = null;
   #lastDelta: JsonObject | null = null;
+  /** By its last `message_delta`, not only at its beginning. */
+  #isCounted = false;
   #stop: Buffer = STOP;
 
   constructor(names: StreamNames) {
@@ -65,8 +67,8 @@ export class MessagesStream implements StreamReader {
 
   usage(deliveredTokens: number): Usage | null {
     const usage = this.#counts?.usage ?? null;
-    if (usage === null || this.#lastDelta !== null) return usage;
-    // Of an answer that broke off only its beginning was counted, and no cost was final.
+    if (usage === null || (this.#lastDelta !== null && this.#isCounted)) return usage;
+    // Of an answer that broke off, or was not counted at its end, only the beginning was, and no cost was final.
     const { tokens } = usage;
     return {
       ...usage,
@@ -110,7 +112,10 @@ export class MessagesStream implements StreamReader {
     const earlier = this.#lastDelta;
     this.#lastDelta = object;
     const usage = objectIn(object, 'usage');
-    if (usage !== null) this.#count(usage);
+    if (usage !== null) {
+      this.#count(usage);
+      this.#isCounted = true;
+    }
     if (earlier === null) return { kind: 'kept' };
     return { kind: 'changed', events: namedEvent('message_delta', shownDelta(earlier, null)) };
   }
