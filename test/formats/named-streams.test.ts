@@ -260,6 +260,15 @@ describe('the tokens of a stream of messages', () => {
     expect(usage?.tokens).toEqual({ prompt: 35, completion: 9, reasoning: null, cached: 5 });
   });
 
+  it('of an answer that was not counted at its end are those of its prompt and what was delivered', async () => {
+    const delta = { type: 'message_delta', delta: { stop_reason: 'end_turn' } };
+    const { end, usage } = await relayed(messagesFormat, [
+      Buffer.from(start + event(delta) + event({ type: 'message_stop' })),
+    ]);
+    expect(end.kind).toBe('complete');
+    expect(usage?.tokens).toEqual({ prompt: 35, completion: 7, reasoning: null, cached: 5 });
+  });
+
   it('of an answer that broke off are those of its prompt and what was delivered, at no final cost', async () => {
     const withCost = event(messageStart({ input_tokens: 30, output_tokens: 1, cost: 0 }));
     const { end, usage } = await relayed(messagesFormat, [Buffer.from(withCost)]);
