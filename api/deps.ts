@@ -64,7 +64,7 @@ export async function buildDeps({
   const { ledger } = store;
 
   const fetchJson = createFetchProviderJson(clock);
-  const catalog = createCatalog({ settings: started, clock, fetchJson, bundledSimulatorUrl });
+  const catalog = createCatalog({ settings: started, clock, log, fetchJson, bundledSimulatorUrl });
   const config = watchConfig({
     config: started,
     clock,

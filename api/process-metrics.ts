@@ -59,5 +59,10 @@ export function observeProcess(
     'Imported models whose price jumped, served at the old one',
     () => catalog.status().reduce((sum, { heldBack }) => sum + heldBack.length, 0),
   );
+  gauge(
+    'faregate_catalog_lists_stale',
+    'Providers whose list of models is missing or too old, so that its models are not served',
+    () => catalog.status().filter(({ stale }) => stale).length,
+  );
   store.observe(registry);
 }

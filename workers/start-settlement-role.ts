@@ -57,7 +57,7 @@ export async function startSettlementRole(parts: WorkerParts): Promise<RunningRo
   });
 
   const fetchJson = createFetchProviderJson(clock);
-  const catalog = createCatalog({ settings: config, clock, fetchJson, bundledSimulatorUrl: null });
+  const catalog = createCatalog({ settings: config, clock, log, fetchJson, bundledSimulatorUrl: null });
   parts.onReload((changed) => catalog.apply(changed));
   const metrics = observe(parts, () => ({
     led: publisher.ledShards.length,

@@ -48,6 +48,10 @@ function checkProvider(
     const message = 'cannot be import: servers of kind openai list no prices; write its models below';
     problems.push(document.problem([...path, 'catalog'], message));
   }
+  if (provider.dialect !== undefined && provider.kind !== undefined && provider.kind !== 'openai') {
+    const message = 'is for providers of kind openai only';
+    problems.push(document.problem([...path, 'dialect'], message));
+  }
   return problems;
 }
 

@@ -12,7 +12,15 @@ export const configDraft = z
     providers: z
       .array(
         z
-          .object({ id: text, kind: text, baseUrl: text, apiKeyEnv: text, apiKeyFile: text, catalog: text })
+          .object({
+            id: text,
+            kind: text,
+            baseUrl: text,
+            apiKeyEnv: text,
+            apiKeyFile: text,
+            catalog: text,
+            dialect: text,
+          })
           .catch({}),
       )
       .optional()

@@ -1,6 +1,8 @@
 import type { FormatName, ProviderKind } from '#core/catalog/catalog.ts';
 import type { ModelSettings, ProviderSettings } from '#core/catalog/catalog-settings.ts';
+import { type DialectName, dialectAt, dialects } from '#core/catalog/dialects.ts';
 import { lastKnownModels } from '#core/catalog/last-known-models.ts';
+import { CATALOG_STALE_MS } from '#core/limits.ts';
 import { Secret } from '#core/secret.ts';
 import type { ConfigProblem } from './config-error.ts';
 import { type Environment, parseApiKey } from './resolve-secrets.ts';
@@ -17,10 +19,10 @@ export interface DefaultProviders {
 }
 
 /** What a provider of this kind speaks when nobody says otherwise. */
-export function formatsOf(kind: ProviderKind): readonly FormatName[] {
+export function formatsOf(kind: ProviderKind, dialect: DialectName): readonly FormatName[] {
   switch (kind) {
     case 'openai':
-      return ['chat/completions'];
+      return dialects[dialect].formats;
     case 'anthropic':
       return ['messages'];
     case 'openrouter':
@@ -41,13 +43,16 @@ export function defaultProviders(env: Environment): DefaultProviders {
     return null;
   };
   const add = (given: Pick<ProviderSettings, 'id' | 'kind' | 'baseUrl' | 'apiKey' | 'catalog'>): void => {
-    const formats = formatsOf(given.kind);
+    const dialect = given.kind === 'openai' ? dialectAt(given.baseUrl ?? '') : 'other';
     found.providers.push({
       ...given,
-      formats,
+      formats: formatsOf(given.kind, dialect),
       cancel: 'stops_billing',
+      dialect,
+      images: null,
       priceFactorPpm: 1_000_000n,
       priceJumpPpm: 3_000_000n,
+      listMaxAgeMs: CATALOG_STALE_MS,
       stopped: false,
     });
   };

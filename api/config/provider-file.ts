@@ -1,4 +1,7 @@
 import { z } from 'zod';
+import { DIALECT_NAMES } from '#core/catalog/dialects.ts';
+import { DAY_MS, MINUTE_MS } from '#core/clock.ts';
+import { CATALOG_STALE_MS } from '#core/limits.ts';
 import { factor, stopSwitch, variableName, webAddress } from './values.ts';
 
 export const providerFile = z.strictObject({
@@ -9,6 +12,20 @@ export const providerFile = z.strictObject({
   kind: z
     .enum(['openrouter', 'openai', 'anthropic', 'simulator'])
     .describe('What it is: openrouter, openai (any compatible server), anthropic, or simulator.'),
+  dialect: z
+    .enum(DIALECT_NAMES)
+    .optional()
+    .describe(
+      'For openai: whose server it is, because they differ in what they take. ' +
+        "Default: by the vendor's own address, else other, which any compatible server understands.",
+    ),
+  images: z
+    .enum(['url', 'inline'])
+    .optional()
+    .describe(
+      'url: it fetches linked pictures itself. inline: it does not, or should not from inside your network; calls with ' +
+        'links are not sent to it. Default: inline for the dialects vllm, sglang and ollama, else url.',
+    ),
   formats: z
     .array(z.enum(['chat/completions', 'responses', 'messages']))
     .min(1)
@@ -19,7 +36,7 @@ export const providerFile = z.strictObject({
     .optional()
     .describe(
       'The formats that it speaks; calls in the others are translated. ' +
-        'Default: chat/completions for openai, messages for anthropic, all three for the others.',
+        'Default: for openai by its dialect, at least chat/completions; messages for anthropic; all three for the others.',
     ),
   cancel: z
     .enum(['stops_billing', 'bills_full'])
@@ -56,6 +73,15 @@ export const providerFile = z.strictObject({
     .describe(
       'An imported price that becomes this many times dearer or cheaper at once is held back, and the old one stays, ' +
         'until `faregate catalog reload` takes it.',
+    ),
+  catalogMaxAgeMs: z
+    .int()
+    .min(MINUTE_MS)
+    .max(30 * DAY_MS)
+    .default(CATALOG_STALE_MS)
+    .describe(
+      'An imported list that could not be refreshed for longer, in milliseconds, is not served from: its models answer ' +
+        'catalog_unavailable.',
     ),
   stopped: stopSwitch.describe('Stop switch of this provider.'),
 });

@@ -1,5 +1,6 @@
 import type { Endpoint, PriceOverride } from '#core/catalog/catalog.ts';
 import type { CatalogSettings, ModelSettings, ProviderSettings } from '#core/catalog/catalog-settings.ts';
+import { dialectAt } from '#core/catalog/dialects.ts';
 import { type AttoUsd, type NanoUsd, parseAttoUsd, parseFactorPpm, parseNanoUsd } from '#core/money.ts';
 import type { Secret } from '#core/secret.ts';
 import { ANTHROPIC_URL, formatsOf, OPENROUTER_URL } from './default-providers.ts';
@@ -10,17 +11,22 @@ import type { ProviderFile } from './provider-file.ts';
 export function toProviderSettings(file: ProviderFile, apiKey: Secret | null): ProviderSettings {
   const ownUrl =
     file.kind === 'openrouter' ? OPENROUTER_URL : file.kind === 'anthropic' ? ANTHROPIC_URL : null;
+  const baseUrl = file.baseUrl === undefined ? ownUrl : withoutTrailingSlash(file.baseUrl);
+  const dialect = file.dialect ?? (file.kind === 'openai' ? dialectAt(baseUrl ?? '') : 'other');
   const isPlain = file.kind === 'openai' || file.kind === 'anthropic';
   return {
     id: file.id,
     kind: file.kind,
-    formats: file.formats ?? formatsOf(file.kind),
+    formats: file.formats ?? formatsOf(file.kind, dialect),
     cancel: file.cancel,
-    baseUrl: file.baseUrl === undefined ? ownUrl : withoutTrailingSlash(file.baseUrl),
+    dialect,
+    images: file.images ?? null,
+    baseUrl,
     apiKey,
     catalog: file.catalog ?? (isPlain ? 'none' : 'import'),
     priceFactorPpm: checked(parseFactorPpm(file.priceFactor)),
     priceJumpPpm: checked(parseFactorPpm(file.priceJumpFactor)),
+    listMaxAgeMs: file.catalogMaxAgeMs,
     stopped: file.stopped,
   };
 }

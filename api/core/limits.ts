@@ -147,7 +147,7 @@ export const CATALOG_FETCH_MS = 30 * SECOND_MS;
 export const CATALOG_REFRESH_MS = HOUR_MS;
 /** After a list that did not arrive. */
 export const CATALOG_RETRY_MS = MINUTE_MS;
-/** Older lists still price what they name, but no longer prove that a model does not exist. */
+/** The prices of older lists are not believed any more, unless the operator says otherwise. */
 export const CATALOG_STALE_MS = DAY_MS;
 
 // --- Accounts and their operator.

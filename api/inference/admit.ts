@@ -5,10 +5,12 @@ import type { AgentStatus } from '#core/ledger/state.ts';
 import { JSON_DEPTH_MAX, JSON_KEYS_MAX, JSON_VALUES_MAX } from '#core/limits.ts';
 import { type ApiError, apiError, isApiError } from '../contract/errors.ts';
 import type { CallPlan, Candidate } from './call-plan.ts';
+import { findDialectGap } from './dialect-gap.ts';
 import { estimateTokens, modelOutputTokens } from './estimate.ts';
 import type { CallFormat, CallRequest } from './formats/call-format.ts';
 import { callFormats } from './formats/call-formats.ts';
 import { countKeys, type JsonObject, readJsonObject } from './json-object.ts';
+import type { MediaCount } from './linked-media.ts';
 import { refuseAgent } from './refuse-start.ts';
 import type { EndpointHealth } from './routing/endpoint-health.ts';
 import { orderEndpoints } from './routing/order-endpoints.ts';
@@ -20,7 +22,7 @@ import {
 import { placeTools } from './server-tools/place-tools.ts';
 import { readServerTools, withOneSearch } from './server-tools/read-server-tools.ts';
 import type { ServerTool, ServerTools } from './server-tools/server-tools.ts';
-import { translateRequest } from './translation/translate-request.ts';
+import { cannotBeSent, translateRequest } from './translation/translate-request.ts';
 
 /** What is known of those who may run a call. */
 export interface Routes {
@@ -70,7 +72,7 @@ export function admitCall(
 
   const serverTools = readServerTools(value);
   if (serverTools !== null && isApiError(serverTools)) return { ok: false, error: serverTools };
-  const chosen = chooseFormats(resolved, { format, value, request, serverTools, preferences });
+  const chosen = chooseFormats(resolved, { format, object, value, request, media, serverTools, preferences });
   if (isApiError(chosen)) return { ok: false, error: chosen };
   const candidates = restingLeftOut(chosen, health, nowMs);
   if (isApiError(candidates)) return { ok: false, error: candidates };
@@ -140,43 +142,47 @@ type Resolved = Omit<Candidate, 'format' | 'translated' | 'serverTools'> & { sea
  * In which format each provider is asked: the caller's own where it speaks that. One that could not be told all of the
  * request is left out; where that leaves none, the caller hears what could not be told.
  */
-function chooseFormats(
-  resolved: readonly Resolved[],
-  { format, value, request, serverTools: sentTools, preferences }: Wanted,
-): readonly Candidate[] | ApiError {
+function chooseFormats(resolved: readonly Resolved[], wanted: Wanted): readonly Candidate[] | ApiError {
   const candidates: Candidate[] = [];
   let refusal: ApiError | null = null;
-  for (const { searches, ...each } of resolved) {
-    const { formats } = each.provider;
-    const unmet = unmetPreference(preferences, each);
-    if (unmet !== null) {
-      refusal ??= noProvider(`provider.${unmet}`);
-      continue;
-    }
-    const native = formats.includes(format.endpoint);
-    const wanted = searches ? withOneSearch(sentTools) : sentTools;
-    const serverTools = wanted === null ? null : placeTools(wanted, { ...each, format, native });
-    if (serverTools !== null && 'unrun' in serverTools) {
-      refusal ??= noRunner(serverTools.unrun, each.model);
-      continue;
-    }
-    if (native) {
-      candidates.push({ ...each, format, translated: null, serverTools });
-      continue;
-    }
-    const to = formats.includes('chat/completions') ? 'chat/completions' : 'messages';
-    const cap = Math.min(request.outputTokensCap ?? Number.MAX_SAFE_INTEGER, modelOutputTokens(each));
-    const translated = translateRequest(value, format.endpoint, to, cap);
-    if (isApiError(translated)) refusal ??= translated;
-    else candidates.push({ ...each, format: callFormats[to], translated, serverTools });
+  for (const each of resolved) {
+    const candidate = chooseFormat(each, wanted);
+    if (isApiError(candidate)) refusal ??= candidate;
+    else candidates.push(candidate);
   }
   return candidates.length === 0 && refusal !== null ? refusal : candidates;
 }
 
+function chooseFormat(
+  { searches, ...each }: Resolved,
+  { format, object, value, request, media, serverTools: sentTools, preferences }: Wanted,
+): Candidate | ApiError {
+  const { formats, dialect } = each.provider;
+  const unmet = unmetPreference(preferences, each);
+  if (unmet !== null) return noProvider(`provider.${unmet}`);
+  const native = formats.includes(format.endpoint);
+  const wanted = searches ? withOneSearch(sentTools) : sentTools;
+  const serverTools = wanted === null ? null : placeTools(wanted, { ...each, format, native });
+  if (serverTools !== null && 'unrun' in serverTools) return noRunner(serverTools.unrun, each.model);
+  if (native) {
+    const gap = findDialectGap(dialect, { format: format.endpoint, body: object, value, media });
+    return gap === null ? { ...each, format, translated: null, serverTools } : cannotBeSent(gap);
+  }
+  const to = formats.includes('chat/completions') ? 'chat/completions' : 'messages';
+  const cap = Math.min(request.outputTokensCap ?? Number.MAX_SAFE_INTEGER, modelOutputTokens(each));
+  const translated = translateRequest(value, format.endpoint, to, cap);
+  if (isApiError(translated)) return translated;
+  const gap = findDialectGap(dialect, { format: to, body: translated, value: null, media });
+  return gap === null ? { ...each, format: callFormats[to], translated, serverTools } : cannotBeSent(gap);
+}
+
+/** The caller's request, and what was read of it. */
 interface Wanted {
   format: CallFormat;
+  object: JsonObject;
   value: Readonly<Record<string, unknown>>;
   request: CallRequest;
+  media: MediaCount;
   serverTools: ServerTools | null;
   preferences: ProviderPreferences;
 }

@@ -1,3 +1,4 @@
+import { SECOND_MS } from '#core/clock.ts';
 import { ERROR_BODY_BYTES, JSON_ANSWER_BYTES, UPSTREAM_TEXT_CHARS_MAX } from '#core/limits.ts';
 import { type ApiError, apiError, type ErrorCode } from '../contract/errors.ts';
 import { answerHeaders, EVENT_STREAM } from './answer-headers.ts';
@@ -127,7 +128,7 @@ function readRefusal(call: RunningCall, upstream: UpstreamRequest, body: Collect
   const { error, mayFallBack } = readUpstreamError(
     upstream.status,
     value,
-    headerText(upstream, 'retry-after') ?? undefined,
+    retryAfter(upstream),
     contextTokens(call.candidate),
   );
   return failed(error, mayFallBack);
@@ -136,7 +137,16 @@ function readRefusal(call: RunningCall, upstream: UpstreamRequest, body: Collect
 function readAnswer(call: RunningCall, body: Collected): Attempt {
   if (!body.ok) return failed(failureOf(call, body.cause), body.cause === 'cut');
   const read = readJsonObject(body.bytes);
-  if (typeof read === 'string') return failed(apiError('provider_error'), true);
+  if (typeof read === 'string') {
+    // One vendor's errors are lists.
+    const { error, mayFallBack } = readUpstreamError(
+      200,
+      parseJson(body.bytes),
+      undefined,
+      contextTokens(call.candidate),
+    );
+    return failed(error, mayFallBack);
+  }
   const { object: answer, value } = read;
 
   const { plan } = call.options;
@@ -182,13 +192,14 @@ async function relayStream(call: RunningCall, upstream: UpstreamRequest): Promis
 
 function openReader(call: RunningCall): StreamReader {
   const { plan } = call.options;
-  const { endpoint, model, format, translated } = call.candidate;
+  const { endpoint, model, format, provider, translated } = call.candidate;
   if (translated !== null) {
     const sink = openSink(plan.format.endpoint, call.identity, plan.showUsage);
     return new TranslatedStream(openSource(format.endpoint), sink);
   }
   const { upstreamModel } = endpoint;
-  return format.openStream({ upstreamModel, publicModel: model.id, showUsage: plan.showUsage });
+  const { vendorFields } = provider.dialect;
+  return format.openStream({ upstreamModel, publicModel: model.id, showUsage: plan.showUsage, vendorFields });
 }
 
 /** For a caller who waits for the whole answer. */
@@ -218,7 +229,7 @@ async function collectTranslated(call: RunningCall, upstream: UpstreamRequest): 
 
 function translateWhole(call: RunningCall, answer: JsonObject, usage: Usage | null): Attempt {
   const collector = new AnswerCollector(openSource(call.candidate.format.endpoint));
-  const read = collector.read(answer.bytes);
+  const read = collector.read(answer.bytes, '');
   if (read.kind !== 'kept') return failed(apiError('provider_error'), true, usage);
   return inCallersFormat(call, collector.whole, usage);
 }
@@ -271,6 +282,13 @@ function failureOfStream(call: RunningCall, end: Exclude<StreamEnd, { kind: 'com
     case 'failed':
       return { error: failureOf(call, end.cause), mayFallBack: call.endedByUs === null };
   }
+}
+
+/** In seconds. Some providers say it to the millisecond, beside or instead. */
+function retryAfter(upstream: UpstreamRequest): string | undefined {
+  const ms = headerText(upstream, 'retry-after-ms');
+  if (ms !== null && /^\d{1,9}$/.test(ms)) return String(Math.ceil(Number(ms) / SECOND_MS));
+  return headerText(upstream, 'retry-after') ?? undefined;
 }
 
 function headerText(upstream: UpstreamRequest, name: string): string | null {

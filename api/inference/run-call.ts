@@ -12,6 +12,7 @@ import { answerHeaders, EVENT_STREAM } from './answer-headers.ts';
 import { type CallCost, costOfCall, freeOfCharge, savePrice } from './call-cost.ts';
 import type { CallPlan, Candidate } from './call-plan.ts';
 import { estimateHold } from './estimate.ts';
+import { allowedBetas } from './formats/allowed-betas.ts';
 import type { CallFormat } from './formats/call-format.ts';
 import type { Gateway } from './gateway.ts';
 import { refuseCapacity, refuseReserve } from './refuse-start.ts';
@@ -65,7 +66,8 @@ export async function runCall(
     });
     if (result.ok) {
       gateway.metrics.started();
-      const call = { gateway, plan, candidate, res, callId, agentId, keyId, holdNanoUsd, durable };
+      const betas = allowedBetas(context.req.headers);
+      const call = { gateway, plan, candidate, res, callId, agentId, keyId, holdNanoUsd, betas, durable };
       return await runHeld(new RunningCall({ ...call, startedAtMs, arrivedAtMs, timeLimitMs }));
     }
     refusal = refuseReserve(result, plan, holdNanoUsd, {

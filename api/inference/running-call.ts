@@ -34,6 +34,8 @@ export interface RunningCallOptions {
   /** When the whole request was here, by the monotonic clock. */
   arrivedAtMs: number;
   timeLimitMs: number;
+  /** Of the messages format, those that the caller asked for; `null`: none. */
+  betas: string | null;
   /** Of the reserve: no byte goes to the caller before it is durable. */
   durable: Executed<ReserveResult>['durable'];
 }
@@ -100,7 +102,9 @@ export class RunningCall implements CallerEvents, Ticking {
     // A failed attempt may still be sending: nobody would ever end it.
     if (this.#upstream?.ended === false) this.#upstream.abort();
     const { provider, format } = this.candidate;
-    this.#upstream = gateway.upstreams.post(provider, `/${format.endpoint}`, body, this.asksStream);
+    const { endpoint } = format;
+    const betas = endpoint === 'messages' ? this.options.betas : null;
+    this.#upstream = gateway.upstreams.post(provider, `/${endpoint}`, body, this.asksStream, betas);
     if (this.endedByUs !== null) this.#upstream.abort();
     return this.#upstream;
   }

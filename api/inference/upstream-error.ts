@@ -23,9 +23,10 @@ export function readUpstreamError(
   contextTokens: number,
 ): UpstreamError {
   const detail = findDetail(body);
-  const code = codeOf(effectiveStatus(status, detail), detail);
+  const code = codeOf(status, detail);
   const row: ErrorRow = errorTable[code];
-  const retryAfterMs = row.retryAfterMs === undefined ? null : parseRetryAfter(retryAfter);
+  const hint = retryAfter ?? findRetryHint(detail);
+  const retryAfterMs = row.retryAfterMs === undefined ? null : parseRetryAfter(hint);
   const message = messageOf(code, detail, contextTokens);
   return {
     error: apiError(code, {
@@ -96,27 +97,65 @@ const codeByErrorType: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCod
   ['timeout', 'timeout'],
   ['server', 'upstream_error'],
   ['unmapped', 'upstream_error'],
+  ['capacity_exceeded', 'model_busy'],
   // Money of our account, whichever status they come with.
   ['insufficient_quota', 'gateway_capacity'],
+  ['billing_hard_limit_reached', 'gateway_capacity'],
+  ['billing_not_active', 'gateway_capacity'],
   ['credit_balance_exhausted', 'gateway_capacity'],
   ['organization_spend_limit_exceeded', 'gateway_capacity'],
   ['project_spend_limit_exceeded', 'gateway_capacity'],
   ['billing_error', 'gateway_capacity'],
-  // The messages format's own names, for a stream, which has no status to tell by.
+  // Our key or our account, where others would say that the request is wrong.
+  ['invalid_api_key', 'gateway_unavailable'],
+  ['API_KEY_INVALID', 'gateway_unavailable'],
+  ['UNAUTHENTICATED', 'gateway_unavailable'],
+  ['FAILED_PRECONDITION', 'gateway_unavailable'],
+  ['SERVICE_DISABLED', 'gateway_unavailable'],
+  ['CONSUMER_SUSPENDED', 'gateway_unavailable'],
+  ['API_KEY_SERVICE_BLOCKED', 'gateway_unavailable'],
+  ['BILLING_DISABLED', 'gateway_capacity'],
+  ['unsupported_country_region_territory', 'gateway_unavailable'],
+  ['account_deactivated', 'gateway_unavailable'],
+  ['authentication_error', 'gateway_unavailable'],
   ['overloaded_error', 'model_busy'],
   ['rate_limit_error', 'model_busy'],
-  ['authentication_error', 'gateway_unavailable'],
 ]);
 
-function codeOf(status: number, detail: Record<string, unknown>): ErrorCode {
-  for (const name of namesOf(detail)) {
-    const code = typeof name === 'string' ? codeByErrorType.get(name) : undefined;
-    if (code !== undefined) return code;
-  }
+/** Names that say no more than their status does: heard only in a stream, which has no status. */
+const codeByStreamType: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
+  ['invalid_request_error', 'invalid_request'],
+  ['permission_error', 'provider_refused'],
+  ['not_found_error', 'no_provider'],
+  ['request_too_large', 'request_too_large'],
+  ['timeout_error', 'timeout'],
+  ['api_error', 'upstream_error'],
+  ['server_error', 'upstream_error'],
+  ['InternalServerError', 'upstream_error'],
+  ['BadRequestError', 'invalid_request'],
+]);
+
+function codeOf(httpStatus: number, detail: Record<string, unknown>): ErrorCode {
+  const names = namesOf(detail).filter((name) => typeof name === 'string');
+  const named = firstCode(names, codeByErrorType);
+  if (named !== undefined) return named;
+  const status = httpStatus >= 300 ? httpStatus : (namedStatus(detail) ?? 502);
+  const isUnsaid = httpStatus < 300 && namedStatus(detail) === null;
+  return (isUnsaid ? firstCode(names, codeByStreamType) : undefined) ?? codeOfStatus(status, detail);
+}
+
+function firstCode(names: readonly string[], codes: ReadonlyMap<string, ErrorCode>): ErrorCode | undefined {
+  const name = names.find((each) => codes.has(each));
+  return name === undefined ? undefined : codes.get(name);
+}
+
+function codeOfStatus(status: number, detail: Record<string, unknown>): ErrorCode {
   switch (status) {
     case 400:
     case 412:
     case 415:
+      if (isOurMoney(detail)) return 'gateway_capacity';
+      if (isTheirPolicy(detail)) return 'provider_refused';
       return isTooLong(detail) ? 'request_too_large' : 'invalid_request';
     case 401:
       return 'gateway_unavailable';
@@ -148,7 +187,9 @@ function codeOf(status: number, detail: Record<string, unknown>): ErrorCode {
 
 function namesOf(detail: Record<string, unknown>): unknown[] {
   const metadata = isRecord(detail.metadata) ? detail.metadata : {};
-  return [metadata.error_type, detail.error_type, detail.code, detail.type];
+  const infos = Array.isArray(detail.details) ? detail.details.filter((each) => isRecord(each)) : [];
+  const reasons = infos.map((info) => info.reason);
+  return [metadata.error_type, detail.error_type, detail.code, detail.type, ...reasons, detail.status];
 }
 
 /** Servers that have no code for it say so in words. */
@@ -156,15 +197,25 @@ const isTooLong = (detail: Record<string, unknown>): boolean =>
   typeof detail.message === 'string' &&
   /context (length|window)|maximum context|too long/i.test(detail.message);
 
-/** OpenRouter answers 403 when the operator's key has reached the limit set on it. */
+/**
+ * A limit set on the operator's key, said with 403, and an account without credit, said with 400. Sentences that begin so:
+ * others may repeat what the caller wrote.
+ */
 const isOurMoney = (detail: Record<string, unknown>): boolean =>
   typeof detail.message === 'string' &&
-  /key limit exceeded|insufficient (credits|balance)/i.test(detail.message);
+  /^(key limit exceeded|insufficient (credits|balance)|your credit balance is too low)/i.test(detail.message);
 
-/** `{error: {…}}`, `{error: "text"}`, `[{error: {…}}]`, `{message, type, code}`, `{detail}`: all seen in the wild. */
+const isTheirPolicy = (detail: Record<string, unknown>): boolean =>
+  typeof detail.message === 'string' && /^content exists risk/i.test(detail.message);
+
+/**
+ * `{error: {…}}`, `{error: "text"}`, `[{error: {…}}]`, `{message, type, code}`, `{fault}`, `{detail}`: all seen in the wild.
+ */
 function findDetail(body: unknown): Record<string, unknown> {
   const first: unknown = Array.isArray(body) ? body[0] : body;
   if (!isRecord(first)) return {};
+  if (isRecord(first.fault)) return { message: first.fault.faultstring };
+  if (first.detail !== undefined) return { message: textOfDetail(first.detail) };
   if (isRecord(first.error)) return withTypeBeside(first.error, first);
   // The last event of a stream of responses that failed.
   if (isRecord(first.response) && isRecord(first.response.error))
@@ -177,19 +228,32 @@ function findDetail(body: unknown): Record<string, unknown> {
   return first;
 }
 
+/** A text, or a list of what is wrong and where. What was sent there stays with whoever sent it. */
+function textOfDetail(detail: unknown): string | undefined {
+  if (typeof detail === 'string') return detail;
+  if (!Array.isArray(detail)) return undefined;
+  const faults = detail.filter((each) => isRecord(each) && typeof each.msg === 'string');
+  return faults
+    .map(
+      ({ loc, msg }) =>
+        `${Array.isArray(loc) ? `${loc.filter((part) => part !== 'body').join('.')}: ` : ''}${msg}`,
+    )
+    .join('; ');
+}
+
 /** The responses format has its stable name beside the error, not in it. */
 const withTypeBeside = (
   error: Record<string, unknown>,
   { error_type }: Record<string, unknown>,
 ): Record<string, unknown> => (typeof error_type === 'string' ? { ...error, error_type } : error);
 
-function effectiveStatus(status: number, detail: Record<string, unknown>): number {
-  if (status >= 300) return status;
+/** Where the HTTP status is no error's: the one that the error itself names. */
+function namedStatus(detail: Record<string, unknown>): number | null {
   for (const named of [detail.code, detail.http_status, detail.status]) {
     const inner = typeof named === 'string' && /^\d{3}$/.test(named) ? Number(named) : named;
     if (typeof inner === 'number' && inner >= 400 && inner <= 599) return inner;
   }
-  return 502;
+  return null;
 }
 
 const TEXT_CHARS_READ = 2_000;
@@ -217,6 +281,18 @@ const IDS_AND_KEYS =
 
 const VENDOR_NAMES =
   /\b(?:open\s?router|open\s?ai|anthropic|azure|microsoft|aws|amazon|bedrock|vertex(?:\s?ai)?|google|gemini api|together(?:\s?ai)?|fireworks|groq|deep\s?infra|deep\s?seek|mistral|cohere|nebius|novita|perplexity|x\.?ai|cerebras|samba\s?nova|minimax|moonshot|z\.ai|alibaba|cloudflare|hugging\s?face|replicate|nvidia|friendli(?:\s?ai)?|chutes|hyperbolic|parasail|litellm|vllm|sglang|ollama|llama\.cpp)\b/gi;
+
+/** In the error itself: `availability.retry_after` in seconds, or a `retryDelay` such as `34s` among its details. */
+function findRetryHint({ availability, details }: Record<string, unknown>): string | undefined {
+  if (isRecord(availability) && typeof availability.retry_after === 'number')
+    return String(Math.ceil(availability.retry_after));
+  const infos = Array.isArray(details) ? details : [];
+  const delay = infos
+    .map((info) => (isRecord(info) ? info.retryDelay : null))
+    .find((each) => typeof each === 'string');
+  const seconds = /^(\d{1,6}(?:\.\d{1,9})?)s$/.exec(typeof delay === 'string' ? delay : '')?.[1];
+  return seconds === undefined ? undefined : String(Math.ceil(Number(seconds)));
+}
 
 /** Whole seconds only; a date or nonsense is left out, so the table's own wait is said. */
 function parseRetryAfter(text: string | undefined): number | null {

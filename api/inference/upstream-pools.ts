@@ -11,14 +11,22 @@ export class UpstreamPools {
   readonly #pools = new Map<string, Pool>();
   readonly #targets = new Map<string, Target>();
 
-  post(provider: Provider, path: string, body: Buffer, stream: boolean): UpstreamRequest {
+  /** `betas`: of the messages format, those that the caller asks for and may. */
+  post(
+    provider: Provider,
+    path: string,
+    body: Buffer,
+    stream: boolean,
+    betas: string | null = null,
+  ): UpstreamRequest {
     const target = this.#target(provider);
+    const headers = stream ? target.streamHeaders : target.jsonHeaders;
     const request = new UpstreamRequest();
     target.pool.dispatch(
       {
         path: target.basePath + path,
         method: 'POST',
-        headers: stream ? target.streamHeaders : target.jsonHeaders,
+        headers: betas === null ? headers : { ...headers, 'anthropic-beta': betas },
         body,
       },
       request,
@@ -30,11 +38,10 @@ export class UpstreamPools {
     await Promise.all([...this.#pools.values()].map((pool) => pool.destroy()));
   }
 
-  /** Made again when the operator changes a provider's address or key. */
+  /** Made again when the operator changes anything of a provider. */
   #target(provider: Provider): Target {
     const known = this.#targets.get(provider.id);
-    if (known !== undefined && known.baseUrl === provider.baseUrl && known.apiKey === provider.apiKey)
-      return known;
+    if (known?.provider === provider) return known;
     const url = new URL(provider.baseUrl);
     const base = {
       ...headersOf(provider),
@@ -42,8 +49,7 @@ export class UpstreamPools {
       'accept-encoding': 'identity',
     };
     const target: Target = {
-      baseUrl: provider.baseUrl,
-      apiKey: provider.apiKey,
+      provider,
       pool: this.#pool(url.origin),
       basePath: url.pathname.replace(/\/$/, ''),
       jsonHeaders: { ...base, accept: 'application/json' },
@@ -73,18 +79,18 @@ export class UpstreamPools {
 }
 
 interface Target {
-  baseUrl: string;
-  apiKey: Provider['apiKey'];
+  provider: Provider;
   pool: Pool;
   basePath: string;
   jsonHeaders: Record<string, string>;
   streamHeaders: Record<string, string>;
 }
 
-/** Nothing of the caller's headers goes upstream. */
+/** Of the caller's headers nothing goes upstream but betas, by their own list. */
 function headersOf(provider: Provider): Record<string, string> {
   const headers: Record<string, string> = { 'user-agent': 'faregate' };
-  if (provider.kind === 'anthropic') headers['anthropic-version'] = '2023-06-01';
+  // Read by servers of the messages format, of no effect on others.
+  if (provider.formats.includes('messages')) headers['anthropic-version'] = '2023-06-01';
   if (provider.apiKey === null) return headers;
   if (provider.kind === 'anthropic') headers['x-api-key'] = provider.apiKey;
   else headers.authorization = `Bearer ${provider.apiKey}`;

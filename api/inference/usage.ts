@@ -64,14 +64,20 @@ function parseUsage(object: JsonObject, value: Record<string, unknown>, counts: 
   return reportedAttoUsd === null ? null : { tokens: noTokens, ...nothingApart, reportedAttoUsd };
 }
 
-export const chatCounts: ReadCounts = (value) =>
-  wholeCounts({
-    prompt: count(value.prompt_tokens),
+export const chatCounts: ReadCounts = (value) => {
+  const hit = count(value.prompt_cache_hit_tokens);
+  const miss = count(value.prompt_cache_miss_tokens);
+  return wholeCounts({
+    prompt: count(value.prompt_tokens) ?? (hit === null || miss === null ? null : hit + miss),
     completion: count(value.completion_tokens),
     total: count(value.total_tokens),
     promptDetails: record(value.prompt_tokens_details),
     completionDetails: record(value.completion_tokens_details),
+    // Some servers count these beside the details, or have no details.
+    cached: hit ?? count(value.cached_tokens),
+    reasoning: count(value.reasoning_tokens),
   });
+};
 
 export const responsesCounts: ReadCounts = (value) =>
   wholeCounts({
@@ -80,6 +86,8 @@ export const responsesCounts: ReadCounts = (value) =>
     total: count(value.total_tokens),
     promptDetails: record(value.input_tokens_details),
     completionDetails: record(value.output_tokens_details),
+    cached: null,
+    reasoning: null,
   });
 
 interface SentCounts {
@@ -88,6 +96,9 @@ interface SentCounts {
   total: number | null;
   promptDetails: Record<string, unknown> | null;
   completionDetails: Record<string, unknown> | null;
+  /** Said outside the details. */
+  cached: number | null;
+  reasoning: number | null;
 }
 
 function wholeCounts(sent: SentCounts): ReturnType<ReadCounts> {
@@ -98,8 +109,8 @@ function wholeCounts(sent: SentCounts): ReturnType<ReadCounts> {
       prompt,
       // One vendor leaves thinking out of the answer's tokens but not out of the total, and bills it.
       completion: total === null ? completion : Math.max(completion, total - prompt),
-      reasoning: count(sent.completionDetails?.reasoning_tokens),
-      ...promptDetails(sent.promptDetails, prompt),
+      reasoning: count(sent.completionDetails?.reasoning_tokens) ?? sent.reasoning,
+      ...promptDetails(sent, prompt),
     },
     ...nothingApart,
   };
@@ -130,10 +141,10 @@ export const messagesCounts: ReadCounts = (value) => {
 
 /** What was read from the cache and what was written to it are parts of the prompt. */
 function promptDetails(
-  details: Record<string, unknown> | null,
+  { promptDetails: details, cached: beside }: SentCounts,
   prompt: number,
 ): Pick<TokenCounts, 'cached' | 'cacheWritten'> {
-  const cached = Math.min(count(details?.cached_tokens) ?? 0, prompt);
+  const cached = Math.min(count(details?.cached_tokens) ?? beside ?? 0, prompt);
   const cacheWritten = Math.min(count(details?.cache_write_tokens) ?? 0, prompt - cached);
   return cacheWritten === 0 ? { cached } : { cached, cacheWritten };
 }

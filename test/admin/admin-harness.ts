@@ -99,6 +99,7 @@ export async function startTestAdmin({
   const catalog = createCatalog({
     settings: started,
     clock,
+    log: { info: note, warn: note, error: note },
     fetchJson: () => Promise.reject(new Error('no list')),
     bundledSimulatorUrl: null,
   });

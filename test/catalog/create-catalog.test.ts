@@ -1,9 +1,10 @@
 import { inspect } from 'node:util';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Provider } from '#core/catalog/catalog.ts';
 import type { CatalogSettings } from '#core/catalog/catalog-settings.ts';
 import { createCatalog, type LiveCatalog } from '#core/catalog/create-catalog.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#core/clock.ts';
+import type { Log } from '#core/log.ts';
 import { Secret } from '#core/secret.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { atto, model, provider, row, settings } from './support.ts';
@@ -14,9 +15,12 @@ interface Fixture {
   /** By provider: rows, or the sentence of a failure. */
   answers: Record<string, unknown[] | string>;
   fetched: string[];
+  logged: string[];
   /** Moves the clock and lets what fell due come to its end. */
   advance: (ms: number) => Promise<void>;
 }
+
+const silent: Log = { info: () => {}, warn: () => {}, error: () => {} };
 
 const open: LiveCatalog[] = [];
 afterEach(() => {
@@ -26,6 +30,8 @@ afterEach(() => {
 function start(given: CatalogSettings, answers: Fixture['answers'] = {}): Fixture {
   const clock = createFakeClock();
   const fetched: string[] = [];
+  const logged: string[] = [];
+  const note = (event: string) => void logged.push(event);
   const fetchJson = async (from: Provider, path: string): Promise<unknown> => {
     fetched.push(`${from.baseUrl}${path}`);
     const answer = answers[from.id] ?? 'Nothing there.';
@@ -35,6 +41,7 @@ function start(given: CatalogSettings, answers: Fixture['answers'] = {}): Fixtur
   const catalog = createCatalog({
     settings: given,
     clock,
+    log: { info: note, warn: note, error: note },
     fetchJson,
     bundledSimulatorUrl: 'http://localhost:7/v1',
   });
@@ -43,7 +50,7 @@ function start(given: CatalogSettings, answers: Fixture['answers'] = {}): Fixtur
     clock.advance(ms);
     await new Promise(setImmediate);
   };
-  return { catalog, clock, answers, fetched, advance };
+  return { catalog, clock, answers, fetched, logged, advance };
 }
 
 const status = (catalog: LiveCatalog, id: string): string => catalog.find(id).status;
@@ -71,6 +78,7 @@ test('an imported model is served once its list is there; until then nobody is t
       servedModels: 1,
       notServedModels: 1,
       heldBack: [],
+      stale: false,
     },
   ]);
 });
@@ -126,6 +134,7 @@ test('a failed fetch keeps the last good list and is visible', async () => {
       servedModels: 1,
       notServedModels: 0,
       heldBack: [],
+      stale: false,
     },
   ]);
   answers.p = [];
@@ -134,15 +143,99 @@ test('a failed fetch keeps the last good list and is visible', async () => {
   expect(catalog.status()[0]?.lastError?.message).toBe('The answer is no list of models that can be served.');
 });
 
-test('lists older than a day still price what they name, but prove nothing about other ids', async () => {
-  const { catalog, clock, answers } = start(settings(), { p: [row('x/y')] });
-  await catalog.refresh();
-  answers.p = 'Gone.';
-  clock.set(clock.now() + DAY_MS);
-  expect(status(catalog, 'a/b')).toBe('unknown');
-  clock.set(clock.now() + 1);
-  expect(status(catalog, 'a/b')).toBe('unavailable');
-  expect(status(catalog, 'x/y')).toBe('served');
+describe('a list that does not come', () => {
+  const owned = settings({
+    providers: [provider(), provider({ id: 'q', baseUrl: 'http://q/v1' })],
+    models: [model('own/one')],
+  });
+
+  test('is served from until it is too old, then its models are unavailable and no others', async () => {
+    const { catalog, answers, advance } = start(owned, { p: [row('x/y'), row('x/f:free')], q: [row('q/q')] });
+    await catalog.refresh();
+    answers.p = 'The provider answered 503.';
+    await advance(DAY_MS);
+    expect(status(catalog, 'x/y')).toBe('served');
+    await advance(MINUTE_MS);
+    expect(['x/y', 'x/f:free', 'q/q', 'own/one'].map((id) => status(catalog, id))).toEqual([
+      'unavailable',
+      'not_served',
+      'served',
+      'served',
+    ]);
+    expect(catalog.models().map(({ id }) => id)).toEqual(['own/one', 'q/q']);
+    // The other list is new enough to tell that there is no such model.
+    expect(status(catalog, 'a/b')).toBe('unknown');
+    expect(catalog.status().map(({ stale }) => stale)).toEqual([true, false]);
+  });
+
+  test('is served from again as soon as it comes', async () => {
+    const { catalog, answers, advance } = start(settings(), { p: [row('x/y')] });
+    await catalog.refresh();
+    answers.p = 'Gone.';
+    await advance(DAY_MS);
+    await advance(MINUTE_MS);
+    expect(status(catalog, 'x/y')).toBe('unavailable');
+    expect(status(catalog, 'a/b')).toBe('unavailable');
+    answers.p = [row('x/y')];
+    await advance(MINUTE_MS);
+    expect(status(catalog, 'x/y')).toBe('served');
+    expect(status(catalog, 'a/b')).toBe('unknown');
+    expect(catalog.status()[0]?.stale).toBe(false);
+  });
+
+  test('may be as old as the operator says', async () => {
+    const short = settings({ providers: [provider({ listMaxAgeMs: 2 * HOUR_MS })] });
+    const { catalog, answers, advance } = start(short, { p: [row('x/y')] });
+    await catalog.refresh();
+    answers.p = 'Gone.';
+    await advance(HOUR_MS);
+    await advance(HOUR_MS);
+    expect(status(catalog, 'x/y')).toBe('served');
+    await advance(MINUTE_MS);
+    expect(status(catalog, 'x/y')).toBe('unavailable');
+  });
+
+  test('leaves its model to another provider that lists it', async () => {
+    const { catalog, answers, advance } = start(owned, { p: [row('x/y')], q: [row('x/y')] });
+    await catalog.refresh();
+    const runsAt = () => catalog.models().find(({ id }) => id === 'x/y')?.endpoints[0]?.providerId;
+    expect(runsAt()).toBe('p');
+    answers.p = 'Gone.';
+    await advance(DAY_MS);
+    await advance(MINUTE_MS);
+    expect(runsAt()).toBe('q');
+  });
+
+  test('from the start serves nothing, and what the configuration lists is served', async () => {
+    const { catalog, logged, advance } = start(owned, { q: [row('q/q')] });
+    await catalog.refresh();
+    expect(['x/y', 'q/q', 'own/one'].map((id) => status(catalog, id))).toEqual([
+      'unavailable',
+      'served',
+      'served',
+    ]);
+    expect(catalog.status()[0]).toMatchObject({ stale: true, lastSuccessAtMs: null });
+    await advance(MINUTE_MS);
+    await advance(MINUTE_MS);
+    expect(logged).toEqual(['a list of models did not come, it is asked for again']);
+  });
+
+  test('is logged once, once more when it is too old, and when it comes again', async () => {
+    const { catalog, answers, logged, advance } = start(settings(), { p: [row('x/y')] });
+    await catalog.refresh();
+    answers.p = 'The provider answered 404.';
+    await advance(HOUR_MS);
+    for (let minute = 0; minute < 3; minute++) await advance(MINUTE_MS);
+    await advance(DAY_MS);
+    for (let minute = 0; minute < 3; minute++) await advance(MINUTE_MS);
+    answers.p = [row('x/y')];
+    await advance(MINUTE_MS);
+    expect(logged).toEqual([
+      'a list of models did not come, it is asked for again',
+      'a list of models is too old, they are not served until it comes',
+      'a list of models came again',
+    ]);
+  });
 });
 
 test('fetches that are asked for at once are one fetch', async () => {
@@ -261,7 +354,7 @@ test('an answer that comes after its provider was replaced is dropped', async ()
         })
       : Promise.resolve({ data: [row('x/new')] });
   const old = settings({ providers: [provider({ baseUrl: 'http://old/v1' })] });
-  const catalog = createCatalog({ settings: old, clock, fetchJson, bundledSimulatorUrl: null });
+  const catalog = createCatalog({ settings: old, clock, log: silent, fetchJson, bundledSimulatorUrl: null });
   open.push(catalog);
   const first = catalog.refresh();
   catalog.apply(settings({ providers: [provider({ baseUrl: 'http://new/v1' })] }));
@@ -277,7 +370,13 @@ test('a simulator without address is the one of this process, and its absence is
   expect(start(simulator).catalog.providers()[0]?.baseUrl).toBe('http://localhost:7/v1');
   const clock = createFakeClock();
   expect(() =>
-    createCatalog({ settings: simulator, clock, fetchJson: async () => null, bundledSimulatorUrl: null }),
+    createCatalog({
+      settings: simulator,
+      clock,
+      log: silent,
+      fetchJson: async () => null,
+      bundledSimulatorUrl: null,
+    }),
   ).toThrow('runs no simulator');
 });
 

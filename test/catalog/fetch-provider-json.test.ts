@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import type { Provider } from '#core/catalog/catalog.ts';
+import { dialects } from '#core/catalog/dialects.ts';
 import { createFetchProviderJson } from '#core/catalog/fetch-provider-json.ts';
 import { CATALOG_BYTES_MAX, CATALOG_FETCH_MS } from '#core/limits.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -27,6 +28,7 @@ const providerAt = (baseUrl: string): Provider => ({
   kind: 'openrouter',
   formats: ['chat/completions'],
   cancel: 'stops_billing',
+  dialect: dialects.other,
   baseUrl,
   apiKey: 'geheim',
   priceFactorPpm: 1_000_000n,

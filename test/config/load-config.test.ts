@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { inspect } from 'node:util';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { checkCatalog } from '#core/catalog/check-catalog.ts';
 import { defaultLimits } from '#core/limits.ts';
 import { loadConfig } from '../../api/config.ts';
@@ -104,11 +104,14 @@ test('nothing configured serves the bundled simulator, on loopback, by the defau
       kind: 'simulator',
       formats: ['chat/completions', 'responses', 'messages'],
       cancel: 'stops_billing',
+      dialect: 'other',
+      images: null,
       baseUrl: null,
       apiKey: null,
       catalog: 'import',
       priceFactorPpm: 1_000_000n,
       priceJumpPpm: 3_000_000n,
+      listMaxAgeMs: 86_400_000,
       stopped: false,
     },
   ]);
@@ -122,6 +125,36 @@ test('a file that leaves a block out keeps its defaults, an empty file all of th
   const config = await load('limits: { runningCalls: 3 }');
   expect(config.limits).toEqual({ ...defaultLimits, runningCalls: 3 });
   expect(config.providers).toEqual(plain.providers);
+});
+
+describe('the dialect of a server', () => {
+  const dialectOf = async (rest: string) => {
+    const { providers } = await load(`providers: [{ id: p, kind: openai, ${rest} }]`);
+    return providers.map(({ dialect, formats, images }) => ({ dialect, formats, images }))[0];
+  };
+  const own = 'baseUrl: "http://127.0.0.1:8000/v1"';
+
+  test.each([
+    [own, 'other', ['chat/completions']],
+    [`${own}, dialect: vllm`, 'vllm', ['chat/completions']],
+    [`${own}, dialect: openai`, 'openai', ['chat/completions', 'responses']],
+    ['baseUrl: "https://api.openai.com/v1"', 'openai', ['chat/completions', 'responses']],
+    ['baseUrl: "https://api.groq.com/openai/v1"', 'groq', ['chat/completions']],
+    ['baseUrl: "https://api.groq.com/openai/v1", dialect: other', 'other', ['chat/completions']],
+    ['baseUrl: "https://api.groq.com.example.com/v1"', 'other', ['chat/completions']],
+    ['baseUrl: "https://api.fireworks.ai/inference/v1"', 'fireworks', ['chat/completions', 'messages']],
+    ['baseUrl: "https://api.fireworks.ai/inference/v1", formats: [messages]', 'fireworks', ['messages']],
+  ])(
+    'is what the operator says, else the vendor’s at its own address: %s',
+    async (rest, dialect, formats) => {
+      expect(await dialectOf(rest)).toEqual({ dialect, formats, images: null });
+    },
+  );
+
+  test('may be given links or not, whatever it is', async () => {
+    expect(await dialectOf(`${own}, dialect: vllm, images: url`)).toMatchObject({ images: 'url' });
+    expect(await dialectOf(`${own}, images: inline`)).toMatchObject({ images: 'inline' });
+  });
 });
 
 test('a vendor whose key is in the environment is served before the simulator', async () => {

@@ -75,6 +75,18 @@ const cases: [string, string, string[]][] = [
     ],
   ],
   [
+    'a dialect that nobody knows',
+    'providers: [{ id: p, kind: openai, baseUrl: "http://localhost:1/v1", dialect: mistral }]',
+    [
+      '1:79 providers[0].dialect: has to be other or openai or vllm or sglang or ollama or groq or together or fireworks or deepseek or google',
+    ],
+  ],
+  [
+    'a dialect where there is only one',
+    'providers: [{ id: p, kind: anthropic, dialect: other }]',
+    ['1:48 providers[0].dialect: is for providers of kind openai only'],
+  ],
+  [
     'a margin of nothing',
     'providers: [{ id: p, kind: simulator, priceFactor: "0.0" }]',
     ['1:52 providers[0].priceFactor: has to be more than 0'],

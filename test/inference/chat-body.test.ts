@@ -1,16 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Catalog } from '#core/catalog/catalog.ts';
+import { type DialectName, dialects } from '#core/catalog/dialects.ts';
 import { buildChatBody } from '../../api/inference/formats/chat-body.ts';
 import { memberText, scanJsonObject } from '../../api/inference/json-object.ts';
 import { jsonText } from './arbitrary-json.ts';
 import { atto, bodyWith, endpoint, model, planOf, prices, provider, testCatalog } from './support.ts';
 
 const AGENT = 7;
-const plain = testCatalog({
-  models: [model({ endpoints: [endpoint({ providerId: 'plain', upstreamModel: 'small-2026' })] })],
-  providers: [provider({ id: 'plain', kind: 'openai' })],
-});
+const plainOf = (dialect: DialectName): Catalog =>
+  testCatalog({
+    models: [model({ endpoints: [endpoint({ providerId: 'plain', upstreamModel: 'small-2026' })] })],
+    providers: [provider({ id: 'plain', kind: 'openai', dialect: dialects[dialect] })],
+  });
+const plain = plainOf('other');
 
 /** What goes upstream to the first candidate, as text. */
 function sent(body: string, catalog: Catalog = testCatalog(), agentId = AGENT): string {
@@ -90,10 +93,19 @@ describe('the cap on the answer', () => {
     expect(JSON.parse(JSON.stringify({ max_tokens, max_completion_tokens }))).toEqual(expected);
   });
 
-  it('has the newer name where a plain server gets it from us', () => {
-    const upstream = parsed(bodyWith(), plain);
-    expect(upstream.max_completion_tokens).toBe(4_096);
-    expect(upstream).not.toHaveProperty('max_tokens');
+  it.each<['other' | 'openai', string[], Record<string, unknown>]>([
+    ['other', [], { max_tokens: 4_096 }],
+    ['other', ['"max_completion_tokens":5'], { max_tokens: 5 }],
+    ['other', ['"max_completion_tokens":5000'], { max_tokens: 4_096 }],
+    ['other', ['"max_tokens":1e2'], { max_tokens: 100 }],
+    ['other', ['"max_tokens":null', '"max_completion_tokens":6'], { max_tokens: 6 }],
+    ['other', ['"max_tokens":9999', '"max_completion_tokens":7'], { max_tokens: 7 }],
+    ['openai', [], { max_completion_tokens: 4_096 }],
+    ['openai', ['"max_tokens":5'], { max_completion_tokens: 5 }],
+    ['openai', ['"max_tokens":5', '"max_completion_tokens":9'], { max_completion_tokens: 5 }],
+  ])('has the one name that a plain server heeds: %s, %j', (dialect, members, expected) => {
+    const { max_tokens, max_completion_tokens } = parsed(bodyWith(...members), plainOf(dialect));
+    expect(JSON.parse(JSON.stringify({ max_tokens, max_completion_tokens }))).toEqual(expected);
   });
 
   it('is the endpoint’s where that is smaller, and none where nobody knows one', () => {

@@ -113,6 +113,10 @@ const anyEvent: fc.Arbitrary<Item> = fc.oneof(
   { weight: 2, arbitrary: nothing.map((sent) => ({ sent, shown: null, usage: null })) },
 );
 
+/** Usage in the middle of an answer, as some servers send it with every chunk, is not its end. */
+const endsAnswer = (last: Item | undefined): boolean =>
+  last !== undefined && (last.shown === null || last.shown.includes('"finish_reason":"stop"'));
+
 function chunk(usage: fc.Arbitrary<string | null>): fc.Arbitrary<Item> {
   const framing = fc.constantFrom(
     'data:',
@@ -195,16 +199,18 @@ describe('a stream', () => {
         }
         relay.end();
         relay.flush();
-        const usage = items.findLast((item) => item.usage !== null)?.usage ?? null;
+        const counting = items.filter((item) => item.usage !== null);
+        const readable = counting.findLast((item) => usageIn(item.usage) !== null);
         const isMarkedEnd = ending.startsWith('marked');
+        const isComplete = endsAnswer(counting.at(-1));
         const expectedEnd: StreamEnd =
-          isMarkedEnd || usage !== null ? { kind: 'complete' } : { kind: 'failed', cause: 'cut' };
+          isMarkedEnd || isComplete ? { kind: 'complete' } : { kind: 'failed', cause: 'cut' };
         expect(await relay.ended).toEqual(expectedEnd);
         const shown = items.flatMap((item) => item.shown ?? []);
         expect(shownTo(res.text)).toEqual(shown);
         expect(firsts).toHaveLength(shown.length === 0 ? 0 : 1);
-        expect(reader.isComplete()).toBe(usage !== null);
-        expect(reader.usage(0)).toEqual(usageIn(usage));
+        expect(reader.isComplete()).toBe(isComplete);
+        expect(reader.usage(0)).toEqual(usageIn(readable?.usage ?? null));
         expect(relay.deliveredBytes > 0).toBe(shown.length > 0);
       }),
       { numRuns: 400 },
@@ -276,6 +282,23 @@ describe('a stream that goes wrong', () => {
     expect(text).toBe(good);
   });
 
+  it.each([
+    '[{"error":{"code":503}}]',
+    '{"object":"error","code":400,"message":"x"}',
+    '{"type":"server_error","message":"x"}',
+    '{"error":"x"}',
+  ])('ends at an error of any shape: %s', async (data) => {
+    const { end, text } = await relayed(good + event(data) + good + DONE);
+    expect(end).toEqual({ kind: 'error', event: Buffer.from(data) });
+    expect(text).toBe(good);
+  });
+
+  it('ends at an event that is named an error, whatever stands in it', async () => {
+    const { end, text } = await relayed(`${good}event: error\ndata: {"detail":"x"}\n\n${good}${DONE}`);
+    expect(end).toEqual({ kind: 'error', event: Buffer.from('{"detail":"x"}') });
+    expect(text).toBe(good);
+  });
+
   it('keeps the usage that an error brings along, and the one before it', async () => {
     const withUsage = await relayed(event(`{"error":{"code":502},"usage":${USAGE}}`));
     expect(withUsage.reader.usage(0)).toEqual(usageIn(USAGE));
@@ -293,7 +316,8 @@ describe('a stream that goes wrong', () => {
     'null',
     '[1]',
     '[DONE',
-    '[{"error":{}}]',
+    '[{"error":5}]',
+
     '{"usage":{"prompt_tokens":}}',
     `{"usage":${'['.repeat(100)}${']'.repeat(100)}}`,
   ])('ends at an event that is none, after what came before: %s', async (data) => {

@@ -1,4 +1,5 @@
 import type { Catalog, Endpoint, Model, Prices, Provider } from '#core/catalog/catalog.ts';
+import { dialects } from '#core/catalog/dialects.ts';
 import { createNearestNames } from '#core/catalog/nearest-names.ts';
 import { parseAttoUsd } from '#core/money.ts';
 import { admitCall } from '../../api/inference/admit.ts';
@@ -31,6 +32,7 @@ export const provider = (given: Partial<Provider> = {}): Provider => ({
   kind: 'openrouter',
   formats: ['chat/completions', 'responses', 'messages'],
   cancel: 'stops_billing',
+  dialect: dialects.other,
   baseUrl: 'http://127.0.0.1:1/v1',
   apiKey: null,
   priceFactorPpm: 1_000_000n,

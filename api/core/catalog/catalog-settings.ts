@@ -1,5 +1,6 @@
 import type { Secret } from '../secret.ts';
 import type { Endpoint, FormatName, ProviderCancel, ProviderKind } from './catalog.ts';
+import type { DialectName, ImageSource } from './dialects.ts';
 
 /** The operator's part of the catalogue, checked: what the configuration says about providers and models. */
 export interface CatalogSettings {
@@ -16,6 +17,9 @@ export interface ProviderSettings {
   kind: ProviderKind;
   formats: readonly FormatName[];
   cancel: ProviderCancel;
+  dialect: DialectName;
+  /** `null`: as the dialect has it. */
+  images: ImageSource | null;
   /** Without a trailing slash. `null`: the simulator that this process starts itself. */
   baseUrl: string | null;
   apiKey: Secret | null;
@@ -23,6 +27,8 @@ export interface ProviderSettings {
   priceFactorPpm: bigint;
   /** An imported price that moves by more at once is held back. */
   priceJumpPpm: bigint;
+  /** An imported list that could not be fetched anew for longer is not served from. */
+  listMaxAgeMs: number;
   stopped: boolean;
 }
 

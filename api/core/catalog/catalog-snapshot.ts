@@ -1,6 +1,7 @@
 import { type AttoUsd, timesFactorUp } from '../money.ts';
 import type { Endpoint, Model, Prices, Provider } from './catalog.ts';
 import type { CatalogSettings, ModelSettings, ProviderSettings } from './catalog-settings.ts';
+import { type Dialect, dialects } from './dialects.ts';
 import type { ImportedList } from './import-models.ts';
 import { createNearestNames, type NearestNames } from './nearest-names.ts';
 
@@ -9,6 +10,8 @@ export interface CatalogSnapshot {
   stopped: boolean;
   models: readonly Model[];
   served: ReadonlyMap<string, Model>;
+  /** Of lists that are too old: their prices may be wrong by now. */
+  outdated: ReadonlySet<string>;
   notServed: ReadonlySet<string>;
   providers: readonly Provider[];
   providersById: ReadonlyMap<string, Provider>;
@@ -23,13 +26,15 @@ export interface CatalogSnapshot {
 export function makeSnapshot(
   settings: CatalogSettings,
   providers: readonly Provider[],
-  lists: ReadonlyMap<string, ImportedList>,
+  lists: ReadonlyMap<string, ImportedList & { stale: boolean }>,
 ): CatalogSnapshot {
   const factors = new Map(settings.providers.map((provider) => [provider.id, provider.priceFactorPpm]));
   const stopped = new Set(settings.stoppedModels);
   const served = new Map<string, Model>();
   const listed = settings.providers.flatMap((provider) => lists.get(provider.id) ?? []);
-  for (const model of [...settings.models.map(fromSettings), ...listed.flatMap((list) => list.models)]) {
+  const fresh = listed.filter((list) => !list.stale);
+  const outdated = listed.filter((list) => list.stale).flatMap((list) => list.models.map(({ id }) => id));
+  for (const model of [...settings.models.map(fromSettings), ...fresh.flatMap((list) => list.models)]) {
     if (!served.has(model.id) && !stopped.has(model.id)) served.set(model.id, withMargins(model, factors));
   }
   const models = [...served.values()];
@@ -37,6 +42,7 @@ export function makeSnapshot(
     stopped: settings.stopped,
     models,
     served,
+    outdated: new Set(outdated.filter((id) => !stopped.has(id))),
     notServed: new Set([...stopped, ...listed.flatMap((list) => list.notServed)]),
     providers,
     providersById: new Map(providers.map((provider) => [provider.id, provider])),
@@ -80,6 +86,11 @@ function timesFactor(prices: Prices, factorPpm: bigint): Prices {
   };
 }
 
+function toDialect({ dialect, images }: ProviderSettings): Dialect {
+  const row = dialects[dialect];
+  return images === null || images === row.images ? row : { ...row, images };
+}
+
 /**
  * The key is there for who asks for it by name, and for nothing that prints, copies or encodes the record.
  */
@@ -93,6 +104,7 @@ export function toProvider(settings: ProviderSettings, bundledSimulatorUrl: stri
     kind: settings.kind,
     formats: settings.formats,
     cancel: settings.cancel,
+    dialect: toDialect(settings),
     baseUrl,
     apiKey,
     priceFactorPpm: settings.priceFactorPpm,

@@ -1,4 +1,5 @@
 import type { AttoUsd } from '../money.ts';
+import type { Dialect } from './dialects.ts';
 
 /** What can be called, through whom, and at which price. Read on every call; replaced whole on reload. */
 export interface Catalog {
@@ -16,7 +17,7 @@ export type CatalogEntry =
   /** Listed upstream but not ours to serve: free, batch, retired, a router, or stopped by the operator. */
   | { status: 'not_served' }
   | { status: 'unknown'; nearest: string[] }
-  /** Not listed, but a list has never arrived or all of them are older than a day: it may exist. */
+  /** Its list is too old to be believed; or it is not listed, but a list is missing, or all are too old: it may exist. */
   | { status: 'unavailable' };
 
 export type ProviderKind = 'openrouter' | 'openai' | 'anthropic' | 'simulator';
@@ -33,6 +34,7 @@ export interface Provider {
   formats: readonly FormatName[];
   /** Whether it stops working, and billing, for who hangs up on a stream. Then a whole answer is streamed from it, too. */
   cancel: ProviderCancel;
+  dialect: Dialect;
   /** Without a trailing slash; paths such as `/chat/completions` are appended. */
   baseUrl: string;
   apiKey: string | null;

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { MODEL_ID_CHARS_MAX } from '../limits.ts';
+import type { Log } from '../log.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';
 import type { CatalogSettings } from './catalog-settings.ts';
 import { makeSnapshot, toProvider } from './catalog-snapshot.ts';
@@ -32,6 +33,7 @@ export interface LiveCatalog extends Catalog {
 interface Options {
   settings: CatalogSettings;
   clock: Clock;
+  log: Log;
   fetchJson: FetchProviderJson;
   /**
    * Where the simulator of this process listens, for providers without an address; `null` where none runs.
@@ -39,7 +41,13 @@ interface Options {
   bundledSimulatorUrl: string | null;
 }
 
-export function createCatalog({ settings, clock, fetchJson, bundledSimulatorUrl }: Options): LiveCatalog {
+export function createCatalog({
+  settings,
+  clock,
+  log,
+  fetchJson,
+  bundledSimulatorUrl,
+}: Options): LiveCatalog {
   let current = settings;
   let providers = settings.providers.map((each) => toProvider(each, bundledSimulatorUrl));
   let sources = matchSources(new Map());
@@ -52,20 +60,21 @@ export function createCatalog({ settings, clock, fetchJson, bundledSimulatorUrl 
       if (settings?.catalog !== 'import') continue;
       // The key holds all that a list depends on; a provider that moved is a new source.
       const key = JSON.stringify([provider.id, provider.kind, provider.baseUrl]);
-      const { priceJumpPpm } = settings;
+      const { priceJumpPpm, listMaxAgeMs } = settings;
+      const rules = { priceJumpPpm, listMaxAgeMs };
       const source =
-        known.get(key) ?? createImportSource({ provider, priceJumpPpm, fetchJson, clock, onList: rebuild });
-      source.use(provider, priceJumpPpm);
+        known.get(key) ?? createImportSource({ provider, rules, fetchJson, clock, log, onChange: rebuild });
+      source.use(provider, rules);
       matched.set(key, source);
     }
     return matched;
   }
 
-  function lists(): Map<string, ImportedList> {
-    const found = new Map<string, ImportedList>();
+  function lists(): Map<string, ImportedList & { stale: boolean }> {
+    const found = new Map<string, ImportedList & { stale: boolean }>();
     for (const source of sources.values()) {
       const list = source.list();
-      if (list !== null) found.set(source.status().providerId, list);
+      if (list !== null) found.set(source.status().providerId, { ...list, stale: source.isStale() });
     }
     return found;
   }
@@ -84,9 +93,10 @@ export function createCatalog({ settings, clock, fetchJson, bundledSimulatorUrl 
   }
 
   function find(modelId: string): CatalogEntry {
-    const { served, notServed, nearest } = snapshot;
+    const { served, outdated, notServed, nearest } = snapshot;
     const model = served.get(modelId);
     if (model !== undefined) return { status: 'served', model };
+    if (outdated.has(modelId)) return { status: 'unavailable' };
     if (notServed.has(modelId)) return { status: 'not_served' };
     if (modelId.length > MODEL_ID_CHARS_MAX) return { status: 'unknown', nearest: [] };
     if (mayExist()) return { status: 'unavailable' };

@@ -1,5 +1,6 @@
 import type { Clock, Timer } from '../clock.ts';
-import { CATALOG_REFRESH_MS, CATALOG_RETRY_MS, CATALOG_STALE_MS } from '../limits.ts';
+import { CATALOG_REFRESH_MS, CATALOG_RETRY_MS } from '../limits.ts';
+import type { Log } from '../log.ts';
 import type { Provider } from './catalog.ts';
 import { holdBackJumps } from './hold-back-jumps.ts';
 import { type ImportedList, importModels } from './import-models.ts';
@@ -20,6 +21,15 @@ export interface ImportStatus {
   notServedModels: number;
   /** Ids whose price jumped: they are served at the old one. */
   heldBack: readonly string[];
+  /** Missing, or too old to be believed: its models are not served. */
+  stale: boolean;
+}
+
+export interface ImportRules {
+  /** An imported price that moves by more at once is held back. */
+  priceJumpPpm: bigint;
+  /** A list that could not be fetched anew for longer is stale. */
+  listMaxAgeMs: number;
 }
 
 /** One provider's list, fetched now and every hour. A failed fetch keeps the last good list. */
@@ -27,8 +37,8 @@ export interface ImportSource {
   list(): ImportedList | null;
   status(): ImportStatus;
   isStale(): boolean;
-  /** The same provider with another key or switch. */
-  use(provider: Provider, priceJumpPpm: bigint): void;
+  /** The same provider with another key, switch or rule. */
+  use(provider: Provider, rules: ImportRules): void;
   /** Joins the fetch that is under way, if any. Never rejects: what went wrong stands in `status()`. */
   refresh(): Promise<void>;
   /** The same, and prices count as they come: the operator has looked at them. */
@@ -38,25 +48,29 @@ export interface ImportSource {
 
 interface Options {
   provider: Provider;
-  priceJumpPpm: bigint;
+  rules: ImportRules;
   fetchJson: FetchProviderJson;
   clock: Clock;
-  onList: () => void;
+  log: Log;
+  /** A list came, or is too old from now on. */
+  onChange: () => void;
 }
 
 export function createImportSource({
   provider,
-  priceJumpPpm,
+  rules,
   fetchJson,
   clock,
-  onList,
+  log,
+  onChange,
 }: Options): ImportSource {
   let current = provider;
-  let jumpPpm = priceJumpPpm;
+  let { priceJumpPpm, listMaxAgeMs } = rules;
   let heldBack: readonly string[] = [];
   let list: ImportedList | null = null;
   let lastSuccessAtMs: number | null = null;
   let lastError: ImportStatus['lastError'] = null;
+  let stale = true;
   let running: Promise<void> | null = null;
   let timer: Timer | null = null;
   let closed = false;
@@ -65,18 +79,31 @@ export function createImportSource({
     const found = await attempt();
     // Closed means replaced: a late answer of the old address must not count for the new one.
     if (closed) return;
-    if (typeof found === 'string') {
-      lastError = { message: found, atMs: clock.now() };
-    } else {
-      const held = holdBackJumps(mayJump ? null : list, found, jumpPpm);
+    if (typeof found === 'string') failed(found);
+    else {
+      if (lastError !== null) log.info('a list of models came again');
+      const held = holdBackJumps(mayJump ? null : list, found, priceJumpPpm);
       list = held.list;
       heldBack = held.heldBack;
       lastSuccessAtMs = clock.now();
       lastError = null;
-      onList();
+      stale = false;
+      onChange();
     }
     timer?.cancel();
     timer = clock.setTimer(lastError === null ? CATALOG_REFRESH_MS : CATALOG_RETRY_MS, () => void refresh());
+  }
+
+  /** Said once of an outage, and once more when it has lasted too long: an attempt a minute would fill the log. */
+  function failed(message: string): void {
+    if (lastError === null)
+      log.warn('a list of models did not come, it is asked for again', { cause: message });
+    lastError = { message, atMs: clock.now() };
+    if (stale || lastSuccessAtMs === null || clock.now() - lastSuccessAtMs <= listMaxAgeMs) return;
+    stale = true;
+    const count = list?.models.length ?? 0;
+    log.error('a list of models is too old, they are not served until it comes', { cause: message, count });
+    onChange();
   }
 
   async function attempt(): Promise<ImportedList | string> {
@@ -106,11 +133,12 @@ export function createImportSource({
       servedModels: list?.models.length ?? 0,
       notServedModels: list?.notServed.length ?? 0,
       heldBack,
+      stale,
     }),
-    isStale: () => lastSuccessAtMs === null || clock.now() - lastSuccessAtMs > CATALOG_STALE_MS,
-    use(next, nextJumpPpm) {
+    isStale: () => stale,
+    use(next, nextRules) {
       current = next;
-      jumpPpm = nextJumpPpm;
+      ({ priceJumpPpm, listMaxAgeMs } = nextRules);
     },
     refresh: () => refresh(),
     async accept() {

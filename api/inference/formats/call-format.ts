@@ -71,6 +71,8 @@ export interface StreamNames {
   upstreamModel: string;
   publicModel: string;
   showUsage: boolean;
+  /** Of the provider's dialect. */
+  vendorFields?: readonly string[];
 }
 
 /** For what the gateway writes itself into a stream. */

@@ -6,7 +6,7 @@ import { type JsonObject, memberSize, memberText, rebuildJsonObject } from '../j
 import { chatCounts, usageOfAnswer } from '../usage.ts';
 import type { AnswerReading, GoodAnswer } from './call-format.ts';
 import { shownChanges } from './shown-changes.ts';
-import { ERROR_NEEDLE, presentMember } from './stream-text.ts';
+import { ERROR_NEEDLE, objectIn, presentMember } from './stream-text.ts';
 
 export function readChatAnswer(answer: JsonObject, value: Record<string, unknown>): AnswerReading {
   const sent = usageOfAnswer(answer, value, chatCounts);
@@ -17,25 +17,52 @@ export function readChatAnswer(answer: JsonObject, value: Record<string, unknown
   return { kind: 'answer', answer, value, sent, deliveredTokens: estimateTokens(choicesBytes) };
 }
 
-/** An error beside the answer, in its place (some servers say `object: "error"`), or inside a choice. */
+/** An error beside the answer, in its place (with `object: "error"`, or a message alone), or inside a choice. */
 export const saysError = (object: JsonObject): boolean =>
   presentMember(object, 'error') !== null ||
   memberText(object, 'object') === '"error"' ||
   choicesFail(object);
 
+/** Some servers end a stream by a list of errors, or by a record that is nothing but one. */
+export function isErrorEvent(data: Buffer, object: JsonObject | null): boolean {
+  if (object !== null) return saysError(object) || isMessageAlone(object);
+  const value = data[0] === OPEN_BRACKET ? parseJson(data.toString('utf8')) : null;
+  return Array.isArray(value) && isRecord(value[0]) && isRecord(value[0].error);
+}
+
+const OPEN_BRACKET = 0x5b;
+
+const isMessageAlone = (object: JsonObject): boolean =>
+  presentMember(object, 'message') !== null && presentMember(object, 'choices') === null;
+
+/** One vendor puts its usage into a record of its own, in the last chunk. */
+export function usageIn(object: JsonObject): Buffer | null {
+  const usage = presentMember(object, 'usage');
+  if (usage !== null) return usage;
+  const own = objectIn(object, 'x_groq');
+  return own === null ? null : presentMember(own, 'usage');
+}
+
+/** Nothing of the answer comes after this chunk: it has no choices, or says why they end. */
+export function isLastChunk(object: JsonObject): boolean {
+  const choices = parseJson(memberText(object, 'choices') ?? '[]');
+  if (!Array.isArray(choices) || choices.length === 0) return true;
+  return choices.every((choice) => isRecord(choice) && typeof choice.finish_reason === 'string');
+}
+
 function choicesFail(object: JsonObject): boolean {
-  const text = memberText(object, 'choices');
-  if (text === undefined) return false;
+  const choices = parseJson(memberText(object, 'choices') ?? '[]');
+  return (
+    Array.isArray(choices) &&
+    choices.some((choice) => isRecord(choice) && (choice.finish_reason === 'error' || isRecord(choice.error)))
+  );
+}
+
+function parseJson(text: string): unknown {
   try {
-    const choices: unknown = JSON.parse(text);
-    return (
-      Array.isArray(choices) &&
-      choices.some(
-        (choice) => isRecord(choice) && (choice.finish_reason === 'error' || isRecord(choice.error)),
-      )
-    );
+    return JSON.parse(text);
   } catch {
-    return false;
+    return undefined;
   }
 }
 

@@ -15,10 +15,15 @@ export class ChatAssembly implements Assembly {
   readonly #frame: Record<string, unknown> = {};
   readonly #choices = new Map<unknown, Record<string, unknown>>();
 
-  read(data: Buffer): ReadEvent {
+  read(data: Buffer, eventName: string): ReadEvent {
     // Most pieces say neither usage nor error nor end.
-    if (!looksLikeObject(data) || data.indexOf(USAGE_NEEDLE) >= 0 || data.indexOf(ERROR_NEEDLE) >= 0) {
-      const event = this.#stream.read(data);
+    if (
+      eventName !== '' ||
+      !looksLikeObject(data) ||
+      data.indexOf(USAGE_NEEDLE) >= 0 ||
+      data.indexOf(ERROR_NEEDLE) >= 0
+    ) {
+      const event = this.#stream.read(data, eventName);
       if (event.kind === 'done' || event.kind === 'malformed' || event.kind === 'error') return event;
     }
     const chunk = parseRecord(data);

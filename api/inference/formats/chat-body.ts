@@ -12,6 +12,7 @@ import {
   commonChanges,
   isRouter,
   parseMember,
+  writeDialect,
   writeOutputCap,
   writePlainModel,
   writeRouterDialect,
@@ -23,8 +24,10 @@ import {
  */
 export function buildChatBody(plan: CallPlan, candidate: Candidate, agentId: number): Buffer {
   const changes = commonChanges(plan, candidate, agentId);
-  const ownField = isRouter(candidate) ? 'max_tokens' : 'max_completion_tokens';
-  writeOutputCap(plan, candidate, { fields: CAP_FIELDS, ownField, required: false }, changes);
+  writeDialect(plan, candidate, agentId, changes);
+  const ownField = candidate.provider.dialect.capField;
+  const onlyOwn = !isRouter(candidate);
+  writeOutputCap(plan, candidate, { fields: CAP_FIELDS, ownField, onlyOwn, required: false }, changes);
   writeStreamOptions(plan, changes);
   if (isRouter(candidate)) writeRouterDialect(plan, candidate, agentId, changes);
   else {

@@ -9,17 +9,9 @@ import {
 } from '../json-object.ts';
 import { chatCounts, readUsage, type SentUsage, type Usage } from '../usage.ts';
 import type { AnswerIdentity, ReadEvent, StreamEndView, StreamNames, StreamReader } from './call-format.ts';
-import { saysError } from './chat-answer.ts';
+import { isErrorEvent, isLastChunk, usageIn } from './chat-answer.ts';
 import { shownUsage } from './shown-changes.ts';
-import {
-  dataEvent,
-  ERROR_NEEDLE,
-  isDone,
-  isJson,
-  looksLikeObject,
-  presentMember,
-  USAGE_NEEDLE,
-} from './stream-text.ts';
+import { dataEvent, ERROR_NEEDLE, isDone, isJson, looksLikeObject, USAGE_NEEDLE } from './stream-text.ts';
 
 /** A stream of chunks. Its usage comes last, in a chunk of its own, or is not shown at all. */
 export class ChatStream implements StreamReader {
@@ -27,37 +19,45 @@ export class ChatStream implements StreamReader {
   readonly namesEvents = false;
   readonly #names: StreamNames;
   readonly #renamed: boolean;
+  readonly #vendorFields: readonly string[];
   #usageChunk: JsonObject | null = null;
+  /** Nothing of the answer is missing after it. */
+  #complete = false;
   #sent: SentUsage | null = null;
 
   constructor(names: StreamNames) {
     this.#names = names;
     this.#renamed = names.upstreamModel !== names.publicModel;
-    this.unreadLineEnd = this.#renamed ? null : NO_LINE;
+    this.#vendorFields = names.vendorFields ?? [];
+    this.unreadLineEnd = this.#renamed || this.#vendorFields.length > 0 ? null : NO_LINE;
   }
 
   /**
    * Reads an event only where a needle says that it may carry usage or an error; everything else is told apart by its
    * first and last byte. A quoted word inside the answer's text has its quote escaped and is no needle.
    */
-  read(data: Buffer): ReadEvent {
+  read(data: Buffer, eventName: string): ReadEvent {
     if (isDone(data)) return { kind: 'done' };
-    if (!looksLikeObject(data)) return { kind: 'malformed' };
+    if (eventName === 'error') return { kind: 'error' };
+    if (!looksLikeObject(data)) return { kind: isErrorEvent(data, null) ? 'error' : 'malformed' };
     if (data.indexOf(USAGE_NEEDLE) < 0 && data.indexOf(ERROR_NEEDLE) < 0) return this.#pass(data);
 
     const object = scanJsonObject(data);
     if (typeof object === 'string') return { kind: 'malformed' };
-    const usage = presentMember(object, 'usage');
-    const isError = saysError(object);
+    const usage = usageIn(object);
+    const isError = isErrorEvent(data, object);
     if (usage === null) return isError ? { kind: 'error' } : this.#pass(data);
     // Rare, and rewritten by us: unlike the plain ones it is checked whole.
     if (!isError && !isJson(data)) return { kind: 'malformed' };
     this.#usageChunk = object;
-    this.#sent = readUsage(usage, chatCounts);
+    this.#complete = isLastChunk(object);
+    const sent = readUsage(usage, chatCounts);
+    // Some servers count in every chunk, and nothing in their last.
+    if (sent?.usage || this.#sent === null) this.#sent = sent;
     if (isError) return { kind: 'error' };
     const choices = memberText(object, 'choices');
     if (choices === undefined || EMPTY_LIST.test(choices)) return { kind: 'kept' };
-    const shown = rebuildJsonObject(object, new MemberChanges([['usage', null]]));
+    const shown = rebuildJsonObject(object, this.#hidden([['usage', null]]));
     return { kind: 'changed', events: dataEvent(this.#named(shown)) };
   }
 
@@ -71,7 +71,7 @@ export class ChatStream implements StreamReader {
   }
 
   isComplete(): boolean {
-    return this.#usageChunk !== null;
+    return this.#complete;
   }
 
   end({ identity, shown, tokens }: StreamEndView): Buffer {
@@ -82,7 +82,7 @@ export class ChatStream implements StreamReader {
   /** The provider's own usage chunk with our cost; where it sent none, one of the counts that the charge was made of. */
   #lastChunk(identity: AnswerIdentity, shown: NanoUsd, tokens: TokenCounts): Buffer {
     if (this.#usageChunk === null) return estimatedUsageChunk(identity, tokens, shown);
-    const changes = new MemberChanges([
+    const changes = this.#hidden([
       ['choices', '[]'],
       ['usage', shownUsage(this.#sent?.object ?? null, shown)],
     ]);
@@ -91,7 +91,20 @@ export class ChatStream implements StreamReader {
   }
 
   #pass(data: Buffer): ReadEvent {
+    const object = this.#vendorFields.some((field) => data.indexOf(`"${field}"`) >= 0)
+      ? scanJsonObject(data)
+      : 'not_an_object';
+    if (typeof object !== 'string') {
+      return { kind: 'changed', events: dataEvent(this.#named(rebuildJsonObject(object, this.#hidden([])))) };
+    }
     return this.#renamed ? { kind: 'changed', events: dataEvent(this.#named(data)) } : PLAIN;
+  }
+
+  /** The given changes, and without what names the vendor. */
+  #hidden(changes: ConstructorParameters<typeof MemberChanges>[0]): MemberChanges {
+    const all = new MemberChanges(changes);
+    for (const field of this.#vendorFields) all.set(field, null);
+    return all;
   }
 
   /** The caller's own name of the model in the place of the provider's. */

@@ -11,6 +11,7 @@ import {
   callerTag,
   commonChanges,
   isRouter,
+  writeDialect,
   writeOutputCap,
   writePlainModel,
   writeRouterDialect,
@@ -23,10 +24,11 @@ export function buildMessagesBody(plan: CallPlan, candidate: Candidate, agentId:
   writeOutputCap(
     plan,
     candidate,
-    { fields: ['max_tokens'], ownField: 'max_tokens', required: true },
+    { fields: ['max_tokens'], ownField: 'max_tokens', onlyOwn: false, required: true },
     changes,
   );
   writeUserId(plan.body, agentId, changes);
+  writeDialect(plan, candidate, agentId, changes);
   if (isRouter(candidate)) writeRouterDialect(plan, candidate, agentId, changes);
   else {
     writePlainModel(candidate, changes);

@@ -3,6 +3,7 @@ import { rebuildJsonObject } from '../json-object.ts';
 import {
   commonChanges,
   isRouter,
+  writeDialect,
   writeOutputCap,
   writePlainModel,
   writeRouterDialect,
@@ -11,8 +12,9 @@ import {
 /** The body for a provider that speaks the responses format; every byte that decides no price or policy as sent. */
 export function buildResponsesBody(plan: CallPlan, candidate: Candidate, agentId: number): Buffer {
   const changes = commonChanges(plan, candidate, agentId);
+  writeDialect(plan, candidate, agentId, changes);
   const ownField = 'max_output_tokens';
-  writeOutputCap(plan, candidate, { fields: [ownField], ownField, required: false }, changes);
+  writeOutputCap(plan, candidate, { fields: [ownField], ownField, onlyOwn: false, required: false }, changes);
   // Some servers keep what nobody forbids them to: for all callers of the account.
   changes.set('store', 'false');
   if (isRouter(candidate)) writeRouterDialect(plan, candidate, agentId, changes);

@@ -7,9 +7,10 @@ import type { GoodAnswer } from './call-format.ts';
 export function shownChanges(
   { answer, sent }: GoodAnswer,
   shown: NanoUsd | null,
-  { endpoint, model }: Candidate,
+  { endpoint, model, provider }: Candidate,
 ): MemberChanges {
   const changes = new MemberChanges([['usage', shownUsage(sent?.object ?? null, shown)]]);
+  for (const field of provider.dialect.vendorFields) changes.set(field, null);
   if (
     endpoint.upstreamModel !== model.id &&
     memberText(answer, 'model') === JSON.stringify(endpoint.upstreamModel)

@@ -3,6 +3,7 @@ import { type Endpoint, reportsCost } from '#core/catalog/catalog.ts';
 import { isRecord } from '#core/is-record.ts';
 import { type AttoUsd, formatAttoUsd, maxBigint, minBigint } from '#core/money.ts';
 import type { CallPlan, Candidate } from '../call-plan.ts';
+import { leaveOutUntaken } from '../dialect-gap.ts';
 import { contextTokens, modelOutputTokens, reachableOverrides } from '../estimate.ts';
 import { fieldRules } from '../field-rules.ts';
 import {
@@ -35,6 +36,15 @@ export function commonChanges(
   return changes;
 }
 
+interface CapFields {
+  /** Those of the format. */
+  fields: readonly string[];
+  ownField: string;
+  /** The server heeds `ownField` alone: a cap by another name would be none. */
+  onlyOwn: boolean;
+  required: boolean;
+}
+
 /**
  * The caller's caps, none longer than what the model can write. Without one the model's own is written in, so that no
  * server writes more than was held for; a model without one is bounded by its context.
@@ -42,20 +52,24 @@ export function commonChanges(
 export function writeOutputCap(
   plan: CallPlan,
   candidate: Candidate,
-  { fields, ownField, required }: { fields: readonly string[]; ownField: string; required: boolean },
+  { fields, ownField, onlyOwn, required }: CapFields,
   changes: MemberChanges,
 ): void {
   const whole = modelOutputTokens(candidate);
-  let capped = false;
-  for (const field of fields) {
+  const sent = fields.filter((field) => memberText(plan.body, field) !== undefined);
+  const caps: number[] = [];
+  for (const field of sent) {
     const text = memberText(plan.body, field);
-    if (text === undefined) continue;
-    if (text === 'null') changes.set(field, null);
-    else capped = true;
-    if (Number(text) > whole) changes.set(field, String(whole));
+    if (text !== 'null') caps.push(Math.min(Number(text), whole));
+    if (text === 'null' || (onlyOwn && field !== ownField)) changes.set(field, null);
+    else if (Number(text) > whole) changes.set(field, String(whole));
   }
   const known = candidate.endpoint.maxOutputTokens ?? candidate.model.maxOutputTokens;
-  if (!capped && (required || known !== null)) changes.set(ownField, String(ownCap(plan, candidate, whole)));
+  if (caps.length === 0) {
+    if (required || known !== null) changes.set(ownField, String(ownCap(plan, candidate, whole)));
+  } else if (onlyOwn && sent.some((field) => field !== ownField)) {
+    changes.set(ownField, String(Math.min(...caps)));
+  }
 }
 
 /**
@@ -116,6 +130,20 @@ const ROUTER_FIELDS = [
   'stop_server_tools_when',
   'max_tool_calls',
 ];
+
+/** What a server of this dialect is sent otherwise than others. Before anything that asks for usage or effort. */
+export function writeDialect(
+  { body }: CallPlan,
+  { provider, format }: Candidate,
+  agentId: number,
+  changes: MemberChanges,
+): void {
+  const { dialect } = provider;
+  leaveOutUntaken(dialect, format.endpoint, body, changes);
+  // Else one agent could tell by its answer's speed what another has asked.
+  if (dialect.saltedFormats.includes(format.endpoint))
+    changes.set('cache_salt', JSON.stringify(agentTag(agentId)));
+}
 
 /** The router's own fields: which endpoint may run the call, at which price. */
 export function writeRouterDialect(

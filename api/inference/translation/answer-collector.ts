@@ -14,8 +14,8 @@ export class AnswerCollector implements Omit<Assembly, 'answer'> {
     this.#source = source;
   }
 
-  read(data: Buffer): ReadEvent {
-    const read = this.#source.read(data);
+  read(data: Buffer, eventName: string): ReadEvent {
+    const read = this.#source.read(data, eventName);
     if (read.kind !== 'pieces') return read;
     for (const piece of read.pieces) this.whole.add(piece);
     return { kind: 'kept' };

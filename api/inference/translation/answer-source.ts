@@ -3,7 +3,7 @@ import type { AnswerPiece } from './answer-piece.ts';
 
 /** Reads a provider's stream of another format than the caller's. */
 export interface AnswerSource {
-  read(data: Buffer): ReadPieces;
+  read(data: Buffer, eventName: string): ReadPieces;
   usage(deliveredTokens: number): Usage | null;
   /** It may close now without an end mark. */
   isComplete(): boolean;

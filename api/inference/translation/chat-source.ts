@@ -1,6 +1,6 @@
-import { saysError } from '../formats/chat-answer.ts';
+import { isErrorEvent, isLastChunk, usageIn } from '../formats/chat-answer.ts';
 import { isDone } from '../formats/stream-text.ts';
-import { memberBytes, readJsonObject } from '../json-object.ts';
+import { readJsonObject } from '../json-object.ts';
 import { chatCounts, readUsage, type Usage } from '../usage.ts';
 import type { AnswerPiece, FinishReason } from './answer-piece.ts';
 import type { AnswerSource, ReadPieces } from './answer-source.ts';
@@ -9,22 +9,23 @@ import { numberOf, recordOf, records, textOf } from './values.ts';
 /** Chunks of a chat, of which the first choice is read: a translated call asks for one. */
 export class ChatSource implements AnswerSource {
   #usage: Usage | null = null;
-  #usageSeen = false;
+  #complete = false;
   #started = false;
   #finished = false;
   readonly #callIds = new Map<number, string>();
 
-  read(data: Buffer): ReadPieces {
+  read(data: Buffer, eventName: string): ReadPieces {
     if (isDone(data)) return { kind: 'done' };
+    if (eventName === 'error') return { kind: 'error' };
     const read = readJsonObject(data);
-    if (typeof read === 'string') return { kind: 'malformed' };
-    const usage = memberBytes(read.object, 'usage');
-    const sent = usage === undefined ? null : readUsage(usage, chatCounts);
+    if (typeof read === 'string') return { kind: isErrorEvent(data, null) ? 'error' : 'malformed' };
+    const usage = usageIn(read.object);
+    const sent = usage === null ? null : readUsage(usage, chatCounts);
     if (sent !== null) {
-      this.#usageSeen = true;
-      this.#usage = sent.usage;
+      this.#complete = isLastChunk(read.object);
+      this.#usage = sent.usage ?? this.#usage;
     }
-    if (saysError(read.object)) return { kind: 'error' };
+    if (isErrorEvent(data, read.object)) return { kind: 'error' };
     return { kind: 'pieces', pieces: this.#pieces(read.value) };
   }
 
@@ -33,7 +34,7 @@ export class ChatSource implements AnswerSource {
   }
 
   isComplete(): boolean {
-    return this.#usageSeen;
+    return this.#complete;
   }
 
   #pieces({ id, choices }: Record<string, unknown>): AnswerPiece[] {

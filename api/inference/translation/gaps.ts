@@ -16,7 +16,7 @@ export class Gaps {
     ...known: readonly ReadonlySet<string>[]
   ): void {
     for (const [name, member] of Object.entries(value)) {
-      if (member === undefined || member === null || SAYS_NOTHING.get(name) === member) continue;
+      if (member === undefined || member === null || saysNothing(name, member)) continue;
       if (!known.some((names) => names.has(name))) this.add(path + name);
     }
   }
@@ -32,10 +32,13 @@ export const OURS: ReadonlySet<string> = new Set([
   'max_output_tokens',
 ]);
 
-/** Values that some clients always send, and that ask for what happens anyway. */
+/** Some clients always send values that ask for what happens anyway. */
+export const saysNothing = (name: string, value: unknown): boolean => SAYS_NOTHING.get(name) === value;
+
 const SAYS_NOTHING: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['n', 1],
   ['logprobs', false],
+  ['top_logprobs', 0],
   ['frequency_penalty', 0],
   ['presence_penalty', 0],
   ['repetition_penalty', 1],

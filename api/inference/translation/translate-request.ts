@@ -31,16 +31,18 @@ export function translateRequest(
       ? writeMessages(conversation, outputTokensCap, gaps)
       : writeChat(conversation, outputTokensCap, gaps);
   const [missing] = gaps.params;
-  if (missing !== undefined) {
-    return apiError('no_provider', {
-      param: missing,
-      message: `No provider of this model can be sent ${quote(missing)}; leave it out, or choose another model.`,
-    });
-  }
+  if (missing !== undefined) return cannotBeSent(missing);
   const object = scanJsonObject(Buffer.from(JSON.stringify(body)));
   if (typeof object === 'string') throw new Error('A translated body is no JSON object.');
   return object;
 }
+
+/** No provider of a model can be asked for it. */
+export const cannotBeSent = (missing: string): ApiError =>
+  apiError('no_provider', {
+    param: missing,
+    message: `No provider of this model can be sent ${quote(missing)}; leave it out, or choose another model.`,
+  });
 
 const readers: Readonly<
   Record<FormatName, (body: Readonly<Record<string, unknown>>, gaps: Gaps) => Conversation>

@@ -15,8 +15,8 @@ export class TranslatedStream implements StreamReader {
     this.#sink = sink;
   }
 
-  read(data: Buffer): ReadEvent {
-    const read = this.#source.read(data);
+  read(data: Buffer, eventName: string): ReadEvent {
+    const read = this.#source.read(data, eventName);
     if (read.kind !== 'pieces') return read;
     const events = Buffer.concat(read.pieces.map((piece) => this.#sink.write(piece)));
     return events.length === 0 ? { kind: 'kept' } : { kind: 'changed', events };

@@ -1,0 +1,15 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+/**
+ * Betas of the messages format that a caller may switch on, as one header; `null`: none. Others are left out: some change
+ * prices, some reach what is kept for the account that all agents share, some bring tools that nobody has bounded.
+ */
+export function allowedBetas(headers: IncomingHttpHeaders): string | null {
+  const given = [headers['anthropic-beta'], headers['x-anthropic-beta']].filter((each) => each !== undefined);
+  if (given.length === 0) return null;
+  const asked = given.join(',').split(',');
+  const allowed = ALLOWED.filter((beta) => asked.some((each) => each.trim() === beta));
+  return allowed.length === 0 ? null : allowed.join(',');
+}
+
+const ALLOWED = ['interleaved-thinking-2025-05-14', 'structured-outputs-2025-11-13'];

@@ -1,0 +1,180 @@
+import { describe, expect, it } from 'vitest';
+import type { Catalog, FormatName } from '#core/catalog/catalog.ts';
+import { type Dialect, type DialectName, dialects } from '#core/catalog/dialects.ts';
+import { admitCall } from '../../api/inference/admit.ts';
+import { callFormats } from '../../api/inference/formats/call-formats.ts';
+import { EndpointHealth } from '../../api/inference/routing/endpoint-health.ts';
+import { requestIn } from '../formats/requests.ts';
+import { endpoint, model, provider, testCatalog } from './support.ts';
+
+const AGENT = 7;
+
+const at = (dialect: Dialect, formats: readonly FormatName[] = dialect.formats): Catalog =>
+  testCatalog({
+    models: [model({ endpoints: [endpoint({ providerId: 'plain', upstreamModel: 'small-2026' })] })],
+    providers: [provider({ id: 'plain', kind: 'openai', dialect, formats })],
+  });
+
+const admitted = (format: FormatName, extra: object, catalog: Catalog) =>
+  admitCall(
+    callFormats[format],
+    Buffer.from(JSON.stringify(requestIn(format, 'acme/small', extra))),
+    'active',
+    { catalog, health: new EndpointHealth(), nowMs: 0 },
+  );
+
+/** What goes to the provider. */
+function sent(format: FormatName, extra: object, catalog: Catalog, agentId = AGENT): Record<string, unknown> {
+  const result = admitted(format, extra, catalog);
+  if (!result.ok) throw new Error(result.error.message);
+  const [candidate] = result.plan.candidates;
+  if (candidate === undefined) throw new Error('no candidate');
+  const { translated } = candidate;
+  const plan = translated === null ? result.plan : { ...result.plan, body: translated };
+  return JSON.parse(candidate.format.buildBody(plan, candidate, agentId).toString());
+}
+
+function refusal(format: FormatName, extra: object, catalog: Catalog): string {
+  const result = admitted(format, extra, catalog);
+  return result.ok ? 'admitted' : `${result.error.code} ${result.error.param}`;
+}
+
+const CHAT = 'chat/completions';
+const picture = 'https://example.com/cat.png';
+const pictureIn = (format: FormatName): object => {
+  switch (format) {
+    case 'chat/completions':
+      return {
+        messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: picture } }] }],
+      };
+    case 'responses':
+      return { input: [{ role: 'user', content: [{ type: 'input_image', image_url: picture }] }] };
+    case 'messages':
+      return {
+        messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'url', url: picture } }] }],
+      };
+  }
+};
+
+describe('a server that an operator runs itself', () => {
+  const selfHosted = ['vllm', 'sglang', 'ollama'] as const satisfies readonly DialectName[];
+
+  it.each(selfHosted)('%s is sent what is known to be harmless, as it came', (name) => {
+    const harmless = { seed: 7, top_k: 3, min_p: 0.1, logit_bias: { '5': 1 }, n: 2, stop: ['x'] };
+    expect(sent(CHAT, harmless, at(dialects[name]))).toMatchObject(harmless);
+  });
+
+  it.each(['guided_grammar', 'structured_outputs', 'thing_of_next_year', 'verbosity'])(
+    'is not asked for anything else, and the caller hears what it is: %s',
+    (field) => {
+      for (const name of selfHosted) {
+        expect(refusal(CHAT, { [field]: 'x' }, at(dialects[name]))).toBe(`no_provider ${field}`);
+        expect(refusal(CHAT, { [field]: null }, at(dialects[name]))).toBe('admitted');
+      }
+    },
+  );
+
+  it('is not sent hints, nor the caller’s names for itself, which it has no use for', () => {
+    const hints = {
+      user: 'me',
+      metadata: { a: 'b' },
+      store: false,
+      prompt_cache_key: 'k',
+      service_tier: 'auto',
+    };
+    const body = sent(CHAT, hints, at(dialects.vllm));
+    for (const hint of Object.keys(hints)) expect(body).not.toHaveProperty(hint);
+  });
+
+  it('is asked for usage of its streams like any other', () => {
+    expect(sent(CHAT, { stream: true }, at(dialects.vllm)).stream_options).toEqual({ include_usage: true });
+  });
+
+  it.each(['responses', 'messages'] as const)('is as careful in the format %s', (format) => {
+    const native = at(dialects.vllm, [CHAT, 'responses', 'messages']);
+    expect(refusal(format, { kv_transfer_paramz: {} }, native)).toBe('no_provider kv_transfer_paramz');
+    expect(refusal(format, { temperature: 0.5 }, native)).toBe('admitted');
+  });
+
+  it('keeps the caches of prompts of two agents apart', () => {
+    for (const name of ['vllm', 'sglang'] as const) {
+      const salt = (agentId: number) => sent(CHAT, {}, at(dialects[name]), agentId).cache_salt;
+      expect(salt(7)).toMatch(/^[0-9a-f]{16}$/);
+      expect(salt(7)).toBe(salt(7));
+      expect(salt(8)).not.toBe(salt(7));
+    }
+    expect(sent('messages', {}, at(dialects.vllm))).toHaveProperty('cache_salt');
+    expect(sent(CHAT, {}, at(dialects.ollama))).not.toHaveProperty('cache_salt');
+    expect(sent(CHAT, {}, at(dialects.other))).not.toHaveProperty('cache_salt');
+  });
+
+  it.each(['chat/completions', 'responses', 'messages'] as const)(
+    'is not sent links to pictures by a call in %s, unless the operator says that it may',
+    (format) => {
+      for (const name of selfHosted) {
+        expect(refusal(format, pictureIn(format), at(dialects[name]))).toBe(
+          'no_provider a picture or file by its link',
+        );
+        expect(refusal(format, pictureIn(format), at({ ...dialects[name], images: 'url' }))).toBe('admitted');
+      }
+      expect(refusal(format, pictureIn(format), at(dialects.other))).toBe('admitted');
+    },
+  );
+});
+
+describe('a server that refuses fields', () => {
+  const groq = at(dialects.groq);
+  const google = at(dialects.google);
+  const named = {
+    messages: [
+      { role: 'user', content: 'a' },
+      { role: 'user', content: 'b', name: 'Bo' },
+    ],
+  };
+
+  it.each<[object, string]>([
+    [{ logprobs: true }, 'logprobs'],
+    [{ top_logprobs: 2 }, 'top_logprobs'],
+    [{ logit_bias: { '1': 1 } }, 'logit_bias'],
+    [{ n: 2 }, 'n'],
+    [named, 'messages[1].name'],
+  ])('is not asked, and the caller hears which it was: %j', (extra, param) => {
+    expect(refusal(CHAT, extra, groq)).toBe(`no_provider ${param}`);
+    expect(refusal(CHAT, extra, at(dialects.other))).toBe('admitted');
+  });
+
+  it('is asked without those that ask for what happens anyway', () => {
+    const silent = { n: 1, logprobs: false, top_logprobs: 0, logit_bias: null };
+    const body = sent(CHAT, { ...silent, temperature: 0.5 }, groq);
+    for (const field of Object.keys(silent)) expect(body).not.toHaveProperty(field);
+    expect(body.temperature).toBe(0.5);
+  });
+
+  it('is left to another endpoint of the model', () => {
+    const both = testCatalog({
+      models: [model({ endpoints: [endpoint({ providerId: 'groq' }), endpoint({ providerId: 'plain' })] })],
+      providers: [
+        provider({ id: 'groq', kind: 'openai', formats: [CHAT], dialect: dialects.groq }),
+        provider({ id: 'plain', kind: 'openai', formats: [CHAT] }),
+      ],
+    });
+    const candidatesOf = (extra: object) => {
+      const result = admitted(CHAT, extra, both);
+      return result.ok ? result.plan.candidates.map((each) => each.provider.id) : result.error.code;
+    };
+    expect(candidatesOf({})).toEqual(['groq', 'plain']);
+    expect(candidatesOf({ logprobs: true })).toEqual(['plain']);
+  });
+
+  it('for every field that it does not know is sent only those that it does', () => {
+    expect(refusal(CHAT, { top_k: 5 }, google)).toBe('no_provider top_k');
+    expect(refusal('messages', { top_k: 5 }, google)).toBe('no_provider top_k');
+    expect(sent(CHAT, { temperature: 0.5, user: 'me', seed: 1 }, google)).toEqual({
+      model: 'small-2026',
+      messages: [{ role: 'user', content: 'Hello' }],
+      temperature: 0.5,
+      seed: 1,
+      max_tokens: 4_096,
+    });
+  });
+});
