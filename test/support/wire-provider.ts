@@ -1,0 +1,62 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** Bytes that some server has been seen to send. */
+export interface WireAnswer {
+  status?: number;
+  headers?: Record<string, string>;
+  body: string;
+  /** Sent, and then the connection is lost. */
+  cut?: boolean;
+}
+
+export interface WireRequest {
+  path: string;
+  headers: IncomingHttpHeaders;
+  body: Record<string, unknown>;
+}
+
+/** A provider that answers byte for byte what a test says, in whichever dialect. */
+export interface WireProvider extends AsyncDisposable {
+  /** Without a path. */
+  url: string;
+  requests: WireRequest[];
+  /** Of every call from now on. */
+  answer(answer: WireAnswer): void;
+}
+
+export async function startWireProvider(): Promise<WireProvider> {
+  let next: WireAnswer = { body: '' };
+  const requests: WireRequest[] = [];
+  const server = createServer((req, res) => {
+    const chunks: Buffer[] = [];
+    req.on('data', (chunk: Buffer) => chunks.push(chunk));
+    req.on('end', () => {
+      const body = JSON.parse(Buffer.concat(chunks).toString() || '{}');
+      requests.push({ path: req.url ?? '', headers: req.headers, body });
+      const { status = 200, headers = { 'content-type': 'application/json' }, body: text, cut } = next;
+      res.writeHead(status, headers);
+      if (cut === true) res.write(text, () => res.destroy());
+      else res.end(text);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    answer: (answer) => {
+      next = answer;
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** As a server sends it: unnamed events, one line each. */
+export const sse = (...events: string[]): WireAnswer => ({
+  headers: { 'content-type': 'text/event-stream' },
+  body: events.map((event) => (/^(event|:)/.test(event) ? `${event}\n\n` : `data: ${event}\n\n`)).join(''),
+});
