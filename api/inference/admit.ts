@@ -258,7 +258,8 @@ function resolveModel(
   const { base, suffixes } = splitModelId(id);
   const own = suffixes.filter((suffix) => SUFFIXES.has(suffix));
   const edition = suffixes.filter((suffix) => !SUFFIXES.has(suffix));
-  if (edition.includes('free') || edition.includes('batch')) return modelNotServed(id, param);
+  if (edition.includes('free') || edition.includes('batch') || namesAnother(id))
+    return modelNotServed(id, param);
   // Spec, What the service does, 6: an id carries one suffix. A provider would refuse several as no model's id.
   if (own.length > 1) return unknownModel(id, param, [[base, ...edition, own[0]].join(':')]);
 
@@ -279,6 +280,9 @@ function resolveModel(
       return unknownModel(id, param, entry.nearest);
   }
 }
+
+/** A preset of the operator's account, or whatever is an author's newest: what runs is decided after the hold. */
+const namesAnother = (id: string): boolean => id.startsWith('~') || id.includes('@preset/');
 
 /** Where a model reads no files, a router has them read by another service, for a price per page that no hold covers. */
 const readsFiles = ({ model, provider }: Resolved): boolean =>

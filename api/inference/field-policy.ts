@@ -15,7 +15,9 @@ export function refuseFields(
     const refusal = refuseSpelling(field, readFields) ?? refuseByRule(field, body[field]);
     if (refusal !== null) return refusal;
   }
-  return refuseProviderOptions(body.provider) ?? refuseReasoning(body.reasoning);
+  return (
+    refuseProviderOptions(body.provider) ?? refuseTiers(body.provider) ?? refuseReasoning(body.reasoning)
+  );
 }
 
 function refuseByRule(field: string, given: unknown): ApiError | null {
@@ -48,6 +50,22 @@ function refuseProviderOptions(provider: unknown): ApiError | null {
     message: '`provider.options` is not served: it changes the price in a way that cannot be reserved.',
   });
 }
+
+/** Endpoints of a tier that costs more than the listed price are run by nobody who does not name them. */
+function refuseTiers(provider: unknown): ApiError | null {
+  if (!isRecord(provider)) return null;
+  for (const key of ['order', 'only']) {
+    const tags: unknown[] = Array.isArray(provider[key]) ? provider[key] : [];
+    if (!tags.some((tag) => typeof tag === 'string' && DEARER_TIER.test(tag))) continue;
+    return apiError('invalid_request', {
+      param: `provider.${key}`,
+      message: `\`provider.${key}\` names a tier that is not served: it changes the price in a way that cannot be reserved.`,
+    });
+  }
+  return null;
+}
+
+const DEARER_TIER = /\/(priority|fast|scale)$/i;
 
 /** Its cap counts towards the hold, so it is as strict as the other caps; a mode may have a price of its own. */
 function refuseReasoning(reasoning: unknown): ApiError | null {

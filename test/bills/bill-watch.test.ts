@@ -5,6 +5,7 @@ import { openFileBillStore } from '#core/bills/file-bill-store.ts';
 import { observeBills } from '#core/bills/observe-bills.ts';
 import { RecordedCosts } from '#core/bills/recorded-costs.ts';
 import type { Provider } from '#core/catalog/catalog.ts';
+import { dialects } from '#core/catalog/dialects.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#core/clock.ts';
 import { RECORDED_COSTS_MS } from '#core/limits.ts';
 import { testDataDir } from '../support/data-dir.ts';
@@ -15,6 +16,7 @@ const provider = (id: string, more: Partial<Provider> = {}): Provider => ({
   id,
   kind: 'openrouter',
   formats: ['chat/completions'],
+  dialect: dialects.other,
   cancel: 'stops_billing',
   baseUrl: `http://${id}.test`,
   apiKey: `key of ${id}`,

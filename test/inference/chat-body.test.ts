@@ -207,11 +207,42 @@ describe('a router', () => {
       '{"model":"acme/small:nitro","messages":[{"role":"user","content":"x"}]}',
       withMargin,
     );
-    expect(upstream.model).toBe('acme/small:nitro');
+    expect(upstream.model).toBe('acme/small');
+    expect(upstream.provider.sort).toBe('throughput');
     expect(upstream.provider.max_price.completion).toBe(4);
     expect(upstream.provider.max_price.request).toBe(0.002);
     expect(upstream.provider.max_price.prompt).toBeGreaterThanOrEqual(1);
     expect(upstream.provider.max_price.prompt).toBeLessThan(1.0000001);
+  });
+
+  it.each([
+    ['nitro', '', 'acme/small', 'throughput'],
+    ['nitro', ',"provider":{"sort":"price"}', 'acme/small', 'throughput'],
+    ['floor', '', 'acme/small:floor', undefined],
+    ['exacto', ',"provider":{"sort":"price"}', 'acme/small:exacto', 'price'],
+  ])('admits no endpoint of a dearer tier: :%s%s', (suffix, extra, model, sort) => {
+    const body = `{"model":"acme/small:${suffix}","messages":[{"role":"user","content":"x"}]${extra}}`;
+    const upstream = parsed(body);
+    expect(upstream.model).toBe(model);
+    expect(upstream.provider.sort).toBe(sort);
+    expect(upstream.provider.max_price).toEqual({ prompt: 1, completion: 4, request: 0 });
+  });
+
+  it('is a decimal with every digit of the price, in dollars per million tokens', () => {
+    const exact = testCatalog({
+      models: [
+        model({
+          endpoints: [
+            endpoint({
+              prices: prices({ prompt: atto('0.000000123456789012'), completion: atto('0.00000000000045') }),
+            }),
+          ],
+        }),
+      ],
+    });
+    expect(member('provider', bodyWith(), exact)).toBe(
+      '{"max_price":{"prompt":0.123456789012,"completion":0.00000045,"request":0}}',
+    );
   });
 
   it('may run the dearest price that the hold covers', () => {

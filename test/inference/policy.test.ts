@@ -89,6 +89,21 @@ describe('fields that reach shared state, escape the price or steer a server', (
     expect(isAdmitted(bodyWith('"provider":{"options":null,"order":["acme"]}'))).toBe(true);
   });
 
+  it.each(['openai/priority', 'anthropic/fast', 'OpenAI/Priority', 'x/scale'])(
+    'so is the way into a dearer tier: %s',
+    (tag) => {
+      for (const key of ['order', 'only']) {
+        expect(refusal(bodyWith(`"provider":{"${key}":["acme",${JSON.stringify(tag)}]}`))).toBe(
+          `invalid_request provider.${key}`,
+        );
+      }
+      expect(isAdmitted(bodyWith(`"provider":{"ignore":[${JSON.stringify(tag)}]}`))).toBe(true);
+      expect(isAdmitted(bodyWith('"provider":{"order":["openai/flex","fast","google-vertex/global"]}'))).toBe(
+        true,
+      );
+    },
+  );
+
   it('every other field passes', () => {
     const field = fc.stringMatching(/^[a-z_]{3,12}$/).filter((name) => !fieldRules.has(name));
     fc.assert(

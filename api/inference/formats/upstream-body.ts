@@ -152,39 +152,49 @@ export function writeRouterDialect(
   agentId: number,
   changes: MemberChanges,
 ): void {
-  const id = [candidate.endpoint.upstreamModel, ...candidate.suffixes].join(':');
+  const suffixes = candidate.suffixes.filter((suffix) => suffix !== FASTEST);
+  const id = [candidate.endpoint.upstreamModel, ...suffixes].join(':');
   changes.set('model', JSON.stringify(id));
   changes.set('user', JSON.stringify(agentTag(agentId)));
-  const given = memberBytes(plan.body, 'provider');
-  changes.set(
-    'provider',
-    given === undefined ? ownProviderText(plan, candidate) : mergedProviderText(plan, given, candidate),
-  );
+  changes.set('provider', providerText(plan, candidate));
 }
 
-/** What most calls send: made once for each endpoint, because decimals of prices are dear to print. */
-function ownProviderText(plan: CallPlan, candidate: Candidate): string {
+/**
+ * The suffix itself also admits endpoints of a dearer tier, which no list of models names. So what it promises is said in
+ * the router's other words, which admit none.
+ */
+const FASTEST = 'nitro';
+
+function providerText(plan: CallPlan, candidate: Candidate): string {
+  const { endpoint, suffixes } = candidate;
+  const given = memberBytes(plan.body, 'provider');
   // With prices that depend on the prompt, and with pictures, each call has its own.
-  if (candidate.endpoint.prices.overrides.length > 0 || plan.images > 0) {
-    return `{"max_price":${maxPriceText({}, plan, candidate)}}`;
-  }
-  const known = providerTexts.get(candidate.endpoint);
+  const isOwn =
+    given !== undefined ||
+    endpoint.prices.overrides.length > 0 ||
+    plan.images > 0 ||
+    suffixes.includes(FASTEST);
+  if (isOwn) return makeProviderText(plan, candidate, given);
+  // What most calls send: made once for each endpoint, because decimals of prices are dear to print.
+  const known = providerTexts.get(endpoint);
   if (known !== undefined) return known;
-  const text = `{"max_price":${maxPriceText({}, plan, candidate)}}`;
-  providerTexts.set(candidate.endpoint, text);
+  const text = makeProviderText(plan, candidate, undefined);
+  providerTexts.set(endpoint, text);
   return text;
 }
 
 const providerTexts = new WeakMap<Endpoint, string>();
 
-function mergedProviderText(plan: CallPlan, given: Buffer, candidate: Candidate): string {
-  const object = scanJsonObject(given);
+function makeProviderText(plan: CallPlan, candidate: Candidate, given: Buffer | undefined): string {
   const provider = parseMember(plan.body, 'provider');
   const ceilings = isRecord(provider) && isRecord(provider.max_price) ? provider.max_price : {};
-  const maxPrice = maxPriceText(ceilings, plan, candidate);
-  if (typeof object === 'string') return `{"max_price":${maxPrice}}`;
-  return rebuildJsonObject(object, new MemberChanges([['max_price', maxPrice]])).toString();
+  const changes = new MemberChanges([['max_price', maxPriceText(ceilings, plan, candidate)]]);
+  if (candidate.suffixes.includes(FASTEST)) changes.set('sort', '"throughput"');
+  const object = given === undefined ? NO_MEMBERS : scanJsonObject(given);
+  return rebuildJsonObject(typeof object === 'string' ? NO_MEMBERS : object, changes).toString();
 }
+
+const NO_MEMBERS: JsonObject = { bytes: Buffer.from('{}'), members: [], keyCount: 0, disguisedKey: null };
 
 /**
  * The prices that the hold was made of, as the router's own ceiling, without our margin: an endpoint that is dearer
