@@ -137,8 +137,8 @@ describe('the dialect of a server', () => {
   test.each([
     [own, 'other', ['chat/completions']],
     [`${own}, dialect: vllm`, 'vllm', ['chat/completions']],
-    [`${own}, dialect: openai`, 'openai', ['chat/completions', 'responses']],
-    ['baseUrl: "https://api.openai.com/v1"', 'openai', ['chat/completions', 'responses']],
+    [`${own}, dialect: openai`, 'openai', ['chat/completions']],
+    ['baseUrl: "https://api.openai.com/v1"', 'openai', ['chat/completions']],
     ['baseUrl: "https://api.groq.com/openai/v1"', 'groq', ['chat/completions']],
     ['baseUrl: "https://api.groq.com/openai/v1", dialect: other', 'other', ['chat/completions']],
     ['baseUrl: "https://api.groq.com.example.com/v1"', 'other', ['chat/completions']],

@@ -44,12 +44,8 @@ const other: Dialect = {
 
 export const dialects = {
   other,
-  openai: {
-    ...other,
-    formats: ['chat/completions', 'responses'],
-    hosts: ['api.openai.com'],
-    capField: 'max_completion_tokens',
-  },
+  // Its own responses refer to thought that it keeps, or has not kept: who sends it back would be told that it is gone.
+  openai: { ...other, hosts: ['api.openai.com'], capField: 'max_completion_tokens' },
   vllm: {
     ...other,
     images: 'inline',
