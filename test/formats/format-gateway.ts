@@ -1,5 +1,10 @@
 import Anthropic from '@anthropic-ai/sdk';
-import { startTestGateway, type TestAgent, type TestGateway } from '../support/gateway.ts';
+import {
+  startTestGateway,
+  type TestAgent,
+  type TestGateway,
+  type TestGatewayOptions,
+} from '../support/gateway.ts';
 
 /** One model by three kinds of providers: each format is spoken natively by two of them and translated for one. */
 export const PROVIDER_KINDS = ['all formats', 'chat only', 'messages only'] as const;
@@ -19,19 +24,35 @@ const model = (id: string, provider: string, upstream = 'faregate-sim/small'): s
     endpoints:
       - { provider: ${provider}, model: ${upstream}, pricing: { prompt: "0.000000123", completion: "0.000000457" } }`;
 
-/** `cancel`: whether whole answers are streamed from the providers, or passed on. */
-export const startFormatGateway = (cancel = 'stops_billing'): Promise<TestGateway> =>
-  startTestGateway({
-    yaml: `
+interface Written {
+  /** Of the provider that speaks all formats. A simulator tells what each answer cost. */
+  all?: 'simulator' | 'openai';
+  stopped?: boolean;
+  /** Lines after everything else. */
+  more?: string;
+}
+
+/** The three kinds of providers at one address, and each one's models. */
+export function formatYaml(baseUrl: string, cancel: string, written: Written = {}): string {
+  const { all = 'simulator', stopped = false, more = '' } = written;
+  const provider = (id: string, kind: string, rest = ''): string =>
+    `\n  - { id: ${id}, kind: ${kind}, cancel: ${cancel}, stopped: ${stopped}, baseUrl: ${baseUrl}, catalog: none${rest} }`;
+  return `
 server: { port: 0, internalPort: 0, host: 127.0.0.1, internalHost: 127.0.0.1 }
-providers:
-  - { id: all, kind: simulator, cancel: ${cancel}, baseUrl: PROVIDER_URL, catalog: none }
-  - { id: chat, kind: openai, cancel: ${cancel}, baseUrl: PROVIDER_URL }
-  - { id: messages, kind: anthropic, cancel: ${cancel}, baseUrl: PROVIDER_URL }
+providers:${provider('all', all, ', formats: [chat/completions, responses, messages]')}${provider('chat', 'openai')}${provider('messages', 'anthropic')}
 models:${model('acme/all', 'all')}${model('acme/chat', 'chat')}${model('acme/messages', 'messages')}
 ${['all', 'chat', 'messages'].map((id) => model(`acme/${id}-thinks`, id, 'faregate-sim/thinker')).join('')}
-`,
-  });
+${more}
+`;
+}
+
+/** `cancel`: whether whole answers are streamed from the providers, or passed on. */
+export const startFormatGateway = (
+  cancel = 'stops_billing',
+  written: Written = {},
+  options: Omit<TestGatewayOptions, 'yaml'> = {},
+): Promise<TestGateway> =>
+  startTestGateway({ yaml: formatYaml('PROVIDER_URL', cancel, written), ...options });
 
 export const anthropicOf = (gateway: TestGateway, agent: TestAgent): Anthropic =>
   new Anthropic({ apiKey: agent.key, baseURL: gateway.baseUrl.replace(/\/v1$/, ''), maxRetries: 0 });

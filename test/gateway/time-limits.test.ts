@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { chargedUsd, hello, startTestGateway, type TestGateway, until } from '../support/gateway.ts';
+import { passTime } from '../support/pass-time.ts';
 import { sharedCluster } from '../support/shared-cluster.ts';
 
 let gateway: TestGateway;
@@ -16,14 +17,7 @@ async function start(): Promise<FakeClock> {
 /** What a cluster leaves to a worker, and to the clock of its Redis: see `shard-settlements` and the rules of its protocol. */
 const describeEmbedded = sharedCluster() === undefined ? describe : () => undefined;
 
-/** Time moves in steps, each after the journal has caught up: its disk lives in real time. */
-async function pass(clock: FakeClock, ms: number): Promise<void> {
-  for (let left = ms; left > 0; left -= 10 * SECOND_MS) {
-    await until(() => gateway.running.deps.store.lag().events === 0);
-    clock.advance(Math.min(left, 10 * SECOND_MS));
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
+const pass = (clock: FakeClock, ms: number): Promise<void> => passTime(gateway, clock, ms);
 
 describe('a provider that sends nothing', () => {
   it.each([
