@@ -92,7 +92,7 @@ async function attemptOnce(call: RunningCall, sentAtMs: number): Promise<Attempt
     return readRefusal(call, upstream, await collectAnswer(upstream, ERROR_BODY_BYTES));
   }
   const contentType = headerText(upstream, 'content-type') ?? '';
-  const isStream = contentType.startsWith('text/event-stream');
+  const isStream = contentType.toLowerCase().startsWith('text/event-stream');
   if (isStream && plan.stream) return relayStream(call, upstream);
   if (isStream && call.asksStream) return collectStream(call, upstream);
   return readAnswer(call, await collectAnswer(upstream, JSON_ANSWER_BYTES));
@@ -186,7 +186,11 @@ async function relayStream(call: RunningCall, upstream: UpstreamRequest): Promis
   const end = await relay.ended;
   const deliveredTokens = estimateTokens(relay.deliveredBytes);
   const usage = reader.usage(deliveredTokens);
-  if (end.kind === 'complete') return { kind: 'stream', usage, reader, deliveredTokens };
+  if (end.kind === 'complete') {
+    // An end with nothing before it is no answer: another provider may give one.
+    if (!call.caller.committed && usage === null) return failedStream(call, { kind: 'malformed' }, null, 0);
+    return { kind: 'stream', usage, reader, deliveredTokens };
+  }
   return failedStream(call, end, usage, deliveredTokens);
 }
 
@@ -210,8 +214,7 @@ async function collectStream(call: RunningCall, upstream: UpstreamRequest): Prom
   const end = await readWhole(call, upstream, assembly);
   const bytes = assembly.answer();
   const deliveredTokens = estimateTokens(bytes?.length ?? 0);
-  if (end.kind !== 'complete')
-    return failedStream(call, end, assembly.usage(deliveredTokens), deliveredTokens);
+  if (end.kind !== 'complete') return failedStream(call, end, assembly.usage(NOTHING_SHOWN), NOTHING_SHOWN);
   if (bytes === null) return failed(apiError('provider_error'), true, assembly.usage(deliveredTokens));
   return readAnswer(call, { ok: true, bytes });
 }
@@ -223,7 +226,8 @@ async function collectTranslated(call: RunningCall, upstream: UpstreamRequest): 
   const deliveredTokens = estimateTokens(whole.bytes);
   const usage = collector.usage(deliveredTokens);
   call.generationId ??= textOrNull(JSON.stringify(whole.id));
-  if (end.kind !== 'complete') return failedStream(call, end, usage, deliveredTokens);
+  if (end.kind !== 'complete') return failedStream(call, end, collector.usage(NOTHING_SHOWN), NOTHING_SHOWN);
+  if (whole.isEmpty && usage === null) return failed(apiError('provider_error'), true);
   return inCallersFormat(call, whole, usage);
 }
 
@@ -245,6 +249,9 @@ function inCallersFormat(call: RunningCall, whole: WholeAnswer, usage: Usage | n
   if (reading.kind !== 'answer') throw new Error('A translated answer is none of its format.');
   return { ...reading, kind: 'json', usage, deliveredTokens };
 }
+
+/** Whoever waits for a whole answer sees none of one that broke off: it pays what the provider recorded, and no estimate. */
+const NOTHING_SHOWN = 0;
 
 function readWhole(
   call: RunningCall,

@@ -3,6 +3,7 @@ import type { CallerSide } from './caller-side.ts';
 import type { ReadEvent, StreamReader } from './formats/call-format.ts';
 import { dataEvent, ERROR_NEEDLE, isDone, isJson, namedEvent, USAGE_NEEDLE } from './formats/stream-text.ts';
 import { joinBuffers } from './join-buffers.ts';
+import { LineEnds } from './line-ends.ts';
 import type { AnswerSink, UpstreamFailure, UpstreamRequest } from './upstream-request.ts';
 
 /** How a provider's stream ended. What was written to the caller, if anything, has been. */
@@ -40,6 +41,7 @@ export class StreamRelay implements AnswerSink {
   #done = false;
   #chunks: Buffer[] = [];
   #tail: Buffer = EMPTY;
+  readonly #lineEnds = new LineEnds();
   #flushScheduled = false;
   #finish: (() => void) | null = null;
   #out: Buffer[] = [];
@@ -66,10 +68,11 @@ export class StreamRelay implements AnswerSink {
     const { upstream, bytesMax } = this.#options;
     if (upstream.bytesReceived > bytesMax) {
       this.#end({ kind: 'malformed' });
-      upstream.abort();
       return;
     }
-    this.#chunks.push(chunk);
+    const lines = this.#lineEnds.read(chunk);
+    if (lines.length === 0) return;
+    this.#chunks.push(lines);
     if (this.#flushScheduled) return;
     // The first byte waits for nothing: on a process that was idle, a turn of the event loop takes 0.1 ms. An event that
     // comes in pieces does: it would be searched anew for each of them.
@@ -109,8 +112,7 @@ export class StreamRelay implements AnswerSink {
     if (!this.#flushScheduled) this.flush();
   }
 
-  #relay(received: Buffer): void {
-    const bytes = received.includes(CR) ? withoutCarriageReturns(received) : received;
+  #relay(bytes: Buffer): void {
     const { unreadLineEnd } = this.#options.reader;
     // Most events are passed in runs of the bytes that came: only one that a needle stands in is looked at.
     let usageAt = next(bytes, USAGE_NEEDLE, 0);
@@ -213,13 +215,14 @@ export class StreamRelay implements AnswerSink {
     this.#writeOut();
     this.#done = true;
     this.#resolveEnded(end);
+    // Nobody reads on, and the call may be open until its end is on disk.
+    if (end.kind === 'malformed') this.#options.upstream.abort();
   }
 }
 
 const flushRelay = (relay: StreamRelay): void => relay.flush();
 
 const LF = 0x0a;
-const CR = 0x0d;
 const COLON = 0x3a;
 const DATA_FIELD_BYTES = 5;
 /** Providers' frames are 200 to 350 bytes: an event that is longer has text in it. */
@@ -293,12 +296,4 @@ function trimBlanks(bytes: Buffer): Buffer {
   while (isBlank(bytes[from])) from++;
   while (to > from && isBlank(bytes[to - 1])) to--;
   return from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to);
-}
-
-/** JSON holds no bare carriage return, so all of them are line ends. */
-function withoutCarriageReturns(bytes: Buffer): Buffer {
-  const kept = Buffer.allocUnsafe(bytes.length);
-  let length = 0;
-  for (const byte of bytes) if (byte !== CR) kept[length++] = byte;
-  return kept.subarray(0, length);
 }

@@ -4,6 +4,7 @@ import type { Assembly, ReadEvent } from './call-format.ts';
 import { parseRecord } from './chat-assembly.ts';
 import { mergeDelta } from './merge-delta.ts';
 import { MessagesStream } from './messages-stream.ts';
+import { inputOf } from './tool-input.ts';
 
 /** The whole message that the named events are pieces of. */
 export class MessagesAssembly implements Assembly {
@@ -47,7 +48,7 @@ export class MessagesAssembly implements Assembly {
   #add(event: Record<string, unknown>): void {
     switch (event.type) {
       case 'message_start':
-        if (isRecord(event.message)) this.#message = event.message;
+        if (isRecord(event.message)) this.#message ??= event.message;
         return;
       case 'content_block_start':
         if (isRecord(event.content_block)) this.#blocks.set(event.index, event.content_block);
@@ -73,5 +74,5 @@ export class MessagesAssembly implements Assembly {
 
 function withInput(block: Record<string, unknown>, json: string | undefined): Record<string, unknown> {
   if (json === undefined || json === '') return block;
-  return { ...block, input: parseRecord(Buffer.from(json)) ?? { arguments: json } };
+  return { ...block, input: inputOf(json) };
 }

@@ -9,7 +9,7 @@ export const dataEvent = (data: Buffer): Buffer => Buffer.concat([DATA, data, EV
 
 /** Of the formats whose events have names: clients tell them apart by this line alone. */
 export const namedEvent = (name: string, data: Buffer): Buffer =>
-  Buffer.concat([Buffer.from(`event: ${name}\ndata: `), data, EVENT_END]);
+  name === '' ? dataEvent(data) : Buffer.concat([Buffer.from(`event: ${name}\ndata: `), data, EVENT_END]);
 
 const DATA = Buffer.from('data: ');
 const EVENT_END = Buffer.from('\n\n');
@@ -43,9 +43,11 @@ export function presentMember(object: JsonObject, key: string): Buffer | null {
 
 const NULL = Buffer.from('null');
 
-/** Clients tell events apart by the line alone, so one that lacks it gets it. */
-export const passNamed = (type: string, eventName: string, data: Buffer): ReadEvent =>
-  eventName === '' ? { kind: 'changed', events: namedEvent(type, data) } : { kind: 'plain' };
+/** Clients tell events apart by the line alone, so one that lacks it gets it; and what is no JSON ends their reading. */
+export function passNamed(type: string, eventName: string, data: Buffer): ReadEvent {
+  if (!isJson(data)) return { kind: 'malformed' };
+  return eventName === '' ? { kind: 'changed', events: namedEvent(type, data) } : { kind: 'plain' };
+}
 
 /** Of a named event; empty where it is none. */
 export function typeOf(object: JsonObject): string {

@@ -2,6 +2,7 @@ import type { TokenCounts } from '#core/events/ledger-event.ts';
 import { formatUsd, type NanoUsd } from '#core/money.ts';
 import type { AnswerIdentity, StreamEndView } from '../formats/call-format.ts';
 import { namedEvent } from '../formats/stream-text.ts';
+import { inputOf } from '../formats/tool-input.ts';
 import type { AnswerPiece, FinishReason } from './answer-piece.ts';
 import type { AnswerSink } from './answer-sink.ts';
 import type { AssistantPart } from './conversation.ts';
@@ -155,19 +156,10 @@ function blockOf(part: AssistantPart): object {
     case 'text':
       return { type: 'text', text: part.text };
     case 'tool_call':
-      return { type: 'tool_use', id: part.id, name: part.name, input: parseInput(part.argumentsJson) };
+      return { type: 'tool_use', id: part.id, name: part.name, input: inputOf(part.argumentsJson) };
     case 'reasoning':
       return part.encrypted === null
         ? { type: 'thinking', thinking: part.text, signature: part.signature ?? '' }
         : { type: 'redacted_thinking', data: part.encrypted };
-  }
-}
-
-/** A model may write what is no JSON; the format has room for an object alone. */
-function parseInput(json: string): unknown {
-  try {
-    return JSON.parse(json === '' ? '{}' : json);
-  } catch {
-    return { arguments: json };
   }
 }

@@ -103,15 +103,15 @@ export class MessagesSource implements AnswerSource {
 function finishOf({ stop_reason: reason, stop_sequence: sequence }: Record<string, unknown>): AnswerPiece[] {
   if (textOf(reason) === '') return [];
   const stopSequence = textOf(sequence) || null;
-  return [{ type: 'finish', reason: REASONS[textOf(reason)] ?? 'stop', stopSequence }];
+  return [{ type: 'finish', reason: REASONS.get(textOf(reason)) ?? 'stop', stopSequence }];
 }
 
-const REASONS: Readonly<Record<string, FinishReason>> = {
-  end_turn: 'stop',
-  stop_sequence: 'stop',
-  pause_turn: 'stop',
-  max_tokens: 'length',
-  model_context_window_exceeded: 'length',
-  tool_use: 'tool_calls',
-  refusal: 'content_filter',
-};
+const REASONS: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop'],
+  ['pause_turn', 'stop'],
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['tool_use', 'tool_calls'],
+  ['refusal', 'content_filter'],
+]);

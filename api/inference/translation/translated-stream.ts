@@ -1,14 +1,19 @@
 import type { ReadEvent, StreamEndView, StreamReader } from '../formats/call-format.ts';
 import type { Usage } from '../usage.ts';
+import type { AnswerPiece } from './answer-piece.ts';
 import type { AnswerSink } from './answer-sink.ts';
 import type { AnswerSource } from './answer-source.ts';
 
-/** A provider's stream in one format, shown in another. */
+/**
+ * A provider's stream in one format, shown in another. Whatever a provider leaves out or says twice, it begins once and
+ * before everything else: clients rely on that.
+ */
 export class TranslatedStream implements StreamReader {
   readonly unreadLineEnd = null;
   readonly namesEvents = true;
   readonly #source: AnswerSource;
   readonly #sink: AnswerSink;
+  #started = false;
 
   constructor(source: AnswerSource, sink: AnswerSink) {
     this.#source = source;
@@ -18,7 +23,7 @@ export class TranslatedStream implements StreamReader {
   read(data: Buffer, eventName: string): ReadEvent {
     const read = this.#source.read(data, eventName);
     if (read.kind !== 'pieces') return read;
-    const events = Buffer.concat(read.pieces.map((piece) => this.#sink.write(piece)));
+    const events = Buffer.concat(read.pieces.map((piece) => this.#write(piece)));
     return events.length === 0 ? { kind: 'kept' } : { kind: 'changed', events };
   }
 
@@ -31,6 +36,20 @@ export class TranslatedStream implements StreamReader {
   }
 
   end(view: StreamEndView): Buffer {
-    return this.#sink.end(view);
+    return this.#started ? this.#sink.end(view) : Buffer.concat([this.#start(''), this.#sink.end(view)]);
+  }
+
+  #write(piece: AnswerPiece): Buffer {
+    if (piece.type === 'start') return this.#started ? NOTHING : this.#start(piece.id);
+    return this.#started
+      ? this.#sink.write(piece)
+      : Buffer.concat([this.#start(''), this.#sink.write(piece)]);
+  }
+
+  #start(id: string): Buffer {
+    this.#started = true;
+    return this.#sink.write({ type: 'start', id });
   }
 }
+
+const NOTHING = Buffer.alloc(0);

@@ -13,7 +13,7 @@ export class WholeAnswer {
   add(piece: AnswerPiece): void {
     switch (piece.type) {
       case 'start':
-        this.id = piece.id;
+        this.id ||= piece.id;
         return;
       case 'text': {
         const last = this.parts.at(-1);
@@ -51,6 +51,11 @@ export class WholeAnswer {
         this.finishReason = piece.reason;
         this.stopSequence = piece.stopSequence;
     }
+  }
+
+  /** Nothing came, not even its beginning. */
+  get isEmpty(): boolean {
+    return this.id === '' && this.parts.length === 0;
   }
 
   /** Of all that the model wrote. */
