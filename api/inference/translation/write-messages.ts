@@ -1,4 +1,4 @@
-import { isRecord } from '#core/is-record.ts';
+import { inputOf } from '../formats/tool-input.ts';
 import type {
   AssistantPart,
   Conversation,
@@ -90,23 +90,13 @@ function writeAssistantPart(part: AssistantPart): object[] {
     case 'text':
       return [{ type: 'text', text: part.text }];
     case 'tool_call':
-      return [{ type: 'tool_use', id: part.id, name: part.name, input: readInput(part.argumentsJson) }];
+      return [{ type: 'tool_use', id: part.id, name: part.name, input: inputOf(part.argumentsJson) }];
     case 'reasoning':
       if (part.encrypted !== null) return [{ type: 'redacted_thinking', data: part.encrypted }];
       // The provider refuses thought that it has not signed.
       return part.signature === null || part.signature === ''
         ? []
         : [{ type: 'thinking', thinking: part.text, signature: part.signature }];
-  }
-}
-
-/** The format has room for an object alone. Arguments that a model wrote wrong are shown as the text that they were. */
-function readInput(argumentsJson: string): object {
-  try {
-    const input: unknown = JSON.parse(argumentsJson === '' ? '{}' : argumentsJson);
-    return isRecord(input) ? input : { arguments: input };
-  } catch {
-    return { arguments: argumentsJson };
   }
 }
 
