@@ -13,6 +13,7 @@ GATEWAY_FLAGS := --max-semi-space-size=16
 
 RUNTIME := node_modules/.package-lock.json
 TOOLS := node_modules/.tools-installed
+SCHEMATHESIS := .cache/schemathesis/.installed
 
 .PHONY: help run workers cli services services-stop test test-unit check bench torture openapi sim simulator clean
 
@@ -37,7 +38,7 @@ services: $(TOOLS) ## Start real Redis, Kafka, Cassandra and S3 on loopback, wit
 services-stop: $(TOOLS) ## End what `make services` started
 	@node test/services/main.ts stop
 
-test: $(TOOLS) check ## Everything that CI runs
+test: $(TOOLS) $(SCHEMATHESIS) check ## Everything that CI runs
 	@node test/support/run-tests.ts unit suite services cluster
 
 test-unit: $(TOOLS) ## The tests that need no service, in under a minute
@@ -75,3 +76,10 @@ $(RUNTIME): package-lock.json package.json
 $(TOOLS): package-lock.json package.json
 	npm ci --no-progress --loglevel=error
 	@touch $(RUNTIME) $@
+
+# Where there is no Python its test is skipped and says so; CI counts that as a failure.
+$(SCHEMATHESIS): test/schemathesis/requirements.txt
+	@if command -v python3 > /dev/null; then \
+	  python3 -m venv .cache/schemathesis && \
+	  .cache/schemathesis/bin/pip install --quiet --disable-pip-version-check --only-binary :all: -r $< && touch $@; \
+	else echo 'No python3 here: the document is not tried with schemathesis.'; fi
