@@ -111,11 +111,11 @@ export class RunningCall implements CallerEvents, Ticking {
 
   /** For what the gateway writes itself into the answer. */
   get identity(): AnswerIdentity {
-    const { plan, callId, startedAtMs } = this.options;
+    const { callId, startedAtMs } = this.options;
     return {
       id: this.generationId ?? String(callId),
       createdAtS: Math.floor(startedAtMs / SECOND_MS),
-      model: plan.model.id,
+      model: this.candidate.model.id,
     };
   }
 

@@ -8,37 +8,63 @@ import { BYTES_PER_TOKEN, firstTokens, textTokens } from './tokens.ts';
 export interface ChoiceAnswer {
   reasoning: string;
   pieces: readonly string[];
-  toolCall: { id: string; name: string; argumentsJson: string } | null;
+  /** Side by side. */
+  toolCalls: readonly SimToolCall[];
   finishReason: string;
+}
+
+export interface SimToolCall {
+  id: string;
+  name: string;
+  argumentsJson: string;
 }
 
 /** The same answer for the same request and seed, unless the rule says what to say. */
 export function answerChoice(call: ChatCall, rule: Rule): ChoiceAnswer {
-  const scripted = scriptedPieces(rule);
-  if (scripted !== null) {
-    return { reasoning: '', pieces: scripted, toolCall: null, finishReason: rule.finishReason ?? 'stop' };
+  if (rule.text !== undefined || rule.chunks !== undefined || rule.toolCalls !== undefined) {
+    const toolCalls = (rule.toolCalls ?? []).map((each, index) => ({ id: callId(call, index), ...each }));
+    const finishReason = rule.finishReason ?? (toolCalls.length > 0 ? 'tool_calls' : 'stop');
+    return { reasoning: '', pieces: scriptedPieces(rule), toolCalls, finishReason };
   }
   const reasoning = REASONING.repeat(Math.min(call.reasoningTokens, call.outputTokensMax));
   const tokensLeft = call.outputTokensMax - textTokens(reasoning);
-  const whole = call.tool === null ? plainText(call) : JSON.stringify(sampleJson(call.tool.parameters) ?? {});
-  const text = firstTokens(whole, tokensLeft);
-  const capped = text.length < whole.length ? 'length' : null;
-  if (call.tool !== null) {
-    const toolCall = { id: `call_${call.digest.slice(0, 24)}`, name: call.tool.name, argumentsJson: text };
-    return { reasoning, pieces: [], toolCall, finishReason: rule.finishReason ?? capped ?? 'tool_calls' };
+  if (call.tools.length > 0) {
+    const { toolCalls, capped } = callTools(call, tokensLeft);
+    const finishReason = rule.finishReason ?? (capped ? 'length' : 'tool_calls');
+    return { reasoning, pieces: [], toolCalls, finishReason };
   }
-  return {
-    reasoning,
-    pieces: words(text),
-    toolCall: null,
-    finishReason: rule.finishReason ?? capped ?? 'stop',
-  };
+  const whole = plainText(call);
+  const text = firstTokens(whole, tokensLeft);
+  const finishReason = rule.finishReason ?? (text.length < whole.length ? 'length' : 'stop');
+  return { reasoning, pieces: words(text), toolCalls: [], finishReason };
 }
+
+function callTools(call: ChatCall, tokensMax: number): { toolCalls: SimToolCall[]; capped: boolean } {
+  const toolCalls: SimToolCall[] = [];
+  let tokensLeft = tokensMax;
+  for (const [index, { name, parameters }] of call.tools.entries()) {
+    const whole = JSON.stringify(sampleJson(parameters) ?? {});
+    const argumentsJson = firstTokens(whole, tokensLeft);
+    tokensLeft -= textTokens(argumentsJson);
+    toolCalls.push({ id: callId(call, index), name, argumentsJson });
+    if (argumentsJson.length < whole.length) return { toolCalls, capped: true };
+  }
+  return { toolCalls, capped: false };
+}
+
+const callId = ({ digest }: ChatCall, index: number): string =>
+  `call_${digest.slice(0, 24)}${index === 0 ? '' : `_${index}`}`;
+
+const ARGUMENT_PIECE = /[\s\S]{1,8}/gu;
+
+/** The pieces in which a stream sends the arguments of a call. */
+export const argumentPieces = (argumentsJson: string): string[] => argumentsJson.match(ARGUMENT_PIECE) ?? [];
 
 /** What the answer used, `choices` times; the rule may say otherwise. */
 export function usedTokens(call: ChatCall, choice: ChoiceAnswer, rule: Rule): TokenUse {
   if (rule.dearest) return dearestTokens(call);
-  const text = choice.pieces.join('') + (choice.toolCall?.argumentsJson ?? '');
+  const called = choice.toolCalls.map(({ argumentsJson }) => argumentsJson).join('');
+  const text = choice.pieces.join('') + called;
   const reasoningTokens = rule.reasoningTokens ?? textTokens(choice.reasoning) * call.choices;
   const completionTokens = rule.completionTokens ?? textTokens(text) * call.choices + reasoningTokens;
   const promptTokens = rule.promptTokens ?? call.promptTokens;
@@ -67,9 +93,9 @@ const REASONING = 'hmm '.padEnd(BYTES_PER_TOKEN);
 const SCRIPTED_PIECE = 'word ';
 const ECHO_CHARACTERS_MAX = 80;
 
-function scriptedPieces(rule: Rule): string[] | null {
+function scriptedPieces(rule: Rule): string[] {
   if (rule.chunks !== undefined) return new Array(rule.chunks).fill(rule.text ?? SCRIPTED_PIECE);
-  return rule.text === undefined ? null : words(rule.text);
+  return rule.text === undefined ? [] : words(rule.text);
 }
 
 const OPENINGS = ['Heard you:', 'You said:', 'Your words:', 'I read:'] as const;

@@ -1,5 +1,5 @@
 import type { AttoUsd } from '#core/money.ts';
-import type { ChoiceAnswer } from './chat-answer.ts';
+import type { ChoiceAnswer, SimToolCall } from './chat-answer.ts';
 import type { ChatCall } from './chat-request.ts';
 import { streamError } from './error-body.ts';
 import type { TokenUse } from './prices.ts';
@@ -63,21 +63,19 @@ function choiceText({ choice, rule, runs }: ChatReply): string {
   }
   const message = {
     role: 'assistant',
-    content: choice.toolCall === null ? choice.pieces.join('') : null,
+    content: choice.toolCalls.length > 0 && choice.pieces.length === 0 ? null : choice.pieces.join(''),
     refusal: null,
     ...(choice.reasoning === '' ? {} : { reasoning: choice.reasoning }),
     ...(runs.searches === 0 ? {} : { annotations: CITATIONS }),
-    ...(choice.toolCall === null ? {} : { tool_calls: [toolCallRow(choice.toolCall)] }),
+    ...(choice.toolCalls.length === 0 ? {} : { tool_calls: choice.toolCalls.map(toolCallRow) }),
   };
   const finish = JSON.stringify(choice.finishReason);
   return `"message":${JSON.stringify(message)},"logprobs":null,"finish_reason":${finish},"native_finish_reason":${finish}`;
 }
 
-export function toolCallRow(toolCall: NonNullable<ChoiceAnswer['toolCall']>): unknown {
-  return {
-    index: 0,
-    id: toolCall.id,
-    type: 'function',
-    function: { name: toolCall.name, arguments: toolCall.argumentsJson },
-  };
-}
+export const toolCallRow = ({ id, name, argumentsJson }: SimToolCall, index: number): unknown => ({
+  index,
+  id,
+  type: 'function',
+  function: { name, arguments: argumentsJson },
+});

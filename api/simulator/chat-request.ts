@@ -20,8 +20,8 @@ export interface ChatCall {
   reasoningTokens: number;
   choices: number;
   stop: readonly string[];
-  /** The function that the answer has to call. */
-  tool: { name: string; parameters: unknown } | null;
+  /** The functions that the answer has to call. */
+  tools: readonly { name: string; parameters: unknown }[];
   serverTools: ToolOffer | null;
   /** Every byte of the body a token, and every picture the rest of the context: the most that a provider may count. */
   dearestPromptTokens: number;
@@ -62,6 +62,7 @@ const chatBody = z.looseObject({
   tool_choice: z
     .union([z.string(), z.looseObject({ function: z.looseObject({ name: z.string() }).optional() })])
     .nullish(),
+  parallel_tool_calls: z.boolean().nullish(),
   response_format: z
     .looseObject({ type: z.string(), json_schema: z.looseObject({ schema: z.unknown() }).optional() })
     .nullish(),
@@ -123,7 +124,7 @@ type AnswerWishes = Pick<
   | 'reasoningTokens'
   | 'choices'
   | 'stop'
-  | 'tool'
+  | 'tools'
   | 'jsonSchema'
 >;
 
@@ -136,7 +137,7 @@ function readAnswerWishes(body: ChatBody, model: SimModel): AnswerWishes {
     reasoningTokens: model.reasons ? reasoningTokens(body.reasoning?.effort ?? body.reasoning_effort) : 0,
     choices: body.n ?? 1,
     stop: typeof body.stop === 'string' ? [body.stop] : (body.stop ?? []),
-    tool: forcedTool(body),
+    tools: forcedTools(body),
     jsonSchema: wantedSchema(body),
   };
 }
@@ -208,18 +209,20 @@ function reasoningTokens(effort: string | null | undefined): number {
   }
 }
 
-function forcedTool(body: ChatBody): ChatCall['tool'] {
+/** As many as models like to call at once. */
+const PARALLEL_CALLS = 2;
+
+/** One that is named is called alone; where any will do, the first ones are called side by side. */
+function forcedTools(body: ChatBody): ChatCall['tools'] {
   const functions = (body.tools ?? []).flatMap((each) =>
-    each.function === undefined ? [] : [each.function],
+    each.function === undefined ? [] : [{ name: each.function.name, parameters: each.function.parameters }],
   );
   const choice = body.tool_choice;
-  if (choice == null || functions.length === 0) return null;
-  if (typeof choice === 'string') return choice === 'required' ? asTool(functions[0]) : null;
-  return asTool(functions.find((each) => each.name === choice.function?.name));
+  if (choice == null) return [];
+  if (typeof choice !== 'string') return functions.filter(({ name }) => name === choice.function?.name);
+  if (choice !== 'required') return [];
+  return functions.slice(0, body.parallel_tool_calls === false ? 1 : PARALLEL_CALLS);
 }
-
-const asTool = (found: { name: string; parameters?: unknown } | undefined): ChatCall['tool'] =>
-  found === undefined ? null : { name: found.name, parameters: found.parameters };
 
 const ANY_OBJECT_SCHEMA = { type: 'object', properties: { answer: { type: 'string' } } };
 

@@ -1,3 +1,4 @@
+import { argumentPieces } from './chat-answer.ts';
 import { type ChatReply, CITATIONS, headText, shownUsage, toolCallRow } from './chat-render.ts';
 import { streamError } from './error-body.ts';
 import type { TokenUse } from './prices.ts';
@@ -68,7 +69,10 @@ function chunkWriter(reply: ChatReply): ChunkWriter {
   };
 }
 
-/** The first chunk has the role; then reasoning, text and tool call, for all choices side by side. */
+/**
+ * The first chunk has the role; then reasoning, text and tool calls, for all choices side by side. The pieces of several
+ * calls take turns, as their indexes allow.
+ */
 function contentChunks(reply: ChatReply, writer: ChunkWriter): SimEvent[] {
   const { choice, call } = reply;
   const chunks: SimEvent[] = [];
@@ -85,8 +89,16 @@ function contentChunks(reply: ChatReply, writer: ChunkWriter): SimEvent[] {
   if (choice.reasoning !== '') push(`{"reasoning":${JSON.stringify(choice.reasoning)}}`, choice.reasoning);
   for (const piece of choice.pieces) push(`{"content":${JSON.stringify(piece)}}`, piece);
   if (reply.runs.searches > 0) push(`{"annotations":${JSON.stringify(CITATIONS)}}`, '');
-  if (choice.toolCall !== null) {
-    push(`{"tool_calls":[${JSON.stringify(toolCallRow(choice.toolCall))}]}`, choice.toolCall.argumentsJson);
+  choice.toolCalls.forEach((each, index) => {
+    push(`{"tool_calls":[${JSON.stringify(toolCallRow({ ...each, argumentsJson: '' }, index))}]}`, '');
+  });
+  const pieces = choice.toolCalls.map(({ argumentsJson }) => argumentPieces(argumentsJson));
+  for (let turn = 0; pieces.some(({ length }) => turn < length); turn++) {
+    pieces.forEach((list, index) => {
+      const piece = list[turn];
+      if (piece === undefined) return;
+      push(`{"tool_calls":[{"index":${index},"function":{"arguments":${JSON.stringify(piece)}}}]}`, piece);
+    });
   }
   return chunks;
 }

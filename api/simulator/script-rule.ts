@@ -25,6 +25,8 @@ export const scriptRule = z.strictObject({
   /** The answer's text, or with `chunks` the text of each. */
   text: z.string().optional(),
   chunks: z.int().min(0).max(100_000).optional(),
+  /** Calls of tools after the text, side by side, whatever the request offered. */
+  toolCalls: z.array(z.strictObject({ name: z.string(), argumentsJson: z.string() })).optional(),
   finishReason: z.string().optional(),
   /** Token counts shown and billed, in place of the counted ones. */
   promptTokens: z.int().min(0).optional(),

@@ -1,5 +1,6 @@
 import { isRecord } from '#core/is-record.ts';
 import { type AttoUsd, formatAttoUsd } from '#core/money.ts';
+import { argumentPieces } from './chat-answer.ts';
 import type { ChatReply } from './chat-render.ts';
 import { type ErrorBody, errorBody, errorTypeOf } from './error-body.ts';
 import type { TokenUse } from './prices.ts';
@@ -32,6 +33,7 @@ function toChat(body: unknown): unknown {
     ],
     tools: Array.isArray(tools) ? tools.map(toFunction) : undefined,
     tool_choice: toChoice(choice),
+    parallel_tool_calls: isRecord(choice) && choice.disable_parallel_tool_use === true ? false : undefined,
     reasoning: { effort: toEffort(thinking) },
     response_format: toFormat(output),
   };
@@ -95,19 +97,21 @@ function blocksOf({ choice, runs, call }: ChatReply): Block[] {
       ],
     });
   }
-  if (choice.pieces.length > 0 || choice.toolCall === null) {
+  if (choice.pieces.length > 0 || choice.toolCalls.length === 0) {
     blocks.push({
       start: { type: 'text', text: '' },
       whole: { type: 'text', text: choice.pieces.join('') },
       deltas: choice.pieces.map((text) => ({ delta: { type: 'text_delta', text }, text })),
     });
   }
-  if (choice.toolCall !== null) {
-    const { id, name, argumentsJson } = choice.toolCall;
+  for (const { id, name, argumentsJson } of choice.toolCalls) {
     blocks.push({
       start: { type: 'tool_use', id, name, input: {} },
       whole: { type: 'tool_use', id, name, input: parseInput(argumentsJson) },
-      deltas: [{ delta: { type: 'input_json_delta', partial_json: argumentsJson }, text: argumentsJson }],
+      deltas: ['', ...argumentPieces(argumentsJson)].map((text) => ({
+        delta: { type: 'input_json_delta', partial_json: text },
+        text,
+      })),
     });
   }
   return blocks;

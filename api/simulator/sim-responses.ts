@@ -1,5 +1,6 @@
 import { isRecord } from '#core/is-record.ts';
 import { type AttoUsd, formatAttoUsd } from '#core/money.ts';
+import { argumentPieces } from './chat-answer.ts';
 import type { ChatReply } from './chat-render.ts';
 import { errorBody, refusal } from './error-body.ts';
 import type { TokenUse } from './prices.ts';
@@ -73,12 +74,11 @@ function itemsOf(reply: ChatReply): Item[] {
   const tail = generationId.slice(-20);
   for (let i = 0; i < reply.runs.searches; i++) items.push(searchItem(`ws_${tail}${i}`));
   if (choice.reasoning !== '') items.push(reasoningItem(`rs_${tail}`, choice.reasoning));
-  if (choice.pieces.length > 0 || choice.toolCall === null)
+  if (choice.pieces.length > 0 || choice.toolCalls.length === 0)
     items.push(messageItem(`msg_${tail}`, choice.pieces));
-  if (choice.toolCall !== null) {
-    const { id, name, argumentsJson } = choice.toolCall;
-    items.push(callItem(`fc_${tail}`, id, name, argumentsJson));
-  }
+  choice.toolCalls.forEach(({ id, name, argumentsJson }, index) => {
+    items.push(callItem(`fc_${tail}_${index}`, id, name, argumentsJson));
+  });
   return items;
 }
 
@@ -140,7 +140,9 @@ function callItem(id: string, callId: string, name: string, argumentsJson: strin
     start: { ...common, arguments: '', status: 'in_progress' },
     whole: { ...common, arguments: argumentsJson, status: 'completed' },
     events: (index) => [
-      event('response.function_call_arguments.delta', { ...at(index), delta: argumentsJson }, argumentsJson),
+      ...argumentPieces(argumentsJson).map((piece) =>
+        event('response.function_call_arguments.delta', { ...at(index), delta: piece }, piece),
+      ),
       event('response.function_call_arguments.done', { ...at(index), name, arguments: argumentsJson }),
     ],
   };

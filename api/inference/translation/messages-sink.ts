@@ -6,14 +6,19 @@ import { inputOf } from '../formats/tool-input.ts';
 import type { AnswerPiece, FinishReason } from './answer-piece.ts';
 import type { AnswerSink } from './answer-sink.ts';
 import type { AssistantPart } from './conversation.ts';
+import { JsonScan } from './json-scan.ts';
 import type { WholeAnswer } from './whole-answer.ts';
 
-/** Named events of the messages format. What was thought and said comes block by block; calls may come side by side. */
+/**
+ * Named events of the messages format. Its blocks come one after another, and clients take a delta or a stop for the
+ * newest block's; so what a provider sends of several calls at once waits until the call before it is whole.
+ */
 export class MessagesSink implements AnswerSink {
   readonly #identity: AnswerIdentity;
-  #blocks = 0;
-  #open: { type: 'text' | 'thinking'; index: number } | null = null;
-  readonly #calls = new Map<number, number>();
+  /** The first is open, the others wait. */
+  readonly #blocks: Block[] = [];
+  #begun = 0;
+  readonly #calls = new Map<number, Block>();
   #stop: string = STOP_REASONS.stop;
   #stopSequence: string | null = null;
 
@@ -26,34 +31,24 @@ export class MessagesSink implements AnswerSink {
       case 'start':
         return this.#start(piece.id || this.#identity.id);
       case 'text':
-        return this.#inBlock('text', { type: 'text', text: '' }, { type: 'text_delta', text: piece.text });
+        return this.#inBlock(TEXT, { type: 'text_delta', text: piece.text });
       case 'reasoning':
-        return this.#inBlock('thinking', THINKING, { type: 'thinking_delta', thinking: piece.text });
+        return this.#inBlock(THINKING, { type: 'thinking_delta', thinking: piece.text });
       case 'signature':
-        return this.#inBlock('thinking', THINKING, { type: 'signature_delta', signature: piece.signature });
-      case 'encrypted': {
-        const index = this.#blocks++;
-        return Buffer.concat([
-          this.#close(),
-          event('content_block_start', {
-            index,
-            content_block: { type: 'redacted_thinking', data: piece.data },
-          }),
-          event('content_block_stop', { index }),
-        ]);
-      }
+        return this.#inBlock(THINKING, { type: 'signature_delta', signature: piece.signature });
+      case 'encrypted':
+        return this.#add(newBlock({ type: 'redacted_thinking', data: piece.data }));
       case 'tool_call': {
-        const { id, name } = piece;
-        const closed = this.#close();
-        const index = this.#blocks++;
-        this.#calls.set(piece.index, index);
-        const block = { type: 'tool_use', id, name, input: {} };
-        return Buffer.concat([closed, event('content_block_start', { index, content_block: block })]);
+        const { index, id, name } = piece;
+        const block = newBlock({ type: 'tool_use', id, name, input: {} }, new JsonScan());
+        this.#calls.set(index, block);
+        return this.#add(block);
       }
       case 'arguments': {
-        const index = this.#calls.get(piece.index);
-        const delta = { type: 'input_json_delta', partial_json: piece.json };
-        return index === undefined ? NOTHING : event('content_block_delta', { index, delta });
+        const block = this.#calls.get(piece.index);
+        if (block === undefined) return NOTHING;
+        block.scan?.add(piece.json);
+        return this.#delta(block, { type: 'input_json_delta', partial_json: piece.json });
       }
       case 'finish':
         this.#stop = piece.stopSequence === null ? STOP_REASONS[piece.reason] : 'stop_sequence';
@@ -65,9 +60,10 @@ export class MessagesSink implements AnswerSink {
   end({ shown, tokens }: StreamEndView): Buffer {
     const delta = JSON.stringify({ stop_reason: this.#stop, stop_sequence: this.#stopSequence });
     const last = `{"type":"message_delta","delta":${delta},"usage":${messagesUsageText(tokens, shown)}}`;
+    const events: Buffer[] = [];
+    while (this.#blocks.length > 0) events.push(this.#next());
     return Buffer.concat([
-      this.#close(),
-      ...[...this.#calls.values()].map((index) => event('content_block_stop', { index })),
+      ...events,
       namedEvent('message_delta', Buffer.from(last)),
       event('message_stop', {}),
     ]);
@@ -88,27 +84,69 @@ export class MessagesSink implements AnswerSink {
     return event('message_start', { message });
   }
 
-  #inBlock(type: 'text' | 'thinking', begin: object, delta: object): Buffer {
-    if (this.#open?.type === type) return event('content_block_delta', { index: this.#open.index, delta });
-    const closed = this.#close();
-    const index = this.#blocks++;
-    this.#open = { type, index };
-    return Buffer.concat([
-      closed,
-      event('content_block_start', { index, content_block: begin }),
-      event('content_block_delta', { index, delta }),
-    ]);
+  #inBlock(content: BlockContent, delta: object): Buffer {
+    const last = this.#blocks.at(-1);
+    if (last?.content.type === content.type) return this.#delta(last, delta);
+    const block = newBlock(content);
+    return Buffer.concat([this.#add(block), this.#delta(block, delta)]);
   }
 
-  #close(): Buffer {
-    if (this.#open === null) return NOTHING;
-    const { index } = this.#open;
-    this.#open = null;
-    return event('content_block_stop', { index });
+  #add(block: Block): Buffer {
+    this.#blocks.push(block);
+    return this.#blocks.length === 1 ? this.#begin(block) : this.#advance();
+  }
+
+  #delta(block: Block, delta: object): Buffer {
+    if (block === this.#blocks[0]) {
+      const shown = event('content_block_delta', { index: this.#begun - 1, delta });
+      return this.#blocks.length === 1 ? shown : Buffer.concat([shown, this.#advance()]);
+    }
+    // Of a block that has ended there is nothing but white space left.
+    if (this.#blocks.includes(block)) block.waiting.push(delta);
+    return NOTHING;
+  }
+
+  /** Ends every block that has another behind it and is whole itself. */
+  #advance(): Buffer {
+    const events: Buffer[] = [];
+    while (this.#blocks.length > 1 && this.#blocks[0]?.scan?.isWhole !== false) events.push(this.#next());
+    return Buffer.concat(events);
+  }
+
+  #next(): Buffer {
+    this.#blocks.shift();
+    const stop = event('content_block_stop', { index: this.#begun - 1 });
+    const [block] = this.#blocks;
+    return block === undefined ? stop : Buffer.concat([stop, this.#begin(block)]);
+  }
+
+  #begin({ content, waiting }: Block): Buffer {
+    const index = this.#begun++;
+    return Buffer.concat([
+      event('content_block_start', { index, content_block: content }),
+      ...waiting.splice(0).map((delta) => event('content_block_delta', { index, delta })),
+    ]);
   }
 }
 
+type BlockContent = { type: string } & Record<string, unknown>;
+
+interface Block {
+  /** As it begins. */
+  content: BlockContent;
+  /** Of a call: whether its arguments are whole. */
+  scan: JsonScan | null;
+  waiting: object[];
+}
+
+const newBlock = (content: BlockContent, scan: JsonScan | null = null): Block => ({
+  content,
+  scan,
+  waiting: [],
+});
+
 const NOTHING = Buffer.alloc(0);
+const TEXT = { type: 'text', text: '' };
 const THINKING = { type: 'thinking', thinking: '', signature: '' };
 
 const event = (type: string, members: object): Buffer =>

@@ -1,0 +1,4 @@
+import { openaiChat } from './openai-chat.ts';
+import { testClient } from './scenarios.ts';
+
+testClient(openaiChat);
