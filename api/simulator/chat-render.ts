@@ -34,7 +34,7 @@ export function renderJson(reply: ChatReply): string {
   const one = choiceText(reply);
   const choices = Array.from({ length: call.choices }, (_, index) => `{"index":${index},${one}}`).join(',');
   const usage = rule.usageAt === 'missing' ? '' : `,"usage":${shownUsage(reply, reply.use, reply.costAtto)}`;
-  return `{${headText(reply, 'chat.completion')},"choices":[${choices}]${usage}${rule.usageAt === 'twice' ? usage : ''}}`;
+  return `{${headText(reply, 'chat.completion')},"system_fingerprint":null,"choices":[${choices}]${usage}${rule.usageAt === 'twice' ? usage : ''}}`;
 }
 
 /** What every chunk and every JSON answer begins with. */

@@ -162,6 +162,7 @@ function responseText(reply: ChatReply, status: string, items: readonly Item[], 
     id: reply.generationId,
     object: 'response',
     created_at: reply.createdAtSeconds,
+    completed_at: status === 'in_progress' ? null : reply.createdAtSeconds,
     status,
     error: null,
     incomplete_details: reason === undefined ? null : { reason },
@@ -174,6 +175,8 @@ function responseText(reply: ChatReply, status: string, items: readonly Item[], 
     tools: [],
     temperature: null,
     top_p: null,
+    frequency_penalty: null,
+    presence_penalty: null,
   });
   return `${head.slice(0, -1)}${usage}}`;
 }

@@ -6,8 +6,8 @@ export interface Client {
   format: FormatName;
   /** Where it shows what a call cost. */
   showsCost: { whole: boolean; streamed: boolean };
-  /** The names of its errors: for a refusal, and for an error in the middle of a stream. */
-  errors: { refused: string; broken: string };
+  /** The names of its errors: for a refusal; and for an error in the middle of a stream, with the code that it shows. */
+  errors: { refused: string; broken: { name: string; code: string | undefined } };
   open(account: Account): ClientCalls;
 }
 
@@ -62,7 +62,7 @@ export const TOKENS_MAX = 300;
 
 const object = (property: string) => ({
   type: 'object' as const,
-  properties: { [property]: { type: 'string' } },
+  properties: { [property]: { type: 'string' as const } },
   required: [property],
   additionalProperties: false,
 });
@@ -84,13 +84,14 @@ export const costOf = (usage: unknown): unknown => Reflect.get(Object(usage), 'c
 /** What a call that has to fail fails with. */
 export async function failureOf(
   call: Promise<unknown>,
-  read: (error: Error) => Omit<Failure, 'name' | 'message'>,
+  read: (error: Error) => Omit<Failure, 'name' | 'message'> & Partial<Failure>,
 ): Promise<Failure> {
   try {
     await call;
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    return { name: error.constructor.name, message: error.message, ...read(error) };
+    const name = error.name === 'Error' ? error.constructor.name : error.name;
+    return { name, message: error.message, ...read(error) };
   }
   throw new Error('The call did not fail.');
 }

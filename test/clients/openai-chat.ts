@@ -20,7 +20,7 @@ export const openaiChat: Client = {
   name: 'openai (node)',
   format: 'chat/completions',
   showsCost: { whole: true, streamed: true },
-  errors: { refused: 'APIError', broken: 'APIError' },
+  errors: { refused: 'APIError', broken: { name: 'APIError', code: 'provider_error' } },
   open: ({ baseUrl, key }) => callsOf(new OpenAI({ baseURL: baseUrl, apiKey: key, maxRetries: 0 })),
 };
 

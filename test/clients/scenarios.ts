@@ -105,8 +105,8 @@ export function testClient(client: Client): void {
         const rule = failing(502, { at: 'stream', afterChunks: 12, type: 'provider_unavailable' });
         gateway.provider.next(ruleFor(kind, format, { chunks: 30, ...rule, status: 200 }));
         const failure = await calls.broken(model);
-        expect(failure).toMatchObject({ name: errors.broken, code: 'provider_error' });
-        expect(failure.message).toMatch(/provider/i);
+        expect(failure).toMatchObject(errors.broken);
+        if (errors.broken.code === OUR_CODE) expect(failure.message).toContain('The provider failed');
         expect((await gateway.settled(agent)).chargedNanoUsd).toBeGreaterThan(0n);
       });
 
@@ -134,6 +134,9 @@ export function testClient(client: Client): void {
     });
   });
 }
+
+/** With which a stream breaks here. */
+const OUR_CODE = 'provider_error';
 
 /** The number that the client has, as exact as the ledger. */
 function nanoUsdOf(cost: unknown): NanoUsd {

@@ -78,6 +78,7 @@ describe('the chunks of a chat', () => {
           created: 7,
           model: 'm',
           provider: 'p',
+          system_fingerprint: null,
           usage: JSON.parse(usage),
           choices: Array.from({ length: answer.choices }, (_, index) => ({
             index,

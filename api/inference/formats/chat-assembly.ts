@@ -43,7 +43,9 @@ export class ChatAssembly implements Assembly {
   answer(): Buffer | null {
     if (this.#choices.size === 0) return null;
     const choices = [...this.#choices.values()].sort((a, b) => Number(a.index) - Number(b.index));
-    const answer = JSON.stringify({ ...this.#frame, object: 'chat.completion', choices });
+    // Some clients refuse a whole answer without a fingerprint, which pieces need not have.
+    const frame = { system_fingerprint: null, ...this.#frame };
+    const answer = JSON.stringify({ ...frame, object: 'chat.completion', choices });
     const usage = this.#stream.sentUsage?.object.bytes;
     if (usage === undefined) return Buffer.from(answer);
     // Its bytes as they came: a cost is read from its text.

@@ -114,6 +114,8 @@ export function writeChatAnswer(whole: WholeAnswer, identity: AnswerIdentity, to
     object: 'chat.completion',
     created: identity.createdAtS,
     model: identity.model,
+    // Some clients refuse an answer without it.
+    system_fingerprint: null,
     choices: [{ index: 0, message, logprobs: null, finish_reason: whole.finishReason }],
   });
   return `${answer.slice(0, -1)},"usage":${chatUsageText(tokens, null)}}`;

@@ -214,6 +214,8 @@ function responseText(whole: WholeAnswer, identity: AnswerIdentity, status: stri
     id: whole.id || identity.id,
     object: 'response',
     created_at: identity.createdAtS,
+    // Some clients refuse an answer without every member that the format has, whatever stands in it.
+    completed_at: null,
     status,
     error: null,
     incomplete_details: reason === undefined ? null : { reason },
@@ -228,6 +230,8 @@ function responseText(whole: WholeAnswer, identity: AnswerIdentity, status: stri
     tools: [],
     temperature: null,
     top_p: null,
+    frequency_penalty: null,
+    presence_penalty: null,
   });
   return `${response.slice(0, -1)},"usage":${usage}}`;
 }

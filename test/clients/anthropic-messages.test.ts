@@ -1,0 +1,4 @@
+import { anthropicMessages } from './anthropic-messages.ts';
+import { testClient } from './scenarios.ts';
+
+testClient(anthropicMessages);

@@ -1,0 +1,4 @@
+import { openaiResponses } from './openai-responses.ts';
+import { testClient } from './scenarios.ts';
+
+testClient(openaiResponses);

@@ -1,0 +1,4 @@
+import { openrouterChat } from './openrouter-chat.ts';
+import { testClient } from './scenarios.ts';
+
+testClient(openrouterChat);
