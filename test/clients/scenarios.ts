@@ -6,14 +6,18 @@ import { type TestAgent, type TestGateway, until } from '../support/gateway.ts';
 import { failing } from '../support/provider-failures.ts';
 import { type Client, type ClientCalls, IMAGE, PROMPT, resultOf, TOOLS } from './client.ts';
 
-/** The table: what every client can do on every kind of provider, and what the gateway then did. */
-export function testClient(client: Client): void {
+/**
+ * The table: what every client can do on every kind of provider, and what the gateway then did.
+ *
+ * @param cancel Whether whole answers are put together from the provider's stream, or come in one piece from it, too.
+ */
+export function testClient(client: Client, cancel: 'stops_billing' | 'bills_full' = 'stops_billing'): void {
   const { name, format, showsCost, errors } = client;
   let gateway: TestGateway;
   let agent: TestAgent;
   let calls: ClientCalls;
   beforeAll(async () => {
-    gateway = await startFormatGateway();
+    gateway = await startFormatGateway(cancel);
   });
   afterAll(() => gateway?.stop());
   afterEach(() => gateway.provider.reset());
@@ -31,7 +35,7 @@ export function testClient(client: Client): void {
     else expect(costs).toEqual(costs.map(() => undefined));
   }
 
-  describe(`${name}, by ${format}`, () => {
+  describe(`${name}, by ${format}${cancel === 'bills_full' ? ', whole answers whole' : ''}`, () => {
     describe.each(PROVIDER_KINDS)('from a provider that speaks %s', (kind) => {
       const model = modelOf[kind];
       const path = `/${askedIn(kind, format)}`;
