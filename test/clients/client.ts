@@ -22,8 +22,8 @@ export interface ClientCalls {
   stream(model: string): Promise<Told>;
   /** Two calls: one that is answered by calls of tools, one with their results. */
   tools(model: string, options: { streamed: boolean }): Promise<Told & { called: Called[] }>;
-  /** The same first call, of at most one tool. `undefined`: the client has no word for it. */
-  oneTool: ((model: string) => Promise<Called[]>) | undefined;
+  /** The same first call, of at most one tool. */
+  oneTool(model: string): Promise<Called[]>;
   structured(model: string): Promise<Told>;
   image(model: string): Promise<Told>;
   fallback(model: string, fallback: string): Promise<Told>;

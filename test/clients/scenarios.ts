@@ -71,9 +71,8 @@ export function testClient(client: Client, cancel: 'stops_billing' | 'bills_full
         },
       );
 
-      it('is called back by one tool at a time where it wants that', async ({ skip }) => {
+      it('is called back by one tool at a time where it wants that', async () => {
         await open();
-        if (calls.oneTool === undefined) return skip('it has no word for it');
         expect(await calls.oneTool(model)).toHaveLength(1);
       });
 

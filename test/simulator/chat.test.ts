@@ -135,6 +135,39 @@ test('a function forced by name is called in a stream too', async () => {
   expect(toolCall?.type === 'function' && JSON.parse(toolCall.function.arguments)).toEqual(weatherArguments);
 });
 
+const clock = { type: 'function' as const, function: { name: 'now', parameters: { type: 'object' } } };
+
+test.each([
+  [['weather', 'now'], {}],
+  [['weather'], { parallel_tool_calls: false }],
+])('%j are called where a call is required of two functions and %j', async (names, more) => {
+  await using provider = await startTestProvider();
+  const asked = {
+    model,
+    messages: [ask('Weather and time?')],
+    tools: [weather, clock],
+    tool_choice: 'required' as const,
+    ...more,
+  };
+  const whole = await client(provider).chat.completions.create(asked);
+  const streamed = await client(provider).chat.completions.stream(asked).finalChatCompletion();
+  for (const answer of [whole, streamed]) {
+    const calls = answer.choices[0]?.message.tool_calls ?? [];
+    expect(calls.map((call) => call.type === 'function' && call.function.name)).toEqual(names);
+    expect(new Set(calls.map(({ id }) => id)).size).toBe(names.length);
+  }
+});
+
+test('a script says which tools are called, beside its text', async () => {
+  await using provider = await startTestProvider();
+  provider.next({ text: 'I look.', toolCalls: [{ name: 'look', argumentsJson: '{"at":"it"}' }] });
+  const answer = await client(provider).chat.completions.create({ model, messages: [ask('Look!')] });
+  expect(answer.choices[0]).toMatchObject({
+    finish_reason: 'tool_calls',
+    message: { content: 'I look.', tool_calls: [{ function: { name: 'look', arguments: '{"at":"it"}' } }] },
+  });
+});
+
 test('functions that are only offered are not called', async () => {
   await using provider = await startTestProvider();
   const answer = await client(provider).chat.completions.create({
