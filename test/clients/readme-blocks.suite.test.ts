@@ -65,6 +65,7 @@ describe('a block of the README runs as pasted', () => {
       'AI SDK (ts)',
       'AI SDK (ts)',
       'LangChain (ts)',
+      'Web search and fetch (sh)',
     ]);
   });
 
