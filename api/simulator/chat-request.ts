@@ -16,6 +16,7 @@ export interface ChatCall {
   lastUserText: string;
   promptTokens: number;
   images: number;
+  files: number;
   outputTokensMax: number;
   reasoningTokens: number;
   choices: number;
@@ -107,7 +108,7 @@ export function readChat(request: unknown, seed: string, promptBytes: number): C
       digest,
       serverTools: readToolOffer(body, body.model, listPrice(endpoint.pricing.web_search ?? '0')),
       dearestPromptTokens:
-        count.images > 0 ? model.contextLength : Math.min(promptBytes, model.contextLength),
+        count.images + count.files > 0 ? model.contextLength : Math.min(promptBytes, model.contextLength),
       predictionTokens: body.prediction == null ? 0 : Buffer.byteLength(JSON.stringify(body.prediction)),
     },
   };
@@ -177,11 +178,12 @@ function fits(price: string, cap: number | string | undefined): boolean {
 
 const listPrice = (price: string): AttoUsd => parseAttoUsd(price) ?? 0n;
 
-type PromptCount = Pick<ChatCall, 'promptTokens' | 'images' | 'lastUserText'>;
+type PromptCount = Pick<ChatCall, 'promptTokens' | 'images' | 'files' | 'lastUserText'>;
 
 function countPrompt(body: ChatBody): PromptCount {
   let promptTokens = ANSWER_OPENING_TOKENS;
   let images = 0;
+  let files = 0;
   let lastUserText = '';
   for (const { role, content, tool_calls: toolCalls } of body.messages) {
     const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? []);
@@ -190,11 +192,15 @@ function countPrompt(body: ChatBody): PromptCount {
     promptTokens += MESSAGE_TOKENS + textTokens(text) + pictures * IMAGE_TOKENS;
     if (toolCalls !== undefined) promptTokens += textTokens(JSON.stringify(toolCalls));
     images += pictures;
+    files += parts.filter(({ type }) => FILE_PARTS.has(type)).length;
     if (role === 'user') lastUserText = text;
   }
   if (body.tools != null) promptTokens += textTokens(JSON.stringify(body.tools));
-  return { promptTokens, images, lastUserText };
+  return { promptTokens, images, files, lastUserText };
 }
+
+/** By the names of all formats. */
+const FILE_PARTS = new Set(['file', 'input_file', 'document']);
 
 function reasoningTokens(effort: string | null | undefined): number {
   switch (effort) {

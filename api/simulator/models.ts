@@ -122,6 +122,7 @@ export const simModels: readonly SimModel[] = [
       'Can search by itself, at a price for each search, and bills dearly for what goes to a cache.',
     contextLength: 131_072,
     maxOutputTokens: 8_192,
+    inputModalities: ['text', 'image', 'file'],
     endpoints: [
       endpoint('SimCloud', 'sim-cloud', {
         prompt: '0.000001',

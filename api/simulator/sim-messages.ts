@@ -44,6 +44,7 @@ function toParts(content: unknown): unknown {
   return content.map((block) => {
     if (!isRecord(block)) return block;
     if (block.type === 'image') return { type: 'image_url' };
+    if (block.type === 'document') return { type: 'document' };
     return typeof block.text === 'string' ? block : { type: 'text', text: JSON.stringify(block) };
   });
 }

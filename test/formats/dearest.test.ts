@@ -165,6 +165,32 @@ async function dearestCall(format: FormatName, body: object, status = 200) {
 
 const withMargin = (nanoUsd: bigint): bigint => timesFactorUp(nanoUsd, 1_055_300n);
 
+const file = {
+  'chat/completions': {
+    messages: [
+      { role: 'user', content: [{ type: 'file', file: { file_url: 'https://example.com/a.pdf' } }] },
+    ],
+  },
+  responses: {
+    input: [{ role: 'user', content: [{ type: 'input_file', file_url: 'https://example.com/a.pdf' }] }],
+  },
+  messages: {
+    messages: [
+      {
+        role: 'user',
+        content: [{ type: 'document', source: { type: 'url', url: 'https://example.com/a.pdf' } }],
+      },
+    ],
+  },
+};
+
+it.each(FORMATS)('a file never costs more than was held: %s', async (format) => {
+  const request = requestIn(format, 'faregate-sim/searcher', file[format]);
+  const { bill, heldNanoUsd } = await dearestCall(format, request);
+  expect(bill.use.promptTokens).toBe(131_072);
+  expect(withMargin(bill.costNanoUsd)).toBeLessThanOrEqual(heldNanoUsd);
+});
+
 describe.each(MODELS)('%s at its dearest', (model) => {
   it.each(cases)('never costs more than was held: $format, $what', async ({ format, extra }) => {
     const { view, bill, heldNanoUsd } = await dearestCall(format, requestIn(format, model, extra));
