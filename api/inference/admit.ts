@@ -22,6 +22,7 @@ import {
 import { placeTools } from './server-tools/place-tools.ts';
 import { readServerTools, withOneSearch } from './server-tools/read-server-tools.ts';
 import type { ServerTool, ServerTools } from './server-tools/server-tools.ts';
+import { withoutServerTools } from './server-tools/without-server-tools.ts';
 import { cannotBeSent, translateRequest } from './translation/translate-request.ts';
 
 /** What is known of those who may run a call. */
@@ -170,7 +171,12 @@ function chooseFormat(
   }
   const to = formats.includes('chat/completions') ? 'chat/completions' : 'messages';
   const cap = Math.min(request.outputTokensCap ?? Number.MAX_SAFE_INTEGER, modelOutputTokens(each));
-  const translated = translateRequest(value, format.endpoint, to, cap);
+  const translated = translateRequest(
+    serverTools === null ? value : withoutServerTools(value),
+    format.endpoint,
+    to,
+    cap,
+  );
   if (isApiError(translated)) return translated;
   const gap = findDialectGap(dialect, { format: to, body: translated, value: null, media });
   return gap === null ? { ...each, format: callFormats[to], translated, serverTools } : cannotBeSent(gap);

@@ -101,8 +101,17 @@ function blocksOf({ choice, runs, call }: ChatReply): Block[] {
   if (choice.pieces.length > 0 || choice.toolCalls.length === 0) {
     blocks.push({
       start: { type: 'text', text: '' },
-      whole: { type: 'text', text: choice.pieces.join('') },
-      deltas: choice.pieces.map((text) => ({ delta: { type: 'text_delta', text }, text })),
+      whole: {
+        type: 'text',
+        text: choice.pieces.join(''),
+        ...(runs.searches === 0 ? {} : { citations: [CITATION] }),
+      },
+      deltas: [
+        ...choice.pieces.map((text) => ({ delta: { type: 'text_delta', text }, text })),
+        ...(runs.searches === 0
+          ? []
+          : [{ delta: { type: 'citations_delta', citation: CITATION }, text: '' }]),
+      ],
     });
   }
   for (const { id, name, argumentsJson } of choice.toolCalls) {
@@ -117,6 +126,14 @@ function blocksOf({ choice, runs, call }: ChatReply): Block[] {
   }
   return blocks;
 }
+
+const CITATION = {
+  type: 'web_search_result_location',
+  url: 'https://example.com/found',
+  title: 'Found',
+  cited_text: 'found',
+  encrypted_index: 'c2ltdWxhdG9y',
+};
 
 function searchBlocks(id: string): Block[] {
   const use = { type: 'server_tool_use', id, name: 'web_search' };

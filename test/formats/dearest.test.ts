@@ -16,6 +16,10 @@ providers:
   - { id: sim, kind: simulator, baseUrl: PROVIDER_URL, catalog: import, priceFactor: "${FACTOR}" }
   - { id: claude, kind: anthropic, baseUrl: PROVIDER_URL, priceFactor: "${FACTOR}" }
 models:
+  - id: acme/unpriced
+    contextLength: 32768
+    endpoints:
+      - { provider: claude, model: faregate-sim/small, pricing: { prompt: "0.000001", completion: "0.000005" } }
   - id: acme/claude
     contextLength: 131072
     maxOutputTokens: 8192
@@ -150,9 +154,9 @@ const cases = FORMATS.flatMap((format) => [
 ]);
 
 /** The provider's bill of the newest call and what was held for it. */
-async function dearestCall(format: FormatName, body: object, status = 200) {
+async function dearestCall(format: FormatName, body: object, status = 200, asked = format) {
   const agent = await gateway.newAgent({ creditUsd: '5000' });
-  gateway.provider.next({ path: `/${format}`, dearest: true });
+  gateway.provider.next({ path: `/${asked}`, dearest: true });
   const response = await gateway.post(body, { path: `/${format}`, agent });
   const text = await response.text();
   expect(`${response.status} ${response.status === status ? '' : text}`).toBe(`${status} `);
@@ -229,16 +233,28 @@ describe('a search of the model’s own, at a provider that bills by its price l
     expect(view.chargedNanoUsd).toBeLessThanOrEqual(heldNanoUsd);
   });
 
-  it.each(['chat/completions', 'responses'] as const)('is refused by name on %s', async (format) => {
+  it.each(['chat/completions', 'responses'] as const)('answers with what it found on %s', async (format) => {
+    const extra = format === 'responses' ? { max_output_tokens: 100 } : { max_tokens: 100 };
+    const request = requestIn(format, 'acme/claude:online', extra);
+    for (const stream of [false, true]) {
+      const { view, heldNanoUsd, text } = await dearestCall(format, { ...request, stream }, 200, 'messages');
+      expect(text).toContain('"annotations":[{"type":"url_citation"');
+      expect(text).toContain('https://example.com/found');
+      expect(view.chargedNanoUsd).toBeGreaterThan(10_553_000n);
+      expect(view.chargedNanoUsd).toBeLessThanOrEqual(heldNanoUsd);
+    }
+  });
+
+  it.each(FORMATS)('is refused by name on %s where it is of another kind', async (format) => {
     const agent = await gateway.newAgent();
-    const extra = { tools: [{ type: 'web_search_20250305', name: 'web_search' }] };
+    const extra = { tools: [{ type: 'openrouter:web_fetch' }] };
     const response = await gateway.post(requestIn(format, 'acme/claude', extra), {
       path: `/${format}`,
       agent,
     });
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({
-      error: { code: 'tool_not_served', message: expect.stringContaining('`web_search_20250305`') },
+      error: { code: 'tool_not_served', message: expect.stringContaining('`openrouter:web_fetch`') },
     });
   });
 });
@@ -256,7 +272,7 @@ describe.each(FORMATS)(':online on %s', (format) => {
 
   it('is refused where nobody searches at a known price', async () => {
     const agent = await gateway.newAgent();
-    const request = requestIn(format, 'acme/claude:online');
+    const request = requestIn(format, 'acme/unpriced:online');
     const response = await gateway.post(request, { path: `/${format}`, agent });
     expect(await response.json()).toMatchObject({ error: { code: 'tool_not_served' } });
     expect((await gateway.settled(agent)).chargedNanoUsd).toBe(0n);

@@ -41,7 +41,9 @@ function sent(format: FormatName, extra: object, modelId?: string): Record<strin
   const { plan } = admitted;
   const [first] = plan.candidates;
   if (first === undefined) throw new Error('no candidate');
-  return JSON.parse(callFormats[format].buildBody(plan, first, 7).toString());
+  const { translated } = first;
+  const asked = translated === null ? plan : { ...plan, body: translated };
+  return JSON.parse(first.format.buildBody(asked, first, 7).toString());
 }
 
 function refused(format: FormatName, extra: object, modelId?: string) {
@@ -224,6 +226,58 @@ describe('the tools of Anthropic’s own', () => {
         max_uses: 2,
         max_characters: 1_000,
       }),
+    ]);
+  });
+
+  it('stand for a search in any other words where a provider knows no others', () => {
+    const tools = [search({ allowed_domains: ['a.com'], max_uses: 2 }), { name: 'f', input_schema: {} }];
+    expect(sent('messages', { tools }, 'acme/claude').tools).toEqual([
+      { name: 'f', input_schema: {} },
+      { type: 'web_search_20250305', name: 'web_search', max_uses: 2, allowed_domains: ['a.com'] },
+    ]);
+    const engine = { tools: [search({ engine: 'exa' })] };
+    expect(refused('messages', engine, 'acme/claude')).toMatchObject({ code: 'tool_not_served' });
+    expect(refused('messages', { tools: [{ type: 'openrouter:datetime' }] }, 'acme/claude').code).toBe(
+      'tool_not_served',
+    );
+  });
+
+  it.each<[FormatName, object, string]>([
+    [
+      'chat/completions',
+      { web_search_options: { user_location: { type: 'approximate', approximate: { country: 'NO' } } } },
+      'acme/claude',
+    ],
+    [
+      'responses',
+      { tools: [{ type: 'web_search', user_location: { country: 'NO' } }], max_tool_calls: 1 },
+      'acme/claude',
+    ],
+    ['chat/completions', { plugins: [{ id: 'web', user_location: { country: 'NO' } }] }, 'acme/claude'],
+  ])('stand for it when the call is translated, too: %s', (format, extra, id) => {
+    const body = sent(format, extra, id);
+    expect(body.tools).toEqual([
+      {
+        type: 'web_search_20250305',
+        name: 'web_search',
+        max_uses: 1,
+        user_location: { type: 'approximate', country: 'NO' },
+      },
+    ]);
+    for (const key of ['plugins', 'web_search_options', 'max_tool_calls', 'stop_server_tools_when'])
+      expect(body).not.toHaveProperty(key);
+  });
+
+  it('stand beside functions that were translated', () => {
+    const f = { type: 'function', function: { name: 'f', parameters: { type: 'object' } } };
+    const { tools } = sent(
+      'chat/completions',
+      { tools: [search(), f, search({ max_uses: 1 })] },
+      'acme/claude',
+    );
+    expect(tools).toMatchObject([
+      { name: 'f' },
+      { type: 'web_search_20250305', name: 'web_search', max_uses: 6 },
     ]);
   });
 

@@ -29,13 +29,17 @@ function runnerOf(
   tool: ServerTool,
   { endpoint, provider, format, native }: ToolPlace,
 ): PlacedTool['runner'] | null {
-  // Items and blocks of server tools have no counterpart in the other formats.
-  if (!native) return null;
   const inItsWords = tool.door !== 'asked' && tool.door.list === 'tools' && tool.door.words === 'anthropic';
   const priced = tool.kind !== 'search' || endpoint.prices.webSearch !== null;
   const ownTool = inItsWords && priced && format.endpoint === 'messages';
-  if (!reportsCost(provider)) return ownTool && provider.kind === 'anthropic' ? 'model' : null;
-  return ownTool && endpoint.upstreamModel.startsWith(ANTHROPIC_AUTHOR) ? 'model' : 'router';
+  if (reportsCost(provider)) {
+    // Items and blocks of the router's tools have no counterpart in the other formats.
+    if (!native) return null;
+    return ownTool && endpoint.upstreamModel.startsWith(ANTHROPIC_AUTHOR) ? 'model' : 'router';
+  }
+  if (provider.kind !== 'anthropic' || !priced) return null;
+  // A search in other words becomes the model's own; a fetch of its own wants no beta only in its newest words.
+  return ownTool || (tool.kind === 'search' && !tool.namesEngine) ? 'model' : null;
 }
 
 /** Only its models keep to `max_uses` when they search by themselves. */

@@ -131,7 +131,8 @@ function readTool(entry: Entry, stepsAsked: number | null): ServerTool | ApiErro
   // A plugin searches once, before the model begins.
   const usual = inWords === 'shorthand' && !isTool(door) ? 1 : (stepsAsked ?? SERVER_TOOL_STEPS_DEFAULT);
   const usesMax = Math.min(usesAsked ?? usual, stepsAsked ?? SERVER_TOOL_STEPS_MAX);
-  const basis = { kind, door, sent, usesMax };
+  const namesEngine = (given.engine ?? 'auto') !== 'auto';
+  const basis = { kind, door, sent, usesMax, namesEngine };
   switch (kind) {
     case 'clock':
       return { ...basis, bounds: {}, feeAtto: 0n, resultTokensMax: CLOCK_TOKENS };
@@ -146,7 +147,7 @@ const isTool = (door: ToolDoor): boolean => door !== 'asked' && door.list === 't
 const CLOCK_TOKENS = 256;
 const NAMES = { search: 'web search', fetch: 'web fetch', clock: 'clock' };
 
-type Basis = Pick<ServerTool, 'kind' | 'door' | 'sent' | 'usesMax'>;
+type Basis = Pick<ServerTool, 'kind' | 'door' | 'sent' | 'usesMax' | 'namesEngine'>;
 type Given = Readonly<Record<string, unknown>>;
 
 function readSearch(basis: Basis, given: Given, param: string): ServerTool | ApiError {

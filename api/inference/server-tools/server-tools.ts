@@ -18,6 +18,8 @@ export interface ServerTool {
   /** The caller's, or ours where it set none: written over what it sent. */
   bounds: Readonly<Record<string, unknown>>;
   usesMax: number;
+  /** Of the router's; a model's own search is none of them. */
+  namesEngine: boolean;
   /** What the router's search engines take for one use; a model's own search has its own price. */
   feeAtto: AttoUsd;
   /** Of one use, by the router's engines. */

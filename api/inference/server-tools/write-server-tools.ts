@@ -11,14 +11,51 @@ export function writeServerTools(body: JsonObject, candidate: Candidate, changes
   changes.set('web_search_options', null);
   const list = listOf(body, 'tools');
   const plugins = listOf(body, 'plugins');
+  const ownSearches: PlacedTool[] = [];
   for (const tool of tools.tools) {
-    if (tool.door === 'asked') plugins.push({ ...tool.sent, id: 'web', ...tool.bounds });
-    else if (tool.door.list === 'plugins') plugins[tool.door.index] = { ...tool.sent, ...tool.bounds };
-    else list[tool.door.index] = entryOf(tool, tool.door.words);
+    const { door, runner } = tool;
+    if (runner === 'model' && (candidate.translated !== null || !isInOwnWords(tool))) {
+      ownSearches.push(tool);
+      // A translated list has functions alone.
+      if (candidate.translated === null && door !== 'asked' && door.list === 'tools') list[door.index] = null;
+    } else if (door === 'asked') plugins.push({ ...tool.sent, id: 'web', ...tool.bounds });
+    else if (door.list === 'plugins') plugins[door.index] = { ...tool.sent, ...tool.bounds };
+    else list[door.index] = entryOf(tool, door.words);
   }
-  if (list.length > 0) changes.set('tools', JSON.stringify(list));
+  const entries = [...list.filter((entry) => entry !== null), ...ownSearch(ownSearches)];
+  if (entries.length > 0) changes.set('tools', JSON.stringify(entries));
   if (plugins.length > 0) changes.set('plugins', JSON.stringify(plugins));
   writeSteps(body, tools, candidate, changes);
+}
+
+const isInOwnWords = ({ door }: PlacedTool): boolean =>
+  door !== 'asked' && door.list === 'tools' && door.words === 'anthropic';
+
+/** Searches that were asked for in other words, as one: a model takes one tool of a name. */
+function ownSearch(searches: readonly PlacedTool[]): object[] {
+  const [first] = searches;
+  if (first === undefined) return [];
+  const given = isRecord(first.sent.parameters) ? first.sent.parameters : first.sent;
+  const filters = isRecord(given.filters) ? given.filters : {};
+  const allowed = given.allowed_domains ?? filters.allowed_domains;
+  const blocked = given.excluded_domains ?? given.blocked_domains ?? filters.blocked_domains;
+  return [
+    {
+      type: FIRST_SEARCH,
+      name: 'web_search',
+      max_uses: searches.reduce((sum, { usesMax }) => sum + usesMax, 0),
+      ...(allowed === undefined ? {} : { allowed_domains: allowed }),
+      ...(blocked === undefined ? {} : { blocked_domains: blocked }),
+      ...locationOf(given.user_location),
+    },
+  ];
+}
+
+/** Chat's has its members one level deeper. */
+function locationOf(location: unknown): object {
+  if (!isRecord(location)) return {};
+  const { approximate, ...flat } = location;
+  return { user_location: { ...(isRecord(approximate) ? approximate : flat), type: 'approximate' } };
 }
 
 /** A list of conditions takes the place of `max_tool_calls`, and all formats know it: both say the same. */
@@ -65,7 +102,8 @@ function ownEntry({ sent, bounds, kind }: PlacedTool): Record<string, unknown> {
     : { ...sent, ...ours, ...direct };
 }
 
-const FIRST_EDITIONS = new Set(['web_search_20250305', 'web_fetch_20250910']);
+const FIRST_SEARCH = 'web_search_20250305';
+const FIRST_EDITIONS = new Set([FIRST_SEARCH, 'web_fetch_20250910']);
 
 /** For a model that would not keep to the bounds of Anthropic's own tool. */
 function inRoutersWords({ sent, bounds, kind }: PlacedTool): Record<string, unknown> {

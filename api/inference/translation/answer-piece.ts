@@ -3,6 +3,8 @@ export type AnswerPiece =
   /** The provider's id for the answer. Comes first, once. */
   | { type: 'start'; id: string }
   | { type: 'text'; text: string }
+  /** A page that the text so far rests on. */
+  | { type: 'citation'; url: string; title: string }
   | { type: 'reasoning'; text: string }
   /** Of the thought so far, with which the provider takes it back in a later call. */
   | { type: 'signature'; signature: string }

@@ -4,6 +4,7 @@ import type { AnswerIdentity, StreamEndView } from '../formats/call-format.ts';
 import { dataEvent } from '../formats/stream-text.ts';
 import type { AnswerPiece } from './answer-piece.ts';
 import type { AnswerSink } from './answer-sink.ts';
+import type { Citation } from './conversation.ts';
 import type { WholeAnswer } from './whole-answer.ts';
 
 /** Chunks of a chat. */
@@ -11,6 +12,7 @@ export class ChatSink implements AnswerSink {
   readonly #identity: AnswerIdentity;
   readonly #showUsage: boolean;
   #id = '';
+  #textLength = 0;
 
   constructor(identity: AnswerIdentity, showUsage: boolean) {
     this.#identity = identity;
@@ -23,7 +25,10 @@ export class ChatSink implements AnswerSink {
         this.#id = piece.id || this.#identity.id;
         return this.#chunk({ role: 'assistant', content: '' });
       case 'text':
+        this.#textLength += piece.text.length;
         return this.#chunk({ content: piece.text });
+      case 'citation':
+        return this.#chunk({ annotations: [annotationOf({ ...piece, at: this.#textLength })] });
       case 'reasoning':
         return this.#chunk({
           reasoning: piece.text,
@@ -69,6 +74,24 @@ export class ChatSink implements AnswerSink {
   }
 }
 
+const annotationOf = ({ url, title, at }: Citation): object => ({
+  type: 'url_citation',
+  url_citation: { url, title, start_index: at, end_index: at },
+});
+
+/** Of all texts together. */
+function annotationsOf({ parts }: WholeAnswer): object[] | undefined {
+  const annotations: object[] = [];
+  let before = 0;
+  for (const part of parts) {
+    if (part.type !== 'text') continue;
+    for (const citation of part.citations ?? [])
+      annotations.push(annotationOf({ ...citation, at: before + citation.at }));
+    before += part.text.length;
+  }
+  return annotations.length === 0 ? undefined : annotations;
+}
+
 export function chatUsageText(tokens: TokenCounts, shown: NanoUsd | null): string {
   const { prompt, completion, reasoning, cached } = tokens;
   const counts = JSON.stringify({
@@ -91,6 +114,7 @@ export function writeChatAnswer(whole: WholeAnswer, identity: AnswerIdentity, to
     role: 'assistant',
     content: whole.text === '' && calls.length > 0 ? null : whole.text,
     refusal: null,
+    annotations: annotationsOf(whole),
     reasoning: thought === '' ? undefined : thought,
     reasoning_details:
       thoughts.length === 0

@@ -27,6 +27,15 @@ export type Turn =
 export interface TextPart {
   type: 'text';
   text: string;
+  /** Of an answer: the pages that it rests on. */
+  citations?: Citation[];
+}
+
+export interface Citation {
+  url: string;
+  title: string;
+  /** Characters of the part's text before it. */
+  at: number;
 }
 
 export type UserPart =

@@ -32,6 +32,9 @@ export class MessagesSink implements AnswerSink {
         return this.#start(piece.id || this.#identity.id);
       case 'text':
         return this.#inBlock(TEXT, { type: 'text_delta', text: piece.text });
+      // Its address alone is no citation here: clients want what the provider signed.
+      case 'citation':
+        return NOTHING;
       case 'reasoning':
         return this.#inBlock(THINKING, { type: 'thinking_delta', thinking: piece.text });
       case 'signature':

@@ -59,7 +59,10 @@ export class MessagesSource implements AnswerSource {
   #begin(block: number, content: Record<string, unknown>): AnswerPiece[] {
     switch (content.type) {
       case 'text':
-        return textOf(content.text) === '' ? [] : [{ type: 'text', text: textOf(content.text) }];
+        return [
+          ...(textOf(content.text) === '' ? [] : [{ type: 'text' as const, text: textOf(content.text) }]),
+          ...records(content.citations).flatMap(citationOf),
+        ];
       case 'thinking':
         return textOf(content.thinking) === '' ? [] : [{ type: 'reasoning', text: textOf(content.thinking) }];
       case 'redacted_thinking':
@@ -85,6 +88,8 @@ export class MessagesSource implements AnswerSource {
     switch (delta.type) {
       case 'text_delta':
         return [{ type: 'text', text: textOf(delta.text) }];
+      case 'citations_delta':
+        return citationOf(recordOf(delta.citation));
       case 'thinking_delta':
         return [{ type: 'reasoning', text: textOf(delta.thinking) }];
       case 'signature_delta':
@@ -98,6 +103,11 @@ export class MessagesSource implements AnswerSource {
         return [];
     }
   }
+}
+
+/** Of a page; places in documents that the caller sent have no address. */
+function citationOf({ url, title }: Record<string, unknown>): AnswerPiece[] {
+  return textOf(url) === '' ? [] : [{ type: 'citation', url: textOf(url), title: textOf(title) }];
 }
 
 function finishOf({ stop_reason: reason, stop_sequence: sequence }: Record<string, unknown>): AnswerPiece[] {

@@ -4,7 +4,7 @@ import type { AnswerIdentity, StreamEndView } from '../formats/call-format.ts';
 import { namedEvent } from '../formats/stream-text.ts';
 import type { AnswerPiece } from './answer-piece.ts';
 import type { AnswerSink } from './answer-sink.ts';
-import type { AssistantPart } from './conversation.ts';
+import type { AssistantPart, TextPart } from './conversation.ts';
 import { WholeAnswer } from './whole-answer.ts';
 
 /**
@@ -40,6 +40,15 @@ export class ResponsesSink implements AnswerSink {
           begun,
           this.#event('response.output_text.delta', { ...this.#part(), delta: piece.text, logprobs: [] }),
         ]);
+      case 'citation': {
+        const citations = this.#citations();
+        const annotation = citations.at(-1);
+        const at = { ...this.#part(), annotation_index: citations.length - 1 };
+        return Buffer.concat([
+          begun,
+          this.#event('response.output_text.annotation.added', { ...at, annotation }),
+        ]);
+      }
       case 'reasoning':
         return Buffer.concat([
           begun,
@@ -106,7 +115,7 @@ export class ResponsesSink implements AnswerSink {
     switch (part.type) {
       case 'text': {
         const { text } = part;
-        const done = { type: 'output_text', text, annotations: [] };
+        const done = { type: 'output_text', text, annotations: annotationsOf(part) };
         events.push(
           this.#event('response.output_text.done', { ...at, content_index: 0, text, logprobs: [] }),
           this.#event('response.content_part.done', { ...at, content_index: 0, part: done }),
@@ -133,6 +142,12 @@ export class ResponsesSink implements AnswerSink {
     const item = itemOf(part, id, 'completed');
     events.push(this.#event('response.output_item.done', { output_index: index, item }));
     return Buffer.concat(events);
+  }
+
+  /** Of the newest part. */
+  #citations(): object[] {
+    const part = this.#whole.parts.at(-1);
+    return part?.type === 'text' ? annotationsOf(part) : [];
   }
 
   #part(): object {
@@ -177,7 +192,9 @@ function itemOf(part: AssistantPart, id: string, status: 'in_progress' | 'comple
   const isDone = status === 'completed';
   switch (part.type) {
     case 'text': {
-      const content = isDone ? [{ type: 'output_text', text: part.text, annotations: [] }] : [];
+      const content = isDone
+        ? [{ type: 'output_text', text: part.text, annotations: annotationsOf(part) }]
+        : [];
       return { id, type: 'message', role: 'assistant', status, content };
     }
     case 'reasoning': {
@@ -198,6 +215,15 @@ function itemOf(part: AssistantPart, id: string, status: 'in_progress' | 'comple
     }
   }
 }
+
+const annotationsOf = ({ citations = [] }: TextPart): object[] =>
+  citations.map(({ url, title, at }) => ({
+    type: 'url_citation',
+    url,
+    title,
+    start_index: at,
+    end_index: at,
+  }));
 
 const INCOMPLETE: Readonly<Record<string, string>> = {
   length: 'max_output_tokens',

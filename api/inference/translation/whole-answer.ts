@@ -21,6 +21,14 @@ export class WholeAnswer {
         else this.parts.push({ type: 'text', text: piece.text });
         return;
       }
+      case 'citation': {
+        this.add({ type: 'text', text: '' });
+        const last = this.parts.at(-1);
+        if (last?.type !== 'text') return;
+        last.citations ??= [];
+        last.citations.push({ url: piece.url, title: piece.title, at: last.text.length });
+        return;
+      }
       case 'reasoning': {
         const last = this.parts.at(-1);
         if (last?.type === 'reasoning' && last.signature === null && last.encrypted === null) {
