@@ -110,7 +110,7 @@ function errorResponse(components: Components, status: number, shape: ErrorShape
   const rows = codes.map((code) => `- \`${code}\` (${retryText(code)}): ${errorTable[code].message}`);
   return {
     description: rows.join('\n'),
-    headers: headerRefs(components, errorHeaderNames(status, holds)),
+    headers: headerRefs(components, errorHeaderNames(status, shape, holds)),
     content: {
       'application/json': {
         schema: schemaRef(shape === 'chat' ? 'ErrorResponse' : 'MessagesErrorResponse'),
@@ -138,8 +138,9 @@ const rateHeaders: readonly HeaderName[] = [
 ];
 
 /** `holds`: the document has calls that hold money. */
-function errorHeaderNames(status: number, holds: boolean): HeaderName[] {
+function errorHeaderNames(status: number, shape: ErrorShape, holds: boolean): HeaderName[] {
   const names: HeaderName[] = ['x-service-call-id', 'x-request-id'];
+  if (shape === 'messages') names.push('request-id');
   if (status === 401) names.push('www-authenticate');
   if (status === 429 || status === 503 || status === 529) names.push('retry-after', 'retry-after-ms');
   if (status === 429) names.push('x-should-retry', ...rateHeaders);

@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { formatUsd } from '#core/money.ts';
 import { errorStatus, errorType } from '../../api/contract/error-body.ts';
 import { type ErrorCode, type ErrorRow, errorTable } from '../../api/contract/errors.ts';
+import { headerDocs } from '../../api/contract/headers.ts';
 import { shapeOfPath } from '../../api/contract/route.ts';
 import { codeGrid, type Way, type Ways } from './code-grid.ts';
 import { type Cell, CodeWorld, type Met } from './code-world.ts';
@@ -12,6 +14,7 @@ const world = new CodeWorld();
 afterAll(() => world.stop());
 afterEach(() => world.reset());
 
+const document = JSON.parse(readFileSync(new URL('../../openapi/v1.json', import.meta.url), 'utf8'));
 const codes = Object.keys(errorTable).filter((name): name is ErrorCode => name in errorTable);
 const rowOf = (code: ErrorCode): ErrorRow => errorTable[code];
 const waysOf = (ways: Ways): readonly Way[] => (typeof ways === 'string' ? [] : ways);
@@ -41,6 +44,7 @@ describe.each(FORMATS)('by %s', (format) => {
           const cell: Cell = { format, stream, kind };
           const met = await way.meet(world, cell);
           expectStatus(met, code, way, format);
+          if (code !== 'not_found') expectDocumented(met.res, code, format);
           await expectPaid(met, way);
         });
       }
@@ -93,6 +97,15 @@ function expectStatus({ res, text }: Met, code: ErrorCode, way: Way, format: For
   expect(headers.get('x-ratelimit-remaining-requests')).toBe(code === 'rate_limited' ? '0' : null);
   expect(headers.get('x-ratelimit-limit-requests')).toBe(code === 'rate_limited' ? '1' : null);
   expect(headers.get('www-authenticate')).toBe(code === 'invalid_api_key' ? 'Bearer realm="faregate"' : null);
+}
+
+/** A path that is not served stands in no document. */
+function expectDocumented({ status, headers }: Response, code: ErrorCode, format: FormatName): void {
+  const operation = document.paths[`/${format}`].post;
+  expect(operation['x-error-codes'][status]).toContain(code);
+  const name = operation.responses[status].$ref.split('/').at(-1);
+  const documented = Object.keys(document.components.responses[name].headers);
+  for (const header of Object.keys(headerDocs)) if (headers.has(header)) expect(documented).toContain(header);
 }
 
 function expectIds({ res }: Pick<Met, 'res'>, format: FormatName): void {

@@ -34,13 +34,31 @@ const SAID_ONCE: ReadonlySet<string> = new Set([
   'status',
 ]);
 
+/** Entries of each list by their index: to search them for each piece would take minutes where a provider numbers on and on. */
+const entriesOf = new WeakMap<unknown[], Map<unknown, Record<string, unknown>>>();
+
 function mergedList(known: unknown[], pieces: readonly unknown[]): unknown[] {
+  const entries = entriesIn(known);
   for (const piece of pieces) {
-    const index = isRecord(piece) ? piece.index : undefined;
-    const entry =
-      index === undefined ? undefined : known.find((each) => isRecord(each) && each.index === index);
-    if (isRecord(entry) && isRecord(piece)) mergeDelta(entry, piece);
-    else known.push(piece);
+    if (!isRecord(piece) || piece.index === undefined) {
+      known.push(piece);
+      continue;
+    }
+    const entry = entries.get(piece.index);
+    if (entry !== undefined) mergeDelta(entry, piece);
+    else {
+      entries.set(piece.index, piece);
+      known.push(piece);
+    }
   }
   return known;
+}
+
+function entriesIn(list: unknown[]): Map<unknown, Record<string, unknown>> {
+  const known = entriesOf.get(list);
+  if (known !== undefined) return known;
+  const entries = new Map<unknown, Record<string, unknown>>();
+  for (const each of list) if (isRecord(each) && !entries.has(each.index)) entries.set(each.index, each);
+  entriesOf.set(list, entries);
+  return entries;
 }

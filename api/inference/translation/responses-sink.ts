@@ -84,11 +84,9 @@ export class ResponsesSink implements AnswerSink {
     const { parts } = this.#whole;
     if (parts.length === this.#begun) return NOTHING;
     const events: Buffer[] = [];
-    parts.forEach((part, index) => {
-      if (index < this.#begun && part.type !== 'tool_call' && !this.#done.has(index)) {
-        events.push(this.#finish(index));
-      }
-    });
+    const before = this.#begun - 1;
+    const last = parts[before];
+    if (last !== undefined && last.type !== 'tool_call') events.push(this.#finish(before));
     const index = this.#begun++;
     const part = parts[index];
     if (part === undefined) return NOTHING;
