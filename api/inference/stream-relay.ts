@@ -148,14 +148,16 @@ export class StreamRelay implements AnswerSink {
           runStartsAt = at;
           break;
         }
-        const event = readLines(bytes.subarray(at, eventEndsAt));
+        const event = readNamed(bytes, at, eventEndsAt) ?? readLines(bytes.subarray(at, eventEndsAt));
         if (event !== null) this.#relayEvent(event.data, event.name);
         at = eventEndsAt + 2;
       }
       runStartsAt = at;
     }
     if (!this.#done) this.#pass(bytes, runStartsAt, at);
-    this.#tail = at === 0 ? bytes : bytes.subarray(at);
+    // A part of no bytes would keep all the others in memory, for each stream what came last.
+    if (at >= bytes.length) this.#tail = EMPTY;
+    else this.#tail = at === 0 ? bytes : bytes.subarray(at);
     if (this.#tail.length > SSE_EVENT_BYTES) this.#end({ kind: 'malformed' });
     this.#writeOut();
   }
@@ -285,6 +287,23 @@ function readLines(lines: Buffer): { data: Buffer; name: string } | null {
   return { data: Buffer.from(data.join(' ')), name: EVENT_NAME.test(name) ? name : '' };
 }
 
+/** The usual event, a line with its name and one with its data, without making lines of it. `null`: it is another. */
+function readNamed(bytes: Buffer, at: number, endsAt: number): { data: Buffer; name: string } | null {
+  if (bytes.compare(EVENT, 0, EVENT.length, at, Math.min(endsAt, at + EVENT.length)) !== 0) return null;
+  const nameEndsAt = bytes.indexOf(LF, at);
+  const dataAt = nameEndsAt + 1;
+  if (nameEndsAt > endsAt || nameEndsAt - at > EVENT_NAME_LINE_BYTES_MAX) return null;
+  if (!isDataLine(bytes, dataAt)) return null;
+  const lineEndsAt = bytes.indexOf(LF, dataAt);
+  if (lineEndsAt !== endsAt) return null;
+  const name = bytes.toString('latin1', at + EVENT.length, nameEndsAt).trim();
+  return {
+    data: bytes.subarray(dataAt + DATA_FIELD_BYTES, lineEndsAt),
+    name: EVENT_NAME.test(name) ? name : '',
+  };
+}
+
+const EVENT = Buffer.from('event:');
 const EVENT_NAME = /^[\w.:-]{1,100}$/;
 const EVENT_NAME_LINE_BYTES_MAX = 120;
 const EVENT_FIELD_BYTES = 6;

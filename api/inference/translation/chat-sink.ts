@@ -1,7 +1,7 @@
 import type { TokenCounts } from '#core/events/ledger-event.ts';
 import { formatUsd, type NanoUsd } from '#core/money.ts';
 import type { AnswerIdentity, StreamEndView } from '../formats/call-format.ts';
-import { dataEvent } from '../formats/stream-text.ts';
+import { dataText } from '../formats/stream-text.ts';
 import type { AnswerPiece } from './answer-piece.ts';
 import type { AnswerSink } from './answer-sink.ts';
 import type { Citation } from './conversation.ts';
@@ -13,6 +13,7 @@ export class ChatSink implements AnswerSink {
   readonly #showUsage: boolean;
   #id = '';
   #textLength = 0;
+  #framed: string | null = null;
 
   constructor(identity: AnswerIdentity, showUsage: boolean) {
     this.#identity = identity;
@@ -23,6 +24,7 @@ export class ChatSink implements AnswerSink {
     switch (piece.type) {
       case 'start':
         this.#id = piece.id || this.#identity.id;
+        this.#framed = null;
         return this.#chunk({ role: 'assistant', content: '' });
       case 'text':
         this.#textLength += piece.text.length;
@@ -56,21 +58,24 @@ export class ChatSink implements AnswerSink {
   }
 
   end({ shown, tokens }: StreamEndView): Buffer {
-    const done = dataEvent(Buffer.from('[DONE]'));
+    const done = dataText('[DONE]');
     if (!this.#showUsage) return done;
     const usage = `{${this.#frame()},"choices":[],"usage":${chatUsageText(tokens, shown)}}`;
-    return Buffer.concat([dataEvent(Buffer.from(usage)), done]);
+    return Buffer.concat([dataText(usage), done]);
   }
 
   #chunk(delta: object, finishReason: string | null = null): Buffer {
     const choices = JSON.stringify([{ index: 0, delta, finish_reason: finishReason }]);
-    return dataEvent(Buffer.from(`{${this.#frame()},"choices":${choices}}`));
+    return dataText(`{${this.#frame()},"choices":${choices}}`);
   }
 
+  /** The same in every chunk from the first on. */
   #frame(): string {
+    if (this.#framed !== null) return this.#framed;
     const { createdAtS, model } = this.#identity;
     const frame = { id: this.#id, object: 'chat.completion.chunk', created: createdAtS, model };
-    return JSON.stringify(frame).slice(1, -1);
+    this.#framed = JSON.stringify(frame).slice(1, -1);
+    return this.#framed;
   }
 }
 

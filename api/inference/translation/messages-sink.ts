@@ -1,7 +1,7 @@
 import type { TokenCounts } from '#core/events/ledger-event.ts';
 import { formatUsd, type NanoUsd } from '#core/money.ts';
 import type { AnswerIdentity, StreamEndView } from '../formats/call-format.ts';
-import { namedEvent } from '../formats/stream-text.ts';
+import { namedText } from '../formats/stream-text.ts';
 import { inputOf } from '../formats/tool-input.ts';
 import type { AnswerPiece, FinishReason } from './answer-piece.ts';
 import type { AnswerSink } from './answer-sink.ts';
@@ -65,11 +65,7 @@ export class MessagesSink implements AnswerSink {
     const last = `{"type":"message_delta","delta":${delta},"usage":${messagesUsageText(tokens, shown)}}`;
     const events: Buffer[] = [];
     while (this.#blocks.length > 0) events.push(this.#next());
-    return Buffer.concat([
-      ...events,
-      namedEvent('message_delta', Buffer.from(last)),
-      event('message_stop', {}),
-    ]);
+    return Buffer.concat([...events, namedText('message_delta', last), event('message_stop', {})]);
   }
 
   /** What was read is known at the end alone. */
@@ -153,7 +149,7 @@ const TEXT = { type: 'text', text: '' };
 const THINKING = { type: 'thinking', thinking: '', signature: '' };
 
 const event = (type: string, members: object): Buffer =>
-  namedEvent(type, Buffer.from(JSON.stringify({ type, ...members })));
+  namedText(type, JSON.stringify({ type, ...members }));
 
 const STOP_REASONS = {
   stop: 'end_turn',

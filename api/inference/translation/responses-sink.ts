@@ -1,7 +1,7 @@
 import type { TokenCounts } from '#core/events/ledger-event.ts';
 import { formatUsd, type NanoUsd } from '#core/money.ts';
 import type { AnswerIdentity, StreamEndView } from '../formats/call-format.ts';
-import { namedEvent } from '../formats/stream-text.ts';
+import { namedText } from '../formats/stream-text.ts';
 import type { AnswerPiece } from './answer-piece.ts';
 import type { AnswerSink } from './answer-sink.ts';
 import type { AssistantPart, TextPart } from './conversation.ts';
@@ -172,7 +172,7 @@ export class ResponsesSink implements AnswerSink {
 
   #rawEvent(type: string, members: string): Buffer {
     const text = `{"type":"${type}","sequence_number":${this.#sequenceNumber++},${members}}`;
-    return namedEvent(type, Buffer.from(text));
+    return namedText(type, text);
   }
 }
 

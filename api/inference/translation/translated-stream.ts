@@ -1,4 +1,5 @@
 import type { ReadEvent, StreamEndView, StreamReader } from '../formats/call-format.ts';
+import { joinBuffers } from '../join-buffers.ts';
 import type { Usage } from '../usage.ts';
 import type { AnswerPiece } from './answer-piece.ts';
 import type { AnswerSink } from './answer-sink.ts';
@@ -23,7 +24,7 @@ export class TranslatedStream implements StreamReader {
   read(data: Buffer, eventName: string): ReadEvent {
     const read = this.#source.read(data, eventName);
     if (read.kind !== 'pieces') return read;
-    const events = Buffer.concat(read.pieces.map((piece) => this.#write(piece)));
+    const events = joinBuffers(read.pieces.map((piece) => this.#write(piece)));
     return events.length === 0 ? { kind: 'kept' } : { kind: 'changed', events };
   }
 
