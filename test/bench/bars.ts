@@ -102,7 +102,15 @@ export const clusterCpuRun = {
 } as const satisfies Omit<CpuRun, 'ratioMax'>;
 
 /** Of a chat by a provider that speaks it. */
-export const formatBars = { native: 1.15, translatedCall: 1.6, translatedStream: 2 } as const;
+export const formatBars = {
+  native: 1.15,
+  translatedCall: 1.6,
+  translatedStream: 2,
+  memoryMb: 220,
+  /** A catalogue of many models, to one of few: what differs less cannot be told from nothing. */
+  manyModels: 1.05,
+} as const;
+export const catalogueSizes = { few: 5, many: 500 } as const;
 
 export const clusterBars = {
   /** Of the bare proxy's CPU for a whole call: a whole call, and its reserve and settle alone. */

@@ -142,6 +142,12 @@ function head(contentType: string, length: string): Pick<CannedAnswer, 'head' | 
   return { head: Buffer.from(text), idAt: before.length };
 }
 
+const LOOKED_UP = '{"data":{"total_cost":0.00004}}';
+/** What any answer cost, for who asks later. */
+export const lookedUp = Buffer.from(
+  `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${LOOKED_UP.length}\r\n\r\n${LOOKED_UP}`,
+);
+
 /** The same answers in each format: their texts, tokens and costs are equal. */
 export const cannedAnswers: Readonly<Record<FormatName, { json: CannedAnswer[]; stream: CannedAnswer[] }>> = {
   'chat/completions': {

@@ -7,6 +7,7 @@ import {
   cannedAnswers,
   firstByteDelays,
   ID_DIGITS,
+  lookedUp,
   PACE_MS,
   SLOW_PACE_MS,
 } from './canned-answers.ts';
@@ -35,7 +36,8 @@ const server = createServer({ noDelay: true }, (socket) => {
     const headEnd = waiting.indexOf(HEAD_END);
     if (headEnd === -1) return null;
     const head = waiting.toString('latin1', 0, headEnd + 2);
-    const length = LENGTH.exec(head)?.[1];
+    const isLookUp = head.startsWith('GET ') && head.includes('/generation?');
+    const length = isLookUp ? '0' : LENGTH.exec(head)?.[1];
     if (length === undefined) {
       socket.destroy(new Error('The canned provider needs a content-length'));
       return null;
@@ -45,12 +47,14 @@ const server = createServer({ noDelay: true }, (socket) => {
     if (waiting.length < end) return null;
     const body = waiting.subarray(start, end);
     waiting = waiting.subarray(end);
-    return { format: formatOf(head), body };
+    return { format: formatOf(head), isLookUp, body };
   }
 });
 
 interface Request {
   format: FormatName;
+  /** Of what an answer cost whose reader went away. */
+  isLookUp: boolean;
   body: Buffer;
 }
 
@@ -60,7 +64,11 @@ function formatOf(head: string): FormatName {
   return path.includes('/messages') ? 'messages' : 'chat/completions';
 }
 
-function answer(socket: Socket, { format, body }: Request): void {
+function answer(socket: Socket, { format, isLookUp, body }: Request): void {
+  if (isLookUp) {
+    socket.write(lookedUp);
+    return;
+  }
   const streams = body.includes('"stream":true');
   const { json, stream } = cannedAnswers[format];
   const answers = streams ? stream : json;

@@ -14,7 +14,7 @@ import { type Agent, prepareAgents } from './prepare-agents.ts';
 export interface GatewayUnderTest {
   target: Target;
   /** Once nothing runs: free credit, what is held and how many calls run, over all agents of the bench. */
-  settledMoney(): Promise<Money>;
+  settledMoney(patienceMs?: number): Promise<Money>;
   /** Prometheus text of the internal port. */
   metrics(): Promise<string>;
   stop(): Promise<void>;
@@ -41,6 +41,8 @@ export interface GatewayOptions {
   core: number | null;
   /** Without one it is embedded. */
   stores?: Pick<ClusterStores, 'yaml' | 'adminToken'>;
+  /** So many models in all, of which one is called; without it, all of the canned provider in every way. */
+  models?: number;
 }
 
 export async function startGateway(options: GatewayOptions): Promise<GatewayUnderTest> {
@@ -50,7 +52,7 @@ export async function startGateway(options: GatewayOptions): Promise<GatewayUnde
   const folder = await mkdtemp(join(ROOT, '.cache/bench-'));
   const configFile = join(folder, 'faregate.yaml');
   const stores = options.stores ?? (await embeddedStores(folder));
-  await writeFile(configFile, stores.yaml + configText(providerPort));
+  await writeFile(configFile, stores.yaml + configText(providerPort, modelsOf(options.models)));
   const port = await freePort();
   const internalPort = await freePort();
   const child = startChild([...GATEWAY_FLAGS, gatewayEntry], {
@@ -82,7 +84,7 @@ export async function startGateway(options: GatewayOptions): Promise<GatewayUnde
         authorizations: agents.map(({ key }) => `Bearer ${key}`),
         showsNanoUsd: true,
       },
-      settledMoney: () => settledMoney(`${origin}/v1`, agents),
+      settledMoney: (patienceMs = SETTLED_MS) => settledMoney(`${origin}/v1`, agents, patienceMs),
       metrics: async () => (await fetch(`${internalUrl}/metrics`)).text(),
       stop: end,
     };
@@ -99,8 +101,28 @@ export type BenchProvider = (typeof providers)[number];
 export const modelAt = (provider: BenchProvider, model: string): string =>
   provider === 'all' ? model : model.replace('/', `-${provider}/`);
 
+interface ServedModel {
+  id: string;
+  provider: BenchProvider;
+  model: string;
+}
+
+function modelsOf(count: number | undefined): ServedModel[] {
+  if (count === undefined) {
+    return Object.values(benchModels).flatMap((model) =>
+      providers.map((provider) => ({ id: modelAt(provider, model), provider, model })),
+    );
+  }
+  const model = benchModels.atOnce;
+  return Array.from({ length: count }, (_, n) => ({
+    id: n === 0 ? model : `bench/other-${n}`,
+    provider: 'all',
+    model,
+  }));
+}
+
 /** Every limit that a load test would only measure itself against is out of the way. */
-function configText(providerPort: number): string {
+function configText(providerPort: number, models: readonly ServedModel[]): string {
   const pricing = { prompt: '0.0000001', completion: '0.0000004' };
   const baseUrl = `http://127.0.0.1:${providerPort}/api/v1`;
   const config = {
@@ -118,14 +140,12 @@ function configText(providerPort: number): string {
       { id: 'chat', kind: 'openai', cancel: 'bills_full', baseUrl },
       { id: 'messages', kind: 'anthropic', cancel: 'bills_full', baseUrl },
     ],
-    models: Object.values(benchModels).flatMap((id) =>
-      providers.map((provider) => ({
-        id: modelAt(provider, id),
-        contextLength: 32_768,
-        maxOutputTokens: OUTPUT_TOKENS_MAX,
-        endpoints: [{ provider, model: id, pricing }],
-      })),
-    ),
+    models: models.map(({ id, provider, model }) => ({
+      id,
+      contextLength: 32_768,
+      maxOutputTokens: OUTPUT_TOKENS_MAX,
+      endpoints: [{ provider, model, pricing }],
+    })),
   };
   // JSON is YAML, each block of it a line.
   return Object.entries(config)
@@ -154,11 +174,11 @@ async function untilReady(child: Child, internalUrl: string): Promise<void> {
   throw new Error(`The gateway was not ready within ${READY_MS} ms`);
 }
 
-async function settledMoney(baseUrl: string, agents: readonly Agent[]): Promise<Money> {
+async function settledMoney(baseUrl: string, agents: readonly Agent[], patienceMs: number): Promise<Money> {
   for (let waitedMs = 0; ; waitedMs += POLL_MS) {
     const money = await readMoney(baseUrl, agents);
     const settled = money.runningCalls === 0 && money.reservedNanoUsd === 0n;
-    if (settled || waitedMs >= SETTLED_MS) return money;
+    if (settled || waitedMs >= patienceMs) return money;
     await pause(POLL_MS);
   }
 }

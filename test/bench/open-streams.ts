@@ -1,13 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Pool } from 'undici';
+import type { FormatName } from '#core/catalog/catalog.ts';
 import type { Sizes } from './bars.ts';
 import { callBody, startCall, type Target } from './call.ts';
-import { benchModels, SLOW_PACE_MS, STREAM_CHUNKS } from './canned-answers.ts';
+import { SLOW_PACE_MS, STREAM_CHUNKS } from './canned-answers.ts';
 import { count, emptyLoad, type LoadResult } from './load.ts';
 import { cpuMs, type Memory, memoryOf } from './process-figures.ts';
 
 export interface StreamFigures {
-  target: Target;
+  name: string;
   before: Memory;
   peak: Memory;
   /** How many were open at the same moment. */
@@ -19,18 +20,54 @@ export interface StreamFigures {
 
 const OPENING_MS = 2_000;
 const SAMPLE_MS = 500;
+const KILLED_AFTER_MS = OPENING_MS + 3_000;
 /** Four times what an undisturbed stream takes. */
 const PATIENCE_MS = OPENING_MS + 4 * SLOW_PACE_MS * STREAM_CHUNKS;
 
+/** One kind of stream; the sides of a run take turns, and are of one process. */
+export interface StreamSide {
+  target: Target;
+  model: string;
+  format: FormatName;
+}
+
 /** Opens all streams over two seconds, looks at the memory until the last has ended. */
-export async function measureOpenStreams(target: Target, sizes: Sizes): Promise<StreamFigures> {
-  const pool = new Pool(target.origin, { allowH2: false });
-  const body = callBody(benchModels.slow, true);
-  const before = memoryOf(target.pid);
-  const cpuBefore = cpuMs(target.pid);
+export async function measureOpenStreams(sides: readonly StreamSide[], sizes: Sizes): Promise<StreamFigures> {
+  const opened = openStreams(sides, sizes);
+  const { figures, pid, pool } = opened;
+  while (figures.load.calls < sizes.openStreams) {
+    if (opened.elapsedMs() > PATIENCE_MS)
+      throw new Error(`${sizes.openStreams - figures.load.calls} streams never ended`);
+    await opened.step(SAMPLE_MS);
+    if (opened.allBegun()) figures.peak = larger(figures.peak, memoryOf(pid));
+  }
+  figures.load.elapsedMs = opened.elapsedMs();
+  figures.cpuMsPerStream = (cpuMs(pid) - opened.cpuBefore) / sizes.openStreams;
+  await pool.close();
+  return figures;
+}
+
+/** The same, but every caller is killed at the same moment, when all streams have been open for a while. */
+export async function killOpenStreams(sides: readonly StreamSide[], sizes: Sizes): Promise<StreamFigures> {
+  const opened = openStreams(sides, sizes);
+  const { figures, pid, pool } = opened;
+  while (opened.elapsedMs() < KILLED_AFTER_MS) await opened.step(SAMPLE_MS);
+  figures.peak = larger(figures.peak, memoryOf(pid));
+  await pool.destroy();
+  return figures;
+}
+
+function openStreams(sides: readonly StreamSide[], sizes: Sizes) {
+  const [one] = sides;
+  if (one === undefined) throw new Error('no stream to open');
+  const firstTarget = one.target;
+  const { pid, origin, name } = firstTarget;
+  const pool = new Pool(origin, { allowH2: false });
+  const bodies = sides.map(({ model, format }) => callBody(model, true, format));
+  const before = memoryOf(pid);
   const load = emptyLoad();
   const figures: StreamFigures = {
-    target,
+    name,
     before,
     peak: before,
     openAtOnce: 0,
@@ -38,29 +75,30 @@ export async function measureOpenStreams(target: Target, sizes: Sizes): Promise<
     cpuMsPerStream: 0,
     load,
   };
+  const cpuBefore = cpuMs(pid);
   const startedMs = performance.now();
+  const elapsedMs = (): number => performance.now() - startedMs;
   let begun = 0;
-  while (load.calls < sizes.openStreams) {
+  const allBegun = (): boolean => begun === sizes.openStreams;
+
+  /** Begins the next stream once it is due. */
+  async function step(restMs: number): Promise<void> {
     const dueMs = (begun * OPENING_MS) / sizes.openStreams;
-    const elapsedMs = performance.now() - startedMs;
-    if (elapsedMs > PATIENCE_MS) throw new Error(`${sizes.openStreams - load.calls} streams never ended`);
-    if (begun < sizes.openStreams && elapsedMs >= dueMs) {
-      startCall(pool, target, begun, body, (result) => {
-        count(load, result);
-        figures.firstByteMs.push(result.firstByteMs);
-      });
-      begun += 1;
-      figures.openAtOnce = Math.max(figures.openAtOnce, begun - load.calls);
-      continue;
+    if (allBegun() || elapsedMs() < dueMs) {
+      await pause(allBegun() ? restMs : dueMs - elapsedMs());
+      return;
     }
-    const waitMs = begun < sizes.openStreams ? dueMs - elapsedMs : SAMPLE_MS;
-    await pause(waitMs);
-    if (begun === sizes.openStreams) figures.peak = larger(figures.peak, memoryOf(target.pid));
+    const side = begun % sides.length;
+    const target = sides[side]?.target ?? firstTarget;
+    startCall(pool, target, begun, bodies[side] ?? Buffer.alloc(0), (result) => {
+      count(load, result);
+      figures.firstByteMs.push(result.firstByteMs);
+    });
+    begun += 1;
+    figures.openAtOnce = Math.max(figures.openAtOnce, begun - load.calls);
   }
-  load.elapsedMs = performance.now() - startedMs;
-  figures.cpuMsPerStream = (cpuMs(target.pid) - cpuBefore) / sizes.openStreams;
-  await pool.close();
-  return figures;
+
+  return { figures, pid, pool, cpuBefore, elapsedMs, allBegun, step };
 }
 
 const larger = (a: Memory, b: Memory): Memory => ({
