@@ -1,5 +1,10 @@
 import { SECOND_MS } from '#core/clock.ts';
-import { ERROR_BODY_BYTES, JSON_ANSWER_BYTES, UPSTREAM_TEXT_CHARS_MAX } from '#core/limits.ts';
+import {
+  ASSEMBLED_STREAM_BYTES,
+  ERROR_BODY_BYTES,
+  JSON_ANSWER_BYTES,
+  UPSTREAM_TEXT_CHARS_MAX,
+} from '#core/limits.ts';
 import { type ApiError, apiError, type ErrorCode } from '../contract/errors.ts';
 import { answerHeaders, EVENT_STREAM } from './answer-headers.ts';
 import { type Collected, collectAnswer } from './collect-answer.ts';
@@ -259,7 +264,13 @@ function readWhole(
   reader: Omit<StreamReader, 'end'>,
 ): Promise<StreamEnd> {
   const { caller } = call;
-  const relay = new StreamRelay({ upstream, caller, reader, bytesMax: JSON_ANSWER_BYTES, head: () => [] });
+  const relay = new StreamRelay({
+    upstream,
+    caller,
+    reader,
+    bytesMax: ASSEMBLED_STREAM_BYTES,
+    head: () => [],
+  });
   upstream.pipeTo(relay);
   return relay.ended;
 }

@@ -104,11 +104,11 @@ describe('a configuration of one OpenAI-compatible provider', () => {
     expect(sent?.path).toBe('/v1/chat/completions');
     expect(sent?.body).toMatchObject({
       model: 'small-2026',
-      max_completion_tokens: 4096,
+      max_tokens: 4096,
       stream_options: { include_usage: true },
       reasoning_effort: 'low',
     });
-    for (const field of ['provider', 'models', 'reasoning', 'max_tokens'])
+    for (const field of ['provider', 'models', 'reasoning', 'max_completion_tokens'])
       expect(sent?.body).not.toHaveProperty(field);
     expect(sent?.headers.authorization).toBeUndefined();
   });
@@ -118,10 +118,11 @@ describe('a configuration of one OpenAI-compatible provider', () => {
     expect(usd(res.headers.get('x-hold-usd') ?? '')).toBeGreaterThan(usd(COST_USD));
   });
 
-  it('charges nothing for a stream in which nothing came', async () => {
+  it('charges nothing for a stream in which nothing came, and says so', async () => {
     const agent = await gateway.newAgent();
-    const events = await readEvents(await gateway.post(body({ stream: true, seed: 13 }), { agent }));
-    expect(events).toEqual(['[DONE]']);
+    const answer = await gateway.post(body({ stream: true, seed: 13 }), { agent });
+    expect(answer.status).toBe(502);
+    expect(await answer.json()).toMatchObject({ error: { code: 'provider_error' } });
     expect((await gateway.settled(agent)).chargedNanoUsd).toBe(0n);
   });
 });
