@@ -27,7 +27,7 @@ export interface CannedAnswer {
   head: Buffer;
   /** Where in the head the digits of the generation id stand. */
   idAt: number;
-  /** The framed events of a stream, or the one body of a JSON answer. */
+  /** The framed writes of a stream, an event or several, or the one body of a JSON answer. */
   parts: Buffer[];
 }
 
@@ -58,10 +58,11 @@ const chatAnswer = (cost: string): string =>
 function chatEvents(cost: string): string[] {
   const chunk = `{${CHUNK_HEAD},"choices":[{"index":0,"delta":{"content":"lorem "},"finish_reason":null}]}`;
   const texts = Array.from({ length: STREAM_CHUNKS }, () => chunk);
-  return [...texts, `{${CHUNK_HEAD},"choices":[],"usage":${chatUsage(cost)}}`, '[DONE]'].map(
-    (data) => `data: ${data}\n\n`,
-  );
+  const usage = `{${CHUNK_HEAD},"choices":[],"usage":${chatUsage(cost)}}`;
+  return [...texts.map(data), data(usage) + data('[DONE]')];
 }
+
+const data = (json: string): string => `data: ${json}\n\n`;
 
 function chatUsage(cost: string): string {
   return `{"prompt_tokens":244,"completion_tokens":100,"total_tokens":344,"cost":${cost},"is_byok":false}`;
@@ -83,18 +84,20 @@ function responsesEvents(cost: string): string[] {
   const running = `"response":${response('in_progress', '', null)}`;
   const item = '"output_index":0,"item":{"id":"msg_1","type":"message","role":"assistant","content":[]}';
   const part = '"part":{"type":"output_text","text":"","annotations":[]}';
-  return [
-    named('response.created', running),
-    named('response.in_progress', running),
-    named('response.output_item.added', item),
-    named('response.content_part.added', `${at},${part}`),
-    ...Array.from({ length: STREAM_CHUNKS }, () =>
-      named('response.output_text.delta', `${at},"delta":"lorem "`),
-    ),
-    named('response.content_part.done', `${at},${part}`),
-    named('response.output_item.done', item),
-    named('response.completed', `"response":${response('completed', 'lorem '.repeat(STREAM_CHUNKS), cost)}`),
-  ];
+  const whole = `"response":${response('completed', 'lorem '.repeat(STREAM_CHUNKS), cost)}`;
+  const texts = Array.from({ length: STREAM_CHUNKS }, () =>
+    named('response.output_text.delta', `${at},"delta":"lorem "`),
+  );
+  const begin =
+    named('response.created', running) +
+    named('response.in_progress', running) +
+    named('response.output_item.added', item) +
+    named('response.content_part.added', `${at},${part}`);
+  const end =
+    named('response.content_part.done', `${at},${part}`) +
+    named('response.output_item.done', item) +
+    named('response.completed', whole);
+  return framed(begin, texts, end);
 }
 
 const message = (text: string, usage: string): string =>
@@ -108,15 +111,23 @@ function messagesEvents(cost: string): string[] {
   const started = message('', ',"usage":{"input_tokens":244,"output_tokens":1}');
   const delta = '"index":0,"delta":{"type":"text_delta","text":"lorem "}';
   const stop = '"delta":{"stop_reason":"end_turn","stop_sequence":null}';
-  return [
-    named('message_start', `"message":${started}`),
-    named('content_block_start', '"index":0,"content_block":{"type":"text","text":""}'),
-    ...Array.from({ length: STREAM_CHUNKS }, () => named('content_block_delta', delta)),
-    named('content_block_stop', '"index":0'),
-    named('message_delta', `${stop},"usage":${messagesUsage(cost)}`),
-    'event: message_stop\ndata: {"type":"message_stop"}\n\n',
-  ];
+  const texts = Array.from({ length: STREAM_CHUNKS }, () => named('content_block_delta', delta));
+  const begin =
+    named('message_start', `"message":${started}`) +
+    named('content_block_start', '"index":0,"content_block":{"type":"text","text":""}');
+  const end =
+    named('content_block_stop', '"index":0') +
+    named('message_delta', `${stop},"usage":${messagesUsage(cost)}`) +
+    'event: message_stop\ndata: {"type":"message_stop"}\n\n';
+  return framed(begin, texts, end);
 }
+
+/** What only frames the text is written with the text beside it: there is no moment at which a server has it alone. */
+const framed = (begin: string, [first = '', ...texts]: string[], end: string): string[] => [
+  begin + first,
+  ...texts,
+  end,
+];
 
 const named = (name: string, members: string): string =>
   `event: ${name}\ndata: {"type":"${name}",${members}}\n\n`;
@@ -131,7 +142,7 @@ const streamAnswer = (events: readonly string[]): CannedAnswer => ({
   parts: [...events, ''].map((event) => frame(event)),
 });
 
-/** One HTTP chunk an event, as a server writes them; the empty one ends the body. */
+/** One HTTP chunk a write; the empty one ends the body. */
 function frame(event: string): Buffer {
   return Buffer.from(`${Buffer.byteLength(event).toString(16)}\r\n${event}\r\n`);
 }
