@@ -30,7 +30,13 @@ export default defineConfig({
       {
         test: {
           name: 'cluster',
-          include: ['test/gateway/*.test.ts'],
+          include: [
+            'test/gateway/*.test.ts',
+            ...['call-life', 'failures', 'headers', 'model-list'].map(
+              (name) => `test/formats/${name}.test.ts`,
+            ),
+            'test/clients/*.test.ts',
+          ],
           exclude: [
             'test/**/*.suite.test.ts',
             'test/**/*.services.test.ts',

@@ -4,6 +4,7 @@ import { modelOf, PROVIDER_KINDS, startFormatGateway } from '../formats/format-g
 import { askedIn, ruleFor } from '../formats/requests.ts';
 import { type TestAgent, type TestGateway, until } from '../support/gateway.ts';
 import { failing } from '../support/provider-failures.ts';
+import { sharedCluster } from '../support/shared-cluster.ts';
 import { type Client, type ClientCalls, IMAGE, PROMPT, resultOf, TOOLS } from './client.ts';
 
 /**
@@ -12,6 +13,8 @@ import { type Client, type ClientCalls, IMAGE, PROMPT, resultOf, TOOLS } from '.
  * @param cancel Whether whole answers are put together from the provider's stream, or come in one piece from it, too.
  */
 export function testClient(client: Client, cancel: 'stops_billing' | 'bills_full' = 'stops_billing'): void {
+  // How whole answers are asked for is decided before the ledger: once is enough, and the worker knows one provider.
+  if (cancel === 'bills_full' && sharedCluster() !== undefined) return;
   const { name, format, showsCost, errors } = client;
   let gateway: TestGateway;
   let agent: TestAgent;

@@ -23,9 +23,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
     stops.push(stores.stop);
     const configFile = join(folder, 'worker.yaml');
     const providerPort = await freePort();
-    // The provider of most tests, under the name that they know it by: the worker asks it for prices.
-    const provider = `{ id: sim, kind: simulator, catalog: none, baseUrl: "http://127.0.0.1:${providerPort}/api/v1" }`;
-    await writeFile(configFile, `${stores.yaml}providers: [${provider}]\n`);
+    // The provider of most tests, under the names that they know it by: the worker asks it for prices.
+    const providers = ['sim', 'all'].map(
+      (id) =>
+        `{ id: ${id}, kind: simulator, catalog: none, baseUrl: "http://127.0.0.1:${providerPort}/api/v1" }`,
+    );
+    await writeFile(configFile, `${stores.yaml}providers: [${providers.join(', ')}]\n`);
     const { storage } = await loadConfig({ FAREGATE_CONFIG: configFile });
     if (storage.mode !== 'cluster') throw new Error('no cluster');
     await migrateStores(storage, systemClock);
