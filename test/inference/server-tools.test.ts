@@ -29,21 +29,29 @@ const catalog = testCatalog({
   ],
 });
 
-function admit(format: FormatName, extra: object, modelId = 'acme/small') {
-  const body = Buffer.from(JSON.stringify(requestIn(format, modelId, extra)));
-  return admitCall(callFormats[format], body, 'active', { catalog, health: new EndpointHealth(), nowMs: 0 });
-}
+const admit = (format: FormatName, extra: object, modelId = 'acme/small') =>
+  admitText(format, JSON.stringify(requestIn(format, modelId, extra)));
+
+const admitText = (format: FormatName, body: string) =>
+  admitCall(callFormats[format], Buffer.from(body), 'active', {
+    catalog,
+    health: new EndpointHealth(),
+    nowMs: 0,
+  });
 
 /** What goes to the provider. */
-function sent(format: FormatName, extra: object, modelId?: string): Record<string, unknown> {
-  const admitted = admit(format, extra, modelId);
+const sent = (format: FormatName, extra: object, modelId = 'acme/small'): Record<string, unknown> =>
+  JSON.parse(sentText(format, JSON.stringify(requestIn(format, modelId, extra))));
+
+function sentText(format: FormatName, body: string): string {
+  const admitted = admitText(format, body);
   if (!admitted.ok) throw new Error(`refused: ${admitted.error.code}: ${admitted.error.message}`);
   const { plan } = admitted;
   const [first] = plan.candidates;
   if (first === undefined) throw new Error('no candidate');
   const { translated } = first;
   const asked = translated === null ? plan : { ...plan, body: translated };
-  return JSON.parse(first.format.buildBody(asked, first, 7).toString());
+  return first.format.buildBody(asked, first, 7).toString();
 }
 
 function refused(format: FormatName, extra: object, modelId?: string) {
@@ -158,6 +166,62 @@ describe.each(FORMATS)('a web search on %s', (format) => {
     }
     const { param } = refused(format, { plugins: [{ id: 'web', ...parameters }] });
     expect(param).toBe(`plugins[0].${field}`);
+  });
+
+  it.each<[string, object, string]>([
+    ['by the short name', { type: 'web_search' }, 'tools'],
+    ['by a plugin', { id: 'web' }, 'plugins'],
+  ])('%s takes no setting from a place where nobody looks for it', (_how, entry, list) => {
+    for (const [key, value] of Object.entries({
+      parameters: { engine: 'native', max_uses: 1_000 },
+      filters: { engine: 'native' },
+      allowed_callers: ['code_execution_20260120'],
+      response_inclusion: 'full',
+    })) {
+      const { code, param } = refused(format, { [list]: [{ ...entry, [key]: value }] });
+      expect([code, param?.startsWith(`${list}[0].${key}`)]).toEqual(['invalid_request', true]);
+    }
+  });
+
+  it('may be kept to domains by its filters', () => {
+    const filters = { allowed_domains: ['example.com'] };
+    const [tool] = sent(format, { tools: [{ type: 'web_search', filters }] }).tools as object[];
+    expect(tool).toMatchObject({ filters, engine: 'exa', max_uses: 5 });
+  });
+
+  it.each([true, 'high', [], 5])('is not switched on by options that are no object: %j', (options) => {
+    expect(refused(format, { web_search_options: options })).toMatchObject({
+      code: 'invalid_request',
+      param: 'web_search_options',
+    });
+  });
+
+  it('has room in its hold for the words that stand before what each search finds', () => {
+    const words = 'x'.repeat(10_000);
+    const plain = admit(format, { plugins: [{ id: 'web', max_uses: 4 }] });
+    const worded = admit(format, { plugins: [{ id: 'web', max_uses: 4, search_prompt: words }] });
+    const found = (each: typeof plain) =>
+      each.ok && each.plan.candidates[0]?.serverTools?.tools[0]?.resultTokensMax;
+    expect(Number(found(worded)) - Number(found(plain))).toBe(4 * 10_000);
+    expect(refused(format, { plugins: [{ id: 'web', search_prompt: { a: 1 } }] }).param).toBe(
+      'plugins[0].search_prompt',
+    );
+  });
+
+  it('leaves the numbers of tools beside it as they were written', () => {
+    const schema = '{"minimum":-0,"maximum":12345678901234567890,"multipleOf":1.0}';
+    const own =
+      format === 'messages'
+        ? `{"name":"f","input_schema":${schema}}`
+        : `{"type":"function","name":"f","function":{"name":"f","parameters":${schema}},"parameters":${schema}}`;
+    const extra = { tools: ['OWN', search()], plugins: [{ id: 'web' }] };
+    const body = JSON.stringify(requestIn(format, 'acme/small', extra)).replace('"OWN"', own);
+    expect(sentText(format, body)).toContain(own);
+  });
+
+  it('runs in no more than the most steps that a call may have', () => {
+    const tools = [{ type: 'openrouter:web_fetch', parameters: { max_uses: 30 } }];
+    expect(sent(format, { tools }, 'acme/small:online')).toMatchObject({ max_tool_calls: 30 });
   });
 
   it('is refused where a call may have no step', () => {
@@ -279,6 +343,26 @@ describe('the tools of Anthropic’s own', () => {
       { name: 'f' },
       { type: 'web_search_20250305', name: 'web_search', max_uses: 6 },
     ]);
+  });
+
+  it.each([
+    { engine: 'exa' },
+    { mode: 'deep-reasoning' },
+    { max_results: 25 },
+    { search_context_size: 'high' },
+    { parameters: { engine: 'exa' } },
+    { filters: { engine: 'exa' } },
+  ])('take no words of the router, whose fees are others: %j', (words) => {
+    const [word = ''] = Object.keys(words);
+    for (const id of ['anthropic/claude', 'acme/claude', 'acme/small']) {
+      expect(refused('messages', { tools: [{ ...own, ...words }] }, id)).toMatchObject({
+        code: 'invalid_request',
+        param: `tools[0].${word}`,
+      });
+    }
+    expect(refused('messages', { tools: [{ ...late, engine: 'exa' }] }, 'acme/claude').param).toBe(
+      'tools[0].engine',
+    );
   });
 
   it('are refused where a search has no price', () => {

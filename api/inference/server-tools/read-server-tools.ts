@@ -21,6 +21,7 @@ import {
   searchModes,
 } from './search-fees.ts';
 import type { ServerTool, ServerTools, ToolDoor } from './server-tools.ts';
+import { type SettingWords, unpricedKey } from './setting-keys.ts';
 import { serverToolType } from './tool-types.ts';
 
 /**
@@ -28,6 +29,9 @@ import { serverToolType } from './tool-types.ts';
  * stand in a body at all was decided before (`tool-policy.ts`).
  */
 export function readServerTools(body: Readonly<Record<string, unknown>>): ServerTools | null | ApiError {
+  const { web_search_options: asked = null } = body;
+  // Whatever it holds, its mere presence may switch on a search of the model's own.
+  if (asked !== null && !isRecord(asked)) return wrong('web_search_options', 'an object');
   const stepsAsked = readStepsAsked(body);
   if (isRefusal(stepsAsked)) return stepsAsked;
   const tools: ServerTool[] = [];
@@ -44,7 +48,10 @@ export function withOneSearch(tools: ServerTools | null): ServerTools {
   if (tools === null) return oneSearch;
   return tools.tools.some(({ kind }) => kind === 'search')
     ? tools
-    : { stepsMax: tools.stepsMax + 1, tools: [...tools.tools, ...oneSearch.tools] };
+    : {
+        stepsMax: Math.min(tools.stepsMax + 1, SERVER_TOOL_STEPS_MAX),
+        tools: [...tools.tools, ...oneSearch.tools],
+      };
 }
 
 function together(tools: readonly ServerTool[], stepsAsked: number | null): ServerTools {
@@ -112,10 +119,10 @@ function readStepsAsked(body: Readonly<Record<string, unknown>>): number | null 
 
 function readTool(entry: Entry, stepsAsked: number | null): ServerTool | ApiError {
   const { kind, door, sent } = entry;
-  const inWords = isRecord(door) && door.list === 'tools' ? door.words : 'shorthand';
+  const inWords: SettingWords = door !== 'asked' && door.list === 'tools' ? door.words : 'plugin';
   const given = inWords === 'router' ? (sent.parameters ?? {}) : sent;
   if (!isRecord(given)) return wrong(`${entry.param}.parameters`, 'an object');
-  const unpriced = unpricedKey(sent, given, kind);
+  const unpriced = unpricedKey(inWords, kind, sent, given);
   if (unpriced !== undefined) {
     return apiError('invalid_request', {
       param: `${entry.param}.${unpriced}`,
@@ -129,7 +136,7 @@ function readTool(entry: Entry, stepsAsked: number | null): ServerTool | ApiErro
   const usesAsked = readCount(given.max_uses, `${entry.param}.max_uses`, SERVER_TOOL_STEPS_MAX);
   if (isRefusal(usesAsked)) return usesAsked;
   // A plugin searches once, before the model begins.
-  const usual = inWords === 'shorthand' && !isTool(door) ? 1 : (stepsAsked ?? SERVER_TOOL_STEPS_DEFAULT);
+  const usual = inWords === 'plugin' ? 1 : (stepsAsked ?? SERVER_TOOL_STEPS_DEFAULT);
   const usesMax = Math.min(usesAsked ?? usual, stepsAsked ?? SERVER_TOOL_STEPS_MAX);
   const namesEngine = (given.engine ?? 'auto') !== 'auto';
   const basis = { kind, door, sent, usesMax, namesEngine };
@@ -143,7 +150,6 @@ function readTool(entry: Entry, stepsAsked: number | null): ServerTool | ApiErro
   }
 }
 
-const isTool = (door: ToolDoor): boolean => door !== 'asked' && door.list === 'tools';
 const CLOCK_TOKENS = 256;
 const NAMES = { search: 'web search', fetch: 'web fetch', clock: 'clock' };
 
@@ -157,6 +163,8 @@ function readSearch(basis: Basis, given: Given, param: string): ServerTool | Api
   if (isRefusal(resultsMax)) return resultsMax;
   const chars = readChars(given, param);
   if (isRefusal(chars)) return chars;
+  const { search_prompt: words = null } = given;
+  if (words !== null && typeof words !== 'string') return wrong(`${param}.search_prompt`, 'a string');
   const results = resultsMax ?? SEARCH_RESULTS_DEFAULT;
   const mode = given.mode ?? null;
   const fee = mode === null || typeof mode === 'string' ? searchFee(engine, mode, results) : null;
@@ -171,7 +179,10 @@ function readSearch(basis: Basis, given: Given, param: string): ServerTool | Api
     ...basis,
     bounds,
     feeAtto: fee,
-    resultTokensMax: results * (chars.resultMax * TOKENS_PER_CHAR_MAX + SEARCH_RESULT_FRAME_TOKENS),
+    // The caller's words stand before what each search finds.
+    resultTokensMax:
+      results * (chars.resultMax * TOKENS_PER_CHAR_MAX + SEARCH_RESULT_FRAME_TOKENS) +
+      Buffer.byteLength(words ?? ''),
   };
 }
 
@@ -250,50 +261,6 @@ function refuseProgramCallers({ type, allowed_callers: callers }: Given, param: 
     message: `The tool \`${String(type)}\` is served with \`"allowed_callers": ["direct"]\` only.`,
   });
 }
-
-/** A setting that nobody priced, by default deny: new ones appear monthly. */
-function unpricedKey(sent: Given, given: Given, kind: ServerTool['kind']): string | undefined {
-  const outer = sent === given ? [] : Object.keys(sent).filter((key) => !entryKeys.has(key));
-  const known = kind === 'search' ? searchKeys : kind === 'fetch' ? fetchKeys : clockKeys;
-  const inner = Object.keys(given).filter(
-    (key) => !known.has(key) && !(sent === given && entryKeys.has(key)),
-  );
-  return [...outer, ...inner][0];
-}
-
-const entryKeys = new Set(['type', 'id', 'name', 'enabled', 'parameters', 'cache_control']);
-const searchKeys = new Set([
-  'engine',
-  'mode',
-  'max_uses',
-  'max_results',
-  'max_total_results',
-  'max_characters',
-  'search_context_size',
-  'allowed_domains',
-  'excluded_domains',
-  'blocked_domains',
-  'include_domains',
-  'exclude_domains',
-  'user_location',
-  'filters',
-  'search_prompt',
-  'external_web_access',
-  'allowed_callers',
-  'response_inclusion',
-]);
-const fetchKeys = new Set([
-  'engine',
-  'max_uses',
-  'max_content_tokens',
-  'allowed_domains',
-  'blocked_domains',
-  'citations',
-  'use_cache',
-  'allowed_callers',
-  'response_inclusion',
-]);
-const clockKeys = new Set(['timezone', 'max_uses']);
 
 const oneSearch: ServerTools = ((): ServerTools => {
   const tool = readTool({ kind: 'search', door: 'asked', sent: {}, param: 'model' }, null);

@@ -1,6 +1,7 @@
 import { reportsCost } from '#core/catalog/catalog.ts';
 import { isRecord } from '#core/is-record.ts';
 import type { Candidate } from '../call-plan.ts';
+import { splitJsonList } from '../json-list.ts';
 import { type JsonObject, type MemberChanges, memberText } from '../json-object.ts';
 import type { PlacedTool, PlacedTools } from './server-tools.ts';
 
@@ -9,22 +10,22 @@ export function writeServerTools(body: JsonObject, candidate: Candidate, changes
   const { serverTools: tools } = candidate;
   if (tools === null) return;
   changes.set('web_search_options', null);
-  const list = listOf(body, 'tools');
-  const plugins = listOf(body, 'plugins');
+  const list: (string | null)[] = entriesOf(body, 'tools');
+  const plugins = entriesOf(body, 'plugins');
   const ownSearches: PlacedTool[] = [];
   for (const tool of tools.tools) {
-    const { door, runner } = tool;
+    const { door, sent, bounds, runner } = tool;
     if (runner === 'model' && (candidate.translated !== null || !isInOwnWords(tool))) {
       ownSearches.push(tool);
       // A translated list has functions alone.
       if (candidate.translated === null && door !== 'asked' && door.list === 'tools') list[door.index] = null;
-    } else if (door === 'asked') plugins.push({ ...tool.sent, id: 'web', ...tool.bounds });
-    else if (door.list === 'plugins') plugins[door.index] = { ...tool.sent, ...tool.bounds };
-    else list[door.index] = entryOf(tool, door.words);
+    } else if (door === 'asked') plugins.push(JSON.stringify({ ...sent, id: 'web', ...bounds }));
+    else if (door.list === 'plugins') plugins[door.index] = JSON.stringify({ ...sent, ...bounds });
+    else list[door.index] = JSON.stringify(entryOf(tool, door.words));
   }
   const entries = [...list.filter((entry) => entry !== null), ...ownSearch(ownSearches)];
-  if (entries.length > 0) changes.set('tools', JSON.stringify(entries));
-  if (plugins.length > 0) changes.set('plugins', JSON.stringify(plugins));
+  if (entries.length > 0) changes.set('tools', `[${entries.join(',')}]`);
+  if (plugins.length > 0) changes.set('plugins', `[${plugins.join(',')}]`);
   writeSteps(body, tools, candidate, changes);
 }
 
@@ -32,23 +33,22 @@ const isInOwnWords = ({ door }: PlacedTool): boolean =>
   door !== 'asked' && door.list === 'tools' && door.words === 'anthropic';
 
 /** Searches that were asked for in other words, as one: a model takes one tool of a name. */
-function ownSearch(searches: readonly PlacedTool[]): object[] {
+function ownSearch(searches: readonly PlacedTool[]): string[] {
   const [first] = searches;
   if (first === undefined) return [];
   const given = isRecord(first.sent.parameters) ? first.sent.parameters : first.sent;
   const filters = isRecord(given.filters) ? given.filters : {};
   const allowed = given.allowed_domains ?? filters.allowed_domains;
   const blocked = given.excluded_domains ?? given.blocked_domains ?? filters.blocked_domains;
-  return [
-    {
-      type: FIRST_SEARCH,
-      name: 'web_search',
-      max_uses: searches.reduce((sum, { usesMax }) => sum + usesMax, 0),
-      ...(allowed === undefined ? {} : { allowed_domains: allowed }),
-      ...(blocked === undefined ? {} : { blocked_domains: blocked }),
-      ...locationOf(given.user_location),
-    },
-  ];
+  const entry = {
+    type: FIRST_SEARCH,
+    name: 'web_search',
+    max_uses: searches.reduce((sum, { usesMax }) => sum + usesMax, 0),
+    ...(allowed === undefined ? {} : { allowed_domains: allowed }),
+    ...(blocked === undefined ? {} : { blocked_domains: blocked }),
+    ...locationOf(given.user_location),
+  };
+  return [JSON.stringify(entry)];
 }
 
 /** Chat's has its members one level deeper. */
@@ -70,15 +70,15 @@ function writeSteps(
     changes.set('stop_server_tools_when', null);
     return;
   }
-  const earlier = listOf(body, 'stop_server_tools_when').filter(
-    (each) => !isRecord(each) || each.type !== 'step_count_is',
+  const earlier = entriesOf(body, 'stop_server_tools_when').filter(
+    (entry) => !countsSteps(JSON.parse(entry)),
   );
-  changes.set(
-    'stop_server_tools_when',
-    JSON.stringify([...earlier, { type: 'step_count_is', step_count: stepsMax }]),
-  );
+  const steps = JSON.stringify({ type: 'step_count_is', step_count: stepsMax });
+  changes.set('stop_server_tools_when', `[${[...earlier, steps].join(',')}]`);
   changes.set('max_tool_calls', String(stepsMax));
 }
+
+const countsSteps = (entry: unknown): boolean => isRecord(entry) && entry.type === 'step_count_is';
 
 function entryOf(tool: PlacedTool, words: 'router' | 'shorthand' | 'anthropic'): Record<string, unknown> {
   const { sent, bounds, kind } = tool;
@@ -120,8 +120,5 @@ function inRoutersWords({ sent, bounds, kind }: PlacedTool): Record<string, unkn
   };
 }
 
-function listOf(body: JsonObject, key: string): unknown[] {
-  const text = memberText(body, key);
-  const value: unknown = text === undefined ? null : JSON.parse(text);
-  return Array.isArray(value) ? value : [];
-}
+const entriesOf = (body: JsonObject, key: string): string[] =>
+  splitJsonList(memberText(body, key) ?? '') ?? [];

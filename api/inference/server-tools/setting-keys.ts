@@ -1,0 +1,82 @@
+import { isRecord } from '#core/is-record.ts';
+import type { ServerTool } from './server-tools.ts';
+
+/** Whose names a tool's settings have: of an entry in `tools`, or of a plugin. */
+export type SettingWords = 'router' | 'shorthand' | 'anthropic' | 'plugin';
+
+/**
+ * A setting that nobody priced, by default deny: new ones appear monthly. Each way of asking has its own, because a bound
+ * that stands where nobody looks for it, such as `parameters` in a short name's entry, is none of what the hold was made of.
+ *
+ * @param given What the settings stand in: `sent` itself, or its `parameters`.
+ */
+export function unpricedKey(
+  words: SettingWords,
+  kind: ServerTool['kind'],
+  sent: Settings,
+  given: Settings,
+): string | undefined {
+  const isFlat = sent === given;
+  const known = keysOf(words, kind);
+  const outer = isFlat ? [] : Object.keys(sent).filter((key) => !ENTRY.has(key) && key !== 'parameters');
+  const inner = Object.keys(given).filter((key) => !known.has(key) && !(isFlat && ENTRY.has(key)));
+  return [...outer, ...inner][0] ?? unpricedFilter(given.filters);
+}
+
+type Settings = Readonly<Record<string, unknown>>;
+
+function unpricedFilter(filters: unknown): string | undefined {
+  if (filters === undefined || filters === null) return undefined;
+  if (!isRecord(filters)) return 'filters';
+  const key = Object.keys(filters).find((each) => !FILTERS.has(each));
+  return key === undefined ? undefined : `filters.${key}`;
+}
+
+function keysOf(words: SettingWords, kind: ServerTool['kind']): ReadonlySet<string> {
+  if (kind === 'clock') return CLOCK;
+  if (words === 'anthropic') return kind === 'search' ? ANTHROPIC_SEARCH : ANTHROPIC_FETCH;
+  if (kind === 'fetch') return FETCH;
+  return words === 'router' ? SEARCH : words === 'shorthand' ? SHORTHAND_SEARCH : PLUGIN_SEARCH;
+}
+
+const ENTRY = new Set(['type', 'id', 'name', 'enabled', 'cache_control']);
+const CLOCK = new Set(['timezone', 'max_uses']);
+
+const SEARCH = new Set([
+  'engine',
+  'mode',
+  'max_uses',
+  'max_results',
+  'max_total_results',
+  'max_characters',
+  'search_context_size',
+  'allowed_domains',
+  'excluded_domains',
+  'blocked_domains',
+  'user_location',
+]);
+const SHORTHAND_SEARCH = new Set([...SEARCH, 'filters', 'external_web_access']);
+const PLUGIN_SEARCH = new Set([...SEARCH, 'include_domains', 'exclude_domains', 'search_prompt']);
+const FILTERS = new Set(['allowed_domains', 'excluded_domains', 'blocked_domains']);
+
+const FETCH = new Set(['engine', 'max_uses', 'max_content_tokens', 'allowed_domains', 'blocked_domains']);
+
+/** The router's words would be heard beside them: its engines take other fees than the model's own search. */
+const ANTHROPIC_SEARCH = new Set([
+  'max_uses',
+  'allowed_domains',
+  'blocked_domains',
+  'user_location',
+  'allowed_callers',
+  'response_inclusion',
+]);
+const ANTHROPIC_FETCH = new Set([
+  'max_uses',
+  'max_content_tokens',
+  'allowed_domains',
+  'blocked_domains',
+  'citations',
+  'use_cache',
+  'allowed_callers',
+  'response_inclusion',
+]);
