@@ -12,11 +12,17 @@ export function refuseFields(
   readFields: ReadonlySet<string>,
 ): ApiError | null {
   for (const field of Object.keys(body)) {
-    const refusal = refuseSpelling(field, readFields) ?? refuseByRule(field, body[field]);
+    const refusal =
+      refuseSpelling(field, readFields) ??
+      refuseByRule(field, body[field]) ??
+      refuseOtherFormats(field, body[field], readFields);
     if (refusal !== null) return refusal;
   }
   return (
-    refuseProviderOptions(body.provider) ?? refuseTiers(body.provider) ?? refuseReasoning(body.reasoning)
+    refuseProviderOptions(body.provider) ??
+    refuseTiers(body.provider) ??
+    refuseReasoning(body.reasoning) ??
+    refuseBudget(body.thinking)
   );
 }
 
@@ -24,6 +30,24 @@ function refuseByRule(field: string, given: unknown): ApiError | null {
   const rule = fieldRules.get(field);
   if (rule?.rule !== 'refuse' || given === null || rule.unless?.(given) === true) return null;
   return apiError(rule.code, { param: field, message: `\`${field}\` is not served: ${rule.because}.` });
+}
+
+/** Read in one format alone: a server that heeds them in another would write more than was held. */
+const PRICED: ReadonlySet<string> = new Set([
+  'max_tokens',
+  'max_completion_tokens',
+  'max_output_tokens',
+  'n',
+  'prediction',
+]);
+
+function refuseOtherFormats(field: string, given: unknown, readFields: ReadonlySet<string>): ApiError | null {
+  if (!PRICED.has(field) || readFields.has(field) || given === null) return null;
+  if (field === 'n' && given === 1) return null;
+  return apiError('invalid_request', {
+    param: field,
+    message: `\`${field}\` is not a field of this format: it changes the price in a way that cannot be reserved.`,
+  });
 }
 
 /**
@@ -55,7 +79,7 @@ function refuseProviderOptions(provider: unknown): ApiError | null {
 function refuseTiers(provider: unknown): ApiError | null {
   if (!isRecord(provider)) return null;
   for (const key of ['order', 'only']) {
-    const tags: unknown[] = Array.isArray(provider[key]) ? provider[key] : [];
+    const tags = [provider[key]].flat();
     if (!tags.some((tag) => typeof tag === 'string' && DEARER_TIER.test(tag))) continue;
     return apiError('invalid_request', {
       param: `provider.${key}`,
@@ -65,7 +89,7 @@ function refuseTiers(provider: unknown): ApiError | null {
   return null;
 }
 
-const DEARER_TIER = /\/(priority|fast|scale)$/i;
+const DEARER_TIER = /\/(priority|fast|scale)\s*(\/|$)/i;
 
 /** Its cap counts towards the hold, so it is as strict as the other caps; a mode may have a price of its own. */
 function refuseReasoning(reasoning: unknown): ApiError | null {
@@ -76,10 +100,14 @@ function refuseReasoning(reasoning: unknown): ApiError | null {
       message: '`reasoning.mode` is not served: it changes the price in a way that cannot be reserved.',
     });
   }
-  const cap = isRecord(reasoning) ? reasoning.max_tokens : undefined;
-  if (cap === undefined || cap === null || (Number.isSafeInteger(cap) && Number(cap) >= 0)) return null;
-  return apiError('invalid_request', {
-    param: 'reasoning.max_tokens',
-    message: '`reasoning.max_tokens` has to be a whole number of tokens.',
-  });
+  return refuseCount(isRecord(reasoning) ? reasoning.max_tokens : undefined, 'reasoning.max_tokens');
+}
+
+const refuseBudget = (thinking: unknown): ApiError | null =>
+  refuseCount(isRecord(thinking) ? thinking.budget_tokens : undefined, 'thinking.budget_tokens');
+
+function refuseCount(count: unknown, param: string): ApiError | null {
+  if (count === undefined || count === null || (Number.isSafeInteger(count) && Number(count) >= 0))
+    return null;
+  return apiError('invalid_request', { param, message: `\`${param}\` has to be a whole number of tokens.` });
 }

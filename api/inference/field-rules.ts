@@ -35,7 +35,19 @@ const oneOf =
 const shared = 'it reads or writes state that is shared by all callers';
 const selfHosted = 'it steers the server that runs the model';
 const otherSearch = 'search with a tool of the type `openrouter:web_search`';
+const otherCap = "a server that knows it would not keep to the format's own cap";
 const otherPrice = 'it changes the price in a way that cannot be reserved';
+/** To summarise what was said the model reads it once more, and writes; to clear it costs nothing. */
+const onlyClears = (value: unknown) => {
+  if (!isRecord(value)) return false;
+  const { edits, ...others } = value;
+  const list = edits ?? [];
+  return (
+    Object.keys(others).length === 0 &&
+    Array.isArray(list) &&
+    list.every((edit) => isRecord(edit) && /^clear_\w+$/.test(String(edit.type)))
+  );
+};
 /** A template may loop for ever; `tokenize` makes the server read its own numbers as text. */
 const isHarmlessTemplateInput = (value: unknown) =>
   isRecord(value) && !Object.hasOwn(value, 'chat_template') && !Object.hasOwn(value, 'tokenize');
@@ -65,6 +77,13 @@ export const fieldRules: ReadonlyMap<string, FieldRule> = new Map<string, FieldR
   ],
   ['audio', refuse('only text is answered here')],
   ['image_config', refuse('only text is answered here')],
+
+  ['context_management', refuse(otherPrice, onlyClears)],
+  ['n_predict', refuse(otherCap)],
+  ['num_predict', refuse(otherCap)],
+  ['max_new_tokens', refuse(otherCap)],
+  ['max_length', refuse(otherCap)],
+  ['max_tokens_to_sample', refuse(otherCap)],
 
   ['mcp_servers', refuseTool('a tool server would run calls of its own')],
   ['web_search_options', bound],

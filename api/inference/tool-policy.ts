@@ -54,10 +54,24 @@ export function refuseResponsesTools(body: Readonly<Record<string, unknown>>): A
   );
 }
 
-/** Its choice of a tool can only name one of the same body. */
 export function refuseMessagesTools(body: Readonly<Record<string, unknown>>): ApiError | null {
-  return refuseMessagesToolList(body.tools) ?? refusePlugins(body.plugins);
+  return (
+    refuseMessagesToolList(body.tools) ??
+    refuseMessagesToolChoice(body.tool_choice) ??
+    refusePlugins(body.plugins)
+  );
 }
+
+/** It can only name a tool of the same body. */
+function refuseMessagesToolChoice(choice: unknown): ApiError | null {
+  if (!isRecord(choice) || MESSAGES_CHOICES.includes(String(choice.type))) return null;
+  return apiError('invalid_request', {
+    param: 'tool_choice.type',
+    message: `\`tool_choice.type\` has to be one of ${MESSAGES_CHOICES.join(', ')}.`,
+  });
+}
+
+const MESSAGES_CHOICES = ['auto', 'any', 'tool', 'none'];
 
 function refuseMessagesToolList(tools: unknown): ApiError | null {
   if (!Array.isArray(tools)) return null;
@@ -115,7 +129,8 @@ function refuseTool(tool: unknown, param: string, isServed: IsServed): ApiError 
 
 /** `{type: "function"}`, `{type: "custom"}` and `{type: "allowed_tools"}` name tools of the same body. */
 function refuseToolChoice(choice: unknown, isServed: IsServed): ApiError | null {
-  if (choice === undefined || choice === null || typeof choice === 'string') return null;
+  if (choice === undefined || choice === null || choice === 'auto') return null;
+  if (choice === 'none' || choice === 'required') return null;
   if (!isRecord(choice) || typeof choice.type !== 'string') {
     return apiError('invalid_request', {
       param: 'tool_choice',
@@ -145,7 +160,12 @@ function refusePlugins(plugins: unknown): ApiError | null {
         message: `\`${param}\` has to be an object with an \`id\`.`,
       });
     }
-    if (plugin.enabled === false || servedPlugins.has(plugin.id)) continue;
+    if (plugin.enabled === false) continue;
+    if (servedPlugins.has(plugin.id)) {
+      const refusal = refusePluginSettings(plugin, param);
+      if (refusal !== null) return refusal;
+      continue;
+    }
     if (routerPlugins.has(plugin.id)) {
       return apiError('model_not_served', {
         param,
@@ -157,6 +177,18 @@ function refusePlugins(plugins: unknown): ApiError | null {
   return null;
 }
 
+/** Of a search or a fetch they are read with its bounds. */
+function refusePluginSettings(plugin: Record<string, unknown>, param: string): ApiError | null {
+  if (plugin.id === 'web' || plugin.id === 'web-fetch') return null;
+  const other = Object.keys(plugin).find((key) => !PLUGIN_SETTINGS.includes(key));
+  if (other === undefined) return null;
+  return apiError('invalid_request', {
+    param: `${param}.${other}`,
+    message: `\`${other}\` of a plugin is not served: what it may cost is not known beforehand.`,
+  });
+}
+
+const PLUGIN_SETTINGS = ['id', 'enabled', 'engine'];
 const TOOL_NAME_CHARS = 64;
 
 function notServed(type: string, param: string): ApiError {

@@ -1,4 +1,3 @@
-import { isRecord } from '#core/is-record.ts';
 import { parseChatRequest } from '../../contract/chat-request.ts';
 import { errorTable } from '../../contract/errors.ts';
 import { refuseFields } from '../field-policy.ts';
@@ -11,6 +10,7 @@ import { buildChatBody } from './chat-body.ts';
 import { countChatMedia } from './chat-media.ts';
 import { ChatStream } from './chat-stream.ts';
 import { dataEvent } from './stream-text.ts';
+import { withThought } from './with-thought.ts';
 
 /** `POST /chat/completions`. */
 export const chatFormat: CallFormat = {
@@ -57,6 +57,7 @@ const readFields: ReadonlySet<string> = new Set([
   'plugins',
   'provider',
   'reasoning',
+  'thinking',
   'prediction',
   'user',
   'session_id',
@@ -69,14 +70,12 @@ function readRequest(body: unknown): ReadRequest {
   if (!checked.ok) return checked;
   const { request } = checked;
   const caps = [request.max_tokens, request.max_completion_tokens].filter((cap) => typeof cap === 'number');
-  const reasoningCap = isRecord(request.reasoning) ? request.reasoning.max_tokens : null;
-  if (typeof reasoningCap === 'number' && caps.length > 0) caps.push(reasoningCap);
   const read: CallRequest = {
     model: request.model,
     fallbacks: request.models ?? [],
     stream: request.stream === true,
     showUsage: request.stream !== true || request.stream_options?.include_usage === true,
-    outputTokensCap: caps.length === 0 ? null : Math.max(...caps),
+    outputTokensCap: withThought(caps.length === 0 ? null : Math.max(...caps), request),
     outputCapField:
       typeof request.max_completion_tokens === 'number' ? 'max_completion_tokens' : 'max_tokens',
     extraOutputTokens:

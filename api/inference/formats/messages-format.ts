@@ -10,6 +10,7 @@ import { buildMessagesBody } from './messages-body.ts';
 import { countMessagesMedia } from './messages-media.ts';
 import { MessagesStream } from './messages-stream.ts';
 import { namedEvent, objectIn } from './stream-text.ts';
+import { withThought } from './with-thought.ts';
 
 /** `POST /messages`. */
 export const messagesFormat: CallFormat = {
@@ -42,6 +43,7 @@ const readFields: ReadonlySet<string> = new Set([
   'tools',
   'tool_choice',
   'thinking',
+  'reasoning',
   'models',
   'plugins',
   'provider',
@@ -54,7 +56,6 @@ function readRequest(body: unknown): ReadRequest {
   const checked = parseMessagesRequest(body);
   if (!checked.ok) return checked;
   const { request } = checked;
-  const cap = request.max_tokens ?? null;
   return {
     ok: true,
     request: {
@@ -62,8 +63,7 @@ function readRequest(body: unknown): ReadRequest {
       fallbacks: request.models ?? [],
       stream: request.stream === true,
       showUsage: true,
-      // With tools a model may think past the cap, as far as its budget goes.
-      outputTokensCap: cap === null ? null : Math.max(cap, request.thinking?.budget_tokens ?? 0),
+      outputTokensCap: withThought(request.max_tokens ?? null, request),
       outputCapField: 'max_tokens',
       extraOutputTokens: 0,
       choices: 1,

@@ -10,6 +10,7 @@ import { buildResponsesBody } from './responses-body.ts';
 import { countResponsesMedia } from './responses-media.ts';
 import { ResponsesStream } from './responses-stream.ts';
 import { namedEvent, objectIn } from './stream-text.ts';
+import { withThought } from './with-thought.ts';
 
 /** `POST /responses`, stateless. */
 export const responsesFormat: CallFormat = {
@@ -50,6 +51,7 @@ const readFields: ReadonlySet<string> = new Set([
   'plugins',
   'provider',
   'reasoning',
+  'thinking',
   'user',
   'session_id',
   'prompt_cache_key',
@@ -60,8 +62,6 @@ function readRequest(body: unknown): ReadRequest {
   const checked = parseResponsesRequest(body);
   if (!checked.ok) return checked;
   const { request } = checked;
-  const cap = request.max_output_tokens ?? null;
-  const reasoningCap = request.reasoning?.max_tokens;
   return {
     ok: true,
     request: {
@@ -69,8 +69,7 @@ function readRequest(body: unknown): ReadRequest {
       fallbacks: request.models ?? [],
       stream: request.stream === true,
       showUsage: true,
-      outputTokensCap:
-        cap === null ? null : Math.max(cap, typeof reasoningCap === 'number' ? reasoningCap : 0),
+      outputTokensCap: withThought(request.max_output_tokens ?? null, request),
       outputCapField: 'max_output_tokens',
       extraOutputTokens: 0,
       choices: 1,

@@ -28,6 +28,7 @@ function countItem(item: Record<string, unknown>, param: string, count: MediaCou
   switch (item.type) {
     case undefined:
     case null:
+      return isMessage(item) ? countParts(item.content, `${param}.content`, count) : refuseReference(param);
     case 'message':
       return countParts(item.content, `${param}.content`, count);
     case 'function_call_output':
@@ -56,6 +57,16 @@ function countItem(item: Record<string, unknown>, param: string, count: MediaCou
       });
   }
 }
+
+/** An item of an id and no type refers to what the operator's account has stored. */
+const isMessage = ({ role, content }: Record<string, unknown>): boolean =>
+  typeof role === 'string' && isPresent(content);
+
+const refuseReference = (param: string): ApiError =>
+  apiError('invalid_request', {
+    param,
+    message: `\`${param}\` has to be a message with \`role\` and \`content\`: nothing is stored that it could refer to.`,
+  });
 
 function countParts(parts: unknown, param: string, count: MediaCount): ApiError | null {
   if (!Array.isArray(parts)) return null;
