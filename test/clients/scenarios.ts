@@ -4,7 +4,6 @@ import { modelOf, PROVIDER_KINDS, startFormatGateway } from '../formats/format-g
 import { askedIn, ruleFor } from '../formats/requests.ts';
 import { type TestAgent, type TestGateway, until } from '../support/gateway.ts';
 import { failing } from '../support/provider-failures.ts';
-import { sharedCluster } from '../support/shared-cluster.ts';
 import { type Client, type ClientCalls, IMAGE, PROMPT, resultOf, TOOLS } from './client.ts';
 
 /**
@@ -13,17 +12,10 @@ import { type Client, type ClientCalls, IMAGE, PROMPT, resultOf, TOOLS } from '.
  * @param cancel Whether whole answers are put together from the provider's stream, or come in one piece from it, too.
  */
 export function testClient(client: Client, cancel: 'stops_billing' | 'bills_full' = 'stops_billing'): void {
-  // How whole answers are asked for is decided before the ledger: once is enough, and the worker knows one provider.
-  if (cancel === 'bills_full' && sharedCluster() !== undefined) return;
   const { name, format, showsCost, errors } = client;
   let gateway: TestGateway;
   let agent: TestAgent;
   let calls: ClientCalls;
-  beforeAll(async () => {
-    gateway = await startFormatGateway(cancel);
-  });
-  afterAll(() => gateway?.stop());
-  afterEach(() => gateway.provider.reset());
 
   async function open(creditUsd = '5'): Promise<void> {
     agent = await gateway.newAgent({ creditUsd });
@@ -39,6 +31,12 @@ export function testClient(client: Client, cancel: 'stops_billing' | 'bills_full
   }
 
   describe(`${name}, by ${format}${cancel === 'bills_full' ? ', whole answers whole' : ''}`, () => {
+    beforeAll(async () => {
+      gateway = await startFormatGateway(cancel);
+    });
+    afterAll(() => gateway?.stop());
+    afterEach(() => gateway.provider.reset());
+
     describe.each(PROVIDER_KINDS)('from a provider that speaks %s', (kind) => {
       const model = modelOf[kind];
       const path = `/${askedIn(kind, format)}`;
