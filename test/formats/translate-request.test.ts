@@ -159,7 +159,7 @@ describe('to the messages format', () => {
   it('goes thought that an answer of ours had as an item', () => {
     const input = [
       { role: 'user', content: 'x' },
-      { type: 'reasoning', summary: [{ type: 'summary_text', text: 'a' }], encrypted_content: 's' },
+      { type: 'reasoning', summary: [{ type: 'summary_text', text: 'a' }], encrypted_content: 'signature:s' },
       { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'y' }] },
       { role: 'user', content: 'z' },
     ];
@@ -266,15 +266,16 @@ describe('to the chat format', () => {
       { type: 'thinking', thinking: 'secret', signature: 's' },
       { type: 'text', text: 'y' },
     ];
-    const body = translated('messages', to, { messages: [...messages, { role: 'assistant', content }] });
-    expect(body.messages).toEqual([
+    const turns = [...messages, { role: 'assistant', content }, ...messages];
+    expect(translated('messages', to, { messages: turns }).messages).toEqual([
       { role: 'user', content: 'x' },
       { role: 'assistant', content: 'y' },
+      { role: 'user', content: 'x' },
     ]);
   });
 
   it.each<[string, FormatName, object]>([
-    ['a file by its link', 'messages', { messages: [{ role: 'user', content: [document()] }] }],
+    ['messages[0].content[0]', 'messages', { messages: [{ role: 'user', content: [document()] }] }],
     ['messages[0].content[0].citations', 'messages', { messages: [{ role: 'user', content: [cited()] }] }],
     [
       'messages[0].content[0].type',

@@ -19,6 +19,8 @@ export interface Conversation {
 }
 
 export type Turn =
+  /** Said in the middle of a conversation. `at`: where. */
+  | { role: 'system'; parts: readonly TextPart[]; at: string }
   | { role: 'user'; parts: readonly UserPart[] }
   | { role: 'assistant'; parts: AssistantPart[] }
   /** What the caller's code answered to one tool call. */
@@ -40,8 +42,8 @@ export interface Citation {
 
 export type UserPart =
   | TextPart
-  | { type: 'image'; url: string; detail: string | null }
-  | { type: 'file'; url: string; filename: string | null };
+  | { type: 'image'; url: string; detail: string | null; at: string }
+  | { type: 'file'; url: string; filename: string | null; at: string };
 
 export type AssistantPart = TextPart | ReasoningPart | ToolCallPart;
 
@@ -80,5 +82,11 @@ export interface Reasoning {
 }
 
 export type AnswerFormat =
-  | { type: 'json_object' }
-  | { type: 'json_schema'; name: string; schema: unknown; strict: boolean | null };
+  | { type: 'json_object'; at: string }
+  | {
+      type: 'json_schema';
+      name: string;
+      description: string | null;
+      schema: unknown;
+      strict: boolean | null;
+    };

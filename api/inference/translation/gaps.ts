@@ -1,12 +1,56 @@
+import { isRecord } from '#core/is-record.ts';
+import { booleanOf, numberOf, recordOf, strings, textOrNull } from './values.ts';
+
 /**
  * Names of what a translation has no words for, such as `messages[0].name`. What cannot be said to a provider is refused
  * by its name before anything is held, never dropped.
  */
 export class Gaps {
-  readonly params: string[] = [];
+  #first: Gap | null = null;
 
-  add(param: string): void {
-    this.params.push(param);
+  get first(): Gap | null {
+    return this.#first;
+  }
+
+  /** @param words What it is, where its place says too little. */
+  add(param: string, words: string | null = null): void {
+    this.#first ??= { param, words };
+  }
+
+  /** `null`: not said. What is of another kind has no words either. */
+  number(value: unknown, param: string): number | null {
+    const number = numberOf(value);
+    if (number === null) this.#unlessAbsent(value, param);
+    return number;
+  }
+
+  boolean(value: unknown, param: string): boolean | null {
+    const boolean = booleanOf(value);
+    if (boolean === null) this.#unlessAbsent(value, param);
+    return boolean;
+  }
+
+  text(value: unknown, param: string): string | null {
+    const text = textOrNull(value);
+    if (text === null) this.#unlessAbsent(value, param);
+    return text;
+  }
+
+  record(value: unknown, param: string): Readonly<Record<string, unknown>> {
+    if (!isRecord(value)) this.#unlessAbsent(value, param);
+    return recordOf(value);
+  }
+
+  /** One, or a list. */
+  texts(value: unknown, param: string): string[] {
+    if (typeof value === 'string') return [value];
+    const texts = strings(value);
+    if (!Array.isArray(value) || texts.length < value.length) this.#unlessAbsent(value, param);
+    return texts;
+  }
+
+  #unlessAbsent(value: unknown, param: string): void {
+    if (value !== undefined && value !== null) this.add(param);
   }
 
   /** Every member that is set, that no set of names holds. `path`: ends in a dot, or is empty. */
@@ -20,6 +64,11 @@ export class Gaps {
       if (!known.some((names) => names.has(name))) this.add(path + name);
     }
   }
+}
+
+export interface Gap {
+  param: string;
+  words: string | null;
 }
 
 /** What the gateway itself has read, and writes into every body. */
@@ -45,6 +94,7 @@ const SAYS_NOTHING: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['min_p', 0],
   ['top_a', 0],
   ['best_of', 1],
+  ['parallel_tool_calls', true],
 ]);
 
 /**
@@ -72,4 +122,7 @@ export const HINTS: ReadonlySet<string> = new Set([
   'transforms',
   'stream_options',
   'context_management',
+  // They end the steps of server tools, of which a translated call has none.
+  'max_tool_calls',
+  'stop_server_tools_when',
 ]);

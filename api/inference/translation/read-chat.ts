@@ -12,7 +12,7 @@ import type {
   UserPart,
 } from './conversation.ts';
 import { type Gaps, HINTS, OURS } from './gaps.ts';
-import { booleanOf, numberOf, records, strings, textOf, textOrNull } from './values.ts';
+import { booleanOf, numberOf, recordOf, records, textOf, textOrNull } from './values.ts';
 
 /** Of a chat body that passed its schema and policy. */
 export function readChat(body: Readonly<Record<string, unknown>>, gaps: Gaps): Conversation {
@@ -24,10 +24,9 @@ export function readChat(body: Readonly<Record<string, unknown>>, gaps: Gaps): C
     switch (message.role) {
       case 'system':
       case 'developer':
-        // Said in the middle of a conversation it would move to its front.
-        if (turns.length > 0) gaps.add(`${path}role`);
         gaps.unknown(message, path, ROLE_AND_CONTENT, HINTS);
-        system.push(...texts(message.content, path, gaps));
+        if (turns.length === 0) system.push(...texts(message.content, path, gaps));
+        else turns.push({ role: 'system', parts: texts(message.content, path, gaps), at: `${path}role` });
         break;
       case 'assistant':
         turns.push({ role: 'assistant', parts: readAssistant(message, path, gaps) });
@@ -51,11 +50,11 @@ export function readChat(body: Readonly<Record<string, unknown>>, gaps: Gaps): C
     turns,
     tools: records(body.tools).map((tool, index) => readTool(tool, `tools[${index}].`, gaps)),
     toolChoice: readToolChoice(body.tool_choice, gaps),
-    parallelToolCalls: booleanOf(body.parallel_tool_calls),
+    parallelToolCalls: gaps.boolean(body.parallel_tool_calls, 'parallel_tool_calls'),
     temperature: numberOf(body.temperature),
-    topP: numberOf(body.top_p),
-    topK: numberOf(body.top_k),
-    stop: typeof body.stop === 'string' ? [body.stop] : strings(body.stop),
+    topP: gaps.number(body.top_p, 'top_p'),
+    topK: gaps.number(body.top_k, 'top_k'),
+    stop: gaps.texts(body.stop, 'stop'),
     reasoning: readReasoning(body, gaps),
     answerFormat: readFormat(body.response_format, gaps),
   };
@@ -83,8 +82,11 @@ function readAssistant(message: Record<string, unknown>, path: string, gaps: Gap
   parts.push(...texts(message.content, path, gaps));
   if (typeof message.refusal === 'string') parts.push({ type: 'text', text: message.refusal });
   for (const [index, call] of records(message.tool_calls).entries()) {
+    const at = `${path}tool_calls[${index}].`;
     const named = isRecord(call.function) ? call.function : null;
-    if (named === null) gaps.add(`${path}tool_calls[${index}].type`);
+    if (named === null) gaps.add(`${at}type`);
+    else gaps.unknown(named, `${at}function.`, CALLED);
+    gaps.unknown(call, at, TOOL_CALL, HINTS);
     parts.push({
       type: 'tool_call',
       id: textOf(call.id),
@@ -103,10 +105,13 @@ const ASSISTANT = new Set([
   'reasoning',
   'reasoning_content',
   'reasoning_details',
-  // Of earlier answers, for people to read.
+  // Of earlier answers, for people and for clients to read.
   'annotations',
-  'name',
+  'parsed',
 ]);
+// Numbered, where a client has put them together from a stream.
+const TOOL_CALL = new Set(['id', 'type', 'function', 'index']);
+const CALLED = new Set(['name', 'arguments', 'parsed_arguments']);
 
 /**
  * `reasoning_details` has what the provider signed; the text beside it says the same for people. Of a stream it is in
@@ -116,6 +121,7 @@ function readThought(message: Record<string, unknown>): ReasoningPart[] {
   const parts: ReasoningPart[] = [];
   let open: ReasoningPart | null = null;
   for (const detail of records(message.reasoning_details)) {
+    if (isForeign(detail)) continue;
     if (detail.type === 'reasoning.encrypted') {
       parts.push({ type: 'reasoning', text: '', signature: null, encrypted: textOf(detail.data) });
       open = null;
@@ -134,31 +140,47 @@ function readThought(message: Record<string, unknown>): ReasoningPart[] {
   return text === '' ? [] : [{ type: 'reasoning', text, signature: null, encrypted: null }];
 }
 
+/** Thought of an answer that another vendor's model gave: the provider would refuse it as not its own. */
+const isForeign = ({ format }: Record<string, unknown>): boolean =>
+  typeof format === 'string' && !format.startsWith('anthropic');
+
 function readParts(content: unknown, path: string, gaps: Gaps): UserPart[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
   return records(content).flatMap((part, index): UserPart[] => {
-    const at = `${path}content[${index}].`;
+    const at = `${path}content[${index}]`;
     switch (part.type) {
       case 'text':
-        gaps.unknown(part, at, TEXT_PART, HINTS);
-        return [{ type: 'text', text: textOf(part.text) }];
+        gaps.unknown(part, `${at}.`, TEXT_PART, HINTS);
+        return part.text === '' ? [] : [{ type: 'text', text: textOf(part.text) }];
+      case 'refusal':
+        gaps.unknown(part, `${at}.`, REFUSAL_PART);
+        return [{ type: 'text', text: textOf(part.refusal) }];
       case 'image_url': {
         const link = isRecord(part.image_url) ? part.image_url : { url: part.image_url };
-        return [{ type: 'image', url: textOf(link.url), detail: textOrNull(link.detail) }];
+        gaps.unknown(part, `${at}.`, IMAGE_PART, HINTS);
+        gaps.unknown(link, `${at}.image_url.`, IMAGE_LINK);
+        return [{ type: 'image', url: textOf(link.url), detail: textOrNull(link.detail), at }];
       }
       case 'file': {
         const file = isRecord(part.file) ? part.file : {};
+        gaps.unknown(part, `${at}.`, FILE_PART, HINTS);
+        gaps.unknown(file, `${at}.file.`, FILE);
         const url = textOf(file.file_url) || textOf(file.file_data);
-        return [{ type: 'file', url, filename: textOrNull(file.filename) }];
+        return [{ type: 'file', url, filename: textOrNull(file.filename), at }];
       }
       default:
-        gaps.add(`${at}type`);
+        gaps.add(`${at}.type`);
         return [];
     }
   });
 }
 
 const TEXT_PART = new Set(['type', 'text']);
+const REFUSAL_PART = new Set(['type', 'refusal']);
+const IMAGE_PART = new Set(['type', 'image_url']);
+const IMAGE_LINK = new Set(['url', 'detail']);
+const FILE_PART = new Set(['type', 'file']);
+const FILE = new Set(['file_url', 'file_data', 'filename']);
 
 function texts(content: unknown, path: string, gaps: Gaps): TextPart[] {
   return readParts(content, path, gaps).flatMap((part) => {
@@ -187,39 +209,49 @@ const FUNCTION = new Set(['name', 'description', 'parameters', 'strict']);
 function readToolChoice(choice: unknown, gaps: Gaps): ToolChoice | null {
   if (choice === 'auto' || choice === 'none' || choice === 'required') return { type: choice };
   if (!isRecord(choice)) return null;
-  const name = isRecord(choice.function) ? textOf(choice.function.name) : '';
+  const named = recordOf(choice.function);
+  const name = textOf(named.name);
   if (choice.type !== 'function' || name === '') gaps.add('tool_choice');
+  gaps.unknown(choice, 'tool_choice.', TOOL);
+  gaps.unknown(named, 'tool_choice.function.', NAMED);
   return { type: 'tool', name };
 }
 
+const NAMED = new Set(['name']);
+
 function readReasoning(body: Readonly<Record<string, unknown>>, gaps: Gaps): Reasoning | null {
-  const given = isRecord(body.reasoning) ? body.reasoning : {};
+  const given = gaps.record(body.reasoning, 'reasoning');
   gaps.unknown(given, 'reasoning.', REASONING);
-  const effort = given.effort ?? body.reasoning_effort;
+  const named = gaps.text(body.reasoning_effort, 'reasoning_effort');
+  const effort = gaps.text(given.effort, 'reasoning.effort') ?? named;
+  if (named !== null && named !== effort) gaps.add('reasoning_effort');
   const budgetTokens = numberOf(given.max_tokens);
-  if (typeof effort !== 'string' && budgetTokens === null && given.enabled === undefined) return null;
-  return {
-    enabled: given.enabled !== false && effort !== 'none',
-    effort: textOrNull(effort),
-    budgetTokens,
-  };
+  if (effort === null && budgetTokens === null && given.enabled === undefined) return null;
+  return { enabled: given.enabled !== false && effort !== 'none', effort, budgetTokens };
 }
 
 // A summary is what every other format shows anyway; what is left out of the answer is left out by us.
 const REASONING = new Set(['effort', 'max_tokens', 'enabled', 'exclude', 'summary', 'mode']);
 
 function readFormat(format: unknown, gaps: Gaps): AnswerFormat | null {
-  if (!isRecord(format) || format.type === 'text') return null;
-  if (format.type === 'json_object') return { type: 'json_object' };
+  if (!isRecord(format)) return null;
+  gaps.unknown(format, 'response_format.', FORMAT);
+  if (format.type === 'text') return null;
+  if (format.type === 'json_object') return { type: 'json_object', at: 'response_format' };
   const schema = isRecord(format.json_schema) ? format.json_schema : null;
   if (format.type !== 'json_schema' || schema === null) {
     gaps.add('response_format.type');
     return null;
   }
+  gaps.unknown(schema, 'response_format.json_schema.', SCHEMA);
   return {
     type: 'json_schema',
     name: textOf(schema.name) || 'answer',
+    description: textOrNull(schema.description),
     schema: schema.schema ?? {},
     strict: booleanOf(schema.strict),
   };
 }
+
+const FORMAT = new Set(['type', 'json_schema']);
+const SCHEMA = new Set(['name', 'description', 'schema', 'strict']);

@@ -11,7 +11,7 @@ import type {
   UserPart,
 } from './conversation.ts';
 import { type Gaps, HINTS, OURS } from './gaps.ts';
-import { booleanOf, numberOf, recordOf, records, strings, textOf, textOrNull } from './values.ts';
+import { booleanOf, numberOf, recordOf, records, textOf, textOrNull } from './values.ts';
 
 /** Of a messages body that passed its schema and policy. */
 export function readMessages(body: Readonly<Record<string, unknown>>, gaps: Gaps): Conversation {
@@ -24,21 +24,23 @@ export function readMessages(body: Readonly<Record<string, unknown>>, gaps: Gaps
     const blocks = blocksOf(message.content);
     if (message.role === 'assistant') turns.push(readAssistant(blocks, `${path}content`, gaps));
     else if (message.role === 'system') {
-      if (turns.length > 0) gaps.add(`${path}role`);
-      system.push(...readTexts(message.content, `${path}content`, gaps));
+      const parts = readTexts(message.content, `${path}content`, gaps);
+      if (turns.length === 0) system.push(...parts);
+      else turns.push({ role: 'system', parts, at: `${path}role` });
     } else turns.push(...readUser(blocks, `${path}content`, gaps));
   }
+  refusePrefill(body.messages, gaps);
   const choice = recordOf(body.tool_choice);
   return {
     system,
     turns,
     tools: records(body.tools).map((tool, index) => readTool(tool, `tools[${index}].`, gaps)),
-    toolChoice: readToolChoice(choice),
+    toolChoice: readToolChoice(choice, gaps),
     parallelToolCalls: choice.disable_parallel_tool_use === true ? false : null,
     temperature: numberOf(body.temperature),
-    topP: numberOf(body.top_p),
-    topK: numberOf(body.top_k),
-    stop: strings(body.stop_sequences),
+    topP: gaps.number(body.top_p, 'top_p'),
+    topK: gaps.number(body.top_k, 'top_k'),
+    stop: gaps.texts(body.stop_sequences, 'stop_sequences'),
     reasoning: readReasoning(body, gaps),
     answerFormat: readFormat(recordOf(body.output_config).format, gaps),
   };
@@ -58,6 +60,13 @@ const READ = new Set([
 ]);
 const MESSAGE = new Set(['role', 'content']);
 
+/** The provider would go on with such an answer; all others begin a new one. */
+function refusePrefill(messages: unknown, gaps: Gaps): void {
+  const all = records(messages);
+  if (all.at(-1)?.role !== 'assistant') return;
+  gaps.add(`messages[${all.length - 1}].role`, 'an answer that has begun');
+}
+
 const blocksOf = (content: unknown): Record<string, unknown>[] =>
   typeof content === 'string' ? [{ type: 'text', text: content }] : records(content);
 
@@ -73,10 +82,10 @@ function readTexts(content: unknown, path: string, gaps: Gaps): TextPart[] {
 /** Results of tools stand in a user's message; in every other format each is one of its own, before the user's words. */
 function readUser(blocks: readonly Record<string, unknown>[], path: string, gaps: Gaps): Turn[] {
   const turns: Turn[] = [];
-  const rest: Record<string, unknown>[] = [];
+  const parts: UserPart[] = [];
   for (const [index, block] of blocks.entries()) {
     if (block.type !== 'tool_result') {
-      rest.push(block);
+      parts.push(...readPart(block, `${path}[${index}]`, gaps));
       continue;
     }
     const at = `${path}[${index}].`;
@@ -88,55 +97,73 @@ function readUser(blocks: readonly Record<string, unknown>[], path: string, gaps
       failed: block.is_error === true,
     });
   }
-  const parts = readParts(rest, path, gaps);
   if (parts.length > 0 || turns.length === 0) turns.push({ role: 'user', parts });
   return turns;
 }
 
 const TOOL_RESULT = new Set(['type', 'tool_use_id', 'content', 'is_error']);
 
-function readParts(blocks: readonly Record<string, unknown>[], path: string, gaps: Gaps): UserPart[] {
-  return blocks.flatMap((block, index): UserPart[] => {
-    const at = `${path}[${index}].`;
-    switch (block.type) {
-      case 'text':
-        return block.text === '' ? [] : [{ type: 'text', text: textOf(block.text) }];
-      case 'image':
-        return [{ type: 'image', url: textOf(recordOf(block.source).url), detail: null }];
-      case 'document':
-        return readDocument(block, at, gaps);
-      default:
-        gaps.add(`${at}type`);
-        return [];
-    }
-  });
-}
+const readParts = (blocks: readonly Record<string, unknown>[], path: string, gaps: Gaps): UserPart[] =>
+  blocks.flatMap((block, index) => readPart(block, `${path}[${index}]`, gaps));
 
-function readDocument(block: Record<string, unknown>, at: string, gaps: Gaps): UserPart[] {
-  gaps.unknown(block, at, DOCUMENT, HINTS);
-  // Without citations, which no other format has, a document of text is text.
-  if (recordOf(block.citations).enabled === true) gaps.add(`${at}citations`);
-  const source = recordOf(block.source);
-  switch (source.type) {
-    case 'url':
-      return [{ type: 'file', url: textOf(source.url), filename: textOrNull(block.title) }];
+function readPart(block: Record<string, unknown>, at: string, gaps: Gaps): UserPart[] {
+  switch (block.type) {
     case 'text':
-      return [{ type: 'text', text: textOf(source.data) }];
-    case 'content':
-      return readParts(blocksOf(source.content), `${at}source.content`, gaps);
+      return readText(block, at, gaps);
+    case 'image':
+      gaps.unknown(block, `${at}.`, IMAGE, HINTS);
+      gaps.unknown(recordOf(block.source), `${at}.source.`, LINK);
+      return [{ type: 'image', url: textOf(recordOf(block.source).url), detail: null, at }];
+    case 'document':
+      return readDocument(block, at, gaps);
     default:
-      gaps.add(`${at}source.type`);
+      gaps.add(`${at}.type`);
       return [];
   }
 }
 
+const IMAGE = new Set(['type', 'source']);
+const LINK = new Set(['type', 'url']);
+
+function readText(block: Record<string, unknown>, at: string, gaps: Gaps): TextPart[] {
+  gaps.unknown(block, `${at}.`, TEXT, HINTS);
+  return block.text === '' ? [] : [{ type: 'text', text: textOf(block.text) }];
+}
+
+// Of earlier answers: for people to read, and what the official client has read from the text.
+const TEXT = new Set(['type', 'text', 'citations', 'parsed', 'parsed_output']);
+
+function readDocument(block: Record<string, unknown>, at: string, gaps: Gaps): UserPart[] {
+  gaps.unknown(block, `${at}.`, DOCUMENT, HINTS);
+  // Without citations, which no other format has, a document of text is text.
+  if (recordOf(block.citations).enabled === true) gaps.add(`${at}.citations`);
+  const source = recordOf(block.source);
+  gaps.unknown(source, `${at}.source.`, SOURCE);
+  const heading = [block.title, block.context].flatMap((text): TextPart[] =>
+    typeof text === 'string' && text !== '' ? [{ type: 'text', text }] : [],
+  );
+  switch (source.type) {
+    case 'url':
+      return [{ type: 'file', url: textOf(source.url), filename: textOrNull(block.title), at }];
+    case 'text':
+      return [...heading, { type: 'text', text: textOf(source.data) }];
+    case 'content':
+      return [...heading, ...readParts(blocksOf(source.content), `${at}.source.content`, gaps)];
+    default:
+      gaps.add(`${at}.source.type`);
+      return [];
+  }
+}
+
+const SOURCE = new Set(['type', 'url', 'media_type', 'data', 'content']);
 const DOCUMENT = new Set(['type', 'source', 'title', 'context', 'citations']);
 
 function readAssistant(blocks: readonly Record<string, unknown>[], path: string, gaps: Gaps): Turn {
   const parts = blocks.flatMap((block, index): AssistantPart[] => {
+    const at = `${path}[${index}]`;
     switch (block.type) {
       case 'text':
-        return block.text === '' ? [] : [{ type: 'text', text: textOf(block.text) }];
+        return readText(block, at, gaps);
       case 'thinking':
         return [
           {
@@ -149,6 +176,7 @@ function readAssistant(blocks: readonly Record<string, unknown>[], path: string,
       case 'redacted_thinking':
         return [{ type: 'reasoning', text: '', signature: null, encrypted: textOf(block.data) }];
       case 'tool_use':
+        gaps.unknown(block, `${at}.`, TOOL_USE, HINTS);
         return [
           {
             type: 'tool_call',
@@ -158,12 +186,15 @@ function readAssistant(blocks: readonly Record<string, unknown>[], path: string,
           },
         ];
       default:
-        gaps.add(`${path}[${index}].type`);
+        gaps.add(`${at}.type`);
         return [];
     }
   });
   return { role: 'assistant', parts };
 }
+
+// Who called is said of calls of programs alone, which are not served.
+const TOOL_USE = new Set(['type', 'id', 'name', 'input', 'caller']);
 
 function readTool(tool: Record<string, unknown>, path: string, gaps: Gaps): FunctionTool {
   if (typeof tool.type === 'string' && tool.type !== 'custom') gaps.add(`${path}type`);
@@ -188,7 +219,8 @@ const TOOL = new Set([
   'defer_loading',
 ]);
 
-function readToolChoice(choice: Record<string, unknown>): ToolChoice | null {
+function readToolChoice(choice: Record<string, unknown>, gaps: Gaps): ToolChoice | null {
+  gaps.unknown(choice, 'tool_choice.', CHOICE);
   switch (choice.type) {
     case 'auto':
     case 'none':
@@ -197,30 +229,46 @@ function readToolChoice(choice: Record<string, unknown>): ToolChoice | null {
       return { type: 'required' };
     case 'tool':
       return { type: 'tool', name: textOf(choice.name) };
+    case undefined:
+      return null;
     default:
+      gaps.add('tool_choice.type');
       return null;
   }
 }
 
+const CHOICE = new Set(['type', 'name', 'disable_parallel_tool_use']);
+
 function readReasoning(body: Readonly<Record<string, unknown>>, gaps: Gaps): Reasoning | null {
-  const output = recordOf(body.output_config);
+  const output = gaps.record(body.output_config, 'output_config');
   gaps.unknown(output, 'output_config.', OUTPUT_CONFIG);
+  const effort = gaps.text(output.effort, 'output_config.effort');
   const thinking = isRecord(body.thinking) ? body.thinking : null;
-  if (thinking === null && output.effort === undefined) return null;
+  if (thinking === null) return effort === null ? null : { enabled: true, effort, budgetTokens: null };
+  gaps.unknown(thinking, 'thinking.', THINKING);
+  if (!THINKING_TYPES.has(textOf(thinking.type))) gaps.add('thinking.type');
   return {
-    enabled: thinking?.type !== 'disabled',
-    effort: textOrNull(output.effort),
-    budgetTokens: numberOf(thinking?.budget_tokens),
+    enabled: thinking.type !== 'disabled',
+    effort,
+    budgetTokens: numberOf(thinking.budget_tokens),
   };
 }
+
+// How much of it is shown changes nothing of what is thought.
+const THINKING = new Set(['type', 'budget_tokens', 'display']);
+const THINKING_TYPES = new Set(['enabled', 'adaptive', 'disabled']);
 
 const OUTPUT_CONFIG = new Set(['effort', 'format']);
 
 function readFormat(format: unknown, gaps: Gaps): AnswerFormat | null {
-  if (!isRecord(format)) return null;
-  if (format.type === 'json_schema') {
-    return { type: 'json_schema', name: 'answer', schema: format.schema ?? {}, strict: true };
+  if (format === undefined || format === null) return null;
+  if (!isRecord(format) || format.type !== 'json_schema') {
+    gaps.add('output_config.format');
+    return null;
   }
-  gaps.add('output_config.format');
-  return null;
+  gaps.unknown(format, 'output_config.format.', FORMAT);
+  const schema = format.schema ?? {};
+  return { type: 'json_schema', name: 'answer', description: null, schema, strict: true };
 }
+
+const FORMAT = new Set(['type', 'schema']);

@@ -11,6 +11,7 @@ import type {
   UserPart,
 } from './conversation.ts';
 import { type Gaps, HINTS, OURS } from './gaps.ts';
+import { readKeptThought } from './kept-thought.ts';
 import { booleanOf, numberOf, recordOf, records, textOf, textOrNull } from './values.ts';
 
 /** Of a responses body that passed its schema and policy. */
@@ -22,17 +23,18 @@ export function readResponses(body: Readonly<Record<string, unknown>>, gaps: Gap
   const items =
     typeof body.input === 'string' ? [{ role: 'user', content: body.input }] : records(body.input);
   for (const [index, item] of items.entries()) readItem(item, `input[${index}].`, { system, turns, gaps });
-  const text = recordOf(body.text);
+  const text = gaps.record(body.text, 'text');
   gaps.unknown(text, 'text.', TEXT);
+  refuseIncluded(body.include, gaps);
   return {
     system,
     turns,
     tools: records(body.tools).map((tool, index) => readTool(tool, `tools[${index}].`, gaps)),
     toolChoice: readToolChoice(body.tool_choice, gaps),
-    parallelToolCalls: booleanOf(body.parallel_tool_calls),
+    parallelToolCalls: gaps.boolean(body.parallel_tool_calls, 'parallel_tool_calls'),
     temperature: numberOf(body.temperature),
-    topP: numberOf(body.top_p),
-    topK: numberOf(body.top_k),
+    topP: gaps.number(body.top_p, 'top_p'),
+    topK: gaps.number(body.top_k, 'top_k'),
     stop: [],
     reasoning: readReasoning(body.reasoning, gaps),
     answerFormat: readFormat(text.format, gaps),
@@ -45,8 +47,6 @@ const READ = new Set([
   'tools',
   'tool_choice',
   'parallel_tool_calls',
-  // Bounds the steps of server tools, of which a translated call has none.
-  'max_tool_calls',
   'temperature',
   'top_p',
   'top_k',
@@ -54,6 +54,14 @@ const READ = new Set([
   'text',
 ]);
 const TEXT = new Set(['format']);
+
+/** Signed thought is always shown, and of tools of a provider's own a translated call has none. */
+function refuseIncluded(include: unknown, gaps: Gaps): void {
+  for (const [index, name] of gaps.texts(include, 'include').entries()) {
+    if (name !== 'reasoning.encrypted_content' && !/_call(_output)?\./.test(name))
+      gaps.add(`include[${index}]`);
+  }
+}
 
 interface Reading {
   system: TextPart[];
@@ -69,9 +77,11 @@ function readItem(item: Record<string, unknown>, path: string, { system, turns, 
       readMessage(item, path, { system, turns, gaps });
       return;
     case 'reasoning':
+      gaps.unknown(item, path, REASONING_ITEM, HINTS);
       answerOf(turns).push(...readThought(item));
       return;
     case 'function_call':
+      gaps.unknown(item, path, CALL, HINTS);
       answerOf(turns).push({
         type: 'tool_call',
         id: textOf(item.call_id),
@@ -80,6 +90,7 @@ function readItem(item: Record<string, unknown>, path: string, { system, turns, 
       });
       return;
     case 'function_call_output':
+      gaps.unknown(item, path, CALL_OUTPUT, HINTS);
       turns.push({
         role: 'tool',
         callId: textOf(item.call_id),
@@ -91,6 +102,20 @@ function readItem(item: Record<string, unknown>, path: string, { system, turns, 
       gaps.add(`${path}type`);
   }
 }
+
+const REASONING_ITEM = new Set([
+  'type',
+  'id',
+  'summary',
+  'content',
+  'encrypted_content',
+  'status',
+  'format',
+  'signature',
+]);
+// What the official client has read from the text, and sends back beside it.
+const CALL = new Set(['type', 'id', 'call_id', 'name', 'arguments', 'parsed_arguments', 'status']);
+const CALL_OUTPUT = new Set(['type', 'id', 'call_id', 'output', 'status']);
 
 function readMessage(item: Record<string, unknown>, path: string, { system, turns, gaps }: Reading): void {
   gaps.unknown(item, path, MESSAGE, HINTS);
@@ -105,11 +130,14 @@ function readMessage(item: Record<string, unknown>, path: string, { system, turn
       return;
     case 'system':
     case 'developer':
-      if (turns.length > 0) gaps.add(`${path}role`);
-      system.push(...texts());
+      if (turns.length === 0) system.push(...texts());
+      else turns.push({ role: 'system', parts: texts(), at: `${path}role` });
+      return;
+    case 'user':
+      turns.push({ role: 'user', parts });
       return;
     default:
-      turns.push({ role: 'user', parts });
+      gaps.add(`${path}role`);
   }
 }
 
@@ -124,38 +152,46 @@ function answerOf(turns: Turn[]): AssistantPart[] {
   return parts;
 }
 
-/** `encrypted_content` is what a translated answer put there: its signature, or thought that nobody can read. */
 function readThought(item: Record<string, unknown>): AssistantPart[] {
   const text = [...records(item.summary), ...records(item.content)].map((part) => textOf(part.text)).join('');
-  const kept = textOrNull(item.encrypted_content);
-  if (text === '' && kept === null) return [];
-  return text === ''
-    ? [{ type: 'reasoning', text, signature: null, encrypted: kept }]
-    : [{ type: 'reasoning', text, signature: kept, encrypted: null }];
+  const { signature, encrypted } = readKeptThought(textOf(item.encrypted_content));
+  if (text === '' && signature === null && encrypted === null) return [];
+  return [{ type: 'reasoning', text, signature, encrypted }];
 }
 
 function readParts(content: unknown, path: string, gaps: Gaps): UserPart[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
   return records(content).flatMap((part, index): UserPart[] => {
+    const at = `${path}[${index}]`;
     switch (part.type) {
       case 'input_text':
       case 'output_text':
       case 'text':
+        gaps.unknown(part, `${at}.`, TEXT_PART, HINTS);
         return part.text === '' ? [] : [{ type: 'text', text: textOf(part.text) }];
       case 'refusal':
+        gaps.unknown(part, `${at}.`, REFUSAL_PART, HINTS);
         return [{ type: 'text', text: textOf(part.refusal) }];
       case 'input_image': {
+        gaps.unknown(part, `${at}.`, IMAGE_PART, HINTS);
         const url = isRecord(part.image_url) ? part.image_url.url : part.image_url;
-        return [{ type: 'image', url: textOf(url), detail: textOrNull(part.detail) }];
+        return [{ type: 'image', url: textOf(url), detail: textOrNull(part.detail), at }];
       }
       case 'input_file':
-        return [{ type: 'file', url: textOf(part.file_url), filename: textOrNull(part.filename) }];
+        gaps.unknown(part, `${at}.`, FILE_PART, HINTS);
+        return [{ type: 'file', url: textOf(part.file_url), filename: textOrNull(part.filename), at }];
       default:
-        gaps.add(`${path}[${index}].type`);
+        gaps.add(`${at}.type`);
         return [];
     }
   });
 }
+
+// What an earlier answer had beside its text is for people to read.
+const TEXT_PART = new Set(['type', 'text', 'annotations', 'logprobs', 'parsed']);
+const REFUSAL_PART = new Set(['type', 'refusal']);
+const IMAGE_PART = new Set(['type', 'image_url', 'detail']);
+const FILE_PART = new Set(['type', 'file_url', 'filename', 'detail']);
 
 function readTool(tool: Record<string, unknown>, path: string, gaps: Gaps): FunctionTool {
   if (tool.type !== 'function') gaps.add(`${path}type`);
@@ -172,10 +208,16 @@ const TOOL = new Set(['type', 'name', 'description', 'parameters', 'strict']);
 
 function readToolChoice(choice: unknown, gaps: Gaps): ToolChoice | null {
   if (choice === 'auto' || choice === 'none' || choice === 'required') return { type: choice };
-  if (!isRecord(choice)) return null;
-  if (choice.type !== 'function') gaps.add('tool_choice');
+  if (choice === undefined || choice === null) return null;
+  if (!isRecord(choice) || choice.type !== 'function') {
+    gaps.add('tool_choice');
+    return null;
+  }
+  gaps.unknown(choice, 'tool_choice.', CHOICE);
   return { type: 'tool', name: textOf(choice.name) };
 }
+
+const CHOICE = new Set(['type', 'name']);
 
 function readReasoning(value: unknown, gaps: Gaps): Reasoning | null {
   if (!isRecord(value)) return null;
@@ -197,17 +239,22 @@ const REASONING = new Set([
 ]);
 
 function readFormat(format: unknown, gaps: Gaps): AnswerFormat | null {
-  if (!isRecord(format) || format.type === 'text') return null;
-  if (format.type === 'json_object') return { type: 'json_object' };
-  if (format.type !== 'json_schema') {
+  if (format === undefined || format === null) return null;
+  const { type, name, description, schema, strict } = recordOf(format);
+  gaps.unknown(recordOf(format), 'text.format.', FORMAT);
+  if (type === 'text') return null;
+  if (type === 'json_object') return { type, at: 'text.format' };
+  if (type !== 'json_schema') {
     gaps.add('text.format');
     return null;
   }
-  const { name, schema, strict } = format;
   return {
-    type: 'json_schema',
+    type,
     name: textOf(name) || 'answer',
+    description: textOrNull(description),
     schema: schema ?? {},
     strict: booleanOf(strict),
   };
 }
+
+const FORMAT = new Set(['type', 'name', 'description', 'schema', 'strict']);

@@ -30,18 +30,17 @@ export function translateRequest(
     to === 'messages'
       ? writeMessages(conversation, outputTokensCap, gaps)
       : writeChat(conversation, outputTokensCap, gaps);
-  const [missing] = gaps.params;
-  if (missing !== undefined) return cannotBeSent(missing);
+  if (gaps.first !== null) return cannotBeSent(gaps.first.param, gaps.first.words);
   const object = scanJsonObject(Buffer.from(JSON.stringify(body)));
   if (typeof object === 'string') throw new Error('A translated body is no JSON object.');
   return object;
 }
 
 /** No provider of a model can be asked for it. */
-export const cannotBeSent = (missing: string): ApiError =>
+export const cannotBeSent = (param: string, words: string | null = null): ApiError =>
   apiError('no_provider', {
-    param: missing,
-    message: `No provider of this model can be sent ${quote(missing)}; leave it out, or choose another model.`,
+    param,
+    message: `No provider of this model can be sent ${words === null ? quote(param) : `${words} (${quote(param)})`}; leave it out, or choose another model.`,
   });
 
 const readers: Readonly<

@@ -1,9 +1,11 @@
 import type { Conversation, FunctionTool, Reasoning, ToolChoice, Turn, UserPart } from './conversation.ts';
 import type { Gaps } from './gaps.ts';
+import { objectSchema, refuseLoneChoice } from './tool-words.ts';
 
 /** The body for a provider that speaks the chat format, but for what the gateway writes into every body. */
 export function writeChat(conversation: Conversation, outputTokensCap: number | null, gaps: Gaps): object {
   const { system, turns, tools, toolChoice, reasoning, answerFormat } = conversation;
+  refuseLoneChoice(conversation, gaps);
   return {
     messages: [
       ...(system.length === 0
@@ -27,13 +29,19 @@ export function writeChat(conversation: Conversation, outputTokensCap: number | 
 /** Earlier thought stays behind: a server of this format takes none back, or has no name for it that all share. */
 function writeTurn(turn: Turn, gaps: Gaps): object {
   switch (turn.role) {
+    case 'system':
+      return { role: 'system', content: turn.parts.map(({ text }) => text).join('\n\n') };
     case 'user':
       return { role: 'user', content: writeParts(turn.parts, gaps) };
     case 'tool': {
-      if (turn.parts.some((part) => part.type !== 'text'))
-        gaps.add('a picture or file in the result of a tool');
-      const content = turn.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
-      return { role: 'tool', tool_call_id: turn.callId, content };
+      const medium = turn.parts.find((part) => part.type !== 'text');
+      if (medium !== undefined) gaps.add(medium.at, 'a picture or file in the result of a tool');
+      const content = turn.parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
+      return {
+        role: 'tool',
+        tool_call_id: turn.callId,
+        content: turn.failed ? saidToFail(content) : content,
+      };
     }
     case 'assistant': {
       const text = turn.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
@@ -54,6 +62,10 @@ function writeTurn(turn: Turn, gaps: Gaps): object {
   }
 }
 
+/** The format has no other way to say that a tool failed than in words. */
+const saidToFail = (content: string): string =>
+  /^\W*error/i.test(content) ? content : `Error: ${content}`.trimEnd();
+
 function writeParts(parts: readonly UserPart[], gaps: Gaps): unknown {
   const [first] = parts;
   if (first === undefined) return '';
@@ -69,7 +81,7 @@ function writePart(part: UserPart, gaps: Gaps): object {
       return { type: 'image_url', image_url: { url: part.url, detail: part.detail ?? undefined } };
     case 'file':
       // The format itself takes files as inline data only.
-      gaps.add('a file by its link');
+      gaps.add(part.at, 'a file by its link');
       return { type: 'text', text: '' };
   }
 }
@@ -79,7 +91,7 @@ const writeTool = ({ name, description, parameters, strict }: FunctionTool): obj
   function: {
     name,
     description: description ?? undefined,
-    parameters: parameters ?? { type: 'object', properties: {} },
+    parameters: objectSchema(parameters),
     strict: strict ?? undefined,
   },
 });
@@ -91,7 +103,8 @@ const writeToolChoice = (choice: ToolChoice): unknown =>
 const SHARES = { low: 0.2, medium: 0.5, high: 0.8 } as const;
 
 function writeEffort(reasoning: Reasoning, outputTokensCap: number | null): string | undefined {
-  if (!reasoning.enabled) return undefined;
+  // Its own word for none is not known to every server.
+  if (!reasoning.enabled) return reasoning.effort === 'none' ? 'none' : undefined;
   if (reasoning.effort !== null) return reasoning.effort;
   if (reasoning.budgetTokens === null || outputTokensCap === null) return undefined;
   const share = reasoning.budgetTokens / outputTokensCap;
@@ -100,7 +113,12 @@ function writeEffort(reasoning: Reasoning, outputTokensCap: number | null): stri
 }
 
 function writeFormat(format: Conversation['answerFormat']): unknown {
-  if (format === null || format.type === 'json_object') return format ?? undefined;
-  const { name, schema, strict } = format;
-  return { type: 'json_schema', json_schema: { name, schema, strict: strict ?? undefined } };
+  if (format === null) return undefined;
+  if (format.type === 'json_object') return { type: 'json_object' };
+  const { name, description, schema, strict } = format;
+  const about = description ?? undefined;
+  return {
+    type: 'json_schema',
+    json_schema: { name, description: about, schema, strict: strict ?? undefined },
+  };
 }

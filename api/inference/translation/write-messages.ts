@@ -1,5 +1,7 @@
+import { isRecord } from '#core/is-record.ts';
 import { inputOf } from '../formats/tool-input.ts';
 import type {
+  AnswerFormat,
   AssistantPart,
   Conversation,
   FunctionTool,
@@ -8,6 +10,7 @@ import type {
   UserPart,
 } from './conversation.ts';
 import type { Gaps } from './gaps.ts';
+import { objectSchema, refuseLoneChoice } from './tool-words.ts';
 
 /** The body for a provider that speaks the messages format, but for what the gateway writes into every body. */
 export function writeMessages(
@@ -17,10 +20,11 @@ export function writeMessages(
 ): object {
   const { system, tools, temperature, stop, answerFormat } = conversation;
   if (temperature !== null && temperature > TEMPERATURE_MAX) gaps.add('temperature');
-  if (answerFormat?.type === 'json_object') gaps.add('an answer that is any JSON object');
+  if (answerFormat?.type === 'json_object') gaps.add(answerFormat.at, 'an answer that is any JSON object');
+  refuseLoneChoice(conversation, gaps);
   return {
     system: system.length === 0 ? undefined : system.map(({ text }) => text).join('\n\n'),
-    messages: writeTurns(conversation.turns),
+    messages: writeTurns(conversation.turns, gaps),
     max_tokens: outputTokensCap ?? undefined,
     tools: tools.length === 0 ? undefined : tools.map(writeTool),
     tool_choice: tools.length === 0 ? undefined : writeToolChoice(conversation),
@@ -31,12 +35,16 @@ export function writeMessages(
     thinking: writeThinking(conversation, outputTokensCap),
     output_config:
       answerFormat?.type === 'json_schema'
-        ? { format: { type: 'json_schema', schema: answerFormat.schema } }
+        ? { format: { type: 'json_schema', schema: described(answerFormat) } }
         : undefined,
   };
 }
 
 const TEMPERATURE_MAX = 1;
+
+/** The format has no other place for what an answer is meant for. */
+const described = ({ description, schema }: Extract<AnswerFormat, { type: 'json_schema' }>): unknown =>
+  description !== null && isRecord(schema) ? { description, ...schema } : schema;
 
 interface Message {
   role: 'user' | 'assistant';
@@ -44,35 +52,48 @@ interface Message {
 }
 
 /** The results of all calls of one answer have to stand in the one message after it, before the user's own words. */
-function writeTurns(turns: readonly Turn[]): Message[] {
+function writeTurns(turns: readonly Turn[], gaps: Gaps): Message[] {
   const messages: Message[] = [];
   for (const turn of turns) {
+    // It would move to the front.
+    if (turn.role === 'system') {
+      gaps.add(turn.at);
+      continue;
+    }
     const role = turn.role === 'assistant' ? 'assistant' : 'user';
     const content = writeTurn(turn);
+    if (content.length === 0) continue;
     const last = messages.at(-1);
     if (last?.role === role) last.content.push(...content);
     else messages.push({ role, content });
   }
-  return messages.filter(({ content }) => content.length > 0);
+  return messages;
 }
 
-function writeTurn(turn: Turn): object[] {
+function writeTurn(turn: Exclude<Turn, { role: 'system' }>): object[] {
   switch (turn.role) {
     case 'user':
-      return turn.parts.map(writePart);
+      return turn.parts.filter(saysSomething).map(writePart);
     case 'assistant':
-      return turn.parts.flatMap(writeAssistantPart);
+      return turn.parts.filter(saysSomething).flatMap(writeAssistantPart);
     case 'tool':
       return [
         {
           type: 'tool_result',
-          tool_use_id: turn.callId,
-          content: turn.parts.map(writePart),
+          tool_use_id: writeId(turn.callId),
+          content: turn.parts.filter(saysSomething).map(writePart),
           is_error: turn.failed ? true : undefined,
         },
       ];
   }
 }
+
+/** The provider refuses text that is nothing but white space, as some models write it before a call. */
+const saysSomething = (part: UserPart | AssistantPart): boolean =>
+  part.type !== 'text' || /\S/.test(part.text);
+
+/** Some servers give calls ids in letters that the provider refuses. */
+const writeId = (id: string): string => id.replaceAll(/[^\w-]/g, '_');
 
 function writePart(part: UserPart): object {
   switch (part.type) {
@@ -90,7 +111,9 @@ function writeAssistantPart(part: AssistantPart): object[] {
     case 'text':
       return [{ type: 'text', text: part.text }];
     case 'tool_call':
-      return [{ type: 'tool_use', id: part.id, name: part.name, input: inputOf(part.argumentsJson) }];
+      return [
+        { type: 'tool_use', id: writeId(part.id), name: part.name, input: inputOf(part.argumentsJson) },
+      ];
     case 'reasoning':
       if (part.encrypted !== null) return [{ type: 'redacted_thinking', data: part.encrypted }];
       // The provider refuses thought that it has not signed.
@@ -100,10 +123,11 @@ function writeAssistantPart(part: AssistantPart): object[] {
   }
 }
 
-const writeTool = ({ name, description, parameters }: FunctionTool): object => ({
+const writeTool = ({ name, description, parameters, strict }: FunctionTool): object => ({
   name,
   description: description ?? undefined,
-  input_schema: parameters ?? { type: 'object', properties: {} },
+  input_schema: objectSchema(parameters),
+  strict: strict === true ? true : undefined,
 });
 
 const TYPES = { auto: 'auto', none: 'none', required: 'any', tool: 'tool' } as const;
@@ -126,9 +150,8 @@ const BUDGET_TOKENS_MIN = 1_024;
 function writeThinking({ reasoning }: Conversation, outputTokensCap: number | null): object | undefined {
   if (reasoning === null) return undefined;
   if (!reasoning.enabled) return { type: 'disabled' };
-  if (reasoning.budgetTokens !== null) return { type: 'enabled', budget_tokens: reasoning.budgetTokens };
   const share = SHARES[reasoning.effort ?? 'medium'] ?? SHARE_OF_MORE;
-  const budget = Math.floor(share * (outputTokensCap ?? 0));
+  const budget = reasoning.budgetTokens ?? Math.floor(share * (outputTokensCap ?? 0));
   // There is no thinking for less, and it has to leave room for the answer.
   if (outputTokensCap === null || outputTokensCap <= BUDGET_TOKENS_MIN) return undefined;
   return {

@@ -1,0 +1,18 @@
+import { isRecord } from '#core/is-record.ts';
+import type { Conversation } from './conversation.ts';
+import type { Gaps } from './gaps.ts';
+
+/** One format takes a schema without its type, the other one without properties: with both it is good for either. */
+export const objectSchema = (parameters: unknown): unknown =>
+  parameters === null || isRecord(parameters)
+    ? { type: 'object', ...(hasShape(parameters) ? {} : { properties: {} }), ...parameters }
+    : parameters;
+
+const hasShape = (schema: Record<string, unknown> | null): boolean =>
+  schema !== null && ['properties', '$ref', 'anyOf', 'oneOf', 'allOf'].some((name) => name in schema);
+
+/** To call a tool that the request does not name. */
+export function refuseLoneChoice({ tools, toolChoice }: Conversation, gaps: Gaps): void {
+  if (tools.length > 0 || toolChoice === null) return;
+  if (toolChoice.type === 'required' || toolChoice.type === 'tool') gaps.add('tool_choice');
+}

@@ -1,0 +1,197 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { FormatName } from '#core/catalog/catalog.ts';
+import { isRecord } from '#core/is-record.ts';
+import { isApiError } from '../../api/contract/errors.ts';
+import type { CallFormat } from '../../api/inference/formats/call-format.ts';
+import { callFormats } from '../../api/inference/formats/call-formats.ts';
+import { HINTS, OURS, saysNothing } from '../../api/inference/translation/gaps.ts';
+import {
+  translateRequest,
+  type UpstreamFormatName,
+} from '../../api/inference/translation/translate-request.ts';
+
+const CAP = 4_000;
+const IMAGE = 'https://example.com/a.png';
+const schema = { type: 'object', properties: { city: { type: 'string' } } };
+
+const directions = [
+  ['chat/completions', 'messages'],
+  ['messages', 'chat/completions'],
+  ['responses', 'chat/completions'],
+  ['responses', 'messages'],
+] as const satisfies [FormatName, UpstreamFormatName][];
+
+/** A conversation with everything in it that any translation has words for. */
+const everything: Readonly<Record<FormatName, object>> = {
+  'chat/completions': {
+    messages: [
+      { role: 'system', content: [{ type: 'text', text: 'Be short.' }] },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'Weather?' },
+          { type: 'image_url', image_url: { url: IMAGE, detail: 'low' } },
+        ],
+      },
+      {
+        role: 'assistant',
+        content: [{ type: 'refusal', refusal: 'No.' }],
+        tool_calls: [{ id: 'c', type: 'function', function: { name: 'get', arguments: '{}' } }],
+      },
+      { role: 'tool', tool_call_id: 'c', content: [{ type: 'text', text: '7' }] },
+    ],
+    tools: [{ type: 'function', function: { name: 'get', parameters: schema, strict: true } }],
+    tool_choice: { type: 'function', function: { name: 'get' } },
+    reasoning: { effort: 'low' },
+    response_format: { type: 'json_schema', json_schema: { name: 'a', schema } },
+  },
+  messages: {
+    system: [{ type: 'text', text: 'Be short.' }],
+    messages: [
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'Weather?' },
+          { type: 'image', source: { type: 'url', url: IMAGE } },
+          { type: 'document', source: { type: 'text', data: 'x' } },
+          { type: 'document', source: { type: 'content', content: [{ type: 'text', text: 'y' }] } },
+        ],
+      },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'text', text: 'I look.' },
+          { type: 'tool_use', id: 'c', name: 'get', input: {} },
+        ],
+      },
+      {
+        role: 'user',
+        content: [{ type: 'tool_result', tool_use_id: 'c', content: [{ type: 'text', text: '7' }] }],
+      },
+    ],
+    tools: [{ name: 'get', input_schema: schema }],
+    tool_choice: { type: 'tool', name: 'get' },
+    thinking: { type: 'enabled', budget_tokens: 1_024 },
+    output_config: { effort: 'low', format: { type: 'json_schema', schema } },
+  },
+  responses: {
+    input: [
+      {
+        type: 'message',
+        role: 'user',
+        content: [
+          { type: 'input_text', text: 'Weather?' },
+          { type: 'input_image', image_url: IMAGE },
+        ],
+      },
+      { type: 'reasoning', summary: [], encrypted_content: 'x' },
+      { role: 'assistant', content: [{ type: 'output_text', text: 'I look.' }] },
+      { role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] },
+      { type: 'function_call', call_id: 'c', name: 'get', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'c', output: [{ type: 'input_text', text: '7' }] },
+    ],
+    tools: [{ type: 'function', name: 'get', parameters: schema }],
+    tool_choice: { type: 'function', name: 'get' },
+    reasoning: { effort: 'low' },
+    text: { format: { type: 'json_schema', name: 'a', schema } },
+  },
+};
+
+/** Of the caller's own, whatever stands in them. */
+const FREE = new Set(['parameters', 'input_schema', 'schema', 'input']);
+
+/** The same body once for each object in it, which then has one member more. */
+function withNews(value: unknown, path: string): { path: string; body: unknown }[] {
+  if (Array.isArray(value)) {
+    return value.flatMap((each, index) =>
+      withNews(each, `${path}[${index}]`).map(({ path: at, body }) => ({
+        path: at,
+        body: value.toSpliced(index, 1, body),
+      })),
+    );
+  }
+  if (!isRecord(value)) return [];
+  const inside = Object.entries(value).flatMap(([name, member]) => {
+    // The turns of one format, the arguments of a call in another.
+    if (FREE.has(name) && !Array.isArray(member)) return [];
+    return withNews(member, path === '' ? name : `${path}.${name}`).map(({ path: at, body }) => ({
+      path: at,
+      body: { ...value, [name]: body },
+    }));
+  });
+  const at = path === '' ? 'tomorrow' : `${path}.tomorrow`;
+  return [{ path: at, body: { ...value, tomorrow: 'x' } }, ...inside];
+}
+
+/** Fields that the formats have, and some that servers have besides. */
+const KNOWN = {
+  'chat/completions':
+    'messages tools tool_choice parallel_tool_calls temperature top_p top_k top_a min_p stop seed n logprobs top_logprobs ' +
+    'logit_bias frequency_penalty presence_penalty repetition_penalty response_format reasoning reasoning_effort ' +
+    'verbosity prediction modalities audio web_search_options functions function_call cache_control prompt_cache_key ' +
+    'user metadata session_id store service_tier plugins provider transforms usage trace route debug preset ' +
+    'max_tool_calls stop_server_tools_when structured_outputs guided_json min_tokens stop_token_ids include_reasoning',
+  messages:
+    'messages system tools tool_choice temperature top_p top_k stop_sequences thinking output_config metadata ' +
+    'service_tier speed inference_geo container cache_control context_management mcp_servers fallbacks provider plugins ' +
+    'session_id trace user stop_server_tools_when output_format max_tool_calls',
+  responses:
+    'input instructions tools tool_choice parallel_tool_calls temperature top_p top_k top_logprobs frequency_penalty ' +
+    'presence_penalty reasoning text max_tool_calls stop_server_tools_when include truncation service_tier modalities ' +
+    'image_config plugins provider route metadata user safety_identifier session_id prompt_cache_key cache_control trace ' +
+    'debug background store prompt previous_response_id conversation verbosity stream_options',
+} as const satisfies Record<FormatName, string>;
+
+const isEmpty = (value: unknown): boolean =>
+  value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0);
+
+/** Whichever provider would be asked. */
+const isRefused = (format: CallFormat, body: Record<string, unknown>): boolean =>
+  !format.readRequest(body).ok ||
+  format.refuseFields(body) !== null ||
+  format.refuseTools(body) !== null ||
+  isApiError(format.countMedia(body));
+
+const anyValue = fc.oneof(
+  fc.constantFrom<unknown>('x', 'high', 'required', 0.5, 2, true, false, { x: 1 }, ['x'], [{ x: 1 }], [1]),
+  fc.constantFrom<unknown>({ type: 'x' }, { effort: 'high' }, { effort: 1 }, [[]]),
+  fc.jsonValue({ maxDepth: 2 }),
+);
+
+describe.each(directions)('of %s asked in %s', (from, to) => {
+  const body = { model: 'm', ...everything[from] };
+  const ask = (value: object) => translateRequest({ ...value }, from, to, CAP);
+  const plain = ask(body);
+
+  it('everything that has words is sent', () => {
+    expect(isApiError(plain) ? plain.param : 'sent').toBe('sent');
+  });
+
+  it.each(withNews(body, ''))('what nobody knows is refused by its place: $path', ({ path, body: asked }) => {
+    const result = isRecord(asked) ? ask(asked) : null;
+    expect(result !== null && isApiError(result) ? result.param : 'sent').toBe(path);
+  });
+
+  it('no field is left out without a word, whatever it says', () => {
+    if (isApiError(plain)) throw new Error('refused');
+    const unsaid: string[] = [];
+    fc.assert(
+      fc.property(fc.constantFrom(...KNOWN[from].split(' ')), anyValue, (field, value) => {
+        if (HINTS.has(field) || OURS.has(field) || saysNothing(field, value) || isEmpty(value)) return;
+        const asked = { ...body, [field]: value };
+        if (isRefused(callFormats[from], asked)) return;
+        const result = ask(asked);
+        if (isApiError(result)) {
+          // Without tools it is the choice of one that nobody can be sent.
+          const named = field === 'tools' ? ['tools', 'tool_choice'] : [field];
+          expect(named.some((name) => result.param?.startsWith(name))).toBe(true);
+          return;
+        }
+        if (result.bytes.equals(plain.bytes)) unsaid.push(`${field}: ${JSON.stringify(value)}`);
+      }),
+      { numRuns: 5_000 },
+    );
+    expect([...new Set(unsaid)]).toEqual([]);
+  });
+});
