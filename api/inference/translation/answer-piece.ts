@@ -6,7 +6,10 @@ export type AnswerPiece =
   /** A page that the text so far rests on. */
   | { type: 'citation'; url: string; title: string }
   | { type: 'reasoning'; text: string }
-  /** Of the thought so far, with which the provider takes it back in a later call. */
+  /**
+   * Of the thought before it, whole, with which the provider takes it back in a later call. Some models show nothing of
+   * what they have thought, and sign it all the same.
+   */
   | { type: 'signature'; signature: string }
   /** Thought that nobody but the provider can read. */
   | { type: 'encrypted'; data: string }

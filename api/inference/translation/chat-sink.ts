@@ -14,6 +14,9 @@ export class ChatSink implements AnswerSink {
   #id = '';
   #textLength = 0;
   #framed: string | null = null;
+  /** Of the thought that is open or comes next: clients lay pieces of one number over each other. */
+  #thought = 0;
+  #thinks = false;
 
   constructor(identity: AnswerIdentity, showUsage: boolean) {
     this.#identity = identity;
@@ -27,24 +30,28 @@ export class ChatSink implements AnswerSink {
         this.#framed = null;
         return this.#chunk({ role: 'assistant', content: '' });
       case 'text':
+        this.#endThought();
         this.#textLength += piece.text.length;
         return this.#chunk({ content: piece.text });
       case 'citation':
         return this.#chunk({ annotations: [annotationOf({ ...piece, at: this.#textLength })] });
-      case 'reasoning':
-        return this.#chunk({
-          reasoning: piece.text,
-          reasoning_details: [{ type: 'reasoning.text', text: piece.text, index: 0 }],
-        });
-      case 'signature':
-        return this.#chunk({
-          reasoning_details: [{ type: 'reasoning.text', signature: piece.signature, index: 0 }],
-        });
+      case 'reasoning': {
+        const { text } = piece;
+        this.#thinks = true;
+        const detail = { type: 'reasoning.text', text, index: this.#thought };
+        return this.#chunk({ reasoning: text, reasoning_details: [detail] });
+      }
+      case 'signature': {
+        const { signature } = piece;
+        this.#thinks = true;
+        return this.#lastOfThought({ type: 'reasoning.text', text: '', signature });
+      }
       case 'encrypted':
-        return this.#chunk({
-          reasoning_details: [{ type: 'reasoning.encrypted', data: piece.data, index: 0 }],
-        });
+        this.#endThought();
+        this.#thinks = true;
+        return this.#lastOfThought({ type: 'reasoning.encrypted', data: piece.data });
       case 'tool_call': {
+        this.#endThought();
         const { index, id, name } = piece;
         return this.#chunk({
           tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }],
@@ -62,6 +69,17 @@ export class ChatSink implements AnswerSink {
     if (!this.#showUsage) return done;
     const usage = `{${this.#frame()},"choices":[],"usage":${chatUsageText(tokens, shown)}}`;
     return Buffer.concat([dataText(usage), done]);
+  }
+
+  #lastOfThought(detail: object): Buffer {
+    const index = this.#thought;
+    this.#endThought();
+    return this.#chunk({ reasoning_details: [{ ...detail, index }] });
+  }
+
+  #endThought(): void {
+    if (this.#thinks) this.#thought++;
+    this.#thinks = false;
   }
 
   #chunk(delta: object, finishReason: string | null = null): Buffer {

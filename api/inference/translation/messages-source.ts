@@ -11,6 +11,8 @@ export class MessagesSource implements AnswerSource {
   readonly #stream = new MessagesStream({ upstreamModel: '', publicModel: '', showUsage: true });
   /** Of the calls, by their blocks. */
   readonly #calls = new Map<number, number>();
+  /** What the open block still lacks when it ends: its signature, or what a call without input is made with. */
+  #owed: AnswerPiece | null = null;
 
   read(data: Buffer): ReadPieces {
     const event = this.#stream.read(data, '');
@@ -38,21 +40,20 @@ export class MessagesSource implements AnswerSource {
       case 'message_start':
         return [{ type: 'start', id: textOf(recordOf(event.message).id) }];
       case 'content_block_start':
-        return this.#begin(block, recordOf(event.content_block));
+        return [...this.#end(), ...this.#begin(block, recordOf(event.content_block))];
       case 'content_block_delta':
         return this.#delta(block, recordOf(event.delta));
+      case 'content_block_stop':
+        return this.#end();
       case 'message_delta':
-        return finishOf(recordOf(event.delta));
+        return [...this.#end(), ...finishOf(recordOf(event.delta))];
       default:
         return [];
     }
   }
 
   #whole({ id, content, stop_reason, stop_sequence }: Record<string, unknown>): AnswerPiece[] {
-    const blocks = records(content).flatMap((block, index) => [
-      ...this.#begin(index, block),
-      ...(textOf(block.signature) === '' ? [] : this.#delta(index, { ...block, type: 'signature_delta' })),
-    ]);
+    const blocks = records(content).flatMap((block, index) => [...this.#begin(index, block), ...this.#end()]);
     return [{ type: 'start', id: textOf(id) }, ...blocks, ...finishOf({ stop_reason, stop_sequence })];
   }
 
@@ -64,6 +65,7 @@ export class MessagesSource implements AnswerSource {
           ...records(content.citations).flatMap(citationOf),
         ];
       case 'thinking':
+        this.#sign(textOf(content.signature));
         return textOf(content.thinking) === '' ? [] : [{ type: 'reasoning', text: textOf(content.thinking) }];
       case 'redacted_thinking':
         return [{ type: 'encrypted', data: textOf(content.data) }];
@@ -77,7 +79,8 @@ export class MessagesSource implements AnswerSource {
           name: textOf(content.name),
         };
         const input = JSON.stringify(content.input ?? {});
-        return input === '{}' ? [begun] : [begun, { type: 'arguments', index, json: input }];
+        this.#owed = { type: 'arguments', index, json: input };
+        return [begun];
       }
       default:
         return [];
@@ -93,15 +96,29 @@ export class MessagesSource implements AnswerSource {
       case 'thinking_delta':
         return [{ type: 'reasoning', text: textOf(delta.thinking) }];
       case 'signature_delta':
-        return [{ type: 'signature', signature: textOf(delta.signature) }];
+        this.#sign(textOf(delta.signature));
+        return [];
       case 'input_json_delta': {
         const index = this.#calls.get(block);
         const json = textOf(delta.partial_json);
-        return index === undefined || json === '' ? [] : [{ type: 'arguments', index, json }];
+        if (index === undefined || json === '') return [];
+        this.#owed = null;
+        return [{ type: 'arguments', index, json }];
       }
       default:
         return [];
     }
+  }
+
+  #sign(text: string): void {
+    const signature = (this.#owed?.type === 'signature' ? this.#owed.signature : '') + text;
+    this.#owed = signature === '' ? null : { type: 'signature', signature };
+  }
+
+  #end(): AnswerPiece[] {
+    const owed = this.#owed;
+    this.#owed = null;
+    return owed === null ? [] : [owed];
   }
 }
 

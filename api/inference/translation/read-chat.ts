@@ -132,7 +132,7 @@ function readThought(message: Record<string, unknown>): ReasoningPart[] {
       parts.push(open);
     }
     open.text += textOf(detail.text) || textOf(detail.summary);
-    open.signature = textOrNull(detail.signature);
+    open.signature = textOrNull(detail.signature) || null;
     if (open.signature !== null) open = null;
   }
   if (parts.length > 0) return parts;

@@ -5,6 +5,7 @@ import { namedText } from '../formats/stream-text.ts';
 import type { AnswerPiece } from './answer-piece.ts';
 import type { AnswerSink } from './answer-sink.ts';
 import type { AssistantPart, TextPart } from './conversation.ts';
+import { keepThought } from './kept-thought.ts';
 import { WholeAnswer } from './whole-answer.ts';
 
 /**
@@ -96,7 +97,7 @@ export class ResponsesSink implements AnswerSink {
       const added = { type: 'output_text', text: '', annotations: [] };
       events.push(this.#event('response.content_part.added', { ...this.#part(), part: added }));
     }
-    if (part.type === 'reasoning' && part.encrypted === null) {
+    if (part.type === 'reasoning' && part.text !== '') {
       const added = { type: 'summary_text', text: '' };
       events.push(this.#event('response.reasoning_summary_part.added', { ...this.#summary(), part: added }));
     }
@@ -121,8 +122,8 @@ export class ResponsesSink implements AnswerSink {
         break;
       }
       case 'reasoning': {
-        if (part.encrypted !== null) break;
         const { text } = part;
+        if (text === '') break;
         const done = { type: 'summary_text', text };
         events.push(
           this.#event('response.reasoning_summary_text.done', { ...at, summary_index: 0, text }),
@@ -197,7 +198,7 @@ function itemOf(part: AssistantPart, id: string, status: 'in_progress' | 'comple
     }
     case 'reasoning': {
       const summary = isDone && part.text !== '' ? [{ type: 'summary_text', text: part.text }] : [];
-      const kept = isDone ? (part.encrypted ?? part.signature) : null;
+      const kept = isDone ? keepThought(part) : null;
       return { id, type: 'reasoning', summary, ...(kept === null ? {} : { encrypted_content: kept }) };
     }
     case 'tool_call': {

@@ -38,7 +38,10 @@ export class WholeAnswer {
       }
       case 'signature': {
         const last = this.parts.at(-1);
-        if (last?.type === 'reasoning') last.signature = (last.signature ?? '') + piece.signature;
+        const { signature } = piece;
+        if (last?.type === 'reasoning' && last.signature === null && last.encrypted === null) {
+          last.signature = signature;
+        } else this.parts.push({ type: 'reasoning', text: '', signature, encrypted: null });
         return;
       }
       case 'encrypted':

@@ -1,0 +1,320 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { FormatName } from '#core/catalog/catalog.ts';
+import { isApiError } from '../../api/contract/errors.ts';
+import { callFormats } from '../../api/inference/formats/call-formats.ts';
+import { AnswerCollector } from '../../api/inference/translation/answer-collector.ts';
+import { openSink, openSource, writeAnswer } from '../../api/inference/translation/translate-answer.ts';
+import { translateRequest } from '../../api/inference/translation/translate-request.ts';
+import { TranslatedStream } from '../../api/inference/translation/translated-stream.ts';
+import { recordOf, records } from '../../api/inference/translation/values.ts';
+
+type Block = { type: string } & Record<string, unknown>;
+
+/** What a provider answers with, once as it streams it and once whole. */
+interface Answer {
+  /** JSON of each event. */
+  events: object[];
+  whole: object;
+}
+
+const identity = { id: 'call-1', createdAtS: 1, model: 'acme/small' };
+const tokens = { prompt: 3, completion: 2, reasoning: null, cached: 0 };
+
+/** As a caller of this format sees it, who waits for it whole. */
+function shownWhole(from: FormatName, to: FormatName, sent: readonly object[]): Record<string, unknown> {
+  const collector = new AnswerCollector(openSource(from));
+  for (const event of sent) collector.read(Buffer.from(JSON.stringify(event)), '');
+  return JSON.parse(writeAnswer(to, collector.whole, identity, tokens));
+}
+
+/** The events that a caller of this format sees. */
+function shownEvents(from: FormatName, to: FormatName, { events }: Answer): string[] {
+  const stream = new TranslatedStream(openSource(from), openSink(to, identity, true));
+  const shown = events.map((event) => {
+    const read = stream.read(Buffer.from(JSON.stringify(event)), '');
+    return read.kind === 'changed' ? read.events.toString() : '';
+  });
+  const text = shown.join('') + stream.end({ identity, shown: 1n, tokens }).toString();
+  return [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => data ?? '');
+}
+
+/** The streamed answer, as a client puts it together. */
+function shownStream(from: FormatName, to: FormatName, answer: Answer): Record<string, unknown> {
+  const assembly = callFormats[to].openAssembly();
+  for (const data of shownEvents(from, to, answer)) assembly.read(Buffer.from(data), '');
+  return JSON.parse(assembly.answer()?.toString() ?? '{}');
+}
+
+const contentOf = ({ content, output, choices, stop_reason, status }: Record<string, unknown>): unknown =>
+  choices === undefined
+    ? { content, output, stop_reason, status }
+    : records(choices).map(({ message, finish_reason }) => ({
+        ...withoutIndex(recordOf(message)),
+        finish_reason,
+      }));
+
+/** A whole call has no number, unlike its pieces; and where nothing is said, that is an empty text or none. */
+const withoutIndex = ({ tool_calls: calls, content, ...message }: Record<string, unknown>): object => ({
+  ...message,
+  content: content === '' ? null : content,
+  ...(calls === undefined ? {} : { tool_calls: records(calls).map(({ index: _, ...call }) => call) }),
+});
+
+const words = fc.stringMatching(/^[a-z"\\é🚇]{1,6} ?[a-z]{0,3}$/u);
+const args = fc.dictionary(fc.stringMatching(/^[a-z]{1,3}$/), fc.oneof(words, fc.integer(), fc.boolean()), {
+  maxKeys: 3,
+});
+const cuts = fc.array(fc.nat({ max: 9 }), { maxLength: 3 });
+
+function cut(text: string, places: readonly number[]): string[] {
+  const at = [0, ...places.map((place) => Math.min(place, text.length)).sort((a, b) => a - b), text.length];
+  const pieces = at.slice(1).map((place, index) => text.slice(at[index], place));
+  return pieces.filter((piece) => piece !== '');
+}
+
+const anyBlock: fc.Arbitrary<Block> = fc.oneof(
+  words.map((text) => ({ type: 'text', text })),
+  // Some models show nothing of what they think, and sign it.
+  fc
+    .record({ thinking: fc.oneof(words, fc.constant('')), signature: fc.stringMatching(/^[A-Z]{4}$/) })
+    .map((thought) => ({ type: 'thinking', ...thought })),
+  fc.stringMatching(/^[A-Z]{4}$/).map((data) => ({ type: 'redacted_thinking', data })),
+  args.map((input) => ({ type: 'tool_use', name: 'f', input })),
+);
+
+const anyBlocks = fc.array(anyBlock, { minLength: 1, maxLength: 6 }).map((blocks) =>
+  blocks
+    // A provider goes on with a text, and does not begin another.
+    .filter((block, index) => block.type !== 'text' || blocks[index - 1]?.type !== 'text')
+    .map((block, index) => (block.type === 'tool_use' ? { id: `toolu_${index}`, ...block } : block)),
+);
+
+const stops = fc.constantFrom('end_turn', 'tool_use', 'max_tokens', 'refusal', 'stop_sequence', 'pause_turn');
+
+const ofMessages: fc.Arbitrary<Answer & { blocks: Block[] }> = fc
+  .record({ blocks: anyBlocks, places: cuts, stop: stops, stopped: fc.boolean() })
+  .map(({ blocks, places, stop, stopped }) => {
+    const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm' };
+    const end = { stop_reason: stop, stop_sequence: stop === 'stop_sequence' ? 'END' : null };
+    const events = blocks.flatMap((block, index) => [
+      { type: 'content_block_start', index, content_block: begun(block) },
+      ...deltasOf(block, places).map((delta) => ({ type: 'content_block_delta', index, delta })),
+      ...(stopped ? [{ type: 'content_block_stop', index }] : []),
+    ]);
+    return {
+      blocks,
+      whole: { ...message, content: blocks, ...end, usage: { input_tokens: 3, output_tokens: 2 } },
+      events: [
+        {
+          type: 'message_start',
+          message: { ...message, content: [], usage: { input_tokens: 3, output_tokens: 1 } },
+        },
+        ...events,
+        { type: 'message_delta', delta: end, usage: { output_tokens: 2 } },
+        { type: 'message_stop' },
+      ],
+    };
+  });
+
+function begun(block: Block): Block {
+  switch (block.type) {
+    case 'text':
+      return { type: 'text', text: '' };
+    case 'thinking':
+      return { type: 'thinking', thinking: '', signature: '' };
+    case 'tool_use':
+      return { ...block, input: {} };
+    default:
+      return block;
+  }
+}
+
+function deltasOf({ type, text, thinking, signature, input }: Block, places: readonly number[]): object[] {
+  switch (type) {
+    case 'text':
+      return cut(String(text), places).map((piece) => ({ type: 'text_delta', text: piece }));
+    case 'thinking':
+      return [
+        ...cut(String(thinking), places).map((piece) => ({ type: 'thinking_delta', thinking: piece })),
+        { type: 'signature_delta', signature },
+      ];
+    case 'tool_use':
+      return cut(JSON.stringify(input), places).map((piece) => ({
+        type: 'input_json_delta',
+        partial_json: piece,
+      }));
+    default:
+      return [];
+  }
+}
+
+const ofChat: fc.Arbitrary<Answer> = fc
+  .record({
+    reasoning: fc.option(words),
+    content: fc.option(words),
+    inputs: fc.array(args, { maxLength: 3 }),
+    places: cuts,
+    finish: fc.constantFrom('stop', 'length', 'tool_calls', 'content_filter'),
+    sideBySide: fc.boolean(),
+  })
+  .map(({ reasoning, content, inputs, places, finish, sideBySide }) => {
+    const frame = { id: 'gen-1', created: 1, model: 'm' };
+    const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
+    const calls = inputs.map((input, index) => {
+      const call = { name: 'f', arguments: JSON.stringify(input) };
+      return { index, id: `call_${index}`, type: 'function', function: call };
+    });
+    const begins = calls.map((call) => ({ ...call, function: { ...call.function, arguments: '' } }));
+    const pieces = calls.map((call) =>
+      cut(call.function.arguments, places).map((json) => ({
+        index: call.index,
+        function: { arguments: json },
+      })),
+    );
+    const ordered = sideBySide
+      ? [
+          ...begins,
+          ...pieces.flat().sort((a, b) => a.function.arguments.length - b.function.arguments.length),
+        ]
+      : begins.flatMap((call, index) => [call, ...(pieces[index] ?? [])]);
+    const stable = sideBySide ? inOrderOfEach(ordered, pieces) : ordered;
+    const deltas = [
+      { role: 'assistant', content: '' },
+      ...cut(reasoning ?? '', places).map((piece) => ({ reasoning_content: piece })),
+      ...cut(content ?? '', places).map((piece) => ({ content: piece })),
+      ...stable.map((call) => ({ tool_calls: [call] })),
+    ];
+    const chunk = (choices: object[], more = {}) => ({
+      ...frame,
+      object: 'chat.completion.chunk',
+      choices,
+      ...more,
+    });
+    const message = {
+      role: 'assistant',
+      content,
+      ...(reasoning === null ? {} : { reasoning_content: reasoning }),
+      ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    };
+    return {
+      whole: {
+        ...frame,
+        object: 'chat.completion',
+        choices: [{ index: 0, message, finish_reason: finish }],
+        usage,
+      },
+      events: [
+        ...deltas.map((delta) => chunk([{ index: 0, delta, finish_reason: null }])),
+        chunk([{ index: 0, delta: {}, finish_reason: finish }]),
+        chunk([], { usage }),
+      ],
+    };
+  });
+
+interface CallPiece {
+  index: number;
+}
+
+/** Side by side, but the pieces of one call one after another. */
+function inOrderOfEach(
+  ordered: readonly CallPiece[],
+  pieces: readonly (readonly CallPiece[])[],
+): CallPiece[] {
+  const queues = pieces.map((each) => [...each]);
+  return ordered.map((piece) => ('id' in piece ? piece : (queues[piece.index]?.shift() ?? piece)));
+}
+
+describe.each([
+  ['messages', 'chat/completions', ofMessages],
+  ['messages', 'responses', ofMessages],
+  ['chat/completions', 'messages', ofChat],
+  ['chat/completions', 'responses', ofChat],
+] as const)('an answer in %s, shown in %s', (from, to, anyAnswer: fc.Arbitrary<Answer>) => {
+  it('has the same content whether the provider streamed it or not, and whether the caller streams it or not', () => {
+    fc.assert(
+      fc.property(anyAnswer, (answer) => {
+        const whole = contentOf(shownWhole(from, to, [answer.whole]));
+        expect(contentOf(shownWhole(from, to, answer.events))).toEqual(whole);
+        expect(contentOf(shownStream(from, to, answer))).toEqual(whole);
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
+
+describe('a stream of responses made of another format', () => {
+  it.each([
+    ['messages', ofMessages],
+    ['chat/completions', ofChat],
+  ] as const)(
+    'adds each item before its pieces, ends it after them, and says in its events what its end says: %s',
+    (from, anyAnswer: fc.Arbitrary<Answer>) => {
+      fc.assert(
+        fc.property(anyAnswer, (answer) => {
+          const events = shownEvents(from, 'responses', answer).map((data) => recordOf(JSON.parse(data)));
+          expect(events.map((event) => event.sequence_number)).toEqual([...events.keys()]);
+          const open = new Map<unknown, string>();
+          const done: unknown[] = [];
+          for (const { type, item, item_id: id, delta, output_index: index, ...rest } of events) {
+            if (type === 'response.output_item.added') open.set(recordOf(item).id, '');
+            else if (type === 'response.output_item.done') {
+              done[Number(index)] = item;
+              open.delete(recordOf(item).id);
+            } else if (id !== undefined) {
+              expect(open.has(id)).toBe(true);
+              if (typeof delta === 'string') open.set(id, (open.get(id) ?? '') + delta);
+              else if ('text' in rest || 'arguments' in rest)
+                expect(open.get(id)).toBe(rest.text ?? rest.arguments);
+            }
+          }
+          expect(open.size).toBe(0);
+          expect(recordOf(events.at(-1)?.response).output).toEqual(done);
+        }),
+        { numRuns: 100 },
+      );
+    },
+  );
+});
+
+describe('what a provider of the messages format has answered', () => {
+  const echoed = (from: FormatName, body: object): unknown => {
+    const result = translateRequest({ model: 'm', ...body }, from, 'messages', 4_000);
+    if (isApiError(result)) throw new Error(result.message);
+    return recordOf(records(recordOf(JSON.parse(result.bytes.toString())).messages)[1]).content;
+  };
+  const user = { role: 'user', content: 'x' };
+  const inOrder = (blocks: readonly Block[]): Block[] => [
+    ...blocks.filter(({ type }) => type === 'thinking' || type === 'redacted_thinking'),
+    ...joined(blocks.filter(({ type }) => type === 'text')),
+    ...blocks.filter(({ type }) => type === 'tool_use'),
+  ];
+  const joined = (texts: Block[]): Block[] =>
+    texts.length === 0 ? [] : [{ type: 'text', text: texts.map(({ text }) => text).join('') }];
+
+  it('comes back to it block by block from a caller who speaks responses, signatures and all', () => {
+    fc.assert(
+      fc.property(ofMessages, fc.boolean(), (answer, stream) => {
+        const shown = stream
+          ? shownStream('messages', 'responses', answer)
+          : shownWhole('messages', 'responses', [answer.whole]);
+        expect(echoed('responses', { input: [user, ...records(shown.output)] })).toEqual(answer.blocks);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('comes back to it whole from a caller who speaks chat: thought, text, calls', () => {
+    fc.assert(
+      fc.property(ofMessages, fc.boolean(), (answer, stream) => {
+        const shown = stream
+          ? shownStream('messages', 'chat/completions', answer)
+          : shownWhole('messages', 'chat/completions', [answer.whole]);
+        const [choice] = records(shown.choices);
+        const messages = [user, recordOf(choice?.message)];
+        expect(echoed('chat/completions', { messages })).toEqual(inOrder(answer.blocks));
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
