@@ -7,6 +7,7 @@ import { type ApiError, apiError, isApiError } from '../contract/errors.ts';
 import type { CallPlan, Candidate } from './call-plan.ts';
 import { findDialectGap } from './dialect-gap.ts';
 import { estimateTokens, modelOutputTokens } from './estimate.ts';
+import { keepDigits } from './exact-json.ts';
 import type { CallFormat, CallRequest } from './formats/call-format.ts';
 import { callFormats } from './formats/call-formats.ts';
 import { countKeys, type JsonObject, readJsonObject } from './json-object.ts';
@@ -171,12 +172,9 @@ function chooseFormat(
   }
   const to = formats.includes('chat/completions') ? 'chat/completions' : 'messages';
   const cap = Math.min(request.outputTokensCap ?? Number.MAX_SAFE_INTEGER, modelOutputTokens(each));
-  const translated = translateRequest(
-    serverTools === null ? value : withoutServerTools(value),
-    format.endpoint,
-    to,
-    cap,
-  );
+  const exact = keepDigits(object.bytes, value);
+  const told = serverTools === null ? exact : withoutServerTools(exact);
+  const translated = translateRequest(told, format.endpoint, to, cap);
   if (isApiError(translated)) return translated;
   const gap = findDialectGap(dialect, { format: to, body: translated, value: null, media });
   return gap === null ? { ...each, format: callFormats[to], translated, serverTools } : cannotBeSent(gap);

@@ -1,3 +1,4 @@
+import { keepDigits } from '../exact-json.ts';
 import { MessagesStream } from '../formats/messages-stream.ts';
 import { readJsonObject } from '../json-object.ts';
 import type { Usage } from '../usage.ts';
@@ -20,7 +21,10 @@ export class MessagesSource implements AnswerSource {
       return { kind: event.kind };
     const read = readJsonObject(data);
     if (typeof read === 'string') return { kind: 'malformed' };
-    return { kind: 'pieces', pieces: this.#pieces(read.value) };
+    const { value } = read;
+    // Not streamed: all blocks at once.
+    const pieces = value.type === 'message' ? this.#whole(keepDigits(data, value)) : this.#pieces(value);
+    return { kind: 'pieces', pieces };
   }
 
   usage(deliveredTokens: number): Usage | null {
@@ -34,9 +38,6 @@ export class MessagesSource implements AnswerSource {
   #pieces(event: Record<string, unknown>): AnswerPiece[] {
     const block = numberOf(event.index) ?? 0;
     switch (event.type) {
-      // Not streamed: all blocks at once.
-      case 'message':
-        return this.#whole(event);
       case 'message_start':
         return [{ type: 'start', id: textOf(recordOf(event.message).id) }];
       case 'content_block_start':
@@ -52,7 +53,7 @@ export class MessagesSource implements AnswerSource {
     }
   }
 
-  #whole({ id, content, stop_reason, stop_sequence }: Record<string, unknown>): AnswerPiece[] {
+  #whole({ id, content, stop_reason, stop_sequence }: Readonly<Record<string, unknown>>): AnswerPiece[] {
     const blocks = records(content).flatMap((block, index) => [...this.#begin(index, block), ...this.#end()]);
     return [{ type: 'start', id: textOf(id) }, ...blocks, ...finishOf({ stop_reason, stop_sequence })];
   }

@@ -9,5 +9,9 @@ export const strings = (value: unknown): string[] =>
 export const recordOf = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {});
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 export const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);
-export const numberOf = (value: unknown): number | null => (typeof value === 'number' ? value : null);
+export function numberOf(value: unknown): number | null {
+  if (typeof value === 'number') return value;
+  // One whose digits are kept.
+  return JSON.isRawJSON(value) ? Number(value.rawJSON) : null;
+}
 export const booleanOf = (value: unknown): boolean | null => (typeof value === 'boolean' ? value : null);
