@@ -62,8 +62,8 @@ export const PUMPS_MAX = 200;
 export const PRICE_LOOKUP_MS = 10 * MINUTE_MS;
 export const SSE_EVENT_BYTES = 1024 * 1024;
 export const JSON_ANSWER_BYTES = 32 * 1024 * 1024;
-/** Of a stream that is put together here: some 350 bytes for each of 380,000 tokens. */
-export const ASSEMBLED_STREAM_BYTES = 128 * 1024 * 1024;
+/** The same as a stream: some 300 bytes stand around each token of it. */
+export const COLLECTED_STREAM_BYTES = 8 * JSON_ANSWER_BYTES;
 /** A reader that takes nothing for this long has hung up. */
 export const STALLED_READER_MS = 60 * SECOND_MS;
 

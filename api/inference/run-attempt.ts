@@ -1,10 +1,5 @@
 import { SECOND_MS } from '#core/clock.ts';
-import {
-  ASSEMBLED_STREAM_BYTES,
-  ERROR_BODY_BYTES,
-  JSON_ANSWER_BYTES,
-  UPSTREAM_TEXT_CHARS_MAX,
-} from '#core/limits.ts';
+import { ERROR_BODY_BYTES, JSON_ANSWER_BYTES, UPSTREAM_TEXT_CHARS_MAX } from '#core/limits.ts';
 import { type ApiError, apiError, type ErrorCode } from '../contract/errors.ts';
 import { answerHeaders, EVENT_STREAM } from './answer-headers.ts';
 import { type Collected, collectAnswer } from './collect-answer.ts';
@@ -47,8 +42,9 @@ export async function runAttempt(call: RunningCall): Promise<Attempt> {
   gateway.health.begin(endpoint, sentAtMs);
   const attempt = await attemptOnce(call, sentAtMs);
   const nowMs = gateway.clock.monotonicMs();
-  // What the caller or the journal cut short says nothing of the provider.
-  if (call.caller.gone || call.endedByUs === 'gate') gateway.health.letGo(endpoint);
+  // What the caller, the journal or a bound of ours cut short says nothing of the provider.
+  if (call.caller.gone || call.endedByUs === 'gate' || call.endedByUs === 'too_long')
+    gateway.health.letGo(endpoint);
   else {
     gateway.health.end(
       endpoint,
@@ -181,7 +177,7 @@ async function relayStream(call: RunningCall, upstream: UpstreamRequest): Promis
     upstream,
     caller: call.caller,
     reader,
-    bytesMax: Number.POSITIVE_INFINITY,
+    textBytesMax: Number.POSITIVE_INFINITY,
     head: (firstEvent) => {
       if (call.generationId === null) call.generationId = textOrNull(format.idOf(firstEvent));
       return answerHeaders(call, EVENT_STREAM);
@@ -216,22 +212,22 @@ async function collectStream(call: RunningCall, upstream: UpstreamRequest): Prom
   const { format, translated } = call.candidate;
   if (translated !== null) return collectTranslated(call, upstream);
   const assembly = format.openAssembly();
-  const end = await readWhole(call, upstream, assembly);
+  const { end, readTokens } = await readWhole(call, upstream, assembly);
+  if (end.kind !== 'complete') return failedWhole(call, end, assembly, readTokens);
   const bytes = assembly.answer();
   const deliveredTokens = estimateTokens(bytes?.length ?? 0);
-  if (end.kind !== 'complete') return failedStream(call, end, assembly.usage(NOTHING_SHOWN), NOTHING_SHOWN);
   if (bytes === null) return failed(apiError('provider_error'), true, assembly.usage(deliveredTokens));
   return readAnswer(call, { ok: true, bytes });
 }
 
 async function collectTranslated(call: RunningCall, upstream: UpstreamRequest): Promise<Attempt> {
   const collector = new AnswerCollector(openSource(call.candidate.format.endpoint));
-  const end = await readWhole(call, upstream, collector);
+  const { end, readTokens } = await readWhole(call, upstream, collector);
   const { whole } = collector;
   const deliveredTokens = estimateTokens(whole.bytes);
   const usage = collector.usage(deliveredTokens);
   call.generationId ??= textOrNull(JSON.stringify(whole.id));
-  if (end.kind !== 'complete') return failedStream(call, end, collector.usage(NOTHING_SHOWN), NOTHING_SHOWN);
+  if (end.kind !== 'complete') return failedWhole(call, end, collector, readTokens);
   if (whole.isEmpty && usage === null) return failed(apiError('provider_error'), true);
   return inCallersFormat(call, whole, usage);
 }
@@ -255,24 +251,37 @@ function inCallersFormat(call: RunningCall, whole: WholeAnswer, usage: Usage | n
   return { ...reading, kind: 'json', usage, deliveredTokens };
 }
 
-/** Whoever waits for a whole answer sees none of one that broke off: it pays what the provider recorded, and no estimate. */
-const NOTHING_SHOWN = 0;
+/**
+ * Whoever waits for a whole answer sees none of one that broke off: it pays what the provider recorded, and no estimate.
+ * Unless we ended it: the provider bills what it wrote until then, and who asks for too much would have it for nothing.
+ */
+function failedWhole(
+  call: RunningCall,
+  end: Exclude<StreamEnd, { kind: 'complete' }>,
+  reader: Pick<StreamReader, 'usage'>,
+  readTokens: number,
+): FailedAttempt {
+  if (end.kind === 'too_long') call.endedByUs ??= 'too_long';
+  const paidTokens = call.endedByUs === null ? 0 : readTokens;
+  return failedStream(call, end, reader.usage(paidTokens), paidTokens);
+}
 
-function readWhole(
+async function readWhole(
   call: RunningCall,
   upstream: UpstreamRequest,
   reader: Omit<StreamReader, 'end'>,
-): Promise<StreamEnd> {
+): Promise<{ end: StreamEnd; readTokens: number }> {
   const { caller } = call;
   const relay = new StreamRelay({
     upstream,
     caller,
     reader,
-    bytesMax: ASSEMBLED_STREAM_BYTES,
+    textBytesMax: JSON_ANSWER_BYTES,
     head: () => [],
   });
   upstream.pipeTo(relay);
-  return relay.ended;
+  const end = await relay.ended;
+  return { end, readTokens: estimateTokens(relay.deliveredBytes) };
 }
 
 function failedStream(
@@ -297,6 +306,9 @@ function failureOfStream(call: RunningCall, end: Exclude<StreamEnd, { kind: 'com
       return readUpstreamError(200, parseJson(end.event), undefined, contextTokens(call.candidate));
     case 'malformed':
       return { error: apiError('provider_error'), mayFallBack: true };
+    case 'too_long':
+      // Another provider would write no less.
+      return { error: apiError('provider_error'), mayFallBack: false };
     case 'failed':
       return { error: failureOf(call, end.cause), mayFallBack: call.endedByUs === null };
   }

@@ -221,7 +221,8 @@ async function endStream(call: RunningCall, attempt: Extract<Attempt, { kind: 's
 async function fail(call: RunningCall, attempt: FailedAttempt): Promise<ApiError | null> {
   const { error, usage } = attempt;
   const recorded = errorTable[error.code].cost === 'recorded';
-  const written = call.caller.committed || (call.endedByUs === 'pump_limit' && call.requestSent);
+  // The gate's end is a refusal, and was answered before.
+  const written = call.caller.committed || (call.endedByUs !== null && call.requestSent);
   if (written || (recorded && (usage !== null || mayLookUp(call)))) {
     // Of an answer that never began, a caller who left owes no more than one who waited.
     return await settleFailed(call, error, costOf(call, attempt, false, written && call.caller.gone));

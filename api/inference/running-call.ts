@@ -18,7 +18,8 @@ import type { Gateway } from './gateway.ts';
 import type { Ticking } from './open-calls.ts';
 import type { UpstreamRequest } from './upstream-request.ts';
 
-export type EndedByUs = 'time_limit' | 'gate' | 'pump_limit';
+/** `too_long`: more of an answer than can be kept, for a caller who waits for the whole. */
+export type EndedByUs = 'time_limit' | 'gate' | 'pump_limit' | 'too_long';
 
 export interface RunningCallOptions {
   gateway: Gateway;

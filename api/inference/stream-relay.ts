@@ -1,4 +1,4 @@
-import { SSE_EVENT_BYTES } from '#core/limits.ts';
+import { COLLECTED_STREAM_BYTES, SSE_EVENT_BYTES } from '#core/limits.ts';
 import type { CallerSide } from './caller-side.ts';
 import type { ReadEvent, StreamReader } from './formats/call-format.ts';
 import { dataEvent, ERROR_NEEDLE, isDone, isJson, namedEvent, USAGE_NEEDLE } from './formats/stream-text.ts';
@@ -13,6 +13,8 @@ export type StreamEnd =
   /** The provider's own error, in an event. */
   | { kind: 'error'; event: Buffer }
   | { kind: 'malformed' }
+  /** An answer that had begun, beyond a bound of ours. */
+  | { kind: 'too_long' }
   | { kind: 'failed'; cause: UpstreamFailure };
 
 export interface StreamRelayOptions {
@@ -20,8 +22,8 @@ export interface StreamRelayOptions {
   caller: CallerSide;
   /** Of the format: what an event is, and what of it is ours to write. */
   reader: Omit<StreamReader, 'end'>;
-  /** A whole answer is kept in memory; of one that passes there may be any length. */
-  bytesMax: number;
+  /** A whole answer is kept in memory, without the frames of its events; of one that passes there may be any length. */
+  textBytesMax: number;
   /** Called once, with the first event, before anything is written. */
   head: (firstEvent: Buffer) => string[];
 }
@@ -54,7 +56,7 @@ export class StreamRelay implements AnswerSink {
   }
 
   /**
-   * An estimate of the text delivered, for streams whose usage never comes: the smallest event, as far as a frame can
+   * An estimate of the text delivered, or read to be kept, for streams whose usage never comes: the smallest event, as far as a frame can
    * be so long, is taken for the frame that each event has around its text. Where all events are alike that would leave
    * nothing: an event is at least one byte.
    */
@@ -65,11 +67,6 @@ export class StreamRelay implements AnswerSink {
 
   data(chunk: Buffer): void {
     if (this.#done) return;
-    const { upstream, bytesMax } = this.#options;
-    if (upstream.bytesReceived > bytesMax) {
-      this.#end({ kind: 'malformed' });
-      return;
-    }
     const lines = this.#lineEnds.read(chunk);
     if (lines.length === 0) return;
     this.#chunks.push(lines);
@@ -102,8 +99,17 @@ export class StreamRelay implements AnswerSink {
       const chunks = this.#tail.length > 0 ? [this.#tail, ...this.#chunks] : this.#chunks;
       this.#chunks = [];
       this.#relay(joinBuffers(chunks));
+      if (!this.#done && this.#isTooLong()) this.#endTooLong();
     }
     if (!this.#done && this.#finish !== null) this.#finish();
+  }
+
+  #isTooLong(): boolean {
+    const { upstream, textBytesMax } = this.#options;
+    if (textBytesMax === Number.POSITIVE_INFINITY) return false;
+    const { bytesReceived } = upstream;
+    const framesBytes = this.#eventsRelayed * EVENT_FRAME_BYTES_MAX;
+    return bytesReceived - framesBytes > textBytesMax || bytesReceived > COLLECTED_STREAM_BYTES;
   }
 
   /** After what is still queued, in order. */
@@ -158,7 +164,7 @@ export class StreamRelay implements AnswerSink {
     // A part of no bytes would keep all the others in memory, for each stream what came last.
     if (at >= bytes.length) this.#tail = EMPTY;
     else this.#tail = at === 0 ? bytes : bytes.subarray(at);
-    if (this.#tail.length > SSE_EVENT_BYTES) this.#end({ kind: 'malformed' });
+    if (this.#tail.length > SSE_EVENT_BYTES) this.#endTooLong();
     this.#writeOut();
   }
 
@@ -169,19 +175,27 @@ export class StreamRelay implements AnswerSink {
 
   /** One event passes: it counts, and the first of all opens the answer. */
   #note(data: Buffer): void {
+    this.#count(data);
+    const { caller, head } = this.#options;
+    if (!caller.committed) caller.begin(head(data));
+  }
+
+  #count(data: Buffer): void {
     this.#eventsRelayed++;
     this.#bytesRelayed += data.length;
     if (data.length < this.#smallestEventBytes) this.#smallestEventBytes = data.length;
-    const { caller, head } = this.#options;
-    if (!caller.committed) caller.begin(head(data));
   }
 
   #relayEvent(text: Buffer, name: string): void {
     const data = trimBlanks(text);
     // Some servers keep the connection alive by events of nothing.
     if (data.length === 0) return;
-    const { reader } = this.#options;
-    const event: ReadEvent = data.length > SSE_EVENT_BYTES ? { kind: 'malformed' } : reader.read(data, name);
+    const { reader, textBytesMax } = this.#options;
+    if (data.length > SSE_EVENT_BYTES) {
+      this.#endTooLong();
+      return;
+    }
+    const event: ReadEvent = reader.read(data, name);
     switch (event.kind) {
       case 'done':
         this.#end({ kind: 'complete' });
@@ -193,6 +207,8 @@ export class StreamRelay implements AnswerSink {
         this.#end({ kind: 'error', event: data });
         return;
       case 'kept':
+        // Of a stream that passes it is usage alone.
+        if (textBytesMax !== Number.POSITIVE_INFINITY) this.#count(data);
         return;
       case 'changed':
         this.#note(data);
@@ -212,13 +228,18 @@ export class StreamRelay implements AnswerSink {
     if (!this.#options.caller.write(joinBuffers(out))) this.#options.upstream.pause();
   }
 
+  /** Where no event was whole before, nothing says that it is an answer at all. */
+  #endTooLong(): void {
+    this.#end({ kind: this.#eventsRelayed > 0 ? 'too_long' : 'malformed' });
+  }
+
   #end(end: StreamEnd): void {
     if (this.#done) return;
     this.#writeOut();
     this.#done = true;
     this.#resolveEnded(end);
     // Nobody reads on, and the call may be open until its end is on disk.
-    if (end.kind === 'malformed') this.#options.upstream.abort();
+    if (end.kind === 'malformed' || end.kind === 'too_long') this.#options.upstream.abort();
   }
 }
 

@@ -247,7 +247,7 @@ providers: [{ id: sim, kind: simulator, cancel: ${cancel}, baseUrl: PROVIDER_URL
   it('gets no answer that is longer than a process can keep', async () => {
     const agent = await streaming.newAgent();
     const text = 'x'.repeat(500_000);
-    streaming.provider.next({ text, chunks: 270 });
+    streaming.provider.next({ text, chunks: 80 });
     const res = await streaming.post(requestIn('chat/completions', MODEL), { agent });
     expect([res.status, JSON.parse(await res.text()).error.code]).toEqual([502, 'provider_error']);
   });

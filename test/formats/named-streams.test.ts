@@ -18,7 +18,7 @@ async function relayed(format: CallFormat, pieces: readonly Buffer[]) {
     upstream: ends.upstream,
     caller: ends.caller,
     reader,
-    bytesMax: Number.POSITIVE_INFINITY,
+    textBytesMax: Number.POSITIVE_INFINITY,
     head: (first) => {
       ids.push(format.idOf(first));
       return ['content-type', 'text/event-stream'];

@@ -22,7 +22,7 @@ function startRelay(options: { gateOpen?: boolean; publicModel?: string } = {}) 
       return ['content-type', 'text/event-stream'];
     },
     reader,
-    bytesMax: Number.POSITIVE_INFINITY,
+    textBytesMax: Number.POSITIVE_INFINITY,
   });
   return { ...ends, relay, reader, firsts };
 }
@@ -355,7 +355,7 @@ describe('a stream that goes wrong', () => {
     expect((await relayed(fits + DONE)).end).toEqual({ kind: 'complete' });
     const large = event(content('x'.repeat(SSE_EVENT_BYTES)));
     const atOnce = await relayed(good + large + DONE);
-    expect([atOnce.end, atOnce.text]).toEqual([{ kind: 'malformed' }, good]);
+    expect([atOnce.end, atOnce.text]).toEqual([{ kind: 'too_long' }, good]);
     const { relay, res } = startRelay();
     for (let at = 0; at < large.length; at += 65_536) {
       relay.data(Buffer.from(large.slice(at, at + 65_536)));
@@ -464,6 +464,39 @@ it('looks at a first event that comes in pieces once a turn, not once a piece', 
   expect(res.text).toBe('');
   relay.flush();
   expect(res.text).toBe(event(content('a')));
+});
+
+describe('a stream that is kept', () => {
+  /** In how many events its text comes is the provider's affair. */
+  async function kept(texts: string[], textBytesMax: number, mark = event(usageChunk) + DONE) {
+    const { caller, upstream, controller } = { ...fakeCaller(), ...fakeUpstream() };
+    const relay = new StreamRelay({
+      upstream,
+      caller,
+      reader: chatFormat.openAssembly(),
+      textBytesMax,
+      head: () => [],
+    });
+    upstream.onRequestStart(controller);
+    upstream.pipeTo(relay);
+    for (const text of texts) upstream.onResponseData(controller, Buffer.from(event(content(text))));
+    upstream.onResponseData(controller, Buffer.from(mark));
+    relay.flush();
+    return { end: await relay.ended, relay };
+  }
+
+  it('may have any number of frames, and so much text', async () => {
+    expect((await kept(Array(1_000).fill('word '), 10_000)).end).toEqual({ kind: 'complete' });
+    const { end } = await kept(Array(10).fill('x'.repeat(2_000)), 10_000, event(content('and more')));
+    expect(end).toEqual({ kind: 'too_long' });
+  });
+
+  it('is estimated as one that passes is', async () => {
+    const { relay } = await kept(['', ...Array(9).fill('word ')], 10_000);
+    // Its usage is an event, too.
+    expect(relay.deliveredBytes).toBeGreaterThanOrEqual(45);
+    expect(relay.deliveredBytes).toBeLessThan(100);
+  });
 });
 
 it('a stream without usage is estimated by its bytes less a frame for each event, and by one byte an event at least', () => {

@@ -1,0 +1,105 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { FormatName } from '#core/catalog/catalog.ts';
+import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
+import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
+import { startTestGateway, type TestGateway, until } from '../support/gateway.ts';
+import { passTime } from '../support/pass-time.ts';
+import { type RawProvider, startRawProvider } from '../support/raw-provider.ts';
+import { formatYaml, modelOf, PROVIDER_KINDS, type ProviderKind } from './format-gateway.ts';
+import { askedIn, FORMATS, requestIn } from './requests.ts';
+import { wires } from './wires.ts';
+
+/*
+ * Providers that tell no cost, and callers who wait for the whole answer. What such a call read before a limit of ours
+ * ended it, the provider bills: a caller who could have it for nothing would ask for it again and again.
+ */
+
+let provider: RawProvider;
+beforeAll(async () => {
+  provider = await startRawProvider();
+});
+afterAll(() => provider[Symbol.asyncDispose]());
+
+let clock: FakeClock;
+let gateway: TestGateway;
+beforeEach(async () => {
+  clock = createFakeClock();
+  gateway = await startTestGateway({
+    clock,
+    yaml: formatYaml(provider.baseUrl, 'stops_billing', { all: 'openai' }),
+  });
+});
+afterEach(() => gateway.stop());
+
+const ANSWER_NANO_USD = 457n;
+
+/** Writes a hundred texts of eight tokens, and then nothing. */
+function writesAndStalls(kind: ProviderKind, format: FormatName): Promise<void> {
+  const wire = wires[askedIn(kind, format)];
+  return new Promise((resolve) => {
+    provider.answers = (res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      const texts = Array.from({ length: 100 }, (_, i) =>
+        wire.text(i === 0 ? '' : 'four byte tokens of a text here '),
+      );
+      res.write(wire.start() + wire.textStart + texts.join(''), () => resolve());
+    };
+  });
+}
+
+const ask = (kind: ProviderKind, format: FormatName, extra: object = {}, signal?: AbortSignal) =>
+  gateway.post(
+    requestIn(format, modelOf[kind], { ...(format === 'messages' && { max_tokens: 2_000 }), ...extra }),
+    { path: `/${format}`, ...(signal && { signal }) },
+  );
+
+async function charged(): Promise<bigint> {
+  await until(async () => {
+    await passTime(gateway, clock, 10 * SECOND_MS);
+    return (await gateway.view()).holds.length === 0;
+  });
+  return (await gateway.view()).chargedNanoUsd;
+}
+
+describe.each(FORMATS)('%s: of an answer that was read for nobody', (format) => {
+  describe.each(PROVIDER_KINDS)('from a provider that speaks %s', (kind) => {
+    it('a call that reaches its time limit pays what was read', async () => {
+      const written = writesAndStalls(kind, format);
+      const call = ask(kind, format);
+      await written;
+      await passTime(gateway, clock, 13 * MINUTE_MS + SECOND_MS);
+      const res = await call;
+      expect([res.status, JSON.parse(await res.text()).error.code]).toEqual([504, 'upstream_timeout']);
+      expect(await charged()).toBeGreaterThan(700n * ANSWER_NANO_USD);
+      expect(await charged()).toBeLessThan(1_200n * ANSWER_NANO_USD);
+    });
+
+    it('a caller who hangs up pays what was read until the gateway stops reading', async () => {
+      const written = writesAndStalls(kind, format);
+      const hangUp = new AbortController();
+      const call = ask(kind, format, {}, hangUp.signal).catch(() => null);
+      await written;
+      hangUp.abort();
+      await call;
+      await until(() => gateway.running.deps.gateway.openCalls.pumps === 1);
+      await passTime(gateway, clock, 70 * SECOND_MS);
+      expect(await charged()).toBeGreaterThan(700n * ANSWER_NANO_USD);
+      expect((await gateway.calls())[0]?.outcome).toBe('stopped');
+    });
+
+    it('a call whose answer is too long to be kept pays what was read, and asks nobody else', async () => {
+      const wire = wires[askedIn(kind, format)];
+      const asked = provider.asked();
+      provider.answers = (res) => {
+        res.writeHead(200, { 'content-type': 'text/event-stream' });
+        res.write(wire.start() + wire.textStart);
+        for (let i = 0; i < 80; i++) res.write(wire.text('x'.repeat(500_000)));
+      };
+      const res = await ask(kind, format, { models: [modelOf[kind]] });
+      expect([res.status, JSON.parse(await res.text()).error.code]).toEqual([502, 'provider_error']);
+      const [record] = await gateway.calls();
+      expect(await charged()).toBe(record?.reservedNanoUsd);
+      expect(provider.asked()).toBe(asked + 1);
+    });
+  });
+});
