@@ -158,11 +158,10 @@ export const noTokens: TokenCounts = { prompt: 0, completion: 0, reasoning: null
 function reportedCost(usage: JsonObject, isByok: boolean): AttoUsd | null {
   const cost = saneCost(memberText(usage, 'cost'));
   if (cost === null || !isByok) return cost;
-  // With the operator's own key at the provider, `cost` is only the router's fee.
+  // With the operator's own key at the provider, `cost` is only the router's fee: without the other bill nothing is known.
   const details = memberBytes(usage, 'cost_details');
   const object = details === undefined ? 'not_an_object' : scanJsonObject(details);
   const text = typeof object === 'string' ? undefined : memberText(object, 'upstream_inference_cost');
-  if (text === undefined || text === 'null') return cost;
   const upstreamCost = saneCost(text);
   return upstreamCost === null ? null : cost + upstreamCost;
 }

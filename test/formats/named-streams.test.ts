@@ -269,6 +269,16 @@ describe('the tokens of a stream of messages', () => {
     expect(usage?.tokens).toEqual({ prompt: 35, completion: 7, reasoning: null, cached: 5 });
   });
 
+  it('come at no cost that was said before there was an answer', async () => {
+    const withCost = event(messageStart({ input_tokens: 30, output_tokens: 1, cost: 0, is_byok: false }));
+    const counted = { type: 'message_delta', delta: {}, usage: { output_tokens: 9 } };
+    const { usage } = await relayed(messagesFormat, [Buffer.from(withCost + event(counted))]);
+    expect([usage?.tokens.completion, usage?.reportedAttoUsd]).toEqual([9, null]);
+    const priced = { ...counted, usage: { output_tokens: 9, cost: 2 } };
+    const last = await relayed(messagesFormat, [Buffer.from(withCost + event(priced))]);
+    expect(last.usage?.reportedAttoUsd).toBe(2n * 10n ** 18n);
+  });
+
   it('of an answer that broke off are those of its prompt and what was delivered, at no final cost', async () => {
     const withCost = event(messageStart({ input_tokens: 30, output_tokens: 1, cost: 0 }));
     const { end, usage } = await relayed(messagesFormat, [Buffer.from(withCost)]);
@@ -279,5 +289,26 @@ describe('the tokens of a stream of messages', () => {
       webSearches: 0,
       reportedAttoUsd: null,
     });
+  });
+});
+
+describe('the tokens of a stream of responses', () => {
+  const begun = { id: 'resp_1', status: 'in_progress', output: [] };
+  const zero = { input_tokens: 0, output_tokens: 0, total_tokens: 0, cost: 0 };
+
+  it('are those of its last event: counts before there was an answer are none', async () => {
+    const created = event({ type: 'response.created', response: { ...begun, usage: zero } });
+    const { end, usage, text } = await relayed(responsesFormat, [Buffer.from(created)]);
+    expect([end.kind, usage]).toEqual(['failed', null]);
+    expect(text).toContain('"output_tokens":0');
+    expect(text).not.toContain('"cost"');
+  });
+
+  it('are known of one that failed, too', async () => {
+    const failed = { ...begun, status: 'failed', error: { code: 'x' }, usage: { ...zero, output_tokens: 4 } };
+    const { usage } = await relayed(responsesFormat, [
+      Buffer.from(event({ type: 'response.failed', response: failed })),
+    ]);
+    expect(usage?.tokens.completion).toBe(4);
   });
 });

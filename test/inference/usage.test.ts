@@ -103,10 +103,12 @@ describe('what a provider says a call cost', () => {
   });
 
   it.each([
-    ['0.05', '0.05'],
-    ['0.05,"cost_details":null', '0.05'],
-    ['0.05,"cost_details":{}', '0.05'],
-    ['0.05,"cost_details":{"upstream_inference_cost":null}', '0.05'],
+    // The router's fee alone: what the operator pays at the vendor is not said.
+    ['0.05', null],
+    ['0.05,"cost_details":null', null],
+    ['0.05,"cost_details":{}', null],
+    ['0.05,"cost_details":{"upstream_inference_cost":null}', null],
+    ['0.05,"cost_details":{"upstream_inference_cost":0}', '0.05'],
     ['0.05,"cost_details":{"upstream_inference_cost":0.100000000000000001}', '0.150000000000000001'],
     ['0.05,"cost_details":{"upstream_inference_cost":-1}', null],
     ['0.05,"cost_details":{"upstream_inference_cost":"1"}', null],

@@ -49,7 +49,7 @@ const COST_MAX = nanoToAtto(BALANCE_CAP_NANO_USD);
 function readPrice(data: z.infer<typeof generation>['data']): LookedUpPrice | null {
   const own = parseAttoUsd(String(data.total_cost));
   // With the operator's own key at the provider, the router's bill holds only its fee.
-  const upstream = data.is_byok === true ? parseAttoUsd(String(data.upstream_inference_cost ?? 0)) : 0n;
+  const upstream = data.is_byok === true ? parseAttoUsd(String(data.upstream_inference_cost)) : 0n;
   if (own === null || upstream === null || own + upstream > COST_MAX) return null;
   const prompt = data.native_tokens_prompt;
   const completion = data.native_tokens_completion;

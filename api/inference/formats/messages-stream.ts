@@ -98,7 +98,8 @@ export class MessagesStream implements StreamReader {
     const changes = new MemberChanges();
     const usage = objectIn(message, 'usage');
     if (usage !== null) {
-      this.#count(usage);
+      // A cost that is said before there is an answer is none of it.
+      this.#count(withoutCost(usage));
       changes.set('usage', shownUsage(usage, null));
     }
     const { upstreamModel, publicModel } = this.#names;
@@ -148,6 +149,11 @@ export class MessagesStream implements StreamReader {
 
 const BLOCK_DELTA = Buffer.from(' content_block_delta');
 const STOP = Buffer.from('{"type":"message_stop"}');
+
+function withoutCost(usage: JsonObject): JsonObject {
+  const scanned = scanJsonObject(rebuildJsonObject(usage, new MemberChanges([['cost', null]])));
+  return typeof scanned === 'string' ? usage : scanned;
+}
 
 const shownDelta = (delta: JsonObject, shown: NanoUsd | null): Buffer =>
   rebuildJsonObject(delta, new MemberChanges([['usage', shownUsage(objectIn(delta, 'usage'), shown)]]));

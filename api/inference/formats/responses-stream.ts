@@ -42,9 +42,11 @@ export class ResponsesStream implements StreamReader {
     const response = type.startsWith('response.') ? objectIn(event, 'response') : null;
     if (response === null) return LAST.has(type) ? { kind: 'malformed' } : passNamed(type, eventName, data);
     if (!isJson(data)) return { kind: 'malformed' };
-    const usage = presentMember(response, 'usage');
+    const isFailed = type === 'response.failed' || saysResponseFailed(response);
+    // Counts that come before there is an answer are none.
+    const usage = isFailed || LAST.has(type) ? presentMember(response, 'usage') : null;
     if (usage !== null) this.#sent = readUsage(usage, responsesCounts);
-    if (type === 'response.failed' || saysResponseFailed(response)) return { kind: 'error' };
+    if (isFailed) return { kind: 'error' };
     if (LAST.has(type)) {
       this.#terminal = { type, event, response };
       return { kind: 'done' };
@@ -73,8 +75,8 @@ export class ResponsesStream implements StreamReader {
 
   #shown(event: JsonObject, response: JsonObject, shown: NanoUsd | null): Buffer {
     const changes = new MemberChanges();
-    if (this.#sent !== null || shown !== null)
-      changes.set('usage', shownUsage(this.#sent?.object ?? null, shown));
+    const usage = objectIn(response, 'usage');
+    if (usage !== null || shown !== null) changes.set('usage', shownUsage(usage, shown));
     const { upstreamModel, publicModel } = this.#names;
     if (memberText(response, 'model') === JSON.stringify(upstreamModel)) {
       changes.set('model', JSON.stringify(publicModel));
