@@ -117,6 +117,16 @@ describe('the chunks of a chat', () => {
     });
   });
 
+  it('are none where they nest so deep that nobody could put them together', () => {
+    const deep = `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`;
+    for (const chunk of [`{"choices":[{"index":0,"delta":${deep}}]}`, `{"choices":[],"z":${deep}}`]) {
+      const assembly = chatFormat.openAssembly();
+      expect(assembly.read(Buffer.from('{"choices":[{"index":0,"delta":{}}]}'), '').kind).toBe('kept');
+      expect(assembly.read(Buffer.from(chunk), '').kind).toBe('malformed');
+      expect(assembly.read(Buffer.from(chunk), '').kind).toBe('malformed');
+    }
+  });
+
   it('cannot reach the prototype of anything', () => {
     const whole = {};
     mergeDelta(whole, JSON.parse('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}'));

@@ -1,4 +1,5 @@
 import { isRecord } from '#core/is-record.ts';
+import { scanJsonObject } from '../json-object.ts';
 import type { Usage } from '../usage.ts';
 import type { Assembly, ReadEvent } from './call-format.ts';
 import { ChatStream } from './chat-stream.ts';
@@ -82,7 +83,11 @@ const emptyChoice = (index: unknown): Record<string, unknown> => ({
   finish_reason: null,
 });
 
+/** No event so short nests deep enough to exhaust the stack of who puts it together, or prints it. */
+const SHALLOW_BYTES = 4_096;
+
 export function parseRecord(data: Buffer): Record<string, unknown> | null {
+  if (data.length > SHALLOW_BYTES && scanJsonObject(data) === 'too_deep') return null;
   try {
     const value: unknown = JSON.parse(data.toString('utf8'));
     return isRecord(value) ? value : null;
