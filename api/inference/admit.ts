@@ -12,6 +12,7 @@ import type { CallFormat, CallRequest } from './formats/call-format.ts';
 import { callFormats } from './formats/call-formats.ts';
 import { countKeys, type JsonObject, readJsonObject } from './json-object.ts';
 import type { MediaCount } from './linked-media.ts';
+import { printedNumberBytes } from './printed-numbers.ts';
 import { refuseAgent } from './refuse-start.ts';
 import type { EndpointHealth } from './routing/endpoint-health.ts';
 import { orderEndpoints } from './routing/order-endpoints.ts';
@@ -96,7 +97,7 @@ export function admitCall(
       // Media behind a link may fill the context, whichever model's it is.
       promptTokensMax: hasMedia
         ? Number.MAX_SAFE_INTEGER
-        : promptBytes(object, format.capFields) + TEMPLATE_TOKENS,
+        : promptBytes(object, format.capFields) + printedNumberBytes(bytes, value) + TEMPLATE_TOKENS,
       promptEstimateTokens: estimateTokens(bytes.length),
       outputTokensCap,
       outputCapField,

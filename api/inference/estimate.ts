@@ -78,8 +78,10 @@ function inputTokensMax(plan: CallPlan, candidate: Candidate, outputTokens: numb
   return BigInt(Math.min(prompt, context)) + BigInt(moreTurns) * BigInt(Math.min(later, context));
 }
 
-const promptTokensMax = (plan: CallPlan, { serverTools }: Candidate): number =>
-  plan.promptTokensMax + (serverTools?.tools.length ?? 0) * SERVER_TOOL_PROMPT_TOKENS;
+/** A translation may say more than the caller did. */
+const promptTokensMax = (plan: CallPlan, { serverTools, translated }: Candidate): number =>
+  Math.max(plan.promptTokensMax, translated?.bytes.length ?? 0) +
+  (serverTools?.tools.length ?? 0) * SERVER_TOOL_PROMPT_TOKENS;
 
 const turnsMax = ({ serverTools }: Candidate): number => (serverTools?.stepsMax ?? 0) + 1;
 

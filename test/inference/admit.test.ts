@@ -178,6 +178,21 @@ describe('the bounds that a hold is made of', () => {
     expect(planOf(bodyWith(...members)).outputTokensCap).toBe(cap);
   });
 
+  it('has room for numbers that a server prints anew, wherever a prompt may hold them', () => {
+    const withTools = (number: string) =>
+      planOf(
+        bodyWith(
+          `"tools":[{"type":"function","function":{"name":"f","parameters":{"enum":[${Array(1_000).fill(number).join()}]}}}]`,
+        ),
+      ).promptTokensMax;
+    const digits = '1'.padEnd(21, '0').length + 1;
+    expect(withTools('1e20')).toBeGreaterThan(1_000 * digits);
+    expect(withTools('123')).toBeLessThan(1_000 * '123,'.length + 1_000);
+    // A cap is in no prompt: one that was named as fitting has to fit.
+    const capped = (cap: number) => planOf(bodyWith(`"max_tokens":${cap}`, '"x":[1e20]')).promptTokensMax;
+    expect(capped(1)).toBe(capped(4_000));
+  });
+
   it('no prompt can have more tokens than the body has bytes and a template has marks', () => {
     const content = '🚇'.repeat(1_000);
     const body = `{"model":"acme/small","messages":[{"role":"user","content":"${content}"}]}`;

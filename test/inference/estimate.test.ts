@@ -160,6 +160,14 @@ describe('the hold', () => {
     expect(hold).toBe(expected);
   });
 
+  it('covers what a translation says beyond the caller’s own words', () => {
+    const bytes = Buffer.from(`{"tools":"${'x'.repeat(5_000)}"}`);
+    const translated = { bytes, members: [], keyCount: 1, disguisedKey: null };
+    const cost = (given: Partial<Candidate>) =>
+      estimateHold(plan({ promptTokensMax: 100, candidates: [candidate(given)] }));
+    expect(cost({ translated }) - cost({})).toBe(BigInt(bytes.length - 100) * 1_000n);
+  });
+
   it('is that of the dearest model', () => {
     const at = (completion: bigint) =>
       candidate({ endpoint: endpoint({ prices: prices({ prompt: 0n, completion }) }) });
