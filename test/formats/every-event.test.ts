@@ -90,7 +90,7 @@ async function relayed(format: CallFormat, sent: string, bytesAtOnce: number): P
     upstream: ends.upstream,
     caller: ends.caller,
     reader,
-    bytesMax: Number.POSITIVE_INFINITY,
+    textBytesMax: Number.POSITIVE_INFINITY,
     head: () => ['content-type', 'text/event-stream'],
   });
   const bytes = Buffer.from(sent);
