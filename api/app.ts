@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http';
 import { shapeBalance } from './contract/balance.ts';
 import { type ApiError, apiError } from './contract/errors.ts';
 import { answerHeaders } from './contract/headers.ts';
+import { readRoutes } from './contract/route.ts';
 import type { Deps } from './deps.ts';
 import { createAuthenticate } from './http/authenticate.ts';
 import { createExpress } from './http/create-express.ts';
@@ -36,9 +37,12 @@ export function buildApp(deps: Deps, documentText: string, publicUrl: string): R
   };
   const hotRoutes = mountRouter(app, v1Router, edge);
   mountDocument(app, '/openapi.json', withServerUrl(documentText, publicUrl));
-  mountNotFound(app, edge);
+  mountNotFound(app, edge, servedRoutes(edge.basePath));
   return serveHotFirst(hotRoutes, app);
 }
+
+const servedRoutes = (basePath: string): string[] =>
+  readRoutes(v1Router).map(({ facts: { method, path } }) => `${method} ${basePath}${path}`);
 
 function buildUseCases(deps: Deps): UseCases {
   const { gateway, store, clock } = deps;

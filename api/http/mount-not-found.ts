@@ -1,7 +1,8 @@
 import type { IRouter, NextFunction, Request, Response } from 'express';
-import { apiError, type ErrorShape } from '../contract/errors.ts';
+import { type ApiError, apiError, type ErrorShape } from '../contract/errors.ts';
 import { shapeOfPath } from '../contract/route.ts';
 import type { Edge } from './edge.ts';
+import { nearServed } from './near-served.ts';
 import { renderError } from './render-error.ts';
 
 type NotFoundEdge = Pick<Edge, 'basePath' | 'ids' | 'callIdHeader' | 'log'>;
@@ -9,10 +10,12 @@ type NotFoundEdge = Pick<Edge, 'basePath' | 'ids' | 'callIdHeader' | 'log'>;
 /**
  * After everything else: any other path or method is `not_found`, OPTIONS and undecodable paths too (spec:
  * Endpoints). On the same router as the routes, because Express answers OPTIONS itself when a router ends.
+ *
+ * @param served What the refusal may point to, as `POST /v1/chat/completions`.
  */
-export function mountNotFound(app: IRouter, edge: NotFoundEdge): void {
+export function mountNotFound(app: IRouter, edge: NotFoundEdge, served: readonly string[] = []): void {
   const render = (req: Request, res: Response) =>
-    renderError(res, apiError('not_found'), {
+    renderError(res, notFound(nearServed(req.path, served, edge.basePath)), {
       shape: shapeOf(req.path, edge.basePath),
       callId: edge.ids.next(),
       callIdHeader: edge.callIdHeader,
@@ -24,6 +27,13 @@ export function mountNotFound(app: IRouter, edge: NotFoundEdge): void {
     render(req, res);
   });
 }
+
+const notFound = (near: string | null): ApiError =>
+  near === null
+    ? apiError('not_found')
+    : apiError('not_found', {
+        message: `Nothing is served at this path and method, but \`${near}\` is; check the base URL of your client.`,
+      });
 
 function shapeOf(path: string, basePath: string): ErrorShape {
   return path.startsWith(basePath) ? shapeOfPath(path.slice(basePath.length)) : 'chat';

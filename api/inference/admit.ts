@@ -304,7 +304,9 @@ const modelNotServed = (id: string, param: string): ApiError =>
 
 function unknownModel(id: string, param: string, nearest: readonly string[]): ApiError {
   const hint =
-    nearest.length === 0 ? '' : ` Did you mean ${nearest.map((name) => `\`${name}\``).join(' or ')}?`;
+    nearest.length === 0
+      ? ' `GET /models` lists those that are served.'
+      : ` Did you mean ${nearest.map((name) => `\`${name}\``).join(' or ')}?`;
   return apiError('unknown_model', { param, message: `No model has the id \`${shorten(id)}\`.${hint}` });
 }
 

@@ -93,7 +93,9 @@ describe('the model that is asked for', () => {
 
   it('a wrong name is answered with the nearest ones', () => {
     expect(refusalOf(named('acme/smal'), catalog).message).toContain('Did you mean `acme/small`');
-    expect(refusalOf(named('gpt-9'), catalog).message).toBe('No model has the id `gpt-9`.');
+    expect(refusalOf(named('gpt-9'), catalog).message).toBe(
+      'No model has the id `gpt-9`. `GET /models` lists those that are served.',
+    );
   });
 
   it('a long name is not read back in full', () => {
