@@ -44,12 +44,14 @@ export function leaveOutUntaken(
 const takesAll = ({ fields, refusedFields }: Dialect): boolean => fields === null && refusedFields.size === 0;
 
 const isTaken = ({ fields, refusedFields }: Dialect, format: FormatName, key: string): boolean =>
-  OURS.has(key) || (!refusedFields.has(key) && (fields === null || fields[format].has(key)));
+  OURS.has(key) || CAPS.has(key) || (!refusedFields.has(key) && (fields === null || fields[format].has(key)));
 
 function asksNothing(body: JsonObject, key: string): boolean {
   const value: unknown = JSON.parse(memberText(body, key) ?? 'null');
   return value === null || saysNothing(key, value);
 }
+
+const CAPS: ReadonlySet<string> = new Set(['max_tokens', 'max_completion_tokens', 'max_output_tokens']);
 
 const MESSAGE_NAME = 'messages[].name';
 

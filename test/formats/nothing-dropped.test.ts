@@ -131,16 +131,16 @@ const KNOWN = {
     'logit_bias frequency_penalty presence_penalty repetition_penalty response_format reasoning reasoning_effort ' +
     'verbosity prediction modalities audio web_search_options functions function_call cache_control prompt_cache_key ' +
     'user metadata session_id store service_tier plugins provider transforms usage trace route debug preset ' +
-    'max_tool_calls stop_server_tools_when structured_outputs guided_json min_tokens stop_token_ids include_reasoning',
+    'max_output_tokens max_tool_calls stop_server_tools_when structured_outputs guided_json min_tokens stop_token_ids include_reasoning',
   messages:
     'messages system tools tool_choice temperature top_p top_k stop_sequences thinking output_config metadata ' +
     'service_tier speed inference_geo container cache_control context_management mcp_servers fallbacks provider plugins ' +
-    'session_id trace user stop_server_tools_when output_format max_tool_calls',
+    'session_id trace user stop_server_tools_when output_format max_tool_calls max_completion_tokens',
   responses:
     'input instructions tools tool_choice parallel_tool_calls temperature top_p top_k top_logprobs frequency_penalty ' +
     'presence_penalty reasoning text max_tool_calls stop_server_tools_when include truncation service_tier modalities ' +
     'image_config plugins provider route metadata user safety_identifier session_id prompt_cache_key cache_control trace ' +
-    'debug background store prompt previous_response_id conversation verbosity stream_options',
+    'max_tokens debug background store prompt previous_response_id conversation verbosity stream_options',
 } as const satisfies Record<FormatName, string>;
 
 const isEmpty = (value: unknown): boolean =>

@@ -200,6 +200,8 @@ describe('what cannot be said is refused by its place and in words', () => {
       { messages: [{ role: 'user', content: [{ ...result, content: 'x' }, { type: 'search_result' }] }] },
     ],
     ['tool_choice', 'messages', 'chat/completions', { messages: [user], tool_choice: { type: 'any' } }],
+    ['max_tokens', 'responses', 'messages', { input: 'x', max_tokens: 5 }],
+    ['max_output_tokens', 'messages', 'chat/completions', { messages: [user], max_output_tokens: 5 }],
     ['tool_choice', 'responses', 'messages', { input: 'x', tool_choice: 'required' }],
     ['include[0]', 'responses', 'messages', { input: 'x', include: ['message.output_text.logprobs'] }],
     ['input[0].role', 'responses', 'messages', { input: [{ role: 'critic', content: 'x' }] }],

@@ -71,15 +71,8 @@ export interface Gap {
   words: string | null;
 }
 
-/** What the gateway itself has read, and writes into every body. */
-export const OURS: ReadonlySet<string> = new Set([
-  'model',
-  'models',
-  'stream',
-  'max_tokens',
-  'max_completion_tokens',
-  'max_output_tokens',
-]);
+/** What the gateway itself has read, and writes into every body; besides these, the format's own caps. */
+export const OURS: ReadonlySet<string> = new Set(['model', 'models', 'stream']);
 
 /** Some clients always send values that ask for what happens anyway. */
 export const saysNothing = (name: string, value: unknown): boolean => SAYS_NOTHING.get(name) === value;

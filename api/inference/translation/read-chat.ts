@@ -61,6 +61,8 @@ export function readChat(body: Readonly<Record<string, unknown>>, gaps: Gaps): C
 }
 
 const READ = new Set([
+  'max_tokens',
+  'max_completion_tokens',
   'messages',
   'tools',
   'tool_choice',

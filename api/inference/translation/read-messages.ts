@@ -47,6 +47,7 @@ export function readMessages(body: Readonly<Record<string, unknown>>, gaps: Gaps
 }
 
 const READ = new Set([
+  'max_tokens',
   'messages',
   'system',
   'tools',

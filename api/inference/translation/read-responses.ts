@@ -42,6 +42,7 @@ export function readResponses(body: Readonly<Record<string, unknown>>, gaps: Gap
 }
 
 const READ = new Set([
+  'max_output_tokens',
   'input',
   'instructions',
   'tools',
