@@ -4,6 +4,8 @@ import { DAY_MS, MINUTE_MS } from '#core/clock.ts';
 import { CATALOG_STALE_MS } from '#core/limits.ts';
 import { factor, stopSwitch, variableName, webAddress } from './values.ts';
 
+const ENDS_IN_A_FORMAT = /\/(chat\/completions|completions|responses|messages)\/?$/;
+
 export const providerFile = z.strictObject({
   id: z
     .string()
@@ -46,9 +48,13 @@ export const providerFile = z.strictObject({
         'streams are streamed from it, too. bills_full: it bills the whole answer anyway.',
     ),
   baseUrl: webAddress
+    .refine(
+      (url) => !ENDS_IN_A_FORMAT.test(url),
+      'has to end before /chat/completions and the like, which are appended',
+    )
     .optional()
     .describe(
-      'Address that /chat/completions, /responses or /messages is appended to. Needed for openai; ' +
+      'Address that /chat/completions, /responses or /messages is appended to, so mostly one that ends in /v1. Needed for openai; ' +
         'without it openrouter and anthropic are at their own, and a simulator is started inside the gateway.',
     ),
   apiKeyEnv: variableName.optional().describe('Environment variable that holds the key.'),

@@ -142,6 +142,8 @@ export const OVERRIDES_MAX = 100;
 export const BREAKER_FAILURES = 5;
 export const BREAKER_REST_MS = 5 * SECOND_MS;
 export const BREAKER_REST_MAX_MS = 60 * SECOND_MS;
+/** What is wrong with an endpoint is said to the operator no more often. */
+export const FAULT_SAID_MS = 10 * MINUTE_MS;
 /** Beyond it all are forgotten: an operator has some hundreds. */
 export const ENDPOINTS_WATCHED_MAX = 20_000;
 export const CATALOG_BYTES_MAX = 16 * 1024 * 1024;

@@ -18,6 +18,8 @@ export interface LogFields {
   cause?: string;
   count?: number;
   durationMs?: number;
+  /** By its public id. */
+  model?: string;
   path?: string;
   topic?: string;
   /** A shard of the ledger, or a partition of a topic. */
@@ -51,6 +53,7 @@ const FIELDS: Readonly<Record<keyof Omit<LogFields, 'error'>, true>> = {
   cause: true,
   count: true,
   durationMs: true,
+  model: true,
   path: true,
   topic: true,
   shard: true,

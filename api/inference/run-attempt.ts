@@ -1,3 +1,4 @@
+import { reportsCost } from '#core/catalog/catalog.ts';
 import { SECOND_MS } from '#core/clock.ts';
 import { ERROR_BODY_BYTES, JSON_ANSWER_BYTES, UPSTREAM_TEXT_CHARS_MAX } from '#core/limits.ts';
 import { type ApiError, apiError, type ErrorCode } from '../contract/errors.ts';
@@ -42,6 +43,7 @@ export async function runAttempt(call: RunningCall): Promise<Attempt> {
   gateway.health.begin(endpoint, sentAtMs);
   const attempt = await attemptOnce(call, sentAtMs);
   const nowMs = gateway.clock.monotonicMs();
+  if (attempt.kind === 'failed') tellOperator(call, attempt.error.code, nowMs);
   // What the caller, the journal or a bound of ours cut short says nothing of the provider.
   if (call.caller.gone || call.endedByUs === 'gate' || call.endedByUs === 'too_long')
     gateway.health.letGo(endpoint);
@@ -60,6 +62,26 @@ export async function runAttempt(call: RunningCall): Promise<Attempt> {
   }
   return attempt;
 }
+
+/** Of what no caller can mend, nor is told in so many words. */
+function tellOperator(
+  { options: { gateway }, candidate }: RunningCall,
+  code: ErrorCode,
+  nowMs: number,
+): void {
+  const { endpoint, model, provider } = candidate;
+  // Of a router, a caller's own wishes can leave nobody.
+  const advice = code === 'no_provider' && reportsCost(provider) ? undefined : ADVICE.get(code);
+  if (advice === undefined || !gateway.health.isNews(endpoint, code, nowMs)) return;
+  gateway.log.warn(`calls of a model fail: ${advice}`, { model: model.id, code });
+}
+
+const ADVICE: ReadonlyMap<ErrorCode, string> = new Map<ErrorCode, string>([
+  ['no_provider', 'its provider knows no such path or model, check baseUrl and the name of the model there'],
+  ['gateway_unavailable', 'its provider refuses our key or our account'],
+  ['gateway_capacity', 'our account at its provider has no money or quota left'],
+  ['upstream_unreachable', 'its provider cannot be reached, check baseUrl'],
+]);
 
 /** Of the provider: what a caller asks wrong is none, and who is busy is asked again. */
 function faultOf(code: ErrorCode): CallOutcome['failed'] {

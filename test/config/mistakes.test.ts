@@ -140,6 +140,11 @@ const cases: [string, string, string[]][] = [
     ['2:37 providers[0].baseUrl: has to be a text'],
   ],
   [
+    'a base URL with the path of a format',
+    'providers: [{ id: p, kind: openai, baseUrl: "http://x/v1/chat/completions/" }]',
+    ['1:45 providers[0].baseUrl: has to end before /chat/completions and the like, which are appended'],
+  ],
+  [
     'an address with a password',
     'providers: [{ id: p, kind: openai, baseUrl: "https://u:geheim@host/v1" }]',
     ['1:45 providers[0].baseUrl: is no http or https address without user, query and fragment'],

@@ -4,6 +4,7 @@ import {
   BREAKER_REST_MAX_MS,
   BREAKER_REST_MS,
   ENDPOINTS_WATCHED_MAX,
+  FAULT_SAID_MS,
 } from '#core/limits.ts';
 
 /** What one call at an endpoint told of it. */
@@ -65,6 +66,14 @@ export class EndpointHealth {
     if (health !== undefined) health.probeUntilMs = 0;
   }
 
+  /** What is wrong with an endpoint is said once, not with each of its calls. */
+  isNews(endpoint: Endpoint, fault: string, nowMs: number): boolean {
+    const { said } = this.#of(endpoint);
+    if (nowMs < (said.get(fault) ?? 0)) return false;
+    said.set(fault, nowMs + FAULT_SAID_MS);
+    return true;
+  }
+
   /** `null`: not known yet. */
   tokensPerMs(endpoint: Endpoint): number | null {
     return this.#known.get(keyOf(endpoint))?.tokensPerMs ?? null;
@@ -84,6 +93,7 @@ export class EndpointHealth {
       failures: 0,
       failedAgentId: null,
       isBlameless: false,
+      said: new Map(),
       restsUntilMs: 0,
       probeUntilMs: 0,
       tokensPerMs: null,
@@ -100,6 +110,8 @@ interface Health {
   failedAgentId: number | null;
   /** The failures are not those of one agent's requests. */
   isBlameless: boolean;
+  /** Faults that the operator has been told of, and until when that will do. */
+  said: Map<string, number>;
   restsUntilMs: number;
   probeUntilMs: number;
   tokensPerMs: number | null;
