@@ -20,11 +20,18 @@ const catalog = testCatalog({
       id: 'acme/claude',
       endpoints: [endpoint({ providerId: 'claude', prices: prices({ webSearch: atto('0.01') }) })],
     }),
+    model({
+      id: 'acme/searcher',
+      endpoints: [endpoint({ upstreamModel: 'acme/searcher', prices: prices({ webSearch: atto('0.01') }) })],
+    }),
+    model({ id: 'acme/half', endpoints: [endpoint({ providerId: 'half' })] }),
     model({ id: 'acme/unpriced', endpoints: [endpoint({ providerId: 'claude' })] }),
   ],
   providers: [
     provider(),
     provider({ id: 'plain', kind: 'openai' }),
+    // Two formats are translated for it.
+    provider({ id: 'half', formats: ['messages'] }),
     provider({ id: 'claude', kind: 'anthropic', formats: ['messages'] }),
   ],
 });
@@ -244,6 +251,38 @@ describe.each(FORMATS)('a web search on %s', (format) => {
     expect(refused(format, { plugins: [{ id: 'web' }] }, 'acme/plain').param).toBe('plugins[0]');
   });
 
+  if (format !== 'messages') {
+    it('is refused where the call is translated, by whatever door', () => {
+      for (const extra of [{ tools: [search()] }, { plugins: [{ id: 'web' }] }, { web_search_options: {} }]) {
+        expect(refused(format, extra, 'acme/half').code).toBe('tool_not_served');
+      }
+      expect(refused(format, {}, 'acme/half:online').code).toBe('tool_not_served');
+    });
+  }
+
+  it('counts as none where its plugin is switched off', () => {
+    const off = { id: 'web', enabled: false, max_uses: 9 };
+    const body = sent(format, { plugins: [off] });
+    expect(body.plugins).toEqual([off]);
+    expect(body).not.toHaveProperty('stop_server_tools_when');
+  });
+
+  it('by a plugin has no more uses than any may have', () => {
+    expect(sent(format, { plugins: [{ id: 'web', max_uses: 99 }] }).plugins).toEqual([
+      expect.objectContaining({ max_uses: 30 }),
+    ]);
+  });
+
+  it('ends by no number of steps that is not there', () => {
+    for (const step_count of [undefined, null, 0, '3', 2.5]) {
+      const stops = [{ type: 'step_count_is', step_count }];
+      expect(refused(format, { tools: [search()], stop_server_tools_when: stops })).toMatchObject({
+        code: 'invalid_request',
+        param: 'stop_server_tools_when',
+      });
+    }
+  });
+
   it('leaves fallbacks that cannot run it untried', () => {
     const admitted = admit(format, { tools: [search()], models: ['acme/plain'] });
     expect(admitted.ok && admitted.plan.candidates.map((each) => each.model.id)).toEqual(['acme/small']);
@@ -363,6 +402,16 @@ describe('the tools of Anthropic’s own', () => {
     expect(refused('messages', { tools: [{ ...late, engine: 'exa' }] }, 'acme/claude').param).toBe(
       'tools[0].engine',
     );
+  });
+
+  it('are run by no other author’s model, though its searches have a price', () => {
+    expect(sent('messages', { tools: [{ ...own, max_uses: 1 }] }, 'acme/searcher').tools).toEqual([
+      expect.objectContaining({ type: 'openrouter:web_search' }),
+    ]);
+  });
+
+  it('are refused at any other server that speaks the format', () => {
+    expect(refused('messages', { tools: [late] }, 'acme/plain').code).toBe('tool_not_served');
   });
 
   it('are refused where a search has no price', () => {

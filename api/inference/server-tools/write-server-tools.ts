@@ -65,11 +65,8 @@ function writeSteps(
   { provider }: Candidate,
   changes: MemberChanges,
 ): void {
-  if (!reportsCost(provider)) {
-    changes.set('max_tool_calls', null);
-    changes.set('stop_server_tools_when', null);
-    return;
-  }
+  // A plain server is sent neither.
+  if (!reportsCost(provider)) return;
   const earlier = entriesOf(body, 'stop_server_tools_when').filter(
     (entry) => !countsSteps(JSON.parse(entry)),
   );
