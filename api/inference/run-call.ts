@@ -9,6 +9,7 @@ import { type ApiError, apiError, errorTable, isApiError } from '../contract/err
 import type { HotCallContext } from '../contract/route.ts';
 import { admitCall, type Routes } from './admit.ts';
 import { answerHeaders, EVENT_STREAM } from './answer-headers.ts';
+import type { Attempt, FailedAttempt } from './attempt.ts';
 import { type CallCost, costOfCall, freeOfCharge, savePrice } from './call-cost.ts';
 import type { CallPlan, Candidate } from './call-plan.ts';
 import { estimateHold } from './estimate.ts';
@@ -16,7 +17,7 @@ import { allowedBetas } from './formats/allowed-betas.ts';
 import type { CallFormat } from './formats/call-format.ts';
 import type { Gateway } from './gateway.ts';
 import { refuseCapacity, refuseReserve } from './refuse-start.ts';
-import { type Attempt, type FailedAttempt, runAttempt } from './run-attempt.ts';
+import { runAttempt } from './run-attempt.ts';
 import { RunningCall } from './running-call.ts';
 
 type StartContext = Omit<HotCallContext<unknown, Caller>, 'deps'> & { format: CallFormat };

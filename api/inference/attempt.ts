@@ -1,0 +1,37 @@
+import { type ApiError, apiError } from '../contract/errors.ts';
+import type { GoodAnswer, StreamReader } from './formats/call-format.ts';
+import type { RunningCall } from './running-call.ts';
+import type { UpstreamFailure } from './upstream-request.ts';
+import type { Usage } from './usage.ts';
+
+/** How one attempt at one endpoint ended. */
+export type Attempt =
+  /** A whole JSON answer; nothing of it has been written. */
+  | ({ kind: 'json'; usage: Usage | null } & GoodAnswer)
+  /** A stream to its end mark; its events have been written, but for what its reader kept back. */
+  | { kind: 'stream'; usage: Usage | null; reader: StreamReader; deliveredTokens: number }
+  | FailedAttempt;
+
+export interface FailedAttempt {
+  kind: 'failed';
+  error: ApiError;
+  /** Busy or down, and nothing was written: another endpoint may answer. */
+  mayFallBack: boolean;
+  usage: Usage | null;
+  deliveredTokens: number;
+}
+
+export const failed = (error: ApiError, mayFallBack: boolean, usage: Usage | null = null): FailedAttempt => ({
+  kind: 'failed',
+  error,
+  mayFallBack,
+  usage,
+  deliveredTokens: 0,
+});
+
+/** Why an answer broke off: our own limits first, they abort what then looks like a cut. */
+export function failureOf(call: RunningCall, cause: UpstreamFailure | 'too_large'): ApiError {
+  if (call.endedByUs === 'time_limit') return apiError('upstream_timeout');
+  if (call.endedByUs === 'gate') return apiError('service_unavailable');
+  return apiError(cause === 'unreachable' ? 'upstream_unreachable' : 'provider_error');
+}

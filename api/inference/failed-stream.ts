@@ -1,0 +1,39 @@
+import { apiError } from '../contract/errors.ts';
+import { type FailedAttempt, failureOf } from './attempt.ts';
+import { contextTokens } from './estimate.ts';
+import type { RunningCall } from './running-call.ts';
+import type { StreamEnd } from './stream-relay.ts';
+import { readUpstreamError, type UpstreamError } from './upstream-error.ts';
+import { parseJson } from './upstream-text.ts';
+import type { Usage } from './usage.ts';
+
+/** Of a stream that ended otherwise than by its end mark. */
+export function failedStream(
+  call: RunningCall,
+  end: Exclude<StreamEnd, { kind: 'complete' }>,
+  usage: Usage | null,
+  deliveredTokens: number,
+): FailedAttempt {
+  const { error, mayFallBack } = failureOfStream(call, end);
+  return {
+    kind: 'failed',
+    error,
+    mayFallBack: mayFallBack && !call.caller.committed,
+    usage,
+    deliveredTokens,
+  };
+}
+
+function failureOfStream(call: RunningCall, end: Exclude<StreamEnd, { kind: 'complete' }>): UpstreamError {
+  switch (end.kind) {
+    case 'error':
+      return readUpstreamError(200, parseJson(end.event), undefined, contextTokens(call.candidate));
+    case 'malformed':
+      return { error: apiError('provider_error'), mayFallBack: true };
+    case 'too_long':
+      // Another provider would write no less.
+      return { error: apiError('provider_error'), mayFallBack: false };
+    case 'failed':
+      return { error: failureOf(call, end.cause), mayFallBack: call.endedByUs === null };
+  }
+}

@@ -1,0 +1,68 @@
+import { apiError } from '../contract/errors.ts';
+import { type Attempt, failed, failureOf } from './attempt.ts';
+import type { Collected } from './collect-answer.ts';
+import { contextTokens, estimateTokens } from './estimate.ts';
+import { type JsonObject, memberText, readJsonObject } from './json-object.ts';
+import type { RunningCall } from './running-call.ts';
+import { AnswerCollector } from './translation/answer-collector.ts';
+import { openSource, writeAnswer } from './translation/translate-answer.ts';
+import type { WholeAnswer } from './translation/whole-answer.ts';
+import { readUpstreamError } from './upstream-error.ts';
+import { parseJson, textOrNull } from './upstream-text.ts';
+import { noTokens, type Usage } from './usage.ts';
+
+/** A JSON answer with status 200, in one piece or put together. */
+export function readWholeAnswer(call: RunningCall, body: Collected): Attempt {
+  if (!body.ok) return failed(failureOf(call, body.cause), body.cause === 'cut');
+  const read = readJsonObject(body.bytes);
+  if (typeof read === 'string') {
+    // One vendor's errors are lists.
+    const { error, mayFallBack } = readUpstreamError(
+      200,
+      parseJson(body.bytes),
+      undefined,
+      contextTokens(call.candidate),
+    );
+    return failed(error, mayFallBack);
+  }
+  const { object: answer, value } = read;
+
+  const { plan } = call.options;
+  const { format, translated } = call.candidate;
+  call.generationId ??= textOrNull(memberText(answer, 'id') ?? '');
+  const reading = format.readAnswer(answer, value);
+  switch (reading.kind) {
+    case 'error': {
+      const { error, mayFallBack } = readUpstreamError(200, value, undefined, contextTokens(call.candidate));
+      return failed(error, mayFallBack, reading.usage);
+    }
+    case 'malformed':
+      return failed(apiError('provider_error'), true, reading.usage);
+    case 'answer': {
+      const usage = reading.sent?.usage ?? null;
+      // Who waits for a stream cannot use a whole answer.
+      if (plan.stream) return failed(apiError('provider_error'), true, usage);
+      return translated === null ? { ...reading, kind: 'json', usage } : translateWhole(call, answer, usage);
+    }
+  }
+}
+
+function translateWhole(call: RunningCall, answer: JsonObject, usage: Usage | null): Attempt {
+  const collector = new AnswerCollector(openSource(call.candidate.format.endpoint));
+  const read = collector.read(answer.bytes, '');
+  if (read.kind !== 'kept') return failed(apiError('provider_error'), true, usage);
+  return inCallersFormat(call, collector.whole, usage);
+}
+
+/** What a provider said in its own format, as the caller's provider would have. */
+export function inCallersFormat(call: RunningCall, whole: WholeAnswer, usage: Usage | null): Attempt {
+  const { plan } = call.options;
+  const deliveredTokens = estimateTokens(whole.bytes);
+  const uncounted = { ...noTokens, prompt: plan.promptEstimateTokens, completion: deliveredTokens };
+  const text = writeAnswer(plan.format.endpoint, whole, call.identity, usage?.tokens ?? uncounted);
+  const read = readJsonObject(Buffer.from(text));
+  if (typeof read === 'string') throw new Error('A translated answer is no JSON object.');
+  const reading = plan.format.readAnswer(read.object, read.value);
+  if (reading.kind !== 'answer') throw new Error('A translated answer is none of its format.');
+  return { ...reading, kind: 'json', usage, deliveredTokens };
+}

@@ -1,0 +1,49 @@
+import { answerHeaders, EVENT_STREAM } from './answer-headers.ts';
+import type { Attempt } from './attempt.ts';
+import { estimateTokens } from './estimate.ts';
+import { failedStream } from './failed-stream.ts';
+import type { StreamReader } from './formats/call-format.ts';
+import type { RunningCall } from './running-call.ts';
+import { StreamRelay } from './stream-relay.ts';
+import { openSink, openSource } from './translation/translate-answer.ts';
+import { TranslatedStream } from './translation/translated-stream.ts';
+import type { UpstreamRequest } from './upstream-request.ts';
+import { textOrNull } from './upstream-text.ts';
+
+/** A stream for a caller who wants one, passed on as it comes. */
+export async function relayAnswer(call: RunningCall, upstream: UpstreamRequest): Promise<Attempt> {
+  const { format } = call.candidate;
+  const reader = openReader(call);
+  const relay = new StreamRelay({
+    upstream,
+    caller: call.caller,
+    reader,
+    textBytesMax: Number.POSITIVE_INFINITY,
+    head: (firstEvent) => {
+      if (call.generationId === null) call.generationId = textOrNull(format.idOf(firstEvent));
+      return answerHeaders(call, EVENT_STREAM);
+    },
+  });
+  upstream.pipeTo(relay);
+  const end = await relay.ended;
+  const deliveredTokens = estimateTokens(relay.deliveredBytes);
+  const usage = reader.usage(deliveredTokens);
+  if (end.kind === 'complete') {
+    // An end with nothing before it is no answer: another provider may give one.
+    if (!call.caller.committed && usage === null) return failedStream(call, { kind: 'malformed' }, null, 0);
+    return { kind: 'stream', usage, reader, deliveredTokens };
+  }
+  return failedStream(call, end, usage, deliveredTokens);
+}
+
+function openReader(call: RunningCall): StreamReader {
+  const { plan } = call.options;
+  const { endpoint, model, format, provider, translated } = call.candidate;
+  if (translated !== null) {
+    const sink = openSink(plan.format.endpoint, call.identity, plan.showUsage);
+    return new TranslatedStream(openSource(format.endpoint), sink);
+  }
+  const { upstreamModel } = endpoint;
+  const { vendorFields } = provider.dialect;
+  return format.openStream({ upstreamModel, publicModel: model.id, showUsage: plan.showUsage, vendorFields });
+}

@@ -1,0 +1,35 @@
+import { SECOND_MS } from '#core/clock.ts';
+import { UPSTREAM_TEXT_CHARS_MAX } from '#core/limits.ts';
+import type { UpstreamRequest } from './upstream-request.ts';
+
+/** In seconds. Some providers say it to the millisecond, beside or instead. */
+export function retryAfter(upstream: UpstreamRequest): string | undefined {
+  const ms = headerText(upstream, 'retry-after-ms');
+  if (ms !== null && /^\d{1,9}$/.test(ms)) return String(Math.ceil(Number(ms) / SECOND_MS));
+  return headerText(upstream, 'retry-after') ?? undefined;
+}
+
+export function headerText(upstream: UpstreamRequest, name: string): string | null {
+  const value = upstream.headers[name];
+  return typeof value === 'string' && value.length <= UPSTREAM_TEXT_CHARS_MAX && PRINTABLE.test(value)
+    ? value
+    : null;
+}
+
+const PRINTABLE = /^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/;
+
+/** An id in JSON text, where it is one. */
+export const textOrNull = (json: string): string | null => {
+  const text = json.slice(1, -1);
+  return json.startsWith('"') && text.length <= UPSTREAM_TEXT_CHARS_MAX && /^[\w:.-]+$/.test(text)
+    ? text
+    : null;
+};
+
+export function parseJson(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
