@@ -1,31 +1,21 @@
 import { isUtf8 } from 'node:buffer';
-import { type Catalog, type Model, reportsCost } from '#core/catalog/catalog.ts';
-import { splitModelId } from '#core/catalog/model-id.ts';
+import { type Catalog, reportsCost } from '#core/catalog/catalog.ts';
 import type { AgentStatus } from '#core/ledger/state.ts';
 import { JSON_DEPTH_MAX, JSON_KEYS_MAX, JSON_VALUES_MAX } from '#core/limits.ts';
 import { type ApiError, apiError, isApiError } from '../contract/errors.ts';
-import type { CallPlan, Candidate } from './call-plan.ts';
-import { findDialectGap } from './dialect-gap.ts';
-import { estimateTokens, modelOutputTokens } from './estimate.ts';
-import { keepDigits } from './exact-json.ts';
-import type { CallFormat, CallRequest } from './formats/call-format.ts';
-import { callFormats } from './formats/call-formats.ts';
+import type { CallPlan } from './call-plan.ts';
+import { estimateTokens } from './estimate.ts';
+import type { CallFormat } from './formats/call-format.ts';
 import { countKeys, type JsonObject, readJsonObject } from './json-object.ts';
-import type { MediaCount } from './linked-media.ts';
 import { printedNumberBytes } from './printed-numbers.ts';
 import { refuseAgent } from './refuse-start.ts';
+import { chooseCandidates } from './routing/choose-candidates.ts';
 import type { EndpointHealth } from './routing/endpoint-health.ts';
-import { orderEndpoints } from './routing/order-endpoints.ts';
-import {
-  type ProviderPreferences,
-  readPreferences,
-  unmetPreference,
-} from './routing/provider-preferences.ts';
-import { placeTools } from './server-tools/place-tools.ts';
-import { readServerTools, withOneSearch } from './server-tools/read-server-tools.ts';
-import type { ServerTool, ServerTools } from './server-tools/server-tools.ts';
-import { withoutServerTools } from './server-tools/without-server-tools.ts';
-import { cannotBeSent, translateRequest } from './translation/translate-request.ts';
+import { readPreferences } from './routing/provider-preferences.ts';
+import { type Resolved, resolveModels } from './routing/resolve-models.ts';
+import { restingLeftOut } from './routing/resting-left-out.ts';
+import { shorten } from './routing/shorten.ts';
+import { readServerTools } from './server-tools/read-server-tools.ts';
 
 /** What is known of those who may run a call. */
 export interface Routes {
@@ -75,7 +65,15 @@ export function admitCall(
 
   const serverTools = readServerTools(value);
   if (serverTools !== null && isApiError(serverTools)) return { ok: false, error: serverTools };
-  const chosen = chooseFormats(resolved, { format, object, value, request, media, serverTools, preferences });
+  const chosen = chooseCandidates(resolved, {
+    format,
+    object,
+    value,
+    request,
+    media,
+    serverTools,
+    preferences,
+  });
   if (isApiError(chosen)) return { ok: false, error: chosen };
   const candidates = restingLeftOut(chosen, health, nowMs);
   if (isApiError(candidates)) return { ok: false, error: candidates };
@@ -139,155 +137,7 @@ function parseBody(bytes: Buffer): { object: JsonObject; value: Record<string, u
 const KEY_CHARS_SHOWN = 64;
 const badBody = (message: string): ApiError => apiError('invalid_request', { message });
 
-type Resolved = Omit<Candidate, 'format' | 'translated' | 'serverTools'> & { searches: boolean };
-
-/**
- * In which format each provider is asked: the caller's own where it speaks that. One that could not be told all of the
- * request is left out; where that leaves none, the caller hears what could not be told.
- */
-function chooseFormats(resolved: readonly Resolved[], wanted: Wanted): readonly Candidate[] | ApiError {
-  const candidates: Candidate[] = [];
-  let refusal: ApiError | null = null;
-  for (const each of resolved) {
-    const candidate = chooseFormat(each, wanted);
-    if (isApiError(candidate)) refusal ??= candidate;
-    else candidates.push(candidate);
-  }
-  return candidates.length === 0 && refusal !== null ? refusal : candidates;
-}
-
-function chooseFormat(
-  { searches, ...each }: Resolved,
-  { format, object, value, request, media, serverTools: sentTools, preferences }: Wanted,
-): Candidate | ApiError {
-  const { formats, dialect } = each.provider;
-  const unmet = unmetPreference(preferences, each);
-  if (unmet !== null) return noProvider(`provider.${unmet}`);
-  const native = formats.includes(format.endpoint);
-  const wanted = searches ? withOneSearch(sentTools) : sentTools;
-  const serverTools = wanted === null ? null : placeTools(wanted, { ...each, format, native });
-  if (serverTools !== null && 'unrun' in serverTools) return noRunner(serverTools.unrun, each.model);
-  if (native) {
-    const gap = findDialectGap(dialect, { format: format.endpoint, body: object, value, media });
-    return gap === null ? { ...each, format, translated: null, serverTools } : cannotBeSent(gap);
-  }
-  const to = formats.includes('chat/completions') ? 'chat/completions' : 'messages';
-  const cap = Math.min(request.outputTokensCap ?? Number.MAX_SAFE_INTEGER, modelOutputTokens(each));
-  const exact = keepDigits(object.bytes, value);
-  const told = serverTools === null ? exact : withoutServerTools(exact);
-  const translated = translateRequest(told, format.endpoint, to, cap);
-  if (isApiError(translated)) return translated;
-  const gap = findDialectGap(dialect, { format: to, body: translated, value: null, media });
-  return gap === null ? { ...each, format: callFormats[to], translated, serverTools } : cannotBeSent(gap);
-}
-
-/** The caller's request, and what was read of it. */
-interface Wanted {
-  format: CallFormat;
-  object: JsonObject;
-  value: Readonly<Record<string, unknown>>;
-  request: CallRequest;
-  media: MediaCount;
-  serverTools: ServerTools | null;
-  preferences: ProviderPreferences;
-}
-
-const noProvider = (param: string): ApiError =>
-  apiError('no_provider', {
-    param,
-    message: `No provider of the model is known to meet \`${param}\`. Leave it out, or choose another model.`,
-  });
-
-function noRunner({ kind, sent, door }: ServerTool, { id }: Model): ApiError {
-  const name = door === 'asked' ? `web ${kind}` : String(sent.type ?? sent.id);
-  return apiError('tool_not_served', {
-    param: door === 'asked' ? 'model' : `${door.list}[${door.index}]`,
-    message: `The tool \`${name}\` is not served with \`${shorten(id)}\`: none of its providers runs it in this format.`,
-  });
-}
-
-/** The wanted model's endpoints, then those of the fallbacks. Every id has to be served, used or not. */
-function resolveModels(
-  catalog: Catalog,
-  health: EndpointHealth,
-  { model: wanted, fallbacks }: CallRequest,
-  { steering, allowFallbacks }: ProviderPreferences,
-): readonly Resolved[] | ApiError {
-  if (catalog.gatewayStopped()) return apiError('gateway_unavailable');
-  const candidates: Resolved[] = [];
-  let stopped = false;
-  for (const [index, id] of [wanted, ...fallbacks].entries()) {
-    const param = index === 0 ? 'model' : `models[${index - 1}]`;
-    const found = resolveModel(catalog, id, param);
-    if (isApiError(found)) return found;
-    const running: Resolved[] = [];
-    for (const endpoint of found.model.endpoints) {
-      const provider = catalog.provider(endpoint.providerId);
-      if (provider === undefined || provider.stopped) stopped = true;
-      else running.push({ ...found, endpoint, provider });
-    }
-    const ordered = orderEndpoints(running, found.suffixes[0] ?? steering, health);
-    candidates.push(...(allowFallbacks ? ordered : ordered.slice(0, 1)));
-  }
-  if (candidates.length === 0 && stopped) return apiError('provider_unavailable');
-  return candidates;
-}
-
-/** Who has failed time and again is left out while it rests. */
-function restingLeftOut(
-  candidates: readonly Candidate[],
-  health: EndpointHealth,
-  nowMs: number,
-): readonly Candidate[] | ApiError {
-  let retryAfterMs: number | null = null;
-  const awake = candidates.filter((each) => {
-    const restMs = health.restMs(each.endpoint, nowMs);
-    if (restMs !== null) retryAfterMs = Math.min(retryAfterMs ?? restMs, restMs);
-    return restMs === null;
-  });
-  if (awake.length > 0 || retryAfterMs === null) return awake;
-  return apiError('provider_unavailable', { retryAfterMs });
-}
-
 const bodyBounds = { keysMax: JSON_KEYS_MAX, valuesMax: JSON_VALUES_MAX };
-
-const SUFFIXES: ReadonlySet<string> = new Set(['nitro', 'floor', 'exacto', 'online']);
-
-function resolveModel(
-  catalog: Catalog,
-  id: string,
-  param: string,
-): Pick<Resolved, 'model' | 'suffixes' | 'searches'> | ApiError {
-  const whole = catalog.find(id);
-  if (whole.status === 'served') return { model: whole.model, suffixes: [], searches: false };
-  const { base, suffixes } = splitModelId(id);
-  const own = suffixes.filter((suffix) => SUFFIXES.has(suffix));
-  const edition = suffixes.filter((suffix) => !SUFFIXES.has(suffix));
-  if (edition.includes('free') || edition.includes('batch') || namesAnother(id))
-    return modelNotServed(id, param);
-  // Spec, What the service does, 6: an id carries one suffix. A provider would refuse several as no model's id.
-  if (own.length > 1) return unknownModel(id, param, [[base, ...edition, own[0]].join(':')]);
-
-  const entry = own.length === 0 ? whole : catalog.find([base, ...edition].join(':'));
-  switch (entry.status) {
-    case 'served':
-      // A search is asked for in so many words, with bounds.
-      return {
-        model: entry.model,
-        suffixes: own.filter((suffix) => suffix !== 'online'),
-        searches: own.includes('online'),
-      };
-    case 'not_served':
-      return modelNotServed(id, param);
-    case 'unavailable':
-      return apiError('catalog_unavailable', { param });
-    case 'unknown':
-      return unknownModel(id, param, entry.nearest);
-  }
-}
-
-/** A preset of the operator's account, or whatever is an author's newest: what runs is decided after the hold. */
-const namesAnother = (id: string): boolean => id.startsWith('~') || id.includes('@preset/');
 
 /** Where a model reads no files, a router has them read by another service, for a price per page that no hold covers. */
 const readsFiles = ({ model, provider }: Resolved): boolean =>
@@ -298,18 +148,3 @@ const noFiles = (id: string): ApiError =>
     param: 'messages',
     message: `The model \`${shorten(id)}\` reads no files. Send their text, or choose a model that lists \`file\` input.`,
   });
-
-const modelNotServed = (id: string, param: string): ApiError =>
-  apiError('model_not_served', { param, message: `The model \`${shorten(id)}\` is not served here.` });
-
-function unknownModel(id: string, param: string, nearest: readonly string[]): ApiError {
-  const hint =
-    nearest.length === 0
-      ? ' `GET /models` lists those that are served.'
-      : ` Did you mean ${nearest.map((name) => `\`${name}\``).join(' or ')}?`;
-  return apiError('unknown_model', { param, message: `No model has the id \`${shorten(id)}\`.${hint}` });
-}
-
-const MODEL_ID_CHARS_SHOWN = 100;
-const shorten = (id: string): string =>
-  id.length > MODEL_ID_CHARS_SHOWN ? `${id.slice(0, MODEL_ID_CHARS_SHOWN)}…` : id;

@@ -1,0 +1,86 @@
+import type { Model } from '#core/catalog/catalog.ts';
+import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
+import type { Candidate } from '../call-plan.ts';
+import { findDialectGap } from '../dialect-gap.ts';
+import { modelOutputTokens } from '../estimate.ts';
+import { keepDigits } from '../exact-json.ts';
+import type { CallFormat, CallRequest } from '../formats/call-format.ts';
+import { callFormats } from '../formats/call-formats.ts';
+import type { JsonObject } from '../json-object.ts';
+import type { MediaCount } from '../linked-media.ts';
+import { placeTools } from '../server-tools/place-tools.ts';
+import { withOneSearch } from '../server-tools/read-server-tools.ts';
+import type { ServerTool, ServerTools } from '../server-tools/server-tools.ts';
+import { withoutServerTools } from '../server-tools/without-server-tools.ts';
+import { cannotBeSent, translateRequest } from '../translation/translate-request.ts';
+import { type ProviderPreferences, unmetPreference } from './provider-preferences.ts';
+import type { Resolved } from './resolve-models.ts';
+import { shorten } from './shorten.ts';
+
+/**
+ * In which format each provider is asked: the caller's own where it speaks that. One that could not be told all of the
+ * request is left out; where that leaves none, the caller hears what could not be told.
+ */
+export function chooseCandidates(
+  resolved: readonly Resolved[],
+  wanted: Wanted,
+): readonly Candidate[] | ApiError {
+  const candidates: Candidate[] = [];
+  let refusal: ApiError | null = null;
+  for (const each of resolved) {
+    const candidate = chooseFormat(each, wanted);
+    if (isApiError(candidate)) refusal ??= candidate;
+    else candidates.push(candidate);
+  }
+  return candidates.length === 0 && refusal !== null ? refusal : candidates;
+}
+
+function chooseFormat(
+  { searches, ...each }: Resolved,
+  { format, object, value, request, media, serverTools: sentTools, preferences }: Wanted,
+): Candidate | ApiError {
+  const { formats, dialect } = each.provider;
+  const unmet = unmetPreference(preferences, each);
+  if (unmet !== null) return noProvider(`provider.${unmet}`);
+  const native = formats.includes(format.endpoint);
+  const wanted = searches ? withOneSearch(sentTools) : sentTools;
+  const serverTools = wanted === null ? null : placeTools(wanted, { ...each, format, native });
+  if (serverTools !== null && 'unrun' in serverTools) return noRunner(serverTools.unrun, each.model);
+  if (native) {
+    const gap = findDialectGap(dialect, { format: format.endpoint, body: object, value, media });
+    return gap === null ? { ...each, format, translated: null, serverTools } : cannotBeSent(gap);
+  }
+  const to = formats.includes('chat/completions') ? 'chat/completions' : 'messages';
+  const cap = Math.min(request.outputTokensCap ?? Number.MAX_SAFE_INTEGER, modelOutputTokens(each));
+  const exact = keepDigits(object.bytes, value);
+  const told = serverTools === null ? exact : withoutServerTools(exact);
+  const translated = translateRequest(told, format.endpoint, to, cap);
+  if (isApiError(translated)) return translated;
+  const gap = findDialectGap(dialect, { format: to, body: translated, value: null, media });
+  return gap === null ? { ...each, format: callFormats[to], translated, serverTools } : cannotBeSent(gap);
+}
+
+/** The caller's request, and what was read of it. */
+interface Wanted {
+  format: CallFormat;
+  object: JsonObject;
+  value: Readonly<Record<string, unknown>>;
+  request: CallRequest;
+  media: MediaCount;
+  serverTools: ServerTools | null;
+  preferences: ProviderPreferences;
+}
+
+const noProvider = (param: string): ApiError =>
+  apiError('no_provider', {
+    param,
+    message: `No provider of the model is known to meet \`${param}\`. Leave it out, or choose another model.`,
+  });
+
+function noRunner({ kind, sent, door }: ServerTool, { id }: Model): ApiError {
+  const name = door === 'asked' ? `web ${kind}` : String(sent.type ?? sent.id);
+  return apiError('tool_not_served', {
+    param: door === 'asked' ? 'model' : `${door.list}[${door.index}]`,
+    message: `The tool \`${name}\` is not served with \`${shorten(id)}\`: none of its providers runs it in this format.`,
+  });
+}

@@ -1,0 +1,91 @@
+import type { Catalog } from '#core/catalog/catalog.ts';
+import { splitModelId } from '#core/catalog/model-id.ts';
+import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
+import type { Candidate } from '../call-plan.ts';
+import type { CallRequest } from '../formats/call-format.ts';
+import type { EndpointHealth } from './endpoint-health.ts';
+import { orderEndpoints } from './order-endpoints.ts';
+import type { ProviderPreferences } from './provider-preferences.ts';
+import { shorten } from './shorten.ts';
+
+/** The wanted model's endpoints, then those of the fallbacks. Every id has to be served, used or not. */
+export function resolveModels(
+  catalog: Catalog,
+  health: EndpointHealth,
+  { model: wanted, fallbacks }: CallRequest,
+  { steering, allowFallbacks }: ProviderPreferences,
+): readonly Resolved[] | ApiError {
+  if (catalog.gatewayStopped()) return apiError('gateway_unavailable');
+  const candidates: Resolved[] = [];
+  let stopped = false;
+  for (const [index, id] of [wanted, ...fallbacks].entries()) {
+    const param = index === 0 ? 'model' : `models[${index - 1}]`;
+    const found = resolveModel(catalog, id, param);
+    if (isApiError(found)) return found;
+    const running: Resolved[] = [];
+    for (const endpoint of found.model.endpoints) {
+      const provider = catalog.provider(endpoint.providerId);
+      if (provider === undefined || provider.stopped) stopped = true;
+      else running.push({ ...found, endpoint, provider });
+    }
+    const ordered = orderEndpoints(running, found.suffixes[0] ?? steering, health);
+    candidates.push(...(allowFallbacks ? ordered : ordered.slice(0, 1)));
+  }
+  if (candidates.length === 0 && stopped) return apiError('provider_unavailable');
+  return candidates;
+}
+
+/** An endpoint that may run the call, before it is known in which words. */
+export interface Resolved extends Omit<Candidate, 'format' | 'translated' | 'serverTools'> {
+  /** `:online`. */
+  searches: boolean;
+}
+
+const SUFFIXES: ReadonlySet<string> = new Set(['nitro', 'floor', 'exacto', 'online']);
+
+function resolveModel(
+  catalog: Catalog,
+  id: string,
+  param: string,
+): Pick<Resolved, 'model' | 'suffixes' | 'searches'> | ApiError {
+  const whole = catalog.find(id);
+  if (whole.status === 'served') return { model: whole.model, suffixes: [], searches: false };
+  const { base, suffixes } = splitModelId(id);
+  const own = suffixes.filter((suffix) => SUFFIXES.has(suffix));
+  const edition = suffixes.filter((suffix) => !SUFFIXES.has(suffix));
+  if (edition.includes('free') || edition.includes('batch') || namesAnother(id))
+    return modelNotServed(id, param);
+  // Spec, What the service does, 6: an id carries one suffix. A provider would refuse several as no model's id.
+  if (own.length > 1) return unknownModel(id, param, [[base, ...edition, own[0]].join(':')]);
+
+  const entry = own.length === 0 ? whole : catalog.find([base, ...edition].join(':'));
+  switch (entry.status) {
+    case 'served':
+      // A search is asked for in so many words, with bounds.
+      return {
+        model: entry.model,
+        suffixes: own.filter((suffix) => suffix !== 'online'),
+        searches: own.includes('online'),
+      };
+    case 'not_served':
+      return modelNotServed(id, param);
+    case 'unavailable':
+      return apiError('catalog_unavailable', { param });
+    case 'unknown':
+      return unknownModel(id, param, entry.nearest);
+  }
+}
+
+/** A preset of the operator's account, or whatever is an author's newest: what runs is decided after the hold. */
+const namesAnother = (id: string): boolean => id.startsWith('~') || id.includes('@preset/');
+
+const modelNotServed = (id: string, param: string): ApiError =>
+  apiError('model_not_served', { param, message: `The model \`${shorten(id)}\` is not served here.` });
+
+function unknownModel(id: string, param: string, nearest: readonly string[]): ApiError {
+  const hint =
+    nearest.length === 0
+      ? ' `GET /models` lists those that are served.'
+      : ` Did you mean ${nearest.map((name) => `\`${name}\``).join(' or ')}?`;
+  return apiError('unknown_model', { param, message: `No model has the id \`${shorten(id)}\`.${hint}` });
+}
