@@ -442,3 +442,64 @@ describe('a choice of tool', () => {
     });
   });
 });
+
+describe('what tools found in an earlier answer', () => {
+  const use = (name: string) => ({ type: 'server_tool_use', id: 'srvtoolu_1', name, input: { query: 'x' } });
+  const found = {
+    type: 'web_search_tool_result',
+    tool_use_id: 'srvtoolu_1',
+    content: [
+      { type: 'web_search_result', url: 'https://example.com', title: 't', encrypted_content: 'AAAA' },
+    ],
+  };
+  const fetched = (source: object) => ({
+    type: 'web_fetch_tool_result',
+    tool_use_id: 'srvtoolu_1',
+    content: { type: 'web_fetch_result', url: 'https://example.com', content: { type: 'document', source } },
+  });
+  const answer = (...content: object[]) => ({
+    messages: [
+      { role: 'user', content: 'x' },
+      { role: 'assistant', content },
+      { role: 'user', content: 'and then?' },
+    ],
+  });
+
+  it('comes back in the next call of a conversation', () => {
+    const failed = { ...found, content: { type: 'web_search_tool_result_error', error_code: 'unavailable' } };
+    const text = { type: 'text', media_type: 'text/plain', data: 'x' };
+    const blocks = [use('web_search'), found, failed, use('web_fetch'), fetched(text)];
+    expect(sent('messages', answer(...blocks))).toMatchObject(answer(...blocks));
+    const items = [
+      { role: 'user', content: 'x' },
+      { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'x' } },
+      { type: 'openrouter:web_search', id: 'st_1', status: 'completed' },
+      { type: 'openrouter:web_fetch', id: 'st_2', status: 'completed' },
+      { type: 'openrouter:datetime', id: 'st_3', status: 'completed' },
+      { role: 'user', content: 'and then?' },
+    ];
+    expect(sent('responses', { input: items }).input).toEqual(items);
+  });
+
+  it('fills the context where its pages cannot be counted', () => {
+    const pdf = { type: 'base64', media_type: 'application/pdf', data: 'AAAA' };
+    const admitted = admit('messages', answer(use('web_fetch'), fetched(pdf)));
+    expect(admitted.ok && admitted.plan.promptTokensMax).toBe(Number.MAX_SAFE_INTEGER);
+  });
+
+  it.each<[string, object]>([
+    ['a stored file', fetched({ type: 'file', file_id: 'file_1' })],
+    ['a link into the dark', fetched({ type: 'url', url: 'http://10.0.0.1/' })],
+    [
+      'what no search finds',
+      { ...found, content: [{ type: 'image', source: { type: 'file', file_id: 'f' } }] },
+    ],
+    ['a program', use('code_execution')],
+    ['what a program left', { type: 'code_execution_tool_result', tool_use_id: 'x', content: {} }],
+  ])('brings nothing else in: %s', (_what, block) => {
+    expect(refused('messages', answer(block))).toMatchObject({
+      code: 'invalid_request',
+      param: expect.stringContaining('messages[1].content[0]'),
+    });
+  });
+});

@@ -48,6 +48,12 @@ function countBlock(block: Record<string, unknown>, param: string, count: MediaC
     case 'document':
       count.files++;
       return refuseSource(block.source, `${param}.source`, count);
+    case 'server_tool_use':
+      return block.name === 'web_search' || block.name === 'web_fetch' ? null : refuseBlock(`${param}.name`);
+    case 'web_search_tool_result':
+      return isFound(block.content) ? null : refuseBlock(`${param}.content`);
+    case 'web_fetch_tool_result':
+      return countFetched(block.content, `${param}.content`, count);
     case 'container_upload':
       return refuseStored(param);
     default:
@@ -56,6 +62,26 @@ function countBlock(block: Record<string, unknown>, param: string, count: MediaC
         message: `\`${param}.type\` has to be \`text\`, \`image\`, \`document\`, \`tool_use\`, \`tool_result\` or \`thinking\`.`,
       });
   }
+}
+
+const refuseBlock = (param: string): ApiError =>
+  apiError('invalid_request', { param, message: `\`${param}\` is of a tool that is not served.` });
+
+/** What a search found for an earlier answer, signed by the provider, or why it found nothing. */
+const isFound = (content: unknown): boolean =>
+  Array.isArray(content)
+    ? content.every((each) => isRecord(each) && each.type === 'web_search_result')
+    : isRecord(content) && content.type === 'web_search_tool_result_error';
+
+function countFetched(result: unknown, param: string, count: MediaCount): ApiError | null {
+  const { content } = isRecord(result) ? result : {};
+  if (!isRecord(content)) return null;
+  // Nobody sends it anew by a link: it is the provider's own answer, and its pages are not counted.
+  if (isRecord(content.source) && content.source.type === 'base64') {
+    count.others++;
+    return null;
+  }
+  return refuseSource(content.source, `${param}.content.source`, count);
 }
 
 function refuseSource(source: unknown, param: string, count: MediaCount): ApiError | null {

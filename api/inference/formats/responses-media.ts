@@ -43,6 +43,11 @@ function countItem(item: Record<string, unknown>, param: string, count: MediaCou
     case 'apply_patch_call_output':
     case 'compaction':
     case 'context_compaction':
+    // Of searches and fetches, by their two names.
+    case 'web_search_call':
+    case 'openrouter:web_search':
+    case 'openrouter:web_fetch':
+    case 'openrouter:datetime':
     // Its tools are looked at with all the others.
     case 'additional_tools':
       return null;
