@@ -17,6 +17,8 @@ export class RecordedCosts {
   #waiting = new Map<string, NanoUsd>();
   #timer: Timer | null = null;
   #stopped = false;
+  /** One after the other, so that who waits for the last one waits for all. */
+  #storing: Promise<void> = Promise.resolve();
 
   constructor({ store, clock, log }: { store: BillStore; clock: Clock; log: Log }) {
     this.#store = store;
@@ -33,9 +35,14 @@ export class RecordedCosts {
   }
 
   /** What cannot be stored is tried again with the next. */
-  async flush(): Promise<void> {
+  flush(): Promise<void> {
     this.#timer?.cancel();
     this.#timer = null;
+    this.#storing = this.#storing.then(() => this.#storeWaiting());
+    return this.#storing;
+  }
+
+  async #storeWaiting(): Promise<void> {
     if (this.#waiting.size === 0) return;
     const costs = this.#waiting;
     this.#waiting = new Map();
