@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Request } from 'express';
 import { z } from 'zod';
 import { isRecord } from '#core/is-record.ts';
+import { parseJson } from '#core/parse-json.ts';
 import { type ApiError, apiError } from '../contract/errors.ts';
 import { hasBody, type RouteFacts } from '../contract/route.ts';
 
@@ -26,17 +27,9 @@ export function readInput(
 /** An absent body is an empty object: many commands need no more than their path. */
 function readJson(body: Buffer): ReadInput {
   if (body.length === 0) return { ok: true, value: {} };
-  const value = isUtf8(body) ? parseJson(body) : undefined;
+  const value = isUtf8(body) ? parseJson(body.toString('utf8')) : undefined;
   if (value === undefined) return refuse('The body is not valid JSON in UTF-8.');
   return isRecord(value) ? { ok: true, value } : refuse('The body has to be a JSON object.');
-}
-
-function parseJson(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    return undefined;
-  }
 }
 
 function readQuery(url: string): ReadInput {

@@ -1,10 +1,10 @@
+import { parseJson } from '#core/parse-json.ts';
 import { apiError } from '../contract/errors.ts';
 import { type FailedAttempt, failureOf } from './attempt.ts';
 import { contextTokens } from './estimate.ts';
 import type { RunningCall } from './running-call.ts';
 import type { StreamEnd } from './stream-relay.ts';
 import { readUpstreamError, type UpstreamError } from './upstream-error.ts';
-import { parseJson } from './upstream-text.ts';
 import type { Usage } from './usage.ts';
 
 /** Of a stream that ended otherwise than by its end mark. */
@@ -27,7 +27,12 @@ export function failedStream(
 function failureOfStream(call: RunningCall, end: Exclude<StreamEnd, { kind: 'complete' }>): UpstreamError {
   switch (end.kind) {
     case 'error':
-      return readUpstreamError(200, parseJson(end.event), undefined, contextTokens(call.candidate));
+      return readUpstreamError(
+        200,
+        parseJson(end.event.toString('utf8')),
+        undefined,
+        contextTokens(call.candidate),
+      );
     case 'malformed':
       return { error: apiError('provider_error'), mayFallBack: true };
     case 'too_long':

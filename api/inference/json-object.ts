@@ -1,6 +1,7 @@
 import { isAscii } from 'node:buffer';
 import { isRecord } from '#core/is-record.ts';
 import { JSON_DEPTH_MAX } from '#core/limits.ts';
+import { parseJson } from '#core/parse-json.ts';
 
 /**
  * The byte ranges of a JSON object's own members, so that a few values can be replaced while every other byte
@@ -68,14 +69,6 @@ export function readJsonObject(
   const value = parseJson(isAscii(bytes) ? latin1 : bytes.toString('utf8'));
   if (value === undefined) return 'not_json';
   return object === 'not_an_object' || !isRecord(value) ? 'not_an_object' : { object, value };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /**

@@ -1,3 +1,4 @@
+import { parseJson } from '#core/parse-json.ts';
 import { apiError } from '../contract/errors.ts';
 import { type Attempt, failed, failureOf } from './attempt.ts';
 import type { Collected } from './collect-answer.ts';
@@ -8,7 +9,7 @@ import { AnswerCollector } from './translation/answer-collector.ts';
 import { openSource, writeAnswer } from './translation/translate-answer.ts';
 import type { WholeAnswer } from './translation/whole-answer.ts';
 import { readUpstreamError } from './upstream-error.ts';
-import { parseJson, textOrNull } from './upstream-text.ts';
+import { textOrNull } from './upstream-text.ts';
 import { noTokens, type Usage } from './usage.ts';
 
 /** A JSON answer with status 200, in one piece or put together. */
@@ -19,7 +20,7 @@ export function readWholeAnswer(call: RunningCall, body: Collected): Attempt {
     // One vendor's errors are lists.
     const { error, mayFallBack } = readUpstreamError(
       200,
-      parseJson(body.bytes),
+      parseJson(body.bytes.toString('utf8')),
       undefined,
       contextTokens(call.candidate),
     );

@@ -1,5 +1,6 @@
 import { reportsCost } from '#core/catalog/catalog.ts';
 import { ERROR_BODY_BYTES, JSON_ANSWER_BYTES } from '#core/limits.ts';
+import { parseJson } from '#core/parse-json.ts';
 import type { ErrorCode } from '../contract/errors.ts';
 import { type Attempt, failed, failureOf } from './attempt.ts';
 import { type Collected, collectAnswer } from './collect-answer.ts';
@@ -11,7 +12,7 @@ import type { CallOutcome } from './routing/endpoint-health.ts';
 import type { RunningCall } from './running-call.ts';
 import { readUpstreamError } from './upstream-error.ts';
 import type { UpstreamRequest } from './upstream-request.ts';
-import { headerText, parseJson, retryAfter } from './upstream-text.ts';
+import { headerText, retryAfter } from './upstream-text.ts';
 
 /** At the call's present candidate. What it showed of the endpoint, later calls are led by. */
 export async function runAttempt(call: RunningCall): Promise<Attempt> {
@@ -110,7 +111,7 @@ function buildBody(call: RunningCall): Buffer {
 
 function readRefusal(call: RunningCall, upstream: UpstreamRequest, body: Collected): Attempt {
   if (!body.ok && call.endedByUs !== null) return failed(failureOf(call, body.cause), false);
-  const value = body.ok ? parseJson(body.bytes) : undefined;
+  const value = body.ok ? parseJson(body.bytes.toString('utf8')) : undefined;
   const { error, mayFallBack } = readUpstreamError(
     upstream.status,
     value,

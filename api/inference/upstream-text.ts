@@ -25,11 +25,3 @@ export const textOrNull = (json: string): string | null => {
     ? text
     : null;
 };
-
-export function parseJson(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    return undefined;
-  }
-}

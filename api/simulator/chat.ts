@@ -1,6 +1,7 @@
 import type { Clock } from '#core/clock.ts';
 import { isRecord } from '#core/is-record.ts';
 import { type AttoUsd, parseAttoUsd } from '#core/money.ts';
+import { parseJson } from '#core/parse-json.ts';
 import { jsonAnswer, scripted, textAnswer } from './answers.ts';
 import type { BillEntry } from './bill-book.ts';
 import { answerChoice, usedTokens } from './chat-answer.ts';
@@ -125,14 +126,6 @@ const keepAliveComment = (lineEnd: string): Piece => ({
   data: `: OPENROUTER PROCESSING${lineEnd}${lineEnd}`,
   textBytes: 0,
 });
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
 
 function billOf(
   reply: ChatReply,

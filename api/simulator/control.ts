@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
+import { parseJson } from '#core/parse-json.ts';
 import { jsonAnswer } from './answers.ts';
 import { type BillBook, billsPage } from './bill-book.ts';
 import { readBody } from './read-body.ts';
@@ -51,11 +52,3 @@ function controlAnswer(
 
 const failure = (status: number, message: string): Answer =>
   jsonAnswer(status, JSON.stringify({ error: { message } }));
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

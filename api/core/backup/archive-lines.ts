@@ -3,6 +3,7 @@ import type { CallRecord } from '../calls/call-record.ts';
 import { callFacts, tokenCounts } from '../events/ledger-event.ts';
 import { deserializeAgent, serializeAgent } from '../ledger/agent-snapshot.ts';
 import type { AgentState } from '../ledger/state.ts';
+import { parseJson } from '../parse-json.ts';
 import { BackupError } from './backup-error.ts';
 
 /**
@@ -116,12 +117,4 @@ export function parseLine(text: string): ArchiveLine {
     kind: 'call',
     call: { ...call, reservedNanoUsd: BigInt(reservedNanoUsd), chargedNanoUsd: BigInt(chargedNanoUsd) },
   };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

@@ -1,5 +1,6 @@
 import { isRecord } from '#core/is-record.ts';
 import type { NanoUsd } from '#core/money.ts';
+import { parseJson } from '#core/parse-json.ts';
 import type { Candidate } from '../call-plan.ts';
 import { estimateTokens } from '../estimate.ts';
 import { type JsonObject, memberSize, memberText, rebuildJsonObject } from '../json-object.ts';
@@ -56,14 +57,6 @@ function choicesFail(object: JsonObject): boolean {
     Array.isArray(choices) &&
     choices.some((choice) => isRecord(choice) && (choice.finish_reason === 'error' || isRecord(choice.error)))
   );
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 export const showChatAnswer = (good: GoodAnswer, shown: NanoUsd | null, candidate: Candidate): Buffer =>

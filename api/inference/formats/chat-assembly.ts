@@ -1,4 +1,5 @@
 import { isRecord } from '#core/is-record.ts';
+import { parseJson } from '#core/parse-json.ts';
 import { scanJsonObject } from '../json-object.ts';
 import type { Usage } from '../usage.ts';
 import type { Assembly, ReadEvent } from './call-format.ts';
@@ -88,10 +89,6 @@ const SHALLOW_BYTES = 4_096;
 
 export function parseRecord(data: Buffer): Record<string, unknown> | null {
   if (data.length > SHALLOW_BYTES && scanJsonObject(data) === 'too_deep') return null;
-  try {
-    const value: unknown = JSON.parse(data.toString('utf8'));
-    return isRecord(value) ? value : null;
-  } catch {
-    return null;
-  }
+  const value = parseJson(data.toString('utf8'));
+  return isRecord(value) ? value : null;
 }

@@ -1,3 +1,4 @@
+import { parseJson } from '#core/parse-json.ts';
 import { type JsonObject, memberBytes, memberText, scanJsonObject } from '../json-object.ts';
 import type { ReadEvent } from './call-format.ts';
 
@@ -31,14 +32,7 @@ const OPEN_BRACKET = 0x5b;
 export const isDone = (data: Buffer): boolean =>
   data[0] === OPEN_BRACKET && data.toString('latin1').trim() === '[DONE]';
 
-export function isJson(bytes: Buffer): boolean {
-  try {
-    JSON.parse(bytes.toString('utf8'));
-    return true;
-  } catch {
-    return false;
-  }
-}
+export const isJson = (bytes: Buffer): boolean => parseJson(bytes.toString('utf8')) !== undefined;
 
 /** `null`: it is missing, or null itself. */
 export function presentMember(object: JsonObject, key: string): Buffer | null {
