@@ -3,6 +3,7 @@ import type { ModelSettings, ProviderSettings } from '#core/catalog/catalog-sett
 import { type DialectName, dialectAt, dialects } from '#core/catalog/dialects.ts';
 import { lastKnownModels } from '#core/catalog/last-known-models.ts';
 import { CATALOG_STALE_MS } from '#core/limits.ts';
+import { FACTOR_ONE_PPM } from '#core/money.ts';
 import { Secret } from '#core/secret.ts';
 import type { ConfigProblem } from './config-error.ts';
 import { type Environment, parseApiKey } from './resolve-secrets.ts';
@@ -50,7 +51,7 @@ export function defaultProviders(env: Environment): DefaultProviders {
       cancel: 'stops_billing',
       dialect,
       images: null,
-      priceFactorPpm: 1_000_000n,
+      priceFactorPpm: FACTOR_ONE_PPM,
       priceJumpPpm: 3_000_000n,
       listMaxAgeMs: CATALOG_STALE_MS,
       stopped: false,

@@ -7,7 +7,8 @@ export type NanoUsd = bigint;
 export type AttoUsd = bigint;
 
 const ATTO_PER_NANO = 1_000_000_000n;
-const PPM = 1_000_000n;
+/** A factor that changes nothing: no margin. */
+export const FACTOR_ONE_PPM = 1_000_000n;
 const NANO_DIGITS = 9;
 const ATTO_DIGITS = 18;
 /** A decimal text longer than this is refused before it becomes a large BigInt. */
@@ -48,12 +49,19 @@ export const parseNanoUsd = (text: string): NanoUsd | null => parseDecimal(text,
 /** A price in dollars as a decimal text to atto-dollars, rounded up beyond eighteen decimals. */
 export const parseAttoUsd = (text: string): AttoUsd | null => parseDecimal(text, ATTO_DIGITS, 'up');
 
+/** Of a price that stands in the code: one that is no decimal is a fault of ours. */
+export function attoUsd(text: string): AttoUsd {
+  const atto = parseAttoUsd(text);
+  if (atto === null) throw new Error(`A price in the code is no decimal: ${text}`);
+  return atto;
+}
+
 /**
  * Rounded up, once, with the operator's margin inside: the gateway never charges a fraction of a nano-dollar less
  * than the cost.
  */
-export function attoToNanoUp(atto: AttoUsd, factorPpm: bigint = PPM): NanoUsd {
-  const divisor = ATTO_PER_NANO * PPM;
+export function attoToNanoUp(atto: AttoUsd, factorPpm: bigint = FACTOR_ONE_PPM): NanoUsd {
+  const divisor = ATTO_PER_NANO * FACTOR_ONE_PPM;
   return (atto * factorPpm + divisor - 1n) / divisor;
 }
 
@@ -93,7 +101,7 @@ export function parseFactorPpm(text: string): bigint | null {
 
 /** Rounded up, in the operator's favour by less than one unit of `value`. */
 export function timesFactorUp(value: bigint, factorPpm: bigint): bigint {
-  return (value * factorPpm + PPM - 1n) / PPM;
+  return (value * factorPpm + FACTOR_ONE_PPM - 1n) / FACTOR_ONE_PPM;
 }
 
 export const minBigint = (a: bigint, b: bigint): bigint => (a < b ? a : b);

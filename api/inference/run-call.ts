@@ -2,7 +2,7 @@ import { reportsCost } from '#core/catalog/catalog.ts';
 import type { CallEnd, CallFacts } from '#core/events/ledger-event.ts';
 import type { StartLimits } from '#core/ledger/command.ts';
 import { type Limits, REFUSED_START_BYTES } from '#core/limits.ts';
-import { attoToNanoUp, formatUsd, minBigint, type NanoUsd } from '#core/money.ts';
+import { attoToNanoUp, FACTOR_ONE_PPM, formatUsd, minBigint, type NanoUsd } from '#core/money.ts';
 import type { LossCause } from '#core/operator-losses.ts';
 import type { Caller } from '../contract/caller.ts';
 import { type ApiError, apiError, errorTable, isApiError } from '../contract/errors.ts';
@@ -238,10 +238,8 @@ function countBilled(call: RunningCall, asked: Candidate, cause: LossCause, { us
   const nanoUsd = attoToNanoUp(usage.reportedAttoUsd);
   const { gateway } = call.options;
   gateway.metrics.loss(cause, nanoUsd);
-  gateway.costs.note(asked.provider.id, nanoUsd, NO_MARGIN);
+  gateway.costs.note(asked.provider.id, nanoUsd, FACTOR_ONE_PPM);
 }
-
-const NO_MARGIN = 1_000_000n;
 
 /** To be compared with the provider's own bill. */
 function noteCost({ options, candidate }: RunningCall, nanoUsd: NanoUsd): void {

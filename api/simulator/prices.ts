@@ -1,4 +1,4 @@
-import { type AttoUsd, maxBigint, parseAttoUsd } from '#core/money.ts';
+import { type AttoUsd, attoUsd, maxBigint } from '#core/money.ts';
 
 /** Prices as OpenRouter's rows carry them: dollars per single unit, as decimal text. `-1`: known after routing. */
 export interface PriceList {
@@ -103,10 +103,4 @@ function attoPrices(list: PriceList): AttoPrices {
 }
 
 /** A router's `-1` never prices a call: its calls run on another model. */
-const atto = (text: string): AttoUsd => (text === '-1' ? 0n : parseDecimalPrice(text));
-
-function parseDecimalPrice(text: string): AttoUsd {
-  const price = parseAttoUsd(text);
-  if (price === null) throw new Error(`The simulator's price list has a price that is no decimal: ${text}`);
-  return price;
-}
+const atto = (text: string): AttoUsd => (text === '-1' ? 0n : attoUsd(text));

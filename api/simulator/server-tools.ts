@@ -1,5 +1,5 @@
 import { isRecord } from '#core/is-record.ts';
-import { type AttoUsd, parseAttoUsd } from '#core/money.ts';
+import { type AttoUsd, attoUsd } from '#core/money.ts';
 import type { TokenUse } from './prices.ts';
 
 /** The tools that the provider runs by itself, as the body bounds them. A missing bound is none at all. */
@@ -110,7 +110,7 @@ function search(parameters: Readonly<Record<string, unknown>>, searchFee: AttoUs
   return {
     kind: 'search',
     usesMax: countOf(parameters.max_uses),
-    feeAtto: fee + BigInt(Math.max(0, results - 10)) * usd('0.001'),
+    feeAtto: fee + BigInt(Math.max(0, results - 10)) * attoUsd('0.001'),
     resultTokensMax: results * (Math.max(characters, size ?? 0) * BYTES_PER_CHARACTER + ADDRESS_TOKENS),
   };
 }
@@ -122,7 +122,7 @@ function fetched({
   return {
     kind: 'fetch',
     usesMax: countOf(uses),
-    feeAtto: usd('0.001'),
+    feeAtto: attoUsd('0.001'),
     resultTokensMax: typeof tokens === 'number' ? tokens + ADDRESS_TOKENS : ENDLESS_TOKENS,
   };
 }
@@ -138,9 +138,9 @@ const BYTES_PER_CHARACTER = 4;
 const ADDRESS_TOKENS = 500;
 const CHARACTERS: Readonly<Record<string, number>> = { low: 5_000, medium: 15_000, high: 30_000 };
 const FEES: Readonly<Record<string, AttoUsd>> = {
-  exa: usd('0.007'),
-  parallel: usd('0.005'),
-  perplexity: usd('0.005'),
+  exa: attoUsd('0.007'),
+  parallel: attoUsd('0.005'),
+  perplexity: attoUsd('0.005'),
 };
 
 const countOf = (uses: unknown): number => (typeof uses === 'number' ? uses : STEPS_MAX);
@@ -158,10 +158,4 @@ function stepsMax({
     return Math.min(STEPS_MAX, ...counts);
   }
   return typeof most === 'number' ? Math.min(most, STEPS_MAX) : STEPS_MAX;
-}
-
-function usd(text: string): AttoUsd {
-  const atto = parseAttoUsd(text);
-  if (atto === null) throw new Error(`No decimal: ${text}`);
-  return atto;
 }

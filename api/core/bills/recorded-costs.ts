@@ -1,10 +1,8 @@
 import type { Clock, Timer } from '../clock.ts';
 import { RECORDED_COSTS_MS } from '../limits.ts';
 import type { Log } from '../log.ts';
-import type { NanoUsd } from '../money.ts';
+import { FACTOR_ONE_PPM, type NanoUsd } from '../money.ts';
 import type { BillStore } from './bill-store.ts';
-
-const PPM = 1_000_000n;
 
 /**
  * What calls say that their providers took, whoever paid for it. Gathered here and stored from time to time: a
@@ -29,7 +27,7 @@ export class RecordedCosts {
   /** `nanoUsd` has the operator's margin in it, which no provider bills. */
   note(providerId: string, nanoUsd: NanoUsd, factorPpm: bigint): void {
     if (nanoUsd === 0n) return;
-    const billed = factorPpm === PPM ? nanoUsd : (nanoUsd * PPM) / factorPpm;
+    const billed = factorPpm === FACTOR_ONE_PPM ? nanoUsd : (nanoUsd * FACTOR_ONE_PPM) / factorPpm;
     this.#waiting.set(providerId, (this.#waiting.get(providerId) ?? 0n) + billed);
     if (!this.#stopped) this.#timer ??= this.#clock.setTimer(RECORDED_COSTS_MS, () => void this.flush());
   }
@@ -50,7 +48,7 @@ export class RecordedCosts {
       await this.#store.add(costs);
     } catch (error) {
       this.#log.warn('what providers took could not be stored, it is tried again', { error });
-      for (const [providerId, nanoUsd] of costs) this.note(providerId, nanoUsd, PPM);
+      for (const [providerId, nanoUsd] of costs) this.note(providerId, nanoUsd, FACTOR_ONE_PPM);
     }
   }
 

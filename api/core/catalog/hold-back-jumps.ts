@@ -1,4 +1,4 @@
-import { maxBigint, minBigint } from '../money.ts';
+import { FACTOR_ONE_PPM, maxBigint, minBigint } from '../money.ts';
 import type { Model, PriceOverride, Prices } from './catalog.ts';
 import type { ImportedList } from './import-models.ts';
 
@@ -32,7 +32,7 @@ function jumps(old: Model, model: Model, factorPpm: bigint): boolean {
     const [was, is] = [before.get(name), now.get(name)];
     // A price that comes or goes is another way of billing, not a jump.
     if (was === undefined || is === undefined) return false;
-    return maxBigint(was, is) * 1_000_000n > minBigint(was, is) * factorPpm;
+    return maxBigint(was, is) * FACTOR_ONE_PPM > minBigint(was, is) * factorPpm;
   });
 }
 

@@ -1,4 +1,4 @@
-import { parseAttoUsd } from '../money.ts';
+import { attoUsd } from '../money.ts';
 import type { Prices } from './catalog.ts';
 import type { ModelSettings } from './catalog-settings.ts';
 
@@ -100,7 +100,7 @@ export const lastKnownModels = (vendor: Vendor): ModelSettings[] =>
         maxOutputTokens: null,
         prices: {
           ...readPrices(prices),
-          webSearch: vendor === 'anthropic' ? price(ANTHROPIC_SEARCH_USD) : null,
+          webSearch: vendor === 'anthropic' ? attoUsd(ANTHROPIC_SEARCH_USD) : null,
         },
       },
     ],
@@ -114,20 +114,14 @@ function readPrices([prompt, completion, cacheRead, cacheWrite, cacheWrite1h]: K
   'webSearch'
 > {
   return {
-    prompt: price(prompt),
-    completion: price(completion),
+    prompt: attoUsd(prompt),
+    completion: attoUsd(completion),
     request: 0n,
-    cacheRead: price(cacheRead),
-    cacheWrite: cacheWrite === undefined ? null : price(cacheWrite),
-    cacheWrite1h: cacheWrite1h === undefined ? null : price(cacheWrite1h),
+    cacheRead: attoUsd(cacheRead),
+    cacheWrite: cacheWrite === undefined ? null : attoUsd(cacheWrite),
+    cacheWrite1h: cacheWrite1h === undefined ? null : attoUsd(cacheWrite1h),
     internalReasoning: null,
     image: null,
     overrides: [],
   };
-}
-
-function price(text: string): bigint {
-  const atto = parseAttoUsd(text);
-  if (atto === null) throw new Error('A price of the shipped list is no decimal.');
-  return atto;
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Endpoint, reportsCost } from '#core/catalog/catalog.ts';
 import { isRecord } from '#core/is-record.ts';
-import { type AttoUsd, formatAttoUsd, maxBigint, minBigint } from '#core/money.ts';
+import { type AttoUsd, FACTOR_ONE_PPM, formatAttoUsd, maxBigint, minBigint } from '#core/money.ts';
 import type { CallPlan, Candidate } from '../call-plan.ts';
 import { leaveOutUntaken } from '../dialect-gap.ts';
 import { contextTokens, modelOutputTokens, reachableOverrides } from '../estimate.ts';
@@ -233,7 +233,7 @@ function setCeiling(
 
 /** Rounded up: a ceiling below the listed price would leave no endpoint to run the call. */
 const withoutMargin = (price: AttoUsd, { provider }: Candidate): AttoUsd =>
-  (price * 1_000_000n + provider.priceFactorPpm - 1n) / provider.priceFactorPpm;
+  (price * FACTOR_ONE_PPM + provider.priceFactorPpm - 1n) / provider.priceFactorPpm;
 
 export function parseMember(body: JsonObject, key: string): unknown {
   const text = memberText(body, key);

@@ -1,4 +1,4 @@
-import { type AttoUsd, parseAttoUsd } from '#core/money.ts';
+import { type AttoUsd, attoUsd } from '#core/money.ts';
 
 /**
  * What OpenRouter takes for one search, by engine and mode; no price list of models has it. The first ten results are
@@ -19,7 +19,7 @@ export const defaultSearchEngine = 'exa';
 
 export const fetchEngineNames = ['openrouter', 'exa', 'parallel'];
 export const defaultFetchEngine = 'openrouter';
-export const fetchFee = usd('0.001');
+export const fetchFee = attoUsd('0.001');
 
 interface Modes {
   /** The dearest of those that are taken where the caller names none. */
@@ -31,7 +31,7 @@ const searchEngines: ReadonlyMap<string, Modes> = new Map([
   [
     'exa',
     {
-      usual: usd('0.007'),
+      usual: attoUsd('0.007'),
       fees: fees({
         instant: '0.007',
         fast: '0.007',
@@ -44,20 +44,17 @@ const searchEngines: ReadonlyMap<string, Modes> = new Map([
   ],
   [
     'parallel',
-    { usual: usd('0.005'), fees: fees({ turbo: '0.001', fast: '0.001', basic: '0.005', advanced: '0.005' }) },
+    {
+      usual: attoUsd('0.005'),
+      fees: fees({ turbo: '0.001', fast: '0.001', basic: '0.005', advanced: '0.005' }),
+    },
   ],
-  ['perplexity', { usual: usd('0.005'), fees: fees({}) }],
+  ['perplexity', { usual: attoUsd('0.005'), fees: fees({}) }],
 ]);
 
 const RESULTS_INCLUDED = 10;
-const EXTRA_RESULT = usd('0.001');
+const EXTRA_RESULT = attoUsd('0.001');
 
 function fees(byMode: Record<string, string>): ReadonlyMap<string, AttoUsd> {
-  return new Map(Object.entries(byMode).map(([mode, text]) => [mode, usd(text)]));
-}
-
-function usd(text: string): AttoUsd {
-  const atto = parseAttoUsd(text);
-  if (atto === null) throw new Error(`No decimal: ${text}`);
-  return atto;
+  return new Map(Object.entries(byMode).map(([mode, text]) => [mode, attoUsd(text)]));
 }
