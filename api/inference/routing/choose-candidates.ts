@@ -12,7 +12,7 @@ import { placeTools } from '../server-tools/place-tools.ts';
 import { withOneSearch } from '../server-tools/read-server-tools.ts';
 import type { ServerTool, ServerTools } from '../server-tools/server-tools.ts';
 import { withoutServerTools } from '../server-tools/without-server-tools.ts';
-import { cannotBeSent, translateRequest } from '../translation/translate-request.ts';
+import { cannotBeSent, translateRequest, type UpstreamFormatName } from '../translation/translate-request.ts';
 import { type ProviderPreferences, unmetPreference } from './provider-preferences.ts';
 import type { Resolved } from './resolve-models.ts';
 import { shorten } from './shorten.ts';
@@ -27,8 +27,9 @@ export function chooseCandidates(
 ): readonly Candidate[] | ApiError {
   const candidates: Candidate[] = [];
   let refusal: ApiError | null = null;
+  const translate = onceEach(wanted);
   for (const each of resolved) {
-    const candidate = chooseFormat(each, wanted);
+    const candidate = chooseFormat(each, wanted, translate);
     if (isApiError(candidate)) refusal ??= candidate;
     else candidates.push(candidate);
   }
@@ -38,6 +39,7 @@ export function chooseCandidates(
 function chooseFormat(
   { searches, ...each }: Resolved,
   { format, object, value, request, media, serverTools: sentTools, preferences }: Wanted,
+  translate: Translate,
 ): Candidate | ApiError {
   const { formats, dialect } = each.provider;
   const unmet = unmetPreference(preferences, each);
@@ -52,12 +54,28 @@ function chooseFormat(
   }
   const to = formats.includes('chat/completions') ? 'chat/completions' : 'messages';
   const cap = Math.min(request.outputTokensCap ?? Number.MAX_SAFE_INTEGER, modelOutputTokens(each));
-  const exact = keepDigits(object.bytes, value);
-  const told = serverTools === null ? exact : withoutServerTools(exact);
-  const translated = translateRequest(told, format.endpoint, to, cap);
+  const translated = translate(to, cap);
   if (isApiError(translated)) return translated;
   const gap = findDialectGap(dialect, { format: to, body: translated, value: null, media });
   return gap === null ? { ...each, format: callFormats[to], translated, serverTools } : cannotBeSent(gap);
+}
+
+type Translate = (to: UpstreamFormatName, outputTokensCap: number) => JsonObject | ApiError;
+
+/** Of many fallbacks, most are told the same: four megabytes are not read and written anew for each. */
+function onceEach({ format, object, value }: Wanted): Translate {
+  const done = new Map<string, JsonObject | ApiError>();
+  let told: Readonly<Record<string, unknown>> | null = null;
+  return (to, outputTokensCap) => {
+    const key = `${to} ${outputTokensCap}`;
+    const known = done.get(key);
+    if (known !== undefined) return known;
+    // What a provider runs by itself is written into the result.
+    told ??= withoutServerTools(keepDigits(object.bytes, value));
+    const translated = translateRequest(told, format.endpoint, to, outputTokensCap);
+    done.set(key, translated);
+    return translated;
+  };
 }
 
 /** The caller's request, and what was read of it. */

@@ -5,24 +5,10 @@ import { serverToolType } from './tool-types.ts';
 export function withoutServerTools(
   body: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {
-  const {
-    plugins,
-    web_search_options: _,
-    max_tool_calls: _steps,
-    stop_server_tools_when: _ends,
-    ...rest
-  } = body;
+  const { web_search_options: _, ...rest } = body;
   const { tools } = rest;
-  const others = Array.isArray(plugins) ? plugins.filter((plugin) => !isSearchPlugin(plugin)) : [];
-  return {
-    ...rest,
-    ...(Array.isArray(tools) ? { tools: tools.filter((tool) => !isServerTool(tool)) } : {}),
-    ...(others.length === 0 ? {} : { plugins: others }),
-  };
+  return Array.isArray(tools) ? { ...rest, tools: tools.filter((tool) => !isServerTool(tool)) } : rest;
 }
 
 const isServerTool = (tool: unknown): boolean =>
   isRecord(tool) && typeof tool.type === 'string' && serverToolType(tool.type) !== null;
-
-const isSearchPlugin = (plugin: unknown): boolean =>
-  isRecord(plugin) && (plugin.id === 'web' || plugin.id === 'web-fetch');

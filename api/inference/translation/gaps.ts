@@ -115,7 +115,7 @@ export const HINTS: ReadonlySet<string> = new Set([
   'transforms',
   'stream_options',
   'context_management',
-  // They end the steps of server tools, of which a translated call has none.
+  // Of what the provider runs by itself: the gateway writes its bounds.
   'max_tool_calls',
   'stop_server_tools_when',
 ]);
