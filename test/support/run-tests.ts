@@ -1,19 +1,32 @@
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { z } from 'zod';
 
 /*
  * `node test/support/run-tests.ts unit suite`: runs the named vitest projects one after another and closes with
- * `N passed, N failed`, the line that CI counts by. A run without a test, or with one that was skipped where
- * services are required, has failed.
+ * the tests that failed and `N passed, N failed`, the line that CI counts by. A run without a test, or with one
+ * that was skipped where services are required, has failed.
  */
 const report = z.object({
   numPassedTests: z.int(),
   numFailedTests: z.int(),
   numPendingTests: z.int(),
-  success: z.boolean(),
+  testResults: z.array(
+    z.object({
+      name: z.string(),
+      status: z.string(),
+      message: z.string().default(''),
+      assertionResults: z.array(
+        z.object({
+          fullName: z.string(),
+          status: z.string(),
+          failureMessages: z.array(z.string()).nullish(),
+        }),
+      ),
+    }),
+  ),
 });
 
 interface Counts {
@@ -21,6 +34,23 @@ interface Counts {
   failed: number;
   skipped: number;
 }
+
+/** Each with the first line of its reason: whoever keeps only the end of a long log has them, too. */
+const failures: string[] = [];
+
+function namesOfFailed(project: string, { testResults }: z.infer<typeof report>): string[] {
+  return testResults.flatMap(({ name, status, message, assertionResults }) => {
+    const file = relative(process.cwd(), name);
+    const failed = assertionResults.filter((each) => each.status === 'failed');
+    if (failed.length === 0) return status === 'failed' ? [`${project} ${file}: ${firstLine(message)}`] : [];
+    return failed.map(
+      ({ fullName, failureMessages }) =>
+        `${project} ${file} > ${fullName}: ${firstLine(failureMessages?.[0] ?? '')}`,
+    );
+  });
+}
+
+const firstLine = (text: string): string => text.split('\n', 1)[0] ?? '';
 
 async function runProject(project: string, folder: string): Promise<Counts> {
   const file = join(folder, `${project}.json`);
@@ -45,7 +75,11 @@ async function runProject(project: string, folder: string): Promise<Counts> {
     skipped: counted.numPendingTests,
   };
   // An error outside any test fails the run too.
-  if (code !== 0 && counts.failed === 0) counts.failed = 1;
+  failures.push(...namesOfFailed(project, counted));
+  if (code !== 0 && counts.failed === 0) {
+    counts.failed = 1;
+    failures.push(`${project}: an error outside of any test, see above`);
+  }
   if (counts.passed + counts.failed === 0) counts.failed = 1;
   return counts;
 }
@@ -65,6 +99,7 @@ try {
 const required = process.env.REQUIRE_SERVICES === '1';
 if (required && total.skipped > 0)
   console.log(`${total.skipped} tests were skipped, and REQUIRE_SERVICES=1 allows none.`);
+for (const failure of failures) console.log(`FAILED ${failure}`);
 process.exitCode = total.failed > 0 || (required && total.skipped > 0) ? 1 : 0;
 console.log(
   `${total.passed} passed, ${total.failed} failed${total.skipped > 0 ? `, ${total.skipped} skipped` : ''}`,
