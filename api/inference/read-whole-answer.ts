@@ -3,11 +3,11 @@ import { apiError } from '../contract/errors.ts';
 import { type Attempt, failed, failureOf } from './attempt.ts';
 import type { Collected } from './collect-answer.ts';
 import { contextTokens, estimateTokens } from './estimate.ts';
-import { type JsonObject, memberText, readJsonObject } from './json-object.ts';
+import type { CallFormat, GoodAnswer } from './formats/call-format.ts';
+import { memberText, readJsonObject } from './json-object.ts';
 import type { RunningCall } from './running-call.ts';
-import { AnswerCollector } from './translation/answer-collector.ts';
 import { openSource, writeAnswer } from './translation/translate-answer.ts';
-import type { WholeAnswer } from './translation/whole-answer.ts';
+import { WholeAnswer } from './translation/whole-answer.ts';
 import { readUpstreamError } from './upstream-error.ts';
 import { textOrNull } from './upstream-text.ts';
 import { noTokens, type Usage } from './usage.ts';
@@ -43,17 +43,15 @@ export function readWholeAnswer(call: RunningCall, body: Collected): Attempt {
       const usage = reading.sent?.usage ?? null;
       // Who waits for a stream cannot use a whole answer.
       if (plan.stream) return failed(apiError('provider_error'), true, usage);
-      return translated === null ? { ...reading, kind: 'json', usage } : translateWhole(call, answer, usage);
+      return translated === null
+        ? { ...reading, kind: 'json', usage }
+        : inCallersFormat(call, wholeOf(format, reading), usage);
     }
   }
 }
 
-function translateWhole(call: RunningCall, answer: JsonObject, usage: Usage | null): Attempt {
-  const collector = new AnswerCollector(openSource(call.candidate.format.endpoint));
-  const read = collector.read(answer.bytes, '');
-  if (read.kind !== 'kept') return failed(apiError('provider_error'), true, usage);
-  return inCallersFormat(call, collector.whole, usage);
-}
+const wholeOf = (format: CallFormat, { answer, value }: GoodAnswer): WholeAnswer =>
+  WholeAnswer.of(openSource(format.endpoint).readWhole(answer.bytes, value));
 
 /** What a provider said in its own format, as the caller's provider would have. */
 export function inCallersFormat(call: RunningCall, whole: WholeAnswer, usage: Usage | null): Attempt {

@@ -3,6 +3,7 @@ import { messagesFormat } from '../../api/inference/formats/messages-format.ts';
 import { inputOf } from '../../api/inference/formats/tool-input.ts';
 import { AnswerCollector } from '../../api/inference/translation/answer-collector.ts';
 import { openSource, writeAnswer } from '../../api/inference/translation/translate-answer.ts';
+import { WholeAnswer } from '../../api/inference/translation/whole-answer.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { startFormatGateway } from './format-gateway.ts';
 
@@ -32,17 +33,26 @@ describe('in an answer', () => {
     expect(assembly.answer()?.toString()).toContain(NUMBERS);
   });
 
-  it.each([
-    ['streamed', events],
-    ['whole', [whole]],
-  ])('that is translated they keep their digits: %s', (_how, sent) => {
+  it('that is streamed and translated they keep their digits', () => {
     const collector = new AnswerCollector(openSource('messages'));
-    for (const event of sent) collector.read(Buffer.from(event), '');
-    const identity = { id: 'x', createdAtS: 1, model: 'm' };
-    const tokens = { prompt: 1, completion: 1, reasoning: null, cached: 0 };
-    const shown = writeAnswer('chat/completions', collector.whole, identity, tokens);
-    expect(shown).toContain(JSON.stringify(NUMBERS));
+    for (const event of events) collector.read(Buffer.from(event), '');
+    expect(shownToChat(collector.whole)).toContain(JSON.stringify(NUMBERS));
   });
+
+  it('that is whole and translated they keep their digits', () => {
+    const pieces = openSource('messages').readWhole(Buffer.from(whole), JSON.parse(whole));
+    expect(shownToChat(WholeAnswer.of(pieces))).toContain(JSON.stringify(NUMBERS));
+  });
+
+  function shownToChat(answer: WholeAnswer): string {
+    const identity = { id: 'x', createdAtS: 1, model: 'm' };
+    return writeAnswer('chat/completions', answer, identity, {
+      prompt: 1,
+      completion: 1,
+      reasoning: null,
+      cached: 0,
+    });
+  }
 });
 
 describe('in a translated request', () => {

@@ -8,6 +8,7 @@ import { openSink, openSource, writeAnswer } from '../../api/inference/translati
 import { translateRequest } from '../../api/inference/translation/translate-request.ts';
 import { TranslatedStream } from '../../api/inference/translation/translated-stream.ts';
 import { recordOf, records } from '../../api/inference/translation/values.ts';
+import { WholeAnswer } from '../../api/inference/translation/whole-answer.ts';
 
 type Block = { type: string } & Record<string, unknown>;
 
@@ -21,10 +22,17 @@ interface Answer {
 const identity = { id: 'call-1', createdAtS: 1, model: 'acme/small' };
 const tokens = { prompt: 3, completion: 2, reasoning: null, cached: 0 };
 
-/** As a caller of this format sees it, who waits for it whole. */
-function shownWhole(from: FormatName, to: FormatName, sent: readonly object[]): Record<string, unknown> {
+/** As a caller of this format sees it, who waits for it whole, of a provider that sends it whole. */
+function shownWhole(from: FormatName, to: FormatName, { whole }: Answer): Record<string, unknown> {
+  const text = JSON.stringify(whole);
+  const answer = WholeAnswer.of(openSource(from).readWhole(Buffer.from(text), JSON.parse(text)));
+  return JSON.parse(writeAnswer(to, answer, identity, tokens));
+}
+
+/** The same of a provider that streams it. */
+function shownCollected(from: FormatName, to: FormatName, { events }: Answer): Record<string, unknown> {
   const collector = new AnswerCollector(openSource(from));
-  for (const event of sent) collector.read(Buffer.from(JSON.stringify(event)), '');
+  for (const event of events) collector.read(Buffer.from(JSON.stringify(event)), '');
   return JSON.parse(writeAnswer(to, collector.whole, identity, tokens));
 }
 
@@ -234,8 +242,8 @@ describe.each([
   it('has the same content whether the provider streamed it or not, and whether the caller streams it or not', () => {
     fc.assert(
       fc.property(anyAnswer, (answer) => {
-        const whole = contentOf(shownWhole(from, to, [answer.whole]));
-        expect(contentOf(shownWhole(from, to, answer.events))).toEqual(whole);
+        const whole = contentOf(shownWhole(from, to, answer));
+        expect(contentOf(shownCollected(from, to, answer))).toEqual(whole);
         expect(contentOf(shownStream(from, to, answer))).toEqual(whole);
       }),
       { numRuns: 150 },
@@ -297,7 +305,7 @@ describe('what a provider of the messages format has answered', () => {
       fc.property(ofMessages, fc.boolean(), (answer, stream) => {
         const shown = stream
           ? shownStream('messages', 'responses', answer)
-          : shownWhole('messages', 'responses', [answer.whole]);
+          : shownWhole('messages', 'responses', answer);
         expect(echoed('responses', { input: [user, ...records(shown.output)] })).toEqual(answer.blocks);
       }),
       { numRuns: 150 },
@@ -309,7 +317,7 @@ describe('what a provider of the messages format has answered', () => {
       fc.property(ofMessages, fc.boolean(), (answer, stream) => {
         const shown = stream
           ? shownStream('messages', 'chat/completions', answer)
-          : shownWhole('messages', 'chat/completions', [answer.whole]);
+          : shownWhole('messages', 'chat/completions', answer);
         const [choice] = records(shown.choices);
         const messages = [user, recordOf(choice?.message)];
         expect(echoed('chat/completions', { messages })).toEqual(inOrder(answer.blocks));

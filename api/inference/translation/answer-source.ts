@@ -1,9 +1,11 @@
 import type { Usage } from '../usage.ts';
 import type { AnswerPiece } from './answer-piece.ts';
 
-/** Reads a provider's stream of another format than the caller's. */
+/** Reads a provider's answer in another format than the caller's, streamed or in one piece. */
 export interface AnswerSource {
   read(data: Buffer, eventName: string): ReadPieces;
+  /** Of an answer in one piece, parsed, and known to be no error. */
+  readWhole(bytes: Buffer, value: Readonly<Record<string, unknown>>): readonly AnswerPiece[];
   usage(deliveredTokens: number): Usage | null;
   /** It may close now without an end mark. */
   isComplete(): boolean;

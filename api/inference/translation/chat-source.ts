@@ -29,6 +29,10 @@ export class ChatSource implements AnswerSource {
     return { kind: 'pieces', pieces: this.#pieces(read.value) };
   }
 
+  readWhole(_bytes: Buffer, value: Readonly<Record<string, unknown>>): readonly AnswerPiece[] {
+    return this.#pieces(value);
+  }
+
   usage(): Usage | null {
     return this.#usage;
   }

@@ -21,10 +21,13 @@ export class MessagesSource implements AnswerSource {
       return { kind: event.kind };
     const read = readJsonObject(data);
     if (typeof read === 'string') return { kind: 'malformed' };
-    const { value } = read;
-    // Not streamed: all blocks at once.
-    const pieces = value.type === 'message' ? this.#whole(keepDigits(data, value)) : this.#pieces(value);
-    return { kind: 'pieces', pieces };
+    return { kind: 'pieces', pieces: this.#pieces(read.value) };
+  }
+
+  readWhole(bytes: Buffer, value: Readonly<Record<string, unknown>>): readonly AnswerPiece[] {
+    const { id, content, stop_reason, stop_sequence } = keepDigits(bytes, value);
+    const blocks = records(content).flatMap((block, index) => [...this.#begin(index, block), ...this.#end()]);
+    return [{ type: 'start', id: textOf(id) }, ...blocks, ...finishOf({ stop_reason, stop_sequence })];
   }
 
   usage(deliveredTokens: number): Usage | null {
@@ -51,11 +54,6 @@ export class MessagesSource implements AnswerSource {
       default:
         return [];
     }
-  }
-
-  #whole({ id, content, stop_reason, stop_sequence }: Readonly<Record<string, unknown>>): AnswerPiece[] {
-    const blocks = records(content).flatMap((block, index) => [...this.#begin(index, block), ...this.#end()]);
-    return [{ type: 'start', id: textOf(id) }, ...blocks, ...finishOf({ stop_reason, stop_sequence })];
   }
 
   #begin(block: number, content: Record<string, unknown>): AnswerPiece[] {

@@ -10,6 +10,12 @@ export class WholeAnswer {
   readonly parts: AssistantPart[] = [];
   readonly #calls = new Map<number, Extract<AssistantPart, { type: 'tool_call' }>>();
 
+  static of(pieces: readonly AnswerPiece[]): WholeAnswer {
+    const whole = new WholeAnswer();
+    for (const piece of pieces) whole.add(piece);
+    return whole;
+  }
+
   add(piece: AnswerPiece): void {
     switch (piece.type) {
       case 'start':
