@@ -80,7 +80,7 @@ export function admitCall(
   const [first] = candidates;
   if (first === undefined) return { ok: false, error: apiError('provider_unavailable') };
 
-  const hasMedia = media.images + media.files + media.others > 0;
+  const hasMedia = media.firstAt !== null;
   const { stream, showUsage, outputTokensCap, outputCapField, extraOutputTokens, choices, hasTools } =
     request;
   return {

@@ -3,7 +3,7 @@ import type { Dialect } from '#core/catalog/dialects.ts';
 import { isRecord } from '#core/is-record.ts';
 import { type JsonObject, type MemberChanges, memberText } from './json-object.ts';
 import type { MediaCount } from './linked-media.ts';
-import { HINTS, OURS, saysNothing } from './translation/gaps.ts';
+import { type Gap, HINTS, OURS, saysNothing } from './translation/gaps.ts';
 
 export interface AskedBody {
   format: FormatName;
@@ -18,15 +18,15 @@ export interface AskedBody {
  * What of a body a server of this dialect cannot be sent, by its name; `null`: nothing. It is not asked at all then: what
  * is left out in silence is missed by whoever sent it.
  */
-export function findDialectGap(dialect: Dialect, { format, body, value, media }: AskedBody): string | null {
-  if (dialect.images === 'inline' && media.images + media.files + media.others > 0) {
-    return 'a picture or file by its link';
+export function findDialectGap(dialect: Dialect, { format, body, value, media }: AskedBody): Gap | null {
+  if (dialect.images === 'inline' && media.firstAt !== null) {
+    return { param: media.firstAt, words: 'a picture or file by its link' };
   }
   if (takesAll(dialect)) return null;
   const gap = body.members.find(
     ({ key }) => !isTaken(dialect, format, key) && !HINTS.has(key) && !asksNothing(body, key),
   );
-  if (gap !== undefined) return gap.key;
+  if (gap !== undefined) return { param: gap.key, words: null };
   return dialect.refusedFields.has(MESSAGE_NAME) ? findNamedMessage(value) : null;
 }
 
@@ -55,8 +55,8 @@ const CAPS: ReadonlySet<string> = new Set(['max_tokens', 'max_completion_tokens'
 
 const MESSAGE_NAME = 'messages[].name';
 
-function findNamedMessage(value: AskedBody['value']): string | null {
+function findNamedMessage(value: AskedBody['value']): Gap | null {
   const messages = Array.isArray(value?.messages) ? value.messages : [];
   const index = messages.findIndex((message) => isRecord(message) && (message.name ?? null) !== null);
-  return index < 0 ? null : `messages[${index}].name`;
+  return index < 0 ? null : { param: `messages[${index}].name`, words: null };
 }

@@ -10,6 +10,15 @@ export interface MediaCount {
   files: number;
   /** Films, and files that were read for an earlier answer: their tokens cannot be told from a link. */
   others: number;
+  /** Where the first of them stands in the body; `null`: there is none. */
+  firstAt: string | null;
+}
+
+export const noMedia = (): MediaCount => ({ images: 0, files: 0, others: 0, firstAt: null });
+
+export function countMedium(count: MediaCount, kind: 'images' | 'files' | 'others', param: string): void {
+  count[kind]++;
+  count.firstAt ??= param;
 }
 
 /** Of several places for a link every one that is filled, because nobody knows which one a provider reads. */

@@ -33,10 +33,12 @@ export interface StreamRelayOptions {
  * end mark. Chunks of one turn of the event loop are joined before they are looked at: a burst costs a third less.
  */
 export class StreamRelay implements AnswerSink {
+  /** Rejects with what the reader threw: a fault of ours ends its own call, and no other. */
   readonly ended: Promise<StreamEnd>;
 
   readonly #options: StreamRelayOptions;
   #resolveEnded: (end: StreamEnd) => void = () => {};
+  #rejectEnded: (error: unknown) => void = () => {};
   #eventsRelayed = 0;
   #bytesRelayed = 0;
   #smallestEventBytes = Number.MAX_SAFE_INTEGER;
@@ -50,8 +52,9 @@ export class StreamRelay implements AnswerSink {
 
   constructor(options: StreamRelayOptions) {
     this.#options = options;
-    this.ended = new Promise((resolve) => {
+    this.ended = new Promise((resolve, reject) => {
       this.#resolveEnded = resolve;
+      this.#rejectEnded = reject;
     });
   }
 
@@ -95,6 +98,16 @@ export class StreamRelay implements AnswerSink {
 
   flush(): void {
     this.#flushScheduled = false;
+    try {
+      this.#relayWaiting();
+    } catch (error) {
+      this.#done = true;
+      this.#rejectEnded(error);
+      this.#options.upstream.abort();
+    }
+  }
+
+  #relayWaiting(): void {
     if (!this.#done && this.#chunks.length > 0) {
       const chunks = this.#tail.length > 0 ? [this.#tail, ...this.#chunks] : this.#chunks;
       this.#chunks = [];

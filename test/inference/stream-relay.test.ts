@@ -374,6 +374,20 @@ describe('a stream that goes wrong', () => {
     expect(await relay.ended).toEqual({ kind: 'malformed' });
   });
 
+  it('in whose reading there is a fault of ours ends its own call, and not the process', async () => {
+    const { relay, reader, controller, res } = startRelay();
+    relay.data(Buffer.from(event(content('a'))));
+    reader.read = () => {
+      throw new Error('a fault');
+    };
+    relay.data(Buffer.from(event(usageChunk)));
+    await expect(relay.ended).rejects.toThrow('a fault');
+    expect(controller.aborted).toBe(true);
+    relay.data(Buffer.from(event(content('b'))));
+    relay.flush();
+    expect(res.text).toBe(event(content('a')));
+  });
+
   it('answers nothing more once it has ended', async () => {
     const { relay, res } = await relayed(good + DONE);
     relay.data(Buffer.from(good));

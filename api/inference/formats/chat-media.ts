@@ -1,8 +1,10 @@
 import { isRecord } from '#core/is-record.ts';
 import { type ApiError, apiError } from '../../contract/errors.ts';
 import {
+  countMedium,
   linkOf,
   type MediaCount,
+  noMedia,
   refuseInline,
   refuseLink,
   refuseLinks,
@@ -14,7 +16,7 @@ import {
  * self-hosted server would fetch them from inside the operator's network.
  */
 export function countChatMedia({ messages }: Readonly<Record<string, unknown>>): MediaCount | ApiError {
-  const count: MediaCount = { images: 0, files: 0, others: 0 };
+  const count = noMedia();
   if (!Array.isArray(messages)) return count;
   for (const [m, message] of messages.entries()) {
     if (!isRecord(message)) continue;
@@ -38,7 +40,7 @@ function countEarlierAnswer(
   // An id of sound that is kept for the account that all agents share.
   if (audio !== undefined && audio !== null) return refuseStored(`${param}.audio`);
   if (Array.isArray(annotations) && annotations.some((each) => isRecord(each) && each.type === 'file')) {
-    count.others++;
+    countMedium(count, 'others', `${param}.annotations`);
   }
   if (images === undefined || images === null) return null;
   if (!Array.isArray(images)) {
@@ -48,11 +50,9 @@ function countEarlierAnswer(
     });
   }
   for (const [i, image] of images.entries()) {
-    count.images++;
-    const refusal = refuseLink(
-      linkOf(isRecord(image) ? image.image_url : image),
-      `${param}.images[${i}].image_url`,
-    );
+    const at = `${param}.images[${i}]`;
+    countMedium(count, 'images', at);
+    const refusal = refuseLink(linkOf(isRecord(image) ? image.image_url : image), `${at}.image_url`);
     if (refusal !== null) return refusal;
   }
   return null;
@@ -67,14 +67,14 @@ function countPart(part: unknown, param: string, count: MediaCount): ApiError | 
     case 'refusal':
       return null;
     case 'image_url':
-      count.images++;
+      countMedium(count, 'images', param);
       return refuseLink(linkOf(part.image_url), `${param}.image_url`);
     case 'video_url':
     case 'input_video':
-      count.others++;
+      countMedium(count, 'others', param);
       return refuseLinks([part.video_url, part.input_video], `${param}.${part.type}`);
     case 'file': {
-      count.files++;
+      countMedium(count, 'files', param);
       const file = isRecord(part.file) ? part.file : {};
       if (file.file_id !== undefined && file.file_id !== null) return refuseStored(`${param}.file.file_id`);
       return refuseLinks([file.file_data, file.file_url], `${param}.file`);

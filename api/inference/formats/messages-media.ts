@@ -1,6 +1,13 @@
 import { isRecord } from '#core/is-record.ts';
 import { type ApiError, apiError } from '../../contract/errors.ts';
-import { type MediaCount, refuseInline, refuseLink, refuseStored } from '../linked-media.ts';
+import {
+  countMedium,
+  type MediaCount,
+  noMedia,
+  refuseInline,
+  refuseLink,
+  refuseStored,
+} from '../linked-media.ts';
 
 /**
  * Counts linked pictures and documents, and refuses inline data, stored files and links that no provider should be
@@ -10,7 +17,7 @@ export function countMessagesMedia({
   system,
   messages,
 }: Readonly<Record<string, unknown>>): MediaCount | ApiError {
-  const count: MediaCount = { images: 0, files: 0, others: 0 };
+  const count = noMedia();
   const refusal = countBlocks(system, 'system', count);
   if (refusal !== null) return refusal;
   if (!Array.isArray(messages)) return count;
@@ -43,10 +50,10 @@ function countBlock(block: Record<string, unknown>, param: string, count: MediaC
     case 'search_result':
       return countBlocks(block.content, `${param}.content`, count);
     case 'image':
-      count.images++;
+      countMedium(count, 'images', param);
       return refuseSource(block.source, `${param}.source`, count);
     case 'document':
-      count.files++;
+      countMedium(count, 'files', param);
       return refuseSource(block.source, `${param}.source`, count);
     case 'server_tool_use':
       return block.name === 'web_search' || block.name === 'web_fetch' ? null : refuseBlock(`${param}.name`);
@@ -78,7 +85,7 @@ function countFetched(result: unknown, param: string, count: MediaCount): ApiErr
   if (!isRecord(content)) return null;
   // Nobody sends it anew by a link: it is the provider's own answer, and its pages are not counted.
   if (isRecord(content.source) && content.source.type === 'base64') {
-    count.others++;
+    countMedium(count, 'others', param);
     return null;
   }
   return refuseSource(content.source, `${param}.content.source`, count);

@@ -1,8 +1,10 @@
 import { isRecord } from '#core/is-record.ts';
 import { type ApiError, apiError } from '../../contract/errors.ts';
 import {
+  countMedium,
   linkOf,
   type MediaCount,
+  noMedia,
   refuseInline,
   refuseLink,
   refuseLinks,
@@ -14,7 +16,7 @@ import {
  * to: a self-hosted server would fetch them from inside the operator's network.
  */
 export function countResponsesMedia({ input }: Readonly<Record<string, unknown>>): MediaCount | ApiError {
-  const count: MediaCount = { images: 0, files: 0, others: 0 };
+  const count = noMedia();
   if (!Array.isArray(input)) return count;
   for (const [i, item] of input.entries()) {
     const refusal = isRecord(item) ? countItem(item, `input[${i}]`, count) : null;
@@ -93,16 +95,16 @@ function countPart(part: Record<string, unknown>, param: string, count: MediaCou
       return null;
     case 'input_image':
     case 'computer_screenshot':
-      count.images++;
+      countMedium(count, 'images', param);
       if (isPresent(part.file_id)) return refuseStored(`${param}.file_id`);
       return refuseLink(linkOf(part.image_url), `${param}.image_url`);
     case 'input_file':
-      count.files++;
+      countMedium(count, 'files', param);
       if (isPresent(part.file_id)) return refuseStored(`${param}.file_id`);
       if (isPresent(part.file_data)) return refuseInline(`${param}.file_data`);
       return refuseLink(part.file_url, `${param}.file_url`);
     case 'input_video':
-      count.others++;
+      countMedium(count, 'others', param);
       return refuseLinks([part.video_url], `${param}.video_url`);
     case 'input_audio':
       return refuseInline(`${param}.input_audio`);

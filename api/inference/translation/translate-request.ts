@@ -2,7 +2,7 @@ import type { FormatName } from '#core/catalog/catalog.ts';
 import { type ApiError, apiError } from '../../contract/errors.ts';
 import { type JsonObject, scanJsonObject } from '../json-object.ts';
 import type { Conversation } from './conversation.ts';
-import { Gaps } from './gaps.ts';
+import { type Gap, Gaps } from './gaps.ts';
 import { readChat } from './read-chat.ts';
 import { readMessages } from './read-messages.ts';
 import { readResponses } from './read-responses.ts';
@@ -30,14 +30,14 @@ export function translateRequest(
     to === 'messages'
       ? writeMessages(conversation, outputTokensCap, gaps)
       : writeChat(conversation, outputTokensCap, gaps);
-  if (gaps.first !== null) return cannotBeSent(gaps.first.param, gaps.first.words);
+  if (gaps.first !== null) return cannotBeSent(gaps.first);
   const object = scanJsonObject(Buffer.from(JSON.stringify(body)));
   if (typeof object === 'string') throw new Error('A translated body is no JSON object.');
   return object;
 }
 
 /** No provider of a model can be asked for it. */
-export const cannotBeSent = (param: string, words: string | null = null): ApiError =>
+export const cannotBeSent = ({ param, words }: Gap): ApiError =>
   apiError('no_provider', {
     param,
     message: `No provider of this model can be sent ${words === null ? quote(param) : `${words} (${quote(param)})`}; leave it out, or choose another model.`,
@@ -48,6 +48,4 @@ const readers: Readonly<
 > = { 'chat/completions': readChat, responses: readResponses, messages: readMessages };
 
 const PARAM_CHARS_SHOWN = 100;
-/** A path is quoted, words are not. */
-const quote = (missing: string): string =>
-  missing.includes(' ') ? missing : `\`${missing.slice(0, PARAM_CHARS_SHOWN)}\``;
+const quote = (param: string): string => `\`${param.slice(0, PARAM_CHARS_SHOWN)}\``;
