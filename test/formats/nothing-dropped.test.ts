@@ -12,6 +12,7 @@ import {
 } from '../../api/inference/translation/translate-request.ts';
 
 const CAP = 4_000;
+const ASKED = { outputTokensCap: CAP, thinksByEffort: false };
 const IMAGE = 'https://example.com/a.png';
 const schema = { type: 'object', properties: { city: { type: 'string' } } };
 
@@ -161,7 +162,7 @@ const anyValue = fc.oneof(
 
 describe.each(directions)('of %s asked in %s', (from, to) => {
   const body = { model: 'm', ...everything[from] };
-  const ask = (value: object) => translateRequest({ ...value }, from, to, CAP);
+  const ask = (value: object) => translateRequest({ ...value }, from, to, ASKED);
   const plain = ask(body);
 
   it('everything that has words is sent', () => {

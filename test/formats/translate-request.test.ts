@@ -1,21 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { isApiError } from '../../api/contract/errors.ts';
+import { thinksByEffort } from '../../api/inference/translation/reasoning-words.ts';
 import {
   translateRequest,
   type UpstreamFormatName,
 } from '../../api/inference/translation/translate-request.ts';
 
 const CAP = 4_000;
+const ASKED = { outputTokensCap: CAP, thinksByEffort: false };
 
 function translated(from: FormatName, to: UpstreamFormatName, body: object): Record<string, unknown> {
-  const result = translateRequest({ model: 'm', ...body }, from, to, CAP);
+  const result = translateRequest({ model: 'm', ...body }, from, to, ASKED);
   if (isApiError(result)) throw new Error(`${result.param}: ${result.message}`);
   return JSON.parse(result.bytes.toString());
 }
 
 function refused(from: FormatName, to: UpstreamFormatName, body: object): string | null {
-  const result = translateRequest({ model: 'm', ...body }, from, to, CAP);
+  const result = translateRequest({ model: 'm', ...body }, from, to, ASKED);
   if (!isApiError(result)) throw new Error(`translated: ${result.bytes.toString()}`);
   expect(result.code).toBe('no_provider');
   return result.param;
@@ -182,6 +184,38 @@ describe('to the messages format', () => {
     [{ max_tokens: 2_000 }, { type: 'enabled', budget_tokens: 2_000 }],
   ])('an effort becomes a budget that leaves room for the answer: %o', (reasoning, thinking) => {
     expect(translated('chat/completions', to, { messages, reasoning }).thinking).toEqual(thinking);
+  });
+
+  it.each<[object, object, object | undefined]>([
+    [{ effort: 'minimal' }, { type: 'adaptive' }, { effort: 'low' }],
+    [{ effort: 'high' }, { type: 'adaptive' }, { effort: 'high' }],
+    [{ effort: 'xhigh' }, { type: 'adaptive' }, { effort: 'xhigh' }],
+    [{ effort: 'none' }, { type: 'disabled' }, undefined],
+    [{ enabled: true }, { type: 'adaptive' }, undefined],
+    [{ max_tokens: 1_024 }, { type: 'adaptive' }, { effort: 'low' }],
+    [{ max_tokens: 3_500 }, { type: 'adaptive' }, { effort: 'high' }],
+  ])('an effort stays one for a model that refuses budgets: %o', (reasoning, thinking, config) => {
+    const asked = { ...ASKED, thinksByEffort: true };
+    const result = translateRequest({ model: 'm', messages, reasoning }, 'chat/completions', to, asked);
+    if (isApiError(result)) throw new Error(result.message);
+    expect(JSON.parse(result.bytes.toString())).toMatchObject({ thinking });
+    expect(JSON.parse(result.bytes.toString()).output_config).toEqual(config);
+  });
+
+  it.each([
+    ['claude-opus-4-7', true],
+    ['claude-opus-4.8', true],
+    ['anthropic.claude-sonnet-5', true],
+    ['claude-fable-5-1', true],
+    ['claude-mythos-preview', true],
+    ['claude-sonnet-4-6', false],
+    ['claude-opus-4-20250514', false],
+    ['claude-haiku-4-5-20251001', false],
+    ['claude-3-7-sonnet-20250219', false],
+    ['anthropic.claude-opus-4-6-v1', false],
+    ['deepseek-v4', false],
+  ])('%s refuses budgets: %s', (upstreamModel, byEffort) => {
+    expect(thinksByEffort(upstreamModel)).toBe(byEffort);
   });
 
   it('goes a wanted structure, and a file by its link', () => {

@@ -7,15 +7,16 @@ import {
 } from '../../api/inference/translation/translate-request.ts';
 
 const CAP = 4_000;
+const ASKED = { outputTokensCap: CAP, thinksByEffort: false };
 
 function asked(from: FormatName, to: UpstreamFormatName, body: object): Record<string, unknown> {
-  const result = translateRequest({ model: 'm', ...body }, from, to, CAP);
+  const result = translateRequest({ model: 'm', ...body }, from, to, ASKED);
   if (isApiError(result)) throw new Error(`${result.param}: ${result.message}`);
   return JSON.parse(result.bytes.toString());
 }
 
 const refusal = (from: FormatName, to: UpstreamFormatName, body: object) => {
-  const result = translateRequest({ model: 'm', ...body }, from, to, CAP);
+  const result = translateRequest({ model: 'm', ...body }, from, to, ASKED);
   return isApiError(result) ? result : null;
 };
 

@@ -287,7 +287,10 @@ describe('a stream of responses made of another format', () => {
 
 describe('what a provider of the messages format has answered', () => {
   const echoed = (from: FormatName, body: object): unknown => {
-    const result = translateRequest({ model: 'm', ...body }, from, 'messages', 4_000);
+    const result = translateRequest({ model: 'm', ...body }, from, 'messages', {
+      outputTokensCap: 4_000,
+      thinksByEffort: false,
+    });
     if (isApiError(result)) throw new Error(result.message);
     return recordOf(records(recordOf(JSON.parse(result.bytes.toString())).messages)[1]).content;
   };

@@ -122,6 +122,27 @@ describe('a server that an operator runs itself', () => {
   );
 });
 
+describe('a server that speaks messages alone', () => {
+  const asked = (upstreamModel: string) => {
+    const catalog = testCatalog({
+      models: [model({ endpoints: [endpoint({ providerId: 'plain', upstreamModel })] })],
+      providers: [
+        provider({ id: 'plain', kind: 'anthropic', dialect: dialects.other, formats: ['messages'] }),
+      ],
+    });
+    const body = sent(CHAT, { reasoning: { effort: 'high' } }, catalog);
+    return [body.thinking, body.output_config];
+  };
+
+  it('is told how hard to think in the words that the model of its own name takes', () => {
+    expect(asked('claude-opus-4-8')).toEqual([{ type: 'adaptive' }, { effort: 'high' }]);
+    expect(asked('claude-haiku-4-5')).toEqual([
+      { type: 'enabled', budget_tokens: expect.any(Number) },
+      undefined,
+    ]);
+  });
+});
+
 describe('a server that refuses fields', () => {
   const groq = at(dialects.groq);
   const google = at(dialects.google);

@@ -12,6 +12,8 @@ import { placeTools } from '../server-tools/place-tools.ts';
 import { withOneSearch } from '../server-tools/read-server-tools.ts';
 import type { ServerTool, ServerTools } from '../server-tools/server-tools.ts';
 import { withoutServerTools } from '../server-tools/without-server-tools.ts';
+import type { AskedModel } from '../translation/conversation.ts';
+import { thinksByEffort } from '../translation/reasoning-words.ts';
 import { cannotBeSent, translateRequest, type UpstreamFormatName } from '../translation/translate-request.ts';
 import { type ProviderPreferences, unmetPreference } from './provider-preferences.ts';
 import type { Resolved } from './resolve-models.ts';
@@ -54,25 +56,26 @@ function chooseFormat(
   }
   const to = formats.includes('chat/completions') ? 'chat/completions' : 'messages';
   const cap = Math.min(request.outputTokensCap ?? Number.MAX_SAFE_INTEGER, modelOutputTokens(each));
-  const translated = translate(to, cap);
+  const asked = { outputTokensCap: cap, thinksByEffort: thinksByEffort(each.endpoint.upstreamModel) };
+  const translated = translate(to, asked);
   if (isApiError(translated)) return translated;
   const gap = findDialectGap(dialect, { format: to, body: translated, value: null, media });
   return gap === null ? { ...each, format: callFormats[to], translated, serverTools } : cannotBeSent(gap);
 }
 
-type Translate = (to: UpstreamFormatName, outputTokensCap: number) => JsonObject | ApiError;
+type Translate = (to: UpstreamFormatName, asked: AskedModel) => JsonObject | ApiError;
 
 /** Of many fallbacks, most are told the same: four megabytes are not read and written anew for each. */
 function onceEach({ format, object, value }: Wanted): Translate {
   const done = new Map<string, JsonObject | ApiError>();
   let told: Readonly<Record<string, unknown>> | null = null;
-  return (to, outputTokensCap) => {
-    const key = `${to} ${outputTokensCap}`;
+  return (to, asked) => {
+    const key = `${to} ${asked.outputTokensCap} ${asked.thinksByEffort}`;
     const known = done.get(key);
     if (known !== undefined) return known;
     // What a provider runs by itself is written into the result.
     told ??= withoutServerTools(keepDigits(object.bytes, value));
-    const translated = translateRequest(told, format.endpoint, to, outputTokensCap);
+    const translated = translateRequest(told, format.endpoint, to, asked);
     done.set(key, translated);
     return translated;
   };

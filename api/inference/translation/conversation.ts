@@ -74,6 +74,14 @@ export interface FunctionTool {
 
 export type ToolChoice = { type: 'auto' | 'none' | 'required' } | { type: 'tool'; name: string };
 
+/** What of the model that is asked decides how a request is written. */
+export interface AskedModel {
+  /** What the answer will be capped at: budgets of thought are shares of it. */
+  outputTokensCap: number;
+  /** It decides by itself how long it thinks, and refuses a budget. */
+  thinksByEffort: boolean;
+}
+
 export interface Reasoning {
   enabled: boolean;
   /** `low`, `medium` and so on; `null`: not said. */

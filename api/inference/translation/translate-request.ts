@@ -1,7 +1,7 @@
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { type ApiError, apiError } from '../../contract/errors.ts';
 import { type JsonObject, scanJsonObject } from '../json-object.ts';
-import type { Conversation } from './conversation.ts';
+import type { AskedModel, Conversation } from './conversation.ts';
 import { type Gap, Gaps } from './gaps.ts';
 import { readChat } from './read-chat.ts';
 import { readMessages } from './read-messages.ts';
@@ -15,21 +15,17 @@ export type UpstreamFormatName = Exclude<FormatName, 'responses'>;
 /**
  * A caller's body in the words of another format, but for what the gateway writes into every body. What has no words
  * there is refused by its name: another provider may speak the caller's own format.
- *
- * @param outputTokensCap What the answer will be capped at: budgets of thought are shares of it.
  */
 export function translateRequest(
   value: Readonly<Record<string, unknown>>,
   from: FormatName,
   to: UpstreamFormatName,
-  outputTokensCap: number,
+  asked: AskedModel,
 ): JsonObject | ApiError {
   const gaps = new Gaps();
   const conversation = readers[from](value, gaps);
   const body =
-    to === 'messages'
-      ? writeMessages(conversation, outputTokensCap, gaps)
-      : writeChat(conversation, outputTokensCap, gaps);
+    to === 'messages' ? writeMessages(conversation, asked, gaps) : writeChat(conversation, asked, gaps);
   if (gaps.first !== null) return cannotBeSent(gaps.first);
   const object = scanJsonObject(Buffer.from(JSON.stringify(body)));
   if (typeof object === 'string') throw new Error('A translated body is no JSON object.');

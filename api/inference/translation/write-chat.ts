@@ -1,9 +1,22 @@
-import type { Conversation, FunctionTool, Reasoning, ToolChoice, Turn, UserPart } from './conversation.ts';
+import type {
+  AskedModel,
+  Conversation,
+  FunctionTool,
+  Reasoning,
+  ToolChoice,
+  Turn,
+  UserPart,
+} from './conversation.ts';
 import type { Gaps } from './gaps.ts';
+import { effortOf } from './reasoning-words.ts';
 import { objectSchema, refuseLoneChoice } from './tool-words.ts';
 
 /** The body for a provider that speaks the chat format, but for what the gateway writes into every body. */
-export function writeChat(conversation: Conversation, outputTokensCap: number | null, gaps: Gaps): object {
+export function writeChat(
+  conversation: Conversation,
+  { outputTokensCap }: Pick<AskedModel, 'outputTokensCap'>,
+  gaps: Gaps,
+): object {
   const { system, turns, tools, toolChoice, reasoning, answerFormat } = conversation;
   refuseLoneChoice(conversation, gaps);
   return {
@@ -13,7 +26,7 @@ export function writeChat(conversation: Conversation, outputTokensCap: number | 
         : [{ role: 'system', content: system.map(({ text }) => text).join('\n\n') }]),
       ...turns.map((turn) => writeTurn(turn, gaps)),
     ],
-    max_tokens: outputTokensCap ?? undefined,
+    max_tokens: outputTokensCap,
     tools: tools.length === 0 ? undefined : tools.map(writeTool),
     tool_choice: toolChoice === null || tools.length === 0 ? undefined : writeToolChoice(toolChoice),
     parallel_tool_calls: tools.length === 0 ? undefined : (conversation.parallelToolCalls ?? undefined),
@@ -99,17 +112,10 @@ const writeTool = ({ name, description, parameters, strict }: FunctionTool): obj
 const writeToolChoice = (choice: ToolChoice): unknown =>
   choice.type === 'tool' ? { type: 'function', function: { name: choice.name } } : choice.type;
 
-/** Shares of the answer that common servers give to each effort, the nearest of which a budget counts as. */
-const SHARES = { low: 0.2, medium: 0.5, high: 0.8 } as const;
-
-function writeEffort(reasoning: Reasoning, outputTokensCap: number | null): string | undefined {
-  // Its own word for none is not known to every server.
+/** Its own word for none is not known to every server. */
+function writeEffort(reasoning: Reasoning, outputTokensCap: number): string | undefined {
   if (!reasoning.enabled) return reasoning.effort === 'none' ? 'none' : undefined;
-  if (reasoning.effort !== null) return reasoning.effort;
-  if (reasoning.budgetTokens === null || outputTokensCap === null) return undefined;
-  const share = reasoning.budgetTokens / outputTokensCap;
-  if (share < (SHARES.low + SHARES.medium) / 2) return 'low';
-  return share < (SHARES.medium + SHARES.high) / 2 ? 'medium' : 'high';
+  return effortOf(reasoning, outputTokensCap);
 }
 
 function writeFormat(format: Conversation['answerFormat']): unknown {

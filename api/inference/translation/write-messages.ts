@@ -2,6 +2,7 @@ import { isRecord } from '#core/is-record.ts';
 import { inputOf } from '../formats/tool-input.ts';
 import type {
   AnswerFormat,
+  AskedModel,
   AssistantPart,
   Conversation,
   FunctionTool,
@@ -10,14 +11,11 @@ import type {
   UserPart,
 } from './conversation.ts';
 import type { Gaps } from './gaps.ts';
+import { effortOf } from './reasoning-words.ts';
 import { objectSchema, refuseLoneChoice } from './tool-words.ts';
 
 /** The body for a provider that speaks the messages format, but for what the gateway writes into every body. */
-export function writeMessages(
-  conversation: Conversation,
-  outputTokensCap: number | null,
-  gaps: Gaps,
-): object {
+export function writeMessages(conversation: Conversation, asked: AskedModel, gaps: Gaps): object {
   const { system, tools, temperature, stop, answerFormat } = conversation;
   if (temperature !== null && temperature > TEMPERATURE_MAX) gaps.add('temperature');
   if (answerFormat?.type === 'json_object') gaps.add(answerFormat.at, 'an answer that is any JSON object');
@@ -25,18 +23,15 @@ export function writeMessages(
   return {
     system: system.length === 0 ? undefined : system.map(({ text }) => text).join('\n\n'),
     messages: writeTurns(conversation.turns, gaps),
-    max_tokens: outputTokensCap ?? undefined,
+    max_tokens: asked.outputTokensCap,
     tools: tools.length === 0 ? undefined : tools.map(writeTool),
     tool_choice: tools.length === 0 ? undefined : writeToolChoice(conversation),
     temperature: temperature ?? undefined,
     top_p: conversation.topP ?? undefined,
     top_k: conversation.topK ?? undefined,
     stop_sequences: stop.length === 0 ? undefined : stop,
-    thinking: writeThinking(conversation, outputTokensCap),
-    output_config:
-      answerFormat?.type === 'json_schema'
-        ? { format: { type: 'json_schema', schema: described(answerFormat) } }
-        : undefined,
+    thinking: writeThinking(conversation, asked),
+    output_config: writeOutputConfig(conversation, asked),
   };
 }
 
@@ -147,15 +142,35 @@ const SHARES: Readonly<Record<string, number>> = { minimal: 0.1, low: 0.2, mediu
 const SHARE_OF_MORE = 0.95;
 const BUDGET_TOKENS_MIN = 1_024;
 
-function writeThinking({ reasoning }: Conversation, outputTokensCap: number | null): object | undefined {
+function writeThinking(
+  { reasoning }: Conversation,
+  { outputTokensCap, thinksByEffort }: AskedModel,
+): object | undefined {
   if (reasoning === null) return undefined;
   if (!reasoning.enabled) return { type: 'disabled' };
+  if (thinksByEffort) return { type: 'adaptive' };
   const share = SHARES[reasoning.effort ?? 'medium'] ?? SHARE_OF_MORE;
-  const budget = reasoning.budgetTokens ?? Math.floor(share * (outputTokensCap ?? 0));
+  const budget = reasoning.budgetTokens ?? Math.floor(share * outputTokensCap);
   // There is no thinking for less, and it has to leave room for the answer.
-  if (outputTokensCap === null || outputTokensCap <= BUDGET_TOKENS_MIN) return undefined;
+  if (outputTokensCap <= BUDGET_TOKENS_MIN) return undefined;
   return {
     type: 'enabled',
     budget_tokens: Math.min(Math.max(budget, BUDGET_TOKENS_MIN), outputTokensCap - 1),
   };
+}
+
+/** How hard a model thinks that decides by itself how long, and the shape of its answer. */
+function writeOutputConfig(
+  { reasoning, answerFormat }: Conversation,
+  { outputTokensCap, thinksByEffort }: AskedModel,
+): object | undefined {
+  const effort =
+    thinksByEffort && reasoning?.enabled === true ? effortOf(reasoning, outputTokensCap) : undefined;
+  const format =
+    answerFormat?.type === 'json_schema'
+      ? { type: 'json_schema', schema: described(answerFormat) }
+      : undefined;
+  if (effort === undefined && format === undefined) return undefined;
+  // The least that the format has a word for.
+  return { effort: effort === 'minimal' ? 'low' : effort, format };
 }
