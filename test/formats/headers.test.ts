@@ -74,6 +74,12 @@ describe('of a caller’s headers', () => {
     [{ 'anthropic-beta': INTERLEAVED, 'x-anthropic-beta': STRUCTURED }, `${INTERLEAVED},${STRUCTURED}`],
     [{ 'anthropic-beta': `claude-code-20250219,${INTERLEAVED},mcp-client-2025-04-04` }, INTERLEAVED],
     [{ 'anthropic-beta': `${INTERLEAVED},${INTERLEAVED}` }, INTERLEAVED],
+    // As Claude Code sends with the fields of the same names.
+    [
+      { 'anthropic-beta': 'claude-code-20250219,effort-2025-11-24,context-management-2025-06-27' },
+      'context-management-2025-06-27,effort-2025-11-24',
+    ],
+    [{ 'anthropic-beta': 'compact-2026-01-12,fast-mode-2026-02-01' }, undefined],
     [{ 'anthropic-beta': 'context-1m-2025-08-07' }, undefined],
     [{ 'anthropic-beta': `${INTERLEAVED}-x` }, undefined],
     [{ 'anthropic-beta': '' }, undefined],

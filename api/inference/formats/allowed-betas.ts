@@ -12,4 +12,10 @@ export function allowedBetas(headers: IncomingHttpHeaders): string | null {
   return allowed.length === 0 ? null : allowed.join(',');
 }
 
-const ALLOWED = ['interleaved-thinking-2025-05-14', 'structured-outputs-2025-11-13'];
+/** Fields that come with them pass by rules of their own: of `context_management`, edits that only clear. */
+const ALLOWED = [
+  'interleaved-thinking-2025-05-14',
+  'structured-outputs-2025-11-13',
+  'context-management-2025-06-27',
+  'effort-2025-11-24',
+];
