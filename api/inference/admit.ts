@@ -81,8 +81,16 @@ export function admitCall(
   if (first === undefined) return { ok: false, error: apiError('provider_unavailable') };
 
   const hasMedia = media.firstAt !== null;
-  const { stream, showUsage, outputTokensCap, outputCapField, extraOutputTokens, choices, hasTools } =
-    request;
+  const {
+    stream,
+    showUsage,
+    showReasoning,
+    outputTokensCap,
+    outputCapField,
+    extraOutputTokens,
+    choices,
+    hasTools,
+  } = request;
   return {
     ok: true,
     plan: {
@@ -90,6 +98,7 @@ export function admitCall(
       body: object,
       stream,
       showUsage,
+      showReasoning,
       model: first.model,
       candidates,
       // Media behind a link may fill the context, whichever model's it is.

@@ -11,6 +11,8 @@ export interface CallPlan {
   stream: boolean;
   /** A streamed caller who did not ask for usage sees none. */
   showUsage: boolean;
+  /** Of a translated answer: a router leaves it out itself where it was asked to. */
+  showReasoning: boolean;
   /** The model as the caller named it first: what the call record shows. */
   model: Model;
   /** In the order in which they are tried. Never empty. */

@@ -58,7 +58,7 @@ export function inCallersFormat(call: RunningCall, whole: WholeAnswer, usage: Us
   const { plan } = call.options;
   const deliveredTokens = estimateTokens(whole.bytes);
   const uncounted = { ...noTokens, prompt: plan.promptEstimateTokens, completion: deliveredTokens };
-  const text = writeAnswer(plan.format.endpoint, whole, call.identity, usage?.tokens ?? uncounted);
+  const text = writeAnswer(plan.format.endpoint, whole, call.identity, usage?.tokens ?? uncounted, plan);
   const read = readJsonObject(Buffer.from(text));
   if (typeof read === 'string') throw new Error('A translated answer is no JSON object.');
   const reading = plan.format.readAnswer(read.object, read.value);

@@ -40,7 +40,7 @@ function openReader(call: RunningCall): StreamReader {
   const { plan } = call.options;
   const { endpoint, model, format, provider, translated } = call.candidate;
   if (translated !== null) {
-    const sink = openSink(plan.format.endpoint, call.identity, plan.showUsage);
+    const sink = openSink(plan.format.endpoint, call.identity, plan);
     return new TranslatedStream(openSource(format.endpoint), sink);
   }
   const { upstreamModel } = endpoint;

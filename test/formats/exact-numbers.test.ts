@@ -46,12 +46,8 @@ describe('in an answer', () => {
 
   function shownToChat(answer: WholeAnswer): string {
     const identity = { id: 'x', createdAtS: 1, model: 'm' };
-    return writeAnswer('chat/completions', answer, identity, {
-      prompt: 1,
-      completion: 1,
-      reasoning: null,
-      cached: 0,
-    });
+    const tokens = { prompt: 1, completion: 1, reasoning: null, cached: 0 };
+    return writeAnswer('chat/completions', answer, identity, tokens, { showReasoning: true });
   }
 });
 

@@ -20,25 +20,26 @@ interface Answer {
 }
 
 const identity = { id: 'call-1', createdAtS: 1, model: 'acme/small' };
+const all = { showUsage: true, showReasoning: true };
 const tokens = { prompt: 3, completion: 2, reasoning: null, cached: 0 };
 
 /** As a caller of this format sees it, who waits for it whole, of a provider that sends it whole. */
 function shownWhole(from: FormatName, to: FormatName, { whole }: Answer): Record<string, unknown> {
   const text = JSON.stringify(whole);
   const answer = WholeAnswer.of(openSource(from).readWhole(Buffer.from(text), JSON.parse(text)));
-  return JSON.parse(writeAnswer(to, answer, identity, tokens));
+  return JSON.parse(writeAnswer(to, answer, identity, tokens, all));
 }
 
 /** The same of a provider that streams it. */
 function shownCollected(from: FormatName, to: FormatName, { events }: Answer): Record<string, unknown> {
   const collector = new AnswerCollector(openSource(from));
   for (const event of events) collector.read(Buffer.from(JSON.stringify(event)), '');
-  return JSON.parse(writeAnswer(to, collector.whole, identity, tokens));
+  return JSON.parse(writeAnswer(to, collector.whole, identity, tokens, all));
 }
 
 /** The events that a caller of this format sees. */
 function shownEvents(from: FormatName, to: FormatName, { events }: Answer): string[] {
-  const stream = new TranslatedStream(openSource(from), openSink(to, identity, true));
+  const stream = new TranslatedStream(openSource(from), openSink(to, identity, all));
   const shown = events.map((event) => {
     const read = stream.read(Buffer.from(JSON.stringify(event)), '');
     return read.kind === 'changed' ? read.events.toString() : '';
@@ -283,6 +284,59 @@ describe('a stream of responses made of another format', () => {
       );
     },
   );
+});
+
+describe('a chat that wants no thought shown', () => {
+  const message = {
+    id: 'm',
+    type: 'message',
+    content: [
+      { type: 'thinking', thinking: 'secret', signature: 'signed' },
+      { type: 'redacted_thinking', data: 'sealed' },
+      { type: 'text', text: 'said' },
+    ],
+    stop_reason: 'end_turn',
+  };
+  const events = [
+    { type: 'message_start', message: { id: 'm' } },
+    ...message.content.flatMap((block, index) => [
+      {
+        type: 'content_block_start',
+        index,
+        content_block: block.type === 'thinking' ? { type: 'thinking', thinking: '' } : block,
+      },
+      ...(block.type === 'thinking'
+        ? [
+            { type: 'content_block_delta', index, delta: { type: 'thinking_delta', thinking: 'secret' } },
+            { type: 'content_block_delta', index, delta: { type: 'signature_delta', signature: 'signed' } },
+          ]
+        : []),
+      { type: 'content_block_stop', index },
+    ]),
+    { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 1 } },
+  ];
+  const THOUGHT = /secret|signed|sealed/;
+
+  it('is shown none in a stream', () => {
+    const streamed = (showReasoning: boolean) => {
+      const sink = openSink('chat/completions', identity, { ...all, showReasoning });
+      const stream = new TranslatedStream(openSource('messages'), sink);
+      const reads = events.map((event) => stream.read(Buffer.from(JSON.stringify(event)), ''));
+      return reads.map((read) => (read.kind === 'changed' ? read.events.toString() : '')).join('');
+    };
+    expect(streamed(true)).toMatch(/secret.*signed.*sealed.*said/s);
+    expect(streamed(false)).toContain('said');
+    expect(streamed(false)).not.toMatch(THOUGHT);
+  });
+
+  it('is shown none in a whole answer', () => {
+    const answer = WholeAnswer.of(openSource('messages').readWhole(Buffer.from('{}'), message));
+    const whole = (showReasoning: boolean) =>
+      writeAnswer('chat/completions', answer, identity, tokens, { showReasoning });
+    expect(whole(true)).toMatch(THOUGHT);
+    expect(whole(false)).toContain('said');
+    expect(whole(false)).not.toMatch(THOUGHT);
+  });
 });
 
 describe('what a provider of the messages format has answered', () => {

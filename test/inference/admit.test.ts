@@ -279,6 +279,13 @@ describe('the bounds that a hold is made of', () => {
     expect(shows('"stream":true', '"stream_options":{"include_usage":true}')).toBe(true);
   });
 
+  it('what is asked decides what is shown: thought unless it was not wanted', () => {
+    const shows = (...members: string[]) => planOf(bodyWith(...members)).showReasoning;
+    expect(shows()).toBe(true);
+    expect(shows('"reasoning":{"exclude":false}')).toBe(true);
+    expect(shows('"reasoning":{"effort":"low","exclude":true}')).toBe(false);
+  });
+
   it('every plan has a candidate', () => {
     const admitted = admit(bodyWith(), testCatalog({ models: [] }));
     expect(admitted.ok || isApiError(admitted.error)).toBe(true);

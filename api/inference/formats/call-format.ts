@@ -43,6 +43,8 @@ export interface CallRequest {
   stream: boolean;
   /** A streamed chat shows its usage only where it was asked for. */
   showUsage: boolean;
+  /** A chat may ask for an answer without the thought before it. */
+  showReasoning: boolean;
   /** The caller's cap on the answer; `null`: none was sent. */
   outputTokensCap: number | null;
   /** The field that carried the cap, named in messages. */

@@ -75,6 +75,7 @@ function readRequest(body: unknown): ReadRequest {
     fallbacks: request.models ?? [],
     stream: request.stream === true,
     showUsage: request.stream !== true || request.stream_options?.include_usage === true,
+    showReasoning: request.reasoning?.exclude !== true,
     outputTokensCap: withThought(caps.length === 0 ? null : Math.max(...caps), request),
     outputCapField:
       typeof request.max_completion_tokens === 'number' ? 'max_completion_tokens' : 'max_tokens',

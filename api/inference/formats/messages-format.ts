@@ -63,6 +63,7 @@ function readRequest(body: unknown): ReadRequest {
       fallbacks: request.models ?? [],
       stream: request.stream === true,
       showUsage: true,
+      showReasoning: true,
       outputTokensCap: withThought(request.max_tokens ?? null, request),
       outputCapField: 'max_tokens',
       extraOutputTokens: 0,

@@ -69,6 +69,7 @@ function readRequest(body: unknown): ReadRequest {
       fallbacks: request.models ?? [],
       stream: request.stream === true,
       showUsage: true,
+      showReasoning: true,
       outputTokensCap: withThought(request.max_output_tokens ?? null, request),
       outputCapField: 'max_output_tokens',
       extraOutputTokens: 0,

@@ -11,6 +11,7 @@ import type { WholeAnswer } from './whole-answer.ts';
 export class ChatSink implements AnswerSink {
   readonly #identity: AnswerIdentity;
   readonly #showUsage: boolean;
+  readonly #showReasoning: boolean;
   #id = '';
   #textLength = 0;
   #framed: string | null = null;
@@ -18,12 +19,17 @@ export class ChatSink implements AnswerSink {
   #thought = 0;
   #thinks = false;
 
-  constructor(identity: AnswerIdentity, showUsage: boolean) {
+  constructor(
+    identity: AnswerIdentity,
+    { showUsage, showReasoning }: { showUsage: boolean; showReasoning: boolean },
+  ) {
     this.#identity = identity;
     this.#showUsage = showUsage;
+    this.#showReasoning = showReasoning;
   }
 
   write(piece: AnswerPiece): Buffer {
+    if (!this.#showReasoning && THOUGHT.has(piece.type)) return NOTHING;
     switch (piece.type) {
       case 'start':
         this.#id = piece.id || this.#identity.id;
@@ -97,6 +103,9 @@ export class ChatSink implements AnswerSink {
   }
 }
 
+const THOUGHT: ReadonlySet<AnswerPiece['type']> = new Set(['reasoning', 'signature', 'encrypted']);
+const NOTHING = Buffer.alloc(0);
+
 const annotationOf = ({ url, title, at }: Citation): object => ({
   type: 'url_citation',
   url_citation: { url, title, start_index: at, end_index: at },
@@ -128,10 +137,15 @@ export function chatUsageText(tokens: TokenCounts, shown: NanoUsd | null): strin
 }
 
 /** The whole answer as JSON text, its usage as it was counted. */
-export function writeChatAnswer(whole: WholeAnswer, identity: AnswerIdentity, tokens: TokenCounts): string {
+export function writeChatAnswer(
+  whole: WholeAnswer,
+  identity: AnswerIdentity,
+  tokens: TokenCounts,
+  { showReasoning }: { showReasoning: boolean },
+): string {
   const { parts } = whole;
   const calls = parts.filter((part) => part.type === 'tool_call');
-  const thoughts = parts.filter((part) => part.type === 'reasoning');
+  const thoughts = showReasoning ? parts.filter((part) => part.type === 'reasoning') : [];
   const thought = thoughts.map(({ text }) => text).join('');
   const message = {
     role: 'assistant',

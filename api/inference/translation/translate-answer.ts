@@ -1,5 +1,6 @@
 import type { FormatName } from '#core/catalog/catalog.ts';
 import type { TokenCounts } from '#core/events/ledger-event.ts';
+import type { CallPlan } from '../call-plan.ts';
 import type { AnswerIdentity } from '../formats/call-format.ts';
 import type { AnswerSink } from './answer-sink.ts';
 import type { AnswerSource } from './answer-source.ts';
@@ -14,10 +15,10 @@ import type { WholeAnswer } from './whole-answer.ts';
 export const openSource = (from: FormatName): AnswerSource =>
   from === 'messages' ? new MessagesSource() : new ChatSource();
 
-export function openSink(to: FormatName, identity: AnswerIdentity, showUsage: boolean): AnswerSink {
+export function openSink(to: FormatName, identity: AnswerIdentity, shown: ShownParts): AnswerSink {
   switch (to) {
     case 'chat/completions':
-      return new ChatSink(identity, showUsage);
+      return new ChatSink(identity, shown);
     case 'responses':
       return new ResponsesSink(identity);
     case 'messages':
@@ -25,16 +26,20 @@ export function openSink(to: FormatName, identity: AnswerIdentity, showUsage: bo
   }
 }
 
+/** What a chat may be asked to leave out. */
+type ShownParts = Pick<CallPlan, 'showUsage' | 'showReasoning'>;
+
 /** A whole answer as JSON text, its usage as it was counted. */
 export function writeAnswer(
   to: FormatName,
   whole: WholeAnswer,
   identity: AnswerIdentity,
   tokens: TokenCounts,
+  shown: Pick<ShownParts, 'showReasoning'>,
 ): string {
   switch (to) {
     case 'chat/completions':
-      return writeChatAnswer(whole, identity, tokens);
+      return writeChatAnswer(whole, identity, tokens, shown);
     case 'responses':
       return writeResponsesAnswer(whole, identity, tokens);
     case 'messages':
