@@ -339,6 +339,34 @@ describe('a chat that wants no thought shown', () => {
   });
 });
 
+describe('what a chat rests on', () => {
+  const page = { type: 'url_citation', url_citation: { url: 'https://a.example/', title: 'A' } };
+  const file = { type: 'file', file: { name: 'b.pdf' } };
+  const chunk = (delta: object) => ({ id: 'c', choices: [{ index: 0, delta, finish_reason: null }] });
+  const answer: Answer = {
+    events: [chunk({ content: 'said' }), chunk({ annotations: [page, file] })],
+    whole: {
+      id: 'c',
+      choices: [{ index: 0, message: { content: 'said', annotations: [page, file] }, finish_reason: 'stop' }],
+    },
+  };
+
+  it.each([
+    ['streamed', shownStream],
+    ['whole', shownWhole],
+  ])('is named in an answer that is shown in responses: %s', (_how, shown) => {
+    const [item] = records(shown('chat/completions', 'responses', answer).output);
+    expect(records(item?.content)).toMatchObject([
+      {
+        text: 'said',
+        annotations: [
+          { type: 'url_citation', url: 'https://a.example/', title: 'A', start_index: 4, end_index: 4 },
+        ],
+      },
+    ]);
+  });
+});
+
 describe('what a provider of the messages format has answered', () => {
   const echoed = (from: FormatName, body: object): unknown => {
     const result = translateRequest({ model: 'm', ...body }, from, 'messages', {

@@ -4,6 +4,7 @@ import { readJsonObject } from '../json-object.ts';
 import { chatCounts, readUsage, type Usage } from '../usage.ts';
 import type { AnswerPiece, FinishReason } from './answer-piece.ts';
 import type { AnswerSource, ReadPieces } from './answer-source.ts';
+import { citationOf } from './citation-of.ts';
 import { numberOf, recordOf, records, textOf } from './values.ts';
 
 /** Chunks of a chat, of which the first choice is read: a translated call asks for one. */
@@ -55,6 +56,7 @@ export class ChatSource implements AnswerSource {
     if (thought !== '') pieces.push({ type: 'reasoning', text: thought });
     const text = textOf(delta.content) || textOf(delta.refusal);
     if (text !== '') pieces.push({ type: 'text', text });
+    for (const note of records(delta.annotations)) pieces.push(...citationOf(recordOf(note.url_citation)));
     for (const call of records(delta.tool_calls)) pieces.push(...this.#call(call));
     const reason = textOf(choice.finish_reason);
     if (reason !== '' && !this.#finished) {

@@ -4,6 +4,7 @@ import { readJsonObject } from '../json-object.ts';
 import type { Usage } from '../usage.ts';
 import type { AnswerPiece, FinishReason } from './answer-piece.ts';
 import type { AnswerSource, ReadPieces } from './answer-source.ts';
+import { citationOf } from './citation-of.ts';
 import { numberOf, recordOf, records, textOf } from './values.ts';
 
 /** Named events of the messages format. */
@@ -119,11 +120,6 @@ export class MessagesSource implements AnswerSource {
     this.#owed = null;
     return owed === null ? [] : [owed];
   }
-}
-
-/** Of a page; places in documents that the caller sent have no address. */
-function citationOf({ url, title }: Record<string, unknown>): AnswerPiece[] {
-  return textOf(url) === '' ? [] : [{ type: 'citation', url: textOf(url), title: textOf(title) }];
 }
 
 function finishOf({ stop_reason: reason, stop_sequence: sequence }: Record<string, unknown>): AnswerPiece[] {
