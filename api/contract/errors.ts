@@ -1,4 +1,5 @@
 import { SECOND_MS } from '#core/clock.ts';
+import { isRecord } from '#core/is-record.ts';
 import { RETRY_AFTER_MAX_MS } from '#core/limits.ts';
 
 /** What the caller should do. `fix_first`: the same request will be refused again. */
@@ -262,4 +263,4 @@ export function apiError(code: ErrorCode, details: ApiErrorDetails = {}): ApiErr
   return { ...error, retryAfterMs: Math.min(waitMs, RETRY_AFTER_MAX_MS) };
 }
 
-export const isApiError = (value: object): value is ApiError => 'refused' in value;
+export const isApiError = (value: unknown): value is ApiError => isRecord(value) && 'refused' in value;

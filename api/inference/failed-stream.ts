@@ -27,12 +27,7 @@ export function failedStream(
 function failureOfStream(call: RunningCall, end: Exclude<StreamEnd, { kind: 'complete' }>): UpstreamError {
   switch (end.kind) {
     case 'error':
-      return readUpstreamError(
-        200,
-        parseJson(end.event.toString('utf8')),
-        undefined,
-        contextTokens(call.candidate),
-      );
+      return readUpstreamError(200, parseJson(end.event.toString('utf8')), contextTokens(call.candidate));
     case 'malformed':
       return { error: apiError('provider_error'), mayFallBack: true };
     case 'too_long':

@@ -18,12 +18,8 @@ export function readWholeAnswer(call: RunningCall, body: Collected): Attempt {
   const read = readJsonObject(body.bytes);
   if (typeof read === 'string') {
     // One vendor's errors are lists.
-    const { error, mayFallBack } = readUpstreamError(
-      200,
-      parseJson(body.bytes.toString('utf8')),
-      undefined,
-      contextTokens(call.candidate),
-    );
+    const value = parseJson(body.bytes.toString('utf8'));
+    const { error, mayFallBack } = readUpstreamError(200, value, contextTokens(call.candidate));
     return failed(error, mayFallBack);
   }
   const { object: answer, value } = read;
@@ -34,7 +30,7 @@ export function readWholeAnswer(call: RunningCall, body: Collected): Attempt {
   const reading = format.readAnswer(answer, value);
   switch (reading.kind) {
     case 'error': {
-      const { error, mayFallBack } = readUpstreamError(200, value, undefined, contextTokens(call.candidate));
+      const { error, mayFallBack } = readUpstreamError(200, value, contextTokens(call.candidate));
       return failed(error, mayFallBack, reading.usage);
     }
     case 'malformed':

@@ -115,8 +115,8 @@ function readRefusal(call: RunningCall, upstream: UpstreamRequest, body: Collect
   const { error, mayFallBack } = readUpstreamError(
     upstream.status,
     value,
-    retryAfter(upstream),
     contextTokens(call.candidate),
+    retryAfter(upstream),
   );
   return failed(error, mayFallBack);
 }

@@ -13,14 +13,14 @@ export interface UpstreamError {
  * A provider's error body, whatever its dialect, to one of the spec's codes. Our own account's troubles (its key,
  * its money) never reach a caller as 401 or 402.
  *
- * `status` is the HTTP status, or 200 where the error came inside an answer or a stream. `contextTokens` is what
- * the endpoint reads at most.
+ * @param status Of HTTP, or 200 where the error came inside an answer or a stream.
+ * @param contextTokens What the endpoint reads at most.
  */
 export function readUpstreamError(
   status: number,
   body: unknown,
-  retryAfter: string | undefined,
   contextTokens: number,
+  retryAfter?: string,
 ): UpstreamError {
   const detail = findDetail(body);
   const code = codeOf(status, detail);

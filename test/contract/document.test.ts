@@ -86,7 +86,7 @@ describe('every answer is described', () => {
 
   test('an error that may come after the hold documents what was held, and no other does', () => {
     const statuses = Array.from({ length: 200 }, (_, index) => 400 + index);
-    const fromProvider = statuses.map((status) => readUpstreamError(status, {}, undefined, 1).error.code);
+    const fromProvider = statuses.map((status) => readUpstreamError(status, {}, 1).error.code);
     const afterHold = [...fromProvider, 'gateway_error', 'upstream_timeout', 'service_unavailable'] as const;
     const beforeHold = ['invalid_api_key', 'insufficient_balance', 'rate_limited'] as const;
     const headersOf = (code: ErrorCode): string[] =>

@@ -1,16 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ErrorCode, errorTable } from '../../api/contract/errors.ts';
-import { readUpstreamError as readWithContext } from '../../api/inference/upstream-error.ts';
+import { readUpstreamError } from '../../api/inference/upstream-error.ts';
 
-const readUpstreamError = (
-  status: number,
-  body: unknown,
-  retryAfter: string | undefined,
-  contextTokens = 8_192,
-) => readWithContext(status, body, retryAfter, contextTokens);
+const CONTEXT_TOKENS = 8_192;
 
-const codeOf = (status: number, body: unknown) => readUpstreamError(status, body, undefined).error.code;
+const codeOf = (status: number, body: unknown) => readUpstreamError(status, body, CONTEXT_TOKENS).error.code;
 const router = (status: number, errorType: string, message = 'x') => ({
   error: { code: status, message, metadata: { error_type: errorType } },
 });
@@ -200,7 +195,7 @@ describe('any other server’s error, by its status', () => {
   it('no body makes it throw, and our own 401 and 402 never come out', () => {
     fc.assert(
       fc.property(fc.integer({ min: 200, max: 599 }), fc.jsonValue(), (status, body) => {
-        const { error, mayFallBack } = readUpstreamError(status, body, undefined);
+        const { error, mayFallBack } = readUpstreamError(status, body, CONTEXT_TOKENS);
         expect([401, 402]).not.toContain(errorTable[error.code].status);
         expect(typeof mayFallBack).toBe('boolean');
       }),
@@ -211,16 +206,16 @@ describe('any other server’s error, by its status', () => {
 
 describe('another endpoint may answer', () => {
   it.each([401, 402, 404, 408, 429, 498, 500, 502, 503, 504, 524, 529])('after %i', (status) => {
-    expect(readUpstreamError(status, {}, undefined).mayFallBack).toBe(true);
+    expect(readUpstreamError(status, {}, CONTEXT_TOKENS).mayFallBack).toBe(true);
   });
   it.each([400, 403, 412, 413, 415, 422])('but not after %i: it would refuse the same', (status) => {
-    expect(readUpstreamError(status, {}, undefined).mayFallBack).toBe(false);
+    expect(readUpstreamError(status, {}, CONTEXT_TOKENS).mayFallBack).toBe(false);
   });
 });
 
 describe('the wait that a provider asks for', () => {
   const waitOf = (status: number, header: string | undefined) =>
-    readUpstreamError(status, {}, header).error.retryAfterMs;
+    readUpstreamError(status, {}, CONTEXT_TOKENS, header).error.retryAfterMs;
   it.each<[string | undefined, number]>([
     ['7', 7_000],
     ['0', 1_000],
@@ -246,7 +241,7 @@ describe('the wait that a provider asks for', () => {
 
 describe('what a caller reads of it', () => {
   const messageOf = (message: unknown, status = 400) =>
-    readUpstreamError(status, { error: { message } }, undefined).error.message;
+    readUpstreamError(status, { error: { message } }, CONTEXT_TOKENS).error.message;
 
   it('is what is wrong with the request, in the provider’s words', () => {
     expect(messageOf('messages: at least one message is required')).toBe(
@@ -260,7 +255,7 @@ describe('what a caller reads of it', () => {
   it.each([401, 402, 403, 404, 408, 413, 429, 500, 502, 503, 504, 529])(
     'but nothing of the kind with %i',
     (status) => {
-      const { error } = readUpstreamError(status, { error: { message: 'inside story' } }, undefined);
+      const { error } = readUpstreamError(status, { error: { message: 'inside story' } }, CONTEXT_TOKENS);
       expect(error.message).toBe(errorTable[error.code].message);
     },
   );
@@ -369,7 +364,7 @@ describe('what a caller reads of it', () => {
 describe('a prompt longer than the model’s context', () => {
   const said = 'maximum context length is 8192 tokens. However, you requested 9000 tokens.';
   const messageOf = (body: unknown, contextTokens: number) => {
-    const { error } = readUpstreamError(400, body, undefined, contextTokens);
+    const { error } = readUpstreamError(400, body, contextTokens);
     expect(error.code).toBe('request_too_large');
     return error.message;
   };
@@ -393,7 +388,7 @@ describe('a prompt longer than the model’s context', () => {
   });
 
   it('is no other request that is too large', () => {
-    const { error } = readUpstreamError(413, {}, undefined, 32_768);
+    const { error } = readUpstreamError(413, {}, 32_768);
     expect(error).toMatchObject({ code: 'request_too_large', message: errorTable.request_too_large.message });
   });
 });

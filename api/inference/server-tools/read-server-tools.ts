@@ -33,11 +33,11 @@ export function readServerTools(body: Readonly<Record<string, unknown>>): Server
   // Whatever it holds, its mere presence may switch on a search of the model's own.
   if (asked !== null && !isRecord(asked)) return wrong('web_search_options', 'an object');
   const stepsAsked = readStepsAsked(body);
-  if (isRefusal(stepsAsked)) return stepsAsked;
+  if (isApiError(stepsAsked)) return stepsAsked;
   const tools: ServerTool[] = [];
   for (const entry of entriesOf(body)) {
     const tool = readTool(entry, stepsAsked);
-    if (isRefusal(tool)) return tool;
+    if (isApiError(tool)) return tool;
     tools.push(tool);
   }
   return tools.length === 0 ? null : together(tools, stepsAsked);
@@ -93,7 +93,7 @@ function entriesOf({
 /** How often server tools may run in one call, as the caller said; `null`: it did not. */
 function readStepsAsked(body: Readonly<Record<string, unknown>>): number | null | ApiError {
   const asked = readCount(body.max_tool_calls, 'max_tool_calls', SERVER_TOOL_STEPS_MAX);
-  if (isRefusal(asked)) return asked;
+  if (isApiError(asked)) return asked;
   const stops = body.stop_server_tools_when;
   if (stops === undefined || stops === null) return asked;
   // The list takes the place of `max_tool_calls`: without a number of steps in it, the loop has no end that a hold covers.
@@ -111,7 +111,7 @@ function readStepsAsked(body: Readonly<Record<string, unknown>>): number | null 
   let steps = asked;
   for (const { step_count: count } of counts) {
     const read = readCount(count ?? '', 'stop_server_tools_when', SERVER_TOOL_STEPS_MAX);
-    if (isRefusal(read)) return read;
+    if (isApiError(read)) return read;
     if (read !== null) steps = Math.min(steps ?? read, read);
   }
   return steps;
@@ -134,7 +134,7 @@ function readTool(entry: Entry, stepsAsked: number | null): ServerTool | ApiErro
     if (refusal !== null) return refusal;
   }
   const usesAsked = readCount(given.max_uses, `${entry.param}.max_uses`, SERVER_TOOL_STEPS_MAX);
-  if (isRefusal(usesAsked)) return usesAsked;
+  if (isApiError(usesAsked)) return usesAsked;
   // A plugin searches once, before the model begins.
   const usual = inWords === 'plugin' ? 1 : (stepsAsked ?? SERVER_TOOL_STEPS_DEFAULT);
   const usesMax = Math.min(usesAsked ?? usual, stepsAsked ?? SERVER_TOOL_STEPS_MAX);
@@ -158,11 +158,11 @@ type Given = Readonly<Record<string, unknown>>;
 
 function readSearch(basis: Basis, given: Given, param: string): ServerTool | ApiError {
   const engine = readEngine(given.engine, defaultSearchEngine, searchEngineNames, `${param}.engine`);
-  if (isRefusal(engine)) return engine;
+  if (isApiError(engine)) return engine;
   const resultsMax = readCount(given.max_results, `${param}.max_results`, SEARCH_RESULTS_MAX);
-  if (isRefusal(resultsMax)) return resultsMax;
+  if (isApiError(resultsMax)) return resultsMax;
   const chars = readChars(given, param);
-  if (isRefusal(chars)) return chars;
+  if (isApiError(chars)) return chars;
   const { search_prompt: words = null } = given;
   if (words !== null && typeof words !== 'string') return wrong(`${param}.search_prompt`, 'a string');
   const results = resultsMax ?? SEARCH_RESULTS_DEFAULT;
@@ -199,7 +199,7 @@ const CHARS_BY_SIZE: Readonly<Record<string, number>> = { low: 5_000, medium: 15
 
 function readChars(given: Given, param: string): { resultMax: number; written: number | null } | ApiError {
   const chars = readCount(given.max_characters, `${param}.max_characters`, SEARCH_RESULT_CHARS_MAX);
-  if (isRefusal(chars)) return chars;
+  if (isApiError(chars)) return chars;
   const size = given.search_context_size ?? null;
   if (size === null)
     return { resultMax: chars ?? SEARCH_RESULT_CHARS_DEFAULT, written: chars ?? SEARCH_RESULT_CHARS_DEFAULT };
@@ -212,9 +212,9 @@ function readChars(given: Given, param: string): { resultMax: number; written: n
 
 function readFetch(basis: Basis, given: Given, param: string): ServerTool | ApiError {
   const engine = readEngine(given.engine, defaultFetchEngine, fetchEngineNames, `${param}.engine`);
-  if (isRefusal(engine)) return engine;
+  if (isApiError(engine)) return engine;
   const tokens = readCount(given.max_content_tokens, `${param}.max_content_tokens`, ASKED_TOKENS_MAX);
-  if (isRefusal(tokens)) return tokens;
+  if (isApiError(tokens)) return tokens;
   const contentTokens = tokens ?? FETCHED_TOKENS_DEFAULT;
   return {
     ...basis,
@@ -244,8 +244,6 @@ function readCount(sent: unknown, param: string, most: number): number | null | 
   return Math.min(sent, most);
 }
 
-const isRefusal = (read: unknown): read is ApiError => isRecord(read) && isApiError(read);
-
 const wrong = (param: string, what: string): ApiError =>
   apiError('invalid_request', { param, message: `\`${param}\` has to be ${what}.` });
 
@@ -264,6 +262,6 @@ function refuseProgramCallers({ type, allowed_callers: callers }: Given, param: 
 
 const oneSearch: ServerTools = ((): ServerTools => {
   const tool = readTool({ kind: 'search', door: 'asked', sent: {}, param: 'model' }, null);
-  if (isRefusal(tool)) throw new Error(tool.message);
+  if (isApiError(tool)) throw new Error(tool.message);
   return { stepsMax: 1, tools: [tool] };
 })();
