@@ -60,6 +60,7 @@ export const PUMP_BYTES = 16 * 1024 * 1024;
 export const PUMPS_MAX = 200;
 /** Look-ups of a price at the provider go on this long after the call. */
 export const PRICE_LOOKUP_MS = 10 * MINUTE_MS;
+/** Besides what an event repeats of the request and of what came before it. */
 export const SSE_EVENT_BYTES = 1024 * 1024;
 export const JSON_ANSWER_BYTES = 32 * 1024 * 1024;
 /** The same as a stream: some 300 bytes stand around each token of it. */

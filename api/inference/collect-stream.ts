@@ -57,11 +57,12 @@ async function readWhole(
   upstream: UpstreamRequest,
   reader: Omit<StreamReader, 'end'>,
 ): Promise<{ end: StreamEnd; readTokens: number }> {
-  const { caller } = call;
+  const { caller, options } = call;
   const relay = new StreamRelay({
     upstream,
     caller,
     reader,
+    requestBytes: options.plan.body.bytes.length,
     textBytesMax: JSON_ANSWER_BYTES,
     head: () => [],
   });

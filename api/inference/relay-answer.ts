@@ -18,6 +18,7 @@ export async function relayAnswer(call: RunningCall, upstream: UpstreamRequest):
     upstream,
     caller: call.caller,
     reader,
+    requestBytes: call.options.plan.body.bytes.length,
     textBytesMax: Number.POSITIVE_INFINITY,
     head: (firstEvent) => {
       if (call.generationId === null) call.generationId = textOrNull(format.idOf(firstEvent));

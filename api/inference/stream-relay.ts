@@ -1,4 +1,4 @@
-import { COLLECTED_STREAM_BYTES, SSE_EVENT_BYTES } from '#core/limits.ts';
+import { COLLECTED_STREAM_BYTES, JSON_ANSWER_BYTES, SSE_EVENT_BYTES } from '#core/limits.ts';
 import type { CallerSide } from './caller-side.ts';
 import type { ReadEvent, StreamReader } from './formats/call-format.ts';
 import { dataEvent, ERROR_NEEDLE, isDone, isJson, namedEvent, USAGE_NEEDLE } from './formats/stream-text.ts';
@@ -22,6 +22,8 @@ export interface StreamRelayOptions {
   caller: CallerSide;
   /** Of the format: what an event is, and what of it is ours to write. */
   reader: Omit<StreamReader, 'end'>;
+  /** Of the request: some events repeat it. */
+  requestBytes: number;
   /** A whole answer is kept in memory, without the frames of its events; of one that passes there may be any length. */
   textBytesMax: number;
   /** Called once, with the first event, before anything is written. */
@@ -44,6 +46,7 @@ export class StreamRelay implements AnswerSink {
   #smallestEventBytes = Number.MAX_SAFE_INTEGER;
   #done = false;
   #chunks: Buffer[] = [];
+  #chunksBytes = 0;
   #tail: Buffer = EMPTY;
   readonly #lineEnds = new LineEnds();
   #flushScheduled = false;
@@ -73,7 +76,11 @@ export class StreamRelay implements AnswerSink {
     const lines = this.#lineEnds.read(chunk);
     if (lines.length === 0) return;
     this.#chunks.push(lines);
+    this.#chunksBytes += lines.length;
     if (this.#flushScheduled) return;
+    // No line ends here: it is looked at once with what ends it, not anew with each piece.
+    const isInside = this.#tail.length > 0 && !lines.includes(LF);
+    if (isInside && this.#tail.length + this.#chunksBytes <= this.#eventBytesMax) return;
     // The first byte waits for nothing: on a process that was idle, a turn of the event loop takes 0.1 ms. An event that
     // comes in pieces does: it would be searched anew for each of them.
     if (this.#eventsRelayed === 0 && this.#tail.length === 0) {
@@ -111,6 +118,7 @@ export class StreamRelay implements AnswerSink {
     if (!this.#done && this.#chunks.length > 0) {
       const chunks = this.#tail.length > 0 ? [this.#tail, ...this.#chunks] : this.#chunks;
       this.#chunks = [];
+      this.#chunksBytes = 0;
       this.#relay(joinBuffers(chunks));
       if (!this.#done && this.#isTooLong()) this.#endTooLong();
     }
@@ -123,6 +131,12 @@ export class StreamRelay implements AnswerSink {
     const { bytesReceived } = upstream;
     const framesBytes = this.#eventsRelayed * EVENT_FRAME_BYTES_MAX;
     return bytesReceived - framesBytes > textBytesMax || bytesReceived > COLLECTED_STREAM_BYTES;
+  }
+
+  /** The first event may repeat the request, with escapes, and the last one all that came before it. */
+  get #eventBytesMax(): number {
+    const repeated = ESCAPED_BYTES_MAX * this.#options.requestBytes + this.#bytesRelayed;
+    return Math.min(JSON_ANSWER_BYTES, SSE_EVENT_BYTES + repeated);
   }
 
   /** After what is still queued, in order. */
@@ -177,7 +191,7 @@ export class StreamRelay implements AnswerSink {
     // A part of no bytes would keep all the others in memory, for each stream what came last.
     if (at >= bytes.length) this.#tail = EMPTY;
     else this.#tail = at === 0 ? bytes : bytes.subarray(at);
-    if (this.#tail.length > SSE_EVENT_BYTES) this.#endTooLong();
+    if (this.#tail.length > this.#eventBytesMax) this.#endTooLong();
     this.#writeOut();
   }
 
@@ -204,7 +218,7 @@ export class StreamRelay implements AnswerSink {
     // Some servers keep the connection alive by events of nothing.
     if (data.length === 0) return;
     const { reader, textBytesMax } = this.#options;
-    if (data.length > SSE_EVENT_BYTES) {
+    if (data.length > this.#eventBytesMax) {
       this.#endTooLong();
       return;
     }
@@ -263,6 +277,8 @@ const COLON = 0x3a;
 const DATA_FIELD_BYTES = 5;
 /** Providers' frames are 200 to 350 bytes: an event that is longer has text in it. */
 const EVENT_FRAME_BYTES_MAX = 350;
+/** A letter of two bytes or three is `\\uXXXX` in what some servers write; most of a request is none such. */
+const ESCAPED_BYTES_MAX = 2;
 const EMPTY = Buffer.alloc(0);
 const BLANK_LINES = Buffer.from('\n\n');
 const DATA = Buffer.from('data: ');

@@ -90,6 +90,7 @@ async function relayed(format: CallFormat, sent: string, bytesAtOnce: number): P
     upstream: ends.upstream,
     caller: ends.caller,
     reader,
+    requestBytes: 0,
     textBytesMax: Number.POSITIVE_INFINITY,
     head: () => ['content-type', 'text/event-stream'],
   });

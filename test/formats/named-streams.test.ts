@@ -18,6 +18,7 @@ async function relayed(format: CallFormat, pieces: readonly Buffer[]) {
     upstream: ends.upstream,
     caller: ends.caller,
     reader,
+    requestBytes: 0,
     textBytesMax: Number.POSITIVE_INFINITY,
     head: (first) => {
       ids.push(format.idOf(first));

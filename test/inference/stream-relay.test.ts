@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GATE_BUFFER_BYTES, SSE_EVENT_BYTES } from '#core/limits.ts';
@@ -8,7 +9,7 @@ import { fakeCaller, fakeUpstream } from './fake-ends.ts';
 
 const UPSTREAM_MODEL = 'vendor/small-2026';
 
-function startRelay(options: { gateOpen?: boolean; publicModel?: string } = {}) {
+function startRelay(options: { gateOpen?: boolean; publicModel?: string; requestBytes?: number } = {}) {
   const ends = { ...fakeCaller(options), ...fakeUpstream() };
   const publicModel = options.publicModel ?? UPSTREAM_MODEL;
   const reader = chatFormat.openStream({ upstreamModel: UPSTREAM_MODEL, publicModel, showUsage: true });
@@ -22,13 +23,14 @@ function startRelay(options: { gateOpen?: boolean; publicModel?: string } = {}) 
       return ['content-type', 'text/event-stream'];
     },
     reader,
+    requestBytes: options.requestBytes ?? 0,
     textBytesMax: Number.POSITIVE_INFINITY,
   });
   return { ...ends, relay, reader, firsts };
 }
 
 /** All at once, then a clean end. */
-async function relayed(text: string | Buffer, options: { publicModel?: string } = {}) {
+async function relayed(text: string | Buffer, options: { publicModel?: string; requestBytes?: number } = {}) {
   const ends = startRelay(options);
   ends.relay.data(Buffer.from(text));
   ends.relay.end();
@@ -353,7 +355,7 @@ describe('a stream that goes wrong', () => {
   it('takes no event of more than a megabyte, whether it comes at once or bit by bit', async () => {
     const fits = event(content('x'.repeat(SSE_EVENT_BYTES - 200)));
     expect((await relayed(fits + DONE)).end).toEqual({ kind: 'complete' });
-    const large = event(content('x'.repeat(SSE_EVENT_BYTES)));
+    const large = event(content('x'.repeat(SSE_EVENT_BYTES + good.length)));
     const atOnce = await relayed(good + large + DONE);
     expect([atOnce.end, atOnce.text]).toEqual([{ kind: 'too_long' }, good]);
     const { relay, res } = startRelay();
@@ -363,6 +365,33 @@ describe('a stream that goes wrong', () => {
     }
     expect(await relay.ended).toEqual({ kind: 'malformed' });
     expect(res.text).toBe('');
+  });
+
+  it('takes events that repeat the request or all that came before, and none that is longer', async () => {
+    const requestBytes = 100_000;
+    const repeats = event(content('x'.repeat(SSE_EVENT_BYTES + requestBytes)));
+    expect((await relayed(repeats + DONE)).end).toEqual({ kind: 'malformed' });
+    expect((await relayed(repeats + DONE, { requestBytes })).end).toEqual({ kind: 'complete' });
+    const longest = event(content('x'.repeat(SSE_EVENT_BYTES - 200)));
+    const both = event(content('x'.repeat(2 * SSE_EVENT_BYTES - 1_000)));
+    expect((await relayed(longest + both + DONE)).end).toEqual({ kind: 'complete' });
+    const more = event(content('x'.repeat(2 * SSE_EVENT_BYTES)));
+    expect((await relayed(longest + more + DONE)).end).toEqual({ kind: 'too_long' });
+  });
+
+  // What takes a second takes minutes where each piece looks at all before it.
+  it('reads a long event that comes in small pieces with its last piece, not anew with each', async () => {
+    const { relay, res } = startRelay({ requestBytes: 8 * SSE_EVENT_BYTES });
+    const long = Buffer.from(event(content('x'.repeat(16 * SSE_EVENT_BYTES))));
+    const PIECE_BYTES = 512;
+    for (let at = 0; at < long.length; at += PIECE_BYTES) {
+      relay.data(long.subarray(at, at + PIECE_BYTES));
+      await turn();
+    }
+    relay.data(Buffer.from(DONE));
+    relay.flush();
+    expect(await relay.ended).toEqual({ kind: 'complete' });
+    expect(res.text.length).toBe(long.length);
   });
 
   it('that never ends a line is given up at a megabyte', async () => {
@@ -488,6 +517,7 @@ describe('a stream that is kept', () => {
       upstream,
       caller,
       reader: chatFormat.openAssembly(),
+      requestBytes: 0,
       textBytesMax,
       head: () => [],
     });
