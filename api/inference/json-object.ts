@@ -13,6 +13,8 @@ export interface JsonObject {
   members: readonly JsonMember[];
   /** Keys in the whole text, at any depth, repeated ones counted each time. */
   keyCount: number;
+  /** In the whole text, by commas and opening brackets. */
+  valueCount: number;
   /** The first key, at any depth, that is a plain name but was written with escapes, as `"t\u006fols"`. */
   disguisedKey: string | null;
 }
@@ -136,7 +138,7 @@ function scan(bytes: Buffer, text: string, { keysMax, valuesMax }: JsonBounds): 
         if (valueStartsAt >= 0) {
           members.push({ key, startsAt: keyStartsAt, valueStartsAt, endsAt: trimSpace(bytes, at) });
         }
-        return { bytes, members, keyCount, disguisedKey };
+        return { bytes, members, keyCount, valueCount, disguisedKey };
     }
   }
   return 'not_an_object';

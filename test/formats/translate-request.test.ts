@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
+import { JSON_KEYS_MAX, JSON_VALUES_MAX } from '#core/limits.ts';
 import { isApiError } from '../../api/contract/errors.ts';
 import { thinksByEffort } from '../../api/inference/translation/reasoning-words.ts';
 import {
@@ -184,6 +185,40 @@ describe('to the messages format', () => {
     [{ max_tokens: 2_000 }, { type: 'enabled', budget_tokens: 2_000 }],
   ])('an effort becomes a budget that leaves room for the answer: %o', (reasoning, thinking) => {
     expect(translated('chat/completions', to, { messages, reasoning }).thinking).toEqual(thinking);
+  });
+
+  describe('what tools were called with, which is read where it was a text', () => {
+    const called = (...texts: string[]) => ({
+      messages: texts.flatMap((text, n) => [
+        {
+          role: 'assistant',
+          tool_calls: [{ id: `c${n}`, type: 'function', function: { name: 'f', arguments: text } }],
+        },
+        { role: 'tool', tool_call_id: `c${n}`, content: 'x' },
+      ]),
+    });
+    const refused = (body: object): unknown => {
+      const result = translateRequest({ model: 'm', ...body }, 'chat/completions', to, ASKED);
+      return isApiError(result) ? [result.code, result.param] : 'translated';
+    };
+    const manyKeys = (count: number) =>
+      JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, 1])));
+
+    it('may have as many keys and values as a body, all together', () => {
+      const half = manyKeys(JSON_KEYS_MAX / 2);
+      expect(refused(called(half, half))).toBe('translated');
+      expect(refused(called(half, half, '{"one":"more"}'))).toEqual(['no_provider', 'arguments']);
+      const values = `{"a":[${'1,'.repeat(JSON_VALUES_MAX)}1]}`;
+      expect(refused(called(values))).toEqual(['no_provider', 'arguments']);
+    });
+
+    it('may nest as deep as fits into the body', () => {
+      const deep = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
+      expect(refused(called(deep(50)))).toBe('translated');
+      for (let depth = 55; depth < 70; depth++)
+        expect([['no_provider', 'arguments'], 'translated']).toContainEqual(refused(called(deep(depth))));
+      expect(refused(called(deep(62)))).toEqual(['no_provider', 'arguments']);
+    });
   });
 
   it.each<[object, object, object | undefined]>([

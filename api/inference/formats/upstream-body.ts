@@ -194,7 +194,13 @@ function makeProviderText(plan: CallPlan, candidate: Candidate, given: Buffer | 
   return rebuildJsonObject(typeof object === 'string' ? NO_MEMBERS : object, changes).toString();
 }
 
-const NO_MEMBERS: JsonObject = { bytes: Buffer.from('{}'), members: [], keyCount: 0, disguisedKey: null };
+const NO_MEMBERS: JsonObject = {
+  bytes: Buffer.from('{}'),
+  members: [],
+  keyCount: 0,
+  valueCount: 0,
+  disguisedKey: null,
+};
 
 /**
  * The prices that the hold was made of, as the router's own ceiling, without our margin: an endpoint that is dearer

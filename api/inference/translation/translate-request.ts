@@ -28,6 +28,9 @@ export function translateRequest(
     to === 'messages' ? writeMessages(conversation, asked, gaps) : writeChat(conversation, asked, gaps);
   if (gaps.first !== null) return cannotBeSent(gaps.first);
   const object = scanJsonObject(Buffer.from(JSON.stringify(body)));
+  // Arguments are a text in one format and stand some levels deep in the other.
+  if (object === 'too_deep')
+    return cannotBeSent({ param: 'arguments', words: 'tool calls that nest so deep' });
   if (typeof object === 'string') throw new Error('A translated body is no JSON object.');
   return object;
 }

@@ -1,5 +1,6 @@
 import { isRecord } from '#core/is-record.ts';
-import { inputOf } from '../formats/tool-input.ts';
+import { JSON_KEYS_MAX, JSON_VALUES_MAX } from '#core/limits.ts';
+import { readInput } from '../formats/tool-input.ts';
 import type {
   AnswerFormat,
   AskedModel,
@@ -48,6 +49,7 @@ interface Message {
 
 /** The results of all calls of one answer have to stand in the one message after it, before the user's own words. */
 function writeTurns(turns: readonly Turn[], gaps: Gaps): Message[] {
+  const room: Room = { keys: JSON_KEYS_MAX, values: JSON_VALUES_MAX };
   const messages: Message[] = [];
   for (const turn of turns) {
     // It would move to the front.
@@ -56,7 +58,7 @@ function writeTurns(turns: readonly Turn[], gaps: Gaps): Message[] {
       continue;
     }
     const role = turn.role === 'assistant' ? 'assistant' : 'user';
-    const content = writeTurn(turn);
+    const content = writeTurn(turn, room, gaps);
     if (content.length === 0) continue;
     const last = messages.at(-1);
     if (last?.role === role) last.content.push(...content);
@@ -65,12 +67,12 @@ function writeTurns(turns: readonly Turn[], gaps: Gaps): Message[] {
   return messages;
 }
 
-function writeTurn(turn: Exclude<Turn, { role: 'system' }>): object[] {
+function writeTurn(turn: Exclude<Turn, { role: 'system' }>, room: Room, gaps: Gaps): object[] {
   switch (turn.role) {
     case 'user':
       return turn.parts.filter(saysSomething).map(writePart);
     case 'assistant':
-      return turn.parts.filter(saysSomething).flatMap(writeAssistantPart);
+      return turn.parts.filter(saysSomething).flatMap((part) => writeAssistantPart(part, room, gaps));
     case 'tool':
       return [
         {
@@ -101,13 +103,18 @@ function writePart(part: UserPart): object {
   }
 }
 
-function writeAssistantPart(part: AssistantPart): object[] {
+function writeAssistantPart(part: AssistantPart, room: Room, gaps: Gaps): object[] {
   switch (part.type) {
     case 'text':
       return [{ type: 'text', text: part.text }];
     case 'tool_call':
       return [
-        { type: 'tool_use', id: writeId(part.id), name: part.name, input: inputOf(part.argumentsJson) },
+        {
+          type: 'tool_use',
+          id: writeId(part.id),
+          name: part.name,
+          input: writeInput(part.argumentsJson, room, gaps),
+        },
       ];
     case 'reasoning':
       if (part.encrypted !== null) return [{ type: 'redacted_thinking', data: part.encrypted }];
@@ -116,6 +123,26 @@ function writeAssistantPart(part: AssistantPart): object[] {
         ? []
         : [{ type: 'thinking', thinking: part.text, signature: part.signature }];
   }
+}
+
+/** What may still be read of the JSON inside of texts: the bounds of a body are those of all that is parsed of it. */
+interface Room {
+  keys: number;
+  values: number;
+}
+
+function writeInput(json: string, room: Room, gaps: Gaps): Readonly<Record<string, unknown>> {
+  const read = readInput(json, { keysMax: room.keys, valuesMax: room.values });
+  if (read === 'too_many') {
+    gaps.add(
+      'arguments',
+      `more than ${JSON_KEYS_MAX} keys or ${JSON_VALUES_MAX} values that tools were called with`,
+    );
+    return {};
+  }
+  room.keys -= read.keyCount;
+  room.values -= read.valueCount;
+  return read.input;
 }
 
 const writeTool = ({ name, description, parameters, strict }: FunctionTool): object => ({
