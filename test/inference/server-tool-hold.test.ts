@@ -174,3 +174,57 @@ describe('the tokens of tools', () => {
     expect(estimateHold(planOf({ extra, priced: { overrides: overrides(50_000) } }))).toBeLessThan(NANO);
   });
 });
+
+describe('tools that a model runs by itself, where nobody counts the steps of all', () => {
+  const ownFetch = (more: object = {}) => ({ type: 'web_fetch_20250910', name: 'web_fetch', ...more });
+  const ownSearch = (more: object = {}) => ({ type: 'web_search_20250305', name: 'web_search', ...more });
+  const at = (extra: object, format: FormatName = 'messages'): Asked => ({
+    extra,
+    format,
+    author: 'anthropic',
+    kind: 'anthropic',
+    priced: { webSearch: atto('0.01') },
+  });
+
+  function sentTools(asked: Asked): { name: string; max_uses: number }[] {
+    const plan = planOf(asked);
+    const [candidate] = plan.candidates;
+    if (candidate === undefined) throw new Error('no candidate');
+    const { translated } = candidate;
+    const body = translated === null ? plan : { ...plan, body: translated };
+    return JSON.parse(candidate.format.buildBody(body, candidate, 1).toString()).tools;
+  }
+  const stepsHeld = (asked: Asked): number | undefined => planOf(asked).candidates[0]?.serverTools?.stepsMax;
+
+  it.each<[string, object]>([
+    ['no bound', { tools: [ownSearch(), ownFetch()] }],
+    ['a bound of each', { tools: [ownSearch({ max_uses: 1 }), ownFetch({ max_uses: 2 })] }],
+    ['a bound of all', { max_tool_calls: 3, tools: [ownSearch(), ownFetch()] }],
+    ['a high bound of each', { tools: [ownSearch({ max_uses: 30 }), ownFetch({ max_uses: 30 })] }],
+    ['searches in several words', { max_tool_calls: 2, tools: [ownSearch()], plugins: [{ id: 'web' }] }],
+  ])('a turn is held for each use that is sent: %s', (_name, extra) => {
+    const uses = sentTools(at(extra)).reduce((sum, { max_uses: each }) => sum + each, 0);
+    expect(stepsHeld(at(extra))).toBe(uses);
+  });
+
+  it('keep to the caller’s bound of all', () => {
+    const uses = (extra: object) => sentTools(at(extra)).map(({ max_uses: each }) => each);
+    expect(uses({ max_tool_calls: 3, tools: [ownSearch(), ownFetch()] })).toEqual([2, 1]);
+    expect(uses({ max_tool_calls: 1, tools: [ownSearch()], plugins: [{ id: 'web' }] })).toEqual([1]);
+  });
+
+  it('a search that is asked for at two doors is sent once', () => {
+    const names = (extra: object) => sentTools(at(extra)).map(({ name }) => name);
+    expect(names({ tools: [ownSearch()], plugins: [{ id: 'web' }] })).toEqual(['web_search']);
+    const chat = { tools: [{ type: 'web_search' }], plugins: [{ id: 'web' }], web_search_options: {} };
+    const [once, ...more] = sentTools(at({ max_tool_calls: 1, ...chat }, 'chat/completions'));
+    expect(more).toEqual([]);
+    expect(once).toMatchObject({ name: 'web_search', max_uses: 1 });
+  });
+
+  it('of which one is left no step are refused, naming the bound', () => {
+    expect(() => planOf(at({ max_tool_calls: 1, tools: [ownSearch(), ownFetch()] }))).toThrow(
+      'refused: `max_tool_calls` leaves no step for `web_fetch_20250910`. Raise it, or leave the tool out.',
+    );
+  });
+});

@@ -50,6 +50,7 @@ function chooseFormat(
   const wanted = searches ? withOneSearch(sentTools) : sentTools;
   const serverTools = wanted === null ? null : placeTools(wanted, { ...each, format, native });
   if (serverTools !== null && 'unrun' in serverTools) return noRunner(serverTools.unrun, each.model);
+  if (serverTools !== null && 'stepless' in serverTools) return noStep(serverTools.stepless);
   if (native) {
     const gap = findDialectGap(dialect, { format: format.endpoint, body: object, value, media });
     return gap === null ? { ...each, format, translated: null, serverTools } : cannotBeSent(gap);
@@ -98,10 +99,19 @@ const noProvider = (param: string): ApiError =>
     message: `No provider of the model is known to meet \`${param}\`. Leave it out, or choose another model.`,
   });
 
-function noRunner({ kind, sent, door }: ServerTool, { id }: Model): ApiError {
-  const name = door === 'asked' ? `web ${kind}` : String(sent.type ?? sent.id);
+const nameOf = ({ kind, sent, door }: ServerTool): string =>
+  door === 'asked' ? `web ${kind}` : String(sent.type ?? sent.id);
+
+const noStep = (tool: ServerTool): ApiError =>
+  apiError('invalid_request', {
+    param: 'max_tool_calls',
+    message: `\`max_tool_calls\` leaves no step for \`${nameOf(tool)}\`. Raise it, or leave the tool out.`,
+  });
+
+function noRunner(tool: ServerTool, { id }: Model): ApiError {
+  const { door } = tool;
   return apiError('tool_not_served', {
     param: door === 'asked' ? 'model' : `${door.list}[${door.index}]`,
-    message: `The tool \`${name}\` is not served with \`${shorten(id)}\`: none of its providers runs it in this format.`,
+    message: `The tool \`${nameOf(tool)}\` is not served with \`${shorten(id)}\`: none of its providers runs it in this format.`,
   });
 }

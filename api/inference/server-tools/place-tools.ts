@@ -1,7 +1,13 @@
 import { type Endpoint, type Provider, reportsCost } from '#core/catalog/catalog.ts';
 import { timesFactorUp } from '#core/money.ts';
 import type { CallFormat } from '../formats/call-format.ts';
-import type { PlacedTool, PlacedTools, ServerTool, ServerTools } from './server-tools.ts';
+import {
+  isInOwnWords,
+  type PlacedTool,
+  type PlacedTools,
+  type ServerTool,
+  type ServerTools,
+} from './server-tools.ts';
 
 export interface ToolPlace {
   endpoint: Endpoint;
@@ -11,27 +17,57 @@ export interface ToolPlace {
   native: boolean;
 }
 
-/** Who runs the tools at an endpoint, and for how much; `unrun`: a tool that nobody there runs at a known price. */
+/**
+ * Who runs the tools at an endpoint, and for how much; `unrun`: a tool that nobody there runs at a known price; `stepless`:
+ * one that the caller's bound on all steps leaves none. */
 export function placeTools(
   { stepsMax, tools }: ServerTools,
   place: ToolPlace,
-): PlacedTools | { unrun: ServerTool } {
-  const placed: PlacedTool[] = [];
-  for (const tool of tools) {
-    const runner = runnerOf(tool, place);
-    if (runner === null) return { unrun: tool };
-    placed.push(runner === 'router' ? byRouter(tool, place) : byModel(tool, place));
-  }
-  return { stepsMax, tools: placed };
+): PlacedTools | { unrun: ServerTool } | { stepless: ServerTool } {
+  const runners = tools.map((tool) => runnerOf(tool, place));
+  const unrun = tools.find((_, index) => runners[index] === null);
+  if (unrun !== undefined) return { unrun };
+  if (!runners.includes('model')) return { stepsMax, tools: tools.map((tool) => byRouter(tool, place)) };
+  // A model counts the uses of each of its own tools, and nobody counts the steps of all.
+  const shares = shareSteps(tools, stepsMax);
+  const searches = tools.some((tool, index) => tool.kind === 'search' && shares[index] !== 0);
+  // Searches in other words become one.
+  const unused = tools.find(
+    (tool, index) => shares[index] === 0 && !(searches && tool.kind === 'search' && !isInOwnWords(tool)),
+  );
+  if (unused !== undefined) return { stepless: unused };
+  const shared = tools.map((tool, index) => withUses(tool, shares[index] ?? 0));
+  return {
+    stepsMax: shares.reduce((sum, uses) => sum + uses, 0),
+    tools: shared.map((tool, index) =>
+      runners[index] === 'router' ? byRouter(tool, place) : byModel(tool, place),
+    ),
+  };
 }
+
+/** One use for each as long as there are steps, then what is left of them in order. */
+function shareSteps(tools: readonly ServerTool[], stepsMax: number): number[] {
+  let left = stepsMax;
+  const shares = tools.map(() => (left-- > 0 ? 1 : 0));
+  return shares.map((first, index) => {
+    const more = Math.max(0, Math.min((tools[index]?.usesMax ?? first) - first, left));
+    left -= more;
+    return first + more;
+  });
+}
+
+const withUses = (tool: ServerTool, usesMax: number): ServerTool => ({
+  ...tool,
+  usesMax,
+  bounds: { ...tool.bounds, ...('max_uses' in tool.bounds ? { max_uses: usesMax } : {}) },
+});
 
 function runnerOf(
   tool: ServerTool,
   { endpoint, provider, format, native }: ToolPlace,
 ): PlacedTool['runner'] | null {
-  const inItsWords = tool.door !== 'asked' && tool.door.list === 'tools' && tool.door.words === 'anthropic';
   const priced = tool.kind !== 'search' || endpoint.prices.webSearch !== null;
-  const ownTool = inItsWords && priced && format.endpoint === 'messages';
+  const ownTool = isInOwnWords(tool) && priced && format.endpoint === 'messages';
   if (reportsCost(provider)) {
     // Items and blocks of the router's tools have no counterpart in the other formats.
     if (!native) return null;

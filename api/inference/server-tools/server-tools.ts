@@ -46,3 +46,7 @@ export interface PlacedTool extends ServerTool {
   /** Of all uses. */
   resultTokensMax: number;
 }
+
+/** Of Anthropic's own tools. */
+export const isInOwnWords = ({ door }: ServerTool): boolean =>
+  door !== 'asked' && door.list === 'tools' && door.words === 'anthropic';

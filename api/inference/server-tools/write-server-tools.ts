@@ -3,7 +3,7 @@ import { isRecord } from '#core/is-record.ts';
 import type { Candidate } from '../call-plan.ts';
 import { splitJsonList } from '../json-list.ts';
 import { type JsonObject, type MemberChanges, memberText } from '../json-object.ts';
-import type { PlacedTool, PlacedTools } from './server-tools.ts';
+import { isInOwnWords, type PlacedTool, type PlacedTools } from './server-tools.ts';
 
 /** Writes the bounds that the hold was made of into the body that goes upstream. */
 export function writeServerTools(body: JsonObject, candidate: Candidate, changes: MemberChanges): void {
@@ -13,6 +13,7 @@ export function writeServerTools(body: JsonObject, candidate: Candidate, changes
   const list: (string | null)[] = entriesOf(body, 'tools');
   const plugins = entriesOf(body, 'plugins');
   const ownSearches: PlacedTool[] = [];
+  const home = candidate.translated === null ? tools.tools.find(isOwnSearchInItsWords) : undefined;
   for (const tool of tools.tools) {
     const { door, sent, bounds, runner } = tool;
     if (runner === 'model' && (candidate.translated !== null || !isInOwnWords(tool))) {
@@ -23,14 +24,25 @@ export function writeServerTools(body: JsonObject, candidate: Candidate, changes
     else if (door.list === 'plugins') plugins[door.index] = JSON.stringify({ ...sent, ...bounds });
     else list[door.index] = JSON.stringify(entryOf(tool, door.words));
   }
-  const entries = [...list.filter((entry) => entry !== null), ...ownSearch(ownSearches)];
+  if (home !== undefined && home.door !== 'asked')
+    list[home.door.index] = JSON.stringify(ownEntry(withUsesOf(home, ownSearches)));
+  const added = home === undefined ? ownSearch(ownSearches) : [];
+  const entries = [...list.filter((entry) => entry !== null), ...added];
   if (entries.length > 0) changes.set('tools', `[${entries.join(',')}]`);
   if (plugins.length > 0) changes.set('plugins', `[${plugins.join(',')}]`);
   writeSteps(body, tools, candidate, changes);
 }
 
-const isInOwnWords = ({ door }: PlacedTool): boolean =>
-  door !== 'asked' && door.list === 'tools' && door.words === 'anthropic';
+const isOwnSearchInItsWords = (tool: PlacedTool): boolean =>
+  tool.runner === 'model' && tool.kind === 'search' && isInOwnWords(tool);
+
+const withUsesOf = (tool: PlacedTool, others: readonly PlacedTool[]): PlacedTool => ({
+  ...tool,
+  bounds: {
+    ...tool.bounds,
+    max_uses: others.reduce((sum, { usesMax }) => sum + usesMax, tool.usesMax),
+  },
+});
 
 /** Searches that were asked for in other words, as one: a model takes one tool of a name. */
 function ownSearch(searches: readonly PlacedTool[]): string[] {
