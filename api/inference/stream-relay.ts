@@ -43,7 +43,9 @@ export class StreamRelay implements AnswerSink {
   #rejectEnded: (error: unknown) => void = () => {};
   #eventsRelayed = 0;
   #bytesRelayed = 0;
-  #smallestEventBytes = Number.MAX_SAFE_INTEGER;
+  #textEvents = 0;
+  #textEventsBytes = 0;
+  #smallestTextEventBytes = Number.MAX_SAFE_INTEGER;
   #done = false;
   #chunks: Buffer[] = [];
   #chunksBytes = 0;
@@ -62,13 +64,15 @@ export class StreamRelay implements AnswerSink {
   }
 
   /**
-   * An estimate of the text delivered, or read to be kept, for streams whose usage never comes: the smallest event, as far as a frame can
-   * be so long, is taken for the frame that each event has around its text. Where all events are alike that would leave
-   * nothing: an event is at least one byte.
+   * The text delivered, or read to be kept, for streams whose usage never comes. Where the reader does not know it, an
+   * estimate: of the events that bring text the smallest, as far as a frame can be so long, is taken for the frame that each
+   * has around its text. Where all are alike that would leave nothing: an event is at least one byte.
    */
   get deliveredBytes(): number {
-    const frameBytes = Math.min(this.#smallestEventBytes, EVENT_FRAME_BYTES_MAX);
-    return Math.max(this.#eventsRelayed, this.#bytesRelayed - this.#eventsRelayed * frameBytes);
+    const { textBytes } = this.#options.reader;
+    if (textBytes !== null) return textBytes;
+    const frameBytes = Math.min(this.#smallestTextEventBytes, EVENT_FRAME_BYTES_MAX);
+    return Math.max(this.#textEvents, this.#textEventsBytes - this.#textEvents * frameBytes);
   }
 
   data(chunk: Buffer): void {
@@ -167,7 +171,7 @@ export class StreamRelay implements AnswerSink {
       const isPlain = usageAt > lineEndsAt && errorAt > lineEndsAt;
       const mayPassUnread = unreadLineEnd !== null && (dataAt > at || unreadLineEnd.length === 0);
       if (isOneLine && isPlain && mayPassUnread && isPlainJson(bytes, dataAt, lineEndsAt)) {
-        this.#note(bytes.subarray(dataAt + DATA.length, lineEndsAt));
+        this.#note(bytes.subarray(dataAt + DATA.length, lineEndsAt), true);
         at = lineEndsAt + 2;
         continue;
       }
@@ -201,16 +205,19 @@ export class StreamRelay implements AnswerSink {
   }
 
   /** One event passes: it counts, and the first of all opens the answer. */
-  #note(data: Buffer): void {
-    this.#count(data);
+  #note(data: Buffer, bringsText: boolean): void {
+    this.#count(data, bringsText);
     const { caller, head } = this.#options;
     if (!caller.committed) caller.begin(head(data));
   }
 
-  #count(data: Buffer): void {
+  #count(data: Buffer, bringsText: boolean): void {
     this.#eventsRelayed++;
     this.#bytesRelayed += data.length;
-    if (data.length < this.#smallestEventBytes) this.#smallestEventBytes = data.length;
+    if (!bringsText) return;
+    this.#textEvents++;
+    this.#textEventsBytes += data.length;
+    if (data.length < this.#smallestTextEventBytes) this.#smallestTextEventBytes = data.length;
   }
 
   #relayEvent(text: Buffer, name: string): void {
@@ -223,6 +230,7 @@ export class StreamRelay implements AnswerSink {
       return;
     }
     const event: ReadEvent = reader.read(data, name);
+    const bringsText = !FRAMING_EVENT.test(name);
     switch (event.kind) {
       case 'done':
         this.#end({ kind: 'complete' });
@@ -234,15 +242,15 @@ export class StreamRelay implements AnswerSink {
         this.#end({ kind: 'error', event: data });
         return;
       case 'kept':
-        // Of a stream that passes it is usage alone.
-        if (textBytesMax !== Number.POSITIVE_INFINITY) this.#count(data);
+        // Of a stream that passes it is usage, or text that its reader counts.
+        if (textBytesMax !== Number.POSITIVE_INFINITY) this.#count(data, bringsText);
         return;
       case 'changed':
-        this.#note(data);
+        this.#note(data, bringsText);
         this.#out.push(event.events);
         return;
       case 'plain':
-        this.#note(data);
+        this.#note(data, bringsText);
         this.#out.push(reader.namesEvents ? namedEvent(name, data) : dataEvent(data));
         return;
     }
@@ -354,6 +362,8 @@ function readNamed(bytes: Buffer, at: number, endsAt: number): { data: Buffer; n
 }
 
 const EVENT = Buffer.from('event:');
+/** Of the formats that name events all but those that bring a piece of text; of chat's, where some server names them, none. */
+const FRAMING_EVENT = /^(?:response\.(?!.*\.delta$)|message_|content_block_st|ping$)/;
 const EVENT_NAME = /^[\w.:-]{1,100}$/;
 const EVENT_NAME_LINE_BYTES_MAX = 120;
 const EVENT_FIELD_BYTES = 6;

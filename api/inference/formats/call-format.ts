@@ -101,6 +101,8 @@ export interface StreamReader {
   readonly unreadLineEnd: Buffer | null;
   /** Events keep their `event:` lines; in a format without them, a provider's would be ours in the caller's eyes. */
   readonly namesEvents: boolean;
+  /** Of all text read so far, also of what is not shown; `null`: it is estimated from the sizes of events. */
+  readonly textBytes: number | null;
   read(data: Buffer, eventName: string): ReadEvent;
   /**
    * Of all that was read. Never summed: what comes later replaces what came before.

@@ -11,6 +11,7 @@ import { ERROR_NEEDLE, looksLikeObject, USAGE_NEEDLE } from './stream-text.ts';
 export class ChatAssembly implements Assembly {
   readonly unreadLineEnd = null;
   readonly namesEvents = false;
+  readonly textBytes = null;
   /** Knows usage, errors and the end, as for a caller who wants the stream. */
   readonly #stream = new ChatStream({ upstreamModel: '', publicModel: '', showUsage: true });
   /** All that chunks say beside choices and usage: id, model, tier. */

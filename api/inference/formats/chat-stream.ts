@@ -17,6 +17,7 @@ import { dataEvent, ERROR_NEEDLE, isDone, isJson, looksLikeObject, USAGE_NEEDLE 
 export class ChatStream implements StreamReader {
   readonly unreadLineEnd: Buffer | null;
   readonly namesEvents = false;
+  readonly textBytes = null;
   readonly #names: StreamNames;
   readonly #renamed: boolean;
   readonly #vendorFields: readonly string[];

@@ -10,6 +10,7 @@ import { inputOf } from './tool-input.ts';
 export class MessagesAssembly implements Assembly {
   readonly unreadLineEnd = null;
   readonly namesEvents = false;
+  readonly textBytes = null;
   /** Knows usage, errors and the end, as for a caller who wants the stream. */
   readonly #stream = new MessagesStream({ upstreamModel: '', publicModel: '', showUsage: true });
   #message: Record<string, unknown> | null = null;

@@ -28,6 +28,7 @@ import {
  */
 export class MessagesStream implements StreamReader {
   readonly namesEvents = true;
+  readonly textBytes = null;
   readonly #names: StreamNames;
   #counts: SentUsage | null = null;
   #lastDelta: JsonObject | null = null;

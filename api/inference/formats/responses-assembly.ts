@@ -6,6 +6,7 @@ import { ResponsesStream } from './responses-stream.ts';
 export class ResponsesAssembly implements Assembly {
   readonly unreadLineEnd = null;
   readonly namesEvents = false;
+  readonly textBytes = null;
   readonly #stream = new ResponsesStream({ upstreamModel: '', publicModel: '', showUsage: true });
 
   read(data: Buffer, eventName: string): ReadEvent {

@@ -23,6 +23,7 @@ import {
 /** A stream of named events. Its usage comes with the last one, which ends it. */
 export class ResponsesStream implements StreamReader {
   readonly namesEvents = true;
+  readonly textBytes = null;
   readonly unreadLineEnd: Buffer = DELTA;
   readonly #names: StreamNames;
   #terminal: { type: string; event: JsonObject; response: JsonObject } | null = null;

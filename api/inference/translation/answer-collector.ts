@@ -21,6 +21,10 @@ export class AnswerCollector implements Omit<Assembly, 'answer'> {
     return { kind: 'kept' };
   }
 
+  get textBytes(): number {
+    return this.whole.bytes;
+  }
+
   usage(deliveredTokens: number): Usage | null {
     return this.#source.usage(deliveredTokens);
   }

@@ -15,6 +15,7 @@ export class TranslatedStream implements StreamReader {
   readonly #source: AnswerSource;
   readonly #sink: AnswerSink;
   #started = false;
+  #textBytes = 0;
 
   constructor(source: AnswerSource, sink: AnswerSink) {
     this.#source = source;
@@ -24,8 +25,13 @@ export class TranslatedStream implements StreamReader {
   read(data: Buffer, eventName: string): ReadEvent {
     const read = this.#source.read(data, eventName);
     if (read.kind !== 'pieces') return read;
+    for (const piece of read.pieces) this.#textBytes += textBytesOf(piece);
     const events = joinBuffers(read.pieces.map((piece) => this.#write(piece)));
     return events.length === 0 ? { kind: 'kept' } : { kind: 'changed', events };
+  }
+
+  get textBytes(): number {
+    return this.#textBytes;
   }
 
   usage(deliveredTokens: number): Usage | null {
@@ -50,6 +56,20 @@ export class TranslatedStream implements StreamReader {
   #start(id: string): Buffer {
     this.#started = true;
     return this.#sink.write({ type: 'start', id });
+  }
+}
+
+function textBytesOf(piece: AnswerPiece): number {
+  switch (piece.type) {
+    case 'text':
+    case 'reasoning':
+      return Buffer.byteLength(piece.text);
+    case 'tool_call':
+      return Buffer.byteLength(piece.name);
+    case 'arguments':
+      return Buffer.byteLength(piece.json);
+    default:
+      return 0;
   }
 }
 
