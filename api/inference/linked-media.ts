@@ -54,7 +54,7 @@ export function refuseLink(link: unknown, param: string): ApiError | null {
 export const refuseInline = (param: string): ApiError =>
   apiError('invalid_request', {
     param,
-    message: `\`${param}\` holds inline data. Upload the file (\`POST /uploads\`) and send its link instead.`,
+    message: `\`${param}\` holds inline data. Send a public https link instead, or upload the file (\`POST /uploads\`) and send its link.`,
   });
 
 export const refuseStored = (param: string): ApiError =>

@@ -117,6 +117,12 @@ function advice(
 function capAdvice(plan: CallPlan, availableNanoUsd: NanoUsd, remedy: string): string {
   const cap = largestFittingCap(plan, availableNanoUsd);
   return cap === null
-    ? `Not even an answer of one token fits: shorten the prompt, ${remedy}.`
+    ? `Not even an answer of one token fits: ${lessToolSteps(plan)}shorten the prompt, ${remedy}.`
     : `The largest \`${plan.outputCapField}\` that fits is ${cap}.`;
 }
+
+/** Each step of a search or fetch reads everything again: most of such a hold is steps. */
+const lessToolSteps = ({ candidates }: CallPlan): string =>
+  candidates.some(({ serverTools }) => (serverTools?.stepsMax ?? 0) > 1)
+    ? 'send a lower `max_tool_calls`, '
+    : '';

@@ -253,6 +253,22 @@ describe('to the messages format', () => {
     expect(thinksByEffort(upstreamModel)).toBe(byEffort);
   });
 
+  it.each([
+    [
+      'content',
+      [
+        { role: 'user', content: 'a' },
+        { role: 'assistant', content: 'b' },
+        { role: 'user', content: '' },
+      ],
+    ],
+    ['content', [{ role: 'user', content: ' ' }]],
+    ['messages', [{ role: 'system', content: 'a' }]],
+  ])('goes no message that says nothing, and no conversation without one: %s', (param, said) => {
+    const result = translateRequest({ model: 'm', messages: said }, 'chat/completions', to, ASKED);
+    expect(isApiError(result) && [result.code, result.param]).toEqual(['no_provider', param]);
+  });
+
   it('goes a wanted structure, and a file by its link', () => {
     const body = translated('chat/completions', to, {
       messages: [{ role: 'user', content: [{ type: 'file', file: { file_data: FILE, filename: 'a.pdf' } }] }],

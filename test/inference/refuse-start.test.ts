@@ -97,6 +97,20 @@ describe('what the ledger refused', () => {
     expect(broke.message).toContain('$0 is spendable');
   });
 
+  it('where most of the hold is steps of tools, fewer of them are advised', () => {
+    const refused = (stepsMax: number) => {
+      const asked = plan.candidates.map((each) => ({ ...each, serverTools: { stepsMax, tools: [] } }));
+      return refuseReserve(
+        { ok: false, reason: 'balance', spendableNanoUsd: 0n, heldNanoUsd: 0n },
+        { ...plan, candidates: asked },
+        hold,
+        { nowMs: NOW, callsPerMinute: 600 },
+      ).message;
+    };
+    expect(refused(5)).toContain('fits: send a lower `max_tool_calls`, shorten the prompt');
+    expect(refused(1)).not.toContain('max_tool_calls');
+  });
+
   it('a key’s limit is told with what is left, the limit and when it starts anew', () => {
     const { code, message } = refuse({
       ok: false,

@@ -167,10 +167,10 @@ describe.each(FORMATS)('a web search on %s', (format) => {
     ['a setting that nobody priced', { deep_research: true }, 'deep_research'],
     ['a model of its own', { model: 'acme/large' }, 'model'],
   ])('is refused by name with %s', (_what, parameters, field) => {
-    for (const tool of [search(parameters), { type: 'web_search', ...parameters }]) {
-      const { code, param } = refused(format, { tools: [tool] });
-      expect([code, param]).toEqual(['invalid_request', `tools[0].${field}`]);
-    }
+    const asked = refused(format, { tools: [search(parameters)] });
+    expect([asked.code, asked.param]).toEqual(['invalid_request', `tools[0].parameters.${field}`]);
+    const short = refused(format, { tools: [{ type: 'web_search', ...parameters }] });
+    expect([short.code, short.param]).toEqual(['invalid_request', `tools[0].${field}`]);
     const { param } = refused(format, { plugins: [{ id: 'web', ...parameters }] });
     expect(param).toBe(`plugins[0].${field}`);
   });
@@ -302,7 +302,7 @@ describe.each(FORMATS)('a web fetch on %s', (format) => {
 
   it('is refused by name with an engine that nothing bounds', () => {
     const tool = { type: 'openrouter:web_fetch', parameters: { engine: 'native' } };
-    expect(refused(format, { tools: [tool] })).toMatchObject({ param: 'tools[0].engine' });
+    expect(refused(format, { tools: [tool] })).toMatchObject({ param: 'tools[0].parameters.engine' });
   });
 });
 

@@ -54,7 +54,7 @@ function countItem(item: Record<string, unknown>, param: string, count: MediaCou
     case 'additional_tools':
       return null;
     case 'item_reference':
-      return refuseStored(param);
+      return refuseReference(param);
     default:
       return apiError('invalid_request', {
         param: `${param}.type`,
@@ -72,7 +72,9 @@ const isMessage = ({ role, content }: Record<string, unknown>): boolean =>
 const refuseReference = (param: string): ApiError =>
   apiError('invalid_request', {
     param,
-    message: `\`${param}\` has to be a message with \`role\` and \`content\`: nothing is stored that it could refer to.`,
+    message:
+      `\`${param}\` refers to an item, and nothing is stored that it could refer to. Send the item itself; ` +
+      'SDKs that send references do so with `store: false` (in the AI SDK `providerOptions: { openai: { store: false } }`).',
   });
 
 function countParts(parts: unknown, param: string, count: MediaCount): ApiError | null {

@@ -133,7 +133,8 @@ function readTool(entry: Entry, stepsAsked: number | null): ServerTool | ApiErro
     const refusal = refuseProgramCallers(sent, entry.param);
     if (refusal !== null) return refusal;
   }
-  const usesAsked = readCount(given.max_uses, `${entry.param}.max_uses`, SERVER_TOOL_STEPS_MAX);
+  const param = inWords === 'router' ? `${entry.param}.parameters` : entry.param;
+  const usesAsked = readCount(given.max_uses, `${param}.max_uses`, SERVER_TOOL_STEPS_MAX);
   if (isApiError(usesAsked)) return usesAsked;
   // A plugin searches once, before the model begins.
   const usual = inWords === 'plugin' ? 1 : (stepsAsked ?? SERVER_TOOL_STEPS_DEFAULT);
@@ -144,9 +145,9 @@ function readTool(entry: Entry, stepsAsked: number | null): ServerTool | ApiErro
     case 'clock':
       return { ...basis, bounds: {}, feeAtto: 0n, resultTokensMax: CLOCK_TOKENS };
     case 'fetch':
-      return readFetch(basis, given, entry.param);
+      return readFetch(basis, given, param);
     case 'search':
-      return readSearch(basis, given, entry.param);
+      return readSearch(basis, given, param);
   }
 }
 

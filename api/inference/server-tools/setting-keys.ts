@@ -20,7 +20,8 @@ export function unpricedKey(
   const known = keysOf(words, kind);
   const outer = isFlat ? [] : Object.keys(sent).filter((key) => !ENTRY.has(key) && key !== 'parameters');
   const inner = Object.keys(given).filter((key) => !known.has(key) && !(isFlat && ENTRY.has(key)));
-  return [...outer, ...inner][0] ?? unpricedFilter(given.filters);
+  const unpriced = inner[0] ?? unpricedFilter(given.filters);
+  return outer[0] ?? (unpriced === undefined || isFlat ? unpriced : `parameters.${unpriced}`);
 }
 
 type Settings = Readonly<Record<string, unknown>>;

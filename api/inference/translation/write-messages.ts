@@ -59,11 +59,16 @@ function writeTurns(turns: readonly Turn[], gaps: Gaps): Message[] {
     }
     const role = turn.role === 'assistant' ? 'assistant' : 'user';
     const content = writeTurn(turn, room, gaps);
-    if (content.length === 0) continue;
+    if (content.length === 0) {
+      // The provider takes none; left out, it would make another conversation of it.
+      if (turn.role === 'user') gaps.add('content', 'a message that says nothing');
+      continue;
+    }
     const last = messages.at(-1);
     if (last?.role === role) last.content.push(...content);
     else messages.push({ role, content });
   }
+  if (messages.length === 0) gaps.add('messages', 'a conversation without a message of the user');
   return messages;
 }
 
