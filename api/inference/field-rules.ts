@@ -61,6 +61,7 @@ export const fieldRules: ReadonlyMap<string, FieldRule> = new Map<string, FieldR
   ['user_profile_id', refuse(shared)],
   ['vector_store_ids', refuse(shared)],
   ['background', refuse('calls are answered while they run', isFalse)],
+  ['deferred', refuse('calls are answered while they run', isFalse)],
   ['store', refuse('nothing is stored', isFalse)],
   ['cached_content', refuse(shared)],
   ['cachedContent', refuse(shared)],

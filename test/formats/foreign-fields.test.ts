@@ -90,6 +90,17 @@ describe.each(FORMATS)('%s: fields that decide the price', (format) => {
   });
 });
 
+describe.each(FORMATS)('%s: an answer that would be collected later', (format) => {
+  it.each(['background', 'deferred'])(
+    'from the account that all agents share is not asked for: %s',
+    (field) => {
+      expect(refused(format, { [field]: true })).toBe(`invalid_request ${field}`);
+      expect(refused(format, { [field]: false })).toBe('admitted');
+      expect(refused(format, { [field]: null })).toBe('admitted');
+    },
+  );
+});
+
 describe('a choice of tool', () => {
   it.each<[FormatName, unknown]>([
     ['responses', 'web_search_preview'],

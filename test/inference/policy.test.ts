@@ -18,8 +18,17 @@ describe('fields that reach shared state, escape the price or steer a server', (
 
   it('are the ones of the policy table', () => {
     for (const field of [
-      ...['previous_response_id', 'prompt', 'conversation', 'background', 'store', 'preset', 'container'],
-      ...['vector_store_ids', 'mcp_servers', 'debug', 'service_tier', 'speed', 'modalities', 'audio'],
+      ...['previous_response_id', 'prompt', 'conversation', 'background', 'deferred', 'store', 'preset'],
+      ...[
+        'container',
+        'vector_store_ids',
+        'mcp_servers',
+        'debug',
+        'service_tier',
+        'speed',
+        'modalities',
+        'audio',
+      ],
       ...['x_search_filter', 'best_of', 'priority', 'cache_salt'],
       ...['chat_template', 'kv_transfer_params', 'request_id', 'rid', 'lora_path', 'session_params'],
       ...[
@@ -49,6 +58,7 @@ describe('fields that reach shared state, escape the price or steer a server', (
 
   it.each([
     ['background', 'false'],
+    ['deferred', 'false'],
     ['store', 'false'],
     ['service_tier', '"auto"'],
     ['service_tier', '"default"'],

@@ -105,6 +105,7 @@ export const HINTS: ReadonlySet<string> = new Set([
   'service_tier',
   'store',
   'background',
+  'deferred',
   'include',
   'truncation',
   'usage',
