@@ -12,6 +12,7 @@ import {
 } from '../../api/inference/translation/translate-request.ts';
 
 const CAP = 4_000;
+const SECRET_NUMBER = 424_242;
 const ASKED = { outputTokensCap: CAP, thinksByEffort: false };
 const IMAGE = 'https://example.com/a.png';
 const schema = { type: 'object', properties: { city: { type: 'string' } } };
@@ -41,11 +42,18 @@ const everything: Readonly<Record<FormatName, object>> = {
         tool_calls: [{ id: 'c', type: 'function', function: { name: 'get', arguments: '{}' } }],
       },
       { role: 'tool', tool_call_id: 'c', content: [{ type: 'text', text: '7' }] },
+      { role: 'assistant', content: null, refusal: 'No.' },
+      { role: 'user', content: 'Why?' },
     ],
-    tools: [{ type: 'function', function: { name: 'get', parameters: schema, strict: true } }],
+    tools: [
+      { type: 'function', function: { name: 'get', description: 'Gets.', parameters: schema, strict: true } },
+    ],
     tool_choice: { type: 'function', function: { name: 'get' } },
-    reasoning: { effort: 'low' },
-    response_format: { type: 'json_schema', json_schema: { name: 'a', schema } },
+    reasoning: { effort: 'low', enabled: true, exclude: false },
+    response_format: {
+      type: 'json_schema',
+      json_schema: { name: 'a', description: 'An a.', schema, strict: true },
+    },
   },
   messages: {
     system: [{ type: 'text', text: 'Be short.' }],
@@ -55,7 +63,13 @@ const everything: Readonly<Record<FormatName, object>> = {
         content: [
           { type: 'text', text: 'Weather?' },
           { type: 'image', source: { type: 'url', url: IMAGE } },
-          { type: 'document', source: { type: 'text', data: 'x' } },
+          {
+            type: 'document',
+            source: { type: 'text', data: 'x' },
+            title: 't',
+            context: 'c',
+            citations: { enabled: false },
+          },
           { type: 'document', source: { type: 'content', content: [{ type: 'text', text: 'y' }] } },
         ],
       },
@@ -68,11 +82,14 @@ const everything: Readonly<Record<FormatName, object>> = {
       },
       {
         role: 'user',
-        content: [{ type: 'tool_result', tool_use_id: 'c', content: [{ type: 'text', text: '7' }] }],
+        content: [
+          { type: 'tool_result', tool_use_id: 'c', content: [{ type: 'text', text: '7' }], is_error: false },
+          { type: 'tool_result', tool_use_id: 'c', content: '8' },
+        ],
       },
     ],
-    tools: [{ name: 'get', input_schema: schema }],
-    tool_choice: { type: 'tool', name: 'get' },
+    tools: [{ name: 'get', description: 'Gets.', input_schema: schema, strict: true }],
+    tool_choice: { type: 'tool', name: 'get', disable_parallel_tool_use: false },
     thinking: { type: 'enabled', budget_tokens: 1_024 },
     output_config: { effort: 'low', format: { type: 'json_schema', schema } },
   },
@@ -91,11 +108,12 @@ const everything: Readonly<Record<FormatName, object>> = {
       { role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] },
       { type: 'function_call', call_id: 'c', name: 'get', arguments: '{}' },
       { type: 'function_call_output', call_id: 'c', output: [{ type: 'input_text', text: '7' }] },
+      { type: 'function_call_output', call_id: 'c', output: '8' },
     ],
-    tools: [{ type: 'function', name: 'get', parameters: schema }],
+    tools: [{ type: 'function', name: 'get', description: 'Gets.', parameters: schema, strict: true }],
     tool_choice: { type: 'function', name: 'get' },
-    reasoning: { effort: 'low' },
-    text: { format: { type: 'json_schema', name: 'a', schema } },
+    reasoning: { effort: 'low', enabled: true },
+    text: { format: { type: 'json_schema', name: 'a', description: 'An a.', schema, strict: true } },
   },
 };
 
@@ -123,6 +141,34 @@ function withNews(value: unknown, path: string): { path: string; body: unknown }
   });
   const at = path === '' ? 'tomorrow' : `${path}.tomorrow`;
   return [{ path: at, body: { ...value, tomorrow: 'x' } }, ...inside];
+}
+
+const OTHER_KINDS = [SECRET_NUMBER, 'SECRET', { SECRET: 1 }, ['SECRET'], [{ type: 'text', SECRET: 1 }]];
+const kindOf = (value: unknown): string => (Array.isArray(value) ? 'list' : typeof value);
+
+/** The same body once for each member in it, which then holds something of another kind. */
+function withOtherKinds(value: unknown, path: string): { path: string; body: unknown }[] {
+  const others = OTHER_KINDS.filter((other) => kindOf(other) !== kindOf(value)).map((body) => ({
+    path: `${path}: ${JSON.stringify(body)}`,
+    body,
+  }));
+  if (Array.isArray(value)) {
+    const inside = value.flatMap((each, index) =>
+      withOtherKinds(each, `${path}[${index}]`).map(({ path: at, body }) => ({
+        path: at,
+        body: value.toSpliced(index, 1, body),
+      })),
+    );
+    return [...others, ...inside];
+  }
+  if (!isRecord(value)) return others;
+  const inside = Object.entries(value).flatMap(([name, member]) =>
+    withOtherKinds(member, path === '' ? name : `${path}.${name}`).map(({ path: at, body }) => ({
+      path: at,
+      body: { ...value, [name]: body },
+    })),
+  );
+  return path === '' ? inside : [...others, ...inside];
 }
 
 /** Fields that the formats have, and some that servers have besides. */
@@ -172,6 +218,18 @@ describe.each(directions)('of %s asked in %s', (from, to) => {
   it.each(withNews(body, ''))('what nobody knows is refused by its place: $path', ({ path, body: asked }) => {
     const result = isRecord(asked) ? ask(asked) : null;
     expect(result !== null && isApiError(result) ? result.param : 'sent').toBe(path);
+  });
+
+  it('nothing of another kind than its place takes is read as if nothing had been said', () => {
+    const unsaid = withOtherKinds(body, '').flatMap(({ path, body: asked }) => {
+      if (!isRecord(asked) || OURS.has(path.split(':', 1)[0] ?? '')) return [];
+      if (isRefused(callFormats[from], asked)) return [];
+      const result = ask(asked);
+      if (isApiError(result)) return [];
+      const sent = result.bytes.toString();
+      return sent.includes('SECRET') || sent.includes(String(SECRET_NUMBER)) ? [] : [path];
+    });
+    expect(unsaid).toEqual([]);
   });
 
   it('no field is left out without a word, whatever it says', () => {

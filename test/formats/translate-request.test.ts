@@ -304,6 +304,9 @@ describe('to the messages format', () => {
     ['messages[0].name', { messages: [{ role: 'user', content: 'x', name: 'bob' }] }],
     ['messages[0].content[0].type', { messages: [{ role: 'user', content: [{ type: 'video_url' }] }] }],
     ['a_new_field', { a_new_field: 1 }],
+    ['messages[1].tool_calls[0].function.arguments', { messages: [...messages, calling({ a: 1 })] }],
+    ['messages[1].tool_calls', { messages: [...messages, { role: 'assistant', tool_calls: ['f'] }] }],
+    ['reasoning.enabled', { reasoning: { enabled: 'no' } }],
   ])('is refused by its name what it has no words for: %s', (param, more) => {
     expect(refused('chat/completions', to, { messages, ...more })).toBe(param);
   });
@@ -373,10 +376,33 @@ describe('to the chat format', () => {
     ['tools[0].type', 'responses', { input: 'x', tools: [{ type: 'apply_patch' }] }],
     ['text.verbosity', 'responses', { input: 'x', text: { verbosity: 'low' } }],
     ['top_logprobs', 'responses', { input: 'x', top_logprobs: 3 }],
+    ['input[0].output', 'responses', { input: [{ type: 'function_call_output', call_id: 'c', output: 42 }] }],
+    ['input[0].output', 'responses', { input: [{ type: 'function_call_output', output: ['x'] }] }],
+    [
+      'input[0].arguments',
+      'responses',
+      { input: [{ type: 'function_call', call_id: 'c', name: 'f', arguments: { a: 1 } }] },
+    ],
+    ['messages[0].content[0].content', 'messages', { messages: [result({ city: 'Oslo' })] }],
+    ['messages[0].content[0].content', 'messages', { messages: [result(['Oslo'])] }],
+    [
+      'tool_choice.disable_parallel_tool_use',
+      'messages',
+      { messages, tool_choice: { type: 'auto', disable_parallel_tool_use: 'yes' } },
+    ],
   ])('is refused by its name what it has no words for: %s', (param, from, body) => {
     expect(refused(from, to, body)).toBe(param);
   });
 });
+
+function calling(args: unknown): object {
+  const call = { id: 'c', type: 'function', function: { name: 'f', arguments: args } };
+  return { role: 'assistant', tool_calls: [call] };
+}
+
+function result(content: unknown): object {
+  return { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c', content }] };
+}
 
 function document(): object {
   return { type: 'document', source: { type: 'url', url: FILE } };

@@ -1,5 +1,5 @@
 import { isRecord } from '#core/is-record.ts';
-import { booleanOf, numberOf, recordOf, strings, textOrNull } from './values.ts';
+import { booleanOf, numberOf, recordOf, records, strings, textOrNull } from './values.ts';
 
 /**
  * Names of what a translation has no words for, such as `messages[0].name`. What cannot be said to a provider is refused
@@ -39,6 +39,13 @@ export class Gaps {
   record(value: unknown, param: string): Readonly<Record<string, unknown>> {
     if (!isRecord(value)) this.#unlessAbsent(value, param);
     return recordOf(value);
+  }
+
+  /** A list with nothing else in it. */
+  records(value: unknown, param: string): Record<string, unknown>[] {
+    const all = records(value);
+    if (!Array.isArray(value) || all.length < value.length) this.#unlessAbsent(value, param);
+    return all;
   }
 
   /** One, or a list. */

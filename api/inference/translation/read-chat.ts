@@ -12,7 +12,7 @@ import type {
   UserPart,
 } from './conversation.ts';
 import { type Gaps, HINTS, OURS } from './gaps.ts';
-import { booleanOf, numberOf, recordOf, records, textOf, textOrNull } from './values.ts';
+import { numberOf, recordOf, records, textOf } from './values.ts';
 
 /** Of a chat body that passed its schema and policy. */
 export function readChat(body: Readonly<Record<string, unknown>>, gaps: Gaps): Conversation {
@@ -35,7 +35,7 @@ export function readChat(body: Readonly<Record<string, unknown>>, gaps: Gaps): C
         gaps.unknown(message, path, TOOL_RESULT, HINTS);
         turns.push({
           role: 'tool',
-          callId: textOf(message.tool_call_id),
+          callId: gaps.text(message.tool_call_id, `${path}tool_call_id`) ?? '',
           parts: readParts(message.content, path, gaps),
           failed: false,
         });
@@ -80,20 +80,22 @@ const TOOL_RESULT = new Set(['role', 'content', 'tool_call_id', 'name']);
 
 function readAssistant(message: Record<string, unknown>, path: string, gaps: Gaps): AssistantPart[] {
   gaps.unknown(message, path, ASSISTANT, HINTS);
-  const parts: AssistantPart[] = [...readThought(message)];
+  const parts: AssistantPart[] = [...readThought(message, path, gaps)];
   parts.push(...texts(message.content, path, gaps));
-  if (typeof message.refusal === 'string') parts.push({ type: 'text', text: message.refusal });
-  for (const [index, call] of records(message.tool_calls).entries()) {
+  const refusal = gaps.text(message.refusal, `${path}refusal`);
+  if (refusal !== null) parts.push({ type: 'text', text: refusal });
+  for (const [index, call] of gaps.records(message.tool_calls, `${path}tool_calls`).entries()) {
     const at = `${path}tool_calls[${index}].`;
     const named = isRecord(call.function) ? call.function : null;
     if (named === null) gaps.add(`${at}type`);
     else gaps.unknown(named, `${at}function.`, CALLED);
     gaps.unknown(call, at, TOOL_CALL, HINTS);
+    gaps.text(call.type, `${at}type`);
     parts.push({
       type: 'tool_call',
-      id: textOf(call.id),
-      name: textOf(named?.name),
-      argumentsJson: textOf(named?.arguments),
+      id: gaps.text(call.id, `${at}id`) ?? '',
+      name: gaps.text(named?.name, `${at}function.name`) ?? '',
+      argumentsJson: gaps.text(named?.arguments, `${at}function.arguments`) ?? '',
     });
   }
   return parts.filter((part) => part.type !== 'text' || part.text !== '');
@@ -119,13 +121,16 @@ const CALLED = new Set(['name', 'arguments', 'parsed_arguments']);
  * `reasoning_details` has what the provider signed; the text beside it says the same for people. Of a stream it is in
  * pieces, the signature last.
  */
-function readThought(message: Record<string, unknown>): ReasoningPart[] {
+function readThought(message: Record<string, unknown>, path: string, gaps: Gaps): ReasoningPart[] {
   const parts: ReasoningPart[] = [];
   let open: ReasoningPart | null = null;
-  for (const detail of records(message.reasoning_details)) {
+  const details = gaps.records(message.reasoning_details, `${path}reasoning_details`);
+  for (const [index, detail] of details.entries()) {
     if (isForeign(detail)) continue;
+    const said = (member: string) =>
+      gaps.text(detail[member], `${path}reasoning_details[${index}].${member}`) ?? '';
     if (detail.type === 'reasoning.encrypted') {
-      parts.push({ type: 'reasoning', text: '', signature: null, encrypted: textOf(detail.data) });
+      parts.push({ type: 'reasoning', text: '', signature: null, encrypted: said('data') });
       open = null;
       continue;
     }
@@ -133,8 +138,8 @@ function readThought(message: Record<string, unknown>): ReasoningPart[] {
       open = { type: 'reasoning', text: '', signature: null, encrypted: null };
       parts.push(open);
     }
-    open.text += textOf(detail.text) || textOf(detail.summary);
-    open.signature = textOrNull(detail.signature) || null;
+    open.text += said('text') || said('summary');
+    open.signature = said('signature') || null;
     if (open.signature !== null) open = null;
   }
   if (parts.length > 0) return parts;
@@ -156,19 +161,20 @@ function readParts(content: unknown, path: string, gaps: Gaps): UserPart[] {
         return part.text === '' ? [] : [{ type: 'text', text: textOf(part.text) }];
       case 'refusal':
         gaps.unknown(part, `${at}.`, REFUSAL_PART);
-        return [{ type: 'text', text: textOf(part.refusal) }];
+        return [{ type: 'text', text: gaps.text(part.refusal, `${at}.refusal`) ?? '' }];
       case 'image_url': {
         const link = isRecord(part.image_url) ? part.image_url : { url: part.image_url };
         gaps.unknown(part, `${at}.`, IMAGE_PART, HINTS);
         gaps.unknown(link, `${at}.image_url.`, IMAGE_LINK);
-        return [{ type: 'image', url: textOf(link.url), detail: textOrNull(link.detail), at }];
+        const detail = gaps.text(link.detail, `${at}.image_url.detail`);
+        return [{ type: 'image', url: textOf(link.url), detail, at }];
       }
       case 'file': {
         const file = isRecord(part.file) ? part.file : {};
         gaps.unknown(part, `${at}.`, FILE_PART, HINTS);
         gaps.unknown(file, `${at}.file.`, FILE);
         const url = textOf(file.file_url) || textOf(file.file_data);
-        return [{ type: 'file', url, filename: textOrNull(file.filename), at }];
+        return [{ type: 'file', url, filename: gaps.text(file.filename, `${at}.file.filename`), at }];
       }
       default:
         gaps.add(`${at}.type`);
@@ -199,9 +205,9 @@ function readTool(tool: Record<string, unknown>, path: string, gaps: Gaps): Func
   if (named !== null) gaps.unknown(named, `${path}function.`, FUNCTION);
   return {
     name: textOf(named?.name),
-    description: textOrNull(named?.description),
+    description: gaps.text(named?.description, `${path}function.description`),
     parameters: named?.parameters ?? null,
-    strict: booleanOf(named?.strict),
+    strict: gaps.boolean(named?.strict, `${path}function.strict`),
   };
 }
 
@@ -227,9 +233,11 @@ function readReasoning(body: Readonly<Record<string, unknown>>, gaps: Gaps): Rea
   const named = gaps.text(body.reasoning_effort, 'reasoning_effort');
   const effort = gaps.text(given.effort, 'reasoning.effort') ?? named;
   if (named !== null && named !== effort) gaps.add('reasoning_effort');
-  const budgetTokens = numberOf(given.max_tokens);
-  if (effort === null && budgetTokens === null && given.enabled === undefined) return null;
-  return { enabled: given.enabled !== false && effort !== 'none', effort, budgetTokens };
+  const budgetTokens = gaps.number(given.max_tokens, 'reasoning.max_tokens');
+  const enabled = gaps.boolean(given.enabled, 'reasoning.enabled');
+  gaps.boolean(given.exclude, 'reasoning.exclude');
+  if (effort === null && budgetTokens === null && enabled === null) return null;
+  return { enabled: enabled !== false && effort !== 'none', effort, budgetTokens };
 }
 
 // A summary is what every other format shows anyway; what is left out of the answer is left out by us.
@@ -248,10 +256,10 @@ function readFormat(format: unknown, gaps: Gaps): AnswerFormat | null {
   gaps.unknown(schema, 'response_format.json_schema.', SCHEMA);
   return {
     type: 'json_schema',
-    name: textOf(schema.name) || 'answer',
-    description: textOrNull(schema.description),
+    name: gaps.text(schema.name, 'response_format.json_schema.name') || 'answer',
+    description: gaps.text(schema.description, 'response_format.json_schema.description'),
     schema: schema.schema ?? {},
-    strict: booleanOf(schema.strict),
+    strict: gaps.boolean(schema.strict, 'response_format.json_schema.strict'),
   };
 }
 

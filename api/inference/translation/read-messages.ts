@@ -11,7 +11,7 @@ import type {
   UserPart,
 } from './conversation.ts';
 import { type Gaps, HINTS, OURS } from './gaps.ts';
-import { booleanOf, numberOf, recordOf, records, textOf, textOrNull } from './values.ts';
+import { numberOf, recordOf, records, textOf } from './values.ts';
 
 /** Of a messages body that passed its schema and policy. */
 export function readMessages(body: Readonly<Record<string, unknown>>, gaps: Gaps): Conversation {
@@ -21,7 +21,7 @@ export function readMessages(body: Readonly<Record<string, unknown>>, gaps: Gaps
   for (const [index, message] of records(body.messages).entries()) {
     const path = `messages[${index}].`;
     gaps.unknown(message, path, MESSAGE, HINTS);
-    const blocks = blocksOf(message.content);
+    const blocks = blocksOf(message.content, `${path}content`, gaps);
     if (message.role === 'assistant') turns.push(readAssistant(blocks, `${path}content`, gaps));
     else if (message.role === 'system') {
       const parts = readTexts(message.content, `${path}content`, gaps);
@@ -30,13 +30,14 @@ export function readMessages(body: Readonly<Record<string, unknown>>, gaps: Gaps
     } else turns.push(...readUser(blocks, `${path}content`, gaps));
   }
   refusePrefill(body.messages, gaps);
-  const choice = recordOf(body.tool_choice);
+  const choice = gaps.record(body.tool_choice, 'tool_choice');
+  const one = gaps.boolean(choice.disable_parallel_tool_use, 'tool_choice.disable_parallel_tool_use');
   return {
     system,
     turns,
     tools: records(body.tools).map((tool, index) => readTool(tool, `tools[${index}].`, gaps)),
     toolChoice: readToolChoice(choice, gaps),
-    parallelToolCalls: choice.disable_parallel_tool_use === true ? false : null,
+    parallelToolCalls: one === true ? false : null,
     temperature: numberOf(body.temperature),
     topP: gaps.number(body.top_p, 'top_p'),
     topK: gaps.number(body.top_k, 'top_k'),
@@ -68,12 +69,11 @@ function refusePrefill(messages: unknown, gaps: Gaps): void {
   gaps.add(`messages[${all.length - 1}].role`, 'an answer that has begun');
 }
 
-const blocksOf = (content: unknown): Record<string, unknown>[] =>
-  typeof content === 'string' ? [{ type: 'text', text: content }] : records(content);
+const blocksOf = (content: unknown, path: string, gaps: Gaps): Record<string, unknown>[] =>
+  typeof content === 'string' ? [{ type: 'text', text: content }] : gaps.records(content, path);
 
 function readTexts(content: unknown, path: string, gaps: Gaps): TextPart[] {
-  if (content === undefined || content === null) return [];
-  return readParts(blocksOf(content), path, gaps).flatMap((part) => {
+  return readParts(content, path, gaps).flatMap((part) => {
     if (part.type === 'text') return [part];
     gaps.add(path);
     return [];
@@ -93,9 +93,9 @@ function readUser(blocks: readonly Record<string, unknown>[], path: string, gaps
     gaps.unknown(block, at, TOOL_RESULT, HINTS);
     turns.push({
       role: 'tool',
-      callId: textOf(block.tool_use_id),
-      parts: readParts(blocksOf(block.content), `${at}content`, gaps),
-      failed: block.is_error === true,
+      callId: gaps.text(block.tool_use_id, `${at}tool_use_id`) ?? '',
+      parts: readParts(block.content, `${at}content`, gaps),
+      failed: gaps.boolean(block.is_error, `${at}is_error`) === true,
     });
   }
   if (parts.length > 0 || turns.length === 0) turns.push({ role: 'user', parts });
@@ -104,8 +104,8 @@ function readUser(blocks: readonly Record<string, unknown>[], path: string, gaps
 
 const TOOL_RESULT = new Set(['type', 'tool_use_id', 'content', 'is_error']);
 
-const readParts = (blocks: readonly Record<string, unknown>[], path: string, gaps: Gaps): UserPart[] =>
-  blocks.flatMap((block, index) => readPart(block, `${path}[${index}]`, gaps));
+const readParts = (content: unknown, path: string, gaps: Gaps): UserPart[] =>
+  blocksOf(content, path, gaps).flatMap((block, index) => readPart(block, `${path}[${index}]`, gaps));
 
 function readPart(block: Record<string, unknown>, at: string, gaps: Gaps): UserPart[] {
   switch (block.type) {
@@ -128,7 +128,7 @@ const LINK = new Set(['type', 'url']);
 
 function readText(block: Record<string, unknown>, at: string, gaps: Gaps): TextPart[] {
   gaps.unknown(block, `${at}.`, TEXT, HINTS);
-  return block.text === '' ? [] : [{ type: 'text', text: textOf(block.text) }];
+  return block.text === '' ? [] : [{ type: 'text', text: gaps.text(block.text, `${at}.text`) ?? '' }];
 }
 
 // Of earlier answers: for people to read, and what the official client has read from the text.
@@ -137,19 +137,21 @@ const TEXT = new Set(['type', 'text', 'citations', 'parsed', 'parsed_output']);
 function readDocument(block: Record<string, unknown>, at: string, gaps: Gaps): UserPart[] {
   gaps.unknown(block, `${at}.`, DOCUMENT, HINTS);
   // Without citations, which no other format has, a document of text is text.
-  if (recordOf(block.citations).enabled === true) gaps.add(`${at}.citations`);
+  const citations = gaps.record(block.citations, `${at}.citations`);
+  gaps.unknown(citations, `${at}.citations.`, CITATIONS);
+  if (gaps.boolean(citations.enabled, `${at}.citations.enabled`) === true) gaps.add(`${at}.citations`);
   const source = recordOf(block.source);
   gaps.unknown(source, `${at}.source.`, SOURCE);
-  const heading = [block.title, block.context].flatMap((text): TextPart[] =>
-    typeof text === 'string' && text !== '' ? [{ type: 'text', text }] : [],
-  );
+  const title = gaps.text(block.title, `${at}.title`);
+  const context = gaps.text(block.context, `${at}.context`);
+  const heading = [title, context].flatMap((text): TextPart[] => (text ? [{ type: 'text', text }] : []));
   switch (source.type) {
     case 'url':
-      return [{ type: 'file', url: textOf(source.url), filename: textOrNull(block.title), at }];
+      return [{ type: 'file', url: textOf(source.url), filename: title, at }];
     case 'text':
-      return [...heading, { type: 'text', text: textOf(source.data) }];
+      return [...heading, { type: 'text', text: gaps.text(source.data, `${at}.source.data`) ?? '' }];
     case 'content':
-      return [...heading, ...readParts(blocksOf(source.content), `${at}.source.content`, gaps)];
+      return [...heading, ...readParts(source.content, `${at}.source.content`, gaps)];
     default:
       gaps.add(`${at}.source.type`);
       return [];
@@ -158,6 +160,7 @@ function readDocument(block: Record<string, unknown>, at: string, gaps: Gaps): U
 
 const SOURCE = new Set(['type', 'url', 'media_type', 'data', 'content']);
 const DOCUMENT = new Set(['type', 'source', 'title', 'context', 'citations']);
+const CITATIONS = new Set(['enabled']);
 
 function readAssistant(blocks: readonly Record<string, unknown>[], path: string, gaps: Gaps): Turn {
   const parts = blocks.flatMap((block, index): AssistantPart[] => {
@@ -169,20 +172,27 @@ function readAssistant(blocks: readonly Record<string, unknown>[], path: string,
         return [
           {
             type: 'reasoning',
-            text: textOf(block.thinking),
-            signature: textOrNull(block.signature),
+            text: gaps.text(block.thinking, `${at}.thinking`) ?? '',
+            signature: gaps.text(block.signature, `${at}.signature`),
             encrypted: null,
           },
         ];
       case 'redacted_thinking':
-        return [{ type: 'reasoning', text: '', signature: null, encrypted: textOf(block.data) }];
+        return [
+          {
+            type: 'reasoning',
+            text: '',
+            signature: null,
+            encrypted: gaps.text(block.data, `${at}.data`) ?? '',
+          },
+        ];
       case 'tool_use':
         gaps.unknown(block, `${at}.`, TOOL_USE, HINTS);
         return [
           {
             type: 'tool_call',
-            id: textOf(block.id),
-            name: textOf(block.name),
+            id: gaps.text(block.id, `${at}.id`) ?? '',
+            name: gaps.text(block.name, `${at}.name`) ?? '',
             argumentsJson: JSON.stringify(block.input ?? {}),
           },
         ];
@@ -202,9 +212,9 @@ function readTool(tool: Record<string, unknown>, path: string, gaps: Gaps): Func
   gaps.unknown(tool, path, TOOL, HINTS);
   return {
     name: textOf(tool.name),
-    description: textOrNull(tool.description),
+    description: gaps.text(tool.description, `${path}description`),
     parameters: tool.input_schema ?? null,
-    strict: booleanOf(tool.strict),
+    strict: gaps.boolean(tool.strict, `${path}strict`),
   };
 }
 
@@ -229,6 +239,7 @@ function readToolChoice(choice: Record<string, unknown>, gaps: Gaps): ToolChoice
     case 'any':
       return { type: 'required' };
     case 'tool':
+      if (textOf(choice.name) === '') gaps.add('tool_choice.name');
       return { type: 'tool', name: textOf(choice.name) };
     case undefined:
       return null;
@@ -251,7 +262,7 @@ function readReasoning(body: Readonly<Record<string, unknown>>, gaps: Gaps): Rea
   return {
     enabled: thinking.type !== 'disabled',
     effort,
-    budgetTokens: numberOf(thinking.budget_tokens),
+    budgetTokens: gaps.number(thinking.budget_tokens, 'thinking.budget_tokens'),
   };
 }
 

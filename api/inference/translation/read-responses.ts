@@ -12,7 +12,7 @@ import type {
 } from './conversation.ts';
 import { type Gaps, HINTS, OURS } from './gaps.ts';
 import { readKeptThought } from './kept-thought.ts';
-import { booleanOf, numberOf, recordOf, records, textOf, textOrNull } from './values.ts';
+import { numberOf, recordOf, records, textOf } from './values.ts';
 
 /** Of a responses body that passed its schema and policy. */
 export function readResponses(body: Readonly<Record<string, unknown>>, gaps: Gaps): Conversation {
@@ -79,22 +79,22 @@ function readItem(item: Record<string, unknown>, path: string, { system, turns, 
       return;
     case 'reasoning':
       gaps.unknown(item, path, REASONING_ITEM, HINTS);
-      answerOf(turns).push(...readThought(item));
+      answerOf(turns).push(...readThought(item, path, gaps));
       return;
     case 'function_call':
       gaps.unknown(item, path, CALL, HINTS);
       answerOf(turns).push({
         type: 'tool_call',
-        id: textOf(item.call_id),
-        name: textOf(item.name),
-        argumentsJson: textOf(item.arguments),
+        id: gaps.text(item.call_id, `${path}call_id`) ?? '',
+        name: gaps.text(item.name, `${path}name`) ?? '',
+        argumentsJson: gaps.text(item.arguments, `${path}arguments`) ?? '',
       });
       return;
     case 'function_call_output':
       gaps.unknown(item, path, CALL_OUTPUT, HINTS);
       turns.push({
         role: 'tool',
-        callId: textOf(item.call_id),
+        callId: gaps.text(item.call_id, `${path}call_id`) ?? '',
         parts: readParts(item.output, `${path}output`, gaps),
         failed: item.status === 'incomplete',
       });
@@ -153,34 +153,48 @@ function answerOf(turns: Turn[]): AssistantPart[] {
   return parts;
 }
 
-function readThought(item: Record<string, unknown>): AssistantPart[] {
-  const text = [...records(item.summary), ...records(item.content)].map((part) => textOf(part.text)).join('');
-  const { signature, encrypted } = readKeptThought(textOf(item.encrypted_content));
+function readThought(item: Record<string, unknown>, path: string, gaps: Gaps): AssistantPart[] {
+  const text = ['summary', 'content']
+    .flatMap((list) =>
+      gaps
+        .records(item[list], path + list)
+        .map((part, index) => gaps.text(part.text, `${path}${list}[${index}].text`) ?? ''),
+    )
+    .join('');
+  const kept = gaps.text(item.encrypted_content, `${path}encrypted_content`) ?? '';
+  const { signature, encrypted } = readKeptThought(kept);
   if (text === '' && signature === null && encrypted === null) return [];
   return [{ type: 'reasoning', text, signature, encrypted }];
 }
 
 function readParts(content: unknown, path: string, gaps: Gaps): UserPart[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
-  return records(content).flatMap((part, index): UserPart[] => {
+  return gaps.records(content, path).flatMap((part, index): UserPart[] => {
     const at = `${path}[${index}]`;
     switch (part.type) {
       case 'input_text':
       case 'output_text':
       case 'text':
         gaps.unknown(part, `${at}.`, TEXT_PART, HINTS);
-        return part.text === '' ? [] : [{ type: 'text', text: textOf(part.text) }];
+        return part.text === '' ? [] : [{ type: 'text', text: gaps.text(part.text, `${at}.text`) ?? '' }];
       case 'refusal':
         gaps.unknown(part, `${at}.`, REFUSAL_PART, HINTS);
-        return [{ type: 'text', text: textOf(part.refusal) }];
+        return [{ type: 'text', text: gaps.text(part.refusal, `${at}.refusal`) ?? '' }];
       case 'input_image': {
         gaps.unknown(part, `${at}.`, IMAGE_PART, HINTS);
         const url = isRecord(part.image_url) ? part.image_url.url : part.image_url;
-        return [{ type: 'image', url: textOf(url), detail: textOrNull(part.detail), at }];
+        return [{ type: 'image', url: textOf(url), detail: gaps.text(part.detail, `${at}.detail`), at }];
       }
       case 'input_file':
         gaps.unknown(part, `${at}.`, FILE_PART, HINTS);
-        return [{ type: 'file', url: textOf(part.file_url), filename: textOrNull(part.filename), at }];
+        return [
+          {
+            type: 'file',
+            url: textOf(part.file_url),
+            filename: gaps.text(part.filename, `${at}.filename`),
+            at,
+          },
+        ];
       default:
         gaps.add(`${at}.type`);
         return [];
@@ -199,9 +213,9 @@ function readTool(tool: Record<string, unknown>, path: string, gaps: Gaps): Func
   gaps.unknown(tool, path, TOOL, HINTS);
   return {
     name: textOf(tool.name),
-    description: textOrNull(tool.description),
+    description: gaps.text(tool.description, `${path}description`),
     parameters: tool.parameters ?? null,
-    strict: booleanOf(tool.strict),
+    strict: gaps.boolean(tool.strict, `${path}strict`),
   };
 }
 
@@ -215,18 +229,21 @@ function readToolChoice(choice: unknown, gaps: Gaps): ToolChoice | null {
     return null;
   }
   gaps.unknown(choice, 'tool_choice.', CHOICE);
-  return { type: 'tool', name: textOf(choice.name) };
+  const name = textOf(choice.name);
+  if (name === '') gaps.add('tool_choice.name');
+  return { type: 'tool', name };
 }
 
 const CHOICE = new Set(['type', 'name']);
 
 function readReasoning(value: unknown, gaps: Gaps): Reasoning | null {
-  if (!isRecord(value)) return null;
-  gaps.unknown(value, 'reasoning.', REASONING);
-  const effort = textOrNull(value.effort);
-  const budgetTokens = numberOf(value.max_tokens);
-  if (effort === null && budgetTokens === null && value.enabled === undefined) return null;
-  return { enabled: value.enabled !== false && effort !== 'none', effort, budgetTokens };
+  const given = gaps.record(value, 'reasoning');
+  gaps.unknown(given, 'reasoning.', REASONING);
+  const effort = gaps.text(given.effort, 'reasoning.effort');
+  const budgetTokens = gaps.number(given.max_tokens, 'reasoning.max_tokens');
+  const enabled = gaps.boolean(given.enabled, 'reasoning.enabled');
+  if (effort === null && budgetTokens === null && enabled === null) return null;
+  return { enabled: enabled !== false && effort !== 'none', effort, budgetTokens };
 }
 
 const REASONING = new Set([
@@ -251,10 +268,10 @@ function readFormat(format: unknown, gaps: Gaps): AnswerFormat | null {
   }
   return {
     type,
-    name: textOf(name) || 'answer',
-    description: textOrNull(description),
+    name: gaps.text(name, 'text.format.name') || 'answer',
+    description: gaps.text(description, 'text.format.description'),
     schema: schema ?? {},
-    strict: booleanOf(strict),
+    strict: gaps.boolean(strict, 'text.format.strict'),
   };
 }
 
