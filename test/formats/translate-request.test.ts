@@ -349,6 +349,16 @@ describe('to the chat format', () => {
     expect(translated('messages', to, { messages, ...more }).reasoning_effort).toBe(effort);
   });
 
+  it('go values that ask for what happens anyway nowhere', () => {
+    expect(translated('responses', to, { input: 'x', truncation: 'disabled' })).not.toHaveProperty(
+      'truncation',
+    );
+    const tools = [{ name: 'f', input_schema: schema, defer_loading: false }];
+    expect(translated('messages', to, { messages, tools }).tools).toEqual([
+      { type: 'function', function: { name: 'f', parameters: schema } },
+    ]);
+  });
+
   it('thought of earlier answers stays behind', () => {
     const content = [
       { type: 'thinking', thinking: 'secret', signature: 's' },
@@ -385,6 +395,8 @@ describe('to the chat format', () => {
     ],
     ['messages[0].content[0].content', 'messages', { messages: [result({ city: 'Oslo' })] }],
     ['messages[0].content[0].content', 'messages', { messages: [result(['Oslo'])] }],
+    ['truncation', 'responses', { input: 'x', truncation: 'auto' }],
+    ['tools[0].defer_loading', 'messages', { messages, tools: [{ name: 'f', defer_loading: true }] }],
     [
       'tool_choice.disable_parallel_tool_use',
       'messages',

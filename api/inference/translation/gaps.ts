@@ -95,6 +95,8 @@ const SAYS_NOTHING: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['top_a', 0],
   ['best_of', 1],
   ['parallel_tool_calls', true],
+  ['truncation', 'disabled'],
+  ['defer_loading', false],
 ]);
 
 /**
@@ -114,7 +116,6 @@ export const HINTS: ReadonlySet<string> = new Set([
   'background',
   'deferred',
   'include',
-  'truncation',
   'usage',
   'trace',
   'route',

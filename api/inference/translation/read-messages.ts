@@ -227,7 +227,6 @@ const TOOL = new Set([
   // How the provider hands the input over, and who may call: of no effect on what is called.
   'eager_input_streaming',
   'allowed_callers',
-  'defer_loading',
 ]);
 
 function readToolChoice(choice: Record<string, unknown>, gaps: Gaps): ToolChoice | null {
