@@ -220,6 +220,26 @@ describe.each(directions)('of %s asked in %s', (from, to) => {
     expect(result !== null && isApiError(result) ? result.param : 'sent').toBe(path);
   });
 
+  it.each<[string, object]>([
+    ['plugins[0]', { plugins: [{ id: 'response-healing' }] }],
+    ['plugins[1]', { plugins: [{ id: 'web' }, { id: 'context-compression' }] }],
+    ['plugins[0]', { plugins: [{ id: 'file-parser', enabled: true }] }],
+    ['transforms', { transforms: ['middle-out'] }],
+  ])('what only a router does around an answer is refused by its place: %s of %j', (param, more) => {
+    const result = ask({ ...body, ...more });
+    expect(isApiError(result) ? result.param : 'sent').toBe(param);
+  });
+
+  it.each<[object]>([
+    [{ plugins: [{ id: 'web' }, { id: 'web-fetch' }] }],
+    [{ plugins: [{ id: 'response-healing', enabled: false }] }],
+    [{ plugins: [] }],
+    [{ plugins: null, transforms: [] }],
+  ])('what it does not do, or what is written in other words, is not in the way: %j', (more) => {
+    const result = ask({ ...body, ...more });
+    expect(isApiError(result) ? result.param : 'sent').toBe('sent');
+  });
+
   it('nothing of another kind than its place takes is read as if nothing had been said', () => {
     const unsaid = withOtherKinds(body, '').flatMap(({ path, body: asked }) => {
       if (!isRecord(asked) || OURS.has(path.split(':', 1)[0] ?? '')) return [];

@@ -6,6 +6,7 @@ import { type Gap, Gaps } from './gaps.ts';
 import { readChat } from './read-chat.ts';
 import { readMessages } from './read-messages.ts';
 import { readResponses } from './read-responses.ts';
+import { refusePlugins } from './refuse-plugins.ts';
 import { writeChat } from './write-chat.ts';
 import { writeMessages } from './write-messages.ts';
 
@@ -23,6 +24,7 @@ export function translateRequest(
   asked: AskedModel,
 ): JsonObject | ApiError {
   const gaps = new Gaps();
+  refusePlugins(value, gaps);
   const conversation = readers[from](value, gaps);
   const body =
     to === 'messages' ? writeMessages(conversation, asked, gaps) : writeChat(conversation, asked, gaps);
