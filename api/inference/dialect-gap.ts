@@ -3,7 +3,8 @@ import type { Dialect } from '#core/catalog/dialects.ts';
 import { isRecord } from '#core/is-record.ts';
 import { type JsonObject, type MemberChanges, memberText } from './json-object.ts';
 import type { MediaCount } from './linked-media.ts';
-import { type Gap, HINTS, OURS, saysNothing } from './translation/gaps.ts';
+import { type Gap, Gaps, HINTS, OURS, saysNothing } from './translation/gaps.ts';
+import { CHAT_REASONING } from './translation/reasoning-words.ts';
 
 export interface AskedBody {
   format: FormatName;
@@ -12,15 +13,24 @@ export interface AskedBody {
   /** Parsed, in the caller's own format. `null`: translated, and nothing is left in it that has no words there. */
   value: Readonly<Record<string, unknown>> | null;
   media: MediaCount;
+  /** The server is no router. */
+  plain: boolean;
 }
 
 /**
  * What of a body a server of this dialect cannot be sent, by its name; `null`: nothing. It is not asked at all then: what
  * is left out in silence is missed by whoever sent it.
  */
-export function findDialectGap(dialect: Dialect, { format, body, value, media }: AskedBody): Gap | null {
+export function findDialectGap(
+  dialect: Dialect,
+  { format, body, value, media, plain }: AskedBody,
+): Gap | null {
   if (dialect.images === 'inline' && media.firstAt !== null) {
     return { param: media.firstAt, words: 'a picture or file by its link' };
+  }
+  if (plain && format === 'chat/completions' && value !== null) {
+    const gap = findThoughtGap(value);
+    if (gap !== null) return gap;
   }
   if (takesAll(dialect)) return null;
   const gap = body.members.find(
@@ -49,6 +59,18 @@ const isTaken = ({ fields, refusedFields }: Dialect, format: FormatName, key: st
 function asksNothing(body: JsonObject, key: string): boolean {
   const value: unknown = JSON.parse(memberText(body, key) ?? 'null');
   return value === null || saysNothing(key, value);
+}
+
+/** A plain server knows the effort alone, and its answer is shown as it came, with its thought. */
+function findThoughtGap(value: Readonly<Record<string, unknown>>): Gap | null {
+  const gaps = new Gaps();
+  const given = gaps.record(value.reasoning, 'reasoning');
+  gaps.unknown(given, 'reasoning.', CHAT_REASONING);
+  const effort = value.reasoning_effort ?? given.effort;
+  // Its own word for none is not known to every server: it has to be the caller's.
+  if ((given.enabled ?? true) !== true && effort !== 'none') gaps.add('reasoning.enabled');
+  if ((given.exclude ?? false) !== false) gaps.add('reasoning.exclude');
+  return gaps.first;
 }
 
 const CAPS: ReadonlySet<string> = new Set(['max_tokens', 'max_completion_tokens', 'max_output_tokens']);

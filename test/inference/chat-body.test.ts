@@ -355,7 +355,12 @@ describe('a plain server', () => {
   it.each<[string, string[], unknown]>([
     ['as its own field', ['"reasoning":{"effort":"low"}'], 'low'],
     ['unless that is there', ['"reasoning":{"effort":"low"}', '"reasoning_effort":"high"'], 'high'],
-    ['and not where none was named', ['"reasoning":{"max_tokens":5}'], undefined],
+    ['unless null is there', ['"reasoning":{"effort":"low"}', '"reasoning_effort":null'], 'low'],
+    ['that is nearest to a budget', ['"reasoning":{"max_tokens":5}'], 'low'],
+    ['that is nearest to most of the answer', ['"max_tokens":100', '"reasoning":{"max_tokens":90}'], 'high'],
+    ['by its name before its budget', ['"reasoning":{"max_tokens":5,"effort":"high"}'], 'high'],
+    ['of none', ['"reasoning":{"enabled":false,"effort":"none"}'], 'none'],
+    ['and not where none was named', ['"reasoning":{"enabled":true,"exclude":false}'], undefined],
     ['nor from null', ['"reasoning":null'], undefined],
   ])('gets the effort %s', (_what, members, expected) => {
     const upstream = parsed(bodyWith(...members), plain);

@@ -122,6 +122,39 @@ describe('a server that an operator runs itself', () => {
   );
 });
 
+describe('a plain server of the chat format', () => {
+  const plain = at(dialects.other);
+  const router = testCatalog();
+
+  it.each<[object, string]>([
+    [{ reasoning: { enabled: false } }, 'reasoning.enabled'],
+    [{ reasoning: { enabled: false, effort: 'high' } }, 'reasoning.enabled'],
+    [{ reasoning: { enabled: 'no' } }, 'reasoning.enabled'],
+    [{ reasoning: { exclude: true, effort: 'low' } }, 'reasoning.exclude'],
+    [{ reasoning: { exclude: 'yes' } }, 'reasoning.exclude'],
+    [{ reasoning: { of_next_year: 1 } }, 'reasoning.of_next_year'],
+  ])('is not asked about thought what it has no field for, and the caller hears it: %j', (extra, param) => {
+    expect(refusal(CHAT, extra, plain)).toBe(`no_provider ${param}`);
+    expect(refusal(CHAT, extra, router)).toBe('admitted');
+  });
+
+  it.each<[object]>([
+    [{ reasoning: { enabled: true, exclude: false } }],
+    [{ reasoning: { enabled: null, exclude: null, effort: 'low', max_tokens: 50 } }],
+    [{ reasoning: { enabled: false, effort: 'none' } }],
+    [{ reasoning: { enabled: false }, reasoning_effort: 'none' }],
+    [{ reasoning: null }],
+  ])('is asked for what it does anyway, and for what an effort says: %j', (extra) => {
+    expect(refusal(CHAT, extra, plain)).toBe('admitted');
+  });
+
+  it('is sent what is said of thought in the words of another format', () => {
+    const native = at(dialects.other, [CHAT, 'responses']);
+    const reasoning = { enabled: false };
+    expect(sent('responses', { reasoning }, native).reasoning).toEqual(reasoning);
+  });
+});
+
 describe('a server that speaks messages alone', () => {
   const asked = (upstreamModel: string) => {
     const catalog = testCatalog({

@@ -1,13 +1,9 @@
 import { isRecord } from '#core/is-record.ts';
 import type { CallPlan, Candidate } from '../call-plan.ts';
-import {
-  type JsonObject,
-  MemberChanges,
-  memberBytes,
-  memberText,
-  rebuildJsonObject,
-  scanJsonObject,
-} from '../json-object.ts';
+import { modelOutputTokens } from '../estimate.ts';
+import { MemberChanges, memberBytes, memberText, rebuildJsonObject, scanJsonObject } from '../json-object.ts';
+import { effortOf } from '../translation/reasoning-words.ts';
+import { numberOf, textOrNull } from '../translation/values.ts';
 import {
   commonChanges,
   isRouter,
@@ -32,7 +28,7 @@ export function buildChatBody(plan: CallPlan, candidate: Candidate, agentId: num
   if (isRouter(candidate)) writeRouterDialect(plan, candidate, agentId, changes);
   else {
     writePlainModel(candidate, changes);
-    writePlainReasoning(plan.body, changes);
+    writePlainReasoning(plan, candidate, changes);
   }
   return rebuildJsonObject(plan.body, changes);
 }
@@ -55,12 +51,22 @@ function writeStreamOptions(plan: CallPlan, changes: MemberChanges): void {
   );
 }
 
-/** A plain server knows the effort alone, by a name of its own. */
-function writePlainReasoning(body: JsonObject, changes: MemberChanges): void {
+/** A plain server knows the effort alone, by a name of its own; what else was asked for is refused (`dialect-gap.ts`). */
+function writePlainReasoning(
+  { body, outputTokensCap }: CallPlan,
+  candidate: Candidate,
+  changes: MemberChanges,
+): void {
   const reasoning = parseMember(body, 'reasoning');
   if (reasoning === undefined) return;
   changes.set('reasoning', null);
-  if (isRecord(reasoning) && typeof reasoning.effort === 'string' && !memberText(body, 'reasoning_effort')) {
-    changes.set('reasoning_effort', JSON.stringify(reasoning.effort));
-  }
+  if (!isRecord(reasoning) || (memberText(body, 'reasoning_effort') ?? 'null') !== 'null') return;
+  const asked = {
+    enabled: true,
+    effort: textOrNull(reasoning.effort),
+    budgetTokens: numberOf(reasoning.max_tokens),
+  };
+  const cap = Math.min(outputTokensCap ?? Number.MAX_SAFE_INTEGER, modelOutputTokens(candidate));
+  const effort = effortOf(asked, cap);
+  if (effort !== undefined) changes.set('reasoning_effort', JSON.stringify(effort));
 }

@@ -1,4 +1,4 @@
-import type { Model } from '#core/catalog/catalog.ts';
+import { type Model, reportsCost } from '#core/catalog/catalog.ts';
 import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
 import type { Candidate } from '../call-plan.ts';
 import { findDialectGap } from '../dialect-gap.ts';
@@ -47,12 +47,13 @@ function chooseFormat(
   const unmet = unmetPreference(preferences, each);
   if (unmet !== null) return noProvider(`provider.${unmet}`);
   const native = formats.includes(format.endpoint);
+  const plain = !reportsCost(each.provider);
   const wanted = searches ? withOneSearch(sentTools) : sentTools;
   const serverTools = wanted === null ? null : placeTools(wanted, { ...each, format, native });
   if (serverTools !== null && 'unrun' in serverTools) return noRunner(serverTools.unrun, each.model);
   if (serverTools !== null && 'stepless' in serverTools) return noStep(serverTools.stepless);
   if (native) {
-    const gap = findDialectGap(dialect, { format: format.endpoint, body: object, value, media });
+    const gap = findDialectGap(dialect, { format: format.endpoint, body: object, value, media, plain });
     return gap === null ? { ...each, format, translated: null, serverTools } : cannotBeSent(gap);
   }
   const to = formats.includes('chat/completions') ? 'chat/completions' : 'messages';
@@ -60,7 +61,7 @@ function chooseFormat(
   const asked = { outputTokensCap: cap, thinksByEffort: thinksByEffort(each.endpoint.upstreamModel) };
   const translated = translate(to, asked);
   if (isApiError(translated)) return translated;
-  const gap = findDialectGap(dialect, { format: to, body: translated, value: null, media });
+  const gap = findDialectGap(dialect, { format: to, body: translated, value: null, media, plain });
   return gap === null ? { ...each, format: callFormats[to], translated, serverTools } : cannotBeSent(gap);
 }
 

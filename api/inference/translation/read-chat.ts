@@ -12,6 +12,7 @@ import type {
   UserPart,
 } from './conversation.ts';
 import { type Gaps, HINTS, OURS } from './gaps.ts';
+import { CHAT_REASONING } from './reasoning-words.ts';
 import { numberOf, recordOf, records, textOf } from './values.ts';
 
 /** Of a chat body that passed its schema and policy. */
@@ -229,19 +230,17 @@ const NAMED = new Set(['name']);
 
 function readReasoning(body: Readonly<Record<string, unknown>>, gaps: Gaps): Reasoning | null {
   const given = gaps.record(body.reasoning, 'reasoning');
-  gaps.unknown(given, 'reasoning.', REASONING);
+  gaps.unknown(given, 'reasoning.', CHAT_REASONING);
   const named = gaps.text(body.reasoning_effort, 'reasoning_effort');
   const effort = gaps.text(given.effort, 'reasoning.effort') ?? named;
   if (named !== null && named !== effort) gaps.add('reasoning_effort');
   const budgetTokens = gaps.number(given.max_tokens, 'reasoning.max_tokens');
   const enabled = gaps.boolean(given.enabled, 'reasoning.enabled');
+  // What is left out of the answer is left out by us.
   gaps.boolean(given.exclude, 'reasoning.exclude');
   if (effort === null && budgetTokens === null && enabled === null) return null;
   return { enabled: enabled !== false && effort !== 'none', effort, budgetTokens };
 }
-
-// A summary is what every other format shows anyway; what is left out of the answer is left out by us.
-const REASONING = new Set(['effort', 'max_tokens', 'enabled', 'exclude', 'summary', 'mode']);
 
 function readFormat(format: unknown, gaps: Gaps): AnswerFormat | null {
   if (!isRecord(format)) return null;

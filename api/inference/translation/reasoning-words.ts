@@ -1,5 +1,15 @@
 import type { Reasoning } from './conversation.ts';
 
+/** Of `reasoning` in a chat body: a summary is what is shown anyway, where thought is. */
+export const CHAT_REASONING: ReadonlySet<string> = new Set([
+  'effort',
+  'max_tokens',
+  'enabled',
+  'exclude',
+  'summary',
+  'mode',
+]);
+
 /** Shares of the answer that common servers give to each effort, the nearest of which a budget counts as. */
 const SHARES = { low: 0.2, medium: 0.5, high: 0.8 } as const;
 
