@@ -7,6 +7,7 @@ import type { CallPlan } from './call-plan.ts';
 import { estimateTokens } from './estimate.ts';
 import type { CallFormat } from './formats/call-format.ts';
 import { countKeys, type JsonObject, readJsonObject } from './json-object.ts';
+import { layoutTokens } from './layout-tokens.ts';
 import { printedNumberBytes } from './printed-numbers.ts';
 import { refuseAgent } from './refuse-start.ts';
 import { chooseCandidates } from './routing/choose-candidates.ts';
@@ -104,7 +105,10 @@ export function admitCall(
       // Media behind a link may fill the context, whichever model's it is.
       promptTokensMax: hasMedia
         ? Number.MAX_SAFE_INTEGER
-        : promptBytes(object, format.capFields) + printedNumberBytes(bytes, value) + TEMPLATE_TOKENS,
+        : promptBytes(object, format.capFields) +
+          printedNumberBytes(bytes, value) +
+          layoutTokens(value) +
+          TEMPLATE_TOKENS,
       promptEstimateTokens: estimateTokens(bytes.length),
       outputTokensCap,
       outputCapField,
