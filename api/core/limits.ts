@@ -94,6 +94,9 @@ export const SERVER_TOOL_PROMPT_TOKENS = 2_000;
 export const FETCHED_TOKENS_DEFAULT = 10_000;
 /** The most that a caller may ask for: what a 32-bit integer of a generated client holds. */
 export const ASKED_TOKENS_MAX = 2_147_483_647;
+/** Of the record of usage in a stream of messages: it is put together anew with each event that has one. */
+export const USAGE_MEMBERS_MAX = 200;
+export const USAGE_BYTES_MAX = 16 * 1024;
 /** A provider's count above it is no count. */
 export const REPORTED_TOKENS_MAX = 1_000_000_000;
 /** A header of a provider that is looked at, and its id of an answer; a longer one is none. */

@@ -203,6 +203,7 @@ export function rebuildJsonObject(object: JsonObject, changes: MemberChanges): B
   const { bytes, members } = object;
   const { keys, values } = changes;
   const out = Buffer.allocUnsafe(bytes.length + bytesOfChangesMax(changes));
+  const seen: boolean[] = keys.map(() => false);
   let at = out.writeUInt8(OPEN_BRACE, 0);
   let runStartsAt = -1;
   let runEndsAt = -1;
@@ -217,16 +218,15 @@ export function rebuildJsonObject(object: JsonObject, changes: MemberChanges): B
     runStartsAt = -1;
     const change = values[place] ?? null;
     // Of a key that stands twice one reader takes the first, another the last: with a change, one is left.
-    if (change !== null && findMember(object, member.key) === member) {
-      at = writeMember(out, at, member.key, change);
-    }
+    if (change !== null && seen[place] === false) at = writeMember(out, at, member.key, change);
+    seen[place] = true;
   }
   if (runStartsAt >= 0) at = copyRun(out, at, bytes, runStartsAt, runEndsAt);
 
   for (let place = 0; place < keys.length; place++) {
     const key = keys[place] ?? '';
     const change = values[place] ?? null;
-    if (change !== null && findMember(object, key) === undefined) at = writeMember(out, at, key, change);
+    if (change !== null && seen[place] === false) at = writeMember(out, at, key, change);
   }
   out[at] = CLOSE_BRACE;
   return out.subarray(0, at + 1);

@@ -1,5 +1,7 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { mergeDelta } from '../../api/inference/formats/merge-delta.ts';
+import { MessagesStream } from '../../api/inference/formats/messages-stream.ts';
+import { MemberChanges, rebuildJsonObject, scanJsonObject } from '../../api/inference/json-object.ts';
 import { ResponsesSink } from '../../api/inference/translation/responses-sink.ts';
 
 /** What takes a second takes minutes where each piece looks at all before it. */
@@ -24,4 +26,51 @@ it('an answer of very many parts is translated in a second or so', () => {
     bytes += sink.write({ type: 'tool_call', index, id: `c${index}`, name: 'f' }).length;
   }
   expect(bytes).toBeGreaterThan(MANY);
+});
+
+describe('what a stream of messages is counted by', () => {
+  const counters = (count: number, name = 'k') =>
+    Array.from({ length: count }, (_, n) => `"${name}${n}":1`).join(',');
+  const delta = (usage: string) => Buffer.from(`{"type":"message_delta","delta":{},"usage":{${usage}}}`);
+  const open = (usage: string) => {
+    const stream = new MessagesStream({ upstreamModel: '', publicModel: '', showUsage: true });
+    const start = `{"type":"message_start","message":{"id":"m","usage":{${usage}}}}`;
+    return { stream, read: stream.read(Buffer.from(start), 'message_start') };
+  };
+  const COUNTED = '"input_tokens":5,"output_tokens":7';
+
+  it.each([
+    ['of more counters than anybody has', counters(40_000)],
+    ['of a megabyte', `"k":"${'x'.repeat(1_000_000)}"`],
+  ])('is no record %s: to lay it over the one before would hold up everybody', (_name, many) => {
+    expect(open(many).read).toEqual({ kind: 'malformed' });
+    const { stream } = open(COUNTED);
+    expect(stream.read(delta(many), 'message_delta')).toEqual({ kind: 'malformed' });
+    expect(stream.usage(0)?.tokens).toMatchObject({ prompt: 5 });
+  });
+
+  it('does not grow beyond that by what each event adds', () => {
+    const { stream } = open(COUNTED);
+    const kinds = Array.from(
+      { length: 10 },
+      (_, n) => stream.read(delta(counters(100, `${'abcdefghij'[n]}`)), 'message_delta').kind,
+    );
+    expect(kinds.slice(0, 2)).toEqual(['kept', 'malformed']);
+  });
+
+  it('may name what nobody has heard of yet', () => {
+    const { stream } = open(`"input_tokens":5,"output_tokens":0,${counters(50)}`);
+    expect(stream.read(delta('"output_tokens":7,"k3":null'), 'message_delta').kind).toBe('kept');
+    expect(stream.sentUsage?.object.bytes.toString()).toBe(
+      `{"input_tokens":5,"output_tokens":7,${counters(50)}}`,
+    );
+  });
+});
+
+it('an object whose key is repeated very often is rebuilt in a second or so', () => {
+  const text = `{${'"a":1,'.repeat(MANY)}${'"b":1,'.repeat(MANY)}"b":1}`;
+  const object = scanJsonObject(Buffer.from(text));
+  if (typeof object === 'string') throw new Error(object);
+  const rebuilt = rebuildJsonObject(object, new MemberChanges([['b', '2']]));
+  expect(rebuilt.toString()).toBe(`{${'"a":1,'.repeat(MANY)}"b":2}`);
 });

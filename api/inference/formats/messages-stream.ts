@@ -1,4 +1,5 @@
 import type { TokenCounts } from '#core/events/ledger-event.ts';
+import { USAGE_BYTES_MAX, USAGE_MEMBERS_MAX } from '#core/limits.ts';
 import type { NanoUsd } from '#core/money.ts';
 import {
   type JsonObject,
@@ -100,7 +101,7 @@ export class MessagesStream implements StreamReader {
     const usage = objectIn(message, 'usage');
     if (usage !== null) {
       // A cost that is said before there is an answer is none of it.
-      this.#count(withoutCost(usage));
+      if (!this.#count(withoutCost(usage))) return { kind: 'malformed' };
       changes.set('usage', shownUsage(usage, null));
     }
     const { upstreamModel, publicModel } = this.#names;
@@ -111,13 +112,13 @@ export class MessagesStream implements StreamReader {
   }
 
   #keep(object: JsonObject): ReadEvent {
-    const earlier = this.#lastDelta;
-    this.#lastDelta = object;
     const usage = objectIn(object, 'usage');
     if (usage !== null) {
-      this.#count(usage);
+      if (!this.#count(usage)) return { kind: 'malformed' };
       this.#isCounted = true;
     }
+    const earlier = this.#lastDelta;
+    this.#lastDelta = object;
     if (earlier === null) return { kind: 'kept' };
     return { kind: 'changed', events: namedEvent('message_delta', shownDelta(earlier, null)) };
   }
@@ -133,20 +134,27 @@ export class MessagesStream implements StreamReader {
     return { kind: 'changed', events: Buffer.concat(events) };
   }
 
-  /** Some servers send zeros or nulls first and the truth later. */
-  #count(usage: JsonObject): void {
+  /** Some servers send zeros or nulls first and the truth later. False: more than any answer is counted by. */
+  #count(usage: JsonObject): boolean {
+    if (!isSane(usage)) return false;
     const changes = new MemberChanges();
     for (const { key } of usage.members) {
       const value = /^\w+$/.test(key) ? presentMember(usage, key) : null;
       if (value !== null) changes.set(key, value);
     }
     const known = this.#counts?.object;
-    this.#counts = readUsage(
+    const merged = readUsage(
       known === undefined ? usage.bytes : rebuildJsonObject(known, changes),
       messagesCounts,
     );
+    if (merged !== null && !isSane(merged.object)) return false;
+    this.#counts = merged;
+    return true;
   }
 }
+
+const isSane = ({ bytes, members }: JsonObject): boolean =>
+  bytes.length <= USAGE_BYTES_MAX && members.length <= USAGE_MEMBERS_MAX;
 
 const BLOCK_DELTA = Buffer.from(' content_block_delta');
 const STOP = Buffer.from('{"type":"message_stop"}');
