@@ -3,6 +3,9 @@ import { mergeDelta } from '../../api/inference/formats/merge-delta.ts';
 import { MessagesStream } from '../../api/inference/formats/messages-stream.ts';
 import { MemberChanges, rebuildJsonObject, scanJsonObject } from '../../api/inference/json-object.ts';
 import { ResponsesSink } from '../../api/inference/translation/responses-sink.ts';
+import { openSink, openSource } from '../../api/inference/translation/translate-answer.ts';
+import { TranslatedStream } from '../../api/inference/translation/translated-stream.ts';
+import { noTokens } from '../../api/inference/usage.ts';
 
 /** What takes a second takes minutes where each piece looks at all before it. */
 const MANY = 200_000;
@@ -73,4 +76,32 @@ it('an object whose key is repeated very often is rebuilt in a second or so', ()
   if (typeof object === 'string') throw new Error(object);
   const rebuilt = rebuildJsonObject(object, new MemberChanges([['b', '2']]));
   expect(rebuilt.toString()).toBe(`{${'"a":1,'.repeat(MANY)}"b":2}`);
+});
+
+it.each([
+  ['chat/completions', 'responses'],
+  ['chat/completions', 'messages'],
+  ['messages', 'chat/completions'],
+  ['messages', 'responses'],
+] as const)('a very long id of an answer in %s is not repeated in the events of %s', (from, to) => {
+  const identity = { id: 'ours', createdAtS: 1, model: 'acme/small' };
+  const sink = openSink(to, identity, { showUsage: true, showReasoning: true });
+  const stream = new TranslatedStream(openSource(from), sink);
+  const read = (event: object): string => {
+    const result = stream.read(Buffer.from(JSON.stringify(event)), '');
+    return result.kind === 'changed' ? result.events.toString() : '';
+  };
+  const delta = { role: 'assistant', content: 'a', tool_calls: [{ index: 0, id: 'c', function: {} }] };
+  const id = 'x'.repeat(900_000);
+  const events =
+    from === 'messages'
+      ? [
+          { type: 'message_start', message: { id } },
+          { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'a' } },
+        ]
+      : [{ id, choices: [{ index: 0, delta }] }];
+  const shown = events.map(read).join('');
+  expect(shown).toContain('"id":"ours"');
+  expect(shown).not.toContain('xxx');
+  expect(stream.end({ identity, shown: null, tokens: noTokens }).toString()).not.toContain('xxx');
 });

@@ -2,6 +2,7 @@ import { isErrorEvent, isLastChunk, usageIn } from '../formats/chat-answer.ts';
 import { isDone } from '../formats/stream-text.ts';
 import { readJsonObject } from '../json-object.ts';
 import { chatCounts, readUsage, type Usage } from '../usage.ts';
+import { answerIdOf } from './answer-id-of.ts';
 import type { AnswerPiece, FinishReason } from './answer-piece.ts';
 import type { AnswerSource, ReadPieces } from './answer-source.ts';
 import { citationOf } from './citation-of.ts';
@@ -46,7 +47,7 @@ export class ChatSource implements AnswerSource {
     const pieces: AnswerPiece[] = [];
     if (!this.#started) {
       this.#started = true;
-      pieces.push({ type: 'start', id: textOf(id) });
+      pieces.push({ type: 'start', id: answerIdOf(id) });
     }
     const [choice] = records(choices);
     if (choice === undefined) return pieces;

@@ -2,6 +2,7 @@ import { keepDigits } from '../exact-json.ts';
 import { MessagesStream } from '../formats/messages-stream.ts';
 import { readJsonObject } from '../json-object.ts';
 import type { Usage } from '../usage.ts';
+import { answerIdOf } from './answer-id-of.ts';
 import type { AnswerPiece, FinishReason } from './answer-piece.ts';
 import type { AnswerSource, ReadPieces } from './answer-source.ts';
 import { citationOf } from './citation-of.ts';
@@ -28,7 +29,7 @@ export class MessagesSource implements AnswerSource {
   readWhole(bytes: Buffer, value: Readonly<Record<string, unknown>>): readonly AnswerPiece[] {
     const { id, content, stop_reason, stop_sequence } = keepDigits(bytes, value);
     const blocks = records(content).flatMap((block, index) => [...this.#begin(index, block), ...this.#end()]);
-    return [{ type: 'start', id: textOf(id) }, ...blocks, ...finishOf({ stop_reason, stop_sequence })];
+    return [{ type: 'start', id: answerIdOf(id) }, ...blocks, ...finishOf({ stop_reason, stop_sequence })];
   }
 
   usage(deliveredTokens: number): Usage | null {
@@ -43,7 +44,7 @@ export class MessagesSource implements AnswerSource {
     const block = numberOf(event.index) ?? 0;
     switch (event.type) {
       case 'message_start':
-        return [{ type: 'start', id: textOf(recordOf(event.message).id) }];
+        return [{ type: 'start', id: answerIdOf(recordOf(event.message).id) }];
       case 'content_block_start':
         return [...this.#end(), ...this.#begin(block, recordOf(event.content_block))];
       case 'content_block_delta':
