@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { mergeDelta } from '../../api/inference/formats/merge-delta.ts';
 import { MessagesStream } from '../../api/inference/formats/messages-stream.ts';
 import { MemberChanges, rebuildJsonObject, scanJsonObject } from '../../api/inference/json-object.ts';
+import { MessagesSink } from '../../api/inference/translation/messages-sink.ts';
 import { ResponsesSink } from '../../api/inference/translation/responses-sink.ts';
 import { openSink, openSource } from '../../api/inference/translation/translate-answer.ts';
 import { TranslatedStream } from '../../api/inference/translation/translated-stream.ts';
@@ -9,6 +10,8 @@ import { noTokens } from '../../api/inference/usage.ts';
 
 /** What takes a second takes minutes where each piece looks at all before it. */
 const MANY = 200_000;
+
+const identity = { id: 'ours', createdAtS: 1, model: 'acme/small' };
 
 it('an answer of very many numbered pieces is put together in a second or so', () => {
   const message: Record<string, unknown> = {};
@@ -84,7 +87,6 @@ it.each([
   ['messages', 'chat/completions'],
   ['messages', 'responses'],
 ] as const)('a very long id of an answer in %s is not repeated in the events of %s', (from, to) => {
-  const identity = { id: 'ours', createdAtS: 1, model: 'acme/small' };
   const sink = openSink(to, identity, { showUsage: true, showReasoning: true });
   const stream = new TranslatedStream(openSource(from), sink);
   const read = (event: object): string => {
@@ -104,4 +106,38 @@ it.each([
   expect(shown).toContain('"id":"ours"');
   expect(shown).not.toContain('xxx');
   expect(stream.end({ identity, shown: null, tokens: noTokens }).toString()).not.toContain('xxx');
+});
+
+describe('the many parts of an answer of chat', () => {
+  const PARTS = 20_000;
+  const each = (of: (n: number) => object) => Array.from({ length: PARTS }, (_, n) => of(n));
+  const play = (deltas: object[]): number => {
+    const stream = new TranslatedStream(openSource('chat/completions'), new ResponsesSink(identity));
+    const startedAt = performance.now();
+    for (const delta of deltas)
+      stream.read(Buffer.from(JSON.stringify({ id: 'c', choices: [{ index: 0, delta }] })), '');
+    const end = stream.end({ identity, shown: null, tokens: noTokens }).toString();
+    expect(end).toContain('response.completed');
+    return performance.now() - startedAt;
+  };
+  const page = { type: 'url_citation', url_citation: { url: 'https://a.example/', title: 'A' } };
+  const unnumbered = { tool_calls: each((n) => ({ id: `c${n}`, function: { arguments: '{' } })) };
+
+  it.each<[string, object[]]>([
+    ['pages that it rests on', [{ annotations: each(() => page) }]],
+    ['calls without numbers', [unnumbered, unnumbered]],
+  ])('are shown in a second or so: %s', (_name, deltas) => {
+    expect(play(deltas)).toBeLessThan(2_500);
+  });
+});
+
+it('very many calls that wait for one that never ends are shown in a second or so', () => {
+  const CALLS = 50_000;
+  const sink = new MessagesSink(identity);
+  const startedAt = performance.now();
+  for (let index = 0; index < CALLS; index++) sink.write({ type: 'tool_call', index, id: 'c', name: 'f' });
+  for (let index = 0; index < CALLS; index++) sink.write({ type: 'arguments', index, json: '{' });
+  const text = sink.end({ identity, shown: null, tokens: noTokens }).toString();
+  expect(performance.now() - startedAt).toBeLessThan(2_500);
+  expect(text.split('"partial_json":"{"').length).toBe(CALLS);
 });

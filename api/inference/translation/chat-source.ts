@@ -14,7 +14,9 @@ export class ChatSource implements AnswerSource {
   #complete = false;
   #started = false;
   #finished = false;
-  readonly #callIds = new Map<number, string>();
+  readonly #calls = new Set<number>();
+  /** Of the calls, by their ids. */
+  readonly #indexes = new Map<string, number>();
 
   read(data: Buffer, eventName: string): ReadPieces {
     if (isDone(data)) return { kind: 'done' };
@@ -73,9 +75,10 @@ export class ChatSource implements AnswerSource {
     const id = textOf(call.id);
     const index = numberOf(call.index) ?? this.#indexOf(id);
     const pieces: AnswerPiece[] = [];
-    if (!this.#callIds.has(index)) {
+    if (!this.#calls.has(index)) {
       const known = id || `call_${index}`;
-      this.#callIds.set(index, known);
+      this.#calls.add(index);
+      if (!this.#indexes.has(known)) this.#indexes.set(known, index);
       pieces.push({ type: 'tool_call', index, id: known, name: textOf(name) });
     }
     if (textOf(json) !== '') pieces.push({ type: 'arguments', index, json: textOf(json) });
@@ -84,17 +87,13 @@ export class ChatSource implements AnswerSource {
 
   /** Servers that number no calls send each whole, or go on with the last. */
   #indexOf(id: string): number {
-    for (const [index, known] of this.#callIds) if (known === id) return index;
-    return id === '' ? Math.max(0, this.#callIds.size - 1) : this.#callIds.size;
+    const { size } = this.#calls;
+    return this.#indexes.get(id) ?? (id === '' ? Math.max(0, size - 1) : size);
   }
 
   #reason(reason: string): FinishReason {
     // Some servers say `stop` after a call of a tool.
-    if (
-      reason === 'tool_calls' ||
-      reason === 'function_call' ||
-      (reason === 'stop' && this.#callIds.size > 0)
-    )
+    if (reason === 'tool_calls' || reason === 'function_call' || (reason === 'stop' && this.#calls.size > 0))
       return 'tool_calls';
     return reason === 'length' || reason === 'content_filter' ? reason : 'stop';
   }

@@ -15,8 +15,9 @@ import type { WholeAnswer } from './whole-answer.ts';
  */
 export class MessagesSink implements AnswerSink {
   readonly #identity: AnswerIdentity;
-  /** The first is open, the others wait. */
-  readonly #blocks: Block[] = [];
+  /** The others wait behind it. */
+  #open: Block | null = null;
+  #last: Block | null = null;
   #begun = 0;
   readonly #calls = new Map<number, Block>();
   #stop: string = STOP_REASONS.stop;
@@ -64,7 +65,7 @@ export class MessagesSink implements AnswerSink {
     const delta = JSON.stringify({ stop_reason: this.#stop, stop_sequence: this.#stopSequence });
     const last = `{"type":"message_delta","delta":${delta},"usage":${messagesUsageText(tokens, shown)}}`;
     const events: Buffer[] = [];
-    while (this.#blocks.length > 0) events.push(this.#next());
+    for (let open = this.#open; open !== null; open = this.#open) events.push(this.#next(open));
     return Buffer.concat([...events, namedText('message_delta', last), event('message_stop', {})]);
   }
 
@@ -84,39 +85,47 @@ export class MessagesSink implements AnswerSink {
   }
 
   #inBlock(content: BlockContent, delta: object): Buffer {
-    const last = this.#blocks.at(-1);
+    const last = this.#last;
     if (last?.content.type === content.type) return this.#delta(last, delta);
     const block = newBlock(content);
     return Buffer.concat([this.#add(block), this.#delta(block, delta)]);
   }
 
   #add(block: Block): Buffer {
-    this.#blocks.push(block);
-    return this.#blocks.length === 1 ? this.#begin(block) : this.#advance();
+    if (this.#last !== null) this.#last.next = block;
+    this.#last = block;
+    if (this.#open !== null) return this.#advance();
+    this.#open = block;
+    return this.#begin(block);
   }
 
   #delta(block: Block, delta: object): Buffer {
-    if (block === this.#blocks[0]) {
+    if (block === this.#open) {
       const shown = event('content_block_delta', { index: this.#begun - 1, delta });
-      return this.#blocks.length === 1 ? shown : Buffer.concat([shown, this.#advance()]);
+      return block.next === null ? shown : Buffer.concat([shown, this.#advance()]);
     }
     // Of a block that has ended there is nothing but white space left.
-    if (this.#blocks.includes(block)) block.waiting.push(delta);
+    if (!block.ended) block.waiting.push(delta);
     return NOTHING;
   }
 
   /** Ends every block that has another behind it and is whole itself. */
   #advance(): Buffer {
     const events: Buffer[] = [];
-    while (this.#blocks.length > 1 && this.#blocks[0]?.scan?.isWhole !== false) events.push(this.#next());
+    for (let open = this.#open; open !== null; open = this.#open) {
+      if (open.next === null || open.scan?.isWhole === false) break;
+      events.push(this.#next(open));
+    }
     return Buffer.concat(events);
   }
 
-  #next(): Buffer {
-    this.#blocks.shift();
+  /** Ends the open block, and begins the one behind it. */
+  #next(block: Block): Buffer {
+    block.ended = true;
+    this.#open = block.next;
+    if (block.next === null) this.#last = null;
     const stop = event('content_block_stop', { index: this.#begun - 1 });
-    const [block] = this.#blocks;
-    return block === undefined ? stop : Buffer.concat([stop, this.#begin(block)]);
+    return block.next === null ? stop : Buffer.concat([stop, this.#begin(block.next)]);
   }
 
   #begin({ content, waiting }: Block): Buffer {
@@ -136,12 +145,17 @@ interface Block {
   /** Of a call: whether its arguments are whole. */
   scan: JsonScan | null;
   waiting: object[];
+  /** Comes after it. */
+  next: Block | null;
+  ended: boolean;
 }
 
 const newBlock = (content: BlockContent, scan: JsonScan | null = null): Block => ({
   content,
   scan,
   waiting: [],
+  next: null,
+  ended: false,
 });
 
 const NOTHING = Buffer.alloc(0);

@@ -4,7 +4,7 @@ import type { AnswerIdentity, StreamEndView } from '../formats/call-format.ts';
 import { namedText } from '../formats/stream-text.ts';
 import type { AnswerPiece } from './answer-piece.ts';
 import type { AnswerSink } from './answer-sink.ts';
-import type { AssistantPart, TextPart } from './conversation.ts';
+import type { AssistantPart, Citation, TextPart } from './conversation.ts';
 import { keepThought } from './kept-thought.ts';
 import { WholeAnswer } from './whole-answer.ts';
 
@@ -42,12 +42,18 @@ export class ResponsesSink implements AnswerSink {
           this.#event('response.output_text.delta', { ...this.#part(), delta: piece.text, logprobs: [] }),
         ]);
       case 'citation': {
-        const citations = this.#citations();
-        const annotation = citations.at(-1);
-        const at = { ...this.#part(), annotation_index: citations.length - 1 };
+        const last = this.#whole.parts.at(-1);
+        if (last?.type !== 'text' || last.citations === undefined) return begun;
+        const annotation_index = last.citations.length - 1;
+        // The one alone: to write all those before it anew for each takes seconds where there are thousands.
+        const [annotation] = last.citations.slice(-1).map(annotationOf);
         return Buffer.concat([
           begun,
-          this.#event('response.output_text.annotation.added', { ...at, annotation }),
+          this.#event('response.output_text.annotation.added', {
+            ...this.#part(),
+            annotation_index,
+            annotation,
+          }),
         ]);
       }
       case 'reasoning':
@@ -143,12 +149,6 @@ export class ResponsesSink implements AnswerSink {
     return Buffer.concat(events);
   }
 
-  /** Of the newest part. */
-  #citations(): object[] {
-    const part = this.#whole.parts.at(-1);
-    return part?.type === 'text' ? annotationsOf(part) : [];
-  }
-
   #part(): object {
     const index = this.#begun - 1;
     return { item_id: this.#itemId(index), output_index: index, content_index: 0 };
@@ -215,14 +215,15 @@ function itemOf(part: AssistantPart, id: string, status: 'in_progress' | 'comple
   }
 }
 
-const annotationsOf = ({ citations = [] }: TextPart): object[] =>
-  citations.map(({ url, title, at }) => ({
-    type: 'url_citation',
-    url,
-    title,
-    start_index: at,
-    end_index: at,
-  }));
+const annotationsOf = ({ citations = [] }: TextPart): object[] => citations.map(annotationOf);
+
+const annotationOf = ({ url, title, at }: Citation): object => ({
+  type: 'url_citation',
+  url,
+  title,
+  start_index: at,
+  end_index: at,
+});
 
 const INCOMPLETE: Readonly<Record<string, string>> = {
   length: 'max_output_tokens',
