@@ -367,6 +367,42 @@ describe('what a chat rests on', () => {
   });
 });
 
+describe('an answer of chat whose content is a list of parts', () => {
+  const thinking = (text: string) => ({ type: 'thinking', thinking: [{ type: 'text', text }] });
+  const text = (said: string) => ({ type: 'text', text: said });
+  const chunk = (delta: object, reason: string | null = null) => ({
+    id: 'c',
+    choices: [{ index: 0, delta, finish_reason: reason }],
+  });
+  const content = [thinking('so'), text('first '), { type: 'reference', reference_ids: [1] }, text('last')];
+  const answer: Answer = {
+    events: [...content.map((part) => chunk({ content: [part] })), chunk({ content: '' }, 'stop')],
+    whole: { id: 'c', choices: [{ index: 0, message: { content }, finish_reason: 'stop' }] },
+  };
+
+  it.each([
+    ['streamed', shownStream],
+    ['put together', shownCollected],
+    ['whole', shownWhole],
+  ])('is shown with its text and its thought, in order: %s', (_how, shown) => {
+    expect(records(shown('chat/completions', 'messages', answer).content)).toMatchObject([
+      { type: 'thinking', thinking: 'so' },
+      { type: 'text', text: 'first last' },
+    ]);
+    expect(records(shown('chat/completions', 'responses', answer).output)).toMatchObject([
+      { type: 'reasoning', summary: [{ text: 'so' }] },
+      { type: 'message', content: [{ text: 'first last' }] },
+    ]);
+  });
+
+  it('is shown with its refusal where the list is empty', () => {
+    const refused = { ...answer, events: [chunk({ content: [], refusal: 'no' }, 'stop')] };
+    expect(records(shownStream('chat/completions', 'messages', refused).content)).toMatchObject([
+      { type: 'text', text: 'no' },
+    ]);
+  });
+});
+
 describe('what a provider of the messages format has answered', () => {
   const echoed = (from: FormatName, body: object): unknown => {
     const result = translateRequest({ model: 'm', ...body }, from, 'messages', {

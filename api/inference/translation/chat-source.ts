@@ -57,8 +57,8 @@ export class ChatSource implements AnswerSource {
     const delta = recordOf(choice.delta ?? choice.message);
     const thought = textOf(delta.reasoning) || textOf(delta.reasoning_content);
     if (thought !== '') pieces.push({ type: 'reasoning', text: thought });
-    const text = textOf(delta.content) || textOf(delta.refusal);
-    if (text !== '') pieces.push({ type: 'text', text });
+    const content = contentPieces(delta.content);
+    for (const piece of content.length > 0 ? content : pieceOf('text', delta.refusal)) pieces.push(piece);
     for (const note of records(delta.annotations)) pieces.push(...citationOf(recordOf(note.url_citation)));
     for (const call of records(delta.tool_calls)) pieces.push(...this.#call(call));
     const reason = textOf(choice.finish_reason);
@@ -98,3 +98,17 @@ export class ChatSource implements AnswerSource {
     return reason === 'length' || reason === 'content_filter' ? reason : 'stop';
   }
 }
+
+/** A text, or a list of parts, in which one vendor sends thought, too. */
+function contentPieces(content: unknown): AnswerPiece[] {
+  if (typeof content === 'string') return pieceOf('text', content);
+  return records(content).flatMap(({ type, text, thinking }) => {
+    if (type === 'text') return pieceOf('text', text);
+    if (type !== 'thinking') return [];
+    const thought = typeof thinking === 'string' ? [{ text: thinking }] : records(thinking);
+    return thought.flatMap((part) => pieceOf('reasoning', part.text));
+  });
+}
+
+const pieceOf = (type: 'text' | 'reasoning', text: unknown): AnswerPiece[] =>
+  textOf(text) === '' ? [] : [{ type, text: textOf(text) }];
