@@ -1,7 +1,9 @@
+import { ERROR_BODY_BYTES } from '#core/limits.ts';
 import { parseJson } from '#core/parse-json.ts';
 import { apiError } from '../contract/errors.ts';
 import { type FailedAttempt, failureOf } from './attempt.ts';
 import { contextTokens } from './estimate.ts';
+import { readJsonObject } from './json-object.ts';
 import type { RunningCall } from './running-call.ts';
 import type { StreamEnd } from './stream-relay.ts';
 import { readUpstreamError, type UpstreamError } from './upstream-error.ts';
@@ -27,7 +29,7 @@ export function failedStream(
 function failureOfStream(call: RunningCall, end: Exclude<StreamEnd, { kind: 'complete' }>): UpstreamError {
   switch (end.kind) {
     case 'error':
-      return readUpstreamError(200, parseJson(end.event.toString('utf8')), contextTokens(call.candidate));
+      return readUpstreamError(200, errorIn(end.event), contextTokens(call.candidate));
     case 'malformed':
       return { error: apiError('provider_error'), mayFallBack: true };
     case 'too_long':
@@ -36,4 +38,11 @@ function failureOfStream(call: RunningCall, end: Exclude<StreamEnd, { kind: 'com
     case 'failed':
       return { error: failureOf(call, end.cause), mayFallBack: call.endedByUs === null };
   }
+}
+
+/** One that is long has more in it than an error: an answer as deep as others, or nothing that is read. */
+function errorIn(event: Buffer): unknown {
+  if (event.length <= ERROR_BODY_BYTES) return parseJson(event.toString('utf8'));
+  const read = readJsonObject(event);
+  return typeof read === 'string' ? undefined : read.value;
 }

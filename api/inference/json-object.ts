@@ -67,11 +67,22 @@ export function readJsonObject(
   const latin1 = bytes.toString('latin1');
   // The scan first: JSON.parse takes a tenth of a second to build the values that four megabytes can name.
   const object = scan(bytes, latin1, bounds);
-  if (typeof object === 'string' && object !== 'not_an_object') return object;
+  if (object === 'not_an_object') return isNoJson(bytes) ? 'not_json' : object;
+  if (typeof object === 'string') return object;
   const value = parseJson(isAscii(bytes) ? latin1 : bytes.toString('utf8'));
   if (value === undefined) return 'not_json';
-  return object === 'not_an_object' || !isRecord(value) ? 'not_an_object' : { object, value };
+  return isRecord(value) ? { object, value } : 'not_an_object';
 }
+
+/**
+ * Of what is no object, and only as far as it is worth the time: JSON.parse takes seconds for brackets of some
+ * megabytes.
+ */
+const isNoJson = (bytes: Buffer): boolean =>
+  bytes[skipSpace(bytes, 0)] === OPEN_BRACE ||
+  (bytes.length <= TOLD_APART_BYTES && parseJson(bytes.toString('utf8')) === undefined);
+
+const TOLD_APART_BYTES = 64 * 1024;
 
 /**
  * `text` has a character for each byte, so that its places are places in the bytes: a string is searched twice as

@@ -1,3 +1,4 @@
+import { ERROR_BODY_BYTES } from '#core/limits.ts';
 import { parseJson } from '#core/parse-json.ts';
 import { apiError } from '../contract/errors.ts';
 import { type Attempt, failed, failureOf } from './attempt.ts';
@@ -18,7 +19,8 @@ export function readWholeAnswer(call: RunningCall, body: Collected): Attempt {
   const read = readJsonObject(body.bytes);
   if (typeof read === 'string') {
     // One vendor's errors are lists.
-    const value = parseJson(body.bytes.toString('utf8'));
+    const isError = body.bytes.length <= ERROR_BODY_BYTES;
+    const value = isError ? parseJson(body.bytes.toString('utf8')) : undefined;
     const { error, mayFallBack } = readUpstreamError(200, value, contextTokens(call.candidate));
     return failed(error, mayFallBack);
   }

@@ -210,6 +210,7 @@ describe.each(cells)('%s: a provider', (_, asked) => {
       'application/json',
       {},
     ],
+    ['8 MB of open brackets', '['.repeat(8 << 20), 'application/json', {}],
     ['a number beyond all numbers', 'data: {"usage":{"cost":NaN}}\n\n', 'text/event-stream', {}],
   ])('that answers %s is a provider_error, at no cost', async (_name, bytes, type, headers) => {
     const { status, code } = await hear(asked, plays(bytes, type, headers));

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { isErrorEvent } from '../../api/inference/formats/chat-answer.ts';
 import { mergeDelta } from '../../api/inference/formats/merge-delta.ts';
 import { MessagesStream } from '../../api/inference/formats/messages-stream.ts';
+import { isJson } from '../../api/inference/formats/stream-text.ts';
 import { MemberChanges, rebuildJsonObject, scanJsonObject } from '../../api/inference/json-object.ts';
 import { MessagesSink } from '../../api/inference/translation/messages-sink.ts';
 import { ResponsesSink } from '../../api/inference/translation/responses-sink.ts';
@@ -140,4 +142,13 @@ it('very many calls that wait for one that never ends are shown in a second or s
   const text = sink.end({ identity, shown: null, tokens: noTokens }).toString();
   expect(performance.now() - startedAt).toBeLessThan(2_500);
   expect(text.split('"partial_json":"{"').length).toBe(CALLS);
+});
+
+it.each([
+  ['an error of chat', (data: Buffer) => isErrorEvent(data, null)],
+  ['what a stream broke off with', isJson],
+])('brackets of many megabytes are none, which takes no second to say: %s', (_name, says) => {
+  const startedAt = performance.now();
+  expect(says(Buffer.from('['.repeat(24 << 20)))).toBe(false);
+  expect(performance.now() - startedAt).toBeLessThan(1_000);
 });

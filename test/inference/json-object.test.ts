@@ -152,6 +152,30 @@ describe('a JSON object, read where it lies', () => {
   });
 
   it.each([
+    ['not_an_object', '[1]'],
+    ['not_an_object', '"text"'],
+    ['not_an_object', ' null '],
+    ['not_json', '[1'],
+    ['not_json', 'text'],
+    ['not_json', ''],
+    ['not_json', `{"a":[${'1,'.repeat(50_000)}`],
+  ] as const)('says %s of what is no object', (failure, text) => {
+    expect(readJsonObject(Buffer.from(text))).toBe(failure);
+  });
+
+  it.each([
+    ['not_an_object', '['.repeat(16 << 20)],
+    ['not_an_object', `${'['.repeat(8 << 20)}${']'.repeat(8 << 20)}`],
+    ['not_json', `{"a":"${'['.repeat(16 << 20)}`],
+    ['too_deep', `{"a":${'['.repeat(16 << 20)}`],
+  ] as const)('says %s of 16 MB of brackets in well under a second', (failure, text) => {
+    const bytes = Buffer.from(text);
+    const startedAt = performance.now();
+    expect(readJsonObject(bytes)).toBe(failure);
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+  });
+
+  it.each([
     ['one string', () => `{"a":"${'x'.repeat(4 << 20)}"}`],
     ['one string of escaped quotes', () => `{"a":"${'\\"'.repeat(2 << 20)}"}`],
     ['one string of backslashes', () => `{"a":"${'\\\\'.repeat(2 << 20)}"}`],

@@ -1,4 +1,5 @@
 import { isRecord } from '#core/is-record.ts';
+import { ERROR_BODY_BYTES } from '#core/limits.ts';
 import type { NanoUsd } from '#core/money.ts';
 import { parseJson } from '#core/parse-json.ts';
 import type { Candidate } from '../call-plan.ts';
@@ -27,7 +28,8 @@ export const saysError = (object: JsonObject): boolean =>
 /** Some servers end a stream by a list of errors, or by a record that is nothing but one. */
 export function isErrorEvent(data: Buffer, object: JsonObject | null): boolean {
   if (object !== null) return saysError(object) || isMessageAlone(object);
-  const value = data[0] === OPEN_BRACKET ? parseJson(data.toString('utf8')) : null;
+  const isList = data[0] === OPEN_BRACKET && data.length <= ERROR_BODY_BYTES;
+  const value = isList ? parseJson(data.toString('utf8')) : null;
   return Array.isArray(value) && isRecord(value[0]) && isRecord(value[0].error);
 }
 

@@ -1,3 +1,4 @@
+import { ERROR_BODY_BYTES } from '#core/limits.ts';
 import { parseJson } from '#core/parse-json.ts';
 import { type JsonObject, memberBytes, memberText, scanJsonObject } from '../json-object.ts';
 import type { ReadEvent } from './call-format.ts';
@@ -32,7 +33,10 @@ const OPEN_BRACKET = 0x5b;
 export const isDone = (data: Buffer): boolean =>
   data[0] === OPEN_BRACKET && data.toString('latin1').trim() === '[DONE]';
 
-export const isJson = (bytes: Buffer): boolean => parseJson(bytes.toString('utf8')) !== undefined;
+/** Brackets without end would take JSON.parse a second: what is long has to be an object as deep as others. */
+export const isJson = (bytes: Buffer): boolean =>
+  (bytes.length <= ERROR_BODY_BYTES || typeof scanJsonObject(bytes) !== 'string') &&
+  parseJson(bytes.toString('utf8')) !== undefined;
 
 /** `null`: it is missing, or null itself. */
 export function presentMember(object: JsonObject, key: string): Buffer | null {
