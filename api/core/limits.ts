@@ -71,6 +71,8 @@ export const STALLED_READER_MS = 60 * SECOND_MS;
 /** A provider's error is read this far. */
 export const ERROR_BODY_BYTES = 64 * 1024;
 export const JSON_DEPTH_MAX = 64;
+/** Of a provider's answer: what a caller may send, some models write into it, and it has levels of its own around that. */
+export const ANSWER_DEPTH_MAX = 2 * JSON_DEPTH_MAX;
 /** A body is parsed in one go, and nobody else is served meanwhile: these keep that below some ten milliseconds. */
 export const JSON_KEYS_MAX = 20_000;
 export const JSON_VALUES_MAX = 100_000;

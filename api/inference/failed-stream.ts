@@ -3,7 +3,7 @@ import { parseJson } from '#core/parse-json.ts';
 import { apiError } from '../contract/errors.ts';
 import { type FailedAttempt, failureOf } from './attempt.ts';
 import { contextTokens } from './estimate.ts';
-import { readJsonObject } from './json-object.ts';
+import { answerBounds, readJsonObject } from './json-object.ts';
 import type { RunningCall } from './running-call.ts';
 import type { StreamEnd } from './stream-relay.ts';
 import { readUpstreamError, type UpstreamError } from './upstream-error.ts';
@@ -43,6 +43,6 @@ function failureOfStream(call: RunningCall, end: Exclude<StreamEnd, { kind: 'com
 /** One that is long has more in it than an error: an answer as deep as others, or nothing that is read. */
 function errorIn(event: Buffer): unknown {
   if (event.length <= ERROR_BODY_BYTES) return parseJson(event.toString('utf8'));
-  const read = readJsonObject(event);
+  const read = readJsonObject(event, answerBounds);
   return typeof read === 'string' ? undefined : read.value;
 }

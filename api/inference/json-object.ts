@@ -1,6 +1,6 @@
 import { isAscii } from 'node:buffer';
 import { isRecord } from '#core/is-record.ts';
-import { JSON_DEPTH_MAX } from '#core/limits.ts';
+import { ANSWER_DEPTH_MAX, JSON_DEPTH_MAX } from '#core/limits.ts';
 import { parseJson } from '#core/parse-json.ts';
 
 /**
@@ -34,12 +34,19 @@ export type ScanFailure = 'not_an_object' | 'too_deep' | 'too_many_keys' | 'too_
 export interface JsonBounds {
   keysMax: number;
   valuesMax: number;
+  /** As deep as a caller's body, where nothing is said. */
+  depthMax?: number;
 }
 
 const UNBOUNDED: JsonBounds = {
   keysMax: Number.POSITIVE_INFINITY,
   valuesMax: Number.POSITIVE_INFINITY,
 };
+
+/** Of what a provider answers, whole or in an event. */
+export const answerBounds: JsonBounds = { ...UNBOUNDED, depthMax: ANSWER_DEPTH_MAX };
+/** To be scanned alone: what is so deep, nobody can parse or print. */
+export const anyDepth: JsonBounds = { ...UNBOUNDED, depthMax: Number.POSITIVE_INFINITY };
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -55,8 +62,8 @@ const COMMA = 0x2c;
  * JSON: parse the text too. Depth, keys and values are bounded before anything is built from them; keys and values only
  * in what callers send, because an honest answer with log probabilities holds tens of thousands.
  */
-export function scanJsonObject(bytes: Buffer): JsonObject | ScanFailure {
-  return scan(bytes, bytes.toString('latin1'), UNBOUNDED);
+export function scanJsonObject(bytes: Buffer, bounds = UNBOUNDED): JsonObject | ScanFailure {
+  return scan(bytes, bytes.toString('latin1'), bounds);
 }
 
 /** Scanned and parsed: in ASCII, as most texts are, one string serves both. Not UTF-8 is for the caller to see. */
@@ -88,7 +95,8 @@ const TOLD_APART_BYTES = 64 * 1024;
  * `text` has a character for each byte, so that its places are places in the bytes: a string is searched twice as
  * fast as a buffer, but read a character at a time only where all strings are of one kind, and V8 has several.
  */
-function scan(bytes: Buffer, text: string, { keysMax, valuesMax }: JsonBounds): JsonObject | ScanFailure {
+function scan(bytes: Buffer, text: string, bounds: JsonBounds): JsonObject | ScanFailure {
+  const { keysMax, valuesMax, depthMax = JSON_DEPTH_MAX } = bounds;
   const end = bytes.length;
   let at = skipSpace(bytes, 0);
   if (bytes[at] !== OPEN_BRACE) return 'not_an_object';
@@ -139,7 +147,7 @@ function scan(bytes: Buffer, text: string, { keysMax, valuesMax }: JsonBounds): 
       case OPEN_BRACE:
       case OPEN_BRACKET:
         depth++;
-        if (depth > JSON_DEPTH_MAX) return 'too_deep';
+        if (depth > depthMax) return 'too_deep';
         if (++valueCount > valuesMax) return 'too_many_values';
         break;
       case CLOSE_BRACE:

@@ -5,7 +5,14 @@ import { type Attempt, failed, failureOf } from './attempt.ts';
 import type { Collected } from './collect-answer.ts';
 import { contextTokens, estimateTokens } from './estimate.ts';
 import type { CallFormat, GoodAnswer } from './formats/call-format.ts';
-import { memberText, readJsonObject } from './json-object.ts';
+import {
+  answerBounds,
+  anyDepth,
+  memberBytes,
+  memberText,
+  readJsonObject,
+  scanJsonObject,
+} from './json-object.ts';
 import type { RunningCall } from './running-call.ts';
 import { openSource, writeAnswer } from './translation/translate-answer.ts';
 import { WholeAnswer } from './translation/whole-answer.ts';
@@ -16,7 +23,12 @@ import { noTokens, type Usage } from './usage.ts';
 /** A JSON answer with status 200, in one piece or put together. */
 export function readWholeAnswer(call: RunningCall, body: Collected): Attempt {
   if (!body.ok) return failed(failureOf(call, body.cause), body.cause === 'cut');
-  const read = readJsonObject(body.bytes);
+  const read = readJsonObject(body.bytes, answerBounds);
+  if (read === 'too_deep') {
+    // Another provider would be paid, too.
+    const usage = usageOfTooDeep(body.bytes, call.candidate.format);
+    return failed(apiError('provider_error'), usage === null, usage);
+  }
   if (typeof read === 'string') {
     // One vendor's errors are lists.
     const isError = body.bytes.length <= ERROR_BODY_BYTES;
@@ -48,6 +60,17 @@ export function readWholeAnswer(call: RunningCall, body: Collected): Attempt {
   }
 }
 
+/** Of an answer that cannot be read: its record stands beside what is so deep. */
+function usageOfTooDeep(bytes: Buffer, format: CallFormat): Usage | null {
+  const answer = scanJsonObject(bytes, anyDepth);
+  const usage = typeof answer === 'string' ? undefined : memberBytes(answer, 'usage');
+  if (usage === undefined) return null;
+  const alone = readJsonObject(Buffer.concat([Buffer.from('{"usage":'), usage, Buffer.from('}')]));
+  if (typeof alone === 'string') return null;
+  const reading = format.readAnswer(alone.object, alone.value);
+  return reading.kind === 'answer' ? null : reading.usage;
+}
+
 const wholeOf = (format: CallFormat, { answer, value }: GoodAnswer): WholeAnswer =>
   WholeAnswer.of(openSource(format.endpoint).readWhole(answer.bytes, value));
 
@@ -57,7 +80,7 @@ export function inCallersFormat(call: RunningCall, whole: WholeAnswer, usage: Us
   const deliveredTokens = estimateTokens(whole.bytes);
   const uncounted = { ...noTokens, prompt: plan.promptEstimateTokens, completion: deliveredTokens };
   const text = writeAnswer(plan.format.endpoint, whole, call.identity, usage?.tokens ?? uncounted, plan);
-  const read = readJsonObject(Buffer.from(text));
+  const read = readJsonObject(Buffer.from(text), answerBounds);
   if (typeof read === 'string') throw new Error('A translated answer is no JSON object.');
   const reading = plan.format.readAnswer(read.object, read.value);
   if (reading.kind !== 'answer') throw new Error('A translated answer is none of its format.');

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { GATE_BUFFER_BYTES, SSE_EVENT_BYTES } from '#core/limits.ts';
+import { ANSWER_DEPTH_MAX, GATE_BUFFER_BYTES, SSE_EVENT_BYTES } from '#core/limits.ts';
 import { chatFormat } from '../../api/inference/formats/chat-format.ts';
 import { type StreamEnd, StreamRelay } from '../../api/inference/stream-relay.ts';
 import { chatCounts, readUsage } from '../../api/inference/usage.ts';
@@ -321,7 +321,7 @@ describe('a stream that goes wrong', () => {
     '[{"error":5}]',
 
     '{"usage":{"prompt_tokens":}}',
-    `{"usage":${'['.repeat(100)}${']'.repeat(100)}}`,
+    `{"usage":${'['.repeat(ANSWER_DEPTH_MAX)}${']'.repeat(ANSWER_DEPTH_MAX)}}`,
   ])('ends at an event that is none, after what came before: %s', async (data) => {
     const { end, text } = await relayed(good + event(data) + good + DONE);
     expect(end).toEqual({ kind: 'malformed' });

@@ -1,6 +1,6 @@
 import { isRecord } from '#core/is-record.ts';
 import { parseJson } from '#core/parse-json.ts';
-import { scanJsonObject } from '../json-object.ts';
+import { answerBounds, scanJsonObject } from '../json-object.ts';
 import type { Usage } from '../usage.ts';
 import type { Assembly, ReadEvent } from './call-format.ts';
 import { ChatStream } from './chat-stream.ts';
@@ -89,7 +89,7 @@ const emptyChoice = (index: unknown): Record<string, unknown> => ({
 const SHALLOW_BYTES = 4_096;
 
 export function parseRecord(data: Buffer): Record<string, unknown> | null {
-  if (data.length > SHALLOW_BYTES && scanJsonObject(data) === 'too_deep') return null;
+  if (data.length > SHALLOW_BYTES && scanJsonObject(data, answerBounds) === 'too_deep') return null;
   const value = parseJson(data.toString('utf8'));
   return isRecord(value) ? value : null;
 }

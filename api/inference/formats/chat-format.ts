@@ -1,7 +1,7 @@
 import { parseChatRequest } from '../../contract/chat-request.ts';
 import { errorTable } from '../../contract/errors.ts';
 import { refuseFields } from '../field-policy.ts';
-import { memberText, scanJsonObject } from '../json-object.ts';
+import { answerBounds, memberText, scanJsonObject } from '../json-object.ts';
 import { refuseChatTools } from '../tool-policy.ts';
 import type { CallFormat, CallRequest, ReadRequest } from './call-format.ts';
 import { readChatAnswer, showChatAnswer } from './chat-answer.ts';
@@ -26,7 +26,7 @@ export const chatFormat: CallFormat = {
   openStream: (names) => new ChatStream(names),
   openAssembly: () => new ChatAssembly(),
   idOf(firstEvent) {
-    const object = scanJsonObject(firstEvent);
+    const object = scanJsonObject(firstEvent, answerBounds);
     return typeof object === 'string' ? '' : (memberText(object, 'id') ?? '');
   },
   /** Spec, chat-completions stream 4: an empty delta, `finish_reason` `error`, and the error. */

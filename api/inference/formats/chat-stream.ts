@@ -1,6 +1,7 @@
 import type { TokenCounts } from '#core/events/ledger-event.ts';
 import { formatUsd, type NanoUsd } from '#core/money.ts';
 import {
+  answerBounds,
   type JsonObject,
   MemberChanges,
   memberText,
@@ -43,7 +44,7 @@ export class ChatStream implements StreamReader {
     if (!looksLikeObject(data)) return { kind: isErrorEvent(data, null) ? 'error' : 'malformed' };
     if (data.indexOf(USAGE_NEEDLE) < 0 && data.indexOf(ERROR_NEEDLE) < 0) return this.#pass(data);
 
-    const object = scanJsonObject(data);
+    const object = scanJsonObject(data, answerBounds);
     if (typeof object === 'string') return { kind: 'malformed' };
     const usage = usageIn(object);
     const isError = isErrorEvent(data, object);
@@ -93,7 +94,7 @@ export class ChatStream implements StreamReader {
 
   #pass(data: Buffer): ReadEvent {
     const object = this.#vendorFields.some((field) => data.indexOf(`"${field}"`) >= 0)
-      ? scanJsonObject(data)
+      ? scanJsonObject(data, answerBounds)
       : 'not_an_object';
     if (typeof object !== 'string') {
       return { kind: 'changed', events: dataEvent(this.#named(rebuildJsonObject(object, this.#hidden([])))) };

@@ -1,7 +1,7 @@
 import { errorBody } from '../../contract/error-body.ts';
 import { parseMessagesRequest } from '../../contract/messages-request.ts';
 import { refuseFields } from '../field-policy.ts';
-import { memberText, scanJsonObject } from '../json-object.ts';
+import { answerBounds, memberText, scanJsonObject } from '../json-object.ts';
 import { refuseMessagesTools } from '../tool-policy.ts';
 import type { CallFormat, ReadRequest } from './call-format.ts';
 import { readMessagesAnswer, showMessagesAnswer } from './messages-answer.ts';
@@ -26,7 +26,7 @@ export const messagesFormat: CallFormat = {
   openStream: (names) => new MessagesStream(names),
   openAssembly: () => new MessagesAssembly(),
   idOf(firstEvent) {
-    const event = scanJsonObject(firstEvent);
+    const event = scanJsonObject(firstEvent, answerBounds);
     const message = typeof event === 'string' ? null : objectIn(event, 'message');
     return message === null ? '' : (memberText(message, 'id') ?? '');
   },

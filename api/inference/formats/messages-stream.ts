@@ -2,6 +2,7 @@ import type { TokenCounts } from '#core/events/ledger-event.ts';
 import { USAGE_BYTES_MAX, USAGE_MEMBERS_MAX } from '#core/limits.ts';
 import type { NanoUsd } from '#core/money.ts';
 import {
+  answerBounds,
   type JsonObject,
   MemberChanges,
   memberText,
@@ -48,7 +49,7 @@ export class MessagesStream implements StreamReader {
 
   read(data: Buffer, eventName: string): ReadEvent {
     if (isDone(data)) return this.isComplete() ? { kind: 'done' } : { kind: 'malformed' };
-    const object = looksLikeObject(data) ? scanJsonObject(data) : 'not_an_object';
+    const object = looksLikeObject(data) ? scanJsonObject(data, answerBounds) : 'not_an_object';
     if (typeof object === 'string') return { kind: 'malformed' };
     const type = typeOf(object);
     if (type === 'error' || saysMessagesError(object)) return { kind: 'error' };

@@ -1,7 +1,7 @@
 import { errorBody } from '../../contract/error-body.ts';
 import { parseResponsesRequest } from '../../contract/responses-request.ts';
 import { refuseFields } from '../field-policy.ts';
-import { memberText, scanJsonObject } from '../json-object.ts';
+import { answerBounds, memberText, scanJsonObject } from '../json-object.ts';
 import { refuseResponsesTools } from '../tool-policy.ts';
 import type { CallFormat, ReadRequest } from './call-format.ts';
 import { readResponsesAnswer, showResponsesAnswer } from './responses-answer.ts';
@@ -26,7 +26,7 @@ export const responsesFormat: CallFormat = {
   openStream: (names) => new ResponsesStream(names),
   openAssembly: () => new ResponsesAssembly(),
   idOf(firstEvent) {
-    const event = scanJsonObject(firstEvent);
+    const event = scanJsonObject(firstEvent, answerBounds);
     const response = typeof event === 'string' ? null : objectIn(event, 'response');
     return response === null ? '' : (memberText(response, 'id') ?? '');
   },

@@ -1,5 +1,6 @@
 import type { NanoUsd } from '#core/money.ts';
 import {
+  answerBounds,
   type JsonObject,
   MemberChanges,
   memberText,
@@ -34,7 +35,7 @@ export class ResponsesStream implements StreamReader {
   }
 
   read(data: Buffer, eventName: string): ReadEvent {
-    const event = looksLikeObject(data) ? scanJsonObject(data) : 'not_an_object';
+    const event = looksLikeObject(data) ? scanJsonObject(data, answerBounds) : 'not_an_object';
     if (typeof event === 'string') return { kind: 'malformed' };
     const type = typeOf(event);
     if (type === 'error' || type === 'response.error' || presentMember(event, 'error') !== null) {

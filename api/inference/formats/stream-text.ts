@@ -1,6 +1,6 @@
 import { ERROR_BODY_BYTES } from '#core/limits.ts';
 import { parseJson } from '#core/parse-json.ts';
-import { type JsonObject, memberBytes, memberText, scanJsonObject } from '../json-object.ts';
+import { answerBounds, type JsonObject, memberBytes, memberText, scanJsonObject } from '../json-object.ts';
 import type { ReadEvent } from './call-format.ts';
 
 /** Without its leading quote the search is many times faster. */
@@ -35,7 +35,7 @@ export const isDone = (data: Buffer): boolean =>
 
 /** Brackets without end would take JSON.parse a second: what is long has to be an object as deep as others. */
 export const isJson = (bytes: Buffer): boolean =>
-  (bytes.length <= ERROR_BODY_BYTES || typeof scanJsonObject(bytes) !== 'string') &&
+  (bytes.length <= ERROR_BODY_BYTES || typeof scanJsonObject(bytes, answerBounds) !== 'string') &&
   parseJson(bytes.toString('utf8')) !== undefined;
 
 /** `null`: it is missing, or null itself. */
@@ -60,6 +60,6 @@ export function typeOf(object: JsonObject): string {
 
 export function objectIn(object: JsonObject, key: string): JsonObject | null {
   const bytes = memberBytes(object, key);
-  const inner = bytes === undefined ? 'not_an_object' : scanJsonObject(bytes);
+  const inner = bytes === undefined ? 'not_an_object' : scanJsonObject(bytes, answerBounds);
   return typeof inner === 'string' ? null : inner;
 }

@@ -1,6 +1,6 @@
 import { isErrorEvent, isLastChunk, usageIn } from '../formats/chat-answer.ts';
 import { isDone } from '../formats/stream-text.ts';
-import { readJsonObject } from '../json-object.ts';
+import { answerBounds, readJsonObject } from '../json-object.ts';
 import { chatCounts, readUsage, type Usage } from '../usage.ts';
 import { answerIdOf } from './answer-id-of.ts';
 import type { AnswerPiece, FinishReason } from './answer-piece.ts';
@@ -21,7 +21,7 @@ export class ChatSource implements AnswerSource {
   read(data: Buffer, eventName: string): ReadPieces {
     if (isDone(data)) return { kind: 'done' };
     if (eventName === 'error') return { kind: 'error' };
-    const read = readJsonObject(data);
+    const read = readJsonObject(data, answerBounds);
     if (typeof read === 'string') return { kind: isErrorEvent(data, null) ? 'error' : 'malformed' };
     const usage = usageIn(read.object);
     const sent = usage === null ? null : readUsage(usage, chatCounts);

@@ -1,6 +1,6 @@
 import { keepDigits } from '../exact-json.ts';
 import { MessagesStream } from '../formats/messages-stream.ts';
-import { readJsonObject } from '../json-object.ts';
+import { answerBounds, readJsonObject } from '../json-object.ts';
 import type { Usage } from '../usage.ts';
 import { answerIdOf } from './answer-id-of.ts';
 import type { AnswerPiece, FinishReason } from './answer-piece.ts';
@@ -21,7 +21,7 @@ export class MessagesSource implements AnswerSource {
     const event = this.#stream.read(data, '');
     if (event.kind === 'done' || event.kind === 'malformed' || event.kind === 'error')
       return { kind: event.kind };
-    const read = readJsonObject(data);
+    const read = readJsonObject(data, answerBounds);
     if (typeof read === 'string') return { kind: 'malformed' };
     return { kind: 'pieces', pieces: this.#pieces(read.value) };
   }
