@@ -238,6 +238,9 @@ export class StreamRelay implements AnswerSink {
       case 'malformed':
         this.#end({ kind: 'malformed' });
         return;
+      case 'too_long':
+        this.#endTooLong();
+        return;
       case 'error':
         this.#end({ kind: 'error', event: data });
         return;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { JSON_ANSWER_BYTES } from '#core/limits.ts';
 import { isErrorEvent } from '../../api/inference/formats/chat-answer.ts';
 import { mergeDelta } from '../../api/inference/formats/merge-delta.ts';
 import { MessagesStream } from '../../api/inference/formats/messages-stream.ts';
@@ -142,6 +143,31 @@ it('very many calls that wait for one that never ends are shown in a second or s
   const text = sink.end({ identity, shown: null, tokens: noTokens }).toString();
   expect(performance.now() - startedAt).toBeLessThan(2_500);
   expect(text.split('"partial_json":"{"').length).toBe(CALLS);
+});
+
+describe('a passing stream of which a translation keeps more than a process can', () => {
+  const text = 'x'.repeat(1_000_000);
+  const call = { index: 0, id: 'c', function: { name: 'f', arguments: '{' } };
+  const play = (to: 'chat/completions' | 'responses' | 'messages', delta: object) => {
+    const stream = new TranslatedStream(
+      openSource('chat/completions'),
+      openSink(to, identity, { showUsage: true, showReasoning: true }),
+    );
+    const read = (each: object) =>
+      stream.read(Buffer.from(JSON.stringify({ id: 'c', choices: [{ index: 0, delta: each }] })), '').kind;
+    read({ tool_calls: [call] });
+    const kinds = Array.from({ length: JSON_ANSWER_BYTES / text.length + 2 }, () => read(delta));
+    return kinds.slice(1).indexOf('too_long') >= 0;
+  };
+  const later = { tool_calls: [{ ...call, index: 1, id: 'd', function: { arguments: text } }] };
+
+  it.each([
+    ['all text, in responses', 'responses', { content: text }, true],
+    ['what waits for a call, in messages', 'messages', later, true],
+    ['nothing of what has passed, in chat', 'chat/completions', { content: text }, false],
+  ] as const)('ends: %s', (_name, to, delta, ends) => {
+    expect(play(to, delta)).toBe(ends);
+  });
 });
 
 it.each([

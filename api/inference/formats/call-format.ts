@@ -131,4 +131,6 @@ export type ReadEvent =
   | { kind: 'kept' }
   | { kind: 'done' }
   | { kind: 'malformed' }
+  /** More than a process can keep of one answer. */
+  | { kind: 'too_long' }
   | { kind: 'error' };

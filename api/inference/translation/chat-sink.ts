@@ -9,6 +9,7 @@ import type { WholeAnswer } from './whole-answer.ts';
 
 /** Chunks of a chat. */
 export class ChatSink implements AnswerSink {
+  readonly keptBytes = 0;
   readonly #identity: AnswerIdentity;
   readonly #showUsage: boolean;
   readonly #showReasoning: boolean;

@@ -7,6 +7,7 @@ import type { AnswerPiece, FinishReason } from './answer-piece.ts';
 import type { AnswerSink } from './answer-sink.ts';
 import type { AssistantPart } from './conversation.ts';
 import { JsonScan } from './json-scan.ts';
+import { pieceBytes } from './piece-bytes.ts';
 import type { WholeAnswer } from './whole-answer.ts';
 
 /**
@@ -19,6 +20,7 @@ export class MessagesSink implements AnswerSink {
   #open: Block | null = null;
   #last: Block | null = null;
   #begun = 0;
+  #keptBytes = 0;
   readonly #calls = new Map<number, Block>();
   #stop: string = STOP_REASONS.stop;
   #stopSequence: string | null = null;
@@ -27,7 +29,13 @@ export class MessagesSink implements AnswerSink {
     this.#identity = identity;
   }
 
+  /** What waits, and all that waited: of an honest answer it is little. */
+  get keptBytes(): number {
+    return this.#keptBytes;
+  }
+
   write(piece: AnswerPiece): Buffer {
+    if (this.#open !== this.#last || piece.type === 'tool_call') this.#keptBytes += pieceBytes(piece);
     switch (piece.type) {
       case 'start':
         return this.#start(piece.id || this.#identity.id);

@@ -6,6 +6,7 @@ import type { AnswerPiece } from './answer-piece.ts';
 import type { AnswerSink } from './answer-sink.ts';
 import type { AssistantPart, Citation, TextPart } from './conversation.ts';
 import { keepThought } from './kept-thought.ts';
+import { pieceBytes } from './piece-bytes.ts';
 import { WholeAnswer } from './whole-answer.ts';
 
 /**
@@ -16,6 +17,7 @@ export class ResponsesSink implements AnswerSink {
   readonly #identity: AnswerIdentity;
   readonly #whole = new WholeAnswer();
   #sequenceNumber = 0;
+  #keptBytes = 0;
   /** Of `#whole.parts`, those that have begun. */
   #begun = 0;
   readonly #done = new Set<number>();
@@ -25,7 +27,13 @@ export class ResponsesSink implements AnswerSink {
     this.#identity = identity;
   }
 
+  /** All: the last event repeats it. */
+  get keptBytes(): number {
+    return this.#keptBytes;
+  }
+
   write(piece: AnswerPiece): Buffer {
+    this.#keptBytes += pieceBytes(piece);
     this.#whole.add(piece);
     const begun = this.#begin();
     switch (piece.type) {

@@ -1,3 +1,4 @@
+import { JSON_ANSWER_BYTES } from '#core/limits.ts';
 import type { ReadEvent, StreamEndView, StreamReader } from '../formats/call-format.ts';
 import { joinBuffers } from '../join-buffers.ts';
 import type { Usage } from '../usage.ts';
@@ -27,6 +28,7 @@ export class TranslatedStream implements StreamReader {
     if (read.kind !== 'pieces') return read;
     for (const piece of read.pieces) this.#textBytes += textBytesOf(piece);
     const events = joinBuffers(read.pieces.map((piece) => this.#write(piece)));
+    if (this.#sink.keptBytes > JSON_ANSWER_BYTES) return { kind: 'too_long' };
     return events.length === 0 ? { kind: 'kept' } : { kind: 'changed', events };
   }
 
