@@ -5,6 +5,7 @@ import { type JsonObject, type MemberChanges, memberText } from './json-object.t
 import type { MediaCount } from './linked-media.ts';
 import { type Gap, Gaps, HINTS, OURS, saysNothing } from './translation/gaps.ts';
 import { CHAT_REASONING } from './translation/reasoning-words.ts';
+import { refusePlugins } from './translation/refuse-plugins.ts';
 
 export interface AskedBody {
   format: FormatName;
@@ -28,8 +29,8 @@ export function findDialectGap(
   if (dialect.images === 'inline' && media.firstAt !== null) {
     return { param: media.firstAt, words: 'a picture or file by its link' };
   }
-  if (plain && format === 'chat/completions' && value !== null) {
-    const gap = findThoughtGap(value);
+  if (plain && value !== null) {
+    const gap = findRouterGap(value) ?? (format === 'chat/completions' ? findThoughtGap(value) : null);
     if (gap !== null) return gap;
   }
   if (takesAll(dialect)) return null;
@@ -38,6 +39,12 @@ export function findDialectGap(
   );
   if (gap !== undefined) return { param: gap.key, words: null };
   return dialect.refusedFields.has(MESSAGE_NAME) ? findNamedMessage(value) : null;
+}
+
+function findRouterGap(value: Readonly<Record<string, unknown>>): Gap | null {
+  const gaps = new Gaps();
+  refusePlugins(value, gaps);
+  return gaps.first;
 }
 
 /** Hints, and fields that ask for what happens anyway: a server that does not take them gets none. */

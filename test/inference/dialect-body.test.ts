@@ -148,6 +148,15 @@ describe('a plain server of the chat format', () => {
     expect(refusal(CHAT, extra, plain)).toBe('admitted');
   });
 
+  it.each<[object, string]>([
+    [{ plugins: [{ id: 'web' }, { id: 'response-healing' }] }, 'tool_not_served plugins[0]'],
+    [{ plugins: [{ id: 'response-healing' }] }, 'no_provider plugins[0]'],
+    [{ transforms: ['middle-out'] }, 'no_provider transforms'],
+    [{ plugins: [{ id: 'response-healing', enabled: false }], transforms: [] }, 'admitted'],
+  ])('is not asked for what only a router does around an answer: %j', (extra, told) => {
+    expect(refusal(CHAT, extra, plain)).toBe(told);
+  });
+
   it('is sent what is said of thought in the words of another format', () => {
     const native = at(dialects.other, [CHAT, 'responses']);
     const reasoning = { enabled: false };
