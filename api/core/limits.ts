@@ -91,8 +91,12 @@ export const SEARCH_RESULT_CHARS_MAX = 30_000;
 export const SEARCH_RESULT_CHARS_DEFAULT = 1_000;
 /** Address, title and what else stands around a result. */
 export const SEARCH_RESULT_FRAME_TOKENS = 512;
-/** What a provider tells the model of a tool that it runs. */
+/** What a provider tells the model of a tool of its own, whoever runs it: hundreds of tokens, of some more than a thousand. */
 export const SERVER_TOOL_PROMPT_TOKENS = 2_000;
+/** Of a set of them, of which the body names no single one. */
+export const TOOLSET_PROMPT_TOKENS = 20_000;
+/** How tools are used: up to 530 at Anthropic's oldest models. */
+export const TOOL_USE_PROMPT_TOKENS = 1_000;
 export const FETCHED_TOKENS_DEFAULT = 10_000;
 /** The most that a caller may ask for: what a 32-bit integer of a generated client holds. */
 export const ASKED_TOKENS_MAX = 2_147_483_647;

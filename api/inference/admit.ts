@@ -17,6 +17,7 @@ import { type Resolved, resolveModels } from './routing/resolve-models.ts';
 import { restingLeftOut } from './routing/resting-left-out.ts';
 import { shorten } from './routing/shorten.ts';
 import { readServerTools } from './server-tools/read-server-tools.ts';
+import { toolPromptTokens } from './tool-prompt-tokens.ts';
 
 /** What is known of those who may run a call. */
 export interface Routes {
@@ -108,6 +109,7 @@ export function admitCall(
         : promptBytes(object, format.capFields) +
           printedNumberBytes(bytes, value) +
           layoutTokens(value) +
+          toolPromptTokens(value) +
           TEMPLATE_TOKENS,
       promptEstimateTokens: estimateTokens(bytes.length),
       outputTokensCap,
