@@ -3,9 +3,9 @@ import type { Dialect } from '#core/catalog/dialects.ts';
 import { isRecord } from '#core/is-record.ts';
 import { type JsonObject, type MemberChanges, memberText } from './json-object.ts';
 import type { MediaCount } from './linked-media.ts';
+import { addPluginGaps } from './translation/add-plugin-gaps.ts';
 import { type Gap, Gaps, HINTS, OURS, saysNothing } from './translation/gaps.ts';
 import { CHAT_REASONING } from './translation/reasoning-words.ts';
-import { refusePlugins } from './translation/refuse-plugins.ts';
 
 export interface AskedBody {
   format: FormatName;
@@ -43,7 +43,7 @@ export function findDialectGap(
 
 function findRouterGap(value: Readonly<Record<string, unknown>>): Gap | null {
   const gaps = new Gaps();
-  refusePlugins(value, gaps);
+  addPluginGaps(value, gaps);
   return gaps.first;
 }
 

@@ -288,7 +288,7 @@ const COLON = 0x3a;
 const DATA_FIELD_BYTES = 5;
 /** Providers' frames are 200 to 350 bytes: an event that is longer has text in it. */
 const EVENT_FRAME_BYTES_MAX = 350;
-/** A letter of two bytes or three is `\\uXXXX` in what some servers write; most of a request is none such. */
+/** A letter of two bytes or three is `\uXXXX` in what some servers write; most of a request is none such. */
 const ESCAPED_BYTES_MAX = 2;
 const EMPTY = Buffer.alloc(0);
 const BLANK_LINES = Buffer.from('\n\n');

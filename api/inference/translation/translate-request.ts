@@ -1,12 +1,12 @@
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { type ApiError, apiError } from '../../contract/errors.ts';
 import { type JsonObject, scanJsonObject } from '../json-object.ts';
+import { addPluginGaps } from './add-plugin-gaps.ts';
 import type { AskedModel, Conversation } from './conversation.ts';
 import { type Gap, Gaps } from './gaps.ts';
 import { readChat } from './read-chat.ts';
 import { readMessages } from './read-messages.ts';
 import { readResponses } from './read-responses.ts';
-import { refusePlugins } from './refuse-plugins.ts';
 import { writeChat } from './write-chat.ts';
 import { writeMessages } from './write-messages.ts';
 
@@ -24,7 +24,7 @@ export function translateRequest(
   asked: AskedModel,
 ): JsonObject | ApiError {
   const gaps = new Gaps();
-  refusePlugins(value, gaps);
+  addPluginGaps(value, gaps);
   const conversation = readers[from](value, gaps);
   const body =
     to === 'messages' ? writeMessages(conversation, asked, gaps) : writeChat(conversation, asked, gaps);
