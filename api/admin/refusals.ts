@@ -51,7 +51,6 @@ export function keyRefusal(reason: Refused<CreateKeyResult>, agentId: number, li
     case 'id_taken':
     case 'hash_taken':
       return unavailable();
-    case 'unknown_key':
     case 'key_revoked':
     case 'agent_not_active':
     case 'too_many_mcp_keys':

@@ -18,6 +18,7 @@ import {
   reserve,
   revokeKey,
   settle,
+  startUpload,
 } from './commands.ts';
 
 /** An agent that has some of everything. */
@@ -41,6 +42,8 @@ async function busyAgent(): Promise<AgentState> {
     does(settle(4, 7n), charged(7n)),
     does(moveOut('t1', 5n), ok),
     does(moveIn('t2', 6n), { ok: true, repeated: false, expiredNanoUsd: 0n }),
+    does(startUpload('upl_1'), ok),
+    does(startUpload('upl_2'), ok),
     does(moveOut('t3', 999n), { ok: false, repeated: false, reason: 'refused' }),
   ]) {
     await row(world);
@@ -107,7 +110,7 @@ describe('the snapshot of an agent', () => {
     }
   });
 
-  test.each(['holds', 'leases', 'keys'])(
+  test.each(['holds', 'leases', 'keys', 'uploads'])(
     'is refused when one of its %s stands in it twice, though its checksum is right',
     (list) => {
       const { v, agent: whole } = JSON.parse(serializeAgent(agent));
@@ -116,6 +119,12 @@ describe('the snapshot of an agent', () => {
       expect(() => deserializeAgent(text)).toThrow(/twice/);
     },
   );
+
+  test('of a release that knew no uploads is read as of an agent without any, which is still written so', () => {
+    const none = serializeAgent({ ...agent, uploads: new Map() });
+    expect(none).not.toContain('uploads');
+    expect(deserializeAgent(none)).toStrictEqual({ ...agent, uploads: new Map() });
+  });
 
   test('is refused when its sums do not add up, though its checksum does', () => {
     const wrong = serializeAgent({ ...agent, grantedNanoUsd: agent.grantedNanoUsd + 1n });

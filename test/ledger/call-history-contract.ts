@@ -9,6 +9,7 @@ import {
   agentWith,
   callEnd,
   callFacts,
+  changeKey,
   finish,
   grant,
   putKey,
@@ -227,7 +228,7 @@ export function testCallHistory(newWorld: () => Promise<HistoryWorld>): void {
     const world = await newWorld();
     await run(world, ...agentWith(100n), does(reserve(1, 10n), ok), does(finish(1), ok));
     expect(await list(world, {})).toMatchObject([{ key: { label: 'key 1' } }]);
-    await run(world, does(putKey(1, { label: 'renamed', hash: null }), ok), does(settle(1, 6n), charged(6n)));
+    await run(world, does(changeKey(1, { label: 'renamed' }), ok), does(settle(1, 6n), charged(6n)));
     expect(await list(world, {})).toMatchObject([{ outcome: 'ok', key: { label: 'renamed' } }]);
   });
 

@@ -1,5 +1,6 @@
 import type { CallEnd, CallFacts, PendingPrice, SavedPrice } from '#core/events/ledger-event.ts';
 import type {
+  ChangeKey,
   Finish,
   Grant,
   MoveIn,
@@ -11,6 +12,7 @@ import type {
   SetAgent,
   Settle,
   StartLimits,
+  StartUpload,
 } from '#core/ledger/command.ts';
 import { callIdIn, day, does, type Operation, ok, type Row } from './case.ts';
 
@@ -151,8 +153,25 @@ export const putKey = (keyId: number, more: Partial<PutKey> = {}): Operation => 
   });
 };
 
+/** Changes nothing that it does not name. */
+export const changeKey = (keyId: number, more: Partial<ChangeKey> = {}): Operation => {
+  return () => ({
+    type: 'change_key',
+    agentId: 1,
+    keyId,
+    label: null,
+    limit: 'keep',
+    actingKeyId: null,
+    ...more,
+  });
+};
+
 export const revokeKey = (keyId: number, more: Partial<RevokeKey> = {}): Operation => {
   return () => ({ type: 'revoke_key', agentId: 1, keyId, actingKeyId: null, ...more });
+};
+
+export const startUpload = (uploadId: string, more: Partial<StartUpload> = {}): Operation => {
+  return () => ({ type: 'start_upload', agentId: 1, uploadId, limits: { uploadsPerDay: 200 }, ...more });
 };
 
 export const setAgent = (more: Partial<SetAgent> = {}): Operation => {

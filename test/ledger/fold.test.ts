@@ -12,6 +12,7 @@ import { charged, day, does, ok, type Row, START_MS } from './case.ts';
 import {
   agentWith,
   callEnd,
+  changeKey,
   finish,
   grant,
   moveIn,
@@ -21,6 +22,7 @@ import {
   reserve,
   revokeKey,
   settle,
+  startUpload,
 } from './commands.ts';
 
 /** One event of nearly every type, two of them of another agent. */
@@ -33,6 +35,8 @@ const rows: readonly Row[] = [
   does(settle(1, 10n), charged(10n)),
   does(moveIn('t1', 7n, { agentId: 2 }), { ok: true, repeated: false, expiredNanoUsd: 0n }),
   does(putKey(2), ok),
+  does(changeKey(2, { label: 'renamed' }), ok),
+  does(startUpload('upl_1'), ok),
   does(revokeKey(2), ok),
   does(reserve(2, 20n), ok),
 ];
@@ -176,6 +180,10 @@ describe('an event that cannot follow from the state', () => {
     ],
     ['a revocation of a revoked key', (version) => ({ ...header, version, type: 'key_revoked', keyId: 2 })],
     ['a revocation of an unknown key', (version) => ({ ...header, version, type: 'key_revoked', keyId: 9 })],
+    [
+      'an upload of an agent that was never made',
+      () => ({ ...header, agentId: 77, version: 1, type: 'upload_started', uploadId: 'upl_2' }),
+    ],
     [
       'a key of an agent that was never made',
       () => ({ ...header, ...key, agentId: 77, version: 1, keyId: 9, hash: 'h', madeOverMcp: false }),

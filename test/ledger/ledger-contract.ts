@@ -5,14 +5,17 @@ import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { day, does, type LedgerCase, ok, readAgent, START_MS, type World } from './case.ts';
 import { setAgentCases } from './cases/agent-cases.ts';
 import { finishCases, renewCases, settleCases } from './cases/call-cases.ts';
+import { changeKeyCases } from './cases/change-key-cases.ts';
 import { expireCases, grantCases, moveCases } from './cases/credit-cases.ts';
 import { putKeyCases, revokeKeyCases } from './cases/key-cases.ts';
 import { keyLimitCases } from './cases/key-limit-cases.ts';
 import { reserveCases } from './cases/reserve-cases.ts';
 import { reserveOrderCases } from './cases/reserve-order-cases.ts';
+import { startUploadCases } from './cases/upload-cases.ts';
 import {
   activeAgent,
   agentWith,
+  changeKey,
   expire,
   finish,
   grant,
@@ -24,6 +27,7 @@ import {
   revokeKey,
   setAgent,
   settle,
+  startUpload,
 } from './commands.ts';
 
 export type MakeLedger = (options: { clock: FakeClock }) => Promise<Ledger>;
@@ -39,7 +43,9 @@ const cases: readonly [string, readonly LedgerCase[]][] = [
   ['expire', expireCases],
   ['moves', moveCases],
   ['put_key', putKeyCases],
+  ['change_key', changeKeyCases],
   ['revoke_key', revokeKeyCases],
+  ['start_upload', startUploadCases],
   ['set_agent', setAgentCases],
 ];
 
@@ -290,7 +296,9 @@ function describeClosing(world: () => World): void {
       moveOut('t', 1n),
       moveIn('t', 1n),
       putKey(1),
+      changeKey(1),
       revokeKey(1),
+      startUpload('upl_1'),
       setAgent(),
     ];
     for (const operation of operations) {

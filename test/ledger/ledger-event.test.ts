@@ -9,6 +9,7 @@ import {
   agentWith,
   callEnd,
   callFacts,
+  changeKey,
   expire,
   finish,
   grant,
@@ -22,6 +23,7 @@ import {
   savedPrice,
   setAgent,
   settle,
+  startUpload,
 } from './commands.ts';
 
 async function journalOf(rows: readonly Row[]): Promise<MemoryLedger> {
@@ -74,6 +76,30 @@ const written: [string, Row[], object][] = [
       createdByKeyId: 1,
       madeOverMcp: true,
     },
+  ],
+  [
+    'change_key',
+    [
+      ...activeAgent,
+      does(putKey(2, { actingKeyId: 1, madeOverMcp: true }), ok),
+      does(changeKey(2, { label: 'desk', limit: { limitNanoUsd: 5n, reset: 'weekly' } }), ok),
+    ],
+    {
+      ...header(1, 4),
+      type: 'key_put',
+      keyId: 2,
+      label: 'desk',
+      prefix: 'fg_prefix002',
+      hash: 'hash-2',
+      limit: { limitNanoUsd: '5', reset: 'weekly' },
+      createdByKeyId: 1,
+      madeOverMcp: false,
+    },
+  ],
+  [
+    'start_upload',
+    [...agentWith(100n), does(startUpload('upl_1'), ok)],
+    { ...header(1, 4), type: 'upload_started', uploadId: 'upl_1' },
   ],
   [
     'revoke_key',
@@ -253,6 +279,7 @@ describe('deciding', () => {
     ['move_in', moveIn('t1', -1n)],
     ['move_in of more than any lot holds', moveIn('t1', 10n ** 20n)],
     ['put_key', putKey(2, { limit: { limitNanoUsd: -1n, reset: 'daily' } })],
+    ['change_key', changeKey(1, { limit: { limitNanoUsd: -1n, reset: 'daily' } })],
   ])('%s of an impossible amount is a bug of the caller, not an answer', async (_, operation) => {
     const world = { clock: createFakeClock(START_MS), callIds: new Map<number, number>() };
     const ledger = createMemoryLedger(world);

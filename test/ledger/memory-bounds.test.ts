@@ -15,6 +15,7 @@ import {
   revokeKey,
   setAgent,
   settle,
+  startUpload,
 } from './commands.ts';
 
 async function ledgerWith(rows: typeof activeAgent) {
@@ -78,6 +79,20 @@ describe('what an agent keeps in memory', () => {
     }
     expect(agent.leases.size).toBe(1);
     expect(agent.holds.size).toBe(30);
+  });
+
+  test('no more uploads are kept than may be started in a day, and none after a day or two without any', async () => {
+    const { world, agent, run } = await ledgerWith(agentWith(1n));
+    const limits = { uploadsPerDay: 20 };
+    for (let i = 0; i < 100; i++) {
+      world.clock.advance(HOUR_MS);
+      await world.ledger.execute(startUpload(`upl_${i}`, { limits })(world));
+      expect(agent.uploads.size).toBeLessThanOrEqual(20);
+    }
+    expect(agent.uploads.size).toBe(20);
+    world.clock.advance(2 * DAY_MS);
+    await run(does(setAgent({ sourceVersion: 2 }), ok));
+    expect(agent.uploads.size).toBe(0);
   });
 
   test('only the last day of keys made over MCP is counted', async () => {

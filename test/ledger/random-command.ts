@@ -3,6 +3,7 @@ import { SHARDS, shardOfAgent, shardOfKeyHash } from '#core/ledger/cluster/shard
 import type { Command } from '#core/ledger/command.ts';
 import { callIdAt, day, START_MS, type World } from './case.ts';
 import {
+  changeKey,
   expire,
   finish,
   grant,
@@ -14,8 +15,9 @@ import {
   revokeKey,
   setAgent,
   settle,
+  startUpload,
 } from './commands.ts';
-import type { Draw } from './history/random.ts';
+import { type Draw, pick } from './history/random.ts';
 
 /** In the hashes of the keys. */
 export const PEPPER_ID = 'test';
@@ -52,6 +54,12 @@ export function randomCommand(random: Draw, world: World): Command {
     () => moveIn(`trade-${random(9)}`, amount, { agentId, expiresAtMs: day(random(9)) }),
     () => expire(agentId),
     () => putKey(key.keyId, { agentId, label: `label ${random(4)}`, hash: hashOf(agentId, key.keyId) }),
+    () => {
+      const limit = { limitNanoUsd: amount + 1n, reset: 'daily' } as const;
+      const label = random(2) === 0 ? null : `label ${random(4)}`;
+      return changeKey(key.keyId, { agentId, label, limit: pick(random, ['keep', 'keep', null, limit]) });
+    },
+    () => startUpload(`upl_${random(30)}`, { agentId, limits: { uploadsPerDay: 4 } }),
     () => (random(6) === 0 ? revokeKey(key.keyId, { agentId }) : renew(call, { agentId, callId })),
     () => setAgent({ agentId, sourceVersion: random(9), status: random(9) === 0 ? 'suspended' : 'active' }),
   ];

@@ -69,7 +69,9 @@ export const ablations: Readonly<Record<string, Ablation>> = {
   },
   'the gate': { ports: answeringAtOnce(({ type }) => type === 'reserve') },
   'a command is answered once the log has it': {
-    ports: answeringAtOnce(({ type }) => ['grant', 'put_key', 'revoke_key', 'set_agent'].includes(type)),
+    ports: answeringAtOnce(({ type }) =>
+      ['grant', 'put_key', 'change_key', 'revoke_key', 'start_upload', 'set_agent'].includes(type),
+    ),
   },
   'a trade goes on once the log has its first half': {
     ports: answeringAtOnce(({ type }) => type === 'move_out'),

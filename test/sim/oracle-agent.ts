@@ -25,6 +25,8 @@ export type Broken = (rule: string, facts?: object) => void;
 
 const RUNNING_MAX = 8;
 const BURST = 60;
+/** Few, so that it is reached. */
+export const UPLOADS_PER_DAY = 1;
 const STARTS_PER_MS = 600 / 60_000;
 /** Longer windows hold what shorter ones do. */
 const STARTS_LOOKED_AT = 500;
@@ -51,6 +53,9 @@ export class OracleAgent {
   readonly sums: string[] = [''];
   readonly #sources = new Map<string, string>();
   readonly #startsAtMs: number[] = [];
+  readonly #uploads = new Map<string, number>();
+  /** Of any event. */
+  #latestAtMs = 0;
 
   constructor(agentId: number) {
     this.agentId = agentId;
@@ -91,6 +96,7 @@ export class OracleAgent {
       broken('VERSION', { agentId: this.agentId, has: this.version, event });
     }
     this.version = event.version;
+    this.#latestAtMs = Math.max(this.#latestAtMs, event.atMs);
     for (const name of namesOf(event)) {
       if (ONCE.test(name) && this.done.has(name)) broken('TWICE', { name });
       this.done.add(name);
@@ -168,6 +174,9 @@ export class OracleAgent {
         key.revoked = true;
         break;
       }
+      case 'upload_started':
+        this.#countUpload(event, broken);
+        break;
       case 'agent_set':
         this.#sources.set(event.source, event.status);
         break;
@@ -225,6 +234,21 @@ export class OracleAgent {
       const windowMs = atMs - (starts[i] ?? 0);
       if (starts.length - i > BURST + 1 + windowMs * STARTS_PER_MS) broken('START_RATE', { atMs });
     }
+  }
+
+  /** Of an active agent with credit, each once and so many in any 24 hours. */
+  #countUpload(event: LedgerEventOf<'upload_started'>, broken: Broken): void {
+    const { uploadId, atMs } = event;
+    if (!this.active) broken('UPLOAD_WHILE_SUSPENDED', { event });
+    const hasCredit = [...this.free].some(([lot, nanoUsd]) => lot > atMs && nanoUsd > 0n);
+    if (!hasCredit) broken('UPLOAD_WITHOUT_CREDIT', { event });
+    // What has left the window by a clock that was ahead may be forgotten.
+    for (const [earlier, startedAtMs] of this.#uploads) {
+      if (startedAtMs <= this.#latestAtMs - DAY_MS) this.#uploads.delete(earlier);
+    }
+    if (this.#uploads.has(uploadId)) broken('UPLOAD_TWICE', { event });
+    this.#uploads.set(uploadId, atMs);
+    if (this.#uploads.size > UPLOADS_PER_DAY) broken('UPLOADS_PER_DAY', { event });
   }
 
   #usedOf(keyId: number, reset: 'daily' | 'weekly' | 'monthly', atMs: number): bigint {
@@ -291,8 +315,11 @@ function namesOf(event: LedgerEvent): string[] {
     case 'settled':
       return [`${event.type} ${event.callId}`];
     case 'key_put':
+      return [`key_put ${event.keyId}`, `key_put ${event.keyId} ${event.label}`];
     case 'key_revoked':
-      return [`${event.type} ${event.keyId}`];
+      return [`key_revoked ${event.keyId}`];
+    case 'upload_started':
+      return [`upload_started ${event.uploadId}`];
     case 'agent_set':
       return [`agent_set ${event.source} ${event.sourceVersion}`];
     default:

@@ -4,7 +4,7 @@ import { pick } from '../ledger/history/random.ts';
 import { type FaultName, strike } from './faults.ts';
 import { checkAtEnd, isAtRest, type Losses } from './final-checks.ts';
 import { realPorts, type SimPorts } from './ports.ts';
-import { grantOp, keyOp, statusOp } from './sim-op.ts';
+import { grantOp, keyOp, type OpKind, statusOp } from './sim-op.ts';
 import { SimWorld, type Violation } from './sim-world.ts';
 
 export interface HistoryOptions {
@@ -107,7 +107,10 @@ async function runRounds(world: SimWorld, rounds: number, { faults, pauseMs, amo
   }
 }
 
-const OPS = ['grant', 'grant', 'move', 'move', 'move', 'put_key', 'revoke_key', 'set_agent'] as const;
+const OPS = [
+  ...['grant', 'grant', 'move', 'move', 'move', 'put_key', 'change_key'],
+  ...['revoke_key', 'start_upload', 'set_agent'],
+] as const satisfies OpKind[];
 
 async function end(world: SimWorld): Promise<History> {
   world.heal();

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { callEnd, callFacts, pendingPrice, savedPrice } from '#core/events/ledger-event.ts';
-import type { Command } from '#core/ledger/command.ts';
+import type { Command, PutKey } from '#core/ledger/command.ts';
 
 const MICROS_PER_MINUTE = 60_000_000;
 const HIGH = 10n ** 15n;
@@ -12,6 +12,8 @@ export function toCommand(name: Command['type'], args: readonly string[]): Comma
   const json = (place: number): unknown => JSON.parse(at(place));
   const text = (place: number): string => z.string().parse(json(place));
   const numberOrNull = (place: number): number | null => (at(place) === '' ? null : number(place));
+  const limit = (place: number): PutKey['limit'] =>
+    at(place) === '' ? null : { limitNanoUsd: BigInt(at(place)), reset: reset.parse(at(place + 1)) };
   const agentId = number(0);
   switch (name) {
     case 'reserve':
@@ -67,14 +69,25 @@ export function toCommand(name: Command['type'], args: readonly string[]): Comma
         keyId: number(1),
         label: text(2),
         prefix: text(3),
-        hash: at(4) === '' ? null : at(4),
-        limit: at(5) === '' ? null : { limitNanoUsd: BigInt(at(5)), reset: reset.parse(at(6)) },
+        hash: at(4),
+        limit: limit(5),
         actingKeyId: numberOrNull(7),
         madeOverMcp: at(8) === 'true',
         limits: { activeKeys: number(9), mcpKeysPerDay: number(10) },
       };
+    case 'change_key':
+      return {
+        type: name,
+        agentId,
+        keyId: number(1),
+        label: at(2) === '' ? null : text(2),
+        limit: at(3) === 'keep' ? 'keep' : limit(3),
+        actingKeyId: numberOrNull(5),
+      };
     case 'revoke_key':
       return { type: name, agentId, keyId: number(1), actingKeyId: numberOrNull(2) };
+    case 'start_upload':
+      return { type: name, agentId, uploadId: text(1), limits: { uploadsPerDay: number(2) } };
     case 'set_agent':
       return {
         type: name,

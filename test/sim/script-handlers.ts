@@ -57,7 +57,9 @@ export const scriptHandlers: ScriptHandlers = {
   move_out: step('move_out'),
   move_in: step('move_in'),
   put_key: step('put_key'),
+  change_key: step('change_key'),
   revoke_key: step('revoke_key'),
+  start_upload: step('start_upload'),
   set_agent: step('set_agent'),
 
   ack: whenOpen(({ store, args: [epoch, seq, offset = '', after, count], keys: [channel], publish }) => {

@@ -43,7 +43,10 @@ export function toReply(
         String(result.limitNanoUsd),
         String(result.resetsAtMs),
       ];
+    case 'uploads_per_day':
+      return ['UPLOADS_PER_DAY', String(result.retryAfterMs)];
     case 'balance':
+      if (!('heldNanoUsd' in result)) return ['BALANCE'];
       return ['BALANCE', String(result.spendableNanoUsd), String(result.heldNanoUsd)];
     default:
       return [result.reason.toUpperCase()];

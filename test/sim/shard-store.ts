@@ -153,6 +153,9 @@ function toAgent(keys: ShardKeys, agentId: number, raw: RedisKeys): AgentState {
   for (const [grantId, untilMs] of of(':grants')) {
     agent.grants.set(z.string().parse(JSON.parse(grantId)), Number(untilMs));
   }
+  for (const [uploadId, startedAtMs] of of(':uploads')) {
+    agent.uploads.set(z.string().parse(JSON.parse(uploadId)), Number(startedAtMs));
+  }
   for (const [name, text] of of(':trades')) {
     const [, way = '', tradeId = ''] = /^(in|out):(.*)$/s.exec(name) ?? [];
     const [result = '', expired = ''] = text.split(' ');

@@ -3,10 +3,18 @@ import { DAY_MS, startOfDayMs } from '#core/clock.ts';
 import { shardOfKeyHash } from '#core/ledger/cluster/shards.ts';
 import type { Command } from '#core/ledger/command.ts';
 import { pick } from '../ledger/history/random.ts';
+import { UPLOADS_PER_DAY } from './oracle-agent.ts';
 import type { SimHost } from './sim-host.ts';
 import type { SimWorld } from './sim-world.ts';
 
-export type OpKind = 'grant' | 'move' | 'put_key' | 'revoke_key' | 'set_agent';
+export type OpKind =
+  | 'grant'
+  | 'move'
+  | 'put_key'
+  | 'change_key'
+  | 'revoke_key'
+  | 'start_upload'
+  | 'set_agent';
 
 /** Something that is no call, asked for by a feed or an operator: carried on until it is answered, by whoever lives. */
 export class SimOp {
@@ -54,6 +62,10 @@ const ENDS: ReadonlySet<string> = new Set([
   'lot_ended',
   'acting_key_revoked',
   'too_many_active_keys',
+  'key_revoked',
+  'agent_suspended',
+  'balance',
+  'uploads_per_day',
 ]);
 
 const UNIT_NANO_USD = 1_000_003n;
@@ -67,6 +79,13 @@ export function drawOp(world: SimWorld, kind: OpKind, agentId: number): SimOp | 
       return moveOp(world, agentId);
     case 'put_key':
       return keyOp(world, agentId, draw(4) === 0);
+    case 'change_key':
+      return changeOp(world, agentId);
+    case 'start_upload': {
+      const uploadId = `upl_${world.nextId()}`;
+      const limits = { uploadsPerDay: UPLOADS_PER_DAY };
+      return opOf(world, kind, [{ type: kind, agentId, uploadId, limits }]);
+    }
     case 'revoke_key': {
       const [first, ...others] = world.keysOf(agentId);
       // One stays, so that there are calls to come.
@@ -121,6 +140,26 @@ export function keyOp(world: SimWorld, agentId: number, limited: boolean): SimOp
     limits: { activeKeys: 100, mcpKeysPerDay: 100 },
   };
   return opOf(world, 'put_key', [command]);
+}
+
+function changeOp(world: SimWorld, agentId: number): SimOp | null {
+  const { draw } = world;
+  const keys = world.keysOf(agentId);
+  if (keys.length === 0) return null;
+  const keyId = pick(draw, keys);
+  const limit = {
+    limitNanoUsd: BigInt(20 + draw(60)) * UNIT_NANO_USD,
+    reset: pick(draw, ['daily', 'weekly'] as const),
+  };
+  const command: Command = {
+    type: 'change_key',
+    agentId,
+    keyId,
+    label: `key ${keyId}, ${world.nextId()}`,
+    limit: pick(draw, ['keep', null, limit]),
+    actingKeyId: null,
+  };
+  return opOf(world, 'change_key', [command]);
 }
 
 export function statusOp(world: SimWorld, agentId: number, status: 'active' | 'suspended'): SimOp {

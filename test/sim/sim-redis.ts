@@ -34,7 +34,14 @@ export const copyOf = (data: NodeData): Map<number, ShardStore> =>
   new Map(Array.from(data, ([shard, store]) => [shard, store.copy()]));
 
 /** Scripts without `allow-oom` that write; reads are never refused. */
-const NEEDS_MEMORY: ReadonlySet<ScriptName> = new Set(['reserve', 'grant', 'move_out', 'put_key']);
+const NEEDS_MEMORY: ReadonlySet<ScriptName> = new Set([
+  'reserve',
+  'grant',
+  'move_out',
+  'put_key',
+  'change_key',
+  'start_upload',
+]);
 
 /** How a node proves that it is the one that opened a shard. */
 export type IdentityOf = (node: RedisNode) => string;

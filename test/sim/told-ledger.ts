@@ -93,6 +93,11 @@ function namesOf(command: Command, result: ResultOf<Command>): string[] {
       return [`moved_in ${command.tradeId}`];
     case 'put_key':
       return [`key_put ${command.keyId}`];
+    case 'change_key':
+      // Every change of a simulated key has a label of its own.
+      return [`key_put ${command.keyId} ${command.label}`];
+    case 'start_upload':
+      return [`upload_started ${command.uploadId}`];
     case 'revoke_key':
       return [`key_revoked ${command.keyId}`];
     case 'set_agent':

@@ -164,6 +164,7 @@ export const ledgerEvent = z.discriminatedUnion('type', [
     madeOverMcp: z.boolean(),
   }),
   z.strictObject({ ...envelope, type: z.literal('key_revoked'), keyId: id }),
+  z.strictObject({ ...envelope, type: z.literal('upload_started'), uploadId: z.string() }),
   z.strictObject({
     ...envelope,
     type: z.literal('agent_set'),

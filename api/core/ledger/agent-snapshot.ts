@@ -89,6 +89,8 @@ const agentSnapshot = z.strictObject({
   grants: z.array(z.tuple([z.string(), time])),
   trades: z.array(z.tuple([z.string(), time, z.enum(['moved_out', 'move_refused', 'moved_in']), nano])),
   mcpKeysMadeAtMs: z.array(time),
+  /** Absent: none. */
+  uploads: z.array(z.tuple([z.string(), time])).optional(),
   prunedAtMs: time,
 });
 type AgentSnapshot = z.infer<typeof agentSnapshot>;
@@ -141,6 +143,7 @@ function toSnapshot(agent: AgentState): AgentSnapshot {
       String(trade.expiredNanoUsd),
     ]),
     mcpKeysMadeAtMs: agent.mcpKeysMadeAtMs,
+    ...(agent.uploads.size > 0 && { uploads: [...agent.uploads] }),
     prunedAtMs: agent.prunedAtMs,
   };
 }
@@ -198,6 +201,7 @@ function toState(snapshot: AgentSnapshot): AgentState {
         { keptUntilMs, result, expiredNanoUsd: BigInt(expired) },
       ]),
     ),
+    uploads: toMap(snapshot.uploads ?? []),
   };
 }
 

@@ -2,6 +2,7 @@ import type { LedgerEvent } from '../events/ledger-event.ts';
 import { applyFinished, applyRenewed, applyReserved, applySettled } from './apply-call.ts';
 import { applyExpired, applyGranted, applyMovedIn, applyMovedOut, applyMoveRefused } from './apply-credit.ts';
 import { applyKeyPut, applyKeyRevoked } from './apply-key.ts';
+import { applyUploadStarted } from './apply-upload.ts';
 import type { Lease } from './decision.ts';
 import { newAgent } from './empty-ledger.ts';
 import { LedgerEventError, LedgerGapError } from './ledger-errors.ts';
@@ -83,6 +84,9 @@ function change(state: LedgerState, agent: AgentState, event: LedgerEvent): void
       break;
     case 'key_revoked':
       applyKeyRevoked(agent, event);
+      break;
+    case 'upload_started':
+      applyUploadStarted(agent, event);
       break;
     case 'agent_set': {
       const { source, sourceVersion, status } = event;

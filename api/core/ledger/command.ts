@@ -17,7 +17,9 @@ export type Command =
   | MoveOut
   | MoveIn
   | PutKey
+  | ChangeKey
   | RevokeKey
+  | StartUpload
   | SetAgent;
 
 export interface Grant {
@@ -104,15 +106,14 @@ export interface MoveIn {
   nanoUsd: NanoUsd;
 }
 
-/** Makes a key, or changes the label and limit of an active one. */
+/** Makes a key. */
 export interface PutKey {
   type: 'put_key';
   agentId: number;
   keyId: number;
   label: string;
   prefix: string;
-  /** `null` only changes a key that exists; its prefix, hash and maker stay as they are in any case. */
-  hash: string | null;
+  hash: string;
   limit: { limitNanoUsd: NanoUsd; reset: KeyLimit['reset'] } | null;
   /** The key that asks, checked again inside the step; `null` for the operator. */
   actingKeyId: number | null;
@@ -120,11 +121,33 @@ export interface PutKey {
   limits: { activeKeys: number; mcpKeysPerDay: number };
 }
 
+/**
+ * Changes label, limit or both of an active key, in one step: what is not named stays as it is at that moment, so that
+ * of two changes at once neither undoes the other.
+ */
+export interface ChangeKey {
+  type: 'change_key';
+  agentId: number;
+  keyId: number;
+  /** `null`: stays. */
+  label: string | null;
+  limit: 'keep' | PutKey['limit'];
+  actingKeyId: number | null;
+}
+
 export interface RevokeKey {
   type: 'revoke_key';
   agentId: number;
   keyId: number;
   actingKeyId: number | null;
+}
+
+/** Counts an upload that is about to begin. */
+export interface StartUpload {
+  type: 'start_upload';
+  agentId: number;
+  uploadId: string;
+  limits: { uploadsPerDay: number };
 }
 
 export interface SetAgent {
@@ -194,16 +217,29 @@ export type ActingKeyRefusal = { ok: false; reason: 'acting_key_revoked' | 'acti
 
 export type PutKeyResult =
   | { ok: true; repeated: boolean }
-  | { ok: false; reason: 'unknown_agent' | 'unknown_key' | 'agent_not_active' | 'key_revoked' }
+  | { ok: false; reason: 'unknown_agent' | 'agent_not_active' | 'key_revoked' }
   /** The id, or the hash, belongs to another key: take a new one. */
   | { ok: false; reason: 'id_taken' | 'hash_taken' }
   | { ok: false; reason: 'too_many_active_keys' | 'too_many_mcp_keys' }
+  | ActingKeyRefusal;
+
+export type ChangeKeyResult =
+  | { ok: true; repeated: boolean }
+  | { ok: false; reason: 'unknown_key' | 'key_revoked' }
   | ActingKeyRefusal;
 
 export type RevokeKeyResult =
   | { ok: true; repeated: boolean }
   | { ok: false; reason: 'unknown_key' }
   | ActingKeyRefusal;
+
+/** In the order in which they are checked. */
+export type StartUploadResult =
+  | { ok: true; repeated: boolean }
+  | { ok: false; reason: 'unknown_agent' }
+  | { ok: false; reason: 'agent_inactive' | 'agent_suspended' }
+  | { ok: false; reason: 'balance' }
+  | { ok: false; reason: 'uploads_per_day'; retryAfterMs: number };
 
 export type SetAgentResult =
   | { ok: true; repeated: boolean }
@@ -227,8 +263,12 @@ export type ResultOf<C extends Command> = C extends Grant
                 ? MoveInResult
                 : C extends PutKey
                   ? PutKeyResult
-                  : C extends RevokeKey
-                    ? RevokeKeyResult
-                    : C extends SetAgent
-                      ? SetAgentResult
-                      : never;
+                  : C extends ChangeKey
+                    ? ChangeKeyResult
+                    : C extends RevokeKey
+                      ? RevokeKeyResult
+                      : C extends StartUpload
+                        ? StartUploadResult
+                        : C extends SetAgent
+                          ? SetAgentResult
+                          : never;

@@ -1,7 +1,15 @@
 import { DAY_MS } from '../clock.ts';
 import type { LedgerEventOf } from '../events/ledger-event.ts';
 import { agentStatus } from './agent-status.ts';
-import type { ActingKeyRefusal, PutKey, PutKeyResult, RevokeKey, RevokeKeyResult } from './command.ts';
+import type {
+  ActingKeyRefusal,
+  ChangeKey,
+  ChangeKeyResult,
+  PutKey,
+  PutKeyResult,
+  RevokeKey,
+  RevokeKeyResult,
+} from './command.ts';
 import { changed, type Decision, requireAmount, unchanged } from './decision.ts';
 import type { AgentState, KeyState, LedgerState } from './state.ts';
 
@@ -9,11 +17,32 @@ export function decidePutKey(state: LedgerState, command: PutKey, nowMs: number)
   const agent = state.agents.get(command.agentId);
   if (agent === undefined) return unchanged({ ok: false, reason: 'unknown_agent' });
   const key = agent.keys.get(command.keyId);
-  const repeated = key !== undefined && key.revokedAtMs === null && isSame(key, command);
+  // Whatever has become of its label and limit since.
+  const repeated = key !== undefined && key.revokedAtMs === null && key.hash === command.hash;
   const acting = refuseActingKey(agent, command.actingKeyId, repeated);
   if (acting !== null) return unchanged(acting);
   if (repeated) return unchanged({ ok: true, repeated: true });
-  return key === undefined ? makeKey(state, agent, command, nowMs) : changeKey(agent, key, command, nowMs);
+  if (key === undefined) return makeKey(state, agent, command, nowMs);
+  return unchanged({ ok: false, reason: key.hash === command.hash ? 'key_revoked' : 'id_taken' });
+}
+
+/** Only label and limit change. What the key has spent stays counted, so that a limit set late counts it. */
+export function decideChangeKey(
+  state: LedgerState,
+  command: ChangeKey,
+  nowMs: number,
+): Decision<ChangeKeyResult> {
+  const agent = state.agents.get(command.agentId);
+  const key = agent?.keys.get(command.keyId);
+  if (agent === undefined || key === undefined) return unchanged({ ok: false, reason: 'unknown_key' });
+  const label = command.label ?? key.label;
+  const limit = command.limit === 'keep' ? key.limit : command.limit;
+  const repeated = key.revokedAtMs === null && label === key.label && isSameLimit(limit, key.limit);
+  const acting = refuseActingKey(agent, command.actingKeyId, repeated);
+  if (acting !== null) return unchanged(acting);
+  if (key.revokedAtMs !== null) return unchanged({ ok: false, reason: 'key_revoked' });
+  if (repeated) return unchanged({ ok: true, repeated: true });
+  return keyPut(agent, { ...key, label, limit, madeOverMcp: false }, nowMs);
 }
 
 export function decideRevokeKey(
@@ -55,14 +84,8 @@ function refuseActingKey(
   return acting.limit === null ? null : { ok: false, reason: 'acting_key_limited' };
 }
 
-function isSame(key: KeyState, command: PutKey): boolean {
-  return (
-    (command.hash === null || command.hash === key.hash) &&
-    command.label === key.label &&
-    command.limit?.limitNanoUsd === key.limit?.limitNanoUsd &&
-    command.limit?.reset === key.limit?.reset
-  );
-}
+const isSameLimit = (one: KeyState['limit'], other: KeyState['limit']): boolean =>
+  one?.limitNanoUsd === other?.limitNanoUsd && one?.reset === other?.reset;
 
 function makeKey(
   state: LedgerState,
@@ -70,50 +93,43 @@ function makeKey(
   command: PutKey,
   nowMs: number,
 ): Decision<PutKeyResult> {
-  const { hash, prefix, actingKeyId, madeOverMcp } = command;
-  if (hash === null) return unchanged({ ok: false, reason: 'unknown_key' });
+  const { actingKeyId, madeOverMcp } = command;
   // Spec, Agent status: no new keys over MCP while suspended; the operator may still prepare one.
   if (actingKeyId !== null && agentStatus(agent) !== 'active') {
     return unchanged({ ok: false, reason: 'agent_not_active' });
   }
-  if (state.keysByHash.has(hash)) return unchanged({ ok: false, reason: 'hash_taken' });
+  if (state.keysByHash.has(command.hash)) return unchanged({ ok: false, reason: 'hash_taken' });
   if (activeKeys(agent) >= command.limits.activeKeys) {
     return unchanged({ ok: false, reason: 'too_many_active_keys' });
   }
   if (madeOverMcp && mcpKeysInDay(agent, nowMs) >= command.limits.mcpKeysPerDay) {
     return unchanged({ ok: false, reason: 'too_many_mcp_keys' });
   }
-  return keyPut(agent, command, { hash, prefix, createdByKeyId: actingKeyId, madeOverMcp }, nowMs);
+  return keyPut(agent, { ...command, createdByKeyId: actingKeyId }, nowMs);
 }
 
-/** Only label and limit change. What the key has spent stays counted, so that a limit set late counts it. */
-function changeKey(agent: AgentState, key: KeyState, command: PutKey, nowMs: number): Decision<PutKeyResult> {
-  if (command.hash !== null && command.hash !== key.hash) return unchanged({ ok: false, reason: 'id_taken' });
-  if (key.revokedAtMs !== null) return unchanged({ ok: false, reason: 'key_revoked' });
-  const { hash, prefix, createdByKeyId } = key;
-  return keyPut(agent, command, { hash, prefix, createdByKeyId, madeOverMcp: false }, nowMs);
-}
-
-type KeyOrigin = Pick<LedgerEventOf<'key_put'>, 'hash' | 'prefix' | 'createdByKeyId' | 'madeOverMcp'>;
+type NextKey = Pick<KeyState, 'keyId' | 'label' | 'prefix' | 'hash' | 'limit' | 'createdByKeyId'> &
+  Pick<PutKey, 'madeOverMcp'>;
 
 function keyPut(
   agent: AgentState,
-  command: PutKey,
-  origin: KeyOrigin,
+  { keyId, label, prefix, hash, limit, createdByKeyId, madeOverMcp }: NextKey,
   nowMs: number,
-): Decision<PutKeyResult> {
-  const { limit } = command;
+): Decision<{ ok: true; repeated: false }> {
   if (limit !== null) requireAmount(limit.limitNanoUsd);
   const event: LedgerEventOf<'key_put'> = {
     v: 1,
     type: 'key_put',
-    agentId: command.agentId,
+    agentId: agent.agentId,
     version: agent.version + 1,
     atMs: nowMs,
-    keyId: command.keyId,
-    label: command.label,
+    keyId,
+    label,
+    prefix,
+    hash,
     limit: limit === null ? null : { limitNanoUsd: String(limit.limitNanoUsd), reset: limit.reset },
-    ...origin,
+    createdByKeyId,
+    madeOverMcp,
   };
   return changed({ ok: true, repeated: false }, event);
 }

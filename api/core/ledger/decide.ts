@@ -1,10 +1,11 @@
 import type { Command, ResultOf } from './command.ts';
 import { decideFinish, decideRenew, decideSettle } from './decide-call.ts';
 import { decideExpire, decideGrant } from './decide-credit.ts';
-import { decidePutKey, decideRevokeKey } from './decide-key.ts';
+import { decideChangeKey, decidePutKey, decideRevokeKey } from './decide-key.ts';
 import { decideMoveIn, decideMoveOut } from './decide-move.ts';
 import { decideReserve } from './decide-reserve.ts';
 import { decideSetAgent } from './decide-set-agent.ts';
+import { decideStartUpload } from './decide-upload.ts';
 import type { Decision } from './decision.ts';
 import type { LedgerState } from './state.ts';
 
@@ -39,8 +40,12 @@ export function decide(state: LedgerState, command: Command, nowMs: number): Dec
       return decideMoveIn(state, command, nowMs);
     case 'put_key':
       return decidePutKey(state, command, nowMs);
+    case 'change_key':
+      return decideChangeKey(state, command, nowMs);
     case 'revoke_key':
       return decideRevokeKey(state, command, nowMs);
+    case 'start_upload':
+      return decideStartUpload(state, command, nowMs);
     case 'set_agent':
       return decideSetAgent(state, command, nowMs);
     default:

@@ -28,6 +28,7 @@ export function newAgent(agentId: number, name: string, createdAtMs: number): Ag
     grants: new Map(),
     trades: new Map(),
     mcpKeysMadeAtMs: [],
+    uploads: new Map(),
     prunedAtMs: createdAtMs,
   };
 }

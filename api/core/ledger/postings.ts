@@ -52,6 +52,7 @@ export function postingsOf(state: LedgerState, event: LedgerEvent): Posting[] {
     case 'move_refused':
     case 'key_put':
     case 'key_revoked':
+    case 'upload_started':
     case 'agent_set':
       return [];
     default:

@@ -54,6 +54,8 @@ export interface AgentState {
   trades: Map<string, TradeDone>;
   /** When keys were made over MCP, the last 24 hours, oldest first. */
   mcpKeysMadeAtMs: number[];
+  /** When each upload was started, by its id: the last 24 hours, and until the next one some that no longer count. */
+  uploads: Map<string, number>;
   /** When `done`, `grants` and `trades` were last cleared of what no longer counts. */
   prunedAtMs: number;
 }

@@ -1,26 +1,6 @@
 import { DAY_MS, HOUR_MS } from '#core/clock.ts';
-import {
-  after,
-  charged,
-  day,
-  does,
-  type LedgerCase,
-  ok,
-  refused,
-  repeated,
-  START_MS,
-  seesKey,
-} from '../case.ts';
-import {
-  activeAgent,
-  agentWith,
-  keyLimits,
-  putKey,
-  reserve,
-  revokeKey,
-  setAgent,
-  settle,
-} from '../commands.ts';
+import { after, day, does, type LedgerCase, ok, refused, repeated, START_MS, seesKey } from '../case.ts';
+import { activeAgent, changeKey, keyLimits, putKey, revokeKey, setAgent } from '../commands.ts';
 
 const overMcp = { actingKeyId: 1, madeOverMcp: true };
 const limit = { limitNanoUsd: 50n, reset: 'daily' } as const;
@@ -49,19 +29,17 @@ export const putKeyCases: readonly LedgerCase[] = [
     rows: [does(putKey(1, { agentId: 9 }), refused('unknown_agent'))],
   },
   {
-    promise: 'a key with a limit makes and changes no keys, not even itself',
+    promise: 'a key with a limit makes no keys, and is told so about those that are made already, too',
     rows: [
       ...activeAgent,
       does(putKey(2, { limit }), ok),
       does(putKey(3, { actingKeyId: 2 }), refused('acting_key_limited')),
-      does(putKey(1, { actingKeyId: 2, label: 'other' }), refused('acting_key_limited')),
-      does(putKey(2, { actingKeyId: 2 }), refused('acting_key_limited')),
+      does(putKey(1, { actingKeyId: 2, hash: 'hash-other' }), refused('acting_key_limited')),
       does(putKey(2, { actingKeyId: 2, limit }), refused('acting_key_limited')),
-      does(putKey(9, { actingKeyId: 2, hash: null }), refused('acting_key_limited')),
     ],
   },
   {
-    promise: 'a revoked key, or one of another agent, makes and changes no keys',
+    promise: 'a revoked key, or one of another agent, makes no keys',
     rows: [
       ...activeAgent,
       does(putKey(2), ok),
@@ -69,7 +47,7 @@ export const putKeyCases: readonly LedgerCase[] = [
       does(putKey(7, { agentId: 2 }), ok),
       does(revokeKey(2), ok),
       does(putKey(3, { actingKeyId: 2 }), refused('acting_key_revoked')),
-      does(putKey(1, { actingKeyId: 2, label: 'other' }), refused('acting_key_revoked')),
+      does(putKey(1, { actingKeyId: 2, hash: 'hash-other' }), refused('acting_key_revoked')),
       does(putKey(3, { actingKeyId: 7 }), refused('acting_key_revoked')),
       does(putKey(3, { actingKeyId: 99 }), refused('acting_key_revoked')),
     ],
@@ -80,7 +58,6 @@ export const putKeyCases: readonly LedgerCase[] = [
       ...activeAgent,
       does(setAgent({ sourceVersion: 2, status: 'suspended' }), ok),
       does(putKey(2, overMcp), refused('agent_not_active')),
-      does(putKey(1, { actingKeyId: 1, label: 'renamed' }), ok),
       does(putKey(2), ok),
       does(setAgent({ sourceVersion: 3, status: 'inactive' }), ok),
       does(putKey(3, overMcp), refused('agent_not_active')),
@@ -93,7 +70,7 @@ export const putKeyCases: readonly LedgerCase[] = [
       ...[2, 3, 4, 5, 6, 7, 8, 9, 10].map((keyId) => does(putKey(keyId), ok)),
       does(putKey(11), refused('too_many_active_keys')),
       does(putKey(11, overMcp), refused('too_many_active_keys')),
-      does(putKey(10, { label: 'still mine to change' }), ok),
+      does(changeKey(10, { label: 'still mine to change' }), ok),
       does(revokeKey(10), ok),
       does(putKey(11), ok),
       does(putKey(12), refused('too_many_active_keys')),
@@ -124,7 +101,7 @@ export const putKeyCases: readonly LedgerCase[] = [
     rows: [
       ...activeAgent,
       does(putKey(2, { ...overMcp, limits: { ...keyLimits, mcpKeysPerDay: 1 } }), ok),
-      does(putKey(2, { ...overMcp, label: 'b', limits: { ...keyLimits, mcpKeysPerDay: 1 } }), ok),
+      does(changeKey(2, { actingKeyId: 1, label: 'b' }), ok),
       does(
         putKey(3, { ...overMcp, limits: { ...keyLimits, mcpKeysPerDay: 1 } }),
         refused('too_many_mcp_keys'),
@@ -132,12 +109,12 @@ export const putKeyCases: readonly LedgerCase[] = [
     ],
   },
   {
-    promise: 'a key that is put again as it is stays as it is',
+    promise: 'a key is made once, by its id and its hash',
     rows: [
       ...activeAgent,
       does(putKey(2, { limit }), ok),
       does(putKey(2, { limit }), repeated),
-      does(putKey(2, { limit, hash: null, prefix: 'other' }), repeated),
+      does(putKey(2, { limit, prefix: 'other' }), repeated),
       seesKey(1, 2, { prefix: 'fg_prefix002' }),
     ],
   },
@@ -152,34 +129,13 @@ export const putKeyCases: readonly LedgerCase[] = [
     ],
   },
   {
-    promise: 'a change of label or limit keeps what the key has spent and holds, and who made it',
-    rows: [
-      ...agentWith(100n),
-      does(putKey(2, overMcp), ok),
-      does(reserve(1, 20n, { keyId: 2 }), ok),
-      does(settle(1, 15n), charged(15n)),
-      does(reserve(2, 10n, { keyId: 2 }), ok),
-      does(putKey(2, { hash: null, prefix: 'other', label: 'new', limit }), ok),
-      seesKey(1, 2, {
-        label: 'new',
-        prefix: 'fg_prefix002',
-        createdByKeyId: 1,
-        createdAtMs: START_MS,
-        monthNanoUsd: 15n,
-        limit: { limitNanoUsd: 50n, spentNanoUsd: 15n, heldNanoUsd: 10n },
-      }),
-      does(putKey(2, { hash: null, label: 'new' }), ok),
-      seesKey(1, 2, { limit: null }),
-    ],
-  },
-  {
-    promise: 'a change of a key that does not exist makes none',
+    promise: 'making a key is answered as it was, even if the key has been changed since, which stays',
     rows: [
       ...activeAgent,
-      does(setAgent({ agentId: 2 }), ok),
-      does(putKey(7, { agentId: 2 }), ok),
-      does(putKey(9, { hash: null }), refused('unknown_key')),
-      does(putKey(7, { hash: null }), refused('unknown_key')),
+      does(putKey(2, overMcp), ok),
+      does(changeKey(2, { label: 'renamed', limit }), ok),
+      does(putKey(2, overMcp), repeated),
+      seesKey(1, 2, { label: 'renamed', limit: { limitNanoUsd: 50n } }),
     ],
   },
   {
@@ -194,14 +150,13 @@ export const putKeyCases: readonly LedgerCase[] = [
     ],
   },
   {
-    promise: 'a revoked key cannot be changed or made again, and its hash stays taken',
+    promise: 'a revoked key cannot be made again, and its hash stays taken',
     rows: [
       ...activeAgent,
       does(putKey(2), ok),
       does(revokeKey(2), ok),
       does(putKey(2), refused('key_revoked')),
-      does(putKey(2, { label: 'other' }), refused('key_revoked')),
-      does(putKey(2, { hash: null, limit }), refused('key_revoked')),
+      does(putKey(2, { hash: 'hash-other' }), refused('id_taken')),
       does(putKey(3, { hash: 'hash-2' }), refused('hash_taken')),
     ],
   },

@@ -1,5 +1,5 @@
 import { at, charged, day, does, type LedgerCase, ok, refused, seesKey } from '../case.ts';
-import { activeAgent, agentWith, finish, grant, putKey, reserve, settle } from '../commands.ts';
+import { activeAgent, agentWith, changeKey, finish, grant, putKey, reserve, settle } from '../commands.ts';
 
 const daily = (limitNanoUsd: bigint) => ({ limit: { limitNanoUsd, reset: 'daily' } }) as const;
 const weekly = (limitNanoUsd: bigint) => ({ limit: { limitNanoUsd, reset: 'weekly' } }) as const;
@@ -105,11 +105,11 @@ export const keyLimitCases: readonly LedgerCase[] = [
       at(day(1)),
       does(reserve(2, 15n), ok),
       does(settle(2, 15n), charged(15n)),
-      does(putKey(1, daily(100n)), ok),
+      does(changeKey(1, daily(100n)), ok),
       does(reserve(3, 86n), overLimit({ remaining: 85n, held: 0n, resetsAtMs: day(2) })),
-      does(putKey(1, weekly(100n)), ok),
+      does(changeKey(1, weekly(100n)), ok),
       does(reserve(3, 6n), overLimit({ remaining: 5n, held: 0n, resetsAtMs: day(5) })),
-      does(putKey(1, monthly(100n)), ok),
+      does(changeKey(1, monthly(100n)), ok),
       does(reserve(3, 6n), overLimit({ remaining: 5n, held: 0n, resetsAtMs: day(13) })),
       does(reserve(3, 5n), ok),
     ],
@@ -120,7 +120,7 @@ export const keyLimitCases: readonly LedgerCase[] = [
       ...agentWith(1_000n),
       does(reserve(1, 80n), ok),
       does(settle(1, 80n), charged(80n)),
-      does(putKey(1, daily(50n)), ok),
+      does(changeKey(1, daily(50n)), ok),
       does(reserve(2, 1n), overLimit({ remaining: 0n, held: 0n, limit: 50n })),
       does(reserve(3, 0n), overLimit({ remaining: 0n, held: 0n, limit: 50n })),
     ],
@@ -129,9 +129,9 @@ export const keyLimitCases: readonly LedgerCase[] = [
     promise: 'a limit taken away stops counting at once',
     rows: [
       ...agentWith(1_000n),
-      does(putKey(1, daily(10n)), ok),
+      does(changeKey(1, daily(10n)), ok),
       does(reserve(1, 11n), overLimit({ remaining: 10n, held: 0n, limit: 10n })),
-      does(putKey(1), ok),
+      does(changeKey(1, { limit: null }), ok),
       does(reserve(1, 11n), ok),
     ],
   },
@@ -141,7 +141,7 @@ export const keyLimitCases: readonly LedgerCase[] = [
       ...activeAgent,
       does(grant(100n), ok),
       seesKey(1, 1, { lastUsedAtMs: null, limit: null, monthNanoUsd: 0n }),
-      does(putKey(1, weekly(90n)), ok),
+      does(changeKey(1, weekly(90n)), ok),
       does(reserve(1, 30n), ok),
       does(settle(1, 20n), charged(20n)),
       at(day(1) + 5),

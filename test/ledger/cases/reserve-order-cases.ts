@@ -13,7 +13,7 @@ import {
   START_MS,
   sees,
 } from '../case.ts';
-import { agentWith, putKey, reserve, revokeKey, setAgent, settle } from '../commands.ts';
+import { agentWith, changeKey, putKey, reserve, revokeKey, setAgent, settle } from '../commands.ts';
 
 const stale = callIdAt(START_MS - 10 * MINUTE_MS - 1);
 
@@ -143,7 +143,7 @@ function everyFaultInTurn() {
         resetsAtMs: day(1),
       }),
     ),
-    does(putKey(2, { limit: null }), ok),
+    does(changeKey(2, { limit: null }), ok),
     does(
       reserve(2, 101n, { keyId: 2, kind: 'video', limits: { ...limits, dailyShareNanoUsd: null } }),
       refused('balance', { spendableNanoUsd: 40n, heldNanoUsd: 60n }),

@@ -11,7 +11,7 @@ import { spendableNanoUsd } from '#core/ledger/lots.ts';
 import { startTestCluster, type TestCluster } from '../../support/cluster.ts';
 import { until } from '../../support/gateway.ts';
 import { describeWith } from '../../support/with-services.ts';
-import { readAgent } from '../case.ts';
+import { ok, readAgent, repeated } from '../case.ts';
 import { callEnd } from '../commands.ts';
 import { ClusterCaller } from './cluster-caller.ts';
 
@@ -48,6 +48,22 @@ describeWith(['redis', 'kafka'], 'a cluster of Redis and Kafka', () => {
       for (const agentId of agents) await caller.call(agentId, 100n, 7n);
       const open = caller.reserve(agents[0] ?? 0, 50n);
       expect(await caller.told(open)).toMatchObject({ ok: true });
+      const [first = 0] = agents;
+      const upload = {
+        type: 'start_upload',
+        agentId: first,
+        uploadId: 'upl_1',
+        limits: { uploadsPerDay: 1 },
+      } as const;
+      const change = {
+        type: 'change_key',
+        agentId: first,
+        keyId: first,
+        label: 'desk',
+        limit: { limitNanoUsd: 900n, reset: 'monthly' },
+        actingKeyId: null,
+      } as const;
+      for (const command of [upload, change]) expect(await caller.told(command)).toEqual(ok);
       const before = await Promise.all(agents.map((agentId) => readAgent(ledger, agentId)));
       if (what === 'FLUSHALL') await (await cluster.client()).flushall();
       else await cluster.restartRedis();
@@ -70,6 +86,10 @@ describeWith(['redis', 'kafka'], 'a cluster of Redis and Kafka', () => {
       ]);
       // The same call, the same answer.
       expect(await caller.told(open)).toEqual({ ok: true, repeated: true });
+      for (const command of [upload, change]) expect(await caller.told(command)).toEqual(repeated);
+      expect(await caller.told({ ...upload, uploadId: 'upl_2' })).toMatchObject({
+        reason: 'uploads_per_day',
+      });
       expect(cluster.logged.filter((line) => line.includes('Gap'))).toEqual([]);
     },
   );

@@ -100,10 +100,11 @@ async function runRedisHistory(redis: RedisClient, seed: number, coverage: Cover
       fields(':ended'),
       fields(':trades'),
     ]);
-    const [slots, grants, tradesUntil] = await Promise.all([
+    const [slots, grants, tradesUntil, uploads] = await Promise.all([
       scores(':slots'),
       scores(':grants'),
       scores(':trades-until'),
+      scores(':uploads'),
     ]);
     if (agent.size === 0) return null;
     const leases = new Map(Array.from(slots, ([callId, endsAtMs]) => [Number(callId), endsAtMs]));
@@ -118,6 +119,7 @@ async function runRedisHistory(redis: RedisClient, seed: number, coverage: Cover
       read.done.set(Number(callId), done);
     }
     for (const [grantId, keptUntilMs] of grants) read.grants.set(JSON.parse(grantId), keptUntilMs);
+    for (const [uploadId, startedAtMs] of uploads) read.uploads.set(JSON.parse(uploadId), startedAtMs);
     for (const [name, text] of trades) {
       const [, way = '', tradeId = ''] = /^(in|out):(.*)$/s.exec(name) ?? [];
       const [result = '', expired = ''] = text.split(' ');
@@ -135,7 +137,7 @@ const tradeResult = z.enum(['moved_out', 'move_refused', 'moved_in']);
 
 /** Without what no longer counts, because each implementation clears that away in its own time. */
 function compared(agent: AgentState, nowMs: number): object {
-  const { done, grants, trades, leases, mcpKeysMadeAtMs, prunedAtMs: _, ...rest } = agent;
+  const { done, grants, trades, leases, mcpKeysMadeAtMs, uploads, prunedAtMs: _, ...rest } = agent;
   return {
     ...rest,
     done: [...done].filter(([, call]) => isKept(call, nowMs)).sort(([a], [b]) => a - b),
@@ -143,6 +145,7 @@ function compared(agent: AgentState, nowMs: number): object {
     trades: new Map([...trades].filter(([, trade]) => trade.keptUntilMs > nowMs)),
     leases: new Map([...leases].filter(([, endsAtMs]) => endsAtMs > nowMs)),
     mcpKeysMadeAtMs: mcpKeysMadeAtMs.filter((madeAtMs) => madeAtMs > nowMs - DAY_MS),
+    uploads: new Map([...uploads].filter(([, startedAtMs]) => startedAtMs > nowMs - DAY_MS)),
   };
 }
 

@@ -20,6 +20,7 @@ import { day, does, ok, refused, START_MS, type World } from '../case.ts';
 import {
   agentWith,
   callEnd,
+  changeKey,
   expire,
   finish,
   grant,
@@ -30,6 +31,7 @@ import {
   revokeKey,
   setAgent,
   settle,
+  startUpload,
 } from '../commands.ts';
 
 const quiet = { info() {}, warn() {}, error() {} };
@@ -235,6 +237,8 @@ describeWith(['redis'], 'a process on Redis', () => {
       const commands = [
         grant(5n, { grantId: 'g2' }),
         putKey(2),
+        changeKey(2, { label: 'desk' }),
+        startUpload('upl_1'),
         revokeKey(1),
         sold,
         notSold,

@@ -26,6 +26,7 @@ import {
   setAgent,
   settle,
   settleOrphan,
+  startUpload,
 } from '../commands.ts';
 
 describeWith(['redis'], 'the rules of the cluster', () => {
@@ -59,6 +60,7 @@ describeWith(['redis'], 'the rules of the cluster', () => {
       await redis.client.config('SET', 'maxmemory', '1');
       try {
         await does(reserve(2, 10n), { ok: false, reason: 'unavailable' })(world);
+        await does(startUpload('upl_1'), { ok: false, reason: 'unavailable' })(world);
         const ended = await world.ledger.execute(settle(1, 30n)(world));
         expect(ended.result).toMatchObject({ ok: true, chargedNanoUsd: 30n });
       } finally {

@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import { idTimeMs } from '#core/ids.ts';
 import type {
+  ChangeKey,
   Command,
   Expire,
   Finish,
@@ -12,6 +14,7 @@ import type {
   RevokeKey,
   SetAgent,
   Settle,
+  StartUpload,
 } from '#core/ledger/command.ts';
 import type { AgentState } from '#core/ledger/state.ts';
 import {
@@ -37,7 +40,7 @@ import { windowStartMs } from './oracle-calendar.ts';
  */
 export class LedgerOracle {
   readonly agents = new Map<number, OracleAgent>();
-  readonly #hashes = new Map<string, string>();
+  readonly #hashes = new Set<string>();
 
   /** What the ledger must answer; takes note of the command when it is accepted. */
   answer(command: Command, nowMs: number): Answer {
@@ -60,6 +63,10 @@ export class LedgerOracle {
         return this.#moveIn(command, nowMs);
       case 'put_key':
         return this.#putKey(command, nowMs);
+      case 'change_key':
+        return this.#changeKey(command);
+      case 'start_upload':
+        return this.#startUpload(command, nowMs);
       case 'revoke_key':
         return this.#revokeKey(command);
       case 'set_agent':
@@ -229,20 +236,11 @@ export class LedgerOracle {
     const agent = this.agents.get(command.agentId);
     if (agent === undefined) return no('unknown_agent');
     const key = agent.keys.get(command.keyId);
-    const text = `${command.label} ${command.limit?.limitNanoUsd} ${command.limit?.reset}`;
-    const same = key !== undefined && !key.revoked && key.text === text;
-    const repeats = same && (command.hash === null || command.hash === key.hash);
-    const acting = agent.refuseActing(command.actingKeyId, repeats);
+    const made = key?.hash === command.hash;
+    const acting = agent.refuseActing(command.actingKeyId, made && !key.revoked);
     if (acting !== null) return acting;
-    if (repeats) return yes(true);
-    if (key !== undefined) {
-      if (command.hash !== null && command.hash !== key.hash) return no('id_taken');
-      if (key.revoked) return no('key_revoked');
-      key.text = text;
-      key.limit = command.limit;
-      return yes(false);
-    }
-    if (command.hash === null) return no('unknown_key');
+    if (made) return key.revoked ? no('key_revoked') : yes(true);
+    if (key !== undefined) return no('id_taken');
     if (command.actingKeyId !== null && agent.status() !== 'active') return no('agent_not_active');
     if (this.#hashes.has(command.hash)) return no('hash_taken');
     const keys = [...agent.keys.values()];
@@ -250,9 +248,40 @@ export class LedgerOracle {
       return no('too_many_active_keys');
     const young = keys.filter((one) => one.overMcp && nowMs - one.madeAtMs < 86_400_000).length;
     if (command.madeOverMcp && young >= command.limits.mcpKeysPerDay) return no('too_many_mcp_keys');
-    this.#hashes.set(command.hash, text);
-    const { hash, limit, madeOverMcp: overMcp } = command;
-    agent.keys.set(command.keyId, { text, hash, limit, overMcp, madeAtMs: nowMs, revoked: false });
+    this.#hashes.add(command.hash);
+    const { hash, label, limit, madeOverMcp: overMcp } = command;
+    agent.keys.set(command.keyId, { hash, label, limit, overMcp, madeAtMs: nowMs, revoked: false });
+    return yes(false);
+  }
+
+  #changeKey(command: ChangeKey): Answer {
+    const agent = this.agents.get(command.agentId);
+    const key = agent?.keys.get(command.keyId);
+    if (agent === undefined || key === undefined) return no('unknown_key');
+    const label = command.label ?? key.label;
+    const limit = command.limit === 'keep' ? key.limit : command.limit;
+    const changes = label !== key.label || !isDeepStrictEqual(limit, key.limit);
+    const acting = agent.refuseActing(command.actingKeyId, !changes && !key.revoked);
+    if (acting !== null) return acting;
+    if (key.revoked) return no('key_revoked');
+    key.label = label;
+    key.limit = limit;
+    return yes(!changes);
+  }
+
+  #startUpload(command: StartUpload, nowMs: number): Answer {
+    const agent = this.agents.get(command.agentId);
+    if (agent === undefined) return no('unknown_agent');
+    const young = agent.uploads.filter(({ atMs }) => nowMs - atMs < 86_400_000);
+    if (young.some(({ id }) => id === command.uploadId)) return yes(true);
+    const status = agent.status();
+    if (status !== 'active') return no(`agent_${status}`);
+    if (![...freeByLot(agent)].some(([lot, free]) => lot > nowMs && free > 0n)) return no('balance');
+    // Time does not step back here: the first of them leaves first.
+    const leaving = young.at(-command.limits.uploadsPerDay);
+    if (leaving !== undefined)
+      return no('uploads_per_day', { retryAfterMs: leaving.atMs + 86_400_000 - nowMs });
+    agent.uploads.push({ id: command.uploadId, atMs: nowMs });
     return yes(false);
   }
 

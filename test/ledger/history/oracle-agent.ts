@@ -19,8 +19,8 @@ export interface OracleCall {
 }
 
 export interface OracleKey {
-  text: string;
   hash: string;
+  label: string;
   limit: PutKey['limit'];
   overMcp: boolean;
   madeAtMs: number;
@@ -32,6 +32,7 @@ export class OracleAgent {
   readonly credits: { lot: number; amount: bigint; grantId: string | null; atMs: number }[] = [];
   readonly calls: OracleCall[] = [];
   readonly keys = new Map<number, OracleKey>();
+  readonly uploads: { id: string; atMs: number }[] = [];
   readonly trades: { name: string; untilMs: number; accepted: boolean; expired: bigint }[] = [];
   readonly sources = new Map<string, { version: number; status: string }>();
 

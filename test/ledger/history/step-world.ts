@@ -1,4 +1,5 @@
 import { DAY_MS, startOfDayMs } from '#core/clock.ts';
+import type { KeyLimit } from '#core/events/ledger-event.ts';
 import type { Command, PutKey, Reserve, Settle } from '#core/ledger/command.ts';
 import type { LedgerState } from '#core/ledger/state.ts';
 import { callIdAt } from '../case.ts';
@@ -19,7 +20,7 @@ export class StepWorld {
   nowMs: number;
   readonly #profile: Profile;
   readonly #calls: NamedCall[] = [];
-  readonly #latest = { call: 0, g: 0, t: 0 };
+  readonly #latest = { call: 0, g: 0, t: 0, u: 0 };
 
   constructor(profile: Profile) {
     this.#profile = profile;
@@ -65,6 +66,17 @@ export class StepWorld {
       }
       case 'put_key':
         return this.#putKey(step);
+      case 'change_key': {
+        const { agent: agentId, key: keyId, limitUnits, reset, acting: actingKeyId } = step;
+        const label = step.label === null ? null : `label ${step.label}`;
+        const limit = limitUnits === 'keep' ? limitUnits : this.#limit(limitUnits, reset);
+        return { type: 'change_key', agentId, keyId, label, limit, actingKeyId };
+      }
+      case 'start_upload': {
+        const uploadId = this.#name('u', step.pick);
+        const { uploadsPerDay } = this.#profile;
+        return { type: 'start_upload', agentId: step.agent, uploadId, limits: { uploadsPerDay } };
+      }
       case 'revoke_key':
         return { type: 'revoke_key', agentId: step.agent, keyId: step.key, actingKeyId: step.acting };
       case 'set_agent': {
@@ -130,7 +142,7 @@ export class StepWorld {
   }
 
   #putKey(step: StepOf<'put_key'>): PutKey {
-    const hash = { own: `hash-${step.agent}-${step.key}`, other: 'hash-1-1', none: null }[step.hash];
+    const hash = step.hash === 'own' ? `hash-${step.agent}-${step.key}` : 'hash-1-1';
     return {
       type: 'put_key',
       agentId: step.agent,
@@ -138,16 +150,19 @@ export class StepWorld {
       label: `label ${step.label}`,
       prefix: 'fg_prefix000',
       hash,
-      limit:
-        step.limitUnits === null ? null : { limitNanoUsd: this.#nano(step.limitUnits), reset: step.reset },
+      limit: this.#limit(step.limitUnits, step.reset),
       actingKeyId: step.acting,
       madeOverMcp: step.overMcp,
       limits: this.#profile.keyLimits,
     };
   }
 
+  #limit(units: number | null, reset: KeyLimit['reset']): PutKey['limit'] {
+    return units === null ? null : { limitNanoUsd: this.#nano(units), reset };
+  }
+
   /** Mostly a new name, for a pick of 0 the latest again. */
-  #name(prefix: 'g' | 't', pick: number): string {
+  #name(prefix: 'g' | 't' | 'u', pick: number): string {
     if (pick > 0) this.#latest[prefix]++;
     return `${prefix}${this.#latest[prefix]}`;
   }

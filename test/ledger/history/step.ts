@@ -35,12 +35,22 @@ export type Step =
       agent: number;
       key: number;
       label: number;
-      hash: 'own' | 'other' | 'none';
+      hash: 'own' | 'other';
       limitUnits: number | null;
       reset: 'daily' | 'weekly' | 'monthly';
       acting: number | null;
       overMcp: boolean;
     }
+  | {
+      do: 'change_key';
+      agent: number;
+      key: number;
+      label: number | null;
+      limitUnits: 'keep' | number | null;
+      reset: 'daily' | 'weekly' | 'monthly';
+      acting: number | null;
+    }
+  | { do: 'start_upload'; agent: number; pick: number }
   | { do: 'revoke_key'; agent: number; key: number; acting: number | null }
   | {
       do: 'set_agent';
@@ -56,6 +66,7 @@ export interface Profile {
   startMs: number;
   limits: StartLimits;
   keyLimits: { activeKeys: number; mcpKeysPerDay: number };
+  uploadsPerDay: number;
   /** Nano-dollars of a unit: small, or so large that the balance's cap is in reach. */
   unit: bigint;
 }
@@ -80,6 +91,7 @@ export function drawProfile(draw: Draw): Profile {
       dailyShareNanoUsd: pick(draw, [null, null, 50n * unit]),
     },
     keyLimits: { activeKeys: 4, mcpKeysPerDay: 1 },
+    uploadsPerDay: 2,
     unit,
   };
 }
@@ -96,7 +108,9 @@ const WEIGHTS: readonly [Step['do'], number][] = [
   ['expire', 4],
   ['move_out', 5],
   ['move_in', 3],
-  ['put_key', 8],
+  ['put_key', 6],
+  ['change_key', 4],
+  ['start_upload', 4],
   ['revoke_key', 2],
   ['set_agent', 3],
 ];
@@ -173,12 +187,24 @@ export function drawStep(draw: Draw): Step {
         agent: drawAgent(draw),
         key: pick(draw, [1, 2, 2, 3, 3, 4, 5]),
         label: draw(2),
-        hash: pick(draw, ['own', 'own', 'own', 'own', 'none', 'other']),
+        hash: pick(draw, ['own', 'own', 'own', 'other']),
         limitUnits: pick(draw, [null, null, 20, 40, 80]),
         reset: pick(draw, ['daily', 'weekly', 'monthly']),
         acting: pick(draw, [null, 1, 1, 2]),
         overMcp: draw(3) > 0,
       };
+    case 'change_key':
+      return {
+        do: 'change_key',
+        agent: drawAgent(draw),
+        key: pick(draw, [1, 2, 2, 3, 3, 4]),
+        label: pick(draw, [null, 0, 1]),
+        limitUnits: pick(draw, ['keep', 'keep', null, 20, 40, 80]),
+        reset: pick(draw, ['daily', 'weekly', 'monthly']),
+        acting: pick(draw, [null, null, 1, 2]),
+      };
+    case 'start_upload':
+      return { do: 'start_upload', agent: drawAgent(draw), pick: draw(4) };
     case 'revoke_key':
       return {
         do: 'revoke_key',

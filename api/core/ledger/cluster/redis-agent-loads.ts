@@ -53,6 +53,11 @@ export function agentLoads(keys: ShardKeys, agent: AgentState): RedisLoad[] {
       command: 'ZADD',
       values: [...agent.grants].flatMap(([id, untilMs]) => [untilMs, JSON.stringify(id)]),
     },
+    {
+      key: of(':uploads'),
+      command: 'ZADD',
+      values: [...agent.uploads].flatMap(([id, startedAtMs]) => [startedAtMs, JSON.stringify(id)]),
+    },
     ...endedLoads(of, agent),
     ...tradeLoads(of, agent),
   ];

@@ -17,8 +17,8 @@ export interface RedisAgent {
 export type Fields = ReadonlyMap<string, string>;
 
 /**
- * The agent as the state machine knows it, but for what only makes repeated commands known: ended calls, grants and
- * trades stay where they are.
+ * The agent as the state machine knows it, but for what only makes repeated commands known, and is read by nobody else:
+ * ended calls, grants, trades and uploads stay where they are.
  */
 export function toAgentState(
   agentId: number,

@@ -1,7 +1,7 @@
 import { idTimeMs } from '../../ids.ts';
 import { BALANCE_CAP_NANO_USD } from '../../limits.ts';
 import { minBigint, type NanoUsd } from '../../money.ts';
-import type { Command, Reserve, Settle } from '../command.ts';
+import type { Command, PutKey, Reserve, Settle } from '../command.ts';
 import { requireAmount } from '../decision.ts';
 import { soundEnd, soundPending } from '../sound-end.ts';
 import { startIntervalUs } from '../start-rate.ts';
@@ -70,16 +70,13 @@ function toAccountCall(command: AccountCommand, shard: ShardKeys): ScriptCall {
       return { name: command.type, keys, args };
     }
     case 'put_key': {
-      const { limit } = command;
-      if (limit !== null) requireAmount(limit.limitNanoUsd);
       const args = [
         agentId,
         command.keyId,
         JSON.stringify(command.label),
         JSON.stringify(command.prefix),
-        command.hash ?? '',
-        limit === null ? '' : String(limit.limitNanoUsd),
-        limit === null ? '' : limit.reset,
+        command.hash,
+        ...limitArgs(command.limit),
         command.actingKeyId ?? '',
         String(command.madeOverMcp),
         command.limits.activeKeys,
@@ -87,9 +84,19 @@ function toAccountCall(command: AccountCommand, shard: ShardKeys): ScriptCall {
       ];
       return { name: 'put_key', keys: [...base, shard.agent(agentId, ':keys'), shard.keyHashes], args };
     }
+    case 'change_key': {
+      const { keyId, label, limit, actingKeyId } = command;
+      const limitOrKeep = limit === 'keep' ? ['keep', ''] : limitArgs(limit);
+      const args = [agentId, keyId, jsonOrNothing(label), ...limitOrKeep, actingKeyId ?? ''];
+      return { name: 'change_key', keys: [...base, shard.agent(agentId, ':keys')], args };
+    }
     case 'revoke_key': {
       const args = [agentId, command.keyId, command.actingKeyId ?? ''];
       return { name: 'revoke_key', keys: [...base, shard.agent(agentId, ':keys')], args };
+    }
+    case 'start_upload': {
+      const args = [agentId, JSON.stringify(command.uploadId), command.limits.uploadsPerDay];
+      return { name: 'start_upload', keys: [...base, shard.agent(agentId, ':uploads')], args };
     }
     case 'set_agent': {
       const args = [
@@ -130,6 +137,12 @@ function reserveArgs(command: Reserve): ScriptArg[] {
     share === null ? '' : String(minBigint(share, BigInt(Number.MAX_SAFE_INTEGER))),
     idTimeMs(command.callId),
   ];
+}
+
+function limitArgs(limit: PutKey['limit']): ScriptArg[] {
+  if (limit === null) return ['', ''];
+  requireAmount(limit.limitNanoUsd);
+  return [String(limit.limitNanoUsd), limit.reset];
 }
 
 const HIGH = 10n ** 15n;

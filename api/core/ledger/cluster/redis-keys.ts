@@ -74,5 +74,6 @@ export const agentKeyNames = [
   ':trades',
   ':trades-until',
   ':sources',
+  ':uploads',
 ] as const;
 export type AgentKey = (typeof agentKeyNames)[number];

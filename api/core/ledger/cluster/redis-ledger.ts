@@ -97,7 +97,7 @@ class Engine implements RedisLedger {
     if (command.type === 'put_key') this.#requireOwnShard(command, shard);
     const { name, keys, args } = toScriptCall(command, this.#keysOf(shard));
     const { reply, mayBeDone, place } = await this.#ask(shard, [name, keys, args]);
-    if (command.type === 'put_key' && command.hash !== null) this.#keys.forget(command.hash);
+    if (command.type === 'put_key') this.#keys.forget(command.hash);
     const result = toResult(command, reply);
     const durable = place === null ? DURABLE : this.#options.acknowledged(shard, place);
     if (command.type !== 'reserve') return { result, durable };
@@ -307,7 +307,7 @@ class Engine implements RedisLedger {
 
   /** A key in another shard than its agent's could not be made in one step with it: a bug of whoever drew it. */
   #requireOwnShard({ hash }: PutKey, shard: number): void {
-    if (hash !== null && shardOfKeyHash(hash, this.#options.shards) !== shard) {
+    if (shardOfKeyHash(hash, this.#options.shards) !== shard) {
       throw new RangeError('the hash of this key falls into another shard than its agent');
     }
   }

@@ -47,13 +47,20 @@ const resultOf: { [T in Exclude<Command['type'], 'settle'>]: ReadResult<Extract<
     accepted(word) ??
     refusal(word, {
       UNKNOWN_AGENT: 'unknown_agent',
-      UNKNOWN_KEY: 'unknown_key',
       AGENT_NOT_ACTIVE: 'agent_not_active',
       KEY_REVOKED: 'key_revoked',
       ID_TAKEN: 'id_taken',
       HASH_TAKEN: 'hash_taken',
       TOO_MANY_ACTIVE_KEYS: 'too_many_active_keys',
       TOO_MANY_MCP_KEYS: 'too_many_mcp_keys',
+      ACTING_KEY_REVOKED: 'acting_key_revoked',
+      ACTING_KEY_LIMITED: 'acting_key_limited',
+    }),
+  change_key: (word) =>
+    accepted(word) ??
+    refusal(word, {
+      UNKNOWN_KEY: 'unknown_key',
+      KEY_REVOKED: 'key_revoked',
       ACTING_KEY_REVOKED: 'acting_key_revoked',
       ACTING_KEY_LIMITED: 'acting_key_limited',
     }),
@@ -64,6 +71,13 @@ const resultOf: { [T in Exclude<Command['type'], 'settle'>]: ReadResult<Extract<
       ACTING_KEY_REVOKED: 'acting_key_revoked',
       ACTING_KEY_LIMITED: 'acting_key_limited',
     }),
+  start_upload(word, [first]) {
+    if (word === 'AGENT') return inactive(first);
+    if (word === 'UPLOADS_PER_DAY') {
+      return { ok: false, reason: 'uploads_per_day', retryAfterMs: Number(first) };
+    }
+    return accepted(word) ?? refusal(word, { UNKNOWN_AGENT: 'unknown_agent', BALANCE: 'balance' });
+  },
   set_agent: (word) => accepted(word) ?? refusal(word, { EXISTS: 'exists', UNKNOWN_AGENT: 'unknown_agent' }),
 };
 
@@ -81,7 +95,7 @@ const reserveResult: (typeof resultOf)['reserve'] = (word, values) => {
     case 'DONE':
       return { ok: false, reason: 'done', chargedNanoUsd: nano(second) };
     case 'AGENT':
-      return { ok: false, reason: first === 'suspended' ? 'agent_suspended' : 'agent_inactive' };
+      return inactive(first);
     case 'RATE':
       return { ok: false, reason: 'rate', retryAfterMs: Number(first) };
     case 'RUNNING':
@@ -121,6 +135,9 @@ const reserveResult: (typeof resultOf)['reserve'] = (word, values) => {
 function accepted(word: string): { ok: true; repeated: boolean } | null {
   return word === 'OK' || word === 'REPEATED' ? { ok: true, repeated: word === 'REPEATED' } : null;
 }
+
+const inactive = (status: string | undefined) =>
+  ({ ok: false, reason: status === 'suspended' ? 'agent_suspended' : 'agent_inactive' }) as const;
 
 function refusal<R extends string>(
   word: string,

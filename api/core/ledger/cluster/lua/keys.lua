@@ -12,3 +12,21 @@ local function refuse_acting_key(acting_id, repeated)
   if acting[3] then return 'ACTING_KEY_LIMITED' end
   return nil
 end
+
+-- The event of a key that is made or changed, the step's first write, and what of it can change. The limit is '' for none.
+local function write_key(agent_id, agent_version, key_id, key)
+  local limit_json = 'null'
+  if key.limit ~= '' then limit_json = '{"limitNanoUsd":"' .. key.limit .. '","reset":"' .. key.reset .. '"}' end
+  local version = whole(tonumber(agent_version) + 1)
+  local seq = emit('key_put', agent_id, version, ',"keyId":' .. key_id .. ',"label":' .. key.label .. ',"prefix":'
+    .. key.prefix .. ',"hash":"' .. key.hash .. '","limit":' .. limit_json .. ',"createdByKeyId":' .. key.created_by
+    .. ',"madeOverMcp":' .. key.over_mcp)
+  redis.call('HSET', KEYS[3], 'version', version)
+  redis.call('HSET', KEYS[4], key_id .. ':label', key.label)
+  if key.limit == '' then
+    redis.call('HDEL', KEYS[4], key_id .. ':limit', key_id .. ':reset')
+  else
+    redis.call('HSET', KEYS[4], key_id .. ':limit', key.limit, key_id .. ':reset', key.reset)
+  end
+  return seq
+end
