@@ -7,6 +7,7 @@ export interface Limits {
   runningCalls: number;
   activeKeys: number;
   mcpKeysPerDay: number;
+  uploadsPerDay: number;
   requestBodyBytes: number;
   streamMs: number;
   callMs: number;
@@ -18,6 +19,7 @@ export const defaultLimits: Limits = {
   runningCalls: 8,
   activeKeys: 10,
   mcpKeysPerDay: 20,
+  uploadsPerDay: 200,
   requestBodyBytes: 4 * 1024 * 1024,
   streamMs: 30 * MINUTE_MS,
   callMs: 13 * MINUTE_MS,
@@ -183,6 +185,24 @@ export const AUDIT_AGENTS_AT_ONCE = 100;
 export const AUDIT_PROBLEMS_MAX = 1_000;
 /** A catalogue's reload waits for its providers' lists. */
 export const CLI_TIMEOUT_MS = 2 * CATALOG_FETCH_MS;
+
+// --- Files.
+
+/** Spec: Limits, image upload size. */
+export const UPLOAD_BYTES_MAX = 20_971_520;
+/** The PUT has to begin within this time. Short, because whoever comes to know the link may fill it. */
+export const UPLOAD_PUT_MS = HOUR_MS;
+/** Spec: Limits, upload link lifetime. */
+export const UPLOAD_LINK_MS = DAY_MS;
+/** One PUT into the local folder, from its first byte to its last: 20 MB by a line of 300 kbit/s. */
+export const UPLOAD_BODY_MS = 10 * MINUTE_MS;
+/** Behind the begin of the hour in which a file's last link ends: that hour, and one for clocks that are apart. */
+export const FILES_KEPT_AFTER_MS = 2 * HOUR_MS;
+export const FILES_SWEEP_MS = HOUR_MS;
+/** Of an S3 store, asked while it is swept. */
+export const S3_ANSWER_MS = 30 * SECOND_MS;
+export const S3_ANSWER_BYTES = 4 * 1024 * 1024;
+export const S3_DELETES_AT_ONCE = 16;
 
 // --- The cluster.
 

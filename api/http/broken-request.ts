@@ -15,7 +15,9 @@ export interface AnswerIds {
 
 const ANSWER = Symbol('latest answer');
 const BROKEN = Symbol('broken');
+const OWN_DEADLINE = Symbol('own deadline');
 interface EdgeSocket extends Duplex {
+  [OWN_DEADLINE]?: boolean;
   [ANSWER]?: ServerResponse | null;
   [BROKEN]?: true;
 }
@@ -33,6 +35,17 @@ export function forgetAnswer(res: ServerResponse): void {
 }
 
 /**
+ * A request that may take longer than others, because whoever serves it ends it: Node knows one time for all. Answers
+ * what to call at its end.
+ */
+export function ownDeadline({ socket }: { socket: EdgeSocket }): () => void {
+  socket[OWN_DEADLINE] = true;
+  return () => {
+    socket[OWN_DEADLINE] = false;
+  };
+}
+
+/**
  * Of Node's parser: bytes that are no HTTP request, headers that are too large, a request that takes too
  * long. The connection always ends, since nobody can say where a next request would start.
  */
@@ -43,6 +56,7 @@ export function answerBrokenRequest(
 ): void {
   // Whatever else comes in on a connection that is about to end is no news.
   if (socket[BROKEN]) return;
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket[OWN_DEADLINE]) return;
   socket[BROKEN] = true;
   const latest = socket[ANSWER] ?? null;
   const pending = latest !== null && !latest.writableFinished;

@@ -12,7 +12,7 @@ declare module 'vitest' {
   }
 }
 
-const NEEDED: readonly ServiceName[] = ['redis', 'kafka', 'cassandra'];
+const NEEDED: readonly ServiceName[] = ['redis', 'kafka', 'cassandra', 's3'];
 
 /** Installs what the tests start, and tries each once: a machine that cannot give one skips its tests, and says so. */
 export default async function setup(project: TestProject): Promise<void> {

@@ -76,5 +76,5 @@ export function syncFolder(folder: string): void {
   }
 }
 
-const hasCode = (error: unknown, code: string): boolean =>
+export const hasCode = (error: unknown, code: string): boolean =>
   error instanceof Error && 'code' in error && error.code === code;

@@ -1,0 +1,64 @@
+import { DAY_MS, HOUR_MS, SECOND_MS } from '#core/clock.ts';
+import { type FileName, type FileType, hourOf } from '#core/files/file-name.ts';
+import type { FileStore } from '#core/files/file-store.ts';
+import { randomBase62 } from '#core/ids.ts';
+
+/** A home of files that answers real requests. */
+export interface FileHome extends AsyncDisposable {
+  /** Host and port of what the links lead to. */
+  address: string;
+  nowMs(): number;
+  store: FileStore;
+  /** What `make` makes with a store, that long after it was made. */
+  later<T>(ms: number, make: (store: FileStore, nowMs: number) => Promise<T>): Promise<T>;
+  /** A home with the same files and other secrets. */
+  withOtherSecret(): FileStore;
+  /** Puts what is not a file of ours where files are; answers whether it is there. */
+  putForeign(): Promise<() => Promise<boolean>>;
+}
+
+let agents = 0;
+
+/** A file of an agent of its own, with a link that ends in a day. */
+export function newName(nowMs: number, contentType: FileType = 'image/png'): FileName {
+  agents += 1;
+  return {
+    kind: 'uploads',
+    endHour: hourOf(nowMs + DAY_MS),
+    agentId: agents,
+    id: `upl_${randomBase62(24)}`,
+    contentType,
+  };
+}
+
+/** Whole seconds, as links count. */
+export const inAnHour = (nowMs: number): number => nowMs - (nowMs % SECOND_MS) + HOUR_MS;
+
+export interface Links {
+  name: FileName;
+  bytes: number;
+  put: string;
+  headers: Record<string, string>;
+  get: string;
+}
+
+export async function makeLinks(
+  store: FileStore,
+  nowMs: number,
+  { bytes = 10, contentType = 'image/png' as FileType, name = newName(nowMs, contentType) } = {},
+): Promise<Links> {
+  const { url, headers } = await store.putLink(name, bytes, inAnHour(nowMs));
+  return { name, bytes, put: url, headers, get: await store.getLink(name, inAnHour(nowMs)) };
+}
+
+export const bodyOf = (bytes: number, fill = 7): Uint8Array<ArrayBuffer> => new Uint8Array(bytes).fill(fill);
+
+export const send = (link: string, headers: Record<string, string>, body: Uint8Array<ArrayBuffer>) =>
+  fetch(link, { method: 'PUT', headers, body });
+
+/** The bytes, or `null`: there is no such file. */
+export async function read(link: string): Promise<Uint8Array | null> {
+  const answer = await fetch(link);
+  const bytes = new Uint8Array(await answer.arrayBuffer());
+  return answer.status === 200 ? bytes : null;
+}
