@@ -8,6 +8,7 @@ import { ConfigError, type ConfigProblem } from './config/config-error.ts';
 import type { ConfigFile } from './config/config-file.ts';
 import { contentHash, noteReads } from './config/content-hash.ts';
 import { defaultProviders } from './config/default-providers.ts';
+import type { FilesConfig } from './config/files-settings.ts';
 import { readConfigFile } from './config/read-config-file.ts';
 import type { Environment, ReadFile } from './config/resolve-secrets.ts';
 import type { StorageConfig } from './config/storage-settings.ts';
@@ -24,7 +25,7 @@ export interface Config extends CatalogSettings {
   storage: StorageConfig;
   /** Of the admin API. `null`: one is made in the data folder. */
   adminToken: Secret | null;
-  files: { kind: 'local' };
+  files: FilesConfig;
   limits: Limits;
   capacity: CapacityConfig;
   /** Sentences for the operator at start: what was assumed, what is not used. */
@@ -83,16 +84,21 @@ export async function loadConfig(
     server,
     storage: { ...read.storage, dataDir: resolve(textOf(env, 'FAREGATE_DATA') ?? read.storage.dataDir) },
     adminToken: read.adminToken,
-    files: content.files,
+    files: read.files,
     limits: content.limits,
     capacity: toCapacity(content.capacity),
     stopped: content.stopped,
     providers: providers ?? defaults.providers.filter(({ baseUrl }) => baseUrl !== null || !isCluster),
     models: providers === null ? [...own.models, ...defaults.models] : own.models,
     stoppedModels: own.stoppedModels,
-    notices: providers === null ? defaults.notices : [],
+    notices: [...(providers === null ? defaults.notices : []), ...filesNotices(read.files)],
   };
 }
+
+const filesNotices = ({ kind }: FilesConfig): string[] =>
+  kind === 'none'
+    ? ['Uploads are refused: a cluster keeps files in an S3 store, and `files` names none.']
+    : [];
 
 /** Empty counts as unset: compose files and charts often pass variables through that nobody filled. */
 const textOf = (env: Environment, name: string): string | null => env[name] || null;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defaultLimits, MODELS_MAX, PROVIDERS_MAX } from '#core/limits.ts';
+import { filesFile } from './files-file.ts';
 import { modelFile } from './model-file.ts';
 import { providerFile } from './provider-file.ts';
 import { storageFile } from './storage-file.ts';
@@ -60,16 +61,6 @@ const admin = z.strictObject({
     .describe('File that holds it. Without either, a token is made at the first start, in the data folder.'),
 });
 
-const files = z.strictObject({
-  kind: z
-    .literal('local', {
-      error: ({ input }) =>
-        input === 's3' ? 's3 comes with a later release; write local' : 'has to be local',
-    })
-    .default('local')
-    .describe('Where uploads and results are kept: local = inside the data folder.'),
-});
-
 const atMost = (most: number) => z.int().min(1).max(most);
 const callTimeMs = z.int().min(1_000).max(7_200_000);
 
@@ -89,6 +80,9 @@ const limits = z.strictObject({
     .describe(
       'Keys that an agent may make over MCP in any 24 hours. Not used yet: it comes with the MCP server.',
     ),
+  uploadsPerDay: atMost(1_000)
+    .default(defaultLimits.uploadsPerDay)
+    .describe('Uploads that an agent may start in any 24 hours.'),
   requestBodyBytes: z
     .int()
     .min(1_024)
@@ -117,7 +111,7 @@ export const configFile = z.strictObject({
   server: server.prefault({}).describe('Addresses of the process. Changes need a restart.'),
   admin: admin.prefault({}).describe('Access of the operator. Changes need a restart.'),
   storage: storageFile.prefault({}).describe('Where state lives. Changes need a restart.'),
-  files: files.prefault({}).describe('Where files live. Changes need a restart.'),
+  files: filesFile.prefault({}).describe('Where files live. Changes need a restart.'),
   limits: limits.prefault({}).describe('Limits of every agent.'),
   capacity: capacity
     .prefault({})

@@ -9,6 +9,7 @@ import type { ConfigProblem } from './config-error.ts';
 import { type ConfigFile, configFile } from './config-file.ts';
 import type { DefaultProviders } from './default-providers.ts';
 import { describeIssue, issueMessage } from './describe-issue.ts';
+import { type FilesConfig, toFiles } from './files-settings.ts';
 import {
   type Environment,
   errorCode,
@@ -27,6 +28,7 @@ export type FileRead =
       content: ConfigFile;
       providers: ProviderSettings[] | null;
       storage: StorageConfig;
+      files: FilesConfig;
       /** `null`: none is named, one is made in the data folder. */
       adminToken: Secret | null;
     }
@@ -100,10 +102,13 @@ async function checkDocument(document: ConfigDocument, options: Options): Promis
 
   const content = parsed.data;
   const storage = await toStorage(content.storage, document, env, readFile);
+  const isCluster = content.storage.mode === 'cluster';
+  const files = await toFiles({ file: content.files, isCluster }, document, env, readFile);
   const admin = await resolveSecrets([adminPlace(content)], env, readFile, document);
   const adminToken = admin.secrets[0] ?? null;
-  if (!storage.ok || admin.problems.length > 0) {
-    return { ok: false, problems: [...(storage.ok ? [] : storage.problems), ...admin.problems] };
+  if (!storage.ok || !files.ok || admin.problems.length > 0) {
+    const unresolved = [storage, files].flatMap((block) => (block.ok ? [] : block.problems));
+    return { ok: false, problems: [...unresolved, ...admin.problems] };
   }
   if (storage.storage.mode === 'cluster') {
     const unshared = clusterProblems(content, adminToken, document);
@@ -112,7 +117,14 @@ async function checkDocument(document: ConfigDocument, options: Options): Promis
   const providers = content.providers?.map((each, at) =>
     toProviderSettings(each, secrets.secrets[at] ?? null),
   );
-  return { ok: true, content, providers: providers ?? null, storage: storage.storage, adminToken };
+  return {
+    ok: true,
+    content,
+    providers: providers ?? null,
+    storage: storage.storage,
+    files: files.files,
+    adminToken,
+  };
 }
 
 /** What the processes of a cluster have to have in common. */

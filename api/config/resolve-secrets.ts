@@ -9,7 +9,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** A map of the file in which `<name>Env` or `<name>File` points to a secret. */
 export interface SecretPlace {
   path: Path;
-  name: 'apiKey' | 'password' | 'secret' | 'token';
+  name: 'apiKey' | 'password' | 'secret' | 'token' | 'accessKeyId' | 'secretAccessKey';
   env: string | undefined;
   file: string | undefined;
   /** The secret, or what is wrong with it. */

@@ -124,9 +124,24 @@ const cases: [string, string, string[]][] = [
     ['1:70 providers[0].formats[0]: has to be chat/completions or responses or messages'],
   ],
   [
-    'files in a bucket, which come later',
+    'an S3 store of which nothing is said',
     'files: { kind: s3 }',
-    ['1:16 files.kind: s3 comes with a later release; write local'],
+    [
+      '1:8 files.endpoint: is missing: kind s3 needs it',
+      '1:8 files.bucket: is missing: kind s3 needs it',
+      '1:8 files.accessKeyIdEnv: is missing: write accessKeyIdEnv or accessKeyIdFile',
+      '1:8 files.secretAccessKeyEnv: is missing: write secretAccessKeyEnv or secretAccessKeyFile',
+    ],
+  ],
+  [
+    'keys of an S3 store beside the local folder',
+    'files: { bucket: pictures }',
+    ['1:18 files.bucket: belongs to kind s3'],
+  ],
+  [
+    'a key of an S3 store in the file',
+    'files: { kind: s3, endpoint: "http://h", bucket: pictures, accessKeyIdEnv: NOT_SET, secretAccessKey: abc }',
+    ['1:85 files.secretAccessKey: is no known key; did you mean secretAccessKeyEnv?'],
   ],
   ['a provider that misses its kind', 'providers:\n  - id: p', ['2:5 providers[0].kind: is missing']],
   [

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { variableName, webAddress } from './values.ts';
+
+const secretFile = z.string().min(1).max(4_096).optional();
+
+/** One shape of keys for both kinds, so that an editor knows them all; `toFiles` says which belong together. */
+export const filesFile = z.strictObject({
+  kind: z
+    .enum(['local', 's3'])
+    .optional()
+    .describe(
+      'Where uploads are kept: local = inside the data folder, the default of one process; s3 = a store that speaks ' +
+        'S3. A cluster without it keeps no files, and refuses uploads.',
+    ),
+  endpoint: webAddress
+    .optional()
+    .describe('s3: address of the store, as https://s3.eu-central-1.amazonaws.com.'),
+  publicEndpoint: webAddress
+    .optional()
+    .describe('s3: the same store as agents and models reach it, where that is another address.'),
+  region: z
+    .string()
+    .regex(/^[a-z0-9-]{1,64}$/, 'has to be lower-case letters, digits and hyphens')
+    .optional()
+    .describe('s3: region that links are signed for; default us-east-1, which most other stores take.'),
+  bucket: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'is no name of a bucket')
+    .optional()
+    .describe(
+      's3: bucket, which has to exist and stays private. Only names below uploads/ are written and deleted.',
+    ),
+  accessKeyIdEnv: variableName
+    .optional()
+    .describe('s3: environment variable that holds the id of the access key.'),
+  accessKeyIdFile: secretFile.describe('s3: file that holds it.'),
+  secretAccessKeyEnv: variableName
+    .optional()
+    .describe('s3: environment variable that holds the secret access key.'),
+  secretAccessKeyFile: secretFile.describe('s3: file that holds it.'),
+});
+export type FilesFile = z.infer<typeof filesFile>;
