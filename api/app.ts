@@ -8,11 +8,14 @@ import { createAuthenticate } from './http/authenticate.ts';
 import { createExpress } from './http/create-express.ts';
 import type { Edge } from './http/edge.ts';
 import { mountDocument, withServerUrl } from './http/mount-document.ts';
+import { mountFiles } from './http/mount-files.ts';
 import { mountNotFound } from './http/mount-not-found.ts';
 import { mountRouter, serveHotFirst } from './http/mount-router.ts';
 import { createServeModelList } from './http/serve-model-list.ts';
 import { callFormats } from './inference/formats/call-formats.ts';
 import { runCall } from './inference/run-call.ts';
+import { createUpload } from './media/create-upload.ts';
+import { refuseUpload } from './media/refuse-upload.ts';
 import type { RequestContext, UseCases } from './routers/context.ts';
 import { v1Router } from './routers/router.ts';
 
@@ -37,6 +40,7 @@ export function buildApp(deps: Deps, documentText: string, publicUrl: string): R
   };
   const hotRoutes = mountRouter(app, v1Router, edge);
   mountDocument(app, '/openapi.json', withServerUrl(documentText, publicUrl));
+  if (deps.files?.kind === 'local') mountFiles(app, { files: deps.files, clock: deps.clock, log });
   mountNotFound(app, edge, servedRoutes(edge.basePath));
   return serveHotFirst(hotRoutes, app);
 }
@@ -58,6 +62,11 @@ function buildUseCases(deps: Deps): UseCases {
       const view = await store.ledger.readAgent(caller.agentId);
       if (view === null || view === 'unavailable') return apiError('service_unavailable');
       return shapeBalance(view, caller.keyId, clock.now());
+    },
+    async createUpload({ agentId }, { content_type: contentType, size }) {
+      const uploads = { ledger: store.ledger, files: deps.files, clock, limits: gateway.limits };
+      const result = await createUpload(uploads, { agentId, contentType, size });
+      return result.ok ? result.upload : refuseUpload(result, clock.now());
     },
   };
 }

@@ -10,6 +10,7 @@ import type { LoopDelay } from '#core/capacity/loop-delay.ts';
 import { createCatalog, type LiveCatalog } from '#core/catalog/create-catalog.ts';
 import { createFetchProviderJson } from '#core/catalog/fetch-provider-json.ts';
 import { type Clock, HOUR_MS } from '#core/clock.ts';
+import { sweepFiles } from '#core/files/sweep-files.ts';
 import { createIdSource } from '#core/ids.ts';
 import type { Log } from '#core/log.ts';
 import { GcraBuckets } from '#core/rates/gcra.ts';
@@ -23,6 +24,7 @@ import { LedgerRetries } from './inference/ledger-retries.ts';
 import { OpenCalls } from './inference/open-calls.ts';
 import { EndpointHealth } from './inference/routing/endpoint-health.ts';
 import { UpstreamPools } from './inference/upstream-pools.ts';
+import { type Files, openFiles } from './open-files.ts';
 import { observeProcess } from './process-metrics.ts';
 import type { Store } from './store.ts';
 
@@ -38,6 +40,8 @@ export interface Deps {
   /** `null` in a cluster, where a worker does it. */
   settlement: Settlement | null;
   bills: BillWatch;
+  /** `null`: this gateway keeps none. */
+  files: Files | null;
   /** After the last call has ended. */
   close(): Promise<void>;
 }
@@ -49,6 +53,8 @@ export interface DepsOptions {
   /** Where the simulator of this process listens; `null` where none runs. */
   bundledSimulatorUrl: string | null;
   loopDelay: LoopDelay;
+  /** As callers see it; known once the port is. */
+  publicUrl: () => string;
 }
 
 export async function buildDeps({
@@ -57,6 +63,7 @@ export async function buildDeps({
   log,
   bundledSimulatorUrl,
   loopDelay,
+  publicUrl,
 }: DepsOptions): Promise<Deps> {
   const registry = new Registry();
   const metrics = createCallMetrics(registry);
@@ -136,6 +143,8 @@ export async function buildDeps({
     nonce,
     watchPending: (agentId, callId) => void settlement?.watch(agentId, callId),
   };
+  const files = openFiles(started, { clock, publicUrl });
+  const sweep = files === null ? null : sweepFiles({ files, clock, log });
   observeProcess(registry, { store, gateway, settlement, config, catalog, loopLag });
 
   return {
@@ -148,6 +157,7 @@ export async function buildDeps({
     gateway,
     settlement,
     bills,
+    files,
     async close() {
       loopDelay.stop();
       config.close();
@@ -156,6 +166,7 @@ export async function buildDeps({
       bills.stop();
       await costs.stop();
       await sharing?.stop();
+      await sweep?.stop();
       await store.close();
     },
   };

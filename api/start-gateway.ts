@@ -56,6 +56,7 @@ export async function startGateway(
     log,
     bundledSimulatorUrl: simulator?.baseUrl ?? null,
     loopDelay,
+    publicUrl: () => baseUrl,
   });
   await firstOf(deps.catalog.refresh(), FIRST_CATALOG_WAIT_MS, clock);
   await deps.settlement?.start();

@@ -1,4 +1,5 @@
 import type { Balance } from './balance.ts';
+import type { Upload } from './upload.ts';
 
 const usage = { prompt_tokens: 11, completion_tokens: 3, total_tokens: 14, cost: 0.0000023 };
 const chunk = { id: 'gen-1', object: 'chat.completion.chunk' };
@@ -141,5 +142,23 @@ export const balanceExample: Balance = {
     reserved_usd: '0.0123',
     remaining_usd: '8.4877',
     resets_at: '2026-11-22T00:00:00.000Z',
+  },
+};
+
+const link = 'https://files.example.com/faregate/uploads/20261122T10/7/upl_a1B2c3D4e5F6g7H8i9J0k1L2.png';
+
+export const uploadExample: { request: object; answer: Upload } = {
+  request: { content_type: 'image/png', size: 48_213 },
+  answer: {
+    object: 'upload',
+    id: 'upl_a1B2c3D4e5F6g7H8i9J0k1L2',
+    upload_url: `${link}?X-Amz-Expires=3600&X-Amz-SignedHeaders=content-length%3Bcontent-type%3Bhost%3Bif-none-match&X-Amz-Signature=4fa1`,
+    upload_method: 'PUT',
+    upload_headers: { 'Content-Type': 'image/png', 'If-None-Match': '*' },
+    upload_expires_at: '2026-11-21T11:05:00.000Z',
+    url: `${link}?X-Amz-Expires=86400&X-Amz-Signature=9c07`,
+    expires_at: '2026-11-22T10:05:00.000Z',
+    content_type: 'image/png',
+    size: 48_213,
   },
 };

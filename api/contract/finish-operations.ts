@@ -49,6 +49,10 @@ function nameRequestBody(operation: Operation, components: Components, { facts, 
 
 function describeAnswer(operation: Operation, components: Components, facts: RouteFacts): void {
   const answer = operation.responses?.['200'];
+  if (facts.status !== undefined && operation.responses !== undefined) {
+    delete operation.responses['200'];
+    operation.responses[facts.status] = answer;
+  }
   const json = answer?.content?.['application/json'];
   if (json === undefined) return;
   json.examples = { default: { value: facts.examples.answer } };

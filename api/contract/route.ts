@@ -47,6 +47,8 @@ export interface RouteFacts {
   auth: 'key' | 'none';
   /** It begins with a reserve, which checks the key: until then it is enough that the key was live some seconds ago. */
   reserves?: true;
+  /** Of the successful answer; 200 where it stands in no line. */
+  status?: 201;
   /** Beyond those that the edge itself answers (`errorsOf`). */
   errors: readonly ErrorCode[];
   /** Of the successful answer. */

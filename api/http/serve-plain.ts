@@ -19,7 +19,7 @@ export function servePlain<Deps, Caller extends object>(
   route: Route<Deps, Caller>,
   edge: Edge<CallContext<Deps, Caller>>,
 ) {
-  const { auth, method, operationId, path } = route.facts;
+  const { auth, method, operationId, path, status = 200 } = route.facts;
   const shape = shapeOfPath(path);
   const { deps, callIdHeader } = edge;
 
@@ -50,7 +50,7 @@ export function servePlain<Deps, Caller extends object>(
       const result = await answer(req, res, callId);
       if (result === 'aborted') return;
       if (isApiError(result)) renderError(res, result, facts);
-      else sendJson(res, 200, answerHeaders(facts), result);
+      else sendJson(res, status, answerHeaders(facts), result);
     } catch (error) {
       edge.log.error('request failed', { callId, path: operationId, error });
       renderError(res, apiError('gateway_error'), facts);

@@ -3,6 +3,7 @@ import type { Balance } from '../contract/balance.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { ApiError } from '../contract/errors.ts';
 import type { CallContext, HotCallContext } from '../contract/route.ts';
+import type { Upload, UploadRequest } from '../contract/upload.ts';
 
 /** What the edge and the routes call. Built once, in `app.ts`. */
 export interface UseCases {
@@ -15,6 +16,7 @@ export interface UseCases {
   /** Answers by itself. */
   listModels(call: CallContext<UseCases, Caller>): Promise<null>;
   readBalance(caller: Caller): Promise<Balance | ApiError>;
+  createUpload(caller: Caller, request: UploadRequest): Promise<Upload | ApiError>;
 }
 
 export type RequestContext = CallContext<UseCases, Caller>;

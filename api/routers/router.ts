@@ -4,6 +4,7 @@ import { messagesRouter } from './messages.ts';
 import { modelsRouter } from './models.ts';
 import { responsesRouter } from './responses.ts';
 import { t } from './trpc.ts';
+import { uploadsRouter } from './uploads.ts';
 
 /** Everything below `/v1`. The edge serves it and the document describes it; nothing else is served there. */
 export const v1Router = t.router({
@@ -11,5 +12,6 @@ export const v1Router = t.router({
   responses: responsesRouter,
   messages: messagesRouter,
   models: modelsRouter,
+  uploads: uploadsRouter,
   account: accountRouter,
 });

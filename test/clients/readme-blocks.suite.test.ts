@@ -38,6 +38,7 @@ beforeAll(async () => {
   });
   for await (const chunk of gateway.stdout ?? []) if (String(chunk).includes('Try it')) break;
   gateway.stdout?.resume();
+  await writeFile(join(dataDir, 'picture.png'), 'a picture');
   const file = await readFile(join(dataDir, 'demo.json'), 'utf8');
   demo = z.object({ base_url: z.string(), key: z.string() }).parse(JSON.parse(file));
 });
@@ -66,22 +67,30 @@ describe('a block of the README runs as pasted', () => {
       'AI SDK (ts)',
       'LangChain (ts)',
       'Web search and fetch (sh)',
+      'Pictures of your own (ts)',
     ]);
   });
 
   it.for(blocks.map((block, index) => ({ ...block, index })))(
     '$title ($index)',
-    async ({ language, source, index }, { skip }) => {
+    async ({ title, language, source, index }, { skip }) => {
       skip(language === 'python' && missing);
       const before = await chargedUsd();
       const { output, code } = await run(language, source, index);
-      expect(output).toContain(SIMULATED);
       expect(code).toBe(0);
+      if (title === UPLOADS) {
+        const link = /url: '([^']+\/files\/uploads\/[^']+)'/.exec(output)?.[1] ?? '';
+        expect(await (await fetch(link)).text()).toBe('a picture');
+        return;
+      }
+      expect(output).toContain(SIMULATED);
       expect(await chargedUsd()).toBeGreaterThan(before);
     },
   );
 });
 
+/** Calls no model. */
+const UPLOADS = 'Pictures of your own';
 /** Every answer of the simulator says so. */
 const SIMULATED = 'No model ran';
 
@@ -89,7 +98,8 @@ async function run(language: string, source: string, index: number) {
   const adapted = source
     .replaceAll('http://127.0.0.1:8080/v1', demo.base_url)
     .replaceAll('http://127.0.0.1:8080', demo.base_url.replace(/\/v1$/, ''))
-    .replaceAll('.faregate/demo.json', join(dataDir, 'demo.json'));
+    .replaceAll('.faregate/demo.json', join(dataDir, 'demo.json'))
+    .replaceAll('picture.png', join(dataDir, 'picture.png'));
   const file = join(scripts, `${index}.${language}`);
   await writeFile(file, adapted);
   const program = { sh: 'sh', ts: process.execPath, python: missing ? '' : installed.python }[language];

@@ -113,9 +113,13 @@ describe('every answer is described', () => {
 describe('generated SDKs survive later releases', () => {
   const schemas: [string, Record<string, unknown>][] = Object.entries(document.components.schemas);
 
+  /** A field that they do not name is refused, so an SDK had better not send one. */
+  const strictRequests: ReadonlySet<string> = new Set(['UploadRequest']);
+
   test('every object of the document takes fields that it does not name', () => {
     for (const [name, schema] of schemas) {
-      if (schema.type === 'object') expect(schema.additionalProperties, name).toBe(true);
+      if (schema.type !== 'object') continue;
+      expect(schema.additionalProperties, name).toBe(!strictRequests.has(name));
     }
   });
 
@@ -148,6 +152,7 @@ describe('generated SDKs survive later releases', () => {
       'createResponse',
       'createMessage',
       'listModels',
+      'createUpload',
       'getBalance',
     ]);
     const tags = document.tags.map((tag: { name: string }) => tag.name);

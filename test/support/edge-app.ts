@@ -8,7 +8,7 @@ import type { Log } from '#core/log.ts';
 import type { Balance } from '../../api/contract/balance.ts';
 import type { Caller } from '../../api/contract/caller.ts';
 import { apiError } from '../../api/contract/errors.ts';
-import { balanceExample } from '../../api/contract/examples.ts';
+import { balanceExample, uploadExample } from '../../api/contract/examples.ts';
 import type { CallContext } from '../../api/contract/route.ts';
 import { createAuthenticate } from '../../api/http/authenticate.ts';
 import { createExpress } from '../../api/http/create-express.ts';
@@ -64,6 +64,7 @@ export async function startEdge(options: EdgeOptions = {}) {
       return null;
     },
     readBalance: async (): Promise<Balance> => balanceExample,
+    createUpload: async () => uploadExample.answer,
     ...options.useCases,
   };
   const logged: { event: string; fields: unknown }[] = [];
