@@ -1,5 +1,5 @@
 import type { CallRecord } from '#core/calls/call-record.ts';
-import type { HoldView, KeyView } from '#core/ledger/ledger.ts';
+import { openCall } from '#core/calls/open-call.ts';
 import type { AdminDeps } from './context.ts';
 
 export interface FoundCall {
@@ -23,23 +23,5 @@ export async function findCall(
   const agent = await ledger.readAgent(hold.agentId);
   if (agent === 'unavailable') return 'ledger_unavailable';
   const key = agent?.keys.find((each) => each.keyId === hold.keyId);
-  return { record: toOpenCall(hold, key, clock.now()), generationId: hold.generationId };
-}
-
-function toOpenCall(hold: HoldView, key: KeyView | undefined, nowMs: number): CallRecord {
-  const { callId, agentId, keyId, startedAtMs, call, pending, nanoUsd } = hold;
-  return {
-    callId,
-    agentId,
-    startedAtMs,
-    durationMs: pending?.end.durationMs ?? Math.max(0, nowMs - startedAtMs),
-    key: { keyId, label: key?.label ?? '', prefix: key?.prefix ?? '' },
-    call,
-    outcome: pending === null ? 'running' : 'pending',
-    httpStatus: pending?.end.httpStatus ?? null,
-    errorCode: pending?.end.errorCode ?? null,
-    tokens: pending?.end.tokens ?? { prompt: 0, completion: 0, reasoning: null, cached: 0 },
-    reservedNanoUsd: nanoUsd,
-    chargedNanoUsd: 0n,
-  };
+  return { record: openCall(hold, key, clock.now()), generationId: hold.generationId };
 }
