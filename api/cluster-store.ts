@@ -8,6 +8,7 @@ import { openClusterLedger } from '#core/ledger/cluster/open-cluster-ledger.ts';
 import type { RedisLedger } from '#core/ledger/cluster/redis-ledger.ts';
 import { SHARDS } from '#core/ledger/cluster/shards.ts';
 import type { Log } from '#core/log.ts';
+import { createRedisRateLimiter } from '#core/rates/redis-rate-limiter.ts';
 import { readMetrics } from '#core/read-metrics.ts';
 import type { ClusterStorage } from './config/storage-settings.ts';
 import { toCassandraOptions, toRedisAddress } from './config/store-options.ts';
@@ -38,6 +39,7 @@ export async function openClusterStore({ storage, clock, log }: ClusterStoreOpti
     history: createCassandraCallHistory(cassandra, clock),
     peppers: storage.peppers,
     bills: createRedisBillStore(cluster.redis),
+    limitRate: (name, rate) => createRedisRateLimiter(cluster.redis, name, rate),
     isReady: () => ledger.stats().openShards > 0,
     lag: () => ({ events: cluster.waiting(), ms: ledger.stats().lagMs }),
     observe: (registry) => observeLedger(registry, ledger),

@@ -6,6 +6,7 @@ import { openFileBillStore } from '#core/bills/file-bill-store.ts';
 import type { Clock } from '#core/clock.ts';
 import { type EmbeddedLedger, openEmbeddedLedger } from '#core/ledger/embedded-ledger.ts';
 import type { Log } from '#core/log.ts';
+import { createLocalRateLimiter } from '#core/rates/rate-limiter.ts';
 import { PlainHistogram } from './inference/plain-histogram.ts';
 import type { Store } from './store.ts';
 
@@ -19,7 +20,7 @@ export async function openEmbeddedStore(options: {
   clock: Clock;
   log: Log;
 }): Promise<EmbeddedStore> {
-  const { dataDir } = options;
+  const { dataDir, clock } = options;
   finishRestore(dataDir);
   // A pepper is made after its folder's journal: each of the two proves that the other has been there.
   const ledger = await openEmbeddedLedger({ ...options, mustExist: hasPepper(dataDir) });
@@ -29,6 +30,7 @@ export async function openEmbeddedStore(options: {
     history: ledger.history,
     peppers: [pepper],
     bills: openFileBillStore(dataDir),
+    limitRate: (_name, rate) => createLocalRateLimiter(clock, rate),
     isReady: () => ledger.stats().state === 'open',
     lag: () => {
       const { lagEvents, lagMs } = ledger.stats();

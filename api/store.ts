@@ -4,6 +4,8 @@ import type { BillStore } from '#core/bills/bill-store.ts';
 import type { CallHistory } from '#core/calls/call-history.ts';
 import type { Capacity } from '#core/capacity/capacity.ts';
 import type { Ledger } from '#core/ledger/ledger.ts';
+import type { Rate } from '#core/rates/gcra.ts';
+import type { RateLimiter } from '#core/rates/rate-limiter.ts';
 
 /** All that differs between the two shapes, as the API sees it. */
 export interface Store {
@@ -13,6 +15,8 @@ export interface Store {
   peppers: Peppers;
   /** What providers took, to be compared with their bills. */
   bills: BillStore;
+  /** A rate that all processes keep together, by its name. */
+  limitRate(name: string, rate: Rate): RateLimiter;
   /** Whether this process can reach what decides its money, by what it knows without asking. */
   isReady(): boolean;
   /** Decisions that the journal has not confirmed yet, and how late it is. */

@@ -10,16 +10,17 @@ export class GcraBuckets {
   readonly #burst: () => number;
   readonly #tatUs = new Map<number, number>();
 
-  constructor(options: { ratePerMinute: () => number; burst: () => number }) {
+  constructor(options: Rate) {
     this.#ratePerMinute = options.ratePerMinute;
     this.#burst = options.burst;
   }
 
-  /** Milliseconds to wait until one more is let through; 0: now. */
-  waitMs(subject: number, nowMs: number): number {
+  /** Milliseconds to wait until so many more are let through; 0: now. Of more than a burst: for ever. */
+  waitMs(subject: number, nowMs: number, count = 1): number {
+    if (count > this.#burst()) return Number.POSITIVE_INFINITY;
     const tatUs = this.#tatUs.get(subject);
     if (tatUs === undefined) return 0;
-    const allowedUs = Math.round(nowMs * US_PER_MS) + (this.#burst() - 1) * this.#stepUs();
+    const allowedUs = Math.round(nowMs * US_PER_MS) + (this.#burst() - count) * this.#stepUs();
     return Math.max(0, Math.ceil((tatUs - allowedUs) / US_PER_MS));
   }
 
@@ -39,6 +40,12 @@ export class GcraBuckets {
     for (const [subject, tatUs] of this.#tatUs) if (tatUs <= nowUs) this.#tatUs.delete(subject);
     if (this.#tatUs.size >= SUBJECTS_MAX) this.#tatUs.clear();
   }
+}
+
+/** Asked for each time, because the operator may change both. */
+export interface Rate {
+  ratePerMinute: () => number;
+  burst: () => number;
 }
 
 const US_PER_MS = 1_000;

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { createRedisRateLimiter } from '#core/rates/redis-rate-limiter.ts';
+import { useRedis } from '../support/redis-server.ts';
+import { describeWith } from '../support/with-services.ts';
+import { testRateLimiter } from './rate-limiter-contract.ts';
+
+describeWith(['redis'], 'rates in a cluster', () => {
+  const server = useRedis();
+  const rate = { ratePerMinute: () => 60, burst: () => 2 };
+
+  testRateLimiter('of Redis', () => ({
+    limiter: (of) => createRedisRateLimiter(server.client, 'contract', of),
+    pass: (ms) => new Promise((resolve) => setTimeout(resolve, ms + 2)),
+  }));
+
+  test('all processes share a rate, and each has its own name', async () => {
+    const [a, b] = [1, 2].map(() => createRedisRateLimiter(server.client, 'shared', rate));
+    const other = createRedisRateLimiter(server.client, 'other', rate);
+    expect(await a?.take(1, 1)).toBe(0);
+    expect(await b?.take(1, 1)).toBe(0);
+    expect(await a?.take(1, 1)).toBeGreaterThan(0);
+    expect(await other.take(1, 1)).toBe(0);
+  });
+
+  test('what has rested is forgotten', async () => {
+    const limiter = createRedisRateLimiter(server.client, 'rested', rate);
+    await limiter.take(1, 2);
+    const leftMs = await server.client.pttl('faregate:rate:rested:1');
+    expect(leftMs).toBeGreaterThan(0);
+    expect(leftMs).toBeLessThanOrEqual(2_000);
+  });
+
+  test('without Redis nobody can say', async () => {
+    const limiter = createRedisRateLimiter(server.client, 'gone', rate);
+    server.client.disconnect();
+    expect(await limiter.take(1, 1)).toBe('unavailable');
+  });
+});
