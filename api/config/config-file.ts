@@ -10,7 +10,9 @@ const port = z.int().min(0).max(65_535);
 const host = z.string().min(1).max(255);
 const server = z.strictObject({
   host: host.default('127.0.0.1').describe('Address that the public port listens on.'),
-  port: port.default(8080).describe('Public port: /v1, /openapi.json. The environment variable PORT wins.'),
+  port: port
+    .default(8080)
+    .describe('Public port: /v1, /mcp, /openapi.json. The environment variable PORT wins.'),
   internalHost: host.default('127.0.0.1').describe('Address that the internal port listens on.'),
   internalPort: port
     .default(9090)
@@ -21,7 +23,7 @@ const server = z.strictObject({
   mcpUrl: webAddress
     .optional()
     .describe(
-      'Address of the MCP endpoint as callers see it. It comes with the MCP server; until then only demo.json names it.',
+      'Address of the MCP endpoint as callers see it; it is served at /mcp. Without it: beside publicUrl, at /mcp.',
     ),
   trustedProxies: z
     .array(network)
@@ -77,9 +79,13 @@ const limits = z.strictObject({
   activeKeys: atMost(1_000).default(defaultLimits.activeKeys).describe('Active keys of an agent.'),
   mcpKeysPerDay: atMost(1_000)
     .default(defaultLimits.mcpKeysPerDay)
-    .describe(
-      'Keys that an agent may make over MCP in any 24 hours. Not used yet: it comes with the MCP server.',
-    ),
+    .describe('Keys that an agent may make over MCP in any 24 hours.'),
+  mcpRequestsPerMinute: atMost(60_000)
+    .default(defaultLimits.mcpRequestsPerMinute)
+    .describe('MCP requests that a key may make a minute.'),
+  mcpBurst: atMost(60_000)
+    .default(defaultLimits.mcpBurst)
+    .describe('MCP requests that a key may make at once after a pause.'),
   uploadsPerDay: atMost(1_000)
     .default(defaultLimits.uploadsPerDay)
     .describe('Uploads that an agent may start in any 24 hours.'),

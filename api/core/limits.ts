@@ -1,5 +1,8 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from './clock.ts';
 
+export const MEGABYTE = 1024 * 1024;
+export const GIGABYTE = 1024 * MEGABYTE;
+
 /** Every number of the spec's Limits section that has code today: the defaults, which the operator may change. */
 export interface Limits {
   callsPerMinute: number;
@@ -7,6 +10,8 @@ export interface Limits {
   runningCalls: number;
   activeKeys: number;
   mcpKeysPerDay: number;
+  mcpRequestsPerMinute: number;
+  mcpBurst: number;
   uploadsPerDay: number;
   requestBodyBytes: number;
   streamMs: number;
@@ -19,8 +24,10 @@ export const defaultLimits: Limits = {
   runningCalls: 8,
   activeKeys: 10,
   mcpKeysPerDay: 20,
+  mcpRequestsPerMinute: 60,
+  mcpBurst: 20,
   uploadsPerDay: 200,
-  requestBodyBytes: 4 * 1024 * 1024,
+  requestBodyBytes: 4 * MEGABYTE,
   streamMs: 30 * MINUTE_MS,
   callMs: 13 * MINUTE_MS,
 };
@@ -172,6 +179,18 @@ export const LABEL_CHARS_MAX = 60;
 /** Spec: Limits, spending limit amount: 0.01 to 1,000,000 dollars per period. */
 export const KEY_LIMIT_MIN_NANO_USD = 10_000_000n;
 export const KEY_LIMIT_MAX_NANO_USD = 1_000_000_000_000_000n;
+/** Generated pictures: how long their links live, and how much of them an agent keeps. */
+export const RESULT_LINK_MS = 7 * DAY_MS;
+export const RESULTS_BYTES_MAX = 5 * GIGABYTE;
+/** Spec: Limits, MCP body. */
+export const MCP_BODY_BYTES = 64 * 1024;
+/** While a key cannot be checked. */
+export const MCP_RETRY_MS = 2 * SECOND_MS;
+/** Spec: Limits, `get_usage` days and `list_calls` page. */
+export const USAGE_DAYS_MAX = 90;
+export const USAGE_DAYS_DEFAULT = 7;
+export const CALLS_PAGE_MAX = 50;
+export const CALLS_PAGE_DEFAULT = 20;
 export const GRANT_ID_CHARS_MAX = 128;
 /** Credit granted for this many days ends with the last lot that may be alive. */
 export const GRANT_DAYS_MAX = LOT_DAYS_MAX - 1;

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { MEGABYTE } from '#core/limits.ts';
 import { type ApiError, apiError } from '../contract/errors.ts';
-
-const MEGABYTE = 1024 * 1024;
 
 /**
  * The whole body as sent, or why not; `aborted`: the sender left, nobody is there to answer. How long it may

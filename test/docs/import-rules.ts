@@ -13,14 +13,17 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   workers: ['core'],
   inference: ['contract', 'core'],
   media: ['inference', 'contract', 'core'],
-  routers: ['media', 'inference', 'contract', 'core'],
+  // What a key can ask of its account, by `/v1` or by MCP.
+  account: ['contract', 'core'],
+  routers: ['account', 'media', 'inference', 'contract', 'core'],
   http: ['media', 'inference', 'contract', 'core'],
   // Both are mounted by the edge's binding; the operator's command finds the gateway by the configuration.
-  mcp: ['http', 'media', 'inference', 'contract', 'core'],
+  mcp: ['http', 'account', 'media', 'inference', 'contract', 'core'],
   admin: ['http', 'config', 'media', 'inference', 'contract', 'core'],
   start: [
     'http',
     'routers',
+    'account',
     'mcp',
     'admin',
     'media',

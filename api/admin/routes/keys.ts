@@ -4,10 +4,11 @@ import { executeDurably } from '#core/accounts/execute-durably.ts';
 import type { KeyView, Ledger } from '#core/ledger/ledger.ts';
 import { KEY_LIMIT_MAX_NANO_USD, KEY_LIMIT_MIN_NANO_USD } from '#core/limits.ts';
 import type { ApiError } from '../../contract/errors.ts';
+import { oldestFirst, shapeNewKey } from '../../contract/key-record.ts';
 import { answerOrRefuse } from '../../contract/refusal.ts';
 import { adminExamples } from '../examples.ts';
 import { keyRefusal, unavailable, unknownAgent, unknownKey } from '../refusals.ts';
-import { NewOperatorKey, OperatorKey, shapeKey, shapeNewKey } from '../schemas/key-record.ts';
+import { NewOperatorKey, OperatorKey, shapeKey } from '../schemas/key-record.ts';
 import { id, oneLine, toNanoUsd, usdBetween } from '../schemas/values.ts';
 import { audited, operatorProcedure, t } from '../trpc.ts';
 
@@ -117,5 +118,5 @@ async function readKeys(ledger: Ledger, agentId: number): Promise<KeyView[] | Ap
   const view = await ledger.readAgent(agentId);
   if (view === 'unavailable') return unavailable();
   if (view === null) return unknownAgent(agentId);
-  return view.keys.toSorted((a, b) => a.createdAtMs - b.createdAtMs || a.keyId - b.keyId);
+  return view.keys.toSorted(oldestFirst);
 }
