@@ -36,6 +36,7 @@ export default defineConfig({
               (name) => `test/formats/${name}.test.ts`,
             ),
             'test/clients/*.test.ts',
+            'test/mcp/*.test.ts',
           ],
           exclude: [
             'test/**/*.suite.test.ts',

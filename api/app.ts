@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { shapeBalance } from './contract/balance.ts';
+import { readBalance } from './account/read-balance.ts';
 import { type ApiError, apiError } from './contract/errors.ts';
 import { answerHeaders } from './contract/headers.ts';
 import { readRoutes } from './contract/route.ts';
@@ -11,11 +11,13 @@ import { mountDocument, withServerUrl } from './http/mount-document.ts';
 import { mountFiles } from './http/mount-files.ts';
 import { mountNotFound } from './http/mount-not-found.ts';
 import { mountRouter, serveHotFirst } from './http/mount-router.ts';
+import { sendJson } from './http/send-json.ts';
 import { createServeModelList } from './http/serve-model-list.ts';
 import { callFormats } from './inference/formats/call-formats.ts';
 import { runCall } from './inference/run-call.ts';
-import { createUpload } from './media/create-upload.ts';
+import { createUpload, type UploadDeps } from './media/create-upload.ts';
 import { refuseUpload } from './media/refuse-upload.ts';
+import { createServeMcp, type McpDeps } from './mcp/serve-mcp.ts';
 import type { RequestContext, UseCases } from './routers/context.ts';
 import { v1Router } from './routers/router.ts';
 
@@ -24,14 +26,15 @@ export function buildApp(deps: Deps, documentText: string, publicUrl: string): R
   const { gateway, store, log } = deps;
   const app = createExpress();
   const useCases = buildUseCases(deps);
+  const authentication = createAuthenticate({
+    findKey: (hashes) => store.ledger.findKey(hashes),
+    recallKey: (hashes) => store.ledger.recallKey(hashes),
+    peppers: store.peppers,
+  });
   const edge: Edge<RequestContext> = {
     basePath: '/v1',
     deps: useCases,
-    ...createAuthenticate({
-      findKey: (hashes) => store.ledger.findKey(hashes),
-      recallKey: (hashes) => store.ledger.recallKey(hashes),
-      peppers: store.peppers,
-    }),
+    ...authentication,
     admitStart: useCases.admitStart,
     bodyBytesMax: () => gateway.limits().requestBodyBytes,
     ids: gateway.ids,
@@ -39,11 +42,15 @@ export function buildApp(deps: Deps, documentText: string, publicUrl: string): R
     log,
   };
   const hotRoutes = mountRouter(app, v1Router, edge);
+  const serveMcp = createServeMcp({ ...buildMcpDeps(deps), authenticate: authentication.authenticate });
+  app.all(MCP_PATH, serveMcp);
   mountDocument(app, '/openapi.json', withServerUrl(documentText, publicUrl));
   if (deps.files?.kind === 'local') mountFiles(app, { files: deps.files, clock: deps.clock, log });
   mountNotFound(app, edge, servedRoutes(edge.basePath));
-  return serveHotFirst(hotRoutes, app);
+  return serveHotFirst(new Map([...hotRoutes, [`POST ${MCP_PATH}`, serveMcp]]), app);
 }
+
+const MCP_PATH = '/mcp';
 
 const servedRoutes = (basePath: string): string[] =>
   readRoutes(v1Router).map(({ facts: { method, path } }) => `${method} ${basePath}${path}`);
@@ -58,16 +65,38 @@ function buildUseCases(deps: Deps): UseCases {
       serveModelList(call.res, answerHeaders(call));
       return null;
     },
-    async readBalance(caller) {
-      const view = await store.ledger.readAgent(caller.agentId);
-      if (view === null || view === 'unavailable') return apiError('service_unavailable');
-      return shapeBalance(view, caller.keyId, clock.now());
+    async sendBalance(call) {
+      const balance = await readBalance({ ledger: store.ledger, clock }, call.caller);
+      if (balance === 'unavailable') return apiError('service_unavailable');
+      sendJson(call.res, 200, answerHeaders(call), balance);
+      return null;
     },
     async createUpload({ agentId }, { content_type: contentType, size }) {
-      const uploads = { ledger: store.ledger, files: deps.files, clock, limits: gateway.limits };
-      const result = await createUpload(uploads, { agentId, contentType, size });
+      const result = await createUpload(uploadDeps(deps), { agentId, contentType, size });
       return result.ok ? result.upload : refuseUpload(result, clock.now());
     },
+  };
+}
+
+const uploadDeps = ({ gateway, store, files, clock }: Deps): UploadDeps => ({
+  ledger: store.ledger,
+  files,
+  clock,
+  limits: gateway.limits,
+});
+
+function buildMcpDeps(deps: Deps): Omit<McpDeps, 'authenticate'> {
+  const { gateway, store, clock, log } = deps;
+  const { limits, ids } = gateway;
+  const { ledger, history, peppers } = store;
+  return {
+    account: { ledger, history, clock, ids, pepper: peppers[0], limits },
+    startUpload: (asked) => createUpload(uploadDeps(deps), asked),
+    requests: store.limitRate('mcp', {
+      ratePerMinute: () => limits().mcpRequestsPerMinute,
+      burst: () => limits().mcpBurst,
+    }),
+    log,
   };
 }
 

@@ -33,6 +33,7 @@ export interface DemoOptions {
 
 export interface Demo {
   baseUrl: string;
+  mcpUrl: string;
   adminUrl: string;
   agentId: number;
   key: string;
@@ -76,6 +77,7 @@ export async function ensureDemo(options: DemoOptions): Promise<Demo> {
   const view = await readAgent(options.ledger, agentId);
   return {
     baseUrl: options.baseUrl,
+    mcpUrl: options.mcpUrl,
     adminUrl: options.adminUrl,
     agentId,
     key,
@@ -164,6 +166,7 @@ export function banner(demo: Demo, models: readonly Pick<Model, 'id'>[]): string
     'Faregate is running.',
     '',
     `  API         ${demo.baseUrl}`,
+    `  MCP         ${demo.mcpUrl}`,
     `  OpenAPI     ${demo.baseUrl.replace(/\/v1$/, '')}/openapi.json`,
     `  Admin API   ${demo.adminUrl}`,
     `  Demo agent  ${agentId}, with $${spendableUsd} to spend; its key is in ${shown(demo.file)}`,

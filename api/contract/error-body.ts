@@ -33,10 +33,8 @@ export function errorHeaders(error: ApiError): Record<string, string> {
   const headers: Record<string, string> = {};
   if (error.code === 'invalid_api_key') headers['www-authenticate'] = 'Bearer realm="faregate"';
   if (error.retryAfterMs !== undefined) {
-    // Up in both: a client that comes back a moment too early is refused again. Zero would mean "at once".
-    const waitMs = Math.max(1, Math.ceil(error.retryAfterMs));
-    headers['retry-after'] = String(Math.ceil(waitMs / SECOND_MS));
-    headers['retry-after-ms'] = String(waitMs);
+    const waitMs = wholeMs(error.retryAfterMs);
+    Object.assign(headers, retryHeaders(waitMs));
     if (error.callsPerMinute !== undefined) {
       headers['x-ratelimit-limit-requests'] = String(error.callsPerMinute);
       headers['x-ratelimit-remaining-requests'] = '0';
@@ -46,3 +44,12 @@ export function errorHeaders(error: ApiError): Record<string, string> {
   if (error.shouldRetry === false) headers['x-should-retry'] = 'false';
   return headers;
 }
+
+/** Both ways in which clients are told how long to wait. */
+export function retryHeaders(retryAfterMs: number): Record<string, string> {
+  const waitMs = wholeMs(retryAfterMs);
+  return { 'retry-after': String(Math.ceil(waitMs / SECOND_MS)), 'retry-after-ms': String(waitMs) };
+}
+
+/** Up: a client that comes back a moment too early is refused again. Zero would mean "at once". */
+const wholeMs = (waitMs: number): number => Math.max(1, Math.ceil(waitMs));

@@ -8,8 +8,17 @@ export function sendJson(
   headers: Record<string, string>,
   body: object,
 ): void {
+  sendText(res, status, headers, JSON.stringify(body));
+}
+
+/** The same of a JSON text, or of another that `headers` tell. */
+export function sendText(
+  res: ServerResponse,
+  status: number,
+  headers: Record<string, string>,
+  text: string,
+): void {
   if (res.destroyed) return;
-  const text = JSON.stringify(body);
   const head: Record<string, string> = {
     'content-type': 'application/json',
     'content-length': String(Buffer.byteLength(text)),

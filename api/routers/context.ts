@@ -1,5 +1,4 @@
 import type { FormatName } from '#core/catalog/catalog.ts';
-import type { Balance } from '../contract/balance.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { ApiError } from '../contract/errors.ts';
 import type { CallContext, HotCallContext } from '../contract/route.ts';
@@ -15,7 +14,8 @@ export interface UseCases {
   runCall(endpoint: FormatName, call: HotCallContext<UseCases, Caller>): Promise<ApiError | null>;
   /** Answers by itself. */
   listModels(call: CallContext<UseCases, Caller>): Promise<null>;
-  readBalance(caller: Caller): Promise<Balance | ApiError>;
+  /** Answers by itself. */
+  sendBalance(call: CallContext<UseCases, Caller>): Promise<ApiError | null>;
   createUpload(caller: Caller, request: UploadRequest): Promise<Upload | ApiError>;
 }
 

@@ -175,6 +175,7 @@ test('a ledger that does not answer stops it, and the file stays as it was', asy
 
 const demo: Demo = {
   baseUrl: 'http://127.0.0.1:8080/v1',
+  mcpUrl: 'http://127.0.0.1:8080/mcp',
   adminUrl: 'http://127.0.0.1:9090/admin',
   agentId: 1,
   key: 'fg_secret',

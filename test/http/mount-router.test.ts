@@ -65,6 +65,14 @@ const router = t.router({
     .mutation(({ input }) =>
       answerOrRefuse<Record<string, unknown>>(apiError('not_found', { message: `No thing ${input.id}.` })),
     ),
+  shaped: t.procedure
+    .meta(route('GET', '/shaped/{as}'))
+    .input(z.object({ as: z.string() }))
+    .output(z.object({ count: z.int() }))
+    .query(({ input }) => {
+      if (input.as === 'thrown') throw new Error('the database at 10.0.0.7 said no');
+      return JSON.parse(input.as === 'wrong' ? '{"count":"5"}' : '{"count":5,"internal":"x"}');
+    }),
   open: t.procedure
     .meta(route('GET', '/open', 'none'))
     .output(echo)
@@ -126,6 +134,20 @@ describe('the binding', () => {
     const { status, json } = await ask('DELETE', '/things/5');
     expect(status).toBe(404);
     expect(json).toMatchObject({ error: { code: 'not_found', message: 'No thing 5.' } });
+  });
+
+  test('an answer has what its schema names, and one that does not fit it is never sent', async () => {
+    expect(await ask('GET', '/shaped/right')).toEqual({ status: 200, json: { count: 5 } });
+    expect(await ask('GET', '/shaped/wrong')).toMatchObject({
+      status: 500,
+      json: refused('gateway_error', null),
+    });
+  });
+
+  test('an unexpected failure is a gateway_error that tells nothing', async () => {
+    const answer = await ask('GET', '/shaped/thrown');
+    expect(answer).toMatchObject({ status: 500, json: refused('gateway_error', null) });
+    expect(JSON.stringify(answer)).not.toContain('10.0.0.7');
   });
 
   test('the path wins over the body', async () => {

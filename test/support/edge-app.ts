@@ -5,10 +5,10 @@ import { systemClock } from '#core/clock.ts';
 import { createIdSource } from '#core/ids.ts';
 import type { KeyLookup, Ledger } from '#core/ledger/ledger.ts';
 import type { Log } from '#core/log.ts';
-import type { Balance } from '../../api/contract/balance.ts';
 import type { Caller } from '../../api/contract/caller.ts';
 import { apiError } from '../../api/contract/errors.ts';
 import { balanceExample, uploadExample } from '../../api/contract/examples.ts';
+import { answerHeaders } from '../../api/contract/headers.ts';
 import type { CallContext } from '../../api/contract/route.ts';
 import { createAuthenticate } from '../../api/http/authenticate.ts';
 import { createExpress } from '../../api/http/create-express.ts';
@@ -17,6 +17,7 @@ import { createPublicServer } from '../../api/http/create-public-server.ts';
 import { mountDocument } from '../../api/http/mount-document.ts';
 import { mountNotFound } from '../../api/http/mount-not-found.ts';
 import { mountRouter, serveHotFirst } from '../../api/http/mount-router.ts';
+import { sendJson } from '../../api/http/send-json.ts';
 import type { UseCases } from '../../api/routers/context.ts';
 import { v1Router } from '../../api/routers/router.ts';
 
@@ -63,7 +64,10 @@ export async function startEdge(options: EdgeOptions = {}) {
       answerOk(call);
       return null;
     },
-    readBalance: async (): Promise<Balance> => balanceExample,
+    async sendBalance(call) {
+      sendJson(call.res, 200, answerHeaders(call), balanceExample);
+      return null;
+    },
     createUpload: async () => uploadExample.answer,
     ...options.useCases,
   };

@@ -1,0 +1,81 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  type Server,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
+import { isRecord } from '#core/is-record.ts';
+
+export interface ProtocolAnswer {
+  status: number;
+  contentType: string | null;
+  body: string;
+  /** Why it is a 500. What a message is refused for is its sender's business, and has the sender's words in it. */
+  fault: Error | null;
+}
+
+/** What the protocol reads of the headers of a request; the key and all else stay outside. */
+export const PROTOCOL_HEADERS = ['content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name'] as const;
+
+/** The library wants an address; it looks at none of its parts. */
+const ADDRESS = 'http://mcp.invalid/mcp';
+
+/**
+ * One body of one message, or several, as the revision has it that it is written in: 2026-07-28 by its envelope, every
+ * older one without a session. Both answer JSON.
+ */
+export async function answerMessages(
+  build: () => Server,
+  headers: IncomingHttpHeaders,
+  body: unknown,
+): Promise<ProtocolAnswer> {
+  let last: Error | null = null;
+  const onerror = (error: Error) => {
+    last = error;
+  };
+  const request = toRequest(headers);
+  const response = (await isLegacyRequest(request, body))
+    ? await answerLegacy(build(), request, body)
+    : await createMcpHandler(build, { legacy: 'reject', onerror }).fetch(request, { parsedBody: body });
+  return {
+    status: response.status,
+    contentType: response.headers.get('content-type'),
+    // No answer goes on for long: where nothing changes, a stream of changes ends with its beginning.
+    body: await response.text(),
+    fault: response.status >= 500 ? last : null,
+  };
+}
+
+function toRequest(headers: IncomingHttpHeaders): Request {
+  // Whoever cannot read events as well gets JSON all the same.
+  const given: [string, string][] = [['accept', 'application/json, text/event-stream']];
+  for (const name of PROTOCOL_HEADERS) {
+    const value = headers[name];
+    if (typeof value === 'string') given.push([name, value]);
+  }
+  // Without the body: it would be written, read and parsed once more.
+  return new Request(ADDRESS, { method: 'POST', headers: given });
+}
+
+async function answerLegacy(server: Server, request: Request, body: unknown): Promise<Response> {
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+  await server.connect(transport);
+  try {
+    return await transport.handleRequest(request, { parsedBody: withoutCancellations(body) });
+  } finally {
+    await server.close();
+  }
+}
+
+/**
+ * Beside what it cancels in one batch, a cancellation would leave all of it without an answer, for ever. Nothing that could be
+ * cancelled runs for long.
+ */
+function withoutCancellations(body: unknown): unknown {
+  if (!Array.isArray(body)) return body;
+  const kept = body.filter((message) => !isRecord(message) || message.method !== CANCELLATION);
+  return kept.length === 0 ? body : kept;
+}
+
+const CANCELLATION = 'notifications/cancelled';
