@@ -10,13 +10,18 @@ import { installPython } from './python/install-python.ts';
 
 /** What a new user pastes, in the order of the README. */
 const readme = await readFile('README.md', 'utf8');
-const part = readme.slice(readme.indexOf('### First call'), readme.indexOf('## How money works'));
-const blocks = part.split(/^### /m).flatMap((section) => {
-  const title = section.split('\n', 1)[0] ?? '';
-  return [...section.matchAll(/^```(\w+)\n([\s\S]*?)^```/gm)].map(([, language = '', source = '']) => {
-    return { title, language, source };
+const blocks = blocksBetween('### First call', '## How money works');
+const accountBlocks = blocksBetween('## Your account, by MCP', '## Operate it');
+
+function blocksBetween(from: string, to: string) {
+  const part = readme.slice(readme.indexOf(from), readme.indexOf(to));
+  return part.split(/^##+ /m).flatMap((section) => {
+    const title = section.split('\n', 1)[0] ?? '';
+    return [...section.matchAll(/^```(\w+)\n([\s\S]*?)^```/gm)].map(([, language = '', source = '']) => {
+      return { title, language, source };
+    });
   });
-});
+}
 
 const installed = await installPython();
 const missing = 'missing' in installed;
@@ -89,8 +94,19 @@ describe('a block of the README runs as pasted', () => {
   );
 });
 
+it('the account is read as pasted, by a host and in code', async () => {
+  const told = await Promise.all(
+    accountBlocks.map(({ language, source }, index) => run(language, source, blocks.length + index)),
+  );
+  expect(told).toMatchObject([
+    { code: 0, output: expect.stringMatching(/faregate: .* Connected/) },
+    { code: 0, output: expect.stringContaining('spendable_usd') },
+  ]);
+});
+
 /** Calls no model. */
 const UPLOADS = 'Pictures of your own';
+
 /** Every answer of the simulator says so. */
 const SIMULATED = 'No model ran';
 
