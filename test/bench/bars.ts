@@ -112,6 +112,9 @@ export const formatBars = {
 } as const;
 export const catalogueSizes = { few: 5, many: 500 } as const;
 
+/** Of a bare `node:http` answer of the same bytes. */
+export const accountBars = { balance: 3, mcpBalance: 12 } as const;
+
 export const clusterBars = {
   /** Of the bare proxy's CPU for a whole call: a whole call, and its reserve and settle alone. */
   callRatio: 2.7,

@@ -33,6 +33,8 @@ export const GATEWAY_FLAGS = ['--max-semi-space-size=16'];
 /** Enough that no agent reaches its start rate: each may start 60,000 calls at once and 1,000 a second. */
 const AGENTS = 16;
 const READY_MS = 30_000;
+/** A minute's, of one key at the bench. */
+const MCP_REQUESTS_MAX = 60_000;
 const SETTLED_MS = 10_000;
 const POLL_MS = 50;
 
@@ -126,7 +128,13 @@ function configText(providerPort: number, models: readonly ServedModel[]): strin
   const pricing = { prompt: '0.0000001', completion: '0.0000004' };
   const baseUrl = `http://127.0.0.1:${providerPort}/api/v1`;
   const config = {
-    limits: { callsPerMinute: 60_000, burst: 60_000, runningCalls: 2_000 },
+    limits: {
+      callsPerMinute: 60_000,
+      burst: 60_000,
+      runningCalls: 2_000,
+      mcpRequestsPerMinute: MCP_REQUESTS_MAX,
+      mcpBurst: MCP_REQUESTS_MAX,
+    },
     capacity: {
       perCallUsd: '50',
       poolUsd: '1000000',

@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 const files = new Map([
   ['embedded', 'embedded.ts'],
   ['formats', 'formats.ts'],
+  ['account', 'account.ts'],
   ['cluster', 'cluster.ts'],
   ['publisher', 'publisher.ts'],
   ['projector', 'projector.ts'],
