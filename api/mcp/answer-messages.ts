@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import {
   createMcpHandler,
   isLegacyRequest,
+  PROTOCOL_VERSION_META_KEY,
   type Server,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
@@ -35,7 +36,8 @@ export async function answerMessages(
     last = error;
   };
   const request = toRequest(headers);
-  const response = (await isLegacyRequest(request, body))
+  const isLegacy = !namesItsRevision(body) && (await isLegacyRequest(request, body));
+  const response = isLegacy
     ? await answerLegacy(build(), request, body)
     : await createMcpHandler(build, { legacy: 'reject', onerror }).fetch(request, { parsedBody: body });
   return {
@@ -45,6 +47,13 @@ export async function answerMessages(
     body: await response.text(),
     fault: response.status >= 500 ? last : null,
   };
+}
+
+/** A message of 2026 says in itself what it is; the library would look at all of it, and then once more to answer it. */
+function namesItsRevision(body: unknown): boolean {
+  if (!isRecord(body) || body.method === 'initialize' || !isRecord(body.params)) return false;
+  const { _meta: meta } = body.params;
+  return isRecord(meta) && PROTOCOL_VERSION_META_KEY in meta;
 }
 
 function toRequest(headers: IncomingHttpHeaders): Request {
@@ -61,11 +70,8 @@ function toRequest(headers: IncomingHttpHeaders): Request {
 async function answerLegacy(server: Server, request: Request, body: unknown): Promise<Response> {
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
   await server.connect(transport);
-  try {
-    return await transport.handleRequest(request, { parsedBody: withoutCancellations(body) });
-  } finally {
-    await server.close();
-  }
+  // Never closed: nothing is open once it has answered, and the end would make an error, with its stack, that nobody reads.
+  return transport.handleRequest(request, { parsedBody: withoutCancellations(body) });
 }
 
 /**

@@ -17,6 +17,7 @@ export const sentences = {
   noKeysWhileInactive: 'This agent is not active, so it cannot get new keys.',
   noUploadsWhileInactive: 'This agent is not active, so it cannot start uploads.',
   noCredit: 'This agent has no credit left: an upload needs some, though it costs nothing.',
+  noFiles: 'This service keeps no files, so nothing can be uploaded to it.',
   tooManyUploads: (max: number, retryAfterMs: number): string =>
     `This agent started ${max} uploads in the last 24 hours, as many as it may: the next can start in ${waitText(retryAfterMs)}.`,
   badLabel: `label: has to be one line of 1 to ${LABEL_CHARS_MAX} characters, without control characters.`,

@@ -50,6 +50,7 @@ const refusals: [CreateUploadResult, string][] = [
   [{ ok: false, reason: 'agent_inactive' }, 'This agent is not active'],
   [{ ok: false, reason: 'agent_suspended' }, 'This agent is not active'],
   [{ ok: false, reason: 'balance' }, 'This agent has no credit'],
+  [{ ok: false, reason: 'no_files' }, 'This service keeps no files'],
   [{ ok: false, reason: 'unavailable' }, 'The service could not finish this right now'],
   [
     { ok: false, reason: 'uploads_per_day', retryAfterMs: 2.5 * HOUR_MS },

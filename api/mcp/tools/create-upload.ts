@@ -35,6 +35,8 @@ function sentenceOf(result: Extract<CreateUploadResult, { ok: false }>, uploadsP
       return sentences.noUploadsWhileInactive;
     case 'balance':
       return sentences.noCredit;
+    case 'no_files':
+      return sentences.noFiles;
     case 'uploads_per_day':
       return sentences.tooManyUploads(uploadsPerDay, result.retryAfterMs);
     case 'unavailable':
