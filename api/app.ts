@@ -15,9 +15,9 @@ import { sendJson } from './http/send-json.ts';
 import { createServeModelList } from './http/serve-model-list.ts';
 import { callFormats } from './inference/formats/call-formats.ts';
 import { runCall } from './inference/run-call.ts';
+import { createServeMcp, type McpDeps } from './mcp/serve-mcp.ts';
 import { createUpload, type UploadDeps } from './media/create-upload.ts';
 import { refuseUpload } from './media/refuse-upload.ts';
-import { createServeMcp, type McpDeps } from './mcp/serve-mcp.ts';
 import type { RequestContext, UseCases } from './routers/context.ts';
 import { v1Router } from './routers/router.ts';
 
