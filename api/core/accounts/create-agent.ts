@@ -1,10 +1,11 @@
-import type { Clock } from '../clock.ts';
+import { randomInt } from 'node:crypto';
 import type { SetAgent } from '../ledger/command.ts';
 import type { Ledger, UnavailableResult } from '../ledger/ledger.ts';
 import { executeDurably } from './execute-durably.ts';
 
-/** Others may take the next ids while we ask for one; so many in a row means that something else is wrong. */
 const ATTEMPTS = 50;
+const JUMP_MAX = 1_024;
+const VERSION_MAX = 2 ** 48 - 1;
 
 export interface NewAgent {
   name: string;
@@ -15,30 +16,48 @@ export interface NewAgent {
 
 export type CreateAgentResult = { ok: true; agentId: number } | UnavailableResult;
 
-/** An account: an agent without a token. Its id is the next free one. */
+/**
+ * An account: an agent without a token. Its id is the next free one, or one soon after it: any number of processes may
+ * make agents at once, and the ledger's step decides who has an id.
+ */
 export async function createAgent(
-  { ledger, clock }: { ledger: Ledger; clock: Clock },
+  { ledger }: { ledger: Ledger },
   { name, status, source }: NewAgent,
 ): Promise<CreateAgentResult> {
   const agents = await ledger.listAgents();
   if (agents === 'unavailable') return { ok: false, reason: 'unavailable' };
   let agentId = agents.reduce((max, agent) => Math.max(max, agent.agentId), 0);
+  // Drawn, so that it tells our agent from one that somebody else has just made. The next change has a greater one.
+  const sourceVersion = randomInt(VERSION_MAX);
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    agentId += 1;
+    agentId += stepOf(attempt);
     const command: SetAgent = {
       type: 'set_agent',
       agentId,
       mode: 'create',
       source,
-      sourceVersion: clock.now(),
+      sourceVersion,
       status,
       name,
       token: null,
     };
     const result = await executeDurably(ledger, command);
-    // `repeated`: another one made this agent in the same millisecond. It is theirs, not ours.
-    if (result.ok && !result.repeated) return { ok: true, agentId };
     if (!result.ok && result.reason === 'unavailable') return { ok: false, reason: 'unavailable' };
+    if (!result.ok) continue;
+    const isOurs = result.repeated ? await isMadeBy(ledger, command) : true;
+    if (isOurs === 'unavailable') return { ok: false, reason: 'unavailable' };
+    if (isOurs) return { ok: true, agentId };
   }
   return { ok: false, reason: 'unavailable' };
+}
+
+/** The further, the more often others were faster: hundreds at once would else try each other's ids one by one. */
+const stepOf = (attempt: number): number => 1 + randomInt(Math.min(2 ** attempt, JUMP_MAX));
+
+/** A ledger that heard no answer asks once more, and is told that it was done: by our first time, or by another one. */
+async function isMadeBy(ledger: Ledger, command: SetAgent): Promise<boolean | 'unavailable'> {
+  const agent = await ledger.readAgent(command.agentId);
+  if (agent === null || agent === 'unavailable') return 'unavailable';
+  const said = agent.statusBySource.find(({ source }) => source === command.source);
+  return said?.sourceVersion === command.sourceVersion;
 }
