@@ -51,6 +51,10 @@ export interface Sizes {
   /** Of all shards. */
   totalEvents: number;
   projectedCalls: { cassandra: number; sqlite: number };
+  /** Of one agent. */
+  keptCalls: { cassandra: number; sqlite: number };
+  /** Of each kind. */
+  historyReads: number;
 }
 
 export const fullSizes: Sizes = {
@@ -69,6 +73,8 @@ export const fullSizes: Sizes = {
   shardEvents: 100_000,
   totalEvents: 1_000_000,
   projectedCalls: { cassandra: 6_400, sqlite: 50_000 },
+  keptCalls: { cassandra: 100_000, sqlite: 1_000_000 },
+  historyReads: 500,
 };
 
 /** To see that the harness works, not to learn anything. */
@@ -88,6 +94,8 @@ export const quickSizes: Sizes = {
   shardEvents: 2_000,
   totalEvents: 20_000,
   projectedCalls: { cassandra: 640, sqlite: 1_000 },
+  keptCalls: { cassandra: 5_000, sqlite: 20_000 },
+  historyReads: 40,
 };
 
 /** The gateway is alone on one core; load and provider share the other. */
@@ -114,6 +122,9 @@ export const catalogueSizes = { few: 5, many: 500 } as const;
 
 /** Of a bare `node:http` answer of the same bytes. */
 export const accountBars = { balance: 3, mcpBalance: 12 } as const;
+
+/** Of reads through the ports that `list_calls` and `get_usage` read by. */
+export const historyBars = { readMs: 20 } as const;
 
 export const clusterBars = {
   /** Of the bare proxy's CPU for a whole call: a whole call, and its reserve and settle alone. */

@@ -11,6 +11,7 @@ const files = new Map([
   ['publisher', 'publisher.ts'],
   ['projector', 'projector.ts'],
   ['recovery', 'recovery.ts'],
+  ['history', 'history.ts'],
 ]);
 
 const { values, positionals } = parseArgs({

@@ -191,6 +191,6 @@ async function hasRowsPastCheckpoint({ cassandraClient }: FaultCluster): Promise
     const { rows } = await cassandraClient.execute(query);
     return rows.reduce((sum, row) => sum + BigInt(row.get('seq')), 0n);
   };
-  const ofRows = await newest('SELECT seq FROM usage_day');
+  const ofRows = await newest('SELECT seq FROM usage_days');
   return ofRows > (await newest('SELECT seq FROM shard_ckpt'));
 }

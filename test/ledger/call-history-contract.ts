@@ -172,6 +172,18 @@ export function testCallHistory(newWorld: () => Promise<HistoryWorld>): void {
     expect(await world.history.usage({ agentId: 3, fromDay: '2026-11-18', toDay: '2026-11-19' })).toEqual([]);
   });
 
+  test('a model that was renamed has the name of its newest call, whichever key called it', async () => {
+    const world = await newWorld();
+    await run(world, ...agentWith(100n), does(putKey(2), ok));
+    const range = { agentId: 1, fromDay: '2026-11-18', toDay: '2026-11-18' };
+    const names = ['Beta', 'Alpha', 'Gamma', 'Beta'];
+    for (const [n, modelName] of names.entries()) {
+      const of = { keyId: 1 + (n % 2), call: { ...callFacts, modelName } };
+      await run(world, ...call(n + 1, 1n, of));
+      expect(await world.history.usage(range)).toMatchObject([{ modelName, calls: n + 1 }]);
+    }
+  });
+
   test('sums of money pass 2^53 exactly', async () => {
     const world = await newWorld();
     await run(world, ...agentWith(8_999_999_999_999_999n));

@@ -23,7 +23,7 @@ describeWith(['cassandra'], 'the history in Cassandra', () => {
       'calls_by_key',
       'call_agents',
       'call_days',
-      'usage_day',
+      'usage_days',
     ];
     for (const table of tables) await node.client.execute(`TRUNCATE ${table}`, [], { prepare: false });
   });

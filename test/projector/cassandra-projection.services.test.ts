@@ -64,7 +64,7 @@ describeWith(['cassandra'], 'the projector over Cassandra', () => {
       'calls_by_key',
       'call_agents',
       'call_days',
-      'usage_day',
+      'usage_days',
     ];
     for (const table of [...tables, 'agent_state', 'shard_ckpt']) {
       await node.client.execute(`TRUNCATE ${table}`, [], { prepare: false });

@@ -65,7 +65,7 @@ describeWith(['kafka', 'cassandra'], 'projectors that share the shards of a log'
       'calls_by_key',
       'call_agents',
       'call_days',
-      'usage_day',
+      'usage_days',
     ];
     for (const table of [...tables, 'agent_state', 'shard_ckpt']) {
       await node.client.execute(`TRUNCATE ${table}`, [], { prepare: false });

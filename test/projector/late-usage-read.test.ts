@@ -6,7 +6,6 @@ const call = (model: string, seq: number): CountedCall => ({
   agentId: 1,
   day: 20_000,
   model,
-  keyId: 1,
   modelName: model,
   tokens: 10,
   chargedNanoUsd: 5n,

@@ -4,7 +4,7 @@ import { type CountedCall, UsageBook } from '../../workers/projector/usage-book.
 import { createMemoryHistoryStore } from '../support/memory-history-store.ts';
 
 const callOf = (agentId: number, seq: number): CountedCall => ({
-  ...{ agentId, day: 20_000, model: 'acme/small', keyId: 1, modelName: 'Acme Small' },
+  ...{ agentId, day: 20_000, model: 'acme/small', modelName: 'Acme Small' },
   ...{ tokens: 10, chargedNanoUsd: 3n, epoch: 1, seq },
 });
 
@@ -29,7 +29,7 @@ test('keeps no more sums than it may, and reads those again that it gave up', as
   expect(reads).toBe(USAGE_SUMS_KEPT + 1);
   await countOne(2);
   expect(reads).toBe(USAGE_SUMS_KEPT + 2);
-  const of = (agentId: number) => store.readUsage({ agentId, day: 20_000, model: 'acme/small', keyId: 1 });
+  const of = (agentId: number) => store.readUsage({ agentId, day: 20_000, model: 'acme/small' });
   expect(await of(2)).toMatchObject({ calls: 2, tokens: 20, chargedNanoUsd: 6n, seq });
   expect(await of(1)).toMatchObject({ calls: USAGE_SUMS_KEPT + 2 });
 });

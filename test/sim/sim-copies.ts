@@ -81,4 +81,4 @@ export class SimCopies {
   }
 }
 
-const nameOf = ({ agentId, day, model, keyId }: UsageKey): string => `${agentId} ${day} ${model} ${keyId}`;
+const nameOf = ({ agentId, day, model }: UsageKey): string => `${agentId} ${day} ${model}`;

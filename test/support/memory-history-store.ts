@@ -39,7 +39,7 @@ export function createMemoryHistoryStore(): MemoryHistoryStore {
   };
 }
 
-const nameOf = ({ agentId, day, model, keyId }: UsageKey): string => `${agentId} ${day} ${keyId} ${model}`;
+const nameOf = ({ agentId, day, model }: UsageKey): string => `${agentId} ${day} ${model}`;
 
 export function inOrder({ calls, entries, usage }: StoredHistory): StoredHistory {
   return {

@@ -1,7 +1,7 @@
 import type { CallHistory, UsageRow } from '#core/calls/call-history.ts';
 import type { CallRecord } from '#core/calls/call-record.ts';
 import { dayNumber, dayText } from '#core/calls/day-number.ts';
-import type { HistoryStore, LedgerEntry, UsageSum } from '#core/calls/history-store.ts';
+import type { HistoryStore, LedgerEntry, UsageKey, UsageSum } from '#core/calls/history-store.ts';
 
 export interface MemoryHistory extends HistoryStore {
   read: CallHistory;
@@ -13,8 +13,7 @@ export function createMemoryHistory(): MemoryHistory {
   const calls = new Map<string, CallRecord>();
   const entries = new Map<string, LedgerEntry>();
   const usage = new Map<string, UsageSum>();
-  const nameOf = ({ agentId, day, model, keyId }: Omit<UsageSum, 'calls'>) =>
-    `${agentId} ${day} ${model} ${keyId}`;
+  const nameOf = ({ agentId, day, model }: UsageKey) => `${agentId} ${day} ${model}`;
   return {
     async write(rows) {
       for (const call of rows.calls) {
@@ -28,8 +27,8 @@ export function createMemoryHistory(): MemoryHistory {
           usage.set(nameOf(sum), { ...sum });
       }
     },
-    async readUsage({ agentId, day, model, keyId }) {
-      const sum = usage.get(`${agentId} ${day} ${model} ${keyId}`);
+    async readUsage(key) {
+      const sum = usage.get(nameOf(key));
       return sum === undefined ? null : { ...sum };
     },
     entries: (agentId) => [...entries.values()].filter((entry) => entry.agentId === agentId),
@@ -41,25 +40,16 @@ export function createMemoryHistory(): MemoryHistory {
           .sort((a, b) => b.callId - a.callId)
           .slice(0, limit),
       find: async (callId) => [...calls.values()].find((call) => call.callId === callId) ?? null,
-      async usage({ agentId, fromDay, toDay }) {
-        const sums = [...usage.values()].filter((sum) => sum.agentId === agentId);
-        const rows = new Map<string, UsageRow & { seq: number }>();
-        for (const sum of sums) {
-          if (sum.day < dayNumber(fromDay) || sum.day > dayNumber(toDay)) continue;
-          const name = `${dayText(sum.day)} ${sum.model}`;
-          const { model, modelName, seq } = sum;
-          const row = rows.get(name) ?? { ...NOTHING, day: dayText(sum.day), model, modelName, seq };
-          if (seq > row.seq) Object.assign(row, { modelName, seq });
-          row.calls += sum.calls;
-          row.tokens += sum.tokens;
-          row.chargedNanoUsd += sum.chargedNanoUsd;
-          rows.set(name, row);
-        }
-        const ordered = [...rows.entries()].sort(([a], [b]) => (a < b ? -1 : 1));
-        return ordered.map(([, { seq: _, ...row }]) => row);
-      },
+      usage: async ({ agentId, fromDay, toDay }) =>
+        [...usage.values()]
+          .filter((sum) => sum.agentId === agentId)
+          .filter(({ day }) => day >= dayNumber(fromDay) && day <= dayNumber(toDay))
+          .sort((a, b) => a.day - b.day || (a.model < b.model ? -1 : 1))
+          .map(toUsageRow),
     },
   };
 }
 
-const NOTHING = { calls: 0, tokens: 0, chargedNanoUsd: 0n };
+const toUsageRow = ({ day, model, modelName, calls, tokens, chargedNanoUsd }: UsageSum): UsageRow => ({
+  ...{ day: dayText(day), model, modelName, calls, tokens, chargedNanoUsd },
+});

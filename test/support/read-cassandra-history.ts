@@ -19,7 +19,7 @@ export async function readCassandraHistory(
   return inOrder({
     calls: await all(callsTable, toCallRecord),
     entries: await all('ledger_entries', toEntry),
-    usage: await all('usage_day', toUsageSum),
+    usage: await all('usage_days', toUsageSum),
   });
 }
 

@@ -197,7 +197,6 @@ export class ShardProjection implements ShardReader {
       agentId,
       day: dayOf(call.startedAtMs),
       model: call.call.model,
-      keyId: call.key.keyId,
       modelName: call.call.modelName,
       tokens: call.tokens.prompt + call.tokens.completion,
       chargedNanoUsd: call.chargedNanoUsd,

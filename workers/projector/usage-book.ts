@@ -31,8 +31,8 @@ export class UsageBook {
     for (const call of calls) if (!this.#sums.has(nameOf(call))) missing.set(nameOf(call), call);
     // All or none: a read that comes late, after another has failed, must not undo what was counted since.
     const read = await Promise.all(
-      Array.from(missing, async ([name, { agentId, day, model, keyId }]) => {
-        const key = { agentId, day, model, keyId };
+      Array.from(missing, async ([name, { agentId, day, model }]) => {
+        const key = { agentId, day, model };
         return { name, sum: (await this.#read(key)) ?? { ...key, ...NOTHING } };
       }),
     );
@@ -67,4 +67,4 @@ export class UsageBook {
 
 const NOTHING = { modelName: '', calls: 0, tokens: 0, chargedNanoUsd: 0n, epoch: 0, seq: 0 };
 
-const nameOf = ({ agentId, day, model, keyId }: UsageKey): string => `${agentId} ${day} ${keyId} ${model}`;
+const nameOf = ({ agentId, day, model }: UsageKey): string => `${agentId} ${day} ${model}`;

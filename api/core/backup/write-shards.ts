@@ -75,13 +75,13 @@ export async function writeShards({
 
 /** Calls come oldest first, so that the name is the latest. */
 function count(usage: Map<string, UsageSum>, record: CallRecord, { epoch, seq }: LogPosition): void {
-  const { agentId, call, key, tokens, outcome } = record;
+  const { agentId, call, tokens, outcome } = record;
   if (outcome === 'pending') return;
   const day = dayOf(record.startedAtMs);
-  const name = `${day} ${key.keyId} ${call.model}`;
+  const name = `${day} ${call.model}`;
   const known = usage.get(name) ?? { calls: 0, tokens: 0, chargedNanoUsd: 0n };
   usage.set(name, {
-    ...{ agentId, day, model: call.model, keyId: key.keyId, modelName: call.modelName, epoch, seq },
+    ...{ agentId, day, model: call.model, modelName: call.modelName, epoch, seq },
     calls: known.calls + 1,
     tokens: known.tokens + tokens.prompt + tokens.completion,
     chargedNanoUsd: known.chargedNanoUsd + record.chargedNanoUsd,

@@ -35,8 +35,8 @@ export function createCassandraHistoryStore(client: Client): HistoryStore {
 
   return {
     write,
-    async readUsage({ agentId, day, model, keyId }) {
-      const key = [BigInt(agentId), monthOf(day), day, model, BigInt(keyId)];
+    async readUsage({ agentId, day, model }) {
+      const key = [BigInt(agentId), monthOf(day), day, model];
       const [row] = (await inTurn(() => client.execute(READ_USAGE, key))).rows;
       return row === undefined ? null : toUsageSum(row);
     },
@@ -110,7 +110,7 @@ function addEntry(partitions: Partitions, entry: LedgerEntry): void {
 }
 
 function addUsage(partitions: Partitions, sum: UsageSum): void {
-  partitions.add('usage_day', [sum.agentId, monthOf(sum.day)], {
+  partitions.add('usage_days', [sum.agentId, monthOf(sum.day)], {
     query: PUT_USAGE,
     params: [...toUsageValues(sum), DAYS_KEPT_S, placeTimestamp(sum.epoch, sum.seq)],
   });
@@ -138,9 +138,9 @@ const PUT_BY_AGENT = `INSERT INTO calls_by_agent ${columns(CALL_COLUMNS)} ${KEPT
 const PUT_BY_KEY = `INSERT INTO calls_by_key ${columns(CALL_COLUMNS)} ${KEPT_FOR}`;
 const PUT_AGENT_OF = `INSERT INTO call_agents ${columns('call_id, agent_id')} ${KEPT_FOR}`;
 const PUT_DAY = `INSERT INTO call_days ${columns('agent_id, day')} ${KEPT_FOR}`;
-const PUT_USAGE = `INSERT INTO usage_day ${columns(USAGE_COLUMNS)} ${KEPT_FOR}`;
+const PUT_USAGE = `INSERT INTO usage_days ${columns(USAGE_COLUMNS)} ${KEPT_FOR}`;
 const PUT_ENTRY = `INSERT INTO ledger_entries ${columns(
   'agent_id, month, epoch, seq, version, at_ms, type, call_id, postings',
 )} USING TIMESTAMP ?`;
 const READ_USAGE = `
-  SELECT ${USAGE_COLUMNS} FROM usage_day WHERE agent_id = ? AND month = ? AND day = ? AND model = ? AND key_id = ?`;
+  SELECT ${USAGE_COLUMNS} FROM usage_days WHERE agent_id = ? AND month = ? AND day = ? AND model = ?`;

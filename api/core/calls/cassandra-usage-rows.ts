@@ -1,5 +1,6 @@
 import type { types } from 'cassandra-driver';
 import { z } from 'zod';
+import type { UsageRow } from './call-history.ts';
 import { dayText } from './day-number.ts';
 import type { UsageSum } from './history-store.ts';
 
@@ -7,14 +8,13 @@ import type { UsageSum } from './history-store.ts';
 export const monthOf = (day: number): string => dayText(day).slice(0, 7);
 
 export const USAGE_COLUMNS =
-  'agent_id, month, day, model, key_id, model_name, calls, tokens, charged_nano_usd, epoch, seq';
+  'agent_id, month, day, model, model_name, calls, tokens, charged_nano_usd, epoch, seq';
 
 export const toUsageValues = (sum: UsageSum): (bigint | number | string)[] => [
   BigInt(sum.agentId),
   monthOf(sum.day),
   sum.day,
   sum.model,
-  BigInt(sum.keyId),
   sum.modelName,
   BigInt(sum.calls),
   BigInt(sum.tokens),
@@ -28,7 +28,6 @@ const usageRow = z.object({
   agent_id: count,
   day: z.int(),
   model: z.string(),
-  key_id: count,
   model_name: z.string(),
   calls: count,
   tokens: count,
@@ -38,12 +37,16 @@ const usageRow = z.object({
 });
 
 export function toUsageSum(row: types.Row): UsageSum {
-  const { agent_id, key_id, model_name, charged_nano_usd, ...same } = usageRow.parse(row);
+  const { agent_id, model_name, charged_nano_usd, ...same } = usageRow.parse(row);
   return {
     ...same,
     agentId: agent_id,
-    keyId: key_id,
     modelName: model_name,
     chargedNanoUsd: charged_nano_usd,
   };
+}
+
+export function toUsageRow(row: types.Row): UsageRow {
+  const { day, model, modelName, calls, tokens, chargedNanoUsd } = toUsageSum(row);
+  return { day: dayText(day), model, modelName, calls, tokens, chargedNanoUsd };
 }

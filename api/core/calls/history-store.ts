@@ -38,7 +38,6 @@ export interface UsageKey {
   /** On which the calls started, as its number since 1970. */
   day: number;
   model: string;
-  keyId: number;
 }
 
 /** All that was counted up to the event at this place. */

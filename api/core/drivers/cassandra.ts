@@ -1,4 +1,6 @@
 import { auth, Client, errors, policies, types } from 'cassandra-driver';
+import type { Clock } from '../clock.ts';
+import { HISTORY_READ_MS } from '../limits.ts';
 
 export interface CassandraOptions {
   /** `host` or `host:port`. */
@@ -61,3 +63,17 @@ export const isCassandraUnavailable = (error: unknown): boolean =>
   error instanceof errors.OperationTimedOutError ||
   error instanceof errors.BusyConnectionError ||
   (error instanceof errors.ResponseError && UNAVAILABLE.has(error.code));
+
+/** An answer, or that there is none at this moment; never a part of one. */
+export async function answerInTime<T>(clock: Clock, answer: Promise<T>): Promise<T | 'unavailable'> {
+  const late = Promise.withResolvers<'unavailable'>();
+  const timer = clock.setTimer(HISTORY_READ_MS, () => late.resolve('unavailable'));
+  try {
+    return await Promise.race([answer, late.promise]);
+  } catch (error) {
+    if (isCassandraUnavailable(error)) return 'unavailable';
+    throw error;
+  } finally {
+    timer.cancel();
+  }
+}
