@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import { createCassandraAuditLog } from '#core/audit-log/cassandra-audit-log.ts';
 import { createRedisBillStore } from '#core/bills/redis-bill-store.ts';
 import { createCassandraCallHistory } from '#core/calls/cassandra-call-history.ts';
 import { shareCapacity } from '#core/capacity/redis-shared-capacity.ts';
@@ -37,6 +38,7 @@ export async function openClusterStore({ storage, clock, log }: ClusterStoreOpti
   return {
     ledger,
     history: createCassandraCallHistory(cassandra, clock),
+    audit: createCassandraAuditLog(cassandra, clock),
     peppers: storage.peppers,
     bills: createRedisBillStore(cluster.redis),
     limitRate: (name, rate) => createRedisRateLimiter(cluster.redis, name, rate),

@@ -1,6 +1,9 @@
+import { join } from 'node:path';
 import type { Registry } from 'prom-client';
 import type { Pepper } from '#core/accounts/api-key.ts';
 import { hasPepper, loadOrCreatePepper } from '#core/accounts/pepper-file.ts';
+import { AUDIT_FILE } from '#core/audit-log/sqlite-audit-file.ts';
+import { openSqliteAuditLog } from '#core/audit-log/sqlite-audit-log.ts';
 import { finishRestore } from '#core/backup/finish-restore.ts';
 import { openFileBillStore } from '#core/bills/file-bill-store.ts';
 import type { Clock } from '#core/clock.ts';
@@ -25,9 +28,11 @@ export async function openEmbeddedStore(options: {
   // A pepper is made after its folder's journal: each of the two proves that the other has been there.
   const ledger = await openEmbeddedLedger({ ...options, mustExist: hasPepper(dataDir) });
   const pepper = await pepperBeside(ledger, dataDir);
+  const audit = openSqliteAuditLog(join(dataDir, AUDIT_FILE));
   return {
     ledger,
     history: ledger.history,
+    audit,
     peppers: [pepper],
     bills: openFileBillStore(dataDir),
     limitRate: (_name, rate) => createLocalRateLimiter(clock, rate),
@@ -38,7 +43,10 @@ export async function openEmbeddedStore(options: {
     },
     share: null,
     observe: (registry) => observeJournal(registry, ledger),
-    close: () => ledger.close(),
+    async close() {
+      await audit.close();
+      await ledger.close();
+    },
   };
 }
 

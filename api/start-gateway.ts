@@ -65,11 +65,11 @@ export async function startGateway(
   const publicUrl = server.publicUrl ?? `http://${server.host}:${server.port}/v1`;
   const adminToken = config.adminToken ?? loadOrCreateAdminToken(config.storage.dataDir);
   const admin = buildAdmin({
-    dataDir: config.storage.dataDir,
     token: adminToken,
     callIdHeader: server.callIdHeader,
     ledger: deps.store.ledger,
     history: deps.store.history,
+    audit: deps.store.audit,
     catalog: deps.catalog,
     bills: deps.bills,
     config: deps.config,
@@ -89,7 +89,7 @@ export async function startGateway(
       draining: () => !publicServer.draining(),
     },
     metrics: deps.registry,
-    admin: admin.app,
+    admin,
     answerIds,
   });
   const internalPort = await internalServer.listen(server.internalPort, server.internalHost);
@@ -104,7 +104,6 @@ export async function startGateway(
     await firstOf(openCalls.idle(), LAST_CLOSINGS_WAIT_MS, clock);
     await firstOf(ledgerRetries.idle(), LAST_CLOSINGS_WAIT_MS, clock);
     await internalServer.close();
-    await admin.close();
     await deps.close();
     await simulator?.close();
   }

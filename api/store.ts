@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { Pepper } from '#core/accounts/api-key.ts';
+import type { AuditLog } from '#core/audit-log/audit-log.ts';
 import type { BillStore } from '#core/bills/bill-store.ts';
 import type { CallHistory } from '#core/calls/call-history.ts';
 import type { Capacity } from '#core/capacity/capacity.ts';
@@ -11,6 +12,8 @@ import type { RateLimiter } from '#core/rates/rate-limiter.ts';
 export interface Store {
   ledger: Ledger;
   history: CallHistory;
+  /** What operators changed: it stands where the history does. */
+  audit: AuditLog;
   /** What keys are hashed with, newest first. */
   peppers: Peppers;
   /** What providers took, to be compared with their bills. */

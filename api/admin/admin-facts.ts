@@ -4,7 +4,7 @@ export const adminFacts: DocumentFacts = {
   title: 'Faregate admin API',
   description:
     "The operator's interface, on the internal port: agents, credit, keys, the catalogue and the ledger. " +
-    'The `faregate` command is a client of it. Every change is written to the audit log before it is done.',
+    'The `faregate` command is a client of it. Every change is written to the audit log before it is done, under the name that the header `x-operator` gives.',
   version: '1.0.0',
   serverUrl: '/admin',
   tags: [
@@ -14,6 +14,7 @@ export const adminFacts: DocumentFacts = {
     { name: 'Catalogue', description: 'Providers, models and prices.' },
     { name: 'Ledger', description: 'The books.' },
     { name: 'Calls', description: 'Single calls, by their id.' },
+    { name: 'Audit log', description: 'Who changed what.' },
   ],
   securitySchemes: {
     bearer: {

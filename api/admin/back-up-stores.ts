@@ -47,7 +47,11 @@ export async function backUpStores(
 /** One file, into the empty stores of a cluster. */
 export async function restoreStores(
   storage: ClusterStorage,
-  { archive, clock }: { archive: string; clock: Clock },
+  {
+    archive,
+    clock,
+    beforeChange,
+  }: { archive: string; clock: Clock; beforeChange: (contents: ArchiveContents) => Promise<void> },
 ): Promise<ArchiveContents> {
   const { allowUnsafe, peppers } = storage;
   const kafka = connectKafka(toKafkaOptions(storage.kafka, 'faregate-restore'));
@@ -65,6 +69,7 @@ export async function restoreStores(
         history: createCassandraHistoryStore(cassandra),
         peppers,
         hold: () => holdShards({ scripts: createRedisScripts(redis), shards: SHARDS, clock }),
+        beforeChange,
         clock,
       });
     } finally {

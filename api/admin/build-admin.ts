@@ -4,37 +4,28 @@ import type { Secret } from '#core/secret.ts';
 import { createExpress } from '../http/create-express.ts';
 import { mountNotFound } from '../http/mount-not-found.ts';
 import { mountRouter } from '../http/mount-router.ts';
-import { openAuditLog } from './audit-log.ts';
 import { createAuthenticateOperator } from './authenticate-operator.ts';
 import type { AdminDeps } from './context.ts';
 import { adminRouter } from './router.ts';
 
-export interface AdminOptions extends Omit<AdminDeps, 'audit'> {
-  dataDir: string;
+export interface AdminOptions extends AdminDeps {
   token: Secret;
   callIdHeader: string;
 }
 
-export interface Admin {
-  /** Serves `/admin/…` on the internal port. */
-  app: Express;
-  /** After the last request has ended. */
-  close(): Promise<void>;
-}
-
-export function buildAdmin({ dataDir, token, callIdHeader, ...deps }: AdminOptions): Admin {
+/** Serves `/admin/…` on the internal port. */
+export function buildAdmin({ token, callIdHeader, ...deps }: AdminOptions): Express {
   const { ids, log } = deps;
-  const audit = openAuditLog(dataDir);
   const app = createExpress();
   const edge = { basePath: '/admin', ids, callIdHeader, log };
   mountRouter(app, adminRouter, {
     ...edge,
-    deps: { ...deps, audit },
+    deps,
     authenticate: createAuthenticateOperator(token),
     recall: () => null,
     admitStart: () => null,
     bodyBytesMax: () => ADMIN_BODY_BYTES,
   });
   mountNotFound(app, edge);
-  return { app, close: () => audit.close() };
+  return app;
 }

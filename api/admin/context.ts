@@ -1,4 +1,5 @@
 import type { Pepper } from '#core/accounts/api-key.ts';
+import type { AuditLog } from '#core/audit-log/audit-log.ts';
 import type { BillWatch } from '#core/bills/bill-watch.ts';
 import type { CallHistory } from '#core/calls/call-history.ts';
 import type { LiveCatalog } from '#core/catalog/create-catalog.ts';
@@ -8,13 +9,15 @@ import type { Ledger } from '#core/ledger/ledger.ts';
 import type { Log } from '#core/log.ts';
 import type { LiveConfig } from '../config/watch-config.ts';
 import type { CallContext } from '../contract/route.ts';
-import type { AuditLog } from './audit-log.ts';
 
 /** What the operator's routes work with. Built once, in `build-admin.ts`. */
 export interface AdminDeps {
   ledger: Ledger;
   history: CallHistory;
-  catalog: Pick<LiveCatalog, 'models' | 'providers' | 'gatewayStopped' | 'status' | 'acceptPrices'>;
+  catalog: Pick<
+    LiveCatalog,
+    'models' | 'providers' | 'gatewayStopped' | 'status' | 'refresh' | 'acceptPrices'
+  >;
   bills: Pick<BillWatch, 'readNow'>;
   config: Pick<LiveConfig, 'current' | 'reload' | 'lastReload'>;
   /** The one that new keys are hashed with. */
@@ -27,7 +30,8 @@ export interface AdminDeps {
 
 /** Who sent the admin token. */
 export interface Operator {
-  name: 'operator';
+  /** As the command names its user: the token is all that is proven. */
+  name: string;
   /** Of the connection: behind a proxy, the proxy's. */
   address: string;
 }

@@ -1,5 +1,6 @@
 import type { AgentDetail, AgentRecord } from './schemas/agent-record.ts';
 import type { AuditReport } from './schemas/audit-report.ts';
+import type { AuditedChangeRecord } from './schemas/audited-change.ts';
 import type { BillsReport } from './schemas/bills-report.ts';
 import type { CatalogReport } from './schemas/catalog-report.ts';
 import type { NewOperatorKey, OperatorKey } from './schemas/key-record.ts';
@@ -144,5 +145,16 @@ const call = {
   },
 };
 
+const change: AuditedChangeRecord = {
+  id: 244335062519811,
+  started_at: '2026-11-21T11:00:00.000Z',
+  ended_at: '2026-11-21T11:00:00.004Z',
+  operator: 'ada',
+  address: '127.0.0.1',
+  action: 'agents.suspend',
+  subject: { agent_id: 7, status: 'suspended' },
+  result: 'ok',
+};
+
 /** Shown in the document, and validated against its schemas by the linter. */
-export const adminExamples = { agent, agentDetail, key, newKey, catalog, bills, audit, call };
+export const adminExamples = { agent, agentDetail, key, newKey, catalog, bills, audit, call, change };

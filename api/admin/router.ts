@@ -1,4 +1,5 @@
 import { agentsRouter } from './routes/agents.ts';
+import { auditRouter } from './routes/audit.ts';
 import { callsRouter } from './routes/calls.ts';
 import { catalogRouter } from './routes/catalog.ts';
 import { creditRouter } from './routes/credit.ts';
@@ -14,4 +15,5 @@ export const adminRouter = t.router({
   catalog: catalogRouter,
   ledger: ledgerRouter,
   calls: callsRouter,
+  audit: auditRouter,
 });

@@ -1,10 +1,9 @@
 import { initTRPC, type TRPCError } from '@trpc/server';
-import { isoTime } from '#core/clock.ts';
+import type { AuditLine, AuditSubject } from '#core/audit-log/audit-log.ts';
 import { isRecord } from '#core/is-record.ts';
 import { apiError } from '../contract/errors.ts';
 import { Refusal } from '../contract/refusal.ts';
 import { type RouteFacts, type RouteMeta, routeMeta } from '../contract/route.ts';
-import type { AuditEntry } from './audit-log.ts';
 import type { AdminContext, AdminDeps, Operator } from './context.ts';
 
 export const t = initTRPC.context<AdminContext>().meta<RouteMeta<AdminDeps, Operator>>().create();
@@ -25,20 +24,21 @@ const SUBJECT_FIELDS = [
   'label',
   'status',
   'repeated',
+  'accept_prices',
   'ok',
 ];
 
 /**
- * Goes on every procedure that changes something, after its input. Nothing is done before its line is on the
- * disk, so a change that a crash cut off has at least that line.
+ * Goes on every procedure that changes something, after its input. Nothing is done before its line is durable, so a
+ * change that a crash cut off has at least that line.
  */
 export const audited = t.middleware(async ({ ctx, path, input, next }) => {
   const { deps, caller, callId } = ctx;
   const { audit, clock, log } = deps;
-  const line = (subject: AuditEntry['subject'], result: string) =>
+  const line = (subject: AuditSubject, result: AuditLine['result']) =>
     audit.write({
-      at: isoTime(clock.now()),
       id: callId,
+      atMs: clock.now(),
       operator: caller.name,
       address: caller.address,
       action: path,
@@ -64,10 +64,10 @@ export const audited = t.middleware(async ({ ctx, path, input, next }) => {
 });
 
 const NOT_WRITTEN =
-  'The audit log cannot be written, so nothing was done; look at the disk of the data folder.';
+  'The audit log cannot be written, so nothing was done; look at the disk of the data folder, or at Cassandra.';
 
-function pickSubject(record: unknown): AuditEntry['subject'] {
-  const subject: AuditEntry['subject'] = {};
+function pickSubject(record: unknown): AuditSubject {
+  const subject: AuditSubject = {};
   if (!isRecord(record)) return subject;
   for (const field of SUBJECT_FIELDS) {
     const value = record[field];

@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { loadConfig } from '../config.ts';
 import type { Environment } from './resolve-secrets.ts';
@@ -7,6 +8,8 @@ import type { StorageConfig } from './storage-settings.ts';
 export interface CliEnvironment {
   dataDir: string;
   internalPort: string;
+  /** Who runs the command, for the audit log; `null` where the system has no name for it. */
+  user: string | null;
   /** For the commands that work on the stores themselves. Throws a `ConfigError`. */
   loadStorage(): Promise<StorageConfig>;
 }
@@ -14,5 +17,15 @@ export interface CliEnvironment {
 export const cliEnvironment = (env: Environment = process.env): CliEnvironment => ({
   dataDir: resolve(env.FAREGATE_DATA || '.faregate'),
   internalPort: env.INTERNAL_PORT || '9090',
+  user: userName(),
   loadStorage: async () => (await loadConfig(env)).storage,
 });
+
+/** A container may run as a number that no file names. */
+function userName(): string | null {
+  try {
+    return userInfo().username;
+  } catch {
+    return null;
+  }
+}

@@ -99,10 +99,7 @@ export const storageFile = z.strictObject({
     .string()
     .min(1)
     .default('.faregate')
-    .describe(
-      'Folder of the embedded store; in a cluster only of this process, for its admin audit log. ' +
-        'The environment variable FAREGATE_DATA wins.',
-    ),
+    .describe('Folder of the embedded store. The environment variable FAREGATE_DATA wins.'),
   redis: redis.optional().describe('Cluster: where money is decided.'),
   kafka: kafka.optional().describe('Cluster: where every change of money is remembered.'),
   cassandra: cassandra.optional().describe('Cluster: where history is read.'),

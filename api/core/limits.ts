@@ -196,8 +196,8 @@ export const GRANT_ID_CHARS_MAX = 128;
 export const GRANT_DAYS_MAX = LOT_DAYS_MAX - 1;
 export const ADMIN_BODY_BYTES = 64 * 1024;
 export const ADMIN_ROWS_MAX = 1_000;
-/** Of the operator's audit log, some hundred thousand changes; one older file of this size is kept beside it. */
-export const AUDIT_LOG_BYTES = 64 * 1024 * 1024;
+/** Of the operator's audit log: a whole year, and a month to look at it. */
+export const AUDIT_KEPT_MS = 400 * DAY_MS;
 /** Read at once by an audit, so that it neither waits for each nor floods the ledger. */
 export const AUDIT_AGENTS_AT_ONCE = 100;
 /** Shown by an audit; all are counted. */

@@ -1,5 +1,5 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Registry } from 'prom-client';
@@ -11,12 +11,12 @@ import { createCatalog } from '#core/catalog/create-catalog.ts';
 import { createIdSource } from '#core/ids.ts';
 import type { Ledger } from '#core/ledger/ledger.ts';
 import { Secret } from '#core/secret.ts';
-import { AUDIT_FILE } from '../../api/admin/audit-log.ts';
 import { buildAdmin } from '../../api/admin/build-admin.ts';
 import { watchConfig } from '../../api/config/watch-config.ts';
 import { type Config, loadConfig } from '../../api/config.ts';
 import { createInternalServer } from '../../api/http/create-internal-server.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
+import { createMemoryAuditLog, type MemoryAuditLog } from '../support/memory-audit-log.ts';
 import { createMemoryLedger, type MemoryLedger } from '../support/memory-ledger.ts';
 
 export const TOKEN = 'fg_admin_0123456789012345678901234567890123456789';
@@ -61,14 +61,13 @@ export interface TestAdmin extends AsyncDisposable {
   bills: BillReading[];
   /** From now on the history's store does not answer. */
   loseHistory(): void;
+  /** What a provider answers that is asked for its models; `null`: nothing. */
+  list: { rows: object[] | null };
   /** What the configuration file holds at the next reload. */
   file: { text: string };
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
   post(path: string, body?: object, headers?: Record<string, string>): Promise<Answer>;
-  /** The lines of the audit log. */
-  audit(): Json[];
-  /** From now on no line can be written. */
-  closeAudit(): Promise<void>;
+  audit: MemoryAuditLog;
   stop(): Promise<void>;
 }
 
@@ -93,6 +92,7 @@ export async function startTestAdmin({
   const bills: BillReading[] = [];
   let isHistoryLost = false;
   const file = { text: YAML };
+  const list: TestAdmin['list'] = { rows: null };
   const env = { FAREGATE_CONFIG: FILE, FAREGATE_DATA: dataDir };
   const readFile = async () => file.text;
   const started: Config = await loadConfig(env, readFile);
@@ -100,7 +100,10 @@ export async function startTestAdmin({
     settings: started,
     clock,
     log: { info: note, warn: note, error: note },
-    fetchJson: () => Promise.reject(new Error('no list')),
+    fetchJson: async () => {
+      if (list.rows === null) throw new Error('no list');
+      return { data: list.rows };
+    },
     bundledSimulatorUrl: null,
   });
   const config = watchConfig({
@@ -112,6 +115,7 @@ export async function startTestAdmin({
     onReload: () => undefined,
   });
   const answerIds = { ids: createIdSource(clock), callIdHeader: 'x-service-call-id' };
+  const audit = createMemoryAuditLog();
   const admin = buildAdmin({
     ledger: wrap(ledger),
     history: historyOf(calls, () => isHistoryLost),
@@ -122,10 +126,10 @@ export async function startTestAdmin({
     ...answerIds,
     clock,
     log: { info: note, warn: note, error: note },
-    dataDir,
+    audit,
     token: new Secret(TOKEN),
   });
-  const server = createInternalServer({ checks: {}, metrics: new Registry(), admin: admin.app, answerIds });
+  const server = createInternalServer({ checks: {}, metrics: new Registry(), admin, answerIds });
   const bound = await server.listen(port, '127.0.0.1');
   const url = `http://127.0.0.1:${bound}/admin`;
 
@@ -135,18 +139,11 @@ export async function startTestAdmin({
     return { status: response.status, headers: response.headers, body: await response.json() };
   }
 
-  let auditClosed = false;
-  async function closeAudit(): Promise<void> {
-    if (!auditClosed) await admin.close();
-    auditClosed = true;
-  }
-
   let stopped = false;
   async function stop(): Promise<void> {
     if (stopped) return;
     stopped = true;
     await server.close();
-    await closeAudit();
     config.close();
     catalog.close();
     rmSync(dataDir, { recursive: true, force: true });
@@ -164,16 +161,12 @@ export async function startTestAdmin({
     loseHistory() {
       isHistoryLost = true;
     },
+    list,
     file,
     get: (path, headers = {}) => send('GET', path, { headers }),
     post: (path, body, headers = {}) =>
       send('POST', path, { headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }),
-    audit: () =>
-      readFileSync(join(dataDir, AUDIT_FILE), 'utf8')
-        .split('\n')
-        .filter((line) => line !== '')
-        .map((line) => JSON.parse(line)),
-    closeAudit,
+    audit,
     stop,
     [Symbol.asyncDispose]: stop,
   };

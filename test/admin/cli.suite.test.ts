@@ -10,7 +10,7 @@ const cliFile = fileURLToPath(new URL('../../api/admin/cli.ts', import.meta.url)
 /** The command as a script runs it: pipes, no terminal. */
 function run(args: readonly string[], dataDir: string): Promise<{ code: number; out: string; err: string }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ code: number; out: string; err: string }>();
-  const env = { PATH: process.env.PATH, FAREGATE_DATA: dataDir, FORCE_COLOR: '1' };
+  const env = { PATH: process.env.PATH, FAREGATE_DATA: dataDir };
   const child = spawn(process.execPath, [cliFile, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let out = '';
   let err = '';

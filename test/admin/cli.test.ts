@@ -4,12 +4,16 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
+import { WriteStream } from 'node:tty';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { hashApiKey } from '#core/accounts/api-key.ts';
+import { isoTime } from '#core/clock.ts';
 import { runCli } from '../../api/admin/cli/run-cli.ts';
+import { paintFor } from '../../api/admin/cli/terminal.ts';
 import { cliEnvironment } from '../../api/config/cli-environment.ts';
-import { startTestAdmin, type TestAdmin, TOKEN } from './admin-harness.ts';
+import { row } from '../catalog/support.ts';
+import { startTestAdmin, type TestAdmin, TOKEN, YAML } from './admin-harness.ts';
 
 let folder = '';
 let admin: TestAdmin;
@@ -40,6 +44,8 @@ interface RunOptions {
   internalPort?: string;
 }
 
+const USER = 'ada';
+
 /** The command in this process. */
 async function run(args: readonly string[], options: RunOptions = {}) {
   const stdin = Object.assign(new PassThrough(), { isTTY: options.types !== undefined });
@@ -50,6 +56,7 @@ async function run(args: readonly string[], options: RunOptions = {}) {
     environment: {
       ...cliEnvironment({ FAREGATE_DATA: options.dataDir ?? folder }),
       internalPort: options.internalPort ?? '1',
+      user: USER,
     },
     stdin,
     stdout: stdout.stream,
@@ -132,6 +139,62 @@ test('colours are for terminals: a pipe gets the same text without them', async 
   expect(stripVTControlCharacters(coloured)).toBe(plain);
 });
 
+test('FORCE_COLOR has them in a pipe, and NO_COLOR not even in a terminal', async () => {
+  await cli('agents create alpha');
+  vi.stubEnv('NO_COLOR', undefined);
+  vi.stubEnv('FORCE_COLOR', '1');
+  const { out } = await cli('agents list');
+  expect(out).not.toBe(stripVTControlCharacters(out));
+  vi.stubEnv('FORCE_COLOR', undefined);
+  vi.stubEnv('NO_COLOR', '1');
+  const terminal = Object.assign(new PassThrough(), {
+    isTTY: true,
+    getColorDepth: WriteStream.prototype.getColorDepth,
+  });
+  expect(paintFor(terminal)('red', 'plain')).toBe('plain');
+});
+
+describe('who changed what', () => {
+  test('is listed with the name of who ran the command, and what came of it', async () => {
+    await cli('agents create alpha');
+    await cli('agents suspend 9 --yes');
+    const { code, out } = await cli('audit list');
+    expect(code).toBe(0);
+    const [head, refused, made] = out.split('\n');
+    expect(head).toMatch(/^TIME \(UTC\) +WHO +FROM +ACTION +RESULT +SUBJECT$/);
+    expect(refused).toContain(` ${USER} `);
+    expect(refused).toMatch(/agents\.suspend +not_found +agent_id=9/);
+    expect(made).toMatch(/agents\.create +ok +name=alpha status=active id=1/);
+  });
+
+  test('is listed by kind, since a time, and page by page', async () => {
+    for (const name of ['a', 'b', 'c']) await cli(`agents create ${name}`);
+    await cli('agents suspend 1 --yes');
+    const listed = async (options: string) => {
+      const { out } = await cli(`audit list --json ${options}`);
+      return JSON.parse(out).changes.map(({ action }: { action: string }) => action);
+    };
+    expect(await listed('--action agents.suspend')).toEqual(['agents.suspend']);
+    const day = isoTime(admin.clock.now()).slice(0, 10);
+    for (const since of [day, `${day}T00:00`, `${day}T00:00:00Z`, `${day}T01:00:00+01:00`]) {
+      expect(await listed(`--since ${since}`)).toHaveLength(4);
+    }
+    expect(await listed(`--since ${isoTime(admin.clock.now() + 60_000)}`)).toEqual([]);
+    // The command goes by this machine's clock.
+    const hours = Math.ceil((Date.now() - admin.clock.now()) / 3_600_000) + 1;
+    if (hours > 0 && hours < 10_000) expect(await listed(`--since ${hours}h`)).toHaveLength(4);
+    const first = await cli('audit list --limit 3 --since 2020-01-01');
+    const more = /More: (audit list .*)/.exec(first.out)?.[1] ?? '';
+    expect(more).toMatch(/^audit list --since 2020-01-01T00:00:00.000Z --limit 3 --before \d+$/);
+    expect((await cli(more)).out).toMatch(/agents\.create +ok +name=a /);
+  });
+
+  test.each(['yesterday', '24', '2026-13-01', '10y'])('is not listed since %s', async (since) => {
+    const { code, err } = await cli(`audit list --since ${since}`);
+    expect([code, err]).toEqual([2, expect.stringContaining('such as 2026-11-21 or 24h')]);
+  });
+});
+
 test('a name from far away cannot write to the terminal', async () => {
   await admin.ledger.execute({
     type: 'set_agent',
@@ -176,6 +239,31 @@ describe('what hurts when it was a mistake', () => {
     expect(await status()).toBe('active');
     expect(await cli('agents suspend 1 --yes')).toMatchObject({ code: 0 });
     expect(await status()).toBe('suspended');
+  });
+
+  test('is a reload that takes prices which jumped, and no other', async () => {
+    const priced = (prompt: string) => [row('x/a', { pricing: { prompt, completion: '0.00001' } })];
+    admin.list.rows = priced('0.000001');
+    admin.file.text = YAML.replace(
+      'models:',
+      '  - { id: hub, kind: openrouter, baseUrl: http://hub:1/v1, catalog: import }\nmodels:',
+    );
+    const promptPrice = async () =>
+      (await admin.get('/catalog?search=x/a')).body.models[0].endpoints[0].prompt_usd;
+    expect(await cli('catalog reload')).toMatchObject({ code: 0, err: '' });
+    admin.list.rows = priced('0.00009');
+    // Nobody has seen this jump, so nobody is asked, and it is not taken either.
+    expect((await cli('catalog reload --yes')).out).toContain('held back');
+    expect((await cli('catalog show')).out).toContain('prices of 1 held back');
+    expect(await promptPrice()).toBe('0.000001');
+
+    const unasked = await cli('catalog reload');
+    expect(unasked.code).toBe(2);
+    expect(unasked.err).toContain('Prices jumped and are held back: x/a.');
+    expect(await cli('catalog reload', { types: 'n\n' })).toMatchObject({ code: 1 });
+    expect(await promptPrice()).toBe('0.000001');
+    expect(await cli('catalog reload', { types: 'y\n' })).toMatchObject({ code: 0 });
+    expect(await promptPrice()).toBe('0.00009');
   });
 
   test('names the key that it revokes', async () => {

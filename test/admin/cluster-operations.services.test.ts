@@ -4,7 +4,9 @@ import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createCassandraAuditLog } from '#core/audit-log/cassandra-audit-log.ts';
 import { systemClock } from '#core/clock.ts';
+import { connectCassandra } from '#core/drivers/cassandra.ts';
 import { openRedis, type RedisClient } from '#core/drivers/redis.ts';
 import { openClusterLedger } from '#core/ledger/cluster/open-cluster-ledger.ts';
 import { ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
@@ -12,6 +14,7 @@ import { SHARDS, shardOfAgent } from '#core/ledger/cluster/shards.ts';
 import { runCli } from '../../api/admin/cli/run-cli.ts';
 import { cliEnvironment } from '../../api/config/cli-environment.ts';
 import { ClusterCaller } from '../ledger/cluster/cluster-caller.ts';
+import { cassandraAt } from '../support/cassandra-node.ts';
 import { type ClusterStores, startClusterStores } from '../support/cluster-stores.ts';
 import { testDataDir } from '../support/data-dir.ts';
 import { until } from '../support/gateway.ts';
@@ -91,6 +94,11 @@ describeWith(['redis', 'kafka', 'cassandra'], 'the operator of a cluster', () =>
     const recovered = await faregate('ledger', 'recover', String(shard), '--yes');
     expect(recovered).toMatchObject({ code: 0, out: '1 of 1 shards were rebuilt from the log.\n' });
     expect((await faregate('ledger', 'audit', '--stores')).code).toBe(0);
+    const client = connectCassandra(cassandraAt(stores.cassandra));
+    expect(await createCassandraAuditLog(client, systemClock).list({ limit: 1 })).toMatchObject([
+      { action: 'ledger.recover', subject: { shards: String(shard) }, ended: { result: 'ok' } },
+    ]);
+    await client.shutdown();
   });
 
   test('is asked before shards are closed, and told where no worker opens them again', async () => {

@@ -33,7 +33,7 @@ test.each(wrongTokens)('every route refuses %s, and does and writes nothing', as
     expect(answer.body.error).toMatchObject({ code: 'invalid_api_key', type: 'authentication_error' });
   }
   expect(admin.ledger.journal).toEqual([]);
-  expect(admin.audit()).toEqual([]);
+  expect(admin.audit.lines).toEqual([]);
 });
 
 test('other paths and methods are not found, with or without the token', async () => {

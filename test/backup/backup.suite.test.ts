@@ -1,9 +1,18 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { AUDIT_FILE, openSqliteAuditFile } from '#core/audit-log/sqlite-audit-file.ts';
 import { writeArchive } from '#core/backup/write-archive.ts';
 import { DAY_MS, startOfDayMs, systemClock } from '#core/clock.ts';
 import { newAgent } from '#core/ledger/empty-ledger.ts';
@@ -46,6 +55,8 @@ test('a gateway is backed up while it serves calls, and runs on from the backup 
   const occupied = await runFaregate(['restore', file, '--yes'], { dataDir: gateway.dataDir });
   expect(occupied).toMatchObject({ code: 1, out: '' });
   expect(occupied.err).toContain('is in use by process');
+  // Nothing was done, so nobody did it.
+  expect(await gateway.running.deps.store.audit.list({ limit: 10 })).toEqual([]);
 
   const dataDir = join(folder, 'data');
   const configFile = join(folder, 'faregate.yaml');
@@ -58,13 +69,34 @@ test('a gateway is backed up while it serves calls, and runs on from the backup 
   const view = await restored.settled(gateway.agent);
   expect(view.grantedNanoUsd).toBe(before.view.grantedNanoUsd);
   expect(view.chargedNanoUsd).toBeGreaterThanOrEqual(before.view.chargedNanoUsd);
-  const { history } = restored.running.deps.store;
+  const { history, audit } = restored.running.deps.store;
+  expect(await audit.list({ limit: 10 })).toMatchObject([
+    { action: 'restore', operator: userInfo().username, subject: { file }, ended: { result: 'ok' } },
+  ]);
   const calls = await history.list({ agentId: gateway.agent.agentId, limit: 100_000 });
   if (calls === 'unavailable') throw new Error('no history');
   expect(calls.reduce((sum, call) => sum + call.chargedNanoUsd, 0n)).toBe(view.chargedNanoUsd);
   const ids = new Set(calls.map(({ callId }) => callId));
   for (const { callId } of before.calls) expect(ids).toContain(callId);
   expect((await restored.post(hello(), { agent: gateway.agent })).status).toBe(200);
+});
+
+test('a restore leaves the audit log where it is, and is refused where that cannot be written', async () => {
+  const file = join(folder, 'backup');
+  await archiveOf(file, [1], 1);
+  const dataDir = join(folder, 'data');
+  expect(await runFaregate(['restore', file], { dataDir })).toMatchObject({ code: 0 });
+  expect(await runFaregate(['restore', file, '--yes'], { dataDir })).toMatchObject({ code: 0 });
+  const log = openSqliteAuditFile(join(dataDir, AUDIT_FILE));
+  expect(log.list({ limit: 10 }).map(({ action }) => action)).toEqual(['restore', 'restore']);
+  log.close();
+
+  const other = join(folder, 'other');
+  mkdirSync(join(other, AUDIT_FILE), { recursive: true });
+  const refused = await runFaregate(['restore', file], { dataDir: other });
+  expect(refused).toMatchObject({ code: 1, out: '' });
+  expect(refused.err).toContain('The audit log cannot be written, so nothing was done');
+  expect(existsSync(join(other, 'ledger.sqlite'))).toBe(false);
 });
 
 test('a file that is no backup is refused with a sentence', async () => {

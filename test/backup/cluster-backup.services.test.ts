@@ -85,8 +85,11 @@ describeWith(['redis', 'kafka', 'cassandra'], 'an embedded gateway becomes a clu
       `Write storage.keyPepper, or storage.previousKeyPepper, with id: ${pepper.id}`,
     );
     writeConfig(pepper);
-    expect(await onCluster('restore', file)).toMatchObject({ code: 0, err: '' });
-    const second = await onCluster('restore', file);
+    const unasked = await onCluster('restore', file);
+    expect(unasked).toMatchObject({ code: 2, out: '' });
+    expect(unasked.err).toContain('It cannot be taken back. Nobody is there to ask: add --yes.');
+    expect(await onCluster('restore', file, '--yes')).toMatchObject({ code: 0, err: '' });
+    const second = await onCluster('restore', file, '--yes');
     expect(second).toMatchObject({ code: 1, out: '' });
     expect(second.err).toContain('has been restored into this cluster before');
 
@@ -97,7 +100,9 @@ describeWith(['redis', 'kafka', 'cassandra'], 'an embedded gateway becomes a clu
     });
     try {
       await until(async () => (await worker.metric('faregate_shards_published')) === SHARDS, 60_000);
-      expect((await onCluster('restore', file)).err).toContain('A worker, or another restore, is at shard');
+      expect((await onCluster('restore', file, '--yes')).err).toContain(
+        'A worker, or another restore, is at shard',
+      );
       const still = join(folder, 'still');
       expect(await onCluster('backup', still)).toMatchObject({ code: 0, err: '' });
       expect(agentLines(still)).toEqual(agentLines(file));
@@ -109,7 +114,10 @@ providers:
   - { id: sim, kind: simulator, baseUrl: PROVIDER_URL }
 `;
       await using cluster = await startTestGateway({ provider, yaml });
-      const { history } = cluster.running.deps.store;
+      const { history, audit } = cluster.running.deps.store;
+      const restores = await audit.list({ limit: 10, action: 'restore' });
+      const results = restores === 'unavailable' ? restores : restores.map(({ ended }) => ended?.result);
+      expect(results).toEqual(['failed', 'failed', 'ok']);
       for (const agent of agents) {
         const { agentId } = agent;
         const view = await cluster.view(agent);

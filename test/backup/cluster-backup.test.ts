@@ -191,6 +191,7 @@ describe('a cluster that an archive is restored into', () => {
       history: cluster.history,
       peppers: [pepper],
       hold: noHold,
+      beforeChange: async () => {},
       clock: impatient,
       ...more,
     });
@@ -238,7 +239,7 @@ describe('a cluster that an archive is restored into', () => {
   test('gives back what an embedded gateway was, and the other way', async () => {
     const dataDir = newFolder();
     writePepper(dataDir, pepper);
-    await restoreFolder({ archive: file, dataDir, nowMs: START_MS, onOccupied: async () => {} });
+    await restoreFolder({ archive: file, dataDir, nowMs: START_MS, beforeChange: async () => {} });
     const embedded = join(newFolder(), 'backup');
     await backUpFolder({ dataDir, file: embedded, nowMs: START_MS });
     await compareArchive(embedded, moment, `seed ${seed}`);

@@ -76,7 +76,7 @@ async function backUpAndRestore(seed: number): Promise<number> {
   expect(events.length, `seed ${seed}`).toBeGreaterThan(contents.lastSeq);
 
   const restoredDir = newFolder();
-  await restoreFolder({ archive: file, dataDir: restoredDir, nowMs: clock.now(), onOccupied });
+  await restoreFolder({ archive: file, dataDir: restoredDir, nowMs: clock.now(), beforeChange });
   expect(readPepper(restoredDir)).toEqual(readPepper(dataDir));
   const moment = momentAfter(events, contents.lastSeq);
   await compare(restoredDir, moment, `seed ${seed}`);
@@ -84,8 +84,8 @@ async function backUpAndRestore(seed: number): Promise<number> {
   return contents.calls;
 }
 
-const onOccupied = async () => {
-  throw new Error('the folder is not empty');
+const beforeChange = async (_: unknown, isOccupied: boolean) => {
+  if (isOccupied) throw new Error('the folder is not empty');
 };
 
 async function compare(dataDir: string, moment: Moment, hint: string): Promise<void> {

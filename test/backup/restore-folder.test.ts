@@ -52,7 +52,7 @@ beforeAll(async () => {
     archive: template.archive,
     dataDir: template.restored,
     nowMs: START_MS,
-    onOccupied: fine,
+    beforeChange: fine,
   });
   cpSync(await smallGateway({ pepper: old, rows: openingOf(1, 100n, 'old.1') }), template.occupied, {
     recursive: true,
@@ -73,8 +73,8 @@ beforeEach(() => {
   cpSync(template.occupied, dataDir, { recursive: true });
 });
 
-const restore = (into = dataDir, onOccupied = fine) =>
-  restoreFolder({ archive, dataDir: into, nowMs: START_MS, onOccupied });
+const restore = (into = dataDir, beforeChange = fine) =>
+  restoreFolder({ archive, dataDir: into, nowMs: START_MS, beforeChange });
 
 async function agentsOf(folder: string): Promise<AgentState[]> {
   const { journal, folded } = await openFolded(openJournalHere, join(folder, 'ledger.sqlite'), () => {});

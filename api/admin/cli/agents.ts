@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { AgentDetail, AgentRecord } from '../schemas/agent-record.ts';
 import { dollars, type OpenContext, parseId, shortTime } from './cli-context.ts';
+import { addExamples } from './help.ts';
 import { formatFacts, formatTable } from './table.ts';
 import type { Paint, Style } from './terminal.ts';
 
@@ -69,6 +70,13 @@ export function addAgents(program: Command, open: OpenContext): void {
       const { raw, value } = await client.post(AgentDetail, `/agents/${id}/suspend`);
       show(raw, () => agentLines(value, paint));
     });
+
+  addExamples(agents, {
+    "agents create 'My agent'": 'an account; it needs credit and a key',
+    'agents list --limit 20': 'the first twenty',
+    'agents show 2 --json': 'one, for programs',
+    'agents suspend 2 --yes': 'at once, from a script',
+  });
 }
 
 const columns = [

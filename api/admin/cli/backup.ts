@@ -3,17 +3,19 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { backUpFolder } from '#core/backup/back-up-folder.ts';
 import type { ArchiveContents } from '#core/backup/read-archive.ts';
-import { restoreFolder } from '#core/backup/restore-folder.ts';
+import { type FolderRestored, restoreFolder } from '#core/backup/restore-folder.ts';
 import { isoTime, systemClock } from '#core/clock.ts';
 import { formatUsd } from '#core/money.ts';
 import { backUpStores, restoreStores } from '../back-up-stores.ts';
-import { dollars, type OpenContext, shortTime } from './cli-context.ts';
+import { auditedWork, type StoreWork } from './audited-work.ts';
+import { type CliContext, dollars, type OpenContext, shortTime } from './cli-context.ts';
 import { explaining } from './explaining.ts';
+import { addExamples } from './help.ts';
 import { formatFacts } from './table.ts';
 import type { Paint } from './terminal.ts';
 
 export function addBackup(program: Command, open: OpenContext): void {
-  program
+  const backup = program
     .command('backup <file>')
     .description('write all agents, keys, credit and calls into one file, while the gateway runs or not')
     .option('--yes', 'replace the file when it is there')
@@ -35,32 +37,17 @@ export function addBackup(program: Command, open: OpenContext): void {
       ]);
     });
 
-  program
+  const restore = program
     .command('restore <file>')
     .description('make a gateway that does not run, or an empty cluster, hold what a backup does')
-    .option('--yes', 'move aside what is there without asking')
+    .option('--yes', 'do not ask')
     .action(async (name: string, { yes }: { yes?: true }) => {
-      const { show, paint, confirm, loadStorage } = open();
+      const context = open();
+      const { show, paint } = context;
       const archive = resolve(name);
-      const { target, contents, movedTo } = await explaining(async () => {
-        const storage = await loadStorage();
-        if (storage.mode === 'cluster') {
-          const contents = await restoreStores(storage, { archive, clock: systemClock });
-          return { target: 'the cluster', contents, movedTo: null };
-        }
-        const { dataDir } = storage;
-        const restored = await restoreFolder({
-          archive,
-          dataDir,
-          nowMs: systemClock.now(),
-          async onOccupied(found) {
-            if (yes) return;
-            const made = shortTime(isoTime(found.header.madeAtMs));
-            await confirm(`${dataDir} holds a gateway's data. Move it aside for the backup of ${made} UTC?`);
-          },
-        });
-        return { target: dataDir, ...restored };
-      });
+      const { target, contents, movedTo } = await explaining(() =>
+        restoreFrom(archive, yes ?? false, context),
+      );
       show({ file: archive, restored_into: target, moved_to: movedTo, ...toRecord(contents) }, () => [
         `Restored ${archive} into ${target}.`,
         ...(movedTo === null ? [] : [`What stood there is in ${movedTo}.`]),
@@ -68,6 +55,46 @@ export function addBackup(program: Command, open: OpenContext): void {
         ...contentLines(contents, paint),
       ]);
     });
+
+  addExamples(backup, { 'backup /var/backups/faregate.backup --yes': 'from a script, over the last one' });
+  addExamples(restore, { 'restore /var/backups/faregate.backup': 'while the gateway does not run' });
+}
+
+interface Restored extends FolderRestored {
+  target: string;
+}
+
+async function restoreFrom(archive: string, yes: boolean, context: CliContext): Promise<Restored> {
+  const { confirm, user } = context;
+  const storage = await context.loadStorage();
+  const made = (contents: ArchiveContents) => `${shortTime(isoTime(contents.header.madeAtMs))} UTC`;
+  const work: StoreWork = { storage, action: 'restore', subject: { file: archive }, user };
+  return auditedWork(work, async (begin) => {
+    if (storage.mode === 'cluster') {
+      const contents = await restoreStores(storage, {
+        archive,
+        clock: systemClock,
+        async beforeChange(found) {
+          const of = `the backup of ${made(found)}, with ${found.agents} agents`;
+          if (!yes) await confirm(`Write ${of}, into the cluster? It cannot be taken back.`);
+          await begin();
+        },
+      });
+      return { target: 'the cluster', contents, movedTo: null };
+    }
+    const { dataDir } = storage;
+    const restored = await restoreFolder({
+      archive,
+      dataDir,
+      nowMs: systemClock.now(),
+      async beforeChange(found, isOccupied) {
+        const question = `${dataDir} holds a gateway's data. Move it aside for the backup of ${made(found)}?`;
+        if (isOccupied && !yes) await confirm(question);
+        await begin();
+      },
+    });
+    return { target: dataDir, ...restored };
+  });
 }
 
 /** For programs. */

@@ -2,12 +2,13 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { CallEntry } from '../../contract/call-entry.ts';
 import { dollars, type OpenContext, parseId, shortTime } from './cli-context.ts';
+import { addExamples } from './help.ts';
 import { formatFacts } from './table.ts';
 
 const foundCall = z.object({ agent_id: z.int(), generation_id: z.string().nullable(), call: CallEntry });
 
 export function addCalls(program: Command, open: OpenContext): void {
-  program
+  const find = program
     .command('calls')
     .description('single calls')
     .command('find')
@@ -37,4 +38,5 @@ export function addCalls(program: Command, open: OpenContext): void {
         ),
       );
     });
+  addExamples(find, { 'calls find 244335062519810': 'by the x-service-call-id that the caller was told' });
 }

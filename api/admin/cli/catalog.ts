@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { formatAttoUsd, parseAttoUsd } from '#core/money.ts';
 import { CatalogCheck, CatalogReload, CatalogReport } from '../schemas/catalog-report.ts';
 import { type OpenContext, shortTime } from './cli-context.ts';
+import { addExamples } from './help.ts';
 import { type Column, formatTable } from './table.ts';
 import type { Paint } from './terminal.ts';
 
@@ -37,16 +38,36 @@ export function addCatalog(program: Command, open: OpenContext): void {
   catalog
     .command('reload')
     .description("read the configuration and the providers' lists now; exit code 1 when the file is wrong")
-    .action(async () => {
-      const { client, show, paint, fail } = open();
-      const { raw, value } = await client.post(CatalogReload, '/catalog/reload');
+    .option('--yes', 'take prices that were held back without asking')
+    .action(async ({ yes }: { yes?: true }) => {
+      const { client, show, paint, fail, confirm } = open();
+      const { value: before } = await client.get(CatalogReport, '/catalog', { limit: '1' });
+      const held = before.providers.flatMap(({ list }) => list?.held_back ?? []);
+      if (held.length > 0 && !yes) await confirm(heldQuestion(held));
+      // What jumps only now was shown to nobody.
+      const accept_prices = held.length > 0;
+      const { raw, value } = await client.post(CatalogReload, '/catalog/reload', { accept_prices });
       if (!value.ok) fail();
       show(raw, () => [
         paint(value.ok ? 'green' : 'red', value.message),
         ...value.problems.map((problem) => paint('yellow', problem)),
       ]);
     });
+
+  addExamples(catalog, {
+    'catalog show small': 'models whose id holds "small"',
+    'catalog check': 'after a change of the configuration',
+    'catalog reload --yes': 'take the prices that were held back, too',
+  });
 }
+
+function heldQuestion(held: readonly string[]): string {
+  const named = held.slice(0, HELD_NAMED).join(', ');
+  const more = held.length > HELD_NAMED ? ` and ${held.length - HELD_NAMED} more` : '';
+  return `Prices jumped and are held back: ${named}${more}. A reload takes them, and callers pay them. Reload?`;
+}
+
+const HELD_NAMED = 5;
 
 type Provider = CatalogReport['providers'][number];
 type Offer = { id: string } & CatalogReport['models'][number]['endpoints'][number];
@@ -80,7 +101,8 @@ const providerColumns: Column<Provider>[] = [
 function listText({ list }: Provider): string {
   if (list === null) return 'not imported';
   const models = `${list.served_models} models of ${shortTime(list.last_success_at)}`;
-  return list.last_error === null ? models : `${models}; ${list.last_error.message}`;
+  const held = list.held_back.length === 0 ? '' : `, prices of ${list.held_back.length} held back`;
+  return list.last_error === null ? models + held : `${models}${held}; ${list.last_error.message}`;
 }
 
 const offerColumns: Column<Offer>[] = [

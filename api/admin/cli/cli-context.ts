@@ -20,6 +20,8 @@ export interface CliContext {
   /** Looked for when it is taken: the commands that work on the stores themselves need no gateway. */
   readonly client: GatewayClient;
   loadStorage: CliEnvironment['loadStorage'];
+  /** Who runs the command. */
+  user: string | null;
   paint: Paint;
   /** The answer as it came with `--json`, else the lines. */
   show(raw: unknown, lines: () => readonly string[]): void;
@@ -33,9 +35,10 @@ export function createContext(program: Command, io: CliIo, fail: () => void): Cl
   const paint = paintFor(io.stdout);
   return {
     get client() {
-      return createGatewayClient(findGateway(options, io.environment));
+      return createGatewayClient(findGateway(options, io.environment), io.environment.user);
     },
     loadStorage: () => io.environment.loadStorage(),
+    user: io.environment.user,
     paint,
     show(raw, lines) {
       io.stdout.write(options.json ? `${JSON.stringify(raw, null, 2)}\n` : `${lines().join('\n')}\n`);

@@ -6,11 +6,12 @@ import { AgentDetail } from '../schemas/agent-record.ts';
 import { agentLines } from './agents.ts';
 import { type OpenContext, parseId } from './cli-context.ts';
 import { CliError } from './cli-error.ts';
+import { addExamples } from './help.ts';
 
 const creditGrant = z.object({ grant_id: z.string(), repeated: z.boolean(), agent: AgentDetail });
 
 export function addCredit(program: Command, open: OpenContext): void {
-  program
+  const grant = program
     .command('credit')
     .description('what calls are paid from')
     .command('grant')
@@ -31,6 +32,11 @@ export function addCredit(program: Command, open: OpenContext): void {
         : `Granted $${usd} as ${grantId}.`;
       show(raw, () => [what, '', ...agentLines(value.agent, paint)]);
     });
+  addExamples(grant, {
+    'credit grant 2 10.00': 'ten dollars for seven days',
+    'credit grant 2 0.25 --days 1': 'a quarter, until tomorrow night',
+    'credit grant 2 10 --grant-id invoice-118': 'booked once, however often it is sent',
+  });
 }
 
 /** After a lost answer nobody knows whether the credit was booked; the same id makes asking again safe. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CLI_TIMEOUT_MS } from '#core/limits.ts';
+import { OPERATOR_HEADER, OPERATOR_NAME } from '../authenticate-operator.ts';
 import { CliError, exitCodes, unreachable } from './cli-error.ts';
 import type { GatewayAddress } from './find-gateway.ts';
 import { printable } from './terminal.ts';
@@ -17,11 +18,14 @@ export interface GatewayClient {
 
 const errorBody = z.looseObject({ error: z.looseObject({ message: z.string(), code: z.string() }) });
 
-export function createGatewayClient({ url, token }: GatewayAddress): GatewayClient {
+/** `user`: who runs the command. */
+export function createGatewayClient({ url, token }: GatewayAddress, user: string | null): GatewayClient {
+  const headers: Record<string, string> = { authorization: `Bearer ${token.reveal()}` };
+  if (user !== null && OPERATOR_NAME.test(user)) headers[OPERATOR_HEADER] = user;
   async function ask<T>(schema: z.ZodType<T>, path: string, init: RequestInit): Promise<Answer<T>> {
     const { status, raw } = await send(url + path, {
       ...init,
-      headers: { authorization: `Bearer ${token.reveal()}` },
+      headers,
       redirect: 'error',
       signal: AbortSignal.timeout(CLI_TIMEOUT_MS),
     });

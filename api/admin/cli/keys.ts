@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { NewOperatorKey, OperatorKey } from '../schemas/key-record.ts';
 import { dollars, type OpenContext, parseId, shortTime } from './cli-context.ts';
 import { CliError, exitCodes, usageError } from './cli-error.ts';
+import { addExamples } from './help.ts';
 import { formatFacts, formatTable } from './table.ts';
 
 const keyList = z.object({ keys: z.array(OperatorKey) });
@@ -70,6 +71,13 @@ export function addKeys(program: Command, open: OpenContext): void {
       const { raw, value } = await client.post(OperatorKey, `/agents/${id}/keys/${keyId}/revoke`);
       show(raw, () => formatTable([value], columns, paint));
     });
+
+  addExamples(keys, {
+    'keys create 2 laptop': 'a key that may also manage keys',
+    "keys create 2 'web shop' --limit-usd 5 --reset daily": 'at most five dollars a day',
+    'keys list 2': 'what each has spent this month',
+    'keys revoke 2 244335062519810 --yes': 'from a script',
+  });
 }
 
 const limitText = ({ spending_limit: limit }: Pick<OperatorKey, 'spending_limit'>): string =>

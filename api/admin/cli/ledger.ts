@@ -5,9 +5,11 @@ import { auditStores, type StoresAudit } from '../audit-stores.ts';
 import { recoverStores } from '../recover-stores.ts';
 import { AuditReport } from '../schemas/audit-report.ts';
 import { BillsReport } from '../schemas/bills-report.ts';
+import { auditedWork } from './audited-work.ts';
 import { dollars, type OpenContext, shortTime } from './cli-context.ts';
 import { usageError } from './cli-error.ts';
 import { explaining } from './explaining.ts';
+import { addExamples } from './help.ts';
 import { loadCluster } from './load-cluster.ts';
 import { type Column, formatFacts, formatTable } from './table.ts';
 import type { Paint } from './terminal.ts';
@@ -55,14 +57,18 @@ export function addLedger(program: Command, open: OpenContext): void {
     .option('--wait <seconds>', 'how long to wait until they are open again', '120')
     .action(async (names: string[], { yes, wait }: { yes?: true; wait: string }) => {
       const context = open();
-      const { show, paint, fail, confirm } = context;
+      const { show, paint, fail, confirm, user } = context;
       const waitMs = parseWaitMs(wait);
       const storage = await explaining(() => loadCluster(context));
       const shards = names.length === 0 ? [...Array(SHARDS).keys()] : names.map(parseShard);
       const what = names.length === 0 ? `all ${SHARDS} shards` : `shards ${shards.join(', ')}`;
       if (!yes) await confirm(`Until they are rebuilt, no call of an agent in ${what} starts. Close them?`);
+      const subject = { shards: names.length === 0 ? 'all' : shards.join(', ') };
       const { shards: closed, isRedisAway } = await explaining(() =>
-        recoverStores(storage, { shards, waitMs, clock: systemClock }),
+        auditedWork({ storage, action: 'ledger.recover', subject, user }, async (begin) => {
+          await begin();
+          return recoverStores(storage, { shards, waitMs, clock: systemClock });
+        }),
       );
       if (closed.length > 0) fail();
       const why = isRedisAway
@@ -76,6 +82,12 @@ export function addLedger(program: Command, open: OpenContext): void {
         ...(closed.length === 0 ? [] : [paint('red', `Still closed: ${closed.join(', ')}. ${why}`)]),
       ]);
     });
+
+  addExamples(ledger, {
+    'ledger audit': "of what the gateway's ledger holds",
+    'ledger audit --stores': 'of a cluster, against its log: reads all of it',
+    'ledger recover 17 --wait 300': 'one shard, and five minutes of patience',
+  });
 }
 
 const billColumns: Column<BillsReport['bills'][number]>[] = [

@@ -3,10 +3,11 @@ import { systemClock } from '#core/clock.ts';
 import { migrateStores } from '../migrate-stores.ts';
 import type { OpenContext } from './cli-context.ts';
 import { explaining } from './explaining.ts';
+import { addExamples } from './help.ts';
 import { loadCluster } from './load-cluster.ts';
 
 export function addMigrate(program: Command, open: OpenContext): void {
-  program
+  const migrate = program
     .command('migrate')
     .description("make a cluster's topics and tables, or bring them to this release; may be repeated")
     .action(async () => {
@@ -27,4 +28,5 @@ export function addMigrate(program: Command, open: OpenContext): void {
         ...sentences.map((sentence) => paint(unsafe.length > 0 ? 'red' : 'dim', sentence)),
       ]);
     });
+  addExamples(migrate, { migrate: 'before the first start, and with each release' });
 }

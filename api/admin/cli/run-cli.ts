@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { addAgents } from './agents.ts';
+import { addAudit } from './audit.ts';
 import { addBackup } from './backup.ts';
 import { addCalls } from './calls.ts';
 import { addCatalog } from './catalog.ts';
 import { type CliIo, createContext, type GlobalOptions, type OpenContext } from './cli-context.ts';
 import { CliError, exitCodes } from './cli-error.ts';
+import { addCompletion } from './completion.ts';
 import { addCredit } from './credit.ts';
 import { addKeys } from './keys.ts';
 import { addLedger } from './ledger.ts';
@@ -48,9 +50,10 @@ export function createProgram(open: OpenContext): Command {
     .option('--json', 'print the answer as JSON, for programs')
     .option('--url <address>', 'address of the admin API; without it, the gateway that runs on this machine')
     .option('--token-file <path>', 'file that holds its admin token')
-    .addHelpText('after', HELP);
-  const commands = [addAgents, addCredit, addKeys, addCatalog, addLedger, addCalls];
-  for (const add of [...commands, addBackup, addMigrate]) add(program, open);
+    .addHelpText('after', HELP)
+    .configureHelp({ showGlobalOptions: true });
+  const ofGateway = [addAgents, addCredit, addKeys, addCalls, addCatalog, addLedger, addAudit];
+  for (const add of [...ofGateway, addBackup, addMigrate, addCompletion]) add(program, open);
   return program;
 }
 

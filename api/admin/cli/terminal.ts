@@ -8,13 +8,13 @@ export interface Terminal {
 }
 
 export type Style = 'bold' | 'dim' | 'green' | 'yellow' | 'red';
-/** Leaves the text as it is where nobody sees colours: a pipe, or NO_COLOR. */
+/** Leaves the text as it is where nobody sees colours: a pipe, or NO_COLOR; FORCE_COLOR has them in a pipe, too. */
 export type Paint = (style: Style, text: string) => string;
 
 export const paintFor =
   (stream: Terminal['stdout']): Paint =>
   (style, text) =>
-    stream.isTTY === true ? styleText(style, text, { stream, validateStream: true }) : text;
+    styleText(style, text, { stream, validateStream: true });
 
 /** Names come from far away: none may move the cursor, change colours or turn the line around. */
 export const printable = (text: string): string =>

@@ -61,20 +61,28 @@ export const catalogRouter = t.router({
     tag: 'Catalogue',
     summary: 'Reload the configuration and the lists of the providers',
     description:
-      'Reads the file now instead of when it changes, then fetches the lists of the providers, and takes prices that ' +
-      'were held back because they had jumped.',
+      'Reads the file now instead of when it changes, then fetches the lists of the providers. Prices that jumped stay ' +
+      'held back, unless `accept_prices` takes them.',
     errors: [],
     examples: {
+      request: { accept_prices: true },
       answer: { ok: true, message: 'The configuration was reloaded.', needs_restart: [], problems: [] },
     },
   })
-    .input(z.void())
+    .input(
+      z.strictObject({
+        accept_prices: z
+          .boolean({ error: 'true or false' })
+          .default(false)
+          .meta({ description: 'Takes the prices that jumped, as the lists have them now.' }),
+      }),
+    )
     .use(audited)
     .output(CatalogReload)
-    .mutation(async ({ ctx }) => {
+    .mutation(async ({ ctx, input }) => {
       const { config, catalog } = ctx.deps;
       const { ok, message, needsRestart } = await config.reload();
-      await catalog.acceptPrices();
+      await (input.accept_prices ? catalog.acceptPrices() : catalog.refresh());
       return { ok, message, needs_restart: [...needsRestart], problems: listProblems(ctx.deps) };
     }),
 });

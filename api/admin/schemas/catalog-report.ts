@@ -17,6 +17,10 @@ const ProviderList = z
     last_error: z.object({ message: z.string(), at: z.iso.datetime() }).nullable(),
     served_models: z.int(),
     not_served_models: z.int(),
+    held_back: z.array(z.string()).meta({
+      description:
+        'Models whose price jumped: the old price counts until the operator reloads the catalogue.',
+    }),
   })
   .meta({ id: 'ProviderList' });
 
@@ -111,6 +115,7 @@ function shapeProvider(
     },
     served_models: status.servedModels,
     not_served_models: status.notServedModels,
+    held_back: [...status.heldBack],
   };
   return { id, kind, base_url: baseUrl, has_key: apiKey !== null, stopped, list: list ?? null };
 }

@@ -18,6 +18,16 @@ export const id = () => wholeNumber(1);
 /** How many rows an answer shows. */
 export const rowLimit = () => wholeNumber(1, ADMIN_ROWS_MAX).optional();
 
+const INSTANT = 'a time such as 2026-11-21T10:00:00Z';
+
+/** In milliseconds since 1970. */
+export const instant = () =>
+  z
+    .string({ error: INSTANT })
+    .pipe(z.iso.datetime({ offset: true, error: INSTANT }))
+    .transform((text) => Date.parse(text))
+    .meta({ override: { type: 'string', format: 'date-time' } });
+
 const LINE = `one line of at most ${LABEL_CHARS_MAX} characters`;
 
 /** A name or a label. */

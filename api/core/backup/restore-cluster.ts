@@ -21,6 +21,8 @@ export interface ClusterRestore {
   peppers: readonly Pepper[];
   /** Keeps workers and other restores away; throws where some are at work already. */
   hold: () => Promise<ShardsHold>;
+  /** Before anything is changed; throws to leave everything as it is. */
+  beforeChange: (contents: ArchiveContents) => Promise<void>;
   clock: Clock;
 }
 
@@ -46,6 +48,7 @@ export async function restoreCluster(restore: ClusterRestore): Promise<ArchiveCo
   checkPeppers(archive, contents, peppers);
   const { sha256: nonce, lastAtMs } = contents;
   const places = plans.map(({ lastSeq }) => ({ epoch: EPOCH, nonce, seq: lastSeq }));
+  await restore.beforeChange(contents);
   const hold = await restore.hold();
   try {
     const marked = await findMarked(restore, places);

@@ -19,8 +19,11 @@ export interface FolderRestore {
   /** Made when it is missing. */
   dataDir: string;
   nowMs: number;
-  /** Asked when the folder holds a ledger, which is then moved aside; throws to leave everything as it is. */
-  onOccupied: (contents: ArchiveContents) => Promise<void>;
+  /**
+   * Before anything is changed: a ledger in the folder, if there is one, is moved aside. Throws to leave everything as it
+   * is.
+   */
+  beforeChange: (contents: ArchiveContents, isOccupied: boolean) => Promise<void>;
 }
 
 export interface FolderRestored {
@@ -34,14 +37,14 @@ export interface FolderRestored {
  * an archive that cannot be restored and `FolderInUseError` when a gateway runs on the folder.
  */
 export async function restoreFolder(restore: FolderRestore): Promise<FolderRestored> {
-  const { archive, dataDir, nowMs, onOccupied } = restore;
+  const { archive, dataDir, nowMs, beforeChange } = restore;
   const contents = await readArchive(archive);
   const lock = lockFolder(dataDir);
   try {
     const pending = pendingRestore(dataDir);
     if (pending !== null) putInPlace(dataDir, pending);
     const pepper = choosePepper(contents, dataDir);
-    if (existsSync(join(dataDir, LEDGER_FILE))) await onOccupied(contents);
+    await beforeChange(contents, existsSync(join(dataDir, LEDGER_FILE)));
     const name = freeName(dataDir, nowMs);
     await prepare(preparedFolder(dataDir, name), { archive, dataDir, contents, pepper });
     putInPlace(dataDir, name);
