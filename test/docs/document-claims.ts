@@ -91,7 +91,7 @@ function checkCommand(command: string, { paths, makeTargets, npmScripts }: Repos
   }
 }
 
-/** Lets the real command line read it. `ID` and `<id>` stand for any value. */
+/** Lets the real command line read it. `ID`, `$ID` and `<id>` stand for any value. */
 function checkCli(words: readonly string[]): string[] {
   const program = createProgram(() => {
     throw new Error('No command runs here.');
@@ -102,7 +102,7 @@ function checkCli(words: readonly string[]): string[] {
     return known || words[0]?.startsWith('-') ? [] : [`faregate has no command ${words[0]}`];
   }
   disarm(program);
-  const values = words.map((word) => (/^([A-Z][A-Z_]*|<[^>]+>)$/.test(word) ? '1' : word));
+  const values = words.map((word) => (/^(\$?[A-Z][A-Z_]*|<[^>]+>)$/.test(word) ? '1' : word));
   try {
     program.parse(values, { from: 'user' });
   } catch (error) {

@@ -1,0 +1,92 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+
+/** What a new operator pastes, in the order of the README. */
+const readme = await readFile('README.md', 'utf8');
+const part = readme.slice(readme.indexOf('## Operate it'), readme.indexOf('### Configure it'));
+const blocks = part.split(/^### /m).flatMap((section) => {
+  const title = section.split('\n', 1)[0] ?? '';
+  return [...section.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, source = '']) => ({ title, source }));
+});
+
+let gateway: ChildProcess;
+let dataDir: string;
+let demo: { base_url: string };
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'faregate-readme-'));
+  gateway = spawn(process.execPath, ['api/main.ts'], {
+    env: { PATH: process.env.PATH, PORT: '0', INTERNAL_PORT: '0', FAREGATE_DATA: dataDir },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  for await (const chunk of gateway.stdout ?? []) if (String(chunk).includes('Try it')) break;
+  gateway.stdout?.resume();
+  const file = await readFile(join(dataDir, 'demo.json'), 'utf8');
+  demo = z.object({ base_url: z.string() }).parse(JSON.parse(file));
+  await writeFile(join(dataDir, 'make'), MAKE);
+  await chmod(join(dataDir, 'make'), 0o700);
+});
+
+/** The Makefile's `cli`, without its look at what is installed: that would install it anew beneath other tests. */
+const MAKE = `#!/bin/sh
+for word; do case $word in ARGS=*) ARGS=\${word#ARGS=} ;; esac; done
+eval "exec '${process.execPath}' '${resolve('api/admin/cli.ts')}' $ARGS"
+`;
+
+afterAll(async () => {
+  const ended = once(gateway, 'exit');
+  gateway.kill('SIGTERM');
+  await ended;
+  await rm(dataDir, { recursive: true });
+});
+
+/** What each shows, besides ending well. */
+const shown: Record<string, readonly (string | RegExp)[]> = {
+  'A new customer': ['Made agent 2.', 'Granted $10.00', 'fg_', /Spendable +\$10\n[\s\S]*Active keys +1/],
+  'A customer from a script': ['"grant_id": "welcome-3"', '"key": "fg_', '"limit_usd": "1"'],
+  'A key in wrong hands': [/laptop[\s\S]*revoked/, 'new laptop', /Status +active/],
+  'What did this call cost?': [/Model +faregate-sim\/small/, /Charged +\$0\.0/],
+  'Prices, books, and who did what': [
+    'faregate-sim/small',
+    'Everything works.',
+    'The books are right.',
+    /keys\.revoke +ok/,
+    /agents\.create +ok +name=Acme Ltd status=active id=2/,
+  ],
+};
+
+describe('a block of the README for operators runs as pasted', () => {
+  it('and there are five', () => {
+    expect(blocks.map(({ title }) => title)).toEqual(Object.keys(shown));
+  });
+
+  it.for(blocks)('$title', async ({ title, source }) => {
+    const { output, code } = await run(source);
+    for (const words of shown[title] ?? []) {
+      expect(output).toEqual(
+        words instanceof RegExp ? expect.stringMatching(words) : expect.stringContaining(words),
+      );
+    }
+    expect(code).toBe(0);
+  });
+});
+
+async function run(source: string) {
+  const adapted = source
+    .replaceAll('http://127.0.0.1:8080/v1', demo.base_url)
+    .replaceAll('.faregate/demo.json', join(dataDir, 'demo.json'));
+  const child = spawn('sh', ['-e', '-c', adapted], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { PATH: [dataDir, process.env.PATH].join(delimiter), FAREGATE_DATA: dataDir },
+  });
+  const ended = once(child, 'exit');
+  const output = await text(child.stdout);
+  const [code] = await ended;
+  return { output, code };
+}
