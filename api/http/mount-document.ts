@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IRouter, Request, Response } from 'express';
+import { hasEtag } from './has-etag.ts';
 
 const CACHE = 'public, max-age=300';
 
@@ -9,7 +10,7 @@ export function mountDocument(app: IRouter, path: string, text: string): void {
   const etag = `"${createHash('sha256').update(bytes).digest('base64url')}"`;
   app.get(path, (req: Request, res: Response) => {
     const head = { etag, 'cache-control': CACHE, 'x-content-type-options': 'nosniff' };
-    if (namesEtag(req.headers['if-none-match'], etag)) {
+    if (hasEtag(req.headers['if-none-match'], etag)) {
       res.writeHead(304, head).end();
       return;
     }
@@ -21,9 +22,6 @@ export function mountDocument(app: IRouter, path: string, text: string): void {
     res.end(bytes);
   });
 }
-
-const namesEtag = (header: string | undefined, etag: string): boolean =>
-  header?.split(',').some((given) => given.trim().replace(/^W\//, '') === etag) ?? false;
 
 /** The committed document as a running gateway serves it: with the address that callers use. */
 export function withServerUrl(documentText: string, publicUrl: string): string {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Catalog, Model } from '#core/catalog/catalog.ts';
 import { shapeModelList } from '../contract/model-list.ts';
+import { hasEtag } from './has-etag.ts';
 
 /** The same list is written once, whoever asks, and sent once to a client that says which it has. */
 export function createServeModelList(catalog: Catalog) {
@@ -20,7 +21,7 @@ export function createServeModelList(catalog: Catalog) {
     const { body, etag } = written;
     // The client may keep it, but has to ask each time: prices change.
     const head = { ...headers, etag, 'cache-control': 'private, no-cache' };
-    if (hasTag(res.req.headers['if-none-match'], etag)) {
+    if (hasEtag(res.req.headers['if-none-match'], etag)) {
       res.writeHead(304, head).end();
       return;
     }
@@ -29,7 +30,3 @@ export function createServeModelList(catalog: Catalog) {
       .end(body);
   };
 }
-
-/** A proxy may have made it a weak one. */
-const hasTag = (header = '', etag: string): boolean =>
-  header.split(',').some((each) => each.trim() === '*' || each.trim().replace(/^W\//, '') === etag);
