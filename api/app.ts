@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { readBalance } from './account/read-balance.ts';
+import { CONSOLE_PATH, consoleHeaders, readConsole } from './console/console-files.ts';
 import { type ApiError, apiError } from './contract/errors.ts';
 import { answerHeaders } from './contract/headers.ts';
 import { readRoutes } from './contract/route.ts';
@@ -11,6 +12,7 @@ import { mountDocument, withServerUrl } from './http/mount-document.ts';
 import { mountFiles } from './http/mount-files.ts';
 import { mountNotFound } from './http/mount-not-found.ts';
 import { mountRouter, serveHotFirst } from './http/mount-router.ts';
+import { mountStaticFiles } from './http/mount-static-files.ts';
 import { sendJson } from './http/send-json.ts';
 import { createServeModelList } from './http/serve-model-list.ts';
 import { callFormats } from './inference/formats/call-formats.ts';
@@ -46,6 +48,8 @@ export function buildApp(deps: Deps, documentText: string, publicUrl: string): R
   app.all(MCP_PATH, serveMcp);
   mountDocument(app, '/openapi.json', withServerUrl(documentText, publicUrl));
   if (deps.files?.kind === 'local') mountFiles(app, { files: deps.files, clock: deps.clock, log });
+  mountStaticFiles(app, readConsole(), consoleHeaders);
+  app.get(`${CONSOLE_PATH}/`, (_, res) => res.redirect(308, CONSOLE_PATH));
   mountNotFound(app, edge, servedRoutes(edge.basePath));
   return serveHotFirst(new Map([...hotRoutes, [`POST ${MCP_PATH}`, serveMcp]]), app);
 }

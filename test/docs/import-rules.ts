@@ -20,6 +20,8 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   // Both are mounted by the edge's binding; the operator's command finds the gateway by the configuration.
   mcp: ['http', 'account', 'media', 'inference', 'contract', 'core'],
   admin: ['http', 'config', 'media', 'inference', 'contract', 'core'],
+  // The page's files; what runs in a browser imports nothing of ours.
+  console: ['http'],
   start: [
     'http',
     'routers',

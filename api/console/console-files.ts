@@ -1,0 +1,102 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { findPackageJSON } from 'node:module';
+import { dirname, extname, join, sep } from 'node:path';
+import type { StaticFile } from '../http/mount-static-files.ts';
+
+/** Where the console lives. Its page names its parts by whole paths below it. */
+export const CONSOLE_PATH = '/console';
+
+const PAGE = join(import.meta.dirname, 'page');
+
+const contentTypes: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
+};
+
+interface Vendored {
+  /** Below `/console/vendor/`. */
+  as: string;
+  package: string;
+  /** Inside the package. */
+  file: string;
+}
+
+/** All that comes from packages: exactly these files. */
+const vendored: readonly Vendored[] = [
+  { as: 'preact.js', package: 'preact', file: 'dist/preact.mjs' },
+  { as: 'preact-hooks.js', package: 'preact', file: 'hooks/dist/hooks.mjs' },
+  { as: 'htm.js', package: 'htm', file: 'dist/htm.mjs' },
+  { as: 'uplot.js', package: 'uplot', file: 'dist/uPlot.esm.js' },
+  { as: 'uplot.css', package: 'uplot', file: 'dist/uPlot.min.css' },
+  ...['latin', 'latin-ext'].map((subset) => ({
+    as: `inter-${subset}.woff2`,
+    package: '@fontsource-variable/inter',
+    file: `files/inter-${subset}-wght-normal.woff2`,
+  })),
+];
+
+/** Names in which a vendored module asks for another: a browser knows addresses alone. */
+const addresses: Readonly<Record<string, string>> = { preact: `${CONSOLE_PATH}/vendor/preact.js` };
+
+/**
+ * No script, style or picture but our own, nothing in line, no frame around it, and no text that becomes markup:
+ * labels and names of models are others' words.
+ */
+export const consoleHeaders: Readonly<Record<string, string>> = {
+  'content-security-policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "font-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; '),
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+};
+
+/** The console as it is served. Read once, at the start. */
+export const readConsole = (): StaticFile[] => [...ownFiles(), ...vendored.map(readVendored)];
+
+function ownFiles(): StaticFile[] {
+  return readdirSync(PAGE, { recursive: true, encoding: 'utf8' }).flatMap((name) => {
+    const contentType = contentTypes[extname(name)];
+    if (contentType === undefined) return [];
+    const below = name.split(sep).join('/');
+    const path = below === 'index.html' ? CONSOLE_PATH : `${CONSOLE_PATH}/${below}`;
+    return [{ path, contentType, bytes: readFileSync(join(PAGE, name)) }];
+  });
+}
+
+function readVendored({ as, package: name, file }: Vendored): StaticFile {
+  const bytes = readFileSync(join(folderOf(name), file));
+  const contentType = contentTypes[extname(as)] ?? 'application/octet-stream';
+  return {
+    path: `${CONSOLE_PATH}/vendor/${as}`,
+    contentType,
+    bytes: as.endsWith('.js') ? Buffer.from(withAddresses(bytes.toString())) : bytes,
+  };
+}
+
+/** Wherever npm has put it. */
+function folderOf(name: string): string {
+  const manifest = findPackageJSON(name, import.meta.url);
+  if (manifest === undefined) throw new Error(`The package ${name} is not installed; the console needs it.`);
+  return dirname(manifest);
+}
+
+const withAddresses = (source: string): string =>
+  Object.entries(addresses).reduce(
+    (text, [name, address]) => text.replaceAll(`from"${name}"`, `from"${address}"`),
+    source,
+  );

@@ -1,0 +1,29 @@
+import { useCallback, useMemo, useState } from '/console/vendor/preact-hooks.js';
+import { createGateway, GatewayContext } from './client/gateway.js';
+import { forgetKey, keepKey, keptKey } from './client/kept-key.js';
+import { html } from './lib/html.js';
+import { Shell } from './shell.js';
+import { SignIn } from './views/sign-in.js';
+
+/** With a key the pages, without one the form for it. */
+export function App() {
+  const [key, setKey] = useState(keptKey);
+  const [message, setMessage] = useState('');
+
+  const signOut = useCallback((why = '') => {
+    forgetKey();
+    setMessage(why);
+    setKey(null);
+  }, []);
+  const gateway = useMemo(() => (key === null ? null : createGateway(key, signOut)), [key, signOut]);
+
+  if (gateway === null) {
+    const signIn = (/** @type {string} */ given) => {
+      keepKey(given);
+      setMessage('');
+      setKey(given);
+    };
+    return html`<${SignIn} message=${message} onKey=${signIn} />`;
+  }
+  return html`<${GatewayContext.Provider} value=${gateway}><${Shell} /><//>`;
+}

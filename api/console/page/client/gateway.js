@@ -1,0 +1,51 @@
+import { createContext } from '/console/vendor/preact.js';
+import { useContext } from '/console/vendor/preact-hooks.js';
+import { callTool } from './call-tool.js';
+import { readV1 } from './call-v1.js';
+import { createConversation } from './conversation.js';
+
+/** @template T @typedef {import('./problem.js').Result<T>} Result */
+
+/**
+ * The gateway as one key sees it, and what was read from it so far. It ends with the key.
+ *
+ * @typedef {object} Gateway
+ * @property {string} key
+ * @property {<T>(name: string, args?: Record<string, unknown>) => Promise<Result<T>>} tool
+ * @property {<T>(path: string) => Promise<Result<T>>} v1
+ * @property {<T>(result: Result<T>) => Result<T>} checked Signs out where the answer says that the key is no good.
+ * @property {Map<string, any>} resources
+ * @property {import('./conversation.js').Conversation} conversation
+ * @property {(message?: string) => void} signOut
+ */
+
+/**
+ * @param {string} key
+ * @param {(message?: string) => void} signOut
+ * @returns {Gateway}
+ */
+export function createGateway(key, signOut) {
+  const checked = (/** @type {Result<any>} */ result) => {
+    if (!result.ok && result.problem.kind === 'unauthorized') signOut(result.problem.message);
+    return result;
+  };
+  /** @type {Omit<Gateway, 'conversation'>} */
+  const gateway = {
+    key,
+    tool: async (name, args) => checked(await callTool(key, name, args)),
+    v1: async (path) => checked(await readV1(key, path)),
+    checked,
+    resources: new Map(),
+    signOut,
+  };
+  return { ...gateway, conversation: createConversation(gateway) };
+}
+
+export const GatewayContext = createContext(/** @type {Gateway | null} */ (null));
+
+/** @returns {Gateway} */
+export function useGateway() {
+  const gateway = useContext(GatewayContext);
+  if (gateway === null) throw new Error('Only a signed-in page has a gateway.');
+  return gateway;
+}

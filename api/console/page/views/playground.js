@@ -1,0 +1,114 @@
+import { useEffect, useRef, useState } from '/console/vendor/preact-hooks.js';
+import { useGateway } from '../client/gateway.js';
+import { useResource } from '../client/use-resource.js';
+import { fieldValue } from '../lib/field-value.js';
+import { html } from '../lib/html.js';
+import { useStore } from '../lib/store.js';
+import { Empty } from '../parts/empty.js';
+import { ModelField } from '../parts/model-field.js';
+import { PageHead } from '../parts/page-head.js';
+import { ProblemNotice } from '../parts/problem-notice.js';
+import { TurnView } from '../parts/turn.js';
+
+/** @typedef {import('../client/records.d.ts').Model} Model */
+
+/** Long enough to answer, short enough to hold cents. */
+const USUAL_TOKENS = '512';
+
+export function PlaygroundView() {
+  const { conversation } = useGateway();
+  const { turns, running } = useStore(conversation.store);
+  /** @type {import('../client/use-resource.js').Resource<{ data: Model[] }>} */
+  const models = useResource('models', (gateway) => gateway.v1('/models'));
+  const all = models.value?.data ?? [];
+  const [typedModel, setModel] = useState(turns.at(-1)?.model ?? null);
+  const [tokens, setTokens] = useState(USUAL_TOKENS);
+  const [prompt, setPrompt] = useState('');
+  const model = typedModel ?? all[0]?.id ?? '';
+  const end = useRef(/** @type {HTMLDivElement | null} */ (null));
+  const last = turns.at(-1);
+
+  // What is being written stays in sight, unless somebody has scrolled away from it.
+  useEffect(() => {
+    const { scrollHeight, clientHeight, scrollTop } = document.documentElement;
+    if (scrollHeight - clientHeight - scrollTop < 200) end.current?.scrollIntoView({ block: 'end' });
+  }, [turns.length, last?.answer, last?.state, last?.leftUsd]);
+
+  function send(/** @type {Event} */ event) {
+    event.preventDefault();
+    if (running || prompt.trim() === '' || model === '') return;
+    const maxTokens = tokens.trim() === '' ? null : Number(tokens);
+    void conversation.ask({ model, prompt: prompt.trim(), maxTokens }).then(keepUnanswered);
+    setPrompt('');
+  }
+  /** Nobody should have to type again what was refused. @param {import('../client/conversation.js').Turn} turn */
+  const keepUnanswered = (turn) => {
+    if (turn.state === 'failed' && turn.answer === '')
+      setPrompt((typed) => (typed === '' ? turn.prompt : typed));
+  };
+  const onKey = (/** @type {KeyboardEvent} */ event) => {
+    if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) send(event);
+  };
+
+  return html`
+    <${PageHead} title="Playground" about="Try a model. Answers are charged like any other call.">
+      ${
+        turns.length > 0 &&
+        html`<button type="button" class="button" disabled=${running} onClick=${conversation.clear}>New conversation</button>`
+      }
+    <//>
+    <${ProblemNotice} problem=${models.problem} retry=${models.reload} />
+    <div class="turns" role="log" aria-label="Conversation" aria-busy=${running}>
+      ${turns.map((turn, index) => html`<${TurnView} key=${index} turn=${turn} />`)}
+    </div>
+    ${
+      turns.length === 0 &&
+      html`<${Empty} title="Ask something">
+        <p>
+          The gateway first holds the worst case: what the longest answer that you allow would cost. When the answer ends, it
+          charges the real cost and gives the rest back. Both show under each answer.
+        </p>
+      <//>`
+    }
+    <form class="composer card" onSubmit=${send}>
+      <div class="composer-row">
+        <${ModelField} models=${all} value=${model} onPick=${setModel} />
+        <div class="field">
+          <label for="tokens">Longest answer</label>
+          <div class="with-unit">
+            <input
+              id="tokens"
+              type="number"
+              min="1"
+              step="1"
+              value=${tokens}
+              placeholder="as long as it can"
+              onInput=${(/** @type {Event} */ event) => setTokens(fieldValue(event))}
+            />
+            <span class="soft">tokens</span>
+          </div>
+        </div>
+      </div>
+      <div class="field">
+        <label for="prompt">Your message</label>
+        <textarea
+          id="prompt"
+          rows="3"
+          value=${prompt}
+          onInput=${(/** @type {Event} */ event) => setPrompt(fieldValue(event))}
+          onKeyDown=${onKey}
+          aria-describedby="prompt-hint"
+        ></textarea>
+        <p class="hint" id="prompt-hint">Enter sends, Shift and Enter begin a new line.</p>
+      </div>
+      <div class="dialog-actions">
+        ${
+          running
+            ? html`<button type="button" class="button danger" onClick=${conversation.stop}>Stop</button>`
+            : html`<button type="submit" class="button primary" disabled=${prompt.trim() === '' || model === ''}>Send</button>`
+        }
+      </div>
+    </form>
+    <div ref=${end}></div>
+  `;
+}
