@@ -15,7 +15,7 @@ RUNTIME := node_modules/.package-lock.json
 TOOLS := node_modules/.tools-installed
 SCHEMATHESIS := .cache/schemathesis/.installed
 
-.PHONY: help run workers cli services services-stop test test-unit check bench torture openapi sim simulator clean
+.PHONY: help run workers cli services services-stop test test-unit browser check bench torture openapi sim simulator clean
 
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,8 +44,13 @@ test: $(TOOLS) $(SCHEMATHESIS) check ## Everything that CI runs
 test-unit: $(TOOLS) ## The tests that need no service, in under a minute
 	@node test/support/run-tests.ts unit
 
+browser: ## Install Debian's Chromium, in which the console is tried, where there is none (as root)
+	@command -v chromium > /dev/null || \
+	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium > /dev/null; }
+
 check: $(TOOLS) ## Types, lint, format, import rules, generated files, the document's linters
 	tsc --noEmit
+	tsc --noEmit -p api/console/page
 	biome check --error-on-warnings .
 	vitest run --project unit test/docs/imports.test.ts
 	node api/write-documents.ts --check

@@ -1,0 +1,82 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { TestAgent, TestGateway } from '../support/gateway.ts';
+
+export const phone = { width: 360, height: 740 };
+export const desktop = { width: 1280, height: 900 };
+
+export interface ConsoleOptions {
+  /** Whose key opens it; `null`: nobody's, the form for it shows. */
+  agent?: TestAgent | null;
+  page?: PageId;
+  viewport?: { width: number; height: number };
+  colorScheme?: 'light' | 'dark';
+}
+
+export type PageId = 'balance' | 'usage' | 'calls' | 'keys' | 'limits' | 'playground';
+export const pageIds: readonly PageId[] = ['balance', 'usage', 'calls', 'keys', 'limits', 'playground'];
+
+/** A console in a browser of its own, and everything that went wrong in it unseen. */
+export interface ConsolePage extends AsyncDisposable {
+  page: Page;
+  context: BrowserContext;
+  /** Errors of scripts, breaches of the policy, requests to anywhere else. */
+  faults: string[];
+  url: string;
+  open(id: PageId): Promise<void>;
+}
+
+export async function openConsole(
+  browser: Browser,
+  gateway: TestGateway,
+  {
+    agent = gateway.agent,
+    page: first = 'balance',
+    viewport = desktop,
+    colorScheme = 'light',
+  }: ConsoleOptions = {},
+): Promise<ConsolePage> {
+  const { origin } = new URL(gateway.baseUrl);
+  const url = `${origin}/console`;
+  const context = await browser.newContext({
+    viewport,
+    colorScheme,
+    locale: 'en-GB',
+    timezoneId: 'UTC',
+    reducedMotion: 'reduce',
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  context.setDefaultTimeout(15_000);
+  const faults: string[] = [];
+  context.on('page', (each) => watch(each, origin, faults));
+  const page = await context.newPage();
+  await page.goto(`${url}#/${first}`);
+  if (agent !== null) {
+    await page.getByLabel('API key').fill(agent.key);
+    await page.getByRole('button', { name: 'Open' }).click();
+    await page.getByRole('navigation').waitFor();
+  }
+  return {
+    page,
+    context,
+    faults,
+    url,
+    async open(id) {
+      await page.locator(`nav a[href="#/${id}"]`).click();
+      await page.locator(`nav a[href="#/${id}"][aria-current="page"]`).waitFor();
+    },
+    [Symbol.asyncDispose]: () => context.close(),
+  };
+}
+
+/** A refusal by the gateway is no fault of the page, though Chromium notes it as an error. */
+function watch(page: Page, origin: string, faults: string[]): void {
+  page.on('pageerror', (error) => faults.push(`error: ${error.message}`));
+  page.on('console', (message) => {
+    const text = message.text();
+    if (message.type() === 'error' && !text.startsWith('Failed to load resource'))
+      faults.push(`console: ${text}`);
+  });
+  page.on('request', (request) => {
+    if (new URL(request.url()).origin !== origin) faults.push(`request: ${request.url()}`);
+  });
+}

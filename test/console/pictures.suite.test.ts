@@ -1,0 +1,157 @@
+import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Clock, DAY_MS, startOfDayMs, systemClock } from '#core/clock.ts';
+import { hello, type TestAgent } from '../support/gateway.ts';
+import { type ConsoleOptions, phone } from './console-page.ts';
+import { grantUntil } from './grant-until.ts';
+import { describeInBrowser, sees } from './in-browser.ts';
+import { newLabelledKey } from './new-labelled-key.ts';
+
+/*
+ * The pictures of the README, of a week that was really lived through: `PICTURES=docs vitest run --project suite
+ * test/console/pictures.suite.test.ts` writes them. Without it they are made all the same, so that they can be made.
+ */
+const WEEK = 7;
+const PICTURE_BYTES = 150_000;
+const desktop = { width: 1120, height: 760 };
+
+/** A gateway follows every step of the clock in its first minutes. */
+let daysAgo = WEEK - 1;
+const pastClock: Clock = { ...systemClock, now: () => systemClock.now() - daysAgo * DAY_MS };
+
+const models = [
+  { id: 'acme/quick-2', name: 'Acme Quick 2', upstream: 'faregate-sim/small', factor: 3, weight: 6 },
+  { id: 'harbour/thinker', name: 'Harbour Thinker', upstream: 'faregate-sim/large', factor: 25, weight: 3 },
+  {
+    id: 'northwind/write-xl',
+    name: 'Northwind Write XL',
+    upstream: 'faregate-sim/small',
+    factor: 60,
+    weight: 2,
+  },
+];
+
+const yaml = `
+server: { port: 0, internalPort: 0, host: 127.0.0.1, internalHost: 127.0.0.1 }
+providers:
+  - { id: sim, kind: openai, cancel: bills_full, baseUrl: PROVIDER_URL, catalog: none }
+models:${models
+  .map(
+    ({ id, name, upstream, factor }) => `
+  - id: ${id}
+    name: ${name}
+    contextLength: 131072
+    maxOutputTokens: 8192
+    endpoints:
+      - { provider: sim, model: ${upstream}, pricing: { prompt: "${(factor * 1e-7).toFixed(9)}", completion: "${(factor * 4e-7).toFixed(9)}" } }`,
+  )
+  .join('')}
+`;
+
+const story =
+  'A fare gate holds the dearest fare when you walk in, because it cannot know where you will get off. When you walk out, ' +
+  'it charges the ride that you really took and gives the rest back.\n\nPrepaid calls work alike: the worst case is held ' +
+  'before the first word, and the real cost is charged after the last one.';
+
+describeInBrowser(
+  'the pictures of the README',
+  ({ gateway, show }) => {
+    let folder: string;
+    let agent: TestAgent;
+
+    beforeAll(async () => {
+      folder = process.env.PICTURES ?? (await mkdtemp(join(tmpdir(), 'faregate-pictures-')));
+      await mkdir(folder, { recursive: true });
+      const made = await gateway().newAgent({ creditUsd: '0' });
+      await rename(made, 'Harbour Bot');
+      agent = await newLabelledKey(gateway(), made, 'Support desk');
+      await liveThroughAWeek();
+    });
+    afterAll(async () => {
+      if (process.env.PICTURES === undefined) await rm(folder, { recursive: true });
+    });
+
+    async function rename({ agentId }: TestAgent, name: string): Promise<void> {
+      const { durable } = await gateway().running.deps.store.ledger.execute({
+        ...{
+          type: 'set_agent',
+          mode: 'update',
+          source: 'test',
+          sourceVersion: 2,
+          status: 'active',
+          token: 'HARBOUR',
+        },
+        ...{ agentId, name },
+      });
+      await durable;
+    }
+
+    async function liveThroughAWeek(): Promise<void> {
+      const ci = await newLabelledKey(gateway(), agent, 'Nightly reports', '4');
+      for (daysAgo = WEEK - 1; daysAgo >= 0; daysAgo -= 1) {
+        const endsMs = startOfDayMs(pastClock.now()) + 8 * DAY_MS;
+        await grantUntil(gateway(), agent.agentId, endsMs, `${(1.1 + ((daysAgo * 5) % 7) / 3).toFixed(4)}`);
+        for (const [index, { id, weight }] of models.entries()) {
+          for (let i = 0; i < weight + ((daysAgo * 3 + index) % 4); i++) {
+            const key = i % 3 === 0 ? ci : agent;
+            const completionTokens = 180 + ((daysAgo * 131 + i * 57) % 900);
+            gateway().provider.next({ text: 'Done.', completionTokens, promptTokens: 900 + i * 410 });
+            const body = hello({ model: id, stream: i % 2 === 0, max_tokens: 2048 });
+            await (await gateway().post(body, { agent: key })).text();
+          }
+        }
+      }
+      daysAgo = 0;
+      gateway().provider.next({ status: 503, body: '{"error":{"message":"busy"}}' });
+      await (await gateway().post(hello({ model: 'harbour/thinker' }), { agent: ci })).text();
+      await gateway().settled(agent);
+    }
+
+    async function take(name: string, options: ConsoleOptions, ready: string): Promise<void> {
+      const console = await show({ agent, ...options });
+      await sees(console, ready);
+      await console.page.waitForLoadState('networkidle');
+      const path = join(folder, `console-${name}.png`);
+      await console.page.screenshot({ path });
+      expect((await stat(path)).size).toBeLessThan(PICTURE_BYTES);
+    }
+
+    it('show the balance, and when it ends', async () => {
+      await take('balance', { page: 'balance', viewport: desktop }, 'Left after it');
+      await take('balance-phone', { page: 'balance', viewport: phone, colorScheme: 'dark' }, 'Left after it');
+    });
+
+    it('show usage by day and model', async () => {
+      await take('usage', { page: 'usage', viewport: desktop, colorScheme: 'dark' }, 'Northwind');
+      await take('usage-phone', { page: 'usage', viewport: phone }, 'Northwind');
+    });
+
+    it('show calls and keys', async () => {
+      await take('calls', { page: 'calls', viewport: desktop }, 'Northwind');
+      await take('calls-phone', { page: 'calls', viewport: phone }, 'Northwind');
+      await take('keys', { page: 'keys', viewport: desktop, colorScheme: 'dark' }, 'active keys');
+      await take('keys-phone', { page: 'keys', viewport: phone }, 'active keys');
+    });
+
+    it('show an answer with its receipt', async () => {
+      for (const [name, options] of [
+        ['playground', { viewport: desktop }],
+        ['playground-phone', { viewport: phone, colorScheme: 'dark' }],
+      ] as const) {
+        const console = await show({ agent, page: 'playground', ...options });
+        gateway().provider.next({ text: story, promptTokens: 31, completionTokens: 84 });
+        await console.page.getByLabel('Model').fill('northwind/write-xl');
+        await console.page.getByLabel('Your message').fill('Why is a prepaid gateway like a fare gate?');
+        await console.page.getByLabel('Your message').press('Enter');
+        await sees(console, 'Spendable now');
+        await console.page.evaluate('scrollTo(0, 0)');
+        const path = join(folder, `console-${name}.png`);
+        await console.page.screenshot({ path });
+        expect((await stat(path)).size).toBeLessThan(PICTURE_BYTES);
+      }
+    });
+  },
+  { clock: pastClock, yaml },
+);
