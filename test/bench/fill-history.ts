@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import type { Client } from 'cassandra-driver';
+import { tryAgain } from '#core/backup/try-again.ts';
 import type { CallRecord } from '#core/calls/call-record.ts';
 import { createCassandraHistoryStore } from '#core/calls/cassandra-history-store.ts';
+import { systemClock } from '#core/clock.ts';
 import type { JournalBatch } from '#core/ledger/journal.ts';
 import { openJournalThread } from '#core/ledger/sqlite-journal-thread.ts';
 import { historyCalls, UsageSums } from './history-calls.ts';
@@ -23,9 +25,9 @@ export async function fillCassandra(client: Client, count: number, nowMs: number
   const sums = new UsageSums();
   for (const calls of chunks(historyCalls(count, nowMs))) {
     for (const call of calls) sums.add(call);
-    await store.write({ calls, entries: [], usage: [] });
+    await tryAgain(systemClock, () => store.write({ calls, entries: [], usage: [] }));
   }
-  await store.write({ calls: [], entries: [], usage: sums.all() });
+  await tryAgain(systemClock, () => store.write({ calls: [], entries: [], usage: sums.all() }));
 }
 
 function* chunks(calls: Iterable<CallRecord>): Generator<CallRecord[]> {
