@@ -1,4 +1,5 @@
 import type { LedgerEventOf } from '../events/ledger-event.ts';
+import { idTimeMs } from '../ids.ts';
 import { LEASE_MS, ORPHAN_MARGIN_MS } from '../limits.ts';
 import { minBigint } from '../money.ts';
 import type { Finish, FinishResult, Renew, RenewResult, Settle, SettleResult } from './command.ts';
@@ -73,9 +74,14 @@ export function decideSettle(state: LedgerState, command: Settle, nowMs: number)
   return chargeHold(agent, hold, command, nowMs);
 }
 
-/** A lapsed lease says nothing; a pending price has the settlement loop, however long that takes. */
-const isOrphan = (hold: Hold, nowMs: number): boolean =>
-  hold.pending === null && nowMs >= hold.startedAtMs + hold.timeLimitMs + ORPHAN_MARGIN_MS;
+/**
+ * A lapsed lease says nothing; a pending price has the settlement loop, however long that takes. The start is dated by its
+ * process, too: a ledger whose clock was five minutes behind at that moment would else end calls that still run.
+ */
+function isOrphan({ callId, startedAtMs, timeLimitMs, pending }: Hold, nowMs: number): boolean {
+  const startedByMs = Math.max(startedAtMs, idTimeMs(callId));
+  return pending === null && nowMs >= startedByMs + timeLimitMs + ORPHAN_MARGIN_MS;
+}
 
 function chargeHold(agent: AgentState, hold: Hold, command: Settle, nowMs: number): Decision<SettleResult> {
   // An orphan is the gateway's own failure, which is free whatever the command says.

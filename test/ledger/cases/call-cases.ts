@@ -2,6 +2,7 @@ import { HOUR_MS, MINUTE_MS } from '#core/clock.ts';
 import {
   after,
   at,
+  callIdAt,
   charged,
   chargedBefore,
   day,
@@ -12,6 +13,7 @@ import {
   type Row,
   refused,
   repeated,
+  START_MS,
   sees,
 } from '../case.ts';
 import {
@@ -31,6 +33,9 @@ import {
   settleOrphan,
   startLimits,
 } from '../commands.ts';
+
+/** By a process whose clock shows more than the ledger's. */
+const madeAhead = callIdAt(START_MS + 290_000);
 
 const oneSlot = { limits: { ...startLimits, runningCalls: 1 } };
 const noSlot = refused('running_calls', { runningCalls: 1, retryAfterMs: 1_000 });
@@ -181,6 +186,17 @@ export const settleCases: readonly LedgerCase[] = [
       does(settleOrphan(1), charged(0n)),
       sees(1, { lots: lots([8, 100n, 0n]), chargedNanoUsd: 0n }),
       does(settle(1, 50n), chargedBefore(0n)),
+    ],
+  },
+  {
+    promise: 'a call is as old as its process says where the clock of the ledger was behind',
+    rows: [
+      ...agentWith(100n),
+      does(reserve(1, 60n, { callId: madeAhead }), ok),
+      at(START_MS + 290_000 + MINUTES_13 + 2 * MINUTE_MS - 1),
+      does(settle(1, 0n, { cause: 'orphan', callId: madeAhead }), refused('not_orphaned')),
+      after(1),
+      does(settle(1, 0n, { cause: 'orphan', callId: madeAhead }), charged(0n)),
     ],
   },
   {

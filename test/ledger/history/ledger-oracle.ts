@@ -140,7 +140,8 @@ export class LedgerOracle {
       return { ok: true, repeated: true, chargedNanoUsd: call.charged };
     }
     const orphan = command.cause === 'orphan';
-    if (orphan && (call.pending || nowMs - call.startedAtMs < call.timeLimitMs + 120_000)) {
+    const age = nowMs - Math.max(call.startedAtMs, idTimeMs(call.id));
+    if (orphan && (call.pending || age < call.timeLimitMs + 120_000)) {
       return no('not_orphaned');
     }
     const cost = orphan ? 0n : command.costNanoUsd;

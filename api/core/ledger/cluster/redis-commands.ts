@@ -159,6 +159,7 @@ function settleArgs({ agentId, callId, costNanoUsd, end, cause }: Settle): Scrip
     String(counted % HIGH),
     JSON.stringify(soundEnd(end)),
     cause,
+    idTimeMs(callId),
   ];
 }
 

@@ -1,5 +1,5 @@
 -- KEYS: meta, outbox, agent, holds, ended calls, slots, keys, open calls of the shard, ended calls by time.
--- ARGV: agent, call, cost in units of 10^15 and the rest of it, end as JSON, cause.
+-- ARGV: agent, call, cost in units of 10^15 and the rest of it, end as JSON, cause, time of the call id.
 
 local HIGH = 1e15
 -- The largest amount that an event can carry.
@@ -25,7 +25,8 @@ if ARGV[6] == 'orphan' then
   -- Where a wrong clock opened the shard, what is left would be longer than any grace.
   local grace_ms = tonumber(redis.call('HGET', KEYS[1], 'opened_ms') or '0') + ORPHAN_GRACE_MS - clock_ms
   if grace_ms > 0 and grace_ms <= ORPHAN_GRACE_MS then return { 'NOT_ORPHANED' } end
-  if pending or now < hold.started + hold.limit + ORPHAN_MARGIN_MS then return { 'NOT_ORPHANED' } end
+  local started_by = math.max(hold.started, tonumber(ARGV[7]))
+  if pending or now < started_by + hold.limit + ORPHAN_MARGIN_MS then return { 'NOT_ORPHANED' } end
   cost_high, cost_low = 0, 0
 end
 
