@@ -1,4 +1,4 @@
-import { copyFileSync, readdirSync } from 'node:fs';
+import { cpSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { SECOND_MS } from '#core/clock.ts';
@@ -11,7 +11,8 @@ import { startTestProvider } from '../support/provider.ts';
 /** The files as a kill at this moment leaves them: the process itself lives on, and that changes nothing in them. */
 function filesAfterKill(from: TestGateway, to: string): void {
   for (const name of readdirSync(from.dataDir)) {
-    if (!/^ledger\.(lock|pid)/.test(name)) copyFileSync(join(from.dataDir, name), join(to, name));
+    if (!/^ledger\.(lock|pid)/.test(name))
+      cpSync(join(from.dataDir, name), join(to, name), { recursive: true });
   }
 }
 
