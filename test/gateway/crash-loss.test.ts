@@ -11,8 +11,8 @@ import { startTestProvider } from '../support/provider.ts';
 /** The files as a kill at this moment leaves them: the process itself lives on, and that changes nothing in them. */
 function filesAfterKill(from: TestGateway, to: string): void {
   for (const name of readdirSync(from.dataDir)) {
-    if (!/^ledger\.(lock|pid)/.test(name))
-      cpSync(join(from.dataDir, name), join(to, name), { recursive: true });
+    if (/^ledger\.(lock|pid)/.test(name)) continue;
+    cpSync(join(from.dataDir, name), join(to, name), { recursive: true });
   }
 }
 
