@@ -24,7 +24,10 @@ async function call(record: unknown) {
 
 it('a record has the members of its schema, and no other that came with it', async () => {
   const { answer, logged } = await call({ count: 5, internal: 'x' });
-  expect(answer).toEqual({ structuredContent: { count: 5 }, content: [{ type: 'text', text: '{"count":5}' }] });
+  expect(answer).toEqual({
+    structuredContent: { count: 5 },
+    content: [{ type: 'text', text: '{"count":5}' }],
+  });
   expect(logged).toEqual([]);
 });
 
