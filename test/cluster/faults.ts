@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { type Draw, pick } from '../ledger/history/random.ts';
+import { readUsageSums } from '../support/read-cassandra-history.ts';
 import type { CallLoad } from './call-load.ts';
 import type { FaultCluster } from './fault-cluster.ts';
 import { sides } from './redis-pair.ts';
@@ -187,10 +188,7 @@ async function failBack({ redis }: FaultCluster): Promise<void> {
 
 /** Nobody writes any more: then rows that are newer than what a successor begins from are there to be written twice. */
 async function hasRowsPastCheckpoint({ cassandraClient }: FaultCluster): Promise<boolean> {
-  const newest = async (query: string): Promise<bigint> => {
-    const { rows } = await cassandraClient.execute(query);
-    return rows.reduce((sum, row) => sum + BigInt(row.get('seq')), 0n);
-  };
-  const ofRows = await newest('SELECT seq FROM usage_days');
-  return ofRows > (await newest('SELECT seq FROM shard_ckpt'));
+  const ofRows = (await readUsageSums(cassandraClient)).reduce((sum, { seq }) => sum + seq, 0);
+  const { rows: checkpoints } = await cassandraClient.execute('SELECT seq FROM shard_ckpt');
+  return ofRows > checkpoints.reduce((sum, row) => sum + Number(row.get('seq')), 0);
 }

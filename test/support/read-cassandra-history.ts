@@ -2,8 +2,8 @@ import type { Client, types } from 'cassandra-driver';
 import { expect } from 'vitest';
 import { z } from 'zod';
 import { toCallRecord } from '#core/calls/cassandra-call-rows.ts';
-import { toUsageSum } from '#core/calls/cassandra-usage-rows.ts';
-import type { LedgerEntry } from '#core/calls/history-store.ts';
+import { parseCounted } from '#core/calls/cassandra-usage-rows.ts';
+import type { LedgerEntry, UsageSum } from '#core/calls/history-store.ts';
 import { inOrder, type StoredHistory } from './memory-history-store.ts';
 
 /** All that the tables hold, with the calls of one of the two that have them. */
@@ -19,8 +19,19 @@ export async function readCassandraHistory(
   return inOrder({
     calls: await all(callsTable, toCallRecord),
     entries: await all('ledger_entries', toEntry),
-    usage: await all('usage_days', toUsageSum),
+    usage: await readUsageSums(client),
   });
+}
+
+export async function readUsageSums(client: Client): Promise<UsageSum[]> {
+  const sums: UsageSum[] = [];
+  for await (const row of await client.execute('SELECT * FROM usage_days')) {
+    const { agent_id: agentId, day, models } = usageRow.parse(row);
+    for (const [model, text] of Object.entries(models)) {
+      sums.push({ agentId, day, model, ...parseCounted(text) });
+    }
+  }
+  return sums;
 }
 
 /** What both ways to read the calls show. */
@@ -30,6 +41,7 @@ export async function expectHistory(client: Client, expected: StoredHistory): Pr
 }
 
 const count = z.bigint().transform(Number);
+const usageRow = z.object({ agent_id: count, day: z.int(), models: z.record(z.string(), z.string()) });
 const entryRow = z.object({
   agent_id: count,
   epoch: count,

@@ -1,19 +1,24 @@
-import type { Client, types } from 'cassandra-driver';
+import type { Client, QueryOptions, types } from 'cassandra-driver';
 import { z } from 'zod';
 import type { Clock } from '../clock.ts';
 import { answerInTime } from '../drivers/cassandra.ts';
 import type { CallHistory, CallPage, UsageRange, UsageRow } from './call-history.ts';
 import type { CallRecord } from './call-record.ts';
 import { CALL_COLUMNS, callDay, toCallRecord } from './cassandra-call-rows.ts';
-import { monthOf, toUsageRow, USAGE_COLUMNS } from './cassandra-usage-rows.ts';
+import { monthOf, toUsageRows } from './cassandra-usage-rows.ts';
 import { dayNumber } from './day-number.ts';
 
 /** The history as the projector has written it to Cassandra. */
 export function createCassandraCallHistory(client: Client, clock: Clock): CallHistory {
-  async function read<T>(query: string, values: unknown[], toItem: (row: types.Row) => T): Promise<T[]> {
+  async function read<T>(
+    query: string,
+    values: unknown[],
+    toItem: (row: types.Row) => T,
+    options: QueryOptions = {},
+  ): Promise<T[]> {
     const items: T[] = [];
     // `rows` would be the first page alone.
-    for await (const row of await client.execute(query, values)) items.push(toItem(row));
+    for await (const row of await client.execute(query, values, options)) items.push(toItem(row));
     return items;
   }
 
@@ -32,12 +37,12 @@ export function createCassandraCallHistory(client: Client, clock: Clock): CallHi
       const page = [some, BigInt(beforeCallId), left];
       const found =
         keyId === undefined
-          ? await read(BY_AGENT, [BigInt(agentId), ...page], toCallRecord)
-          : await read(BY_KEY, [BigInt(agentId), BigInt(keyId), ...page], toCallRecord);
-      calls.push(...found.sort((a, b) => b.callId - a.callId));
+          ? await read(BY_AGENT, [BigInt(agentId), ...page], toCallRecord, WHOLE)
+          : await read(BY_KEY, [BigInt(agentId), BigInt(keyId), ...page], toCallRecord, WHOLE);
+      calls.push(...found);
       daysRead += some.length;
     }
-    return calls.slice(0, limit);
+    return calls;
   }
 
   async function find(callId: number): Promise<CallRecord | null> {
@@ -52,9 +57,9 @@ export function createCassandraCallHistory(client: Client, clock: Clock): CallHi
     const months = new Set<string>();
     for (let day = from; day <= to; day++) months.add(monthOf(day));
     const rows = await Promise.all(
-      [...months].map((month) => read(USAGE, [BigInt(agentId), month, from, to], toUsageRow)),
+      [...months].map((month) => read(USAGE, [BigInt(agentId), month, from, to], toUsageRows)),
     );
-    return rows.flat();
+    return rows.flat(2);
   }
 
   return {
@@ -68,10 +73,11 @@ const NEWEST = Number.MAX_SAFE_INTEGER;
 const DAYS_AT_ONCE = 32;
 
 const DAYS = 'SELECT day FROM call_days WHERE agent_id = ? AND day <= ?';
-/** A day's rows come in their order, and the days in none. */
-const PAGE = 'day IN ? AND call_id < ? PER PARTITION LIMIT ?';
+/** The node puts the days' rows in order and sends no more than are wanted, which it does only for an answer of one page. */
+const PAGE = 'day IN ? AND call_id < ? ORDER BY call_id DESC LIMIT ?';
+const WHOLE: QueryOptions = { fetchSize: 0 };
 const BY_AGENT = `SELECT ${CALL_COLUMNS} FROM calls_by_agent WHERE agent_id = ? AND ${PAGE}`;
 const BY_KEY = `SELECT ${CALL_COLUMNS} FROM calls_by_key WHERE agent_id = ? AND key_id = ? AND ${PAGE}`;
 const AGENT_OF = 'SELECT agent_id FROM call_agents WHERE call_id = ? LIMIT 1';
 const ONE = `SELECT ${CALL_COLUMNS} FROM calls_by_agent WHERE agent_id = ? AND day = ? AND call_id = ?`;
-const USAGE = `SELECT ${USAGE_COLUMNS} FROM usage_days WHERE agent_id = ? AND month = ? AND day >= ? AND day <= ?`;
+const USAGE = `SELECT day, models FROM usage_days WHERE agent_id = ? AND month = ? AND day >= ? AND day <= ?`;

@@ -1,4 +1,5 @@
 import type { Client } from 'cassandra-driver';
+import { z } from 'zod';
 import { DAY_MS, SECOND_MS } from '../clock.ts';
 import { placeTimestamp } from '../drivers/cassandra-timestamp.ts';
 import { idTimeMs } from '../ids.ts';
@@ -6,7 +7,7 @@ import { limitTasks } from '../limit-tasks.ts';
 import { CALLS_KEPT_MS } from '../limits.ts';
 import type { CallRecord } from './call-record.ts';
 import { CALL_COLUMNS, callDay, toCallValues } from './cassandra-call-rows.ts';
-import { monthOf, toUsageSum, toUsageValues, USAGE_COLUMNS } from './cassandra-usage-rows.ts';
+import { formatCounted, monthOf, parseCounted } from './cassandra-usage-rows.ts';
 import { dayOf } from './day-number.ts';
 import type { HistoryRows, HistoryStore, LedgerEntry, UsageSum } from './history-store.ts';
 
@@ -36,9 +37,10 @@ export function createCassandraHistoryStore(client: Client): HistoryStore {
   return {
     write,
     async readUsage({ agentId, day, model }) {
-      const key = [BigInt(agentId), monthOf(day), day, model];
-      const [row] = (await inTurn(() => client.execute(READ_USAGE, key))).rows;
-      return row === undefined ? null : toUsageSum(row);
+      const params = [model, BigInt(agentId), monthOf(day), day];
+      const [row] = (await inTurn(() => client.execute(READ_USAGE, params))).rows;
+      const text = z.string().nullish().parse(row?.get('counted'));
+      return text == null ? null : { agentId, day, model, ...parseCounted(text) };
     },
   };
 }
@@ -112,7 +114,10 @@ function addEntry(partitions: Partitions, entry: LedgerEntry): void {
 function addUsage(partitions: Partitions, sum: UsageSum): void {
   partitions.add('usage_days', [sum.agentId, monthOf(sum.day)], {
     query: PUT_USAGE,
-    params: [...toUsageValues(sum), DAYS_KEPT_S, placeTimestamp(sum.epoch, sum.seq)],
+    params: [
+      ...[DAYS_KEPT_S, placeTimestamp(sum.epoch, sum.seq), sum.model, formatCounted(sum)],
+      ...[BigInt(sum.agentId), monthOf(sum.day), sum.day],
+    ],
   });
 }
 
@@ -138,9 +143,10 @@ const PUT_BY_AGENT = `INSERT INTO calls_by_agent ${columns(CALL_COLUMNS)} ${KEPT
 const PUT_BY_KEY = `INSERT INTO calls_by_key ${columns(CALL_COLUMNS)} ${KEPT_FOR}`;
 const PUT_AGENT_OF = `INSERT INTO call_agents ${columns('call_id, agent_id')} ${KEPT_FOR}`;
 const PUT_DAY = `INSERT INTO call_days ${columns('agent_id, day')} ${KEPT_FOR}`;
-const PUT_USAGE = `INSERT INTO usage_days ${columns(USAGE_COLUMNS)} ${KEPT_FOR}`;
+const PUT_USAGE = `
+  UPDATE usage_days ${KEPT_FOR} SET models[?] = ? WHERE agent_id = ? AND month = ? AND day = ?`;
 const PUT_ENTRY = `INSERT INTO ledger_entries ${columns(
   'agent_id, month, epoch, seq, version, at_ms, type, call_id, postings',
 )} USING TIMESTAMP ?`;
 const READ_USAGE = `
-  SELECT ${USAGE_COLUMNS} FROM usage_days WHERE agent_id = ? AND month = ? AND day = ? AND model = ?`;
+  SELECT models[?] AS counted FROM usage_days WHERE agent_id = ? AND month = ? AND day = ?`;

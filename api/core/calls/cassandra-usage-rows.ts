@@ -7,46 +7,34 @@ import type { UsageSum } from './history-store.ts';
 /** The month of a day, as `2026-11`. */
 export const monthOf = (day: number): string => dayText(day).slice(0, 7);
 
-export const USAGE_COLUMNS =
-  'agent_id, month, day, model, model_name, calls, tokens, charged_nano_usd, epoch, seq';
-
-export const toUsageValues = (sum: UsageSum): (bigint | number | string)[] => [
-  BigInt(sum.agentId),
-  monthOf(sum.day),
-  sum.day,
-  sum.model,
-  sum.modelName,
-  BigInt(sum.calls),
-  BigInt(sum.tokens),
-  sum.chargedNanoUsd,
-  BigInt(sum.epoch),
-  BigInt(sum.seq),
-];
-
-const count = z.bigint().transform(Number);
-const usageRow = z.object({
-  agent_id: count,
-  day: z.int(),
-  model: z.string(),
-  model_name: z.string(),
-  calls: count,
-  tokens: count,
-  charged_nano_usd: z.bigint(),
-  epoch: count,
-  seq: count,
+const counted = z.object({
+  modelName: z.string(),
+  calls: z.int(),
+  tokens: z.int(),
+  chargedNanoUsd: z.string().regex(/^\d+$/).transform(BigInt),
+  epoch: z.int(),
+  seq: z.int(),
 });
 
-export function toUsageSum(row: types.Row): UsageSum {
-  const { agent_id, model_name, charged_nano_usd, ...same } = usageRow.parse(row);
-  return {
-    ...same,
-    agentId: agent_id,
-    modelName: model_name,
-    chargedNanoUsd: charged_nano_usd,
+/** What stands under a model in the map of its day. */
+export function formatCounted({ modelName, calls, tokens, chargedNanoUsd, epoch, seq }: UsageSum): string {
+  const counts: z.input<typeof counted> = {
+    ...{ modelName, calls, tokens, epoch, seq },
+    chargedNanoUsd: String(chargedNanoUsd),
   };
+  return JSON.stringify(counts);
 }
 
-export function toUsageRow(row: types.Row): UsageRow {
-  const { day, model, modelName, calls, tokens, chargedNanoUsd } = toUsageSum(row);
-  return { day: dayText(day), model, modelName, calls, tokens, chargedNanoUsd };
+export const parseCounted = (text: string): z.output<typeof counted> => counted.parse(JSON.parse(text));
+
+const dayRow = z.object({ day: z.int(), models: z.record(z.string(), z.string()) });
+
+/** Of one row, which is a day. */
+export function toUsageRows(row: types.Row): UsageRow[] {
+  const { day: dayNumber, models } = dayRow.parse(row);
+  const day = dayText(dayNumber);
+  return Object.entries(models).map(([model, text]) => {
+    const { modelName, calls, tokens, chargedNanoUsd } = parseCounted(text);
+    return { day, model, modelName, calls, tokens, chargedNanoUsd };
+  });
 }

@@ -12,8 +12,11 @@ export function Dialog({ title, onClose, locked = false, children }) {
   const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
   useEffect(() => {
     const opener = document.activeElement;
-    dialog.current?.showModal();
+    const shown = dialog.current;
+    shown?.showModal();
     return () => {
+      // As long as it is open nothing else takes the focus.
+      shown?.close();
       // What opened it may be gone, as the row of a key that was revoked.
       if (opener instanceof HTMLElement && opener !== document.body && opener.isConnected) opener.focus();
       else document.querySelector('h1')?.focus();
@@ -27,8 +30,12 @@ export function Dialog({ title, onClose, locked = false, children }) {
   const keep = (/** @type {KeyboardEvent} */ event) => {
     if (locked && event.key === 'Escape') event.preventDefault();
   };
-  // Some ways of closing ask nobody, as a gesture on a phone.
-  const closed = () => (locked ? dialog.current?.showModal() : onClose());
+  // Some ways of closing ask nobody, as a gesture on a phone. Hears of its own end, too, when it is off the page.
+  const closed = () => {
+    if (dialog.current === null) return;
+    if (locked) dialog.current.showModal();
+    else onClose();
+  };
   return html`
     <dialog ref=${dialog} aria-labelledby=${id} onCancel=${cancel} onKeyDown=${keep} onClose=${closed}>
       <header class="dialog-head">
