@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { MINUTE_MS } from '#core/clock.ts';
 import { MCP_BODY_BYTES } from '#core/limits.ts';
 import { parseJson } from '#core/parse-json.ts';
 import type { RateLimiter } from '#core/rates/rate-limiter.ts';
@@ -54,25 +55,34 @@ async function answerRequest(
   if (isApiError(body)) return refuseBody(body);
   const message = isUtf8(body) ? parseJson(body.toString('utf8')) : undefined;
   if (message === undefined) return mcpAnswers.notJson();
-  const more = Array.isArray(message) ? message.length - 1 : 0;
-  const refusedMore = more > 0 ? await charge(deps, caller, more) : null;
-  if (refusedMore !== null) return refusedMore;
+  const messages = Array.isArray(message) ? message.length : 1;
+  const refusedBatch = messages > 1 ? await chargeBatch(deps, caller, messages) : null;
+  if (refusedBatch !== null) return refusedBatch;
   const answer = await answerMessages(() => buildServer(deps, caller), req.headers, message);
   if (answer.fault !== null) deps.log.error('request failed', { path: 'mcp', error: answer.fault });
   return answer;
 }
 
-/** Spec: Limits, MCP requests. Each message counts: one body would else carry a hundred. */
+/** Each message counts: one body would else carry a hundred. The first one was charged before the body was read. */
+async function chargeBatch(deps: McpDeps, caller: Caller, messages: number): Promise<McpAnswer | null> {
+  const { mcpBurst, mcpRequestsPerMinute } = deps.account.limits();
+  if (messages > mcpBurst) return mcpAnswers.batchTooLong(mcpBurst);
+  // Whoever comes again is charged for the first one again.
+  return charge(deps, caller, messages - 1, MINUTE_MS / mcpRequestsPerMinute);
+}
+
+/** Spec: Limits, MCP requests. */
 async function charge(
   { requests, account }: McpDeps,
   { keyId }: Caller,
   messages: number,
+  moreMs = 0,
 ): Promise<McpAnswer | null> {
   const waitMs = await requests.take(keyId, messages);
   if (waitMs === 0) return null;
   if (waitMs === 'unavailable') return mcpAnswers.temporarilyUnavailable();
   return Number.isFinite(waitMs)
-    ? mcpAnswers.tooManyRequests(waitMs)
+    ? mcpAnswers.tooManyRequests(waitMs + moreMs)
     : mcpAnswers.batchTooLong(account.limits().mcpBurst);
 }
 

@@ -30,6 +30,28 @@ describeWith(['redis'], 'rates in a cluster', () => {
     expect(leftMs).toBeLessThanOrEqual(2_000);
   });
 
+  test('a clock that was set back makes nobody wait longer than a full bucket does', async () => {
+    const limiter = createRedisRateLimiter(server.client, 'back', rate);
+    const anHourAheadUs = (Date.now() + 3_600_000) * 1_000;
+    await server.client.set('faregate:rate:back:1', anHourAheadUs);
+    expect(await limiter.take(1, 1)).toBe(1_000);
+    expect(await limiter.take(1, 2)).toBe(2_000);
+  });
+
+  test('a Redis whose memory is full still counts, and one that cannot write says that it cannot', async () => {
+    const limiter = createRedisRateLimiter(server.client, 'full', rate);
+    try {
+      await server.client.config('SET', 'maxmemory', '1');
+      expect(await limiter.take(1, 2)).toBe(0);
+      expect(await limiter.take(1, 1)).toBeGreaterThan(0);
+      await server.client.config('SET', 'min-replicas-to-write', '1');
+      expect(await limiter.take(2, 1)).toBe('unavailable');
+    } finally {
+      await server.client.config('SET', 'maxmemory', '0');
+      await server.client.config('SET', 'min-replicas-to-write', '0');
+    }
+  });
+
   test('without Redis nobody can say', async () => {
     const limiter = createRedisRateLimiter(server.client, 'gone', rate);
     server.client.disconnect();

@@ -79,6 +79,20 @@ describe('what is refused says why', () => {
     expect(await codeOf(await fetch(made.get.replace('signature=', 'signature=-')))).toBe('link_refused');
   });
 
+  test('a link that says the same in other letters', async () => {
+    const { put, headers, get } = await sent();
+    const inOtherLetters = (link: string): string[] => {
+      const last = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+      const next = last.charAt(last.indexOf(link.slice(-1)) + 1);
+      const again = [link.replace('expires=', 'expires=0'), link.slice(0, -1) + next];
+      return link.includes('bytes=') ? [...again, link.replace('bytes=', 'bytes=0')] : again;
+    };
+    for (const link of inOtherLetters(get)) expect(await codeOf(await fetch(link))).toBe('link_refused');
+    for (const link of inOtherLetters(put)) {
+      expect(await codeOf(await send(link, headers, bodyOf(10)))).toBe('link_refused');
+    }
+  });
+
   test('another method', async () => {
     const { get } = await sent();
     const answer = await fetch(get, { method: 'DELETE' });

@@ -182,22 +182,48 @@ describe('the rate', () => {
     expect((await post(byKey(other.key))).status).toBe(200);
   });
 
+  const batch = (count: number) =>
+    JSON.stringify(Array.from({ length: count }, (_, id) => ({ jsonrpc: '2.0', id, method: 'ping' })));
+
   it('counts each message of a batch', async () => {
     const agent = await gateway.newAgent();
-    const batch = (count: number) =>
-      JSON.stringify(Array.from({ length: count }, (_, id) => ({ jsonrpc: '2.0', id, method: 'ping' })));
     const first = await post(byKey(agent.key), batch(19));
     expect(first.status).toBe(200);
     expect(await first.json()).toHaveLength(19);
     expect((await post(byKey(agent.key), batch(2))).status).toBe(429);
   });
 
-  it('refuses a batch that would never fit', async () => {
+  it('is kept by a batch, too, that comes again after the wait that it was told', async () => {
+    await using slow = await startTestGateway({
+      yaml: `
+server: { port: 0, internalPort: 0, host: 127.0.0.1, internalHost: 127.0.0.1 }
+limits: { mcpRequestsPerMinute: 300, mcpBurst: 4 }
+providers: [{ id: sim, kind: simulator, cancel: bills_full, baseUrl: PROVIDER_URL }]
+`,
+    });
+    const send = (count: number) =>
+      fetch(slow.running.mcpUrl, {
+        method: 'POST',
+        headers: { ...json, ...byKey(slow.agent.key) },
+        body: batch(count),
+      });
+    expect((await send(3)).status).toBe(200);
+    const refused = await send(3);
+    expect(refused.status).toBe(429);
+    const waitMs = Number(refused.headers.get('retry-after-ms'));
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+    expect((await send(3)).status).toBe(200);
+  });
+
+  it('takes a batch of twenty, and refuses for good what would never fit', async () => {
     const agent = await gateway.newAgent();
-    const batch = JSON.stringify(Array(22).fill({ jsonrpc: '2.0', id: 1, method: 'ping' }));
-    const answer = await post(byKey(agent.key), batch);
-    expect(answer.status).toBe(400);
-    expect(rpcError.parse(await answer.json()).error.message).toContain('at most 20 messages');
+    expect((await post(byKey(agent.key), batch(20))).status).toBe(200);
+    for (const count of [21, 22, 101]) {
+      const other = await gateway.newAgent();
+      const answer = await post(byKey(other.key), batch(count));
+      expect([count, answer.status]).toEqual([count, 400]);
+      expect(rpcError.parse(await answer.json()).error.message).toContain('at most 20 messages');
+    }
   });
 
   it('does not count who has no key, asks by another method, or from a page', async () => {

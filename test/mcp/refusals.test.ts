@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { executeDurably } from '#core/accounts/execute-durably.ts';
 import { startTestGateway, type TestAgent, type TestGateway } from '../support/gateway.ts';
-import { type McpAccess, recordOf, sentenceOf } from './mcp-calls.ts';
+import { callTool, type McpAccess, recordOf, sentenceOf } from './mcp-calls.ts';
 
 /** Spec: MCP refusals. Callers tell them apart by how they begin. */
 
@@ -45,6 +45,16 @@ describe('This key has a spending limit', () => {
       expect(await recordOf(accessOf(limited), tool)).toBeTypeOf('object');
     },
   );
+
+  it('keeps no key from create_upload, which changes nothing of the agent', async () => {
+    const limited = await gateway.newKey(agent.agentId, '1');
+    const args = { content_type: 'image/png', size: 68 };
+    const [told] = (await callTool(accessOf(limited), 'create_upload', args)).content;
+    // The cluster of these tests has no store for it.
+    expect(told).toMatchObject({
+      text: expect.stringMatching(/^(\{"object":"upload"|This service keeps no files)/),
+    });
+  });
 });
 
 describe('No key <id> belongs to this agent', () => {
@@ -131,6 +141,7 @@ describe('label:', () => {
   const wrong: [string, string][] = [
     ['empty', ''],
     ['blank', '   '],
+    ['nothing to be seen', '\u200b\u2060 \u{e0041}\u3164'],
     ['of 61 characters', 'x'.repeat(61)],
     ['two lines', 'a\nb'],
     ['two lines of another system', 'a\rb'],

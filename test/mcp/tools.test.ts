@@ -229,6 +229,94 @@ describe('keys', () => {
   });
 });
 
+/** The names of all members, at any depth, of objects and of what stands in lists. */
+function membersOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(membersOf);
+  if (typeof value !== 'object' || value === null) return null;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, membersOf(member)]));
+}
+
+describe('a record has the fields of the spec and no other:', () => {
+  const limit = {
+    limit_usd: null,
+    reset: null,
+    spent_usd: null,
+    reserved_usd: null,
+    remaining_usd: null,
+    resets_at: null,
+  };
+  const call = {
+    id: null,
+    started_at: null,
+    duration_ms: null,
+    key: { id: null, label: null, prefix: null },
+    model: null,
+    model_name: null,
+    endpoint: null,
+    stream: null,
+    outcome: null,
+    error_code: null,
+    tokens: { prompt: null, completion: null, reasoning: null, cached: null },
+    reserved_usd: null,
+    charge_usd: null,
+  };
+
+  it('a key, a new one, and one that was revoked', async () => {
+    const agent = await gateway.newAgent();
+    const spending_limit = { usd: '1', reset: 'daily' };
+    const made = await recordOf(accessOf(agent), 'create_key', { label: 'new', spending_limit });
+    const shown = { id: null, label: null, prefix: null, created_at: null, spending_limit: limit };
+    expect(membersOf(made)).toEqual({ key: null, ...shown });
+    const key = { ...shown, last_used_at: null, month_usd: null, this_key: null, created_by_key_id: null };
+    const { keys, ...list } = await recordOf(accessOf(agent), 'list_keys');
+    expect(membersOf(keys)).toEqual([{ ...key, spending_limit: null }, key]);
+    expect(list).toEqual({ max_active: 10 });
+    const changed = await recordOf(accessOf(agent), 'update_key', { key_id: made.id, label: 'changed' });
+    expect(membersOf(changed)).toEqual(key);
+    const revoked = await recordOf(accessOf(agent), 'revoke_key', { key_id: made.id });
+    expect(membersOf(revoked)).toEqual({ key_id: null, revoked: null, this_key: null });
+  });
+
+  it('a balance', async () => {
+    const agent = await gateway.newAgent();
+    const limited = await gateway.newKey(agent.agentId, '3');
+    expect(membersOf(await recordOf(accessOf(limited), 'get_balance'))).toEqual({
+      object: null,
+      agent: { id: null, name: null, token: null, status: null },
+      spendable_usd: null,
+      balance_usd: null,
+      reserved_usd: null,
+      running_calls: null,
+      expiring: [{ at: null, usd: null }],
+      key_limit: limit,
+    });
+  });
+
+  it('a call while it runs, after it, and where it failed, with its usage', async () => {
+    const agent = await gateway.newAgent();
+    gateway.provider.next({ gate: 'fields' });
+    const running = gateway.post(hello(), { agent });
+    await gateway.provider.reached('fields');
+    expect(membersOf(await recordOf(accessOf(agent), 'list_calls'))).toEqual({ calls: [call], next: null });
+    gateway.provider.release('fields');
+    expect((await running).status).toBe(200);
+    gateway.provider.next({ status: 400, error: {} });
+    expect((await gateway.post(hello(), { agent })).status).not.toBe(200);
+    await gateway.settled(agent);
+    await gateway.calls(agent);
+    const { calls } = await recordOf(accessOf(agent), 'list_calls');
+    expect(membersOf(calls)).toEqual([{ ...call, http_status: null }, call]);
+    const sums = { usd: null, calls: null, tokens: null };
+    expect(membersOf(await recordOf(accessOf(agent), 'get_usage'))).toEqual({
+      from: null,
+      to: null,
+      total: sums,
+      days: [{ day: null, ...sums }],
+      models: [{ model: null, name: null, ...sums }],
+    });
+  });
+});
+
 describe('calls', () => {
   it('are shown from their start on, and as they end', async () => {
     const agent = await gateway.newAgent();

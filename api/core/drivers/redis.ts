@@ -62,7 +62,7 @@ const NAMES: ReadonlySet<string> = new Set([
   'AbortError',
 ]);
 const UNAVAILABLE =
-  /^(Connection is closed|connect E|Command timed out|Stream isn't writeable|NOAUTH|WRONGPASS|LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|Failed to refresh slots|None of startup nodes)/;
+  /^(Connection is closed|connect E|Command timed out|Stream isn't writeable|NOAUTH|WRONGPASS|LOADING|READONLY|NOREPLICAS|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|MISCONF|OOM|Failed to refresh slots|None of startup nodes)/;
 
 function createClient({ urls, cluster }: RedisAddress): RedisClient {
   const [first] = urls;
