@@ -72,6 +72,32 @@ describeInBrowser('the console', ({ gateway: running, show }) => {
     });
   });
 
+  it('stays open with the next key when a late answer says that the last one was revoked', async () => {
+    const [first, second] = [await running().newAgent(), await running().newAgent()];
+    const console = await show({ agent: first });
+    const { page } = console;
+    await sees(console, 'Spendable now');
+    await revoke(first);
+    const late = Promise.withResolvers<void>();
+    await page.route('**/v1/balance', async (route) => {
+      if ((await route.request().headerValue('authorization'))?.includes(first.key)) await late.promise;
+      await route.continue();
+    });
+    const asked = page.waitForRequest('**/v1/balance');
+    const answered = page.waitForResponse((res) => res.status() === 401);
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await asked;
+    await page.getByRole('button', { name: 'Forget key' }).click();
+    await page.getByLabel('API key').fill(second.key);
+    await page.getByLabel('API key').press('Enter');
+    await sees(console, 'Spendable now');
+    late.resolve();
+    await (await answered).finished();
+    await page.getByRole('link', { name: 'Limits' }).click();
+    await sees(console, 'Active keys 1 of 10');
+    await page.unrouteAll();
+  });
+
   async function revoke({ agentId, keyId }: TestAgent): Promise<void> {
     const { ledger } = running().running.deps.store;
     const { durable } = await ledger.execute({ type: 'revoke_key', agentId, keyId, actingKeyId: null });
@@ -474,6 +500,17 @@ describeInBrowser('the console', ({ gateway: running, show }) => {
       await until(async () => (await console.page.getByLabel('Your message').inputValue()) === 'Hello');
       await alert.getByRole('link', { name: 'See when credit ends' }).click();
       await console.page.getByRole('heading', { name: 'Balance' }).waitFor();
+    });
+
+    it('sends nothing by Enter that its button would not send', async () => {
+      const console = await show({ agent: await running().newAgent(), page: 'playground' });
+      const { page } = console;
+      await sees(console, 'Ask something');
+      await page.getByLabel('Longest answer').fill('0');
+      await ask(console, 'Hello');
+      expect(await page.evaluate('document.activeElement.id')).toBe('tokens');
+      expect(await page.getByLabel('Your message').inputValue()).toBe('Hello');
+      expect(await page.getByRole('article').count()).toBe(0);
     });
 
     it('says of a model that nobody serves that it is none', async () => {
