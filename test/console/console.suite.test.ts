@@ -306,8 +306,9 @@ describeInBrowser('the console', ({ gateway: running, show }) => {
   describe('manages keys', () => {
     it('makes one whose secret shows once, and works', async () => {
       const agent = await running().newAgent();
-      const console = await show({ agent, page: 'keys' });
+      const console = await show({ agent });
       const { page } = console;
+      await console.open('keys');
       await sees(console, '1 of 10 active keys');
       await page.getByRole('button', { name: 'New key' }).click();
       await page.getByLabel('Label').fill('Build machine');
@@ -321,11 +322,17 @@ describeInBrowser('the console', ({ gateway: running, show }) => {
       // Only its button closes it.
       await page.keyboard.press('Escape');
       await page.keyboard.press('Escape');
-      expect(await dialog.isVisible()).toBe(true);
+      await page.evaluate('history.back()');
+      await page.locator('nav a[href="#/balance"][aria-current="page"]').waitFor();
+      expect(await dialog.getByRole('textbox', { name: 'Key' }).inputValue()).toBe(secret);
+      const leaves = 'dispatchEvent(new Event("beforeunload", { cancelable: true }))';
+      expect(await page.evaluate(leaves)).toBe(false);
       await dialog.getByRole('button', { name: 'Copy' }).click();
       await dialog.getByText('Copied.').waitFor();
       expect(await page.evaluate('navigator.clipboard.readText()')).toBe(secret);
       await dialog.getByRole('button', { name: 'I have stored it' }).click();
+      expect(await page.evaluate(leaves)).toBe(true);
+      await console.open('keys');
       await sees(console, '2 of 10 active keys');
       expect(await page.content()).not.toContain(secret);
       await sees(console, /\$12\.50 left of \$12\.50 a week/);
@@ -368,6 +375,19 @@ describeInBrowser('the console', ({ gateway: running, show }) => {
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByRole('dialog').waitFor({ state: 'detached' });
       expect(await limitOf()).toBe(null);
+    });
+
+    it('takes a label of sixty letters, whatever they are, and passes on that one more is too many', async () => {
+      const console = await show({ agent: await running().newAgent(), page: 'keys' });
+      const { page } = console;
+      await page.getByRole('button', { name: 'New key' }).click();
+      await page.getByLabel('Label').fill('😀'.repeat(61));
+      await page.getByRole('button', { name: 'Create key' }).click();
+      await page.getByRole('alert').filter({ hasText: 'label:' }).waitFor();
+      await page.getByLabel('Label').fill('😀'.repeat(60));
+      await page.getByRole('button', { name: 'Create key' }).click();
+      await page.getByRole('button', { name: 'I have stored it' }).click();
+      await sees(console, '😀'.repeat(60));
     });
 
     it('revokes one, but not before it is confirmed', async () => {
