@@ -87,7 +87,7 @@ test('label and limit can be changed, each by itself or both; what is not named 
 });
 
 test.each([
-  ['nothing to change', {}, 'Send `label`, `spending_limit` or both'],
+  ['nothing to change', {}, 'The body has to be an object with `label`, `spending_limit` or both.'],
   ['a label of two lines', { label: 'a\nb' }, 'label'],
   ['a limit below a cent', { spending_limit: { usd: '0.009', reset: 'daily' } }, 'spending_limit.usd'],
   ['an unknown field', { label: 'a', hash: 'b' }, 'hash'],

@@ -108,7 +108,7 @@ export const keysRouter = t.router({
             .meta({ description: 'Absent: stays. Null: none, and the key may manage keys over MCP.' }),
         })
         .refine(({ label, spending_limit }) => label !== undefined || spending_limit !== undefined, {
-          error: 'Send `label`, `spending_limit` or both.',
+          error: 'an object with `label`, `spending_limit` or both',
         }),
     )
     .use(audited)
