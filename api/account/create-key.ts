@@ -1,7 +1,6 @@
 import { createKey as makeKey } from '#core/accounts/create-key.ts';
+import { unreadKey } from '#core/accounts/unread-key.ts';
 import type { PutKey, PutKeyResult } from '#core/ledger/command.ts';
-import type { KeyView } from '#core/ledger/ledger.ts';
-import { periodOf } from '#core/ledger/periods.ts';
 import { type NewKey, shapeNewKey } from '../contract/key-record.ts';
 import type { AccountDeps, AccountKey } from './account-deps.ts';
 import { readAccount } from './read-account.ts';
@@ -24,29 +23,4 @@ export async function createKey(
   const { keyId, key, prefix } = made;
   const shown = view ?? unreadKey({ keyId, label, prefix, limit, actingKeyId, nowMs: deps.clock.now() });
   return { ok: true, key: shapeNewKey(shown, key) };
-}
-
-function unreadKey({
-  nowMs,
-  limit,
-  actingKeyId,
-  ...same
-}: Pick<PutKey, 'keyId' | 'label' | 'prefix' | 'limit' | 'actingKeyId'> & { nowMs: number }): KeyView {
-  return {
-    ...same,
-    createdAtMs: nowMs,
-    createdByKeyId: actingKeyId,
-    revokedAtMs: null,
-    lastUsedAtMs: null,
-    limit:
-      limit === null
-        ? null
-        : {
-            ...limit,
-            spentNanoUsd: 0n,
-            heldNanoUsd: 0n,
-            resetsAtMs: periodOf(limit.reset, nowMs).resetsAtMs,
-          },
-    monthNanoUsd: 0n,
-  };
 }

@@ -10,6 +10,9 @@ export const unknownAgent = (agentId: number): ApiError =>
 export const unknownKey = (agentId: number, keyId: number): ApiError =>
   apiError('not_found', { message: `Agent ${agentId} has no key ${keyId}.` });
 
+export const revokedKey = (keyId: number): ApiError =>
+  apiError('invalid_request', { message: `Key ${keyId} is revoked: it cannot be changed any more.` });
+
 export const unavailable = (): ApiError =>
   apiError('service_unavailable', {
     message: 'The ledger does not answer now, or not for sure; see /readyz, and look before you try again.',

@@ -75,7 +75,15 @@ function pickSubject(record: unknown): AuditSubject {
       subject[field] = value;
     }
   }
-  return subject;
+  const limit = limitIn(record.spending_limit);
+  return limit === null ? subject : { ...subject, spending_limit: limit };
+}
+
+/** In a word, as asked for or as answered; `null`: nothing is said of a limit. */
+function limitIn(limit: unknown): string | null {
+  if (limit === null) return 'none';
+  if (!isRecord(limit)) return null;
+  return `${limit.usd ?? limit.limit_usd} ${limit.reset}`;
 }
 
 const codeOf = ({ cause }: TRPCError): string =>

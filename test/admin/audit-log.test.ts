@@ -16,17 +16,31 @@ test('every change has a line before it is done and one of what came of it', asy
   ]);
 });
 
-test('the lines name agents, keys and amounts', async () => {
+test('the lines name agents, keys, limits and amounts', async () => {
   await using admin = await startTestAdmin();
   await admin.post('/agents', { name: 'alpha' });
   await admin.post('/agents/1/grants', { usd: '5', grant_id: 'g-1' });
   const { id } = (await admin.post('/agents/1/keys', { label: 'web shop' })).body;
+  await admin.post(`/agents/1/keys/${id}/update`, { spending_limit: { usd: '2.50', reset: 'weekly' } });
+  await admin.post(`/agents/1/keys/${id}/update`, { label: 'shop', spending_limit: null });
   await admin.post(`/agents/1/keys/${id}/revoke`);
   const done = admin.audit.lines.filter(({ result }) => result === 'ok');
   expect(done.slice(1)).toMatchObject([
     { action: 'credit.grant', subject: { agent_id: 1, usd: '5', days: 7, grant_id: 'g-1', repeated: false } },
-    { action: 'keys.create', subject: { agent_id: 1, label: 'web shop', id } },
+    { action: 'keys.create', subject: { agent_id: 1, label: 'web shop', spending_limit: 'none', id } },
+    {
+      action: 'keys.update',
+      subject: { agent_id: 1, key_id: id, label: 'web shop', spending_limit: '2.5 weekly' },
+    },
+    { action: 'keys.update', subject: { agent_id: 1, key_id: id, label: 'shop', spending_limit: 'none' } },
     { action: 'keys.revoke', subject: { agent_id: 1, key_id: id } },
+  ]);
+  const asked = admin.audit.lines.filter(
+    (line) => line.action === 'keys.update' && line.result === 'started',
+  );
+  expect(asked.map(({ subject }) => subject)).toEqual([
+    { agent_id: 1, key_id: id, spending_limit: '2.50 weekly' },
+    { agent_id: 1, key_id: id, label: 'shop', spending_limit: 'none' },
   ]);
 });
 
@@ -60,6 +74,7 @@ test('every route that changes something is audited, and no route that only read
     '/agents': { name: 'beta' },
     '/agents/{agent_id}/grants': { usd: '1' },
     '/agents/{agent_id}/keys': { label: 'k' },
+    '/agents/{agent_id}/keys/{key_id}/update': { label: 'k' },
   };
   for (const { name, facts } of readRoutes(adminRouter)) {
     const before = admin.audit.lines.length;

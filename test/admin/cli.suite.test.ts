@@ -1,23 +1,31 @@
-import { spawn } from 'node:child_process';
-import { accessSync, constants, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { type SpawnOptions, spawn } from 'node:child_process';
+import { accessSync, constants, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { startTestAdmin, TOKEN } from './admin-harness.ts';
 
 const cliFile = fileURLToPath(new URL('../../api/admin/cli.ts', import.meta.url));
 
+interface Ended {
+  code: number;
+  out: string;
+  err: string;
+}
+
 /** The command as a script runs it: pipes, no terminal. */
-function run(args: readonly string[], dataDir: string): Promise<{ code: number; out: string; err: string }> {
-  const { promise, resolve, reject } = Promise.withResolvers<{ code: number; out: string; err: string }>();
-  const env = { PATH: process.env.PATH, FAREGATE_DATA: dataDir };
-  const child = spawn(process.execPath, [cliFile, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+const run = (args: readonly string[], dataDir: string): Promise<Ended> =>
+  start(process.execPath, [cliFile, ...args], { env: { PATH: process.env.PATH, FAREGATE_DATA: dataDir } });
+
+function start(file: string, args: readonly string[], options: SpawnOptions): Promise<Ended> {
+  const { promise, resolve, reject } = Promise.withResolvers<Ended>();
+  const child = spawn(file, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
   let out = '';
   let err = '';
-  child.stdout.on('data', (chunk) => {
+  child.stdout?.on('data', (chunk) => {
     out += chunk;
   });
-  child.stderr.on('data', (chunk) => {
+  child.stderr?.on('data', (chunk) => {
     err += chunk;
   });
   child.on('error', reject);
@@ -48,6 +56,32 @@ test('the faregate command operates the gateway whose data folder FAREGATE_DATA 
 
   await admin.stop();
   expect(await run(['agents', 'list'], dataDir)).toMatchObject({ code: 3, out: '' });
+});
+
+test('a checkout has the command, too: under a link, in any folder, with an older Node on the path, by its exit codes', async () => {
+  await using admin = await startTestAdmin();
+  const { dataDir, url } = admin;
+  writeFileSync(join(dataDir, 'demo.json'), JSON.stringify({ admin_url: url, admin_token: TOKEN }));
+  const bin = join(dataDir, 'bin');
+  mkdirSync(bin);
+  symlinkSync(fileURLToPath(new URL('../../api/admin/faregate', import.meta.url)), join(bin, 'faregate'));
+  writeFileSync(join(bin, 'node'), '#!/bin/sh\nexit 99\n', { mode: 0o755 });
+  const faregate = (line: string) =>
+    start('sh', ['-c', `faregate ${line}`], {
+      cwd: dataDir,
+      env: { PATH: [bin, '/usr/bin', '/bin'].join(delimiter), FAREGATE_DATA: dataDir },
+    });
+  expect(await faregate("agents create 'Acme Ltd'")).toMatchObject({ code: 0, err: '' });
+  expect((await faregate('agents list')).out).toContain('Acme Ltd');
+  expect(await faregate('agents show 9')).toEqual({ code: 1, out: '', err: 'There is no agent 9.\n' });
+  expect(await faregate('agents suspend 1')).toMatchObject({ code: 2 });
+});
+
+test('a reader that has seen enough, as head has, is no error', async () => {
+  const line = `'${process.execPath}' '${cliFile}' completion bash; echo $? >&2`;
+  expect(await start('sh', ['-c', `{ ${line}; } | true`], { env: process.env })).toMatchObject({
+    err: '0\n',
+  });
 });
 
 test('the command is what the package says it is, and can be run', () => {

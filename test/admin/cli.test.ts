@@ -277,6 +277,49 @@ describe('what hurts when it was a mistake', () => {
   });
 });
 
+describe("a key's label and limit", () => {
+  let keyId = 0;
+  const key = async () => (await admin.get('/agents/1/keys')).body.keys[0];
+  beforeEach(async () => {
+    await cli('agents create alpha');
+    keyId = (await admin.post('/agents/1/keys', { label: 'web shop' })).body.id;
+  });
+
+  test('are changed by name, and shown as they are then', async () => {
+    const limited = await cli(`keys update 1 ${keyId} --limit-usd 10 --reset daily`);
+    expect(limited).toMatchObject({ code: 0, err: '' });
+    expect(limited.out).toMatch(/web shop +fg_\w+ +\$10 daily/);
+    expect((await run(['keys', 'update', '1', `${keyId}`, '--label', 'shop, EU'])).out).toMatch(
+      /shop, EU +fg_\w+ +\$10 daily/,
+    );
+    expect(await key()).toMatchObject({ label: 'shop, EU', spending_limit: { limit_usd: '10' } });
+    const json = await cli(`keys update 1 ${keyId} --label shop --json`);
+    expect(JSON.parse(json.out)).toEqual(await key());
+  });
+
+  test('are asked about where the limit is taken away', async () => {
+    await cli(`keys update 1 ${keyId} --limit-usd 10 --reset daily`);
+    expect((await cli(`keys update 1 ${keyId} --no-limit`)).code).toBe(2);
+    const asked = await cli(`keys update 1 ${keyId} --no-limit`, { types: 'n\n' });
+    expect(asked).toMatchObject({ code: 1 });
+    expect(asked.err).toContain(`Take the limit of key ${keyId} (web shop, `);
+    expect((await key()).spending_limit).not.toBeNull();
+    expect(await cli(`keys update 1 ${keyId} --no-limit --label free --yes`)).toMatchObject({ code: 0 });
+    expect(await key()).toMatchObject({ label: 'free', spending_limit: null });
+  });
+
+  test.each(['', ' --limit-usd 5', ' --reset daily', ' --limit-usd 5 --reset daily --no-limit', ' --yes'])(
+    'are not changed by "%s"',
+    async (options) => {
+      const before = await key();
+      const { code, out, err } = await cli(`keys update 1 ${keyId}${options}`);
+      expect([code, out]).toEqual([2, '']);
+      expect(err).not.toBe('');
+      expect(await key()).toEqual(before);
+    },
+  );
+});
+
 describe('exit codes', () => {
   test('1: the gateway says no, in one sentence', async () => {
     const answer = await cli('agents show 9');

@@ -19,6 +19,7 @@ const changes: [string, (admin: TestAdmin) => Promise<Answer>][] = [
   ['suspending an agent', (admin) => admin.post('/agents/1/suspend')],
   ['granting credit', (admin) => admin.post('/agents/1/grants', { usd: '5' })],
   ['creating a key', (admin) => admin.post('/agents/1/keys', { label: 'web shop' })],
+  ['changing a key', (admin) => admin.post('/agents/1/keys/1/update', { label: 'shop' })],
   ['revoking a key', (admin) => admin.post('/agents/1/keys/1/revoke')],
 ];
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { checkApiKeyShape, hashApiKey } from '#core/accounts/api-key.ts';
+import { createAgent } from '#core/accounts/create-agent.ts';
 import { startTestAdmin, type TestAdmin } from './admin-harness.ts';
 
 async function withAgent(): Promise<TestAdmin> {
@@ -54,6 +55,64 @@ test.each([
   expect(answer.status).toBe(400);
   expect(answer.body.error).toMatchObject({ code: 'invalid_request', param });
   expect((await admin.get('/agents/1/keys')).body.keys).toEqual([]);
+});
+
+test('the secret of a key that was made is told even where the ledger does not answer any more', async () => {
+  await using admin = await startTestAdmin({
+    wrap: (ledger) => ({ ...ledger, readAgent: async () => 'unavailable' }),
+  });
+  await createAgent(admin, { name: 'alpha', status: 'active', source: 'operator' });
+  const spending_limit = { usd: '2', reset: 'daily' };
+  const { status, body } = await admin.post('/agents/1/keys', { label: 'web shop', spending_limit });
+  expect(status).toBe(200);
+  expect(body).toMatchObject({ label: 'web shop', spending_limit: { remaining_usd: '2' } });
+  expect(await lookUp(admin, body.key)).toMatchObject({ found: true, agentId: 1, keyId: body.id });
+});
+
+test('label and limit can be changed, each by itself or both; what is not named stays', async () => {
+  await using admin = await withAgent();
+  const spending_limit = { usd: '10', reset: 'daily' };
+  const { key, ...made } = (await admin.post('/agents/1/keys', { label: 'web shop', spending_limit })).body;
+  const change = async (body: object) => (await admin.post(`/agents/1/keys/${made.id}/update`, body)).body;
+  const limit = { limit_usd: '0.5', reset: 'monthly', remaining_usd: '0.5' };
+  expect(await change({ label: 'shop' })).toMatchObject({ ...made, label: 'shop' });
+  expect(await change({ spending_limit: { usd: '0.5', reset: 'monthly' } })).toMatchObject({
+    ...{ id: made.id, label: 'shop', prefix: made.prefix, spending_limit: limit },
+  });
+  expect(await change({ spending_limit: null })).toMatchObject({ label: 'shop', spending_limit: null });
+  const both = await change({ label: 'both', spending_limit });
+  expect(both).toMatchObject({ label: 'both', spending_limit: { limit_usd: '10', reset: 'daily' } });
+  expect((await admin.get('/agents/1/keys')).body.keys).toEqual([both]);
+  expect(await lookUp(admin, key)).toMatchObject({ found: true, keyId: made.id, revoked: false });
+});
+
+test.each([
+  ['nothing to change', {}, 'The body has to be an object with `label`, `spending_limit` or both.'],
+  ['a label of two lines', { label: 'a\nb' }, 'label'],
+  ['a limit below a cent', { spending_limit: { usd: '0.009', reset: 'daily' } }, 'spending_limit.usd'],
+  ['an unknown field', { label: 'a', hash: 'b' }, 'hash'],
+])('a change with %s is refused, and changes nothing', async (_, change, words) => {
+  await using admin = await withAgent();
+  const { id } = (await admin.post('/agents/1/keys', { label: 'web shop' })).body;
+  const events = admin.ledger.journal.length;
+  const { status, body } = await admin.post(`/agents/1/keys/${id}/update`, change);
+  expect([status, body.error.code]).toEqual([400, 'invalid_request']);
+  expect(`${body.error.param} ${body.error.message}`).toContain(words);
+  expect(admin.ledger.journal).toHaveLength(events);
+});
+
+test("no revoked key can be changed, no other agent's, and none of nobody", async () => {
+  await using admin = await withAgent();
+  await admin.post('/agents', { name: 'beta' });
+  const { id } = (await admin.post('/agents/1/keys', { label: 'web shop' })).body;
+  const refused = async (agentId: number) => {
+    const { status, body } = await admin.post(`/agents/${agentId}/keys/${id}/update`, { label: 'mine' });
+    return [status, body.error.message];
+  };
+  expect(await refused(2)).toEqual([404, `Agent 2 has no key ${id}.`]);
+  expect(await refused(9)).toEqual([404, 'There is no agent 9.']);
+  await admin.post(`/agents/1/keys/${id}/revoke`);
+  expect(await refused(1)).toEqual([400, `Key ${id} is revoked: it cannot be changed any more.`]);
 });
 
 test('an agent has at most ten active keys; a revoked one makes room', async () => {

@@ -72,6 +72,32 @@ describeInBrowser('the console', ({ gateway: running, show }) => {
     });
   });
 
+  it('stays open with the next key when a late answer says that the last one was revoked', async () => {
+    const [first, second] = [await running().newAgent(), await running().newAgent()];
+    const console = await show({ agent: first });
+    const { page } = console;
+    await sees(console, 'Spendable now');
+    await revoke(first);
+    const late = Promise.withResolvers<void>();
+    await page.route('**/v1/balance', async (route) => {
+      if ((await route.request().headerValue('authorization'))?.includes(first.key)) await late.promise;
+      await route.continue();
+    });
+    const asked = page.waitForRequest('**/v1/balance');
+    const answered = page.waitForResponse((res) => res.status() === 401);
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await asked;
+    await page.getByRole('button', { name: 'Forget key' }).click();
+    await page.getByLabel('API key').fill(second.key);
+    await page.getByLabel('API key').press('Enter');
+    await sees(console, 'Spendable now');
+    late.resolve();
+    await (await answered).finished();
+    await page.getByRole('link', { name: 'Limits' }).click();
+    await sees(console, 'Active keys 1 of 10');
+    await page.unrouteAll();
+  });
+
   async function revoke({ agentId, keyId }: TestAgent): Promise<void> {
     const { ledger } = running().running.deps.store;
     const { durable } = await ledger.execute({ type: 'revoke_key', agentId, keyId, actingKeyId: null });
@@ -280,8 +306,9 @@ describeInBrowser('the console', ({ gateway: running, show }) => {
   describe('manages keys', () => {
     it('makes one whose secret shows once, and works', async () => {
       const agent = await running().newAgent();
-      const console = await show({ agent, page: 'keys' });
+      const console = await show({ agent });
       const { page } = console;
+      await console.open('keys');
       await sees(console, '1 of 10 active keys');
       await page.getByRole('button', { name: 'New key' }).click();
       await page.getByLabel('Label').fill('Build machine');
@@ -295,11 +322,17 @@ describeInBrowser('the console', ({ gateway: running, show }) => {
       // Only its button closes it.
       await page.keyboard.press('Escape');
       await page.keyboard.press('Escape');
-      expect(await dialog.isVisible()).toBe(true);
+      await page.evaluate('history.back()');
+      await page.locator('nav a[href="#/balance"][aria-current="page"]').waitFor();
+      expect(await dialog.getByRole('textbox', { name: 'Key' }).inputValue()).toBe(secret);
+      const leaves = 'dispatchEvent(new Event("beforeunload", { cancelable: true }))';
+      expect(await page.evaluate(leaves)).toBe(false);
       await dialog.getByRole('button', { name: 'Copy' }).click();
       await dialog.getByText('Copied.').waitFor();
       expect(await page.evaluate('navigator.clipboard.readText()')).toBe(secret);
       await dialog.getByRole('button', { name: 'I have stored it' }).click();
+      expect(await page.evaluate(leaves)).toBe(true);
+      await console.open('keys');
       await sees(console, '2 of 10 active keys');
       expect(await page.content()).not.toContain(secret);
       await sees(console, /\$12\.50 left of \$12\.50 a week/);
@@ -342,6 +375,19 @@ describeInBrowser('the console', ({ gateway: running, show }) => {
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByRole('dialog').waitFor({ state: 'detached' });
       expect(await limitOf()).toBe(null);
+    });
+
+    it('takes a label of sixty letters, whatever they are, and passes on that one more is too many', async () => {
+      const console = await show({ agent: await running().newAgent(), page: 'keys' });
+      const { page } = console;
+      await page.getByRole('button', { name: 'New key' }).click();
+      await page.getByLabel('Label').fill('😀'.repeat(61));
+      await page.getByRole('button', { name: 'Create key' }).click();
+      await page.getByRole('alert').filter({ hasText: 'label:' }).waitFor();
+      await page.getByLabel('Label').fill('😀'.repeat(60));
+      await page.getByRole('button', { name: 'Create key' }).click();
+      await page.getByRole('button', { name: 'I have stored it' }).click();
+      await sees(console, '😀'.repeat(60));
     });
 
     it('revokes one, but not before it is confirmed', async () => {
@@ -474,6 +520,17 @@ describeInBrowser('the console', ({ gateway: running, show }) => {
       await until(async () => (await console.page.getByLabel('Your message').inputValue()) === 'Hello');
       await alert.getByRole('link', { name: 'See when credit ends' }).click();
       await console.page.getByRole('heading', { name: 'Balance' }).waitFor();
+    });
+
+    it('sends nothing by Enter that its button would not send', async () => {
+      const console = await show({ agent: await running().newAgent(), page: 'playground' });
+      const { page } = console;
+      await sees(console, 'Ask something');
+      await page.getByLabel('Longest answer').fill('0');
+      await ask(console, 'Hello');
+      expect(await page.evaluate('document.activeElement.id')).toBe('tokens');
+      expect(await page.getByLabel('Your message').inputValue()).toBe('Hello');
+      expect(await page.getByRole('article').count()).toBe(0);
     });
 
     it('says of a model that nobody serves that it is none', async () => {

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { describe, expect, it } from 'vitest';
+import { DAY_MS, startOfDayMs, systemClock } from '#core/clock.ts';
 import { hello, type TestAgent, until } from '../support/gateway.ts';
 import { type ConsolePage, desktop, type PageId, pageIds, phone } from './console-page.ts';
+import { grantUntil } from './grant-until.ts';
 import { describeInBrowser, sees } from './in-browser.ts';
 import { newLabelledKey } from './new-labelled-key.ts';
 
@@ -94,6 +96,32 @@ describeInBrowser('whoever uses the console', ({ gateway, show }) => {
       await page.getByRole('button', { name: 'Revoke' }).last().click();
       await expectNoViolations(console, 'a confirmation');
     });
+  });
+
+  it('finds nothing beside a small screen, however long names and amounts are', async () => {
+    const agent = await gateway().newAgent({ creditUsd: '1234.567890123' });
+    const endsMs = startOfDayMs(systemClock.now()) + 2 * DAY_MS;
+    await grantUntil(gateway(), agent.agentId, endsMs, '80000.123456789');
+    const longest = 'W'.repeat(60);
+    const by = await newLabelledKey(gateway(), agent, longest, '999999.999999999');
+    await (await gateway().post(hello(), { agent: by })).text();
+    const console = await show({ agent, viewport: { width: 320, height: 640 } });
+    const { page } = console;
+    await page.route('**/mcp', async (route) => {
+      const answer = await route.fetch();
+      await route.fulfill({ response: answer, body: (await answer.text()).replaceAll('Sim Small', longest) });
+    });
+    for (const id of pageIds) {
+      await console.open(id);
+      await sees(console, words[id]);
+      await expectNothingBeside(console, id);
+    }
+    await console.open('keys');
+    await page.getByRole('button', { name: `Revoke ${longest}` }).click();
+    const beside = await page.evaluate(
+      '(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector("dialog"))',
+    );
+    expect(beside).toBe(0);
   });
 
   it('needs no mouse', async () => {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { NewOperatorKey, OperatorKey } from '../schemas/key-record.ts';
 import { dollars, type OpenContext, parseId, shortTime } from './cli-context.ts';
 import { CliError, exitCodes, usageError } from './cli-error.ts';
+import type { GatewayClient } from './gateway-client.ts';
 import { addExamples } from './help.ts';
 import { formatFacts, formatTable } from './table.ts';
 
@@ -16,18 +17,13 @@ export function addKeys(program: Command, open: OpenContext): void {
     .argument('<agent>', 'its id', parseId)
     .argument('<label>', 'one line, for recognition')
     .option('--limit-usd <usd>', 'spending limit per period; without it the key may manage keys')
-    .addOption(new Option('--reset <period>', 'of the limit').choices(['daily', 'weekly', 'monthly']))
+    .addOption(resetOption())
     .description('make a key; its secret is shown once')
-    .action(async (id: string, label: string, options: { limitUsd?: string; reset?: string }) => {
+    .action(async (id: string, label: string, options: LimitOptions) => {
       const { client, show, paint } = open();
-      const { limitUsd, reset } = options;
-      if ((limitUsd === undefined) !== (reset === undefined)) {
-        throw usageError('A spending limit needs both --limit-usd and --reset.');
-      }
-      const spending_limit = limitUsd === undefined ? null : { usd: limitUsd, reset };
       const { raw, value } = await client.post(NewOperatorKey, `/agents/${id}/keys`, {
         label,
-        spending_limit,
+        spending_limit: limitOf(options) ?? null,
       });
       show(raw, () => [
         ...formatFacts(
@@ -55,6 +51,35 @@ export function addKeys(program: Command, open: OpenContext): void {
     });
 
   keys
+    .command('update')
+    .argument('<agent>', 'its id', parseId)
+    .argument('<key>', "the key's id", parseId)
+    .option('--label <label>', 'one line, for recognition')
+    .option('--limit-usd <usd>', 'spending limit per period; it counts what was spent in its period before')
+    .addOption(resetOption())
+    .option('--no-limit', 'take its spending limit away; the key may then manage keys')
+    .option('--yes', 'take the limit away without asking')
+    .description("change a key's label, its spending limit, or both")
+    .action(async (id: string, keyId: string, { label, limit, yes, ...options }: UpdateOptions) => {
+      const { client, show, paint, confirm } = open();
+      const given = limitOf(options);
+      if (!limit && given !== undefined) throw usageError('Give --limit-usd or --no-limit, not both.');
+      const spending_limit = limit ? given : null;
+      if (label === undefined && spending_limit === undefined) {
+        throw usageError('Say what to change: --label, --limit-usd with --reset, or --no-limit.');
+      }
+      if (!limit && !yes) {
+        const key = await findKey(client, id, keyId);
+        await confirm(
+          `Take the limit of key ${keyId} (${key.label}, ${key.prefix}…) away? It can then spend all of the agent's credit.`,
+        );
+      }
+      const change = { label, spending_limit };
+      const { raw, value } = await client.post(OperatorKey, `/agents/${id}/keys/${keyId}/update`, change);
+      show(raw, () => formatTable([value], columns, paint));
+    });
+
+  keys
     .command('revoke')
     .argument('<agent>', 'its id', parseId)
     .argument('<key>', "the key's id", parseId)
@@ -63,9 +88,7 @@ export function addKeys(program: Command, open: OpenContext): void {
     .action(async (id: string, keyId: string, { yes }: { yes?: true }) => {
       const { client, show, paint, confirm } = open();
       if (!yes) {
-        const { value } = await client.get(keyList, `/agents/${id}/keys`);
-        const key = value.keys.find((each) => String(each.id) === keyId);
-        if (key === undefined) throw new CliError(exitCodes.refused, `Agent ${id} has no key ${keyId}.`);
+        const key = await findKey(client, id, keyId);
         await confirm(`Revoke key ${keyId} (${key.label}, ${key.prefix}…)?`);
       }
       const { raw, value } = await client.post(OperatorKey, `/agents/${id}/keys/${keyId}/revoke`);
@@ -76,8 +99,38 @@ export function addKeys(program: Command, open: OpenContext): void {
     'keys create 2 laptop': 'a key that may also manage keys',
     "keys create 2 'web shop' --limit-usd 5 --reset daily": 'at most five dollars a day',
     'keys list 2': 'what each has spent this month',
+    'keys update 2 244335062519810 --limit-usd 20 --reset daily': 'today, too, with what it has spent',
     'keys revoke 2 244335062519810 --yes': 'from a script',
   });
+}
+
+interface LimitOptions {
+  limitUsd?: string;
+  reset?: string;
+}
+
+interface UpdateOptions extends LimitOptions {
+  label?: string;
+  /** False with `--no-limit`. */
+  limit: boolean;
+  yes?: true;
+}
+
+const resetOption = () =>
+  new Option('--reset <period>', 'of the limit').choices(['daily', 'weekly', 'monthly']);
+
+function limitOf({ limitUsd: usd, reset }: LimitOptions) {
+  if ((usd === undefined) !== (reset === undefined)) {
+    throw usageError('A spending limit needs both --limit-usd and --reset.');
+  }
+  return usd === undefined ? undefined : { usd, reset };
+}
+
+async function findKey(client: GatewayClient, agentId: string, keyId: string): Promise<OperatorKey> {
+  const { value } = await client.get(keyList, `/agents/${agentId}/keys`);
+  const key = value.keys.find((each) => String(each.id) === keyId);
+  if (key === undefined) throw new CliError(exitCodes.refused, `Agent ${agentId} has no key ${keyId}.`);
+  return key;
 }
 
 const limitText = ({ spending_limit: limit }: Pick<OperatorKey, 'spending_limit'>): string =>

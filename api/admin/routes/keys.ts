@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { createKey } from '#core/accounts/create-key.ts';
 import { executeDurably } from '#core/accounts/execute-durably.ts';
+import { unreadKey } from '#core/accounts/unread-key.ts';
 import type { KeyView, Ledger } from '#core/ledger/ledger.ts';
 import { KEY_LIMIT_MAX_NANO_USD, KEY_LIMIT_MIN_NANO_USD } from '#core/limits.ts';
-import type { ApiError } from '../../contract/errors.ts';
+import { type ApiError, isApiError } from '../../contract/errors.ts';
 import { oldestFirst, shapeNewKey } from '../../contract/key-record.ts';
 import { answerOrRefuse } from '../../contract/refusal.ts';
 import { adminExamples } from '../examples.ts';
-import { keyRefusal, unavailable, unknownAgent, unknownKey } from '../refusals.ts';
+import { keyRefusal, revokedKey, unavailable, unknownAgent, unknownKey } from '../refusals.ts';
 import { NewOperatorKey, OperatorKey, shapeKey } from '../schemas/key-record.ts';
 import { id, oneLine, toNanoUsd, usdBetween } from '../schemas/values.ts';
 import { audited, operatorProcedure, t } from '../trpc.ts';
@@ -69,20 +70,60 @@ export const keysRouter = t.router({
     .use(audited)
     .output(NewOperatorKey)
     .mutation(async ({ ctx, input }) => {
-      const { ledger, config } = ctx.deps;
+      const { ledger, config, clock } = ctx.deps;
       const { agent_id: agentId, label, spending_limit: given } = input;
       const { limits } = config.current();
-      const made = await createKey(ctx.deps, {
-        agentId,
-        label,
-        limit: given ? { limitNanoUsd: toNanoUsd(given.usd), reset: given.reset } : null,
-        limits,
-        actingKeyId: null,
-      });
+      const asked = { label, limit: given ? toLimit(given) : null, actingKeyId: null };
+      const made = await createKey(ctx.deps, { agentId, limits, ...asked });
       if (!made.ok) return answerOrRefuse<never>(keyRefusal(made.reason, agentId, limits));
-      const keys = answerOrRefuse(await readKeys(ledger, agentId));
-      const view = keys.find((each) => each.keyId === made.keyId);
-      return view === undefined ? answerOrRefuse<never>(unavailable()) : shapeNewKey(view, made.key);
+      const { keyId, key, prefix } = made;
+      const keys = await readKeys(ledger, agentId);
+      const view = isApiError(keys) ? undefined : keys.find((each) => each.keyId === keyId);
+      return shapeNewKey(view ?? unreadKey({ keyId, prefix, nowMs: clock.now(), ...asked }), key);
+    }),
+
+  update: operatorProcedure({
+    method: 'POST',
+    path: '/agents/{agent_id}/keys/{key_id}/update',
+    operationId: 'updateKey',
+    tag: 'Keys',
+    summary: 'Change a key',
+    description:
+      'Its label, its spending limit, or both; what is absent stays. A limit counts what the key has spent in its period ' +
+      'before. Calls that run go on.',
+    errors: ['not_found'],
+    examples: {
+      request: { label: 'web shop, EU', spending_limit: { usd: '10', reset: 'daily' } },
+      answer: { ...key, label: 'web shop, EU' },
+    },
+  })
+    .input(
+      z
+        .strictObject({
+          agent_id: id(),
+          key_id: id(),
+          label: oneLine().optional(),
+          spending_limit: spendingLimit
+            .nullish()
+            .meta({ description: 'Absent: stays. Null: none, and the key may manage keys over MCP.' }),
+        })
+        .refine(({ label, spending_limit }) => label !== undefined || spending_limit !== undefined, {
+          error: 'an object with `label`, `spending_limit` or both',
+        }),
+    )
+    .use(audited)
+    .output(OperatorKey)
+    .mutation(async ({ ctx, input }) => {
+      const { ledger } = ctx.deps;
+      const { agent_id: agentId, key_id: keyId, label = null, spending_limit: given } = input;
+      const limit = given === undefined ? 'keep' : given && toLimit(given);
+      const changed = await executeDurably(ledger, {
+        type: 'change_key',
+        ...{ agentId, keyId, label, limit, actingKeyId: null },
+      });
+      return changed.ok || changed.reason === 'unknown_key'
+        ? showKey(ledger, agentId, keyId)
+        : answerOrRefuse<never>(changed.reason === 'key_revoked' ? revokedKey(keyId) : unavailable());
     }),
 
   revoke: operatorProcedure({
@@ -108,11 +149,21 @@ export const keysRouter = t.router({
         actingKeyId: null,
       });
       if (!result.ok && result.reason === 'unavailable') return answerOrRefuse<never>(unavailable());
-      const keys = answerOrRefuse(await readKeys(ledger, agentId));
-      const view = keys.find((each) => each.keyId === keyId);
-      return view === undefined ? answerOrRefuse<never>(unknownKey(agentId, keyId)) : shapeKey(view);
+      return showKey(ledger, agentId, keyId);
     }),
 });
+
+const toLimit = ({ usd, reset }: z.output<typeof spendingLimit>) => ({
+  limitNanoUsd: toNanoUsd(usd),
+  reset,
+});
+
+/** Of an agent or a key that is not there it is refused. */
+async function showKey(ledger: Ledger, agentId: number, keyId: number): Promise<OperatorKey> {
+  const keys = answerOrRefuse(await readKeys(ledger, agentId));
+  const view = keys.find((each) => each.keyId === keyId);
+  return view === undefined ? answerOrRefuse<never>(unknownKey(agentId, keyId)) : shapeKey(view);
+}
 
 async function readKeys(ledger: Ledger, agentId: number): Promise<KeyView[] | ApiError> {
   const view = await ledger.readAgent(agentId);

@@ -10,12 +10,17 @@ export function App() {
   const [key, setKey] = useState(keptKey);
   const [message, setMessage] = useState('');
 
-  const signOut = useCallback((why = '') => {
+  const signOut = useCallback((/** @type {string} */ of, why = '') => {
+    // A late answer to a key that was forgotten says nothing of the next one.
+    if (keptKey() !== of) return;
     forgetKey();
     setMessage(why);
     setKey(null);
   }, []);
-  const gateway = useMemo(() => (key === null ? null : createGateway(key, signOut)), [key, signOut]);
+  const gateway = useMemo(
+    () => (key === null ? null : createGateway(key, (why) => signOut(key, why))),
+    [key, signOut],
+  );
 
   if (gateway === null) {
     const signIn = (/** @type {string} */ given) => {

@@ -5,6 +5,7 @@ import { html } from './lib/html.js';
 import { usePage } from './lib/use-page.js';
 import { Brand } from './parts/brand.js';
 import { Icon } from './parts/icon.js';
+import { KeySecret } from './parts/key-secret.js';
 import { BalanceView } from './views/balance.js';
 import { CallsView } from './views/calls.js';
 import { KeysView } from './views/keys.js';
@@ -61,6 +62,7 @@ export function Shell() {
       </nav>
       <main id="main" tabindex="-1" key=${page.id}><${page.View} /></main>
     </div>
+    <${KeySecret} />
   `;
 }
 

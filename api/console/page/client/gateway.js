@@ -1,5 +1,6 @@
 import { createContext } from '/console/vendor/preact.js';
 import { useContext } from '/console/vendor/preact-hooks.js';
+import { createStore } from '../lib/store.js';
 import { callTool } from './call-tool.js';
 import { readV1 } from './call-v1.js';
 import { createConversation } from './conversation.js';
@@ -16,6 +17,7 @@ import { createConversation } from './conversation.js';
  * @property {<T>(result: Result<T>) => Result<T>} checked Signs out where the answer says that the key is no good.
  * @property {Map<string, any>} resources
  * @property {import('./conversation.js').Conversation} conversation
+ * @property {import('../lib/store.js').Store<{ shown: import('./records.d.ts').CreatedKey | null }>} newKey The one that was made last, until its owner has it.
  * @property {(message?: string) => void} signOut
  */
 
@@ -36,6 +38,7 @@ export function createGateway(key, signOut) {
     v1: async (path) => checked(await readV1(key, path)),
     checked,
     resources: new Map(),
+    newKey: createStore({ shown: null }),
     signOut,
   };
   return { ...gateway, conversation: createConversation(gateway) };

@@ -6,7 +6,6 @@ import { ProblemNotice } from './problem-notice.js';
 /** @typedef {{ usd: string, reset: string } | null} LimitGiven */
 /** @typedef {{ label: string, limit: LimitGiven }} KeyGiven */
 
-const LABEL_LETTERS = 60;
 const resets = [
   ['daily', 'a day (from 00:00 UTC)'],
   ['weekly', 'a week (from Monday)'],
@@ -50,7 +49,6 @@ export function KeyForm({ start, action, onCancel, onGiven }) {
         <input
           id=${`${id}-label`}
           value=${label}
-          maxlength=${LABEL_LETTERS}
           required
           autofocus
           autocomplete="off"

@@ -47,7 +47,10 @@ export function PlaygroundView() {
       setPrompt((typed) => (typed === '' ? turn.prompt : typed));
   };
   const onKey = (/** @type {KeyboardEvent} */ event) => {
-    if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) send(event);
+    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    // As the button does it: the browser looks at the other fields first.
+    /** @type {HTMLTextAreaElement} */ (event.currentTarget).form?.requestSubmit();
   };
 
   return html`
