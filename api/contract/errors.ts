@@ -246,6 +246,8 @@ export interface ApiErrorDetails {
   param?: string;
   retryAfterMs?: number;
   callsPerMinute?: number;
+  /** As in the table, of a refusal whose code has mostly short waits. */
+  longWait?: boolean;
 }
 
 export function apiError(code: ErrorCode, details: ApiErrorDetails = {}): ApiError {
@@ -259,7 +261,7 @@ export function apiError(code: ErrorCode, details: ApiErrorDetails = {}): ApiErr
   };
   const waitMs = details.retryAfterMs ?? row.retryAfterMs;
   if (waitMs === undefined) return error;
-  if (row.longWait) return { ...error, retryAfterMs: waitMs, shouldRetry: false };
+  if (row.longWait || details.longWait) return { ...error, retryAfterMs: waitMs, shouldRetry: false };
   return { ...error, retryAfterMs: Math.min(waitMs, RETRY_AFTER_MAX_MS) };
 }
 

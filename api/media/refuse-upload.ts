@@ -1,4 +1,5 @@
 import { isoTime } from '#core/clock.ts';
+import { RETRY_AFTER_MAX_MS } from '#core/limits.ts';
 import { type ApiError, apiError } from '../contract/errors.ts';
 import type { UploadRefused } from './create-upload.ts';
 
@@ -15,6 +16,7 @@ export function refuseUpload(refused: UploadRefused, nowMs: number): ApiError {
     case 'uploads_per_day':
       return apiError('rate_limited', {
         retryAfterMs: refused.retryAfterMs,
+        longWait: refused.retryAfterMs > RETRY_AFTER_MAX_MS,
         message: `This agent has started as many uploads as it may in any 24 hours; the next one may start at ${isoTime(nowMs + refused.retryAfterMs)}.`,
       });
     // Not a wait: clients would ask again and again for what only the operator can add.

@@ -77,7 +77,7 @@ test('200 may be started in any 24 hours', async () => {
   expect(refused).toEqual({ ok: false, reason: 'uploads_per_day', retryAfterMs: 23 * HOUR_MS });
   if (refused.ok) return;
   const error = refuseUpload(refused, clock.now());
-  expect(error).toMatchObject({ code: 'rate_limited', retryAfterMs: 60_000 });
+  expect(error).toMatchObject({ code: 'rate_limited', retryAfterMs: 23 * HOUR_MS, shouldRetry: false });
   expect(error.message).toContain('2026-11-24T10:30:15.678Z');
   clock.advance(23 * HOUR_MS);
   for (let n = 0; n < 100; n++) expect((await createUpload(deps, wanted)).ok).toBe(true);

@@ -34,7 +34,7 @@ export function createCassandraCallHistory(client: Client, clock: Clock): CallHi
       const needed = daysRead === 0 ? 1 : Math.ceil((left * daysRead) / Math.max(1, calls.length));
       // What was seen of few days says little of the others: each of them may be full.
       const some = days.slice(daysRead, daysRead + Math.min(needed, 4 ** round, DAYS_AT_ONCE));
-      const page = [some, BigInt(beforeCallId), left];
+      const page = [some, BigInt(beforeCallId), left, left];
       const found =
         keyId === undefined
           ? await read(BY_AGENT, [BigInt(agentId), ...page], toCallRecord, WHOLE)
@@ -73,8 +73,11 @@ const NEWEST = Number.MAX_SAFE_INTEGER;
 const DAYS_AT_ONCE = 32;
 
 const DAYS = 'SELECT day FROM call_days WHERE agent_id = ? AND day <= ?';
-/** The node puts the days' rows in order and sends no more than are wanted, which it does only for an answer of one page. */
-const PAGE = 'day IN ? AND call_id < ? ORDER BY call_id DESC LIMIT ?';
+/**
+ * The node puts the days' rows in order and sends no more than are wanted, which it does only for an answer of one page. Without a
+ * limit for each day it would read the whole of each.
+ */
+const PAGE = 'day IN ? AND call_id < ? ORDER BY call_id DESC PER PARTITION LIMIT ? LIMIT ?';
 const WHOLE: QueryOptions = { fetchSize: 0 };
 const BY_AGENT = `SELECT ${CALL_COLUMNS} FROM calls_by_agent WHERE agent_id = ? AND ${PAGE}`;
 const BY_KEY = `SELECT ${CALL_COLUMNS} FROM calls_by_key WHERE agent_id = ? AND key_id = ? AND ${PAGE}`;
