@@ -49,7 +49,6 @@ export const exceptions: Readonly<Record<string, readonly string[]>> = {
     'tools-call-elicitation',
     'json-schema-2020-12',
     'server-sse-polling',
-    'http-custom-header-server-validation',
     'elicitation-sep1034-defaults',
     'elicitation-sep1330-enums',
     'input-required-result-basic-elicitation',
@@ -66,6 +65,7 @@ export const exceptions: Readonly<Record<string, readonly string[]>> = {
     'input-required-result-ignore-extra-params',
   ],
   [NOT_OFFERED]: [
+    'http-custom-header-server-validation',
     'logging-set-level',
     'completion-complete',
     'resources-list',

@@ -1,4 +1,4 @@
-import { useEffect } from '/console/vendor/preact-hooks.js';
+import { useLayoutEffect } from '/console/vendor/preact-hooks.js';
 import { useGateway } from '../client/gateway.js';
 import { html } from '../lib/html.js';
 import { change, useStore } from '../lib/store.js';
@@ -10,7 +10,8 @@ import { Notice } from './notice.js';
 export function KeySecret() {
   const { newKey } = useGateway();
   const { shown } = useStore(newKey);
-  useEffect(() => {
+  // Not after the next paint: what stands on the page and what is asked are one.
+  useLayoutEffect(() => {
     if (shown === null) return undefined;
     // A browser asks before it leaves.
     const ask = (/** @type {Event} */ event) => event.preventDefault();
