@@ -33,7 +33,7 @@ await runPart('Reads of a long history', { pinned: false }, async (bench) => {
   await measure(bench, `SQLite, ${sqlite} calls`, ledger.history, nowMs);
   await ledger.close();
 
-  const node = await startCassandra({ dir: join(folder, 'cassandra') });
+  const node = await startCassandra({ dir: join(folder, 'cassandra'), asOperated: true });
   bench.later(() => node.stop('SIGKILL'));
   await migrateCassandra({ ...cassandraAt(node), replicas: { datacenter1: 1 }, clock: systemClock });
   const client = connectCassandra(cassandraAt(node));

@@ -14,6 +14,8 @@ export interface CassandraOptions {
   asksPassword?: boolean;
   /** Further lines of its configuration. */
   settings?: string;
+  /** Compiled and collected as operators run it, for figures; else as it starts soonest and takes least. */
+  asOperated?: boolean;
 }
 
 /** One node, whose commit log is synced before a write is acknowledged. */
@@ -24,7 +26,7 @@ export async function startCassandra(options: CassandraOptions): Promise<Service
 }
 
 async function start(options: CassandraOptions, jars: string, archive: string): Promise<Service> {
-  const { dir, detached = false, asksPassword = false, settings: more } = options;
+  const { dir, detached = false, asksPassword = false, settings: more, asOperated = false } = options;
   mkdirSync(dir, { recursive: true });
   const port = await freePort();
   const yaml = join(dir, 'cassandra.yaml');
@@ -41,7 +43,9 @@ async function start(options: CassandraOptions, jars: string, archive: string): 
     detached,
     command: 'java',
     args: [
-      ...['-Xms96m', '-Xmx384m', '-XX:MaxDirectMemorySize=96m', ...jvmFlags, archive],
+      ...(asOperated
+        ? OPERATED
+        : ['-Xms96m', '-Xmx384m', '-XX:MaxDirectMemorySize=96m', ...jvmFlags, archive]),
       ...[`@${join(settings, 'jvm.args')}`, `-Dcassandra.jmx.local.port=${await freePort()}`],
       // Its first user is else made ten seconds later.
       '-Dcassandra.superuser_setup_delay_ms=0',
@@ -51,3 +55,5 @@ async function start(options: CassandraOptions, jars: string, archive: string): 
     ],
   });
 }
+
+const OPERATED = ['-Xms1g', '-Xmx1g', '-XX:+UseG1GC', '-Xlog:disable', '-Xlog:all=error:stderr'];
