@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { GATEWAY_FLAGS } from './gateway.ts';
 
 /** Each in a process of its own, so that none inherits the heap or the cores of the one before. */
 const files = new Map([
@@ -13,6 +14,8 @@ const files = new Map([
   ['recovery', 'recovery.ts'],
   ['history', 'history.ts'],
 ]);
+/** Run the gateway's code themselves, and so as the gateway is run. */
+const asTheGateway = new Set(['history']);
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -29,7 +32,8 @@ if (unknown.length > 0) {
   for (const [part, file] of files) {
     if (positionals.length > 0 && !positionals.includes(part)) continue;
     const script = fileURLToPath(new URL(file, import.meta.url));
-    const child = spawn(process.execPath, [script, ...flags], { stdio: 'inherit' });
+    const nodeFlags = asTheGateway.has(part) ? GATEWAY_FLAGS : [];
+    const child = spawn(process.execPath, [...nodeFlags, script, ...flags], { stdio: 'inherit' });
     const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
     if (code !== 0) process.exitCode = 1;
   }

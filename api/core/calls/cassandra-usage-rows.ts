@@ -11,21 +11,24 @@ const counted = z.object({
   modelName: z.string(),
   calls: z.int(),
   tokens: z.int(),
-  chargedNanoUsd: z.string().regex(/^\d+$/).transform(BigInt),
+  chargedNanoUsd: z.string().regex(/^\d+$/),
   epoch: z.int(),
   seq: z.int(),
 });
 
 /** What stands under a model in the map of its day. */
 export function formatCounted({ modelName, calls, tokens, chargedNanoUsd, epoch, seq }: UsageSum): string {
-  const counts: z.input<typeof counted> = {
+  const counts: z.infer<typeof counted> = {
     ...{ modelName, calls, tokens, epoch, seq },
     chargedNanoUsd: String(chargedNanoUsd),
   };
   return JSON.stringify(counts);
 }
 
-export const parseCounted = (text: string): z.output<typeof counted> => counted.parse(JSON.parse(text));
+export function parseCounted(text: string): Omit<UsageSum, 'agentId' | 'day' | 'model'> {
+  const counts = counted.parse(JSON.parse(text));
+  return { ...counts, chargedNanoUsd: BigInt(counts.chargedNanoUsd) };
+}
 
 const dayRow = z.object({ day: z.int(), models: z.record(z.string(), z.string()) });
 
