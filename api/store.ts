@@ -7,11 +7,14 @@ import type { Capacity } from '#core/capacity/capacity.ts';
 import type { Ledger } from '#core/ledger/ledger.ts';
 import type { Rate } from '#core/rates/gcra.ts';
 import type { RateLimiter } from '#core/rates/rate-limiter.ts';
+import type { VideoHistory } from '#core/videos/video-history.ts';
 
 /** All that differs between the two shapes, as the API sees it. */
 export interface Store {
   ledger: Ledger;
   history: CallHistory;
+  /** Videos that the ledger has forgotten. */
+  videos: VideoHistory;
   /** What operators changed: it stands where the history does. */
   audit: AuditLog;
   /** What keys are hashed with, newest first. */

@@ -13,6 +13,9 @@ export interface Limits {
   mcpRequestsPerMinute: number;
   mcpBurst: number;
   uploadsPerDay: number;
+  /** Of one agent, not ended yet. */
+  openVideos: number;
+  videoReadsPerMinute: number;
   requestBodyBytes: number;
   streamMs: number;
   callMs: number;
@@ -27,6 +30,8 @@ export const defaultLimits: Limits = {
   mcpRequestsPerMinute: 60,
   mcpBurst: 20,
   uploadsPerDay: 200,
+  openVideos: 20,
+  videoReadsPerMinute: 60,
   requestBodyBytes: 4 * MEGABYTE,
   streamMs: 30 * MINUTE_MS,
   callMs: 13 * MINUTE_MS,
@@ -179,6 +184,26 @@ export const LABEL_CHARS_MAX = 60;
 /** Spec: Limits, spending limit amount: 0.01 to 1,000,000 dollars per period. */
 export const KEY_LIMIT_MIN_NANO_USD = 10_000_000n;
 export const KEY_LIMIT_MAX_NANO_USD = 1_000_000_000_000_000n;
+// --- Media.
+
+/** Spec: Limits, video file retention, counted from when it was made. */
+export const VIDEO_KEPT_MS = 30 * DAY_MS;
+/** Behind its file's end a video stays readable, as `expired`. */
+export const VIDEO_JOB_KEPT_MS = VIDEO_KEPT_MS + 90 * DAY_MS;
+/** Spec: Limits, video file link. */
+export const VIDEO_LINK_MS = HOUR_MS;
+/** Spec: Limits, video prompt. */
+export const VIDEO_PROMPT_CHARS_MAX = 2_000;
+/** An ended video is known to the ledger for so long; then only to the history, which has it by then. */
+export const ENDED_VIDEO_KEPT_MS = DAY_MS;
+/** A provider that has not ended a video by then never will: it has failed, and its hold is freed. */
+export const VIDEO_MAX_MS = 4 * HOUR_MS;
+/** As the ledger knows it: by then its worker has ended it, or it is an orphan. */
+export const VIDEO_TIME_LIMIT_MS = 6 * HOUR_MS;
+/** What a worker sends to the provider waits for it so long; an open video never needs it longer. */
+export const VIDEO_ORDER_KEPT_MS = 12 * HOUR_MS;
+/** Of a result. A minute of 4k has some 400 MB. */
+export const VIDEO_BYTES_MAX = 2 * GIGABYTE;
 /** Generated pictures: how long their links live, and how much of them an agent keeps. */
 export const RESULT_LINK_MS = 7 * DAY_MS;
 export const RESULTS_BYTES_MAX = 5 * GIGABYTE;

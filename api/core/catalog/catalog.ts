@@ -1,11 +1,17 @@
 import type { AttoUsd } from '../money.ts';
 import type { Dialect } from './dialects.ts';
+import type { ImageModel } from './image-model.ts';
+import type { VideoModel } from './video-model.ts';
 
 /** What can be called, through whom, and at which price. Read on every call; replaced whole on reload. */
 export interface Catalog {
   /** By the id without suffix. */
   find(modelId: string): CatalogEntry;
   models(): readonly Model[];
+  findVideoModel(modelId: string): MediaEntry<VideoModel>;
+  videoModels(): readonly VideoModel[];
+  findImageModel(modelId: string): MediaEntry<ImageModel>;
+  imageModels(): readonly ImageModel[];
   provider(providerId: string): Provider | undefined;
   providers(): readonly Provider[];
   /** The operator's stop switch of the whole gateway. */
@@ -18,6 +24,12 @@ export type CatalogEntry =
   | { status: 'not_served' }
   | { status: 'unknown'; nearest: string[] }
   /** Its list is too old to be believed; or it is not listed, but a list is missing, or all are too old: it may exist. */
+  | { status: 'unavailable' };
+
+export type MediaEntry<M> =
+  | { status: 'served'; model: M }
+  | { status: 'not_served' }
+  | { status: 'unknown'; nearest: string[] }
   | { status: 'unavailable' };
 
 export type ProviderKind = 'openrouter' | 'openai' | 'anthropic' | 'simulator';

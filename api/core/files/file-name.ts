@@ -15,7 +15,7 @@ export interface FileName {
   contentType: FileType;
 }
 
-export const fileKinds = ['uploads'] as const;
+export const fileKinds = ['uploads', 'orders', 'pictures', 'videos'] as const;
 export type FileKind = (typeof fileKinds)[number];
 
 export const fileTypes = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'] as const;

@@ -1,6 +1,7 @@
 import type { CallEnd, CallFacts, KeyLimit, PendingPrice, SavedPrice } from '../events/ledger-event.ts';
 import type { CallId } from '../ids.ts';
 import type { NanoUsd } from '../money.ts';
+import type { VideoFile } from '../videos/video-job.ts';
 import type { AgentStatus, HoldKind } from './state.ts';
 
 /**
@@ -20,6 +21,9 @@ export type Command =
   | ChangeKey
   | RevokeKey
   | StartUpload
+  | ClaimVideo
+  | SubmitVideo
+  | WithdrawVideo
   | SetAgent;
 
 export interface Grant {
@@ -36,7 +40,16 @@ export interface StartLimits {
   callsPerMinute: number;
   burst: number;
   runningCalls: number;
+  openVideos: number;
   dailyShareNanoUsd: NanoUsd | null;
+}
+
+/** What makes a hold of kind `video` a job. */
+export interface VideoOrder {
+  videoId: string;
+  idempotencyKey: string | null;
+  upstreamModel: string;
+  orderFile: string;
 }
 
 export interface Reserve {
@@ -52,6 +65,8 @@ export interface Reserve {
   callerNowMs: number;
   call: CallFacts;
   price: SavedPrice;
+  /** Of kind `video`, and of no other. */
+  video?: VideoOrder;
   limits: StartLimits;
 }
 
@@ -81,6 +96,10 @@ export interface Settle {
   end: CallEnd;
   /** `orphan`: nobody runs the call any more; refused before the call's own time limit plus two minutes. */
   cause: 'end' | 'orphan';
+  /** Of a video that was made. */
+  video?: VideoFile;
+  /** Of pictures that were made: what they take of the agent's storage, and until when. */
+  stored?: { bytes: number; untilMs: number };
 }
 
 export interface Expire {
@@ -142,6 +161,34 @@ export interface RevokeKey {
   actingKeyId: number | null;
 }
 
+/**
+ * Before the one request to the provider: nobody else may send it from then on. Durable before that request begins.
+ */
+export interface ClaimVideo {
+  type: 'claim_video';
+  agentId: number;
+  callId: CallId;
+  /** Of this attempt: the claim is whose nonce it carries. */
+  nonce: string;
+}
+
+/** The provider has taken the job. */
+export interface SubmitVideo {
+  type: 'submit_video';
+  agentId: number;
+  callId: CallId;
+  nonce: string;
+  providerJobId: string;
+}
+
+/** The provider surely has no such job: it may be sent again. */
+export interface WithdrawVideo {
+  type: 'withdraw_video';
+  agentId: number;
+  callId: CallId;
+  nonce: string;
+}
+
 /** Counts an upload that is about to begin. */
 export interface StartUpload {
   type: 'start_upload';
@@ -178,10 +225,15 @@ export type ReserveRefusal =
   | { ok: false; reason: 'id_taken' }
   | { ok: false; reason: 'done'; chargedNanoUsd: NanoUsd }
   | { ok: false; reason: 'unknown_agent' }
+  /** The agent has a video of this `Idempotency-Key`. */
+  | { ok: false; reason: 'video_exists'; videoId: string }
   | { ok: false; reason: 'key_revoked' }
   | { ok: false; reason: 'agent_inactive' | 'agent_suspended' }
   | { ok: false; reason: 'rate'; retryAfterMs: number }
   | { ok: false; reason: 'running_calls'; runningCalls: number; retryAfterMs: number }
+  | { ok: false; reason: 'open_videos'; openVideos: number; retryAfterMs: number }
+  /** Of kind `image`: the agent's stored pictures have reached their bound; the first room comes when some end. */
+  | { ok: false; reason: 'storage_full'; retryAfterMs: number }
   | { ok: false; reason: 'daily_share'; resetsAtMs: number }
   | {
       ok: false;
@@ -233,6 +285,18 @@ export type RevokeKeyResult =
   | { ok: false; reason: 'unknown_key' }
   | ActingKeyRefusal;
 
+export type ClaimVideoResult =
+  | { ok: true; repeated: boolean }
+  | { ok: false; reason: 'no_hold' | 'claimed' | 'submitted' };
+
+export type SubmitVideoResult =
+  | { ok: true; repeated: boolean }
+  | { ok: false; reason: 'no_hold' | 'not_claimed' };
+
+export type WithdrawVideoResult =
+  | { ok: true; repeated: boolean }
+  | { ok: false; reason: 'no_hold' | 'not_claimed' | 'submitted' };
+
 /** In the order in which they are checked. */
 export type StartUploadResult =
   | { ok: true; repeated: boolean }
@@ -269,6 +333,12 @@ export type ResultOf<C extends Command> = C extends Grant
                       ? RevokeKeyResult
                       : C extends StartUpload
                         ? StartUploadResult
-                        : C extends SetAgent
-                          ? SetAgentResult
-                          : never;
+                        : C extends ClaimVideo
+                          ? ClaimVideoResult
+                          : C extends SubmitVideo
+                            ? SubmitVideoResult
+                            : C extends WithdrawVideo
+                              ? WithdrawVideoResult
+                              : C extends SetAgent
+                                ? SetAgentResult
+                                : never;

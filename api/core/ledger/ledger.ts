@@ -1,6 +1,7 @@
 import type { CallEnd, CallFacts, KeyLimit, PendingPrice } from '../events/ledger-event.ts';
 import type { CallId } from '../ids.ts';
 import type { NanoUsd } from '../money.ts';
+import type { VideoJob } from '../videos/video-job.ts';
 import type { Command, ResultOf } from './command.ts';
 import type { AgentStatus, HoldKind, KeyOwner, Lot } from './state.ts';
 
@@ -27,6 +28,11 @@ export interface Ledger {
   listEnded(byMs: number): Promise<number[] | Unavailable>;
   /** Open holds of all agents: for the settlement loop, the orphan rule and the audit. */
   listHolds(): Promise<HoldView[] | Unavailable>;
+  /** A video of this agent: open, or ended in the last day. `null`: none that the ledger knows. */
+  readVideo(agentId: number, videoId: string): Promise<VideoJob | null | Unavailable>;
+  findVideoByKey(agentId: number, idempotencyKey: string): Promise<VideoJob | null | Unavailable>;
+  /** Videos of all agents that have not ended. */
+  listOpenVideos(): Promise<VideoJob[] | Unavailable>;
   /** Stops deciding, waits for the journal, frees the folder. */
   close(): Promise<void>;
 }
