@@ -40,7 +40,6 @@ export interface StartLimits {
   callsPerMinute: number;
   burst: number;
   runningCalls: number;
-  openVideos: number;
   dailyShareNanoUsd: NanoUsd | null;
 }
 
@@ -50,6 +49,8 @@ export interface VideoOrder {
   idempotencyKey: string | null;
   upstreamModel: string;
   orderFile: string;
+  /** The operator's bound of the agent's videos that have not ended. */
+  openVideosMax: number;
 }
 
 export interface Reserve {
