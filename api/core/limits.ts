@@ -204,6 +204,11 @@ export const VIDEO_TIME_LIMIT_MS = 6 * HOUR_MS;
 export const VIDEO_ORDER_KEPT_MS = 12 * HOUR_MS;
 /** Of a result. A minute of 4k has some 400 MB. */
 export const VIDEO_BYTES_MAX = 2 * GIGABYTE;
+/** Pictures that one request may name, and make, whatever a provider's list says. */
+export const INPUT_REFERENCES_MAX = 16;
+export const PICTURES_MAX = 10;
+/** Image models whose prices are asked for at one time. */
+export const IMAGE_ENDPOINT_FETCHES = 4;
 /** Generated pictures: how long their links live, and how much of them an agent keeps. */
 export const RESULT_LINK_MS = 7 * DAY_MS;
 export const RESULTS_BYTES_MAX = 5 * GIGABYTE;
