@@ -202,6 +202,10 @@ export const VIDEO_MAX_MS = 4 * HOUR_MS;
 export const VIDEO_TIME_LIMIT_MS = 6 * HOUR_MS;
 /** What a worker sends to the provider waits for it so long; an open video never needs it longer. */
 export const VIDEO_ORDER_KEPT_MS = 12 * HOUR_MS;
+/** Of an agent's own pictures in one order, where they are sent along with it: two of the largest. */
+export const VIDEO_ORDER_PICTURES_BYTES_MAX = 2 * 20_971_520;
+/** Of an order's file: those pictures in base64, and the text around them. */
+export const VIDEO_ORDER_BYTES_MAX = 64 * MEGABYTE;
 /** Of a result. A minute of 4k has some 400 MB. */
 export const VIDEO_BYTES_MAX = 2 * GIGABYTE;
 /** Generated pictures: how long their links live, and how much of them an agent keeps. */
