@@ -1,7 +1,5 @@
 import { reportsCost } from '#core/catalog/catalog.ts';
 import type { CallEnd, CallFacts } from '#core/events/ledger-event.ts';
-import type { StartLimits } from '#core/ledger/command.ts';
-import { type Limits, REFUSED_START_BYTES } from '#core/limits.ts';
 import { attoToNanoUp, FACTOR_ONE_PPM, formatUsd, minBigint, type NanoUsd } from '#core/money.ts';
 import type { LossCause } from '#core/operator-losses.ts';
 import type { Caller } from '../contract/caller.ts';
@@ -12,6 +10,7 @@ import { answerHeaders, EVENT_STREAM } from './answer-headers.ts';
 import type { Attempt, FailedAttempt } from './attempt.ts';
 import { type CallCost, costOfCall, freeOfCharge, savePrice } from './call-cost.ts';
 import type { CallPlan, Candidate } from './call-plan.ts';
+import { countRefusedStart } from './count-refused-start.ts';
 import { estimateHold } from './estimate.ts';
 import { allowedBetas } from './formats/allowed-betas.ts';
 import type { CallFormat } from './formats/call-format.ts';
@@ -19,6 +18,7 @@ import type { Gateway } from './gateway.ts';
 import { refuseCapacity, refuseReserve } from './refuse-start.ts';
 import { runAttempt } from './run-attempt.ts';
 import { RunningCall } from './running-call.ts';
+import { startLimits } from './start-limits.ts';
 
 type StartContext = Omit<HotCallContext<unknown, Caller>, 'deps'> & { format: CallFormat };
 
@@ -63,7 +63,7 @@ export async function runCall(
       callerNowMs: startedAtMs,
       call: callFacts(plan),
       price: savePrice(plan, candidate),
-      limits: startLimits(gateway, limits),
+      limits: startLimits(gateway),
     });
     if (result.ok) {
       gateway.metrics.started();
@@ -110,14 +110,7 @@ async function unlessEnded(
 async function refuseStart(gateway: Gateway, context: StartContext, wanted: ApiError): Promise<ApiError> {
   const { caller, body } = context;
   const error = await refuse(gateway, context, wanted);
-  const { status } = errorTable[error.code];
-  // An outage of ours is not the agent's doing, nor is what comes with a key that it has revoked; and who is told to wait
-  // has to find the wait to be true.
-  if (status < 500 && error.code !== 'invalid_api_key') {
-    const ofBody = status === 429 ? 0 : Math.floor(body.length / REFUSED_START_BYTES);
-    const count = Math.min(1 + ofBody, gateway.limits().burst);
-    gateway.refusedStarts.spend(caller.agentId, gateway.clock.now(), count);
-  }
+  countRefusedStart(gateway, caller.agentId, body.length, error.code);
   return error;
 }
 
@@ -127,13 +120,6 @@ const callFacts = ({ model, format, stream }: CallPlan): CallFacts => ({
   modelName: model.name,
   endpoint: format.endpoint,
   stream,
-});
-
-const startLimits = (gateway: Gateway, limits: Limits): StartLimits => ({
-  callsPerMinute: limits.callsPerMinute,
-  burst: limits.burst,
-  runningCalls: limits.runningCalls,
-  dailyShareNanoUsd: gateway.dailyShareNanoUsd(),
 });
 
 async function runHeld(call: RunningCall): Promise<ApiError | null> {
