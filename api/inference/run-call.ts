@@ -15,7 +15,7 @@ import { estimateHold } from './estimate.ts';
 import { allowedBetas } from './formats/allowed-betas.ts';
 import type { CallFormat } from './formats/call-format.ts';
 import type { Gateway } from './gateway.ts';
-import { refuseCapacity, refuseReserve } from './refuse-start.ts';
+import { adviseText, refuseCapacity, refuseReserve } from './refuse-start.ts';
 import { runAttempt } from './run-attempt.ts';
 import { RunningCall } from './running-call.ts';
 import { startLimits } from './start-limits.ts';
@@ -41,7 +41,7 @@ export async function runCall(
 
   const holdNanoUsd = estimateHold(plan);
   const room = gateway.capacity.admit(holdNanoUsd);
-  const noRoom = refuseCapacity(room, plan, holdNanoUsd, gateway.capacity.perCallNanoUsd);
+  const noRoom = refuseCapacity(room, adviseText(plan), holdNanoUsd, gateway.capacity.perCallNanoUsd);
   if (noRoom !== null) return await refuse(gateway, context, noRoom);
   let refusal: ApiError;
   try {
@@ -71,7 +71,7 @@ export async function runCall(
       const call = { gateway, plan, candidate, res, callId, agentId, keyId, holdNanoUsd, betas, durable };
       return await runHeld(new RunningCall({ ...call, startedAtMs, arrivedAtMs, timeLimitMs }));
     }
-    refusal = refuseReserve(result, plan, holdNanoUsd, {
+    refusal = refuseReserve(result, adviseText(plan), holdNanoUsd, {
       nowMs: startedAtMs,
       callsPerMinute: limits.callsPerMinute,
     });
