@@ -125,6 +125,9 @@ export const UPSTREAM_TEXT_CHARS_MAX = 256;
 export const PRICE_LOOKUPS_AT_ONCE = 32;
 /** Of a link in a message. */
 export const URL_CHARS_MAX = 2048;
+/** Of one question to a name server, and how often it is asked. */
+export const NAME_LOOKUP_MS = 2 * SECOND_MS;
+export const NAME_LOOKUPS = 2;
 
 /** Keys that were sent lately, remembered with their hash, so that a call does not hash its key anew. */
 export const KNOWN_KEYS_MAX = 10_000;
