@@ -231,6 +231,8 @@ export const VIDEO_POLLS_AT_ONCE = 256;
 export const VIDEO_DOWNLOADS_AT_ONCE = 4;
 /** A download of which nothing comes for so long is begun again where it stopped. */
 export const VIDEO_STALL_MS = 30 * SECOND_MS;
+/** From its first byte to its last, cuts and all. */
+export const VIDEO_DOWNLOAD_MS = 30 * MINUTE_MS;
 /** Continued so often without beginning anew; begun so often in all. */
 export const VIDEO_RESUMES_MAX = 10;
 export const VIDEO_DOWNLOAD_TRIES = 20;
