@@ -5,6 +5,7 @@ import { modelsRouter } from './models.ts';
 import { responsesRouter } from './responses.ts';
 import { t } from './trpc.ts';
 import { uploadsRouter } from './uploads.ts';
+import { videosRouter } from './videos.ts';
 
 /** Everything below `/v1`. The edge serves it and the document describes it; nothing else is served there. */
 export const v1Router = t.router({
@@ -12,6 +13,7 @@ export const v1Router = t.router({
   responses: responsesRouter,
   messages: messagesRouter,
   models: modelsRouter,
+  videos: videosRouter,
   uploads: uploadsRouter,
   account: accountRouter,
 });
