@@ -205,11 +205,28 @@ export const VIDEO_MAX_MS = 4 * HOUR_MS;
 export const VIDEO_TIME_LIMIT_MS = 6 * HOUR_MS;
 /** What a worker sends to the provider waits for it so long; an open video never needs it longer. */
 export const VIDEO_ORDER_KEPT_MS = 12 * HOUR_MS;
+/** Of an agent's own pictures in one order, where they are sent along with it: two of the largest. */
+export const VIDEO_ORDER_PICTURES_BYTES_MAX = 2 * 20_971_520;
+/** Of an order's file: those pictures in base64, and the text around them. */
+export const VIDEO_ORDER_BYTES_MAX = 64 * MEGABYTE;
 /** Of a result. A minute of 4k has some 400 MB. */
 export const VIDEO_BYTES_MAX = 2 * GIGABYTE;
 /** Generated pictures: how long their links live, and how much of them an agent keeps. */
 export const RESULT_LINK_MS = 7 * DAY_MS;
 export const RESULTS_BYTES_MAX = 5 * GIGABYTE;
+/** Of one request, whatever a model lists. */
+export const PICTURES_MAX = 10;
+export const PICTURE_REFERENCES_MAX = 16;
+export const PICTURE_PROMPT_CHARS_MAX = 32_000;
+/** Of one generated picture. The largest that are known have some 15 MB. */
+export const PICTURE_BYTES_MAX = 32 * MEGABYTE;
+/** Of a provider's whole answer, and of an event of its stream: base64 is a third longer than what it holds. */
+export const PICTURE_ANSWER_BYTES = PICTURES_MAX * PICTURE_BYTES_MAX;
+export const PICTURE_EVENT_BYTES = 24 * MEGABYTE;
+/** Of such an answer without its pictures. */
+export const PICTURE_FRAME_BYTES = 256 * 1024;
+/** After a hang-up a picture is waited for: its provider is paid for it, and takes a minute and a half. */
+export const PICTURE_PUMP_MS = 5 * MINUTE_MS;
 /** Spec: Limits, MCP body. */
 export const MCP_BODY_BYTES = 64 * 1024;
 /** While a key cannot be checked. */
