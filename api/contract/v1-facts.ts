@@ -10,6 +10,7 @@ export const v1Facts: DocumentFacts = {
   tags: [
     { name: 'Inference', description: 'Calls to models, paid from the balance.' },
     { name: 'Videos', description: 'Ordered, polled, and downloaded when they are done.' },
+    { name: 'Images', description: 'Pictures that models make, paid from the balance.' },
     { name: 'Uploads', description: 'Pictures of your own, for models to read.' },
     { name: 'Account', description: "The agent's credit and calls." },
   ],
