@@ -54,7 +54,8 @@ export function buildApp(deps: Deps, documentText: string, publicUrl: string): R
   mountStaticFiles(app, readConsole(), consoleHeaders);
   app.get(`${CONSOLE_PATH}/`, (_, res) => res.redirect(308, CONSOLE_PATH));
   mountNotFound(app, edge, servedRoutes(edge.basePath));
-  return serveHotFirst(new Map([...hotRoutes, [`POST ${MCP_PATH}`, serveMcp]]), app);
+  hotRoutes.exact.set(`POST ${MCP_PATH}`, serveMcp);
+  return serveHotFirst(hotRoutes, app);
 }
 
 const MCP_PATH = '/mcp';
