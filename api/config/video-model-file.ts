@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { frameTypes } from '#core/catalog/video-model.ts';
 import { parseVideoSku } from '#core/catalog/video-sku.ts';
-import { ABOUT_ENTRIES_MAX, INPUT_REFERENCES_MAX } from '#core/limits.ts';
+import { ABOUT_ENTRIES_MAX, PICTURE_REFERENCES_MAX } from '#core/limits.ts';
 import { mediaModelId, price, stopSwitch, upstreamPlace } from './values.ts';
 
 const text = z.string().min(1).max(32);
@@ -32,7 +32,7 @@ export const videoModelFile = z.strictObject({
   maxInputReferences: z
     .int()
     .min(0)
-    .max(INPUT_REFERENCES_MAX)
+    .max(PICTURE_REFERENCES_MAX)
     .optional()
     .describe('Pictures that it takes as references. Of an imported model, too: no list says it.'),
   generateAudio: z.boolean().optional().describe('Whether it can make sound.'),

@@ -3,10 +3,30 @@ import { isoTime } from '#core/clock.ts';
 import type { ReserveRefusal } from '#core/ledger/command.ts';
 import type { UnavailableResult } from '#core/ledger/ledger.ts';
 import type { AgentStatus } from '#core/ledger/state.ts';
+import { GIGABYTE, RESULTS_BYTES_MAX, RETRY_AFTER_MAX_MS } from '#core/limits.ts';
 import { formatUsd, type NanoUsd } from '#core/money.ts';
 import { type ApiError, apiError } from '../contract/errors.ts';
 import type { CallPlan } from './call-plan.ts';
 import { largestFittingCap } from './estimate.ts';
+
+/** How a start that does not fit can be made to, in the words of what was asked for. */
+export interface StartAdvice {
+  /** The field that decides most of the hold. */
+  param: string | null;
+  /** A sentence: what would fit, or else `remedy`. */
+  toFit(availableNanoUsd: NanoUsd, remedy: string): string;
+  /** The same beside the advice to wait; `null`: nothing like it fits now. */
+  fittingNow(availableNanoUsd: NanoUsd): string | null;
+}
+
+export const adviseText = (plan: CallPlan): StartAdvice => ({
+  param: plan.outputCapField,
+  toFit: (availableNanoUsd, remedy) => capAdvice(plan, availableNanoUsd, remedy),
+  fittingNow(availableNanoUsd) {
+    const cap = largestFittingCap(plan, availableNanoUsd);
+    return cap === null ? null : `Now the largest \`${plan.outputCapField}\` that fits is ${cap}.`;
+  },
+});
 
 /** Agent status refuses only what starts a call, a video, a picture or an upload. */
 export function refuseAgent(status: AgentStatus): ApiError | null {
@@ -23,7 +43,7 @@ export function refuseAgent(status: AgentStatus): ApiError | null {
 /** The operator's capacity in words; `null` where there is room. */
 export function refuseCapacity(
   answer: CapacityAnswer,
-  plan: CallPlan,
+  advise: StartAdvice,
   holdNanoUsd: NanoUsd,
   perCallNanoUsd: NanoUsd,
 ): ApiError | null {
@@ -32,10 +52,10 @@ export function refuseCapacity(
       return null;
     case 'over_per_call':
       return apiError('request_over_capacity', {
-        param: plan.outputCapField,
+        ...(advise.param === null ? {} : { param: advise.param }),
         message:
           `This call would hold $${formatUsd(holdNanoUsd)}, more than the $${formatUsd(perCallNanoUsd)} that one call ` +
-          `may hold here now. ${capAdvice(plan, perCallNanoUsd, 'or choose a cheaper model')}`,
+          `may hold here now. ${advise.toFit(perCallNanoUsd, 'or choose a cheaper model')}`,
       });
     case 'pool_full':
       return apiError('gateway_capacity');
@@ -45,10 +65,10 @@ export function refuseCapacity(
   }
 }
 
-/** What the ledger refused, in the spec's codes. Both 402 name the amounts and the longest answer that would fit. */
+/** What the ledger refused, in the spec's codes. Both 402 name the amounts and what would fit. */
 export function refuseReserve(
   refusal: ReserveRefusal | UnavailableResult,
-  plan: CallPlan,
+  advise: StartAdvice,
   holdNanoUsd: NanoUsd,
   { nowMs, callsPerMinute }: { nowMs: number; callsPerMinute: number },
 ): ApiError {
@@ -57,6 +77,8 @@ export function refuseReserve(
     case 'unavailable':
     case 'clock_apart':
     case 'unknown_agent':
+    // Of a video alone, and that looks for it first.
+    case 'video_exists':
       return apiError('service_unavailable');
     case 'stale_id':
     case 'id_taken':
@@ -71,6 +93,19 @@ export function refuseReserve(
       return apiError('rate_limited', { retryAfterMs: refusal.retryAfterMs, callsPerMinute });
     case 'running_calls':
       return apiError('too_many_running_calls', { retryAfterMs: refusal.retryAfterMs });
+    case 'open_videos':
+      return apiError('rate_limited', {
+        retryAfterMs: refusal.retryAfterMs,
+        message: `${refusal.openVideos} videos of this agent are being made, as many as may be at one time: wait until one has ended.`,
+      });
+    case 'storage_full':
+      return apiError('rate_limited', {
+        retryAfterMs: refusal.retryAfterMs,
+        longWait: refusal.retryAfterMs > RETRY_AFTER_MAX_MS,
+        message:
+          `This agent's stored pictures have reached their ${RESULTS_BYTES_MAX / GIGABYTE} GB: the next one can be made ` +
+          `when the first of them end, at ${isoTime(nowMs + refusal.retryAfterMs)}.`,
+      });
     case 'daily_share':
       return apiError('daily_share_used', { retryAfterMs: refusal.resetsAtMs - nowMs });
     case 'key_limit': {
@@ -80,7 +115,7 @@ export function refuseReserve(
           `This call would hold $${hold}, but this key has $${formatUsd(remainingNanoUsd)} left of its ` +
           `$${formatUsd(limitNanoUsd)} limit until ${isoTime(resetsAtMs)}.` +
           advice(
-            plan,
+            advise,
             holdNanoUsd,
             remainingNanoUsd,
             heldNanoUsd,
@@ -93,7 +128,7 @@ export function refuseReserve(
       return apiError('insufficient_balance', {
         message:
           `This call would hold $${hold}, but $${formatUsd(spendableNanoUsd)} is spendable.` +
-          advice(plan, holdNanoUsd, spendableNanoUsd, heldNanoUsd, 'choose a cheaper model, or add credit'),
+          advice(advise, holdNanoUsd, spendableNanoUsd, heldNanoUsd, 'choose a cheaper model, or add credit'),
       });
     }
   }
@@ -101,17 +136,17 @@ export function refuseReserve(
 
 /** What the caller can do: wait for a running call, where that may help, or ask for less. */
 function advice(
-  plan: CallPlan,
+  advise: StartAdvice,
   holdNanoUsd: NanoUsd,
   leftNanoUsd: NanoUsd,
   heldNanoUsd: NanoUsd,
   remedy: string,
 ): string {
   const mayFitLater = heldNanoUsd > 0n && leftNanoUsd + heldNanoUsd >= holdNanoUsd;
-  if (!mayFitLater) return ` ${capAdvice(plan, leftNanoUsd, remedy)}`;
+  if (!mayFitLater) return ` ${advise.toFit(leftNanoUsd, remedy)}`;
   const wait = ` Running calls hold $${formatUsd(heldNanoUsd)}: it may fit when one ends.`;
-  const cap = largestFittingCap(plan, leftNanoUsd);
-  return cap === null ? wait : `${wait} Now the largest \`${plan.outputCapField}\` that fits is ${cap}.`;
+  const now = advise.fittingNow(leftNanoUsd);
+  return now === null ? wait : `${wait} ${now}`;
 }
 
 function capAdvice(plan: CallPlan, availableNanoUsd: NanoUsd, remedy: string): string {

@@ -4,7 +4,7 @@ import type { ReserveRefusal } from '#core/ledger/command.ts';
 import type { UnavailableResult } from '#core/ledger/ledger.ts';
 import { errorTable } from '../../api/contract/errors.ts';
 import { estimateHold } from '../../api/inference/estimate.ts';
-import { refuseAgent, refuseCapacity, refuseReserve } from '../../api/inference/refuse-start.ts';
+import { adviseText, refuseAgent, refuseCapacity, refuseReserve } from '../../api/inference/refuse-start.ts';
 import { bodyWith, candidate, endpoint, planOf, prices } from './support.ts';
 
 const NOW = Date.UTC(2026, 10, 18, 10);
@@ -18,7 +18,7 @@ const plan = {
 };
 const hold = estimateHold(plan);
 const refuse = (refusal: ReserveRefusal | UnavailableResult) =>
-  refuseReserve(refusal, plan, hold, { nowMs: NOW, callsPerMinute: 600 });
+  refuseReserve(refusal, adviseText(plan), hold, { nowMs: NOW, callsPerMinute: 600 });
 
 describe('who may start a call', () => {
   it('an active agent, and no other', () => {
@@ -34,11 +34,11 @@ describe('who may start a call', () => {
     ['too_many_running', 'gateway_busy'],
     ['too_late', 'gateway_busy'],
   ])('capacity %s is %s', (answer, code) => {
-    expect(refuseCapacity(answer, plan, hold, 600n)?.code).toBe(code);
+    expect(refuseCapacity(answer, adviseText(plan), hold, 600n)?.code).toBe(code);
   });
 
   it('a call too dear by itself is told both amounts and the longest answer that fits', () => {
-    const error = refuseCapacity('over_per_call', plan, hold, 600n);
+    const error = refuseCapacity('over_per_call', adviseText(plan), hold, 600n);
     expect(error).toMatchObject({ param: 'max_completion_tokens' });
     expect(error?.message).toContain('$0.0000011');
     expect(error?.message).toContain('$0.0000006');
@@ -59,6 +59,9 @@ describe('what the ledger refused', () => {
     [{ ok: false, reason: 'agent_suspended' }, 'agent_suspended'],
     [{ ok: false, reason: 'rate', retryAfterMs: 100 }, 'rate_limited'],
     [{ ok: false, reason: 'running_calls', runningCalls: 8, retryAfterMs: 1_000 }, 'too_many_running_calls'],
+    [{ ok: false, reason: 'open_videos', openVideos: 20, retryAfterMs: 10_000 }, 'rate_limited'],
+    [{ ok: false, reason: 'storage_full', retryAfterMs: 1_000 }, 'rate_limited'],
+    [{ ok: false, reason: 'video_exists', videoId: 'vid_1' }, 'service_unavailable'],
     [{ ok: false, reason: 'daily_share', resetsAtMs: MIDNIGHT }, 'daily_share_used'],
   ])('$reason is $1', (refusal, code) => {
     const error = refuse(refusal);
@@ -72,6 +75,20 @@ describe('what the ledger refused', () => {
       retryAfterMs: MIDNIGHT - NOW,
       shouldRetry: false,
     });
+  });
+
+  it('the bound of open videos is told with their number', () => {
+    const error = refuse({ ok: false, reason: 'open_videos', openVideos: 20, retryAfterMs: 10_000 });
+    expect(error.message).toContain('20 videos of this agent are being made');
+    expect(error.retryAfterMs).toBe(10_000);
+  });
+
+  it('a full storage of pictures is told with its size and when there is room, and nobody sleeps through days', () => {
+    const refusal = { ok: false, reason: 'storage_full', retryAfterMs: MIDNIGHT - NOW } as const;
+    expect(refuse(refusal)).toMatchObject({ retryAfterMs: MIDNIGHT - NOW, shouldRetry: false });
+    expect(refuse(refusal).message).toContain('5 GB');
+    expect(refuse(refusal).message).toContain('2026-11-19T00:00:00.000Z');
+    expect(refuse({ ...refusal, retryAfterMs: 60_000 })).not.toHaveProperty('shouldRetry');
   });
 
   it('a balance that is too low is told with both amounts and the longest answer that fits', () => {
@@ -102,7 +119,7 @@ describe('what the ledger refused', () => {
       const asked = plan.candidates.map((each) => ({ ...each, serverTools: { stepsMax, tools: [] } }));
       return refuseReserve(
         { ok: false, reason: 'balance', spendableNanoUsd: 0n, heldNanoUsd: 0n },
-        { ...plan, candidates: asked },
+        adviseText({ ...plan, candidates: asked }),
         hold,
         { nowMs: NOW, callsPerMinute: 600 },
       ).message;
@@ -138,7 +155,7 @@ describe('what the ledger refused', () => {
     const spendable = 1_234_567n;
     const { message } = refuseReserve(
       { ok: false, reason: 'balance', spendableNanoUsd: spendable, heldNanoUsd: 0n },
-      dear,
+      adviseText(dear),
       estimateHold(dear),
       { nowMs: NOW, callsPerMinute: 600 },
     );

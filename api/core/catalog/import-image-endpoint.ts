@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SECOND_MS } from '../clock.ts';
-import { ABOUT_ENTRIES_MAX, INPUT_REFERENCES_MAX, MODEL_ID_CHARS_MAX, PICTURES_MAX } from '../limits.ts';
+import { ABOUT_ENTRIES_MAX, MODEL_ID_CHARS_MAX, PICTURE_REFERENCES_MAX, PICTURES_MAX } from '../limits.ts';
 import { type AttoUsd, parseAttoUsd } from '../money.ts';
 import {
   billables,
@@ -124,7 +124,8 @@ function toParameter(name: string, row: z.infer<typeof descriptor>): ImageParame
       return values.length === 0 ? null : { type: 'enum', values };
     }
     case 'range': {
-      const most = name === 'n' ? PICTURES_MAX : name === 'input_references' ? INPUT_REFERENCES_MAX : row.max;
+      const most =
+        name === 'n' ? PICTURES_MAX : name === 'input_references' ? PICTURE_REFERENCES_MAX : row.max;
       return row.min <= row.max ? { type: 'range', min: row.min, max: Math.min(row.max, most) } : null;
     }
     default:

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SECOND_MS } from '../clock.ts';
-import { ABOUT_ENTRIES_MAX, INPUT_REFERENCES_MAX, MODEL_ID_CHARS_MAX, MODELS_MAX } from '../limits.ts';
+import { ABOUT_ENTRIES_MAX, MODEL_ID_CHARS_MAX, MODELS_MAX, PICTURE_REFERENCES_MAX } from '../limits.ts';
 import { type AttoUsd, parseAttoUsd } from '../money.ts';
 import { fetchMediaList } from './fetch-media-list.ts';
 import type { ImportedList, ListKind } from './import-source.ts';
@@ -32,7 +32,7 @@ const videoRow = z.object({
   supported_frame_images: z.array(z.string()).max(ABOUT_ENTRIES_MAX).nullish().catch(null),
   generate_audio: z.boolean().nullish().catch(null),
   seed: z.boolean().nullish().catch(null),
-  max_input_references: z.int().min(0).max(INPUT_REFERENCES_MAX).optional().catch(undefined),
+  max_input_references: z.int().min(0).max(PICTURE_REFERENCES_MAX).optional().catch(undefined),
   pricing_skus: z.record(z.string(), z.string()),
 });
 type VideoRow = z.infer<typeof videoRow>;
