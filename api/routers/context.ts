@@ -12,10 +12,18 @@ export interface UseCases {
   admitStart(caller: Caller): ApiError | null;
   /** Answers by itself. A refusal before the first byte is returned; the edge renders it. */
   runCall(endpoint: FormatName, call: HotCallContext<UseCases, Caller>): Promise<ApiError | null>;
+  /** Answers by itself, as a call of a text model does. */
+  runPicture(call: HotCallContext<UseCases, Caller>): Promise<ApiError | null>;
   /** Answers by itself. */
   listModels(call: CallContext<UseCases, Caller>): Promise<null>;
   /** Answers by itself. */
   sendBalance(call: CallContext<UseCases, Caller>): Promise<ApiError | null>;
+  /** Answers by itself. */
+  orderVideo(call: HotCallContext<UseCases, Caller>): Promise<ApiError | null>;
+  /** Answers by itself. */
+  sendVideo(call: CallContext<UseCases, Caller>): Promise<ApiError | null>;
+  /** Answers by itself. */
+  openVideo(call: CallContext<UseCases, Caller>): Promise<ApiError | null>;
   createUpload(caller: Caller, request: UploadRequest): Promise<Upload | ApiError>;
 }
 
