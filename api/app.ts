@@ -19,6 +19,7 @@ import { callFormats } from './inference/formats/call-formats.ts';
 import { runCall } from './inference/run-call.ts';
 import { createServeMcp, type McpDeps } from './mcp/serve-mcp.ts';
 import { createUpload, type UploadDeps } from './media/create-upload.ts';
+import { runPicture } from './media/pictures/run-picture.ts';
 import { refuseUpload } from './media/refuse-upload.ts';
 import type { RequestContext, UseCases } from './routers/context.ts';
 import { v1Router } from './routers/router.ts';
@@ -65,6 +66,7 @@ function buildUseCases(deps: Deps): UseCases {
   return {
     admitStart: ({ agentId }) => admitStart(deps, agentId),
     runCall: (endpoint, call) => runCall(gateway, callFormats[endpoint], call),
+    runPicture: (call) => runPicture({ gateway, files: deps.files }, call),
     async listModels(call) {
       serveModelList(call.res, answerHeaders(call));
       return null;
