@@ -125,6 +125,9 @@ export const UPSTREAM_TEXT_CHARS_MAX = 256;
 export const PRICE_LOOKUPS_AT_ONCE = 32;
 /** Of a link in a message. */
 export const URL_CHARS_MAX = 2048;
+/** Of one question to a name server, and how often it is asked. */
+export const NAME_LOOKUP_MS = 2 * SECOND_MS;
+export const NAME_LOOKUPS = 2;
 
 /** Keys that were sent lately, remembered with their hash, so that a call does not hash its key anew. */
 export const KNOWN_KEYS_MAX = 10_000;
@@ -208,6 +211,41 @@ export const VIDEO_ORDER_PICTURES_BYTES_MAX = 2 * 20_971_520;
 export const VIDEO_ORDER_BYTES_MAX = 64 * MEGABYTE;
 /** Of a result. A minute of 4k has some 400 MB. */
 export const VIDEO_BYTES_MAX = 2 * GIGABYTE;
+/** A video's worker asks the provider this often, give or take a tenth; sooner while it is young. */
+export const VIDEO_POLL_MS = 10 * SECOND_MS;
+/** Between two attempts at anything that failed: doubled up to this. */
+export const VIDEO_RETRY_MAX_MS = 60 * SECOND_MS;
+/** The provider's answer about a job. */
+export const VIDEO_ANSWER_MS = 30 * SECOND_MS;
+export const VIDEO_ANSWER_BYTES = 64 * 1024;
+/** Its answer to the one request that makes a job; whoever gives up on it cannot ask again. */
+export const VIDEO_SUBMIT_MS = 60 * SECOND_MS;
+/** A provider that takes no new job for so long is not waited for. */
+export const VIDEO_SUBMIT_TRIES_MS = 15 * MINUTE_MS;
+/** Somebody else's claim without a job: by then its process has died. */
+export const VIDEO_CLAIM_GRACE_MS = 2 * MINUTE_MS;
+/** Of each provider. */
+export const VIDEO_SUBMISSIONS_AT_ONCE = 8;
+export const VIDEO_POLLS_AT_ONCE = 256;
+/** Of a process. */
+export const VIDEO_DOWNLOADS_AT_ONCE = 4;
+/** A download of which nothing comes for so long is begun again where it stopped. */
+export const VIDEO_STALL_MS = 30 * SECOND_MS;
+/** From its first byte to its last, cuts and all. */
+export const VIDEO_DOWNLOAD_MS = 30 * MINUTE_MS;
+/** Continued so often without beginning anew; begun so often in all. */
+export const VIDEO_RESUMES_MAX = 10;
+export const VIDEO_DOWNLOAD_TRIES = 20;
+/** In a row, that the provider knows no such job: some need a moment to know what they have just taken. */
+export const VIDEO_MISSING_TRIES = 10;
+/** Looks at a finished job whose cost is not there yet. */
+export const VIDEO_COST_TRIES = 3;
+/** A finished video that could not be fetched or stored by then is given up, before its hold is an orphan. */
+export const VIDEO_RESULT_MAX_MS = 5 * HOUR_MS;
+/** How often a worker asks the ledger which videos are open; where it starts them all itself, it is told. */
+export const VIDEOS_LOOK_MS = 5 * SECOND_MS;
+/** How often a worker looks at what is due. */
+export const VIDEO_TICK_MS = SECOND_MS / 4;
 /** Generated pictures: how long their links live, and how much of them an agent keeps. */
 export const RESULT_LINK_MS = 7 * DAY_MS;
 export const RESULTS_BYTES_MAX = 5 * GIGABYTE;
