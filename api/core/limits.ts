@@ -243,10 +243,21 @@ export const UPLOAD_BODY_MS = 10 * MINUTE_MS;
 /** Behind the begin of the hour in which a file's last link ends: that hour, and one for clocks that are apart. */
 export const FILES_KEPT_AFTER_MS = 2 * HOUR_MS;
 export const FILES_SWEEP_MS = HOUR_MS;
-/** Of an S3 store, asked while it is swept. */
+/** Of an S3 store. */
 export const S3_ANSWER_MS = 30 * SECOND_MS;
 export const S3_ANSWER_BYTES = 4 * 1024 * 1024;
 export const S3_DELETES_AT_ONCE = 16;
+export const S3_CONNECTIONS_MAX = 32;
+/** Between attempts at the same request. */
+export const S3_RETRIES_MS: readonly number[] = [100, 500];
+/** S3 takes no shorter part than 5 MB but the last, and 10,000 of them. */
+export const S3_PART_BYTES = 8 * MEGABYTE;
+/** All of them are in memory: 48 MB. */
+export const S3_PARTS_AT_ONCE = 6;
+/** Some stores copy all parts of a file before they answer. */
+export const S3_COMPLETE_MS = 5 * MINUTE_MS;
+/** Whoever has not ended an upload of many parts by then has died. */
+export const S3_UPLOAD_MS = DAY_MS;
 
 // --- The cluster.
 

@@ -15,6 +15,8 @@ export interface FileHome extends AsyncDisposable {
   withOtherSecret(): FileStore;
   /** Puts what is not a file of ours where files are; answers whether it is there. */
   putForeign(): Promise<() => Promise<boolean>>;
+  /** What stands there of files that did not become whole. */
+  leftovers(): Promise<string[]>;
 }
 
 let agents = 0;

@@ -13,8 +13,10 @@ import { RawClient, rawRequest } from '../support/raw-http.ts';
 import { testFileHome } from './file-contract.ts';
 import { bodyOf, inAnHour, type Links, makeLinks, newName, read, send } from './file-home.ts';
 import { type LocalHome, startLocalHome } from './local-home.ts';
+import { testWrittenFiles } from './written-files-contract.ts';
 
 testFileHome('links of the local folder', startLocalHome);
+testWrittenFiles('files in the local folder', startLocalHome);
 
 let home: LocalHome;
 

@@ -1,6 +1,7 @@
 import { AwsClient } from 'aws4fetch';
 import { systemClock } from '#core/clock.ts';
-import { createS3FileStore, type S3Settings } from '#core/files/s3-file-store.ts';
+import type { S3Settings } from '#core/files/s3-client.ts';
+import { createS3FileStore } from '#core/files/s3-file-store.ts';
 import { Secret } from '#core/secret.ts';
 import { localS3Keys, startS3 } from '../services/start-s3.ts';
 import { testDataDir } from '../support/data-dir.ts';
@@ -41,6 +42,10 @@ export async function startS3Home(): Promise<S3Home> {
     async putForeign() {
       await client.fetch(at('/uploads/0000/mine.txt'), { method: 'PUT', body: 'mine' });
       return async () => (await client.fetch(at('/uploads/0000/mine.txt'))).status === 200;
+    },
+    async leftovers() {
+      const text = await (await client.fetch(at('?uploads'))).text();
+      return [...text.matchAll(/<Key>([^<]+)<\/Key>/g)].map(([, key = '']) => key);
     },
     async [Symbol.asyncDispose]() {
       await service.stop('SIGKILL');
