@@ -202,8 +202,45 @@ export const VIDEO_MAX_MS = 4 * HOUR_MS;
 export const VIDEO_TIME_LIMIT_MS = 6 * HOUR_MS;
 /** What a worker sends to the provider waits for it so long; an open video never needs it longer. */
 export const VIDEO_ORDER_KEPT_MS = 12 * HOUR_MS;
+/** Of an agent's own pictures in one order, where they are sent along with it: two of the largest. */
+export const VIDEO_ORDER_PICTURES_BYTES_MAX = 2 * 20_971_520;
+/** Of an order's file: those pictures in base64, and the text around them. */
+export const VIDEO_ORDER_BYTES_MAX = 64 * MEGABYTE;
 /** Of a result. A minute of 4k has some 400 MB. */
 export const VIDEO_BYTES_MAX = 2 * GIGABYTE;
+/** A video's worker asks the provider this often, give or take a tenth; sooner while it is young. */
+export const VIDEO_POLL_MS = 10 * SECOND_MS;
+/** Between two attempts at anything that failed: doubled up to this. */
+export const VIDEO_RETRY_MAX_MS = 60 * SECOND_MS;
+/** The provider's answer about a job. */
+export const VIDEO_ANSWER_MS = 30 * SECOND_MS;
+export const VIDEO_ANSWER_BYTES = 64 * 1024;
+/** Its answer to the one request that makes a job; whoever gives up on it cannot ask again. */
+export const VIDEO_SUBMIT_MS = 60 * SECOND_MS;
+/** A provider that takes no new job for so long is not waited for. */
+export const VIDEO_SUBMIT_TRIES_MS = 15 * MINUTE_MS;
+/** Somebody else's claim without a job: by then its process has died. */
+export const VIDEO_CLAIM_GRACE_MS = 2 * MINUTE_MS;
+/** Of each provider. */
+export const VIDEO_SUBMISSIONS_AT_ONCE = 8;
+export const VIDEO_POLLS_AT_ONCE = 256;
+/** Of a process. */
+export const VIDEO_DOWNLOADS_AT_ONCE = 4;
+/** A download of which nothing comes for so long is begun again where it stopped. */
+export const VIDEO_STALL_MS = 30 * SECOND_MS;
+/** Continued so often without beginning anew; begun so often in all. */
+export const VIDEO_RESUMES_MAX = 10;
+export const VIDEO_DOWNLOAD_TRIES = 20;
+/** In a row, that the provider knows no such job: some need a moment to know what they have just taken. */
+export const VIDEO_MISSING_TRIES = 10;
+/** Looks at a finished job whose cost is not there yet. */
+export const VIDEO_COST_TRIES = 3;
+/** A finished video that could not be fetched or stored by then is given up, before its hold is an orphan. */
+export const VIDEO_RESULT_MAX_MS = 5 * HOUR_MS;
+/** How often a worker asks the ledger which videos are open; where it starts them all itself, it is told. */
+export const VIDEOS_LOOK_MS = 5 * SECOND_MS;
+/** How often a worker looks at what is due. */
+export const VIDEO_TICK_MS = SECOND_MS / 4;
 /** Generated pictures: how long their links live, and how much of them an agent keeps. */
 export const RESULT_LINK_MS = 7 * DAY_MS;
 export const RESULTS_BYTES_MAX = 5 * GIGABYTE;
