@@ -18,6 +18,8 @@ const words: Readonly<Record<PageId, string>> = {
   keys: 'active keys',
   limits: 'Call starts a minute',
   playground: 'Your message',
+  pictures: 'What to show',
+  videos: 'What to show',
 };
 
 const shapes = (['light', 'dark'] as const).flatMap((colorScheme) =>

@@ -48,7 +48,10 @@ export function createPictures(gateway) {
       : { ...making, state: 'failed', problem: result.problem };
     const sets = store.value.sets.map((set) => (set === making ? made : set));
     change(store, { sets });
-    keepList(LIST, sets.filter(({ state }) => state === 'done'));
+    keepList(
+      LIST,
+      sets.filter(({ state }) => state === 'done'),
+    );
     return made;
   }
 

@@ -16,7 +16,8 @@ export async function readVideoLink(key, id) {
       signal: leaving.signal,
     });
     if (res.redirected && res.ok) return { ok: true, value: res.url };
-    if (res.redirected) return problem('refused', `The file could not be read: its store answered ${res.status}.`);
+    if (res.redirected)
+      return problem('refused', `The file could not be read: its store answered ${res.status}.`);
     return await readProblem(res);
   } catch {
     return noAnswer();

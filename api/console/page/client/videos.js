@@ -50,7 +50,10 @@ export function createVideos(gateway) {
   /** @type {readonly OwnVideo[]} */
   const kept = keptList(LIST);
   /** @type {Videos['store']} */
-  const store = createStore({ all: kept.map((each) => ({ ...each, job: null, problem: null })), ordering: false });
+  const store = createStore({
+    all: kept.map((each) => ({ ...each, job: null, problem: null })),
+    ordering: false,
+  });
   let unanswered = { text: '', idempotencyKey: '' };
   /** When an id was asked for last: the longest ago is asked for next. @type {Map<string, number>} */
   const askedAt = new Map();
@@ -60,7 +63,10 @@ export function createVideos(gateway) {
   /** @param {readonly OwnVideo[]} all */
   const keep = (all) => {
     change(store, { all });
-    keepList(LIST, all.map(({ id, prompt, aspectRatio }) => ({ id, prompt, aspectRatio })));
+    keepList(
+      LIST,
+      all.map(({ id, prompt, aspectRatio }) => ({ id, prompt, aspectRatio })),
+    );
   };
   /** @param {string} id @param {Partial<OwnVideo>} changes */
   const update = (id, changes) =>
@@ -78,7 +84,13 @@ export function createVideos(gateway) {
     if (result.ok || result.problem.kind !== 'unknown') unanswered = { text: '', idempotencyKey: '' };
     if (result.ok) {
       const job = result.value;
-      const made = { id: job.id, prompt: captionOf(body.prompt), aspectRatio: body.aspect_ratio, job, problem: null };
+      const made = {
+        id: job.id,
+        prompt: captionOf(body.prompt),
+        aspectRatio: body.aspect_ratio,
+        job,
+        problem: null,
+      };
       askedAt.set(job.id, Date.now());
       keep([made, ...store.value.all.filter(({ id }) => id !== job.id)]);
     }
@@ -88,7 +100,9 @@ export function createVideos(gateway) {
   async function refresh() {
     if (refreshing || Date.now() < waitUntilMs) return;
     refreshing = true;
-    const due = store.value.all.filter(isOpen).sort((a, b) => (askedAt.get(a.id) ?? 0) - (askedAt.get(b.id) ?? 0));
+    const due = store.value.all
+      .filter(isOpen)
+      .sort((a, b) => (askedAt.get(a.id) ?? 0) - (askedAt.get(b.id) ?? 0));
     for (const { id } of due.slice(0, READS_MAX)) {
       askedAt.set(id, Date.now());
       /** @type {Result<VideoJob>} */
@@ -119,4 +133,6 @@ export const isOpen = ({ job, problem }) =>
 
 /** 32 letters and digits. A page without https has no `randomUUID`. */
 const newIdempotencyKey = () =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(
+    '',
+  );

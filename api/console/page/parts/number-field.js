@@ -9,7 +9,8 @@ import { html } from '../lib/html.js';
  */
 export function NumberField({ label, min, max, value, onPick }) {
   const id = useId();
-  const pick = (/** @type {Event} */ event) => onPick(fieldValue(event) === '' ? null : Number(fieldValue(event)));
+  const pick = (/** @type {Event} */ event) =>
+    onPick(fieldValue(event) === '' ? null : Number(fieldValue(event)));
   return html`
     <div class="field">
       <label for=${id}>${label}</label>

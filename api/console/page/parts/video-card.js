@@ -54,9 +54,8 @@ const ended = ({ status }) => status !== 'pending' && status !== 'in_progress';
 
 /** Where the video plays: there from the beginning, so that nothing moves when it is done. @param {{ video: OwnVideo }} props */
 function Screen({ video: { id, job, prompt, aspectRatio } }) {
-  switch (job?.status) {
-    case undefined:
-      return null;
+  if (job === null) return null;
+  switch (job.status) {
     case 'completed':
       return html`<${VideoPlayer} id=${id} name=${prompt} ratio=${ratioOf(aspectRatio)} />`;
     case 'failed':

@@ -5,7 +5,8 @@ const words = {
   invalid_input: 'The model could not use what was sent: look at the pictures and settings of the order.',
   provider_unavailable: 'No provider could take it in time. Order it again in a while.',
   timed_out: 'It took too long, and was given up.',
-  submission_unknown: 'The provider never said whether it took the order, so it was given up and not sent twice.',
+  submission_unknown:
+    'The provider never said whether it took the order, so it was given up and not sent twice.',
   result_unavailable: 'It was made, and its file could not be fetched.',
   gateway_error: 'Something failed inside the gateway.',
 };

@@ -89,7 +89,8 @@ export function VideoForm() {
  * @param {readonly T[] | undefined} values
  * @param {T | null} chosen
  */
-const kept = (values = [], chosen) => (chosen !== null && values.includes(chosen) ? chosen : (values[0] ?? null));
+const kept = (values = [], chosen) =>
+  chosen !== null && values.includes(chosen) ? chosen : (values[0] ?? null);
 
 /** @param {number} value */
 const seconds = (value) => `${value} s`;

@@ -1,5 +1,6 @@
-import { useState } from '/console/vendor/preact-hooks.js';
+import { useEffect, useRef, useState } from '/console/vendor/preact-hooks.js';
 import { useGateway } from '../client/gateway.js';
+import { problem as problemOf } from '../client/problem.js';
 import { html } from '../lib/html.js';
 import { Icon } from './icon.js';
 import { ProblemNotice } from './problem-notice.js';
@@ -7,7 +8,7 @@ import { ProblemNotice } from './problem-notice.js';
 /** @typedef {import('../client/problem.js').Problem} Problem */
 
 /**
- * Asks for the file's link when somebody wants to see it, and once more when it has ended: it is good for an hour.
+ * Asks for the file's link when somebody wants to see it, and again when it has ended: it is good for an hour.
  *
  * @param {{ id: string, name: string, ratio: number }} props
  */
@@ -16,6 +17,9 @@ export function VideoPlayer({ id, name, ratio }) {
   const [link, setLink] = useState(/** @type {string | null} */ (null));
   const [loading, setLoading] = useState(false);
   const [problem, setProblem] = useState(/** @type {Problem | null} */ (null));
+  const player = useRef(/** @type {HTMLVideoElement | null} */ (null));
+  // The button that had the focus is gone.
+  useEffect(() => player.current?.focus({ preventScroll: true }), [link]);
 
   async function load() {
     setLoading(true);
@@ -25,15 +29,21 @@ export function VideoPlayer({ id, name, ratio }) {
     if (result.ok) setLink(result.value);
     else setProblem(result.problem);
   }
+  function fail() {
+    setLink(null);
+    setProblem(
+      problemOf('refused', 'The file could not be played. If its link has ended, a new one will do.').problem,
+    );
+  }
   return html`
-    <${ProblemNotice} problem=${problem} retry=${load} />
+    <${ProblemNotice} problem=${problem} />
     <div class="screen" style=${{ '--ratio': ratio }}>
       ${
         link === null
-          ? html`<button type="button" class="screen-play" disabled=${loading} aria-label=${`Play: ${name}`} onClick=${load}>
+          ? html`<button type="button" class="screen-play" aria-busy=${loading} aria-label=${`Play: ${name}`} onClick=${load}>
               <${Icon} name="play" /><span>${loading ? 'Loading…' : 'Play'}</span>
             </button>`
-          : html`<video key=${link} src=${link} aria-label=${name} controls autoplay playsinline onError=${() => setLink(null)}></video>`
+          : html`<video ref=${player} src=${link} aria-label=${name} controls autoplay playsinline onError=${fail}></video>`
       }
     </div>
     ${link !== null && html`<p class="small"><a href=${link} target="_blank" rel="noopener noreferrer">Open the file</a></p>`}
