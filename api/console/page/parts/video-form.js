@@ -6,6 +6,7 @@ import { useStore } from '../lib/store.js';
 import { usdText } from '../lib/usd.js';
 import { ChoiceField } from './choice-field.js';
 import { ModelField } from './model-field.js';
+import { Notice } from './notice.js';
 import { NumberField } from './number-field.js';
 import { ProblemNotice } from './problem-notice.js';
 import { PromptField } from './prompt-field.js';
@@ -52,6 +53,7 @@ export function VideoForm() {
 
   return html`
     <${ProblemNotice} problem=${models.problem} retry=${models.reload} />
+    ${all?.length === 0 && html`<${Notice}><p>No models of videos are served here at the moment.</p><//>`}
     <form class="composer card" onSubmit=${order}>
       <${ModelField} models=${all} value=${id} onPick=${setTyped} describe=${fromPrice} />
       <div class="fields">

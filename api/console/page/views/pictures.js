@@ -6,6 +6,7 @@ import { picturePrices } from '../lib/picture-prices.js';
 import { useStore } from '../lib/store.js';
 import { Empty } from '../parts/empty.js';
 import { ModelField } from '../parts/model-field.js';
+import { Notice } from '../parts/notice.js';
 import { PageHead } from '../parts/page-head.js';
 import { PictureFields, takenOf } from '../parts/picture-fields.js';
 import { PictureSetView } from '../parts/picture-set.js';
@@ -40,6 +41,7 @@ export function PicturesView() {
     <${PageHead} title="Pictures" about="Have a model make pictures. They are charged like any other call." />
     <${PlayTabs} current="pictures" />
     <${ProblemNotice} problem=${models.problem} retry=${models.reload} />
+    ${all?.length === 0 && html`<${Notice}><p>No models of pictures are served here at the moment.</p><//>`}
     <form class="composer card" onSubmit=${make}>
       <${ModelField} models=${all} value=${id} onPick=${setTyped} describe=${picturePrices} />
       <${PictureFields} parameters=${parameters} values=${taken} onPick=${pick} />
@@ -54,8 +56,10 @@ export function PicturesView() {
       </div>
     </form>
     ${
-      all?.length === 0 &&
-      html`<${Empty} title="No models of pictures"><p>This gateway serves none at the moment.</p><//>`
+      sets.length === 0 &&
+      html`<${Empty} title="No pictures in this tab yet">
+        <p>The most that they can cost is held while they are made. This tab remembers what you make in it.</p>
+      <//>`
     }
     <section aria-label="Your pictures" class="made-list">
       ${sets.map((set, index) => html`<${PictureSetView} key=${sets.length - index} set=${set} />`)}
