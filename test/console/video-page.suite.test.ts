@@ -5,6 +5,10 @@ import { fakeMedia, videoModel } from './fake-media.ts';
 import { describeInBrowser, sees } from './in-browser.ts';
 
 /** What a gateway may answer, and what a person then reads; `media.suite.test.ts` tries it with real videos. */
+const seen = (state: 'hidden' | 'visible'): string =>
+  `Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true });
+   document.dispatchEvent(new Event('visibilitychange'))`;
+
 describeInBrowser('the page of videos', ({ gateway, show }) => {
   async function open(models: unknown[] = [videoModel()], viewport = phone) {
     const console = await show({ agent: await gateway().newAgent(), page: 'balance', viewport });
@@ -48,12 +52,17 @@ describeInBrowser('the page of videos', ({ gateway, show }) => {
     await page.clock.fastForward(1_000);
     await sees(console, 'Being made');
     expect(reads()).toBe(2);
+    await page.evaluate(seen('hidden'));
+    await page.clock.fastForward(60_000);
+    expect(reads()).toBe(2);
+    await page.evaluate(seen('visible'));
+    await until(() => reads() === 3);
     fake.job = { status: 'completed', usage: { cost: 0.300000001 }, expires_at: '2099-01-01T00:00:00Z' };
     await page.clock.fastForward(10_000);
     await sees(console, /Charged \$0\.30\s?0000001 Given back \$0\.09\s?9999999/);
     await page.getByRole('button', { name: 'Play: A boat' }).waitFor();
     await page.clock.fastForward(60_000);
-    expect(reads()).toBe(3);
+    expect(reads()).toBe(4);
   });
 
   it('sends an order that was never answered again as the same one', async () => {
