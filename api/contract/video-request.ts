@@ -153,9 +153,7 @@ function inputReferences(max: number | null) {
   const error =
     max === 0 ? 'left out: this model takes no reference pictures' : `an array of at most ${max} pictures`;
   const array = z.array(
-    z
-      .strictObject(link, { error: 'an object' })
-      .meta({ description: 'A picture of what is to be seen.' }),
+    z.strictObject(link, { error: 'an object' }).meta({ description: 'A picture of what is to be seen.' }),
     { error: max === null ? 'an array of pictures' : error },
   );
   return max === null ? array : array.max(max, { error });

@@ -125,6 +125,9 @@ export const UPSTREAM_TEXT_CHARS_MAX = 256;
 export const PRICE_LOOKUPS_AT_ONCE = 32;
 /** Of a link in a message. */
 export const URL_CHARS_MAX = 2048;
+/** Of one question to a name server, and how often it is asked. */
+export const NAME_LOOKUP_MS = 2 * SECOND_MS;
+export const NAME_LOOKUPS = 2;
 
 /** Keys that were sent lately, remembered with their hash, so that a call does not hash its key anew. */
 export const KNOWN_KEYS_MAX = 10_000;
@@ -228,6 +231,8 @@ export const VIDEO_POLLS_AT_ONCE = 256;
 export const VIDEO_DOWNLOADS_AT_ONCE = 4;
 /** A download of which nothing comes for so long is begun again where it stopped. */
 export const VIDEO_STALL_MS = 30 * SECOND_MS;
+/** From its first byte to its last, cuts and all. */
+export const VIDEO_DOWNLOAD_MS = 30 * MINUTE_MS;
 /** Continued so often without beginning anew; begun so often in all. */
 export const VIDEO_RESUMES_MAX = 10;
 export const VIDEO_DOWNLOAD_TRIES = 20;
@@ -244,6 +249,19 @@ export const VIDEO_TICK_MS = SECOND_MS / 4;
 /** Generated pictures: how long their links live, and how much of them an agent keeps. */
 export const RESULT_LINK_MS = 7 * DAY_MS;
 export const RESULTS_BYTES_MAX = 5 * GIGABYTE;
+/** Of one request, whatever a model lists. */
+export const PICTURES_MAX = 10;
+export const PICTURE_REFERENCES_MAX = 16;
+export const PICTURE_PROMPT_CHARS_MAX = 32_000;
+/** Of one generated picture. The largest that are known have some 15 MB. */
+export const PICTURE_BYTES_MAX = 32 * MEGABYTE;
+/** Of a provider's whole answer, and of an event of its stream: base64 is a third longer than what it holds. */
+export const PICTURE_ANSWER_BYTES = PICTURES_MAX * PICTURE_BYTES_MAX;
+export const PICTURE_EVENT_BYTES = 24 * MEGABYTE;
+/** Of such an answer without its pictures. */
+export const PICTURE_FRAME_BYTES = 256 * 1024;
+/** After a hang-up a picture is waited for: its provider is paid for it, and takes a minute and a half. */
+export const PICTURE_PUMP_MS = 5 * MINUTE_MS;
 /** Spec: Limits, MCP body. */
 export const MCP_BODY_BYTES = 64 * 1024;
 /** While a key cannot be checked. */

@@ -1,7 +1,6 @@
-import { isIP } from 'node:net';
 import { isRecord } from '#core/is-record.ts';
-import { URL_CHARS_MAX } from '#core/limits.ts';
 import { type ApiError, apiError } from '../contract/errors.ts';
+import { checkPublicHttpsUrl, NO_PUBLIC_LINK } from './public-link.ts';
 
 /** What a prompt holds besides text, as far as the hold has to know. */
 export interface MediaCount {
@@ -42,13 +41,9 @@ export function refuseLink(link: unknown, param: string): ApiError | null {
     });
   }
   if (/^\s*data:/i.test(link)) return refuseInline(param);
-  if (link.length > URL_CHARS_MAX || !isPublicHttpsUrl(link)) {
-    return apiError('invalid_request', {
-      param,
-      message: `\`${param}\` has to be a public https link of at most ${URL_CHARS_MAX} characters.`,
-    });
-  }
-  return null;
+  return checkPublicHttpsUrl(link) === null
+    ? apiError('invalid_request', { param, message: `\`${param}\` ${NO_PUBLIC_LINK}.` })
+    : null;
 }
 
 export const refuseInline = (param: string): ApiError =>
@@ -59,21 +54,3 @@ export const refuseInline = (param: string): ApiError =>
 
 export const refuseStored = (param: string): ApiError =>
   apiError('invalid_request', { param, message: `\`${param}\`: stored files are not served. Send a link.` });
-
-/**
- * No credentials, no port of one's own, no address, no name without a dot or below an internal domain. What one
- * reader of links takes for a host and another for a path (backslashes, blanks, missing slashes) is no link.
- */
-function isPublicHttpsUrl(link: string): boolean {
-  if (!PLAIN_LINK.test(link)) return false;
-  const url = URL.parse(link);
-  if (url === null || url.protocol !== 'https:' || url.port !== '') return false;
-  if (url.username !== '' || url.password !== '') return false;
-  const host = url.hostname.toLowerCase().replace(/\.+$/, '');
-  if (host.startsWith('[') || isIP(host) !== 0) return false;
-  return host.includes('.') && !INTERNAL_NAME.test(host);
-}
-
-const PLAIN_LINK = /^https:\/\/[^/\\\s\p{Cc}][^\\\s\p{Cc}]*$/iu;
-const INTERNAL_NAME =
-  /(^|\.)(localhost|localdomain|local|internal|intranet|corp|home|lan|home\.arpa|svc|cluster\.local)$/;

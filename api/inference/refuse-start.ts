@@ -3,6 +3,7 @@ import { isoTime } from '#core/clock.ts';
 import type { ReserveRefusal } from '#core/ledger/command.ts';
 import type { UnavailableResult } from '#core/ledger/ledger.ts';
 import type { AgentStatus } from '#core/ledger/state.ts';
+import { GIGABYTE, RESULTS_BYTES_MAX, RETRY_AFTER_MAX_MS } from '#core/limits.ts';
 import { formatUsd, type NanoUsd } from '#core/money.ts';
 import { type ApiError, apiError } from '../contract/errors.ts';
 import type { CallPlan } from './call-plan.ts';
@@ -76,6 +77,8 @@ export function refuseReserve(
     case 'unavailable':
     case 'clock_apart':
     case 'unknown_agent':
+    // Of a video alone, and that looks for it first.
+    case 'video_exists':
       return apiError('service_unavailable');
     case 'stale_id':
     case 'id_taken':
@@ -90,6 +93,19 @@ export function refuseReserve(
       return apiError('rate_limited', { retryAfterMs: refusal.retryAfterMs, callsPerMinute });
     case 'running_calls':
       return apiError('too_many_running_calls', { retryAfterMs: refusal.retryAfterMs });
+    case 'open_videos':
+      return apiError('rate_limited', {
+        retryAfterMs: refusal.retryAfterMs,
+        message: `${refusal.openVideos} videos of this agent are being made, as many as may be at one time: wait until one has ended.`,
+      });
+    case 'storage_full':
+      return apiError('rate_limited', {
+        retryAfterMs: refusal.retryAfterMs,
+        longWait: refusal.retryAfterMs > RETRY_AFTER_MAX_MS,
+        message:
+          `This agent's stored pictures have reached their ${RESULTS_BYTES_MAX / GIGABYTE} GB: the next one can be made ` +
+          `when the first of them end, at ${isoTime(nowMs + refusal.retryAfterMs)}.`,
+      });
     case 'daily_share':
       return apiError('daily_share_used', { retryAfterMs: refusal.resetsAtMs - nowMs });
     case 'key_limit': {

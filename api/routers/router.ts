@@ -2,6 +2,7 @@ import { accountRouter } from './account.ts';
 import { chatRouter } from './chat.ts';
 import { messagesRouter } from './messages.ts';
 import { modelsRouter } from './models.ts';
+import { picturesRouter } from './pictures.ts';
 import { responsesRouter } from './responses.ts';
 import { t } from './trpc.ts';
 import { uploadsRouter } from './uploads.ts';
@@ -12,6 +13,7 @@ export const v1Router = t.router({
   responses: responsesRouter,
   messages: messagesRouter,
   models: modelsRouter,
+  pictures: picturesRouter,
   uploads: uploadsRouter,
   account: accountRouter,
 });

@@ -74,5 +74,8 @@ const bound = (ledger: Ledger): Ledger => ({
   listAgents: () => ledger.listAgents(),
   listEnded: (byMs) => ledger.listEnded(byMs),
   listHolds: () => ledger.listHolds(),
+  readVideo: (agentId, videoId) => ledger.readVideo(agentId, videoId),
+  findVideoByKey: (agentId, idempotencyKey) => ledger.findVideoByKey(agentId, idempotencyKey),
+  listOpenVideos: () => ledger.listOpenVideos(),
   close: () => ledger.close(),
 });

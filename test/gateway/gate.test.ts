@@ -23,6 +23,9 @@ function holdBack(type: Command['type']): (durability: Durability) => void {
     listAgents: () => ledger.listAgents(),
     listEnded: (byMs) => ledger.listEnded(byMs),
     listHolds: () => ledger.listHolds(),
+    readVideo: (agentId, videoId) => ledger.readVideo(agentId, videoId),
+    findVideoByKey: (agentId, idempotencyKey) => ledger.findVideoByKey(agentId, idempotencyKey),
+    listOpenVideos: () => ledger.listOpenVideos(),
     close: () => ledger.close(),
     async execute<C extends Command>(command: C): Promise<Executed<ResultOf<C>>> {
       const executed = await ledger.execute(command);

@@ -59,6 +59,9 @@ describe('what the ledger refused', () => {
     [{ ok: false, reason: 'agent_suspended' }, 'agent_suspended'],
     [{ ok: false, reason: 'rate', retryAfterMs: 100 }, 'rate_limited'],
     [{ ok: false, reason: 'running_calls', runningCalls: 8, retryAfterMs: 1_000 }, 'too_many_running_calls'],
+    [{ ok: false, reason: 'open_videos', openVideos: 20, retryAfterMs: 10_000 }, 'rate_limited'],
+    [{ ok: false, reason: 'storage_full', retryAfterMs: 1_000 }, 'rate_limited'],
+    [{ ok: false, reason: 'video_exists', videoId: 'vid_1' }, 'service_unavailable'],
     [{ ok: false, reason: 'daily_share', resetsAtMs: MIDNIGHT }, 'daily_share_used'],
   ])('$reason is $1', (refusal, code) => {
     const error = refuse(refusal);
@@ -72,6 +75,20 @@ describe('what the ledger refused', () => {
       retryAfterMs: MIDNIGHT - NOW,
       shouldRetry: false,
     });
+  });
+
+  it('the bound of open videos is told with their number', () => {
+    const error = refuse({ ok: false, reason: 'open_videos', openVideos: 20, retryAfterMs: 10_000 });
+    expect(error.message).toContain('20 videos of this agent are being made');
+    expect(error.retryAfterMs).toBe(10_000);
+  });
+
+  it('a full storage of pictures is told with its size and when there is room, and nobody sleeps through days', () => {
+    const refusal = { ok: false, reason: 'storage_full', retryAfterMs: MIDNIGHT - NOW } as const;
+    expect(refuse(refusal)).toMatchObject({ retryAfterMs: MIDNIGHT - NOW, shouldRetry: false });
+    expect(refuse(refusal).message).toContain('5 GB');
+    expect(refuse(refusal).message).toContain('2026-11-19T00:00:00.000Z');
+    expect(refuse({ ...refusal, retryAfterMs: 60_000 })).not.toHaveProperty('shouldRetry');
   });
 
   it('a balance that is too low is told with both amounts and the longest answer that fits', () => {

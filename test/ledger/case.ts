@@ -54,6 +54,31 @@ export function sees(agentId: number, expected: object): Row {
   };
 }
 
+/** The video as a read finds it, or that there is none. */
+export function seesVideo(videoId: string, expected: object | null, agentId = 1): Row {
+  return async (world) => {
+    const job = await world.ledger.readVideo(agentId, videoId);
+    if (expected === null) expect(job).toBeNull();
+    else expect(job).toMatchObject(expected);
+  };
+}
+
+export function findsVideoByKey(idempotencyKey: string, videoId: string | null, agentId = 1): Row {
+  return async (world) => {
+    const job = await world.ledger.findVideoByKey(agentId, idempotencyKey);
+    if (job === 'unavailable') throw new Error('the ledger cannot be read');
+    expect(job?.videoId ?? null).toBe(videoId);
+  };
+}
+
+export function listsOpenVideos(...videoIds: string[]): Row {
+  return async (world) => {
+    const open = await world.ledger.listOpenVideos();
+    if (open === 'unavailable') throw new Error('the ledger cannot be read');
+    expect(open.map((job) => job.videoId).sort()).toEqual(videoIds.sort());
+  };
+}
+
 export const seesNoAgent = (agentId: number): Row => {
   return async (world) => {
     expect(await world.ledger.readAgent(agentId)).toBeNull();

@@ -1,6 +1,7 @@
 import type { CallEnd, CallFacts, PendingPrice, SavedPrice } from '#core/events/ledger-event.ts';
 import type {
   ChangeKey,
+  ClaimVideo,
   Finish,
   Grant,
   MoveIn,
@@ -13,7 +14,12 @@ import type {
   Settle,
   StartLimits,
   StartUpload,
+  SubmitVideo,
+  VideoOrder,
+  WithdrawVideo,
 } from '#core/ledger/command.ts';
+import { VIDEO_TIME_LIMIT_MS } from '#core/limits.ts';
+import type { VideoFile } from '#core/videos/video-job.ts';
 import { callIdIn, day, does, type Operation, ok, type Row } from './case.ts';
 
 // Commands with every field set, so that a row names only what it is about.
@@ -172,6 +178,62 @@ export const revokeKey = (keyId: number, more: Partial<RevokeKey> = {}): Operati
 
 export const startUpload = (uploadId: string, more: Partial<StartUpload> = {}): Operation => {
   return () => ({ type: 'start_upload', agentId: 1, uploadId, limits: { uploadsPerDay: 200 }, ...more });
+};
+
+/** A video's hold; its id is made of the call's number. */
+export const reserveVideo = (
+  call: number,
+  nanoUsd: bigint,
+  order: Partial<VideoOrder> = {},
+  more: Partial<Reserve> = {},
+): Operation =>
+  reserve(call, nanoUsd, {
+    kind: 'video',
+    timeLimitMs: VIDEO_TIME_LIMIT_MS,
+    video: videoOrder(call, order),
+    ...more,
+  });
+
+export const videoOrder = (call: number, more: Partial<VideoOrder> = {}): VideoOrder => ({
+  videoId: `vid_${call}`,
+  idempotencyKey: null,
+  upstreamModel: 'acme/film',
+  orderFile: `orders/${call}`,
+  openVideosMax: 20,
+  ...more,
+});
+
+export const videoFile: VideoFile = { path: 'videos/1', bytes: 5_000_000, sha256: 'ab12', madeAtMs: 1_000 };
+
+export const claimVideo = (call: number, more: Partial<ClaimVideo> = {}): Operation => {
+  return (world) => ({
+    type: 'claim_video',
+    agentId: 1,
+    callId: callIdIn(world, call),
+    nonce: 'worker-1',
+    ...more,
+  });
+};
+
+export const submitVideo = (call: number, more: Partial<SubmitVideo> = {}): Operation => {
+  return (world) => ({
+    type: 'submit_video',
+    agentId: 1,
+    callId: callIdIn(world, call),
+    nonce: 'worker-1',
+    providerJobId: 'job-1',
+    ...more,
+  });
+};
+
+export const withdrawVideo = (call: number, more: Partial<WithdrawVideo> = {}): Operation => {
+  return (world) => ({
+    type: 'withdraw_video',
+    agentId: 1,
+    callId: callIdIn(world, call),
+    nonce: 'worker-1',
+    ...more,
+  });
 };
 
 export const setAgent = (more: Partial<SetAgent> = {}): Operation => {

@@ -11,11 +11,14 @@ import { putKeyCases, revokeKeyCases } from './cases/key-cases.ts';
 import { keyLimitCases } from './cases/key-limit-cases.ts';
 import { reserveCases } from './cases/reserve-cases.ts';
 import { reserveOrderCases } from './cases/reserve-order-cases.ts';
+import { storedCases } from './cases/stored-cases.ts';
 import { startUploadCases } from './cases/upload-cases.ts';
+import { videoCases } from './cases/video-cases.ts';
 import {
   activeAgent,
   agentWith,
   changeKey,
+  claimVideo,
   expire,
   finish,
   grant,
@@ -28,6 +31,8 @@ import {
   setAgent,
   settle,
   startUpload,
+  submitVideo,
+  withdrawVideo,
 } from './commands.ts';
 
 export type MakeLedger = (options: { clock: FakeClock }) => Promise<Ledger>;
@@ -46,6 +51,8 @@ const cases: readonly [string, readonly LedgerCase[]][] = [
   ['change_key', changeKeyCases],
   ['revoke_key', revokeKeyCases],
   ['start_upload', startUploadCases],
+  ['videos', videoCases],
+  ['stored pictures', storedCases],
   ['set_agent', setAgentCases],
 ];
 
@@ -299,6 +306,9 @@ function describeClosing(world: () => World): void {
       changeKey(1),
       revokeKey(1),
       startUpload('upl_1'),
+      claimVideo(1),
+      submitVideo(1),
+      withdrawVideo(1),
       setAgent(),
     ];
     for (const operation of operations) {
@@ -308,6 +318,9 @@ function describeClosing(world: () => World): void {
     expect(await world().ledger.readAgent(1)).toBe('unavailable');
     expect(await world().ledger.listAgents()).toBe('unavailable');
     expect(await world().ledger.listHolds()).toBe('unavailable');
+    expect(await world().ledger.readVideo(1, 'vid_1')).toBe('unavailable');
+    expect(await world().ledger.findVideoByKey(1, 'my-order')).toBe('unavailable');
+    expect(await world().ledger.listOpenVideos()).toBe('unavailable');
     expect(await world().ledger.findKey(['hash-1'])).toBe('unavailable');
   });
 

@@ -58,6 +58,9 @@ function troubled(ledger: MemoryLedger, trouble: Trouble): Ledger {
     listAgents: () => reads(() => ledger.listAgents()),
     listEnded: (byMs) => reads(() => ledger.listEnded(byMs)),
     listHolds: () => reads(() => ledger.listHolds()),
+    readVideo: (agentId, videoId) => reads(() => ledger.readVideo(agentId, videoId)),
+    findVideoByKey: (agentId, idempotencyKey) => reads(() => ledger.findVideoByKey(agentId, idempotencyKey)),
+    listOpenVideos: () => reads(() => ledger.listOpenVideos()),
     close: () => ledger.close(),
   };
 }

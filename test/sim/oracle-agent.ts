@@ -177,6 +177,10 @@ export class OracleAgent {
       case 'upload_started':
         this.#countUpload(event, broken);
         break;
+      case 'video_claimed':
+      case 'video_submitted':
+      case 'video_withdrawn':
+        break;
       case 'agent_set':
         this.#sources.set(event.source, event.status);
         break;

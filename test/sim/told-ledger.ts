@@ -19,6 +19,9 @@ export function toldLedger(ledger: Ledger, options: ToldOptions): Ledger {
     findKey: (hashes) => ledger.findKey(hashes),
     recallKey: (hashes) => ledger.recallKey(hashes),
     listAgents: () => ledger.listAgents(),
+    readVideo: (agentId, videoId) => ledger.readVideo(agentId, videoId),
+    findVideoByKey: (agentId, idempotencyKey) => ledger.findVideoByKey(agentId, idempotencyKey),
+    listOpenVideos: () => ledger.listOpenVideos(),
     close: () => ledger.close(),
   };
 }
@@ -103,6 +106,9 @@ function namesOf(command: Command, result: ResultOf<Command>): string[] {
     case 'set_agent':
       // Where a later version came first, this one never shows.
       return repeated ? [] : [`agent_set ${command.source} ${command.sourceVersion}`];
+    case 'claim_video':
+    case 'submit_video':
+    case 'withdraw_video':
     case 'renew':
     case 'expire':
       return [];

@@ -6,6 +6,7 @@ import type { Command, ResultOf } from '#core/ledger/command.ts';
 import { decide } from '#core/ledger/decide.ts';
 import { emptyLedger } from '#core/ledger/empty-ledger.ts';
 import { findKey, findLiveKey } from '#core/ledger/find-key.ts';
+import { findVideo, findVideoByKey, openVideos } from '#core/ledger/find-video.ts';
 import type { Executed, Ledger } from '#core/ledger/ledger.ts';
 import { agentsWithEnded } from '#core/ledger/lots.ts';
 import type { LedgerState } from '#core/ledger/state.ts';
@@ -62,6 +63,15 @@ export function createMemoryLedger(options: { clock: Clock }): MemoryLedger {
       return agents.flatMap((agent) =>
         Array.from(agent.holds.values(), (hold) => toHoldView(agent.agentId, hold)),
       );
+    },
+    async readVideo(agentId, videoId) {
+      return open ? findVideo(state.agents.get(agentId), videoId, now()) : 'unavailable';
+    },
+    async findVideoByKey(agentId, idempotencyKey) {
+      return open ? findVideoByKey(state.agents.get(agentId), idempotencyKey, now()) : 'unavailable';
+    },
+    async listOpenVideos() {
+      return open ? openVideos(state) : 'unavailable';
     },
     async close() {
       open = false;

@@ -14,6 +14,10 @@ const time = z.int().nonnegative();
 const id = z.int().nonnegative();
 
 const allocation = z.strictObject({ expiresAtMs: time, nanoUsd: nano });
+const bytes = z.int().nonnegative();
+
+/** Of a video that was made: where its file stands. */
+export const videoFile = z.strictObject({ path: z.string(), bytes, sha256: z.string(), madeAtMs: time });
 
 // Facts about a call come from far away, and a field too many must not stop the journal's reader: what these schemas
 // do not know, they leave out. Everything that decides money is strict.
@@ -116,7 +120,19 @@ export const ledgerEvent = z.discriminatedUnion('type', [
     timeLimitMs: z.int().positive(),
     call: callFacts,
     price: savedPrice,
+    /** Of a video; absent: of a call, or of a release that knew no jobs. */
+    video: z
+      .strictObject({
+        videoId: z.string(),
+        idempotencyKey: z.string().nullable(),
+        upstreamModel: z.string(),
+        orderFile: z.string(),
+      })
+      .optional(),
   }),
+  z.strictObject({ ...envelope, type: z.literal('video_claimed'), callId: id, nonce: z.string() }),
+  z.strictObject({ ...envelope, type: z.literal('video_submitted'), callId: id, providerJobId: z.string() }),
+  z.strictObject({ ...envelope, type: z.literal('video_withdrawn'), callId: id }),
   /** Written only once the provider's id for the answer is known while the call still runs. */
   z.strictObject({ ...envelope, type: z.literal('renewed'), callId: id, generationId: z.string() }),
   z.strictObject({
@@ -134,6 +150,10 @@ export const ledgerEvent = z.discriminatedUnion('type', [
     /** Cost above the hold: the operator's loss, never the agent's debt. */
     overrunNanoUsd: nano,
     end: callEnd,
+    /** Absent: no video was made. */
+    video: videoFile.optional(),
+    /** Pictures that the agent's storage holds from now on. */
+    stored: z.strictObject({ bytes, untilMs: time }).optional(),
   }),
   z.strictObject({ ...envelope, type: z.literal('expired'), lots: z.array(allocation) }),
   z.strictObject({

@@ -1,10 +1,12 @@
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
 import { callEnd, callFacts, pendingPrice, savedPrice } from '../events/ledger-event.ts';
+import { parseVideoJob, printVideoJob, videoJobJson } from '../videos/video-job-json.ts';
 import { CallTable } from './call-table.ts';
 import { checkIdentity } from './check-identity.ts';
 import { DoneCalls } from './done-calls.ts';
 import type { AgentState, Hold, KeyState, PeriodSum } from './state.ts';
+import { VideoTable } from './video-table.ts';
 
 /**
  * One agent as a line of JSON, for snapshots: `{ v, crc32, agent }`. The checksum is over the text of `agent`.
@@ -50,6 +52,8 @@ const holdSnapshot = z.strictObject({
   price: savedPrice,
   generationId: z.string().nullable(),
   pending: z.strictObject({ end: callEnd, pending: pendingPrice }).nullable(),
+  /** Absent: none. */
+  videoId: z.string().optional(),
 });
 
 const keySnapshot = z.strictObject({
@@ -89,8 +93,10 @@ const agentSnapshot = z.strictObject({
   grants: z.array(z.tuple([z.string(), time])),
   trades: z.array(z.tuple([z.string(), time, z.enum(['moved_out', 'move_refused', 'moved_in']), nano])),
   mcpKeysMadeAtMs: z.array(time),
-  /** Absent: none. */
+  // Absent: none.
   uploads: z.array(z.tuple([z.string(), time])).optional(),
+  videos: z.array(videoJobJson).optional(),
+  stored: z.array(z.tuple([time, z.int().nonnegative()])).optional(),
   prunedAtMs: time,
 });
 type AgentSnapshot = z.infer<typeof agentSnapshot>;
@@ -144,6 +150,8 @@ function toSnapshot(agent: AgentState): AgentSnapshot {
     ]),
     mcpKeysMadeAtMs: agent.mcpKeysMadeAtMs,
     ...(agent.uploads.size > 0 && { uploads: [...agent.uploads] }),
+    ...(agent.videos.size > 0 && { videos: Array.from(agent.videos, printVideoJob) }),
+    ...(agent.stored.size > 0 && { stored: [...agent.stored] }),
     prunedAtMs: agent.prunedAtMs,
   };
 }
@@ -153,12 +161,13 @@ const fromPeriod = (sum: PeriodSum) => ({
   nanoUsd: String(sum.nanoUsd),
 });
 
-function fromHold(hold: Hold): AgentSnapshot['holds'][number] {
+function fromHold({ videoId, ...hold }: Hold): AgentSnapshot['holds'][number] {
   const allocations = hold.allocations.map(({ expiresAtMs, nanoUsd }) => ({
     expiresAtMs,
     nanoUsd: String(nanoUsd),
   }));
-  return { ...hold, nanoUsd: String(hold.nanoUsd), allocations };
+  const nanoUsd = String(hold.nanoUsd);
+  return { ...hold, nanoUsd, allocations, ...(videoId !== null && { videoId }) };
 }
 
 function fromKey(key: KeyState): AgentSnapshot['keys'][number] {
@@ -202,6 +211,8 @@ function toState(snapshot: AgentSnapshot): AgentState {
       ]),
     ),
     uploads: toMap(snapshot.uploads ?? []),
+    videos: new VideoTable((snapshot.videos ?? []).map(parseVideoJob)),
+    stored: toMap(snapshot.stored ?? []),
   };
 }
 
@@ -215,7 +226,7 @@ function toHold(hold: AgentSnapshot['holds'][number]): Hold {
     expiresAtMs,
     nanoUsd: BigInt(nanoUsd),
   }));
-  return { ...hold, nanoUsd: BigInt(hold.nanoUsd), allocations };
+  return { ...hold, nanoUsd: BigInt(hold.nanoUsd), allocations, videoId: hold.videoId ?? null };
 }
 
 function toKey(key: AgentSnapshot['keys'][number]): KeyState {

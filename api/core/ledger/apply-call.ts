@@ -1,10 +1,12 @@
 import { startOfDayMs } from '../clock.ts';
 import type { LedgerEventOf } from '../events/ledger-event.ts';
 import { minBigint } from '../money.ts';
+import { addVideo, endedVideo } from './apply-video.ts';
 import { LedgerEventError } from './ledger-errors.ts';
 import { dropEmptyLots, findLot } from './lots.ts';
 import { addToPeriod, bookCharge } from './periods.ts';
 import type { AgentState, Hold, KeyState, Lot } from './state.ts';
+import { addStored } from './stored-pictures.ts';
 
 export function applyReserved(agent: AgentState, event: LedgerEventOf<'reserved'>): void {
   const { callId, nonce, keyId, kind, timeLimitMs, call, price } = event;
@@ -45,7 +47,9 @@ export function applyReserved(agent: AgentState, event: LedgerEventOf<'reserved'
     price,
     generationId: null,
     pending: null,
+    videoId: event.video?.videoId ?? null,
   });
+  addVideo(agent, event);
 }
 
 /** Also forgets slots that have lapsed, which is what bounds their number. */
@@ -73,6 +77,7 @@ export function applySettled(agent: AgentState, event: LedgerEventOf<'settled'>)
   if (charged > hold.nanoUsd) throw new LedgerEventError(event, 'charges more than the hold');
   const key = keyOf(agent, hold, event);
   const lots = hold.allocations.map(({ expiresAtMs }) => heldLot(agent, expiresAtMs, event));
+  const video = endedVideo(agent, event);
   returnRest(hold, lots, charged);
   dropEmptyLots(agent);
   agent.chargedNanoUsd += charged;
@@ -82,6 +87,8 @@ export function applySettled(agent: AgentState, event: LedgerEventOf<'settled'>)
   agent.holds.delete(hold.callId);
   agent.leases.delete(hold.callId);
   agent.done.set(hold.callId, { nonce: hold.nonce, chargedNanoUsd: charged, settledAtMs: event.atMs });
+  if (video !== null) agent.videos.set(video);
+  if (event.stored !== undefined) addStored(agent, event.stored.bytes, event.stored.untilMs);
 }
 
 /** The charge takes what ends soonest; the rest goes back to its lot, even to one that has ended. */

@@ -3,6 +3,7 @@ import { applyFinished, applyRenewed, applyReserved, applySettled } from './appl
 import { applyExpired, applyGranted, applyMovedIn, applyMovedOut, applyMoveRefused } from './apply-credit.ts';
 import { applyKeyPut, applyKeyRevoked } from './apply-key.ts';
 import { applyUploadStarted } from './apply-upload.ts';
+import { applyVideoClaimed, applyVideoSubmitted, applyVideoWithdrawn } from './apply-video.ts';
 import type { Lease } from './decision.ts';
 import { newAgent } from './empty-ledger.ts';
 import { LedgerEventError, LedgerGapError } from './ledger-errors.ts';
@@ -87,6 +88,15 @@ function change(state: LedgerState, agent: AgentState, event: LedgerEvent): void
       break;
     case 'upload_started':
       applyUploadStarted(agent, event);
+      break;
+    case 'video_claimed':
+      applyVideoClaimed(agent, event);
+      break;
+    case 'video_submitted':
+      applyVideoSubmitted(agent, event);
+      break;
+    case 'video_withdrawn':
+      applyVideoWithdrawn(agent, event);
       break;
     case 'agent_set': {
       const { source, sourceVersion, status } = event;

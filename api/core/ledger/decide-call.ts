@@ -99,6 +99,19 @@ function chargeHold(agent: AgentState, hold: Hold, command: Settle, nowMs: numbe
     chargedNanoUsd: String(charged),
     overrunNanoUsd: String(minBigint(overrun, OVERRUN_MAX)),
     end: soundEnd(command.end),
+    ...results(hold, command),
   };
   return changed({ ok: true, repeated: false, chargedNanoUsd: charged, overrunNanoUsd: overrun }, event);
 }
+
+/** What was made, where something can have been made: an orphan's process did not end it. */
+function results(
+  hold: Hold,
+  { cause, video, stored }: Settle,
+): Pick<SettledEvent, 'video' | 'stored'> | null {
+  if (cause === 'orphan') return null;
+  if (hold.videoId !== null && video !== undefined) return { video };
+  return hold.kind === 'image' && stored !== undefined ? { stored } : null;
+}
+
+type SettledEvent = LedgerEventOf<'settled'>;

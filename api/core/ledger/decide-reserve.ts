@@ -1,20 +1,24 @@
-import { DAY_MS, startOfDayMs } from '../clock.ts';
+import { DAY_MS, SECOND_MS, startOfDayMs } from '../clock.ts';
 import type { LedgerEventOf } from '../events/ledger-event.ts';
 import { idTimeMs } from '../ids.ts';
 import { CALL_ID_AGE_MAX_MS, CLOCK_APART_MAX_MS, LEASE_MS } from '../limits.ts';
 import { maxBigint } from '../money.ts';
 import { agentStatus } from './agent-status.ts';
-import type { Reserve, ReserveRefusal, ReserveResult } from './command.ts';
+import type { Reserve, ReserveRefusal, ReserveResult, VideoOrder } from './command.ts';
 import { changed, type Decision, requireAmount, unchanged } from './decision.ts';
 import { findDone } from './done-calls.ts';
+import { findVideo, findVideoByKey } from './find-video.ts';
 import { allocate, heldNanoUsd, spendableNanoUsd } from './lots.ts';
 import { periodOf, periodSumOf, sumSince } from './periods.ts';
 import { runningCalls } from './running-calls.ts';
 import { startRate } from './start-rate.ts';
 import type { AgentState, KeyState, LedgerState } from './state.ts';
+import { storageFullUntilMs } from './stored-pictures.ts';
 
 /** A slot frees itself when any of the running calls ends, which nobody can foretell. */
-export const RUNNING_RETRY_MS = 1_000;
+export const RUNNING_RETRY_MS = SECOND_MS;
+/** Nor when a video ends; callers look at theirs about so often. */
+export const OPEN_VIDEOS_RETRY_MS = 10 * SECOND_MS;
 
 /** Refusals in the order of design section 4: what concerns the caller first, then what time heals, then money. */
 export function decideReserve(state: LedgerState, command: Reserve, nowMs: number): Decision<ReserveResult> {
@@ -23,7 +27,7 @@ export function decideReserve(state: LedgerState, command: Reserve, nowMs: numbe
   if (untimely !== null) return unchanged(untimely);
   const agent = state.agents.get(command.agentId);
   if (agent === undefined) return unchanged({ ok: false, reason: 'unknown_agent' });
-  const known = answerKnownCall(agent, command, nowMs);
+  const known = answerKnownCall(agent, command, nowMs) ?? refuseKnownVideo(agent, command, nowMs);
   if (known !== null) return unchanged(known);
   const key = agent.keys.get(command.keyId);
   if (key === undefined || key.revokedAtMs !== null) return unchanged({ ok: false, reason: 'key_revoked' });
@@ -33,6 +37,8 @@ export function decideReserve(state: LedgerState, command: Reserve, nowMs: numbe
   if (!rate.ok) return unchanged({ ok: false, reason: 'rate', retryAfterMs: rate.retryAfterMs });
   const refusal =
     refuseRunningCalls(agent, command, nowMs) ??
+    refuseOpenVideos(agent, command) ??
+    refuseFullStorage(agent, command, nowMs) ??
     refuseDailyShare(agent, command, nowMs) ??
     refuseKeyLimit(key, command, nowMs) ??
     refuseBalance(agent, command, nowMs);
@@ -60,12 +66,32 @@ function answerKnownCall(agent: AgentState, command: Reserve, nowMs: number): Re
   return { ok: false, reason: 'done', chargedNanoUsd: done.chargedNanoUsd };
 }
 
+/** Before key and agent are looked at: the first order was answered, and so is its repetition. */
+function refuseKnownVideo(agent: AgentState, { video }: Reserve, nowMs: number): ReserveRefusal | null {
+  if (video === undefined) return null;
+  const { videoId, idempotencyKey } = video;
+  const known = idempotencyKey === null ? null : findVideoByKey(agent, idempotencyKey, nowMs);
+  if (known !== null) return { ok: false, reason: 'video_exists', videoId: known.videoId };
+  return findVideo(agent, videoId, nowMs) === null ? null : { ok: false, reason: 'id_taken' };
+}
+
 /** Videos hold money but take no slot. */
 function refuseRunningCalls(agent: AgentState, command: Reserve, nowMs: number): ReserveRefusal | null {
   if (command.kind === 'video') return null;
   const running = runningCalls(agent, nowMs);
   if (running < command.limits.runningCalls) return null;
   return { ok: false, reason: 'running_calls', runningCalls: running, retryAfterMs: RUNNING_RETRY_MS };
+}
+
+function refuseOpenVideos({ videos }: AgentState, { video }: Reserve): ReserveRefusal | null {
+  if (video === undefined || videos.open < video.openVideosMax) return null;
+  return { ok: false, reason: 'open_videos', openVideos: videos.open, retryAfterMs: OPEN_VIDEOS_RETRY_MS };
+}
+
+function refuseFullStorage(agent: AgentState, { kind }: Reserve, nowMs: number): ReserveRefusal | null {
+  const fullUntilMs = kind === 'image' ? storageFullUntilMs(agent, nowMs) : null;
+  if (fullUntilMs === null) return null;
+  return { ok: false, reason: 'storage_full', retryAfterMs: fullUntilMs - nowMs };
 }
 
 function refuseDailyShare(agent: AgentState, command: Reserve, nowMs: number): ReserveRefusal | null {
@@ -124,5 +150,14 @@ function reserved(
     timeLimitMs: command.timeLimitMs,
     call: command.call,
     price: command.price,
+    ...(command.video !== undefined && { video: videoFacts(command.video) }),
   };
 }
+
+/** Without the operator's bound, which is no fact of the video. */
+const videoFacts = ({ videoId, idempotencyKey, upstreamModel, orderFile }: VideoOrder) => ({
+  videoId,
+  idempotencyKey,
+  upstreamModel,
+  orderFile,
+});

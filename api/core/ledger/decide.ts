@@ -6,6 +6,7 @@ import { decideMoveIn, decideMoveOut } from './decide-move.ts';
 import { decideReserve } from './decide-reserve.ts';
 import { decideSetAgent } from './decide-set-agent.ts';
 import { decideStartUpload } from './decide-upload.ts';
+import { decideClaimVideo, decideSubmitVideo, decideWithdrawVideo } from './decide-video.ts';
 import type { Decision } from './decision.ts';
 import type { LedgerState } from './state.ts';
 
@@ -46,6 +47,12 @@ export function decide(state: LedgerState, command: Command, nowMs: number): Dec
       return decideRevokeKey(state, command, nowMs);
     case 'start_upload':
       return decideStartUpload(state, command, nowMs);
+    case 'claim_video':
+      return decideClaimVideo(state, command, nowMs);
+    case 'submit_video':
+      return decideSubmitVideo(state, command, nowMs);
+    case 'withdraw_video':
+      return decideWithdrawVideo(state, command, nowMs);
     case 'set_agent':
       return decideSetAgent(state, command, nowMs);
     default:

@@ -6,12 +6,14 @@ import { type Clock, MINUTE_MS } from '../clock.ts';
 import type { LedgerEvent } from '../events/ledger-event.ts';
 import { CLOCK_APART_MAX_MS, GATE_TIMEOUT_MS, JOURNAL_CLOSE_MS } from '../limits.ts';
 import type { Log } from '../log.ts';
+import type { VideoJob } from '../videos/video-job.ts';
 import { toAgentSummary, toAgentView, toHoldView } from './agent-view.ts';
 import { apply, renewLease } from './apply.ts';
 import type { Command, ResultOf } from './command.ts';
 import { decide } from './decide.ts';
 import type { Decision } from './decision.ts';
 import { findKey, findLiveKey } from './find-key.ts';
+import { findVideo, findVideoByKey, openVideos } from './find-video.ts';
 import type { EndedCall, Journal, OpenJournal } from './journal.ts';
 import { type CrashedCall, endDeadCalls } from './journal-dead-calls.ts';
 import { JournalDamagedError, JournalError } from './journal-errors.ts';
@@ -199,6 +201,18 @@ class Engine implements EmbeddedLedger {
       }
       return holds;
     });
+  }
+
+  readVideo(agentId: number, videoId: string): Promise<VideoJob | null | Unavailable> {
+    return this.#read((state, nowMs) => findVideo(state.agents.get(agentId), videoId, nowMs));
+  }
+
+  findVideoByKey(agentId: number, idempotencyKey: string): Promise<VideoJob | null | Unavailable> {
+    return this.#read((state, nowMs) => findVideoByKey(state.agents.get(agentId), idempotencyKey, nowMs));
+  }
+
+  listOpenVideos(): Promise<VideoJob[] | Unavailable> {
+    return this.#read(openVideos);
   }
 
   stats(): EmbeddedLedgerStats {

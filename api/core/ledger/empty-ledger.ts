@@ -1,6 +1,7 @@
 import { CallTable } from './call-table.ts';
 import { DoneCalls } from './done-calls.ts';
 import type { AgentState, LedgerState } from './state.ts';
+import { VideoTable } from './video-table.ts';
 
 export const emptyLedger = (): LedgerState => ({ agents: new Map(), keysByHash: new Map() });
 
@@ -29,6 +30,8 @@ export function newAgent(agentId: number, name: string, createdAtMs: number): Ag
     trades: new Map(),
     mcpKeysMadeAtMs: [],
     uploads: new Map(),
+    videos: new VideoTable(),
+    stored: new Map(),
     prunedAtMs: createdAtMs,
   };
 }

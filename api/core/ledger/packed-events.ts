@@ -9,8 +9,12 @@ import type { CallFacts, LedgerEvent, LedgerEventOf, SavedPrice } from '../event
 export function packEvents(events: readonly LedgerEvent[]): string {
   const alike: Alike[] = [];
   const packed = events.map((event) => {
-    if (event.type === 'reserved') return packReserved(event, placeOf(alike, event));
-    return event.type === 'settled' ? packSettled(event) : event;
+    if (event.type === 'reserved' && event.video === undefined) {
+      return packReserved(event, placeOf(alike, event));
+    }
+    // Of videos and stored pictures there are few.
+    const isPlain = event.type === 'settled' && event.video === undefined && event.stored === undefined;
+    return isPlain ? packSettled(event) : event;
   });
   return JSON.stringify({ alike, events: packed });
 }

@@ -53,6 +53,9 @@ export function postingsOf(state: LedgerState, event: LedgerEvent): Posting[] {
     case 'key_put':
     case 'key_revoked':
     case 'upload_started':
+    case 'video_claimed':
+    case 'video_submitted':
+    case 'video_withdrawn':
     case 'agent_set':
       return [];
     default:

@@ -3,6 +3,7 @@ import type { CallId } from '../ids.ts';
 import type { NanoUsd } from '../money.ts';
 import type { CallTable } from './call-table.ts';
 import type { DoneCalls } from './done-calls.ts';
+import type { VideoTable } from './video-table.ts';
 
 /** Everything the ledger knows. Changed only by `apply`. */
 export interface LedgerState {
@@ -56,6 +57,10 @@ export interface AgentState {
   mcpKeysMadeAtMs: number[];
   /** When each upload was started, by its id: the last 24 hours, and until the next one some that no longer count. */
   uploads: Map<string, number>;
+  /** Open ones, and those that ended in the last day (and up to a minute more). */
+  videos: VideoTable;
+  /** Bytes of stored pictures, by the end of the hour in which their links end. */
+  stored: Map<number, number>;
   /** When `done`, `grants` and `trades` were last cleared of what no longer counts. */
   prunedAtMs: number;
 }
@@ -90,6 +95,8 @@ export interface Hold {
   generationId: string | null;
   /** Set once the call has finished with its cost unknown: `pending`. Until then the call is `running`. */
   pending: { end: CallEnd; pending: PendingPrice } | null;
+  /** `null`: no video, or one of a release that knew no jobs. */
+  videoId: string | null;
 }
 
 export interface DoneCall {

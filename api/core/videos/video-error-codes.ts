@@ -5,8 +5,10 @@
 export const videoErrorCodes = {
   content_refused: "The provider's policy refuses the prompt, a picture or the result.",
   generation_failed: 'The provider could not make the video, or cancelled it.',
-  invalid_input: 'The provider refuses the order: a picture that it cannot read, or a value that it does not take.',
-  provider_unavailable: 'The provider took no order for a quarter of an hour, or refuses those of this gateway.',
+  invalid_input:
+    'The provider refuses the order: a picture that it cannot read, or a value that it does not take.',
+  provider_unavailable:
+    'The provider took no order for a quarter of an hour, or refuses those of this gateway.',
   timed_out: 'The video was not done after four hours, or the provider gave it up as too late.',
   submission_unknown:
     'Whether the provider took the order is not known. It is never sent twice: order the video again if you still want it.',
