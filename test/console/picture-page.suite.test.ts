@@ -20,7 +20,7 @@ describeInBrowser('the page of pictures', ({ gateway, show }) => {
     await page.getByLabel('How many').fill('2');
     await page.getByLabel('Aspect ratio').selectOption('16:9');
     await page.getByLabel('Background').selectOption('true');
-    await page.getByLabel('Background').selectOption('As the model likes');
+    await page.getByLabel('Background').selectOption('Automatic');
     await page.getByLabel('What to show').fill('A harbour at dawn');
     await page.getByRole('button', { name: 'Make pictures' }).click();
     await sees(console, /Charged \$0\.04\s?0000001/);

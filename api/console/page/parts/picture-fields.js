@@ -25,7 +25,7 @@ export const PictureFields = ({ parameters, values, onPick }) => html`
       const value = values[name] ?? null;
       const pick = (/** @type {Value | null} */ picked) => onPick(name, picked);
       return parameter.type === 'enum'
-        ? html`<${ChoiceField} key=${name} label=${label} values=${parameter.values} value=${value} unset="As the model likes" onPick=${pick} />`
+        ? html`<${ChoiceField} key=${name} label=${label} values=${parameter.values} value=${value} unset="Automatic" onPick=${pick} />`
         : html`<${NumberField} key=${name} label=${label} min=${parameter.min} max=${parameter.max} value=${value} onPick=${pick} />`;
     })}
   </div>

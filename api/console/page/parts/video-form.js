@@ -2,6 +2,7 @@ import { useState } from '/console/vendor/preact-hooks.js';
 import { useGateway } from '../client/gateway.js';
 import { useResource } from '../client/use-resource.js';
 import { html } from '../lib/html.js';
+import { count } from '../lib/numbers.js';
 import { useStore } from '../lib/store.js';
 import { usdText } from '../lib/usd.js';
 import { ChoiceField } from './choice-field.js';
@@ -71,7 +72,7 @@ export function VideoForm() {
       </div>
       <${PromptField}
         label="What to show"
-        hint=${`Up to ${PROMPT_LETTERS} characters.`}
+        hint=${`Up to ${count(PROMPT_LETTERS)} characters.`}
         value=${prompt}
         onInput=${setPrompt}
         lettersMax=${PROMPT_LETTERS}
