@@ -142,6 +142,7 @@ export async function buildDeps({
     callIdHeader: started.server.callIdHeader,
     nonce,
     watchPending: (agentId, callId) => void settlement?.watch(agentId, callId),
+    watchVideo: () => undefined,
   };
   const files = openFiles(started, { clock, publicUrl });
   const sweep = files === null ? null : sweepFiles({ files, clock, log });

@@ -89,6 +89,12 @@ const limits = z.strictObject({
   uploadsPerDay: atMost(1_000)
     .default(defaultLimits.uploadsPerDay)
     .describe('Uploads that an agent may start in any 24 hours.'),
+  openVideos: atMost(10_000)
+    .default(defaultLimits.openVideos)
+    .describe('Videos that an agent may have in the making.'),
+  videoReadsPerMinute: atMost(60_000)
+    .default(defaultLimits.videoReadsPerMinute)
+    .describe('Times a minute that a key may read jobs of videos.'),
   requestBodyBytes: z
     .int()
     .min(1_024)
