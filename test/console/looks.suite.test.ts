@@ -84,18 +84,14 @@ describeInBrowser('whoever uses the console', ({ gateway, show }) => {
         images: [imageModel({ id: long, name: long })],
       });
       await console.open('videos');
-      for (const [status, words] of Object.entries({
-        in_progress: 'Being made',
-        completed: 'Play',
-        failed: 'Nothing was charged',
-        expired: 'Its file was deleted',
-      } as const)) {
-        fake.job = {
-          status,
-          ...(status === 'failed' ? { error: { code: 'timed_out' } } : {}),
-          ...(status === 'completed' || status === 'expired' ? { usage: { cost: 0.3 } } : {}),
-        };
-        await page.getByLabel('What to show').fill(`${status} ${long}`);
+      for (const [job, words] of [
+        [{ status: 'in_progress' }, 'Being made'],
+        [{ status: 'completed', usage: { cost: 0.3 } }, 'Play'],
+        [{ status: 'failed', error: { code: 'timed_out' } }, 'Nothing was charged'],
+        [{ status: 'expired', usage: { cost: 0.3 } }, 'Its file was deleted'],
+      ] as const) {
+        fake.job = job;
+        await page.getByLabel('What to show').fill(`${job.status} ${long}`);
         await page.getByRole('button', { name: 'Order video' }).click();
         await sees(console, words);
       }

@@ -31,7 +31,7 @@ export function createS3FileStore(settings: S3Settings, clock: Clock): S3FileSto
 
   return {
     kind: 's3',
-    linkOrigin: new URL(publicEndpoint).origin,
+    linkOrigin: new URL(settings.publicEndpoint).origin,
     async putLink(name, bytes, untilMs) {
       // The second is what makes the store refuse a second PUT.
       const headers = { 'Content-Type': name.contentType, 'If-None-Match': '*' };
