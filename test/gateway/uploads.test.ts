@@ -5,7 +5,7 @@ import { DAY_MS, HOUR_MS } from '#core/clock.ts';
 import { formatFileName, hourOf } from '#core/files/file-name.ts';
 import { Upload } from '../../api/contract/upload.ts';
 import { newName } from '../files/file-home.ts';
-import { startS3Home } from '../files/s3-home.ts';
+import { startS3Files } from '../files/s3-home.ts';
 import { testDataDir } from '../support/data-dir.ts';
 import { startTestGateway, type TestAgent, type TestGateway, until } from '../support/gateway.ts';
 import { sharedCluster } from '../support/shared-cluster.ts';
@@ -21,25 +21,13 @@ let gateway: TestGateway;
 const stack = new AsyncDisposableStack();
 
 beforeAll(async () => {
-  gateway = await startTestGateway({ yaml: YAML + (onCluster ? await s3Block() : '') });
+  gateway = await startTestGateway({ yaml: YAML + (onCluster ? stack.use(await startS3Files()).yaml : '') });
 });
 
 afterAll(async () => {
   await gateway.stop();
   await stack.disposeAsync();
 });
-
-/** A cluster's files are in a real S3 store. */
-async function s3Block(): Promise<string> {
-  const { settings } = stack.use(await startS3Home());
-  const { path } = stack.use(await testDataDir());
-  const id = join(path, 'id');
-  const secret = join(path, 'secret');
-  await writeFile(id, settings.accessKeyId.reveal());
-  await writeFile(secret, settings.secretAccessKey.reveal());
-  const { endpoint, bucket } = settings;
-  return `files: { kind: s3, endpoint: "${endpoint}", bucket: ${bucket}, accessKeyIdFile: ${id}, secretAccessKeyFile: ${secret} }\n`;
-}
 
 const post = (body: unknown, agent: TestAgent = gateway.agent): Promise<Response> =>
   gateway.post(body, { agent, path: '/uploads' });
