@@ -15,11 +15,15 @@ import { mountRouter, serveHotFirst } from './http/mount-router.ts';
 import { mountStaticFiles } from './http/mount-static-files.ts';
 import { sendJson } from './http/send-json.ts';
 import { createServeModelList } from './http/serve-model-list.ts';
+import { createServeVideos } from './http/serve-videos.ts';
 import { callFormats } from './inference/formats/call-formats.ts';
+import { refusePrivateLink, systemResolve } from './inference/public-link.ts';
 import { runCall } from './inference/run-call.ts';
 import { createServeMcp, type McpDeps } from './mcp/serve-mcp.ts';
 import { createUpload, type UploadDeps } from './media/create-upload.ts';
+import { runPicture } from './media/pictures/run-picture.ts';
 import { refuseUpload } from './media/refuse-upload.ts';
+import type { VideoDeps } from './media/video-deps.ts';
 import type { RequestContext, UseCases } from './routers/context.ts';
 import { v1Router } from './routers/router.ts';
 
@@ -27,7 +31,7 @@ import { v1Router } from './routers/router.ts';
 export function buildApp(deps: Deps, documentText: string, publicUrl: string): RequestListener {
   const { gateway, store, log } = deps;
   const app = createExpress();
-  const useCases = buildUseCases(deps);
+  const useCases = buildUseCases(deps, publicUrl);
   const authentication = createAuthenticate({
     findKey: (hashes) => store.ledger.findKey(hashes),
     recallKey: (hashes) => store.ledger.recallKey(hashes),
@@ -48,10 +52,12 @@ export function buildApp(deps: Deps, documentText: string, publicUrl: string): R
   app.all(MCP_PATH, serveMcp);
   mountDocument(app, '/openapi.json', withServerUrl(documentText, publicUrl));
   if (deps.files?.kind === 'local') mountFiles(app, { files: deps.files, clock: deps.clock, log });
-  mountStaticFiles(app, readConsole(), consoleHeaders);
+  const filesOrigin = deps.files?.kind === 's3' ? deps.files.linkOrigin : new URL(publicUrl).origin;
+  mountStaticFiles(app, readConsole(), consoleHeaders(filesOrigin));
   app.get(`${CONSOLE_PATH}/`, (_, res) => res.redirect(308, CONSOLE_PATH));
   mountNotFound(app, edge, servedRoutes(edge.basePath));
-  return serveHotFirst(new Map([...hotRoutes, [`POST ${MCP_PATH}`, serveMcp]]), app);
+  hotRoutes.exact.set(`POST ${MCP_PATH}`, serveMcp);
+  return serveHotFirst(hotRoutes, app);
 }
 
 const MCP_PATH = '/mcp';
@@ -59,12 +65,13 @@ const MCP_PATH = '/mcp';
 const servedRoutes = (basePath: string): string[] =>
   readRoutes(v1Router).map(({ facts: { method, path } }) => `${method} ${basePath}${path}`);
 
-function buildUseCases(deps: Deps): UseCases {
+function buildUseCases(deps: Deps, publicUrl: string): UseCases {
   const { gateway, store, clock } = deps;
   const serveModelList = createServeModelList(gateway.catalog);
   return {
     admitStart: ({ agentId }) => admitStart(deps, agentId),
     runCall: (endpoint, call) => runCall(gateway, callFormats[endpoint], call),
+    runPicture: (call) => runPicture({ gateway, files: deps.files }, call),
     async listModels(call) {
       serveModelList(call.res, answerHeaders(call));
       return null;
@@ -75,6 +82,7 @@ function buildUseCases(deps: Deps): UseCases {
       sendJson(call.res, 200, answerHeaders(call), balance);
       return null;
     },
+    ...createServeVideos(videoDeps(deps, publicUrl)),
     async createUpload({ agentId }, { content_type: contentType, size }) {
       const result = await createUpload(uploadDeps(deps), { agentId, contentType, size });
       return result.ok ? result.upload : refuseUpload(result, clock.now());
@@ -87,6 +95,18 @@ const uploadDeps = ({ gateway, store, files, clock }: Deps): UploadDeps => ({
   files,
   clock,
   limits: gateway.limits,
+});
+
+const videoDeps = ({ gateway, store, files }: Deps, publicUrl: string): VideoDeps => ({
+  gateway,
+  videos: store.videos,
+  files,
+  reads: store.limitRate('videos', {
+    ratePerMinute: () => gateway.limits().videoReadsPerMinute,
+    burst: () => gateway.limits().videoReadsPerMinute,
+  }),
+  publicUrl,
+  refusePrivate: (link) => refusePrivateLink(link, systemResolve),
 });
 
 function buildMcpDeps(deps: Deps): Omit<McpDeps, 'authenticate'> {

@@ -32,6 +32,7 @@ export async function openEmbeddedStore(options: {
   return {
     ledger,
     history: ledger.history,
+    videos: ledger.videos,
     audit,
     peppers: [pepper],
     bills: openFileBillStore(dataDir),

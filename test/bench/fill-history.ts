@@ -14,6 +14,7 @@ const CALLS_AT_ONCE = 5_000;
 export async function fillSqlite(dataDir: string, count: number, nowMs: number): Promise<void> {
   const journal = await openJournalThread(join(dataDir, 'ledger.sqlite'), { onBroken: () => {} });
   const only: Omit<JournalBatch, 'calls'> = {
+    videos: [],
     ...{ firstSeq: 1, lastSeq: 0, atMs: 0, events: '', ended: '', agents: [], checkpointSeq: null },
   };
   for (const calls of chunks(historyCalls(count, nowMs))) await journal.commit({ ...only, calls });

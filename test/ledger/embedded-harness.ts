@@ -112,6 +112,7 @@ export function createJournalTap(): JournalTap {
       readTail: (after) => journal.readTail(after),
       prune: (bounds) => journal.prune(bounds),
       history: journal.history,
+      videos: journal.videos,
       close: () => journal.close(),
       async commit(batch) {
         const { firstSeq, lastSeq, agents, checkpointSeq } = batch;

@@ -49,7 +49,7 @@ function writeHistory(journal: SqliteJournal) {
     const agents = checkpointSeq === null ? [] : Array.from(state.agents.values(), toAgentRow);
     const texts = { events: packEvents(events), ended: ended.length === 0 ? '' : JSON.stringify(ended) };
     const seqs = { firstSeq: seq + 1, lastSeq: seq + events.length };
-    journal.commit({ ...seqs, atMs: clock.now(), ...texts, calls: '', agents, checkpointSeq });
+    journal.commit({ ...seqs, atMs: clock.now(), ...texts, calls: '', videos: '', agents, checkpointSeq });
     seq += events.length;
     batch = { events: [], ended: [] };
     clock.advance(MS_PER_BATCH);

@@ -28,7 +28,7 @@ function open() {
   });
   const add = (count: number) => {
     let durable = queue.barrier();
-    for (let i = 0; i < count; i++) durable = queue.add({ event, call: null, ended: null });
+    for (let i = 0; i < count; i++) durable = queue.add({ event, call: null, ended: null, video: null });
     return durable;
   };
   return { sizes, add };

@@ -142,7 +142,7 @@ test('calls that are alike take less than a third of the bytes that their events
 
 test('a packed journal is read some hundred events at a time, so that calls go on while it is folded', () => {
   const journal = openSqliteJournal(join(newFolder(), 'ledger.sqlite'));
-  const batch = { atMs: START_MS, ended: '', calls: '', agents: [], checkpointSeq: null };
+  const batch = { atMs: START_MS, ended: '', calls: '', videos: '', agents: [], checkpointSeq: null };
   const calls = Array.from({ length: 30 }, (_, i) => [reserved(i + 1), settled(i + 1)]).flat();
   const events = packEvents(calls);
   for (let seq = 0; seq < 6_000; seq += calls.length) {

@@ -1,6 +1,7 @@
 import { printCallRows } from '#core/calls/sqlite-call-rows.ts';
 import type { OpenJournal } from '#core/ledger/journal.ts';
 import { openSqliteJournal } from '#core/ledger/sqlite-journal.ts';
+import { printVideoRows } from '#core/videos/sqlite-video-history.ts';
 
 /** The file's journal in this thread: a test that is not about the thread need not start one. */
 export const openJournalHere: OpenJournal = async (path) => {
@@ -11,12 +12,20 @@ export const openJournalHere: OpenJournal = async (path) => {
     readAgents: async (after) => journal.readAgents(after),
     readEnded: async (after, since) => journal.readEnded(after, since),
     readTail: async (after) => journal.readTail(after),
-    commit: async (batch) => journal.commit({ ...batch, calls: printCallRows(batch.calls) }),
+    async commit(batch) {
+      const rows = { calls: printCallRows(batch.calls), videos: printVideoRows(batch.videos) };
+      journal.commit({ ...batch, ...rows });
+    },
     prune: async (bounds) => journal.prune(bounds),
     history: {
       list: async (page) => journal.listCalls(page),
       find: async (callId) => journal.findCall(callId),
       usage: async (range) => journal.usage(range),
+    },
+    videos: {
+      find: async (agentId, videoId) => journal.findVideo(agentId, videoId),
+      findByKey: async (agentId, idempotencyKey) => journal.findVideoByKey(agentId, idempotencyKey),
+      list: async (agentId, afterVideoId) => journal.listVideos(agentId, afterVideoId),
     },
     async close() {
       if (closed) return;

@@ -71,12 +71,21 @@ export class VideoWorker {
     return this.#open.size;
   }
 
+  has(callId: number): boolean {
+    return this.#open.has(callId);
+  }
+
+  /** Steps that are being done at this moment. */
+  get running(): number {
+    return this.#running;
+  }
+
   get downloads(): number {
     return this.#downloads;
   }
 
   async start(): Promise<void> {
-    await this.#look();
+    await this.#beginLook();
     this.#tickIn();
   }
 
@@ -99,6 +108,7 @@ export class VideoWorker {
   async stop(sendingWaitMs: number): Promise<void> {
     this.#closing.abort();
     this.#deadlines.fireAll();
+    if (sendingWaitMs === 0) this.#sending.fireAll();
     const timer = this.#options.clock.setTimer(sendingWaitMs, () => this.#sending.fireAll());
     await this.#looking;
     await this.#whenIdle();
@@ -141,12 +151,15 @@ export class VideoWorker {
     const nowMs = this.#options.clock.monotonicMs();
     this.#deadlines.look();
     this.#sending.look();
-    if (this.#closing.signal.aborted) return this.#tickIn();
-    if (nowMs >= this.#nextLookMs) this.#looking ??= this.#look();
+    if (!this.#closing.signal.aborted) this.#beginDue(nowMs);
+    this.#tickIn();
+  }
+
+  #beginDue(nowMs: number): void {
+    if (nowMs >= this.#nextLookMs) void this.#beginLook();
     for (const video of this.#open.values()) {
       if (!video.running && video.dueMs <= nowMs) void this.#run(video);
     }
-    this.#tickIn();
   }
 
   async #run(video: OpenVideo): Promise<void> {
@@ -172,6 +185,13 @@ export class VideoWorker {
     if (this.#running === 0) this.#idle?.();
   }
 
+  #beginLook(): Promise<void> {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = null;
+    });
+    return this.#looking;
+  }
+
   async #look(): Promise<void> {
     const { ledger, clock, log } = this.#options;
     const askedMs = clock.monotonicMs();
@@ -183,7 +203,6 @@ export class VideoWorker {
       log.error('the open videos cannot be listed, it is tried again', { error });
     }
     this.#nextLookMs = clock.monotonicMs() + VIDEOS_LOOK_MS;
-    this.#looking = null;
   }
 
   /** What has changed here since the ledger was asked is known better here. */

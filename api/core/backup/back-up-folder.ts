@@ -84,6 +84,7 @@ const completeHistory = (journal: Journal, { head, calls }: Folded): Promise<voi
     events: '',
     ended: '',
     calls,
+    videos: [],
     agents: [],
     checkpointSeq: null,
   });

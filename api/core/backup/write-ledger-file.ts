@@ -73,6 +73,7 @@ const EMPTY: Omit<JournalBatch, 'firstSeq' | 'lastSeq' | 'atMs'> = {
   events: '',
   ended: '',
   calls: [],
+  videos: [],
   agents: [],
   checkpointSeq: null,
 };

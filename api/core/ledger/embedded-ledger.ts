@@ -6,9 +6,11 @@ import { type Clock, MINUTE_MS } from '../clock.ts';
 import type { LedgerEvent } from '../events/ledger-event.ts';
 import { CLOCK_APART_MAX_MS, GATE_TIMEOUT_MS, JOURNAL_CLOSE_MS } from '../limits.ts';
 import type { Log } from '../log.ts';
+import type { VideoHistory } from '../videos/video-history.ts';
 import type { VideoJob } from '../videos/video-job.ts';
 import { toAgentSummary, toAgentView, toHoldView } from './agent-view.ts';
 import { apply, renewLease } from './apply.ts';
+import { endedVideo } from './apply-video.ts';
 import type { Command, ResultOf } from './command.ts';
 import { decide } from './decide.ts';
 import type { Decision } from './decision.ts';
@@ -50,6 +52,7 @@ export interface EmbeddedLedgerOptions {
 
 export interface EmbeddedLedger extends Ledger {
   readonly history: CallHistory;
+  readonly videos: VideoHistory;
   /** Calls that a crash cut off, ended at this start with a charge of 0. */
   readonly crashed: readonly CrashedCall[];
   /** Calls that a crash cut off whose price the provider can tell. */
@@ -107,6 +110,7 @@ const UNAVAILABLE: Executed<never> = {
 
 class Engine implements EmbeddedLedger {
   readonly history: CallHistory;
+  readonly videos: VideoHistory;
   crashed: readonly CrashedCall[] = [];
   crashedPending: readonly CrashedCall[] = [];
   readonly #options: EmbeddedLedgerOptions;
@@ -129,9 +133,14 @@ class Engine implements EmbeddedLedger {
     this.#file = join(options.dataDir, 'ledger.sqlite');
     this.#reopening = new Reopening(options.clock, options.log);
     this.history = {
-      list: (page) => this.#readHistory((history) => history.list(page)),
-      find: (callId) => this.#readHistory((history) => history.find(callId)),
-      usage: (range) => this.#readHistory((history) => history.usage(range)),
+      list: (page) => this.#readHistory(({ history }) => history.list(page)),
+      find: (callId) => this.#readHistory(({ history }) => history.find(callId)),
+      usage: (range) => this.#readHistory(({ history }) => history.usage(range)),
+    };
+    this.videos = {
+      find: (agentId, videoId) => this.#readHistory(({ videos }) => videos.find(agentId, videoId)),
+      findByKey: (agentId, idempotencyKey) =>
+        this.#readHistory(({ videos }) => videos.findByKey(agentId, idempotencyKey)),
     };
   }
 
@@ -298,8 +307,9 @@ class Engine implements EmbeddedLedger {
       for (const event of decision.events) {
         const call = projectCall(state, event);
         const ended = endedCall(state, event);
+        const video = event.type === 'settled' ? endedVideo(state.agents.get(event.agentId), event) : null;
         apply(state, event);
-        durable = queue.add({ event, call, ended });
+        durable = queue.add({ event, call, ended, video });
         snapshots.noteChange(event.agentId);
       }
       if (decision.lease !== null) renewLease(state, decision.lease);
@@ -321,13 +331,13 @@ class Engine implements EmbeddedLedger {
     return durability === 'durable' ? seen : 'unavailable';
   }
 
-  async #readHistory<T>(read: (history: CallHistory) => Promise<T | Unavailable>): Promise<T | Unavailable> {
+  async #readHistory<T>(read: (journal: Journal) => Promise<T | Unavailable>): Promise<T | Unavailable> {
     const live = this.#deciding();
     if (live === null) return 'unavailable';
     try {
-      return await read(live.journal.history);
+      return await read(live.journal);
     } catch (error) {
-      this.#options.log.error('call history cannot be read', { error });
+      this.#options.log.error('the history cannot be read', { error });
       return 'unavailable';
     }
   }

@@ -1,7 +1,7 @@
 import { dayOf, dayText } from '../calls/day-number.ts';
 import { type Clock, DAY_MS, MINUTE_MS, type Timer } from '../clock.ts';
 import { firstIdAt } from '../ids.ts';
-import { CALLS_KEPT_MS, LOG_KEPT_MS, PRUNE_PAUSE_MS } from '../limits.ts';
+import { CALLS_KEPT_MS, LOG_KEPT_MS, PRUNE_PAUSE_MS, VIDEO_JOB_KEPT_MS } from '../limits.ts';
 import type { Journal, PruneBounds } from './journal.ts';
 
 const USAGE_AGENTS_PER_SLICE = 200;
@@ -15,7 +15,7 @@ export interface PruningOptions {
 
 /**
  * Once a day, and a minute after each start: drops the journal's rows that are older than the log is kept and
- * contained in the snapshots, and calls and usage older than calls are kept. In small transactions with pauses, so
+ * contained in the snapshots, calls and usage older than calls are kept, and videos that ended longer ago than they are. In small transactions with pauses, so
  * that commits go on in between.
  */
 export function startPruning(options: PruningOptions): { stop(): void } {
@@ -30,7 +30,7 @@ export function startPruning(options: PruningOptions): { stop(): void } {
     const step = async (bounds: PruneBounds | undefined): Promise<void> => {
       if (bounds === undefined) return later(DAY_MS, daily);
       const dropped = await options.journal.prune(bounds);
-      // Rows of the journal and calls go a bounded number at a time; usage goes agent by agent.
+      // Rows of the journal, calls and videos go a bounded number at a time; usage goes agent by agent.
       const next = dropped > 0 && bounds.kind !== 'usage' ? bounds : slices.next().value;
       later(PRUNE_PAUSE_MS, () => run(next ?? undefined));
     };
@@ -51,6 +51,7 @@ function* pruneSlices({ clock, agentIds }: PruningOptions): Generator<PruneBound
   yield { kind: 'journal', beforeMs: nowMs - LOG_KEPT_MS };
   const keptFromMs = nowMs - CALLS_KEPT_MS;
   yield { kind: 'calls', beforeCallId: firstIdAt(keptFromMs) };
+  yield { kind: 'videos', endedBeforeMs: nowMs - VIDEO_JOB_KEPT_MS };
   const beforeDay = dayText(dayOf(keptFromMs));
   const all = [...agentIds()];
   for (let i = 0; i < all.length; i += USAGE_AGENTS_PER_SLICE) {

@@ -8,6 +8,7 @@ import {
   JOURNAL_QUEUE_EVENTS_MAX,
   JOURNAL_TURNS,
 } from '../limits.ts';
+import type { VideoJob } from '../videos/video-job.ts';
 import type { AgentRow, EndedCall, JournalBatch } from './journal.ts';
 import type { Durability } from './ledger.ts';
 import { packEvents } from './packed-events.ts';
@@ -27,6 +28,8 @@ export interface Entry {
   event: LedgerEvent;
   call: CallRecord | null;
   ended: EndedCall | null;
+  /** That it ends. */
+  video: VideoJob | null;
 }
 
 interface Batch {
@@ -35,6 +38,7 @@ interface Batch {
   events: LedgerEvent[];
   ended: EndedCall[];
   calls: CallRecord[];
+  videos: VideoJob[];
   agents: AgentRow[];
   checkpointSeq: number | null;
   /** When the oldest of its events was decided; `null` while it has none. */
@@ -69,13 +73,14 @@ export class JournalQueue {
     return this.#lastSeq;
   }
 
-  add({ event, call, ended }: Entry): Promise<Durability> {
+  add({ event, call, ended, video }: Entry): Promise<Durability> {
     const batch = this.#openBatch();
     batch.oldestMs ??= this.#options.clock.monotonicMs();
     batch.atMs = event.atMs;
     batch.events.push(event);
     if (call !== null) batch.calls.push(call);
     if (ended !== null) batch.ended.push(ended);
+    if (video !== null) batch.videos.push(video);
     this.#lastSeq++;
     this.#queuedEvents++;
     return batch.durable.promise;
@@ -190,6 +195,7 @@ function emptyBatch(firstSeq: number): Batch {
     events: [],
     ended: [],
     calls: [],
+    videos: [],
     agents: [],
     checkpointSeq: null,
     oldestMs: null,
@@ -198,7 +204,7 @@ function emptyBatch(firstSeq: number): Batch {
 }
 
 function toJournalBatch(batch: Batch): JournalBatch {
-  const { firstSeq, atMs, events, ended, calls, agents, checkpointSeq } = batch;
+  const { firstSeq, atMs, events, ended, calls, videos, agents, checkpointSeq } = batch;
   return {
     firstSeq,
     lastSeq: firstSeq + events.length - 1,
@@ -206,6 +212,7 @@ function toJournalBatch(batch: Batch): JournalBatch {
     events: events.length === 0 ? '' : packEvents(events),
     ended: ended.length === 0 ? '' : JSON.stringify(ended),
     calls,
+    videos,
     agents,
     checkpointSeq,
   };

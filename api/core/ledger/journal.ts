@@ -1,5 +1,6 @@
 import type { CallHistory } from '../calls/call-history.ts';
 import type { CallRecord } from '../calls/call-record.ts';
+import type { VideoJob } from '../videos/video-job.ts';
 import type { JournalError } from './journal-errors.ts';
 
 /**
@@ -21,8 +22,17 @@ export interface Journal {
   /** Drops a bounded number of rows that nobody needs any more; answers how many, 0 when none is left. */
   prune(older: PruneBounds): Promise<number>;
   readonly history: CallHistory;
+  readonly videos: JournalVideos;
   /** Writes what is left into the one file, if it can. Never rejects; a broken journal is closed like a whole one. */
   close(): Promise<void>;
+}
+
+/** Videos that have ended. */
+export interface JournalVideos {
+  find(agentId: number, videoId: string): Promise<VideoJob | null>;
+  findByKey(agentId: number, idempotencyKey: string): Promise<VideoJob | null>;
+  /** Of one agent in the order of their ids, in portions; empty at the end. */
+  list(agentId: number, afterVideoId: string): Promise<VideoJob[]>;
 }
 
 export type OpenJournal = (path: string, events: JournalEvents) => Promise<Journal>;
@@ -54,6 +64,8 @@ export interface JournalBatch {
   /** A JSON array, see `EndedCall`. */
   ended: string;
   calls: readonly CallRecord[];
+  /** That end in these events. */
+  videos: readonly VideoJob[];
   agents: readonly AgentRow[];
   checkpointSeq: number | null;
 }
@@ -90,4 +102,5 @@ export interface EndedRow {
 export type PruneBounds =
   | { kind: 'journal'; beforeMs: number }
   | { kind: 'calls'; beforeCallId: number }
+  | { kind: 'videos'; endedBeforeMs: number }
   | { kind: 'usage'; beforeDay: string; agentIds: readonly number[] };

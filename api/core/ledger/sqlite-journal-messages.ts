@@ -1,5 +1,6 @@
 import type { CallPage, UsageRange, UsageRow } from '../calls/call-history.ts';
 import type { CallRecord } from '../calls/call-record.ts';
+import type { VideoJob } from '../videos/video-job.ts';
 import type { AgentRow, EndedRow, JournalHead, JournalRow, PruneBounds } from './journal.ts';
 import { JournalDamagedError, JournalError, JournalTooNewError } from './journal-errors.ts';
 import type { SqliteBatch } from './sqlite-journal.ts';
@@ -15,6 +16,9 @@ export interface JournalOperations {
   listCalls: { args: [page: CallPage]; answer: CallRecord[] };
   findCall: { args: [callId: number]; answer: CallRecord | null };
   usage: { args: [range: UsageRange]; answer: UsageRow[] };
+  findVideo: { args: [agentId: number, videoId: string]; answer: VideoJob | null };
+  findVideoByKey: { args: [agentId: number, idempotencyKey: string]; answer: VideoJob | null };
+  listVideos: { args: [agentId: number, afterVideoId: string]; answer: VideoJob[] };
   close: { args: []; answer: undefined };
 }
 export type JournalOperation = keyof JournalOperations;

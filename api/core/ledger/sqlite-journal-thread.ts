@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { printCallRows } from '../calls/sqlite-call-rows.ts';
+import { printVideoRows } from '../videos/sqlite-video-history.ts';
 import type { Journal, JournalBatch, JournalEvents, PruneBounds } from './journal.ts';
 import { JournalError } from './journal-errors.ts';
 import {
@@ -20,6 +21,7 @@ export async function openJournalThread(path: string, events: JournalEvents): Pr
 class JournalThread implements Journal {
   readonly opened: Promise<unknown>;
   readonly history: Journal['history'];
+  readonly videos: Journal['videos'];
   readonly #worker: Worker;
   readonly #events: JournalEvents;
   readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>();
@@ -48,6 +50,11 @@ class JournalThread implements Journal {
       find: (callId) => this.#ask('findCall', callId),
       usage: (range) => this.#ask('usage', range),
     };
+    this.videos = {
+      find: (agentId, videoId) => this.#ask('findVideo', agentId, videoId),
+      findByKey: (agentId, idempotencyKey) => this.#ask('findVideoByKey', agentId, idempotencyKey),
+      list: (agentId, afterVideoId) => this.#ask('listVideos', agentId, afterVideoId),
+    };
   }
 
   head() {
@@ -67,7 +74,8 @@ class JournalThread implements Journal {
   }
 
   commit(batch: JournalBatch) {
-    return this.#ask('commit', { ...batch, calls: printCallRows(batch.calls) });
+    const rows = { calls: printCallRows(batch.calls), videos: printVideoRows(batch.videos) };
+    return this.#ask('commit', { ...batch, ...rows });
   }
 
   prune(bounds: PruneBounds) {

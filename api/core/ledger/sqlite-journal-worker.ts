@@ -47,6 +47,12 @@ function run(journal: SqliteJournal, request: JournalRequest): unknown {
       return journal.findCall(...request.args);
     case 'usage':
       return journal.usage(...request.args);
+    case 'findVideo':
+      return journal.findVideo(...request.args);
+    case 'findVideoByKey':
+      return journal.findVideoByKey(...request.args);
+    case 'listVideos':
+      return journal.listVideos(...request.args);
     case 'close':
       return journal.close();
     default:

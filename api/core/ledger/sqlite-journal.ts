@@ -3,6 +3,7 @@ import { createSqliteCallHistory, type SqliteCallHistory } from '../calls/sqlite
 import { type CallRow, createCallWriter, parseCallRows } from '../calls/sqlite-call-rows.ts';
 import { createTransact, openSqlite, sqliteFailure, type Transact } from '../drivers/sqlite.ts';
 import { PROJECTION_ROWS } from '../limits.ts';
+import { createSqliteVideoHistory, type SqliteVideoHistory } from '../videos/sqlite-video-history.ts';
 import type { AgentRow, EndedRow, JournalBatch, JournalHead, JournalRow, PruneBounds } from './journal.ts';
 import { eventsChecksum, headChecksum } from './journal-checksum.ts';
 import { JournalDamagedError, JournalError } from './journal-errors.ts';
@@ -11,8 +12,8 @@ import { createPruner } from './sqlite-prune.ts';
 import { prepareSchema } from './sqlite-schema.ts';
 import { settleWal } from './sqlite-wal.ts';
 
-/** A batch whose calls are already rows, see `printCallRows`, as it crosses to the journal's thread. */
-export type SqliteBatch = Omit<JournalBatch, 'calls'> & { calls: string };
+/** A batch whose calls and videos are already rows, see `printCallRows` and `printVideoRows`, as it crosses to the journal's thread. */
+export type SqliteBatch = Omit<JournalBatch, 'calls' | 'videos'> & { calls: string; videos: string };
 
 /** The journal's file, in the thread that owns it. Everything here blocks, and throws `JournalError`. */
 export interface SqliteJournal {
@@ -25,6 +26,9 @@ export interface SqliteJournal {
   listCalls: SqliteCallHistory['list'];
   findCall: SqliteCallHistory['find'];
   usage: SqliteCallHistory['usage'];
+  findVideo: SqliteVideoHistory['find'];
+  findVideoByKey: SqliteVideoHistory['findByKey'];
+  listVideos: SqliteVideoHistory['list'];
   close(): void;
 }
 
@@ -47,10 +51,11 @@ export function openSqliteJournal(path: string): SqliteJournal {
 
 function journalOf(db: DatabaseSync, transact: Transact, path: string): SqliteJournal {
   const reader = createJournalReader(db, path);
-  const prune = createPruner(db);
+  const videos = createSqliteVideoHistory(db);
+  const prune = createPruner(db, videos);
   const history = createSqliteCallHistory(db);
   const projection = createProjection(db);
-  const writeBatch = createBatchWriter(db, projection);
+  const writeBatch = createBatchWriter(db, projection, videos);
   let broken: unknown = null;
 
   /** After a write that failed, nothing here says what is on the disk: only opening the file again does. */
@@ -79,6 +84,9 @@ function journalOf(db: DatabaseSync, transact: Transact, path: string): SqliteJo
     listCalls: (page) => guarded(path, () => projected().list(page)),
     findCall: (callId) => guarded(path, () => projected().find(callId)),
     usage: (range) => guarded(path, () => projected().usage(range)),
+    findVideo: (agentId, videoId) => guarded(path, () => videos.find(agentId, videoId)),
+    findVideoByKey: (agentId, key) => guarded(path, () => videos.findByKey(agentId, key)),
+    listVideos: (agentId, afterVideoId) => guarded(path, () => videos.list(agentId, afterVideoId)),
     close() {
       try {
         projected();
@@ -115,7 +123,11 @@ function createProjection(db: DatabaseSync) {
   };
 }
 
-function createBatchWriter(db: DatabaseSync, projection: ReturnType<typeof createProjection>) {
+function createBatchWriter(
+  db: DatabaseSync,
+  projection: ReturnType<typeof createProjection>,
+  videos: SqliteVideoHistory,
+) {
   const insert = db.prepare('INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?, ?)');
   const putAgent = db.prepare('INSERT OR REPLACE INTO agents VALUES (?, ?)');
   const checkpoint = db.prepare('UPDATE ledger SET checkpoint_seq = ?');
@@ -124,6 +136,8 @@ function createBatchWriter(db: DatabaseSync, projection: ReturnType<typeof creat
     if (events !== '') {
       insert.run(lastSeq, firstSeq, atMs, headChecksum(batch), eventsChecksum(events), ended, events);
     }
+    // With the events that ended them: there are few, and none is ever to be projected again.
+    videos.write(batch.videos);
     projection.add(batch.calls, lastSeq);
     // A fold skips the events that an agent's snapshot contains, so their calls must be in the history before it.
     if (projection.full() || agents.length > 0) projection.write();

@@ -1,10 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { dayNumber } from '../calls/day-number.ts';
 import { PRUNE_ROWS } from '../limits.ts';
+import type { SqliteVideoHistory } from '../videos/sqlite-video-history.ts';
 import type { PruneBounds } from './journal.ts';
 
 /** Each call drops at most `PRUNE_ROWS` rows, so that a commit never waits long behind it. */
-export function createPruner(db: DatabaseSync): (bounds: PruneBounds) => number {
+export function createPruner(db: DatabaseSync, videos: SqliteVideoHistory): (bounds: PruneBounds) => number {
   // The last row stays, whatever its age: it says where the journal goes on, and at which time.
   const oldest = db.prepare(`
     SELECT last_seq, at_ms FROM journal
@@ -38,6 +39,8 @@ export function createPruner(db: DatabaseSync): (bounds: PruneBounds) => number 
         return pruneJournal(bounds.beforeMs);
       case 'calls':
         return pruneCalls(bounds.beforeCallId);
+      case 'videos':
+        return videos.prune(bounds.endedBeforeMs);
       case 'usage': {
         const day = dayNumber(bounds.beforeDay);
         let dropped = 0;

@@ -1,10 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Transact } from '../drivers/sqlite.ts';
+import { VIDEOS_SCHEMA } from '../videos/sqlite-video-history.ts';
 import { JournalDamagedError, JournalTooNewError } from './journal-errors.ts';
 
 /** "FARE" in the file's header: `file` and a restore can tell what it is. */
 const APPLICATION_ID = 0x46415245;
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 
 const OBJECTS = [
   'ledger',
@@ -16,6 +17,8 @@ const OBJECTS = [
   'calls_by_key',
   'usage_days',
 ];
+/** Since version 3. */
+const VIDEO_OBJECTS = ['videos', 'videos_by_key', 'videos_by_end'];
 
 /**
  * One row a batch, not one an event: a third of the CPU. `ended` stands before `events`, so that reading it does
@@ -86,11 +89,17 @@ CREATE TABLE usage_days (
   charged_nano_usd INTEGER NOT NULL,
   PRIMARY KEY (agent_id, day, model)
 ) STRICT, WITHOUT ROWID;
+${VIDEOS_SCHEMA}
 PRAGMA application_id = ${APPLICATION_ID};
 PRAGMA user_version = ${SCHEMA_VERSION};
 `;
 
-/** Makes the tables in an empty file; refuses a file of anything else, or of a release that this one does not know. */
+const TO_VERSION_3 = `${VIDEOS_SCHEMA} PRAGMA user_version = 3;`;
+
+/**
+ * Makes the tables in an empty file, and those that a file of the release before does not have; refuses a file of
+ * anything else, or of a release that this one does not know.
+ */
 export function prepareSchema(db: DatabaseSync, transact: Transact, file: string): void {
   const version = readPragma(db, 'user_version');
   const found = new Set(
@@ -107,11 +116,13 @@ export function prepareSchema(db: DatabaseSync, transact: Transact, file: string
     throw new JournalDamagedError(file, null, 'it is a SQLite file, but not one of Faregate');
   }
   if (version > SCHEMA_VERSION) throw new JournalTooNewError(file, version, SCHEMA_VERSION);
-  if (version !== SCHEMA_VERSION) {
+  if (version !== SCHEMA_VERSION && version !== 2) {
     throw new JournalDamagedError(file, null, `no release wrote schema version ${version}`);
   }
-  const missing = OBJECTS.filter((name) => !found.has(name));
+  const expected = version === 2 ? OBJECTS : [...OBJECTS, ...VIDEO_OBJECTS];
+  const missing = expected.filter((name) => !found.has(name));
   if (missing.length > 0) throw new JournalDamagedError(file, null, `${missing.join(', ')} is missing`);
+  if (version === 2) transact(() => db.exec(TO_VERSION_3));
 }
 
 function readPragma(db: DatabaseSync, name: 'user_version' | 'application_id'): number {
