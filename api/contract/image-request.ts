@@ -49,19 +49,13 @@ const common = {
     .max(PICTURE_REFERENCES_MAX, { error: referencesError })
     .nullish()
     .meta({ description: 'Pictures to start from; only for models with `reads_images: true`.' }),
-  stream: z
-    .boolean({ error: 'a boolean' })
-    .nullish()
-    .meta({
-      description:
-        'Partial pictures by server-sent events; `true` only for models with `streaming: true`, and for one picture.',
-    }),
-  response_format: z
-    .enum(['url', 'b64_json'], { error: formatError })
-    .nullish()
-    .meta({
-      description: 'A link that lives 7 days, or the picture itself, which is then not stored. Default `url`.',
-    }),
+  stream: z.boolean({ error: 'a boolean' }).nullish().meta({
+    description:
+      'Partial pictures by server-sent events; `true` only for models with `streaming: true`, and for one picture.',
+  }),
+  response_format: z.enum(['url', 'b64_json'], { error: formatError }).nullish().meta({
+    description: 'A link that lives 7 days, or the picture itself, which is then not stored. Default `url`.',
+  }),
 };
 
 /** Its other fields are as each model lists them. */
