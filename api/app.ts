@@ -15,12 +15,15 @@ import { mountRouter, serveHotFirst } from './http/mount-router.ts';
 import { mountStaticFiles } from './http/mount-static-files.ts';
 import { sendJson } from './http/send-json.ts';
 import { createServeModelList } from './http/serve-model-list.ts';
+import { createServeVideos } from './http/serve-videos.ts';
 import { callFormats } from './inference/formats/call-formats.ts';
+import { refusePrivateLink, systemResolve } from './inference/public-link.ts';
 import { runCall } from './inference/run-call.ts';
 import { createServeMcp, type McpDeps } from './mcp/serve-mcp.ts';
 import { createUpload, type UploadDeps } from './media/create-upload.ts';
 import { runPicture } from './media/pictures/run-picture.ts';
 import { refuseUpload } from './media/refuse-upload.ts';
+import type { VideoDeps } from './media/video-deps.ts';
 import type { RequestContext, UseCases } from './routers/context.ts';
 import { v1Router } from './routers/router.ts';
 
@@ -28,7 +31,7 @@ import { v1Router } from './routers/router.ts';
 export function buildApp(deps: Deps, documentText: string, publicUrl: string): RequestListener {
   const { gateway, store, log } = deps;
   const app = createExpress();
-  const useCases = buildUseCases(deps);
+  const useCases = buildUseCases(deps, publicUrl);
   const authentication = createAuthenticate({
     findKey: (hashes) => store.ledger.findKey(hashes),
     recallKey: (hashes) => store.ledger.recallKey(hashes),
@@ -52,7 +55,8 @@ export function buildApp(deps: Deps, documentText: string, publicUrl: string): R
   mountStaticFiles(app, readConsole(), consoleHeaders);
   app.get(`${CONSOLE_PATH}/`, (_, res) => res.redirect(308, CONSOLE_PATH));
   mountNotFound(app, edge, servedRoutes(edge.basePath));
-  return serveHotFirst(new Map([...hotRoutes, [`POST ${MCP_PATH}`, serveMcp]]), app);
+  hotRoutes.exact.set(`POST ${MCP_PATH}`, serveMcp);
+  return serveHotFirst(hotRoutes, app);
 }
 
 const MCP_PATH = '/mcp';
@@ -60,7 +64,7 @@ const MCP_PATH = '/mcp';
 const servedRoutes = (basePath: string): string[] =>
   readRoutes(v1Router).map(({ facts: { method, path } }) => `${method} ${basePath}${path}`);
 
-function buildUseCases(deps: Deps): UseCases {
+function buildUseCases(deps: Deps, publicUrl: string): UseCases {
   const { gateway, store, clock } = deps;
   const serveModelList = createServeModelList(gateway.catalog);
   return {
@@ -77,6 +81,7 @@ function buildUseCases(deps: Deps): UseCases {
       sendJson(call.res, 200, answerHeaders(call), balance);
       return null;
     },
+    ...createServeVideos(videoDeps(deps, publicUrl)),
     async createUpload({ agentId }, { content_type: contentType, size }) {
       const result = await createUpload(uploadDeps(deps), { agentId, contentType, size });
       return result.ok ? result.upload : refuseUpload(result, clock.now());
@@ -89,6 +94,18 @@ const uploadDeps = ({ gateway, store, files, clock }: Deps): UploadDeps => ({
   files,
   clock,
   limits: gateway.limits,
+});
+
+const videoDeps = ({ gateway, store, files }: Deps, publicUrl: string): VideoDeps => ({
+  gateway,
+  videos: store.videos,
+  files,
+  reads: store.limitRate('videos', {
+    ratePerMinute: () => gateway.limits().videoReadsPerMinute,
+    burst: () => gateway.limits().videoReadsPerMinute,
+  }),
+  publicUrl,
+  refusePrivate: (link) => refusePrivateLink(link, systemResolve),
 });
 
 function buildMcpDeps(deps: Deps): Omit<McpDeps, 'authenticate'> {

@@ -147,6 +147,7 @@ export async function buildDeps({
     callIdHeader: started.server.callIdHeader,
     nonce,
     watchPending: (agentId, callId) => void settlement?.watch(agentId, callId),
+    watchVideo: () => undefined,
   };
   const sweep = files === null ? null : sweepFiles({ files, clock, log });
   observeProcess(registry, { store, gateway, settlement, config, catalog, loopLag });

@@ -127,6 +127,37 @@ export const modelListExample = {
   last_id: 'acme/small',
 };
 
+export const videoExamples = {
+  request: {
+    model: 'acme/film',
+    prompt: 'A paper boat on a rainy street.',
+    duration: 4,
+    resolution: '720p',
+    aspect_ratio: '16:9',
+  },
+  answer: {
+    id: 'vid_a1B2c3D4e5F6g7H8i9J0',
+    object: 'video.generation',
+    model: 'acme/film',
+    status: 'pending',
+    polling_url: 'https://gw.example.com/v1/videos/vid_a1B2c3D4e5F6g7H8i9J0',
+    unsigned_urls: [],
+    estimated_cost: 0.32,
+    usage: null,
+    error: null,
+    created_at: '2026-11-24T10:00:00.000Z',
+    expires_at: null,
+  },
+};
+
+export const doneVideoExample = {
+  ...videoExamples.answer,
+  status: 'completed',
+  unsigned_urls: ['https://gw.example.com/v1/videos/vid_a1B2c3D4e5F6g7H8i9J0/content'],
+  usage: { cost: 0.32 },
+  expires_at: '2026-12-24T10:01:12.000Z',
+};
+
 export const balanceExample: Balance = {
   object: 'balance',
   agent: { id: 7, name: 'demo', token: null, status: 'active' },

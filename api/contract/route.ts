@@ -3,7 +3,7 @@ import type { AnyTRPCRouter, TRPCProcedureType } from '@trpc/server';
 import type { z } from 'zod';
 import type { CallId } from '#core/ids.ts';
 import type { ApiError, ErrorCode, ErrorShape } from './errors.ts';
-import type { HeaderName } from './headers.ts';
+import type { HeaderName, RequestHeaderName } from './headers.ts';
 
 /** One request at a matched route. `Caller` is whoever the edge authenticated. */
 export interface CallContext<Deps, Caller> {
@@ -48,11 +48,13 @@ export interface RouteFacts {
   /** It begins with a reserve, which checks the key: until then it is enough that the key was live some seconds ago. */
   reserves?: true;
   /** Of the successful answer; 200 where it stands in no line. */
-  status?: 201;
+  status?: 201 | 202 | 302;
   /** Beyond those that the edge itself answers (`errorsOf`). */
   errors: readonly ErrorCode[];
   /** Of the successful answer. */
   headers?: readonly HeaderName[];
+  /** Of the request, besides the key's. */
+  requestHeaders?: readonly RequestHeaderName[];
   /** One server-sent event, where the route can stream. */
   event?: z.ZodType;
   examples: { request?: object; answer: object; events?: readonly string[] };

@@ -49,7 +49,7 @@ export function videoRequest(model: VideoFields | null) {
         .meta({
           description: 'Only for models with `seed: true`; same seed and settings give a similar video.',
         }),
-      frame_images: frameImages(model?.supportedFrameImages ?? frameTypes)
+      frame_images: frameImages(model?.supportedFrameImages ?? null)
         .nullish()
         .meta({
           description:
@@ -136,24 +136,32 @@ const link = {
     .meta({ id: 'VideoImageUrl', description: 'Where the picture is.' }),
 };
 
-function frameImages(frames: readonly FrameType[]) {
+function frameImages(supported: readonly FrameType[] | null) {
+  const frames = supported ?? frameTypes;
   const none = frames.length === 0;
   const error = none
     ? 'left out: this model takes no frame images'
     : `an array of at most ${frames.length} picture${frames.length === 1 ? '' : 's'}, one for each of ${frames.map(quoted).join(', ')}`;
   const frame = z.enum(frames, { error: `one of ${frames.map(quoted).join(', ')}` });
   return z
-    .array(z.strictObject({ ...link, frame_type: frame }, { error: 'an object' }).meta(frameMeta), { error })
+    .array(
+      z.strictObject({ ...link, frame_type: frame }, { error: 'an object' }).meta({
+        ...(supported === null ? { id: 'VideoFrame' } : {}),
+        description: 'A picture that the video starts or ends with.',
+      }),
+      { error },
+    )
     .max(frames.length, { error });
 }
-
-const frameMeta = { description: 'A picture that the video starts or ends with.' };
 
 function inputReferences(max: number | null) {
   const error =
     max === 0 ? 'left out: this model takes no reference pictures' : `an array of at most ${max} pictures`;
   const array = z.array(
-    z.strictObject(link, { error: 'an object' }).meta({ description: 'A picture of what is to be seen.' }),
+    z.strictObject(link, { error: 'an object' }).meta({
+      ...(max === null ? { id: 'VideoReference' } : {}),
+      description: 'A picture of what is to be seen.',
+    }),
     { error: max === null ? 'an array of pictures' : error },
   );
   return max === null ? array : array.max(max, { error });

@@ -45,4 +45,6 @@ export interface Gateway {
   nonce: string;
   /** Told of every call that ended with its cost unknown. */
   watchPending: (agentId: number, callId: number) => void;
+  /** Told of every video that was ordered. */
+  watchVideo: (agentId: number, videoId: string) => void;
 }

@@ -6,7 +6,7 @@ import { refuseLink } from '../inference/linked-media.ts';
 export interface PictureCheck {
   /** `null`: this gateway keeps no files, so no link leads to one. */
   files: Pick<FileStore, 'parseLink' | 'size'> | null;
-  /** A sentence about a link that names, or whose name resolves to, an address that is not public; `null`: it is. */
+  /** What is wrong with a link that leads to no public address, to be put behind its field's name; `null`: nothing. */
   refusePrivate: (url: string) => Promise<string | null>;
 }
 
@@ -46,8 +46,8 @@ async function checkPicture(
     case 'foreign': {
       const refusal = refuseLink(url, param);
       if (refusal !== null) return refusal;
-      const sentence = await refusePrivate(url);
-      return sentence === null ? { kind: 'public' } : refuse(param, sentence);
+      const words = await refusePrivate(url);
+      return words === null ? { kind: 'public' } : refuse(param, `\`${param}\` ${words}.`);
     }
     case 'refused':
       return notYours(param);

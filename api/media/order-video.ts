@@ -101,7 +101,7 @@ async function hold(
   }
   const job = newJob(planned, { name, agentId, keyId, callId: call.callId, idempotencyKey, nowMs });
   const { result, durable } = await ledger.execute(reserveOf(gateway, planned, job));
-  const durability = await atMost(clock, durable, GATE_TIMEOUT_MS, 'unknown');
+  const durability = await atMost<Durability, Durability>(clock, durable, GATE_TIMEOUT_MS, 'unknown');
   if (result.ok) return await confirm(deps, planned, { job, name, durability });
 
   await deleteOrder(deps, planned, name);

@@ -13,6 +13,6 @@ export interface VideoDeps {
   reads: RateLimiter;
   /** Of the API, with `/v1` at its end. */
   publicUrl: string;
-  /** A sentence about a link that leads to no public address; `null`: anybody can follow it. */
+  /** What is wrong with a link that leads to no public address, in words for behind its field; `null`: anybody can follow it. */
   refusePrivate: (url: string) => Promise<string | null>;
 }

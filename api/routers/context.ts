@@ -18,6 +18,12 @@ export interface UseCases {
   listModels(call: CallContext<UseCases, Caller>): Promise<null>;
   /** Answers by itself. */
   sendBalance(call: CallContext<UseCases, Caller>): Promise<ApiError | null>;
+  /** Answers by itself. */
+  orderVideo(call: HotCallContext<UseCases, Caller>): Promise<ApiError | null>;
+  /** Answers by itself. */
+  sendVideo(call: CallContext<UseCases, Caller>): Promise<ApiError | null>;
+  /** Answers by itself. */
+  openVideo(call: CallContext<UseCases, Caller>): Promise<ApiError | null>;
   createUpload(caller: Caller, request: UploadRequest): Promise<Upload | ApiError>;
 }
 

@@ -6,6 +6,7 @@ import { picturesRouter } from './pictures.ts';
 import { responsesRouter } from './responses.ts';
 import { t } from './trpc.ts';
 import { uploadsRouter } from './uploads.ts';
+import { videosRouter } from './videos.ts';
 
 /** Everything below `/v1`. The edge serves it and the document describes it; nothing else is served there. */
 export const v1Router = t.router({
@@ -13,6 +14,7 @@ export const v1Router = t.router({
   responses: responsesRouter,
   messages: messagesRouter,
   models: modelsRouter,
+  videos: videosRouter,
   pictures: picturesRouter,
   uploads: uploadsRouter,
   account: accountRouter,

@@ -28,15 +28,16 @@ export function rawRoute<Request extends z.ZodObject, Answer extends z.ZodObject
     });
 }
 
-/** The same for a route that only reads. */
+/** The same for a route that only reads. `parameters`: those of its path. */
 export const rawQuery = <Answer extends z.ZodObject>(
   facts: Omit<RouteFacts, 'auth'>,
   answer: Answer,
   handler: RawHandler<UseCases, Caller>,
+  parameters: z.ZodObject | z.ZodVoid = z.void(),
 ) =>
   t.procedure
     .meta(routeMeta({ ...facts, auth: 'key' }, handler))
-    .input(z.void())
+    .input(parameters)
     .output(answer)
     .query((): never => {
       throw new Error('A raw route is not called through tRPC.');

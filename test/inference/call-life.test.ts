@@ -110,6 +110,7 @@ async function startWorld(members: string[]) {
     nonce: 'n',
     health: new EndpointHealth(),
     watchPending: (_agentId, callId) => void pending.push(callId),
+    watchVideo: () => undefined,
   };
   const res = new FakeResponse();
   const caller = { agentId: 1, keyId: 1, agentStatus: 'active' } as const;

@@ -68,6 +68,9 @@ export async function startEdge(options: EdgeOptions = {}) {
       sendJson(call.res, 200, answerHeaders(call), balanceExample);
       return null;
     },
+    orderVideo: answerEmpty,
+    sendVideo: answerEmpty,
+    openVideo: answerEmpty,
     createUpload: async () => uploadExample.answer,
     ...options.useCases,
   };
@@ -125,6 +128,11 @@ export async function startEdge(options: EdgeOptions = {}) {
 }
 
 export type EdgeApp = Awaited<ReturnType<typeof startEdge>>;
+
+async function answerEmpty({ res }: Pick<CallContext<unknown, unknown>, 'res'>): Promise<null> {
+  res.end('{}');
+  return null;
+}
 
 /** The smallest answer that a raw handler can give. */
 export function answerOk({ res, body }: CallContext<unknown, unknown>): void {

@@ -71,12 +71,17 @@ export class VideoWorker {
     return this.#open.size;
   }
 
+  /** Steps that are being done at this moment. */
+  get running(): number {
+    return this.#running;
+  }
+
   get downloads(): number {
     return this.#downloads;
   }
 
   async start(): Promise<void> {
-    await this.#look();
+    await this.#beginLook();
     this.#tickIn();
   }
 
@@ -141,12 +146,15 @@ export class VideoWorker {
     const nowMs = this.#options.clock.monotonicMs();
     this.#deadlines.look();
     this.#sending.look();
-    if (this.#closing.signal.aborted) return this.#tickIn();
-    if (nowMs >= this.#nextLookMs) this.#looking ??= this.#look();
+    if (!this.#closing.signal.aborted) this.#beginDue(nowMs);
+    this.#tickIn();
+  }
+
+  #beginDue(nowMs: number): void {
+    if (nowMs >= this.#nextLookMs) void this.#beginLook();
     for (const video of this.#open.values()) {
       if (!video.running && video.dueMs <= nowMs) void this.#run(video);
     }
-    this.#tickIn();
   }
 
   async #run(video: OpenVideo): Promise<void> {
@@ -172,6 +180,13 @@ export class VideoWorker {
     if (this.#running === 0) this.#idle?.();
   }
 
+  #beginLook(): Promise<void> {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = null;
+    });
+    return this.#looking;
+  }
+
   async #look(): Promise<void> {
     const { ledger, clock, log } = this.#options;
     const askedMs = clock.monotonicMs();
@@ -183,7 +198,6 @@ export class VideoWorker {
       log.error('the open videos cannot be listed, it is tried again', { error });
     }
     this.#nextLookMs = clock.monotonicMs() + VIDEOS_LOOK_MS;
-    this.#looking = null;
   }
 
   /** What has changed here since the ledger was asked is known better here. */

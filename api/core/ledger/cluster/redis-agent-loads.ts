@@ -3,6 +3,7 @@ import { agentStatus } from '../agent-status.ts';
 import type { AgentState, Hold, KeyState, PeriodSum } from '../state.ts';
 import { type AgentKey, agentKeyNames, type ShardKeys } from './redis-keys.ts';
 import type { ScriptArg } from './redis-scripts.ts';
+import { videoFields } from './redis-videos.ts';
 
 /** One filling of one key. */
 export interface RedisLoad {
@@ -58,6 +59,8 @@ export function agentLoads(keys: ShardKeys, agent: AgentState): RedisLoad[] {
       command: 'ZADD',
       values: [...agent.uploads].flatMap(([id, startedAtMs]) => [startedAtMs, JSON.stringify(id)]),
     },
+    ...videoLoads(keys, of, agent),
+    { key: of(':stored'), command: 'HSET', values: [...agent.stored].flat() },
     ...endedLoads(of, agent),
     ...tradeLoads(of, agent),
   ];
@@ -89,6 +92,7 @@ function agentFields(agent: AgentState): ScriptArg[] {
     ['active_keys', active],
     ['mcp_keys', agent.mcpKeysMadeAtMs.join(' ')],
     ['charged_day', periodText(chargedToday)],
+    ['open_videos', agent.videos.open],
   ];
   return fields.flat();
 }
@@ -115,6 +119,7 @@ function holdFields(hold: Hold): ScriptArg[] {
   fields.push(`${callId}:call`, JSON.stringify(hold.call), `${callId}:price`, JSON.stringify(hold.price));
   if (hold.generationId !== null) fields.push(`${callId}:generation`, JSON.stringify(hold.generationId));
   if (hold.pending !== null) fields.push(`${callId}:pending`, JSON.stringify(hold.pending));
+  if (hold.videoId !== null) fields.push(`${callId}:video`, hold.videoId);
   return fields;
 }
 
@@ -136,6 +141,36 @@ function keyFields(key: KeyState): ScriptArg[] {
 }
 
 const periodText = ({ periodStartMs, nanoUsd }: PeriodSum): string => `${periodStartMs}:${nanoUsd}`;
+
+function videoLoads(keys: ShardKeys, of: (part: AgentKey) => string, agent: AgentState): RedisLoad[] {
+  const jobs = [...agent.videos];
+  const open = jobs.filter(({ end }) => end === null);
+  return [
+    {
+      key: keys.videos,
+      command: 'HSET',
+      values: open.flatMap((job) => videoFields(`${agent.agentId}:${job.videoId}`, job)),
+    },
+    {
+      key: of(':videos'),
+      command: 'HSET',
+      values: jobs.flatMap((job) => (job.end === null ? [] : videoFields(job.videoId, job))),
+    },
+    // The newest of a key comes last.
+    {
+      key: of(':videos'),
+      command: 'HSET',
+      values: jobs.flatMap(({ idempotencyKey, videoId }) =>
+        idempotencyKey === null ? [] : [`key:${idempotencyKey}`, videoId],
+      ),
+    },
+    {
+      key: of(':videos-ended'),
+      command: 'ZADD',
+      values: jobs.flatMap(({ end, videoId }) => (end === null ? [] : [end.atMs, videoId])),
+    },
+  ];
+}
 
 function endedLoads(of: (part: AgentKey) => string, agent: AgentState): RedisLoad[] {
   const ended = [...agent.done];

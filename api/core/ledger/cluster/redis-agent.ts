@@ -18,7 +18,7 @@ export type Fields = ReadonlyMap<string, string>;
 
 /**
  * The agent as the state machine knows it, but for what only makes repeated commands known, and is read by nobody else:
- * ended calls, grants, trades and uploads stay where they are.
+ * ended calls, grants, trades, uploads, videos and stored pictures stay where they are.
  */
 export function toAgentState(
   agentId: number,
@@ -93,6 +93,7 @@ function toHold(callId: string, holds: Fields): Hold {
     price: savedPrice.parse(JSON.parse(needed(holds, `${callId}:price`))),
     generationId: generation === undefined ? null : z.string().parse(JSON.parse(generation)),
     pending: pending === undefined ? null : pendingHold.parse(JSON.parse(pending)),
+    videoId: holds.get(`${callId}:video`) ?? null,
   };
 }
 

@@ -1,12 +1,13 @@
 import { idTimeMs } from '../../ids.ts';
 import { BALANCE_CAP_NANO_USD } from '../../limits.ts';
 import { minBigint, type NanoUsd } from '../../money.ts';
-import type { Command, PutKey, Reserve, Settle } from '../command.ts';
+import type { Command, PutKey, Reserve, Settle, VideoOrder } from '../command.ts';
 import { requireAmount } from '../decision.ts';
 import { soundEnd, soundPending } from '../sound-end.ts';
 import { startIntervalUs } from '../start-rate.ts';
 import type { ShardKeys } from './redis-keys.ts';
 import type { ScriptArg, ScriptName } from './redis-scripts.ts';
+import { openVideoText } from './redis-videos.ts';
 
 export interface ScriptCall {
   name: ScriptName;
@@ -19,9 +20,9 @@ export function toScriptCall(command: Command, shard: ShardKeys): ScriptCall {
   const { agentId } = command;
   switch (command.type) {
     case 'reserve':
-      return { name: 'reserve', keys: shard.ofCalls(agentId).reserve, args: reserveArgs(command) };
+      return { name: 'reserve', keys: reserveKeys(command, shard), args: reserveArgs(command) };
     case 'settle':
-      return { name: 'settle', keys: shard.ofCalls(agentId).settle, args: settleArgs(command) };
+      return toSettleCall(command, shard);
     case 'renew': {
       const args = [agentId, command.callId, jsonOrNothing(command.generationId)];
       return { name: 'renew', keys: shard.ofCalls(agentId).running, args };
@@ -98,6 +99,14 @@ function toAccountCall(command: AccountCommand, shard: ShardKeys): ScriptCall {
       const args = [agentId, JSON.stringify(command.uploadId), command.limits.uploadsPerDay];
       return { name: 'start_upload', keys: [...base, shard.agent(agentId, ':uploads')], args };
     }
+    case 'claim_video':
+    case 'submit_video':
+    case 'withdraw_video': {
+      const args = [agentId, command.callId, JSON.stringify(command.nonce)];
+      if (command.type === 'submit_video') args.push(JSON.stringify(command.providerJobId));
+      const keys = [...base, shard.agent(agentId, ':holds'), shard.videos];
+      return { name: command.type, keys, args };
+    }
     case 'set_agent': {
       const args = [
         agentId,
@@ -117,10 +126,16 @@ function toAccountCall(command: AccountCommand, shard: ShardKeys): ScriptCall {
 
 type AccountCommand = Exclude<Command, { type: 'reserve' | 'settle' | 'renew' | 'finish' }>;
 
+function reserveKeys({ agentId, kind, video }: Reserve, shard: ShardKeys): readonly string[] {
+  const { reserve, videos } = shard.ofCalls(agentId);
+  if (video !== undefined) return [...reserve, ...videos];
+  return kind === 'image' ? [...reserve, shard.agent(agentId, ':stored')] : reserve;
+}
+
 function reserveArgs(command: Reserve): ScriptArg[] {
-  const { limits } = command;
+  const { limits, video } = command;
   const share = limits.dailyShareNanoUsd;
-  return [
+  const args = [
     command.agentId,
     command.keyId,
     command.callId,
@@ -137,6 +152,27 @@ function reserveArgs(command: Reserve): ScriptArg[] {
     share === null ? '' : String(minBigint(share, BigInt(Number.MAX_SAFE_INTEGER))),
     idTimeMs(command.callId),
   ];
+  return video === undefined ? args : [...args, ...videoArgs(command, video)];
+}
+
+function videoArgs(command: Reserve, video: VideoOrder): ScriptArg[] {
+  const { videoId, idempotencyKey, upstreamModel, orderFile, openVideosMax } = video;
+  const facts = { videoId, idempotencyKey, upstreamModel, orderFile };
+  return [
+    videoId,
+    idempotencyKey ?? '',
+    JSON.stringify(facts),
+    openVideoText({
+      ...facts,
+      agentId: command.agentId,
+      keyId: command.keyId,
+      callId: command.callId,
+      model: command.call.model,
+      providerId: command.price.providerId,
+      estimatedNanoUsd: command.nanoUsd,
+    }),
+    openVideosMax,
+  ];
 }
 
 function limitArgs(limit: PutKey['limit']): ScriptArg[] {
@@ -147,12 +183,16 @@ function limitArgs(limit: PutKey['limit']): ScriptArg[] {
 
 const HIGH = 10n ** 15n;
 
-function settleArgs({ agentId, callId, costNanoUsd, end, cause }: Settle): ScriptArg[] {
+function toSettleCall(
+  { agentId, callId, costNanoUsd, end, cause, video, stored }: Settle,
+  shard: ShardKeys,
+): ScriptCall {
+  const { settle } = shard.ofCalls(agentId);
   // An orphan's cost is nothing, whatever the command says.
   const cost = cause === 'orphan' ? 0n : costNanoUsd;
   requireAmount(cost);
   const counted = minBigint(cost, COUNTED_COST_MAX);
-  return [
+  const args = [
     agentId,
     callId,
     String(counted / HIGH),
@@ -160,7 +200,15 @@ function settleArgs({ agentId, callId, costNanoUsd, end, cause }: Settle): Scrip
     JSON.stringify(soundEnd(end)),
     cause,
     idTimeMs(callId),
+    // An orphan has made nothing, whatever the command says.
+    video === undefined || cause === 'orphan' ? '' : JSON.stringify(video),
   ];
+  if (stored === undefined || cause === 'orphan') return { name: 'settle', keys: settle, args };
+  return {
+    name: 'settle',
+    keys: [...settle, shard.agent(agentId, ':stored')],
+    args: [...args, stored.bytes, stored.untilMs],
+  };
 }
 
 /** Far beyond what an event can carry; its units of 10^15 are still whole in a double. */

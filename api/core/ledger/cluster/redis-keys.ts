@@ -6,6 +6,7 @@ export class ShardKeys {
   readonly keyHashes: string;
   readonly open: string;
   readonly ends: string;
+  readonly videos: string;
   readonly #prefix: string;
   readonly #ofCalls = new Map<number, CallKeys>();
 
@@ -17,6 +18,7 @@ export class ShardKeys {
     this.keyHashes = `${this.#prefix}:key-hashes`;
     this.open = `${this.#prefix}:open`;
     this.ends = `${this.#prefix}:ends`;
+    this.videos = `${this.#prefix}:videos`;
   }
 
   /** Where it is told how far the log has the shard's events. */
@@ -31,7 +33,7 @@ export class ShardKeys {
 
   /** What a claim clears away, and what it reads. */
   get claimed(): string[] {
-    return [this.meta, this.outbox, this.agents, this.keyHashes, this.open, this.ends];
+    return [this.meta, this.outbox, this.agents, this.keyHashes, this.open, this.ends, this.videos];
   }
 
   /** One agent's part: `''` is the agent itself. */
@@ -47,7 +49,8 @@ export class ShardKeys {
     const of = (what: AgentKey = '') => this.agent(agentId, what);
     const running = [this.meta, this.outbox, of(), of(':holds'), of(':ended'), of(':slots')];
     const reserve = [...running, of(':keys'), this.open];
-    const fresh: CallKeys = { running, reserve, settle: [...reserve, of(':ended-at')] };
+    const videos = [this.videos, of(':videos'), of(':videos-ended')];
+    const fresh: CallKeys = { running, reserve, videos, settle: [...reserve, of(':ended-at'), ...videos] };
     this.#ofCalls.set(agentId, fresh);
     return fresh;
   }
@@ -59,6 +62,8 @@ const AGENTS_REMEMBERED_MAX = 64;
 interface CallKeys {
   running: readonly string[];
   reserve: readonly string[];
+  /** What those of videos take besides. */
+  videos: readonly string[];
   settle: readonly string[];
 }
 
@@ -75,5 +80,8 @@ export const agentKeyNames = [
   ':trades-until',
   ':sources',
   ':uploads',
+  ':videos',
+  ':videos-ended',
+  ':stored',
 ] as const;
 export type AgentKey = (typeof agentKeyNames)[number];

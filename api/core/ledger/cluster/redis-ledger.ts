@@ -3,6 +3,7 @@ import { NotAskedError } from '../../drivers/redis-evaluator.ts';
 import type { CallEnd } from '../../events/ledger-event.ts';
 import { AGENTS_READ_AT_ONCE } from '../../limits.ts';
 import type { Log } from '../../log.ts';
+import type { VideoJob } from '../../videos/video-job.ts';
 import { toAgentSummary, toAgentView, toHoldView } from '../agent-view.ts';
 import type { Command, PutKey, Reserve, ResultOf, Settle } from '../command.ts';
 import type {
@@ -23,7 +24,8 @@ import { toScriptCall } from './redis-commands.ts';
 import { RedisKeyLookup } from './redis-key-lookup.ts';
 import { ShardKeys } from './redis-keys.ts';
 import { toResult } from './redis-results.ts';
-import type { RedisScripts, ScriptReply } from './redis-scripts.ts';
+import type { RedisScripts, ScriptArg, ScriptReply } from './redis-scripts.ts';
+import { toOpenVideos, toVideoJob } from './redis-videos.ts';
 import { shardOfAgent, shardOfKeyHash } from './shards.ts';
 import { ShardsSeen, type ShardsSeenStats } from './shards-seen.ts';
 
@@ -185,6 +187,24 @@ class Engine implements RedisLedger {
     return this.#listHolds(this.#all);
   }
 
+  readVideo(agentId: number, videoId: string): Promise<VideoJob | null | Unavailable> {
+    return this.#readVideo(agentId, [agentId, videoId]);
+  }
+
+  findVideoByKey(agentId: number, idempotencyKey: string): Promise<VideoJob | null | Unavailable> {
+    return this.#readVideo(agentId, [agentId, '', idempotencyKey]);
+  }
+
+  async listOpenVideos(): Promise<VideoJob[] | Unavailable> {
+    const lists = await Promise.all(this.#all.map((shard) => this.#listOpenVideos(shard)));
+    const jobs: VideoJob[] = [];
+    for (const ofShard of lists) {
+      if (ofShard === 'unavailable') return ofShard;
+      for (const job of ofShard) jobs.push(job);
+    }
+    return jobs;
+  }
+
   ofShard(shard: number): ShardLedger {
     const of = [shard];
     return {
@@ -298,6 +318,30 @@ class Engine implements RedisLedger {
       sources: fieldsOf(sources),
     };
     return { state: toAgentState(agentId, read), nowMs: Number(nowMs) };
+  }
+
+  /** Asked by everybody who waits for a video: one script of two or three reads. */
+  async #readVideo(agentId: number, args: readonly ScriptArg[]): Promise<VideoJob | null | Unavailable> {
+    const shard = shardOfAgent(agentId, this.#options.shards);
+    const of = this.#keysOf(shard);
+    const keys = [of.meta, of.outbox, of.videos, of.agent(agentId, ':videos')];
+    const [word, place, ...texts] = await this.#read(shard, ['read_video', keys, args]);
+    if (word !== 'OK' && word !== 'NONE') return 'unavailable';
+    if ((await this.#options.acknowledged(shard, String(place))) !== 'durable') return 'unavailable';
+    const [order = '', claim = '', submitted = '', end = ''] = texts.map(String);
+    return word === 'NONE' ? null : toVideoJob(order, claim, submitted, end);
+  }
+
+  async #listOpenVideos(shard: number): Promise<VideoJob[] | Unavailable> {
+    const of = this.#keysOf(shard);
+    const [word, place, fields] = await this.#read(shard, [
+      'list_videos',
+      [of.meta, of.outbox, of.videos],
+      [],
+    ]);
+    if (word !== 'OK') return 'unavailable';
+    if ((await this.#options.acknowledged(shard, String(place))) !== 'durable') return 'unavailable';
+    return toOpenVideos(fieldsOf(fields));
   }
 
   /** A read that fails is no answer, and is never taken for an empty one. */

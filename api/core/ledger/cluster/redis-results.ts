@@ -1,5 +1,5 @@
 import type { Command, ResultOf, Settle, SettleResult } from '../command.ts';
-import { RUNNING_RETRY_MS } from '../decide-reserve.ts';
+import { OPEN_VIDEOS_RETRY_MS, RUNNING_RETRY_MS } from '../decide-reserve.ts';
 import type { UnavailableResult } from '../ledger.ts';
 import type { ScriptReply } from './redis-scripts.ts';
 
@@ -71,6 +71,12 @@ const resultOf: { [T in Exclude<Command['type'], 'settle'>]: ReadResult<Extract<
       ACTING_KEY_REVOKED: 'acting_key_revoked',
       ACTING_KEY_LIMITED: 'acting_key_limited',
     }),
+  claim_video: (word) =>
+    accepted(word) ?? refusal(word, { NO_HOLD: 'no_hold', CLAIMED: 'claimed', SUBMITTED: 'submitted' }),
+  submit_video: (word) => accepted(word) ?? refusal(word, { NO_HOLD: 'no_hold', NOT_CLAIMED: 'not_claimed' }),
+  withdraw_video: (word) =>
+    accepted(word) ??
+    refusal(word, { NO_HOLD: 'no_hold', NOT_CLAIMED: 'not_claimed', SUBMITTED: 'submitted' }),
   start_upload(word, [first]) {
     if (word === 'AGENT') return inactive(first);
     if (word === 'UPLOADS_PER_DAY') {
@@ -105,6 +111,17 @@ const reserveResult: (typeof resultOf)['reserve'] = (word, values) => {
         runningCalls: Number(first),
         retryAfterMs: RUNNING_RETRY_MS,
       };
+    case 'VIDEO_EXISTS':
+      return { ok: false, reason: 'video_exists', videoId: second ?? '' };
+    case 'OPEN_VIDEOS':
+      return {
+        ok: false,
+        reason: 'open_videos',
+        openVideos: Number(first),
+        retryAfterMs: OPEN_VIDEOS_RETRY_MS,
+      };
+    case 'STORAGE_FULL':
+      return { ok: false, reason: 'storage_full', retryAfterMs: Number(first) };
     case 'DAILY_SHARE':
       return { ok: false, reason: 'daily_share', resetsAtMs: Number(first) };
     case 'KEY_LIMIT':

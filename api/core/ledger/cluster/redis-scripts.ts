@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { HOUR_MS } from '../../clock.ts';
 import type { RedisClient } from '../../drivers/redis.ts';
 import { createEvaluator } from '../../drivers/redis-evaluator.ts';
 import {
@@ -7,6 +8,7 @@ import {
   CALL_ID_AGE_MAX_MS,
   CLOCK_APART_MAX_MS,
   DONE_KEPT_MS,
+  ENDED_VIDEO_KEPT_MS,
   GATE_TIMEOUT_MS,
   GRANT_ID_KEPT_MS,
   LEASE_MS,
@@ -15,6 +17,8 @@ import {
   ORPHAN_GRACE_MS,
   ORPHAN_MARGIN_MS,
   OUTBOX_BYTES_MAX,
+  RESULT_LINK_MS,
+  RESULTS_BYTES_MAX,
 } from '../../limits.ts';
 
 /**
@@ -45,18 +49,18 @@ const step = (name: string, ...libraries: string[]): Script => ({
   flags: 'flags=allow-oom',
 });
 const start = (name: string, ...libraries: string[]): Script => ({ ...step(name, ...libraries), flags: '' });
-const read = (name: string): Script => ({
-  parts: ['node', 'clock', 'shard', name],
+const read = (name: string, ...libraries: string[]): Script => ({
+  parts: ['node', 'clock', 'shard', ...libraries, name],
   flags: 'flags=no-writes',
 });
 
 const repair = (...parts: string[]): Script => ({ parts: ['node', ...parts], flags: 'flags=allow-oom' });
 
 const scripts = {
-  reserve: start('reserve', 'periods', 'calls'),
+  reserve: start('reserve', 'periods', 'calls', 'videos'),
   renew: step('renew', 'calls'),
   finish: step('finish', 'calls'),
-  settle: step('settle', 'periods', 'calls'),
+  settle: step('settle', 'periods', 'calls', 'videos', 'results'),
   grant: start('grant', 'credit'),
   expire: step('expire'),
   move_out: start('move_out', 'credit', 'trades'),
@@ -65,6 +69,9 @@ const scripts = {
   change_key: start('change_key', 'keys'),
   revoke_key: step('revoke_key', 'keys'),
   start_upload: start('start_upload'),
+  claim_video: step('claim_video', 'videos', 'open_video'),
+  submit_video: step('submit_video', 'videos', 'open_video'),
+  withdraw_video: step('withdraw_video', 'videos', 'open_video'),
   set_agent: step('set_agent', 'credit'),
   ack: { ...read('ack'), flags: 'flags=allow-oom' },
   position: read('position'),
@@ -74,6 +81,8 @@ const scripts = {
   list_agents: read('list_agents'),
   list_open: read('list_open'),
   list_ended: read('list_ended'),
+  read_video: read('read_video', 'videos'),
+  list_videos: read('list_videos'),
   leftover: { parts: ['leftover'], flags: 'flags=no-writes' },
   lease: repair('clock', 'lease'),
   fence: repair('fence'),
@@ -124,8 +133,10 @@ const limits = Object.entries({
   CLOCK_APART_MAX_MS,
   DONE_KEPT_MS,
   DONE_CLEARED_AT_ONCE: 16,
+  ENDED_VIDEO_KEPT_MS,
   GATE_TIMEOUT_MS,
   GRANT_ID_KEPT_MS,
+  HOUR_MS,
   LEASE_MAX_MS: 10_000,
   LEASE_MS,
   LOG_KEPT_MS,
@@ -133,6 +144,8 @@ const limits = Object.entries({
   ORPHAN_GRACE_MS,
   ORPHAN_MARGIN_MS,
   OUTBOX_BYTES_MAX,
+  RESULT_LINK_MS,
+  RESULTS_BYTES_MAX,
   TRADES_CLEARED_AT_ONCE: 16,
 }).map(([name, value]) => `local ${name} = ${value}`);
 

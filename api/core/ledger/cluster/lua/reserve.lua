@@ -1,6 +1,8 @@
--- KEYS: meta, outbox, agent, holds, ended calls, slots, keys, open calls of the shard.
+-- KEYS: meta, outbox, agent, holds, ended calls, slots, keys, open calls of the shard; of a video also the shard's open
+-- videos, the agent's videos and its ended ones by time, of pictures the agent's stored ones.
 -- ARGV: agent, key, call, nonce, kind, amount, time limit, caller's time, call and price as JSON, interval of the
--- start rate in microseconds, burst, running calls, daily share ('' for none), time of the call id.
+-- start rate in microseconds, burst, running calls, daily share ('' for none), time of the call id; of a video also its id,
+-- Idempotency-Key ('' for none), what its event says, what a read of it does, and how many may be open.
 
 local agent_id, key_id, call_id, nonce, kind = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local amount, time_limit = tonumber(ARGV[6]), tonumber(ARGV[7])
@@ -33,6 +35,17 @@ if done then
   return { 'DONE', latest(), done.charged }
 end
 
+local video_id, video_key
+if KEYS[10] then
+  video_id, video_key = ARGV[16], ARGV[17]
+  local function is_known(id)
+    return redis.call('HEXISTS', KEYS[9], video_name(agent_id, id)) == 1 or is_kept(redis.call('HGET', KEYS[10], id .. ':end'))
+  end
+  local known = video_key ~= '' and redis.call('HGET', KEYS[10], 'key:' .. video_key)
+  if known and is_known(known) then return { 'VIDEO_EXISTS', latest(), known } end
+  if is_known(video_id) then return { 'ID_TAKEN' } end
+end
+
 local key = redis.call('HMGET', KEYS[7], key_id .. ':hash', key_id .. ':revoked', key_id .. ':limit',
   key_id .. ':reset', key_id .. ':held', key_id .. ':day', key_id .. ':week', key_id .. ':month')
 if not key[1] or key[2] then return { 'KEY_REVOKED' } end
@@ -45,6 +58,21 @@ if excess_us > 0 then return { 'RATE', whole(math.ceil(excess_us / 1000)) } end
 if kind ~= 'video' then
   local running = redis.call('ZCOUNT', KEYS[6], '(' .. whole(now), '+inf')
   if running >= tonumber(ARGV[13]) then return { 'RUNNING', running } end
+end
+
+if video_id then
+  local open = tonumber(redis.call('HGET', KEYS[3], 'open_videos') or '0')
+  if open >= tonumber(ARGV[20]) then return { 'OPEN_VIDEOS', whole(open) } end
+elseif kind == 'image' then
+  local bytes, first_end = 0, nil
+  local stored = redis.call('HGETALL', KEYS[9])
+  for i = 1, #stored, 2 do
+    local hour_end = tonumber(stored[i])
+    if hour_end > now then
+      bytes, first_end = bytes + tonumber(stored[i + 1]), math.min(hour_end, first_end or hour_end)
+    end
+  end
+  if bytes >= RESULTS_BYTES_MAX then return { 'STORAGE_FULL', whole(first_end - now) } end
 end
 
 local lots = read_lots(agent[4])
@@ -96,7 +124,7 @@ local lease_ends = kind == 'video' and 'null' or whole(now + LEASE_MS)
 local seq = emit('reserved', agent_id, version, ',"callId":' .. call_id .. ',"nonce":' .. nonce .. ',"keyId":' .. key_id
   .. ',"kind":"' .. kind .. '","nanoUsd":"' .. whole(amount) .. '","allocations":' .. allocations_json(allocations)
   .. ',"leaseEndsAtMs":' .. lease_ends .. ',"startsTatUs":' .. next_tat_us .. ',"timeLimitMs":' .. whole(time_limit)
-  .. ',"call":' .. ARGV[9] .. ',"price":' .. ARGV[10])
+  .. ',"call":' .. ARGV[9] .. ',"price":' .. ARGV[10] .. (video_id and ',"video":' .. ARGV[18] or ''))
 redis.call('HSET', KEYS[3], 'version', version, 'tat_us', next_tat_us, 'lots', write_lots(lots))
 redis.call('HSET', KEYS[4],
   call_id, table.concat({ key_id, kind, whole(amount), whole(now), whole(time_limit),
@@ -106,4 +134,13 @@ redis.call('ZREMRANGEBYSCORE', KEYS[6], '-inf', whole(now))
 if kind ~= 'video' then redis.call('ZADD', KEYS[6], lease_ends, call_id) end
 redis.call('HSET', KEYS[7], key_id .. ':held', whole(key_held + amount), key_id .. ':used', whole(now))
 redis.call('ZADD', KEYS[8], whole(now + time_limit + ORPHAN_MARGIN_MS), open_name(agent_id, call_id))
+if video_id then
+  redis.call('HSET', KEYS[4], call_id .. ':video', video_id)
+  redis.call('HSET', KEYS[9], video_name(agent_id, video_id),
+    string.sub(ARGV[19], 1, -2) .. ',"createdAtMs":' .. whole(now) .. '}')
+  if video_key ~= '' then redis.call('HSET', KEYS[10], 'key:' .. video_key, video_id) end
+  redis.call('PERSIST', KEYS[10])
+  redis.call('PERSIST', KEYS[11])
+  redis.call('HINCRBY', KEYS[3], 'open_videos', 1)
+end
 return { 'OK', seq, whole(lag_ms) }

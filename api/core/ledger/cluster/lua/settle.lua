@@ -1,5 +1,7 @@
--- KEYS: meta, outbox, agent, holds, ended calls, slots, keys, open calls of the shard, ended calls by time.
--- ARGV: agent, call, cost in units of 10^15 and the rest of it, end as JSON, cause, time of the call id.
+-- KEYS: meta, outbox, agent, holds, ended calls, slots, keys, open calls of the shard, ended calls by time; and
+-- those of results.lua.
+-- ARGV: agent, call, cost in units of 10^15 and the rest of it, end as JSON, cause, time of the call id, a video's file
+-- as JSON ('' for none); of pictures that were stored their bytes and until when.
 
 local HIGH = 1e15
 -- The largest amount that an event can carry.
@@ -44,9 +46,19 @@ local key_id = hold.key_id
 local key = redis.call('HMGET', KEYS[7], key_id .. ':held', key_id .. ':day', key_id .. ':week', key_id .. ':month')
 local key_held = whole(tonumber(key[1]) - hold.amount)
 
+local video_id, results = nil, ''
+if hold.kind == 'video' then video_id = redis.call('HGET', KEYS[4], call_id .. ':video') end
+local has_file = video_id and ARGV[8] ~= ''
+local has_pictures = hold.kind == 'image' and KEYS[13]
+if has_file then
+  results = ',"video":' .. ARGV[8]
+elseif has_pictures then
+  results = ',"stored":{"bytes":' .. ARGV[9] .. ',"untilMs":' .. ARGV[10] .. '}'
+end
+
 local version = whole(tonumber(agent[1]) + 1)
 local seq = emit('settled', agent_id, version, ',"callId":' .. call_id .. ',"chargedNanoUsd":"' .. whole(charged)
-  .. '","overrunNanoUsd":"' .. overrun_text(cost_high, cost_low, charged) .. '","end":' .. ARGV[5])
+  .. '","overrunNanoUsd":"' .. overrun_text(cost_high, cost_low, charged) .. '","end":' .. ARGV[5] .. results)
 redis.call('HSET', KEYS[3], 'version', version, 'lots', write_lots(lots),
   'charged_day', added(agent[3], start_of_day(now), charged))
 redis.call('HINCRBY', KEYS[3], 'charged', whole(charged))
@@ -64,5 +76,11 @@ local old = redis.call('ZRANGE', KEYS[9], '-inf', whole(now - DONE_KEPT_MS), 'BY
 if #old > 0 then
   redis.call('HDEL', KEYS[5], unpack(old))
   redis.call('ZREM', KEYS[9], unpack(old))
+end
+if video_id then
+  redis.call('HDEL', KEYS[4], call_id .. ':video')
+  end_video(agent_id, video_id, charged, ARGV[5], has_file and ARGV[8] or 'null')
+elseif has_pictures then
+  store_pictures(ARGV[9], ARGV[10])
 end
 return { 'OK', seq, whole(charged) }

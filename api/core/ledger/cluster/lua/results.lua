@@ -1,0 +1,39 @@
+-- What a call leaves besides its charge. Of a settlement: KEYS[10] open videos of the shard, KEYS[11] the agent's videos,
+-- KEYS[12] its ended ones by time, KEYS[13] its stored pictures by the end of their hour, where there are some.
+
+-- The video's end, from the shard's open videos to the agent's ended ones.
+local function end_video(agent_id, video_id, charged, end_json, file_json)
+  local error_json = 'null'
+  if file_json == 'null' then
+    local code = cjson.decode(end_json).errorCode
+    error_json = cjson.encode(code == cjson.null and 'gateway_error' or code)
+  end
+  local name = video_name(agent_id, video_id)
+  local open = redis.call('HMGET', KEYS[10], name, name .. ':claim', name .. ':submitted')
+  redis.call('HSET', KEYS[11], video_id, open[1], video_id .. ':end', '{"atMs":' .. whole(now) .. ',"chargedNanoUsd":"'
+    .. whole(charged) .. '","errorCode":' .. error_json .. ',"file":' .. file_json .. '}')
+  if open[2] then redis.call('HSET', KEYS[11], video_id .. ':claim', open[2]) end
+  if open[3] then redis.call('HSET', KEYS[11], video_id .. ':submitted', open[3]) end
+  redis.call('HDEL', KEYS[10], name, name .. ':claim', name .. ':submitted')
+  redis.call('ZADD', KEYS[12], whole(now), video_id)
+  local old = redis.call('ZRANGE', KEYS[12], '-inf', whole(now - ENDED_VIDEO_KEPT_MS), 'BYSCORE', 'LIMIT', 0, DONE_CLEARED_AT_ONCE)
+  for _, id in ipairs(old) do
+    local key = cjson.decode(redis.call('HGET', KEYS[11], id)).idempotencyKey
+    if key ~= cjson.null and redis.call('HGET', KEYS[11], 'key:' .. key) == id then redis.call('HDEL', KEYS[11], 'key:' .. key) end
+    redis.call('HDEL', KEYS[11], id, id .. ':claim', id .. ':submitted', id .. ':end')
+    redis.call('ZREM', KEYS[12], id)
+  end
+  -- Who orders no more leaves nothing behind. Twice the time, because Redis counts it by its own clock, and not by the shard's.
+  if redis.call('HINCRBY', KEYS[3], 'open_videos', -1) == 0 then
+    redis.call('PEXPIRE', KEYS[11], whole(2 * ENDED_VIDEO_KEPT_MS))
+    redis.call('PEXPIRE', KEYS[12], whole(2 * ENDED_VIDEO_KEPT_MS))
+  end
+end
+
+local function store_pictures(bytes, until_ms)
+  for _, hour_end in ipairs(redis.call('HKEYS', KEYS[13])) do
+    if tonumber(hour_end) <= now then redis.call('HDEL', KEYS[13], hour_end) end
+  end
+  redis.call('HINCRBY', KEYS[13], whole(math.ceil(tonumber(until_ms) / HOUR_MS) * HOUR_MS), bytes)
+  redis.call('PEXPIRE', KEYS[13], whole(2 * RESULT_LINK_MS))
+end
