@@ -21,6 +21,7 @@ import { refusePrivateLink, systemResolve } from './inference/public-link.ts';
 import { runCall } from './inference/run-call.ts';
 import { createServeMcp, type McpDeps } from './mcp/serve-mcp.ts';
 import { createUpload, type UploadDeps } from './media/create-upload.ts';
+import { runPicture } from './media/pictures/run-picture.ts';
 import { refuseUpload } from './media/refuse-upload.ts';
 import type { VideoDeps } from './media/video-deps.ts';
 import type { RequestContext, UseCases } from './routers/context.ts';
@@ -69,6 +70,7 @@ function buildUseCases(deps: Deps, publicUrl: string): UseCases {
   return {
     admitStart: ({ agentId }) => admitStart(deps, agentId),
     runCall: (endpoint, call) => runCall(gateway, callFormats[endpoint], call),
+    runPicture: (call) => runPicture({ gateway, files: deps.files }, call),
     async listModels(call) {
       serveModelList(call.res, answerHeaders(call));
       return null;

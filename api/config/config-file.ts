@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { defaultLimits, MODELS_MAX, PROVIDERS_MAX } from '#core/limits.ts';
 import { filesFile } from './files-file.ts';
+import { imageModelFile } from './image-model-file.ts';
 import { modelFile } from './model-file.ts';
 import { providerFile } from './provider-file.ts';
 import { storageFile } from './storage-file.ts';
 import { dollars, network, stopSwitch, variableName, webAddress } from './values.ts';
+import { videoModelFile } from './video-model-file.ts';
 
 const port = z.int().min(0).max(65_535);
 const host = z.string().min(1).max(255);
@@ -141,5 +143,17 @@ export const configFile = z.strictObject({
     .max(MODELS_MAX)
     .default([])
     .describe('Models beside those that are imported from providers; the same id here wins.'),
+  videoModels: z
+    .array(videoModelFile)
+    .max(MODELS_MAX)
+    .default([])
+    .describe(
+      'Models of videos beside the imported ones, or what to change of those; the same id here wins.',
+    ),
+  imageModels: z
+    .array(imageModelFile)
+    .max(MODELS_MAX)
+    .default([])
+    .describe('Models of pictures beside the imported ones; the same id here wins.'),
 });
 export type ConfigFile = z.infer<typeof configFile>;

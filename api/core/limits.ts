@@ -211,6 +211,8 @@ export const VIDEO_ORDER_PICTURES_BYTES_MAX = 2 * 20_971_520;
 export const VIDEO_ORDER_BYTES_MAX = 64 * MEGABYTE;
 /** Of a result. A minute of 4k has some 400 MB. */
 export const VIDEO_BYTES_MAX = 2 * GIGABYTE;
+/** Image models whose prices are asked for at one time. */
+export const IMAGE_ENDPOINT_FETCHES = 4;
 /** A video's worker asks the provider this often, give or take a tenth; sooner while it is young. */
 export const VIDEO_POLL_MS = 10 * SECOND_MS;
 /** Between two attempts at anything that failed: doubled up to this. */

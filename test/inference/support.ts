@@ -97,6 +97,10 @@ export function testCatalog(options: TestCatalogOptions = {}): Catalog {
       return { status: 'unknown', nearest: nearest(modelId) };
     },
     models: () => models,
+    findVideoModel: () => ({ status: 'unknown', nearest: [] }),
+    videoModels: () => [],
+    findImageModel: () => ({ status: 'unknown', nearest: [] }),
+    imageModels: () => [],
     provider: (providerId) => providers.find((each) => each.id === providerId),
     providers: () => providers,
     gatewayStopped: () => options.stopped ?? false,

@@ -70,7 +70,7 @@ function unitsMax(
       // A router may make one request of each picture.
       if (unit === 'image' || unit === 'request') return pictures;
       if (unit === 'megapixel') return pictures * megapixelsMax(model, shape);
-      const tokens = outputTokensMax(model, variant);
+      const tokens = outputTokensMax(model, variant, shape);
       return tokens === null ? null : pictures * BigInt(tokens);
     }
     case 'input_image':
@@ -121,10 +121,14 @@ function megapixelsOf(asked: string): bigint | null {
   return (BigInt(width) * BigInt(height) + 999_999n) / 1_000_000n;
 }
 
-function outputTokensMax({ outputTokensMax: known }: ImageModel, variant: string | null): number | null {
-  const ofVariant = variant === null ? undefined : known.get(variant);
-  const ofAny = known.get('') ?? null;
-  if (ofVariant !== undefined) return ofVariant;
-  if (ofAny !== null) return ofAny;
-  return variant === null && known.size > 0 ? Math.max(...known.values()) : null;
+function outputTokensMax(
+  { outputTokensMax: known }: ImageModel,
+  variant: string | null,
+  shape: ImageShape,
+): number | null {
+  const exact = variant === null ? undefined : known.get(variant.toLowerCase());
+  if (exact !== undefined) return exact;
+  const possible = [...known].filter(([of]) => of === '' || isPossible(of, shape));
+  const counts = (possible.length > 0 ? possible : [...known]).map(([, tokens]) => tokens);
+  return counts.length === 0 ? null : Math.max(...counts);
 }

@@ -30,7 +30,7 @@ export class Base64Decoder {
     this.#escape = '';
     if (text.includes('\\')) {
       this.#escape = /\\(?:u[\da-f]{0,3})?$/i.exec(text)?.[0] ?? '';
-      text = text.slice(0, text.length - this.#escape.length).replace(ESCAPES, unescape);
+      text = text.slice(0, text.length - this.#escape.length).replace(ESCAPES, signOf);
     }
     return this.#carried + (/\s/.test(text) ? text.replace(/\s+/g, '') : text);
   }
@@ -51,5 +51,5 @@ export class Base64Decoder {
 const EMPTY = Buffer.alloc(0);
 /** `\/` of some encoders, `\u002B` of others, line ends of the oldest. What is no escape stays, and is no base64. */
 const ESCAPES = /\\(?:([/nrt])|u([\da-f]{4}))/gi;
-const unescape = (_: string, sign: string | undefined, code: string | undefined): string =>
+const signOf = (_: string, sign: string | undefined, code: string | undefined): string =>
   code !== undefined ? String.fromCharCode(Number.parseInt(code, 16)) : sign === '/' ? '/' : '';

@@ -4,8 +4,8 @@ import { BrokenAnswer } from '../../inference/upstream-chunks.ts';
 import { Base64Decoder } from './base64-decoder.ts';
 
 /**
- * Reads a provider's JSON answer piece by piece. What stands at `data[…].b64_json` is handed out decoded, as it comes; the
- * rest is kept, and is small. So no picture is ever whole in memory. Throws `BrokenAnswer`.
+ * Reads a provider's JSON piece by piece. Each picture is handed out decoded, as it comes; the rest is kept, and is small.
+ * So no picture is ever whole in memory. Throws `BrokenAnswer`.
  */
 export class PictureScan {
   readonly #chunks: AsyncIterator<Buffer>;
@@ -22,8 +22,12 @@ export class PictureScan {
   /** Of the picture that is being read; `null`: none is. */
   #decoder: Base64Decoder | null = null;
 
-  constructor(chunks: AsyncIterable<Buffer>) {
+  readonly #place: 'answer' | 'event';
+
+  /** @param place - Pictures stand at `data[…].b64_json` of an answer, or at `b64_json` of an event of a stream. */
+  constructor(chunks: AsyncIterable<Buffer>, place: 'answer' | 'event' = 'answer') {
     this.#chunks = chunks[Symbol.asyncIterator]();
+    this.#place = place;
   }
 
   /** The answer with an empty text in the place of each picture: whole once `nextPicture` has answered false. */
@@ -75,7 +79,10 @@ export class PictureScan {
 
   /** Only as much of JSON's grammar as tells where a picture stands: the frame is parsed by itself. */
   #step(byte: number): void {
-    if (this.#string !== null) return this.#stepInString(this.#string, byte);
+    if (this.#string !== null) {
+      this.#stepInString(this.#string, byte);
+      return;
+    }
     switch (byte) {
       case QUOTE:
         if (!this.#expectsKey && this.#isAtPicture()) this.#decoder = new Base64Decoder();
@@ -111,6 +118,7 @@ export class PictureScan {
   }
 
   #isAtPicture(): boolean {
+    if (this.#place === 'event') return this.#open === '{' && this.#keys[1] === 'b64_json';
     return this.#open === '{[{' && this.#keys[1] === 'data' && this.#keys[3] === 'b64_json';
   }
 
