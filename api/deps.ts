@@ -21,9 +21,11 @@ import { type LiveConfig, watchConfig } from './config/watch-config.ts';
 import type { Config } from './config.ts';
 import { openEmbeddedStore } from './embedded-store.ts';
 import { type CallMetrics, createCallMetrics } from './inference/call-metrics.ts';
+import { createFetchPicture, systemConnect } from './inference/fetch-picture.ts';
 import type { Gateway } from './inference/gateway.ts';
 import { LedgerRetries } from './inference/ledger-retries.ts';
 import { OpenCalls } from './inference/open-calls.ts';
+import { systemResolve } from './inference/public-link.ts';
 import { EndpointHealth } from './inference/routing/endpoint-health.ts';
 import { UpstreamPools } from './inference/upstream-pools.ts';
 import { type Files, openFiles } from './open-files.ts';
@@ -145,6 +147,7 @@ export async function buildDeps({
   const capacity = new Capacity(limitsOfCapacity, loopLag);
   const sharing = store.share?.(capacity, nonce);
   const limits = () => config.current().limits;
+  const files = openFiles(started, { clock, publicUrl });
   const gateway: Gateway = {
     clock,
     ids: createIdSource(clock),
@@ -162,6 +165,8 @@ export async function buildDeps({
     health: new EndpointHealth(),
     openCalls,
     upstreams,
+    files,
+    fetchPicture: createFetchPicture({ clock, resolve: systemResolve, connect: systemConnect() }),
     limits,
     dailyShareNanoUsd: () => limitsOfCapacity().dailySharePerAgentNanoUsd,
     callIdHeader: started.server.callIdHeader,
