@@ -1,5 +1,3 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { AwsClient } from 'aws4fetch';
 import { systemClock } from '#core/clock.ts';
 import type { S3Settings } from '#core/files/s3-client.ts';
@@ -11,22 +9,6 @@ import type { FileHome } from './file-home.ts';
 
 export interface S3Home extends FileHome {
   settings: S3Settings;
-}
-
-/** A cluster's files are in a real S3 store. Lines for its configuration. */
-export async function startS3Files(): Promise<AsyncDisposable & { yaml: string }> {
-  const stack = new AsyncDisposableStack();
-  const { settings } = stack.use(await startS3Home());
-  const { path } = stack.use(await testDataDir());
-  const id = join(path, 'id');
-  const secret = join(path, 'secret');
-  await writeFile(id, settings.accessKeyId.reveal());
-  await writeFile(secret, settings.secretAccessKey.reveal());
-  const { endpoint, bucket } = settings;
-  return {
-    yaml: `files: { kind: s3, endpoint: "${endpoint}", bucket: ${bucket}, accessKeyIdFile: ${id}, secretAccessKeyFile: ${secret} }\n`,
-    [Symbol.asyncDispose]: () => stack.disposeAsync(),
-  };
 }
 
 /** A real S3 server with one bucket of its own. */

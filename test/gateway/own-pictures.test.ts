@@ -5,9 +5,7 @@ import { INLINED_BYTES_MAX, INLINED_PICTURES_MAX } from '#core/limits.ts';
 import { Upload } from '../../api/contract/upload.ts';
 import type { FetchedPicture } from '../../api/inference/fetch-picture.ts';
 import { newName } from '../files/file-home.ts';
-import { startS3Files } from '../files/s3-home.ts';
 import { startTestGateway, type TestAgent, type TestGateway } from '../support/gateway.ts';
-import { sharedCluster } from '../support/shared-cluster.ts';
 
 const FORMATS = ['/chat/completions', '/responses', '/messages'] as const;
 type Path = (typeof FORMATS)[number];
@@ -31,14 +29,12 @@ models:
 `;
 
 let gateway: TestGateway;
-const stack = new AsyncDisposableStack();
 /** What is found behind public links. */
 let web: Record<string, FetchedPicture>;
 let fetched: string[];
 
 beforeAll(async () => {
-  const files = sharedCluster() === undefined ? '' : stack.use(await startS3Files()).yaml;
-  gateway = await startTestGateway({ yaml: YAML + files });
+  gateway = await startTestGateway({ yaml: YAML });
   gateway.running.deps.gateway.fetchPicture = async (link, bytesMax) => {
     fetched.push(link);
     const found = web[link] ?? { ok: false, words: 'could not be fetched' };
@@ -46,10 +42,7 @@ beforeAll(async () => {
   };
 });
 
-afterAll(async () => {
-  await gateway.stop();
-  await stack.disposeAsync();
-});
+afterAll(() => gateway.stop());
 
 afterEach(() => {
   gateway.provider.reset();
