@@ -19,9 +19,11 @@ import { type LiveConfig, watchConfig } from './config/watch-config.ts';
 import type { Config } from './config.ts';
 import { openEmbeddedStore } from './embedded-store.ts';
 import { type CallMetrics, createCallMetrics } from './inference/call-metrics.ts';
+import { createFetchPicture, systemConnect } from './inference/fetch-picture.ts';
 import type { Gateway } from './inference/gateway.ts';
 import { LedgerRetries } from './inference/ledger-retries.ts';
 import { OpenCalls } from './inference/open-calls.ts';
+import { systemResolve } from './inference/public-link.ts';
 import { EndpointHealth } from './inference/routing/endpoint-health.ts';
 import { UpstreamPools } from './inference/upstream-pools.ts';
 import { type Files, openFiles } from './open-files.ts';
@@ -120,6 +122,7 @@ export async function buildDeps({
   const capacity = new Capacity(limitsOfCapacity, loopLag);
   const sharing = store.share?.(capacity, nonce);
   const limits = () => config.current().limits;
+  const files = openFiles(started, { clock, publicUrl });
   const gateway: Gateway = {
     clock,
     ids: createIdSource(clock),
@@ -137,6 +140,8 @@ export async function buildDeps({
     health: new EndpointHealth(),
     openCalls,
     upstreams,
+    files,
+    fetchPicture: createFetchPicture({ clock, resolve: systemResolve, connect: systemConnect() }),
     limits,
     dailyShareNanoUsd: () => limitsOfCapacity().dailySharePerAgentNanoUsd,
     callIdHeader: started.server.callIdHeader,
@@ -144,7 +149,6 @@ export async function buildDeps({
     watchPending: (agentId, callId) => void settlement?.watch(agentId, callId),
     watchVideo: () => undefined,
   };
-  const files = openFiles(started, { clock, publicUrl });
   const sweep = files === null ? null : sweepFiles({ files, clock, log });
   observeProcess(registry, { store, gateway, settlement, config, catalog, loopLag });
 

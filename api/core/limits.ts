@@ -128,6 +128,17 @@ export const URL_CHARS_MAX = 2048;
 /** Of one question to a name server, and how often it is asked. */
 export const NAME_LOOKUP_MS = 2 * SECOND_MS;
 export const NAME_LOOKUPS = 2;
+/** Of a picture that the gateway fetches for a provider, from its name's look-up to its last byte. */
+export const PICTURE_FETCH_MS = 10 * SECOND_MS;
+export const PICTURE_REDIRECTS_MAX = 3;
+/** Of one name, tried one after the other. */
+export const PICTURE_ADDRESSES_MAX = 3;
+/** Pictures sent to a provider in the place of their links, in one request. */
+export const INLINED_PICTURES_MAX = 16;
+export const INLINED_BYTES_MAX = 20 * MEGABYTE;
+/** Their requests are loaded so many at one time, and sent as long as all together are no larger. */
+export const INLINED_CALLS_AT_ONCE = 16;
+export const INLINED_BYTES_AT_ONCE = 256 * MEGABYTE;
 
 /** Keys that were sent lately, remembered with their hash, so that a call does not hash its key anew. */
 export const KNOWN_KEYS_MAX = 10_000;

@@ -1,3 +1,5 @@
+import type { FileName } from '#core/files/file-name.ts';
+import type { LinkOwner } from '#core/files/file-store.ts';
 import { isRecord } from '#core/is-record.ts';
 import { type ApiError, apiError } from '../contract/errors.ts';
 import { checkPublicHttpsUrl, NO_PUBLIC_LINK } from './public-link.ts';
@@ -11,21 +13,70 @@ export interface MediaCount {
   others: number;
   /** Where the first of them stands in the body; `null`: there is none. */
   firstAt: string | null;
+  /** Where the first stands that is no picture: it can be sent by its link alone. */
+  firstByLinkAt: string | null;
+  pictures: LinkedPicture[];
+  ownerOf: OwnerOf;
 }
 
-export const noMedia = (): MediaCount => ({ images: 0, files: 0, others: 0, firstAt: null });
+export interface LinkedPicture {
+  link: string;
+  /** Where it stands in the body. */
+  param: string;
+  /** `null`: it is somewhere else. */
+  own: FileName | null;
+}
+
+/** Whose file a link leads to, as one agent may know it: what is another's is as good as forged. */
+export type OwnerOf = (link: string) => LinkOwner;
+
+export const noMedia = (ownerOf: OwnerOf): MediaCount => ({
+  images: 0,
+  files: 0,
+  others: 0,
+  firstAt: null,
+  firstByLinkAt: null,
+  pictures: [],
+  ownerOf,
+});
 
 export function countMedium(count: MediaCount, kind: 'images' | 'files' | 'others', param: string): void {
   count[kind]++;
   count.firstAt ??= param;
+  if (kind !== 'images') count.firstByLinkAt ??= param;
+}
+
+/** A link to a picture: a public one, or to one that this agent keeps here. */
+export function takePicture(count: MediaCount, link: unknown, param: string): ApiError | null {
+  if (typeof link !== 'string') return refuseLink(link, param);
+  const owner = count.ownerOf(link);
+  if (owner.kind === 'refused' || (owner.kind === 'ours' && !isPicture(owner.name))) return notYours(param);
+  const refusal = owner.kind === 'ours' ? null : refuseLink(link, param);
+  if (refusal === null) count.pictures.push({ link, param, own: owner.kind === 'ours' ? owner.name : null });
+  return refusal;
+}
+
+const isPicture = ({ kind }: FileName): boolean => kind === 'uploads' || kind === 'pictures';
+
+/** Nobody learns what others have. */
+export const notYours = (param: string): ApiError =>
+  apiError('invalid_request', {
+    param,
+    message: `\`${param}\` is no link to a picture of yours that still lives; upload it again and send its \`url\`.`,
+  });
+
+/** A link to anything else, of which nobody but the provider reads anything. */
+export function takeLink(count: MediaCount, link: unknown, param: string): ApiError | null {
+  const refused = typeof link === 'string' && count.ownerOf(link).kind === 'refused';
+  return refused ? notYours(param) : refuseLink(link, param);
 }
 
 /** Of several places for a link every one that is filled, because nobody knows which one a provider reads. */
-export function refuseLinks(places: readonly unknown[], param: string): ApiError | null {
+export function takeLinks(count: MediaCount, places: readonly unknown[], param: string): ApiError | null {
   const filled = places.filter((place) => place !== undefined && place !== null);
   if (filled.length === 0) return refuseLink(undefined, param);
   for (const place of filled) {
-    const refusal = refuseLink(linkOf(place), param);
+    const refusal = takeLink(count, linkOf(place), param);
     if (refusal !== null) return refusal;
   }
   return null;

@@ -16,6 +16,8 @@ import { estimateHold } from './estimate.ts';
 import { allowedBetas } from './formats/allowed-betas.ts';
 import type { CallFormat } from './formats/call-format.ts';
 import type { Gateway } from './gateway.ts';
+import { linkOwner } from './link-owner.ts';
+import { refuseMissing } from './refuse-missing.ts';
 import { adviseText } from './refuse-start.ts';
 import { runAttempt } from './run-attempt.ts';
 import { RunningCall } from './running-call.ts';
@@ -31,7 +33,8 @@ export async function runCall(
   request: Omit<HotCallContext<unknown, Caller>, 'deps'>,
 ): Promise<ApiError | null> {
   const { caller, body } = request;
-  const admit = (agentStatus: AgentStatus) => admitCall(format, body, agentStatus, routesOf(gateway));
+  const admit = (agentStatus: AgentStatus) =>
+    admitCall(format, body, agentStatus, routesOf(gateway, caller.agentId));
   const context: StartContext = {
     ...request,
     admit(agentStatus) {
@@ -42,6 +45,9 @@ export async function runCall(
   const admitted = admit(caller.agentStatus);
   if (!admitted.ok) return await refuseStart(gateway, context, admitted.error);
   const { plan } = admitted;
+  // Nothing of it is waited for where no picture of the agent's is named.
+  const missing = plan.pictures.length === 0 ? null : await refuseMissing(gateway.files, plan.pictures);
+  if (missing !== null) return await refuseStart(gateway, context, missing);
   const [candidate] = plan.candidates;
   if (candidate === undefined) return await refuse(gateway, context, apiError('provider_unavailable'));
   const start: Start = {
@@ -57,10 +63,11 @@ export async function runCall(
   );
 }
 
-const routesOf = ({ catalog, health, clock }: Gateway): Routes => ({
+const routesOf = ({ catalog, health, clock, files }: Gateway, agentId: number): Routes => ({
   catalog,
   health,
   nowMs: clock.monotonicMs(),
+  ownerOf: linkOwner(files, agentId),
 });
 
 /** What the call record shows of a call besides its money. */

@@ -102,6 +102,8 @@ async function startWorld(members: string[]) {
     refusedStarts: new GcraBuckets({ ratePerMinute: () => 600, burst: () => 60 }),
     openCalls,
     upstreams,
+    files: null,
+    fetchPicture: async () => ({ ok: false, words: 'cannot be fetched' }),
     limits: () => defaultLimits,
     dailyShareNanoUsd: () => null,
     callIdHeader: 'x-call-id',
