@@ -147,7 +147,6 @@ export async function buildDeps({
   const capacity = new Capacity(limitsOfCapacity, loopLag);
   const sharing = store.share?.(capacity, nonce);
   const limits = () => config.current().limits;
-  const files = openFiles(started, { clock, publicUrl });
   const gateway: Gateway = {
     clock,
     ids: createIdSource(clock),
