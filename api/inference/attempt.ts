@@ -30,7 +30,10 @@ export const failed = (error: ApiError, mayFallBack: boolean, usage: Usage | nul
 });
 
 /** Why an answer broke off: our own limits first, they abort what then looks like a cut. */
-export function failureOf(call: Pick<HeldCall, 'endedByUs'>, cause: UpstreamFailure | 'too_large' | 'malformed'): ApiError {
+export function failureOf(
+  call: Pick<HeldCall, 'endedByUs'>,
+  cause: UpstreamFailure | 'too_large' | 'malformed',
+): ApiError {
   if (call.endedByUs === 'time_limit') return apiError('upstream_timeout');
   if (call.endedByUs === 'gate') return apiError('service_unavailable');
   return apiError(cause === 'unreachable' ? 'upstream_unreachable' : 'provider_error');

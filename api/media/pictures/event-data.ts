@@ -18,7 +18,9 @@ export async function* eventData(chunks: AsyncIterable<Buffer>): AsyncGenerator<
         const part = dataOf(whole);
         if (part !== null) data.push(part);
       } else if (data.length > 0) {
-        yield data.length === 1 ? (data[0] ?? EMPTY) : Buffer.concat(data.flatMap((part) => [part, LINE_END]));
+        yield data.length === 1
+          ? (data[0] ?? EMPTY)
+          : Buffer.concat(data.flatMap((part) => [part, LINE_END]));
         data = [];
       }
     }

@@ -15,7 +15,6 @@ export class PictureCall extends HeldCall {
   #wake: (() => void) | null = null;
 
   constructor(options: PictureCallOptions) {
-    // biome-ignore lint/complexity/noUselessConstructor: it narrows the options.
     super(options);
   }
 

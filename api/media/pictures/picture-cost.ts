@@ -25,7 +25,13 @@ export function costOfPictures(
   const atto = priceLines(plan, delivered);
   if (reports && caller.gone && generationId !== null) {
     const price = savePicturePrice(plan, atto);
-    const pending = { price, generationId, tokensKnown: false, deliveredTokens: 0, promptRead: true as const };
+    const pending = {
+      price,
+      generationId,
+      tokensKnown: false,
+      deliveredTokens: 0,
+      promptRead: true as const,
+    };
     return { known: false, tokens, pending };
   }
   return {

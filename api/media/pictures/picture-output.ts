@@ -2,8 +2,8 @@ import type { TokenCounts } from '#core/events/ledger-event.ts';
 import type { FileStore } from '#core/files/file-store.ts';
 import type { Settle } from '#core/ledger/command.ts';
 import type { NanoUsd } from '#core/money.ts';
-import type { PictureCall } from './picture-call.ts';
 import { KeptOutput } from './kept-output.ts';
+import type { PictureCall } from './picture-call.ts';
 import type { PictureSink } from './read-pictures.ts';
 import { SentOutput } from './sent-output.ts';
 import { StoredOutput } from './stored-output.ts';
@@ -15,6 +15,8 @@ export interface PictureTotals {
   tokens: TokenCounts;
   cost: NanoUsd | null;
 }
+
+export type PictureFiles = Pick<FileStore, 'write' | 'delete' | 'getLink'>;
 
 /** Where a call's pictures go, and how its caller gets them. */
 export interface PictureOutput extends PictureSink {
@@ -28,7 +30,7 @@ export interface PictureOutput extends PictureSink {
 }
 
 /** @param files - Without any, no request for links gets so far. */
-export function openOutput(call: PictureCall, files: FileStore | null): PictureOutput {
+export function openOutput(call: PictureCall, files: PictureFiles | null): PictureOutput {
   const { stream, plan } = call.options;
   if (plan.format === 'url' && files !== null) return new StoredOutput(call, files);
   return stream ? new KeptOutput(call) : new SentOutput(call);

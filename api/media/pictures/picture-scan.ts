@@ -55,7 +55,7 @@ export class PictureScan {
   #decodeChunk(decoder: Base64Decoder): Buffer {
     const quoteAt = this.#chunk.indexOf(QUOTE, this.#at);
     const endsAt = quoteAt < 0 ? this.#chunk.length : quoteAt;
-    const text = this.#chunk.latin1Slice(this.#at, endsAt);
+    const text = this.#chunk.toString('latin1', this.#at, endsAt);
     const bytes = quoteAt < 0 ? decoder.write(text) : decoder.end(text);
     if (bytes === null) throw new BrokenAnswer('malformed');
     if (decoder.bytesDecoded > PICTURE_BYTES_MAX) throw new BrokenAnswer('too_large');

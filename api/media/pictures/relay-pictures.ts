@@ -48,8 +48,7 @@ export async function relayPictures(
     }
   } catch (error) {
     if (!(error instanceof BrokenAnswer)) throw error;
-    if (made === null)
-      return { kind: 'failed', error: failureOf(call, error.failure), usage, delivered: 0 };
+    if (made === null) return { kind: 'failed', error: failureOf(call, error.failure), usage, delivered: 0 };
   }
   if (made === null) return { kind: 'failed', error: apiError('provider_error'), usage, delivered: 0 };
   return { kind: 'made', usage, created: made.created, delivered: 1 };

@@ -1,4 +1,3 @@
-import type { FileStore } from '#core/files/file-store.ts';
 import type { AgentStatus } from '#core/ledger/state.ts';
 import { ERROR_BODY_BYTES } from '#core/limits.ts';
 import { attoToNanoUp, FACTOR_ONE_PPM, formatUsd } from '#core/money.ts';
@@ -23,14 +22,14 @@ import type { PictureAttempt } from './picture-attempt.ts';
 import { pictureBody } from './picture-body.ts';
 import { PictureCall } from './picture-call.ts';
 import { costOfPictures, savePicturePrice } from './picture-cost.ts';
-import { openOutput, type PictureOutput } from './picture-output.ts';
+import { openOutput, type PictureFiles, type PictureOutput } from './picture-output.ts';
 import { readPictures } from './read-pictures.ts';
 import { relayPictures } from './relay-pictures.ts';
 
 export interface PictureDeps {
   gateway: Gateway;
   /** `null`: this gateway keeps none. */
-  files: FileStore | null;
+  files: PictureFiles | null;
 }
 
 /** One request for pictures, in the order of a text's: body, agent, model and fields, links, capacity, hold; then the provider. */
@@ -65,7 +64,7 @@ export async function runPicture(
   );
 }
 
-async function runHeld(call: PictureCall, files: FileStore | null): Promise<ApiError | null> {
+async function runHeld(call: PictureCall, files: PictureFiles | null): Promise<ApiError | null> {
   const output = openOutput(call, files);
   try {
     // Nobody waits any more: no provider is asked, so nothing is charged.
@@ -153,7 +152,11 @@ async function giveUp(call: PictureCall, attempt: PictureAttempt): Promise<ApiEr
 }
 
 /** What the provider billed and no agent pays, without our margin. */
-function countBilled({ options: { gateway }, provider }: PictureCall, cause: LossCause, { usage }: PictureAttempt): void {
+function countBilled(
+  { options: { gateway }, provider }: PictureCall,
+  cause: LossCause,
+  { usage }: PictureAttempt,
+): void {
   if (!usage?.reportedAttoUsd) return;
   const nanoUsd = attoToNanoUp(usage.reportedAttoUsd);
   gateway.metrics.loss(cause, nanoUsd);
@@ -162,7 +165,11 @@ function countBilled({ options: { gateway }, provider }: PictureCall, cause: Los
 
 async function settleFailed(call: PictureCall, error: ApiError): Promise<ApiError | null> {
   const { caller, options } = call;
-  await closeCall(call, freeOfCharge, caller.gone ? endOf(call, freeOfCharge.tokens) : failedEnd(call, error));
+  await closeCall(
+    call,
+    freeOfCharge,
+    caller.gone ? endOf(call, freeOfCharge.tokens) : failedEnd(call, error),
+  );
   if (!caller.committed) {
     caller.leave();
     if (!caller.gone) options.res.setHeader('x-hold-usd', formatUsd(options.holdNanoUsd));

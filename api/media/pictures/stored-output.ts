@@ -1,24 +1,23 @@
 import { isoTime, SECOND_MS } from '#core/clock.ts';
 import { type FileName, hourOf, type PictureType } from '#core/files/file-name.ts';
-import type { FileStore } from '#core/files/file-store.ts';
 import { randomBase62 } from '#core/ids.ts';
 import type { Settle } from '#core/ledger/command.ts';
 import { RESULT_LINK_MS } from '#core/limits.ts';
 import { answerHeaders } from '../../inference/answer-headers.ts';
 import { answerTail, completedEvent } from './picture-answer.ts';
 import type { PictureCall } from './picture-call.ts';
-import type { PictureOutput, PictureTotals } from './picture-output.ts';
+import type { PictureFiles, PictureOutput, PictureTotals } from './picture-output.ts';
 
 /** Pictures that are stored, and answered by their links: all of one call, or none. */
 export class StoredOutput implements PictureOutput {
   readonly #call: PictureCall;
-  readonly #files: FileStore;
+  readonly #files: PictureFiles;
   readonly #pictures: { name: FileName; type: PictureType }[] = [];
   #bytes = 0;
   #untilMs = 0;
   #shown: object[] = [];
 
-  constructor(call: PictureCall, files: FileStore) {
+  constructor(call: PictureCall, files: PictureFiles) {
     this.#call = call;
     this.#files = files;
   }
