@@ -55,10 +55,10 @@ test('after the claim, before it is sent: unknown, free, never sent', async () =
 
 test('after it was sent, before its answer: unknown, free, never sent again', async () => {
   await using gateway = await openVideoGateway();
-  gateway.provider.next({ path: '/videos', stallAt: 'headers' });
+  gateway.provider.next({ path: '/videos', gate: 'post', gateAt: 5 });
   await gateway.start();
   const { job } = await gateway.order('sent');
-  await gateway.provider.until(() => gateway.provider.videos().length === 1);
+  await gateway.provider.reached('post');
   await gateway.kill();
   await goesOn(gateway, job, UNKNOWN);
   expect(posts(gateway)).toBe(1);
