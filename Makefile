@@ -44,9 +44,9 @@ test: $(TOOLS) $(SCHEMATHESIS) check ## Everything that CI runs
 test-unit: $(TOOLS) ## The tests that need no service, in under a minute
 	@node test/support/run-tests.ts unit
 
-browser: ## Install Debian's Chromium, in which the console is tried, where there is none (as root)
-	@command -v chromium > /dev/null || \
-	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium > /dev/null; }
+browser: ## Install Debian's Chromium and ffmpeg, with which console and videos are tried, where there are none (as root)
+	@{ command -v chromium && command -v ffprobe; } > /dev/null || \
+	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium ffmpeg > /dev/null; }
 
 check: $(TOOLS) ## Types, lint, format, import rules, generated files, the document's linters
 	tsc --noEmit

@@ -52,7 +52,8 @@ export function buildApp(deps: Deps, documentText: string, publicUrl: string): R
   app.all(MCP_PATH, serveMcp);
   mountDocument(app, '/openapi.json', withServerUrl(documentText, publicUrl));
   if (deps.files?.kind === 'local') mountFiles(app, { files: deps.files, clock: deps.clock, log });
-  mountStaticFiles(app, readConsole(), consoleHeaders);
+  const filesOrigin = deps.files?.kind === 's3' ? deps.files.linkOrigin : new URL(publicUrl).origin;
+  mountStaticFiles(app, readConsole(), consoleHeaders(filesOrigin));
   app.get(`${CONSOLE_PATH}/`, (_, res) => res.redirect(308, CONSOLE_PATH));
   mountNotFound(app, edge, servedRoutes(edge.basePath));
   hotRoutes.exact.set(`POST ${MCP_PATH}`, serveMcp);

@@ -15,6 +15,8 @@ import { createIdSource } from '#core/ids.ts';
 import type { Log } from '#core/log.ts';
 import { GcraBuckets } from '#core/rates/gcra.ts';
 import { Settlement } from '../workers/settlement/settlement.ts';
+import { createVideoMetrics } from '../workers/video/video-metrics.ts';
+import { VideoWorker } from '../workers/video/video-worker.ts';
 import { type LiveConfig, watchConfig } from './config/watch-config.ts';
 import type { Config } from './config.ts';
 import { openEmbeddedStore } from './embedded-store.ts';
@@ -41,6 +43,8 @@ export interface Deps {
   gateway: Gateway;
   /** `null` in a cluster, where a worker does it. */
   settlement: Settlement | null;
+  /** `null` in a cluster, too, and where no files are kept. */
+  videoWorker: VideoWorker | null;
   bills: BillWatch;
   /** `null`: this gateway keeps none. */
   files: Files | null;
@@ -94,6 +98,27 @@ export async function buildDeps({
     log,
   });
   observeBills(registry, bills);
+  const files = openFiles(started, { clock, publicUrl });
+  const videoMetrics = createVideoMetrics(registry, {
+    loss: (cause, nanoUsd) => metrics.loss(cause, nanoUsd),
+    charged: (nanoUsd) => metrics.priced(nanoUsd),
+    cost: (...noted) => costs.note(...noted),
+  });
+  const videoWorker =
+    started.storage.mode === 'cluster' || files === null
+      ? null
+      : new VideoWorker({
+          ledger,
+          catalog,
+          files,
+          clock,
+          log,
+          // The folder is ours alone: who has claimed a video and is not this process has died.
+          claimGraceMs: 0,
+          isOurs: () => true,
+          onEnded: videoMetrics.onEnded,
+        });
+  if (videoWorker !== null) videoMetrics.observe(videoWorker);
   const openCalls = new OpenCalls(clock, log);
   const settlement =
     started.storage.mode === 'cluster'
@@ -109,7 +134,7 @@ export async function buildDeps({
           logTimeMs: () => clock.now(),
           knownSinceMs: new Map(),
           sweepMs: HOUR_MS,
-          isOpen: (callId) => openCalls.has(callId),
+          isOpen: (callId) => openCalls.has(callId) || (videoWorker?.has(callId) ?? false),
         });
   const upstreams = new UpstreamPools();
   const nonce = randomBytes(8).toString('hex');
@@ -122,7 +147,6 @@ export async function buildDeps({
   const capacity = new Capacity(limitsOfCapacity, loopLag);
   const sharing = store.share?.(capacity, nonce);
   const limits = () => config.current().limits;
-  const files = openFiles(started, { clock, publicUrl });
   const gateway: Gateway = {
     clock,
     ids: createIdSource(clock),
@@ -147,7 +171,7 @@ export async function buildDeps({
     callIdHeader: started.server.callIdHeader,
     nonce,
     watchPending: (agentId, callId) => void settlement?.watch(agentId, callId),
-    watchVideo: () => undefined,
+    watchVideo: (agentId, videoId) => void videoWorker?.watch(agentId, videoId),
   };
   const sweep = files === null ? null : sweepFiles({ files, clock, log });
   observeProcess(registry, { store, gateway, settlement, config, catalog, loopLag });
@@ -161,6 +185,7 @@ export async function buildDeps({
     catalog,
     gateway,
     settlement,
+    videoWorker,
     bills,
     files,
     async close() {

@@ -67,6 +67,7 @@ export async function startGateway(
   });
   await firstOf(deps.catalog.refresh(), FIRST_CATALOG_WAIT_MS, clock);
   await deps.settlement?.start();
+  await deps.videoWorker?.start();
 
   const { server } = config;
   const publicUrl = server.publicUrl ?? `http://${server.host}:${server.port}/v1`;
@@ -106,7 +107,9 @@ export async function startGateway(
   /** Every call is settled before the ledger goes: what is read on after a hang-up has its minute, or is cut. */
   async function end(pumpsWaitMs: number): Promise<void> {
     const { openCalls, ledgerRetries, upstreams } = deps.gateway;
+    const videosStopped = deps.videoWorker?.stop(pumpsWaitMs);
     await firstOf(openCalls.idle(), pumpsWaitMs, clock);
+    await videosStopped;
     await upstreams.close();
     await firstOf(openCalls.idle(), LAST_CLOSINGS_WAIT_MS, clock);
     await firstOf(ledgerRetries.idle(), LAST_CLOSINGS_WAIT_MS, clock);

@@ -98,19 +98,23 @@ function fitsPrompt(text: string): boolean {
 
 function duration(durations: readonly number[] | null) {
   const error =
-    durations === null ? 'a whole number of seconds' : `one of ${durations.join(', ')} (whole seconds)`;
+    durations === null
+      ? 'a whole number of seconds'
+      : `${durations.length > 1 ? 'one of ' : ''}${durations.join(', ')} (whole seconds)`;
   const seconds = z.int({ error }).min(1, { error });
   return durations === null ? seconds : seconds.refine((value) => durations.includes(value), { error });
 }
 
 function listed(values: readonly string[] | null) {
-  const error = values === null ? "one of the model's values" : `one of ${values.map(quoted).join(', ')}`;
+  const error = values === null ? "one of the model's values" : oneOf(values);
   return values === null
     ? z.string({ error })
     : z.string({ error }).refine((value) => values.includes(value), { error });
 }
 
 const quoted = (value: string): string => `\`${value}\``;
+const oneOf = (values: readonly string[]): string =>
+  `${values.length > 1 ? 'one of ' : ''}${values.map(quoted).join(', ')}`;
 
 function audio(makesAudio: boolean) {
   const error = makesAudio ? '`true` or `false`' : '`false` or left out: this model makes no sound';
@@ -142,7 +146,7 @@ function frameImages(supported: readonly FrameType[] | null) {
   const error = none
     ? 'left out: this model takes no frame images'
     : `an array of at most ${frames.length} picture${frames.length === 1 ? '' : 's'}, one for each of ${frames.map(quoted).join(', ')}`;
-  const frame = z.enum(frames, { error: `one of ${frames.map(quoted).join(', ')}` });
+  const frame = z.enum(frames, { error: oneOf(frames) });
   return z
     .array(
       z.strictObject({ ...link, frame_type: frame }, { error: 'an object' }).meta({

@@ -12,8 +12,11 @@ export interface ConsoleOptions {
   colorScheme?: 'light' | 'dark';
 }
 
-export type PageId = 'balance' | 'usage' | 'calls' | 'keys' | 'limits' | 'playground';
-export const pageIds: readonly PageId[] = ['balance', 'usage', 'calls', 'keys', 'limits', 'playground'];
+export type PageId = 'balance' | 'usage' | 'calls' | 'keys' | 'limits' | 'playground' | 'pictures' | 'videos';
+export const pageIds: readonly PageId[] = [
+  ...(['balance', 'usage', 'calls', 'keys', 'limits'] as const),
+  ...(['playground', 'pictures', 'videos'] as const),
+];
 
 /** A console in a browser of its own, and everything that went wrong in it unseen. */
 export interface ConsolePage extends AsyncDisposable {
@@ -53,7 +56,7 @@ export async function openConsole(
   if (agent !== null) {
     await page.getByLabel('API key').fill(agent.key);
     await page.getByRole('button', { name: 'Open' }).click();
-    await page.getByRole('navigation').waitFor();
+    await page.getByRole('navigation', { name: 'Pages' }).waitFor();
   }
   return {
     page,
@@ -61,8 +64,13 @@ export async function openConsole(
     faults,
     url,
     async open(id) {
-      await page.locator(`nav a[href="#/${id}"]`).click();
-      await page.locator(`nav a[href="#/${id}"][aria-current="page"]`).waitFor();
+      const link = (name: string, of: PageId) =>
+        page.getByRole('navigation', { name }).locator(`a[href="#/${of}"]`);
+      const tab = id === 'pictures' || id === 'videos';
+      if (tab) await link('Pages', 'playground').click();
+      const target = link(tab ? 'What to try' : 'Pages', id);
+      await target.click();
+      await target.and(page.locator('[aria-current="page"]')).waitFor();
     },
     [Symbol.asyncDispose]: () => context.close(),
   };

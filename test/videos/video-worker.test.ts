@@ -54,13 +54,13 @@ test('a new video is begun at once when the worker is told of it', async () => {
 describe('what it is charged', () => {
   test.each([
     ['a cost above the hold is the operator’s loss', { cost: 3 }, `made ${HOLD} 1000000000 3000000000 -`],
-    ['a cost that nobody tells is the estimate', undefined, `made ${HOLD} 0 ${HOLD} price_estimated`],
-    ['a negative cost is none', { cost: -1 }, `made ${HOLD} 0 ${HOLD} price_estimated`],
-    ['a cost that is no number is none', { cost: '0.5' }, `made ${HOLD} 0 ${HOLD} price_estimated`],
+    ['a cost that nobody tells is the estimate', undefined, `made ${HOLD} 0 0 price_estimated`],
+    ['a negative cost is none', { cost: -1 }, `made ${HOLD} 0 0 price_estimated`],
+    ['a cost that is no number is none', { cost: '0.5' }, `made ${HOLD} 0 0 price_estimated`],
     [
       'a router’s fee is not the vendor’s bill',
       { cost: 0.01, is_byok: true },
-      `made ${HOLD} 0 ${HOLD} price_estimated`,
+      `made ${HOLD} 0 0 price_estimated`,
     ],
     ['an explicit zero stays zero', { cost: 0 }, 'made 0 0 0 -'],
     ['a fraction of a nano-dollar is rounded up', { cost: 1e-10 }, 'made 1 0 1 -'],

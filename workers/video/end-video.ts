@@ -12,12 +12,14 @@ export interface Ending {
   errorCode: VideoErrorCode | null;
   /** What the provider took, as far as anybody knows, with the operator's margin. */
   billedNanoUsd: NanoUsd;
+  factorPpm: bigint;
   loss: { cause: Extract<LossCause, 'free_failure' | 'price_estimated'>; nanoUsd: NanoUsd } | null;
 }
 
 /** Cost × margin, rounded up once. One that nobody told is the estimate; an explicit zero stays zero. */
 export function endMade(job: VideoJob, { file, cost, provider, nowMs }: MadeVideo): Ending {
-  const reported = cost === null ? null : attoToNanoUp(cost, factorOf(provider));
+  const factorPpm = factorOf(provider);
+  const reported = cost === null ? null : attoToNanoUp(cost, factorPpm);
   return {
     settle: {
       ...settleOf(job, nowMs, null),
@@ -25,7 +27,8 @@ export function endMade(job: VideoJob, { file, cost, provider, nowMs }: MadeVide
       video: file,
     },
     errorCode: null,
-    billedNanoUsd: reported ?? job.estimatedNanoUsd,
+    billedNanoUsd: reported ?? 0n,
+    factorPpm,
     loss: reported === null ? { cause: 'price_estimated', nanoUsd: 0n } : null,
   };
 }
@@ -44,11 +47,13 @@ export function endFailed(
   { provider, nowMs }: { provider: Provider | undefined; nowMs: number },
 ): Ending {
   const known = billed === null || billed === 'unknown' ? 0n : billed;
-  const billedNanoUsd = attoToNanoUp(known, factorOf(provider));
+  const factorPpm = factorOf(provider);
+  const billedNanoUsd = attoToNanoUp(known, factorPpm);
   return {
     settle: settleOf(job, nowMs, code),
     errorCode: code,
     billedNanoUsd,
+    factorPpm,
     loss:
       billed === 'unknown' || billedNanoUsd > 0n ? { cause: 'free_failure', nanoUsd: billedNanoUsd } : null,
   };

@@ -71,6 +71,10 @@ export class VideoWorker {
     return this.#open.size;
   }
 
+  has(callId: number): boolean {
+    return this.#open.has(callId);
+  }
+
   /** Steps that are being done at this moment. */
   get running(): number {
     return this.#running;
@@ -104,6 +108,7 @@ export class VideoWorker {
   async stop(sendingWaitMs: number): Promise<void> {
     this.#closing.abort();
     this.#deadlines.fireAll();
+    if (sendingWaitMs === 0) this.#sending.fireAll();
     const timer = this.#options.clock.setTimer(sendingWaitMs, () => this.#sending.fireAll());
     await this.#looking;
     await this.#whenIdle();

@@ -10,6 +10,8 @@ import { uploadToS3 } from './s3-upload.ts';
 
 export interface S3FileStore extends FileStore {
   kind: 's3';
+  /** Where every link leads to: scheme, host and port. */
+  linkOrigin: string;
 }
 
 /** Any store that speaks S3, addressed by path, because its certificate seldom names a host for each bucket. */
@@ -29,6 +31,7 @@ export function createS3FileStore(settings: S3Settings, clock: Clock): S3FileSto
 
   return {
     kind: 's3',
+    linkOrigin: new URL(settings.publicEndpoint).origin,
     async putLink(name, bytes, untilMs) {
       // The second is what makes the store refuse a second PUT.
       const headers = { 'Content-Type': name.contentType, 'If-None-Match': '*' };
