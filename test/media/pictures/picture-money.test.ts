@@ -304,7 +304,8 @@ describe('a request for pictures that fails is free', () => {
     for (const response_format of ['url', 'b64_json']) {
       const world = await startWorld();
       const running = world.start(ask({ response_format }));
-      await world.reply(answerText([png(900)], usageText('0.009')));
+      // More than may wait for the gate.
+      await world.reply(answerText([png(200_000)], usageText('0.009')), { size: 50_000 });
       world.confirm('unknown');
       await settled();
       const error = await running;
