@@ -74,7 +74,7 @@ function buildUseCases(deps: Deps, publicUrl: string): UseCases {
   return {
     admitStart: ({ agentId }) => admitStart(deps, agentId),
     runCall: (endpoint, call) => runCall(gateway, callFormats[endpoint], call),
-    runPicture: (call) => runPicture({ gateway, files: deps.files }, call),
+    runPicture: (call) => runPicture({ gateway, files: deps.files, refusePrivate }, call),
     async listModels(call) {
       lists.models(call.res, answerHeaders(call));
       return null;
@@ -95,6 +95,8 @@ function buildUseCases(deps: Deps, publicUrl: string): UseCases {
   };
 }
 
+const refusePrivate = (link: string): Promise<string | null> => refusePrivateLink(link, systemResolve);
+
 const uploadDeps = ({ gateway, store, files, clock }: Deps): UploadDeps => ({
   ledger: store.ledger,
   files,
@@ -111,7 +113,7 @@ const videoDeps = ({ gateway, store, files }: Deps, publicUrl: string): VideoDep
     burst: () => gateway.limits().videoReadsPerMinute,
   }),
   publicUrl,
-  refusePrivate: (link) => refusePrivateLink(link, systemResolve),
+  refusePrivate,
 });
 
 function buildMcpDeps(deps: Deps): Omit<McpDeps, 'authenticate'> {

@@ -257,6 +257,8 @@ export const VIDEO_COST_TRIES = 3;
 export const VIDEO_RESULT_MAX_MS = 5 * HOUR_MS;
 /** How often a worker asks the ledger which videos are open; where it starts them all itself, it is told. */
 export const VIDEOS_LOOK_MS = 5 * SECOND_MS;
+/** Of several processes, one that has said nothing for so long works on no video. */
+export const VIDEO_MEMBER_LEASE_MS = 10 * SECOND_MS;
 /** How often a worker looks at what is due. */
 export const VIDEO_TICK_MS = SECOND_MS / 4;
 /** Generated pictures: how long their links live, and how much of them an agent keeps. */

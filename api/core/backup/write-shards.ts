@@ -50,7 +50,7 @@ export async function writeShards({
         const { shard, place } = placeOf(agent.agentId);
         return states.writeAgents(shard, place, [agent]);
       });
-      await Promise.all([...copies, history.write({ calls, entries, usage: sums })]);
+      await Promise.all([...copies, history.write({ calls, entries, usage: sums, videos: [] })]);
     });
     agents = [];
     calls = [];
