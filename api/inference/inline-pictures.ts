@@ -30,15 +30,23 @@ const inTurn = limitTasks(INLINED_CALLS_AT_ONCE);
 /** Of all bodies with pictures in them that are on their way. */
 let bytesOnTheirWay = 0;
 
+export interface Inlining {
+  gateway: Pick<Gateway, 'files' | 'fetchPicture' | 'log'>;
+  agentId: number;
+  callId: number;
+  /** Nobody waits any more. */
+  isOver: () => boolean;
+}
+
 /** The same body with the pictures in the places of their links. */
 export async function inlinePictures(
-  { options: { gateway, agentId, callId }, caller }: RunningCall,
+  { gateway, agentId, callId, isOver }: Inlining,
   pictures: readonly LinkedPicture[],
   body: Buffer,
 ): Promise<SentBody | ApiError> {
   const loaded = await inTurn(async () => {
     try {
-      return await loadAll(gateway, pictures, () => caller.gone);
+      return await loadAll(gateway, pictures, isOver);
     } catch (error) {
       gateway.log.error('pictures of a call could not be read', { agentId, callId, error });
       return apiError('service_unavailable');
@@ -57,7 +65,7 @@ export async function inlinePictures(
 }
 
 async function loadAll(
-  gateway: Gateway,
+  gateway: Inlining['gateway'],
   pictures: readonly LinkedPicture[],
   isOver: () => boolean,
 ): Promise<Map<string, LoadedPicture> | ApiError> {
@@ -77,7 +85,7 @@ async function loadAll(
 }
 
 async function load(
-  { files, fetchPicture }: Gateway,
+  { files, fetchPicture }: Inlining['gateway'],
   { link, own, param }: LinkedPicture,
   bytesMax: number,
 ): Promise<LoadedPicture | ApiError> {

@@ -21,10 +21,12 @@ export async function runAttempt(call: RunningCall): Promise<Attempt> {
   const built = buildBody(call);
   const pictures = picturesToInline(call);
   if (pictures.length === 0) return await askProvider(call, { bytes: built, done: noMatter });
-  const body = await inlinePictures(call, pictures, built);
+  const { gateway, agentId, callId } = call.options;
+  const isOver = () => call.caller.gone || call.endedByUs !== null;
+  const body = await inlinePictures({ gateway, agentId, callId, isOver }, pictures, built);
   // Another provider may fetch what we could not.
   if (isApiError(body)) return failed(body, true);
-  if (!call.caller.gone && call.endedByUs === null) return await askProvider(call, body);
+  if (!isOver()) return await askProvider(call, body);
   body.done();
   return failed(failureOf(call, 'aborted'), false);
 }
