@@ -71,7 +71,7 @@ function buildUseCases(deps: Deps, publicUrl: string): UseCases {
   return {
     admitStart: ({ agentId }) => admitStart(deps, agentId),
     runCall: (endpoint, call) => runCall(gateway, callFormats[endpoint], call),
-    runPicture: (call) => runPicture({ gateway, files: deps.files }, call),
+    runPicture: (call) => runPicture({ gateway, files: deps.files, refusePrivate }, call),
     async listModels(call) {
       serveModelList(call.res, answerHeaders(call));
       return null;
@@ -90,6 +90,8 @@ function buildUseCases(deps: Deps, publicUrl: string): UseCases {
   };
 }
 
+const refusePrivate = (link: string): Promise<string | null> => refusePrivateLink(link, systemResolve);
+
 const uploadDeps = ({ gateway, store, files, clock }: Deps): UploadDeps => ({
   ledger: store.ledger,
   files,
@@ -106,7 +108,7 @@ const videoDeps = ({ gateway, store, files }: Deps, publicUrl: string): VideoDep
     burst: () => gateway.limits().videoReadsPerMinute,
   }),
   publicUrl,
-  refusePrivate: (link) => refusePrivateLink(link, systemResolve),
+  refusePrivate,
 });
 
 function buildMcpDeps(deps: Deps): Omit<McpDeps, 'authenticate'> {

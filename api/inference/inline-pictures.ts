@@ -1,3 +1,4 @@
+import type { Provider } from '#core/catalog/catalog.ts';
 import { limitTasks } from '#core/limit-tasks.ts';
 import {
   INLINED_BYTES_AT_ONCE,
@@ -7,10 +8,10 @@ import {
 } from '#core/limits.ts';
 import { type ApiError, apiError, isApiError } from '../contract/errors.ts';
 import type { Gateway } from './gateway.ts';
+import type { HeldCall } from './held-call.ts';
 import type { LinkedPicture } from './linked-media.ts';
 import { checkPublicHttpsUrl } from './public-link.ts';
 import { missing } from './refuse-missing.ts';
-import type { RunningCall } from './running-call.ts';
 import { type LoadedPicture, writePictures } from './write-pictures.ts';
 
 /** A body to be sent. Whoever has sent it says so by `done`. */
@@ -19,10 +20,12 @@ export interface SentBody {
   done(): void;
 }
 
-/** Of what is sent to the call's present candidate: pictures that it cannot, or should not, fetch by their links. */
-export function picturesToInline({ candidate, options }: RunningCall): readonly LinkedPicture[] {
-  const { pictures } = options.plan;
-  if (candidate.provider.dialect.images === 'inline') return pictures;
+/** Of what is sent to a provider: pictures that it cannot, or should not, fetch by their links. */
+export function picturesToInline(
+  { dialect }: Pick<Provider, 'dialect'>,
+  pictures: readonly LinkedPicture[],
+): readonly LinkedPicture[] {
+  if (dialect.images === 'inline') return pictures;
   return pictures.filter(({ link, own }) => own !== null && checkPublicHttpsUrl(link) === null);
 }
 
@@ -30,23 +33,27 @@ const inTurn = limitTasks(INLINED_CALLS_AT_ONCE);
 /** Of all bodies with pictures in them that are on their way. */
 let bytesOnTheirWay = 0;
 
-export interface Inlining {
-  gateway: Pick<Gateway, 'files' | 'fetchPicture' | 'log'>;
-  agentId: number;
-  callId: number;
-  /** Nobody waits any more. */
-  isOver: () => boolean;
+/** What has to be known of a call. */
+export interface PictureReader extends Pick<HeldCall, 'endedByUs'> {
+  options: Pick<HeldCall['options'], 'agentId' | 'callId'> & {
+    gateway: Pick<Gateway, 'files' | 'fetchPicture' | 'log'>;
+  };
+  caller: Pick<HeldCall['caller'], 'gone'>;
 }
+
+/** Nobody waits for what it asks for. */
+export const isOver = ({ caller, endedByUs }: PictureReader): boolean => caller.gone || endedByUs !== null;
 
 /** The same body with the pictures in the places of their links. */
 export async function inlinePictures(
-  { gateway, agentId, callId, isOver }: Inlining,
+  call: PictureReader,
   pictures: readonly LinkedPicture[],
   body: Buffer,
 ): Promise<SentBody | ApiError> {
+  const { gateway, agentId, callId } = call.options;
   const loaded = await inTurn(async () => {
     try {
-      return await loadAll(gateway, pictures, isOver);
+      return await loadAll(call, pictures);
     } catch (error) {
       gateway.log.error('pictures of a call could not be read', { agentId, callId, error });
       return apiError('service_unavailable');
@@ -65,19 +72,17 @@ export async function inlinePictures(
 }
 
 async function loadAll(
-  gateway: Inlining['gateway'],
+  call: PictureReader,
   pictures: readonly LinkedPicture[],
-  isOver: () => boolean,
 ): Promise<Map<string, LoadedPicture> | ApiError> {
   const loaded = new Map<string, LoadedPicture>();
   let left = INLINED_BYTES_MAX;
   for (const picture of pictures) {
     if (loaded.has(picture.link)) continue;
     if (loaded.size === INLINED_PICTURES_MAX) return tooMany(picture.param);
-    const each = await load(gateway, picture, left);
+    const each = await load(call.options.gateway, picture, left);
     if (isApiError(each)) return each;
-    // Nobody waits for the others.
-    if (isOver()) return apiError('gateway_error');
+    if (isOver(call)) return apiError('gateway_error');
     left -= each.bytes.length;
     loaded.set(picture.link, each);
   }
@@ -85,7 +90,7 @@ async function loadAll(
 }
 
 async function load(
-  { files, fetchPicture }: Inlining['gateway'],
+  { files, fetchPicture }: PictureReader['options']['gateway'],
   { link, own, param }: LinkedPicture,
   bytesMax: number,
 ): Promise<LoadedPicture | ApiError> {

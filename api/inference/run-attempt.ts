@@ -6,7 +6,7 @@ import { type Attempt, failed, failureOf } from './attempt.ts';
 import { type Collected, collectAnswer } from './collect-answer.ts';
 import { collectStream } from './collect-stream.ts';
 import { contextTokens } from './estimate.ts';
-import { inlinePictures, picturesToInline, type SentBody } from './inline-pictures.ts';
+import { inlinePictures, isOver, picturesToInline, type SentBody } from './inline-pictures.ts';
 import { readWholeAnswer } from './read-whole-answer.ts';
 import { relayAnswer } from './relay-answer.ts';
 import type { CallOutcome } from './routing/endpoint-health.ts';
@@ -19,14 +19,12 @@ import { headerText, retryAfter } from './upstream-text.ts';
 export async function runAttempt(call: RunningCall): Promise<Attempt> {
   call.generationId = null;
   const built = buildBody(call);
-  const pictures = picturesToInline(call);
+  const pictures = picturesToInline(call.provider, call.options.plan.pictures);
   if (pictures.length === 0) return await askProvider(call, { bytes: built, done: noMatter });
-  const { gateway, agentId, callId } = call.options;
-  const isOver = () => call.caller.gone || call.endedByUs !== null;
-  const body = await inlinePictures({ gateway, agentId, callId, isOver }, pictures, built);
+  const body = await inlinePictures(call, pictures, built);
   // Another provider may fetch what we could not.
   if (isApiError(body)) return failed(body, true);
-  if (!isOver()) return await askProvider(call, body);
+  if (!isOver(call)) return await askProvider(call, body);
   body.done();
   return failed(failureOf(call, 'aborted'), false);
 }

@@ -44,7 +44,9 @@ describe('served and described are the same', async () => {
 
   test('nothing else is mounted below /v1', () => {
     const mounted = edge.app.router.stack.flatMap(({ route }) =>
-      route === undefined ? [] : route.stack.map((layer) => `${layer.method} ${route.path.replaceAll(/:(\w+)/g, "{$1}")}`),
+      route === undefined
+        ? []
+        : route.stack.map((layer) => `${layer.method} ${route.path.replaceAll(/:(\w+)/g, '{$1}')}`),
     );
     const described = operations.map(({ method, path }) => `${method} /v1${path}`);
     expect(mounted.filter((each) => each.includes('/v1')).sort()).toEqual(described.sort());

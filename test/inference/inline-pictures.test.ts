@@ -103,13 +103,20 @@ describe('pictures on their way', () => {
   const body = Buffer.from(JSON.stringify({ messages: [{ content: [{ image_url: LINK }] }] }));
   const picture = { link: LINK, param: 'messages[0].content[0].image_url', own: null };
   const huge = { ok: true, contentType: 'image/png', bytes: Buffer.alloc(INLINED_BYTES_MAX) } as const;
-  const inline = (isOver = () => false) =>
+  const inline = (gone = false) =>
     inlinePictures(
       {
-        gateway: { files: null, fetchPicture: async () => huge, log: { info() {}, warn() {}, error() {} } },
-        agentId: 1,
-        callId: 1,
-        isOver,
+        options: {
+          gateway: {
+            files: null,
+            fetchPicture: async () => huge,
+            log: { info() {}, warn() {}, error() {} },
+          },
+          agentId: 1,
+          callId: 1,
+        },
+        caller: { gone },
+        endedByUs: null,
       },
       [picture],
       body,
@@ -137,6 +144,6 @@ describe('pictures on their way', () => {
   });
 
   test('are not fetched on for who has left', async () => {
-    expect(await inline(() => true)).toMatchObject({ code: 'gateway_error' });
+    expect(await inline(true)).toMatchObject({ code: 'gateway_error' });
   });
 });
