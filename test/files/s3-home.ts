@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { AwsClient } from 'aws4fetch';
 import { systemClock } from '#core/clock.ts';
 import type { S3Settings } from '#core/files/s3-client.ts';
@@ -33,7 +34,11 @@ export async function startS3Home(): Promise<S3Home> {
   const made = await client.fetch(at(''), { method: 'PUT' });
   if (made.status !== 200) throw new Error(`The bucket was not made: ${made.status}`);
   // As the README wants it for pages in browsers.
-  const rule = await client.fetch(at('?cors'), { method: 'PUT', body: CORS });
+  const rule = await client.fetch(at('?cors'), {
+    method: 'PUT',
+    headers: { 'content-md5': createHash('md5').update(CORS).digest('base64') },
+    body: CORS,
+  });
   if (rule.status !== 200) throw new Error(`The bucket took no CORS rule: ${rule.status}`);
   return {
     address: `127.0.0.1:${service.port}`,
