@@ -11,6 +11,7 @@ import { SHARDS } from '#core/ledger/cluster/shards.ts';
 import type { Log } from '#core/log.ts';
 import { createRedisRateLimiter } from '#core/rates/redis-rate-limiter.ts';
 import { readMetrics } from '#core/read-metrics.ts';
+import { createCassandraVideoHistory } from '#core/videos/cassandra-video-history.ts';
 import type { ClusterStorage } from './config/storage-settings.ts';
 import { toCassandraOptions, toRedisAddress } from './config/store-options.ts';
 import type { Store } from './store.ts';
@@ -38,6 +39,7 @@ export async function openClusterStore({ storage, clock, log }: ClusterStoreOpti
   return {
     ledger,
     history: createCassandraCallHistory(cassandra, clock),
+    videos: createCassandraVideoHistory(cassandra, clock),
     audit: createCassandraAuditLog(cassandra, clock),
     peppers: storage.peppers,
     bills: createRedisBillStore(cluster.redis),

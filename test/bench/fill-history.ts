@@ -26,9 +26,9 @@ export async function fillCassandra(client: Client, count: number, nowMs: number
   const sums = new UsageSums();
   for (const calls of chunks(historyCalls(count, nowMs))) {
     for (const call of calls) sums.add(call);
-    await tryAgain(systemClock, () => store.write({ calls, entries: [], usage: [] }));
+    await tryAgain(systemClock, () => store.write({ calls, entries: [], usage: [], videos: [] }));
   }
-  await tryAgain(systemClock, () => store.write({ calls: [], entries: [], usage: sums.all() }));
+  await tryAgain(systemClock, () => store.write({ calls: [], entries: [], usage: sums.all(), videos: [] }));
 }
 
 function* chunks(calls: Iterable<CallRecord>): Generator<CallRecord[]> {

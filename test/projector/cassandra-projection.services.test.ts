@@ -65,6 +65,8 @@ describeWith(['cassandra'], 'the projector over Cassandra', () => {
       'call_agents',
       'call_days',
       'usage_days',
+      'videos',
+      'video_keys',
     ];
     for (const table of [...tables, 'agent_state', 'shard_ckpt']) {
       await node.client.execute(`TRUNCATE ${table}`, [], { prepare: false });

@@ -66,6 +66,8 @@ describeWith(['kafka', 'cassandra'], 'projectors that share the shards of a log'
       'call_agents',
       'call_days',
       'usage_days',
+      'videos',
+      'video_keys',
     ];
     for (const table of [...tables, 'agent_state', 'shard_ckpt']) {
       await node.client.execute(`TRUNCATE ${table}`, [], { prepare: false });
@@ -230,11 +232,12 @@ describeWith(['kafka', 'cassandra'], 'projectors that share the shards of a log'
     await log.append(3, ['nonsense']);
     await appendAll(300);
     const isOther = ({ agentId }: { agentId: number }) => agentId % SHARDS !== 3;
-    const { calls, entries, usage } = expected;
+    const { calls, entries, usage, videos } = expected;
     await seesStored({
       calls: calls.filter(isOther),
       entries: entries.filter(isOther),
       usage: usage.filter(isOther),
+      videos: videos.filter(isOther),
     });
     await until(() => errors.length > 0);
     expect(errors).toEqual(['a shard is stopped, because its log cannot be followed']);

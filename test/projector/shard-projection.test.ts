@@ -281,12 +281,17 @@ async function liveOn({ states, history }: ProjectionTaps, draw: Draw): Promise<
     },
     history: {
       ...history,
-      async write({ calls, entries, usage }) {
+      async write({ calls, entries, usage, videos }) {
         const isLast = dies();
         await history.write(
           isLast
-            ? { calls: calls.slice(1), entries: entries.slice(1), usage: usage.slice(1) }
-            : { calls, entries, usage },
+            ? {
+                calls: calls.slice(1),
+                entries: entries.slice(1),
+                usage: usage.slice(1),
+                videos: videos.slice(1),
+              }
+            : { calls, entries, usage, videos },
         );
         if (isLast) throw new Error('killed');
       },

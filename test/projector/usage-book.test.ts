@@ -19,7 +19,7 @@ test('keeps no more sums than it may, and reads those again that it gave up', as
   const countOne = async (agentId: number) => {
     const calls = [callOf(agentId, ++seq)];
     await book.load(calls);
-    await store.write({ calls: [], entries: [], usage: book.count(calls) });
+    await store.write({ calls: [], entries: [], usage: book.count(calls), videos: [] });
   };
   // The first one is used again and again, the second one only once more, at the end.
   for (let agentId = 1; agentId <= USAGE_SUMS_KEPT + 1; agentId++) {
@@ -39,7 +39,7 @@ test('counts no call that the sum which it read contains already', async () => {
   const count = async (calls: CountedCall[]) => {
     const book = new UsageBook(store.readUsage);
     await book.load(calls);
-    await store.write({ calls: [], entries: [], usage: book.count(calls) });
+    await store.write({ calls: [], entries: [], usage: book.count(calls), videos: [] });
   };
   await count([callOf(1, 1), callOf(1, 5)]);
   await count([callOf(1, 1), callOf(1, 5), callOf(1, 7)]);

@@ -1,11 +1,13 @@
 import type { CallRecord } from '#core/calls/call-record.ts';
 import type { HistoryStore, LedgerEntry, UsageKey, UsageSum } from '#core/calls/history-store.ts';
+import type { VideoJob } from '#core/videos/video-job.ts';
 
 /** All rows of a history, in an order that only they decide. */
 export interface StoredHistory {
   calls: CallRecord[];
   entries: LedgerEntry[];
   usage: UsageSum[];
+  videos: VideoJob[];
 }
 
 export interface MemoryHistoryStore extends HistoryStore {
@@ -17,9 +19,15 @@ export function createMemoryHistoryStore(): MemoryHistoryStore {
   const calls = new Map<string, CallRecord>();
   const entries = new Map<string, LedgerEntry>();
   const sums = new Map<string, UsageSum>();
+  const videos = new Map<string, VideoJob>();
   return {
     stored: () =>
-      inOrder({ calls: [...calls.values()], entries: [...entries.values()], usage: [...sums.values()] }),
+      inOrder({
+        calls: [...calls.values()],
+        entries: [...entries.values()],
+        usage: [...sums.values()],
+        videos: [...videos.values()],
+      }),
     async write(rows) {
       for (const call of rows.calls) {
         const name = `${call.agentId} ${call.callId}`;
@@ -27,6 +35,7 @@ export function createMemoryHistoryStore(): MemoryHistoryStore {
         if (known === undefined || known.outcome === 'pending') calls.set(name, structuredClone(call));
       }
       for (const entry of rows.entries) entries.set(`${entry.agentId} ${entry.seq}`, structuredClone(entry));
+      for (const job of rows.videos) videos.set(`${job.agentId} ${job.videoId}`, structuredClone(job));
       for (const sum of rows.usage) {
         const known = sums.get(nameOf(sum));
         if (known === undefined || known.seq < sum.seq) sums.set(nameOf(sum), structuredClone(sum));
@@ -41,11 +50,12 @@ export function createMemoryHistoryStore(): MemoryHistoryStore {
 
 const nameOf = ({ agentId, day, model }: UsageKey): string => `${agentId} ${day} ${model}`;
 
-export function inOrder({ calls, entries, usage }: StoredHistory): StoredHistory {
+export function inOrder({ calls, entries, usage, videos }: StoredHistory): StoredHistory {
   return {
     calls: calls.sort((a, b) => a.agentId - b.agentId || a.callId - b.callId),
     entries: entries.sort((a, b) => a.agentId - b.agentId || a.seq - b.seq),
     usage: usage.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1)),
+    videos: videos.sort((a, b) => a.agentId - b.agentId || a.callId - b.callId),
   };
 }
 

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { toCallRecord } from '#core/calls/cassandra-call-rows.ts';
 import { parseCounted } from '#core/calls/cassandra-usage-rows.ts';
 import type { LedgerEntry, UsageSum } from '#core/calls/history-store.ts';
+import { parseVideoJob, videoJobJson } from '#core/videos/video-job-json.ts';
 import { inOrder, type StoredHistory } from './memory-history-store.ts';
 
 /** All that the tables hold, with the calls of one of the two that have them. */
@@ -20,6 +21,9 @@ export async function readCassandraHistory(
     calls: await all(callsTable, toCallRecord),
     entries: await all('ledger_entries', toEntry),
     usage: await readUsageSums(client),
+    videos: await all('videos', (row) =>
+      parseVideoJob(videoJobJson.parse(JSON.parse(String(row.get('job'))))),
+    ),
   });
 }
 

@@ -5,6 +5,7 @@ import { projectCall } from '#core/calls/project-call.ts';
 import type { Clock } from '#core/clock.ts';
 import type { LedgerEvent } from '#core/events/ledger-event.ts';
 import { foldEvent } from '#core/ledger/apply.ts';
+import { endedVideo } from '#core/ledger/apply-video.ts';
 import type { AgentStates } from '#core/ledger/cluster/agent-states.ts';
 import type { StoredRecord } from '#core/ledger/cluster/ledger-log.ts';
 import {
@@ -24,6 +25,7 @@ import {
   SNAPSHOT_MS,
 } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
+import type { VideoJob } from '#core/videos/video-job.ts';
 import { type CountedCall, UsageBook } from './usage-book.ts';
 
 export interface ShardProjectionOptions {
@@ -48,6 +50,7 @@ interface Rows {
   calls: Map<string, CallRecord>;
   counted: CountedCall[];
   entries: LedgerEntry[];
+  videos: VideoJob[];
 }
 
 /**
@@ -162,7 +165,7 @@ export class ShardProjection implements ShardReader {
 
   /** What stands before a record that nobody can follow is written all the same. */
   async #project(folded: FoldedShard, records: readonly StoredRecord[]): Promise<void> {
-    const rows: Rows = { calls: new Map(), counted: [], entries: [] };
+    const rows: Rows = { calls: new Map(), counted: [], entries: [], videos: [] };
     let failure: unknown = null;
     this.#isAhead = true;
     try {
@@ -179,6 +182,7 @@ export class ShardProjection implements ShardReader {
   #fold({ state, position }: FoldedShard, event: LedgerEvent, rows: Rows): void {
     const call = projectCall(state, event);
     const postings = postingsOf(state, event);
+    const video = event.type === 'settled' ? endedVideo(state.agents.get(event.agentId), event) : null;
     // A copy that is newer than its shard's checkpoint was made after these rows were written.
     if (foldEvent(state, event) === 'skipped') return;
     this.#changed.add(event.agentId);
@@ -190,6 +194,7 @@ export class ShardProjection implements ShardReader {
       const callId = 'callId' in event ? event.callId : null;
       rows.entries.push({ agentId, epoch, seq, version, atMs, type, callId, postings });
     }
+    if (video !== null) rows.videos.push(video);
     if (call === null) return;
     rows.calls.set(`${agentId} ${call.callId}`, call);
     if (call.outcome === 'pending') return;
@@ -205,12 +210,12 @@ export class ShardProjection implements ShardReader {
     });
   }
 
-  async #write({ calls, counted, entries }: Rows): Promise<void> {
+  async #write({ calls, counted, entries, videos }: Rows): Promise<void> {
     if (calls.size === 0 && entries.length === 0) return;
     const { history } = this.#options;
     await this.#untilDone(() => this.#usage.load(counted));
     const usage = this.#usage.count(counted);
-    await this.#untilDone(() => history.write({ calls: [...calls.values()], entries, usage }));
+    await this.#untilDone(() => history.write({ calls: [...calls.values()], entries, usage, videos }));
     this.#options.totals.calls += calls.size;
   }
 

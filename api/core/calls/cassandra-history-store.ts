@@ -4,7 +4,9 @@ import { DAY_MS, SECOND_MS } from '../clock.ts';
 import { placeTimestamp } from '../drivers/cassandra-timestamp.ts';
 import { idTimeMs } from '../ids.ts';
 import { limitTasks } from '../limit-tasks.ts';
-import { CALLS_KEPT_MS } from '../limits.ts';
+import { CALLS_KEPT_MS, VIDEO_JOB_KEPT_MS } from '../limits.ts';
+import type { VideoJob } from '../videos/video-job.ts';
+import { printVideoJob } from '../videos/video-job-json.ts';
 import type { CallRecord } from './call-record.ts';
 import { CALL_COLUMNS, callDay, toCallValues } from './cassandra-call-rows.ts';
 import { formatCounted, monthOf, parseCounted } from './cassandra-usage-rows.ts';
@@ -29,6 +31,7 @@ export function createCassandraHistoryStore(client: Client): HistoryStore {
     for (const call of rows.calls) addCall(partitions, call, notedDays, days);
     for (const entry of rows.entries) addEntry(partitions, entry);
     for (const sum of rows.usage) addUsage(partitions, sum);
+    for (const job of rows.videos) addVideo(partitions, job);
     await Promise.all(partitions.batches().map((statements) => inTurn(() => put(statements))));
     if (notedDays.size > NOTED_DAYS_MAX) notedDays.clear();
     for (const day of days) notedDays.add(day);
@@ -121,12 +124,27 @@ function addUsage(partitions: Partitions, sum: UsageSum): void {
   });
 }
 
+function addVideo(partitions: Partitions, job: VideoJob): void {
+  const { agentId, videoId, idempotencyKey, end } = job;
+  const kept = [VIDEOS_KEPT_S, BigInt(end?.atMs ?? 0) * 1_000n];
+  partitions.add('videos', [agentId], {
+    query: PUT_VIDEO,
+    params: [BigInt(agentId), videoId, JSON.stringify(printVideoJob(job)), ...kept],
+  });
+  if (idempotencyKey === null) return;
+  partitions.add('video_keys', [agentId, idempotencyKey], {
+    query: PUT_VIDEO_KEY,
+    params: [BigInt(agentId), idempotencyKey, videoId, ...kept],
+  });
+}
+
 /** A call that was priced replaces the one whose price was not known, whichever is written last. */
 const PENDING_RANK = 1n;
 const FINAL_RANK = 2n;
 const NO_CALL = -1;
 
 const CALLS_KEPT_S = CALLS_KEPT_MS / SECOND_MS;
+const VIDEOS_KEPT_S = VIDEO_JOB_KEPT_MS / SECOND_MS;
 /** What stands for a day is written with its first call, and has to outlive its last. */
 const DAYS_KEPT_S = CALLS_KEPT_S + (3 * DAY_MS) / SECOND_MS;
 
@@ -142,6 +160,8 @@ const KEPT_FOR = 'USING TTL ? AND TIMESTAMP ?';
 const PUT_BY_AGENT = `INSERT INTO calls_by_agent ${columns(CALL_COLUMNS)} ${KEPT_FOR}`;
 const PUT_BY_KEY = `INSERT INTO calls_by_key ${columns(CALL_COLUMNS)} ${KEPT_FOR}`;
 const PUT_AGENT_OF = `INSERT INTO call_agents ${columns('call_id, agent_id')} ${KEPT_FOR}`;
+const PUT_VIDEO = `INSERT INTO videos ${columns('agent_id, video_id, job')} ${KEPT_FOR}`;
+const PUT_VIDEO_KEY = `INSERT INTO video_keys ${columns('agent_id, idempotency_key, video_id')} ${KEPT_FOR}`;
 const PUT_DAY = `INSERT INTO call_days ${columns('agent_id, day')} ${KEPT_FOR}`;
 const PUT_USAGE = `
   UPDATE usage_days ${KEPT_FOR} SET models[?] = ? WHERE agent_id = ? AND month = ? AND day = ?`;

@@ -1,5 +1,6 @@
 import type { Posting } from '../ledger/postings.ts';
 import type { NanoUsd } from '../money.ts';
+import type { VideoJob } from '../videos/video-job.ts';
 import type { CallRecord } from './call-record.ts';
 
 /**
@@ -17,6 +18,8 @@ export interface HistoryRows {
   calls: readonly CallRecord[];
   entries: readonly LedgerEntry[];
   usage: readonly UsageSum[];
+  /** That have ended. */
+  videos: readonly VideoJob[];
 }
 
 /** One movement of money, kept for ever. */

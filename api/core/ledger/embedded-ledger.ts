@@ -6,7 +6,7 @@ import { type Clock, MINUTE_MS } from '../clock.ts';
 import type { LedgerEvent } from '../events/ledger-event.ts';
 import { CLOCK_APART_MAX_MS, GATE_TIMEOUT_MS, JOURNAL_CLOSE_MS } from '../limits.ts';
 import type { Log } from '../log.ts';
-import type { VideoHistory } from '../videos/video-history.ts';
+import { inTime, type VideoHistory } from '../videos/video-history.ts';
 import type { VideoJob } from '../videos/video-job.ts';
 import { toAgentSummary, toAgentView, toHoldView } from './agent-view.ts';
 import { apply, renewLease } from './apply.ts';
@@ -138,9 +138,12 @@ class Engine implements EmbeddedLedger {
       usage: (range) => this.#readHistory(({ history }) => history.usage(range)),
     };
     this.videos = {
-      find: (agentId, videoId) => this.#readHistory(({ videos }) => videos.find(agentId, videoId)),
+      find: (agentId, videoId) =>
+        this.#readHistory(async ({ videos }) => inTime(await videos.find(agentId, videoId), this.#now())),
       findByKey: (agentId, idempotencyKey) =>
-        this.#readHistory(({ videos }) => videos.findByKey(agentId, idempotencyKey)),
+        this.#readHistory(async ({ videos }) =>
+          inTime(await videos.findByKey(agentId, idempotencyKey), this.#now()),
+        ),
     };
   }
 

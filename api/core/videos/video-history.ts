@@ -1,3 +1,4 @@
+import { VIDEO_JOB_KEPT_MS } from '../limits.ts';
 import type { VideoJob } from './video-job.ts';
 
 /**
@@ -9,3 +10,7 @@ export interface VideoHistory {
   find(agentId: number, videoId: string): Promise<VideoJob | null | 'unavailable'>;
   findByKey(agentId: number, idempotencyKey: string): Promise<VideoJob | null | 'unavailable'>;
 }
+
+/** `null` for one that is readable no more, though its row still stands. */
+export const inTime = (job: VideoJob | null, nowMs: number): VideoJob | null =>
+  job?.end != null && nowMs < job.end.atMs + VIDEO_JOB_KEPT_MS ? job : null;

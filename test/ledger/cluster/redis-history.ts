@@ -8,11 +8,13 @@ import { toAgentState } from '#core/ledger/cluster/redis-agent.ts';
 import { toScriptCall } from '#core/ledger/cluster/redis-commands.ts';
 import { type AgentKey, ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
 import { toResult } from '#core/ledger/cluster/redis-results.ts';
+import { toOpenVideos, toVideoJob } from '#core/ledger/cluster/redis-videos.ts';
 import type { Command } from '#core/ledger/command.ts';
 import { decide } from '#core/ledger/decide.ts';
 import { isKept } from '#core/ledger/done-calls.ts';
 import { emptyLedger } from '#core/ledger/empty-ledger.ts';
 import type { AgentState } from '#core/ledger/state.ts';
+import { isVideoKept } from '#core/ledger/video-table.ts';
 import { openEmptyShard, scriptsAt } from '../../support/redis-ledger.ts';
 import { type Coverage, observe } from '../history/coverage.ts';
 import { BrokenPromise, show } from '../history/history.ts';
@@ -100,6 +102,11 @@ async function runRedisHistory(redis: RedisClient, seed: number, coverage: Cover
       fields(':ended'),
       fields(':trades'),
     ]);
+    const [videos, stored, openVideos] = await Promise.all([
+      fields(':videos'),
+      fields(':stored'),
+      redis.hgetall(shard.videos),
+    ]);
     const [slots, grants, tradesUntil, uploads] = await Promise.all([
       scores(':slots'),
       scores(':grants'),
@@ -120,6 +127,21 @@ async function runRedisHistory(redis: RedisClient, seed: number, coverage: Cover
     }
     for (const [grantId, keptUntilMs] of grants) read.grants.set(JSON.parse(grantId), keptUntilMs);
     for (const [uploadId, startedAtMs] of uploads) read.uploads.set(JSON.parse(uploadId), startedAtMs);
+    for (const [hourEndMs, bytes] of stored) read.stored.set(Number(hourEndMs), Number(bytes));
+    for (const [videoId, end] of videos) {
+      const [, id = null] = /^(.+):end$/.exec(videoId) ?? [];
+      if (id === null) continue;
+      const text = (what: string) => videos.get(`${id}${what}`) ?? '';
+      read.videos.set(toVideoJob(text(''), text(':claim'), text(':submitted'), end));
+    }
+    for (const job of toOpenVideos(new Map(Object.entries(openVideos)))) {
+      if (job.agentId === agentId) read.videos.set(job);
+    }
+    same('the number of open videos', Number(agent.get('open_videos') ?? 0), read.videos.open);
+    for (const job of read.videos) {
+      if (job.idempotencyKey === null || !isVideoKept(job, nowMs)) continue;
+      same('the video of a key', videos.get(`key:${job.idempotencyKey}`), job.videoId);
+    }
     for (const [name, text] of trades) {
       const [, way = '', tradeId = ''] = /^(in|out):(.*)$/s.exec(name) ?? [];
       const [result = '', expired = ''] = text.split(' ');
@@ -137,9 +159,13 @@ const tradeResult = z.enum(['moved_out', 'move_refused', 'moved_in']);
 
 /** Without what no longer counts, because each implementation clears that away in its own time. */
 function compared(agent: AgentState, nowMs: number): object {
-  const { done, grants, trades, leases, mcpKeysMadeAtMs, uploads, prunedAtMs: _, ...rest } = agent;
+  const { done, grants, trades, leases, mcpKeysMadeAtMs, uploads, videos, stored, holds, ...others } = agent;
+  const { prunedAtMs: _, ...rest } = others;
   return {
     ...rest,
+    holds: [...holds].sort(([a], [b]) => a - b),
+    videos: [...videos].filter((job) => isVideoKept(job, nowMs)).sort((a, b) => a.callId - b.callId),
+    stored: [...stored].filter(([hourEndMs]) => hourEndMs > nowMs).sort(([a], [b]) => a - b),
     done: [...done].filter(([, call]) => isKept(call, nowMs)).sort(([a], [b]) => a - b),
     grants: new Map([...grants].filter(([, untilMs]) => untilMs > nowMs)),
     trades: new Map([...trades].filter(([, trade]) => trade.keptUntilMs > nowMs)),

@@ -32,6 +32,8 @@ export function observe(
     }
     if (event.type !== 'settled') continue;
     if (event.overrunNanoUsd !== '0') count(coverage, 'a cost above the hold');
+    if (event.video !== undefined) count(coverage, 'a video is made');
+    if (event.stored !== undefined) count(coverage, 'pictures are stored');
     if (event.chargedNanoUsd === '0') count(coverage, 'a charge of nothing');
     const hold = agent?.holds.get(event.callId);
     if (hold !== undefined) observeEnd(coverage, command, hold, event.chargedNanoUsd, nowMs);
@@ -82,11 +84,14 @@ const outcomes: Record<Command['type'], readonly string[]> = {
     'unknown_agent',
     'id_taken',
     'done',
+    'video_exists',
     'key_revoked',
     'agent_inactive',
     'agent_suspended',
     'rate',
     'running_calls',
+    'open_videos',
+    'storage_full',
     'daily_share',
     'key_limit',
     'balance',
@@ -121,6 +126,9 @@ const outcomes: Record<Command['type'], readonly string[]> = {
     'balance',
     'uploads_per_day',
   ],
+  claim_video: ['ok', 'repeated', 'no_hold', 'claimed', 'submitted'],
+  submit_video: ['ok', 'repeated', 'no_hold', 'not_claimed'],
+  withdraw_video: ['ok', 'repeated', 'no_hold', 'not_claimed', 'submitted'],
   revoke_key: ['ok', 'repeated', 'unknown_key', 'acting_key_revoked', 'acting_key_limited'],
   set_agent: ['ok', 'repeated', 'exists', 'unknown_agent'],
 };
@@ -135,6 +143,8 @@ const EXPECTED: readonly string[] = [
   'bought credit is above the cap',
   'a cost above the hold',
   'a charge of nothing',
+  'a video is made',
+  'pictures are stored',
   'an orphan is freed',
   'a pending call is priced',
   'held credit ends before its call',

@@ -77,7 +77,7 @@ export class History {
     if (decision.lease !== null) renewLease(this.state, decision.lease);
     const agent = this.state.agents.get(command.agentId);
     if (agent === undefined) return;
-    const problem = checkIdentity(agent) ?? this.#oracle.compare(agent);
+    const problem = checkIdentity(agent) ?? this.#oracle.compare(agent, nowMs);
     if (problem !== null) throw new BrokenPromise(`after ${show(command)}: ${problem}`);
     if (command.type === 'reserve' && decision.events.length > 0) this.#checkStart(agent, command, nowMs);
   }
@@ -144,7 +144,13 @@ export class History {
 }
 
 function withoutLeases(agent: AgentState): object {
-  return { ...agent, leases: null };
+  return {
+    ...agent,
+    leases: null,
+    holds: [...agent.holds],
+    done: [...agent.done],
+    videos: [...agent.videos],
+  };
 }
 
 function checkJournaled(event: LedgerEvent): void {

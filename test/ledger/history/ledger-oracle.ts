@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { idTimeMs } from '#core/ids.ts';
 import type {
   ChangeKey,
+  ClaimVideo,
   Command,
   Expire,
   Finish,
@@ -15,7 +16,10 @@ import type {
   SetAgent,
   Settle,
   StartUpload,
+  SubmitVideo,
+  WithdrawVideo,
 } from '#core/ledger/command.ts';
+import { findVideo, findVideoByKey } from '#core/ledger/find-video.ts';
 import type { AgentState } from '#core/ledger/state.ts';
 import {
   type Answer,
@@ -27,6 +31,7 @@ import {
   OracleAgent,
   type OracleCall,
   type OracleKey,
+  type OracleVideo,
   openAmount,
   roomOf,
   sumOfCalls,
@@ -67,6 +72,12 @@ export class LedgerOracle {
         return this.#changeKey(command);
       case 'start_upload':
         return this.#startUpload(command, nowMs);
+      case 'claim_video':
+        return this.#claimVideo(command);
+      case 'submit_video':
+        return this.#submitVideo(command);
+      case 'withdraw_video':
+        return this.#withdrawVideo(command);
       case 'revoke_key':
         return this.#revokeKey(command);
       case 'set_agent':
@@ -77,7 +88,7 @@ export class LedgerOracle {
   }
 
   /** What differs between an agent's lots and this memory of it, or `null`. */
-  compare(state: AgentState): string | null {
+  compare(state: AgentState, nowMs: number): string | null {
     const agent = this.agents.get(state.agentId);
     if (agent === undefined) return 'the ledger knows an agent that was never made';
     const free = freeByLot(agent);
@@ -91,7 +102,8 @@ export class LedgerOracle {
         return `lot ${expiresAtMs}: ${lot?.freeNanoUsd} free and ${lot?.heldNanoUsd} held, not ${amount} and ${held}`;
       }
     }
-    return lots === state.lots.length ? null : 'the ledger has a lot too many';
+    if (lots !== state.lots.length) return 'the ledger has a lot too many';
+    return compareVideos(agent, state, nowMs);
   }
 
   /** What a key's calls have charged since then, and what they hold. */
@@ -121,6 +133,11 @@ export class LedgerOracle {
     if (call !== undefined && isRemembered(call, nowMs)) {
       return call.nonce === command.nonce ? no('done', { chargedNanoUsd: call.charged }) : no('id_taken');
     }
+    const videos = agent.videos(nowMs);
+    const wanted = command.video ?? { videoId: null, idempotencyKey: null };
+    const same = videos.find(({ order }) => order.key !== null && order.key === wanted.idempotencyKey);
+    if (same !== undefined) return no('video_exists', { videoId: same.order.id });
+    if (videos.some(({ order }) => order.id === wanted.videoId)) return no('id_taken');
     const key = agent.keys.get(command.keyId);
     if (key === undefined || key.revoked) return no('key_revoked');
     const status = agent.status();
@@ -147,6 +164,13 @@ export class LedgerOracle {
     const cost = orphan ? 0n : command.costNanoUsd;
     call.settledAtMs = nowMs;
     call.charged = least(cost, call.amount);
+    if (call.order !== null) call.order.made = !orphan && command.video !== undefined;
+    if (call.kind === 'image' && !orphan && command.stored !== undefined) {
+      const { bytes, untilMs } = command.stored;
+      const over = untilMs % 3_600_000;
+      const endsAtMs = over === 0 ? untilMs : untilMs - over + 3_600_000;
+      this.#made(command.agentId).stored.push({ bytes, endsAtMs });
+    }
     let due = call.charged;
     for (const part of call.parts) {
       const paid = least(due, part.amount);
@@ -286,6 +310,39 @@ export class LedgerOracle {
     return yes(false);
   }
 
+  #openVideo({ agentId, callId }: { agentId: number; callId: number }): OracleVideo | null {
+    const call = this.agents.get(agentId)?.call(callId);
+    return call === undefined || call.settledAtMs !== null ? null : call.order;
+  }
+
+  #claimVideo(command: ClaimVideo): Answer {
+    const video = this.#openVideo(command);
+    if (video === null) return no('no_hold');
+    if (video.job !== null) return no('submitted');
+    if (video.claim !== null) return video.claim === command.nonce ? yes(true) : no('claimed');
+    video.claim = command.nonce;
+    return yes(false);
+  }
+
+  #submitVideo(command: SubmitVideo): Answer {
+    const video = this.#openVideo(command);
+    if (video === null) return no('no_hold');
+    if (video.claim !== command.nonce) return no('not_claimed');
+    if (video.job !== null) return video.job === command.providerJobId ? yes(true) : no('not_claimed');
+    video.job = command.providerJobId;
+    return yes(false);
+  }
+
+  #withdrawVideo(command: WithdrawVideo): Answer {
+    const video = this.#openVideo(command);
+    if (video === null) return no('no_hold');
+    if (video.job !== null) return no('submitted');
+    if (video.claim === null) return yes(true);
+    if (video.claim !== command.nonce) return no('not_claimed');
+    video.claim = null;
+    return yes(false);
+  }
+
   #revokeKey(command: RevokeKey): Answer {
     const agent = this.agents.get(command.agentId);
     const key = agent?.keys.get(command.keyId);
@@ -320,11 +377,48 @@ function refuseStart(agent: OracleAgent, command: Reserve, nowMs: number): Answe
     excessUs = Math.max(excessUs, aheadUs - (burst - 1) * intervalUs);
   }
   if (excessUs > 0) return no('rate', { retryAfterMs: Math.ceil(excessUs / 1_000) });
-  if (command.kind === 'video') return null;
+  if (command.kind === 'video') return refuseOpenVideos(agent, command);
   const running = agent.calls.filter(
-    (call) => call.settledAtMs === null && !call.pending && !call.video && call.leaseEndsAtMs > nowMs,
+    (call) =>
+      call.settledAtMs === null && !call.pending && call.kind !== 'video' && call.leaseEndsAtMs > nowMs,
   ).length;
-  return running < runningCalls ? null : no('running_calls', { runningCalls: running, retryAfterMs: 1_000 });
+  if (running >= runningCalls) return no('running_calls', { runningCalls: running, retryAfterMs: 1_000 });
+  return command.kind === 'image' ? refuseFullStorage(agent, nowMs) : null;
+}
+
+function refuseOpenVideos(agent: OracleAgent, { video }: Reserve): Answer | null {
+  const openVideos = agent.calls.filter((call) => call.order !== null && call.settledAtMs === null).length;
+  if (video === undefined || openVideos < video.openVideosMax) return null;
+  return no('open_videos', { openVideos, retryAfterMs: 10_000 });
+}
+
+function refuseFullStorage(agent: OracleAgent, nowMs: number): Answer | null {
+  const live = agent.stored.filter(({ endsAtMs }) => endsAtMs > nowMs);
+  const bytes = live.reduce((sum, each) => sum + each.bytes, 0);
+  if (bytes < 5 * 1024 ** 3) return null;
+  return no('storage_full', { retryAfterMs: Math.min(...live.map(({ endsAtMs }) => endsAtMs)) - nowMs });
+}
+
+/** What differs between the videos that the ledger knows and those that it has to know. */
+function compareVideos(agent: OracleAgent, state: AgentState, nowMs: number): string | null {
+  const known = agent.videos(nowMs);
+  for (const { call, order } of known) {
+    const job = findVideo(state, order.id, nowMs);
+    if (job === null) return `video ${order.id} is not known`;
+    const is = [
+      job.claim?.nonce,
+      job.submitted?.providerJobId,
+      job.end?.chargedNanoUsd,
+      job.end?.file != null,
+    ];
+    const charged = call.settledAtMs === null ? undefined : call.charged;
+    const shall = [order.claim ?? undefined, order.job ?? undefined, charged, order.made];
+    if (!isDeepStrictEqual(is, shall)) return `video ${order.id} is ${is}, not ${shall}`;
+    if (order.key === null) continue;
+    if (findVideoByKey(state, order.key, nowMs) !== job) return `key ${order.key} does not find ${order.id}`;
+  }
+  const kept = [...state.videos].filter((job) => findVideo(state, job.videoId, nowMs) !== null);
+  return kept.length === known.length ? null : 'the ledger knows a video too many';
 }
 
 function refuseMoney(agent: OracleAgent, key: OracleKey, command: Reserve, nowMs: number): Answer | null {
@@ -375,7 +469,17 @@ function hold(agent: OracleAgent, command: Reserve, nowMs: number): Answer {
     id: command.callId,
     nonce: command.nonce,
     keyId: command.keyId,
-    video: command.kind === 'video',
+    kind: command.kind,
+    order:
+      command.video === undefined
+        ? null
+        : {
+            id: command.video.videoId,
+            key: command.video.idempotencyKey,
+            claim: null,
+            job: null,
+            made: false,
+          },
     amount: command.nanoUsd,
     parts,
     startedAtMs: nowMs,

@@ -1,4 +1,5 @@
 import type { PutKey } from '#core/ledger/command.ts';
+import type { HoldKind } from '#core/ledger/state.ts';
 
 export type Answer = Record<string, unknown>;
 
@@ -6,7 +7,8 @@ export interface OracleCall {
   id: number;
   nonce: string;
   keyId: number;
-  video: boolean;
+  kind: HoldKind;
+  order: OracleVideo | null;
   amount: bigint;
   /** Of each lot: what is held, and once settled what was paid. */
   parts: { lot: number; amount: bigint }[];
@@ -16,6 +18,15 @@ export interface OracleCall {
   pending: boolean;
   settledAtMs: number | null;
   charged: bigint;
+}
+
+/** What makes a call a video's. */
+export interface OracleVideo {
+  id: string;
+  key: string | null;
+  claim: string | null;
+  job: string | null;
+  made: boolean;
 }
 
 export interface OracleKey {
@@ -32,12 +43,21 @@ export class OracleAgent {
   readonly credits: { lot: number; amount: bigint; grantId: string | null; atMs: number }[] = [];
   readonly calls: OracleCall[] = [];
   readonly keys = new Map<number, OracleKey>();
+  readonly stored: { bytes: number; endsAtMs: number }[] = [];
   readonly uploads: { id: string; atMs: number }[] = [];
   readonly trades: { name: string; untilMs: number; accepted: boolean; expired: bigint }[] = [];
   readonly sources = new Map<string, { version: number; status: string }>();
 
   call(id: number): OracleCall | undefined {
     return this.calls.find((call) => call.id === id);
+  }
+
+  /** Open, or ended less than a day ago. */
+  videos(nowMs: number): { call: OracleCall; order: OracleVideo }[] {
+    return this.calls.flatMap((call) => {
+      const isKnown = call.settledAtMs === null || nowMs - call.settledAtMs < 86_400_000;
+      return call.order !== null && isKnown ? [{ call, order: call.order }] : [];
+    });
   }
 
   trade(name: string, nowMs: number) {

@@ -1,9 +1,10 @@
-import { DAY_MS, startOfDayMs } from '#core/clock.ts';
+import { DAY_MS, HOUR_MS, startOfDayMs } from '#core/clock.ts';
 import type { KeyLimit } from '#core/events/ledger-event.ts';
-import type { Command, PutKey, Reserve, Settle } from '#core/ledger/command.ts';
+import type { Command, PutKey, Reserve, Settle, VideoOrder } from '#core/ledger/command.ts';
 import type { LedgerState } from '#core/ledger/state.ts';
+import { RESULTS_BYTES_MAX } from '#core/limits.ts';
 import { callIdAt } from '../case.ts';
-import { callEnd, callFacts, MINUTES_13, pendingPrice, savedPrice } from '../commands.ts';
+import { callEnd, callFacts, MINUTES_13, pendingPrice, savedPrice, videoFile } from '../commands.ts';
 import { windowStartMs } from './oracle-calendar.ts';
 import type { Profile, Step } from './step.ts';
 
@@ -20,7 +21,7 @@ export class StepWorld {
   nowMs: number;
   readonly #profile: Profile;
   readonly #calls: NamedCall[] = [];
-  readonly #latest = { call: 0, g: 0, t: 0, u: 0 };
+  readonly #latest = { call: 0, g: 0, t: 0, u: 0, k: 0 };
 
   constructor(profile: Profile) {
     this.#profile = profile;
@@ -56,6 +57,13 @@ export class StepWorld {
         return { type: 'finish', ...this.#call(step.pick, state), end: callEnd, pending: pendingPrice };
       case 'settle':
         return this.#settle(step, state);
+      case 'claim_video':
+      case 'withdraw_video':
+        return { type: step.do, ...this.#video(step.pick, state), nonce: `worker-${step.worker}` };
+      case 'submit_video': {
+        const nonce = `worker-${step.worker}`;
+        return { type: step.do, ...this.#video(step.pick, state), nonce, providerJobId: `job-${step.job}` };
+      }
       case 'expire':
         return { type: 'expire', agentId: step.agent, endedByMs: this.nowMs - step.logBehindMs };
       case 'move_out':
@@ -110,7 +118,18 @@ export class StepWorld {
       callerNowMs: this.nowMs + step.apartMs,
       call: callFacts,
       price: savedPrice,
+      ...(step.kind === 'video' && step.order !== 'none' && { video: this.#order(callId, step.order) }),
       limits: this.#profile.limits,
+    };
+  }
+
+  #order(callId: number, order: 'plain' | number): VideoOrder {
+    return {
+      videoId: `vid_${callId}`,
+      idempotencyKey: order === 'plain' ? null : this.#name('k', order),
+      upstreamModel: 'acme/film',
+      orderFile: `orders/${callId}`,
+      openVideosMax: this.#profile.openVideosMax,
     };
   }
 
@@ -135,10 +154,25 @@ export class StepWorld {
     return { agentId: call.agentId, callId: call.callId };
   }
 
+  /** Mostly an open video, sometimes any call. */
+  #video(pick: number, state: LedgerState): { agentId: number; callId: number } {
+    const open = [...state.agents.values()].flatMap((agent) =>
+      Array.from(agent.holds.values()).flatMap(({ callId, videoId }) =>
+        videoId === null ? [] : [{ agentId: agent.agentId, callId }],
+      ),
+    );
+    return open[pick] ?? open.at(-1) ?? this.#call(pick, state);
+  }
+
   #settle(step: StepOf<'settle'>, state: LedgerState): Settle {
     const call = this.#call(step.pick, state);
     const cause = step.orphan ? 'orphan' : 'end';
-    return { type: 'settle', ...call, costNanoUsd: this.#nano(step.units), end: callEnd, cause };
+    const stored = {
+      bytes: Math.ceil((step.shares * RESULTS_BYTES_MAX) / 3),
+      untilMs: this.nowMs + step.hours * HOUR_MS,
+    };
+    const made = step.made ? { video: videoFile, stored } : {};
+    return { type: 'settle', ...call, costNanoUsd: this.#nano(step.units), end: callEnd, cause, ...made };
   }
 
   #putKey(step: StepOf<'put_key'>): PutKey {
@@ -162,7 +196,7 @@ export class StepWorld {
   }
 
   /** Mostly a new name, for a pick of 0 the latest again. */
-  #name(prefix: 'g' | 't' | 'u', pick: number): string {
+  #name(prefix: 'g' | 't' | 'u' | 'k', pick: number): string {
     if (pick > 0) this.#latest[prefix]++;
     return `${prefix}${this.#latest[prefix]}`;
   }

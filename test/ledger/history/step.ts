@@ -20,13 +20,25 @@ export type Step =
       pick: number;
       otherProcess: boolean;
       kind: HoldKind;
+      /** Of a video: none as in older releases, one without a key, one with a key (0: the latest again). */
+      order: 'none' | 'plain' | number;
       units: number;
       idAgeMs: number;
       apartMs: number;
     }
   | { do: 'renew'; pick: number; generation: number }
   | { do: 'finish'; pick: number }
-  | { do: 'settle'; pick: number; units: number; orphan: boolean }
+  | {
+      do: 'settle';
+      pick: number;
+      units: number;
+      orphan: boolean;
+      made: boolean;
+      shares: number;
+      hours: number;
+    }
+  | { do: 'claim_video' | 'withdraw_video'; pick: number; worker: number }
+  | { do: 'submit_video'; pick: number; worker: number; job: number }
   | { do: 'expire'; agent: number; logBehindMs: number }
   | { do: 'move_out'; agent: number; pick: number; days: number; units: number }
   | { do: 'move_in'; agent: number; pick: number; days: number; units: number }
@@ -67,6 +79,7 @@ export interface Profile {
   limits: StartLimits;
   keyLimits: { activeKeys: number; mcpKeysPerDay: number };
   uploadsPerDay: number;
+  openVideosMax: number;
   /** Nano-dollars of a unit: small, or so large that the balance's cap is in reach. */
   unit: bigint;
 }
@@ -92,6 +105,7 @@ export function drawProfile(draw: Draw): Profile {
     },
     keyLimits: { activeKeys: 4, mcpKeysPerDay: 1 },
     uploadsPerDay: 2,
+    openVideosMax: pick(draw, [20, 2, 1]),
     unit,
   };
 }
@@ -111,13 +125,16 @@ const WEIGHTS: readonly [Step['do'], number][] = [
   ['put_key', 6],
   ['change_key', 4],
   ['start_upload', 4],
+  ['claim_video', 9],
+  ['submit_video', 9],
+  ['withdraw_video', 4],
   ['revoke_key', 2],
   ['set_agent', 3],
 ];
 const KINDS = WEIGHTS.flatMap(([kind, weight]) => Array.from({ length: weight }, () => kind));
 
 /** At least as many draws as any step takes. */
-export const DRAWS_PER_STEP = 12;
+export const DRAWS_PER_STEP = 14;
 
 const WAITS = [
   1,
@@ -159,7 +176,8 @@ export function drawStep(draw: Draw): Step {
         key: pick(draw, [1, 1, 1, 1, 1, 2, 2, 2, 3]),
         pick: draw(9),
         otherProcess: draw(8) === 0,
-        kind: pick(draw, ['text', 'text', 'text', 'image', 'video']),
+        kind: pick(draw, ['text', 'text', 'text', 'image', 'image', 'video', 'video']),
+        order: pick(draw, ['plain', 1, 1, 0, 'none']),
         units: draw(30),
         idAgeMs: draw(18) > 0 ? 0 : pick(draw, [600_000, 600_001, -300_000, -300_001]),
         apartMs: draw(18) > 0 ? 0 : pick(draw, [300_000, 300_001, -300_000, -300_001]),
@@ -169,7 +187,20 @@ export function drawStep(draw: Draw): Step {
     case 'finish':
       return { do: 'finish', pick: draw(16) };
     case 'settle':
-      return { do: 'settle', pick: draw(16), units: draw(40), orphan: draw(4) === 0 };
+      return {
+        do: 'settle',
+        pick: draw(16),
+        units: draw(40),
+        orphan: draw(4) === 0,
+        made: draw(4) > 0,
+        shares: draw(4),
+        hours: pick(draw, [0, 1, 24, 168]),
+      };
+    case 'claim_video':
+    case 'withdraw_video':
+      return { do: kind, pick: draw(8), worker: pick(draw, [0, 0, 0, 1]) };
+    case 'submit_video':
+      return { do: kind, pick: draw(8), worker: pick(draw, [0, 0, 0, 1]), job: pick(draw, [1, 1, 1, 2]) };
     case 'expire':
       return { do: 'expire', agent: drawAgent(draw), logBehindMs: pick(draw, [0, 0, 0, 86_400_000, -1]) };
     case 'move_out':
