@@ -1,3 +1,4 @@
+import type { Provider } from '#core/catalog/catalog.ts';
 import { limitTasks } from '#core/limit-tasks.ts';
 import {
   INLINED_BYTES_AT_ONCE,
@@ -7,10 +8,10 @@ import {
 } from '#core/limits.ts';
 import { type ApiError, apiError, isApiError } from '../contract/errors.ts';
 import type { Gateway } from './gateway.ts';
+import type { HeldCall } from './held-call.ts';
 import type { LinkedPicture } from './linked-media.ts';
 import { checkPublicHttpsUrl } from './public-link.ts';
 import { missing } from './refuse-missing.ts';
-import type { RunningCall } from './running-call.ts';
 import { type LoadedPicture, writePictures } from './write-pictures.ts';
 
 /** A body to be sent. Whoever has sent it says so by `done`. */
@@ -19,10 +20,12 @@ export interface SentBody {
   done(): void;
 }
 
-/** Of what is sent to the call's present candidate: pictures that it cannot, or should not, fetch by their links. */
-export function picturesToInline({ candidate, options }: RunningCall): readonly LinkedPicture[] {
-  const { pictures } = options.plan;
-  if (candidate.provider.dialect.images === 'inline') return pictures;
+/** Of what is sent to a provider: pictures that it cannot, or should not, fetch by their links. */
+export function picturesToInline(
+  { dialect }: Pick<Provider, 'dialect'>,
+  pictures: readonly LinkedPicture[],
+): readonly LinkedPicture[] {
+  if (dialect.images === 'inline') return pictures;
   return pictures.filter(({ link, own }) => own !== null && checkPublicHttpsUrl(link) === null);
 }
 
@@ -32,7 +35,7 @@ let bytesOnTheirWay = 0;
 
 /** The same body with the pictures in the places of their links. */
 export async function inlinePictures(
-  { options: { gateway, agentId, callId }, caller }: RunningCall,
+  { options: { gateway, agentId, callId }, caller }: HeldCall,
   pictures: readonly LinkedPicture[],
   body: Buffer,
 ): Promise<SentBody | ApiError> {

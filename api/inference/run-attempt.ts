@@ -19,7 +19,7 @@ import { headerText, retryAfter } from './upstream-text.ts';
 export async function runAttempt(call: RunningCall): Promise<Attempt> {
   call.generationId = null;
   const built = buildBody(call);
-  const pictures = picturesToInline(call);
+  const pictures = picturesToInline(call.provider, call.options.plan.pictures);
   if (pictures.length === 0) return await askProvider(call, { bytes: built, done: noMatter });
   const body = await inlinePictures(call, pictures, built);
   // Another provider may fetch what we could not.

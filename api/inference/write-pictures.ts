@@ -18,7 +18,7 @@ export function writePictures(body: Buffer, pictures: ReadonlyMap<string, Loaded
   const places = new Places(pictures);
   const value = keepDigits(body, read.value);
   const changes = new MemberChanges();
-  for (const key of ['messages', 'input', 'system']) {
+  for (const key of ['messages', 'input', 'system', 'input_references']) {
     const member = value[key];
     if (typeof member === 'object' && member !== null) changes.set(key, JSON.stringify(places.fill(member)));
   }

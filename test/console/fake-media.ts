@@ -86,10 +86,11 @@ export const videoModel = (changes: object = {}): object => ({
 });
 
 export const imageModel = (changes: object = {}): object => ({
-  ...{ id: 'fake/picture', object: 'model', name: 'Fake Picture', reads_images: false, streaming: false },
+  ...{ id: 'fake/picture', object: 'model', name: 'Fake Picture', reads_images: true, streaming: false },
   parameters: {
     n: { type: 'range', min: 1, max: 4 },
     aspect_ratio: { type: 'enum', values: ['1:1', '16:9'] },
+    input_references: { type: 'range', min: 0, max: 2 },
     background: { type: 'enum', values: [true, false] },
   },
   pricing: [{ billable: 'output_image', unit: 'image', usd: '0.04', variant: '2k' }],

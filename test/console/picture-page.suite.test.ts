@@ -21,11 +21,16 @@ describeInBrowser('the page of pictures', ({ gateway, show }) => {
     await page.getByLabel('Aspect ratio').selectOption('16:9');
     await page.getByLabel('Background').selectOption('true');
     await page.getByLabel('Background').selectOption('Automatic');
+    expect(await page.getByLabel('Input references').count()).toBe(0);
+    await page.getByLabel('Pictures to look at').fill('https://example.com/a.png\n');
     await page.getByLabel('What to show').fill('A harbour at dawn');
     await page.getByRole('button', { name: 'Make pictures' }).click();
     await sees(console, /Charged \$0\.04\s?0000001/);
     expect(fake.orders.map(({ body }) => body)).toEqual([
-      { model: 'fake/picture', prompt: 'A harbour at dawn', n: 2, aspect_ratio: '16:9' },
+      {
+        ...{ model: 'fake/picture', prompt: 'A harbour at dawn', n: 2, aspect_ratio: '16:9' },
+        input_references: [{ type: 'image_url', image_url: { url: 'https://example.com/a.png' } }],
+      },
     ]);
     await page.getByRole('img', { name: 'Picture 2 of 2: A harbour at dawn' }).waitFor();
     const widths =

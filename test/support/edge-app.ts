@@ -58,6 +58,8 @@ export async function startEdge(options: EdgeOptions = {}) {
       res.end('{}');
       return null;
     },
+    listVideoModels: ({ res }) => void res.end('{}'),
+    listImageModels: ({ res }) => void res.end('{}'),
     async runCall(_endpoint, call) {
       bodies.push(call.body);
       callers.push(call.caller);
@@ -68,6 +70,7 @@ export async function startEdge(options: EdgeOptions = {}) {
       sendJson(call.res, 200, answerHeaders(call), balanceExample);
       return null;
     },
+    runPicture: answerEmpty,
     orderVideo: answerEmpty,
     sendVideo: answerEmpty,
     openVideo: answerEmpty,

@@ -1,11 +1,14 @@
 import type { Provider } from '#core/catalog/catalog.ts';
 import { PICTURE_ANSWER_BYTES, PICTURE_PUMP_MS } from '#core/limits.ts';
 import { HeldCall, type HeldCallOptions, type PumpBounds } from '../../inference/held-call.ts';
+import type { LinkedPicture } from '../../inference/linked-media.ts';
 import type { UpstreamRequest } from '../../inference/upstream-request.ts';
 import type { PicturePlan } from './picture-plan.ts';
 
 export interface PictureCallOptions extends HeldCallOptions {
   plan: PicturePlan;
+  /** That the model reads, looked at. */
+  pictures: readonly LinkedPicture[];
 }
 
 /** A request for pictures between its hold and its settlement. */

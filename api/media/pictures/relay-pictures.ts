@@ -44,7 +44,7 @@ export async function relayPictures(
         }
       }
       // Whoever waits for the picture need not wait for the provider to close the stream.
-      if (made !== null && usage !== null) break;
+      if (made !== null && usage !== null && usage.reportedAttoUsd !== null) break;
     }
   } catch (error) {
     if (!(error instanceof BrokenAnswer)) throw error;

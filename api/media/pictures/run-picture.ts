@@ -11,10 +11,13 @@ import { freeOfCharge } from '../../inference/call-cost.ts';
 import { closeCall, endOf, failedEnd, shownCost } from '../../inference/close-call.ts';
 import { collectAnswer } from '../../inference/collect-answer.ts';
 import type { Gateway } from '../../inference/gateway.ts';
+import { inlinePictures, picturesToInline, type SentBody } from '../../inference/inline-pictures.ts';
+import type { LinkedPicture } from '../../inference/linked-media.ts';
 import { refuse, refuseStart, type StartContext, startCall } from '../../inference/start-call.ts';
 import { readUpstreamError } from '../../inference/upstream-error.ts';
 import type { UpstreamRequest } from '../../inference/upstream-request.ts';
 import { headerText, retryAfter } from '../../inference/upstream-text.ts';
+import { checkPictures } from '../check-pictures.ts';
 import { admitPicture } from './admit-picture.ts';
 import { advisePicture, pictureHold } from './advise-picture.ts';
 import { errorEvents } from './picture-answer.ts';
@@ -30,6 +33,8 @@ export interface PictureDeps {
   gateway: Gateway;
   /** `null`: this gateway keeps none. */
   files: PictureFiles | null;
+  /** What is wrong with a link that leads to no public address, in words for behind its field; `null`: anybody can follow it. */
+  refusePrivate: (url: string) => Promise<string | null>;
 }
 
 /** One request for pictures, in the order of a text's: body, agent, model and fields, links, capacity, hold; then the provider. */
@@ -49,6 +54,8 @@ export async function runPicture(
   };
   const plan = admit(request.caller.agentStatus);
   if (isApiError(plan)) return await refuseStart(gateway, context, plan);
+  const pictures = await checkReferences(deps, request.caller.agentId, plan.references);
+  if (isApiError(pictures)) return await refuseStart(gateway, context, pictures);
   const holdNanoUsd = pictureHold(plan);
   if (holdNanoUsd === null) return await refuse(gateway, context, apiError('model_not_served'));
   const { model, stream } = plan;
@@ -60,8 +67,23 @@ export async function runPicture(
     advice: advisePicture(plan),
   };
   return await startCall(gateway, context, start, (held) =>
-    runHeld(new PictureCall({ ...held, plan }), files),
+    runHeld(new PictureCall({ ...held, plan, pictures }), files),
   );
+}
+
+async function checkReferences(
+  { gateway: { files }, refusePrivate }: PictureDeps,
+  agentId: number,
+  links: readonly string[],
+): Promise<LinkedPicture[] | ApiError> {
+  const named = links.map((url, at) => ({ url, param: `input_references[${at}].image_url.url` }));
+  const checked = await checkPictures({ files, refusePrivate }, agentId, named);
+  if (isApiError(checked)) return checked;
+  return checked.map((each, at) => ({
+    link: named[at]?.url ?? '',
+    param: named[at]?.param ?? '',
+    own: each.kind === 'own' ? each.name : null,
+  }));
 }
 
 async function runHeld(call: PictureCall, files: PictureFiles | null): Promise<ApiError | null> {
@@ -90,9 +112,16 @@ async function runHeld(call: PictureCall, files: PictureFiles | null): Promise<A
 /** Once: a picture that is made twice is paid twice. */
 async function askProvider(call: PictureCall, output: PictureOutput): Promise<PictureAttempt> {
   const { gateway, plan } = call.options;
+  const body = await sentBody(call);
+  if (isApiError(body)) return failed(body);
+  if (call.caller.gone || call.endedByUs !== null) {
+    body.done();
+    return failed(failureOf(call, 'aborted'));
+  }
   const sentAtMs = gateway.clock.monotonicMs();
-  const upstream = call.dispatch(pictureBody(plan, plan.references));
+  const upstream = call.dispatch(body.bytes);
   const started = await upstream.started;
+  body.done();
   call.providerMs = gateway.clock.monotonicMs() - sentAtMs;
   gateway.metrics.provider(call.providerMs);
   if (!started.ok) return failed(failureOf(call, started.cause));
@@ -104,6 +133,13 @@ async function askProvider(call: PictureCall, output: PictureOutput): Promise<Pi
   if (isStream && !plan.stream) return failed(apiError('provider_error'));
   // Some providers answer whoever wants a stream by the whole.
   return isStream ? relayPictures(call, upstream, output) : readPictures(call, upstream, output);
+}
+
+async function sentBody(call: PictureCall): Promise<SentBody | ApiError> {
+  const { plan, pictures } = call.options;
+  const body = pictureBody(plan);
+  const inlined = picturesToInline(plan.provider, pictures);
+  return inlined.length === 0 ? { bytes: body, done() {} } : await inlinePictures(call, inlined, body);
 }
 
 async function readRefusal(call: PictureCall, upstream: UpstreamRequest): Promise<PictureAttempt> {

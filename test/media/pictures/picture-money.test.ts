@@ -1,20 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { dialects } from '#core/catalog/dialects.ts';
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import type { Durability } from '#core/ledger/ledger.ts';
 import { RESULT_LINK_MS } from '#core/limits.ts';
 import { formatUsd } from '#core/money.ts';
 import { isApiError } from '../../../api/contract/errors.ts';
-import {
-  answerText,
-  ask,
-  type PictureWorld,
-  painter,
-  png,
-  settled,
-  startWorld,
-  usageText,
-} from './picture-world.ts';
+import { answerText, ask, type PictureWorld, png, settled, startWorld, usageText } from './picture-world.ts';
 
 const CENT = 10_000_000n;
 
@@ -152,6 +144,110 @@ describe('pictures answered as JSON', () => {
   });
 });
 
+describe('a caller who leaves', () => {
+  it('before the provider is asked pays nothing', async () => {
+    const world = await startWorld();
+    world.res.hangUp();
+    await world.start(ask());
+    expect(world.upstreams.requests).toEqual([]);
+    expect((await world.view()).chargedNanoUsd).toBe(0n);
+    await nothingHeld(world);
+  });
+
+  it('pays what was made, and nothing of it stays', async () => {
+    for (const response_format of ['url', 'b64_json']) {
+      const world = await startWorld();
+      world.confirm('durable');
+      const running = world.start(ask({ response_format }));
+      await settled();
+      world.res.hangUp();
+      await world.reply(answerText([png(900)], usageText('0.006')));
+      await running;
+      await settled();
+      expect((await world.view()).chargedNanoUsd).toBe(6_000_000n);
+      expect(world.events('settled')).toMatchObject([{ end: { outcome: 'stopped' } }]);
+      expect(world.events('settled')[0]).not.toHaveProperty('stored');
+      expect(world.files.kept.size).toBe(0);
+      await nothingHeld(world);
+    }
+  });
+
+  it('is waited for longer than a text: five minutes, then the provider’s own record decides', async () => {
+    const world = await startWorld();
+    world.confirm('durable');
+    const running = world.start(ask());
+    await settled();
+    const request = world.upstreams.requests[0];
+    request?.upstream.onRequestStart(request.controller);
+    request?.upstream.onResponseStart(request.controller, 200, {
+      'content-type': 'application/json',
+      'x-generation-id': 'gen-1',
+    });
+    request?.upstream.onResponseData(request.controller, Buffer.from('{"created":1,'));
+    await settled();
+    world.res.hangUp();
+    for (let minute = 0; minute < 4; minute++) {
+      world.clock.advance(MINUTE_MS);
+      await settled();
+    }
+    expect(request?.upstream.ended).toBe(false);
+    world.clock.advance(2 * MINUTE_MS);
+    await running;
+    await settled();
+    expect(request?.upstream.ended).toBe(true);
+    expect(world.pending).toHaveLength(1);
+    expect((await world.view()).holds).toMatchObject([{ generationId: 'gen-1' }]);
+  });
+});
+
+it('an answer of pictures that breaks off in the middle ends so that no client takes it for whole', async () => {
+  const world = await startWorld();
+  world.confirm('durable');
+  const running = world.start(ask({ response_format: 'b64_json' }));
+  await world.reply(answerText([png(900)], usageText('0.01')), { cutAt: 600 });
+  expect(await running).toBeNull();
+  expect(world.res.destroyed).toBe(true);
+  expect(world.res.ended).toBe(false);
+  expect((await world.view()).chargedNanoUsd).toBe(0n);
+  expect(world.events('settled')).toMatchObject([
+    { end: { outcome: 'failed', errorCode: 'provider_error' } },
+  ]);
+  await nothingHeld(world);
+});
+
+it('a caller who takes nothing holds the provider back, too', async () => {
+  const world = await startWorld();
+  world.confirm('durable');
+  const running = world.start(ask({ response_format: 'b64_json' }));
+  world.res.flowing = false;
+  const whole = answerText([png(400_000)], usageText('0.01'));
+  const replied = world.reply(whole, { size: 30_000 });
+  await settled(30);
+  const request = world.upstreams.requests[0];
+  expect(request?.controller.paused).toBe(true);
+  expect(world.res.text.length).toBeLessThan(100_000);
+  world.res.flowing = true;
+  world.res.emit('drain');
+  await replied;
+  await running;
+  expect(JSON.parse(world.res.text).data[0].b64_json).toBe(png(400_000).toString('base64'));
+});
+
+it('a picture of the agent’s own that the provider cannot reach is sent in the place of its link', async () => {
+  const world = await startWorld({ given: { dialect: dialects.vllm } });
+  const path = 'uploads/20990101T00/1/upl_000000000000000000000000.png';
+  world.files.kept.set(path, png(20));
+  const own = { type: 'image_url', image_url: { url: `https://files.test/${path}` } };
+  const running = world.start(ask({ input_references: [own] }));
+  await settled();
+  const sent = JSON.parse(world.upstreams.requests[0]?.body ?? '');
+  const url = `data:image/png;base64,${png(20).toString('base64')}`;
+  expect(sent.input_references).toEqual([{ type: 'image_url', image_url: { url } }]);
+  world.confirm('durable');
+  await world.reply(answerText([png(30)], usageText('0')));
+  await running;
+});
+
 describe('a request for pictures that fails is free', () => {
   const broken: [string, string, object, string][] = [
     ['no picture in the answer', answerText([], usageText('0.01')), {}, 'provider_error'],
@@ -208,7 +304,8 @@ describe('a request for pictures that fails is free', () => {
     for (const response_format of ['url', 'b64_json']) {
       const world = await startWorld();
       const running = world.start(ask({ response_format }));
-      await world.reply(answerText([png(900)], usageText('0.009')));
+      // More than may wait for the gate.
+      await world.reply(answerText([png(200_000)], usageText('0.009')), { size: 50_000 });
       world.confirm('unknown');
       await settled();
       const error = await running;
@@ -231,7 +328,7 @@ it('wherever an answer is cut, whoever leaves and whenever: one end, nothing hel
       fc.boolean(),
       fc.option(fc.nat(), { nil: null }),
       fc.integer({ min: 1, max: 80 }),
-      fc.option(fc.nat({ max: 12 }), { nil: null }),
+      fc.option(fc.nat({ max: 60 }), { nil: null }),
       fc.constantFrom<Durability>('durable', 'durable', 'unknown'),
       async (response_format, cost, usageFirst, cut, size, hangUpAfter, durability) => {
         const world = await startWorld();
@@ -283,4 +380,3 @@ it('wherever an answer is cut, whoever leaves and whenever: one end, nothing hel
 });
 
 const reference = (n: number) => ({ type: 'image_url', image_url: { url: `https://example.com/${n}.png` } });
-void painter;

@@ -4,7 +4,7 @@ import { Capacity } from '#core/capacity/capacity.ts';
 import type { Provider } from '#core/catalog/catalog.ts';
 import type { ImageModel, ImageParameter } from '#core/catalog/image-model.ts';
 import { createNearestNames } from '#core/catalog/nearest-names.ts';
-import { type FileName, formatFileName } from '#core/files/file-name.ts';
+import { type FileName, formatFileName, parseFileName } from '#core/files/file-name.ts';
 import type { LinkOwner } from '#core/files/file-store.ts';
 import { createIdSource } from '#core/ids.ts';
 import type { Command } from '#core/ledger/command.ts';
@@ -97,10 +97,16 @@ const FILES_URL = 'https://files.test/';
 
 /** Files in memory behind links that name them, and can be made to fail. */
 function createPictureFiles() {
-  return Object.assign(createMemoryFiles(), {
+  const memory = createMemoryFiles();
+  return Object.assign(memory, {
+    size: async (name: FileName) => memory.kept.get(formatFileName(name))?.length ?? null,
     getLink: async (name: FileName) => FILES_URL + formatFileName(name),
-    parseLink: (): LinkOwner => ({ kind: 'foreign' }),
-    size: async () => null,
+    parseLink(link: string): LinkOwner {
+      if (!link.startsWith(FILES_URL)) return { kind: 'foreign' };
+      const name = parseFileName(link.slice(FILES_URL.length));
+      if (name === null) return { kind: 'refused', reason: 'forged' };
+      return { kind: 'ours', name, untilMs: Number.MAX_SAFE_INTEGER };
+    },
   });
 }
 
@@ -147,6 +153,7 @@ export async function startWorld(options: WorldOptions = {}) {
     { isOver: () => false },
   );
   const openCalls = new OpenCalls(clock, log);
+  const files = createPictureFiles();
   const nearest = createNearestNames(models.map(({ id }) => id));
   const gateway: Gateway = {
     clock,
@@ -184,13 +191,20 @@ export async function startWorld(options: WorldOptions = {}) {
     nonce: 'n',
     health: new EndpointHealth(),
     watchPending: (_agentId, callId) => void pending.push(callId),
+    watchVideo() {},
+    files: options.keepsFiles === false ? null : files,
+    fetchPicture: async () => ({ ok: false, words: 'could not be fetched' }),
   };
-  const files = createPictureFiles();
   const res = new FakeResponse();
   const caller = { agentId: 1, keyId: 1, agentStatus: status } as const;
   const start = (body: object | string) =>
     runPicture(
-      { gateway, files: options.keepsFiles === false ? null : files },
+      {
+        gateway,
+        files: options.keepsFiles === false ? null : files,
+        refusePrivate: async (link) =>
+          link.includes('inside') ? 'leads to an address that is not public' : null,
+      },
       {
         caller,
         confirmCaller: async () => caller,

@@ -122,6 +122,7 @@ export type ImageParameter =
 export interface ImageModel {
   id: string;
   name: string;
+  reads_images: boolean;
   parameters: Record<string, ImageParameter>;
   pricing: { billable: string; unit: string; usd: string; variant?: string }[];
 }

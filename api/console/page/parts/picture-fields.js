@@ -20,16 +20,24 @@ const labels = {
  */
 export const PictureFields = ({ parameters, values, onPick }) => html`
   <div class="fields">
-    ${Object.entries(parameters).map(([name, parameter]) => {
-      const label = labelOf(name);
-      const value = values[name] ?? null;
-      const pick = (/** @type {Value | null} */ picked) => onPick(name, picked);
-      return parameter.type === 'enum'
-        ? html`<${ChoiceField} key=${name} label=${label} values=${parameter.values} value=${value} unset="Automatic" onPick=${pick} />`
-        : html`<${NumberField} key=${name} label=${label} min=${parameter.min} max=${parameter.max} value=${value} onPick=${pick} />`;
-    })}
+    ${Object.entries(parameters)
+      .filter(hasField)
+      .map(([name, parameter]) => {
+        const label = labelOf(name);
+        const value = values[name] ?? null;
+        const pick = (/** @type {Value | null} */ picked) => onPick(name, picked);
+        return parameter.type === 'enum'
+          ? html`<${ChoiceField} key=${name} label=${label} values=${parameter.values} value=${value} unset="Automatic" onPick=${pick} />`
+          : html`<${NumberField} key=${name} label=${label} min=${parameter.min} max=${parameter.max} value=${value} onPick=${pick} />`;
+      })}
   </div>
 `;
+
+/** References are pictures and have a field of their own; how the answer comes is the page's business. */
+const others = new Set(['input_references', 'stream', 'response_format']);
+
+/** @param {[string, ImageParameter]} entry */
+const hasField = ([name]) => !others.has(name);
 
 /** @param {string} name */
 function labelOf(name) {

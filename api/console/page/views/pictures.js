@@ -13,6 +13,7 @@ import { PictureSetView } from '../parts/picture-set.js';
 import { PlayTabs } from '../parts/play-tabs.js';
 import { ProblemNotice } from '../parts/problem-notice.js';
 import { PromptField } from '../parts/prompt-field.js';
+import { ReferenceField, referencesIn } from '../parts/reference-field.js';
 
 /** @typedef {import('../client/records.d.ts').ImageModel} ImageModel */
 
@@ -25,14 +26,19 @@ export function PicturesView() {
   const [typed, setTyped] = useState(sets[0]?.model ?? null);
   const [values, setValues] = useState(/** @type {Record<string, string | number | boolean>} */ ({}));
   const [prompt, setPrompt] = useState('');
+  const [links, setLinks] = useState('');
   const id = typed ?? all?.[0]?.id ?? '';
-  const parameters = all?.find((model) => model.id === id)?.parameters ?? {};
+  const model = all?.find((each) => each.id === id);
+  const parameters = model?.parameters ?? {};
+  const references = model?.reads_images === true ? referencesIn(links) : [];
   const taken = takenOf(parameters, values);
   const ready = id !== '' && prompt.trim() !== '';
 
   function make(/** @type {Event} */ event) {
     event.preventDefault();
-    if (ready) void pictures.make({ model: id, prompt: prompt.trim(), ...taken });
+    if (!ready) return;
+    const looking = references.length === 0 ? {} : { input_references: references };
+    void pictures.make({ model: id, prompt: prompt.trim(), ...taken, ...looking });
   }
   const pick = (/** @type {string} */ name, /** @type {string | number | boolean | null} */ value) =>
     setValues(({ [name]: _, ...rest }) => (value === null ? rest : { ...rest, [name]: value }));
@@ -45,6 +51,7 @@ export function PicturesView() {
     <form class="composer card" onSubmit=${make}>
       <${ModelField} models=${all} value=${id} onPick=${setTyped} describe=${picturePrices} />
       <${PictureFields} parameters=${parameters} values=${taken} onPick=${pick} />
+      ${model?.reads_images === true && html`<${ReferenceField} value=${links} onInput=${setLinks} />`}
       <${PromptField}
         label="What to show"
         hint="Links to pictures are good for seven days: save what you want to keep."
