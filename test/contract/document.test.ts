@@ -122,6 +122,8 @@ describe('generated SDKs survive later releases', () => {
     'VideoFrame',
     'VideoReference',
     'VideoImageUrl',
+    'ImageReference',
+    'ImageReferenceUrl',
   ]);
 
   test('every object of the document takes fields that it does not name', () => {
@@ -163,6 +165,7 @@ describe('generated SDKs survive later releases', () => {
       'createVideo',
       'getVideo',
       'getVideoContent',
+      'createImage',
       'createUpload',
       'getBalance',
     ]);
