@@ -1,12 +1,16 @@
 import type { RequestListener } from 'node:http';
+import type { Catalog } from '#core/catalog/catalog.ts';
 import { readBalance } from './account/read-balance.ts';
 import { CONSOLE_PATH, consoleHeaders, readConsole } from './console/console-files.ts';
 import { type ApiError, apiError } from './contract/errors.ts';
 import { answerHeaders } from './contract/headers.ts';
+import { shapeImageModels, shapeVideoModels } from './contract/media-models.ts';
+import { shapeModelList } from './contract/model-list.ts';
 import { readRoutes } from './contract/route.ts';
 import type { Deps } from './deps.ts';
 import { createAuthenticate } from './http/authenticate.ts';
 import { createExpress } from './http/create-express.ts';
+import { createServeList } from './http/create-serve-list.ts';
 import type { Edge } from './http/edge.ts';
 import { mountDocument, withServerUrl } from './http/mount-document.ts';
 import { mountFiles } from './http/mount-files.ts';
@@ -14,7 +18,6 @@ import { mountNotFound } from './http/mount-not-found.ts';
 import { mountRouter, serveHotFirst } from './http/mount-router.ts';
 import { mountStaticFiles } from './http/mount-static-files.ts';
 import { sendJson } from './http/send-json.ts';
-import { createServeModelList } from './http/serve-model-list.ts';
 import { createServeVideos } from './http/serve-videos.ts';
 import { callFormats } from './inference/formats/call-formats.ts';
 import { refusePrivateLink, systemResolve } from './inference/public-link.ts';
@@ -67,15 +70,17 @@ const servedRoutes = (basePath: string): string[] =>
 
 function buildUseCases(deps: Deps, publicUrl: string): UseCases {
   const { gateway, store, clock } = deps;
-  const serveModelList = createServeModelList(gateway.catalog);
+  const lists = buildLists(gateway.catalog);
   return {
     admitStart: ({ agentId }) => admitStart(deps, agentId),
     runCall: (endpoint, call) => runCall(gateway, callFormats[endpoint], call),
     runPicture: (call) => runPicture({ gateway, files: deps.files, refusePrivate }, call),
     async listModels(call) {
-      serveModelList(call.res, answerHeaders(call));
+      lists.models(call.res, answerHeaders(call));
       return null;
     },
+    listVideoModels: (call) => lists.videoModels(call.res, answerHeaders(call)),
+    listImageModels: (call) => lists.imageModels(call.res, answerHeaders(call)),
     async sendBalance(call) {
       const balance = await readBalance({ ledger: store.ledger, clock }, call.caller);
       if (balance === 'unavailable') return apiError('service_unavailable');
@@ -125,6 +130,23 @@ function buildMcpDeps(deps: Deps): Omit<McpDeps, 'authenticate'> {
     log,
   };
 }
+
+/** Prices change: a client asks each time, but of the public ones, which caches of others may keep for a while. */
+const buildLists = (catalog: Catalog) => ({
+  models: createServeList({ read: catalog.models, shape: shapeModelList, cacheControl: 'private, no-cache' }),
+  videoModels: createServeList({
+    read: catalog.videoModels,
+    shape: shapeVideoModels,
+    cacheControl: PUBLIC_LIST_CACHE,
+  }),
+  imageModels: createServeList({
+    read: catalog.imageModels,
+    shape: shapeImageModels,
+    cacheControl: PUBLIC_LIST_CACHE,
+  }),
+});
+
+const PUBLIC_LIST_CACHE = 'public, max-age=300';
 
 /** An agent whose starts are all refused waits before its next body is read. */
 function admitStart({ gateway, clock }: Deps, agentId: number): ApiError | null {

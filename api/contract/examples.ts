@@ -1,4 +1,5 @@
 import type { Balance } from './balance.ts';
+import type { ImageModelList, VideoModelList } from './media-models.ts';
 import type { Upload } from './upload.ts';
 
 const usage = { prompt_tokens: 11, completion_tokens: 3, total_tokens: 14, cost: 0.0000023 };
@@ -216,5 +217,46 @@ export const imageExamples = {
       usage: pictureUsage,
     }),
     '[DONE]',
+  ],
+};
+
+export const videoModelsExample: VideoModelList = {
+  object: 'list',
+  data: [
+    {
+      id: 'acme/clip',
+      object: 'model',
+      name: 'Acme Clip',
+      supported_resolutions: ['720p', '1080p'],
+      supported_aspect_ratios: ['16:9', '9:16'],
+      supported_durations: [4, 8],
+      supported_frame_images: ['first_frame'],
+      max_input_references: 3,
+      generate_audio: true,
+      seed: true,
+      extends: false,
+      from_price: '0.2',
+    },
+  ],
+};
+
+export const imageModelsExample: ImageModelList = {
+  object: 'list',
+  data: [
+    {
+      id: 'acme/painter',
+      object: 'model',
+      name: 'Acme Painter',
+      reads_images: false,
+      streaming: true,
+      parameters: {
+        n: { type: 'range', min: 1, max: 4 },
+        resolution: { type: 'enum', values: ['1K', '2K'] },
+      },
+      pricing: [
+        { billable: 'output_image', unit: 'image', usd: '0.02', variant: '1k' },
+        { billable: 'output_image', unit: 'image', usd: '0.04', variant: '2k' },
+      ],
+    },
   ],
 };

@@ -1,9 +1,10 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { AnyTRPCRouter, inferRouterContext } from '@trpc/server';
 import type { IRouter, RequestHandler } from 'express';
-import { type Method, type Route, readRoutes } from '../contract/route.ts';
+import { type CallContext, type Method, type Route, readRoutes } from '../contract/route.ts';
 import type { Edge } from './edge.ts';
 import { servePlain } from './serve-plain.ts';
+import { servePublic } from './serve-public.ts';
 import { serveRaw } from './serve-raw.ts';
 
 export interface HotRoutes {
@@ -29,7 +30,7 @@ export function mountRouter<R extends AnyTRPCRouter>(
   for (const route of routes.sort(staticFirst)) {
     const { method } = route.facts;
     const path = edge.basePath + route.facts.path.replaceAll(/\{(\w+)\}/g, ':$1');
-    const serve = route.handler === null ? null : serveRaw(route.facts, route.handler, edge);
+    const serve = rawServer(route, edge);
     mount(app, method, path, serve ?? servePlain(route, edge));
     if (!path.includes(':')) hot.exact.set(`${method} ${path}`, serve);
     else if (serve !== null && path.indexOf(':') === path.lastIndexOf('/') + 1) {
@@ -37,6 +38,15 @@ export function mountRouter<R extends AnyTRPCRouter>(
     }
   }
   return hot;
+}
+
+/** `null`: a cold route. */
+function rawServer<Deps, Caller extends object>(
+  { facts, handler, publicHandler }: Route<Deps, Caller>,
+  edge: Edge<CallContext<Deps, Caller>>,
+) {
+  if (publicHandler !== null) return servePublic(facts, publicHandler, edge);
+  return handler === null ? null : serveRaw(facts, handler, edge);
 }
 
 /**

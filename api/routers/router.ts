@@ -1,5 +1,6 @@
 import { accountRouter } from './account.ts';
 import { chatRouter } from './chat.ts';
+import { mediaModelsRouter } from './media-models.ts';
 import { messagesRouter } from './messages.ts';
 import { modelsRouter } from './models.ts';
 import { picturesRouter } from './pictures.ts';
@@ -14,6 +15,7 @@ export const v1Router = t.router({
   responses: responsesRouter,
   messages: messagesRouter,
   models: modelsRouter,
+  mediaModels: mediaModelsRouter,
   videos: videosRouter,
   pictures: picturesRouter,
   uploads: uploadsRouter,

@@ -1,9 +1,9 @@
 import { accountBars } from './bars.ts';
 import { measureCpu, ratiosOf } from './cpu-per-call.ts';
-import { type GatewayUnderTest, startGateway } from './gateway.ts';
+import { type GatewayUnderTest, startGateway, videoOrder } from './gateway.ts';
 import { canMeasure } from './process-figures.ts';
 import { medianAndSpread } from './report.ts';
-import { type PlainRequest, requestSide } from './request-side.ts';
+import { type PlainRequest, pathOf, requestSide } from './request-side.ts';
 import { type Bench, runPart } from './run-part.ts';
 import { cpuLine, reportFailures } from './runs.ts';
 import { median } from './statistics.ts';
@@ -11,15 +11,41 @@ import { median } from './statistics.ts';
 /** Nothing here asks one. */
 const NO_PROVIDER = 9;
 
-await runPart('The account: balance by HTTP and by MCP', { pinned: true }, async (bench) => {
-  if (!canMeasure) return bench.report.line('CPU is measured on Linux only');
-  const gateway = await startGateway({ providerPort: NO_PROVIDER, core: bench.coreUnderTest });
-  bench.later(gateway.stop);
-  const { balance, getBalance } = requestsOf();
-  await compare(bench, gateway, 'GET /v1/balance', balance, accountBars.balance);
-  await compare(bench, gateway, 'get_balance by MCP, 2026-07-28', getBalance(true), accountBars.mcpBalance);
-  await compare(bench, gateway, 'get_balance by MCP, 2025-11-25', getBalance(false), accountBars.mcpBalance);
-});
+await runPart(
+  'The account: balance by HTTP and by MCP, and a read of a video',
+  { pinned: true },
+  async (bench) => {
+    if (!canMeasure) return bench.report.line('CPU is measured on Linux only');
+    const gateway = await startGateway({ providerPort: NO_PROVIDER, core: bench.coreUnderTest });
+    bench.later(gateway.stop);
+    const { balance, getBalance } = requestsOf();
+    await compare(bench, gateway, 'GET /v1/videos/{id}', await readOfVideos(gateway), accountBars.video);
+    await compare(bench, gateway, 'GET /v1/balance', balance, accountBars.balance);
+    await compare(bench, gateway, 'get_balance by MCP, 2026-07-28', getBalance(true), accountBars.mcpBalance);
+    await compare(
+      bench,
+      gateway,
+      'get_balance by MCP, 2025-11-25',
+      getBalance(false),
+      accountBars.mcpBalance,
+    );
+  },
+);
+
+/** A video of each agent, in the making. */
+async function readOfVideos({ target }: GatewayUnderTest): Promise<PlainRequest> {
+  const path: string[] = [];
+  for (const authorization of target.authorizations) {
+    const answer = await fetch(`${target.origin}/v1/videos`, {
+      method: 'POST',
+      headers: { authorization },
+      body: JSON.stringify(videoOrder),
+    });
+    if (answer.status !== 202) throw new Error(`A video was refused: ${await answer.text()}`);
+    path.push(`/v1/videos/${JSON.parse(await answer.text()).id}`);
+  }
+  return { method: 'GET', path, headers: {}, body: null, expected: 'video.generation' };
+}
 
 function requestsOf() {
   const expected = 'spendable_usd';
@@ -62,9 +88,9 @@ async function compare(
   request: PlainRequest,
   ratioMax: number,
 ): Promise<void> {
-  const { method, path, headers, body } = request;
+  const { method, headers, body } = request;
   const [authorization = ''] = target.authorizations;
-  const answer = await fetch(`${target.origin}${path}`, {
+  const answer = await fetch(`${target.origin}${pathOf(request, 0)}`, {
     method,
     headers: { ...headers, authorization },
     body,

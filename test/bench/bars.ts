@@ -121,7 +121,7 @@ export const formatBars = {
 export const catalogueSizes = { few: 5, many: 500 } as const;
 
 /** Of a bare `node:http` answer of the same bytes. */
-export const accountBars = { balance: 3, mcpBalance: 12 } as const;
+export const accountBars = { video: 3, balance: 3, mcpBalance: 12 } as const;
 
 /** Of reads through the ports that `list_calls` and `get_usage` read by. */
 export const historyBars = { readMs: 20 } as const;

@@ -35,6 +35,7 @@ const AGENTS = 16;
 const READY_MS = 30_000;
 /** A minute's, of one key at the bench. */
 const MCP_REQUESTS_MAX = 60_000;
+const VIDEO_READS_MAX = 60_000;
 const SETTLED_MS = 10_000;
 const POLL_MS = 50;
 
@@ -123,6 +124,24 @@ function modelsOf(count: number | undefined): ServedModel[] {
   }));
 }
 
+/** Ordered, and never made: nothing listens where its provider would be. */
+const benchVideo = {
+  id: 'bench/video',
+  provider: 'all',
+  model: 'bench/video',
+  resolutions: ['480p'],
+  aspectRatios: ['16:9'],
+  durations: [4],
+  pricing: { duration_seconds: '0.01' },
+};
+export const videoOrder = {
+  model: benchVideo.id,
+  prompt: 'A paper boat.',
+  duration: 4,
+  resolution: '480p',
+  aspect_ratio: '16:9',
+};
+
 /** Every limit that a load test would only measure itself against is out of the way. */
 function configText(providerPort: number, models: readonly ServedModel[]): string {
   const pricing = { prompt: '0.0000001', completion: '0.0000004' };
@@ -134,6 +153,7 @@ function configText(providerPort: number, models: readonly ServedModel[]): strin
       runningCalls: 2_000,
       mcpRequestsPerMinute: MCP_REQUESTS_MAX,
       mcpBurst: MCP_REQUESTS_MAX,
+      videoReadsPerMinute: VIDEO_READS_MAX,
     },
     capacity: {
       perCallUsd: '50',
@@ -154,6 +174,7 @@ function configText(providerPort: number, models: readonly ServedModel[]): strin
       maxOutputTokens: OUTPUT_TOKENS_MAX,
       endpoints: [{ provider, model, pricing }],
     })),
+    videoModels: [benchVideo],
   };
   // JSON is YAML, each block of it a line.
   return Object.entries(config)

@@ -7,7 +7,8 @@ import { emptyLoad, type LoadResult } from './load.ts';
 /** A request that is answered by itself: no model, no money. */
 export interface PlainRequest {
   method: 'GET' | 'POST';
-  path: string;
+  /** One for each key where they differ. */
+  path: string | readonly string[];
   headers: Record<string, string>;
   body: string | null;
   /** The answer has these bytes in it, or has failed. */
@@ -30,8 +31,10 @@ export function requestSide(
       const startedMs = performance.now();
       const isOver = () => performance.now() - startedMs >= durationMs;
       const caller = async (_: unknown, index: number): Promise<void> => {
-        const authorization = authorizations[index % authorizations.length] ?? '';
-        const ofCaller = { ...request, headers: { ...request.headers, authorization } };
+        const keyIndex = index % authorizations.length;
+        const authorization = authorizations[keyIndex] ?? '';
+        const path = pathOf(request, keyIndex);
+        const ofCaller = { ...request, path, headers: { ...request.headers, authorization } };
         do await ask(pool, ofCaller, result);
         while (!isOver());
       };
@@ -42,9 +45,16 @@ export function requestSide(
   };
 }
 
+export const pathOf = ({ path }: PlainRequest, keyIndex: number): string =>
+  typeof path === 'string' ? path : (path[keyIndex] ?? '');
+
 const CALLERS = 64;
 
-function ask(pool: Pool, { expected, ...request }: PlainRequest, result: LoadResult): Promise<void> {
+function ask(
+  pool: Pool,
+  { expected, ...request }: PlainRequest & { path: string },
+  result: LoadResult,
+): Promise<void> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let status = 0;

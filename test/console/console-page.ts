@@ -22,7 +22,7 @@ export const pageIds: readonly PageId[] = [
 export interface ConsolePage extends AsyncDisposable {
   page: Page;
   context: BrowserContext;
-  /** Errors of scripts, breaches of the policy, requests to anywhere else. */
+  /** Errors of scripts, breaches of the policy, requests to anywhere but the gateway and its files. */
   faults: string[];
   url: string;
   open(id: PageId): Promise<void>;
@@ -50,7 +50,9 @@ export async function openConsole(
   });
   context.setDefaultTimeout(15_000);
   const faults: string[] = [];
-  context.on('page', (each) => watch(each, origin, faults));
+  const { files } = gateway.running.deps;
+  const origins = [origin, ...(files?.kind === 's3' ? [files.linkOrigin] : [])];
+  context.on('page', (each) => watch(each, origins, faults));
   const page = await context.newPage();
   await page.goto(`${url}#/${first}`);
   if (agent !== null) {
@@ -77,7 +79,7 @@ export async function openConsole(
 }
 
 /** A refusal by the gateway is no fault of the page, though Chromium notes it as an error. */
-function watch(page: Page, origin: string, faults: string[]): void {
+function watch(page: Page, origins: readonly string[], faults: string[]): void {
   page.on('pageerror', (error) => faults.push(`error: ${error.message}`));
   page.on('console', (message) => {
     const text = message.text();
@@ -85,6 +87,6 @@ function watch(page: Page, origin: string, faults: string[]): void {
       faults.push(`console: ${text}`);
   });
   page.on('request', (request) => {
-    if (new URL(request.url()).origin !== origin) faults.push(`request: ${request.url()}`);
+    if (!origins.includes(new URL(request.url()).origin)) faults.push(`request: ${request.url()}`);
   });
 }

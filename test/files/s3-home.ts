@@ -11,6 +11,10 @@ export interface S3Home extends FileHome {
   settings: S3Settings;
 }
 
+const CORS =
+  '<CORSConfiguration><CORSRule><AllowedOrigin>*</AllowedOrigin><AllowedMethod>GET</AllowedMethod>' +
+  '<AllowedMethod>PUT</AllowedMethod><AllowedHeader>*</AllowedHeader></CORSRule></CORSConfiguration>';
+
 /** A real S3 server with one bucket of its own. */
 export async function startS3Home(): Promise<S3Home> {
   const folder = await testDataDir();
@@ -28,6 +32,9 @@ export async function startS3Home(): Promise<S3Home> {
   const at = (path: string) => `${endpoint}/${settings.bucket}${path}`;
   const made = await client.fetch(at(''), { method: 'PUT' });
   if (made.status !== 200) throw new Error(`The bucket was not made: ${made.status}`);
+  // As the README wants it for pages in browsers.
+  const rule = await client.fetch(at('?cors'), { method: 'PUT', body: CORS });
+  if (rule.status !== 200) throw new Error(`The bucket took no CORS rule: ${rule.status}`);
   return {
     address: `127.0.0.1:${service.port}`,
     settings,

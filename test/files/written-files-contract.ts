@@ -1,30 +1,18 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#core/clock.ts';
-import { type FileName, type FileType, formatFileName, hourOf } from '#core/files/file-name.ts';
-import { randomBase62 } from '#core/ids.ts';
-import { RESULT_LINK_MS, S3_PART_BYTES, VIDEO_KEPT_MS, VIDEO_ORDER_KEPT_MS } from '#core/limits.ts';
-import { bodyOf, type FileHome, inAnHour, newName, read } from './file-home.ts';
-
-export const newVideo = (nowMs: number): FileName => ({
-  ...newName(nowMs + VIDEO_KEPT_MS - DAY_MS),
-  kind: 'videos',
-  id: `vid_${randomBase62(20)}`,
-  contentType: 'video/mp4',
-});
-
-export const newPicture = (nowMs: number, contentType: FileType = 'image/webp'): FileName => ({
-  ...newName(nowMs + RESULT_LINK_MS - DAY_MS, contentType),
-  kind: 'pictures',
-  id: `img_${randomBase62(24)}`,
-});
-
-export const newOrder = (nowMs: number): FileName => ({
-  ...newName(nowMs + VIDEO_ORDER_KEPT_MS - DAY_MS),
-  kind: 'orders',
-  id: `vid_${randomBase62(20)}`,
-  contentType: 'application/json',
-});
+import { type FileName, formatFileName, hourOf } from '#core/files/file-name.ts';
+import { S3_PART_BYTES, VIDEO_ORDER_KEPT_MS } from '#core/limits.ts';
+import {
+  bodyOf,
+  type FileHome,
+  inAnHour,
+  newName,
+  newOrder,
+  newPicture,
+  newVideo,
+  read,
+} from './file-home.ts';
 
 async function* inChunks(bytes: Uint8Array, chunkBytes = 65_521): AsyncGenerator<Uint8Array> {
   for (let from = 0; from < bytes.length; from += chunkBytes) yield bytes.subarray(from, from + chunkBytes);

@@ -4,6 +4,7 @@ import type { Command } from '#core/ledger/command.ts';
 import { callIdAt, day, START_MS, type World } from './case.ts';
 import {
   changeKey,
+  claimVideo,
   expire,
   finish,
   grant,
@@ -12,10 +13,14 @@ import {
   putKey,
   renew,
   reserve,
+  reserveVideo,
   revokeKey,
   setAgent,
   settle,
   startUpload,
+  submitVideo,
+  videoFile,
+  withdrawVideo,
 } from './commands.ts';
 import { type Draw, pick } from './history/random.ts';
 
@@ -45,8 +50,16 @@ export function randomCommand(random: Draw, world: World): Command {
   const operations = [
     () => reserve(call, amount, { ...key, callId, kind: random(9) === 0 ? 'video' : 'text' }),
     () => reserve(call, amount, { ...key, callId }),
+    () => {
+      const idempotencyKey = random(3) === 0 ? null : `order-${random(9)}`;
+      return reserveVideo(call, amount, { idempotencyKey }, { ...key, callId });
+    },
+    () => reserve(call, amount, { ...key, callId, kind: 'image' }),
+    () => claimVideo(call, { agentId, callId, nonce: `worker-${random(2)}` }),
+    () => submitVideo(call, { agentId, callId, nonce: `worker-${random(2)}`, providerJobId: `job-${call}` }),
+    () => withdrawVideo(call, { agentId, callId, nonce: `worker-${random(2)}` }),
     () => settle(call, amount, { agentId, callId }),
-    () => settle(call, amount, { agentId, callId }),
+    () => settle(call, amount, { agentId, callId, video: videoFile, stored: { bytes: 9, untilMs: day(7) } }),
     () => finish(call, { agentId, callId }),
     () => renew(call, { agentId, callId, generationId: random(2) === 0 ? null : `gen-${random(3)}` }),
     () => grant(amount + 1n, { agentId, grantId: `grant-${random(12)}`, expiresAtMs: day(1 + random(8)) }),

@@ -81,6 +81,8 @@ export async function startVideoWorld(options: VideoWorldOptions = {}) {
     dailyShareNanoUsd: () => null,
     callIdHeader: 'x-service-call-id',
     nonce: 'world',
+    files,
+    fetchPicture: () => Promise.reject(new Error('no picture is fetched for a video')),
     watchPending() {},
     watchVideo: (agentId, videoId) => void watched.push(`${agentId} ${videoId}`),
   };

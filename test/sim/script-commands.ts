@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { callEnd, callFacts, pendingPrice, savedPrice } from '#core/events/ledger-event.ts';
+import { callEnd, callFacts, pendingPrice, savedPrice, videoFile } from '#core/events/ledger-event.ts';
 import type { Command, PutKey } from '#core/ledger/command.ts';
 
 const MICROS_PER_MINUTE = 60_000_000;
@@ -35,6 +35,9 @@ export function toCommand(name: Command['type'], args: readonly string[]): Comma
           runningCalls: number(12),
           dailyShareNanoUsd: at(13) === '' ? null : BigInt(at(13)),
         },
+        ...(args.length > 15 && {
+          video: { ...videoFacts.parse(json(17)), openVideosMax: number(19) },
+        }),
       };
     case 'renew':
       return { type: name, agentId, callId: number(1), generationId: at(2) === '' ? null : text(2) };
@@ -54,6 +57,8 @@ export function toCommand(name: Command['type'], args: readonly string[]): Comma
         costNanoUsd: BigInt(at(2)) * HIGH + BigInt(at(3)),
         end: callEnd.parse(json(4)),
         cause: z.enum(['end', 'orphan']).parse(at(5)),
+        ...(at(7) !== '' && { video: videoFile.parse(json(7)) }),
+        ...(args.length > 8 && { stored: { bytes: number(8), untilMs: number(9) } }),
       };
     case 'grant':
       return { type: name, agentId, grantId: text(1), expiresAtMs: number(2), nanoUsd: BigInt(at(3)) };
@@ -88,6 +93,11 @@ export function toCommand(name: Command['type'], args: readonly string[]): Comma
       return { type: name, agentId, keyId: number(1), actingKeyId: numberOrNull(2) };
     case 'start_upload':
       return { type: name, agentId, uploadId: text(1), limits: { uploadsPerDay: number(2) } };
+    case 'claim_video':
+    case 'withdraw_video':
+      return { type: name, agentId, callId: number(1), nonce: text(2) };
+    case 'submit_video':
+      return { type: name, agentId, callId: number(1), nonce: text(2), providerJobId: text(3) };
     case 'set_agent':
       return {
         type: name,
@@ -103,5 +113,12 @@ export function toCommand(name: Command['type'], args: readonly string[]): Comma
       return name satisfies never;
   }
 }
+
+const videoFacts = z.strictObject({
+  videoId: z.string(),
+  idempotencyKey: z.string().nullable(),
+  upstreamModel: z.string(),
+  orderFile: z.string(),
+});
 
 const reset = z.enum(['daily', 'weekly', 'monthly']);

@@ -2,8 +2,10 @@ import { agentStatus } from '#core/ledger/agent-status.ts';
 import { apply, renewLease } from '#core/ledger/apply.ts';
 import { type AgentKey, agentKeyNames } from '#core/ledger/cluster/redis-keys.ts';
 import type { ScriptName, ScriptReply } from '#core/ledger/cluster/redis-scripts.ts';
+import { videoFields } from '#core/ledger/cluster/redis-videos.ts';
 import type { Command } from '#core/ledger/command.ts';
 import { decide } from '#core/ledger/decide.ts';
+import { findVideo, findVideoByKey, openVideos } from '#core/ledger/find-video.ts';
 import { CLOCK_APART_MAX_MS, GATE_TIMEOUT_MS, ORPHAN_GRACE_MS, OUTBOX_BYTES_MAX } from '#core/limits.ts';
 import { toCommand } from './script-commands.ts';
 import { toReply } from './script-replies.ts';
@@ -60,6 +62,9 @@ export const scriptHandlers: ScriptHandlers = {
   change_key: step('change_key'),
   revoke_key: step('revoke_key'),
   start_upload: step('start_upload'),
+  claim_video: step('claim_video'),
+  submit_video: step('submit_video'),
+  withdraw_video: step('withdraw_video'),
   set_agent: step('set_agent'),
 
   ack: whenOpen(({ store, args: [epoch, seq, offset = '', after, count], keys: [channel], publish }) => {
@@ -122,6 +127,24 @@ export const scriptHandlers: ScriptHandlers = {
       holds.keys().map((callId) => `${agentId}:${callId}`),
     ),
   ]),
+  read_video: whenOpen((run) => {
+    const { store, args } = run;
+    const [agentId, videoId = '', key = ''] = args;
+    const agent = store.state.agents.get(Number(agentId));
+    const job =
+      videoId === '' ? findVideoByKey(agent, key, timeOf(run)) : findVideo(agent, videoId, timeOf(run));
+    if (job === null) return ['NONE', latest(store)];
+    const fields = new Map<string, string>();
+    const all = videoFields('', job).map(String);
+    for (let i = 0; i < all.length; i += 2) fields.set(all[i] ?? '', all[i + 1] ?? '');
+    const texts = ['', ':claim', ':submitted', ':end'].map((name) => fields.get(name) ?? '');
+    return ['OK', latest(store), ...texts];
+  }),
+  list_videos: whenOpen(({ store }) => [
+    'OK',
+    latest(store),
+    openVideos(store.state).flatMap((job) => videoFields(`${job.agentId}:${job.videoId}`, job).map(String)),
+  ]),
   list_ended: whenOpen(({ store, args: [byMs] }) => {
     const agents = [...store.state.agents.values()];
     const ended = agents.filter(
@@ -165,6 +188,7 @@ export const scriptHandlers: ScriptHandlers = {
     raw.delete(keys.keyHashes);
     raw.delete(keys.open);
     raw.delete(keys.ends);
+    raw.delete(keys.videos);
     return ['OK', [...(raw.get(keys.agents)?.keys() ?? [])]];
   },
   clear_agent: whenClaimed(({ store: { raw, keys }, args: [, agentId = ''] }) => {

@@ -31,6 +31,16 @@ export function toReply(
       return ['AGENT', 'suspended'];
     case 'rate':
       return ['RATE', String(result.retryAfterMs)];
+    case 'video_exists':
+      return ['VIDEO_EXISTS', place, result.videoId];
+    case 'open_videos':
+      return ['OPEN_VIDEOS', String(result.openVideos)];
+    case 'storage_full':
+      return ['STORAGE_FULL', String(result.retryAfterMs)];
+    case 'claimed':
+    case 'submitted':
+    case 'not_claimed':
+      return [result.reason.toUpperCase(), place];
     case 'running_calls':
       return ['RUNNING', result.runningCalls];
     case 'daily_share':

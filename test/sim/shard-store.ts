@@ -2,8 +2,10 @@ import { z } from 'zod';
 import { toAgentState } from '#core/ledger/cluster/redis-agent.ts';
 import { agentLoads } from '#core/ledger/cluster/redis-agent-loads.ts';
 import type { agentKeyNames, ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
+import { toOpenVideos, toVideoJob } from '#core/ledger/cluster/redis-videos.ts';
 import { addAgent, emptyLedger } from '#core/ledger/empty-ledger.ts';
 import type { AgentState, LedgerState } from '#core/ledger/state.ts';
+import type { VideoJob } from '#core/videos/video-job.ts';
 
 /** Fields of a hash, members of a sorted set with their scores, members of a set. */
 export type RedisKey = Map<string, string>;
@@ -156,6 +158,8 @@ function toAgent(keys: ShardKeys, agentId: number, raw: RedisKeys): AgentState {
   for (const [uploadId, startedAtMs] of of(':uploads')) {
     agent.uploads.set(z.string().parse(JSON.parse(uploadId)), Number(startedAtMs));
   }
+  for (const [hourEndMs, bytes] of of(':stored')) agent.stored.set(Number(hourEndMs), Number(bytes));
+  for (const job of toVideos(of(':videos'), raw.get(keys.videos) ?? NONE, agentId)) agent.videos.set(job);
   for (const [name, text] of of(':trades')) {
     const [, way = '', tradeId = ''] = /^(in|out):(.*)$/s.exec(name) ?? [];
     const [result = '', expired = ''] = text.split(' ');
@@ -166,6 +170,18 @@ function toAgent(keys: ShardKeys, agentId: number, raw: RedisKeys): AgentState {
     });
   }
   return agent;
+}
+
+/** In the order of their ends, which a hash does not keep. */
+function toVideos(ended: RedisKey, open: RedisKey, agentId: number): VideoJob[] {
+  const jobs = [...ended.keys()].flatMap((name) => {
+    const [, videoId = null] = /^(.+):end$/.exec(name) ?? [];
+    if (videoId === null) return [];
+    const text = (what: string): string => ended.get(`${videoId}${what}`) ?? '';
+    return [toVideoJob(text(''), text(':claim'), text(':submitted'), text(':end'))];
+  });
+  jobs.sort((a, b) => (a.end?.atMs ?? 0) - (b.end?.atMs ?? 0));
+  return [...jobs, ...toOpenVideos(open).filter((job) => job.agentId === agentId)];
 }
 
 const tradeResult = z.enum(['moved_out', 'move_refused', 'moved_in']);

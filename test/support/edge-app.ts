@@ -58,6 +58,8 @@ export async function startEdge(options: EdgeOptions = {}) {
       res.end('{}');
       return null;
     },
+    listVideoModels: ({ res }) => void res.end('{}'),
+    listImageModels: ({ res }) => void res.end('{}'),
     async runCall(_endpoint, call) {
       bodies.push(call.body);
       callers.push(call.caller);

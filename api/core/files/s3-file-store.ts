@@ -67,10 +67,9 @@ export function createS3FileStore(settings: S3Settings, clock: Clock): S3FileSto
       return clock.now() < untilMs ? { kind: 'ours', name, untilMs } : { kind: 'refused', reason: 'expired' };
     },
     async deleteEnded(nowMs, signal) {
-      for (const kind of fileKinds) {
-        await deleteEndedOf(client, kind, nowMs, signal);
-        await abortLostUploads(client, kind, nowMs, signal);
-      }
+      for (const kind of fileKinds) await deleteEndedOf(client, kind, nowMs, signal);
+      // Last: not every store lists them.
+      for (const kind of fileKinds) await abortLostUploads(client, kind, nowMs, signal);
     },
   };
 }

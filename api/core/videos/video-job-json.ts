@@ -32,9 +32,21 @@ export const videoJobJson = z.strictObject({
 });
 export type VideoJobJson = z.infer<typeof videoJobJson>;
 
+/** In the schema's order, so that what was read is printed as it was. */
 export const printVideoJob = (job: VideoJob): VideoJobJson => ({
-  ...job,
+  videoId: job.videoId,
+  agentId: job.agentId,
+  keyId: job.keyId,
+  callId: job.callId,
+  idempotencyKey: job.idempotencyKey,
+  model: job.model,
+  providerId: job.providerId,
+  upstreamModel: job.upstreamModel,
+  orderFile: job.orderFile,
   estimatedNanoUsd: String(job.estimatedNanoUsd),
+  createdAtMs: job.createdAtMs,
+  claim: job.claim,
+  submitted: job.submitted,
   end: job.end && { ...job.end, chargedNanoUsd: String(job.end.chargedNanoUsd) },
 });
 

@@ -11,7 +11,8 @@ test('the names for the calls of any number of agents are right, and only some a
     const own = [agent, `${agent}:holds`, `${agent}:ended`, `${agent}:slots`];
     expect(running).toEqual([keys.meta, keys.outbox, ...own]);
     expect(reserve).toEqual([...running, `${agent}:keys`, keys.open]);
-    expect(settle).toEqual([...reserve, `${agent}:ended-at`]);
+    const ofVideos = [keys.videos, `${agent}:videos`, `${agent}:videos-ended`];
+    expect(settle).toEqual([...reserve, `${agent}:ended-at`, ...ofVideos]);
   }
   expect(keys.ofCalls(7)).not.toBe(first);
   expect(keys.ofCalls(7)).toEqual(first);

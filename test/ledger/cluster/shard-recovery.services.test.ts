@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '#core/clock.ts';
 import { eventRecordText, markRecordText } from '#core/ledger/cluster/log-record.ts';
-import { ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
+import { type AgentKey, ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
 import { createRedisScripts, type RedisScripts } from '#core/ledger/cluster/redis-scripts.ts';
+import { toOpenVideos, toVideoJob } from '#core/ledger/cluster/redis-videos.ts';
 import { foldToEnd, readCopy, ShardGapError } from '#core/ledger/cluster/shard-fold.ts';
 import { recoverShard } from '#core/ledger/cluster/shard-recovery.ts';
 import { drawLedgerEvents } from '../../support/ledger-events.ts';
@@ -49,6 +50,37 @@ describeWith(['redis'], 'rule 5, recovery: one', () => {
     );
     expect(versions.length).toBeGreaterThan(1);
     expect(versions.flat()).not.toContain(false);
+  });
+
+  test('of a shard knows every video that its log does, open and ended, and what pictures are stored', async () => {
+    let seen = { open: 0, ended: 0, stored: 0 };
+    for (let seed = 20; seed < 26; seed++) {
+      const { keys, folded, recover } = await cutShard(seed, seed);
+      await recover();
+      const open = toOpenVideos(new Map(Object.entries(await redis.client.hgetall(keys.videos))));
+      for (const agent of folded.state.agents.values()) {
+        const read = async (part: AgentKey) => redis.client.hgetall(keys.agent(agent.agentId, part));
+        const ended = await read(':videos');
+        const jobs = [...agent.videos].map((job) => {
+          if (job.end === null) return open.find(({ videoId }) => videoId === job.videoId);
+          const text = (what: string) => ended[`${job.videoId}${what}`] ?? '';
+          return toVideoJob(text(''), text(':claim'), text(':submitted'), text(':end'));
+        });
+        expect(jobs).toEqual([...agent.videos]);
+        expect((await read('')).open_videos).toBe(String(agent.videos.open));
+        const stored = Object.entries(await read(':stored')).map(([hour, bytes]) => [
+          Number(hour),
+          Number(bytes),
+        ]);
+        expect(stored.sort()).toEqual([...agent.stored].sort());
+        seen = {
+          open: seen.open + agent.videos.open,
+          ended: seen.ended + agent.videos.size - agent.videos.open,
+          stored: seen.stored + agent.stored.size,
+        };
+      }
+    }
+    expect(Math.min(...Object.values(seen))).toBeGreaterThan(0);
   });
 
   test('refuses a shard of which a copy is lost, leaves no mark, and leaves the shard shut, however often it is asked', async () => {

@@ -1,4 +1,8 @@
-import { noAnswer, problem, readProblem } from './problem.js';
+import { problem, readProblem } from './problem.js';
+
+/** A browser does not tell a page which of these it was. */
+const NOT_FOLLOWED =
+  'The file could not be reached. Check your connection; where files are kept in an S3 store, its bucket needs a CORS rule that lets this page GET.';
 
 /**
  * The link, good for an hour, under which a made video lies. A page may not see where it is sent on to, only where it has
@@ -20,7 +24,7 @@ export async function readVideoLink(key, id) {
       return problem('refused', `The file could not be read: its store answered ${res.status}.`);
     return await readProblem(res);
   } catch {
-    return noAnswer();
+    return problem('unknown', NOT_FOLLOWED);
   } finally {
     leaving.abort();
   }
