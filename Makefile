@@ -23,7 +23,7 @@ help: ## Show this list
 run: $(RUNTIME) ## Start the whole gateway on loopback (PORT=8080, INTERNAL_PORT=9090, FAREGATE_DATA=.faregate)
 	@exec node $(GATEWAY_FLAGS) api/main.ts
 
-workers: $(RUNTIME) ## Run a cluster's background work (ROLES="settlement projector"; FAREGATE_CONFIG names the cluster)
+workers: $(RUNTIME) ## Run a cluster's background work (ROLES="settlement projector video"; FAREGATE_CONFIG names the cluster)
 	@exec node workers/main.ts $(ROLES)
 
 cli: $(RUNTIME) ## Run the operator's CLI: make cli ARGS="agents list"
@@ -44,9 +44,9 @@ test: $(TOOLS) $(SCHEMATHESIS) check ## Everything that CI runs
 test-unit: $(TOOLS) ## The tests that need no service, in under a minute
 	@node test/support/run-tests.ts unit
 
-browser: ## Install Debian's Chromium, in which the console is tried, where there is none (as root)
-	@command -v chromium > /dev/null || \
-	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium > /dev/null; }
+browser: ## Install Debian's Chromium and ffmpeg, with which console and videos are tried, where there are none (as root)
+	@{ command -v chromium && command -v ffprobe; } > /dev/null || \
+	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium ffmpeg > /dev/null; }
 
 check: $(TOOLS) ## Types, lint, format, import rules, generated files, the document's linters
 	tsc --noEmit
@@ -57,7 +57,7 @@ check: $(TOOLS) ## Types, lint, format, import rules, generated files, the docum
 	redocly lint openapi/v1.json openapi/admin.json --config openapi/redocly.yaml
 	spectral lint openapi/v1.json openapi/admin.json --ruleset openapi/spectral.yaml --fail-severity error --quiet
 
-bench: $(TOOLS) ## Every bar of cost, latency and speed, on this machine (ARGS="cluster" for a part: embedded, formats, account, cluster, publisher, projector, recovery, history)
+bench: $(TOOLS) ## Every bar of cost, latency and speed, on this machine (ARGS="cluster" for a part: embedded, formats, account, media, cluster, publisher, projector, recovery, history)
 	@node test/bench/main.ts $(ARGS)
 
 sim: $(TOOLS) ## 20,000 simulated histories of a whole cluster (SEEDS=n, or SEED=n TRACE=1 for one of them)

@@ -1,12 +1,16 @@
 import type { RequestListener } from 'node:http';
+import type { Catalog } from '#core/catalog/catalog.ts';
 import { readBalance } from './account/read-balance.ts';
 import { CONSOLE_PATH, consoleHeaders, readConsole } from './console/console-files.ts';
 import { type ApiError, apiError } from './contract/errors.ts';
 import { answerHeaders } from './contract/headers.ts';
+import { shapeImageModels, shapeVideoModels } from './contract/media-models.ts';
+import { shapeModelList } from './contract/model-list.ts';
 import { readRoutes } from './contract/route.ts';
 import type { Deps } from './deps.ts';
 import { createAuthenticate } from './http/authenticate.ts';
 import { createExpress } from './http/create-express.ts';
+import { createServeList } from './http/create-serve-list.ts';
 import type { Edge } from './http/edge.ts';
 import { mountDocument, withServerUrl } from './http/mount-document.ts';
 import { mountFiles } from './http/mount-files.ts';
@@ -14,12 +18,15 @@ import { mountNotFound } from './http/mount-not-found.ts';
 import { mountRouter, serveHotFirst } from './http/mount-router.ts';
 import { mountStaticFiles } from './http/mount-static-files.ts';
 import { sendJson } from './http/send-json.ts';
-import { createServeModelList } from './http/serve-model-list.ts';
+import { createServeVideos } from './http/serve-videos.ts';
 import { callFormats } from './inference/formats/call-formats.ts';
+import { refusePrivateLink, systemResolve } from './inference/public-link.ts';
 import { runCall } from './inference/run-call.ts';
 import { createServeMcp, type McpDeps } from './mcp/serve-mcp.ts';
 import { createUpload, type UploadDeps } from './media/create-upload.ts';
+import { runPicture } from './media/pictures/run-picture.ts';
 import { refuseUpload } from './media/refuse-upload.ts';
+import type { VideoDeps } from './media/video-deps.ts';
 import type { RequestContext, UseCases } from './routers/context.ts';
 import { v1Router } from './routers/router.ts';
 
@@ -27,7 +34,7 @@ import { v1Router } from './routers/router.ts';
 export function buildApp(deps: Deps, documentText: string, publicUrl: string): RequestListener {
   const { gateway, store, log } = deps;
   const app = createExpress();
-  const useCases = buildUseCases(deps);
+  const useCases = buildUseCases(deps, publicUrl);
   const authentication = createAuthenticate({
     findKey: (hashes) => store.ledger.findKey(hashes),
     recallKey: (hashes) => store.ledger.recallKey(hashes),
@@ -48,10 +55,12 @@ export function buildApp(deps: Deps, documentText: string, publicUrl: string): R
   app.all(MCP_PATH, serveMcp);
   mountDocument(app, '/openapi.json', withServerUrl(documentText, publicUrl));
   if (deps.files?.kind === 'local') mountFiles(app, { files: deps.files, clock: deps.clock, log });
-  mountStaticFiles(app, readConsole(), consoleHeaders);
+  const filesOrigin = deps.files?.kind === 's3' ? deps.files.linkOrigin : new URL(publicUrl).origin;
+  mountStaticFiles(app, readConsole(), consoleHeaders(filesOrigin));
   app.get(`${CONSOLE_PATH}/`, (_, res) => res.redirect(308, CONSOLE_PATH));
   mountNotFound(app, edge, servedRoutes(edge.basePath));
-  return serveHotFirst(new Map([...hotRoutes, [`POST ${MCP_PATH}`, serveMcp]]), app);
+  hotRoutes.exact.set(`POST ${MCP_PATH}`, serveMcp);
+  return serveHotFirst(hotRoutes, app);
 }
 
 const MCP_PATH = '/mcp';
@@ -59,22 +68,26 @@ const MCP_PATH = '/mcp';
 const servedRoutes = (basePath: string): string[] =>
   readRoutes(v1Router).map(({ facts: { method, path } }) => `${method} ${basePath}${path}`);
 
-function buildUseCases(deps: Deps): UseCases {
+function buildUseCases(deps: Deps, publicUrl: string): UseCases {
   const { gateway, store, clock } = deps;
-  const serveModelList = createServeModelList(gateway.catalog);
+  const lists = buildLists(gateway.catalog);
   return {
     admitStart: ({ agentId }) => admitStart(deps, agentId),
     runCall: (endpoint, call) => runCall(gateway, callFormats[endpoint], call),
+    runPicture: (call) => runPicture({ gateway, files: deps.files, refusePrivate }, call),
     async listModels(call) {
-      serveModelList(call.res, answerHeaders(call));
+      lists.models(call.res, answerHeaders(call));
       return null;
     },
+    listVideoModels: (call) => lists.videoModels(call.res, answerHeaders(call)),
+    listImageModels: (call) => lists.imageModels(call.res, answerHeaders(call)),
     async sendBalance(call) {
       const balance = await readBalance({ ledger: store.ledger, clock }, call.caller);
       if (balance === 'unavailable') return apiError('service_unavailable');
       sendJson(call.res, 200, answerHeaders(call), balance);
       return null;
     },
+    ...createServeVideos(videoDeps(deps, publicUrl)),
     async createUpload({ agentId }, { content_type: contentType, size }) {
       const result = await createUpload(uploadDeps(deps), { agentId, contentType, size });
       return result.ok ? result.upload : refuseUpload(result, clock.now());
@@ -82,11 +95,25 @@ function buildUseCases(deps: Deps): UseCases {
   };
 }
 
+const refusePrivate = (link: string): Promise<string | null> => refusePrivateLink(link, systemResolve);
+
 const uploadDeps = ({ gateway, store, files, clock }: Deps): UploadDeps => ({
   ledger: store.ledger,
   files,
   clock,
   limits: gateway.limits,
+});
+
+const videoDeps = ({ gateway, store, files }: Deps, publicUrl: string): VideoDeps => ({
+  gateway,
+  videos: store.videos,
+  files,
+  reads: store.limitRate('videos', {
+    ratePerMinute: () => gateway.limits().videoReadsPerMinute,
+    burst: () => gateway.limits().videoReadsPerMinute,
+  }),
+  publicUrl,
+  refusePrivate,
 });
 
 function buildMcpDeps(deps: Deps): Omit<McpDeps, 'authenticate'> {
@@ -103,6 +130,23 @@ function buildMcpDeps(deps: Deps): Omit<McpDeps, 'authenticate'> {
     log,
   };
 }
+
+/** Prices change: a client asks each time, but of the public ones, which caches of others may keep for a while. */
+const buildLists = (catalog: Catalog) => ({
+  models: createServeList({ read: catalog.models, shape: shapeModelList, cacheControl: 'private, no-cache' }),
+  videoModels: createServeList({
+    read: catalog.videoModels,
+    shape: shapeVideoModels,
+    cacheControl: PUBLIC_LIST_CACHE,
+  }),
+  imageModels: createServeList({
+    read: catalog.imageModels,
+    shape: shapeImageModels,
+    cacheControl: PUBLIC_LIST_CACHE,
+  }),
+});
+
+const PUBLIC_LIST_CACHE = 'public, max-age=300';
 
 /** An agent whose starts are all refused waits before its next body is read. */
 function admitStart({ gateway, clock }: Deps, agentId: number): ApiError | null {

@@ -12,6 +12,7 @@ import type { FilesConfig } from './config/files-settings.ts';
 import { readConfigFile } from './config/read-config-file.ts';
 import type { Environment, ReadFile } from './config/resolve-secrets.ts';
 import type { StorageConfig } from './config/storage-settings.ts';
+import { toImageSettings, toVideoSettings } from './config/to-media-settings.ts';
 import { toDollars, toModelSettings, withoutTrailingSlash } from './config/to-settings.ts';
 
 /** Everything that the operator decides, checked. Secrets in it never print. */
@@ -91,6 +92,8 @@ export async function loadConfig(
     providers: providers ?? defaults.providers.filter(({ baseUrl }) => baseUrl !== null || !isCluster),
     models: providers === null ? [...own.models, ...defaults.models] : own.models,
     stoppedModels: own.stoppedModels,
+    videos: toVideoSettings(content.videoModels),
+    images: toImageSettings(content.imageModels),
     notices: [...(providers === null ? defaults.notices : []), ...filesNotices(read.files)],
   };
 }

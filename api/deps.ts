@@ -15,13 +15,17 @@ import { createIdSource } from '#core/ids.ts';
 import type { Log } from '#core/log.ts';
 import { GcraBuckets } from '#core/rates/gcra.ts';
 import { Settlement } from '../workers/settlement/settlement.ts';
+import { createVideoMetrics } from '../workers/video/video-metrics.ts';
+import { VideoWorker } from '../workers/video/video-worker.ts';
 import { type LiveConfig, watchConfig } from './config/watch-config.ts';
 import type { Config } from './config.ts';
 import { openEmbeddedStore } from './embedded-store.ts';
 import { type CallMetrics, createCallMetrics } from './inference/call-metrics.ts';
+import { createFetchPicture, systemConnect } from './inference/fetch-picture.ts';
 import type { Gateway } from './inference/gateway.ts';
 import { LedgerRetries } from './inference/ledger-retries.ts';
 import { OpenCalls } from './inference/open-calls.ts';
+import { systemResolve } from './inference/public-link.ts';
 import { EndpointHealth } from './inference/routing/endpoint-health.ts';
 import { UpstreamPools } from './inference/upstream-pools.ts';
 import { type Files, openFiles } from './open-files.ts';
@@ -39,6 +43,8 @@ export interface Deps {
   gateway: Gateway;
   /** `null` in a cluster, where a worker does it. */
   settlement: Settlement | null;
+  /** `null` in a cluster, too, and where no files are kept. */
+  videoWorker: VideoWorker | null;
   bills: BillWatch;
   /** `null`: this gateway keeps none. */
   files: Files | null;
@@ -92,6 +98,27 @@ export async function buildDeps({
     log,
   });
   observeBills(registry, bills);
+  const files = openFiles(started, { clock, publicUrl });
+  const videoMetrics = createVideoMetrics(registry, {
+    loss: (cause, nanoUsd) => metrics.loss(cause, nanoUsd),
+    charged: (nanoUsd) => metrics.priced(nanoUsd),
+    cost: (...noted) => costs.note(...noted),
+  });
+  const videoWorker =
+    started.storage.mode === 'cluster' || files === null
+      ? null
+      : new VideoWorker({
+          ledger,
+          catalog,
+          files,
+          clock,
+          log,
+          // The folder is ours alone: who has claimed a video and is not this process has died.
+          claimGraceMs: 0,
+          isOurs: () => true,
+          onEnded: videoMetrics.onEnded,
+        });
+  if (videoWorker !== null) videoMetrics.observe(videoWorker);
   const openCalls = new OpenCalls(clock, log);
   const settlement =
     started.storage.mode === 'cluster'
@@ -107,7 +134,7 @@ export async function buildDeps({
           logTimeMs: () => clock.now(),
           knownSinceMs: new Map(),
           sweepMs: HOUR_MS,
-          isOpen: (callId) => openCalls.has(callId),
+          isOpen: (callId) => openCalls.has(callId) || (videoWorker?.has(callId) ?? false),
         });
   const upstreams = new UpstreamPools();
   const nonce = randomBytes(8).toString('hex');
@@ -137,13 +164,15 @@ export async function buildDeps({
     health: new EndpointHealth(),
     openCalls,
     upstreams,
+    files,
+    fetchPicture: createFetchPicture({ clock, resolve: systemResolve, connect: systemConnect() }),
     limits,
     dailyShareNanoUsd: () => limitsOfCapacity().dailySharePerAgentNanoUsd,
     callIdHeader: started.server.callIdHeader,
     nonce,
     watchPending: (agentId, callId) => void settlement?.watch(agentId, callId),
+    watchVideo: (agentId, videoId) => void videoWorker?.watch(agentId, videoId),
   };
-  const files = openFiles(started, { clock, publicUrl });
   const sweep = files === null ? null : sweepFiles({ files, clock, log });
   observeProcess(registry, { store, gateway, settlement, config, catalog, loopLag });
 
@@ -156,6 +185,7 @@ export async function buildDeps({
     catalog,
     gateway,
     settlement,
+    videoWorker,
     bills,
     files,
     async close() {

@@ -33,6 +33,8 @@ const FIRST_CATALOG_WAIT_MS = 3 * SECOND_MS;
 const LAST_CLOSINGS_WAIT_MS = 5 * SECOND_MS;
 /** A newcomer's stream arrives word by word, as from a real provider. */
 const SIMULATOR_PACE_MS = 20;
+/** Long enough that a newcomer sees a video being made. */
+const SIMULATOR_VIDEO_MS = 12 * SECOND_MS;
 const LOOPBACK = '127.0.0.1';
 
 /** The whole gateway in this process: API, workers and, where a provider asks for it, the simulator. */
@@ -48,7 +50,12 @@ export async function startGateway(
   const clock = trustedClock(machineClock);
   const documentText = await readFile(new URL('../openapi/v1.json', import.meta.url), 'utf8');
   const simulator = needsBundledSimulator(config)
-    ? await startSimulator({ port: 0, host: LOOPBACK, paceMs: SIMULATOR_PACE_MS })
+    ? await startSimulator({
+        port: 0,
+        host: LOOPBACK,
+        paceMs: SIMULATOR_PACE_MS,
+        videoMs: SIMULATOR_VIDEO_MS,
+      })
     : null;
   const deps = await buildDeps({
     config,
@@ -60,6 +67,7 @@ export async function startGateway(
   });
   await firstOf(deps.catalog.refresh(), FIRST_CATALOG_WAIT_MS, clock);
   await deps.settlement?.start();
+  await deps.videoWorker?.start();
 
   const { server } = config;
   const publicUrl = server.publicUrl ?? `http://${server.host}:${server.port}/v1`;
@@ -99,7 +107,9 @@ export async function startGateway(
   /** Every call is settled before the ledger goes: what is read on after a hang-up has its minute, or is cut. */
   async function end(pumpsWaitMs: number): Promise<void> {
     const { openCalls, ledgerRetries, upstreams } = deps.gateway;
+    const videosStopped = deps.videoWorker?.stop(pumpsWaitMs);
     await firstOf(openCalls.idle(), pumpsWaitMs, clock);
+    await videosStopped;
     await upstreams.close();
     await firstOf(openCalls.idle(), LAST_CLOSINGS_WAIT_MS, clock);
     await firstOf(ledgerRetries.idle(), LAST_CLOSINGS_WAIT_MS, clock);

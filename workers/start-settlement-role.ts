@@ -16,7 +16,6 @@ import { openClusterLedger } from '#core/ledger/cluster/open-cluster-ledger.ts';
 import { startPublisher } from '#core/ledger/cluster/redis-publisher.ts';
 import { createRedisScripts } from '#core/ledger/cluster/redis-scripts.ts';
 import { SHARDS } from '#core/ledger/cluster/shards.ts';
-import { createOperatorLosses, toGraphUsd } from '#core/operator-losses.ts';
 import { readMetrics } from '#core/read-metrics.ts';
 import { toCassandraOptions, toKafkaOptions, toRedisAddress } from '../api/config/store-options.ts';
 import { reach } from '../api/store-error.ts';
@@ -71,8 +70,8 @@ export async function startSettlementRole(parts: WorkerParts): Promise<RunningRo
     ledShards: () => publisher.ledShards,
     logTimeMs: (shard) => publisher.logTimeMs(shard),
     lookUp: createLookUpPrice(catalog, fetchJson),
-    onLoss: metrics.loss,
-    onPriced: metrics.priced,
+    onLoss: parts.loss,
+    onPriced: parts.charged,
     onCost: (providerId, nanoUsd, factorPpm) => costs.note(providerId, nanoUsd, factorPpm),
     clock,
     log,
@@ -110,17 +109,12 @@ export async function startSettlementRole(parts: WorkerParts): Promise<RunningRo
 
 function observe({ registry }: WorkerParts, read: () => { led: number; open: number; pending: number }) {
   const { gauge, counter } = readMetrics(registry);
-  const totals = { chargedUsd: 0, deadLetters: 0 };
+  const totals = { deadLetters: 0 };
   gauge('faregate_shards_led', 'Shards whose events this process takes to the log', () => read().led);
   gauge('faregate_shards_published', 'Shards among them that decide', () => read().open);
   gauge('faregate_pending_prices', 'Ended calls whose cost is not known yet', () => read().pending);
-  counter('faregate_charged_usd_total', 'Dollars charged', () => totals.chargedUsd);
   counter('faregate_dead_letters_total', 'Records of feeds that were kept apart', () => totals.deadLetters);
   return {
-    loss: createOperatorLosses(registry),
-    priced: (chargedNanoUsd: bigint) => {
-      totals.chargedUsd += toGraphUsd(chargedNanoUsd);
-    },
     deadLetter: () => {
       totals.deadLetters += 1;
     },

@@ -2,6 +2,8 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import { type Clock, systemClock } from '#core/clock.ts';
 import { createIdSource } from '#core/ids.ts';
 import { createLog, type Log } from '#core/log.ts';
+import { createOperatorLosses, toGraphUsd } from '#core/operator-losses.ts';
+import { readMetrics } from '#core/read-metrics.ts';
 import { trustedClock } from '#core/trusted-clock.ts';
 import { watchConfig } from '../api/config/watch-config.ts';
 import type { Config } from '../api/config.ts';
@@ -9,6 +11,7 @@ import { createInternalServer } from '../api/http/create-internal-server.ts';
 import type { Role } from './roles.ts';
 import { startProjectorRole } from './start-projector-role.ts';
 import { startSettlementRole } from './start-settlement-role.ts';
+import { startVideoRole } from './start-video-role.ts';
 import type { RunningRole, WorkerParts } from './worker-parts.ts';
 
 export interface RunningWorkers {
@@ -25,7 +28,19 @@ export class WorkersError extends Error {
 const startRole: Record<Role, (parts: WorkerParts) => Promise<RunningRole>> = {
   settlement: startSettlementRole,
   projector: startProjectorRole,
+  video: startVideoRole,
 };
+
+function countMoney(registry: Registry): Pick<WorkerParts, 'loss' | 'charged'> {
+  let chargedUsd = 0;
+  readMetrics(registry).counter('faregate_charged_usd_total', 'Dollars charged', () => chargedUsd);
+  return {
+    loss: createOperatorLosses(registry),
+    charged: (nanoUsd) => {
+      chargedUsd += toGraphUsd(nanoUsd);
+    },
+  };
+}
 
 /** The background work of a cluster in this process, with health and metrics on the internal port. */
 export async function startWorkers(
@@ -61,7 +76,7 @@ export async function startWorkers(
   };
   try {
     const onReload = (listener: (config: Config) => void) => void listeners.push(listener);
-    const parts = { config: started, onReload, storage, registry, clock, log };
+    const parts = { config: started, onReload, storage, registry, clock, log, ...countMoney(registry) };
     for (const role of roles) running.push(await startRole[role](parts));
   } catch (error) {
     await stopRoles();

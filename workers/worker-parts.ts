@@ -1,6 +1,8 @@
 import type { Registry } from 'prom-client';
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
+import type { NanoUsd } from '#core/money.ts';
+import type { CountLoss } from '#core/operator-losses.ts';
 import type { ClusterStorage } from '../api/config/storage-settings.ts';
 import type { Config } from '../api/config.ts';
 
@@ -13,6 +15,9 @@ export interface WorkerParts {
   registry: Registry;
   clock: Clock;
   log: Log;
+  /** Counted once for all roles of a process. */
+  loss: CountLoss;
+  charged: (nanoUsd: NanoUsd) => void;
 }
 
 export interface RunningRole {

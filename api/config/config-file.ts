@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { defaultLimits, MODELS_MAX, PROVIDERS_MAX } from '#core/limits.ts';
 import { filesFile } from './files-file.ts';
+import { imageModelFile } from './image-model-file.ts';
 import { modelFile } from './model-file.ts';
 import { providerFile } from './provider-file.ts';
 import { storageFile } from './storage-file.ts';
 import { dollars, network, stopSwitch, variableName, webAddress } from './values.ts';
+import { videoModelFile } from './video-model-file.ts';
 
 const port = z.int().min(0).max(65_535);
 const host = z.string().min(1).max(255);
@@ -89,6 +91,12 @@ const limits = z.strictObject({
   uploadsPerDay: atMost(1_000)
     .default(defaultLimits.uploadsPerDay)
     .describe('Uploads that an agent may start in any 24 hours.'),
+  openVideos: atMost(10_000)
+    .default(defaultLimits.openVideos)
+    .describe('Videos that an agent may have in the making.'),
+  videoReadsPerMinute: atMost(60_000)
+    .default(defaultLimits.videoReadsPerMinute)
+    .describe('Times a minute that a key may read jobs of videos.'),
   requestBodyBytes: z
     .int()
     .min(1_024)
@@ -135,5 +143,17 @@ export const configFile = z.strictObject({
     .max(MODELS_MAX)
     .default([])
     .describe('Models beside those that are imported from providers; the same id here wins.'),
+  videoModels: z
+    .array(videoModelFile)
+    .max(MODELS_MAX)
+    .default([])
+    .describe(
+      'Models of videos beside the imported ones, or what to change of those; the same id here wins.',
+    ),
+  imageModels: z
+    .array(imageModelFile)
+    .max(MODELS_MAX)
+    .default([])
+    .describe('Models of pictures beside the imported ones; the same id here wins.'),
 });
 export type ConfigFile = z.infer<typeof configFile>;

@@ -9,8 +9,8 @@ export const filesFile = z.strictObject({
     .enum(['local', 's3'])
     .optional()
     .describe(
-      'Where uploads are kept: local = inside the data folder, the default of one process; s3 = a store that speaks ' +
-        'S3. A cluster without it keeps no files, and refuses uploads.',
+      'Where uploads, pictures and videos are kept: local = inside the data folder, the default of one process; s3 = a ' +
+        'store that speaks S3. A cluster without it keeps no files: it refuses uploads and makes no videos.',
     ),
   endpoint: webAddress
     .optional()
@@ -28,7 +28,8 @@ export const filesFile = z.strictObject({
     .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'is no name of a bucket')
     .optional()
     .describe(
-      's3: bucket, which has to exist and stays private. Only names below uploads/ are written and deleted.',
+      's3: bucket, which has to exist and stays private. Only names below uploads/, orders/, pictures/ and videos/ are ' +
+        'written and deleted.',
     ),
   accessKeyIdEnv: variableName
     .optional()

@@ -1,4 +1,4 @@
-import type { S3Settings } from '#core/files/s3-file-store.ts';
+import type { S3Settings } from '#core/files/s3-client.ts';
 import type { ConfigDocument } from './config-document.ts';
 import type { ConfigProblem } from './config-error.ts';
 import type { FilesFile } from './files-file.ts';

@@ -25,8 +25,9 @@ export const providerFile = z.strictObject({
     .enum(['url', 'inline'])
     .optional()
     .describe(
-      'url: it fetches linked pictures itself. inline: it does not, or should not from inside your network; calls with ' +
-        'links are not sent to it. Default: inline for the dialects vllm, sglang and ollama, else url.',
+      'url: it fetches linked pictures itself. inline: it does not, or should not from inside your network; the gateway ' +
+        'fetches them, from public addresses only, and sends them along. Default: inline for the dialects vllm, sglang ' +
+        'and ollama, else url.',
     ),
   formats: z
     .array(z.enum(['chat/completions', 'responses', 'messages']))

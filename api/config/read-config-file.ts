@@ -2,6 +2,7 @@ import type { ProviderSettings } from '#core/catalog/catalog-settings.ts';
 import { CONFIG_BYTES_MAX } from '#core/limits.ts';
 import type { Secret } from '#core/secret.ts';
 import { parseAdminToken } from './admin-token.ts';
+import { checkMediaModels } from './check-media-models.ts';
 import { checkReferences } from './check-references.ts';
 import { type ConfigDocument, parseConfigDocument } from './config-document.ts';
 import { configDraft } from './config-draft.ts';
@@ -101,6 +102,8 @@ async function checkDocument(document: ConfigDocument, options: Options): Promis
   if (!parsed.success || problems.length > 0) return { ok: false, problems };
 
   const content = parsed.data;
+  const ofMedia = checkMediaModels(content, content.providers ?? defaults.providers, document);
+  if (ofMedia.length > 0) return { ok: false, problems: ofMedia };
   const storage = await toStorage(content.storage, document, env, readFile);
   const isCluster = content.storage.mode === 'cluster';
   const files = await toFiles({ file: content.files, isCluster }, document, env, readFile);

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { isServableId } from '#core/catalog/model-id.ts';
 import { BALANCE_CAP_NANO_USD, MODEL_ID_CHARS_MAX } from '#core/limits.ts';
 import { parseAttoUsd, parseFactorPpm, parseNanoUsd } from '#core/money.ts';
 
@@ -42,6 +43,20 @@ export const modelName = z
   .min(1)
   .max(MODEL_ID_CHARS_MAX)
   .regex(/^[\x21-\x7e]+$/, 'has to be letters, digits and signs without blanks');
+
+/** Of a model of videos or pictures; suffixes steer text models alone, so an id with one would be misread. */
+export const mediaModelId = modelName
+  .refine(
+    isServableId,
+    'begins with a dot, or has a suffix that callers add to ids (:online, :free and the like)',
+  )
+  .describe('What callers send as `model`.');
+
+/** Who makes it. */
+export const upstreamPlace = {
+  provider: z.string().min(1).max(63).optional().describe('Id of a provider above.'),
+  model: modelName.optional().describe("The model's id there."),
+};
 
 /** User and query are where secrets hide in addresses, and none may stand in the file. */
 export const webAddress = z

@@ -42,17 +42,19 @@ const vendored: readonly Vendored[] = [
 const addresses: Readonly<Record<string, string>> = { preact: `${CONSOLE_PATH}/vendor/preact.js` };
 
 /**
- * No script, style or picture but our own, nothing in line, no frame around it, and no text that becomes markup:
- * labels and names of models are others' words.
+ * No script or style but our own, pictures and videos from where links to files lead, nothing in line, no frame around
+ * it, and no text that becomes markup: labels and names of models are others' words.
  */
-export const consoleHeaders: Readonly<Record<string, string>> = {
+export const consoleHeaders = (filesOrigin: string): Readonly<Record<string, string>> => ({
   'content-security-policy': [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
     "font-src 'self'",
-    "img-src 'self'",
-    "connect-src 'self'",
+    `img-src 'self' ${filesOrigin}`,
+    `media-src 'self' ${filesOrigin}`,
+    // A video's file is found by following the gateway there.
+    `connect-src 'self' ${filesOrigin}`,
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
@@ -63,7 +65,7 @@ export const consoleHeaders: Readonly<Record<string, string>> = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
-};
+});
 
 /** The console as it is served. Read once, at the start. */
 export const readConsole = (): StaticFile[] => [...ownFiles(), ...vendored.map(readVendored)];

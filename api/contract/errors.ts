@@ -56,7 +56,7 @@ const retry = (status: number, cost: CostClass, message: string): ErrorRow => ({
 const OVERLOADED = 'overloaded_error';
 
 /**
- * The spec's 31 codes, in its order. The running gateway, the OpenAPI document and the tests all read this
+ * The spec's 31 codes, in its order, and the one of videos. The running gateway, the OpenAPI document and the tests all read this
  * table.
  *
  * The spec does not show the retry class and cost of `daily_share_used`, `gateway_unavailable`,
@@ -222,6 +222,12 @@ export const errorTable = {
   },
   timeout: retry(408, 'recorded', 'The provider gave up waiting; try again.'),
   upstream_error: retry(502, 'recorded', 'The provider answered with an error; try again.'),
+  // Beside the 31: spec, Video and upload endpoints.
+  not_ready: fixFirst(
+    404,
+    'not_found_error',
+    'The video has no file now: it is not done yet, has failed, or was deleted after 30 days.',
+  ),
 } as const satisfies Record<string, ErrorRow>;
 
 export type ErrorCode = keyof typeof errorTable;

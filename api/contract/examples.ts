@@ -1,4 +1,5 @@
 import type { Balance } from './balance.ts';
+import type { ImageModelList, VideoModelList } from './media-models.ts';
 import type { Upload } from './upload.ts';
 
 const usage = { prompt_tokens: 11, completion_tokens: 3, total_tokens: 14, cost: 0.0000023 };
@@ -127,6 +128,37 @@ export const modelListExample = {
   last_id: 'acme/small',
 };
 
+export const videoExamples = {
+  request: {
+    model: 'acme/film',
+    prompt: 'A paper boat on a rainy street.',
+    duration: 4,
+    resolution: '720p',
+    aspect_ratio: '16:9',
+  },
+  answer: {
+    id: 'vid_a1B2c3D4e5F6g7H8i9J0',
+    object: 'video.generation',
+    model: 'acme/film',
+    status: 'pending',
+    polling_url: 'https://gw.example.com/v1/videos/vid_a1B2c3D4e5F6g7H8i9J0',
+    unsigned_urls: [],
+    estimated_cost: 0.32,
+    usage: null,
+    error: null,
+    created_at: '2026-11-24T10:00:00.000Z',
+    expires_at: null,
+  },
+};
+
+export const doneVideoExample = {
+  ...videoExamples.answer,
+  status: 'completed',
+  unsigned_urls: ['https://gw.example.com/v1/videos/vid_a1B2c3D4e5F6g7H8i9J0/content'],
+  usage: { cost: 0.32 },
+  expires_at: '2026-12-24T10:01:12.000Z',
+};
+
 export const balanceExample: Balance = {
   object: 'balance',
   agent: { id: 7, name: 'demo', token: null, status: 'active' },
@@ -161,4 +193,70 @@ export const uploadExample: { request: object; answer: Upload } = {
     content_type: 'image/png',
     size: 48_213,
   },
+};
+
+const pictureLink =
+  'https://files.example.com/faregate/pictures/20261128T10/7/img_a1B2c3D4e5F6g7H8i9J0k1L2.png?X-Amz-Expires=604800&X-Amz-Signature=51de';
+const picture = { url: pictureLink, media_type: 'image/png', expires_at: '2026-11-28T10:05:00.000Z' };
+const pictureUsage = { prompt_tokens: 8, completion_tokens: 1120, total_tokens: 1128, cost: 0.0394 };
+
+export const imageExamples = {
+  request: { model: 'acme/painter', prompt: 'A red bicycle in the rain', resolution: '1K' },
+  answer: { created: 1790000000, data: [picture], usage: pictureUsage },
+  events: [
+    JSON.stringify({
+      type: 'image_generation.partial_image',
+      partial_image_index: 0,
+      b64_json: 'iVBORw0KGgo=',
+      media_type: 'image/png',
+    }),
+    JSON.stringify({
+      type: 'image_generation.completed',
+      ...picture,
+      created: 1790000000,
+      usage: pictureUsage,
+    }),
+    '[DONE]',
+  ],
+};
+
+export const videoModelsExample: VideoModelList = {
+  object: 'list',
+  data: [
+    {
+      id: 'acme/clip',
+      object: 'model',
+      name: 'Acme Clip',
+      supported_resolutions: ['720p', '1080p'],
+      supported_aspect_ratios: ['16:9', '9:16'],
+      supported_durations: [4, 8],
+      supported_frame_images: ['first_frame'],
+      max_input_references: 3,
+      generate_audio: true,
+      seed: true,
+      extends: false,
+      from_price: '0.2',
+    },
+  ],
+};
+
+export const imageModelsExample: ImageModelList = {
+  object: 'list',
+  data: [
+    {
+      id: 'acme/painter',
+      object: 'model',
+      name: 'Acme Painter',
+      reads_images: false,
+      streaming: true,
+      parameters: {
+        n: { type: 'range', min: 1, max: 4 },
+        resolution: { type: 'enum', values: ['1K', '2K'] },
+      },
+      pricing: [
+        { billable: 'output_image', unit: 'image', usd: '0.02', variant: '1k' },
+        { billable: 'output_image', unit: 'image', usd: '0.04', variant: '2k' },
+      ],
+    },
+  ],
 };

@@ -1,7 +1,7 @@
 import type { OpenAPIObject } from 'trpc-to-openapi';
 import { errorBody, errorStatus } from './error-body.ts';
 import { apiError, type ErrorCode, type ErrorShape, errorTable } from './errors.ts';
-import { type HeaderName, headerDocs } from './headers.ts';
+import { type HeaderName, headerDocs, requestHeaderDocs } from './headers.ts';
 import { errorsOf, type Route, type RouteFacts, shapeOfPath } from './route.ts';
 
 type PathItem = NonNullable<OpenAPIObject['paths']>[string];
@@ -19,6 +19,7 @@ export function finishOperations(document: OpenAPIObject, routes: readonly Descr
     const { facts } = route;
     const operation = operationOf(document, facts);
     nameRequestBody(operation, components, route);
+    listRequestHeaders(operation, facts);
     describeAnswer(operation, components, facts);
     listErrors(operation, components, facts, holds);
     // Absent would mean the same, but linters take an absent security for a forgotten one.
@@ -47,16 +48,23 @@ function nameRequestBody(operation: Operation, components: Components, { facts, 
   if (facts.examples.request !== undefined) json.examples = { default: { value: facts.examples.request } };
 }
 
+function listRequestHeaders(operation: Operation, { requestHeaders = [] }: RouteFacts): void {
+  if (requestHeaders.length === 0) return;
+  const listed = requestHeaders.map((name) => ({ name, in: 'header' as const, ...requestHeaderDocs[name] }));
+  operation.parameters = [...(operation.parameters ?? []), ...listed];
+}
+
 function describeAnswer(operation: Operation, components: Components, facts: RouteFacts): void {
   const answer = operation.responses?.['200'];
   if (facts.status !== undefined && operation.responses !== undefined) {
     delete operation.responses['200'];
     operation.responses[facts.status] = answer;
   }
+  if (facts.status === 302 && answer !== undefined) delete answer.content;
+  if (answer !== undefined) answer.headers = headerRefs(components, facts.headers ?? []);
   const json = answer?.content?.['application/json'];
   if (json === undefined) return;
   json.examples = { default: { value: facts.examples.answer } };
-  answer.headers = headerRefs(components, facts.headers ?? []);
   const eventSchema = facts.event?.meta()?.id;
   if (eventSchema === undefined) return;
   const name = `${facts.operationId.replace(/^create/, '')}Event`;

@@ -30,6 +30,11 @@ export const headerDocs = {
     schema: { type: 'string' },
     example: '0.0123',
   },
+  location: {
+    description: 'The address to go on with.',
+    schema: { type: 'string' },
+    example: 'https://gw.example.com/v1/videos/vid_a1B2c3D4e5F6g7H8i9J0',
+  },
   'retry-after': {
     description: 'Whole seconds to wait before trying again.',
     schema: { type: 'integer', minimum: 1 },
@@ -69,6 +74,19 @@ export const headerDocs = {
 } as const satisfies Record<string, { description: string; schema: object; example: string | number }>;
 
 export type HeaderName = keyof typeof headerDocs;
+
+/** Headers that a caller may send, as the document describes them. */
+export const requestHeaderDocs = {
+  'Idempotency-Key': {
+    description:
+      'A text of your own choice. A second order with the same key answers with the same video, as it is then, and makes ' +
+      'no new one, whatever else it says.',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{8,64}$', minLength: 8, maxLength: 64 },
+    example: 'order-2026-11-24-0001',
+  },
+} as const satisfies Record<string, { description: string; schema: object; example: string }>;
+
+export type RequestHeaderName = keyof typeof requestHeaderDocs;
 
 /** What every answer at a matched route carries, refusals included. */
 export function answerHeaders(call: {

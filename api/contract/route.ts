@@ -3,7 +3,7 @@ import type { AnyTRPCRouter, TRPCProcedureType } from '@trpc/server';
 import type { z } from 'zod';
 import type { CallId } from '#core/ids.ts';
 import type { ApiError, ErrorCode, ErrorShape } from './errors.ts';
-import type { HeaderName } from './headers.ts';
+import type { HeaderName, RequestHeaderName } from './headers.ts';
 
 /** One request at a matched route. `Caller` is whoever the edge authenticated. */
 export interface CallContext<Deps, Caller> {
@@ -32,6 +32,9 @@ export interface HotCallContext<Deps, Caller> extends CallContext<Deps, Caller> 
  */
 export type RawHandler<Deps, Caller> = (call: HotCallContext<Deps, Caller>) => Promise<ApiError | null>;
 
+/** Of a route that anybody may call. Answers by itself. */
+export type PublicHandler<Deps> = (call: Omit<CallContext<Deps, never>, 'caller' | 'body'>) => void;
+
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 
 /** What a route is, said once: the binding serves it and the document describes it from the same lines. */
@@ -48,11 +51,13 @@ export interface RouteFacts {
   /** It begins with a reserve, which checks the key: until then it is enough that the key was live some seconds ago. */
   reserves?: true;
   /** Of the successful answer; 200 where it stands in no line. */
-  status?: 201;
+  status?: 201 | 202 | 302;
   /** Beyond those that the edge itself answers (`errorsOf`). */
   errors: readonly ErrorCode[];
   /** Of the successful answer. */
   headers?: readonly HeaderName[];
+  /** Of the request, besides the key's. */
+  requestHeaders?: readonly RequestHeaderName[];
   /** One server-sent event, where the route can stream. */
   event?: z.ZodType;
   examples: { request?: object; answer: object; events?: readonly string[] };
@@ -70,7 +75,7 @@ export type RouteMeta<Deps, Caller> = {
     protect: boolean;
     errorResponses: number[];
   };
-  http: RouteFacts & { handler?: RawHandler<Deps, Caller> };
+  http: RouteFacts & { handler?: RawHandler<Deps, Caller>; publicHandler?: PublicHandler<Deps> };
 };
 
 /** `handler` makes the route raw: its bytes never pass tRPC. */
@@ -101,6 +106,7 @@ export interface Route<Deps, Caller> {
   type: TRPCProcedureType;
   facts: RouteFacts;
   handler: RawHandler<Deps, Caller> | null;
+  publicHandler: PublicHandler<Deps> | null;
   input: z.ZodType | null;
   procedure: (options: ProcedureCall) => Promise<unknown>;
 }
@@ -128,8 +134,8 @@ export function readRoutes<Deps, Caller>(router: AnyTRPCRouter): Route<Deps, Cal
   return procedures.map(([name, procedure]) => {
     const { type, inputs, meta } = procedure._def;
     if (meta?.http === undefined) throw new Error(`The procedure ${name} does not say which route it is.`);
-    const { handler, ...facts } = meta.http;
-    return { name, type, facts, handler: handler ?? null, input: inputs[0] ?? null, procedure };
+    const { handler = null, publicHandler = null, ...facts } = meta.http;
+    return { name, type, facts, handler, publicHandler, input: inputs[0] ?? null, procedure };
   });
 }
 

@@ -9,6 +9,8 @@ export const v1Facts: DocumentFacts = {
   serverUrl: '/v1',
   tags: [
     { name: 'Inference', description: 'Calls to models, paid from the balance.' },
+    { name: 'Videos', description: 'Ordered, polled, and downloaded when they are done.' },
+    { name: 'Images', description: 'Pictures that models make, paid from the balance.' },
     { name: 'Uploads', description: 'Pictures of your own, for models to read.' },
     { name: 'Account', description: "The agent's credit and calls." },
   ],

@@ -125,6 +125,20 @@ export const UPSTREAM_TEXT_CHARS_MAX = 256;
 export const PRICE_LOOKUPS_AT_ONCE = 32;
 /** Of a link in a message. */
 export const URL_CHARS_MAX = 2048;
+/** Of one question to a name server, and how often it is asked. */
+export const NAME_LOOKUP_MS = 2 * SECOND_MS;
+export const NAME_LOOKUPS = 2;
+/** Of a picture that the gateway fetches for a provider, from its name's look-up to its last byte. */
+export const PICTURE_FETCH_MS = 10 * SECOND_MS;
+export const PICTURE_REDIRECTS_MAX = 3;
+/** Of one name, tried one after the other. */
+export const PICTURE_ADDRESSES_MAX = 3;
+/** Pictures sent to a provider in the place of their links, in one request. */
+export const INLINED_PICTURES_MAX = 16;
+export const INLINED_BYTES_MAX = 20 * MEGABYTE;
+/** Their requests are loaded so many at one time, and sent as long as all together are no larger. */
+export const INLINED_CALLS_AT_ONCE = 16;
+export const INLINED_BYTES_AT_ONCE = 256 * MEGABYTE;
 
 /** Keys that were sent lately, remembered with their hash, so that a call does not hash its key anew. */
 export const KNOWN_KEYS_MAX = 10_000;
@@ -204,11 +218,67 @@ export const VIDEO_MAX_MS = 4 * HOUR_MS;
 export const VIDEO_TIME_LIMIT_MS = 6 * HOUR_MS;
 /** What a worker sends to the provider waits for it so long; an open video never needs it longer. */
 export const VIDEO_ORDER_KEPT_MS = 12 * HOUR_MS;
+/** Of an agent's own pictures in one order, where they are sent along with it: two of the largest. */
+export const VIDEO_ORDER_PICTURES_BYTES_MAX = 2 * 20_971_520;
+/** Of an order's file: those pictures in base64, and the text around them. */
+export const VIDEO_ORDER_BYTES_MAX = 64 * MEGABYTE;
 /** Of a result. A minute of 4k has some 400 MB. */
 export const VIDEO_BYTES_MAX = 2 * GIGABYTE;
+/** Image models whose prices are asked for at one time. */
+export const IMAGE_ENDPOINT_FETCHES = 4;
+/** A video's worker asks the provider this often, give or take a tenth; sooner while it is young. */
+export const VIDEO_POLL_MS = 10 * SECOND_MS;
+/** Between two attempts at anything that failed: doubled up to this. */
+export const VIDEO_RETRY_MAX_MS = 60 * SECOND_MS;
+/** The provider's answer about a job. */
+export const VIDEO_ANSWER_MS = 30 * SECOND_MS;
+export const VIDEO_ANSWER_BYTES = 64 * 1024;
+/** Its answer to the one request that makes a job; whoever gives up on it cannot ask again. */
+export const VIDEO_SUBMIT_MS = 60 * SECOND_MS;
+/** A provider that takes no new job for so long is not waited for. */
+export const VIDEO_SUBMIT_TRIES_MS = 15 * MINUTE_MS;
+/** Somebody else's claim without a job: by then its process has died. */
+export const VIDEO_CLAIM_GRACE_MS = 2 * MINUTE_MS;
+/** Of each provider. */
+export const VIDEO_SUBMISSIONS_AT_ONCE = 8;
+export const VIDEO_POLLS_AT_ONCE = 256;
+/** Of a process. */
+export const VIDEO_DOWNLOADS_AT_ONCE = 4;
+/** A download of which nothing comes for so long is begun again where it stopped. */
+export const VIDEO_STALL_MS = 30 * SECOND_MS;
+/** From its first byte to its last, cuts and all. */
+export const VIDEO_DOWNLOAD_MS = 30 * MINUTE_MS;
+/** Continued so often without beginning anew; begun so often in all. */
+export const VIDEO_RESUMES_MAX = 10;
+export const VIDEO_DOWNLOAD_TRIES = 20;
+/** In a row, that the provider knows no such job: some need a moment to know what they have just taken. */
+export const VIDEO_MISSING_TRIES = 10;
+/** Looks at a finished job whose cost is not there yet. */
+export const VIDEO_COST_TRIES = 3;
+/** A finished video that could not be fetched or stored by then is given up, before its hold is an orphan. */
+export const VIDEO_RESULT_MAX_MS = 5 * HOUR_MS;
+/** How often a worker asks the ledger which videos are open; where it starts them all itself, it is told. */
+export const VIDEOS_LOOK_MS = 5 * SECOND_MS;
+/** Of several processes, one that has said nothing for so long works on no video. */
+export const VIDEO_MEMBER_LEASE_MS = 10 * SECOND_MS;
+/** How often a worker looks at what is due. */
+export const VIDEO_TICK_MS = SECOND_MS / 4;
 /** Generated pictures: how long their links live, and how much of them an agent keeps. */
 export const RESULT_LINK_MS = 7 * DAY_MS;
 export const RESULTS_BYTES_MAX = 5 * GIGABYTE;
+/** Of one request, whatever a model lists. */
+export const PICTURES_MAX = 10;
+export const PICTURE_REFERENCES_MAX = 16;
+export const PICTURE_PROMPT_CHARS_MAX = 32_000;
+/** Of one generated picture. The largest that are known have some 15 MB. */
+export const PICTURE_BYTES_MAX = 32 * MEGABYTE;
+/** Of a provider's whole answer, and of an event of its stream: base64 is a third longer than what it holds. */
+export const PICTURE_ANSWER_BYTES = PICTURES_MAX * PICTURE_BYTES_MAX;
+export const PICTURE_EVENT_BYTES = 24 * MEGABYTE;
+/** Of such an answer without its pictures. */
+export const PICTURE_FRAME_BYTES = 256 * 1024;
+/** After a hang-up a picture is waited for: its provider is paid for it, and takes a minute and a half. */
+export const PICTURE_PUMP_MS = 5 * MINUTE_MS;
 /** Spec: Limits, MCP body. */
 export const MCP_BODY_BYTES = 64 * 1024;
 /** While a key cannot be checked. */
@@ -245,10 +315,21 @@ export const UPLOAD_BODY_MS = 10 * MINUTE_MS;
 /** Behind the begin of the hour in which a file's last link ends: that hour, and one for clocks that are apart. */
 export const FILES_KEPT_AFTER_MS = 2 * HOUR_MS;
 export const FILES_SWEEP_MS = HOUR_MS;
-/** Of an S3 store, asked while it is swept. */
+/** Of an S3 store. */
 export const S3_ANSWER_MS = 30 * SECOND_MS;
 export const S3_ANSWER_BYTES = 4 * 1024 * 1024;
 export const S3_DELETES_AT_ONCE = 16;
+export const S3_CONNECTIONS_MAX = 32;
+/** Between attempts at the same request. */
+export const S3_RETRIES_MS: readonly number[] = [100, 500];
+/** S3 takes no shorter part than 5 MB but the last, and 10,000 of them. */
+export const S3_PART_BYTES = 8 * MEGABYTE;
+/** All of them are in memory: 48 MB. */
+export const S3_PARTS_AT_ONCE = 6;
+/** Some stores copy all parts of a file before they answer. */
+export const S3_COMPLETE_MS = 5 * MINUTE_MS;
+/** Whoever has not ended an upload of many parts by then has died. */
+export const S3_UPLOAD_MS = DAY_MS;
 
 // --- The cluster.
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { IRouter, Request, Response } from 'express';
 import { type Clock, SECOND_MS } from '#core/clock.ts';
-import { type FileName, formatFileName, parseFileName } from '#core/files/file-name.ts';
+import { downloadNameOf, type FileName, formatFileName, parseFileName } from '#core/files/file-name.ts';
 import type { LocalFileStore } from '#core/files/local-file-store.ts';
 import { UPLOAD_BODY_MS } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
@@ -25,7 +25,7 @@ export function mountFiles(app: IRouter, edge: FilesEdge): void {
   app.use(BASE, (req, res, next) => {
     const [path = '', ...query] = req.originalUrl.slice(BASE.length + 1).split('?');
     const name = parseFileName(path);
-    if (name === null) {
+    if (name === null || name.kind === 'orders') {
       next();
       return;
     }
@@ -85,7 +85,7 @@ async function serve(edge: FilesEdge, request: FileRequest): Promise<void> {
 async function take({ files, clock }: FilesEdge, { req, res, name }: FileRequest, bytes: number) {
   const refused = checkHead(req, name, bytes);
   if (refused !== null) return refuse(res, refused, { bytes, contentType: name.contentType });
-  if (await files.holds(name)) return refuse(res, 'already_uploaded');
+  if ((await files.size(name)) !== null) return refuse(res, 'already_uploaded');
   // Only now: who waits for it sends nothing that would be refused.
   if (req.headers.expect !== undefined) res.writeContinue();
   const cut = () => void req.destroy();
@@ -118,6 +118,10 @@ function give({ files, clock }: FilesEdge, { res, name }: FileRequest, untilMs: 
   const seconds = Math.floor((untilMs - clock.now()) / SECOND_MS);
   res.setHeader('content-type', name.contentType);
   res.setHeader('etag', etagOf(name));
+  const downloadName = downloadNameOf(name);
+  if (downloadName !== null) {
+    res.setHeader('content-disposition', `attachment; filename="${downloadName}"`);
+  }
   return new Promise((resolve, reject) => {
     const options = {
       root: files.folder,
@@ -147,5 +151,6 @@ function refuse(res: Response, code: FileError, wanted: { bytes?: number; conten
   const text = message.replace('{bytes}', String(wanted.bytes)).replace('{type}', String(wanted.contentType));
   res.removeHeader('etag');
   res.removeHeader('content-type');
+  res.removeHeader('content-disposition');
   sendJson(res, status, status === 503 ? { 'retry-after': '2' } : {}, { error: { code, message: text } });
 }

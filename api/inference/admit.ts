@@ -1,13 +1,13 @@
-import { isUtf8 } from 'node:buffer';
 import { type Catalog, reportsCost } from '#core/catalog/catalog.ts';
 import type { AgentStatus } from '#core/ledger/state.ts';
-import { JSON_DEPTH_MAX, JSON_KEYS_MAX, JSON_VALUES_MAX } from '#core/limits.ts';
 import { type ApiError, apiError, isApiError } from '../contract/errors.ts';
 import type { CallPlan } from './call-plan.ts';
 import { estimateTokens } from './estimate.ts';
 import type { CallFormat } from './formats/call-format.ts';
-import { countKeys, type JsonObject, readJsonObject } from './json-object.ts';
+import type { JsonObject } from './json-object.ts';
 import { layoutTokens } from './layout-tokens.ts';
+import type { OwnerOf } from './linked-media.ts';
+import { parseBody } from './parse-body.ts';
 import { printedNumberBytes } from './printed-numbers.ts';
 import { refuseAgent } from './refuse-start.ts';
 import { chooseCandidates } from './routing/choose-candidates.ts';
@@ -25,6 +25,7 @@ export interface Routes {
   health: EndpointHealth;
   /** By the monotonic clock. */
   nowMs: number;
+  ownerOf: OwnerOf;
 }
 
 export type Admitted = { ok: true; plan: CallPlan } | { ok: false; error: ApiError };
@@ -40,7 +41,7 @@ export function admitCall(
   format: CallFormat,
   bytes: Buffer,
   agentStatus: AgentStatus,
-  { catalog, health, nowMs }: Routes,
+  { catalog, health, nowMs, ownerOf }: Routes,
 ): Admitted {
   const parsed = parseBody(bytes);
   if (isApiError(parsed)) return { ok: false, error: parsed };
@@ -53,7 +54,7 @@ export function admitCall(
   const agentRefusal = refuseAgent(agentStatus);
   if (agentRefusal !== null) return { ok: false, error: agentRefusal };
 
-  const media = format.countMedia(value);
+  const media = format.countMedia(value, ownerOf);
   if (isApiError(media)) return { ok: false, error: media };
   const refusal = format.refuseFields(value) ?? format.refuseTools(value);
   if (refusal !== null) return { ok: false, error: refusal };
@@ -116,6 +117,7 @@ export function admitCall(
       outputCapField,
       extraOutputTokens,
       images: media.images,
+      pictures: media.pictures,
       choices,
       hasTools,
     },
@@ -131,28 +133,6 @@ function promptBytes({ members }: JsonObject, capFields: ReadonlySet<string>): n
   for (const { key, startsAt, endsAt } of members) if (!capFields.has(key)) bytes += endsAt - startsAt;
   return bytes;
 }
-
-function parseBody(bytes: Buffer): { object: JsonObject; value: Record<string, unknown> } | ApiError {
-  if (!isUtf8(bytes)) return badBody('The body is not valid UTF-8.');
-  const read = readJsonObject(bytes, bodyBounds);
-  if (read === 'too_deep') return badBody(`The body nests deeper than ${JSON_DEPTH_MAX} levels.`);
-  if (read === 'too_many_keys') return badBody(`The body has more than ${JSON_KEYS_MAX} keys.`);
-  if (read === 'too_many_values') return badBody(`The body has more than ${JSON_VALUES_MAX} values.`);
-  if (read === 'not_json') return badBody('The body is not valid JSON.');
-  if (read === 'not_an_object') return badBody('The body has to be a JSON object.');
-  const { object, value } = read;
-  // V8 misreads such keys once another body has prepared it (nodejs/node issue 63785): what JSON.parse shows us as
-  // a harmless name may be `tools` to the provider.
-  if (object.disguisedKey !== null)
-    return badBody(`Write the key \`${object.disguisedKey.slice(0, KEY_CHARS_SHOWN)}\` without escapes.`);
-  if (countKeys(value) !== object.keyCount) return badBody('A key stands twice in one object of the body.');
-  return read;
-}
-
-const KEY_CHARS_SHOWN = 64;
-const badBody = (message: string): ApiError => apiError('invalid_request', { message });
-
-const bodyBounds = { keysMax: JSON_KEYS_MAX, valuesMax: JSON_VALUES_MAX };
 
 /** Where a model reads no files, a router has them read by another service, for a price per page that no hold covers. */
 const readsFiles = ({ model, provider }: Resolved): boolean =>

@@ -1,11 +1,11 @@
 import { formatUsd } from '#core/money.ts';
-import type { RunningCall } from './running-call.ts';
+import type { HeldCall } from './held-call.ts';
 
 /**
  * Of a successful answer, names and values in turns: Node copies an object of headers first. Nothing of the
  * provider's headers passes but its id for the answer.
  */
-export function answerHeaders(call: RunningCall, contentType: string): string[] {
+export function answerHeaders(call: HeldCall, contentType: string): string[] {
   const { gateway, callId, holdNanoUsd } = call.options;
   const id = String(callId);
   const headers = [
@@ -21,9 +21,9 @@ export function answerHeaders(call: RunningCall, contentType: string): string[] 
     formatUsd(holdNanoUsd),
   ];
   if (gateway.callIdHeader !== 'x-request-id') headers.push(gateway.callIdHeader, id);
-  if (call.options.plan.format.endpoint === 'messages') headers.push('request-id', id);
+  if (call.endpoint === 'messages') headers.push('request-id', id);
   // Tells buffering proxies to pass events on as they come.
-  if (call.options.plan.stream) headers.push('x-accel-buffering', 'no');
+  if (call.options.stream) headers.push('x-accel-buffering', 'no');
   if (call.generationId !== null) headers.push('x-generation-id', call.generationId);
   return headers;
 }

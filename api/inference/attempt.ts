@@ -1,6 +1,6 @@
 import { type ApiError, apiError } from '../contract/errors.ts';
 import type { GoodAnswer, StreamReader } from './formats/call-format.ts';
-import type { RunningCall } from './running-call.ts';
+import type { HeldCall } from './held-call.ts';
 import type { UpstreamFailure } from './upstream-request.ts';
 import type { Usage } from './usage.ts';
 
@@ -30,7 +30,10 @@ export const failed = (error: ApiError, mayFallBack: boolean, usage: Usage | nul
 });
 
 /** Why an answer broke off: our own limits first, they abort what then looks like a cut. */
-export function failureOf(call: RunningCall, cause: UpstreamFailure | 'too_large'): ApiError {
+export function failureOf(
+  call: Pick<HeldCall, 'endedByUs'>,
+  cause: UpstreamFailure | 'too_large' | 'malformed',
+): ApiError {
   if (call.endedByUs === 'time_limit') return apiError('upstream_timeout');
   if (call.endedByUs === 'gate') return apiError('service_unavailable');
   return apiError(cause === 'unreachable' ? 'upstream_unreachable' : 'provider_error');

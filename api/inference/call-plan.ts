@@ -1,6 +1,7 @@
 import type { Endpoint, Model, Provider } from '#core/catalog/catalog.ts';
 import type { CallFormat } from './formats/call-format.ts';
 import type { JsonObject } from './json-object.ts';
+import type { LinkedPicture } from './linked-media.ts';
 import type { PlacedTools } from './server-tools/server-tools.ts';
 
 /** One call, checked and resolved: what it asks, who may run it, and the bounds that its hold is made of. */
@@ -28,6 +29,8 @@ export interface CallPlan {
   /** Tokens billed as output beyond the cap: rejected predictions. */
   extraOutputTokens: number;
   images: number;
+  /** Those of them that a link leads to. */
+  pictures: readonly LinkedPicture[];
   choices: number;
   hasTools: boolean;
 }

@@ -26,8 +26,8 @@ export function findDialectGap(
   dialect: Dialect,
   { format, body, value, media, plain }: AskedBody,
 ): Gap | null {
-  if (dialect.images === 'inline' && media.firstAt !== null) {
-    return { param: media.firstAt, words: 'a picture or file by its link' };
+  if (dialect.images === 'inline' && media.firstByLinkAt !== null) {
+    return { param: media.firstByLinkAt, words: 'a file by its link' };
   }
   if (plain && value !== null) {
     const gap = findRouterGap(value) ?? (format === 'chat/completions' ? findThoughtGap(value) : null);

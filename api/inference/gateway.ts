@@ -2,6 +2,7 @@ import type { RecordedCosts } from '#core/bills/recorded-costs.ts';
 import type { Capacity } from '#core/capacity/capacity.ts';
 import type { Catalog } from '#core/catalog/catalog.ts';
 import type { Clock } from '#core/clock.ts';
+import type { FileStore } from '#core/files/file-store.ts';
 import type { IdSource } from '#core/ids.ts';
 import type { Ledger } from '#core/ledger/ledger.ts';
 import type { Limits } from '#core/limits.ts';
@@ -9,6 +10,7 @@ import type { Log } from '#core/log.ts';
 import type { NanoUsd } from '#core/money.ts';
 import type { GcraBuckets } from '#core/rates/gcra.ts';
 import type { CallMetrics } from './call-metrics.ts';
+import type { FetchPicture } from './fetch-picture.ts';
 import type { LedgerRetries } from './ledger-retries.ts';
 import type { OpenCalls } from './open-calls.ts';
 import type { EndpointHealth } from './routing/endpoint-health.ts';
@@ -32,6 +34,9 @@ export interface Gateway {
   health: EndpointHealth;
   openCalls: OpenCalls;
   upstreams: UpstreamPools;
+  /** Where agents keep pictures that models look at; `null`: nowhere. */
+  files: Pick<FileStore, 'parseLink' | 'size' | 'read'> | null;
+  fetchPicture: FetchPicture;
   limits: () => Limits;
   dailyShareNanoUsd: () => NanoUsd | null;
   /** The service's own name for the header that carries the call's id. */
@@ -40,4 +45,6 @@ export interface Gateway {
   nonce: string;
   /** Told of every call that ended with its cost unknown. */
   watchPending: (agentId: number, callId: number) => void;
+  /** Told of every video that was ordered. */
+  watchVideo: (agentId: number, videoId: string) => void;
 }

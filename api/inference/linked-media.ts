@@ -1,7 +1,8 @@
-import { isIP } from 'node:net';
+import type { FileName } from '#core/files/file-name.ts';
+import type { LinkOwner } from '#core/files/file-store.ts';
 import { isRecord } from '#core/is-record.ts';
-import { URL_CHARS_MAX } from '#core/limits.ts';
 import { type ApiError, apiError } from '../contract/errors.ts';
+import { checkPublicHttpsUrl, NO_PUBLIC_LINK } from './public-link.ts';
 
 /** What a prompt holds besides text, as far as the hold has to know. */
 export interface MediaCount {
@@ -12,21 +13,70 @@ export interface MediaCount {
   others: number;
   /** Where the first of them stands in the body; `null`: there is none. */
   firstAt: string | null;
+  /** Where the first stands that is no picture: it can be sent by its link alone. */
+  firstByLinkAt: string | null;
+  pictures: LinkedPicture[];
+  ownerOf: OwnerOf;
 }
 
-export const noMedia = (): MediaCount => ({ images: 0, files: 0, others: 0, firstAt: null });
+export interface LinkedPicture {
+  link: string;
+  /** Where it stands in the body. */
+  param: string;
+  /** `null`: it is somewhere else. */
+  own: FileName | null;
+}
+
+/** Whose file a link leads to, as one agent may know it: what is another's is as good as forged. */
+export type OwnerOf = (link: string) => LinkOwner;
+
+export const noMedia = (ownerOf: OwnerOf): MediaCount => ({
+  images: 0,
+  files: 0,
+  others: 0,
+  firstAt: null,
+  firstByLinkAt: null,
+  pictures: [],
+  ownerOf,
+});
 
 export function countMedium(count: MediaCount, kind: 'images' | 'files' | 'others', param: string): void {
   count[kind]++;
   count.firstAt ??= param;
+  if (kind !== 'images') count.firstByLinkAt ??= param;
+}
+
+/** A link to a picture: a public one, or to one that this agent keeps here. */
+export function takePicture(count: MediaCount, link: unknown, param: string): ApiError | null {
+  if (typeof link !== 'string') return refuseLink(link, param);
+  const owner = count.ownerOf(link);
+  if (owner.kind === 'refused' || (owner.kind === 'ours' && !isPicture(owner.name))) return notYours(param);
+  const refusal = owner.kind === 'ours' ? null : refuseLink(link, param);
+  if (refusal === null) count.pictures.push({ link, param, own: owner.kind === 'ours' ? owner.name : null });
+  return refusal;
+}
+
+export const isPicture = ({ kind }: FileName): boolean => kind === 'uploads' || kind === 'pictures';
+
+/** Nobody learns what others have. */
+export const notYours = (param: string): ApiError =>
+  apiError('invalid_request', {
+    param,
+    message: `\`${param}\` is no link to an upload of yours that still lives; upload the picture again and send its \`url\`.`,
+  });
+
+/** A link to anything else, of which nobody but the provider reads anything. */
+export function takeLink(count: MediaCount, link: unknown, param: string): ApiError | null {
+  const refused = typeof link === 'string' && count.ownerOf(link).kind === 'refused';
+  return refused ? notYours(param) : refuseLink(link, param);
 }
 
 /** Of several places for a link every one that is filled, because nobody knows which one a provider reads. */
-export function refuseLinks(places: readonly unknown[], param: string): ApiError | null {
+export function takeLinks(count: MediaCount, places: readonly unknown[], param: string): ApiError | null {
   const filled = places.filter((place) => place !== undefined && place !== null);
   if (filled.length === 0) return refuseLink(undefined, param);
   for (const place of filled) {
-    const refusal = refuseLink(linkOf(place), param);
+    const refusal = takeLink(count, linkOf(place), param);
     if (refusal !== null) return refusal;
   }
   return null;
@@ -42,13 +92,9 @@ export function refuseLink(link: unknown, param: string): ApiError | null {
     });
   }
   if (/^\s*data:/i.test(link)) return refuseInline(param);
-  if (link.length > URL_CHARS_MAX || !isPublicHttpsUrl(link)) {
-    return apiError('invalid_request', {
-      param,
-      message: `\`${param}\` has to be a public https link of at most ${URL_CHARS_MAX} characters.`,
-    });
-  }
-  return null;
+  return checkPublicHttpsUrl(link) === null
+    ? apiError('invalid_request', { param, message: `\`${param}\` ${NO_PUBLIC_LINK}.` })
+    : null;
 }
 
 export const refuseInline = (param: string): ApiError =>
@@ -59,21 +105,3 @@ export const refuseInline = (param: string): ApiError =>
 
 export const refuseStored = (param: string): ApiError =>
   apiError('invalid_request', { param, message: `\`${param}\`: stored files are not served. Send a link.` });
-
-/**
- * No credentials, no port of one's own, no address, no name without a dot or below an internal domain. What one
- * reader of links takes for a host and another for a path (backslashes, blanks, missing slashes) is no link.
- */
-function isPublicHttpsUrl(link: string): boolean {
-  if (!PLAIN_LINK.test(link)) return false;
-  const url = URL.parse(link);
-  if (url === null || url.protocol !== 'https:' || url.port !== '') return false;
-  if (url.username !== '' || url.password !== '') return false;
-  const host = url.hostname.toLowerCase().replace(/\.+$/, '');
-  if (host.startsWith('[') || isIP(host) !== 0) return false;
-  return host.includes('.') && !INTERNAL_NAME.test(host);
-}
-
-const PLAIN_LINK = /^https:\/\/[^/\\\s\p{Cc}][^\\\s\p{Cc}]*$/iu;
-const INTERNAL_NAME =
-  /(^|\.)(localhost|localdomain|local|internal|intranet|corp|home|lan|home\.arpa|svc|cluster\.local)$/;

@@ -9,6 +9,25 @@ import { type ApiError, apiError } from '../contract/errors.ts';
 import type { CallPlan } from './call-plan.ts';
 import { largestFittingCap } from './estimate.ts';
 
+/** How a start that does not fit can be made to, in the words of what was asked for. */
+export interface StartAdvice {
+  /** The field that decides most of the hold. */
+  param: string | null;
+  /** A sentence: what would fit, or else `remedy`. */
+  toFit(availableNanoUsd: NanoUsd, remedy: string): string;
+  /** The same beside the advice to wait; `null`: nothing like it fits now. */
+  fittingNow(availableNanoUsd: NanoUsd): string | null;
+}
+
+export const adviseText = (plan: CallPlan): StartAdvice => ({
+  param: plan.outputCapField,
+  toFit: (availableNanoUsd, remedy) => capAdvice(plan, availableNanoUsd, remedy),
+  fittingNow(availableNanoUsd) {
+    const cap = largestFittingCap(plan, availableNanoUsd);
+    return cap === null ? null : `Now the largest \`${plan.outputCapField}\` that fits is ${cap}.`;
+  },
+});
+
 /** Agent status refuses only what starts a call, a video, a picture or an upload. */
 export function refuseAgent(status: AgentStatus): ApiError | null {
   switch (status) {
@@ -24,7 +43,7 @@ export function refuseAgent(status: AgentStatus): ApiError | null {
 /** The operator's capacity in words; `null` where there is room. */
 export function refuseCapacity(
   answer: CapacityAnswer,
-  plan: CallPlan,
+  advise: StartAdvice,
   holdNanoUsd: NanoUsd,
   perCallNanoUsd: NanoUsd,
 ): ApiError | null {
@@ -33,10 +52,10 @@ export function refuseCapacity(
       return null;
     case 'over_per_call':
       return apiError('request_over_capacity', {
-        param: plan.outputCapField,
+        ...(advise.param === null ? {} : { param: advise.param }),
         message:
           `This call would hold $${formatUsd(holdNanoUsd)}, more than the $${formatUsd(perCallNanoUsd)} that one call ` +
-          `may hold here now. ${capAdvice(plan, perCallNanoUsd, 'or choose a cheaper model')}`,
+          `may hold here now. ${advise.toFit(perCallNanoUsd, 'or choose a cheaper model')}`,
       });
     case 'pool_full':
       return apiError('gateway_capacity');
@@ -46,10 +65,10 @@ export function refuseCapacity(
   }
 }
 
-/** What the ledger refused, in the spec's codes. Both 402 name the amounts and the longest answer that would fit. */
+/** What the ledger refused, in the spec's codes. Both 402 name the amounts and what would fit. */
 export function refuseReserve(
   refusal: ReserveRefusal | UnavailableResult,
-  plan: CallPlan,
+  advise: StartAdvice,
   holdNanoUsd: NanoUsd,
   { nowMs, callsPerMinute }: { nowMs: number; callsPerMinute: number },
 ): ApiError {
@@ -96,7 +115,7 @@ export function refuseReserve(
           `This call would hold $${hold}, but this key has $${formatUsd(remainingNanoUsd)} left of its ` +
           `$${formatUsd(limitNanoUsd)} limit until ${isoTime(resetsAtMs)}.` +
           advice(
-            plan,
+            advise,
             holdNanoUsd,
             remainingNanoUsd,
             heldNanoUsd,
@@ -109,7 +128,7 @@ export function refuseReserve(
       return apiError('insufficient_balance', {
         message:
           `This call would hold $${hold}, but $${formatUsd(spendableNanoUsd)} is spendable.` +
-          advice(plan, holdNanoUsd, spendableNanoUsd, heldNanoUsd, 'choose a cheaper model, or add credit'),
+          advice(advise, holdNanoUsd, spendableNanoUsd, heldNanoUsd, 'choose a cheaper model, or add credit'),
       });
     }
   }
@@ -117,17 +136,17 @@ export function refuseReserve(
 
 /** What the caller can do: wait for a running call, where that may help, or ask for less. */
 function advice(
-  plan: CallPlan,
+  advise: StartAdvice,
   holdNanoUsd: NanoUsd,
   leftNanoUsd: NanoUsd,
   heldNanoUsd: NanoUsd,
   remedy: string,
 ): string {
   const mayFitLater = heldNanoUsd > 0n && leftNanoUsd + heldNanoUsd >= holdNanoUsd;
-  if (!mayFitLater) return ` ${capAdvice(plan, leftNanoUsd, remedy)}`;
+  if (!mayFitLater) return ` ${advise.toFit(leftNanoUsd, remedy)}`;
   const wait = ` Running calls hold $${formatUsd(heldNanoUsd)}: it may fit when one ends.`;
-  const cap = largestFittingCap(plan, leftNanoUsd);
-  return cap === null ? wait : `${wait} Now the largest \`${plan.outputCapField}\` that fits is ${cap}.`;
+  const now = advise.fittingNow(leftNanoUsd);
+  return now === null ? wait : `${wait} ${now}`;
 }
 
 function capAdvice(plan: CallPlan, availableNanoUsd: NanoUsd, remedy: string): string {

@@ -1,11 +1,12 @@
 import { reportsCost } from '#core/catalog/catalog.ts';
 import { ERROR_BODY_BYTES, JSON_ANSWER_BYTES } from '#core/limits.ts';
 import { parseJson } from '#core/parse-json.ts';
-import type { ErrorCode } from '../contract/errors.ts';
+import { type ErrorCode, isApiError } from '../contract/errors.ts';
 import { type Attempt, failed, failureOf } from './attempt.ts';
 import { type Collected, collectAnswer } from './collect-answer.ts';
 import { collectStream } from './collect-stream.ts';
 import { contextTokens } from './estimate.ts';
+import { inlinePictures, isOver, picturesToInline, type SentBody } from './inline-pictures.ts';
 import { readWholeAnswer } from './read-whole-answer.ts';
 import { relayAnswer } from './relay-answer.ts';
 import type { CallOutcome } from './routing/endpoint-health.ts';
@@ -16,11 +17,26 @@ import { headerText, retryAfter } from './upstream-text.ts';
 
 /** At the call's present candidate. What it showed of the endpoint, later calls are led by. */
 export async function runAttempt(call: RunningCall): Promise<Attempt> {
+  call.generationId = null;
+  const built = buildBody(call);
+  const pictures = picturesToInline(call.provider, call.options.plan.pictures);
+  if (pictures.length === 0) return await askProvider(call, { bytes: built, done: noMatter });
+  const body = await inlinePictures(call, pictures, built);
+  // Another provider may fetch what we could not.
+  if (isApiError(body)) return failed(body, true);
+  if (!isOver(call)) return await askProvider(call, body);
+  body.done();
+  return failed(failureOf(call, 'aborted'), false);
+}
+
+const noMatter = (): void => undefined;
+
+async function askProvider(call: RunningCall, body: SentBody): Promise<Attempt> {
   const { gateway, plan, agentId } = call.options;
   const { endpoint } = call.candidate;
   const sentAtMs = gateway.clock.monotonicMs();
   gateway.health.begin(endpoint, sentAtMs);
-  const attempt = await attemptOnce(call, sentAtMs);
+  const attempt = await attemptOnce(call, body, sentAtMs);
   const nowMs = gateway.clock.monotonicMs();
   if (attempt.kind === 'failed') tellOperator(call, attempt.error.code, nowMs);
   // What the caller, the journal or a bound of ours cut short says nothing of the provider.
@@ -79,11 +95,11 @@ function faultOf(code: ErrorCode): CallOutcome['failed'] {
   }
 }
 
-async function attemptOnce(call: RunningCall, sentAtMs: number): Promise<Attempt> {
+async function attemptOnce(call: RunningCall, body: SentBody, sentAtMs: number): Promise<Attempt> {
   const { gateway, plan } = call.options;
-  call.generationId = null;
-  const upstream = call.dispatch(buildBody(call));
+  const upstream = call.dispatch(body.bytes);
   const started = await upstream.started;
+  body.done();
   const providerMs = gateway.clock.monotonicMs() - sentAtMs;
   call.providerMs += providerMs;
   gateway.metrics.provider(providerMs);

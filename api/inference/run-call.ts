@@ -1,26 +1,27 @@
 import { reportsCost } from '#core/catalog/catalog.ts';
-import type { CallEnd, CallFacts } from '#core/events/ledger-event.ts';
-import type { StartLimits } from '#core/ledger/command.ts';
-import { type Limits, REFUSED_START_BYTES } from '#core/limits.ts';
-import { attoToNanoUp, FACTOR_ONE_PPM, formatUsd, minBigint, type NanoUsd } from '#core/money.ts';
+import type { CallFacts } from '#core/events/ledger-event.ts';
+import type { AgentStatus } from '#core/ledger/state.ts';
+import { attoToNanoUp, FACTOR_ONE_PPM, formatUsd } from '#core/money.ts';
 import type { LossCause } from '#core/operator-losses.ts';
 import type { Caller } from '../contract/caller.ts';
-import { type ApiError, apiError, errorTable, isApiError } from '../contract/errors.ts';
+import { type ApiError, apiError, errorTable } from '../contract/errors.ts';
 import type { HotCallContext } from '../contract/route.ts';
 import { admitCall, type Routes } from './admit.ts';
 import { answerHeaders, EVENT_STREAM } from './answer-headers.ts';
 import type { Attempt, FailedAttempt } from './attempt.ts';
 import { type CallCost, costOfCall, freeOfCharge, savePrice } from './call-cost.ts';
 import type { CallPlan, Candidate } from './call-plan.ts';
+import { closeCall, endOf, failedEnd, noteCost, shownCost } from './close-call.ts';
 import { estimateHold } from './estimate.ts';
 import { allowedBetas } from './formats/allowed-betas.ts';
 import type { CallFormat } from './formats/call-format.ts';
 import type { Gateway } from './gateway.ts';
-import { refuseCapacity, refuseReserve } from './refuse-start.ts';
+import { linkOwner } from './link-owner.ts';
+import { refuseMissing } from './refuse-missing.ts';
+import { adviseText } from './refuse-start.ts';
 import { runAttempt } from './run-attempt.ts';
 import { RunningCall } from './running-call.ts';
-
-type StartContext = Omit<HotCallContext<unknown, Caller>, 'deps'> & { format: CallFormat };
+import { refuse, refuseStart, type Start, type StartContext, startCall } from './start-call.ts';
 
 /**
  * One call of a text model, in the spec's order: body, agent, model and tools, capacity, hold; then the provider; then
@@ -29,97 +30,45 @@ type StartContext = Omit<HotCallContext<unknown, Caller>, 'deps'> & { format: Ca
 export async function runCall(
   gateway: Gateway,
   format: CallFormat,
-  request: Omit<StartContext, 'format'>,
+  request: Omit<HotCallContext<unknown, Caller>, 'deps'>,
 ): Promise<ApiError | null> {
-  const context: StartContext = { ...request, format };
-  const { caller, body } = context;
-  const admitted = admitCall(format, body, caller.agentStatus, routesOf(gateway));
+  const { caller, body } = request;
+  const admit = (agentStatus: AgentStatus) =>
+    admitCall(format, body, agentStatus, routesOf(gateway, caller.agentId));
+  const context: StartContext = {
+    ...request,
+    admit(agentStatus) {
+      const again = admit(agentStatus);
+      return again.ok ? null : again.error;
+    },
+  };
+  const admitted = admit(caller.agentStatus);
   if (!admitted.ok) return await refuseStart(gateway, context, admitted.error);
   const { plan } = admitted;
+  // Nothing of it is waited for where no picture of the agent's is named.
+  const missing = plan.pictures.length === 0 ? null : await refuseMissing(gateway.files, plan.pictures);
+  if (missing !== null) return await refuseStart(gateway, context, missing);
   const [candidate] = plan.candidates;
   if (candidate === undefined) return await refuse(gateway, context, apiError('provider_unavailable'));
-
-  const holdNanoUsd = estimateHold(plan);
-  const room = gateway.capacity.admit(holdNanoUsd);
-  const noRoom = refuseCapacity(room, plan, holdNanoUsd, gateway.capacity.perCallNanoUsd);
-  if (noRoom !== null) return await refuse(gateway, context, noRoom);
-  let refusal: ApiError;
-  try {
-    const { callId, res } = context;
-    const { agentId, keyId } = caller;
-    const limits = gateway.limits();
-    const startedAtMs = gateway.clock.now();
-    const arrivedAtMs = gateway.clock.monotonicMs();
-    const timeLimitMs = plan.stream ? limits.streamMs : limits.callMs;
-    const { result, durable } = await gateway.ledger.execute({
-      type: 'reserve',
-      agentId,
-      keyId,
-      callId,
-      nonce: gateway.nonce,
-      kind: 'text',
-      nanoUsd: holdNanoUsd,
-      timeLimitMs,
-      callerNowMs: startedAtMs,
-      call: callFacts(plan),
-      price: savePrice(plan, candidate),
-      limits: startLimits(gateway, limits),
-    });
-    if (result.ok) {
-      gateway.metrics.started();
-      const betas = allowedBetas(context.req.headers);
-      const call = { gateway, plan, candidate, res, callId, agentId, keyId, holdNanoUsd, betas, durable };
-      return await runHeld(new RunningCall({ ...call, startedAtMs, arrivedAtMs, timeLimitMs }));
-    }
-    refusal = refuseReserve(result, plan, holdNanoUsd, {
-      nowMs: startedAtMs,
-      callsPerMinute: limits.callsPerMinute,
-    });
-  } finally {
-    gateway.capacity.release(holdNanoUsd);
-  }
-  return await refuseStart(gateway, context, refusal);
+  const start: Start = {
+    kind: 'text',
+    holdNanoUsd: estimateHold(plan),
+    call: callFacts(plan),
+    price: savePrice(plan, candidate),
+    advice: adviseText(plan),
+  };
+  const betas = allowedBetas(request.req.headers);
+  return await startCall(gateway, context, start, (held) =>
+    runHeld(new RunningCall({ ...held, plan, candidate, betas })),
+  );
 }
 
-const routesOf = ({ catalog, health, clock }: Gateway): Routes => ({
+const routesOf = ({ catalog, health, clock, files }: Gateway, agentId: number): Routes => ({
   catalog,
   health,
   nowMs: clock.monotonicMs(),
+  ownerOf: linkOwner(files, agentId),
 });
-
-async function refuse(gateway: Gateway, context: StartContext, wanted: ApiError): Promise<ApiError> {
-  const error = await unlessEnded(gateway, context, wanted);
-  gateway.metrics.refused(error.code);
-  return error;
-}
-
-/** The same refusal, or what comes before it by now: the key revoked, the agent suspended. */
-async function unlessEnded(
-  gateway: Gateway,
-  { format, caller, confirmCaller, body }: StartContext,
-  error: ApiError,
-): Promise<ApiError> {
-  const now = await confirmCaller();
-  if (isApiError(now)) return now;
-  if (now.agentStatus === caller.agentStatus) return error;
-  const admitted = admitCall(format, body, now.agentStatus, routesOf(gateway));
-  return admitted.ok ? error : admitted.error;
-}
-
-/** A refusal costs an agent no money, so it has a rate of its own, by the work that its body made. */
-async function refuseStart(gateway: Gateway, context: StartContext, wanted: ApiError): Promise<ApiError> {
-  const { caller, body } = context;
-  const error = await refuse(gateway, context, wanted);
-  const { status } = errorTable[error.code];
-  // An outage of ours is not the agent's doing, nor is what comes with a key that it has revoked; and who is told to wait
-  // has to find the wait to be true.
-  if (status < 500 && error.code !== 'invalid_api_key') {
-    const ofBody = status === 429 ? 0 : Math.floor(body.length / REFUSED_START_BYTES);
-    const count = Math.min(1 + ofBody, gateway.limits().burst);
-    gateway.refusedStarts.spend(caller.agentId, gateway.clock.now(), count);
-  }
-  return error;
-}
 
 /** What the call record shows of a call besides its money. */
 const callFacts = ({ model, format, stream }: CallPlan): CallFacts => ({
@@ -127,13 +76,6 @@ const callFacts = ({ model, format, stream }: CallPlan): CallFacts => ({
   modelName: model.name,
   endpoint: format.endpoint,
   stream,
-});
-
-const startLimits = (gateway: Gateway, limits: Limits): StartLimits => ({
-  callsPerMinute: limits.callsPerMinute,
-  burst: limits.burst,
-  runningCalls: limits.runningCalls,
-  dailyShareNanoUsd: gateway.dailyShareNanoUsd(),
 });
 
 async function runHeld(call: RunningCall): Promise<ApiError | null> {
@@ -185,14 +127,14 @@ async function giveUp(call: RunningCall, attempt: Attempt): Promise<ApiError> {
   if (cost.known) noteCost(call, cost.nanoUsd);
   gateway.metrics.loss('gate_timeout', cost.known ? cost.nanoUsd : 0n);
   const error = apiError('service_unavailable');
-  await close(call, freeOfCharge, failedEnd(call, error));
+  await closeCall(call, freeOfCharge, failedEnd(call, error));
   call.caller.discard();
   return error;
 }
 
 async function answerJson(call: RunningCall, attempt: Extract<Attempt, { kind: 'json' }>): Promise<null> {
   const cost = costOf(call, attempt, true);
-  const charged = await close(call, cost, endOf(call, cost));
+  const charged = await closeCall(call, cost, endOf(call, cost.tokens));
   if (!call.caller.gone) {
     const shown = charged ?? shownCost(call, cost);
     const bytes = call.options.plan.format.showAnswer(attempt, shown, call.candidate);
@@ -208,7 +150,7 @@ async function answerJson(call: RunningCall, attempt: Extract<Attempt, { kind: '
 async function endStream(call: RunningCall, attempt: Extract<Attempt, { kind: 'stream' }>): Promise<null> {
   const { plan } = call.options;
   const cost = costOf(call, attempt, plan.showUsage);
-  const charged = await close(call, cost, endOf(call, cost));
+  const charged = await closeCall(call, cost, endOf(call, cost.tokens));
   const shown = charged ?? shownCost(call, cost);
   if (!call.caller.committed) call.caller.begin(answerHeaders(call, EVENT_STREAM));
   call.caller.end(attempt.reader.end({ identity: call.identity, shown, tokens: cost.tokens }));
@@ -241,18 +183,12 @@ function countBilled(call: RunningCall, asked: Candidate, cause: LossCause, { us
   gateway.costs.note(asked.provider.id, nanoUsd, FACTOR_ONE_PPM);
 }
 
-/** To be compared with the provider's own bill. */
-function noteCost({ options, candidate }: RunningCall, nanoUsd: NanoUsd): void {
-  const { id, priceFactorPpm } = candidate.provider;
-  options.gateway.costs.note(id, nanoUsd, priceFactorPpm);
-}
-
 const mayLookUp = (call: RunningCall): boolean =>
   call.generationId !== null && reportsCost(call.candidate.provider);
 
 async function settleFailed(call: RunningCall, error: ApiError, cost: CallCost): Promise<ApiError | null> {
-  const end = call.caller.gone ? endOf(call, cost) : { ...failedEnd(call, error), tokens: cost.tokens };
-  await close(call, cost, end);
+  const end = call.caller.gone ? endOf(call, cost.tokens) : failedEnd(call, error, cost.tokens);
+  await closeCall(call, cost, end);
   const { holdNanoUsd, res } = call.options;
   if (!call.caller.committed) {
     call.caller.leave();
@@ -279,61 +215,3 @@ function costOf(
     shownNow: shownNow && !call.caller.gone,
   });
 }
-
-function endOf(call: RunningCall, cost: CallCost): CallEnd {
-  const { gateway, startedAtMs } = call.options;
-  return {
-    outcome: call.caller.gone ? 'stopped' : 'ok',
-    httpStatus: null,
-    errorCode: null,
-    tokens: cost.tokens,
-    // A clock that was set back would make it negative.
-    durationMs: Math.max(0, gateway.clock.now() - startedAtMs),
-  };
-}
-
-const failedEnd = (call: RunningCall, error: ApiError): CallEnd => ({
-  ...endOf(call, freeOfCharge),
-  outcome: 'failed',
-  httpStatus: errorTable[error.code].status,
-  errorCode: error.code,
-});
-
-/**
- * The one way a hold ends. Resolves with what was charged when the journal has it, or after a quarter of a second: then
- * it is carried on in the background, for at most the amount shown.
- */
-function close(call: RunningCall, cost: CallCost, end: CallEnd): Promise<NanoUsd | null> {
-  call.closing = true;
-  const { gateway, agentId, callId, holdNanoUsd } = call.options;
-  if (!cost.known) {
-    gateway.metrics.ended('pending', end.errorCode, holdNanoUsd, 0n);
-    return gateway.ledgerRetries
-      .close({ type: 'finish', agentId, callId, end, pending: cost.pending })
-      .then((charged) => {
-        gateway.watchPending(agentId, callId);
-        return charged;
-      });
-  }
-  const { nanoUsd } = cost;
-  noteCost(call, nanoUsd);
-  if (cost.isEstimated) gateway.metrics.loss('price_estimated', 0n);
-  gateway.metrics.ended(end.outcome, end.errorCode, holdNanoUsd, minBigint(nanoUsd, holdNanoUsd));
-  if (nanoUsd > holdNanoUsd) {
-    const overrun = nanoUsd - holdNanoUsd;
-    gateway.metrics.loss('cost_above_hold', overrun);
-    gateway.log.warn('a call cost more than it held', { agentId, callId, usd: formatUsd(overrun) });
-  }
-  return gateway.ledgerRetries.close({
-    type: 'settle',
-    agentId,
-    callId,
-    costNanoUsd: nanoUsd,
-    end,
-    cause: 'end',
-  });
-}
-
-/** What will leave the balance at the most; `null`: not known yet. */
-const shownCost = (call: RunningCall, cost: CallCost): NanoUsd | null =>
-  cost.known ? minBigint(cost.nanoUsd, call.options.holdNanoUsd) : null;

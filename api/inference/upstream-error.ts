@@ -14,12 +14,12 @@ export interface UpstreamError {
  * its money) never reach a caller as 401 or 402.
  *
  * @param status Of HTTP, or 200 where the error came inside an answer or a stream.
- * @param contextTokens What the endpoint reads at most.
+ * @param contextTokens What the endpoint reads at most; `null`: that is not counted in tokens.
  */
 export function readUpstreamError(
   status: number,
   body: unknown,
-  contextTokens: number,
+  contextTokens: number | null,
   retryAfter?: string,
 ): UpstreamError {
   const detail = findDetail(body);
@@ -38,7 +38,11 @@ export function readUpstreamError(
 }
 
 /** `null`: the table's own sentence. Only of what the caller can mend are the provider's words shown. */
-function messageOf(code: ErrorCode, detail: Record<string, unknown>, contextTokens: number): string | null {
+function messageOf(
+  code: ErrorCode,
+  detail: Record<string, unknown>,
+  contextTokens: number | null,
+): string | null {
   const text = textOf(detail);
   switch (code) {
     case 'invalid_request':
@@ -46,7 +50,8 @@ function messageOf(code: ErrorCode, detail: Record<string, unknown>, contextToke
       return text === null ? null : `The provider refused the request: ${text}`;
     case 'request_too_large': {
       if (!isTooLong(detail) && !namesOf(detail).some((name) => OVER_CONTEXT.has(name))) return null;
-      const sentence = `The prompt does not fit the model's context of ${contextTokens} tokens`;
+      const context = contextTokens === null ? '' : `'s context of ${contextTokens} tokens`;
+      const sentence = `The prompt does not fit the model${context}`;
       return text === null ? `${sentence}; shorten it.` : `${sentence}: ${text}`;
     }
     default:
@@ -205,8 +210,22 @@ const isOurMoney = (detail: Record<string, unknown>): boolean =>
   typeof detail.message === 'string' &&
   /^(key limit exceeded|insufficient (credits|balance)|your credit balance is too low)/i.test(detail.message);
 
-const isTheirPolicy = (detail: Record<string, unknown>): boolean =>
-  typeof detail.message === 'string' && /^content exists risk/i.test(detail.message);
+const isTheirPolicy = ({ message, metadata }: Record<string, unknown>): boolean =>
+  (typeof message === 'string' && /^content exists risk/i.test(message)) ||
+  // Of pictures, under whatever sentence.
+  (isRecord(metadata) &&
+    [metadata.finish_reason, metadata.block_reason].some((reason) => POLICY_REASONS.has(reason)));
+
+const POLICY_REASONS: ReadonlySet<unknown> = new Set([
+  'PROHIBITED_CONTENT',
+  'SAFETY',
+  'IMAGE_SAFETY',
+  'IMAGE_PROHIBITED_CONTENT',
+  'BLOCKLIST',
+  'RECITATION',
+  'IMAGE_RECITATION',
+  'SPII',
+]);
 
 /**
  * `{error: {…}}`, `{error: "text"}`, `[{error: {…}}]`, `{message, type, code}`, `{fault}`, `{detail}`: all seen in the wild.

@@ -1,10 +1,13 @@
 import { accountRouter } from './account.ts';
 import { chatRouter } from './chat.ts';
+import { mediaModelsRouter } from './media-models.ts';
 import { messagesRouter } from './messages.ts';
 import { modelsRouter } from './models.ts';
+import { picturesRouter } from './pictures.ts';
 import { responsesRouter } from './responses.ts';
 import { t } from './trpc.ts';
 import { uploadsRouter } from './uploads.ts';
+import { videosRouter } from './videos.ts';
 
 /** Everything below `/v1`. The edge serves it and the document describes it; nothing else is served there. */
 export const v1Router = t.router({
@@ -12,6 +15,9 @@ export const v1Router = t.router({
   responses: responsesRouter,
   messages: messagesRouter,
   models: modelsRouter,
+  mediaModels: mediaModelsRouter,
+  videos: videosRouter,
+  pictures: picturesRouter,
   uploads: uploadsRouter,
   account: accountRouter,
 });

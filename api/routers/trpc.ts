@@ -1,7 +1,13 @@
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
 import type { Caller } from '../contract/caller.ts';
-import { type RawHandler, type RouteFacts, type RouteMeta, routeMeta } from '../contract/route.ts';
+import {
+  type PublicHandler,
+  type RawHandler,
+  type RouteFacts,
+  type RouteMeta,
+  routeMeta,
+} from '../contract/route.ts';
 import type { RequestContext, UseCases } from './context.ts';
 
 export const t = initTRPC.context<RequestContext>().meta<RouteMeta<UseCases, Caller>>().create();
@@ -28,16 +34,33 @@ export function rawRoute<Request extends z.ZodObject, Answer extends z.ZodObject
     });
 }
 
-/** The same for a route that only reads. */
+/** The same for a route that only reads. `parameters`: those of its path. */
 export const rawQuery = <Answer extends z.ZodObject>(
   facts: Omit<RouteFacts, 'auth'>,
   answer: Answer,
   handler: RawHandler<UseCases, Caller>,
+  parameters: z.ZodObject | z.ZodVoid = z.void(),
 ) =>
   t.procedure
     .meta(routeMeta({ ...facts, auth: 'key' }, handler))
+    .input(parameters)
+    .output(answer)
+    .query((): never => {
+      throw new Error('A raw route is not called through tRPC.');
+    });
+
+/** A route that anybody may call, with or without a key, even a wrong one. */
+export function publicQuery<Answer extends z.ZodObject>(
+  facts: Omit<RouteFacts, 'auth'>,
+  answer: Answer,
+  publicHandler: PublicHandler<UseCases>,
+) {
+  const { openapi, http } = routeMeta<UseCases, Caller>({ ...facts, auth: 'none' });
+  return t.procedure
+    .meta({ openapi, http: { ...http, publicHandler } })
     .input(z.void())
     .output(answer)
     .query((): never => {
       throw new Error('A raw route is not called through tRPC.');
     });
+}

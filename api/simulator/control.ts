@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { parseJson } from '#core/parse-json.ts';
 import { jsonAnswer } from './answers.ts';
 import { type BillBook, billsPage } from './bill-book.ts';
+import type { VideoBook } from './media/video-book.ts';
 import { readBody } from './read-body.ts';
 import type { ScriptBook } from './script-book.ts';
 import { scriptRule } from './script-rule.ts';
@@ -11,14 +12,15 @@ import { type Answer, sendAtOnce } from './send.ts';
 interface Controlled {
   script: ScriptBook;
   bills: BillBook;
+  videos: VideoBook;
 }
 
 const oneOrMoreRules = z.union([scriptRule, z.array(scriptRule).max(1_000)]);
 const release = z.strictObject({ gate: z.string() });
 
 /**
- * `POST /_script` (a rule or a list of rules), `POST /_release` (`{"gate": "name"}`) and `GET /_billed`, for tests
- * that run in another process or language.
+ * `POST /_script` (a rule or a list of rules), `POST /_release` (`{"gate": "name"}`), `GET /_billed` and
+ * `GET /_videos`, for tests that run in another process or language.
  */
 export function answerControl(req: IncomingMessage, res: ServerResponse, controlled: Controlled): void {
   readBody(req, (reading) => {
@@ -31,9 +33,11 @@ function controlAnswer(
   route: string,
   contentType: string | undefined,
   text: string,
-  { script, bills }: Controlled,
+  { script, bills, videos }: Controlled,
 ): Answer {
   if (route === 'GET /_billed') return jsonAnswer(200, JSON.stringify(billsPage(bills)));
+  if (route === 'GET /_videos')
+    return jsonAnswer(200, JSON.stringify({ object: 'list', data: videos.list() }));
   if (route !== 'POST /_script' && route !== 'POST /_release') return failure(404, 'Not found');
   // A page in a browser cannot send this type to another origin without asking first.
   if (contentType?.startsWith('application/json') !== true) return failure(415, 'Send application/json');

@@ -9,6 +9,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: 'faregate' },
     'pace-ms': { type: 'string', default: '20' },
     'lookup-delay-ms': { type: 'string', default: '500' },
+    'video-ms': { type: 'string', default: '12000' },
   },
 });
 
@@ -18,6 +19,7 @@ const simulator = await startSimulator({
   seed: values.seed,
   paceMs: Number(values['pace-ms']),
   lookupDelayMs: Number(values['lookup-delay-ms']),
+  videoMs: Number(values['video-ms']),
 });
 console.log(`Provider simulator: ${simulator.baseUrl}`);
 

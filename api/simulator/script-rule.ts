@@ -9,7 +9,21 @@ import { parseAttoUsd } from '#core/money.ts';
 export const scriptRule = z.strictObject({
   // --- Which calls: the first rule in line whose conditions all hold.
   path: z
-    .enum(['/chat/completions', '/responses', '/messages', '/models', '/generation', '/key'])
+    .enum([
+      '/chat/completions',
+      '/responses',
+      '/messages',
+      '/models',
+      '/generation',
+      '/key',
+      '/videos',
+      '/videos/models',
+      '/videos/{id}',
+      '/videos/{id}/content',
+      '/images',
+      '/images/models',
+      '/images/models/{id}/endpoints',
+    ])
     .default('/chat/completions'),
   /** The model id as it was sent, with its suffix. */
   model: z.string().optional(),
@@ -53,6 +67,41 @@ export const scriptRule = z.strictObject({
   hangUpBills: z.enum(['delivered', 'all']).default('delivered'),
   /** How often `/generation` first answers 404 for this call, besides the simulator's own delay. */
   lookupMisses: z.union([z.int().min(0), z.literal('always')]).default(0),
+
+  // --- Videos and pictures. `billUsd` is what they cost, whatever is shown.
+  /** Of the job that `POST /videos` makes. */
+  video: z
+    .strictObject({
+      pendingMs: z.int().min(0).optional(),
+      inProgressMs: z.int().min(0).optional(),
+      end: z.enum(['completed', 'failed', 'cancelled', 'expired', 'never']).optional(),
+      /** Of a failed one. */
+      error: z.string().optional(),
+      /** Raw JSON text of `usage.cost`; `null`: no usage. */
+      costText: z.string().nullable().optional(),
+      /** How many polls of a completed one are answered without its usage. */
+      costAfterPolls: z.int().min(0).optional(),
+      /** Whether there is a job; without it, as the answer's status says. */
+      taken: z.boolean().optional(),
+    })
+    .optional(),
+  /** Of `/videos/{id}/content`: so many bytes, the video first; `html`: a page instead. */
+  content: z
+    .strictObject({ bytes: z.int().min(0).optional(), type: z.enum(['mp4', 'html']).optional() })
+    .optional(),
+  /** Of `POST /images`: how many, each at least so large, of which type; and events before each streamed one. */
+  images: z
+    .strictObject({
+      count: z.int().min(0).max(10).optional(),
+      bytes: z
+        .int()
+        .min(0)
+        .max(256 * 1024 * 1024)
+        .optional(),
+      type: z.enum(['png', 'webp', 'svg', 'garbage']).optional(),
+      partials: z.int().min(0).max(10).optional(),
+    })
+    .optional(),
 
   // --- Errors.
   error: z

@@ -112,7 +112,7 @@ function* slices(pieces: readonly Piece[], rule: Rule): Generator<Slice> {
   );
   let start = 0;
   for (const piece of pieces) {
-    const bytes = Buffer.from(piece.data);
+    const bytes = typeof piece.data === 'string' ? Buffer.from(piece.data) : piece.data;
     const end = start + bytes.length;
     const inside = marks.filter((mark) => mark > start && mark < end);
     if (rule.writeBytes !== undefined) {

@@ -3,6 +3,7 @@ import { type Clock, SECOND_MS, systemClock } from '#core/clock.ts';
 import { type BillBook, type BilledCall, createBillBook } from './bill-book.ts';
 import { createCallRunner } from './call-runner.ts';
 import type { Dialect } from './chat-render.ts';
+import { createVideoBook, type SimVideoJob } from './media/video-book.ts';
 import { createRequestLog, type SeenRequest } from './request-log.ts';
 import { createScriptBook } from './script-book.ts';
 import type { ScriptRule } from './script-rule.ts';
@@ -19,6 +20,8 @@ export interface SimulatorOptions {
   paceMs?: number;
   /** How long after a call `/generation` still answers 404. */
   lookupDelayMs?: number;
+  /** How long a video takes that no rule speaks of. */
+  videoMs?: number;
 }
 
 export interface Simulator {
@@ -35,9 +38,11 @@ export interface Simulator {
   requests(): readonly SeenRequest[];
   /** What the provider took, oldest first. */
   billed(): readonly BilledCall[];
+  /** The video jobs that it took, oldest first. */
+  videos(): readonly SimVideoJob[];
   /** Resolves once the condition holds; it is asked again after everything that happens here. */
   until(condition: () => boolean, timeoutMs?: number): Promise<void>;
-  /** Forgets rules, gates and requests, never bills. */
+  /** Forgets rules, gates and requests, never bills and videos. */
   reset(): void;
   close(): Promise<void>;
 }
@@ -52,6 +57,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const script = createScriptBook();
   const requests = createRequestLog();
   const bills: BillBook = createBillBook(clock, options.lookupDelayMs ?? 0);
+  const videos = createVideoBook(clock, options.videoMs ?? 0, bills);
   const watchers = new Set<() => void>();
   const runner = createCallRunner({
     seed: options.seed ?? 'faregate',
@@ -61,6 +67,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     script,
     requests,
     bills,
+    videos,
     changed: () => {
       for (const look of watchers) look();
     },
@@ -77,6 +84,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     waitingAt: (gate) => script.waitingAt(gate),
     requests: () => requests.list(),
     billed: () => bills.list(),
+    videos: () => videos.list(),
     until: (condition, timeoutMs = UNTIL_TIMEOUT_MS) => until(condition, timeoutMs, watchers),
     reset() {
       script.clear();

@@ -8,6 +8,7 @@ import type { BillReading } from '#core/bills/bill-watch.ts';
 import type { CallHistory } from '#core/calls/call-history.ts';
 import type { CallRecord } from '#core/calls/call-record.ts';
 import { createCatalog } from '#core/catalog/create-catalog.ts';
+import { ProviderAnswerError } from '#core/catalog/import-source.ts';
 import { createIdSource } from '#core/ids.ts';
 import type { Ledger } from '#core/ledger/ledger.ts';
 import { Secret } from '#core/secret.ts';
@@ -100,7 +101,8 @@ export async function startTestAdmin({
     settings: started,
     clock,
     log: { info: note, warn: note, error: note },
-    fetchJson: async () => {
+    fetchJson: async (_, path) => {
+      if (path !== '/models') throw new ProviderAnswerError('The provider answered 404.', 404);
       if (list.rows === null) throw new Error('no list');
       return { data: list.rows };
     },

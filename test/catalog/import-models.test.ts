@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
-import { type ImportedList, importModels } from '#core/catalog/import-models.ts';
+import type { Model } from '#core/catalog/catalog.ts';
+import { importModels } from '#core/catalog/import-models.ts';
+import type { ImportedList } from '#core/catalog/import-source.ts';
 import { atto, row } from './support.ts';
 
 const NOW = Date.parse('2026-11-18T10:00:00Z');
 
-const read = (...rows: unknown[]): ImportedList | null => importModels({ data: rows }, 'p', NOW);
+const read = (...rows: unknown[]): ImportedList<Model> | null => importModels({ data: rows }, 'p', NOW);
 
 /**
  * The list always holds one good model, so that a refused row is seen as refused and not as an empty list.

@@ -6,6 +6,8 @@ export const settings = (given: Partial<CatalogSettings> = {}): CatalogSettings 
   providers: [provider()],
   models: [],
   stoppedModels: [],
+  videos: { models: [], stopped: [], changes: new Map() },
+  images: { models: [], stopped: [] },
   ...given,
 });
 

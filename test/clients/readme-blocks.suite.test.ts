@@ -6,6 +6,7 @@ import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { probeVideo } from '../support/probe-video.ts';
 import { installPython } from './python/install-python.ts';
 
 /** What a new user pastes, in the order of the README. */
@@ -73,6 +74,8 @@ describe('a block of the README runs as pasted', () => {
       'LangChain (ts)',
       'Web search and fetch (sh)',
       'Pictures of your own (ts)',
+      'Make pictures (sh)',
+      'Make videos (ts)',
     ]);
   });
 
@@ -88,7 +91,14 @@ describe('a block of the README runs as pasted', () => {
         expect(await (await fetch(link)).text()).toBe('a picture');
         return;
       }
-      expect(output).toContain(SIMULATED);
+      if (title === PICTURES) {
+        const links = JSON.parse(output).data.map((picture: { url: string }) => picture.url);
+        expect(links).toHaveLength(2);
+        for (const link of links) expect((await fetch(link)).headers.get('content-type')).toBe('image/png');
+      } else if (title === VIDEOS) {
+        const probed = await probeVideo(join(dataDir, 'harbour.mp4'));
+        if (probed !== null) expect(probed).toMatchObject({ codec: 'h264', seconds: 2 });
+      } else expect(output).toContain(SIMULATED);
       expect(await chargedUsd()).toBeGreaterThan(before);
     },
   );
@@ -106,8 +116,10 @@ it('the account is read as pasted, by a host and in code', async () => {
 
 /** Calls no model. */
 const UPLOADS = 'Pictures of your own';
+const PICTURES = 'Make pictures';
+const VIDEOS = 'Make videos';
 
-/** Every answer of the simulator says so. */
+/** Every text of the simulator says so. */
 const SIMULATED = 'No model ran';
 
 async function run(language: string, source: string, index: number) {
@@ -115,7 +127,8 @@ async function run(language: string, source: string, index: number) {
     .replaceAll('http://127.0.0.1:8080/v1', demo.base_url)
     .replaceAll('http://127.0.0.1:8080', demo.base_url.replace(/\/v1$/, ''))
     .replaceAll('.faregate/demo.json', join(dataDir, 'demo.json'))
-    .replaceAll('picture.png', join(dataDir, 'picture.png'));
+    .replaceAll('picture.png', join(dataDir, 'picture.png'))
+    .replaceAll('harbour.mp4', join(dataDir, 'harbour.mp4'));
   const file = join(scripts, `${index}.${language}`);
   await writeFile(file, adapted);
   const program = { sh: 'sh', ts: process.execPath, python: missing ? '' : installed.python }[language];

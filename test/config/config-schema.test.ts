@@ -16,7 +16,10 @@ test('every key that can be written says what it is for, and unknown keys are re
   let keys = 0;
   const walk = (node: unknown, path: string): void => {
     if (!isRecord(node)) return;
-    if (node.type === 'object' && node.additionalProperties !== false) open.push(path);
+    // Of a map every name is checked, and each value as any other.
+    const isMap = isRecord(node.additionalProperties) && isRecord(node.propertyNames);
+    if (node.type === 'object' && node.additionalProperties !== false && !isMap) open.push(path);
+    walk(node.additionalProperties, `${path}{}`);
     for (const [key, child] of Object.entries(isRecord(node.properties) ? node.properties : {})) {
       keys++;
       if (!isRecord(child) || typeof child.description !== 'string') silent.push(`${path}.${key}`);

@@ -12,14 +12,17 @@ export interface ConsoleOptions {
   colorScheme?: 'light' | 'dark';
 }
 
-export type PageId = 'balance' | 'usage' | 'calls' | 'keys' | 'limits' | 'playground';
-export const pageIds: readonly PageId[] = ['balance', 'usage', 'calls', 'keys', 'limits', 'playground'];
+export type PageId = 'balance' | 'usage' | 'calls' | 'keys' | 'limits' | 'playground' | 'pictures' | 'videos';
+export const pageIds: readonly PageId[] = [
+  ...(['balance', 'usage', 'calls', 'keys', 'limits'] as const),
+  ...(['playground', 'pictures', 'videos'] as const),
+];
 
 /** A console in a browser of its own, and everything that went wrong in it unseen. */
 export interface ConsolePage extends AsyncDisposable {
   page: Page;
   context: BrowserContext;
-  /** Errors of scripts, breaches of the policy, requests to anywhere else. */
+  /** Errors of scripts, breaches of the policy, requests to anywhere but the gateway and its files. */
   faults: string[];
   url: string;
   open(id: PageId): Promise<void>;
@@ -47,13 +50,15 @@ export async function openConsole(
   });
   context.setDefaultTimeout(15_000);
   const faults: string[] = [];
-  context.on('page', (each) => watch(each, origin, faults));
+  const { files } = gateway.running.deps;
+  const origins = [origin, ...(files?.kind === 's3' ? [files.linkOrigin] : [])];
+  context.on('page', (each) => watch(each, origins, faults));
   const page = await context.newPage();
   await page.goto(`${url}#/${first}`);
   if (agent !== null) {
     await page.getByLabel('API key').fill(agent.key);
     await page.getByRole('button', { name: 'Open' }).click();
-    await page.getByRole('navigation').waitFor();
+    await page.getByRole('navigation', { name: 'Pages' }).waitFor();
   }
   return {
     page,
@@ -61,15 +66,20 @@ export async function openConsole(
     faults,
     url,
     async open(id) {
-      await page.locator(`nav a[href="#/${id}"]`).click();
-      await page.locator(`nav a[href="#/${id}"][aria-current="page"]`).waitFor();
+      const link = (name: string, of: PageId) =>
+        page.getByRole('navigation', { name }).locator(`a[href="#/${of}"]`);
+      const tab = id === 'pictures' || id === 'videos';
+      if (tab) await link('Pages', 'playground').click();
+      const target = link(tab ? 'What to try' : 'Pages', id);
+      await target.click();
+      await target.and(page.locator('[aria-current="page"]')).waitFor();
     },
     [Symbol.asyncDispose]: () => context.close(),
   };
 }
 
 /** A refusal by the gateway is no fault of the page, though Chromium notes it as an error. */
-function watch(page: Page, origin: string, faults: string[]): void {
+function watch(page: Page, origins: readonly string[], faults: string[]): void {
   page.on('pageerror', (error) => faults.push(`error: ${error.message}`));
   page.on('console', (message) => {
     const text = message.text();
@@ -77,6 +87,6 @@ function watch(page: Page, origin: string, faults: string[]): void {
       faults.push(`console: ${text}`);
   });
   page.on('request', (request) => {
-    if (new URL(request.url()).origin !== origin) faults.push(`request: ${request.url()}`);
+    if (!origins.includes(new URL(request.url()).origin)) faults.push(`request: ${request.url()}`);
   });
 }

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { hello, MODEL } from '../support/gateway.ts';
 import { describeInBrowser, sees } from './in-browser.ts';
+import { expectPictures, expectPlays, makePictures, orderVideo, untilSeen } from './real-media.ts';
 
 /** What the console is mostly opened for. Runs on both shapes; all that it can do, `console.suite.test.ts` tries on one. */
 describeInBrowser('on either shape, the console', ({ gateway, show }) => {
@@ -34,6 +35,23 @@ describeInBrowser('on either shape, the console', ({ gateway, show }) => {
     await page.getByRole('button', { name: 'Revoke key' }).click();
     await sees(console, '1 of 10 active keys');
     expect((await gateway().post(hello(), { agent: made })).status).toBe(401);
+  });
+
+  it('has a video made, and plays it', async () => {
+    const agent = await gateway().newAgent();
+    const console = await show({ agent, page: 'videos' });
+    await orderVideo(console, 'A harbour at dawn');
+    await untilSeen(console, 'Done');
+    await expectPlays(console, 'A harbour at dawn');
+    expect((await gateway().settled(agent)).chargedNanoUsd).toBe(50_000_000n);
+  });
+
+  it('has pictures made, and shows them', async () => {
+    const agent = await gateway().newAgent();
+    const console = await show({ agent, page: 'pictures' });
+    await makePictures(console, 'A harbour at dawn');
+    await expectPictures(console, 2);
+    expect((await gateway().settled(agent)).chargedNanoUsd).toBe(20_000_000n);
   });
 
   it('has a model answer, and finds the call with what it cost in calls and usage', async () => {

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { DAY_MS, startOfDayMs, systemClock } from '#core/clock.ts';
 import { hello, type TestAgent, until } from '../support/gateway.ts';
 import { type ConsolePage, desktop, type PageId, pageIds, phone } from './console-page.ts';
+import { fakeMedia, imageModel, videoModel } from './fake-media.ts';
 import { grantUntil } from './grant-until.ts';
 import { describeInBrowser, sees } from './in-browser.ts';
 import { newLabelledKey } from './new-labelled-key.ts';
@@ -18,6 +19,8 @@ const words: Readonly<Record<PageId, string>> = {
   keys: 'active keys',
   limits: 'Call starts a minute',
   playground: 'Your message',
+  pictures: 'What to show',
+  videos: 'What to show',
 };
 
 const shapes = (['light', 'dark'] as const).flatMap((colorScheme) =>
@@ -64,11 +67,43 @@ describeInBrowser('whoever uses the console', ({ gateway, show }) => {
         await expectNoViolations(console, id);
         await expectNothingBeside(console, id);
       }
+      await console.open('playground');
       await console.page.getByLabel('Your message').fill('Hello');
       await console.page.getByRole('button', { name: 'Send' }).click();
       await sees(console, 'Spendable now');
       await expectNoViolations(console, 'an answer');
       await expectNothingBeside(console, 'an answer');
+    });
+
+    it('nor in videos and pictures, whatever became of them', async () => {
+      const console = await show({ agent: await gateway().newAgent(), viewport, colorScheme });
+      const { page } = console;
+      const long = `${'w'.repeat(60)}/${'x'.repeat(60)}`;
+      const fake = await fakeMedia(console.context, {
+        videos: [videoModel({ id: long, name: long })],
+        images: [imageModel({ id: long, name: long })],
+      });
+      await console.open('videos');
+      for (const [job, words] of [
+        [{ status: 'in_progress' }, 'Being made'],
+        [{ status: 'completed', usage: { cost: 0.3 } }, 'Play'],
+        [{ status: 'failed', error: { code: 'timed_out' } }, 'Nothing was charged'],
+        [{ status: 'expired', usage: { cost: 0.3 } }, 'Its file was deleted'],
+      ] as const) {
+        fake.job = job;
+        await page.getByLabel('What to show').fill(`${job.status} ${long}`);
+        await page.getByRole('button', { name: 'Order video' }).click();
+        await sees(console, words);
+      }
+      await expectNoViolations(console, 'videos');
+      await expectNothingBeside(console, 'videos');
+      await console.open('pictures');
+      fake.pictures = ['/files/pictures/fake1', '/files/pictures/fake2', '/files/pictures/fake3'];
+      await page.getByLabel('What to show').fill(long);
+      await page.getByRole('button', { name: 'Make pictures' }).click();
+      await sees(console, 'Link ends in');
+      await expectNoViolations(console, 'pictures');
+      await expectNothingBeside(console, 'pictures');
     });
 
     it('nor in what opens over a page', async () => {

@@ -73,7 +73,10 @@ describe('the gateway serves', () => {
       expect(policy).toContain("script-src 'self';");
       expect(policy).toContain("style-src 'self';");
       expect(policy).toContain("frame-ancestors 'none'");
-      expect(policy).not.toMatch(/unsafe|\*|https?:|data:/);
+      // Where the links of files lead.
+      for (const kind of ['img', 'media', 'connect'])
+        expect(policy).toContain(`${kind}-src 'self' ${origin};`);
+      expect(policy.replaceAll(origin, '')).not.toMatch(/unsafe|\*|https?:|data:/);
       expect(res.headers.get('x-content-type-options')).toBe('nosniff');
       expect(res.headers.get('referrer-policy')).toBe('no-referrer');
     }

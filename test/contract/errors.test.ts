@@ -35,7 +35,8 @@ no_provider              404 not_found_error       404 not_found_error       fix
 provider_refused         403 permission_error      403 permission_error      fix_first  free
 unprocessable            422 server_error          422 api_error             fix_first  free
 timeout                  408 server_error          408 api_error             retry      recorded
-upstream_error           502 server_error          502 api_error             retry      recorded`;
+upstream_error           502 server_error          502 api_error             retry      recorded
+not_ready                404 not_found_error       404 not_found_error       fix_first  free`;
 
 const rows = spec
   .trim()
@@ -43,9 +44,9 @@ const rows = spec
   .map((line) => line.split(/\s+/));
 const codes = Object.keys(errorTable).filter((code): code is ErrorCode => code in errorTable);
 
-test('the table holds the 31 codes of the spec, in its order, and no other', () => {
+test('the table holds the 31 codes of the spec, in its order, then that of videos, and no other', () => {
   expect(codes).toEqual(rows.map(([code]) => code));
-  expect(codes).toHaveLength(31);
+  expect(codes).toHaveLength(32);
 });
 
 test.each(codes.map((code, index) => ({ code, row: rows[index] })))(

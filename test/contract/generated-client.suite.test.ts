@@ -1,17 +1,8 @@
-import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import openapiTS, { astToString } from 'openapi-typescript';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { apiError } from '../../api/contract/errors.ts';
 import { chatExamples } from '../../api/contract/examples.ts';
 import { documentText, type EdgeApp, startEdge } from '../support/edge-app.ts';
-
-const run = promisify(execFile);
-const root = fileURLToPath(new URL('../..', import.meta.url));
+import { type GeneratedClient, generateClient } from '../support/generated-client.ts';
 
 /** A user's program on the generated types. It does not compile when the document types something wrongly. */
 const program = `
@@ -61,7 +52,7 @@ await client.POST('/chat/completions', { body: { model: 'a' } });
 await client.GET('/nothing');
 `;
 
-let folder: string;
+let client: GeneratedClient;
 let edge: EdgeApp;
 
 beforeAll(async () => {
@@ -83,35 +74,19 @@ beforeAll(async () => {
       },
     },
   });
-  folder = mkdtempSync(join(tmpdir(), 'generated-client-'));
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-  writeFileSync(join(folder, 'faregate.d.ts'), astToString(await openapiTS(JSON.parse(documentText))));
-  writeFileSync(join(folder, 'program.ts'), program);
-  writeFileSync(join(folder, 'wrong.ts'), wrongProgram);
+  client = await generateClient(documentText);
+  await client.write('program.ts', program);
+  await client.write('wrong.ts', wrongProgram);
 });
 
 afterAll(async () => {
-  rmSync(folder, { recursive: true, force: true });
+  await client[Symbol.asyncDispose]();
   await edge.stop();
 });
 
-/** What the compiler says: nothing when the program is right. */
-async function compile(file: string): Promise<string> {
-  const options =
-    '--strict --noEmit --skipLibCheck --module esnext --moduleResolution bundler --target es2022 ' +
-    '--lib es2022,dom --types node --allowImportingTsExtensions';
-  const tsc = join(root, 'node_modules/typescript/bin/tsc');
-  return run(process.execPath, [tsc, ...options.split(' '), file], { cwd: folder }).then(
-    ({ stdout }) => stdout,
-    ({ stdout }: { stdout: string }) => stdout,
-  );
-}
-
 test('a TypeScript client generated from the document compiles and calls a running gateway', async () => {
-  expect(await compile('program.ts')).toBe('');
-  const { stdout } = await run(process.execPath, ['program.ts', edge.url, edge.key], { cwd: folder });
-  expect(JSON.parse(stdout)).toEqual({
+  expect(await client.compile('program.ts')).toBe('');
+  expect(JSON.parse(await client.run('program.ts', edge.url, edge.key))).toEqual({
     spendable: '4.9877',
     soonest: '2026-11-29T00:00:00.000Z',
     status: 'active',
@@ -126,6 +101,6 @@ test('a TypeScript client generated from the document compiles and calls a runni
 });
 
 test('the generated types refuse wrong fields, missing fields and unknown paths', async () => {
-  const output = await compile('wrong.ts');
+  const output = await client.compile('wrong.ts');
   expect(output.match(/wrong\.ts\(\d+/g)?.map((each) => each.slice(-1))).toEqual(['5', '6', '7']);
 });

@@ -2,6 +2,7 @@ import { DAY_MS, HOUR_MS, SECOND_MS } from '#core/clock.ts';
 import { type FileName, type FileType, hourOf } from '#core/files/file-name.ts';
 import type { FileStore } from '#core/files/file-store.ts';
 import { randomBase62 } from '#core/ids.ts';
+import { RESULT_LINK_MS, VIDEO_KEPT_MS, VIDEO_ORDER_KEPT_MS } from '#core/limits.ts';
 
 /** A home of files that answers real requests. */
 export interface FileHome extends AsyncDisposable {
@@ -15,6 +16,8 @@ export interface FileHome extends AsyncDisposable {
   withOtherSecret(): FileStore;
   /** Puts what is not a file of ours where files are; answers whether it is there. */
   putForeign(): Promise<() => Promise<boolean>>;
+  /** What stands there of files that did not become whole. */
+  leftovers(): Promise<string[]>;
 }
 
 let agents = 0;
@@ -30,6 +33,26 @@ export function newName(nowMs: number, contentType: FileType = 'image/png'): Fil
     contentType,
   };
 }
+
+export const newVideo = (nowMs: number): FileName => ({
+  ...newName(nowMs + VIDEO_KEPT_MS - DAY_MS),
+  kind: 'videos',
+  id: `vid_${randomBase62(20)}`,
+  contentType: 'video/mp4',
+});
+
+export const newPicture = (nowMs: number, contentType: FileType = 'image/webp'): FileName => ({
+  ...newName(nowMs + RESULT_LINK_MS - DAY_MS, contentType),
+  kind: 'pictures',
+  id: `img_${randomBase62(24)}`,
+});
+
+export const newOrder = (nowMs: number): FileName => ({
+  ...newName(nowMs + VIDEO_ORDER_KEPT_MS - DAY_MS),
+  kind: 'orders',
+  id: `vid_${randomBase62(20)}`,
+  contentType: 'application/json',
+});
 
 /** Whole seconds, as links count. */
 export const inAnHour = (nowMs: number): number => nowMs - (nowMs % SECOND_MS) + HOUR_MS;

@@ -11,10 +11,12 @@ import { createFakeClock } from '../support/fake-clock.ts';
 import { until } from '../support/gateway.ts';
 import { RawClient, rawRequest } from '../support/raw-http.ts';
 import { testFileHome } from './file-contract.ts';
-import { bodyOf, inAnHour, type Links, makeLinks, newName, read, send } from './file-home.ts';
+import { bodyOf, inAnHour, type Links, makeLinks, newName, newOrder, read, send } from './file-home.ts';
 import { type LocalHome, startLocalHome } from './local-home.ts';
+import { testWrittenFiles } from './written-files-contract.ts';
 
 testFileHome('links of the local folder', startLocalHome);
+testWrittenFiles('files in the local folder', startLocalHome);
 
 let home: LocalHome;
 
@@ -31,6 +33,10 @@ async function sent(fill = 7): Promise<Links> {
   const made = await links();
   expect((await send(made.put, made.headers, bodyOf(10, fill))).status).toBe(200);
   return made;
+}
+
+async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
 }
 
 const codeOf = async (answer: Response): Promise<string> => JSON.parse(await answer.text()).error.code;
@@ -98,6 +104,15 @@ describe('what is refused says why', () => {
     const answer = await fetch(get, { method: 'DELETE' });
     expect(answer.status).toBe(405);
     expect(answer.headers.get('allow')).toBe('GET, HEAD, PUT, OPTIONS');
+  });
+
+  test('an order for a video is served to nobody, not even by a genuine link', async () => {
+    const order = newOrder(home.nowMs());
+    await home.store.write(order, oneChunk(bodyOf(10)));
+    const { put, headers, get } = await links({ name: order });
+    expect(await codeOf(await fetch(get))).toBe('not_found');
+    expect(await codeOf(await send(put, headers, bodyOf(10)))).toBe('not_found');
+    expect(await home.store.size(order)).toBe(10);
   });
 
   test('an address of no file is no address', async () => {

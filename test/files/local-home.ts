@@ -1,4 +1,4 @@
-import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type LocalFileStore, openLocalFileStore } from '#core/files/local-file-store.ts';
 import { createIdSource } from '#core/ids.ts';
@@ -61,6 +61,7 @@ export async function startLocalHome(limits: Partial<ServerLimits> = {}): Promis
           () => false,
         );
     },
+    leftovers: () => readdir(join(folder.path, 'files', 'incoming')),
     async [Symbol.asyncDispose]() {
       const drained = server.beginDrain();
       server.destroy();

@@ -11,13 +11,8 @@ function start(deleteEnded: FileStore['deleteEnded']) {
   const logged: string[] = [];
   const note = (event: string) => void logged.push(event);
   const log: Log = { info: note, warn: note, error: note };
-  const files = { deleteEnded, putLink: never, getLink: never };
-  return { clock, logged, sweep: sweepFiles({ files, clock, log }) };
+  return { clock, logged, sweep: sweepFiles({ files: { deleteEnded }, clock, log }) };
 }
-
-const never = async (): Promise<never> => {
-  throw new Error('A sweep makes no links.');
-};
 
 test('files are swept at the start and each hour, also after a store that failed, until the end', async () => {
   const sweptAtMs: number[] = [];

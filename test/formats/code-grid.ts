@@ -128,7 +128,7 @@ const unservedPath: Readonly<Record<FormatName, string>> = {
 };
 
 /**
- * Each of the 31 codes: the ways to meet it that the tests go in every format, and why it cannot be met elsewhere.
+ * Each of the codes: the ways to meet it that the tests go in every format, and why it cannot be met elsewhere.
  */
 export const codeGrid: Readonly<Record<ErrorCode, CodeWays>> = {
   invalid_api_key: {
@@ -360,6 +360,10 @@ export const codeGrid: Readonly<Record<ErrorCode, CodeWays>> = {
       providerDoes('redirects', { status: 302, headers: { location: 'http://127.0.0.1:1/' } }),
     ],
     within: says('server'),
+  },
+  not_ready: {
+    before: 'Only of the file of a video, which no call of a text model has.',
+    within: 'Only of the file of a video, which no stream has.',
   },
 };
 

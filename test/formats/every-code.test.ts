@@ -23,8 +23,8 @@ const waysOf = (ways: Ways): readonly Way[] => (typeof ways === 'string' ? [] : 
 const SECRET = /SimCloud|openrouter|req_011sim|user_sim|sim-edge/i;
 
 describe('the table of codes', () => {
-  it('has every one of the 31, and says of each how it is met before and inside a stream, or why it cannot be', () => {
-    expect(codes).toHaveLength(31);
+  it('has every one of the 31 and that of videos, and says of each how it is met before and inside a stream, or why it cannot be', () => {
+    expect(codes).toHaveLength(32);
     expect(Object.keys(codeGrid).sort()).toEqual([...codes].sort());
     for (const code of codes) {
       const { before, within } = codeGrid[code];

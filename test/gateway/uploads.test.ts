@@ -5,7 +5,6 @@ import { DAY_MS, HOUR_MS } from '#core/clock.ts';
 import { formatFileName, hourOf } from '#core/files/file-name.ts';
 import { Upload } from '../../api/contract/upload.ts';
 import { newName } from '../files/file-home.ts';
-import { startS3Home } from '../files/s3-home.ts';
 import { testDataDir } from '../support/data-dir.ts';
 import { startTestGateway, type TestAgent, type TestGateway, until } from '../support/gateway.ts';
 import { sharedCluster } from '../support/shared-cluster.ts';
@@ -18,28 +17,12 @@ limits: { uploadsPerDay: 20 }
 const onCluster = sharedCluster() !== undefined;
 
 let gateway: TestGateway;
-const stack = new AsyncDisposableStack();
 
 beforeAll(async () => {
-  gateway = await startTestGateway({ yaml: YAML + (onCluster ? await s3Block() : '') });
+  gateway = await startTestGateway({ yaml: YAML });
 });
 
-afterAll(async () => {
-  await gateway.stop();
-  await stack.disposeAsync();
-});
-
-/** A cluster's files are in a real S3 store. */
-async function s3Block(): Promise<string> {
-  const { settings } = stack.use(await startS3Home());
-  const { path } = stack.use(await testDataDir());
-  const id = join(path, 'id');
-  const secret = join(path, 'secret');
-  await writeFile(id, settings.accessKeyId.reveal());
-  await writeFile(secret, settings.secretAccessKey.reveal());
-  const { endpoint, bucket } = settings;
-  return `files: { kind: s3, endpoint: "${endpoint}", bucket: ${bucket}, accessKeyIdFile: ${id}, secretAccessKeyFile: ${secret} }\n`;
-}
+afterAll(() => gateway.stop());
 
 const post = (body: unknown, agent: TestAgent = gateway.agent): Promise<Response> =>
   gateway.post(body, { agent, path: '/uploads' });
@@ -185,7 +168,7 @@ describe('who may not start an upload is told why', () => {
 // Each where it means something: a test that is skipped is one that CI misses.
 if (onCluster) {
   it('a cluster without an S3 store says that it keeps no files', async () => {
-    await using without = await startTestGateway();
+    await using without = await startTestGateway({ files: false });
     const answer = await without.post(wanted, { path: '/uploads' });
     expect(answer.status).toBe(404);
     const { error } = JSON.parse(await answer.text());

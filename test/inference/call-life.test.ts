@@ -102,12 +102,15 @@ async function startWorld(members: string[]) {
     refusedStarts: new GcraBuckets({ ratePerMinute: () => 600, burst: () => 60 }),
     openCalls,
     upstreams,
+    files: null,
+    fetchPicture: async () => ({ ok: false, words: 'cannot be fetched' }),
     limits: () => defaultLimits,
     dailyShareNanoUsd: () => null,
     callIdHeader: 'x-call-id',
     nonce: 'n',
     health: new EndpointHealth(),
     watchPending: (_agentId, callId) => void pending.push(callId),
+    watchVideo: () => undefined,
   };
   const res = new FakeResponse();
   const caller = { agentId: 1, keyId: 1, agentStatus: 'active' } as const;

@@ -5,7 +5,7 @@ import { admitCall } from '../../api/inference/admit.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
 import { EndpointHealth } from '../../api/inference/routing/endpoint-health.ts';
 import { requestIn } from '../formats/requests.ts';
-import { endpoint, model, provider, testCatalog } from './support.ts';
+import { endpoint, model, noOwner, provider, testCatalog } from './support.ts';
 
 const AGENT = 7;
 
@@ -20,7 +20,7 @@ const admitted = (format: FormatName, extra: object, catalog: Catalog) =>
     callFormats[format],
     Buffer.from(JSON.stringify(requestIn(format, 'acme/small', extra))),
     'active',
-    { catalog, health: new EndpointHealth(), nowMs: 0 },
+    { catalog, health: new EndpointHealth(), nowMs: 0, ownerOf: noOwner },
   );
 
 /** What goes to the provider. */
@@ -52,6 +52,21 @@ const pictureIn = (format: FormatName): object => {
     case 'messages':
       return {
         messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'url', url: picture } }] }],
+      };
+  }
+};
+
+const fileIn = (format: FormatName): object => {
+  switch (format) {
+    case 'chat/completions':
+      return {
+        messages: [{ role: 'user', content: [{ type: 'video_url', video_url: { url: picture } }] }],
+      };
+    case 'responses':
+      return { input: [{ role: 'user', content: [{ type: 'input_file', file_url: picture }] }] };
+    case 'messages':
+      return {
+        messages: [{ role: 'user', content: [{ type: 'document', source: { type: 'url', url: picture } }] }],
       };
   }
 };
@@ -109,15 +124,19 @@ describe('a server that an operator runs itself', () => {
   });
 
   it.each(['chat/completions', 'responses', 'messages'] as const)(
-    'is not sent links to pictures by a call in %s, unless the operator says that it may',
+    'is sent pictures by a call in %s, but no link to a file, unless the operator says that it may',
     (format) => {
+      const native = (dialect: Dialect) => at(dialect, [CHAT, 'responses', 'messages']);
       for (const name of selfHosted) {
-        expect(refusal(format, pictureIn(format), at(dialects[name]))).toBe(
+        expect(refusal(format, pictureIn(format), at(dialects[name]))).toBe('admitted');
+        expect(refusal(format, fileIn(format), native(dialects[name]))).toBe(
           `no_provider ${format === 'responses' ? 'input' : 'messages'}[0].content[0]`,
         );
-        expect(refusal(format, pictureIn(format), at({ ...dialects[name], images: 'url' }))).toBe('admitted');
+        expect(refusal(format, fileIn(format), native({ ...dialects[name], images: 'url' }))).toBe(
+          'admitted',
+        );
       }
-      expect(refusal(format, pictureIn(format), at(dialects.other))).toBe('admitted');
+      expect(refusal(format, fileIn(format), native(dialects.other))).toBe('admitted');
     },
   );
 });

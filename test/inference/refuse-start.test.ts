@@ -4,7 +4,7 @@ import type { ReserveRefusal } from '#core/ledger/command.ts';
 import type { UnavailableResult } from '#core/ledger/ledger.ts';
 import { errorTable } from '../../api/contract/errors.ts';
 import { estimateHold } from '../../api/inference/estimate.ts';
-import { refuseAgent, refuseCapacity, refuseReserve } from '../../api/inference/refuse-start.ts';
+import { adviseText, refuseAgent, refuseCapacity, refuseReserve } from '../../api/inference/refuse-start.ts';
 import { bodyWith, candidate, endpoint, planOf, prices } from './support.ts';
 
 const NOW = Date.UTC(2026, 10, 18, 10);
@@ -18,7 +18,7 @@ const plan = {
 };
 const hold = estimateHold(plan);
 const refuse = (refusal: ReserveRefusal | UnavailableResult) =>
-  refuseReserve(refusal, plan, hold, { nowMs: NOW, callsPerMinute: 600 });
+  refuseReserve(refusal, adviseText(plan), hold, { nowMs: NOW, callsPerMinute: 600 });
 
 describe('who may start a call', () => {
   it('an active agent, and no other', () => {
@@ -34,11 +34,11 @@ describe('who may start a call', () => {
     ['too_many_running', 'gateway_busy'],
     ['too_late', 'gateway_busy'],
   ])('capacity %s is %s', (answer, code) => {
-    expect(refuseCapacity(answer, plan, hold, 600n)?.code).toBe(code);
+    expect(refuseCapacity(answer, adviseText(plan), hold, 600n)?.code).toBe(code);
   });
 
   it('a call too dear by itself is told both amounts and the longest answer that fits', () => {
-    const error = refuseCapacity('over_per_call', plan, hold, 600n);
+    const error = refuseCapacity('over_per_call', adviseText(plan), hold, 600n);
     expect(error).toMatchObject({ param: 'max_completion_tokens' });
     expect(error?.message).toContain('$0.0000011');
     expect(error?.message).toContain('$0.0000006');
@@ -119,7 +119,7 @@ describe('what the ledger refused', () => {
       const asked = plan.candidates.map((each) => ({ ...each, serverTools: { stepsMax, tools: [] } }));
       return refuseReserve(
         { ok: false, reason: 'balance', spendableNanoUsd: 0n, heldNanoUsd: 0n },
-        { ...plan, candidates: asked },
+        adviseText({ ...plan, candidates: asked }),
         hold,
         { nowMs: NOW, callsPerMinute: 600 },
       ).message;
@@ -155,7 +155,7 @@ describe('what the ledger refused', () => {
     const spendable = 1_234_567n;
     const { message } = refuseReserve(
       { ok: false, reason: 'balance', spendableNanoUsd: spendable, heldNanoUsd: 0n },
-      dear,
+      adviseText(dear),
       estimateHold(dear),
       { nowMs: NOW, callsPerMinute: 600 },
     );

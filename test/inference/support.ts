@@ -5,6 +5,7 @@ import { parseAttoUsd } from '#core/money.ts';
 import { admitCall } from '../../api/inference/admit.ts';
 import type { CallPlan, Candidate } from '../../api/inference/call-plan.ts';
 import { chatFormat } from '../../api/inference/formats/chat-format.ts';
+import type { OwnerOf } from '../../api/inference/linked-media.ts';
 import { EndpointHealth } from '../../api/inference/routing/endpoint-health.ts';
 
 export function atto(usd: string): bigint {
@@ -97,6 +98,10 @@ export function testCatalog(options: TestCatalogOptions = {}): Catalog {
       return { status: 'unknown', nearest: nearest(modelId) };
     },
     models: () => models,
+    findVideoModel: () => ({ status: 'unknown', nearest: [] }),
+    videoModels: () => [],
+    findImageModel: () => ({ status: 'unknown', nearest: [] }),
+    imageModels: () => [],
     provider: (providerId) => providers.find((each) => each.id === providerId),
     providers: () => providers,
     gatewayStopped: () => options.stopped ?? false,
@@ -109,8 +114,16 @@ export const messages = '"messages":[{"role":"user","content":"hi"}]';
 export const bodyWith = (...members: string[]): string =>
   `{${['"model":"acme/small"', messages, ...members].join(',')}}`;
 
+/** No link leads to a file of this gateway. */
+export const noOwner: OwnerOf = () => ({ kind: 'foreign' });
+
 export const admit = (body: string | Buffer, catalog: Catalog = testCatalog()) =>
-  admitCall(chatFormat, Buffer.from(body), 'active', { catalog, health: new EndpointHealth(), nowMs: 0 });
+  admitCall(chatFormat, Buffer.from(body), 'active', {
+    catalog,
+    health: new EndpointHealth(),
+    nowMs: 0,
+    ownerOf: noOwner,
+  });
 
 /** The plan of a body that has to be admitted. */
 export function planOf(body: string, catalog?: Catalog): CallPlan {

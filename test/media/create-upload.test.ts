@@ -12,13 +12,12 @@ const AGENT = 7;
 const wanted = { agentId: AGENT, contentType: 'image/png', size: 5 } as const;
 
 /** Links that say what they were made for. */
-const files: FileStore = {
+const files: Pick<FileStore, 'putLink' | 'getLink'> = {
   putLink: async (name, bytes, untilMs) => ({
     url: `https://files/${formatFileName(name)}?put=${bytes}&until=${untilMs}`,
     headers: { 'Content-Type': name.contentType },
   }),
   getLink: async (name, untilMs) => `https://files/${formatFileName(name)}?until=${untilMs}`,
-  deleteEnded: async () => undefined,
 };
 
 async function start() {

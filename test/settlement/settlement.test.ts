@@ -17,6 +17,7 @@ import {
   putKey,
   renew,
   reserve,
+  reserveVideo,
   savedPrice,
   setAgent,
   settle,
@@ -472,12 +473,23 @@ describe('a hold that nobody runs', () => {
     const world = await settlementWorld();
     await world.settlement.start();
     await world.does(reserve(1, 100n, { timeLimitMs: 30 * MINUTE_MS }));
-    await world.does(reserve(2, 100n, { kind: 'video' }));
+    await world.does(reserveVideo(2, 100n));
     await world.pends(3, 50_000n);
     await world.passes(20 * MINUTE_MS, 10 * SECOND_MS);
     await world.does(renew(1));
     expect((await world.view()).holds.map((hold) => hold.callId)).toEqual([world.callId(1), world.callId(2)]);
     expect(world.heard.losses).not.toContain('orphan 0');
+    world.settlement.close();
+  });
+
+  it('that is a video lives for six hours, in which its worker ends it, and no longer', async () => {
+    const world = await settlementWorld();
+    await world.settlement.start();
+    await world.does(reserveVideo(1, 100n));
+    await world.passes(6 * HOUR_MS, MINUTE_MS);
+    expect(await world.heldNanoUsd()).toBe(100n);
+    await world.passes(5 * MINUTE_MS, MINUTE_MS);
+    expect(await world.heldNanoUsd()).toBe(0n);
     world.settlement.close();
   });
 

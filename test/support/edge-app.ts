@@ -58,6 +58,8 @@ export async function startEdge(options: EdgeOptions = {}) {
       res.end('{}');
       return null;
     },
+    listVideoModels: ({ res }) => void res.end('{}'),
+    listImageModels: ({ res }) => void res.end('{}'),
     async runCall(_endpoint, call) {
       bodies.push(call.body);
       callers.push(call.caller);
@@ -68,6 +70,10 @@ export async function startEdge(options: EdgeOptions = {}) {
       sendJson(call.res, 200, answerHeaders(call), balanceExample);
       return null;
     },
+    runPicture: answerEmpty,
+    orderVideo: answerEmpty,
+    sendVideo: answerEmpty,
+    openVideo: answerEmpty,
     createUpload: async () => uploadExample.answer,
     ...options.useCases,
   };
@@ -125,6 +131,11 @@ export async function startEdge(options: EdgeOptions = {}) {
 }
 
 export type EdgeApp = Awaited<ReturnType<typeof startEdge>>;
+
+async function answerEmpty({ res }: Pick<CallContext<unknown, unknown>, 'res'>): Promise<null> {
+  res.end('{}');
+  return null;
+}
 
 /** The smallest answer that a raw handler can give. */
 export function answerOk({ res, body }: CallContext<unknown, unknown>): void {

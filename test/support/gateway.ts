@@ -25,6 +25,8 @@ export interface TestGatewayOptions {
   /** Of the first agent; default 5. */
   creditUsd?: string;
   provider?: TestProvider;
+  /** `false`: on a cluster without its S3 store. */
+  files?: boolean;
   dataDir?: string;
   /** Default: this machine is never late, however busy it is with tests. */
   loopDelay?: LoopDelay;
@@ -97,7 +99,8 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const log: Log = { info: note, warn: note, error: note };
   const yaml = options.yaml?.replaceAll('PROVIDER_URL', provider.baseUrl) ?? defaultYaml(provider);
   const configFile = join(dataDir, 'faregate.yaml');
-  await writeFile(configFile, yaml + (cluster?.yaml ?? ''));
+  const files = options.files === false ? '' : (cluster?.filesYaml ?? '');
+  await writeFile(configFile, yaml + (cluster?.yaml ?? '') + files);
   const config = await loadConfig({ FAREGATE_CONFIG: configFile, FAREGATE_DATA: dataDir });
   const running = await startGateway(config, { clock, log, loopDelay: options.loopDelay ?? neverLate });
   const { store, gateway } = running.deps;

@@ -8,6 +8,8 @@ import { readMetric } from './node-process.ts';
 export interface SharedCluster {
   /** The blocks of a configuration that make a gateway part of it. */
   yaml: string;
+  /** The block that has it keep files in the cluster's S3 store. */
+  filesYaml: string;
   redisUrl: string;
   /** Of its one worker. */
   workerUrl: string;

@@ -264,7 +264,7 @@ export class Settlement {
     let nextDueMs = Number.POSITIVE_INFINITY;
     for (const hold of holds) {
       if (hold.pending !== null) this.#watchHold(hold);
-      else if (hold.kind !== 'video') {
+      else {
         const dueMs = hold.startedAtMs + hold.timeLimitMs + ORPHAN_MARGIN_MS;
         const isDue = dueMs <= Math.min(clock.now(), this.#options.logTimeMs(hold.agentId));
         if (isDue && this.#options.isOpen(hold.callId)) continue;

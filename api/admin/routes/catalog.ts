@@ -91,14 +91,15 @@ const MODEL_ROWS = 50;
 
 /** Providers whose list is missing, or is older than it should be because the newest attempt failed. */
 function listProblems({ catalog }: Pick<AdminDeps, 'catalog'>): string[] {
-  return catalog.status().flatMap(({ providerId, lastSuccessAtMs, lastError, heldBack }) => {
+  return catalog.status().flatMap(({ providerId, list, lastSuccessAtMs, lastError, heldBack }) => {
     if (heldBack.length > 0) {
       const ids = heldBack.slice(0, MODEL_ROWS).join(', ');
       return [
         `Prices of provider ${providerId} jumped and are held back; \`catalog reload\` takes them: ${ids}`,
       ];
     }
-    if (lastError !== null) return [`The list of provider ${providerId} did not come: ${lastError.message}`];
-    return lastSuccessAtMs === null ? [`The list of provider ${providerId} has not come yet.`] : [];
+    const what = list === 'models' ? 'The list' : `The list of ${list}`;
+    if (lastError !== null) return [`${what} of provider ${providerId} did not come: ${lastError.message}`];
+    return lastSuccessAtMs === null ? [`${what} of provider ${providerId} has not come yet.`] : [];
   });
 }

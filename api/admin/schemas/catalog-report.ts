@@ -106,7 +106,7 @@ function shapeProvider(
   { id, kind, baseUrl, apiKey, stopped }: Provider,
   catalog: CatalogFacts,
 ): CatalogReport['providers'][number] {
-  const status = catalog.status().find((each) => each.providerId === id);
+  const status = catalog.status().find((each) => each.providerId === id && each.list === 'models');
   const list = status && {
     last_success_at: status.lastSuccessAtMs === null ? null : isoTime(status.lastSuccessAtMs),
     last_error: status.lastError && {

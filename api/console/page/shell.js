@@ -10,8 +10,10 @@ import { BalanceView } from './views/balance.js';
 import { CallsView } from './views/calls.js';
 import { KeysView } from './views/keys.js';
 import { LimitsView } from './views/limits.js';
+import { PicturesView } from './views/pictures.js';
 import { PlaygroundView } from './views/playground.js';
 import { UsageView } from './views/usage.js';
+import { VideosView } from './views/videos.js';
 
 const pages = [
   { id: 'balance', title: 'Balance', View: BalanceView },
@@ -21,13 +23,20 @@ const pages = [
   { id: 'limits', title: 'Limits', View: LimitsView },
   { id: 'playground', title: 'Playground', View: PlaygroundView },
 ];
+/** Reached from the playground, by its tabs. */
+const playPages = [
+  { id: 'pictures', title: 'Pictures', View: PicturesView },
+  { id: 'videos', title: 'Videos', View: VideosView },
+];
 /** As many letters of a key as the gateway itself shows of it. */
 const PREFIX_LETTERS = 12;
 
 /** What stands around every page. */
 export function Shell() {
   const named = usePage();
-  const page = pages.find(({ id }) => id === named) ?? pages[0];
+  const played = playPages.find(({ id }) => id === named);
+  const page = played ?? pages.find(({ id }) => id === named) ?? pages[0];
+  const marked = played === undefined ? page?.id : 'playground';
   const opened = useRef(page);
   useEffect(() => {
     document.title = `${page?.title} · Faregate`;
@@ -53,7 +62,7 @@ export function Shell() {
         <ul>
           ${pages.map(
             ({ id, title }) => html`<li key=${id}>
-              <a href=${`#/${id}`} aria-current=${id === page.id ? 'page' : undefined}>
+              <a href=${`#/${id}`} aria-current=${id !== marked ? undefined : played === undefined ? 'page' : 'true'}>
                 <${Icon} name=${id} /><span>${title}</span>
               </a>
             </li>`,

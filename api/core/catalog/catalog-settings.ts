@@ -1,6 +1,8 @@
 import type { Secret } from '../secret.ts';
 import type { Endpoint, FormatName, ProviderCancel, ProviderKind } from './catalog.ts';
 import type { DialectName, ImageSource } from './dialects.ts';
+import type { ImageModel } from './image-model.ts';
+import type { VideoModel } from './video-model.ts';
 
 /** The operator's part of the catalogue, checked: what the configuration says about providers and models. */
 export interface CatalogSettings {
@@ -10,6 +12,20 @@ export interface CatalogSettings {
   models: readonly ModelSettings[];
   /** Ids that are refused wherever they come from. */
   stoppedModels: readonly string[];
+  videos: VideoSettings;
+  images: ImageSettings;
+}
+
+/** Own models, their prices without the margin; ids that are refused; and what a list does not say of its models. */
+export interface VideoSettings {
+  models: readonly VideoModel[];
+  stopped: readonly string[];
+  changes: ReadonlyMap<string, Partial<Pick<VideoModel, 'name' | 'maxInputReferences' | 'extends'>>>;
+}
+
+export interface ImageSettings {
+  models: readonly ImageModel[];
+  stopped: readonly string[];
 }
 
 export interface ProviderSettings {

@@ -2,62 +2,81 @@ import { type AttoUsd, timesFactorUp } from '../money.ts';
 import type { Endpoint, Model, Prices, Provider } from './catalog.ts';
 import type { CatalogSettings, ModelSettings, ProviderSettings } from './catalog-settings.ts';
 import { type Dialect, dialects } from './dialects.ts';
-import type { ImportedList } from './import-models.ts';
-import { createNearestNames, type NearestNames } from './nearest-names.ts';
+import type { ImageModel } from './image-model.ts';
+import type { ImportedList } from './import-source.ts';
+import { type ServedModels, serveModels } from './served-models.ts';
+import type { VideoModel } from './video-model.ts';
 
 /** Everything that a call reads, made anew when any of it changes and never changed after. */
 export interface CatalogSnapshot {
   stopped: boolean;
-  models: readonly Model[];
-  served: ReadonlyMap<string, Model>;
-  /** Of lists that are too old: their prices may be wrong by now. */
-  outdated: ReadonlySet<string>;
-  notServed: ReadonlySet<string>;
+  text: ServedModels<Model>;
+  videos: ServedModels<VideoModel>;
+  images: ServedModels<ImageModel>;
   providers: readonly Provider[];
   providersById: ReadonlyMap<string, Provider>;
-  nearest: NearestNames;
 }
 
-/**
- * An id that stands in several places is served by the first of: the configuration, then the providers' lists
- * in the configuration's order. Endpoints are never mixed, because contexts and prices of one id differ by
- * provider.
- */
+type Lists<M> = readonly (ImportedList<M> & { stale: boolean })[];
+
 export function makeSnapshot(
   settings: CatalogSettings,
   providers: readonly Provider[],
-  lists: ReadonlyMap<string, ImportedList & { stale: boolean }>,
+  lists: { text: Lists<Model>; videos: Lists<VideoModel>; images: Lists<ImageModel> },
 ): CatalogSnapshot {
   const factors = new Map(settings.providers.map((provider) => [provider.id, provider.priceFactorPpm]));
-  const stopped = new Set(settings.stoppedModels);
-  const served = new Map<string, Model>();
-  const listed = settings.providers.flatMap((provider) => lists.get(provider.id) ?? []);
-  const fresh = listed.filter((list) => !list.stale);
-  const outdated = listed.filter((list) => list.stale).flatMap((list) => list.models.map(({ id }) => id));
-  for (const model of [...settings.models.map(fromSettings), ...fresh.flatMap((list) => list.models)]) {
-    if (!served.has(model.id) && !stopped.has(model.id)) served.set(model.id, withMargins(model, factors));
-  }
-  const models = [...served.values()];
+  const factorOf = (providerId: string): bigint => {
+    const factorPpm = factors.get(providerId);
+    if (factorPpm === undefined) throw new Error('A model names a provider that is not configured.');
+    return factorPpm;
+  };
+  const { videos, images } = settings;
   return {
     stopped: settings.stopped,
-    models,
-    served,
-    outdated: new Set(outdated.filter((id) => !stopped.has(id))),
-    notServed: new Set([...stopped, ...listed.flatMap((list) => list.notServed)]),
+    text: serveModels({
+      own: settings.models.map(fromSettings),
+      lists: lists.text,
+      stopped: settings.stoppedModels,
+      finish: (model) => withMargins(model, factorOf),
+    }),
+    videos: serveModels({
+      own: videos.models,
+      lists: lists.videos,
+      stopped: videos.stopped,
+      finish: (model) => ({
+        ...model,
+        ...videos.changes.get(model.id),
+        skus: new Map(
+          Array.from(model.skus, ([key, price]) => [key, timesFactorUp(price, factorOf(model.providerId))]),
+        ),
+      }),
+    }),
+    images: serveModels({
+      own: images.models,
+      lists: lists.images,
+      stopped: images.stopped,
+      finish: (model) => ({
+        ...model,
+        pricing: model.pricing.map((line) => ({
+          ...line,
+          price: timesFactorUp(line.price, factorOf(model.providerId)),
+        })),
+      }),
+    }),
     providers,
     providersById: new Map(providers.map((provider) => [provider.id, provider])),
-    nearest: createNearestNames(models.map((model) => model.id)),
   };
 }
 
 const fromSettings = (model: ModelSettings): Model => ({ ...model, createdAtMs: null, about: null });
 
-function withMargins(model: Model, factors: ReadonlyMap<string, bigint>): Model {
-  const endpoints = model.endpoints.map((endpoint): Endpoint => {
-    const factorPpm = factors.get(endpoint.providerId);
-    if (factorPpm === undefined) throw new Error('An endpoint names a provider that is not configured.');
-    return { ...endpoint, prices: timesFactor(endpoint.prices, factorPpm) };
-  });
+function withMargins(model: Model, factorOf: (providerId: string) => bigint): Model {
+  const endpoints = model.endpoints.map(
+    (endpoint): Endpoint => ({
+      ...endpoint,
+      prices: timesFactor(endpoint.prices, factorOf(endpoint.providerId)),
+    }),
+  );
   return { ...model, endpoints };
 }
 

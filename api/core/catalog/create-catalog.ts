@@ -1,16 +1,14 @@
 import type { Clock } from '../clock.ts';
-import { MODEL_ID_CHARS_MAX } from '../limits.ts';
 import type { Log } from '../log.ts';
-import type { Catalog, CatalogEntry } from './catalog.ts';
+import type { Catalog, Provider } from './catalog.ts';
 import type { CatalogSettings } from './catalog-settings.ts';
-import { makeSnapshot, toProvider } from './catalog-snapshot.ts';
-import type { ImportedList } from './import-models.ts';
-import {
-  createImportSource,
-  type FetchProviderJson,
-  type ImportSource,
-  type ImportStatus,
-} from './import-source.ts';
+import { type CatalogSnapshot, makeSnapshot, toProvider } from './catalog-snapshot.ts';
+import { imageModelList } from './import-image-models.ts';
+import { modelList } from './import-models.ts';
+import type { FetchProviderJson, ImportStatus } from './import-source.ts';
+import { videoModelList } from './import-video-models.ts';
+import { createImportedLists } from './imported-lists.ts';
+import { findModel } from './served-models.ts';
 
 /**
  * The catalogue that a process serves from: settings of the operator and lists of the providers, kept fresh.
@@ -25,7 +23,7 @@ export interface LiveCatalog extends Catalog {
   acceptPrices(): Promise<void>;
   /** Takes changed settings at once; lists of providers that are new are fetched in the background. */
   apply(settings: CatalogSettings): void;
-  /** One entry per provider whose list is imported. */
+  /** One entry per list that is imported: those of models first, then of video models, then of image models. */
   status(): readonly ImportStatus[];
   close(): void;
 }
@@ -48,91 +46,55 @@ export function createCatalog({
   fetchJson,
   bundledSimulatorUrl,
 }: Options): LiveCatalog {
+  const source = { fetchJson, clock, log, onChange: () => rebuild() };
+  const text = createImportedLists({ ...source, kind: modelList });
+  const videos = createImportedLists({ ...source, kind: videoModelList });
+  const images = createImportedLists({ ...source, kind: imageModelList });
+  const kinds = [text, videos, images];
   let current = settings;
-  let providers = settings.providers.map((each) => toProvider(each, bundledSimulatorUrl));
-  let sources = matchSources(new Map());
-  let snapshot = makeSnapshot(current, providers, lists());
+  let providers = use(settings);
+  let snapshot = makeNew();
 
-  function matchSources(known: ReadonlyMap<string, ImportSource>): Map<string, ImportSource> {
-    const matched = new Map<string, ImportSource>();
-    for (const provider of providers) {
-      const settings = current.providers.find((each) => each.id === provider.id);
-      if (settings?.catalog !== 'import') continue;
-      // The key holds all that a list depends on; a provider that moved is a new source.
-      const key = JSON.stringify([provider.id, provider.kind, provider.baseUrl]);
-      const { priceJumpPpm, listMaxAgeMs } = settings;
-      const rules = { priceJumpPpm, listMaxAgeMs };
-      const source =
-        known.get(key) ?? createImportSource({ provider, rules, fetchJson, clock, log, onChange: rebuild });
-      source.use(provider, rules);
-      matched.set(key, source);
-    }
-    return matched;
-  }
-
-  function lists(): Map<string, ImportedList & { stale: boolean }> {
-    const found = new Map<string, ImportedList & { stale: boolean }>();
-    for (const source of sources.values()) {
-      const list = source.list();
-      if (list !== null) found.set(source.status().providerId, { ...list, stale: source.isStale() });
-    }
+  function use(next: CatalogSettings): Provider[] {
+    const found = next.providers.map((each) => toProvider(each, bundledSimulatorUrl));
+    for (const kind of kinds) kind.use(found, next.providers);
     return found;
   }
 
+  function makeNew(): CatalogSnapshot {
+    const lists = { text: text.lists(), videos: videos.lists(), images: images.lists() };
+    return makeSnapshot(current, providers, lists);
+  }
+
   function rebuild(): void {
-    snapshot = makeSnapshot(current, providers, lists());
-  }
-
-  /** A list that never came may name any id; old lists prove nothing once all of them are old. */
-  function mayExist(): boolean {
-    const all = [...sources.values()];
-    return (
-      all.some((source) => source.list() === null) ||
-      (all.length > 0 && all.every((source) => source.isStale()))
-    );
-  }
-
-  function find(modelId: string): CatalogEntry {
-    const { served, outdated, notServed, nearest } = snapshot;
-    const model = served.get(modelId);
-    if (model !== undefined) return { status: 'served', model };
-    if (outdated.has(modelId)) return { status: 'unavailable' };
-    if (notServed.has(modelId)) return { status: 'not_served' };
-    if (modelId.length > MODEL_ID_CHARS_MAX) return { status: 'unknown', nearest: [] };
-    if (mayExist()) return { status: 'unavailable' };
-    return {
-      status: 'unknown',
-      // Searched only when a message is written: ids with a steering suffix miss here on every call.
-      get nearest() {
-        return nearest(modelId);
-      },
-    };
+    snapshot = makeNew();
   }
 
   return {
-    find,
-    models: () => snapshot.models,
+    find: (modelId) => findModel(snapshot.text, modelId, text.mayExist),
+    models: () => snapshot.text.models,
+    findVideoModel: (modelId) => findModel(snapshot.videos, modelId, videos.mayExist),
+    videoModels: () => snapshot.videos.models,
+    findImageModel: (modelId) => findModel(snapshot.images, modelId, images.mayExist),
+    imageModels: () => snapshot.images.models,
     provider: (providerId) => snapshot.providersById.get(providerId),
     providers: () => snapshot.providers,
     gatewayStopped: () => snapshot.stopped,
     async refresh() {
-      await Promise.all([...sources.values()].map((source) => source.refresh()));
+      await Promise.all(kinds.map((kind) => kind.refresh()));
     },
     async acceptPrices() {
-      await Promise.all([...sources.values()].map((source) => source.accept()));
+      await Promise.all(kinds.map((kind) => kind.accept()));
     },
     apply(next) {
-      const before = sources;
-      providers = next.providers.map((each) => toProvider(each, bundledSimulatorUrl));
       current = next;
-      sources = matchSources(before);
+      providers = use(next);
       rebuild();
-      for (const [key, source] of before) if (sources.get(key) !== source) source.close();
-      for (const source of sources.values()) if (source.list() === null) void source.refresh();
+      for (const kind of kinds) kind.refreshMissing();
     },
-    status: () => [...sources.values()].map((source) => source.status()),
+    status: () => kinds.flatMap((kind) => kind.status()),
     close() {
-      for (const source of sources.values()) source.close();
+      for (const kind of kinds) kind.close();
     },
   };
 }

@@ -1,7 +1,7 @@
 import { Agent, type Dispatcher, request } from 'undici';
 import type { Clock } from '../clock.ts';
 import { CATALOG_BYTES_MAX, CATALOG_FETCH_MS, CONNECT_TIMEOUT_MS } from '../limits.ts';
-import type { FetchProviderJson } from './import-source.ts';
+import { type FetchProviderJson, ProviderAnswerError } from './import-source.ts';
 
 /**
  * Reads JSON from a provider: 200 only, no redirects, bounded in time and size. Errors say what happened in
@@ -38,10 +38,10 @@ export function createFetchProviderJson(clock: Clock): FetchProviderJson {
   };
 }
 
-class ProviderAnswerError extends Error {}
-
 async function readJson(answer: Dispatcher.ResponseData): Promise<unknown> {
-  if (answer.statusCode !== 200) throw new ProviderAnswerError(`The provider answered ${answer.statusCode}.`);
+  if (answer.statusCode !== 200) {
+    throw new ProviderAnswerError(`The provider answered ${answer.statusCode}.`, answer.statusCode);
+  }
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of answer.body) {

@@ -1,16 +1,18 @@
 import { z } from 'zod';
 import { DAY_MS, SECOND_MS } from '../clock.ts';
 import { ABOUT_ENTRIES_MAX, DESCRIPTION_CHARS_MAX, MODEL_ID_CHARS_MAX, MODELS_MAX } from '../limits.ts';
-import type { Model } from './catalog.ts';
+import type { AttoUsd } from '../money.ts';
+import type { Model, PriceOverride, Prices } from './catalog.ts';
 import { importPrices, isFree, pricingRow } from './import-prices.ts';
+import type { ImportedList, ListKind } from './import-source.ts';
 import { hasReservedSuffix } from './model-id.ts';
 
-/** A provider's list, read: what can be served, and the ids that exist but are not for us. */
-export interface ImportedList {
-  /** Prices as the provider states them, without the operator's margin. */
-  models: readonly Model[];
-  notServed: readonly string[];
-}
+export const modelList: ListKind<Model> = {
+  name: 'models',
+  read: async ({ provider, fetchJson, nowMs }) =>
+    importModels(await fetchJson(provider, '/models'), provider.id, nowMs),
+  prices: pricesOf,
+};
 
 const tokens = z.int().positive().nullish().catch(null);
 
@@ -50,7 +52,7 @@ const named = z.object({ id: z.string().max(MODEL_ID_CHARS_MAX) });
  * Reads an answer of `GET /models` in OpenRouter's dialect. `null`: it is no such list, or none of it can be
  * served; then the caller keeps what it has, because a provider's bad minute must not empty the catalogue.
  */
-export function importModels(answer: unknown, providerId: string, nowMs: number): ImportedList | null {
+export function importModels(answer: unknown, providerId: string, nowMs: number): ImportedList<Model> | null {
   const parsed = list.safeParse(answer);
   if (!parsed.success) return null;
   const models = new Map<string, Model>();
@@ -114,4 +116,19 @@ const searchesInALoop = ({ id, pricing }: ModelRow): boolean =>
 function isRetired(row: ModelRow, nowMs: number): boolean {
   const lastDayMs = Date.parse(row.expiration_date ?? '');
   return !Number.isNaN(lastDayMs) && nowMs >= lastDayMs + DAY_MS;
+}
+
+function pricesOf({ endpoints }: Model): Map<string, AttoUsd> {
+  const prices = new Map<string, AttoUsd>();
+  for (const [e, { prices: all }] of endpoints.entries()) {
+    add(prices, `${e}`, all);
+    for (const [o, override] of all.overrides.entries()) add(prices, `${e}.${o}`, override);
+  }
+  return prices;
+}
+
+function add(prices: Map<string, AttoUsd>, at: string, all: Prices | PriceOverride): void {
+  for (const [name, price] of Object.entries(all)) {
+    if (typeof price === 'bigint') prices.set(`${at}.${name}`, price);
+  }
 }

@@ -1,9 +1,9 @@
 import type { Clock, Timer } from '../clock.ts';
 import { CATALOG_REFRESH_MS, CATALOG_RETRY_MS } from '../limits.ts';
 import type { Log } from '../log.ts';
+import type { AttoUsd } from '../money.ts';
 import type { Provider } from './catalog.ts';
 import { holdBackJumps } from './hold-back-jumps.ts';
-import { type ImportedList, importModels } from './import-models.ts';
 
 /**
  * Reads `path` below a provider's address and answers the parsed JSON; throws an `Error` an operator may
@@ -11,8 +11,44 @@ import { type ImportedList, importModels } from './import-models.ts';
  */
 export type FetchProviderJson = (provider: Provider, path: string) => Promise<unknown>;
 
+/** What came is no answer to the question. */
+export class ProviderAnswerError extends Error {
+  override readonly name = 'ProviderAnswerError';
+  /** Of the answer, where it was not 200. */
+  readonly status: number | null;
+
+  constructor(message: string, status: number | null = null) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** A provider's list, read: what can be served, and the ids that exist but are not for us. */
+export interface ImportedList<M> {
+  /** Prices as the provider states them, without the operator's margin. */
+  models: readonly M[];
+  notServed: readonly string[];
+}
+
+/** One kind of models: where its list is, and what of an entry is a price. */
+export interface ListKind<M extends { id: string }> {
+  /** In sentences for the operator. */
+  name: 'models' | 'video models' | 'image models';
+  /** `null`: no such list, or none of it can be served; then what was there is kept. Throws what `fetchJson` throws. */
+  read(from: ListReading<M>): Promise<ImportedList<M> | null>;
+  prices(model: M): Map<string, AttoUsd>;
+}
+
+export interface ListReading<M> {
+  provider: Provider;
+  fetchJson: FetchProviderJson;
+  nowMs: number;
+  before: ImportedList<M> | null;
+}
+
 export interface ImportStatus {
   providerId: string;
+  list: ListKind<never>['name'];
   /** `null`: its list has never arrived. */
   lastSuccessAtMs: number | null;
   /** `null`: the newest attempt was good, or none has ended yet. */
@@ -33,8 +69,8 @@ export interface ImportRules {
 }
 
 /** One provider's list, fetched now and every hour. A failed fetch keeps the last good list. */
-export interface ImportSource {
-  list(): ImportedList | null;
+export interface ImportSource<M> {
+  list(): ImportedList<M> | null;
   status(): ImportStatus;
   isStale(): boolean;
   /** The same provider with another key, switch or rule. */
@@ -46,7 +82,8 @@ export interface ImportSource {
   close(): void;
 }
 
-interface Options {
+interface Options<M extends { id: string }> {
+  kind: ListKind<M>;
   provider: Provider;
   rules: ImportRules;
   fetchJson: FetchProviderJson;
@@ -56,18 +93,19 @@ interface Options {
   onChange: () => void;
 }
 
-export function createImportSource({
+export function createImportSource<M extends { id: string }>({
+  kind,
   provider,
   rules,
   fetchJson,
   clock,
   log,
   onChange,
-}: Options): ImportSource {
+}: Options<M>): ImportSource<M> {
   let current = provider;
   let { priceJumpPpm, listMaxAgeMs } = rules;
   let heldBack: readonly string[] = [];
-  let list: ImportedList | null = null;
+  let list: ImportedList<M> | null = null;
   let lastSuccessAtMs: number | null = null;
   let lastError: ImportStatus['lastError'] = null;
   let stale = true;
@@ -81,8 +119,8 @@ export function createImportSource({
     if (closed) return;
     if (typeof found === 'string') failed(found);
     else {
-      if (lastError !== null) log.info('a list of models came again');
-      const held = holdBackJumps(mayJump ? null : list, found, priceJumpPpm);
+      if (lastError !== null) log.info(`a list of ${kind.name} came again`);
+      const held = holdBackJumps(mayJump ? null : list, found, priceJumpPpm, kind.prices);
       list = held.list;
       heldBack = held.heldBack;
       lastSuccessAtMs = clock.now();
@@ -97,21 +135,24 @@ export function createImportSource({
   /** Said once of an outage, and once more when it has lasted too long: an attempt a minute would fill the log. */
   function failed(message: string): void {
     if (lastError === null)
-      log.warn('a list of models did not come, it is asked for again', { cause: message });
+      log.warn(`a list of ${kind.name} did not come, it is asked for again`, { cause: message });
     lastError = { message, atMs: clock.now() };
     if (stale || lastSuccessAtMs === null || clock.now() - lastSuccessAtMs <= listMaxAgeMs) return;
     stale = true;
     const count = list?.models.length ?? 0;
-    log.error('a list of models is too old, they are not served until it comes', { cause: message, count });
+    log.error(`a list of ${kind.name} is too old, they are not served until it comes`, {
+      cause: message,
+      count,
+    });
     onChange();
   }
 
-  async function attempt(): Promise<ImportedList | string> {
+  async function attempt(): Promise<ImportedList<M> | string> {
     try {
-      const answer = await fetchJson(current, '/models');
-      return (
-        importModels(answer, current.id, clock.now()) ?? 'The answer is no list of models that can be served.'
-      );
+      const found = await kind.read({ provider: current, fetchJson, nowMs: clock.now(), before: list });
+      // A provider's bad minute must not empty the catalogue.
+      const emptied = found?.models.length === 0 && (list?.models.length ?? 0) > 0;
+      return found === null || emptied ? `The answer is no list of ${kind.name} that can be served.` : found;
     } catch (error) {
       return error instanceof Error ? error.message : String(error);
     }
@@ -128,6 +169,7 @@ export function createImportSource({
     list: () => list,
     status: () => ({
       providerId: current.id,
+      list: kind.name,
       lastSuccessAtMs,
       lastError,
       servedModels: list?.models.length ?? 0,

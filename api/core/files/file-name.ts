@@ -10,38 +10,56 @@ export interface FileName {
   /** The UTC hour in which its last link ends, as `20261124T07`: it sorts by time. */
   endHour: string;
   agentId: number;
-  /** `upl_…` */
+  /** As its kind's: `upl_…`, `img_…`, `vid_…`. */
   id: string;
   contentType: FileType;
 }
 
-export const fileKinds = ['uploads', 'orders', 'pictures', 'videos'] as const;
-export type FileKind = (typeof fileKinds)[number];
-
-export const fileTypes = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'] as const;
-export type FileType = (typeof fileTypes)[number];
+export const pictureTypes = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'] as const;
+export type PictureType = (typeof pictureTypes)[number];
+export type FileType = PictureType | 'application/json' | 'video/mp4';
 
 const endings: Readonly<Record<FileType, string>> = {
   'image/png': 'png',
   'image/jpeg': 'jpg',
   'image/webp': 'webp',
   'image/gif': 'gif',
+  'application/json': 'json',
+  'video/mp4': 'mp4',
+};
+
+export const fileKinds = ['uploads', 'orders', 'pictures', 'videos'] as const;
+export type FileKind = (typeof fileKinds)[number];
+
+const shapes: Readonly<Record<FileKind, { id: RegExp; types: readonly FileType[] }>> = {
+  /** Sent by agents, for models to look at. */
+  uploads: { id: /^upl_[0-9A-Za-z]{24}$/, types: pictureTypes },
+  /** What is still to be asked of a provider: no link leads to them. */
+  orders: { id: /^vid_[0-9A-Za-z]{20}$/, types: ['application/json'] },
+  /** Made by models. */
+  pictures: { id: /^img_[0-9A-Za-z]{24}$/, types: pictureTypes },
+  videos: { id: /^vid_[0-9A-Za-z]{20}$/, types: ['video/mp4'] },
 };
 
 export const formatFileName = ({ kind, endHour, agentId, id, contentType }: FileName): string =>
   `${kind}/${endHour}/${agentId}/${id}.${endings[contentType]}`;
 
 /** Letters, digits and one point: there is no path but that of a file of ours. */
-const SHAPE = /^([a-z]+)\/(\d{8}T\d{2})\/([1-9]\d{0,15})\/(upl_[0-9A-Za-z]{24})\.([a-z]+)$/;
+const PATH = /^([a-z]+)\/(\d{8}T\d{2})\/([1-9]\d{0,15})\/(\w{1,32})\.([a-z0-9]+)$/;
 
 /** `null`: no file of this service has this path. */
 export function parseFileName(path: string): FileName | null {
-  const [, kindText, endHour = '', agentId, id = '', ending] = SHAPE.exec(path) ?? [];
+  const [, kindText, endHour = '', agentId, id = '', ending] = PATH.exec(path) ?? [];
   const kind = fileKinds.find((each) => each === kindText);
-  const contentType = fileTypes.find((each) => endings[each] === ending);
-  if (kind === undefined || contentType === undefined) return null;
+  if (kind === undefined || !shapes[kind].id.test(id)) return null;
+  const contentType = shapes[kind].types.find((each) => endings[each] === ending);
+  if (contentType === undefined) return null;
   return { kind, endHour, agentId: Number(agentId), id, contentType };
 }
+
+/** What a browser is told to save it as; `null`: nothing, it is shown. */
+export const downloadNameOf = ({ kind, id, contentType }: FileName): string | null =>
+  kind === 'videos' ? `${id}.${endings[contentType]}` : null;
 
 export const hourOf = (atMs: number): string => isoTime(atMs).slice(0, 13).replaceAll('-', '');
 

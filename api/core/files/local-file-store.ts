@@ -1,13 +1,15 @@
+import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { type FileHandle, link, mkdir, open, readdir, rm, stat, unlink } from 'node:fs/promises';
+import { type FileHandle, link, mkdir, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { hasCode, OWNER_ONLY } from '../accounts/private-file.ts';
 import type { Clock } from '../clock.ts';
 import { randomBase62 } from '../ids.ts';
 import { makePrivateFolder, OWNER_ONLY_FOLDER } from '../private-folder.ts';
 import { type FileName, fileKinds, formatFileName, hasEnded } from './file-name.ts';
-import type { FileStore } from './file-store.ts';
+import { type FileStore, StorageFullError, type WrittenFile } from './file-store.ts';
 import { createLocalLinks, type LinkCheck, loadOrCreateLinkKey } from './local-links.ts';
+import { parseOwnLink } from './own-link.ts';
 
 /** Files in the data folder, behind links to this gateway itself: `mount-files.ts` serves them. */
 export interface LocalFileStore extends FileStore {
@@ -22,7 +24,6 @@ export interface LocalFileStore extends FileStore {
    * @returns `taken`: another whole one was there before. `cut`: the sender left.
    */
   receive(name: FileName, bytes: number, sender: Sender): Promise<'stored' | 'taken' | 'cut'>;
-  holds(name: FileName): Promise<boolean>;
 }
 
 export interface Sender {
@@ -51,22 +52,25 @@ export function openLocalFileStore({ dataDir, publicUrl, clock }: LocalFileOptio
   makePrivateFolder(incoming);
   const links = createLocalLinks(loadOrCreateLinkKey(dataDir));
   const senders = new Map<string, Sender>();
-  const address = (path: string, query: string): string =>
-    `${publicUrl().replace(/\/v1$/, '')}/files/${path}?${query}`;
+  const base = (): string => `${publicUrl().replace(/\/v1$/, '')}/files/`;
+  const address = (path: string, query: string): string => `${base()}${path}?${query}`;
+  const pathOf = (name: FileName): string => join(folder, formatFileName(name));
 
-  async function store(path: string, bytes: number, chunks: Sender['chunks']) {
+  /** `fill` answers whether what it wrote is a whole file, `place` what came of giving it its name. */
+  async function store<T>(fill: (file: FileHandle) => Promise<boolean>, place: Place<T>): Promise<T | 'cut'> {
     const temporary = join(incoming, randomBase62(16));
     const file = await open(temporary, 'wx', OWNER_ONLY);
     try {
       try {
-        if ((await writeAll(file, chunks)) !== bytes) return 'cut';
+        if (!(await fill(file))) return 'cut';
         await file.sync();
       } finally {
         await file.close();
       }
-      return await place(temporary, folder, path);
+      return await place(temporary);
     } finally {
-      await unlink(temporary);
+      // One that was renamed is gone.
+      await rm(temporary, { force: true });
     }
   }
 
@@ -88,19 +92,59 @@ export function openLocalFileStore({ dataDir, publicUrl, clock }: LocalFileOptio
       senders.get(path)?.cut();
       senders.set(path, sender);
       try {
-        return await store(path, bytes, sender.chunks);
+        return await store(
+          async (file) => (await writeAll(file, sender.chunks)) === bytes,
+          (temporary) => linkTo(temporary, folder, path),
+        );
       } finally {
         if (senders.get(path) === sender) senders.delete(path);
       }
     },
-    async holds(name) {
+    async write(name, chunks) {
+      const hash = createHash('sha256');
+      let bytes = 0;
       try {
-        await stat(join(folder, formatFileName(name)));
-        return true;
+        await store(
+          async (file) => {
+            for await (const chunk of chunks) {
+              await file.writeFile(chunk);
+              hash.update(chunk);
+              bytes += chunk.length;
+            }
+            return true;
+          },
+          (temporary) => renameTo(temporary, folder, formatFileName(name)),
+        );
       } catch (error) {
-        if (hasCode(error, 'ENOENT')) return false;
-        throw error;
+        throw isFull(error) ? new StorageFullError('The disk is full.', { cause: error }) : error;
       }
+      return { bytes, sha256: hash.digest('hex') } satisfies WrittenFile;
+    },
+    async read(name, bytesMax) {
+      const file = await unlessMissing(open(pathOf(name), 'r'));
+      if (file === null) return null;
+      try {
+        const { size } = await file.stat();
+        if (size > bytesMax) throw new Error(`A file is longer than ${bytesMax} bytes.`);
+        return await file.readFile();
+      } finally {
+        await file.close();
+      }
+    },
+    async size(name) {
+      return (await unlessMissing(stat(pathOf(name))))?.size ?? null;
+    },
+    async delete(name) {
+      await unlessMissing(unlink(pathOf(name)));
+    },
+    parseLink(url) {
+      const own = parseOwnLink(url, base());
+      if (!own.ok) return own.owner;
+      const { name, query } = own;
+      const link = links.check('GET', formatFileName(name), query, clock.now());
+      return link.ok
+        ? { kind: 'ours', name, untilMs: link.untilMs }
+        : { kind: 'refused', reason: link.reason };
     },
     async deleteEnded(nowMs, signal) {
       for (const kind of fileKinds) {
@@ -126,8 +170,10 @@ async function writeAll(file: FileHandle, chunks: AsyncIterable<Uint8Array>): Pr
   }
 }
 
+type Place<T> = (temporary: string) => Promise<T>;
+
 /** A link, unlike a rename, never replaces what is there. */
-async function place(temporary: string, folder: string, path: string): Promise<'stored' | 'taken'> {
+async function linkTo(temporary: string, folder: string, path: string): Promise<'stored' | 'taken'> {
   const target = join(folder, path);
   await makeFolders(folder, path.split('/').slice(0, -1));
   try {
@@ -139,6 +185,17 @@ async function place(temporary: string, folder: string, path: string): Promise<'
   await syncFolder(dirname(target));
   return 'stored';
 }
+
+async function renameTo(temporary: string, folder: string, path: string): Promise<void> {
+  const target = join(folder, path);
+  await makeFolders(folder, path.split('/').slice(0, -1));
+  await rename(temporary, target);
+  await syncFolder(dirname(target));
+}
+
+/** Of the disk, of its owner's share of it, or of the largest file that it takes. */
+const isFull = (error: unknown): boolean =>
+  ['ENOSPC', 'EDQUOT', 'EFBIG'].some((code) => hasCode(error, code));
 
 async function makeFolders(root: string, names: readonly string[]): Promise<void> {
   let parent = root;
@@ -163,11 +220,13 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-async function list(folder: string): Promise<string[]> {
+const list = async (folder: string): Promise<string[]> => (await unlessMissing(readdir(folder))) ?? [];
+
+async function unlessMissing<T>(done: Promise<T>): Promise<T | null> {
   try {
-    return await readdir(folder);
+    return await done;
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return [];
+    if (hasCode(error, 'ENOENT')) return null;
     throw error;
   }
 }

@@ -3,6 +3,12 @@ import { FILES_SWEEP_MS } from '../limits.ts';
 import type { Log } from '../log.ts';
 import type { FileStore } from './file-store.ts';
 
+export interface SweepOptions {
+  files: Pick<FileStore, 'deleteEnded'>;
+  clock: Clock;
+  log: Log;
+}
+
 export interface FileSweep {
   /** Resolves once nothing is being deleted, which is soon: the rest is found by the next sweep. */
   stop(): Promise<void>;
@@ -12,7 +18,7 @@ export interface FileSweep {
  * Deletes what no link leads to any more: at the start and each hour. Every process does so; where they share a store,
  * the first finds what there is and the others find nothing, so that nobody has to be chosen for it.
  */
-export function sweepFiles({ files, clock, log }: { files: FileStore; clock: Clock; log: Log }): FileSweep {
+export function sweepFiles({ files, clock, log }: SweepOptions): FileSweep {
   let timer: Timer | null = null;
   let sweeping = Promise.resolve();
   const stop = new AbortController();

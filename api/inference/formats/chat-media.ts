@@ -5,18 +5,22 @@ import {
   linkOf,
   type MediaCount,
   noMedia,
+  type OwnerOf,
   refuseInline,
-  refuseLink,
-  refuseLinks,
   refuseStored,
+  takeLinks,
+  takePicture,
 } from '../linked-media.ts';
 
 /**
  * Counts linked media, and refuses inline data, stored files and links that no provider should be sent to: a
  * self-hosted server would fetch them from inside the operator's network.
  */
-export function countChatMedia({ messages }: Readonly<Record<string, unknown>>): MediaCount | ApiError {
-  const count = noMedia();
+export function countChatMedia(
+  { messages }: Readonly<Record<string, unknown>>,
+  ownerOf: OwnerOf,
+): MediaCount | ApiError {
+  const count = noMedia(ownerOf);
   if (!Array.isArray(messages)) return count;
   for (const [m, message] of messages.entries()) {
     if (!isRecord(message)) continue;
@@ -52,7 +56,7 @@ function countEarlierAnswer(
   for (const [i, image] of images.entries()) {
     const at = `${param}.images[${i}]`;
     countMedium(count, 'images', at);
-    const refusal = refuseLink(linkOf(isRecord(image) ? image.image_url : image), `${at}.image_url`);
+    const refusal = takePicture(count, linkOf(isRecord(image) ? image.image_url : image), `${at}.image_url`);
     if (refusal !== null) return refusal;
   }
   return null;
@@ -68,16 +72,16 @@ function countPart(part: unknown, param: string, count: MediaCount): ApiError | 
       return null;
     case 'image_url':
       countMedium(count, 'images', param);
-      return refuseLink(linkOf(part.image_url), `${param}.image_url`);
+      return takePicture(count, linkOf(part.image_url), `${param}.image_url`);
     case 'video_url':
     case 'input_video':
       countMedium(count, 'others', param);
-      return refuseLinks([part.video_url, part.input_video], `${param}.${part.type}`);
+      return takeLinks(count, [part.video_url, part.input_video], `${param}.${part.type}`);
     case 'file': {
       countMedium(count, 'files', param);
       const file = isRecord(part.file) ? part.file : {};
       if (file.file_id !== undefined && file.file_id !== null) return refuseStored(`${param}.file.file_id`);
-      return refuseLinks([file.file_data, file.file_url], `${param}.file`);
+      return takeLinks(count, [file.file_data, file.file_url], `${param}.file`);
     }
     case 'input_audio':
       return refuseInline(`${param}.input_audio`);

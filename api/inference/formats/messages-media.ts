@@ -4,20 +4,22 @@ import {
   countMedium,
   type MediaCount,
   noMedia,
+  type OwnerOf,
   refuseInline,
-  refuseLink,
   refuseStored,
+  takeLink,
+  takePicture,
 } from '../linked-media.ts';
 
 /**
  * Counts linked pictures and documents, and refuses inline data, stored files and links that no provider should be
  * sent to: a self-hosted server would fetch them from inside the operator's network.
  */
-export function countMessagesMedia({
-  system,
-  messages,
-}: Readonly<Record<string, unknown>>): MediaCount | ApiError {
-  const count = noMedia();
+export function countMessagesMedia(
+  { system, messages }: Readonly<Record<string, unknown>>,
+  ownerOf: OwnerOf,
+): MediaCount | ApiError {
+  const count = noMedia(ownerOf);
   const refusal = countBlocks(system, 'system', count);
   if (refusal !== null) return refusal;
   if (!Array.isArray(messages)) return count;
@@ -51,10 +53,10 @@ function countBlock(block: Record<string, unknown>, param: string, count: MediaC
       return countBlocks(block.content, `${param}.content`, count);
     case 'image':
       countMedium(count, 'images', param);
-      return refuseSource(block.source, `${param}.source`, count);
+      return refuseSource(block.source, `${param}.source`, count, takePicture);
     case 'document':
       countMedium(count, 'files', param);
-      return refuseSource(block.source, `${param}.source`, count);
+      return refuseSource(block.source, `${param}.source`, count, takeLink);
     case 'server_tool_use':
       return block.name === 'web_search' || block.name === 'web_fetch' ? null : refuseBlock(`${param}.name`);
     case 'web_search_tool_result':
@@ -88,14 +90,19 @@ function countFetched(result: unknown, param: string, count: MediaCount): ApiErr
     countMedium(count, 'others', param);
     return null;
   }
-  return refuseSource(content.source, `${param}.content.source`, count);
+  return refuseSource(content.source, `${param}.content.source`, count, takeLink);
 }
 
-function refuseSource(source: unknown, param: string, count: MediaCount): ApiError | null {
+function refuseSource(
+  source: unknown,
+  param: string,
+  count: MediaCount,
+  take: typeof takeLink,
+): ApiError | null {
   const { type, url, content } = isRecord(source) ? source : {};
   switch (type) {
     case 'url':
-      return refuseLink(url, `${param}.url`);
+      return take(count, url, `${param}.url`);
     case 'base64':
       return refuseInline(param);
     case 'file':

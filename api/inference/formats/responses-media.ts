@@ -5,18 +5,23 @@ import {
   linkOf,
   type MediaCount,
   noMedia,
+  type OwnerOf,
   refuseInline,
-  refuseLink,
-  refuseLinks,
   refuseStored,
+  takeLink,
+  takeLinks,
+  takePicture,
 } from '../linked-media.ts';
 
 /**
  * Counts linked pictures and files, and refuses inline data, stored items and links that no provider should be sent
  * to: a self-hosted server would fetch them from inside the operator's network.
  */
-export function countResponsesMedia({ input }: Readonly<Record<string, unknown>>): MediaCount | ApiError {
-  const count = noMedia();
+export function countResponsesMedia(
+  { input }: Readonly<Record<string, unknown>>,
+  ownerOf: OwnerOf,
+): MediaCount | ApiError {
+  const count = noMedia(ownerOf);
   if (!Array.isArray(input)) return count;
   for (const [i, item] of input.entries()) {
     const refusal = isRecord(item) ? countItem(item, `input[${i}]`, count) : null;
@@ -99,15 +104,15 @@ function countPart(part: Record<string, unknown>, param: string, count: MediaCou
     case 'computer_screenshot':
       countMedium(count, 'images', param);
       if (isPresent(part.file_id)) return refuseStored(`${param}.file_id`);
-      return refuseLink(linkOf(part.image_url), `${param}.image_url`);
+      return takePicture(count, linkOf(part.image_url), `${param}.image_url`);
     case 'input_file':
       countMedium(count, 'files', param);
       if (isPresent(part.file_id)) return refuseStored(`${param}.file_id`);
       if (isPresent(part.file_data)) return refuseInline(`${param}.file_data`);
-      return refuseLink(part.file_url, `${param}.file_url`);
+      return takeLink(count, part.file_url, `${param}.file_url`);
     case 'input_video':
       countMedium(count, 'others', param);
-      return refuseLinks([part.video_url], `${param}.video_url`);
+      return takeLinks(count, [part.video_url], `${param}.video_url`);
     case 'input_audio':
       return refuseInline(`${param}.input_audio`);
     default:

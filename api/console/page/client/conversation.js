@@ -1,6 +1,6 @@
 import { change, createStore } from '../lib/store.js';
 import { SECOND_MS, wait } from '../lib/time.js';
-import { fromNano } from '../lib/usd.js';
+import { numberToUsd } from '../lib/usd.js';
 import { streamChat } from './stream-chat.js';
 
 /**
@@ -36,7 +36,7 @@ const PRICE_WAIT_MS = 2 * SECOND_MS;
  * The playground's questions and answers. It goes on while another view is open: an answer that is paid for is not thrown
  * away by a look at the balance.
  *
- * @param {Omit<import('./gateway.js').Gateway, 'conversation'>} gateway
+ * @param {import('./gateway.js').GatewayCalls} gateway
  * @returns {Conversation}
  */
 export function createConversation(gateway) {
@@ -118,6 +118,6 @@ const saidIn = ({ prompt, answer }) =>
 
 /** @param {{ prompt_tokens: number, completion_tokens: number, cost: number }} usage */
 const priceIn = ({ prompt_tokens: prompt, completion_tokens: completion, cost }) => ({
-  chargeUsd: fromNano(BigInt(Math.round(cost * 1e9))),
+  chargeUsd: numberToUsd(cost),
   tokens: { prompt, completion },
 });

@@ -6,4 +6,5 @@ export const keptKey = () => sessionStorage.getItem(NAME);
 /** @param {string} key */
 export const keepKey = (key) => sessionStorage.setItem(NAME, key);
 
-export const forgetKey = () => sessionStorage.removeItem(NAME);
+/** And all that was made with it, see `kept-list.js`. */
+export const forgetKey = () => sessionStorage.clear();

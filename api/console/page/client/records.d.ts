@@ -113,3 +113,44 @@ export interface Model {
   max_output_tokens: number | null;
   pricing: { prompt: string; completion: string };
 }
+
+/** Of what a request may say beside `model` and `prompt`. */
+export type ImageParameter =
+  | { type: 'enum'; values: (string | number | boolean)[] }
+  | { type: 'range'; min: number; max: number };
+
+export interface ImageModel {
+  id: string;
+  name: string;
+  reads_images: boolean;
+  parameters: Record<string, ImageParameter>;
+  pricing: { billable: string; unit: string; usd: string; variant?: string }[];
+}
+
+export interface PictureAnswer {
+  data: { url: string; media_type: string; expires_at: string }[];
+  usage: { cost: number };
+}
+
+export interface VideoModel {
+  id: string;
+  name: string;
+  supported_resolutions: string[];
+  supported_aspect_ratios: string[];
+  supported_durations: number[];
+  generate_audio: boolean;
+  seed: boolean;
+  from_price: string | number;
+}
+
+export interface VideoJob {
+  id: string;
+  model: string;
+  status: 'pending' | 'in_progress' | 'completed' | 'failed' | 'expired';
+  /** JSON numbers of dollars, here and in `usage`. */
+  estimated_cost: number;
+  usage: { cost: number } | null;
+  error: { code: string } | null;
+  created_at: string;
+  expires_at: string | null;
+}

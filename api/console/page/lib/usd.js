@@ -1,5 +1,5 @@
 /*
- * Amounts come as exact decimal strings and stay exact: they are cut into digits for the eye, and added up as whole
+ * Most amounts come as exact decimal strings and stay exact: they are cut into digits for the eye, and added up as whole
  * nano-dollars. Only heights of bars are numbers.
  */
 
@@ -12,6 +12,9 @@ export function toNano(usd) {
   const nano = BigInt(whole + fraction.padEnd(NANO_DIGITS, '0').slice(0, NANO_DIGITS));
   return sign === '-' ? -nano : nano;
 }
+
+/** What comes as a JSON number of dollars. @param {number} usd */
+export const numberToUsd = (usd) => fromNano(BigInt(Math.round(usd * 1e9)));
 
 /** @param {bigint} nano */
 export function fromNano(nano) {

@@ -17,6 +17,7 @@ const lines = {
   close: 'M6 6l12 12M18 6L6 18',
   alert: 'M12 4l9 16H3zM12 10v4M12 17h.01',
   info: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18ZM12 11v5M12 8h.01',
+  play: 'M8 5.5l10.5 6.5L8 18.5z',
   more: 'M9 6l6 6-6 6',
 };
 

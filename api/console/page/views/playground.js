@@ -4,9 +4,11 @@ import { useResource } from '../client/use-resource.js';
 import { fieldValue } from '../lib/field-value.js';
 import { html } from '../lib/html.js';
 import { useStore } from '../lib/store.js';
+import { textPrices } from '../lib/text-prices.js';
 import { Empty } from '../parts/empty.js';
 import { ModelField } from '../parts/model-field.js';
 import { PageHead } from '../parts/page-head.js';
+import { PlayTabs } from '../parts/play-tabs.js';
 import { ProblemNotice } from '../parts/problem-notice.js';
 import { TurnView } from '../parts/turn.js';
 
@@ -60,6 +62,7 @@ export function PlaygroundView() {
         html`<button type="button" class="button" disabled=${running} onClick=${conversation.clear}>New conversation</button>`
       }
     <//>
+    <${PlayTabs} current="playground" />
     <${ProblemNotice} problem=${models.problem} retry=${models.reload} />
     <div class="turns" role="log" aria-label="Conversation" aria-busy=${running}>
       ${turns.map((turn, index) => html`<${TurnView} key=${index} turn=${turn} />`)}
@@ -75,7 +78,7 @@ export function PlaygroundView() {
     }
     <form class="composer card" onSubmit=${send}>
       <div class="composer-row">
-        <${ModelField} models=${all} value=${model} onPick=${setModel} />
+        <${ModelField} models=${models.value?.data ?? null} value=${model} onPick=${setModel} describe=${textPrices} />
         <div class="field">
           <label for="tokens">Longest answer</label>
           <div class="with-unit">

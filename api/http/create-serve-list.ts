@@ -1,17 +1,23 @@
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import type { Catalog, Model } from '#core/catalog/catalog.ts';
-import { shapeModelList } from '../contract/model-list.ts';
 import { hasEtag } from './has-etag.ts';
 
+interface ListOptions<M> {
+  /** The same array for as long as nothing changes. */
+  read: () => readonly M[];
+  shape: (models: readonly M[]) => object;
+  /** Of a list with something in it. */
+  cacheControl: string;
+}
+
 /** The same list is written once, whoever asks, and sent once to a client that says which it has. */
-export function createServeModelList(catalog: Catalog) {
-  let written: { models: readonly Model[]; body: Buffer; etag: string } | null = null;
+export function createServeList<M>({ read, shape, cacheControl }: ListOptions<M>) {
+  let written: { models: readonly M[]; body: Buffer; etag: string } | null = null;
 
   return (res: ServerResponse, headers: Record<string, string>): void => {
-    const models = catalog.models();
+    const models = read();
     if (written === null || written.models !== models) {
-      const body = Buffer.from(JSON.stringify(shapeModelList(models)));
+      const body = Buffer.from(JSON.stringify(shape(models)));
       written = {
         models,
         body,
@@ -19,8 +25,8 @@ export function createServeModelList(catalog: Catalog) {
       };
     }
     const { body, etag } = written;
-    // The client may keep it, but has to ask each time: prices change.
-    const head = { ...headers, etag, 'cache-control': 'private, no-cache' };
+    // An empty one may be full in a second: just after a start.
+    const head = { ...headers, etag, 'cache-control': models.length === 0 ? 'no-cache' : cacheControl };
     if (hasEtag(res.req.headers['if-none-match'], etag)) {
       res.writeHead(304, head).end();
       return;

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { frameTypes } from '#core/catalog/video-model.ts';
+import { parseVideoSku } from '#core/catalog/video-sku.ts';
+import { ABOUT_ENTRIES_MAX, PICTURE_REFERENCES_MAX } from '#core/limits.ts';
+import { mediaModelId, price, stopSwitch, upstreamPlace } from './values.ts';
+
+const text = z.string().min(1).max(32);
+const some = <T extends z.ZodType>(value: T) => z.array(value).min(1).max(ABOUT_ENTRIES_MAX);
+
+const skuName = z
+  .string()
+  .max(128)
+  .refine((key) => parseVideoSku(key) !== null, 'is no price key of a router, such as duration_seconds_720p');
+
+export const videoModelFile = z.strictObject({
+  id: mediaModelId,
+  name: z
+    .string()
+    .min(1)
+    .max(256)
+    .optional()
+    .describe('Name for people; else the id, or what its list says.'),
+  ...upstreamPlace,
+  resolutions: some(text).optional().describe('Resolutions that it makes, as "720p".'),
+  aspectRatios: some(text).optional().describe('Aspect ratios that it makes, as "16:9".'),
+  durations: some(z.int().min(1).max(3_600)).optional().describe('Lengths that it makes, in whole seconds.'),
+  frameImages: z
+    .array(z.enum(frameTypes))
+    .max(frameTypes.length)
+    .optional()
+    .describe('Which of its frames a picture may be given for.'),
+  maxInputReferences: z
+    .int()
+    .min(0)
+    .max(PICTURE_REFERENCES_MAX)
+    .optional()
+    .describe('Pictures that it takes as references. Of an imported model, too: no list says it.'),
+  generateAudio: z.boolean().optional().describe('Whether it can make sound.'),
+  seed: z.boolean().optional().describe('Whether it takes a seed.'),
+  extends: z
+    .boolean()
+    .optional()
+    .describe('Whether it carries an earlier video on. Of an imported model, too: no list says it.'),
+  pricing: z
+    .record(skuName, price)
+    .optional()
+    .describe(
+      "Prices by the router's own keys, as decimal strings: dollars, or cents where the key says so; the margin is added by priceFactor.",
+    ),
+  stopped: stopSwitch.describe(
+    'Stop switch of this model; with it, the id alone is enough, imported models included.',
+  ),
+});
+export type VideoModelFile = z.infer<typeof videoModelFile>;

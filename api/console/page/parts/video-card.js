@@ -1,0 +1,99 @@
+import { html } from '../lib/html.js';
+import { duration, fromNow, longTime, shortTime } from '../lib/time.js';
+import { fromNano, numberToUsd, toNano } from '../lib/usd.js';
+import { Notice } from './notice.js';
+import { ProblemNotice } from './problem-notice.js';
+import { Usd } from './usd.js';
+import { failureWords } from './video-failures.js';
+import { VideoPlayer } from './video-player.js';
+
+/** @typedef {import('../client/videos.js').OwnVideo} OwnVideo */
+/** @typedef {import('../client/records.d.ts').VideoJob} VideoJob */
+
+/** What each status is called, and looks like. */
+const statuses = {
+  pending: ['Waiting to begin', 'pending'],
+  in_progress: ['Being made', 'running'],
+  completed: ['Done', 'ok'],
+  failed: ['Failed', 'failed'],
+  expired: ['Expired', 'stopped'],
+};
+
+/** A video as it is now. @param {{ video: OwnVideo, onForget: (id: string) => void }} props */
+export const VideoCard = ({ video, onForget }) => html`
+  <article class="card made">
+    <header class="made-head">
+      <div>
+        <h2 class="caption"><bdi>${video.prompt}</bdi></h2>
+        <p class="soft small">
+          <code>${video.id}</code>
+          ${video.job !== null && html` · <bdi>${video.job.model}</bdi> · <time datetime=${video.job.created_at} title=${longTime(video.job.created_at)}>${shortTime(video.job.created_at)}</time>`}
+        </p>
+      </div>
+      <p role="status"><${Status} job=${video.job} /></p>
+    </header>
+    <${ProblemNotice} problem=${video.problem} />
+    <${Screen} video=${video} />
+    ${video.job !== null && html`<${Money} job=${video.job} />`}
+    ${
+      (video.job === null ? video.problem !== null : ended(video.job)) &&
+      html`<p><button type="button" class="link" onClick=${() => onForget(video.id)}>Remove from this list</button></p>`
+    }
+  </article>
+`;
+
+/** @param {{ job: VideoJob | null }} props */
+function Status({ job }) {
+  if (job === null) return null;
+  const [words, look] = statuses[job.status];
+  return html`<span class=${`badge badge-${look}`}>${words}</span>`;
+}
+
+/** @param {VideoJob} job */
+const ended = ({ status }) => status !== 'pending' && status !== 'in_progress';
+
+/** Where the video plays: there from the beginning, so that nothing moves when it is done. @param {{ video: OwnVideo }} props */
+function Screen({ video: { id, job, prompt, aspectRatio } }) {
+  if (job === null) return null;
+  switch (job.status) {
+    case 'completed':
+      return html`<${VideoPlayer} id=${id} name=${prompt} ratio=${ratioOf(aspectRatio)} />`;
+    case 'failed':
+      return html`<${Notice} tone="bad">
+        <p>${failureWords(job.error?.code ?? '')}</p>
+        <p class="notice-foot"><code>${job.error?.code}</code></p>
+      <//>`;
+    case 'expired':
+      return html`<${Notice}><p>Its file was deleted 30 days after it was made.</p><//>`;
+    default:
+      return html`<div class="screen" style=${{ '--ratio': ratioOf(aspectRatio) }}>
+        <div class="screen-wait">
+          <progress aria-label="Being made"></progress>
+          <p class="soft small">Asked for ${duration(Math.max(0, Date.now() - Date.parse(job.created_at)))} ago. You may close this page: it is made all the same.</p>
+        </div>
+      </div>`;
+  }
+}
+
+/** Of `16:9`; a square for what is none. @param {string} text */
+function ratioOf(text) {
+  const [, width, height] = /^(\d+(?:\.\d+)?):(\d+(?:\.\d+)?)$/.exec(text) ?? [];
+  const ratio = Number(width) / Number(height);
+  return ratio > 0.2 && ratio < 5 ? ratio : 1;
+}
+
+/** @param {{ job: VideoJob }} props */
+function Money({ job: { status, estimated_cost: estimated, usage, expires_at: expires } }) {
+  const held = numberToUsd(estimated);
+  const charged = usage === null ? (status === 'failed' ? '0' : null) : numberToUsd(usage.cost);
+  return html`
+    <div class="receipt" role="group" aria-label="Receipt">
+      <dl>
+        <div><dt>${charged === null ? 'Held, the most that it can cost' : 'Was held'}</dt><dd><${Usd} usd=${held} /></dd></div>
+        <div><dt>Charged</dt><dd>${charged === null ? 'when it is done' : html`<strong><${Usd} usd=${charged} /></strong>`}</dd></div>
+        ${charged !== null && html`<div><dt>Given back</dt><dd><${Usd} usd=${fromNano(toNano(held) - toNano(charged))} /></dd></div>`}
+        ${expires !== null && status === 'completed' && html`<div><dt>File is deleted</dt><dd><time datetime=${expires} title=${longTime(expires)}>${fromNow(expires)}</time></dd></div>`}
+      </dl>
+    </div>
+  `;
+}

@@ -1,0 +1,75 @@
+import { useState } from '/console/vendor/preact-hooks.js';
+import { useGateway } from '../client/gateway.js';
+import { useResource } from '../client/use-resource.js';
+import { html } from '../lib/html.js';
+import { picturePrices } from '../lib/picture-prices.js';
+import { useStore } from '../lib/store.js';
+import { Empty } from '../parts/empty.js';
+import { ModelField } from '../parts/model-field.js';
+import { Notice } from '../parts/notice.js';
+import { PageHead } from '../parts/page-head.js';
+import { PictureFields, takenOf } from '../parts/picture-fields.js';
+import { PictureSetView } from '../parts/picture-set.js';
+import { PlayTabs } from '../parts/play-tabs.js';
+import { ProblemNotice } from '../parts/problem-notice.js';
+import { PromptField } from '../parts/prompt-field.js';
+import { ReferenceField, referencesIn } from '../parts/reference-field.js';
+
+/** @typedef {import('../client/records.d.ts').ImageModel} ImageModel */
+
+export function PicturesView() {
+  const { pictures } = useGateway();
+  const { sets } = useStore(pictures.store);
+  /** @type {import('../client/use-resource.js').Resource<{ data: ImageModel[] }>} */
+  const models = useResource('image models', (gateway) => gateway.v1('/images/models'));
+  const all = models.value?.data ?? null;
+  const [typed, setTyped] = useState(sets[0]?.model ?? null);
+  const [values, setValues] = useState(/** @type {Record<string, string | number | boolean>} */ ({}));
+  const [prompt, setPrompt] = useState('');
+  const [links, setLinks] = useState('');
+  const id = typed ?? all?.[0]?.id ?? '';
+  const model = all?.find((each) => each.id === id);
+  const parameters = model?.parameters ?? {};
+  const references = model?.reads_images === true ? referencesIn(links) : [];
+  const taken = takenOf(parameters, values);
+  const ready = id !== '' && prompt.trim() !== '';
+
+  function make(/** @type {Event} */ event) {
+    event.preventDefault();
+    if (!ready) return;
+    const looking = references.length === 0 ? {} : { input_references: references };
+    void pictures.make({ model: id, prompt: prompt.trim(), ...taken, ...looking });
+  }
+  const pick = (/** @type {string} */ name, /** @type {string | number | boolean | null} */ value) =>
+    setValues(({ [name]: _, ...rest }) => (value === null ? rest : { ...rest, [name]: value }));
+
+  return html`
+    <${PageHead} title="Pictures" about="Have a model make pictures. They are charged like any other call." />
+    <${PlayTabs} current="pictures" />
+    <${ProblemNotice} problem=${models.problem} retry=${models.reload} />
+    ${all?.length === 0 && html`<${Notice}><p>No models of pictures are served here at the moment.</p><//>`}
+    <form class="composer card" onSubmit=${make}>
+      <${ModelField} models=${all} value=${id} onPick=${setTyped} describe=${picturePrices} />
+      <${PictureFields} parameters=${parameters} values=${taken} onPick=${pick} />
+      ${model?.reads_images === true && html`<${ReferenceField} value=${links} onInput=${setLinks} />`}
+      <${PromptField}
+        label="What to show"
+        hint="Links to pictures are good for seven days: save what you want to keep."
+        value=${prompt}
+        onInput=${setPrompt}
+      />
+      <div class="dialog-actions">
+        <button type="submit" class="button primary" disabled=${!ready}>Make pictures</button>
+      </div>
+    </form>
+    ${
+      sets.length === 0 &&
+      html`<${Empty} title="No pictures in this tab yet">
+        <p>The most that they can cost is held while they are made. This tab remembers what you make in it.</p>
+      <//>`
+    }
+    <section aria-label="Your pictures" class="made-list">
+      ${sets.map((set, index) => html`<${PictureSetView} key=${sets.length - index} set=${set} />`)}
+    </section>
+  `;
+}

@@ -1,0 +1,136 @@
+import { z } from 'zod';
+import { SECOND_MS } from '../clock.ts';
+import { ABOUT_ENTRIES_MAX, MODEL_ID_CHARS_MAX, MODELS_MAX, PICTURE_REFERENCES_MAX } from '../limits.ts';
+import { type AttoUsd, parseAttoUsd } from '../money.ts';
+import { fetchMediaList } from './fetch-media-list.ts';
+import type { ImportedList, ListKind } from './import-source.ts';
+import { isServableId } from './model-id.ts';
+import { type FrameType, frameTypes, type VideoModel } from './video-model.ts';
+import { videoPriceAtto } from './video-price.ts';
+import { parseVideoSku } from './video-sku.ts';
+
+export const videoModelList: ListKind<VideoModel> = {
+  name: 'video models',
+  async read({ provider, fetchJson }) {
+    const answer = await fetchMediaList(fetchJson, provider, '/videos/models');
+    return answer === null ? { models: [], notServed: [] } : importVideoModels(answer, provider.id);
+  },
+  prices: ({ skus }) => new Map(skus),
+};
+
+const texts = z.array(z.string().min(1).max(32)).min(1).max(ABOUT_ENTRIES_MAX);
+
+/** Only what we need, so that a new or odd field elsewhere in a row never costs us the model. */
+const videoRow = z.object({
+  id: z.string().min(1).max(MODEL_ID_CHARS_MAX),
+  name: z.string().min(1).max(MODEL_ID_CHARS_MAX).optional().catch(undefined),
+  created: z.int().nonnegative().optional().catch(undefined),
+  // `null` in rows of models that edit or upscale: what they make of a request cannot be said beforehand.
+  supported_resolutions: texts,
+  supported_aspect_ratios: texts,
+  supported_durations: z.array(z.int().positive()).min(1).max(ABOUT_ENTRIES_MAX),
+  supported_frame_images: z.array(z.string()).max(ABOUT_ENTRIES_MAX).nullish().catch(null),
+  generate_audio: z.boolean().nullish().catch(null),
+  seed: z.boolean().nullish().catch(null),
+  max_input_references: z.int().min(0).max(PICTURE_REFERENCES_MAX).optional().catch(undefined),
+  pricing_skus: z.record(z.string(), z.string()),
+});
+type VideoRow = z.infer<typeof videoRow>;
+
+const list = z.object({ data: z.array(z.unknown()).max(MODELS_MAX) });
+const named = z.object({ id: z.string().max(MODEL_ID_CHARS_MAX) });
+
+/** Reads an answer of `GET /videos/models` in OpenRouter's dialect. `null`: it is no such list. */
+export function importVideoModels(answer: unknown, providerId: string): ImportedList<VideoModel> | null {
+  const parsed = list.safeParse(answer);
+  if (!parsed.success) return null;
+  const models = new Map<string, VideoModel>();
+  const notServed = new Set<string>();
+  for (const each of parsed.data.data) {
+    const row = videoRow.safeParse(each);
+    const model = row.success ? toVideoModel(row.data, providerId) : null;
+    if (model === null) {
+      const nameOnly = named.safeParse(each);
+      if (nameOnly.success) notServed.add(nameOnly.data.id);
+    } else if (!models.has(model.id)) models.set(model.id, model);
+  }
+  return { models: [...models.values()], notServed: [...notServed] };
+}
+
+function toVideoModel(row: VideoRow, providerId: string): VideoModel | null {
+  const skus = readSkus(row.pricing_skus);
+  if (skus === null || !isServableId(row.id)) return null;
+  return priced({
+    id: row.id,
+    name: row.name ?? row.id,
+    createdAtMs: row.created === undefined ? null : row.created * SECOND_MS,
+    supportedResolutions: [...new Set(row.supported_resolutions)],
+    supportedAspectRatios: [...new Set(row.supported_aspect_ratios)],
+    supportedDurations: [...new Set(row.supported_durations)].sort((a, b) => a - b),
+    supportedFrameImages: frameTypes.filter((type) => row.supported_frame_images?.includes(type)),
+    maxInputReferences: row.max_input_references ?? 0,
+    // Not said is no: what nobody says it can do is not sold.
+    generateAudio: row.generate_audio === true,
+    seed: row.seed === true,
+    // Nothing of the dialect carries a video on.
+    extends: false,
+    providerId,
+    upstreamModel: row.id,
+    skus,
+  });
+}
+
+/** `null`: one cannot be read, or bills by what nobody knows, or all are free. */
+function readSkus(rows: Readonly<Record<string, string>>): Map<string, AttoUsd> | null {
+  const skus = new Map<string, AttoUsd>();
+  for (const [key, text] of Object.entries(rows)) {
+    const price = parseAttoUsd(text);
+    if (price === null || parseVideoSku(key) === null) return null;
+    skus.set(key, price);
+  }
+  return [...skus.values()].some((price) => price > 0n) ? skus : null;
+}
+
+/** Less what has no price: it could not be held for. `null`: nothing is left. */
+export function priced(model: VideoModel): VideoModel | null {
+  const { supportedDurations, supportedFrameImages, maxInputReferences } = model;
+  const durationSeconds = supportedDurations[0] ?? 1;
+  const hasPrice = (
+    resolution: string,
+    aspectRatio: string,
+    given: { generateAudio?: boolean; frameImages?: number; inputReferences?: number },
+  ): boolean => {
+    const plain = { generateAudio: false, frameImages: 0, inputReferences: 0, continues: false };
+    return videoPriceAtto(model, { durationSeconds, resolution, aspectRatio, ...plain, ...given }) !== null;
+  };
+  const pictures =
+    supportedFrameImages.length > 0
+      ? { frameImages: 1 }
+      : maxInputReferences > 0
+        ? { inputReferences: 1 }
+        : {};
+  const isMade = (resolution: string, ratio: string): boolean =>
+    hasPrice(resolution, ratio, {}) || hasPrice(resolution, ratio, pictures);
+  const supportedAspectRatios = model.supportedAspectRatios.filter((ratio) =>
+    model.supportedResolutions.some((resolution) => isMade(resolution, ratio)),
+  );
+  const supportedResolutions = model.supportedResolutions.filter((resolution) =>
+    supportedAspectRatios.every((ratio) => isMade(resolution, ratio)),
+  );
+  if (supportedAspectRatios.length === 0 || supportedResolutions.length === 0) return null;
+  const everywhere = (given: Parameters<typeof hasPrice>[2]): boolean =>
+    supportedResolutions.every((resolution) =>
+      supportedAspectRatios.every((ratio) => hasPrice(resolution, ratio, given)),
+    );
+  const frames: readonly FrameType[] = everywhere({ frameImages: 1 }) ? supportedFrameImages : [];
+  return {
+    ...model,
+    supportedResolutions,
+    supportedAspectRatios,
+    supportedFrameImages: frames,
+    maxInputReferences: everywhere({ inputReferences: 1 }) ? maxInputReferences : 0,
+    generateAudio:
+      model.generateAudio &&
+      (everywhere({ generateAudio: true }) || everywhere({ generateAudio: true, ...pictures })),
+  };
+}

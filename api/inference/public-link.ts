@@ -1,0 +1,57 @@
+import { Resolver } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { NAME_LOOKUP_MS, NAME_LOOKUPS, URL_CHARS_MAX } from '#core/limits.ts';
+import { isPrivateAddress } from './private-address.ts';
+
+/** What is wrong with a link that is not, to be put behind its field's name. */
+export const NO_PUBLIC_LINK = `has to be a public https link of at most ${URL_CHARS_MAX} characters`;
+
+/**
+ * As far as its words say. No credentials, no port of one's own, no address, no name without a dot or below an internal
+ * domain. What one reader of links takes for a host and another for a path (backslashes, blanks, missing slashes) is no
+ * link. `null`: none of these.
+ */
+export function checkPublicHttpsUrl(link: string): URL | null {
+  if (link.length > URL_CHARS_MAX || !PLAIN_LINK.test(link)) return null;
+  const url = URL.parse(link);
+  if (url === null || url.protocol !== 'https:' || url.port !== '') return null;
+  if (url.username !== '' || url.password !== '') return null;
+  const host = url.hostname.toLowerCase().replace(/\.+$/, '');
+  if (host.startsWith('[') || isIP(host) !== 0) return null;
+  return host.includes('.') && !INTERNAL_NAME.test(host) ? url : null;
+}
+
+const PLAIN_LINK = /^https:\/\/[^/\\\s\p{Cc}][^\\\s\p{Cc}]*$/iu;
+const INTERNAL_NAME =
+  /(^|\.)(localhost|localdomain|local|internal|intranet|corp|home|lan|home\.arpa|svc|cluster\.local)$/;
+
+/** The addresses of a host; none: nobody has said any in time. */
+export type ResolveHost = (host: string) => Promise<readonly string[]>;
+
+/** Asks the name servers themselves: through the system, slow ones of a stranger would hold up all work with files. */
+export const systemResolve: ResolveHost = async (host) => {
+  const resolver = new Resolver({ timeout: NAME_LOOKUP_MS, tries: NAME_LOOKUPS });
+  const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+  return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+};
+
+/** Of one address that is not public no other may be used: the next answer may have it first. */
+export async function resolvePublic(host: string, resolve: ResolveHost): Promise<ResolvedHost> {
+  const addresses = await resolve(host);
+  if (addresses.length === 0) return { ok: false, words: 'names a host that cannot be found' };
+  if (addresses.some(isPrivateAddress)) return { ok: false, words: 'leads to an address that is not public' };
+  return { ok: true, addresses };
+}
+
+export type ResolvedHost = { ok: true; addresses: readonly string[] } | { ok: false; words: string };
+
+/**
+ * For links that are handed on, for a provider to follow. What is wrong with one, to be put behind its field's name;
+ * `null`: nothing that can be seen from here.
+ */
+export async function refusePrivateLink(link: string, resolve: ResolveHost): Promise<string | null> {
+  const url = checkPublicHttpsUrl(link);
+  if (url === null) return NO_PUBLIC_LINK;
+  const resolved = await resolvePublic(url.hostname, resolve);
+  return resolved.ok ? null : resolved.words;
+}

@@ -1,0 +1,104 @@
+import type { CallFacts, SavedPrice } from '#core/events/ledger-event.ts';
+import type { AgentStatus, HoldKind } from '#core/ledger/state.ts';
+import type { NanoUsd } from '#core/money.ts';
+import type { Caller } from '../contract/caller.ts';
+import { type ApiError, isApiError } from '../contract/errors.ts';
+import type { HotCallContext } from '../contract/route.ts';
+import { countRefusedStart } from './count-refused-start.ts';
+import type { Gateway } from './gateway.ts';
+import type { HeldCallOptions } from './held-call.ts';
+import { refuseCapacity, refuseReserve, type StartAdvice } from './refuse-start.ts';
+import { startLimits } from './start-limits.ts';
+
+export interface StartContext extends Omit<HotCallContext<unknown, Caller>, 'deps'> {
+  /** Why an agent of this status would be refused before anything is held; `null`: it would not. */
+  admit: (agentStatus: AgentStatus) => ApiError | null;
+}
+
+/** A call that was admitted, and the bounds that its hold is made of. */
+export interface Start {
+  kind: HoldKind;
+  holdNanoUsd: NanoUsd;
+  call: CallFacts;
+  price: SavedPrice;
+  advice: StartAdvice;
+}
+
+/** Capacity, then the hold, then whatever runs below it. A refusal is returned for the edge to render. */
+export async function startCall(
+  gateway: Gateway,
+  context: StartContext,
+  start: Start,
+  run: (held: HeldCallOptions) => Promise<ApiError | null>,
+): Promise<ApiError | null> {
+  const { kind, holdNanoUsd, call, price, advice } = start;
+  const room = gateway.capacity.admit(holdNanoUsd);
+  const noRoom = refuseCapacity(room, advice, holdNanoUsd, gateway.capacity.perCallNanoUsd);
+  if (noRoom !== null) return await refuse(gateway, context, noRoom);
+  let refusal: ApiError;
+  try {
+    const { callId, res, caller } = context;
+    const { agentId, keyId } = caller;
+    const limits = gateway.limits();
+    const startedAtMs = gateway.clock.now();
+    const arrivedAtMs = gateway.clock.monotonicMs();
+    const timeLimitMs = call.stream ? limits.streamMs : limits.callMs;
+    const { result, durable } = await gateway.ledger.execute({
+      type: 'reserve',
+      agentId,
+      keyId,
+      callId,
+      nonce: gateway.nonce,
+      kind,
+      nanoUsd: holdNanoUsd,
+      timeLimitMs,
+      callerNowMs: startedAtMs,
+      call,
+      price,
+      limits: startLimits(gateway),
+    });
+    if (result.ok) {
+      gateway.metrics.started();
+      const { stream } = call;
+      const held = { gateway, res, callId, agentId, keyId, holdNanoUsd, stream, durable };
+      return await run({ ...held, startedAtMs, arrivedAtMs, timeLimitMs });
+    }
+    refusal = refuseReserve(result, advice, holdNanoUsd, {
+      nowMs: startedAtMs,
+      callsPerMinute: limits.callsPerMinute,
+    });
+  } finally {
+    gateway.capacity.release(holdNanoUsd);
+  }
+  return await refuseStart(gateway, context, refusal);
+}
+
+/** Counts a refusal that is nobody's doing. */
+export async function refuse(gateway: Gateway, context: StartContext, wanted: ApiError): Promise<ApiError> {
+  const error = await unlessEnded(context, wanted);
+  gateway.metrics.refused(error.code);
+  return error;
+}
+
+/** The same refusal, or what comes before it by now: the key revoked, the agent suspended. */
+async function unlessEnded(
+  { caller, confirmCaller, admit }: StartContext,
+  error: ApiError,
+): Promise<ApiError> {
+  const now = await confirmCaller();
+  if (isApiError(now)) return now;
+  if (now.agentStatus === caller.agentStatus) return error;
+  return admit(now.agentStatus) ?? error;
+}
+
+/** Counts a refusal that is the caller's doing against its own rate. */
+export async function refuseStart(
+  gateway: Gateway,
+  context: StartContext,
+  wanted: ApiError,
+): Promise<ApiError> {
+  const { caller, body } = context;
+  const error = await refuse(gateway, context, wanted);
+  countRefusedStart(gateway, caller.agentId, body.length, error.code);
+  return error;
+}

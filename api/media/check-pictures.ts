@@ -1,0 +1,66 @@
+import type { FileName } from '#core/files/file-name.ts';
+import type { FileStore } from '#core/files/file-store.ts';
+import { type ApiError, apiError } from '../contract/errors.ts';
+import { isPicture, notYours, refuseLink } from '../inference/linked-media.ts';
+import { missing } from '../inference/refuse-missing.ts';
+
+export interface PictureCheck {
+  /** `null`: this gateway keeps no files, so no link leads to one. */
+  files: Pick<FileStore, 'parseLink' | 'size'> | null;
+  /** What is wrong with a link that leads to no public address, to be put behind its field's name; `null`: nothing. */
+  refusePrivate: (url: string) => Promise<string | null>;
+}
+
+export interface LinkedPicture {
+  /** Of the link in the request, such as `frame_images[0].image_url.url`. */
+  param: string;
+  url: string;
+}
+
+export type CheckedPicture =
+  | { kind: 'public' }
+  /** The agent's own, by a link that lives, of a file that is there. */
+  | { kind: 'own'; name: FileName; bytes: number };
+
+/** In the order in which they are sent. The provider may follow the links that pass, or be sent the agent's own pictures. */
+export async function checkPictures(
+  check: PictureCheck,
+  agentId: number,
+  pictures: readonly LinkedPicture[],
+): Promise<CheckedPicture[] | ApiError> {
+  const checked = await Promise.all(pictures.map((each) => checkPicture(check, agentId, each)));
+  const passed: CheckedPicture[] = [];
+  for (const each of checked) {
+    if ('refused' in each) return each;
+    passed.push(each);
+  }
+  return passed;
+}
+
+async function checkPicture(
+  { files, refusePrivate }: PictureCheck,
+  agentId: number,
+  { param, url }: LinkedPicture,
+): Promise<CheckedPicture | ApiError> {
+  const owner = files?.parseLink(url) ?? { kind: 'foreign' };
+  switch (owner.kind) {
+    case 'foreign': {
+      const refusal = refuseLink(url, param);
+      if (refusal !== null) return refusal;
+      const words = await refusePrivate(url);
+      return words === null ? { kind: 'public' } : refuse(param, `\`${param}\` ${words}.`);
+    }
+    case 'refused':
+      return notYours(param);
+    case 'ours': {
+      const { name } = owner;
+      if (name.agentId !== agentId || !isPicture(name)) return notYours(param);
+      const bytes = (await files?.size(name)) ?? null;
+      return bytes === null ? missing(param) : { kind: 'own', name, bytes };
+    }
+    default:
+      return owner satisfies never;
+  }
+}
+
+const refuse = (param: string, message: string): ApiError => apiError('invalid_request', { param, message });

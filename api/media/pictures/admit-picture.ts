@@ -1,0 +1,133 @@
+import type { Catalog } from '#core/catalog/catalog.ts';
+import type { ImageModel } from '#core/catalog/image-model.ts';
+import type { AgentStatus } from '#core/ledger/state.ts';
+import { describeIssue } from '../../contract/describe-issue.ts';
+import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
+import { CommonImageRequest, type Parameter, readImageParameters } from '../../contract/image-request.ts';
+import { parseBody } from '../../inference/parse-body.ts';
+import { refuseAgent } from '../../inference/refuse-start.ts';
+import { shorten } from '../../inference/routing/shorten.ts';
+import type { PicturePlan } from './picture-plan.ts';
+
+export interface PictureRoutes {
+  catalog: Catalog;
+  /** Whether this gateway can store what it makes. */
+  keepsFiles: boolean;
+}
+
+/** What can be refused before anything is held or looked up: the body, the agent, the model, then each field. */
+export function admitPicture(
+  bytes: Buffer,
+  agentStatus: AgentStatus,
+  { catalog, keepsFiles }: PictureRoutes,
+): PicturePlan | ApiError {
+  const body = parseBody(bytes);
+  if (isApiError(body)) return body;
+  const { value } = body;
+  const parsed = CommonImageRequest.safeParse(value);
+  if (!parsed.success) return describeIssue(parsed.error.issues, value);
+  const request = parsed.data;
+
+  const agentRefusal = refuseAgent(agentStatus);
+  if (agentRefusal !== null) return agentRefusal;
+
+  const found = findModel(catalog, request.model);
+  if (isApiError(found)) return found;
+  const { model } = found;
+  const parameters = readImageParameters(model, value);
+  if (isApiError(parameters)) return parameters;
+  const references = (request.input_references ?? []).map((each) => each.image_url.url);
+  const stream = request.stream === true;
+  const format = request.response_format ?? 'url';
+  const pictures = numberOf(parameters.get('n')) ?? 1;
+  const refusal =
+    refuseReferences(model, references) ??
+    refuseStream(model, stream, pictures) ??
+    (format === 'url' && !keepsFiles ? noFiles : null);
+  if (refusal !== null) return refusal;
+  return {
+    ...found,
+    prompt: request.prompt,
+    parameters,
+    references,
+    stream,
+    format,
+    shape: {
+      pictures,
+      promptBytes: Buffer.byteLength(request.prompt),
+      references: references.length,
+      resolution: textOf(parameters.get('resolution')),
+      size: textOf(parameters.get('size')),
+      quality: textOf(parameters.get('quality')),
+    },
+  };
+}
+
+function findModel(catalog: Catalog, id: string): Pick<PicturePlan, 'model' | 'provider'> | ApiError {
+  if (catalog.gatewayStopped()) return apiError('gateway_unavailable');
+  const param = 'model';
+  const entry = catalog.findImageModel(id);
+  switch (entry.status) {
+    case 'served': {
+      const provider = catalog.provider(entry.model.providerId);
+      if (provider === undefined || provider.stopped) return apiError('provider_unavailable');
+      return { model: entry.model, provider };
+    }
+    case 'not_served':
+      return apiError('model_not_served', {
+        param,
+        message: `The model \`${shorten(id)}\` is not served here.`,
+      });
+    case 'unavailable':
+      return apiError('catalog_unavailable', { param });
+    case 'unknown':
+      return apiError('unknown_model', { param, message: unknown(id, entry.nearest) });
+  }
+}
+
+function unknown(id: string, nearest: readonly string[]): string {
+  const hint =
+    nearest.length === 0
+      ? '`GET /images/models` lists those that are served.'
+      : `Did you mean ${nearest.map((name) => `\`${name}\``).join(' or ')}?`;
+  return `No image model has the id \`${shorten(id)}\`. ${hint}`;
+}
+
+function refuseReferences({ id, readsImages, parameters }: ImageModel, links: readonly string[]) {
+  const param = 'input_references';
+  if (links.length > 0 && !readsImages) {
+    return apiError('invalid_request', {
+      param,
+      message: `\`input_references\` is not taken by the model \`${id}\`: it reads no pictures.`,
+    });
+  }
+  const listed = parameters.get(param);
+  if (listed?.type !== 'range' || links.length <= listed.max) return null;
+  return apiError('invalid_request', {
+    param,
+    message: `\`input_references\` has to be an array of at most ${listed.max} pictures.`,
+  });
+}
+
+function refuseStream({ id, streaming }: ImageModel, stream: boolean, pictures: number): ApiError | null {
+  if (!stream) return null;
+  if (!streaming) {
+    return apiError('invalid_request', {
+      param: 'stream',
+      message: `\`stream\` has to be \`false\` or left out: the model \`${id}\` streams no partial pictures.`,
+    });
+  }
+  if (pictures === 1) return null;
+  return apiError('invalid_request', {
+    param: 'n',
+    message: '`n` has to be 1 with `stream: true`: one picture is streamed at a time.',
+  });
+}
+
+const noFiles = apiError('invalid_request', {
+  param: 'response_format',
+  message: '`response_format` has to be `b64_json`: this gateway keeps no files.',
+});
+
+const numberOf = (value: Parameter | undefined): number | null => (typeof value === 'number' ? value : null);
+const textOf = (value: Parameter | undefined): string | null => (typeof value === 'string' ? value : null);

@@ -1,0 +1,67 @@
+import type { Provider } from '#core/catalog/catalog.ts';
+import { PICTURE_ANSWER_BYTES, PICTURE_PUMP_MS } from '#core/limits.ts';
+import { HeldCall, type HeldCallOptions, type PumpBounds } from '../../inference/held-call.ts';
+import type { LinkedPicture } from '../../inference/linked-media.ts';
+import type { UpstreamRequest } from '../../inference/upstream-request.ts';
+import type { PicturePlan } from './picture-plan.ts';
+
+export interface PictureCallOptions extends HeldCallOptions {
+  plan: PicturePlan;
+  /** That the model reads, looked at. */
+  pictures: readonly LinkedPicture[];
+}
+
+/** A request for pictures between its hold and its settlement. */
+export class PictureCall extends HeldCall {
+  declare readonly options: PictureCallOptions;
+  readonly endpoint = 'images';
+  #wake: (() => void) | null = null;
+
+  constructor(options: PictureCallOptions) {
+    super(options);
+  }
+
+  get provider(): Provider {
+    return this.options.plan.provider;
+  }
+
+  protected get idToKeep(): string | null {
+    return this.generationId;
+  }
+
+  protected override get pumpBounds(): PumpBounds {
+    return picturePump;
+  }
+
+  dispatch(body: Buffer): UpstreamRequest {
+    const { gateway, plan } = this.options;
+    return this.send(() => gateway.upstreams.post(plan.provider, '/images', body, plan.stream));
+  }
+
+  /** Resolves when the caller takes more, or has left. */
+  async write(bytes: Buffer): Promise<void> {
+    if (this.caller.write(bytes) || this.caller.gone) return;
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  override callerDrained(): void {
+    super.callerDrained();
+    this.#wakeWriter();
+  }
+
+  override callerGone(): void {
+    super.callerGone();
+    this.#wakeWriter();
+  }
+
+  #wakeWriter(): void {
+    const wake = this.#wake;
+    this.#wake = null;
+    wake?.();
+  }
+}
+
+/** No provider stops, or bills less, for who hangs up on a picture. */
+const picturePump: PumpBounds = { ms: PICTURE_PUMP_MS, bytes: PICTURE_ANSWER_BYTES };

@@ -1,0 +1,58 @@
+import { reportsCost } from '#core/catalog/catalog.ts';
+import { imageHoldAtto } from '#core/catalog/image-price.ts';
+import type { SavedPrice } from '#core/events/ledger-event.ts';
+import { type AttoUsd, attoToNanoUp } from '#core/money.ts';
+import type { CallCost } from '../../inference/call-cost.ts';
+import { noTokens, type Usage } from '../../inference/usage.ts';
+import type { PictureCall } from './picture-call.ts';
+import type { PicturePlan } from './picture-plan.ts';
+
+/**
+ * What the provider reported, an explicit zero included; else the price lines of what it delivered. Of an answer that a
+ * caller left before its end, what the provider has on record.
+ */
+export function costOfPictures(
+  { options: { plan }, caller, generationId }: PictureCall,
+  usage: Usage | null,
+  delivered: number,
+): CallCost {
+  const { provider } = plan;
+  const reports = reportsCost(provider);
+  const tokens = usage?.tokens ?? noTokens;
+  if (reports && usage !== null && usage.reportedAttoUsd !== null) {
+    return { known: true, nanoUsd: attoToNanoUp(usage.reportedAttoUsd, provider.priceFactorPpm), tokens };
+  }
+  const atto = priceLines(plan, delivered);
+  if (reports && caller.gone && generationId !== null) {
+    const price = savePicturePrice(plan, atto);
+    const pending = {
+      price,
+      generationId,
+      tokensKnown: false,
+      deliveredTokens: 0,
+      promptRead: true as const,
+    };
+    return { known: false, tokens, pending };
+  }
+  return {
+    known: true,
+    nanoUsd: attoToNanoUp(atto),
+    tokens,
+    ...(reports ? { isEstimated: true as const } : {}),
+  };
+}
+
+/** As the hold is counted, for so many pictures. */
+const priceLines = ({ model, shape }: PicturePlan, pictures: number): AttoUsd =>
+  imageHoldAtto(model, { ...shape, pictures }) ?? 0n;
+
+/** Pictures are no tokens: what they cost stands beside them. */
+export const savePicturePrice = ({ provider }: PicturePlan, atto: AttoUsd): SavedPrice => ({
+  providerId: provider.id,
+  promptAtto: '0',
+  completionAtto: '0',
+  cacheReadAtto: '0',
+  requestAtto: String(atto),
+  factorPpm: String(provider.priceFactorPpm),
+  promptEstimateTokens: 0,
+});

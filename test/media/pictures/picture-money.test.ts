@@ -1,0 +1,382 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { dialects } from '#core/catalog/dialects.ts';
+import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
+import type { Durability } from '#core/ledger/ledger.ts';
+import { RESULT_LINK_MS } from '#core/limits.ts';
+import { formatUsd } from '#core/money.ts';
+import { isApiError } from '../../../api/contract/errors.ts';
+import { answerText, ask, type PictureWorld, png, settled, startWorld, usageText } from './picture-world.ts';
+
+const CENT = 10_000_000n;
+
+/** A request that its provider answers whole. */
+async function made(world: PictureWorld, body: object, text: string, options = {}) {
+  world.confirm('durable');
+  const running = world.start(body);
+  await world.reply(text, options);
+  const error = await running;
+  return { error, answer: error === null ? JSON.parse(world.res.text) : null };
+}
+
+async function nothingHeld(world: PictureWorld): Promise<void> {
+  const view = await world.view();
+  expect([view.holds.length, view.runningCalls]).toEqual([0, 0]);
+  expect([world.capacity.heldNanoUsd, world.capacity.runningCalls]).toEqual([0n, 0]);
+  expect([world.openCalls.size, world.openCalls.pumps, world.openCalls.streams]).toEqual([0, 0, 0]);
+}
+
+describe('pictures answered as JSON', () => {
+  it('come as links that live seven days, and their cost is what left the balance', async () => {
+    const world = await startWorld();
+    const pictures = [png(900), png(40, 3)];
+    const text = answerText(pictures, usageText('0.0123456789'));
+    const { answer } = await made(world, ask({ n: 2 }), text);
+    const untilMs = world.clock.now() + RESULT_LINK_MS;
+    expect(answer.data).toHaveLength(2);
+    for (const entry of answer.data) {
+      expect(entry).toEqual({
+        url: expect.stringMatching(
+          /^https:\/\/files\.test\/pictures\/\d{8}T\d\d\/1\/img_[0-9A-Za-z]{24}\.png$/,
+        ),
+        media_type: 'image/png',
+        expires_at: new Date(untilMs).toISOString(),
+      });
+    }
+    expect([...world.files.kept.values()]).toEqual(pictures);
+    expect(answer.created).toBe(1_790_000_000);
+    // Rounded up, once.
+    expect(answer.usage).toEqual({
+      prompt_tokens: 3,
+      completion_tokens: 2,
+      total_tokens: 5,
+      cost: 0.012345679,
+    });
+    expect((await world.view()).chargedNanoUsd).toBe(12_345_679n);
+    expect(world.events('settled')).toMatchObject([
+      { stored: { bytes: pictures.reduce((sum, each) => sum + each.length, 0), untilMs } },
+    ]);
+    await nothingHeld(world);
+  });
+
+  it('come as they are with `b64_json`, and nothing is stored', async () => {
+    const world = await startWorld();
+    const pictures = [png(901), png(77)];
+    const { answer } = await made(
+      world,
+      ask({ n: 2, response_format: 'b64_json' }),
+      answerText(pictures, usageText('0.02')),
+    );
+    expect(answer.data).toEqual(
+      pictures.map((each) => ({ media_type: 'image/png', b64_json: each.toString('base64') })),
+    );
+    expect(answer.usage.cost).toBe(0.02);
+    expect(world.files.kept.size).toBe(0);
+    expect(world.events('settled')).not.toMatchObject([{ stored: expect.anything() }]);
+    await nothingHeld(world);
+  });
+
+  it('hold their dearest price, and ask the one endpoint whose price that is', async () => {
+    const world = await startWorld();
+    const running = world.start(
+      ask({ n: 3, resolution: '2K', input_references: [reference(1), reference(2)] }),
+    );
+    await settled();
+    expect((await world.view()).holds).toMatchObject([
+      { kind: 'image', nanoUsd: 3n * CENT + (2n * CENT) / 10n },
+    ]);
+    expect((await world.view()).runningCalls).toBe(1);
+    const [request] = world.upstreams.requests;
+    expect(request?.path).toBe('/images');
+    expect(JSON.parse(request?.body ?? '')).toEqual({
+      model: 'acme/painter-1',
+      prompt: 'a bicycle',
+      n: 3,
+      resolution: '2K',
+      input_references: [reference(1), reference(2)],
+      provider: { only: ['acme/fast'], allow_fallbacks: false },
+    });
+    world.confirm('durable');
+    await world.reply(answerText([png(30)], usageText('0')));
+    await running;
+  });
+
+  it.each([
+    ['fewer than were asked for cost what the provider says', 1, '0.007', 7_000_000n],
+    ['an explicit zero stays zero', 2, '0', 0n],
+    ['a missing cost is the price lines of what was delivered', 1, null, CENT],
+    ['a cost that is no price counts as missing', 2, '-1', 2n * CENT],
+    ['no more than the hold leaves the balance', 2, '99', 2n * CENT],
+  ])('%s', async (_, delivered, cost, charged) => {
+    const world = await startWorld();
+    const pictures = Array.from({ length: delivered }, () => png(50));
+    const { answer } = await made(world, ask({ n: 2 }), answerText(pictures, usageText(cost)));
+    expect(answer.data).toHaveLength(delivered);
+    expect(answer.usage.cost).toBe(Number(formatUsd(charged)));
+    expect((await world.view()).chargedNanoUsd).toBe(charged);
+  });
+
+  it('the operator’s margin is inside what is charged', async () => {
+    const world = await startWorld({ given: { priceFactorPpm: 1_100_000n } });
+    const { answer } = await made(world, ask(), answerText([png(50)], usageText('0.005')));
+    expect(answer.usage.cost).toBe(0.0055);
+  });
+
+  it('a plain server is not believed about costs', async () => {
+    const world = await startWorld({ given: { kind: 'openai' } });
+    const { answer } = await made(world, ask(), answerText([png(50)], usageText('0.000001')));
+    expect(answer.usage.cost).toBe(0.01);
+  });
+
+  it('a time of 0 is replaced by the call’s own', async () => {
+    const world = await startWorld();
+    const text = answerText([png(50)], usageText('0.005')).replace('1790000000', '0');
+    const { answer } = await made(world, ask(), text);
+    expect(answer.created).toBe(Math.floor(world.clock.now() / SECOND_MS));
+  });
+
+  it('what is no picture by its first bytes is left out', async () => {
+    const world = await startWorld();
+    const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>');
+    const { answer } = await made(world, ask({ n: 2 }), answerText([svg, png(50)], usageText('0.01')));
+    expect(answer.data).toHaveLength(1);
+    expect(world.files.kept.size).toBe(1);
+  });
+});
+
+describe('a caller who leaves', () => {
+  it('before the provider is asked pays nothing', async () => {
+    const world = await startWorld();
+    world.res.hangUp();
+    await world.start(ask());
+    expect(world.upstreams.requests).toEqual([]);
+    expect((await world.view()).chargedNanoUsd).toBe(0n);
+    await nothingHeld(world);
+  });
+
+  it('pays what was made, and nothing of it stays', async () => {
+    for (const response_format of ['url', 'b64_json']) {
+      const world = await startWorld();
+      world.confirm('durable');
+      const running = world.start(ask({ response_format }));
+      await settled();
+      world.res.hangUp();
+      await world.reply(answerText([png(900)], usageText('0.006')));
+      await running;
+      await settled();
+      expect((await world.view()).chargedNanoUsd).toBe(6_000_000n);
+      expect(world.events('settled')).toMatchObject([{ end: { outcome: 'stopped' } }]);
+      expect(world.events('settled')[0]).not.toHaveProperty('stored');
+      expect(world.files.kept.size).toBe(0);
+      await nothingHeld(world);
+    }
+  });
+
+  it('is waited for longer than a text: five minutes, then the provider’s own record decides', async () => {
+    const world = await startWorld();
+    world.confirm('durable');
+    const running = world.start(ask());
+    await settled();
+    const request = world.upstreams.requests[0];
+    request?.upstream.onRequestStart(request.controller);
+    request?.upstream.onResponseStart(request.controller, 200, {
+      'content-type': 'application/json',
+      'x-generation-id': 'gen-1',
+    });
+    request?.upstream.onResponseData(request.controller, Buffer.from('{"created":1,'));
+    await settled();
+    world.res.hangUp();
+    for (let minute = 0; minute < 4; minute++) {
+      world.clock.advance(MINUTE_MS);
+      await settled();
+    }
+    expect(request?.upstream.ended).toBe(false);
+    world.clock.advance(2 * MINUTE_MS);
+    await running;
+    await settled();
+    expect(request?.upstream.ended).toBe(true);
+    expect(world.pending).toHaveLength(1);
+    expect((await world.view()).holds).toMatchObject([{ generationId: 'gen-1' }]);
+  });
+});
+
+it('an answer of pictures that breaks off in the middle ends so that no client takes it for whole', async () => {
+  const world = await startWorld();
+  world.confirm('durable');
+  const running = world.start(ask({ response_format: 'b64_json' }));
+  await world.reply(answerText([png(900)], usageText('0.01')), { cutAt: 600 });
+  expect(await running).toBeNull();
+  expect(world.res.destroyed).toBe(true);
+  expect(world.res.ended).toBe(false);
+  expect((await world.view()).chargedNanoUsd).toBe(0n);
+  expect(world.events('settled')).toMatchObject([
+    { end: { outcome: 'failed', errorCode: 'provider_error' } },
+  ]);
+  await nothingHeld(world);
+});
+
+it('a caller who takes nothing holds the provider back, too', async () => {
+  const world = await startWorld();
+  world.confirm('durable');
+  const running = world.start(ask({ response_format: 'b64_json' }));
+  world.res.flowing = false;
+  const whole = answerText([png(400_000)], usageText('0.01'));
+  const replied = world.reply(whole, { size: 30_000 });
+  await settled(30);
+  const request = world.upstreams.requests[0];
+  expect(request?.controller.paused).toBe(true);
+  expect(world.res.text.length).toBeLessThan(100_000);
+  world.res.flowing = true;
+  world.res.emit('drain');
+  await replied;
+  await running;
+  expect(JSON.parse(world.res.text).data[0].b64_json).toBe(png(400_000).toString('base64'));
+});
+
+it('a picture of the agent’s own that the provider cannot reach is sent in the place of its link', async () => {
+  const world = await startWorld({ given: { dialect: dialects.vllm } });
+  const path = 'uploads/20990101T00/1/upl_000000000000000000000000.png';
+  world.files.kept.set(path, png(20));
+  const own = { type: 'image_url', image_url: { url: `https://files.test/${path}` } };
+  const running = world.start(ask({ input_references: [own] }));
+  await settled();
+  const sent = JSON.parse(world.upstreams.requests[0]?.body ?? '');
+  const url = `data:image/png;base64,${png(20).toString('base64')}`;
+  expect(sent.input_references).toEqual([{ type: 'image_url', image_url: { url } }]);
+  world.confirm('durable');
+  await world.reply(answerText([png(30)], usageText('0')));
+  await running;
+});
+
+describe('a request for pictures that fails is free', () => {
+  const broken: [string, string, object, string][] = [
+    ['no picture in the answer', answerText([], usageText('0.01')), {}, 'provider_error'],
+    [
+      'nothing that is a picture',
+      answerText([Buffer.from('hello')], usageText('0.01')),
+      {},
+      'provider_error',
+    ],
+    ['no JSON', 'oops', {}, 'provider_error'],
+    ['base64 that is none', '{"data":[{"b64_json":"iVBORw0KGgo*"}]}', {}, 'provider_error'],
+    ['an error with status 200', '{"error":{"code":429,"message":"busy"}}', {}, 'model_busy'],
+    [
+      'content that the provider refuses',
+      '{"error":{"code":400,"message":"Provider returned error","metadata":{"provider_name":"Google","finish_reason":"PROHIBITED_CONTENT"}}}',
+      { status: 400 },
+      'provider_refused',
+    ],
+    [
+      'our money at the provider',
+      '{"error":{"code":402,"message":"credits"}}',
+      { status: 402 },
+      'gateway_capacity',
+    ],
+    ['our key at the provider', '{"error":{"message":"no"}}', { status: 401 }, 'gateway_unavailable'],
+    ['a server’s fault', '', { status: 500 }, 'upstream_error'],
+    ['an answer by events', 'data: {}\n\n', { type: 'text/event-stream' }, 'provider_error'],
+  ];
+  it.each(broken)('%s', async (_, text, options, code) => {
+    for (const response_format of ['url', 'b64_json']) {
+      const world = await startWorld();
+      const { error } = await made(world, ask({ n: 2, response_format }), text, options);
+      expect(error?.code).toBe(code);
+      expect(JSON.stringify(error)).not.toContain('Google');
+      expect((await world.view()).chargedNanoUsd).toBe(0n);
+      expect(world.res.getHeader('x-hold-usd')).toBe('0.02');
+      expect(world.files.kept.size).toBe(0);
+      await nothingHeld(world);
+    }
+  });
+
+  it('storage that is down is a fault of the gateway’s, and the bill is counted as its loss', async () => {
+    const world = await startWorld();
+    world.files.down = true;
+    const { error } = await made(world, ask(), answerText([png(900)], usageText('0.009')));
+    expect(error?.code).toBe('gateway_error');
+    expect((await world.view()).chargedNanoUsd).toBe(0n);
+    expect(world.losses).toEqual([{ cause: 'free_failure', nanoUsd: 9_000_000n }]);
+    expect(world.faults).toEqual(['a picture could not be stored']);
+    await nothingHeld(world);
+  });
+
+  it('a hold that the journal does not take leaves no answer, no charge and no file', async () => {
+    for (const response_format of ['url', 'b64_json']) {
+      const world = await startWorld();
+      const running = world.start(ask({ response_format }));
+      // More than may wait for the gate.
+      await world.reply(answerText([png(200_000)], usageText('0.009')), { size: 50_000 });
+      world.confirm('unknown');
+      await settled();
+      const error = await running;
+      await settled();
+      expect(isApiError(error) && error.code).toBe('service_unavailable');
+      expect(world.res.status).toBeNull();
+      expect((await world.view()).chargedNanoUsd).toBe(0n);
+      expect(world.files.kept.size).toBe(0);
+      await nothingHeld(world);
+    }
+  });
+});
+
+it('wherever an answer is cut, whoever leaves and whenever: one end, nothing held, and what is shown is what was charged', async () => {
+  const pictures = [png(120), png(60, 9)];
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom('url', 'b64_json'),
+      fc.constantFrom('0.013', '0', '7', null),
+      fc.boolean(),
+      fc.option(fc.nat(), { nil: null }),
+      fc.integer({ min: 1, max: 80 }),
+      fc.option(fc.nat({ max: 60 }), { nil: null }),
+      fc.constantFrom<Durability>('durable', 'durable', 'unknown'),
+      async (response_format, cost, usageFirst, cut, size, hangUpAfter, durability) => {
+        const world = await startWorld();
+        const usage = usageText(cost);
+        const whole = usageFirst
+          ? `{"usage":${usage},${answerText(pictures, null).slice(1)}`
+          : answerText(pictures, usage);
+        const cutAt = cut === null ? -1 : cut % whole.length;
+        world.confirm(durability);
+        const running = world.start(ask({ n: 2, response_format }));
+        const leaves = (async () => {
+          if (hangUpAfter === null) return;
+          await settled(hangUpAfter);
+          world.res.hangUp();
+        })();
+        await settled();
+        if (world.upstreams.requests.length > 0) await world.reply(whole, { size, cutAt });
+        await leaves;
+        for (let passed = 0; passed < 6 * MINUTE_MS; passed += MINUTE_MS / 4) {
+          world.clock.advance(MINUTE_MS / 4);
+          await settled(2);
+        }
+        const error = await running;
+        await settled();
+
+        const ends = world.memory.journal.filter(({ type }) => type === 'settled' || type === 'finished');
+        expect(ends).toHaveLength(1);
+        const view = await world.view();
+        expect(view.holds.length).toBe(world.pending.length);
+        expect(view.runningCalls).toBe(0);
+        expect(view.chargedNanoUsd).toBeLessThanOrEqual(2n * CENT);
+        expect([world.openCalls.size, world.openCalls.pumps]).toEqual([0, 0]);
+        expect(world.capacity.heldNanoUsd).toBe(0n);
+        expect(world.faults).toEqual([]);
+        if (durability === 'unknown') expect([world.res.status, view.chargedNanoUsd]).toEqual([null, 0n]);
+        if (cutAt >= 0 && hangUpAfter === null) expect(view.chargedNanoUsd).toBe(0n);
+        const isWhole = world.res.ended && error === null;
+        if (isWhole) {
+          const shown = JSON.parse(world.res.text);
+          expect(formatUsd(view.chargedNanoUsd)).toBe(String(shown.usage.cost));
+          expect(shown.data).toHaveLength(2);
+        }
+        // Files stay only for whoever has their links.
+        expect(world.files.kept.size).toBe(isWhole && response_format === 'url' ? 2 : 0);
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+const reference = (n: number) => ({ type: 'image_url', image_url: { url: `https://example.com/${n}.png` } });

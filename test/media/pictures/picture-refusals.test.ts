@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import { ask, painter, plain, settled, startWorld } from './picture-world.ts';
+import { pictureRefusals } from './refusals.ts';
+
+async function refusalOf(body: object | string, options: Parameters<typeof startWorld>[0] = {}) {
+  const world = await startWorld(options);
+  const error = await world.start(body);
+  expect(world.events('reserved')).toEqual([]);
+  expect(world.upstreams.requests).toEqual([]);
+  expect(world.capacity.heldNanoUsd).toBe(0n);
+  expect(world.res.status).toBeNull();
+  return error;
+}
+
+describe('a request for pictures is refused, and holds nothing, when', () => {
+  it.each(pictureRefusals)('$when', async ({ body, code = 'invalid_request', param, message }) => {
+    expect(await refusalOf(ask(body))).toMatchObject({ code, param, message });
+  });
+
+  it.each([
+    ['the body is no JSON', '{"model":', 'The body is not valid JSON.'],
+    ['the body is no object', '[]', 'The body has to be a JSON object.'],
+    ['a key stands twice', '{"model":"a","model":"b"}', 'A key stands twice in one object of the body.'],
+  ])('%s', async (_, body, message) => {
+    expect(await refusalOf(body)).toMatchObject({ code: 'invalid_request', message });
+  });
+
+  it.each([
+    ['inactive', 'agent_inactive'],
+    ['suspended', 'agent_suspended'],
+  ] as const)('its agent is %s', async (status, code) => {
+    expect(await refusalOf(ask(), { status })).toMatchObject({ code });
+  });
+
+  it('the gateway keeps no files and links are wanted', async () => {
+    expect(await refusalOf(ask(), { keepsFiles: false })).toMatchObject({
+      param: 'response_format',
+      message: '`response_format` has to be `b64_json`: this gateway keeps no files.',
+    });
+  });
+
+  it('its provider is stopped', async () => {
+    expect(await refusalOf(ask(), { given: { stopped: true } })).toMatchObject({
+      code: 'provider_unavailable',
+    });
+  });
+
+  it('more pictures are read than the model takes', async () => {
+    const limited = painter({
+      parameters: new Map([['input_references', { type: 'range', min: 0, max: 1 }]]),
+    });
+    const links = [1, 2].map((n) => ({
+      type: 'image_url',
+      image_url: { url: `https://example.com/${n}.png` },
+    }));
+    expect(await refusalOf(ask({ input_references: links }), { models: [limited, plain] })).toMatchObject({
+      param: 'input_references',
+      message: '`input_references` has to be an array of at most 1 pictures.',
+    });
+  });
+
+  it('the balance is below the hold: both amounts are named, and how many pictures fit', async () => {
+    const error = await refusalOf(ask({ n: 4 }), { creditNanoUsd: 25_000_000n });
+    expect(error).toMatchObject({
+      code: 'insufficient_balance',
+      message: 'This call would hold $0.04, but $0.025 is spendable. The largest `n` that fits is 2.',
+    });
+    const one = await refusalOf(ask(), { creditNanoUsd: 1n });
+    expect(one?.message).toContain('Not even one such picture fits');
+  });
+});
+
+it('null and empty stand for fields that were not set', async () => {
+  const world = await startWorld();
+  world.confirm('durable');
+  const body = ask({ n: null, seed: null, stream: null, response_format: null, input_references: [] });
+  const running = world.start(body);
+  await settled();
+  expect(JSON.parse(world.upstreams.requests[0]?.body ?? '')).toEqual({
+    model: 'acme/painter-1',
+    prompt: 'a bicycle',
+    provider: { only: ['acme/fast'], allow_fallbacks: false },
+  });
+  await world.reply('{}', { status: 500 });
+  await running;
+});

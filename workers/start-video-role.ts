@@ -1,0 +1,71 @@
+import { RecordedCosts } from '#core/bills/recorded-costs.ts';
+import { createRedisBillStore } from '#core/bills/redis-bill-store.ts';
+import { createCatalog } from '#core/catalog/create-catalog.ts';
+import { createFetchProviderJson } from '#core/catalog/fetch-provider-json.ts';
+import { openClusterLedger } from '#core/ledger/cluster/open-cluster-ledger.ts';
+import { SHARDS } from '#core/ledger/cluster/shards.ts';
+import { VIDEO_CLAIM_GRACE_MS, VIDEO_SUBMIT_MS } from '#core/limits.ts';
+import { readMetrics } from '#core/read-metrics.ts';
+import { toRedisAddress } from '../api/config/store-options.ts';
+import { openFiles } from '../api/open-files.ts';
+import { reach } from '../api/store-error.ts';
+import { joinVideoMembers } from './video/redis-video-members.ts';
+import { createVideoMetrics } from './video/video-metrics.ts';
+import { VideoWorker } from './video/video-worker.ts';
+import type { RunningRole, WorkerParts } from './worker-parts.ts';
+
+/** Takes videos from order to file. In any number of processes: they share the open ones out. */
+export async function startVideoRole(parts: WorkerParts): Promise<RunningRole> {
+  const { config, storage, registry, clock, log } = parts;
+  const files = openFiles(config, { clock, publicUrl: () => config.server.publicUrl ?? '' });
+  if (files === null) {
+    log.info('no files are kept here, so there are no videos to work on');
+    return { checks: {}, stop: async () => {} };
+  }
+  const cluster = await reach('Redis', () =>
+    openClusterLedger({
+      address: toRedisAddress(storage.redis),
+      shards: SHARDS,
+      clock,
+      log,
+      allowUnsafe: storage.allowUnsafe,
+    }),
+  );
+  const fetchJson = createFetchProviderJson(clock);
+  const catalog = createCatalog({ settings: config, clock, log, fetchJson, bundledSimulatorUrl: null });
+  parts.onReload((changed) => catalog.apply(changed));
+  const costs = new RecordedCosts({ store: createRedisBillStore(cluster.redis), clock, log });
+  const members = await joinVideoMembers({ redis: cluster.redis, clock, log });
+  const metrics = createVideoMetrics(registry, {
+    loss: parts.loss,
+    charged: parts.charged,
+    cost: (...noted) => costs.note(...noted),
+  });
+  const worker = new VideoWorker({
+    ledger: cluster.ledger,
+    catalog,
+    files,
+    clock,
+    log,
+    claimGraceMs: VIDEO_CLAIM_GRACE_MS,
+    isOurs: (videoId) => members.isOurs(videoId),
+    onEnded: metrics.onEnded,
+  });
+  metrics.observe(worker);
+  readMetrics(registry).gauge(
+    'faregate_video_workers',
+    'Processes that share the open videos, as this one knows them',
+    () => members.count,
+  );
+  await worker.start();
+  return {
+    checks: { video: () => cluster.ledger.stats().openShards > 0 },
+    async stop() {
+      await worker.stop(VIDEO_SUBMIT_MS);
+      await members.stop();
+      await costs.stop();
+      catalog.close();
+      await cluster.close();
+    },
+  };
+}

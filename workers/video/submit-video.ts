@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto';
+import type { Provider } from '#core/catalog/catalog.ts';
+import { parseFileName } from '#core/files/file-name.ts';
+import { VIDEO_ORDER_BYTES_MAX } from '#core/limits.ts';
+import { endFailed } from './end-video.ts';
+import { afterSubmission, isSubmissionLate } from './next-video-step.ts';
+import type { OpenVideo } from './open-video.ts';
+import { again, executeDurably, payOwed } from './pay-owed.ts';
+import type { After, VideoParts } from './video-parts.ts';
+
+/** Claim, one request, its answer into the journal. The order is read first: who has claimed has only to send it. */
+export async function submitVideo(parts: VideoParts, video: OpenVideo): Promise<After> {
+  const { catalog, closing, clock } = parts;
+  const { job } = video;
+  if (closing.aborted) return again(video);
+  const provider = catalog.provider(job.providerId);
+  if (provider === undefined || provider.stopped) return again(video);
+  const order = await readOrder(parts, video);
+  if (order === 'unavailable' && !isSubmissionLate(clock.now() - job.createdAtMs)) return again(video);
+  if (order === 'unavailable' || order === null) {
+    const fault = { code: 'gateway_error', billed: null } as const;
+    return payOwed(parts, video, {
+      do: 'end',
+      ending: endFailed(job, fault, { provider, nowMs: clock.now() }),
+    });
+  }
+  return (await claim(parts, video)) ?? send(parts, video, provider, order);
+}
+
+/** `null`: the journal says that this process may send it, and nobody else. */
+async function claim({ ledger }: VideoParts, video: OpenVideo): Promise<After | null> {
+  const { agentId, callId } = video.job;
+  video.unsent ??= randomBytes(16).toString('hex');
+  const nonce = video.unsent;
+  const result = await executeDurably(ledger, { type: 'claim_video', agentId, callId, nonce });
+  if (result === null) return again(video);
+  // Another process has it, or it has ended: the next look at the ledger tells.
+  return result.ok ? null : 'over';
+}
+
+/** From here on nothing sends it again that does not know that it was refused. */
+async function send(parts: VideoParts, video: OpenVideo, provider: Provider, order: Buffer): Promise<After> {
+  const nonce = video.unsent ?? '';
+  video.unsent = null;
+  const next = afterSubmission(await parts.videos.submit(provider, order));
+  if (next.do !== 'fail') return payOwed(parts, video, { ...next, nonce });
+  if (next.code === 'provider_unavailable') {
+    parts.log.warn('a provider refuses our orders of videos: check its key, account and address', {
+      callId: video.job.callId,
+      model: video.job.model,
+    });
+  }
+  const ending = endFailed(video.job, next, { provider, nowMs: parts.clock.now() });
+  return payOwed(parts, video, { do: 'end', ending });
+}
+
+async function readOrder(
+  { files, log }: VideoParts,
+  { job }: OpenVideo,
+): Promise<Buffer | null | 'unavailable'> {
+  const name = parseFileName(job.orderFile);
+  if (name === null) return null;
+  try {
+    return await files.read(name, VIDEO_ORDER_BYTES_MAX);
+  } catch (error) {
+    log.warn('the order of a video cannot be read, it is tried again', { callId: job.callId, error });
+    return 'unavailable';
+  }
+}

@@ -1,0 +1,127 @@
+import { Client, type Dispatcher, Pool } from 'undici';
+import type { Provider } from '#core/catalog/catalog.ts';
+import {
+  CONNECT_TIMEOUT_MS,
+  VIDEO_ANSWER_MS,
+  VIDEO_DOWNLOADS_AT_ONCE,
+  VIDEO_POLLS_AT_ONCE,
+  VIDEO_SUBMIT_MS,
+} from '#core/limits.ts';
+import type { Deadlines } from './deadlines.ts';
+import { JsonExchange } from './json-exchange.ts';
+import type { ProviderAnswer } from './read-job-answer.ts';
+
+/** A provider of videos as the worker sees it. Nothing here asks twice, and no redirect is followed. */
+export interface VideoProvider {
+  /** The one request that makes a job. */
+  submit(provider: Provider, order: Buffer): Promise<ProviderAnswer>;
+  poll(provider: Provider, providerJobId: string): Promise<ProviderAnswer>;
+  /** `from`: the rest of what was cut, if it is still the same. Throws when there is no answer. */
+  fetchContent(
+    provider: Provider,
+    providerJobId: string,
+    from: { byte: number; etag: string } | null,
+    signal: AbortSignal,
+  ): Promise<Dispatcher.ResponseData>;
+}
+
+const KEEP_ALIVE_MS = 30_000;
+
+export class HttpVideoProvider implements VideoProvider {
+  readonly #pools = new Map<string, Pool>();
+  readonly #limits: { sending: Deadlines; reading: Deadlines };
+
+  constructor(limits: { sending: Deadlines; reading: Deadlines }) {
+    this.#limits = limits;
+  }
+
+  /** By a connection of its own: one that waits in a pool may be closed at this moment, and then nobody knows. */
+  async submit(provider: Provider, order: Buffer): Promise<ProviderAnswer> {
+    const { origin, basePath } = addressOf(provider);
+    const client = new Client(origin, connectionOptions);
+    try {
+      return await this.#exchange(this.#limits.sending, VIDEO_SUBMIT_MS, client, {
+        path: `${basePath}/videos`,
+        method: 'POST',
+        headers: { ...headersOf(provider), 'content-type': 'application/json' },
+        body: order,
+      });
+    } finally {
+      await client.destroy();
+    }
+  }
+
+  poll(provider: Provider, providerJobId: string): Promise<ProviderAnswer> {
+    const { origin, basePath } = addressOf(provider);
+    return this.#exchange(this.#limits.reading, VIDEO_ANSWER_MS, this.#pool(origin), {
+      path: `${basePath}/videos/${encodeURIComponent(providerJobId)}`,
+      method: 'GET',
+      headers: headersOf(provider),
+    });
+  }
+
+  fetchContent(
+    provider: Provider,
+    providerJobId: string,
+    from: { byte: number; etag: string } | null,
+    signal: AbortSignal,
+  ): Promise<Dispatcher.ResponseData> {
+    const { origin, basePath } = addressOf(provider);
+    const range = from === null ? {} : { range: `bytes=${from.byte}-`, 'if-range': from.etag };
+    return this.#pool(origin).request({
+      path: `${basePath}/videos/${encodeURIComponent(providerJobId)}/content?index=0`,
+      method: 'GET',
+      headers: { ...headersOf(provider), ...range, accept: 'video/mp4' },
+      signal,
+    });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#pools.values()].map((pool) => pool.destroy()));
+  }
+
+  async #exchange(
+    deadlines: Deadlines,
+    limitMs: number,
+    dispatcher: Dispatcher,
+    request: Dispatcher.DispatchOptions,
+  ): Promise<ProviderAnswer> {
+    const exchange = new JsonExchange();
+    const deadline = deadlines.start(limitMs, () => exchange.abort());
+    dispatcher.dispatch(request, exchange);
+    const answer = await exchange.answer;
+    deadline.end();
+    return answer;
+  }
+
+  #pool(origin: string): Pool {
+    const known = this.#pools.get(origin);
+    if (known !== undefined) return known;
+    const connections = VIDEO_POLLS_AT_ONCE + VIDEO_DOWNLOADS_AT_ONCE;
+    const pool = new Pool(origin, { ...connectionOptions, connections, keepAliveTimeout: KEEP_ALIVE_MS });
+    this.#pools.set(origin, pool);
+    return pool;
+  }
+}
+
+const connectionOptions = {
+  pipelining: 1,
+  // An HTTP/2 request aborted before its body is flushed can hang the whole process (reference measured it).
+  allowH2: false,
+  connect: { timeout: CONNECT_TIMEOUT_MS },
+  // Ours to keep, by the clock of the process.
+  headersTimeout: 0,
+  bodyTimeout: 0,
+};
+
+function addressOf({ baseUrl }: Provider): { origin: string; basePath: string } {
+  const { origin, pathname } = new URL(baseUrl);
+  return { origin, basePath: pathname.replace(/\/$/, '') };
+}
+
+const headersOf = ({ apiKey }: Provider): Record<string, string> => ({
+  'user-agent': 'faregate',
+  accept: 'application/json',
+  'accept-encoding': 'identity',
+  ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
+});

@@ -1,0 +1,253 @@
+import type { Timer } from '#core/clock.ts';
+import type { Ledger } from '#core/ledger/ledger.ts';
+import { limitTasks } from '#core/limit-tasks.ts';
+import {
+  VIDEO_DOWNLOADS_AT_ONCE,
+  VIDEO_POLL_MS,
+  VIDEO_POLLS_AT_ONCE,
+  VIDEO_SUBMISSIONS_AT_ONCE,
+  VIDEO_TICK_MS,
+  VIDEOS_LOOK_MS,
+} from '#core/limits.ts';
+import type { VideoJob } from '#core/videos/video-job.ts';
+import { Deadlines } from './deadlines.ts';
+import { isOwnClaim, type OpenVideo, openVideo } from './open-video.ts';
+import { again } from './pay-owed.ts';
+import { runVideoStep } from './run-video-step.ts';
+import type { Turns, VideoParts } from './video-parts.ts';
+import { HttpVideoProvider } from './video-provider.ts';
+
+export interface VideoWorkerOptions
+  extends Pick<VideoParts, 'catalog' | 'files' | 'clock' | 'log' | 'claimGraceMs' | 'onEnded'> {
+  ledger: Pick<Ledger, 'execute' | 'readVideo' | 'listOpenVideos'>;
+  /** Which of the open videos this process works on. Two at once are safe: only one of them can claim. */
+  isOurs: (videoId: string) => boolean;
+  random?: () => number;
+}
+
+/** Jobs that are spread over their first polls by so much each: thousands are found at a start. */
+const SPREAD_MS = 1;
+
+/**
+ * Takes videos from order to file: hands each to its provider once, looks after it, fetches the result, and ends its hold.
+ * All it knows comes from the ledger, so a process may die at any moment; see `next-video-step.ts` for what is done next.
+ */
+export class VideoWorker {
+  readonly #options: VideoWorkerOptions;
+  readonly #open = new Map<number, OpenVideo>();
+  readonly #deadlines: Deadlines;
+  /** Of requests that make jobs: they may outlive everything else. */
+  readonly #sending: Deadlines;
+  readonly #videos: HttpVideoProvider;
+  readonly #parts: VideoParts;
+  readonly #closing = new AbortController();
+  readonly #random: () => number;
+  /** Since the ledger was asked last. */
+  readonly #endedMeanwhile = new Set<number>();
+  #tickTimer: Timer | null = null;
+  #looking: Promise<void> | null = null;
+  #nextLookMs = 0;
+  #running = 0;
+  #downloads = 0;
+  #idle: (() => void) | null = null;
+
+  constructor(options: VideoWorkerOptions) {
+    this.#options = options;
+    this.#random = options.random ?? Math.random;
+    this.#deadlines = new Deadlines(options.clock);
+    this.#sending = new Deadlines(options.clock);
+    this.#videos = new HttpVideoProvider({ sending: this.#sending, reading: this.#deadlines });
+    this.#parts = {
+      ...options,
+      videos: this.#videos,
+      deadlines: this.#deadlines,
+      turns: this.#turns(),
+      closing: this.#closing.signal,
+    };
+  }
+
+  /** Of this process. */
+  get open(): number {
+    return this.#open.size;
+  }
+
+  has(callId: number): boolean {
+    return this.#open.has(callId);
+  }
+
+  /** Steps that are being done at this moment. */
+  get running(): number {
+    return this.#running;
+  }
+
+  get downloads(): number {
+    return this.#downloads;
+  }
+
+  async start(): Promise<void> {
+    await this.#beginLook();
+    this.#tickIn();
+  }
+
+  /** A video has just been ordered in this process; others are found by looking. */
+  async watch(agentId: number, videoId: string): Promise<void> {
+    if (this.#closing.signal.aborted) return;
+    try {
+      const job = await this.#options.ledger.readVideo(agentId, videoId);
+      if (job === null || job === 'unavailable' || job.end !== null) return;
+      if (!this.#open.has(job.callId)) this.#add(job, 0);
+    } catch (error) {
+      this.#options.log.warn('a video that was just ordered cannot be read, it is found later', {
+        agentId,
+        error,
+      });
+    }
+  }
+
+  /** What is being sent has its answer awaited for so long; everything else waits for the next start. */
+  async stop(sendingWaitMs: number): Promise<void> {
+    this.#closing.abort();
+    this.#deadlines.fireAll();
+    if (sendingWaitMs === 0) this.#sending.fireAll();
+    const timer = this.#options.clock.setTimer(sendingWaitMs, () => this.#sending.fireAll());
+    await this.#looking;
+    await this.#whenIdle();
+    timer.cancel();
+    this.#tickTimer?.cancel();
+    await this.#videos.close();
+    this.#open.clear();
+  }
+
+  #turns(): Turns {
+    const submissions = new Map<string, ReturnType<typeof limitTasks>>();
+    const polls = new Map<string, ReturnType<typeof limitTasks>>();
+    const of = (turns: typeof polls, providerId: string, limit: number) => {
+      const known = turns.get(providerId) ?? limitTasks(limit);
+      turns.set(providerId, known);
+      return known;
+    };
+    const download = limitTasks(VIDEO_DOWNLOADS_AT_ONCE);
+    return {
+      submit: (providerId) => of(submissions, providerId, VIDEO_SUBMISSIONS_AT_ONCE),
+      poll: (providerId) => of(polls, providerId, VIDEO_POLLS_AT_ONCE),
+      download: (task) =>
+        download(async () => {
+          this.#downloads++;
+          try {
+            return await task();
+          } finally {
+            this.#downloads--;
+          }
+        }),
+    };
+  }
+
+  #tickIn(): void {
+    this.#tickTimer = this.#options.clock.setTimer(VIDEO_TICK_MS, () => this.#tick());
+  }
+
+  /** One timer for all: a timer each would be dear with thousands that wait most of the time. */
+  #tick(): void {
+    const nowMs = this.#options.clock.monotonicMs();
+    this.#deadlines.look();
+    this.#sending.look();
+    if (!this.#closing.signal.aborted) this.#beginDue(nowMs);
+    this.#tickIn();
+  }
+
+  #beginDue(nowMs: number): void {
+    if (nowMs >= this.#nextLookMs) void this.#beginLook();
+    for (const video of this.#open.values()) {
+      if (!video.running && video.dueMs <= nowMs) void this.#run(video);
+    }
+  }
+
+  async #run(video: OpenVideo): Promise<void> {
+    const { clock, log } = this.#options;
+    video.running = true;
+    this.#running++;
+    let after: Awaited<ReturnType<typeof runVideoStep>>;
+    try {
+      after = await runVideoStep(this.#parts, video);
+    } catch (error) {
+      const { agentId, callId } = video.job;
+      log.error('a step of a video failed, it is tried again', { agentId, callId, error });
+      after = again(video);
+    }
+    this.#running--;
+    video.running = false;
+    const nowMs = clock.monotonicMs();
+    video.changedMs = nowMs;
+    if (after === 'over') {
+      this.#open.delete(video.job.callId);
+      this.#endedMeanwhile.add(video.job.callId);
+    } else video.dueMs = nowMs + after.waitMs * (0.9 + 0.2 * this.#random());
+    if (this.#running === 0) this.#idle?.();
+  }
+
+  #beginLook(): Promise<void> {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = null;
+    });
+    return this.#looking;
+  }
+
+  async #look(): Promise<void> {
+    const { ledger, clock, log } = this.#options;
+    const askedMs = clock.monotonicMs();
+    this.#endedMeanwhile.clear();
+    try {
+      const jobs = await ledger.listOpenVideos();
+      if (jobs !== 'unavailable') this.#takeOver(jobs, askedMs);
+    } catch (error) {
+      log.error('the open videos cannot be listed, it is tried again', { error });
+    }
+    this.#nextLookMs = clock.monotonicMs() + VIDEOS_LOOK_MS;
+  }
+
+  /** What has changed here since the ledger was asked is known better here. */
+  #takeOver(jobs: readonly VideoJob[], askedMs: number): void {
+    const listed = new Set<number>();
+    let found = 0;
+    for (const job of jobs) {
+      if (!this.#options.isOurs(job.videoId)) continue;
+      listed.add(job.callId);
+      const video = this.#open.get(job.callId);
+      if (video === undefined) {
+        if (this.#endedMeanwhile.has(job.callId)) continue;
+        this.#add(job, Math.min(VIDEO_POLL_MS, SPREAD_MS * found++));
+      } else if (!video.running && video.changedMs < askedMs) this.#refresh(video, job);
+    }
+    for (const [callId, video] of this.#open) {
+      const isGone = !listed.has(callId) && !video.running && video.changedMs < askedMs;
+      // What the journal does not have yet is ours to tell, whoever works on the rest.
+      if (isGone && video.owed === null && video.unsent === null) this.#open.delete(callId);
+    }
+  }
+
+  #add(job: VideoJob, waitMs: number): void {
+    const nowMs = this.#options.clock.monotonicMs();
+    const video = openVideo(job, nowMs, waitMs * this.#random());
+    if (job.claim !== null) video.claimSeenMs = nowMs;
+    this.#open.set(job.callId, video);
+    if (waitMs === 0 && !this.#closing.signal.aborted) void this.#run(video);
+  }
+
+  #refresh(video: OpenVideo, job: VideoJob): void {
+    const isOtherClaim = job.claim?.nonce !== video.job.claim?.nonce;
+    if (job.submitted !== null && video.job.submitted === null) video.dueMs = 0;
+    video.job = job;
+    if (job.claim === null || isOwnClaim(video)) video.claimSeenMs = null;
+    else if (isOtherClaim || video.claimSeenMs === null) {
+      video.claimSeenMs = this.#options.clock.monotonicMs();
+      video.dueMs = 0;
+    }
+  }
+
+  #whenIdle(): Promise<void> {
+    if (this.#running === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#idle = resolve;
+    });
+  }
+}
