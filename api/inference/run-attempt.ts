@@ -6,7 +6,7 @@ import { type Attempt, failed, failureOf } from './attempt.ts';
 import { type Collected, collectAnswer } from './collect-answer.ts';
 import { collectStream } from './collect-stream.ts';
 import { contextTokens } from './estimate.ts';
-import { inlinePictures, picturesToInline, type SentBody } from './inline-pictures.ts';
+import { inlinePictures, isOver, picturesToInline, type SentBody } from './inline-pictures.ts';
 import { readWholeAnswer } from './read-whole-answer.ts';
 import { relayAnswer } from './relay-answer.ts';
 import type { CallOutcome } from './routing/endpoint-health.ts';
@@ -24,7 +24,7 @@ export async function runAttempt(call: RunningCall): Promise<Attempt> {
   const body = await inlinePictures(call, pictures, built);
   // Another provider may fetch what we could not.
   if (isApiError(body)) return failed(body, true);
-  if (!call.caller.gone && call.endedByUs === null) return await askProvider(call, body);
+  if (!isOver(call)) return await askProvider(call, body);
   body.done();
   return failed(failureOf(call, 'aborted'), false);
 }

@@ -34,7 +34,7 @@ export const GATEWAY_FLAGS = ['--max-semi-space-size=16'];
 const AGENTS = 16;
 const READY_MS = 30_000;
 /** A minute's, of one key at the bench. */
-const MCP_REQUESTS_MAX = 60_000;
+const REQUESTS_MAX = 60_000;
 const SETTLED_MS = 10_000;
 const POLL_MS = 50;
 
@@ -60,8 +60,6 @@ export async function startGateway(options: GatewayOptions): Promise<GatewayUnde
   const child = startChild([...GATEWAY_FLAGS, gatewayEntry], {
     core,
     env: {
-      // As `make run` sets it.
-      NODE_COMPILE_CACHE: join(ROOT, '.cache/compile'),
       PORT: String(port),
       INTERNAL_PORT: String(internalPort),
       FAREGATE_DATA: join(folder, 'data'),
@@ -123,6 +121,24 @@ function modelsOf(count: number | undefined): ServedModel[] {
   }));
 }
 
+const videoModel = {
+  id: 'bench/film',
+  provider: 'all',
+  model: 'film',
+  resolutions: ['720p'],
+  aspectRatios: ['16:9'],
+  durations: [5],
+  pricing: { duration_seconds: '0.05' },
+};
+/** What its model takes. */
+export const videoOrder = {
+  model: videoModel.id,
+  prompt: 'A fare gate at dawn.',
+  duration: 5,
+  resolution: '720p',
+  aspect_ratio: '16:9',
+};
+
 /** Every limit that a load test would only measure itself against is out of the way. */
 function configText(providerPort: number, models: readonly ServedModel[]): string {
   const pricing = { prompt: '0.0000001', completion: '0.0000004' };
@@ -132,8 +148,9 @@ function configText(providerPort: number, models: readonly ServedModel[]): strin
       callsPerMinute: 60_000,
       burst: 60_000,
       runningCalls: 2_000,
-      mcpRequestsPerMinute: MCP_REQUESTS_MAX,
-      mcpBurst: MCP_REQUESTS_MAX,
+      mcpRequestsPerMinute: REQUESTS_MAX,
+      mcpBurst: REQUESTS_MAX,
+      videoReadsPerMinute: REQUESTS_MAX,
     },
     capacity: {
       perCallUsd: '50',
@@ -154,6 +171,7 @@ function configText(providerPort: number, models: readonly ServedModel[]): strin
       maxOutputTokens: OUTPUT_TOKENS_MAX,
       endpoints: [{ provider, model, pricing }],
     })),
+    videoModels: [videoModel],
   };
   // JSON is YAML, each block of it a line.
   return Object.entries(config)

@@ -7,7 +7,8 @@ import { emptyLoad, type LoadResult } from './load.ts';
 /** A request that is answered by itself: no model, no money. */
 export interface PlainRequest {
   method: 'GET' | 'POST';
-  path: string;
+  /** One caller after the other takes the next, as it does with the keys. */
+  paths: readonly string[];
   headers: Record<string, string>;
   body: string | null;
   /** The answer has these bytes in it, or has failed. */
@@ -31,7 +32,8 @@ export function requestSide(
       const isOver = () => performance.now() - startedMs >= durationMs;
       const caller = async (_: unknown, index: number): Promise<void> => {
         const authorization = authorizations[index % authorizations.length] ?? '';
-        const ofCaller = { ...request, headers: { ...request.headers, authorization } };
+        const path = request.paths[index % request.paths.length] ?? '';
+        const ofCaller = { ...request, path, headers: { ...request.headers, authorization } };
         do await ask(pool, ofCaller, result);
         while (!isOver());
       };
@@ -44,7 +46,11 @@ export function requestSide(
 
 const CALLERS = 64;
 
-function ask(pool: Pool, { expected, ...request }: PlainRequest, result: LoadResult): Promise<void> {
+function ask(
+  pool: Pool,
+  { expected, method, path, headers, body }: PlainRequest & { path: string },
+  result: LoadResult,
+): Promise<void> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let status = 0;
@@ -65,6 +71,6 @@ function ask(pool: Pool, { expected, ...request }: PlainRequest, result: LoadRes
       onResponseEnd: () => end(true),
       onResponseError: () => end(false),
     };
-    pool.dispatch(request, handler);
+    pool.dispatch({ method, path, headers, body }, handler);
   });
 }

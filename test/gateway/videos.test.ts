@@ -170,6 +170,19 @@ describe('one Idempotency-Key', () => {
     expect((await ordered(agent, order({ prompt: 'Another.' }), key)).id).toBe(first.id);
   });
 
+  it('finds nothing for a key that was revoked since', async () => {
+    const agent = await gateway.newAgent();
+    await ordered(agent, order(), key);
+    const { agentId, keyId } = agent;
+    await gateway.running.deps.store.ledger.execute({
+      type: 'revoke_key',
+      agentId,
+      keyId,
+      actingKeyId: null,
+    });
+    expect((await send(agent, order(), key)).status).toBe(401);
+  });
+
   it('finds a video that has failed, even for an agent that is suspended by now', async () => {
     const agent = await gateway.newAgent();
     gateway.provider.next({ path: '/videos', video: { end: 'failed', error: 'It broke.' } });

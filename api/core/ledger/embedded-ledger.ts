@@ -328,7 +328,8 @@ class Engine implements EmbeddedLedger {
   async #read<T>(view: (state: LedgerState, nowMs: number) => T): Promise<T | Unavailable> {
     const live = this.#deciding();
     if (live === null) return 'unavailable';
-    const seen = view(live.state, this.#now());
+    // Only what is decided moves the ledger's time: a look under a clock that is wrong for a moment takes nothing for good.
+    const seen = view(live.state, Math.max(this.#lastMs, this.#options.clock.now()));
     if (live.queue.isIdle()) return seen;
     const durability = await atMost(this.#options.clock, live.queue.barrier(), GATE_TIMEOUT_MS, 'unknown');
     return durability === 'durable' ? seen : 'unavailable';
