@@ -33,15 +33,27 @@ const inTurn = limitTasks(INLINED_CALLS_AT_ONCE);
 /** Of all bodies with pictures in them that are on their way. */
 let bytesOnTheirWay = 0;
 
+/** What has to be known of a call. */
+export interface PictureReader extends Pick<HeldCall, 'endedByUs'> {
+  options: Pick<HeldCall['options'], 'agentId' | 'callId'> & {
+    gateway: Pick<Gateway, 'files' | 'fetchPicture' | 'log'>;
+  };
+  caller: Pick<HeldCall['caller'], 'gone'>;
+}
+
+/** Nobody waits for what it asks for. */
+export const isOver = ({ caller, endedByUs }: PictureReader): boolean => caller.gone || endedByUs !== null;
+
 /** The same body with the pictures in the places of their links. */
 export async function inlinePictures(
-  { options: { gateway, agentId, callId }, caller }: HeldCall,
+  call: PictureReader,
   pictures: readonly LinkedPicture[],
   body: Buffer,
 ): Promise<SentBody | ApiError> {
+  const { gateway, agentId, callId } = call.options;
   const loaded = await inTurn(async () => {
     try {
-      return await loadAll(gateway, pictures, () => caller.gone);
+      return await loadAll(call, pictures);
     } catch (error) {
       gateway.log.error('pictures of a call could not be read', { agentId, callId, error });
       return apiError('service_unavailable');
@@ -60,19 +72,17 @@ export async function inlinePictures(
 }
 
 async function loadAll(
-  gateway: Gateway,
+  call: PictureReader,
   pictures: readonly LinkedPicture[],
-  isOver: () => boolean,
 ): Promise<Map<string, LoadedPicture> | ApiError> {
   const loaded = new Map<string, LoadedPicture>();
   let left = INLINED_BYTES_MAX;
   for (const picture of pictures) {
     if (loaded.has(picture.link)) continue;
     if (loaded.size === INLINED_PICTURES_MAX) return tooMany(picture.param);
-    const each = await load(gateway, picture, left);
+    const each = await load(call.options.gateway, picture, left);
     if (isApiError(each)) return each;
-    // Nobody waits for the others.
-    if (isOver()) return apiError('gateway_error');
+    if (isOver(call)) return apiError('gateway_error');
     left -= each.bytes.length;
     loaded.set(picture.link, each);
   }
@@ -80,7 +90,7 @@ async function loadAll(
 }
 
 async function load(
-  { files, fetchPicture }: Gateway,
+  { files, fetchPicture }: PictureReader['options']['gateway'],
   { link, own, param }: LinkedPicture,
   bytesMax: number,
 ): Promise<LoadedPicture | ApiError> {

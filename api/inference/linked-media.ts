@@ -56,13 +56,13 @@ export function takePicture(count: MediaCount, link: unknown, param: string): Ap
   return refusal;
 }
 
-const isPicture = ({ kind }: FileName): boolean => kind === 'uploads' || kind === 'pictures';
+export const isPicture = ({ kind }: FileName): boolean => kind === 'uploads' || kind === 'pictures';
 
 /** Nobody learns what others have. */
 export const notYours = (param: string): ApiError =>
   apiError('invalid_request', {
     param,
-    message: `\`${param}\` is no link to a picture of yours that still lives; upload it again and send its \`url\`.`,
+    message: `\`${param}\` is no link to an upload of yours that still lives; upload the picture again and send its \`url\`.`,
   });
 
 /** A link to anything else, of which nobody but the provider reads anything. */

@@ -23,7 +23,7 @@ export function writePictures(body: Buffer, pictures: ReadonlyMap<string, Loaded
     if (typeof member === 'object' && member !== null) changes.set(key, JSON.stringify(places.fill(member)));
   }
   // Else the provider would follow a link from where it stands.
-  if (places.filled.size < pictures.size) throw new Error('A picture stands where none was looked for.');
+  if (places.filled.size < pictures.size) throw new Error('A picture of a request has no place in it.');
   return places.write(rebuildJsonObject(read.object, changes));
 }
 

@@ -1,7 +1,8 @@
 import type { FileName } from '#core/files/file-name.ts';
 import type { FileStore } from '#core/files/file-store.ts';
 import { type ApiError, apiError } from '../contract/errors.ts';
-import { refuseLink } from '../inference/linked-media.ts';
+import { isPicture, notYours, refuseLink } from '../inference/linked-media.ts';
+import { missing } from '../inference/refuse-missing.ts';
 
 export interface PictureCheck {
   /** `null`: this gateway keeps no files, so no link leads to one. */
@@ -55,22 +56,11 @@ async function checkPicture(
       const { name } = owner;
       if (name.agentId !== agentId || !isPicture(name)) return notYours(param);
       const bytes = (await files?.size(name)) ?? null;
-      return bytes === null
-        ? refuse(param, `\`${param}\`: nothing has been uploaded to this link.`)
-        : { kind: 'own', name, bytes };
+      return bytes === null ? missing(param) : { kind: 'own', name, bytes };
     }
     default:
       return owner satisfies never;
   }
 }
-
-const isPicture = ({ kind }: FileName): boolean => kind === 'uploads' || kind === 'pictures';
-
-/** Another agent's link answers like a forged one: nobody learns what others have. */
-const notYours = (param: string): ApiError =>
-  refuse(
-    param,
-    `\`${param}\` is no link to an upload of yours that still lives; upload the picture again and send its \`url\`.`,
-  );
 
 const refuse = (param: string, message: string): ApiError => apiError('invalid_request', { param, message });

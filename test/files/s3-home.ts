@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { AwsClient } from 'aws4fetch';
 import { systemClock } from '#core/clock.ts';
 import type { S3Settings } from '#core/files/s3-client.ts';
@@ -20,20 +21,17 @@ export async function startS3Home(): Promise<S3Home> {
   const folder = await testDataDir();
   const service = await startS3({ dir: folder.path });
   const endpoint = `http://127.0.0.1:${service.port}`;
-  const settings: S3Settings = {
-    endpoint,
-    publicEndpoint: endpoint,
-    region: 'us-east-1',
-    bucket: 'faregate-test',
-    accessKeyId: new Secret(localS3Keys.accessKeyId),
-    secretAccessKey: new Secret(localS3Keys.secretAccessKey),
-  };
+  const settings = s3SettingsAt(endpoint);
   const client = new AwsClient({ ...localS3Keys, service: 's3', region: settings.region, retries: 0 });
   const at = (path: string) => `${endpoint}/${settings.bucket}${path}`;
   const made = await client.fetch(at(''), { method: 'PUT' });
   if (made.status !== 200) throw new Error(`The bucket was not made: ${made.status}`);
   // As the README wants it for pages in browsers.
-  const rule = await client.fetch(at('?cors'), { method: 'PUT', body: CORS });
+  const rule = await client.fetch(at('?cors'), {
+    method: 'PUT',
+    headers: { 'content-md5': createHash('md5').update(CORS).digest('base64') },
+    body: CORS,
+  });
   if (rule.status !== 200) throw new Error(`The bucket took no CORS rule: ${rule.status}`);
   return {
     address: `127.0.0.1:${service.port}`,
@@ -60,3 +58,13 @@ export async function startS3Home(): Promise<S3Home> {
     },
   };
 }
+
+/** Of such a server, wherever its home was started. */
+export const s3SettingsAt = (endpoint: string): S3Settings => ({
+  endpoint,
+  publicEndpoint: endpoint,
+  region: 'us-east-1',
+  bucket: 'faregate-test',
+  accessKeyId: new Secret(localS3Keys.accessKeyId),
+  secretAccessKey: new Secret(localS3Keys.secretAccessKey),
+});

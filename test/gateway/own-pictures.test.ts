@@ -149,7 +149,7 @@ describe.each(FORMATS)('an agent’s own picture in a call of %s', (path) => {
     const refused = await refusal(path, bodyIn(path, EYES, [link]));
     expect(refused).toMatchObject({ status: 400 });
     expect(refused.message).toContain(`\`${placeIn(path)}`);
-    expect(refused.message).toContain('no link to a picture of yours');
+    expect(refused.message).toContain('no link to an upload of yours');
     expect(asks()).toBe(before);
     expect(await gateway.calls(other)).toEqual([]);
   });
@@ -158,7 +158,7 @@ describe.each(FORMATS)('an agent’s own picture in a call of %s', (path) => {
     const started = await gateway.post({ content_type: 'image/png', size: 5 }, { path: '/uploads' });
     const { url } = Upload.parse(await started.json());
     const callsBefore = (await gateway.calls()).length;
-    expect((await refusal(path, bodyIn(path, EYES, [url]))).message).toContain('nothing was uploaded');
+    expect((await refusal(path, bodyIn(path, EYES, [url]))).message).toContain('nothing has been uploaded');
     expect((await gateway.calls()).length).toBe(callsBefore);
   });
 });

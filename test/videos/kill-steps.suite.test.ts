@@ -3,6 +3,7 @@ import { existsSync, watch } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { killVideos } from '../support/kill-videos.ts';
 import {
   openVideoGateway,
   VIDEO_NANO_USD,
@@ -132,4 +133,11 @@ test('a repeat of the order after the kill finds the same video', async () => {
   await gateway.ended(job.id);
   expect((await gateway.order('the same')).job.id).toBe(job.id);
   expect(gateway.provider.videos()).toHaveLength(1);
+});
+
+test('eight kills at random moments, under load', async () => {
+  const summary = await killVideos(8, Date.now() % 1_000_000);
+  console.log(summary);
+  // A run that made nothing proved nothing.
+  expect(summary.made).toBeGreaterThan(20);
 });
