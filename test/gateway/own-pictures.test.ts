@@ -5,6 +5,7 @@ import { INLINED_BYTES_MAX, INLINED_PICTURES_MAX } from '#core/limits.ts';
 import { Upload } from '../../api/contract/upload.ts';
 import type { FetchedPicture } from '../../api/inference/fetch-picture.ts';
 import { newName } from '../files/file-home.ts';
+import { freePort } from '../services/free-port.ts';
 import { startTestGateway, type TestAgent, type TestGateway } from '../support/gateway.ts';
 import { sharedCluster } from '../support/shared-cluster.ts';
 
@@ -237,10 +238,12 @@ async function* chunksOf(bytes: Buffer): AsyncGenerator<Uint8Array> {
 
 describe('behind a public address of this gateway', () => {
   let known: TestGateway;
+  let port: number;
 
   beforeAll(async () => {
-    const server = 'server: { publicUrl: https://gw.example.com/v1, ';
-    known = await startTestGateway({ yaml: YAML.replace('server: { ', server) });
+    port = await freePort();
+    const server = `server: { publicUrl: https://gw.example.com/v1, port: ${port},`;
+    known = await startTestGateway({ yaml: YAML.replace('server: { port: 0,', server) });
   });
 
   afterAll(() => known.stop());
@@ -254,8 +257,12 @@ describe('behind a public address of this gateway', () => {
       const link = (await files?.getLink(name, systemClock.now() + HOUR_MS)) ?? '';
       expect(link).toMatch(/^https:\/\/gw\.example\.com\/files\/uploads\//);
       const sent = async (model: string) => {
-        const body = bodyIn('/chat/completions', model, [link]);
-        expect((await known.post(body)).status).toBe(200);
+        const answer = await fetch(`http://127.0.0.1:${port}/v1/chat/completions`, {
+          method: 'POST',
+          headers: { 'x-api-key': known.agent.key },
+          body: JSON.stringify(bodyIn('/chat/completions', model, [link])),
+        });
+        expect(answer.status).toBe(200);
         return sentPictures('/chat/completions', known);
       };
       expect(await sent(VISION)).toEqual([{ url: link, detail: 'low' }]);
