@@ -14,6 +14,7 @@ import { requireSafeLedgerTopic } from '#core/ledger/cluster/kafka-ledger-topic.
 import { createRedisScripts } from '#core/ledger/cluster/redis-scripts.ts';
 import { SHARDS } from '#core/ledger/cluster/shards.ts';
 import { createLog } from '#core/log.ts';
+import { createCassandraVideoHistory } from '#core/videos/cassandra-video-history.ts';
 import type { ClusterStorage } from '../config/storage-settings.ts';
 import { toCassandraOptions, toKafkaOptions, toRedisAddress } from '../config/store-options.ts';
 
@@ -33,6 +34,7 @@ export async function backUpStores(
         log,
         states: createCassandraAgentStates(cassandra),
         history: createCassandraCallHistory(cassandra, clock),
+        videos: createCassandraVideoHistory(cassandra, clock),
         peppers: storage.peppers,
         clock,
       });

@@ -25,6 +25,9 @@ export const issueMessage: z.core.$ZodErrorMap = (issue) => {
 
 /** An issue may name several unknown keys; each becomes a problem of its own, at its own place. */
 export function describeIssue(issue: z.core.$ZodIssue, document: ConfigDocument): ConfigProblem[] {
+  if (issue.code === 'invalid_key') {
+    return issue.issues.map(({ message }) => document.problem(issue.path, message, 'key'));
+  }
   if (issue.code !== 'unrecognized_keys') return [document.problem(issue.path, issue.message)];
   return issue.keys.map((key) =>
     document.problem([...issue.path, key], unknownKeyMessage(issue.path, key), 'key'),

@@ -6,18 +6,22 @@ import { mediaModelId, price, stopSwitch, upstreamPlace } from './values.ts';
 const tokenCount = z.int().min(1).max(1_000_000);
 const variant = z.string().min(1).max(64);
 
-const parameter = z.union([
-  z.strictObject({
-    values: z
-      .array(z.union([z.string().max(64), z.int(), z.boolean()]))
-      .min(1)
-      .max(ABOUT_ENTRIES_MAX)
-      .describe('What it takes.'),
-  }),
-  z
-    .strictObject({ min: z.number().describe('The least.'), max: z.number().describe('The most.') })
-    .refine(({ min, max }) => min <= max, 'has a min above its max'),
-]);
+const value = z.union([z.string().max(64), z.int(), z.boolean()], {
+  error: 'has to be a text, a whole number, true or false',
+});
+const parameter = z
+  .strictObject({
+    values: z.array(value).min(1).max(ABOUT_ENTRIES_MAX).optional().describe('What it takes.'),
+    min: z.number().optional().describe('Of a range instead: the least.'),
+    max: z.number().optional().describe('The most.'),
+  })
+  .refine(
+    ({ values, min, max }) =>
+      values === undefined
+        ? min !== undefined && max !== undefined && min <= max
+        : min === undefined && max === undefined,
+    'needs values, or a min and a max that is not below it',
+  );
 
 const priceLine = z.strictObject({
   billable: z.enum(billables).describe('What is billed.'),

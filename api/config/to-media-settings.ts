@@ -64,7 +64,9 @@ export function toImageModel(file: ImageModelFile): ImageModel | null {
     parameters: new Map(
       Object.entries(parameters).map(([name, given]): [string, ImageParameter] => [
         name,
-        'values' in given ? { type: 'enum', ...given } : { type: 'range', ...given },
+        given.values === undefined
+          ? { type: 'range', min: given.min ?? 0, max: given.max ?? 0 }
+          : { type: 'enum', values: given.values },
       ]),
     ),
     pricing: pricing.map(({ billable, unit, usd, variant }) => ({

@@ -10,7 +10,7 @@ const mediaType = z
   .meta({ description: 'What the picture is.' });
 
 const ImageUsage = z
-  .object({
+  .looseObject({
     prompt_tokens: count().meta({ description: '0 where the model is not billed by tokens.' }),
     completion_tokens: count(),
     total_tokens: count(),
@@ -26,17 +26,17 @@ const picture = {
 };
 
 export const ImageAnswer = z
-  .object({
+  .looseObject({
     created: count().meta({ description: 'Unix seconds.' }),
     data: z
-      .array(z.object(picture).meta({ id: 'GeneratedImage' }))
+      .array(z.looseObject(picture).meta({ id: 'GeneratedImage' }))
       .meta({ description: 'May be fewer than `n`.' }),
     usage: ImageUsage,
   })
   .meta({ id: 'ImageAnswer' });
 
 export const ImageEvent = z
-  .object({
+  .looseObject({
     type: z.enum(['image_generation.partial_image', 'image_generation.completed', 'error']),
     partial_image_index: count().optional(),
     ...picture,
@@ -44,7 +44,7 @@ export const ImageEvent = z
     created: count().optional(),
     usage: ImageUsage.optional(),
     error: z
-      .object({ message: z.string(), type: z.string(), code: z.string(), param: z.string().nullable() })
+      .looseObject({ message: z.string(), type: z.string(), code: z.string(), param: z.string().nullable() })
       .optional()
       .meta({ id: 'ImageEventError' }),
   })

@@ -1,24 +1,22 @@
-import { type FileName, formatFileName, hourOf } from '#core/files/file-name.ts';
+import { type FileName, hourOf } from '#core/files/file-name.ts';
 import { randomBase62 } from '#core/ids.ts';
-import type { Reserve } from '#core/ledger/command.ts';
 import { atMost } from '#core/ledger/journal-wait.ts';
 import type { Durability } from '#core/ledger/ledger.ts';
-import { GATE_TIMEOUT_MS, VIDEO_ORDER_KEPT_MS, VIDEO_TIME_LIMIT_MS } from '#core/limits.ts';
-import { type NanoUsd, nanoToAtto } from '#core/money.ts';
+import { GATE_TIMEOUT_MS, VIDEO_ORDER_KEPT_MS } from '#core/limits.ts';
+import type { NanoUsd } from '#core/money.ts';
 import type { VideoJob } from '#core/videos/video-job.ts';
 import type { Caller } from '../contract/caller.ts';
 import { type ApiError, apiError, isApiError } from '../contract/errors.ts';
 import type { HotCallContext } from '../contract/route.ts';
-import type { Gateway } from '../inference/gateway.ts';
 import { parseBody } from '../inference/parse-body.ts';
 import { refuseAgent, refuseCapacity, refuseReserve } from '../inference/refuse-start.ts';
 import { refuseStart, type StartContext } from '../inference/start-call.ts';
-import { startLimits } from '../inference/start-limits.ts';
 import { noTokens } from '../inference/usage.ts';
 import { adviseVideo } from './advise-video.ts';
 import { findVideo, findVideoByKey } from './find-video.ts';
 import { readIdempotencyKey } from './idempotency-key.ts';
 import { type PlannedVideo, planVideo } from './plan-video.ts';
+import { newVideoJob, reserveVideo } from './reserve-video.ts';
 import type { VideoDeps } from './video-deps.ts';
 import { writeVideoOrder } from './write-video-order.ts';
 
@@ -99,8 +97,8 @@ async function hold(
     log.error('an order could not be stored', { callId: call.callId, agentId, error });
     return apiError('gateway_unavailable');
   }
-  const job = newJob(planned, { name, agentId, keyId, callId: call.callId, idempotencyKey, nowMs });
-  const { result, durable } = await ledger.execute(reserveOf(gateway, planned, job));
+  const job = newVideoJob(planned, { name, agentId, keyId, callId: call.callId, idempotencyKey, nowMs });
+  const { result, durable } = await ledger.execute(reserveVideo(gateway, planned, job));
   const durability = await atMost<Durability, Durability>(clock, durable, GATE_TIMEOUT_MS, 'unknown');
   if (result.ok) return await confirm(deps, planned, { job, name, durability });
 
@@ -113,57 +111,6 @@ async function hold(
   const { callsPerMinute } = gateway.limits();
   return refuseReserve(result, adviseVideo, planned.holdNanoUsd, { nowMs, callsPerMinute });
 }
-
-interface NewJob extends Pick<VideoJob, 'agentId' | 'keyId' | 'callId' | 'idempotencyKey'> {
-  name: FileName;
-  nowMs: number;
-}
-
-function newJob({ model, holdNanoUsd }: PlannedVideo, { name, nowMs, ...of }: NewJob): VideoJob {
-  return {
-    ...of,
-    videoId: name.id,
-    model: model.id,
-    providerId: model.providerId,
-    upstreamModel: model.upstreamModel,
-    orderFile: formatFileName(name),
-    estimatedNanoUsd: holdNanoUsd,
-    createdAtMs: nowMs,
-    claim: null,
-    submitted: null,
-    end: null,
-  };
-}
-
-const reserveOf = (gateway: Gateway, { model, provider }: PlannedVideo, job: VideoJob): Reserve => ({
-  type: 'reserve',
-  agentId: job.agentId,
-  keyId: job.keyId,
-  callId: job.callId,
-  nonce: gateway.nonce,
-  kind: 'video',
-  nanoUsd: job.estimatedNanoUsd,
-  timeLimitMs: VIDEO_TIME_LIMIT_MS,
-  callerNowMs: job.createdAtMs,
-  call: { model: model.id, modelName: model.name, endpoint: 'videos', stream: false },
-  price: {
-    providerId: provider.id,
-    promptAtto: '0',
-    completionAtto: '0',
-    cacheReadAtto: '0',
-    requestAtto: String(nanoToAtto(job.estimatedNanoUsd)),
-    factorPpm: String(provider.priceFactorPpm),
-    promptEstimateTokens: 0,
-  },
-  video: {
-    videoId: job.videoId,
-    idempotencyKey: job.idempotencyKey,
-    upstreamModel: job.upstreamModel,
-    orderFile: job.orderFile,
-    openVideosMax: gateway.limits().openVideos,
-  },
-  limits: startLimits(gateway),
-});
 
 /**
  * The journal has the hold, and its worker is told. Where that cannot be known, whoever sent an `Idempotency-Key` finds the

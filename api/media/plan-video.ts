@@ -51,11 +51,14 @@ function linksOf({ frame_images, input_references }: VideoRequest): LinkedPictur
 
 /** The pictures whose links only this gateway's neighbours can follow: their bytes go with the order. */
 async function placePictures(
-  { files, refusePrivate }: VideoDeps,
+  { files, refusePrivate, gateway: { log } }: VideoDeps,
   agentId: number,
   links: readonly LinkedPicture[],
 ): Promise<SentAlong | ApiError> {
-  const checked = await checkPictures({ files, refusePrivate }, agentId, links);
+  const checked = await checkPictures({ files, refusePrivate }, agentId, links).catch((error: unknown) => {
+    log.error('the pictures of an order could not be looked at', { agentId, error });
+    return apiError('gateway_unavailable');
+  });
   if (isApiError(checked)) return checked;
   const sentAlong = new Map<string, FileName>();
   let bytes = 0;

@@ -9,7 +9,9 @@ import { writeArchive } from '#core/backup/write-archive.ts';
 import { serializeAgent } from '#core/ledger/agent-snapshot.ts';
 import { newAgent } from '#core/ledger/empty-ledger.ts';
 import type { AgentState } from '#core/ledger/state.ts';
+import type { VideoJob } from '#core/videos/video-job.ts';
 import { START_MS } from '../ledger/case.ts';
+import { videoFile } from '../ledger/commands.ts';
 import { newFolder } from '../ledger/embedded-harness.ts';
 import { callOf } from './call-of.ts';
 
@@ -19,6 +21,25 @@ const agents: AgentState[] = [1, 2, 3].map((agentId) => ({
   version: 10 * agentId,
 }));
 const calls = [callOf(1, 5), callOf(1, 7), callOf(2, 6)];
+const videos: VideoJob[] = [1, 2].map((n) => ({
+  videoId: `vid_${n}`,
+  agentId: 2,
+  keyId: 1,
+  callId: 60 + n,
+  idempotencyKey: n === 1 ? null : 'my-order',
+  model: 'acme/film',
+  providerId: 'simulator',
+  upstreamModel: 'film',
+  orderFile: 'orders/1',
+  estimatedNanoUsd: 9_000_000_000_000_000n,
+  createdAtMs: START_MS,
+  claim: { nonce: 'worker-1', atMs: START_MS },
+  submitted: n === 1 ? null : { providerJobId: 'job-1', atMs: START_MS },
+  end:
+    n === 1
+      ? { atMs: START_MS, chargedNanoUsd: 0n, errorCode: 'timed_out', file: null }
+      : { atMs: START_MS, chargedNanoUsd: 5n, errorCode: null, file: videoFile },
+}));
 
 let file = '';
 let lines: string[] = [];
@@ -30,11 +51,15 @@ beforeEach(async () => {
 });
 
 async function* entries() {
-  for (const agent of agents) yield { agent, calls: callsOf(agent.agentId) };
+  for (const agent of agents) yield { agent, calls: callsOf(agent.agentId), videos: videosOf(agent.agentId) };
 }
 
 async function* callsOf(agentId: number) {
   for (const call of calls) if (call.agentId === agentId) yield [call];
+}
+
+async function* videosOf(agentId: number) {
+  for (const video of videos) if (video.agentId === agentId) yield [video];
 }
 
 /** As it would be if this had been written, with an end that fits, unless it is told to stay. */
@@ -49,21 +74,22 @@ function rewrite(changed: string[], { sound = false } = {}): void {
 }
 
 test('an archive gives back every agent and call, in order, and what they come to', async () => {
-  const seen: string[] = [];
+  const seen: (string | VideoJob)[] = [];
   const visitor: ArchiveVisitor = {
     onAgent: (agent) => void seen.push(serializeAgent(agent)),
     onCall: (call) => void seen.push(`${call.agentId} ${call.callId}`),
+    onVideo: (video) => void seen.push(video),
   };
   const contents = await readArchive(file, visitor);
   const [a, b, c] = agents.map(serializeAgent);
-  expect(seen).toEqual([a, '1 5', '1 7', b, '2 6', c]);
+  expect(seen).toEqual([a, '1 5', '1 7', b, '2 6', ...videos, c]);
   expect(contents).toMatchObject({ header, agents: 3, calls: 3, lastSeq: 60, lastAtMs: START_MS });
 });
 
 test('what its reader throws comes out as it is', async () => {
   const mine = new Error('the disk is full');
   const onAgent = () => Promise.reject(mine);
-  await expect(readArchive(file, { onAgent, onCall: () => {} })).rejects.toBe(mine);
+  await expect(readArchive(file, { onAgent, onCall: () => {}, onVideo: () => {} })).rejects.toBe(mine);
 });
 
 describe('refused with a sentence is', () => {
@@ -92,8 +118,8 @@ describe('refused with a sentence is', () => {
   });
 
   test('one of a newer release, which is told from a damaged one', async () => {
-    rewrite([(lines[0] ?? '').replace('"v":1', '"v":2,"more":true'), ...lines.slice(1)], { sound: true });
-    await refused(/newer release: its format is 2, and this release reads 1/);
+    rewrite([(lines[0] ?? '').replace('"v":2', '"v":3,"more":true'), ...lines.slice(1)], { sound: true });
+    await refused(/newer release: its format is 3, and this release reads 2/);
   });
 
   test('one that is cut anywhere', async () => {

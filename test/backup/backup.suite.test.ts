@@ -124,9 +124,10 @@ async function archiveOf(file: string, agentIds: readonly number[], callsEach: n
         grantedNanoUsd: 1_000n + 50n * BigInt(callsEach),
         chargedNanoUsd: 50n * BigInt(callsEach),
       };
-      yield { agent, calls: calls(agentId) };
+      yield { agent, calls: calls(agentId), videos: noVideos() };
     }
   }
+  async function* noVideos() {}
   async function* calls(agentId: number) {
     for (let i = 1; i <= callsEach; i++) yield [callOf(agentId, agentId * 1_000_000 + i)];
   }

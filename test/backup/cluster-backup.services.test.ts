@@ -152,6 +152,7 @@ providers:
         onCall({ agentId, chargedNanoUsd }) {
           charges.set(agentId, (charges.get(agentId) ?? 0n) - chargedNanoUsd);
         },
+        onVideo() {},
       });
       expect(charges.size).toBe(agents.length + 1);
       for (const [agentId, difference] of charges) expect([agentId, difference]).toEqual([agentId, 0n]);

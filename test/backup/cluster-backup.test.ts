@@ -15,6 +15,7 @@ import { foldToEnd, readCopy, ShardGapError } from '#core/ledger/cluster/shard-f
 import { shardOfAgent } from '#core/ledger/cluster/shards.ts';
 import { addAgent, emptyLedger } from '#core/ledger/empty-ledger.ts';
 import type { LedgerState } from '#core/ledger/state.ts';
+import type { VideoJob } from '#core/videos/video-job.ts';
 import { START_MS, type World } from '../ledger/case.ts';
 import { comparable, newFolder, run } from '../ledger/embedded-harness.ts';
 import { createDraw } from '../ledger/history/random.ts';
@@ -92,6 +93,7 @@ const backUp = (cluster: MemoryCluster, file: string, log: LedgerLog = cluster.l
     log,
     states: cluster.states,
     history: cluster.history.read,
+    videos: cluster.history.videos,
     peppers: [pepper],
     clock: systemClock,
   });
@@ -109,14 +111,19 @@ async function stateOf({ log, states }: Pick<MemoryCluster, 'log' | 'states'>): 
 
 async function compareArchive(file: string, moment: Moment, hint: string): Promise<void> {
   const calls: CallRecord[] = [];
+  const videos: VideoJob[] = [];
   const state = emptyLedger();
   const contents = await readArchive(file, {
     onAgent: (agent) => addAgent(state, agent),
     onCall: (call) => void calls.push(call),
+    onVideo: (job) => void videos.push(job),
   });
   expect(contents.lastAtMs, hint).toBe(moment.lastStartAtMs);
   expect(comparable(state, moment.lastAtMs), hint).toEqual(comparable(moment.state, moment.lastAtMs));
   for (const agentId of moment.state.agents.keys()) {
+    const ended = videos.filter((job) => job.agentId === agentId);
+    ended.sort((a, b) => (a.videoId < b.videoId ? -1 : 1));
+    expect(ended, hint).toEqual(moment.videosOf(agentId));
     const ofAgent = calls.filter((call) => call.agentId === agentId);
     expect(
       ofAgent.sort((a, b) => a.callId - b.callId),
@@ -206,6 +213,9 @@ describe('a cluster that an archive is restored into', () => {
       comparable(moment.state, moment.lastAtMs),
     );
     for (const [agentId, agent] of moment.state.agents) {
+      const videos: VideoJob[] = [];
+      for await (const portion of cluster.history.videos.list(agentId)) videos.push(...portion);
+      expect(videos).toEqual(moment.videosOf(agentId));
       const calls = await cluster.history.read.list({ agentId, limit: 10_000 });
       expect(calls).toEqual(moment.callsOf(agentId).reverse());
       expect(await cluster.history.read.usage({ agentId, ...ALL_DAYS })).toEqual(moment.usageOf(agentId));

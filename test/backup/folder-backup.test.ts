@@ -99,6 +99,7 @@ async function compare(dataDir: string, moment: Moment, hint: string): Promise<v
     for (const agentId of moment.state.agents.keys()) {
       const calls = await journal.history.list({ agentId, limit: 10_000 });
       expect(calls, hint).toEqual(moment.callsOf(agentId).reverse());
+      expect(await journal.videos.list(agentId, ''), hint).toEqual(moment.videosOf(agentId));
       const usage = await journal.history.usage({ agentId, ...ALL_DAYS });
       expect(usage, hint).toEqual(moment.usageOf(agentId));
     }

@@ -4,8 +4,10 @@ import { projectCall } from '#core/calls/project-call.ts';
 import { isoTime, startOfDayMs } from '#core/clock.ts';
 import type { LedgerEvent } from '#core/events/ledger-event.ts';
 import { apply } from '#core/ledger/apply.ts';
+import { endedVideo } from '#core/ledger/apply-video.ts';
 import { emptyLedger } from '#core/ledger/empty-ledger.ts';
 import type { LedgerState } from '#core/ledger/state.ts';
+import type { VideoJob } from '#core/videos/video-job.ts';
 
 /** What the first events of a ledger came to, by the state machine alone. */
 export interface Moment {
@@ -16,23 +18,39 @@ export interface Moment {
   /** Oldest first, of one agent. */
   callsOf(agentId: number): CallRecord[];
   usageOf(agentId: number): UsageRow[];
+  /** That have ended, in the order of their ids. */
+  videosOf(agentId: number): VideoJob[];
 }
 
 export function momentAfter(events: readonly LedgerEvent[], count: number): Moment {
   const state = emptyLedger();
   const calls = new Map<string, CallRecord>();
+  const videos = new Map<string, VideoJob>();
   let lastAtMs = 0;
   let lastStartAtMs = 0;
   for (const event of events.slice(0, count)) {
     const call = projectCall(state, event);
     if (call !== null) calls.set(`${call.agentId} ${call.callId}`, call);
+    const video = event.type === 'settled' ? endedVideo(state.agents.get(event.agentId), event) : null;
+    if (video !== null) videos.set(`${video.agentId} ${video.videoId}`, video);
     apply(state, event);
     lastAtMs = Math.max(lastAtMs, event.atMs);
     if (event.type === 'reserved') lastStartAtMs = Math.max(lastStartAtMs, event.atMs);
   }
   const callsOf = (agentId: number) =>
     [...calls.values()].filter((call) => call.agentId === agentId).sort((a, b) => a.callId - b.callId);
-  return { state, lastAtMs, lastStartAtMs, callsOf, usageOf: (agentId) => usageOf(callsOf(agentId)) };
+  const videosOf = (agentId: number) =>
+    [...videos.values()]
+      .filter((job) => job.agentId === agentId)
+      .sort((a, b) => (a.videoId < b.videoId ? -1 : 1));
+  return {
+    state,
+    lastAtMs,
+    lastStartAtMs,
+    callsOf,
+    usageOf: (agentId) => usageOf(callsOf(agentId)),
+    videosOf,
+  };
 }
 
 /** Covers every call of a test. */

@@ -229,10 +229,10 @@ describe('a backup of a cluster, which does not hold the secret of its keys,', (
   }
 
   async function* entriesOf(agents: readonly AgentState[]) {
-    for (const agent of agents) yield { agent, calls: noCalls() };
+    for (const agent of agents) yield { agent, calls: none(), videos: none() };
   }
 
-  async function* noCalls() {}
+  async function* none() {}
 
   test('is restored beside the secret that the operator has put there', async () => {
     writePepper(dataDir, other);
@@ -300,9 +300,9 @@ test('thousands of ended calls are forgotten after their hour, and not before', 
   });
   archive = join(newFolder(), 'backup');
   async function* entries() {
-    for (const agent of agents) yield { agent, calls: noCalls() };
+    for (const agent of agents) yield { agent, calls: none(), videos: none() };
   }
-  async function* noCalls() {}
+  async function* none() {}
   const header: ArchiveHeader = { madeAtMs: START_MS, shape: 'embedded', peppers: [] };
   await writeArchive(archive, { header, entries: entries(), lastAtMs: () => START_MS });
   dataDir = newFolder();

@@ -55,6 +55,13 @@ export interface Sizes {
   keptCalls: { cassandra: number; sqlite: number };
   /** Of each kind. */
   historyReads: number;
+  videos: {
+    open: number;
+    /** Until none is young any more: those are asked after more often. */
+    youngMs: number;
+    pollsMs: number;
+    bytes: number;
+  };
 }
 
 export const fullSizes: Sizes = {
@@ -75,6 +82,7 @@ export const fullSizes: Sizes = {
   projectedCalls: { cassandra: 6_400, sqlite: 50_000 },
   keptCalls: { cassandra: 100_000, sqlite: 1_000_000 },
   historyReads: 500,
+  videos: { open: 10_000, youngMs: 45_000, pollsMs: 60_000, bytes: 500_000_000 },
 };
 
 /** To see that the harness works, not to learn anything. */
@@ -96,6 +104,7 @@ export const quickSizes: Sizes = {
   projectedCalls: { cassandra: 640, sqlite: 1_000 },
   keptCalls: { cassandra: 5_000, sqlite: 20_000 },
   historyReads: 40,
+  videos: { open: 200, youngMs: 1_000, pollsMs: 2_000, bytes: 20_000_000 },
 };
 
 /** The gateway is alone on one core; load and provider share the other. */
@@ -121,7 +130,16 @@ export const formatBars = {
 export const catalogueSizes = { few: 5, many: 500 } as const;
 
 /** Of a bare `node:http` answer of the same bytes. */
-export const accountBars = { video: 3, balance: 3, mcpBalance: 12 } as const;
+export const accountBars = { balance: 3, mcpBalance: 12 } as const;
+
+export const videoBars = {
+  /** Of a bare `node:http` answer of the same bytes. */
+  read: 3,
+  /** Of the core that a worker's process has, and of its memory. */
+  pollsShareOfCore: 0.25,
+  pollsMb: 200,
+  downloadMb: 150,
+} as const;
 
 /** Of reads through the ports that `list_calls` and `get_usage` read by. */
 export const historyBars = { readMs: 20 } as const;

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 
 export interface Child {
   pid: number;
@@ -8,6 +9,8 @@ export interface Child {
   stop(): Promise<void>;
 }
 
+/** As the Makefile sets it: without it a process has 40 MB more. */
+const NODE_COMPILE_CACHE = fileURLToPath(new URL('../../.cache/compile', import.meta.url));
 const STOP_MS = 10_000;
 
 /**
@@ -21,7 +24,10 @@ export function startChild(
   const command = [process.execPath, ...args];
   const [file = process.execPath, ...rest] =
     core === null ? command : ['taskset', '-c', String(core), ...command];
-  const child = spawn(file, rest, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(file, rest, {
+    env: { NODE_COMPILE_CACHE, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const { pid } = child;
   if (pid === undefined) throw new Error(`Could not start ${command.join(' ')}`);
   const firstLine = new Promise<string>((resolve, reject) => {

@@ -34,8 +34,7 @@ export const GATEWAY_FLAGS = ['--max-semi-space-size=16'];
 const AGENTS = 16;
 const READY_MS = 30_000;
 /** A minute's, of one key at the bench. */
-const MCP_REQUESTS_MAX = 60_000;
-const VIDEO_READS_MAX = 60_000;
+const REQUESTS_MAX = 60_000;
 const SETTLED_MS = 10_000;
 const POLL_MS = 50;
 
@@ -61,8 +60,6 @@ export async function startGateway(options: GatewayOptions): Promise<GatewayUnde
   const child = startChild([...GATEWAY_FLAGS, gatewayEntry], {
     core,
     env: {
-      // As `make run` sets it.
-      NODE_COMPILE_CACHE: join(ROOT, '.cache/compile'),
       PORT: String(port),
       INTERNAL_PORT: String(internalPort),
       FAREGATE_DATA: join(folder, 'data'),
@@ -124,21 +121,21 @@ function modelsOf(count: number | undefined): ServedModel[] {
   }));
 }
 
-/** Ordered, and never made: nothing listens where its provider would be. */
-const benchVideo = {
-  id: 'bench/video',
+const videoModel = {
+  id: 'bench/film',
   provider: 'all',
-  model: 'bench/video',
-  resolutions: ['480p'],
+  model: 'film',
+  resolutions: ['720p'],
   aspectRatios: ['16:9'],
-  durations: [4],
-  pricing: { duration_seconds: '0.01' },
+  durations: [5],
+  pricing: { duration_seconds: '0.05' },
 };
+/** What its model takes. */
 export const videoOrder = {
-  model: benchVideo.id,
-  prompt: 'A paper boat.',
-  duration: 4,
-  resolution: '480p',
+  model: videoModel.id,
+  prompt: 'A fare gate at dawn.',
+  duration: 5,
+  resolution: '720p',
   aspect_ratio: '16:9',
 };
 
@@ -151,9 +148,9 @@ function configText(providerPort: number, models: readonly ServedModel[]): strin
       callsPerMinute: 60_000,
       burst: 60_000,
       runningCalls: 2_000,
-      mcpRequestsPerMinute: MCP_REQUESTS_MAX,
-      mcpBurst: MCP_REQUESTS_MAX,
-      videoReadsPerMinute: VIDEO_READS_MAX,
+      mcpRequestsPerMinute: REQUESTS_MAX,
+      mcpBurst: REQUESTS_MAX,
+      videoReadsPerMinute: REQUESTS_MAX,
     },
     capacity: {
       perCallUsd: '50',
@@ -174,7 +171,7 @@ function configText(providerPort: number, models: readonly ServedModel[]): strin
       maxOutputTokens: OUTPUT_TOKENS_MAX,
       endpoints: [{ provider, model, pricing }],
     })),
-    videoModels: [benchVideo],
+    videoModels: [videoModel],
   };
   // JSON is YAML, each block of it a line.
   return Object.entries(config)

@@ -8,6 +8,7 @@ const files = new Map([
   ['embedded', 'embedded.ts'],
   ['formats', 'formats.ts'],
   ['account', 'account.ts'],
+  ['media', 'media.ts'],
   ['cluster', 'cluster.ts'],
   ['publisher', 'publisher.ts'],
   ['projector', 'projector.ts'],

@@ -29,6 +29,11 @@ export function memoryOf(pid: number): Memory {
   return { rssMb: megabytes('Rss'), pssMb: megabytes('Pss') };
 }
 
+/** The most that it ever had, between two looks too. */
+export function peakRssMb(pid: number): number {
+  return Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024;
+}
+
 /** Binds all threads of a process to one core. `false` where there is no `taskset`. */
 export function pin(pid: number, core: number): boolean {
   try {

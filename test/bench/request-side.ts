@@ -7,8 +7,8 @@ import { emptyLoad, type LoadResult } from './load.ts';
 /** A request that is answered by itself: no model, no money. */
 export interface PlainRequest {
   method: 'GET' | 'POST';
-  /** One for each key where they differ. */
-  path: string | readonly string[];
+  /** One caller after the other takes the next, as it does with the keys. */
+  paths: readonly string[];
   headers: Record<string, string>;
   body: string | null;
   /** The answer has these bytes in it, or has failed. */
@@ -31,9 +31,8 @@ export function requestSide(
       const startedMs = performance.now();
       const isOver = () => performance.now() - startedMs >= durationMs;
       const caller = async (_: unknown, index: number): Promise<void> => {
-        const keyIndex = index % authorizations.length;
-        const authorization = authorizations[keyIndex] ?? '';
-        const path = pathOf(request, keyIndex);
+        const authorization = authorizations[index % authorizations.length] ?? '';
+        const path = request.paths[index % request.paths.length] ?? '';
         const ofCaller = { ...request, path, headers: { ...request.headers, authorization } };
         do await ask(pool, ofCaller, result);
         while (!isOver());
@@ -45,14 +44,11 @@ export function requestSide(
   };
 }
 
-export const pathOf = ({ path }: PlainRequest, keyIndex: number): string =>
-  typeof path === 'string' ? path : (path[keyIndex] ?? '');
-
 const CALLERS = 64;
 
 function ask(
   pool: Pool,
-  { expected, ...request }: PlainRequest & { path: string },
+  { expected, method, path, headers, body }: PlainRequest & { path: string },
   result: LoadResult,
 ): Promise<void> {
   return new Promise((resolve) => {
@@ -75,6 +71,6 @@ function ask(
       onResponseEnd: () => end(true),
       onResponseError: () => end(false),
     };
-    pool.dispatch(request, handler);
+    pool.dispatch({ method, path, headers, body }, handler);
   });
 }

@@ -35,7 +35,7 @@ test('what is given away, cannot run, or contradicts itself is pointed out', () 
   );
   expect(warnings).toEqual([
     'Provider p has no key: its models are listed, but calls will fail.',
-    'Provider q runs no model: nothing is imported and no endpoint names it.',
+    'Provider q runs no model: nothing is imported and no model names it.',
     'Provider s has no key: its models are listed, but calls will fail.',
     'Model a/free at provider p gives prompts away: the price of prompt is 0.',
     'Model a/long says that it writes more tokens than its context holds.',

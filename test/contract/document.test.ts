@@ -124,6 +124,8 @@ describe('generated SDKs survive later releases', () => {
     'VideoFrame',
     'VideoReference',
     'VideoImageUrl',
+    'ImageReference',
+    'ImageReferenceUrl',
   ]);
 
   test('every object of the document takes fields that it does not name', () => {

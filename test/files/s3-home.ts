@@ -21,14 +21,7 @@ export async function startS3Home(): Promise<S3Home> {
   const folder = await testDataDir();
   const service = await startS3({ dir: folder.path });
   const endpoint = `http://127.0.0.1:${service.port}`;
-  const settings: S3Settings = {
-    endpoint,
-    publicEndpoint: endpoint,
-    region: 'us-east-1',
-    bucket: 'faregate-test',
-    accessKeyId: new Secret(localS3Keys.accessKeyId),
-    secretAccessKey: new Secret(localS3Keys.secretAccessKey),
-  };
+  const settings = s3SettingsAt(endpoint);
   const client = new AwsClient({ ...localS3Keys, service: 's3', region: settings.region, retries: 0 });
   const at = (path: string) => `${endpoint}/${settings.bucket}${path}`;
   const made = await client.fetch(at(''), { method: 'PUT' });
@@ -65,3 +58,13 @@ export async function startS3Home(): Promise<S3Home> {
     },
   };
 }
+
+/** Of such a server, wherever its home was started. */
+export const s3SettingsAt = (endpoint: string): S3Settings => ({
+  endpoint,
+  publicEndpoint: endpoint,
+  region: 'us-east-1',
+  bucket: 'faregate-test',
+  accessKeyId: new Secret(localS3Keys.accessKeyId),
+  secretAccessKey: new Secret(localS3Keys.secretAccessKey),
+});

@@ -54,7 +54,7 @@ describe('rule 6, gate: until the journal has the hold', () => {
       answered = true;
       return res;
     });
-    await gateway.provider.ended(2);
+    await gateway.provider.ended(1);
     expect(answered).toBe(false);
     release('durable');
     const events = await readEvents(await call);
@@ -89,7 +89,7 @@ describe('rule 6, gate: until the journal has the hold', () => {
     const res = await call;
     expect(res.status).toBe(503);
     expect(JSON.parse(await res.text()).error.code).toBe('service_unavailable');
-    await gateway.provider.ended(2);
+    await gateway.provider.ended(1);
     expect((await gateway.settled()).chargedNanoUsd).toBe(0n);
     expect(await gateway.metric('faregate_operator_loss_calls_total', { cause: 'gate_timeout' })).toBe(1);
   });
@@ -98,7 +98,7 @@ describe('rule 6, gate: until the journal has the hold', () => {
     gateway = await startTestGateway();
     const release = holdBack('reserve');
     const call = gateway.post(hello());
-    await gateway.provider.ended(2);
+    await gateway.provider.ended(1);
     release('unknown');
     const res = await call;
     expect(res.status).toBe(503);
@@ -113,7 +113,7 @@ describe('rule 8, settle: until the journal has the charge', () => {
     gateway = await startTestGateway({ clock });
     const release = holdBack('settle');
     const call = gateway.post(hello());
-    await gateway.provider.ended(2);
+    await gateway.provider.ended(1);
     await until(() => gateway.running.deps.gateway.ledgerRetries.waiting === 1);
     let answered = false;
     void call.then(() => {

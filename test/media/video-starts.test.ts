@@ -267,6 +267,21 @@ describe('uploads of one’s own in an order', () => {
     await expectNothing();
   });
 
+  it('cannot be looked at while storage is down, and nothing of it is told', async () => {
+    const size = () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.7'));
+    await restart({
+      deps: (deps) => {
+        if (deps.files === null) throw new Error('no files');
+        return { ...deps, files: { ...deps.files, size } };
+      },
+    });
+    const { status, body } = await send(order({ input_references: [reference((await upload()).url)] }));
+    expect(status).toBe(503);
+    expect(body.error.code).toBe('gateway_unavailable');
+    expect(JSON.stringify(body)).not.toContain('10.0.0.7');
+    await expectNothing();
+  });
+
   it('that have not been sent yet are refused', async () => {
     const { url } = await upload(AGENT, null);
     const { body } = await send(order({ input_references: [reference(url)] }));

@@ -2,9 +2,12 @@ import type { CallHistory, UsageRow } from '#core/calls/call-history.ts';
 import type { CallRecord } from '#core/calls/call-record.ts';
 import { dayNumber, dayText } from '#core/calls/day-number.ts';
 import type { HistoryStore, LedgerEntry, UsageKey, UsageSum } from '#core/calls/history-store.ts';
+import type { CassandraVideoHistory } from '#core/videos/cassandra-video-history.ts';
+import type { VideoJob } from '#core/videos/video-job.ts';
 
 export interface MemoryHistory extends HistoryStore {
   read: CallHistory;
+  videos: Pick<CassandraVideoHistory, 'list'>;
   entries(agentId: number): LedgerEntry[];
 }
 
@@ -13,6 +16,7 @@ export function createMemoryHistory(): MemoryHistory {
   const calls = new Map<string, CallRecord>();
   const entries = new Map<string, LedgerEntry>();
   const usage = new Map<string, UsageSum>();
+  const videos = new Map<string, VideoJob>();
   const nameOf = ({ agentId, day, model }: UsageKey) => `${agentId} ${day} ${model}`;
   return {
     async write(rows) {
@@ -21,6 +25,7 @@ export function createMemoryHistory(): MemoryHistory {
         if (call.outcome !== 'pending' || !calls.has(name)) calls.set(name, structuredClone(call));
       }
       for (const entry of rows.entries) entries.set(`${entry.agentId} ${entry.epoch} ${entry.seq}`, entry);
+      for (const job of rows.videos) videos.set(`${job.agentId} ${job.videoId}`, structuredClone(job));
       for (const sum of rows.usage) {
         const known = usage.get(nameOf(sum));
         if (known === undefined || known.epoch < sum.epoch || known.seq <= sum.seq)
@@ -32,6 +37,12 @@ export function createMemoryHistory(): MemoryHistory {
       return sum === undefined ? null : { ...sum };
     },
     entries: (agentId) => [...entries.values()].filter((entry) => entry.agentId === agentId),
+    videos: {
+      async *list(agentId) {
+        const ofAgent = [...videos.values()].filter((job) => job.agentId === agentId);
+        yield ofAgent.sort((a, b) => (a.videoId < b.videoId ? -1 : 1));
+      },
+    },
     read: {
       list: async ({ agentId, keyId, limit, beforeCallId = Number.MAX_SAFE_INTEGER }) =>
         [...calls.values()]

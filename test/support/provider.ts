@@ -11,7 +11,7 @@ export interface TestProvider extends Simulator, AsyncDisposable {
   always(rule: ScriptRule): void;
   /** Resolves when a call waits at the gate; `release(gate)` lets it go on. */
   reached(gate: string): Promise<void>;
-  /** Resolves when this many requests have ended, however they did; those for the record of an answer apart. */
+  /** Resolves when this many calls have ended, however they did. Lists and records of answers are no calls. */
   ended(count: number): Promise<void>;
   /** The newest request to this path. Fails when there is none. */
   lastRequest(path?: string): SeenRequest;
@@ -40,8 +40,8 @@ export async function startTestProvider(options: Partial<SimulatorOptions> = {})
     ended: (count) =>
       simulator.until(
         () =>
-          simulator.requests().filter(({ state, path }) => state !== 'open' && !path.includes('/generation'))
-            .length >= count,
+          simulator.requests().filter(({ state, method }) => state !== 'open' && method === 'POST').length >=
+          count,
       ),
     lastRequest,
     lastBody: () => JSON.parse(lastRequest().body.toString()),

@@ -1,4 +1,5 @@
 import { killGateway } from '../support/kill-gateway.ts';
+import { killVideos } from '../support/kill-videos.ts';
 import { tortureCluster } from './cluster.ts';
 import { tortureFaults } from './faults.ts';
 import { tortureHistories } from './histories.ts';
@@ -15,6 +16,7 @@ const rounds = Number(process.env.ROUNDS || 100);
 const runs: [string, () => Promise<unknown>][] = [
   ['200 kills of a loaded ledger', () => tortureKills(200, seed)],
   ['50 kills of a loaded gateway, over HTTP', () => killGateway(50, seed)],
+  [`${rounds} kills of a gateway that makes videos`, () => killVideos(rounds, seed)],
   ['5,000 random calls on each shape, each cost as it was shown', () => tortureRandomCalls(seed, 5_000)],
   ['power cuts and disk faults', () => tortureFaults(seed)],
   ['10,000 histories through the scripts of Redis', () => tortureRedis(seed, 10_000)],

@@ -4,13 +4,16 @@ import { callFacts, tokenCounts } from '../events/ledger-event.ts';
 import { deserializeAgent, serializeAgent } from '../ledger/agent-snapshot.ts';
 import type { AgentState } from '../ledger/state.ts';
 import { parseJson } from '../parse-json.ts';
+import type { VideoJob } from '../videos/video-job.ts';
+import { parseVideoJob, printVideoJob, videoJobJson } from '../videos/video-job-json.ts';
 import { BackupError } from './backup-error.ts';
 
 /**
- * An archive is gzip of lines of JSON: the header, then each agent followed by its calls, oldest first, then the end,
- * with the counts and a checksum over all lines before it. A release reads what it and the release before it wrote.
+ * An archive is gzip of lines of JSON: the header, then each agent followed by its calls, oldest first, and its ended videos, then the end,
+ * with the counts and a checksum over all lines before it. A release reads what it and the release before it wrote: one
+ * without videos.
  */
-export const ARCHIVE_VERSION = 1;
+export const ARCHIVE_VERSION = 2;
 
 const time = z.int().nonnegative();
 const count = z.int().nonnegative();
@@ -27,7 +30,7 @@ export type ArchivedPepper = z.infer<typeof archivedPepper>;
 
 const headerLine = z.strictObject({
   faregate: z.literal('backup'),
-  v: z.literal(ARCHIVE_VERSION),
+  v: z.literal([1, ARCHIVE_VERSION]),
   madeAtMs: time,
   shape: z.enum(['embedded', 'cluster']),
   /** What keys are hashed with. */
@@ -39,6 +42,7 @@ const endLine = z.strictObject({
   end: z.strictObject({
     agents: count,
     calls: count,
+    videos: count.default(0),
     /** Sum of the agents' versions: as many events made them. */
     lastSeq: count,
     /** The ledger's time: no later event has an earlier one. */
@@ -65,13 +69,17 @@ const callLine = z.strictObject({
   }),
 });
 
+const videoLine = z.strictObject({ video: videoJobJson });
+
 export type ArchiveLine =
   | { kind: 'agent'; agent: AgentState }
   | { kind: 'call'; call: CallRecord }
+  | { kind: 'video'; video: VideoJob }
   | { kind: 'end'; end: ArchiveEnd };
 
 const AGENT_START = '{"agent":';
 const CALL_START = '{"call":';
+const VIDEO_START = '{"video":';
 
 export const printHeader = (header: ArchiveHeader): string =>
   JSON.stringify({ faregate: 'backup', v: ARCHIVE_VERSION, ...header });
@@ -86,6 +94,8 @@ export const printCall = (call: CallRecord): string =>
       chargedNanoUsd: String(call.chargedNanoUsd),
     },
   });
+
+export const printVideo = (job: VideoJob): string => JSON.stringify({ video: printVideoJob(job) });
 
 export const printEnd = (end: ArchiveEnd): string => JSON.stringify({ end });
 
@@ -109,6 +119,9 @@ export function parseHeader(text: string): ArchiveHeader | null {
 export function parseLine(text: string): ArchiveLine {
   if (text.startsWith(AGENT_START)) {
     return { kind: 'agent', agent: deserializeAgent(text.slice(AGENT_START.length, -1)) };
+  }
+  if (text.startsWith(VIDEO_START)) {
+    return { kind: 'video', video: parseVideoJob(videoLine.parse(JSON.parse(text)).video) };
   }
   if (!text.startsWith(CALL_START)) return { kind: 'end', ...endLine.parse(JSON.parse(text)) };
   const { call } = callLine.parse(JSON.parse(text));

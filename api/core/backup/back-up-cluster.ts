@@ -9,9 +9,11 @@ import type { AgentStates } from '../ledger/cluster/agent-states.ts';
 import type { LedgerLog } from '../ledger/cluster/ledger-log.ts';
 import { checkVersions, type FoldedShard, foldToEnd, readCopy } from '../ledger/cluster/shard-fold.ts';
 import type { AgentState } from '../ledger/state.ts';
+import type { CassandraVideoHistory } from '../videos/cassandra-video-history.ts';
 import { archivePepper } from './archived-pepper.ts';
 import { BackupError } from './backup-error.ts';
 import { listCalls } from './list-calls.ts';
+import { listVideos } from './list-videos.ts';
 import { placeArchive } from './place-archive.ts';
 import type { ArchiveContents } from './read-archive.ts';
 import { tryAgain } from './try-again.ts';
@@ -24,6 +26,7 @@ export interface ClusterBackup {
   log: LedgerLog;
   states: AgentStates;
   history: CallHistory;
+  videos: Pick<CassandraVideoHistory, 'list'>;
   peppers: readonly Pepper[];
   clock: Clock;
 }
@@ -42,7 +45,8 @@ export function backUpCluster(backup: ClusterBackup): Promise<ArchiveContents> {
       lastAtMs = Math.max(lastAtMs, folded.lastAtMs);
       for (const agent of folded.state.agents.values()) {
         const known = { agent, wasStarted, calls: calls.get(agent.agentId) ?? new Map() };
-        yield { agent, calls: callsOf(known, history) };
+        const ended = listVideos(agent, backup.videos.list(agent.agentId));
+        yield { agent, calls: callsOf(known, history), videos: ended };
       }
     }
   }

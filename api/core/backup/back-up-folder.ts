@@ -7,10 +7,12 @@ import { JournalDamagedError } from '../ledger/journal-errors.ts';
 import type { Folded } from '../ledger/journal-fold.ts';
 import { type OpenedJournal, openFolded } from '../ledger/journal-recovery.ts';
 import { openJournalThread } from '../ledger/sqlite-journal-thread.ts';
+import type { VideoJob } from '../videos/video-job.ts';
 import { archivePepper } from './archived-pepper.ts';
 import { BackupError } from './backup-error.ts';
 import { LEDGER_FILE, pendingRestore } from './finish-restore.ts';
 import { listCalls } from './list-calls.ts';
+import { listVideos } from './list-videos.ts';
 import { placeArchive } from './place-archive.ts';
 import type { ArchiveContents } from './read-archive.ts';
 import { type ArchiveEntry, writeArchive } from './write-archive.ts';
@@ -89,8 +91,20 @@ const completeHistory = (journal: Journal, { head, calls }: Folded): Promise<voi
     checkpointSeq: null,
   });
 
-async function* entriesOf({ history }: Journal, { state }: Folded): AsyncGenerator<ArchiveEntry> {
+async function* entriesOf({ history, videos }: Journal, { state }: Folded): AsyncGenerator<ArchiveEntry> {
   for (const agent of state.agents.values()) {
-    yield { agent, calls: listCalls(history, agent.agentId) };
+    const ended = videosOf(videos, agent.agentId);
+    yield { agent, calls: listCalls(history, agent.agentId), videos: listVideos(agent, ended) };
+  }
+}
+
+async function* videosOf(videos: Journal['videos'], agentId: number): AsyncGenerator<readonly VideoJob[]> {
+  let afterVideoId = '';
+  for (;;) {
+    const portion = await videos.list(agentId, afterVideoId);
+    const last = portion.at(-1);
+    if (last === undefined) return;
+    yield portion;
+    afterVideoId = last.videoId;
   }
 }

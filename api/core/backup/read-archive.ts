@@ -4,6 +4,7 @@ import type { CallRecord } from '../calls/call-record.ts';
 import { balanceNanoUsd } from '../ledger/lots.ts';
 import type { AgentState } from '../ledger/state.ts';
 import type { NanoUsd } from '../money.ts';
+import type { VideoJob } from '../videos/video-job.ts';
 import { type ArchiveEnd, type ArchiveHeader, parseHeader, parseLine } from './archive-lines.ts';
 import { BackupError } from './backup-error.ts';
 import { readGzipLines } from './gzip-lines.ts';
@@ -12,6 +13,8 @@ export interface ArchiveVisitor {
   onAgent(agent: AgentState): void | Promise<void>;
   /** Of the agent that came last; oldest first. */
   onCall(call: CallRecord): void | Promise<void>;
+  /** The same. */
+  onVideo(job: VideoJob): void | Promise<void>;
 }
 
 /** What an archive holds, once all of it was read. */
@@ -51,7 +54,7 @@ export async function readArchive(file: string, visitor: ArchiveVisitor = NOBODY
   return contents;
 }
 
-const NOBODY: ArchiveVisitor = { onAgent: () => {}, onCall: () => {} };
+const NOBODY: ArchiveVisitor = { onAgent: () => {}, onCall: () => {}, onVideo: () => {} };
 
 /** What was visited failed, not the archive. */
 class VisitorError extends Error {}
@@ -67,6 +70,7 @@ class Walk {
   #header: ArchiveHeader | null = null;
   #agent: AgentState | null = null;
   #calls = 0;
+  #videos = 0;
   #lastSeq = 0;
   #activeKeys = 0;
   #balanceNanoUsd = 0n;
@@ -93,6 +97,10 @@ class Walk {
     if (line.kind === 'agent') {
       this.#take(line.agent);
       await visit(() => this.#visitor.onAgent(line.agent));
+    } else if (line.kind === 'video') {
+      if (line.video.agentId !== this.#agent?.agentId) throw new Error('a video is not behind its agent');
+      this.#videos += 1;
+      await visit(() => this.#visitor.onVideo(line.video));
     } else {
       if (line.call.agentId !== this.#agent?.agentId) throw new Error('a call is not behind its agent');
       this.#calls += 1;
@@ -131,7 +139,10 @@ class Walk {
   #finish(end: ArchiveEnd): void {
     if (this.#hash.digest('base64url') !== end.sha256) throw new Error('the checksum is wrong');
     const isWhole =
-      end.agents === this.#agentIds.size && end.calls === this.#calls && end.lastSeq === this.#lastSeq;
+      end.agents === this.#agentIds.size &&
+      end.calls === this.#calls &&
+      end.videos === this.#videos &&
+      end.lastSeq === this.#lastSeq;
     if (!isWhole) throw new Error('it does not hold what its end says');
     this.#end = end;
   }

@@ -37,6 +37,7 @@ export async function planShards(archive: string, shards: number): Promise<Shard
       );
     },
     onCall() {},
+    onVideo() {},
   });
   return { contents, plans };
 }

@@ -1,7 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { CallRecord } from '../calls/call-record.ts';
 import type { AgentState } from '../ledger/state.ts';
-import { type ArchiveHeader, printAgent, printCall, printEnd, printHeader } from './archive-lines.ts';
+import type { VideoJob } from '../videos/video-job.ts';
+import {
+  type ArchiveHeader,
+  printAgent,
+  printCall,
+  printEnd,
+  printHeader,
+  printVideo,
+} from './archive-lines.ts';
 import { writeGzipLines } from './gzip-lines.ts';
 
 export interface ArchiveSource {
@@ -15,16 +23,18 @@ export interface ArchiveEntry {
   agent: AgentState;
   /** All its calls, oldest first, in portions. */
   calls: AsyncIterable<readonly CallRecord[]>;
+  /** Those that have ended, in portions. */
+  videos: AsyncIterable<readonly VideoJob[]>;
 }
 
-/** A new file, on the disk when it resolves. Holds one agent and one portion of calls at a time. */
+/** A new file, on the disk when it resolves. Holds one agent and one portion of calls or videos at a time. */
 export const writeArchive = (file: string, source: ArchiveSource): Promise<void> =>
   writeGzipLines(file, checkedLines(source));
 
 /** The lines and, behind them, their checksum. */
 async function* checkedLines({ header, entries, lastAtMs }: ArchiveSource): AsyncGenerator<string> {
   const hash = createHash('sha256');
-  const counts = { agents: 0, calls: 0, lastSeq: 0 };
+  const counts = { agents: 0, calls: 0, videos: 0, lastSeq: 0 };
   for await (const line of linesOf(header, entries, counts)) {
     hash.update(`${line}\n`);
     yield line;
@@ -35,16 +45,20 @@ async function* checkedLines({ header, entries, lastAtMs }: ArchiveSource): Asyn
 async function* linesOf(
   header: ArchiveHeader,
   entries: AsyncIterable<ArchiveEntry>,
-  counts: { agents: number; calls: number; lastSeq: number },
+  counts: { agents: number; calls: number; videos: number; lastSeq: number },
 ): AsyncGenerator<string> {
   yield printHeader(header);
-  for await (const { agent, calls } of entries) {
+  for await (const { agent, calls, videos } of entries) {
     counts.agents += 1;
     counts.lastSeq += agent.version;
     yield printAgent(agent);
     for await (const portion of calls) {
       counts.calls += portion.length;
       for (const call of portion) yield printCall(call);
+    }
+    for await (const portion of videos) {
+      counts.videos += portion.length;
+      for (const job of portion) yield printVideo(job);
     }
   }
 }

@@ -5,6 +5,7 @@ import { toAgentRow } from '../ledger/journal-fold.ts';
 import { packEvents } from '../ledger/packed-events.ts';
 import { openJournalThread } from '../ledger/sqlite-journal-thread.ts';
 import type { AgentState } from '../ledger/state.ts';
+import type { VideoJob } from '../videos/video-job.ts';
 import { type ArchiveContents, readArchive } from './read-archive.ts';
 
 const AGENTS_AT_ONCE = 100;
@@ -37,10 +38,13 @@ async function writeAgents(
 ): Promise<EndedCall[]> {
   const ended: EndedCall[] = [];
   let calls: CallRecord[] = [];
+  let videos: VideoJob[] = [];
   let agents: AgentRow[] = [];
   const commit = async () => {
-    await journal.commit({ ...EMPTY, firstSeq: lastSeq + 1, lastSeq, atMs: lastAtMs, calls, agents });
+    const rows = { calls, videos, agents };
+    await journal.commit({ ...EMPTY, firstSeq: lastSeq + 1, lastSeq, atMs: lastAtMs, ...rows });
     calls = [];
+    videos = [];
     agents = [];
   };
   // Behind its calls: a commit with agents brings to the disk all rows of the history that wait, the last ones, too.
@@ -55,6 +59,10 @@ async function writeAgents(
     async onCall(call) {
       calls.push(call);
       if (calls.length >= CALLS_AT_ONCE) await commit();
+    },
+    async onVideo(job) {
+      videos.push(job);
+      if (videos.length >= CALLS_AT_ONCE) await commit();
     },
   });
   if (agent !== null) agents.push(agent);

@@ -7,6 +7,7 @@ import type { LogPosition } from '../ledger/cluster/effective-log.ts';
 import { shardOfAgent } from '../ledger/cluster/shards.ts';
 import { openingPostings } from '../ledger/postings.ts';
 import type { AgentState } from '../ledger/state.ts';
+import type { VideoJob } from '../videos/video-job.ts';
 import { readArchive } from './read-archive.ts';
 import { tryAgain } from './try-again.ts';
 
@@ -24,7 +25,7 @@ export interface WriteShards {
 const AGENTS_AT_ONCE = 50;
 const CALLS_AT_ONCE = 1_000;
 
-/** Agents, and rows of their calls, usage and books, all as old as the place where their shard begins. */
+/** Agents, and rows of their calls, videos, usage and books, all as old as the place where their shard begins. */
 export async function writeShards({
   archive,
   places,
@@ -35,6 +36,7 @@ export async function writeShards({
 }: WriteShards): Promise<void> {
   let agents: AgentState[] = [];
   let calls: CallRecord[] = [];
+  let videos: VideoJob[] = [];
   let usage = new Map<string, UsageSum>();
   let sums: UsageSum[] = [];
   const placeOf = (agentId: number): { shard: number; place: LogPosition } => {
@@ -50,10 +52,11 @@ export async function writeShards({
         const { shard, place } = placeOf(agent.agentId);
         return states.writeAgents(shard, place, [agent]);
       });
-      await Promise.all([...copies, history.write({ calls, entries, usage: sums, videos: [] })]);
+      await Promise.all([...copies, history.write({ calls, entries, usage: sums, videos })]);
     });
     agents = [];
     calls = [];
+    videos = [];
     sums = [];
   };
   await readArchive(archive, {
@@ -67,6 +70,10 @@ export async function writeShards({
       calls.push(call);
       count(usage, call, placeOf(call.agentId).place);
       if (calls.length >= CALLS_AT_ONCE) await write();
+    },
+    async onVideo(job) {
+      videos.push(job);
+      if (videos.length >= CALLS_AT_ONCE) await write();
     },
   });
   sums.push(...usage.values());

@@ -7,15 +7,17 @@ const PER_TOKEN_SUSPECT = parseAttoUsd('0.01') ?? 0n;
 
 /** What is allowed but looks like a mistake; sentences for the operator, in the configuration's order. */
 export function checkCatalog(settings: CatalogSettings): string[] {
+  const named = new Set([
+    ...settings.models.flatMap(({ endpoints }) => endpoints.map(({ providerId }) => providerId)),
+    ...[...settings.videos.models, ...settings.images.models].map(({ providerId }) => providerId),
+  ]);
   return [
     ...(settings.providers.length === 0 ? ['No provider is configured: no call can be served.'] : []),
     ...settings.providers.flatMap((provider) => {
-      const unused =
-        provider.catalog === 'none' &&
-        !settings.models.some((model) => model.endpoints.some((each) => each.providerId === provider.id));
+      const unused = provider.catalog === 'none' && !named.has(provider.id);
       return [
         ...(unused
-          ? [`Provider ${provider.id} runs no model: nothing is imported and no endpoint names it.`]
+          ? [`Provider ${provider.id} runs no model: nothing is imported and no model names it.`]
           : []),
         ...(provider.kind === 'openrouter' && provider.apiKey === null
           ? [`Provider ${provider.id} has no key: its models are listed, but calls will fail.`]

@@ -1,0 +1,67 @@
+import { type FileName, formatFileName } from '#core/files/file-name.ts';
+import type { Reserve } from '#core/ledger/command.ts';
+import { VIDEO_TIME_LIMIT_MS } from '#core/limits.ts';
+import { nanoToAtto } from '#core/money.ts';
+import type { VideoJob } from '#core/videos/video-job.ts';
+import type { Gateway } from '../inference/gateway.ts';
+import { startLimits } from '../inference/start-limits.ts';
+import type { PlannedVideo } from './plan-video.ts';
+
+/** The most that it can cost, held with all that its worker has to know, in one step. */
+export const reserveVideo = (
+  gateway: Gateway,
+  { model, provider }: PlannedVideo,
+  job: VideoJob,
+): Reserve => ({
+  type: 'reserve',
+  agentId: job.agentId,
+  keyId: job.keyId,
+  callId: job.callId,
+  nonce: gateway.nonce,
+  kind: 'video',
+  nanoUsd: job.estimatedNanoUsd,
+  timeLimitMs: VIDEO_TIME_LIMIT_MS,
+  callerNowMs: job.createdAtMs,
+  call: { model: model.id, modelName: model.name, endpoint: 'videos', stream: false },
+  price: {
+    providerId: provider.id,
+    promptAtto: '0',
+    completionAtto: '0',
+    cacheReadAtto: '0',
+    requestAtto: String(nanoToAtto(job.estimatedNanoUsd)),
+    factorPpm: String(provider.priceFactorPpm),
+    promptEstimateTokens: 0,
+  },
+  video: {
+    videoId: job.videoId,
+    idempotencyKey: job.idempotencyKey,
+    upstreamModel: job.upstreamModel,
+    orderFile: job.orderFile,
+    openVideosMax: gateway.limits().openVideos,
+  },
+  limits: startLimits(gateway),
+});
+
+export interface NewVideoJob extends Pick<VideoJob, 'agentId' | 'keyId' | 'callId' | 'idempotencyKey'> {
+  name: FileName;
+  nowMs: number;
+}
+
+export function newVideoJob(
+  { model, holdNanoUsd }: PlannedVideo,
+  { name, nowMs, ...of }: NewVideoJob,
+): VideoJob {
+  return {
+    ...of,
+    videoId: name.id,
+    model: model.id,
+    providerId: model.providerId,
+    upstreamModel: model.upstreamModel,
+    orderFile: formatFileName(name),
+    estimatedNanoUsd: holdNanoUsd,
+    createdAtMs: nowMs,
+    claim: null,
+    submitted: null,
+    end: null,
+  };
+}
