@@ -30,6 +30,11 @@ const order = (extra: object = {}) => ({
   ...extra,
 });
 
+/** Others may be on their way to the provider at the same time. */
+const failing = order({ prompt: 'Fail.' });
+const failNext = (error: string) =>
+  gateway.provider.next({ path: '/videos', prefix: 'Fail.', video: { end: 'failed', error } });
+
 const send = (agent: TestAgent, body: object = order(), headers: Record<string, string> = {}, to = gateway) =>
   to.post(body, { agent, path: '/videos', headers });
 
@@ -107,11 +112,8 @@ describe('a video, from its order to its file', () => {
 
   it('is charged nothing when it fails, and says why', async () => {
     const agent = await gateway.newAgent();
-    gateway.provider.next({
-      path: '/videos',
-      video: { end: 'failed', error: 'The prompt violates our content policy.' },
-    });
-    const failed = await ended(agent, await ordered(agent));
+    failNext('The prompt violates our content policy.');
+    const failed = await ended(agent, await ordered(agent, failing));
     expect(failed).toMatchObject({ status: 'failed', usage: null, error: { code: 'content_refused' } });
     expect((await gateway.view(agent)).chargedNanoUsd).toBe(0n);
     expect((await gateway.balance(agent)).reserved_usd).toBe('0');
@@ -185,8 +187,8 @@ describe('one Idempotency-Key', () => {
 
   it('finds a video that has failed, even for an agent that is suspended by now', async () => {
     const agent = await gateway.newAgent();
-    gateway.provider.next({ path: '/videos', video: { end: 'failed', error: 'It broke.' } });
-    const { id } = await ended(agent, await ordered(agent, order(), key));
+    failNext('It broke.');
+    const { id } = await ended(agent, await ordered(agent, failing, key));
     const status = {
       type: 'set_agent',
       agentId: agent.agentId,
