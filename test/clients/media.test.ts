@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type OpenAI from 'openai';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DAY_MS } from '#core/clock.ts';
 import { testDataDir } from '../support/data-dir.ts';
@@ -62,4 +63,22 @@ it('a generated client orders a video, polls it, fetches it, and makes pictures,
 
   expect((await gateway.settled(agent)).chargedNanoUsd).toBe(70_000_000n);
   expect(gateway.provider.videos()).toHaveLength(1);
+});
+
+/** Its own methods for starting them speak another format: `client.post` sends any body to any path. */
+it('the openai package orders, polls and fetches a video, and has pictures made', async () => {
+  const agent = await gateway.newAgent();
+  const { openai } = agent;
+  const order = { model: 'faregate-sim/clip', prompt: 'A harbour at dawn', duration: 1 };
+  const body = { ...order, resolution: '480p', aspect_ratio: '16:9' };
+  const { id } = await openai.post<{ id: string }>('/videos', { body });
+  await gateway.settled(agent);
+  expect(await openai.videos.retrieve(id)).toMatchObject({ id, status: 'completed' });
+  const file = Buffer.from(await (await openai.videos.downloadContent(id)).arrayBuffer());
+  expect(file.subarray(4, 8).toString()).toBe('ftyp');
+
+  const painted = { model: 'faregate-sim/paint', prompt: 'A harbour at dawn', response_format: 'b64_json' };
+  const { data } = await openai.post<OpenAI.ImagesResponse>('/images', { body: painted });
+  const picture = Buffer.from(data?.[0]?.b64_json ?? '', 'base64');
+  expect(picture.subarray(1, 4).toString()).toBe('PNG');
 });

@@ -22,6 +22,8 @@ export interface FakeMedia {
   pictures: string[];
   /** Of every video. */
   job: FakeJob;
+  /** What `/content` gets. */
+  content: (route: Route) => Promise<void>;
   /** What the next order gets instead of a job. */
   nextOrder: ((route: Route) => Promise<void>) | null;
 }
@@ -33,6 +35,7 @@ export async function fakeMedia(
   const fake: FakeMedia = {
     ...{ orders: [], reads: new Map(), pictures: [], nextOrder: null },
     job: { status: 'pending' },
+    content: (route) => route.abort(),
   };
   const json = (route: Route, status: number, body: unknown) => route.fulfill({ status, json: body });
   const jobOf = (id: string) => ({
@@ -75,6 +78,7 @@ export async function fakeMedia(
     fake.reads.set(id, (fake.reads.get(id) ?? 0) + 1);
     await json(route, 200, jobOf(id));
   });
+  await context.route(/\/v1\/videos\/vid_\w+\/content$/, (route) => fake.content(route));
   return fake;
 }
 

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { until } from '../support/gateway.ts';
 import { phone } from './console-page.ts';
@@ -8,6 +9,18 @@ import { describeInBrowser, sees } from './in-browser.ts';
 const seen = (state: 'hidden' | 'visible'): string =>
   `Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true });
    document.dispatchEvent(new Event('visibilitychange'))`;
+
+async function order(page: Page, prompt: string): Promise<void> {
+  await page.getByLabel('What to show').fill(prompt);
+  await page.getByRole('button', { name: 'Order video' }).click();
+}
+
+const focused = async (page: Page): Promise<string> =>
+  String(
+    await page.evaluate(
+      '[document.activeElement.getAttribute("aria-label"), document.activeElement.labels?.[0]?.textContent, document.activeElement.textContent].join(" ")',
+    ),
+  );
 
 describeInBrowser('the page of videos', ({ gateway, show }) => {
   async function open(models: unknown[] = [videoModel()], viewport = phone) {
@@ -40,8 +53,7 @@ describeInBrowser('the page of videos', ({ gateway, show }) => {
 
   it('asks each ten seconds while it is seen, until the video has ended', async () => {
     const { console, page, fake } = await open();
-    await page.getByLabel('What to show').fill('A boat');
-    await page.getByRole('button', { name: 'Order video' }).click();
+    await order(page, 'A boat');
     await sees(console, 'Waiting to begin');
     const id = `vid_${'1'.padStart(20, '0')}`;
     const reads = () => fake.reads.get(id) ?? 0;
@@ -68,13 +80,11 @@ describeInBrowser('the page of videos', ({ gateway, show }) => {
   it('sends an order that was never answered again as the same one', async () => {
     const { console, page, fake } = await open();
     fake.nextOrder = (route) => route.abort();
-    await page.getByLabel('What to show').fill('A boat');
-    await page.getByRole('button', { name: 'Order video' }).click();
+    await order(page, 'A boat');
     await sees(console, 'No answer came');
     await page.getByRole('button', { name: 'Order video' }).click();
     await sees(console, 'Waiting to begin');
-    await page.getByLabel('What to show').fill('A boat');
-    await page.getByRole('button', { name: 'Order video' }).click();
+    await order(page, 'A boat');
     await until(() => fake.orders.length === 3);
     const [first, again, another] = fake.orders.map(({ idempotencyKey }) => idempotencyKey);
     expect(first).toMatch(/^[\w-]{8,64}$/);
@@ -85,8 +95,7 @@ describeInBrowser('the page of videos', ({ gateway, show }) => {
   it('says in words why a video failed, and that it cost nothing', async () => {
     const { console, page, fake } = await open();
     fake.job = { status: 'failed', error: { code: 'content_refused' } };
-    await page.getByLabel('What to show').fill('A boat');
-    await page.getByRole('button', { name: 'Order video' }).click();
+    await order(page, 'A boat');
     await sees(console, 'The model refused what was asked for.');
     await sees(console, 'Nothing was charged. content_refused');
     await sees(console, 'Charged $0.00 Given back $0.40');
@@ -103,16 +112,14 @@ describeInBrowser('the page of videos', ({ gateway, show }) => {
       code: 'insufficient_balance',
     };
     fake.nextOrder = (route) => route.fulfill({ status: 402, json: { error } });
-    await page.getByLabel('What to show').fill('A boat');
-    await page.getByRole('button', { name: 'Order video' }).click();
+    await order(page, 'A boat');
     await sees(console, 'This video may cost $9.');
     expect(await page.getByLabel('What to show').inputValue()).toBe('A boat');
   });
 
   it('knows its videos after a reload, and forgets them with the key', async () => {
     const { console, page, fake } = await open();
-    await page.getByLabel('What to show').fill('A boat');
-    await page.getByRole('button', { name: 'Order video' }).click();
+    await order(page, 'A boat');
     await sees(console, 'Waiting to begin');
     fake.job = { status: 'in_progress' };
     await page.reload();
@@ -135,6 +142,44 @@ describeInBrowser('the page of videos', ({ gateway, show }) => {
     expect(await page.evaluate('[window.harmed ?? null, document.images.length]')).toEqual([null, 0]);
     const beside = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
     expect(await page.evaluate(beside)).toBe(0);
+  });
+
+  it('asks for another link when one has ended, and says so where none can be followed', async () => {
+    const { console, page, fake } = await open();
+    fake.job = { status: 'completed', usage: { cost: 0.1 }, expires_at: '2099-01-01T00:00:00Z' };
+    await order(page, 'A boat');
+    const play = page.getByRole('button', { name: 'Play: A boat' });
+    fake.content = (route) =>
+      route.fulfill({ status: 404, json: { error: { message: 'Not yet.', code: 'not_ready' } } });
+    await play.click();
+    await sees(console, 'Not yet. not_ready');
+    fake.content = (route) => route.abort();
+    await play.click();
+    await sees(console, 'The file could not be reached.');
+    // What is there is no film, as the answer to a link that has ended meanwhile.
+    fake.content = (route) => route.fulfill({ status: 302, headers: { location: '/console/icon.svg' } });
+    await play.click();
+    await sees(console, 'The file could not be played. If its link has ended, a new one will do.');
+    await play.waitFor();
+  });
+
+  it('needs no mouse', async () => {
+    const { console, page, fake } = await open();
+    fake.job = { status: 'completed', usage: { cost: 0.1 }, expires_at: '2099-01-01T00:00:00Z' };
+    const tabTo = async (what: string) => {
+      for (let i = 0; i < 20 && !(await focused(page)).includes(what); i++) await page.keyboard.press('Tab');
+      expect(await focused(page)).toContain(what);
+    };
+    await page.getByRole('link', { name: 'Videos' }).focus();
+    await tabTo('Length');
+    await page.keyboard.press('ArrowDown');
+    await tabTo('What to show');
+    await page.keyboard.type('A boat');
+    await tabTo('Order video');
+    await page.keyboard.press('Enter');
+    await sees(console, 'Done');
+    await tabTo('Play: A boat');
+    expect(fake.orders[0]?.body).toMatchObject({ duration: 8, prompt: 'A boat' });
   });
 
   it('says so where no model of videos is served', async () => {
