@@ -197,7 +197,8 @@ describe('a caller who leaves', () => {
     await settled();
     expect(request?.upstream.ended).toBe(true);
     expect(world.pending).toHaveLength(1);
-    expect((await world.view()).holds).toMatchObject([{ generationId: 'gen-1' }]);
+    expect(world.events('finished')).toMatchObject([{ pending: { generationId: 'gen-1' } }]);
+    expect((await world.view()).holds).toHaveLength(1);
   });
 });
 
