@@ -130,6 +130,19 @@ describeInBrowser('the page of videos', ({ gateway, show }) => {
     expect(await page.evaluate('sessionStorage.length')).toBe(0);
   });
 
+  it('lets go of a video that the gateway no longer knows', async () => {
+    const { console, page, fake } = await open();
+    await order(page, 'A boat');
+    await sees(console, 'Waiting to begin');
+    fake.unknown = true;
+    await page.reload();
+    await sees(console, 'There is no such video. not_found');
+    await page.getByRole('button', { name: 'Remove from this list' }).click();
+    await sees(console, 'No videos in this tab yet');
+    await page.reload();
+    await sees(console, 'No videos in this tab yet');
+  });
+
   it('shows names made of markup as they are', async () => {
     const harm = '<img src=x onerror="window.harmed=1">';
     const { console, page, fake } = await open([
