@@ -210,6 +210,8 @@ export const VIDEO_LINK_MS = HOUR_MS;
 export const VIDEO_PROMPT_CHARS_MAX = 2_000;
 /** An ended video is known to the ledger for so long; then only to the history, which has it by then. */
 export const ENDED_VIDEO_KEPT_MS = DAY_MS;
+/** Of one agent, the newest: failed ones cost nothing, and each copy of an agent holds them all. */
+export const ENDED_VIDEOS_KEPT_MAX = 1_000;
 /** A provider that has not ended a video by then never will: it has failed, and its hold is freed. */
 export const VIDEO_MAX_MS = 4 * HOUR_MS;
 /** As the ledger knows it: by then its worker has ended it, or it is an orphan. */

@@ -11,6 +11,7 @@ import { readWholeAnswer } from './read-whole-answer.ts';
 import { relayAnswer } from './relay-answer.ts';
 import type { CallOutcome } from './routing/endpoint-health.ts';
 import type { RunningCall } from './running-call.ts';
+import { tellOperator } from './tell-operator.ts';
 import { readUpstreamError } from './upstream-error.ts';
 import type { UpstreamRequest } from './upstream-request.ts';
 import { headerText, retryAfter } from './upstream-text.ts';
@@ -38,7 +39,9 @@ async function askProvider(call: RunningCall, body: SentBody): Promise<Attempt> 
   gateway.health.begin(endpoint, sentAtMs);
   const attempt = await attemptOnce(call, body, sentAtMs);
   const nowMs = gateway.clock.monotonicMs();
-  if (attempt.kind === 'failed') tellOperator(call, attempt.error.code, nowMs);
+  // Of a router, a caller's own wishes can leave nobody.
+  if (attempt.kind === 'failed' && !(attempt.error.code === 'no_provider' && reportsCost(call.provider)))
+    tellOperator(gateway, endpoint, call.candidate.model.id, attempt.error.code);
   // What the caller, the journal or a bound of ours cut short says nothing of the provider.
   if (call.caller.gone || call.endedByUs === 'gate' || call.endedByUs === 'too_long')
     gateway.health.letGo(endpoint);
@@ -57,26 +60,6 @@ async function askProvider(call: RunningCall, body: SentBody): Promise<Attempt> 
   }
   return attempt;
 }
-
-/** Of what no caller can mend, nor is told in so many words. */
-function tellOperator(
-  { options: { gateway }, candidate }: RunningCall,
-  code: ErrorCode,
-  nowMs: number,
-): void {
-  const { endpoint, model, provider } = candidate;
-  // Of a router, a caller's own wishes can leave nobody.
-  const advice = code === 'no_provider' && reportsCost(provider) ? undefined : ADVICE.get(code);
-  if (advice === undefined || !gateway.health.isNews(endpoint, code, nowMs)) return;
-  gateway.log.warn(`calls of a model fail: ${advice}`, { model: model.id, code });
-}
-
-const ADVICE: ReadonlyMap<ErrorCode, string> = new Map<ErrorCode, string>([
-  ['no_provider', 'its provider knows no such path or model, check baseUrl and the name of the model there'],
-  ['gateway_unavailable', 'its provider refuses our key or our account'],
-  ['gateway_capacity', 'our account at its provider has no money or quota left'],
-  ['upstream_unreachable', 'its provider cannot be reached, check baseUrl'],
-]);
 
 /** Of the provider: what a caller asks wrong is none, and who is busy is asked again. */
 function faultOf(code: ErrorCode): CallOutcome['failed'] {

@@ -30,6 +30,17 @@ const order = (extra: object = {}) => ({
   ...extra,
 });
 
+/** One white pixel. */
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mP4DwABAQEAG7buVgAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+/** Others may be on their way to the provider at the same time. */
+const failing = order({ prompt: 'Fail.' });
+const failNext = (error: string) =>
+  gateway.provider.next({ path: '/videos', prefix: 'Fail.', video: { end: 'failed', error } });
+
 const send = (agent: TestAgent, body: object = order(), headers: Record<string, string> = {}, to = gateway) =>
   to.post(body, { agent, path: '/videos', headers });
 
@@ -107,11 +118,8 @@ describe('a video, from its order to its file', () => {
 
   it('is charged nothing when it fails, and says why', async () => {
     const agent = await gateway.newAgent();
-    gateway.provider.next({
-      path: '/videos',
-      video: { end: 'failed', error: 'The prompt violates our content policy.' },
-    });
-    const failed = await ended(agent, await ordered(agent));
+    failNext('The prompt violates our content policy.');
+    const failed = await ended(agent, await ordered(agent, failing));
     expect(failed).toMatchObject({ status: 'failed', usage: null, error: { code: 'content_refused' } });
     expect((await gateway.view(agent)).chargedNanoUsd).toBe(0n);
     expect((await gateway.balance(agent)).reserved_usd).toBe('0');
@@ -119,6 +127,37 @@ describe('a video, from its order to its file', () => {
     expect(answer.status).toBe(404);
     expect(JSON.parse(await answer.text()).error.code).toBe('not_ready');
     expect(await gateway.calls(agent)).toMatchObject([{ outcome: 'failed', errorCode: 'content_refused' }]);
+  });
+
+  it('starts with an upload of the agent’s own, which is sent along because nobody outside could fetch it here', async () => {
+    const [agent, other] = [await gateway.newAgent(), await gateway.newAgent()];
+    const asked = { content_type: 'image/png', size: PNG.length };
+    const started = await gateway.post(asked, { agent, path: '/uploads' });
+    const { upload_url, upload_headers, url } = JSON.parse(await started.text());
+    const frame_images = [{ type: 'image_url', image_url: { url }, frame_type: 'first_frame' }];
+    const empty = await send(agent, order({ frame_images }));
+    expect(JSON.parse(await empty.text()).error.message).toContain('nothing has been uploaded');
+    expect((await fetch(upload_url, { method: 'PUT', headers: upload_headers, body: PNG })).status).toBe(200);
+
+    const theirs = await send(other, order({ frame_images }));
+    expect(theirs.status).toBe(400);
+    expect(JSON.parse(await theirs.text()).error).toMatchObject({
+      code: 'invalid_request',
+      param: 'frame_images[0].image_url.url',
+    });
+    expect((await gateway.view(other)).holds).toEqual([]);
+
+    const prompt = 'Move the picture.';
+    const done = await ended(agent, await ordered(agent, order({ prompt, frame_images })));
+    expect(done.status).toBe('completed');
+    const sent = gateway.provider.requests().find(({ body }) => body.toString().includes(prompt));
+    expect(JSON.parse(String(sent?.body)).frame_images).toEqual([
+      {
+        type: 'image_url',
+        image_url: { url: `data:image/png;base64,${PNG.toString('base64')}` },
+        frame_type: 'first_frame',
+      },
+    ]);
   });
 
   it('is nobody else’s to read or to download', async () => {
@@ -185,8 +224,8 @@ describe('one Idempotency-Key', () => {
 
   it('finds a video that has failed, even for an agent that is suspended by now', async () => {
     const agent = await gateway.newAgent();
-    gateway.provider.next({ path: '/videos', video: { end: 'failed', error: 'It broke.' } });
-    const { id } = await ended(agent, await ordered(agent, order(), key));
+    failNext('It broke.');
+    const { id } = await ended(agent, await ordered(agent, failing, key));
     const status = {
       type: 'set_agent',
       agentId: agent.agentId,

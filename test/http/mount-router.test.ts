@@ -9,7 +9,7 @@ import { type CallContext, type RouteFacts, type RouteMeta, routeMeta } from '..
 import { createExpress } from '../../api/http/create-express.ts';
 import { createPublicServer } from '../../api/http/create-public-server.ts';
 import { mountNotFound } from '../../api/http/mount-not-found.ts';
-import { mountRouter } from '../../api/http/mount-router.ts';
+import { mountRouter, serveHotFirst } from '../../api/http/mount-router.ts';
 
 /** Another router, with another caller, on the same binding: what the admin API does. */
 interface Deps {
@@ -73,6 +73,22 @@ const router = t.router({
       if (input.as === 'thrown') throw new Error('the database at 10.0.0.7 said no');
       return JSON.parse(input.as === 'wrong' ? '{"count":"5"}' : '{"count":5,"internal":"x"}');
     }),
+  hot: t.procedure
+    .meta(
+      routeMeta<Deps, Operator>(route('GET', '/hot/{id}').http, async ({ req, res }) => {
+        res.end(JSON.stringify({ route: 'hot', url: req.url, throughExpress: 'app' in req }));
+        return null;
+      }),
+    )
+    .input(z.object({ id: z.string() }))
+    .output(echo)
+    .query((): never => {
+      throw new Error('not called');
+    }),
+  cold: t.procedure
+    .meta(route('GET', '/hot/list'))
+    .output(echo)
+    .query(() => ({ route: 'cold' })),
   open: t.procedure
     .meta(route('GET', '/open', 'none'))
     .output(echo)
@@ -82,7 +98,7 @@ const router = t.router({
 const app = createExpress();
 const ids = createIdSource(systemClock);
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-mountRouter(app, router, {
+const hotRoutes = mountRouter(app, router, {
   basePath: '/admin',
   deps: { name: 'deps' },
   authenticate: async (req) =>
@@ -95,7 +111,7 @@ mountRouter(app, router, {
   log,
 });
 mountNotFound(app, { basePath: '/admin', ids, callIdHeader: 'x-service-call-id', log });
-const server = createPublicServer(app, { ids, callIdHeader: 'x-service-call-id' });
+const server = createPublicServer(serveHotFirst(hotRoutes, app), { ids, callIdHeader: 'x-service-call-id' });
 const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}/admin`;
 afterAll(async () => {
   server.destroy();
@@ -123,6 +139,22 @@ describe('the binding', () => {
 
   test('a fixed path wins over a parameter, whichever was declared first', async () => {
     expect((await ask('GET', '/things/models')).json).toEqual({ route: 'models' });
+  });
+
+  test('a hot route with a parameter is matched before Express; its fixed neighbours, queries and escapes are not', async () => {
+    const hot = (path: string, throughExpress: boolean) => ({
+      status: 200,
+      json: { route: 'hot', url: `/admin${path}`, throughExpress },
+    });
+    expect(await ask('GET', '/hot/thing_1')).toEqual(hot('/hot/thing_1', false));
+    for (const path of ['/hot/thing_1?x=1', '/hot/thing%5f1', '/hot/a-b']) {
+      expect(await ask('GET', path)).toEqual(hot(path, true));
+    }
+    expect((await ask('GET', '/hot/list')).json).toEqual({ route: 'cold' });
+    for (const path of ['/hot', '/hot/', '/hot/thing_1/more'])
+      expect((await ask('GET', path)).status).toBe(404);
+    expect((await ask('DELETE', '/hot/thing_1')).status).toBe(404);
+    expect((await fetch(`${url}/hot/thing_1`)).status).toBe(401);
   });
 
   test('a route without a key needs none, another does', async () => {

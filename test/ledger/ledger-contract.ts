@@ -27,6 +27,7 @@ import {
   putKey,
   renew,
   reserve,
+  reserveVideo,
   revokeKey,
   setAgent,
   settle,
@@ -257,6 +258,36 @@ function describeConcurrency(world: () => World): void {
     expect(first).toHaveLength(1);
     const agent = await readAgent(world().ledger, 1);
     for (const { result } of results) expect(result).toMatchObject({ chargedNanoUsd: agent.chargedNanoUsd });
+  });
+
+  test('thirty orders at once with one Idempotency-Key make one video, and all are told of it', async () => {
+    for (const row of agentWith(100n)) await row(world());
+    const results = await Promise.all(
+      Array.from({ length: 30 }, (_, i) =>
+        world().ledger.execute(
+          reserveVideo(i, 10n, { idempotencyKey: 'my-order', openVideosMax: 1 })(world()),
+        ),
+      ),
+    );
+    expect(results.filter(({ result }) => result.ok)).toHaveLength(1);
+    const open = await world().ledger.listOpenVideos();
+    if (open === 'unavailable') throw new Error('unavailable');
+    expect(open).toHaveLength(1);
+    for (const { result } of results) {
+      if (!result.ok)
+        expect(result).toEqual({ ok: false, reason: 'video_exists', videoId: open[0]?.videoId });
+    }
+    expect(await readAgent(world().ledger, 1)).toMatchObject({ lots: [{ heldNanoUsd: 10n }] });
+  });
+
+  test('of twenty workers that claim one video at once, one gets it', async () => {
+    for (const row of [...agentWith(100n), does(reserveVideo(1, 10n), ok)]) await row(world());
+    const results = await Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        world().ledger.execute(claimVideo(1, { nonce: `worker-${i}` })(world())),
+      ),
+    );
+    expect(results.filter(({ result }) => result.ok)).toHaveLength(1);
   });
 
   test('a grant that is sent many times at once counts once', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { decodeLedgerEvent, type LedgerEvent } from '#core/events/ledger-event.ts';
 import { decide } from '#core/ledger/decide.ts';
+import { VIDEO_TIME_LIMIT_MS } from '#core/limits.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { createMemoryLedger, type MemoryLedger } from '../support/memory-ledger.ts';
 import { after, charged, day, does, lots, ok, type Row, START_MS, sees } from './case.ts';
@@ -10,6 +11,7 @@ import {
   callEnd,
   callFacts,
   changeKey,
+  claimVideo,
   expire,
   finish,
   grant,
@@ -19,17 +21,23 @@ import {
   putKey,
   renew,
   reserve,
+  reserveVideo,
   revokeKey,
   savedPrice,
   setAgent,
   settle,
   startUpload,
+  submitVideo,
+  videoFile,
+  withdrawVideo,
 } from './commands.ts';
+
+const callNow = (START_MS - Date.UTC(2025, 0, 1)) * 4096;
 
 async function journalOf(rows: readonly Row[]): Promise<MemoryLedger> {
   const clock = createFakeClock(START_MS);
   const ledger = createMemoryLedger({ clock });
-  const world = { ledger, clock, callIds: new Map([[1, 1_000 * 4096]]) };
+  const world = { ledger, clock, callIds: new Map([[1, callNow]]) };
   for (const row of rows) await row(world);
   return ledger;
 }
@@ -100,6 +108,80 @@ const written: [string, Row[], object][] = [
     'start_upload',
     [...agentWith(100n), does(startUpload('upl_1'), ok)],
     { ...header(1, 4), type: 'upload_started', uploadId: 'upl_1' },
+  ],
+  [
+    'reserve, of a video',
+    [...agentWith(100n), does(reserveVideo(1, 10n, { idempotencyKey: 'my-order' }), ok)],
+    {
+      ...header(1, 4),
+      type: 'reserved',
+      callId: callNow,
+      nonce: 'process-1',
+      keyId: 1,
+      kind: 'video',
+      nanoUsd: '10',
+      allocations: [{ expiresAtMs: day(8), nanoUsd: '10' }],
+      leaseEndsAtMs: null,
+      startsTatUs: START_MS * 1_000 + 100_000,
+      timeLimitMs: VIDEO_TIME_LIMIT_MS,
+      call: callFacts,
+      price: savedPrice,
+      video: {
+        videoId: 'vid_1',
+        idempotencyKey: 'my-order',
+        upstreamModel: 'acme/film',
+        orderFile: 'orders/1',
+      },
+    },
+  ],
+  [
+    'claim_video',
+    [...agentWith(100n), does(reserveVideo(1, 10n), ok), does(claimVideo(1), ok)],
+    { ...header(1, 5), type: 'video_claimed', callId: callNow, nonce: 'worker-1' },
+  ],
+  [
+    'submit_video',
+    [...agentWith(100n), does(reserveVideo(1, 10n), ok), does(claimVideo(1), ok), does(submitVideo(1), ok)],
+    { ...header(1, 6), type: 'video_submitted', callId: callNow, providerJobId: 'job-1' },
+  ],
+  [
+    'withdraw_video',
+    [...agentWith(100n), does(reserveVideo(1, 10n), ok), does(claimVideo(1), ok), does(withdrawVideo(1), ok)],
+    { ...header(1, 6), type: 'video_withdrawn', callId: callNow },
+  ],
+  [
+    'settle, of a video',
+    [
+      ...agentWith(100n),
+      does(reserveVideo(1, 10n), ok),
+      does(settle(1, 4n, { video: videoFile }), charged(4n)),
+    ],
+    {
+      ...header(1, 5),
+      type: 'settled',
+      callId: callNow,
+      chargedNanoUsd: '4',
+      overrunNanoUsd: '0',
+      end: callEnd,
+      video: videoFile,
+    },
+  ],
+  [
+    'settle, of pictures',
+    [
+      ...agentWith(100n),
+      does(reserve(1, 10n, { kind: 'image' }), ok),
+      does(settle(1, 4n, { stored: { bytes: 7, untilMs: START_MS + 9 } }), charged(4n)),
+    ],
+    {
+      ...header(1, 5),
+      type: 'settled',
+      callId: callNow,
+      chargedNanoUsd: '4',
+      overrunNanoUsd: '0',
+      end: callEnd,
+      stored: { bytes: 7, untilMs: START_MS + 9 },
+    },
   ],
   [
     'revoke_key',
@@ -218,8 +300,6 @@ describe('the journal', () => {
     }
   });
 });
-
-const callNow = (START_MS - Date.UTC(2025, 0, 1)) * 4096;
 
 describe('reading the journal', () => {
   const granted = {

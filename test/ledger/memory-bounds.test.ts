@@ -12,6 +12,7 @@ import {
   moveOut,
   putKey,
   reserve,
+  reserveVideo,
   revokeKey,
   setAgent,
   settle,
@@ -93,6 +94,24 @@ describe('what an agent keeps in memory', () => {
     world.clock.advance(2 * DAY_MS);
     await run(does(setAgent({ sourceVersion: 2 }), ok));
     expect(agent.uploads.size).toBe(0);
+  });
+
+  test('ended videos are gone a day and at most a minute later, whatever happens meanwhile, and so are stored pictures', async () => {
+    const { world, agent, run } = await ledgerWith(agentWith(1_000n));
+    for (let i = 0; i < 48; i++) {
+      world.clock.advance(HOUR_MS);
+      await run(does(reserveVideo(2 * i, 1n, { idempotencyKey: `order-${i}` }), ok));
+      await run(does(settle(2 * i, 0n), charged(0n)));
+      await run(does(reserve(2 * i + 1, 1n, { kind: 'image' }), ok));
+      const stored = { bytes: 1, untilMs: world.clock.now() + 2 * HOUR_MS };
+      await run(does(settle(2 * i + 1, 0n, { stored }), charged(0n)));
+      expect(agent.videos.size).toBeLessThanOrEqual(25);
+      expect(agent.stored.size).toBeLessThanOrEqual(26);
+    }
+    expect(agent.videos.findByKey('order-0')).toBeUndefined();
+    world.clock.advance(DAY_MS + MINUTE_MS);
+    await run(does(setAgent({ sourceVersion: 2 }), ok));
+    expect([agent.videos.size, agent.stored.size]).toEqual([0, 0]);
   });
 
   test('only the last day of keys made over MCP is counted', async () => {

@@ -132,3 +132,16 @@ test('the list of video models is no video: its path wins over that of a video b
   expect((await get('/videos/vid_aaaaaaaaaaaaaaaaaaaa')).status).toBe(401);
   expect((await get('/videos/models')).status).toBe(200);
 });
+
+test('a model that the operator stops is gone from the list at once, which then has another ETag', async () => {
+  const { catalog, config } = gateway.running.deps;
+  const started = config.current();
+  const before = await get('/videos/models');
+  catalog.apply({ ...started, videos: { ...started.videos, stopped: ['faregate-sim/clip'] } });
+  const after = await get('/videos/models', { 'if-none-match': before.headers.get('etag') ?? '' });
+  catalog.apply(started);
+  expect(after.status).toBe(200);
+  expect(after.headers.get('etag')).not.toBe(before.headers.get('etag'));
+  expect(await after.text()).not.toContain('faregate-sim/clip');
+  expect((await get('/videos/models')).headers.get('etag')).toBe(before.headers.get('etag'));
+});

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32, inflateSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { encodeH264 } from '../../api/simulator/media/encode-h264.ts';
 import { makeMp4 } from '../../api/simulator/media/make-mp4.ts';
 import { makePng, padPng } from '../../api/simulator/media/make-png.ts';
 import { makeWebp } from '../../api/simulator/media/make-webp.ts';
@@ -43,6 +44,13 @@ describe('a video', () => {
     // A key frame (5) each second, others (1) between.
     expect(types.flatMap((type, frame) => (type === 5 ? [frame] : []))).toEqual([0, 24, 48]);
     expect(new Set(types)).toEqual(new Set([1, 5]));
+  });
+
+  test('has nothing in a frame that looks like the start of another, even where it is black', () => {
+    const black = encodeH264({ widthPx: 64, heightPx: 64 }, 2, 24, () => [0, 0, 0]);
+    for (const { unit } of black.frames) {
+      expect(Buffer.from(unit).toString('hex')).not.toMatch(/^(..)*0000(00|01|02)/);
+    }
   });
 
   test('is small, however large its frames', () => {

@@ -87,7 +87,10 @@ export function applySettled(agent: AgentState, event: LedgerEventOf<'settled'>)
   agent.holds.delete(hold.callId);
   agent.leases.delete(hold.callId);
   agent.done.set(hold.callId, { nonce: hold.nonce, chargedNanoUsd: charged, settledAtMs: event.atMs });
-  if (video !== null) agent.videos.set(video);
+  if (video !== null) {
+    agent.videos.set(video);
+    agent.videos.forgetMany();
+  }
   if (event.stored !== undefined) addStored(agent, event.stored.bytes, event.stored.untilMs);
 }
 

@@ -139,10 +139,12 @@ class Engine implements EmbeddedLedger {
     };
     this.videos = {
       find: (agentId, videoId) =>
-        this.#readHistory(async ({ videos }) => inTime(await videos.find(agentId, videoId), this.#now())),
+        this.#readHistory(async ({ videos }) =>
+          inTime(await videos.find(agentId, videoId), this.#readsAtMs()),
+        ),
       findByKey: (agentId, idempotencyKey) =>
         this.#readHistory(async ({ videos }) =>
-          inTime(await videos.findByKey(agentId, idempotencyKey), this.#now()),
+          inTime(await videos.findByKey(agentId, idempotencyKey), this.#readsAtMs()),
         ),
     };
   }
@@ -291,6 +293,11 @@ class Engine implements EmbeddedLedger {
     return this.#lastMs;
   }
 
+  /** Only what is decided moves the ledger's time: a look under a clock that is wrong for a moment takes nothing for good. */
+  #readsAtMs(): number {
+    return Math.max(this.#lastMs, this.#options.clock.now());
+  }
+
   /** Once a minute at most, while nothing starts for this reason. */
   #tellClockIsBehind(behindMs: number): void {
     const nowMs = this.#options.clock.monotonicMs();
@@ -328,8 +335,7 @@ class Engine implements EmbeddedLedger {
   async #read<T>(view: (state: LedgerState, nowMs: number) => T): Promise<T | Unavailable> {
     const live = this.#deciding();
     if (live === null) return 'unavailable';
-    // Only what is decided moves the ledger's time: a look under a clock that is wrong for a moment takes nothing for good.
-    const seen = view(live.state, Math.max(this.#lastMs, this.#options.clock.now()));
+    const seen = view(live.state, this.#readsAtMs());
     if (live.queue.isIdle()) return seen;
     const durability = await atMost(this.#options.clock, live.queue.barrier(), GATE_TIMEOUT_MS, 'unknown');
     return durability === 'durable' ? seen : 'unavailable';

@@ -1,4 +1,4 @@
-import { ENDED_VIDEO_KEPT_MS } from '../limits.ts';
+import { ENDED_VIDEO_KEPT_MS, ENDED_VIDEOS_KEPT_MAX } from '../limits.ts';
 import type { VideoJob } from '../videos/video-job.ts';
 
 /**
@@ -47,13 +47,22 @@ export class VideoTable implements Iterable<VideoJob> {
 
   /** Drops what no longer counts at `atMs`. */
   forget(atMs: number): void {
-    for (const job of this.#jobs.values()) {
-      if (isVideoKept(job, atMs)) continue;
-      const { videoId, idempotencyKey } = job;
-      this.#jobs.delete(videoId);
-      if (idempotencyKey !== null && this.#idsByKey.get(idempotencyKey) === videoId) {
-        this.#idsByKey.delete(idempotencyKey);
-      }
+    for (const job of this.#jobs.values()) if (!isVideoKept(job, atMs)) this.#delete(job);
+  }
+
+  /** Keeps as many ended ones as it may. Those of one millisecond go in the order of their ids, as they do in Redis. */
+  forgetMany(): void {
+    while (this.#jobs.size - this.#open > ENDED_VIDEOS_KEPT_MAX) {
+      let oldest: VideoJob | null = null;
+      for (const job of this.#jobs.values()) if (isEndedBefore(job, oldest)) oldest = job;
+      if (oldest !== null) this.#delete(oldest);
+    }
+  }
+
+  #delete({ videoId, idempotencyKey }: VideoJob): void {
+    this.#jobs.delete(videoId);
+    if (idempotencyKey !== null && this.#idsByKey.get(idempotencyKey) === videoId) {
+      this.#idsByKey.delete(idempotencyKey);
     }
   }
 
@@ -65,3 +74,9 @@ export class VideoTable implements Iterable<VideoJob> {
 /** Exactly so long, whenever it is cleared away, so that every implementation of the ledger answers alike. */
 export const isVideoKept = ({ end }: VideoJob, nowMs: number): boolean =>
   end === null || nowMs < end.atMs + ENDED_VIDEO_KEPT_MS;
+
+function isEndedBefore({ end, videoId }: VideoJob, other: VideoJob | null): boolean {
+  if (end === null) return false;
+  if (other === null || other.end === null) return true;
+  return end.atMs < other.end.atMs || (end.atMs === other.end.atMs && videoId < other.videoId);
+}

@@ -7,6 +7,9 @@ import {
   FAULT_SAID_MS,
 } from '#core/limits.ts';
 
+/** As far as one is told from another: of a model of pictures, too. */
+export type WatchedEndpoint = Pick<Endpoint, 'providerId' | 'upstreamModel'>;
+
 /** What one call at an endpoint told of it. */
 export interface CallOutcome {
   /** `any_request` would have failed so: it cannot be reached, or refuses our account. */
@@ -67,7 +70,7 @@ export class EndpointHealth {
   }
 
   /** What is wrong with an endpoint is said once, not with each of its calls. */
-  isNews(endpoint: Endpoint, fault: string, nowMs: number): boolean {
+  isNews(endpoint: WatchedEndpoint, fault: string, nowMs: number): boolean {
     const { said } = this.#of(endpoint);
     if (nowMs < (said.get(fault) ?? 0)) return false;
     said.set(fault, nowMs + FAULT_SAID_MS);
@@ -84,7 +87,7 @@ export class EndpointHealth {
     return this.#known.get(keyOf(endpoint))?.toolSuccess ?? null;
   }
 
-  #of(endpoint: Endpoint): Health {
+  #of(endpoint: WatchedEndpoint): Health {
     const key = keyOf(endpoint);
     const known = this.#known.get(key);
     if (known !== undefined) return known;
@@ -120,7 +123,7 @@ interface Health {
 
 const isBroken = ({ failures, isBlameless }: Health): boolean => failures >= BREAKER_FAILURES && isBlameless;
 
-const keyOf = ({ providerId, upstreamModel }: Endpoint): string => `${providerId} ${upstreamModel}`;
+const keyOf = ({ providerId, upstreamModel }: WatchedEndpoint): string => `${providerId} ${upstreamModel}`;
 
 /** Doubled with each failure of a probe. */
 const restAfter = (failures: number): number =>

@@ -14,6 +14,7 @@ import type { Gateway } from '../../inference/gateway.ts';
 import { inlinePictures, picturesToInline, type SentBody } from '../../inference/inline-pictures.ts';
 import type { LinkedPicture } from '../../inference/linked-media.ts';
 import { refuse, refuseStart, type StartContext, startCall } from '../../inference/start-call.ts';
+import { tellOperator } from '../../inference/tell-operator.ts';
 import { readUpstreamError } from '../../inference/upstream-error.ts';
 import type { UpstreamRequest } from '../../inference/upstream-request.ts';
 import { headerText, retryAfter } from '../../inference/upstream-text.ts';
@@ -87,15 +88,16 @@ async function checkReferences(
 }
 
 async function runHeld(call: PictureCall, files: PictureFiles | null): Promise<ApiError | null> {
+  const { gateway, plan, callId, agentId } = call.options;
   const output = openOutput(call, files);
   try {
     // Nobody waits any more: no provider is asked, so nothing is charged.
     if (call.caller.gone) return await settleFailed(call, apiError('gateway_error'));
     const attempt = await askProvider(call, output);
+    if (attempt.kind === 'failed') tellOperator(gateway, plan.model, plan.model.id, attempt.error.code);
     if ((await call.gate) === 'shut') return await giveUp(call, attempt);
     return attempt.kind === 'made' ? await answer(call, output, attempt) : await fail(call, attempt);
   } catch (error) {
-    const { gateway, callId, agentId } = call.options;
     gateway.log.error('call failed by a fault of the gateway', { callId, agentId, error });
     if (call.closing) {
       // What it pays stands, and no answer may say otherwise.

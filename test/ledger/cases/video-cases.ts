@@ -1,5 +1,10 @@
 import { DAY_MS, MINUTE_MS } from '#core/clock.ts';
-import { ENDED_VIDEO_KEPT_MS, ORPHAN_MARGIN_MS, VIDEO_TIME_LIMIT_MS } from '#core/limits.ts';
+import {
+  ENDED_VIDEO_KEPT_MS,
+  ENDED_VIDEOS_KEPT_MAX,
+  ORPHAN_MARGIN_MS,
+  VIDEO_TIME_LIMIT_MS,
+} from '#core/limits.ts';
 import {
   after,
   at,
@@ -38,6 +43,7 @@ import {
 
 const failed = { ...callEnd, outcome: 'failed', httpStatus: 200, errorCode: 'content_refused' } as const;
 const openVideo = { claim: null, submitted: null, end: null };
+const noRate = { ...startLimits, callsPerMinute: 60_000_000, burst: 10_000 };
 const exists = (videoId: string) => refused('video_exists', { videoId });
 
 export const videoCases: readonly LedgerCase[] = [
@@ -281,6 +287,29 @@ export const videoCases: readonly LedgerCase[] = [
       after(DAY_MS),
       findsVideoByKey('my-order', 'vid_3'),
       seesVideo('vid_3', openVideo),
+    ],
+  },
+  {
+    promise:
+      'of an agent whose videos end one after the other, the newest thousand are known, and every open one',
+    rows: [
+      ...agentWith(100n),
+      does(reserveVideo(0, 1n, { idempotencyKey: 'still-open' }, { limits: noRate }), ok),
+      ...Array.from({ length: ENDED_VIDEOS_KEPT_MAX + 2 }, (_, i) => [
+        does(reserveVideo(i + 1, 1n, { idempotencyKey: `order-${i + 1}` }, { limits: noRate }), ok),
+        does(settle(i + 1, 0n, { end: failed }), charged(0n)),
+        ...(i % 100 === 0 ? [after(1)] : []),
+      ]).flat(),
+      findsVideoByKey('order-1', null),
+      seesVideo('vid_1', null),
+      // Of one millisecond: the ids' own order decides.
+      findsVideoByKey('order-10', null),
+      findsVideoByKey('order-2', 'vid_2'),
+      findsVideoByKey(`order-${ENDED_VIDEOS_KEPT_MAX + 2}`, `vid_${ENDED_VIDEOS_KEPT_MAX + 2}`),
+      findsVideoByKey('still-open', 'vid_0'),
+      listsOpenVideos('vid_0'),
+      does(reserveVideo(5_000, 1n, { idempotencyKey: 'order-10' }, { limits: noRate }), ok),
+      findsVideoByKey('order-10', 'vid_5000'),
     ],
   },
   {

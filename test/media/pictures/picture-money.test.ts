@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { dialects } from '#core/catalog/dialects.ts';
-import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import type { Durability } from '#core/ledger/ledger.ts';
-import { RESULT_LINK_MS } from '#core/limits.ts';
+import { RESULT_LINK_MS, RESULTS_BYTES_MAX } from '#core/limits.ts';
 import { formatUsd } from '#core/money.ts';
 import { isApiError } from '../../../api/contract/errors.ts';
+import { noTokens } from '../../../api/inference/usage.ts';
 import { answerText, ask, type PictureWorld, png, settled, startWorld, usageText } from './picture-world.ts';
 
 const CENT = 10_000_000n;
@@ -317,6 +318,67 @@ describe('a request for pictures that fails is free', () => {
       await nothingHeld(world);
     }
   });
+});
+
+it('an answer that is cut at any byte is free, and leaves nothing behind', async () => {
+  const whole = answerText([png(20), png(12)], usageText('0.013'));
+  for (let cutAt = 0; cutAt < whole.length; cutAt++) {
+    for (const response_format of ['url', 'b64_json']) {
+      const world = await startWorld();
+      world.confirm('durable');
+      const running = world.start(ask({ n: 2, response_format }));
+      await world.reply(whole, { cutAt, size: 64 });
+      await running;
+      await settled(2);
+      expect((await world.view()).chargedNanoUsd).toBe(0n);
+      expect(world.events('settled')).toMatchObject([{ end: { outcome: 'failed' } }]);
+      expect(world.res.ended).toBe(false);
+      expect(world.files.kept.size).toBe(0);
+      await nothingHeld(world);
+    }
+  }
+});
+
+it('an agent whose stored pictures fill their room is told when there is some again', async () => {
+  const world = await startWorld();
+  world.confirm('durable');
+  const running = world.start(ask());
+  await settled();
+  const [hold] = (await world.view()).holds;
+  const untilMs = world.clock.now() + RESULT_LINK_MS;
+  // As if this one had filled it.
+  await world.memory.execute({
+    type: 'settle',
+    agentId: 1,
+    callId: hold?.callId ?? 0,
+    costNanoUsd: 0n,
+    end: { outcome: 'ok', httpStatus: null, errorCode: null, tokens: noTokens, durationMs: 1 },
+    cause: 'end',
+    stored: { bytes: RESULTS_BYTES_MAX, untilMs },
+  });
+  await world.reply('{}', { status: 500 });
+  await running;
+  const refused = await world.start(ask());
+  expect(refused).toMatchObject({ code: 'rate_limited', shouldRetry: false });
+  expect(refused?.message).toContain('5 GB');
+  expect(refused?.retryAfterMs).toBeGreaterThan(RESULT_LINK_MS - 2 * HOUR_MS);
+  world.clock.advance(RESULT_LINK_MS + HOUR_MS);
+  await world.memory.execute({
+    type: 'grant',
+    agentId: 1,
+    grantId: 'later',
+    expiresAtMs: Math.floor(world.clock.now() / DAY_MS + 2) * DAY_MS,
+    nanoUsd: CENT,
+  });
+  const later = world.start(ask());
+  await world.reply('{}', { status: 500 });
+  expect((await later)?.code).toBe('upstream_error');
+});
+
+it('an operator whose key is refused is told so', async () => {
+  const world = await startWorld();
+  await made(world, ask(), '{"error":{"message":"no"}}', { status: 401 });
+  expect(world.warnings).toEqual(['calls of a model fail: its provider refuses our key or our account']);
 });
 
 it('wherever an answer is cut, whoever leaves and whenever: one end, nothing held, and what is shown is what was charged', async () => {

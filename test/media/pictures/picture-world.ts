@@ -146,7 +146,12 @@ export async function startWorld(options: WorldOptions = {}) {
   const faults: string[] = [];
   const losses: { cause: string; nanoUsd: bigint }[] = [];
   const pending: number[] = [];
-  const log = { info() {}, warn() {}, error: (event: string) => void faults.push(event) };
+  const warnings: string[] = [];
+  const log = {
+    info() {},
+    warn: (event: string) => void warnings.push(event),
+    error: (event: string) => void faults.push(event),
+  };
   const upstreams = new ScriptedPools();
   const capacity = new Capacity(
     () => ({ perCallNanoUsd: 10n ** 12n, poolNanoUsd: 10n ** 12n, runningCalls: 10 }),
@@ -253,6 +258,7 @@ export async function startWorld(options: WorldOptions = {}) {
     confirm,
     upstreams,
     faults,
+    warnings,
     losses,
     pending,
     capacity,

@@ -16,7 +16,14 @@ local function end_video(agent_id, video_id, charged, end_json, file_json)
   if open[3] then redis.call('HSET', KEYS[11], video_id .. ':submitted', open[3]) end
   redis.call('HDEL', KEYS[10], name, name .. ':claim', name .. ':submitted')
   redis.call('ZADD', KEYS[12], whole(now), video_id)
-  local old = redis.call('ZRANGE', KEYS[12], '-inf', whole(now - ENDED_VIDEO_KEPT_MS), 'BYSCORE', 'LIMIT', 0, DONE_CLEARED_AT_ONCE)
+  -- A few of those that no longer count, or as many of the oldest as are too many.
+  local old
+  local too_many = redis.call('ZCARD', KEYS[12]) - ENDED_VIDEOS_KEPT_MAX
+  if too_many > 0 then
+    old = redis.call('ZRANGE', KEYS[12], 0, too_many - 1)
+  else
+    old = redis.call('ZRANGE', KEYS[12], '-inf', whole(now - ENDED_VIDEO_KEPT_MS), 'BYSCORE', 'LIMIT', 0, DONE_CLEARED_AT_ONCE)
+  end
   for _, id in ipairs(old) do
     local key = cjson.decode(redis.call('HGET', KEYS[11], id)).idempotencyKey
     if key ~= cjson.null and redis.call('HGET', KEYS[11], 'key:' .. key) == id then redis.call('HDEL', KEYS[11], 'key:' .. key) end

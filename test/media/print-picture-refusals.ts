@@ -1,6 +1,6 @@
-import { pictureRefusals } from './refusals.ts';
+import { pictureRefusals } from './pictures/refusals.ts';
 
-/* `node test/media/pictures/print-picture-refusals.ts`: what `picture-refusals.test.ts` goes through. Markdown. */
+/* `node test/media/print-picture-refusals.ts`: what `pictures/picture-refusals.test.ts` goes through. Markdown. */
 const cell = (text: string): string => text.replaceAll('|', '\\|');
 
 console.log('| Refused when | Code | `param` | Message |');
