@@ -42,7 +42,6 @@ export function createFetchPicture({ clock, resolve, connect }: FetchPictureOpti
       return { ok: false, words: cause instanceof Refusal ? cause.message : 'could not be fetched' };
     } finally {
       timer.cancel();
-      stop.abort();
     }
 
     async function follow(from: string, most: number): Promise<FetchedPicture> {

@@ -126,6 +126,7 @@ async function confirm(
   gateway.metrics.started();
   if (durability === 'unknown' && job.idempotencyKey === null) {
     const end = { outcome: 'failed', httpStatus: 503, errorCode: 'service_unavailable' } as const;
+    gateway.metrics.ended(end.outcome, end.errorCode, estimatedNanoUsd, 0n);
     await gateway.ledgerRetries.close({
       type: 'settle',
       agentId,

@@ -1,21 +1,33 @@
+import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Pool } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { dataEvents, rawCall } from '../simulator/raw-call.ts';
+import { testDataDir } from '../support/data-dir.ts';
+import { until } from '../support/gateway.ts';
 import { callBody, type Target } from './call.ts';
 import { benchModels, STREAM_CHUNKS } from './canned-answers.ts';
 import { type Child, startChild } from './child.ts';
+import { filmBytes, sha256Of } from './film-bytes.ts';
 import { runLoad } from './load.ts';
+import type { Started } from './run-part.ts';
+import { startVideoWorker } from './start-video-worker.ts';
 
 const children: Child[] = [];
 let provider = '';
 let bare = '';
 
-async function start(file: string, args: string[] = []): Promise<string> {
+async function startScript(file: string, args: readonly string[]): Promise<Started> {
   const child = startChild([fileURLToPath(new URL(file, import.meta.url)), ...args], { core: null });
   children.push(child);
-  return `http://127.0.0.1:${JSON.parse(await child.firstLine).port}`;
+  return { pid: child.pid, port: JSON.parse(await child.firstLine).port };
 }
+
+const start = async (file: string, args: string[] = []): Promise<string> =>
+  `http://127.0.0.1:${(await startScript(file, args)).port}`;
+
+const videoBench = { start: startScript, coreUnderTest: null, loadCore: null };
 
 beforeAll(async () => {
   provider = await start('canned-provider.ts');
@@ -67,4 +79,25 @@ test('the provider keeps back its first byte for the model that says so', async 
   await rawCall(`${provider}/api/v1/chat/completions`, callBody(benchModels.after50Ms, true).toString())
     .answer;
   expect(performance.now() - startedMs).toBeGreaterThanOrEqual(49);
+});
+
+test('the worker of videos asks after each of many, and none of them ends', async () => {
+  await using folder = await testDataDir();
+  const home = ['--folder', folder.path];
+  const worker = await startVideoWorker(videoBench, { open: 50, bytes: null, home });
+  await until(async () => (await worker.polls()) >= 50);
+  expect(await worker.left()).toEqual({ open: 50, ended: [] });
+});
+
+test('it fetches what is made, as its provider sent it', async () => {
+  await using folder = await testDataDir();
+  const bytes = 300_000;
+  const home = ['--folder', folder.path];
+  const worker = await startVideoWorker(videoBench, { open: 2, bytes, home });
+  await until(async () => (await worker.left()).open === 0);
+  const sha256 = await sha256Of(filmBytes(bytes));
+  for (const { errorCode, file } of (await worker.left()).ended) {
+    expect({ errorCode, ...file }).toMatchObject({ errorCode: null, bytes, sha256 });
+    expect(await sha256Of(createReadStream(join(folder.path, 'files', file?.path ?? '')))).toBe(sha256);
+  }
 });

@@ -249,7 +249,8 @@ describeInBrowser('the console', ({ gateway: running, show }) => {
       expect(await page.evaluate('navigator.clipboard.readText()')).toBe(String(call?.callId));
       await page.keyboard.press('Escape');
       await dialog.waitFor({ state: 'detached' });
-      expect(await page.evaluate('document.activeElement.className')).toContain('row-link');
+      // A browser gives the focus back in a task of its own.
+      await page.waitForFunction("document.activeElement.className.includes('row-link')");
     });
 
     it('chosen by key, outcome and part of a model', async () => {
@@ -494,6 +495,7 @@ describeInBrowser('the console', ({ gateway: running, show }) => {
       await sees(console, 'Word after word.');
       await console.page.getByRole('button', { name: 'Stop' }).click();
       await sees(console, 'You stopped it here.');
+      await until(() => running().running.deps.gateway.openCalls.pumps === 1);
       running().provider.release('long');
       await sees(console, 'Spendable now');
       const [call] = await running().calls(agent);

@@ -22,6 +22,8 @@ export interface FakeMedia {
   pictures: string[];
   /** Of every video. */
   job: FakeJob;
+  /** Whether it has forgotten them all. */
+  unknown: boolean;
   /** What `/content` gets. */
   content: (route: Route) => Promise<void>;
   /** What the next order gets instead of a job. */
@@ -33,7 +35,7 @@ export async function fakeMedia(
   models: { videos?: unknown[]; images?: unknown[] },
 ): Promise<FakeMedia> {
   const fake: FakeMedia = {
-    ...{ orders: [], reads: new Map(), pictures: [], nextOrder: null },
+    ...{ orders: [], reads: new Map(), pictures: [], nextOrder: null, unknown: false },
     job: { status: 'pending' },
     content: (route) => route.abort(),
   };
@@ -76,7 +78,8 @@ export async function fakeMedia(
   await context.route(/\/v1\/videos\/vid_\w+$/, async (route) => {
     const id = route.request().url().slice(-24);
     fake.reads.set(id, (fake.reads.get(id) ?? 0) + 1);
-    await json(route, 200, jobOf(id));
+    const error = { message: 'There is no such video.', code: 'not_found' };
+    await (fake.unknown ? json(route, 404, { error }) : json(route, 200, jobOf(id)));
   });
   await context.route(/\/v1\/videos\/vid_\w+\/content$/, (route) => fake.content(route));
   return fake;

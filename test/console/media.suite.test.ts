@@ -11,6 +11,12 @@ describeInBrowser('who orders a video in the console', ({ gateway, show }) => {
     await sees(console, 'the most that it can cost $0.05');
     await untilSeen(console, 'Done');
     await sees(console, 'Charged $0.05 Given back $0.00 File is deleted in 29 days');
+    await gateway().calls(agent);
+    await console.open('calls');
+    await sees(console, /Sim Clip .* Done .* \$0\.05 \$0\.05/);
+    await console.open('usage');
+    await sees(console, 'Sim Clip');
+    await console.open('videos');
     await console.page.reload();
     await sees(console, 'A harbour at dawn');
     await untilSeen(console, 'Done');

@@ -39,6 +39,20 @@ describeInBrowser('the page of pictures', ({ gateway, show }) => {
     await sees(console, 'Link ends in');
   });
 
+  it('sends nothing that was chosen for another model', async () => {
+    const { console, page, fake } = await open([
+      imageModel(),
+      imageModel({ id: 'fake/other', parameters: { aspect_ratio: { type: 'enum', values: ['1:1'] } } }),
+    ]);
+    await page.getByLabel('How many').fill('2');
+    await page.getByLabel('Aspect ratio').selectOption('16:9');
+    await page.getByLabel('Model').fill('fake/other');
+    await page.getByLabel('What to show').fill('A boat');
+    await page.getByRole('button', { name: 'Make pictures' }).click();
+    await sees(console, 'Charged');
+    expect(fake.orders.map(({ body }) => body)).toEqual([{ model: 'fake/other', prompt: 'A boat' }]);
+  });
+
   it('takes no number outside of the bounds', async () => {
     const { page, fake } = await open();
     await page.getByLabel('How many').fill('5');

@@ -42,6 +42,13 @@ describeInBrowser('the page of videos', ({ gateway, show }) => {
     await page.getByLabel('What to show').fill('A harbour at dawn');
     await page.getByRole('button', { name: 'Order video' }).click();
     await sees(console, 'Waiting to begin');
+    // Far below the form of a phone.
+    await until(() =>
+      page
+        .getByText('Waiting to begin')
+        .boundingBox()
+        .then((box) => (box?.y ?? 0) < phone.height),
+    );
     await sees(console, 'the most that it can cost $0.40');
     expect(fake.orders.map(({ body }) => body)).toEqual([
       {
@@ -128,6 +135,19 @@ describeInBrowser('the page of videos', ({ gateway, show }) => {
     await page.getByRole('button', { name: 'Forget key' }).click();
     await sees(console, 'Open the console');
     expect(await page.evaluate('sessionStorage.length')).toBe(0);
+  });
+
+  it('lets go of a video that the gateway no longer knows', async () => {
+    const { console, page, fake } = await open();
+    await order(page, 'A boat');
+    await sees(console, 'Waiting to begin');
+    fake.unknown = true;
+    await page.reload();
+    await sees(console, 'There is no such video. not_found');
+    await page.getByRole('button', { name: 'Remove from this list' }).click();
+    await sees(console, 'No videos in this tab yet');
+    await page.reload();
+    await sees(console, 'No videos in this tab yet');
   });
 
   it('shows names made of markup as they are', async () => {

@@ -114,6 +114,19 @@ describe('every answer is described', () => {
   });
 });
 
+test('an order of a video documents its key and where it is read; its file, a redirection without a body', () => {
+  const { parameters, responses } = document.paths['/videos'].post;
+  expect(parameters).toMatchObject([
+    { name: 'Idempotency-Key', in: 'header', schema: { pattern: '^[A-Za-z0-9_-]{8,64}$' } },
+  ]);
+  expect(Object.keys(responses)).toContain('202');
+  expect(Object.keys(responses)).not.toContain('200');
+  expect(responses['202'].headers).toHaveProperty('location');
+  const redirected = document.paths['/videos/{id}/content'].get.responses['302'];
+  expect(redirected.headers).toHaveProperty('location');
+  expect(redirected).not.toHaveProperty('content');
+});
+
 describe('generated SDKs survive later releases', () => {
   const schemas: [string, Record<string, unknown>][] = Object.entries(document.components.schemas);
 

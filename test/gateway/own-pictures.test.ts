@@ -5,7 +5,9 @@ import { INLINED_BYTES_MAX, INLINED_PICTURES_MAX } from '#core/limits.ts';
 import { Upload } from '../../api/contract/upload.ts';
 import type { FetchedPicture } from '../../api/inference/fetch-picture.ts';
 import { newName } from '../files/file-home.ts';
+import { freePort } from '../services/free-port.ts';
 import { startTestGateway, type TestAgent, type TestGateway } from '../support/gateway.ts';
+import { sharedCluster } from '../support/shared-cluster.ts';
 
 const FORMATS = ['/chat/completions', '/responses', '/messages'] as const;
 type Path = (typeof FORMATS)[number];
@@ -27,6 +29,10 @@ models:
     endpoints:
       - { provider: own, model: ${VISION}, pricing: { prompt: "0.0000001", completion: "0.0000004" } }
 `;
+
+/** There, links are of its S3 store. */
+/** A cluster's links lead to its store, which every provider is taken to reach. */
+const describeLocal = sharedCluster() === undefined ? describe : () => undefined;
 
 let gateway: TestGateway;
 /** What is found behind public links. */
@@ -96,8 +102,8 @@ const placeIn = (path: Path): string =>
   })[path];
 
 /** As the provider was sent them, whatever it speaks. */
-function sentPictures(path: Path): unknown[] {
-  const { messages, input } = JSON.parse(gateway.provider.lastRequest(path).body.toString());
+function sentPictures(path: Path, of: TestGateway = gateway): unknown[] {
+  const { messages, input } = JSON.parse(of.provider.lastRequest(path).body.toString());
   const [, ...parts] = (messages ?? input)[0].content;
   return parts.map((part: Record<string, unknown>) => part.source ?? part.image_url);
 }
@@ -230,6 +236,38 @@ describe('a link to an own picture', () => {
 async function* chunksOf(bytes: Buffer): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
+
+describeLocal('behind a public address of this gateway', () => {
+  let known: TestGateway;
+  let port: number;
+
+  beforeAll(async () => {
+    port = await freePort();
+    const server = `server: { publicUrl: https://gw.example.com/v1, port: ${port},`;
+    known = await startTestGateway({ yaml: YAML.replace('server: { port: 0,', server) });
+  });
+
+  afterAll(() => known.stop());
+
+  it('an own picture is left to a provider that follows links, and sent to one that does not', async () => {
+    const { files } = known.running.deps;
+    const name = { ...newName(systemClock.now()), agentId: known.agent.agentId };
+    await files?.write(name, chunksOf(picture(10)));
+    const link = (await files?.getLink(name, systemClock.now() + HOUR_MS)) ?? '';
+    expect(link).toMatch(/^https:\/\/gw\.example\.com\/files\/uploads\//);
+    const sent = async (model: string) => {
+      const answer = await fetch(`http://127.0.0.1:${port}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { 'x-api-key': known.agent.key },
+        body: JSON.stringify(bodyIn('/chat/completions', model, [link])),
+      });
+      expect(answer.status).toBe(200);
+      return sentPictures('/chat/completions', known);
+    };
+    expect(await sent(VISION)).toEqual([{ url: link, detail: 'low' }]);
+    expect(await sent(EYES)).toEqual([asSent('/chat/completions', 'image/png', picture(10))]);
+  });
+});
 
 describe('a public picture', () => {
   const link = 'https://pictures.example.com/cat.png';

@@ -19,7 +19,14 @@ let gateway: TestGateway;
 beforeAll(async () => {
   gateway = await startTestGateway({ clock });
 });
-afterAll(() => gateway.stop());
+afterAll(async () => {
+  // They count in the pool that all tests on a cluster share.
+  await until(async () => {
+    fake?.advance(SECOND_MS);
+    return (await gateway.running.deps.store.ledger.listOpenVideos())?.length === 0;
+  }, ENDED_WITHIN_MS);
+  await gateway.stop();
+});
 
 const order = (extra: object = {}) => ({
   model: 'faregate-sim/clip',
@@ -29,6 +36,12 @@ const order = (extra: object = {}) => ({
   aspect_ratio: '16:9',
   ...extra,
 });
+
+/** One white pixel. */
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mP4DwABAQEAG7buVgAAAABJRU5ErkJggg==',
+  'base64',
+);
 
 /** Others may be on their way to the provider at the same time. */
 const failing = order({ prompt: 'Fail.' });
@@ -123,6 +136,37 @@ describe('a video, from its order to its file', () => {
     expect(await gateway.calls(agent)).toMatchObject([{ outcome: 'failed', errorCode: 'content_refused' }]);
   });
 
+  it('starts with an upload of the agent’s own, which is sent along because nobody outside could fetch it here', async () => {
+    const [agent, other] = [await gateway.newAgent(), await gateway.newAgent()];
+    const asked = { content_type: 'image/png', size: PNG.length };
+    const started = await gateway.post(asked, { agent, path: '/uploads' });
+    const { upload_url, upload_headers, url } = JSON.parse(await started.text());
+    const frame_images = [{ type: 'image_url', image_url: { url }, frame_type: 'first_frame' }];
+    const empty = await send(agent, order({ frame_images }));
+    expect(JSON.parse(await empty.text()).error.message).toContain('nothing has been uploaded');
+    expect((await fetch(upload_url, { method: 'PUT', headers: upload_headers, body: PNG })).status).toBe(200);
+
+    const theirs = await send(other, order({ frame_images }));
+    expect(theirs.status).toBe(400);
+    expect(JSON.parse(await theirs.text()).error).toMatchObject({
+      code: 'invalid_request',
+      param: 'frame_images[0].image_url.url',
+    });
+    expect((await gateway.view(other)).holds).toEqual([]);
+
+    const prompt = 'Move the picture.';
+    const done = await ended(agent, await ordered(agent, order({ prompt, frame_images })));
+    expect(done.status).toBe('completed');
+    const sent = gateway.provider.requests().find(({ body }) => body.toString().includes(prompt));
+    expect(JSON.parse(String(sent?.body)).frame_images).toEqual([
+      {
+        type: 'image_url',
+        image_url: { url: `data:image/png;base64,${PNG.toString('base64')}` },
+        frame_type: 'first_frame',
+      },
+    ]);
+  });
+
   it('is nobody else’s to read or to download', async () => {
     const [agent, other] = [await gateway.newAgent(), await gateway.newAgent()];
     const { id } = await ordered(agent);
@@ -204,6 +248,36 @@ describe('one Idempotency-Key', () => {
     expect(await read(agent, id)).toMatchObject({ id, status: 'failed' });
     const fresh = await send(agent, order(), { 'idempotency-key': 'order-2_B' });
     expect(JSON.parse(await fresh.text()).error.code).toBe('agent_suspended');
+  });
+});
+
+describe('the operator’s pool', () => {
+  it('counts a video as long as it is in the making', async () => {
+    const small = await startTestGateway({
+      clock,
+      provider: gateway.provider,
+      yaml: `
+server: { port: 0, internalPort: 0, host: 127.0.0.1, internalHost: 127.0.0.1 }
+capacity: { poolUsd: "0.09" }
+providers: [{ id: sim, kind: simulator, baseUrl: PROVIDER_URL }]
+`,
+    });
+    const agent = await small.newAgent();
+    const code = async () => {
+      fake?.advance(SECOND_MS);
+      const res = await send(agent, order(), {}, small);
+      const { error } = JSON.parse(await res.text());
+      return error === null ? 'taken' : error.code;
+    };
+    // On a cluster, others' are counted until they have told that they are free.
+    await until(async () => (await code()) === 'taken', ENDED_WITHIN_MS);
+    await until(async () => (await code()) === 'gateway_capacity');
+    await until(async () => (await code()) === 'taken', ENDED_WITHIN_MS);
+    await until(async () => {
+      fake?.advance(SECOND_MS);
+      return (await small.view(agent)).holds.length === 0;
+    }, ENDED_WITHIN_MS);
+    await small.stop();
   });
 });
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FORMATS } from '../formats/requests.ts';
-import { startTestGateway, type TestAgent, type TestGateway } from '../support/gateway.ts';
+import { startTestGateway, type TestAgent, type TestGateway, until } from '../support/gateway.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 /** `make test` puts it there, where the machine has Python. */
@@ -97,7 +97,7 @@ describe.skipIf(!installed)('schemathesis finds no answer that the document does
   it('to whatever its schemas allow and forbid', async () => {
     const { code, output } = await run(join(root, 'openapi/v1.json'), '--max-examples=20');
     expect(code, output).toBe(0);
-    expect(output).toContain('Operations:       6 selected / 6 total');
+    expect(output).toContain('Operations:       12 selected / 12 total');
     expect(output).toMatch(/ (\d+) generated, \1 passed/);
   });
 
@@ -119,4 +119,46 @@ describe.skipIf(!installed)('schemathesis finds no answer that the document does
     for (const format of FORMATS) expect(paths).toContain(`/api/v1/${format}`);
     await gateway.settled(agent);
   });
+
+  it('to orders of pictures and videos that are made', async () => {
+    gateway.provider.reset();
+    const document = await writeNarrowedMedia();
+    const { code, output } = await run(
+      document,
+      '--phases=fuzzing',
+      '--mode=positive',
+      '--max-examples=15',
+      '--include-path-regex=^/(images|videos)$',
+    );
+    expect(code, output).toBe(0);
+    const paths = gateway.provider.requests().map(({ path }) => path);
+    expect(paths).toContain('/api/v1/images');
+    // Its worker has been told of it, and asks in its own time.
+    await until(() => gateway.provider.videos().length > 0);
+    await gateway.settled(agent);
+  });
 });
+
+/** Every order names a model that is served, and no field of its own that this model may not list. */
+async function writeNarrowedMedia(): Promise<string> {
+  const document = JSON.parse(await readFile(join(root, 'openapi/v1.json'), 'utf8'));
+  const orders = {
+    ImageRequest: { model: 'faregate-sim/paint' },
+    VideoRequest: { model: 'faregate-sim/clip', duration: 1, resolution: '480p', aspect_ratio: '16:9' },
+  };
+  for (const [name, order] of Object.entries(orders)) {
+    const fixed = Object.entries(order).map(([field, value]) => [field, { const: value }]);
+    document.components.schemas[name] = {
+      type: 'object',
+      required: ['prompt', ...Object.keys(order)],
+      properties: {
+        prompt: { type: 'string', minLength: 1, maxLength: 100 },
+        ...Object.fromEntries(fixed),
+      },
+      additionalProperties: false,
+    };
+  }
+  const file = join(folder, 'narrowed-media.json');
+  await writeFile(file, JSON.stringify(document));
+  return file;
+}

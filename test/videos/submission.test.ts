@@ -118,13 +118,16 @@ describe('an order that surely was not taken is sent again, later', () => {
     expect(world.fake.posts()).toBeLessThan(25);
   });
 
-  test('a provider that the operator has stopped or taken away is given up', async () => {
+  test.each(['stopped', 'taken away'])('a provider that the operator has %s is given up', async (how) => {
     await using world = await workerWorld();
-    world.known.provider = undefined;
+    const { provider } = world.known;
+    world.known.provider =
+      how === 'stopped' && provider !== undefined ? { ...provider, stopped: true } : undefined;
     await world.order();
     await world.startWorker();
     await world.passes(17 * 60_000, 10_000);
     expect(world.heard.ended).toEqual(['provider_unavailable 0 0 0 -']);
+    expect(world.fake.posts()).toBe(0);
   });
 
   test('storage that is down is waited for, as long', async () => {
@@ -155,6 +158,7 @@ describe('a journal that fails costs no second job and no second charge', () => 
       expect(world.fake.posts()).toBe(1);
       expect(await world.ending()).toBe('made');
       expect(await world.memory.readAgent(1)).toMatchObject({ chargedNanoUsd: 500_000_000n });
+      expect(world.heard.ended).toEqual(['made 500000000 0 500000000 -']);
     },
   );
 
@@ -220,4 +224,67 @@ test('an end of the process that may not wait leaves it unknown', async () => {
   await world.passes(1_000);
   await stopped;
   expect(world.heard.ended).toEqual([UNKNOWN]);
+});
+
+describe('a list of open videos that is older than what the worker knows changes nothing', () => {
+  /** The next list is answered when the test says so. */
+  function hold(listing: { answered: Promise<void> }): () => void {
+    let release = () => {};
+    listing.answered = new Promise((resolve) => {
+      release = resolve;
+    });
+    return () => release();
+  }
+
+  test('of a claim that has been withdrawn', async () => {
+    await using world = await workerWorld();
+    let refuse = () => {};
+    const busy: Answer = (req, res, count) => {
+      refuse = () => json(429, {})(req, res, count);
+    };
+    world.fake.on.post = oneByOne(busy, taken);
+    await world.order();
+    await world.startWorker();
+    await world.passes(1_000);
+    const release = hold(world.listing);
+    await world.passes(6_000);
+    refuse();
+    await world.passes(1_000);
+    release();
+    await world.until(() => world.heard.ended.length > 0);
+    expect(world.heard.ended).toEqual(['made 500000000 0 500000000 -']);
+    expect(world.fake.posts()).toBe(2);
+  });
+
+  test('of a video that has ended', async () => {
+    await using world = await workerWorld();
+    world.fake.on.poll = json(200, { id: 'job-1', status: 'in_progress' });
+    await world.order();
+    const worker = await world.startWorker();
+    await world.passes(4_000);
+    const release = hold(world.listing);
+    await world.passes(2_000);
+    world.fake.on.poll = json(200, { id: 'job-1', status: 'completed', usage: { cost: 0.5 } });
+    await world.until(() => world.heard.ended.length > 0);
+    const { length } = world.fake.requests;
+    release();
+    await world.passes(1_000);
+    expect(worker.open).toBe(0);
+    await world.passes(30_000);
+    expect(world.fake.requests).toHaveLength(length);
+  });
+});
+
+test('a claim that may be in the journal is seen through, though the video is given to another worker', async () => {
+  await using world = await workerWorld();
+  let isOurs: boolean = true;
+  world.faults.push(...Array(3).fill({ command: 'claim_video', fault: 'unknown' }));
+  await world.order();
+  await world.startWorker({ isOurs: () => isOurs });
+  await world.passes(1_000);
+  isOurs = false;
+  await world.startWorker({ claimGraceMs: 120_000 });
+  await world.until(() => world.heard.ended.length > 0);
+  expect(world.heard.ended).toEqual(['made 500000000 0 500000000 -']);
+  expect(world.fake.posts()).toBe(1);
 });

@@ -48,8 +48,15 @@ export async function workerWorld() {
   /** What befalls the next command of a kind; told once each. */
   const faults: { command: Command['type']; fault: Fault }[] = [];
   const executed: string[] = [];
+  /** A list is as old as its question, however late it is answered. */
+  const listing: { answered: Promise<void> } = { answered: Promise.resolve() };
   const ledger: typeof memory = {
     ...memory,
+    async listOpenVideos() {
+      const listed = await memory.listOpenVideos();
+      await listing.answered;
+      return listed;
+    },
     async execute(command) {
       executed.push(command.type);
       const at = faults.findIndex((each) => each.command === command.type);
@@ -67,7 +74,7 @@ export async function workerWorld() {
 
   async function startWorker({
     claimGraceMs = 0,
-    isOurs = (_videoId: string) => true,
+    isOurs = (_videoId: string): boolean => true,
     diesAfter = null as Command['type'] | null,
   } = {}) {
     const worker: VideoWorker = new VideoWorker({
@@ -136,7 +143,22 @@ export async function workerWorld() {
   };
 
   return {
-    ...{ clock, memory, files, fake, known, heard, faults, executed, startWorker, kill, order, passes, job },
+    ...{
+      clock,
+      memory,
+      files,
+      fake,
+      known,
+      heard,
+      faults,
+      listing,
+      executed,
+      startWorker,
+      kill,
+      order,
+      passes,
+      job,
+    },
     async until(is: () => boolean | Promise<boolean>, whatMs = 3_600 * SECOND_MS): Promise<void> {
       await quiet();
       for (let passed = 0; !(await is()); passed += SECOND_MS) {

@@ -81,7 +81,7 @@ async function keepResult(
   if (downloaded.kind === 'stored') {
     const file = { path: formatFileName(name), ...downloaded.file, madeAtMs };
     const ending = endMade(job, { file, cost, provider, nowMs: clock.now() });
-    return payOwed(parts, video, { do: 'end', ending });
+    return payOwed(parts, video, { do: 'end', ending, booked: null });
   }
   if (closing.aborted) return again(video);
   if (downloaded.kind === 'storage_failed') {
@@ -103,5 +103,5 @@ function fail(
   failure: Fail,
 ): Promise<After> {
   const ending = endFailed(video.job, failure, { provider, nowMs: parts.clock.now() });
-  return payOwed(parts, video, { do: 'end', ending });
+  return payOwed(parts, video, { do: 'end', ending, booked: null });
 }

@@ -1,3 +1,4 @@
+import type { NanoUsd } from '#core/money.ts';
 import type { VideoJob } from '#core/videos/video-job.ts';
 import type { Ending } from './end-video.ts';
 import type { PollState } from './next-video-step.ts';
@@ -24,7 +25,13 @@ export interface OpenVideo {
 export type Owed =
   | { do: 'note_job'; nonce: string; providerJobId: string }
   | { do: 'withdraw'; nonce: string }
-  | { do: 'end'; ending: Ending };
+  /** `booked`: what the ledger said when it took it, though perhaps not for good yet. */
+  | { do: 'end'; ending: Ending; booked: Booked | null };
+
+export interface Booked {
+  chargedNanoUsd: NanoUsd;
+  overrunNanoUsd: NanoUsd;
+}
 
 export const openVideo = (job: VideoJob, nowMs: number, waitMs: number): OpenVideo => ({
   job,

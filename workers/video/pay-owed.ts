@@ -1,7 +1,6 @@
 import { parseFileName } from '#core/files/file-name.ts';
 import type { Command, ResultOf } from '#core/ledger/command.ts';
 import type { Ledger } from '#core/ledger/ledger.ts';
-import type { Ending } from './end-video.ts';
 import { retryWaitMs, youngWaitMs } from './next-video-step.ts';
 import type { OpenVideo, Owed } from './open-video.ts';
 import type { After, VideoParts } from './video-parts.ts';
@@ -15,7 +14,7 @@ export async function payOwed(parts: VideoParts, video: OpenVideo, owed: Owed): 
     case 'withdraw':
       return withdraw(parts, video, owed);
     case 'end':
-      return end(parts, video, owed.ending);
+      return end(parts, video, owed);
   }
 }
 
@@ -77,14 +76,16 @@ async function withdraw(
   return again(video);
 }
 
-async function end(parts: VideoParts, video: OpenVideo, ending: Ending): Promise<After> {
+async function end(parts: VideoParts, video: OpenVideo, owed: Extract<Owed, { do: 'end' }>): Promise<After> {
   const { ledger, log, onEnded } = parts;
   const { job } = video;
   const { agentId, callId } = job;
-  const result = await executeDurably(ledger, ending.settle);
-  if (result === null) return again(video);
-  if (result.ok && !result.repeated) onEnded(job, ending, result);
-  else if (!result.ok) log.warn('a video had ended before its worker ended it', { agentId, callId });
+  const { result, durable } = await ledger.execute(owed.ending.settle);
+  if (result.ok && !result.repeated) owed.booked = result;
+  const isUnavailable = !result.ok && result.reason === 'unavailable';
+  if (isUnavailable || (await durable) !== 'durable') return again(video);
+  if (owed.booked !== null) onEnded(job, owed.ending, owed.booked);
+  if (!result.ok) log.warn('a video had ended before its worker ended it', { agentId, callId });
   await deleteOrder(parts, video);
   return 'over';
 }

@@ -27,7 +27,7 @@ export async function runVideoStep(parts: VideoParts, video: OpenVideo): Promise
       return { waitMs: claimGraceMs - claimKnownMs };
     case 'fail': {
       const ending = endFailed(job, step, { provider: catalog.provider(job.providerId), nowMs });
-      return payOwed(parts, video, { do: 'end', ending });
+      return payOwed(parts, video, { do: 'end', ending, booked: null });
     }
   }
 }

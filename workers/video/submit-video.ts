@@ -22,6 +22,7 @@ export async function submitVideo(parts: VideoParts, video: OpenVideo): Promise<
     return payOwed(parts, video, {
       do: 'end',
       ending: endFailed(job, fault, { provider, nowMs: clock.now() }),
+      booked: null,
     });
   }
   return (await claim(parts, video)) ?? send(parts, video, provider, order);
@@ -51,7 +52,7 @@ async function send(parts: VideoParts, video: OpenVideo, provider: Provider, ord
     });
   }
   const ending = endFailed(video.job, next, { provider, nowMs: parts.clock.now() });
-  return payOwed(parts, video, { do: 'end', ending });
+  return payOwed(parts, video, { do: 'end', ending, booked: null });
 }
 
 async function readOrder(

@@ -3,10 +3,10 @@ import type { Clock } from '#core/clock.ts';
 import type { FileStore } from '#core/files/file-store.ts';
 import type { Ledger } from '#core/ledger/ledger.ts';
 import type { Log } from '#core/log.ts';
-import type { NanoUsd } from '#core/money.ts';
 import type { VideoJob } from '#core/videos/video-job.ts';
 import type { Deadlines } from './deadlines.ts';
 import type { Ending } from './end-video.ts';
+import type { Booked } from './open-video.ts';
 import type { VideoProvider } from './video-provider.ts';
 
 /** What every step of a video works with. */
@@ -24,11 +24,7 @@ export interface VideoParts {
   /** The process is about to end. */
   closing: AbortSignal;
   /** The journal has this end, and has it from this process. */
-  onEnded: (
-    job: VideoJob,
-    ending: Ending,
-    charged: { chargedNanoUsd: NanoUsd; overrunNanoUsd: NanoUsd },
-  ) => void;
+  onEnded: (job: VideoJob, ending: Ending, booked: Booked) => void;
 }
 
 /** So many at once; the others wait. */

@@ -38,7 +38,7 @@ import { readVideoLink } from './read-video-link.js';
 
 const LIST = 'videos';
 /** A key may read 60 times a minute, and others may use it too: so many every ten seconds. */
-const READS_MAX = 5;
+const READS_MAX = 8;
 
 /**
  * The videos of this tab. They are made whether or not anybody looks; the view that shows them asks how they are.

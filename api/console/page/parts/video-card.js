@@ -53,8 +53,13 @@ function Status({ job }) {
 const ended = ({ status }) => status !== 'pending' && status !== 'in_progress';
 
 /** Where the video plays: there from the beginning, so that nothing moves when it is done. @param {{ video: OwnVideo }} props */
-function Screen({ video: { id, job, prompt, aspectRatio } }) {
-  if (job === null) return null;
+function Screen({ video: { id, job, problem, prompt, aspectRatio } }) {
+  if (job === null) {
+    return (
+      problem === null &&
+      html`<div class="screen soft" style=${{ '--ratio': ratioOf(aspectRatio) }} role="status">Loading…</div>`
+    );
+  }
   switch (job.status) {
     case 'completed':
       return html`<${VideoPlayer} id=${id} name=${prompt} ratio=${ratioOf(aspectRatio)} />`;
