@@ -42,15 +42,21 @@ export function applyVideoWithdrawn(agent: AgentState, event: LedgerEventOf<'vid
   agent.videos.set({ ...job, claim: null });
 }
 
-/** The video that this event ends, as it is then; `null`: it ends none. `agent` is the agent before the event. */
+/**
+ * The video that this event ends, as it is then; `null`: it ends none. `agent` is the agent before the event. One that nobody
+ * had begun and that ends as `service_unavailable` is an order whose sender was told that there is none.
+ */
 export function endedVideo(agent: AgentState | undefined, event: LedgerEventOf<'settled'>): VideoJob | null {
   // Nearly all settlements are of agents without an open video.
   if (agent === undefined || agent.videos.open === 0) return null;
   const job = videoOf(agent, agent.holds.get(event.callId));
   if (job === null) return null;
   const file = event.video ?? null;
+  const wasRefused = file === null && job.claim === null && event.end.errorCode === 'service_unavailable';
   return {
     ...job,
+    // Design section 7: a refused order does not use its key up.
+    idempotencyKey: wasRefused ? null : job.idempotencyKey,
     end: {
       atMs: event.atMs,
       chargedNanoUsd: BigInt(event.chargedNanoUsd),

@@ -39,7 +39,9 @@ export class VideoTable implements Iterable<VideoJob> {
 
   set(job: VideoJob): void {
     const { videoId, idempotencyKey } = job;
-    if (this.#jobs.get(videoId)?.end === null) this.#open--;
+    const before = this.#jobs.get(videoId);
+    if (before?.end === null) this.#open--;
+    if (before !== undefined && before.idempotencyKey !== idempotencyKey) this.#freeKey(before);
     this.#jobs.set(videoId, job);
     if (job.end === null) this.#open++;
     if (idempotencyKey !== null) this.#idsByKey.set(idempotencyKey, videoId);
@@ -59,8 +61,12 @@ export class VideoTable implements Iterable<VideoJob> {
     }
   }
 
-  #delete({ videoId, idempotencyKey }: VideoJob): void {
-    this.#jobs.delete(videoId);
+  #delete(job: VideoJob): void {
+    this.#jobs.delete(job.videoId);
+    this.#freeKey(job);
+  }
+
+  #freeKey({ videoId, idempotencyKey }: VideoJob): void {
     if (idempotencyKey !== null && this.#idsByKey.get(idempotencyKey) === videoId) {
       this.#idsByKey.delete(idempotencyKey);
     }

@@ -42,6 +42,7 @@ import {
 } from '../commands.ts';
 
 const failed = { ...callEnd, outcome: 'failed', httpStatus: 200, errorCode: 'content_refused' } as const;
+const unavailable = { ...failed, httpStatus: 503, errorCode: 'service_unavailable' } as const;
 const openVideo = { claim: null, submitted: null, end: null };
 const noRate = { ...startLimits, callsPerMinute: 60_000_000, burst: 10_000 };
 const exists = (videoId: string) => refused('video_exists', { videoId });
@@ -156,6 +157,25 @@ export const videoCases: readonly LedgerCase[] = [
       findsVideoByKey('my-order', null),
       does(reserveVideo(2, 100n, { idempotencyKey: 'my-order' }), ok),
       findsVideoByKey('my-order', 'vid_2'),
+    ],
+  },
+  {
+    promise: 'an order whose sender was told that there is none does not use its Idempotency-Key up',
+    rows: [
+      ...agentWith(100n),
+      does(reserveVideo(1, 60n, { idempotencyKey: 'my-order' }), ok),
+      does(settle(1, 0n, { end: unavailable }), charged(0n)),
+      findsVideoByKey('my-order', null),
+      seesVideo('vid_1', {
+        idempotencyKey: null,
+        end: { errorCode: 'service_unavailable', chargedNanoUsd: 0n },
+      }),
+      does(reserveVideo(2, 60n, { idempotencyKey: 'my-order' }), ok),
+      findsVideoByKey('my-order', 'vid_2'),
+      does(claimVideo(2), ok),
+      does(settle(2, 0n, { end: unavailable }), charged(0n)),
+      findsVideoByKey('my-order', 'vid_2'),
+      does(reserveVideo(3, 60n, { idempotencyKey: 'my-order' }), exists('vid_2')),
     ],
   },
   {

@@ -164,7 +164,11 @@ export class LedgerOracle {
     const cost = orphan ? 0n : command.costNanoUsd;
     call.settledAtMs = nowMs;
     call.charged = least(cost, call.amount);
-    if (call.order !== null) call.order.made = !orphan && command.video !== undefined;
+    if (call.order !== null) {
+      call.order.made = !orphan && command.video !== undefined;
+      const wasRefused = command.end.errorCode === 'service_unavailable' && call.order.claim === null;
+      if (!call.order.made && wasRefused) call.order.key = null;
+    }
     if (call.kind === 'image' && !orphan && command.stored !== undefined) {
       const { bytes, untilMs } = command.stored;
       const over = untilMs % 3_600_000;

@@ -172,7 +172,8 @@ export class StepWorld {
       untilMs: this.nowMs + step.hours * HOUR_MS,
     };
     const made = step.made ? { video: videoFile, stored } : {};
-    return { type: 'settle', ...call, costNanoUsd: this.#nano(step.units), end: callEnd, cause, ...made };
+    const end = step.refused && !step.made ? { ...callEnd, errorCode: 'service_unavailable' } : callEnd;
+    return { type: 'settle', ...call, costNanoUsd: this.#nano(step.units), end, cause, ...made };
   }
 
   #putKey(step: StepOf<'put_key'>): PutKey {

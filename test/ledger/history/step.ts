@@ -34,6 +34,8 @@ export type Step =
       units: number;
       orphan: boolean;
       made: boolean;
+      /** As of an order that was never told. */
+      refused: boolean;
       shares: number;
       hours: number;
     }
@@ -103,7 +105,7 @@ export function drawProfile(draw: Draw): Profile {
       runningCalls: pick(draw, [8, 2, 1]),
       dailyShareNanoUsd: pick(draw, [null, null, 50n * unit]),
     },
-    keyLimits: { activeKeys: 4, mcpKeysPerDay: 1 },
+    keyLimits: { activeKeys: 3, mcpKeysPerDay: 1 },
     uploadsPerDay: 2,
     openVideosMax: pick(draw, [20, 2, 1]),
     unit,
@@ -193,6 +195,7 @@ export function drawStep(draw: Draw): Step {
         units: draw(40),
         orphan: draw(4) === 0,
         made: draw(4) > 0,
+        refused: draw(2) === 0,
         shares: draw(4),
         hours: pick(draw, [0, 1, 24, 168]),
       };

@@ -3,14 +3,25 @@
 
 -- The video's end, from the shard's open videos to the agent's ended ones.
 local function end_video(agent_id, video_id, charged, end_json, file_json)
-  local error_json = 'null'
+  local error_code, error_json = nil, 'null'
   if file_json == 'null' then
-    local code = cjson.decode(end_json).errorCode
-    error_json = cjson.encode(code == cjson.null and 'gateway_error' or code)
+    error_code = cjson.decode(end_json).errorCode
+    error_json = cjson.encode(error_code == cjson.null and 'gateway_error' or error_code)
   end
   local name = video_name(agent_id, video_id)
   local open = redis.call('HMGET', KEYS[10], name, name .. ':claim', name .. ':submitted')
-  redis.call('HSET', KEYS[11], video_id, open[1], video_id .. ':end', '{"atMs":' .. whole(now) .. ',"chargedNanoUsd":"'
+  local order = open[1]
+  -- An order whose sender was told that there is none does not use its key up.
+  if error_code == 'service_unavailable' and not open[2] then
+    local key = cjson.decode(order).idempotencyKey
+    if key ~= cjson.null then
+      local text = '"idempotencyKey":"' .. key .. '"'
+      local from, to = string.find(order, text, 1, true)
+      order = string.sub(order, 1, from - 1) .. '"idempotencyKey":null' .. string.sub(order, to + 1)
+      if redis.call('HGET', KEYS[11], 'key:' .. key) == video_id then redis.call('HDEL', KEYS[11], 'key:' .. key) end
+    end
+  end
+  redis.call('HSET', KEYS[11], video_id, order, video_id .. ':end', '{"atMs":' .. whole(now) .. ',"chargedNanoUsd":"'
     .. whole(charged) .. '","errorCode":' .. error_json .. ',"file":' .. file_json .. '}')
   if open[2] then redis.call('HSET', KEYS[11], video_id .. ':claim', open[2]) end
   if open[3] then redis.call('HSET', KEYS[11], video_id .. ':submitted', open[3]) end
