@@ -54,7 +54,7 @@ describeWith(['redis'], 'rule 5, recovery: one', () => {
 
   test('of a shard knows every video that its log does, open and ended, and what pictures are stored', async () => {
     let seen = { open: 0, ended: 0, stored: 0 };
-    for (let seed = 20; seed < 26; seed++) {
+    for (let seed = 20; seed < 40; seed++) {
       const { keys, folded, recover } = await cutShard(seed, seed);
       await recover();
       const open = toOpenVideos(new Map(Object.entries(await redis.client.hgetall(keys.videos))));
