@@ -10,6 +10,9 @@ export REDOCLY_TELEMETRY := off
 # V8's young generation may grow to 16 MB a half: with 32 a thousand open streams take 40 MB more, for a call that is
 # 3 % cheaper.
 GATEWAY_FLAGS := --max-semi-space-size=16
+# A worker of videos and nothing else: what a download has passed on is freed when V8 next collects what is young. While
+# there is much room for that, 64 MB of it stand about; with little, a download takes a third less memory, and no more time.
+VIDEO_FLAGS := --max-semi-space-size=1
 
 RUNTIME := node_modules/.package-lock.json
 TOOLS := node_modules/.tools-installed
@@ -24,7 +27,7 @@ run: $(RUNTIME) ## Start the whole gateway on loopback (PORT=8080, INTERNAL_PORT
 	@exec node $(GATEWAY_FLAGS) api/main.ts
 
 workers: $(RUNTIME) ## Run a cluster's background work (ROLES="settlement projector video"; FAREGATE_CONFIG names the cluster)
-	@exec node workers/main.ts $(ROLES)
+	@exec node $(if $(filter-out video,$(or $(ROLES),all)),,$(VIDEO_FLAGS)) workers/main.ts $(ROLES)
 
 cli: $(RUNTIME) ## Run the operator's CLI: make cli ARGS="agents list"
 	@node api/admin/cli.ts $(ARGS)

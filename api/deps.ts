@@ -144,7 +144,7 @@ export async function buildDeps({
     clock,
     limitMs: () => limitsOfCapacity().eventLoopLagMs,
   });
-  const capacity = new Capacity(limitsOfCapacity, loopLag);
+  const capacity = new Capacity(limitsOfCapacity, loopLag, () => videoWorker?.heldNanoUsd ?? 0n);
   const sharing = store.share?.(capacity, nonce);
   const limits = () => config.current().limits;
   const gateway: Gateway = {

@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { RecordedCosts } from '#core/bills/recorded-costs.ts';
 import { createRedisBillStore } from '#core/bills/redis-bill-store.ts';
+import { shareCapacity } from '#core/capacity/redis-shared-capacity.ts';
 import { createCatalog } from '#core/catalog/create-catalog.ts';
 import { createFetchProviderJson } from '#core/catalog/fetch-provider-json.ts';
 import { openClusterLedger } from '#core/ledger/cluster/open-cluster-ledger.ts';
@@ -52,6 +54,18 @@ export async function startVideoRole(parts: WorkerParts): Promise<RunningRole> {
     onEnded: metrics.onEnded,
   });
   metrics.observe(worker);
+  const sharing = shareCapacity({
+    redis: cluster.redis,
+    capacity: {
+      get heldNanoUsd() {
+        return worker.heldNanoUsd;
+      },
+      othersNanoUsd: 0n,
+    },
+    processId: `videos-${randomBytes(8).toString('hex')}`,
+    clock,
+    log,
+  });
   readMetrics(registry).gauge(
     'faregate_video_workers',
     'Processes that share the open videos, as this one knows them',
@@ -62,6 +76,7 @@ export async function startVideoRole(parts: WorkerParts): Promise<RunningRole> {
     checks: { video: () => cluster.ledger.stats().openShards > 0 },
     async stop() {
       await worker.stop(VIDEO_SUBMIT_MS);
+      await sharing.stop();
       await members.stop();
       await costs.stop();
       catalog.close();

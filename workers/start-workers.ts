@@ -9,9 +9,6 @@ import { watchConfig } from '../api/config/watch-config.ts';
 import type { Config } from '../api/config.ts';
 import { createInternalServer } from '../api/http/create-internal-server.ts';
 import type { Role } from './roles.ts';
-import { startProjectorRole } from './start-projector-role.ts';
-import { startSettlementRole } from './start-settlement-role.ts';
-import { startVideoRole } from './start-video-role.ts';
 import type { RunningRole, WorkerParts } from './worker-parts.ts';
 
 export interface RunningWorkers {
@@ -25,10 +22,11 @@ export class WorkersError extends Error {
   override readonly name = 'WorkersError';
 }
 
+/** Each is loaded where it runs: the drivers that only the others need would cost a worker of videos 18 MB. */
 const startRole: Record<Role, (parts: WorkerParts) => Promise<RunningRole>> = {
-  settlement: startSettlementRole,
-  projector: startProjectorRole,
-  video: startVideoRole,
+  settlement: async (parts) => (await import('./start-settlement-role.ts')).startSettlementRole(parts),
+  projector: async (parts) => (await import('./start-projector-role.ts')).startProjectorRole(parts),
+  video: async (parts) => (await import('./start-video-role.ts')).startVideoRole(parts),
 };
 
 function countMoney(registry: Registry): Pick<WorkerParts, 'loss' | 'charged'> {

@@ -1,6 +1,6 @@
 import { isBounded } from '#core/catalog/import-image-endpoint.ts';
+import { priced } from '#core/catalog/import-video-models.ts';
 import { createNearestNames } from '#core/catalog/nearest-names.ts';
-import { fromPriceNanoUsd } from '#core/catalog/video-price.ts';
 import type { ConfigDocument, Path } from './config-document.ts';
 import type { ConfigProblem } from './config-error.ts';
 import type { ConfigFile } from './config-file.ts';
@@ -27,7 +27,7 @@ export function checkMediaModels(
       const missing = OF_VIDEOS.flatMap((key) => (file[key] === undefined ? [key] : []));
       const problems = checkPlace(file, missing, path, providers, document);
       const model = toVideoModel(file);
-      if (model !== null && fromPriceNanoUsd(model) === null) {
+      if (model !== null && priced(model) === null) {
         problems.push(document.problem([...path, 'pricing'], 'says of no video what it costs'));
       }
       return problems;

@@ -1,5 +1,6 @@
 import type { ImageSettings, VideoSettings } from '#core/catalog/catalog-settings.ts';
 import type { ImageModel, ImageParameter } from '#core/catalog/image-model.ts';
+import { priced } from '#core/catalog/import-video-models.ts';
 import type { VideoModel } from '#core/catalog/video-model.ts';
 import { attoUsd } from '#core/money.ts';
 import type { ImageModelFile } from './image-model-file.ts';
@@ -12,7 +13,7 @@ export function toVideoSettings(files: readonly VideoModelFile[]): VideoSettings
     file.pricing === undefined ? [[file.id, changesOf(file)]] : [],
   );
   return {
-    models: live.flatMap((file) => toVideoModel(file) ?? []),
+    models: live.flatMap((file) => toVideoModel(file) ?? []).flatMap((model) => priced(model) ?? []),
     stopped: files.filter(({ stopped }) => stopped).map(({ id }) => id),
     changes: new Map(changes),
   };

@@ -322,9 +322,9 @@ export const S3_DELETES_AT_ONCE = 16;
 export const S3_CONNECTIONS_MAX = 32;
 /** Between attempts at the same request. */
 export const S3_RETRIES_MS: readonly number[] = [100, 500];
-/** S3 takes no shorter part than 5 MB but the last, and 10,000 of them. */
-export const S3_PART_BYTES = 8 * MEGABYTE;
-/** All of them are in memory: 48 MB. */
+/** The shortest that S3 takes; only the last may be shorter. It takes 10,000 of them. */
+export const S3_PART_BYTES = 5 * MEGABYTE;
+/** All of them are in memory: 30 MB. */
 export const S3_PARTS_AT_ONCE = 6;
 /** Some stores copy all parts of a file before they answer. */
 export const S3_COMPLETE_MS = 5 * MINUTE_MS;

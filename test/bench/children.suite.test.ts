@@ -18,14 +18,20 @@ const children: Child[] = [];
 let provider = '';
 let bare = '';
 
-async function startScript(file: string, args: readonly string[]): Promise<Started> {
-  const child = startChild([fileURLToPath(new URL(file, import.meta.url)), ...args], { core: null });
+async function startScript(
+  file: string,
+  args: readonly string[],
+  core: number | null,
+  nodeFlags: readonly string[] = [],
+): Promise<Started> {
+  const script = fileURLToPath(new URL(file, import.meta.url));
+  const child = startChild([...nodeFlags, script, ...args], { core });
   children.push(child);
   return { pid: child.pid, port: JSON.parse(await child.firstLine).port };
 }
 
 const start = async (file: string, args: string[] = []): Promise<string> =>
-  `http://127.0.0.1:${(await startScript(file, args)).port}`;
+  `http://127.0.0.1:${(await startScript(file, args, null)).port}`;
 
 const videoBench = { start: startScript, coreUnderTest: null, loadCore: null };
 

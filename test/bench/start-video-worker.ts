@@ -1,6 +1,9 @@
 import type { Bench } from './run-part.ts';
 import type { VideosLeft } from './video-worker.ts';
 
+/** As in the Makefile's `workers`. */
+const VIDEO_FLAGS = ['--max-semi-space-size=1'];
+
 export interface StartedVideoWorker {
   pid: number;
   left(): Promise<VideosLeft>;
@@ -16,7 +19,7 @@ export async function startVideoWorker(
   const made = bytes === null ? [] : ['--bytes', String(bytes)];
   const provider = await start('canned-videos.ts', made, loadCore);
   const args = ['--provider', String(provider.port), '--open', String(open), ...home];
-  const { pid, port } = await start('video-worker.ts', args, coreUnderTest);
+  const { pid, port } = await start('video-worker.ts', args, coreUnderTest, VIDEO_FLAGS);
   return {
     pid,
     left: async () => JSON.parse(await textAt(port, '/')),

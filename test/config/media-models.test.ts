@@ -66,6 +66,13 @@ imageModels:
   ]);
 });
 
+test('of an own model, too, nothing is listed that has no price', async () => {
+  const { videos } = await load(
+    `${PROVIDERS}videoModels: [${CLIP.replace('[720p]', '[720p, 1080p]')}, pricing: { duration_seconds_720p: "1" } }]`,
+  );
+  expect(videos.models[0]?.supportedResolutions).toEqual(['720p']);
+});
+
 test('a line may stop a model, or say of an imported one what no list says', async () => {
   const { videos, images } = await load(`
 videoModels:

@@ -8,6 +8,7 @@ import { type ConsoleOptions, phone } from './console-page.ts';
 import { grantUntil } from './grant-until.ts';
 import { describeInBrowser, sees } from './in-browser.ts';
 import { newLabelledKey } from './new-labelled-key.ts';
+import { expectPictures, makePictures, orderVideo, untilSeen } from './real-media.ts';
 
 /*
  * The pictures of the README, of a week that was really lived through: `PICTURES=docs vitest run --project suite
@@ -37,6 +38,7 @@ const yaml = `
 server: { port: 0, internalPort: 0, host: 127.0.0.1, internalHost: 127.0.0.1 }
 providers:
   - { id: sim, kind: openai, cancel: bills_full, baseUrl: PROVIDER_URL, catalog: none }
+  - { id: media, kind: simulator, baseUrl: PROVIDER_URL }
 models:${models
   .map(
     ({ id, name, upstream, factor }) => `
@@ -133,6 +135,30 @@ describeInBrowser(
       await take('calls-phone', { page: 'calls', viewport: phone }, 'Northwind');
       await take('keys', { page: 'keys', viewport: desktop, colorScheme: 'dark' }, 'active keys');
       await take('keys-phone', { page: 'keys', viewport: phone }, 'active keys');
+    });
+
+    it('show pictures, and a video that is done before one that is being made', async () => {
+      for (const [size, options] of [
+        ['', { viewport: desktop }],
+        ['-phone', { viewport: phone, colorScheme: 'dark' }],
+      ] as const) {
+        const console = await show({ agent, page: 'pictures', ...options });
+        const take = async (name: string) => {
+          const path = join(folder, `console-${name}${size}.png`);
+          await console.page.screenshot({ path });
+          expect((await stat(path)).size).toBeLessThan(PICTURE_BYTES);
+        };
+        await makePictures(console, 'A harbour at dawn, seen from the sea');
+        await expectPictures(console, 2);
+        await take('pictures');
+        await console.open('videos');
+        await orderVideo(console, 'A harbour at dawn, seen from the sea');
+        await untilSeen(console, 'Done');
+        gateway().provider.next({ path: '/videos', video: { end: 'never' } });
+        await orderVideo(console, 'The last train leaves the station');
+        await untilSeen(console, 'Being made');
+        await take('videos');
+      }
     });
 
     it('show an answer with its receipt', async () => {

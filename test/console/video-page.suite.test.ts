@@ -42,6 +42,13 @@ describeInBrowser('the page of videos', ({ gateway, show }) => {
     await page.getByLabel('What to show').fill('A harbour at dawn');
     await page.getByRole('button', { name: 'Order video' }).click();
     await sees(console, 'Waiting to begin');
+    // Far below the form of a phone.
+    await until(() =>
+      page
+        .getByText('Waiting to begin')
+        .boundingBox()
+        .then((box) => (box?.y ?? 0) < phone.height),
+    );
     await sees(console, 'the most that it can cost $0.40');
     expect(fake.orders.map(({ body }) => body)).toEqual([
       {

@@ -147,3 +147,25 @@ it('a call whose answer had begun is no loss: the agent pays what the provider r
   expect(after.chargedNanoUsd).toBe(after.provider.lastBill().costNanoUsd);
   expect(await lossOf(after.next)).toEqual({ calls: 0, usd: 0 });
 });
+
+it('a picture that a kill cut off is free, even when the provider has named its answer', async () => {
+  await using folder = await testDataDir();
+  await using provider = await startTestProvider();
+  const clock = createFakeClock();
+  await using killed = await startTestGateway({ provider, clock });
+  await killed.running.deps.catalog.refresh();
+  // In the middle of the answer, whose id has come.
+  provider.next({ path: '/images', gate: 'cut', gateAt: 60 });
+  const call = killed.post({ model: 'faregate-sim/paint', prompt: 'a' }, { path: '/images' });
+  await provider.reached('cut');
+  // Its lease is renewed meanwhile.
+  for (let second = 0; second < 20; second++) await pass(killed, clock, SECOND_MS);
+  expect((await killed.view()).holds).toHaveLength(1);
+  filesAfterKill(killed, folder.path);
+  provider.release('cut');
+  await (await call).text();
+
+  await using next = await startTestGateway({ dataDir: folder.path, provider, clock });
+  expect(await next.view(killed.agent)).toMatchObject({ chargedNanoUsd: 0n, holds: [], runningCalls: 0 });
+  expect((await lossOf(next)).calls).toBe(1);
+});

@@ -19,7 +19,14 @@ let gateway: TestGateway;
 beforeAll(async () => {
   gateway = await startTestGateway({ clock });
 });
-afterAll(() => gateway.stop());
+afterAll(async () => {
+  // They count in the pool that all tests on a cluster share.
+  await until(async () => {
+    fake?.advance(SECOND_MS);
+    return (await gateway.running.deps.store.ledger.listOpenVideos())?.length === 0;
+  }, ENDED_WITHIN_MS);
+  await gateway.stop();
+});
 
 const order = (extra: object = {}) => ({
   model: 'faregate-sim/clip',
@@ -241,6 +248,36 @@ describe('one Idempotency-Key', () => {
     expect(await read(agent, id)).toMatchObject({ id, status: 'failed' });
     const fresh = await send(agent, order(), { 'idempotency-key': 'order-2_B' });
     expect(JSON.parse(await fresh.text()).error.code).toBe('agent_suspended');
+  });
+});
+
+describe('the operator’s pool', () => {
+  it('counts a video as long as it is in the making', async () => {
+    const small = await startTestGateway({
+      clock,
+      provider: gateway.provider,
+      yaml: `
+server: { port: 0, internalPort: 0, host: 127.0.0.1, internalHost: 127.0.0.1 }
+capacity: { poolUsd: "0.09" }
+providers: [{ id: sim, kind: simulator, baseUrl: PROVIDER_URL }]
+`,
+    });
+    const agent = await small.newAgent();
+    const code = async () => {
+      fake?.advance(SECOND_MS);
+      const res = await send(agent, order(), {}, small);
+      const { error } = JSON.parse(await res.text());
+      return error === null ? 'taken' : error.code;
+    };
+    // On a cluster, others' are counted until they have told that they are free.
+    await until(async () => (await code()) === 'taken', ENDED_WITHIN_MS);
+    await until(async () => (await code()) === 'gateway_capacity');
+    await until(async () => (await code()) === 'taken', ENDED_WITHIN_MS);
+    await until(async () => {
+      fake?.advance(SECOND_MS);
+      return (await small.view(agent)).holds.length === 0;
+    }, ENDED_WITHIN_MS);
+    await small.stop();
   });
 });
 

@@ -145,3 +145,15 @@ test('a model that the operator stops is gone from the list at once, which then 
   expect(await after.text()).not.toContain('faregate-sim/clip');
   expect((await get('/videos/models')).headers.get('etag')).toBe(before.headers.get('etag'));
 });
+
+test('an empty list is not kept: it may be full in a second', async () => {
+  await using empty = await startTestGateway({
+    yaml: `
+server: { port: 0, internalPort: 0, host: 127.0.0.1, internalHost: 127.0.0.1 }
+providers: [{ id: sim, kind: simulator, baseUrl: PROVIDER_URL, catalog: none }]
+`,
+  });
+  const answer = await fetch(`${empty.baseUrl}/videos/models`);
+  expect(await answer.json()).toEqual({ object: 'list', data: [] });
+  expect(answer.headers.get('cache-control')).toBe('no-cache');
+});

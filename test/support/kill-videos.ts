@@ -101,7 +101,10 @@ async function compare(
         throw new Error(`agent ${agentId}: a hold is stuck`);
     }
     for (const { caller, videoId, prompt } of ordered) {
-      const job = await ledger.readVideo(caller.agentId, videoId);
+      // Of many that have ended the ledger itself knows the newest.
+      const job =
+        (await ledger.readVideo(caller.agentId, videoId)) ??
+        (await ledger.videos.find(caller.agentId, videoId));
       if (job === null || job === 'unavailable') throw new Error(`video ${videoId} is lost`);
       summary[endOf(gateway, job, jobs.has(prompt))]++;
     }

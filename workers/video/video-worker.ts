@@ -9,6 +9,7 @@ import {
   VIDEO_TICK_MS,
   VIDEOS_LOOK_MS,
 } from '#core/limits.ts';
+import type { NanoUsd } from '#core/money.ts';
 import type { VideoJob } from '#core/videos/video-job.ts';
 import { Deadlines } from './deadlines.ts';
 import { isOwnClaim, type OpenVideo, openVideo } from './open-video.ts';
@@ -48,6 +49,7 @@ export class VideoWorker {
   #looking: Promise<void> | null = null;
   #nextLookMs = 0;
   #running = 0;
+  #heldNanoUsd: NanoUsd = 0n;
   #downloads = 0;
   #idle: (() => void) | null = null;
 
@@ -69,6 +71,11 @@ export class VideoWorker {
   /** Of this process. */
   get open(): number {
     return this.#open.size;
+  }
+
+  /** Of the operator's pool, by the open videos of this process. */
+  get heldNanoUsd(): NanoUsd {
+    return this.#heldNanoUsd;
   }
 
   has(callId: number): boolean {
@@ -116,6 +123,7 @@ export class VideoWorker {
     this.#tickTimer?.cancel();
     await this.#videos.close();
     this.#open.clear();
+    this.#heldNanoUsd = 0n;
   }
 
   #turns(): Turns {
@@ -179,7 +187,7 @@ export class VideoWorker {
     const nowMs = clock.monotonicMs();
     video.changedMs = nowMs;
     if (after === 'over') {
-      this.#open.delete(video.job.callId);
+      this.#drop(video);
       this.#endedMeanwhile.add(video.job.callId);
     } else video.dueMs = nowMs + after.waitMs * (0.9 + 0.2 * this.#random());
     if (this.#running === 0) this.#idle?.();
@@ -221,7 +229,7 @@ export class VideoWorker {
     for (const [callId, video] of this.#open) {
       const isGone = !listed.has(callId) && !video.running && video.changedMs < askedMs;
       // What the journal does not have yet is ours to tell, whoever works on the rest.
-      if (isGone && video.owed === null && video.unsent === null) this.#open.delete(callId);
+      if (isGone && video.owed === null && video.unsent === null) this.#drop(video);
     }
   }
 
@@ -230,7 +238,12 @@ export class VideoWorker {
     const video = openVideo(job, nowMs, waitMs * this.#random());
     if (job.claim !== null) video.claimSeenMs = nowMs;
     this.#open.set(job.callId, video);
+    this.#heldNanoUsd += job.estimatedNanoUsd;
     if (waitMs === 0 && !this.#closing.signal.aborted) void this.#run(video);
+  }
+
+  #drop({ job }: OpenVideo): void {
+    if (this.#open.delete(job.callId)) this.#heldNanoUsd -= job.estimatedNanoUsd;
   }
 
   #refresh(video: OpenVideo, job: VideoJob): void {

@@ -24,10 +24,13 @@ export class Capacity {
   runningCalls = 0;
   readonly #limits: () => CapacityLimits;
   readonly #overload: Overload;
+  readonly #videosNanoUsd: () => NanoUsd;
 
-  constructor(limits: () => CapacityLimits, overload: Overload) {
+  /** @param videosNanoUsd - By open videos, which outlive the request that ordered them; in a cluster their workers tell. */
+  constructor(limits: () => CapacityLimits, overload: Overload, videosNanoUsd: () => NanoUsd = () => 0n) {
     this.#limits = limits;
     this.#overload = overload;
+    this.#videosNanoUsd = videosNanoUsd;
   }
 
   get perCallNanoUsd(): NanoUsd {
@@ -37,7 +40,8 @@ export class Capacity {
   admit(nanoUsd: NanoUsd): CapacityAnswer {
     const limits = this.#limits();
     if (nanoUsd > limits.perCallNanoUsd) return 'over_per_call';
-    if (this.heldNanoUsd + this.othersNanoUsd + nanoUsd > limits.poolNanoUsd) return 'pool_full';
+    const held = this.heldNanoUsd + this.othersNanoUsd + this.#videosNanoUsd();
+    if (held + nanoUsd > limits.poolNanoUsd) return 'pool_full';
     if (this.runningCalls >= limits.runningCalls) return 'too_many_running';
     if (this.#overload.isOver()) return 'too_late';
     this.heldNanoUsd += nanoUsd;

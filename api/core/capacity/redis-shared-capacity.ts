@@ -25,7 +25,7 @@ return string.format('%.0f', others)
 
 export interface SharedCapacityOptions {
   redis: RedisClient;
-  capacity: Capacity;
+  capacity: Pick<Capacity, 'heldNanoUsd' | 'othersNanoUsd'>;
   /** Of this process. */
   processId: string;
   clock: Clock;

@@ -11,7 +11,7 @@ interface Target {
 
 /** Of all uploads of this process together: each fills one part, sends it, and fills it again. */
 const inTurn = limitTasks(S3_PARTS_AT_ONCE);
-/** A new part of 8 MB for each upload would be freed too late. */
+/** A new part of 5 MB for each upload would be freed too late. */
 const spareParts: Buffer[] = [];
 
 /** Sends what is shorter than a part in one go, all else part by part; nothing of it is to be seen before its end. */

@@ -25,8 +25,9 @@ export class PictureCall extends HeldCall {
     return this.options.plan.provider;
   }
 
-  protected get idToKeep(): string | null {
-    return this.generationId;
+  /** None: who never got a picture, because we died, owes nothing for it. */
+  protected get idToKeep(): null {
+    return null;
   }
 
   protected override get pumpBounds(): PumpBounds {

@@ -167,10 +167,10 @@ async function answer(
   return null;
 }
 
-/** A failed request is free: of its pictures the caller has none. Unless it left before the end: then it pays what was made. */
+/** A failed request is free: of its pictures the caller has none. Unless it left, and was waited for in vain: then it pays what was made. */
 async function fail(call: PictureCall, attempt: Extract<PictureAttempt, { kind: 'failed' }>) {
   const { error, usage, delivered } = attempt;
-  if (call.caller.gone && call.requestSent) {
+  if (call.caller.gone && call.endedByUs !== null && call.requestSent) {
     const cost = costOfPictures(call, usage, delivered);
     await closeCall(call, cost, endOf(call, cost.tokens));
     call.caller.leave();

@@ -173,6 +173,21 @@ describe('a caller who leaves', () => {
     }
   });
 
+  it('pays nothing for what fails all the same, nor for the pictures that it sent along', async () => {
+    for (const options of [{ status: 400 }, { status: 500 }, { cutAt: 60 }]) {
+      const world = await startWorld();
+      world.confirm('durable');
+      const running = world.start(ask({ input_references: [reference(1)] }));
+      await settled();
+      world.res.hangUp();
+      await world.reply(answerText([png(900)], null), options);
+      await running;
+      expect((await world.view()).chargedNanoUsd).toBe(0n);
+      expect(world.pending).toEqual([]);
+      await nothingHeld(world);
+    }
+  });
+
   it('is waited for longer than a text: five minutes, then the provider’s own record decides', async () => {
     const world = await startWorld();
     world.confirm('durable');
@@ -197,7 +212,8 @@ describe('a caller who leaves', () => {
     await settled();
     expect(request?.upstream.ended).toBe(true);
     expect(world.pending).toHaveLength(1);
-    expect((await world.view()).holds).toMatchObject([{ generationId: 'gen-1' }]);
+    expect(world.events('finished')).toMatchObject([{ pending: { generationId: 'gen-1' } }]);
+    expect((await world.view()).holds).toHaveLength(1);
   });
 });
 

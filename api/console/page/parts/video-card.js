@@ -1,5 +1,5 @@
 import { html } from '../lib/html.js';
-import { duration, fromNow, longTime, shortTime } from '../lib/time.js';
+import { fromNow, longTime, shortTime } from '../lib/time.js';
 import { fromNano, numberToUsd, toNano } from '../lib/usd.js';
 import { Notice } from './notice.js';
 import { ProblemNotice } from './problem-notice.js';
@@ -74,7 +74,7 @@ function Screen({ video: { id, job, problem, prompt, aspectRatio } }) {
       return html`<div class="screen" style=${{ '--ratio': ratioOf(aspectRatio) }}>
         <div class="screen-wait">
           <progress aria-label="Being made"></progress>
-          <p class="soft small">Asked for ${duration(Math.max(0, Date.now() - Date.parse(job.created_at)))} ago. You may close this page: it is made all the same.</p>
+          <p class="soft small">Ordered ${fromNow(job.created_at)}. You may look at other pages meanwhile.</p>
         </div>
       </div>`;
   }

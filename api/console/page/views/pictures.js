@@ -4,6 +4,7 @@ import { useResource } from '../client/use-resource.js';
 import { html } from '../lib/html.js';
 import { picturePrices } from '../lib/picture-prices.js';
 import { useStore } from '../lib/store.js';
+import { useNewestInSight } from '../lib/use-newest-in-sight.js';
 import { Empty } from '../parts/empty.js';
 import { ModelField } from '../parts/model-field.js';
 import { Notice } from '../parts/notice.js';
@@ -20,6 +21,7 @@ import { ReferenceField, referencesIn } from '../parts/reference-field.js';
 export function PicturesView() {
   const { pictures } = useGateway();
   const { sets } = useStore(pictures.store);
+  const list = useNewestInSight(sets.length);
   /** @type {import('../client/use-resource.js').Resource<{ data: ImageModel[] }>} */
   const models = useResource('image models', (gateway) => gateway.v1('/images/models'));
   const all = models.value?.data ?? null;
@@ -68,7 +70,7 @@ export function PicturesView() {
         <p>The most that they can cost is held while they are made. This tab remembers what you make in it.</p>
       <//>`
     }
-    <section aria-label="Your pictures" class="made-list">
+    <section aria-label="Your pictures" ref=${list}>
       ${sets.map((set, index) => html`<${PictureSetView} key=${sets.length - index} set=${set} />`)}
     </section>
   `;

@@ -4,6 +4,7 @@ import { isOpen } from '../client/videos.js';
 import { html } from '../lib/html.js';
 import { useStore } from '../lib/store.js';
 import { SECOND_MS } from '../lib/time.js';
+import { useNewestInSight } from '../lib/use-newest-in-sight.js';
 import { Empty } from '../parts/empty.js';
 import { PageHead } from '../parts/page-head.js';
 import { PlayTabs } from '../parts/play-tabs.js';
@@ -16,6 +17,7 @@ const WATCH_MS = 10 * SECOND_MS;
 export function VideosView() {
   const { videos } = useGateway();
   const { all } = useStore(videos.store);
+  const list = useNewestInSight(all.length);
   const open = all.some(isOpen);
   useEffect(() => {
     if (!open) return undefined;
@@ -42,7 +44,7 @@ export function VideosView() {
         </p>
       <//>`
     }
-    <section aria-label="Your videos" class="made-list">
+    <section aria-label="Your videos" ref=${list}>
       ${all.map((video) => html`<${VideoCard} key=${video.id} video=${video} onForget=${videos.forget} />`)}
     </section>
   `;
