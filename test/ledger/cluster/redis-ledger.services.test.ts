@@ -28,6 +28,7 @@ import {
   moveOut,
   putKey,
   reserve,
+  reserveVideo,
   revokeKey,
   setAgent,
   settle,
@@ -113,6 +114,52 @@ describeWith(['redis'], 'a process on Redis', () => {
       publishAgain();
       await acknowledge();
       await does(reserve(4, 10n), ok)(world);
+    });
+  });
+
+  describe('a video', () => {
+    test('is not shown before the log has it, and not taken for unknown by a node that is shut', async () => {
+      const { world, ledger, stopPublishing, publishAgain } = await openShard();
+      for (const row of agentWith(100n)) await row(world);
+      stopPublishing();
+      await world.ledger.execute(reserveVideo(1, 10n, { idempotencyKey: 'my-order' })(world));
+      expect(await ledger.readVideo(1, 'vid_1')).toBe('unavailable');
+      expect(await ledger.findVideoByKey(1, 'my-order')).toBe('unavailable');
+      expect(await ledger.listOpenVideos()).toBe('unavailable');
+      publishAgain();
+      expect(await ledger.readVideo(1, 'vid_1')).toMatchObject({ videoId: 'vid_1', end: null });
+      await redis.client.hdel(shard.meta, 'fence');
+      expect(await ledger.readVideo(1, 'vid_1')).toBe('unavailable');
+      expect(await ledger.readVideo(1, 'vid_2')).toBe('unavailable');
+      expect(await ledger.findVideoByKey(1, 'my-order')).toBe('unavailable');
+      expect(await ledger.listOpenVideos()).toBe('unavailable');
+    });
+
+    test('is read by one script, however often', async () => {
+      const { world, ledger, asked } = await openShard();
+      for (const row of [...agentWith(100n), does(reserveVideo(1, 10n), ok)]) await row(world);
+      asked.length = 0;
+      for (let i = 0; i < 3; i++) expect(await ledger.readVideo(1, 'vid_1')).toMatchObject({ end: null });
+      expect(asked).toEqual(['read_video', 'read_video', 'read_video']);
+    });
+
+    test('whose sender was told that there is none is released, and its Idempotency-Key is free', async () => {
+      const { world, clock, ledger, stopPublishing, publishAgain } = await openShard();
+      for (const row of agentWith(100n)) await row(world);
+      stopPublishing();
+      expect(await outcome(world, reserve(1, 1n))).toEqual([ok, 'unknown']);
+      expect(await outcome(world, reserveVideo(2, 10n, { idempotencyKey: 'my-order' }))).toEqual([
+        unavailable,
+        'durable',
+      ]);
+      publishAgain();
+      await until(async () => {
+        clock.advance(100);
+        return (await redis.client.hlen(shard.videos)) === 0;
+      });
+      expect(await ledger.findVideoByKey(1, 'my-order')).toBeNull();
+      await does(reserveVideo(3, 10n, { idempotencyKey: 'my-order' }), ok)(world);
+      expect(await ledger.findVideoByKey(1, 'my-order')).toMatchObject({ videoId: 'vid_3' });
     });
   });
 
