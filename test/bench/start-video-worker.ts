@@ -2,7 +2,7 @@ import type { Bench } from './run-part.ts';
 import type { VideosLeft } from './video-worker.ts';
 
 /** As in the Makefile's `workers`. */
-const VIDEO_FLAGS = ['--max-semi-space-size=1'];
+const VIDEO_FLAGS = ['--max-semi-space-size=1', '--max-old-space-size=256'];
 
 export interface StartedVideoWorker {
   pid: number;
