@@ -170,6 +170,8 @@ async function answer(
 /** A failed request is free: of its pictures the caller has none. Unless it left, and was waited for in vain: then it pays what was made. */
 async function fail(call: PictureCall, attempt: Extract<PictureAttempt, { kind: 'failed' }>) {
   const { error, usage, delivered } = attempt;
+  // It has pictures: else who takes the last one slowly enough would have all the others for nothing.
+  if (call.caller.committed && !call.options.stream && call.endedByUs === 'time_limit') call.caller.drop();
   if (call.caller.gone && call.endedByUs !== null && call.requestSent) {
     const cost = costOfPictures(call, usage, delivered);
     await closeCall(call, cost, endOf(call, cost.tokens));

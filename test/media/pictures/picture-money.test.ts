@@ -232,6 +232,31 @@ it('an answer of pictures that breaks off in the middle ends so that no client t
   await nothingHeld(world);
 });
 
+it('a caller who takes pictures so slowly that the time of the call runs out pays for what was made', async () => {
+  const world = await startWorld();
+  world.confirm('durable');
+  const running = world.start(ask({ n: 4, response_format: 'b64_json' }));
+  const pictures = [png(900), png(901), png(902), png(400_000)];
+  await world.reply(answerText(pictures.slice(0, 3), null).slice(0, -2), { part: true });
+  world.res.flowing = false;
+  void world.reply(`,{"b64_json":"${pictures[3]?.toString('base64')}"`, {
+    begun: true,
+    size: 30_000,
+    part: true,
+  });
+  for (let half = 0; half < 26; half++) {
+    await settled();
+    world.clock.advance(MINUTE_MS / 2);
+    world.res.emit('drain');
+  }
+  await running;
+  expect(world.res.text).toContain(png(902).toString('base64'));
+  expect(world.res.destroyed).toBe(true);
+  // What they cost its provider has on record.
+  expect(world.events('finished')).toMatchObject([{ pending: { generationId: 'gen-1' } }]);
+  expect(world.pending).toHaveLength(1);
+});
+
 it('a caller who takes nothing holds the provider back, too', async () => {
   const world = await startWorld();
   world.confirm('durable');
