@@ -56,6 +56,12 @@ test.each<[string, Skus, Partial<VideoShape>, string | null]>([
   ['with a fee for each reference as for each picture', grok, { inputReferences: 3 }, '0.15'],
   ['silent by its resolution, though sound has a key', kling, {}, '0.28'],
   ['by the dearest of keys that say as much', kling, { generateAudio: true }, '0.56'],
+  [
+    'by the dearest of keys that each say something of their own',
+    { text_to_video_duration_seconds_720p: '0.1', duration_seconds_with_audio: '0.2' },
+    { generateAudio: true },
+    '0.8',
+  ],
   ['by the mode: from words', modes, {}, '0.4'],
   ['by the mode: from pictures', modes, { frameImages: 1 }, '0.8'],
   ['by the mode: from references, each with its fee', modes, { inputReferences: 2 }, '0.86'],
