@@ -219,6 +219,20 @@ test('storage that is down for an hour costs nobody the video', async () => {
   expect(world.heard.ended).toEqual([MADE]);
 });
 
+test('nor does a single cut after it', async () => {
+  await using world = await workerWorld();
+  await world.order();
+  world.files.onWrite = async () => {
+    throw new Error('no space left on the device');
+  };
+  await world.startWorker();
+  await world.passes(3_600_000, 30_000);
+  world.files.onWrite = async () => {};
+  world.fake.on.content = oneByOne((_req, res) => void res.destroy(), content(FILE));
+  await world.until(() => world.heard.ended.length > 0);
+  expect(world.heard.ended).toEqual([MADE]);
+});
+
 test('storage that stays down ends it before its hold is an orphan', async () => {
   await using world = await workerWorld();
   await world.order();
