@@ -7,7 +7,16 @@ import { RESULT_LINK_MS, RESULTS_BYTES_MAX } from '#core/limits.ts';
 import { formatUsd } from '#core/money.ts';
 import { isApiError } from '../../../api/contract/errors.ts';
 import { noTokens } from '../../../api/inference/usage.ts';
-import { answerText, ask, type PictureWorld, png, settled, startWorld, usageText } from './picture-world.ts';
+import {
+  answerText,
+  ask,
+  type PictureWorld,
+  painter,
+  png,
+  settled,
+  startWorld,
+  usageText,
+} from './picture-world.ts';
 
 const CENT = 10_000_000n;
 
@@ -97,6 +106,21 @@ describe('pictures answered as JSON', () => {
       input_references: [reference(1), reference(2)],
       provider: { only: ['acme/fast'], allow_fallbacks: false },
     });
+    world.confirm('durable');
+    await world.reply(answerText([png(30)], usageText('0')));
+    await running;
+  });
+
+  it.each([
+    ['as a text', { type: 'enum', values: ['1', '4'] }, '4', 4n * CENT],
+    ['as zero', { type: 'range', min: 0, max: 4 }, 0, CENT],
+    ['with a fraction', { type: 'range', min: 0.5, max: 4 }, 1.5, 2n * CENT],
+  ] as const)('hold no less where a model lists their number %s', async (_, listed, n, held) => {
+    const model = painter({ parameters: new Map([['n', listed]]) });
+    const world = await startWorld({ models: [model] });
+    const running = world.start(ask({ n }));
+    await settled();
+    expect((await world.view()).holds).toMatchObject([{ nanoUsd: held }]);
     world.confirm('durable');
     await world.reply(answerText([png(30)], usageText('0')));
     await running;
