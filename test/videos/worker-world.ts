@@ -39,7 +39,7 @@ export async function workerWorld() {
   const known: { provider: Provider | undefined } = {
     provider: aProvider({ id: 'simulator', baseUrl: fake.baseUrl, apiKey: 'sk-upstream' }),
   };
-  const heard = { ended: [] as string[], logged: [] as string[] };
+  const heard = { ended: [] as string[], lostNanoUsd: [] as bigint[], logged: [] as string[] };
   const log: Log = {
     info: (event) => void heard.logged.push(event),
     warn: (event) => void heard.logged.push(event),
@@ -94,10 +94,12 @@ export async function workerWorld() {
       claimGraceMs,
       isOurs,
       random: () => 0.5,
-      onEnded: (_job, { errorCode, loss, billedNanoUsd }, { chargedNanoUsd, overrunNanoUsd }) =>
-        void heard.ended.push(
+      onEnded(_job, { errorCode, loss, billedNanoUsd }, { chargedNanoUsd, overrunNanoUsd }) {
+        heard.ended.push(
           [errorCode ?? 'made', chargedNanoUsd, overrunNanoUsd, billedNanoUsd, loss?.cause ?? '-'].join(' '),
-        ),
+        );
+        if (loss !== null) heard.lostNanoUsd.push(loss.nanoUsd);
+      },
     });
     workers.add(worker);
     await worker.start();
