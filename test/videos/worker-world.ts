@@ -6,7 +6,7 @@ import type { Durability } from '#core/ledger/ledger.ts';
 import { VIDEO_ORDER_KEPT_MS } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { VideoJob } from '#core/videos/video-job.ts';
-import { VideoWorker } from '../../workers/video/video-worker.ts';
+import { type OpenVideosOf, VideoWorker } from '../../workers/video/video-worker.ts';
 import { provider as aProvider } from '../inference/support.ts';
 import type { World } from '../ledger/case.ts';
 import { grant, putKey, reserveVideo, setAgent } from '../ledger/commands.ts';
@@ -76,6 +76,7 @@ export async function workerWorld() {
     claimGraceMs = 0,
     isOurs = (_videoId: string): boolean => true,
     diesAfter = null as Command['type'] | null,
+    shards = undefined as readonly OpenVideosOf[] | undefined,
   } = {}) {
     const worker: VideoWorker = new VideoWorker({
       ledger: {
@@ -87,6 +88,7 @@ export async function workerWorld() {
           return killed.has(worker) ? never : answer;
         },
       },
+      ...(shards === undefined ? {} : { shards }),
       catalog: { provider: () => known.provider },
       files,
       clock,
