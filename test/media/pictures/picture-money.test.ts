@@ -281,6 +281,26 @@ it('a caller who takes pictures so slowly that the time of the call runs out pay
   expect(world.pending).toHaveLength(1);
 });
 
+it('a caller who takes partial pictures so slowly that the time of the call runs out pays what the provider records', async () => {
+  const world = await startWorld();
+  world.confirm('durable');
+  const running = world.start(ask({ stream: true }));
+  world.res.flowing = false;
+  const event = { type: 'image_generation.partial_image', b64_json: png(900).toString('base64') };
+  void world.reply(`data: ${JSON.stringify(event)}\n\n`, { type: 'text/event-stream', part: true });
+  for (let half = 0; half < 60; half++) {
+    await settled();
+    world.clock.advance(MINUTE_MS / 2);
+    world.res.emit('drain');
+  }
+  await running;
+  expect(world.res.text).toContain(event.b64_json);
+  expect(world.res.text).toContain('upstream_timeout');
+  expect(world.events('finished')).toMatchObject([
+    { end: { outcome: 'failed' }, pending: { generationId: 'gen-1' } },
+  ]);
+});
+
 it('a caller who takes nothing holds the provider back, too', async () => {
   const world = await startWorld();
   world.confirm('durable');
