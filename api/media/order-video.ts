@@ -113,8 +113,8 @@ async function hold(
 }
 
 /**
- * The journal has the hold, and its worker is told. Where that cannot be known, whoever sent an `Idempotency-Key` finds the
- * video with it; without one nobody would, so it is given up, free of charge.
+ * The journal has the hold, and its worker is told. Where that cannot be known, the answer is 503, which is free: so it is given
+ * up, and its `Idempotency-Key` may be used again.
  */
 async function confirm(
   deps: VideoDeps,
@@ -124,7 +124,7 @@ async function confirm(
   const { gateway } = deps;
   const { agentId, callId, videoId, estimatedNanoUsd } = job;
   gateway.metrics.started();
-  if (durability === 'unknown' && job.idempotencyKey === null) {
+  if (durability === 'unknown') {
     const end = { outcome: 'failed', httpStatus: 503, errorCode: 'service_unavailable' } as const;
     gateway.metrics.ended(end.outcome, end.errorCode, estimatedNanoUsd, 0n);
     await gateway.ledgerRetries.close({
@@ -139,7 +139,6 @@ async function confirm(
     return apiError('service_unavailable');
   }
   gateway.watchVideo(agentId, videoId);
-  if (durability === 'unknown') return apiError('service_unavailable');
   // By the ledger's own clock, so that every later answer says the same.
   const read = await gateway.ledger.readVideo(agentId, videoId);
   return { job: read === null || read === 'unavailable' ? job : read, heldNanoUsd: estimatedNanoUsd };
