@@ -129,6 +129,13 @@ test('every event of a stream says what its data is, whichever call sends it', (
   expect(document.components.schemas.ImageStreamEvent.properties).toHaveProperty('b64_json');
 });
 
+test('the lists that a client may keep say so in the headers that they have', () => {
+  for (const path of ['/models', '/videos/models', '/images/models']) {
+    const { headers } = document.paths[path].get.responses['200'];
+    expect(Object.keys(headers), path).toEqual(expect.arrayContaining(['etag', 'cache-control']));
+  }
+});
+
 test('an order of a video documents its key and where it is read; its file, a redirection without a body', () => {
   const { parameters, responses } = document.paths['/videos'].post;
   expect(parameters).toMatchObject([
