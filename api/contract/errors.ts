@@ -149,7 +149,7 @@ export const errorTable = {
       503,
       'server_error',
       2,
-      'Every provider of this model is at capacity; wait as retry-after-ms says, or name fallback models.',
+      'Every provider of this model is at capacity; wait as retry-after-ms says, or choose another.',
     ),
     messages: { status: 529, type: OVERLOADED },
   },
@@ -198,7 +198,7 @@ export const errorTable = {
   upstream_timeout: retry(
     504,
     'recorded',
-    'The model sent nothing before the time limit; try again, or ask for a shorter answer.',
+    'The model sent nothing before the time limit; try again, or ask for less.',
   ),
   upstream_unreachable: retry(502, 'free', 'The connection to the provider failed; try again.'),
   provider_error: retry(502, 'recorded', 'The provider failed or refused this call; try again.'),

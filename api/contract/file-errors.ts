@@ -8,7 +8,11 @@ export const fileErrors = {
     message:
       'This link does not allow this. Send it exactly as it was given, with the method that it was given for.',
   },
-  link_expired: { status: 403, message: 'This link has expired; start another upload.' },
+  link_expired: {
+    status: 403,
+    message:
+      'This link has expired. Start another upload, or get the `content` of your video again for a new link.',
+  },
   not_uploaded: { status: 404, message: 'No file was uploaded here, or it is deleted already.' },
   method_not_allowed: { status: 405, message: 'Files take PUT, GET and HEAD alone.' },
   already_uploaded: { status: 412, message: 'A file was uploaded here already; start another upload.' },

@@ -68,6 +68,7 @@ function describeAnswer(operation: Operation, components: Components, facts: Rou
   const eventSchema = facts.event?.meta()?.id;
   if (eventSchema === undefined) return;
   const name = `${facts.operationId.replace(/^create/, '')}Event`;
+  if (name in (components.schemas ?? {})) throw new Error(`Two schemas of the document are named ${name}.`);
   components.schemas = { ...components.schemas, [name]: eventObject(eventSchema) };
   const examples = (facts.examples.events ?? []).map((data, index) => [
     `event${index + 1}`,

@@ -35,6 +35,17 @@ export const headerDocs = {
     schema: { type: 'string' },
     example: 'https://gw.example.com/v1/videos/vid_a1B2c3D4e5F6g7H8i9J0',
   },
+  etag: {
+    description:
+      'Of this state of the list: sent as `If-None-Match`, it is answered with 304 while nothing has changed.',
+    schema: { type: 'string' },
+    example: '"utUljcwSDUeqYTaYKk4Lof"',
+  },
+  'cache-control': {
+    description: 'How long the list may be kept, and by whom.',
+    schema: { type: 'string' },
+    example: 'public, max-age=300',
+  },
   'retry-after': {
     description: 'Whole seconds to wait before trying again.',
     schema: { type: 'integer', minimum: 1 },

@@ -48,4 +48,4 @@ export const ImageEvent = z
       .optional()
       .meta({ id: 'ImageEventError' }),
   })
-  .meta({ id: 'ImageEvent', description: 'The last line is `data: [DONE]`.' });
+  .meta({ id: 'ImageStreamEvent', description: 'The last line is `data: [DONE]`.' });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isoTime } from '#core/clock.ts';
 import { VIDEO_KEPT_MS } from '#core/limits.ts';
 import { formatUsd } from '#core/money.ts';
+import { videoErrorCodes } from '#core/videos/video-error-codes.ts';
 import { type VideoJob, videoStatus } from '#core/videos/video-job.ts';
 import { usdNumber } from './money.ts';
 
@@ -11,7 +12,12 @@ const VideoUsage = z
 
 const VideoError = z
   .object({
-    code: z.string().meta({ description: 'Branch on this.', examples: ['content_refused'] }),
+    code: z.string().meta({
+      description: `Branch on this.\n${Object.entries(videoErrorCodes)
+        .map(([code, why]) => `- \`${code}\`: ${why}`)
+        .join('\n')}`,
+      examples: ['content_refused'],
+    }),
   })
   .meta({ id: 'VideoError', description: 'Why it failed.' });
 

@@ -149,6 +149,8 @@ function refuse(res: Response, code: FileError, wanted: { bytes?: number; conten
   if (res.headersSent) return void res.destroy();
   const { status, message } = fileErrors[code];
   const text = message.replace('{bytes}', String(wanted.bytes)).replace('{type}', String(wanted.contentType));
+  // What was not given may be a moment later.
+  res.setHeader('cache-control', everyAnswer['cache-control']);
   res.removeHeader('etag');
   res.removeHeader('content-type');
   res.removeHeader('content-disposition');

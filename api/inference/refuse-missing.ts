@@ -29,5 +29,5 @@ const UNKNOWN = -1;
 export const missing = (param: string): ApiError =>
   apiError('invalid_request', {
     param,
-    message: `\`${param}\`: nothing has been uploaded to this link.`,
+    message: `\`${param}\`: nothing has been uploaded to this link; PUT the picture to its \`upload_url\` first, or start another upload.`,
   });

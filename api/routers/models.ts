@@ -14,7 +14,7 @@ export const modelsRouter = t.router({
         'Every model that is served, in any of the three formats, with what it is charged by. One page; an `ETag` ' +
         'spares a client that has it already. A suffix may be added to any id: `:nitro`, `:floor`, `:exacto`.',
       errors: [],
-      headers: ['x-service-call-id', 'x-request-id'],
+      headers: ['x-service-call-id', 'x-request-id', 'etag', 'cache-control'],
       examples: { answer: modelListExample },
     },
     ModelList,

@@ -114,6 +114,28 @@ describe('every answer is described', () => {
   });
 });
 
+test('every event of a stream says what its data is, whichever call sends it', () => {
+  const streams = operations.flatMap(({ operation: { responses } }) => {
+    const ref = Object(responses['200']).content?.['text/event-stream']?.schema.$ref;
+    return ref === undefined ? [] : [ref.split('/').at(-1)];
+  });
+  expect(streams).toEqual(expect.arrayContaining(['ChatCompletionEvent', 'ImageEvent']));
+  for (const name of streams) {
+    const { data } = document.components.schemas[name].properties;
+    const payload = data['x-event-schema'].$ref.split('/').at(-1);
+    expect(payload, name).not.toBe(name);
+    expect(Object.keys(document.components.schemas[payload].properties), name).not.toContain('data');
+  }
+  expect(document.components.schemas.ImageStreamEvent.properties).toHaveProperty('b64_json');
+});
+
+test('the lists that a client may keep say so in the headers that they have', () => {
+  for (const path of ['/models', '/videos/models', '/images/models']) {
+    const { headers } = document.paths[path].get.responses['200'];
+    expect(Object.keys(headers), path).toEqual(expect.arrayContaining(['etag', 'cache-control']));
+  }
+});
+
 test('an order of a video documents its key and where it is read; its file, a redirection without a body', () => {
   const { parameters, responses } = document.paths['/videos'].post;
   expect(parameters).toMatchObject([

@@ -70,7 +70,9 @@ describe('what is refused says why', () => {
 
   test('a link that was changed, one that has expired, and a file that was not sent', async () => {
     const made = await home.later(HOUR_MS, (store, nowMs) => makeLinks(store, nowMs));
-    expect(await codeOf(await fetch(made.get))).toBe('link_expired');
+    const late = await fetch(made.get);
+    expect(await late.clone().text()).toContain('get the `content` of your video again');
+    expect(await codeOf(late)).toBe('link_expired');
     expect(await codeOf(await send(made.put, made.headers, bodyOf(10)))).toBe('link_expired');
     expect(await codeOf(await fetch(made.get.replace('signature=', 'signature=x')))).toBe('link_refused');
     const never = await links();
@@ -159,6 +161,16 @@ describe('a file is read as files are', () => {
     expect((await ask(`If-None-Match: ${etag}`))?.status).toBe(304);
     expect((await ask('If-None-Match: "other"'))?.status).toBe(200);
     expect((await ask('If-Match: "other"'))?.status).toBe(412);
+  });
+
+  test('a refusal is not kept in its place', async () => {
+    const { get } = await sent();
+    const unsatisfied: Record<string, string>[] = [{ range: 'bytes=10-' }, { 'if-match': '"other"' }];
+    for (const headers of unsatisfied) {
+      const answer = await fetch(get, { headers });
+      expect([412, 416]).toContain(answer.status);
+      expect(answer.headers.get('cache-control')).toBe('no-store');
+    }
   });
 });
 

@@ -299,7 +299,8 @@ describe('uploads of one’s own in an order', () => {
     const { body } = await send(order({ input_references: [reference(url)] }));
     expect(body.error).toMatchObject({
       param: 'input_references[0].image_url.url',
-      message: '`input_references[0].image_url.url`: nothing has been uploaded to this link.',
+      message:
+        '`input_references[0].image_url.url`: nothing has been uploaded to this link; PUT the picture to its `upload_url` first, or start another upload.',
     });
   });
 });

@@ -76,7 +76,7 @@ function findModel(catalog: Catalog, id: string): Pick<PicturePlan, 'model' | 'p
     case 'not_served':
       return apiError('model_not_served', {
         param,
-        message: `The model \`${shorten(id)}\` is not served here.`,
+        message: `The model \`${shorten(id)}\` is not served here; \`GET /images/models\` lists those that are.`,
       });
     case 'unavailable':
       return apiError('catalog_unavailable', { param });

@@ -73,12 +73,15 @@ export async function runPicture(
 }
 
 async function checkReferences(
-  { gateway: { files }, refusePrivate }: PictureDeps,
+  { gateway: { files, log }, refusePrivate }: PictureDeps,
   agentId: number,
   links: readonly string[],
 ): Promise<LinkedPicture[] | ApiError> {
   const named = links.map((url, at) => ({ url, param: `input_references[${at}].image_url.url` }));
-  const checked = await checkPictures({ files, refusePrivate }, agentId, named);
+  const checked = await checkPictures({ files, refusePrivate }, agentId, named).catch((error: unknown) => {
+    log.error('the pictures of a request could not be looked at', { agentId, error });
+    return apiError('gateway_unavailable');
+  });
   if (isApiError(checked)) return checked;
   return checked.map((each, at) => ({
     link: named[at]?.url ?? '',

@@ -335,6 +335,14 @@ it('a picture of the agent’s own that the provider cannot reach is sent in the
 });
 
 describe('a request for pictures that fails is free', () => {
+  it('a busy model is refused with what helps here, and fallback models do not: no such field is taken', async () => {
+    const world = await startWorld();
+    const { error } = await made(world, ask(), '{"error":{"message":"busy"}}', { status: 429 });
+    expect(error?.code).toBe('model_busy');
+    expect(error?.message).toContain('or choose another');
+    expect(error?.message).not.toContain('fallback');
+  });
+
   const broken: [string, string, object, string][] = [
     ['no picture in the answer', answerText([], usageText('0.01')), {}, 'provider_error'],
     [

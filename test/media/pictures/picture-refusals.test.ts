@@ -45,6 +45,26 @@ describe('a request for pictures is refused, and holds nothing, when', () => {
     });
   });
 
+  it('the model is one that is not served', async () => {
+    expect(await refusalOf(ask({ model: 'acme/retired' }))).toMatchObject({
+      code: 'model_not_served',
+      param: 'model',
+      message: 'The model `acme/retired` is not served here; `GET /images/models` lists those that are.',
+    });
+  });
+
+  it('the store cannot say whether a picture to read is there: it is a wait, not a fault', async () => {
+    const world = await startWorld();
+    world.files.size = async () => {
+      throw new Error('the store is down');
+    };
+    const url = 'https://files.test/uploads/20990101T00/1/upl_000000000000000000000000.png';
+    const error = await world.start(ask({ input_references: [{ type: 'image_url', image_url: { url } }] }));
+    expect(error).toMatchObject({ code: 'gateway_unavailable' });
+    expect(world.events('reserved')).toEqual([]);
+    expect(world.faults).toHaveLength(1);
+  });
+
   it('more pictures are read than the model takes', async () => {
     const limited = painter({
       parameters: new Map([['input_references', { type: 'range', min: 0, max: 1 }]]),

@@ -178,6 +178,7 @@ export async function startWorld(options: WorldOptions = {}) {
     catalog: {
       ...testCatalog({ providers: [provider(given)] }),
       findImageModel(id) {
+        if (id === 'acme/retired') return { status: 'not_served' };
         const model = models.find((each) => each.id === id);
         return model === undefined
           ? { status: 'unknown', nearest: nearest(id) }

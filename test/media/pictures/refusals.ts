@@ -183,6 +183,6 @@ export const pictureRefusals: readonly PictureRefusal[] = [
       input_references: [link('https://files.test/uploads/20990101T00/1/upl_000000000000000000000000.png')],
     },
     param: ONE_LINK,
-    message: `\`${ONE_LINK}\`: nothing has been uploaded to this link.`,
+    message: `\`${ONE_LINK}\`: nothing has been uploaded to this link; PUT the picture to its \`upload_url\` first, or start another upload.`,
   },
 ];
