@@ -241,6 +241,9 @@ export const VIDEO_SUBMIT_MS = 60 * SECOND_MS;
 export const VIDEO_SUBMIT_TRIES_MS = 15 * MINUTE_MS;
 /** Somebody else's claim without a job: by then its process has died. */
 export const VIDEO_CLAIM_GRACE_MS = 2 * MINUTE_MS;
+/** An order with pictures in it. Of a process so many are in memory at one time; the others wait. */
+export const VIDEO_LARGE_ORDER_BYTES = MEGABYTE;
+export const VIDEO_LARGE_ORDERS_AT_ONCE = 2;
 /** Of each provider. */
 export const VIDEO_SUBMISSIONS_AT_ONCE = 8;
 export const VIDEO_POLLS_AT_ONCE = 256;

@@ -3,7 +3,7 @@ import { type FileName, formatFileName } from '#core/files/file-name.ts';
 import type { FileStore, WrittenFile } from '#core/files/file-store.ts';
 
 /** Files in memory, which can be made to fail. */
-export interface MemoryFiles extends Pick<FileStore, 'read' | 'write' | 'delete'> {
+export interface MemoryFiles extends Pick<FileStore, 'read' | 'write' | 'delete' | 'size'> {
   kept: Map<string, Buffer>;
   down: boolean;
   /** Called with each file that is written, before anybody knows. */
@@ -30,6 +30,10 @@ export function createMemoryFiles(): MemoryFiles {
       const file = kept.get(formatFileName(name)) ?? null;
       if (file !== null && file.length > bytesMax) throw new Error('too long');
       return file;
+    },
+    async size(name) {
+      if (files.down) throw new Error('storage is down');
+      return kept.get(formatFileName(name))?.length ?? null;
     },
     async delete(name) {
       if (files.down) throw new Error('storage is down');

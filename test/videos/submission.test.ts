@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { VIDEO_LARGE_ORDER_BYTES } from '#core/limits.ts';
 import { type Answer, json, oneByOne } from '../support/fake-video-provider.ts';
 import { type Fault, workerWorld } from './worker-world.ts';
 
@@ -287,4 +288,25 @@ test('a claim that may be in the journal is seen through, though the video is gi
   await world.until(() => world.heard.ended.length > 0);
   expect(world.heard.ended).toEqual(['made 500000000 0 500000000 -']);
   expect(world.fake.posts()).toBe(1);
+});
+
+test('of orders with large pictures two are in memory at one time, and small ones pass them', async () => {
+  await using world = await workerWorld();
+  const waiting: (() => void)[] = [];
+  world.fake.on.post = (req, res, count) => {
+    waiting.push(() => json(202, { id: `job-${count}` })(req, res, count));
+  };
+  const large = 'x'.repeat(VIDEO_LARGE_ORDER_BYTES + 1);
+  for (let i = 0; i < 5; i++) await world.order(large);
+  await world.order();
+  await world.startWorker();
+  await world.until(() => world.fake.posts() === 3);
+  await world.passes(5_000);
+  expect(world.fake.posts()).toBe(3);
+  expect(world.fake.bodies.filter((body) => body === large)).toHaveLength(2);
+  for (let i = 0; i < 6; i++) {
+    await world.until(() => waiting.length > 0);
+    waiting.shift()?.();
+  }
+  await world.until(() => world.fake.posts() === 6);
 });

@@ -3,12 +3,12 @@ import { followVideo } from './follow-video.ts';
 import { nextVideoStep } from './next-video-step.ts';
 import { isOwnClaim, type OpenVideo } from './open-video.ts';
 import { payOwed } from './pay-owed.ts';
-import { submitVideo } from './submit-video.ts';
+import { submitInTurn } from './submit-video.ts';
 import type { After, VideoParts } from './video-parts.ts';
 
 /** One step of one video: what is owed to the journal first, then what the pure rules say. */
 export async function runVideoStep(parts: VideoParts, video: OpenVideo): Promise<After> {
-  const { catalog, claimGraceMs, clock, turns } = parts;
+  const { catalog, claimGraceMs, clock } = parts;
   const { job, owed, claimSeenMs } = video;
   if (owed !== null) return payOwed(parts, video, owed);
   const nowMs = clock.now();
@@ -20,7 +20,7 @@ export async function runVideoStep(parts: VideoParts, video: OpenVideo): Promise
   });
   switch (step.do) {
     case 'submit':
-      return turns.submit(job.providerId)(() => submitVideo(parts, video));
+      return submitInTurn(parts, video);
     case 'poll':
       return followVideo(parts, video, step.providerJobId);
     case 'await_claim':

@@ -1,15 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import type { Provider } from '#core/catalog/catalog.ts';
 import { parseFileName } from '#core/files/file-name.ts';
-import { VIDEO_ORDER_BYTES_MAX } from '#core/limits.ts';
+import { VIDEO_LARGE_ORDER_BYTES, VIDEO_ORDER_BYTES_MAX } from '#core/limits.ts';
 import { endFailed } from './end-video.ts';
 import { afterSubmission, isSubmissionLate } from './next-video-step.ts';
 import type { OpenVideo } from './open-video.ts';
 import { again, executeDurably, payOwed } from './pay-owed.ts';
 import type { After, VideoParts } from './video-parts.ts';
 
+/** An order in memory is as large as its pictures: of large ones few are at one time. */
+export async function submitInTurn(parts: VideoParts, video: OpenVideo): Promise<After> {
+  const { turns } = parts;
+  const submit = () => turns.submit(video.job.providerId)(() => submitVideo(parts, video));
+  return (await isLarge(parts, video)) ? turns.submitLarge(submit) : submit();
+}
+
 /** Claim, one request, its answer into the journal. The order is read first: who has claimed has only to send it. */
-export async function submitVideo(parts: VideoParts, video: OpenVideo): Promise<After> {
+async function submitVideo(parts: VideoParts, video: OpenVideo): Promise<After> {
   const { catalog, closing, clock } = parts;
   const { job } = video;
   if (closing.aborted) return again(video);
@@ -53,6 +60,13 @@ async function send(parts: VideoParts, video: OpenVideo, provider: Provider, ord
   }
   const ending = endFailed(video.job, next, { provider, nowMs: parts.clock.now() });
   return payOwed(parts, video, { do: 'end', ending, booked: null });
+}
+
+/** What storage does not say now shows when the order is read. */
+async function isLarge({ files }: VideoParts, { job }: OpenVideo): Promise<boolean> {
+  const name = parseFileName(job.orderFile);
+  const bytes = name === null ? null : await files.size(name).catch(() => null);
+  return bytes !== null && bytes > VIDEO_LARGE_ORDER_BYTES;
 }
 
 async function readOrder(

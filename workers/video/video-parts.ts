@@ -13,7 +13,7 @@ import type { VideoProvider } from './video-provider.ts';
 export interface VideoParts {
   ledger: Pick<Ledger, 'execute'>;
   catalog: Pick<Catalog, 'provider'>;
-  files: Pick<FileStore, 'read' | 'write' | 'delete'>;
+  files: Pick<FileStore, 'read' | 'write' | 'delete' | 'size'>;
   videos: VideoProvider;
   clock: Clock;
   log: Log;
@@ -30,6 +30,8 @@ export interface VideoParts {
 /** So many at once; the others wait. */
 export interface Turns {
   submit(providerId: string): Turn;
+  /** Of all providers. */
+  submitLarge: Turn;
   poll(providerId: string): Turn;
   download: Turn;
 }

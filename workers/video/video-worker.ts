@@ -3,6 +3,7 @@ import type { Ledger, Unavailable } from '#core/ledger/ledger.ts';
 import { limitTasks } from '#core/limit-tasks.ts';
 import {
   VIDEO_DOWNLOADS_AT_ONCE,
+  VIDEO_LARGE_ORDERS_AT_ONCE,
   VIDEO_POLL_MS,
   VIDEO_POLLS_AT_ONCE,
   VIDEO_SUBMISSIONS_AT_ONCE,
@@ -146,6 +147,7 @@ export class VideoWorker {
     };
     const download = limitTasks(VIDEO_DOWNLOADS_AT_ONCE);
     return {
+      submitLarge: limitTasks(VIDEO_LARGE_ORDERS_AT_ONCE),
       submit: (providerId) => of(submissions, providerId, VIDEO_SUBMISSIONS_AT_ONCE),
       poll: (providerId) => of(polls, providerId, VIDEO_POLLS_AT_ONCE),
       download: (task) =>
