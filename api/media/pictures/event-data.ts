@@ -6,6 +6,7 @@ export async function* eventData(chunks: AsyncIterable<Buffer>): AsyncGenerator<
   let line: Buffer[] = [];
   let lineBytes = 0;
   let data: Buffer[] = [];
+  let dataBytes = 0;
   for await (const chunk of chunks) {
     let at = 0;
     for (let endsAt = chunk.indexOf(LF); endsAt >= 0; endsAt = chunk.indexOf(LF, at)) {
@@ -16,17 +17,22 @@ export async function* eventData(chunks: AsyncIterable<Buffer>): AsyncGenerator<
       lineBytes = 0;
       if (whole.length > 0) {
         const part = dataOf(whole);
-        if (part !== null) data.push(part);
+        if (part !== null) {
+          data.push(part);
+          dataBytes += part.length;
+        }
       } else if (data.length > 0) {
         yield data.length === 1
           ? (data[0] ?? EMPTY)
           : Buffer.concat(data.flatMap((part) => [part, LINE_END]));
         data = [];
+        dataBytes = 0;
       }
     }
     line.push(chunk.subarray(at));
     lineBytes += chunk.length - at;
-    if (lineBytes > PICTURE_EVENT_BYTES || data.length > LINES_MAX) throw new BrokenAnswer('too_large');
+    if (lineBytes + dataBytes > PICTURE_EVENT_BYTES || data.length > LINES_MAX)
+      throw new BrokenAnswer('too_large');
   }
   // Some servers end without the blank line.
   const last = dataOf(withoutReturn(Buffer.concat(line)));
