@@ -5,7 +5,7 @@ import { shareCapacity } from '#core/capacity/redis-shared-capacity.ts';
 import { createCatalog } from '#core/catalog/create-catalog.ts';
 import { createFetchProviderJson } from '#core/catalog/fetch-provider-json.ts';
 import { openClusterLedger } from '#core/ledger/cluster/open-cluster-ledger.ts';
-import { SHARDS } from '#core/ledger/cluster/shards.ts';
+import { SHARDS, shardOfAgent } from '#core/ledger/cluster/shards.ts';
 import { VIDEO_CLAIM_GRACE_MS, VIDEO_SUBMIT_MS } from '#core/limits.ts';
 import { readMetrics } from '#core/read-metrics.ts';
 import { toRedisAddress } from '../api/config/store-options.ts';
@@ -45,6 +45,10 @@ export async function startVideoRole(parts: WorkerParts): Promise<RunningRole> {
   });
   const worker = new VideoWorker({
     ledger: cluster.ledger,
+    shards: Array.from({ length: SHARDS }, (_, shard) => ({
+      has: (agentId: number) => shardOfAgent(agentId, SHARDS) === shard,
+      listOpenVideos: () => cluster.ledger.listOpenVideosOf(shard),
+    })),
     catalog,
     files,
     clock,

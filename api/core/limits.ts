@@ -220,6 +220,8 @@ export const VIDEO_TIME_LIMIT_MS = 6 * HOUR_MS;
 export const VIDEO_ORDER_KEPT_MS = 12 * HOUR_MS;
 /** Of an agent's own pictures in one order, where they are sent along with it: two of the largest. */
 export const VIDEO_ORDER_PICTURES_BYTES_MAX = 2 * 20_971_520;
+/** Of a process, with pictures: each has one of them in memory, and nothing is held for it yet. */
+export const VIDEO_ORDERS_WRITTEN_AT_ONCE = 4;
 /** Of an order's file: those pictures in base64, and the text around them. */
 export const VIDEO_ORDER_BYTES_MAX = 64 * MEGABYTE;
 /** Of a result. A minute of 4k has some 400 MB. */

@@ -2,7 +2,8 @@ import type { VideoModel } from '#core/catalog/video-model.ts';
 import type { FileName } from '#core/files/file-name.ts';
 import type { FileStore } from '#core/files/file-store.ts';
 import { randomBase62 } from '#core/ids.ts';
-import { VIDEO_ORDER_PICTURES_BYTES_MAX } from '#core/limits.ts';
+import { limitTasks } from '#core/limit-tasks.ts';
+import { VIDEO_ORDER_PICTURES_BYTES_MAX, VIDEO_ORDERS_WRITTEN_AT_ONCE } from '#core/limits.ts';
 import type { ImageLink, VideoOrderBody } from '#core/videos/video-order-body.ts';
 import type { VideoRequest } from '../contract/video-request.ts';
 
@@ -17,14 +18,20 @@ export interface VideoOrderText {
   sentAlong: SentAlong;
 }
 
-/** Keeps what will be sent to the provider. Of the pictures that are sent along one at a time is in memory. */
+/**
+ * Keeps what will be sent to the provider. Of the pictures that are sent along one at a time is in memory, and not those of
+ * every order at one time: a flood of small requests that name a large upload would take it all.
+ */
 export async function writeVideoOrder(
   files: Pick<FileStore, 'write' | 'read'>,
   name: FileName,
   order: VideoOrderText,
 ): Promise<void> {
-  await files.write(name, orderChunks(files, order));
+  const write = async () => void (await files.write(name, orderChunks(files, order)));
+  await (order.sentAlong.size === 0 ? write() : inTurn(write));
 }
+
+const inTurn = limitTasks(VIDEO_ORDERS_WRITTEN_AT_ONCE);
 
 async function* orderChunks(
   files: Pick<FileStore, 'read'>,

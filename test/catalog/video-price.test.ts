@@ -56,6 +56,12 @@ test.each<[string, Skus, Partial<VideoShape>, string | null]>([
   ['with a fee for each reference as for each picture', grok, { inputReferences: 3 }, '0.15'],
   ['silent by its resolution, though sound has a key', kling, {}, '0.28'],
   ['by the dearest of keys that say as much', kling, { generateAudio: true }, '0.56'],
+  [
+    'by the dearest of keys that each say something of their own',
+    { text_to_video_duration_seconds_720p: '0.1', duration_seconds_with_audio: '0.2' },
+    { generateAudio: true },
+    '0.8',
+  ],
   ['by the mode: from words', modes, {}, '0.4'],
   ['by the mode: from pictures', modes, { frameImages: 1 }, '0.8'],
   ['by the mode: from references, each with its fee', modes, { inputReferences: 2 }, '0.86'],
@@ -109,15 +115,14 @@ describe('tokens of a video', () => {
   const perToken = { video_tokens: '0.000007' };
 
   test.each<[Partial<VideoShape>, number | null]>([
-    [{ durationSeconds: 5 }, 108_000],
-    [{ durationSeconds: 5, aspectRatio: '9:16' }, 108_000],
-    [{ durationSeconds: 5, resolution: '480p' }, 48_600],
-    // 1088 lines, because they are coded in blocks of 16.
-    [{ durationSeconds: 1, resolution: '1080p' }, 48_960],
+    [{ durationSeconds: 5 }, 112_712],
+    [{ durationSeconds: 5, aspectRatio: '9:16' }, 112_712],
+    [{ durationSeconds: 5, resolution: '480p' }, 51_577],
+    [{ durationSeconds: 1, resolution: '1080p' }, 52_182],
     // The area of 16:9, where a square of 720 lines would be less.
-    [{ durationSeconds: 5, aspectRatio: '1:1' }, 108_000],
-    [{ durationSeconds: 5, aspectRatio: '21:9' }, 141_750],
-    [{ durationSeconds: 1, resolution: '4K' }, 194_400],
+    [{ durationSeconds: 5, aspectRatio: '1:1' }, 112_712],
+    [{ durationSeconds: 5, aspectRatio: '21:9' }, 147_499],
+    [{ durationSeconds: 1, resolution: '4K' }, 204_850],
     [{ resolution: 'huge' }, null],
     [{ aspectRatio: 'auto' }, null],
     [{ aspectRatio: '0:1' }, null],
@@ -125,10 +130,27 @@ describe('tokens of a video', () => {
     expect(price(perToken, given)).toBe(tokens === null ? null : atto('0.000007') * BigInt(tokens));
   });
 
+  // As Seedance's answers say, and its list of sizes.
+  test.each([
+    ['480p', '16:9', (864 * 496 * 121) / 1024],
+    ['480p', '4:3', (752 * 560 * 121) / 1024],
+    ['480p', '21:9', (992 * 432 * 121) / 1024],
+    ['720p', '16:9', 108_900],
+    ['720p', '1:1', 108_900],
+    ['720p', '4:3', (1112 * 834 * 121) / 1024],
+    ['720p', '21:9', (1470 * 630 * 121) / 1024],
+    ['1080p', '16:9', 246_840],
+    ['1080p', '4:3', (1664 * 1248 * 121) / 1024],
+    ['1080p', '21:9', (2206 * 946 * 121) / 1024],
+  ])('of five seconds in %s at %s are no fewer than a provider bills', (resolution, aspectRatio, billed) => {
+    const held = price({ video_tokens: '1' }, { durationSeconds: 5, resolution, aspectRatio }) ?? 0n;
+    expect(Number(held / atto('1'))).toBeGreaterThanOrEqual(billed);
+  });
+
   test('are dearer with a video to read, and only then', () => {
     const both = { video_tokens_without_video_input: '0.000007', video_tokens_with_video_input: '0.000004' };
-    expect(price(both, { durationSeconds: 5 })).toBe(atto('0.756'));
-    expect(price(both, { durationSeconds: 5, continues: true })).toBe(atto('0.432'));
+    expect(price(both, { durationSeconds: 5 })).toBe(atto('0.788984'));
+    expect(price(both, { durationSeconds: 5, continues: true })).toBe(atto('0.450848'));
   });
 });
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
+import { wait } from '#core/clock.ts';
 import { type Answer, content, json, mp4, oneByOne } from '../support/fake-video-provider.ts';
 import { workerWorld } from './worker-world.ts';
 
@@ -219,6 +220,20 @@ test('storage that is down for an hour costs nobody the video', async () => {
   expect(world.heard.ended).toEqual([MADE]);
 });
 
+test('nor does a single cut after it', async () => {
+  await using world = await workerWorld();
+  await world.order();
+  world.files.onWrite = async () => {
+    throw new Error('no space left on the device');
+  };
+  await world.startWorker();
+  await world.passes(3_600_000, 30_000);
+  world.files.onWrite = async () => {};
+  world.fake.on.content = oneByOne((_req, res) => void res.destroy(), content(FILE));
+  await world.until(() => world.heard.ended.length > 0);
+  expect(world.heard.ended).toEqual([MADE]);
+});
+
 test('storage that stays down ends it before its hold is an orphan', async () => {
   await using world = await workerWorld();
   await world.order();
@@ -230,6 +245,29 @@ test('storage that stays down ends it before its hold is an orphan', async () =>
   expect(world.heard.ended).toEqual(['gateway_error 0 0 500000000 free_failure']);
   expect(await world.held()).toBe(0n);
 });
+
+test('storage that takes a minute for each piece is no silence of the provider', async () => {
+  await using world = await workerWorld();
+  const { write } = world.files;
+  world.files.write = (name, chunks) =>
+    write(
+      name,
+      slowly(chunks, () => wait(world.clock, 60_000)),
+    );
+  world.fake.on.content = content(FILE);
+  await world.order();
+  await world.startWorker();
+  await world.until(() => world.heard.ended.length > 0);
+  expect(world.heard.ended).toEqual([MADE]);
+  expect(world.fake.requests.filter((each) => each.includes('content'))).toHaveLength(1);
+});
+
+async function* slowly(chunks: AsyncIterable<Uint8Array>, pause: () => Promise<void>) {
+  for await (const chunk of chunks) {
+    await pause();
+    yield chunk;
+  }
+}
 
 test('no more than four are fetched at once', async () => {
   await using world = await workerWorld();

@@ -127,3 +127,24 @@ test('another process’ claim is left alone for two minutes, then its video end
   expect(await world.ending()).toBe('submission_unknown');
   expect(world.fake.posts()).toBe(0);
 });
+
+test('a shard that is away keeps no video of another waiting, and its own are neither taken up nor dropped', async () => {
+  await using world = await workerWorld();
+  const { memory } = world;
+  await world.order();
+  let away = false;
+  const shard = (first: boolean) => ({
+    has: () => first,
+    async listOpenVideos() {
+      if (away === first) return 'unavailable' as const;
+      return first ? memory.listOpenVideos() : [];
+    },
+  });
+  // The one that has no videos is away, then the one that has.
+  const worker = await world.startWorker({ shards: [shard(true), shard(false)] });
+  await world.until(() => worker.open === 1 && world.fake.posts() === 1);
+  away = true;
+  world.fake.on.poll = json(200, { id: 'job-1', status: 'in_progress' });
+  await world.passes(30_000);
+  expect(worker.open).toBe(1);
+});

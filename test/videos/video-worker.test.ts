@@ -134,6 +134,17 @@ describe('a video that fails is charged nothing', () => {
     expect(world.heard.ended).toEqual(['generation_failed 0 0 300000000 free_failure']);
   });
 
+  test('the operator’s margin is no part of that loss', async () => {
+    await using world = await workerWorld();
+    if (world.known.provider !== undefined)
+      world.known.provider = { ...world.known.provider, priceFactorPpm: 1_500_000n };
+    world.fake.on.poll = json(200, { id: 'job-1', status: 'failed', usage: { cost: 0.3 } });
+    await world.order();
+    await world.startWorker();
+    await world.until(() => world.heard.ended.length > 0);
+    expect(world.heard.lostNanoUsd).toEqual([300_000_000n]);
+  });
+
   test('a provider that is silent for hours', async () => {
     await using world = await workerWorld();
     world.fake.on.poll = working;

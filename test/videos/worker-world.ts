@@ -6,7 +6,7 @@ import type { Durability } from '#core/ledger/ledger.ts';
 import { VIDEO_ORDER_KEPT_MS } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { VideoJob } from '#core/videos/video-job.ts';
-import { VideoWorker } from '../../workers/video/video-worker.ts';
+import { type OpenVideosOf, VideoWorker } from '../../workers/video/video-worker.ts';
 import { provider as aProvider } from '../inference/support.ts';
 import type { World } from '../ledger/case.ts';
 import { grant, putKey, reserveVideo, setAgent } from '../ledger/commands.ts';
@@ -39,7 +39,7 @@ export async function workerWorld() {
   const known: { provider: Provider | undefined } = {
     provider: aProvider({ id: 'simulator', baseUrl: fake.baseUrl, apiKey: 'sk-upstream' }),
   };
-  const heard = { ended: [] as string[], logged: [] as string[] };
+  const heard = { ended: [] as string[], lostNanoUsd: [] as bigint[], logged: [] as string[] };
   const log: Log = {
     info: (event) => void heard.logged.push(event),
     warn: (event) => void heard.logged.push(event),
@@ -76,6 +76,7 @@ export async function workerWorld() {
     claimGraceMs = 0,
     isOurs = (_videoId: string): boolean => true,
     diesAfter = null as Command['type'] | null,
+    shards = undefined as readonly OpenVideosOf[] | undefined,
   } = {}) {
     const worker: VideoWorker = new VideoWorker({
       ledger: {
@@ -87,6 +88,7 @@ export async function workerWorld() {
           return killed.has(worker) ? never : answer;
         },
       },
+      ...(shards === undefined ? {} : { shards }),
       catalog: { provider: () => known.provider },
       files,
       clock,
@@ -94,10 +96,12 @@ export async function workerWorld() {
       claimGraceMs,
       isOurs,
       random: () => 0.5,
-      onEnded: (_job, { errorCode, loss, billedNanoUsd }, { chargedNanoUsd, overrunNanoUsd }) =>
-        void heard.ended.push(
+      onEnded(_job, { errorCode, loss, billedNanoUsd }, { chargedNanoUsd, overrunNanoUsd }) {
+        heard.ended.push(
           [errorCode ?? 'made', chargedNanoUsd, overrunNanoUsd, billedNanoUsd, loss?.cause ?? '-'].join(' '),
-        ),
+        );
+        if (loss !== null) heard.lostNanoUsd.push(loss.nanoUsd);
+      },
     });
     workers.add(worker);
     await worker.start();

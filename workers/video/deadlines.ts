@@ -1,7 +1,7 @@
 import type { Clock } from '#core/clock.ts';
 
 export interface Deadline {
-  /** Begins anew. */
+  /** Begins anew, also after its end. */
   renew(): void;
   end(): void;
 }
@@ -22,6 +22,7 @@ export class Deadlines {
     return {
       renew: () => {
         one.dueMs = due();
+        this.#running.add(one);
       },
       end: () => void this.#running.delete(one),
     };

@@ -75,12 +75,17 @@ async function* readContent(options: DownloadOptions, ended: AbortSignal): Async
           const buffer: Buffer = chunk;
           bytes += buffer.length;
           if (bytes > Math.min(first.bytes, VIDEO_BYTES_MAX)) throw new SourceError('unfit');
+          let piece = buffer;
           if (head.length < MAGIC_BYTES) {
             head = Buffer.concat([head, buffer]);
             if (head.length < MAGIC_BYTES) continue;
             if (head.toString('latin1', 4, MAGIC_BYTES) !== 'ftyp') throw new SourceError('unfit');
-            yield head;
-          } else yield buffer;
+            piece = head;
+          }
+          // Storage that takes its time is no silence of the provider's.
+          deadline.end();
+          yield piece;
+          deadline.renew();
         }
         if (bytes === first.bytes || (first.bytes === UNSAID && first.chunked)) break;
       } finally {

@@ -13,6 +13,7 @@ export interface Ending {
   /** What the provider took, as far as anybody knows, with the operator's margin. */
   billedNanoUsd: NanoUsd;
   factorPpm: bigint;
+  /** Without the margin, which nobody bills. */
   loss: { cause: Extract<LossCause, 'free_failure' | 'price_estimated'>; nanoUsd: NanoUsd } | null;
 }
 
@@ -48,14 +49,12 @@ export function endFailed(
 ): Ending {
   const known = billed === null || billed === 'unknown' ? 0n : billed;
   const factorPpm = factorOf(provider);
-  const billedNanoUsd = attoToNanoUp(known, factorPpm);
   return {
     settle: settleOf(job, nowMs, code),
     errorCode: code,
-    billedNanoUsd,
+    billedNanoUsd: attoToNanoUp(known, factorPpm),
     factorPpm,
-    loss:
-      billed === 'unknown' || billedNanoUsd > 0n ? { cause: 'free_failure', nanoUsd: billedNanoUsd } : null,
+    loss: billed === 'unknown' || known > 0n ? { cause: 'free_failure', nanoUsd: attoToNanoUp(known) } : null,
   };
 }
 

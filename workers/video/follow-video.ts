@@ -90,10 +90,12 @@ async function keepResult(
   }
   const next = afterDownload(downloaded.kind, {
     ageMs: clock.now() - job.createdAtMs,
-    failures: video.failures,
+    failures: video.sourceFailures,
     cost,
   });
-  return next.do === 'fail' ? fail(parts, video, provider, next) : again(video);
+  if (next.do === 'fail') return fail(parts, video, provider, next);
+  if (downloaded.kind !== 'storage_failed') video.sourceFailures++;
+  return again(video);
 }
 
 function fail(

@@ -126,7 +126,7 @@ export function afterPoll(answer: JobAnswer, state: PollState): AfterPoll {
   }
 }
 
-/** Of a download that kept nothing. `failures`: before it, in a row. */
+/** Of a download that kept nothing. `failures`: of the provider's, before it. */
 export function afterDownload(
   what: 'gone' | 'unfit' | 'source_failed' | 'storage_failed',
   { ageMs, failures, cost }: { ageMs: number; failures: number; cost: AttoUsd | null },

@@ -17,6 +17,8 @@ export interface OpenVideo {
   unsent: string | null;
   /** Of a step that failed, in a row. */
   failures: number;
+  /** Downloads that failed at the provider: storage that was down is not its fault. */
+  sourceFailures: number;
   answers: Omit<PollState, 'ageMs'>;
   /** What the journal still has to learn; told again, the same each time, until it has. */
   owed: Owed | null;
@@ -41,6 +43,7 @@ export const openVideo = (job: VideoJob, nowMs: number, waitMs: number): OpenVid
   claimSeenMs: null,
   unsent: null,
   failures: 0,
+  sourceFailures: 0,
   answers: NO_ANSWERS,
   owed: null,
 });

@@ -1,5 +1,5 @@
 import type { Timer } from '#core/clock.ts';
-import type { Ledger } from '#core/ledger/ledger.ts';
+import type { Ledger, Unavailable } from '#core/ledger/ledger.ts';
 import { limitTasks } from '#core/limit-tasks.ts';
 import {
   VIDEO_DOWNLOADS_AT_ONCE,
@@ -21,9 +21,16 @@ import { HttpVideoProvider } from './video-provider.ts';
 export interface VideoWorkerOptions
   extends Pick<VideoParts, 'catalog' | 'files' | 'clock' | 'log' | 'claimGraceMs' | 'onEnded'> {
   ledger: Pick<Ledger, 'execute' | 'readVideo' | 'listOpenVideos'>;
+  /** Parts of the ledger that answer for themselves, if it has some: one that is away keeps the others' videos from nobody. */
+  shards?: readonly OpenVideosOf[];
   /** Which of the open videos this process works on. Two at once are safe: only one of them can claim. */
   isOurs: (videoId: string) => boolean;
   random?: () => number;
+}
+
+export interface OpenVideosOf {
+  has: (agentId: number) => boolean;
+  listOpenVideos: () => Promise<VideoJob[] | Unavailable>;
 }
 
 /** Jobs that are spread over their first polls by so much each: thousands are found at a start. */
@@ -35,6 +42,7 @@ const SPREAD_MS = 1;
  */
 export class VideoWorker {
   readonly #options: VideoWorkerOptions;
+  readonly #shards: readonly OpenVideosOf[];
   readonly #open = new Map<number, OpenVideo>();
   readonly #deadlines: Deadlines;
   /** Of requests that make jobs: they may outlive everything else. */
@@ -55,6 +63,8 @@ export class VideoWorker {
 
   constructor(options: VideoWorkerOptions) {
     this.#options = options;
+    const { ledger, shards = [{ has: () => true, listOpenVideos: () => ledger.listOpenVideos() }] } = options;
+    this.#shards = shards;
     this.#random = options.random ?? Math.random;
     this.#deadlines = new Deadlines(options.clock);
     this.#sending = new Deadlines(options.clock);
@@ -201,33 +211,41 @@ export class VideoWorker {
   }
 
   async #look(): Promise<void> {
-    const { ledger, clock, log } = this.#options;
-    const askedMs = clock.monotonicMs();
+    const { clock, log } = this.#options;
+    const look = { askedMs: clock.monotonicMs(), found: 0 };
     this.#endedMeanwhile.clear();
-    try {
-      const jobs = await ledger.listOpenVideos();
-      if (jobs !== 'unavailable') this.#takeOver(jobs, askedMs);
-    } catch (error) {
-      log.error('the open videos cannot be listed, it is tried again', { error });
-    }
+    const lookAt = async (shard: OpenVideosOf) => {
+      try {
+        const jobs = await shard.listOpenVideos();
+        if (jobs !== 'unavailable') this.#takeOver(jobs, shard, look);
+      } catch (error) {
+        log.error('the open videos cannot be listed, it is tried again', { error });
+      }
+    };
+    await Promise.all(this.#shards.map(lookAt));
     this.#nextLookMs = clock.monotonicMs() + VIDEOS_LOOK_MS;
   }
 
   /** What has changed here since the ledger was asked is known better here. */
-  #takeOver(jobs: readonly VideoJob[], askedMs: number): void {
+  #takeOver(
+    jobs: readonly VideoJob[],
+    { has }: OpenVideosOf,
+    look: { askedMs: number; found: number },
+  ): void {
+    const { askedMs } = look;
     const listed = new Set<number>();
-    let found = 0;
     for (const job of jobs) {
       if (!this.#options.isOurs(job.videoId)) continue;
       listed.add(job.callId);
       const video = this.#open.get(job.callId);
       if (video === undefined) {
         if (this.#endedMeanwhile.has(job.callId)) continue;
-        this.#add(job, Math.min(VIDEO_POLL_MS, SPREAD_MS * found++));
+        this.#add(job, Math.min(VIDEO_POLL_MS, SPREAD_MS * look.found++));
       } else if (!video.running && video.changedMs < askedMs) this.#refresh(video, job);
     }
     for (const [callId, video] of this.#open) {
-      const isGone = !listed.has(callId) && !video.running && video.changedMs < askedMs;
+      const isGone =
+        !listed.has(callId) && has(video.job.agentId) && !video.running && video.changedMs < askedMs;
       // What the journal does not have yet is ours to tell, whoever works on the rest.
       if (isGone && video.owed === null && video.unsent === null) this.#drop(video);
     }

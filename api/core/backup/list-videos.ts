@@ -1,15 +1,27 @@
 import type { AgentState } from '../ledger/state.ts';
 import { isVideoKept } from '../ledger/video-table.ts';
+import { ENDED_VIDEOS_KEPT_MAX } from '../limits.ts';
 import type { VideoJob } from '../videos/video-job.ts';
 
 /**
  * An agent's ended videos as they were at the end of the fold that it comes from, though the history may be behind that or
- * ahead: the agent itself knows those of the last day, the history is asked for older ones.
+ * ahead: the agent itself knows those of the last day, the history is asked for older ones, and for those of the last day
+ * that are more than the agent keeps.
  */
 export async function* listVideos(
   agent: AgentState,
   history: AsyncIterable<readonly VideoJob[]>,
 ): AsyncGenerator<readonly VideoJob[]> {
-  for await (const portion of history) yield portion.filter((job) => !isVideoKept(job, agent.prunedAtMs));
-  yield [...agent.videos].filter((job) => job.end !== null && isVideoKept(job, agent.prunedAtMs));
+  const known = new Map([...agent.videos].map((job) => [job.videoId, job]));
+  const ended = [...known.values()].filter((job) => job.end !== null && isVideoKept(job, agent.prunedAtMs));
+  const oldestMs =
+    ended.length < ENDED_VIDEOS_KEPT_MAX
+      ? Number.NEGATIVE_INFINITY
+      : ended.reduce((oldest, { end }) => Math.min(oldest, end?.atMs ?? oldest), Number.POSITIVE_INFINITY);
+  const isForgotten = ({ videoId, end }: VideoJob) =>
+    end !== null && end.atMs <= oldestMs && !known.has(videoId);
+  for await (const portion of history) {
+    yield portion.filter((job) => !isVideoKept(job, agent.prunedAtMs) || isForgotten(job));
+  }
+  yield ended;
 }

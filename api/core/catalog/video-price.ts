@@ -85,9 +85,8 @@ function dearestOfMostSpecific(
   const ofSound = fitting.filter(({ rate }) => rate.sound === null || rate.sound === shape.generateAudio);
   // A model that is priced with sound alone bills a silent video no higher.
   const left = ofSound.length > 0 || shape.generateAudio ? ofSound : fitting;
-  const most = left.reduce((sum, { rate }) => Math.max(sum, specificity(rate)), 0);
   return left
-    .filter(({ rate }) => specificity(rate) === most)
+    .filter(({ rate }) => !left.some((other) => isMoreSpecific(other.rate, rate)))
     .reduce<AttoUsd | null>((sum, { cost }) => (sum === null ? cost : maxBigint(sum, cost)), null);
 }
 
@@ -110,5 +109,9 @@ function fits({ mode, resolution, videoInput }: VideoRate, shape: VideoShape): b
   }
 }
 
-const specificity = ({ mode, sound, resolution, videoInput }: VideoRate): number =>
-  [mode, sound, resolution, videoInput].filter((each) => each !== null).length;
+/** Says all that the other says, and more. Of two that each say something of their own neither is. */
+const isMoreSpecific = (rate: VideoRate, other: VideoRate): boolean =>
+  asked.every((each) => other[each] === null || rate[each] !== null) &&
+  asked.some((each) => other[each] === null && rate[each] !== null);
+
+const asked = ['mode', 'sound', 'resolution', 'videoInput'] as const;

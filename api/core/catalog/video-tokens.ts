@@ -22,7 +22,9 @@ export function videoTokens({
   if (short === null || ratio === null) return null;
   // Some keep the shorter side, others the area of 16:9: the larger of both.
   const pixels = Math.max(area(short, ratio), area(short, 16 / 9));
-  return BigInt(Math.ceil((pixels * FRAMES_PER_SECOND * durationSeconds) / PIXELS_PER_TOKEN));
+  // The picture that it starts with is billed, too.
+  const frames = FRAMES_PER_SECOND * durationSeconds + 1;
+  return BigInt(Math.ceil((pixels * frames) / PIXELS_PER_TOKEN));
 }
 
 function shortSide(resolution: string): number | null {
@@ -36,6 +38,7 @@ function longByShort(aspectRatio: string): number | null {
   return sides.every((side) => side > 0) ? Math.max(...sides) / Math.min(...sides) : null;
 }
 
-const area = (short: number, ratio: number): number => inBlocks(short) * inBlocks(short * ratio);
+const area = (short: number, ratio: number): number => sideMax(short) * sideMax(short * ratio);
 
-const inBlocks = (side: number): number => Math.ceil(side / BLOCK) * BLOCK;
+/** One block more than its name says: of 480p some make 496 lines, of 720p at 4:3 834 by 1112. */
+const sideMax = (side: number): number => (Math.ceil(side / BLOCK) + 1) * BLOCK;

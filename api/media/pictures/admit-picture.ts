@@ -39,7 +39,7 @@ export function admitPicture(
   const references = (request.input_references ?? []).map((each) => each.image_url.url);
   const stream = request.stream === true;
   const format = request.response_format ?? 'url';
-  const pictures = numberOf(parameters.get('n')) ?? 1;
+  const pictures = picturesOf(parameters.get('n'));
   const refusal =
     refuseReferences(model, references) ??
     refuseStream(model, stream, pictures) ??
@@ -129,5 +129,6 @@ const noFiles = apiError('invalid_request', {
   message: '`response_format` has to be `b64_json`: this gateway keeps no files.',
 });
 
-const numberOf = (value: Parameter | undefined): number | null => (typeof value === 'number' ? value : null);
+/** However a list says it: at least the one that is made of any request. */
+const picturesOf = (n: Parameter | undefined): number => Math.max(1, Math.ceil(Number(n ?? 1)) || 1);
 const textOf = (value: Parameter | undefined): string | null => (typeof value === 'string' ? value : null);

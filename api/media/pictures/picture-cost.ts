@@ -9,12 +9,13 @@ import type { PicturePlan } from './picture-plan.ts';
 
 /**
  * What the provider reported, an explicit zero included; else the price lines of what it delivered. Of an answer that a
- * caller left before its end, what the provider has on record.
+ * caller did not take to its end, what the provider has on record.
  */
 export function costOfPictures(
   { options: { plan }, caller, generationId }: PictureCall,
   usage: Usage | null,
   delivered: number,
+  missing: 'estimated' | 'recorded' = caller.gone ? 'recorded' : 'estimated',
 ): CallCost {
   const { provider } = plan;
   const reports = reportsCost(provider);
@@ -23,7 +24,7 @@ export function costOfPictures(
     return { known: true, nanoUsd: attoToNanoUp(usage.reportedAttoUsd, provider.priceFactorPpm), tokens };
   }
   const atto = priceLines(plan, delivered);
-  if (reports && caller.gone && generationId !== null) {
+  if (reports && missing === 'recorded' && generationId !== null) {
     const price = savePicturePrice(plan, atto);
     const pending = {
       price,

@@ -7,7 +7,7 @@ import type { Caller } from '../../contract/caller.ts';
 import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
 import type { HotCallContext } from '../../contract/route.ts';
 import { failureOf } from '../../inference/attempt.ts';
-import { freeOfCharge } from '../../inference/call-cost.ts';
+import { type CallCost, freeOfCharge } from '../../inference/call-cost.ts';
 import { closeCall, endOf, failedEnd, shownCost } from '../../inference/close-call.ts';
 import { collectAnswer } from '../../inference/collect-answer.ts';
 import type { Gateway } from '../../inference/gateway.ts';
@@ -170,14 +170,19 @@ async function answer(
   return null;
 }
 
-/** A failed request is free: of its pictures the caller has none. Unless it left, and was waited for in vain: then it pays what was made. */
-async function fail(call: PictureCall, attempt: Extract<PictureAttempt, { kind: 'failed' }>) {
+/**
+ * A failed request is free: of its pictures the caller has none. Unless it left, and was waited for in vain, or took them
+ * until the time was over: else who takes the last one slowly enough would have all the others for nothing.
+ */
+async function fail(
+  call: PictureCall,
+  attempt: Extract<PictureAttempt, { kind: 'failed' }>,
+): Promise<ApiError | null> {
   const { error, usage, delivered } = attempt;
-  if (call.caller.gone && call.endedByUs !== null && call.requestSent) {
-    const cost = costOfPictures(call, usage, delivered);
-    await closeCall(call, cost, endOf(call, cost.tokens));
-    call.caller.leave();
-    return error;
+  const { caller, endedByUs } = call;
+  const isPaid = caller.gone ? endedByUs !== null : caller.committed && endedByUs === 'time_limit';
+  if (isPaid && call.requestSent) {
+    return await settleFailed(call, error, costOfPictures(call, usage, delivered, 'recorded'));
   }
   countBilled(call, 'free_failure', attempt);
   return await settleFailed(call, error);
@@ -204,13 +209,14 @@ function countBilled(
   gateway.costs.note(provider.id, nanoUsd, FACTOR_ONE_PPM);
 }
 
-async function settleFailed(call: PictureCall, error: ApiError): Promise<ApiError | null> {
+async function settleFailed(
+  call: PictureCall,
+  error: ApiError,
+  cost: CallCost = freeOfCharge,
+): Promise<ApiError | null> {
   const { caller, options } = call;
-  await closeCall(
-    call,
-    freeOfCharge,
-    caller.gone ? endOf(call, freeOfCharge.tokens) : failedEnd(call, error),
-  );
+  const { tokens } = cost;
+  await closeCall(call, cost, caller.gone ? endOf(call, tokens) : failedEnd(call, error, tokens));
   if (!caller.committed) {
     caller.leave();
     if (!caller.gone) options.res.setHeader('x-hold-usd', formatUsd(options.holdNanoUsd));

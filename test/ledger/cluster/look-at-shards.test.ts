@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
 import { createRedisLedger } from '#core/ledger/cluster/redis-ledger.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 
@@ -29,4 +30,22 @@ test('a process that nobody calls sees within a look that Redis is gone, and tha
   isGone = false;
   await ledger.lookAtShards();
   expect(ledger.stats()).toMatchObject({ openShards: 64, closedShards: 0 });
+});
+
+test('open videos are listed shard by shard where one of them is away', async () => {
+  const away = new ShardKeys(5).meta;
+  const ledger = createRedisLedger({
+    scripts: {
+      async run(_name, [meta]) {
+        return meta === away ? ['FENCED'] : ['OK', '1-0', []];
+      },
+    },
+    shards: 64,
+    clock: createFakeClock(),
+    log: { info: () => {}, warn: () => {}, error: () => {} },
+    acknowledged: async () => 'durable',
+  });
+  expect(await ledger.listOpenVideos()).toBe('unavailable');
+  expect(await ledger.listOpenVideosOf(5)).toBe('unavailable');
+  expect(await ledger.listOpenVideosOf(4)).toEqual([]);
 });

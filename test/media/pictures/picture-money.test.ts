@@ -7,7 +7,16 @@ import { RESULT_LINK_MS, RESULTS_BYTES_MAX } from '#core/limits.ts';
 import { formatUsd } from '#core/money.ts';
 import { isApiError } from '../../../api/contract/errors.ts';
 import { noTokens } from '../../../api/inference/usage.ts';
-import { answerText, ask, type PictureWorld, png, settled, startWorld, usageText } from './picture-world.ts';
+import {
+  answerText,
+  ask,
+  type PictureWorld,
+  painter,
+  png,
+  settled,
+  startWorld,
+  usageText,
+} from './picture-world.ts';
 
 const CENT = 10_000_000n;
 
@@ -97,6 +106,21 @@ describe('pictures answered as JSON', () => {
       input_references: [reference(1), reference(2)],
       provider: { only: ['acme/fast'], allow_fallbacks: false },
     });
+    world.confirm('durable');
+    await world.reply(answerText([png(30)], usageText('0')));
+    await running;
+  });
+
+  it.each([
+    ['as a text', { type: 'enum', values: ['1', '4'] }, '4', 4n * CENT],
+    ['as zero', { type: 'range', min: 0, max: 4 }, 0, CENT],
+    ['with a fraction', { type: 'range', min: 0.5, max: 4 }, 1.5, 2n * CENT],
+  ] as const)('hold no less where a model lists their number %s', async (_, listed, n, held) => {
+    const model = painter({ parameters: new Map([['n', listed]]) });
+    const world = await startWorld({ models: [model] });
+    const running = world.start(ask({ n }));
+    await settled();
+    expect((await world.view()).holds).toMatchObject([{ nanoUsd: held }]);
     world.confirm('durable');
     await world.reply(answerText([png(30)], usageText('0')));
     await running;
@@ -230,6 +254,51 @@ it('an answer of pictures that breaks off in the middle ends so that no client t
     { end: { outcome: 'failed', errorCode: 'provider_error' } },
   ]);
   await nothingHeld(world);
+});
+
+it('a caller who takes pictures so slowly that the time of the call runs out pays for what was made', async () => {
+  const world = await startWorld();
+  world.confirm('durable');
+  const running = world.start(ask({ n: 4, response_format: 'b64_json' }));
+  const pictures = [png(900), png(901), png(902), png(400_000)];
+  await world.reply(answerText(pictures.slice(0, 3), null).slice(0, -2), { part: true });
+  world.res.flowing = false;
+  void world.reply(`,{"b64_json":"${pictures[3]?.toString('base64')}"`, {
+    begun: true,
+    size: 30_000,
+    part: true,
+  });
+  for (let half = 0; half < 26; half++) {
+    await settled();
+    world.clock.advance(MINUTE_MS / 2);
+    world.res.emit('drain');
+  }
+  await running;
+  expect(world.res.text).toContain(png(902).toString('base64'));
+  expect(world.res.destroyed).toBe(true);
+  // What they cost its provider has on record.
+  expect(world.events('finished')).toMatchObject([{ pending: { generationId: 'gen-1' } }]);
+  expect(world.pending).toHaveLength(1);
+});
+
+it('a caller who takes partial pictures so slowly that the time of the call runs out pays what the provider records', async () => {
+  const world = await startWorld();
+  world.confirm('durable');
+  const running = world.start(ask({ stream: true }));
+  world.res.flowing = false;
+  const event = { type: 'image_generation.partial_image', b64_json: png(900).toString('base64') };
+  void world.reply(`data: ${JSON.stringify(event)}\n\n`, { type: 'text/event-stream', part: true });
+  for (let half = 0; half < 60; half++) {
+    await settled();
+    world.clock.advance(MINUTE_MS / 2);
+    world.res.emit('drain');
+  }
+  await running;
+  expect(world.res.text).toContain(event.b64_json);
+  expect(world.res.text).toContain('upstream_timeout');
+  expect(world.events('finished')).toMatchObject([
+    { end: { outcome: 'failed' }, pending: { generationId: 'gen-1' } },
+  ]);
 });
 
 it('a caller who takes nothing holds the provider back, too', async () => {

@@ -222,24 +222,36 @@ export async function startWorld(options: WorldOptions = {}) {
         res,
       },
     );
-  /** Plays the provider's whole answer to the newest request, in pieces of so many bytes; cut after so many. */
+  /**
+   * Plays the provider's whole answer to the newest request, in pieces of so many bytes; cut after so many. `part`: more of
+   * it follows, with `begun`.
+   */
   async function reply(
     text: string,
-    { status: httpStatus = 200, type = 'application/json', size = 50, cutAt = -1 } = {},
+    {
+      status: httpStatus = 200,
+      type = 'application/json',
+      size = 50,
+      cutAt = -1,
+      part = false,
+      begun = false,
+    } = {},
   ): Promise<void> {
     await settled();
     const request = upstreams.requests.at(-1);
     if (request === undefined) throw new Error('no request');
     const { upstream, controller } = request;
-    upstream.onRequestStart(controller);
-    upstream.onResponseStart(controller, httpStatus, { 'content-type': type, 'x-generation-id': 'gen-1' });
+    if (!begun) {
+      upstream.onRequestStart(controller);
+      upstream.onResponseStart(controller, httpStatus, { 'content-type': type, 'x-generation-id': 'gen-1' });
+    }
     const bytes = Buffer.from(text);
     const end = cutAt < 0 ? bytes.length : cutAt;
     for (let at = 0; at < end && !upstream.ended; at += size) {
       upstream.onResponseData(controller, bytes.subarray(at, Math.min(at + size, end)));
       await settled(1);
     }
-    if (upstream.ended) return;
+    if (upstream.ended || part) return;
     if (cutAt < 0) upstream.onResponseEnd();
     else upstream.onResponseError(controller, new Error('reset'));
     await settled();

@@ -41,6 +41,8 @@ export interface RedisLedgerOptions {
 export interface RedisLedger extends Ledger {
   /** What has to be settled in one shard, whether or not the others can be asked. */
   ofShard(shard: number): ShardLedger;
+  /** Of one shard, whether or not the others can be asked. */
+  listOpenVideosOf(shard: number): Promise<VideoJob[] | Unavailable>;
   /** Every agent of a shard, for an audit: each at one moment, and only as the log has it. */
   readShard(shard: number): Promise<AgentState[] | Unavailable>;
   /** Asks shards, so that `stats` stay true where nothing else asks. */
@@ -196,7 +198,7 @@ class Engine implements RedisLedger {
   }
 
   async listOpenVideos(): Promise<VideoJob[] | Unavailable> {
-    const lists = await Promise.all(this.#all.map((shard) => this.#listOpenVideos(shard)));
+    const lists = await Promise.all(this.#all.map((shard) => this.listOpenVideosOf(shard)));
     const jobs: VideoJob[] = [];
     for (const ofShard of lists) {
       if (ofShard === 'unavailable') return ofShard;
@@ -332,7 +334,7 @@ class Engine implements RedisLedger {
     return word === 'NONE' ? null : toVideoJob(order, claim, submitted, end);
   }
 
-  async #listOpenVideos(shard: number): Promise<VideoJob[] | Unavailable> {
+  async listOpenVideosOf(shard: number): Promise<VideoJob[] | Unavailable> {
     const of = this.#keysOf(shard);
     const [word, place, fields] = await this.#read(shard, [
       'list_videos',
