@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { defaultLimits } from '#core/limits.ts';
 import { doneVideoExample, videoExamples } from '../contract/examples.ts';
 import { Video } from '../contract/video.ts';
 import { VideoRequest } from '../contract/video-request.ts';
@@ -39,7 +40,8 @@ export const videosRouter = t.router({
         'Answers at once with a job; read it at `polling_url` about every 10 seconds until it is `completed` or `failed`. ' +
         'The most that the video can cost (`estimated_cost`) is held from the balance until then; what it did cost ' +
         '(`usage.cost`) is charged when its file is there, and nothing if it fails. A value that the model does not list is ' +
-        'refused before anything is held. Body at most 4 MB.',
+        `refused before anything is held, and so is one video more than an agent may have in the making (${defaultLimits.openVideos}, ` +
+        'unless the operator set another number): `rate_limited`. Body at most 4 MB.',
       status: 202,
       errors: [...orderErrors, 'not_found'],
       headers: ['x-service-call-id', 'x-request-id', 'x-hold-usd', 'location'],

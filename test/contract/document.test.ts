@@ -137,7 +137,8 @@ test('the lists that a client may keep say so in the headers that they have', ()
 });
 
 test('an order of a video documents its key and where it is read; its file, a redirection without a body', () => {
-  const { parameters, responses } = document.paths['/videos'].post;
+  const { parameters, responses, description } = document.paths['/videos'].post;
+  expect(description).toContain('in the making (20, unless');
   expect(parameters).toMatchObject([
     { name: 'Idempotency-Key', in: 'header', schema: { pattern: '^[A-Za-z0-9_-]{8,64}$' } },
   ]);
