@@ -5,17 +5,15 @@ import { createCassandraCallHistory } from '#core/calls/cassandra-call-history.t
 import { shareCapacity } from '#core/capacity/redis-shared-capacity.ts';
 import type { Clock } from '#core/clock.ts';
 import { connectCassandra } from '#core/drivers/cassandra.ts';
-import { openClusterLedger } from '#core/ledger/cluster/open-cluster-ledger.ts';
 import type { RedisLedger } from '#core/ledger/cluster/redis-ledger.ts';
-import { SHARDS } from '#core/ledger/cluster/shards.ts';
 import type { Log } from '#core/log.ts';
 import { createRedisRateLimiter } from '#core/rates/redis-rate-limiter.ts';
 import { readMetrics } from '#core/read-metrics.ts';
 import { createCassandraVideoHistory } from '#core/videos/cassandra-video-history.ts';
 import type { ClusterStorage } from './config/storage-settings.ts';
-import { toCassandraOptions, toRedisAddress } from './config/store-options.ts';
+import { toCassandraOptions } from './config/store-options.ts';
+import { reachLedger } from './reach-ledger.ts';
 import type { Store } from './store.ts';
-import { reach } from './store-error.ts';
 
 export interface ClusterStoreOptions {
   storage: ClusterStorage;
@@ -25,15 +23,7 @@ export interface ClusterStoreOptions {
 
 /** Redis for money, Cassandra for history. Kafka is the workers': this process waits for what they tell of it. */
 export async function openClusterStore({ storage, clock, log }: ClusterStoreOptions): Promise<Store> {
-  const cluster = await reach('Redis', () =>
-    openClusterLedger({
-      address: toRedisAddress(storage.redis),
-      shards: SHARDS,
-      clock,
-      log,
-      allowUnsafe: storage.allowUnsafe,
-    }),
-  );
+  const cluster = await reachLedger(storage, { clock, log });
   const cassandra = connectCassandra(toCassandraOptions(storage.cassandra));
   const { ledger } = cluster;
   return {

@@ -12,12 +12,12 @@ import type { LedgerEvent } from '#core/events/ledger-event.ts';
 import { createCassandraAgentStates } from '#core/ledger/cluster/cassandra-agent-states.ts';
 import { openKafkaLedgerLog } from '#core/ledger/cluster/kafka-ledger-log.ts';
 import { requireSafeLedgerTopic } from '#core/ledger/cluster/kafka-ledger-topic.ts';
-import { openClusterLedger } from '#core/ledger/cluster/open-cluster-ledger.ts';
 import { startPublisher } from '#core/ledger/cluster/redis-publisher.ts';
 import { createRedisScripts } from '#core/ledger/cluster/redis-scripts.ts';
 import { SHARDS } from '#core/ledger/cluster/shards.ts';
 import { readMetrics } from '#core/read-metrics.ts';
-import { toCassandraOptions, toKafkaOptions, toRedisAddress } from '../api/config/store-options.ts';
+import { toCassandraOptions, toKafkaOptions } from '../api/config/store-options.ts';
+import { reachLedger } from '../api/reach-ledger.ts';
 import { reach } from '../api/store-error.ts';
 import { createApplyAgentChange } from './settlement/apply-agent-change.ts';
 import { createBookGrant } from './settlement/book-grant.ts';
@@ -37,10 +37,7 @@ export async function startSettlementRole(parts: WorkerParts): Promise<RunningRo
   const kafka = connectKafka(toKafkaOptions(storage.kafka, GROUP));
   const problems = await reach('Kafka', () => requireSafeLedgerTopic(kafka, { shards: SHARDS, allowUnsafe }));
   for (const { sentence } of problems) log.warn(sentence);
-  const address = toRedisAddress(storage.redis);
-  const cluster = await reach('Redis', () =>
-    openClusterLedger({ address, shards: SHARDS, clock, log, allowUnsafe }),
-  );
+  const cluster = await reachLedger(storage, { clock, log });
   const cassandra = connectCassandra(toCassandraOptions(storage.cassandra));
   const ledgerLog = await openKafkaLedgerLog(kafka, { shards: SHARDS, clock, logger: log });
   let settlements: ShardSettlements | null = null;

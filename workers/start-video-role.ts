@@ -4,13 +4,11 @@ import { createRedisBillStore } from '#core/bills/redis-bill-store.ts';
 import { shareCapacity } from '#core/capacity/redis-shared-capacity.ts';
 import { createCatalog } from '#core/catalog/create-catalog.ts';
 import { createFetchProviderJson } from '#core/catalog/fetch-provider-json.ts';
-import { openClusterLedger } from '#core/ledger/cluster/open-cluster-ledger.ts';
 import { SHARDS, shardOfAgent } from '#core/ledger/cluster/shards.ts';
 import { VIDEO_CLAIM_GRACE_MS, VIDEO_SUBMIT_MS } from '#core/limits.ts';
 import { readMetrics } from '#core/read-metrics.ts';
-import { toRedisAddress } from '../api/config/store-options.ts';
 import { openFiles } from '../api/open-files.ts';
-import { reach } from '../api/store-error.ts';
+import { reachLedger } from '../api/reach-ledger.ts';
 import { joinVideoMembers } from './video/redis-video-members.ts';
 import { createVideoMetrics } from './video/video-metrics.ts';
 import { VideoWorker } from './video/video-worker.ts';
@@ -24,15 +22,7 @@ export async function startVideoRole(parts: WorkerParts): Promise<RunningRole> {
     log.info('no files are kept here, so there are no videos to work on');
     return { checks: {}, stop: async () => {} };
   }
-  const cluster = await reach('Redis', () =>
-    openClusterLedger({
-      address: toRedisAddress(storage.redis),
-      shards: SHARDS,
-      clock,
-      log,
-      allowUnsafe: storage.allowUnsafe,
-    }),
-  );
+  const cluster = await reachLedger(storage, { clock, log });
   const fetchJson = createFetchProviderJson(clock);
   const catalog = createCatalog({ settings: config, clock, log, fetchJson, bundledSimulatorUrl: null });
   parts.onReload((changed) => catalog.apply(changed));

@@ -1,5 +1,6 @@
 import type { FileName } from '#core/files/file-name.ts';
 import type { FileStore } from '#core/files/file-store.ts';
+import type { Log } from '#core/log.ts';
 import { type ApiError, apiError } from '../contract/errors.ts';
 import { isPicture, notYours, refuseLink } from '../inference/linked-media.ts';
 import { missing } from '../inference/refuse-missing.ts';
@@ -9,6 +10,7 @@ export interface PictureCheck {
   files: Pick<FileStore, 'parseLink' | 'size'> | null;
   /** What is wrong with a link that leads to no public address, to be put behind its field's name; `null`: nothing. */
   refusePrivate: (url: string) => Promise<string | null>;
+  log: Log;
 }
 
 export interface LinkedPicture {
@@ -28,7 +30,13 @@ export async function checkPictures(
   agentId: number,
   pictures: readonly LinkedPicture[],
 ): Promise<CheckedPicture[] | ApiError> {
-  const checked = await Promise.all(pictures.map((each) => checkPicture(check, agentId, each)));
+  let checked: (CheckedPicture | ApiError)[];
+  try {
+    checked = await Promise.all(pictures.map((each) => checkPicture(check, agentId, each)));
+  } catch (error) {
+    check.log.error('the pictures of a request could not be looked at', { agentId, error });
+    return apiError('gateway_unavailable');
+  }
   const passed: CheckedPicture[] = [];
   for (const each of checked) {
     if ('refused' in each) return each;

@@ -55,10 +55,7 @@ async function placePictures(
   agentId: number,
   links: readonly LinkedPicture[],
 ): Promise<SentAlong | ApiError> {
-  const checked = await checkPictures({ files, refusePrivate }, agentId, links).catch((error: unknown) => {
-    log.error('the pictures of an order could not be looked at', { agentId, error });
-    return apiError('gateway_unavailable');
-  });
+  const checked = await checkPictures({ files, refusePrivate, log }, agentId, links);
   if (isApiError(checked)) return checked;
   const sentAlong = new Map<string, FileName>();
   let bytes = 0;

@@ -1,9 +1,9 @@
 import type { Catalog, Provider } from '#core/catalog/catalog.ts';
 import type { VideoModel, VideoShape } from '#core/catalog/video-model.ts';
 import { describeIssue } from '../contract/describe-issue.ts';
-import { type ApiError, apiError, isApiError } from '../contract/errors.ts';
+import { type ApiError, apiError } from '../contract/errors.ts';
 import { type VideoRequest, VideoRequestModel, videoRequest } from '../contract/video-request.ts';
-import { shorten } from '../inference/routing/shorten.ts';
+import { refuseModel } from '../inference/routing/refuse-model.ts';
 
 /** An order whose every value its model lists. Whose its pictures and its earlier video are is not looked at yet. */
 export interface VideoOrderRead {
@@ -20,8 +20,11 @@ export function readVideoOrder(
 ): VideoOrderRead | ApiError {
   const named = VideoRequestModel.safeParse(body);
   if (!named.success) return describeIssue(named.error.issues, body);
-  const model = findModel(catalog, named.data.model);
-  if (isApiError(model)) return model;
+  const { model: id } = named.data;
+  if (catalog.gatewayStopped()) return apiError('gateway_unavailable');
+  const entry = catalog.findVideoModel(id);
+  if (entry.status !== 'served') return refuseModel('video model', entry, id);
+  const { model } = entry;
   const provider = catalog.provider(model.providerId);
   if (provider === undefined || provider.stopped) return apiError('provider_unavailable', { param: 'model' });
 
@@ -31,38 +34,6 @@ export function readVideoOrder(
   const refusal = refuseTogether(request, model);
   if (refusal !== null) return refusal;
   return { model, provider, request, shape: shapeOf(request) };
-}
-
-function findModel(
-  catalog: Pick<Catalog, 'gatewayStopped' | 'findVideoModel'>,
-  id: string,
-): VideoModel | ApiError {
-  if (catalog.gatewayStopped()) return apiError('gateway_unavailable');
-  const entry = catalog.findVideoModel(id);
-  const param = 'model';
-  switch (entry.status) {
-    case 'served':
-      return entry.model;
-    case 'not_served':
-      return apiError('model_not_served', {
-        param,
-        message: `The model \`${shorten(id)}\` is not served here; \`GET /videos/models\` lists those that are.`,
-      });
-    case 'unavailable':
-      return apiError('catalog_unavailable', { param });
-    case 'unknown': {
-      const hint =
-        entry.nearest.length === 0
-          ? '`GET /videos/models` lists those that are served.'
-          : `Did you mean ${entry.nearest.map((name) => `\`${name}\``).join(' or ')}?`;
-      return apiError('unknown_model', {
-        param,
-        message: `No video model has the id \`${shorten(id)}\`. ${hint}`,
-      });
-    }
-    default:
-      return entry satisfies never;
-  }
 }
 
 /** To make one takes forty times as long as to use it. A model is another object when its list has changed. */

@@ -5,8 +5,7 @@ import { expect, it } from 'vitest';
 import { Capacity } from '#core/capacity/capacity.ts';
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { createIdSource } from '#core/ids.ts';
-import type { Command } from '#core/ledger/command.ts';
-import type { Durability, Ledger } from '#core/ledger/ledger.ts';
+import type { Durability } from '#core/ledger/ledger.ts';
 import { defaultLimits, PUMP_MS } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import { formatUsd } from '#core/money.ts';
@@ -19,11 +18,10 @@ import { EndpointHealth } from '../../api/inference/routing/endpoint-health.ts';
 import { runCall } from '../../api/inference/run-call.ts';
 import { UpstreamPools } from '../../api/inference/upstream-pools.ts';
 import type { UpstreamRequest } from '../../api/inference/upstream-request.ts';
-import { day, readAgent } from '../ledger/case.ts';
-import { keyLimits } from '../ledger/commands.ts';
+import { readAgent } from '../ledger/case.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
-import { createMemoryLedger } from '../support/memory-ledger.ts';
 import { type FakeController, FakeResponse, fakeUpstream } from './fake-ends.ts';
+import { startFundedLedger } from './funded-ledger.ts';
 import { bodyWith, testCatalog } from './support.ts';
 
 const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -46,39 +44,7 @@ async function settled(): Promise<void> {
 
 async function startWorld(members: string[]) {
   const clock = createFakeClock();
-  const memory = createMemoryLedger({ clock });
-  let confirm: (durability: Durability) => void = () => {};
-  const confirmed = new Promise<Durability>((resolve) => {
-    confirm = resolve;
-  });
-  const ledger: Ledger = {
-    ...memory,
-    async execute<C extends Command>(command: C) {
-      const executed = await memory.execute(command);
-      return command.type === 'reserve' ? { ...executed, durable: confirmed } : executed;
-    },
-  };
-  const base = { agentId: 1, source: 'operator', sourceVersion: 1, name: 'Ada', token: null } as const;
-  await memory.execute({ ...base, type: 'set_agent', mode: 'create', status: 'active' });
-  await memory.execute({
-    type: 'put_key',
-    agentId: 1,
-    keyId: 1,
-    label: 'k',
-    prefix: 'fg_prefix001',
-    hash: 'h',
-    limit: null,
-    actingKeyId: null,
-    madeOverMcp: false,
-    limits: keyLimits,
-  });
-  await memory.execute({
-    type: 'grant',
-    agentId: 1,
-    grantId: 'g',
-    expiresAtMs: day(8),
-    nanoUsd: 5_000_000_000n,
-  });
+  const { memory, ledger, confirm } = await startFundedLedger(clock);
 
   const log = { info() {}, warn() {}, error: (event: string) => void faults.push(event) };
   const faults: string[] = [];

@@ -35,6 +35,8 @@ export async function killVideos(kills: number, seed: number): Promise<VideoKill
   try {
     const ordered = new Map<string, Ordered>();
     for (let kill = 0; kill < kills; kill++) await loadAndKill(gateway, draw, ordered, kill);
+    // Most videos have outlived every process so far: fetched as slowly as while they were killed, the last would wait for minutes.
+    gateway.provider.reset();
     await gateway.start();
     for (const { videoId, caller } of ordered.values()) await gateway.ended(videoId, caller);
     await gateway.kill();

@@ -8,9 +8,9 @@ export interface Catalog {
   /** By the id without suffix. */
   find(modelId: string): CatalogEntry;
   models(): readonly Model[];
-  findVideoModel(modelId: string): MediaEntry<VideoModel>;
+  findVideoModel(modelId: string): CatalogEntry<VideoModel>;
   videoModels(): readonly VideoModel[];
-  findImageModel(modelId: string): MediaEntry<ImageModel>;
+  findImageModel(modelId: string): CatalogEntry<ImageModel>;
   imageModels(): readonly ImageModel[];
   provider(providerId: string): Provider | undefined;
   providers(): readonly Provider[];
@@ -18,18 +18,12 @@ export interface Catalog {
   gatewayStopped(): boolean;
 }
 
-export type CatalogEntry =
-  | { status: 'served'; model: Model }
+export type CatalogEntry<M = Model> =
+  | { status: 'served'; model: M }
   /** Listed upstream but not ours to serve: free, batch, retired, a router, or stopped by the operator. */
   | { status: 'not_served' }
   | { status: 'unknown'; nearest: string[] }
   /** Its list is too old to be believed; or it is not listed, but a list is missing, or all are too old: it may exist. */
-  | { status: 'unavailable' };
-
-export type MediaEntry<M> =
-  | { status: 'served'; model: M }
-  | { status: 'not_served' }
-  | { status: 'unknown'; nearest: string[] }
   | { status: 'unavailable' };
 
 export type ProviderKind = 'openrouter' | 'openai' | 'anthropic' | 'simulator';

@@ -1,5 +1,5 @@
 import { MODEL_ID_CHARS_MAX } from '../limits.ts';
-import type { MediaEntry } from './catalog.ts';
+import type { CatalogEntry } from './catalog.ts';
 import type { ImportedList } from './import-source.ts';
 import { createNearestNames, type NearestNames } from './nearest-names.ts';
 
@@ -52,7 +52,7 @@ export function findModel<M>(
   { served, outdated, notServed, nearest }: ServedModels<M>,
   modelId: string,
   mayExist: () => boolean,
-): MediaEntry<M> {
+): CatalogEntry<M> {
   const model = served.get(modelId);
   if (model !== undefined) return { status: 'served', model };
   if (outdated.has(modelId)) return { status: 'unavailable' };

@@ -6,7 +6,7 @@ import type { CallRequest } from '../formats/call-format.ts';
 import type { EndpointHealth } from './endpoint-health.ts';
 import { orderEndpoints } from './order-endpoints.ts';
 import type { ProviderPreferences } from './provider-preferences.ts';
-import { shorten } from './shorten.ts';
+import { modelNotServed, refuseModel, unknownModel } from './refuse-model.ts';
 
 /** The wanted model's endpoints, then those of the fallbacks. Every id has to be served, used or not. */
 export function resolveModels(
@@ -54,9 +54,9 @@ function resolveModel(
   const own = suffixes.filter((suffix) => SUFFIXES.has(suffix));
   const edition = suffixes.filter((suffix) => !SUFFIXES.has(suffix));
   if (edition.includes('free') || edition.includes('batch') || namesAnother(id))
-    return modelNotServed(id, param);
+    return modelNotServed('model', id, param);
   // Spec, What the service does, 6: an id carries one suffix. A provider would refuse several as no model's id.
-  if (own.length > 1) return unknownModel(id, param, [[base, ...edition, own[0]].join(':')]);
+  if (own.length > 1) return unknownModel('model', id, param, [[base, ...edition, own[0]].join(':')]);
 
   const entry = own.length === 0 ? whole : catalog.find([base, ...edition].join(':'));
   switch (entry.status) {
@@ -67,25 +67,10 @@ function resolveModel(
         suffixes: own.filter((suffix) => suffix !== 'online'),
         searches: own.includes('online'),
       };
-    case 'not_served':
-      return modelNotServed(id, param);
-    case 'unavailable':
-      return apiError('catalog_unavailable', { param });
-    case 'unknown':
-      return unknownModel(id, param, entry.nearest);
+    default:
+      return refuseModel('model', entry, id, param);
   }
 }
 
 /** A preset of the operator's account, or whatever is an author's newest: what runs is decided after the hold. */
 const namesAnother = (id: string): boolean => id.startsWith('~') || id.includes('@preset/');
-
-const modelNotServed = (id: string, param: string): ApiError =>
-  apiError('model_not_served', { param, message: `The model \`${shorten(id)}\` is not served here.` });
-
-function unknownModel(id: string, param: string, nearest: readonly string[]): ApiError {
-  const hint =
-    nearest.length === 0
-      ? ' `GET /models` lists those that are served.'
-      : ` Did you mean ${nearest.map((name) => `\`${name}\``).join(' or ')}?`;
-  return apiError('unknown_model', { param, message: `No model has the id \`${shorten(id)}\`.${hint}` });
-}

@@ -6,7 +6,7 @@ import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
 import { CommonImageRequest, type Parameter, readImageParameters } from '../../contract/image-request.ts';
 import { parseBody } from '../../inference/parse-body.ts';
 import { refuseAgent } from '../../inference/refuse-start.ts';
-import { shorten } from '../../inference/routing/shorten.ts';
+import { refuseModel } from '../../inference/routing/refuse-model.ts';
 import type { PicturePlan } from './picture-plan.ts';
 
 export interface PictureRoutes {
@@ -65,32 +65,11 @@ export function admitPicture(
 
 function findModel(catalog: Catalog, id: string): Pick<PicturePlan, 'model' | 'provider'> | ApiError {
   if (catalog.gatewayStopped()) return apiError('gateway_unavailable');
-  const param = 'model';
   const entry = catalog.findImageModel(id);
-  switch (entry.status) {
-    case 'served': {
-      const provider = catalog.provider(entry.model.providerId);
-      if (provider === undefined || provider.stopped) return apiError('provider_unavailable');
-      return { model: entry.model, provider };
-    }
-    case 'not_served':
-      return apiError('model_not_served', {
-        param,
-        message: `The model \`${shorten(id)}\` is not served here; \`GET /images/models\` lists those that are.`,
-      });
-    case 'unavailable':
-      return apiError('catalog_unavailable', { param });
-    case 'unknown':
-      return apiError('unknown_model', { param, message: unknown(id, entry.nearest) });
-  }
-}
-
-function unknown(id: string, nearest: readonly string[]): string {
-  const hint =
-    nearest.length === 0
-      ? '`GET /images/models` lists those that are served.'
-      : `Did you mean ${nearest.map((name) => `\`${name}\``).join(' or ')}?`;
-  return `No image model has the id \`${shorten(id)}\`. ${hint}`;
+  if (entry.status !== 'served') return refuseModel('image model', entry, id);
+  const provider = catalog.provider(entry.model.providerId);
+  if (provider === undefined || provider.stopped) return apiError('provider_unavailable');
+  return { model: entry.model, provider };
 }
 
 function refuseReferences({ id, readsImages, parameters }: ImageModel, links: readonly string[]) {

@@ -78,10 +78,7 @@ async function checkReferences(
   links: readonly string[],
 ): Promise<LinkedPicture[] | ApiError> {
   const named = links.map((url, at) => ({ url, param: `input_references[${at}].image_url.url` }));
-  const checked = await checkPictures({ files, refusePrivate }, agentId, named).catch((error: unknown) => {
-    log.error('the pictures of a request could not be looked at', { agentId, error });
-    return apiError('gateway_unavailable');
-  });
+  const checked = await checkPictures({ files, refusePrivate, log }, agentId, named);
   if (isApiError(checked)) return checked;
   return checked.map((each, at) => ({
     link: named[at]?.url ?? '',

@@ -7,8 +7,6 @@ import { createNearestNames } from '#core/catalog/nearest-names.ts';
 import { type FileName, formatFileName, parseFileName } from '#core/files/file-name.ts';
 import type { LinkOwner } from '#core/files/file-store.ts';
 import { createIdSource } from '#core/ids.ts';
-import type { Command } from '#core/ledger/command.ts';
-import type { Durability, Ledger } from '#core/ledger/ledger.ts';
 import type { AgentStatus } from '#core/ledger/state.ts';
 import { defaultLimits } from '#core/limits.ts';
 import { GcraBuckets } from '#core/rates/gcra.ts';
@@ -20,12 +18,11 @@ import { UpstreamPools } from '../../../api/inference/upstream-pools.ts';
 import type { UpstreamRequest } from '../../../api/inference/upstream-request.ts';
 import { runPicture } from '../../../api/media/pictures/run-picture.ts';
 import { type FakeController, FakeResponse, fakeUpstream } from '../../inference/fake-ends.ts';
+import { startFundedLedger } from '../../inference/funded-ledger.ts';
 import { atto, provider, testCatalog } from '../../inference/support.ts';
-import { day, readAgent } from '../../ledger/case.ts';
-import { keyLimits } from '../../ledger/commands.ts';
+import { readAgent } from '../../ledger/case.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { createMemoryFiles } from '../../support/memory-files.ts';
-import { createMemoryLedger } from '../../support/memory-ledger.ts';
 
 export const parameters: ReadonlyMap<string, ImageParameter> = new Map<string, ImageParameter>([
   ['n', { type: 'range', min: 1, max: 4 }],
@@ -114,34 +111,7 @@ function createPictureFiles() {
 export async function startWorld(options: WorldOptions = {}) {
   const { models = [painter(), plain], given = {}, status = 'active' } = options;
   const clock = createFakeClock();
-  const memory = createMemoryLedger({ clock });
-  let confirm: (durability: Durability) => void = () => {};
-  const confirmed = new Promise<Durability>((resolve) => {
-    confirm = resolve;
-  });
-  const ledger: Ledger = {
-    ...memory,
-    async execute<C extends Command>(command: C) {
-      const executed = await memory.execute(command);
-      return command.type === 'reserve' ? { ...executed, durable: confirmed } : executed;
-    },
-  };
-  const base = { agentId: 1, source: 'operator', sourceVersion: 1, name: 'Ada', token: null } as const;
-  await memory.execute({ ...base, type: 'set_agent', mode: 'create', status: 'active' });
-  await memory.execute({
-    type: 'put_key',
-    agentId: 1,
-    keyId: 1,
-    label: 'k',
-    prefix: 'fg_prefix001',
-    hash: 'h',
-    limit: null,
-    actingKeyId: null,
-    madeOverMcp: false,
-    limits: keyLimits,
-  });
-  const nanoUsd = options.creditNanoUsd ?? 5_000_000_000n;
-  await memory.execute({ type: 'grant', agentId: 1, grantId: 'g', expiresAtMs: day(8), nanoUsd });
+  const { memory, ledger, confirm } = await startFundedLedger(clock, options.creditNanoUsd);
 
   const faults: string[] = [];
   const losses: { cause: string; nanoUsd: bigint }[] = [];

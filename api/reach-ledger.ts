@@ -1,0 +1,16 @@
+import type { Clock } from '#core/clock.ts';
+import { type ClusterLedger, openClusterLedger } from '#core/ledger/cluster/open-cluster-ledger.ts';
+import { SHARDS } from '#core/ledger/cluster/shards.ts';
+import type { Log } from '#core/log.ts';
+import type { ClusterStorage } from './config/storage-settings.ts';
+import { toRedisAddress } from './config/store-options.ts';
+import { reach } from './store-error.ts';
+
+/** The ledger of the configured cluster, for a process that starts. Throws `StoreError`. */
+export const reachLedger = (
+  { redis, allowUnsafe }: Pick<ClusterStorage, 'redis' | 'allowUnsafe'>,
+  { clock, log }: { clock: Clock; log: Log },
+): Promise<ClusterLedger> =>
+  reach('Redis', () =>
+    openClusterLedger({ address: toRedisAddress(redis), shards: SHARDS, clock, log, allowUnsafe }),
+  );
