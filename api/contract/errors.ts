@@ -149,7 +149,7 @@ export const errorTable = {
       503,
       'server_error',
       2,
-      'Every provider of this model is at capacity; wait as retry-after-ms says, choose another model, or name fallback models where the call takes them.',
+      'Every provider of this model is at capacity; wait as retry-after-ms says, or choose another.',
     ),
     messages: { status: 529, type: OVERLOADED },
   },

@@ -10,7 +10,7 @@ import {
 import { type ApiError, apiError } from './errors.ts';
 
 const modelError = `a model id: a string of 1 to ${MODEL_ID_CHARS_MAX} characters`;
-const promptError = `a string of 1 to ${PICTURE_PROMPT_CHARS_MAX} characters`;
+const promptError = `a string of 1 to ${PICTURE_PROMPT_CHARS_MAX} characters, not blank`;
 const referencesError = `an array of at most ${PICTURE_REFERENCES_MAX} pictures`;
 const formatError = '`url` or `b64_json`';
 
@@ -43,7 +43,8 @@ const common = {
   prompt: z
     .string({ error: promptError })
     .min(1, { error: promptError })
-    .max(PICTURE_PROMPT_CHARS_MAX, { error: promptError }),
+    .max(PICTURE_PROMPT_CHARS_MAX, { error: promptError })
+    .refine((text) => text.trim() !== '', { error: promptError }),
   input_references: z
     .array(reference, { error: referencesError })
     .max(PICTURE_REFERENCES_MAX, { error: referencesError })
@@ -62,7 +63,7 @@ const common = {
 export const CommonImageRequest = z.looseObject(common, { error: 'an object' });
 export type CommonImageRequest = z.infer<typeof CommonImageRequest>;
 
-const OWN_FIELDS: ReadonlySet<string> = new Set(Object.keys(common));
+const COMMON_FIELDS: ReadonlySet<string> = new Set(Object.keys(common));
 
 const text = (description: string) => z.string().nullish().meta({ description });
 
@@ -87,6 +88,9 @@ export const ImageRequest = z
       '`parameters` are taken, with the values listed there; any other is refused by name.',
   });
 
+/** A generated client sends `null` for each field of the document that is not set. */
+const DOCUMENTED_FIELDS: ReadonlySet<string> = new Set(Object.keys(ImageRequest.shape));
+
 /** What is sent to the provider of a model's own fields; whichever the model does not list is refused by name. */
 export function readImageParameters(
   { id, parameters }: Pick<ImageModel, 'id' | 'parameters'>,
@@ -94,8 +98,9 @@ export function readImageParameters(
 ): ReadonlyMap<string, Parameter> | ApiError {
   const read = new Map<string, Parameter>();
   for (const [name, value] of Object.entries(body)) {
-    if (OWN_FIELDS.has(name) || value === null) continue;
+    if (COMMON_FIELDS.has(name)) continue;
     const parameter = parameters.get(name);
+    if (value === null && (parameter !== undefined || DOCUMENTED_FIELDS.has(name))) continue;
     if (parameter === undefined) return notListed(name, id, [...parameters.keys()]);
     const wanted = wantedOf(name, parameter);
     if (!isListed(wanted, value)) {

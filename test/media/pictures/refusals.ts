@@ -14,7 +14,7 @@ export interface PictureRefusal {
 const link = (url: unknown) => ({ type: 'image_url', image_url: { url } });
 const ONE_LINK = 'input_references[0].image_url.url';
 const PUBLIC = `\`${ONE_LINK}\` has to be a public https link of at most 2048 characters.`;
-const PROMPT = 'has to be a string of 1 to 32000 characters.';
+const PROMPT = 'has to be a string of 1 to 32000 characters, not blank.';
 const MODEL = 'has to be a model id: a string of 1 to 256 characters.';
 const OF_PLAIN = 'is not taken by the model `acme/plain`, which takes no fields of its own.';
 const NOT_TAKEN =
@@ -54,6 +54,7 @@ export const pictureRefusals: readonly PictureRefusal[] = [
   wrong('prompt', undefined, `is required and ${PROMPT}`),
   wrong('prompt', null, PROMPT),
   wrong('prompt', '', PROMPT),
+  wrong('prompt', ' \n', PROMPT),
   wrong('prompt', ['a'], PROMPT),
   wrong('prompt', 'p'.repeat(32_001), PROMPT),
   wrong('n', 0, N),
@@ -78,6 +79,7 @@ export const pictureRefusals: readonly PictureRefusal[] = [
   unlisted('quality', 'high'),
   unlisted('background', 'opaque'),
   unlisted('style', 'vivid'),
+  unlisted('style', null),
   unlisted('user', 'me'),
   unlisted('provider', { only: ['x'] }),
   unlisted('callback_url', 'https://example.com'),
