@@ -16,7 +16,14 @@ export interface AdminDeps {
   history: CallHistory;
   catalog: Pick<
     LiveCatalog,
-    'models' | 'providers' | 'gatewayStopped' | 'status' | 'refresh' | 'acceptPrices'
+    | 'models'
+    | 'imageModels'
+    | 'videoModels'
+    | 'providers'
+    | 'gatewayStopped'
+    | 'status'
+    | 'refresh'
+    | 'acceptPrices'
   >;
   bills: Pick<BillWatch, 'readNow'>;
   config: Pick<LiveConfig, 'current' | 'reload' | 'lastReload'>;

@@ -65,6 +65,18 @@ const catalog: CatalogReport = {
       has_key: false,
       stopped: false,
       list: null,
+      image_list: null,
+      video_list: null,
+    },
+    {
+      id: 'openrouter',
+      kind: 'openrouter',
+      base_url: 'https://openrouter.ai/api/v1',
+      has_key: true,
+      stopped: false,
+      list: null,
+      image_list: null,
+      video_list: null,
     },
   ],
   models: [
@@ -88,6 +100,29 @@ const catalog: CatalogReport = {
     },
   ],
   models_found: 1,
+  image_models: [
+    {
+      id: 'acme/painter',
+      name: 'Acme Painter',
+      provider: 'openrouter',
+      model: 'acme/painter-2026',
+      pricing: [
+        { billable: 'output_image', unit: 'image', usd: '0.02', variant: '1k' },
+        { billable: 'output_image', unit: 'image', usd: '0.04', variant: '2k' },
+      ],
+    },
+  ],
+  image_models_found: 1,
+  video_models: [
+    {
+      id: 'acme/clip',
+      name: 'Acme Clip',
+      provider: 'openrouter',
+      model: 'acme/clip-2026',
+      pricing: [{ key: 'duration_seconds_720p', price: '0.05' }],
+    },
+  ],
+  video_models_found: 1,
 };
 
 const bills: BillsReport = {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { billables, billedUnits, type ImageModel } from '#core/catalog/image-model.ts';
+import { billables, billedUnits, type ImageModel, type ImagePrice } from '#core/catalog/image-model.ts';
 import { frameTypes, type VideoModel } from '#core/catalog/video-model.ts';
 import { fromPriceNanoUsd } from '#core/catalog/video-price.ts';
 import { formatAttoUsd, formatUsd } from '#core/money.ts';
@@ -50,7 +50,7 @@ const ImageModelParameter = z
   })
   .meta({ id: 'ImageModelParameter', description: 'What one field takes.' });
 
-const ImageModelPrice = z
+export const ImageModelPrice = z
   .object({
     billable: z.enum(billables),
     unit: z.enum(billedUnits),
@@ -115,11 +115,18 @@ export const shapeImageModels = (models: readonly ImageModel[]): ImageModelList 
         parameter.type === 'enum' ? { ...parameter, values: [...parameter.values] } : parameter,
       ]),
     ),
-    pricing: model.pricing.map(({ billable, unit, price, variant }) => ({
-      billable,
-      unit,
-      usd: formatAttoUsd(price),
-      ...(variant === null ? {} : { variant }),
-    })),
+    pricing: model.pricing.map(shapeImagePrice),
   })),
+});
+
+export const shapeImagePrice = ({
+  billable,
+  unit,
+  price,
+  variant,
+}: ImagePrice): z.infer<typeof ImageModelPrice> => ({
+  billable,
+  unit,
+  usd: formatAttoUsd(price),
+  ...(variant === null ? {} : { variant }),
 });

@@ -38,6 +38,37 @@ models:
         pricing: { prompt: "0.0000001", completion: "0.0000004", request: "0" }
 `;
 
+/** Beside those of `YAML`. */
+export const MEDIA_YAML = YAML.replace(
+  'models:',
+  '  - { id: hub, kind: openrouter, baseUrl: http://hub:1/v1, catalog: none }\nmodels:',
+).concat(`
+imageModels:
+  - id: acme/painter
+    name: Acme Painter
+    provider: hub
+    model: painter-2026
+    pricing:
+      - { billable: output_image, unit: image, usd: "0.02", variant: 1k }
+      - { billable: input_text, unit: token, usd: "0.000000001" }
+videoModels:
+  - id: acme/clip
+    provider: hub
+    model: clip-2026
+    resolutions: [720p]
+    aspectRatios: ["16:9"]
+    durations: [4]
+    frameImages: [first_frame]
+    pricing: { duration_seconds_720p: "0.050000000000000001", cents_per_image_input: "1.5" }
+  - id: other/clip
+    provider: hub
+    model: other-2026
+    resolutions: [720p]
+    aspectRatios: ["16:9"]
+    durations: [4]
+    pricing: { duration_seconds: "0.1" }
+`);
+
 /** What a test reads of any answer. */
 export type Json = ReturnType<typeof JSON.parse>;
 
@@ -62,8 +93,8 @@ export interface TestAdmin extends AsyncDisposable {
   bills: BillReading[];
   /** From now on the history's store does not answer. */
   loseHistory(): void;
-  /** What a provider answers that is asked for its models; `null`: nothing. */
-  list: { rows: object[] | null };
+  /** What a provider answers that is asked for its models; `null`: nothing. Without `videos` it has no list of them. */
+  list: { rows: object[] | null; videos: object[] };
   /** What the configuration file holds at the next reload. */
   file: { text: string };
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
@@ -93,7 +124,7 @@ export async function startTestAdmin({
   const bills: BillReading[] = [];
   let isHistoryLost = false;
   const file = { text: YAML };
-  const list: TestAdmin['list'] = { rows: null };
+  const list: TestAdmin['list'] = { rows: null, videos: [] };
   const env = { FAREGATE_CONFIG: FILE, FAREGATE_DATA: dataDir };
   const readFile = async () => file.text;
   const started: Config = await loadConfig(env, readFile);
@@ -102,6 +133,7 @@ export async function startTestAdmin({
     clock,
     log: { info: note, warn: note, error: note },
     fetchJson: async (_, path) => {
+      if (path === '/videos/models' && list.videos.length > 0) return { data: list.videos };
       if (path !== '/models') throw new ProviderAnswerError('The provider answered 404.', 404);
       if (list.rows === null) throw new Error('no list');
       return { data: list.rows };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startTestAdmin, YAML } from './admin-harness.ts';
+import { MEDIA_YAML, startTestAdmin, YAML } from './admin-harness.ts';
 
 test('shows providers, and models with exact prices', async () => {
   await using admin = await startTestAdmin();
@@ -31,6 +31,47 @@ test('searches models by their id and says how many there are', async () => {
   expect(await found('search=large')).toEqual([1, ['acme/large']]);
   expect(await found('search=acme&limit=1')).toEqual([2, ['acme/small']]);
   expect(await found('search=nothing')).toEqual([0, []]);
+});
+
+test('shows models of images and videos with exact prices, each kind searched and limited by itself', async () => {
+  await using admin = await startTestAdmin();
+  admin.file.text = MEDIA_YAML;
+  expect((await admin.post('/catalog/reload')).body).toMatchObject({ ok: true });
+  const { body } = await admin.get('/catalog?search=acme');
+  expect(body).toMatchObject({ models_found: 1, image_models_found: 1, video_models_found: 1 });
+  expect(body.image_models).toEqual([
+    {
+      id: 'acme/painter',
+      name: 'Acme Painter',
+      provider: 'hub',
+      model: 'painter-2026',
+      pricing: [
+        { billable: 'output_image', unit: 'image', usd: '0.02', variant: '1k' },
+        { billable: 'input_text', unit: 'token', usd: '0.000000001' },
+      ],
+    },
+  ]);
+  expect(body.video_models).toEqual([
+    {
+      id: 'acme/clip',
+      name: 'acme/clip',
+      provider: 'hub',
+      model: 'clip-2026',
+      pricing: [
+        { key: 'duration_seconds_720p', price: '0.050000000000000001' },
+        { key: 'cents_per_image_input', price: '1.5' },
+      ],
+    },
+  ]);
+  const ids = async (query: string) => {
+    const { models, image_models, video_models, video_models_found } = (await admin.get(`/catalog?${query}`))
+      .body;
+    const all = [...models, ...image_models, ...video_models];
+    return [all.map((model: { id: string }) => model.id), video_models_found];
+  };
+  expect(await ids('limit=1')).toEqual([['acme/small', 'acme/painter', 'acme/clip'], 2]);
+  expect(await ids('search=clip')).toEqual([['acme/clip', 'other/clip'], 2]);
+  expect(await ids('search=nothing')).toEqual([[], 0]);
 });
 
 test('a reload takes a changed file at once', async () => {

@@ -13,7 +13,7 @@ import { runCli } from '../../api/admin/cli/run-cli.ts';
 import { paintFor } from '../../api/admin/cli/terminal.ts';
 import { cliEnvironment } from '../../api/config/cli-environment.ts';
 import { row } from '../catalog/support.ts';
-import { startTestAdmin, type TestAdmin, TOKEN, YAML } from './admin-harness.ts';
+import { MEDIA_YAML, startTestAdmin, type TestAdmin, TOKEN, YAML } from './admin-harness.ts';
 
 let folder = '';
 let admin: TestAdmin;
@@ -266,6 +266,35 @@ describe('what hurts when it was a mistake', () => {
     expect(await promptPrice()).toBe('0.00009');
   });
 
+  test('is a reload that takes prices of videos, which the list of providers shows', async () => {
+    const priced = (duration_seconds: string) => [
+      {
+        id: 'x/clip',
+        name: 'x/clip',
+        supported_resolutions: ['720p'],
+        supported_aspect_ratios: ['16:9'],
+        supported_durations: [4],
+        pricing_skus: { duration_seconds },
+      },
+    ];
+    admin.list.rows = [row('x/a')];
+    admin.list.videos = priced('0.05');
+    admin.file.text = YAML.replace(
+      'models:',
+      '  - { id: hub, kind: openrouter, baseUrl: http://hub:1/v1, catalog: import }\nmodels:',
+    );
+    expect(await cli('catalog reload')).toMatchObject({ code: 0, err: '' });
+    const shown = (await cli('catalog show')).out;
+    expect(shown).toMatch(/hub .* 1 models of [-\d: ]+; 1 video models of [-\d: ]+ runs/);
+    expect(shown).not.toContain('image models');
+    admin.list.videos = priced('5');
+    await cli('catalog reload');
+    expect((await cli('catalog show')).out).toMatch(/1 video models of [-\d: ]+, prices of 1 held back/);
+    const answer = await cli('catalog reload', { types: 'y\n' });
+    expect(answer.err).toContain('Prices jumped and are held back: x/clip.');
+    expect((await cli('catalog show clip')).out).toMatch(/x\/clip\s+hub\s+duration_seconds 5\n/);
+  });
+
   test('names the key that it revokes', async () => {
     const { id, prefix } = (await admin.post('/agents/1/keys', { label: 'web shop' })).body;
     const answer = await cli(`keys revoke 1 ${id}`, { types: 'n\n' });
@@ -449,7 +478,23 @@ test('the same grant id is booked once', async () => {
 test('shows prices per million tokens, and finds a call', async () => {
   const { out } = await cli('catalog show small');
   expect(out).toMatch(/acme\/small\s+vllm\s+0\.1\s+0\.4\s+0\n/);
+  // A gateway that serves text alone has no empty tables of other models.
+  expect(out).not.toMatch(/IMAGE|VIDEO/);
   expect(await cli('calls find 4242')).toMatchObject({ code: 1 });
+});
+
+test('shows prices of images and videos as their providers bill them, and how many more there are', async () => {
+  admin.file.text = MEDIA_YAML;
+  await cli('catalog reload');
+  const { out } = await cli('catalog show --limit 1');
+  expect(out).toMatch(/IMAGE MODEL\s+PROVIDER\s+PRICE\n/);
+  expect(out).toMatch(/acme\/painter\s+hub\s+output_image 1k 0\.02\/image\n/);
+  expect(out).toMatch(/acme\/painter\s+hub\s+input_text 0\.000000001\/token\n/);
+  expect(out).toMatch(/acme\/clip\s+hub\s+duration_seconds_720p 0\.050000000000000001\n/);
+  expect(out).toMatch(/acme\/clip\s+hub\s+cents_per_image_input 1\.5\n/);
+  expect(out).not.toContain('other/clip');
+  expect(out).toContain('And 1 more: search');
+  expect((await cli('catalog show')).out).not.toContain('more:');
 });
 
 describe('the gateway is found', () => {

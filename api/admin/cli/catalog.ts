@@ -11,8 +11,8 @@ export function addCatalog(program: Command, open: OpenContext): void {
 
   catalog
     .command('show [search]')
-    .option('--limit <rows>', 'at most so many models', '50')
-    .description('what is served, through whom, at which price per million tokens')
+    .option('--limit <rows>', 'at most so many models of each kind', '50')
+    .description('what is served, through whom, at which price: text, images and videos')
     .action(async (search: string | undefined, { limit }: { limit: string }) => {
       const { client, show, paint } = open();
       const { raw, value } = await client.get(CatalogReport, '/catalog', { search, limit });
@@ -42,7 +42,7 @@ export function addCatalog(program: Command, open: OpenContext): void {
     .action(async ({ yes }: { yes?: true }) => {
       const { client, show, paint, fail, confirm } = open();
       const { value: before } = await client.get(CatalogReport, '/catalog', { limit: '1' });
-      const held = before.providers.flatMap(({ list }) => list?.held_back ?? []);
+      const held = before.providers.flatMap((each) => listsOf(each).flatMap(({ held_back }) => held_back));
       if (held.length > 0 && !yes) await confirm(heldQuestion(held));
       // What jumps only now was shown to nobody.
       const accept_prices = held.length > 0;
@@ -70,27 +70,72 @@ function heldQuestion(held: readonly string[]): string {
 const HELD_NAMED = 5;
 
 type Provider = CatalogReport['providers'][number];
+type List = NonNullable<Provider['list']>;
 type Offer = { id: string } & CatalogReport['models'][number]['endpoints'][number];
+type MediaPrice = { id: string; provider: string; price: string };
+
+const listsOf = ({ list, image_list, video_list }: Provider): List[] =>
+  [list, image_list, video_list].flatMap((each) => each ?? []);
 
 function catalogLines(report: CatalogReport, paint: Paint): string[] {
   const offers = report.models.flatMap(({ id, endpoints }) =>
     endpoints.map((endpoint) => ({ id, ...endpoint })),
   );
-  const more = report.models_found - report.models.length;
+  const { models, image_models, video_models } = report;
+  const found = report.models_found + report.image_models_found + report.video_models_found;
+  const more = found - models.length - image_models.length - video_models.length;
   return [
     ...(report.stopped ? [paint('red', 'The gateway is stopped: it starts no calls.'), ''] : []),
     ...formatTable(report.providers, providerColumns, paint),
     '',
     ...formatTable<Offer>(offers, offerColumns, paint),
+    ...mediaLines('IMAGE MODEL', image_models, imagePrice, paint),
+    ...mediaLines('VIDEO MODEL', video_models, videoPrice, paint),
     ...(more > 0 ? ['', `And ${more} more: search for a part of the id, or give --limit.`] : []),
   ];
 }
+
+/** A row per price. None without a model: many gateways serve text alone. */
+function mediaLines<Price>(
+  title: string,
+  models: readonly { id: string; provider: string; pricing: readonly Price[] }[],
+  priceText: (price: Price) => string,
+  paint: Paint,
+): string[] {
+  if (models.length === 0) return [];
+  const prices = models.flatMap(({ id, provider, pricing }) =>
+    pricing.map((price) => ({ id, provider, price: priceText(price) })),
+  );
+  const columns: Column<MediaPrice>[] = [
+    { title, text: ({ id }) => id },
+    { title: 'PROVIDER', text: ({ provider }) => provider },
+    { title: 'PRICE', text: ({ price }) => price },
+  ];
+  return ['', ...formatTable(prices, columns, paint)];
+}
+
+function imagePrice({
+  billable,
+  unit,
+  usd,
+  variant,
+}: CatalogReport['image_models'][number]['pricing'][number]): string {
+  return `${variant === undefined ? billable : `${billable} ${variant}`} ${usd}/${unit}`;
+}
+
+/** The key says the unit, and where the price is in cents. */
+const videoPrice = ({ key, price }: CatalogReport['video_models'][number]['pricing'][number]): string =>
+  `${key} ${price}`;
 
 const providerColumns: Column<Provider>[] = [
   { title: 'PROVIDER', text: ({ id }) => id },
   { title: 'KIND', text: ({ kind }) => kind },
   { title: 'KEY', text: ({ has_key }) => (has_key ? 'yes' : 'no') },
-  { title: 'LIST', text: listText, style: ({ list }) => (list?.last_error ? 'red' : null) },
+  {
+    title: 'LIST',
+    text: listsText,
+    style: (provider) => (listsOf(provider).some(({ last_error }) => last_error) ? 'red' : null),
+  },
   {
     title: 'STATUS',
     text: ({ stopped }) => (stopped ? 'stopped' : 'runs'),
@@ -98,9 +143,21 @@ const providerColumns: Column<Provider>[] = [
   },
 ];
 
-function listText({ list }: Provider): string {
+function listsText({ list, image_list, video_list }: Provider): string {
   if (list === null) return 'not imported';
-  const models = `${list.served_models} models of ${shortTime(list.last_success_at)}`;
+  return [
+    listText(list, 'models'),
+    ...mediaListText(image_list, 'image models'),
+    ...mediaListText(video_list, 'video models'),
+  ].join('; ');
+}
+
+/** Not of a provider that has no such models, and nothing to say of them. */
+const mediaListText = (list: List | null, kind: string): string[] =>
+  list === null || (list.served_models === 0 && list.last_error === null) ? [] : [listText(list, kind)];
+
+function listText(list: List, kind: string): string {
+  const models = `${list.served_models} ${kind} of ${shortTime(list.last_success_at)}`;
   const held = list.held_back.length === 0 ? '' : `, prices of ${list.held_back.length} held back`;
   return list.last_error === null ? models + held : `${models}${held}; ${list.last_error.message}`;
 }

@@ -16,7 +16,8 @@ export const catalogRouter = t.router({
     operationId: 'showCatalog',
     tag: 'Catalogue',
     summary: 'Show providers, models and prices',
-    description: 'What is served now, through whom, and at which price.',
+    description:
+      'What is served now, through whom, and at which price. The limit applies to each list of models.',
     errors: ['invalid_request'],
     examples: { answer: adminExamples.catalog },
   })

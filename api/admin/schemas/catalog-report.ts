@@ -1,8 +1,12 @@
 import { z } from 'zod';
 import type { Endpoint, Model, Provider } from '#core/catalog/catalog.ts';
 import type { LiveCatalog } from '#core/catalog/create-catalog.ts';
+import type { ImageModel } from '#core/catalog/image-model.ts';
+import type { ImportStatus } from '#core/catalog/import-source.ts';
+import type { VideoModel } from '#core/catalog/video-model.ts';
 import { isoTime } from '#core/clock.ts';
 import { type AttoUsd, formatAttoUsd } from '#core/money.ts';
+import { ImageModelPrice, shapeImagePrice } from '../../contract/media-models.ts';
 
 /** Prices are finer than money: down to a billionth of a nano-dollar. */
 const priceText = () =>
@@ -32,13 +36,20 @@ const CatalogProvider = z
     has_key: z.boolean(),
     stopped: z.boolean(),
     list: ProviderList.nullable().meta({ description: 'Null: its models are not imported.' }),
+    image_list: ProviderList.nullable().meta({ description: 'The same of image models.' }),
+    video_list: ProviderList.nullable().meta({ description: 'The same of video models.' }),
   })
   .meta({ id: 'CatalogProvider' });
 
+/** Who runs a model. */
+const runBy = {
+  provider: z.string(),
+  model: z.string().meta({ description: "The provider's own id." }),
+};
+
 const CatalogEndpoint = z
   .object({
-    provider: z.string(),
-    model: z.string().meta({ description: "The provider's own id." }),
+    ...runBy,
     prompt_usd: priceText(),
     completion_usd: priceText(),
     request_usd: priceText(),
@@ -58,12 +69,38 @@ const CatalogModel = z
   })
   .meta({ id: 'CatalogModel' });
 
+const CatalogImageModel = z
+  .object({ id: z.string(), name: z.string(), ...runBy, pricing: z.array(ImageModelPrice) })
+  .meta({ id: 'CatalogImageModel' });
+
+const CatalogVideoPrice = z
+  .object({
+    key: z.string().meta({ description: "The provider's price key.", examples: ['duration_seconds_720p'] }),
+    price: z.string().meta({
+      description:
+        "What the key bills, exact, the operator's margin included: US dollars, or cents where the key says so.",
+      examples: ['0.05'],
+    }),
+  })
+  .meta({ id: 'CatalogVideoPrice' });
+
+const CatalogVideoModel = z
+  .object({ id: z.string(), name: z.string(), ...runBy, pricing: z.array(CatalogVideoPrice) })
+  .meta({ id: 'CatalogVideoModel' });
+
+const howMany = (list: string) =>
+  z.int().meta({ description: `How many there are; \`${list}\` may show fewer.` });
+
 export const CatalogReport = z
   .object({
     stopped: z.boolean().meta({ description: 'The stop switch of the whole gateway.' }),
     providers: z.array(CatalogProvider),
     models: z.array(CatalogModel),
-    models_found: z.int().meta({ description: 'How many there are; `models` may show fewer.' }),
+    models_found: howMany('models'),
+    image_models: z.array(CatalogImageModel),
+    image_models_found: howMany('image_models'),
+    video_models: z.array(CatalogVideoModel),
+    video_models_found: howMany('video_models'),
   })
   .meta({ id: 'CatalogReport' });
 export type CatalogReport = z.infer<typeof CatalogReport>;
@@ -86,19 +123,30 @@ export const CatalogReload = z
   })
   .meta({ id: 'CatalogReload' });
 
-type CatalogFacts = Pick<LiveCatalog, 'models' | 'providers' | 'gatewayStopped' | 'status'>;
+type CatalogFacts = Pick<
+  LiveCatalog,
+  'models' | 'imageModels' | 'videoModels' | 'providers' | 'gatewayStopped' | 'status'
+>;
 
-/** Models whose id holds `search`, at most `limit`. */
+/** Models whose id holds `search`, at most `limit` of each kind. */
 export function shapeCatalog(
   catalog: CatalogFacts,
   { search, limit }: { search: string; limit: number },
 ): CatalogReport {
-  const found = catalog.models().filter((model) => model.id.includes(search));
+  const holding = <M extends { id: string }>(all: readonly M[]) =>
+    all.filter(({ id }) => id.includes(search));
+  const models = holding(catalog.models());
+  const images = holding(catalog.imageModels());
+  const videos = holding(catalog.videoModels());
   return {
     stopped: catalog.gatewayStopped(),
     providers: catalog.providers().map((provider) => shapeProvider(provider, catalog)),
-    models: found.slice(0, limit).map(shapeModel),
-    models_found: found.length,
+    models: models.slice(0, limit).map(shapeModel),
+    models_found: models.length,
+    image_models: images.slice(0, limit).map(shapeImageModel),
+    image_models_found: images.length,
+    video_models: videos.slice(0, limit).map(shapeVideoModel),
+    video_models_found: videos.length,
   };
 }
 
@@ -106,8 +154,23 @@ function shapeProvider(
   { id, kind, baseUrl, apiKey, stopped }: Provider,
   catalog: CatalogFacts,
 ): CatalogReport['providers'][number] {
-  const status = catalog.status().find((each) => each.providerId === id && each.list === 'models');
-  const list = status && {
+  const statuses = catalog.status().filter(({ providerId }) => providerId === id);
+  const listOf = (name: ImportStatus['list']) => shapeList(statuses.find(({ list }) => list === name));
+  return {
+    id,
+    kind,
+    base_url: baseUrl,
+    has_key: apiKey !== null,
+    stopped,
+    list: listOf('models'),
+    image_list: listOf('image models'),
+    video_list: listOf('video models'),
+  };
+}
+
+function shapeList(status: ImportStatus | undefined): z.infer<typeof ProviderList> | null {
+  if (status === undefined) return null;
+  return {
     last_success_at: status.lastSuccessAtMs === null ? null : isoTime(status.lastSuccessAtMs),
     last_error: status.lastError && {
       message: status.lastError.message,
@@ -117,7 +180,6 @@ function shapeProvider(
     not_served_models: status.notServedModels,
     held_back: [...status.heldBack],
   };
-  return { id, kind, base_url: baseUrl, has_key: apiKey !== null, stopped, list: list ?? null };
 }
 
 const shapeModel = (model: Model): CatalogReport['models'][number] => ({
@@ -126,6 +188,23 @@ const shapeModel = (model: Model): CatalogReport['models'][number] => ({
   context_length: model.contextLength,
   max_output_tokens: model.maxOutputTokens,
   endpoints: model.endpoints.map(shapeEndpoint),
+});
+
+const shapeImageModel = (model: ImageModel): CatalogReport['image_models'][number] => ({
+  ...shapeMediaModel(model),
+  pricing: model.pricing.map(shapeImagePrice),
+});
+
+const shapeVideoModel = (model: VideoModel): CatalogReport['video_models'][number] => ({
+  ...shapeMediaModel(model),
+  pricing: Array.from(model.skus, ([key, price]) => ({ key, price: formatAttoUsd(price) })),
+});
+
+const shapeMediaModel = ({ id, name, providerId, upstreamModel }: ImageModel | VideoModel) => ({
+  id,
+  name,
+  provider: providerId,
+  model: upstreamModel,
 });
 
 function shapeEndpoint({ providerId, upstreamModel, prices }: Endpoint) {
