@@ -97,6 +97,9 @@ const limits = z.strictObject({
   videoReadsPerMinute: atMost(60_000)
     .default(defaultLimits.videoReadsPerMinute)
     .describe('Times a minute that a key may read jobs of videos.'),
+  marketWeightPerMinute: atMost(1_000_000_000)
+    .default(defaultLimits.marketWeightPerMinute)
+    .describe('Weight of market data that one address may read a minute.'),
   requestBodyBytes: z
     .int()
     .min(1_024)
@@ -126,6 +129,10 @@ export const configFile = z.strictObject({
   admin: admin.prefault({}).describe('Access of the operator. Changes need a restart.'),
   storage: storageFile.prefault({}).describe('Where state lives. Changes need a restart.'),
   files: filesFile.prefault({}).describe('Where files live. Changes need a restart.'),
+  market: z
+    .enum(['on', 'off'])
+    .default('on')
+    .describe('Market data and moves of credit between agents; off = no such paths. Changes need a restart.'),
   limits: limits.prefault({}).describe('Limits of every agent.'),
   capacity: capacity
     .prefault({})

@@ -16,6 +16,8 @@ export interface Limits {
   /** Of one agent, not ended yet. */
   openVideos: number;
   videoReadsPerMinute: number;
+  /** Of one address, in any minute. */
+  marketWeightPerMinute: number;
   requestBodyBytes: number;
   streamMs: number;
   callMs: number;
@@ -32,6 +34,7 @@ export const defaultLimits: Limits = {
   uploadsPerDay: 200,
   openVideos: 20,
   videoReadsPerMinute: 60,
+  marketWeightPerMinute: 1_200,
   requestBodyBytes: 4 * MEGABYTE,
   streamMs: 30 * MINUTE_MS,
   callMs: 13 * MINUTE_MS,
@@ -403,3 +406,30 @@ export const PRUNE_PAUSE_MS = 100;
 
 /** Of an archive: an agent with every call that it may have ended in an hour has some 4 MB. */
 export const ARCHIVE_LINE_BYTES_MAX = 64 * 1024 * 1024;
+
+// --- Markets.
+
+/** Spec: Limits, market depth and candle limit. */
+export const BOOK_DEPTH_MAX = 100;
+export const BOOK_DEPTH_DEFAULT = 20;
+export const CANDLES_MAX = 1_000;
+export const CANDLES_DEFAULT = 200;
+/** Spec: Limits, market response cache. */
+export const MARKET_CACHE_MS = SECOND_MS;
+export const TRADE_ID_CHARS_MAX = 128;
+/** Of each side of a book, of one record of changes, and of a record of the book: a whole snapshot fits. */
+export const BOOK_LEVELS_MAX = 5_000;
+export const BOOK_CHANGES_MAX = 1_000;
+export const BOOK_RECORD_BYTES_MAX = 2 * MEGABYTE;
+/** A changed book goes to its readers this often at most, an unchanged one is said again at least this often. */
+export const BOOK_PUBLISH_MS = SECOND_MS / 4;
+export const BOOK_REPEAT_MS = SECOND_MS;
+/** Of a book's writer: then its book is shown to nobody. */
+export const BOOK_SILENCE_MS = 10 * SECOND_MS;
+/** A stopped book is asked for again this often. */
+export const BOOK_REQUEST_MS = 5 * SECOND_MS;
+export const LIVE_CANDLES = 8;
+/** Trades that came before others of a lower number; of more the lowest numbers are taken to be missing for ever. */
+export const TRADES_AHEAD_MAX = 1_000;
+/** Moves of credit that run at one time, of one partition. */
+export const MOVES_AT_ONCE = 64;

@@ -32,3 +32,22 @@ export function parseFeedRecord<S extends z.ZodType>(schema: S, bytes: Buffer): 
   });
   return { ok: false, reason: problems.join('; ') };
 }
+
+/** Many records of one partition at once, in their order. Their places count up, not always by one. */
+export interface FeedBatch {
+  partition: number;
+  records: readonly { offset: bigint; bytes: Buffer }[];
+}
+
+export interface BatchOutcome {
+  /** Of each record, in their order; after one that is to be tried again there are no more. */
+  outcomes: readonly RecordOutcome[];
+  /** Where a process that takes over has to begin; `null`: where this batch began, or before. */
+  resumeOffset: bigint | null;
+}
+
+export interface BatchHandler {
+  handle(batch: FeedBatch): Promise<BatchOutcome>;
+  /** Another process reads on, or this one begins anew: nothing that is known of this partition counts any more. */
+  forget(partition: number): void;
+}
