@@ -376,6 +376,11 @@ export const CAPACITY_SHARE_MS = SECOND_MS;
 export const RECORDED_COSTS_MS = 10 * SECOND_MS;
 /** Of a record that others write to us. */
 export const FEED_RECORD_BYTES_MAX = 64 * 1024;
+/** Of a record that is kept apart; of a longer one its beginning. */
+export const DEAD_LETTER_BYTES_MAX = 64 * 1024;
+/** Records that a handler is given at one time, and that a feeder may send to a gateway at one time. */
+export const FEED_RECORDS_AT_ONCE = 1_000;
+export const FEED_BODY_BYTES_MAX = 4 * MEGABYTE;
 
 // --- The embedded journal.
 
@@ -433,3 +438,8 @@ export const LIVE_CANDLES = 8;
 export const TRADES_AHEAD_MAX = 1_000;
 /** Moves of credit that run at one time, of one partition. */
 export const MOVES_AT_ONCE = 64;
+/** Of a listing: a market of a coarser grid is a mistake of the exchange. */
+export const PRICE_TICK_MAX_NANO = 1_000_000_000n;
+export const SIZE_STEP_MAX_NANO_USD = 1_000_000_000_000n;
+/** Changes of a book are of no use once a newer snapshot has come. */
+export const BOOK_LOG_KEPT_MS = DAY_MS;
