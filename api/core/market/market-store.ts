@@ -15,7 +15,10 @@ export interface MarketStore {
     fromMs: number,
     untilMs: number,
   ): Promise<CandleRow[]>;
-  /** Trades first, then candles, then the cursor: after a crash in between the same trades come again. */
+  /**
+   * Trades first, then candles, then the cursor: after a crash in between the same trades come again. A row or cursor of
+   * an older generation, or one with less in it, never replaces what is there.
+   */
   writeTrades(write: TradesWrite): Promise<void>;
   readCursor(market: string): Promise<TradeCursor | null>;
   /** Every trade that was written, once or more often, in any order. */
@@ -34,6 +37,10 @@ export interface TradesWrite {
 /** Which trades of a market are in its candles: all up to `throughSeq`, and these. */
 export interface TradeCursor {
   throughSeq: number;
+  /** Lowest first. */
   aheadSeqs: readonly number[];
+  /** Below `throughSeq` and yet in no candle, because they had not come in time: the newest ranges, first and last. */
+  givenUp: readonly (readonly [number, number])[];
+  /** Each rebuild counts it up. */
   generation: number;
 }
