@@ -1,6 +1,6 @@
 import { SECOND_MS } from '../clock.ts';
 import type { Log } from '../log.ts';
-import type { BatchHandler, BatchOutcome } from './feed-record.ts';
+import type { BatchHandler, BatchOutcome, FeedBatch } from './feed-record.ts';
 
 export interface BatchReaderOptions {
   topic: string;
@@ -28,16 +28,18 @@ export interface ApartRecord extends ReadRecord {
 export interface ReadBatch {
   partition: number;
   records: readonly ReadRecord[];
+  /** Nothing more stood behind it. */
+  atEnd: boolean;
   /** Whether it is still ours. */
-  mayGoOn(): boolean;
+  mayGoOn: () => boolean;
   /** Rejects once it is not. */
-  heartbeat(): Promise<void>;
+  heartbeat: () => Promise<void>;
   /** This process reads on behind it. */
-  resolve(offset: bigint): void;
+  resolve: (offset: bigint) => void;
   /** Who takes over begins there. */
-  commit(resumeOffset: bigint): Promise<void>;
+  commit: (resumeOffset: bigint) => Promise<void>;
   /** Reads on after this time, and other partitions meanwhile. */
-  pause(waitMs: number): void;
+  pause: (waitMs: number) => void;
 }
 
 interface HeldPartition {
@@ -107,7 +109,8 @@ export class BatchReader {
     const isOurs = () => !this.#stopped && this.#held.get(partition) === held && batch.mayGoOn();
     for (let dealtWith = 0; dealtWith < records.length && isOurs(); ) {
       const some = records.slice(dealtWith, dealtWith + this.#options.recordsAtOnce);
-      const count = await this.#handle(batch, some, held);
+      const atEnd = batch.atEnd && dealtWith + some.length === records.length;
+      const count = await this.#handle({ ...batch, records: some, atEnd }, held);
       dealtWith += count;
       if (count < some.length) {
         if (isOurs()) batch.pause(held.waitMs);
@@ -120,10 +123,10 @@ export class BatchReader {
   }
 
   /** Answers how many were dealt with; the one behind them is to be tried again. */
-  async #handle(batch: ReadBatch, records: readonly ReadRecord[], held: HeldPartition): Promise<number> {
-    const { partition } = batch;
+  async #handle(batch: ReadBatch, held: HeldPartition): Promise<number> {
+    const { partition, records, atEnd } = batch;
     const { keepApart, onRecords } = this.#options;
-    const { outcomes, resumeOffset } = await this.#outcomesOf({ partition, records });
+    const { outcomes, resumeOffset } = await this.#outcomesOf({ partition, records, atEnd });
     let dealtWith = 0;
     for (const [index, record] of records.entries()) {
       const outcome = outcomes[index];
@@ -144,7 +147,7 @@ export class BatchReader {
     return dealtWith;
   }
 
-  async #outcomesOf(batch: { partition: number; records: readonly ReadRecord[] }): Promise<BatchOutcome> {
+  async #outcomesOf(batch: FeedBatch): Promise<BatchOutcome> {
     const { topic, handler, log } = this.#options;
     try {
       return await handler.handle(batch);

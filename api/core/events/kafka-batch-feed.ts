@@ -109,6 +109,7 @@ class KafkaBatchFeed {
           key,
           bytes: value ?? Buffer.alloc(0),
         })),
+        atEnd: batch.offsetLag() === '0',
         mayGoOn: () => isRunning() && !isStale(),
         heartbeat,
         resolve: (offset) => payload.resolveOffset(String(offset)),
