@@ -14,9 +14,6 @@ export type RecordOutcome =
 
 export type ParsedRecord<T> = { ok: true; record: T } | { ok: false; reason: string };
 
-/** A record may have thousands, and its reason goes into a header. */
-const PROBLEMS_NAMED = 5;
-
 export function parseFeedRecord<S extends z.ZodType>(
   schema: S,
   bytes: Buffer,
@@ -32,7 +29,7 @@ export function parseFeedRecord<S extends z.ZodType>(
   }
   const parsed = schema.safeParse(value);
   if (parsed.success) return { ok: true, record: parsed.data };
-  const problems = parsed.error.issues.slice(0, PROBLEMS_NAMED).map(({ path, code, message }) => {
+  const problems = parsed.error.issues.map(({ path, code, message }) => {
     // Zod's own message of an unknown key names the key, and that may be anything.
     const what = code === 'unrecognized_keys' ? 'has keys that are not known' : message;
     return `${path.join('.') || 'the record'}: ${what}`;
