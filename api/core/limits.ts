@@ -442,6 +442,10 @@ export const TRADES_AHEAD_MAX = 1_000;
 export const GIVEN_UP_RANGES_MAX = 100;
 /** Of a market, trades or changes of its book: eight days at a million a second. It leaves room in a timestamp of Cassandra. */
 export const MARKET_SEQ_MAX = 1_000_000_000_000;
+/** Ahead of our clock: such a trade is refused, so that a date of a far future drops nothing that is kept. */
+export const TRADE_IN_FUTURE_MAX_MS = HOUR_MS;
+/** Of a market, read at once for late trades. */
+export const CANDLES_LOADED_AT_ONCE = 16;
 /** Candles and trades, behind the end of their market. */
 export const MARKET_KEPT_MS = CALLS_KEPT_MS;
 /** Moves of credit that run at one time, of one partition. */
