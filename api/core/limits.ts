@@ -452,8 +452,25 @@ export const BOOK_SNAPSHOT_AGE_MS = 10 * MINUTE_MS;
 export const LIVE_CANDLES = 8;
 /** Of a market's newest candles, whose writer says nothing: until then the store has them. */
 export const LIVE_CANDLES_MS = MINUTE_MS;
+/** Changed candles go to their readers this often at most, unchanged ones are said again this often. */
+export const CANDLES_PUBLISH_MS = SECOND_MS / 4;
+export const CANDLES_REPEAT_MS = SECOND_MS;
+/** How soon the process that folds a market notices its rebuild. */
+export const REBUILD_NOTICED_MS = SECOND_MS;
+/** Of a market, read again for late trades; the oldest are forgotten. */
+export const OLDER_CANDLES_KEPT = 256;
 /** Trades that came before others of a lower number; of more the lowest numbers are taken to be missing for ever. */
 export const TRADES_AHEAD_MAX = 1_000;
+/** Such holes whose numbers are remembered, so that a trade that comes too late is told from a repeated one. */
+export const GIVEN_UP_RANGES_MAX = 100;
+/** Of a market, trades or changes of its book: eight days at a million a second. It leaves room in a timestamp of Cassandra. */
+export const MARKET_SEQ_MAX = 1_000_000_000_000;
+/** Ahead of our clock: such a trade is refused, so that a date of a far future drops nothing that is kept. */
+export const TRADE_IN_FUTURE_MAX_MS = HOUR_MS;
+/** Of a market, read at once for late trades. */
+export const CANDLES_LOADED_AT_ONCE = 16;
+/** Candles and trades, behind the end of their market. */
+export const MARKET_KEPT_MS = CALLS_KEPT_MS;
 /** Moves of credit that run at one time, of one partition. */
 export const MOVES_AT_ONCE = 64;
 /** Of a listing: a market of a coarser grid is a mistake of the exchange. */
