@@ -429,7 +429,20 @@ export const BOOK_SILENCE_MS = 10 * SECOND_MS;
 /** A stopped book is asked for again this often. */
 export const BOOK_REQUEST_MS = 5 * SECOND_MS;
 export const LIVE_CANDLES = 8;
+/** Changed candles go to their readers this often at most, unchanged ones are said again this often. */
+export const CANDLES_PUBLISH_MS = SECOND_MS / 4;
+export const CANDLES_REPEAT_MS = SECOND_MS;
+/** How soon the process that folds a market notices its rebuild. */
+export const REBUILD_NOTICED_MS = SECOND_MS;
+/** Of a market, read again for late trades; the oldest are forgotten. */
+export const OLDER_CANDLES_KEPT = 256;
 /** Trades that came before others of a lower number; of more the lowest numbers are taken to be missing for ever. */
 export const TRADES_AHEAD_MAX = 1_000;
+/** Such holes whose numbers are remembered, so that a trade that comes too late is told from a repeated one. */
+export const GIVEN_UP_RANGES_MAX = 100;
+/** Of a market, trades or changes of its book: eight days at a million a second. It leaves room in a timestamp of Cassandra. */
+export const MARKET_SEQ_MAX = 1_000_000_000_000;
+/** Candles and trades, behind the end of their market. */
+export const MARKET_KEPT_MS = CALLS_KEPT_MS;
 /** Moves of credit that run at one time, of one partition. */
 export const MOVES_AT_ONCE = 64;
