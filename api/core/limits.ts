@@ -416,6 +416,16 @@ export const CANDLES_MAX = 1_000;
 export const CANDLES_DEFAULT = 200;
 /** Spec: Limits, market response cache. */
 export const MARKET_CACHE_MS = SECOND_MS;
+/** An answer that is not there by then is none: its reader is told to wait. */
+export const MARKET_READ_MS = 2 * SECOND_MS;
+/** What markets there are was true so long ago at most, where the store cannot be reached. */
+export const LISTINGS_KEPT_MS = MINUTE_MS;
+/** Of requests for market data, as they were understood. */
+export const MARKET_URLS_MAX = 10_000;
+/** What a process has counted of an address it tells the others after this long. */
+export const WEIGHTS_TOLD_MS = SECOND_MS / 10;
+/** While Redis is away a process tries it again this often, to count with the others. */
+export const WEIGHTS_RETRY_MS = SECOND_MS;
 export const TRADE_ID_CHARS_MAX = 128;
 /** Of each side of a book, of one record of changes, and of a record of the book: a whole snapshot fits. */
 export const BOOK_LEVELS_MAX = 5_000;
