@@ -31,11 +31,17 @@ export function addMarketRebuild(group: Command, open: OpenContext): void {
 async function rebuildIn({ loadStorage, user }: CliContext, id: string, check: boolean): Promise<Rebuilt | null> {
   const storage = await loadStorage();
   const store = openMarketStore(storage);
+  if (store === null) return null;
   try {
-    if (check) return await rebuildMarket(store, id, { write: false });
     return await auditedWork({ storage, action: 'market.rebuild', subject: { market: id }, user }, async (begin) => {
-      await begin();
-      return rebuildMarket(store, id, { write: true });
+      const rebuild = await rebuildMarket(store, id);
+      if (rebuild === null) return null;
+      const { write, ...rebuilt } = rebuild;
+      if (!check) {
+        await begin();
+        await write();
+      }
+      return rebuilt;
     });
   } finally {
     await store.close();
