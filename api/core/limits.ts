@@ -455,8 +455,6 @@ export const LIVE_CANDLES_MS = MINUTE_MS;
 /** Changed candles go to their readers this often at most, unchanged ones are said again this often. */
 export const CANDLES_PUBLISH_MS = SECOND_MS / 4;
 export const CANDLES_REPEAT_MS = SECOND_MS;
-/** How soon the process that folds a market notices its rebuild. */
-export const REBUILD_NOTICED_MS = SECOND_MS;
 /** Of a market, read again for late trades; the oldest are forgotten. */
 export const OLDER_CANDLES_KEPT = 256;
 /** Trades that came before others of a lower number; of more the lowest numbers are taken to be missing for ever. */

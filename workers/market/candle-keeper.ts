@@ -12,7 +12,6 @@ import {
   CANDLES_PUBLISH_MS,
   CANDLES_REPEAT_MS,
   LOT_DAYS_MAX,
-  REBUILD_NOTICED_MS,
   TRADE_IN_FUTURE_MAX_MS,
 } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
@@ -42,9 +41,13 @@ export class CandleKeeper implements BatchHandler {
     this.#timer = this.#schedule();
   }
 
+  /**
+   * A record that is no trade at all is left to the handler of the same topic that moves credit, so that it is kept apart
+   * once.
+   */
   async handle({ partition, records }: FeedBatch): Promise<BatchOutcome> {
     const parsed = records.map(({ bytes }) => this.#parse(bytes));
-    const trades = parsed.flatMap((each) => (each.ok ? [each.record] : []));
+    const trades = parsed.filter((each) => 'market' in each);
     const byMarket = [...Map.groupBy(trades, ({ market }) => market)];
     const takenOf = new Map(
       await Promise.all(
@@ -56,11 +59,12 @@ export class CandleKeeper implements BatchHandler {
     );
     const outcomes: RecordOutcome[] = [];
     for (const each of parsed) {
-      if (each.ok) {
-        const taken = takenOf.get(each.record.market)?.next().value;
+      if ('outcome' in each) outcomes.push(each);
+      else {
+        const taken = takenOf.get(each.market)?.next().value;
         outcomes.push(taken === undefined ? { outcome: 'try_again' } : outcomeOf(taken));
         if (taken === undefined) break;
-      } else outcomes.push({ outcome: 'dead_letter', reason: each.reason });
+      }
     }
     const last = records[outcomes.filter(({ outcome }) => outcome !== 'try_again').length - 1];
     return { outcomes, resumeOffset: last === undefined ? null : last.offset + 1n };
@@ -79,16 +83,16 @@ export class CandleKeeper implements BatchHandler {
     await Promise.all(all.map(({ inTurn }) => inTurn(async () => {})));
   }
 
-  #parse(bytes: Buffer): { ok: true; record: MarketTrade } | { ok: false; reason: string } {
+  #parse(bytes: Buffer): MarketTrade | RecordOutcome {
     const parsed = parseFeedRecord(marketTrade, bytes);
-    if (!parsed.ok) return parsed;
+    if (!parsed.ok) return { outcome: 'done' };
     const { market, at } = parsed.record;
     const endsAtMs = endOf(market);
     if (at >= endsAtMs || at < endsAtMs - LOT_DAYS_MAX * DAY_MS) {
-      return { ok: false, reason: 'at: the market is not open then' };
+      return { outcome: 'dead_letter', reason: 'at: the market is not open then' };
     }
     const isFuture = at > this.#options.clock.now() + TRADE_IN_FUTURE_MAX_MS;
-    return isFuture ? { ok: false, reason: 'at: is in the future' } : parsed;
+    return isFuture ? { outcome: 'dead_letter', reason: 'at: is in the future' } : parsed.record;
   }
 
   #kept(market: string, partition: number): KeptMarket {
@@ -96,18 +100,22 @@ export class CandleKeeper implements BatchHandler {
     if (known !== undefined) return known;
     const kept: KeptMarket = {
       ...{ market, endsAtMs: endOf(market), partition, fold: null },
-      ...{ lookedAtMs: 0, publishedAtMs: 0, isPublishing: false, inTurn: limitTasks(1) },
+      ...{ publishedAtMs: Number.NEGATIVE_INFINITY, isPublishing: false },
+      ...{ isRepeating: false, inTurn: limitTasks(1) },
     };
     this.#markets.set(market, kept);
     return kept;
   }
 
-  /** `null`: nothing of it may have been stored. */
+  /** `null`: not all of it is stored for good. */
   #take(kept: KeptMarket, trades: readonly MarketTrade[]): Promise<TradeTaken[] | null> {
+    const { market, endsAtMs } = kept;
+    const { store, clock } = this.#options;
     return this.#inTurn(kept, async () => {
-      const fold = await this.#current(kept);
-      const taken = await fold.take(trades);
-      if (this.#options.clock.monotonicMs() - kept.publishedAtMs >= CANDLES_PUBLISH_MS) this.#publish(kept);
+      kept.fold ??= await MarketFold.load({ market, endsAtMs, store, clock });
+      const taken = await kept.fold.take(trades);
+      if (taken === null) kept.fold = null;
+      else if (clock.monotonicMs() - kept.publishedAtMs >= CANDLES_PUBLISH_MS) this.#publish(kept);
       return taken;
     });
   }
@@ -123,19 +131,6 @@ export class CandleKeeper implements BatchHandler {
         return null;
       }
     });
-  }
-
-  async #current(kept: KeptMarket): Promise<MarketFold> {
-    const { store, clock } = this.#options;
-    const nowMs = clock.monotonicMs();
-    if (kept.fold === null) {
-      kept.fold = await MarketFold.load({ market: kept.market, endsAtMs: kept.endsAtMs, store, clock });
-      kept.lookedAtMs = nowMs;
-    } else if (nowMs - kept.lookedAtMs >= REBUILD_NOTICED_MS) {
-      kept.fold = (await kept.fold.afterRebuild()) ?? kept.fold;
-      kept.lookedAtMs = nowMs;
-    }
-    return kept.fold;
   }
 
   /** Not waited for: what could not be said now is said again within a second. */
@@ -161,12 +156,20 @@ export class CandleKeeper implements BatchHandler {
 
   #repeat(kept: KeptMarket): void {
     if (kept.endsAtMs + TRADE_IN_FUTURE_MAX_MS < this.#options.clock.now()) this.#markets.delete(kept.market);
-    else if (kept.fold !== null) {
-      void this.#inTurn(kept, async () => {
-        await this.#current(kept);
-        this.#publish(kept);
+    else if (kept.fold !== null && !kept.isRepeating) {
+      kept.isRepeating = true;
+      void this.#inTurn(kept, () => this.#lookAgain(kept)).finally(() => {
+        kept.isRepeating = false;
       });
     }
+  }
+
+  /** While nothing is traded, too, a rebuild is noticed. */
+  async #lookAgain(kept: KeptMarket): Promise<void> {
+    const { market, endsAtMs } = kept;
+    const { store, clock } = this.#options;
+    if (await kept.fold?.isReplaced()) kept.fold = await MarketFold.load({ market, endsAtMs, store, clock });
+    this.#publish(kept);
   }
 }
 
@@ -176,9 +179,9 @@ interface KeptMarket {
   partition: number;
   /** `null`: to be read from the store. */
   fold: MarketFold | null;
-  lookedAtMs: number;
   publishedAtMs: number;
   isPublishing: boolean;
+  isRepeating: boolean;
   inTurn: <T>(task: () => Promise<T>) => Promise<T>;
 }
 
