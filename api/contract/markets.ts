@@ -4,7 +4,7 @@ import type { MarketListing } from '#core/events/market-listing.ts';
 import { formatDecimal9 } from '#core/events/market-values.ts';
 import { BOOK_DEPTH_DEFAULT, BOOK_DEPTH_MAX, CANDLES_DEFAULT, CANDLES_MAX } from '#core/limits.ts';
 import type { BookView } from '#core/market/book-view.ts';
-import { type Candle, type CandleInterval, candleIntervals } from '#core/market/candle.ts';
+import { type Candle, candleIntervals } from '#core/market/candle.ts';
 import { formatAttoUsd } from '#core/money.ts';
 
 /* Only the document is made from the schemas: answers are written once a second and are not parsed again. */
@@ -145,19 +145,15 @@ export const shapeBook = ({ market, view, depth, readAtMs, freshPriceNano }: Boo
   freshPrice: freshPriceNano === null ? null : formatDecimal9(freshPriceNano),
 });
 
-export const shapeCandles = (market: string, interval: CandleInterval, rows: readonly Candle[]): Candles => ({
-  market,
-  interval,
-  candles: rows.map((row) => ({
-    time: row.timeMs,
-    open: formatDecimal9(row.openNano),
-    high: formatDecimal9(row.highNano),
-    low: formatDecimal9(row.lowNano),
-    close: formatDecimal9(row.closeNano),
-    volume: formatDecimal9(row.volumeNano),
-    quoteVolume: formatAttoUsd(row.quoteVolumeAtto),
-    trades: row.trades,
-  })),
+export const shapeCandle = (row: Candle): Candles['candles'][number] => ({
+  time: row.timeMs,
+  open: formatDecimal9(row.openNano),
+  high: formatDecimal9(row.highNano),
+  low: formatDecimal9(row.lowNano),
+  close: formatDecimal9(row.closeNano),
+  volume: formatDecimal9(row.volumeNano),
+  quoteVolume: formatAttoUsd(row.quoteVolumeAtto),
+  trades: row.trades,
 });
 
 export interface MarketFacts {
