@@ -79,6 +79,7 @@ export async function startGateway(
     history: deps.store.history,
     audit: deps.store.audit,
     catalog: deps.catalog,
+    markets: deps.store.markets,
     bills: deps.bills,
     config: deps.config,
     pepper: deps.store.peppers[0],

@@ -5,6 +5,7 @@ import { catalogRouter } from './routes/catalog.ts';
 import { creditRouter } from './routes/credit.ts';
 import { keysRouter } from './routes/keys.ts';
 import { ledgerRouter } from './routes/ledger.ts';
+import { marketsRouter } from './routes/markets.ts';
 import { t } from './trpc.ts';
 
 /** Everything below `/admin` on the internal port. */
@@ -14,6 +15,7 @@ export const adminRouter = t.router({
   keys: keysRouter,
   catalog: catalogRouter,
   ledger: ledgerRouter,
+  markets: marketsRouter,
   calls: callsRouter,
   audit: auditRouter,
 });

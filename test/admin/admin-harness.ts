@@ -11,6 +11,8 @@ import { createCatalog } from '#core/catalog/create-catalog.ts';
 import { ProviderAnswerError } from '#core/catalog/import-source.ts';
 import { createIdSource } from '#core/ids.ts';
 import type { Ledger } from '#core/ledger/ledger.ts';
+import type { LiveMarkets } from '#core/market/live-markets.ts';
+import { createMemoryLiveMarkets } from '#core/market/memory-live-markets.ts';
 import { Secret } from '#core/secret.ts';
 import { buildAdmin } from '../../api/admin/build-admin.ts';
 import { watchConfig } from '../../api/config/watch-config.ts';
@@ -19,6 +21,7 @@ import { createInternalServer } from '../../api/http/create-internal-server.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { createMemoryAuditLog, type MemoryAuditLog } from '../support/memory-audit-log.ts';
 import { createMemoryLedger, type MemoryLedger } from '../support/memory-ledger.ts';
+import { createMemoryMarketStore, type MemoryMarketStore } from '../support/memory-market-store.ts';
 
 export const TOKEN = 'fg_admin_0123456789012345678901234567890123456789';
 
@@ -100,6 +103,7 @@ export interface TestAdmin extends AsyncDisposable {
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
   post(path: string, body?: object, headers?: Record<string, string>): Promise<Answer>;
   audit: MemoryAuditLog;
+  markets: { store: MemoryMarketStore; live: LiveMarkets };
   stop(): Promise<void>;
 }
 
@@ -150,10 +154,12 @@ export async function startTestAdmin({
   });
   const answerIds = { ids: createIdSource(clock), callIdHeader: 'x-service-call-id' };
   const audit = createMemoryAuditLog();
+  const markets = { store: createMemoryMarketStore(), live: createMemoryLiveMarkets(clock) };
   const admin = buildAdmin({
     ledger: wrap(ledger),
     history: historyOf(calls, () => isHistoryLost),
     catalog,
+    markets,
     bills: { readNow: async () => bills },
     config,
     pepper,
@@ -201,6 +207,7 @@ export async function startTestAdmin({
     post: (path, body, headers = {}) =>
       send('POST', path, { headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }),
     audit,
+    markets,
     stop,
     [Symbol.asyncDispose]: stop,
   };

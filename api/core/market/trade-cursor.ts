@@ -1,8 +1,12 @@
 import type { TradeCursor } from './market-store.ts';
 
-export const emptyCursor = (generation: number): TradeCursor => ({
-  ...{ throughSeq: 0, aheadSeqs: [], givenUp: [], generation },
-});
+export const emptyCursor: TradeCursor = {
+  ...{ throughSeq: 0, aheadSeqs: [], givenUp: [], generation: 1, candlesMissing: false },
+};
 
-/** Grows with each trade, so that of two cursors of a generation the one that knows more replaces the other. */
-export const cursorRank = ({ throughSeq, aheadSeqs }: TradeCursor): number => throughSeq + aheadSeqs.length;
+/**
+ * Of two cursors of a generation the one of the higher rank replaces the other. It grows with each trade; a rebuild's
+ * first one gives way to every other.
+ */
+export const cursorRank = ({ throughSeq, aheadSeqs, candlesMissing }: TradeCursor): number =>
+  candlesMissing ? 0 : throughSeq + aheadSeqs.length;
