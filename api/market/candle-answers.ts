@@ -49,7 +49,7 @@ export const keepCandles = (options: KeptOptions, source: CandleSource): Kept<Re
       ? before.stored
       : sameObjects(before, await store.readCandles(market, interval, fromMs, untilMs));
     const rows = merge(stored, live?.newest[interval] ?? []).filter(
-      ({ timeMs }) => timeMs >= fromMs && timeMs < untilMs,
+      ({ timeMs, trades }) => trades > 0 && timeMs >= fromMs && timeMs < untilMs,
     );
     return { readAtMs, stored, olderVersion, rows, written: null, byLimit: new Map() };
   });
