@@ -1,0 +1,190 @@
+import { type Clock, DAY_MS, type Timer } from '#core/clock.ts';
+import {
+  type BatchHandler,
+  type BatchOutcome,
+  type FeedBatch,
+  parseFeedRecord,
+  type RecordOutcome,
+} from '#core/events/feed-record.ts';
+import { type MarketTrade, marketTrade } from '#core/events/market-trade.ts';
+import { limitTasks } from '#core/limit-tasks.ts';
+import {
+  CANDLES_PUBLISH_MS,
+  CANDLES_REPEAT_MS,
+  LOT_DAYS_MAX,
+  REBUILD_NOTICED_MS,
+  TRADE_IN_FUTURE_MAX_MS,
+} from '#core/limits.ts';
+import type { Log } from '#core/log.ts';
+import type { LiveMarkets } from '#core/market/live-markets.ts';
+import { parseMarketId } from '#core/market/market-id.ts';
+import type { MarketStore } from '#core/market/market-store.ts';
+import { MarketFold, type TradeTaken } from './market-fold.ts';
+
+export interface CandleKeeperOptions {
+  store: MarketStore;
+  live: Pick<LiveMarkets, 'publishCandles'>;
+  clock: Clock;
+  log: Log;
+}
+
+/**
+ * Folds trades into candles: each batch is stored before its offset is kept, so whoever is killed in between is followed
+ * by one that reads the same trades again, and finds which of them are in which candle.
+ */
+export class CandleKeeper implements BatchHandler {
+  readonly #options: CandleKeeperOptions;
+  readonly #markets = new Map<string, KeptMarket>();
+  #timer: Timer;
+
+  constructor(options: CandleKeeperOptions) {
+    this.#options = options;
+    this.#timer = this.#schedule();
+  }
+
+  async handle({ partition, records }: FeedBatch): Promise<BatchOutcome> {
+    const parsed = records.map(({ bytes }) => this.#parse(bytes));
+    const trades = parsed.flatMap((each) => (each.ok ? [each.record] : []));
+    const byMarket = [...Map.groupBy(trades, ({ market }) => market)];
+    const takenOf = new Map(
+      await Promise.all(
+        byMarket.map(async ([market, some]) => {
+          const kept = this.#kept(market, partition);
+          return [market, (await this.#take(kept, some))?.values() ?? null] as const;
+        }),
+      ),
+    );
+    const outcomes: RecordOutcome[] = [];
+    for (const each of parsed) {
+      if (each.ok) {
+        const taken = takenOf.get(each.record.market)?.next().value;
+        outcomes.push(taken === undefined ? { outcome: 'try_again' } : outcomeOf(taken));
+        if (taken === undefined) break;
+      } else outcomes.push({ outcome: 'dead_letter', reason: each.reason });
+    }
+    const last = records[outcomes.filter(({ outcome }) => outcome !== 'try_again').length - 1];
+    return { outcomes, resumeOffset: last === undefined ? null : last.offset + 1n };
+  }
+
+  forget(partition: number): void {
+    for (const [market, kept] of this.#markets) {
+      if (kept.partition === partition) this.#markets.delete(market);
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#timer.cancel();
+    const all = [...this.#markets.values()];
+    this.#markets.clear();
+    await Promise.all(all.map(({ inTurn }) => inTurn(async () => {})));
+  }
+
+  #parse(bytes: Buffer): { ok: true; record: MarketTrade } | { ok: false; reason: string } {
+    const parsed = parseFeedRecord(marketTrade, bytes);
+    if (!parsed.ok) return parsed;
+    const { market, at } = parsed.record;
+    const endsAtMs = endOf(market);
+    if (at >= endsAtMs || at < endsAtMs - LOT_DAYS_MAX * DAY_MS) {
+      return { ok: false, reason: 'at: the market is not open then' };
+    }
+    const isFuture = at > this.#options.clock.now() + TRADE_IN_FUTURE_MAX_MS;
+    return isFuture ? { ok: false, reason: 'at: is in the future' } : parsed;
+  }
+
+  #kept(market: string, partition: number): KeptMarket {
+    const known = this.#markets.get(market);
+    if (known !== undefined) return known;
+    const kept: KeptMarket = {
+      ...{ market, endsAtMs: endOf(market), partition, fold: null },
+      ...{ lookedAtMs: 0, publishedAtMs: 0, isPublishing: false, inTurn: limitTasks(1) },
+    };
+    this.#markets.set(market, kept);
+    return kept;
+  }
+
+  /** `null`: nothing of it may have been stored. */
+  #take(kept: KeptMarket, trades: readonly MarketTrade[]): Promise<TradeTaken[] | null> {
+    return this.#inTurn(kept, async () => {
+      const fold = await this.#current(kept);
+      const taken = await fold.take(trades);
+      if (this.#options.clock.monotonicMs() - kept.publishedAtMs >= CANDLES_PUBLISH_MS) this.#publish(kept);
+      return taken;
+    });
+  }
+
+  /** What fails halfway is not believed any more: the next one reads anew what was stored. */
+  #inTurn<T>(kept: KeptMarket, act: () => Promise<T>): Promise<T | null> {
+    return kept.inTurn(async () => {
+      try {
+        return await act();
+      } catch (error) {
+        kept.fold = null;
+        this.#options.log.warn('candles could not be stored or read, it is tried again', { error });
+        return null;
+      }
+    });
+  }
+
+  async #current(kept: KeptMarket): Promise<MarketFold> {
+    const { store, clock } = this.#options;
+    const nowMs = clock.monotonicMs();
+    if (kept.fold === null) {
+      kept.fold = await MarketFold.load({ market: kept.market, endsAtMs: kept.endsAtMs, store, clock });
+      kept.lookedAtMs = nowMs;
+    } else if (nowMs - kept.lookedAtMs >= REBUILD_NOTICED_MS) {
+      kept.fold = (await kept.fold.afterRebuild()) ?? kept.fold;
+      kept.lookedAtMs = nowMs;
+    }
+    return kept.fold;
+  }
+
+  /** Not waited for: what could not be said now is said again within a second. */
+  #publish(kept: KeptMarket): void {
+    const { live, clock, log } = this.#options;
+    if (kept.fold === null || kept.isPublishing || this.#markets.get(kept.market) !== kept) return;
+    kept.isPublishing = true;
+    kept.publishedAtMs = clock.monotonicMs();
+    live
+      .publishCandles(kept.market, kept.fold.live())
+      .catch((error) => log.warn('candles could not be published', { error }))
+      .finally(() => {
+        kept.isPublishing = false;
+      });
+  }
+
+  #schedule(): Timer {
+    return this.#options.clock.setTimer(CANDLES_REPEAT_MS, () => {
+      this.#timer = this.#schedule();
+      for (const kept of this.#markets.values()) this.#repeat(kept);
+    });
+  }
+
+  #repeat(kept: KeptMarket): void {
+    if (kept.endsAtMs + TRADE_IN_FUTURE_MAX_MS < this.#options.clock.now()) this.#markets.delete(kept.market);
+    else if (kept.fold !== null) {
+      void this.#inTurn(kept, async () => {
+        await this.#current(kept);
+        this.#publish(kept);
+      });
+    }
+  }
+}
+
+interface KeptMarket {
+  market: string;
+  endsAtMs: number;
+  partition: number;
+  /** `null`: to be read from the store. */
+  fold: MarketFold | null;
+  lookedAtMs: number;
+  publishedAtMs: number;
+  isPublishing: boolean;
+  inTurn: <T>(task: () => Promise<T>) => Promise<T>;
+}
+
+const endOf = (market: string): number => parseMarketId(market)?.endsAtMs ?? 0;
+
+const outcomeOf = (taken: TradeTaken): RecordOutcome =>
+  taken === 'too_late'
+    ? { outcome: 'dead_letter', reason: 'seq: comes too late, later ones were folded without it' }
+    : { outcome: 'done' };
