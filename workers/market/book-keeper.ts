@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '#core/clock.ts';
+import type { Timer } from '#core/clock.ts';
 import { bookRecord } from '#core/events/book-record.ts';
 import {
   type BatchHandler,
@@ -11,8 +11,6 @@ import { BOOK_PUBLISH_MS, BOOK_RECORD_BYTES_MAX, BOOKS_MAX } from '#core/limits.
 import { parseMarketId } from '#core/market/market-id.ts';
 import { KeptBook, type KeptBookOptions } from './kept-book.ts';
 
-export type BookKeeperOptions = KeptBookOptions & { clock: Clock };
-
 type FeedRecord = FeedBatch['records'][number];
 
 /**
@@ -20,12 +18,12 @@ type FeedRecord = FeedBatch['records'][number];
  * oldest snapshot that a book began with, and tells nobody of a book before it has read to the end.
  */
 export class BookKeeper implements BatchHandler {
-  readonly #options: BookKeeperOptions;
+  readonly #options: KeptBookOptions;
   readonly #books = new Map<string, KeptBook>();
   readonly #partitionsAtEnd = new Set<number>();
   #timer: Timer;
 
-  constructor(options: BookKeeperOptions) {
+  constructor(options: KeptBookOptions) {
     this.#options = options;
     this.#timer = this.#later();
   }
@@ -61,17 +59,19 @@ export class BookKeeper implements BatchHandler {
       return { outcome: 'dead_letter', reason: parsed.reason };
     }
     const { record } = parsed;
-    const endsAtMs = parseMarketId(record.market)?.endsAtMs ?? 0;
+    const kept = this.#books.get(record.market) ?? this.#open(record.market, partition);
+    return kept instanceof KeptBook ? kept.take(record, { partition, offset }) : kept;
+  }
+
+  #open(market: string, partition: number): KeptBook | RecordOutcome {
+    const endsAtMs = parseMarketId(market)?.endsAtMs ?? 0;
     if (endsAtMs <= this.#options.clock.now()) return { outcome: 'done' };
-    let kept = this.#books.get(record.market);
-    if (kept === undefined) {
-      if (this.#books.size >= BOOKS_MAX) {
-        return { outcome: 'dead_letter', reason: 'there are more markets than books are kept' };
-      }
-      kept = new KeptBook(record.market, endsAtMs, partition, this.#options);
-      this.#books.set(record.market, kept);
+    if (this.#books.size >= BOOKS_MAX) {
+      return { outcome: 'dead_letter', reason: 'there are more markets than books are kept' };
     }
-    return kept.take(record, { partition, offset });
+    const kept = new KeptBook(market, endsAtMs, partition, this.#options);
+    this.#books.set(market, kept);
+    return kept;
   }
 
   #later(): Timer {
