@@ -42,9 +42,13 @@ export class CandleKeeper implements BatchHandler {
     this.#timer = this.#schedule();
   }
 
+  /**
+   * A record that is no trade at all is left to the handler of the same topic that moves credit, so that it is kept apart
+   * once.
+   */
   async handle({ partition, records }: FeedBatch): Promise<BatchOutcome> {
     const parsed = records.map(({ bytes }) => this.#parse(bytes));
-    const trades = parsed.flatMap((each) => (each.ok ? [each.record] : []));
+    const trades = parsed.filter((each) => 'market' in each);
     const byMarket = [...Map.groupBy(trades, ({ market }) => market)];
     const takenOf = new Map(
       await Promise.all(
@@ -56,11 +60,12 @@ export class CandleKeeper implements BatchHandler {
     );
     const outcomes: RecordOutcome[] = [];
     for (const each of parsed) {
-      if (each.ok) {
-        const taken = takenOf.get(each.record.market)?.next().value;
+      if ('outcome' in each) outcomes.push(each);
+      else {
+        const taken = takenOf.get(each.market)?.next().value;
         outcomes.push(taken === undefined ? { outcome: 'try_again' } : outcomeOf(taken));
         if (taken === undefined) break;
-      } else outcomes.push({ outcome: 'dead_letter', reason: each.reason });
+      }
     }
     const last = records[outcomes.filter(({ outcome }) => outcome !== 'try_again').length - 1];
     return { outcomes, resumeOffset: last === undefined ? null : last.offset + 1n };
@@ -79,16 +84,16 @@ export class CandleKeeper implements BatchHandler {
     await Promise.all(all.map(({ inTurn }) => inTurn(async () => {})));
   }
 
-  #parse(bytes: Buffer): { ok: true; record: MarketTrade } | { ok: false; reason: string } {
+  #parse(bytes: Buffer): MarketTrade | RecordOutcome {
     const parsed = parseFeedRecord(marketTrade, bytes);
-    if (!parsed.ok) return parsed;
+    if (!parsed.ok) return { outcome: 'done' };
     const { market, at } = parsed.record;
     const endsAtMs = endOf(market);
     if (at >= endsAtMs || at < endsAtMs - LOT_DAYS_MAX * DAY_MS) {
-      return { ok: false, reason: 'at: the market is not open then' };
+      return { outcome: 'dead_letter', reason: 'at: the market is not open then' };
     }
     const isFuture = at > this.#options.clock.now() + TRADE_IN_FUTURE_MAX_MS;
-    return isFuture ? { ok: false, reason: 'at: is in the future' } : parsed;
+    return isFuture ? { outcome: 'dead_letter', reason: 'at: is in the future' } : parsed.record;
   }
 
   #kept(market: string, partition: number): KeptMarket {
@@ -96,7 +101,8 @@ export class CandleKeeper implements BatchHandler {
     if (known !== undefined) return known;
     const kept: KeptMarket = {
       ...{ market, endsAtMs: endOf(market), partition, fold: null },
-      ...{ lookedAtMs: 0, publishedAtMs: 0, isPublishing: false, inTurn: limitTasks(1) },
+      ...{ lookedAtMs: 0, publishedAtMs: Number.NEGATIVE_INFINITY, isPublishing: false },
+      ...{ isRepeating: false, inTurn: limitTasks(1) },
     };
     this.#markets.set(market, kept);
     return kept;
@@ -161,10 +167,13 @@ export class CandleKeeper implements BatchHandler {
 
   #repeat(kept: KeptMarket): void {
     if (kept.endsAtMs + TRADE_IN_FUTURE_MAX_MS < this.#options.clock.now()) this.#markets.delete(kept.market);
-    else if (kept.fold !== null) {
+    else if (kept.fold !== null && !kept.isRepeating) {
+      kept.isRepeating = true;
       void this.#inTurn(kept, async () => {
         await this.#current(kept);
         this.#publish(kept);
+      }).finally(() => {
+        kept.isRepeating = false;
       });
     }
   }
@@ -179,6 +188,7 @@ interface KeptMarket {
   lookedAtMs: number;
   publishedAtMs: number;
   isPublishing: boolean;
+  isRepeating: boolean;
   inTurn: <T>(task: () => Promise<T>) => Promise<T>;
 }
 

@@ -20,6 +20,8 @@ function answerTo(file: ThreadFile, { place, operation, args }: ThreadRequest): 
     if (typeof method !== 'function') throw new Error(`there is no ${operation}`);
     return { place, ok: true, answer: method.apply(file, args) };
   } catch (error) {
-    return { place, ok: false, message: error instanceof Error ? error.message : String(error) };
+    const message = error instanceof Error ? error.message : String(error);
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    return { place, ok: false, message, code };
   }
 }

@@ -19,7 +19,7 @@ export interface ThreadRequest {
 
 export type ThreadAnswer =
   | { place: number; ok: true; answer: unknown }
-  | { place: number; ok: false; message: string };
+  | { place: number; ok: false; message: string; code: string };
 
 /**
  * A SQLite file in a thread of its own, so that a slow disk stalls no stream. It starts with the first question: most
@@ -91,7 +91,7 @@ class RunningThread {
     const waiting = this.#waiting.get(answer.place);
     this.#waiting.delete(answer.place);
     if (answer.ok) waiting?.resolve(answer.answer);
-    else waiting?.reject(new Error(answer.message));
+    else waiting?.reject(Object.assign(new Error(answer.message), { code: answer.code }));
   }
 
   #end(reason: unknown): void {

@@ -14,28 +14,30 @@ export interface Rebuilt {
   differing: number;
 }
 
+export interface Rebuild extends Rebuilt {
+  /** Puts what was folded into the place of what is there. */
+  write(): Promise<void>;
+}
+
 /**
- * Folds the stored trades of a market anew and compares with its candles; with `write`, puts those into their place.
- * A process that goes on folding the market meanwhile loses nothing: it sees the cursor's new generation, and does for
- * itself what stands below. `null`: nothing of this market is stored.
+ * Folds the stored trades of a market anew and compares with its candles. `null`: nothing of this market is stored.
  *
- * The cursor goes first. Whoever finds it without its candles, after a crash at any moment from then on, folds anew.
+ * A process that goes on folding the market meanwhile loses nothing: it sees the cursor's new generation, and folds anew
+ * itself. The cursor goes first: whoever finds it without its candles, after a crash at any moment from then on, does so.
  */
-export async function rebuildMarket(
-  store: MarketStore,
-  market: string,
-  { write }: { write: boolean },
-): Promise<Rebuilt | null> {
+export async function rebuildMarket(store: MarketStore, market: string): Promise<Rebuild | null> {
   const cursor = await store.readCursor(market);
   if (cursor === null) return null;
   const seen = new SeenTrades(cursor, cursor.generation + 1);
   const { rows, ...rebuilt } = await foldAnew(store, market, seen);
-  if (write) {
-    const begun = { ...cursor, generation: seen.generation, candlesMissing: true };
-    await store.writeTrades({ market, trades: [], candles: [], cursor: begun });
-    await store.writeTrades({ market, trades: [], candles: rows, cursor: seen.toCursor() });
-  }
-  return rebuilt;
+  return {
+    ...rebuilt,
+    async write() {
+      const begun = { ...cursor, generation: seen.generation, candlesMissing: true };
+      await store.writeTrades({ market, trades: [], candles: [], cursor: begun });
+      await store.writeTrades({ market, trades: [], candles: rows, cursor: seen.toCursor() });
+    },
+  };
 }
 
 /** All candles of a market, made of the stored ones of the trades that were seen. */

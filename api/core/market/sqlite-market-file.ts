@@ -12,9 +12,6 @@ import type { TradeCursor, TradesWrite } from './market-store.ts';
 import { parseCursor, parseListing, parseTrade, printCursor, printListing, printTrade } from './market-texts.ts';
 import { cursorRank } from './trade-cursor.ts';
 
-/** Beside the ledger, not in it: markets write all day long, and no money depends on what they write. */
-export const MARKETS_FILE = 'markets.sqlite';
-
 /** The file itself. Everything here blocks. */
 export interface SqliteMarketFile {
   readListings(): MarketListing[];

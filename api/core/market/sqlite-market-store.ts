@@ -3,6 +3,9 @@ import type { MarketTrade } from '../events/market-trade.ts';
 import type { MarketStore } from './market-store.ts';
 import type { SqliteMarketFile } from './sqlite-market-file.ts';
 
+/** Beside the ledger, not in it: markets write all day long, and no money depends on what they write. */
+export const MARKETS_FILE = 'markets.sqlite';
+
 /** The file at `path`, in a thread of its own. */
 export function openSqliteMarketStore(path: string): MarketStore & { close(): Promise<void> } {
   const thread = new SqliteThread<SqliteMarketFile>({
