@@ -17,9 +17,10 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   account: ['contract', 'core'],
   routers: ['account', 'media', 'inference', 'contract', 'core'],
   http: ['media', 'inference', 'contract', 'core'],
-  // Both are mounted by the edge's binding; the operator's command finds the gateway by the configuration.
+  // Both are mounted by the edge's binding; the operator's command finds the gateway by the configuration, and lets a
+  // simulated market trade.
   mcp: ['http', 'account', 'media', 'inference', 'contract', 'core'],
-  admin: ['http', 'config', 'media', 'inference', 'contract', 'core'],
+  admin: ['http', 'config', 'simulator', 'media', 'inference', 'contract', 'core'],
   // The page's files; what runs in a browser imports nothing of ours.
   console: ['http'],
   start: [

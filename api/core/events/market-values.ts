@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MARKET_SEQ_MAX } from '../limits.ts';
 import { parseMarketId } from '../market/market-id.ts';
 import { formatUsd, parseNanoUsd } from '../money.ts';
 
@@ -13,7 +14,7 @@ const decimal = (what: string, takesZero: boolean) =>
 
 export const marketId = z.string().refine((text) => parseMarketId(text) !== null, 'is no id of a market');
 /** Of its market, from 1 on, without gaps. */
-export const marketSeq = z.int().positive();
+export const marketSeq = z.int().positive().max(MARKET_SEQ_MAX);
 export const marketTime = z.iso.datetime().transform((text) => Date.parse(text));
 /** USDT for a dollar of credit, in billionths. */
 export const price = decimal('price above 0', false);
