@@ -421,6 +421,10 @@ export const TRADE_ID_CHARS_MAX = 128;
 export const BOOK_LEVELS_MAX = 5_000;
 export const BOOK_CHANGES_MAX = 1_000;
 export const BOOK_RECORD_BYTES_MAX = 2 * MEGABYTE;
+/** Markets whose books one process keeps; some eight are open at a time. */
+export const BOOKS_MAX = 64;
+/** A stopped book waits for a snapshot of all that it has seen, but not for a number so far ahead that it must be wrong. */
+export const BOOK_GAP_BELIEVED_MAX = 10_000;
 /** A changed book goes to its readers this often at most, an unchanged one is said again at least this often. */
 export const BOOK_PUBLISH_MS = SECOND_MS / 4;
 export const BOOK_REPEAT_MS = SECOND_MS;
@@ -428,12 +432,16 @@ export const BOOK_REPEAT_MS = SECOND_MS;
 export const BOOK_SILENCE_MS = 10 * SECOND_MS;
 /** A stopped book is asked for again this often. */
 export const BOOK_REQUEST_MS = 5 * SECOND_MS;
+/** A snapshot that is older is asked for again: a successor reads every change since. */
+export const BOOK_SNAPSHOT_AGE_MS = 10 * MINUTE_MS;
 export const LIVE_CANDLES = 8;
 /** Changed candles go to their readers this often at most, unchanged ones are said again this often. */
 export const CANDLES_PUBLISH_MS = SECOND_MS / 4;
 export const CANDLES_REPEAT_MS = SECOND_MS;
 /** Of a market, read again for late trades; the oldest are forgotten. */
 export const OLDER_CANDLES_KEPT = 256;
+/** Of a market's newest candles, whose writer says nothing: until then the store has them. */
+export const LIVE_CANDLES_MS = MINUTE_MS;
 /** Trades that came before others of a lower number; of more the lowest numbers are taken to be missing for ever. */
 export const TRADES_AHEAD_MAX = 1_000;
 /** Such holes whose numbers are remembered, so that a trade that comes too late is told from a repeated one. */

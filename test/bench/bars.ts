@@ -55,6 +55,7 @@ export interface Sizes {
   keptCalls: { cassandra: number; sqlite: number };
   /** Of each kind. */
   historyReads: number;
+  bookSeconds: number;
   videos: {
     open: number;
     /** Until none is young any more: those are asked after more often. */
@@ -82,6 +83,7 @@ export const fullSizes: Sizes = {
   projectedCalls: { cassandra: 6_400, sqlite: 50_000 },
   keptCalls: { cassandra: 100_000, sqlite: 1_000_000 },
   historyReads: 500,
+  bookSeconds: 10,
   videos: { open: 10_000, youngMs: 45_000, pollsMs: 60_000, bytes: 500_000_000 },
 };
 
@@ -104,6 +106,7 @@ export const quickSizes: Sizes = {
   projectedCalls: { cassandra: 640, sqlite: 1_000 },
   keptCalls: { cassandra: 5_000, sqlite: 20_000 },
   historyReads: 40,
+  bookSeconds: 1,
   videos: { open: 200, youngMs: 1_000, pollsMs: 2_000, bytes: 20_000_000 },
 };
 
@@ -143,6 +146,13 @@ export const videoBars = {
 
 /** Of reads through the ports that `list_calls` and `get_usage` read by. */
 export const historyBars = { readMs: 20 } as const;
+
+/** Books and candles share a core: the books' part of it leaves most. */
+export const marketBars = {
+  bookChangesPerSecond: 10_000,
+  bookShareOfCore: 0.35,
+  bookAgeMs: 1_000,
+} as const;
 
 export const clusterBars = {
   /** Of the bare proxy's CPU for a whole call: a whole call, and its reserve and settle alone. */

@@ -4,7 +4,7 @@ import type { MarketStore } from '#core/market/market-store.ts';
 import { checkMarket, rebuildMarket } from '#core/market/rebuild-market.ts';
 import type { CandleKeeper } from '../../workers/market/candle-keeper.ts';
 import { createDraw, type Draw } from '../ledger/history/random.ts';
-import { keeperWorld } from './keeper-world.ts';
+import { candleWorld } from './candle-world.ts';
 import { allCandlesOf, MARKET, OPENS_MS, recordOf, seededTrades } from './market-trades.ts';
 
 /** Of a log of trades, one that reads it. */
@@ -31,7 +31,7 @@ export async function runHistory(seed: number): Promise<History> {
   const count = 20 + draw(200);
   const trades = seededTrades(count, draw, { spanMs: [HOUR_MS, DAY_MS, 8 * DAY_MS][draw(3)] ?? DAY_MS });
   const records = shuffled(trades, draw).map(recordOf);
-  const world = keeperWorld({ nowMs: OPENS_MS + (draw(2) === 0 ? 8 : 9) * DAY_MS - draw(60_000) });
+  const world = candleWorld({ nowMs: OPENS_MS + (draw(2) === 0 ? 8 : 9) * DAY_MS - draw(60_000) });
   // Any two who wait for the store may come to their turn in any order.
   const turn = async () => {
     for (let n = draw(4); n > 0; n--) await null;

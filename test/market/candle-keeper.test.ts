@@ -4,7 +4,7 @@ import { LIVE_CANDLES, OLDER_CANDLES_KEPT, TRADES_AHEAD_MAX } from '#core/limits
 import { checkMarket, rebuildMarket } from '#core/market/rebuild-market.ts';
 import { createDraw } from '../ledger/history/random.ts';
 import { runHistory } from './candle-histories.ts';
-import { batchOf, keeperWorld, outcomesOf } from './keeper-world.ts';
+import { batchOf, candleWorld, outcomesOf } from './candle-world.ts';
 import { allCandlesOf, allFolded, candlesOf, ENDS_MS, MARKET, OPENS_MS, seededTrades, tradeOf } from './market-trades.ts';
 
 const settle = async () => {
@@ -12,7 +12,7 @@ const settle = async () => {
 };
 
 test('the candles of all six intervals are those of the trades', async () => {
-  const { store, startKeeper } = keeperWorld({ nowMs: ENDS_MS });
+  const { store, startKeeper } = candleWorld({ nowMs: ENDS_MS });
   const keeper = startKeeper();
   const trades = seededTrades(3_000, createDraw(1));
   const { outcomes, resumeOffset } = await keeper.handle(batchOf(trades, 100n));
@@ -39,7 +39,7 @@ test('whatever order, repeats, kills, zombies, lost offsets and rebuilds: the ca
 }, 60_000);
 
 test('what is no trade is left to the mover of credit, and no trade waits for it', async () => {
-  const { startKeeper, store } = keeperWorld();
+  const { startKeeper, store } = candleWorld();
   const keeper = startKeeper();
   const bad = [
     ...['', '{}', 'null', '[]', '\u0000', '{"v":2}', '9'.repeat(70_000)].map((text) => Buffer.from(text)),
@@ -53,7 +53,7 @@ test('what is no trade is left to the mover of credit, and no trade waits for it
 });
 
 test('a trade from before or behind its market, or from the future, is kept apart', async () => {
-  const { startKeeper, store, clock } = keeperWorld({ nowMs: OPENS_MS + DAY_MS });
+  const { startKeeper, store, clock } = candleWorld({ nowMs: OPENS_MS + DAY_MS });
   const keeper = startKeeper();
   const outside = [OPENS_MS - 1, ENDS_MS, ENDS_MS + DAY_MS, clock.now() + HOUR_MS + 1];
   const { outcomes } = await keeper.handle(batchOf(outside.map((at, i) => tradeOf(i + 1, { at }))));
@@ -70,7 +70,7 @@ test('a trade from before or behind its market, or from the future, is kept apar
 });
 
 test('a trade that comes when too many later ones are there is kept apart, and changes no candle', async () => {
-  const { startKeeper, store } = keeperWorld();
+  const { startKeeper, store } = candleWorld();
   const keeper = startKeeper();
   await keeper.handle(batchOf(Array.from({ length: TRADES_AHEAD_MAX + 1 }, (_, i) => tradeOf(i + 2))));
   const before = await allCandlesOf(store);
@@ -84,7 +84,7 @@ test('a trade that comes when too many later ones are there is kept apart, and c
 });
 
 test('a store that is away holds up its market alone, and nothing is counted twice when it is back', async () => {
-  const { startKeeper, store, warnings } = keeperWorld();
+  const { startKeeper, store, warnings } = candleWorld();
   const keeper = startKeeper();
   const other = 'other-2026-11-25';
   let steps = 0;
@@ -102,7 +102,7 @@ test('a store that is away holds up its market alone, and nothing is counted twi
 });
 
 test('nothing is kept of a batch whose first trade could not be stored', async () => {
-  const { startKeeper, store } = keeperWorld();
+  const { startKeeper, store } = candleWorld();
   const keeper = startKeeper();
   store.beforeRead = () => {
     throw new Error('no answer');
@@ -114,7 +114,7 @@ test('nothing is kept of a batch whose first trade could not be stored', async (
 });
 
 test('readers get the newest candles at once, then at most four times a second, and each second again', async () => {
-  const world = keeperWorld();
+  const world = candleWorld();
   const keeper = world.startKeeper();
   await keeper.handle(batchOf([tradeOf(1)]));
   expect(world.publishings()).toBe(1);
@@ -138,7 +138,7 @@ test('readers get the newest candles at once, then at most four times a second, 
 });
 
 test('readers see the newest candles of each interval, the last price, and what was traded in a day', async () => {
-  const world = keeperWorld({ nowMs: OPENS_MS + 3 * DAY_MS });
+  const world = candleWorld({ nowMs: OPENS_MS + 3 * DAY_MS });
   const trades = seededTrades(2_000, createDraw(4), { spanMs: 3 * DAY_MS });
   const first = world.startKeeper();
   await first.handle(batchOf(trades.slice(0, 1_500)));
@@ -159,7 +159,7 @@ test('readers see the newest candles of each interval, the last price, and what 
 });
 
 test('whoever has kept older candles is told when one of them changes, or more of them are older ones', async () => {
-  const world = keeperWorld({ nowMs: OPENS_MS + HOUR_MS });
+  const world = candleWorld({ nowMs: OPENS_MS + HOUR_MS });
   const keeper = world.startKeeper();
   let seq = 0;
   const versionAfter = async (minute: number) => {
@@ -184,7 +184,7 @@ test('whoever has kept older candles is told when one of them changes, or more o
 });
 
 test('late trades of many old intervals change what the store has of them', async () => {
-  const { startKeeper, store } = keeperWorld({ nowMs: ENDS_MS });
+  const { startKeeper, store } = candleWorld({ nowMs: ENDS_MS });
   const first = startKeeper();
   const minutes = 2 * OLDER_CANDLES_KEPT;
   const trades = Array.from({ length: minutes }, (_, i) => tradeOf(i + 1, { at: OPENS_MS + i * MINUTE_MS }));
@@ -198,7 +198,7 @@ test('late trades of many old intervals change what the store has of them', asyn
 });
 
 test('a rebuild puts right what is wrong, takes away what should not be, and the keeper goes on', async () => {
-  const { startKeeper, store, clock } = keeperWorld({ nowMs: ENDS_MS });
+  const { startKeeper, store, clock } = candleWorld({ nowMs: ENDS_MS });
   const keeper = startKeeper();
   const trades = seededTrades(600, createDraw(9));
   await keeper.handle(batchOf(trades.slice(0, 500)));
@@ -222,7 +222,7 @@ test('a rebuild puts right what is wrong, takes away what should not be, and the
 });
 
 test('a rebuild is noticed while nothing is traded', async () => {
-  const world = keeperWorld({ nowMs: ENDS_MS });
+  const world = candleWorld({ nowMs: ENDS_MS });
   const keeper = world.startKeeper();
   await keeper.handle(batchOf([tradeOf(1)]));
   const before = world.published.get(MARKET);
@@ -236,7 +236,7 @@ test('a rebuild is noticed while nothing is traded', async () => {
 });
 
 test('of a market that nobody has traded in, nothing is rebuilt', async () => {
-  const { store } = keeperWorld();
+  const { store } = candleWorld();
   expect(await rebuildMarket(store, MARKET)).toBeNull();
   expect(await checkMarket(store, MARKET)).toBeNull();
 });

@@ -1,38 +1,68 @@
-import { DAY_MS } from '#core/clock.ts';
-import type { BatchOutcome } from '#core/events/feed-record.ts';
-import type { MarketTrade } from '#core/events/market-trade.ts';
-import type { LiveCandles } from '#core/market/live-markets.ts';
-import type { MarketStore } from '#core/market/market-store.ts';
-import { CandleKeeper } from '../../workers/market/candle-keeper.ts';
-import { createFakeClock } from '../support/fake-clock.ts';
-import { createMemoryMarketStore } from '../support/memory-market-store.ts';
-import { OPENS_MS, recordOf } from './market-trades.ts';
+import type { BatchOutcome, FeedBatch } from '#core/events/feed-record.ts';
+import { BOOK_PUBLISH_MS } from '#core/limits.ts';
+import type { BookView } from '#core/market/book-view.ts';
+import { BookKeeper } from '../../workers/market/book-keeper.ts';
+import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
+import { bytesOf, MARKET } from './book-records.ts';
 
-/** Keepers over one store, and what the last of them has published of each market. */
-export function keeperWorld({ nowMs = OPENS_MS + DAY_MS }: { nowMs?: number } = {}) {
-  const clock = createFakeClock(nowMs);
-  const store = createMemoryMarketStore();
-  const published = new Map<string, LiveCandles>();
-  const warnings: string[] = [];
-  const warn = (event: string) => void warnings.push(event);
-  const log = { info() {}, warn, error: warn };
-  let publishings = 0;
-  const live = {
-    async publishCandles(market: string, candles: LiveCandles) {
-      publishings++;
-      published.set(market, structuredClone(candles));
-    },
-  };
-  const startKeeper = (of: MarketStore = store) => new CandleKeeper({ store: of, live, clock, log });
-  return { clock, store, warnings, published, publishings: () => publishings, live, startKeeper };
+export interface KeeperWorld {
+  keeper: BookKeeper;
+  clock: FakeClock;
+  /** What readers were told, and the exchange asked for, in order. */
+  told: { market: string; book: BookView | null; atMs: number }[];
+  asked: { market: string; atMs: number }[];
+  logged: string[];
+  /** From here on what is told or asked for fails. */
+  away: { live: boolean; exchange: boolean };
+  /** As one batch of partition 0, keyed by the market. */
+  send(...written: readonly unknown[]): Promise<BatchOutcome>;
+  sendBatch(batch: Partial<FeedBatch>, ...written: readonly unknown[]): Promise<BatchOutcome>;
+  /** In steps of the keeper's own timer. */
+  pass(ms: number): Promise<void>;
 }
 
-export const batchOf = (trades: readonly (MarketTrade | Buffer)[], firstOffset = 0n, partition = 3) => ({
-  partition,
-  records: trades.map((trade, i) => ({
-    offset: firstOffset + BigInt(i),
-    bytes: Buffer.isBuffer(trade) ? trade : recordOf(trade),
-  })),
-});
+export const flush = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-export const outcomesOf = ({ outcomes }: BatchOutcome): string[] => outcomes.map(({ outcome }) => outcome);
+export function createKeeperWorld(clock = createFakeClock()): KeeperWorld {
+  const startMs = clock.monotonicMs();
+  const atMs = () => clock.monotonicMs() - startMs;
+  const [told, asked, logged]: [KeeperWorld['told'], KeeperWorld['asked'], string[]] = [[], [], []];
+  const away = { live: false, exchange: false };
+  const note = (event: string) => void logged.push(event);
+  const keeper = new BookKeeper({
+    live: {
+      async publishBook(market, book) {
+        if (away.live) throw new Error('away');
+        told.push({ market, book, atMs: atMs() });
+      },
+    },
+    async requestSnapshot(market) {
+      asked.push({ market, atMs: atMs() });
+      if (away.exchange) throw new Error('away');
+    },
+    clock,
+    log: { info: note, warn: note, error: note },
+  });
+  let offset = 0n;
+  const world: KeeperWorld = {
+    ...{ keeper, clock, told, asked, logged, away },
+    send: (...written) => world.sendBatch({}, ...written),
+    async sendBatch(batch, ...written) {
+      const records = written.map((one) => ({
+        offset: offset++,
+        bytes: one instanceof Buffer ? one : bytesOf(one),
+        key: Buffer.from(MARKET),
+      }));
+      const outcome = await keeper.handle({ partition: 0, records, ...batch });
+      await flush();
+      return outcome;
+    },
+    async pass(ms) {
+      for (let left = ms; left > 0; left -= BOOK_PUBLISH_MS) {
+        clock.advance(Math.min(left, BOOK_PUBLISH_MS));
+        await flush();
+      }
+    },
+  };
+  return world;
+}

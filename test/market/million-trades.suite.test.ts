@@ -5,7 +5,7 @@ import { checkMarket } from '#core/market/rebuild-market.ts';
 import { MARKETS_FILE, openSqliteMarketStore } from '#core/market/sqlite-market-store.ts';
 import { createDraw } from '../ledger/history/random.ts';
 import { testDataDir } from '../support/data-dir.ts';
-import { batchOf, keeperWorld } from './keeper-world.ts';
+import { batchOf, candleWorld } from './candle-world.ts';
 import { allCandlesOf, allFolded, ENDS_MS, intervals, MARKET, seededTrades } from './market-trades.ts';
 import { queryCandles } from './sqlite-candle-query.ts';
 
@@ -19,7 +19,7 @@ test('a million trades, out of order, repeated, read by one process after the ot
   const trades = seededTrades(TRADES, draw);
   await using folder = await testDataDir();
   const store = openSqliteMarketStore(join(folder.path, MARKETS_FILE));
-  const { startKeeper } = keeperWorld({ nowMs: ENDS_MS });
+  const { startKeeper } = candleWorld({ nowMs: ENDS_MS });
   const log = outOfOrder(trades, draw);
   let keeper = startKeeper(store);
   for (let at = 0; at < log.length; ) {

@@ -14,8 +14,12 @@ export type RecordOutcome =
 
 export type ParsedRecord<T> = { ok: true; record: T } | { ok: false; reason: string };
 
-export function parseFeedRecord<S extends z.ZodType>(schema: S, bytes: Buffer): ParsedRecord<z.infer<S>> {
-  if (bytes.length > FEED_RECORD_BYTES_MAX) return { ok: false, reason: 'the record is too large' };
+export function parseFeedRecord<S extends z.ZodType>(
+  schema: S,
+  bytes: Buffer,
+  bytesMax: number = FEED_RECORD_BYTES_MAX,
+): ParsedRecord<z.infer<S>> {
+  if (bytes.length > bytesMax) return { ok: false, reason: 'the record is too large' };
   if (!isUtf8(bytes)) return { ok: false, reason: 'the record is no UTF-8' };
   let value: unknown;
   try {
@@ -36,7 +40,10 @@ export function parseFeedRecord<S extends z.ZodType>(schema: S, bytes: Buffer): 
 /** Many records of one partition at once, in their order. Their places count up, not always by one. */
 export interface FeedBatch {
   partition: number;
-  records: readonly { offset: bigint; bytes: Buffer }[];
+  /** `key`: what the record was keyed by; none where records come without one. */
+  records: readonly { offset: bigint; bytes: Buffer; key?: Buffer | null }[];
+  /** False while more waits behind these, as when a successor reads again what came before; not said: true. */
+  atEnd?: boolean;
 }
 
 export interface BatchOutcome {

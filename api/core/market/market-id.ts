@@ -14,6 +14,7 @@ export function parseMarketId(text: string): MarketId | null {
   if (date === undefined) return null;
   const endsAtMs = Date.parse(`${date}T00:00:00.000Z`);
   // `2026-02-30` is the second of March to some.
-  if (!Number.isInteger(endsAtMs / DAY_MS) || !new Date(endsAtMs).toISOString().startsWith(date)) return null;
+  const isDay = Number.isInteger(endsAtMs / DAY_MS) && new Date(endsAtMs).getUTCDate() === Number(date.slice(-2));
+  if (!isDay) return null;
   return { text, endsAtMs };
 }
