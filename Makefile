@@ -27,7 +27,7 @@ help: ## Show this list
 run: $(RUNTIME) ## Start the whole gateway on loopback (PORT=8080, INTERNAL_PORT=9090, FAREGATE_DATA=.faregate)
 	@exec node $(GATEWAY_FLAGS) api/main.ts
 
-workers: $(RUNTIME) ## Run a cluster's background work (ROLES="settlement projector video"; FAREGATE_CONFIG names the cluster)
+workers: $(RUNTIME) ## Run a cluster's background work (ROLES="settlement projector video market"; FAREGATE_CONFIG names the cluster)
 	@exec node $(if $(filter-out video,$(or $(ROLES),all)),,$(VIDEO_FLAGS)) workers/main.ts $(ROLES)
 
 cli: $(RUNTIME) ## Run the operator's CLI: make cli ARGS="agents list"

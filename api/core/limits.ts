@@ -376,6 +376,11 @@ export const CAPACITY_SHARE_MS = SECOND_MS;
 export const RECORDED_COSTS_MS = 10 * SECOND_MS;
 /** Of a record that others write to us. */
 export const FEED_RECORD_BYTES_MAX = 64 * 1024;
+/** Of a record that is kept apart; of a longer one its beginning. */
+export const DEAD_LETTER_BYTES_MAX = 64 * 1024;
+/** Records that a handler is given at one time, and that a feeder may send to a gateway at one time. */
+export const FEED_RECORDS_AT_ONCE = 1_000;
+export const FEED_BODY_BYTES_MAX = 4 * MEGABYTE;
 
 // --- The embedded journal.
 
@@ -416,6 +421,18 @@ export const CANDLES_MAX = 1_000;
 export const CANDLES_DEFAULT = 200;
 /** Spec: Limits, market response cache. */
 export const MARKET_CACHE_MS = SECOND_MS;
+/** An answer that is not there by then is none: its reader is told to wait. */
+export const MARKET_READ_MS = 2 * SECOND_MS;
+/** What markets there are was true so long ago at most, where the store cannot be reached. */
+export const LISTINGS_KEPT_MS = MINUTE_MS;
+/** Answers of different limits that are kept ready, of one market's candles of one interval. */
+export const READY_CANDLES_MAX = 8;
+/** Of requests for market data, as they were understood. */
+export const MARKET_URLS_MAX = 10_000;
+/** What a process has counted of an address it tells the others after this long. */
+export const WEIGHTS_TOLD_MS = SECOND_MS / 10;
+/** While Redis is away a process tries it again this often, to count with the others. */
+export const WEIGHTS_RETRY_MS = SECOND_MS;
 export const TRADE_ID_CHARS_MAX = 128;
 /** Of each side of a book, of one record of changes, and of a record of the book: a whole snapshot fits. */
 export const BOOK_LEVELS_MAX = 5_000;
@@ -456,3 +473,8 @@ export const CANDLES_LOADED_AT_ONCE = 16;
 export const MARKET_KEPT_MS = CALLS_KEPT_MS;
 /** Moves of credit that run at one time, of one partition. */
 export const MOVES_AT_ONCE = 64;
+/** Of a listing: a market of a coarser grid is a mistake of the exchange. */
+export const PRICE_TICK_MAX_NANO = 1_000_000_000n;
+export const SIZE_STEP_MAX_NANO_USD = 1_000_000_000_000n;
+/** Changes of a book are of no use once a newer snapshot has come. */
+export const BOOK_LOG_KEPT_MS = DAY_MS;

@@ -51,6 +51,7 @@ export interface Sizes {
   /** Of all shards. */
   totalEvents: number;
   projectedCalls: { cassandra: number; sqlite: number };
+  moves: { cluster: number; embedded: number };
   /** Of one agent. */
   keptCalls: { cassandra: number; sqlite: number };
   /** Of each kind. */
@@ -82,6 +83,7 @@ export const fullSizes: Sizes = {
   shardEvents: 100_000,
   totalEvents: 1_000_000,
   projectedCalls: { cassandra: 6_400, sqlite: 50_000 },
+  moves: { cluster: 10_000, embedded: 50_000 },
   keptCalls: { cassandra: 100_000, sqlite: 1_000_000 },
   historyReads: 500,
   bookSeconds: 10,
@@ -106,6 +108,7 @@ export const quickSizes: Sizes = {
   shardEvents: 2_000,
   totalEvents: 20_000,
   projectedCalls: { cassandra: 640, sqlite: 1_000 },
+  moves: { cluster: 500, embedded: 1_000 },
   keptCalls: { cassandra: 5_000, sqlite: 20_000 },
   historyReads: 40,
   bookSeconds: 1,
@@ -157,6 +160,8 @@ export const marketBars = {
   bookAgeMs: 1_000,
   tradesPerSecond: 5_000,
   coldCandlesMs: 30,
+  /** Of credit that changes hands: both halves of a trade, each in the journal. */
+  movesPerSecond: { cluster: 200, embedded: 1_000 },
 } as const;
 
 export const clusterBars = {
