@@ -163,9 +163,10 @@ test('whoever has kept older candles is told when one of them changes, or more o
   const keeper = world.startKeeper();
   let seq = 0;
   const versionAfter = async (minute: number) => {
-    world.clock.advance(SECOND_MS / 4);
     seq++;
     await keeper.handle(batchOf([tradeOf(seq, { at: OPENS_MS + minute * MINUTE_MS })], BigInt(seq)));
+    world.clock.advance(SECOND_MS);
+    await settle();
     return world.published.get(MARKET)?.olderVersion;
   };
   for (let minute = 0; minute < LIVE_CANDLES; minute++) await versionAfter(minute);

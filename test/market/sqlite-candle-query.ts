@@ -15,7 +15,9 @@ export function queryCandles(
   const candles = wanted.map((interval) => {
     const query = db.prepare(QUERY);
     query.setReadBigInts(true);
-    return [interval, query.all(candleIntervals[interval]).map((row) => toCandle(row))] as const;
+    // A plain number would come as a float.
+    const rows = query.all(BigInt(candleIntervals[interval]));
+    return [interval, rows.map(toCandle)] as const;
   });
   db.close();
   return Object.fromEntries(candles);
