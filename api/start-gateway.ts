@@ -80,6 +80,7 @@ export async function startGateway(
     audit: deps.store.audit,
     catalog: deps.catalog,
     markets: deps.store.markets,
+    feeds: deps.market?.feeds ?? (config.market === 'off' ? 'off' : 'kafka'),
     bills: deps.bills,
     config: deps.config,
     pepper: deps.store.peppers[0],

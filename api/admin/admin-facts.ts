@@ -4,7 +4,7 @@ export const adminFacts: DocumentFacts = {
   title: 'Faregate admin API',
   description:
     "The operator's interface, on the internal port: agents, credit, keys, the catalogue, the ledger and markets. " +
-    'The `faregate` command is a client of it. Every change is written to the audit log before it is done, under the name that the header `x-operator` gives.',
+    'The `faregate` command is a client of it. Every change, but for the records of feeds, is written to the audit log before it is done, under the name that the header `x-operator` gives.',
   version: '1.0.0',
   serverUrl: '/admin',
   tags: [

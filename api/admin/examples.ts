@@ -155,6 +155,7 @@ const audit: AuditReport = {
     charged_usd: '0',
     expired_usd: '0',
     moved_out_usd: '0',
+    in_transit_usd: '0',
   },
   holds: { open: 1, pending: 0, usd: '0.0123', oldest_started_at: '2026-11-21T11:00:00.000Z' },
   problems_found: 0,

@@ -3,6 +3,7 @@ import { auditRouter } from './routes/audit.ts';
 import { callsRouter } from './routes/calls.ts';
 import { catalogRouter } from './routes/catalog.ts';
 import { creditRouter } from './routes/credit.ts';
+import { feedsRouter } from './routes/feeds.ts';
 import { keysRouter } from './routes/keys.ts';
 import { ledgerRouter } from './routes/ledger.ts';
 import { marketsRouter } from './routes/markets.ts';
@@ -16,6 +17,7 @@ export const adminRouter = t.router({
   catalog: catalogRouter,
   ledger: ledgerRouter,
   markets: marketsRouter,
+  feeds: feedsRouter,
   calls: callsRouter,
   audit: auditRouter,
 });

@@ -60,6 +60,8 @@ export interface RouteFacts {
   status?: 201 | 202 | 302;
   /** Beyond those that the edge itself answers (`errorsOf`). */
   errors: readonly AnyErrorCode[];
+  /** Of the request, where it differs from that of the other routes. */
+  bodyBytesMax?: number;
   /** Of the successful answer. */
   headers?: readonly HeaderName[];
   /** Of the request, besides the key's. */

@@ -452,15 +452,13 @@ export const BOOK_REQUEST_MS = 5 * SECOND_MS;
 /** A snapshot that is older is asked for again: a successor reads every change since. */
 export const BOOK_SNAPSHOT_AGE_MS = 10 * MINUTE_MS;
 export const LIVE_CANDLES = 8;
-/** Of a market's newest candles, whose writer says nothing: until then the store has them. */
-export const LIVE_CANDLES_MS = MINUTE_MS;
 /** Changed candles go to their readers this often at most, unchanged ones are said again this often. */
 export const CANDLES_PUBLISH_MS = SECOND_MS / 4;
 export const CANDLES_REPEAT_MS = SECOND_MS;
-/** How soon the process that folds a market notices its rebuild. */
-export const REBUILD_NOTICED_MS = SECOND_MS;
 /** Of a market, read again for late trades; the oldest are forgotten. */
 export const OLDER_CANDLES_KEPT = 256;
+/** Of a market's newest candles, whose writer says nothing: until then the store has them. */
+export const LIVE_CANDLES_MS = MINUTE_MS;
 /** Trades that came before others of a lower number; of more the lowest numbers are taken to be missing for ever. */
 export const TRADES_AHEAD_MAX = 1_000;
 /** Such holes whose numbers are remembered, so that a trade that comes too late is told from a repeated one. */

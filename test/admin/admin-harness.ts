@@ -14,6 +14,7 @@ import type { Ledger } from '#core/ledger/ledger.ts';
 import type { LiveMarkets } from '#core/market/live-markets.ts';
 import { createMemoryLiveMarkets } from '#core/market/memory-live-markets.ts';
 import { Secret } from '#core/secret.ts';
+import type { AdminDeps } from '../../api/admin/context.ts';
 import { buildAdmin } from '../../api/admin/build-admin.ts';
 import { watchConfig } from '../../api/config/watch-config.ts';
 import { type Config, loadConfig } from '../../api/config.ts';
@@ -111,12 +112,15 @@ export interface TestAdminOptions {
   /** Stands between the admin API and the ledger. */
   wrap?: (ledger: Ledger) => Ledger;
   port?: number;
+  /** Default: records of markets come over Kafka. */
+  feeds?: (parts: { clock: FakeClock; ledger: MemoryLedger; markets: TestAdmin['markets'] }) => AdminDeps['feeds'];
 }
 
 /** The real internal server on loopback, over the ledger in memory. */
 export async function startTestAdmin({
   wrap = (same) => same,
   port = 0,
+  feeds = () => 'kafka',
 }: TestAdminOptions = {}): Promise<TestAdmin> {
   const dataDir = mkdtempSync(join(tmpdir(), 'faregate-admin-'));
   const clock = createFakeClock();
@@ -160,6 +164,7 @@ export async function startTestAdmin({
     history: historyOf(calls, () => isHistoryLost),
     catalog,
     markets,
+    feeds: feeds({ clock, ledger, markets }),
     bills: { readNow: async () => bills },
     config,
     pepper,

@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest';
 import type { FeedBatch } from '#core/events/feed-record.ts';
-import { BOOK_PUBLISH_MS } from '#core/limits.ts';
+import { BOOK_PUBLISH_MS, BOOK_REPEAT_MS } from '#core/limits.ts';
+import { createMemoryLiveMarkets } from '#core/market/memory-live-markets.ts';
+import { BookKeeper } from '../../workers/market/book-keeper.ts';
 import { createDraw } from '../ledger/history/random.ts';
-import { bytesOf } from './book-records.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { bytesOf, changed, MARKET, snapshot } from './book-records.ts';
 import { DrawnExchange } from './drawn-exchange.ts';
-import { createKeeperWorld, type KeeperWorld } from './keeper-world.ts';
+import { createKeeperWorld, flush, type KeeperWorld } from './keeper-world.ts';
 
 const HISTORIES = 60;
 const RECORDS = 200;
@@ -55,4 +58,30 @@ test(`a successor that reads on from where it is told has the books of the one b
     await Promise.all([first.keeper.stop(), successor.keeper.stop()]);
   }
   expect(takeovers).toBeGreaterThan(HISTORIES / 2);
+});
+
+test('while two take themselves for the writer, readers never go back to an older book', async () => {
+  const clock = createFakeClock();
+  const live = createMemoryLiveMarkets(clock);
+  const log = { info() {}, warn() {}, error() {} };
+  const open = () => new BookKeeper({ live, requestSnapshot: async () => {}, clock, log });
+  const [old, successor] = [open(), open()];
+  const hand = (keeper: BookKeeper, ...written: object[]) =>
+    keeper.handle({
+      partition: 0,
+      records: written.map((one, i) => ({ offset: BigInt(i), bytes: bytesOf(one) })),
+    });
+  await hand(old, snapshot(1));
+  await hand(successor, snapshot(1));
+  let shownSeq = 0;
+  for (let seq = 2; seq < 20; seq++) {
+    await hand(successor, changed(seq, ['bid', '0.99', String(seq), 1]));
+    // The old one is told of the first changes only, and repeats what it has every second.
+    if (seq < 5) await hand(old, changed(seq, ['bid', '0.99', String(seq), 1]));
+    clock.advance(BOOK_REPEAT_MS);
+    await flush();
+    const book = await live.readBook(MARKET);
+    expect(book === null || book === 'unavailable' ? null : book.seq).toBeGreaterThanOrEqual(shownSeq);
+    shownSeq = seq - 1;
+  }
 });

@@ -3,6 +3,8 @@ import type { MarketTrade } from '#core/events/market-trade.ts';
 import { formatDecimal9 } from '#core/events/market-values.ts';
 import { type Candle, type CandleInterval, candleIntervals } from '#core/market/candle.ts';
 import type { MarketStore } from '#core/market/market-store.ts';
+import { maxBigint, minBigint } from '#core/money.ts';
+import type { Draw } from '../ledger/history/random.ts';
 
 export const MARKET = 'credit-2026-11-25';
 export const ENDS_MS = Date.UTC(2026, 10, 25);
@@ -24,22 +26,21 @@ export const recordOf = (trade: MarketTrade): Buffer =>
     }),
   );
 
-/** `count` trades in an order of their numbers, their times forward and sometimes a little back. */
+/** `count` trades, their times forward and sometimes a little back. */
 export function seededTrades(
   count: number,
-  random: () => number,
+  draw: Draw,
   { spanMs = 8 * DAY_MS, market = MARKET }: { spanMs?: number; market?: string } = {},
 ): MarketTrade[] {
-  const stepMs = spanMs / count;
-  return Array.from({ length: count }, (_, i) => {
-    const atMs = Math.floor((i + (random() - 0.5) * 4) * stepMs);
-    return tradeOf(i + 1, {
+  const stepMs = Math.ceil(spanMs / count);
+  return Array.from({ length: count }, (_, i) =>
+    tradeOf(i + 1, {
       market,
-      at: OPENS_MS + Math.min(Math.max(atMs, 0), spanMs - 1),
-      price: BigInt(Math.floor(600_000_000 + random() * 400_000_000)),
-      size: BigInt(1 + Math.floor(random() * 5_000_000_000)),
-    });
-  });
+      at: OPENS_MS + Math.min(i * stepMs + draw(4 * stepMs), spanMs - 1),
+      price: BigInt(600_000_000 + draw(400_000_000)),
+      size: BigInt(1 + draw(4_000_000_000)),
+    }),
+  );
 }
 
 /** The same as the product's, in another way: all trades of an interval gathered, put in order, and looked at whole. */
@@ -50,14 +51,13 @@ export function foldSimply(trades: readonly MarketTrade[], interval: CandleInter
     .sort(([a], [b]) => a - b)
     .map(([index, some]) => {
       const inOrder = some.sort((a, b) => a.seq - b.seq);
-      const prices = inOrder.map(({ price }) => price).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
-      const [first, last] = [inOrder.at(0), inOrder.at(-1)];
+      const [first, last] = [inOrder.at(0)?.price ?? 0n, inOrder.at(-1)?.price ?? 0n];
       return {
         timeMs: index * candleIntervals[interval],
-        openNano: first?.price ?? 0n,
-        highNano: prices.at(-1) ?? 0n,
-        lowNano: prices.at(0) ?? 0n,
-        closeNano: last?.price ?? 0n,
+        openNano: first,
+        highNano: inOrder.reduce((high, { price }) => maxBigint(high, price), first),
+        lowNano: inOrder.reduce((low, { price }) => minBigint(low, price), first),
+        closeNano: last,
         volumeNano: inOrder.reduce((sum, { size }) => sum + size, 0n),
         quoteVolumeAtto: inOrder.reduce((sum, { price, size }) => sum + price * size, 0n),
         trades: inOrder.length,

@@ -12,7 +12,6 @@ import {
   CANDLES_PUBLISH_MS,
   CANDLES_REPEAT_MS,
   LOT_DAYS_MAX,
-  REBUILD_NOTICED_MS,
   TRADE_IN_FUTURE_MAX_MS,
 } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
@@ -101,19 +100,22 @@ export class CandleKeeper implements BatchHandler {
     if (known !== undefined) return known;
     const kept: KeptMarket = {
       ...{ market, endsAtMs: endOf(market), partition, fold: null },
-      ...{ lookedAtMs: 0, publishedAtMs: Number.NEGATIVE_INFINITY, isPublishing: false },
+      ...{ publishedAtMs: Number.NEGATIVE_INFINITY, isPublishing: false },
       ...{ isRepeating: false, inTurn: limitTasks(1) },
     };
     this.#markets.set(market, kept);
     return kept;
   }
 
-  /** `null`: nothing of it may have been stored. */
+  /** `null`: not all of it is stored for good. */
   #take(kept: KeptMarket, trades: readonly MarketTrade[]): Promise<TradeTaken[] | null> {
+    const { market, endsAtMs } = kept;
+    const { store, clock } = this.#options;
     return this.#inTurn(kept, async () => {
-      const fold = await this.#current(kept);
-      const taken = await fold.take(trades);
-      if (this.#options.clock.monotonicMs() - kept.publishedAtMs >= CANDLES_PUBLISH_MS) this.#publish(kept);
+      kept.fold ??= await MarketFold.load({ market, endsAtMs, store, clock });
+      const taken = await kept.fold.take(trades);
+      if (taken === null) kept.fold = null;
+      else if (clock.monotonicMs() - kept.publishedAtMs >= CANDLES_PUBLISH_MS) this.#publish(kept);
       return taken;
     });
   }
@@ -125,23 +127,11 @@ export class CandleKeeper implements BatchHandler {
         return await act();
       } catch (error) {
         kept.fold = null;
-        this.#options.log.warn('candles could not be stored or read, it is tried again', { error });
+        const { market } = kept;
+        this.#options.log.warn('candles could not be stored or read, it is tried again', { market, error });
         return null;
       }
     });
-  }
-
-  async #current(kept: KeptMarket): Promise<MarketFold> {
-    const { store, clock } = this.#options;
-    const nowMs = clock.monotonicMs();
-    if (kept.fold === null) {
-      kept.fold = await MarketFold.load({ market: kept.market, endsAtMs: kept.endsAtMs, store, clock });
-      kept.lookedAtMs = nowMs;
-    } else if (nowMs - kept.lookedAtMs >= REBUILD_NOTICED_MS) {
-      kept.fold = (await kept.fold.afterRebuild()) ?? kept.fold;
-      kept.lookedAtMs = nowMs;
-    }
-    return kept.fold;
   }
 
   /** Not waited for: what could not be said now is said again within a second. */
@@ -152,7 +142,7 @@ export class CandleKeeper implements BatchHandler {
     kept.publishedAtMs = clock.monotonicMs();
     live
       .publishCandles(kept.market, kept.fold.live())
-      .catch((error) => log.warn('candles could not be published', { error }))
+      .catch((error) => log.warn('candles could not be published', { market: kept.market, error }))
       .finally(() => {
         kept.isPublishing = false;
       });
@@ -169,13 +159,18 @@ export class CandleKeeper implements BatchHandler {
     if (kept.endsAtMs + TRADE_IN_FUTURE_MAX_MS < this.#options.clock.now()) this.#markets.delete(kept.market);
     else if (kept.fold !== null && !kept.isRepeating) {
       kept.isRepeating = true;
-      void this.#inTurn(kept, async () => {
-        await this.#current(kept);
-        this.#publish(kept);
-      }).finally(() => {
+      void this.#inTurn(kept, () => this.#lookAgain(kept)).finally(() => {
         kept.isRepeating = false;
       });
     }
+  }
+
+  /** While nothing is traded, too, a rebuild is noticed. */
+  async #lookAgain(kept: KeptMarket): Promise<void> {
+    const { market, endsAtMs } = kept;
+    const { store, clock } = this.#options;
+    if (await kept.fold?.isReplaced()) kept.fold = await MarketFold.load({ market, endsAtMs, store, clock });
+    this.#publish(kept);
   }
 }
 
@@ -185,7 +180,6 @@ interface KeptMarket {
   partition: number;
   /** `null`: to be read from the store. */
   fold: MarketFold | null;
-  lookedAtMs: number;
   publishedAtMs: number;
   isPublishing: boolean;
   isRepeating: boolean;

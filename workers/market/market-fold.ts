@@ -58,24 +58,15 @@ export class MarketFold {
   static async load(of: FoldedMarket): Promise<MarketFold> {
     const { store, market } = of;
     const cursor = (await store.readCursor(market)) ?? emptyCursor;
-    const seen = new SeenTrades(cursor);
-    return cursor.candlesMissing ? MarketFold.#foldAnew(of, seen) : MarketFold.#read(of, seen);
-  }
-
-  /** The same market after its rebuild, or `null`: there was none. */
-  async afterRebuild(): Promise<MarketFold | null> {
-    const { store, market } = this.#of;
-    const generation = (await store.readCursor(market))?.generation ?? 0;
-    if (generation <= this.#seen.generation) return null;
-    // All that was seen here, which may be more than who began the rebuild knew of.
-    return MarketFold.#foldAnew(this.#of, new SeenTrades(this.#seen.toCursor(), generation));
-  }
-
-  static async #foldAnew(of: FoldedMarket, seen: SeenTrades): Promise<MarketFold> {
-    const { store, market } = of;
-    const { rows } = await foldAnew(store, market, seen);
-    await store.writeTrades({ market, trades: [], candles: rows, cursor: seen.toCursor() });
+    if (!cursor.candlesMissing) return MarketFold.#read(of, new SeenTrades(cursor));
+    const { seen } = await foldAnew(store, market, cursor);
     return MarketFold.#read(of, seen);
+  }
+
+  /** A rebuild of the market has begun: nothing that is known here counts any more. */
+  async isReplaced(): Promise<boolean> {
+    const cursor = await this.#of.store.readCursor(this.#of.market);
+    return (cursor?.generation ?? 0) > this.#seen.generation;
   }
 
   static async #read(of: FoldedMarket, seen: SeenTrades): Promise<MarketFold> {
@@ -84,7 +75,7 @@ export class MarketFold {
       const spanMs = interval === '1m' ? DAY_MS : LIVE_CANDLES * candleIntervals[interval];
       const fromMs = intervalStartMs(interval, nowMs - spanMs);
       const rows = await of.store.readCandles(of.market, interval, fromMs, of.endsAtMs);
-      return { fromMs, rows };
+      return { fromMs, rows: rows.filter((row) => isOf(seen, row)) };
     };
     const [m1, m5, m15, h1, h4, d1] = await Promise.all([
       ...([read('1m'), read('5m'), read('15m')] as const),
@@ -93,8 +84,8 @@ export class MarketFold {
     return new MarketFold(of, seen, { '1m': m1, '5m': m5, '15m': m15, '1h': h1, '4h': h4, '1d': d1 });
   }
 
-  /** Resolves once all of it is stored. */
-  async take(trades: readonly MarketTrade[]): Promise<TradeTaken[]> {
+  /** Resolves once all of it is stored. `null`: a rebuild has begun, and they have to be taken again behind it. */
+  async take(trades: readonly MarketTrade[]): Promise<TradeTaken[] | null> {
     const fresh: { trade: MarketTrade; place: { throughSeq: number; generation: number } }[] = [];
     const { generation } = this.#seen;
     const taken = trades.map((trade) => {
@@ -125,7 +116,8 @@ export class MarketFold {
       cursor: this.#seen.toCursor(),
     });
     this.#tidy(candles);
-    return taken;
+    // Not earlier, see `foldAnew`.
+    return (await this.isReplaced()) ? null : taken;
   }
 
   /** For readers. */
@@ -162,7 +154,7 @@ export class MarketFold {
     await Promise.all(
       Array.from(missing.values(), async ({ interval, timeMs }) => {
         const [row] = await inTurn(() => store.readCandles(market, interval, timeMs, timeMs + 1));
-        this.#rows[interval].remember(timeMs, row ?? null);
+        this.#rows[interval].remember(timeMs, row !== undefined && isOf(this.#seen, row) ? row : null);
       }),
     );
   }
@@ -186,6 +178,9 @@ export class MarketFold {
     }
   }
 }
+
+/** Not of one who has not noticed a rebuild yet: what it knew of was folded anew. */
+const isOf = ({ generation }: SeenTrades, row: CandleRow): boolean => row.generation >= generation;
 
 interface FoundRows {
   /** All rows from then on. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type Rebuilt, rebuildMarket } from '#core/market/rebuild-market.ts';
+import { checkMarket, type Rebuilt, rebuildMarket } from '#core/market/rebuild-market.ts';
 import { openMarketStore } from '../open-market-store.ts';
 import { auditedWork } from './audited-work.ts';
 import type { CliContext, OpenContext } from './cli-context.ts';
@@ -33,15 +33,11 @@ async function rebuildIn({ loadStorage, user }: CliContext, id: string, check: b
   const store = openMarketStore(storage);
   if (store === null) return null;
   try {
+    if (check) return await checkMarket(store, id);
+    if ((await store.readCursor(id)) === null) return null;
     return await auditedWork({ storage, action: 'market.rebuild', subject: { market: id }, user }, async (begin) => {
-      const rebuild = await rebuildMarket(store, id);
-      if (rebuild === null) return null;
-      const { write, ...rebuilt } = rebuild;
-      if (!check) {
-        await begin();
-        await write();
-      }
-      return rebuilt;
+      await begin();
+      return rebuildMarket(store, id);
     });
   } finally {
     await store.close();

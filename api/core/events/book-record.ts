@@ -3,7 +3,7 @@ import { BOOK_CHANGES_MAX, BOOK_LEVELS_MAX } from '../limits.ts';
 import { marketId, marketSeq, marketTime, price, size, sizeLeft } from './market-values.ts';
 
 export const BOOK_TOPIC = 'dex.book.v1';
-/** Written by us: markets whose book has stopped until its next snapshot. */
+/** Written by us: markets whose book has stopped until its next snapshot, or whose last one is long ago. */
 export const BOOK_REQUESTS_TOPIC = 'dex.book.requests.v1';
 
 const orders = z.int().positive();

@@ -6,7 +6,8 @@ import { FEED_RECORD_BYTES_MAX } from '../limits.ts';
 export type HandleRecord = (bytes: Buffer) => Promise<RecordOutcome>;
 
 export type RecordOutcome =
-  | { outcome: 'done' }
+  /** `rejected`: of a trade that has moved nothing, why; whose problem it is has been told. */
+  | { outcome: 'done'; rejected?: string }
   /** Not now: what it needs is away. The same record comes again. */
   | { outcome: 'try_again' }
   /** Never: it is kept apart with this reason, which repeats nothing of its content. */
