@@ -105,7 +105,7 @@ function OpenMarket({ market, onLeave }) {
     <div class="market">
       <section class="card market-chart" aria-labelledby="market-candles">
         <div class="card-head">
-          <h2 id="market-candles">Price</h2>
+          <h2 id="market-candles">Price ${candles.problem !== null && html`<${Liveness} polled=${candles} />`}</h2>
           <${Segmented} label="Interval of candles" options=${intervals} value=${interval} onPick=${pickInterval} />
         </div>
         ${
