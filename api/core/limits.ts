@@ -431,7 +431,7 @@ export const READY_CANDLES_MAX = 8;
 export const MARKET_URLS_MAX = 10_000;
 /** What a process has counted of an address it tells the others after this long. */
 export const WEIGHTS_TOLD_MS = SECOND_MS / 10;
-/** While Redis is away a process tries it again this often, to count with the others. */
+/** While Redis is away a process tries this often whether it can count with the others again. */
 export const WEIGHTS_RETRY_MS = SECOND_MS;
 export const TRADE_ID_CHARS_MAX = 128;
 /** Of each side of a book, of one record of changes, and of a record of the book: a whole snapshot fits. */
