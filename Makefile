@@ -27,7 +27,7 @@ help: ## Show this list
 run: $(RUNTIME) ## Start the whole gateway on loopback (PORT=8080, INTERNAL_PORT=9090, FAREGATE_DATA=.faregate)
 	@exec node $(GATEWAY_FLAGS) api/main.ts
 
-workers: $(RUNTIME) ## Run a cluster's background work (ROLES="settlement projector video"; FAREGATE_CONFIG names the cluster)
+workers: $(RUNTIME) ## Run a cluster's background work (ROLES="settlement projector video market"; FAREGATE_CONFIG names the cluster)
 	@exec node $(if $(filter-out video,$(or $(ROLES),all)),,$(VIDEO_FLAGS)) workers/main.ts $(ROLES)
 
 cli: $(RUNTIME) ## Run the operator's CLI: make cli ARGS="agents list"
@@ -61,7 +61,7 @@ check: $(TOOLS) ## Types, lint, format, import rules, generated files, the docum
 	redocly lint openapi/v1.json openapi/admin.json --config openapi/redocly.yaml
 	spectral lint openapi/v1.json openapi/admin.json --ruleset openapi/spectral.yaml --fail-severity error --quiet
 
-bench: $(TOOLS) ## Every bar of cost, latency and speed, on this machine (ARGS="cluster" for a part: embedded, formats, account, media, cluster, publisher, projector, recovery, history)
+bench: $(TOOLS) ## Every bar of cost, latency and speed, on this machine (ARGS="cluster" for a part: embedded, formats, account, media, cluster, publisher, projector, recovery, history, market)
 	@node test/bench/main.ts $(ARGS)
 
 sim: $(TOOLS) ## 20,000 simulated histories of a whole cluster (SEEDS=n, or SEED=n TRACE=1 for one of them)

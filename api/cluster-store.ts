@@ -7,6 +7,9 @@ import type { Clock } from '#core/clock.ts';
 import { connectCassandra } from '#core/drivers/cassandra.ts';
 import type { RedisLedger } from '#core/ledger/cluster/redis-ledger.ts';
 import type { Log } from '#core/log.ts';
+import { createCassandraMarketStore } from '#core/market/cassandra-market-store.ts';
+import { createRedisLiveMarkets } from '#core/market/redis-live-markets.ts';
+import { createRedisAddressWeights } from '#core/rates/redis-address-weights.ts';
 import { createRedisRateLimiter } from '#core/rates/redis-rate-limiter.ts';
 import { readMetrics } from '#core/read-metrics.ts';
 import { createCassandraVideoHistory } from '#core/videos/cassandra-video-history.ts';
@@ -33,6 +36,9 @@ export async function openClusterStore({ storage, clock, log }: ClusterStoreOpti
     audit: createCassandraAuditLog(cassandra, clock),
     peppers: storage.peppers,
     bills: createRedisBillStore(cluster.redis),
+    markets: { store: createCassandraMarketStore(cassandra), live: createRedisLiveMarkets(cluster.redis) },
+    countWeights: (weightPerMinute) =>
+      createRedisAddressWeights({ redis: cluster.redis, clock, log, weightPerMinute }),
     limitRate: (name, rate) => createRedisRateLimiter(cluster.redis, name, rate),
     isReady: () => ledger.stats().openShards > 0,
     lag: () => ({ events: cluster.waiting(), ms: ledger.stats().lagMs }),

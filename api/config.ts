@@ -27,6 +27,7 @@ export interface Config extends CatalogSettings {
   /** Of the admin API. `null`: one is made in the data folder. */
   adminToken: Secret | null;
   files: FilesConfig;
+  market: 'on' | 'off';
   limits: Limits;
   capacity: CapacityConfig;
   /** Sentences for the operator at start: what was assumed, what is not used. */
@@ -86,6 +87,7 @@ export async function loadConfig(
     storage: { ...read.storage, dataDir: resolve(textOf(env, 'FAREGATE_DATA') ?? read.storage.dataDir) },
     adminToken: read.adminToken,
     files: read.files,
+    market: content.market,
     limits: content.limits,
     capacity: toCapacity(content.capacity),
     stopped: content.stopped,

@@ -14,6 +14,7 @@ import { sweepFiles } from '#core/files/sweep-files.ts';
 import { createIdSource } from '#core/ids.ts';
 import type { Log } from '#core/log.ts';
 import { GcraBuckets } from '#core/rates/gcra.ts';
+import { type EmbeddedMarket, startEmbeddedMarket } from '../workers/market/embedded-market.ts';
 import { Settlement } from '../workers/settlement/settlement.ts';
 import { createVideoMetrics } from '../workers/video/video-metrics.ts';
 import { VideoWorker } from '../workers/video/video-worker.ts';
@@ -45,6 +46,8 @@ export interface Deps {
   settlement: Settlement | null;
   /** `null` in a cluster, too, and where no files are kept. */
   videoWorker: VideoWorker | null;
+  /** `null` in a cluster, too, and where there are no markets. */
+  market: EmbeddedMarket | null;
   bills: BillWatch;
   /** `null`: this gateway keeps none. */
   files: Files | null;
@@ -119,6 +122,10 @@ export async function buildDeps({
           onEnded: videoMetrics.onEnded,
         });
   if (videoWorker !== null) videoMetrics.observe(videoWorker);
+  const market =
+    started.storage.mode === 'cluster' || started.market === 'off'
+      ? null
+      : startEmbeddedMarket({ ...store.markets, ledger, registry, clock, log });
   const openCalls = new OpenCalls(clock, log);
   const settlement =
     started.storage.mode === 'cluster'
@@ -186,6 +193,7 @@ export async function buildDeps({
     gateway,
     settlement,
     videoWorker,
+    market,
     bills,
     files,
     async close() {
@@ -197,6 +205,7 @@ export async function buildDeps({
       await costs.stop();
       await sharing?.stop();
       await sweep?.stop();
+      await market?.stop();
       await store.close();
     },
   };

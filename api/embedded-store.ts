@@ -9,6 +9,9 @@ import { openFileBillStore } from '#core/bills/file-bill-store.ts';
 import type { Clock } from '#core/clock.ts';
 import { type EmbeddedLedger, openEmbeddedLedger } from '#core/ledger/embedded-ledger.ts';
 import type { Log } from '#core/log.ts';
+import { createMemoryLiveMarkets } from '#core/market/memory-live-markets.ts';
+import { MARKETS_FILE, openSqliteMarketStore } from '#core/market/sqlite-market-store.ts';
+import { createLocalAddressWeights } from '#core/rates/address-weights.ts';
 import { createLocalRateLimiter } from '#core/rates/rate-limiter.ts';
 import { PlainHistogram } from './inference/plain-histogram.ts';
 import type { Store } from './store.ts';
@@ -29,6 +32,7 @@ export async function openEmbeddedStore(options: {
   const ledger = await openEmbeddedLedger({ ...options, mustExist: hasPepper(dataDir) });
   const pepper = await pepperBeside(ledger, dataDir);
   const audit = openSqliteAuditLog(join(dataDir, AUDIT_FILE));
+  const marketStore = openSqliteMarketStore(join(dataDir, MARKETS_FILE));
   return {
     ledger,
     history: ledger.history,
@@ -36,6 +40,8 @@ export async function openEmbeddedStore(options: {
     audit,
     peppers: [pepper],
     bills: openFileBillStore(dataDir),
+    markets: { store: marketStore, live: createMemoryLiveMarkets(clock) },
+    countWeights: (weightPerMinute) => createLocalAddressWeights(clock, weightPerMinute),
     limitRate: (_name, rate) => createLocalRateLimiter(clock, rate),
     isReady: () => ledger.stats().state === 'open',
     lag: () => {
@@ -45,6 +51,7 @@ export async function openEmbeddedStore(options: {
     share: null,
     observe: (registry) => observeJournal(registry, ledger),
     async close() {
+      await marketStore.close();
       await audit.close();
       await ledger.close();
     },

@@ -79,6 +79,8 @@ export async function startGateway(
     history: deps.store.history,
     audit: deps.store.audit,
     catalog: deps.catalog,
+    markets: deps.store.markets,
+    feeds: deps.market?.feeds ?? (config.market === 'off' ? 'off' : 'kafka'),
     bills: deps.bills,
     config: deps.config,
     pepper: deps.store.peppers[0],

@@ -5,6 +5,9 @@ import type { BillStore } from '#core/bills/bill-store.ts';
 import type { CallHistory } from '#core/calls/call-history.ts';
 import type { Capacity } from '#core/capacity/capacity.ts';
 import type { Ledger } from '#core/ledger/ledger.ts';
+import type { LiveMarkets } from '#core/market/live-markets.ts';
+import type { MarketStore } from '#core/market/market-store.ts';
+import type { AddressWeights } from '#core/rates/address-weights.ts';
 import type { Rate } from '#core/rates/gcra.ts';
 import type { RateLimiter } from '#core/rates/rate-limiter.ts';
 import type { VideoHistory } from '#core/videos/video-history.ts';
@@ -21,6 +24,10 @@ export interface Store {
   peppers: Peppers;
   /** What providers took, to be compared with their bills. */
   bills: BillStore;
+  /** What is kept of markets for good, and what changes many times a second. */
+  markets: { store: MarketStore; live: LiveMarkets };
+  /** What an address may read of markets in a minute, from all processes together. */
+  countWeights(weightPerMinute: () => number): AddressWeights;
   /** A rate that all processes keep together, by its name. */
   limitRate(name: string, rate: Rate): RateLimiter;
   /** Whether this process can reach what decides its money, by what it knows without asking. */

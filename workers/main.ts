@@ -5,7 +5,7 @@ import { StoreError } from '../api/store-error.ts';
 import { parseRoles, RoleError } from './roles.ts';
 import { startWorkers, WorkersError } from './start-workers.ts';
 
-/** `node workers/main.ts settlement projector video`: the background work of a cluster, by role. SIGTERM ends it. */
+/** `node workers/main.ts settlement projector video market`: the background work of a cluster, by role. SIGTERM ends it. */
 async function main(): Promise<void> {
   const roles = parseRoles(process.argv.slice(2));
   const config = await loadConfig();

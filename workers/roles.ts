@@ -1,5 +1,5 @@
 /** What a worker process can do; several at once, and each in any number of processes. */
-export const roles = ['settlement', 'projector', 'video'] as const;
+export const roles = ['settlement', 'projector', 'video', 'market'] as const;
 export type Role = (typeof roles)[number];
 
 /** From the command line; without any, all. Throws `RoleError`. */

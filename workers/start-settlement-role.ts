@@ -55,7 +55,7 @@ export async function startSettlementRole(parts: WorkerParts): Promise<RunningRo
   const fetchJson = createFetchProviderJson(clock);
   const catalog = createCatalog({ settings: config, clock, log, fetchJson, bundledSimulatorUrl: null });
   parts.onReload((changed) => catalog.apply(changed));
-  const metrics = observe(parts, () => ({
+  observe(parts, () => ({
     led: publisher.ledShards.length,
     open: publisher.openShards,
     pending: settlements?.waiting ?? 0,
@@ -73,16 +73,18 @@ export async function startSettlementRole(parts: WorkerParts): Promise<RunningRo
     clock,
     log,
   });
-  const feed = { kafka, clock, log, onDeadLetter: metrics.deadLetter };
+  const feed = { kafka, clock, log };
   const feeds = await Promise.all([
     startKafkaFeed({
       ...feed,
+      ...parts.feedCounts(CREDIT_GRANTS_TOPIC),
       topic: CREDIT_GRANTS_TOPIC,
       groupId: `${GROUP}-grants`,
       handle: createBookGrant({ ledger: cluster.ledger, clock }),
     }),
     startKafkaFeed({
       ...feed,
+      ...parts.feedCounts(AGENTS_TOPIC),
       topic: AGENTS_TOPIC,
       groupId: `${GROUP}-agents`,
       handle: createApplyAgentChange(cluster.ledger),
@@ -105,15 +107,8 @@ export async function startSettlementRole(parts: WorkerParts): Promise<RunningRo
 }
 
 function observe({ registry }: WorkerParts, read: () => { led: number; open: number; pending: number }) {
-  const { gauge, counter } = readMetrics(registry);
-  const totals = { deadLetters: 0 };
+  const { gauge } = readMetrics(registry);
   gauge('faregate_shards_led', 'Shards whose events this process takes to the log', () => read().led);
   gauge('faregate_shards_published', 'Shards among them that decide', () => read().open);
   gauge('faregate_pending_prices', 'Ended calls whose cost is not known yet', () => read().pending);
-  counter('faregate_dead_letters_total', 'Records of feeds that were kept apart', () => totals.deadLetters);
-  return {
-    deadLetter: () => {
-      totals.deadLetters += 1;
-    },
-  };
 }

@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { type Clock, systemClock } from '#core/clock.ts';
+import { createFeedMetrics } from '#core/events/feed-metrics.ts';
 import { createIdSource } from '#core/ids.ts';
 import { createLog, type Log } from '#core/log.ts';
 import { createOperatorLosses, toGraphUsd } from '#core/operator-losses.ts';
@@ -27,9 +28,10 @@ const startRole: Record<Role, (parts: WorkerParts) => Promise<RunningRole>> = {
   settlement: async (parts) => (await import('./start-settlement-role.ts')).startSettlementRole(parts),
   projector: async (parts) => (await import('./start-projector-role.ts')).startProjectorRole(parts),
   video: async (parts) => (await import('./start-video-role.ts')).startVideoRole(parts),
+  market: async (parts) => (await import('./start-market-role.ts')).startMarketRole(parts),
 };
 
-function countMoney(registry: Registry): Pick<WorkerParts, 'loss' | 'charged'> {
+function countForAll(registry: Registry): Pick<WorkerParts, 'loss' | 'charged' | 'feedCounts'> {
   let chargedUsd = 0;
   readMetrics(registry).counter('faregate_charged_usd_total', 'Dollars charged', () => chargedUsd);
   return {
@@ -37,6 +39,7 @@ function countMoney(registry: Registry): Pick<WorkerParts, 'loss' | 'charged'> {
     charged: (nanoUsd) => {
       chargedUsd += toGraphUsd(nanoUsd);
     },
+    feedCounts: createFeedMetrics(registry),
   };
 }
 
@@ -74,7 +77,7 @@ export async function startWorkers(
   };
   try {
     const onReload = (listener: (config: Config) => void) => void listeners.push(listener);
-    const parts = { config: started, onReload, storage, registry, clock, log, ...countMoney(registry) };
+    const parts = { config: started, onReload, storage, registry, clock, log, ...countForAll(registry) };
     for (const role of roles) running.push(await startRole[role](parts));
   } catch (error) {
     await stopRoles();

@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { Clock } from '#core/clock.ts';
+import type { FeedCounts } from '#core/events/feed-metrics.ts';
 import type { Log } from '#core/log.ts';
 import type { NanoUsd } from '#core/money.ts';
 import type { CountLoss } from '#core/operator-losses.ts';
@@ -18,6 +19,7 @@ export interface WorkerParts {
   /** Counted once for all roles of a process. */
   loss: CountLoss;
   charged: (nanoUsd: NanoUsd) => void;
+  feedCounts: (topic: string) => FeedCounts;
 }
 
 export interface RunningRole {

@@ -83,6 +83,7 @@ class Tally {
         charged_usd: formatUsd(totals.charged_usd),
         expired_usd: formatUsd(totals.expired_usd),
         moved_out_usd: formatUsd(totals.moved_out_usd),
+        in_transit_usd: formatUsd(totals.moved_out_usd - totals.moved_in_usd),
       },
       holds: {
         open: this.#holds,

@@ -7,6 +7,9 @@ import type { Clock } from '#core/clock.ts';
 import type { IdSource } from '#core/ids.ts';
 import type { Ledger } from '#core/ledger/ledger.ts';
 import type { Log } from '#core/log.ts';
+import type { DirectFeeds } from '#core/market/direct-feeds.ts';
+import type { LiveMarkets } from '#core/market/live-markets.ts';
+import type { MarketStore } from '#core/market/market-store.ts';
 import type { LiveConfig } from '../config/watch-config.ts';
 import type { CallContext } from '../contract/route.ts';
 
@@ -25,6 +28,9 @@ export interface AdminDeps {
     | 'refresh'
     | 'acceptPrices'
   >;
+  markets: { store: MarketStore; live: LiveMarkets };
+  /** Where records of markets come from, if not from whoever sends them here. */
+  feeds: DirectFeeds | 'kafka' | 'off';
   bills: Pick<BillWatch, 'readNow'>;
   config: Pick<LiveConfig, 'current' | 'reload' | 'lastReload'>;
   /** The one that new keys are hashed with. */

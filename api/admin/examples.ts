@@ -4,6 +4,7 @@ import type { AuditedChangeRecord } from './schemas/audited-change.ts';
 import type { BillsReport } from './schemas/bills-report.ts';
 import type { CatalogReport } from './schemas/catalog-report.ts';
 import type { NewOperatorKey, OperatorKey } from './schemas/key-record.ts';
+import type { MarketState } from './schemas/market-state.ts';
 
 const agent: AgentRecord = {
   id: 7,
@@ -154,6 +155,7 @@ const audit: AuditReport = {
     charged_usd: '0',
     expired_usd: '0',
     moved_out_usd: '0',
+    in_transit_usd: '0',
   },
   holds: { open: 1, pending: 0, usd: '0.0123', oldest_started_at: '2026-11-21T11:00:00.000Z' },
   problems_found: 0,
@@ -191,5 +193,22 @@ const change: AuditedChangeRecord = {
   result: 'ok',
 };
 
+const market: MarketState = {
+  id: 'credit-2026-11-29',
+  opens_at: '2026-11-21T00:00:00.000Z',
+  ends_at: '2026-11-29T00:00:00.000Z',
+  open: true,
+  newest: true,
+  last_price: '0.9553',
+  best_bid: '0.955',
+  best_ask: '0.9554',
+  fresh_price: '0.99',
+  volume_24h: '18230.5',
+  book_seq: 90211,
+  trade_seq: 4120,
+  price_tick: '0.0001',
+  size_step: '0.01',
+};
+
 /** Shown in the document, and validated against its schemas by the linter. */
-export const adminExamples = { agent, agentDetail, key, newKey, catalog, bills, audit, call, change };
+export const adminExamples = { agent, agentDetail, key, newKey, catalog, bills, audit, market, call, change };

@@ -24,6 +24,11 @@ export const historyUnavailable = (): ApiError =>
       'The store of the call history does not answer now. Calls go on without it; try again once it is back.',
   });
 
+export const marketsUnavailable = (): ApiError =>
+  apiError('service_unavailable', {
+    message: 'The store of markets does not answer now; try again once it is back.',
+  });
+
 export const auditUnavailable = (): ApiError =>
   apiError('service_unavailable', {
     message: 'The audit log cannot be read now; look at the disk of the data folder, or at Cassandra.',

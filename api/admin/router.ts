@@ -3,8 +3,10 @@ import { auditRouter } from './routes/audit.ts';
 import { callsRouter } from './routes/calls.ts';
 import { catalogRouter } from './routes/catalog.ts';
 import { creditRouter } from './routes/credit.ts';
+import { feedsRouter } from './routes/feeds.ts';
 import { keysRouter } from './routes/keys.ts';
 import { ledgerRouter } from './routes/ledger.ts';
+import { marketsRouter } from './routes/markets.ts';
 import { t } from './trpc.ts';
 
 /** Everything below `/admin` on the internal port. */
@@ -14,6 +16,8 @@ export const adminRouter = t.router({
   keys: keysRouter,
   catalog: catalogRouter,
   ledger: ledgerRouter,
+  markets: marketsRouter,
+  feeds: feedsRouter,
   calls: callsRouter,
   audit: auditRouter,
 });

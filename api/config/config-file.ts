@@ -31,7 +31,9 @@ const server = z.strictObject({
     .array(network)
     .max(100)
     .default([])
-    .describe('Not used yet: networks of load balancers in front. No X-Forwarded-For is believed.'),
+    .describe(
+      'Networks of the load balancers in front. From these alone X-Forwarded-For is believed, from its right end to the first address outside of them: whose reads of markets are counted. Changes need a restart.',
+    ),
   callIdHeader: z
     .string()
     .regex(/^x-[a-z0-9-]{1,60}$/, 'has to be a lower-case header name that begins with x-')
@@ -51,6 +53,7 @@ const takenHeaders: ReadonlySet<string> = new Set([
   'x-should-retry',
   'x-api-key',
   'x-forwarded-for',
+  'x-used-weight-1m',
 ]);
 
 const admin = z.strictObject({
@@ -97,6 +100,9 @@ const limits = z.strictObject({
   videoReadsPerMinute: atMost(60_000)
     .default(defaultLimits.videoReadsPerMinute)
     .describe('Times a minute that a key may read jobs of videos.'),
+  marketWeightPerMinute: atMost(1_000_000_000)
+    .default(defaultLimits.marketWeightPerMinute)
+    .describe('Weight of market data that one address may read a minute.'),
   requestBodyBytes: z
     .int()
     .min(1_024)
@@ -126,6 +132,10 @@ export const configFile = z.strictObject({
   admin: admin.prefault({}).describe('Access of the operator. Changes need a restart.'),
   storage: storageFile.prefault({}).describe('Where state lives. Changes need a restart.'),
   files: filesFile.prefault({}).describe('Where files live. Changes need a restart.'),
+  market: z
+    .enum(['on', 'off'])
+    .default('on')
+    .describe('Market data and moves of credit between agents; off = no such paths. Changes need a restart.'),
   limits: limits.prefault({}).describe('Limits of every agent.'),
   capacity: capacity
     .prefault({})

@@ -16,6 +16,8 @@ export interface Limits {
   /** Of one agent, not ended yet. */
   openVideos: number;
   videoReadsPerMinute: number;
+  /** Of one address, in any minute. */
+  marketWeightPerMinute: number;
   requestBodyBytes: number;
   streamMs: number;
   callMs: number;
@@ -32,6 +34,7 @@ export const defaultLimits: Limits = {
   uploadsPerDay: 200,
   openVideos: 20,
   videoReadsPerMinute: 60,
+  marketWeightPerMinute: 1_200,
   requestBodyBytes: 4 * MEGABYTE,
   streamMs: 30 * MINUTE_MS,
   callMs: 13 * MINUTE_MS,
@@ -373,6 +376,11 @@ export const CAPACITY_SHARE_MS = SECOND_MS;
 export const RECORDED_COSTS_MS = 10 * SECOND_MS;
 /** Of a record that others write to us. */
 export const FEED_RECORD_BYTES_MAX = 64 * 1024;
+/** Of a record that is kept apart; of a longer one its beginning. */
+export const DEAD_LETTER_BYTES_MAX = 64 * 1024;
+/** Records that a handler is given at one time, and that a feeder may send to a gateway at one time. */
+export const FEED_RECORDS_AT_ONCE = 1_000;
+export const FEED_BODY_BYTES_MAX = 4 * MEGABYTE;
 
 // --- The embedded journal.
 
@@ -403,3 +411,70 @@ export const PRUNE_PAUSE_MS = 100;
 
 /** Of an archive: an agent with every call that it may have ended in an hour has some 4 MB. */
 export const ARCHIVE_LINE_BYTES_MAX = 64 * 1024 * 1024;
+
+// --- Markets.
+
+/** Spec: Limits, market depth and candle limit. */
+export const BOOK_DEPTH_MAX = 100;
+export const BOOK_DEPTH_DEFAULT = 20;
+export const CANDLES_MAX = 1_000;
+export const CANDLES_DEFAULT = 200;
+/** Spec: Limits, market response cache. */
+export const MARKET_CACHE_MS = SECOND_MS;
+/** An answer that is not there by then is none: its reader is told to wait. */
+export const MARKET_READ_MS = 2 * SECOND_MS;
+/** What markets there are was true so long ago at most, where the store cannot be reached. */
+export const LISTINGS_KEPT_MS = MINUTE_MS;
+/** Answers of different limits that are kept ready, of one market's candles of one interval. */
+export const READY_CANDLES_MAX = 8;
+/** Of requests for market data, as they were understood. */
+export const MARKET_URLS_MAX = 10_000;
+/** What a process has counted of an address it tells the others after this long. */
+export const WEIGHTS_TOLD_MS = SECOND_MS / 10;
+/** While Redis is away a process tries this often whether it can count with the others again. */
+export const WEIGHTS_RETRY_MS = SECOND_MS;
+export const TRADE_ID_CHARS_MAX = 128;
+/** Of each side of a book, of one record of changes, and of a record of the book: a whole snapshot fits. */
+export const BOOK_LEVELS_MAX = 5_000;
+export const BOOK_CHANGES_MAX = 1_000;
+export const BOOK_RECORD_BYTES_MAX = 2 * MEGABYTE;
+/** Markets whose books one process keeps; some eight are open at a time. */
+export const BOOKS_MAX = 64;
+/** A stopped book waits for a snapshot of all that it has seen, but not for a number so far ahead that it must be wrong. */
+export const BOOK_GAP_BELIEVED_MAX = 10_000;
+/** A changed book goes to its readers this often at most, an unchanged one is said again at least this often. */
+export const BOOK_PUBLISH_MS = SECOND_MS / 4;
+export const BOOK_REPEAT_MS = SECOND_MS;
+/** Of a book's writer: then its book is shown to nobody. */
+export const BOOK_SILENCE_MS = 10 * SECOND_MS;
+/** A stopped book is asked for again this often. */
+export const BOOK_REQUEST_MS = 5 * SECOND_MS;
+/** A snapshot that is older is asked for again: a successor reads every change since. */
+export const BOOK_SNAPSHOT_AGE_MS = 10 * MINUTE_MS;
+export const LIVE_CANDLES = 8;
+/** Changed candles go to their readers this often at most, unchanged ones are said again this often. */
+export const CANDLES_PUBLISH_MS = SECOND_MS / 4;
+export const CANDLES_REPEAT_MS = SECOND_MS;
+/** Of a market, read again for late trades; the oldest are forgotten. */
+export const OLDER_CANDLES_KEPT = 256;
+/** Of a market's newest candles, whose writer says nothing: until then the store has them. */
+export const LIVE_CANDLES_MS = MINUTE_MS;
+/** Trades that came before others of a lower number; of more the lowest numbers are taken to be missing for ever. */
+export const TRADES_AHEAD_MAX = 1_000;
+/** Such holes whose numbers are remembered, so that a trade that comes too late is told from a repeated one. */
+export const GIVEN_UP_RANGES_MAX = 100;
+/** Of a market, trades or changes of its book: eight days at a million a second. It leaves room in a timestamp of Cassandra. */
+export const MARKET_SEQ_MAX = 1_000_000_000_000;
+/** Ahead of our clock: such a trade is refused, so that a date of a far future drops nothing that is kept. */
+export const TRADE_IN_FUTURE_MAX_MS = HOUR_MS;
+/** Of a market, read at once for late trades. */
+export const CANDLES_LOADED_AT_ONCE = 16;
+/** Candles and trades, behind the end of their market. */
+export const MARKET_KEPT_MS = CALLS_KEPT_MS;
+/** Moves of credit that run at one time, of one partition. */
+export const MOVES_AT_ONCE = 64;
+/** Of a listing: a market of a coarser grid is a mistake of the exchange. */
+export const PRICE_TICK_MAX_NANO = 1_000_000_000n;
+export const SIZE_STEP_MAX_NANO_USD = 1_000_000_000_000n;
+/** Changes of a book are of no use once a newer snapshot has come. */
+export const BOOK_LOG_KEPT_MS = DAY_MS;

@@ -20,6 +20,7 @@ export interface LogFields {
   durationMs?: number;
   /** By its public id. */
   model?: string;
+  market?: string;
   path?: string;
   topic?: string;
   /** A shard of the ledger, or a partition of a topic. */
@@ -54,6 +55,7 @@ const FIELDS: Readonly<Record<keyof Omit<LogFields, 'error'>, true>> = {
   count: true,
   durationMs: true,
   model: true,
+  market: true,
   path: true,
   topic: true,
   shard: true,

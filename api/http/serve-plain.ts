@@ -19,7 +19,7 @@ export function servePlain<Deps, Caller extends object>(
   route: Route<Deps, Caller>,
   edge: Edge<CallContext<Deps, Caller>>,
 ) {
-  const { auth, method, operationId, path, status = 200 } = route.facts;
+  const { auth, method, operationId, path, status = 200, bodyBytesMax } = route.facts;
   const shape = shapeOfPath(path);
   const { deps, callIdHeader } = edge;
 
@@ -29,7 +29,7 @@ export function servePlain<Deps, Caller extends object>(
     if (!hasBody(method)) return call(NO_BODY);
     const refusal = caller === null ? null : edge.admitStart(caller);
     if (refusal !== null) return refusal;
-    const body = await readBody(req, res, edge.bodyBytesMax());
+    const body = await readBody(req, res, bodyBytesMax ?? edge.bodyBytesMax());
     return body === 'aborted' || isApiError(body) ? body : call(body);
 
     function call(bytes: Buffer): Promise<object> | ApiError {

@@ -11,7 +11,10 @@ import { createCatalog } from '#core/catalog/create-catalog.ts';
 import { ProviderAnswerError } from '#core/catalog/import-source.ts';
 import { createIdSource } from '#core/ids.ts';
 import type { Ledger } from '#core/ledger/ledger.ts';
+import type { LiveMarkets } from '#core/market/live-markets.ts';
+import { createMemoryLiveMarkets } from '#core/market/memory-live-markets.ts';
 import { Secret } from '#core/secret.ts';
+import type { AdminDeps } from '../../api/admin/context.ts';
 import { buildAdmin } from '../../api/admin/build-admin.ts';
 import { watchConfig } from '../../api/config/watch-config.ts';
 import { type Config, loadConfig } from '../../api/config.ts';
@@ -19,6 +22,7 @@ import { createInternalServer } from '../../api/http/create-internal-server.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { createMemoryAuditLog, type MemoryAuditLog } from '../support/memory-audit-log.ts';
 import { createMemoryLedger, type MemoryLedger } from '../support/memory-ledger.ts';
+import { createMemoryMarketStore, type MemoryMarketStore } from '../support/memory-market-store.ts';
 
 export const TOKEN = 'fg_admin_0123456789012345678901234567890123456789';
 
@@ -100,6 +104,7 @@ export interface TestAdmin extends AsyncDisposable {
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
   post(path: string, body?: object, headers?: Record<string, string>): Promise<Answer>;
   audit: MemoryAuditLog;
+  markets: { store: MemoryMarketStore; live: LiveMarkets };
   stop(): Promise<void>;
 }
 
@@ -107,12 +112,15 @@ export interface TestAdminOptions {
   /** Stands between the admin API and the ledger. */
   wrap?: (ledger: Ledger) => Ledger;
   port?: number;
+  /** Default: records of markets come over Kafka. */
+  feeds?: (parts: { clock: FakeClock; ledger: MemoryLedger; markets: TestAdmin['markets'] }) => AdminDeps['feeds'];
 }
 
 /** The real internal server on loopback, over the ledger in memory. */
 export async function startTestAdmin({
   wrap = (same) => same,
   port = 0,
+  feeds = () => 'kafka',
 }: TestAdminOptions = {}): Promise<TestAdmin> {
   const dataDir = mkdtempSync(join(tmpdir(), 'faregate-admin-'));
   const clock = createFakeClock();
@@ -150,10 +158,13 @@ export async function startTestAdmin({
   });
   const answerIds = { ids: createIdSource(clock), callIdHeader: 'x-service-call-id' };
   const audit = createMemoryAuditLog();
+  const markets = { store: createMemoryMarketStore(), live: createMemoryLiveMarkets(clock) };
   const admin = buildAdmin({
     ledger: wrap(ledger),
     history: historyOf(calls, () => isHistoryLost),
     catalog,
+    markets,
+    feeds: feeds({ clock, ledger, markets }),
     bills: { readNow: async () => bills },
     config,
     pepper,
@@ -201,6 +212,7 @@ export async function startTestAdmin({
     post: (path, body, headers = {}) =>
       send('POST', path, { headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }),
     audit,
+    markets,
     stop,
     [Symbol.asyncDispose]: stop,
   };

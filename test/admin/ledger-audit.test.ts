@@ -69,6 +69,7 @@ test('sound books are ok, and their totals add up', async () => {
       charged_usd: '0',
       expired_usd: '0',
       moved_out_usd: '0',
+      in_transit_usd: '0',
     },
     holds: { open: 1, pending: 0, usd: '1', oldest_started_at: new Date(admin.clock.now()).toISOString() },
     problems_found: 0,
@@ -152,6 +153,16 @@ test('a call whose price is looked up for too long is found, not before', async 
   expect(before).toMatchObject({ ok: true, holds: { open: 1, pending: 1 } });
   admin.clock.advance(1);
   expect((await admin.get('/ledger/audit')).body.ok).toBe(false);
+});
+
+test('credit that has left its seller is in transit until its buyer has it', async () => {
+  await using admin = await withCall();
+  const trade = { tradeId: '1:t1', expiresAtMs: lot(admin.state).expiresAtMs, nanoUsd: 1_500_000_000n };
+  const totals = async () => (await admin.get('/ledger/audit')).body.totals;
+  await admin.ledger.execute({ type: 'move_out', agentId: 1, buyerAgentId: 2, ...trade });
+  expect(await totals()).toMatchObject({ moved_out_usd: '1.5', moved_in_usd: '0', in_transit_usd: '1.5' });
+  await admin.ledger.execute({ type: 'move_in', agentId: 2, ...trade });
+  expect(await totals()).toMatchObject({ moved_out_usd: '1.5', moved_in_usd: '1.5', in_transit_usd: '0' });
 });
 
 test('an audit of many agents reads every one', async () => {

@@ -51,10 +51,13 @@ export interface Sizes {
   /** Of all shards. */
   totalEvents: number;
   projectedCalls: { cassandra: number; sqlite: number };
+  moves: { cluster: number; embedded: number };
   /** Of one agent. */
   keptCalls: { cassandra: number; sqlite: number };
   /** Of each kind. */
   historyReads: number;
+  bookSeconds: number;
+  candles: { trades: number; reads: number };
   videos: {
     open: number;
     /** Until none is young any more: those are asked after more often. */
@@ -80,8 +83,11 @@ export const fullSizes: Sizes = {
   shardEvents: 100_000,
   totalEvents: 1_000_000,
   projectedCalls: { cassandra: 6_400, sqlite: 50_000 },
+  moves: { cluster: 10_000, embedded: 50_000 },
   keptCalls: { cassandra: 100_000, sqlite: 1_000_000 },
   historyReads: 500,
+  bookSeconds: 10,
+  candles: { trades: 50_000, reads: 500 },
   videos: { open: 10_000, youngMs: 45_000, pollsMs: 60_000, bytes: 500_000_000 },
 };
 
@@ -102,8 +108,11 @@ export const quickSizes: Sizes = {
   shardEvents: 2_000,
   totalEvents: 20_000,
   projectedCalls: { cassandra: 640, sqlite: 1_000 },
+  moves: { cluster: 500, embedded: 1_000 },
   keptCalls: { cassandra: 5_000, sqlite: 20_000 },
   historyReads: 40,
+  bookSeconds: 1,
+  candles: { trades: 2_000, reads: 20 },
   videos: { open: 200, youngMs: 1_000, pollsMs: 2_000, bytes: 20_000_000 },
 };
 
@@ -143,6 +152,19 @@ export const videoBars = {
 
 /** Of reads through the ports that `list_calls` and `get_usage` read by. */
 export const historyBars = { readMs: 20 } as const;
+
+/** Books and candles share a core: the books' part of it leaves most. */
+export const marketBars = {
+  /** Of a bare `node:http` answer of the same bytes. */
+  read: 1.3,
+  bookChangesPerSecond: 10_000,
+  bookShareOfCore: 0.35,
+  bookAgeMs: 1_000,
+  tradesPerSecond: 5_000,
+  coldCandlesMs: 30,
+  /** Of credit that changes hands: both halves of a trade, each in the journal. */
+  movesPerSecond: { cluster: 200, embedded: 1_000 },
+} as const;
 
 export const clusterBars = {
   /** Of the bare proxy's CPU for a whole call: a whole call, and its reserve and settle alone. */

@@ -14,9 +14,10 @@ const files = new Map([
   ['projector', 'projector.ts'],
   ['recovery', 'recovery.ts'],
   ['history', 'history.ts'],
+  ['market', 'market.ts'],
 ]);
 /** Run the gateway's code themselves, and so as the gateway is run. */
-const asTheGateway = new Set(['history']);
+const asTheGateway = new Set(['history', 'market']);
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

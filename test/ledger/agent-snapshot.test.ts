@@ -44,7 +44,7 @@ async function busyAgent(): Promise<AgentState> {
     does(moveIn('t2', 6n), { ok: true, repeated: false, expiredNanoUsd: 0n }),
     does(startUpload('upl_1'), ok),
     does(startUpload('upl_2'), ok),
-    does(moveOut('t3', 999n), { ok: false, repeated: false, reason: 'refused' }),
+    does(moveOut('t3', 999n), { ok: false, repeated: false, reason: 'balance' }),
   ]) {
     await row(world);
   }

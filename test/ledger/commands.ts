@@ -136,7 +136,8 @@ export const expire = (agentId = 1, endedByMs: number | null = null): Operation 
 };
 
 export const moveOut = (tradeId: string, nanoUsd: bigint, more: Partial<MoveOut> = {}): Operation => {
-  return () => ({ type: 'move_out', agentId: 1, tradeId, expiresAtMs: day(8), nanoUsd, ...more });
+  const trade = { agentId: 1, tradeId, expiresAtMs: day(8), nanoUsd, buyerAgentId: 2 };
+  return () => ({ type: 'move_out', ...trade, ...more });
 };
 
 export const moveIn = (tradeId: string, nanoUsd: bigint, more: Partial<MoveIn> = {}): Operation => {

@@ -191,11 +191,17 @@ const written: [string, Row[], object][] = [
   [
     'move_out',
     [...agentWith(100n), does(moveOut('t1', 40n), ok)],
-    { ...header(1, 4), type: 'moved_out', tradeId: 't1', lots: [{ expiresAtMs: day(8), nanoUsd: '40' }] },
+    {
+      ...header(1, 4),
+      type: 'moved_out',
+      tradeId: 't1',
+      lots: [{ expiresAtMs: day(8), nanoUsd: '40' }],
+      buyerAgentId: 2,
+    },
   ],
   [
     'move_out, refused',
-    [...activeAgent, does(moveOut('t1', 40n), { ok: false, repeated: false, reason: 'refused' })],
+    [...activeAgent, does(moveOut('t1', 40n), { ok: false, repeated: false, reason: 'balance' })],
     { ...header(1, 3), type: 'move_refused', tradeId: 't1', reason: 'balance' },
   ],
   [

@@ -47,7 +47,7 @@ describe('what an agent keeps in memory', () => {
   test('grants and trades are forgotten on the day after they can no longer be repeated', async () => {
     const { world, agent, run } = await ledgerWith(agentWith(100n));
     await run(does(moveOut('t1', 1n), ok));
-    await run(does(moveOut('t2', 999n), { ok: false, repeated: false, reason: 'refused' }));
+    await run(does(moveOut('t2', 999n), { ok: false, repeated: false, reason: 'balance' }));
     await run(does(moveIn('t3', 1n), { ok: true, repeated: false, expiredNanoUsd: 0n }));
     world.clock.set(START_MS + 8 * DAY_MS - 1);
     await run(does(setAgent({ sourceVersion: 2 }), ok));

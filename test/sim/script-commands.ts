@@ -65,8 +65,10 @@ export function toCommand(name: Command['type'], args: readonly string[]): Comma
     case 'expire':
       return { type: name, agentId, endedByMs: number(1) };
     case 'move_out':
-    case 'move_in':
-      return { type: name, agentId, tradeId: text(1), expiresAtMs: number(2), nanoUsd: BigInt(at(3)) };
+    case 'move_in': {
+      const trade = { agentId, tradeId: text(1), expiresAtMs: number(2), nanoUsd: BigInt(at(3)) };
+      return name === 'move_in' ? { type: name, ...trade } : { type: name, ...trade, buyerAgentId: number(4) };
+    }
     case 'put_key':
       return {
         type: name,

@@ -18,11 +18,13 @@ export function toReply(
     if ('expiredNanoUsd' in result) return [word, place, String(result.expiredNanoUsd)];
     return command.type === 'reserve' ? [word, place, String(lagMs)] : [word, place];
   }
+  if (command.type === 'move_out' && 'repeated' in result) {
+    if (result.reason === 'other_terms') return ['OTHER_TERMS', place];
+    return [result.repeated ? 'REFUSED_BEFORE' : 'REFUSED', place, result.reason];
+  }
   switch (result.reason) {
     case 'done':
       return ['DONE', place, String(result.chargedNanoUsd)];
-    case 'refused':
-      return [result.repeated ? 'REFUSED_BEFORE' : 'REFUSED', place];
     case 'no_hold':
       return command.type === 'renew' ? ['NO_HOLD'] : ['NO_HOLD', place];
     case 'agent_inactive':

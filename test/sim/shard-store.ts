@@ -162,11 +162,12 @@ function toAgent(keys: ShardKeys, agentId: number, raw: RedisKeys): AgentState {
   for (const job of toVideos(of(':videos'), raw.get(keys.videos) ?? NONE, agentId)) agent.videos.set(job);
   for (const [name, text] of of(':trades')) {
     const [, way = '', tradeId = ''] = /^(in|out):(.*)$/s.exec(name) ?? [];
-    const [result = '', expired = ''] = text.split(' ');
+    const [result = '', expired = '', detail = ''] = text.split(' ');
     agent.trades.set(`${way}:${z.string().parse(JSON.parse(tradeId))}`, {
       keptUntilMs: Number(of(':trades-until').get(name)),
       result: tradeResult.parse(result),
       expiredNanoUsd: BigInt(expired),
+      detail,
     });
   }
   return agent;

@@ -119,7 +119,7 @@ function moveOp(world: SimWorld, agentId: number): SimOp {
   const nanoUsd = BigInt(1 + draw(30)) * UNIT_NANO_USD;
   const trade = { tradeId: `move-${world.nextId()}`, expiresAtMs: lotOf(world, 1 + draw(3)), nanoUsd };
   return opOf(world, 'move', [
-    { type: 'move_out', agentId, ...trade },
+    { type: 'move_out', agentId, buyerAgentId: buyer, ...trade },
     { type: 'move_in', agentId: buyer, ...trade },
   ]);
 }

@@ -4,6 +4,7 @@ import { tortureCluster } from './cluster.ts';
 import { tortureFaults } from './faults.ts';
 import { tortureHistories } from './histories.ts';
 import { tortureKills } from './kills.ts';
+import { tortureMoves } from './moves.ts';
 import { tortureRandomCalls } from './random-calls.ts';
 import { tortureRedis } from './redis.ts';
 
@@ -21,6 +22,7 @@ const runs: [string, () => Promise<unknown>][] = [
   ['power cuts and disk faults', () => tortureFaults(seed)],
   ['10,000 histories through the scripts of Redis', () => tortureRedis(seed, 10_000)],
   [`200 storms and ${rounds} faults on a cluster of processes`, () => tortureCluster(seed, rounds)],
+  ['1,000,000 histories of trades, with kills at any moment', () => tortureMoves(seed, 1_000_000)],
   ['2,000,000 histories', () => tortureHistories({ firstSeed: seed, count: 2_000_000 })],
 ];
 

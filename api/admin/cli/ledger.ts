@@ -171,7 +171,10 @@ function auditLines(report: AuditReport, paint: Paint): string[] {
       [
         ['Agents', `${report.agents}, with ${report.keys} keys`],
         ['Granted', dollars(totals.granted_usd)],
-        ['Moved', `in ${dollars(totals.moved_in_usd)}, out ${dollars(totals.moved_out_usd)}`],
+        [
+          'Moved',
+          `in ${dollars(totals.moved_in_usd)}, out ${dollars(totals.moved_out_usd)}, in transit ${dollars(totals.in_transit_usd)}`,
+        ],
         ['Free', dollars(totals.free_usd)],
         ['Held', `${dollars(totals.held_usd)} by ${holds.open} calls, ${holds.pending} of them to be priced`],
         ['Charged', dollars(totals.charged_usd)],

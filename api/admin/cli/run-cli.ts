@@ -11,6 +11,8 @@ import { addCompletion } from './completion.ts';
 import { addCredit } from './credit.ts';
 import { addKeys } from './keys.ts';
 import { addLedger } from './ledger.ts';
+import { addMarket } from './market.ts';
+import { addMarkets } from './markets.ts';
 import { addMigrate } from './migrate.ts';
 import { paintFor, printable } from './terminal.ts';
 
@@ -52,7 +54,7 @@ export function createProgram(open: OpenContext): Command {
     .option('--token-file <path>', 'file that holds its admin token')
     .addHelpText('after', HELP)
     .configureHelp({ showGlobalOptions: true });
-  const ofGateway = [addAgents, addCredit, addKeys, addCalls, addCatalog, addLedger, addAudit];
+  const ofGateway = [addAgents, addCredit, addKeys, addCalls, addCatalog, addLedger, addMarkets, addMarket, addAudit];
   for (const add of [...ofGateway, addBackup, addMigrate, addCompletion]) add(program, open);
   return program;
 }

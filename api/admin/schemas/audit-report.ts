@@ -18,6 +18,11 @@ const AuditTotals = z
     charged_usd: signedUsd(),
     expired_usd: signedUsd(),
     moved_out_usd: signedUsd(),
+    in_transit_usd: signedUsd().meta({
+      description:
+        'US dollars, exact: moved out − moved in. On its way from sellers to buyers; 0 once every trade is dealt with. ' +
+        'While trades run it may be off, even below 0, because each agent is read at a moment of its own.',
+    }),
   })
   .meta({
     id: 'AuditTotals',

@@ -8,8 +8,13 @@ export interface KafkaMemberOptions {
   partitionsAtOnce: number;
   clock: Clock;
   readBatch: (consumer: Consumer, batch: EachBatchPayload) => Promise<void>;
-  /** The partitions that this member has from now on, of all members. */
-  onShare?: (consumer: Consumer, partitions: readonly number[]) => void;
+  /**
+   * The partitions that this member has from now on, of all members. While its id stays the same it has been in every
+   * sharing out: what it had before and has now, nobody else has had in between.
+   */
+  onShare?: (consumer: Consumer, partitions: readonly number[], memberId: string) => void;
+  /** It has no partitions until it is back. */
+  onOut?: () => void;
   /** It is out, and begins anew by itself. */
   onFailure: (error: unknown) => void;
 }
@@ -29,14 +34,15 @@ export class KafkaMember {
 
   /** Rejects where the first start fails; later ones are tried again. */
   async start(): Promise<void> {
-    const { kafka, topic, consumer: config, partitionsAtOnce, readBatch, onShare } = this.#options;
+    const { kafka, topic, consumer: config, partitionsAtOnce, readBatch, onShare, onOut } = this.#options;
     const consumer = kafka.consumer({ ...config, allowAutoTopicCreation: false });
     this.#consumer = consumer;
     consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
-      onShare?.(consumer, payload.memberAssignment[topic] ?? []);
+      onShare?.(consumer, payload.memberAssignment[topic] ?? [], payload.memberId);
     });
     // The client restarts by itself after what it takes for passing; after the rest it would stay silent for ever.
     consumer.on(consumer.events.CRASH, ({ payload }) => {
+      onOut?.();
       if (!payload.restart) this.#startAnew(consumer, payload.error);
     });
     await consumer.connect();

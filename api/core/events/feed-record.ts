@@ -6,7 +6,8 @@ import { FEED_RECORD_BYTES_MAX } from '../limits.ts';
 export type HandleRecord = (bytes: Buffer) => Promise<RecordOutcome>;
 
 export type RecordOutcome =
-  | { outcome: 'done' }
+  /** `rejected`: of a trade that has moved nothing, why; whose problem it is has been told. */
+  | { outcome: 'done'; rejected?: string }
   /** Not now: what it needs is away. The same record comes again. */
   | { outcome: 'try_again' }
   /** Never: it is kept apart with this reason, which repeats nothing of its content. */
@@ -14,8 +15,12 @@ export type RecordOutcome =
 
 export type ParsedRecord<T> = { ok: true; record: T } | { ok: false; reason: string };
 
-export function parseFeedRecord<S extends z.ZodType>(schema: S, bytes: Buffer): ParsedRecord<z.infer<S>> {
-  if (bytes.length > FEED_RECORD_BYTES_MAX) return { ok: false, reason: 'the record is too large' };
+export function parseFeedRecord<S extends z.ZodType>(
+  schema: S,
+  bytes: Buffer,
+  bytesMax: number = FEED_RECORD_BYTES_MAX,
+): ParsedRecord<z.infer<S>> {
+  if (bytes.length > bytesMax) return { ok: false, reason: 'the record is too large' };
   if (!isUtf8(bytes)) return { ok: false, reason: 'the record is no UTF-8' };
   let value: unknown;
   try {
@@ -31,4 +36,26 @@ export function parseFeedRecord<S extends z.ZodType>(schema: S, bytes: Buffer): 
     return `${path.join('.') || 'the record'}: ${what}`;
   });
   return { ok: false, reason: problems.join('; ') };
+}
+
+/** Many records of one partition at once, in their order. Their places count up, not always by one. */
+export interface FeedBatch {
+  partition: number;
+  /** `key`: what the record was keyed by; none where records come without one. */
+  records: readonly { offset: bigint; bytes: Buffer; key?: Buffer | null }[];
+  /** False while more waits behind these, as when a successor reads again what came before; not said: true. */
+  atEnd?: boolean;
+}
+
+export interface BatchOutcome {
+  /** Of each record, in their order; after one that is to be tried again there are no more. */
+  outcomes: readonly RecordOutcome[];
+  /** Where a process that takes over has to begin; `null`: where this batch began, or before. */
+  resumeOffset: bigint | null;
+}
+
+export interface BatchHandler {
+  handle(batch: FeedBatch): Promise<BatchOutcome>;
+  /** Another process reads on, or this one begins anew: nothing that is known of this partition counts any more. */
+  forget(partition: number): void;
 }

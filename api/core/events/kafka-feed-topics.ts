@@ -1,20 +1,48 @@
-import type { Kafka } from 'kafkajs';
+import type { ITopicConfig, Kafka } from 'kafkajs';
 import type { Clock } from '../clock.ts';
 import { ensureTopics } from '../drivers/kafka-topics.ts';
+import { BOOK_LOG_KEPT_MS, BOOK_RECORD_BYTES_MAX, LOG_KEPT_MS } from '../limits.ts';
 import { AGENTS_TOPIC } from './agent-change.ts';
+import { BOOK_REQUESTS_TOPIC, BOOK_TOPIC } from './book-record.ts';
 import { CREDIT_GRANTS_TOPIC } from './credit-grant.ts';
-import { deadLetterTopic } from './kafka-feed.ts';
+import { deadLetterTopic } from './kafka-dead-letters.ts';
+import { MARKETS_TOPIC } from './market-listing.ts';
+import { REJECTED_TRADES_TOPIC, TRADES_TOPIC } from './market-trade.ts';
 
-const FEEDS = [CREDIT_GRANTS_TOPIC, AGENTS_TOPIC] as const;
 const PARTITIONS = 8;
+/** Of a record, besides its value: its key, its headers, and those of the batch. */
+const ENVELOPE_BYTES = 64 * 1024;
+
+/** What others write to us. */
+const feeds: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  [CREDIT_GRANTS_TOPIC]: {},
+  [AGENTS_TOPIC]: {},
+  [MARKETS_TOPIC]: { 'cleanup.policy': 'compact' },
+  // Credit moves by them: an outage of weeks loses none.
+  [TRADES_TOPIC]: { 'retention.ms': String(LOG_KEPT_MS) },
+  [BOOK_TOPIC]: {
+    'retention.ms': String(BOOK_LOG_KEPT_MS),
+    'max.message.bytes': String(BOOK_RECORD_BYTES_MAX + ENVELOPE_BYTES),
+  },
+};
+/** What we write to the exchange. */
+const answers = [BOOK_REQUESTS_TOPIC, REJECTED_TRADES_TOPIC];
 
 /** Makes the topics that are missing, and those of what is kept apart; existing ones stay as they are. */
 export const ensureFeedTopics = (kafka: Kafka, clock: Clock, replicationFactor: number): Promise<void> =>
   ensureTopics(
     kafka,
-    FEEDS.flatMap((topic) => [
-      { topic, numPartitions: PARTITIONS, replicationFactor },
-      { topic: deadLetterTopic(topic), numPartitions: 1, replicationFactor },
-    ]),
+    [
+      ...Object.entries(feeds).flatMap(([topic, config]): ITopicConfig[] => [
+        {
+          topic,
+          numPartitions: PARTITIONS,
+          replicationFactor,
+          configEntries: Object.entries(config).map(([name, value]) => ({ name, value })),
+        },
+        { topic: deadLetterTopic(topic), numPartitions: 1, replicationFactor },
+      ]),
+      ...answers.map((topic) => ({ topic, numPartitions: 1, replicationFactor })),
+    ],
     clock,
   );

@@ -161,6 +161,7 @@ export const ledgerEvent = z.discriminatedUnion('type', [
     type: z.literal('moved_out'),
     tradeId: z.string(),
     lots: z.array(allocation),
+    buyerAgentId: id,
   }),
   z.strictObject({ ...envelope, type: z.literal('move_refused'), tradeId: z.string(), reason: z.string() }),
   z.strictObject({

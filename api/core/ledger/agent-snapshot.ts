@@ -91,7 +91,16 @@ const agentSnapshot = z.strictObject({
   keys: z.array(keySnapshot),
   chargedToday: period,
   grants: z.array(z.tuple([z.string(), time])),
-  trades: z.array(z.tuple([z.string(), time, z.enum(['moved_out', 'move_refused', 'moved_in']), nano])),
+  trades: z.array(
+    z.tuple([
+      z.string(),
+      time,
+      z.enum(['moved_out', 'move_refused', 'moved_in']),
+      nano,
+      // Absent: of a release that knew none.
+      z.string().optional(),
+    ]),
+  ),
   mcpKeysMadeAtMs: z.array(time),
   // Absent: none.
   uploads: z.array(z.tuple([z.string(), time])).optional(),
@@ -147,6 +156,7 @@ function toSnapshot(agent: AgentState): AgentSnapshot {
       trade.keptUntilMs,
       trade.result,
       String(trade.expiredNanoUsd),
+      trade.detail,
     ]),
     mcpKeysMadeAtMs: agent.mcpKeysMadeAtMs,
     ...(agent.uploads.size > 0 && { uploads: [...agent.uploads] }),
@@ -205,9 +215,9 @@ function toState(snapshot: AgentSnapshot): AgentState {
     chargedToday: toPeriod(snapshot.chargedToday),
     grants: toMap(snapshot.grants),
     trades: toMap(
-      snapshot.trades.map(([name, keptUntilMs, result, expired]) => [
+      snapshot.trades.map(([name, keptUntilMs, result, expired, detail = '']) => [
         name,
-        { keptUntilMs, result, expiredNanoUsd: BigInt(expired) },
+        { keptUntilMs, result, expiredNanoUsd: BigInt(expired), detail },
       ]),
     ),
     uploads: toMap(snapshot.uploads ?? []),

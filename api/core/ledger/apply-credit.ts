@@ -1,7 +1,7 @@
 import { DAY_MS } from '../clock.ts';
 import type { LedgerEventOf } from '../events/ledger-event.ts';
 import { GRANT_ID_KEPT_MS, LOG_KEPT_MS, LOT_DAYS_MAX } from '../limits.ts';
-import { inTrade, outTrade } from './decide-move.ts';
+import { inTrade, outTrade, saleTerms } from './decide-move.ts';
 import { LedgerEventError } from './ledger-errors.ts';
 import { addFree, dropEmptyLots, findLot } from './lots.ts';
 import type { AgentState } from './state.ts';
@@ -18,12 +18,14 @@ export function applyExpired(agent: AgentState, event: LedgerEventOf<'expired'>)
 }
 
 export function applyMovedOut(agent: AgentState, event: LedgerEventOf<'moved_out'>): void {
+  const [lot, ...others] = event.lots;
+  if (lot === undefined || others.length > 0) throw new LedgerEventError(event, 'a sale is of one lot');
   agent.movedOutNanoUsd += takeFree(agent, event);
-  const lotEndsAtMs = event.lots.reduce((latest, lot) => Math.max(latest, lot.expiresAtMs), event.atMs);
   agent.trades.set(outTrade(event.tradeId), {
-    keptUntilMs: lotEndsAtMs + LOG_KEPT_MS,
+    keptUntilMs: Math.max(lot.expiresAtMs, event.atMs) + LOG_KEPT_MS,
     result: 'moved_out',
     expiredNanoUsd: 0n,
+    detail: saleTerms(event.buyerAgentId, lot.expiresAtMs, BigInt(lot.nanoUsd)),
   });
 }
 
@@ -33,6 +35,7 @@ export function applyMoveRefused(agent: AgentState, event: LedgerEventOf<'move_r
     keptUntilMs: event.atMs + LOT_DAYS_MAX * DAY_MS + LOG_KEPT_MS,
     result: 'move_refused',
     expiredNanoUsd: 0n,
+    detail: event.reason,
   });
 }
 
@@ -47,6 +50,7 @@ export function applyMovedIn(agent: AgentState, event: LedgerEventOf<'moved_in'>
     keptUntilMs: Math.max(event.atMs, event.expiresAtMs) + LOG_KEPT_MS,
     result: 'moved_in',
     expiredNanoUsd,
+    detail: '',
   });
 }
 

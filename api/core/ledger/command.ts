@@ -116,6 +116,7 @@ export interface MoveOut {
   tradeId: string;
   expiresAtMs: number;
   nanoUsd: NanoUsd;
+  buyerAgentId: number;
 }
 
 export interface MoveIn {
@@ -260,9 +261,14 @@ export type SettleResult =
 
 export type ExpireResult = { ok: true; expiredNanoUsd: NanoUsd };
 
+/** In the order in which they are checked; kept with the trade. */
+export const moveRefusals = ['unknown_agent', 'lot_ended', 'nothing', 'balance'] as const;
+export type MoveRefusal = (typeof moveRefusals)[number];
+
 export type MoveOutResult =
   | { ok: true; repeated: boolean }
-  | { ok: false; repeated: boolean; reason: 'refused' };
+  /** `other_terms`: a trade of this id has moved, but another amount, of another lot or to another buyer. */
+  | { ok: false; repeated: boolean; reason: MoveRefusal | 'other_terms' };
 
 export type MoveInResult = { ok: true; repeated: boolean; expiredNanoUsd: NanoUsd };
 

@@ -1,7 +1,14 @@
 import type { LedgerEventOf } from '../events/ledger-event.ts';
 import { BALANCE_CAP_NANO_USD } from '../limits.ts';
 import { minBigint, type NanoUsd } from '../money.ts';
-import type { MoveIn, MoveInResult, MoveOut, MoveOutResult } from './command.ts';
+import {
+  type MoveIn,
+  type MoveInResult,
+  type MoveOut,
+  type MoveOutResult,
+  type MoveRefusal,
+  moveRefusals,
+} from './command.ts';
 import { changed, type Decision, requireAmount, unchanged } from './decision.ts';
 import { balanceNanoUsd, findLot } from './lots.ts';
 import type { AgentState, LedgerState, TradeDone } from './state.ts';
@@ -14,21 +21,37 @@ export function decideMoveOut(state: LedgerState, command: MoveOut, nowMs: numbe
   requireAmount(command.nanoUsd);
   const agent = state.agents.get(command.agentId);
   const known = findTrade(agent, outTrade(command.tradeId), nowMs);
-  if (known?.result === 'move_refused') return unchanged({ ok: false, repeated: true, reason: 'refused' });
-  if (known !== null) return unchanged({ ok: true, repeated: true });
-  const { agentId, tradeId, expiresAtMs } = command;
+  if (known !== null) return unchanged(answerAgain(known, command));
+  const { agentId, tradeId, expiresAtMs, buyerAgentId } = command;
   const header = { v: 1, agentId, version: (agent?.version ?? 0) + 1, atMs: nowMs, tradeId } as const;
   const reason = refuseMoveOut(agent, command, nowMs);
   if (reason !== null) {
     const event: LedgerEventOf<'move_refused'> = { ...header, type: 'move_refused', reason };
-    return changed({ ok: false, repeated: false, reason: 'refused' }, event);
+    return changed({ ok: false, repeated: false, reason }, event);
   }
   const lots = [{ expiresAtMs, nanoUsd: String(command.nanoUsd) }];
-  const event: LedgerEventOf<'moved_out'> = { ...header, type: 'moved_out', lots };
+  const event: LedgerEventOf<'moved_out'> = { ...header, type: 'moved_out', lots, buyerAgentId };
   return changed({ ok: true, repeated: false }, event);
 }
 
-function refuseMoveOut(agent: AgentState | undefined, command: MoveOut, nowMs: number): string | null {
+/** A sale on other terms has to be told from the same one again: its buyer would be given what nobody gave. */
+function answerAgain(known: TradeDone, command: MoveOut): MoveOutResult {
+  if (known.result === 'move_refused') {
+    return { ok: false, repeated: true, reason: toMoveRefusal(known.detail) };
+  }
+  const { buyerAgentId, expiresAtMs, nanoUsd } = command;
+  return known.detail === saleTerms(buyerAgentId, expiresAtMs, nanoUsd)
+    ? { ok: true, repeated: true }
+    : { ok: false, repeated: true, reason: 'other_terms' };
+}
+
+export const toMoveRefusal = (text: string): MoveRefusal =>
+  moveRefusals.find((refusal) => refusal === text) ?? 'balance';
+
+export const saleTerms = (buyerAgentId: number, expiresAtMs: number, nanoUsd: NanoUsd): string =>
+  `${buyerAgentId}:${expiresAtMs}:${nanoUsd}`;
+
+function refuseMoveOut(agent: AgentState | undefined, command: MoveOut, nowMs: number): MoveRefusal | null {
   if (agent === undefined) return 'unknown_agent';
   if (command.expiresAtMs <= nowMs) return 'lot_ended';
   if (command.nanoUsd === 0n) return 'nothing';

@@ -110,6 +110,8 @@ export interface TradeDone {
   result: 'moved_out' | 'move_refused' | 'moved_in';
   /** Of a `moved_in`: booked in and expired at once. */
   expiredNanoUsd: NanoUsd;
+  /** What a repetition is answered by: of a `moved_out` its terms, of a `move_refused` why; else nothing. */
+  detail: string;
 }
 
 export interface PeriodSum {

@@ -26,7 +26,7 @@ export const setAgentCases: readonly LedgerCase[] = [
       'an agent that only credit, or a refused sale, has made can still be created and keeps its credit',
     rows: [
       does(grant(10n), ok),
-      does(moveOut('t1', 1n, { agentId: 2 }), { ok: false, repeated: false, reason: 'refused' }),
+      does(moveOut('t1', 1n, { agentId: 2 }), { ok: false, repeated: false, reason: 'unknown_agent' }),
       after(1_000),
       does(setAgent({ mode: 'create', name: 'Ada' }), ok),
       does(setAgent({ mode: 'create', agentId: 2, name: 'Eve' }), ok),

@@ -1,4 +1,5 @@
 import { DAY_MS } from '#core/clock.ts';
+import type { MoveRefusal } from '#core/ledger/command.ts';
 import { BALANCE_CAP_NANO_USD as CAP, LOG_KEPT_MS } from '#core/limits.ts';
 import {
   after,
@@ -178,8 +179,8 @@ export const expireCases: readonly LedgerCase[] = [
   },
 ];
 
-const moveRefused = refused('refused', { repeated: false });
-const moveRefusedBefore = refused('refused', { repeated: true });
+const moveRefused = (reason: MoveRefusal) => refused(reason, { repeated: false });
+const moveRefusedBefore = (reason: MoveRefusal | 'other_terms') => refused(reason, { repeated: true });
 const movedIn = (expiredNanoUsd = 0n) => ({ ok: true, repeated: false, expiredNanoUsd });
 const movedInBefore = (expiredNanoUsd = 0n) => ({ ok: true, repeated: true, expiredNanoUsd });
 
@@ -201,7 +202,6 @@ export const moveCases: readonly LedgerCase[] = [
       ...agentWith(100n),
       does(moveOut('t1', 30n), ok),
       does(moveOut('t1', 30n), repeated),
-      does(moveOut('t1', 99n, { expiresAtMs: day(2) }), repeated),
       does(moveIn('t1', 30n, { agentId: 2 }), movedIn()),
       does(moveIn('t1', 30n, { agentId: 2 }), movedInBefore()),
       sees(1, { movedOutNanoUsd: 30n }),
@@ -209,15 +209,29 @@ export const moveCases: readonly LedgerCase[] = [
     ],
   },
   {
+    promise: 'the id of a sale moves nothing for another amount, lot or buyer, and its own terms stay accepted',
+    rows: [
+      ...agentWith(100n),
+      does(moveOut('t1', 30n), ok),
+      does(moveOut('t1', 31n), moveRefusedBefore('other_terms')),
+      does(moveOut('t1', 29n), moveRefusedBefore('other_terms')),
+      does(moveOut('t1', 30n, { expiresAtMs: day(7) }), moveRefusedBefore('other_terms')),
+      does(moveOut('t1', 30n, { buyerAgentId: 3 }), moveRefusedBefore('other_terms')),
+      does(moveOut('t1', 10n ** 18n), moveRefusedBefore('other_terms')),
+      does(moveOut('t1', 30n), repeated),
+      sees(1, { lots: lots([8, 70n, 0n]), movedOutNanoUsd: 30n }),
+    ],
+  },
+  {
     promise: 'nobody sells more than is free in the lot, nor what a call holds, nor another lot',
     rows: [
       ...agentWith(100n),
       does(reserve(1, 40n), ok),
-      does(moveOut('t1', 61n), moveRefused),
-      does(moveOut('t2', 60n, { expiresAtMs: day(7) }), moveRefused),
+      does(moveOut('t1', 61n), moveRefused('balance')),
+      does(moveOut('t2', 60n, { expiresAtMs: day(7) }), moveRefused('balance')),
       does(moveOut('t3', 60n), ok),
-      does(moveOut('t4', 1n), moveRefused),
-      does(moveOut('t5', 0n), moveRefused),
+      does(moveOut('t4', 1n), moveRefused('balance')),
+      does(moveOut('t5', 0n), moveRefused('nothing')),
       sees(1, { lots: lots([8, 0n, 40n]), movedOutNanoUsd: 60n }),
     ],
   },
@@ -227,7 +241,7 @@ export const moveCases: readonly LedgerCase[] = [
       ...activeAgent,
       does(grant(10n, { expiresAtMs: day(1) }), ok),
       at(day(1)),
-      does(moveOut('t1', 10n, { expiresAtMs: day(1) }), moveRefused),
+      does(moveOut('t1', 10n, { expiresAtMs: day(1) }), moveRefused('lot_ended')),
       sees(1, { lots: lots([1, 10n, 0n]), movedOutNanoUsd: 0n }),
     ],
   },
@@ -235,9 +249,10 @@ export const moveCases: readonly LedgerCase[] = [
     promise: 'a refused sale stays refused, even when the credit has come since',
     rows: [
       ...activeAgent,
-      does(moveOut('t1', 10n), moveRefused),
+      does(moveOut('t1', 10n), moveRefused('balance')),
       does(grant(10n), ok),
-      does(moveOut('t1', 10n), moveRefusedBefore),
+      does(moveOut('t1', 10n), moveRefusedBefore('balance')),
+      does(moveOut('t1', 1n, { buyerAgentId: 3 }), moveRefusedBefore('balance')),
       does(moveOut('t2', 10n), ok),
       sees(1, { movedOutNanoUsd: 10n }),
     ],
@@ -245,8 +260,8 @@ export const moveCases: readonly LedgerCase[] = [
   {
     promise: 'the sale of an agent that nobody knows is refused for good',
     rows: [
-      does(moveOut('t1', 10n, { agentId: 5 }), moveRefused),
-      does(moveOut('t1', 10n, { agentId: 5 }), moveRefusedBefore),
+      does(moveOut('t1', 10n, { agentId: 5 }), moveRefused('unknown_agent')),
+      does(moveOut('t1', 10n, { agentId: 5 }), moveRefusedBefore('unknown_agent')),
       sees(5, { status: 'inactive', lots: [] }),
     ],
   },
@@ -293,16 +308,16 @@ export const moveCases: readonly LedgerCase[] = [
     rows: [
       ...agentWith(10n),
       does(moveOut('t1', 4n), ok),
-      does(moveOut('t2', 99n), moveRefused),
+      does(moveOut('t2', 99n), moveRefused('balance')),
       does(moveIn('t3', 4n), movedIn()),
       at(day(8) + LOG_KEPT_MS - 1),
       does(setAgent({ source: 'a', sourceVersion: 1 }), ok),
       does(moveOut('t1', 4n), repeated),
-      does(moveOut('t2', 99n), moveRefusedBefore),
+      does(moveOut('t2', 99n), moveRefusedBefore('balance')),
       does(moveIn('t3', 4n), movedInBefore()),
       after(DAY_MS),
       does(setAgent({ source: 'a', sourceVersion: 2 }), ok),
-      does(moveOut('t1', 4n), moveRefused),
+      does(moveOut('t1', 4n), moveRefused('lot_ended')),
       does(moveIn('t3', 4n), movedIn(4n)),
     ],
   },

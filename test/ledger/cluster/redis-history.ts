@@ -144,11 +144,12 @@ async function runRedisHistory(redis: RedisClient, seed: number, coverage: Cover
     }
     for (const [name, text] of trades) {
       const [, way = '', tradeId = ''] = /^(in|out):(.*)$/s.exec(name) ?? [];
-      const [result = '', expired = ''] = text.split(' ');
+      const [result = '', expired = '', detail = ''] = text.split(' ');
       read.trades.set(`${way}:${JSON.parse(tradeId)}`, {
         keptUntilMs: tradesUntil.get(name) ?? 0,
         result: tradeResult.parse(result),
         expiredNanoUsd: BigInt(expired),
+        detail,
       });
     }
     return compared(read, nowMs);

@@ -101,7 +101,16 @@ const outcomes: Record<Command['type'], readonly string[]> = {
   settle: ['ok', 'repeated', 'no_hold', 'not_orphaned'],
   grant: ['ok', 'repeated', 'not_midnight', 'lot_ended', 'lot_too_far', 'over_cap'],
   expire: ['nothing', 'something'],
-  move_out: ['ok', 'repeated', 'refused', 'refused, repeated'],
+  move_out: [
+    'ok',
+    'repeated',
+    'unknown_agent',
+    'lot_ended',
+    'nothing',
+    'balance',
+    'balance, repeated',
+    'other_terms, repeated',
+  ],
   move_in: ['ok', 'repeated'],
   put_key: [
     'ok',

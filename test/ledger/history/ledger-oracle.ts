@@ -235,15 +235,25 @@ export class LedgerOracle {
 
   #moveOut(command: MoveOut, nowMs: number): Answer {
     const known = this.agents.get(command.agentId)?.trade(`out ${command.tradeId}`, nowMs);
-    if (known !== undefined)
-      return known.accepted ? yes(true) : { ok: false, repeated: true, reason: 'refused' };
+    const { expiresAtMs: lot, nanoUsd: amount, buyerAgentId } = command;
+    const terms = { lot, amount, buyerAgentId };
+    if (known?.accepted) {
+      const same = isDeepStrictEqual(known.terms, terms);
+      return same ? yes(true) : { ok: false, repeated: true, reason: 'other_terms' };
+    }
+    if (known !== undefined) return { ok: false, repeated: true, reason: known.reason };
+    const isKnown = this.agents.has(command.agentId);
     const agent = this.#made(command.agentId);
     const free = freeByLot(agent).get(command.expiresAtMs) ?? 0n;
     const accepted = command.expiresAtMs > nowMs && command.nanoUsd > 0n && command.nanoUsd <= free;
+    let reason = 'balance';
+    if (command.nanoUsd === 0n) reason = 'nothing';
+    if (command.expiresAtMs <= nowMs) reason = 'lot_ended';
+    if (!isKnown) reason = 'unknown_agent';
     const keptMs = 35 * 86_400_000;
     const untilMs = accepted ? command.expiresAtMs + keptMs : nowMs + 8 * 86_400_000 + keptMs;
-    agent.trades.push({ name: `out ${command.tradeId}`, untilMs, accepted, expired: 0n });
-    if (!accepted) return { ok: false, repeated: false, reason: 'refused' };
+    agent.trades.push({ name: `out ${command.tradeId}`, untilMs, accepted, expired: 0n, terms, reason });
+    if (!accepted) return { ok: false, repeated: false, reason };
     agent.credits.push({ lot: command.expiresAtMs, amount: -command.nanoUsd, grantId: null, atMs: nowMs });
     return yes(false);
   }

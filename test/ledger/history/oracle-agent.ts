@@ -38,6 +38,16 @@ export interface OracleKey {
   revoked: boolean;
 }
 
+export interface OracleTrade {
+  name: string;
+  untilMs: number;
+  accepted: boolean;
+  expired: bigint;
+  /** Of a sale: what the same one again has to name, and why it was refused. */
+  terms?: { lot: number; amount: bigint; buyerAgentId: number };
+  reason?: string;
+}
+
 export class OracleAgent {
   /** Credit that came into a lot, or left it other than by a call. */
   readonly credits: { lot: number; amount: bigint; grantId: string | null; atMs: number }[] = [];
@@ -45,7 +55,7 @@ export class OracleAgent {
   readonly keys = new Map<number, OracleKey>();
   readonly stored: { bytes: number; endsAtMs: number }[] = [];
   readonly uploads: { id: string; atMs: number }[] = [];
-  readonly trades: { name: string; untilMs: number; accepted: boolean; expired: bigint }[] = [];
+  readonly trades: OracleTrade[] = [];
   readonly sources = new Map<string, { version: number; status: string }>();
 
   call(id: number): OracleCall | undefined {

@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS, startOfDayMs } from '#core/clock.ts';
 import type { KeyLimit } from '#core/events/ledger-event.ts';
-import type { Command, PutKey, Reserve, Settle, VideoOrder } from '#core/ledger/command.ts';
+import type { Command, MoveOut, PutKey, Reserve, Settle, VideoOrder } from '#core/ledger/command.ts';
 import type { LedgerState } from '#core/ledger/state.ts';
 import { RESULTS_BYTES_MAX } from '#core/limits.ts';
 import { callIdAt } from '../case.ts';
@@ -21,6 +21,7 @@ export class StepWorld {
   nowMs: number;
   readonly #profile: Profile;
   readonly #calls: NamedCall[] = [];
+  readonly #sales = new Map<string, Pick<MoveOut, 'expiresAtMs' | 'nanoUsd' | 'buyerAgentId'>>();
   readonly #latest = { call: 0, g: 0, t: 0, u: 0, k: 0 };
 
   constructor(profile: Profile) {
@@ -69,8 +70,11 @@ export class StepWorld {
       case 'move_out':
       case 'move_in': {
         const tradeId = this.#name('t', step.pick);
-        const lot = this.#lot({ ...step, crooked: false });
-        return { type: step.do, agentId: step.agent, tradeId, ...lot, nanoUsd: this.#nano(step.units) };
+        const trade = {
+          ...{ agentId: step.agent, tradeId, nanoUsd: this.#nano(step.units) },
+          ...this.#lot({ ...step, crooked: false }),
+        };
+        return step.do === 'move_in' ? { type: 'move_in', ...trade } : this.#moveOut(trade, step.units);
       }
       case 'put_key':
         return this.#putKey(step);
@@ -131,6 +135,15 @@ export class StepWorld {
       orderFile: `orders/${callId}`,
       openVideosMax: this.#profile.openVideosMax,
     };
+  }
+
+  /** A name that comes again mostly comes with its terms. */
+  #moveOut(trade: Omit<MoveOut, 'type' | 'buyerAgentId'>, units: number): MoveOut {
+    const known = units % 4 > 0 ? this.#sales.get(trade.tradeId) : undefined;
+    const sale: MoveOut = { type: 'move_out', ...trade, buyerAgentId: 1 + (units % 2), ...known };
+    const { expiresAtMs, nanoUsd, buyerAgentId } = sale;
+    this.#sales.set(trade.tradeId, { expiresAtMs, nanoUsd, buyerAgentId });
+    return sale;
   }
 
   /** Mostly a new call, sometimes one of the latest again. */

@@ -1,5 +1,6 @@
 import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
-import { type Clock, SECOND_MS, type Timer } from '../../clock.ts';
+import { type Clock, SECOND_MS } from '../../clock.ts';
+import { HEARTBEAT_MS, keepBeating } from '../../drivers/kafka-heartbeats.ts';
 import { KafkaMember } from '../../drivers/kafka-member.ts';
 import type { Log } from '../../log.ts';
 import { LEDGER_TOPIC } from './kafka-ledger-topic.ts';
@@ -21,7 +22,6 @@ export interface ShardGroup {
 
 /** A process that says nothing for this long is taken to be dead, and its shards go to others. */
 const SESSION_MS = 10 * SECOND_MS;
-const HEARTBEAT_MS = 2 * SECOND_MS;
 const FETCH_WAIT_MS = 100;
 const SHARDS_AT_ONCE = 64;
 
@@ -111,7 +111,7 @@ class KafkaShardGroup implements ShardGroup {
     const shard = payload.batch.partition;
     const held = this.#held.get(shard);
     if (held === undefined) return;
-    const beats = this.#beat(payload.heartbeat);
+    const beats = keepBeating(this.#options.clock, payload.heartbeat);
     try {
       await held.loaded;
       if (held.stopped) payload.pause();
@@ -156,16 +156,5 @@ class KafkaShardGroup implements ShardGroup {
     void consumer
       .commitOffsets([{ topic: LEDGER_TOPIC, partition: shard, offset: String(reader.kept) }])
       .catch(() => undefined);
-  }
-
-  /** Also while a reader waits for a store that is down. That this member is out, the client finds out by itself. */
-  #beat(heartbeat: () => Promise<void>): Timer {
-    const again = (): Timer =>
-      this.#options.clock.setTimer(HEARTBEAT_MS, () => {
-        void heartbeat().catch(() => undefined);
-        timer = again();
-      });
-    let timer = again();
-    return { cancel: () => timer.cancel() };
   }
 }

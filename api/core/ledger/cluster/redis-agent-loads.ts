@@ -200,7 +200,10 @@ function tradeLoads(of: (part: AgentKey) => string, agent: AgentState): RedisLoa
     {
       key: of(':trades'),
       command: 'HSET',
-      values: trades.flatMap(({ name, result, expiredNanoUsd }) => [name, `${result} ${expiredNanoUsd}`]),
+      values: trades.flatMap(({ name, result, expiredNanoUsd, detail }) => [
+        name,
+        `${result} ${expiredNanoUsd} ${detail}`,
+      ]),
     },
     {
       key: of(':trades-until'),

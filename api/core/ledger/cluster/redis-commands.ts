@@ -68,6 +68,7 @@ function toAccountCall(command: AccountCommand, shard: ShardKeys): ScriptCall {
       ];
       const keys = [...base, shard.agents, ...trades];
       if (command.type === 'move_in') keys.push(shard.ends);
+      else args.push(command.buyerAgentId);
       return { name: command.type, keys, args };
     }
     case 'put_key': {

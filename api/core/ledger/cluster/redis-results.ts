@@ -1,4 +1,5 @@
 import type { Command, ResultOf, Settle, SettleResult } from '../command.ts';
+import { toMoveRefusal } from '../decide-move.ts';
 import { OPEN_VIDEOS_RETRY_MS, RUNNING_RETRY_MS } from '../decide-reserve.ts';
 import type { UnavailableResult } from '../ledger.ts';
 import type { ScriptReply } from './redis-scripts.ts';
@@ -34,9 +35,10 @@ const resultOf: { [T in Exclude<Command['type'], 'settle'>]: ReadResult<Extract<
       OVER_CAP: 'over_cap',
     }),
   expire: (word, [, expired]) => (word === 'OK' ? { ok: true, expiredNanoUsd: nano(expired) } : null),
-  move_out(word) {
-    if (word === 'REFUSED') return { ok: false, repeated: false, reason: 'refused' };
-    if (word === 'REFUSED_BEFORE') return { ok: false, repeated: true, reason: 'refused' };
+  move_out(word, [, why = '']) {
+    if (word === 'OTHER_TERMS') return { ok: false, repeated: true, reason: 'other_terms' };
+    if (word === 'REFUSED') return { ok: false, repeated: false, reason: toMoveRefusal(why) };
+    if (word === 'REFUSED_BEFORE') return { ok: false, repeated: true, reason: toMoveRefusal(why) };
     return accepted(word);
   },
   move_in(word, [, expired]) {

@@ -25,5 +25,5 @@ end
 redis.call('HSET', KEYS[3], 'version', version, 'lots', write_lots(lots))
 redis.call('HINCRBY', KEYS[3], 'moved_in', whole(amount))
 redis.call('HINCRBY', KEYS[3], 'expired', expired)
-keep_trade(name, 'moved_in', expired, math.max(now, expires) + LOG_KEPT_MS)
+keep_trade(name, 'moved_in', expired, math.max(now, expires) + LOG_KEPT_MS, '')
 return { 'OK', seq, expired }

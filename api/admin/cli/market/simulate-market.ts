@@ -1,0 +1,110 @@
+import { type Clock, DAY_MS, isoTime, SECOND_MS, startOfDayMs, wait } from '#core/clock.ts';
+import { BOOK_TOPIC } from '#core/events/book-record.ts';
+import { LOT_DAYS_MAX } from '#core/limits.ts';
+import { parseMarketId } from '#core/market/market-id.ts';
+import { createMarketScript, type ScriptLine } from '../../../simulator/market/create-market-script.ts';
+import type { MarketPoint } from '../../../simulator/market/simulated-market.ts';
+import { type MarketState, MarketStateList } from '../../schemas/market-state.ts';
+import { usageError } from '../cli-error.ts';
+import type { GatewayClient } from '../gateway-client.ts';
+import { createFeeder } from './create-feeder.ts';
+import { findDemoTraders } from './find-demo-traders.ts';
+import type { MarketTurn } from './market-turn.ts';
+
+export interface Simulation {
+  client: GatewayClient;
+  clock: Clock;
+  seed: number;
+  market?: string | undefined;
+  tradesPerSecond: number;
+  changesPerSecond: number;
+  /** `undefined`: until somebody ends the process. */
+  forSeconds?: number | undefined;
+  agents?: readonly number[] | undefined;
+  /** Hears of each second. */
+  tell(turn: MarketTurn): void;
+}
+
+/** As often as a changed book goes to its readers. */
+const PAUSE_MS = SECOND_MS / 4;
+/** What lies behind a market that begins, so that its charts are not empty. A market's credit is eight days old at most. */
+const HISTORY_MS = DAY_MS;
+const LIFE_MS = LOT_DAYS_MAX * DAY_MS;
+const HISTORY_TRADES_PER_SECOND = 0.05;
+const HISTORY_CHANGES_PER_SECOND = 1;
+
+export async function simulateMarket(simulation: Simulation): Promise<void> {
+  const { client, clock, seed, tradesPerSecond, changesPerSecond, forSeconds, tell } = simulation;
+  const startMs = clock.now();
+  const market = simulation.market ?? `credit-${isoTime(startOfDayMs(startMs) + LIFE_MS).slice(0, 10)}`;
+  const endsAtMs = endOf(market, startMs);
+  const known = (await client.get(MarketStateList, '/markets')).value.markets.find(({ id }) => id === market);
+  const agents = simulation.agents ?? (await findDemoTraders(client, startMs, endsAtMs));
+  const options = { seed, markets: [market], agents };
+  const feeder = createFeeder(simulation, market, pointOf(known, startMs));
+  if (known === undefined) {
+    const history = createMarketScript({
+      ...options,
+      startAtMs: Math.max(startMs - HISTORY_MS, endsAtMs - LIFE_MS),
+      changesPerSecond: HISTORY_CHANGES_PER_SECOND,
+      tradesPerSecond: HISTORY_TRADES_PER_SECOND,
+    });
+    // A book of yesterday is of no use to anybody.
+    await feeder.feed(createTake(history)(startMs).filter(({ topic }) => topic !== BOOK_TOPIC));
+    tell(feeder.endTurn(clock.now(), 0));
+  }
+
+  const script = createMarketScript({
+    ...{ ...options, tradesPerSecond, changesPerSecond },
+    startAtMs: startMs,
+    after: { [market]: feeder.point() },
+  });
+  const take = createTake(script);
+  const endMs = Math.min(endsAtMs, forSeconds === undefined ? Infinity : startMs + forSeconds * SECOND_MS);
+  let toldMs = startMs;
+  for (;;) {
+    const untilMs = Math.min(endMs, clock.now());
+    await feeder.feed(take(untilMs));
+    if (untilMs === endMs || clock.now() - toldMs >= SECOND_MS) {
+      toldMs = clock.now();
+      tell(feeder.endTurn(toldMs, toldMs - untilMs));
+    }
+    if (untilMs === endMs) return;
+    await wait(clock, Math.min(PAUSE_MS, endMs - untilMs));
+  }
+}
+
+/** Credit cannot end sooner than what is granted today, nor later. */
+function endOf(market: string, nowMs: number): number {
+  const endsAtMs = parseMarketId(market)?.endsAtMs;
+  if (endsAtMs === undefined) {
+    throw usageError('--market takes a name and a date, such as credit-2026-12-01.');
+  }
+  const days = (endsAtMs - startOfDayMs(nowMs)) / DAY_MS;
+  if (days >= 2 && days <= LOT_DAYS_MAX) return endsAtMs;
+  throw usageError(`A market that begins today ends 2 to ${LOT_DAYS_MAX} days from now, not on the date of ${market}.`);
+}
+
+/**
+ * Above every number that an earlier run may have used. A book's numbers may leap where a snapshot follows, so they
+ * count the milliseconds since the market opened.
+ */
+function pointOf(known: MarketState | undefined, nowMs: number): MarketPoint {
+  if (known === undefined) return { bookSeq: 1, tradeSeq: 0, price: null };
+  const openMs = Math.max(0, nowMs - Date.parse(known.opens_at));
+  return {
+    bookSeq: Math.max(openMs, known.book_seq ?? 0) + 1,
+    tradeSeq: known.trade_seq,
+    price: known.last_price,
+  };
+}
+
+/** Takes what is due; the first line that is not waits for the next time. */
+function createTake(script: Generator<ScriptLine, never>): (untilMs: number) => ScriptLine[] {
+  let next = script.next().value;
+  return (untilMs) => {
+    const due: ScriptLine[] = [];
+    for (; next.atMs <= untilMs; next = script.next().value) due.push(next);
+    return due;
+  };
+}

@@ -1,0 +1,56 @@
+import { DAY_MS, isoTime } from '#core/clock.ts';
+import type { MarketListing } from '#core/events/market-listing.ts';
+import { formatDecimal9 } from '#core/events/market-values.ts';
+import { parseMarketId } from '#core/market/market-id.ts';
+import type { AdminDeps } from './context.ts';
+import type { MarketState } from './schemas/market-state.ts';
+
+/** All that were ever listed. Rejects where their store cannot be reached. */
+export async function readMarkets(deps: Pick<AdminDeps, 'markets' | 'clock'>): Promise<MarketState[]> {
+  const nowMs = deps.clock.now();
+  const listings = await deps.markets.store.readListings();
+  const latestFirst = listings.sort((a, b) => endOf(b) - endOf(a) || b.opensAt - a.opensAt || (a.market < b.market ? 1 : -1));
+  const newest = latestFirst.find((listing) => isOpen(listing, nowMs));
+  return Promise.all(
+    latestFirst.map(async (listing) => ({
+      ...(await readState(deps, listing, nowMs)),
+      newest: listing === newest,
+    })),
+  );
+}
+
+async function readState(
+  { markets: { store, live } }: Pick<AdminDeps, 'markets'>,
+  listing: MarketListing,
+  nowMs: number,
+): Promise<Omit<MarketState, 'newest'>> {
+  const { market, opensAt, priceTick, sizeStep, freshPrice } = listing;
+  const endsAtMs = endOf(listing);
+  const [cursor, days, minutes, book] = await Promise.all([
+    store.readCursor(market),
+    store.readCandles(market, '1d', 0, endsAtMs),
+    store.readCandles(market, '1m', nowMs - DAY_MS, nowMs),
+    isOpen(listing, nowMs) ? live.readBook(market) : null,
+  ]);
+  const served = book === 'unavailable' ? null : book;
+  return {
+    id: market,
+    opens_at: isoTime(opensAt),
+    ends_at: isoTime(endsAtMs),
+    open: isOpen(listing, nowMs),
+    last_price: priceText(days.at(-1)?.closeNano ?? null),
+    best_bid: served?.bids[0]?.price ?? null,
+    best_ask: served?.asks[0]?.price ?? null,
+    fresh_price: priceText(freshPrice),
+    volume_24h: formatDecimal9(minutes.reduce((sum, { volumeNano }) => sum + volumeNano, 0n)),
+    book_seq: served?.seq ?? null,
+    trade_seq: Math.max(cursor?.throughSeq ?? 0, ...(cursor?.aheadSeqs ?? [])),
+    price_tick: formatDecimal9(priceTick),
+    size_step: formatDecimal9(sizeStep),
+  };
+}
+
+const endOf = ({ market }: MarketListing): number => parseMarketId(market)?.endsAtMs ?? 0;
+const isOpen = (listing: MarketListing, nowMs: number): boolean =>
+  listing.opensAt <= nowMs && nowMs < endOf(listing);
+const priceText = (nano: bigint | null): string | null => (nano === null ? null : formatDecimal9(nano));

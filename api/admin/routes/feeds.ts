@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { BOOK_TOPIC } from '#core/events/book-record.ts';
+import { MARKETS_TOPIC } from '#core/events/market-listing.ts';
+import { TRADES_TOPIC } from '#core/events/market-trade.ts';
+import { FEED_BODY_BYTES_MAX, FEED_RECORDS_AT_ONCE } from '#core/limits.ts';
+import type { DirectFeeds } from '#core/market/direct-feeds.ts';
+import { type ApiError, apiError } from '../../contract/errors.ts';
+import { answerOrRefuse } from '../../contract/refusal.ts';
+import type { AdminDeps } from '../context.ts';
+import { operatorProcedure, t } from '../trpc.ts';
+
+const records = `a list of 1 to ${FEED_RECORDS_AT_ONCE} records`;
+
+const FedRecords = z
+  .object({
+    outcomes: z
+      .array(
+        z.object({
+          outcome: z.enum(['done', 'rejected', 'dead_letter', 'try_again']).meta({
+            description:
+              '`rejected`: a trade that moved no credit, such as one whose seller lacks it. `dead_letter`: nobody can ' +
+              'make sense of it. `try_again`: not now; send it again, with all behind it.',
+          }),
+          reason: z.string().optional(),
+        }),
+      )
+      .meta({ description: 'Of each record, in their order.' }),
+    wanted_snapshots: z
+      .array(z.string())
+      .meta({ description: 'Markets whose book has stopped: it is shown again after its next snapshot.' }),
+  })
+  .meta({ id: 'FedRecords' });
+
+export const feedsRouter = t.router({
+  // Not audited: a market has thousands of records a second. What a trade moved stands in the journal, under its id.
+  feed: operatorProcedure({
+    method: 'POST',
+    path: '/feeds/{topic}',
+    operationId: 'feedRecords',
+    tag: 'Markets',
+    summary: 'Feed records of markets',
+    description:
+      `For a gateway by itself: records of \`${MARKETS_TOPIC}\`, \`${TRADES_TOPIC}\` or \`${BOOK_TOPIC}\`, as Kafka ` +
+      'brings them to a cluster. They are dealt with in their order, and may be sent again: what is known already changes ' +
+      'nothing. They are not written to the audit log.',
+    errors: ['not_found'],
+    bodyBytesMax: FEED_BODY_BYTES_MAX,
+    examples: {
+      request: {
+        records: [
+          {
+            v: 1,
+            type: 'traded',
+            market: 'credit-2026-11-30',
+            seq: 118,
+            tradeId: 't-118',
+            at: '2026-11-23T10:00:00.000Z',
+            price: '0.912',
+            size: '2.5',
+            sellerAgentId: 7,
+            buyerAgentId: 8,
+          },
+        ],
+      },
+      answer: {
+        outcomes: [{ outcome: 'rejected', reason: 'seller_lacks_credit' }],
+        wanted_snapshots: [],
+      },
+    },
+  })
+    .input(
+      z.strictObject({
+        topic: z.string(),
+        records: z
+          .array(z.unknown(), { error: records })
+          .min(1, { error: records })
+          .max(FEED_RECORDS_AT_ONCE, { error: records }),
+      }),
+    )
+    .output(FedRecords)
+    .mutation(async ({ ctx, input }) => {
+      const feeds = answerOrRefuse(feedsOf(ctx.deps));
+      const outcomes = await feeds.feed(input.topic, input.records);
+      if (outcomes === 'unknown_topic') return answerOrRefuse<never>(unknownTopic());
+      return { outcomes, wanted_snapshots: [...feeds.stoppedBooks()] };
+    }),
+});
+
+function feedsOf({ feeds }: Pick<AdminDeps, 'feeds'>): DirectFeeds | ApiError {
+  if (feeds === 'off') {
+    return apiError('not_found', { message: 'There are no markets here: the configuration says `market: off`.' });
+  }
+  if (feeds === 'kafka') {
+    return apiError('invalid_request', {
+      message: 'In a cluster, records come over Kafka: write them to the topic of this name.',
+    });
+  }
+  return feeds;
+}
+
+const unknownTopic = (): ApiError =>
+  apiError('not_found', {
+    message: `There is no such feed; there are ${MARKETS_TOPIC}, ${TRADES_TOPIC} and ${BOOK_TOPIC}.`,
+  });

@@ -1,0 +1,123 @@
+import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
+import { type Clock, SECOND_MS, type Timer } from '../clock.ts';
+import { HEARTBEAT_MS, keepBeating } from '../drivers/kafka-heartbeats.ts';
+import { KafkaMember } from '../drivers/kafka-member.ts';
+import { FEED_RECORDS_AT_ONCE } from '../limits.ts';
+import type { Log } from '../log.ts';
+import { BatchReader } from './batch-reader.ts';
+import type { BatchHandler } from './feed-record.ts';
+import { type DeadLetters, openDeadLetters } from './kafka-dead-letters.ts';
+
+export interface BatchFeedOptions {
+  kafka: Kafka;
+  topic: string;
+  groupId: string;
+  handler: BatchHandler;
+  /** Default `FEED_RECORDS_AT_ONCE`. */
+  recordsAtOnce?: number;
+  clock: Clock;
+  log: Log;
+  /** Called with the number of those that were dealt with. */
+  onRecords: (count: number) => void;
+  /** Called for each record that was kept apart. */
+  onDeadLetter: () => void;
+}
+
+export interface Feed {
+  stop(): Promise<void>;
+}
+
+/** A process that says nothing for this long is taken to be dead; until then nobody can join beside it. */
+const SESSION_MS = 10 * SECOND_MS;
+const FETCH_WAIT_MS = SECOND_MS / 4;
+/** All of a topic. */
+const PARTITIONS_AT_ONCE = 8;
+
+/**
+ * A topic that others write: its records in the order of their partition, each until it is dealt with. The place is
+ * kept where the handler says that another process can begin. Whoever is stopped, killed or replaced in between leaves
+ * the rest to the next; for a moment two may read the same.
+ */
+export async function startKafkaBatchFeed(options: BatchFeedOptions): Promise<Feed> {
+  const deadLetters = await openDeadLetters(options);
+  const feed = new KafkaBatchFeed(options, deadLetters);
+  await feed.start();
+  return {
+    async stop() {
+      await feed.stop();
+      await deadLetters.close();
+    },
+  };
+}
+
+class KafkaBatchFeed {
+  readonly #options: BatchFeedOptions;
+  readonly #reader: BatchReader;
+  readonly #member: KafkaMember;
+  readonly #pauses = new Map<number, Timer>();
+
+  constructor(options: BatchFeedOptions, deadLetters: DeadLetters) {
+    this.#options = options;
+    const { kafka, topic, groupId, clock, log } = options;
+    this.#reader = new BatchReader({
+      topic,
+      handler: options.handler,
+      recordsAtOnce: options.recordsAtOnce ?? FEED_RECORDS_AT_ONCE,
+      async keepApart(record) {
+        await deadLetters.keep(record);
+        options.onDeadLetter();
+      },
+      log,
+      onRecords: options.onRecords,
+    });
+    this.#member = new KafkaMember({
+      ...{ kafka, topic, clock, partitionsAtOnce: PARTITIONS_AT_ONCE },
+      consumer: {
+        ...{ groupId, sessionTimeout: SESSION_MS, heartbeatInterval: HEARTBEAT_MS },
+        maxWaitTimeInMs: FETCH_WAIT_MS,
+      },
+      readBatch: (consumer, batch) => this.#readBatch(consumer, batch),
+      onShare: (consumer, partitions, memberId) => {
+        for (const [partition, next] of this.#reader.share(partitions, memberId)) {
+          consumer.seek({ topic, partition, offset: String(next) });
+        }
+      },
+      onOut: () => this.#reader.forgetAll(),
+      onFailure: (error) => log.error('a feed has stopped, it is started anew', { topic, error }),
+    });
+  }
+
+  start(): Promise<void> {
+    return this.#member.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#reader.stop();
+    for (const timer of this.#pauses.values()) timer.cancel();
+    await this.#member.stop();
+  }
+
+  async #readBatch(consumer: Consumer, payload: EachBatchPayload): Promise<void> {
+    const { batch, heartbeat, isRunning, isStale } = payload;
+    const { topic, partition } = batch;
+    const beats = keepBeating(this.#options.clock, heartbeat);
+    try {
+      await this.#reader.read({
+        partition,
+        records: batch.messages.map(({ offset, key, value }) => ({
+          offset: BigInt(offset),
+          key,
+          bytes: value ?? Buffer.alloc(0),
+        })),
+        atEnd: batch.offsetLag() === '0',
+        mayGoOn: () => isRunning() && !isStale(),
+        heartbeat,
+        resolve: (offset) => payload.resolveOffset(String(offset)),
+        commit: (offset) => consumer.commitOffsets([{ topic, partition, offset: String(offset) }]),
+        pause: (waitMs) => this.#pauses.set(partition, this.#options.clock.setTimer(waitMs, payload.pause())),
+      });
+    } finally {
+      beats.cancel();
+    }
+  }
+}

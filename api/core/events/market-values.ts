@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { MARKET_SEQ_MAX } from '../limits.ts';
+import { parseMarketId } from '../market/market-id.ts';
+import { formatUsd, parseNanoUsd } from '../money.ts';
+
+/** A decimal of at most seven digits before the point and nine behind it, read as billionths. */
+const decimal = (what: string, takesZero: boolean) =>
+  z.string().transform((text, context) => {
+    const nano = /^\d{1,7}(\.\d{1,9})?$/.test(text) ? parseNanoUsd(text) : null;
+    if (nano !== null && (takesZero || nano > 0n)) return nano;
+    context.addIssue(`is no ${what}`);
+    return z.NEVER;
+  });
+
+export const marketId = z.string().refine((text) => parseMarketId(text) !== null, 'is no id of a market');
+/** Of its market, from 1 on, without gaps. */
+export const marketSeq = z.int().positive().max(MARKET_SEQ_MAX);
+export const marketTime = z.iso.datetime().transform((text) => Date.parse(text));
+/** USDT for a dollar of credit, in billionths. */
+export const price = decimal('price above 0', false);
+/** Dollars of credit, in billionths. */
+export const size = decimal('size above 0', false);
+/** 0: nothing is left at this price. */
+export const sizeLeft = decimal('size', true);
+
+/** As the API shows prices and sizes: an exact decimal without trailing zeros. */
+export const formatDecimal9 = formatUsd;

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { type CandleInterval, type CandleRow, candleIntervals } from './candle.ts';
+
+/** A row as stores keep it: JSON of an array, because a thousand of them are read at once. */
+export const printCandle = (row: CandleRow): string =>
+  JSON.stringify([
+    ...[row.interval, row.timeMs],
+    ...[row.openNano, row.highNano, row.lowNano, row.closeNano, row.volumeNano, row.quoteVolumeAtto].map(String),
+    ...[row.trades, row.firstSeq, row.lastSeq, row.throughSeq, row.aheadSeqs, row.generation],
+  ]);
+
+export function parseCandle(text: string): CandleRow {
+  const [interval, timeMs, open, high, low, close, volume, quoteVolume, ...rest] = candleText.parse(
+    JSON.parse(text),
+  );
+  const [trades, firstSeq, lastSeq, throughSeq, aheadSeqs, generation] = rest;
+  return {
+    interval,
+    timeMs,
+    openNano: BigInt(open),
+    highNano: BigInt(high),
+    lowNano: BigInt(low),
+    closeNano: BigInt(close),
+    volumeNano: BigInt(volume),
+    quoteVolumeAtto: BigInt(quoteVolume),
+    trades,
+    firstSeq,
+    lastSeq,
+    throughSeq,
+    aheadSeqs,
+    generation,
+  };
+}
+
+const intervals = Object.keys(candleIntervals) as CandleInterval[];
+const digits = z.string().regex(/^\d+$/);
+const count = z.int().nonnegative();
+const candleText = z.tuple([
+  ...([z.enum(intervals), count] as const),
+  ...([digits, digits, digits, digits, digits, digits] as const),
+  ...([count, count, count, count, z.array(count), count] as const),
+]);

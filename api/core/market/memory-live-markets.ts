@@ -1,0 +1,47 @@
+import type { Clock } from '../clock.ts';
+import { BOOK_SILENCE_MS, LIVE_CANDLES_MS } from '../limits.ts';
+import type { BookView } from './book-view.ts';
+import type { LiveCandles, LiveMarkets } from './live-markets.ts';
+
+/** Of one process, which folds the markets and answers their readers. */
+export function createMemoryLiveMarkets(clock: Clock): LiveMarkets {
+  const books = new Expiring<{ seq: number; book: BookView | null }>(clock, BOOK_SILENCE_MS);
+  const candles = new Expiring<LiveCandles>(clock, LIVE_CANDLES_MS);
+  return {
+    async publishBook(market, book) {
+      const last = books.get(market);
+      if (book === null) {
+        if (last !== null) last.book = null;
+      } else if (last === null || last.seq <= book.seq) books.set(market, { seq: book.seq, book });
+    },
+    readBook: async (market) => books.get(market)?.book ?? null,
+    publishCandles: async (market, live) => candles.set(market, live),
+    readCandles: async (market) => candles.get(market),
+  };
+}
+
+/** What was not said again for `keptMs` is gone. */
+class Expiring<T> {
+  readonly #clock: Clock;
+  readonly #keptMs: number;
+  readonly #values = new Map<string, { value: T; endsAtMs: number }>();
+
+  constructor(clock: Clock, keptMs: number) {
+    this.#clock = clock;
+    this.#keptMs = keptMs;
+  }
+
+  get(name: string): T | null {
+    this.#forget();
+    return this.#values.get(name)?.value ?? null;
+  }
+
+  set(name: string, value: T): void {
+    this.#values.set(name, { value, endsAtMs: this.#clock.monotonicMs() + this.#keptMs });
+  }
+
+  #forget(): void {
+    const nowMs = this.#clock.monotonicMs();
+    for (const [name, { endsAtMs }] of this.#values) if (endsAtMs <= nowMs) this.#values.delete(name);
+  }
+}

@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import { isRedisUnavailable, type RedisClient } from '../drivers/redis.ts';
+import { BOOK_SILENCE_MS, LIVE_CANDLES_MS } from '../limits.ts';
+import { type CandleInterval, candleIntervals } from './candle.ts';
+import type { LiveMarkets } from './live-markets.ts';
+
+const bookKey = (market: string): string => `faregate:market:book:${market}`;
+const candlesKey = (market: string): string => `faregate:market:candles:${market}`;
+
+/**
+ * KEYS[1]: the last book and its seq. ARGV: seq, book, for how long. An older book does not replace a newer one, as of a
+ * writer that has not noticed yet that another has taken over; nor does it keep it alive: where the exchange counts from
+ * 1 again, its books are taken as soon as the last one has ended.
+ */
+const PUBLISH = `#!lua
+local seq = tonumber(redis.call('HGET', KEYS[1], 'seq') or 0)
+if seq > tonumber(ARGV[1]) then return 0 end
+redis.call('HSET', KEYS[1], 'seq', ARGV[1], 'book', ARGV[2])
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+return 1
+`;
+
+/** KEYS[1]: the same. What was shown goes, however full Redis is; its seq stays for as long as it would have been shown. */
+const HIDE = `#!lua flags=allow-oom
+return redis.call('HDEL', KEYS[1], 'book')
+`;
+
+/**
+ * Beside the ledger, whose memory it must never fill: a book has at most some 16 KB, the candles of a market some 150 KB,
+ * of at most `BOOKS_MAX` markets, and all of it ends by itself. Where Redis is full nothing of this is written.
+ */
+export const createRedisLiveMarkets = (redis: RedisClient): LiveMarkets => ({
+  async publishBook(market, book) {
+    const key = bookKey(market);
+    if (book === null) await redis.eval(HIDE, 1, key);
+    else await redis.eval(PUBLISH, 1, key, book.seq, JSON.stringify(book), BOOK_SILENCE_MS);
+  },
+  readBook: (market) => read(redis.hget(bookKey(market), 'book'), bookJson),
+  async publishCandles(market, candles) {
+    await redis.set(candlesKey(market), JSON.stringify(candles, bigintsAsText), 'PX', LIVE_CANDLES_MS);
+  },
+  readCandles: (market) => read(redis.get(candlesKey(market)), candlesJson),
+});
+
+/** What another release wrote and this one cannot read is as if it were not there. */
+async function read<T>(reply: Promise<string | null>, schema: z.ZodType<T>): Promise<T | null | 'unavailable'> {
+  try {
+    const text = await reply;
+    return text === null ? null : (schema.safeParse(JSON.parse(text)).data ?? null);
+  } catch (error) {
+    if (isRedisUnavailable(error)) return 'unavailable';
+    throw error;
+  }
+}
+
+const bigintsAsText = (_name: string, value: unknown): unknown =>
+  typeof value === 'bigint' ? value.toString() : value;
+
+const level = z.object({ price: z.string(), size: z.string(), orders: z.int() });
+const bookJson = z.object({ seq: z.int(), bids: z.array(level), asks: z.array(level) });
+
+const whole = z.stringFormat('whole', /^\d+$/).transform(BigInt);
+const intervals = Object.keys(candleIntervals) as CandleInterval[];
+const row = z.object({
+  timeMs: z.int(),
+  openNano: whole,
+  highNano: whole,
+  lowNano: whole,
+  closeNano: whole,
+  volumeNano: whole,
+  quoteVolumeAtto: whole,
+  trades: z.int(),
+  interval: z.enum(intervals),
+  firstSeq: z.int(),
+  lastSeq: z.int(),
+  throughSeq: z.int(),
+  aheadSeqs: z.array(z.int()),
+  generation: z.int(),
+});
+const candlesJson = z.object({
+  newest: z.record(z.enum(intervals), z.array(row)),
+  olderVersion: z.string(),
+  lastPriceNano: whole.nullable(),
+  volume24hNano: whole,
+});

@@ -1,0 +1,154 @@
+import { dirname } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { createTransact, openSqlite } from '../drivers/sqlite.ts';
+import type { MarketListing } from '../events/market-listing.ts';
+import type { MarketTrade } from '../events/market-trade.ts';
+import { MARKET_KEPT_MS, PRUNE_ROWS } from '../limits.ts';
+import { makePrivateFolder } from '../private-folder.ts';
+import type { CandleInterval, CandleRow } from './candle.ts';
+import { parseCandle, printCandle } from './candle-text.ts';
+import { parseMarketId } from './market-id.ts';
+import type { TradeCursor, TradesWrite } from './market-store.ts';
+import { parseCursor, parseListing, parseTrade, printCursor, printListing, printTrade } from './market-texts.ts';
+import { cursorRank } from './trade-cursor.ts';
+
+/** The file itself. Everything here blocks. */
+export interface SqliteMarketFile {
+  readListings(): MarketListing[];
+  putListing(listing: MarketListing): void;
+  readCandles(market: string, interval: CandleInterval, fromMs: number, untilMs: number): CandleRow[];
+  /** Returns once all of it is on the disk. */
+  writeTrades(write: TradesWrite): void;
+  readCursor(market: string): TradeCursor | null;
+  /** The next `limit` behind this one. */
+  readTrades(market: string, afterSeq: number, limit: number): MarketTrade[];
+  close(): void;
+}
+
+/** Made when it is missing, with its folder. Several processes may have it open. */
+export function openSqliteMarketFile(path: string): SqliteMarketFile {
+  makePrivateFolder(dirname(path));
+  const db = openSqlite(path);
+  try {
+    prepare(db, path);
+    return fileOf(db);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** "FARM" in the file's header. */
+const APPLICATION_ID = 0x4641524d;
+const VERSION = 1;
+
+const TABLES = `
+  CREATE TABLE listings (
+    market TEXT PRIMARY KEY,
+    version INTEGER NOT NULL,
+    listing TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE candles (
+    market TEXT NOT NULL,
+    interval TEXT NOT NULL,
+    time_ms INTEGER NOT NULL,
+    generation INTEGER NOT NULL,
+    trades INTEGER NOT NULL,
+    candle TEXT NOT NULL,
+    PRIMARY KEY (market, interval, time_ms)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE trades (
+    market TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    trade TEXT NOT NULL,
+    PRIMARY KEY (market, seq)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE cursors (
+    market TEXT PRIMARY KEY,
+    generation INTEGER NOT NULL,
+    rank INTEGER NOT NULL,
+    cursor TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  PRAGMA application_id = ${APPLICATION_ID};
+  PRAGMA user_version = ${VERSION};`;
+
+function prepare(db: DatabaseSync, path: string): void {
+  const pragma = (name: string) => Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);
+  // Inside the transaction: another process may make it at this very moment.
+  createTransact(db)(() => {
+    const isEmpty = db.prepare('SELECT count(*) AS count FROM sqlite_schema').get()?.count === 0;
+    if (isEmpty) db.exec(TABLES);
+    else if (pragma('application_id') !== APPLICATION_ID || pragma('user_version') !== VERSION) {
+      throw new Error(`${path} holds no markets, or those of a newer release`);
+    }
+  });
+}
+
+function fileOf(db: DatabaseSync): SqliteMarketFile {
+  const transact = createTransact(db);
+  const listings = db.prepare('SELECT listing FROM listings ORDER BY market');
+  const putListing = db.prepare(`
+    INSERT INTO listings VALUES (?, ?, ?) ON CONFLICT DO UPDATE
+      SET version = excluded.version, listing = excluded.listing WHERE excluded.version > version`);
+  const candles = db.prepare(`
+    SELECT candle FROM candles
+    WHERE market = ? AND interval = ? AND time_ms >= ? AND time_ms < ? AND trades > 0 ORDER BY time_ms`);
+  const putCandle = db.prepare(`
+    INSERT INTO candles VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE
+      SET generation = excluded.generation, trades = excluded.trades, candle = excluded.candle
+      WHERE (excluded.generation, excluded.trades) >= (generation, trades)`);
+  const trades = db.prepare('SELECT trade FROM trades WHERE market = ? AND seq > ? ORDER BY seq LIMIT ?');
+  const putTrade = db.prepare('INSERT INTO trades VALUES (?, ?, ?) ON CONFLICT DO NOTHING');
+  const cursor = db.prepare('SELECT cursor FROM cursors WHERE market = ?');
+  const putCursor = db.prepare(`
+    INSERT INTO cursors VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE
+      SET generation = excluded.generation, rank = excluded.rank, cursor = excluded.cursor
+      WHERE (excluded.generation, excluded.rank) >= (generation, rank)`);
+  const prune = createPrune(db);
+  return {
+    readListings: () => listings.all().map((row) => parseListing(String(row.listing))),
+    putListing(listing) {
+      putListing.run(listing.market, listing.version, printListing(listing));
+    },
+    readCandles: (market, interval, fromMs, untilMs) =>
+      candles.all(market, interval, fromMs, untilMs).map((row) => parseCandle(String(row.candle))),
+    writeTrades(write) {
+      const { market } = write;
+      transact(() => {
+        for (const trade of write.trades) putTrade.run(market, trade.seq, printTrade(trade));
+        for (const row of write.candles) {
+          putCandle.run(market, row.interval, row.timeMs, row.generation, row.trades, printCandle(row));
+        }
+        const { generation } = write.cursor;
+        putCursor.run(market, generation, cursorRank(write.cursor), printCursor(write.cursor));
+        prune(write);
+      });
+    },
+    readCursor(market) {
+      const row = cursor.get(market);
+      return row === undefined ? null : parseCursor(String(row.cursor));
+    },
+    readTrades: (market, afterSeq, limit) =>
+      trades.all(market, afterSeq, limit).map((row) => parseTrade(market, String(row.trade))),
+    close: () => db.close(),
+  };
+}
+
+/** Drops some rows of markets that ended long before what is being written; the cursor goes last. */
+function createPrune(db: DatabaseSync): (write: TradesWrite) => void {
+  const markets = db.prepare('SELECT market FROM cursors');
+  const dropOf = (table: string, key: string) =>
+    db.prepare(`
+      DELETE FROM ${table} WHERE (market, ${key}) IN
+        (SELECT market, ${key} FROM ${table} WHERE market = ? LIMIT ${PRUNE_ROWS})`);
+  const drops = [dropOf('trades', 'seq'), dropOf('candles', 'interval, time_ms'), dropOf('cursors', 'rank')];
+  return ({ trades: [trade] }) => {
+    if (trade === undefined) return;
+    for (const row of markets.all()) {
+      const market = String(row.market);
+      const endsAtMs = parseMarketId(market)?.endsAtMs ?? 0;
+      if (endsAtMs + MARKET_KEPT_MS > trade.at) continue;
+      for (const drop of drops) if (drop.run(market).changes > 0) return;
+    }
+  };
+}

@@ -1,0 +1,271 @@
+import { CompressionTypes, type Kafka, type Message, Partitioners } from 'kafkajs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { executeDurably } from '#core/accounts/execute-durably.ts';
+import { DAY_MS, startOfDayMs, systemClock } from '#core/clock.ts';
+import { connectKafka } from '#core/drivers/kafka.ts';
+import { BOOK_REQUESTS_TOPIC, BOOK_TOPIC } from '#core/events/book-record.ts';
+import { type Feed, startKafkaBatchFeed } from '#core/events/kafka-batch-feed.ts';
+import { deadLetterTopic } from '#core/events/kafka-dead-letters.ts';
+import { ensureFeedTopics } from '#core/events/kafka-feed-topics.ts';
+import { MARKETS_TOPIC } from '#core/events/market-listing.ts';
+import { REJECTED_TRADES_TOPIC, TRADES_TOPIC } from '#core/events/market-trade.ts';
+import { createMemoryLiveMarkets } from '#core/market/memory-live-markets.ts';
+import { openKafkaBookRequests } from '../../workers/market/kafka-book-requests.ts';
+import { openKafkaRejections } from '../../workers/market/kafka-reject-trade.ts';
+import { createMarketPipeline } from '../../workers/market/market-pipeline.ts';
+import { readAgent } from '../ledger/case.ts';
+import type { Service } from '../services/service.ts';
+import { startKafka } from '../services/start-kafka.ts';
+import { testDataDir } from '../support/data-dir.ts';
+import { until } from '../support/gateway.ts';
+import { createMemoryLedger } from '../support/memory-ledger.ts';
+import { createMemoryMarketStore } from '../support/memory-market-store.ts';
+import { describeWith } from '../support/with-services.ts';
+import { bookChange, listing, marketOf, snapshot, trade } from './market-records.ts';
+
+const LATE_MS = 60_000;
+const EVER = [0, Number.MAX_SAFE_INTEGER] as const;
+
+describeWith(['kafka'], 'markets on Kafka', () => {
+  let folder: Awaited<ReturnType<typeof testDataDir>>;
+  let broker: Service;
+  let kafka: Kafka;
+  const ending: (() => Promise<void>)[] = [];
+  let names = 0;
+  beforeAll(async () => {
+    folder = await testDataDir();
+    broker = await startKafka({ dir: folder.path });
+    kafka = connectKafka({ brokers: [broker.address], clientId: 'test', tls: false, sasl: null });
+    await ensureFeedTopics(kafka, systemClock, 1);
+    await ensureFeedTopics(kafka, systemClock, 1);
+  });
+  afterAll(async () => {
+    for (const end of ending) await end();
+    await broker.stop('SIGKILL');
+    await folder[Symbol.asyncDispose]();
+  });
+
+  /** Each test has markets, agents and consumer groups of its own. */
+  function newWorld() {
+    const name = `m${++names}`;
+    const clock = systemClock;
+    const store = createMemoryMarketStore();
+    const live = createMemoryLiveMarkets(clock);
+    const ledger = createMemoryLedger({ clock });
+    const log = { info() {}, warn() {}, error() {} };
+    const deadLetters: string[] = [];
+    const expiresAtMs = startOfDayMs(clock.now()) + 3 * DAY_MS;
+
+    /** What one worker process does. */
+    async function startWorker(group = name) {
+      const requests = await openKafkaBookRequests({ kafka, clock, log });
+      const rejections = await openKafkaRejections(kafka);
+      const { reject } = rejections;
+      const requestSnapshot = requests.request;
+      const pipeline = createMarketPipeline({ store, live, ledger, reject, requestSnapshot, clock, log });
+      const feeds: Feed[] = await Promise.all(
+        pipeline.readers.map(({ name: reader, topic, handler }) =>
+          startKafkaBatchFeed({
+            ...{ kafka, topic, handler, clock, log, groupId: `${group}-${reader}` },
+            onRecords: () => undefined,
+            onDeadLetter: () => void deadLetters.push(reader),
+          }),
+        ),
+      );
+      let stopped = false;
+      async function stop(): Promise<void> {
+        if (stopped) return;
+        stopped = true;
+        await Promise.all(feeds.map((feed) => feed.stop()));
+        await pipeline.stop();
+        await requests.close();
+        await rejections.close();
+      }
+      ending.push(stop);
+      return { stop, pipeline };
+    }
+
+    async function grant(agentId: number, nanoUsd: bigint): Promise<void> {
+      const command = { agentId, grantId: `${name}-${agentId}`, expiresAtMs, nanoUsd };
+      await executeDurably(ledger, { type: 'grant', ...command });
+    }
+
+    return {
+      ...{ name, store, live, ledger, deadLetters, startWorker, grant },
+      market: `${name}-${marketOf(clock.now(), 3)}`,
+      marketOfNumber: (i: number) => `${name}-x${i}-${marketOf(clock.now(), 3)}`,
+      async seq(market: string) {
+        const book = await live.readBook(market);
+        return book === null || book === 'unavailable' ? null : book.seq;
+      },
+      async trades(market: string) {
+        const candles = await store.readCandles(market, '1d', ...EVER);
+        return candles.reduce((sum, candle) => sum + candle.trades, 0);
+      },
+      async credit(agentId: number) {
+        const { lots } = await readAgent(ledger, agentId);
+        return lots.reduce((sum, lot) => sum + lot.freeNanoUsd, 0n);
+      },
+    };
+  }
+
+  async function send(topic: string, messages: Message[], compression = CompressionTypes.None): Promise<void> {
+    const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
+    await producer.connect();
+    await producer.send({ topic, messages, compression });
+    await producer.disconnect();
+  }
+
+  const messagesOf = (records: readonly { market: string }[]): Message[] =>
+    records.map((record) => ({ key: record.market, value: JSON.stringify(record) }));
+
+  /** All that a topic holds, from its beginning, as it comes. */
+  async function follow(topic: string) {
+    const kept: { key: string; value: string; headers: Record<string, string> }[] = [];
+    const reader = kafka.consumer({ groupId: `reader-${++names}` });
+    await reader.connect();
+    await reader.subscribe({ topics: [topic], fromBeginning: true });
+    await reader.run({
+      eachMessage: async ({ message: { key, value, headers = {} } }) =>
+        void kept.push({
+          key: String(key),
+          value: String(value),
+          headers: Object.fromEntries(Object.entries(headers).map(([header, text]) => [header, String(text)])),
+        }),
+    });
+    ending.push(() => reader.disconnect());
+    return kept;
+  }
+
+  test('what the exchange writes is listed, shown as a book and as candles, and moves credit', async () => {
+    const { market, store, startWorker, grant, seq, trades, credit } = newWorld();
+    await grant(1, 10_000_000_000n);
+    await startWorker();
+    await send(MARKETS_TOPIC, messagesOf([listing(market)]));
+    await send(BOOK_TOPIC, messagesOf([snapshot(market, 5), bookChange(market, 6)]));
+    await send(TRADES_TOPIC, messagesOf([trade(market, 1), trade(market, 2)]));
+    await until(async () => (await store.readListings()).some((each) => each.market === market), LATE_MS);
+    await until(async () => (await seq(market)) === 6, LATE_MS);
+    await until(async () => (await trades(market)) === 2 && (await credit(1)) === 8_000_000_000n, LATE_MS);
+    await until(async () => (await credit(2)) === 2_000_000_000n, LATE_MS);
+  }, 120_000);
+
+  test('a gap stops the book and asks for a snapshot, and repeats change nothing', async () => {
+    const { market, startWorker, seq } = newWorld();
+    const requests = await follow(BOOK_REQUESTS_TOPIC);
+    await startWorker();
+    await send(BOOK_TOPIC, messagesOf([snapshot(market, 1), bookChange(market, 2)]));
+    await until(async () => (await seq(market)) === 2, LATE_MS);
+    await send(BOOK_TOPIC, messagesOf([bookChange(market, 4)]));
+    await until(async () => (await seq(market)) === null, LATE_MS);
+    await until(() => requests.some(({ key }) => key === market), LATE_MS);
+    const asked = JSON.parse(requests.find(({ key }) => key === market)?.value ?? '{}');
+    expect(asked).toEqual({ v: 1, type: 'snapshot_wanted', market, at: expect.stringMatching(/Z$/) });
+    await send(BOOK_TOPIC, messagesOf([bookChange(market, 5)]));
+    const again = [snapshot(market, 6), bookChange(market, 7), bookChange(market, 7), bookChange(market, 6)];
+    await send(BOOK_TOPIC, messagesOf([...again, bookChange(market, 8)]));
+    await until(async () => (await seq(market)) === 8, LATE_MS);
+  }, 120_000);
+
+  test('what nobody can make sense of is kept apart with the reason and its place, and the feed goes on', async () => {
+    const { name, market, startWorker, trades, grant } = newWorld();
+    await grant(1, 10_000_000_000n);
+    const kept = await follow(deadLetterTopic(TRADES_TOPIC));
+    await startWorker();
+    await send(TRADES_TOPIC, [
+      ...messagesOf([trade(market, 1), trade(market, 2, { v: 2 })]),
+      { key: market, value: '{"canary-5e1f' },
+      { key: market, value: null },
+      ...messagesOf([
+        trade(market, 3, { market: `${name}-canary-5e1f` }),
+        trade(market, 4, { size: '-1' }),
+        trade(market, 5, { price: '9'.repeat(40) }),
+        trade(market, 2),
+      ]),
+    ]);
+    await until(async () => (await trades(market)) === 2, LATE_MS);
+    const ours = () => kept.filter(({ headers }) => headers.group === `${name}-moves`);
+    await until(() => ours().length >= 6, LATE_MS);
+    expect(ours().map(({ headers }) => headers.reason)).toEqual([
+      'v: Invalid input: expected 1',
+      'the record is no JSON',
+      'the record is no JSON',
+      'market: is no id of a market',
+      'size: is no size above 0',
+      'price: is no price above 0',
+    ]);
+    expect(ours()[1]).toMatchObject({
+      key: market,
+      value: '{"canary-5e1f',
+      headers: { topic: TRADES_TOPIC, partition: expect.stringMatching(/^\d$/), offset: expect.any(String) },
+    });
+  }, 120_000);
+
+  test('a record of 10 MB is kept apart with its beginning, and a whole book of 1 MB and more is taken', async () => {
+    const { name, market, startWorker, seq } = newWorld();
+    const kept = await follow(deadLetterTopic(BOOK_TOPIC));
+    await startWorker();
+    const flood = { key: market, value: `{"v":1,"x":"${'x'.repeat(10 * 1024 * 1024)}"}` };
+    await send(BOOK_TOPIC, [flood], CompressionTypes.GZIP);
+    const side = (from: number) =>
+      Array.from({ length: 5_000 }, (_, i) => ({
+        price: `${from}.${String(100_000_000 + i)}`,
+        ...{ size: '1234567.123456789', orders: 1_234_567_890, },
+      }));
+    const padded = { ...snapshot(market, 7, { bids: side(1).reverse(), asks: side(2) }) };
+    const value = JSON.stringify(padded, null, 16);
+    expect(value.length).toBeGreaterThan(1_100_000);
+    await send(BOOK_TOPIC, [{ key: market, value }]);
+    await until(async () => (await seq(market)) === 7, LATE_MS);
+    await until(() => kept.some(({ headers }) => headers.group?.startsWith(`${name}-`)), LATE_MS);
+    const letter = kept.find(({ headers }) => headers.group?.startsWith(`${name}-`));
+    expect(letter?.value.length).toBe(64 * 1024);
+    expect(letter?.headers).toMatchObject({
+      reason: 'the record is too large',
+      'cut-from-bytes': String(flood.value.length),
+    });
+  }, 120_000);
+
+  test('a trade whose seller lacks the credit is told to the exchange, and moves nothing', async () => {
+    const { market, startWorker, grant, credit, trades } = newWorld();
+    await grant(1, 1_000_000_000n);
+    const rejected = await follow(REJECTED_TRADES_TOPIC);
+    await startWorker();
+    await send(TRADES_TOPIC, messagesOf([trade(market, 1, { size: '1.5' }), trade(market, 2, { size: '1' })]));
+    await until(() => rejected.some(({ value }) => value.includes(`"${market}-1"`)), LATE_MS);
+    await until(async () => (await trades(market)) === 2, LATE_MS);
+    await until(async () => (await credit(1)) === 0n, LATE_MS);
+    expect(await credit(2)).toBe(1_000_000_000n);
+  }, 120_000);
+
+  test('workers that come and go, and read the same twice, lose no trade and count none twice', async () => {
+    const { startWorker, marketOfNumber, grant, credit, trades, name } = newWorld();
+    const markets = Array.from({ length: 12 }, (_, i) => marketOfNumber(i));
+    const EACH = 200;
+    await grant(1, BigInt(markets.length * EACH) * 1_000_000_000n);
+    const first = await startWorker();
+    const sending = (async () => {
+      for (let from = 1; from <= EACH; from += 20) {
+        const some = markets.flatMap((market) => Array.from({ length: 20 }, (_, i) => trade(market, from + i)));
+        await send(TRADES_TOPIC, messagesOf(some));
+      }
+    })();
+    const second = await startWorker();
+    await first.stop();
+    const third = await startWorker();
+    // One that is of no group of theirs reads all of it once more, at the same time.
+    await startWorker(`${name}-beside`);
+    await sending;
+    await second.stop();
+    const isAll = async () => {
+      const counts = await Promise.all(markets.map(trades));
+      return counts.every((count) => count >= EACH) && (await credit(1)) === 0n;
+    };
+    await until(isAll, LATE_MS);
+    await until(() => third.pipeline.mover.inTransitNanoUsd === 0n, LATE_MS);
+    const late = await startWorker(`${name}-late`);
+    await until(async () => (await late.pipeline.mover.counts.moved) >= markets.length * EACH, LATE_MS);
+    expect(await Promise.all(markets.map(trades))).toEqual(markets.map(() => EACH));
+    expect(await credit(2)).toBe(BigInt(markets.length * EACH) * 1_000_000_000n);
+  }, 180_000);
+});

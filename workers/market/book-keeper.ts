@@ -1,0 +1,100 @@
+import type { Timer } from '#core/clock.ts';
+import { bookRecord } from '#core/events/book-record.ts';
+import {
+  type BatchHandler,
+  type BatchOutcome,
+  type FeedBatch,
+  parseFeedRecord,
+  type RecordOutcome,
+} from '#core/events/feed-record.ts';
+import { BOOK_PUBLISH_MS, BOOK_RECORD_BYTES_MAX, BOOKS_MAX } from '#core/limits.ts';
+import { parseMarketId } from '#core/market/market-id.ts';
+import { KeptBook, type KeptBookOptions } from './kept-book.ts';
+
+type FeedRecord = FeedBatch['records'][number];
+
+/**
+ * Keeps the books of all markets that this process reads, and tells their readers. A successor reads again from the
+ * oldest snapshot that a book began with, and tells nobody of a book before it has read to the end.
+ */
+export class BookKeeper implements BatchHandler {
+  readonly #options: KeptBookOptions;
+  readonly #books = new Map<string, KeptBook>();
+  readonly #partitionsAtEnd = new Set<number>();
+  #timer: Timer;
+
+  constructor(options: KeptBookOptions) {
+    this.#options = options;
+    this.#timer = this.#later();
+  }
+
+  /** Markets that wait for a snapshot. */
+  get stoppedMarkets(): readonly string[] {
+    return this.#told().flatMap(({ market, book }) => (book.isStopped ? [market] : []));
+  }
+
+  async handle({ partition, records, atEnd = true }: FeedBatch): Promise<BatchOutcome> {
+    const outcomes = records.map((record) => this.#take(partition, record));
+    if (atEnd) this.#partitionsAtEnd.add(partition);
+    for (const kept of this.#told()) if (kept.book.isStopped) kept.tell();
+    return { outcomes, resumeOffset: this.#resumeOffset(partition) };
+  }
+
+  forget(partition: number): void {
+    this.#partitionsAtEnd.delete(partition);
+    for (const [market, kept] of this.#books) if (kept.partition === partition) this.#books.delete(market);
+  }
+
+  /** Says no more. What was said stays with its readers until a successor goes on, or for `BOOK_SILENCE_MS`. */
+  async stop(): Promise<void> {
+    this.#timer.cancel();
+    await Promise.all([...this.#books.values()].map((kept) => kept.untilTold()));
+  }
+
+  #take(partition: number, { offset, bytes, key }: FeedRecord): RecordOutcome {
+    const parsed = parseFeedRecord(bookRecord, bytes, BOOK_RECORD_BYTES_MAX);
+    if (!parsed.ok) {
+      // It may have been a change; the next one's number would say so, but that may be hours away.
+      this.#books.get(String(key))?.stop('a record that cannot be read');
+      return { outcome: 'dead_letter', reason: parsed.reason };
+    }
+    const { record } = parsed;
+    const kept = this.#books.get(record.market) ?? this.#open(record.market, partition);
+    return kept instanceof KeptBook ? kept.take(record, { partition, offset }) : kept;
+  }
+
+  #open(market: string, partition: number): KeptBook | RecordOutcome {
+    const endsAtMs = parseMarketId(market)?.endsAtMs ?? 0;
+    if (endsAtMs <= this.#options.clock.now()) return { outcome: 'done' };
+    if (this.#books.size >= BOOKS_MAX) {
+      return { outcome: 'dead_letter', reason: 'there are more markets than books are kept' };
+    }
+    const kept = new KeptBook(market, endsAtMs, partition, this.#options);
+    this.#books.set(market, kept);
+    return kept;
+  }
+
+  #later(): Timer {
+    return this.#options.clock.setTimer(BOOK_PUBLISH_MS, () => {
+      const nowMs = this.#options.clock.now();
+      for (const [market, { endsAtMs }] of this.#books) if (endsAtMs <= nowMs) this.#books.delete(market);
+      for (const kept of this.#told()) kept.tell();
+      this.#timer = this.#later();
+    });
+  }
+
+  /** Those whose present state is known here. */
+  #told(): KeptBook[] {
+    return [...this.#books.values()].filter(({ partition }) => this.#partitionsAtEnd.has(partition));
+  }
+
+  #resumeOffset(partition: number): bigint | null {
+    let lowest: bigint | null = null;
+    for (const kept of this.#books.values()) {
+      const { snapshotOffset } = kept;
+      if (kept.partition !== partition || kept.book.isStopped || snapshotOffset === null) continue;
+      if (lowest === null || snapshotOffset < lowest) lowest = snapshotOffset;
+    }
+    return lowest;
+  }
+}

@@ -1,0 +1,76 @@
+import type { FeedCounts } from '#core/events/feed-metrics.ts';
+import type { BatchHandler, FeedBatch, RecordOutcome } from '#core/events/feed-record.ts';
+import type { Log } from '#core/log.ts';
+import type { FedRecord } from '#core/market/direct-feeds.ts';
+
+export interface FedTopicOptions {
+  topic: string;
+  /** Of all its readers. */
+  handlers: readonly BatchHandler[];
+  counts: FeedCounts;
+  log: Log;
+}
+
+/** All that is fed here is of one partition: one after the other. */
+const PARTITION = 0;
+const TRY_AGAIN: RecordOutcome = { outcome: 'try_again' };
+
+/** A topic whose records come to this process itself, to the same handlers that Kafka's go to. */
+export class FedTopic {
+  readonly #options: FedTopicOptions;
+  #last: Promise<unknown> = Promise.resolve();
+  /** A record that comes again is a new one to the handlers: they know it by what is in it. */
+  #nextOffset = 0n;
+
+  constructor(options: FedTopicOptions) {
+    this.#options = options;
+  }
+
+  feed(records: readonly unknown[]): Promise<FedRecord[]> {
+    const fed = this.#last.then(() => this.#feed(records));
+    this.#last = fed.catch(() => undefined);
+    return fed;
+  }
+
+  async idle(): Promise<void> {
+    await this.#last;
+  }
+
+  async #feed(records: readonly unknown[]): Promise<FedRecord[]> {
+    const batch = {
+      partition: PARTITION,
+      records: records.map((record) => ({
+        offset: this.#nextOffset++,
+        bytes: Buffer.from(JSON.stringify(record)),
+      })),
+    };
+    const { handlers, counts } = this.#options;
+    const all = await Promise.all(handlers.map((handler) => this.#outcomesOf(handler, batch)));
+    const fed = records.map((_, i) => combine(all.map((outcomes) => outcomes[i] ?? TRY_AGAIN)));
+    counts.onRecords(fed.filter(({ outcome }) => outcome !== 'try_again').length);
+    for (const { outcome } of fed) if (outcome === 'dead_letter') counts.onDeadLetter();
+    return fed;
+  }
+
+  async #outcomesOf(handler: BatchHandler, batch: FeedBatch): Promise<readonly RecordOutcome[]> {
+    try {
+      return (await handler.handle(batch)).outcomes;
+    } catch (error) {
+      const { topic, log } = this.#options;
+      log.error('records of a feed could not be dealt with', { topic, error });
+      return [];
+    }
+  }
+}
+
+/** What one reader cannot do now has to come again for all of them; the others know it then. */
+function combine(outcomes: readonly RecordOutcome[]): FedRecord {
+  if (outcomes.some(({ outcome }) => outcome === 'try_again')) return { outcome: 'try_again' };
+  for (const outcome of outcomes) {
+    if (outcome.outcome === 'dead_letter') return outcome;
+    if (outcome.outcome === 'done' && outcome.rejected !== undefined) {
+      return { outcome: 'rejected', reason: outcome.rejected };
+    }
+  }
+  return { outcome: 'done' };
+}

@@ -1,0 +1,189 @@
+import { randomBytes } from 'node:crypto';
+import { type Clock, DAY_MS } from '#core/clock.ts';
+import type { MarketTrade } from '#core/events/market-trade.ts';
+import { limitTasks } from '#core/limit-tasks.ts';
+import { CANDLES_LOADED_AT_ONCE, LIVE_CANDLES } from '#core/limits.ts';
+import { type CandleInterval, type CandleRow, candleIntervals, intervalStartMs } from '#core/market/candle.ts';
+import { foldCandle, holdsTrade } from '#core/market/fold-candle.ts';
+import type { LiveCandles } from '#core/market/live-markets.ts';
+import type { MarketStore } from '#core/market/market-store.ts';
+import { foldAnew } from '#core/market/rebuild-market.ts';
+import { SeenTrades } from '#core/market/seen-trades.ts';
+import { emptyCursor } from '#core/market/trade-cursor.ts';
+import { IntervalRows } from './interval-rows.ts';
+
+export interface FoldedMarket {
+  market: string;
+  endsAtMs: number;
+  store: MarketStore;
+  clock: Clock;
+}
+
+export type TradeTaken = 'new' | 'repeated' | 'too_late';
+
+const intervals = Object.keys(candleIntervals) as CandleInterval[];
+
+/** The candles of one market in memory, by one process. Where anything here throws, nothing of it counts any more. */
+export class MarketFold {
+  readonly #of: FoldedMarket;
+  readonly #rows: Readonly<Record<CandleInterval, IntervalRows>>;
+  readonly #seen: SeenTrades;
+  /** Dollars that were traded in each minute of the last day. */
+  readonly #minutes: Map<number, bigint>;
+  #lastSeq: number;
+  #lastPriceNano: bigint | null;
+  readonly #begun = randomBytes(6).toString('base64url');
+  #olderChanges = 0;
+
+  private constructor(of: FoldedMarket, seen: SeenTrades, found: Record<CandleInterval, FoundRows>) {
+    this.#of = of;
+    this.#seen = seen;
+    const rowsOf = (interval: CandleInterval) =>
+      new IntervalRows(found[interval].fromMs, found[interval].rows);
+    this.#rows = {
+      ...{ '1m': rowsOf('1m'), '5m': rowsOf('5m'), '15m': rowsOf('15m') },
+      ...{ '1h': rowsOf('1h'), '4h': rowsOf('4h'), '1d': rowsOf('1d') },
+    };
+    this.#minutes = new Map(found['1m'].rows.map(({ timeMs, volumeNano }) => [timeMs, volumeNano]));
+    // The days are all there.
+    const last = found['1d'].rows.reduce<CandleRow | null>(
+      (latest, row) => (latest === null || row.lastSeq > latest.lastSeq ? row : latest),
+      null,
+    );
+    this.#lastSeq = last?.lastSeq ?? 0;
+    this.#lastPriceNano = last?.closeNano ?? null;
+  }
+
+  /** What a process that takes over has to know. */
+  static async load(of: FoldedMarket): Promise<MarketFold> {
+    const { store, market } = of;
+    const cursor = (await store.readCursor(market)) ?? emptyCursor;
+    if (!cursor.candlesMissing) return MarketFold.#read(of, new SeenTrades(cursor));
+    const { seen } = await foldAnew(store, market, cursor);
+    return MarketFold.#read(of, seen);
+  }
+
+  /** A rebuild of the market has begun: nothing that is known here counts any more. */
+  async isReplaced(): Promise<boolean> {
+    const cursor = await this.#of.store.readCursor(this.#of.market);
+    return (cursor?.generation ?? 0) > this.#seen.generation;
+  }
+
+  static async #read(of: FoldedMarket, seen: SeenTrades): Promise<MarketFold> {
+    const nowMs = of.clock.now();
+    const read = async (interval: CandleInterval): Promise<FoundRows> => {
+      const spanMs = interval === '1m' ? DAY_MS : LIVE_CANDLES * candleIntervals[interval];
+      const fromMs = intervalStartMs(interval, nowMs - spanMs);
+      const rows = await of.store.readCandles(of.market, interval, fromMs, of.endsAtMs);
+      return { fromMs, rows: rows.filter((row) => isOf(seen, row)) };
+    };
+    const [m1, m5, m15, h1, h4, d1] = await Promise.all([
+      ...([read('1m'), read('5m'), read('15m')] as const),
+      ...([read('1h'), read('4h'), read('1d')] as const),
+    ]);
+    return new MarketFold(of, seen, { '1m': m1, '5m': m5, '15m': m15, '1h': h1, '4h': h4, '1d': d1 });
+  }
+
+  /** Resolves once all of it is stored. `null`: a rebuild has begun, and they have to be taken again behind it. */
+  async take(trades: readonly MarketTrade[]): Promise<TradeTaken[] | null> {
+    const fresh: { trade: MarketTrade; place: { throughSeq: number; generation: number } }[] = [];
+    const { generation } = this.#seen;
+    const taken = trades.map((trade) => {
+      const how = this.#seen.take(trade.seq);
+      if (how === 'new') fresh.push({ trade, place: { throughSeq: this.#seen.throughSeq, generation } });
+      return how;
+    });
+    if (fresh.length === 0) return taken;
+    await this.#recall(fresh.map(({ trade }) => trade));
+    const changed = new Map<string, CandleRow>();
+    for (const { trade, place } of fresh) {
+      for (const interval of intervals) {
+        const row = this.#rows[interval].get(intervalStartMs(interval, trade.at));
+        // Of a process that was killed before it could write its cursor.
+        if (row !== null && holdsTrade(row, trade.seq)) continue;
+        const next = foldCandle(row, interval, trade, place);
+        if (!this.#rows[interval].put(next)) this.#olderChanges++;
+        changed.set(`${interval} ${next.timeMs}`, next);
+      }
+      this.#noteLast(trade);
+    }
+    const { store, market } = this.#of;
+    const candles = [...changed.values()];
+    await store.writeTrades({
+      market,
+      trades: fresh.map(({ trade }) => trade),
+      candles,
+      cursor: this.#seen.toCursor(),
+    });
+    this.#tidy(candles);
+    // Not earlier, see `foldAnew`.
+    return (await this.isReplaced()) ? null : taken;
+  }
+
+  /** For readers. */
+  live(): LiveCandles {
+    const fromMs = this.#of.clock.now() - DAY_MS;
+    let volume24hNano = 0n;
+    for (const [minuteMs, volumeNano] of this.#minutes) {
+      if (minuteMs > fromMs) volume24hNano += volumeNano;
+    }
+    const newest = (interval: CandleInterval) => this.#rows[interval].newest();
+    return {
+      newest: {
+        ...{ '1m': newest('1m'), '5m': newest('5m'), '15m': newest('15m') },
+        ...{ '1h': newest('1h'), '4h': newest('4h'), '1d': newest('1d') },
+      },
+      olderVersion: `${this.#begun}.${this.#olderChanges}`,
+      lastPriceNano: this.#lastPriceNano,
+      volume24hNano,
+    };
+  }
+
+  /** Reads the rows of late trades that are not in memory. */
+  async #recall(trades: readonly MarketTrade[]): Promise<void> {
+    const { store, market } = this.#of;
+    const missing = new Map<string, { interval: CandleInterval; timeMs: number }>();
+    for (const { at } of trades) {
+      for (const interval of intervals) {
+        const timeMs = intervalStartMs(interval, at);
+        if (!this.#rows[interval].knows(timeMs)) missing.set(`${interval} ${timeMs}`, { interval, timeMs });
+      }
+    }
+    if (missing.size === 0) return;
+    const inTurn = limitTasks(CANDLES_LOADED_AT_ONCE);
+    await Promise.all(
+      Array.from(missing.values(), async ({ interval, timeMs }) => {
+        const [row] = await inTurn(() => store.readCandles(market, interval, timeMs, timeMs + 1));
+        this.#rows[interval].remember(timeMs, row !== undefined && isOf(this.#seen, row) ? row : null);
+      }),
+    );
+  }
+
+  #noteLast({ seq, price }: MarketTrade): void {
+    if (seq < this.#lastSeq) return;
+    this.#lastSeq = seq;
+    this.#lastPriceNano = price;
+  }
+
+  #tidy(candles: readonly CandleRow[]): void {
+    const oldestMs = this.#of.clock.now() - DAY_MS;
+    for (const { interval, timeMs, volumeNano } of candles) {
+      if (interval === '1m' && timeMs > oldestMs) this.#minutes.set(timeMs, volumeNano);
+    }
+    for (const minuteMs of this.#minutes.keys()) {
+      if (minuteMs <= oldestMs) this.#minutes.delete(minuteMs);
+    }
+    for (const interval of intervals) {
+      if (this.#rows[interval].trim()) this.#olderChanges++;
+    }
+  }
+}
+
+/** Not of one who has not noticed a rebuild yet: what it knew of was folded anew. */
+const isOf = ({ generation }: SeenTrades, row: CandleRow): boolean => row.generation >= generation;
+
+interface FoundRows {
+  /** All rows from then on. */
+  fromMs: number;
+  rows: CandleRow[];
+}

@@ -1,0 +1,56 @@
+import { connectCassandra } from '#core/drivers/cassandra.ts';
+import { connectKafka } from '#core/drivers/kafka.ts';
+import { startKafkaBatchFeed } from '#core/events/kafka-batch-feed.ts';
+import { createCassandraMarketStore } from '#core/market/cassandra-market-store.ts';
+import { createRedisLiveMarkets } from '#core/market/redis-live-markets.ts';
+import { toCassandraOptions, toKafkaOptions } from '../api/config/store-options.ts';
+import { reachLedger } from '../api/reach-ledger.ts';
+import { openKafkaBookRequests } from './market/kafka-book-requests.ts';
+import { openKafkaRejections } from './market/kafka-reject-trade.ts';
+import { createMarketPipeline } from './market/market-pipeline.ts';
+import { observeMarket } from './market/observe-market.ts';
+import type { RunningRole, WorkerParts } from './worker-parts.ts';
+
+/** Of the feeds' consumer groups; the same in every process, so that they share the markets out. */
+const GROUP = 'faregate-market';
+
+/** Keeps books, candles and the list of markets, and moves the credit of their trades. */
+export async function startMarketRole(parts: WorkerParts): Promise<RunningRole> {
+  const { config, storage, registry, clock, log } = parts;
+  if (config.market === 'off') {
+    log.info('market is off, so there is nothing to do for it');
+    return { checks: {}, stop: async () => {} };
+  }
+  const kafka = connectKafka(toKafkaOptions(storage.kafka, GROUP));
+  const cluster = await reachLedger(storage, { clock, log });
+  const cassandra = connectCassandra(toCassandraOptions(storage.cassandra));
+  const requests = await openKafkaBookRequests({ kafka, clock, log });
+  const rejections = await openKafkaRejections(kafka);
+  const pipeline = createMarketPipeline({
+    store: createCassandraMarketStore(cassandra),
+    live: createRedisLiveMarkets(cluster.redis),
+    ledger: cluster.ledger,
+    reject: rejections.reject,
+    requestSnapshot: requests.request,
+    clock,
+    log,
+  });
+  observeMarket(registry, pipeline);
+  const feeds = await Promise.all(
+    pipeline.readers.map(({ name, topic, handler }) => {
+      const groupId = `${GROUP}-${name}`;
+      return startKafkaBatchFeed({ kafka, topic, groupId, handler, clock, log, ...parts.feedCounts(topic) });
+    }),
+  );
+  return {
+    checks: { market: () => cluster.ledger.stats().openShards > 0 },
+    async stop() {
+      await Promise.all(feeds.map((feed) => feed.stop()));
+      await pipeline.stop();
+      await requests.close();
+      await rejections.close();
+      await cluster.close();
+      await cassandra.shutdown();
+    },
+  };
+}
