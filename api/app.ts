@@ -9,6 +9,7 @@ import { shapeModelList } from './contract/model-list.ts';
 import { readRoutes } from './contract/route.ts';
 import type { Deps } from './deps.ts';
 import { createAuthenticate } from './http/authenticate.ts';
+import { createClientAddress } from './http/client-address.ts';
 import { createExpress } from './http/create-express.ts';
 import { createServeList } from './http/create-serve-list.ts';
 import type { Edge } from './http/edge.ts';
@@ -18,11 +19,13 @@ import { mountNotFound } from './http/mount-not-found.ts';
 import { mountRouter, serveHotFirst } from './http/mount-router.ts';
 import { mountStaticFiles } from './http/mount-static-files.ts';
 import { sendJson } from './http/send-json.ts';
+import { createServeMarkets, type ServeMarketsOptions } from './http/serve-markets.ts';
 import { createServeVideos } from './http/serve-videos.ts';
 import { callFormats } from './inference/formats/call-formats.ts';
 import { refusePrivateLink, systemResolve } from './inference/public-link.ts';
 import { runCall } from './inference/run-call.ts';
 import { createServeMcp, type McpDeps } from './mcp/serve-mcp.ts';
+import { createMarketReads } from './market/market-reads.ts';
 import { createUpload, type UploadDeps } from './media/create-upload.ts';
 import { runPicture } from './media/pictures/run-picture.ts';
 import { refuseUpload } from './media/refuse-upload.ts';
@@ -87,11 +90,22 @@ function buildUseCases(deps: Deps, publicUrl: string): UseCases {
       sendJson(call.res, 200, answerHeaders(call), balance);
       return null;
     },
+    ...createServeMarkets(marketOptions(deps)),
     ...createServeVideos(videoDeps(deps, publicUrl)),
     async createUpload({ agentId }, { content_type: contentType, size }) {
       const result = await createUpload(uploadDeps(deps), { agentId, contentType, size });
       return result.ok ? result.upload : refuseUpload(result, clock.now());
     },
+  };
+}
+
+function marketOptions({ gateway, store, config, clock, log }: Deps): ServeMarketsOptions {
+  const { market, server } = config.current();
+  return {
+    reads: market === 'off' ? null : createMarketReads({ ...store.markets, clock, log }),
+    weights: store.countWeights(() => gateway.limits().marketWeightPerMinute),
+    clientAddress: createClientAddress(server.trustedProxies),
+    callIdHeader: gateway.callIdHeader,
   };
 }
 

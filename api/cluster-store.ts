@@ -36,10 +36,7 @@ export async function openClusterStore({ storage, clock, log }: ClusterStoreOpti
     audit: createCassandraAuditLog(cassandra, clock),
     peppers: storage.peppers,
     bills: createRedisBillStore(cluster.redis),
-    markets: {
-      store: createCassandraMarketStore(cassandra),
-      live: createRedisLiveMarkets(cluster.redis, clock),
-    },
+    markets: { store: createCassandraMarketStore(cassandra), live: createRedisLiveMarkets(cluster.redis) },
     countWeights: (weightPerMinute) =>
       createRedisAddressWeights({ redis: cluster.redis, clock, log, weightPerMinute }),
     limitRate: (name, rate) => createRedisRateLimiter(cluster.redis, name, rate),

@@ -9,7 +9,7 @@ import type { MarketState } from './schemas/market-state.ts';
 export async function readMarkets(deps: Pick<AdminDeps, 'markets' | 'clock'>): Promise<MarketState[]> {
   const nowMs = deps.clock.now();
   const listings = await deps.markets.store.readListings();
-  const latestFirst = listings.sort((a, b) => endOf(b) - endOf(a) || (a.market < b.market ? -1 : 1));
+  const latestFirst = listings.sort((a, b) => endOf(b) - endOf(a) || b.opensAt - a.opensAt || (a.market < b.market ? 1 : -1));
   const newest = latestFirst.find((listing) => isOpen(listing, nowMs));
   return Promise.all(
     latestFirst.map(async (listing) => ({
@@ -26,10 +26,10 @@ async function readState(
 ): Promise<Omit<MarketState, 'newest'>> {
   const { market, opensAt, priceTick, sizeStep, freshPrice } = listing;
   const endsAtMs = endOf(listing);
-  const [cursor, days, hours, book] = await Promise.all([
+  const [cursor, days, minutes, book] = await Promise.all([
     store.readCursor(market),
     store.readCandles(market, '1d', 0, endsAtMs),
-    store.readCandles(market, '1h', nowMs - DAY_MS, nowMs),
+    store.readCandles(market, '1m', nowMs - DAY_MS, nowMs),
     isOpen(listing, nowMs) ? live.readBook(market) : null,
   ]);
   const served = book === 'unavailable' ? null : book;
@@ -42,7 +42,7 @@ async function readState(
     best_bid: served?.bids[0]?.price ?? null,
     best_ask: served?.asks[0]?.price ?? null,
     fresh_price: priceText(freshPrice),
-    volume_24h: formatDecimal9(hours.reduce((sum, { volumeNano }) => sum + volumeNano, 0n)),
+    volume_24h: formatDecimal9(minutes.reduce((sum, { volumeNano }) => sum + volumeNano, 0n)),
     book_seq: served?.seq ?? null,
     trade_seq: Math.max(cursor?.throughSeq ?? 0, ...(cursor?.aheadSeqs ?? [])),
     price_tick: formatDecimal9(priceTick),

@@ -31,7 +31,9 @@ const server = z.strictObject({
     .array(network)
     .max(100)
     .default([])
-    .describe('Not used yet: networks of load balancers in front. No X-Forwarded-For is believed.'),
+    .describe(
+      'Networks of the load balancers in front. From these alone X-Forwarded-For is believed, from its right end to the first address outside of them: whose reads of markets are counted. Changes need a restart.',
+    ),
   callIdHeader: z
     .string()
     .regex(/^x-[a-z0-9-]{1,60}$/, 'has to be a lower-case header name that begins with x-')
@@ -51,6 +53,7 @@ const takenHeaders: ReadonlySet<string> = new Set([
   'x-should-retry',
   'x-api-key',
   'x-forwarded-for',
+  'x-used-weight-1m',
 ]);
 
 const admin = z.strictObject({

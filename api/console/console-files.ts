@@ -30,6 +30,11 @@ const vendored: readonly Vendored[] = [
   { as: 'preact-hooks.js', package: 'preact', file: 'hooks/dist/hooks.mjs' },
   { as: 'htm.js', package: 'htm', file: 'dist/htm.mjs' },
   { as: 'uplot.js', package: 'uplot', file: 'dist/uPlot.esm.js' },
+  {
+    as: 'lightweight-charts.js',
+    package: 'lightweight-charts',
+    file: 'dist/lightweight-charts.standalone.production.mjs',
+  },
   { as: 'uplot.css', package: 'uplot', file: 'dist/uPlot.min.css' },
   ...['latin', 'latin-ext'].map((subset) => ({
     as: `inter-${subset}.woff2`,

@@ -1,7 +1,7 @@
 import type { AnyTRPCRouter } from '@trpc/server';
 import { generateOpenApiDocument } from 'trpc-to-openapi';
 import type { z } from 'zod';
-import { ErrorResponse, MessagesErrorResponse } from './error-response.ts';
+import { errorResponses } from './error-response.ts';
 import { finishOperations } from './finish-operations.ts';
 import { finishSchemas } from './finish-schemas.ts';
 import { readRoutes, shapeOfPath } from './route.ts';
@@ -28,9 +28,7 @@ export type SecurityScheme =
  */
 export function makeDocument(router: AnyTRPCRouter, facts: DocumentFacts): string {
   const routes = readRoutes(router);
-  const errors = routes.map(({ facts: { path } }) =>
-    shapeOfPath(path) === 'chat' ? ErrorResponse : MessagesErrorResponse,
-  );
+  const errors = routes.map(({ facts: { path } }) => errorResponses[shapeOfPath(path)]);
   const events = routes.flatMap(({ facts: { event } }) => (event === undefined ? [] : [event]));
   const document = generateOpenApiDocument(router, {
     openApiVersion: '3.1.0',

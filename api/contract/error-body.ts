@@ -1,35 +1,48 @@
 import { SECOND_MS } from '#core/clock.ts';
 import { type ApiError, type ErrorCode, type ErrorRow, type ErrorShape, errorTable } from './errors.ts';
+import { type MarketError, type MarketErrorCode, marketErrorTable } from './market-errors.ts';
 
 export interface ChatErrorBody {
-  error: { message: string; type: string; code: ErrorCode; param: string | null };
+  error: { message: string; type: string; code: AnyErrorCode; param: string | null };
 }
 
 export interface MessagesErrorBody {
   type: 'error';
-  error: { type: string; message: string; code: ErrorCode };
+  error: { type: string; message: string; code: AnyErrorCode };
 }
 
-export function errorStatus(code: ErrorCode, shape: ErrorShape): number {
-  const row: ErrorRow = errorTable[code];
+export interface MarketErrorBody {
+  error: { code: AnyErrorCode; message: string };
+}
+
+/** A code in both tables has the same status in both. */
+export type AnyErrorCode = ErrorCode | MarketErrorCode;
+const rows: Readonly<Record<AnyErrorCode, ErrorRow>> = { ...marketErrorTable, ...errorTable };
+
+export function errorStatus(code: AnyErrorCode, shape: ErrorShape): number {
+  const row = rows[code];
   return shape === 'messages' ? (row.messages?.status ?? row.status) : row.status;
 }
 
-export function errorType(code: ErrorCode, shape: ErrorShape): string {
-  const row: ErrorRow = errorTable[code];
+export function errorType(code: AnyErrorCode, shape: ErrorShape): string {
+  const row = rows[code];
   return shape === 'messages' ? (row.messages?.type ?? row.type) : row.type;
 }
 
 /** Spec: Errors, Shapes. The same object stands in error answers and in the error events of streams. */
-export function errorBody(error: ApiError, shape: ErrorShape): ChatErrorBody | MessagesErrorBody {
+export function errorBody(
+  error: ApiError | MarketError,
+  shape: ErrorShape,
+): ChatErrorBody | MessagesErrorBody | MarketErrorBody {
   const { code, message, param } = error;
+  if (shape === 'market') return { error: { code, message } };
   const type = errorType(code, shape);
   if (shape === 'messages') return { type: 'error', error: { type, message, code } };
   return { error: { message, type, code, param } };
 }
 
 /** The headers that depend on the error alone. */
-export function errorHeaders(error: ApiError): Record<string, string> {
+export function errorHeaders(error: ApiError | MarketError): Record<string, string> {
   const headers: Record<string, string> = {};
   if (error.code === 'invalid_api_key') headers['www-authenticate'] = 'Bearer realm="faregate"';
   if (error.retryAfterMs !== undefined) {

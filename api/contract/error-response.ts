@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { errorTable } from './errors.ts';
+import { type ErrorShape, errorTable } from './errors.ts';
+import { marketErrorTable } from './market-errors.ts';
 
 const code = () => z.enum(Object.keys(errorTable)).meta({ description: 'Branch on this.' });
 
@@ -21,3 +22,20 @@ const MessagesErrorDetail = z
 export const MessagesErrorResponse = z
   .looseObject({ type: z.literal('error'), error: MessagesErrorDetail })
   .meta({ id: 'MessagesErrorResponse' });
+
+const MarketErrorDetail = z
+  .looseObject({
+    code: z.enum(Object.keys(marketErrorTable)).meta({ description: 'Branch on this.' }),
+    message: z.string().meta({ description: 'For people. Messages may be reworded.' }),
+  })
+  .meta({ id: 'MarketErrorDetail' });
+
+export const MarketErrorResponse = z
+  .looseObject({ error: MarketErrorDetail })
+  .meta({ id: 'MarketErrorResponse' });
+
+export const errorResponses = {
+  chat: ErrorResponse,
+  messages: MessagesErrorResponse,
+  market: MarketErrorResponse,
+} as const satisfies Record<ErrorShape, z.ZodType>;

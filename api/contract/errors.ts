@@ -6,8 +6,8 @@ import { RETRY_AFTER_MAX_MS } from '#core/limits.ts';
 export type RetryClass = 'fix_first' | 'after_wait' | 'retry';
 /** What a call that ends so is charged: nothing, or what the provider recorded (usually nothing). */
 export type CostClass = 'free' | 'recorded';
-/** The chat-completions and responses formats share one error shape; the messages format has its own. */
-export type ErrorShape = 'chat' | 'messages';
+/** The chat-completions and responses formats share one error shape; the messages format and markets have their own. */
+export type ErrorShape = 'chat' | 'messages' | 'market';
 
 export interface ErrorRow {
   status: number;
@@ -27,7 +27,7 @@ export interface ErrorRow {
   longWait?: true;
 }
 
-const fixFirst = (status: number, type: string, message: string): ErrorRow => ({
+export const fixFirst = (status: number, type: string, message: string): ErrorRow => ({
   status,
   type,
   retry: 'fix_first',
@@ -35,7 +35,7 @@ const fixFirst = (status: number, type: string, message: string): ErrorRow => ({
   message,
 });
 
-const afterWait = (status: number, type: string, seconds: number, message: string): ErrorRow => ({
+export const afterWait = (status: number, type: string, seconds: number, message: string): ErrorRow => ({
   status,
   type,
   retry: 'after_wait',

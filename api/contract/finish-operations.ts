@@ -1,7 +1,8 @@
 import type { OpenAPIObject } from 'trpc-to-openapi';
-import { errorBody, errorStatus } from './error-body.ts';
-import { apiError, type ErrorCode, type ErrorShape, errorTable } from './errors.ts';
+import { type AnyErrorCode, errorBody, errorStatus } from './error-body.ts';
+import { type ApiError, apiError, type ErrorRow, type ErrorShape, errorTable } from './errors.ts';
 import { type HeaderName, headerDocs, requestHeaderDocs } from './headers.ts';
+import { type MarketError, marketError, marketErrorTable } from './market-errors.ts';
 import { errorsOf, type Route, type RouteFacts, shapeOfPath } from './route.ts';
 
 type PathItem = NonNullable<OpenAPIObject['paths']>[string];
@@ -106,7 +107,7 @@ function listErrors(operation: Operation, components: Components, facts: RouteFa
   const shape = shapeOfPath(facts.path);
   const byStatus = groupByStatus(errorsOf(facts), shape);
   for (const status of byStatus.keys()) {
-    const name = `${shape === 'chat' ? '' : 'Messages'}Error${status}`;
+    const name = `${shape === 'chat' ? '' : capitalize(shape)}Error${status}`;
     components.responses = {
       ...components.responses,
       [name]: errorResponse(components, status, shape, holds),
@@ -116,28 +117,46 @@ function listErrors(operation: Operation, components: Components, facts: RouteFa
   operation['x-error-codes'] = Object.fromEntries(byStatus);
 }
 
-const allCodes = Object.keys(errorTable).filter((code): code is ErrorCode => code in errorTable);
+function isKeyOf<Table extends object>(table: Table, key: PropertyKey): key is keyof Table {
+  return key in table;
+}
+
+interface ShownError {
+  row: ErrorRow;
+  error: ApiError | MarketError;
+}
+
+const shownErrors: readonly ShownError[] = Object.keys(errorTable)
+  .filter((code) => isKeyOf(errorTable, code))
+  .map((code) => ({ row: errorTable[code], error: apiError(code) }));
+const shownMarketErrors: readonly ShownError[] = Object.keys(marketErrorTable)
+  .filter((code) => isKeyOf(marketErrorTable, code))
+  .map((code) => ({ row: marketErrorTable[code], error: marketError(code) }));
 
 function errorResponse(components: Components, status: number, shape: ErrorShape, holds: boolean) {
-  const codes = groupByStatus(allCodes, shape).get(status) ?? [];
-  const rows = codes.map((code) => `- \`${code}\` (${retryText(code)}): ${errorTable[code].message}`);
+  const shown = (shape === 'market' ? shownMarketErrors : shownErrors).filter(
+    ({ error }) => errorStatus(error.code, shape) === status,
+  );
+  const rows = shown.map(
+    ({ row, error }) => `- \`${error.code}\` (${retryText(row, shape)}): ${error.message}`,
+  );
   return {
     description: rows.join('\n'),
     headers: headerRefs(components, errorHeaderNames(status, shape, holds)),
     content: {
       'application/json': {
-        schema: schemaRef(shape === 'chat' ? 'ErrorResponse' : 'MessagesErrorResponse'),
+        schema: schemaRef(`${shape === 'chat' ? '' : capitalize(shape)}ErrorResponse`),
         examples: Object.fromEntries(
-          codes.map((code) => [code, { value: errorBody(apiError(code), shape) }]),
+          shown.map(({ error }) => [error.code, { value: errorBody(error, shape) }]),
         ),
       },
     },
   };
 }
 
-function retryText(code: ErrorCode): string {
-  const { retry, cost } = errorTable[code];
+function retryText({ retry, cost }: ErrorRow, shape: ErrorShape): string {
   const what = { fix_first: 'fix first', after_wait: 'retry after the wait', retry: 'retry' }[retry];
+  if (shape === 'market') return what;
   return `${what}; ${cost === 'free' ? 'free' : 'charged what the provider recorded, usually nothing'}`;
 }
 
@@ -156,13 +175,14 @@ function errorHeaderNames(status: number, shape: ErrorShape, holds: boolean): He
   if (shape === 'messages') names.push('request-id');
   if (status === 401) names.push('www-authenticate');
   if (status === 429 || status === 503 || status === 529) names.push('retry-after', 'retry-after-ms');
+  if (shape === 'market') return [...names, 'x-used-weight-1m'];
   if (status === 429) names.push('x-should-retry', ...rateHeaders);
   if (holds && !statusesBeforeHold.has(status)) names.push('x-hold-usd');
   return names;
 }
 
-function groupByStatus(codes: readonly ErrorCode[], shape: ErrorShape): Map<number, ErrorCode[]> {
-  const byStatus = new Map<number, ErrorCode[]>();
+function groupByStatus(codes: readonly AnyErrorCode[], shape: ErrorShape): Map<number, AnyErrorCode[]> {
+  const byStatus = new Map<number, AnyErrorCode[]>();
   for (const code of codes) {
     const status = errorStatus(code, shape);
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);

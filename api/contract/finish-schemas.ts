@@ -25,10 +25,13 @@ function mapSchemas(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(mapSchemas);
   if (!isRecord(node)) return node;
   return mapValues(node, (value, key) => {
-    if (key === 'schema') return tidy(value, true);
+    // A parameter is refused unless it is one of those that are named.
+    if (key === 'schema') return node.in === 'query' && hasEnum(value) ? value : tidy(value, true);
     return key === 'example' || key === 'examples' || key === 'schemas' ? value : mapSchemas(value);
   });
 }
+
+const hasEnum = (schema: unknown): boolean => isRecord(schema) && Array.isArray(schema.enum);
 
 const SCHEMA_MAPS = new Set(['properties', 'patternProperties']);
 const SCHEMA_LISTS = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems']);

@@ -37,14 +37,19 @@ export const headerDocs = {
   },
   etag: {
     description:
-      'Of this state of the list: sent as `If-None-Match`, it is answered with 304 while nothing has changed.',
+      'Of this state of the answer: sent as `If-None-Match`, it is answered with 304 while nothing has changed.',
     schema: { type: 'string' },
     example: '"utUljcwSDUeqYTaYKk4Lof"',
   },
   'cache-control': {
-    description: 'How long the list may be kept, and by whom.',
+    description: 'How long the answer may be kept, and by whom.',
     schema: { type: 'string' },
     example: 'public, max-age=300',
+  },
+  'x-used-weight-1m': {
+    description: 'Weight that this address has used in this minute of the UTC clock.',
+    schema: { type: 'integer', minimum: 0 },
+    example: 12,
   },
   'retry-after': {
     description: 'Whole seconds to wait before trying again.',
@@ -104,6 +109,7 @@ export function answerHeaders(call: {
   callId: CallId;
   callIdHeader: string;
   shape: ErrorShape;
+  isPublic?: true;
 }): Record<string, string> {
   const id = String(call.callId);
   const headers: Record<string, string> = {
@@ -114,5 +120,24 @@ export function answerHeaders(call: {
     'x-content-type-options': 'nosniff',
   };
   if (call.shape === 'messages') headers['request-id'] = id;
-  return headers;
+  return call.isPublic ? Object.assign(headers, publicHeaders(call.callIdHeader)) : headers;
 }
+
+/** Of answers for anybody: pages of any origin may read them, and of their headers these. */
+export const publicHeaders = (callIdHeader: string) => ({
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': [callIdHeader, ...EXPOSED].join(', '),
+});
+
+const EXPOSED = ['x-request-id', 'etag', 'retry-after', 'retry-after-ms', 'x-used-weight-1m'];
+
+/**
+ * Answered before a page may send more than a browser's own headers. A key is named because `*` leaves out `authorization`:
+ * a page that sends one along gets its answer all the same.
+ */
+export const preflightHeaders = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-methods': 'GET',
+  'access-control-allow-headers': '*, authorization, x-api-key',
+  'access-control-max-age': '86400',
+};

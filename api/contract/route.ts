@@ -2,7 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AnyTRPCRouter, TRPCProcedureType } from '@trpc/server';
 import type { z } from 'zod';
 import type { CallId } from '#core/ids.ts';
-import type { ApiError, ErrorCode, ErrorShape } from './errors.ts';
+import type { AnyErrorCode } from './error-body.ts';
+import type { ApiError, ErrorShape } from './errors.ts';
 import type { HeaderName, RequestHeaderName } from './headers.ts';
 
 /** One request at a matched route. `Caller` is whoever the edge authenticated. */
@@ -32,8 +33,13 @@ export interface HotCallContext<Deps, Caller> extends CallContext<Deps, Caller> 
  */
 export type RawHandler<Deps, Caller> = (call: HotCallContext<Deps, Caller>) => Promise<ApiError | null>;
 
-/** Of a route that anybody may call. Answers by itself. */
-export type PublicHandler<Deps> = (call: Omit<CallContext<Deps, never>, 'caller' | 'body'>) => void;
+/** One request at a route that anybody may call. */
+export interface PublicCallContext<Deps> extends Omit<CallContext<Deps, never>, 'caller' | 'body'> {
+  isPublic: true;
+}
+
+/** Of a route that anybody may call. Answers by itself, at once where it can. */
+export type PublicHandler<Deps> = (call: PublicCallContext<Deps>) => void | Promise<void>;
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 
@@ -53,7 +59,7 @@ export interface RouteFacts {
   /** Of the successful answer; 200 where it stands in no line. */
   status?: 201 | 202 | 302;
   /** Beyond those that the edge itself answers (`errorsOf`). */
-  errors: readonly ErrorCode[];
+  errors: readonly AnyErrorCode[];
   /** Of the request, where it differs from that of the other routes. */
   bodyBytesMax?: number;
   /** Of the successful answer. */
@@ -143,13 +149,15 @@ export function readRoutes<Deps, Caller>(router: AnyTRPCRouter): Route<Deps, Cal
 
 export const hasBody = (method: Method): boolean => method !== 'GET' && method !== 'DELETE';
 
-/** Spec: Errors, Shapes. Everything below `/messages` speaks the messages format. */
-export const shapeOfPath = (path: string): ErrorShape =>
-  /^\/messages(\/|$)/.test(path) ? 'messages' : 'chat';
+/** Spec: Errors, Shapes. Everything below `/messages` speaks the messages format, everything below `/dex` that of markets. */
+export function shapeOfPath(path: string): ErrorShape {
+  if (/^\/messages(\/|$)/.test(path)) return 'messages';
+  return /^\/dex(\/|$)/.test(path) ? 'market' : 'chat';
+}
 
 /** Every code that a route can answer with, those of the edge first. */
-export function errorsOf({ method, auth, errors }: RouteFacts): ErrorCode[] {
-  const codes = new Set<ErrorCode>(['gateway_error']);
+export function errorsOf({ method, auth, errors }: RouteFacts): AnyErrorCode[] {
+  const codes = new Set<AnyErrorCode>(['gateway_error']);
   if (auth === 'key') codes.add('invalid_api_key').add('service_unavailable');
   if (hasBody(method)) codes.add('invalid_request').add('request_too_large').add('timeout');
   for (const code of errors) codes.add(code);

@@ -13,6 +13,7 @@ export const v1Facts: DocumentFacts = {
     { name: 'Images', description: 'Pictures that models make, paid from the balance.' },
     { name: 'Uploads', description: 'Pictures of your own, for models to read.' },
     { name: 'Account', description: "The agent's credit and calls." },
+    { name: 'Markets', description: 'Where credit is traded for USDT. For anybody, without a key.' },
   ],
   securitySchemes: {
     bearer: { type: 'http', scheme: 'bearer', description: 'An API key as `Authorization: Bearer <key>`.' },

@@ -425,6 +425,8 @@ export const MARKET_CACHE_MS = SECOND_MS;
 export const MARKET_READ_MS = 2 * SECOND_MS;
 /** What markets there are was true so long ago at most, where the store cannot be reached. */
 export const LISTINGS_KEPT_MS = MINUTE_MS;
+/** Answers of different limits that are kept ready, of one market's candles of one interval. */
+export const READY_CANDLES_MAX = 8;
 /** Of requests for market data, as they were understood. */
 export const MARKET_URLS_MAX = 10_000;
 /** What a process has counted of an address it tells the others after this long. */

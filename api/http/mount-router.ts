@@ -1,10 +1,10 @@
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 import type { AnyTRPCRouter, inferRouterContext } from '@trpc/server';
 import type { IRouter, RequestHandler } from 'express';
 import { type CallContext, type Method, type Route, readRoutes } from '../contract/route.ts';
 import type { Edge } from './edge.ts';
 import { servePlain } from './serve-plain.ts';
-import { servePublic } from './serve-public.ts';
+import { servePreflight, servePublic } from './serve-public.ts';
 import { serveRaw } from './serve-raw.ts';
 
 export interface HotRoutes {
@@ -12,6 +12,8 @@ export interface HotRoutes {
   exact: Map<string, RequestListener | null>;
   /** Whose path ends with its only parameter, by what stands before it: `GET /v1/videos/`. */
   below: Map<string, RequestListener>;
+  /** Whose only parameter has fixed steps around it: by what stands before it, then behind it, as `/content`. */
+  around: Map<string, Map<string, RequestListener>>;
 }
 
 /**
@@ -26,18 +28,29 @@ export function mountRouter<R extends AnyTRPCRouter>(
 ): HotRoutes {
   type Context = inferRouterContext<R>;
   const routes = readRoutes<Context['deps'], Context['caller']>(router);
-  const hot: HotRoutes = { exact: new Map(), below: new Map() };
+  const hot: HotRoutes = { exact: new Map(), below: new Map(), around: new Map() };
   for (const route of routes.sort(staticFirst)) {
     const { method } = route.facts;
     const path = edge.basePath + route.facts.path.replaceAll(/\{(\w+)\}/g, ':$1');
     const serve = rawServer(route, edge);
     mount(app, method, path, serve ?? servePlain(route, edge));
-    if (!path.includes(':')) hot.exact.set(`${method} ${path}`, serve);
-    else if (serve !== null && path.indexOf(':') === path.lastIndexOf('/') + 1) {
-      hot.below.set(`${method} ${path.slice(0, path.indexOf(':'))}`, serve);
-    }
+    if (route.publicHandler !== null) app.options(path, servePreflight);
+    noteHot(hot, `${method} ${path}`, serve);
   }
   return hot;
+}
+
+function noteHot(hot: HotRoutes, route: string, serve: RequestListener | null): void {
+  const parameter = route.indexOf(':');
+  const lastStep = route.lastIndexOf('/');
+  if (parameter === -1) hot.exact.set(route, serve);
+  else if (serve === null) return;
+  else if (parameter === lastStep + 1) hot.below.set(route.slice(0, parameter), serve);
+  else if (route.indexOf('/', parameter) === lastStep) {
+    const before = route.slice(0, parameter);
+    const behind = hot.around.get(before) ?? new Map<string, RequestListener>();
+    hot.around.set(before, behind.set(route.slice(lastStep), serve));
+  }
 }
 
 /** `null`: a cold route. */
@@ -51,23 +64,34 @@ function rawServer<Deps, Caller extends object>(
 
 /**
  * Express changes the prototype of every request and answer, which makes all that follows slower: a tenth of a
- * small call's CPU. Hot routes are matched before it; with a query string they come to the same handler through it.
+ * small call's CPU. Hot routes are matched before it; with a query string most come to the same handler through it.
  */
 export const serveHotFirst =
   (hot: HotRoutes, app: RequestListener): RequestListener =>
   (req, res) => {
-    const serve = hot.exact.get(`${req.method} ${req.url}`) ?? hotBelow(hot, req);
-    if (serve === undefined) app(req, res);
+    const route = `${req.method} ${req.url}`;
+    const exact = hot.exact.get(route);
+    const serve = exact === undefined ? (hotBelow(hot, route) ?? hotAround(hot, route)) : exact;
+    if (serve === undefined || serve === null) app(req, res);
     else serve(req, res);
   };
 
 /** A last step of letters, digits and underscores alone: nothing in it is to be decoded, and no query follows. */
 const LAST_STEP = /^(.*\/)\w+$/;
 
-function hotBelow({ exact, below }: HotRoutes, { method, url = '' }: IncomingMessage) {
-  const route = `${method} ${url}`;
-  const [, parent] = exact.has(route) ? [] : (LAST_STEP.exec(route) ?? []);
+function hotBelow({ below }: HotRoutes, route: string): RequestListener | undefined {
+  const [, parent] = LAST_STEP.exec(route) ?? [];
   return parent === undefined ? undefined : below.get(parent);
+}
+
+/** Between two fixed steps anything may stand that is one step, and a query may follow. */
+function hotAround({ around }: HotRoutes, route: string): RequestListener | undefined {
+  const query = route.indexOf('?');
+  const end = query === -1 ? route.length : query;
+  const behind = route.lastIndexOf('/', end - 1);
+  const before = route.lastIndexOf('/', behind - 1) + 1;
+  if (behind - before < 1) return undefined;
+  return around.get(route.slice(0, before))?.get(route.slice(behind, end));
 }
 
 function mount(app: IRouter, method: Method, path: string, serve: RequestHandler): void {

@@ -1,10 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { apiError } from '../contract/errors.ts';
-import { type CallContext, type PublicHandler, type RouteFacts, shapeOfPath } from '../contract/route.ts';
+import { preflightHeaders } from '../contract/headers.ts';
+import {
+  type CallContext,
+  type PublicCallContext,
+  type PublicHandler,
+  type RouteFacts,
+  shapeOfPath,
+} from '../contract/route.ts';
 import type { Edge } from './edge.ts';
 import { renderError } from './render-error.ts';
 
-/** A route for anybody. No key is looked at, so none can be wrong; pages of other origins may read it, too. */
+/**
+ * A route for anybody. No key is looked at, so none can be wrong; pages of other origins may read it, too. It answers at once
+ * where it can: a promise for each request would be a part of a small answer's cost.
+ */
 export function servePublic<Deps, Caller extends object>(
   { path, operationId }: RouteFacts,
   handler: PublicHandler<Deps>,
@@ -12,15 +22,22 @@ export function servePublic<Deps, Caller extends object>(
 ) {
   const shape = shapeOfPath(path);
   const { deps, callIdHeader } = edge;
+  const fail = (call: PublicCallContext<Deps>, error: unknown): void => {
+    edge.log.error('request failed', { callId: call.callId, path: operationId, error });
+    renderError(call.res, apiError('gateway_error'), call);
+  };
   return (req: IncomingMessage, res: ServerResponse): void => {
-    const callId = edge.ids.next();
-    const facts = { shape, callId, callIdHeader };
-    res.setHeader('access-control-allow-origin', '*');
+    const call = { deps, shape, callId: edge.ids.next(), callIdHeader, isPublic: true, req, res } as const;
     try {
-      handler({ deps, ...facts, req, res });
+      const done = handler(call);
+      if (done instanceof Promise) done.catch((error: unknown) => fail(call, error));
     } catch (error) {
-      edge.log.error('request failed', { callId, path: operationId, error });
-      renderError(res, apiError('gateway_error'), facts);
+      fail(call, error);
     }
   };
+}
+
+/** What a browser asks before it lets a page send more than a plain request, such as a key. Spec: none is looked at. */
+export function servePreflight(_req: IncomingMessage, res: ServerResponse): void {
+  res.writeHead(204, preflightHeaders).end();
 }

@@ -1,7 +1,7 @@
 import type { FormatName } from '#core/catalog/catalog.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { ApiError } from '../contract/errors.ts';
-import type { CallContext, HotCallContext, PublicHandler } from '../contract/route.ts';
+import type { CallContext, HotCallContext, PublicCallContext } from '../contract/route.ts';
 import type { Upload, UploadRequest } from '../contract/upload.ts';
 
 /** What the edge and the routes call. Built once, in `app.ts`. */
@@ -19,6 +19,10 @@ export interface UseCases {
   /** Answers by itself, whoever asks. */
   listVideoModels(call: PublicCall): void;
   listImageModels(call: PublicCall): void;
+  /** Answers by itself, whoever asks, and at once where everything is at hand. */
+  listMarkets(call: PublicCall): void | Promise<void>;
+  sendBook(call: PublicCall): void | Promise<void>;
+  sendCandles(call: PublicCall): void | Promise<void>;
   /** Answers by itself. */
   sendBalance(call: CallContext<UseCases, Caller>): Promise<ApiError | null>;
   /** Answers by itself. */
@@ -30,6 +34,6 @@ export interface UseCases {
   createUpload(caller: Caller, request: UploadRequest): Promise<Upload | ApiError>;
 }
 
-type PublicCall = Parameters<PublicHandler<UseCases>>[0];
+type PublicCall = PublicCallContext<UseCases>;
 
 export type RequestContext = CallContext<UseCases, Caller>;

@@ -1,5 +1,6 @@
 import { accountRouter } from './account.ts';
 import { chatRouter } from './chat.ts';
+import { marketsRouter } from './markets.ts';
 import { mediaModelsRouter } from './media-models.ts';
 import { messagesRouter } from './messages.ts';
 import { modelsRouter } from './models.ts';
@@ -20,4 +21,5 @@ export const v1Router = t.router({
   pictures: picturesRouter,
   uploads: uploadsRouter,
   account: accountRouter,
+  markets: marketsRouter,
 });

@@ -49,16 +49,17 @@ export const rawQuery = <Answer extends z.ZodObject>(
       throw new Error('A raw route is not called through tRPC.');
     });
 
-/** A route that anybody may call, with or without a key, even a wrong one. */
+/** A route that anybody may call, with or without a key, even a wrong one. `parameters`: those of its path and query. */
 export function publicQuery<Answer extends z.ZodObject>(
   facts: Omit<RouteFacts, 'auth'>,
   answer: Answer,
   publicHandler: PublicHandler<UseCases>,
+  parameters: z.ZodObject | z.ZodVoid = z.void(),
 ) {
   const { openapi, http } = routeMeta<UseCases, Caller>({ ...facts, auth: 'none' });
   return t.procedure
     .meta({ openapi, http: { ...http, publicHandler } })
-    .input(z.void())
+    .input(parameters)
     .output(answer)
     .query((): never => {
       throw new Error('A raw route is not called through tRPC.');

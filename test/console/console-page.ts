@@ -12,11 +12,11 @@ export interface ConsoleOptions {
   colorScheme?: 'light' | 'dark';
 }
 
-export type PageId = 'balance' | 'usage' | 'calls' | 'keys' | 'limits' | 'playground' | 'pictures' | 'videos';
-export const pageIds: readonly PageId[] = [
-  ...(['balance', 'usage', 'calls', 'keys', 'limits'] as const),
+export const pageIds = [
+  ...(['balance', 'usage', 'calls', 'keys', 'limits', 'market'] as const),
   ...(['playground', 'pictures', 'videos'] as const),
-];
+] as const;
+export type PageId = (typeof pageIds)[number];
 
 /** A console in a browser of its own, and everything that went wrong in it unseen. */
 export interface ConsolePage extends AsyncDisposable {

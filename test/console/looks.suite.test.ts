@@ -18,6 +18,7 @@ const words: Readonly<Record<PageId, string>> = {
   calls: 'Charged',
   keys: 'active keys',
   limits: 'Call starts a minute',
+  market: 'The exchange is not open yet',
   playground: 'Your message',
   pictures: 'What to show',
   videos: 'What to show',

@@ -13,10 +13,12 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   workers: ['core'],
   inference: ['contract', 'core'],
   media: ['inference', 'contract', 'core'],
+  // What anybody may read of markets.
+  market: ['contract', 'core'],
   // What a key can ask of its account, by `/v1` or by MCP.
   account: ['contract', 'core'],
-  routers: ['account', 'media', 'inference', 'contract', 'core'],
-  http: ['media', 'inference', 'contract', 'core'],
+  routers: ['account', 'market', 'media', 'inference', 'contract', 'core'],
+  http: ['market', 'media', 'inference', 'contract', 'core'],
   // Both are mounted by the edge's binding; the operator's command finds the gateway by the configuration, and lets a
   // simulated market trade.
   mcp: ['http', 'account', 'media', 'inference', 'contract', 'core'],
@@ -29,6 +31,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'account',
     'mcp',
     'admin',
+    'market',
     'media',
     'inference',
     'contract',

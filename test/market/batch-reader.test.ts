@@ -99,6 +99,10 @@ test('the place that is kept is the handler’s, however far it has read', async
   const second = batchOf(0, [10, 11]);
   await reader.read(second.batch);
   expect(second.read).toMatchObject({ resolved: [11n], committed: [7n] });
+  const third = batchOf(0, [12]);
+  await reader.read(third.batch);
+  // It is kept there already.
+  expect(third.read).toMatchObject({ resolved: [12n], committed: [] });
 });
 
 test('what is to be tried again comes again with all behind it, after waits that grow up to five seconds', async () => {

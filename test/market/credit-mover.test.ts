@@ -439,9 +439,9 @@ describe('what operators see', () => {
     );
     const text = await registry.metrics();
     expect(text).toMatch(/^faregate_credit_in_transit_usd 0.5$/m);
-    expect(text).toMatch(/^faregate_trades_moved_total 1$/m);
+    expect(text).toMatch(/^faregate_market_moves_total 1$/m);
     expect(text).toMatch(/^faregate_trades_rejected_total 1$/m);
-    expect(text).toMatch(/^faregate_bought_credit_expired_usd_total 0$/m);
+    expect(text).toMatch(/^faregate_market_expired_usd_total 0$/m);
   });
 
   test('a record that is read again long after moves nothing', async () => {

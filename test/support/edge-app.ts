@@ -60,6 +60,9 @@ export async function startEdge(options: EdgeOptions = {}) {
     },
     listVideoModels: ({ res }) => void res.end('{}'),
     listImageModels: ({ res }) => void res.end('{}'),
+    listMarkets: ({ res }) => void res.end('{}'),
+    sendBook: ({ res }) => void res.end('{}'),
+    sendCandles: ({ res }) => void res.end('{}'),
     async runCall(_endpoint, call) {
       bodies.push(call.body);
       callers.push(call.caller);

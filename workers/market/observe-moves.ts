@@ -11,10 +11,10 @@ export function observeMoves(registry: Registry, mover: Pick<CreditMover, 'count
     'Dollars that have left their sellers and not yet come to their buyers, in this process',
     () => toGraphUsd(mover.inTransitNanoUsd),
   );
-  counter('faregate_trades_moved_total', 'Trades whose credit was moved', () => mover.counts.moved);
+  counter('faregate_market_moves_total', 'Trades whose credit was moved', () => mover.counts.moved);
   counter('faregate_trades_rejected_total', 'Trades that have moved nothing', () => mover.counts.rejected);
   counter(
-    'faregate_bought_credit_expired_usd_total',
+    'faregate_market_expired_usd_total',
     'Dollars of bought credit that expired as they came in: it had ended, or its buyer was at the cap',
     () => toGraphUsd(mover.counts.expiredNanoUsd),
   );

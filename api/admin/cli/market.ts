@@ -4,6 +4,7 @@ import { type OpenContext, parseId } from './cli-context.ts';
 import { addExamples } from './help.ts';
 import { turnLine } from './market/market-turn.ts';
 import { simulateMarket } from './market/simulate-market.ts';
+import { addMarketRebuild } from './market-rebuild.ts';
 
 interface SimulateOptions {
   seed: number;
@@ -19,7 +20,7 @@ export function addMarket(program: Command, open: OpenContext): void {
   const simulate = market
     .command('simulate')
     .description(
-      'let a market trade by itself until Ctrl-C, for demos and load; a new one begins with a day of trades',
+      'let a market trade by itself until Ctrl-C, for demos and load; a new one begins with up to a day of trades',
     )
     .option('--seed <number>', 'the same market for the same number', parseWhole, 1)
     .option('--market <id>', 'a name and the date on which its credit ends; without it, eight days from today')
@@ -46,6 +47,7 @@ export function addMarket(program: Command, open: OpenContext): void {
     'market simulate --seed 7 --trades-per-second 20 --for 60': 'a busy minute',
     'market simulate --market credit-2026-12-01 --agents 2,3': 'between agents of yours',
   });
+  addMarketRebuild(market, open);
 }
 
 const RATE_MAX = 100_000;

@@ -2,13 +2,16 @@ import { useCallback, useMemo, useState } from '/console/vendor/preact-hooks.js'
 import { createGateway, GatewayContext } from './client/gateway.js';
 import { forgetKey, keepKey, keptKey } from './client/kept-key.js';
 import { html } from './lib/html.js';
+import { usePage } from './lib/use-page.js';
 import { Shell } from './shell.js';
+import { PublicMarket } from './views/public-market.js';
 import { SignIn } from './views/sign-in.js';
 
-/** With a key the pages, without one the form for it. */
+/** With a key the pages, without one the form for it, or the page that is everybody's. */
 export function App() {
   const [key, setKey] = useState(keptKey);
   const [message, setMessage] = useState('');
+  const page = usePage();
 
   const signOut = useCallback((/** @type {string} */ of, why = '') => {
     // A late answer to a key that was forgotten says nothing of the next one.
@@ -23,6 +26,7 @@ export function App() {
   );
 
   if (gateway === null) {
+    if (page === 'market') return html`<${PublicMarket} />`;
     const signIn = (/** @type {string} */ given) => {
       keepKey(given);
       setMessage('');

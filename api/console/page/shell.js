@@ -10,6 +10,7 @@ import { BalanceView } from './views/balance.js';
 import { CallsView } from './views/calls.js';
 import { KeysView } from './views/keys.js';
 import { LimitsView } from './views/limits.js';
+import { MarketView } from './views/market.js';
 import { PicturesView } from './views/pictures.js';
 import { PlaygroundView } from './views/playground.js';
 import { UsageView } from './views/usage.js';
@@ -21,6 +22,7 @@ const pages = [
   { id: 'calls', title: 'Calls', View: CallsView },
   { id: 'keys', title: 'Keys', View: KeysView },
   { id: 'limits', title: 'Limits', View: LimitsView },
+  { id: 'market', title: 'Market', View: MarketView },
   { id: 'playground', title: 'Playground', View: PlaygroundView },
 ];
 /** Reached from the playground, by its tabs. */

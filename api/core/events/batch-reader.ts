@@ -44,6 +44,7 @@ export interface ReadBatch {
 
 interface HeldPartition {
   next: bigint;
+  committed: bigint | null;
   waitMs: number;
 }
 
@@ -104,7 +105,7 @@ export class BatchReader {
     const { partition, records } = batch;
     const [first] = records;
     if (first === undefined || this.#stopped || !batch.mayGoOn()) return;
-    const held = this.#held.get(partition) ?? { next: first.offset, waitMs: RETRY_MS };
+    const held = this.#held.get(partition) ?? { next: first.offset, committed: null, waitMs: RETRY_MS };
     this.#held.set(partition, held);
     const isOurs = () => !this.#stopped && this.#held.get(partition) === held && batch.mayGoOn();
     for (let dealtWith = 0; dealtWith < records.length && isOurs(); ) {
@@ -143,7 +144,10 @@ export class BatchReader {
       batch.resolve(last.offset);
     }
     // Not before what is kept apart is safe: who takes over begins behind it.
-    if (resumeOffset !== null) await batch.commit(resumeOffset);
+    if (resumeOffset !== null && resumeOffset !== held.committed) {
+      await batch.commit(resumeOffset);
+      held.committed = resumeOffset;
+    }
     return dealtWith;
   }
 

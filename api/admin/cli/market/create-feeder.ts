@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { isoTime } from '#core/clock.ts';
+import { type Clock, isoTime, SECOND_MS, wait } from '#core/clock.ts';
 import { BOOK_TOPIC } from '#core/events/book-record.ts';
 import { MARKETS_TOPIC } from '#core/events/market-listing.ts';
 import { TRADES_TOPIC } from '#core/events/market-trade.ts';
+import { FEED_RECORDS_AT_ONCE } from '#core/limits.ts';
 import { formatUsd, parseNanoUsd } from '#core/money.ts';
 import type { ScriptLine } from '../../../simulator/market/create-market-script.ts';
 import type { MarketPoint } from '../../../simulator/market/simulated-market.ts';
@@ -22,12 +23,13 @@ const feedAnswer = z.object({
   outcomes: z.array(z.object({ outcome: z.string(), reason: z.string().optional() })),
 });
 
-/** Of one request's body. */
-const BODY_CHARS = 48 * 1024;
+/** Between two tries of what the gateway cannot take now. */
+const AGAIN_MS = SECOND_MS / 4;
+const TRIES_MAX = 40;
 const TOPICS = [MARKETS_TOPIC, TRADES_TOPIC, BOOK_TOPIC];
 
 export function createFeeder(
-  client: Pick<GatewayClient, 'post'>,
+  { client, clock }: { client: Pick<GatewayClient, 'post'>; clock: Clock },
   market: string,
   from: MarketPoint,
 ): Feeder {
@@ -48,19 +50,32 @@ export function createFeeder(
   }
 
   async function post(topic: string, records: readonly object[]): Promise<void> {
-    const { value } = await client.post(feedAnswer, `/feeds/${topic}`, { records });
-    for (const { outcome, reason } of value.outcomes) {
-      if (outcome === 'done') continue;
-      turn.refused++;
-      turn.reasons.add(reason ?? outcome);
+    let left = records;
+    for (let tries = 0; left.length > 0; tries++) {
+      const { value } = await client.post(feedAnswer, `/feeds/${topic}`, { records: left });
+      const taken = value.outcomes.filter(({ outcome }) => outcome !== 'try_again');
+      for (const { outcome, reason } of taken) {
+        if (outcome !== 'done') refuse(1, reason ?? outcome);
+      }
+      left = left.slice(taken.length);
+      if (left.length === 0) return;
+      if (tries === TRIES_MAX) return refuse(left.length, 'the gateway cannot take them now');
+      await wait(clock, AGAIN_MS);
     }
+  }
+
+  function refuse(records: number, reason: string): void {
+    turn.refused += records;
+    turn.reasons.add(reason);
   }
 
   return {
     async feed(lines) {
       for (const topic of TOPICS) {
         const records = lines.filter((line) => line.topic === topic).map(({ record }) => record);
-        for (const some of inBodies(records)) await post(topic, some);
+        for (let from = 0; from < records.length; from += FEED_RECORDS_AT_ONCE) {
+          await post(topic, records.slice(from, from + FEED_RECORDS_AT_ONCE));
+        }
       }
       for (const line of lines) count(line);
     },
@@ -79,20 +94,3 @@ export function createFeeder(
 }
 
 const emptyTurn = () => ({ trades: 0, volumeNano: 0n, changes: 0, refused: 0, reasons: new Set<string>() });
-
-/** As many of them in a body as it may have. */
-function* inBodies(records: readonly object[]): Generator<object[]> {
-  let some: object[] = [];
-  let chars = 0;
-  for (const record of records) {
-    const more = JSON.stringify(record).length + 1;
-    if (some.length > 0 && chars + more > BODY_CHARS) {
-      yield some;
-      some = [];
-      chars = 0;
-    }
-    some.push(record);
-    chars += more;
-  }
-  if (some.length > 0) yield some;
-}

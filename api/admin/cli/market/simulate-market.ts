@@ -27,24 +27,25 @@ export interface Simulation {
 
 /** As often as a changed book goes to its readers. */
 const PAUSE_MS = SECOND_MS / 4;
-/** What lies behind a market that begins, so that its charts are not empty. */
+/** What lies behind a market that begins, so that its charts are not empty. A market's credit is eight days old at most. */
 const HISTORY_MS = DAY_MS;
+const LIFE_MS = LOT_DAYS_MAX * DAY_MS;
 const HISTORY_TRADES_PER_SECOND = 0.05;
 const HISTORY_CHANGES_PER_SECOND = 1;
 
 export async function simulateMarket(simulation: Simulation): Promise<void> {
   const { client, clock, seed, tradesPerSecond, changesPerSecond, forSeconds, tell } = simulation;
   const startMs = clock.now();
-  const market = simulation.market ?? `credit-${isoTime(startOfDayMs(startMs) + LOT_DAYS_MAX * DAY_MS).slice(0, 10)}`;
+  const market = simulation.market ?? `credit-${isoTime(startOfDayMs(startMs) + LIFE_MS).slice(0, 10)}`;
   const endsAtMs = endOf(market, startMs);
   const known = (await client.get(MarketStateList, '/markets')).value.markets.find(({ id }) => id === market);
   const agents = simulation.agents ?? (await findDemoTraders(client, startMs, endsAtMs));
   const options = { seed, markets: [market], agents };
-  const feeder = createFeeder(client, market, pointOf(known, startMs));
+  const feeder = createFeeder(simulation, market, pointOf(known, startMs));
   if (known === undefined) {
     const history = createMarketScript({
       ...options,
-      startAtMs: startMs - HISTORY_MS,
+      startAtMs: Math.max(startMs - HISTORY_MS, endsAtMs - LIFE_MS),
       changesPerSecond: HISTORY_CHANGES_PER_SECOND,
       tradesPerSecond: HISTORY_TRADES_PER_SECOND,
     });

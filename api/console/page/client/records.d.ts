@@ -154,3 +154,56 @@ export interface VideoJob {
   created_at: string;
   expires_at: string | null;
 }
+
+/** Of the public market data: prices are USDT for a dollar of credit, sizes and volumes dollars of credit. */
+export interface Market {
+  id: string;
+  opens_at: string;
+  ends_at: string;
+  newest: boolean;
+  last_price: string | null;
+  best_bid: string | null;
+  best_ask: string | null;
+  volume_24h: string;
+  price_tick: string;
+  size_step: string;
+}
+
+export interface MarketList {
+  markets: Market[];
+}
+
+export interface BookLevel {
+  price: string;
+  size: string;
+  orders: number;
+}
+
+export interface Book {
+  market: string;
+  seq: number;
+  /** Milliseconds, as in candles. */
+  time: number;
+  bids: BookLevel[];
+  asks: BookLevel[];
+  freshPrice: string | null;
+}
+
+export type CandleInterval = '1m' | '5m' | '15m' | '1h' | '4h' | '1d';
+
+export interface Candle {
+  time: number;
+  open: string;
+  high: string;
+  low: string;
+  close: string;
+  volume: string;
+  quoteVolume: string;
+  trades: number;
+}
+
+export interface CandleAnswer {
+  market: string;
+  interval: CandleInterval;
+  candles: Candle[];
+}

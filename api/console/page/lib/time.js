@@ -22,6 +22,14 @@ const utcDay = new Intl.DateTimeFormat(LANGUAGE, {
 });
 const utcWeekday = new Intl.DateTimeFormat(LANGUAGE, { weekday: 'short', timeZone: 'UTC' });
 const utcDate = new Intl.DateTimeFormat(LANGUAGE, { day: 'numeric', month: 'short', timeZone: 'UTC' });
+const utcSeconds = new Intl.DateTimeFormat(LANGUAGE, { timeStyle: 'medium', timeZone: 'UTC' });
+const utcMinute = new Intl.DateTimeFormat(LANGUAGE, {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  timeZone: 'UTC',
+});
 const relative = new Intl.RelativeTimeFormat(LANGUAGE);
 
 /** On the reader's own clock. @param {string} iso */
@@ -38,6 +46,12 @@ export const shortDay = (day) => utcDate.format(new Date(day));
 
 /** @param {string | number} day */
 export const weekday = (day) => utcWeekday.format(new Date(day));
+
+/** `10:04:31`. @param {number} ms */
+export const utcClock = (ms) => utcSeconds.format(new Date(ms));
+
+/** Of an interval on the UTC clock. @param {number} ms */
+export const utcTime = (ms) => utcMinute.format(new Date(ms));
 
 /** What a time away is counted in, from how many seconds on: one and three quarters of a day are not `in 1 day`. */
 const units = /** @type {const} */ ([

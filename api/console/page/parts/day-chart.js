@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from '/console/vendor/preact-hooks.js';
 import { html } from '../lib/html.js';
 import { count, counted, shortCount } from '../lib/numbers.js';
 import { dayName, shortDay } from '../lib/time.js';
+import { useDark } from '../lib/use-dark.js';
 import { Usd } from './usd.js';
 
 /** @typedef {import('../client/records.d.ts').UsageSum & { day: string }} Day */
@@ -132,17 +133,3 @@ function amount(value, step, measure) {
   if (measure !== 'usd') return shortCount(value);
   return `$${value.toFixed(Math.min(9, Math.max(0, -Math.floor(Math.log10(step)))))}`;
 }
-
-/** Colours of a canvas do not follow the page by themselves. */
-function useDark() {
-  const [dark, setDark] = useState(() => darkScheme().matches);
-  useEffect(() => {
-    const scheme = darkScheme();
-    const follow = () => setDark(scheme.matches);
-    scheme.addEventListener('change', follow);
-    return () => scheme.removeEventListener('change', follow);
-  }, []);
-  return dark;
-}
-
-const darkScheme = () => matchMedia('(prefers-color-scheme: dark)');

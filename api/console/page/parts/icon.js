@@ -8,6 +8,7 @@ const lines = {
   calls: 'M4 6h16M4 12h16M4 18h10',
   keys: 'M14.5 9.5a4.5 4.5 0 1 0-4.2 4.5l1.7-1.7h2.2v-2.2l.3-.6ZM14 12l6 6v2.5h-3V18h-2v-2M8.5 8.5h.01',
   limits: 'M4 17a8 8 0 1 1 16 0M12 17l4-5M4 20h16',
+  market: 'M7 4v3M7 15v5M4.5 7h5v8h-5zM17 3v5M17 14v4M14.5 8h5v6h-5z',
   playground: 'M4 5h16v11H9l-5 4V5ZM8 9h8M8 12.5h5',
   refresh: 'M20 11a8 8 0 0 0-14.3-4L4 9M4 4v5h5M4 13a8 8 0 0 0 14.3 4L20 15M20 20v-5h-5',
   leave: 'M10 4H5v16h5M14 8l4 4-4 4M18 12H9',

@@ -77,7 +77,7 @@ export function SignIn({ message, onKey }) {
       </form>
       <p class="soft small">
         No key yet? Your operator makes the first one. A gateway that you have started yourself has put one into${' '}
-        <code>.faregate/demo.json</code>.
+        <code>.faregate/demo.json</code>. The <a href="#/market">market of credit</a> is open to everybody.
       </p>
     </main>
   `;

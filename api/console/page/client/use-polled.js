@@ -1,0 +1,76 @@
+import { useEffect, useRef, useState } from '/console/vendor/preact-hooks.js';
+import { SECOND_MS } from '../lib/time.js';
+import { readPublic } from './read-public.js';
+
+/** Who got no answer, or a refusal that a second does not change, asks less often. */
+const AFTER_PROBLEM_MS = 5 * SECOND_MS;
+
+/**
+ * @template T
+ * @typedef {object} Polled
+ * @property {T | null} value What was read last; it stays in sight while reading fails.
+ * @property {import('./problem.js').Problem | null} problem Why the last reading failed.
+ */
+
+/**
+ * What changes all the time, and is everybody's: read at a pace while somebody looks at the page. What the gateway asks
+ * to wait is waited.
+ *
+ * @template T, [A=T]
+ * @param {object} poll
+ * @param {string | null} poll.id Of what is read: another one begins anew. `null`: nothing is.
+ * @param {number} poll.everyMs
+ * @param {(turn: number) => string} poll.path Turns are counted from 0, from the beginning, a failure or a pause.
+ * @param {(answer: A, before: T | null) => T} [poll.fold] What is shown of an answer.
+ * @returns {Polled<T>}
+ */
+export function usePolled(poll) {
+  const { id, everyMs } = poll;
+  const latest = useRef(poll);
+  latest.current = poll;
+  const [state, setState] = useState(/** @type {Polled<T> & { id: string | null }} */ ({ id, ...NOTHING }));
+
+  useEffect(() => {
+    if (id === null) return undefined;
+    let over = false;
+    let turn = 0;
+    let isDue = false;
+    let timer = 0;
+    const { path, fold = (/** @type {any} */ answer) => answer } = latest.current;
+
+    const read = async () => {
+      isDue = false;
+      /** @type {import('./problem.js').Result<A>} */
+      const result = await readPublic(path(turn));
+      if (over) return;
+      setState((last) => {
+        const before = last.id === id ? last.value : null;
+        return result.ok
+          ? { id, value: fold(result.value, before), problem: null }
+          : { id, value: before, problem: result.problem };
+      });
+      turn = result.ok ? turn + 1 : 0;
+      timer = setTimeout(next, result.ok ? everyMs : Math.max(AFTER_PROBLEM_MS, result.problem.waitMs));
+    };
+    const next = () => {
+      isDue = true;
+      look();
+    };
+    const look = () => {
+      if (document.visibilityState === 'hidden') turn = 0;
+      else if (isDue) void read();
+    };
+
+    next();
+    document.addEventListener('visibilitychange', look);
+    return () => {
+      over = true;
+      clearTimeout(timer);
+      document.removeEventListener('visibilitychange', look);
+    };
+  }, [id, everyMs]);
+
+  return state.id === id ? state : NOTHING;
+}
+
+const NOTHING = { value: null, problem: null };

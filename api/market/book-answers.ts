@@ -1,0 +1,37 @@
+import type { BookView } from '#core/market/book-view.ts';
+import type { LiveMarkets } from '#core/market/live-markets.ts';
+import { shapeBook } from '../contract/markets.ts';
+import { freshPrice } from './fresh-price.ts';
+import { Kept, type KeptOptions } from './kept.ts';
+import { type ReadyAnswer, readyJson } from './ready-answer.ts';
+
+/** One reading of a market's book, and what was made of it by depth. */
+export interface ReadBook {
+  view: BookView;
+  readAtMs: number;
+  byDepth: Map<number, ReadyAnswer>;
+}
+
+/** A book that has stopped is none: it would be a wrong one. */
+export const keepBook = (options: KeptOptions, live: LiveMarkets, market: string): Kept<ReadBook> =>
+  new Kept(options, async () => {
+    const readAtMs = options.clock.now();
+    const view = await live.readBook(market);
+    return view === null || view === 'unavailable' ? 'unavailable' : { view, readAtMs, byDepth: new Map() };
+  });
+
+/** `offerNano`: the operator's, where there is one in this market. */
+export function answerBook(
+  { view, readAtMs, byDepth }: ReadBook,
+  market: string,
+  depth: number,
+  offerNano: () => bigint | null,
+): ReadyAnswer {
+  const known = byDepth.get(depth);
+  if (known !== undefined) return known;
+  const offer = offerNano();
+  const freshPriceNano = offer === null ? null : freshPrice(offer, view);
+  const answer = readyJson(shapeBook({ market, view, depth, readAtMs, freshPriceNano }));
+  byDepth.set(depth, answer);
+  return answer;
+}

@@ -1,0 +1,69 @@
+import type { Clock } from '#core/clock.ts';
+import { MARKET_CACHE_MS, MARKET_READ_MS } from '#core/limits.ts';
+import type { Log } from '#core/log.ts';
+
+export interface KeptOptions {
+  clock: Clock;
+  log: Log;
+}
+
+/**
+ * What is read at most once in a second, however many ask (spec: Limits, market response cache). A read that failed is
+ * kept for as long: a store that is down is not asked by every request.
+ */
+export class Kept<T extends object> {
+  readonly #options: KeptOptions;
+  readonly #load: (before: T | null) => Promise<T | 'unavailable'>;
+  #value: T | 'unavailable' | null = null;
+  /** The last one that was there. */
+  #last: T | null = null;
+  #readAtMs = 0;
+  #pending: Promise<T | 'unavailable'> | null = null;
+
+  /** `load`: given what was read before. May reject. */
+  constructor(options: KeptOptions, load: (before: T | null) => Promise<T | 'unavailable'>) {
+    this.#options = options;
+    this.#load = load;
+  }
+
+  /** `null`: it has to be read. */
+  get fresh(): T | 'unavailable' | null {
+    return this.#options.clock.monotonicMs() - this.#readAtMs < MARKET_CACHE_MS ? this.#value : null;
+  }
+
+  /** Concurrent ones share one read, and nobody waits longer than `MARKET_READ_MS` for it. */
+  async read(): Promise<T | 'unavailable'> {
+    const { fresh } = this;
+    if (fresh !== null) return fresh;
+    this.#pending ??= this.#readAnew();
+    return orLate(this.#options.clock, this.#pending);
+  }
+
+  async #readAnew(): Promise<T | 'unavailable'> {
+    const { clock, log } = this.#options;
+    const askedAtMs = clock.monotonicMs();
+    let value: T | 'unavailable';
+    try {
+      value = await this.#load(this.#last);
+    } catch (error) {
+      if (this.#value !== 'unavailable') log.warn('market data cannot be read, it is tried again', { error });
+      value = 'unavailable';
+    }
+    this.#pending = null;
+    this.#value = value;
+    if (value !== 'unavailable') this.#last = value;
+    // What changed after it was asked for is not in it.
+    this.#readAtMs = value === 'unavailable' ? clock.monotonicMs() : askedAtMs;
+    return value;
+  }
+}
+
+function orLate<T>(clock: Clock, work: Promise<T>): Promise<T | 'unavailable'> {
+  return new Promise((resolve) => {
+    const timer = clock.setTimer(MARKET_READ_MS, () => resolve('unavailable'));
+    void work.then((value) => {
+      timer.cancel();
+      resolve(value);
+    });
+  });
+}
