@@ -182,8 +182,8 @@ describeWith(['kafka'], 'markets on Kafka', () => {
       ...messagesOf([trade(market, 1), trade(market, 2, { v: 2 })]),
       { key: market, value: '{"canary-5e1f' },
       { key: market, value: null },
+      { key: market, value: JSON.stringify(trade(market, 3, { market: `${name}-canary-5e1f` })) },
       ...messagesOf([
-        trade(market, 3, { market: `${name}-canary-5e1f` }),
         trade(market, 4, { size: '-1' }),
         trade(market, 5, { price: '9'.repeat(40) }),
         trade(market, 2),
