@@ -1,5 +1,5 @@
 import { CompressionTypes, type Kafka, type Message, Partitioners } from 'kafkajs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { executeDurably } from '#core/accounts/execute-durably.ts';
 import { DAY_MS, startOfDayMs, systemClock } from '#core/clock.ts';
 import { connectKafka } from '#core/drivers/kafka.ts';
@@ -30,7 +30,7 @@ describeWith(['kafka'], 'markets on Kafka', () => {
   let folder: Awaited<ReturnType<typeof testDataDir>>;
   let broker: Service;
   let kafka: Kafka;
-  const ending: (() => Promise<void>)[] = [];
+  let ending: (() => Promise<void>)[] = [];
   let names = 0;
   beforeAll(async () => {
     folder = await testDataDir();
@@ -39,8 +39,12 @@ describeWith(['kafka'], 'markets on Kafka', () => {
     await ensureFeedTopics(kafka, systemClock, 1);
     await ensureFeedTopics(kafka, systemClock, 1);
   });
+  // Those of one test would reject the trades of the next one by one.
+  afterEach(async () => {
+    await Promise.all(ending.map((end) => end()));
+    ending = [];
+  });
   afterAll(async () => {
-    for (const end of ending) await end();
     await broker.stop('SIGKILL');
     await folder[Symbol.asyncDispose]();
   });
