@@ -49,7 +49,7 @@ export async function runHistory(seed: number): Promise<History> {
     });
 
   let committed = 0;
-  let dies = { afterSteps: Number.MAX_SAFE_INTEGER };
+  let dies = { afterSteps: draw(200) };
   let reader: Reader = { keeper: world.startKeeper(storeOf(dies)), at: 0 };
   const zombies: Reader[] = [];
   const read = async (by: Reader): Promise<boolean> => {
@@ -65,7 +65,7 @@ export async function runHistory(seed: number): Promise<History> {
   const replace = (isDead: boolean) => {
     if (isDead) void reader.keeper.stop();
     else zombies.push(reader);
-    dies = { afterSteps: draw(3) === 0 ? draw(60) : Number.MAX_SAFE_INTEGER };
+    dies = { afterSteps: draw(2) === 0 ? draw(100) : Number.MAX_SAFE_INTEGER };
     reader = { keeper: world.startKeeper(storeOf(dies)), at: committed };
   };
 

@@ -3,7 +3,12 @@ import { type Clock, DAY_MS } from '#core/clock.ts';
 import type { MarketTrade } from '#core/events/market-trade.ts';
 import { limitTasks } from '#core/limit-tasks.ts';
 import { CANDLES_LOADED_AT_ONCE, LIVE_CANDLES } from '#core/limits.ts';
-import { type CandleInterval, type CandleRow, candleIntervals, intervalStartMs } from '#core/market/candle.ts';
+import {
+  type CandleInterval,
+  type CandleRow,
+  candleIntervals,
+  intervalStartMs,
+} from '#core/market/candle.ts';
 import { foldCandle, holdsTrade } from '#core/market/fold-candle.ts';
 import type { LiveCandles } from '#core/market/live-markets.ts';
 import type { MarketStore } from '#core/market/market-store.ts';
