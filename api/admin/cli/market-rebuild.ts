@@ -12,7 +12,9 @@ import type { Paint } from './terminal.ts';
 export function addMarketRebuild(group: Command, open: OpenContext): void {
   const rebuild = group
     .command('rebuild <id>')
-    .description("make a market's candles anew of its trades; with --check, exit code 1 when any is not right")
+    .description(
+      "make a market's candles anew of its trades; with --check, exit code 1 when any is not right",
+    )
     .option('--check', 'only compare, and change nothing')
     .action(async (id: string, { check }: { check?: true }) => {
       const context = open();
@@ -20,7 +22,9 @@ export function addMarketRebuild(group: Command, open: OpenContext): void {
       const rebuilt = await explaining(() => rebuildIn(context, id, check === true));
       if (rebuilt === null) throw new CliError(exitCodes.refused, `Nothing is stored of a market ${id}.`);
       if (check && rebuilt.differing > 0) fail();
-      show({ market: id, ...rebuilt, written: check !== true }, () => [summary(rebuilt, check === true, paint)]);
+      show({ market: id, ...rebuilt, written: check !== true }, () => [
+        summary(rebuilt, check === true, paint),
+      ]);
     });
   addExamples(rebuild, {
     'market rebuild credit-2026-11-30 --check': 'whether its candles are what its trades make',
@@ -28,17 +32,24 @@ export function addMarketRebuild(group: Command, open: OpenContext): void {
   });
 }
 
-async function rebuildIn({ loadStorage, user }: CliContext, id: string, check: boolean): Promise<Rebuilt | null> {
+async function rebuildIn(
+  { loadStorage, user }: CliContext,
+  id: string,
+  check: boolean,
+): Promise<Rebuilt | null> {
   const storage = await loadStorage();
   const store = openMarketStore(storage);
   if (store === null) return null;
   try {
     if (check) return await checkMarket(store, id);
     if ((await store.readCursor(id)) === null) return null;
-    return await auditedWork({ storage, action: 'market.rebuild', subject: { market: id }, user }, async (begin) => {
-      await begin();
-      return rebuildMarket(store, id);
-    });
+    return await auditedWork(
+      { storage, action: 'market.rebuild', subject: { market: id }, user },
+      async (begin) => {
+        await begin();
+        return rebuildMarket(store, id);
+      },
+    );
   } finally {
     await store.close();
   }
