@@ -82,7 +82,9 @@ function endOf(market: string, nowMs: number): number {
   }
   const days = (endsAtMs - startOfDayMs(nowMs)) / DAY_MS;
   if (days >= 2 && days <= LOT_DAYS_MAX) return endsAtMs;
-  throw usageError(`A market that begins today ends 2 to ${LOT_DAYS_MAX} days from now, not on the date of ${market}.`);
+  throw usageError(
+    `A market that begins today ends 2 to ${LOT_DAYS_MAX} days from now, not on the date of ${market}.`,
+  );
 }
 
 /**
