@@ -209,6 +209,18 @@ test('late trades of many old intervals change what the store has of them', asyn
   expect(await allCandlesOf(store)).toEqual(allFolded([...trades, ...late]));
 });
 
+test('a late trade of a candle that the keeper has long forgotten is folded into it', async () => {
+  const { startKeeper, store } = candleWorld({ nowMs: OPENS_MS + 10 * HOUR_MS });
+  const keeper = startKeeper();
+  const minutes = OLDER_CANDLES_KEPT + 2 * LIVE_CANDLES;
+  const trades = Array.from({ length: minutes }, (_, i) => tradeOf(i + 1, { at: OPENS_MS + i * MINUTE_MS }));
+  const late = tradeOf(minutes + 1, { at: OPENS_MS });
+  await keeper.handle(batchOf(trades));
+  await keeper.handle(batchOf([late]));
+  await keeper.stop();
+  expect(await allCandlesOf(store)).toEqual(allFolded([...trades, late]));
+});
+
 test('a rebuild puts right what is wrong, takes away what should not be, and the keeper goes on', async () => {
   const { startKeeper, store, clock } = candleWorld({ nowMs: ENDS_MS });
   const keeper = startKeeper();
