@@ -32,9 +32,9 @@ export async function runHistory(seed: number): Promise<History> {
   const trades = seededTrades(count, draw, { spanMs: [HOUR_MS, DAY_MS, 8 * DAY_MS][draw(3)] ?? DAY_MS });
   const records = shuffled(trades, draw).map(recordOf);
   const world = candleWorld({ nowMs: OPENS_MS + (draw(2) === 0 ? 8 : 9) * DAY_MS - draw(60_000) });
-  // Any two who wait for the store may come to their turn in any order.
+  // Any two who wait for the store may come to their turn in any order, and one of them long before the other.
   const turn = async () => {
-    for (let n = draw(4); n > 0; n--) await null;
+    for (let n = draw(draw(8) === 0 ? 400 : 4); n > 0; n--) await null;
   };
   const found = { kills: 0, rebuilds: 0 };
 
