@@ -376,6 +376,8 @@ export const CAPACITY_SHARE_MS = SECOND_MS;
 export const RECORDED_COSTS_MS = 10 * SECOND_MS;
 /** Of a record that others write to us. */
 export const FEED_RECORD_BYTES_MAX = 64 * 1024;
+/** Of a record, named in the reason for which it is kept apart: a book of wrong levels has thousands. */
+export const FEED_REASON_PROBLEMS = 5;
 /** Of a record that is kept apart; of a longer one its beginning. */
 export const DEAD_LETTER_BYTES_MAX = 64 * 1024;
 /** Records that a handler is given at one time, and that a feeder may send to a gateway at one time. */
@@ -431,7 +433,7 @@ export const READY_CANDLES_MAX = 8;
 export const MARKET_URLS_MAX = 10_000;
 /** What a process has counted of an address it tells the others after this long. */
 export const WEIGHTS_TOLD_MS = SECOND_MS / 10;
-/** While Redis is away a process tries it again this often, to count with the others. */
+/** While Redis is away a process tries this often whether it can count with the others again. */
 export const WEIGHTS_RETRY_MS = SECOND_MS;
 export const TRADE_ID_CHARS_MAX = 128;
 /** Of each side of a book, of one record of changes, and of a record of the book: a whole snapshot fits. */
@@ -452,13 +454,13 @@ export const BOOK_REQUEST_MS = 5 * SECOND_MS;
 /** A snapshot that is older is asked for again: a successor reads every change since. */
 export const BOOK_SNAPSHOT_AGE_MS = 10 * MINUTE_MS;
 export const LIVE_CANDLES = 8;
-/** Of a market's newest candles, whose writer says nothing: until then the store has them. */
-export const LIVE_CANDLES_MS = MINUTE_MS;
 /** Changed candles go to their readers this often at most, unchanged ones are said again this often. */
 export const CANDLES_PUBLISH_MS = SECOND_MS / 4;
 export const CANDLES_REPEAT_MS = SECOND_MS;
 /** Of a market, read again for late trades; the oldest are forgotten. */
 export const OLDER_CANDLES_KEPT = 256;
+/** Of a market's newest candles, whose writer says nothing: until then the store has them. */
+export const LIVE_CANDLES_MS = MINUTE_MS;
 /** Trades that came before others of a lower number; of more the lowest numbers are taken to be missing for ever. */
 export const TRADES_AHEAD_MAX = 1_000;
 /** Such holes whose numbers are remembered, so that a trade that comes too late is told from a repeated one. */

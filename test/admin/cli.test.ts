@@ -154,6 +154,41 @@ test('FORCE_COLOR has them in a pipe, and NO_COLOR not even in a terminal', asyn
   expect(paintFor(terminal)('red', 'plain')).toBe('plain');
 });
 
+test('markets are listed with what they cost and how far their book has come', async () => {
+  expect((await cli('markets list')).out).toContain('"faregate market simulate" makes one');
+  const nowMs = admin.clock.now();
+  const market = `credit-${isoTime(nowMs + 5 * 86_400_000).slice(0, 10)}`;
+  const { store, live } = admin.markets;
+  await store.putListing({
+    ...{ v: 1, type: 'market_listed', market, version: 1, opensAt: nowMs - 1_000 },
+    ...{ priceTick: 100_000n, sizeStep: 10_000_000n, freshPrice: 990_000_000n },
+  });
+  const level = { size: '3', orders: 1 };
+  await live.publishBook(market, {
+    ...{ seq: 42, bids: [{ price: '0.9549', ...level }], asks: [{ price: '0.9552', ...level }] },
+  });
+  const { code, out } = await cli('markets list');
+  expect(code).toBe(0);
+  const [head, row] = out.split('\n');
+  expect(head).toMatch(/^MARKET +STATUS +OPENS \(UTC\) +ENDS \(UTC\) +LAST +BID +ASK +FRESH +24 H +TRADES +BOOK$/);
+  expect(row).toMatch(new RegExp(`^${market} +newest .* +- +0\\.9549 +0\\.9552 +0\\.99 +\\$0 +0 +42$`));
+  await live.publishBook(market, null);
+  expect((await cli('markets list')).out).toMatch(/ no book /);
+  admin.clock.advance(6 * 86_400_000);
+  expect((await cli('markets list')).out).toMatch(/ closed /);
+});
+
+test.each([
+  ['market simulate --market monday', 'takes a name and a date'],
+  ['market simulate --agents 2', 'two ids or more'],
+  ['market simulate --agents 2,x', 'has to be a number'],
+  ['market simulate --for 0', 'a number above 0'],
+  ['market simulate --trades-per-second -1', 'a number above 0'],
+  ['market simulate --seed 1.5', 'a whole number'],
+])('%s is wrong usage', async (line, words) => {
+  expect(await cli(line)).toMatchObject({ code: 2, out: '', err: expect.stringContaining(words) });
+});
+
 describe('who changed what', () => {
   test('is listed with the name of who ran the command, and what came of it', async () => {
     await cli('agents create alpha');

@@ -57,6 +57,7 @@ export interface Sizes {
   /** Of each kind. */
   historyReads: number;
   bookSeconds: number;
+  candles: { trades: number; reads: number };
   videos: {
     open: number;
     /** Until none is young any more: those are asked after more often. */
@@ -86,6 +87,7 @@ export const fullSizes: Sizes = {
   keptCalls: { cassandra: 100_000, sqlite: 1_000_000 },
   historyReads: 500,
   bookSeconds: 10,
+  candles: { trades: 50_000, reads: 500 },
   videos: { open: 10_000, youngMs: 45_000, pollsMs: 60_000, bytes: 500_000_000 },
 };
 
@@ -110,6 +112,7 @@ export const quickSizes: Sizes = {
   keptCalls: { cassandra: 5_000, sqlite: 20_000 },
   historyReads: 40,
   bookSeconds: 1,
+  candles: { trades: 2_000, reads: 20 },
   videos: { open: 200, youngMs: 1_000, pollsMs: 2_000, bytes: 20_000_000 },
 };
 
@@ -152,9 +155,13 @@ export const historyBars = { readMs: 20 } as const;
 
 /** Books and candles share a core: the books' part of it leaves most. */
 export const marketBars = {
+  /** Of a bare `node:http` answer of the same bytes. */
+  read: 1.3,
   bookChangesPerSecond: 10_000,
   bookShareOfCore: 0.35,
   bookAgeMs: 1_000,
+  tradesPerSecond: 5_000,
+  coldCandlesMs: 30,
   /** Of credit that changes hands: both halves of a trade, each in the journal. */
   movesPerSecond: { cluster: 200, embedded: 1_000 },
 } as const;

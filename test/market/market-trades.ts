@@ -3,6 +3,7 @@ import type { MarketTrade } from '#core/events/market-trade.ts';
 import { formatDecimal9 } from '#core/events/market-values.ts';
 import { type Candle, type CandleInterval, candleIntervals } from '#core/market/candle.ts';
 import type { MarketStore } from '#core/market/market-store.ts';
+import { maxBigint, minBigint } from '#core/money.ts';
 import type { Draw } from '../ledger/history/random.ts';
 
 export const MARKET = 'credit-2026-11-25';
@@ -50,14 +51,13 @@ export function foldSimply(trades: readonly MarketTrade[], interval: CandleInter
     .sort(([a], [b]) => a - b)
     .map(([index, some]) => {
       const inOrder = some.sort((a, b) => a.seq - b.seq);
-      const prices = inOrder.map(({ price }) => price).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
-      const [first, last] = [inOrder.at(0), inOrder.at(-1)];
+      const [first, last] = [inOrder.at(0)?.price ?? 0n, inOrder.at(-1)?.price ?? 0n];
       return {
         timeMs: index * candleIntervals[interval],
-        openNano: first?.price ?? 0n,
-        highNano: prices.at(-1) ?? 0n,
-        lowNano: prices.at(0) ?? 0n,
-        closeNano: last?.price ?? 0n,
+        openNano: first,
+        highNano: inOrder.reduce((high, { price }) => maxBigint(high, price), first),
+        lowNano: inOrder.reduce((low, { price }) => minBigint(low, price), first),
+        closeNano: last,
         volumeNano: inOrder.reduce((sum, { size }) => sum + size, 0n),
         quoteVolumeAtto: inOrder.reduce((sum, { price, size }) => sum + price * size, 0n),
         trades: inOrder.length,

@@ -4,11 +4,16 @@ import type { CandleInterval, CandleRow } from '#core/market/candle.ts';
 import type { MarketStore, TradeCursor, TradesWrite } from '#core/market/market-store.ts';
 import { cursorRank } from '#core/market/trade-cursor.ts';
 
-export interface MemoryMarketStore extends MarketStore {
+export interface StoreFaults {
   /** Called before each single thing is written; what it throws leaves the rest of a write undone. */
   beforeStep: (step: 'listing' | 'trade' | 'candle' | 'cursor') => void | Promise<void>;
   /** Called before anything is read. */
   beforeRead: () => void | Promise<void>;
+}
+
+export interface MemoryMarketStore extends MarketStore, StoreFaults {
+  /** The same as another process has it, with faults of its own. */
+  ofProcess(faults: StoreFaults): MarketStore;
 }
 
 /** By the rules of the real stores: what is older, or has less in it, never replaces what is there. */
@@ -40,22 +45,20 @@ export function createMemoryMarketStore(): MemoryMarketStore {
     }
   }
 
-  const store: MemoryMarketStore = {
-    beforeStep: () => {},
-    beforeRead: () => {},
+  const storeWith = (faults: StoreFaults): MarketStore => ({
     async readListings() {
-      await store.beforeRead();
+      await faults.beforeRead();
       return structuredClone([...listings.values()]);
     },
     async putListing(listing) {
-      await store.beforeStep('listing');
+      await faults.beforeStep('listing');
       const known = listings.get(listing.market);
       if (known === undefined || known.version < listing.version) {
         listings.set(listing.market, structuredClone(listing));
       }
     },
     async readCandles(market, interval, fromMs, untilMs) {
-      await store.beforeRead();
+      await faults.beforeRead();
       const found = [...rowsOf(market, interval).values()].filter(
         ({ timeMs }) => timeMs >= fromMs && timeMs < untilMs,
       );
@@ -64,28 +67,30 @@ export function createMemoryMarketStore(): MemoryMarketStore {
     async writeTrades(write: TradesWrite) {
       const { market } = write;
       for (const trade of write.trades) {
-        await store.beforeStep('trade');
+        await faults.beforeStep('trade');
         const known = trades.get(market);
         if (known === undefined) trades.set(market, [structuredClone(trade)]);
         else known.push(structuredClone(trade));
       }
       for (const row of write.candles) {
-        await store.beforeStep('candle');
+        await faults.beforeStep('candle');
         putCandle(market, row);
       }
-      await store.beforeStep('cursor');
+      await faults.beforeStep('cursor');
       putCursor(market, write.cursor);
     },
     async readCursor(market) {
-      await store.beforeRead();
+      await faults.beforeRead();
       return structuredClone(cursors.get(market) ?? null);
     },
     async *readTrades(market) {
-      await store.beforeRead();
+      await faults.beforeRead();
       yield* structuredClone(trades.get(market) ?? []);
     },
-  };
-  return store;
+  });
+
+  const faults: StoreFaults = { beforeStep: () => {}, beforeRead: () => {} };
+  return Object.assign(faults, storeWith(faults), { ofProcess: storeWith });
 }
 
 const isNewer = (

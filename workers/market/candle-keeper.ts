@@ -127,7 +127,8 @@ export class CandleKeeper implements BatchHandler {
         return await act();
       } catch (error) {
         kept.fold = null;
-        this.#options.log.warn('candles could not be stored or read, it is tried again', { error });
+        const { market } = kept;
+        this.#options.log.warn('candles could not be stored or read, it is tried again', { market, error });
         return null;
       }
     });
@@ -141,7 +142,7 @@ export class CandleKeeper implements BatchHandler {
     kept.publishedAtMs = clock.monotonicMs();
     live
       .publishCandles(kept.market, kept.fold.live())
-      .catch((error) => log.warn('candles could not be published', { error }))
+      .catch((error) => log.warn('candles could not be published', { market: kept.market, error }))
       .finally(() => {
         kept.isPublishing = false;
       });

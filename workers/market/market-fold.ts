@@ -75,7 +75,7 @@ export class MarketFold {
       const spanMs = interval === '1m' ? DAY_MS : LIVE_CANDLES * candleIntervals[interval];
       const fromMs = intervalStartMs(interval, nowMs - spanMs);
       const rows = await of.store.readCandles(of.market, interval, fromMs, of.endsAtMs);
-      return { fromMs, rows };
+      return { fromMs, rows: rows.filter((row) => isOf(seen, row)) };
     };
     const [m1, m5, m15, h1, h4, d1] = await Promise.all([
       ...([read('1m'), read('5m'), read('15m')] as const),
@@ -154,7 +154,7 @@ export class MarketFold {
     await Promise.all(
       Array.from(missing.values(), async ({ interval, timeMs }) => {
         const [row] = await inTurn(() => store.readCandles(market, interval, timeMs, timeMs + 1));
-        this.#rows[interval].remember(timeMs, row ?? null);
+        this.#rows[interval].remember(timeMs, row !== undefined && isOf(this.#seen, row) ? row : null);
       }),
     );
   }
@@ -178,6 +178,9 @@ export class MarketFold {
     }
   }
 }
+
+/** Not of one who has not noticed a rebuild yet: what it knew of was folded anew. */
+const isOf = ({ generation }: SeenTrades, row: CandleRow): boolean => row.generation >= generation;
 
 interface FoundRows {
   /** All rows from then on. */

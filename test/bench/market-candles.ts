@@ -1,0 +1,121 @@
+import { join } from 'node:path';
+import { DAY_MS, isoTime, MINUTE_MS, SECOND_MS, startOfDayMs, systemClock } from '#core/clock.ts';
+import { connectCassandra } from '#core/drivers/cassandra.ts';
+import { migrateCassandra } from '#core/drivers/cassandra-migrations.ts';
+import { CANDLES_MAX } from '#core/limits.ts';
+import { createLog } from '#core/log.ts';
+import type { CandleRow } from '#core/market/candle.ts';
+import { createCassandraMarketStore } from '#core/market/cassandra-market-store.ts';
+import type { MarketStore } from '#core/market/market-store.ts';
+import { createMemoryLiveMarkets } from '#core/market/memory-live-markets.ts';
+import { MARKETS_FILE, openSqliteMarketStore } from '#core/market/sqlite-market-store.ts';
+import { emptyCursor } from '#core/market/trade-cursor.ts';
+import { CandleKeeper } from '../../workers/market/candle-keeper.ts';
+import { createDraw } from '../ledger/history/random.ts';
+import { startCassandra } from '../services/start-cassandra.ts';
+import { cassandraAt } from '../support/cassandra-node.ts';
+import { testDataDir } from '../support/data-dir.ts';
+import { marketBars } from './bars.ts';
+import { percentiles } from './report.ts';
+import type { Bench } from './run-part.ts';
+import { quantile } from './statistics.ts';
+
+/** One for each day on which credit may end, but for the next: a run may go on into it. */
+const MARKETS = 7;
+/** Of all markets, in one read of the feed. */
+const BATCH_RECORDS = 500;
+const MINUTES = (8 * DAY_MS) / MINUTE_MS;
+
+/** Trades into the keeper of candles, handed in without a pause; and a thousand candles as nobody has read them before. */
+export async function benchCandles(bench: Bench): Promise<void> {
+  const { report, sizes } = bench;
+  report.heading(`Candles of ${MARKETS} markets, ${BATCH_RECORDS} trades a batch`);
+  const folder = await testDataDir();
+  bench.later(() => folder[Symbol.asyncDispose]());
+  const file = openSqliteMarketStore(join(folder.path, MARKETS_FILE));
+  bench.later(() => file.close());
+  const node = await startCassandra({ dir: join(folder.path, 'cassandra') });
+  bench.later(() => node.stop('SIGKILL'));
+  await migrateCassandra({ ...cassandraAt(node), replicas: { datacenter1: 1 }, clock: systemClock });
+  const client = connectCassandra(cassandraAt(node));
+  bench.later(() => client.shutdown());
+  const cassandra = createCassandraMarketStore(client);
+  for (const [name, store] of [['SQLite', file], ['Cassandra', cassandra]] as const) {
+    const { perSecond, cpuUs } = await measureTrades(store, sizes.candles.trades);
+    const wanted = marketBars.tradesPerSecond;
+    report.line(`${name}: ${Math.round(cpuUs)} µs of CPU a trade`);
+    report.verdict({
+      bar: `trades into candles (${name}) >= ${wanted}/s`,
+      measured: `${Math.round(perSecond)}/s`,
+      met: perSecond >= wanted,
+    });
+  }
+  const readMs = await measureReads(cassandra, sizes.candles.reads);
+  const p99 = quantile(readMs, 0.99);
+  report.line(`${CANDLES_MAX} candles from Cassandra: ${percentiles(readMs)} ms`);
+  report.verdict({
+    bar: `${CANDLES_MAX} candles cold from Cassandra, p99 <= ${marketBars.coldCandlesMs} ms`,
+    measured: `${p99.toFixed(1)} ms`,
+    met: p99 <= marketBars.coldCandlesMs,
+  });
+}
+
+async function measureTrades(store: MarketStore, count: number): Promise<{ perSecond: number; cpuUs: number }> {
+  const live = createMemoryLiveMarkets(systemClock);
+  const keeper = new CandleKeeper({ store, live, clock: systemClock, log: createLog() });
+  const draw = createDraw(1);
+  const nowMs = systemClock.now();
+  const records = Array.from({ length: count + BATCH_RECORDS }, (_, place) => ({
+    offset: BigInt(place),
+    bytes: Buffer.from(
+      JSON.stringify({
+        ...{ v: 1, type: 'traded', market: marketOf(place % MARKETS), seq: 1 + Math.floor(place / MARKETS) },
+        ...{ tradeId: `trade-${place}`, at: isoTime(nowMs + place) },
+        ...{ price: `0.${9_000 + draw(900)}`, size: `${1 + draw(100)}.25`, sellerAgentId: 1, buyerAgentId: 2 },
+      }),
+    ),
+  }));
+  const hand = async (from: number, until: number) => {
+    for (let at = from; at < until; at += BATCH_RECORDS) {
+      const { outcomes } = await keeper.handle({ partition: 0, records: records.slice(at, at + BATCH_RECORDS) });
+      if (outcomes.some(({ outcome }) => outcome !== 'done')) throw new Error('a trade was not taken');
+    }
+  };
+  await hand(0, BATCH_RECORDS);
+  const cpu = process.cpuUsage();
+  const startedMs = systemClock.monotonicMs();
+  await hand(BATCH_RECORDS, count + BATCH_RECORDS);
+  const seconds = (systemClock.monotonicMs() - startedMs) / SECOND_MS;
+  const { user, system } = process.cpuUsage(cpu);
+  await keeper.stop();
+  return { perSecond: count / seconds, cpuUs: (user + system) / count };
+}
+
+/** Each from somewhere in a market's minutes, all of which had trades. */
+async function measureReads(store: MarketStore, reads: number): Promise<number[]> {
+  const opensMs = startOfDayMs(systemClock.now()) - 2 * DAY_MS;
+  for (let i = 0; i < MARKETS; i++) {
+    const candles = Array.from({ length: MINUTES }, (_, n) => candleAt(opensMs + n * MINUTE_MS, 1 + n));
+    const cursor = { ...emptyCursor, generation: 2, throughSeq: MINUTES };
+    await store.writeTrades({ market: marketOf(i), trades: [], candles, cursor });
+  }
+  const draw = createDraw(2);
+  const readMs: number[] = [];
+  for (let n = 0; n < reads; n++) {
+    const fromMs = opensMs + draw(MINUTES - CANDLES_MAX) * MINUTE_MS;
+    const startedMs = systemClock.monotonicMs();
+    const found = await store.readCandles(marketOf(draw(MARKETS)), '1m', fromMs, fromMs + CANDLES_MAX * MINUTE_MS);
+    readMs.push(systemClock.monotonicMs() - startedMs);
+    if (found.length !== CANDLES_MAX) throw new Error(`${found.length} candles`);
+  }
+  return readMs;
+}
+
+const marketOf = (index: number): string =>
+  `credit-${isoTime(startOfDayMs(systemClock.now()) + (index + 2) * DAY_MS).slice(0, 10)}`;
+
+const candleAt = (timeMs: number, seq: number): CandleRow => ({
+  ...{ interval: '1m', timeMs, openNano: 900_000_000n, highNano: 998_000_000n, lowNano: 850_000_000n },
+  ...{ closeNano: 950_000_000n, volumeNano: 123_456_789_012n, quoteVolumeAtto: 123_456_789_012_345_678_901n },
+  ...{ trades: 40, firstSeq: seq, lastSeq: seq + 40, throughSeq: seq + 40, aheadSeqs: [], generation: 2 },
+});

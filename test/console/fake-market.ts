@@ -1,0 +1,161 @@
+import type { BrowserContext, Route } from 'playwright-core';
+import { DAY_MS, HOUR_MS, isoTime, startOfDayMs } from '#core/clock.ts';
+import { BOOK_TOPIC, bookRecord } from '#core/events/book-record.ts';
+import { type MarketTrade, marketTrade, TRADES_TOPIC } from '#core/events/market-trade.ts';
+import { type CandleInterval, type CandleRow, candleIntervals, intervalStartMs } from '#core/market/candle.ts';
+import { foldCandle } from '#core/market/fold-candle.ts';
+import { shapeBook, shapeCandle } from '../../api/contract/markets.ts';
+import { createMarketScript, type ScriptLine } from '../../api/simulator/market/create-market-script.ts';
+import { FRESH_PRICE, PRICE_TICK, SIZE_STEP } from '../../api/simulator/market/simulated-market.ts';
+import { parseNanoUsd, formatUsd } from '#core/money.ts';
+
+export interface AskedMarket {
+  path: string;
+  query: URLSearchParams;
+  hadKey: boolean;
+}
+
+/** Answers of markets that no real gateway gives when a test wants them, put between a console and its gateway. */
+export interface FakeMarket {
+  ids: string[];
+  asked: AskedMarket[];
+  nowMs(): number;
+  /** Lets the markets trade on. */
+  play(ms: number): void;
+  /** What is answered instead of what there is, by the last part of the path: `markets`, `book`, `candles`. */
+  instead: Map<string, (route: Route) => Promise<void>>;
+  bookOf(id: string, depth?: number): ReturnType<typeof shapeBook>;
+  candlesOf(id: string, interval: CandleInterval, limit: number): ReturnType<typeof shapeCandle>[];
+}
+
+export async function fakeMarket(
+  context: BrowserContext,
+  { names = ['credit'], playedMs = 6 * HOUR_MS, startMs }: { names?: string[]; playedMs?: number; startMs: number },
+): Promise<FakeMarket> {
+  const ids = names.map(
+    (name, index) => `${name}-${isoTime(startOfDayMs(startMs) + (8 - index) * DAY_MS).slice(0, 10)}`,
+  );
+  const script = createMarketScript({
+    ...{ seed: 5, markets: ids, startAtMs: startMs, agents: [2, 3] },
+    ...{ changesPerSecond: 4, tradesPerSecond: 0.5 },
+  });
+  const markets = new Map(ids.map((id) => [id, new FollowedMarket(id)]));
+  const of = (id: string): FollowedMarket => {
+    const market = markets.get(id);
+    if (market === undefined) throw new Error(`there is no market ${id}`);
+    return market;
+  };
+  let nowMs = startMs;
+  let next: ScriptLine = script.next().value;
+  const fake: FakeMarket = {
+    ...{ ids, asked: [], instead: new Map() },
+    nowMs: () => nowMs,
+    play(ms) {
+      nowMs += ms;
+      for (; next.atMs <= nowMs; next = script.next().value) of(next.record.market).take(next);
+    },
+    bookOf: (id, depth = 12) => of(id).book(nowMs, depth, id === ids[0]),
+    candlesOf: (id, interval, limit) => of(id).candles(interval, nowMs, limit),
+  };
+  fake.play(playedMs);
+
+  await context.route(/\/v1\/dex\/markets(\/|\?|$)/, async (route) => {
+    const request = route.request();
+    const { pathname, searchParams: query } = new URL(request.url());
+    fake.asked.push({ path: pathname, query, hadKey: request.headers().authorization !== undefined });
+    const [, id, kind] = /\/dex\/markets\/([^/]+)\/(\w+)$/.exec(pathname) ?? [];
+    const instead = fake.instead.get(kind ?? 'markets');
+    if (instead !== undefined) return instead(route);
+    const json = (body: unknown) => route.fulfill({ json: body, headers: { 'cache-control': 'no-store' } });
+    if (id === undefined) {
+      return json({ object: 'list', markets: fake.ids.map((each) => of(each).listed(each === fake.ids[0])).reverse() });
+    }
+    if (!fake.ids.includes(id)) return refuse(404, 'unknown_market', 'No open market has this id.')(route);
+    if (kind === 'book') return json(fake.bookOf(id, Number(query.get('depth'))));
+    const interval = query.get('interval') as CandleInterval;
+    return json({ market: id, interval, candles: fake.candlesOf(id, interval, Number(query.get('limit'))) });
+  });
+  return fake;
+}
+
+export const refuse =
+  (status: number, code: string, message: string, headers: Record<string, string> = {}) =>
+  (route: Route): Promise<void> =>
+    route.fulfill({ status, headers, json: { error: { code, message } } });
+
+const intervals = Object.keys(candleIntervals) as CandleInterval[];
+
+class FollowedMarket {
+  readonly #id: string;
+  readonly #sides = { bid: new Map<bigint, { size: bigint; orders: number }>(), ask: new Map<bigint, { size: bigint; orders: number }>() };
+  readonly #rows = new Map<string, CandleRow>();
+  #seq = 0;
+  #lastTrade: MarketTrade | null = null;
+  #volumeNano = 0n;
+
+  constructor(id: string) {
+    this.#id = id;
+  }
+
+  take({ topic, record }: ScriptLine): void {
+    if (topic === TRADES_TOPIC) this.#trade(marketTrade.parse(record));
+    if (topic === BOOK_TOPIC) this.#change(bookRecord.parse(record));
+  }
+
+  #trade(trade: MarketTrade): void {
+    this.#lastTrade = trade;
+    this.#volumeNano += trade.size;
+    for (const interval of intervals) {
+      const key = `${interval} ${intervalStartMs(interval, trade.at)}`;
+      const place = { throughSeq: trade.seq, generation: 1 };
+      this.#rows.set(key, foldCandle(this.#rows.get(key) ?? null, interval, trade, place));
+    }
+  }
+
+  #change(record: ReturnType<typeof bookRecord.parse>): void {
+    this.#seq = record.seq;
+    if (record.type === 'book_snapshot') {
+      for (const [side, levels] of [[this.#sides.bid, record.bids], [this.#sides.ask, record.asks]] as const) {
+        side.clear();
+        for (const { price, size, orders } of levels) side.set(price, { size, orders });
+      }
+      return;
+    }
+    for (const { side, price, size, orders } of record.changes) {
+      if (size === 0n) this.#sides[side].delete(price);
+      else this.#sides[side].set(price, { size, orders });
+    }
+  }
+
+  book(readAtMs: number, depth: number, isNewest: boolean): ReturnType<typeof shapeBook> {
+    const best = (side: 'bid' | 'ask', sign: 1n | -1n) =>
+      [...this.#sides[side]]
+        .sort(([a], [b]) => Number((a - b) * sign))
+        .map(([price, { size, orders }]) => ({ price: formatUsd(price), size: formatUsd(size), orders }));
+    return shapeBook({
+      ...{ market: this.#id, depth, readAtMs },
+      view: { seq: this.#seq, bids: best('bid', -1n), asks: best('ask', 1n) },
+      freshPriceNano: isNewest ? parseNanoUsd(FRESH_PRICE) : null,
+    });
+  }
+
+  candles(interval: CandleInterval, nowMs: number, limit: number): ReturnType<typeof shapeCandle>[] {
+    const fromMs = intervalStartMs(interval, nowMs) - (limit - 1) * candleIntervals[interval];
+    return [...this.#rows.values()]
+      .filter((row) => row.interval === interval && row.timeMs >= fromMs)
+      .sort((a, b) => a.timeMs - b.timeMs)
+      .map(shapeCandle);
+  }
+
+  listed(newest: boolean): object {
+    const { bids, asks } = this.book(0, 1, newest);
+    return {
+      ...{ id: this.#id, base: 'credit', quote: 'USDT', newest, price_tick: PRICE_TICK, size_step: SIZE_STEP },
+      opens_at: '2026-11-23T00:00:00.000Z',
+      ends_at: `${this.#id.slice(-10)}T00:00:00.000Z`,
+      last_price: this.#lastTrade === null ? null : formatUsd(this.#lastTrade.price),
+      ...{ best_bid: bids[0]?.price ?? null, best_ask: asks[0]?.price ?? null },
+      volume_24h: formatUsd(this.#volumeNano),
+    };
+  }
+}

@@ -1,0 +1,53 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { MarketTrade } from '#core/events/market-trade.ts';
+import { checkMarket } from '#core/market/rebuild-market.ts';
+import { MARKETS_FILE, openSqliteMarketStore } from '#core/market/sqlite-market-store.ts';
+import { createDraw } from '../ledger/history/random.ts';
+import { testDataDir } from '../support/data-dir.ts';
+import { batchOf, candleWorld } from './candle-world.ts';
+import { allCandlesOf, allFolded, ENDS_MS, intervals, MARKET, seededTrades } from './market-trades.ts';
+import { queryCandles } from './sqlite-candle-query.ts';
+
+const TRADES = 1_000_000;
+const BATCH = 2_000;
+
+test('a million trades, out of order, repeated, read by one process after the other, make the candles that SQL makes', async () => {
+  const seed = 20_261_125;
+  console.log(`seed ${seed}`);
+  const draw = createDraw(seed);
+  const trades = seededTrades(TRADES, draw);
+  await using folder = await testDataDir();
+  const store = openSqliteMarketStore(join(folder.path, MARKETS_FILE));
+  const { startKeeper } = candleWorld({ nowMs: ENDS_MS });
+  const log = outOfOrder(trades, draw);
+  let keeper = startKeeper(store);
+  for (let at = 0; at < log.length; ) {
+    const batch = batchOf(log.slice(at, at + BATCH), BigInt(at));
+    const { resumeOffset } = await keeper.handle(batch);
+    at = Number(resumeOffset);
+    if (draw(20) > 0) continue;
+    // Another takes over, and begins some records before the end of what was read.
+    await keeper.stop();
+    keeper = startKeeper(store);
+    at = Math.max(0, at - draw(3 * BATCH));
+  }
+  await keeper.stop();
+  const candles = await allCandlesOf(store);
+  expect(candles).toEqual(allFolded(trades));
+  expect(candles).toEqual(queryCandles(trades, intervals));
+  expect(await checkMarket(store, MARKET)).toMatchObject({ trades: TRADES, differing: 0 });
+  await store.close();
+}, 180_000);
+
+/** Every third stretch of 60 trades backwards, and every fiftieth trade twice. */
+function outOfOrder(trades: readonly MarketTrade[], draw: (below: number) => number): MarketTrade[] {
+  const log: MarketTrade[] = [];
+  for (let i = 0; i < trades.length; i += 60) {
+    const stretch = trades.slice(i, i + 60);
+    log.push(...(draw(3) === 0 ? stretch.reverse() : stretch));
+    const repeated = trades[draw(Math.min(i + 60, trades.length))];
+    if (repeated !== undefined) log.push(repeated);
+  }
+  return log;
+}
