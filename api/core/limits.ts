@@ -376,6 +376,8 @@ export const CAPACITY_SHARE_MS = SECOND_MS;
 export const RECORDED_COSTS_MS = 10 * SECOND_MS;
 /** Of a record that others write to us. */
 export const FEED_RECORD_BYTES_MAX = 64 * 1024;
+/** Of a record, named in the reason for which it is kept apart: a book of wrong levels has thousands. */
+export const FEED_REASON_PROBLEMS = 5;
 /** Of a record that is kept apart; of a longer one its beginning. */
 export const DEAD_LETTER_BYTES_MAX = 64 * 1024;
 /** Records that a handler is given at one time, and that a feeder may send to a gateway at one time. */
