@@ -196,7 +196,11 @@ describe('a record that is wrong', () => {
     ['a price of 0', changed(2, ['bid', '0', '1', 1]), /^changes.0.price: is no price above 0$/],
     ['a price of 40 digits', changed(2, ['bid', price40, '1', 1]), /^changes.0.price: is no price/],
     ['ten decimals', changed(2, ['bid', '0.0000000001', '1', 1]), /^changes.0.price: is no price/],
-    ['a price as a number', { ...changed(2), changes: [{ side: 'bid', price: 1, size: '1', orders: 1 }] }, /price: /],
+    [
+      'a price as a number',
+      { ...changed(2), changes: [{ side: 'bid', price: 1, size: '1', orders: 1 }] },
+      /price: /,
+    ],
     ['an exponent', changed(2, ['bid', '1e1', '1', 1]), /^changes.0.price: is no price/],
     ['negative orders', changed(2, ['bid', '1', '1', -1]), /^changes.0.orders: /],
     ['an empty level', snapshot(2, { bids: [['1', '0', 1]] }), /^bids.0.size: is no size above 0$/],
@@ -204,18 +208,21 @@ describe('a record that is wrong', () => {
     ['a crossed snapshot', snapshot(2, { bids: [['2', '1', 1]], asks: [['1', '1', 1]] }), /best bid/],
   ];
 
-  it.each(bad)('is kept apart with a reason that repeats nothing of it, and stops its book: %s', async (_, written, reason) => {
-    const world = createKeeperWorld();
-    await world.send(snapshot(1));
-    const record = typeof written === 'string' ? Buffer.from(written) : written;
-    const { outcomes } = await world.send(record);
-    expect(outcomes).toEqual([{ outcome: 'dead_letter', reason: expect.stringMatching(reason) }]);
-    expect(JSON.stringify(outcomes)).not.toMatch(/secret|-1|1111/);
-    expect(seqs(world)).toEqual([null]);
-    await world.send(snapshot(2));
-    await world.pass(BOOK_PUBLISH_MS);
-    expect(seqs(world)).toEqual([null, 2]);
-  });
+  it.each(bad)(
+    'is kept apart with a reason that repeats nothing of it, and stops its book: %s',
+    async (_, written, reason) => {
+      const world = createKeeperWorld();
+      await world.send(snapshot(1));
+      const record = typeof written === 'string' ? Buffer.from(written) : written;
+      const { outcomes } = await world.send(record);
+      expect(outcomes).toEqual([{ outcome: 'dead_letter', reason: expect.stringMatching(reason) }]);
+      expect(JSON.stringify(outcomes)).not.toMatch(/secret|-1|1111/);
+      expect(seqs(world)).toEqual([null]);
+      await world.send(snapshot(2));
+      await world.pass(BOOK_PUBLISH_MS);
+      expect(seqs(world)).toEqual([null, 2]);
+    },
+  );
 
   it('is not even read when it is larger than any snapshot', async () => {
     const world = createKeeperWorld();
