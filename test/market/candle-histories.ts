@@ -32,9 +32,9 @@ export async function runHistory(seed: number): Promise<History> {
   const trades = seededTrades(count, draw, { spanMs: [HOUR_MS, DAY_MS, 8 * DAY_MS][draw(3)] ?? DAY_MS });
   const records = shuffled(trades, draw).map(recordOf);
   const world = candleWorld({ nowMs: OPENS_MS + (draw(2) === 0 ? 8 : 9) * DAY_MS - draw(60_000) });
-  // Any two who wait for the store may come to their turn in any order.
+  // Any two who wait for the store may come to their turn in any order, and one of them long before the other.
   const turn = async () => {
-    for (let n = draw(4); n > 0; n--) await null;
+    for (let n = draw(draw(8) === 0 ? 400 : 4); n > 0; n--) await null;
   };
   const found = { kills: 0, rebuilds: 0 };
 
@@ -49,7 +49,7 @@ export async function runHistory(seed: number): Promise<History> {
     });
 
   let committed = 0;
-  let dies = { afterSteps: Number.MAX_SAFE_INTEGER };
+  let dies = { afterSteps: draw(200) };
   let reader: Reader = { keeper: world.startKeeper(storeOf(dies)), at: 0 };
   const zombies: Reader[] = [];
   const read = async (by: Reader): Promise<boolean> => {
@@ -65,7 +65,7 @@ export async function runHistory(seed: number): Promise<History> {
   const replace = (isDead: boolean) => {
     if (isDead) void reader.keeper.stop();
     else zombies.push(reader);
-    dies = { afterSteps: draw(3) === 0 ? draw(60) : Number.MAX_SAFE_INTEGER };
+    dies = { afterSteps: draw(2) === 0 ? draw(100) : Number.MAX_SAFE_INTEGER };
     reader = { keeper: world.startKeeper(storeOf(dies)), at: committed };
   };
 

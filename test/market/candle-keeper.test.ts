@@ -5,7 +5,16 @@ import { checkMarket, rebuildMarket } from '#core/market/rebuild-market.ts';
 import { createDraw } from '../ledger/history/random.ts';
 import { runHistory } from './candle-histories.ts';
 import { batchOf, candleWorld, outcomesOf } from './candle-world.ts';
-import { allCandlesOf, allFolded, candlesOf, ENDS_MS, MARKET, OPENS_MS, seededTrades, tradeOf } from './market-trades.ts';
+import {
+  allCandlesOf,
+  allFolded,
+  candlesOf,
+  ENDS_MS,
+  MARKET,
+  OPENS_MS,
+  seededTrades,
+  tradeOf,
+} from './market-trades.ts';
 
 const settle = async () => {
   for (let n = 0; n < 50; n++) await null;
@@ -149,7 +158,9 @@ test('readers see the newest candles of each interval, the last price, and what 
   await keeper.stop();
   const live = world.published.get(MARKET);
   const dayAgoMs = world.clock.now() - DAY_MS;
-  const minutes = (await world.store.readCandles(MARKET, '1m', dayAgoMs + 1, ENDS_MS)).map((row) => row.volumeNano);
+  const minutes = (await world.store.readCandles(MARKET, '1m', dayAgoMs + 1, ENDS_MS)).map(
+    (row) => row.volumeNano,
+  );
   expect(live?.volume24hNano).toBe(minutes.reduce((sum, volume) => sum + volume, 0n));
   expect(live?.lastPriceNano).toBe(trades.at(-1)?.price);
   for (const interval of ['1m', '5m', '15m', '1h', '4h', '1d'] as const) {
@@ -159,7 +170,7 @@ test('readers see the newest candles of each interval, the last price, and what 
 });
 
 test('whoever has kept older candles is told when one of them changes, or more of them are older ones', async () => {
-  const world = candleWorld({ nowMs: OPENS_MS + HOUR_MS });
+  const world = candleWorld({ nowMs: OPENS_MS + 10 * MINUTE_MS });
   const keeper = world.startKeeper();
   let seq = 0;
   const versionAfter = async (minute: number) => {
@@ -196,6 +207,18 @@ test('late trades of many old intervals change what the store has of them', asyn
   for (let i = 0; i < minutes; i += 100) await keeper.handle(batchOf(late.slice(i, i + 100), BigInt(i)));
   await keeper.stop();
   expect(await allCandlesOf(store)).toEqual(allFolded([...trades, ...late]));
+});
+
+test('a late trade of a candle that the keeper has long forgotten is folded into it', async () => {
+  const { startKeeper, store } = candleWorld({ nowMs: OPENS_MS + 10 * HOUR_MS });
+  const keeper = startKeeper();
+  const minutes = OLDER_CANDLES_KEPT + 2 * LIVE_CANDLES;
+  const trades = Array.from({ length: minutes }, (_, i) => tradeOf(i + 1, { at: OPENS_MS + i * MINUTE_MS }));
+  const late = tradeOf(minutes + 1, { at: OPENS_MS });
+  await keeper.handle(batchOf(trades));
+  await keeper.handle(batchOf([late]));
+  await keeper.stop();
+  expect(await allCandlesOf(store)).toEqual(allFolded([...trades, late]));
 });
 
 test('a rebuild puts right what is wrong, takes away what should not be, and the keeper goes on', async () => {

@@ -5,8 +5,8 @@ import { createDraw } from '../ledger/history/random.ts';
 import { useCassandra } from '../support/cassandra-node.ts';
 import { describeWith } from '../support/with-services.ts';
 import { batchOf, candleWorld } from './candle-world.ts';
-import { allCandlesOf, allFolded, ENDS_MS, seededTrades } from './market-trades.ts';
 import { testMarketStore } from './market-store-contract.ts';
+import { allCandlesOf, allFolded, ENDS_MS, seededTrades } from './market-trades.ts';
 
 describeWith(['cassandra'], 'markets in Cassandra', () => {
   const node = useCassandra();

@@ -6,7 +6,7 @@ import type { CandleRow } from '#core/market/candle.ts';
 import { foldCandle } from '#core/market/fold-candle.ts';
 import type { MarketStore, TradeCursor } from '#core/market/market-store.ts';
 import { emptyCursor } from '#core/market/trade-cursor.ts';
-import { ENDS_MS, OPENS_MS, tradeOf } from './market-trades.ts';
+import { ENDS_MS, OPENS_MS, tradeOf, tradesOf } from './market-trades.ts';
 
 /** What every store of markets promises. `again`: the same, as another process sees it; each test has a market of its own. */
 export function testMarketStore(open: () => Promise<{ store: MarketStore; again(): MarketStore }>): void {
@@ -25,14 +25,13 @@ export function testMarketStore(open: () => Promise<{ store: MarketStore; again(
     ...more,
   });
   const nothing = { trades: [], candles: [] };
-  const readAll = (store: MarketStore, market: string) =>
-    store.readCandles(market, '1m', OPENS_MS, ENDS_MS);
+  const readAll = (store: MarketStore, market: string) => store.readCandles(market, '1m', OPENS_MS, ENDS_MS);
 
   test('a market that nobody has traded in has no cursor, candles or trades', async () => {
     const { store, market } = await world();
     expect(await store.readCursor(market)).toBeNull();
     expect(await readAll(store, market)).toEqual([]);
-    expect(await Array.fromAsync(store.readTrades(market))).toEqual([]);
+    expect(await tradesOf(store, market)).toEqual([]);
   });
 
   test('what was written is read as it was, by another process, too', async () => {
@@ -46,7 +45,7 @@ export function testMarketStore(open: () => Promise<{ store: MarketStore; again(
     for (const each of [store, again()]) {
       expect(await each.readCursor(market)).toEqual(cursor);
       expect(await readAll(each, market)).toEqual([row]);
-      expect(await Array.fromAsync(each.readTrades(market))).toEqual([trade]);
+      expect(await tradesOf(each, market)).toEqual([trade]);
     }
   });
 
@@ -54,7 +53,12 @@ export function testMarketStore(open: () => Promise<{ store: MarketStore; again(
     const { store, market } = await world();
     const rows = [5, 1, 4, 2, 3].map((n) => rowOf([n], { timeMs: OPENS_MS + n * MINUTE_MS }));
     await store.writeTrades({ market, trades: [], candles: rows, cursor: cursorAt(5) });
-    await store.writeTrades({ market: `${market.replace('m', 'n')}`, trades: [], candles: rows, cursor: cursorAt(5) });
+    await store.writeTrades({
+      market: `${market.replace('m', 'n')}`,
+      trades: [],
+      candles: rows,
+      cursor: cursorAt(5),
+    });
     const found = await store.readCandles(market, '1m', OPENS_MS + 2 * MINUTE_MS, OPENS_MS + 5 * MINUTE_MS);
     expect(found.map(({ timeMs }) => (timeMs - OPENS_MS) / MINUTE_MS)).toEqual([2, 3, 4]);
     expect(await store.readCandles(market, '5m', OPENS_MS, ENDS_MS)).toEqual([]);
@@ -107,7 +111,12 @@ export function testMarketStore(open: () => Promise<{ store: MarketStore; again(
     const { store, market } = await world();
     await store.writeTrades({ market, trades: [], candles: [rowOf([1])], cursor: cursorAt(1) });
     const emptied = rowOf([1], { trades: 0, generation: 2 });
-    await store.writeTrades({ market, trades: [], candles: [emptied], cursor: cursorAt(1, { generation: 2 }) });
+    await store.writeTrades({
+      market,
+      trades: [],
+      candles: [emptied],
+      cursor: cursorAt(1, { generation: 2 }),
+    });
     expect(await readAll(store, market)).toEqual([]);
   });
 
@@ -116,10 +125,15 @@ export function testMarketStore(open: () => Promise<{ store: MarketStore; again(
     const trades = Array.from({ length: 700 }, (_, i) => tradeOf(i + 1, { market }));
     const cursor = cursorAt(700);
     await store.writeTrades({ market, trades, candles: [], cursor });
-    for (const [from, to] of [[0, 1], [1, 40], [250, 699], [699, 700]]) {
+    for (const [from, to] of [
+      [0, 1],
+      [1, 40],
+      [250, 699],
+      [699, 700],
+    ]) {
       await again().writeTrades({ market, trades: trades.slice(from, to), candles: [], cursor });
     }
-    const bySeq = new Map((await Array.fromAsync(store.readTrades(market))).map((trade) => [trade.seq, trade]));
+    const bySeq = new Map((await tradesOf(store, market)).map((trade) => [trade.seq, trade]));
     expect([...bySeq.values()].sort((a, b) => a.seq - b.seq)).toEqual(trades);
   });
 
@@ -127,7 +141,7 @@ export function testMarketStore(open: () => Promise<{ store: MarketStore; again(
     const { store, market } = await world();
     const trades = [tradeOf(1, { market, at: OPENS_MS }), tradeOf(2, { market, at: ENDS_MS - 1 })];
     await store.writeTrades({ market, trades, candles: [], cursor: cursorAt(2) });
-    expect(await Array.fromAsync(store.readTrades(market))).toEqual(trades);
+    expect(await tradesOf(store, market)).toEqual(trades);
   });
 
   test('of a listing the newest version counts, whichever is written last', async () => {

@@ -8,8 +8,8 @@ import { openSqliteMarketFile } from '#core/market/sqlite-market-file.ts';
 import { MARKETS_FILE, openSqliteMarketStore } from '#core/market/sqlite-market-store.ts';
 import { emptyCursor } from '#core/market/trade-cursor.ts';
 import { createMemoryMarketStore } from '../support/memory-market-store.ts';
-import { ENDS_MS, MARKET, OPENS_MS, tradeOf } from './market-trades.ts';
 import { testMarketStore } from './market-store-contract.ts';
+import { ENDS_MS, MARKET, OPENS_MS, tradeOf, tradesOf } from './market-trades.ts';
 
 let folder = '';
 let path = '';
@@ -49,7 +49,7 @@ test('a write that fails leaves nothing behind', async () => {
   const store = open();
   const trades = [tradeOf(1), tradeOf(2, { seq: 1.5 })];
   await expect(store.writeTrades({ market: MARKET, trades, candles: [], cursor })).rejects.toThrow();
-  expect(await Array.fromAsync(store.readTrades(MARKET))).toEqual([]);
+  expect(await tradesOf(store, MARKET)).toEqual([]);
   expect(await store.readCursor(MARKET)).toBeNull();
 });
 
@@ -66,7 +66,7 @@ test('more trades are read than the thread answers at once', async () => {
   const store = open();
   const trades = Array.from({ length: 12_001 }, (_, i) => tradeOf(i + 1, { at: OPENS_MS + i }));
   await store.writeTrades({ market: MARKET, trades, candles: [], cursor });
-  const found = await Array.fromAsync(store.readTrades(MARKET));
+  const found = await tradesOf(store, MARKET);
   expect(found.map(({ seq }) => seq)).toEqual(trades.map(({ seq }) => seq));
 });
 

@@ -82,3 +82,9 @@ export async function allCandlesOf(store: MarketStore, market = MARKET): Promise
 
 export const allFolded = (trades: readonly MarketTrade[]): Record<string, Candle[]> =>
   Object.fromEntries(intervals.map((interval) => [interval, foldSimply(trades, interval)]));
+
+export async function tradesOf(store: MarketStore, market: string): Promise<MarketTrade[]> {
+  const trades: MarketTrade[] = [];
+  for await (const trade of store.readTrades(market)) trades.push(trade);
+  return trades;
+}

@@ -25,9 +25,13 @@ test('what is missing is waited for, as long as few enough have come ahead of it
 
 test('another process goes on from the cursor as if it had been there', () => {
   const seen = new SeenTrades(emptyCursor);
-  takeAll(seen, Array.from({ length: TRADES_AHEAD_MAX + 1 }, (_, i) => 2 * i + 10));
+  takeAll(
+    seen,
+    Array.from({ length: TRADES_AHEAD_MAX + 1 }, (_, i) => 2 * i + 10),
+  );
   const other = new SeenTrades(JSON.parse(JSON.stringify(seen.toCursor())));
-  for (const seq of [9, 1, 10, 11, 12, 13, 5_000]) expect([seq, other.take(seq)]).toEqual([seq, seen.take(seq)]);
+  for (const seq of [9, 1, 10, 11, 12, 13, 5_000])
+    expect([seq, other.take(seq)]).toEqual([seq, seen.take(seq)]);
   expect(other.toCursor()).toEqual(seen.toCursor());
 });
 

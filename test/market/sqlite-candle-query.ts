@@ -8,7 +8,9 @@ export function queryCandles(
   wanted: readonly CandleInterval[],
 ): Record<string, Candle[]> {
   const db = new DatabaseSync(':memory:');
-  db.exec('CREATE TABLE trades (seq INTEGER PRIMARY KEY, at INTEGER, price INTEGER, size INTEGER) STRICT; BEGIN');
+  db.exec(
+    'CREATE TABLE trades (seq INTEGER PRIMARY KEY, at INTEGER, price INTEGER, size INTEGER) STRICT; BEGIN',
+  );
   const insert = db.prepare('INSERT INTO trades VALUES (?, ?, ?, ?)');
   for (const { seq, at, price, size } of trades) insert.run(seq, at, price, size);
   db.exec('COMMIT');

@@ -60,7 +60,7 @@ export function createMemoryMarketStore(): MemoryMarketStore {
     async readCandles(market, interval, fromMs, untilMs) {
       await faults.beforeRead();
       const found = [...rowsOf(market, interval).values()].filter(
-        ({ timeMs }) => timeMs >= fromMs && timeMs < untilMs,
+        ({ timeMs, trades }) => timeMs >= fromMs && timeMs < untilMs && trades > 0,
       );
       return structuredClone(found.sort((a, b) => a.timeMs - b.timeMs));
     },

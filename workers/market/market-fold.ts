@@ -3,7 +3,12 @@ import { type Clock, DAY_MS } from '#core/clock.ts';
 import type { MarketTrade } from '#core/events/market-trade.ts';
 import { limitTasks } from '#core/limit-tasks.ts';
 import { CANDLES_LOADED_AT_ONCE, LIVE_CANDLES } from '#core/limits.ts';
-import { type CandleInterval, type CandleRow, candleIntervals, intervalStartMs } from '#core/market/candle.ts';
+import {
+  type CandleInterval,
+  type CandleRow,
+  candleIntervals,
+  intervalStartMs,
+} from '#core/market/candle.ts';
 import { foldCandle, holdsTrade } from '#core/market/fold-candle.ts';
 import type { LiveCandles } from '#core/market/live-markets.ts';
 import type { MarketStore } from '#core/market/market-store.ts';
@@ -75,7 +80,7 @@ export class MarketFold {
       const spanMs = interval === '1m' ? DAY_MS : LIVE_CANDLES * candleIntervals[interval];
       const fromMs = intervalStartMs(interval, nowMs - spanMs);
       const rows = await of.store.readCandles(of.market, interval, fromMs, of.endsAtMs);
-      return { fromMs, rows: rows.filter((row) => isOf(seen, row)) };
+      return { fromMs, rows };
     };
     const [m1, m5, m15, h1, h4, d1] = await Promise.all([
       ...([read('1m'), read('5m'), read('15m')] as const),
@@ -154,7 +159,7 @@ export class MarketFold {
     await Promise.all(
       Array.from(missing.values(), async ({ interval, timeMs }) => {
         const [row] = await inTurn(() => store.readCandles(market, interval, timeMs, timeMs + 1));
-        this.#rows[interval].remember(timeMs, row !== undefined && isOf(this.#seen, row) ? row : null);
+        this.#rows[interval].remember(timeMs, row ?? null);
       }),
     );
   }
@@ -178,9 +183,6 @@ export class MarketFold {
     }
   }
 }
-
-/** Not of one who has not noticed a rebuild yet: what it knew of was folded anew. */
-const isOf = ({ generation }: SeenTrades, row: CandleRow): boolean => row.generation >= generation;
 
 interface FoundRows {
   /** All rows from then on. */

@@ -5,7 +5,9 @@ import { type CandleInterval, type CandleRow, candleIntervals } from './candle.t
 export const printCandle = (row: CandleRow): string =>
   JSON.stringify([
     ...[row.interval, row.timeMs],
-    ...[row.openNano, row.highNano, row.lowNano, row.closeNano, row.volumeNano, row.quoteVolumeAtto].map(String),
+    ...[row.openNano, row.highNano, row.lowNano, row.closeNano, row.volumeNano, row.quoteVolumeAtto].map(
+      String,
+    ),
     ...[row.trades, row.firstSeq, row.lastSeq, row.throughSeq, row.aheadSeqs, row.generation],
   ]);
 

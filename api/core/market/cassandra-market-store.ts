@@ -7,11 +7,18 @@ import type { MarketListing } from '../events/market-listing.ts';
 import type { MarketTrade } from '../events/market-trade.ts';
 import { limitTasks } from '../limit-tasks.ts';
 import { CANDLES_MAX, LOT_DAYS_MAX, MARKET_KEPT_MS } from '../limits.ts';
-import type { CandleInterval, CandleRow } from './candle.ts';
+import type { CandleRow } from './candle.ts';
 import { parseCandle, printCandle } from './candle-text.ts';
 import { parseMarketId } from './market-id.ts';
 import type { MarketStore, TradeCursor, TradesWrite } from './market-store.ts';
-import { parseCursor, parseListing, parseTrade, printCursor, printListing, printTrade } from './market-texts.ts';
+import {
+  parseCursor,
+  parseListing,
+  parseTrade,
+  printCursor,
+  printListing,
+  printTrade,
+} from './market-texts.ts';
 import { cursorRank } from './trade-cursor.ts';
 
 /**
@@ -77,7 +84,8 @@ export function createCassandraMarketStore(client: Client): MarketStore {
     async *readTrades(market) {
       const endsAtMs = parseMarketId(market)?.endsAtMs ?? 0;
       const quarters: number[] = [];
-      for (let atMs = endsAtMs - LOT_DAYS_MAX * DAY_MS; atMs < endsAtMs; atMs += QUARTER_MS) quarters.push(atMs);
+      for (let atMs = endsAtMs - LOT_DAYS_MAX * DAY_MS; atMs < endsAtMs; atMs += QUARTER_MS)
+        quarters.push(atMs);
       for (const some of inPieces(quarters, QUARTERS_AT_ONCE)) {
         const found = await Promise.all(some.map((quarterMs) => readQuarter(market, quarterMs)));
         for (const trades of found) yield* trades;
@@ -114,7 +122,9 @@ function putChunk(market: string, trades: readonly MarketTrade[]): Statement {
 }
 
 const inPieces = <T>(items: readonly T[], length: number): T[][] =>
-  Array.from({ length: Math.ceil(items.length / length) }, (_, i) => items.slice(i * length, (i + 1) * length));
+  Array.from({ length: Math.ceil(items.length / length) }, (_, i) =>
+    items.slice(i * length, (i + 1) * length),
+  );
 
 const textOf = (row: types.Row, column: string): string => z.string().parse(row.get(column));
 

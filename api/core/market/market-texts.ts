@@ -26,7 +26,12 @@ export const printTrade = ({ v, type, market, ...trade }: MarketTrade): string =
     size: formatDecimal9(trade.size),
   });
 export const parseTrade = (market: string, text: string): MarketTrade =>
-  marketTrade.parse({ v: 1, type: 'traded', market, ...z.record(z.string(), z.unknown()).parse(JSON.parse(text)) });
+  marketTrade.parse({
+    v: 1,
+    type: 'traded',
+    market,
+    ...z.record(z.string(), z.unknown()).parse(JSON.parse(text)),
+  });
 
 export const printCursor = (cursor: TradeCursor): string => JSON.stringify(cursor);
 export const parseCursor = (text: string): TradeCursor => tradeCursor.parse(JSON.parse(text));

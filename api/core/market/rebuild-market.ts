@@ -1,7 +1,13 @@
+import { DAY_MS } from '../clock.ts';
 import type { MarketTrade } from '../events/market-trade.ts';
 import { LOT_DAYS_MAX } from '../limits.ts';
-import { DAY_MS } from '../clock.ts';
-import { type Candle, type CandleInterval, type CandleRow, candleIntervals, intervalStartMs } from './candle.ts';
+import {
+  type Candle,
+  type CandleInterval,
+  type CandleRow,
+  candleIntervals,
+  intervalStartMs,
+} from './candle.ts';
 import { foldCandle, holdsTrade } from './fold-candle.ts';
 import { parseMarketId } from './market-id.ts';
 import type { MarketStore, TradeCursor } from './market-store.ts';

@@ -9,7 +9,14 @@ import type { CandleInterval, CandleRow } from './candle.ts';
 import { parseCandle, printCandle } from './candle-text.ts';
 import { parseMarketId } from './market-id.ts';
 import type { TradeCursor, TradesWrite } from './market-store.ts';
-import { parseCursor, parseListing, parseTrade, printCursor, printListing, printTrade } from './market-texts.ts';
+import {
+  parseCursor,
+  parseListing,
+  parseTrade,
+  printCursor,
+  printListing,
+  printTrade,
+} from './market-texts.ts';
 import { cursorRank } from './trade-cursor.ts';
 
 /** The file itself. Everything here blocks. */
