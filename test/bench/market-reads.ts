@@ -39,7 +39,9 @@ async function openMarket(gateway: GatewayUnderTest): Promise<string> {
   const market = `bench-${isoTime(startOfDayMs(nowMs) + 5 * DAY_MS).slice(0, 10)}`;
   const of = { v: 1, market };
   const listing = { ...of, type: 'market_listed', version: 1, opensAt: isoTime(nowMs - DAY_MS) };
-  await gateway.feed(MARKETS_TOPIC, [{ ...listing, priceTick: '0.001', sizeStep: '0.01', freshPrice: '0.95' }]);
+  await gateway.feed(MARKETS_TOPIC, [
+    { ...listing, priceTick: '0.001', sizeStep: '0.01', freshPrice: '0.95' },
+  ]);
   const side = (first: number, step: number) =>
     Array.from({ length: 20 }, (_, n) => ({
       price: String((first + n * step) / 1_000),

@@ -4,8 +4,8 @@ import { makeDocument } from '../../api/contract/document.ts';
 import { errorStatus } from '../../api/contract/error-body.ts';
 import { type ErrorCode, errorTable } from '../../api/contract/errors.ts';
 import { finishSchemas } from '../../api/contract/finish-schemas.ts';
-import { errorsOf, readRoutes, shapeOfPath } from '../../api/contract/route.ts';
 import { marketErrorTable } from '../../api/contract/market-errors.ts';
+import { errorsOf, readRoutes, shapeOfPath } from '../../api/contract/route.ts';
 import { v1Facts } from '../../api/contract/v1-facts.ts';
 import { readUpstreamError } from '../../api/inference/upstream-error.ts';
 import { v1Router } from '../../api/routers/router.ts';
@@ -97,7 +97,9 @@ describe('every answer is described', () => {
     const { schemas, responses } = document.components;
     const others = JSON.stringify([schemas.ErrorDetail, schemas.MessagesErrorDetail, responses.Error400]);
     expect(others).not.toContain('invalid_depth');
-    expect(schemas.MarketErrorDetail.properties.code['x-extensible-enum']).toEqual(Object.keys(marketErrorTable));
+    expect(schemas.MarketErrorDetail.properties.code['x-extensible-enum']).toEqual(
+      Object.keys(marketErrorTable),
+    );
   });
 
   test('refusals that name a wait document the two headers', () => {
@@ -162,7 +164,11 @@ test('a parameter of markets documents which values it takes, and which it has b
   const parametersOf = (path: string) =>
     document.paths[path].get.parameters
       .filter((each: { in: string }) => each.in === 'query')
-      .map(({ name, required, schema }: { name: string; required?: boolean; schema: object }) => [name, required, schema]);
+      .map(({ name, required, schema }: { name: string; required?: boolean; schema: object }) => [
+        name,
+        required,
+        schema,
+      ]);
   expect(parametersOf('/dex/markets/{id}/book')).toMatchObject([
     ['depth', undefined, { type: 'integer', minimum: 1, maximum: 100, default: 20 }],
   ]);

@@ -71,7 +71,8 @@ function createWorld(processes = 1, limit = 1_200) {
       weightPerMinute: () => limit,
     }),
   );
-  const count = async (process: number, weight: number, address = 'a') => weights[process]?.count(address, weight);
+  const count = async (process: number, weight: number, address = 'a') =>
+    weights[process]?.count(address, weight);
   return { clock, ...shared, logged, weights, count };
 }
 
@@ -87,7 +88,9 @@ describe('over many processes', () => {
     expect(asked).toHaveLength(1);
     clock.advance(WEIGHTS_TOLD_MS);
     await settled();
-    expect(asked.slice(1)).toEqual([{ key: `faregate:weight:${START_MS / MINUTE_MS - 0.5}:a`, told: 20, weight: 0 }]);
+    expect(asked.slice(1)).toEqual([
+      { key: `faregate:weight:${START_MS / MINUTE_MS - 0.5}:a`, told: 20, weight: 0 },
+    ]);
     expect(total()).toBe(22);
     expect(clock.pendingTimers()).toBe(0);
   });
@@ -99,20 +102,23 @@ describe('over many processes', () => {
     expect(total()).toBe(53);
   });
 
-  test.each([1, 3, 12])('exactly 1,200 pass over %d processes, however they take turns', async (processes) => {
-    for (const weight of [1, 2, 5]) {
-      const { clock, count, total } = createWorld(processes);
-      let passed = 0;
-      for (let n = 0; n < 2_000; n++) {
-        const counted = await count(n % processes, weight);
-        if (counted?.waitMs === 0) passed += weight;
-        if (n % 100 === 0) clock.advance(1);
+  test.each([1, 3, 12])(
+    'exactly 1,200 pass over %d processes, however they take turns',
+    async (processes) => {
+      for (const weight of [1, 2, 5]) {
+        const { clock, count, total } = createWorld(processes);
+        let passed = 0;
+        for (let n = 0; n < 2_000; n++) {
+          const counted = await count(n % processes, weight);
+          if (counted?.waitMs === 0) passed += weight;
+          if (n % 100 === 0) clock.advance(1);
+        }
+        clock.advance(WEIGHTS_TOLD_MS);
+        await settled();
+        expect([passed, total()]).toEqual([1_200, 1_200]);
       }
-      clock.advance(WEIGHTS_TOLD_MS);
-      await settled();
-      expect([passed, total()]).toEqual([1_200, 1_200]);
-    }
-  });
+    },
+  );
 
   test('a process that an address comes to late knows what others have let through', async () => {
     const { count } = createWorld(2);

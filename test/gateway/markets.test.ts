@@ -76,10 +76,21 @@ it('what is refused below /dex has the shape of markets', async () => {
     400,
     { error: { code: 'invalid_depth', message: '`depth` has to be a whole number from 1 to 100.' } },
   ]);
-  expect(await refused('/dex/markets/credit-2020-01-01/book')).toMatchObject([404, { error: { code: 'unknown_market' } }]);
-  for (const [path, method] of [['/dex'], ['/dex/markets/'], [`/dex/markets/${shown.market}/book`, 'POST']] as const) {
+  expect(await refused('/dex/markets/credit-2020-01-01/book')).toMatchObject([
+    404,
+    { error: { code: 'unknown_market' } },
+  ]);
+  for (const [path, method] of [
+    ['/dex'],
+    ['/dex/markets/'],
+    [`/dex/markets/${shown.market}/book`, 'POST'],
+  ] as const) {
     const [status, body] = await refused(path, method);
-    expect([status, body.error.code, Object.keys(body.error)]).toEqual([404, 'not_found', ['code', 'message']]);
+    expect([status, body.error.code, Object.keys(body.error)]).toEqual([
+      404,
+      'not_found',
+      ['code', 'message'],
+    ]);
   }
   expect(await refused('/dexes')).toMatchObject([404, { error: { type: 'not_found_error', param: null } }]);
 });
@@ -92,7 +103,11 @@ it('an address that has used its weight is told when the next minute begins, by 
   let last: Response;
   const beganAt = minuteOf(systemClock.now());
   do {
-    last = await get(`/dex/markets/${shown.market}/book?depth=100`, address, isShared && passed % 10 === 0 ? other : gateway);
+    last = await get(
+      `/dex/markets/${shown.market}/book?depth=100`,
+      address,
+      isShared && passed % 10 === 0 ? other : gateway,
+    );
     if (last.status !== 429) passed += 5;
     await last.arrayBuffer();
   } while (last.status !== 429);
@@ -107,7 +122,11 @@ it('an address that has used its weight is told when the next minute begins, by 
 
 it('with `market: off` nothing is there, and nothing is kept of it', async () => {
   await using off = await startTestGateway({ yaml: serverYaml('market: off') });
-  for (const path of ['/dex/markets', `/dex/markets/${shown.market}/book`, `/dex/markets/${shown.market}/candles`]) {
+  for (const path of [
+    '/dex/markets',
+    `/dex/markets/${shown.market}/book`,
+    `/dex/markets/${shown.market}/candles`,
+  ]) {
     const answer = await get(path, {}, off);
     expect(answer.status).toBe(404);
     expect(await answer.json()).toMatchObject({ error: { code: 'not_found' } });

@@ -4,7 +4,11 @@ import { createClientAddress } from '../../api/http/client-address.ts';
 
 const PROXIES = ['10.0.0.0/8', '192.0.2.7', '2001:db8:ff::/48'];
 
-function addressOf(peer: string | undefined, forwarded?: string, proxies: readonly string[] = PROXIES): string {
+function addressOf(
+  peer: string | undefined,
+  forwarded?: string,
+  proxies: readonly string[] = PROXIES,
+): string {
   const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: peer });
   return createClientAddress(proxies)({
     socket,

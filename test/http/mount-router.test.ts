@@ -170,13 +170,25 @@ describe('the binding', () => {
   });
 
   test('a hot route with steps behind its parameter is matched before Express, with a query, too', async () => {
-    for (const path of ['/hot/thing-1/parts', '/hot/thing%ff/parts?a=/b/parts', '/hot/list/parts?', '/hot/%/parts']) {
+    for (const path of [
+      '/hot/thing-1/parts',
+      '/hot/thing%ff/parts?a=/b/parts',
+      '/hot/list/parts?',
+      '/hot/%/parts',
+    ]) {
       expect(await ask('GET', path), path).toEqual({
         status: 200,
         json: { route: 'around', url: `/admin${path}`, throughExpress: false },
       });
     }
-    for (const path of ['/hot//parts', '/hot/parts/', '/hot/a/b/parts', '/hot/a/parts/', '/hot/a/part', '/hot/a/Parts'])
+    for (const path of [
+      '/hot//parts',
+      '/hot/parts/',
+      '/hot/a/b/parts',
+      '/hot/a/parts/',
+      '/hot/a/part',
+      '/hot/a/Parts',
+    ])
       expect((await ask('GET', path)).status, path).toBe(404);
     expect((await ask('POST', '/hot/a/parts')).status).toBe(404);
     expect((await fetch(`${url}/hot/a/parts`)).status).toBe(401);

@@ -74,7 +74,9 @@ describe('limit', () => {
       expect((await read(world, 4, interval)).times).toEqual(timesOf(interval, 1, 0));
       expect((await read(world, 5, interval)).times).toEqual(timesOf(interval, 4, 1, 0));
       expect((await read(world, 200, interval)).times).toEqual(timesOf(interval, 199, 5, 4, 1, 0));
-      expect((await read(world, 1_000, interval)).times).toEqual(timesOf(interval, 999, 200, 199, 5, 4, 1, 0));
+      expect((await read(world, 1_000, interval)).times).toEqual(
+        timesOf(interval, 999, 200, 199, 5, 4, 1, 0),
+      );
       expect(world.asked.filter((each) => each.startsWith('stored'))).toHaveLength(1);
     },
   );
@@ -123,7 +125,13 @@ describe('the newest candles', () => {
     expect((await read(world)).closes).toEqual(['0.85', '0.85', '0.9']);
     world.clock.advance(MARKET_CACHE_MS);
     expect((await read(world)).closes).toEqual(['0.85', '0.85', '0.95']);
-    expect(world.asked).toEqual(['listings', `candles ${MARKET}`, `stored ${MARKET} 1m`, 'listings', `candles ${MARKET}`]);
+    expect(world.asked).toEqual([
+      'listings',
+      `candles ${MARKET}`,
+      `stored ${MARKET} 1m`,
+      'listings',
+      `candles ${MARKET}`,
+    ]);
   });
 
   test('do not stand over one of the store that has more in it, or is of a newer fold', async () => {
@@ -163,20 +171,26 @@ describe('the newest candles', () => {
   test('one that a new fold took away is shown no more', async () => {
     const world = await createWorld();
     await storeRows(world.store, MARKET, [rowOf('1m', 1), rowOf('1m', 0)]);
-    await world.live.publishCandles(MARKET, liveOf({ newest: [rowOf('1m', 1, { generation: 2, trades: 0 })] }));
+    await world.live.publishCandles(
+      MARKET,
+      liveOf({ newest: [rowOf('1m', 1, { generation: 2, trades: 0 })] }),
+    );
     expect((await read(world)).times).toEqual(timesOf('1m', 0));
   });
 
-  test.each([null, 'unavailable'] as const)('where they are %s the store tells all, each second', async (none) => {
-    const world = await createWorld();
-    world.live.readCandles = async () => none;
-    await storeRows(world.store, MARKET, [rowOf('1m', 1)]);
-    expect((await read(world)).closes).toEqual(['0.85']);
-    await storeRows(world.store, MARKET, [rowOf('1m', 1, { price: '0.86', trades: 2 }), rowOf('1m', 0)]);
-    expect((await read(world)).closes).toEqual(['0.85']);
-    world.clock.advance(MARKET_CACHE_MS);
-    expect((await read(world)).closes).toEqual(['0.86', '0.85']);
-  });
+  test.each([null, 'unavailable'] as const)(
+    'where they are %s the store tells all, each second',
+    async (none) => {
+      const world = await createWorld();
+      world.live.readCandles = async () => none;
+      await storeRows(world.store, MARKET, [rowOf('1m', 1)]);
+      expect((await read(world)).closes).toEqual(['0.85']);
+      await storeRows(world.store, MARKET, [rowOf('1m', 1, { price: '0.86', trades: 2 }), rowOf('1m', 0)]);
+      expect((await read(world)).closes).toEqual(['0.85']);
+      world.clock.advance(MARKET_CACHE_MS);
+      expect((await read(world)).closes).toEqual(['0.86', '0.85']);
+    },
+  );
 
   test('one of an interval that has not begun here is not shown before it has', async () => {
     const world = await createWorld();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { MarketErrorResponse } from '../../api/contract/error-response.ts';
-import { type ErrorRow } from '../../api/contract/errors.ts';
+import type { ErrorRow } from '../../api/contract/errors.ts';
 import { marketErrorTable } from '../../api/contract/market-errors.ts';
 import { CALL_ID_HEADER } from '../support/edge-app.ts';
 import { rawRequest } from '../support/raw-http.ts';
@@ -33,7 +33,11 @@ test.each(marketRefusals)('$code: $method $path is refused, $wrong', async (refu
   await using world = await startMarketWorld({ isOff });
   await given(world);
   // As it stands: a client's own library would mend some of these paths.
-  const answer = await rawRequest(world.edge.port, [`${method} /v1${path} HTTP/1.1`, 'Host: edge', 'Content-Length: 0']);
+  const answer = await rawRequest(world.edge.port, [
+    `${method} /v1${path} HTTP/1.1`,
+    'Host: edge',
+    'Content-Length: 0',
+  ]);
   const row: ErrorRow = marketErrorTable[code];
   expect(answer?.status).toBe(row.status);
   const body: unknown = JSON.parse(answer?.body ?? '');

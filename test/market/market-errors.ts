@@ -106,7 +106,12 @@ export const marketRefusals: readonly MarketRefusal[] = [
     'in seconds': '60',
     'of JavaScript’s own': 'constructor',
   }),
-  { code: 'invalid_interval', wrong: 'beside a wrong limit', path: candles('limit=0&interval=x'), usedWeight: 2 },
+  {
+    code: 'invalid_interval',
+    wrong: 'beside a wrong limit',
+    path: candles('limit=0&interval=x'),
+    usedWeight: 2,
+  },
   ...invalid('invalid_limit', 2, (value) => candles(`limit=${value}`), {
     ...noWholeNumbers,
     'more than 1,000': '1001',
@@ -122,12 +127,16 @@ export const marketRefusals: readonly MarketRefusal[] = [
     'beside a wrong depth': 'depth=0&x=1',
     'of JavaScript’s own': '__proto__=5',
   }),
-  ...unknown(`/dex/markets/${MARKET}/candles`, 'This endpoint takes `interval` and `limit` alone, each once.', {
-    'of other exchanges': 'startTime=1',
-    'of another endpoint': 'depth=5',
-    'an interval sent twice': 'interval=1h&interval=1h',
-    'a limit sent twice': 'limit=5&limit=6',
-  }),
+  ...unknown(
+    `/dex/markets/${MARKET}/candles`,
+    'This endpoint takes `interval` and `limit` alone, each once.',
+    {
+      'of other exchanges': 'startTime=1',
+      'of another endpoint': 'depth=5',
+      'an interval sent twice': 'interval=1h&interval=1h',
+      'a limit sent twice': 'limit=5&limit=6',
+    },
+  ),
   ...unknown('/dex/markets', 'This endpoint takes no query parameters.', { 'of a list': 'limit=5' }),
   ...unknown('/dex/markets/credit-2020-01-01/book', 'This endpoint takes `depth` alone, each once.', {
     'of a market that is closed': 'levels=5',
@@ -172,7 +181,12 @@ export const marketRefusals: readonly MarketRefusal[] = [
     }),
   ),
   ...Object.entries(unknownMarkets).map(
-    ([wrong, market]): MarketRefusal => ({ code: 'unknown_market', wrong, path: bookIn(market), usedWeight: 1 }),
+    ([wrong, market]): MarketRefusal => ({
+      code: 'unknown_market',
+      wrong,
+      path: bookIn(market),
+      usedWeight: 1,
+    }),
   ),
   {
     code: 'unknown_market',

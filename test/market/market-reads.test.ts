@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_MS, SECOND_MS } from '#core/clock.ts';
 import { LISTINGS_KEPT_MS, MARKET_CACHE_MS, MARKET_READ_MS } from '#core/limits.ts';
+import type { BookView } from '#core/market/book-view.ts';
 import type { MarketAnswer } from '../../api/market/market-reads.ts';
 import {
   bookOf,
@@ -9,8 +10,8 @@ import {
   listingOf,
   liveOf,
   MARKET,
-  nano,
   NOW_MS,
+  nano,
   type ReadsWorld,
   rowOf,
   storeRows,
@@ -89,14 +90,16 @@ describe('an order book', () => {
 
   test('that does not come is not waited for, and is there as soon as it came', async () => {
     const world = await open(createReadsWorld());
-    let come: () => void = () => {};
-    world.live.readBook = () => new Promise((resolve) => void (come = () => resolve(bookOf({ seq: 11 }))));
+    const late = Promise.withResolvers<BookView>();
+    world.live.readBook = () => late.promise;
     const waiting = readBook(world);
     while (world.asked.length < 2) await Promise.resolve();
     world.clock.advance(MARKET_READ_MS);
     expect(await waiting).toEqual({ code: 'service_unavailable' });
     const next = readBook(world);
-    come();
+    // Until it waits for the same one.
+    for (let turn = 0; turn < 50; turn++) await Promise.resolve();
+    late.resolve(bookOf({ seq: 11 }));
     expect(await next).toMatchObject({ seq: 11 });
     expect(world.asked.filter((each) => each.startsWith('book'))).toHaveLength(1);
     expect(world.clock.pendingTimers()).toBe(0);
@@ -145,7 +148,9 @@ describe('a market', () => {
     world.clock.advance(1);
     // At once: what was read a millisecond ago is shown no more.
     expect(await readBook(world)).toEqual({ code: 'unknown_market' });
-    expect(await world.reads.candles(MARKET, { interval: '1h', limit: 5 })).toMatchObject({ code: 'unknown_market' });
+    expect(await world.reads.candles(MARKET, { interval: '1h', limit: 5 })).toMatchObject({
+      code: 'unknown_market',
+    });
     expect(await readList(world)).toEqual({ object: 'list', markets: [] });
   });
 
@@ -233,7 +238,10 @@ describe('the list of markets', () => {
 
   test('knows the last price of a market in which nothing was traded for days', async () => {
     const world = await open(createReadsWorld());
-    await storeRows(world.store, MARKET, [rowOf('1d', 3, { price: '0.6' }), rowOf('1m', 3 * 1_440, { price: '0.6' })]);
+    await storeRows(world.store, MARKET, [
+      rowOf('1d', 3, { price: '0.6' }),
+      rowOf('1m', 3 * 1_440, { price: '0.6' }),
+    ]);
     const { markets } = await readList(world);
     expect(markets).toMatchObject([{ last_price: '0.6', volume_24h: '0' }]);
   });

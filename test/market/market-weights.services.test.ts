@@ -8,8 +8,8 @@ import { untilNextMinuteMs } from '#core/rates/address-weights.ts';
 import { migrateStores } from '../../api/admin/migrate-stores.ts';
 import { loadConfig } from '../../api/config.ts';
 import { freePort } from '../services/free-port.ts';
-import { startClusterStores } from '../support/cluster-stores.ts';
 import { cassandraAt } from '../support/cassandra-node.ts';
+import { startClusterStores } from '../support/cluster-stores.ts';
 import { testDataDir } from '../support/data-dir.ts';
 import { until } from '../support/gateway.ts';
 import { type NodeProcess, startNodeProcess } from '../support/node-process.ts';
@@ -30,7 +30,10 @@ describeWith(['redis', 'kafka', 'cassandra'], 'the weight of an address over thr
     const stores = await startClusterStores(folder.path);
     ends.defer(stores.stop);
     const configFile = join(folder.path, 'faregate.yaml');
-    await writeFile(configFile, `${stores.yaml}providers: [{ id: sim, kind: simulator, baseUrl: "http://127.0.0.1:9" }]\n`);
+    await writeFile(
+      configFile,
+      `${stores.yaml}providers: [{ id: sim, kind: simulator, baseUrl: "http://127.0.0.1:9" }]\n`,
+    );
     const { storage } = await loadConfig({ FAREGATE_CONFIG: configFile });
     if (storage.mode !== 'cluster') throw new Error('no cluster');
     await migrateStores(storage, systemClock);
@@ -45,15 +48,22 @@ describeWith(['redis', 'kafka', 'cassandra'], 'the weight of an address over thr
         command: ['api/main.ts'],
         internalPort,
         output: join(folder.path, `api-${n}.log`),
-        env: { FAREGATE_CONFIG: configFile, FAREGATE_DATA: join(folder.path, `api-${n}`), PORT: String(port) },
+        env: {
+          FAREGATE_CONFIG: configFile,
+          FAREGATE_DATA: join(folder.path, `api-${n}`),
+          PORT: String(port),
+        },
         // No ledger decides here: nobody publishes its events.
         ready: false,
       });
-      ends.defer(() => process.stop('SIGKILL'));
+      ends.defer(async () => void (await process.stop('SIGKILL')));
       processes.push({ process, baseUrl: `http://127.0.0.1:${port}/v1` });
     }
     for (const { baseUrl } of processes) {
-      await until(async () => (await fetch(`${baseUrl}/videos/models`).catch(() => null))?.status === 200, 60_000);
+      await until(
+        async () => (await fetch(`${baseUrl}/videos/models`).catch(() => null))?.status === 200,
+        60_000,
+      );
     }
   });
   afterAll(() => ends.disposeAsync());
@@ -88,21 +98,24 @@ describeWith(['redis', 'kafka', 'cassandra'], 'the weight of an address over thr
     return { passed, refused };
   }
 
-  test.each([1, 16])('is exactly 1,200 in a minute, asked for by %d at once; then each of them says when to come back', async (callers) => {
-    // A minute of its own, that does not end meanwhile.
-    await wait(systemClock, untilNextMinuteMs(systemClock.now()));
-    const { passed, refused } = await useUp(callers);
-    expect(passed).toBe(1_200);
-    for (const answer of refused) {
-      const waitMs = Number(answer.headers.get('retry-after-ms'));
-      expect(Number(answer.headers.get('retry-after'))).toBe(Math.ceil(waitMs / SECOND_MS));
-      expect(waitMs).toBeLessThanOrEqual(MINUTE_MS);
-      expect(waitMs).toBeGreaterThan(MINUTE_MS - NEEDED_MS);
-    }
-    for (const { baseUrl } of processes) {
-      const answer = await fetch(`${baseUrl}/dex/markets/none/book`);
-      expect([answer.status, answer.headers.get('x-used-weight-1m')]).toEqual([429, '1200']);
-      expect(await answer.json()).toMatchObject({ error: { code: 'rate_limited' } });
-    }
-  });
+  test.each([1, 16])(
+    'is exactly 1,200 in a minute, asked for by %d at once; then each of them says when to come back',
+    async (callers) => {
+      // A minute of its own, that does not end meanwhile.
+      await wait(systemClock, untilNextMinuteMs(systemClock.now()));
+      const { passed, refused } = await useUp(callers);
+      expect(passed).toBe(1_200);
+      for (const answer of refused) {
+        const waitMs = Number(answer.headers.get('retry-after-ms'));
+        expect(Number(answer.headers.get('retry-after'))).toBe(Math.ceil(waitMs / SECOND_MS));
+        expect(waitMs).toBeLessThanOrEqual(MINUTE_MS);
+        expect(waitMs).toBeGreaterThan(MINUTE_MS - NEEDED_MS);
+      }
+      for (const { baseUrl } of processes) {
+        const answer = await fetch(`${baseUrl}/dex/markets/none/book`);
+        expect([answer.status, answer.headers.get('x-used-weight-1m')]).toEqual([429, '1200']);
+        expect(await answer.json()).toMatchObject({ error: { code: 'rate_limited' } });
+      }
+    },
+  );
 });

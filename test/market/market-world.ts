@@ -1,5 +1,6 @@
 import { DAY_MS } from '#core/clock.ts';
 import type { MarketListing } from '#core/events/market-listing.ts';
+import type { Log } from '#core/log.ts';
 import type { BookLevel, BookView } from '#core/market/book-view.ts';
 import {
   type CandleInterval,
@@ -8,7 +9,7 @@ import {
   intervalStartMs,
 } from '#core/market/candle.ts';
 import type { LiveCandles, LiveMarkets } from '#core/market/live-markets.ts';
-import type { Log } from '#core/log.ts';
+import type { MarketStore } from '#core/market/market-store.ts';
 import { createMemoryLiveMarkets } from '#core/market/memory-live-markets.ts';
 import { parseNanoUsd } from '#core/money.ts';
 import { createLocalAddressWeights } from '#core/rates/address-weights.ts';
@@ -42,16 +43,19 @@ export function createReadsWorld(): ReadsWorld {
   const store = createMemoryMarketStore();
   const live = createMemoryLiveMarkets(clock);
   const asked: string[] = [];
-  const note = <Args extends unknown[], Result>(what: string, read: (...args: Args) => Result) =>
-    ((...args: Args) => {
+  const note =
+    <Args extends unknown[], Result>(what: string, read: (...args: Args) => Result) =>
+    (...args: Args) => {
       asked.push([what, ...args.slice(0, 2)].join(' '));
       return read(...args);
-    });
+    };
   const reads = createMarketReads({
     store: {
       ...store,
       readListings: note('listings', () => store.readListings()),
-      readCandles: note('stored', (...args: Parameters<typeof store.readCandles>) => store.readCandles(...args)),
+      readCandles: note('stored', (...args: Parameters<typeof store.readCandles>) =>
+        store.readCandles(...args),
+      ),
     },
     live: {
       ...live,
@@ -70,7 +74,11 @@ interface WorldOptions extends Pick<EdgeOptions, 'limits'> {
 }
 
 /** The real edge over stores in memory. Its own machine is a trusted proxy, so that a test asks from any address. */
-export async function startMarketWorld({ weightPerMinute = 1_200, isOff = false, ...options }: WorldOptions = {}) {
+export async function startMarketWorld({
+  weightPerMinute = 1_200,
+  isOff = false,
+  ...options
+}: WorldOptions = {}) {
   const world = createReadsWorld();
   const weights = createLocalAddressWeights(world.clock, () => weightPerMinute);
   const edge = await startEdge({
@@ -145,11 +153,20 @@ export const rowOf = (
   };
 };
 
-export const liveOf = (fields: Partial<Omit<LiveCandles, 'newest'>> & { newest?: CandleRow[] } = {}): LiveCandles => {
+export const liveOf = (
+  fields: Partial<Omit<LiveCandles, 'newest'>> & { newest?: CandleRow[] } = {},
+): LiveCandles => {
   const { newest = [], ...rest } = fields;
   const of = (interval: CandleInterval) => newest.filter((row) => row.interval === interval);
   return {
-    newest: { '1m': of('1m'), '5m': of('5m'), '15m': of('15m'), '1h': of('1h'), '4h': of('4h'), '1d': of('1d') },
+    newest: {
+      '1m': of('1m'),
+      '5m': of('5m'),
+      '15m': of('15m'),
+      '1h': of('1h'),
+      '4h': of('4h'),
+      '1d': of('1d'),
+    },
     olderVersion: '1',
     lastPriceNano: nano('0.85'),
     volume24hNano: nano('120.5'),
@@ -157,7 +174,7 @@ export const liveOf = (fields: Partial<Omit<LiveCandles, 'newest'>> & { newest?:
   };
 };
 
-export const storeRows = (store: MemoryMarketStore, market: string, candles: readonly CandleRow[]): Promise<void> =>
+export const storeRows = (store: MarketStore, market: string, candles: readonly CandleRow[]): Promise<void> =>
   store.writeTrades({
     market,
     trades: [],

@@ -1,4 +1,4 @@
-import { type ErrorRow } from '../../api/contract/errors.ts';
+import type { ErrorRow } from '../../api/contract/errors.ts';
 import { marketErrorTable } from '../../api/contract/market-errors.ts';
 import { marketRefusals } from './market-errors.ts';
 
