@@ -27,7 +27,7 @@ export function addMarket(program: Command, open: OpenContext): void {
       '--market <id>',
       'a name and the date on which its credit ends; without it, eight days from today',
     )
-    .option('--trades-per-second <number>', 'on the average', parseRate, 2)
+    .option('--trades-per-second <number>', 'on the average', parseRate, 1)
     .option('--changes-per-second <number>', 'of prices in the book, on the average', parseRate, 20)
     .option('--for <seconds>', 'end by itself after so long', parseRate)
     .option(

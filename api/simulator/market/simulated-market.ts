@@ -33,8 +33,8 @@ const CHANGES_MAX = 3;
 /** Of one order, which may take several levels: no trade is larger. */
 const ORDER_STEPS_MAX = 15_000;
 const ORDER_LEVELS_MAX = 3;
-/** Nobody takes what is so much worse than the best. */
-const ORDER_REACH_TICKS = 25;
+/** Nobody takes what is so much worse than the fair price. */
+const ORDER_REACH_TICKS = 40;
 export const TRADE_NANO_USD_MAX = BigInt(ORDER_STEPS_MAX) * SIZE_STEP_NANO;
 
 /** Of the fair price's walk: ticks in a second, and how strongly it is drawn back within one. */
@@ -126,9 +126,10 @@ export class SimulatedMarket {
       this.#next.snapshotMs += SNAPSHOT_MS;
       return { trades: [], book: this.#snapshot() };
     }
-    const { trades, changes } = nextMs === this.#next.tradeMs ? this.#trade() : this.#requote();
     const { changesPerSecond, tradesPerSecond } = this.#options;
-    if (trades.length > 0) this.#next.tradeMs += trades.length * this.#pause(tradesPerSecond);
+    const isOrder = nextMs === this.#next.tradeMs;
+    const { trades, changes } = isOrder ? this.#trade() : this.#requote();
+    if (isOrder) this.#next.tradeMs += Math.max(1, trades.length) * this.#pause(tradesPerSecond);
     else this.#next.changeMs += changes.length * this.#pause(changesPerSecond);
     this.#bookSeq++;
     return { trades, book: { ...this.#head(this.#bookSeq), type: 'book_changed', changes } };
@@ -149,7 +150,7 @@ export class SimulatedMarket {
     this.#fairTick = Math.min(most, Math.max(TICK_MIN, this.#fairTick + ticks));
   }
 
-  /** An order that takes the best levels of the other side. */
+  /** An order that takes the best levels of the other side; where it finds none for its price, somebody makes one. */
   #trade(): { trades: TradeLine[]; changes: Change[] } {
     const isBuy = this.#random.below(2) === 0;
     const side = isBuy ? this.#asks : this.#bids;
@@ -158,10 +159,9 @@ export class SimulatedMarket {
     this.#push((isBuy ? pushTicks : -pushTicks) * (leftSteps / ORDER_STEPS_MAX));
     const trades: TradeLine[] = [];
     const changes: Change[] = [];
-    const lastTick = side.best + ORDER_REACH_TICKS * side.away;
     while (leftSteps > 0 && trades.length < ORDER_LEVELS_MAX) {
       const tick = side.best;
-      if ((tick - lastTick) * side.away > 0) break;
+      if (this.#depthOf(side, tick) > ORDER_REACH_TICKS) break;
       const level = side.at(tick);
       if (level === undefined) throw new Error('A simulated side has no best level.');
       // The last level stays: a side of a book may be thin, and never becomes empty by one order.
@@ -174,10 +174,7 @@ export class SimulatedMarket {
       changes.push(this.#change(side, tick, rest.sizeSteps === 0 ? null : rest));
       if (isLast) break;
     }
-    if (trades.length > 0) return { trades, changes };
-    // One step is all that there is: somebody offers more, and is paid.
-    const change = this.#quote(side, side.best);
-    return { trades: [this.#tradeOf(side.best, 1)], changes: [change] };
+    return trades.length > 0 ? { trades, changes } : this.#requote();
   }
 
   #tradeOf(tick: number, sizeSteps: number): TradeLine {

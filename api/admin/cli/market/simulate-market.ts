@@ -30,7 +30,7 @@ const PAUSE_MS = SECOND_MS / 4;
 /** What lies behind a market that begins, so that its charts are not empty. A market's credit is eight days old at most. */
 const HISTORY_MS = DAY_MS;
 const LIFE_MS = LOT_DAYS_MAX * DAY_MS;
-const HISTORY_TRADES_PER_SECOND = 0.05;
+const HISTORY_TRADES_PER_SECOND = 0.03;
 const HISTORY_CHANGES_PER_SECOND = 1;
 
 export async function simulateMarket(simulation: Simulation): Promise<void> {

@@ -239,11 +239,8 @@ function Sums({ market, last, fresh, places }) {
 /** What a buyer saves. @param {string} price */
 function belowFace(price) {
   const tenths = Number((1_000_000_000n - toNano(price)) / 1_000_000n);
-  if (tenths === 0) return 'USDT, as much as it pays for';
-  const percent = (Math.abs(tenths) / 10).toFixed(1);
-  return tenths > 0
-    ? `USDT, ${percent} % below what it pays for`
-    : `USDT, ${percent} % above what it pays for`;
+  if (tenths === 0) return 'USDT for $1';
+  return `USDT for $1, ${(Math.abs(tenths) / 10).toFixed(1)} % ${tenths > 0 ? 'less' : 'more'}`;
 }
 
 /** Whether the last change was up or down. @param {string | null} price @returns {'up' | 'down' | ''} */
