@@ -145,5 +145,6 @@ function changedKeys(before: Config, after: Config): string[] {
     }
   }
   if (!isDeepStrictEqual(before.adminToken?.reveal(), after.adminToken?.reveal())) changed.push('admin');
+  if (before.market !== after.market) changed.push('market');
   return changed;
 }

@@ -63,7 +63,7 @@ const CandleEntry = z
   })
   .meta({ id: 'Candle' });
 
-const interval = z.enum(Object.keys(candleIntervals).filter((name) => name in candleIntervals));
+const interval = z.enum(Object.keys(candleIntervals));
 
 /** Spec: Candles. */
 export const Candles = z
@@ -118,14 +118,9 @@ export const BookParameters = z.object({
 export const CandlesParameters = z.object({
   ...inPath,
   interval: interval.default('1h').meta({ description: 'How long one candle is, on the UTC clock.' }),
-  limit: z
-    .int()
-    .min(1)
-    .max(CANDLES_MAX)
-    .default(CANDLES_DEFAULT)
-    .meta({
-      description: 'How many intervals back, with the present one; of those without trades there is no candle.',
-    }),
+  limit: z.int().min(1).max(CANDLES_MAX).default(CANDLES_DEFAULT).meta({
+    description: 'How many intervals back, with the present one; of those without trades there is no candle.',
+  }),
 });
 
 export interface BookFacts {

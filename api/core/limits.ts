@@ -376,6 +376,8 @@ export const CAPACITY_SHARE_MS = SECOND_MS;
 export const RECORDED_COSTS_MS = 10 * SECOND_MS;
 /** Of a record that others write to us. */
 export const FEED_RECORD_BYTES_MAX = 64 * 1024;
+/** Of a record, named in the reason for which it is kept apart: a book of wrong levels has thousands. */
+export const FEED_REASON_PROBLEMS = 5;
 /** Of a record that is kept apart; of a longer one its beginning. */
 export const DEAD_LETTER_BYTES_MAX = 64 * 1024;
 /** Records that a handler is given at one time, and that a feeder may send to a gateway at one time. */
@@ -431,7 +433,7 @@ export const READY_CANDLES_MAX = 8;
 export const MARKET_URLS_MAX = 10_000;
 /** What a process has counted of an address it tells the others after this long. */
 export const WEIGHTS_TOLD_MS = SECOND_MS / 10;
-/** While Redis is away a process tries it again this often, to count with the others. */
+/** While Redis is away a process tries this often whether it can count with the others again. */
 export const WEIGHTS_RETRY_MS = SECOND_MS;
 export const TRADE_ID_CHARS_MAX = 128;
 /** Of each side of a book, of one record of changes, and of a record of the book: a whole snapshot fits. */

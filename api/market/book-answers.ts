@@ -20,17 +20,19 @@ export const keepBook = (options: KeptOptions, live: LiveMarkets, market: string
     return view === null || view === 'unavailable' ? 'unavailable' : { view, readAtMs, byDepth: new Map() };
   });
 
-/** `offerNano`: the operator's, where there is one in this market. */
-export function answerBook(
+interface AskedOf {
+  market: string;
+  depth: number;
+  /** The operator's, where there is one in this market. */
+  offerNano: bigint | null;
+}
+
+/** Of a depth that nobody has asked for since the book was read. */
+export function writeBook(
   { view, readAtMs, byDepth }: ReadBook,
-  market: string,
-  depth: number,
-  offerNano: () => bigint | null,
+  { market, depth, offerNano }: AskedOf,
 ): ReadyAnswer {
-  const known = byDepth.get(depth);
-  if (known !== undefined) return known;
-  const offer = offerNano();
-  const freshPriceNano = offer === null ? null : freshPrice(offer, view);
+  const freshPriceNano = offerNano === null ? null : freshPrice(offerNano, view);
   const answer = readyJson(shapeBook({ market, view, depth, readAtMs, freshPriceNano }));
   byDepth.set(depth, answer);
   return answer;

@@ -88,10 +88,11 @@ interface WrittenRows {
 }
 
 /** A window of time: so many intervals back, with the present one. */
-export function answerCandles(read: ReadCandles, source: CandleSource, limit: number): ReadyAnswer {
-  const known = read.byLimit.get(limit);
-  if (known !== undefined) return known;
-  const { market, interval } = source;
+export function writeCandles(
+  read: ReadCandles,
+  { market, interval }: CandleSource,
+  limit: number,
+): ReadyAnswer {
   read.written ??= writeRows(read.rows);
   const { bytes, offsets, digest } = read.written;
   const fromMs = intervalStartMs(interval, read.readAtMs) - (limit - 1) * candleIntervals[interval];

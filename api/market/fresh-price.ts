@@ -1,5 +1,5 @@
-import { maxBigint, minBigint, parseNanoUsd } from '#core/money.ts';
 import type { BookView } from '#core/market/book-view.ts';
+import { maxBigint, minBigint, parseNanoUsd } from '#core/money.ts';
 
 const ONE_NANO = 1_000_000_000n;
 

@@ -32,7 +32,8 @@ async function factsOf(
 ): Promise<MarketFacts> {
   const { market } = listing;
   const [book, candles] = await Promise.all([live.readBook(market), live.readCandles(market)]);
-  const traded = candles === null || candles === 'unavailable' ? await readTraded(store, market, nowMs) : candles;
+  const traded =
+    candles === null || candles === 'unavailable' ? await readTraded(store, market, nowMs) : candles;
   const { lastPriceNano, volume24hNano } = traded;
   return {
     listing,
@@ -47,11 +48,10 @@ async function factsOf(
 /** Where nobody folds this market now: to the minute, from what is kept. */
 async function readTraded(store: MarketStore, market: string, nowMs: number) {
   const lately = await store.readCandles(market, '1m', nowMs - DAY_MS + MINUTE_MS, nowMs);
-  const last = lately.at(-1) ?? (await store.readCandles(market, '1d', nowMs - CANDLES_MAX * DAY_MS, nowMs)).at(-1);
+  const last =
+    lately.at(-1) ?? (await store.readCandles(market, '1d', nowMs - CANDLES_MAX * DAY_MS, nowMs)).at(-1);
   return {
     lastPriceNano: last?.closeNano ?? null,
     volume24hNano: lately.reduce((sum, row) => sum + row.volumeNano, 0n),
   };
 }
-
-

@@ -4,8 +4,8 @@ import type { CandleInterval } from '#core/market/candle.ts';
 import type { LiveMarkets } from '#core/market/live-markets.ts';
 import type { MarketStore } from '#core/market/market-store.ts';
 import { type MarketError, marketError } from '../contract/market-errors.ts';
-import { answerBook, keepBook, type ReadBook } from './book-answers.ts';
-import { answerCandles, type CandleSource, keepCandles, type ReadCandles } from './candle-answers.ts';
+import { keepBook, type ReadBook, writeBook } from './book-answers.ts';
+import { type CandleSource, keepCandles, type ReadCandles, writeCandles } from './candle-answers.ts';
 import type { Kept } from './kept.ts';
 import { findOpen, keepListings, type Listings, newestOf } from './listings.ts';
 import { keepMarketList } from './market-list.ts';
@@ -71,30 +71,38 @@ export function createMarketReads({ store, live, clock, log }: MarketReadsOption
     return newest?.listing.market === market ? newest.listing.freshPrice : null;
   }
 
-  function answerList(known: Listings | 'unavailable'): MarketAnswer | Promise<MarketAnswer> {
+  type Known = Listings | 'unavailable';
+
+  function listIn(known: Known): MarketAnswer | Promise<MarketAnswer> {
     if (known === 'unavailable') return marketError('service_unavailable');
     if (known.byId.size === 0) return marketError('not_found');
-    return list.fresh === null ? list.read().then(orUnavailable) : orUnavailable(list.fresh);
+    const { fresh } = list;
+    return fresh === null ? list.read().then(orUnavailable) : orUnavailable(fresh);
   }
 
-  function answerBookOf(
-    known: Listings | 'unavailable',
-    market: string,
-    depth: number,
-  ): MarketAnswer | Promise<MarketAnswer> {
+  function bookIn(known: Known, market: string, depth: number): MarketAnswer | Promise<MarketAnswer> {
     if (known === 'unavailable') return marketError('service_unavailable');
     const found = findOpen(known, market, clock.now());
     if ('refused' in found) return found;
     const kept = bookOf(market);
-    const answer = (read: ReadBook | 'unavailable'): MarketAnswer =>
-      read === 'unavailable'
-        ? marketError('service_unavailable')
-        : answerBook(read, market, depth, () => offerIn(known, market));
-    return kept.fresh === null ? kept.read().then(answer) : answer(kept.fresh);
+    const { fresh } = kept;
+    return fresh === null
+      ? kept.read().then((read) => finishBook(known, read, market, depth))
+      : finishBook(known, fresh, market, depth);
   }
 
-  function answerCandlesOf(
-    known: Listings | 'unavailable',
+  function finishBook(
+    known: Listings,
+    read: ReadBook | 'unavailable',
+    market: string,
+    depth: number,
+  ): MarketAnswer {
+    if (read === 'unavailable') return marketError('service_unavailable');
+    return read.byDepth.get(depth) ?? writeBook(read, { market, depth, offerNano: offerIn(known, market) });
+  }
+
+  function candlesIn(
+    known: Known,
     market: string,
     { interval, limit }: AskedCandles,
   ): MarketAnswer | Promise<MarketAnswer> {
@@ -102,23 +110,34 @@ export function createMarketReads({ store, live, clock, log }: MarketReadsOption
     const found = findOpen(known, market, clock.now());
     if ('refused' in found) return found;
     const { source, kept } = candlesOf(market, interval);
-    const answer = (read: ReadCandles | 'unavailable'): MarketAnswer =>
-      read === 'unavailable' ? marketError('service_unavailable') : answerCandles(read, source, limit);
-    return kept.fresh === null ? kept.read().then(answer) : answer(kept.fresh);
+    const { fresh } = kept;
+    return fresh === null
+      ? kept.read().then((read) => finishCandles(read, source, limit))
+      : finishCandles(fresh, source, limit);
   }
 
-  const withListings = (
-    answer: (known: Listings | 'unavailable') => MarketAnswer | Promise<MarketAnswer>,
-  ): MarketAnswer | Promise<MarketAnswer> => {
-    const { fresh } = listings;
-    return fresh === null ? readListings().then(answer) : answer(fresh);
-  };
-
+  // With no closure while all is at hand: these are answered as often as anything.
   return {
-    list: () => withListings(answerList),
-    book: (market, { depth }) => withListings((known) => answerBookOf(known, market, depth)),
-    candles: (market, asked) => withListings((known) => answerCandlesOf(known, market, asked)),
+    list() {
+      const { fresh } = listings;
+      return fresh === null ? readListings().then(listIn) : listIn(fresh);
+    },
+    book(market, { depth }) {
+      const { fresh } = listings;
+      if (fresh !== null) return bookIn(fresh, market, depth);
+      return readListings().then((known) => bookIn(known, market, depth));
+    },
+    candles(market, asked) {
+      const { fresh } = listings;
+      if (fresh !== null) return candlesIn(fresh, market, asked);
+      return readListings().then((known) => candlesIn(known, market, asked));
+    },
   };
+}
+
+function finishCandles(read: ReadCandles | 'unavailable', source: CandleSource, limit: number): MarketAnswer {
+  if (read === 'unavailable') return marketError('service_unavailable');
+  return read.byLimit.get(limit) ?? writeCandles(read, source, limit);
 }
 
 const orUnavailable = (read: ReadyAnswer | 'unavailable'): MarketAnswer =>

@@ -75,6 +75,9 @@ function readParameters<Name extends string>(
 
 function unknownParameter(names: readonly string[]): MarketError {
   const taken = names.map((name) => `\`${name}\``).join(' and ');
-  const message = names.length === 0 ? 'This endpoint takes no query parameters.' : `This endpoint takes ${taken} alone, each once.`;
+  const message =
+    names.length === 0
+      ? 'This endpoint takes no query parameters.'
+      : `This endpoint takes ${taken} alone, each once.`;
   return marketError('unknown_parameter', { message });
 }

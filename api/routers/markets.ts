@@ -2,13 +2,7 @@ import { candlesExample, marketListExample, orderBookExample } from '../contract
 import { BookParameters, Candles, CandlesParameters, MarketList, OrderBook } from '../contract/markets.ts';
 import { publicQuery, t } from './trpc.ts';
 
-const HEADERS = [
-  'x-service-call-id',
-  'x-request-id',
-  'etag',
-  'cache-control',
-  'x-used-weight-1m',
-] as const;
+const HEADERS = ['x-service-call-id', 'x-request-id', 'etag', 'cache-control', 'x-used-weight-1m'] as const;
 
 const READ =
   'Needs no key, and a wrong one changes nothing. May be kept for a second. An address may use a weight of 1,200 in a minute ' +

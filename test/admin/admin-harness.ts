@@ -14,8 +14,8 @@ import type { Ledger } from '#core/ledger/ledger.ts';
 import type { LiveMarkets } from '#core/market/live-markets.ts';
 import { createMemoryLiveMarkets } from '#core/market/memory-live-markets.ts';
 import { Secret } from '#core/secret.ts';
-import type { AdminDeps } from '../../api/admin/context.ts';
 import { buildAdmin } from '../../api/admin/build-admin.ts';
+import type { AdminDeps } from '../../api/admin/context.ts';
 import { watchConfig } from '../../api/config/watch-config.ts';
 import { type Config, loadConfig } from '../../api/config.ts';
 import { createInternalServer } from '../../api/http/create-internal-server.ts';
@@ -113,7 +113,11 @@ export interface TestAdminOptions {
   wrap?: (ledger: Ledger) => Ledger;
   port?: number;
   /** Default: records of markets come over Kafka. */
-  feeds?: (parts: { clock: FakeClock; ledger: MemoryLedger; markets: TestAdmin['markets'] }) => AdminDeps['feeds'];
+  feeds?: (parts: {
+    clock: FakeClock;
+    ledger: MemoryLedger;
+    markets: TestAdmin['markets'];
+  }) => AdminDeps['feeds'];
 }
 
 /** The real internal server on loopback, over the ledger in memory. */

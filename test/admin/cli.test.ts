@@ -397,7 +397,7 @@ describe('exit codes', () => {
     await cli('agents create alpha');
     expect(await cli('ledger audit')).toMatchObject({
       code: 0,
-      out: expect.stringContaining('books are right'),
+      out: expect.stringMatching(/in \$0, out \$0, in transit \$0\n[\s\S]*books are right/),
     });
     const agent = admin.ledger.state.agents.get(1);
     if (agent !== undefined) agent.chargedNanoUsd = 5n;

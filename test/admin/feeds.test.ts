@@ -8,9 +8,9 @@ import { TRADES_TOPIC } from '#core/events/market-trade.ts';
 import { FEED_BODY_BYTES_MAX, FEED_RECORDS_AT_ONCE } from '#core/limits.ts';
 import type { DirectFeeds } from '#core/market/direct-feeds.ts';
 import { startEmbeddedMarket } from '../../workers/market/embedded-market.ts';
+import { readAgent } from '../ledger/case.ts';
 import { bookChange, listing, marketOf, snapshot, trade } from '../market/market-records.ts';
 import { until } from '../support/gateway.ts';
-import { readAgent } from '../ledger/case.ts';
 import { startTestAdmin } from './admin-harness.ts';
 
 /** A gateway by itself, with all that it does with records of markets. */

@@ -17,6 +17,8 @@ export interface GatewayUnderTest {
   settledMoney(patienceMs?: number): Promise<Money>;
   /** Prometheus text of the internal port. */
   metrics(): Promise<string>;
+  /** Records of a topic of markets, where it is embedded. */
+  feed(topic: string, records: readonly object[]): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -35,6 +37,8 @@ const AGENTS = 16;
 const READY_MS = 30_000;
 /** A minute's, of one key at the bench. */
 const REQUESTS_MAX = 60_000;
+/** Of the one address that all callers of the bench have. */
+const WEIGHT_MAX = 1_000_000_000;
 const SETTLED_MS = 10_000;
 const POLL_MS = 50;
 
@@ -86,6 +90,14 @@ export async function startGateway(options: GatewayOptions): Promise<GatewayUnde
       },
       settledMoney: (patienceMs = SETTLED_MS) => settledMoney(`${origin}/v1`, agents, patienceMs),
       metrics: async () => (await fetch(`${internalUrl}/metrics`)).text(),
+      async feed(topic, records) {
+        const res = await fetch(`${internalUrl}/admin/feeds/${topic}`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${stores.adminToken}` },
+          body: JSON.stringify({ records }),
+        });
+        if (res.status !== 200) throw new Error(`Records of ${topic} were refused: ${await res.text()}`);
+      },
       stop: end,
     };
   } catch (error) {
@@ -151,6 +163,7 @@ function configText(providerPort: number, models: readonly ServedModel[]): strin
       mcpRequestsPerMinute: REQUESTS_MAX,
       mcpBurst: REQUESTS_MAX,
       videoReadsPerMinute: REQUESTS_MAX,
+      marketWeightPerMinute: WEIGHT_MAX,
     },
     capacity: {
       perCallUsd: '50',

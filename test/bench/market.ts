@@ -1,6 +1,7 @@
 import { benchBook } from './market-book.ts';
 import { benchCandles } from './market-candles.ts';
 import { benchMoves } from './market-moves.ts';
+import { benchReads } from './market-reads.ts';
 import { runPart } from './run-part.ts';
 
 /** What folds a market has a core of its own; the stores have the other. */
@@ -8,4 +9,5 @@ await runPart('Markets', { pinned: true }, async (bench) => {
   await benchBook(bench);
   await benchCandles(bench);
   await benchMoves(bench);
+  await benchReads(bench);
 });

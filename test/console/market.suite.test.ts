@@ -9,8 +9,8 @@ import { describeInBrowser, sees } from './in-browser.ts';
 
 describeInBrowser('a market that `faregate market simulate` lets trade', ({ gateway, show }) => {
   const admin = () => {
-    const { adminUrl: url, adminToken: token } = gateway().running;
-    return createGatewayClient({ url, token }, 'test');
+    const { internalUrl, adminToken: token } = gateway().running;
+    return createGatewayClient({ url: `${internalUrl}/admin`, token }, 'test');
   };
 
   it('lives on the page, with a history from its first second, and moves real credit', async () => {
@@ -48,7 +48,7 @@ describeInBrowser('a market that `faregate market simulate` lets trade', ({ gate
     for (const agentId of ids) {
       const view = await ledger.readAgent(agentId);
       if (view === null || view === 'unavailable') throw new Error('no agent');
-      expect(view.totals.movedInNanoUsd).toBeGreaterThan(0n);
+      expect(view.movedInNanoUsd).toBeGreaterThan(0n);
     }
   });
 });

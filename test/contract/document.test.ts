@@ -4,6 +4,7 @@ import { makeDocument } from '../../api/contract/document.ts';
 import { errorStatus } from '../../api/contract/error-body.ts';
 import { type ErrorCode, errorTable } from '../../api/contract/errors.ts';
 import { finishSchemas } from '../../api/contract/finish-schemas.ts';
+import { marketErrorTable } from '../../api/contract/market-errors.ts';
 import { errorsOf, readRoutes, shapeOfPath } from '../../api/contract/route.ts';
 import { v1Facts } from '../../api/contract/v1-facts.ts';
 import { readUpstreamError } from '../../api/inference/upstream-error.ts';
@@ -26,7 +27,13 @@ const operations = Object.entries<Record<string, Operation>>(document.paths).fla
 );
 const routes = readRoutes(v1Router);
 /** Spec: Authentication 2. */
-const PUBLIC: ReadonlySet<string> = new Set(['listVideoModels', 'listImageModels']);
+const PUBLIC: ReadonlySet<string> = new Set([
+  'listVideoModels',
+  'listImageModels',
+  'listMarkets',
+  'getOrderBook',
+  'listCandles',
+]);
 
 test('the committed document is the one that the router makes, byte for byte (else: make openapi)', () => {
   expect(documentText).toBe(text);
@@ -44,13 +51,15 @@ describe('served and described are the same', async () => {
     }
   });
 
-  test('nothing else is mounted below /v1', () => {
+  test('nothing else is mounted below /v1 but what a browser asks before it reads what is public', () => {
     const mounted = edge.app.router.stack.flatMap(({ route }) =>
       route === undefined
         ? []
         : route.stack.map((layer) => `${layer.method} ${route.path.replaceAll(/:(\w+)/g, '{$1}')}`),
     );
-    const described = operations.map(({ method, path }) => `${method} /v1${path}`);
+    const described = operations.flatMap(({ method, path, operation: { operationId } }) =>
+      [method, ...(PUBLIC.has(operationId) ? ['options'] : [])].map((each) => `${each} /v1${path}`),
+    );
     expect(mounted.filter((each) => each.includes('/v1')).sort()).toEqual(described.sort());
   });
 });
@@ -77,6 +86,20 @@ describe('every answer is described', () => {
       const content = document.components.responses[`Error${status}`].content['application/json'];
       expect(content.examples[code].value.error.code).toBe(code);
     }
+  });
+
+  test('the codes of markets have responses of their own, in their own shape', () => {
+    for (const [code, { status, message }] of Object.entries(marketErrorTable)) {
+      const { content, headers } = document.components.responses[`MarketError${status}`];
+      expect(content['application/json'].examples[code].value).toEqual({ error: { code, message } });
+      expect(Object.keys(headers)).toContain('x-used-weight-1m');
+    }
+    const { schemas, responses } = document.components;
+    const others = JSON.stringify([schemas.ErrorDetail, schemas.MessagesErrorDetail, responses.Error400]);
+    expect(others).not.toContain('invalid_depth');
+    expect(schemas.MarketErrorDetail.properties.code['x-extensible-enum']).toEqual(
+      Object.keys(marketErrorTable),
+    );
   });
 
   test('refusals that name a wait document the two headers', () => {
@@ -130,10 +153,29 @@ test('every event of a stream says what its data is, whichever call sends it', (
 });
 
 test('the lists that a client may keep say so in the headers that they have', () => {
-  for (const path of ['/models', '/videos/models', '/images/models']) {
+  const lists = ['/models', '/videos/models', '/images/models'];
+  for (const path of [...lists, ...Object.keys(document.paths).filter((each) => each.startsWith('/dex'))]) {
     const { headers } = document.paths[path].get.responses['200'];
     expect(Object.keys(headers), path).toEqual(expect.arrayContaining(['etag', 'cache-control']));
   }
+});
+
+test('a parameter of markets documents which values it takes, and which it has by itself', () => {
+  const parametersOf = (path: string) =>
+    document.paths[path].get.parameters
+      .filter((each: { in: string }) => each.in === 'query')
+      .map(({ name, required, schema }: { name: string; required?: boolean; schema: object }) => [
+        name,
+        required,
+        schema,
+      ]);
+  expect(parametersOf('/dex/markets/{id}/book')).toMatchObject([
+    ['depth', undefined, { type: 'integer', minimum: 1, maximum: 100, default: 20 }],
+  ]);
+  expect(parametersOf('/dex/markets/{id}/candles')).toMatchObject([
+    ['interval', undefined, { enum: ['1m', '5m', '15m', '1h', '4h', '1d'], default: '1h' }],
+    ['limit', undefined, { type: 'integer', minimum: 1, maximum: 1_000, default: 200 }],
+  ]);
 });
 
 test('an order of a video documents its key and where it is read; its file, a redirection without a body', () => {
@@ -208,6 +250,9 @@ describe('generated SDKs survive later releases', () => {
       'createImage',
       'createUpload',
       'getBalance',
+      'listMarkets',
+      'getOrderBook',
+      'listCandles',
     ]);
     const tags = document.tags.map((tag: { name: string }) => tag.name);
     for (const { operation } of operations) {

@@ -85,6 +85,18 @@ const router = t.router({
     .query((): never => {
       throw new Error('not called');
     }),
+  around: t.procedure
+    .meta(
+      routeMeta<Deps, Operator>(route('GET', '/hot/{id}/parts').http, async ({ req, res }) => {
+        res.end(JSON.stringify({ route: 'around', url: req.url, throughExpress: 'app' in req }));
+        return null;
+      }),
+    )
+    .input(z.object({ id: z.string() }))
+    .output(echo)
+    .query((): never => {
+      throw new Error('not called');
+    }),
   cold: t.procedure
     .meta(route('GET', '/hot/list'))
     .output(echo)
@@ -155,6 +167,31 @@ describe('the binding', () => {
       expect((await ask('GET', path)).status).toBe(404);
     expect((await ask('DELETE', '/hot/thing_1')).status).toBe(404);
     expect((await fetch(`${url}/hot/thing_1`)).status).toBe(401);
+  });
+
+  test('a hot route with steps behind its parameter is matched before Express, with a query, too', async () => {
+    for (const path of [
+      '/hot/thing-1/parts',
+      '/hot/thing%ff/parts?a=/b/parts',
+      '/hot/list/parts?',
+      '/hot/%/parts',
+    ]) {
+      expect(await ask('GET', path), path).toEqual({
+        status: 200,
+        json: { route: 'around', url: `/admin${path}`, throughExpress: false },
+      });
+    }
+    for (const path of [
+      '/hot//parts',
+      '/hot/parts/',
+      '/hot/a/b/parts',
+      '/hot/a/parts/',
+      '/hot/a/part',
+      '/hot/a/Parts',
+    ])
+      expect((await ask('GET', path)).status, path).toBe(404);
+    expect((await ask('POST', '/hot/a/parts')).status).toBe(404);
+    expect((await fetch(`${url}/hot/a/parts`)).status).toBe(401);
   });
 
   test('a route without a key needs none, another does', async () => {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { DAY_MS, MINUTE_MS, startOfDayMs } from '#core/clock.ts';
+import { createApplyListing } from '../../workers/market/apply-listing.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { createMemoryMarketStore } from '../support/memory-market-store.ts';
-import { createApplyListing } from '../../workers/market/apply-listing.ts';
 import { listing, marketOf, toBytes } from './market-records.ts';
 
 function setUp() {

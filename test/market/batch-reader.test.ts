@@ -169,7 +169,10 @@ test('a record that is kept apart is safe there before the place behind it is ke
 
 test('a record that cannot be kept apart now is not passed over', async () => {
   const { reader, ports, batchOf } = setUp({
-    handle: async () => ({ outcomes: [{ outcome: 'dead_letter', reason: 'of a stranger' }], resumeOffset: 6n }),
+    handle: async () => ({
+      outcomes: [{ outcome: 'dead_letter', reason: 'of a stranger' }],
+      resumeOffset: 6n,
+    }),
   });
   ports.keepApart = () => Promise.reject(new Error('no broker'));
   const { batch, read } = batchOf(0, [5]);
@@ -256,6 +259,9 @@ test('records that are dealt with one by one stop at the first that waits', asyn
     return String(bytes) === '6' ? AGAIN : DONE;
   });
   const records = [5, 6, 7].map((offset) => ({ offset: BigInt(offset), bytes: Buffer.from(String(offset)) }));
-  expect(await handler.handle({ partition: 0, records })).toEqual({ outcomes: [DONE, AGAIN], resumeOffset: 6n });
+  expect(await handler.handle({ partition: 0, records })).toEqual({
+    outcomes: [DONE, AGAIN],
+    resumeOffset: 6n,
+  });
   expect(seen).toEqual(['5', '6']);
 });

@@ -438,9 +438,9 @@ describe('what operators see', () => {
       ]),
     );
     const text = await registry.metrics();
-    expect(text).toMatch(/^faregate_market_in_transit_usd 0.5$/m);
+    expect(text).toMatch(/^faregate_credit_in_transit_usd 0.5$/m);
     expect(text).toMatch(/^faregate_market_moves_total 1$/m);
-    expect(text).toMatch(/^faregate_market_rejected_total 1$/m);
+    expect(text).toMatch(/^faregate_trades_rejected_total 1$/m);
     expect(text).toMatch(/^faregate_market_expired_usd_total 0$/m);
   });
 

@@ -197,7 +197,7 @@ describeWith(['redis', 'kafka', 'cassandra'], 'trades on the log of an exchange'
     expect(new Set(rejected.values())).toEqual(new Set(['seller_lacks_credit']));
     await until(() => deadLetters.length > 0, GRACE_MS);
     expect(new Set(deadLetters)).toEqual(new Set([JSON.stringify({ v: 1, type: 'traded', market: marketOf(3) })]));
-    for (const each of markets) expect(await each.metric('faregate_market_in_transit_usd')).toBe(0);
+    for (const each of markets) expect(await each.metric('faregate_credit_in_transit_usd')).toBe(0);
     await stopListening();
   }, 400_000);
 });

@@ -109,7 +109,11 @@ describeWith(['kafka'], 'markets on Kafka', () => {
     };
   }
 
-  async function send(topic: string, messages: Message[], compression = CompressionTypes.None): Promise<void> {
+  async function send(
+    topic: string,
+    messages: Message[],
+    compression = CompressionTypes.None,
+  ): Promise<void> {
     const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
     await producer.connect();
     await producer.send({ topic, messages, compression });
@@ -130,7 +134,9 @@ describeWith(['kafka'], 'markets on Kafka', () => {
         void kept.push({
           key: String(key),
           value: String(value),
-          headers: Object.fromEntries(Object.entries(headers).map(([header, text]) => [header, String(text)])),
+          headers: Object.fromEntries(
+            Object.entries(headers).map(([header, text]) => [header, String(text)]),
+          ),
         }),
     });
     ending.push(() => reader.disconnect());
@@ -210,7 +216,7 @@ describeWith(['kafka'], 'markets on Kafka', () => {
     const side = (from: number) =>
       Array.from({ length: 5_000 }, (_, i) => ({
         price: `${from}.${String(100_000_000 + i)}`,
-        ...{ size: '1234567.123456789', orders: 1_234_567_890, },
+        ...{ size: '1234567.123456789', orders: 1_234_567_890 },
       }));
     const padded = { ...snapshot(market, 7, { bids: side(1).reverse(), asks: side(2) }) };
     const value = JSON.stringify(padded, null, 16);
@@ -231,7 +237,10 @@ describeWith(['kafka'], 'markets on Kafka', () => {
     await grant(1, 1_000_000_000n);
     const rejected = await follow(REJECTED_TRADES_TOPIC);
     await startWorker();
-    await send(TRADES_TOPIC, messagesOf([trade(market, 1, { size: '1.5' }), trade(market, 2, { size: '1' })]));
+    await send(
+      TRADES_TOPIC,
+      messagesOf([trade(market, 1, { size: '1.5' }), trade(market, 2, { size: '1' })]),
+    );
     await until(() => rejected.some(({ value }) => value.includes(`"${market}-1"`)), LATE_MS);
     await until(async () => (await trades(market)) === 2, LATE_MS);
     await until(async () => (await credit(1)) === 0n, LATE_MS);
@@ -246,7 +255,9 @@ describeWith(['kafka'], 'markets on Kafka', () => {
     const first = await startWorker();
     const sending = (async () => {
       for (let from = 1; from <= EACH; from += 20) {
-        const some = markets.flatMap((market) => Array.from({ length: 20 }, (_, i) => trade(market, from + i)));
+        const some = markets.flatMap((market) =>
+          Array.from({ length: 20 }, (_, i) => trade(market, from + i)),
+        );
         await send(TRADES_TOPIC, messagesOf(some));
       }
     })();

@@ -132,7 +132,10 @@ describeWith(['redis', 'kafka', 'cassandra'], 'the workers of markets', () => {
     killed.signal('SIGKILL');
     const heir = await start(['market']);
     await send(TRADES_TOPIC, trades.slice(TRADES / 2));
-    await until(async () => (await credit(1)) === 0n && (await credit(2)) === BigInt(TRADES + 1) * 1_000_000_000n, LATE_MS);
+    await until(
+      async () => (await credit(1)) === 0n && (await credit(2)) === BigInt(TRADES + 1) * 1_000_000_000n,
+      LATE_MS,
+    );
     const counted = async () => {
       const rows = await store.readCandles(market, '1d', 0, systemClock.now());
       return rows.reduce((sum, row) => sum + row.trades, 0);

@@ -37,8 +37,8 @@ describeWith(['kafka'], 'a feed on Kafka', () => {
   async function start(groupId: string, handle: HandleRecord): Promise<Feed> {
     const log = { info() {}, warn() {}, error() {} };
     const onDeadLetter = () => void deadLetters++;
-    const options = { kafka, topic: CREDIT_GRANTS_TOPIC, groupId, clock: systemClock, log, onDeadLetter };
-    const feed = await startKafkaFeed({ ...options, handle });
+    const options = { kafka, topic: CREDIT_GRANTS_TOPIC, groupId, clock: systemClock, log };
+    const feed = await startKafkaFeed({ ...options, handle, onRecords: () => undefined, onDeadLetter });
     feeds.push(feed);
     return feed;
   }

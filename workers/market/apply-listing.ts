@@ -35,7 +35,10 @@ export const createApplyListing =
   };
 
 /** Design, Money: a market's date is the day on which a lot ends, so one of the next eight. */
-function refuse({ market, opensAt, priceTick, sizeStep }: MarketListing, nowMs: number): RecordOutcome | null {
+function refuse(
+  { market, opensAt, priceTick, sizeStep }: MarketListing,
+  nowMs: number,
+): RecordOutcome | null {
   const endsAtMs = parseMarketId(market)?.endsAtMs ?? 0;
   if (endsAtMs <= nowMs) return deadLetter('market: has ended');
   if (opensAt >= endsAtMs) return deadLetter('opensAt: is not before the end of the market');

@@ -22,7 +22,9 @@ export function startEmbeddedMarket({
   const countsOf = createFeedMetrics(registry);
   const topics = new Map(
     [...new Set(pipeline.readers.map(({ topic }) => topic))].map((topic) => {
-      const handlers = pipeline.readers.filter((reader) => reader.topic === topic).map(({ handler }) => handler);
+      const handlers = pipeline.readers
+        .filter((reader) => reader.topic === topic)
+        .map(({ handler }) => handler);
       return [topic, new FedTopic({ topic, handlers, counts: countsOf(topic), log: parts.log })];
     }),
   );

@@ -41,7 +41,12 @@ export interface MarketReader {
   handler: BatchHandler;
 }
 
-export function createMarketPipeline({ ledger, reject, requestSnapshot, ...parts }: MarketParts): MarketPipeline {
+export function createMarketPipeline({
+  ledger,
+  reject,
+  requestSnapshot,
+  ...parts
+}: MarketParts): MarketPipeline {
   const { live, clock, log } = parts;
   const books = new BookKeeper({ live, requestSnapshot, clock, log });
   const candles = new CandleKeeper(parts);

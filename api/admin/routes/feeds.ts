@@ -88,7 +88,9 @@ export const feedsRouter = t.router({
 
 function feedsOf({ feeds }: Pick<AdminDeps, 'feeds'>): DirectFeeds | ApiError {
   if (feeds === 'off') {
-    return apiError('not_found', { message: 'There are no markets here: the configuration says `market: off`.' });
+    return apiError('not_found', {
+      message: 'There are no markets here: the configuration says `market: off`.',
+    });
   }
   if (feeds === 'kafka') {
     return apiError('invalid_request', {

@@ -132,7 +132,8 @@ export class BatchReader {
     for (const [index, record] of records.entries()) {
       const outcome = outcomes[index];
       if (outcome === undefined || outcome.outcome === 'try_again') break;
-      if (outcome.outcome === 'dead_letter') await keepApart({ ...record, partition, reason: outcome.reason });
+      if (outcome.outcome === 'dead_letter')
+        await keepApart({ ...record, partition, reason: outcome.reason });
       dealtWith += 1;
     }
     onRecords(dealtWith);

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { z } from 'zod';
-import { FEED_RECORD_BYTES_MAX } from '../limits.ts';
+import { FEED_REASON_PROBLEMS, FEED_RECORD_BYTES_MAX } from '../limits.ts';
 
 /** What comes of one record of a feed. Records may come twice. */
 export type HandleRecord = (bytes: Buffer) => Promise<RecordOutcome>;
@@ -30,11 +30,13 @@ export function parseFeedRecord<S extends z.ZodType>(
   }
   const parsed = schema.safeParse(value);
   if (parsed.success) return { ok: true, record: parsed.data };
-  const problems = parsed.error.issues.map(({ path, code, message }) => {
+  const { issues } = parsed.error;
+  const problems = issues.slice(0, FEED_REASON_PROBLEMS).map(({ path, code, message }) => {
     // Zod's own message of an unknown key names the key, and that may be anything.
     const what = code === 'unrecognized_keys' ? 'has keys that are not known' : message;
     return `${path.join('.') || 'the record'}: ${what}`;
   });
+  if (issues.length > problems.length) problems.push(`and ${issues.length - problems.length} more`);
   return { ok: false, reason: problems.join('; ') };
 }
 

@@ -51,6 +51,12 @@ export const toMoveRefusal = (text: string): MoveRefusal =>
 export const saleTerms = (buyerAgentId: number, expiresAtMs: number, nanoUsd: NanoUsd): string =>
   `${buyerAgentId}:${expiresAtMs}:${nanoUsd}`;
 
+export function parseSaleTerms(text: string): Pick<MoveOut, 'buyerAgentId' | 'expiresAtMs' | 'nanoUsd'> | null {
+  const [, buyer, expires, amount] = /^(\d+):(\d+):(\d+)$/.exec(text) ?? [];
+  if (amount === undefined) return null;
+  return { buyerAgentId: Number(buyer), expiresAtMs: Number(expires), nanoUsd: BigInt(amount) };
+}
+
 function refuseMoveOut(agent: AgentState | undefined, command: MoveOut, nowMs: number): MoveRefusal | null {
   if (agent === undefined) return 'unknown_agent';
   if (command.expiresAtMs <= nowMs) return 'lot_ended';
@@ -88,6 +94,7 @@ function keptOf(agent: AgentState | undefined, command: MoveIn, nowMs: number): 
 }
 
 export const outTrade = (tradeId: string): string => `out:${tradeId}`;
+export const outTradeId = (name: string): string => name.slice(outTrade('').length);
 export const inTrade = (tradeId: string): string => `in:${tradeId}`;
 
 function findTrade(agent: AgentState | undefined, name: string, nowMs: number): TradeDone | null {

@@ -18,6 +18,7 @@ import { findKey, findLiveKey } from './find-key.ts';
 import { findVideo, findVideoByKey, openVideos } from './find-video.ts';
 import type { EndedCall, Journal, OpenJournal } from './journal.ts';
 import { type CrashedCall, endDeadCalls } from './journal-dead-calls.ts';
+import { endDeadMoves } from './journal-dead-moves.ts';
 import { JournalDamagedError, JournalError } from './journal-errors.ts';
 import { startPruning } from './journal-pruning.ts';
 import { JournalQueue } from './journal-queue.ts';
@@ -159,15 +160,22 @@ class Engine implements EmbeddedLedger {
     }
     const opened = await this.#openFolded();
     const live = this.#run(opened);
-    const { released, pending } = endDeadCalls(live.state, opened.folded.head.lastAtMs, (command) => {
+    const enact = (command: Command) => {
       this.#enact(live, decide(live.state, command, this.#now()));
-    });
+    };
+    const { released, pending } = endDeadCalls(live.state, opened.folded.head.lastAtMs, enact);
+    const moves = endDeadMoves(live.state, this.#now(), enact);
     this.crashed = released;
     this.crashedPending = pending;
     if ((await live.queue.barrier()) === 'unknown') throw new JournalError(`${this.#file} cannot be written`);
     if (released.length + pending.length > 0) {
       this.#options.log.warn('calls cut off by a crash were ended', {
         count: released.length + pending.length,
+      });
+    }
+    if (moves > 0) {
+      this.#options.log.warn('trades cut off by a crash were ended: their buyers have the credit', {
+        count: moves,
       });
     }
   }

@@ -7,6 +7,11 @@ export interface AddressWeights {
   count(address: string, weight: number): Counted | Promise<Counted>;
 }
 
+/** Always at once. */
+export interface LocalAddressWeights extends AddressWeights {
+  count(address: string, weight: number): Counted;
+}
+
 export interface Counted {
   /** 0: it was counted. Otherwise the milliseconds until the next minute begins. */
   waitMs: number;
@@ -15,10 +20,7 @@ export interface Counted {
 }
 
 /** Of a gateway that is one process. */
-export function createLocalAddressWeights(
-  clock: Clock,
-  weightPerMinute: () => number,
-): AddressWeights & { count(address: string, weight: number): Counted } {
+export function createLocalAddressWeights(clock: Clock, weightPerMinute: () => number): LocalAddressWeights {
   const minute = new MinuteTable(() => ({ used: 0 }));
   return {
     count(address, weight) {

@@ -25,8 +25,11 @@ return {fits and 1 or 0, used}
 
 /** Longer than the minute, by what clocks of processes may be apart. */
 const KEPT_MS = 2 * MINUTE_MS;
-/** So many processes together cannot pass the limit by what they have not told yet. */
-const PROCESSES = 12;
+/**
+ * A process tells what it has let through before that is more than this part of the limit. So a dozen of them know that half
+ * of the limit is used while there is room for what each of them, and those that ask, let through meanwhile.
+ */
+const UNTOLD_PART = 48;
 
 interface KnownWeight {
   key: string;
@@ -144,7 +147,7 @@ export function createRedisAddressWeights(options: RedisAddressWeightsOptions): 
       if (retryAtMs !== null) return countAlone(of, weight);
       const limit = weightPerMinute();
       const isFresh = clock.monotonicMs() - of.toldAtMs <= WEIGHTS_TOLD_MS;
-      const isFew = of.sent + of.untold + weight <= limit / (2 * PROCESSES);
+      const isFew = of.sent + of.untold + weight <= limit / UNTOLD_PART;
       return isFresh && isFew && usedOf(of) + weight <= limit / 2 ? letThrough(of, weight) : ask(of, weight);
     },
   };

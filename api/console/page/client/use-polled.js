@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from '/console/vendor/preact-hooks.js';
 import { SECOND_MS } from '../lib/time.js';
 import { readPublic } from './read-public.js';
 
-/** Who got no answer, or a refusal that a second does not change, asks less often. */
+/** Who got no answer, or a refusal that names no wait, asks less often. */
 const AFTER_PROBLEM_MS = 5 * SECOND_MS;
 
 /**
@@ -10,6 +10,7 @@ const AFTER_PROBLEM_MS = 5 * SECOND_MS;
  * @typedef {object} Polled
  * @property {T | null} value What was read last; it stays in sight while reading fails.
  * @property {import('./problem.js').Problem | null} problem Why the last reading failed.
+ * @property {() => void} again Reads now.
  */
 
 /**
@@ -28,7 +29,8 @@ export function usePolled(poll) {
   const { id, everyMs } = poll;
   const latest = useRef(poll);
   latest.current = poll;
-  const [state, setState] = useState(/** @type {Polled<T> & { id: string | null }} */ ({ id, ...NOTHING }));
+  const [state, setState] = useState(/** @type {State<T>} */ ({ id, ...NOTHING }));
+  const next = useRef(() => {});
 
   useEffect(() => {
     if (id === null) return undefined;
@@ -50,18 +52,19 @@ export function usePolled(poll) {
           : { id, value: before, problem: result.problem };
       });
       turn = result.ok ? turn + 1 : 0;
-      timer = setTimeout(next, result.ok ? everyMs : Math.max(AFTER_PROBLEM_MS, result.problem.waitMs));
-    };
-    const next = () => {
-      isDue = true;
-      look();
+      timer = setTimeout(next.current, result.ok ? everyMs : waitAfter(result.problem, everyMs));
     };
     const look = () => {
       if (document.visibilityState === 'hidden') turn = 0;
       else if (isDue) void read();
     };
+    next.current = () => {
+      clearTimeout(timer);
+      isDue = true;
+      look();
+    };
 
-    next();
+    next.current();
     document.addEventListener('visibilitychange', look);
     return () => {
       over = true;
@@ -70,7 +73,13 @@ export function usePolled(poll) {
     };
   }, [id, everyMs]);
 
-  return state.id === id ? state : NOTHING;
+  const { value, problem } = state.id === id ? state : NOTHING;
+  return { value, problem, again: () => next.current() };
 }
 
+/** @template T @typedef {{ id: string | null, value: T | null, problem: import('./problem.js').Problem | null }} State */
 const NOTHING = { value: null, problem: null };
+
+/** @param {import('./problem.js').Problem} problem @param {number} everyMs */
+const waitAfter = ({ kind, waitMs }, everyMs) =>
+  kind === 'wait' ? Math.max(everyMs, waitMs) : Math.max(everyMs, AFTER_PROBLEM_MS);

@@ -26,7 +26,7 @@ const LISTED_CANDLES = 24;
 
 /** Everybody's: it needs no key. */
 export function MarketView() {
-  const { value, problem } = useMarkets();
+  const { value, problem, again } = useMarkets();
   const [picked, setPicked] = useState(/** @type {string | null} */ (null));
   const markets = value?.markets ?? [];
   const newest = markets.find((each) => each.newest) ?? markets[0];
@@ -36,28 +36,38 @@ export function MarketView() {
   }, [picked, newest?.id]);
   const market = markets.find(({ id }) => id === picked);
   const isNotOpen = problem?.code === 'not_found' || (value !== null && markets.length === 0);
+  const leave = () => setPicked(null);
 
   return html`
     <${PageHead} title="Market" about="Credit that ends on a date, traded for USDT. A price is what a dollar of it costs.">
       ${markets.length > 0 && html`<${MarketField} markets=${markets} picked=${picked} onPick=${setPicked} />`}
     <//>
+    ${isNotOpen && html`<${NotOpen} />`}
+    ${!isNotOpen && value === null && html`<${Unread} problem=${problem} again=${again} />`}
+    ${!isNotOpen && market !== undefined && html`<${OpenMarket} key=${market.id} market=${market} onLeave=${leave} />`}
     ${
-      isNotOpen
-        ? html`<section class="card">
-            <${Empty} title="The exchange is not open yet">
-              <p>No market of credit is listed on this gateway. The page shows the first one as soon as it opens.</p>
-            <//>
-          </section>`
-        : html`<${ProblemNotice} problem=${problem} />`
-    }
-    ${!isNotOpen && value === null && problem === null && html`<div class="skeleton" role="status">Loading…</div>`}
-    ${
-      market !== undefined
-        ? html`<${OpenMarket} key=${market.id} market=${market} onLeave=${() => setPicked(null)} />`
-        : picked !== null && value !== null && markets.length > 0 && html`<${Closed} id=${picked} onLeave=${() => setPicked(null)} />`
+      !isNotOpen &&
+      market === undefined &&
+      value !== null &&
+      picked !== null &&
+      html`<${Closed} id=${picked} onLeave=${leave} />`
     }
   `;
 }
+
+const NotOpen = () => html`
+  <section class="card">
+    <${Empty} title="The exchange is not open yet">
+      <p>No market of credit is listed on this gateway. The page shows the first one as soon as it opens.</p>
+    <//>
+  </section>
+`;
+
+/** @param {{ problem: import('../client/problem.js').Problem | null, again: () => void }} props */
+const Unread = ({ problem, again }) =>
+  problem === null
+    ? html`<div class="skeleton" role="status">Loading…</div>`
+    : html`<${ProblemNotice} problem=${problem} retry=${again} />`;
 
 /** @param {{ markets: readonly Market[], picked: string | null, onPick: (id: string) => void }} props */
 const MarketField = ({ markets, picked, onPick }) => html`
@@ -81,7 +91,7 @@ const Closed = ({ id, onLeave }) => html`
 
 /** @param {{ market: Market, onLeave: () => void }} props */
 function OpenMarket({ market, onLeave }) {
-  const [interval, setInterval] = useState(/** @type {CandleInterval} */ ('5m'));
+  const [interval, pickInterval] = useState(/** @type {CandleInterval} */ ('5m'));
   const book = useBook(market.id);
   const candles = useCandles(market.id, interval);
   const places = placesOf(market.price_tick);
@@ -95,11 +105,14 @@ function OpenMarket({ market, onLeave }) {
     <div class="market">
       <section class="card market-chart" aria-labelledby="market-candles">
         <div class="card-head">
-          <h2 id="market-candles">Price</h2>
-          <${Segmented} label="Interval of candles" options=${intervals} value=${interval} onPick=${setInterval} />
+          <h2 id="market-candles">Price ${candles.problem !== null && html`<${Liveness} polled=${candles} />`}</h2>
+          <${Segmented} label="Interval of candles" options=${intervals} value=${interval} onPick=${pickInterval} />
         </div>
-        <${ProblemNotice} problem=${candles.problem} />
-        <${CandlesOf} shown=${candles.value} places=${places} isFailing=${candles.problem !== null} />
+        ${
+          candles.value === null
+            ? html`<${Unread} problem=${candles.problem} again=${candles.again} />`
+            : html`<${CandlesOf} shown=${candles.value} places=${places} />`
+        }
         <p class="small attribution">
           Chart: <a href="https://www.tradingview.com/" rel="noopener noreferrer" target="_blank">TradingView Lightweight Charts™</a>,
           © 2026 TradingView, Inc.
@@ -118,8 +131,10 @@ function OpenMarket({ market, onLeave }) {
 
 /** @param {{ polled: import('../client/use-polled.js').Polled<unknown> }} props */
 function Liveness({ polled: { value, problem } }) {
-  if (problem !== null) return html`<span class="badge badge-pending" role="status">Waiting</span>`;
-  return value === null ? null : html`<span class="badge badge-ok" role="status">Live</span>`;
+  if (value === null) return null;
+  return problem === null
+    ? html`<span class="badge badge-ok" role="status">Live</span>`
+    : html`<span class="badge badge-pending" role="status">Waiting</span>`;
 }
 
 /**
@@ -127,30 +142,23 @@ function Liveness({ polled: { value, problem } }) {
  *
  * @param {{ book: import('../client/use-polled.js').Polled<import('../client/records.d.ts').Book>, market: Market }} props
  */
-function BookOf({ book: { value, problem }, market }) {
-  if (problem?.code === 'rate_limited' || problem?.kind === 'refused') {
-    return html`<${ProblemNotice} problem=${problem} />`;
-  }
-  if (problem !== null) {
+function BookOf({ book: { value, problem, again }, market }) {
+  if (problem?.code === 'service_unavailable') {
     return html`<div role="status">
-      <${Empty} title=${problem.kind === 'wait' ? 'The book has stopped' : 'No answer'}>
+      <${Empty} title="The book has stopped">
         <p>
-          ${
-            problem.kind === 'wait'
-              ? 'The gateway has lost the exchange’s thread and shows no book until it has a whole one again, usually within seconds.'
-              : problem.message
-          }
+          The gateway has lost the exchange's thread. It shows no book until it has a whole one again, which usually takes
+          seconds.
         </p>
       <//>
     </div>`;
   }
-  if (value === null) return html`<div class="skeleton" role="status">Loading…</div>`;
+  if (problem !== null || value === null) return html`<${Unread} problem=${problem} again=${again} />`;
   return html`<${OrderBook} book=${value} market=${market} />`;
 }
 
-/** @param {{ shown: Candles | null, places: number, isFailing: boolean }} props */
-function CandlesOf({ shown, places, isFailing }) {
-  if (shown === null) return isFailing ? null : html`<div class="skeleton" role="status">Loading…</div>`;
+/** @param {{ shown: Candles, places: number }} props */
+function CandlesOf({ shown, places }) {
   if (shown.candles.length === 0) {
     return html`<${Empty} title="No trades yet"><p>The first trade of this market begins its first candle.</p><//>`;
   }
