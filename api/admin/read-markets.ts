@@ -1,7 +1,7 @@
 import { DAY_MS, isoTime } from '#core/clock.ts';
+import { parseMarketId } from '#core/events/market-id.ts';
 import type { MarketListing } from '#core/events/market-listing.ts';
 import { formatDecimal9 } from '#core/events/market-values.ts';
-import { parseMarketId } from '#core/market/market-id.ts';
 import type { AdminDeps } from './context.ts';
 import type { MarketState } from './schemas/market-state.ts';
 
@@ -9,7 +9,9 @@ import type { MarketState } from './schemas/market-state.ts';
 export async function readMarkets(deps: Pick<AdminDeps, 'markets' | 'clock'>): Promise<MarketState[]> {
   const nowMs = deps.clock.now();
   const listings = await deps.markets.store.readListings();
-  const latestFirst = listings.sort((a, b) => endOf(b) - endOf(a) || b.opensAt - a.opensAt || (a.market < b.market ? 1 : -1));
+  const latestFirst = listings.sort(
+    (a, b) => endOf(b) - endOf(a) || b.opensAt - a.opensAt || (a.market < b.market ? 1 : -1),
+  );
   const newest = latestFirst.find((listing) => isOpen(listing, nowMs));
   return Promise.all(
     latestFirst.map(async (listing) => ({

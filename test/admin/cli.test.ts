@@ -170,7 +170,9 @@ test('markets are listed with what they cost and how far their book has come', a
   const { code, out } = await cli('markets list');
   expect(code).toBe(0);
   const [head, row] = out.split('\n');
-  expect(head).toMatch(/^MARKET +STATUS +OPENS \(UTC\) +ENDS \(UTC\) +LAST +BID +ASK +FRESH +24 H +TRADES +BOOK$/);
+  expect(head).toMatch(
+    /^MARKET +STATUS +OPENS \(UTC\) +ENDS \(UTC\) +LAST +BID +ASK +FRESH +24 H +TRADES +BOOK$/,
+  );
   expect(row).toMatch(new RegExp(`^${market} +newest .* +- +0\\.9549 +0\\.9552 +0\\.99 +\\$0 +0 +42$`));
   await live.publishBook(market, null);
   expect((await cli('markets list')).out).toMatch(/ no book /);

@@ -9,9 +9,9 @@ import { CliError } from '../../api/admin/cli/cli-error.ts';
 import type { GatewayClient } from '../../api/admin/cli/gateway-client.ts';
 import { type MarketTurn, turnLine } from '../../api/admin/cli/market/market-turn.ts';
 import { type Simulation, simulateMarket } from '../../api/admin/cli/market/simulate-market.ts';
+import { adminExamples } from '../../api/admin/examples.ts';
 import type { MarketState } from '../../api/admin/schemas/market-state.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
-import { adminExamples } from '../../api/admin/examples.ts';
 
 const NOW_MS = Date.parse('2026-11-23T20:00:00.000Z');
 const NEWEST = 'credit-2026-12-01';
@@ -122,7 +122,11 @@ describe('faregate market simulate', () => {
   });
 
   it('then goes at the pace that was asked for, tells of each second, and ends when it was told to', async () => {
-    const { turns, trades, of, clock } = await simulate({ tradesPerSecond: 20, changesPerSecond: 50, forSeconds: 30 });
+    const { turns, trades, of, clock } = await simulate({
+      tradesPerSecond: 20,
+      changesPerSecond: 50,
+      forSeconds: 30,
+    });
     const live = turns.slice(1);
     expect(live).toHaveLength(30);
     expect(clock.now()).toBe(NOW_MS + 30 * SECOND_MS);
@@ -149,7 +153,8 @@ describe('faregate market simulate', () => {
     const { fake, trades } = await simulate({ gateway });
     expect(fake.agents.map(({ id }) => id)).toEqual([7, 8]);
     expect(fake.grants).toEqual([7, 8].map((agentId) => ({ agentId, usd: '15000', days: 7 })));
-    for (const { sellerAgentId, buyerAgentId } of trades) expect([sellerAgentId, buyerAgentId].sort()).toEqual([7, 8]);
+    for (const { sellerAgentId, buyerAgentId } of trades)
+      expect([sellerAgentId, buyerAgentId].sort()).toEqual([7, 8]);
     for (const agent of fake.agents) agent.credit = [{ at: '2026-12-01T00:00:00.000Z', usd: '14900.5' }];
     await simulate({ gateway });
     expect(fake.agents).toHaveLength(2);
@@ -160,12 +165,20 @@ describe('faregate market simulate', () => {
     const gateway = createFakeGateway({ now: () => NOW_MS });
     gateway.fake.states.push({
       ...adminExamples.market,
-      ...{ id: NEWEST, opens_at: isoTime(NOW_MS - HOUR_MS), last_price: '0.9123', book_seq: 77, trade_seq: 40 },
+      ...{
+        id: NEWEST,
+        opens_at: isoTime(NOW_MS - HOUR_MS),
+        last_price: '0.9123',
+        book_seq: 77,
+        trade_seq: 40,
+      },
     });
     const { of, trades } = await simulate({ gateway, forSeconds: 20 });
     expect(of(MARKETS_TOPIC)).toEqual([]);
     expect(trades[0]).toMatchObject({ seq: 41 });
-    expect(trades.every(({ at, price }) => at >= NOW_MS && price > 900_000_000n && price < 925_000_000n)).toBe(true);
+    expect(
+      trades.every(({ at, price }) => at >= NOW_MS && price > 900_000_000n && price < 925_000_000n),
+    ).toBe(true);
     // Above every number of an earlier run.
     expect(of(BOOK_TOPIC)[0]).toMatchObject({ type: 'book_snapshot', seq: HOUR_MS + 1 });
   });
@@ -173,7 +186,9 @@ describe('faregate market simulate', () => {
   it('says which records the gateway did not take, and goes on', async () => {
     const gateway = createFakeGateway({ now: () => NOW_MS });
     gateway.fake.refuse = ({ topic, record }) =>
-      topic === TRADES_TOPIC && record.at >= NOW_MS ? { outcome: 'rejected', reason: 'seller_lacks_credit' } : null;
+      topic === TRADES_TOPIC && 'at' in record && record.at >= NOW_MS
+        ? { outcome: 'rejected', reason: 'seller_lacks_credit' }
+        : null;
     const { turns } = await simulate({ gateway });
     const last = turns.findLast(({ trades }) => trades > 0);
     expect(last).toMatchObject({ refused: last?.trades, reasons: ['seller_lacks_credit'] });

@@ -34,7 +34,11 @@ async function list(days: number, trades: readonly { agoMs: number; price: bigin
   });
   await store.writeTrades({
     ...{ market, trades: [], candles },
-    cursor: { ...emptyCursor, throughSeq: trades.length, aheadSeqs: trades.length > 0 ? [trades.length + 2] : [] },
+    cursor: {
+      ...emptyCursor,
+      throughSeq: trades.length,
+      aheadSeqs: trades.length > 0 ? [trades.length + 2] : [],
+    },
   });
   return market;
 }
@@ -75,7 +79,13 @@ describe('the operator’s list of markets', () => {
       price_tick: '0.0001',
       size_step: '0.01',
     });
-    expect(body.markets[1]).toMatchObject({ open: true, newest: false, last_price: null, book_seq: null, trade_seq: 0 });
+    expect(body.markets[1]).toMatchObject({
+      open: true,
+      newest: false,
+      last_price: null,
+      book_seq: null,
+      trade_seq: 0,
+    });
     expect(body.markets[2]).toMatchObject({ open: false, newest: false, last_price: '0.8', volume_24h: '0' });
   });
 

@@ -27,7 +27,7 @@ export async function benchBook(bench: Bench): Promise<void> {
   const { report, sizes } = bench;
   report.heading(`Books of ${MARKETS} markets, ${LEVELS} levels a side, one change a record`);
   const folder = await testDataDir();
-  bench.later(() => folder[Symbol.asyncDispose]());
+  bench.later(async () => folder[Symbol.asyncDispose]());
   const service = await startRedis({ dir: folder.path });
   bench.later(() => service.stop('SIGKILL'));
   const redis = await connectTo(service);
@@ -73,7 +73,7 @@ async function measure(live: LiveMarkets, perSecond: number, seconds: number): P
       throw new Error(`${market} has stopped`);
     },
     clock: systemClock,
-    log: createLog(),
+    log: { ...createLog(), info: () => {} },
   });
   const feed = new BenchFeed();
   const takenMs = new Map<number, number>();
@@ -86,7 +86,8 @@ async function measure(live: LiveMarkets, perSecond: number, seconds: number): P
 
   const backlog = feed.changes(perSecond * seconds);
   const startedMs = systemClock.monotonicMs();
-  for (let at = 0; at < backlog.length; at += BATCH_RECORDS) await hand(backlog.slice(at, at + BATCH_RECORDS));
+  for (let at = 0; at < backlog.length; at += BATCH_RECORDS)
+    await hand(backlog.slice(at, at + BATCH_RECORDS));
   const mostPerSecond = (backlog.length * 1_000) / (systemClock.monotonicMs() - startedMs);
   await wait(systemClock, BOOK_REPEAT_MS);
 

@@ -2,12 +2,17 @@ import type { BrowserContext, Route } from 'playwright-core';
 import { DAY_MS, HOUR_MS, isoTime, startOfDayMs } from '#core/clock.ts';
 import { BOOK_TOPIC, bookRecord } from '#core/events/book-record.ts';
 import { type MarketTrade, marketTrade, TRADES_TOPIC } from '#core/events/market-trade.ts';
-import { type CandleInterval, type CandleRow, candleIntervals, intervalStartMs } from '#core/market/candle.ts';
+import {
+  type CandleInterval,
+  type CandleRow,
+  candleIntervals,
+  intervalStartMs,
+} from '#core/market/candle.ts';
 import { foldCandle } from '#core/market/fold-candle.ts';
+import { formatUsd, parseNanoUsd } from '#core/money.ts';
 import { shapeBook, shapeCandle } from '../../api/contract/markets.ts';
 import { createMarketScript, type ScriptLine } from '../../api/simulator/market/create-market-script.ts';
 import { FRESH_PRICE, PRICE_TICK, SIZE_STEP } from '../../api/simulator/market/simulated-market.ts';
-import { parseNanoUsd, formatUsd } from '#core/money.ts';
 
 export interface AskedMarket {
   path: string;
@@ -30,7 +35,11 @@ export interface FakeMarket {
 
 export async function fakeMarket(
   context: BrowserContext,
-  { names = ['credit'], playedMs = 6 * HOUR_MS, startMs }: { names?: string[]; playedMs?: number; startMs: number },
+  {
+    names = ['credit'],
+    playedMs = 6 * HOUR_MS,
+    startMs,
+  }: { names?: string[]; playedMs?: number; startMs: number },
 ): Promise<FakeMarket> {
   const ids = names.map(
     (name, index) => `${name}-${isoTime(startOfDayMs(startMs) + (8 - index) * DAY_MS).slice(0, 10)}`,
@@ -68,7 +77,10 @@ export async function fakeMarket(
     if (instead !== undefined) return instead(route);
     const json = (body: unknown) => route.fulfill({ json: body, headers: { 'cache-control': 'no-store' } });
     if (id === undefined) {
-      return json({ object: 'list', markets: fake.ids.map((each) => of(each).listed(each === fake.ids[0])).reverse() });
+      return json({
+        object: 'list',
+        markets: fake.ids.map((each) => of(each).listed(each === fake.ids[0])).reverse(),
+      });
     }
     if (!fake.ids.includes(id)) return refuse(404, 'unknown_market', 'No open market has this id.')(route);
     if (kind === 'book') return json(fake.bookOf(id, Number(query.get('depth'))));
@@ -87,7 +99,10 @@ const intervals = Object.keys(candleIntervals) as CandleInterval[];
 
 class FollowedMarket {
   readonly #id: string;
-  readonly #sides = { bid: new Map<bigint, { size: bigint; orders: number }>(), ask: new Map<bigint, { size: bigint; orders: number }>() };
+  readonly #sides = {
+    bid: new Map<bigint, { size: bigint; orders: number }>(),
+    ask: new Map<bigint, { size: bigint; orders: number }>(),
+  };
   readonly #rows = new Map<string, CandleRow>();
   #seq = 0;
   #lastTrade: MarketTrade | null = null;
@@ -115,7 +130,10 @@ class FollowedMarket {
   #change(record: ReturnType<typeof bookRecord.parse>): void {
     this.#seq = record.seq;
     if (record.type === 'book_snapshot') {
-      for (const [side, levels] of [[this.#sides.bid, record.bids], [this.#sides.ask, record.asks]] as const) {
+      for (const [side, levels] of [
+        [this.#sides.bid, record.bids],
+        [this.#sides.ask, record.asks],
+      ] as const) {
         side.clear();
         for (const { price, size, orders } of levels) side.set(price, { size, orders });
       }
@@ -150,7 +168,14 @@ class FollowedMarket {
   listed(newest: boolean): object {
     const { bids, asks } = this.book(0, 1, newest);
     return {
-      ...{ id: this.#id, base: 'credit', quote: 'USDT', newest, price_tick: PRICE_TICK, size_step: SIZE_STEP },
+      ...{
+        id: this.#id,
+        base: 'credit',
+        quote: 'USDT',
+        newest,
+        price_tick: PRICE_TICK,
+        size_step: SIZE_STEP,
+      },
       opens_at: '2026-11-23T00:00:00.000Z',
       ends_at: `${this.#id.slice(-10)}T00:00:00.000Z`,
       last_price: this.#lastTrade === null ? null : formatUsd(this.#lastTrade.price),

@@ -10,7 +10,9 @@ import { describeInBrowser, sees } from './in-browser.ts';
 
 /** What a gateway may answer of markets, and what a person then reads; `market.suite.test.ts` tries it with a real one. */
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const STOPPED = refuse(503, 'service_unavailable', 'Market data is briefly unavailable.', { 'retry-after': '2' });
+const STOPPED = refuse(503, 'service_unavailable', 'Market data is briefly unavailable.', {
+  'retry-after': '2',
+});
 
 describeInBrowser('the page of the market', ({ show }) => {
   interface Options extends ConsoleOptions {
@@ -76,9 +78,11 @@ describeInBrowser('the page of the market', ({ show }) => {
     // Something was drawn: more than a few colours.
     await until(async () => Number(await page.evaluate(coloursDrawn)) > 4);
     await page.getByText('Candles in words').click();
-    const listed = await page.locator('.candles tbody tr').evaluateAll((all) =>
-      all.map((row) => [...row.querySelectorAll('td')].map((cell) => cell.textContent)),
-    );
+    const listed = await page
+      .locator('.candles tbody tr')
+      .evaluateAll((all) =>
+        all.map((row) => [...row.querySelectorAll('td')].map((cell) => cell.textContent)),
+      );
     const candles = fake.candlesOf(id, '5m', 500).slice(-24).reverse();
     expect(listed).toEqual(
       candles.map(({ open, high, low, close, volume, trades }) => [
@@ -248,7 +252,9 @@ describeInBrowser('the page of the market', ({ show }) => {
     await sees(console, 'No trades yet');
     const [id = ''] = fake.ids;
     const book = fake.bookOf(id);
-    fake.instead.set('book', (route) => route.fulfill({ json: { ...book, asks: [], bids: book.bids.slice(0, 1) } }));
+    fake.instead.set('book', (route) =>
+      route.fulfill({ json: { ...book, asks: [], bids: book.bids.slice(0, 1) } }),
+    );
     await page.clock.runFor(SECOND_MS);
     await sees(console, 'One side is empty');
     expect(await rows(page, 'Asks')).toEqual([]);

@@ -16,7 +16,14 @@ describeInBrowser('a market that `faregate market simulate` lets trade', ({ gate
   it('lives on the page, with a history from its first second, and moves real credit', async () => {
     const turns: MarketTurn[] = [];
     const running = simulateMarket({
-      ...{ client: admin(), clock: systemClock, seed: 1, tradesPerSecond: 10, changesPerSecond: 40, forSeconds: 12 },
+      ...{
+        client: admin(),
+        clock: systemClock,
+        seed: 1,
+        tradesPerSecond: 10,
+        changesPerSecond: 40,
+        forSeconds: 12,
+      },
       tell: (turn) => turns.push(turn),
     });
     const console = await show({ agent: gateway().agent });

@@ -102,6 +102,7 @@ describe('an event that cannot follow from the state', () => {
   const held = (n: number, nanoUsd: string) => ({ expiresAtMs: day(n), nanoUsd });
   const reserved = { ...header, type: 'reserved', callId, nonce: 'n', kind: 'text', keyId: 1 } as const;
   const rest = { leaseEndsAtMs: null, startsTatUs: 0, timeLimitMs: 1, call, price };
+  const sale = { type: 'moved_out', tradeId: 't', buyerAgentId: 2 } as const;
   const key = { type: 'key_put', label: '', prefix: '', limit: null, createdByKeyId: null } as const;
 
   type Impossible = [string, (version: number, openCallId: number) => LedgerEvent];
@@ -151,10 +152,12 @@ describe('an event that cannot follow from the state', () => {
       'an expiry from no lot',
       (version) => ({ ...header, version, type: 'expired', lots: [held(8, '1'), held(7, '1')] }),
     ],
+    ['a sale of more than there is', (version) => ({ ...header, ...sale, version, lots: [held(8, '71')] })],
     [
-      'a sale of more than there is',
-      (version) => ({ ...header, version, type: 'moved_out', tradeId: 't', lots: [held(8, '71')] }),
+      'a sale of two lots at once',
+      (version) => ({ ...header, ...sale, version, lots: [held(8, '1'), held(8, '1')] }),
     ],
+    ['a sale of no lot', (version) => ({ ...header, ...sale, version, lots: [] })],
     [
       'a purchase that expires more than it moves',
       (version) => ({

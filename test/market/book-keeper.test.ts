@@ -150,6 +150,33 @@ describe('a snapshot is asked for', () => {
     expect(world.asked.length).toBeLessThanOrEqual(3);
   });
 
+  it('not again while the asking hangs', async () => {
+    const clock = createFakeClock();
+    let asked = 0;
+    let answer = () => {};
+    const keeper = new BookKeeper({
+      live: { publishBook: async () => {} },
+      requestSnapshot() {
+        asked += 1;
+        return new Promise((resolve) => {
+          answer = resolve;
+        });
+      },
+      clock,
+      log: { info() {}, warn() {}, error() {} },
+    });
+    const bytes = Buffer.from(JSON.stringify(changed(1, bid)));
+    await keeper.handle({ partition: 0, records: [{ offset: 0n, bytes }] });
+    clock.advance(3 * BOOK_REQUEST_MS);
+    expect(asked).toBe(1);
+    answer();
+    await flush();
+    clock.advance(BOOK_PUBLISH_MS);
+    expect(asked).toBe(2);
+    answer();
+    await keeper.stop();
+  });
+
   it('again though the asking failed', async () => {
     const world = createKeeperWorld();
     world.away.exchange = true;
@@ -196,7 +223,11 @@ describe('a record that is wrong', () => {
     ['a price of 0', changed(2, ['bid', '0', '1', 1]), /^changes.0.price: is no price above 0$/],
     ['a price of 40 digits', changed(2, ['bid', price40, '1', 1]), /^changes.0.price: is no price/],
     ['ten decimals', changed(2, ['bid', '0.0000000001', '1', 1]), /^changes.0.price: is no price/],
-    ['a price as a number', { ...changed(2), changes: [{ side: 'bid', price: 1, size: '1', orders: 1 }] }, /price: /],
+    [
+      'a price as a number',
+      { ...changed(2), changes: [{ side: 'bid', price: 1, size: '1', orders: 1 }] },
+      /price: /,
+    ],
     ['an exponent', changed(2, ['bid', '1e1', '1', 1]), /^changes.0.price: is no price/],
     ['negative orders', changed(2, ['bid', '1', '1', -1]), /^changes.0.orders: /],
     ['an empty level', snapshot(2, { bids: [['1', '0', 1]] }), /^bids.0.size: is no size above 0$/],
@@ -204,18 +235,21 @@ describe('a record that is wrong', () => {
     ['a crossed snapshot', snapshot(2, { bids: [['2', '1', 1]], asks: [['1', '1', 1]] }), /best bid/],
   ];
 
-  it.each(bad)('is kept apart with a reason that repeats nothing of it, and stops its book: %s', async (_, written, reason) => {
-    const world = createKeeperWorld();
-    await world.send(snapshot(1));
-    const record = typeof written === 'string' ? Buffer.from(written) : written;
-    const { outcomes } = await world.send(record);
-    expect(outcomes).toEqual([{ outcome: 'dead_letter', reason: expect.stringMatching(reason) }]);
-    expect(JSON.stringify(outcomes)).not.toMatch(/secret|-1|1111/);
-    expect(seqs(world)).toEqual([null]);
-    await world.send(snapshot(2));
-    await world.pass(BOOK_PUBLISH_MS);
-    expect(seqs(world)).toEqual([null, 2]);
-  });
+  it.each(bad)(
+    'is kept apart with a reason that repeats nothing of it, and stops its book: %s',
+    async (_, written, reason) => {
+      const world = createKeeperWorld();
+      await world.send(snapshot(1));
+      const record = typeof written === 'string' ? Buffer.from(written) : written;
+      const { outcomes } = await world.send(record);
+      expect(outcomes).toEqual([{ outcome: 'dead_letter', reason: expect.stringMatching(reason) }]);
+      expect(JSON.stringify(outcomes)).not.toMatch(/secret|-1|1111/);
+      expect(seqs(world)).toEqual([null]);
+      await world.send(snapshot(2));
+      await world.pass(BOOK_PUBLISH_MS);
+      expect(seqs(world)).toEqual([null, 2]);
+    },
+  );
 
   it('is not even read when it is larger than any snapshot', async () => {
     const world = createKeeperWorld();
@@ -301,7 +335,9 @@ describe('whoever takes over', () => {
     world.keeper.forget(0);
     await world.pass(BOOK_REPEAT_MS);
     expect(new Set(world.told.map(({ market }) => market))).toEqual(new Set([other]));
-    await world.send(changed(2, bid));
+    await world.sendBatch({ atEnd: false }, changed(2, bid));
+    expect(world.keeper.stoppedMarkets).toEqual([]);
+    await world.send(changed(3, bid));
     expect(world.keeper.stoppedMarkets).toEqual([MARKET]);
   });
 });

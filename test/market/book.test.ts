@@ -18,7 +18,8 @@ function bookAt(seq: number): Book {
   return book;
 }
 
-const change = (book: Book, seq: number, ...changes: Change[]) => book.apply(parsed(changed(seq, ...changes)));
+const change = (book: Book, seq: number, ...changes: Change[]) =>
+  book.apply(parsed(changed(seq, ...changes)));
 const begin = (book: Book, seq: number, sides = { bids, asks }) => book.apply(parsed(snapshot(seq, sides)));
 
 /** Prices that are all different, from 0.000000001 on. */
@@ -63,7 +64,12 @@ describe('a book', () => {
 
   it('knows a price by its value, however it is written, and shows it without trailing zeros', () => {
     const book = bookAt(1);
-    change(book, 2, ['bid', '0.990000000', '0000012.500', 2], ['ask', '9999999.999999999', '9999999.999999999', 1]);
+    change(
+      book,
+      2,
+      ['bid', '0.990000000', '0000012.500', 2],
+      ['ask', '9999999.999999999', '9999999.999999999', 1],
+    );
     change(book, 3, ['ask', '9999999.999999998', '0.000000001', 1]);
     expect(book.view()?.bids[0]).toEqual({ price: '0.99', size: '12.5', orders: 2 });
     expect(book.view()?.asks.slice(-2)).toEqual([

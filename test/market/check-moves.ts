@@ -49,16 +49,19 @@ function checkHalves({ shards }: MoveHistory): void {
     const into = ins.get(tradeId);
     const given = { agentId: buyerAgentId, ...lots[0] };
     const got = into && { agentId: into.agentId, expiresAtMs: into.expiresAtMs, nanoUsd: into.nanoUsd };
-    if (!isDeepStrictEqual(got, given)) throw new Error(`trade ${tradeId}: its buyer was not given what was sold`);
+    if (!isDeepStrictEqual(got, given))
+      throw new Error(`trade ${tradeId}: its buyer was not given what was sold`);
   }
   for (const tradeId of ins.keys()) if (!outs.has(tradeId)) throw new Error(`nobody sold trade ${tradeId}`);
 }
 
-function onceEach<T extends 'moved_out' | 'moved_in' | 'move_refused'>(
+type MoveEvent = LedgerEventOf<'moved_out' | 'moved_in' | 'move_refused'>;
+
+function onceEach<T extends MoveEvent['type']>(
   events: readonly LedgerEvent[],
   type: T,
-): Map<string, LedgerEventOf<T>> {
-  const found = new Map<string, LedgerEventOf<T>>();
+): Map<string, Extract<MoveEvent, { type: T }>> {
+  const found = new Map<string, Extract<MoveEvent, { type: T }>>();
   for (const event of events) {
     if (!isOf(event, type)) continue;
     if (found.has(event.tradeId)) throw new Error(`trade ${event.tradeId} has ${type} twice`);
@@ -67,8 +70,10 @@ function onceEach<T extends 'moved_out' | 'moved_in' | 'move_refused'>(
   return found;
 }
 
-const isOf = <T extends LedgerEvent['type']>(event: LedgerEvent, type: T): event is LedgerEventOf<T> =>
-  event.type === type;
+const isOf = <T extends MoveEvent['type']>(
+  event: LedgerEvent,
+  type: T,
+): event is Extract<MoveEvent, { type: T }> => event.type === type;
 
 /** Each record has moved, was rejected in always the same words, or was kept apart. */
 function checkEnds({ trades, rejected, deadLetters }: MoveHistory): void {
@@ -84,7 +89,8 @@ function checkEnds({ trades, rejected, deadLetters }: MoveHistory): void {
   for (const [partition, ofPartition] of trades.entries()) {
     for (const [place, { trade }] of ofPartition.entries()) {
       const isApart = deadLetters[partition === 0 ? 0 : 1].has(BigInt(place));
-      if (isApart !== (trade === null)) throw new Error(`record ${partition}:${place} was kept apart: ${isApart}`);
+      if (isApart !== (trade === null))
+        throw new Error(`record ${partition}:${place} was kept apart: ${isApart}`);
     }
   }
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { DAY_MS } from '#core/clock.ts';
 import type { RecordOutcome } from '#core/events/feed-record.ts';
 import type { Command } from '#core/ledger/command.ts';
-import type { Ledger } from '#core/ledger/ledger.ts';
+import type { Executed } from '#core/ledger/ledger.ts';
 import { BALANCE_CAP_NANO_USD, MOVES_AT_ONCE } from '#core/limits.ts';
 import { observeMoves } from '../../workers/market/observe-moves.ts';
 import { day, START_MS } from '../ledger/case.ts';
@@ -13,7 +13,7 @@ import { batchOf, marketOf, tradeRecord } from './trades.ts';
 
 const DONE: RecordOutcome = { outcome: 'done' };
 const TRY_AGAIN: RecordOutcome = { outcome: 'try_again' };
-const away: Awaited<ReturnType<Ledger['execute']>> = {
+const away: Executed<never> = {
   result: { ok: false, reason: 'unavailable' },
   durable: Promise.resolve('durable'),
 };
@@ -45,22 +45,28 @@ describe('a trade', () => {
     ['of a market that has ended', 'market_ended', tradeRecord({ market: marketOf(0) })],
     ['of a seller whom nobody knows', 'unknown_seller', tradeRecord({ sellerAgentId: 9 })],
   ];
-  test.each(refusals)('%s is rejected, moves nothing, and a repetition says the same', async (_, reason, record) => {
-    const world = createMoverWorld();
-    await world.grant(1, 100n);
-    const outcome = { outcome: 'done', rejected: reason };
-    expect(await world.newMover().handle(batchOf([record]))).toEqual({ outcomes: [outcome], resumeOffset: 1n });
-    // Even when the credit has come since.
-    await world.grant(1, 100n);
-    await world.grant(1, 100n, 7);
-    await world.grant(9, 100n);
-    expect((await world.newMover().handle(batchOf([record]))).outcomes).toEqual([outcome]);
-    expect(world.rejected).toEqual([
-      { tradeId: 't1', reason },
-      { tradeId: 't1', reason },
-    ]);
-    expect([world.free(2), world.inTransit()]).toEqual([0n, 0n]);
-  });
+  test.each(refusals)(
+    '%s is rejected, moves nothing, and a repetition says the same',
+    async (_, reason, record) => {
+      const world = createMoverWorld();
+      await world.grant(1, 100n);
+      const outcome = { outcome: 'done', rejected: reason };
+      expect(await world.newMover().handle(batchOf([record]))).toEqual({
+        outcomes: [outcome],
+        resumeOffset: 1n,
+      });
+      // Even when the credit has come since.
+      await world.grant(1, 100n);
+      await world.grant(1, 100n, 7);
+      await world.grant(9, 100n);
+      expect((await world.newMover().handle(batchOf([record]))).outcomes).toEqual([outcome]);
+      expect(world.rejected).toEqual([
+        { tradeId: 't1', reason },
+        { tradeId: 't1', reason },
+      ]);
+      expect([world.free(2), world.inTransit()]).toEqual([0n, 0n]);
+    },
+  );
 
   test('what a call holds cannot be sold', async () => {
     const world = createMoverWorld();
@@ -68,9 +74,9 @@ describe('a trade', () => {
     for (const operation of [setAgent(), putKey(1)]) await world.ledger.execute(operation(cases));
     await world.grant(1, 100n);
     await world.ledger.execute(reserve(1, 96n)(cases));
-    const { outcomes } = await world.newMover().handle(
-      batchOf([tradeRecord({ nanoUsd: 5n }), tradeRecord({ seq: 2, nanoUsd: 4n })]),
-    );
+    const { outcomes } = await world
+      .newMover()
+      .handle(batchOf([tradeRecord({ nanoUsd: 5n }), tradeRecord({ seq: 2, nanoUsd: 4n })]));
     expect(outcomes).toEqual([{ outcome: 'done', rejected: 'seller_lacks_credit' }, DONE]);
   });
 
@@ -78,7 +84,11 @@ describe('a trade', () => {
     const world = createMoverWorld();
     for (const days of [8, 7]) await world.grant(1, 100n, days);
     const first = tradeRecord({ nanoUsd: 30n });
-    const others = [{ nanoUsd: 31n }, { market: marketOf(7), nanoUsd: 30n }, { buyerAgentId: 3, nanoUsd: 30n }];
+    const others = [
+      { nanoUsd: 31n },
+      { market: marketOf(7), nanoUsd: 30n },
+      { buyerAgentId: 3, nanoUsd: 30n },
+    ];
     const records = [first, ...others.map((other) => tradeRecord(other)), first];
     const { outcomes } = await world.newMover().handle(batchOf(records));
     const taken = { outcome: 'done', rejected: 'trade_id_taken' };
@@ -117,12 +127,14 @@ describe('a trade', () => {
     await world.grant(3, 50n, 2);
     await world.grant(3, 50n, 6);
     const bought = { sellerAgentId: 3, buyerAgentId: 1, nanoUsd: 50n };
-    await world.newMover().handle(
-      batchOf([
-        tradeRecord({ ...bought, market: marketOf(6) }),
-        tradeRecord({ ...bought, market: marketOf(2), seq: 2 }),
-      ]),
-    );
+    await world
+      .newMover()
+      .handle(
+        batchOf([
+          tradeRecord({ ...bought, market: marketOf(6) }),
+          tradeRecord({ ...bought, market: marketOf(2), seq: 2 }),
+        ]),
+      );
     await world.ledger.execute(reserve(1, 120n)(cases));
     const [hold] = world.ledger.state.agents.get(1)?.holds.values() ?? [];
     expect(hold?.allocations).toEqual([
@@ -178,27 +190,30 @@ describe('a process that dies', () => {
   const points = ['move_out', 'move_in'].flatMap((type) =>
     (['asked', 'answered', 'durable'] as const).map((moment) => ({ type, moment })),
   );
-  test.each(points)('at $type, before it is $moment, leaves a trade that the next one ends, once', async (point) => {
-    const world = createMoverWorld();
-    await world.grant(1, 100n);
-    let reached = false;
-    const dying = world.newMover({
-      between: (ask) => async (command) => {
-        if (command.type !== point.type) return ask(command);
-        reached = true;
-        const never = new Promise<never>(() => {});
-        if (point.moment === 'asked') return never;
-        const { result } = await ask(command);
-        return point.moment === 'answered' ? never : { result, durable: never };
-      },
-    });
-    const records = batchOf([tradeRecord({ nanoUsd: 30n }), tradeRecord({ seq: 2, nanoUsd: 7n })]);
-    void dying.handle(records);
-    await turn();
-    expect(reached).toBe(true);
-    expect(await world.newMover().handle(records)).toEqual({ outcomes: [DONE, DONE], resumeOffset: 2n });
-    expect([world.free(1), world.free(2), world.inTransit()]).toEqual([63n, 37n, 0n]);
-  });
+  test.each(points)(
+    'at $type, before it is $moment, leaves a trade that the next one ends, once',
+    async (point) => {
+      const world = createMoverWorld();
+      await world.grant(1, 100n);
+      let reached = false;
+      const dying = world.newMover({
+        between: (ask) => async (command) => {
+          if (command.type !== point.type) return ask(command);
+          reached = true;
+          const never = new Promise<never>(() => {});
+          if (point.moment === 'asked') return never;
+          const { result } = await ask(command);
+          return point.moment === 'answered' ? never : { result, durable: never };
+        },
+      });
+      const records = batchOf([tradeRecord({ nanoUsd: 30n }), tradeRecord({ seq: 2, nanoUsd: 7n })]);
+      void dying.handle(records);
+      await turn();
+      expect(reached).toBe(true);
+      expect(await world.newMover().handle(records)).toEqual({ outcomes: [DONE, DONE], resumeOffset: 2n });
+      expect([world.free(1), world.free(2), world.inTransit()]).toEqual([63n, 37n, 0n]);
+    },
+  );
 
   test('before or after a rejection is written leaves a trade that is rejected in the same words', async () => {
     const world = createMoverWorld();
@@ -299,7 +314,10 @@ describe('order', () => {
     const mover = world.newMover({
       between: (ask) => async (command) => (command.type === 'move_in' ? away : ask(command)),
     });
-    expect(await mover.handle(batchOf([tradeRecord()]))).toEqual({ outcomes: [TRY_AGAIN], resumeOffset: null });
+    expect(await mover.handle(batchOf([tradeRecord()]))).toEqual({
+      outcomes: [TRY_AGAIN],
+      resumeOffset: null,
+    });
     expect(mover.inTransitNanoUsd).toBe(5n);
     mover.forget(0);
     expect(mover.inTransitNanoUsd).toBe(0n);
@@ -405,7 +423,11 @@ describe('what operators see', () => {
     });
     const { outcomes } = await mover.handle(batchOf([tradeRecord({ market: marketOf(1), nanoUsd: 30n })]));
     expect(outcomes).toEqual([DONE]);
-    expect(world.ledger.state.agents.get(2)).toMatchObject({ movedInNanoUsd: 30n, expiredNanoUsd: 30n, lots: [] });
+    expect(world.ledger.state.agents.get(2)).toMatchObject({
+      movedInNanoUsd: 30n,
+      expiredNanoUsd: 30n,
+      lots: [],
+    });
     expect(world.inTransit()).toBe(0n);
     expect(world.lines).toMatchObject([['error', expect.any(String), { agentId: 2, usd: '0.00000003' }]]);
     expect(mover.counts.expiredNanoUsd).toBe(30n);

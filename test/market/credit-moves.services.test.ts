@@ -6,7 +6,7 @@ import { executeDurably } from '#core/accounts/execute-durably.ts';
 import { DAY_MS, isoTime, SECOND_MS, startOfDayMs, systemClock, wait } from '#core/clock.ts';
 import { connectKafka } from '#core/drivers/kafka.ts';
 import { parseFeedRecord } from '#core/events/feed-record.ts';
-import { deadLetterTopic } from '#core/events/kafka-feed.ts';
+import { deadLetterTopic } from '#core/events/kafka-dead-letters.ts';
 import { REJECTED_TRADES_TOPIC, TRADES_TOPIC } from '#core/events/market-trade.ts';
 import { type RejectedTrade, rejectedTrade } from '#core/events/rejected-trade.ts';
 import type { ClusterLedger } from '#core/ledger/cluster/open-cluster-ledger.ts';
@@ -145,8 +145,10 @@ describeWith(['redis', 'kafka', 'cassandra'], 'trades on the log of an exchange'
     expect(refused.size).toBeGreaterThan(20);
     const settlements = [await startWorker('settlement'), await startWorker('settlement')];
     await until(async () => {
-      const published = await Promise.all(settlements.map((each) => each.metric('faregate_shards_published')));
-      return published[0] + published[1] === SHARDS;
+      const published = await Promise.all(
+        settlements.map((each) => each.metric('faregate_shards_published')),
+      );
+      return published.reduce((sum, each) => sum + each, 0) === SHARDS;
     }, GRACE_MS);
     for (let agentId = 1; agentId <= AGENTS; agentId++) {
       for (const days of MARKET_DAYS) {
@@ -190,13 +192,19 @@ describeWith(['redis', 'kafka', 'cassandra'], 'trades on the log of an exchange'
       if (agent === null || agent === 'unavailable') throw new Error('an agent cannot be read');
       for (const days of MARKET_DAYS) {
         const lot = agent.lots.find(({ expiresAtMs }) => expiresAtMs === todayMs + days * DAY_MS);
-        expect([agentId, days, lot?.freeNanoUsd ?? 0n]).toEqual([agentId, days, free.get(`${agentId} ${days}`)]);
+        expect([agentId, days, lot?.freeNanoUsd ?? 0n]).toEqual([
+          agentId,
+          days,
+          free.get(`${agentId} ${days}`),
+        ]);
       }
     }
     expect([...rejected.keys()].sort()).toEqual([...refused].sort());
     expect(new Set(rejected.values())).toEqual(new Set(['seller_lacks_credit']));
     await until(() => deadLetters.length > 0, GRACE_MS);
-    expect(new Set(deadLetters)).toEqual(new Set([JSON.stringify({ v: 1, type: 'traded', market: marketOf(3) })]));
+    expect(new Set(deadLetters)).toEqual(
+      new Set([JSON.stringify({ v: 1, type: 'traded', market: marketOf(3) })]),
+    );
     for (const each of markets) expect(await each.metric('faregate_credit_in_transit_usd')).toBe(0);
     await stopListening();
   }, 400_000);

@@ -46,7 +46,11 @@ export class DrawnExchange {
 
   /** One that nobody may believe: with it the best bid is not below the best ask. */
   crossing(): ReturnType<typeof changed> {
-    return changed(this.#seq + 1, ['bid', '1.5', '1', 1], ['ask', this.#draw(2) === 0 ? '1.5' : '0.5', '1', 1]);
+    return changed(
+      this.#seq + 1,
+      ['bid', '1.5', '1', 1],
+      ['ask', this.#draw(2) === 0 ? '1.5' : '0.5', '1', 1],
+    );
   }
 
   #changeOne(): Change {

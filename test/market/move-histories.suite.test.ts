@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '#core/clock.ts';
-import { missingMoves, type MoveCoverage, runMoveHistories } from './move-history.ts';
+import { type MoveCoverage, missingMoves, runMoveHistories } from './move-history.ts';
 
 const HISTORIES = 10_000;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { missingMoves, type MoveCoverage, runMoveHistories } from './move-history.ts';
+import { type MoveCoverage, missingMoves, runMoveHistories } from './move-history.ts';
 
 /** A taste of `move-histories.suite.test.ts`, for every run of the unit tests. */
 test('500 histories of trades over two shards, with kills at any moment, lose nothing and double nothing', async () => {

@@ -5,7 +5,7 @@ import type { Executed } from '#core/ledger/ledger.ts';
 import type { Log } from '#core/log.ts';
 import { CreditMover } from '../../workers/market/credit-mover.ts';
 import { day, START_MS } from '../ledger/case.ts';
-import { createDraw, type Draw } from '../ledger/history/random.ts';
+import { createDraw, type Draw, pick } from '../ledger/history/random.ts';
 import { checkMoves } from './check-moves.ts';
 import { AGENTS, type DrawnTrade, drawTrades, MARKET_DAYS } from './draw-trades.ts';
 import { FaultyShard } from './faulty-shard.ts';
@@ -35,7 +35,9 @@ export async function runMoveHistory(seed: number, coverage: MoveCoverage): Prom
     checkMoves(history);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`history ${seed} of moves (runMoveHistory(${seed}, new Map()) replays it): ${why}`, { cause });
+    throw new Error(`history ${seed} of moves (runMoveHistory(${seed}, new Map()) replays it): ${why}`, {
+      cause,
+    });
   }
 }
 
@@ -73,6 +75,23 @@ export class MoveHistory {
   readonly #owners: (Reader | undefined)[] = [];
   readonly #committed = [0, 0];
   readonly #isDone = [false, false];
+  readonly #faults: readonly (() => void)[] = [
+    ...[1, 2].map(() => () => this.#kill()),
+    () => {
+      this.count('a partition goes to another process');
+      this.#startReader(this.#draw(2));
+    },
+    () => {
+      this.count('a shard crashes');
+      this.#anyShard().crash(this.#draw(4));
+    },
+    ...[1, 2, 3].map(() => () => this.#anyShard().open()),
+    () => {
+      this.count('an acknowledgement is not waited for');
+      this.#anyShard().lapse();
+    },
+    ...[1, 2].map(() => () => this.#passTime()),
+  ];
   #nowMs = START_MS;
   #isHealing = false;
 
@@ -90,7 +109,8 @@ export class MoveHistory {
     this.#isHealing = true;
     for (const shard of this.shards) shard.open();
     for (let steps = 0; this.#isDone.includes(false); steps++) {
-      if (steps === HEALING_STEPS_MAX) throw new Error('the trades are not dealt with, though nothing is away');
+      if (steps === HEALING_STEPS_MAX)
+        throw new Error('the trades are not dealt with, though nothing is away');
       await this.#step();
     }
     // What processes that were taken to be dead have still under way.
@@ -115,7 +135,13 @@ export class MoveHistory {
         const nanoUsd = BigInt(this.#draw(60));
         if (nanoUsd === 0n) continue;
         this.granted.push({ agentId, days, nanoUsd });
-        const grant = { type: 'grant', agentId, grantId: `g-${days}`, expiresAtMs: day(days), nanoUsd } as const;
+        const grant = {
+          type: 'grant',
+          agentId,
+          grantId: `g-${days}`,
+          expiresAtMs: day(days),
+          nanoUsd,
+        } as const;
         this.shardOf(agentId).execute(grant, this.#nowMs);
       }
     }
@@ -138,26 +164,7 @@ export class MoveHistory {
   }
 
   #fault(): void {
-    switch (this.#draw(10)) {
-      case 0:
-      case 1:
-        return this.#kill();
-      case 2:
-        this.count('a partition goes to another process');
-        return this.#startReader(this.#draw(2));
-      case 3:
-        this.count('a shard crashes');
-        return this.#anyShard().crash(this.#draw(4));
-      case 4:
-      case 5:
-      case 6:
-        return this.#anyShard().open();
-      case 7:
-        this.count('an acknowledgement is not waited for');
-        return this.#anyShard().lapse();
-      default:
-        return this.#passTime();
-    }
+    pick(this.#draw, this.#faults)();
   }
 
   #kill(): void {
@@ -165,14 +172,16 @@ export class MoveHistory {
     const reader = alive[this.#draw(Math.max(1, alive.length))];
     if (reader === undefined) return;
     reader.isAlive = false;
-    this.count(reader.mover.inTransitNanoUsd > 0n ? 'a process dies with credit in transit' : 'a process dies');
+    this.count(
+      reader.mover.inTransitNanoUsd > 0n ? 'a process dies with credit in transit' : 'a process dies',
+    );
     if (this.#owners[reader.partition] === reader) this.#startReader(reader.partition);
   }
 
   #passTime(): void {
     if (this.timeStandsStill) return;
     this.#nowMs += this.#draw(20) * 3_600_000;
-    const agentId = AGENTS[this.#draw(AGENTS.length)] ?? 1;
+    const agentId = pick(this.#draw, AGENTS);
     this.shardOf(agentId).execute({ type: 'expire', agentId, endedByMs: this.#nowMs }, this.#nowMs);
   }
 
@@ -245,7 +254,8 @@ export class MoveHistory {
     const executed = this.shardOf(command.agentId).execute(command, this.#nowMs);
     const { result } = executed;
     const isRepeated = 'repeated' in result && result.repeated;
-    if ('expiredNanoUsd' in result && result.expiredNanoUsd > 0n) this.count('bought credit expires as it comes in');
+    if ('expiredNanoUsd' in result && result.expiredNanoUsd > 0n)
+      this.count('bought credit expires as it comes in');
     if (!result.ok && result.reason === 'unavailable') this.count(`${command.type} unavailable`);
     else this.count(`${command.type}${isRepeated ? ' repeated' : ''}`);
     if (!this.#isLost()) return executed;

@@ -9,7 +9,7 @@ import { day, START_MS } from '../ledger/case.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { createMemoryLedger, type MemoryLedger } from '../support/memory-ledger.ts';
 
-type Execute = Ledger['execute'];
+type Ask = (command: Command) => Promise<Executed<ResultOf<Command>>>;
 
 export interface MoverWorld {
   clock: FakeClock;
@@ -20,7 +20,7 @@ export interface MoverWorld {
   grant(agentId: number, nanoUsd: bigint, days?: number): Promise<void>;
   /** A process; `between` stands before its ledger. */
   newMover(options?: {
-    between?: (ask: <C extends Command>(command: C) => Promise<Executed<ResultOf<C>>>) => Execute;
+    between?: (ask: Ask) => Ask;
     reject?: (trade: MarketTrade, reason: TradeRejection) => Promise<void>;
   }): CreditMover;
   free(agentId: number, days?: number): bigint;
@@ -49,9 +49,9 @@ export function createMoverWorld(): MoverWorld {
       });
       if (!result.ok) throw new Error(result.reason);
     },
-    newMover({ between = (ask) => ask, reject } = {}) {
+    newMover({ between = (ask: Ask) => ask, reject } = {}) {
       return new CreditMover({
-        ledger: { execute: between((command) => ledger.execute(command)) },
+        ledger: { execute: between((command) => ledger.execute(command)) as Ledger['execute'] },
         reject:
           reject ??
           (async ({ tradeId }, reason) => {

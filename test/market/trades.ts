@@ -35,4 +35,3 @@ export function batchOf(records: readonly unknown[], first = 0n): FeedBatch {
     })),
   };
 }
-

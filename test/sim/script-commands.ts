@@ -67,7 +67,9 @@ export function toCommand(name: Command['type'], args: readonly string[]): Comma
     case 'move_out':
     case 'move_in': {
       const trade = { agentId, tradeId: text(1), expiresAtMs: number(2), nanoUsd: BigInt(at(3)) };
-      return name === 'move_in' ? { type: name, ...trade } : { type: name, ...trade, buyerAgentId: number(4) };
+      return name === 'move_in'
+        ? { type: name, ...trade }
+        : { type: name, ...trade, buyerAgentId: number(4) };
     }
     case 'put_key':
       return {

@@ -45,7 +45,11 @@ const tradesOf = (lines: ScriptLine[], market = NEWEST): MarketTrade[] =>
 type Levels = Map<bigint, { size: bigint; orders: number }>;
 
 /** The book as whoever reads the feed has it, checked at each record. */
-function follow(lines: readonly ScriptLine[], market: string, check: (book: Book, line: ScriptLine) => void): void {
+function follow(
+  lines: readonly ScriptLine[],
+  market: string,
+  check: (book: Book, line: ScriptLine) => void,
+): void {
   let book: Book | null = null;
   for (const line of lines) {
     if (line.record.market !== market) continue;
@@ -88,7 +92,7 @@ describe('a simulated market', () => {
     expect(bytesOf(play(10 * MINUTE_MS))).toBe(whole);
     expect(bytesOf(play(10 * MINUTE_MS, { seed: 8 }))).not.toBe(whole);
     // Changed by hand alone: whoever has kept records of a seed finds them again.
-    expect(whole.slice(0, 16)).toBe('fc49f20777d86f22');
+    expect(whole.slice(0, 16)).toBe('7960d8987b4a0e1c');
   });
 
   it.each([1, 2, 3])('says only what the feeds take, in order, with seed %i', (seed) => {
@@ -112,17 +116,17 @@ describe('a simulated market', () => {
     { seed: 1, changesPerSecond: 20, tradesPerSecond: 2, forMs: HOUR_MS },
     { seed: 2, changesPerSecond: 1, tradesPerSecond: 5, forMs: 10 * MINUTE_MS },
     { seed: 3, changesPerSecond: 3_000, tradesPerSecond: 1_500, forMs: 5 * SECOND_MS },
-  ])('has a book that is never crossed nor empty, with $changesPerSecond changes and $tradesPerSecond trades a second', ({
-    forMs,
-    ...options
-  }) => {
-    let lines = 0;
-    follow(play(forMs, options), NEWEST, (book) => {
-      if (highest(book.bid) >= lowest(book.ask)) throw new Error(`crossed at ${book.seq}`);
-      lines++;
-    });
-    expect(lines).toBeGreaterThan(1_000);
-  });
+  ])(
+    'has a book that is never crossed nor empty, with $changesPerSecond changes and $tradesPerSecond trades a second',
+    ({ forMs, ...options }) => {
+      let lines = 0;
+      follow(play(forMs, options), NEWEST, (book) => {
+        if (highest(book.bid) >= lowest(book.ask)) throw new Error(`crossed at ${book.seq}`);
+        lines++;
+      });
+      expect(lines).toBeGreaterThan(1_000);
+    },
+  );
 
   it('trades at the best prices of its book, and never more than there is', () => {
     const checked = { trades: 0 };
@@ -134,7 +138,9 @@ describe('a simulated market', () => {
         return;
       }
       const { price, size } = marketTrade.parse(record);
-      const [name, levels] = book.bid.has(price) ? (['bid', book.bid] as const) : (['ask', book.ask] as const);
+      const [name, levels] = book.bid.has(price)
+        ? (['bid', book.bid] as const)
+        : (['ask', book.ask] as const);
       const left = new Map([...levels].filter(([each, { size: all }]) => (taken.get(each) ?? 0n) < all));
       expect(price).toBe(name === 'bid' ? highest(left) : lowest(left));
       taken.set(price, (taken.get(price) ?? 0n) + size);
@@ -155,7 +161,8 @@ describe('a simulated market', () => {
       else if (topic === BOOK_TOPIC && record.type === 'book_snapshot') {
         expect(atMs - snapshotMs).toBeLessThanOrEqual(MINUTE_MS);
         snapshotMs = atMs;
-      } else if (topic === BOOK_TOPIC && record.type === 'book_changed' && !hadTrades) changes += record.changes.length;
+      } else if (topic === BOOK_TOPIC && record.type === 'book_changed' && !hadTrades)
+        changes += record.changes.length;
       hadTrades = topic === TRADES_TOPIC;
     }
     expect(trades / 3_600).toBeCloseTo(3, 0);

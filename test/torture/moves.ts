@@ -1,4 +1,4 @@
-import { missingMoves, type MoveCoverage, runMoveHistories } from '../market/move-history.ts';
+import { type MoveCoverage, missingMoves, runMoveHistories } from '../market/move-history.ts';
 
 const BATCH = 50_000;
 

@@ -6,6 +6,7 @@ import {
   parseFeedRecord,
   type RecordOutcome,
 } from '#core/events/feed-record.ts';
+import { parseMarketId } from '#core/events/market-id.ts';
 import { type MarketTrade, marketTrade } from '#core/events/market-trade.ts';
 import type { TradeRejection } from '#core/events/rejected-trade.ts';
 import type { MoveOutResult } from '#core/ledger/command.ts';
@@ -13,7 +14,6 @@ import type { Ledger } from '#core/ledger/ledger.ts';
 import { limitTasks } from '#core/limit-tasks.ts';
 import { MOVES_AT_ONCE } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
-import { parseMarketId } from '#core/market/market-id.ts';
 import { formatUsd, type NanoUsd } from '#core/money.ts';
 
 export interface CreditMoverOptions {
@@ -80,7 +80,8 @@ export class CreditMover implements BatchHandler {
   /** Credit that has left its seller and not yet come to its buyer, as far as this process moves it. */
   get inTransitNanoUsd(): NanoUsd {
     let sum = 0n;
-    for (const { inTransit } of this.#partitions.values()) for (const nanoUsd of inTransit.values()) sum += nanoUsd;
+    for (const { inTransit } of this.#partitions.values())
+      for (const nanoUsd of inTransit.values()) sum += nanoUsd;
     return sum;
   }
 
@@ -167,10 +168,13 @@ export class CreditMover implements BatchHandler {
   #tellExpired(trade: MarketTrade, expiredNanoUsd: NanoUsd): void {
     if (expiredNanoUsd === 0n) return;
     this.#counts.expiredNanoUsd += expiredNanoUsd;
-    this.#options.log.error('bought credit expired as it came in: it had ended, or its buyer was at the cap', {
-      agentId: trade.buyerAgentId,
-      usd: formatUsd(expiredNanoUsd),
-    });
+    this.#options.log.error(
+      'bought credit expired as it came in: it had ended, or its buyer was at the cap',
+      {
+        agentId: trade.buyerAgentId,
+        usd: formatUsd(expiredNanoUsd),
+      },
+    );
   }
 
   #knownOf(partition: number): PartitionMoves {

@@ -1,8 +1,8 @@
 import { type Kafka, Partitioners } from 'kafkajs';
+import type { z } from 'zod';
 import { isoTime } from '#core/clock.ts';
 import { type MarketTrade, REJECTED_TRADES_TOPIC } from '#core/events/market-trade.ts';
 import type { rejectedTrade, TradeRejection } from '#core/events/rejected-trade.ts';
-import type { z } from 'zod';
 
 export interface Rejections {
   /** Resolves once every replica in sync has it; rejects where that cannot be known. */

@@ -1,12 +1,7 @@
 import type { Clock } from '#core/clock.ts';
 import type { BookRecord } from '#core/events/book-record.ts';
 import type { RecordOutcome } from '#core/events/feed-record.ts';
-import {
-  BOOK_PUBLISH_MS,
-  BOOK_REPEAT_MS,
-  BOOK_REQUEST_MS,
-  BOOK_SNAPSHOT_AGE_MS,
-} from '#core/limits.ts';
+import { BOOK_PUBLISH_MS, BOOK_REPEAT_MS, BOOK_REQUEST_MS, BOOK_SNAPSHOT_AGE_MS } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import { Book } from '#core/market/book.ts';
 import type { LiveMarkets } from '#core/market/live-markets.ts';

@@ -4,7 +4,10 @@ import { readMetrics } from '#core/read-metrics.ts';
 import type { CreditMover } from './credit-mover.ts';
 
 /** What operators see of credit that changes hands. */
-export function observeMoves(registry: Registry, mover: Pick<CreditMover, 'counts' | 'inTransitNanoUsd'>): void {
+export function observeMoves(
+  registry: Registry,
+  mover: Pick<CreditMover, 'counts' | 'inTransitNanoUsd'>,
+): void {
   const { gauge, counter } = readMetrics(registry);
   gauge(
     'faregate_credit_in_transit_usd',

@@ -23,7 +23,10 @@ export function addMarket(program: Command, open: OpenContext): void {
       'let a market trade by itself until Ctrl-C, for demos and load; a new one begins with up to a day of trades',
     )
     .option('--seed <number>', 'the same market for the same number', parseWhole, 1)
-    .option('--market <id>', 'a name and the date on which its credit ends; without it, eight days from today')
+    .option(
+      '--market <id>',
+      'a name and the date on which its credit ends; without it, eight days from today',
+    )
     .option('--trades-per-second <number>', 'on the average', parseRate, 2)
     .option('--changes-per-second <number>', 'of prices in the book, on the average', parseRate, 20)
     .option('--for <seconds>', 'end by itself after so long', parseRate)

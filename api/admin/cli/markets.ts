@@ -19,7 +19,10 @@ export function addMarkets(program: Command, open: OpenContext): void {
           : formatTable(value.markets, columns, paint),
       );
     });
-  addExamples(list, { 'markets list': 'the one that ends last first', 'markets list --json': 'for programs' });
+  addExamples(list, {
+    'markets list': 'the one that ends last first',
+    'markets list --json': 'for programs',
+  });
 }
 
 const columns: Column<MarketState>[] = [

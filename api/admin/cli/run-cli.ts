@@ -54,7 +54,17 @@ export function createProgram(open: OpenContext): Command {
     .option('--token-file <path>', 'file that holds its admin token')
     .addHelpText('after', HELP)
     .configureHelp({ showGlobalOptions: true });
-  const ofGateway = [addAgents, addCredit, addKeys, addCalls, addCatalog, addLedger, addMarkets, addMarket, addAudit];
+  const ofGateway = [
+    addAgents,
+    addCredit,
+    addKeys,
+    addCalls,
+    addCatalog,
+    addLedger,
+    addMarkets,
+    addMarket,
+    addAudit,
+  ];
   for (const add of [...ofGateway, addBackup, addMigrate, addCompletion]) add(program, open);
   return program;
 }

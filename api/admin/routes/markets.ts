@@ -13,7 +13,8 @@ export const marketsRouter = t.router({
     operationId: 'listMarkets',
     tag: 'Markets',
     summary: 'List markets',
-    description: 'All that were ever listed, closed ones too, with their prices and how far their book has come.',
+    description:
+      'All that were ever listed, closed ones too, with their prices and how far their book has come.',
     errors: [],
     examples: { answer: { markets: [adminExamples.market] } },
   })

@@ -14,13 +14,10 @@ export const MarketState = z
     best_ask: price(),
     fresh_price: price(),
     volume_24h: z.string().meta({ description: 'Dollars of credit.' }),
-    book_seq: z
-      .int()
-      .nullable()
-      .meta({
-        description:
-          'Of the book as it is served, at most some seconds old; null: it has stopped, or there is none yet.',
-      }),
+    book_seq: z.int().nullable().meta({
+      description:
+        'Of the book as it is served, at most some seconds old; null: it has stopped, or there is none yet.',
+    }),
     trade_seq: z.int().meta({ description: 'The newest trade that is in candles; 0: there is none.' }),
     price_tick: z.string(),
     size_step: z.string(),

@@ -51,7 +51,9 @@ export const toMoveRefusal = (text: string): MoveRefusal =>
 export const saleTerms = (buyerAgentId: number, expiresAtMs: number, nanoUsd: NanoUsd): string =>
   `${buyerAgentId}:${expiresAtMs}:${nanoUsd}`;
 
-export function parseSaleTerms(text: string): Pick<MoveOut, 'buyerAgentId' | 'expiresAtMs' | 'nanoUsd'> | null {
+export function parseSaleTerms(
+  text: string,
+): Pick<MoveOut, 'buyerAgentId' | 'expiresAtMs' | 'nanoUsd'> | null {
   const [, buyer, expires, amount] = /^(\d+):(\d+):(\d+)$/.exec(text) ?? [];
   if (amount === undefined) return null;
   return { buyerAgentId: Number(buyer), expiresAtMs: Number(expires), nanoUsd: BigInt(amount) };

@@ -43,7 +43,10 @@ export const createRedisLiveMarkets = (redis: RedisClient): LiveMarkets => ({
 });
 
 /** What another release wrote and this one cannot read is as if it were not there. */
-async function read<T>(reply: Promise<string | null>, schema: z.ZodType<T>): Promise<T | null | 'unavailable'> {
+async function read<T>(
+  reply: Promise<string | null>,
+  schema: z.ZodType<T>,
+): Promise<T | null | 'unavailable'> {
   try {
     const text = await reply;
     return text === null ? null : (schema.safeParse(JSON.parse(text)).data ?? null);

@@ -9,7 +9,8 @@ export interface SeededRandom {
 
 /** The same numbers from the same seed and name on every machine, by whole numbers alone. */
 export function createSeededRandom(seed: number, name: string): SeededRandom {
-  let state = [...name].reduce((mixed, letter) => Math.imul(mixed ^ letter.charCodeAt(0), 0x01000193), seed) | 0;
+  let state =
+    [...name].reduce((mixed, letter) => Math.imul(mixed ^ letter.charCodeAt(0), 0x01000193), seed) | 0;
 
   function unit(): number {
     state = (state + 0x6d2b79f5) | 0;

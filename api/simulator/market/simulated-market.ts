@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { isoTime, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import type { bookRecord } from '#core/events/book-record.ts';
-import { formatDecimal9 } from '#core/events/market-values.ts';
 import type { marketTrade } from '#core/events/market-trade.ts';
+import { formatDecimal9 } from '#core/events/market-values.ts';
 import { BookSide, type SimulatedLevel } from './book-side.ts';
 import { createSeededRandom, type SeededRandom } from './seeded-random.ts';
 
@@ -33,6 +33,8 @@ const CHANGES_MAX = 3;
 /** Of one order, which may take several levels: no trade is larger. */
 const ORDER_STEPS_MAX = 15_000;
 const ORDER_LEVELS_MAX = 3;
+/** Nobody takes what is so much worse than the best. */
+const ORDER_REACH_TICKS = 25;
 export const TRADE_NANO_USD_MAX = BigInt(ORDER_STEPS_MAX) * SIZE_STEP_NANO;
 
 /** Of the fair price's walk: ticks in a second, and how strongly it is drawn back within one. */
@@ -82,6 +84,8 @@ export class SimulatedMarket {
   #bookSeq: number;
   #tradeSeq: number;
   #isThin = false;
+  /** Of each price that the present record changes: whether it had a level before. */
+  readonly #wasThere = new Map<string, boolean>();
   #next: { changeMs: number; tradeMs: number; snapshotMs: number; moodMs: number };
 
   constructor(options: SimulatedMarketOptions) {
@@ -154,8 +158,10 @@ export class SimulatedMarket {
     this.#push((isBuy ? pushTicks : -pushTicks) * (leftSteps / ORDER_STEPS_MAX));
     const trades: TradeLine[] = [];
     const changes: Change[] = [];
+    const lastTick = side.best + ORDER_REACH_TICKS * side.away;
     while (leftSteps > 0 && trades.length < ORDER_LEVELS_MAX) {
       const tick = side.best;
+      if ((tick - lastTick) * side.away > 0) break;
       const level = side.at(tick);
       if (level === undefined) throw new Error('A simulated side has no best level.');
       // The last level stays: a side of a book may be thin, and never becomes empty by one order.
@@ -179,7 +185,8 @@ export class SimulatedMarket {
     const [seller] = holders[this.#random.below(holders.length)] ?? [];
     const others = [...this.#sold.keys()].filter((agent) => agent !== seller);
     const buyer = others[this.#random.below(others.length)];
-    if (seller === undefined || buyer === undefined) throw new Error('A simulated market has two agents or more.');
+    if (seller === undefined || buyer === undefined)
+      throw new Error('A simulated market has two agents or more.');
     this.#sold.set(seller, (this.#sold.get(seller) ?? 0) + sizeSteps);
     this.#sold.set(buyer, (this.#sold.get(buyer) ?? 0) - sizeSteps);
     this.#tradeSeq++;
@@ -195,11 +202,15 @@ export class SimulatedMarket {
   }
 
   #requote(): { trades: TradeLine[]; changes: Change[] } {
+    this.#wasThere.clear();
     const count = 1 + this.#random.below(CHANGES_MAX);
-    const changes = Array.from({ length: count }, () => this.#requoteOne());
-    // Of a price that has changed twice, what there is now.
-    const newest = new Map(changes.map((change) => [`${change.side} ${change.price}`, change]));
-    return { trades: [], changes: [...newest.values()] };
+    const all = Array.from({ length: count }, () => this.#requoteOne());
+    // Of a price that has changed twice, what there is now; of one that came and went, nothing.
+    const newest = new Map(all.map((change) => [keyOf(change), change]));
+    const changes = [...newest].flatMap(([key, change]) =>
+      change.orders === 0 && this.#wasThere.get(key) === false ? [] : [change],
+    );
+    return { trades: [], changes: changes.length > 0 ? changes : [this.#quote(this.#bids, this.#bids.best)] };
   }
 
   /** What the fair price has overtaken goes first, and only then is anything added: so the sides never cross. */
@@ -214,7 +225,8 @@ export class SimulatedMarket {
     if (this.#depthOf(side, side.worst) > REACH_TICKS) return this.#change(side, side.worst, null);
     const depth = this.#someDepth();
     const tick = this.#tickAt(side, depth);
-    if (side.count <= wanted && side.at(tick) === undefined && this.#isFree(side, tick)) return this.#quote(side, tick);
+    if (side.count <= wanted && side.at(tick) === undefined && this.#isFree(side, tick))
+      return this.#quote(side, tick);
     const known = side.nearest(tick);
     const goes = this.#random.unit() < (side.count > wanted ? 0.8 : 0.2);
     return goes && side.count > 2 ? this.#change(side, known, null) : this.#quote(side, known);
@@ -242,10 +254,13 @@ export class SimulatedMarket {
 
   /** `null`: nothing is left there. */
   #change(side: BookSide, tick: number, level: SimulatedLevel | null): Change {
+    const { sizeSteps, orders } = level ?? { sizeSteps: 0, orders: 0 };
+    const change = { side: side.name, price: priceOf(tick), size: sizeOf(sizeSteps), orders };
+    const key = keyOf(change);
+    if (!this.#wasThere.has(key)) this.#wasThere.set(key, side.at(tick) !== undefined);
     if (level === null) side.remove(tick);
     else side.set(tick, level);
-    const { sizeSteps, orders } = level ?? { sizeSteps: 0, orders: 0 };
-    return { side: side.name, price: priceOf(tick), size: sizeOf(sizeSteps), orders };
+    return change;
   }
 
   #snapshot(): BookLine {
@@ -283,6 +298,7 @@ export class SimulatedMarket {
     SECOND_MS * (least + this.#random.below(most - least));
 }
 
+const keyOf = ({ side, price }: Change): string => `${side} ${price}`;
 const priceOf = (tick: number): string => formatDecimal9(BigInt(tick) * TICK_NANO);
 const sizeOf = (steps: number): string => formatDecimal9(BigInt(steps) * SIZE_STEP_NANO);
 const toTick = (price: string): number => Math.round(Number(price) * 10_000);

@@ -209,7 +209,8 @@ export const moveCases: readonly LedgerCase[] = [
     ],
   },
   {
-    promise: 'the id of a sale moves nothing for another amount, lot or buyer, and its own terms stay accepted',
+    promise:
+      'the id of a sale moves nothing for another amount, lot or buyer, and its own terms stay accepted',
     rows: [
       ...agentWith(100n),
       does(moveOut('t1', 30n), ok),

@@ -299,7 +299,7 @@ describeWith(['redis'], 'a process on Redis', () => {
         const [result, durability] = await outcome(world, command);
         expect([result, durability]).toEqual([expect.objectContaining({ repeated: true }), 'durable']);
       }
-      await does(notSold, { ok: false, repeated: true, reason: 'refused' })(world);
+      await does(notSold, { ok: false, repeated: true, reason: 'balance' })(world);
     });
 
     test('bought credit always comes in: past its end, or beyond the cap, it comes in expired', async () => {

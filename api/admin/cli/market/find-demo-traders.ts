@@ -14,7 +14,11 @@ const agentPage = z.object({ agents: z.array(AgentRecord), next: z.int().nullabl
 const granted = z.object({ agent: AgentDetail });
 
 /** Two agents that have credit which ends at this time: those of an earlier run, else new ones. */
-export async function findDemoTraders(client: GatewayClient, nowMs: number, endsAtMs: number): Promise<number[]> {
+export async function findDemoTraders(
+  client: GatewayClient,
+  nowMs: number,
+  endsAtMs: number,
+): Promise<number[]> {
   const known = await findByName(client);
   const ids: number[] = [];
   for (const name of NAMES) {
@@ -38,7 +42,7 @@ async function findByName(client: GatewayClient): Promise<Map<string, number>> {
   const found = new Map<string, number>();
   let after: number | null = 0;
   while (after !== null && found.size < NAMES.length) {
-    const query = { limit: String(ADMIN_ROWS_MAX), after: String(after) };
+    const query: Record<string, string> = { limit: String(ADMIN_ROWS_MAX), after: String(after) };
     const { value }: { value: z.infer<typeof agentPage> } = await client.get(agentPage, '/agents', query);
     for (const { id, name, token } of value.agents) {
       if (token === null && NAMES.includes(name)) found.set(name, id);

@@ -1,7 +1,7 @@
 import { type Clock, DAY_MS, isoTime, SECOND_MS, startOfDayMs, wait } from '#core/clock.ts';
 import { BOOK_TOPIC } from '#core/events/book-record.ts';
+import { parseMarketId } from '#core/events/market-id.ts';
 import { LOT_DAYS_MAX } from '#core/limits.ts';
-import { parseMarketId } from '#core/market/market-id.ts';
 import { createMarketScript, type ScriptLine } from '../../../simulator/market/create-market-script.ts';
 import type { MarketPoint } from '../../../simulator/market/simulated-market.ts';
 import { type MarketState, MarketStateList } from '../../schemas/market-state.ts';
@@ -82,7 +82,9 @@ function endOf(market: string, nowMs: number): number {
   }
   const days = (endsAtMs - startOfDayMs(nowMs)) / DAY_MS;
   if (days >= 2 && days <= LOT_DAYS_MAX) return endsAtMs;
-  throw usageError(`A market that begins today ends 2 to ${LOT_DAYS_MAX} days from now, not on the date of ${market}.`);
+  throw usageError(
+    `A market that begins today ends 2 to ${LOT_DAYS_MAX} days from now, not on the date of ${market}.`,
+  );
 }
 
 /**

@@ -46,7 +46,7 @@ export function CandleChart({ shown, places }) {
   const candle = candles.find(({ time }) => time === pointed) ?? candles.at(-1);
   return html`
     <div class="candle-chart" aria-hidden="true">
-      <p class="readout">${candle !== undefined && html`<${Readout} candle=${candle} places=${places} />`}</p>
+      <p class="readout candles-readout">${candle !== undefined && html`<${Readout} candle=${candle} places=${places} />`}</p>
       <div ref=${box} class="candle-chart-box"></div>
     </div>
   `;

@@ -21,7 +21,9 @@ export function OrderBook({ book, market }) {
   const most = [book.bids, book.asks]
     .map((levels) => levels.reduce((sum, level) => sum + toNano(level.size), 0n))
     .reduce((a, b) => (a > b ? a : b));
-  const row = (/** @type {Row} */ { level, totalNano, share }) => html`<tr key=${level.price} style=${{ '--share': share }}>
+  const row = (
+    /** @type {Row} */ { level, totalNano, share },
+  ) => html`<tr key=${level.price} style=${{ '--share': share }}>
     <th scope="row">${price(level.price)}</th>
     <td class="num">${size(level.size)}</td>
     <td class="num soft">${size(fromNano(totalNano))}</td>
@@ -67,7 +69,8 @@ function rowsOf(levels, mostNano) {
 const blanks = (missing) =>
   Array.from(
     { length: Math.max(0, missing) },
-    (_, index) => html`<tr key=${`blank ${index}`} class="blank" aria-hidden="true"><td colspan="3">·</td></tr>`,
+    (_, index) =>
+      html`<tr key=${`blank ${index}`} class="blank" aria-hidden="true"><td colspan="3">·</td></tr>`,
   );
 
 /** @param {{ book: Book, price: (text: string) => string }} props */

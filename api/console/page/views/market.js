@@ -18,9 +18,15 @@ import { Segmented } from '../parts/segmented.js';
 /** @typedef {import('../client/records.d.ts').CandleInterval} CandleInterval */
 /** @typedef {import('../client/use-market.js').Candles} Candles */
 
-const intervals = /** @type {const} */ (
-  ['1m', '5m', '15m', '1h', '4h', '1d'].map((each) => [/** @type {CandleInterval} */ (each), each])
-);
+/** @type {readonly (readonly [CandleInterval, string])[]} */
+const intervals = [
+  ['1m', '1m'],
+  ['5m', '5m'],
+  ['15m', '15m'],
+  ['1h', '1h'],
+  ['4h', '4h'],
+  ['1d', '1d'],
+];
 /** Of the table, newest first. */
 const LISTED_CANDLES = 24;
 
@@ -235,7 +241,9 @@ function belowFace(price) {
   const tenths = Number((1_000_000_000n - toNano(price)) / 1_000_000n);
   if (tenths === 0) return 'USDT, as much as it pays for';
   const percent = (Math.abs(tenths) / 10).toFixed(1);
-  return tenths > 0 ? `USDT, ${percent} % below what it pays for` : `USDT, ${percent} % above what it pays for`;
+  return tenths > 0
+    ? `USDT, ${percent} % below what it pays for`
+    : `USDT, ${percent} % above what it pays for`;
 }
 
 /** Whether the last change was up or down. @param {string | null} price @returns {'up' | 'down' | ''} */

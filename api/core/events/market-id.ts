@@ -14,7 +14,8 @@ export function parseMarketId(text: string): MarketId | null {
   if (date === undefined) return null;
   const endsAtMs = Date.parse(`${date}T00:00:00.000Z`);
   // `2026-02-30` is the second of March to some.
-  const isDay = Number.isInteger(endsAtMs / DAY_MS) && new Date(endsAtMs).getUTCDate() === Number(date.slice(-2));
+  const isDay =
+    Number.isInteger(endsAtMs / DAY_MS) && new Date(endsAtMs).getUTCDate() === Number(date.slice(-2));
   if (!isDay) return null;
   return { text, endsAtMs };
 }
