@@ -1,7 +1,7 @@
 import { DAY_MS, isoTime } from '#core/clock.ts';
+import { parseMarketId } from '#core/events/market-id.ts';
 import type { MarketListing } from '#core/events/market-listing.ts';
 import { formatDecimal9 } from '#core/events/market-values.ts';
-import { parseMarketId } from '#core/market/market-id.ts';
 import type { AdminDeps } from './context.ts';
 import type { MarketState } from './schemas/market-state.ts';
 

@@ -12,8 +12,8 @@ export interface HotRoutes {
   exact: Map<string, RequestListener | null>;
   /** Whose path ends with its only parameter, by what stands before it: `GET /v1/videos/`. */
   below: Map<string, RequestListener>;
-  /** Whose only parameter has fixed steps around it: by what stands before it, then behind it, as `/content`. */
-  around: Map<string, Map<string, RequestListener>>;
+  /** Whose only parameter is the last step but one: by the last one, such as `/content`, with what stands before both. */
+  around: Map<string, { before: string; serve: RequestListener }[]>;
 }
 
 /**
@@ -47,9 +47,9 @@ function noteHot(hot: HotRoutes, route: string, serve: RequestListener | null): 
   else if (serve === null) return;
   else if (parameter === lastStep + 1) hot.below.set(route.slice(0, parameter), serve);
   else if (route.indexOf('/', parameter) === lastStep) {
-    const before = route.slice(0, parameter);
-    const behind = hot.around.get(before) ?? new Map<string, RequestListener>();
-    hot.around.set(before, behind.set(route.slice(lastStep), serve));
+    const step = route.slice(lastStep);
+    const known = hot.around.get(step) ?? [];
+    hot.around.set(step, [...known, { before: route.slice(0, parameter), serve }]);
   }
 }
 
@@ -71,10 +71,24 @@ export const serveHotFirst =
   (req, res) => {
     const route = `${req.method} ${req.url}`;
     const exact = hot.exact.get(route);
-    const serve = exact === undefined ? (hotBelow(hot, route) ?? hotAround(hot, route)) : exact;
+    const serve = exact === undefined ? (hotAround(hot, route) ?? hotBelow(hot, route)) : exact;
     if (serve === undefined || serve === null) app(req, res);
     else serve(req, res);
   };
+
+/** Before the last of its fixed steps anything may stand that is one step, and a query may follow. */
+function hotAround({ around }: HotRoutes, route: string): RequestListener | undefined {
+  const query = route.indexOf('?');
+  const end = query === -1 ? route.length : query;
+  const lastStep = route.lastIndexOf('/', end - 1);
+  const known = around.get(route.slice(lastStep, end));
+  if (known === undefined) return undefined;
+  for (const { before, serve } of known) {
+    const isBetween = lastStep > before.length && route.lastIndexOf('/', lastStep - 1) === before.length - 1;
+    if (isBetween && route.startsWith(before)) return serve;
+  }
+  return undefined;
+}
 
 /** A last step of letters, digits and underscores alone: nothing in it is to be decoded, and no query follows. */
 const LAST_STEP = /^(.*\/)\w+$/;
@@ -82,16 +96,6 @@ const LAST_STEP = /^(.*\/)\w+$/;
 function hotBelow({ below }: HotRoutes, route: string): RequestListener | undefined {
   const [, parent] = LAST_STEP.exec(route) ?? [];
   return parent === undefined ? undefined : below.get(parent);
-}
-
-/** Between two fixed steps anything may stand that is one step, and a query may follow. */
-function hotAround({ around }: HotRoutes, route: string): RequestListener | undefined {
-  const query = route.indexOf('?');
-  const end = query === -1 ? route.length : query;
-  const behind = route.lastIndexOf('/', end - 1);
-  const before = route.lastIndexOf('/', behind - 1) + 1;
-  if (behind - before < 1) return undefined;
-  return around.get(route.slice(0, before))?.get(route.slice(behind, end));
 }
 
 function mount(app: IRouter, method: Method, path: string, serve: RequestHandler): void {

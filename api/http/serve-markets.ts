@@ -74,11 +74,11 @@ export function createServeMarkets({ reads, weights, clientAddress, callIdHeader
 
   function sendReady({ callId, req, res }: Call, answer: ReadyAnswer, used: number): void {
     const id = String(callId);
-    const ofCall = [callIdHeader, id, 'x-request-id', id, 'x-used-weight-1m', String(used), ...forPages];
-    // Names and values in turn: an object would be taken apart again.
+    // Names and values in turn, which Node takes as they are; made without a spread, which costs more than all of them.
+    const ofCall = [callIdHeader, id, 'x-request-id', id, 'x-used-weight-1m', String(used)];
     if (hasEtag(req.headers['if-none-match'], answer.etag)) {
-      res.writeHead(304, [...answer.unchangedHeaders, ...ofCall]).end();
-    } else res.writeHead(200, [...answer.headers, ...ofCall]).end(answer.body);
+      res.writeHead(304, answer.unchangedHeaders.concat(ofCall, forPages)).end();
+    } else res.writeHead(200, answer.headers.concat(ofCall, forPages)).end(answer.body);
   }
 
   const requestOf = <Asked extends object>(
@@ -95,12 +95,14 @@ export function createServeMarkets({ reads, weights, clientAddress, callIdHeader
 
   return {
     listMarkets: serve((url) => requestOf(readListQuery(queryOf(url)), (markets) => markets.list())),
-    sendBook: serve((url) =>
-      requestOf(readBookQuery(queryOf(url)), (markets, asked) => markets.book(marketOf(url), asked)),
-    ),
-    sendCandles: serve((url) =>
-      requestOf(readCandlesQuery(queryOf(url)), (markets, asked) => markets.candles(marketOf(url), asked)),
-    ),
+    sendBook: serve((url) => {
+      const market = marketOf(url);
+      return requestOf(readBookQuery(queryOf(url)), (markets, asked) => markets.book(market, asked));
+    }),
+    sendCandles: serve((url) => {
+      const market = marketOf(url);
+      return requestOf(readCandlesQuery(queryOf(url)), (markets, asked) => markets.candles(market, asked));
+    }),
   };
 }
 

@@ -1,6 +1,6 @@
+import { parseMarketId } from '#core/events/market-id.ts';
 import type { MarketListing } from '#core/events/market-listing.ts';
 import { LISTINGS_KEPT_MS } from '#core/limits.ts';
-import { parseMarketId } from '#core/market/market-id.ts';
 import type { MarketStore } from '#core/market/market-store.ts';
 import { type MarketError, marketError } from '../contract/market-errors.ts';
 import { Kept, type KeptOptions } from './kept.ts';

@@ -12,6 +12,7 @@ import type { Command } from '#core/ledger/command.ts';
 import { decide } from '#core/ledger/decide.ts';
 import { openEmbeddedLedger } from '#core/ledger/embedded-ledger.ts';
 import { endDeadCalls } from '#core/ledger/journal-dead-calls.ts';
+import { endDeadMoves } from '#core/ledger/journal-dead-moves.ts';
 import { openFolded } from '#core/ledger/journal-recovery.ts';
 import { nextTurn } from '#core/ledger/journal-wait.ts';
 import { SNAPSHOT_MS } from '#core/limits.ts';
@@ -123,6 +124,7 @@ async function compareAnswers(
   };
   const ledger = await openEmbeddedLedger({ dataDir, clock, log: logInto([]), openJournal: openJournalHere });
   endDeadCalls(state, lastAtMs, enact);
+  endDeadMoves(state, lastAtMs, enact);
   for (const command of commands) {
     const { result } = await ledger.execute(command);
     expect(result, `${hint}, ${command.type}`).toEqual(enact(command));

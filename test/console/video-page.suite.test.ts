@@ -58,6 +58,24 @@ describeInBrowser('the page of videos', ({ gateway, show }) => {
     ]);
   });
 
+  it('takes a model that is typed while the list of models arrives', async () => {
+    const console = await show({ agent: await gateway().newAgent(), page: 'balance' });
+    await fakeMedia(console.context, { videos: [videoModel()] });
+    const { page } = console;
+    const listed = Promise.withResolvers<void>();
+    await page.route('**/v1/videos/models', async (route) => {
+      await listed.promise;
+      await route.fallback();
+    });
+    await console.open('videos');
+    const model = page.getByLabel('Model');
+    await model.focus();
+    listed.resolve();
+    await until(async () => (await model.inputValue()) === 'fake/video');
+    await page.keyboard.type('acme/clip');
+    expect(await model.inputValue()).toBe('acme/clip');
+  });
+
   it('asks each ten seconds while it is seen, until the video has ended', async () => {
     const { console, page, fake } = await open();
     await order(page, 'A boat');

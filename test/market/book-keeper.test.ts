@@ -150,6 +150,33 @@ describe('a snapshot is asked for', () => {
     expect(world.asked.length).toBeLessThanOrEqual(3);
   });
 
+  it('not again while the asking hangs', async () => {
+    const clock = createFakeClock();
+    let asked = 0;
+    let answer = () => {};
+    const keeper = new BookKeeper({
+      live: { publishBook: async () => {} },
+      requestSnapshot() {
+        asked += 1;
+        return new Promise((resolve) => {
+          answer = resolve;
+        });
+      },
+      clock,
+      log: { info() {}, warn() {}, error() {} },
+    });
+    const bytes = Buffer.from(JSON.stringify(changed(1, bid)));
+    await keeper.handle({ partition: 0, records: [{ offset: 0n, bytes }] });
+    clock.advance(3 * BOOK_REQUEST_MS);
+    expect(asked).toBe(1);
+    answer();
+    await flush();
+    clock.advance(BOOK_PUBLISH_MS);
+    expect(asked).toBe(2);
+    answer();
+    await keeper.stop();
+  });
+
   it('again though the asking failed', async () => {
     const world = createKeeperWorld();
     world.away.exchange = true;
@@ -308,7 +335,9 @@ describe('whoever takes over', () => {
     world.keeper.forget(0);
     await world.pass(BOOK_REPEAT_MS);
     expect(new Set(world.told.map(({ market }) => market))).toEqual(new Set([other]));
-    await world.send(changed(2, bid));
+    await world.sendBatch({ atEnd: false }, changed(2, bid));
+    expect(world.keeper.stoppedMarkets).toEqual([]);
+    await world.send(changed(3, bid));
     expect(world.keeper.stoppedMarkets).toEqual([MARKET]);
   });
 });

@@ -92,6 +92,27 @@ test('a trade that comes when too many later ones are there is kept apart, and c
   expect((await candlesOf(store, '1d'))[0]?.trades).toBe((before['1d']?.[0]?.trades ?? 0) + 1);
 });
 
+test('what was given up stays so for whoever reads the same trades again after a kill', async () => {
+  const { startKeeper, store } = candleWorld();
+  const ahead = Array.from({ length: TRADES_AHEAD_MAX + 1 }, (_, i) => tradeOf(i + 2));
+  store.beforeStep = (step) => {
+    if (step === 'cursor') throw new Error('killed');
+  };
+  const first = startKeeper();
+  expect(outcomesOf(await first.handle(batchOf(ahead)))).toEqual(['try_again']);
+  await first.stop();
+  store.beforeStep = () => {};
+  const heir = startKeeper();
+  const [last, ...others] = ahead.toReversed();
+  if (last === undefined) throw new Error('no trades');
+  const log = [...others.toReversed(), last, tradeOf(1), ...others, last];
+  const { outcomes } = await heir.handle(batchOf(log));
+  await heir.stop();
+  expect(outcomes.filter(({ outcome }) => outcome !== 'done')).toHaveLength(1);
+  expect(outcomes[ahead.length]?.outcome).toBe('dead_letter');
+  expect(await allCandlesOf(store)).toEqual(allFolded(ahead));
+});
+
 test('a store that is away holds up its market alone, and nothing is counted twice when it is back', async () => {
   const { startKeeper, store, warnings } = candleWorld();
   const keeper = startKeeper();

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseMarketId } from '#core/market/market-id.ts';
+import { parseMarketId } from '#core/events/market-id.ts';
 
 it.each([
   ['credit-2026-11-30', Date.UTC(2026, 10, 30)],

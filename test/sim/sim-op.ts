@@ -41,7 +41,7 @@ export class SimOp {
         const result = await executeDurably(host.ledger, command);
         if (this.done) return;
         if (result.ok) break;
-        if (ENDS.has(result.reason)) {
+        if (isFinal(command, result.reason)) {
           world.count(`${command.type} ${result.reason}`);
           this.refusal = result.reason;
           this.done = true;
@@ -56,9 +56,12 @@ export class SimOp {
   }
 }
 
+/** A refused sale is an event: what it says stands, whoever says it. */
+const isFinal = ({ type }: Command, reason: string): boolean =>
+  type === 'move_out' ? reason !== 'unavailable' : ENDS.has(reason);
+
 /** Others are a stale or a wrongly timed node's word, and a later one's is different. */
 const ENDS: ReadonlySet<string> = new Set([
-  'refused',
   'lot_ended',
   'acting_key_revoked',
   'too_many_active_keys',

@@ -1,5 +1,6 @@
 import { type Clock, DAY_MS, startOfDayMs } from '#core/clock.ts';
 import { type HandleRecord, parseFeedRecord, type RecordOutcome } from '#core/events/feed-record.ts';
+import { parseMarketId } from '#core/events/market-id.ts';
 import { type MarketListing, marketListing } from '#core/events/market-listing.ts';
 import {
   CLOCK_APART_MAX_MS,
@@ -8,7 +9,6 @@ import {
   SIZE_STEP_MAX_NANO_USD,
 } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
-import { parseMarketId } from '#core/market/market-id.ts';
 import type { MarketStore } from '#core/market/market-store.ts';
 
 const DONE: RecordOutcome = { outcome: 'done' };

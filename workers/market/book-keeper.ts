@@ -7,8 +7,8 @@ import {
   parseFeedRecord,
   type RecordOutcome,
 } from '#core/events/feed-record.ts';
+import { parseMarketId } from '#core/events/market-id.ts';
 import { BOOK_PUBLISH_MS, BOOK_RECORD_BYTES_MAX, BOOKS_MAX } from '#core/limits.ts';
-import { parseMarketId } from '#core/market/market-id.ts';
 import { KeptBook, type KeptBookOptions } from './kept-book.ts';
 
 type FeedRecord = FeedBatch['records'][number];

@@ -6,12 +6,12 @@ import {
   parseFeedRecord,
   type RecordOutcome,
 } from '#core/events/feed-record.ts';
+import { parseMarketId } from '#core/events/market-id.ts';
 import { type MarketTrade, marketTrade } from '#core/events/market-trade.ts';
 import { limitTasks } from '#core/limit-tasks.ts';
 import { CANDLES_PUBLISH_MS, CANDLES_REPEAT_MS, LOT_DAYS_MAX, TRADE_IN_FUTURE_MAX_MS } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { LiveMarkets } from '#core/market/live-markets.ts';
-import { parseMarketId } from '#core/market/market-id.ts';
 import type { MarketStore } from '#core/market/market-store.ts';
 import { MarketFold, type TradeTaken } from './market-fold.ts';
 

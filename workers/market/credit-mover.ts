@@ -6,6 +6,7 @@ import {
   parseFeedRecord,
   type RecordOutcome,
 } from '#core/events/feed-record.ts';
+import { parseMarketId } from '#core/events/market-id.ts';
 import { type MarketTrade, marketTrade } from '#core/events/market-trade.ts';
 import type { TradeRejection } from '#core/events/rejected-trade.ts';
 import type { MoveOutResult } from '#core/ledger/command.ts';
@@ -13,7 +14,6 @@ import type { Ledger } from '#core/ledger/ledger.ts';
 import { limitTasks } from '#core/limit-tasks.ts';
 import { MOVES_AT_ONCE } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
-import { parseMarketId } from '#core/market/market-id.ts';
 import { formatUsd, type NanoUsd } from '#core/money.ts';
 
 export interface CreditMoverOptions {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MARKET_SEQ_MAX } from '../limits.ts';
-import { parseMarketId } from '../market/market-id.ts';
 import { formatUsd, parseNanoUsd } from '../money.ts';
+import { parseMarketId } from './market-id.ts';
 
 /** A decimal of at most seven digits before the point and nine behind it, read as billionths. */
 const decimal = (what: string, takesZero: boolean) =>

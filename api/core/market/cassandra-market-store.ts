@@ -3,13 +3,13 @@ import type { Client, types } from 'cassandra-driver';
 import { z } from 'zod';
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../clock.ts';
 import { placeTimestamp } from '../drivers/cassandra-timestamp.ts';
+import { parseMarketId } from '../events/market-id.ts';
 import type { MarketListing } from '../events/market-listing.ts';
 import type { MarketTrade } from '../events/market-trade.ts';
 import { limitTasks } from '../limit-tasks.ts';
 import { CANDLES_MAX, LOT_DAYS_MAX, MARKET_KEPT_MS } from '../limits.ts';
 import type { CandleRow } from './candle.ts';
 import { parseCandle, printCandle } from './candle-text.ts';
-import { parseMarketId } from './market-id.ts';
 import type { MarketStore, TradeCursor, TradesWrite } from './market-store.ts';
 import {
   parseCursor,

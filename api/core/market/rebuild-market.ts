@@ -1,4 +1,5 @@
 import { DAY_MS } from '../clock.ts';
+import { parseMarketId } from '../events/market-id.ts';
 import type { MarketTrade } from '../events/market-trade.ts';
 import { LOT_DAYS_MAX } from '../limits.ts';
 import {
@@ -9,7 +10,6 @@ import {
   intervalStartMs,
 } from './candle.ts';
 import { foldCandle, holdsTrade } from './fold-candle.ts';
-import { parseMarketId } from './market-id.ts';
 import type { MarketStore, TradeCursor } from './market-store.ts';
 import { SeenTrades } from './seen-trades.ts';
 

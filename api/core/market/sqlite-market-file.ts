@@ -1,13 +1,13 @@
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { createTransact, openSqlite } from '../drivers/sqlite.ts';
+import { parseMarketId } from '../events/market-id.ts';
 import type { MarketListing } from '../events/market-listing.ts';
 import type { MarketTrade } from '../events/market-trade.ts';
 import { MARKET_KEPT_MS, PRUNE_ROWS } from '../limits.ts';
 import { makePrivateFolder } from '../private-folder.ts';
 import type { CandleInterval, CandleRow } from './candle.ts';
 import { parseCandle, printCandle } from './candle-text.ts';
-import { parseMarketId } from './market-id.ts';
 import type { TradeCursor, TradesWrite } from './market-store.ts';
 import {
   parseCursor,

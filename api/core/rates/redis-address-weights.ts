@@ -1,4 +1,4 @@
-import { type Clock, MINUTE_MS, type Timer } from '../clock.ts';
+import { type Clock, MINUTE_MS } from '../clock.ts';
 import type { RedisClient } from '../drivers/redis.ts';
 import { SUBJECTS_MAX, WEIGHTS_RETRY_MS, WEIGHTS_TOLD_MS } from '../limits.ts';
 import type { Log } from '../log.ts';
@@ -67,7 +67,7 @@ export function createRedisAddressWeights(options: RedisAddressWeightsOptions): 
     sent: 0,
   }));
   const waiting = new Set<KnownWeight>();
-  let timer: Timer | null = null;
+  let tellsSoon = false;
   /** `null`: Redis answers. */
   let retryAtMs: number | null = null;
 
@@ -102,11 +102,17 @@ export function createRedisAddressWeights(options: RedisAddressWeightsOptions): 
   function tellSoon(of: KnownWeight): void {
     if (waiting.size >= SUBJECTS_MAX) waiting.clear();
     waiting.add(of);
-    timer ??= clock.setTimer(WEIGHTS_TOLD_MS, tellAll);
+    tellAllSoon();
+  }
+
+  function tellAllSoon(): void {
+    if (tellsSoon) return;
+    tellsSoon = true;
+    clock.setTimer(WEIGHTS_TOLD_MS, tellAll);
   }
 
   function tellAll(): void {
-    timer = null;
+    tellsSoon = false;
     const minute = minuteOf(clock.now());
     for (const of of waiting) {
       if (of.minute !== minute) waiting.delete(of);
@@ -117,7 +123,7 @@ export function createRedisAddressWeights(options: RedisAddressWeightsOptions): 
         void tell(of, 0);
       }
     }
-    if (waiting.size > 0) timer = clock.setTimer(WEIGHTS_TOLD_MS, tellAll);
+    if (waiting.size > 0) tellAllSoon();
   }
 
   function letThrough(of: KnownWeight, weight: number): Counted {

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import { isoTime } from '#core/clock.ts';
 import { BOOK_TOPIC } from '#core/events/book-record.ts';
+import { parseMarketId } from '#core/events/market-id.ts';
 import { MARKETS_TOPIC, type marketListing } from '#core/events/market-listing.ts';
 import { TRADES_TOPIC } from '#core/events/market-trade.ts';
-import { parseMarketId } from '#core/market/market-id.ts';
 import {
   type BookLine,
   FRESH_PRICE,

@@ -1,7 +1,7 @@
 import { type Clock, DAY_MS, isoTime, SECOND_MS, startOfDayMs, wait } from '#core/clock.ts';
 import { BOOK_TOPIC } from '#core/events/book-record.ts';
+import { parseMarketId } from '#core/events/market-id.ts';
 import { FEED_RECORDS_AT_ONCE, LOT_DAYS_MAX } from '#core/limits.ts';
-import { parseMarketId } from '#core/market/market-id.ts';
 import { createMarketScript, type ScriptLine } from '../../../simulator/market/create-market-script.ts';
 import type { MarketPoint } from '../../../simulator/market/simulated-market.ts';
 import { type MarketState, MarketStateList } from '../../schemas/market-state.ts';

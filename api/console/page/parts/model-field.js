@@ -1,3 +1,4 @@
+import { useLayoutEffect, useRef } from '/console/vendor/preact-hooks.js';
 import { fieldValue } from '../lib/field-value.js';
 import { html } from '../lib/html.js';
 
@@ -9,6 +10,14 @@ import { html } from '../lib/html.js';
  */
 export function ModelField({ models, value, onPick, describe }) {
   const known = models ?? [];
+  const field = useRef(/** @type {HTMLInputElement | null} */ (null));
+  const typed = useRef(value);
+  // The list's first model, put into the field while somebody is in it, would stand in front of what is typed next.
+  useLayoutEffect(() => {
+    if (value === typed.current) return;
+    typed.current = value;
+    if (document.activeElement === field.current) field.current?.select();
+  }, [value]);
   const model =
     known.find(({ id }) => id === value) ?? known.find(({ id }) => id === value.replace(/:\w+$/, ''));
   const hint = () => {
@@ -20,13 +29,17 @@ export function ModelField({ models, value, onPick, describe }) {
       <label for="model">Model</label>
       <input
         id="model"
+        ref=${field}
         list="models"
         value=${value}
         required
         autocomplete="off"
         autocapitalize="off"
         spellcheck=${false}
-        onInput=${(/** @type {Event} */ event) => onPick(fieldValue(event))}
+        onInput=${(/** @type {Event} */ event) => {
+          typed.current = fieldValue(event);
+          onPick(typed.current);
+        }}
         onFocus=${(/** @type {FocusEvent & { currentTarget: HTMLInputElement }} */ event) => event.currentTarget.select()}
         aria-describedby="model-hint"
       />
