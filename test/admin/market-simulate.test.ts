@@ -116,7 +116,9 @@ describe('faregate market simulate', () => {
     expect(of(MARKETS_TOPIC)).toMatchObject([{ market: NEWEST, opensAt: NOW_MS - 20 * HOUR_MS }]);
     const old = trades.filter(({ at }) => at < NOW_MS);
     expect(old.length).toBeGreaterThan(1_000);
-    expect(turns[0]).toMatchObject({ market: NEWEST, trades: old.length, changes: 0 });
+    const ofHistory = turns.slice(0, turns.length - 10);
+    expect(ofHistory.reduce((sum, turn) => sum + turn.trades, 0)).toBe(old.length);
+    expect(ofHistory.every(({ market, changes }) => market === NEWEST && changes === 0)).toBe(true);
     expect(trades.map(({ seq }) => seq)).toEqual(trades.map((_, index) => index + 1));
     expect(Math.max(...fake.bodies)).toBeLessThanOrEqual(FEED_RECORDS_AT_ONCE);
   });
@@ -127,14 +129,14 @@ describe('faregate market simulate', () => {
       changesPerSecond: 50,
       forSeconds: 30,
     });
-    const live = turns.slice(1);
-    expect(live).toHaveLength(30);
+    const live = turns.slice(-30);
     expect(clock.now()).toBe(NOW_MS + 30 * SECOND_MS);
     const sum = (name: 'trades' | 'changes') => live.reduce((all, turn) => all + turn[name], 0);
     expect(sum('trades') / 30).toBeCloseTo(20, -1);
     expect(sum('changes') / 30).toBeGreaterThan(50);
     const lately = trades.filter(({ at }) => at >= NOW_MS);
     expect(sum('trades')).toBe(lately.length);
+    expect(live.every(({ behind_ms }) => behind_ms === 0)).toBe(true);
     expect(live.at(-1)?.price).toBe(priceOf(lately.at(-1)));
     // The book begins with the whole of it, and nothing of yesterday's is sent.
     const books = of(BOOK_TOPIC) as z.infer<typeof bookRecord>[];

@@ -39,7 +39,7 @@ describeInBrowser('a market that `faregate market simulate` lets trade', ({ gate
     expect(await page.locator('.candles tbody tr').count()).toBeGreaterThan(0);
 
     await running;
-    expect(turns.length).toBeGreaterThan(10);
+    expect(turns.length).toBeGreaterThan(5);
     expect(turns.flatMap(({ reasons }) => reasons)).toEqual([]);
     const { value } = await admin().get(MarketStateList, '/markets');
     expect(value.markets).toHaveLength(1);

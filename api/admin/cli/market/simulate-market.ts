@@ -1,7 +1,7 @@
 import { type Clock, DAY_MS, isoTime, SECOND_MS, startOfDayMs, wait } from '#core/clock.ts';
 import { BOOK_TOPIC } from '#core/events/book-record.ts';
 import { parseMarketId } from '#core/events/market-id.ts';
-import { LOT_DAYS_MAX } from '#core/limits.ts';
+import { FEED_RECORDS_AT_ONCE, LOT_DAYS_MAX } from '#core/limits.ts';
 import { createMarketScript, type ScriptLine } from '../../../simulator/market/create-market-script.ts';
 import type { MarketPoint } from '../../../simulator/market/simulated-market.ts';
 import { type MarketState, MarketStateList } from '../../schemas/market-state.ts';
@@ -50,18 +50,22 @@ export async function simulateMarket(simulation: Simulation): Promise<void> {
       tradesPerSecond: HISTORY_TRADES_PER_SECOND,
     });
     // A book of yesterday is of no use to anybody.
-    await feeder.feed(createTake(history)(startMs).filter(({ topic }) => topic !== BOOK_TOPIC));
-    tell(feeder.endTurn(clock.now(), 0));
+    const past = createTake(history)(startMs).filter(({ topic }) => topic !== BOOK_TOPIC);
+    for (let from = 0; from < past.length; from += FEED_RECORDS_AT_ONCE) {
+      await feeder.feed(past.slice(from, from + FEED_RECORDS_AT_ONCE));
+      tell(feeder.endTurn(clock.now(), 0));
+    }
   }
 
+  const liveMs = clock.now();
   const script = createMarketScript({
     ...{ ...options, tradesPerSecond, changesPerSecond },
-    startAtMs: startMs,
+    startAtMs: liveMs,
     after: { [market]: feeder.point() },
   });
   const take = createTake(script);
-  const endMs = Math.min(endsAtMs, forSeconds === undefined ? Infinity : startMs + forSeconds * SECOND_MS);
-  let toldMs = startMs;
+  const endMs = Math.min(endsAtMs, forSeconds === undefined ? Infinity : liveMs + forSeconds * SECOND_MS);
+  let toldMs = liveMs;
   for (;;) {
     const untilMs = Math.min(endMs, clock.now());
     await feeder.feed(take(untilMs));
