@@ -21,11 +21,11 @@ export class BookKeeper implements BatchHandler {
   readonly #options: KeptBookOptions;
   readonly #books = new Map<string, KeptBook>();
   readonly #partitionsAtEnd = new Set<number>();
-  #timer: Timer;
+  /** `null`: there are no books. */
+  #timer: Timer | null = null;
 
   constructor(options: KeptBookOptions) {
     this.#options = options;
-    this.#timer = this.#later();
   }
 
   /** Markets that wait for a snapshot. */
@@ -47,7 +47,7 @@ export class BookKeeper implements BatchHandler {
 
   /** Says no more. What was said stays with its readers until a successor goes on, or for `BOOK_SILENCE_MS`. */
   async stop(): Promise<void> {
-    this.#timer.cancel();
+    this.#timer?.cancel();
     await Promise.all([...this.#books.values()].map((kept) => kept.untilTold()));
   }
 
@@ -71,6 +71,7 @@ export class BookKeeper implements BatchHandler {
     }
     const kept = new KeptBook(market, endsAtMs, partition, this.#options);
     this.#books.set(market, kept);
+    this.#timer ??= this.#later();
     return kept;
   }
 
@@ -79,7 +80,7 @@ export class BookKeeper implements BatchHandler {
       const nowMs = this.#options.clock.now();
       for (const [market, { endsAtMs }] of this.#books) if (endsAtMs <= nowMs) this.#books.delete(market);
       for (const kept of this.#told()) kept.tell();
-      this.#timer = this.#later();
+      this.#timer = this.#books.size === 0 ? null : this.#later();
     });
   }
 

@@ -29,11 +29,11 @@ export interface CandleKeeperOptions {
 export class CandleKeeper implements BatchHandler {
   readonly #options: CandleKeeperOptions;
   readonly #markets = new Map<string, KeptMarket>();
-  #timer: Timer;
+  /** `null`: no market is folded here. */
+  #timer: Timer | null = null;
 
   constructor(options: CandleKeeperOptions) {
     this.#options = options;
-    this.#timer = this.#schedule();
   }
 
   /**
@@ -72,7 +72,7 @@ export class CandleKeeper implements BatchHandler {
   }
 
   async stop(): Promise<void> {
-    this.#timer.cancel();
+    this.#timer?.cancel();
     const all = [...this.#markets.values()];
     this.#markets.clear();
     await Promise.all(all.map(({ inTurn }) => inTurn(async () => {})));
@@ -99,6 +99,7 @@ export class CandleKeeper implements BatchHandler {
       ...{ isRepeating: false, inTurn: limitTasks(1) },
     };
     this.#markets.set(market, kept);
+    this.#timer ??= this.#schedule();
     return kept;
   }
 
@@ -145,8 +146,8 @@ export class CandleKeeper implements BatchHandler {
 
   #schedule(): Timer {
     return this.#options.clock.setTimer(CANDLES_REPEAT_MS, () => {
-      this.#timer = this.#schedule();
       for (const kept of this.#markets.values()) this.#repeat(kept);
+      this.#timer = this.#markets.size === 0 ? null : this.#schedule();
     });
   }
 
