@@ -11,9 +11,12 @@ import { openRedis, type RedisClient } from '#core/drivers/redis.ts';
 import { openClusterLedger } from '#core/ledger/cluster/open-cluster-ledger.ts';
 import { ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
 import { SHARDS, shardOfAgent } from '#core/ledger/cluster/shards.ts';
+import { createCassandraMarketStore } from '#core/market/cassandra-market-store.ts';
+import { emptyCursor } from '#core/market/trade-cursor.ts';
 import { runCli } from '../../api/admin/cli/run-cli.ts';
 import { cliEnvironment } from '../../api/config/cli-environment.ts';
 import { ClusterCaller } from '../ledger/cluster/cluster-caller.ts';
+import { allCandlesOf, allFolded, MARKET, tradeOf } from '../market/market-trades.ts';
 import { cassandraAt } from '../support/cassandra-node.ts';
 import { type ClusterStores, startClusterStores } from '../support/cluster-stores.ts';
 import { testDataDir } from '../support/data-dir.ts';
@@ -98,6 +101,23 @@ describeWith(['redis', 'kafka', 'cassandra'], 'the operator of a cluster', () =>
     expect(await createCassandraAuditLog(client, systemClock).list({ limit: 1 })).toMatchObject([
       { action: 'ledger.recover', subject: { shards: String(shard) }, ended: { result: 'ok' } },
     ]);
+    await client.shutdown();
+  });
+
+  test("makes a market's candles anew of its trades", async () => {
+    const client = connectCassandra(cassandraAt(stores.cassandra));
+    const store = createCassandraMarketStore(client);
+    const cursor = { ...emptyCursor, throughSeq: 1 };
+    await store.writeTrades({ market: MARKET, trades: [tradeOf(1)], candles: [], cursor });
+    expect(await faregate('market', 'rebuild', MARKET, '--check')).toMatchObject({
+      ...{ code: 1, out: '1 trades make 6 candles. 6 are not as they should be.\n' },
+    });
+    expect(await faregate('market', 'rebuild', MARKET)).toMatchObject({ code: 0, err: '' });
+    expect(await allCandlesOf(store)).toEqual(allFolded([tradeOf(1)]));
+    expect(await createCassandraAuditLog(client, systemClock).list({ limit: 1 })).toMatchObject([
+      { action: 'market.rebuild', subject: { market: MARKET }, ended: { result: 'ok' } },
+    ]);
+    expect(await faregate('market', 'rebuild', `no-${MARKET}`)).toMatchObject({ code: 1, out: '' });
     await client.shutdown();
   });
 
