@@ -13,6 +13,7 @@ import { type Agent, prepareAgents } from './prepare-agents.ts';
 /** The gateway under test: `node api/main.ts`, its own folder, everything on. */
 export interface GatewayUnderTest {
   target: Target;
+  agentIds: readonly number[];
   /** Once nothing runs: free credit, what is held and how many calls run, over all agents of the bench. */
   settledMoney(patienceMs?: number): Promise<Money>;
   /** Prometheus text of the internal port. */
@@ -88,6 +89,7 @@ export async function startGateway(options: GatewayOptions): Promise<GatewayUnde
         authorizations: agents.map(({ key }) => `Bearer ${key}`),
         showsNanoUsd: true,
       },
+      agentIds: agents.map(({ agentId }) => agentId),
       settledMoney: (patienceMs = SETTLED_MS) => settledMoney(`${origin}/v1`, agents, patienceMs),
       metrics: async () => (await fetch(`${internalUrl}/metrics`)).text(),
       async feed(topic, records) {

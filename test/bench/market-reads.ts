@@ -33,10 +33,10 @@ export async function benchReads(bench: Bench): Promise<void> {
   await gateway.stop();
 }
 
-/** With a book of 20 levels a side, and a trade in each of the last minutes. */
+/** With a book of 20 levels a side, and in each of the last minutes a trade of the credit that agents were granted today. */
 async function openMarket(gateway: GatewayUnderTest): Promise<string> {
   const nowMs = systemClock.now();
-  const market = `bench-${isoTime(startOfDayMs(nowMs) + 5 * DAY_MS).slice(0, 10)}`;
+  const market = `bench-${isoTime(startOfDayMs(nowMs) + 8 * DAY_MS).slice(0, 10)}`;
   const of = { v: 1, market };
   const listing = { ...of, type: 'market_listed', version: 1, opensAt: isoTime(nowMs - DAY_MS) };
   await gateway.feed(MARKETS_TOPIC, [
@@ -50,6 +50,7 @@ async function openMarket(gateway: GatewayUnderTest): Promise<string> {
     }));
   const book = { ...of, type: 'book_snapshot', seq: 1, at: isoTime(nowMs) };
   await gateway.feed(BOOK_TOPIC, [{ ...book, bids: side(899, -1), asks: side(901, 1) }]);
+  const [sellerAgentId, buyerAgentId] = gateway.agentIds;
   const trades = Array.from({ length: CANDLES_DEFAULT + 1 }, (_, n) => ({
     ...of,
     type: 'traded',
@@ -58,8 +59,8 @@ async function openMarket(gateway: GatewayUnderTest): Promise<string> {
     at: isoTime(nowMs - (CANDLES_DEFAULT - n) * MINUTE_MS),
     price: String((880 + (n % 40)) / 1_000),
     size: `${1 + (n % 7)}.5`,
-    sellerAgentId: 1_000_001,
-    buyerAgentId: 1_000_002,
+    sellerAgentId,
+    buyerAgentId,
   }));
   await gateway.feed(TRADES_TOPIC, trades);
   return market;
