@@ -38,6 +38,8 @@ export function usePolled(poll) {
     let turn = 0;
     let isDue = false;
     let timer = 0;
+    /** @type {T | null} */
+    let value = null;
     const { path, fold = (/** @type {any} */ answer) => answer } = latest.current;
 
     const read = async () => {
@@ -45,12 +47,8 @@ export function usePolled(poll) {
       /** @type {import('./problem.js').Result<A>} */
       const result = await readPublic(path(turn));
       if (over) return;
-      setState((last) => {
-        const before = last.id === id ? last.value : null;
-        return result.ok
-          ? { id, value: fold(result.value, before), problem: null }
-          : { id, value: before, problem: result.problem };
-      });
+      if (result.ok) value = fold(result.value, value);
+      setState({ id, value, problem: result.ok ? null : result.problem });
       turn = result.ok ? turn + 1 : 0;
       timer = setTimeout(next.current, result.ok ? everyMs : waitAfter(result.problem, everyMs));
     };
