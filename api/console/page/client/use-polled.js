@@ -37,6 +37,7 @@ export function usePolled(poll) {
     let over = false;
     let turn = 0;
     let isDue = false;
+    let isReading = false;
     let timer = 0;
     /** @type {T | null} */
     let value = null;
@@ -44,8 +45,10 @@ export function usePolled(poll) {
 
     const read = async () => {
       isDue = false;
+      isReading = true;
       /** @type {import('./problem.js').Result<A>} */
       const result = await readPublic(path(turn));
+      isReading = false;
       if (over) return;
       if (result.ok) value = fold(result.value, value);
       setState({ id, value, problem: result.ok ? null : result.problem });
@@ -54,7 +57,7 @@ export function usePolled(poll) {
     };
     const look = () => {
       if (document.visibilityState === 'hidden') turn = 0;
-      else if (isDue) void read();
+      else if (isDue && !isReading) void read();
     };
     next.current = () => {
       clearTimeout(timer);
