@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BOOK_DEPTH_MAX, BOOK_GAP_BELIEVED_MAX, BOOK_LEVELS_MAX } from '#core/limits.ts';
+import { BOOK_DEPTH_MAX, BOOK_GAP_BELIEVED_MAX, BOOK_LEVELS_MAX, MARKET_SEQ_MAX } from '#core/limits.ts';
 import { Book } from '#core/market/book.ts';
 import { type Change, changed, type Level, parsed, snapshot } from './book-records.ts';
 
@@ -151,7 +151,7 @@ describe('a book stops', () => {
 
   it('for no longer than it takes, when a single number was far too high', () => {
     const book = bookAt(7);
-    change(book, Number.MAX_SAFE_INTEGER, ['bid', '0.5', '1', 1]);
+    change(book, MARKET_SEQ_MAX, ['bid', '0.5', '1', 1]);
     expect(book.view()).toBeNull();
     expect(begin(book, 6)).toEqual({ step: 'ignored' });
     expect(begin(book, 8)).toEqual({ step: 'applied' });

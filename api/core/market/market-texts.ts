@@ -3,6 +3,7 @@ import { isoTime } from '../clock.ts';
 import { type MarketListing, marketListing } from '../events/market-listing.ts';
 import { type MarketTrade, marketTrade } from '../events/market-trade.ts';
 import { formatDecimal9 } from '../events/market-values.ts';
+import { isRecord } from '../is-record.ts';
 import type { TradeCursor } from './market-store.ts';
 
 // As stores keep them: listings and trades as the exchange's own records, so that they are checked once more when they are read.
@@ -25,13 +26,11 @@ export const printTrade = ({ v, type, market, ...trade }: MarketTrade): string =
     price: formatDecimal9(trade.price),
     size: formatDecimal9(trade.size),
   });
-export const parseTrade = (market: string, text: string): MarketTrade =>
-  marketTrade.parse({
-    v: 1,
-    type: 'traded',
-    market,
-    ...z.record(z.string(), z.unknown()).parse(JSON.parse(text)),
-  });
+export function parseTrade(market: string, text: string): MarketTrade {
+  const trade: unknown = JSON.parse(text);
+  if (!isRecord(trade)) throw new Error('a stored trade is no object');
+  return marketTrade.parse({ v: 1, type: 'traded', market, ...trade });
+}
 
 export const printCursor = (cursor: TradeCursor): string => JSON.stringify(cursor);
 export const parseCursor = (text: string): TradeCursor => tradeCursor.parse(JSON.parse(text));

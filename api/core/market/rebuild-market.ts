@@ -62,7 +62,7 @@ async function fold(
 ): Promise<{ rebuilt: Rebuilt; candles: CandleRow[] }> {
   // Before the trades: whatever a row holds has been stored by then.
   const live = await readAll(store, market);
-  const folded = new Map<string, CandleRow>();
+  const folded = new Map<number, CandleRow>();
   const later = new Map<number, MarketTrade>();
   const known = new Set<number>();
   for await (const trade of store.readTrades(market)) {
@@ -84,48 +84,50 @@ async function fold(
 
 /** Live rows may hold trades that are not in the cursor yet, or came meanwhile. */
 function compare(
-  live: ReadonlyMap<string, CandleRow>,
-  folded: ReadonlyMap<string, CandleRow>,
+  live: ReadonlyMap<number, CandleRow>,
+  folded: ReadonlyMap<number, CandleRow>,
   later: readonly MarketTrade[],
   seen: SeenTrades,
 ): { differing: number; surplus: CandleRow[] } {
   const expected = new Map(folded);
   for (const trade of later) {
-    foldIntoAll(expected, trade, seen, (name) => {
-      const row = live.get(name);
+    foldIntoAll(expected, trade, seen, (place) => {
+      const row = live.get(place);
       return row !== undefined && holdsTrade(row, trade.seq);
     });
   }
-  const surplus = [...live].filter(([name]) => !expected.has(name)).map(([, row]) => row);
-  const wrong = [...expected].filter(([name, row]) => {
-    const other = live.get(name);
+  const surplus = [...live].filter(([place]) => !expected.has(place)).map(([, row]) => row);
+  const wrong = [...expected].filter(([place, row]) => {
+    const other = live.get(place);
     return other === undefined || !isSameCandle(row, other);
   });
   return { differing: wrong.length + surplus.length, surplus };
 }
 
 const intervals = Object.keys(candleIntervals) as CandleInterval[];
-const nameOf = (interval: CandleInterval, timeMs: number): string => `${interval} ${timeMs}`;
+/** Of a row, among those of all intervals. */
+const placeOf = (interval: CandleInterval, timeMs: number): number =>
+  timeMs * intervals.length + intervals.indexOf(interval);
 
-async function readAll(store: MarketStore, market: string): Promise<Map<string, CandleRow>> {
+async function readAll(store: MarketStore, market: string): Promise<Map<number, CandleRow>> {
   const endsAtMs = parseMarketId(market)?.endsAtMs ?? 0;
-  const live = new Map<string, CandleRow>();
+  const live = new Map<number, CandleRow>();
   for (const interval of intervals) {
     const rows = await store.readCandles(market, interval, endsAtMs - LOT_DAYS_MAX * DAY_MS, endsAtMs);
-    for (const row of rows) live.set(nameOf(interval, row.timeMs), row);
+    for (const row of rows) live.set(placeOf(interval, row.timeMs), row);
   }
   return live;
 }
 
 function foldIntoAll(
-  rows: Map<string, CandleRow>,
+  rows: Map<number, CandleRow>,
   trade: MarketTrade,
   seen: SeenTrades,
-  belongs: (name: string) => boolean = () => true,
+  belongs: (place: number) => boolean = () => true,
 ): void {
   for (const interval of intervals) {
-    const name = nameOf(interval, intervalStartMs(interval, trade.at));
-    if (belongs(name)) rows.set(name, foldCandle(rows.get(name) ?? null, interval, trade, seen));
+    const place = placeOf(interval, intervalStartMs(interval, trade.at));
+    if (belongs(place)) rows.set(place, foldCandle(rows.get(place) ?? null, interval, trade, seen));
   }
 }
 

@@ -1,6 +1,6 @@
 import { SqliteThread } from '../drivers/sqlite-thread.ts';
-import type { MarketTrade } from '../events/market-trade.ts';
 import type { MarketStore } from './market-store.ts';
+import { parseTrade } from './market-texts.ts';
 import type { SqliteMarketFile } from './sqlite-market-file.ts';
 
 /** Beside the ledger, not in it: markets write all day long, and no money depends on what they write. */
@@ -18,13 +18,14 @@ export function openSqliteMarketStore(path: string): MarketStore & { close(): Pr
     writeTrades: (write) => thread.ask('writeTrades', write),
     readCursor: (market) => thread.ask('readCursor', market),
     async *readTrades(market) {
-      let afterSeq = 0;
-      for (;;) {
-        const trades: MarketTrade[] = await thread.ask('readTrades', market, afterSeq, TRADES_AT_ONCE);
-        const last = trades.at(-1);
-        if (last === undefined) return;
-        yield* trades;
-        afterSeq = last.seq;
+      for (let afterSeq = 0; ; ) {
+        const texts = await thread.ask('readTrades', market, afterSeq, TRADES_AT_ONCE);
+        if (texts.length === 0) return;
+        for (const text of texts) {
+          const trade = parseTrade(market, text);
+          afterSeq = trade.seq;
+          yield trade;
+        }
       }
     },
     close: () => thread.close(),
