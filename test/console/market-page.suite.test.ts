@@ -126,6 +126,23 @@ describeInBrowser('the page of the market', ({ show }) => {
     expect(before).not.toBe(newest);
   });
 
+  it('reads all candles again where some may be missing, as when many trades come at once', async () => {
+    const opened = await open();
+    const { console, page, fake } = opened;
+    await sees(console, 'Candles in words');
+    const all = fake.candlesOf(fake.ids[0] ?? '', '5m', 500);
+    const few = { market: fake.ids[0], interval: '15m', candles: all.slice(0, 1) };
+    fake.instead.set('candles', (route) => route.fulfill({ json: few }));
+    await page.getByRole('radio', { name: '15m' }).check();
+    await page.getByText('Candles in words').click();
+    const listed = page.locator('.candles tbody tr');
+    await until(async () => (await listed.count()) === 1);
+    fake.instead.clear();
+    await second(opened);
+    await second(opened);
+    await until(async () => (await listed.count()) === 24);
+  });
+
   it('asks for no more than 200 weight a minute, and for nothing while nobody looks', async () => {
     const opened = await open();
     const { console, page, fake } = opened;

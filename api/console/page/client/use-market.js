@@ -46,21 +46,26 @@ export const useBook = (market) =>
  * @returns {import('./use-polled.js').Polled<Candles>}
  */
 export function useCandles(market, interval) {
-  const isWhole = (/** @type {number} */ turn) => turn % ALL_EVERY_TURNS === 0;
   let whole = true;
+  let mayMiss = false;
   return usePolled({
     id: market === null ? null : `${market} ${interval}`,
     everyMs: EVERY_MS,
     path(turn) {
-      whole = isWhole(turn);
+      whole = mayMiss || turn % ALL_EVERY_TURNS === 0;
       return `/dex/markets/${market}/candles?interval=${interval}&limit=${whole ? CANDLES : NEWEST_CANDLES}`;
     },
     /** @param {import('./records.d.ts').CandleAnswer} answer @param {Candles | null} before */
     fold({ candles }, before) {
       const of = { market: market ?? '', interval };
-      if (whole || before === null) return { ...of, candles, readings: (before?.readings ?? 0) + 1 };
+      if (whole || before === null) {
+        mayMiss = false;
+        return { ...of, candles, readings: (before?.readings ?? 0) + 1 };
+      }
       const [first] = candles;
       if (first === undefined) return before;
+      // Nobody knows what is between the last one that was known and this one.
+      mayMiss = first.time > (before.candles.at(-1)?.time ?? 0);
       const older = before.candles.filter(({ time }) => time < first.time);
       return { ...of, candles: [...older, ...candles].slice(-CANDLES), readings: before.readings };
     },

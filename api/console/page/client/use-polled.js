@@ -37,26 +37,27 @@ export function usePolled(poll) {
     let over = false;
     let turn = 0;
     let isDue = false;
+    let isReading = false;
     let timer = 0;
+    /** @type {T | null} */
+    let value = null;
     const { path, fold = (/** @type {any} */ answer) => answer } = latest.current;
 
     const read = async () => {
       isDue = false;
+      isReading = true;
       /** @type {import('./problem.js').Result<A>} */
       const result = await readPublic(path(turn));
+      isReading = false;
       if (over) return;
-      setState((last) => {
-        const before = last.id === id ? last.value : null;
-        return result.ok
-          ? { id, value: fold(result.value, before), problem: null }
-          : { id, value: before, problem: result.problem };
-      });
+      if (result.ok) value = fold(result.value, value);
+      setState({ id, value, problem: result.ok ? null : result.problem });
       turn = result.ok ? turn + 1 : 0;
       timer = setTimeout(next.current, result.ok ? everyMs : waitAfter(result.problem, everyMs));
     };
     const look = () => {
       if (document.visibilityState === 'hidden') turn = 0;
-      else if (isDue) void read();
+      else if (isDue && !isReading) void read();
     };
     next.current = () => {
       clearTimeout(timer);
