@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FORMATS } from '../formats/requests.ts';
+import { showMarket } from '../market/shown-market.ts';
 import { startTestGateway, type TestAgent, type TestGateway, until } from '../support/gateway.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -17,11 +18,12 @@ if (!installed) console.log('Skipped: no schemathesis. `make test` installs it w
 let gateway: TestGateway;
 let agent: TestAgent;
 let folder: string;
+const stops: (() => void)[] = [];
 beforeAll(async () => {
   gateway = await startTestGateway({
     yaml: `
 server: { port: 0, internalPort: 0, host: 127.0.0.1, internalHost: 127.0.0.1 }
-limits: { callsPerMinute: 60000, burst: 60000, runningCalls: 100 }
+limits: { callsPerMinute: 60000, burst: 60000, runningCalls: 100, marketWeightPerMinute: 1000000 }
 providers: [{ id: sim, kind: simulator, cancel: bills_full, baseUrl: PROVIDER_URL }]
 models:
   - id: acme/small
@@ -36,6 +38,7 @@ models:
   folder = await mkdtemp(join(tmpdir(), 'faregate-schemathesis-'));
 });
 afterAll(async () => {
+  for (const stop of stops) stop();
   await gateway.stop();
   await rm(folder, { recursive: true });
 });
@@ -137,7 +140,37 @@ describe.skipIf(!installed)('schemathesis finds no answer that the document does
     await until(() => gateway.provider.videos().length > 0);
     await gateway.settled(agent);
   });
+
+  it('to reads of a market that is open', async () => {
+    const document = await writeNarrowedMarkets();
+    const { code, output } = await run(
+      document,
+      '--phases=coverage,fuzzing',
+      '--max-examples=30',
+      '--include-path-regex=^/dex',
+    );
+    expect(code, output).toBe(0);
+    expect(output).toMatch(/ (\d+) generated, \1 passed/);
+  });
 });
+
+/** Every read is of a market that is open, so that its parameters decide. */
+async function writeNarrowedMarkets(): Promise<string> {
+  const { market, publishBook } = await showMarket(gateway.running.deps.store.markets, 'schemathesis', 5);
+  // In place of its keeper, which says it again each second.
+  const timer = setInterval(() => void publishBook(), 1_000);
+  stops.push(() => clearInterval(timer));
+  const url = `${gateway.baseUrl}/dex/markets/${market}/book`;
+  await until(async () => (await fetch(url)).status === 200);
+  const document = JSON.parse(await readFile(join(root, 'openapi/v1.json'), 'utf8'));
+  for (const read of ['book', 'candles']) {
+    const { parameters } = document.paths[`/dex/markets/{id}/${read}`].get;
+    parameters.find(({ name }: { name: string }) => name === 'id').schema = { const: market };
+  }
+  const file = join(folder, 'narrowed-markets.json');
+  await writeFile(file, JSON.stringify(document));
+  return file;
+}
 
 /** Every order names a model that is served, and no field of its own that this model may not list. */
 async function writeNarrowedMedia(): Promise<string> {
