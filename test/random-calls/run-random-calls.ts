@@ -28,19 +28,22 @@ const models = kinds.flatMap((kind) =>
     contextLength: 32768
     maxOutputTokens: 4096
     inputModalities: [text, image]
-    endpoints: [{ provider: ${kind}, model: faregate-sim/${variant}, pricing: ${prices[variant]} }]`,
+    endpoints: [{ provider: random-${kind}, model: faregate-sim/${variant}, pricing: ${prices[variant]} }]`,
   ),
 );
 
-/** The price lists are the provider's own, so that what its tokens cost is what it bills. */
+/**
+ * The price lists are the provider's own, so that what its tokens cost is what it bills. No other test has providers of these
+ * names: what was taken is summed by name, and in a cluster that tests share a worker tells it seconds after a call.
+ */
 const yaml = `
 server: { port: 0, internalPort: 0, host: 127.0.0.1, internalHost: 127.0.0.1 }
 limits: { callsPerMinute: 60000, burst: 60000, runningCalls: 1000 }
 capacity: { dailySharePerAgentUsd: null }
 providers:
-  - { id: sim, kind: simulator, catalog: none, baseUrl: PROVIDER_URL }
-  - { id: chat, kind: openai, baseUrl: PROVIDER_URL }
-  - { id: messages, kind: anthropic, baseUrl: PROVIDER_URL }
+  - { id: random-sim, kind: simulator, catalog: none, baseUrl: PROVIDER_URL }
+  - { id: random-chat, kind: openai, baseUrl: PROVIDER_URL }
+  - { id: random-messages, kind: anthropic, baseUrl: PROVIDER_URL }
 models:${models.join('')}
 `;
 

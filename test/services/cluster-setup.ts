@@ -30,7 +30,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     const configFile = join(folder, 'worker.yaml');
     const providerPort = await freePort();
     // The provider of most tests, under the names that they know it by: the worker asks it for prices and videos.
-    const providers = ['sim', 'all'].map(
+    const providers = ['sim', 'all', 'random-sim'].map(
       (id) =>
         `{ id: ${id}, kind: simulator, catalog: none, baseUrl: "http://127.0.0.1:${providerPort}/api/v1" }`,
     );
