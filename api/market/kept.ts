@@ -1,4 +1,5 @@
 import type { Clock } from '#core/clock.ts';
+import { atMost } from '#core/ledger/journal-wait.ts';
 import { MARKET_CACHE_MS, MARKET_READ_MS } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 
@@ -36,7 +37,7 @@ export class Kept<T extends object> {
     const { fresh } = this;
     if (fresh !== null) return fresh;
     this.#pending ??= this.#readAnew();
-    return orLate(this.#options.clock, this.#pending);
+    return atMost(this.#options.clock, this.#pending, MARKET_READ_MS, 'unavailable');
   }
 
   async #readAnew(): Promise<T | 'unavailable'> {
@@ -56,14 +57,4 @@ export class Kept<T extends object> {
     this.#readAtMs = value === 'unavailable' ? clock.monotonicMs() : askedAtMs;
     return value;
   }
-}
-
-function orLate<T>(clock: Clock, work: Promise<T>): Promise<T | 'unavailable'> {
-  return new Promise((resolve) => {
-    const timer = clock.setTimer(MARKET_READ_MS, () => resolve('unavailable'));
-    void work.then((value) => {
-      timer.cancel();
-      resolve(value);
-    });
-  });
 }

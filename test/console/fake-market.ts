@@ -1,7 +1,8 @@
 import type { BrowserContext, Route } from 'playwright-core';
-import { DAY_MS, HOUR_MS, isoTime, startOfDayMs } from '#core/clock.ts';
+import { DAY_MS, isoTime, startOfDayMs } from '#core/clock.ts';
 import { BOOK_TOPIC, bookRecord } from '#core/events/book-record.ts';
 import { type MarketTrade, marketTrade, TRADES_TOPIC } from '#core/events/market-trade.ts';
+import { Book } from '#core/market/book.ts';
 import {
   type CandleInterval,
   type CandleRow,
@@ -12,7 +13,12 @@ import { foldCandle } from '#core/market/fold-candle.ts';
 import { formatUsd, parseNanoUsd } from '#core/money.ts';
 import { shapeBook, shapeCandle } from '../../api/contract/markets.ts';
 import { createMarketScript, type ScriptLine } from '../../api/simulator/market/create-market-script.ts';
-import { FRESH_PRICE, PRICE_TICK, SIZE_STEP } from '../../api/simulator/market/simulated-market.ts';
+import {
+  type BookLine,
+  FRESH_PRICE,
+  PRICE_TICK,
+  SIZE_STEP,
+} from '../../api/simulator/market/simulated-market.ts';
 
 export interface AskedMarket {
   path: string;
@@ -35,11 +41,7 @@ export interface FakeMarket {
 
 export async function fakeMarket(
   context: BrowserContext,
-  {
-    names = ['credit'],
-    playedMs = 6 * HOUR_MS,
-    startMs,
-  }: { names?: string[]; playedMs?: number; startMs: number },
+  { names, playedMs, startMs }: { names: readonly string[]; playedMs: number; startMs: number },
 ): Promise<FakeMarket> {
   const ids = names.map(
     (name, index) => `${name}-${isoTime(startOfDayMs(startMs) + (8 - index) * DAY_MS).slice(0, 10)}`,
@@ -99,12 +101,9 @@ const intervals = Object.keys(candleIntervals) as CandleInterval[];
 
 class FollowedMarket {
   readonly #id: string;
-  readonly #sides = {
-    bid: new Map<bigint, { size: bigint; orders: number }>(),
-    ask: new Map<bigint, { size: bigint; orders: number }>(),
-  };
+  /** The last snapshot and what came after it. A book is made of them when somebody reads it. */
+  #records: BookLine[] = [];
   readonly #rows = new Map<string, CandleRow>();
-  #seq = 0;
   #lastTrade: MarketTrade | null = null;
   #volumeNano = 0n;
 
@@ -114,7 +113,9 @@ class FollowedMarket {
 
   take({ topic, record }: ScriptLine): void {
     if (topic === TRADES_TOPIC) this.#trade(marketTrade.parse(record));
-    if (topic === BOOK_TOPIC) this.#change(bookRecord.parse(record));
+    if (topic !== BOOK_TOPIC) return;
+    if (record.type === 'book_snapshot') this.#records = [];
+    this.#records.push(record);
   }
 
   #trade(trade: MarketTrade): void {
@@ -127,32 +128,13 @@ class FollowedMarket {
     }
   }
 
-  #change(record: ReturnType<typeof bookRecord.parse>): void {
-    this.#seq = record.seq;
-    if (record.type === 'book_snapshot') {
-      for (const [side, levels] of [
-        [this.#sides.bid, record.bids],
-        [this.#sides.ask, record.asks],
-      ] as const) {
-        side.clear();
-        for (const { price, size, orders } of levels) side.set(price, { size, orders });
-      }
-      return;
-    }
-    for (const { side, price, size, orders } of record.changes) {
-      if (size === 0n) this.#sides[side].delete(price);
-      else this.#sides[side].set(price, { size, orders });
-    }
-  }
-
   book(readAtMs: number, depth: number, isNewest: boolean): ReturnType<typeof shapeBook> {
-    const best = (side: 'bid' | 'ask', sign: 1n | -1n) =>
-      [...this.#sides[side]]
-        .sort(([a], [b]) => Number((a - b) * sign))
-        .map(([price, { size, orders }]) => ({ price: formatUsd(price), size: formatUsd(size), orders }));
+    const book = new Book();
+    for (const record of this.#records) book.apply(bookRecord.parse(record));
+    const view = book.view();
+    if (view === null) throw new Error('a simulated book has stopped');
     return shapeBook({
-      ...{ market: this.#id, depth, readAtMs },
-      view: { seq: this.#seq, bids: best('bid', -1n), asks: best('ask', 1n) },
+      ...{ market: this.#id, depth, readAtMs, view },
       freshPriceNano: isNewest ? parseNanoUsd(FRESH_PRICE) : null,
     });
   }

@@ -22,7 +22,7 @@ describeInBrowser('the page of the market', ({ show }) => {
   }
 
   async function open(options: Options = {}) {
-    const { names = ['credit'], playedMs = 6 * HOUR_MS, instead = [], ...console } = options;
+    const { names = ['credit'], playedMs = 2 * HOUR_MS, instead = [], ...console } = options;
     const opened = await show({ agent: null, page: 'balance', ...console });
     const { page, context } = opened;
     // Today, whose end is after the markets have traded.
@@ -127,7 +127,7 @@ describeInBrowser('the page of the market', ({ show }) => {
   });
 
   it('reads all candles again where some may be missing, as when many trades come at once', async () => {
-    const opened = await open();
+    const opened = await open({ playedMs: 6 * HOUR_MS });
     const { console, page, fake } = opened;
     await sees(console, 'Candles in words');
     const all = fake.candlesOf(fake.ids[0] ?? '', '5m', 500);

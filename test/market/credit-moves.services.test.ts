@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Kafka, Partitioners } from 'kafkajs';
+import type { Kafka } from 'kafkajs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { executeDurably } from '#core/accounts/execute-durably.ts';
 import { DAY_MS, isoTime, SECOND_MS, startOfDayMs, systemClock, wait } from '#core/clock.ts';
@@ -21,6 +21,7 @@ import type { Role } from '../../workers/roles.ts';
 import { createDraw } from '../ledger/history/random.ts';
 import { type ClusterStores, startClusterStores } from '../support/cluster-stores.ts';
 import { testDataDir } from '../support/data-dir.ts';
+import { follow, sendTo } from '../support/feed-broker.ts';
 import { until } from '../support/gateway.ts';
 import type { NodeProcess } from '../support/node-process.ts';
 import { describeWith } from '../support/with-services.ts';
@@ -70,27 +71,22 @@ describeWith(['redis', 'kafka', 'cassandra'], 'trades on the log of an exchange'
     await folder[Symbol.asyncDispose]();
   });
 
-  async function send(records: readonly object[]): Promise<void> {
-    const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
-    await producer.connect();
-    const messages = records.map((record) => ({
-      key: 'market' in record ? String(record.market) : 'none',
-      value: JSON.stringify(record),
-    }));
-    await producer.send({ topic: TRADES_TOPIC, acks: -1, messages });
-    await producer.disconnect();
-  }
+  const send = (records: readonly object[]): Promise<void> =>
+    sendTo(
+      kafka,
+      TRADES_TOPIC,
+      records.map((record) => ({
+        key: 'market' in record ? String(record.market) : 'none',
+        value: JSON.stringify(record),
+      })),
+    );
 
   /** What the exchange reads. */
-  async function listen(): Promise<() => Promise<void>> {
-    const consumer = kafka.consumer({ groupId: 'exchange' });
-    await consumer.connect();
-    await consumer.subscribe({
-      topics: [REJECTED_TRADES_TOPIC, deadLetterTopic(TRADES_TOPIC)],
-      fromBeginning: true,
-    });
-    await consumer.run({
-      async eachMessage({ topic, message }) {
+  const listen = (): Promise<() => Promise<void>> =>
+    follow(
+      kafka,
+      { groupId: 'exchange', topics: [REJECTED_TRADES_TOPIC, deadLetterTopic(TRADES_TOPIC)] },
+      ({ topic, message }) => {
         if (topic !== REJECTED_TRADES_TOPIC) return void deadLetters.push(String(message.value));
         const parsed = parseFeedRecord(rejectedTrade, message.value ?? Buffer.alloc(0));
         if (!parsed.ok) throw new Error(parsed.reason);
@@ -99,9 +95,7 @@ describeWith(['redis', 'kafka', 'cassandra'], 'trades on the log of an exchange'
         expect(rejected.get(tradeId) ?? reason).toBe(reason);
         rejected.set(tradeId, reason);
       },
-    });
-    return () => consumer.disconnect();
-  }
+    );
 
   /** Each market's trades one after the other: what every agent has then, and what is refused. */
   function drawTrades(seed: number) {
@@ -143,10 +137,11 @@ describeWith(['redis', 'kafka', 'cassandra'], 'trades on the log of an exchange'
     console.log(`seed ${seed}`);
     const { records, free, refused, movedNanoUsd } = drawTrades(seed);
     expect(refused.size).toBeGreaterThan(20);
-    const settlements = [await startWorker('settlement'), await startWorker('settlement')];
+    const two = (role: Role) => Promise.all([startWorker(role), startWorker(role)]);
+    const workers = { settlement: await two('settlement'), market: await two('market') };
     await until(async () => {
       const published = await Promise.all(
-        settlements.map((each) => each.metric('faregate_shards_published')),
+        workers.settlement.map((each) => each.metric('faregate_shards_published')),
       );
       return published.reduce((sum, each) => sum + each, 0) === SHARDS;
     }, GRACE_MS);
@@ -158,21 +153,28 @@ describeWith(['redis', 'kafka', 'cassandra'], 'trades on the log of an exchange'
       }
     }
     const stopListening = await listen();
-    const markets = [await startWorker('market'), await startWorker('market')];
     const draw = createDraw(seed);
-    const parts = 6;
-    for (let part = 0; part < parts; part++) {
-      const from = Math.floor((part * TRADES) / parts);
-      await send(records.slice(from, Math.floor(((part + 1) * TRADES) / parts)));
-      if (part === 2) await send([{ v: 1, type: 'traded', market: marketOf(3) }]);
-      // Some of what was sent before comes again.
-      await send(records.slice(Math.max(0, from - 20), from));
-      await wait(systemClock, SECOND_MS + draw(1_000));
-      const isMarket = part % 2 === 0;
-      const group = isMarket ? markets : settlements;
-      const dying = group.splice(draw(group.length), 1)[0];
-      await dying?.stop('SIGKILL');
-      group.push(await startWorker(isMarket ? 'market' : 'settlement'));
+    /** Who dies, one soon after the other, before anybody takes their places. */
+    const rounds: ('settlement' | 'market')[][] = [
+      ['market', 'settlement'],
+      ['settlement', 'market'],
+      ['market', 'settlement'],
+    ];
+    const portion = TRADES / rounds.flat().length;
+    let sent = 0;
+    for (const round of rounds) {
+      for (const role of round) {
+        await send(records.slice(sent, sent + portion));
+        if (sent === 2 * portion) await send([{ v: 1, type: 'traded', market: marketOf(3) }]);
+        // Some of what was sent before comes again.
+        await send(records.slice(Math.max(0, sent - 20), sent));
+        sent += portion;
+        await wait(systemClock, SECOND_MS + draw(1_000));
+        const dying = workers[role].splice(draw(workers[role].length), 1)[0];
+        await dying?.stop('SIGKILL');
+      }
+      // Each group misses its dead one for ten seconds: both do at the same time.
+      await Promise.all(round.map(async (role) => workers[role].push(await startWorker(role))));
     }
     await until(async () => {
       const audit = await totals();
@@ -205,7 +207,7 @@ describeWith(['redis', 'kafka', 'cassandra'], 'trades on the log of an exchange'
     expect(new Set(deadLetters)).toEqual(
       new Set([JSON.stringify({ v: 1, type: 'traded', market: marketOf(3) })]),
     );
-    for (const each of markets) expect(await each.metric('faregate_credit_in_transit_usd')).toBe(0);
+    for (const each of workers.market) expect(await each.metric('faregate_credit_in_transit_usd')).toBe(0);
     await stopListening();
   }, 400_000);
 });

@@ -1,21 +1,17 @@
-import { CompressionTypes, type Kafka, type Message, Partitioners } from 'kafkajs';
+import { CompressionTypes, type Kafka, type Message } from 'kafkajs';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { executeDurably } from '#core/accounts/execute-durably.ts';
 import { DAY_MS, startOfDayMs, systemClock } from '#core/clock.ts';
-import { connectKafka } from '#core/drivers/kafka.ts';
 import { BOOK_REQUESTS_TOPIC, BOOK_TOPIC } from '#core/events/book-record.ts';
 import { type Feed, startKafkaBatchFeed } from '#core/events/kafka-batch-feed.ts';
 import { deadLetterTopic } from '#core/events/kafka-dead-letters.ts';
-import { ensureFeedTopics } from '#core/events/kafka-feed-topics.ts';
 import { MARKETS_TOPIC } from '#core/events/market-listing.ts';
 import { REJECTED_TRADES_TOPIC, TRADES_TOPIC } from '#core/events/market-trade.ts';
 import { createMemoryLiveMarkets } from '#core/market/memory-live-markets.ts';
 import { openKafkaBookRequests } from '../../workers/market/kafka-book-requests.ts';
 import { openKafkaRejections } from '../../workers/market/kafka-reject-trade.ts';
 import { createMarketPipeline } from '../../workers/market/market-pipeline.ts';
-import type { Service } from '../services/service.ts';
-import { startKafka } from '../services/start-kafka.ts';
-import { testDataDir } from '../support/data-dir.ts';
+import { type FeedBroker, follow, sendTo, startFeedBroker } from '../support/feed-broker.ts';
 import { until } from '../support/gateway.ts';
 import { createMemoryLedger } from '../support/memory-ledger.ts';
 import { createMemoryMarketStore } from '../support/memory-market-store.ts';
@@ -26,17 +22,13 @@ const LATE_MS = 60_000;
 const EVER = [0, Number.MAX_SAFE_INTEGER] as const;
 
 describeWith(['kafka'], 'markets on Kafka', () => {
-  let folder: Awaited<ReturnType<typeof testDataDir>>;
-  let broker: Service;
+  let broker: FeedBroker;
   let kafka: Kafka;
   let ending: (() => Promise<void>)[] = [];
   let names = 0;
   beforeAll(async () => {
-    folder = await testDataDir();
-    broker = await startKafka({ dir: folder.path });
-    kafka = connectKafka({ brokers: [broker.address], clientId: 'test', tls: false, sasl: null });
-    await ensureFeedTopics(kafka, systemClock, 1);
-    await ensureFeedTopics(kafka, systemClock, 1);
+    broker = await startFeedBroker();
+    kafka = broker.kafka;
   });
   // Those of one test would reject the trades of the next one by one.
   afterEach(async () => {
@@ -44,8 +36,7 @@ describeWith(['kafka'], 'markets on Kafka', () => {
     ending = [];
   });
   afterAll(async () => {
-    await broker.stop('SIGKILL');
-    await folder[Symbol.asyncDispose]();
+    await broker.stop();
   });
 
   /** Each test has markets, agents and consumer groups of its own: its workers read the other tests' records, too. */
@@ -116,28 +107,19 @@ describeWith(['kafka'], 'markets on Kafka', () => {
     };
   }
 
-  async function send(
-    topic: string,
-    messages: Message[],
-    compression = CompressionTypes.None,
-  ): Promise<void> {
-    const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
-    await producer.connect();
-    await producer.send({ topic, messages, compression });
-    await producer.disconnect();
-  }
+  const send = (topic: string, messages: Message[], compression?: CompressionTypes): Promise<void> =>
+    sendTo(kafka, topic, messages, compression);
 
   const messagesOf = (records: readonly { market: string }[]): Message[] =>
     records.map((record) => ({ key: record.market, value: JSON.stringify(record) }));
 
   /** All that a topic holds, from its beginning, as it comes. */
-  async function follow(topic: string) {
+  async function read(topic: string) {
     const kept: { key: string; value: string; headers: Record<string, string> }[] = [];
-    const reader = kafka.consumer({ groupId: `reader-${++names}` });
-    await reader.connect();
-    await reader.subscribe({ topics: [topic], fromBeginning: true });
-    await reader.run({
-      eachMessage: async ({ message: { key, value, headers = {} } }) =>
+    const end = await follow(
+      kafka,
+      { groupId: `reader-${++names}`, topics: [topic] },
+      ({ message: { key, value, headers = {} } }) =>
         void kept.push({
           key: String(key),
           value: String(value),
@@ -145,8 +127,8 @@ describeWith(['kafka'], 'markets on Kafka', () => {
             Object.entries(headers).map(([header, text]) => [header, String(text)]),
           ),
         }),
-    });
-    ending.push(() => reader.disconnect());
+    );
+    ending.push(end);
     return kept;
   }
 
@@ -168,7 +150,7 @@ describeWith(['kafka'], 'markets on Kafka', () => {
 
   test('a gap stops the book and asks for a snapshot, and repeats change nothing', async () => {
     const { market, startWorker, seq } = newWorld();
-    const requests = await follow(BOOK_REQUESTS_TOPIC);
+    const requests = await read(BOOK_REQUESTS_TOPIC);
     await startWorker();
     await send(BOOK_TOPIC, messagesOf([snapshot(market, 1), bookChange(market, 2)]));
     await until(async () => (await seq(market)) === 2, LATE_MS);
@@ -186,7 +168,7 @@ describeWith(['kafka'], 'markets on Kafka', () => {
   test('what nobody can make sense of is kept apart with the reason and its place, and the feed goes on', async () => {
     const { name, market, startWorker, trade, trades, grant } = newWorld();
     await grant(10_000_000_000n);
-    const kept = await follow(deadLetterTopic(TRADES_TOPIC));
+    const kept = await read(deadLetterTopic(TRADES_TOPIC));
     await startWorker();
     await send(TRADES_TOPIC, [
       ...messagesOf([trade(market, 1), trade(market, 2, { v: 2 })]),
@@ -219,7 +201,7 @@ describeWith(['kafka'], 'markets on Kafka', () => {
 
   test('a record of 10 MB is kept apart with its beginning, and a whole book of 1 MB and more is taken', async () => {
     const { name, market, startWorker, seq } = newWorld();
-    const kept = await follow(deadLetterTopic(BOOK_TOPIC));
+    const kept = await read(deadLetterTopic(BOOK_TOPIC));
     await startWorker();
     const flood = { key: market, value: `{"v":1,"x":"${'x'.repeat(10 * 1024 * 1024)}"}` };
     await send(BOOK_TOPIC, [flood], CompressionTypes.GZIP);
@@ -245,7 +227,7 @@ describeWith(['kafka'], 'markets on Kafka', () => {
   test('a trade whose seller lacks the credit is told to the exchange, and moves nothing', async () => {
     const { market, startWorker, grant, credit, trade, trades, seller, buyer } = newWorld();
     await grant(1_000_000_000n);
-    const rejected = await follow(REJECTED_TRADES_TOPIC);
+    const rejected = await read(REJECTED_TRADES_TOPIC);
     await startWorker();
     await send(
       TRADES_TOPIC,

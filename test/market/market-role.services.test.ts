@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Kafka, Partitioners } from 'kafkajs';
+import type { Kafka } from 'kafkajs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '#core/clock.ts';
 import { connectCassandra } from '#core/drivers/cassandra.ts';
@@ -22,6 +22,7 @@ import { ClusterCaller } from '../ledger/cluster/cluster-caller.ts';
 import { cassandraAt } from '../support/cassandra-node.ts';
 import { type ClusterStores, startClusterStores } from '../support/cluster-stores.ts';
 import { testDataDir } from '../support/data-dir.ts';
+import { sendTo } from '../support/feed-broker.ts';
 import { until } from '../support/gateway.ts';
 import type { NodeProcess } from '../support/node-process.ts';
 import { describeWith } from '../support/with-services.ts';
@@ -80,13 +81,12 @@ describeWith(['redis', 'kafka', 'cassandra'], 'the workers of markets', () => {
     return worker;
   }
 
-  async function send(topic: string, records: readonly { market: string }[]): Promise<void> {
-    const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
-    await producer.connect();
-    const messages = records.map((record) => ({ key: record.market, value: JSON.stringify(record) }));
-    await producer.send({ topic, messages });
-    await producer.disconnect();
-  }
+  const send = (topic: string, records: readonly { market: string }[]): Promise<void> =>
+    sendTo(
+      kafka,
+      topic,
+      records.map((record) => ({ key: record.market, value: JSON.stringify(record) })),
+    );
 
   async function marketGroups(): Promise<string[]> {
     const admin = kafka.admin();

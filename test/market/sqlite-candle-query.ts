@@ -27,18 +27,16 @@ export function queryCandles(
 
 /** A sum of products would not fit into 64 bits, so it is summed in two halves. */
 const QUERY = `
-  WITH placed AS (
-    SELECT *, at / :length * :length AS time,
-      first_value(price) OVER one AS open,
-      last_value(price) OVER one AS close
-    FROM trades
-    WINDOW one AS (
-      PARTITION BY at / :length ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
-    )
+  SELECT time, opening.price AS open, high, low, closing.price AS close, volume, quote_whole, quote_rest, trades
+  FROM (
+    SELECT at / ?1 * ?1 AS time, min(seq) AS first, max(seq) AS last, max(price) AS high, min(price) AS low,
+      sum(size) AS volume, sum(price * size / 1000000000) AS quote_whole,
+      sum(price * size % 1000000000) AS quote_rest, count(*) AS trades
+    FROM trades GROUP BY time
   )
-  SELECT time, min(open) AS open, max(price) AS high, min(price) AS low, min(close) AS close, sum(size) AS volume,
-    sum(price * size / 1000000000) AS quote_whole, sum(price * size % 1000000000) AS quote_rest, count(*) AS trades
-  FROM placed GROUP BY time ORDER BY time`.replaceAll(':length', '?1');
+  JOIN trades AS opening ON opening.seq = first
+  JOIN trades AS closing ON closing.seq = last
+  ORDER BY time`;
 
 const toCandle = (row: Record<string, unknown>): Candle => {
   const big = (name: string) => BigInt(String(row[name]));

@@ -1,37 +1,28 @@
-import { type Kafka, Partitioners } from 'kafkajs';
+import type { Kafka } from 'kafkajs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '#core/clock.ts';
-import { connectKafka } from '#core/drivers/kafka.ts';
 import { CREDIT_GRANTS_TOPIC } from '#core/events/credit-grant.ts';
 import type { HandleRecord, RecordOutcome } from '#core/events/feed-record.ts';
 import type { Feed } from '#core/events/kafka-batch-feed.ts';
 import { deadLetterTopic } from '#core/events/kafka-dead-letters.ts';
 import { startKafkaFeed } from '#core/events/kafka-feed.ts';
-import { ensureFeedTopics } from '#core/events/kafka-feed-topics.ts';
-import type { Service } from '../services/service.ts';
-import { startKafka } from '../services/start-kafka.ts';
-import { testDataDir } from '../support/data-dir.ts';
+import { type FeedBroker, follow, sendTo, startFeedBroker } from '../support/feed-broker.ts';
 import { until } from '../support/gateway.ts';
 import { describeWith } from '../support/with-services.ts';
 
 describeWith(['kafka'], 'a feed on Kafka', () => {
-  let folder: Awaited<ReturnType<typeof testDataDir>>;
-  let broker: Service;
+  let broker: FeedBroker;
   let kafka: Kafka;
   const feeds: Feed[] = [];
   let groups = 0;
   let deadLetters = 0;
   beforeAll(async () => {
-    folder = await testDataDir();
-    broker = await startKafka({ dir: folder.path });
-    kafka = connectKafka({ brokers: [broker.address], clientId: 'test', tls: false, sasl: null });
-    await ensureFeedTopics(kafka, systemClock, 1);
-    await ensureFeedTopics(kafka, systemClock, 1);
+    broker = await startFeedBroker();
+    kafka = broker.kafka;
   });
   afterAll(async () => {
     for (const feed of feeds) await feed.stop();
-    await broker.stop('SIGKILL');
-    await folder[Symbol.asyncDispose]();
+    await broker.stop();
   });
 
   async function start(groupId: string, handle: HandleRecord): Promise<Feed> {
@@ -43,12 +34,12 @@ describeWith(['kafka'], 'a feed on Kafka', () => {
     return feed;
   }
 
-  async function send(topic: string, values: readonly string[]): Promise<void> {
-    const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
-    await producer.connect();
-    await producer.send({ topic, messages: values.map((value) => ({ key: '7', value })) });
-    await producer.disconnect();
-  }
+  const send = (values: readonly string[]): Promise<void> =>
+    sendTo(
+      kafka,
+      CREDIT_GRANTS_TOPIC,
+      values.map((value) => ({ key: '7', value })),
+    );
 
   const newGroup = () => `group-${++groups}`;
   const DONE: RecordOutcome = { outcome: 'done' };
@@ -68,7 +59,7 @@ describeWith(['kafka'], 'a feed on Kafka', () => {
       }
       return DONE;
     });
-    await send(CREDIT_GRANTS_TOPIC, ['first 1', 'first 2']);
+    await send(['first 1', 'first 2']);
     await until(() => seen.includes('first 2'), 30_000);
     expect(seen).toEqual(['first 1', 'first 1', 'first 1', 'first 2']);
   }, 60_000);
@@ -82,7 +73,7 @@ describeWith(['kafka'], 'a feed on Kafka', () => {
       first.push(text);
       return text === 'second 2' ? { outcome: 'try_again' } : DONE;
     });
-    await send(CREDIT_GRANTS_TOPIC, ['second 1', 'second 2', 'second 3']);
+    await send(['second 1', 'second 2', 'second 3']);
     await until(() => first.includes('second 2'), 30_000);
     await stuck.stop();
     const later: string[] = [];
@@ -103,19 +94,18 @@ describeWith(['kafka'], 'a feed on Kafka', () => {
       return text === 'third 1' ? { outcome: 'dead_letter', reason: 'of a stranger' } : DONE;
     });
     const before = deadLetters;
-    await send(CREDIT_GRANTS_TOPIC, ['third 1', 'third 2']);
+    await send(['third 1', 'third 2']);
     await until(() => seen.includes('third 2'), 30_000);
     expect(deadLetters).toBe(before + 1);
     const kept: unknown[] = [];
-    const reader = kafka.consumer({ groupId: newGroup() });
-    await reader.connect();
-    await reader.subscribe({ topics: [deadLetterTopic(CREDIT_GRANTS_TOPIC)], fromBeginning: true });
-    await reader.run({
-      eachMessage: async ({ message: { key, value, headers } }) =>
+    const end = await follow(
+      kafka,
+      { groupId: newGroup(), topics: [deadLetterTopic(CREDIT_GRANTS_TOPIC)] },
+      ({ message: { key, value, headers } }) =>
         void kept.push([String(key), String(value), String(headers?.reason), String(headers?.topic)]),
-    });
+    );
     await until(() => kept.length > 0, 30_000);
-    await reader.disconnect();
+    await end();
     expect(kept).toEqual([['7', 'third 1', 'of a stranger', CREDIT_GRANTS_TOPIC]]);
   }, 60_000);
 
@@ -126,11 +116,10 @@ describeWith(['kafka'], 'a feed on Kafka', () => {
       if (String(bytes).startsWith('fourth ')) seen.push(String(bytes));
       return DONE;
     });
-    await send(CREDIT_GRANTS_TOPIC, ['fourth 1']);
+    await send(['fourth 1']);
     await until(() => seen.length === 1, 30_000);
-    await broker.stop('SIGKILL');
-    broker = await broker.restart();
-    await send(CREDIT_GRANTS_TOPIC, ['fourth 2']);
+    await broker.killAndRestart();
+    await send(['fourth 2']);
     await until(() => seen.includes('fourth 2'), 60_000);
     expect([...new Set(seen)]).toEqual(['fourth 1', 'fourth 2']);
   }, 120_000);

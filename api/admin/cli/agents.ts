@@ -1,12 +1,9 @@
 import type { Command } from 'commander';
-import { z } from 'zod';
-import { AgentDetail, AgentRecord } from '../schemas/agent-record.ts';
+import { AgentDetail, AgentList, type AgentRecord } from '../schemas/agent-record.ts';
 import { dollars, type OpenContext, parseId, shortTime } from './cli-context.ts';
 import { addExamples } from './help.ts';
 import { formatFacts, formatTable } from './table.ts';
 import type { Paint, Style } from './terminal.ts';
-
-const agentList = z.object({ agents: z.array(AgentRecord), next: z.int().nullable() });
 
 export function addAgents(program: Command, open: OpenContext): void {
   const agents = program.command('agents').description('who may call');
@@ -29,7 +26,7 @@ export function addAgents(program: Command, open: OpenContext): void {
     .option('--after <id>', 'only those after this one')
     .action(async ({ limit, after }: { limit: string; after?: string }) => {
       const { client, show, paint } = open();
-      const { raw, value } = await client.get(agentList, '/agents', { limit, after });
+      const { raw, value } = await client.get(AgentList, '/agents', { limit, after });
       show(raw, () => [
         ...formatTable(value.agents, columns, paint),
         ...(value.next === null ? [] : ['', `More: agents list --limit ${limit} --after ${value.next}`]),

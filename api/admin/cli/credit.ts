@@ -2,13 +2,11 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { randomBase62 } from '#core/ids.ts';
 import { GRANT_DAYS_MAX } from '#core/limits.ts';
-import { AgentDetail } from '../schemas/agent-record.ts';
+import { CreditGrant } from '../schemas/credit-grant.ts';
 import { agentLines } from './agents.ts';
 import { type OpenContext, parseId } from './cli-context.ts';
 import { CliError } from './cli-error.ts';
 import { addExamples } from './help.ts';
-
-const creditGrant = z.object({ grant_id: z.string(), repeated: z.boolean(), agent: AgentDetail });
 
 export function addCredit(program: Command, open: OpenContext): void {
   const grant = program
@@ -25,7 +23,7 @@ export function addCredit(program: Command, open: OpenContext): void {
       const grantId = options.grantId ?? `cli-${randomBase62(16)}`;
       const body = { usd, days: Number(options.days), grant_id: grantId };
       const { raw, value } = await client
-        .post(creditGrant, `/agents/${id}/grants`, body)
+        .post(CreditGrant, `/agents/${id}/grants`, body)
         .catch((error: unknown) => Promise.reject(withGrantId(error, grantId)));
       const what = value.repeated
         ? `The grant ${grantId} was booked before: nothing was added.`

@@ -7,16 +7,9 @@ import { answerOrRefuse } from '../../contract/refusal.ts';
 import { type AdminDeps, OPERATOR_SOURCE } from '../context.ts';
 import { adminExamples } from '../examples.ts';
 import { unavailable, unknownAgent } from '../refusals.ts';
-import { AgentDetail, AgentRecord, shapeAgent, shapeAgentDetail } from '../schemas/agent-record.ts';
+import { AgentDetail, AgentList, shapeAgent, shapeAgentDetail } from '../schemas/agent-record.ts';
 import { id, oneLine, rowLimit, wholeNumber } from '../schemas/values.ts';
 import { audited, operatorProcedure, t } from '../trpc.ts';
-
-const AgentList = z
-  .object({
-    agents: z.array(AgentRecord).meta({ description: 'In the order of their ids.' }),
-    next: z.int().nullable().meta({ description: 'Pass it as `after` for the next page; null on the last.' }),
-  })
-  .meta({ id: 'AgentList' });
 
 const { agent, agentDetail } = adminExamples;
 const ofAgent = z.strictObject({ agent_id: id() });
@@ -123,11 +116,7 @@ function statusProcedure(facts: {
     });
 }
 
-async function listAgents(
-  ledger: Ledger,
-  after: number,
-  limit: number,
-): Promise<z.infer<typeof AgentList> | ApiError> {
+async function listAgents(ledger: Ledger, after: number, limit: number): Promise<AgentList | ApiError> {
   const all = await ledger.listAgents();
   if (all === 'unavailable') return unavailable();
   const rest = all.filter((each) => each.agentId > after).sort((a, b) => a.agentId - b.agentId);

@@ -4,23 +4,14 @@ import { BALANCE_CAP_NANO_USD, GRANT_DAYS_MAX, GRANT_ID_CHARS_MAX } from '#core/
 import { answerOrRefuse } from '../../contract/refusal.ts';
 import { adminExamples } from '../examples.ts';
 import { grantRefusal, unavailable, unknownAgent } from '../refusals.ts';
-import { AgentDetail, shapeAgentDetail } from '../schemas/agent-record.ts';
+import { shapeAgentDetail } from '../schemas/agent-record.ts';
+import { CreditGrant } from '../schemas/credit-grant.ts';
 import { id, toNanoUsd, usdBetween } from '../schemas/values.ts';
 import { audited, operatorProcedure, t } from '../trpc.ts';
 
 const days = `a whole number of days from 1 to ${GRANT_DAYS_MAX}`;
 const grantId = `1 to ${GRANT_ID_CHARS_MAX} letters, digits, or any of . _ : -`;
 const GRANT_ID = new RegExp(`^[\\w.:-]{1,${GRANT_ID_CHARS_MAX}}$`);
-
-const CreditGrant = z
-  .object({
-    grant_id: z.string(),
-    repeated: z
-      .boolean()
-      .meta({ description: 'True: this id was booked before, and nothing was added now.' }),
-    agent: AgentDetail,
-  })
-  .meta({ id: 'CreditGrant' });
 
 export const creditRouter = t.router({
   grant: operatorProcedure({

@@ -7,29 +7,10 @@ import type { DirectFeeds } from '#core/market/direct-feeds.ts';
 import { type ApiError, apiError } from '../../contract/errors.ts';
 import { answerOrRefuse } from '../../contract/refusal.ts';
 import type { AdminDeps } from '../context.ts';
+import { FedRecords } from '../schemas/fed-records.ts';
 import { operatorProcedure, t } from '../trpc.ts';
 
 const records = `a list of 1 to ${FEED_RECORDS_AT_ONCE} records`;
-
-const FedRecords = z
-  .object({
-    outcomes: z
-      .array(
-        z.object({
-          outcome: z.enum(['done', 'rejected', 'dead_letter', 'try_again']).meta({
-            description:
-              '`rejected`: a trade that moved no credit, such as one whose seller lacks it. `dead_letter`: nobody can ' +
-              'make sense of it. `try_again`: not now; send it again, with all behind it.',
-          }),
-          reason: z.string().optional(),
-        }),
-      )
-      .meta({ description: 'Of each record, in their order.' }),
-    wanted_snapshots: z
-      .array(z.string())
-      .meta({ description: 'Markets whose book has stopped: it is shown again after its next snapshot.' }),
-  })
-  .meta({ id: 'FedRecords' });
 
 export const feedsRouter = t.router({
   // Not audited: a market has thousands of records a second. What a trade moved stands in the journal, under its id.

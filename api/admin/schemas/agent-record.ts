@@ -20,6 +20,14 @@ const agentFields = {
 export const AgentRecord = z.object(agentFields).meta({ id: 'AgentRecord' });
 export type AgentRecord = z.infer<typeof AgentRecord>;
 
+export const AgentList = z
+  .object({
+    agents: z.array(AgentRecord).meta({ description: 'In the order of their ids.' }),
+    next: z.int().nullable().meta({ description: 'Pass it as `after` for the next page; null on the last.' }),
+  })
+  .meta({ id: 'AgentList' });
+export type AgentList = z.infer<typeof AgentList>;
+
 export function shapeAgent(agent: AgentSummary): AgentRecord {
   const { agentId, name, token, status, createdAtMs } = agent;
   return { id: agentId, name, token, status, created_at: isoTime(createdAtMs) };

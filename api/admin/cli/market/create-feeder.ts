@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { type Clock, isoTime, SECOND_MS, wait } from '#core/clock.ts';
 import { BOOK_TOPIC } from '#core/events/book-record.ts';
 import { MARKETS_TOPIC } from '#core/events/market-listing.ts';
@@ -7,6 +6,7 @@ import { FEED_RECORDS_AT_ONCE } from '#core/limits.ts';
 import { formatUsd, parseNanoUsd } from '#core/money.ts';
 import type { ScriptLine } from '../../../simulator/market/create-market-script.ts';
 import type { MarketPoint } from '../../../simulator/market/simulated-market.ts';
+import { FedRecords } from '../../schemas/fed-records.ts';
 import type { GatewayClient } from '../gateway-client.ts';
 import type { MarketTurn } from './market-turn.ts';
 
@@ -18,10 +18,6 @@ export interface Feeder {
   /** What was fed since the turn before. */
   endTurn(nowMs: number, behindMs: number): MarketTurn;
 }
-
-const feedAnswer = z.object({
-  outcomes: z.array(z.object({ outcome: z.string(), reason: z.string().optional() })),
-});
 
 /** Between two tries of what the gateway cannot take now. */
 const AGAIN_MS = SECOND_MS / 4;
@@ -52,7 +48,7 @@ export function createFeeder(
   async function post(topic: string, records: readonly object[]): Promise<void> {
     let left = records;
     for (let tries = 0; left.length > 0; tries++) {
-      const { value } = await client.post(feedAnswer, `/feeds/${topic}`, { records: left });
+      const { value } = await client.post(FedRecords, `/feeds/${topic}`, { records: left });
       const taken = value.outcomes.filter(({ outcome }) => outcome !== 'try_again');
       for (const { outcome, reason } of taken) {
         if (outcome !== 'done') refuse(1, reason ?? outcome);

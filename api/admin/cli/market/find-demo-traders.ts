@@ -1,17 +1,14 @@
-import { z } from 'zod';
 import { DAY_MS, isoTime, startOfDayMs } from '#core/clock.ts';
 import { ADMIN_ROWS_MAX } from '#core/limits.ts';
 import { formatUsd, parseNanoUsd } from '#core/money.ts';
 import { TRADE_NANO_USD_MAX } from '../../../simulator/market/simulated-market.ts';
-import { AgentDetail, AgentRecord } from '../../schemas/agent-record.ts';
+import { AgentDetail, AgentList } from '../../schemas/agent-record.ts';
+import { CreditGrant } from '../../schemas/credit-grant.ts';
 import type { GatewayClient } from '../gateway-client.ts';
 
 const NAMES = ['Market demo 1', 'Market demo 2'];
 /** Nobody sells more than it has bought and one trade; many of them may be on their way at a time. */
 const CREDIT_NANO_USD = 100n * TRADE_NANO_USD_MAX;
-
-const agentPage = z.object({ agents: z.array(AgentRecord), next: z.int().nullable() });
-const granted = z.object({ agent: AgentDetail });
 
 /** Two agents that have credit which ends at this time: those of an earlier run, else new ones. */
 export async function findDemoTraders(
@@ -31,7 +28,7 @@ export async function findDemoTraders(
     const missing = CREDIT_NANO_USD - (parseNanoUsd(lot) ?? 0n);
     if (missing > 0n) {
       const days = (endsAtMs - startOfDayMs(nowMs)) / DAY_MS - 1;
-      await client.post(granted, `/agents/${agent.value.id}/grants`, { usd: formatUsd(missing), days });
+      await client.post(CreditGrant, `/agents/${agent.value.id}/grants`, { usd: formatUsd(missing), days });
     }
     ids.push(agent.value.id);
   }
@@ -43,7 +40,7 @@ async function findByName(client: GatewayClient): Promise<Map<string, number>> {
   let after: number | null = 0;
   while (after !== null && found.size < NAMES.length) {
     const query: Record<string, string> = { limit: String(ADMIN_ROWS_MAX), after: String(after) };
-    const { value }: { value: z.infer<typeof agentPage> } = await client.get(agentPage, '/agents', query);
+    const { value }: { value: AgentList } = await client.get(AgentList, '/agents', query);
     for (const { id, name, token } of value.agents) {
       if (token === null && NAMES.includes(name)) found.set(name, id);
     }

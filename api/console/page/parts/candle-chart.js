@@ -3,7 +3,7 @@ import { withPlaces } from '../lib/decimal.js';
 import { html } from '../lib/html.js';
 import { counted } from '../lib/numbers.js';
 import { utcTime } from '../lib/time.js';
-import { useDark } from '../lib/use-dark.js';
+import { useChart } from '../lib/use-chart.js';
 import { openChart } from './open-chart.js';
 
 /** @typedef {import('../client/records.d.ts').Candle} Candle */
@@ -15,31 +15,17 @@ import { openChart } from './open-chart.js';
  * @param {{ shown: Candles, places: number }} props `places`: digits of a price behind its point.
  */
 export function CandleChart({ shown, places }) {
-  const box = useRef(/** @type {HTMLDivElement | null} */ (null));
-  const chart = useRef(/** @type {import('./open-chart.js').OpenChart | null} */ (null));
   const newest = useRef(shown);
   newest.current = shown;
   const [pointed, setPointed] = useState(/** @type {number | null} */ (null));
-  const dark = useDark();
-
-  useEffect(() => {
-    const parent = box.current;
-    if (parent === null) return undefined;
-    let over = false;
-    void openChart(parent, places, setPointed).then((opened) => {
-      if (over) {
-        opened.close();
-        return;
-      }
-      chart.current = opened;
+  const { box, chart } = useChart(
+    async (parent) => {
+      const opened = await openChart(parent, places, setPointed);
       opened.show(newest.current);
-    });
-    return () => {
-      over = true;
-      chart.current?.close();
-      chart.current = null;
-    };
-  }, [places, dark]);
+      return opened;
+    },
+    [places],
+  );
   useEffect(() => chart.current?.show(shown), [shown]);
 
   const { candles } = shown;

@@ -1,8 +1,8 @@
-import { useEffect, useRef, useState } from '/console/vendor/preact-hooks.js';
+import { useState } from '/console/vendor/preact-hooks.js';
 import { html } from '../lib/html.js';
 import { count, counted, shortCount } from '../lib/numbers.js';
 import { dayName, shortDay } from '../lib/time.js';
-import { useDark } from '../lib/use-dark.js';
+import { useChart } from '../lib/use-chart.js';
 import { Usd } from './usd.js';
 
 /** @typedef {import('../client/records.d.ts').UsageSum & { day: string }} Day */
@@ -18,16 +18,10 @@ const NAME_WIDTH = 56;
  * @param {{ days: readonly Day[], measure: Measure }} props
  */
 export function DayChart({ days, measure }) {
-  const box = useRef(/** @type {HTMLDivElement | null} */ (null));
   const [pointed, setPointed] = useState(/** @type {number | null} */ (null));
-  const dark = useDark();
-  useEffect(() => {
-    const parent = box.current;
-    if (parent === null) return undefined;
-    let over = false;
-    let end = () => undefined;
-    void import('/console/vendor/uplot.js').then(({ default: UPlot }) => {
-      if (over) return;
+  const { box } = useChart(
+    async (parent) => {
+      const { default: UPlot } = await import('/console/vendor/uplot.js');
       const values = days.map((day) => Number(day[measure]));
       const data = /** @type {[number[], number[]]} */ ([days.map((_, index) => index), values]);
       const chart = new UPlot(
@@ -37,16 +31,15 @@ export function DayChart({ days, measure }) {
       );
       const resized = new ResizeObserver(() => chart.setSize({ width: parent.clientWidth, height: HEIGHT }));
       resized.observe(parent);
-      end = () => {
-        resized.disconnect();
-        chart.destroy();
+      return {
+        close() {
+          resized.disconnect();
+          chart.destroy();
+        },
       };
-    });
-    return () => {
-      over = true;
-      end();
-    };
-  }, [days.map((day) => `${day.day} ${day[measure]}`).join(), measure, dark]);
+    },
+    [days.map((day) => `${day.day} ${day[measure]}`).join(), measure],
+  );
 
   const day = days[pointed ?? days.length - 1];
   return html`

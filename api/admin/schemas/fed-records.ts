@@ -1,0 +1,21 @@
+import { z } from 'zod';
+
+export const FedRecords = z
+  .object({
+    outcomes: z
+      .array(
+        z.object({
+          outcome: z.enum(['done', 'rejected', 'dead_letter', 'try_again']).meta({
+            description:
+              '`rejected`: a trade that moved no credit, such as one whose seller lacks it. `dead_letter`: nobody can ' +
+              'make sense of it. `try_again`: not now; send it again, with all behind it.',
+          }),
+          reason: z.string().optional(),
+        }),
+      )
+      .meta({ description: 'Of each record, in their order.' }),
+    wanted_snapshots: z
+      .array(z.string())
+      .meta({ description: 'Markets whose book has stopped: it is shown again after its next snapshot.' }),
+  })
+  .meta({ id: 'FedRecords' });
