@@ -10,8 +10,7 @@ import { ensureFeedTopics } from '#core/events/kafka-feed-topics.ts';
 import { MARKETS_TOPIC } from '#core/events/market-listing.ts';
 import { REJECTED_TRADES_TOPIC, TRADES_TOPIC } from '#core/events/market-trade.ts';
 import { createMemoryLiveMarkets } from '#core/market/memory-live-markets.ts';
-import { openKafkaBookRequests } from '../../workers/market/kafka-book-requests.ts';
-import { openKafkaRejections } from '../../workers/market/kafka-reject-trade.ts';
+import { openKafkaExchange } from '../../workers/market/kafka-exchange.ts';
 import { createMarketPipeline } from '../../workers/market/market-pipeline.ts';
 import type { Service } from '../services/service.ts';
 import { startKafka } from '../services/start-kafka.ts';
@@ -62,10 +61,8 @@ describeWith(['kafka'], 'markets on Kafka', () => {
 
     /** What one worker process does. */
     async function startWorker(group = name) {
-      const requests = await openKafkaBookRequests({ kafka, clock, log });
-      const rejections = await openKafkaRejections(kafka);
-      const { reject } = rejections;
-      const requestSnapshot = requests.request;
+      const exchange = await openKafkaExchange(kafka, clock);
+      const { reject, requestSnapshot } = exchange;
       const pipeline = createMarketPipeline({ store, live, ledger, reject, requestSnapshot, clock, log });
       const feeds: Feed[] = await Promise.all(
         pipeline.readers.map(({ name: reader, topic, handler }) =>
@@ -82,8 +79,7 @@ describeWith(['kafka'], 'markets on Kafka', () => {
         stopped = true;
         await Promise.all(feeds.map((feed) => feed.stop()));
         await pipeline.stop();
-        await requests.close();
-        await rejections.close();
+        await exchange.close();
       }
       ending.push(stop);
       return { stop, pipeline };
