@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CandleInterval, type CandleRow, candleIntervals } from '#core/market/candle.ts';
+import { type CandleInterval, type CandleRow, ofEachInterval } from '#core/market/candle.ts';
 import type { LiveCandles, LiveMarkets } from '#core/market/live-markets.ts';
 
 let lastMarket = 0;
@@ -29,9 +29,7 @@ const row = (interval: CandleInterval): CandleRow => ({
 });
 
 export const candlesOf = (lastPriceNano: bigint | null): LiveCandles => ({
-  newest: Object.fromEntries(
-    Object.keys(candleIntervals).map((interval) => [interval, [row(interval as CandleInterval)]]),
-  ) as Record<CandleInterval, CandleRow[]>,
+  newest: ofEachInterval((interval) => [row(interval)]),
   olderVersion: '1-2',
   lastPriceNano,
   volume24hNano: 10n ** 30n,

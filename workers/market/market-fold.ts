@@ -8,6 +8,8 @@ import {
   type CandleRow,
   candleIntervals,
   intervalStartMs,
+  intervals,
+  ofEachInterval,
 } from '#core/market/candle.ts';
 import { foldCandle, holdsTrade } from '#core/market/fold-candle.ts';
 import type { LiveCandles } from '#core/market/live-markets.ts';
@@ -26,8 +28,6 @@ export interface FoldedMarket {
 
 export type TradeTaken = 'new' | 'repeated' | 'too_late';
 
-const intervals = Object.keys(candleIntervals) as CandleInterval[];
-
 /** The candles of one market in memory, by one process. Where anything here throws, nothing of it counts any more. */
 export class MarketFold {
   readonly #of: FoldedMarket;
@@ -43,12 +43,7 @@ export class MarketFold {
   private constructor(of: FoldedMarket, seen: SeenTrades, found: Record<CandleInterval, FoundRows>) {
     this.#of = of;
     this.#seen = seen;
-    const rowsOf = (interval: CandleInterval) =>
-      new IntervalRows(found[interval].fromMs, found[interval].rows);
-    this.#rows = {
-      ...{ '1m': rowsOf('1m'), '5m': rowsOf('5m'), '15m': rowsOf('15m') },
-      ...{ '1h': rowsOf('1h'), '4h': rowsOf('4h'), '1d': rowsOf('1d') },
-    };
+    this.#rows = ofEachInterval((interval) => new IntervalRows(found[interval].fromMs, found[interval].rows));
     this.#minutes = new Map(found['1m'].rows.map(({ timeMs, volumeNano }) => [timeMs, volumeNano]));
     // The days are all there.
     const last = found['1d'].rows.reduce<CandleRow | null>(
@@ -132,12 +127,8 @@ export class MarketFold {
     for (const [minuteMs, volumeNano] of this.#minutes) {
       if (minuteMs > fromMs) volume24hNano += volumeNano;
     }
-    const newest = (interval: CandleInterval) => this.#rows[interval].newest();
     return {
-      newest: {
-        ...{ '1m': newest('1m'), '5m': newest('5m'), '15m': newest('15m') },
-        ...{ '1h': newest('1h'), '4h': newest('4h'), '1d': newest('1d') },
-      },
+      newest: ofEachInterval((interval) => this.#rows[interval].newest()),
       olderVersion: `${this.#begun}.${this.#olderChanges}`,
       lastPriceNano: this.#lastPriceNano,
       volume24hNano,

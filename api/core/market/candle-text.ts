@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type CandleInterval, type CandleRow, candleIntervals } from './candle.ts';
+import { type CandleRow, intervals } from './candle.ts';
 
 /** A row as stores keep it: JSON of an array, because a thousand of them are read at once. */
 export const printCandle = (row: CandleRow): string =>
@@ -34,7 +34,6 @@ export function parseCandle(text: string): CandleRow {
   };
 }
 
-const intervals = Object.keys(candleIntervals) as CandleInterval[];
 const digits = z.string().regex(/^\d+$/);
 const count = z.int().nonnegative();
 const candleText = z.tuple([

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isRedisUnavailable, type RedisClient } from '../drivers/redis.ts';
 import { BOOK_SILENCE_MS, LIVE_CANDLES_MS } from '../limits.ts';
-import { type CandleInterval, candleIntervals } from './candle.ts';
+import { intervals } from './candle.ts';
 import type { LiveMarkets } from './live-markets.ts';
 
 const bookKey = (market: string): string => `faregate:market:book:${market}`;
@@ -63,7 +63,6 @@ const level = z.object({ price: z.string(), size: z.string(), orders: z.int() })
 const bookJson = z.object({ seq: z.int(), bids: z.array(level), asks: z.array(level) });
 
 const whole = z.stringFormat('whole', /^\d+$/).transform(BigInt);
-const intervals = Object.keys(candleIntervals) as CandleInterval[];
 const row = z.object({
   timeMs: z.int(),
   openNano: whole,
