@@ -1,12 +1,17 @@
 import { describe, expect, it } from 'vitest';
+import { BOOK_ANEW_MS } from '#core/limits.ts';
+import type { BookView } from '#core/market/book-view.ts';
 import { type CandleInterval, type CandleRow, candleIntervals } from '#core/market/candle.ts';
 import type { LiveCandles, LiveMarkets } from '#core/market/live-markets.ts';
 
 let lastMarket = 0;
 const newMarket = (): string => `m${++lastMarket}-2026-11-25`;
 
-export const bookOf = (seq: number) => ({
+const AT_MS = Date.UTC(2026, 10, 18);
+
+export const bookOf = (seq: number, laterMs = 0): BookView => ({
   seq,
+  atMs: AT_MS + laterMs,
   bids: [{ price: '0.99', size: '12.5', orders: 2 }],
   asks: [{ price: '9999999.999999999', size: '9999999.999999999', orders: Number.MAX_SAFE_INTEGER }],
 });
@@ -70,6 +75,19 @@ export function liveMarketsContract(open: () => LiveMarkets): void {
       expect(await live.readBook(market)).toBeNull();
       await live.publishBook(market, bookOf(10));
       expect(await live.readBook(market)).toEqual(bookOf(10));
+    });
+
+    it('of an exchange that counts anew is shown at once, and the one before it never again', async () => {
+      const [live, market] = [open(), newMarket()];
+      await live.publishBook(market, bookOf(10));
+      await live.publishBook(market, bookOf(2, BOOK_ANEW_MS));
+      expect(await live.readBook(market)).toEqual(bookOf(10));
+      await live.publishBook(market, bookOf(2, BOOK_ANEW_MS + 1));
+      expect(await live.readBook(market)).toEqual(bookOf(2, BOOK_ANEW_MS + 1));
+      await live.publishBook(market, bookOf(11));
+      expect(await live.readBook(market)).toEqual(bookOf(2, BOOK_ANEW_MS + 1));
+      await live.publishBook(market, bookOf(3, BOOK_ANEW_MS));
+      expect(await live.readBook(market)).toEqual(bookOf(3, BOOK_ANEW_MS));
     });
 
     it('may have numbers up to the highest', async () => {

@@ -122,6 +122,7 @@ export const levels = (...prices: string[]): BookLevel[] =>
 
 export const bookOf = (fields: Partial<BookView> = {}): BookView => ({
   seq: 7,
+  atMs: NOW_MS,
   bids: levels('0.85', '0.84', '0.83'),
   asks: levels('0.86', '0.87'),
   ...fields,

@@ -37,7 +37,7 @@ describeWith(['redis'], 'live markets in a cluster', () => {
   it('take little room beside the ledger, however long their numbers are', async () => {
     const level = { price: '9999999.999999999', size: '9999999.999999999', orders: Number.MAX_SAFE_INTEGER };
     const side = Array.from({ length: BOOK_DEPTH_MAX }, () => level);
-    await open().publishBook('large', { seq: Number.MAX_SAFE_INTEGER, bids: side, asks: side });
+    await open().publishBook('large', { seq: Number.MAX_SAFE_INTEGER, atMs: 0, bids: side, asks: side });
     expect(await server.client.memory('USAGE', bookKey('large'))).toBeLessThan(24_000);
   });
 
