@@ -36,9 +36,9 @@ test('whatever order, repeats, kills, zombies, lost offsets and rebuilds: the ca
   let [kills, rebuilds] = [0, 0];
   for (const seed of seeds) {
     const history = await runHistory(seed);
-    const { trades, candles, differing, throughSeq } = history;
-    expect({ seed, candles, differing, throughSeq }).toEqual({
-      ...{ seed, candles: allFolded(trades), differing: 0, throughSeq: trades.length },
+    const { trades, candles, differing, throughSeq, keptApart } = history;
+    expect({ seed, candles, differing, throughSeq, keptApart }).toEqual({
+      ...{ seed, candles: allFolded(trades), differing: 0, throughSeq: trades.length, keptApart: 0 },
     });
     kills += history.kills;
     rebuilds += history.rebuilds;
@@ -90,6 +90,25 @@ test('a trade that comes when too many later ones are there is kept apart, and c
     ...[{ outcome: 'done' }, { outcome: 'done' }],
   ]);
   expect((await candlesOf(store, '1d'))[0]?.trades).toBe((before['1d']?.[0]?.trades ?? 0) + 1);
+});
+
+test('trades of an exchange that numbers them anew are kept apart, and no candle loses what it has', async () => {
+  const { startKeeper, store } = candleWorld();
+  const first = startKeeper();
+  const trades = Array.from({ length: 300 }, (_, i) => tradeOf(i + 1));
+  await first.handle(batchOf(trades));
+  const before = await allCandlesOf(store);
+  const anew = [1, 2].map((seq) => tradeOf(seq, { tradeId: `n${seq}`, at: OPENS_MS + HOUR_MS }));
+  const apart = { outcome: 'dead_letter', reason: 'seq: a trade of another time had it before' };
+  const batch = batchOf([...anew, ...trades, tradeOf(301)]);
+  const expected = [apart, apart, ...Array(301).fill({ outcome: 'done' })];
+  expect((await first.handle(batch)).outcomes).toEqual(expected);
+  await first.stop();
+  const heir = startKeeper();
+  expect((await heir.handle(batch)).outcomes).toEqual(expected);
+  await heir.stop();
+  expect(before['1d']).toMatchObject([{ trades: 300 }]);
+  expect(await allCandlesOf(store)).toEqual(allFolded([...trades, tradeOf(301)]));
 });
 
 test('what was given up stays so for whoever reads the same trades again after a kill', async () => {
