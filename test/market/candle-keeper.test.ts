@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { LIVE_CANDLES, OLDER_CANDLES_KEPT, TRADES_AHEAD_MAX } from '#core/limits.ts';
+import { createMemoryLiveMarkets } from '#core/market/memory-live-markets.ts';
 import { checkMarket, rebuildMarket } from '#core/market/rebuild-market.ts';
 import { createDraw } from '../ledger/history/random.ts';
 import { runHistory } from './candle-histories.ts';
@@ -184,6 +185,32 @@ test('readers get the newest candles at once, then at most four times a second, 
   expect(world.publishings()).toBe(6);
   await keeper.stop();
   expect(world.clock.pendingTimers()).toBe(0);
+});
+
+test('a keeper that wakes up when another has gone on for it does not take readers back', async () => {
+  const world = candleWorld();
+  const live = createMemoryLiveMarkets(world.clock);
+  const [asleep, heir] = [world.startKeeper(world.store, live), world.startKeeper(world.store, live)];
+  await asleep.handle(batchOf([tradeOf(1), tradeOf(2)]));
+  // Now one of them speaks, now the other.
+  world.clock.advance(SECOND_MS / 2);
+  await heir.handle(batchOf([tradeOf(1), tradeOf(2), tradeOf(3)]));
+  const shown = async () => {
+    const candles = await live.readCandles(MARKET);
+    return candles === 'unavailable' ? null : candles?.newest['1d'][0]?.trades;
+  };
+  for (let n = 0; n < 6; n++) {
+    world.clock.advance(SECOND_MS / 2);
+    await settle();
+    expect(await shown()).toBe(3);
+  }
+  await heir.stop();
+  // Alone again, it may say what it knows: it folds on by itself.
+  await asleep.handle(batchOf([tradeOf(3), tradeOf(4)], 2n));
+  world.clock.advance(SECOND_MS);
+  await settle();
+  expect(await shown()).toBe(4);
+  await asleep.stop();
 });
 
 test('readers see the newest candles of each interval, the last price, and what was traded in a day', async () => {

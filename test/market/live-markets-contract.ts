@@ -33,7 +33,8 @@ const row = (interval: CandleInterval): CandleRow => ({
   generation: 1,
 });
 
-export const candlesOf = (lastPriceNano: bigint | null): LiveCandles => ({
+export const candlesOf = (lastPriceNano: bigint | null, { generation = 1, rank = 4 } = {}): LiveCandles => ({
+  ...{ generation, rank },
   newest: Object.fromEntries(
     Object.keys(candleIntervals).map((interval) => [interval, [row(interval as CandleInterval)]]),
   ) as Record<CandleInterval, CandleRow[]>,
@@ -108,6 +109,20 @@ export function liveMarketsContract(open: () => LiveMarkets): void {
       await live.publishCandles(market, candlesOf(990_000_000n));
       expect(await live.readCandles(market)).toEqual(candlesOf(990_000_000n));
       expect(await live.readBook(market)).toBeNull();
+    });
+
+    it('are never replaced by older ones: of a generation those of the higher rank are newer', async () => {
+      const [live, market] = [open(), newMarket()];
+      const [first, more, rebuilt] = [{ rank: 9 }, { rank: 10 }, { generation: 2, rank: 8 }];
+      for (const next of [first, more, rebuilt]) {
+        await live.publishCandles(market, candlesOf(1n, next));
+        for (const older of [first, more, rebuilt]) {
+          await live.publishCandles(market, candlesOf(2n, older));
+          if (older === next) break;
+          expect(await live.readCandles(market)).toEqual(candlesOf(1n, next));
+        }
+        expect(await live.readCandles(market)).toEqual(candlesOf(2n, next));
+      }
     });
   });
 }

@@ -160,6 +160,7 @@ export const liveOf = (
   const { newest = [], ...rest } = fields;
   const of = (interval: CandleInterval) => newest.filter((row) => row.interval === interval);
   return {
+    ...{ generation: 1, rank: 1 },
     newest: {
       '1m': of('1m'),
       '5m': of('5m'),

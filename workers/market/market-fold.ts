@@ -14,7 +14,7 @@ import type { LiveCandles } from '#core/market/live-markets.ts';
 import type { MarketStore } from '#core/market/market-store.ts';
 import { foldAnew } from '#core/market/rebuild-market.ts';
 import { SeenTrades } from '#core/market/seen-trades.ts';
-import { emptyCursor } from '#core/market/trade-cursor.ts';
+import { cursorRank, emptyCursor } from '#core/market/trade-cursor.ts';
 import { IntervalRows } from './interval-rows.ts';
 
 export interface FoldedMarket {
@@ -143,6 +143,7 @@ export class MarketFold {
     }
     const newest = (interval: CandleInterval) => this.#rows[interval].newest();
     return {
+      ...{ generation: this.#seen.generation, rank: cursorRank(this.#seen.toCursor()) },
       newest: {
         ...{ '1m': newest('1m'), '5m': newest('5m'), '15m': newest('15m') },
         ...{ '1h': newest('1h'), '4h': newest('4h'), '1d': newest('1d') },

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { BOOK_SILENCE_MS, LIVE_CANDLES_MS } from '../limits.ts';
 import { type BookView, isOlderBook } from './book-view.ts';
-import type { LiveCandles, LiveMarkets } from './live-markets.ts';
+import { areOlderCandles, type LiveCandles, type LiveMarkets } from './live-markets.ts';
 
 /** Of one process, which folds the markets and answers their readers. */
 export function createMemoryLiveMarkets(clock: Clock): LiveMarkets {
@@ -20,7 +20,10 @@ export function createMemoryLiveMarkets(clock: Clock): LiveMarkets {
       const told = books.get(market);
       return told?.isShown === true ? told.last : null;
     },
-    publishCandles: async (market, live) => candles.set(market, live),
+    async publishCandles(market, live) {
+      const told = candles.get(market);
+      if (told === null || !areOlderCandles(live, told)) candles.set(market, live);
+    },
     readCandles: async (market) => candles.get(market),
   };
 }

@@ -5,7 +5,7 @@ import { type CandleInterval, candleIntervals } from './candle.ts';
 import type { LiveMarkets } from './live-markets.ts';
 
 const bookKey = (market: string): string => `faregate:market:book:${market}`;
-const candlesKey = (market: string): string => `faregate:market:candles:${market}`;
+const candlesKey = (market: string): string => `faregate:market:newest:${market}`;
 
 /**
  * KEYS[1]: the last book, its seq and its time. ARGV: seq, time, book, for how long, how far times are apart where the
@@ -23,7 +23,18 @@ redis.call('PEXPIRE', KEYS[1], ARGV[4])
 return 1
 `;
 
-/** KEYS[1]: the same. What was shown goes, however full Redis is; its seq stays for as long as it would have been shown. */
+/** KEYS[1]: the last candles, their generation and rank. ARGV: generation, rank, candles, for how long. As of books. */
+const PUBLISH_CANDLES = `#!lua
+local last = redis.call('HMGET', KEYS[1], 'generation', 'rank')
+local newer = tonumber(ARGV[1]) - tonumber(last[1] or 0)
+if newer == 0 then newer = tonumber(ARGV[2]) - tonumber(last[2] or 0) end
+if newer < 0 then return 0 end
+redis.call('HSET', KEYS[1], 'generation', ARGV[1], 'rank', ARGV[2], 'candles', ARGV[3])
+redis.call('PEXPIRE', KEYS[1], ARGV[4])
+return 1
+`;
+
+/** KEYS[1]: the last book. What was shown goes, however full Redis is; its seq stays for as long as it would have been shown. */
 const HIDE = `#!lua flags=allow-oom
 return redis.call('HDEL', KEYS[1], 'book')
 `;
@@ -43,9 +54,11 @@ export const createRedisLiveMarkets = (redis: RedisClient): LiveMarkets => ({
   },
   readBook: (market) => read(redis.hget(bookKey(market), 'book'), bookJson),
   async publishCandles(market, candles) {
-    await redis.set(candlesKey(market), JSON.stringify(candles, bigintsAsText), 'PX', LIVE_CANDLES_MS);
+    const text = JSON.stringify(candles, bigintsAsText);
+    const { generation, rank } = candles;
+    await redis.eval(PUBLISH_CANDLES, 1, candlesKey(market), generation, rank, text, LIVE_CANDLES_MS);
   },
-  readCandles: (market) => read(redis.get(candlesKey(market)), candlesJson),
+  readCandles: (market) => read(redis.hget(candlesKey(market), 'candles'), candlesJson),
 });
 
 /** What another release wrote and this one cannot read is as if it were not there. */
@@ -87,6 +100,8 @@ const row = z.object({
   generation: z.int(),
 });
 const candlesJson = z.object({
+  generation: z.int(),
+  rank: z.int(),
   newest: z.record(z.enum(intervals), z.array(row)),
   olderVersion: z.string(),
   lastPriceNano: whole.nullable(),
