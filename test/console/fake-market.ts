@@ -151,7 +151,7 @@ class FollowedMarket {
         .map(([price, { size, orders }]) => ({ price: formatUsd(price), size: formatUsd(size), orders }));
     return shapeBook({
       ...{ market: this.#id, depth, readAtMs },
-      view: { seq: this.#seq, bids: best('bid', -1n), asks: best('ask', 1n) },
+      view: { seq: this.#seq, atMs: readAtMs, bids: best('bid', -1n), asks: best('ask', 1n) },
       freshPriceNano: isNewest ? parseNanoUsd(FRESH_PRICE) : null,
     });
   }

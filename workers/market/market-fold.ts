@@ -11,12 +11,12 @@ import {
   intervals,
   ofEachInterval,
 } from '#core/market/candle.ts';
-import { foldCandle, holdsTrade } from '#core/market/fold-candle.ts';
+import { type FoldPlace, foldCandle, holdsTrade } from '#core/market/fold-candle.ts';
 import type { LiveCandles } from '#core/market/live-markets.ts';
 import type { MarketStore } from '#core/market/market-store.ts';
 import { foldAnew } from '#core/market/rebuild-market.ts';
 import { SeenTrades } from '#core/market/seen-trades.ts';
-import { emptyCursor } from '#core/market/trade-cursor.ts';
+import { cursorRank, emptyCursor } from '#core/market/trade-cursor.ts';
 import { IntervalRows } from './interval-rows.ts';
 
 export interface FoldedMarket {
@@ -26,7 +26,8 @@ export interface FoldedMarket {
   clock: Clock;
 }
 
-export type TradeTaken = 'new' | 'repeated' | 'too_late';
+/** `taken_number`: it is not the trade that had this number before. */
+export type TradeTaken = 'new' | 'repeated' | 'too_late' | 'taken_number';
 
 /** The candles of one market in memory, by one process. Where anything here throws, nothing of it counts any more. */
 export class MarketFold {
@@ -86,14 +87,22 @@ export class MarketFold {
 
   /** Resolves once all of it is stored. `null`: a rebuild has begun, and they have to be taken again behind it. */
   async take(trades: readonly MarketTrade[]): Promise<TradeTaken[] | null> {
-    const fresh: { trade: MarketTrade; place: { throughSeq: number; generation: number } }[] = [];
+    const fresh: FreshTrade[] = [];
     const { generation } = this.#seen;
     const taken = trades.map((trade) => {
       const how = this.#seen.take(trade.seq);
       if (how === 'new') fresh.push({ trade, place: { throughSeq: this.#seen.throughSeq, generation } });
       return how;
     });
-    if (fresh.length === 0) return taken;
+    if (fresh.length > 0 && !(await this.#store(fresh))) return null;
+    return taken.map((how, i) => {
+      const trade = trades[i];
+      return how === 'repeated' && trade !== undefined && this.#isOther(trade) ? 'taken_number' : how;
+    });
+  }
+
+  /** False: a rebuild has begun. */
+  async #store(fresh: readonly FreshTrade[]): Promise<boolean> {
     await this.#recall(fresh.map(({ trade }) => trade));
     const changed = new Map<string, CandleRow>();
     for (const { trade, place } of fresh) {
@@ -117,7 +126,7 @@ export class MarketFold {
     });
     this.#tidy(candles);
     // Not earlier, see `foldAnew`.
-    return (await this.isReplaced()) ? null : taken;
+    return !(await this.isReplaced());
   }
 
   /** For readers. */
@@ -128,6 +137,7 @@ export class MarketFold {
       if (minuteMs > fromMs) volume24hNano += volumeNano;
     }
     return {
+      ...{ generation: this.#seen.generation, rank: cursorRank(this.#seen.toCursor()) },
       newest: ofEachInterval((interval) => this.#rows[interval].newest()),
       olderVersion: `${this.#begun}.${this.#olderChanges}`,
       lastPriceNano: this.#lastPriceNano,
@@ -155,6 +165,18 @@ export class MarketFold {
     );
   }
 
+  /**
+   * An exchange that numbers its trades anew is not to go unnoticed: a minute of the newest ones holds each trade that has
+   * been counted and was made in it.
+   */
+  #isOther({ seq, at }: MarketTrade): boolean {
+    const minutes = this.#rows['1m'];
+    const minuteMs = intervalStartMs('1m', at);
+    if (!minutes.knows(minuteMs)) return false;
+    const row = minutes.get(minuteMs);
+    return row === null || !holdsTrade(row, seq);
+  }
+
   #noteLast({ seq, price }: MarketTrade): void {
     if (seq < this.#lastSeq) return;
     this.#lastSeq = seq;
@@ -173,6 +195,11 @@ export class MarketFold {
       if (this.#rows[interval].trim()) this.#olderChanges++;
     }
   }
+}
+
+interface FreshTrade {
+  trade: MarketTrade;
+  place: FoldPlace;
 }
 
 interface FoundRows {
