@@ -103,30 +103,30 @@ export class MarketFold {
 
   /** False: a rebuild has begun. */
   async #store(fresh: readonly FreshTrade[]): Promise<boolean> {
-    await this.#recall(fresh.map(({ trade }) => trade));
-    const changed = new Map<string, CandleRow>();
-    for (const { trade, place } of fresh) {
-      for (const interval of intervals) {
-        const row = this.#rows[interval].get(intervalStartMs(interval, trade.at));
-        // Of a process that was killed before it could write its cursor.
-        if (row !== null && holdsTrade(row, trade.seq)) continue;
-        const next = foldCandle(row, interval, trade, place);
-        if (!this.#rows[interval].put(next)) this.#olderChanges++;
-        changed.set(`${interval} ${next.timeMs}`, next);
-      }
-      this.#noteLast(trade);
-    }
+    const trades = fresh.map(({ trade }) => trade);
+    await this.#recall(trades);
+    const candles = intervals.flatMap((interval) => this.#fold(interval, fresh));
+    for (const trade of trades) this.#noteLast(trade);
     const { store, market } = this.#of;
-    const candles = [...changed.values()];
-    await store.writeTrades({
-      market,
-      trades: fresh.map(({ trade }) => trade),
-      candles,
-      cursor: this.#seen.toCursor(),
-    });
+    await store.writeTrades({ market, trades, candles, cursor: this.#seen.toCursor() });
     this.#tidy(candles);
     // Not earlier, see `foldAnew`.
     return !(await this.isReplaced());
+  }
+
+  /** Answers the rows that have changed. */
+  #fold(interval: CandleInterval, fresh: readonly FreshTrade[]): CandleRow[] {
+    const rows = this.#rows[interval];
+    const changed = new Map<number, CandleRow>();
+    for (const { trade, place } of fresh) {
+      const row = rows.get(intervalStartMs(interval, trade.at));
+      // Of a process that was killed before it could write its cursor.
+      if (row !== null && holdsTrade(row, trade.seq)) continue;
+      const next = foldCandle(row, interval, trade, place);
+      if (!rows.put(next)) this.#olderChanges++;
+      changed.set(next.timeMs, next);
+    }
+    return [...changed.values()];
   }
 
   /** For readers. */
@@ -148,17 +148,15 @@ export class MarketFold {
   /** Reads the rows of late trades that are not in memory. */
   async #recall(trades: readonly MarketTrade[]): Promise<void> {
     const { store, market } = this.#of;
-    const missing = new Map<string, { interval: CandleInterval; timeMs: number }>();
-    for (const { at } of trades) {
-      for (const interval of intervals) {
-        const timeMs = intervalStartMs(interval, at);
-        if (!this.#rows[interval].knows(timeMs)) missing.set(`${interval} ${timeMs}`, { interval, timeMs });
-      }
-    }
-    if (missing.size === 0) return;
+    const missing = intervals.flatMap((interval) => {
+      const times = new Set(trades.map(({ at }) => intervalStartMs(interval, at)));
+      return [...times]
+        .filter((timeMs) => !this.#rows[interval].knows(timeMs))
+        .map((timeMs) => ({ interval, timeMs }));
+    });
     const inTurn = limitTasks(CANDLES_LOADED_AT_ONCE);
     await Promise.all(
-      Array.from(missing.values(), async ({ interval, timeMs }) => {
+      missing.map(async ({ interval, timeMs }) => {
         const [row] = await inTurn(() => store.readCandles(market, interval, timeMs, timeMs + 1));
         this.#rows[interval].remember(timeMs, row ?? null);
       }),
