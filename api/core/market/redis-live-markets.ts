@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { isRedisUnavailable, type RedisClient } from '../drivers/redis.ts';
 import { BOOK_ANEW_MS, BOOK_SILENCE_MS, LIVE_CANDLES_MS } from '../limits.ts';
-import { intervals } from './candle.ts';
+import { intervals, ofEachInterval } from './candle.ts';
+import { candleArray, toCandleArray } from './candle-text.ts';
 import type { LiveMarkets } from './live-markets.ts';
 
 const bookKey = (market: string): string => `faregate:market:book:${market}`;
@@ -54,8 +55,9 @@ export const createRedisLiveMarkets = (redis: RedisClient): LiveMarkets => ({
   },
   readBook: (market) => read(redis.hget(bookKey(market), 'book'), bookJson),
   async publishCandles(market, candles) {
-    const text = JSON.stringify(candles, bigintsAsText);
     const { generation, rank } = candles;
+    const newest = ofEachInterval((interval) => candles.newest[interval].map(toCandleArray));
+    const text = JSON.stringify({ ...candles, newest }, bigintsAsText);
     await redis.eval(PUBLISH_CANDLES, 1, candlesKey(market), generation, rank, text, LIVE_CANDLES_MS);
   },
   readCandles: (market) => read(redis.hget(candlesKey(market), 'candles'), candlesJson),
@@ -82,26 +84,10 @@ const level = z.object({ price: z.string(), size: z.string(), orders: z.int() })
 const bookJson = z.object({ seq: z.int(), atMs: z.int(), bids: z.array(level), asks: z.array(level) });
 
 const whole = z.stringFormat('whole', /^\d+$/).transform(BigInt);
-const row = z.object({
-  timeMs: z.int(),
-  openNano: whole,
-  highNano: whole,
-  lowNano: whole,
-  closeNano: whole,
-  volumeNano: whole,
-  quoteVolumeAtto: whole,
-  trades: z.int(),
-  interval: z.enum(intervals),
-  firstSeq: z.int(),
-  lastSeq: z.int(),
-  throughSeq: z.int(),
-  aheadSeqs: z.array(z.int()),
-  generation: z.int(),
-});
 const candlesJson = z.object({
   generation: z.int(),
   rank: z.int(),
-  newest: z.record(z.enum(intervals), z.array(row)),
+  newest: z.record(z.enum(intervals), z.array(candleArray)),
   olderVersion: z.string(),
   lastPriceNano: whole.nullable(),
   volume24hNano: whole,
