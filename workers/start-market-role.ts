@@ -5,8 +5,7 @@ import { createCassandraMarketStore } from '#core/market/cassandra-market-store.
 import { createRedisLiveMarkets } from '#core/market/redis-live-markets.ts';
 import { toCassandraOptions, toKafkaOptions } from '../api/config/store-options.ts';
 import { reachLedger } from '../api/reach-ledger.ts';
-import { openKafkaBookRequests } from './market/kafka-book-requests.ts';
-import { openKafkaRejections } from './market/kafka-reject-trade.ts';
+import { openKafkaExchange } from './market/kafka-exchange.ts';
 import { createMarketPipeline } from './market/market-pipeline.ts';
 import { observeMarket } from './market/observe-market.ts';
 import type { RunningRole, WorkerParts } from './worker-parts.ts';
@@ -24,14 +23,13 @@ export async function startMarketRole(parts: WorkerParts): Promise<RunningRole> 
   const kafka = connectKafka(toKafkaOptions(storage.kafka, GROUP));
   const cluster = await reachLedger(storage, { clock, log });
   const cassandra = connectCassandra(toCassandraOptions(storage.cassandra));
-  const requests = await openKafkaBookRequests({ kafka, clock, log });
-  const rejections = await openKafkaRejections(kafka);
+  const exchange = await openKafkaExchange(kafka, clock);
   const pipeline = createMarketPipeline({
     store: createCassandraMarketStore(cassandra),
     live: createRedisLiveMarkets(cluster.redis),
     ledger: cluster.ledger,
-    reject: rejections.reject,
-    requestSnapshot: requests.request,
+    reject: exchange.reject,
+    requestSnapshot: exchange.requestSnapshot,
     clock,
     log,
   });
@@ -47,8 +45,7 @@ export async function startMarketRole(parts: WorkerParts): Promise<RunningRole> 
     async stop() {
       await Promise.all(feeds.map((feed) => feed.stop()));
       await pipeline.stop();
-      await requests.close();
-      await rejections.close();
+      await exchange.close();
       await cluster.close();
       await cassandra.shutdown();
     },

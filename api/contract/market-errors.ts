@@ -1,10 +1,8 @@
 import { BOOK_DEPTH_MAX, CANDLES_MAX } from '#core/limits.ts';
-import { candleIntervals } from '#core/market/candle.ts';
+import { intervals } from '#core/market/candle.ts';
 import { type ApiError, afterWait, type ErrorRow, errorTable, fixFirst } from './errors.ts';
 
-const intervals = Object.keys(candleIntervals)
-  .map((interval) => `\`${interval}\``)
-  .join(', ');
+const INTERVALS = intervals.map((interval) => `\`${interval}\``).join(', ');
 
 /**
  * Spec: Errors, Market endpoints, in its order, and what any service may have to answer. Below `/dex` there is nothing else;
@@ -16,7 +14,7 @@ export const marketErrorTable = {
     'invalid_request_error',
     `\`depth\` has to be a whole number from 1 to ${BOOK_DEPTH_MAX}.`,
   ),
-  invalid_interval: fixFirst(400, 'invalid_request_error', `\`interval\` has to be one of ${intervals}.`),
+  invalid_interval: fixFirst(400, 'invalid_request_error', `\`interval\` has to be one of ${INTERVALS}.`),
   invalid_limit: fixFirst(
     400,
     'invalid_request_error',

@@ -4,7 +4,7 @@ import type { MarketListing } from '#core/events/market-listing.ts';
 import { formatDecimal9 } from '#core/events/market-values.ts';
 import { BOOK_DEPTH_DEFAULT, BOOK_DEPTH_MAX, CANDLES_DEFAULT, CANDLES_MAX } from '#core/limits.ts';
 import type { BookView } from '#core/market/book-view.ts';
-import { type Candle, candleIntervals } from '#core/market/candle.ts';
+import { type Candle, intervals } from '#core/market/candle.ts';
 import { formatAttoUsd } from '#core/money.ts';
 
 /* Only the document is made from the schemas: answers are written once a second and are not parsed again. */
@@ -63,7 +63,7 @@ const CandleEntry = z
   })
   .meta({ id: 'Candle' });
 
-const interval = z.enum(Object.keys(candleIntervals));
+const interval = z.enum(intervals);
 
 /** Spec: Candles. */
 export const Candles = z

@@ -444,6 +444,8 @@ export const BOOK_RECORD_BYTES_MAX = 2 * MEGABYTE;
 export const BOOKS_MAX = 64;
 /** A stopped book waits for a snapshot of all that it has seen, but not for a number so far ahead that it must be wrong. */
 export const BOOK_GAP_BELIEVED_MAX = 10_000;
+/** A record of a number that was there before, and of a time this much later: the exchange has begun to count anew. */
+export const BOOK_ANEW_MS = 5 * SECOND_MS;
 /** A changed book goes to its readers this often at most, an unchanged one is said again at least this often. */
 export const BOOK_PUBLISH_MS = SECOND_MS / 4;
 export const BOOK_REPEAT_MS = SECOND_MS;

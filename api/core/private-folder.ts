@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 export const OWNER_ONLY_FOLDER = 0o700;
@@ -15,5 +15,15 @@ export function makePrivateFolder(path: string): void {
   } catch (error) {
     // Another process that starts may have made it just now.
     if (!existsSync(path)) throw error;
+  }
+}
+
+/** Makes a new name itself survive a power cut. */
+export function syncFolder(folder: string): void {
+  const handle = openSync(folder, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
   }
 }

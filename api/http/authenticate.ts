@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { checkApiKeyShape, hashApiKey, type Pepper } from '#core/accounts/api-key.ts';
 import type { Ledger } from '#core/ledger/ledger.ts';
 import { KNOWN_KEYS_MAX } from '#core/limits.ts';
+import { setBounded } from '#core/set-bounded.ts';
 import type { Caller } from '../contract/caller.ts';
 import { type ApiError, apiError, isApiError } from '../contract/errors.ts';
 
@@ -35,7 +36,7 @@ export function createAuthenticate({ findKey, recallKey, peppers }: KeyCheck): A
     if (owner === 'unavailable') return apiError('service_unavailable');
     if (!owner.found) return refuse('No such API key.');
     if (owner.revoked) return refuse('This API key was revoked; use another.');
-    if (hashed === undefined) remember(known, key.text, hashes);
+    if (hashed === undefined) setBounded(known, key.text, hashes, KNOWN_KEYS_MAX);
     return { agentId: owner.agentId, keyId: owner.keyId, agentStatus: owner.agentStatus };
   };
   const recall = (req: IncomingMessage): Caller | null => {
@@ -45,15 +46,6 @@ export function createAuthenticate({ findKey, recallKey, peppers }: KeyCheck): A
     return owner === null ? null : { agentId: owner.agentId, keyId: owner.keyId, agentStatus: 'active' };
   };
   return { authenticate, recall };
-}
-
-function remember(known: Map<string, readonly string[]>, key: string, hashes: readonly string[]): void {
-  if (known.size >= KNOWN_KEYS_MAX)
-    for (const oldest of known.keys()) {
-      known.delete(oldest);
-      break;
-    }
-  known.set(key, hashes);
 }
 
 const BEARER = /^Bearer +(\S+)$/i;

@@ -1,5 +1,6 @@
 import { type Clock, isoTime } from '#core/clock.ts';
 import { type AttoUsd, attoToNanoUp, formatAttoUsd, type NanoUsd } from '#core/money.ts';
+import { setBounded } from '#core/set-bounded.ts';
 import type { TokenUse } from './prices.ts';
 import type { Rule } from './script-rule.ts';
 
@@ -43,13 +44,8 @@ export function createBillBook(clock: Clock, lookupDelayMs: number): BillBook {
     add(entry) {
       totalAtto += entry.costAtto;
       const missesLeft = entry.lookupMisses === 'always' ? Number.POSITIVE_INFINITY : entry.lookupMisses;
-      entries.set(entry.generationId, { entry, visibleAtMs: clock.now() + lookupDelayMs, missesLeft });
-      if (entries.size > BILLS_KEPT) {
-        for (const oldest of entries.keys()) {
-          entries.delete(oldest);
-          break;
-        }
-      }
+      const kept = { entry, visibleAtMs: clock.now() + lookupDelayMs, missesLeft };
+      setBounded(entries, entry.generationId, kept, BILLS_KEPT);
     },
     list: () => Array.from(entries.values(), ({ entry }) => billOf(entry)),
     totalUsd: () => formatAttoUsd(totalAtto),

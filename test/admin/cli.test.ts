@@ -165,7 +165,8 @@ test('markets are listed with what they cost and how far their book has come', a
   });
   const level = { size: '3', orders: 1 };
   await live.publishBook(market, {
-    ...{ seq: 42, bids: [{ price: '0.9549', ...level }], asks: [{ price: '0.9552', ...level }] },
+    ...{ seq: 42, atMs: nowMs - 3_400 },
+    ...{ bids: [{ price: '0.9549', ...level }], asks: [{ price: '0.9552', ...level }] },
   });
   const { code, out } = await cli('markets list');
   expect(code).toBe(0);

@@ -57,6 +57,7 @@ describe('the operator’s list of markets', () => {
     ]);
     await admin.markets.live.publishBook(newest, {
       seq: 42,
+      atMs: 0,
       bids: [{ price: '0.9549', size: '3', orders: 1 }],
       asks: [],
     });
@@ -91,7 +92,7 @@ describe('the operator’s list of markets', () => {
 
   it('shows a book that has stopped as none', async () => {
     const market = await list(8);
-    await admin.markets.live.publishBook(market, { seq: 42, bids: [], asks: [] });
+    await admin.markets.live.publishBook(market, { seq: 42, atMs: 0, bids: [], asks: [] });
     await admin.markets.live.publishBook(market, null);
     expect((await admin.get('/markets')).body.markets[0].book_seq).toBe(null);
   });

@@ -8,6 +8,7 @@ import {
   type CandleRow,
   candleIntervals,
   intervalStartMs,
+  intervals,
 } from '#core/market/candle.ts';
 import { foldCandle } from '#core/market/fold-candle.ts';
 import { formatUsd, parseNanoUsd } from '#core/money.ts';
@@ -96,8 +97,6 @@ export const refuse =
   (status: number, code: string, message: string, headers: Record<string, string> = {}) =>
   (route: Route): Promise<void> =>
     route.fulfill({ status, headers, json: { error: { code, message } } });
-
-const intervals = Object.keys(candleIntervals) as CandleInterval[];
 
 class FollowedMarket {
   readonly #id: string;

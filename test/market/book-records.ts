@@ -1,3 +1,4 @@
+import { isoTime } from '#core/clock.ts';
 import { type BookRecord, bookRecord } from '#core/events/book-record.ts';
 
 /** Ends a week after the fake clock begins. */
@@ -6,6 +7,10 @@ export const MARKET = 'credit-2026-11-25';
 /** Price, size, orders. */
 export type Level = readonly [string, string, number];
 export type Change = readonly ['bid' | 'ask', ...Level];
+
+/** Of all records here, where nothing else is said. */
+export const BOOK_AT_MS = Date.UTC(2026, 10, 18, 10);
+const at = isoTime(BOOK_AT_MS);
 
 const levelOf = ([price, size, orders]: Level) => ({ price, size, orders });
 
@@ -18,7 +23,7 @@ export const snapshot = (
   type: 'book_snapshot',
   market: MARKET,
   seq,
-  at: '2026-11-18T10:00:00.000Z',
+  at,
   bids: bids.map(levelOf),
   asks: asks.map(levelOf),
 });
@@ -28,7 +33,7 @@ export const changed = (seq: number, ...changes: readonly Change[]) => ({
   type: 'book_changed',
   market: MARKET,
   seq,
-  at: '2026-11-18T10:00:00.000Z',
+  at,
   changes: changes.map(([side, ...level]) => ({ side, ...levelOf(level) })),
 });
 

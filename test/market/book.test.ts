@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { BOOK_DEPTH_MAX, BOOK_GAP_BELIEVED_MAX, BOOK_LEVELS_MAX, MARKET_SEQ_MAX } from '#core/limits.ts';
+import { isoTime } from '#core/clock.ts';
+import {
+  BOOK_ANEW_MS,
+  BOOK_DEPTH_MAX,
+  BOOK_GAP_BELIEVED_MAX,
+  BOOK_LEVELS_MAX,
+  MARKET_SEQ_MAX,
+} from '#core/limits.ts';
 import { Book } from '#core/market/book.ts';
-import { type Change, changed, type Level, parsed, snapshot } from './book-records.ts';
+import { BOOK_AT_MS, type Change, changed, type Level, parsed, snapshot } from './book-records.ts';
 
 const bids: Level[] = [
   ['0.99', '10', 2],
@@ -35,6 +42,7 @@ describe('a book', () => {
     expect(begin(book, 7, { bids: bids.toReversed(), asks: asks.toReversed() })).toEqual({ step: 'applied' });
     expect(book.view()).toEqual({
       seq: 7,
+      atMs: BOOK_AT_MS,
       bids: [
         { price: '0.99', size: '10', orders: 2 },
         { price: '0.98', size: '5', orders: 1 },
@@ -51,6 +59,7 @@ describe('a book', () => {
     change(book, 8, ['bid', '0.995', '3', 1], ['bid', '0.99', '11', 3], ['ask', '1.01', '0', 0]);
     expect(book.view()).toEqual({
       seq: 8,
+      atMs: BOOK_AT_MS,
       bids: [
         { price: '0.995', size: '3', orders: 1 },
         { price: '0.99', size: '11', orders: 3 },
@@ -158,6 +167,59 @@ describe('a book stops', () => {
     const near = bookAt(7);
     change(near, 8 + BOOK_GAP_BELIEVED_MAX, ['bid', '0.5', '1', 1]);
     expect(begin(near, 8)).toEqual({ step: 'ignored' });
+  });
+});
+
+describe('an exchange that counts anew', () => {
+  const later = (written: object, ms: number) => parsed({ ...written, at: isoTime(BOOK_AT_MS + ms) });
+  const anewMs = BOOK_ANEW_MS + 1;
+  const bid: Change = ['bid', '0.5', '1', 1];
+
+  it('is believed by its snapshot’s time, so that its old book is not shown for ever', () => {
+    const book = bookAt(7_000);
+    expect(book.apply(later(snapshot(3, { bids: [['0.4', '1', 1]] }), anewMs))).toEqual({ step: 'applied' });
+    expect(book.view()).toMatchObject({ seq: 3, atMs: BOOK_AT_MS + anewMs, bids: [{ price: '0.4' }] });
+    expect(book.apply(later(changed(4, bid), anewMs))).toEqual({ step: 'applied' });
+  });
+
+  it('stops the book by its changes, until the snapshot of its new count', () => {
+    const book = bookAt(7_000);
+    expect(book.apply(later(changed(2, bid), anewMs))).toEqual({
+      ...{ step: 'stopped', cause: 'the exchange counts anew' },
+    });
+    expect(book.view()).toBeNull();
+    expect(book.apply(later(changed(4, bid), anewMs))).toEqual({ step: 'ignored' });
+    expect(book.apply(later(snapshot(3), anewMs))).toEqual({ step: 'ignored' });
+    expect(book.apply(later(snapshot(4, { bids, asks }), anewMs))).toEqual({ step: 'applied' });
+    expect(book.view()).toMatchObject({ seq: 4 });
+  });
+
+  it('is believed by a book that has stopped, too, whatever comes first', () => {
+    for (const first of [changed(2, bid), snapshot(1)]) {
+      const book = bookAt(7_000);
+      change(book, 7_005, bid);
+      book.apply(later(first, anewMs));
+      book.apply(later(changed(3, bid), anewMs + 10));
+      book.apply(later(snapshot(3, { bids, asks }), anewMs + 10));
+      expect(book.view()).toMatchObject({ seq: 3 });
+    }
+  });
+
+  it('cannot be hidden by its own steady stream: the time that counts is that of what is in the book', () => {
+    const book = bookAt(7_000);
+    for (let seq = 1; seq <= 100; seq++) book.apply(later(changed(seq, bid), seq * 100));
+    expect(book.view()).toBeNull();
+  });
+
+  it('is not seen in what comes late or twice, nor in snapshots of a book that does not change', () => {
+    const book = bookAt(7_000);
+    expect(book.apply(later(snapshot(6_999), BOOK_ANEW_MS))).toEqual({ step: 'ignored' });
+    expect(book.apply(later(changed(7_000, bid), BOOK_ANEW_MS))).toEqual({ step: 'ignored' });
+    expect(book.apply(later(snapshot(7_000, { bids, asks }), 60_000))).toEqual({ step: 'applied' });
+    expect(book.apply(later(changed(7_000, bid), 60_000))).toEqual({ step: 'ignored' });
+    expect(book.apply(later(snapshot(7_000, { bids, asks }), 120_000))).toEqual({ step: 'applied' });
+    expect(change(book, 7_001, bid)).toEqual({ step: 'applied' });
+    expect(book.view()).toMatchObject({ seq: 7_001, atMs: BOOK_AT_MS + 120_000 });
   });
 });
 

@@ -20,6 +20,7 @@ export interface History {
   throughSeq: number | undefined;
   kills: number;
   rebuilds: number;
+  keptApart: number;
 }
 
 /**
@@ -36,7 +37,7 @@ export async function runHistory(seed: number): Promise<History> {
   const turn = async () => {
     for (let n = draw(draw(8) === 0 ? 400 : 4); n > 0; n--) await null;
   };
-  const found = { kills: 0, rebuilds: 0 };
+  const found = { kills: 0, rebuilds: 0, keptApart: 0 };
 
   /** The store as one process has it, which may die before any single thing that it stores. */
   const storeOf = (dies: { afterSteps: number }): MarketStore =>
@@ -60,6 +61,7 @@ export async function runHistory(seed: number): Promise<History> {
     };
     const { outcomes, resumeOffset } = await by.keeper.handle(batch);
     if (resumeOffset !== null) by.at = Number(resumeOffset);
+    found.keptApart += outcomes.filter(({ outcome }) => outcome === 'dead_letter').length;
     return outcomes.every(({ outcome }) => outcome === 'done');
   };
   const replace = (isDead: boolean) => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { LIVE_CANDLES, OLDER_CANDLES_KEPT, TRADES_AHEAD_MAX } from '#core/limits.ts';
+import { createMemoryLiveMarkets } from '#core/market/memory-live-markets.ts';
 import { checkMarket, rebuildMarket } from '#core/market/rebuild-market.ts';
 import { createDraw } from '../ledger/history/random.ts';
 import { runHistory } from './candle-histories.ts';
@@ -36,9 +37,9 @@ test('whatever order, repeats, kills, zombies, lost offsets and rebuilds: the ca
   let [kills, rebuilds] = [0, 0];
   for (const seed of seeds) {
     const history = await runHistory(seed);
-    const { trades, candles, differing, throughSeq } = history;
-    expect({ seed, candles, differing, throughSeq }).toEqual({
-      ...{ seed, candles: allFolded(trades), differing: 0, throughSeq: trades.length },
+    const { trades, candles, differing, throughSeq, keptApart } = history;
+    expect({ seed, candles, differing, throughSeq, keptApart }).toEqual({
+      ...{ seed, candles: allFolded(trades), differing: 0, throughSeq: trades.length, keptApart: 0 },
     });
     kills += history.kills;
     rebuilds += history.rebuilds;
@@ -90,6 +91,25 @@ test('a trade that comes when too many later ones are there is kept apart, and c
     ...[{ outcome: 'done' }, { outcome: 'done' }],
   ]);
   expect((await candlesOf(store, '1d'))[0]?.trades).toBe((before['1d']?.[0]?.trades ?? 0) + 1);
+});
+
+test('trades of an exchange that numbers them anew are kept apart, and no candle loses what it has', async () => {
+  const { startKeeper, store } = candleWorld();
+  const first = startKeeper();
+  const trades = Array.from({ length: 300 }, (_, i) => tradeOf(i + 1));
+  await first.handle(batchOf(trades));
+  const before = await allCandlesOf(store);
+  const anew = [1, 2].map((seq) => tradeOf(seq, { tradeId: `n${seq}`, at: OPENS_MS + HOUR_MS }));
+  const apart = { outcome: 'dead_letter', reason: 'seq: a trade of another time had it before' };
+  const batch = batchOf([...anew, ...trades, tradeOf(301)]);
+  const expected = [apart, apart, ...Array(301).fill({ outcome: 'done' })];
+  expect((await first.handle(batch)).outcomes).toEqual(expected);
+  await first.stop();
+  const heir = startKeeper();
+  expect((await heir.handle(batch)).outcomes).toEqual(expected);
+  await heir.stop();
+  expect(before['1d']).toMatchObject([{ trades: 300 }]);
+  expect(await allCandlesOf(store)).toEqual(allFolded([...trades, tradeOf(301)]));
 });
 
 test('what was given up stays so for whoever reads the same trades again after a kill', async () => {
@@ -165,6 +185,32 @@ test('readers get the newest candles at once, then at most four times a second, 
   expect(world.publishings()).toBe(6);
   await keeper.stop();
   expect(world.clock.pendingTimers()).toBe(0);
+});
+
+test('a keeper that wakes up when another has gone on for it does not take readers back', async () => {
+  const world = candleWorld();
+  const live = createMemoryLiveMarkets(world.clock);
+  const [asleep, heir] = [world.startKeeper(world.store, live), world.startKeeper(world.store, live)];
+  await asleep.handle(batchOf([tradeOf(1), tradeOf(2)]));
+  // Now one of them speaks, now the other.
+  world.clock.advance(SECOND_MS / 2);
+  await heir.handle(batchOf([tradeOf(1), tradeOf(2), tradeOf(3)]));
+  const shown = async () => {
+    const candles = await live.readCandles(MARKET);
+    return candles === 'unavailable' ? null : candles?.newest['1d'][0]?.trades;
+  };
+  for (let n = 0; n < 6; n++) {
+    world.clock.advance(SECOND_MS / 2);
+    await settle();
+    expect(await shown()).toBe(3);
+  }
+  await heir.stop();
+  // Alone again, it may say what it knows: it folds on by itself.
+  await asleep.handle(batchOf([tradeOf(3), tradeOf(4)], 2n));
+  world.clock.advance(SECOND_MS);
+  await settle();
+  expect(await shown()).toBe(4);
+  await asleep.stop();
 });
 
 test('readers see the newest candles of each interval, the last price, and what was traded in a day', async () => {

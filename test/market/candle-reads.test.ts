@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { MARKET_CACHE_MS } from '#core/limits.ts';
-import { type CandleInterval, candleIntervals } from '#core/market/candle.ts';
+import { type CandleInterval, intervals } from '#core/market/candle.ts';
 import {
   createReadsWorld,
   listingOf,
@@ -61,7 +61,7 @@ test('a candle has exact decimals, and the answer says of what it is', async () 
 });
 
 describe('limit', () => {
-  test.each(Object.keys(candleIntervals) as CandleInterval[])(
+  test.each(intervals)(
     'is a window of time of %s, with the present interval: those without trades take their place in it',
     async (interval) => {
       const world = await createWorld();

@@ -1,7 +1,7 @@
 import { DAY_MS } from '#core/clock.ts';
 import type { BatchOutcome } from '#core/events/feed-record.ts';
 import type { MarketTrade } from '#core/events/market-trade.ts';
-import type { LiveCandles } from '#core/market/live-markets.ts';
+import type { LiveCandles, LiveMarkets } from '#core/market/live-markets.ts';
 import type { MarketStore } from '#core/market/market-store.ts';
 import { CandleKeeper } from '../../workers/market/candle-keeper.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -23,7 +23,8 @@ export function candleWorld({ nowMs = OPENS_MS + DAY_MS }: { nowMs?: number } = 
       published.set(market, structuredClone(candles));
     },
   };
-  const startKeeper = (of: MarketStore = store) => new CandleKeeper({ store: of, live, clock, log });
+  const startKeeper = (of: MarketStore = store, to: Pick<LiveMarkets, 'publishCandles'> = live) =>
+    new CandleKeeper({ store: of, live: to, clock, log });
   return { clock, store, warnings, published, publishings: () => publishings, live, startKeeper };
 }
 

@@ -1,6 +1,6 @@
 import type { BookLevel, BookView } from '#core/market/book-view.ts';
 import type { Draw } from '../ledger/history/random.ts';
-import { type Change, changed, type Level, snapshot } from './book-records.ts';
+import { BOOK_AT_MS, type Change, changed, type Level, snapshot } from './book-records.ts';
 
 /** Of a price in thousandths. */
 const PRICES = 40;
@@ -70,7 +70,10 @@ export class DrawnExchange {
   #note(): void {
     const bids = shown(this.#bids, (a, b) => b - a);
     const asks = shown(this.#asks, (a, b) => a - b);
-    this.truth.set(this.#seq, JSON.stringify({ seq: this.#seq, bids, asks } satisfies BookView));
+    this.truth.set(
+      this.#seq,
+      JSON.stringify({ seq: this.#seq, atMs: BOOK_AT_MS, bids, asks } satisfies BookView),
+    );
   }
 
   #shuffled<T>(values: readonly T[]): T[] {

@@ -1,12 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { type CandleInterval, type CandleRow, candleIntervals } from '#core/market/candle.ts';
+import { BOOK_ANEW_MS } from '#core/limits.ts';
+import type { BookView } from '#core/market/book-view.ts';
+import { type CandleInterval, type CandleRow, ofEachInterval } from '#core/market/candle.ts';
 import type { LiveCandles, LiveMarkets } from '#core/market/live-markets.ts';
 
 let lastMarket = 0;
 const newMarket = (): string => `m${++lastMarket}-2026-11-25`;
 
-export const bookOf = (seq: number) => ({
+const AT_MS = Date.UTC(2026, 10, 18);
+
+export const bookOf = (seq: number, laterMs = 0): BookView => ({
   seq,
+  atMs: AT_MS + laterMs,
   bids: [{ price: '0.99', size: '12.5', orders: 2 }],
   asks: [{ price: '9999999.999999999', size: '9999999.999999999', orders: Number.MAX_SAFE_INTEGER }],
 });
@@ -28,10 +33,9 @@ const row = (interval: CandleInterval): CandleRow => ({
   generation: 1,
 });
 
-export const candlesOf = (lastPriceNano: bigint | null): LiveCandles => ({
-  newest: Object.fromEntries(
-    Object.keys(candleIntervals).map((interval) => [interval, [row(interval as CandleInterval)]]),
-  ) as Record<CandleInterval, CandleRow[]>,
+export const candlesOf = (lastPriceNano: bigint | null, { generation = 1, rank = 4 } = {}): LiveCandles => ({
+  ...{ generation, rank },
+  newest: ofEachInterval((interval) => [row(interval)]),
   olderVersion: '1-2',
   lastPriceNano,
   volume24hNano: 10n ** 30n,
@@ -72,6 +76,19 @@ export function liveMarketsContract(open: () => LiveMarkets): void {
       expect(await live.readBook(market)).toEqual(bookOf(10));
     });
 
+    it('of an exchange that counts anew is shown at once, and the one before it never again', async () => {
+      const [live, market] = [open(), newMarket()];
+      await live.publishBook(market, bookOf(10));
+      await live.publishBook(market, bookOf(2, BOOK_ANEW_MS));
+      expect(await live.readBook(market)).toEqual(bookOf(10));
+      await live.publishBook(market, bookOf(2, BOOK_ANEW_MS + 1));
+      expect(await live.readBook(market)).toEqual(bookOf(2, BOOK_ANEW_MS + 1));
+      await live.publishBook(market, bookOf(11));
+      expect(await live.readBook(market)).toEqual(bookOf(2, BOOK_ANEW_MS + 1));
+      await live.publishBook(market, bookOf(3, BOOK_ANEW_MS));
+      expect(await live.readBook(market)).toEqual(bookOf(3, BOOK_ANEW_MS));
+    });
+
     it('may have numbers up to the highest', async () => {
       const [live, market] = [open(), newMarket()];
       await live.publishBook(market, bookOf(Number.MAX_SAFE_INTEGER - 1));
@@ -90,6 +107,20 @@ export function liveMarketsContract(open: () => LiveMarkets): void {
       await live.publishCandles(market, candlesOf(990_000_000n));
       expect(await live.readCandles(market)).toEqual(candlesOf(990_000_000n));
       expect(await live.readBook(market)).toBeNull();
+    });
+
+    it('are never replaced by older ones: of a generation those of the higher rank are newer', async () => {
+      const [live, market] = [open(), newMarket()];
+      const [first, more, rebuilt] = [{ rank: 9 }, { rank: 10 }, { generation: 2, rank: 8 }];
+      for (const next of [first, more, rebuilt]) {
+        await live.publishCandles(market, candlesOf(1n, next));
+        for (const older of [first, more, rebuilt]) {
+          await live.publishCandles(market, candlesOf(2n, older));
+          if (older === next) break;
+          expect(await live.readCandles(market)).toEqual(candlesOf(1n, next));
+        }
+        expect(await live.readCandles(market)).toEqual(candlesOf(2n, next));
+      }
     });
   });
 }

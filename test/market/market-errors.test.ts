@@ -56,7 +56,7 @@ test('a fault of ours tells nothing, in the shape of markets', async () => {
   await using world = await startMarketWorld();
   await openMarket(world);
   const bid = { price: '0.85', size: '1', orders: 1n };
-  world.live.readBook = async () => ({ seq: 1, bids: [bid as never], asks: [] });
+  world.live.readBook = async () => ({ seq: 1, atMs: 0, bids: [bid as never], asks: [] });
   const answer = await world.get('/dex/markets/credit-2026-11-25/book');
   expect(answer.status).toBe(500);
   expect(await answer.json()).toEqual({

@@ -8,8 +8,7 @@ import { deadLetterTopic } from '#core/events/kafka-dead-letters.ts';
 import { MARKETS_TOPIC } from '#core/events/market-listing.ts';
 import { REJECTED_TRADES_TOPIC, TRADES_TOPIC } from '#core/events/market-trade.ts';
 import { createMemoryLiveMarkets } from '#core/market/memory-live-markets.ts';
-import { openKafkaBookRequests } from '../../workers/market/kafka-book-requests.ts';
-import { openKafkaRejections } from '../../workers/market/kafka-reject-trade.ts';
+import { openKafkaExchange } from '../../workers/market/kafka-exchange.ts';
 import { createMarketPipeline } from '../../workers/market/market-pipeline.ts';
 import { type FeedBroker, follow, sendTo, startFeedBroker } from '../support/feed-broker.ts';
 import { until } from '../support/gateway.ts';
@@ -53,10 +52,8 @@ describeWith(['kafka'], 'markets on Kafka', () => {
 
     /** What one worker process does. */
     async function startWorker(group = name) {
-      const requests = await openKafkaBookRequests({ kafka, clock, log });
-      const rejections = await openKafkaRejections(kafka);
-      const { reject } = rejections;
-      const requestSnapshot = requests.request;
+      const exchange = await openKafkaExchange(kafka, clock);
+      const { reject, requestSnapshot } = exchange;
       const pipeline = createMarketPipeline({ store, live, ledger, reject, requestSnapshot, clock, log });
       const feeds: Feed[] = await Promise.all(
         pipeline.readers.map(({ name: reader, topic, handler }) =>
@@ -73,8 +70,7 @@ describeWith(['kafka'], 'markets on Kafka', () => {
         stopped = true;
         await Promise.all(feeds.map((feed) => feed.stop()));
         await pipeline.stop();
-        await requests.close();
-        await rejections.close();
+        await exchange.close();
       }
       ending.push(stop);
       return { stop, pipeline };

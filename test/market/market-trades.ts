@@ -1,7 +1,7 @@
 import { DAY_MS, isoTime } from '#core/clock.ts';
 import type { MarketTrade } from '#core/events/market-trade.ts';
 import { formatDecimal9 } from '#core/events/market-values.ts';
-import { type Candle, type CandleInterval, candleIntervals } from '#core/market/candle.ts';
+import { type Candle, type CandleInterval, candleIntervals, intervals } from '#core/market/candle.ts';
 import type { MarketStore } from '#core/market/market-store.ts';
 import { maxBigint, minBigint } from '#core/money.ts';
 import type { Draw } from '../ledger/history/random.ts';
@@ -9,7 +9,6 @@ import type { Draw } from '../ledger/history/random.ts';
 export const MARKET = 'credit-2026-11-25';
 export const ENDS_MS = Date.UTC(2026, 10, 25);
 export const OPENS_MS = ENDS_MS - 8 * DAY_MS;
-export const intervals = Object.keys(candleIntervals) as CandleInterval[];
 
 export const tradeOf = (seq: number, more: Partial<MarketTrade> = {}): MarketTrade => ({
   ...{ v: 1, type: 'traded', market: MARKET, seq, tradeId: `t${seq}`, at: OPENS_MS + seq * 1_000 },

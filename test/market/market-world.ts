@@ -122,6 +122,7 @@ export const levels = (...prices: string[]): BookLevel[] =>
 
 export const bookOf = (fields: Partial<BookView> = {}): BookView => ({
   seq: 7,
+  atMs: NOW_MS,
   bids: levels('0.85', '0.84', '0.83'),
   asks: levels('0.86', '0.87'),
   ...fields,
@@ -159,6 +160,7 @@ export const liveOf = (
   const { newest = [], ...rest } = fields;
   const of = (interval: CandleInterval) => newest.filter((row) => row.interval === interval);
   return {
+    ...{ generation: 1, rank: 1 },
     newest: {
       '1m': of('1m'),
       '5m': of('5m'),

@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { MarketTrade } from '#core/events/market-trade.ts';
+import { intervals } from '#core/market/candle.ts';
 import { checkMarket } from '#core/market/rebuild-market.ts';
 import { MARKETS_FILE, openSqliteMarketStore } from '#core/market/sqlite-market-store.ts';
 import { createDraw } from '../ledger/history/random.ts';
 import { testDataDir } from '../support/data-dir.ts';
 import { batchOf, candleWorld } from './candle-world.ts';
-import { allCandlesOf, allFolded, ENDS_MS, intervals, MARKET, seededTrades } from './market-trades.ts';
+import { allCandlesOf, allFolded, ENDS_MS, MARKET, seededTrades } from './market-trades.ts';
 import { queryCandles } from './sqlite-candle-query.ts';
 
 const TRADES = 1_000_000;

@@ -9,11 +9,11 @@ describeWith(['redis'], 'live markets in a cluster', () => {
   const server = useRedis();
   const open = () => createRedisLiveMarkets(server.client);
   const bookKey = (market: string) => `faregate:market:book:${market}`;
-  const candlesKey = (market: string) => `faregate:market:candles:${market}`;
+  const candlesKey = (market: string) => `faregate:market:newest:${market}`;
 
   liveMarketsContract(open);
 
-  it('end by themselves when their writer says nothing any more; an older book does not keep one alive', async () => {
+  it('end by themselves when their writer says nothing any more; what is older keeps nothing alive', async () => {
     const live = open();
     await live.publishBook('silent', bookOf(10));
     await live.publishCandles('silent', candlesOf(1n));
@@ -29,6 +29,9 @@ describeWith(['redis'], 'live markets in a cluster', () => {
     expect(await server.client.pttl(bookKey('silent'))).toBeLessThanOrEqual(1_000);
     await live.publishBook('silent', bookOf(10));
     expect(await server.client.pttl(bookKey('silent'))).toBeGreaterThan(1_000);
+    await server.client.pexpire(candlesKey('silent'), 1_000);
+    await live.publishCandles('silent', candlesOf(1n, { rank: 3 }));
+    expect(await server.client.pttl(candlesKey('silent'))).toBeLessThanOrEqual(1_000);
     await server.client.del(bookKey('silent'));
     await live.publishBook('silent', bookOf(1));
     expect(await live.readBook('silent')).toEqual(bookOf(1));
@@ -37,14 +40,14 @@ describeWith(['redis'], 'live markets in a cluster', () => {
   it('take little room beside the ledger, however long their numbers are', async () => {
     const level = { price: '9999999.999999999', size: '9999999.999999999', orders: Number.MAX_SAFE_INTEGER };
     const side = Array.from({ length: BOOK_DEPTH_MAX }, () => level);
-    await open().publishBook('large', { seq: Number.MAX_SAFE_INTEGER, bids: side, asks: side });
+    await open().publishBook('large', { seq: Number.MAX_SAFE_INTEGER, atMs: 0, bids: side, asks: side });
     expect(await server.client.memory('USAGE', bookKey('large'))).toBeLessThan(24_000);
   });
 
   it('that another release wrote in another way are as if they were not there', async () => {
     const live = open();
     await server.client.hset(bookKey('strange'), 'book', '{"v":9}');
-    await server.client.set(candlesKey('strange'), '{"v":9}');
+    await server.client.hset(candlesKey('strange'), 'candles', '{"v":9}');
     expect(await live.readBook('strange')).toBeNull();
     expect(await live.readCandles('strange')).toBeNull();
   });

@@ -184,7 +184,12 @@ interface KeptMarket {
 
 const endOf = (market: string): number => parseMarketId(market)?.endsAtMs ?? 0;
 
-const outcomeOf = (taken: TradeTaken): RecordOutcome =>
-  taken === 'too_late'
-    ? { outcome: 'dead_letter', reason: 'seq: comes too late, later ones were folded without it' }
-    : { outcome: 'done' };
+const APART: Partial<Record<TradeTaken, string>> = {
+  too_late: 'seq: comes too late, later ones were folded without it',
+  taken_number: 'seq: a trade of another time had it before',
+};
+
+function outcomeOf(taken: TradeTaken): RecordOutcome {
+  const reason = APART[taken];
+  return reason === undefined ? { outcome: 'done' } : { outcome: 'dead_letter', reason };
+}

@@ -1,5 +1,6 @@
 import type { FeedCounts } from '#core/events/feed-metrics.ts';
 import type { BatchHandler, FeedBatch, RecordOutcome } from '#core/events/feed-record.ts';
+import { limitTasks } from '#core/limit-tasks.ts';
 import type { Log } from '#core/log.ts';
 import type { FedRecord } from '#core/market/direct-feeds.ts';
 
@@ -18,7 +19,7 @@ const TRY_AGAIN: RecordOutcome = { outcome: 'try_again' };
 /** A topic whose records come to this process itself, to the same handlers that Kafka's go to. */
 export class FedTopic {
   readonly #options: FedTopicOptions;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #inTurn = limitTasks(1);
   /** A record that comes again is a new one to the handlers: they know it by what is in it. */
   #nextOffset = 0n;
 
@@ -27,13 +28,12 @@ export class FedTopic {
   }
 
   feed(records: readonly unknown[]): Promise<FedRecord[]> {
-    const fed = this.#last.then(() => this.#feed(records));
-    this.#last = fed.catch(() => undefined);
-    return fed;
+    return this.#inTurn(() => this.#feed(records));
   }
 
-  async idle(): Promise<void> {
-    await this.#last;
+  /** Resolves after all that was fed before. */
+  idle(): Promise<void> {
+    return this.#inTurn(async () => {});
   }
 
   async #feed(records: readonly unknown[]): Promise<FedRecord[]> {

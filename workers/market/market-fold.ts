@@ -8,13 +8,15 @@ import {
   type CandleRow,
   candleIntervals,
   intervalStartMs,
+  intervals,
+  ofEachInterval,
 } from '#core/market/candle.ts';
-import { foldCandle, holdsTrade } from '#core/market/fold-candle.ts';
+import { type FoldPlace, foldCandle, holdsTrade } from '#core/market/fold-candle.ts';
 import type { LiveCandles } from '#core/market/live-markets.ts';
 import type { MarketStore } from '#core/market/market-store.ts';
 import { foldAnew } from '#core/market/rebuild-market.ts';
 import { SeenTrades } from '#core/market/seen-trades.ts';
-import { emptyCursor } from '#core/market/trade-cursor.ts';
+import { cursorRank, emptyCursor } from '#core/market/trade-cursor.ts';
 import { IntervalRows } from './interval-rows.ts';
 
 export interface FoldedMarket {
@@ -24,9 +26,8 @@ export interface FoldedMarket {
   clock: Clock;
 }
 
-export type TradeTaken = 'new' | 'repeated' | 'too_late';
-
-const intervals = Object.keys(candleIntervals) as CandleInterval[];
+/** `taken_number`: it is not the trade that had this number before. */
+export type TradeTaken = 'new' | 'repeated' | 'too_late' | 'taken_number';
 
 /** The candles of one market in memory, by one process. Where anything here throws, nothing of it counts any more. */
 export class MarketFold {
@@ -43,12 +44,7 @@ export class MarketFold {
   private constructor(of: FoldedMarket, seen: SeenTrades, found: Record<CandleInterval, FoundRows>) {
     this.#of = of;
     this.#seen = seen;
-    const rowsOf = (interval: CandleInterval) =>
-      new IntervalRows(found[interval].fromMs, found[interval].rows);
-    this.#rows = {
-      ...{ '1m': rowsOf('1m'), '5m': rowsOf('5m'), '15m': rowsOf('15m') },
-      ...{ '1h': rowsOf('1h'), '4h': rowsOf('4h'), '1d': rowsOf('1d') },
-    };
+    this.#rows = ofEachInterval((interval) => new IntervalRows(found[interval].fromMs, found[interval].rows));
     this.#minutes = new Map(found['1m'].rows.map(({ timeMs, volumeNano }) => [timeMs, volumeNano]));
     // The days are all there.
     const last = found['1d'].rows.reduce<CandleRow | null>(
@@ -91,38 +87,46 @@ export class MarketFold {
 
   /** Resolves once all of it is stored. `null`: a rebuild has begun, and they have to be taken again behind it. */
   async take(trades: readonly MarketTrade[]): Promise<TradeTaken[] | null> {
-    const fresh: { trade: MarketTrade; place: { throughSeq: number; generation: number } }[] = [];
+    const fresh: FreshTrade[] = [];
     const { generation } = this.#seen;
     const taken = trades.map((trade) => {
       const how = this.#seen.take(trade.seq);
       if (how === 'new') fresh.push({ trade, place: { throughSeq: this.#seen.throughSeq, generation } });
       return how;
     });
-    if (fresh.length === 0) return taken;
-    await this.#recall(fresh.map(({ trade }) => trade));
-    const changed = new Map<string, CandleRow>();
-    for (const { trade, place } of fresh) {
-      for (const interval of intervals) {
-        const row = this.#rows[interval].get(intervalStartMs(interval, trade.at));
-        // Of a process that was killed before it could write its cursor.
-        if (row !== null && holdsTrade(row, trade.seq)) continue;
-        const next = foldCandle(row, interval, trade, place);
-        if (!this.#rows[interval].put(next)) this.#olderChanges++;
-        changed.set(`${interval} ${next.timeMs}`, next);
-      }
-      this.#noteLast(trade);
-    }
-    const { store, market } = this.#of;
-    const candles = [...changed.values()];
-    await store.writeTrades({
-      market,
-      trades: fresh.map(({ trade }) => trade),
-      candles,
-      cursor: this.#seen.toCursor(),
+    if (fresh.length > 0 && !(await this.#store(fresh))) return null;
+    return taken.map((how, i) => {
+      const trade = trades[i];
+      return how === 'repeated' && trade !== undefined && this.#isOther(trade) ? 'taken_number' : how;
     });
+  }
+
+  /** False: a rebuild has begun. */
+  async #store(fresh: readonly FreshTrade[]): Promise<boolean> {
+    const trades = fresh.map(({ trade }) => trade);
+    await this.#recall(trades);
+    const candles = intervals.flatMap((interval) => this.#fold(interval, fresh));
+    for (const trade of trades) this.#noteLast(trade);
+    const { store, market } = this.#of;
+    await store.writeTrades({ market, trades, candles, cursor: this.#seen.toCursor() });
     this.#tidy(candles);
     // Not earlier, see `foldAnew`.
-    return (await this.isReplaced()) ? null : taken;
+    return !(await this.isReplaced());
+  }
+
+  /** Answers the rows that have changed. */
+  #fold(interval: CandleInterval, fresh: readonly FreshTrade[]): CandleRow[] {
+    const rows = this.#rows[interval];
+    const changed = new Map<number, CandleRow>();
+    for (const { trade, place } of fresh) {
+      const row = rows.get(intervalStartMs(interval, trade.at));
+      // Of a process that was killed before it could write its cursor.
+      if (row !== null && holdsTrade(row, trade.seq)) continue;
+      const next = foldCandle(row, interval, trade, place);
+      if (!rows.put(next)) this.#olderChanges++;
+      changed.set(next.timeMs, next);
+    }
+    return [...changed.values()];
   }
 
   /** For readers. */
@@ -132,12 +136,9 @@ export class MarketFold {
     for (const [minuteMs, volumeNano] of this.#minutes) {
       if (minuteMs > fromMs) volume24hNano += volumeNano;
     }
-    const newest = (interval: CandleInterval) => this.#rows[interval].newest();
     return {
-      newest: {
-        ...{ '1m': newest('1m'), '5m': newest('5m'), '15m': newest('15m') },
-        ...{ '1h': newest('1h'), '4h': newest('4h'), '1d': newest('1d') },
-      },
+      ...{ generation: this.#seen.generation, rank: cursorRank(this.#seen.toCursor()) },
+      newest: ofEachInterval((interval) => this.#rows[interval].newest()),
       olderVersion: `${this.#begun}.${this.#olderChanges}`,
       lastPriceNano: this.#lastPriceNano,
       volume24hNano,
@@ -147,21 +148,31 @@ export class MarketFold {
   /** Reads the rows of late trades that are not in memory. */
   async #recall(trades: readonly MarketTrade[]): Promise<void> {
     const { store, market } = this.#of;
-    const missing = new Map<string, { interval: CandleInterval; timeMs: number }>();
-    for (const { at } of trades) {
-      for (const interval of intervals) {
-        const timeMs = intervalStartMs(interval, at);
-        if (!this.#rows[interval].knows(timeMs)) missing.set(`${interval} ${timeMs}`, { interval, timeMs });
-      }
-    }
-    if (missing.size === 0) return;
+    const missing = intervals.flatMap((interval) => {
+      const times = new Set(trades.map(({ at }) => intervalStartMs(interval, at)));
+      return [...times]
+        .filter((timeMs) => !this.#rows[interval].knows(timeMs))
+        .map((timeMs) => ({ interval, timeMs }));
+    });
     const inTurn = limitTasks(CANDLES_LOADED_AT_ONCE);
     await Promise.all(
-      Array.from(missing.values(), async ({ interval, timeMs }) => {
+      missing.map(async ({ interval, timeMs }) => {
         const [row] = await inTurn(() => store.readCandles(market, interval, timeMs, timeMs + 1));
         this.#rows[interval].remember(timeMs, row ?? null);
       }),
     );
+  }
+
+  /**
+   * An exchange that numbers its trades anew is not to go unnoticed: a minute of the newest ones holds each trade that has
+   * been counted and was made in it.
+   */
+  #isOther({ seq, at }: MarketTrade): boolean {
+    const minutes = this.#rows['1m'];
+    const minuteMs = intervalStartMs('1m', at);
+    if (!minutes.knows(minuteMs)) return false;
+    const row = minutes.get(minuteMs);
+    return row === null || !holdsTrade(row, seq);
   }
 
   #noteLast({ seq, price }: MarketTrade): void {
@@ -182,6 +193,11 @@ export class MarketFold {
       if (this.#rows[interval].trim()) this.#olderChanges++;
     }
   }
+}
+
+interface FreshTrade {
+  trade: MarketTrade;
+  place: FoldPlace;
 }
 
 interface FoundRows {

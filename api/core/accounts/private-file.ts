@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { randomBase62 } from '../ids.ts';
-import { makePrivateFolder } from '../private-folder.ts';
+import { makePrivateFolder, syncFolder } from '../private-folder.ts';
 
 /** Secrets on disk: nobody but the owner of the process reads them. */
 export const OWNER_ONLY = 0o600;
@@ -63,16 +63,6 @@ function place(path: string, text: string, put: (from: string, to: string) => vo
     throw error;
   } finally {
     rmSync(temporary, { force: true });
-  }
-}
-
-/** Makes a new name itself survive a power cut. */
-export function syncFolder(folder: string): void {
-  const handle = openSync(folder, 'r');
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
   }
 }
 

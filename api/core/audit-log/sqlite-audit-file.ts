@@ -1,10 +1,8 @@
-import { dirname } from 'node:path';
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
-import { syncFolder } from '../accounts/private-file.ts';
-import { createTransact, openSqlite } from '../drivers/sqlite.ts';
+import { type OwnSqlite, openOwnSqlite } from '../drivers/open-own-sqlite.ts';
+import { createTransact } from '../drivers/sqlite.ts';
 import { firstIdAt } from '../ids.ts';
 import { AUDIT_KEPT_MS, PRUNE_ROWS } from '../limits.ts';
-import { makePrivateFolder } from '../private-folder.ts';
 import type { AuditedChange, AuditLine, AuditPage } from './audit-log.ts';
 import { linesOf, parseSubject, partOf, printSubject, toChanges } from './to-changes.ts';
 
@@ -19,50 +17,26 @@ export interface SqliteAuditFile {
   close(): void;
 }
 
-/** Made when it is missing, with its folder. Several processes may have it open. */
-export function openSqliteAuditFile(path: string): SqliteAuditFile {
-  makePrivateFolder(dirname(path));
-  const db = openSqlite(path);
-  try {
-    prepare(db, path);
-    syncFolder(dirname(path));
-    return fileOf(db);
-  } catch (error) {
-    db.close();
-    throw error;
-  }
-}
+export const openSqliteAuditFile = (path: string): SqliteAuditFile => openOwnSqlite(path, OWN_FILE, fileOf);
 
-/** "FARA" in the file's header. */
-const APPLICATION_ID = 0x46415241;
-const VERSION = 1;
-
-const TABLE = `
-  CREATE TABLE audit_lines (
-    id INTEGER NOT NULL,
-    part INTEGER NOT NULL,
-    at_ms INTEGER NOT NULL,
-    operator TEXT NOT NULL,
-    address TEXT NOT NULL,
-    action TEXT NOT NULL,
-    subject TEXT NOT NULL,
-    result TEXT NOT NULL,
-    PRIMARY KEY (id, part)
-  ) STRICT, WITHOUT ROWID;
-  PRAGMA application_id = ${APPLICATION_ID};
-  PRAGMA user_version = ${VERSION};`;
-
-function prepare(db: DatabaseSync, path: string): void {
-  const pragma = (name: string) => Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);
-  // Inside the transaction: another process may make it at this very moment.
-  createTransact(db)(() => {
-    const isEmpty = db.prepare('SELECT count(*) AS count FROM sqlite_schema').get()?.count === 0;
-    if (isEmpty) db.exec(TABLE);
-    else if (pragma('application_id') !== APPLICATION_ID || pragma('user_version') !== VERSION) {
-      throw new Error(`${path} is no audit log, or one of a newer release`);
-    }
-  });
-}
+const OWN_FILE: OwnSqlite = {
+  /** "FARA" */
+  applicationId: 0x46415241,
+  version: 1,
+  tables: `
+    CREATE TABLE audit_lines (
+      id INTEGER NOT NULL,
+      part INTEGER NOT NULL,
+      at_ms INTEGER NOT NULL,
+      operator TEXT NOT NULL,
+      address TEXT NOT NULL,
+      action TEXT NOT NULL,
+      subject TEXT NOT NULL,
+      result TEXT NOT NULL,
+      PRIMARY KEY (id, part)
+    ) STRICT, WITHOUT ROWID`,
+  refusal: 'is no audit log, or one of a newer release',
+};
 
 function fileOf(db: DatabaseSync): SqliteAuditFile {
   const transact = createTransact(db);

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { PEPPER_FILE } from '../accounts/pepper-file.ts';
-import { syncFolder } from '../accounts/private-file.ts';
 import { lockFolder } from '../ledger/sqlite-folder-lock.ts';
+import { syncFolder } from '../private-folder.ts';
 
 export const LEDGER_FILE = 'ledger.sqlite';
 

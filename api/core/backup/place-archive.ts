@@ -1,6 +1,6 @@
 import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { syncFolder } from '../accounts/private-file.ts';
+import { syncFolder } from '../private-folder.ts';
 import { type ArchiveContents, readArchive } from './read-archive.ts';
 
 /**

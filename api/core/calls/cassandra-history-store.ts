@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { DAY_MS, SECOND_MS } from '../clock.ts';
 import { placeTimestamp } from '../drivers/cassandra-timestamp.ts';
 import { idTimeMs } from '../ids.ts';
+import { inPieces } from '../in-pieces.ts';
 import { limitTasks } from '../limit-tasks.ts';
 import { CALLS_KEPT_MS, VIDEO_JOB_KEPT_MS } from '../limits.ts';
 import type { VideoJob } from '../videos/video-job.ts';
@@ -65,11 +66,7 @@ class Partitions {
   }
 
   batches(): Statement[][] {
-    return Array.from(this.#statements.values(), (statements) =>
-      Array.from({ length: Math.ceil(statements.length / BATCH_ROWS) }, (_, i) =>
-        statements.slice(i * BATCH_ROWS, (i + 1) * BATCH_ROWS),
-      ),
-    ).flat();
+    return [...this.#statements.values()].flatMap((statements) => inPieces(statements, BATCH_ROWS));
   }
 }
 

@@ -32,4 +32,3 @@ export const bookRecord = z.discriminatedUnion('type', [
   }),
 ]);
 export type BookRecord = z.infer<typeof bookRecord>;
-export type BookChange = z.infer<typeof change>;

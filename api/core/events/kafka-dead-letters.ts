@@ -1,4 +1,5 @@
-import { type Kafka, Partitioners } from 'kafkajs';
+import type { Kafka } from 'kafkajs';
+import { openProducer } from '../drivers/kafka-producer.ts';
 import { DEAD_LETTER_BYTES_MAX } from '../limits.ts';
 import type { Log } from '../log.ts';
 import type { ApartRecord } from './batch-reader.ts';
@@ -20,11 +21,7 @@ export async function openDeadLetters(options: {
   log: Log;
 }): Promise<DeadLetters> {
   const { kafka, topic, groupId, log } = options;
-  const producer = kafka.producer({
-    createPartitioner: Partitioners.DefaultPartitioner,
-    allowAutoTopicCreation: false,
-  });
-  await producer.connect();
+  const producer = await openProducer(kafka);
   return {
     async keep({ partition, offset, key, bytes, reason }) {
       const place = { topic, partition: String(partition), offset: String(offset) };

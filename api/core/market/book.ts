@@ -1,5 +1,5 @@
 import type { BookRecord } from '../events/book-record.ts';
-import { BOOK_DEPTH_MAX, BOOK_GAP_BELIEVED_MAX, BOOK_LEVELS_MAX } from '../limits.ts';
+import { BOOK_ANEW_MS, BOOK_DEPTH_MAX, BOOK_GAP_BELIEVED_MAX, BOOK_LEVELS_MAX } from '../limits.ts';
 import { BookSide } from './book-side.ts';
 import type { BookView } from './book-view.ts';
 
@@ -22,6 +22,8 @@ export class Book {
   #seq = 0;
   /** The highest of all records: an older snapshot would show what has changed since. */
   #seenSeq = 0;
+  /** The time of that one. */
+  #seenMs = Number.NEGATIVE_INFINITY;
 
   get isStopped(): boolean {
     return this.#sides === null;
@@ -32,21 +34,31 @@ export class Book {
   }
 
   apply(record: BookRecord): BookStep {
+    const countsAnew = this.#countsAnew(record);
+    if (countsAnew) this.#forget();
     const step = record.type === 'book_snapshot' ? this.#begin(record) : this.#change(record);
     if (step.step === 'refused' && record.seq > this.#seq) this.stop();
-    this.#seenSeq = Math.max(this.#seenSeq, record.seq);
-    return step;
+    if (record.seq > this.#seenSeq) {
+      this.#seenSeq = record.seq;
+      this.#seenMs = Math.max(this.#seenMs, record.at);
+    }
+    return countsAnew && step.step === 'ignored' ? this.#stopBy('the exchange counts anew') : step;
   }
 
   /** `null`: it has stopped. */
   view(): BookView | null {
     if (this.#sides === null) return null;
     const { bids, asks } = this.#sides;
-    return { seq: this.#seq, bids: bids.best(BOOK_DEPTH_MAX), asks: asks.best(BOOK_DEPTH_MAX) };
+    return {
+      seq: this.#seq,
+      atMs: this.#seenMs,
+      bids: bids.best(BOOK_DEPTH_MAX),
+      asks: asks.best(BOOK_DEPTH_MAX),
+    };
   }
 
   /** A snapshot of this very `seq` is taken: it says the same, or is right where we are not. */
-  #begin({ seq, bids, asks }: Snapshot): BookStep {
+  #begin({ seq, at, bids, asks }: Snapshot): BookStep {
     const sides = { bids: BookSide.of(true, bids), asks: BookSide.of(false, asks) };
     if (!areWhole(sides)) return { step: 'refused', reason: 'a price is there twice' };
     if (isCrossed(sides)) return { step: 'refused', reason: 'the best bid is not below the best ask' };
@@ -54,6 +66,7 @@ export class Book {
     this.#sides = sides;
     this.#seq = seq;
     this.#seenSeq = seq;
+    this.#seenMs = at;
     return applied;
   }
 
@@ -69,6 +82,19 @@ export class Book {
     if (isCrossed(this.#sides)) return this.#stopBy('the best bid is not below the best ask');
     if (Math.max(bids.count, asks.count) > BOOK_LEVELS_MAX) return this.#stopBy('too many levels');
     return applied;
+  }
+
+  /** What was there before comes again with the time that it had. A snapshot alone may say the same at a later time. */
+  #countsAnew({ type, seq, at }: BookRecord): boolean {
+    const wasThere = type === 'book_snapshot' ? seq < this.#seenSeq : seq <= this.#seenSeq;
+    return wasThere && at > this.#seenMs + BOOK_ANEW_MS;
+  }
+
+  #forget(): void {
+    this.stop();
+    this.#seq = 0;
+    this.#seenSeq = 0;
+    this.#seenMs = Number.NEGATIVE_INFINITY;
   }
 
   #stopBy(cause: string): BookStep {

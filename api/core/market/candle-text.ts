@@ -1,20 +1,29 @@
 import { z } from 'zod';
-import { type CandleInterval, type CandleRow, candleIntervals } from './candle.ts';
+import { type CandleRow, intervals } from './candle.ts';
 
-/** A row as stores keep it: JSON of an array, because a thousand of them are read at once. */
-export const printCandle = (row: CandleRow): string =>
-  JSON.stringify([
-    ...[row.interval, row.timeMs],
-    ...[row.openNano, row.highNano, row.lowNano, row.closeNano, row.volumeNano, row.quoteVolumeAtto].map(
-      String,
-    ),
-    ...[row.trades, row.firstSeq, row.lastSeq, row.throughSeq, row.aheadSeqs, row.generation],
-  ]);
+/** A row as stores keep it and readers are told it: JSON of an array, because a thousand of them are read at once. */
+export const toCandleArray = (row: CandleRow): unknown[] => [
+  ...[row.interval, row.timeMs],
+  ...[row.openNano, row.highNano, row.lowNano, row.closeNano, row.volumeNano, row.quoteVolumeAtto].map(
+    String,
+  ),
+  ...[row.trades, row.firstSeq, row.lastSeq, row.throughSeq, row.aheadSeqs, row.generation],
+];
 
-export function parseCandle(text: string): CandleRow {
-  const [interval, timeMs, open, high, low, close, volume, quoteVolume, ...rest] = candleText.parse(
-    JSON.parse(text),
-  );
+export const printCandle = (row: CandleRow): string => JSON.stringify(toCandleArray(row));
+
+export const parseCandle = (text: string): CandleRow => toRow(rowArray.parse(JSON.parse(text)));
+
+const digits = z.string().regex(/^\d+$/);
+const count = z.int().nonnegative();
+const rowArray = z.tuple([
+  ...([z.enum(intervals), count] as const),
+  ...([digits, digits, digits, digits, digits, digits] as const),
+  ...([count, count, count, count, z.array(count), count] as const),
+]);
+
+function toRow(array: z.infer<typeof rowArray>): CandleRow {
+  const [interval, timeMs, open, high, low, close, volume, quoteVolume, ...rest] = array;
   const [trades, firstSeq, lastSeq, throughSeq, aheadSeqs, generation] = rest;
   return {
     interval,
@@ -34,11 +43,4 @@ export function parseCandle(text: string): CandleRow {
   };
 }
 
-const intervals = Object.keys(candleIntervals) as CandleInterval[];
-const digits = z.string().regex(/^\d+$/);
-const count = z.int().nonnegative();
-const candleText = z.tuple([
-  ...([z.enum(intervals), count] as const),
-  ...([digits, digits, digits, digits, digits, digits] as const),
-  ...([count, count, count, count, z.array(count), count] as const),
-]);
+export const candleArray = rowArray.transform(toRow);

@@ -10,6 +10,13 @@ export const candleIntervals = {
   '1d': DAY_MS,
 } as const;
 export type CandleInterval = keyof typeof candleIntervals;
+/** Shortest first. */
+export const intervals = Object.keys(candleIntervals) as CandleInterval[];
+
+export const ofEachInterval = <T>(make: (interval: CandleInterval) => T): Record<CandleInterval, T> => ({
+  ...{ '1m': make('1m'), '5m': make('5m'), '15m': make('15m') },
+  ...{ '1h': make('1h'), '4h': make('4h'), '1d': make('1d') },
+});
 
 /** One interval that had trades. */
 export interface Candle {

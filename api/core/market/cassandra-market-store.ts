@@ -6,6 +6,7 @@ import { placeTimestamp } from '../drivers/cassandra-timestamp.ts';
 import { parseMarketId } from '../events/market-id.ts';
 import type { MarketListing } from '../events/market-listing.ts';
 import type { MarketTrade } from '../events/market-trade.ts';
+import { inPieces } from '../in-pieces.ts';
 import { limitTasks } from '../limit-tasks.ts';
 import { CANDLES_MAX, LOT_DAYS_MAX, MARKET_KEPT_MS } from '../limits.ts';
 import type { CandleRow } from './candle.ts';
@@ -120,11 +121,6 @@ function putChunk(market: string, trades: readonly MarketTrade[]): Statement {
   const params = [market, BigInt(quarterOf(first)), BigInt(first.seq), digest, text, KEPT_S];
   return { query: PUT_TRADES, params };
 }
-
-const inPieces = <T>(items: readonly T[], length: number): T[][] =>
-  Array.from({ length: Math.ceil(items.length / length) }, (_, i) =>
-    items.slice(i * length, (i + 1) * length),
-  );
 
 const textOf = (row: types.Row, column: string): string => z.string().parse(row.get(column));
 

@@ -13,6 +13,7 @@ export interface LiveMarkets {
    * `BOOK_SILENCE_MS`.
    */
   readBook(market: string): Promise<BookView | null | 'unavailable'>;
+  /** Older ones than those that are there are not taken, as of a writer that does not know yet that another goes on. */
   publishCandles(market: string, candles: LiveCandles): Promise<void>;
   /** `null`: nobody folds this market now, or nothing was traded lately: the store knows all. */
   readCandles(market: string): Promise<LiveCandles | null | 'unavailable'>;
@@ -20,6 +21,9 @@ export interface LiveMarkets {
 
 /** The newest candles of a market, in front of those of the store. */
 export interface LiveCandles {
+  /** Of the cursor that these candles were stored with. */
+  generation: number;
+  rank: number;
   /** Of each interval the newest `LIVE_CANDLES`, oldest first. */
   newest: Readonly<Record<CandleInterval, readonly CandleRow[]>>;
   /** Counted up with each change of an older candle: who has kept those reads them again. */
@@ -28,3 +32,10 @@ export interface LiveCandles {
   /** Dollars of credit in the last 24 hours, in billionths. */
   volume24hNano: bigint;
 }
+
+type CandlesAge = Pick<LiveCandles, 'generation' | 'rank'>;
+
+/** As the script of `redis-live-markets.ts` has it. */
+export const areOlderCandles = (candles: CandlesAge, than: CandlesAge): boolean =>
+  candles.generation < than.generation ||
+  (candles.generation === than.generation && candles.rank < than.rank);

@@ -1,21 +1,29 @@
 import type { Clock } from '../clock.ts';
 import { BOOK_SILENCE_MS, LIVE_CANDLES_MS } from '../limits.ts';
-import type { BookView } from './book-view.ts';
-import type { LiveCandles, LiveMarkets } from './live-markets.ts';
+import { type BookView, isOlderBook } from './book-view.ts';
+import { areOlderCandles, type LiveCandles, type LiveMarkets } from './live-markets.ts';
 
 /** Of one process, which folds the markets and answers their readers. */
 export function createMemoryLiveMarkets(clock: Clock): LiveMarkets {
-  const books = new Expiring<{ seq: number; book: BookView | null }>(clock, BOOK_SILENCE_MS);
+  const books = new Expiring<{ last: BookView; isShown: boolean }>(clock, BOOK_SILENCE_MS);
   const candles = new Expiring<LiveCandles>(clock, LIVE_CANDLES_MS);
   return {
     async publishBook(market, book) {
-      const last = books.get(market);
+      const told = books.get(market);
       if (book === null) {
-        if (last !== null) last.book = null;
-      } else if (last === null || last.seq <= book.seq) books.set(market, { seq: book.seq, book });
+        if (told !== null) told.isShown = false;
+      } else if (told === null || !isOlderBook(book, told.last)) {
+        books.set(market, { last: book, isShown: true });
+      }
     },
-    readBook: async (market) => books.get(market)?.book ?? null,
-    publishCandles: async (market, live) => candles.set(market, live),
+    async readBook(market) {
+      const told = books.get(market);
+      return told?.isShown === true ? told.last : null;
+    },
+    async publishCandles(market, live) {
+      const told = candles.get(market);
+      if (told === null || !areOlderCandles(live, told)) candles.set(market, live);
+    },
     readCandles: async (market) => candles.get(market),
   };
 }

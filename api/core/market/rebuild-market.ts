@@ -2,13 +2,7 @@ import { DAY_MS } from '../clock.ts';
 import { parseMarketId } from '../events/market-id.ts';
 import type { MarketTrade } from '../events/market-trade.ts';
 import { LOT_DAYS_MAX } from '../limits.ts';
-import {
-  type Candle,
-  type CandleInterval,
-  type CandleRow,
-  candleIntervals,
-  intervalStartMs,
-} from './candle.ts';
+import { type Candle, type CandleInterval, type CandleRow, intervalStartMs, intervals } from './candle.ts';
 import { foldCandle, holdsTrade } from './fold-candle.ts';
 import type { MarketStore, TradeCursor } from './market-store.ts';
 import { SeenTrades } from './seen-trades.ts';
@@ -104,7 +98,6 @@ function compare(
   return { differing: wrong.length + surplus.length, surplus };
 }
 
-const intervals = Object.keys(candleIntervals) as CandleInterval[];
 /** Of a row, among those of all intervals. */
 const placeOf = (interval: CandleInterval, timeMs: number): number =>
   timeMs * intervals.length + intervals.indexOf(interval);

@@ -1,26 +1,41 @@
 import { z } from 'zod';
 import { isRedisUnavailable, type RedisClient } from '../drivers/redis.ts';
-import { BOOK_SILENCE_MS, LIVE_CANDLES_MS } from '../limits.ts';
-import { type CandleInterval, candleIntervals } from './candle.ts';
+import { BOOK_ANEW_MS, BOOK_SILENCE_MS, LIVE_CANDLES_MS } from '../limits.ts';
+import { intervals, ofEachInterval } from './candle.ts';
+import { candleArray, toCandleArray } from './candle-text.ts';
 import type { LiveMarkets } from './live-markets.ts';
 
 const bookKey = (market: string): string => `faregate:market:book:${market}`;
-const candlesKey = (market: string): string => `faregate:market:candles:${market}`;
+const candlesKey = (market: string): string => `faregate:market:newest:${market}`;
 
 /**
- * KEYS[1]: the last book and its seq. ARGV: seq, book, for how long. An older book does not replace a newer one, as of a
- * writer that has not noticed yet that another has taken over; nor does it keep it alive: where the exchange counts from
- * 1 again, its books are taken as soon as the last one has ended.
+ * KEYS[1]: the last book, its seq and its time. ARGV: seq, time, book, for how long, how far times are apart where the
+ * exchange counts anew. An older book does not replace a newer one (`isOlderBook`), as of a writer that has not noticed
+ * yet that another has taken over; nor does it keep it alive.
  */
 const PUBLISH = `#!lua
-local seq = tonumber(redis.call('HGET', KEYS[1], 'seq') or 0)
-if seq > tonumber(ARGV[1]) then return 0 end
-redis.call('HSET', KEYS[1], 'seq', ARGV[1], 'book', ARGV[2])
-redis.call('PEXPIRE', KEYS[1], ARGV[3])
+local last = redis.call('HMGET', KEYS[1], 'seq', 'at')
+local later = tonumber(ARGV[2]) - tonumber(last[2] or 0)
+if math.abs(later) > tonumber(ARGV[5]) then
+  if later < 0 then return 0 end
+elseif tonumber(last[1] or 0) > tonumber(ARGV[1]) then return 0 end
+redis.call('HSET', KEYS[1], 'seq', ARGV[1], 'at', ARGV[2], 'book', ARGV[3])
+redis.call('PEXPIRE', KEYS[1], ARGV[4])
 return 1
 `;
 
-/** KEYS[1]: the same. What was shown goes, however full Redis is; its seq stays for as long as it would have been shown. */
+/** KEYS[1]: the last candles, their generation and rank. ARGV: generation, rank, candles, for how long. As of books. */
+const PUBLISH_CANDLES = `#!lua
+local last = redis.call('HMGET', KEYS[1], 'generation', 'rank')
+local newer = tonumber(ARGV[1]) - tonumber(last[1] or 0)
+if newer == 0 then newer = tonumber(ARGV[2]) - tonumber(last[2] or 0) end
+if newer < 0 then return 0 end
+redis.call('HSET', KEYS[1], 'generation', ARGV[1], 'rank', ARGV[2], 'candles', ARGV[3])
+redis.call('PEXPIRE', KEYS[1], ARGV[4])
+return 1
+`;
+
+/** KEYS[1]: the last book. What was shown goes, however full Redis is; its seq stays for as long as it would have been shown. */
 const HIDE = `#!lua flags=allow-oom
 return redis.call('HDEL', KEYS[1], 'book')
 `;
@@ -33,13 +48,19 @@ export const createRedisLiveMarkets = (redis: RedisClient): LiveMarkets => ({
   async publishBook(market, book) {
     const key = bookKey(market);
     if (book === null) await redis.eval(HIDE, 1, key);
-    else await redis.eval(PUBLISH, 1, key, book.seq, JSON.stringify(book), BOOK_SILENCE_MS);
+    else {
+      const { seq, atMs } = book;
+      await redis.eval(PUBLISH, 1, key, seq, atMs, JSON.stringify(book), BOOK_SILENCE_MS, BOOK_ANEW_MS);
+    }
   },
   readBook: (market) => read(redis.hget(bookKey(market), 'book'), bookJson),
   async publishCandles(market, candles) {
-    await redis.set(candlesKey(market), JSON.stringify(candles, bigintsAsText), 'PX', LIVE_CANDLES_MS);
+    const { generation, rank } = candles;
+    const newest = ofEachInterval((interval) => candles.newest[interval].map(toCandleArray));
+    const text = JSON.stringify({ ...candles, newest }, bigintsAsText);
+    await redis.eval(PUBLISH_CANDLES, 1, candlesKey(market), generation, rank, text, LIVE_CANDLES_MS);
   },
-  readCandles: (market) => read(redis.get(candlesKey(market)), candlesJson),
+  readCandles: (market) => read(redis.hget(candlesKey(market), 'candles'), candlesJson),
 });
 
 /** What another release wrote and this one cannot read is as if it were not there. */
@@ -60,28 +81,13 @@ const bigintsAsText = (_name: string, value: unknown): unknown =>
   typeof value === 'bigint' ? value.toString() : value;
 
 const level = z.object({ price: z.string(), size: z.string(), orders: z.int() });
-const bookJson = z.object({ seq: z.int(), bids: z.array(level), asks: z.array(level) });
+const bookJson = z.object({ seq: z.int(), atMs: z.int(), bids: z.array(level), asks: z.array(level) });
 
 const whole = z.stringFormat('whole', /^\d+$/).transform(BigInt);
-const intervals = Object.keys(candleIntervals) as CandleInterval[];
-const row = z.object({
-  timeMs: z.int(),
-  openNano: whole,
-  highNano: whole,
-  lowNano: whole,
-  closeNano: whole,
-  volumeNano: whole,
-  quoteVolumeAtto: whole,
-  trades: z.int(),
-  interval: z.enum(intervals),
-  firstSeq: z.int(),
-  lastSeq: z.int(),
-  throughSeq: z.int(),
-  aheadSeqs: z.array(z.int()),
-  generation: z.int(),
-});
 const candlesJson = z.object({
-  newest: z.record(z.enum(intervals), z.array(row)),
+  generation: z.int(),
+  rank: z.int(),
+  newest: z.record(z.enum(intervals), z.array(candleArray)),
   olderVersion: z.string(),
   lastPriceNano: whole.nullable(),
   volume24hNano: whole,

@@ -8,11 +8,11 @@ export class SeenTrades {
   readonly #givenUp: (readonly [number, number])[];
   #throughSeq: number;
 
-  constructor({ throughSeq, aheadSeqs, givenUp, generation }: TradeCursor, newGeneration = generation) {
+  constructor({ throughSeq, aheadSeqs, givenUp, generation }: TradeCursor) {
     this.#throughSeq = throughSeq;
     this.#ahead = new Set(aheadSeqs);
     this.#givenUp = [...givenUp];
-    this.generation = newGeneration;
+    this.generation = generation;
   }
 
   /** All up to it, but for those that were given up. */

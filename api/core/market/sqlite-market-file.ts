@@ -1,10 +1,9 @@
-import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { createTransact, openSqlite } from '../drivers/sqlite.ts';
+import { type OwnSqlite, openOwnSqlite } from '../drivers/open-own-sqlite.ts';
+import { createTransact } from '../drivers/sqlite.ts';
 import { parseMarketId } from '../events/market-id.ts';
 import type { MarketListing } from '../events/market-listing.ts';
 import { MARKET_KEPT_MS, PRUNE_ROWS } from '../limits.ts';
-import { makePrivateFolder } from '../private-folder.ts';
 import type { CandleInterval, CandleRow } from './candle.ts';
 import { parseCandle, printCandle } from './candle-text.ts';
 import type { TradeCursor, TradesWrite } from './market-store.ts';
@@ -24,64 +23,41 @@ export interface SqliteMarketFile {
   close(): void;
 }
 
-/** Made when it is missing, with its folder. Several processes may have it open. */
-export function openSqliteMarketFile(path: string): SqliteMarketFile {
-  makePrivateFolder(dirname(path));
-  const db = openSqlite(path);
-  try {
-    prepare(db, path);
-    return fileOf(db);
-  } catch (error) {
-    db.close();
-    throw error;
-  }
-}
+export const openSqliteMarketFile = (path: string): SqliteMarketFile => openOwnSqlite(path, OWN_FILE, fileOf);
 
-/** "FARM" in the file's header. */
-const APPLICATION_ID = 0x4641524d;
-const VERSION = 1;
-
-const TABLES = `
-  CREATE TABLE listings (
-    market TEXT PRIMARY KEY,
-    version INTEGER NOT NULL,
-    listing TEXT NOT NULL
-  ) STRICT, WITHOUT ROWID;
-  CREATE TABLE candles (
-    market TEXT NOT NULL,
-    interval TEXT NOT NULL,
-    time_ms INTEGER NOT NULL,
-    generation INTEGER NOT NULL,
-    trades INTEGER NOT NULL,
-    candle TEXT NOT NULL,
-    PRIMARY KEY (market, interval, time_ms)
-  ) STRICT, WITHOUT ROWID;
-  CREATE TABLE trades (
-    market TEXT NOT NULL,
-    seq INTEGER NOT NULL,
-    trade TEXT NOT NULL,
-    PRIMARY KEY (market, seq)
-  ) STRICT, WITHOUT ROWID;
-  CREATE TABLE cursors (
-    market TEXT PRIMARY KEY,
-    generation INTEGER NOT NULL,
-    rank INTEGER NOT NULL,
-    cursor TEXT NOT NULL
-  ) STRICT, WITHOUT ROWID;
-  PRAGMA application_id = ${APPLICATION_ID};
-  PRAGMA user_version = ${VERSION};`;
-
-function prepare(db: DatabaseSync, path: string): void {
-  const pragma = (name: string) => Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);
-  // Inside the transaction: another process may make it at this very moment.
-  createTransact(db)(() => {
-    const isEmpty = db.prepare('SELECT count(*) AS count FROM sqlite_schema').get()?.count === 0;
-    if (isEmpty) db.exec(TABLES);
-    else if (pragma('application_id') !== APPLICATION_ID || pragma('user_version') !== VERSION) {
-      throw new Error(`${path} holds no markets, or those of a newer release`);
-    }
-  });
-}
+const OWN_FILE: OwnSqlite = {
+  /** "FARM" */
+  applicationId: 0x4641524d,
+  version: 1,
+  tables: `
+    CREATE TABLE listings (
+      market TEXT PRIMARY KEY,
+      version INTEGER NOT NULL,
+      listing TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE candles (
+      market TEXT NOT NULL,
+      interval TEXT NOT NULL,
+      time_ms INTEGER NOT NULL,
+      generation INTEGER NOT NULL,
+      trades INTEGER NOT NULL,
+      candle TEXT NOT NULL,
+      PRIMARY KEY (market, interval, time_ms)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE trades (
+      market TEXT NOT NULL,
+      seq INTEGER NOT NULL,
+      trade TEXT NOT NULL,
+      PRIMARY KEY (market, seq)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE cursors (
+      market TEXT PRIMARY KEY,
+      generation INTEGER NOT NULL,
+      rank INTEGER NOT NULL,
+      cursor TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID`,
+  refusal: 'holds no markets, or those of a newer release',
+};
 
 function fileOf(db: DatabaseSync): SqliteMarketFile {
   const transact = createTransact(db);

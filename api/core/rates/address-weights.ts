@@ -1,5 +1,6 @@
 import { type Clock, MINUTE_MS } from '../clock.ts';
 import { SUBJECTS_MAX } from '../limits.ts';
+import { setBounded } from '../set-bounded.ts';
 
 /** What one address reads in a minute of the UTC clock, counted in weights. */
 export interface AddressWeights {
@@ -57,15 +58,9 @@ export class MinuteTable<T> {
   }
 
   #add(address: string): T {
-    // Whoever has this many addresses gains nothing by it that so many addresses would not give.
-    if (this.#known.size >= SUBJECTS_MAX) {
-      for (const oldest of this.#known.keys()) {
-        this.#known.delete(oldest);
-        break;
-      }
-    }
     const made = this.#make(address, this.#minute);
-    this.#known.set(address, made);
+    // Whoever has this many addresses gains nothing by it that so many addresses would not give.
+    setBounded(this.#known, address, made, SUBJECTS_MAX);
     return made;
   }
 }

@@ -1,5 +1,6 @@
 import { type Clock, SECOND_MS } from '#core/clock.ts';
 import { type AttoUsd, formatAttoUsd, parseAttoUsd } from '#core/money.ts';
+import { setBounded } from '#core/set-bounded.ts';
 import type { BillBook } from '../bill-book.ts';
 import type { Rule } from '../script-rule.ts';
 import type { VideoRequest } from './video-request.ts';
@@ -80,13 +81,7 @@ export function createVideoBook(clock: Clock, videoMs: number, bills: BillBook):
         costAtto: billed ?? (plan.end === 'completed' ? request.model.priceAtto(request.video) : 0n),
         billed: false,
       };
-      jobs.set(job.id, job);
-      if (jobs.size > JOBS_KEPT) {
-        for (const oldest of jobs.keys()) {
-          jobs.delete(oldest);
-          break;
-        }
-      }
+      setBounded(jobs, job.id, job, JOBS_KEPT);
       return job;
     },
     find: (id) => jobs.get(id),

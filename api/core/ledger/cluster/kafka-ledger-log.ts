@@ -1,6 +1,7 @@
-import kafkajs, { type Kafka, Partitioners, type Producer } from 'kafkajs';
+import kafkajs, { type Kafka, type Producer } from 'kafkajs';
 import { type Clock, SECOND_MS, wait } from '../../clock.ts';
 import { createKafkaCluster, type KafkaCluster } from '../../drivers/kafka-cluster.ts';
+import { openProducer } from '../../drivers/kafka-producer.ts';
 import { limitTasks } from '../../limit-tasks.ts';
 import type { Log } from '../../log.ts';
 import { AppendLanes, type ShardTexts } from './append-lanes.ts';
@@ -26,13 +27,7 @@ const READS_AT_ONCE = 4;
  * clients until a restart; duplicates are dropped by their place instead.
  */
 export async function openKafkaLedgerLog(kafka: Kafka, options: KafkaLedgerLogOptions): Promise<LedgerLog> {
-  const producer = kafka.producer({
-    createPartitioner: Partitioners.DefaultPartitioner,
-    allowAutoTopicCreation: false,
-    idempotent: false,
-    retry: { retries: 0 },
-  });
-  await producer.connect();
+  const producer = await openProducer(kafka, { idempotent: false, retry: { retries: 0 } });
   return new KafkaLedgerLog(kafka, producer, options);
 }
 

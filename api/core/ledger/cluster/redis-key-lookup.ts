@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { KNOWN_KEYS_MAX, RECALLED_KEY_MS, UNKNOWN_KEY_MS, UNKNOWN_KEYS_MAX } from '../../limits.ts';
+import { setBounded } from '../../set-bounded.ts';
 import type { KeyLookup } from '../ledger.ts';
 import type { KeyOwner } from '../state.ts';
 import { parsePlace } from './place.ts';
@@ -117,16 +118,5 @@ export class RedisKeyLookup {
     const unknown = { untilMs: clock.monotonicMs() + UNKNOWN_KEY_MS, epoch: epochOf(shard) };
     setBounded(this.#unknown, hash, unknown, UNKNOWN_KEYS_MAX);
     return { found: false };
-  }
-}
-
-/** The oldest makes room. */
-function setBounded<V>(map: Map<string, V>, name: string, value: V, max: number): void {
-  map.delete(name);
-  map.set(name, value);
-  if (map.size <= max) return;
-  for (const oldest of map.keys()) {
-    map.delete(oldest);
-    return;
   }
 }
