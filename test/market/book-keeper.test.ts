@@ -11,7 +11,7 @@ import {
 import type { BookView } from '#core/market/book-view.ts';
 import { BookKeeper } from '../../workers/market/book-keeper.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
-import { type Change, changed, MARKET, snapshot } from './book-records.ts';
+import { bytesOf, type Change, changed, MARKET, snapshot } from './book-records.ts';
 import { createKeeperWorld, flush, type KeeperWorld } from './keeper-world.ts';
 
 const bid: Change = ['bid', '0.99', '1', 1];
@@ -265,6 +265,23 @@ describe('a record that is wrong', () => {
     const keyless = { offset: 9n, bytes: Buffer.from('{'), key: null };
     await world.keeper.handle({ partition: 0, records: [keyless] });
     expect(world.keeper.stoppedMarkets).toEqual([MARKET]);
+  });
+
+  it('is one that stands among those of another market, or of none: two would keep its book', async () => {
+    const world = createKeeperWorld();
+    const other = 'other-2026-11-25';
+    await world.send(snapshot(1), of(other, snapshot(1)));
+    await world.pass(BOOK_PUBLISH_MS);
+    const stray = (written: object, key: Buffer | null) =>
+      world.keeper.handle({ partition: 1, records: [{ offset: 9n, bytes: bytesOf(written), key }] });
+    const apart = { outcome: 'dead_letter', reason: 'market: is not what the record is keyed by' };
+    expect((await stray(of('third-2026-11-25', changed(7, bid)), null)).outcomes).toEqual([apart]);
+    expect((await stray(of('third-2026-11-25', snapshot(7)), Buffer.from(other))).outcomes).toEqual([apart]);
+    await world.pass(BOOK_REPEAT_MS);
+    // It may have been a change of the one that it is keyed by.
+    expect(world.keeper.stoppedMarkets).toEqual([other]);
+    expect(world.told.some(({ market }) => market.startsWith('third'))).toBe(false);
+    expect(world.told.findLast(({ market }) => market === MARKET)?.book).not.toBeNull();
   });
 
   it('is one of a market more than are kept', async () => {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { LIVE_CANDLES, OLDER_CANDLES_KEPT, TRADES_AHEAD_MAX } from '#core/limits.ts';
 import { checkMarket, rebuildMarket } from '#core/market/rebuild-market.ts';
+import type { CandleKeeper } from '../../workers/market/candle-keeper.ts';
 import { createDraw } from '../ledger/history/random.ts';
 import { runHistory } from './candle-histories.ts';
 import { batchOf, candleWorld, outcomesOf } from './candle-world.ts';
@@ -12,6 +13,7 @@ import {
   ENDS_MS,
   MARKET,
   OPENS_MS,
+  recordOf,
   seededTrades,
   tradeOf,
 } from './market-trades.ts';
@@ -76,6 +78,22 @@ test('a trade from before or behind its market, or from the future, is kept apar
   ]);
   await keeper.stop();
   expect(await candlesOf(store, '1d')).toHaveLength(2);
+});
+
+test('a trade that stands among those of another market is left to the mover, and pushes none out of a candle', async () => {
+  const { startKeeper, store } = candleWorld();
+  const [keeper, ofOthers] = [startKeeper(), startKeeper()];
+  const hand = async (by: CandleKeeper, seq: number, partition: number, market: string | null) => {
+    const key = market === null ? null : Buffer.from(market);
+    const records = [{ offset: BigInt(seq), bytes: recordOf(tradeOf(seq)), key }];
+    expect(outcomesOf(await by.handle({ partition, records }))).toEqual(['done']);
+  };
+  await hand(keeper, 1, 3, MARKET);
+  await hand(ofOthers, 2, 4, 'other-2026-11-25');
+  await hand(keeper, 3, 3, MARKET);
+  await hand(ofOthers, 4, 4, null);
+  await Promise.all([keeper.stop(), ofOthers.stop()]);
+  expect(await allCandlesOf(store)).toEqual(allFolded([tradeOf(1), tradeOf(3)]));
 });
 
 test('a trade that comes when too many later ones are there is kept apart, and changes no candle', async () => {

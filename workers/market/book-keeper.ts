@@ -4,7 +4,7 @@ import {
   type BatchHandler,
   type BatchOutcome,
   type FeedBatch,
-  parseFeedRecord,
+  parseMarketRecord,
   type RecordOutcome,
 } from '#core/events/feed-record.ts';
 import { parseMarketId } from '#core/events/market-id.ts';
@@ -51,8 +51,9 @@ export class BookKeeper implements BatchHandler {
     await Promise.all([...this.#books.values()].map((kept) => kept.untilTold()));
   }
 
-  #take(partition: number, { offset, bytes, key }: FeedRecord): RecordOutcome {
-    const parsed = parseFeedRecord(bookRecord, bytes, BOOK_RECORD_BYTES_MAX);
+  #take(partition: number, written: FeedRecord): RecordOutcome {
+    const { offset, key } = written;
+    const parsed = parseMarketRecord(bookRecord, written, BOOK_RECORD_BYTES_MAX);
     if (!parsed.ok) {
       // It may have been a change; the next one's number would say so, but that may be hours away.
       this.#books.get(String(key))?.stop('a record that cannot be read');

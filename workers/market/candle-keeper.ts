@@ -3,7 +3,7 @@ import {
   type BatchHandler,
   type BatchOutcome,
   type FeedBatch,
-  parseFeedRecord,
+  parseMarketRecord,
   type RecordOutcome,
 } from '#core/events/feed-record.ts';
 import { parseMarketId } from '#core/events/market-id.ts';
@@ -41,7 +41,7 @@ export class CandleKeeper implements BatchHandler {
    * once.
    */
   async handle({ partition, records }: FeedBatch): Promise<BatchOutcome> {
-    const parsed = records.map(({ bytes }) => this.#parse(bytes));
+    const parsed = records.map((record) => this.#parse(record));
     const trades = parsed.filter((each) => 'market' in each);
     const byMarket = [...Map.groupBy(trades, ({ market }) => market)];
     const takenOf = new Map(
@@ -78,8 +78,8 @@ export class CandleKeeper implements BatchHandler {
     await Promise.all(all.map(({ inTurn }) => inTurn(async () => {})));
   }
 
-  #parse(bytes: Buffer): MarketTrade | RecordOutcome {
-    const parsed = parseFeedRecord(marketTrade, bytes);
+  #parse(record: FeedBatch['records'][number]): MarketTrade | RecordOutcome {
+    const parsed = parseMarketRecord(marketTrade, record);
     if (!parsed.ok) return { outcome: 'done' };
     const { market, at } = parsed.record;
     const endsAtMs = endOf(market);
