@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
-import { LIVE_CANDLES, OLDER_CANDLES_KEPT, TRADES_AHEAD_MAX } from '#core/limits.ts';
+import { LIVE_CANDLES, MARKETS_FOLDED_MAX, OLDER_CANDLES_KEPT, TRADES_AHEAD_MAX } from '#core/limits.ts';
 import { checkMarket, rebuildMarket } from '#core/market/rebuild-market.ts';
 import type { CandleKeeper } from '../../workers/market/candle-keeper.ts';
 import { createDraw } from '../ledger/history/random.ts';
@@ -94,6 +94,27 @@ test('a trade that stands among those of another market is left to the mover, an
   await hand(ofOthers, 4, 4, null);
   await Promise.all([keeper.stop(), ofOthers.stop()]);
   expect(await allCandlesOf(store)).toEqual(allFolded([tradeOf(1), tradeOf(3)]));
+});
+
+test('however many names of markets come, a process keeps and tells of a bounded number, and folds all of them', async () => {
+  const { startKeeper, store, clock, publishings } = candleWorld();
+  const keeper = startKeeper();
+  const markets = Array.from({ length: 4 * MARKETS_FOLDED_MAX }, (_, i) => `m${i}-${MARKET.slice(-10)}`);
+  const each = (seq: number) => markets.map((market) => tradeOf(seq, { market }));
+  await keeper.handle(batchOf(each(1)));
+  for (const [i, trade] of each(2).entries()) {
+    await keeper.handle(batchOf([trade], BigInt(i)));
+    if (i % 50 === 0) clock.advance(SECOND_MS);
+  }
+  await settle();
+  const before = publishings();
+  clock.advance(SECOND_MS);
+  await settle();
+  expect(publishings() - before).toBe(MARKETS_FOLDED_MAX);
+  await keeper.handle(batchOf(each(3)));
+  await keeper.stop();
+  const expected = allFolded([1, 2, 3].map((seq) => tradeOf(seq)));
+  for (const market of markets) expect(await allCandlesOf(store, market)).toEqual(expected);
 });
 
 test('a trade that comes when too many later ones are there is kept apart, and changes no candle', async () => {

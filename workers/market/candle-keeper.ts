@@ -9,7 +9,13 @@ import {
 import { parseMarketId } from '#core/events/market-id.ts';
 import { type MarketTrade, marketTrade } from '#core/events/market-trade.ts';
 import { limitTasks } from '#core/limit-tasks.ts';
-import { CANDLES_PUBLISH_MS, CANDLES_REPEAT_MS, LOT_DAYS_MAX, TRADE_IN_FUTURE_MAX_MS } from '#core/limits.ts';
+import {
+  CANDLES_PUBLISH_MS,
+  CANDLES_REPEAT_MS,
+  LOT_DAYS_MAX,
+  MARKETS_FOLDED_MAX,
+  TRADE_IN_FUTURE_MAX_MS,
+} from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { LiveMarkets } from '#core/market/live-markets.ts';
 import type { MarketStore } from '#core/market/market-store.ts';
@@ -28,6 +34,7 @@ export interface CandleKeeperOptions {
  */
 export class CandleKeeper implements BatchHandler {
   readonly #options: CandleKeeperOptions;
+  /** The one that was traded last is the last. */
   readonly #markets = new Map<string, KeptMarket>();
   /** `null`: no market is folded here. */
   #timer: Timer | null = null;
@@ -52,6 +59,7 @@ export class CandleKeeper implements BatchHandler {
         }),
       ),
     );
+    this.#letGo();
     const outcomes: RecordOutcome[] = [];
     for (const each of parsed) {
       if ('outcome' in each) outcomes.push(each);
@@ -91,16 +99,26 @@ export class CandleKeeper implements BatchHandler {
   }
 
   #kept(market: string, partition: number): KeptMarket {
-    const known = this.#markets.get(market);
-    if (known !== undefined) return known;
-    const kept: KeptMarket = {
+    const kept = this.#markets.get(market) ?? {
       ...{ market, endsAtMs: endOf(market), partition, fold: null },
       ...{ publishedAtMs: Number.NEGATIVE_INFINITY, isPublishing: false },
-      ...{ isRepeating: false, inTurn: limitTasks(1) },
+      ...{ turns: 0, inTurn: limitTasks(1) },
     };
+    this.#markets.delete(market);
     this.#markets.set(market, kept);
     this.#timer ??= this.#schedule();
     return kept;
+  }
+
+  /** However many names of markets come: the store has all that is let go. */
+  #letGo(): void {
+    let tooMany = this.#markets.size - MARKETS_FOLDED_MAX;
+    for (const [market, { turns }] of this.#markets) {
+      if (tooMany <= 0) return;
+      if (turns > 0) continue;
+      this.#markets.delete(market);
+      tooMany--;
+    }
   }
 
   /** `null`: not all of it is stored for good. */
@@ -118,6 +136,7 @@ export class CandleKeeper implements BatchHandler {
 
   /** What fails halfway is not believed any more: the next one reads anew what was stored. */
   #inTurn<T>(kept: KeptMarket, act: () => Promise<T>): Promise<T | null> {
+    kept.turns++;
     return kept.inTurn(async () => {
       try {
         return await act();
@@ -126,6 +145,8 @@ export class CandleKeeper implements BatchHandler {
         const { market } = kept;
         this.#options.log.warn('candles could not be stored or read, it is tried again', { market, error });
         return null;
+      } finally {
+        kept.turns--;
       }
     });
   }
@@ -153,12 +174,7 @@ export class CandleKeeper implements BatchHandler {
 
   #repeat(kept: KeptMarket): void {
     if (kept.endsAtMs + TRADE_IN_FUTURE_MAX_MS < this.#options.clock.now()) this.#markets.delete(kept.market);
-    else if (kept.fold !== null && !kept.isRepeating) {
-      kept.isRepeating = true;
-      void this.#inTurn(kept, () => this.#lookAgain(kept)).finally(() => {
-        kept.isRepeating = false;
-      });
-    }
+    else if (kept.fold !== null && kept.turns === 0) void this.#inTurn(kept, () => this.#lookAgain(kept));
   }
 
   /** While nothing is traded, too, a rebuild is noticed. */
@@ -178,7 +194,8 @@ interface KeptMarket {
   fold: MarketFold | null;
   publishedAtMs: number;
   isPublishing: boolean;
-  isRepeating: boolean;
+  /** What is at work on it, or waits for that. */
+  turns: number;
   inTurn: <T>(task: () => Promise<T>) => Promise<T>;
 }
 
