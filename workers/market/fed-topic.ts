@@ -41,7 +41,7 @@ export class FedTopic {
       partition: PARTITION,
       records: records.map((record) => ({
         offset: this.#nextOffset++,
-        bytes: Buffer.from(JSON.stringify(record)),
+        bytes: print(record),
       })),
     };
     const { handlers, counts } = this.#options;
@@ -60,6 +60,15 @@ export class FedTopic {
       log.error('records of a feed could not be dealt with', { topic, error });
       return [];
     }
+  }
+}
+
+/** What is nested without end can be read, but not written again. No record of any feed is. */
+function print(record: unknown): Buffer {
+  try {
+    return Buffer.from(JSON.stringify(record));
+  } catch {
+    return Buffer.from('nested without end');
   }
 }
 
