@@ -69,8 +69,11 @@ test('a trade from before or behind its market, or from the future, is kept apar
   const outside = [OPENS_MS - 1, ENDS_MS, ENDS_MS + DAY_MS, clock.now() + HOUR_MS + 1];
   const { outcomes } = await keeper.handle(batchOf(outside.map((at, i) => tradeOf(i + 1, { at }))));
   expect(outcomes).toEqual([
-    ...Array(3).fill({ outcome: 'dead_letter', reason: 'at: the market is not open then' }),
-    { outcome: 'dead_letter', reason: 'at: is in the future' },
+    ...Array(3).fill({
+      outcome: 'dead_letter',
+      reason: 'at: the market is not open then, so it is in no candle',
+    }),
+    { outcome: 'dead_letter', reason: 'at: is in the future, so it is in no candle' },
   ]);
   const inside = [OPENS_MS, clock.now() + HOUR_MS];
   expect(outcomesOf(await keeper.handle(batchOf(inside.map((at, i) => tradeOf(i + 1, { at })))))).toEqual([
@@ -125,7 +128,7 @@ test('a trade that comes when too many later ones are there is kept apart, and c
   const late = await keeper.handle(batchOf([tradeOf(1), tradeOf(2), tradeOf(TRADES_AHEAD_MAX + 3)]));
   await keeper.stop();
   expect(late.outcomes).toEqual([
-    { outcome: 'dead_letter', reason: 'seq: comes too late, later ones were folded without it' },
+    { outcome: 'dead_letter', reason: 'seq: comes too late, so it is in no candle' },
     ...[{ outcome: 'done' }, { outcome: 'done' }],
   ]);
   expect((await candlesOf(store, '1d'))[0]?.trades).toBe((before['1d']?.[0]?.trades ?? 0) + 1);

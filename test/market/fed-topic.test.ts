@@ -54,6 +54,17 @@ test('each record’s outcome is answered in order, the worst that any of its re
   expect(counted).toEqual({ records: 3, deadLetters: 1 });
 });
 
+test('a feeder is told that a trade has moved nothing, though no candle has it either', async () => {
+  const { topic } = setUp(
+    async () => [WRONG, WRONG],
+    async () => [REJECTED, DONE],
+  );
+  expect(await topic.feed([1, 2])).toEqual([
+    { outcome: 'rejected', reason: 'seller_lacks_credit' },
+    { outcome: 'dead_letter', reason: 'of a stranger' },
+  ]);
+});
+
 test('a reader that throws has all of it again, and the others’ work is not undone', async () => {
   const { topic, logged } = setUp(
     async () => [DONE],

@@ -92,10 +92,12 @@ export class CandleKeeper implements BatchHandler {
     const { market, at } = parsed.record;
     const endsAtMs = endOf(market);
     if (at >= endsAtMs || at < endsAtMs - LOT_DAYS_MAX * DAY_MS) {
-      return { outcome: 'dead_letter', reason: 'at: the market is not open then' };
+      return { outcome: 'dead_letter', reason: 'at: the market is not open then, so it is in no candle' };
     }
     const isFuture = at > this.#options.clock.now() + TRADE_IN_FUTURE_MAX_MS;
-    return isFuture ? { outcome: 'dead_letter', reason: 'at: is in the future' } : parsed.record;
+    return isFuture
+      ? { outcome: 'dead_letter', reason: 'at: is in the future, so it is in no candle' }
+      : parsed.record;
   }
 
   #kept(market: string, partition: number): KeptMarket {
@@ -203,5 +205,5 @@ const endOf = (market: string): number => parseMarketId(market)?.endsAtMs ?? 0;
 
 const outcomeOf = (taken: TradeTaken): RecordOutcome =>
   taken === 'too_late'
-    ? { outcome: 'dead_letter', reason: 'seq: comes too late, later ones were folded without it' }
+    ? { outcome: 'dead_letter', reason: 'seq: comes too late, so it is in no candle' }
     : { outcome: 'done' };

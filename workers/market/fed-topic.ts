@@ -75,11 +75,11 @@ function print(record: unknown): Buffer {
 /** What one reader cannot do now has to come again for all of them; the others know it then. */
 function combine(outcomes: readonly RecordOutcome[]): FedRecord {
   if (outcomes.some(({ outcome }) => outcome === 'try_again')) return { outcome: 'try_again' };
+  // First, because its feeder is told of it nowhere else.
   for (const outcome of outcomes) {
-    if (outcome.outcome === 'dead_letter') return outcome;
     if (outcome.outcome === 'done' && outcome.rejected !== undefined) {
       return { outcome: 'rejected', reason: outcome.rejected };
     }
   }
-  return { outcome: 'done' };
+  return outcomes.find(({ outcome }) => outcome === 'dead_letter') ?? { outcome: 'done' };
 }
