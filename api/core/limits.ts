@@ -459,6 +459,8 @@ export const LIVE_CANDLES = 8;
 /** Changed candles go to their readers this often at most, unchanged ones are said again this often. */
 export const CANDLES_PUBLISH_MS = SECOND_MS / 4;
 export const CANDLES_REPEAT_MS = SECOND_MS;
+/** Markets whose candles a process has in memory, those that were traded last; of others it reads them again. */
+export const MARKETS_FOLDED_MAX = 64;
 /** Of a market, read again for late trades; the oldest are forgotten. */
 export const OLDER_CANDLES_KEPT = 256;
 /** Of a market's newest candles, whose writer says nothing: until then the store has them. */

@@ -11,7 +11,7 @@ import {
 import type { BookView } from '#core/market/book-view.ts';
 import { BookKeeper } from '../../workers/market/book-keeper.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
-import { type Change, changed, MARKET, snapshot } from './book-records.ts';
+import { bytesOf, type Change, changed, MARKET, snapshot } from './book-records.ts';
 import { createKeeperWorld, flush, type KeeperWorld } from './keeper-world.ts';
 
 const bid: Change = ['bid', '0.99', '1', 1];
@@ -267,6 +267,36 @@ describe('a record that is wrong', () => {
     expect(world.keeper.stoppedMarkets).toEqual([MARKET]);
   });
 
+  it('is one that stands among those of another market, or of none: two would keep its book', async () => {
+    const world = createKeeperWorld();
+    const other = 'other-2026-11-25';
+    await world.send(snapshot(1), of(other, snapshot(1)));
+    await world.pass(BOOK_PUBLISH_MS);
+    const stray = (written: object, key: Buffer | null) =>
+      world.keeper.handle({ partition: 1, records: [{ offset: 9n, bytes: bytesOf(written), key }] });
+    const apart = { outcome: 'dead_letter', reason: 'market: is not what the record is keyed by' };
+    expect((await stray(of('third-2026-11-25', changed(7, bid)), null)).outcomes).toEqual([apart]);
+    expect((await stray(of('third-2026-11-25', snapshot(7)), Buffer.from(other))).outcomes).toEqual([apart]);
+    await world.pass(BOOK_REPEAT_MS);
+    // It may have been a change of the one that it is keyed by.
+    expect(world.keeper.stoppedMarkets).toEqual([other]);
+    expect(world.told.some(({ market }) => market.startsWith('third'))).toBe(false);
+    expect(world.told.findLast(({ market }) => market === MARKET)?.book).not.toBeNull();
+  });
+
+  it('is one of a date on which no credit can end: its book would stand in the place of another for years', async () => {
+    const world = createKeeperWorld();
+    const far = ['m-2026-11-27', 'm-2026-12-31', 'm-9999-12-31'];
+    const { outcomes } = await world.send(...far.map((market) => of(market, snapshot(1))));
+    const reason = 'market: ends more than 8 days from now';
+    expect(outcomes).toEqual(far.map(() => ({ outcome: 'dead_letter', reason })));
+    // Credit of the new day is there for a writer whose clock is a little ahead.
+    world.clock.set(Date.UTC(2026, 10, 18, 23, 55));
+    expect((await world.send(of('m-2026-11-27', snapshot(1)))).outcomes).toEqual([done]);
+    await world.pass(BOOK_PUBLISH_MS);
+    expect([...new Set(world.told.map(({ market }) => market))]).toEqual(['m-2026-11-27']);
+  });
+
   it('is one of a market more than are kept', async () => {
     const world = createKeeperWorld();
     const markets = Array.from({ length: BOOKS_MAX + 1 }, (_, i) => of(`m${i}-2026-11-25`, snapshot(1)));
@@ -281,10 +311,10 @@ describe('a record that is wrong', () => {
 
 test('a market that has ended is told of no more, and what comes of it is dropped', async () => {
   const world = createKeeperWorld();
-  await world.send(snapshot(1), of('other-2026-12-31', snapshot(1)));
+  await world.send(snapshot(1), of('other-2026-11-26', snapshot(1)));
   world.clock.set(Date.UTC(2026, 10, 25) - BOOK_PUBLISH_MS);
   await world.pass(BOOK_PUBLISH_MS);
-  expect(new Set(world.told.map(({ market }) => market))).toEqual(new Set(['other-2026-12-31']));
+  expect(new Set(world.told.map(({ market }) => market))).toEqual(new Set(['other-2026-11-26']));
   const { outcomes, resumeOffset } = await world.send(changed(2, bid), snapshot(3));
   expect({ outcomes, resumeOffset }).toEqual({ outcomes: [done, done], resumeOffset: 1n });
   await world.pass(DAY_MS / 1_000);

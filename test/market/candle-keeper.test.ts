@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
-import { LIVE_CANDLES, OLDER_CANDLES_KEPT, TRADES_AHEAD_MAX } from '#core/limits.ts';
+import { LIVE_CANDLES, MARKETS_FOLDED_MAX, OLDER_CANDLES_KEPT, TRADES_AHEAD_MAX } from '#core/limits.ts';
 import { createMemoryLiveMarkets } from '#core/market/memory-live-markets.ts';
 import { checkMarket, rebuildMarket } from '#core/market/rebuild-market.ts';
+import type { CandleKeeper } from '../../workers/market/candle-keeper.ts';
 import { createDraw } from '../ledger/history/random.ts';
 import { runHistory } from './candle-histories.ts';
 import { batchOf, candleWorld, outcomesOf } from './candle-world.ts';
@@ -13,6 +14,7 @@ import {
   ENDS_MS,
   MARKET,
   OPENS_MS,
+  recordOf,
   seededTrades,
   tradeOf,
 } from './market-trades.ts';
@@ -68,8 +70,11 @@ test('a trade from before or behind its market, or from the future, is kept apar
   const outside = [OPENS_MS - 1, ENDS_MS, ENDS_MS + DAY_MS, clock.now() + HOUR_MS + 1];
   const { outcomes } = await keeper.handle(batchOf(outside.map((at, i) => tradeOf(i + 1, { at }))));
   expect(outcomes).toEqual([
-    ...Array(3).fill({ outcome: 'dead_letter', reason: 'at: the market is not open then' }),
-    { outcome: 'dead_letter', reason: 'at: is in the future' },
+    ...Array(3).fill({
+      outcome: 'dead_letter',
+      reason: 'at: the market is not open then, so it is in no candle',
+    }),
+    { outcome: 'dead_letter', reason: 'at: is in the future, so it is in no candle' },
   ]);
   const inside = [OPENS_MS, clock.now() + HOUR_MS];
   expect(outcomesOf(await keeper.handle(batchOf(inside.map((at, i) => tradeOf(i + 1, { at })))))).toEqual([
@@ -77,6 +82,43 @@ test('a trade from before or behind its market, or from the future, is kept apar
   ]);
   await keeper.stop();
   expect(await candlesOf(store, '1d')).toHaveLength(2);
+});
+
+test('a trade that stands among those of another market is left to the mover, and pushes none out of a candle', async () => {
+  const { startKeeper, store } = candleWorld();
+  const [keeper, ofOthers] = [startKeeper(), startKeeper()];
+  const hand = async (by: CandleKeeper, seq: number, partition: number, market: string | null) => {
+    const key = market === null ? null : Buffer.from(market);
+    const records = [{ offset: BigInt(seq), bytes: recordOf(tradeOf(seq)), key }];
+    expect(outcomesOf(await by.handle({ partition, records }))).toEqual(['done']);
+  };
+  await hand(keeper, 1, 3, MARKET);
+  await hand(ofOthers, 2, 4, 'other-2026-11-25');
+  await hand(keeper, 3, 3, MARKET);
+  await hand(ofOthers, 4, 4, null);
+  await Promise.all([keeper.stop(), ofOthers.stop()]);
+  expect(await allCandlesOf(store)).toEqual(allFolded([tradeOf(1), tradeOf(3)]));
+});
+
+test('however many names of markets come, a process keeps and tells of a bounded number, and folds all of them', async () => {
+  const { startKeeper, store, clock, publishings } = candleWorld();
+  const keeper = startKeeper();
+  const markets = Array.from({ length: 4 * MARKETS_FOLDED_MAX }, (_, i) => `m${i}-${MARKET.slice(-10)}`);
+  const each = (seq: number) => markets.map((market) => tradeOf(seq, { market }));
+  await keeper.handle(batchOf(each(1)));
+  for (const [i, trade] of each(2).entries()) {
+    await keeper.handle(batchOf([trade], BigInt(i)));
+    if (i % 50 === 0) clock.advance(SECOND_MS);
+  }
+  await settle();
+  const before = publishings();
+  clock.advance(SECOND_MS);
+  await settle();
+  expect(publishings() - before).toBe(MARKETS_FOLDED_MAX);
+  await keeper.handle(batchOf(each(3)));
+  await keeper.stop();
+  const expected = allFolded([1, 2, 3].map((seq) => tradeOf(seq)));
+  for (const market of markets) expect(await allCandlesOf(store, market)).toEqual(expected);
 });
 
 test('a trade that comes when too many later ones are there is kept apart, and changes no candle', async () => {
@@ -87,7 +129,7 @@ test('a trade that comes when too many later ones are there is kept apart, and c
   const late = await keeper.handle(batchOf([tradeOf(1), tradeOf(2), tradeOf(TRADES_AHEAD_MAX + 3)]));
   await keeper.stop();
   expect(late.outcomes).toEqual([
-    { outcome: 'dead_letter', reason: 'seq: comes too late, later ones were folded without it' },
+    { outcome: 'dead_letter', reason: 'seq: comes too late, so it is in no candle' },
     ...[{ outcome: 'done' }, { outcome: 'done' }],
   ]);
   expect((await candlesOf(store, '1d'))[0]?.trades).toBe((before['1d']?.[0]?.trades ?? 0) + 1);
@@ -100,7 +142,10 @@ test('trades of an exchange that numbers them anew are kept apart, and no candle
   await first.handle(batchOf(trades));
   const before = await allCandlesOf(store);
   const anew = [1, 2].map((seq) => tradeOf(seq, { tradeId: `n${seq}`, at: OPENS_MS + HOUR_MS }));
-  const apart = { outcome: 'dead_letter', reason: 'seq: a trade of another time had it before' };
+  const apart = {
+    outcome: 'dead_letter',
+    reason: 'seq: a trade of another time had it before, so it is in no candle',
+  };
   const batch = batchOf([...anew, ...trades, tradeOf(301)]);
   const expected = [apart, apart, ...Array(301).fill({ outcome: 'done' })];
   expect((await first.handle(batch)).outcomes).toEqual(expected);

@@ -185,6 +185,18 @@ describe('a trade', () => {
   });
 });
 
+test('a trade that stands among those of another market is kept apart, and moves nothing', async () => {
+  const world = createMoverWorld();
+  await world.grant(1, 100n);
+  const bytes = Buffer.from(JSON.stringify(tradeRecord()));
+  const keys = [marketOf(7), '', null, marketOf(8)].map((key) => (key === null ? null : Buffer.from(key)));
+  const records = keys.map((key, i) => ({ offset: BigInt(i), bytes, key }));
+  const { outcomes } = await world.newMover().handle({ partition: 0, records });
+  const apart = { outcome: 'dead_letter', reason: 'market: is not what the record is keyed by' };
+  expect(outcomes).toEqual([apart, apart, apart, DONE]);
+  expect([world.free(1), world.free(2)]).toEqual([95n, 5n]);
+});
+
 describe('a process that dies', () => {
   // Of each of the ledger's two steps: before it arrives, before its answer does, and while it is not durable yet.
   const points = ['move_out', 'move_in'].flatMap((type) =>

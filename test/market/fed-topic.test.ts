@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest';
-import type { BatchHandler, FeedBatch, RecordOutcome } from '#core/events/feed-record.ts';
+import {
+  type BatchHandler,
+  type FeedBatch,
+  parseFeedRecord,
+  type RecordOutcome,
+} from '#core/events/feed-record.ts';
+import { marketTrade } from '#core/events/market-trade.ts';
 import { FedTopic } from '../../workers/market/fed-topic.ts';
+import { trade } from './market-records.ts';
 
 const DONE: RecordOutcome = { outcome: 'done' };
 const AGAIN: RecordOutcome = { outcome: 'try_again' };
@@ -47,6 +54,17 @@ test('each record’s outcome is answered in order, the worst that any of its re
   expect(counted).toEqual({ records: 3, deadLetters: 1 });
 });
 
+test('a feeder is told that a trade has moved nothing, though no candle has it either', async () => {
+  const { topic } = setUp(
+    async () => [WRONG, WRONG],
+    async () => [REJECTED, DONE],
+  );
+  expect(await topic.feed([1, 2])).toEqual([
+    { outcome: 'rejected', reason: 'seller_lacks_credit' },
+    { outcome: 'dead_letter', reason: 'of a stranger' },
+  ]);
+});
+
 test('a reader that throws has all of it again, and the others’ work is not undone', async () => {
   const { topic, logged } = setUp(
     async () => [DONE],
@@ -80,4 +98,13 @@ test('two feeders of one topic take turns, and no record has the place of anothe
   await Promise.all([first, second, ended]);
   expect(order).toEqual(['begins', 'ends', 'begins', 'ends', 'idle']);
   expect(offsets).toEqual([0n, 1n, 2n, 3n]);
+});
+
+test('a record that is nested without end is kept apart, and the others of its request are dealt with', async () => {
+  const { topic } = setUp(async ({ records }) =>
+    records.map(({ bytes }) => (parseFeedRecord(marketTrade, bytes).ok ? DONE : WRONG)),
+  );
+  const good = trade('credit-2026-11-25', 1);
+  const deep: unknown = JSON.parse(`${'{"1":'.repeat(200_000)}1${'}'.repeat(200_000)}`);
+  expect(await topic.feed([good, deep, { ...good, market: deep }, good])).toEqual([DONE, WRONG, WRONG, DONE]);
 });

@@ -1,3 +1,4 @@
+import { bookRecord } from '#core/events/book-record.ts';
 import type { BatchOutcome, FeedBatch } from '#core/events/feed-record.ts';
 import { BOOK_PUBLISH_MS } from '#core/limits.ts';
 import type { BookView } from '#core/market/book-view.ts';
@@ -14,7 +15,7 @@ export interface KeeperWorld {
   logged: string[];
   /** From here on what is told or asked for fails. */
   away: { live: boolean; exchange: boolean };
-  /** As one batch of partition 0, keyed by the market. */
+  /** As one batch of partition 0, each keyed by its market, or by `MARKET` where it names none. */
   send(...written: readonly unknown[]): Promise<BatchOutcome>;
   sendBatch(batch: Partial<FeedBatch>, ...written: readonly unknown[]): Promise<BatchOutcome>;
   /** In steps of the keeper's own timer. */
@@ -51,7 +52,7 @@ export function createKeeperWorld(clock = createFakeClock()): KeeperWorld {
       const records = written.map((one) => ({
         offset: offset++,
         bytes: one instanceof Buffer ? one : bytesOf(one),
-        key: Buffer.from(MARKET),
+        key: Buffer.from(bookRecord.safeParse(one).data?.market ?? MARKET),
       }));
       const outcome = await keeper.handle({ partition: 0, records, ...batch });
       await flush();

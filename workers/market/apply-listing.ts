@@ -1,13 +1,8 @@
-import { type Clock, DAY_MS, startOfDayMs } from '#core/clock.ts';
+import type { Clock } from '#core/clock.ts';
 import { type HandleRecord, parseFeedRecord, type RecordOutcome } from '#core/events/feed-record.ts';
-import { parseMarketId } from '#core/events/market-id.ts';
+import { lastMarketEndMs, parseMarketId, TOO_FAR } from '#core/events/market-id.ts';
 import { type MarketListing, marketListing } from '#core/events/market-listing.ts';
-import {
-  CLOCK_APART_MAX_MS,
-  LOT_DAYS_MAX,
-  PRICE_TICK_MAX_NANO,
-  SIZE_STEP_MAX_NANO_USD,
-} from '#core/limits.ts';
+import { CLOCK_APART_MAX_MS, PRICE_TICK_MAX_NANO, SIZE_STEP_MAX_NANO_USD } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { MarketStore } from '#core/market/market-store.ts';
 
@@ -34,7 +29,6 @@ export const createApplyListing =
     }
   };
 
-/** Design, Money: a market's date is the day on which a lot ends, so one of the next eight. */
 function refuse(
   { market, opensAt, priceTick, sizeStep }: MarketListing,
   nowMs: number,
@@ -44,12 +38,10 @@ function refuse(
   if (opensAt >= endsAtMs) return deadLetter('opensAt: is not before the end of the market');
   if (priceTick > PRICE_TICK_MAX_NANO) return deadLetter('priceTick: is above 1');
   if (sizeStep > SIZE_STEP_MAX_NANO_USD) return deadLetter('sizeStep: is above 1000');
-  if (endsAtMs <= lastEndMs(nowMs)) return null;
+  if (endsAtMs <= lastMarketEndMs(nowMs)) return null;
   // The writer's clock is a little ahead around midnight.
-  if (endsAtMs <= lastEndMs(nowMs + CLOCK_APART_MAX_MS)) return TRY_AGAIN;
-  return deadLetter(`market: ends more than ${LOT_DAYS_MAX} days from now`);
+  if (endsAtMs <= lastMarketEndMs(nowMs + CLOCK_APART_MAX_MS)) return TRY_AGAIN;
+  return deadLetter(TOO_FAR);
 }
-
-const lastEndMs = (nowMs: number): number => startOfDayMs(nowMs) + LOT_DAYS_MAX * DAY_MS;
 
 const deadLetter = (reason: string): RecordOutcome => ({ outcome: 'dead_letter', reason });

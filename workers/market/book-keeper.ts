@@ -4,11 +4,11 @@ import {
   type BatchHandler,
   type BatchOutcome,
   type FeedBatch,
-  parseFeedRecord,
+  parseMarketRecord,
   type RecordOutcome,
 } from '#core/events/feed-record.ts';
-import { parseMarketId } from '#core/events/market-id.ts';
-import { BOOK_PUBLISH_MS, BOOK_RECORD_BYTES_MAX, BOOKS_MAX } from '#core/limits.ts';
+import { lastMarketEndMs, parseMarketId, TOO_FAR } from '#core/events/market-id.ts';
+import { BOOK_PUBLISH_MS, BOOK_RECORD_BYTES_MAX, BOOKS_MAX, CLOCK_APART_MAX_MS } from '#core/limits.ts';
 import { KeptBook, type KeptBookOptions } from './kept-book.ts';
 
 type FeedRecord = FeedBatch['records'][number];
@@ -51,8 +51,9 @@ export class BookKeeper implements BatchHandler {
     await Promise.all([...this.#books.values()].map((kept) => kept.untilTold()));
   }
 
-  #take(partition: number, { offset, bytes, key }: FeedRecord): RecordOutcome {
-    const parsed = parseFeedRecord(bookRecord, bytes, BOOK_RECORD_BYTES_MAX);
+  #take(partition: number, written: FeedRecord): RecordOutcome {
+    const { offset, key } = written;
+    const parsed = parseMarketRecord(bookRecord, written, BOOK_RECORD_BYTES_MAX);
     if (!parsed.ok) {
       // It may have been a change; the next one's number would say so, but that may be hours away.
       this.#books.get(String(key))?.stop('a record that cannot be read');
@@ -65,7 +66,12 @@ export class BookKeeper implements BatchHandler {
 
   #open(market: string, partition: number): KeptBook | RecordOutcome {
     const endsAtMs = parseMarketId(market)?.endsAtMs ?? 0;
-    if (endsAtMs <= this.#options.clock.now()) return { outcome: 'done' };
+    const nowMs = this.#options.clock.now();
+    if (endsAtMs <= nowMs) return { outcome: 'done' };
+    // It would take the place of another for years.
+    if (endsAtMs > lastMarketEndMs(nowMs + CLOCK_APART_MAX_MS)) {
+      return { outcome: 'dead_letter', reason: TOO_FAR };
+    }
     if (this.#books.size >= BOOKS_MAX) {
       return { outcome: 'dead_letter', reason: 'there are more markets than books are kept' };
     }

@@ -3,13 +3,19 @@ import {
   type BatchHandler,
   type BatchOutcome,
   type FeedBatch,
-  parseFeedRecord,
+  parseMarketRecord,
   type RecordOutcome,
 } from '#core/events/feed-record.ts';
 import { parseMarketId } from '#core/events/market-id.ts';
 import { type MarketTrade, marketTrade } from '#core/events/market-trade.ts';
 import { limitTasks } from '#core/limit-tasks.ts';
-import { CANDLES_PUBLISH_MS, CANDLES_REPEAT_MS, LOT_DAYS_MAX, TRADE_IN_FUTURE_MAX_MS } from '#core/limits.ts';
+import {
+  CANDLES_PUBLISH_MS,
+  CANDLES_REPEAT_MS,
+  LOT_DAYS_MAX,
+  MARKETS_FOLDED_MAX,
+  TRADE_IN_FUTURE_MAX_MS,
+} from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { LiveMarkets } from '#core/market/live-markets.ts';
 import type { MarketStore } from '#core/market/market-store.ts';
@@ -28,6 +34,7 @@ export interface CandleKeeperOptions {
  */
 export class CandleKeeper implements BatchHandler {
   readonly #options: CandleKeeperOptions;
+  /** The one that was traded last is the last. */
   readonly #markets = new Map<string, KeptMarket>();
   /** `null`: no market is folded here. */
   #timer: Timer | null = null;
@@ -41,7 +48,7 @@ export class CandleKeeper implements BatchHandler {
    * once.
    */
   async handle({ partition, records }: FeedBatch): Promise<BatchOutcome> {
-    const parsed = records.map(({ bytes }) => this.#parse(bytes));
+    const parsed = records.map((record) => this.#parse(record));
     const trades = parsed.filter((each) => 'market' in each);
     const byMarket = [...Map.groupBy(trades, ({ market }) => market)];
     const takenOf = new Map(
@@ -52,6 +59,7 @@ export class CandleKeeper implements BatchHandler {
         }),
       ),
     );
+    this.#letGo();
     const outcomes: RecordOutcome[] = [];
     for (const each of parsed) {
       if ('outcome' in each) outcomes.push(each);
@@ -78,29 +86,41 @@ export class CandleKeeper implements BatchHandler {
     await Promise.all(all.map(({ inTurn }) => inTurn(async () => {})));
   }
 
-  #parse(bytes: Buffer): MarketTrade | RecordOutcome {
-    const parsed = parseFeedRecord(marketTrade, bytes);
+  #parse(record: FeedBatch['records'][number]): MarketTrade | RecordOutcome {
+    const parsed = parseMarketRecord(marketTrade, record);
     if (!parsed.ok) return { outcome: 'done' };
     const { market, at } = parsed.record;
     const endsAtMs = endOf(market);
     if (at >= endsAtMs || at < endsAtMs - LOT_DAYS_MAX * DAY_MS) {
-      return { outcome: 'dead_letter', reason: 'at: the market is not open then' };
+      return { outcome: 'dead_letter', reason: 'at: the market is not open then, so it is in no candle' };
     }
     const isFuture = at > this.#options.clock.now() + TRADE_IN_FUTURE_MAX_MS;
-    return isFuture ? { outcome: 'dead_letter', reason: 'at: is in the future' } : parsed.record;
+    return isFuture
+      ? { outcome: 'dead_letter', reason: 'at: is in the future, so it is in no candle' }
+      : parsed.record;
   }
 
   #kept(market: string, partition: number): KeptMarket {
-    const known = this.#markets.get(market);
-    if (known !== undefined) return known;
-    const kept: KeptMarket = {
+    const kept = this.#markets.get(market) ?? {
       ...{ market, endsAtMs: endOf(market), partition, fold: null },
       ...{ publishedAtMs: Number.NEGATIVE_INFINITY, isPublishing: false },
-      ...{ isRepeating: false, inTurn: limitTasks(1) },
+      ...{ turns: 0, inTurn: limitTasks(1) },
     };
+    this.#markets.delete(market);
     this.#markets.set(market, kept);
     this.#timer ??= this.#schedule();
     return kept;
+  }
+
+  /** However many names of markets come: the store has all that is let go. */
+  #letGo(): void {
+    let tooMany = this.#markets.size - MARKETS_FOLDED_MAX;
+    for (const [market, { turns }] of this.#markets) {
+      if (tooMany <= 0) return;
+      if (turns > 0) continue;
+      this.#markets.delete(market);
+      tooMany--;
+    }
   }
 
   /** `null`: not all of it is stored for good. */
@@ -118,6 +138,7 @@ export class CandleKeeper implements BatchHandler {
 
   /** What fails halfway is not believed any more: the next one reads anew what was stored. */
   #inTurn<T>(kept: KeptMarket, act: () => Promise<T>): Promise<T | null> {
+    kept.turns++;
     return kept.inTurn(async () => {
       try {
         return await act();
@@ -126,6 +147,8 @@ export class CandleKeeper implements BatchHandler {
         const { market } = kept;
         this.#options.log.warn('candles could not be stored or read, it is tried again', { market, error });
         return null;
+      } finally {
+        kept.turns--;
       }
     });
   }
@@ -153,12 +176,7 @@ export class CandleKeeper implements BatchHandler {
 
   #repeat(kept: KeptMarket): void {
     if (kept.endsAtMs + TRADE_IN_FUTURE_MAX_MS < this.#options.clock.now()) this.#markets.delete(kept.market);
-    else if (kept.fold !== null && !kept.isRepeating) {
-      kept.isRepeating = true;
-      void this.#inTurn(kept, () => this.#lookAgain(kept)).finally(() => {
-        kept.isRepeating = false;
-      });
-    }
+    else if (kept.fold !== null && kept.turns === 0) void this.#inTurn(kept, () => this.#lookAgain(kept));
   }
 
   /** While nothing is traded, too, a rebuild is noticed. */
@@ -178,15 +196,16 @@ interface KeptMarket {
   fold: MarketFold | null;
   publishedAtMs: number;
   isPublishing: boolean;
-  isRepeating: boolean;
+  /** What is at work on it, or waits for that. */
+  turns: number;
   inTurn: <T>(task: () => Promise<T>) => Promise<T>;
 }
 
 const endOf = (market: string): number => parseMarketId(market)?.endsAtMs ?? 0;
 
 const APART: Partial<Record<TradeTaken, string>> = {
-  too_late: 'seq: comes too late, later ones were folded without it',
-  taken_number: 'seq: a trade of another time had it before',
+  too_late: 'seq: comes too late, so it is in no candle',
+  taken_number: 'seq: a trade of another time had it before, so it is in no candle',
 };
 
 function outcomeOf(taken: TradeTaken): RecordOutcome {

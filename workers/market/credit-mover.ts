@@ -3,7 +3,7 @@ import {
   type BatchHandler,
   type BatchOutcome,
   type FeedBatch,
-  parseFeedRecord,
+  parseMarketRecord,
   type RecordOutcome,
 } from '#core/events/feed-record.ts';
 import { parseMarketId } from '#core/events/market-id.ts';
@@ -112,10 +112,10 @@ export class CreditMover implements BatchHandler {
     const atOnce = limitTasks(MOVES_AT_ONCE);
     const latest = new Map<number, Promise<RecordOutcome>>();
     return Promise.all(
-      records.map(({ offset, bytes }): RecordOutcome | Promise<RecordOutcome> => {
-        const before = known.doneAhead.get(offset);
+      records.map((record): RecordOutcome | Promise<RecordOutcome> => {
+        const before = known.doneAhead.get(record.offset);
         if (before !== undefined) return before;
-        const parsed = parseFeedRecord(marketTrade, bytes);
+        const parsed = parseMarketRecord(marketTrade, record);
         if (!parsed.ok) return { outcome: 'dead_letter', reason: parsed.reason };
         const trade = parsed.record;
         const agents = [trade.sellerAgentId, trade.buyerAgentId];

@@ -41,7 +41,7 @@ export class FedTopic {
       partition: PARTITION,
       records: records.map((record) => ({
         offset: this.#nextOffset++,
-        bytes: Buffer.from(JSON.stringify(record)),
+        bytes: print(record),
       })),
     };
     const { handlers, counts } = this.#options;
@@ -63,14 +63,23 @@ export class FedTopic {
   }
 }
 
+/** What is nested without end can be read, but not written again. No record of any feed is. */
+function print(record: unknown): Buffer {
+  try {
+    return Buffer.from(JSON.stringify(record));
+  } catch {
+    return Buffer.from('nested without end');
+  }
+}
+
 /** What one reader cannot do now has to come again for all of them; the others know it then. */
 function combine(outcomes: readonly RecordOutcome[]): FedRecord {
   if (outcomes.some(({ outcome }) => outcome === 'try_again')) return { outcome: 'try_again' };
+  // First, because its feeder is told of it nowhere else.
   for (const outcome of outcomes) {
-    if (outcome.outcome === 'dead_letter') return outcome;
     if (outcome.outcome === 'done' && outcome.rejected !== undefined) {
       return { outcome: 'rejected', reason: outcome.rejected };
     }
   }
-  return { outcome: 'done' };
+  return outcomes.find(({ outcome }) => outcome === 'dead_letter') ?? { outcome: 'done' };
 }

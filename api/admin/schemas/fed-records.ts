@@ -8,7 +8,8 @@ export const FedRecords = z
           outcome: z.enum(['done', 'rejected', 'dead_letter', 'try_again']).meta({
             description:
               '`rejected`: a trade that moved no credit, such as one whose seller lacks it. `dead_letter`: nobody can ' +
-              'make sense of it. `try_again`: not now; send it again, with all behind it.',
+              'make sense of it, or its reason says that it is in no candle: the credit of that one has moved all the ' +
+              'same. `try_again`: not now; send it again, with all behind it.',
           }),
           reason: z.string().optional(),
         }),

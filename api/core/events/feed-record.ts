@@ -40,6 +40,17 @@ export function parseFeedRecord<S extends z.ZodType>(
   return { ok: false, reason: problems.join('; ') };
 }
 
+/** A record of a market, which has to stand where the others of its market do: two that read them would both be wrong. */
+export function parseMarketRecord<T extends { market: string }>(
+  schema: z.ZodType<T>,
+  { bytes, key }: FeedBatch['records'][number],
+  bytesMax: number = FEED_RECORD_BYTES_MAX,
+): ParsedRecord<T> {
+  const parsed = parseFeedRecord(schema, bytes, bytesMax);
+  if (!parsed.ok || key === undefined || String(key) === parsed.record.market) return parsed;
+  return { ok: false, reason: 'market: is not what the record is keyed by' };
+}
+
 /** Many records of one partition at once, in their order. Their places count up, not always by one. */
 export interface FeedBatch {
   partition: number;

@@ -1,4 +1,5 @@
-import { DAY_MS } from '../clock.ts';
+import { DAY_MS, startOfDayMs } from '../clock.ts';
+import { LOT_DAYS_MAX } from '../limits.ts';
 
 /** Spec: a name plus a date, such as `credit-2026-11-30`. Its credit ends on that date at 00:00 UTC. */
 export interface MarketId {
@@ -19,3 +20,8 @@ export function parseMarketId(text: string): MarketId | null {
   if (!isDay) return null;
   return { text, endsAtMs };
 }
+
+/** Design, Money: a market's date is the day on which a lot ends, so one of the next eight. */
+export const lastMarketEndMs = (nowMs: number): number => startOfDayMs(nowMs) + LOT_DAYS_MAX * DAY_MS;
+
+export const TOO_FAR = `market: ends more than ${LOT_DAYS_MAX} days from now`;
