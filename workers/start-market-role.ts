@@ -8,6 +8,7 @@ import { reachLedger } from '../api/reach-ledger.ts';
 import { openKafkaBookRequests } from './market/kafka-book-requests.ts';
 import { openKafkaRejections } from './market/kafka-reject-trade.ts';
 import { createMarketPipeline } from './market/market-pipeline.ts';
+import { askForMissingBooks } from './market/missing-books.ts';
 import { observeMarket } from './market/observe-market.ts';
 import type { RunningRole, WorkerParts } from './worker-parts.ts';
 
@@ -37,15 +38,28 @@ export async function startMarketRole(parts: WorkerParts): Promise<RunningRole> 
   });
   observeMarket(registry, pipeline);
   const feeds = await Promise.all(
-    pipeline.readers.map(({ name, topic, handler }) => {
+    pipeline.readers.map(async ({ name, topic, handler }) => {
       const groupId = `${GROUP}-${name}`;
-      return startKafkaBatchFeed({ kafka, topic, groupId, handler, clock, log, ...parts.feedCounts(topic) });
+      const feed = await startKafkaBatchFeed({
+        ...{ kafka, topic, groupId, handler, clock, log },
+        ...parts.feedCounts(topic),
+      });
+      return { name, feed };
     }),
   );
+  // Which partition a market has is its writer's choice; one process asks for all, that which reads the first one.
+  const asking = askForMissingBooks({
+    find: pipeline.missingBooks,
+    isOurs: () => feeds.some(({ name, feed }) => name === 'books' && feed.partitions().includes(0)),
+    requestSnapshot: requests.request,
+    clock,
+    log,
+  });
   return {
     checks: { market: () => cluster.ledger.stats().openShards > 0 },
     async stop() {
-      await Promise.all(feeds.map((feed) => feed.stop()));
+      await asking.stop();
+      await Promise.all(feeds.map(({ feed }) => feed.stop()));
       await pipeline.stop();
       await requests.close();
       await rejections.close();

@@ -6,12 +6,13 @@ import { systemClock } from '#core/clock.ts';
 import { connectCassandra } from '#core/drivers/cassandra.ts';
 import { connectKafka } from '#core/drivers/kafka.ts';
 import { openRedis, type RedisClient } from '#core/drivers/redis.ts';
-import { BOOK_TOPIC } from '#core/events/book-record.ts';
+import { BOOK_REQUESTS_TOPIC, BOOK_TOPIC } from '#core/events/book-record.ts';
 import { MARKETS_TOPIC } from '#core/events/market-listing.ts';
 import { TRADES_TOPIC } from '#core/events/market-trade.ts';
 import { openClusterLedger } from '#core/ledger/cluster/open-cluster-ledger.ts';
 import { SHARDS } from '#core/ledger/cluster/shards.ts';
 import type { Ledger } from '#core/ledger/ledger.ts';
+import { BOOK_REQUEST_MS } from '#core/limits.ts';
 import { createCassandraMarketStore } from '#core/market/cassandra-market-store.ts';
 import type { MarketStore } from '#core/market/market-store.ts';
 import { createRedisLiveMarkets } from '#core/market/redis-live-markets.ts';
@@ -79,6 +80,8 @@ describeWith(['redis', 'kafka', 'cassandra'], 'the workers of markets', () => {
     ending.push(() => worker.stop());
     return worker;
   }
+
+  const startTwo = () => Promise.all([start(['market']), start(['market'])]);
 
   async function send(topic: string, records: readonly { market: string }[]): Promise<void> {
     const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
@@ -152,5 +155,27 @@ describeWith(['redis', 'kafka', 'cassandra'], 'the workers of markets', () => {
       ['books', 'candles', 'listings', 'moves'].map((name) => `faregate-market-${name}`),
     );
     expect(await heir.stop()).toBe(0);
+  }, 240_000);
+
+  test('ask for the book of a market that is open and quiet, one of them for both', async () => {
+    const [market, workers] = [`quiet-${marketOf(systemClock.now(), 8)}`, await startTwo()];
+    const reader = kafka.consumer({ groupId: 'the exchange' });
+    await reader.connect();
+    ending.push(() => reader.disconnect());
+    await reader.subscribe({ topics: [BOOK_REQUESTS_TOPIC], fromBeginning: true });
+    const askedAtMs: number[] = [];
+    await reader.run({
+      async eachMessage({ message: { key, value } }) {
+        if (String(key) === market) askedAtMs.push(Date.parse(JSON.parse(String(value)).at));
+      },
+    });
+    await send(MARKETS_TOPIC, [listing(market)]);
+    await until(() => askedAtMs.length >= 3, LATE_MS);
+    const gapsMs = askedAtMs.slice(1).map((atMs, i) => atMs - (askedAtMs[i] ?? 0));
+    expect(Math.min(...gapsMs)).toBeGreaterThan(BOOK_REQUEST_MS / 2);
+    await send(BOOK_TOPIC, [snapshot(market, 1)]);
+    const live = createRedisLiveMarkets(redis);
+    await until(async () => (await live.readBook(market)) !== null, LATE_MS);
+    for (const worker of workers) expect(await worker.stop()).toBe(0);
   }, 240_000);
 });

@@ -25,9 +25,10 @@ const FedRecords = z
         }),
       )
       .meta({ description: 'Of each record, in their order.' }),
-    wanted_snapshots: z
-      .array(z.string())
-      .meta({ description: 'Markets whose book has stopped: it is shown again after its next snapshot.' }),
+    wanted_snapshots: z.array(z.string()).meta({
+      description:
+        'Open markets of which there is no book, or whose book has stopped: it is shown after the next snapshot.',
+    }),
   })
   .meta({ id: 'FedRecords' });
 
@@ -82,7 +83,7 @@ export const feedsRouter = t.router({
       const feeds = answerOrRefuse(feedsOf(ctx.deps));
       const outcomes = await feeds.feed(input.topic, input.records);
       if (outcomes === 'unknown_topic') return answerOrRefuse<never>(unknownTopic());
-      return { outcomes, wanted_snapshots: [...feeds.stoppedBooks()] };
+      return { outcomes, wanted_snapshots: [...(await feeds.wantedSnapshots())] };
     }),
 });
 

@@ -24,6 +24,8 @@ export interface BatchFeedOptions {
 }
 
 export interface Feed {
+  /** Those of its topic that it reads now, with and without records. */
+  partitions(): readonly number[];
   stop(): Promise<void>;
 }
 
@@ -43,6 +45,7 @@ export async function startKafkaBatchFeed(options: BatchFeedOptions): Promise<Fe
   const feed = new KafkaBatchFeed(options, deadLetters);
   await feed.start();
   return {
+    partitions: () => feed.partitions,
     async stop() {
       await feed.stop();
       await deadLetters.close();
@@ -55,6 +58,7 @@ class KafkaBatchFeed {
   readonly #reader: BatchReader;
   readonly #member: KafkaMember;
   readonly #pauses = new Map<number, Timer>();
+  #partitions: readonly number[] = [];
 
   constructor(options: BatchFeedOptions, deadLetters: DeadLetters) {
     this.#options = options;
@@ -78,13 +82,21 @@ class KafkaBatchFeed {
       },
       readBatch: (consumer, batch) => this.#readBatch(consumer, batch),
       onShare: (consumer, partitions, memberId) => {
+        this.#partitions = partitions;
         for (const [partition, next] of this.#reader.share(partitions, memberId)) {
           consumer.seek({ topic, partition, offset: String(next) });
         }
       },
-      onOut: () => this.#reader.forgetAll(),
+      onOut: () => {
+        this.#partitions = [];
+        this.#reader.forgetAll();
+      },
       onFailure: (error) => log.error('a feed has stopped, it is started anew', { topic, error }),
     });
+  }
+
+  get partitions(): readonly number[] {
+    return this.#partitions;
   }
 
   start(): Promise<void> {
