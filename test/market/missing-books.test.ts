@@ -103,7 +103,7 @@ describe('a listed, open market of which there is no book', () => {
     await only.stop();
   });
 
-  it('is asked for again where the list could not be read, or the asking failed', async () => {
+  it('is asked for as soon as the list can be read again', async () => {
     const { asked, store, warnings, market, start, pass } = createWorkers();
     const only = start([0]);
     await only.take('listings', 0, listing(market));

@@ -11,6 +11,8 @@ import type { GatewayClient } from '../gateway-client.ts';
 import type { MarketTurn } from './market-turn.ts';
 
 export interface Feeder {
+  /** The market, while the gateway waits for the whole of its book. */
+  wanted: Set<string>;
   /** Resolves once the gateway has taken all of it. */
   feed(lines: readonly ScriptLine[]): Promise<void>;
   /** Where the market is after what was fed. */
@@ -21,6 +23,7 @@ export interface Feeder {
 
 const feedAnswer = z.object({
   outcomes: z.array(z.object({ outcome: z.string(), reason: z.string().optional() })),
+  wanted_snapshots: z.array(z.string()),
 });
 
 /** Between two tries of what the gateway cannot take now. */
@@ -36,6 +39,7 @@ export function createFeeder(
   let { bookSeq, tradeSeq, price } = from;
   let before = price;
   let turn = emptyTurn();
+  const wanted = new Set<string>();
 
   function count({ topic, record }: ScriptLine): void {
     if (topic === TRADES_TOPIC) {
@@ -53,6 +57,8 @@ export function createFeeder(
     let left = records;
     for (let tries = 0; left.length > 0; tries++) {
       const { value } = await client.post(feedAnswer, `/feeds/${topic}`, { records: left });
+      if (value.wanted_snapshots.includes(market)) wanted.add(market);
+      else wanted.delete(market);
       const taken = value.outcomes.filter(({ outcome }) => outcome !== 'try_again');
       for (const { outcome, reason } of taken) {
         if (outcome !== 'done') refuse(1, reason ?? outcome);
@@ -70,6 +76,7 @@ export function createFeeder(
   }
 
   return {
+    wanted,
     async feed(lines) {
       for (const topic of TOPICS) {
         const records = lines.filter((line) => line.topic === topic).map(({ record }) => record);
