@@ -9,6 +9,7 @@ import { openKafkaBookRequests } from './market/kafka-book-requests.ts';
 import { openKafkaRejections } from './market/kafka-reject-trade.ts';
 import { createMarketPipeline } from './market/market-pipeline.ts';
 import { askForMissingBooks } from './market/missing-books.ts';
+import { observeFeedLag } from './market/observe-feed-lag.ts';
 import { observeMarket } from './market/observe-market.ts';
 import type { RunningRole, WorkerParts } from './worker-parts.ts';
 
@@ -44,9 +45,10 @@ export async function startMarketRole(parts: WorkerParts): Promise<RunningRole> 
         ...{ kafka, topic, groupId, handler, clock, log },
         ...parts.feedCounts(topic),
       });
-      return { name, feed };
+      return { name, topic, feed };
     }),
   );
+  observeFeedLag(registry, feeds);
   // Which partition a market has is its writer's choice; one process asks for all, that which reads the first one.
   const asking = askForMissingBooks({
     find: pipeline.missingBooks,

@@ -150,6 +150,7 @@ describeWith(['redis', 'kafka', 'cassandra'], 'the workers of markets', () => {
     await until(async () => (await bookSeq()) === 7, LATE_MS);
     expect(await heir.metric('faregate_books_stopped')).toBe(0);
     expect(await heir.metric('faregate_dead_letters_total')).toBe(0);
+    await until(async () => (await heir.metric('faregate_feed_lag_ms')) === 0, LATE_MS);
     expect(await heir.metric('faregate_feed_records_total')).toBeGreaterThan(0);
     expect((await marketGroups()).sort()).toEqual(
       ['books', 'candles', 'listings', 'moves'].map((name) => `faregate-market-${name}`),

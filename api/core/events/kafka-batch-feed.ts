@@ -26,6 +26,8 @@ export interface BatchFeedOptions {
 export interface Feed {
   /** Those of its topic that it reads now, with and without records. */
   partitions(): readonly number[];
+  /** How old the oldest record is that waits here; 0: none does, as far as could be read. */
+  lagMs(): number;
   stop(): Promise<void>;
 }
 
@@ -46,6 +48,7 @@ export async function startKafkaBatchFeed(options: BatchFeedOptions): Promise<Fe
   await feed.start();
   return {
     partitions: () => feed.partitions,
+    lagMs: () => feed.lagMs,
     async stop() {
       await feed.stop();
       await deadLetters.close();
@@ -99,6 +102,11 @@ class KafkaBatchFeed {
     return this.#partitions;
   }
 
+  get lagMs(): number {
+    const sinceMs = this.#reader.waitsSinceMs;
+    return sinceMs === null ? 0 : Math.max(0, this.#options.clock.now() - sinceMs);
+  }
+
   start(): Promise<void> {
     return this.#member.start();
   }
@@ -116,9 +124,10 @@ class KafkaBatchFeed {
     try {
       await this.#reader.read({
         partition,
-        records: batch.messages.map(({ offset, key, value }) => ({
+        records: batch.messages.map(({ offset, key, value, timestamp }) => ({
           offset: BigInt(offset),
           key,
+          timeMs: Number(timestamp),
           bytes: value ?? Buffer.alloc(0),
         })),
         atEnd: batch.offsetLag() === '0',
