@@ -151,6 +151,10 @@ describeWith(['redis', 'kafka', 'cassandra'], 'the workers of markets', () => {
     expect(await heir.metric('faregate_books_stopped')).toBe(0);
     expect(await heir.metric('faregate_dead_letters_total')).toBe(0);
     await until(async () => (await heir.metric('faregate_feed_lag_ms')) === 0, LATE_MS);
+    const metrics = await (await fetch(`${heir.internalUrl}/metrics`)).text();
+    expect(metrics.match(/^faregate_feed_lag_ms\{topic="dex\.\w+\.v1",reader="\w+"\} \d+$/gm)).toHaveLength(
+      4,
+    );
     expect(await heir.metric('faregate_feed_records_total')).toBeGreaterThan(0);
     expect((await marketGroups()).sort()).toEqual(
       ['books', 'candles', 'listings', 'moves'].map((name) => `faregate-market-${name}`),
