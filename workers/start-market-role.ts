@@ -7,6 +7,8 @@ import { toCassandraOptions, toKafkaOptions } from '../api/config/store-options.
 import { reachLedger } from '../api/reach-ledger.ts';
 import { openKafkaExchange } from './market/kafka-exchange.ts';
 import { createMarketPipeline } from './market/market-pipeline.ts';
+import { askForMissingBooks } from './market/missing-books.ts';
+import { observeFeedLag } from './market/observe-feed-lag.ts';
 import { observeMarket } from './market/observe-market.ts';
 import type { RunningRole, WorkerParts } from './worker-parts.ts';
 
@@ -35,15 +37,29 @@ export async function startMarketRole(parts: WorkerParts): Promise<RunningRole> 
   });
   observeMarket(registry, pipeline);
   const feeds = await Promise.all(
-    pipeline.readers.map(({ name, topic, handler }) => {
+    pipeline.readers.map(async ({ name, topic, handler }) => {
       const groupId = `${GROUP}-${name}`;
-      return startKafkaBatchFeed({ kafka, topic, groupId, handler, clock, log, ...parts.feedCounts(topic) });
+      const feed = await startKafkaBatchFeed({
+        ...{ kafka, topic, groupId, handler, clock, log },
+        ...parts.feedCounts(topic),
+      });
+      return { name, topic, feed };
     }),
   );
+  observeFeedLag(registry, feeds);
+  // Which partition a market has is its writer's choice; one process asks for all, that which reads the first one.
+  const asking = askForMissingBooks({
+    find: pipeline.missingBooks,
+    isOurs: () => feeds.some(({ name, feed }) => name === 'books' && feed.partitions().includes(0)),
+    requestSnapshot: exchange.requestSnapshot,
+    clock,
+    log,
+  });
   return {
     checks: { market: () => cluster.ledger.stats().openShards > 0 },
     async stop() {
-      await Promise.all(feeds.map((feed) => feed.stop()));
+      await asking.stop();
+      await Promise.all(feeds.map(({ feed }) => feed.stop()));
       await pipeline.stop();
       await exchange.close();
       await cluster.close();

@@ -205,6 +205,7 @@ const market: MarketState = {
   fresh_price: '0.99',
   volume_24h: '18230.5',
   book_seq: 90211,
+  book_age_seconds: 1,
   trade_seq: 4120,
   price_tick: '0.0001',
   size_step: '0.01',

@@ -1,4 +1,4 @@
-import { DAY_MS, isoTime } from '#core/clock.ts';
+import { DAY_MS, isoTime, SECOND_MS } from '#core/clock.ts';
 import { parseMarketId } from '#core/events/market-id.ts';
 import type { MarketListing } from '#core/events/market-listing.ts';
 import { formatDecimal9 } from '#core/events/market-values.ts';
@@ -46,6 +46,7 @@ async function readState(
     fresh_price: priceText(freshPrice),
     volume_24h: formatDecimal9(minutes.reduce((sum, { volumeNano }) => sum + volumeNano, 0n)),
     book_seq: served?.seq ?? null,
+    book_age_seconds: served === null ? null : Math.max(0, Math.floor((nowMs - served.atMs) / SECOND_MS)),
     trade_seq: Math.max(cursor?.throughSeq ?? 0, ...(cursor?.aheadSeqs ?? [])),
     price_tick: formatDecimal9(priceTick),
     size_step: formatDecimal9(sizeStep),

@@ -14,12 +14,14 @@ type NotFoundEdge = Pick<Edge, 'basePath' | 'ids' | 'callIdHeader' | 'log'>;
  * @param served What the refusal may point to, as `POST /v1/chat/completions`.
  */
 export function mountNotFound(app: IRouter, edge: NotFoundEdge, served: readonly string[] = []): void {
-  const render = (req: Request, res: Response) =>
+  const render = (req: Request, res: Response) => {
+    const shape = shapeOf(req.path, edge.basePath);
     renderError(res, notFound(nearServed(req.path, served, edge.basePath)), {
-      shape: shapeOf(req.path, edge.basePath),
-      callId: edge.ids.next(),
-      callIdHeader: edge.callIdHeader,
+      ...{ shape, callId: edge.ids.next(), callIdHeader: edge.callIdHeader },
+      // Below the markets all is for pages of any origin, and they are to see that there is nothing. No preflight passes.
+      ...(shape === 'market' && req.method !== 'OPTIONS' ? { isPublic: true } : {}),
     });
+  };
   app.use(render);
   // Express takes a handler with four parameters for an error handler.
   app.use((error: unknown, req: Request, res: Response, _next: NextFunction) => {

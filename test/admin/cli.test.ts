@@ -172,9 +172,9 @@ test('markets are listed with what they cost and how far their book has come', a
   expect(code).toBe(0);
   const [head, row] = out.split('\n');
   expect(head).toMatch(
-    /^MARKET +STATUS +OPENS \(UTC\) +ENDS \(UTC\) +LAST +BID +ASK +FRESH +24 H +TRADES +BOOK$/,
+    /^MARKET +STATUS +OPENS \(UTC\) +ENDS \(UTC\) +LAST +BID +ASK +FRESH +24 H +TRADES +BOOK +AGE$/,
   );
-  expect(row).toMatch(new RegExp(`^${market} +newest .* +- +0\\.9549 +0\\.9552 +0\\.99 +\\$0 +0 +42$`));
+  expect(row).toMatch(new RegExp(`^${market} +newest .* +- +0\\.9549 +0\\.9552 +0\\.99 +\\$0 +0 +42 +3 s$`));
   await live.publishBook(market, null);
   expect((await cli('markets list')).out).toMatch(/ no book /);
   admin.clock.advance(6 * 86_400_000);

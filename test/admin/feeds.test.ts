@@ -51,10 +51,11 @@ test('a market is listed, trades and shows its book by what is fed to the gatewa
   const { admin, id, feed, credit } = gateway;
   expect(await feed(MARKETS_TOPIC, listing(id))).toEqual({
     outcomes: [{ outcome: 'done' }],
-    wanted_snapshots: [],
+    // Nobody can be shown a book before.
+    wanted_snapshots: [id],
   });
   expect(await admin.markets.store.readListings()).toMatchObject([{ market: id }]);
-  await feed(BOOK_TOPIC, snapshot(id, 7), bookChange(id, 8));
+  expect(await feed(BOOK_TOPIC, snapshot(id, 7), bookChange(id, 8))).toMatchObject({ wanted_snapshots: [] });
   admin.clock.advance(300);
   await until(async () => {
     const book = await admin.markets.live.readBook(id);

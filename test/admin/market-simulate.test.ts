@@ -32,6 +32,8 @@ function createFakeGateway(clock: { now(): number }) {
     bodies: [] as number[],
     /** What becomes of a record, if not that it is taken. */
     refuse: (_: Fed): { outcome: string; reason?: string } | null => null,
+    /** Whether it waits for the whole book. */
+    wants: () => false,
   };
   const detail = ({ id, name, credit }: (typeof fake.agents)[number]) => ({
     ...adminExamples.agentDetail,
@@ -67,7 +69,7 @@ function createFakeGateway(clock: { now(): number }) {
       if (refused?.outcome === 'try_again') break;
       if (refused === null) fake.fed.push({ topic, record });
     }
-    return { outcomes, wanted_snapshots: [] };
+    return { outcomes, wanted_snapshots: fake.wants() ? [NEWEST] : [] };
   }
 
   const client: GatewayClient = {
@@ -206,6 +208,28 @@ describe('faregate market simulate', () => {
     expect(refusals).toBeGreaterThan(1_000);
     expect(trades.map(({ seq }) => seq)).toEqual(trades.map((_, index) => index + 1));
     expect(turns.every(({ refused }) => refused === 0)).toBe(true);
+  });
+
+  it('sends the whole book when the gateway has none, and no more often than it is told so', async () => {
+    const gateway = createFakeGateway({ now: () => NOW_MS });
+    const books = () => gateway.fake.fed.filter(({ topic }) => topic === BOOK_TOPIC);
+    const isWhole = ({ record }: Fed) => 'type' in record && record.type === 'book_snapshot';
+    let wantedAt = 0;
+    gateway.fake.wants = () => {
+      const fed = books();
+      // None before it was listed; then, as after a restart, none once more, until the next one.
+      if (fed.length < 40) return !fed.some(isWhole);
+      if (wantedAt === 0) wantedAt = fed.length;
+      return !fed.slice(wantedAt).some(isWhole);
+    };
+    await simulate({ gateway });
+    const whole = books().flatMap((each, i) => (isWhole(each) ? [i] : []));
+    expect(whole).toHaveLength(2);
+    expect(whole[0]).toBe(0);
+    expect((whole[1] ?? 0) - wantedAt).toBeLessThanOrEqual(2);
+    // The number of the change before it, as the feed has it.
+    const seqs = books().map(({ record }) => ('seq' in record ? record.seq : 0));
+    expect(seqs[whole[1] ?? 0]).toBe(seqs[(whole[1] ?? 0) - 1]);
   });
 
   it('stops waiting for a gateway that never takes them, and says so', async () => {

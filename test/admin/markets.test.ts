@@ -57,7 +57,7 @@ describe('the operator’s list of markets', () => {
     ]);
     await admin.markets.live.publishBook(newest, {
       seq: 42,
-      atMs: 0,
+      atMs: admin.clock.now() - 61_900,
       bids: [{ price: '0.9549', size: '3', orders: 1 }],
       asks: [],
     });
@@ -76,6 +76,7 @@ describe('the operator’s list of markets', () => {
       fresh_price: '0.99',
       volume_24h: '1.5',
       book_seq: 42,
+      book_age_seconds: 61,
       trade_seq: 4,
       price_tick: '0.0001',
       size_step: '0.01',
@@ -85,6 +86,7 @@ describe('the operator’s list of markets', () => {
       newest: false,
       last_price: null,
       book_seq: null,
+      book_age_seconds: null,
       trade_seq: 0,
     });
     expect(body.markets[2]).toMatchObject({ open: false, newest: false, last_price: '0.8', volume_24h: '0' });
@@ -92,7 +94,13 @@ describe('the operator’s list of markets', () => {
 
   it('shows a book that has stopped as none', async () => {
     const market = await list(8);
-    await admin.markets.live.publishBook(market, { seq: 42, atMs: 0, bids: [], asks: [] });
+    await admin.markets.live.publishBook(market, {
+      seq: 42,
+      atMs: admin.clock.now() + 5_000,
+      bids: [],
+      asks: [],
+    });
+    expect((await admin.get('/markets')).body.markets[0].book_age_seconds).toBe(0);
     await admin.markets.live.publishBook(market, null);
     expect((await admin.get('/markets')).body.markets[0].book_seq).toBe(null);
   });

@@ -27,6 +27,7 @@ import { FolderInUseError } from '#core/ledger/journal-errors.ts';
 import { openFolded } from '#core/ledger/journal-recovery.ts';
 import { lockFolder } from '#core/ledger/sqlite-folder-lock.ts';
 import type { AgentState } from '#core/ledger/state.ts';
+import { MARKETS_FILE } from '#core/market/sqlite-market-store.ts';
 import { callIdAt, chargedBefore, refused, START_MS, type World } from '../ledger/case.ts';
 import { settle } from '../ledger/commands.ts';
 import { logInto, newFolder, run } from '../ledger/embedded-harness.ts';
@@ -93,6 +94,13 @@ test('what stood in the folder is moved aside, whole, under the time', async () 
   expect(readPepper(dataDir)).toEqual(other);
   expect(await idsOf(join(dataDir, ASIDE))).toEqual([1]);
   expect(readPepper(join(dataDir, ASIDE))).toEqual(old);
+});
+
+test('what was traded stays as it is: it is the exchange’s, and no ledger of ours takes it back', async () => {
+  const markets = join(dataDir, MARKETS_FILE);
+  writeFileSync(markets, 'as it was');
+  await restore();
+  expect(readFileSync(markets, 'utf8')).toBe('as it was');
 });
 
 test('a second restore of the same moment moves the first one aside, too', async () => {

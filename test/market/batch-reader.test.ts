@@ -37,6 +37,7 @@ function setUp(handler: Partial<BatchHandler>, { recordsAtOnce = 1_000 } = {}) {
       records: offsets.map((offset) => ({
         offset: BigInt(offset),
         key: null,
+        timeMs: 1_000 * offset,
         bytes: Buffer.from(String(offset)),
       })),
       atEnd: true,
@@ -133,6 +134,32 @@ test('what is to be tried again comes again with all behind it, after waits that
   const later = batchOf(0, [6]);
   await reader.read(later.batch);
   expect(later.read.pauses).toEqual([250]);
+});
+
+test('how long the oldest record waits is known while one is tried again, or more stands behind what was read', async () => {
+  const isAway = { now: true };
+  const { reader, batchOf } = setUp({
+    handle: async (batch) => {
+      const at = batch.records.findIndex(({ offset }) => offset === 6n);
+      if (at === -1 || !isAway.now) return allDone(batch);
+      return { outcomes: [...batch.records.slice(0, at).map(() => DONE), AGAIN], resumeOffset: 6n };
+    },
+  });
+  expect(reader.waitsSinceMs).toBeNull();
+  await reader.read(batchOf(0, [5, 6, 7]).batch);
+  await reader.read(batchOf(1, [8, 9], { atEnd: false }).batch);
+  expect(reader.waitsSinceMs).toBe(6_000);
+  isAway.now = false;
+  await reader.read(batchOf(0, [6, 7]).batch);
+  expect(reader.waitsSinceMs).toBe(9_000);
+  await reader.read(batchOf(1, [10]).batch);
+  expect(reader.waitsSinceMs).toBeNull();
+  isAway.now = true;
+  await reader.read(batchOf(0, [6]).batch);
+  expect(reader.waitsSinceMs).toBe(6_000);
+  // Another process reads it now.
+  reader.share([1], 'member');
+  expect(reader.waitsSinceMs).toBeNull();
 });
 
 test('a handler that throws has its records again, and only the exception is logged', async () => {

@@ -109,6 +109,28 @@ test.each(['/balance', '/models', '/chat/completions', '/dex', `/dex/markets/${M
   },
 );
 
+test.each([
+  ['GET', '/dex'],
+  ['GET', `/dex/markets/${MARKET}`],
+  ['GET', `/dex/markets/${MARKET}/book/more`],
+  ['GET', '/dex/markets/%ff'],
+  ['POST', '/dex/markets'],
+])('%s %s, where nothing is, says so to pages of other origins, too', async (method, path) => {
+  const answer = await world.get(path, { origin: 'https://page.example.com' }, method);
+  expect(answer.status).toBe(404);
+  expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+  expect(answer.headers.get('access-control-expose-headers')).toContain('x-request-id');
+  expect(JSON.parse(await answer.text())).toEqual({
+    error: { code: 'not_found', message: expect.stringMatching(/./) },
+  });
+});
+
+test('what is not there outside of the markets is for no other page', async () => {
+  for (const path of ['/nothing', '/dexter', '/models/x/y']) {
+    expect((await world.get(path)).headers.get('access-control-allow-origin')).toBeNull();
+  }
+});
+
 describe('weights', () => {
   let last = 0;
   const newAddress = () => {

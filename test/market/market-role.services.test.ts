@@ -6,12 +6,13 @@ import { systemClock } from '#core/clock.ts';
 import { connectCassandra } from '#core/drivers/cassandra.ts';
 import { connectKafka } from '#core/drivers/kafka.ts';
 import { openRedis, type RedisClient } from '#core/drivers/redis.ts';
-import { BOOK_TOPIC } from '#core/events/book-record.ts';
+import { BOOK_REQUESTS_TOPIC, BOOK_TOPIC } from '#core/events/book-record.ts';
 import { MARKETS_TOPIC } from '#core/events/market-listing.ts';
 import { TRADES_TOPIC } from '#core/events/market-trade.ts';
 import { openClusterLedger } from '#core/ledger/cluster/open-cluster-ledger.ts';
 import { SHARDS } from '#core/ledger/cluster/shards.ts';
 import type { Ledger } from '#core/ledger/ledger.ts';
+import { BOOK_REQUEST_MS } from '#core/limits.ts';
 import { createCassandraMarketStore } from '#core/market/cassandra-market-store.ts';
 import type { MarketStore } from '#core/market/market-store.ts';
 import { createRedisLiveMarkets } from '#core/market/redis-live-markets.ts';
@@ -88,6 +89,8 @@ describeWith(['redis', 'kafka', 'cassandra'], 'the workers of markets', () => {
       records.map((record) => ({ key: record.market, value: JSON.stringify(record) })),
     );
 
+  const startTwo = () => Promise.all([start(['market']), start(['market'])]);
+
   async function marketGroups(): Promise<string[]> {
     const admin = kafka.admin();
     await admin.connect();
@@ -147,10 +150,37 @@ describeWith(['redis', 'kafka', 'cassandra'], 'the workers of markets', () => {
     await until(async () => (await bookSeq()) === 7, LATE_MS);
     expect(await heir.metric('faregate_books_stopped')).toBe(0);
     expect(await heir.metric('faregate_dead_letters_total')).toBe(0);
+    await until(async () => (await heir.metric('faregate_feed_lag_ms')) === 0, LATE_MS);
+    const metrics = await (await fetch(`${heir.internalUrl}/metrics`)).text();
+    expect(metrics.match(/^faregate_feed_lag_ms\{topic="dex\.\w+\.v1",reader="\w+"\} \d+$/gm)).toHaveLength(
+      4,
+    );
     expect(await heir.metric('faregate_feed_records_total')).toBeGreaterThan(0);
     expect((await marketGroups()).sort()).toEqual(
       ['books', 'candles', 'listings', 'moves'].map((name) => `faregate-market-${name}`),
     );
     expect(await heir.stop()).toBe(0);
+  }, 240_000);
+
+  test('ask for the book of a market that is open and quiet, one of them for both', async () => {
+    const [market, workers] = [`quiet-${marketOf(systemClock.now(), 8)}`, await startTwo()];
+    const reader = kafka.consumer({ groupId: 'the exchange' });
+    await reader.connect();
+    ending.push(() => reader.disconnect());
+    await reader.subscribe({ topics: [BOOK_REQUESTS_TOPIC], fromBeginning: true });
+    const askedAtMs: number[] = [];
+    await reader.run({
+      async eachMessage({ message: { key, value } }) {
+        if (String(key) === market) askedAtMs.push(Date.parse(JSON.parse(String(value)).at));
+      },
+    });
+    await send(MARKETS_TOPIC, [listing(market)]);
+    await until(() => askedAtMs.length >= 3, LATE_MS);
+    const gapsMs = askedAtMs.slice(1).map((atMs, i) => atMs - (askedAtMs[i] ?? 0));
+    expect(Math.min(...gapsMs)).toBeGreaterThan(BOOK_REQUEST_MS / 2);
+    await send(BOOK_TOPIC, [snapshot(market, 1)]);
+    const live = createRedisLiveMarkets(redis);
+    await until(async () => (await live.readBook(market)) !== null, LATE_MS);
+    for (const worker of workers) expect(await worker.stop()).toBe(0);
   }, 240_000);
 });

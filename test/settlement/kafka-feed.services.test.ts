@@ -75,6 +75,7 @@ describeWith(['kafka'], 'a feed on Kafka', () => {
     });
     await send(['second 1', 'second 2', 'second 3']);
     await until(() => first.includes('second 2'), 30_000);
+    expect(stuck.lagMs()).toBeGreaterThan(0);
     await stuck.stop();
     const later: string[] = [];
     await start(group, async (bytes) => {

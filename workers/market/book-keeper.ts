@@ -33,6 +33,11 @@ export class BookKeeper implements BatchHandler {
     return this.#told().flatMap(({ market, book }) => (book.isStopped ? [market] : []));
   }
 
+  /** Whether its records have come here, also where it has stopped. */
+  keeps(market: string): boolean {
+    return this.#books.has(market);
+  }
+
   async handle({ partition, records, atEnd = true }: FeedBatch): Promise<BatchOutcome> {
     const outcomes = records.map((record) => this.#take(partition, record));
     if (atEnd) this.#partitionsAtEnd.add(partition);

@@ -31,7 +31,11 @@ export function startEmbeddedMarket({
   return {
     feeds: {
       feed: async (topic, records) => (await topics.get(topic)?.feed(records)) ?? 'unknown_topic',
-      stoppedBooks: () => pipeline.books.stoppedMarkets,
+      async wantedSnapshots() {
+        // Where the list cannot be read, those that have stopped are known all the same.
+        const missing = await pipeline.missingBooks().catch(() => []);
+        return [...pipeline.books.stoppedMarkets, ...missing];
+      },
     },
     async stop() {
       await Promise.all(Array.from(topics.values(), (topic) => topic.idle()));

@@ -12,6 +12,7 @@ import { createApplyListing } from './apply-listing.ts';
 import { BookKeeper } from './book-keeper.ts';
 import { CandleKeeper } from './candle-keeper.ts';
 import { CreditMover, type CreditMoverOptions } from './credit-mover.ts';
+import { findMissingBooks } from './missing-books.ts';
 
 export interface MarketParts {
   store: MarketStore;
@@ -30,6 +31,8 @@ export interface MarketPipeline {
   readers: readonly MarketReader[];
   books: Pick<BookKeeper, 'stoppedMarkets'>;
   mover: CreditMover;
+  /** See `findMissingBooks`. */
+  missingBooks(): Promise<string[]>;
   /** After the last record. */
   stop(): Promise<void>;
 }
@@ -60,6 +63,7 @@ export function createMarketPipeline({
     ],
     books,
     mover,
+    missingBooks: () => findMissingBooks({ ...parts, books }),
     async stop() {
       await Promise.all([books.stop(), candles.stop(), mover.stop()]);
     },

@@ -9,7 +9,9 @@ export function addMarkets(program: Command, open: OpenContext): void {
     .command('markets')
     .description('in which credit is traded')
     .command('list')
-    .description('all markets, closed ones too, with their prices and how far their book has come')
+    .description(
+      'all markets, closed ones too, with their prices, how far their book has come, and since when nothing has changed in it',
+    )
     .action(async () => {
       const { client, show, paint } = open();
       const { raw, value } = await client.get(MarketStateList, '/markets');
@@ -41,6 +43,11 @@ const columns: Column<MarketState>[] = [
   { title: '24 H', text: ({ volume_24h }) => dollars(volume_24h), right: true },
   { title: 'TRADES', text: ({ trade_seq }) => String(trade_seq), right: true },
   { title: 'BOOK', text: ({ book_seq }) => String(book_seq ?? '-'), right: true },
+  {
+    title: 'AGE',
+    text: ({ book_age_seconds: age }) => (age === null ? '-' : `${age} s`),
+    right: true,
+  },
 ];
 
 function statusOf({ open, newest, book_seq }: MarketState): [string, 'green' | 'yellow' | 'dim'] {

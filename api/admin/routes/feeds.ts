@@ -63,7 +63,7 @@ export const feedsRouter = t.router({
       const feeds = answerOrRefuse(feedsOf(ctx.deps));
       const outcomes = await feeds.feed(input.topic, input.records);
       if (outcomes === 'unknown_topic') return answerOrRefuse<never>(unknownTopic());
-      return { outcomes, wanted_snapshots: [...feeds.stoppedBooks()] };
+      return { outcomes, wanted_snapshots: [...(await feeds.wantedSnapshots())] };
     }),
 });
 

@@ -15,8 +15,9 @@ export const FedRecords = z
         }),
       )
       .meta({ description: 'Of each record, in their order.' }),
-    wanted_snapshots: z
-      .array(z.string())
-      .meta({ description: 'Markets whose book has stopped: it is shown again after its next snapshot.' }),
+    wanted_snapshots: z.array(z.string()).meta({
+      description:
+        'Open markets of which there is no book, or whose book has stopped: it is shown after the next snapshot.',
+    }),
   })
   .meta({ id: 'FedRecords' });

@@ -18,6 +18,9 @@ export const MarketState = z
       description:
         'Of the book as it is served, at most some seconds old; null: it has stopped, or there is none yet.',
     }),
+    book_age_seconds: z.int().nullable().meta({
+      description: 'Since the newest record that is in it was made, by the clock of the exchange.',
+    }),
     trade_seq: z.int().meta({ description: 'The newest trade that is in candles; 0: there is none.' }),
     price_tick: z.string(),
     size_step: z.string(),

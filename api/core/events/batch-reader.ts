@@ -17,6 +17,8 @@ export interface ReadRecord {
   offset: bigint;
   key: Buffer | null;
   bytes: Buffer;
+  /** When it was written. */
+  timeMs: number;
 }
 
 export interface ApartRecord extends ReadRecord {
@@ -46,7 +48,13 @@ interface HeldPartition {
   next: bigint;
   committed: bigint | null;
   waitMs: number;
+  /** When the oldest record was written that is not dealt with, or a little before; `null`: there is none. */
+  waitsSinceMs: number | null;
 }
+
+const newlyHeld = ({ offset, timeMs }: ReadRecord): HeldPartition => ({
+  ...{ next: offset, committed: null, waitMs: RETRY_MS, waitsSinceMs: timeMs },
+});
 
 const RETRY_MS = SECOND_MS / 4;
 const RETRY_MAX_MS = 5 * SECOND_MS;
@@ -83,6 +91,15 @@ export class BatchReader {
     for (const partition of this.#held.keys()) this.#forget(partition);
   }
 
+  /** When the oldest record was written that is known to wait here; `null`: none does. */
+  get waitsSinceMs(): number | null {
+    let oldestMs: number | null = null;
+    for (const { waitsSinceMs } of this.#held.values()) {
+      if (waitsSinceMs !== null && (oldestMs === null || waitsSinceMs < oldestMs)) oldestMs = waitsSinceMs;
+    }
+    return oldestMs;
+  }
+
   stop(): void {
     this.#stopped = true;
   }
@@ -105,7 +122,8 @@ export class BatchReader {
     const { partition, records } = batch;
     const [first] = records;
     if (first === undefined || this.#stopped || !batch.mayGoOn()) return;
-    const held = this.#held.get(partition) ?? { next: first.offset, committed: null, waitMs: RETRY_MS };
+    const held = this.#held.get(partition) ?? newlyHeld(first);
+    held.waitsSinceMs = first.timeMs;
     this.#held.set(partition, held);
     const isOurs = () => !this.#stopped && this.#held.get(partition) === held && batch.mayGoOn();
     for (let dealtWith = 0; dealtWith < records.length && isOurs(); ) {
@@ -140,6 +158,8 @@ export class BatchReader {
     // What was forgotten meanwhile is read anew, from the place that was kept.
     if (this.#held.get(partition) !== held) return dealtWith;
     const last = records[dealtWith - 1];
+    // Behind the last one may stand what was not read yet, and is newer.
+    held.waitsSinceMs = records[dealtWith]?.timeMs ?? (atEnd ? null : (last?.timeMs ?? null));
     if (last !== undefined) {
       held.next = last.offset + 1n;
       batch.resolve(last.offset);

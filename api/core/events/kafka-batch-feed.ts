@@ -24,6 +24,10 @@ export interface BatchFeedOptions {
 }
 
 export interface Feed {
+  /** Those of its topic that it reads now, with and without records. */
+  partitions(): readonly number[];
+  /** How old the oldest record is that waits here; 0: none does, as far as could be read. */
+  lagMs(): number;
   stop(): Promise<void>;
 }
 
@@ -43,6 +47,8 @@ export async function startKafkaBatchFeed(options: BatchFeedOptions): Promise<Fe
   const feed = new KafkaBatchFeed(options, deadLetters);
   await feed.start();
   return {
+    partitions: () => feed.partitions,
+    lagMs: () => feed.lagMs,
     async stop() {
       await feed.stop();
       await deadLetters.close();
@@ -55,6 +61,7 @@ class KafkaBatchFeed {
   readonly #reader: BatchReader;
   readonly #member: KafkaMember;
   readonly #pauses = new Map<number, Timer>();
+  #partitions: readonly number[] = [];
 
   constructor(options: BatchFeedOptions, deadLetters: DeadLetters) {
     this.#options = options;
@@ -78,13 +85,26 @@ class KafkaBatchFeed {
       },
       readBatch: (consumer, batch) => this.#readBatch(consumer, batch),
       onShare: (consumer, partitions, memberId) => {
+        this.#partitions = partitions;
         for (const [partition, next] of this.#reader.share(partitions, memberId)) {
           consumer.seek({ topic, partition, offset: String(next) });
         }
       },
-      onOut: () => this.#reader.forgetAll(),
+      onOut: () => {
+        this.#partitions = [];
+        this.#reader.forgetAll();
+      },
       onFailure: (error) => log.error('a feed has stopped, it is started anew', { topic, error }),
     });
+  }
+
+  get partitions(): readonly number[] {
+    return this.#partitions;
+  }
+
+  get lagMs(): number {
+    const sinceMs = this.#reader.waitsSinceMs;
+    return sinceMs === null ? 0 : Math.max(0, this.#options.clock.now() - sinceMs);
   }
 
   start(): Promise<void> {
@@ -104,9 +124,10 @@ class KafkaBatchFeed {
     try {
       await this.#reader.read({
         partition,
-        records: batch.messages.map(({ offset, key, value }) => ({
+        records: batch.messages.map(({ offset, key, value, timestamp }) => ({
           offset: BigInt(offset),
           key,
+          timeMs: Number(timestamp),
           bytes: value ?? Buffer.alloc(0),
         })),
         atEnd: batch.offsetLag() === '0',

@@ -2,8 +2,8 @@
 export interface DirectFeeds {
   /** In their order; they may come twice, as from Kafka. `unknown_topic`: nobody here reads it. */
   feed(topic: string, records: readonly unknown[]): Promise<FedRecord[] | 'unknown_topic'>;
-  /** Markets whose book waits for its next snapshot. */
-  stoppedBooks(): readonly string[];
+  /** Markets whose book waits for its next snapshot, or its first. */
+  wantedSnapshots(): Promise<readonly string[]>;
 }
 
 export type FedRecord =

@@ -35,6 +35,8 @@ export interface MarketScriptOptions {
   agents: readonly number[];
   /** Markets that go on from where they were; the others are listed first, and begin. */
   after?: Readonly<Record<string, MarketPoint>>;
+  /** Of these the whole book comes behind their next change, and they are taken out. */
+  wanted?: Set<string>;
 }
 
 /**
@@ -42,7 +44,7 @@ export interface MarketScriptOptions {
  * carries the number of the change before it, as the feed has it.
  */
 export function* createMarketScript(options: MarketScriptOptions): Generator<ScriptLine, never> {
-  const { markets: ids, startAtMs, after = {} } = options;
+  const { markets: ids, startAtMs, after = {}, wanted } = options;
   const newestFirst = [...ids].sort((a, b) => endOf(b) - endOf(a));
   for (const id of newestFirst.filter((each) => after[each] === undefined)) {
     const freshPrice = id === newestFirst[0] ? FRESH_PRICE : null;
@@ -57,6 +59,8 @@ export function* createMarketScript(options: MarketScriptOptions): Generator<Scr
     const { trades, book } = next.step();
     for (const record of trades) yield { atMs, topic: TRADES_TOPIC, record };
     yield { atMs, topic: BOOK_TOPIC, record: book };
+    const isWanted = wanted?.delete(next.id) === true;
+    if (isWanted && book.type === 'book_changed') yield { atMs, topic: BOOK_TOPIC, record: next.snapshot() };
   }
 }
 

@@ -124,7 +124,7 @@ export class SimulatedMarket {
     this.#walk(nextMs);
     if (nextMs === this.#next.snapshotMs) {
       this.#next.snapshotMs += SNAPSHOT_MS;
-      return { trades: [], book: this.#snapshot() };
+      return { trades: [], book: this.snapshot() };
     }
     const { changesPerSecond, tradesPerSecond } = this.#options;
     const isOrder = nextMs === this.#next.tradeMs;
@@ -260,7 +260,8 @@ export class SimulatedMarket {
     return change;
   }
 
-  #snapshot(): BookLine {
+  /** As it is behind its last record. */
+  snapshot(): BookLine {
     const levelsOf = (side: BookSide) =>
       Array.from(side.levels(), ([tick, { sizeSteps, orders }]) => ({
         price: priceOf(tick),

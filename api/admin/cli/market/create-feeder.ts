@@ -11,6 +11,8 @@ import type { GatewayClient } from '../gateway-client.ts';
 import type { MarketTurn } from './market-turn.ts';
 
 export interface Feeder {
+  /** The market, while the gateway waits for the whole of its book. */
+  wanted: Set<string>;
   /** Resolves once the gateway has taken all of it. */
   feed(lines: readonly ScriptLine[]): Promise<void>;
   /** Where the market is after what was fed. */
@@ -32,6 +34,7 @@ export function createFeeder(
   let { bookSeq, tradeSeq, price } = from;
   let before = price;
   let turn = emptyTurn();
+  const wanted = new Set<string>();
 
   function count({ topic, record }: ScriptLine): void {
     if (topic === TRADES_TOPIC) {
@@ -49,6 +52,8 @@ export function createFeeder(
     let left = records;
     for (let tries = 0; left.length > 0; tries++) {
       const { value } = await client.post(FedRecords, `/feeds/${topic}`, { records: left });
+      if (value.wanted_snapshots.includes(market)) wanted.add(market);
+      else wanted.delete(market);
       const taken = value.outcomes.filter(({ outcome }) => outcome !== 'try_again');
       for (const { outcome, reason } of taken) {
         if (outcome !== 'done') refuse(1, reason ?? outcome);
@@ -66,6 +71,7 @@ export function createFeeder(
   }
 
   return {
+    wanted,
     async feed(lines) {
       for (const topic of TOPICS) {
         const records = lines.filter((line) => line.topic === topic).map(({ record }) => record);

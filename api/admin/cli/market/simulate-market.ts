@@ -62,6 +62,7 @@ export async function simulateMarket(simulation: Simulation): Promise<void> {
     ...{ ...options, tradesPerSecond, changesPerSecond },
     startAtMs: liveMs,
     after: { [market]: feeder.point() },
+    wanted: feeder.wanted,
   });
   const take = createTake(script);
   const endMs = Math.min(endsAtMs, forSeconds === undefined ? Infinity : liveMs + forSeconds * SECOND_MS);
