@@ -65,6 +65,7 @@ export function createHttpServer(listener: RequestListener, options: ServerOptio
   server.maxConnections = bounds.connectionsMax;
   const serve = (req: IncomingMessage, res: ServerResponse) => {
     noteAnswer(req, res);
+    if (req.url?.startsWith('/') === false) req.url = originForm(req.url);
     if (lacksHost(req)) refuseMissingHost(res, options);
     else listener(req, res);
   };
@@ -76,6 +77,9 @@ export function createHttpServer(listener: RequestListener, options: ServerOptio
   server.on('clientError', (error, socket) => answerBrokenRequest(error, socket, options));
   return server;
 }
+
+/** RFC 9112, 3.2.2: a server takes the whole address, too, as proxies are asked. Each route reads a path. */
+const originForm = (target: string): string => target.replace(/^https?:\/\/[^/?#]*(?=\/)/i, '');
 
 /** Resolves with the port: another than asked for when that was 0. */
 export function listen(server: Server, port: number, host: string): Promise<number> {
