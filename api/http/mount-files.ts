@@ -3,7 +3,7 @@ import type { IRouter, Request, Response } from 'express';
 import { type Clock, SECOND_MS } from '#core/clock.ts';
 import { downloadNameOf, type FileName, formatFileName, parseFileName } from '#core/files/file-name.ts';
 import type { LocalFileStore } from '#core/files/local-file-store.ts';
-import { STALLED_READER_MS, UPLOAD_BODY_MS } from '#core/limits.ts';
+import { UPLOAD_BODY_MS } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import { type FileError, fileErrors } from '../contract/file-errors.ts';
 import { ownDeadline } from './broken-request.ts';
@@ -122,8 +122,6 @@ function give({ files, clock }: FilesEdge, { res, name }: FileRequest, untilMs: 
   if (downloadName !== null) {
     res.setHeader('content-disposition', `attachment; filename="${downloadName}"`);
   }
-  // Else ten thousand readers that take nothing, by one link and without a key, would keep all connections for ever.
-  res.setTimeout(STALLED_READER_MS);
   return new Promise((resolve, reject) => {
     const options = {
       root: files.folder,
