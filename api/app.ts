@@ -27,6 +27,7 @@ import { runCall } from './inference/run-call.ts';
 import { createMarketReads } from './market/market-reads.ts';
 import { createServeMcp, type McpDeps } from './mcp/serve-mcp.ts';
 import { createUpload, type UploadDeps } from './media/create-upload.ts';
+import { restAfterFailure } from './media/pictures/rest-after-failure.ts';
 import { runPicture } from './media/pictures/run-picture.ts';
 import { refuseUpload } from './media/refuse-upload.ts';
 import type { VideoDeps } from './media/video-deps.ts';
@@ -74,10 +75,15 @@ const servedRoutes = (basePath: string): string[] =>
 function buildUseCases(deps: Deps, publicUrl: string): UseCases {
   const { gateway, store, clock } = deps;
   const lists = buildLists(gateway.catalog);
+  const pictures = {
+    gateway,
+    files: deps.files === null ? null : restAfterFailure(deps.files, clock),
+    refusePrivate,
+  };
   return {
     admitStart: ({ agentId }) => admitStart(deps, agentId),
     runCall: (endpoint, call) => runCall(gateway, callFormats[endpoint], call),
-    runPicture: (call) => runPicture({ gateway, files: deps.files, refusePrivate }, call),
+    runPicture: (call) => runPicture(pictures, call),
     async listModels(call) {
       lists.models(call.res, answerHeaders(call));
       return null;

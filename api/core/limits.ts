@@ -323,6 +323,8 @@ export const UPLOAD_BODY_MS = 10 * MINUTE_MS;
 /** Behind the begin of the hour in which a file's last link ends: that hour, and one for clocks that are apart. */
 export const FILES_KEPT_AFTER_MS = 2 * HOUR_MS;
 export const FILES_SWEEP_MS = HOUR_MS;
+/** Storage that has failed is asked to keep no more pictures for so long: each is paid for before it is stored. */
+export const STORAGE_REST_MS = 15 * SECOND_MS;
 /** Of an S3 store. */
 export const S3_ANSWER_MS = 30 * SECOND_MS;
 export const S3_ANSWER_BYTES = 4 * 1024 * 1024;

@@ -34,6 +34,12 @@ export function forgetAnswer(res: ServerResponse): void {
   if (socket[ANSWER] === res) socket[ANSWER] = null;
 }
 
+/** Whether a silent connection's client waits: for an answer, or more of one, and has taken all that there was. */
+export function awaitsUs(socket: EdgeSocket): boolean {
+  const latest = socket[ANSWER] ?? null;
+  return latest !== null && !latest.writableFinished && socket.writableLength === 0;
+}
+
 /**
  * A request that may take longer than others, because whoever serves it ends it: Node knows one time for all. Answers
  * what to call at its end.

@@ -13,10 +13,12 @@ import {
   HEADERS_TIMEOUT_MS,
   KEEP_ALIVE_MS,
   REQUEST_TIMEOUT_MS,
+  STALLED_READER_MS,
 } from '#core/limits.ts';
 import {
   type AnswerIds,
   answerBrokenRequest,
+  awaitsUs,
   lacksHost,
   noteAnswer,
   refuseExpectation,
@@ -31,6 +33,8 @@ export interface ServerLimits {
   /** From the first byte of a request to the last of its body. */
   requestTimeoutMs: number;
   keepAliveMs: number;
+  /** A reader that takes nothing of what waits for it for so long has gone. */
+  stalledReaderMs: number;
   connectionsCheckMs: number;
   connectionsMax: number;
 }
@@ -42,6 +46,7 @@ const defaultLimits: ServerLimits = {
   headersTimeoutMs: HEADERS_TIMEOUT_MS,
   requestTimeoutMs: REQUEST_TIMEOUT_MS,
   keepAliveMs: KEEP_ALIVE_MS,
+  stalledReaderMs: STALLED_READER_MS,
   connectionsCheckMs: CONNECTIONS_CHECK_MS,
   connectionsMax: CONNECTIONS_MAX,
 };
@@ -63,8 +68,14 @@ export function createHttpServer(listener: RequestListener, options: ServerOptio
     requireHostHeader: false,
   });
   server.maxConnections = bounds.connectionsMax;
+  server.timeout = bounds.stalledReaderMs;
+  // Else ten thousand readers of nothing, by one link to a file or without any key, would keep every connection for ever.
+  server.on('timeout', (socket) => {
+    if (!awaitsUs(socket)) socket.destroy();
+  });
   const serve = (req: IncomingMessage, res: ServerResponse) => {
     noteAnswer(req, res);
+    if (req.url?.startsWith('/') === false) req.url = originForm(req.url);
     if (lacksHost(req)) refuseMissingHost(res, options);
     else listener(req, res);
   };
@@ -76,6 +87,9 @@ export function createHttpServer(listener: RequestListener, options: ServerOptio
   server.on('clientError', (error, socket) => answerBrokenRequest(error, socket, options));
   return server;
 }
+
+/** RFC 9112, 3.2.2: a server takes the whole address, too, as proxies are asked. Each route reads a path. */
+const originForm = (target: string): string => target.replace(/^https?:\/\/[^/?#]*(?=\/)/i, '');
 
 /** Resolves with the port: another than asked for when that was 0. */
 export function listen(server: Server, port: number, host: string): Promise<number> {

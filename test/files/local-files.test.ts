@@ -5,7 +5,7 @@ import { HOUR_MS, MINUTE_MS } from '#core/clock.ts';
 import { formatFileName } from '#core/files/file-name.ts';
 import { openLocalFileStore } from '#core/files/local-file-store.ts';
 import { LINK_KEY_FILE } from '#core/files/local-links.ts';
-import { UPLOAD_BODY_MS } from '#core/limits.ts';
+import { MEGABYTE, UPLOAD_BODY_MS } from '#core/limits.ts';
 import { testDataDir } from '../support/data-dir.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { until } from '../support/gateway.ts';
@@ -319,6 +319,18 @@ test('a slow line has longer than other requests, for a file alone', async () =>
   // Then it is a connection like any other.
   client.head(['POST /v1/nothing HTTP/1.1', 'Host: f', 'Content-Length: 100000']).send(Buffer.alloc(5));
   await client.closed();
+});
+
+test('who opens a file and takes nothing of it loses the connection', async () => {
+  await using strict = await startLocalHome({ stalledReaderMs: 100 });
+  const { name, bytes, get } = await makeLinks(strict.store, strict.nowMs(), { bytes: 32 * MEGABYTE });
+  await strict.store.write(name, oneChunk(bodyOf(bytes)));
+  const reader = await RawClient.connect(strict.port);
+  reader.socket.pause();
+  reader.head([`GET ${get.slice(get.indexOf('/files'))} HTTP/1.1`, 'Host: f']);
+  await until(() => strict.openRequests() === 1);
+  await until(() => strict.openRequests() === 0);
+  reader.destroy();
 });
 
 test('files and the key of their links are their owner’s alone', async () => {

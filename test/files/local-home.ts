@@ -17,6 +17,7 @@ export interface LocalHome extends FileHome {
   store: LocalFileStore;
   dataDir: string;
   port: number;
+  openRequests(): number;
   logged: { event: string; fields: LogFields | undefined }[];
 }
 
@@ -40,6 +41,7 @@ export async function startLocalHome(limits: Partial<ServerLimits> = {}): Promis
   return {
     address: `127.0.0.1:${port}`,
     port,
+    openRequests: () => server.openRequests(),
     clock,
     dataDir: folder.path,
     logged,

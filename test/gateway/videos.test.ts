@@ -6,6 +6,7 @@ import { readUsage } from '../../api/account/read-usage.ts';
 import { Video } from '../../api/contract/video.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { startTestGateway, type TestAgent, type TestGateway, until, usd } from '../support/gateway.ts';
+import { rawRequest } from '../support/raw-http.ts';
 import { sharedCluster } from '../support/shared-cluster.ts';
 
 const onCluster = sharedCluster() !== undefined;
@@ -115,6 +116,10 @@ describe('a video, from its order to its file', () => {
 
     const content = await get(agent, `/videos/${job.id}/content`);
     expect(content.status).toBe(302);
+    // RFC 9112, 3.2.2: by its whole address it is the same video.
+    const { port } = new URL(gateway.baseUrl);
+    const whole = [`GET ${job.polling_url} HTTP/1.1`, 'Host: any', `Authorization: Bearer ${agent.key}`];
+    expect((await rawRequest(Number(port), whole))?.status).toBe(200);
     const file = await fetch(content.headers.get('location') ?? '');
     expect(file.status).toBe(200);
     expect(file.headers.get('content-type')).toBe('video/mp4');

@@ -175,6 +175,33 @@ describe('slow senders', async () => {
   });
 });
 
+test('who reads nothing of an answer loses the connection; who waits for one does not', async () => {
+  const answers: (() => void)[] = [];
+  const edge = await start({
+    limits: { stalledReaderMs: 100 },
+    useCases: {
+      listVideoModels: ({ res }) => void res.end(Buffer.alloc(32 * MB)),
+      async runCall(_endpoint, { res }) {
+        await new Promise<void>((resolve) => answers.push(resolve));
+        res.writeHead(200, { 'content-length': '2' }).end('{}');
+        return null;
+      },
+    },
+  });
+  const waiting = await edge.connect();
+  waiting.head(chatHead(edge.key, smallBody.length)).send(smallBody);
+  await expect.poll(() => answers.length).toBe(1);
+  const stalled = await edge.connect();
+  stalled.socket.pause();
+  stalled.head(['GET /v1/videos/models HTTP/1.1', 'Host: edge']);
+  await expect.poll(() => edge.server.openRequests()).toBe(2);
+  // The other's time began before.
+  await expect.poll(() => edge.server.openRequests()).toBe(1);
+  answers[0]?.();
+  expect((await waiting.answer())?.status).toBe(200);
+  expect((await waiting.head(balanceHead(edge.key)).answer())?.status).toBe(200);
+});
+
 describe('one connection, many requests', async () => {
   const edge = await start();
 

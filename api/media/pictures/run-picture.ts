@@ -29,11 +29,12 @@ import { costOfPictures, savePicturePrice } from './picture-cost.ts';
 import { openOutput, type PictureFiles, type PictureOutput } from './picture-output.ts';
 import { readPictures } from './read-pictures.ts';
 import { relayPictures } from './relay-pictures.ts';
+import type { RestingFiles } from './rest-after-failure.ts';
 
 export interface PictureDeps {
   gateway: Gateway;
   /** `null`: this gateway keeps none. */
-  files: PictureFiles | null;
+  files: RestingFiles | null;
   /** What is wrong with a link that leads to no public address, in words for behind its field; `null`: anybody can follow it. */
   refusePrivate: (url: string) => Promise<string | null>;
 }
@@ -57,6 +58,7 @@ export async function runPicture(
   if (isApiError(plan)) return await refuseStart(gateway, context, plan);
   const pictures = await checkReferences(deps, request.caller.agentId, plan.references);
   if (isApiError(pictures)) return await refuseStart(gateway, context, pictures);
+  if (plan.format === 'url' && files?.resting()) return await refuse(gateway, context, storageFailed);
   const holdNanoUsd = pictureHold(plan);
   if (holdNanoUsd === null) return await refuse(gateway, context, apiError('model_not_served'));
   const { model, stream } = plan;
@@ -71,6 +73,11 @@ export async function runPicture(
     runHeld(new PictureCall({ ...held, plan, pictures }), files),
   );
 }
+
+const storageFailed = apiError('gateway_unavailable', {
+  message:
+    'Pictures cannot be stored at the moment; wait as retry-after-ms says, or ask for `response_format: b64_json`.',
+});
 
 async function checkReferences(
   { gateway: { files, log }, refusePrivate }: PictureDeps,

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { dialects } from '#core/catalog/dialects.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import type { Durability } from '#core/ledger/ledger.ts';
-import { RESULT_LINK_MS, RESULTS_BYTES_MAX } from '#core/limits.ts';
+import { RESULT_LINK_MS, RESULTS_BYTES_MAX, STORAGE_REST_MS } from '#core/limits.ts';
 import { formatUsd } from '#core/money.ts';
 import { isApiError } from '../../../api/contract/errors.ts';
 import { noTokens } from '../../../api/inference/usage.ts';
@@ -392,6 +392,39 @@ describe('a request for pictures that fails is free', () => {
     expect(world.losses).toEqual([{ cause: 'free_failure', nanoUsd: 9_000_000n }]);
     expect(world.faults).toEqual(['a picture could not be stored']);
     await nothingHeld(world);
+  });
+
+  it('nobody has a provider paid again and again for pictures that cannot be stored', async () => {
+    const world = await startWorld();
+    world.files.down = true;
+    await made(world, ask(), answerText([png(900)], usageText('0.009')));
+    const refused = await world.start(ask());
+    expect(refused).toMatchObject({ code: 'gateway_unavailable' });
+    expect(refused?.message).toContain('b64_json');
+    expect(world.upstreams.requests).toHaveLength(1);
+    await nothingHeld(world);
+
+    // What needs no storage is made, and so is the next picture once storage may work again.
+    const sent = world.start(ask({ response_format: 'b64_json' }));
+    await world.reply('{}', { status: 500 });
+    expect((await sent)?.code).toBe('upstream_error');
+    world.files.down = false;
+    world.clock.advance(STORAGE_REST_MS);
+    const kept = world.start(ask());
+    await world.reply(answerText([png(900)], usageText('0.009')));
+    await kept;
+    expect(world.files.kept.size).toBe(1);
+  });
+
+  it('a provider whose answer breaks off is no fault of the storage', async () => {
+    const world = await startWorld();
+    world.confirm('durable');
+    const cut = world.start(ask());
+    await world.reply(answerText([png(900)], usageText('0.009')), { cutAt: 200 });
+    expect((await cut)?.code).toBe('provider_error');
+    const next = world.start(ask());
+    await world.reply('{}', { status: 500 });
+    expect((await next)?.code).toBe('upstream_error');
   });
 
   it('a hold that the journal does not take leaves no answer, no charge and no file', async () => {

@@ -16,6 +16,7 @@ import { OpenCalls } from '../../../api/inference/open-calls.ts';
 import { EndpointHealth } from '../../../api/inference/routing/endpoint-health.ts';
 import { UpstreamPools } from '../../../api/inference/upstream-pools.ts';
 import type { UpstreamRequest } from '../../../api/inference/upstream-request.ts';
+import { restAfterFailure } from '../../../api/media/pictures/rest-after-failure.ts';
 import { runPicture } from '../../../api/media/pictures/run-picture.ts';
 import { type FakeController, FakeResponse, fakeUpstream } from '../../inference/fake-ends.ts';
 import { startFundedLedger } from '../../inference/funded-ledger.ts';
@@ -173,11 +174,12 @@ export async function startWorld(options: WorldOptions = {}) {
   };
   const res = new FakeResponse();
   const caller = { agentId: 1, keyId: 1, agentStatus: status } as const;
+  const pictureFiles = options.keepsFiles === false ? null : restAfterFailure(files, clock);
   const start = (body: object | string) =>
     runPicture(
       {
         gateway,
-        files: options.keepsFiles === false ? null : files,
+        files: pictureFiles,
         refusePrivate: async (link) =>
           link.includes('inside') ? 'leads to an address that is not public' : null,
       },

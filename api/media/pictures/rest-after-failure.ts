@@ -1,0 +1,30 @@
+import type { Clock } from '#core/clock.ts';
+import { STORAGE_REST_MS } from '#core/limits.ts';
+import { BrokenAnswer } from '../../inference/upstream-chunks.ts';
+import type { PictureFiles } from './picture-output.ts';
+
+export interface RestingFiles extends PictureFiles {
+  /** What was to be stored last was not: nothing is made for this storage now. */
+  resting(): boolean;
+}
+
+/**
+ * A picture is stored when its provider has been paid, and is free when that fails: whoever asked again and again while the
+ * disk is full would spend the operator's money for nothing.
+ */
+export function restAfterFailure(files: PictureFiles, clock: Clock): RestingFiles {
+  let restsUntilMs = Number.NEGATIVE_INFINITY;
+  return {
+    resting: () => clock.monotonicMs() < restsUntilMs,
+    async write(name, chunks) {
+      try {
+        return await files.write(name, chunks);
+      } catch (error) {
+        if (!(error instanceof BrokenAnswer)) restsUntilMs = clock.monotonicMs() + STORAGE_REST_MS;
+        throw error;
+      }
+    },
+    delete: (name) => files.delete(name),
+    getLink: (name, untilMs) => files.getLink(name, untilMs),
+  };
+}
