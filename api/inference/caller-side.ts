@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '#core/clock.ts';
-import { GATE_BUFFER_BYTES, STALLED_READER_MS } from '#core/limits.ts';
+import { GATE_BUFFER_BYTES } from '#core/limits.ts';
 
 /** What a running call wants to hear of its caller. */
 export interface CallerEvents {
@@ -77,10 +77,7 @@ export class CallerSide {
 
   end(bytes: Buffer): void {
     this.leave();
-    if (this.gone) return;
-    this.#res.end(bytes);
-    // The socket's own bound, for nobody watches the call from here on: a reader that never takes the rest would keep its connection for ever.
-    if (this.#res.writableLength > 0) this.#res.setTimeout(STALLED_READER_MS);
+    if (!this.gone) this.#res.end(bytes);
   }
 
   /** Nothing of what waited at the gate may be seen: somebody else answers. */

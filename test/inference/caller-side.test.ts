@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { GATE_BUFFER_BYTES, STALLED_READER_MS } from '#core/limits.ts';
+import { GATE_BUFFER_BYTES } from '#core/limits.ts';
 import { CallerSide } from '../../api/inference/caller-side.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { FakeResponse, fakeCaller } from './fake-ends.ts';
@@ -120,18 +120,6 @@ describe('a reader', () => {
     caller.end(bytes('a'));
     res.emit('close');
     expect([caller.gone, heard, res.ended]).toEqual([false, ['begins'], true]);
-  });
-
-  it('who does not take the rest of a finished answer does not keep the connection for ever', () => {
-    const quick = fakeCaller();
-    quick.caller.begin(head);
-    quick.caller.end(bytes('a'));
-    expect(quick.res.timeoutMs).toBeNull();
-    const slow = fakeCaller();
-    slow.caller.begin(head);
-    slow.res.unread = 1;
-    slow.caller.end(bytes('a'));
-    expect(slow.res.timeoutMs).toBe(STALLED_READER_MS);
   });
 });
 

@@ -13,13 +13,9 @@ export class FakeResponse extends ServerResponse {
   ended = false;
   /** What `write` answers: false asks to wait for `drain`. */
   flowing = true;
-  timeoutMs: number | null = null;
-  /** Bytes that the reader has not taken when the answer ends. */
-  unread = 0;
 
   constructor() {
     super(new IncomingMessage(new Socket()));
-    Object.defineProperty(this, 'writableLength', { get: () => this.unread });
   }
 
   get text(): string {
@@ -45,11 +41,6 @@ export class FakeResponse extends ServerResponse {
     if (this.ended) throw new Error('two ends');
     if (chunk !== undefined) this.write(chunk);
     this.ended = true;
-    return this;
-  }
-
-  override setTimeout(timeoutMs: number): this {
-    this.timeoutMs = timeoutMs;
     return this;
   }
 
