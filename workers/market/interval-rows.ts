@@ -1,5 +1,6 @@
 import { LIVE_CANDLES, OLDER_CANDLES_KEPT } from '#core/limits.ts';
 import type { CandleRow } from '#core/market/candle.ts';
+import { holdsTrade } from '#core/market/fold-candle.ts';
 
 /** What is in memory of a market's candles of one interval: the newest, and of older ones those that changed last. */
 export class IntervalRows {
@@ -24,6 +25,13 @@ export class IntervalRows {
   /** `null`: nothing was traded then, as far as is known. */
   get(timeMs: number): CandleRow | null {
     return this.#newest.get(timeMs) ?? this.#older.get(timeMs) ?? null;
+  }
+
+  /** Whether it is known that this trade is not in the candle of this time. */
+  lacks(timeMs: number, seq: number): boolean {
+    if (!this.knows(timeMs)) return false;
+    const row = this.get(timeMs);
+    return row === null || !holdsTrade(row, seq);
   }
 
   /** As the store has it. */

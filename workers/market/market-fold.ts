@@ -163,16 +163,9 @@ export class MarketFold {
     );
   }
 
-  /**
-   * An exchange that numbers its trades anew is not to go unnoticed: a minute of the newest ones holds each trade that has
-   * been counted and was made in it.
-   */
+  /** An exchange that numbers its trades anew is not to go unnoticed: what has been counted is in its minute. */
   #isOther({ seq, at }: MarketTrade): boolean {
-    const minutes = this.#rows['1m'];
-    const minuteMs = intervalStartMs('1m', at);
-    if (!minutes.knows(minuteMs)) return false;
-    const row = minutes.get(minuteMs);
-    return row === null || !holdsTrade(row, seq);
+    return this.#rows['1m'].lacks(intervalStartMs('1m', at), seq);
   }
 
   #noteLast({ seq, price }: MarketTrade): void {
