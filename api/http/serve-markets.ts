@@ -111,8 +111,11 @@ function queryOf(url: string): string {
   return start === -1 ? '' : url.slice(start + 1);
 }
 
-/** The path's fourth step, as sent. No id has a character that needs an escape, so that with one it is none. */
+/**
+ * The path's last step but one, as sent, also of an address that is sent whole (RFC 9112, 3.2.2). No id has a character that
+ * needs an escape, so that with one it is none.
+ */
 function marketOf(url: string): string {
   const [path = ''] = url.split('?');
-  return path.split('/')[4] ?? '';
+  return path.split('/').at(-2) ?? '';
 }
