@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { MARKET_URLS_MAX } from '#core/limits.ts';
+import { MARKET_URL_CHARS_MAX, MARKET_URLS_MAX } from '#core/limits.ts';
 import type { AddressWeights, Counted } from '#core/rates/address-weights.ts';
 import { publicHeaders } from '../contract/headers.ts';
 import { type MarketError, marketError } from '../contract/market-errors.ts';
@@ -67,6 +67,7 @@ export function createServeMarkets({ reads, weights, clientAddress, callIdHeader
   }
 
   function keep(url: string, request: MarketRequest): void {
+    if (url.length > MARKET_URL_CHARS_MAX) return;
     request.isKept = true;
     if (understood.size >= MARKET_URLS_MAX) understood.clear();
     understood.set(url, request);
