@@ -270,6 +270,8 @@ describeInBrowser('the page of the market', ({ show }) => {
     // Of the chart it says no more than that it waits.
     await sees(console, 'Price Waiting');
     expect(await page.getByRole('alert').count()).toBe(1);
+    // The limits of an agent are others, and who has no key cannot read them.
+    expect(await page.getByRole('link', { name: 'See the limits' }).count()).toBe(0);
     fake.asked.length = 0;
     for (let turn = 0; turn < 15; turn++) await second(opened);
     expect(fake.asked.filter(({ path }) => /book|candles/.test(path))).toEqual([]);

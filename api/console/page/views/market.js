@@ -73,7 +73,7 @@ const NotOpen = () => html`
 const Unread = ({ problem, again }) =>
   problem === null
     ? html`<div class="skeleton" role="status">Loading…</div>`
-    : html`<${ProblemNotice} problem=${problem} retry=${again} />`;
+    : html`<${ProblemNotice} problem=${problem} retry=${again} isPublic />`;
 
 /** @param {{ markets: readonly Market[], picked: string | null, onPick: (id: string) => void }} props */
 const MarketField = ({ markets, picked, onPick }) => html`
