@@ -24,6 +24,9 @@ export const historyUnavailable = (): ApiError =>
       'The store of the call history does not answer now. Calls go on without it; try again once it is back.',
   });
 
+export const marketsOff = (): ApiError =>
+  apiError('not_found', { message: 'There are no markets here: the configuration says `market: off`.' });
+
 export const marketsUnavailable = (): ApiError =>
   apiError('service_unavailable', {
     message: 'The store of markets does not answer now; try again once it is back.',

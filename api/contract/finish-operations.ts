@@ -22,6 +22,7 @@ export function finishOperations(document: OpenAPIObject, routes: readonly Descr
     nameRequestBody(operation, components, route);
     listRequestHeaders(operation, facts);
     describeAnswer(operation, components, facts);
+    describeUnchanged(operation, components, facts);
     listErrors(operation, components, facts, holds);
     // Absent would mean the same, but linters take an absent security for a forgotten one.
     if (facts.auth === 'none') operation.security = [];
@@ -79,6 +80,16 @@ function describeAnswer(operation: Operation, components: Components, facts: Rou
     schema: schemaRef(name),
     ...(examples.length > 0 ? { examples: Object.fromEntries(examples) } : {}),
   };
+}
+
+/** An answer that has an etag is told from the one that the client has. */
+function describeUnchanged(operation: Operation, components: Components, { headers = [] }: RouteFacts): void {
+  if (!headers.includes('etag')) return;
+  const unchanged = {
+    description: 'Nothing has changed since the answer whose `etag` was sent as `If-None-Match`; no body.',
+    headers: headerRefs(components, headers),
+  };
+  operation.responses = { ...operation.responses, 304: unchanged };
 }
 
 /** One event as an object. A content type for `data` would fail on `[DONE]`, which is not JSON. */

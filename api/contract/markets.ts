@@ -90,8 +90,8 @@ const MarketEntry = z
     best_bid: price().nullable().meta({ description: 'Null where nobody bids, or the book has stopped.' }),
     best_ask: price().nullable().meta({ description: 'Null where nobody asks, or the book has stopped.' }),
     volume_24h: size('Dollars of credit that were traded in the last 24 hours'),
-    price_tick: price('Every price is a multiple of it'),
-    size_step: size('Every size is a multiple of it'),
+    price_tick: decimal('Step of the prices that the exchange takes', '0.001'),
+    size_step: decimal('Step of the sizes that the exchange takes, in dollars', '0.01'),
   })
   .meta({ id: 'Market' });
 

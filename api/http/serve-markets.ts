@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { MARKET_URLS_MAX } from '#core/limits.ts';
+import { MARKET_URL_CHARS_MAX, MARKET_URLS_MAX } from '#core/limits.ts';
 import type { AddressWeights, Counted } from '#core/rates/address-weights.ts';
 import { publicHeaders } from '../contract/headers.ts';
 import { type MarketError, marketError } from '../contract/market-errors.ts';
@@ -67,6 +67,7 @@ export function createServeMarkets({ reads, weights, clientAddress, callIdHeader
   }
 
   function keep(url: string, request: MarketRequest): void {
+    if (url.length > MARKET_URL_CHARS_MAX) return;
     request.isKept = true;
     if (understood.size >= MARKET_URLS_MAX) understood.clear();
     understood.set(url, request);
@@ -111,8 +112,11 @@ function queryOf(url: string): string {
   return start === -1 ? '' : url.slice(start + 1);
 }
 
-/** The path's fourth step, as sent. No id has a character that needs an escape, so that with one it is none. */
+/**
+ * The path's last step but one, as sent, also of an address that is sent whole (RFC 9112, 3.2.2). No id has a character that
+ * needs an escape, so that with one it is none.
+ */
 function marketOf(url: string): string {
   const [path = ''] = url.split('?');
-  return path.split('/')[4] ?? '';
+  return path.split('/').at(-2) ?? '';
 }

@@ -154,8 +154,16 @@ test('FORCE_COLOR has them in a pipe, and NO_COLOR not even in a terminal', asyn
   expect(paintFor(terminal)('red', 'plain')).toBe('plain');
 });
 
-test('markets are listed with what they cost and how far their book has come', async () => {
+test('where there is no market yet, the list says how to get one', async () => {
+  expect((await cli('markets list')).out).toContain('a record on the topic dex.markets.v1');
+  await using alone = await startTestAdmin({
+    feeds: () => ({ feed: async () => [], stoppedBooks: () => [] }),
+  });
+  writeDemo(alone.url);
   expect((await cli('markets list')).out).toContain('"faregate market simulate" makes one');
+});
+
+test('markets are listed with what they cost and how far their book has come', async () => {
   const nowMs = admin.clock.now();
   const market = `credit-${isoTime(nowMs + 5 * 86_400_000).slice(0, 10)}`;
   const { store, live } = admin.markets;

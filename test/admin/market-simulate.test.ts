@@ -28,6 +28,7 @@ function createFakeGateway(clock: { now(): number }) {
     agents: [] as { id: number; name: string; credit: { at: string; usd: string }[] }[],
     grants: [] as { agentId: number; usd: string; days: number }[],
     states: [] as MarketState[],
+    fedBy: 'requests',
     fed: [] as Fed[],
     bodies: [] as number[],
     /** What becomes of a record, if not that it is taken. */
@@ -41,7 +42,7 @@ function createFakeGateway(clock: { now(): number }) {
   });
 
   function answer(path: string, body: Record<string, unknown>): unknown {
-    if (path === '/markets') return { markets: fake.states };
+    if (path === '/markets') return { markets: fake.states, fed_by: fake.fedBy };
     if (path === '/agents' && body.name === undefined) return { agents: fake.agents.map(detail), next: null };
     if (path === '/agents') {
       const agent = { id: fake.agents.length + 7, name: String(body.name), credit: [] };
@@ -247,6 +248,16 @@ describe('faregate market simulate', () => {
       expect(error).toMatchObject({ exitCode: 2 });
     },
   );
+
+  it('makes no agents and grants no credit where records come over Kafka, and says so', async () => {
+    const gateway = createFakeGateway({ now: () => NOW_MS });
+    gateway.fake.fedBy = 'kafka';
+    const error = await simulate({ gateway }).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(CliError);
+    expect(error).toMatchObject({ exitCode: 1, message: expect.stringContaining('over Kafka') });
+    const { agents, grants, fed } = gateway.fake;
+    expect([agents, grants, fed]).toEqual([[], [], []]);
+  });
 
   it('ends with its market', async () => {
     const endMs = Date.parse('2026-11-25T00:00:00.000Z');

@@ -48,6 +48,21 @@ describe('the operator’s list of markets', () => {
     expect(await admin.get('/markets')).toMatchObject({ status: 200, body: { markets: [] } });
   });
 
+  it('says how their records come', async () => {
+    expect((await admin.get('/markets')).body.fed_by).toBe('kafka');
+    await using alone = await startTestAdmin({
+      feeds: () => ({ feed: async () => [], stoppedBooks: () => [] }),
+    });
+    expect((await alone.get('/markets')).body.fed_by).toBe('requests');
+  });
+
+  it('is none where markets are switched off, whatever was listed before', async () => {
+    await using off = await startTestAdmin({ feeds: () => 'off' });
+    const { status, body } = await off.get('/markets');
+    expect([status, body.error.code]).toEqual([404, 'not_found']);
+    expect(body.error.message).toContain('`market: off`');
+  });
+
   it('has open and closed ones, the one that ends last first, with prices, volume and how far they have come', async () => {
     const closed = await list(0, [{ agoMs: 30 * HOUR_MS, price: 800_000_000n, size: 5_000_000_000n }]);
     const open = await list(7);

@@ -9,15 +9,23 @@ import { z } from 'zod';
 
 /** What a new operator pastes, in the order of the README. */
 const readme = await readFile('README.md', 'utf8');
-const part = readme.slice(readme.indexOf('## Operate it'), readme.indexOf('### Configure it'));
-const blocks = part.split(/^### /m).flatMap((section) => {
-  const title = section.split('\n', 1)[0] ?? '';
-  return [...section.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, source = '']) => ({ title, source }));
-});
+const blocks = [
+  ...blocksBetween('## Operate it', '### Configure it'),
+  ...blocksBetween('## Markets', '## Your account, by MCP'),
+  ...blocksBetween('### Feed it a market', '### When a store is down'),
+];
+
+function blocksBetween(from: string, to: string) {
+  const part = readme.slice(readme.indexOf(from), readme.indexOf(to));
+  return part.split(/^##+ /m).flatMap((section) => {
+    const title = section.split('\n', 1)[0] ?? '';
+    return [...section.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, source = '']) => ({ title, source }));
+  });
+}
 
 let gateway: ChildProcess;
 let dataDir: string;
-let demo: { base_url: string };
+let demo: { base_url: string; admin_url: string };
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'faregate-readme-'));
@@ -28,7 +36,7 @@ beforeAll(async () => {
   for await (const chunk of gateway.stdout ?? []) if (String(chunk).includes('Try it')) break;
   gateway.stdout?.resume();
   const file = await readFile(join(dataDir, 'demo.json'), 'utf8');
-  demo = z.object({ base_url: z.string() }).parse(JSON.parse(file));
+  demo = z.object({ base_url: z.string(), admin_url: z.string() }).parse(JSON.parse(file));
   await writeFile(join(dataDir, 'make'), MAKE);
   await chmod(join(dataDir, 'make'), 0o700);
 });
@@ -59,10 +67,21 @@ const shown: Record<string, readonly (string | RegExp)[]> = {
     /keys\.revoke +ok/,
     /agents\.create +ok +name=Acme Ltd status=active id=2/,
   ],
+  Markets: [
+    /\d trades of +\$\d/,
+    /^x-used-weight-1m: \d+\r$/m,
+    /"bids":\[\{"price":"0\.\d+","size":"[\d.]+","orders":\d+\},/,
+    /"interval":"1m","candles":\[\{"time":\d+,/,
+  ],
+  'Feed it a market': [
+    /^(\{"outcomes":\[\{"outcome":"done"\}\],"wanted_snapshots":\[\]\}\n){3}/,
+    /demo-\S+ +newest .* 0\.9 +0\.9 +- +0\.99 +\$1 +1 +1\n/,
+    /Buyer\n[\s\S]*Moved +in \$1, out \$0/,
+  ],
 };
 
 describe('a block of the README for operators runs as pasted', () => {
-  it('and there are five', () => {
+  it('and there are these', () => {
     expect(blocks.map(({ title }) => title)).toEqual(Object.keys(shown));
   });
 
@@ -80,7 +99,8 @@ describe('a block of the README for operators runs as pasted', () => {
 async function run(source: string) {
   const adapted = source
     .replaceAll('http://127.0.0.1:8080/v1', demo.base_url)
-    .replaceAll('.faregate/demo.json', join(dataDir, 'demo.json'));
+    .replaceAll('http://127.0.0.1:9090/admin', demo.admin_url)
+    .replaceAll('.faregate/', `${dataDir}/`);
   const child = spawn('sh', ['-e', '-c', adapted], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { PATH: [dataDir, process.env.PATH].join(delimiter), FAREGATE_DATA: dataDir },

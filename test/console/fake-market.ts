@@ -38,6 +38,8 @@ export interface FakeMarket {
   instead: Map<string, (route: Route) => Promise<void>>;
   bookOf(id: string, depth?: number): ReturnType<typeof shapeBook>;
   candlesOf(id: string, interval: CandleInterval, limit: number): ReturnType<typeof shapeCandle>[];
+  /** Of the list of markets. */
+  listOf(id: string): object;
 }
 
 export async function fakeMarket(
@@ -68,6 +70,7 @@ export async function fakeMarket(
     },
     bookOf: (id, depth = 12) => of(id).book(nowMs, depth, id === ids[0]),
     candlesOf: (id, interval, limit) => of(id).candles(interval, nowMs, limit),
+    listOf: (id) => of(id).listed(id === ids[0]),
   };
   fake.play(playedMs);
 

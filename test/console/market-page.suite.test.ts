@@ -143,6 +143,29 @@ describeInBrowser('the page of the market', ({ show }) => {
     await until(async () => (await listed.count()) === 24);
   });
 
+  it('draws on when a reading knows less than the one before, as of another process or after a loss', async () => {
+    const opened = await open();
+    const { console, page, fake } = opened;
+    const [id = ''] = fake.ids;
+    await page.getByRole('radio', { name: '1m', exact: true }).check();
+    await sees(console, 'Candles in words');
+    await page.getByText('Candles in words').click();
+    await page.locator('.candle-chart-box canvas').first().waitFor();
+    const first = () => page.locator('.candles tbody time').first().getAttribute('datetime');
+    const timeOf = (candle: { time: number } | undefined) => new Date(candle?.time ?? 0).toISOString();
+    const [behind] = fake.candlesOf(id, '1m', 3);
+    fake.instead.set('candles', (route) =>
+      route.fulfill({ json: { market: id, interval: '1m', candles: [behind] } }),
+    );
+    await second(opened);
+    await until(async () => (await first()) === timeOf(behind));
+    fake.instead.clear();
+    for (let turn = 0; turn < 3; turn++) await second(opened);
+    await until(async () => (await first()) === timeOf(fake.candlesOf(id, '1m', 2).at(-1)));
+    // An error within the chart would have ended the test at its end.
+    expect(await page.locator('.candle-chart-box canvas').count()).toBeGreaterThan(0);
+  });
+
   it('asks for no more than 200 weight a minute, and for nothing while nobody looks', async () => {
     const opened = await open();
     const { console, page, fake } = opened;
@@ -247,6 +270,8 @@ describeInBrowser('the page of the market', ({ show }) => {
     // Of the chart it says no more than that it waits.
     await sees(console, 'Price Waiting');
     expect(await page.getByRole('alert').count()).toBe(1);
+    // The limits of an agent are others, and who has no key cannot read them.
+    expect(await page.getByRole('link', { name: 'See the limits' }).count()).toBe(0);
     fake.asked.length = 0;
     for (let turn = 0; turn < 15; turn++) await second(opened);
     expect(fake.asked.filter(({ path }) => /book|candles/.test(path))).toEqual([]);
@@ -279,6 +304,25 @@ describeInBrowser('the page of the market', ({ show }) => {
     await sees(console, 'One side is empty');
     expect(await rows(page, 'Asks')).toEqual([]);
     expect(await rows(page, 'Bids')).toHaveLength(1);
+  });
+
+  it('says where the trades are when the chosen interval does not reach back to them', async () => {
+    const { console, page, fake } = await open();
+    await sees(console, 'Candles in words');
+    const none = { market: fake.ids[0], interval: '1m', candles: [] };
+    fake.instead.set('candles', (route) => route.fulfill({ json: none }));
+    await page.getByRole('radio', { name: '1m', exact: true }).check();
+    await sees(console, 'No trades lately The last ones are further back: choose a longer interval.');
+  });
+
+  it('does not send to the newest market for fresh credit who is there already', async () => {
+    const opened = await open();
+    const { console, fake } = opened;
+    await sees(console, 'from the operator, any size');
+    const book = fake.bookOf(fake.ids[0] ?? '');
+    fake.instead.set('book', (route) => route.fulfill({ json: { ...book, freshPrice: null } }));
+    await second(opened);
+    await sees(console, 'Fresh credit – no price now');
   });
 
   it('needs no mouse', async () => {
@@ -314,6 +358,29 @@ describeInBrowser('the page of the market', ({ show }) => {
       await page.getByText('Candles in words').click();
       await expectNoFault(console);
     });
+  });
+
+  it.each([320, 1280])('fits the longest id and the smallest steps on a screen of %d', async (width) => {
+    const { console, page, fake } = await open({
+      names: ['a'.repeat(40)],
+      viewport: { width, height: 800 },
+    });
+    const [id = ''] = fake.ids;
+    const finest = '000000001';
+    const levels = fake.bookOf(id).bids.map(({ price, orders }) => ({
+      ...{ price: `${pad(price)}54321`, size: '12345.987654321', orders },
+    }));
+    const book = { ...fake.bookOf(id), bids: levels, asks: levels, freshPrice: '0.987654321' };
+    fake.instead.set('book', (route) => route.fulfill({ json: book }));
+    const market = { ...fake.listOf(id), price_tick: `0.${finest}`, size_step: `0.${finest}` };
+    fake.instead.set('markets', (route) => route.fulfill({ json: { object: 'list', markets: [market] } }));
+    await page.reload();
+    await sees(console, '12,345.987654321');
+    const cut = await page
+      .locator('.market-sums, .market-sums dd, .book :is(th, td):not(.blank *)')
+      .evaluateAll((all) => all.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).length);
+    expect(cut).toBe(0);
+    await expectNoFault(console);
   });
 
   async function expectNoFault({ page }: ConsolePage): Promise<void> {

@@ -157,6 +157,9 @@ test('the lists that a client may keep say so in the headers that they have', ()
   for (const path of [...lists, ...Object.keys(document.paths).filter((each) => each.startsWith('/dex'))]) {
     const { headers } = document.paths[path].get.responses['200'];
     expect(Object.keys(headers), path).toEqual(expect.arrayContaining(['etag', 'cache-control']));
+    const unchanged = document.paths[path].get.responses['304'];
+    expect(unchanged, path).toMatchObject({ headers });
+    expect(unchanged, path).not.toHaveProperty('content');
   }
 });
 

@@ -215,6 +215,16 @@ test('the same request again is not read anew, and one that is refused is not re
   expect(asked).toEqual(['listings', `book ${MARKET}`]);
 });
 
+test.each(PATHS)('%s is found by its whole address, too, as a proxy may send it', async (path) => {
+  const asked = async (target: string) => {
+    const answer = await rawRequest(world.edge.port, [`GET ${target} HTTP/1.1`, 'Host: edge'], '');
+    return [answer?.status, answer?.body];
+  };
+  const found = await asked(`/v1${path}`);
+  expect(found[0]).toBe(200);
+  expect(await asked(`http://edge/v1${path}`)).toEqual(found);
+});
+
 test('two requests in one packet are two answers', async () => {
   const head = `GET /v1${BOOK}?depth=1 HTTP/1.1\r\nHost: edge\r\n\r\n`;
   const answer = await rawRequest(world.edge.port, [`GET /v1${LIST} HTTP/1.1`, 'Host: edge'], head);

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { MARKETS_TOPIC } from '#core/events/market-listing.ts';
 import { type MarketState, MarketStateList } from '../schemas/market-state.ts';
 import { dollars, type OpenContext, shortTime } from './cli-context.ts';
 import { addExamples } from './help.ts';
@@ -17,7 +18,7 @@ export function addMarkets(program: Command, open: OpenContext): void {
       const { raw, value } = await client.get(MarketStateList, '/markets');
       show(raw, () =>
         value.markets.length === 0
-          ? ['No market was ever listed. "faregate market simulate" makes one that trades by itself.']
+          ? [`No market was ever listed. ${hints[value.fed_by]}`]
           : formatTable(value.markets, columns, paint),
       );
     });
@@ -26,6 +27,11 @@ export function addMarkets(program: Command, open: OpenContext): void {
     'markets list --json': 'for programs',
   });
 }
+
+const hints: Record<MarketStateList['fed_by'], string> = {
+  requests: '"faregate market simulate" makes one that trades by itself.',
+  kafka: `An exchange lists one by a record on the topic ${MARKETS_TOPIC}.`,
+};
 
 const columns: Column<MarketState>[] = [
   { title: 'MARKET', text: ({ id }) => id },

@@ -7,6 +7,7 @@ import type { DirectFeeds } from '#core/market/direct-feeds.ts';
 import { type ApiError, apiError } from '../../contract/errors.ts';
 import { answerOrRefuse } from '../../contract/refusal.ts';
 import type { AdminDeps } from '../context.ts';
+import { marketsOff } from '../refusals.ts';
 import { FedRecords } from '../schemas/fed-records.ts';
 import { operatorProcedure, t } from '../trpc.ts';
 
@@ -68,11 +69,7 @@ export const feedsRouter = t.router({
 });
 
 function feedsOf({ feeds }: Pick<AdminDeps, 'feeds'>): DirectFeeds | ApiError {
-  if (feeds === 'off') {
-    return apiError('not_found', {
-      message: 'There are no markets here: the configuration says `market: off`.',
-    });
-  }
+  if (feeds === 'off') return marketsOff();
   if (feeds === 'kafka') {
     return apiError('invalid_request', {
       message: 'In a cluster, records come over Kafka: write them to the topic of this name.',

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { answerOrRefuse } from '../../contract/refusal.ts';
 import { adminExamples } from '../examples.ts';
 import { readMarkets } from '../read-markets.ts';
-import { marketsUnavailable } from '../refusals.ts';
+import { marketsOff, marketsUnavailable } from '../refusals.ts';
 import { MarketStateList } from '../schemas/market-state.ts';
 import { operatorProcedure, t } from '../trpc.ts';
 
@@ -15,17 +15,22 @@ export const marketsRouter = t.router({
     summary: 'List markets',
     description:
       'All that were ever listed, closed ones too, with their prices and how far their book has come.',
-    errors: [],
-    examples: { answer: { markets: [adminExamples.market] } },
+    errors: ['not_found'],
+    examples: { answer: { markets: [adminExamples.market], fed_by: 'requests' } },
   })
     .input(z.strictObject({}))
     .output(MarketStateList)
     .query(async ({ ctx }) => {
-      const { log } = ctx.deps;
+      const { log, feeds } = ctx.deps;
+      if (feeds === 'off') return answerOrRefuse<never>(marketsOff());
       const markets = await readMarkets(ctx.deps).catch((error: unknown) => {
         log.warn('markets not read', { error });
         return null;
       });
-      return answerOrRefuse(markets === null ? marketsUnavailable() : { markets });
+      return answerOrRefuse(
+        markets === null
+          ? marketsUnavailable()
+          : { markets, fed_by: feeds === 'kafka' ? 'kafka' : 'requests' },
+      );
     }),
 });

@@ -5,7 +5,7 @@ import { FEED_RECORDS_AT_ONCE, LOT_DAYS_MAX } from '#core/limits.ts';
 import { createMarketScript, type ScriptLine } from '../../../simulator/market/create-market-script.ts';
 import type { MarketPoint } from '../../../simulator/market/simulated-market.ts';
 import { type MarketState, MarketStateList } from '../../schemas/market-state.ts';
-import { usageError } from '../cli-error.ts';
+import { CliError, exitCodes, usageError } from '../cli-error.ts';
 import type { GatewayClient } from '../gateway-client.ts';
 import { createFeeder } from './create-feeder.ts';
 import { findDemoTraders } from './find-demo-traders.ts';
@@ -33,12 +33,18 @@ const LIFE_MS = LOT_DAYS_MAX * DAY_MS;
 const HISTORY_TRADES_PER_SECOND = 0.03;
 const HISTORY_CHANGES_PER_SECOND = 1;
 
+const OVER_KAFKA =
+  'This gateway is one of a cluster, whose records of markets come over Kafka: a market is simulated in a gateway by itself.';
+
 export async function simulateMarket(simulation: Simulation): Promise<void> {
   const { client, clock, seed, tradesPerSecond, changesPerSecond, forSeconds, tell } = simulation;
   const startMs = clock.now();
   const market = simulation.market ?? `credit-${isoTime(startOfDayMs(startMs) + LIFE_MS).slice(0, 10)}`;
   const endsAtMs = endOf(market, startMs);
-  const known = (await client.get(MarketStateList, '/markets')).value.markets.find(({ id }) => id === market);
+  const { markets, fed_by } = (await client.get(MarketStateList, '/markets')).value;
+  // Before any agent is made and given credit for nothing.
+  if (fed_by === 'kafka') throw new CliError(exitCodes.refused, OVER_KAFKA);
+  const known = markets.find(({ id }) => id === market);
   const agents = simulation.agents ?? (await findDemoTraders(client, startMs, endsAtMs));
   const options = { seed, markets: [market], agents };
   const feeder = createFeeder(simulation, market, pointOf(known, startMs));

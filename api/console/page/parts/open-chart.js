@@ -47,7 +47,9 @@ export async function openChart(parent, places, onPoint) {
     show({ market, interval, candles, readings }) {
       const of = `${market} ${interval}`;
       const isAnew = of !== drawn.of;
-      const whole = isAnew || readings !== drawn.readings;
+      // It takes no older bar: another process, or one that has lost the newest, may be behind what is drawn.
+      const isBehind = (candles.at(-1)?.time ?? 0) / 1000 < drawn.last;
+      const whole = isAnew || isBehind || readings !== drawn.readings;
       const places = placesFrom(whole ? 0 : drawn.last, candles, SECONDS[interval]);
       const bars = places.map(([time, candle]) => barOf(time, candle));
       const columns = places.map(([time, candle]) => columnOf(time, candle, colours));

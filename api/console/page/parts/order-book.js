@@ -29,27 +29,29 @@ export function OrderBook({ book, market }) {
     <td class="num soft">${size(fromNano(totalNano))}</td>
   </tr>`;
   return html`
-    <table class="book">
-      <caption class="unseen">Order book: asks from the dearest, then bids from the dearest</caption>
-      <thead>
-        <tr>
-          <th scope="col">Price <span class="unit">USDT</span></th>
-          <th scope="col" class="num">Credit <span class="unit">$</span></th>
-          <th scope="col" class="num">Total <span class="unit">$</span></th>
-        </tr>
-      </thead>
-      <tbody class="asks" aria-label="Asks">
-        ${blanks(DEPTH - book.asks.length)}
-        ${rowsOf(book.asks, most).reverse().map(row)}
-      </tbody>
-      <tbody class="gap">
-        <tr><td colspan="3"><${Gap} book=${book} price=${price} /></td></tr>
-      </tbody>
-      <tbody class="bids" aria-label="Bids">
-        ${rowsOf(book.bids, most).map(row)}
-        ${blanks(DEPTH - book.bids.length)}
-      </tbody>
-    </table>
+    <div class="book-scroll" tabindex="0" role="region" aria-label="Levels of the order book">
+      <table class="book">
+        <caption class="unseen">Order book: asks from the dearest, then bids from the dearest</caption>
+        <thead>
+          <tr>
+            <th scope="col">Price <span class="unit">USDT</span></th>
+            <th scope="col" class="num">Credit <span class="unit">$</span></th>
+            <th scope="col" class="num">Total <span class="unit">$</span></th>
+          </tr>
+        </thead>
+        <tbody class="asks" aria-label="Asks">
+          ${blanks(DEPTH - book.asks.length)}
+          ${rowsOf(book.asks, most).reverse().map(row)}
+        </tbody>
+        <tbody class="gap">
+          <tr><td colspan="3"><${Gap} book=${book} price=${price} /></td></tr>
+        </tbody>
+        <tbody class="bids" aria-label="Bids">
+          ${rowsOf(book.bids, most).map(row)}
+          ${blanks(DEPTH - book.bids.length)}
+        </tbody>
+      </table>
+    </div>
     <p class="soft small book-foot">
       Change ${count(book.seq)}, read at <time datetime=${new Date(book.time).toISOString()}>${utcClock(book.time)} UTC</time>
     </p>

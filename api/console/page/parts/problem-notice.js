@@ -12,14 +12,15 @@ const places = {
 };
 
 /**
- * What went wrong in the gateway's own words, with its code, and the way on: a wait that counts down, or a button.
+ * What went wrong in the gateway's own words, with its code, and the way on: a wait that counts down, or a button. Of what
+ * `isPublic` no page of an account says more.
  *
- * @param {{ problem: import('../client/problem.js').Problem | null, retry?: () => void }} props
+ * @param {{ problem: import('../client/problem.js').Problem | null, retry?: () => void, isPublic?: boolean }} props
  */
-export function ProblemNotice({ problem, retry }) {
+export function ProblemNotice({ problem, retry, isPublic = false }) {
   if (problem === null) return null;
   const { kind, message, code } = problem;
-  const place = Object.entries(places).find(([name]) => name === code)?.[1];
+  const place = isPublic ? undefined : Object.entries(places).find(([name]) => name === code)?.[1];
   return html`
     <div role="alert">
       <${Notice} tone=${kind === 'wait' ? 'warn' : 'bad'}>

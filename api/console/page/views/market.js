@@ -73,7 +73,7 @@ const NotOpen = () => html`
 const Unread = ({ problem, again }) =>
   problem === null
     ? html`<div class="skeleton" role="status">Loading…</div>`
-    : html`<${ProblemNotice} problem=${problem} retry=${again} />`;
+    : html`<${ProblemNotice} problem=${problem} retry=${again} isPublic />`;
 
 /** @param {{ markets: readonly Market[], picked: string | null, onPick: (id: string) => void }} props */
 const MarketField = ({ markets, picked, onPick }) => html`
@@ -117,7 +117,7 @@ function OpenMarket({ market, onLeave }) {
         ${
           candles.value === null
             ? html`<${Unread} problem=${candles.problem} again=${candles.again} />`
-            : html`<${CandlesOf} shown=${candles.value} places=${places} />`
+            : html`<${CandlesOf} shown=${candles.value} places=${places} hasTraded=${last !== null} />`
         }
         <p class="small attribution">
           Chart: <a href="https://www.tradingview.com/" rel="noopener noreferrer" target="_blank">TradingView Lightweight Charts™</a>,
@@ -163,10 +163,12 @@ function BookOf({ book: { value, problem, again }, market }) {
   return html`<${OrderBook} book=${value} market=${market} />`;
 }
 
-/** @param {{ shown: Candles, places: number }} props */
-function CandlesOf({ shown, places }) {
+/** @param {{ shown: Candles, places: number, hasTraded: boolean }} props */
+function CandlesOf({ shown, places, hasTraded }) {
   if (shown.candles.length === 0) {
-    return html`<${Empty} title="No trades yet"><p>The first trade of this market begins its first candle.</p><//>`;
+    return hasTraded
+      ? html`<${Empty} title="No trades lately"><p>The last ones are further back: choose a longer interval.</p><//>`
+      : html`<${Empty} title="No trades yet"><p>The first trade of this market begins its first candle.</p><//>`;
   }
   const newestFirst = shown.candles.slice(-LISTED_CANDLES).reverse();
   const price = (/** @type {string} */ text) => withPlaces(text, places);
@@ -218,7 +220,7 @@ function Sums({ market, last, fresh, places }) {
         <dt>Fresh credit</dt>
         <dd>
           ${fresh === null ? '–' : withPlaces(fresh, places)}
-          <span class="sum-note">${fresh === null ? 'in the newest market' : 'from the operator, any size'}</span>
+          <span class="sum-note">${freshNote(market, fresh)}</span>
         </dd>
       </div>
       <div>
@@ -234,6 +236,12 @@ function Sums({ market, last, fresh, places }) {
       </div>
     </dl>
   `;
+}
+
+/** @param {Market} market @param {string | null} fresh */
+function freshNote({ newest }, fresh) {
+  if (fresh !== null) return 'from the operator, any size';
+  return newest ? 'no price now' : 'in the newest market';
 }
 
 /** What a buyer saves. @param {string} price */
