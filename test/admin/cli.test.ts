@@ -157,7 +157,7 @@ test('FORCE_COLOR has them in a pipe, and NO_COLOR not even in a terminal', asyn
 test('where there is no market yet, the list says how to get one', async () => {
   expect((await cli('markets list')).out).toContain('a record on the topic dex.markets.v1');
   await using alone = await startTestAdmin({
-    feeds: () => ({ feed: async () => [], stoppedBooks: () => [] }),
+    feeds: () => ({ feed: async () => [], wantedSnapshots: async () => [] }),
   });
   writeDemo(alone.url);
   expect((await cli('markets list')).out).toContain('"faregate market simulate" makes one');

@@ -51,7 +51,7 @@ describe('the operator’s list of markets', () => {
   it('says how their records come', async () => {
     expect((await admin.get('/markets')).body.fed_by).toBe('kafka');
     await using alone = await startTestAdmin({
-      feeds: () => ({ feed: async () => [], stoppedBooks: () => [] }),
+      feeds: () => ({ feed: async () => [], wantedSnapshots: async () => [] }),
     });
     expect((await alone.get('/markets')).body.fed_by).toBe('requests');
   });
