@@ -28,11 +28,9 @@ export type MarketState = z.infer<typeof MarketState>;
 export const MarketStateList = z
   .object({
     markets: z.array(MarketState).meta({ description: 'The one that ends last is first.' }),
-    fed_by: z
-      .enum(['requests', 'kafka'])
-      .meta({
-        description: 'How records of markets come: by `POST /feeds/{topic}`, or over Kafka to a cluster.',
-      }),
+    fed_by: z.enum(['requests', 'kafka']).meta({
+      description: 'How records of markets come: by `POST /feeds/{topic}`, or over Kafka to a cluster.',
+    }),
   })
   .meta({ id: 'MarketStateList' });
 export type MarketStateList = z.infer<typeof MarketStateList>;
