@@ -74,8 +74,9 @@ const shown: Record<string, readonly (string | RegExp)[]> = {
     /"interval":"1m","candles":\[\{"time":\d+,/,
   ],
   'Feed it a market': [
-    /^(\{"outcomes":\[\{"outcome":"done"\}\],"wanted_snapshots":\[\]\}\n){3}/,
-    /demo-\S+ +newest .* 0\.9 +0\.9 +- +0\.99 +\$1 +1 +1\n/,
+    /^\{"outcomes":\[\{"outcome":"done"\}\],"wanted_snapshots":\["demo-\S+"\]\}\n/,
+    /\n(\{"outcomes":\[\{"outcome":"done"\}\],"wanted_snapshots":\[\]\}\n){2}/,
+    /demo-\S+ +newest .* 0\.9 +0\.9 +- +0\.99 +\$1 +1 +1 +\d+ s\n/,
     /Buyer\n[\s\S]*Moved +in \$1, out \$0/,
   ],
 };
