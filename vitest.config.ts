@@ -6,6 +6,8 @@ import { defineConfig } from 'vitest/config';
  */
 export default defineConfig({
   test: {
+    // All cores: by itself one would be left idle, and of two that is half.
+    maxWorkers: '100%',
     projects: [
       {
         test: {
