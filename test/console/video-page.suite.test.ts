@@ -76,6 +76,29 @@ describeInBrowser('the page of videos', ({ gateway, show }) => {
     expect(await model.inputValue()).toBe('acme/clip');
   });
 
+  it('keeps what is typed while an order is on its way', async () => {
+    const { console, page } = await open();
+    const answered = Promise.withResolvers<void>();
+    await page.route('**/v1/videos', async (route) => {
+      await answered.promise;
+      await route.fallback();
+    });
+    await order(page, 'A boat');
+    await sees(console, 'Ordering…');
+    await page.getByLabel('What to show').fill('A harbour');
+    answered.resolve();
+    await sees(console, 'Waiting to begin');
+    expect(await page.getByLabel('What to show').inputValue()).toBe('A harbour');
+    await page.getByRole('button', { name: 'Order video' }).click();
+    await until(() =>
+      page
+        .getByText('Waiting to begin')
+        .count()
+        .then((videos) => videos === 2),
+    );
+    expect(await page.getByLabel('What to show').inputValue()).toBe('');
+  });
+
   it('asks each ten seconds while it is seen, until the video has ended', async () => {
     const { console, page, fake } = await open();
     await order(page, 'A boat');

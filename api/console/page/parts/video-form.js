@@ -48,7 +48,8 @@ export function VideoForm() {
       ...(model.generate_audio ? { generate_audio: choice.audio } : {}),
       ...(model.seed && choice.seed !== null ? { seed: choice.seed } : {}),
     });
-    if (result.ok) setPrompt('');
+    // What was typed meanwhile is of the next one.
+    if (result.ok) setPrompt((typed) => (typed === prompt ? '' : typed));
     else setProblem(result.problem);
   }
 
