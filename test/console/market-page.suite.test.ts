@@ -332,10 +332,13 @@ describeInBrowser('the page of the market', ({ show }) => {
     await page.getByLabel('Market').focus();
     await keyboard.press('ArrowUp');
     await until(async () => (await page.getByLabel('Market').inputValue()) === fake.ids[1]);
+    // What is in sight before may still be the other market's.
+    await until(async () => fake.asked.some(({ path }) => path.endsWith(`${fake.ids[1]}/book`)));
     await sees(console, 'Spread');
     await keyboard.press('Tab');
     await keyboard.press('ArrowRight');
     await until(async () => fake.asked.some(({ query }) => query.get('interval') === '15m'));
+    await page.getByText('Candles in words').waitFor();
     for (let i = 0; i < 6; i++) {
       if ((await page.evaluate('document.activeElement.tagName')) === 'SUMMARY') break;
       await keyboard.press('Tab');
