@@ -1,5 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk';
+import OpenAI from 'openai';
 import { type Agent, request } from 'undici';
+import { z } from 'zod';
 import { parseNanoUsd } from '#core/money.ts';
 import type { TestAgent, TestGateway } from '../support/gateway.ts';
 import type { RandomCall } from './draw-call.ts';
@@ -9,6 +11,8 @@ export interface Told {
   call: RandomCall;
   agent: TestAgent;
   status: number;
+  /** Of an error in its answer's head. */
+  code: string | null;
   /** `null`: it left before it knew. */
   callId: number | null;
   generationId: string | null;
@@ -43,7 +47,10 @@ async function byHttp(
   if (call.trouble === 'hang_up') {
     void gateway.provider.reached(gate).then(() => abort.abort());
   }
-  const told: Told = { call, agent, status: 0, callId: null, generationId: null, cost: null, whole: false };
+  const told: Told = {
+    ...{ call, agent, status: 0, code: null, callId: null, generationId: null },
+    ...{ cost: null, whole: false },
+  };
   try {
     const res = await request(`${gateway.baseUrl}/${call.format}`, {
       dispatcher,
@@ -56,6 +63,7 @@ async function byHttp(
     told.callId = Number(res.headers['x-service-call-id']);
     told.generationId = String(res.headers['x-generation-id'] ?? '') || null;
     const text = await res.body.text();
+    if (res.statusCode !== 200) told.code = codeOf(JSON.parse(text));
     const [, shown] = [...text.matchAll(COST)].at(-1) ?? [];
     told.cost = shown === undefined || res.statusCode !== 200 ? null : parseNanoUsd(shown);
     told.whole = res.statusCode === 200 && (!call.stream || (ENDS.test(text) && !text.includes('"error":{')));
@@ -69,18 +77,42 @@ async function byHttp(
 
 /** What the official clients type is of no matter here: the body is theirs as it was drawn. */
 async function bySdk(gateway: TestGateway, call: RandomCall, agent: TestAgent): Promise<Told> {
-  const { response, usage } = await askSdk(gateway, call, agent);
+  const answer = await askSdk(gateway, call, agent).catch((error: unknown) => {
+    if (error instanceof OpenAI.APIError || error instanceof Anthropic.APIError) return error;
+    throw error;
+  });
+  if (answer instanceof Error) {
+    return {
+      ...{
+        call,
+        agent,
+        status: answer.status ?? 0,
+        code: codeOf({ error: answer.error, ...Object(answer.error) }),
+      },
+      ...{
+        callId: Number(answer.headers?.get('x-service-call-id')),
+        generationId: null,
+        cost: null,
+        whole: false,
+      },
+    };
+  }
+  const { response, usage } = answer;
   const cost: unknown = Reflect.get(usage ?? {}, 'cost');
   return {
     call,
     agent,
     status: response.status,
+    code: null,
     callId: Number(response.headers.get('x-service-call-id')),
     generationId: response.headers.get('x-generation-id'),
     cost: typeof cost === 'number' ? cost : null,
     whole: true,
   };
 }
+
+const errorBody = z.object({ error: z.object({ code: z.string() }) });
+const codeOf = (body: unknown): string => errorBody.parse(body).error.code;
 
 interface SdkAnswer {
   response: Response;
