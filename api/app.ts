@@ -63,7 +63,7 @@ export function buildApp(deps: Deps, documentText: string, publicUrl: string): R
   mountStaticFiles(app, readConsole(), consoleHeaders(filesOrigin));
   app.get(`${CONSOLE_PATH}/`, (_, res) => res.redirect(308, CONSOLE_PATH));
   mountNotFound(app, edge, servedRoutes(edge.basePath));
-  hotRoutes.exact.set(`POST ${MCP_PATH}`, serveMcp);
+  hotRoutes.get('POST')?.exact.set(MCP_PATH, serveMcp);
   return serveHotFirst(hotRoutes, app);
 }
 

@@ -18,13 +18,13 @@ import {
 import {
   type AnswerIds,
   answerBrokenRequest,
-  awaitsUs,
   lacksHost,
   noteAnswer,
   refuseExpectation,
   refuseMissingHost,
   refuseTunnel,
 } from './broken-request.ts';
+import { cutStalledReaders } from './cut-stalled-readers.ts';
 
 export interface ServerLimits {
   headersBytes: number;
@@ -68,11 +68,7 @@ export function createHttpServer(listener: RequestListener, options: ServerOptio
     requireHostHeader: false,
   });
   server.maxConnections = bounds.connectionsMax;
-  server.timeout = bounds.stalledReaderMs;
-  // Else ten thousand readers of nothing, by one link to a file or without any key, would keep every connection for ever.
-  server.on('timeout', (socket) => {
-    if (!awaitsUs(socket)) socket.destroy();
-  });
+  cutStalledReaders(server, bounds.stalledReaderMs, bounds.connectionsCheckMs);
   const serve = (req: IncomingMessage, res: ServerResponse) => {
     noteAnswer(req, res);
     if (req.url?.startsWith('/') === false) req.url = originForm(req.url);

@@ -7,10 +7,13 @@ import { servePlain } from './serve-plain.ts';
 import { servePreflight, servePublic } from './serve-public.ts';
 import { serveRaw } from './serve-raw.ts';
 
-export interface HotRoutes {
-  /** By method and path, as `POST /v1/chat/completions`; `null`: a cold one. */
+/** By method: one name of both would be a new string for each request. */
+export type HotRoutes = Map<string, HotPaths>;
+
+interface HotPaths {
+  /** By path, as `/v1/chat/completions`; `null`: a cold one. */
   exact: Map<string, RequestListener | null>;
-  /** Whose path ends with its only parameter, by what stands before it: `GET /v1/videos/`. */
+  /** Whose path ends with its only parameter, by what stands before it: `/v1/videos/`. */
   below: Map<string, RequestListener>;
   /** Whose only parameter is the last step but one: by the last one, such as `/content`, with what stands before both. */
   around: Map<string, { before: string; serve: RequestListener }[]>;
@@ -28,28 +31,34 @@ export function mountRouter<R extends AnyTRPCRouter>(
 ): HotRoutes {
   type Context = inferRouterContext<R>;
   const routes = readRoutes<Context['deps'], Context['caller']>(router);
-  const hot: HotRoutes = { exact: new Map(), below: new Map(), around: new Map() };
+  const hot: HotRoutes = new Map();
   for (const route of routes.sort(staticFirst)) {
     const { method } = route.facts;
     const path = edge.basePath + route.facts.path.replaceAll(/\{(\w+)\}/g, ':$1');
     const serve = rawServer(route, edge);
     mount(app, method, path, serve ?? servePlain(route, edge));
     if (route.publicHandler !== null) app.options(path, servePreflight);
-    noteHot(hot, `${method} ${path}`, serve);
+    noteHot(hotPathsOf(hot, method), path, serve);
   }
   return hot;
 }
 
-function noteHot(hot: HotRoutes, route: string, serve: RequestListener | null): void {
-  const parameter = route.indexOf(':');
-  const lastStep = route.lastIndexOf('/');
-  if (parameter === -1) hot.exact.set(route, serve);
+function hotPathsOf(hot: HotRoutes, method: Method): HotPaths {
+  const known = hot.get(method) ?? { exact: new Map(), below: new Map(), around: new Map() };
+  hot.set(method, known);
+  return known;
+}
+
+function noteHot(hot: HotPaths, path: string, serve: RequestListener | null): void {
+  const parameter = path.indexOf(':');
+  const lastStep = path.lastIndexOf('/');
+  if (parameter === -1) hot.exact.set(path, serve);
   else if (serve === null) return;
-  else if (parameter === lastStep + 1) hot.below.set(route.slice(0, parameter), serve);
-  else if (route.indexOf('/', parameter) === lastStep) {
-    const step = route.slice(lastStep);
+  else if (parameter === lastStep + 1) hot.below.set(path.slice(0, parameter), serve);
+  else if (path.indexOf('/', parameter) === lastStep) {
+    const step = path.slice(lastStep);
     const known = hot.around.get(step) ?? [];
-    hot.around.set(step, [...known, { before: route.slice(0, parameter), serve }]);
+    hot.around.set(step, [...known, { before: path.slice(0, parameter), serve }]);
   }
 }
 
@@ -69,23 +78,27 @@ function rawServer<Deps, Caller extends object>(
 export const serveHotFirst =
   (hot: HotRoutes, app: RequestListener): RequestListener =>
   (req, res) => {
-    const route = `${req.method} ${req.url}`;
-    const exact = hot.exact.get(route);
-    const serve = exact === undefined ? (hotAround(hot, route) ?? hotBelow(hot, route)) : exact;
+    const serve = hotRoute(hot.get(req.method ?? ''), req.url ?? '');
     if (serve === undefined || serve === null) app(req, res);
     else serve(req, res);
   };
 
+function hotRoute(hot: HotPaths | undefined, url: string): RequestListener | null | undefined {
+  if (hot === undefined) return undefined;
+  const exact = hot.exact.get(url);
+  return exact === undefined ? (hotAround(hot, url) ?? hotBelow(hot, url)) : exact;
+}
+
 /** Before the last of its fixed steps anything may stand that is one step, and a query may follow. */
-function hotAround({ around }: HotRoutes, route: string): RequestListener | undefined {
-  const query = route.indexOf('?');
-  const end = query === -1 ? route.length : query;
-  const lastStep = route.lastIndexOf('/', end - 1);
-  const known = around.get(route.slice(lastStep, end));
+function hotAround({ around }: HotPaths, url: string): RequestListener | undefined {
+  const query = url.indexOf('?');
+  const end = query === -1 ? url.length : query;
+  const lastStep = url.lastIndexOf('/', end - 1);
+  const known = around.get(url.slice(lastStep, end));
   if (known === undefined) return undefined;
   for (const { before, serve } of known) {
-    const isBetween = lastStep > before.length && route.lastIndexOf('/', lastStep - 1) === before.length - 1;
-    if (isBetween && route.startsWith(before)) return serve;
+    const isBetween = lastStep > before.length && url.lastIndexOf('/', lastStep - 1) === before.length - 1;
+    if (isBetween && url.startsWith(before)) return serve;
   }
   return undefined;
 }
@@ -93,8 +106,8 @@ function hotAround({ around }: HotRoutes, route: string): RequestListener | unde
 /** A last step of letters, digits and underscores alone: nothing in it is to be decoded, and no query follows. */
 const LAST_STEP = /^(.*\/)\w+$/;
 
-function hotBelow({ below }: HotRoutes, route: string): RequestListener | undefined {
-  const [, parent] = LAST_STEP.exec(route) ?? [];
+function hotBelow({ below }: HotPaths, url: string): RequestListener | undefined {
+  const [, parent] = LAST_STEP.exec(url) ?? [];
   return parent === undefined ? undefined : below.get(parent);
 }
 

@@ -322,7 +322,7 @@ test('a slow line has longer than other requests, for a file alone', async () =>
 });
 
 test('who opens a file and takes nothing of it loses the connection', async () => {
-  await using strict = await startLocalHome({ stalledReaderMs: 100 });
+  await using strict = await startLocalHome({ stalledReaderMs: 100, connectionsCheckMs: 20 });
   const { name, bytes, get } = await makeLinks(strict.store, strict.nowMs(), { bytes: 32 * MEGABYTE });
   await strict.store.write(name, oneChunk(bodyOf(bytes)));
   const reader = await RawClient.connect(strict.port);

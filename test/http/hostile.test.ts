@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { CALL_ID_HEADER, chatHead, smallBody } from '../support/edge-app.ts';
 import { balanceHead, errorOf, rawEdges } from '../support/raw-edge.ts';
@@ -178,7 +179,7 @@ describe('slow senders', async () => {
 test('who reads nothing of an answer loses the connection; who waits for one does not', async () => {
   const answers: (() => void)[] = [];
   const edge = await start({
-    limits: { stalledReaderMs: 100 },
+    limits: { stalledReaderMs: 100, connectionsCheckMs: 20 },
     useCases: {
       listVideoModels: ({ res }) => void res.end(Buffer.alloc(32 * MB)),
       async runCall(_endpoint, { res }) {
@@ -200,6 +201,33 @@ test('who reads nothing of an answer loses the connection; who waits for one doe
   answers[0]?.();
   expect((await waiting.answer())?.status).toBe(200);
   expect((await waiting.head(balanceHead(edge.key)).answer())?.status).toBe(200);
+});
+
+test('who takes late what waited, and then waits for the rest, keeps the connection', async () => {
+  const answers: ServerResponse[] = [];
+  const edge = await start({
+    limits: { stalledReaderMs: 300, connectionsCheckMs: 20 },
+    useCases: {
+      listVideoModels({ res }) {
+        answers.push(res);
+        res.writeHead(200, { 'content-length': 32 * MB + 2 }).write(Buffer.alloc(32 * MB));
+      },
+    },
+  });
+  const late = await edge.connect();
+  late.socket.pause();
+  late.head(['GET /v1/videos/models HTTP/1.1', 'Host: edge']);
+  const timed = () => answers[0]?.socket?.timeout;
+  await expect.poll(timed).toBe(300);
+  let last = '';
+  // It is not gathered, which would take longer than a stalled reader has.
+  late.socket.removeAllListeners('data').on('data', (bytes: Buffer) => {
+    last = bytes.subarray(-2).toString();
+  });
+  late.socket.resume();
+  await expect.poll(timed).toBe(0);
+  answers[0]?.end('{}');
+  await expect.poll(() => last).toBe('{}');
 });
 
 describe('one connection, many requests', async () => {
