@@ -5,6 +5,7 @@ import type { IdSource } from '#core/ids.ts';
 import { errorBody, errorStatus } from '../contract/error-body.ts';
 import { type ApiError, apiError } from '../contract/errors.ts';
 import { answerHeaders } from '../contract/headers.ts';
+import { hasHeader } from './has-header.ts';
 import { renderError } from './render-error.ts';
 
 /** Every answer has an id that can be quoted to the operator, though none of these is a call. */
@@ -123,7 +124,7 @@ export function refuseTunnel(socket: EdgeSocket, answerIds: AnswerIds): void {
 
 /** RFC 9112, 3.2: HTTP/1.1 without a Host is refused. Node would answer an empty 400. */
 export const lacksHost = (req: IncomingMessage): boolean =>
-  req.headers.host === undefined && req.httpVersionMinor === 1;
+  !hasHeader(req, 'host') && req.httpVersionMinor === 1;
 
 export const refuseMissingHost = (res: ServerResponse, answerIds: AnswerIds): void =>
   refuseAndClose(res, 'An HTTP/1.1 request needs a Host header.', answerIds);

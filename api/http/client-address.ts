@@ -44,9 +44,9 @@ export function createClientAddress(
     return last === null ? null : subjectOf(last);
   }
 
-  return ({ socket, headers }) => {
-    const peer = peerOf(socket);
-    const forwarded = peer.isTrusted ? headers['x-forwarded-for'] : undefined;
+  return (req) => {
+    const peer = peerOf(req.socket);
+    const forwarded = peer.isTrusted ? req.headers['x-forwarded-for'] : undefined;
     return forwarded === undefined ? peer.subject : (beforeProxies(String(forwarded)) ?? peer.subject);
   };
 }

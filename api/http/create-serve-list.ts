@@ -27,7 +27,7 @@ export function createServeList<M>({ read, shape, cacheControl }: ListOptions<M>
     const { body, etag } = written;
     // An empty one may be full in a second: just after a start.
     const head = { ...headers, etag, 'cache-control': models.length === 0 ? 'no-cache' : cacheControl };
-    if (hasEtag(res.req.headers['if-none-match'], etag)) {
+    if (hasEtag(res.req, etag)) {
       res.writeHead(304, head).end();
       return;
     }

@@ -10,7 +10,7 @@ export function mountDocument(app: IRouter, path: string, text: string): void {
   const etag = `"${createHash('sha256').update(bytes).digest('base64url')}"`;
   app.get(path, (req: Request, res: Response) => {
     const head = { etag, 'cache-control': CACHE, 'x-content-type-options': 'nosniff' };
-    if (hasEtag(req.headers['if-none-match'], etag)) {
+    if (hasEtag(req, etag)) {
       res.writeHead(304, head).end();
       return;
     }

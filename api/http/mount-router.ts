@@ -15,8 +15,8 @@ interface HotPaths {
   exact: Map<string, RequestListener | null>;
   /** Whose path ends with its only parameter, by what stands before it: `/v1/videos/`. */
   below: Map<string, RequestListener>;
-  /** Whose only parameter is the last step but one: by the last one, such as `/content`, with what stands before both. */
-  around: Map<string, { before: string; serve: RequestListener }[]>;
+  /** Whose only parameter is the last step but one: what stands before it, and the last, such as `/content`. */
+  around: { before: string; step: string; serve: RequestListener }[];
 }
 
 /**
@@ -44,7 +44,7 @@ export function mountRouter<R extends AnyTRPCRouter>(
 }
 
 function hotPathsOf(hot: HotRoutes, method: Method): HotPaths {
-  const known = hot.get(method) ?? { exact: new Map(), below: new Map(), around: new Map() };
+  const known = hot.get(method) ?? { exact: new Map(), below: new Map(), around: [] };
   hot.set(method, known);
   return known;
 }
@@ -56,9 +56,7 @@ function noteHot(hot: HotPaths, path: string, serve: RequestListener | null): vo
   else if (serve === null) return;
   else if (parameter === lastStep + 1) hot.below.set(path.slice(0, parameter), serve);
   else if (path.indexOf('/', parameter) === lastStep) {
-    const step = path.slice(lastStep);
-    const known = hot.around.get(step) ?? [];
-    hot.around.set(step, [...known, { before: path.slice(0, parameter), serve }]);
+    hot.around.push({ before: path.slice(0, parameter), step: path.slice(lastStep), serve });
   }
 }
 
@@ -89,16 +87,14 @@ function hotRoute(hot: HotPaths | undefined, url: string): RequestListener | nul
   return exact === undefined ? (hotAround(hot, url) ?? hotBelow(hot, url)) : exact;
 }
 
-/** Before the last of its fixed steps anything may stand that is one step, and a query may follow. */
+/** Between its fixed steps anything may stand that is one step, and a query may follow. No string is made for a look. */
 function hotAround({ around }: HotPaths, url: string): RequestListener | undefined {
   const query = url.indexOf('?');
   const end = query === -1 ? url.length : query;
-  const lastStep = url.lastIndexOf('/', end - 1);
-  const known = around.get(url.slice(lastStep, end));
-  if (known === undefined) return undefined;
-  for (const { before, serve } of known) {
-    const isBetween = lastStep > before.length && url.lastIndexOf('/', lastStep - 1) === before.length - 1;
-    if (isBetween && url.startsWith(before)) return serve;
+  for (const { before, step, serve } of around) {
+    const stepAt = end - step.length;
+    const isThere = stepAt > before.length && url.startsWith(before) && url.endsWith(step, end);
+    if (isThere && url.indexOf('/', before.length) === stepAt) return serve;
   }
   return undefined;
 }

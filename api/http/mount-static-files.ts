@@ -40,7 +40,7 @@ export function mountStaticFiles(
         'x-content-type-options': 'nosniff',
         ...(packs ? { vary: 'accept-encoding' } : {}),
       };
-      if (hasEtag(req.headers['if-none-match'], version.etag)) {
+      if (hasEtag(req, version.etag)) {
         res.writeHead(304, head).end();
         return;
       }

@@ -77,7 +77,7 @@ export function createServeMarkets({ reads, weights, clientAddress, callIdHeader
     const id = String(callId);
     // Names and values in turn, which Node takes as they are; made without a spread, which costs more than all of them.
     const ofCall = [callIdHeader, id, 'x-request-id', id, 'x-used-weight-1m', String(used)];
-    if (hasEtag(req.headers['if-none-match'], answer.etag)) {
+    if (hasEtag(req, answer.etag)) {
       res.writeHead(304, answer.unchangedHeaders.concat(ofCall, forPages)).end();
     } else res.writeHead(200, answer.headers.concat(ofCall, forPages)).end(answer.body);
   }

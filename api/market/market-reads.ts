@@ -28,13 +28,18 @@ export interface MarketReadsOptions {
   log: Log;
 }
 
+interface KeptCandles {
+  source: CandleSource;
+  kept: Kept<ReadCandles>;
+}
+
 export function createMarketReads({ store, live, clock, log }: MarketReadsOptions): MarketReads {
   const options = { clock, log };
   const listings = keepListings(options, store);
   const list = keepMarketList(options, { listings, store, live });
   // Of open markets alone.
   const books = new Map<string, Kept<ReadBook>>();
-  const candles = new Map<string, { source: CandleSource; kept: Kept<ReadCandles> }>();
+  const candles = new Map<string, Map<CandleInterval, KeptCandles>>();
 
   /** Before the first of them is asked for in a second; those of markets that have closed since go. */
   async function readListings(): Promise<Listings | 'unavailable'> {
@@ -43,7 +48,7 @@ export function createMarketReads({ store, live, clock, log }: MarketReadsOption
     const nowMs = clock.now();
     const hasClosed = (market: string) => 'refused' in findOpen(known, market, nowMs);
     for (const market of books.keys()) if (hasClosed(market)) books.delete(market);
-    for (const [name, { source }] of candles) if (hasClosed(source.market)) candles.delete(name);
+    for (const market of candles.keys()) if (hasClosed(market)) candles.delete(market);
     return known;
   }
 
@@ -56,12 +61,12 @@ export function createMarketReads({ store, live, clock, log }: MarketReadsOption
   }
 
   function candlesOf(market: string, interval: CandleInterval) {
-    const name = `${interval} ${market}`;
-    const known = candles.get(name);
+    const ofMarket = candles.get(market) ?? new Map<CandleInterval, KeptCandles>();
+    const known = ofMarket.get(interval);
     if (known !== undefined) return known;
     const source = { store, live, market, interval };
     const made = { source, kept: keepCandles(options, source) };
-    candles.set(name, made);
+    candles.set(market, ofMarket.set(interval, made));
     return made;
   }
 

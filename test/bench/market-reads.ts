@@ -25,10 +25,12 @@ export async function benchReads(bench: Bench): Promise<void> {
       expected: '"candles":[{',
     },
   ];
+  // Of so little work, a slice in which the host was busy is half as much again: the median takes twice as many.
+  const sizes = { ...bench.sizes, rounds: 2 * bench.sizes.rounds };
   for (const { what, path, expected } of reads) {
     await until(async () => (await (await fetch(gateway.target.origin + path)).text()).includes(expected));
     const request = { method: 'GET', paths: [path], headers: {}, body: null, expected } as const;
-    await compareToBare(bench, gateway, what, request, marketBars.read);
+    await compareToBare({ ...bench, sizes }, gateway, what, request, marketBars.read);
   }
   await gateway.stop();
 }
