@@ -15,7 +15,7 @@ describeWith(['redis', 'kafka'], 'an audit of a shard', () => {
   let cluster: TestCluster;
   let ledger: RedisLedger;
   let caller: ClusterCaller;
-  let history: (agentId: number) => ChargedByHistory | null = () => null;
+  let history: (agentId: number) => ChargedByHistory | null | Promise<null> = () => null;
   beforeAll(async () => {
     cluster = await startTestCluster();
     const publisher = await cluster.publisher();
@@ -123,6 +123,24 @@ describeWith(['redis', 'kafka'], 'an audit of a shard', () => {
       agentId: 10,
       problem: 'The history has its movements up to version 3, not up to 10.',
     });
+    history = () => null;
+  });
+
+  test('finds nothing where the projector writes its rows and its checkpoint while they are read', async () => {
+    await agentWithCalls(8);
+    const shard = shardOfAgent(8, cluster.shards);
+    const states = createMemoryAgentStates();
+    const write = async () => {
+      const folded = await readCopy(states, shard);
+      await foldToEnd(cluster.log, folded);
+      const { position, offset, lastAtMs, state } = folded;
+      await states.writeAgents(shard, position, [...state.agents.values()]);
+      await states.writeCheckpoint(shard, { position, offset, lastAtMs });
+      return null;
+    };
+    history = write;
+    expect((await audit(8, states)).problems).toEqual([]);
+    expect(await states.readCheckpoint(shard)).not.toBeNull();
     history = () => null;
   });
 

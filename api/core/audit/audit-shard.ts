@@ -60,6 +60,8 @@ export interface ShardProblem {
 export async function auditShard(options: AuditShardOptions): Promise<ShardAudit> {
   const { shard, states, readRedis, readCharged } = options;
   const problems: ShardProblem[] = [];
+  // Before the rows that have to be written by then: a checkpoint of later stands for rows that were read too early.
+  const checkpoint = await states.readCheckpoint(shard);
   const redis = await readRedis(shard);
   if (redis === 'unavailable')
     problems.push({ agentId: null, problem: 'Redis does not answer for this shard.' });
@@ -73,7 +75,6 @@ export async function auditShard(options: AuditShardOptions): Promise<ShardAudit
 
   const start = { shard, state: emptyLedger(), position: { ...LOG_START }, offset: 0n, lastAtMs: 0 };
   let fromFirstEvent = true;
-  const checkpoint = await states.readCheckpoint(shard);
   const movedBy = new Map<number, number>();
   const onMoved = (agentId: number, version: number, offset: bigint) => {
     if (checkpoint !== null && offset < checkpoint.offset) movedBy.set(agentId, version);
