@@ -1,6 +1,7 @@
-import { collectDefaultMetrics, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { EventLoopLag } from '#core/capacity/event-loop-lag.ts';
 import type { LiveCatalog } from '#core/catalog/create-catalog.ts';
+import { collectNodeMetrics } from '#core/collect-node-metrics.ts';
 import { toGraphUsd } from '#core/operator-losses.ts';
 import { readMetrics } from '#core/read-metrics.ts';
 import type { Settlement } from '../workers/settlement/settlement.ts';
@@ -23,7 +24,7 @@ export function observeProcess(
   registry: Registry,
   { store, gateway, settlement, config, catalog, loopLag }: Observed,
 ): void {
-  collectDefaultMetrics({ register: registry });
+  collectNodeMetrics(registry);
   const { gauge } = readMetrics(registry);
   gauge('faregate_open_calls', 'Calls between their hold and their settlement', () => gateway.openCalls.size);
   gauge('faregate_open_streams', 'Streams among them', () => gateway.openCalls.streams);

@@ -1,5 +1,6 @@
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { Registry } from 'prom-client';
 import { type Clock, systemClock } from '#core/clock.ts';
+import { collectNodeMetrics } from '#core/collect-node-metrics.ts';
 import { createFeedMetrics } from '#core/events/feed-metrics.ts';
 import { createIdSource } from '#core/ids.ts';
 import { createLog, type Log } from '#core/log.ts';
@@ -57,7 +58,7 @@ export async function startWorkers(
   }
   const clock = trustedClock(options.clock ?? systemClock);
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  collectNodeMetrics(registry);
   const listeners: ((config: Config) => void)[] = [];
   const config = watchConfig({
     config: started,

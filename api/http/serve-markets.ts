@@ -79,7 +79,7 @@ export function createServeMarkets({ reads, weights, clientAddress, callIdHeader
     const ofCall = [callIdHeader, id, 'x-request-id', id, 'x-used-weight-1m', String(used)];
     if (hasEtag(req, answer.etag)) {
       res.writeHead(304, answer.unchangedHeaders.concat(ofCall, forPages)).end();
-    } else res.writeHead(200, answer.headers.concat(ofCall, forPages)).end(answer.body);
+    } else res.writeHead(200, answer.headers.concat(ofCall, forPages)).end(answer.body, 'latin1');
   }
 
   const requestOf = <Asked extends object>(

@@ -81,7 +81,7 @@ const hasMore = (row: CandleRow, other: CandleRow): boolean =>
 
 /** The rows in their order, comma by comma, of which any number from the end can be sent. */
 interface WrittenRows {
-  bytes: Buffer;
+  text: string;
   /** Where each row begins. */
   offsets: readonly number[];
   digest: string;
@@ -94,22 +94,16 @@ export function writeCandles(
   limit: number,
 ): ReadyAnswer {
   read.written ??= writeRows(read.rows);
-  const { bytes, offsets, digest } = read.written;
+  const { text, offsets, digest } = read.written;
   const fromMs = intervalStartMs(interval, read.readAtMs) - (limit - 1) * candleIntervals[interval];
   const first = read.rows.findIndex(({ timeMs }) => timeMs >= fromMs);
-  const body = Buffer.concat([
-    Buffer.from(`{"market":"${market}","interval":"${interval}","candles":[`),
-    first === -1 ? NOTHING : bytes.subarray(offsets[first]),
-    END,
-  ]);
+  const sent = first === -1 ? '' : text.slice(offsets[first]);
+  const body = `{"market":"${market}","interval":"${interval}","candles":[${sent}]}`;
   const answer = readyAnswer(body, `"${digest}-${first}"`);
   if (read.byLimit.size >= READY_CANDLES_MAX) read.byLimit.clear();
   read.byLimit.set(limit, answer);
   return answer;
 }
-
-const NOTHING = Buffer.alloc(0);
-const END = Buffer.from(']}');
 
 function writeRows(rows: readonly CandleRow[]): WrittenRows {
   const texts = rows.map(textOf);
@@ -119,8 +113,8 @@ function writeRows(rows: readonly CandleRow[]): WrittenRows {
     offsets.push(offset);
     offset += text.length + 1;
   }
-  const bytes = Buffer.from(texts.join(','), 'latin1');
-  return { bytes, offsets, digest: digestOf(bytes) };
+  const text = texts.join(',');
+  return { text, offsets, digest: digestOf(text) };
 }
 
 /** Most of them never change again. */

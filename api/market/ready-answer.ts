@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 
 /** As it goes out, to everybody who asks for the same within a second. */
 export interface ReadyAnswer {
-  body: Buffer;
+  /** A text where that is cheaper to send. Its characters are bytes: `latin1`. */
+  body: string | Buffer;
   etag: string;
   /** Names and values in turn, as `writeHead` takes them. */
   headers: readonly string[];
@@ -13,15 +14,24 @@ export interface ReadyAnswer {
 /** Spec: Limits, market response cache. */
 const CACHE = 'public, max-age=1';
 
-export function readyAnswer(body: Buffer, etag = etagOf(body)): ReadyAnswer {
+/**
+ * Node sends a text in one piece with its head, bytes in two: a third of a small answer's cost. Of a text over 16 KB with its
+ * head it makes two more copies, which cost more than the second piece.
+ */
+const IN_ONE_PIECE_BYTES = 15 * 1_024;
+
+export function readyAnswer(text: string, etag = etagOf(text)): ReadyAnswer {
+  const bytes = Buffer.from(text);
+  const isAscii = bytes.length === text.length;
+  const body = isAscii && bytes.length <= IN_ONE_PIECE_BYTES ? text : bytes;
   const unchangedHeaders = ['etag', etag, 'cache-control', CACHE, 'x-content-type-options', 'nosniff'];
-  const ofBody = ['content-type', 'application/json', 'content-length', String(body.length)];
+  const ofBody = ['content-type', 'application/json', 'content-length', String(bytes.length)];
   return { body, etag, headers: [...ofBody, ...unchangedHeaders], unchangedHeaders };
 }
 
-export const readyJson = (answer: object): ReadyAnswer => readyAnswer(Buffer.from(JSON.stringify(answer)));
+export const readyJson = (answer: object): ReadyAnswer => readyAnswer(JSON.stringify(answer));
 
-const etagOf = (body: Buffer): string => `"${digestOf(body)}"`;
+const etagOf = (text: string): string => `"${digestOf(text)}"`;
 
-export const digestOf = (bytes: Buffer): string =>
-  createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
+export const digestOf = (text: string): string =>
+  createHash('sha256').update(text).digest('base64url').slice(0, 22);
