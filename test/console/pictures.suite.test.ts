@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Clock, DAY_MS, startOfDayMs, systemClock } from '#core/clock.ts';
+import { createGatewayClient } from '../../api/admin/cli/gateway-client.ts';
+import { simulateMarket } from '../../api/admin/cli/market/simulate-market.ts';
 import { hello, type TestAgent } from '../support/gateway.ts';
-import { type ConsoleOptions, phone } from './console-page.ts';
+import { type ConsoleOptions, type ConsolePage, phone } from './console-page.ts';
 import { grantUntil } from './grant-until.ts';
 import { describeInBrowser, sees } from './in-browser.ts';
 import { newLabelledKey } from './new-labelled-key.ts';
@@ -115,8 +117,12 @@ describeInBrowser(
       const console = await show({ agent, ...options });
       await sees(console, ready);
       await console.page.waitForLoadState('networkidle');
+      await shoot(console, name);
+    }
+
+    async function shoot({ page }: ConsolePage, name: string): Promise<void> {
       const path = join(folder, `console-${name}.png`);
-      await console.page.screenshot({ path });
+      await page.screenshot({ path });
       expect((await stat(path)).size).toBeLessThan(PICTURE_BYTES);
     }
 
@@ -143,21 +149,37 @@ describeInBrowser(
         ['-phone', { viewport: phone, colorScheme: 'dark' }],
       ] as const) {
         const console = await show({ agent, page: 'pictures', ...options });
-        const take = async (name: string) => {
-          const path = join(folder, `console-${name}${size}.png`);
-          await console.page.screenshot({ path });
-          expect((await stat(path)).size).toBeLessThan(PICTURE_BYTES);
-        };
         await makePictures(console, 'A harbour at dawn, seen from the sea');
         await expectPictures(console, 2);
-        await take('pictures');
+        await shoot(console, `pictures${size}`);
         await console.open('videos');
         await orderVideo(console, 'A harbour at dawn, seen from the sea');
         await untilSeen(console, 'Done');
         gateway().provider.next({ path: '/videos', video: { end: 'never' } });
         await orderVideo(console, 'The last train leaves the station');
         await untilSeen(console, 'Being made');
-        await take('videos');
+        await shoot(console, `videos${size}`);
+      }
+    });
+
+    it('show a market that trades', async () => {
+      const { internalUrl, adminToken: token } = gateway().running;
+      const client = createGatewayClient({ url: `${internalUrl}/admin`, token }, 'test');
+      const rates = { tradesPerSecond: 20, changesPerSecond: 40, forSeconds: 6 };
+      await simulateMarket({ client, clock: systemClock, seed: 7, ...rates, tell: () => {} });
+      for (const [name, options] of [
+        ['market', { viewport: { ...desktop, height: 840 } }],
+        ['market-phone', { viewport: phone, colorScheme: 'dark' }],
+      ] as const) {
+        const console = await show({ agent, ...options });
+        await console.open('market');
+        await sees(console, 'Spread');
+        // The chart draws itself in a later frame.
+        await console.page.locator('.candle-chart-box canvas').first().waitFor();
+        await console.page.evaluate(
+          'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))',
+        );
+        await shoot(console, name);
       }
     });
 
@@ -173,9 +195,7 @@ describeInBrowser(
         await console.page.getByLabel('Your message').press('Enter');
         await sees(console, 'Spendable now');
         await console.page.evaluate('scrollTo(0, 0)');
-        const path = join(folder, `console-${name}.png`);
-        await console.page.screenshot({ path });
-        expect((await stat(path)).size).toBeLessThan(PICTURE_BYTES);
+        await shoot(console, name);
       }
     });
   },
