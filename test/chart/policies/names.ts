@@ -3,7 +3,9 @@ import type { Policy } from './policy.ts';
 
 /** Of a name; of a StatefulSet's and a CronJob's less, because their objects carry it in a label, with a suffix. */
 const CHARS: Record<string, number> = { StatefulSet: 52, CronJob: 52 };
-const STANDARD = ['name', 'instance', 'version', 'managed-by', 'component'].map((each) => `app.kubernetes.io/${each}`);
+const STANDARD = ['name', 'instance', 'version', 'managed-by', 'component'].map(
+  (each) => `app.kubernetes.io/${each}`,
+);
 
 export const names: Policy = {
   name: 'every object has a valid name of its own and the standard labels',
@@ -15,7 +17,8 @@ export const names: Policy = {
       seen.add(label);
       const name = object.metadata.name ?? '';
       if (!/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name)) findings.push(`${label} has no valid name`);
-      if (name.length > (CHARS[object.kind] ?? 63)) findings.push(`${label} has a name of ${name.length} characters`);
+      if (name.length > (CHARS[object.kind] ?? 63))
+        findings.push(`${label} has a name of ${name.length} characters`);
       return [...findings, ...ofLabels(object).map((finding) => `${label} ${finding}`)];
     });
   },

@@ -9,7 +9,10 @@ export const noRights: Policy = {
   find: ({ objects }) => [
     ...objects.filter(({ kind }) => RIGHTS.has(kind)).map((object) => `${labelOf(object)} grants rights`),
     ...objects
-      .filter(({ kind, automountServiceAccountToken }) => kind === 'ServiceAccount' && automountServiceAccountToken !== false)
+      .filter(
+        ({ kind, automountServiceAccountToken }) =>
+          kind === 'ServiceAccount' && automountServiceAccountToken !== false,
+      )
       .map((object) => `${labelOf(object)} mounts its token`),
     ...workloadsOf(objects).flatMap(({ label, pod }) =>
       pod.spec.automountServiceAccountToken === false ? [] : [`${label} mounts a token`],
@@ -19,12 +22,18 @@ export const noRights: Policy = {
 };
 
 function sharedAccounts(objects: readonly KubeObject[]): string[] {
-  const made = new Set(objects.filter(({ kind }) => kind === 'ServiceAccount').map(({ metadata }) => metadata.name));
+  const made = new Set(
+    objects.filter(({ kind }) => kind === 'ServiceAccount').map(({ metadata }) => metadata.name),
+  );
   if (made.size === 0) return [];
   const users = Object.groupBy(workloadsOf(objects), ({ pod }) => pod.spec.serviceAccountName ?? 'default');
   return Object.entries(users).flatMap(([account, workloads = []]) => {
     if (!made.has(account)) return [];
-    const components = new Set(workloads.map(({ pod }) => pod.metadata?.labels?.['app.kubernetes.io/component']));
-    return components.size > 1 ? [`${workloads.map(({ label }) => label).join(' and ')} share ${account}`] : [];
+    const components = new Set(
+      workloads.map(({ pod }) => pod.metadata?.labels?.['app.kubernetes.io/component']),
+    );
+    return components.size > 1
+      ? [`${workloads.map(({ label }) => label).join(' and ')} share ${account}`]
+      : [];
   });
 }

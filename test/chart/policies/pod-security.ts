@@ -6,15 +6,24 @@ export const podSecurity: Policy = {
   name: 'every container passes Pod Security `restricted` with a read-only root',
   find: ({ objects }) =>
     workloadsOf(objects).flatMap(({ label, pod, containers }) => [
-      ...ofPod(pod.spec).map((finding) => `${label}: ${finding}`),
+      ...[...ofPod(pod.spec)].map((finding) => `${label}: ${finding}`),
       ...containers.flatMap((container) =>
-        ofContainer(container, pod.spec).map((finding) => `${label} ${container.name}: ${finding}`),
+        [...ofContainer(container, pod.spec)].map((finding) => `${label} ${container.name}: ${finding}`),
       ),
     ]),
 };
 
 const VOLUMES = new Set([
-  ...['configMap', 'csi', 'downwardAPI', 'emptyDir', 'ephemeral', 'persistentVolumeClaim', 'projected', 'secret'],
+  ...[
+    'configMap',
+    'csi',
+    'downwardAPI',
+    'emptyDir',
+    'ephemeral',
+    'persistentVolumeClaim',
+    'projected',
+    'secret',
+  ],
 ]);
 
 function* ofPod(spec: PodSpec): Generator<string> {

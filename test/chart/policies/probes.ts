@@ -14,7 +14,8 @@ export const probes: Policy = {
         for (const kind of ['startupProbe', 'readinessProbe', 'livenessProbe'] as const) {
           const probe = main?.[kind];
           if (probe?.httpGet === undefined) findings.push(`has no ${kind}`);
-          else if (PUBLIC_PORTS.includes(probe.httpGet.port)) findings.push(`answers its ${kind} on the public port`);
+          else if (PUBLIC_PORTS.includes(probe.httpGet.port))
+            findings.push(`answers its ${kind} on the public port`);
         }
         const liveness = main?.livenessProbe;
         // Readiness may ask the stores; what decides about a restart must not.

@@ -8,7 +8,9 @@ export const scaling: Policy = {
   find: ({ objects }) => {
     const workloads = objects.filter(({ kind }) => kind === 'Deployment' || kind === 'StatefulSet');
     const owned = new Set(workloads.flatMap((workload) => scalersOf(workload, objects)));
-    const scalers = objects.filter(({ kind }) => kind === 'HorizontalPodAutoscaler' || kind === 'ScaledObject');
+    const scalers = objects.filter(
+      ({ kind }) => kind === 'HorizontalPodAutoscaler' || kind === 'ScaledObject',
+    );
     return [
       ...workloads.flatMap((workload) => {
         const ours = scalersOf(workload, objects);

@@ -9,7 +9,9 @@ const IN_ARGS = /--?[\w-]*(password|secret|token|key|pepper)[\w-]*[= ]\S/i;
 export const secrets: Policy = {
   name: 'no secret stands in an object of the chart, nor in its notes',
   find: ({ objects, notes }) => [
-    ...objects.filter(({ kind }) => kind === 'Secret').map((object) => `${labelOf(object)} is made by the chart`),
+    ...objects
+      .filter(({ kind }) => kind === 'Secret')
+      .map((object) => `${labelOf(object)} is made by the chart`),
     ...objects
       .filter(({ kind }) => kind === 'ConfigMap')
       .flatMap((object) =>

@@ -18,7 +18,10 @@ export function schemaFolder(): string {
     readFileSync(join(import.meta.dirname, name)),
   );
   const own = readFileSync(import.meta.filename);
-  const folder = join(CACHE, `chart-schemas-${hash('sha256', Buffer.concat([...sources, own])).slice(0, 12)}`);
+  const folder = join(
+    CACHE,
+    `chart-schemas-${hash('sha256', Buffer.concat([...sources, own])).slice(0, 12)}`,
+  );
   if (existsSync(folder)) return folder;
   mkdirSync(CACHE, { recursive: true });
   const made = mkdtempSync(`${folder}-new-`);
@@ -55,7 +58,10 @@ function* schemasOf(
   }
   for (const [path, schema] of Object.entries(custom)) {
     const properties = { ...(schema.properties as Schema), metadata: { $ref: `#/definitions/${META}` } };
-    yield [path, { ...closed({ ...schema, properties }), definitions: standalone(definitions, META).definitions }];
+    yield [
+      path,
+      { ...closed({ ...schema, properties }), definitions: standalone(definitions, META).definitions },
+    ];
   }
 }
 
@@ -75,7 +81,8 @@ function closed(schema: Schema): Schema {
     if (schema['x-kubernetes-preserve-unknown-fields'] !== true) result.additionalProperties ??= false;
   }
   if (isSchema(schema.items)) result.items = closed(schema.items);
-  if (isSchema(schema.additionalProperties)) result.additionalProperties = closed(schema.additionalProperties);
+  if (isSchema(schema.additionalProperties))
+    result.additionalProperties = closed(schema.additionalProperties);
   return result;
 }
 
@@ -89,7 +96,8 @@ function standalone(definitions: Record<string, Schema>, name: string): Schema &
     const schema = definitions[each];
     if (schema === undefined || each in needed) return;
     needed[each] = schema;
-    for (const [, reference = ''] of JSON.stringify(schema).matchAll(/"#\/definitions\/([^"]+)"/g)) add(reference);
+    for (const [, reference = ''] of JSON.stringify(schema).matchAll(/"#\/definitions\/([^"]+)"/g))
+      add(reference);
   };
   add(name);
   return { $ref: `#/definitions/${name}`, definitions: needed };
