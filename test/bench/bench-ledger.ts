@@ -19,8 +19,8 @@ export interface BenchLedger {
   /** Of the agents in turn; the holds stay open. */
   hold(count: number): Promise<HeldCall[]>;
   settle(held: readonly HeldCall[]): Promise<void>;
-  /** Holds and settles, one after the other. */
-  call(count: number): Promise<void>;
+  /** Holds and settles, one after the other, of so many of the agents in turn. */
+  call(count: number, ofAgents: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -35,13 +35,16 @@ export async function createBenchLedger(redisUrl: string): Promise<BenchLedger> 
   });
   const ids = createIdSource(systemClock);
   let agents = 0;
+  // Asked again by the same id, it is done once, however late the log is on a busy machine.
   const run = async (command: Command): Promise<void> => {
-    const { result, durable } = await ledger.execute(command);
-    if (!result.ok) throw new Error(`${command.type}: ${result.reason}`);
-    if ((await durable) !== 'durable') throw new Error(`${command.type}: the log did not have it in time`);
+    for (;;) {
+      const { result, durable } = await ledger.execute(command);
+      if (!result.ok && result.reason !== 'unavailable') throw new Error(`${command.type}: ${result.reason}`);
+      if (result.ok && (await durable) === 'durable') return;
+    }
   };
-  const open = async (index: number): Promise<HeldCall> => {
-    const held = { agentId: 1 + (index % agents), callId: ids.next() };
+  const open = async (index: number, ofAgents = agents): Promise<HeldCall> => {
+    const held = { agentId: 1 + (index % ofAgents), callId: ids.next() };
     await run(reserveOf(held.agentId, held.callId, systemClock.now()));
     return held;
   };
@@ -53,15 +56,15 @@ export async function createBenchLedger(redisUrl: string): Promise<BenchLedger> 
         for (const command of openingOf(1 + index, systemClock.now())) await run(command);
       });
     },
-    hold: (count) => atOnce(count, open),
+    hold: (count) => atOnce(count, (index) => open(index)),
     async settle(held) {
       await atOnce(held.length, async (index) => {
         const call = held[index];
         if (call !== undefined) await end(call);
       });
     },
-    async call(count) {
-      await atOnce(count, async (index) => end(await open(index)));
+    async call(count, ofAgents) {
+      await atOnce(count, async (index) => end(await open(index, ofAgents)));
     },
     close: async () => close(),
   };

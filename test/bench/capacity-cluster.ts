@@ -38,7 +38,8 @@ export async function startCapacityCluster(bench: Bench): Promise<CapacityCluste
       const info = await redis.info('memory');
       return Number(/^used_memory:(\d+)/m.exec(info)?.[1]);
     },
-    kafkaBytes: () => sizeOf(join(folder, 'kafka'), (path) => path.includes(`/${LEDGER_TOPIC}-`) && path.endsWith('.log')),
+    kafkaBytes: () =>
+      sizeOf(join(folder, 'kafka'), (path) => path.includes(`/${LEDGER_TOPIC}-`) && path.endsWith('.log')),
     async cassandraBytes() {
       await worker.stop();
       await stores.cassandra.stop('SIGTERM');
@@ -47,10 +48,12 @@ export async function startCapacityCluster(bench: Bench): Promise<CapacityCluste
       const data = join(folder, 'cassandra/data', storage.cassandra.keyspace);
       const tables = await readdir(data);
       const sizes = await Promise.all(
-        tables.map(async (table): Promise<[string, number]> => [
-          table.replace(/-[0-9a-f]+$/, ''),
-          await sizeOf(join(data, table), (path) => path.endsWith('.db')),
-        ]),
+        tables.map(
+          async (table): Promise<[string, number]> => [
+            table.replace(/-[0-9a-f]+$/, ''),
+            await sizeOf(join(data, table), (path) => path.endsWith('.db')),
+          ],
+        ),
       );
       const isLarge = ([, bytes]: [string, number]) => bytes > SMALL_BYTES;
       return {
