@@ -89,7 +89,7 @@ export const fullSizes: Sizes = {
   historyReads: 500,
   bookSeconds: 10,
   candles: { trades: 50_000, reads: 500 },
-  capacity: { agents: 2_000, holds: 4_000, calls: 20_000 },
+  capacity: { agents: 1_000, holds: 2_000, calls: 8_000 },
   videos: { open: 10_000, youngMs: 45_000, pollsMs: 60_000, bytes: 500_000_000 },
 };
 

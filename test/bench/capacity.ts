@@ -3,7 +3,7 @@ import { startCapacityCluster } from './capacity-cluster.ts';
 import { shortNumber } from './report.ts';
 import { runPart } from './run-part.ts';
 
-const BUSY_AGENTS = 20;
+const BUSY_AGENTS = 8;
 
 /**
  * What agents and calls take in each store. Held to no bar: the figures are those of charts/faregate/docs/capacity.md,
