@@ -4,7 +4,7 @@
 {{- $role := .role -}}
 {{- $worker := index $root.Values.workers $role -}}
 {{- $pod := include "faregate.pod" (dict "root" $root "pod" $worker.pod) | fromYaml -}}
-{{- $parts := dict "root" $root "component" $role "pod" $pod "container" "worker" "spread" true -}}
+{{- $parts := dict "root" $root "component" $role "pod" $pod "container" "worker" "spread" true "process" true -}}
 {{- $_ := set $parts "configName" (printf "%s-config" (include "faregate.fullname" $root)) -}}
 {{- $_ = set $parts "grace" $root.Values.workers.terminationGracePeriodSeconds -}}
 {{- $_ = set $parts "checksum" (include "faregate.bootConfig" $root) -}}
