@@ -164,7 +164,10 @@ initContainers:
 {{- end }}
 {{- end -}}
 
-{{/* Image, environment, security and mounts of a main container. dict "root" "pod" "secrets" "env" "configName" "mounts" */}}
+{{/*
+Image, environment, security and mounts of a main container. dict "root" "pod" "secrets" "env" "configName" "mounts"; "process" true: it
+reads the whole configuration, which names the admin token.
+*/}}
 {{- define "faregate.containerSettings" -}}
 {{- $root := .root -}}
 image: {{ include "faregate.image" $root | quote }}
@@ -192,6 +195,11 @@ volumeMounts:
     mountPath: /etc/faregate
     readOnly: true
   {{- end }}
+  {{- if and .process (include "faregate.hasAdminToken" $root) }}
+  - name: admin
+    mountPath: /etc/faregate-admin
+    readOnly: true
+  {{- end }}
   - name: tmp
     mountPath: /tmp
   {{- if $certificates.existingConfigMap }}
@@ -214,6 +222,15 @@ volumeMounts:
   configMap:
     name: {{ .configName }}
 {{- end }}
+{{- if and .process (include "faregate.hasAdminToken" $root) }}
+{{- $token := $root.Values.admin.token }}
+- name: admin
+  secret:
+    secretName: {{ include "faregate.secretName" (dict "root" $root "existingSecret" $token.existingSecret "key" $token.key "path" "admin.token") }}
+    items:
+      - key: {{ $token.key }}
+        path: token
+{{- end }}
 - name: tmp
   emptyDir:
     sizeLimit: 256Mi
@@ -235,7 +252,6 @@ volumeMounts:
 {{- end }}
 {{- end -}}
 
-{{/* A process of the gateway with config, secrets and data folder. dict "root" */}}
 {{- define "faregate.allSecrets" -}}
 {{ include "faregate.storeSecrets" . }}
 {{ include "faregate.processSecrets" . }}
