@@ -2,7 +2,7 @@
 {{- define "faregate.apiPod" -}}
 {{- $embedded := eq .Values.mode "embedded" -}}
 {{- $pod := include "faregate.pod" (dict "root" . "pod" .Values.api.pod) | fromYaml -}}
-{{- $parts := dict "root" . "component" "api" "pod" $pod "container" "gateway" -}}
+{{- $parts := dict "root" . "component" "api" "pod" $pod "container" "gateway" "process" true -}}
 {{- $parts = merge $parts (dict "configName" (printf "%s-config" (include "faregate.fullname" .))) -}}
 {{- $_ := set $parts "grace" (include "faregate.apiGraceSeconds" .) -}}
 {{- $_ = set $parts "spread" (not $embedded) -}}

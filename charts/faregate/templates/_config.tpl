@@ -27,12 +27,9 @@ CASSANDRA_PASSWORD: {{ dict "existingSecret" $values.cassandra.existingSecret "k
 {{- end }}
 {{- end -}}
 
-{{/* Of the admin API, the files and the providers. */}}
+{{/* Of the files and the providers. */}}
 {{- define "faregate.processSecrets" -}}
 {{- $values := .Values -}}
-{{- if include "faregate.hasAdminToken" . }}
-FAREGATE_ADMIN_TOKEN: {{ dict "existingSecret" $values.admin.token.existingSecret "key" $values.admin.token.key "path" "admin.token" | toJson }}
-{{- end }}
 {{- if include "faregate.hasS3" . }}
 S3_ACCESS_KEY_ID: {{ dict "existingSecret" $values.media.s3.existingSecret "key" $values.media.s3.accessKeyIdKey "path" "media.s3" | toJson }}
 S3_SECRET_ACCESS_KEY: {{ dict "existingSecret" $values.media.s3.existingSecret "key" $values.media.s3.secretAccessKeyKey "path" "media.s3" | toJson }}
@@ -42,7 +39,10 @@ S3_SECRET_ACCESS_KEY: {{ dict "existingSecret" $values.media.s3.existingSecret "
 {{- end }}
 {{- end -}}
 
-{{/* One process makes its own token where none is given; the processes of a cluster share one. */}}
+{{/*
+One process makes its own token where none is given; the processes of a cluster share one. It is a file, so that the operator's command
+can be run in a pod.
+*/}}
 {{- define "faregate.hasAdminToken" -}}
 {{- if or (eq .Values.mode "cluster") .Values.admin.token.existingSecret .Values.secrets.existingSecret -}}true{{- end -}}
 {{- end -}}
@@ -111,7 +111,7 @@ storage:
   {{- include "faregate.storage" (dict "root" .) | nindent 2 }}
 {{- if include "faregate.hasAdminToken" . }}
 admin:
-  tokenEnv: FAREGATE_ADMIN_TOKEN
+  tokenFile: /etc/faregate-admin/token
 {{- end }}
 {{- if include "faregate.hasS3" . }}
 files:

@@ -67,9 +67,9 @@ imagePullSecrets:
 {{- end -}}
 {{- end -}}
 
-{{/* The workers that this installation has. */}}
+{{/* The workers that this installation has. A cluster that keeps no files makes no videos. */}}
 {{- define "faregate.roles" -}}
 {{- if eq .Values.mode "cluster" -}}
-settlement projector {{- if .Values.media.enabled }} video {{- end }} {{- if .Values.market.enabled }} market {{- end }}
+settlement projector {{- if include "faregate.hasS3" . }} video {{- end }} {{- if .Values.market.enabled }} market {{- end }}
 {{- end -}}
 {{- end -}}

@@ -7,7 +7,7 @@
   {{- else if and (kindIs "map" $value) (kindIs "map" (get $pod $key)) (ne $key "affinity") -}}
     {{- $merged := get $pod $key -}}
     {{- range $name, $each := $value -}}
-      {{- $_ := ternary (unset $merged $name) (set $merged $name $each) (kindIs "invalid" $each) -}}
+      {{- if kindIs "invalid" $each -}}{{- $_ := unset $merged $name -}}{{- else -}}{{- $_ := set $merged $name $each -}}{{- end -}}
     {{- end -}}
   {{- else -}}
     {{- $_ := set $pod $key $value -}}
@@ -41,9 +41,10 @@
 {{- end }}
 {{- end -}}
 
-{{/* A Kubernetes quantity of bytes, in whole MiB; 0 for none. */}}
+{{/* A Kubernetes quantity of bytes, in whole MiB. */}}
 {{- define "faregate.mebibytes" -}}
-{{- $text := . | default "0" | toString -}}
+{{- $text := toString . -}}
+{{- if kindIs "float64" . -}}{{- $text = printf "%.0f" . -}}{{- end -}}
 {{- $number := regexFind "^[0-9.]+" $text | float64 -}}
 {{- $unit := regexReplaceAll "^[0-9.]+" $text "" -}}
 {{- $bytes := dict "" 1 "k" 1000 "M" 1000000 "G" 1000000000 "T" 1000000000000 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 -}}
@@ -164,7 +165,10 @@ initContainers:
 {{- end }}
 {{- end -}}
 
-{{/* Image, environment, security and mounts of a main container. dict "root" "pod" "secrets" "env" "configName" "mounts" */}}
+{{/*
+Image, environment, security and mounts of a main container. dict "root" "pod" "secrets" "env" "configName" "mounts"; "process" true: it
+reads the whole configuration, which names the admin token.
+*/}}
 {{- define "faregate.containerSettings" -}}
 {{- $root := .root -}}
 image: {{ include "faregate.image" $root | quote }}
@@ -192,6 +196,11 @@ volumeMounts:
     mountPath: /etc/faregate
     readOnly: true
   {{- end }}
+  {{- if and .process (include "faregate.hasAdminToken" $root) }}
+  - name: admin
+    mountPath: /etc/faregate-admin
+    readOnly: true
+  {{- end }}
   - name: tmp
     mountPath: /tmp
   {{- if $certificates.existingConfigMap }}
@@ -214,6 +223,15 @@ volumeMounts:
   configMap:
     name: {{ .configName }}
 {{- end }}
+{{- if and .process (include "faregate.hasAdminToken" $root) }}
+{{- $token := $root.Values.admin.token }}
+- name: admin
+  secret:
+    secretName: {{ include "faregate.secretName" (dict "root" $root "existingSecret" $token.existingSecret "key" $token.key "path" "admin.token") }}
+    items:
+      - key: {{ $token.key }}
+        path: token
+{{- end }}
 - name: tmp
   emptyDir:
     sizeLimit: 256Mi
@@ -235,7 +253,6 @@ volumeMounts:
 {{- end }}
 {{- end -}}
 
-{{/* A process of the gateway with config, secrets and data folder. dict "root" */}}
 {{- define "faregate.allSecrets" -}}
 {{ include "faregate.storeSecrets" . }}
 {{ include "faregate.processSecrets" . }}

@@ -1,6 +1,6 @@
 {{/* The labels by which Prometheus' operator finds an object, too. */}}
 {{- define "faregate.monitoringLabels" -}}
-{{ merge (include "faregate.labels" (dict "root" .) | fromYaml) .Values.monitoring.labels | toYaml }}
+{{ merge (include "faregate.labels" (dict "root" . "component" "monitoring") | fromYaml) .Values.monitoring.labels | toYaml }}
 {{- end -}}
 
 {{/* What rules and dashboards tell an installation and its components by. */}}
