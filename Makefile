@@ -18,8 +18,9 @@ VIDEO_FLAGS := --max-semi-space-size=1 --max-old-space-size=256
 RUNTIME := node_modules/.package-lock.json
 TOOLS := node_modules/.tools-installed
 SCHEMATHESIS := .cache/schemathesis/.installed
+HADOLINT := .cache/tools/hadolint-2.15.1/bin/hadolint
 
-.PHONY: help run workers cli services services-stop test test-unit browser check bench torture openapi sim simulator clean
+.PHONY: help run workers cli services services-stop test test-unit browser check bench torture openapi sim simulator image lint-image clean
 
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,7 +43,7 @@ services: $(TOOLS) ## Start real Redis, Kafka, Cassandra and S3 on loopback, wit
 services-stop: $(TOOLS) ## End what `make services` started
 	@node test/services/main.ts stop
 
-test: $(TOOLS) $(SCHEMATHESIS) check ## Everything that CI runs
+test: $(TOOLS) $(SCHEMATHESIS) check lint-image ## Everything that CI runs
 	@node test/support/run-tests.ts unit suite services cluster
 
 test-unit: $(TOOLS) ## The tests that need no service, in under a minute
@@ -73,6 +74,12 @@ torture: $(TOOLS) ## Long kill, fault and history runs (SEED=n, ROUNDS=100 of fa
 openapi: $(TOOLS) ## Write openapi/*.json anew from the router and the configuration's schema
 	@node api/write-documents.ts
 
+image: $(TOOLS) ## Build the image (NODE_DIGEST=sha256:… pins its base), or its files alone where no container engine runs
+	@node image/main.ts
+
+lint-image: $(HADOLINT) ## Look for mistakes in the Dockerfile with hadolint
+	$(HADOLINT) --failure-threshold style Dockerfile
+
 clean: ## Remove what was installed and the data of local runs
 	@[ ! -e .services/running.json ] || node test/services/main.ts stop
 	rm -rf node_modules .faregate .services .cache coverage
@@ -92,3 +99,8 @@ $(SCHEMATHESIS): test/schemathesis/requirements.txt
 	  python3 -m venv .cache/schemathesis && \
 	  .cache/schemathesis/bin/pip install --quiet --disable-pip-version-check --only-binary :all: -r $< && touch $@; \
 	else echo 'No python3 here: the document is not tried with schemathesis.'; fi
+
+$(HADOLINT): test/image/requirements.txt
+	python3 -m venv .cache/tools/hadolint-2.15.1
+	.cache/tools/hadolint-2.15.1/bin/pip install --quiet --disable-pip-version-check --only-binary :all: -r $<
+	@touch $@
