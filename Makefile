@@ -21,7 +21,7 @@ SCHEMATHESIS := .cache/schemathesis/.installed
 CHART_TOOLS := .cache/tools/.installed
 HADOLINT := .cache/tools/hadolint-2.15.1/bin/hadolint
 
-.PHONY: help run workers cli services services-stop test test-unit chart chart-full test-kube browser check bench torture openapi sim simulator image lint-image clean
+.PHONY: help run workers cli services services-stop test test-unit chart chart-full test-kube browser check bench torture openapi sim simulator load image lint-image clean
 
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -77,6 +77,9 @@ check: $(TOOLS) ## Types, lint, format, import rules, generated files, the docum
 bench: $(TOOLS) ## Every bar of cost, latency and speed, on this machine (ARGS="cluster" for a part: embedded, formats, account, media, cluster, publisher, projector, recovery, history, market)
 	@node test/bench/main.ts $(ARGS)
 
+load: $(TOOLS) ## Streamed calls of many agents against a gateway (URL, ADMIN_URL, ADMIN_TOKEN_FILE; CALLERS=20, SECONDS=30)
+	@node test/bench/load-gateway.ts
+
 sim: $(TOOLS) ## 20,000 simulated histories of a whole cluster (SEEDS=n, or SEED=n TRACE=1 for one of them)
 	@SEED=$(SEED) SEEDS=$(SEEDS) TRACE=$(TRACE) node test/sim/main.ts
 
@@ -114,8 +117,8 @@ $(SCHEMATHESIS): test/schemathesis/requirements.txt
 
 # Built from Go modules, but for helm: three minutes once. Where there is no Go the tests of those tools are skipped and
 # say so; CI counts that as a failure.
-$(CHART_TOOLS): test/tools/tool.ts $(wildcard test/tools/*/go.sum)
-	@if node test/tools/install.ts helm kubeconform helm-unittest promtool; then touch $@; fi
+$(CHART_TOOLS): test/tools/tool.ts $(wildcard test/tools/*/go.sum test/tools/*/main.go)
+	@if node test/tools/install.ts helm kubeconform helm-unittest promtool run-tiltfile; then touch $@; fi
 
 $(HADOLINT): test/tools/tool.ts test/tools/hadolint/requirements.txt
 	@node test/tools/install.ts hadolint && touch $@
