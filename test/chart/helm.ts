@@ -9,7 +9,7 @@ export const CHART = resolve(import.meta.dirname, '../../charts/faregate');
 // Nobody's plugins, repositories or clusters.
 const home = mkdtempSync(join(tmpdir(), 'faregate-helm-'));
 process.once('exit', () => rmSync(home, { recursive: true, force: true }));
-const env = {
+const ownEnv = {
   PATH: process.env.PATH,
   HOME: home,
   HELM_CACHE_HOME: home,
@@ -24,9 +24,13 @@ export interface Ran {
 }
 
 /** Ends without a rejection: what a command refuses is what the tests are about. */
-export function run(file: string, args: readonly string[], stdin = ''): Promise<Ran> {
+export function run(
+  file: string,
+  args: readonly string[],
+  { stdin = '', env = {} }: { stdin?: string; env?: Record<string, string> } = {},
+): Promise<Ran> {
   return new Promise((done) => {
-    const options = { maxBuffer: 64 * 1024 * 1024, env };
+    const options = { maxBuffer: 64 * 1024 * 1024, env: { ...ownEnv, ...env } };
     const child = execFile(file, args, options, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
       done({ code, stdout, stderr: stderr || (error?.code === 'ENOENT' ? `There is no ${file}.` : '') });

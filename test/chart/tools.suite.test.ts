@@ -44,7 +44,7 @@ test.runIf(whereInstalled('helm', 'kubeconform'))(
     const ran = await run(
       toolPath('kubeconform'),
       ['-strict', '-summary', '-output', 'text', '-schema-location', location],
-      renders.map(({ text }) => text).join('\n---\n'),
+      { stdin: renders.map(({ text }) => text).join('\n---\n') },
     );
     console.log(`kubeconform: ${ran.stdout.trim().split('\n').at(-1)}`);
     expect(ran).toMatchObject({ code: 0, stderr: '' });
@@ -57,7 +57,9 @@ test.runIf(whereInstalled('helm', 'kubeconform'))(
     const location = join(schemaFolder(), SCHEMA_LOCATION);
     const service =
       'apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {ports: [{port: 80, targetPrt: 1}]}';
-    const ran = await run(toolPath('kubeconform'), ['-strict', '-schema-location', location], service);
+    const ran = await run(toolPath('kubeconform'), ['-strict', '-schema-location', location], {
+      stdin: service,
+    });
     expect(ran.stdout).toContain("'targetPrt' not allowed");
   },
 );

@@ -3,9 +3,7 @@ import type { Policy } from './policy.ts';
 
 /** Of a name; of a StatefulSet's and a CronJob's less, because their objects carry it in a label, with a suffix. */
 const CHARS: Record<string, number> = { StatefulSet: 52, CronJob: 52 };
-const STANDARD = ['name', 'instance', 'version', 'managed-by', 'component'].map(
-  (each) => `app.kubernetes.io/${each}`,
-);
+const STANDARD = ['name', 'instance', 'version', 'managed-by'].map((each) => `app.kubernetes.io/${each}`);
 
 export const names: Policy = {
   name: 'every object has a valid name of its own and the standard labels',
