@@ -1,0 +1,107 @@
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { toolPath } from '../../tools/tool.ts';
+import { CHART, run } from '../helm.ts';
+import { policies } from '../policies/policies.ts';
+import { ciFiles, type Render, renderFile } from '../render.ts';
+import { SCHEMA_LOCATION, schemaFolder } from '../schemas/schema-folder.ts';
+import { type Mutation, mutations } from './mutations.ts';
+
+const ROWS = 27;
+const ROOT = resolve(import.meta.dirname, '../../..');
+
+/** Breaks a copy of the chart in each way, and asks the gates from the quickest to the slowest whether they see it. */
+export async function mutationTable(): Promise<string[]> {
+  const problems: string[] = [];
+  const rows = new Set(mutations.map(({ row }) => row));
+  for (let row = 1; row <= ROWS; row += 1)
+    if (!rows.has(row)) problems.push(`row ${row} is not broken by anything`);
+  const whole = await caught(CHART, null);
+  if (whole !== null) return [`the chart itself is not whole: ${whole}`];
+  for (const mutation of mutations) {
+    const began = performance.now();
+    const gate = await tryMutation(mutation);
+    const seconds = ((performance.now() - began) / 1000).toFixed(1);
+    const by = gate ?? 'NOTHING';
+    console.log(
+      `  ${String(mutation.row).padStart(2)}  ${mutation.what.padEnd(66)} ${by.slice(0, 110)}  (${seconds} s)`,
+    );
+    if (gate === null) problems.push(`row ${mutation.row}: nothing sees ${mutation.what}`);
+  }
+  console.log(`  ${mutations.length} ways to break ${rows.size} rows`);
+  return problems;
+}
+
+async function tryMutation(mutation: Mutation): Promise<string | null> {
+  const folder = mkdtempSync(join(tmpdir(), 'faregate-mutation-'));
+  try {
+    // What the chart is written from stands beside it.
+    cpSync(join(ROOT, 'charts'), folder, { recursive: true });
+    const chart = join(folder, 'faregate');
+    const file = join(chart, mutation.file);
+    const before = existsSync(file) ? readFileSync(file, 'utf8') : '';
+    const after =
+      typeof mutation.to === 'function'
+        ? mutation.to(before)
+        : before.replace(mutation.from ?? /$/, mutation.to);
+    if (after === before)
+      throw new Error(`Row ${mutation.row}, ${mutation.what}: ${mutation.file} has changed.`);
+    writeFileSync(file, after);
+    return await caught(chart, mutation);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** The first gate that says no, and what it says. */
+async function caught(chart: string, mutation: Mutation | null): Promise<string | null> {
+  const renders: Render[] = [];
+  for (const file of ciFiles(chart)) {
+    try {
+      renders.push(await renderFile(file, { chart }));
+    } catch (error) {
+      return `render: ${String(error instanceof Error ? error.message : error)
+        .split('\n')
+        .at(-1)}`;
+    }
+  }
+  for (const { name, find } of policies) {
+    const [first] = renders.flatMap((render) => find(render));
+    if (first !== undefined) return `policy: ${first || name}`;
+  }
+  const location = join(schemaFolder(), SCHEMA_LOCATION);
+  const valid = await run(toolPath('kubeconform'), ['-strict', '-schema-location', location], {
+    stdin: renders.map(({ text }) => text).join('\n---\n'),
+  });
+  if (valid.code !== 0) return `kubeconform: ${valid.stdout.split('\n')[0]?.replace(/.*#' - /, '')}`;
+  const linted = await run(toolPath('helm'), [
+    'lint',
+    '--strict',
+    '--quiet',
+    chart,
+    '--values',
+    ciFiles(chart)[0] ?? '',
+  ]);
+  if (linted.code !== 0) return `helm lint: ${linted.stdout.trim().split('\n').at(-1)}`;
+  if (readdirSync(chart).includes('tests')) {
+    const tested = await run(toolPath('helm-unittest'), ['--strict', chart]);
+    if (tested.code !== 0) return `helm-unittest: ${/^\s*- (.+)$/m.exec(tested.stdout)?.[1] ?? ''}`;
+  }
+  if (mutation === null) return null;
+  const tests =
+    mutation.tests ?? ['releases', 'wrong-values', 'network-flows'].map((each) => `test/chart/${each}`);
+  const project = mutation.tests === undefined ? ['--project', 'chart'] : [];
+  const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs');
+  const told = await run(
+    process.execPath,
+    [vitest, 'run', '--root', ROOT, '--bail', '1', ...project, ...tests],
+    {
+      env: { FAREGATE_CHART: chart },
+    },
+  );
+  if (told.code === 0) return null;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: vitest writes colours.
+  const plain = `${told.stdout}${told.stderr}`.replace(/\u001b\[[0-9;]*m/g, '');
+  return `test: ${/FAIL\s+(.+)/.exec(plain)?.[1]?.trim() ?? plain.slice(-200)}`;
+}
