@@ -7,7 +7,7 @@
   {{- else if and (kindIs "map" $value) (kindIs "map" (get $pod $key)) (ne $key "affinity") -}}
     {{- $merged := get $pod $key -}}
     {{- range $name, $each := $value -}}
-      {{- $_ := ternary (unset $merged $name) (set $merged $name $each) (kindIs "invalid" $each) -}}
+      {{- if kindIs "invalid" $each -}}{{- $_ := unset $merged $name -}}{{- else -}}{{- $_ := set $merged $name $each -}}{{- end -}}
     {{- end -}}
   {{- else -}}
     {{- $_ := set $pod $key $value -}}
@@ -41,9 +41,10 @@
 {{- end }}
 {{- end -}}
 
-{{/* A Kubernetes quantity of bytes, in whole MiB; 0 for none. */}}
+{{/* A Kubernetes quantity of bytes, in whole MiB. */}}
 {{- define "faregate.mebibytes" -}}
-{{- $text := . | default "0" | toString -}}
+{{- $text := toString . -}}
+{{- if kindIs "float64" . -}}{{- $text = printf "%.0f" . -}}{{- end -}}
 {{- $number := regexFind "^[0-9.]+" $text | float64 -}}
 {{- $unit := regexReplaceAll "^[0-9.]+" $text "" -}}
 {{- $bytes := dict "" 1 "k" 1000 "M" 1000000 "G" 1000000000 "T" 1000000000000 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 -}}
