@@ -9,6 +9,8 @@ import { SCHEMA_LOCATION, schemaFolder } from '../schemas/schema-folder.ts';
 import { type Mutation, mutations } from './mutations.ts';
 
 const ROWS = 27;
+/** What a mutation changes is not there any more. */
+const STALE = 'STALE';
 const ROOT = resolve(import.meta.dirname, '../../..');
 
 /** Breaks a copy of the chart in each way, and asks the gates from the quickest to the slowest whether they see it. */
@@ -28,6 +30,8 @@ export async function mutationTable(): Promise<string[]> {
       `  ${String(mutation.row).padStart(2)}  ${mutation.what.padEnd(66)} ${by.slice(0, 110)}  (${seconds} s)`,
     );
     if (gate === null) problems.push(`row ${mutation.row}: nothing sees ${mutation.what}`);
+    if (gate === STALE)
+      problems.push(`row ${mutation.row}: ${mutation.file} has nothing to break: ${mutation.what}`);
   }
   console.log(`  ${mutations.length} ways to break ${rows.size} rows`);
   return problems;
@@ -45,8 +49,7 @@ async function tryMutation(mutation: Mutation): Promise<string | null> {
       typeof mutation.to === 'function'
         ? mutation.to(before)
         : before.replace(mutation.from ?? /$/, mutation.to);
-    if (after === before)
-      throw new Error(`Row ${mutation.row}, ${mutation.what}: ${mutation.file} has changed.`);
+    if (after === before) return STALE;
     writeFileSync(file, after);
     return await caught(chart, mutation);
   } finally {
@@ -56,15 +59,13 @@ async function tryMutation(mutation: Mutation): Promise<string | null> {
 
 /** The first gate that says no, and what it says. */
 async function caught(chart: string, mutation: Mutation | null): Promise<string | null> {
-  const renders: Render[] = [];
-  for (const file of ciFiles(chart)) {
-    try {
-      renders.push(await renderFile(file, { chart }));
-    } catch (error) {
-      return `render: ${String(error instanceof Error ? error.message : error)
-        .split('\n')
-        .at(-1)}`;
-    }
+  let renders: Render[];
+  try {
+    renders = await Promise.all(ciFiles(chart).map((file) => renderFile(file, { chart })));
+  } catch (error) {
+    return `render: ${String(error instanceof Error ? error.message : error)
+      .split('\n')
+      .at(-1)}`;
   }
   for (const { name, find } of policies) {
     const [first] = renders.flatMap((render) => find(render));

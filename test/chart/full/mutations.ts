@@ -38,8 +38,11 @@ export const mutations: readonly Mutation[] = [
     row: 2,
     what: 'an umbrella’s `global` is refused',
     file: 'values.schema.json',
-    from: /("global": \{[^}]*?)"additionalProperties": true/,
-    to: '$1"additionalProperties": false',
+    to: (text) => {
+      const schema = JSON.parse(text) as { properties: { global: object } };
+      schema.properties.global = { ...schema.properties.global, additionalProperties: false };
+      return JSON.stringify(schema);
+    },
   },
   {
     row: 3,
