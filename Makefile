@@ -73,7 +73,7 @@ check: $(TOOLS) ## Types, lint, format, import rules, generated files, the docum
 	redocly lint openapi/v1.json openapi/admin.json --config openapi/redocly.yaml
 	spectral lint openapi/v1.json openapi/admin.json --ruleset openapi/spectral.yaml --fail-severity error --quiet
 
-bench: $(TOOLS) ## Every bar of cost, latency and speed, on this machine (ARGS="cluster" for a part: embedded, formats, account, media, cluster, publisher, projector, recovery, history, market)
+bench: $(TOOLS) ## Every bar of cost, latency and speed, on this machine (ARGS="cluster" for a part: embedded, formats, account, media, cluster, publisher, projector, recovery, history, market, capacity)
 	@node test/bench/main.ts $(ARGS)
 
 sim: $(TOOLS) ## 20,000 simulated histories of a whole cluster (SEEDS=n, or SEED=n TRACE=1 for one of them)
