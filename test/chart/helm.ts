@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { toolPath } from '../tools/tool.ts';
 
-/** Another one only where a broken copy is tried (full/mutations.ts). */
-export const CHART = process.env.FAREGATE_CHART ?? resolve(import.meta.dirname, '../../charts/faregate');
+export const CHART = resolve(import.meta.dirname, '../../charts/faregate');
 
 // Nobody's plugins, repositories or clusters.
 const home = mkdtempSync(join(tmpdir(), 'faregate-helm-'));

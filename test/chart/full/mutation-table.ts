@@ -1,6 +1,16 @@
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { toolPath } from '../../tools/tool.ts';
 import { CHART, run } from '../helm.ts';
 import { policies } from '../policies/policies.ts';
@@ -38,11 +48,9 @@ export async function mutationTable(): Promise<string[]> {
 }
 
 async function tryMutation(mutation: Mutation): Promise<string | null> {
-  const folder = mkdtempSync(join(tmpdir(), 'faregate-mutation-'));
+  const folder = await copyOfTree();
   try {
-    // What the chart is written from stands beside it.
-    cpSync(join(ROOT, 'charts'), folder, { recursive: true });
-    const chart = join(folder, 'faregate');
+    const chart = join(folder, 'charts/faregate');
     const file = join(chart, mutation.file);
     const before = existsSync(file) ? readFileSync(file, 'utf8') : '';
     const after =
@@ -55,6 +63,27 @@ async function tryMutation(mutation: Mutation): Promise<string | null> {
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+/** Whatever is in the working tree, and what is installed beside it. */
+async function copyOfTree(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'faregate-mutation-'));
+  const listed = await run('git', [
+    '-C',
+    ROOT,
+    'ls-files',
+    '-z',
+    '--cached',
+    '--others',
+    '--exclude-standard',
+  ]);
+  for (const path of listed.stdout.split('\0')) {
+    if (path === '' || !existsSync(join(ROOT, path))) continue;
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    copyFileSync(join(ROOT, path), join(folder, path));
+  }
+  for (const path of ['node_modules', '.cache']) symlinkSync(join(ROOT, path), join(folder, path));
+  return folder;
 }
 
 /** The first gate that says no, and what it says. */
@@ -92,15 +121,9 @@ async function caught(chart: string, mutation: Mutation | null): Promise<string 
   if (mutation === null) return null;
   const tests =
     mutation.tests ?? ['releases', 'wrong-values', 'network-flows'].map((each) => `test/chart/${each}`);
-  const project = mutation.tests === undefined ? ['--project', 'chart'] : [];
+  const root = resolve(chart, '../..');
   const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs');
-  const told = await run(
-    process.execPath,
-    [vitest, 'run', '--root', ROOT, '--bail', '1', ...project, ...tests],
-    {
-      env: { FAREGATE_CHART: chart },
-    },
-  );
+  const told = await run(process.execPath, [vitest, 'run', '--root', root, '--bail', '1', ...tests]);
   if (told.code === 0) return null;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: vitest writes colours.
   const plain = `${told.stdout}${told.stderr}`.replace(/\u001b\[[0-9;]*m/g, '');

@@ -2,7 +2,7 @@
 export interface Mutation {
   row: number;
   what: string;
-  /** In the chart. */
+  /** From the chart's folder. */
   file: string;
   from?: RegExp;
   to: string | ((text: string) => string);
@@ -50,7 +50,7 @@ export const mutations: readonly Mutation[] = [
     file: 'values.yaml',
     from: /$/,
     to: 'unheardOf: 1\n',
-    tests: ['test/chart/documents'],
+    tests: ['test/chart/chart-documents'],
   },
   {
     row: 4,
@@ -224,6 +224,22 @@ export const mutations: readonly Mutation[] = [
     to: 'port: metrics',
   },
   {
+    row: 19,
+    what: 'an alert that comes at once',
+    file: 'rules/ledger.yaml',
+    from: /for: .*/,
+    to: 'for: 0s',
+    tests: ['test/monitoring/alerts'],
+  },
+  {
+    row: 19,
+    what: 'a query of a metric that there is not',
+    file: 'rules/ledger.yaml',
+    from: /faregate_(\w+)/,
+    to: 'faregate_unheard_of_$1',
+    tests: ['test/monitoring/queries'],
+  },
+  {
     row: 20,
     what: 'a test that stays behind',
     file: 'templates/test/test.yaml',
@@ -257,9 +273,17 @@ export const mutations: readonly Mutation[] = [
     file: 'Chart.yaml',
     from: / *artifacthub\.io\/license:.*\n/,
     to: '',
-    tests: ['test/chart/documents'],
+    tests: ['test/chart/chart-documents'],
   },
   { row: 24, what: 'a renamed key is taken in silence', file: 'files/renamed-values.yaml', to: () => '{}\n' },
+  {
+    row: 25,
+    what: 'tilt builds an image that no chart uses',
+    file: '../../Tiltfile',
+    from: /docker_build\(\n {4}'faregate'/,
+    to: "docker_build(\n    'gateway'",
+    tests: ['test/tilt'],
+  },
   {
     row: 26,
     what: 'no old ReplicaSets become the default',
