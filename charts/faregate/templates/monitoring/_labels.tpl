@@ -5,8 +5,8 @@
 
 {{/* What rules and dashboards tell an installation and its components by. */}}
 {{- define "faregate.relabelings" -}}
+- sourceLabels: [__meta_kubernetes_pod_label_app_kubernetes_io_component]
+  targetLabel: component
 - targetLabel: job
   replacement: {{ include "faregate.fullname" . }}
-- targetLabel: component
-  sourceLabels: [__meta_kubernetes_pod_label_app_kubernetes_io_component]
 {{- end -}}
