@@ -107,7 +107,10 @@ export async function startSettlementRole(parts: WorkerParts): Promise<RunningRo
   };
 }
 
-function observe({ registry }: WorkerParts, read: () => { led: number; open: number; poisoned: number; pending: number }) {
+function observe(
+  { registry }: WorkerParts,
+  read: () => { led: number; open: number; poisoned: number; pending: number },
+) {
   const { gauge } = readMetrics(registry);
   gauge('faregate_shards_led', 'Shards whose events this process takes to the log', () => read().led);
   gauge('faregate_shards_published', 'Shards among them that decide', () => read().open);
