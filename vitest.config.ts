@@ -57,7 +57,7 @@ export default defineConfig({
       {
         test: {
           name: 'chart',
-          include: ['test/chart/*.suite.test.ts'],
+          include: ['test/{chart,monitoring}/*.suite.test.ts'],
           // The files of `ci/` are rendered once for all of them.
           isolate: false,
           fileParallelism: false,
@@ -68,7 +68,7 @@ export default defineConfig({
         test: {
           name: 'suite',
           include: ['test/**/*.suite.test.ts'],
-          exclude: ['test/chart/*.suite.test.ts'],
+          exclude: ['test/{chart,monitoring}/*.suite.test.ts'],
           testTimeout: 180_000,
           hookTimeout: 120_000,
           fileParallelism: false,

@@ -58,6 +58,7 @@ export async function startSettlementRole(parts: WorkerParts): Promise<RunningRo
   observe(parts, () => ({
     led: publisher.ledShards.length,
     open: publisher.openShards,
+    poisoned: publisher.poisonedShards,
     pending: settlements?.waiting ?? 0,
   }));
   const costs = new RecordedCosts({ store: createRedisBillStore(cluster.redis), clock, log });
@@ -106,9 +107,14 @@ export async function startSettlementRole(parts: WorkerParts): Promise<RunningRo
   };
 }
 
-function observe({ registry }: WorkerParts, read: () => { led: number; open: number; pending: number }) {
+function observe({ registry }: WorkerParts, read: () => { led: number; open: number; poisoned: number; pending: number }) {
   const { gauge } = readMetrics(registry);
   gauge('faregate_shards_led', 'Shards whose events this process takes to the log', () => read().led);
   gauge('faregate_shards_published', 'Shards among them that decide', () => read().open);
+  gauge(
+    'faregate_shards_poisoned',
+    'Shards given up for good, because their log holds what nobody can read',
+    () => read().poisoned,
+  );
   gauge('faregate_pending_prices', 'Ended calls whose cost is not known yet', () => read().pending);
 }
