@@ -1,20 +1,18 @@
-import type { Registry } from 'prom-client';
 import { createCassandraAuditLog } from '#core/audit-log/cassandra-audit-log.ts';
 import { createRedisBillStore } from '#core/bills/redis-bill-store.ts';
 import { createCassandraCallHistory } from '#core/calls/cassandra-call-history.ts';
 import { shareCapacity } from '#core/capacity/redis-shared-capacity.ts';
 import type { Clock } from '#core/clock.ts';
 import { connectCassandra } from '#core/drivers/cassandra.ts';
-import type { RedisLedger } from '#core/ledger/cluster/redis-ledger.ts';
 import type { Log } from '#core/log.ts';
 import { createCassandraMarketStore } from '#core/market/cassandra-market-store.ts';
 import { createRedisLiveMarkets } from '#core/market/redis-live-markets.ts';
 import { createRedisAddressWeights } from '#core/rates/redis-address-weights.ts';
 import { createRedisRateLimiter } from '#core/rates/redis-rate-limiter.ts';
-import { readMetrics } from '#core/read-metrics.ts';
 import { createCassandraVideoHistory } from '#core/videos/cassandra-video-history.ts';
 import type { ClusterStorage } from './config/storage-settings.ts';
 import { toCassandraOptions } from './config/store-options.ts';
+import { observeShards } from './observe-shards.ts';
 import { reachLedger } from './reach-ledger.ts';
 import type { Store } from './store.ts';
 
@@ -42,41 +40,11 @@ export async function openClusterStore({ storage, clock, log }: ClusterStoreOpti
     limitRate: (name, rate) => createRedisRateLimiter(cluster.redis, name, rate),
     isReady: () => ledger.stats().openShards > 0,
     lag: () => ({ events: cluster.waiting(), ms: ledger.stats().lagMs }),
-    observe: (registry) => observeLedger(registry, ledger),
+    observe: (registry) => observeShards(registry, ledger),
     share: (capacity, processId) => shareCapacity({ redis: cluster.redis, capacity, processId, clock, log }),
     async close() {
       await cluster.close();
       await cassandra.shutdown();
     },
   };
-}
-
-function observeLedger(registry: Registry, ledger: RedisLedger): void {
-  const { gauge, counter } = readMetrics(registry);
-  gauge(
-    'faregate_shards_open',
-    'Shards that decide, as this process was told last',
-    () => ledger.stats().openShards,
-  );
-  gauge('faregate_shards_closed', 'Shards that are being rebuilt', () => ledger.stats().closedShards);
-  counter(
-    'faregate_gate_timeouts_total',
-    'Starts that the log did not have in time',
-    () => ledger.stats().gateTimeouts,
-  );
-  counter(
-    'faregate_dispatch_waits_total',
-    'Starts whose provider was asked late, because the log was slow',
-    () => ledger.stats().dispatchWaits,
-  );
-  counter(
-    'faregate_clocks_apart_total',
-    'Starts refused because the clocks of this process and of Redis are more than five minutes apart',
-    () => ledger.stats().clocksApart,
-  );
-  counter(
-    'faregate_ledger_unavailable_total',
-    'Commands and reads that Redis, or a shard, did not answer',
-    () => ledger.stats().unavailable,
-  );
 }

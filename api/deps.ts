@@ -17,7 +17,7 @@ import { GcraBuckets } from '#core/rates/gcra.ts';
 import { type EmbeddedMarket, startEmbeddedMarket } from '../workers/market/embedded-market.ts';
 import { Settlement } from '../workers/settlement/settlement.ts';
 import { createVideoMetrics } from '../workers/video/video-metrics.ts';
-import { VideoWorker } from '../workers/video/video-worker.ts';
+import { VideoWorker, type VideoWorkerOptions } from '../workers/video/video-worker.ts';
 import { type LiveConfig, watchConfig } from './config/watch-config.ts';
 import type { Config } from './config.ts';
 import { openEmbeddedStore } from './embedded-store.ts';
@@ -102,26 +102,14 @@ export async function buildDeps({
   });
   observeBills(registry, bills);
   const files = openFiles(started, { clock, publicUrl });
-  const videoMetrics = createVideoMetrics(registry, {
-    loss: (cause, nanoUsd) => metrics.loss(cause, nanoUsd),
-    charged: (nanoUsd) => metrics.priced(nanoUsd),
-    cost: (...noted) => costs.note(...noted),
-  });
   const videoWorker =
     started.storage.mode === 'cluster' || files === null
       ? null
-      : new VideoWorker({
-          ledger,
-          catalog,
-          files,
-          clock,
-          log,
-          // The folder is ours alone: who has claimed a video and is not this process has died.
-          claimGraceMs: 0,
-          isOurs: () => true,
-          onEnded: videoMetrics.onEnded,
+      : makeVideoWorker({ ledger, catalog, files, clock, log }, registry, {
+          loss: (cause, nanoUsd) => metrics.loss(cause, nanoUsd),
+          charged: (nanoUsd) => metrics.priced(nanoUsd),
+          cost: (...noted) => costs.note(...noted),
         });
-  if (videoWorker !== null) videoMetrics.observe(videoWorker);
   const market =
     started.storage.mode === 'cluster' || started.market === 'off'
       ? null
@@ -209,6 +197,23 @@ export async function buildDeps({
       await store.close();
     },
   };
+}
+
+/** The folder is ours alone: who has claimed a video and is not this process has died. */
+function makeVideoWorker(
+  parts: Pick<VideoWorkerOptions, 'ledger' | 'catalog' | 'files' | 'clock' | 'log'>,
+  registry: Registry,
+  told: Parameters<typeof createVideoMetrics>[1],
+): VideoWorker {
+  const metrics = createVideoMetrics(registry, told);
+  const worker = new VideoWorker({
+    ...parts,
+    claimGraceMs: 0,
+    isOurs: () => true,
+    onEnded: metrics.onEnded,
+  });
+  metrics.observe(worker);
+  return worker;
 }
 
 async function openStore(

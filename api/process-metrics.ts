@@ -9,7 +9,7 @@ import type { Gateway } from './inference/gateway.ts';
 import type { Store } from './store.ts';
 
 interface Observed {
-  store: Store;
+  store: Pick<Store, 'observe' | 'isReady' | 'lag'>;
   gateway: Gateway;
   /** `null`: a worker does it. */
   settlement: Settlement | null;
@@ -26,7 +26,11 @@ export function observeProcess(
   collectDefaultMetrics({ register: registry });
   const { gauge } = readMetrics(registry);
   gauge('faregate_open_calls', 'Calls between their hold and their settlement', () => gateway.openCalls.size);
-  gauge('faregate_open_streams', 'Streams among them', () => gateway.openCalls.streams);
+  gauge(
+    'faregate_open_streams',
+    'Streams between their hold and their settlement',
+    () => gateway.openCalls.streams,
+  );
   gauge('faregate_pumps', 'Answers read on after a hang-up, for their usage', () => gateway.openCalls.pumps);
   gauge('faregate_capacity_held_usd', "Dollars of the operator's pool in use", () =>
     toGraphUsd(gateway.capacity.heldNanoUsd),
@@ -48,7 +52,7 @@ export function observeProcess(
     () => store.lag().events,
   );
   gauge('faregate_journal_lag_ms', 'How late the journal is', () => store.lag().ms);
-  gauge('faregate_ledger_open', '1 while the ledger can be reached and decides', () =>
+  gauge('faregate_ledger_open', '1 while the ledger can be reached and decides, 0 while it is not', () =>
     Number(store.isReady()),
   );
   gauge('faregate_config_reload_ok', '0 after a reload that was refused', () =>

@@ -3,8 +3,8 @@ import { connectCassandra } from '#core/drivers/cassandra.ts';
 import { connectKafka } from '#core/drivers/kafka.ts';
 import { createCassandraAgentStates } from '#core/ledger/cluster/cassandra-agent-states.ts';
 import { joinKafkaShardGroup } from '#core/ledger/cluster/kafka-shard-group.ts';
-import { readMetrics } from '#core/read-metrics.ts';
 import { toCassandraOptions, toKafkaOptions } from '../api/config/store-options.ts';
+import { observeProjector } from './projector/observe-projector.ts';
 import { startProjector } from './projector/projector.ts';
 import type { RunningRole, WorkerParts } from './worker-parts.ts';
 
@@ -26,12 +26,7 @@ export async function startProjectorRole({
     clock,
     log,
   });
-  const { gauge, counter } = readMetrics(registry);
-  gauge('faregate_projector_shards', 'Shards that this process projects', () => projector.stats().shards);
-  gauge('faregate_projector_lag_events', 'Events not yet in the history', () => projector.stats().lagEvents);
-  gauge('faregate_projector_lag_ms', 'Age of the oldest of them', () => projector.stats().lagMs);
-  counter('faregate_projected_events_total', 'Events projected', () => projector.stats().events);
-  counter('faregate_projected_calls_total', 'Rows of calls written', () => projector.stats().calls);
+  observeProjector(registry, projector);
   return {
     checks: {},
     async stop() {

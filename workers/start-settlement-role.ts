@@ -15,12 +15,12 @@ import { requireSafeLedgerTopic } from '#core/ledger/cluster/kafka-ledger-topic.
 import { startPublisher } from '#core/ledger/cluster/redis-publisher.ts';
 import { createRedisScripts } from '#core/ledger/cluster/redis-scripts.ts';
 import { SHARDS } from '#core/ledger/cluster/shards.ts';
-import { readMetrics } from '#core/read-metrics.ts';
 import { toCassandraOptions, toKafkaOptions } from '../api/config/store-options.ts';
 import { reachLedger } from '../api/reach-ledger.ts';
 import { reach } from '../api/store-error.ts';
 import { createApplyAgentChange } from './settlement/apply-agent-change.ts';
 import { createBookGrant } from './settlement/book-grant.ts';
+import { observeSettlements } from './settlement/observe-settlements.ts';
 import { ShardSettlements } from './settlement/shard-settlements.ts';
 import type { RunningRole, WorkerParts } from './worker-parts.ts';
 
@@ -55,7 +55,7 @@ export async function startSettlementRole(parts: WorkerParts): Promise<RunningRo
   const fetchJson = createFetchProviderJson(clock);
   const catalog = createCatalog({ settings: config, clock, log, fetchJson, bundledSimulatorUrl: null });
   parts.onReload((changed) => catalog.apply(changed));
-  observe(parts, () => ({
+  observeSettlements(parts.registry, () => ({
     led: publisher.ledShards.length,
     open: publisher.openShards,
     poisoned: publisher.poisonedShards,
@@ -105,19 +105,4 @@ export async function startSettlementRole(parts: WorkerParts): Promise<RunningRo
       await cassandra.shutdown();
     },
   };
-}
-
-function observe(
-  { registry }: WorkerParts,
-  read: () => { led: number; open: number; poisoned: number; pending: number },
-) {
-  const { gauge } = readMetrics(registry);
-  gauge('faregate_shards_led', 'Shards whose events this process takes to the log', () => read().led);
-  gauge('faregate_shards_published', 'Shards among them that decide', () => read().open);
-  gauge(
-    'faregate_shards_poisoned',
-    'Shards given up for good, because their log holds what nobody can read',
-    () => read().poisoned,
-  );
-  gauge('faregate_pending_prices', 'Ended calls whose cost is not known yet', () => read().pending);
 }

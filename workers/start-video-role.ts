@@ -6,9 +6,9 @@ import { createCatalog } from '#core/catalog/create-catalog.ts';
 import { createFetchProviderJson } from '#core/catalog/fetch-provider-json.ts';
 import { SHARDS, shardOfAgent } from '#core/ledger/cluster/shards.ts';
 import { VIDEO_CLAIM_GRACE_MS, VIDEO_SUBMIT_MS } from '#core/limits.ts';
-import { readMetrics } from '#core/read-metrics.ts';
 import { openFiles } from '../api/open-files.ts';
 import { reachLedger } from '../api/reach-ledger.ts';
+import { observeVideoMembers } from './video/observe-video-members.ts';
 import { joinVideoMembers } from './video/redis-video-members.ts';
 import { createVideoMetrics } from './video/video-metrics.ts';
 import { VideoWorker } from './video/video-worker.ts';
@@ -60,11 +60,7 @@ export async function startVideoRole(parts: WorkerParts): Promise<RunningRole> {
     clock,
     log,
   });
-  readMetrics(registry).gauge(
-    'faregate_video_workers',
-    'Processes that share the open videos, as this one knows them',
-    () => members.count,
-  );
+  observeVideoMembers(registry, members);
   await worker.start();
   return {
     checks: { video: () => cluster.ledger.stats().openShards > 0 },

@@ -1,14 +1,12 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { type Clock, systemClock } from '#core/clock.ts';
-import { createFeedMetrics } from '#core/events/feed-metrics.ts';
 import { createIdSource } from '#core/ids.ts';
 import { createLog, type Log } from '#core/log.ts';
-import { createOperatorLosses, toGraphUsd } from '#core/operator-losses.ts';
-import { readMetrics } from '#core/read-metrics.ts';
 import { trustedClock } from '#core/trusted-clock.ts';
 import { watchConfig } from '../api/config/watch-config.ts';
 import type { Config } from '../api/config.ts';
 import { createInternalServer } from '../api/http/create-internal-server.ts';
+import { countForAll } from './count-for-all.ts';
 import type { Role } from './roles.ts';
 import type { RunningRole, WorkerParts } from './worker-parts.ts';
 
@@ -30,18 +28,6 @@ const startRole: Record<Role, (parts: WorkerParts) => Promise<RunningRole>> = {
   video: async (parts) => (await import('./start-video-role.ts')).startVideoRole(parts),
   market: async (parts) => (await import('./start-market-role.ts')).startMarketRole(parts),
 };
-
-function countForAll(registry: Registry): Pick<WorkerParts, 'loss' | 'charged' | 'feedCounts'> {
-  let chargedUsd = 0;
-  readMetrics(registry).counter('faregate_charged_usd_total', 'Dollars charged', () => chargedUsd);
-  return {
-    loss: createOperatorLosses(registry),
-    charged: (nanoUsd) => {
-      chargedUsd += toGraphUsd(nanoUsd);
-    },
-    feedCounts: createFeedMetrics(registry),
-  };
-}
 
 /** The background work of a cluster in this process, with health and metrics on the internal port. */
 export async function startWorkers(

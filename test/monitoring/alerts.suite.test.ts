@@ -23,20 +23,23 @@ async function casesOf(mode: 'cluster' | 'embedded'): Promise<AlertCase[]> {
   return alertCases.filter(({ alert }) => names.includes(alert) && !others.includes(alert));
 }
 
+/** A group at a time: with all rules in each test it would take six times as long. */
 async function promtool(
   action: 'check' | 'test',
-  rules: RuleGroups,
+  { groups }: RuleGroups,
   cases: readonly AlertCase[],
 ): Promise<string> {
   await using folder = await testDataDir();
-  writeFileSync(join(folder.path, 'rules.yaml'), stringify(rules));
-  writeFileSync(join(folder.path, 'tests.yaml'), stringify(promtoolTest('rules.yaml', cases)));
-  const file = action === 'check' ? 'rules.yaml' : 'tests.yaml';
-  const { code, stdout, stderr } = await run(toolPath('promtool'), [
-    action,
-    'rules',
-    join(folder.path, file),
-  ]);
+  const files = groups.map((group) => {
+    const ruleFile = join(folder.path, `${group.name}.yaml`);
+    const testFile = join(folder.path, `${group.name}.test.yaml`);
+    const names = alertsOf({ groups: [group] }).map(({ alert }) => alert);
+    const own = cases.filter(({ alert }) => names.includes(alert));
+    writeFileSync(ruleFile, stringify({ groups: [group] }));
+    writeFileSync(testFile, stringify(promtoolTest(ruleFile, own)));
+    return action === 'check' ? ruleFile : testFile;
+  });
+  const { code, stdout, stderr } = await run(toolPath('promtool'), [action, 'rules', ...files]);
   return code === 0 ? '' : stdout + stderr;
 }
 
@@ -51,7 +54,6 @@ test.runIf(isHere).each(modes)(
     expect(await promtool('test', await renderRules(inMode(mode)), cases)).toBe('');
     console.log(`promtool: ${cases.length} alerts of mode ${mode}, each fires and stays quiet`);
   },
-  180_000,
 );
 
 test.runIf(isHere)('promtool finds an alert that does not fire, and one that should not', async () => {
@@ -60,8 +62,8 @@ test.runIf(isHere)('promtool finds an alert that does not fire, and one that sho
   if (first === undefined) throw new Error('There is no case.');
   const turned = { ...first, fires: first.staysQuiet, staysQuiet: first.fires };
   const said = await promtool('test', rules, [turned]);
-  expect(said).toContain(`${first.alert} fires`);
-  expect(said).toContain(`${first.alert} stays quiet`);
+  expect(said).toMatch(/exp: \{alertname="FaregateCostAboveHold"\} 1.*\s+got: nil/);
+  expect(said).toMatch(/exp: nil\s+got: \{alertname="FaregateCostAboveHold"\} 1/);
 });
 
 test.runIf(isHere)('every alert of either mode has a case, and every case an alert', async () => {

@@ -24,7 +24,7 @@ test('every alert has a section of the runbook, and every section an alert', () 
 test('a section says something, and names only alerts and thresholds that exist', () => {
   const thresholds = readFileSync(join(CHART, 'values.yaml'), 'utf8');
   for (const [heading, text] of sections) {
-    expect(text.trim().length, heading).toBeGreaterThan(100);
+    expect(text.trim().length, heading).toBeGreaterThan(150);
     for (const [name] of text.matchAll(/\bFaregate[A-Z]\w+/g)) expect(alerts, heading).toContain(name);
     for (const [, name = ''] of text.matchAll(/\(`(\w+)`[),]/g)) {
       if (/Ms$|Usd$|Percent$|Prices$|Trades$/.test(name))
