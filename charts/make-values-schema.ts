@@ -69,7 +69,7 @@ const shared: Record<string, JsonSchema> = {
   },
 };
 
-/** What belongs together, beyond single values. What needs a sentence of its own, `templates/check.yaml` says. */
+/** What belongs together, beyond single values. What needs a sentence of its own, `templates/check/first/check.yaml` says. */
 const together: JsonSchema[] = [
   {
     if: has('httpRoute', { enabled: { const: true } }),
