@@ -86,8 +86,9 @@ sim: $(TOOLS) ## 20,000 simulated histories of a whole cluster (SEEDS=n, or SEED
 torture: $(TOOLS) ## Long kill, fault and history runs (SEED=n, ROUNDS=100 of faults on a cluster)
 	@SEED=$(SEED) ROUNDS=$(ROUNDS) node test/torture/main.ts
 
-openapi: $(TOOLS) ## Write openapi/*.json anew from the router and the configuration's schema
+openapi: $(TOOLS) ## Write openapi/*.json, and the chart's schema and README, anew from what they are made of
 	@node api/write-documents.ts
+	@node charts/write-chart-documents.ts
 
 image: $(TOOLS) ## Build the image (NODE_DIGEST=sha256:… pins its base), or its files alone where no container engine runs
 	@node image/main.ts

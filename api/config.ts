@@ -96,12 +96,13 @@ export async function loadConfig(
     stoppedModels: own.stoppedModels,
     videos: toVideoSettings(content.videoModels),
     images: toImageSettings(content.imageModels),
-    notices: [...(providers === null ? defaults.notices : []), ...filesNotices(read.files)],
+    notices: [...(providers === null ? defaults.notices : []), ...filesNotices(content.files, read.files)],
   };
 }
 
-const filesNotices = ({ kind }: FilesConfig): string[] =>
-  kind === 'none'
+/** Whoever has written `none` has no need to be told. */
+const filesNotices = (written: ConfigFile['files'], { kind }: FilesConfig): string[] =>
+  kind === 'none' && written.kind === undefined
     ? ['Uploads are refused: a cluster keeps files in an S3 store, and `files` names none.']
     : [];
 

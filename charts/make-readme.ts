@@ -44,7 +44,11 @@ const keysOf = (block: JsonSchema): Record<string, JsonSchema> =>
 
 function configRow(name: string, { default: value, description = '' }: JsonSchema): string {
   const isBlock = typeof value === 'object' && value !== null;
-  return row([code(name), value === undefined || isBlock ? '' : code(JSON.stringify(value)), String(description)]);
+  return row([
+    code(name),
+    value === undefined || isBlock ? '' : code(JSON.stringify(value)),
+    String(description),
+  ]);
 }
 
 const code = (text: string): string => `\`${text}\``;

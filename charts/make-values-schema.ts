@@ -69,7 +69,7 @@ const shared: Record<string, JsonSchema> = {
   },
 };
 
-/** What belongs together, beyond single values. What needs a sentence of its own, `templates/check.yaml` says. */
+/** What belongs together, beyond single values. What needs a sentence of its own, `templates/check/first/check.yaml` says. */
 const together: JsonSchema[] = [
   {
     if: has('httpRoute', { enabled: { const: true } }),
@@ -134,7 +134,13 @@ function schemaOf({ path, value, description, hint, children }: Value): JsonSche
   if (typeof said.$ref === 'string')
     return { ...about, ...said, ...(children.length === 0 ? { default: value } : {}) };
   if (children.length > 0) {
-    return { ...about, type: 'object', properties: propertiesOf(children), additionalProperties: false, ...said };
+    return {
+      ...about,
+      type: 'object',
+      properties: propertiesOf(children),
+      additionalProperties: false,
+      ...said,
+    };
   }
   return { ...about, ...typeOf(path, value, said), ...said, default: value };
 }

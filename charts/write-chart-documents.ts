@@ -3,6 +3,7 @@ import { parse } from 'yaml';
 import { configSchemaOfValues } from './config-schema-of-values.ts';
 import { makeReadme } from './make-readme.ts';
 import { makeValuesSchema } from './make-values-schema.ts';
+import { neverNull } from './never-null.ts';
 import { readValues } from './read-values.ts';
 
 /**
@@ -18,6 +19,7 @@ const config = configSchemaOfValues(fromRoot('openapi/config.schema.json'));
 const renamed = parse(read('files/renamed-values.yaml')) as Record<string, string>;
 const documents = {
   'values.schema.json': `${JSON.stringify(makeValuesSchema(values, { config, renamed }), null, 2)}\n`,
+  'files/never-null.json': `${JSON.stringify(neverNull(values), null, 2)}\n`,
   'README.md': makeReadme(read('README.template.md'), { values, config }),
 };
 

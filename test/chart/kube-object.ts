@@ -28,6 +28,7 @@ export interface PodSpec {
   serviceAccountName?: string;
   automountServiceAccountToken?: boolean;
   terminationGracePeriodSeconds?: number;
+  priorityClassName?: string;
   securityContext?: SecurityContext & { fsGroup?: number };
   hostNetwork?: boolean;
   hostPID?: boolean;

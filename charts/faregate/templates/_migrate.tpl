@@ -14,16 +14,18 @@ annotations:
 {{- end -}}
 {{- end -}}
 
-{{/* The store's part of the configuration, with the account that may change tables. It needs no secret of admin and providers. */}}
+{{/* The stores' part of the configuration, with the account that may change tables. It needs no key of a provider. */}}
 {{- define "faregate.migrateConfig" -}}
 {{- $account := ternary .Values.cassandra.migration .Values.cassandra (ne .Values.cassandra.migration.passwordKey "") -}}
 storage:
   {{- include "faregate.storage" (dict "root" . "cassandra" $account) | nindent 2 }}
+admin:
+  tokenFile: /etc/faregate-admin/token
 {{- end -}}
 
 {{- define "faregate.migratePod" -}}
 {{- $pod := include "faregate.pod" (dict "root" . "pod" .Values.migrate.pod) | fromYaml -}}
-{{- $parts := dict "root" . "component" "migrate" "pod" $pod "container" "migrate" "grace" 60 "spread" false -}}
+{{- $parts := dict "root" . "component" "migrate" "pod" $pod "container" "migrate" "grace" 60 "process" true -}}
 {{- $_ := set $parts "configName" (include "faregate.componentName" (dict "root" . "component" "migrate")) -}}
 {{- $_ = set $parts "checksum" (include "faregate.migrateConfig" .) -}}
 {{- $secrets := include "faregate.storeSecrets" . | fromYaml -}}

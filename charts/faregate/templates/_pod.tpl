@@ -120,7 +120,7 @@ annotations:
   {{- merge (deepCopy (.pod.annotations | default dict)) (.annotations | default dict) $annotations | toYaml | nindent 2 }}
 {{- end -}}
 
-{{/* What a pod's spec has before its containers. dict "root" "component" "pod" "grace" "spread" */}}
+{{/* What a pod's spec has before its containers. dict "root" "component" "pod" "grace"; "spread" true: of a Deployment. */}}
 {{- define "faregate.podSettings" -}}
 serviceAccountName: {{ include "faregate.serviceAccountName" . }}
 automountServiceAccountToken: false

@@ -14,6 +14,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 
 	starlarkjson "go.starlark.net/lib/json"
@@ -115,6 +116,11 @@ func run(file, helm string) error {
 	for name, members := range modules {
 		builtins[name] = &starlarkstruct.Module{Name: name, Members: members}
 	}
+	// Paths are read from where the Tiltfile stands.
+	if err := os.Chdir(filepath.Dir(file)); err != nil {
+		return err
+	}
+	file = filepath.Base(file)
 	dialect := &syntax.FileOptions{TopLevelControl: true, GlobalReassign: true, While: false}
 	if _, err := starlark.ExecFileOptions(dialect, &starlark.Thread{Name: file}, file, nil, builtins); err != nil {
 		return err

@@ -1,10 +1,14 @@
-import type { KubeObject } from '../chart/kube-object.ts';
+import { type KubeObject, workloadsOf } from '../chart/kube-object.ts';
+
+/** What a cluster's owner has made before: the classes that pods are of, and the custom resources' definitions. */
+export const prerequisites = (objects: readonly KubeObject[], served: readonly string[]): string =>
+  `${classes(objects)}${customKinds(objects, served)}`;
 
 /**
  * The custom resources that these objects need, as definitions that take any fields: kubeconform has checked the fields
  * already, and what is tried here is their life. Their real definitions say the same in two megabytes.
  */
-export function customKinds(objects: readonly KubeObject[], served: readonly string[]): string {
+function customKinds(objects: readonly KubeObject[], served: readonly string[]): string {
   const kinds = new Map(
     objects
       .filter(({ apiVersion }) => !served.includes(apiVersion))
@@ -33,5 +37,19 @@ spec:
       schema: { openAPIV3Schema: { type: object, x-kubernetes-preserve-unknown-fields: true } }
 `;
     })
+    .join('');
+}
+
+function classes(objects: readonly KubeObject[]): string {
+  const names = new Set(workloadsOf(objects).flatMap(({ pod }) => pod.spec.priorityClassName ?? []));
+  return [...names]
+    .map(
+      (name) => `---
+apiVersion: scheduling.k8s.io/v1
+kind: PriorityClass
+metadata: { name: ${name} }
+value: 1000
+`,
+    )
     .join('');
 }
