@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { loadConfig } from '../../api/config.ts';
 import { workloadsOf } from '../chart/kube-object.ts';
 import { whereInstalled } from '../chart/where-installed.ts';
 import { makeTargetsOf } from '../docs/document-claims.ts';
@@ -170,6 +171,26 @@ describe.runIf(whereInstalled('helm', 'run-tiltfile'))('tilt up', () => {
     expect(wanted.filter(({ name, key }) => name !== 'faregate-dev' || !keys.includes(key))).toEqual([]);
   });
 
+  test('gives the gateway a configuration and secrets that it takes', async () => {
+    const config = ran.objects.find(
+      ({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === 'faregate-config',
+    )?.data?.['faregate.yaml'];
+    const secret = ran.objects.find(({ kind }) => kind === 'Secret')?.stringData ?? {};
+    const files: Record<string, string | undefined> = {
+      '/etc/faregate/faregate.yaml': config,
+      '/etc/faregate-admin/token': secret['admin-token'],
+    };
+    const env = {
+      FAREGATE_CONFIG: '/etc/faregate/faregate.yaml',
+      FAREGATE_KEY_PEPPER: secret['key-pepper'],
+      S3_ACCESS_KEY_ID: secret['s3-access-key-id'],
+      S3_SECRET_ACCESS_KEY: secret['s3-secret-access-key'],
+    };
+    const { storage, adminToken, providers } = await loadConfig(env, async (path) => files[path] ?? '');
+    expect([storage.mode, adminToken?.reveal()]).toEqual(['cluster', secret['admin-token']]);
+    expect(providers.map(({ id }) => id)).toEqual(['simulator']);
+  });
+
   test('the store names of the gateway are services of the other chart', () => {
     const text = ran.objects.find(
       ({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === 'faregate-config',
@@ -190,7 +211,7 @@ describe.runIf(whereInstalled('helm', 'run-tiltfile'))('tilt up', () => {
       'k8s_resource("a", label=["b"])',
       'k8s_resource has no argument label',
     ],
-    ['a statement that Starlark has not', 'import os', 'syntax error'],
+    ['a statement that Starlark has not', 'import os', 'got import'],
     ['a chart that does not render', 'helm("charts/dev-backends")', 'exit status'],
   ])('the run finds %s', async (_, text, message) => {
     await using folder = await testDataDir();
