@@ -18,8 +18,10 @@ VIDEO_FLAGS := --max-semi-space-size=1 --max-old-space-size=256
 RUNTIME := node_modules/.package-lock.json
 TOOLS := node_modules/.tools-installed
 SCHEMATHESIS := .cache/schemathesis/.installed
+CHART_TOOLS := .cache/tools/.installed
+HADOLINT := .cache/tools/hadolint-2.15.1/bin/hadolint
 
-.PHONY: help run workers cli services services-stop test test-unit browser check bench torture openapi sim simulator clean
+.PHONY: help run workers cli services services-stop test test-unit chart chart-full test-kube browser check bench torture openapi sim simulator load image lint-image clean
 
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,11 +44,22 @@ services: $(TOOLS) ## Start real Redis, Kafka, Cassandra and S3 on loopback, wit
 services-stop: $(TOOLS) ## End what `make services` started
 	@node test/services/main.ts stop
 
-test: $(TOOLS) $(SCHEMATHESIS) check ## Everything that CI runs
-	@node test/support/run-tests.ts unit suite services cluster
+test: $(TOOLS) $(SCHEMATHESIS) $(CHART_TOOLS) check lint-image ## Everything that CI runs
+	@node test/support/run-tests.ts unit chart suite services cluster
 
 test-unit: $(TOOLS) ## The tests that need no service, in under a minute
 	@node test/support/run-tests.ts unit
+
+chart: $(TOOLS) $(CHART_TOOLS) ## The chart: helm, kubeconform, helm-unittest, promtool and the policies, on every ci/*-values.yaml
+	@node test/support/run-tests.ts chart
+
+chart-full: $(TOOLS) $(CHART_TOOLS) ## The chart's slow checks too: kube-score, every value tried, every promise broken on purpose
+	@node test/tools/install.ts kube-score hadolint
+	@node test/support/run-tests.ts chart
+	@node test/chart/full/main.ts
+
+test-kube: $(TOOLS) $(CHART_TOOLS) ## The chart's life on a real control plane (built from Go modules once: about eleven minutes)
+	@node test/kube/main.ts
 
 browser: ## Install Debian's Chromium and ffmpeg, with which console and videos are tried, where there are none (as root)
 	@{ command -v chromium && command -v ffprobe; } > /dev/null || \
@@ -61,8 +74,11 @@ check: $(TOOLS) ## Types, lint, format, import rules, generated files, the docum
 	redocly lint openapi/v1.json openapi/admin.json --config openapi/redocly.yaml
 	spectral lint openapi/v1.json openapi/admin.json --ruleset openapi/spectral.yaml --fail-severity error --quiet
 
-bench: $(TOOLS) ## Every bar of cost, latency and speed, on this machine (ARGS="cluster" for a part: embedded, formats, account, media, cluster, publisher, projector, recovery, history, market)
+bench: $(TOOLS) ## Every bar of cost, latency and speed, on this machine (ARGS="cluster" for a part: embedded, formats, account, media, cluster, publisher, projector, recovery, history, market, capacity)
 	@node test/bench/main.ts $(ARGS)
+
+load: $(TOOLS) ## Streamed calls of many agents against a gateway (URL, ADMIN_URL, ADMIN_TOKEN_FILE; CALLERS=20, SECONDS=30)
+	@node test/bench/load-gateway.ts
 
 sim: $(TOOLS) ## 20,000 simulated histories of a whole cluster (SEEDS=n, or SEED=n TRACE=1 for one of them)
 	@SEED=$(SEED) SEEDS=$(SEEDS) TRACE=$(TRACE) node test/sim/main.ts
@@ -70,8 +86,15 @@ sim: $(TOOLS) ## 20,000 simulated histories of a whole cluster (SEEDS=n, or SEED
 torture: $(TOOLS) ## Long kill, fault and history runs (SEED=n, ROUNDS=100 of faults on a cluster)
 	@SEED=$(SEED) ROUNDS=$(ROUNDS) node test/torture/main.ts
 
-openapi: $(TOOLS) ## Write openapi/*.json anew from the router and the configuration's schema
+openapi: $(TOOLS) ## Write openapi/*.json, and the chart's schema and README, anew from what they are made of
 	@node api/write-documents.ts
+	@node charts/write-chart-documents.ts
+
+image: $(TOOLS) ## Build the image (NODE_DIGEST=sha256:… pins its base), or its files alone where no container engine runs
+	@node image/main.ts
+
+lint-image: $(HADOLINT) ## Look for mistakes in the Dockerfile with hadolint
+	$(HADOLINT) --failure-threshold style Dockerfile
 
 clean: ## Remove what was installed and the data of local runs
 	@[ ! -e .services/running.json ] || node test/services/main.ts stop
@@ -92,3 +115,11 @@ $(SCHEMATHESIS): test/schemathesis/requirements.txt
 	  python3 -m venv .cache/schemathesis && \
 	  .cache/schemathesis/bin/pip install --quiet --disable-pip-version-check --only-binary :all: -r $< && touch $@; \
 	else echo 'No python3 here: the document is not tried with schemathesis.'; fi
+
+# Built from Go modules, but for helm: three minutes once. Where there is no Go the tests of those tools are skipped and
+# say so; CI counts that as a failure.
+$(CHART_TOOLS): test/tools/tool.ts $(wildcard test/tools/*/go.sum test/tools/*/main.go)
+	@if node test/tools/install.ts helm kubeconform helm-unittest promtool run-tiltfile; then touch $@; fi
+
+$(HADOLINT): test/tools/tool.ts test/tools/hadolint/requirements.txt
+	@node test/tools/install.ts hadolint && touch $@

@@ -1,8 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
 /**
- * `unit` needs no service and no server process; `suite` starts real processes and clients; `services` real stores;
- * `cluster` runs the tests of the API and the console's main flows once more, on the cluster shape.
+ * `unit` needs no service and no server process; `suite` starts real processes and clients; `chart` the chart's tools;
+ * `services` real stores; `cluster` runs the tests of the API and the console's main flows once more, on the cluster shape.
  */
 export default defineConfig({
   test: {
@@ -56,8 +56,19 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'chart',
+          include: ['test/{chart,monitoring}/*.suite.test.ts'],
+          // The files of `ci/` are rendered once for all of them.
+          isolate: false,
+          fileParallelism: false,
+          testTimeout: 60_000,
+        },
+      },
+      {
+        test: {
           name: 'suite',
           include: ['test/**/*.suite.test.ts'],
+          exclude: ['test/{chart,monitoring}/*.suite.test.ts'],
           testTimeout: 180_000,
           hookTimeout: 120_000,
           fileParallelism: false,

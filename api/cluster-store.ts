@@ -1,32 +1,35 @@
-import type { Registry } from 'prom-client';
 import { createCassandraAuditLog } from '#core/audit-log/cassandra-audit-log.ts';
 import { createRedisBillStore } from '#core/bills/redis-bill-store.ts';
 import { createCassandraCallHistory } from '#core/calls/cassandra-call-history.ts';
 import { shareCapacity } from '#core/capacity/redis-shared-capacity.ts';
 import type { Clock } from '#core/clock.ts';
 import { connectCassandra } from '#core/drivers/cassandra.ts';
-import type { RedisLedger } from '#core/ledger/cluster/redis-ledger.ts';
 import type { Log } from '#core/log.ts';
 import { createCassandraMarketStore } from '#core/market/cassandra-market-store.ts';
 import { createRedisLiveMarkets } from '#core/market/redis-live-markets.ts';
 import { createRedisAddressWeights } from '#core/rates/redis-address-weights.ts';
 import { createRedisRateLimiter } from '#core/rates/redis-rate-limiter.ts';
-import { readMetrics } from '#core/read-metrics.ts';
+import type { StartWaits } from '#core/start-waits.ts';
 import { createCassandraVideoHistory } from '#core/videos/cassandra-video-history.ts';
+import { awaitSchemaIfThere } from './await-stores.ts';
 import type { ClusterStorage } from './config/storage-settings.ts';
 import { toCassandraOptions } from './config/store-options.ts';
+import { observeShards } from './observe-shards.ts';
 import { reachLedger } from './reach-ledger.ts';
 import type { Store } from './store.ts';
 
 export interface ClusterStoreOptions {
   storage: ClusterStorage;
+  waits: StartWaits;
   clock: Clock;
   log: Log;
 }
 
 /** Redis for money, Cassandra for history. Kafka is the workers': this process waits for what they tell of it. */
-export async function openClusterStore({ storage, clock, log }: ClusterStoreOptions): Promise<Store> {
-  const cluster = await reachLedger(storage, { clock, log });
+export async function openClusterStore(options: ClusterStoreOptions): Promise<Store> {
+  const { storage, waits, clock, log } = options;
+  await awaitSchemaIfThere({ waits, cassandra: storage.cassandra, log });
+  const cluster = await reachLedger(storage, { waits, clock, log });
   const cassandra = connectCassandra(toCassandraOptions(storage.cassandra));
   const { ledger } = cluster;
   return {
@@ -42,41 +45,12 @@ export async function openClusterStore({ storage, clock, log }: ClusterStoreOpti
     limitRate: (name, rate) => createRedisRateLimiter(cluster.redis, name, rate),
     isReady: () => ledger.stats().openShards > 0,
     lag: () => ({ events: cluster.waiting(), ms: ledger.stats().lagMs }),
-    observe: (registry) => observeLedger(registry, ledger),
+    observe: (registry) => observeShards(registry, ledger),
     share: (capacity, processId) => shareCapacity({ redis: cluster.redis, capacity, processId, clock, log }),
     async close() {
+      waits.close();
       await cluster.close();
       await cassandra.shutdown();
     },
   };
-}
-
-function observeLedger(registry: Registry, ledger: RedisLedger): void {
-  const { gauge, counter } = readMetrics(registry);
-  gauge(
-    'faregate_shards_open',
-    'Shards that decide, as this process was told last',
-    () => ledger.stats().openShards,
-  );
-  gauge('faregate_shards_closed', 'Shards that are being rebuilt', () => ledger.stats().closedShards);
-  counter(
-    'faregate_gate_timeouts_total',
-    'Starts that the log did not have in time',
-    () => ledger.stats().gateTimeouts,
-  );
-  counter(
-    'faregate_dispatch_waits_total',
-    'Starts whose provider was asked late, because the log was slow',
-    () => ledger.stats().dispatchWaits,
-  );
-  counter(
-    'faregate_clocks_apart_total',
-    'Starts refused because the clocks of this process and of Redis are more than five minutes apart',
-    () => ledger.stats().clocksApart,
-  );
-  counter(
-    'faregate_ledger_unavailable_total',
-    'Commands and reads that Redis, or a shard, did not answer',
-    () => ledger.stats().unavailable,
-  );
 }

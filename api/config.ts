@@ -45,6 +45,10 @@ export interface ServerConfig {
   mcpUrl: string | null;
   /** IP addresses and CIDR ranges. */
   trustedProxies: readonly string[];
+  /** After the signal to end: for so long new calls are taken, and for so long what runs may go on. */
+  drainNoticeMs: number;
+  /** `null`: as long as the limits of calls. */
+  drainMs: number | null;
   /** Lower case. */
   callIdHeader: string;
 }
@@ -96,12 +100,13 @@ export async function loadConfig(
     stoppedModels: own.stoppedModels,
     videos: toVideoSettings(content.videoModels),
     images: toImageSettings(content.imageModels),
-    notices: [...(providers === null ? defaults.notices : []), ...filesNotices(read.files)],
+    notices: [...(providers === null ? defaults.notices : []), ...filesNotices(content.files, read.files)],
   };
 }
 
-const filesNotices = ({ kind }: FilesConfig): string[] =>
-  kind === 'none'
+/** Whoever has written `none` has no need to be told. */
+const filesNotices = (written: ConfigFile['files'], { kind }: FilesConfig): string[] =>
+  kind === 'none' && written.kind === undefined
     ? ['Uploads are refused: a cluster keeps files in an S3 store, and `files` names none.']
     : [];
 
@@ -134,6 +139,7 @@ function toServer(
     port: port ?? file.port,
     internalPort: internalPort ?? file.internalPort,
     publicUrl: file.publicUrl === undefined ? null : withoutTrailingSlash(file.publicUrl),
+    drainMs: file.drainMs ?? null,
     mcpUrl: file.mcpUrl === undefined ? null : withoutTrailingSlash(file.mcpUrl),
   };
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { BillWatch } from '#core/bills/bill-watch.ts';
 import { observeBills } from '#core/bills/observe-bills.ts';
 import { RecordedCosts } from '#core/bills/recorded-costs.ts';
@@ -14,10 +14,11 @@ import { sweepFiles } from '#core/files/sweep-files.ts';
 import { createIdSource } from '#core/ids.ts';
 import type { Log } from '#core/log.ts';
 import { GcraBuckets } from '#core/rates/gcra.ts';
+import type { StartWaits } from '#core/start-waits.ts';
 import { type EmbeddedMarket, startEmbeddedMarket } from '../workers/market/embedded-market.ts';
 import { Settlement } from '../workers/settlement/settlement.ts';
 import { createVideoMetrics } from '../workers/video/video-metrics.ts';
-import { VideoWorker } from '../workers/video/video-worker.ts';
+import { VideoWorker, type VideoWorkerOptions } from '../workers/video/video-worker.ts';
 import { type LiveConfig, watchConfig } from './config/watch-config.ts';
 import type { Config } from './config.ts';
 import { openEmbeddedStore } from './embedded-store.ts';
@@ -56,6 +57,8 @@ export interface Deps {
 }
 
 export interface DepsOptions {
+  registry: Registry;
+  waits: StartWaits;
   config: Config;
   clock: Clock;
   log: Log;
@@ -67,6 +70,8 @@ export interface DepsOptions {
 }
 
 export async function buildDeps({
+  registry,
+  waits,
   config: started,
   clock,
   log,
@@ -74,9 +79,8 @@ export async function buildDeps({
   loopDelay,
   publicUrl,
 }: DepsOptions): Promise<Deps> {
-  const registry = new Registry();
   const metrics = createCallMetrics(registry);
-  const store = await openStore(started, { clock, log, metrics });
+  const store = await openStore(started, { clock, log, metrics, waits });
   const { ledger } = store;
 
   const fetchJson = createFetchProviderJson(clock);
@@ -102,26 +106,14 @@ export async function buildDeps({
   });
   observeBills(registry, bills);
   const files = openFiles(started, { clock, publicUrl });
-  const videoMetrics = createVideoMetrics(registry, {
-    loss: (cause, nanoUsd) => metrics.loss(cause, nanoUsd),
-    charged: (nanoUsd) => metrics.priced(nanoUsd),
-    cost: (...noted) => costs.note(...noted),
-  });
   const videoWorker =
     started.storage.mode === 'cluster' || files === null
       ? null
-      : new VideoWorker({
-          ledger,
-          catalog,
-          files,
-          clock,
-          log,
-          // The folder is ours alone: who has claimed a video and is not this process has died.
-          claimGraceMs: 0,
-          isOurs: () => true,
-          onEnded: videoMetrics.onEnded,
+      : makeVideoWorker({ ledger, catalog, files, clock, log }, registry, {
+          loss: (cause, nanoUsd) => metrics.loss(cause, nanoUsd),
+          charged: (nanoUsd) => metrics.priced(nanoUsd),
+          cost: (...noted) => costs.note(...noted),
         });
-  if (videoWorker !== null) videoMetrics.observe(videoWorker);
   const market =
     started.storage.mode === 'cluster' || started.market === 'off'
       ? null
@@ -211,14 +203,31 @@ export async function buildDeps({
   };
 }
 
+/** The folder is ours alone: who has claimed a video and is not this process has died. */
+function makeVideoWorker(
+  parts: Pick<VideoWorkerOptions, 'ledger' | 'catalog' | 'files' | 'clock' | 'log'>,
+  registry: Registry,
+  told: Parameters<typeof createVideoMetrics>[1],
+): VideoWorker {
+  const metrics = createVideoMetrics(registry, told);
+  const worker = new VideoWorker({
+    ...parts,
+    claimGraceMs: 0,
+    isOurs: () => true,
+    onEnded: metrics.onEnded,
+  });
+  metrics.observe(worker);
+  return worker;
+}
+
 async function openStore(
   { storage }: Config,
-  { metrics, ...options }: { clock: Clock; log: Log; metrics: CallMetrics },
+  { metrics, waits, ...options }: { clock: Clock; log: Log; metrics: CallMetrics; waits: StartWaits },
 ): Promise<Store> {
   if (storage.mode === 'cluster') {
     // Its drivers would cost a gateway by itself 20 MB and a part of its start.
     const { openClusterStore } = await import('./cluster-store.ts');
-    return openClusterStore({ ...options, storage });
+    return openClusterStore({ ...options, storage, waits });
   }
   const store = await openEmbeddedStore({ ...options, dataDir: storage.dataDir });
   // What the providers billed for them nobody can tell; the holds would say far too much.

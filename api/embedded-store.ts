@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import type { Registry } from 'prom-client';
 import type { Pepper } from '#core/accounts/api-key.ts';
 import { hasPepper, loadOrCreatePepper } from '#core/accounts/pepper-file.ts';
 import { AUDIT_FILE } from '#core/audit-log/sqlite-audit-file.ts';
@@ -13,7 +12,7 @@ import { createMemoryLiveMarkets } from '#core/market/memory-live-markets.ts';
 import { MARKETS_FILE, openSqliteMarketStore } from '#core/market/sqlite-market-store.ts';
 import { createLocalAddressWeights } from '#core/rates/address-weights.ts';
 import { createLocalRateLimiter } from '#core/rates/rate-limiter.ts';
-import { PlainHistogram } from './inference/plain-histogram.ts';
+import { observeJournal } from './observe-journal.ts';
 import type { Store } from './store.ts';
 
 export interface EmbeddedStore extends Store {
@@ -65,16 +64,4 @@ async function pepperBeside(ledger: EmbeddedLedger, dataDir: string): Promise<Pe
     await ledger.close();
     throw error;
   }
-}
-
-const COMMIT_MS_BUCKETS = [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25, 50, 100, 250, 1_000];
-
-function observeJournal(registry: Registry, ledger: EmbeddedLedger): void {
-  const commits = new PlainHistogram({
-    name: 'faregate_journal_commit_ms',
-    help: 'Time from a decision batch to its commit on disk',
-    buckets: COMMIT_MS_BUCKETS,
-    registers: [registry],
-  });
-  ledger.onCommit((ms) => commits.note(ms));
 }

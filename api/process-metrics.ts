@@ -10,7 +10,7 @@ import type { Gateway } from './inference/gateway.ts';
 import type { Store } from './store.ts';
 
 interface Observed {
-  store: Store;
+  store: Pick<Store, 'observe' | 'isReady' | 'lag'>;
   gateway: Gateway;
   /** `null`: a worker does it. */
   settlement: Settlement | null;
@@ -25,9 +25,19 @@ export function observeProcess(
   { store, gateway, settlement, config, catalog, loopLag }: Observed,
 ): void {
   collectNodeMetrics(registry);
-  const { gauge } = readMetrics(registry);
+  const { gauge, counter } = readMetrics(registry);
   gauge('faregate_open_calls', 'Calls between their hold and their settlement', () => gateway.openCalls.size);
-  gauge('faregate_open_streams', 'Streams among them', () => gateway.openCalls.streams);
+  gauge(
+    'faregate_open_streams',
+    'Streams between their hold and their settlement',
+    () => gateway.openCalls.streams,
+  );
+  counter(
+    'faregate_calls_cut_by_drain_total',
+    'Calls that a drain had no more time for',
+    () => gateway.openCalls.endedByDrain,
+  );
+  gauge('faregate_draining', '1 from the signal to end on', () => Number(gateway.capacity.ending));
   gauge('faregate_pumps', 'Answers read on after a hang-up, for their usage', () => gateway.openCalls.pumps);
   gauge('faregate_capacity_held_usd', "Dollars of the operator's pool in use", () =>
     toGraphUsd(gateway.capacity.heldNanoUsd),
@@ -49,7 +59,7 @@ export function observeProcess(
     () => store.lag().events,
   );
   gauge('faregate_journal_lag_ms', 'How late the journal is', () => store.lag().ms);
-  gauge('faregate_ledger_open', '1 while the ledger can be reached and decides', () =>
+  gauge('faregate_ledger_open', '1 while the ledger can be reached and decides, 0 while it is not', () =>
     Number(store.isReady()),
   );
   gauge('faregate_config_reload_ok', '0 after a reload that was refused', () =>

@@ -4,6 +4,7 @@ import { adminRouter } from './admin/router.ts';
 import { makeConfigSchema } from './config/config-schema.ts';
 import { makeDocument } from './contract/document.ts';
 import { v1Facts } from './contract/v1-facts.ts';
+import { makeMetricsTable } from './metrics-table.ts';
 import { v1Router } from './routers/router.ts';
 
 /**
@@ -13,6 +14,8 @@ const documents: readonly { path: string; make: () => string }[] = [
   { path: 'openapi/v1.json', make: () => makeDocument(v1Router, v1Facts) },
   { path: 'openapi/admin.json', make: () => makeDocument(adminRouter, adminFacts) },
   { path: 'openapi/config.schema.json', make: () => `${JSON.stringify(makeConfigSchema(), null, 2)}\n` },
+  // Elsewhere Node tells less of its process.
+  ...(process.platform === 'linux' ? [{ path: 'openapi/metrics.md', make: makeMetricsTable }] : []),
 ];
 
 const check = process.argv.includes('--check');

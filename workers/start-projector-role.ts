@@ -2,9 +2,11 @@ import { createCassandraHistoryStore } from '#core/calls/cassandra-history-store
 import { connectCassandra } from '#core/drivers/cassandra.ts';
 import { connectKafka } from '#core/drivers/kafka.ts';
 import { createCassandraAgentStates } from '#core/ledger/cluster/cassandra-agent-states.ts';
+import { LEDGER_TOPIC } from '#core/ledger/cluster/kafka-ledger-topic.ts';
 import { joinKafkaShardGroup } from '#core/ledger/cluster/kafka-shard-group.ts';
-import { readMetrics } from '#core/read-metrics.ts';
+import { awaitSchema, awaitTopics } from '../api/await-stores.ts';
 import { toCassandraOptions, toKafkaOptions } from '../api/config/store-options.ts';
+import { observeProjector } from './projector/observe-projector.ts';
 import { startProjector } from './projector/projector.ts';
 import type { RunningRole, WorkerParts } from './worker-parts.ts';
 
@@ -14,10 +16,13 @@ const GROUP = 'faregate-projector';
 export async function startProjectorRole({
   storage,
   registry,
+  waits,
   clock,
   log,
 }: WorkerParts): Promise<RunningRole> {
   const kafka = connectKafka(toKafkaOptions(storage.kafka, GROUP));
+  await awaitTopics(waits, kafka, [LEDGER_TOPIC]);
+  await awaitSchema({ waits, cassandra: storage.cassandra, log });
   const cassandra = connectCassandra(toCassandraOptions(storage.cassandra));
   const projector = await startProjector({
     join: (openReader) => joinKafkaShardGroup({ kafka, groupId: GROUP, openReader, clock, log }),
@@ -26,12 +31,7 @@ export async function startProjectorRole({
     clock,
     log,
   });
-  const { gauge, counter } = readMetrics(registry);
-  gauge('faregate_projector_shards', 'Shards that this process projects', () => projector.stats().shards);
-  gauge('faregate_projector_lag_events', 'Events not yet in the history', () => projector.stats().lagEvents);
-  gauge('faregate_projector_lag_ms', 'Age of the oldest of them', () => projector.stats().lagMs);
-  counter('faregate_projected_events_total', 'Events projected', () => projector.stats().events);
-  counter('faregate_projected_calls_total', 'Rows of calls written', () => projector.stats().calls);
+  observeProjector(registry, projector);
   return {
     checks: {},
     async stop() {

@@ -11,16 +11,16 @@ import { startKafkaFeed } from '#core/events/kafka-feed.ts';
 import type { LedgerEvent } from '#core/events/ledger-event.ts';
 import { createCassandraAgentStates } from '#core/ledger/cluster/cassandra-agent-states.ts';
 import { openKafkaLedgerLog } from '#core/ledger/cluster/kafka-ledger-log.ts';
-import { requireSafeLedgerTopic } from '#core/ledger/cluster/kafka-ledger-topic.ts';
+import { LEDGER_TOPIC, requireSafeLedgerTopic } from '#core/ledger/cluster/kafka-ledger-topic.ts';
 import { startPublisher } from '#core/ledger/cluster/redis-publisher.ts';
 import { createRedisScripts } from '#core/ledger/cluster/redis-scripts.ts';
 import { SHARDS } from '#core/ledger/cluster/shards.ts';
-import { readMetrics } from '#core/read-metrics.ts';
+import { awaitKafka, awaitSchemaIfThere, awaitTopics } from '../api/await-stores.ts';
 import { toCassandraOptions, toKafkaOptions } from '../api/config/store-options.ts';
 import { reachLedger } from '../api/reach-ledger.ts';
-import { reach } from '../api/store-error.ts';
 import { createApplyAgentChange } from './settlement/apply-agent-change.ts';
 import { createBookGrant } from './settlement/book-grant.ts';
+import { observeSettlements } from './settlement/observe-settlements.ts';
 import { ShardSettlements } from './settlement/shard-settlements.ts';
 import type { RunningRole, WorkerParts } from './worker-parts.ts';
 
@@ -32,12 +32,16 @@ const GROUP = 'faregate-settlement';
  * others announce.
  */
 export async function startSettlementRole(parts: WorkerParts): Promise<RunningRole> {
-  const { config, storage, clock, log } = parts;
+  const { config, storage, waits, clock, log } = parts;
   const { allowUnsafe } = storage;
   const kafka = connectKafka(toKafkaOptions(storage.kafka, GROUP));
-  const problems = await reach('Kafka', () => requireSafeLedgerTopic(kafka, { shards: SHARDS, allowUnsafe }));
+  await awaitTopics(waits, kafka, [LEDGER_TOPIC, CREDIT_GRANTS_TOPIC, AGENTS_TOPIC]);
+  const problems = await awaitKafka(waits, () =>
+    requireSafeLedgerTopic(kafka, { shards: SHARDS, allowUnsafe }),
+  );
   for (const { sentence } of problems) log.warn(sentence);
-  const cluster = await reachLedger(storage, { clock, log });
+  await awaitSchemaIfThere({ waits, cassandra: storage.cassandra, log });
+  const cluster = await reachLedger(storage, { waits, clock, log });
   const cassandra = connectCassandra(toCassandraOptions(storage.cassandra));
   const ledgerLog = await openKafkaLedgerLog(kafka, { shards: SHARDS, clock, logger: log });
   let settlements: ShardSettlements | null = null;
@@ -55,9 +59,10 @@ export async function startSettlementRole(parts: WorkerParts): Promise<RunningRo
   const fetchJson = createFetchProviderJson(clock);
   const catalog = createCatalog({ settings: config, clock, log, fetchJson, bundledSimulatorUrl: null });
   parts.onReload((changed) => catalog.apply(changed));
-  observe(parts, () => ({
+  observeSettlements(parts.registry, () => ({
     led: publisher.ledShards.length,
     open: publisher.openShards,
+    poisoned: publisher.poisonedShards,
     pending: settlements?.waiting ?? 0,
   }));
   const costs = new RecordedCosts({ store: createRedisBillStore(cluster.redis), clock, log });
@@ -104,11 +109,4 @@ export async function startSettlementRole(parts: WorkerParts): Promise<RunningRo
       await cassandra.shutdown();
     },
   };
-}
-
-function observe({ registry }: WorkerParts, read: () => { led: number; open: number; pending: number }) {
-  const { gauge } = readMetrics(registry);
-  gauge('faregate_shards_led', 'Shards whose events this process takes to the log', () => read().led);
-  gauge('faregate_shards_published', 'Shards among them that decide', () => read().open);
-  gauge('faregate_pending_prices', 'Ended calls whose cost is not known yet', () => read().pending);
 }

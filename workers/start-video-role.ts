@@ -6,9 +6,9 @@ import { createCatalog } from '#core/catalog/create-catalog.ts';
 import { createFetchProviderJson } from '#core/catalog/fetch-provider-json.ts';
 import { SHARDS, shardOfAgent } from '#core/ledger/cluster/shards.ts';
 import { VIDEO_CLAIM_GRACE_MS, VIDEO_SUBMIT_MS } from '#core/limits.ts';
-import { readMetrics } from '#core/read-metrics.ts';
 import { openFiles } from '../api/open-files.ts';
 import { reachLedger } from '../api/reach-ledger.ts';
+import { observeVideoMembers } from './video/observe-video-members.ts';
 import { joinVideoMembers } from './video/redis-video-members.ts';
 import { createVideoMetrics } from './video/video-metrics.ts';
 import { VideoWorker } from './video/video-worker.ts';
@@ -16,13 +16,13 @@ import type { RunningRole, WorkerParts } from './worker-parts.ts';
 
 /** Takes videos from order to file. In any number of processes: they share the open ones out. */
 export async function startVideoRole(parts: WorkerParts): Promise<RunningRole> {
-  const { config, storage, registry, clock, log } = parts;
+  const { config, storage, registry, waits, clock, log } = parts;
   const files = openFiles(config, { clock, publicUrl: () => config.server.publicUrl ?? '' });
   if (files === null) {
     log.info('no files are kept here, so there are no videos to work on');
     return { checks: {}, stop: async () => {} };
   }
-  const cluster = await reachLedger(storage, { clock, log });
+  const cluster = await reachLedger(storage, { waits, clock, log });
   const fetchJson = createFetchProviderJson(clock);
   const catalog = createCatalog({ settings: config, clock, log, fetchJson, bundledSimulatorUrl: null });
   parts.onReload((changed) => catalog.apply(changed));
@@ -60,11 +60,7 @@ export async function startVideoRole(parts: WorkerParts): Promise<RunningRole> {
     clock,
     log,
   });
-  readMetrics(registry).gauge(
-    'faregate_video_workers',
-    'Processes that share the open videos, as this one knows them',
-    () => members.count,
-  );
+  observeVideoMembers(registry, members);
   await worker.start();
   return {
     checks: { video: () => cluster.ledger.stats().openShards > 0 },

@@ -3,14 +3,14 @@ import { variableName, webAddress } from './values.ts';
 
 const secretFile = z.string().min(1).max(4_096).optional();
 
-/** One shape of keys for both kinds, so that an editor knows them all; `toFiles` says which belong together. */
+/** One shape of keys for all kinds, so that an editor knows them all; `toFiles` says which belong together. */
 export const filesFile = z.strictObject({
   kind: z
-    .enum(['local', 's3'])
+    .enum(['local', 's3', 'none'])
     .optional()
     .describe(
       'Where uploads, pictures and videos are kept: local = inside the data folder, the default of one process; s3 = a ' +
-        'store that speaks S3. A cluster without it keeps no files: it refuses uploads and makes no videos.',
+        'store that speaks S3; none = nowhere, so that uploads are refused and no videos made, the default of a cluster.',
     ),
   endpoint: webAddress
     .optional()

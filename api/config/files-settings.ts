@@ -34,7 +34,7 @@ export async function toFiles(
       );
     }
     if (unused.length > 0) return { ok: false, problems: unused };
-    return { ok: true, files: { kind: isCluster ? 'none' : 'local' } };
+    return { ok: true, files: { kind: kind ?? (isCluster ? 'none' : 'local') } };
   }
   const common = { path: ['files'], parse: parseApiKey };
   const places: SecretPlace[] = [

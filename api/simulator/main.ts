@@ -21,6 +21,5 @@ const simulator = await startSimulator({
   lookupDelayMs: Number(values['lookup-delay-ms']),
   videoMs: Number(values['video-ms']),
 });
-console.log(`Provider simulator: ${simulator.baseUrl}`);
-
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void simulator.close());
+console.log(`Provider simulator: ${simulator.baseUrl}`);

@@ -58,6 +58,7 @@ export interface Sizes {
   historyReads: number;
   bookSeconds: number;
   candles: { trades: number; reads: number };
+  capacity: { agents: number; holds: number; calls: number };
   videos: {
     open: number;
     /** Until none is young any more: those are asked after more often. */
@@ -88,6 +89,7 @@ export const fullSizes: Sizes = {
   historyReads: 500,
   bookSeconds: 10,
   candles: { trades: 50_000, reads: 500 },
+  capacity: { agents: 1_000, holds: 2_000, calls: 8_000 },
   videos: { open: 10_000, youngMs: 45_000, pollsMs: 60_000, bytes: 500_000_000 },
 };
 
@@ -113,6 +115,7 @@ export const quickSizes: Sizes = {
   historyReads: 40,
   bookSeconds: 1,
   candles: { trades: 2_000, reads: 20 },
+  capacity: { agents: 200, holds: 400, calls: 2_000 },
   videos: { open: 200, youngMs: 1_000, pollsMs: 2_000, bytes: 20_000_000 },
 };
 

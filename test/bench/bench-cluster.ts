@@ -6,6 +6,7 @@ import { SHARDS } from '#core/ledger/cluster/shards.ts';
 import { migrateStores } from '../../api/admin/migrate-stores.ts';
 import type { ClusterStorage } from '../../api/config/storage-settings.ts';
 import { loadConfig } from '../../api/config.ts';
+import type { Role } from '../../workers/roles.ts';
 import { type ClusterStores, startClusterStores } from '../support/cluster-stores.ts';
 import { until } from '../support/gateway.ts';
 import type { NodeProcess } from '../support/node-process.ts';
@@ -17,8 +18,10 @@ export interface BenchCluster {
   stores: ClusterStores;
   storage: ClusterStorage;
   redisUrl: string;
-  /** It settles and publishes; the projector is measured by itself. Resolves once all shards are open. */
-  startWorker(): Promise<NodeProcess>;
+  /** Of the stores' data, a folder each. */
+  folder: string;
+  /** By default it only settles and publishes; the projector is measured by itself. Resolves once all shards are open. */
+  startWorker(roles?: readonly Role[]): Promise<NodeProcess>;
 }
 
 const OPEN_MS = 120_000;
@@ -45,8 +48,9 @@ export async function startBenchCluster(bench: Bench): Promise<BenchCluster> {
     stores,
     storage,
     redisUrl,
-    async startWorker() {
-      const worker = await startWorkerProcess({ configFile, folder, roles: ['settlement'] });
+    folder,
+    async startWorker(roles = ['settlement']) {
+      const worker = await startWorkerProcess({ configFile, folder, roles });
       bench.later(() => worker.stop());
       await until(async () => (await worker.metric('faregate_shards_published')) === SHARDS, OPEN_MS);
       return worker;

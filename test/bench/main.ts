@@ -15,6 +15,7 @@ const files = new Map([
   ['recovery', 'recovery.ts'],
   ['history', 'history.ts'],
   ['market', 'market.ts'],
+  ['capacity', 'capacity.ts'],
 ]);
 /** Run the gateway's code themselves, and so as the gateway is run. */
 const asTheGateway = new Set(['history', 'market']);

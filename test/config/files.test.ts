@@ -64,6 +64,18 @@ test('a cluster keeps files in an S3 store, or none, which is said at the start'
   ]);
 });
 
+test('whoever wants no files says so, in either mode, and is told nothing', async () => {
+  for (const [yaml, env, files] of [
+    ['files: { kind: none }\n', ENV, FILES],
+    [`${CLUSTER}files: { kind: none }\n`, ENV, CLUSTER_FILES],
+  ] as const) {
+    expect(await load(yaml, env, files)).toMatchObject({ files: { kind: 'none' }, notices: [] });
+  }
+  expect(await mistakes('files: { kind: none, bucket: faregate-files }\n', ENV, FILES)).toEqual([
+    '1:30 files.bucket: belongs to kind s3',
+  ]);
+});
+
 test('a key that cannot be read is one mistake', async () => {
   expect(await mistakes(S3, {}, FILES)).toEqual([
     '6:19 files.accessKeyIdEnv: names an environment variable that is not set',

@@ -2,6 +2,7 @@ import type { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SECOND_MS } from '#core/clock.ts';
 import { defaultLimits } from '#core/limits.ts';
+import { LOSS_CAUSES } from '#core/operator-losses.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { hello, startTestGateway, type TestGateway, until } from '../support/gateway.ts';
 import { holdJournal, withJournalThread } from '../support/journal-thread.ts';
@@ -61,6 +62,14 @@ describe('the operator’s metrics show', () => {
       faregate_held_usd_total: dollars(held),
       faregate_charged_usd_total: dollars(chargedNanoUsd),
     });
+  });
+
+  it('every cause of a loss before there is one, so that an alert sees the first', async () => {
+    const samples = await scrape();
+    for (const cause of LOSS_CAUSES) {
+      expect(samples[`faregate_operator_loss_usd_total{cause="${cause}"}`]).toBe(0);
+      expect(samples[`faregate_operator_loss_calls_total{cause="${cause}"}`]).toBe(0);
+    }
   });
 
   it('failed calls by their error', async () => {

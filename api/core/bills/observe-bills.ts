@@ -22,13 +22,17 @@ export function observeBills(registry: Registry, bills: Pick<BillWatch, 'found'>
     'Dollars that a provider billed between two daily looks at its bill',
     (of) => toGraphUsd(of.billedNanoUsd),
   );
-  add('faregate_provider_recorded_usd', 'Dollars that calls say it took in that time', (of) =>
-    toGraphUsd(of.recordedNanoUsd),
+  add(
+    'faregate_provider_recorded_usd',
+    'Dollars that calls say a provider took between two daily looks at its bill',
+    (of) => toGraphUsd(of.recordedNanoUsd),
   );
-  add('faregate_provider_bill_difference_usd', 'Dollars that it billed and no call tells of', (of) =>
+  add('faregate_provider_bill_difference_usd', 'Dollars that a provider billed and no call tells of', (of) =>
     toGraphUsd(of.billedNanoUsd - of.recordedNanoUsd),
   );
-  add('faregate_provider_bill_compared_seconds', 'When that time ended, in seconds since 1970', (of) =>
-    Math.floor(of.toMs / 1_000),
+  add(
+    'faregate_provider_bill_compared_seconds',
+    "When a provider's bill was looked at last, in seconds since 1970",
+    (of) => Math.floor(of.toMs / 1_000),
   );
 }

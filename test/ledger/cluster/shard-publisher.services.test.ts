@@ -209,12 +209,14 @@ describeWith(['redis'], 'a publisher', () => {
     await log.tail(new Map([[0, 0n]]), (_shard, record) => publisher.onRecord(record));
     publisher.wake();
     await until(() => publisher.isOpen);
+    expect(publisher.isPoisoned).toBe(false);
     await log.append(0, [poison]);
     expect(publisher.isOpen).toBe(false);
     await redis.client.hdel(keys.meta, 'fence');
     const next = new ShardPublisher({ ...options, recoverer: 'a', tailFrom: 0n });
     next.wake();
     await until(() => errors.length === 2);
+    expect([publisher.isPoisoned, next.isPoisoned]).toEqual([true, true]);
     expect(new Set(errors)).toEqual(new Set(['a shard is stopped, because its log cannot be followed']));
     expect(await redis.client.hget(keys.meta, 'fence')).toBeNull();
   });

@@ -26,6 +26,8 @@ export interface Publisher {
   readonly openShards: number;
   /** What this process publishes; of the others another one does, or nobody yet. */
   readonly ledShards: number[];
+  /** Shards that this process has given up, because their log holds what nobody can read. */
+  readonly poisonedShards: number;
   /** By the log's own clock, as far as its records have come here; 0: none has. */
   logTimeMs(shard: number): number;
   stop(): Promise<void>;
@@ -65,6 +67,9 @@ export async function startPublisher(options: PublisherOptions): Promise<Publish
     },
     get ledShards() {
       return publishers.flatMap(({ isLeading }, shard) => (isLeading ? [shard] : []));
+    },
+    get poisonedShards() {
+      return publishers.filter(({ isPoisoned }) => isPoisoned).length;
     },
     logTimeMs: (shard) => publishers[shard]?.logTimeMs ?? 0,
     async stop() {

@@ -66,6 +66,7 @@ export class ShardPublisher {
   #working = false;
   #wanted = false;
   #stopped = false;
+  #isPoisoned = false;
   #timer: Timer | null = null;
   #resendTimer: Timer | null = null;
 
@@ -81,6 +82,11 @@ export class ShardPublisher {
 
   get isLeading(): boolean {
     return this.#leads;
+  }
+
+  /** For good: its log holds what nobody can read. */
+  get isPoisoned(): boolean {
+    return this.#isPoisoned;
   }
 
   /** By the log's own clock; 0 before a record has come. */
@@ -348,6 +354,7 @@ export class ShardPublisher {
   #stopPoisoned(error: unknown): void {
     void this.stop();
     this.#position = null;
+    this.#isPoisoned = true;
     this.#options.logger.error('a shard is stopped, because its log cannot be followed', { error });
   }
 }

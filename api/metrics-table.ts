@@ -1,0 +1,136 @@
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { observeBills } from '#core/bills/observe-bills.ts';
+import { createFeedMetrics } from '#core/events/feed-metrics.ts';
+import { countForAll } from '../workers/count-for-all.ts';
+import { observeFeedLag } from '../workers/market/observe-feed-lag.ts';
+import { observeMarket } from '../workers/market/observe-market.ts';
+import { observeProjector } from '../workers/projector/observe-projector.ts';
+import { type Role, roles } from '../workers/roles.ts';
+import { observeSettlements } from '../workers/settlement/observe-settlements.ts';
+import { observeVideoMembers } from '../workers/video/observe-video-members.ts';
+import { createVideoMetrics } from '../workers/video/video-metrics.ts';
+import { createCallMetrics } from './inference/call-metrics.ts';
+import { observeJournal } from './observe-journal.ts';
+import { observeShards } from './observe-shards.ts';
+import { observeStart } from './observe-start.ts';
+import { observeProcess } from './process-metrics.ts';
+
+/** What runs by itself, and so is scraped by itself. */
+export type Scraped = 'embedded' | 'api' | Role;
+export const scraped: readonly Scraped[] = ['embedded', 'api', ...roles];
+
+export interface MetricRow {
+  name: string;
+  type: string;
+  labels: readonly string[];
+  help: string;
+  /** By whom it is told. */
+  of: readonly Scraped[];
+}
+
+/** A metric is only described here; nobody looks at its value. */
+const unread = {} as never;
+
+const registered: Readonly<Record<Scraped, (registry: Registry) => void>> = {
+  embedded(registry) {
+    createCallMetrics(registry);
+    observeBills(registry, unread);
+    createVideoMetrics(registry, unread).observe(unread);
+    observeMarket(registry, unread);
+    createFeedMetrics(registry);
+    observeApi(registry, (of) => observeJournal(of, { onCommit() {} }), unread);
+  },
+  api(registry) {
+    createCallMetrics(registry);
+    observeBills(registry, unread);
+    observeApi(registry, (of) => observeShards(of, unread), null);
+  },
+  settlement: ofWorker((registry) => observeSettlements(registry, unread)),
+  projector: ofWorker((registry) => observeProjector(registry, unread)),
+  video: ofWorker((registry) => {
+    createVideoMetrics(registry, unread).observe(unread);
+    observeVideoMembers(registry, unread);
+  }),
+  market: ofWorker((registry) => {
+    observeMarket(registry, unread);
+    observeFeedLag(registry, []);
+  }),
+};
+
+function observeApi(registry: Registry, observe: (registry: Registry) => void, settlement: null): void {
+  const store = { observe, isReady: () => false, lag: unread };
+  observeProcess(registry, {
+    ...{ store, settlement, gateway: unread, config: unread, catalog: unread, loopLag: unread },
+  });
+}
+
+function ofWorker(observe: (registry: Registry) => void): (registry: Registry) => void {
+  return (registry) => {
+    collectDefaultMetrics({ register: registry });
+    countForAll(registry);
+    observe(registry);
+  };
+}
+
+/** Every metric of every process, by its name. */
+export function listMetrics(): MetricRow[] {
+  const rows = new Map<string, MetricRow & { of: Scraped[] }>();
+  for (const of of scraped) {
+    for (const row of describe(registered[of])) {
+      const known = rows.get(row.name);
+      if (known === undefined) rows.set(row.name, { ...row, of: [of] });
+      else known.of.push(of);
+    }
+  }
+  return [...rows.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** The library's types leave out what each metric knows of itself. */
+interface Described {
+  name: string;
+  type: string;
+  help: string;
+  labelNames: readonly string[];
+}
+
+function describe(register: (registry: Registry) => void): Omit<MetricRow, 'of'>[] {
+  const registry = new Registry();
+  observeStart(registry, unread);
+  register(registry);
+  const metrics = registry.getMetricsAsArray() as unknown as Described[];
+  return metrics.map(({ name, type, labelNames, help }) => ({ name, type, labels: labelNames, help }));
+}
+
+const isOurs = ({ name }: MetricRow): boolean => name.startsWith('faregate_');
+
+/** The table as a document. */
+export function makeMetricsTable(): string {
+  const rows = listMetrics();
+  return `# Metrics
+
+Generated from the code (\`make openapi\`), and compared with what running processes answer. \`/metrics\` on the internal port
+speaks the Prometheus format. Who tells a metric: \`embedded\` is the gateway in one process, \`api\` an API process of a
+cluster, the others are its workers by their role; a worker of several roles tells the metrics of all of them. No metric has
+an agent, a key or a model among its labels. A histogram has \`_bucket\` (label \`le\`), \`_sum\` and \`_count\`. Where markets
+are switched off (\`market: off\`) their metrics are missing.
+
+${printTable(rows.filter(isOurs))}
+## Of Node and the process
+
+Every process tells these, on Linux.
+
+${printTable(rows.filter((row) => !isOurs(row)))}`;
+}
+
+function printTable(rows: readonly MetricRow[]): string {
+  const lines = rows.map(({ name, type, labels, help, of }) =>
+    [code(name), type, labels.map(code).join(', '), isOfAll(of) ? 'all' : of.join(', '), help].join(' | '),
+  );
+  return ['Name | Type | Labels | Told by | What it is', '--- | --- | --- | --- | ---', ...lines]
+    .map((line) => `| ${line.replace('|  |', '| |')} |\n`)
+    .join('');
+}
+
+const isOfAll = (of: readonly Scraped[]): boolean => of.length === scraped.length;
+
+const code = (text: string): string => `\`${text}\``;

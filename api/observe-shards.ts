@@ -1,0 +1,34 @@
+import type { Registry } from 'prom-client';
+import type { RedisLedger } from '#core/ledger/cluster/redis-ledger.ts';
+import { readMetrics } from '#core/read-metrics.ts';
+
+/** A cluster's ledger, as an API process sees it. */
+export function observeShards(registry: Registry, ledger: Pick<RedisLedger, 'stats'>): void {
+  const { gauge, counter } = readMetrics(registry);
+  gauge(
+    'faregate_shards_open',
+    'Shards that decide, as this process was told last',
+    () => ledger.stats().openShards,
+  );
+  gauge('faregate_shards_closed', 'Shards that are being rebuilt', () => ledger.stats().closedShards);
+  counter(
+    'faregate_gate_timeouts_total',
+    'Starts that the log did not have in time',
+    () => ledger.stats().gateTimeouts,
+  );
+  counter(
+    'faregate_dispatch_waits_total',
+    'Starts whose provider was asked late, because the log was slow',
+    () => ledger.stats().dispatchWaits,
+  );
+  counter(
+    'faregate_clocks_apart_total',
+    'Starts refused because the clocks of this process and of Redis are more than five minutes apart',
+    () => ledger.stats().clocksApart,
+  );
+  counter(
+    'faregate_ledger_unavailable_total',
+    'Commands and reads that Redis, or a shard, did not answer',
+    () => ledger.stats().unavailable,
+  );
+}

