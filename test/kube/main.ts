@@ -20,13 +20,18 @@ try {
   console.log(`control plane ready in ${(cluster.startMs / 1000).toFixed(1)} s`);
   const { stdout } = await cluster.kubectl(['api-versions']);
   const objects = renders.flatMap((render) => render.objects);
-  const made = await cluster.kubectl(
-    ['apply', '--server-side', '-f', '-'],
-    prerequisites(objects, stdout.split('\n')),
-  );
-  if (made.code !== 0) throw new Error(made.stderr);
-  const established = ['--for=condition=Established', 'customresourcedefinitions', '--all', '--timeout=30s'];
-  await cluster.kubectl(['wait', ...established]);
+  const needed = prerequisites(objects, stdout.split('\n'));
+  if (needed !== '') {
+    const made = await cluster.kubectl(['apply', '--server-side', '-f', '-'], needed);
+    if (made.code !== 0) throw new Error(made.stderr);
+    const established = [
+      '--for=condition=Established',
+      'customresourcedefinitions',
+      '--all',
+      '--timeout=30s',
+    ];
+    await cluster.kubectl(['wait', ...established]);
+  }
   for (const [index, render] of renders.entries()) {
     console.log(`\n${render.name}`);
     for await (const step of lifecycle(cluster, files[index] ?? '', render)) {
