@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -46,10 +47,16 @@ async function start(command: readonly string[], more = '') {
 
 const waitsFor = { settlement: 'Kafka', projector: 'Kafka', video: 'Redis', market: 'Kafka' } as const;
 
-test.each([
+const starts: [string, readonly string[], string][] = [
   ['an API process', ['api/main.ts'], 'Redis'],
-  ...roles.map((role) => [`a worker of ${role}`, ['workers/main.ts', role], waitsFor[role]] as const),
-])(
+  ...roles.map((role): [string, readonly string[], string] => [
+    `a worker of ${role}`,
+    ['workers/main.ts', role],
+    waitsFor[role],
+  ]),
+];
+
+test.each(starts)(
   '%s whose stores are away waits, live and not ready, says for what, and ends when it is told to',
   async (_, command, store) => {
     const { process, said } = await start(command);
@@ -70,14 +77,22 @@ test.each([
 );
 
 test.each([
-  ['a wrong configuration', 'limits: { burst: none }\n', /limits\.burst/],
+  ['a wrong configuration', 'limits: { burst: none }', /limits\.burst: has to be a number/],
   [
     'a secret that is missing',
-    'providers: [{ id: p, kind: openai, baseUrl: "https://p.example/v1", apiKeyEnv: NOT_SET }]\n',
-    /NOT_SET/,
+    'providers: [{ id: p, kind: openai, baseUrl: "https://p.example/v1", apiKeyEnv: NOT_SET }]',
+    /providers\[0\]\.apiKeyEnv: names an environment variable that is not set/,
   ],
 ])('%s ends the start by a sentence, stores or not', async (_, more, sentence) => {
-  const { process, said } = await start(['api/main.ts'], more);
-  await until(async () => sentence.test(await said()), 30_000);
-  expect(await process.stop()).toBe(1);
+  const configFile = join(folder.path, 'wrong.yaml');
+  await writeFile(configFile, `${yaml}${more}\n`);
+  for (const command of [['api/main.ts'], ['workers/main.ts', 'settlement']]) {
+    const { status, stderr } = spawnSync(process.execPath, command, {
+      env: { ...process.env, FAREGATE_CONFIG: configFile, FAREGATE_DATA: folder.path },
+      encoding: 'utf8',
+      timeout: 20_000,
+    });
+    expect(status).toBe(1);
+    expect(stderr).toMatch(sentence);
+  }
 });
