@@ -59,6 +59,21 @@ it('a store that is away is asked each second; why is said at once, again every 
   expect(waits.reasons.size).toBe(0);
 });
 
+it('nothing is asked any more once the process ends', async () => {
+  const { begin, answers, pass, waits } = start();
+  let asked = 0;
+  answers(async () => {
+    asked += 1;
+    throw new Error('connect ECONNREFUSED');
+  });
+  void begin();
+  await pass(2);
+  waits.close();
+  const before = asked;
+  await pass(5);
+  expect(asked).toBe(before);
+});
+
 it('what no waiting mends ends the wait, also one that has begun', async () => {
   const { begin, answers, pass, waits } = start();
   answers(refused);
