@@ -1,4 +1,3 @@
-import type { Kafka } from 'kafkajs';
 import { connectCassandra, isCassandraAway } from '#core/drivers/cassandra.ts';
 import { requireSchema, SchemaTooOldError, schemaVersion } from '#core/drivers/cassandra-schema.ts';
 import { isKafkaAway, requireTopics } from '#core/drivers/kafka-topics.ts';
@@ -9,11 +8,16 @@ import { toCassandraOptions } from './config/store-options.ts';
 import { reach } from './store-error.ts';
 
 /** Until Kafka can be reached and has these topics. Throws `StoreError` for what no waiting mends. */
-export const awaitTopics = (waits: StartWaits, kafka: Kafka, topics: readonly string[]): Promise<void> =>
-  awaitKafka(waits, () => requireTopics(kafka, topics));
+export const awaitTopics = (
+  waits: StartWaits,
+  kafka: KafkaClient,
+  topics: readonly string[],
+): Promise<void> => awaitKafka(waits, () => requireTopics(kafka, topics));
 
 export const awaitKafka = <T>(waits: StartWaits, attempt: () => Promise<T>): Promise<T> =>
   reach('Kafka', () => waits.until({ store: KAFKA, attempt, isAway: isKafkaAway }));
+
+type KafkaClient = Parameters<typeof requireTopics>[0];
 
 const KAFKA = 'Kafka';
 const CASSANDRA = 'Cassandra';

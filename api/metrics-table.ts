@@ -1,5 +1,6 @@
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { Registry } from 'prom-client';
 import { observeBills } from '#core/bills/observe-bills.ts';
+import { collectNodeMetrics } from '#core/collect-node-metrics.ts';
 import { createFeedMetrics } from '#core/events/feed-metrics.ts';
 import { countForAll } from '../workers/count-for-all.ts';
 import { observeFeedLag } from '../workers/market/observe-feed-lag.ts';
@@ -66,7 +67,7 @@ function observeApi(registry: Registry, observe: (registry: Registry) => void, s
 
 function ofWorker(observe: (registry: Registry) => void): (registry: Registry) => void {
   return (registry) => {
-    collectDefaultMetrics({ register: registry });
+    collectNodeMetrics(registry);
     countForAll(registry);
     observe(registry);
   };

@@ -10,7 +10,7 @@ import { videoModelFile } from './video-model-file.ts';
 
 const port = z.int().min(0).max(65_535);
 const host = z.string().min(1).max(255);
-const server = z.strictObject({
+const serverKeys = z.strictObject({
   host: host.default('127.0.0.1').describe('Address that the public port listens on.'),
   port: port
     .default(8080)
@@ -60,6 +60,14 @@ const server = z.strictObject({
     .default('x-service-call-id')
     .describe('Response header that carries the call id.'),
 });
+
+const server = serverKeys.refine(
+  ({ drainNoticeMs, drainMs }) => drainNoticeMs <= (drainMs ?? drainNoticeMs),
+  {
+    path: ['drainNoticeMs'],
+    error: 'is more than drainMs, which it is a part of',
+  },
+);
 
 const takenHeaders: ReadonlySet<string> = new Set([
   'x-generation-id',

@@ -13,6 +13,8 @@ export interface Log {
 export interface LogFields {
   agentId?: number;
   callId?: number;
+  /** Of the caller's own trace. */
+  traceId?: string;
   keyId?: number;
   code?: string;
   cause?: string;
@@ -49,6 +51,7 @@ export function createLog(destination?: DestinationStream): Log {
 const FIELDS: Readonly<Record<keyof Omit<LogFields, 'error'>, true>> = {
   agentId: true,
   callId: true,
+  traceId: true,
   keyId: true,
   code: true,
   cause: true,

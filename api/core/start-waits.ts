@@ -22,7 +22,7 @@ export class StartWaits {
     this.#log = log;
   }
 
-  /** Nothing is tried any more. */
+  /** Nothing is tried any more; what is waited for then never comes. */
   close(): void {
     this.#closed = true;
   }
@@ -58,7 +58,8 @@ export class StartWaits {
         }
         this.#reasons.set(store, reason);
         await wait(this.#clock, START_RETRY_MS);
-        if (this.#closed) throw error;
+        // Nobody is there any more whom it could tell.
+        if (this.#closed) return await new Promise<never>(() => {});
       }
     }
   }

@@ -6,6 +6,7 @@ import { type ApiError, apiError, isApiError } from '../contract/errors.ts';
 import { answerHeaders } from '../contract/headers.ts';
 import { Refusal } from '../contract/refusal.ts';
 import { type CallContext, hasBody, type Route, shapeOfPath } from '../contract/route.ts';
+import { traceOf } from '../contract/trace-id.ts';
 import type { Edge } from './edge.ts';
 import { readBody } from './read-body.ts';
 import { readInput } from './read-input.ts';
@@ -52,7 +53,7 @@ export function servePlain<Deps, Caller extends object>(
       if (isApiError(result)) renderError(res, result, facts);
       else sendJson(res, status, answerHeaders(facts), result);
     } catch (error) {
-      edge.log.error('request failed', { callId, path: operationId, error });
+      edge.log.error('request failed', { callId, ...traceOf(req), path: operationId, error });
       renderError(res, apiError('gateway_error'), facts);
     }
   };

@@ -8,6 +8,7 @@ import {
   type RouteFacts,
   shapeOfPath,
 } from '../contract/route.ts';
+import { traceOf } from '../contract/trace-id.ts';
 import type { Edge } from './edge.ts';
 import { renderError } from './render-error.ts';
 
@@ -23,7 +24,7 @@ export function servePublic<Deps, Caller extends object>(
   const shape = shapeOfPath(path);
   const { deps, callIdHeader } = edge;
   const fail = (call: PublicCallContext<Deps>, error: unknown): void => {
-    edge.log.error('request failed', { callId: call.callId, path: operationId, error });
+    edge.log.error('request failed', { callId: call.callId, ...traceOf(call.req), path: operationId, error });
     renderError(call.res, apiError('gateway_error'), call);
   };
   return (req: IncomingMessage, res: ServerResponse): void => {

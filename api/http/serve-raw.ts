@@ -7,6 +7,7 @@ import {
   type RouteFacts,
   shapeOfPath,
 } from '../contract/route.ts';
+import { traceOf } from '../contract/trace-id.ts';
 import type { Edge } from './edge.ts';
 import { readBody } from './read-body.ts';
 import { renderError } from './render-error.ts';
@@ -45,7 +46,7 @@ export function serveRaw<Deps, Caller extends object>(
       const refused = await handler(context);
       if (refused !== null) renderError(res, refused, facts);
     } catch (error) {
-      edge.log.error('request failed', { callId, path: operationId, error });
+      edge.log.error('request failed', { callId, ...traceOf(req), path: operationId, error });
       renderError(res, apiError('gateway_error'), facts);
     }
   };

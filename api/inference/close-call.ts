@@ -34,7 +34,7 @@ export function closeCall(
   if (nanoUsd > holdNanoUsd) {
     const overrun = nanoUsd - holdNanoUsd;
     gateway.metrics.loss('cost_above_hold', overrun);
-    gateway.log.warn('a call cost more than it held', { agentId, callId, usd: formatUsd(overrun) });
+    gateway.log.warn('a call cost more than it held', { ...call.logFields, usd: formatUsd(overrun) });
   }
   return gateway.ledgerRetries.close({
     type: 'settle',

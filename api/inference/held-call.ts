@@ -10,7 +10,9 @@ import {
   PUMPS_MAX,
   STALLED_READER_MS,
 } from '#core/limits.ts';
+import type { LogFields } from '#core/log.ts';
 import type { NanoUsd } from '#core/money.ts';
+import { traceOf } from '../contract/trace-id.ts';
 import { type CallerEvents, CallerSide } from './caller-side.ts';
 import type { Gateway } from './gateway.ts';
 import type { Ticking } from './open-calls.ts';
@@ -72,6 +74,12 @@ export abstract class HeldCall implements CallerEvents, Ticking {
 
   get callId(): number {
     return this.options.callId;
+  }
+
+  /** What its lines in the log begin with. */
+  get logFields(): Pick<LogFields, 'callId' | 'agentId' | 'traceId'> {
+    const { callId, agentId, res } = this.options;
+    return { callId, agentId, ...traceOf(res.req) };
   }
 
   constructor(options: HeldCallOptions) {
@@ -187,7 +195,7 @@ export abstract class HeldCall implements CallerEvents, Ticking {
     const { gateway, agentId, callId } = this.options;
     gateway.ledger
       .execute({ type: 'renew', agentId, callId, generationId: this.idToKeep })
-      .catch((error) => gateway.log.error('a lease could not be renewed', { callId, agentId, error }));
+      .catch((error) => gateway.log.error('a lease could not be renewed', { ...this.logFields, error }));
   }
 }
 

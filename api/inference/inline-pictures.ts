@@ -34,8 +34,8 @@ const inTurn = limitTasks(INLINED_CALLS_AT_ONCE);
 let bytesOnTheirWay = 0;
 
 /** What has to be known of a call. */
-export interface PictureReader extends Pick<HeldCall, 'endedByUs'> {
-  options: Pick<HeldCall['options'], 'agentId' | 'callId'> & {
+export interface PictureReader extends Pick<HeldCall, 'endedByUs' | 'logFields'> {
+  options: Pick<HeldCall['options'], 'agentId'> & {
     gateway: Pick<Gateway, 'files' | 'fetchPicture' | 'log'>;
   };
   caller: Pick<HeldCall['caller'], 'gone'>;
@@ -50,12 +50,12 @@ export async function inlinePictures(
   pictures: readonly LinkedPicture[],
   body: Buffer,
 ): Promise<SentBody | ApiError> {
-  const { gateway, agentId, callId } = call.options;
+  const { gateway } = call.options;
   const loaded = await inTurn(async () => {
     try {
       return await loadAll(call, pictures);
     } catch (error) {
-      gateway.log.error('pictures of a call could not be read', { agentId, callId, error });
+      gateway.log.error('pictures of a call could not be read', { ...call.logFields, error });
       return apiError('service_unavailable');
     }
   });

@@ -99,8 +99,8 @@ async function runHeld(call: RunningCall): Promise<ApiError | null> {
         return await fail(call, attempt);
     }
   } catch (error) {
-    const { gateway, callId, agentId } = call.options;
-    gateway.log.error('call failed by a fault of the gateway', { callId, agentId, error });
+    const { gateway } = call.options;
+    gateway.log.error('call failed by a fault of the gateway', { ...call.logFields, error });
     if (call.closing) {
       // What it pays stands, and no answer may say otherwise.
       call.caller.drop();

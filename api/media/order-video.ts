@@ -8,6 +8,7 @@ import type { VideoJob } from '#core/videos/video-job.ts';
 import type { Caller } from '../contract/caller.ts';
 import { type ApiError, apiError, isApiError } from '../contract/errors.ts';
 import type { HotCallContext } from '../contract/route.ts';
+import { traceOf } from '../contract/trace-id.ts';
 import { parseBody } from '../inference/parse-body.ts';
 import { refuseAgent, refuseCapacity, refuseReserve } from '../inference/refuse-start.ts';
 import { refuseStart, type StartContext } from '../inference/start-call.ts';
@@ -94,7 +95,7 @@ async function hold(
   try {
     await writeVideoOrder(planned.files, name, planned);
   } catch (error) {
-    log.error('an order could not be stored', { callId: call.callId, agentId, error });
+    log.error('an order could not be stored', { callId: call.callId, ...traceOf(call.req), agentId, error });
     return apiError('gateway_unavailable');
   }
   const job = newVideoJob(planned, { name, agentId, keyId, callId: call.callId, idempotencyKey, nowMs });

@@ -6,6 +6,7 @@ import { openEmbeddedLedger } from '#core/ledger/embedded-ledger.ts';
 import type { Ledger } from '#core/ledger/ledger.ts';
 import { createLog } from '#core/log.ts';
 import { formatUsd } from '#core/money.ts';
+import { StartWaits } from '#core/start-waits.ts';
 import { auditLedger } from '../../api/admin/audit-ledger.ts';
 import { reachLedger } from '../../api/reach-ledger.ts';
 import { CreditMover } from '../../workers/market/credit-mover.ts';
@@ -28,7 +29,9 @@ export async function benchMoves(bench: Bench): Promise<void> {
   report.heading(`Moves of credit among ${AGENTS} agents`);
   const cluster = await startBenchCluster(bench);
   await cluster.startWorker();
-  const { ledger, close } = await reachLedger(cluster.storage, { clock: systemClock, log: createLog() });
+  const [clock, log] = [systemClock, createLog()];
+  const waits = new StartWaits(clock, log);
+  const { ledger, close } = await reachLedger(cluster.storage, { waits, clock, log });
   bench.later(close);
   const onCluster = await measure(ledger, sizes.moves.cluster);
   report.verdict({

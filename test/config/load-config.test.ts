@@ -42,6 +42,8 @@ test('the example of the design loads as it is printed', async () => {
     mcpUrl: 'https://gw.example.com/mcp',
     trustedProxies: ['10.0.0.0/8'],
     callIdHeader: 'x-service-call-id',
+    drainNoticeMs: 0,
+    drainMs: null,
   });
   expect(config.storage).toEqual({ mode: 'embedded', dataDir: resolve('.faregate') });
   expect(config.limits).toEqual(defaultLimits);

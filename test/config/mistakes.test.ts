@@ -101,6 +101,11 @@ const cases: [string, string, string[]][] = [
     'limits: { runningCalls: 0, callMs: 99999999 }',
     ['1:25 limits.runningCalls: has to be at least 1', '1:36 limits.callMs: has to be at most 7200000'],
   ],
+  [
+    'a notice that is longer than its drain',
+    'server: { drainMs: 1000, drainNoticeMs: 1001 }',
+    ['1:41 server.drainNoticeMs: is more than drainMs, which it is a part of'],
+  ],
   ['a text where a list belongs', 'providers: openai', ['1:12 providers: has to be a list']],
   [
     'an empty block',

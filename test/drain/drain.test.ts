@@ -24,7 +24,7 @@ async function startStreaming(server: string, rule: ScriptRule = {}, format: For
   const folder = await testDataDir();
   const provider = await startTestProvider();
   stops.push(
-    () => folder[Symbol.asyncDispose](),
+    async () => folder[Symbol.asyncDispose](),
     () => provider.close(),
   );
   const yaml = formatYaml('PROVIDER_URL', 'bills_full').replace(' }\n', `${server} }\n`);

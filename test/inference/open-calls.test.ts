@@ -5,13 +5,17 @@ import { createFakeClock } from '../support/fake-clock.ts';
 
 const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-function call(onTick: (nowMs: number) => void = () => {}): Ticking & { ticks: number } {
+function call(onTick: (nowMs: number) => void = () => {}): Ticking & { ticks: number; ended: boolean } {
   return {
     callId: 0,
     ticks: 0,
+    ended: false,
     tick(nowMs) {
       this.ticks++;
       onTick(nowMs);
+    },
+    endForDrain() {
+      this.ended = true;
     },
   };
 }
@@ -54,6 +58,16 @@ describe('running calls', () => {
     expect([first.ticks, doomed.ticks, calls.size]).toEqual([1, 0, 1]);
     clock.advance(1_000);
     expect(late.ticks).toBeGreaterThan(0);
+  });
+
+  it('all end where a drain has no more time, and are counted', () => {
+    const calls = new OpenCalls(createFakeClock(), silent);
+    const [one, gone] = [call(), call()];
+    calls.add(one);
+    calls.add(gone);
+    calls.delete(gone);
+    expect(calls.endAll()).toBe(1);
+    expect([one.ended, gone.ended, calls.endedByDrain]).toEqual([true, false, 1]);
   });
 
   it('are told the time', () => {

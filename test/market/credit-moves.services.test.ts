@@ -12,6 +12,7 @@ import { type RejectedTrade, rejectedTrade } from '#core/events/rejected-trade.t
 import type { ClusterLedger } from '#core/ledger/cluster/open-cluster-ledger.ts';
 import { SHARDS } from '#core/ledger/cluster/shards.ts';
 import { formatUsd } from '#core/money.ts';
+import { StartWaits } from '#core/start-waits.ts';
 import { auditLedger } from '../../api/admin/audit-ledger.ts';
 import { migrateStores } from '../../api/admin/migrate-stores.ts';
 import { toKafkaOptions } from '../../api/config/store-options.ts';
@@ -62,7 +63,9 @@ describeWith(['redis', 'kafka', 'cassandra'], 'trades on the log of an exchange'
     if (storage.mode !== 'cluster') throw new Error('no cluster');
     await migrateStores(storage, systemClock);
     kafka = connectKafka(toKafkaOptions(storage.kafka, 'exchange'));
-    cluster = await reachLedger(storage, { clock: systemClock, log: { info() {}, warn() {}, error() {} } });
+    const log = { info() {}, warn() {}, error() {} };
+    const waits = new StartWaits(systemClock, log);
+    cluster = await reachLedger(storage, { waits, clock: systemClock, log });
   });
   afterAll(async () => {
     await cluster?.close();

@@ -61,8 +61,7 @@ export async function takePicture(
     return true;
   } catch (error) {
     if (error instanceof BrokenAnswer) throw error;
-    const { gateway, callId, agentId } = call.options;
-    gateway.log.error('a picture could not be stored', { callId, agentId, error });
+    call.options.gateway.log.error('a picture could not be stored', { ...call.logFields, error });
     return false;
   }
 }

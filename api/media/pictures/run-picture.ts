@@ -95,7 +95,7 @@ async function checkReferences(
 }
 
 async function runHeld(call: PictureCall, files: PictureFiles | null): Promise<ApiError | null> {
-  const { gateway, plan, callId, agentId } = call.options;
+  const { gateway, plan } = call.options;
   const output = openOutput(call, files);
   try {
     // Nobody waits any more: no provider is asked, so nothing is charged.
@@ -105,7 +105,7 @@ async function runHeld(call: PictureCall, files: PictureFiles | null): Promise<A
     if ((await call.gate) === 'shut') return await giveUp(call, attempt);
     return attempt.kind === 'made' ? await answer(call, output, attempt) : await fail(call, attempt);
   } catch (error) {
-    gateway.log.error('call failed by a fault of the gateway', { callId, agentId, error });
+    gateway.log.error('call failed by a fault of the gateway', { ...call.logFields, error });
     if (call.closing) {
       // What it pays stands, and no answer may say otherwise.
       call.caller.drop();

@@ -25,7 +25,7 @@ export class BrokenPromise extends Error {}
 export class History {
   readonly state = emptyLedger();
   readonly #folded = emptyLedger();
-  readonly #journal: LedgerEvent[] = [];
+  readonly journal: LedgerEvent[] = [];
   readonly #oracle = new LedgerOracle();
   readonly #world: StepWorld;
   readonly #coverage: Coverage;
@@ -89,8 +89,8 @@ export class History {
     apply(this.state, event);
     if (foldEvent(this.#folded, event) !== 'applied')
       throw new BrokenPromise('I10: the fold skipped an event');
-    this.#journal.push(event);
-    const earlier = this.#journal[(this.#journal.length * 7) >> 3];
+    this.journal.push(event);
+    const earlier = this.journal[(this.journal.length * 7) >> 3];
     if (earlier !== undefined && foldEvent(this.#folded, earlier) !== 'skipped') {
       throw new BrokenPromise('I10: the fold took an event twice');
     }

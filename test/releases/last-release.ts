@@ -1,0 +1,10 @@
+import { join } from 'node:path';
+
+const at = (file: string) => join(import.meta.dirname, 'last', file);
+
+/** What the release before this one wrote, and what it can read: as it was frozen when that went out. */
+export const lastRelease = {
+  schema: at('ledger-event.schema.json'),
+  events: at('events.jsonl'),
+  agents: at('agents.jsonl'),
+};
