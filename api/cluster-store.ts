@@ -9,7 +9,9 @@ import { createCassandraMarketStore } from '#core/market/cassandra-market-store.
 import { createRedisLiveMarkets } from '#core/market/redis-live-markets.ts';
 import { createRedisAddressWeights } from '#core/rates/redis-address-weights.ts';
 import { createRedisRateLimiter } from '#core/rates/redis-rate-limiter.ts';
+import type { StartWaits } from '#core/start-waits.ts';
 import { createCassandraVideoHistory } from '#core/videos/cassandra-video-history.ts';
+import { awaitSchemaIfThere } from './await-stores.ts';
 import type { ClusterStorage } from './config/storage-settings.ts';
 import { toCassandraOptions } from './config/store-options.ts';
 import { observeShards } from './observe-shards.ts';
@@ -18,13 +20,16 @@ import type { Store } from './store.ts';
 
 export interface ClusterStoreOptions {
   storage: ClusterStorage;
+  waits: StartWaits;
   clock: Clock;
   log: Log;
 }
 
 /** Redis for money, Cassandra for history. Kafka is the workers': this process waits for what they tell of it. */
-export async function openClusterStore({ storage, clock, log }: ClusterStoreOptions): Promise<Store> {
-  const cluster = await reachLedger(storage, { clock, log });
+export async function openClusterStore(options: ClusterStoreOptions): Promise<Store> {
+  const { storage, waits, clock, log } = options;
+  await awaitSchemaIfThere({ waits, cassandra: storage.cassandra, log });
+  const cluster = await reachLedger(storage, { waits, clock, log });
   const cassandra = connectCassandra(toCassandraOptions(storage.cassandra));
   const { ledger } = cluster;
   return {
@@ -43,6 +48,7 @@ export async function openClusterStore({ storage, clock, log }: ClusterStoreOpti
     observe: (registry) => observeShards(registry, ledger),
     share: (capacity, processId) => shareCapacity({ redis: cluster.redis, capacity, processId, clock, log }),
     async close() {
+      waits.close();
       await cluster.close();
       await cassandra.shutdown();
     },

@@ -45,6 +45,10 @@ export interface ServerConfig {
   mcpUrl: string | null;
   /** IP addresses and CIDR ranges. */
   trustedProxies: readonly string[];
+  /** After the signal to end: for so long new calls are taken, and for so long what runs may go on. */
+  drainNoticeMs: number;
+  /** `null`: as long as the limits of calls. */
+  drainMs: number | null;
   /** Lower case. */
   callIdHeader: string;
 }
@@ -135,6 +139,7 @@ function toServer(
     port: port ?? file.port,
     internalPort: internalPort ?? file.internalPort,
     publicUrl: file.publicUrl === undefined ? null : withoutTrailingSlash(file.publicUrl),
+    drainMs: file.drainMs ?? null,
     mcpUrl: file.mcpUrl === undefined ? null : withoutTrailingSlash(file.mcpUrl),
   };
 }

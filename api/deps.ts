@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { BillWatch } from '#core/bills/bill-watch.ts';
 import { observeBills } from '#core/bills/observe-bills.ts';
 import { RecordedCosts } from '#core/bills/recorded-costs.ts';
@@ -14,6 +14,7 @@ import { sweepFiles } from '#core/files/sweep-files.ts';
 import { createIdSource } from '#core/ids.ts';
 import type { Log } from '#core/log.ts';
 import { GcraBuckets } from '#core/rates/gcra.ts';
+import type { StartWaits } from '#core/start-waits.ts';
 import { type EmbeddedMarket, startEmbeddedMarket } from '../workers/market/embedded-market.ts';
 import { Settlement } from '../workers/settlement/settlement.ts';
 import { createVideoMetrics } from '../workers/video/video-metrics.ts';
@@ -56,6 +57,8 @@ export interface Deps {
 }
 
 export interface DepsOptions {
+  registry: Registry;
+  waits: StartWaits;
   config: Config;
   clock: Clock;
   log: Log;
@@ -67,6 +70,8 @@ export interface DepsOptions {
 }
 
 export async function buildDeps({
+  registry,
+  waits,
   config: started,
   clock,
   log,
@@ -74,9 +79,8 @@ export async function buildDeps({
   loopDelay,
   publicUrl,
 }: DepsOptions): Promise<Deps> {
-  const registry = new Registry();
   const metrics = createCallMetrics(registry);
-  const store = await openStore(started, { clock, log, metrics });
+  const store = await openStore(started, { clock, log, metrics, waits });
   const { ledger } = store;
 
   const fetchJson = createFetchProviderJson(clock);
@@ -218,12 +222,12 @@ function makeVideoWorker(
 
 async function openStore(
   { storage }: Config,
-  { metrics, ...options }: { clock: Clock; log: Log; metrics: CallMetrics },
+  { metrics, waits, ...options }: { clock: Clock; log: Log; metrics: CallMetrics; waits: StartWaits },
 ): Promise<Store> {
   if (storage.mode === 'cluster') {
     // Its drivers would cost a gateway by itself 20 MB and a part of its start.
     const { openClusterStore } = await import('./cluster-store.ts');
-    return openClusterStore({ ...options, storage });
+    return openClusterStore({ ...options, storage, waits });
   }
   const store = await openEmbeddedStore({ ...options, dataDir: storage.dataDir });
   // What the providers billed for them nobody can tell; the holds would say far too much.

@@ -18,11 +18,11 @@ async function main(): Promise<void> {
   const config = await loadConfig();
   const log = createLog();
   for (const notice of config.notices) log.warn(notice);
-  const gateway = await startGateway(config, { log });
-  process.stdout.write(await introduce(config, gateway));
-
+  let gateway: RunningGateway | null = null;
   let draining = false;
   const onSignal = () => {
+    // While it starts it has nothing to lose. The first process of a container would not hear a signal that nobody takes.
+    if (gateway === null) process.exit(0);
     if (draining) process.exit(1);
     draining = true;
     log.info('draining: running calls finish, press Ctrl-C again to cut them');
@@ -30,6 +30,8 @@ async function main(): Promise<void> {
   };
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
+  gateway = await startGateway(config, { log });
+  process.stdout.write(await introduce(config, gateway));
 }
 
 /** Where everything is, and of a gateway by itself a first call to paste. An agent with credit in a cluster is nobody's toy. */

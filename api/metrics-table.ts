@@ -12,6 +12,7 @@ import { createVideoMetrics } from '../workers/video/video-metrics.ts';
 import { createCallMetrics } from './inference/call-metrics.ts';
 import { observeJournal } from './observe-journal.ts';
 import { observeShards } from './observe-shards.ts';
+import { observeStart } from './observe-start.ts';
 import { observeProcess } from './process-metrics.ts';
 
 /** What runs by itself, and so is scraped by itself. */
@@ -94,6 +95,7 @@ interface Described {
 
 function describe(register: (registry: Registry) => void): Omit<MetricRow, 'of'>[] {
   const registry = new Registry();
+  observeStart(registry, unread);
   register(registry);
   const metrics = registry.getMetricsAsArray() as unknown as Described[];
   return metrics.map(({ name, type, labelNames, help }) => ({ name, type, labels: labelNames, help }));

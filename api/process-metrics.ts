@@ -24,13 +24,19 @@ export function observeProcess(
   { store, gateway, settlement, config, catalog, loopLag }: Observed,
 ): void {
   collectDefaultMetrics({ register: registry });
-  const { gauge } = readMetrics(registry);
+  const { gauge, counter } = readMetrics(registry);
   gauge('faregate_open_calls', 'Calls between their hold and their settlement', () => gateway.openCalls.size);
   gauge(
     'faregate_open_streams',
     'Streams between their hold and their settlement',
     () => gateway.openCalls.streams,
   );
+  counter(
+    'faregate_calls_cut_by_drain_total',
+    'Calls that a drain had no more time for',
+    () => gateway.openCalls.endedByDrain,
+  );
+  gauge('faregate_draining', '1 from the signal to end on', () => Number(gateway.capacity.ending));
   gauge('faregate_pumps', 'Answers read on after a hang-up, for their usage', () => gateway.openCalls.pumps);
   gauge('faregate_capacity_held_usd', "Dollars of the operator's pool in use", () =>
     toGraphUsd(gateway.capacity.heldNanoUsd),

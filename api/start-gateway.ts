@@ -1,18 +1,21 @@
 import { readFile } from 'node:fs/promises';
+import { Registry } from 'prom-client';
 import { type LoopDelay, watchLoopDelay } from '#core/capacity/loop-delay.ts';
 import { needsBundledSimulator } from '#core/catalog/catalog-settings.ts';
-import { type Clock, SECOND_MS, systemClock } from '#core/clock.ts';
+import { type Clock, SECOND_MS, systemClock, wait } from '#core/clock.ts';
+import { createIdSource } from '#core/ids.ts';
 import { PUMP_MS } from '#core/limits.ts';
 import { createLog, type Log } from '#core/log.ts';
 import type { Secret } from '#core/secret.ts';
+import { StartWaits } from '#core/start-waits.ts';
 import { trustedClock } from '#core/trusted-clock.ts';
 import { buildAdmin } from './admin/build-admin.ts';
 import { buildApp } from './app.ts';
 import { loadOrCreateAdminToken } from './config/admin-token.ts';
 import type { Config } from './config.ts';
-import { buildDeps, type Deps } from './deps.ts';
-import { createInternalServer } from './http/create-internal-server.ts';
+import { buildDeps, type Deps, type DepsOptions } from './deps.ts';
 import { createPublicServer } from './http/create-public-server.ts';
+import { type OpenInternalServer, openInternalServer } from './open-internal-server.ts';
 import { startSimulator } from './simulator/simulator.ts';
 
 export interface RunningGateway {
@@ -48,6 +51,26 @@ export async function startGateway(
   }: { clock?: Clock; log?: Log; loopDelay?: LoopDelay } = {},
 ): Promise<RunningGateway> {
   const clock = trustedClock(machineClock);
+  const { server } = config;
+  const registry = new Registry();
+  const waits = new StartWaits(clock, log);
+  const internalServer = await openInternalServer({
+    ...{ server, metrics: registry, waits },
+    answerIds: { ids: createIdSource(clock), callIdHeader: server.callIdHeader },
+  });
+  try {
+    return await startBehind(internalServer, { config, clock, log, loopDelay, registry, waits });
+  } catch (error) {
+    await internalServer.close();
+    throw error;
+  }
+}
+
+async function startBehind(
+  internalServer: OpenInternalServer,
+  parts: Pick<DepsOptions, 'config' | 'clock' | 'log' | 'loopDelay' | 'registry' | 'waits'>,
+): Promise<RunningGateway> {
+  const { config, clock, log, loopDelay } = parts;
   const documentText = await readFile(new URL('../openapi/v1.json', import.meta.url), 'utf8');
   const simulator = needsBundledSimulator(config)
     ? await startSimulator({
@@ -58,14 +81,11 @@ export async function startGateway(
       })
     : null;
   const deps = await buildDeps({
-    config,
-    clock,
-    log,
+    ...parts,
     bundledSimulatorUrl: simulator?.baseUrl ?? null,
-    loopDelay,
     publicUrl: () => baseUrl,
   });
-  await firstOf(deps.catalog.refresh(), FIRST_CATALOG_WAIT_MS, clock);
+  await isOverIn(deps.catalog.refresh(), FIRST_CATALOG_WAIT_MS, clock);
   await deps.settlement?.start();
   await deps.videoWorker?.start();
 
@@ -93,16 +113,13 @@ export async function startGateway(
   const port = await publicServer.listen(server.port, server.host);
   const baseUrl = server.publicUrl ?? `http://${server.host}:${port}/v1`;
   const app = buildApp(deps, documentText, server.port === 0 ? baseUrl : publicUrl);
-  const internalServer = createInternalServer({
+  internalServer.begin({
     checks: {
       ledger: () => deps.store.isReady(),
       draining: () => !publicServer.draining(),
     },
-    metrics: deps.registry,
     admin,
-    answerIds,
   });
-  const internalPort = await internalServer.listen(server.internalPort, server.internalHost);
   // What the start took nobody waited for.
   loopDelay.takeMs();
 
@@ -110,14 +127,34 @@ export async function startGateway(
   async function end(pumpsWaitMs: number): Promise<void> {
     const { openCalls, ledgerRetries, upstreams } = deps.gateway;
     const videosStopped = deps.videoWorker?.stop(pumpsWaitMs);
-    await firstOf(openCalls.idle(), pumpsWaitMs, clock);
+    await isOverIn(openCalls.idle(), pumpsWaitMs, clock);
     await videosStopped;
     await upstreams.close();
-    await firstOf(openCalls.idle(), LAST_CLOSINGS_WAIT_MS, clock);
-    await firstOf(ledgerRetries.idle(), LAST_CLOSINGS_WAIT_MS, clock);
+    await isOverIn(openCalls.idle(), LAST_CLOSINGS_WAIT_MS, clock);
+    await isOverIn(ledgerRetries.idle(), LAST_CLOSINGS_WAIT_MS, clock);
     await internalServer.close();
     await deps.close();
     await simulator?.close();
+  }
+
+  async function drain(): Promise<void> {
+    const { openCalls, capacity, limits } = deps.gateway;
+    const { streamMs, callMs } = limits();
+    const drainMs = server.drainMs ?? Math.max(streamMs, callMs) + PUMP_MS;
+    const endAtMs = clock.monotonicMs() + drainMs;
+    const leftMs = () => Math.max(0, endAtMs - clock.monotonicMs());
+    publicServer.beginDrain();
+    if (server.drainNoticeMs > 0) await wait(clock, Math.min(server.drainNoticeMs, drainMs));
+    capacity.ending = true;
+    const drained = publicServer.endDrain();
+    if (await isOverIn(drained, leftMs(), clock)) {
+      await end(Math.min(PUMP_MS + LAST_CLOSINGS_WAIT_MS, leftMs()));
+      return;
+    }
+    log.warn('the drain has no more time: what still runs is ended', { count: openCalls.endAll() });
+    await isOverIn(drained, LAST_CLOSINGS_WAIT_MS, clock);
+    publicServer.destroy();
+    await end(0);
   }
   let ended: Promise<void> | null = null;
 
@@ -125,14 +162,14 @@ export async function startGateway(
     deps,
     baseUrl,
     mcpUrl: server.mcpUrl ?? baseUrl.replace(/\/v1$/, '/mcp'),
-    internalUrl: `http://${server.internalHost}:${internalPort}`,
+    internalUrl: internalServer.url,
     adminToken,
     drain() {
-      ended ??= publicServer.beginDrain().then(() => end(PUMP_MS + LAST_CLOSINGS_WAIT_MS));
+      ended ??= drain();
       return ended;
     },
     async stop() {
-      void publicServer.beginDrain();
+      void publicServer.endDrain();
       publicServer.destroy();
       ended ??= end(0);
       await ended;
@@ -140,13 +177,14 @@ export async function startGateway(
   };
 }
 
-async function firstOf(work: Promise<void>, waitMs: number, clock: Clock): Promise<void> {
-  if (waitMs === 0) return;
-  await new Promise<void>((resolve) => {
-    const timer = clock.setTimer(waitMs, resolve);
+/** False after `waitMs`. */
+async function isOverIn(work: Promise<void>, waitMs: number, clock: Clock): Promise<boolean> {
+  if (waitMs === 0) return false;
+  return await new Promise<boolean>((resolve) => {
+    const timer = clock.setTimer(waitMs, () => resolve(false));
     void work.then(() => {
       timer.cancel();
-      resolve();
+      resolve(true);
     });
   });
 }

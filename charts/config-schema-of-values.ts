@@ -5,7 +5,7 @@ export interface JsonSchema {
 
 /** Blocks and keys that the chart writes itself, from values of their own. */
 const written = ['storage', 'files', 'admin', 'market'];
-const writtenOfServer = ['host', 'port', 'internalHost', 'internalPort'];
+const writtenOfServer = ['host', 'port', 'internalHost', 'internalPort', 'drainNoticeMs', 'drainMs'];
 /** The drain and the routes are reckoned with these. */
 const neededLimits = ['streamMs', 'callMs', 'requestBodyBytes'];
 

@@ -3,7 +3,7 @@ import { ConfigError } from '../api/config/config-error.ts';
 import { loadConfig } from '../api/config.ts';
 import { StoreError } from '../api/store-error.ts';
 import { parseRoles, RoleError } from './roles.ts';
-import { startWorkers, WorkersError } from './start-workers.ts';
+import { type RunningWorkers, startWorkers, WorkersError } from './start-workers.ts';
 
 /** `node workers/main.ts settlement projector video market`: the background work of a cluster, by role. SIGTERM ends it. */
 async function main(): Promise<void> {
@@ -11,11 +11,12 @@ async function main(): Promise<void> {
   const config = await loadConfig();
   const log = createLog();
   for (const notice of config.notices) log.warn(notice);
-  const workers = await startWorkers(config, { roles, log });
-  log.info(`workers run: ${roles.join(', ')}`, { address: workers.internalUrl });
-
+  let workers: RunningWorkers | null = null;
   let ending = false;
   const onSignal = () => {
+    // What has begun to start is a process that died, to the others. The first process of a container would not hear a
+    // signal that nobody takes.
+    if (workers === null) process.exit(0);
     if (ending) process.exit(1);
     ending = true;
     log.info('ending: the shards and partitions of this process go to the others');
@@ -29,6 +30,8 @@ async function main(): Promise<void> {
   };
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
+  workers = await startWorkers(config, { roles, log });
+  log.info(`workers run: ${roles.join(', ')}`, { address: workers.internalUrl });
 }
 
 /** What the operator can mend is said in a sentence; a stack is for what nobody expected. */

@@ -1,8 +1,10 @@
 import { connectCassandra } from '#core/drivers/cassandra.ts';
 import { connectKafka } from '#core/drivers/kafka.ts';
 import { startKafkaBatchFeed } from '#core/events/kafka-batch-feed.ts';
+import { feedTopics } from '#core/events/kafka-feed-topics.ts';
 import { createCassandraMarketStore } from '#core/market/cassandra-market-store.ts';
 import { createRedisLiveMarkets } from '#core/market/redis-live-markets.ts';
+import { awaitSchema, awaitTopics } from '../api/await-stores.ts';
 import { toCassandraOptions, toKafkaOptions } from '../api/config/store-options.ts';
 import { reachLedger } from '../api/reach-ledger.ts';
 import { openKafkaExchange } from './market/kafka-exchange.ts';
@@ -17,13 +19,15 @@ const GROUP = 'faregate-market';
 
 /** Keeps books, candles and the list of markets, and moves the credit of their trades. */
 export async function startMarketRole(parts: WorkerParts): Promise<RunningRole> {
-  const { config, storage, registry, clock, log } = parts;
+  const { config, storage, registry, waits, clock, log } = parts;
   if (config.market === 'off') {
     log.info('market is off, so there is nothing to do for it');
     return { checks: {}, stop: async () => {} };
   }
   const kafka = connectKafka(toKafkaOptions(storage.kafka, GROUP));
-  const cluster = await reachLedger(storage, { clock, log });
+  await awaitTopics(waits, kafka, feedTopics);
+  await awaitSchema({ waits, cassandra: storage.cassandra, log });
+  const cluster = await reachLedger(storage, { waits, clock, log });
   const cassandra = connectCassandra(toCassandraOptions(storage.cassandra));
   const exchange = await openKafkaExchange(kafka, clock);
   const pipeline = createMarketPipeline({

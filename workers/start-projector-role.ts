@@ -2,7 +2,9 @@ import { createCassandraHistoryStore } from '#core/calls/cassandra-history-store
 import { connectCassandra } from '#core/drivers/cassandra.ts';
 import { connectKafka } from '#core/drivers/kafka.ts';
 import { createCassandraAgentStates } from '#core/ledger/cluster/cassandra-agent-states.ts';
+import { LEDGER_TOPIC } from '#core/ledger/cluster/kafka-ledger-topic.ts';
 import { joinKafkaShardGroup } from '#core/ledger/cluster/kafka-shard-group.ts';
+import { awaitSchema, awaitTopics } from '../api/await-stores.ts';
 import { toCassandraOptions, toKafkaOptions } from '../api/config/store-options.ts';
 import { observeProjector } from './projector/observe-projector.ts';
 import { startProjector } from './projector/projector.ts';
@@ -14,10 +16,13 @@ const GROUP = 'faregate-projector';
 export async function startProjectorRole({
   storage,
   registry,
+  waits,
   clock,
   log,
 }: WorkerParts): Promise<RunningRole> {
   const kafka = connectKafka(toKafkaOptions(storage.kafka, GROUP));
+  await awaitTopics(waits, kafka, [LEDGER_TOPIC]);
+  await awaitSchema({ waits, cassandra: storage.cassandra, log });
   const cassandra = connectCassandra(toCassandraOptions(storage.cassandra));
   const projector = await startProjector({
     join: (openReader) => joinKafkaShardGroup({ kafka, groupId: GROUP, openReader, clock, log }),

@@ -11,13 +11,13 @@ import { startKafkaFeed } from '#core/events/kafka-feed.ts';
 import type { LedgerEvent } from '#core/events/ledger-event.ts';
 import { createCassandraAgentStates } from '#core/ledger/cluster/cassandra-agent-states.ts';
 import { openKafkaLedgerLog } from '#core/ledger/cluster/kafka-ledger-log.ts';
-import { requireSafeLedgerTopic } from '#core/ledger/cluster/kafka-ledger-topic.ts';
+import { LEDGER_TOPIC, requireSafeLedgerTopic } from '#core/ledger/cluster/kafka-ledger-topic.ts';
 import { startPublisher } from '#core/ledger/cluster/redis-publisher.ts';
 import { createRedisScripts } from '#core/ledger/cluster/redis-scripts.ts';
 import { SHARDS } from '#core/ledger/cluster/shards.ts';
+import { awaitKafka, awaitSchemaIfThere, awaitTopics } from '../api/await-stores.ts';
 import { toCassandraOptions, toKafkaOptions } from '../api/config/store-options.ts';
 import { reachLedger } from '../api/reach-ledger.ts';
-import { reach } from '../api/store-error.ts';
 import { createApplyAgentChange } from './settlement/apply-agent-change.ts';
 import { createBookGrant } from './settlement/book-grant.ts';
 import { observeSettlements } from './settlement/observe-settlements.ts';
@@ -32,12 +32,16 @@ const GROUP = 'faregate-settlement';
  * others announce.
  */
 export async function startSettlementRole(parts: WorkerParts): Promise<RunningRole> {
-  const { config, storage, clock, log } = parts;
+  const { config, storage, waits, clock, log } = parts;
   const { allowUnsafe } = storage;
   const kafka = connectKafka(toKafkaOptions(storage.kafka, GROUP));
-  const problems = await reach('Kafka', () => requireSafeLedgerTopic(kafka, { shards: SHARDS, allowUnsafe }));
+  await awaitTopics(waits, kafka, [LEDGER_TOPIC, CREDIT_GRANTS_TOPIC, AGENTS_TOPIC]);
+  const problems = await awaitKafka(waits, () =>
+    requireSafeLedgerTopic(kafka, { shards: SHARDS, allowUnsafe }),
+  );
   for (const { sentence } of problems) log.warn(sentence);
-  const cluster = await reachLedger(storage, { clock, log });
+  await awaitSchemaIfThere({ waits, cassandra: storage.cassandra, log });
+  const cluster = await reachLedger(storage, { waits, clock, log });
   const cassandra = connectCassandra(toCassandraOptions(storage.cassandra));
   const ledgerLog = await openKafkaLedgerLog(kafka, { shards: SHARDS, clock, logger: log });
   let settlements: ShardSettlements | null = null;

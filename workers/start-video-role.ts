@@ -16,13 +16,13 @@ import type { RunningRole, WorkerParts } from './worker-parts.ts';
 
 /** Takes videos from order to file. In any number of processes: they share the open ones out. */
 export async function startVideoRole(parts: WorkerParts): Promise<RunningRole> {
-  const { config, storage, registry, clock, log } = parts;
+  const { config, storage, registry, waits, clock, log } = parts;
   const files = openFiles(config, { clock, publicUrl: () => config.server.publicUrl ?? '' });
   if (files === null) {
     log.info('no files are kept here, so there are no videos to work on');
     return { checks: {}, stop: async () => {} };
   }
-  const cluster = await reachLedger(storage, { clock, log });
+  const cluster = await reachLedger(storage, { waits, clock, log });
   const fetchJson = createFetchProviderJson(clock);
   const catalog = createCatalog({ settings: config, clock, log, fetchJson, bundledSimulatorUrl: null });
   parts.onReload((changed) => catalog.apply(changed));

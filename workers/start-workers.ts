@@ -2,10 +2,11 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import { type Clock, systemClock } from '#core/clock.ts';
 import { createIdSource } from '#core/ids.ts';
 import { createLog, type Log } from '#core/log.ts';
+import { StartWaits } from '#core/start-waits.ts';
 import { trustedClock } from '#core/trusted-clock.ts';
 import { watchConfig } from '../api/config/watch-config.ts';
 import type { Config } from '../api/config.ts';
-import { createInternalServer } from '../api/http/create-internal-server.ts';
+import { openInternalServer } from '../api/open-internal-server.ts';
 import { countForAll } from './count-for-all.ts';
 import type { Role } from './roles.ts';
 import type { RunningRole, WorkerParts } from './worker-parts.ts';
@@ -44,6 +45,11 @@ export async function startWorkers(
   const clock = trustedClock(options.clock ?? systemClock);
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  const waits = new StartWaits(clock, log);
+  const internalServer = await openInternalServer({
+    ...{ server, metrics: registry, waits },
+    answerIds: { ids: createIdSource(clock), callIdHeader: server.callIdHeader },
+  });
   const listeners: ((config: Config) => void)[] = [];
   const config = watchConfig({
     config: started,
@@ -58,27 +64,23 @@ export async function startWorkers(
   });
   const running: RunningRole[] = [];
   const stopRoles = async () => {
+    waits.close();
     config.close();
     await Promise.all(running.map((role) => role.stop()));
   };
   try {
     const onReload = (listener: (config: Config) => void) => void listeners.push(listener);
-    const parts = { config: started, onReload, storage, registry, clock, log, ...countForAll(registry) };
-    for (const role of roles) running.push(await startRole[role](parts));
+    const parts = { config: started, onReload, storage, registry, waits, clock, log };
+    const counts = countForAll(registry);
+    for (const role of roles) running.push(await startRole[role]({ ...parts, ...counts }));
   } catch (error) {
+    await internalServer.close();
     await stopRoles();
     throw error;
   }
-  const checks = Object.assign({}, ...running.map((role) => role.checks));
-  const internalServer = createInternalServer({
-    checks,
-    metrics: registry,
-    admin: null,
-    answerIds: { ids: createIdSource(clock), callIdHeader: server.callIdHeader },
-  });
-  const port = await internalServer.listen(server.internalPort, server.internalHost);
+  internalServer.begin({ checks: Object.assign({}, ...running.map((role) => role.checks)), admin: null });
   return {
-    internalUrl: `http://${server.internalHost}:${port}`,
+    internalUrl: internalServer.url,
     async stop() {
       await internalServer.close();
       await stopRoles();

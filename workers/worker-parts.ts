@@ -4,6 +4,7 @@ import type { FeedCounts } from '#core/events/feed-metrics.ts';
 import type { Log } from '#core/log.ts';
 import type { NanoUsd } from '#core/money.ts';
 import type { CountLoss } from '#core/operator-losses.ts';
+import type { StartWaits } from '#core/start-waits.ts';
 import type { ClusterStorage } from '../api/config/storage-settings.ts';
 import type { Config } from '../api/config.ts';
 
@@ -14,6 +15,7 @@ export interface WorkerParts {
   onReload: (listener: (config: Config) => void) => void;
   storage: ClusterStorage;
   registry: Registry;
+  waits: StartWaits;
   clock: Clock;
   log: Log;
   /** Counted once for all roles of a process. */

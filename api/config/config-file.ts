@@ -34,6 +34,22 @@ const server = z.strictObject({
     .describe(
       'Networks of the load balancers in front. From these alone X-Forwarded-For is believed, from its right end to the first address outside of them: whose reads of markets are counted. Changes need a restart.',
     ),
+  drainNoticeMs: z
+    .int()
+    .min(0)
+    .max(600_000)
+    .default(0)
+    .describe(
+      'After the signal to end, new calls are taken for so long, in milliseconds, while /readyz answers 503 and each answer closes its connection: until balancers and clients with open connections have noticed. Then they are refused with gateway_busy. Changes need a restart.',
+    ),
+  drainMs: z
+    .int()
+    .min(0)
+    .max(7_260_000)
+    .optional()
+    .describe(
+      'After the signal to end, running calls have so long, in milliseconds, drainNoticeMs included. Then they end with an error, and what was written is charged. Without it: as long as limits let them run. Changes need a restart.',
+    ),
   callIdHeader: z
     .string()
     .regex(/^x-[a-z0-9-]{1,60}$/, 'has to be a lower-case header name that begins with x-')

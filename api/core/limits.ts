@@ -343,6 +343,9 @@ export const S3_UPLOAD_MS = DAY_MS;
 
 // --- The cluster.
 
+/** A process that starts asks a store that is away again after this long, and says so once in this long. */
+export const START_RETRY_MS = SECOND_MS;
+export const START_SAID_MS = 30 * SECOND_MS;
 /** Events that no publisher has moved to the log yet; beyond it a shard starts nothing. */
 export const OUTBOX_BYTES_MAX = 16 * 1024 * 1024;
 /** After so much silence a shard's partition gets a heartbeat, so that the log's own time moves on. */

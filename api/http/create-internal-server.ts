@@ -6,9 +6,14 @@ import type { AnswerIds } from './broken-request.ts';
 import { createHttpServer, listen } from './create-http-server.ts';
 import { sendJson } from './send-json.ts';
 
+/**
+ * By name: whether it holds, or in words why not. Each reads a state that others keep up to date: a probe does no I/O of its
+ * own.
+ */
+export type Checks = Readonly<Record<string, () => boolean | string>>;
+
 export interface InternalServerParts {
-  /** By name. Each reads a state that others keep up to date: a probe does no I/O of its own. */
-  checks: Readonly<Record<string, () => boolean>>;
+  checks: Checks;
   metrics: Registry;
   /** Everything below `/admin`, the path as sent; `null` where nothing is administered. */
   admin: RequestListener | null;
@@ -18,16 +23,14 @@ export interface InternalServerParts {
 export interface InternalServer {
   /** Resolves with the port. */
   listen(port: number, host: string): Promise<number>;
+  /** The start is over: from now on with these. */
+  begin(parts: Pick<InternalServerParts, 'checks' | 'admin'>): void;
   close(): Promise<void>;
 }
 
 /** For the operator, on a port of its own: `/livez`, `/readyz`, `/metrics`, `/admin/…`. */
-export function createInternalServer({
-  checks,
-  metrics,
-  admin,
-  answerIds,
-}: InternalServerParts): InternalServer {
+export function createInternalServer({ metrics, answerIds, ...first }: InternalServerParts): InternalServer {
+  let { checks, admin } = first;
   const server = createHttpServer((req, res) => {
     const [path = ''] = (req.url ?? '').split('?');
     if (admin !== null && path.startsWith('/admin/')) admin(req, res);
@@ -39,6 +42,9 @@ export function createInternalServer({
   }, answerIds);
   return {
     listen: (port, host) => listen(server, port, host),
+    begin(parts) {
+      ({ checks, admin } = parts);
+    },
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -52,15 +58,18 @@ const NO_STORE = { 'cache-control': 'no-store' };
 const notFound = (res: ServerResponse): void =>
   sendJson(res, 404, NO_STORE, errorBody(apiError('not_found'), 'chat'));
 
-function answerReady(res: ServerResponse, checks: InternalServerParts['checks']): void {
-  const failing = Object.entries(checks).flatMap(([name, passes]) => (holds(passes) ? [] : [name]));
+function answerReady(res: ServerResponse, checks: Checks): void {
+  const found = Object.entries(checks).map(([name, check]) => [name, read(check)] as const);
+  const failing = found.flatMap(([name, answer]) => (answer === true ? [] : [name]));
+  const reasons = Object.fromEntries(found.filter(([, answer]) => typeof answer === 'string'));
   if (failing.length === 0) sendJson(res, 200, NO_STORE, { status: 'ready' });
-  else sendJson(res, 503, NO_STORE, { status: 'not ready', failing });
+  else if (Object.keys(reasons).length === 0) sendJson(res, 503, NO_STORE, { status: 'not ready', failing });
+  else sendJson(res, 503, NO_STORE, { status: 'not ready', failing, reasons });
 }
 
-function holds(passes: () => boolean): boolean {
+function read(check: () => boolean | string): boolean | string {
   try {
-    return passes();
+    return check();
   } catch {
     return false;
   }

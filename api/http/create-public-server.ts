@@ -8,17 +8,20 @@ export interface PublicServer {
   listen(port: number, host: string): Promise<number>;
   openRequests(): number;
   draining(): boolean;
+  /** From now on every answer closes its connection; whoever comes late is still served. */
+  beginDrain(): void;
   /**
-   * No new connections, `connection: close` on every answer from now on, idle connections closed. Resolves
-   * when no request is open; running streams may take as long as they take.
+   * Resolves when no request is open, and nobody is listened to any more; running streams may take as long as they take.
+   * Idle connections are closed only then: a request may be on its way on any of them.
    */
-  beginDrain(): Promise<void>;
+  endDrain(): Promise<void>;
   /** Cuts what is still open: the end of a drain that took too long. */
   destroy(): void;
 }
 
 export function createPublicServer(listener: RequestListener, options: ServerOptions): PublicServer {
   const open = new Roster<ServerResponse>();
+  let draining = false;
   let drained: Promise<void> | null = null;
   let allClosed: () => void = () => undefined;
 
@@ -26,32 +29,34 @@ export function createPublicServer(listener: RequestListener, options: ServerOpt
   function onClose(this: ServerResponse): void {
     open.delete(this);
     forgetAnswer(this);
-    if (drained === null) return;
-    if (open.size === 0) allClosed();
-    // An answer whose head went out before the drain left its connection open.
-    setImmediate(closeIdle);
+    if (drained !== null && open.size === 0) allClosed();
   }
   const server: Server = createHttpServer((req, res) => {
     open.add(res);
     res.on('close', onClose);
-    if (drained !== null) res.shouldKeepAlive = false;
+    if (draining) res.shouldKeepAlive = false;
     listener(req, res);
   }, options);
-  const closeIdle = () => server.closeIdleConnections();
 
   return {
     listen: (port, host) => listen(server, port, host),
     openRequests: () => open.size,
-    draining: () => drained !== null,
+    draining: () => draining,
     beginDrain() {
-      if (drained !== null) return drained;
-      drained = new Promise((resolve) => {
-        allClosed = resolve;
-      });
+      draining = true;
       for (const res of open) if (!res.headersSent) res.shouldKeepAlive = false;
-      server.close();
-      closeIdle();
-      if (open.size === 0) allClosed();
+    },
+    endDrain() {
+      this.beginDrain();
+      drained ??= new Promise<void>((resolve) => {
+        allClosed = () => {
+          server.close();
+          // An answer whose head went out before the drain left its connection open.
+          setImmediate(() => server.closeIdleConnections());
+          resolve();
+        };
+        if (open.size === 0) allClosed();
+      });
       return drained;
     },
     destroy: () => server.closeAllConnections(),

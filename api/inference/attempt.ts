@@ -31,10 +31,15 @@ export const failed = (error: ApiError, mayFallBack: boolean, usage: Usage | nul
 
 /** Why an answer broke off: our own limits first, they abort what then looks like a cut. */
 export function failureOf(
-  call: Pick<HeldCall, 'endedByUs'>,
+  { endedByUs, caller }: Pick<HeldCall, 'endedByUs' | 'caller'>,
   cause: UpstreamFailure | 'too_large' | 'malformed',
 ): ApiError {
-  if (call.endedByUs === 'time_limit') return apiError('upstream_timeout');
-  if (call.endedByUs === 'gate') return apiError('service_unavailable');
+  if (endedByUs === 'time_limit') return apiError('upstream_timeout');
+  // Of a begun answer what was written is charged; one that never began is free, and another process may give it.
+  if (endedByUs === 'drain' && caller.committed) return apiError('upstream_timeout', { message: RESTARTS });
+  if (endedByUs === 'drain') return apiError('gateway_unavailable');
+  if (endedByUs === 'gate') return apiError('service_unavailable');
   return apiError(cause === 'unreachable' ? 'upstream_unreachable' : 'provider_error');
 }
+
+const RESTARTS = 'The gateway restarts and had no more time for this answer; try again.';

@@ -16,8 +16,10 @@ import type { Gateway } from './gateway.ts';
 import type { Ticking } from './open-calls.ts';
 import type { UpstreamRequest } from './upstream-request.ts';
 
-/** `too_long`: more of an answer than can be kept, for a caller who waits for the whole. */
-export type EndedByUs = 'time_limit' | 'gate' | 'pump_limit' | 'too_long';
+/**
+ * `too_long`: more of an answer than can be kept, for a caller who waits for the whole. `drain`: this process has to end.
+ */
+export type EndedByUs = 'time_limit' | 'drain' | 'gate' | 'pump_limit' | 'too_long';
 
 export interface HeldCallOptions {
   gateway: Gateway;
@@ -127,6 +129,11 @@ export abstract class HeldCall implements CallerEvents, Ticking {
     const mayBeSilent = this.options.stream && this.caller.committed;
     if (mayBeSilent && nowMs - this.caller.lastWriteAtMs >= LEASE_RENEW_MS) this.caller.keepAlive();
     if (nowMs >= this.#renewAtMs) this.#renew(nowMs);
+  }
+
+  /** Whoever still listens hears why; what is only read on for its usage ends as any other that takes too long. */
+  endForDrain(): void {
+    this.#endEarly(this.caller.gone ? 'pump_limit' : 'drain');
   }
 
   /** The answer is read on, within bounds, for the usage record that the charge is made of. */

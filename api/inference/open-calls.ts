@@ -7,6 +7,8 @@ export interface Ticking {
   readonly callId: number;
   /** By the monotonic clock: a step of the wall clock ends no call. */
   tick(nowMs: number): void;
+  /** This process has no more time for it. */
+  endForDrain(): void;
 }
 
 const TICK_MS = SECOND_MS;
@@ -16,6 +18,8 @@ export class OpenCalls {
   /** Answers that are read on after a hang-up. */
   pumps = 0;
   streams = 0;
+  /** Ended because a drain had no more time for them. */
+  endedByDrain = 0;
   readonly #calls = new Roster<Ticking>();
   readonly #clock: Clock;
   readonly #log: Log;
@@ -46,6 +50,14 @@ export class OpenCalls {
     this.#calls.delete(call);
     if (this.#calls.size > 0) return;
     for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  /** Answers how many there are: each ends by itself, soon. */
+  endAll(): number {
+    const ending = [...this.#calls];
+    for (const call of ending) call.endForDrain();
+    this.endedByDrain += ending.length;
+    return ending.length;
   }
 
   /** Resolves when none is open, answers that are read on after a hang-up included. */

@@ -59,6 +59,7 @@ export function refuseCapacity(
       });
     case 'pool_full':
       return apiError('gateway_capacity');
+    case 'ending':
     case 'too_many_running':
     case 'too_late':
       return apiError('gateway_busy');

@@ -165,7 +165,8 @@ async function fail(call: RunningCall, attempt: FailedAttempt): Promise<ApiError
   const { error, usage } = attempt;
   const recorded = errorTable[error.code].cost === 'recorded';
   // The gate's end is a refusal, and was answered before.
-  const written = call.caller.committed || (call.endedByUs !== null && call.requestSent);
+  const byLimit = call.endedByUs !== null && call.endedByUs !== 'drain';
+  const written = call.caller.committed || (byLimit && call.requestSent);
   if (written || (recorded && (usage !== null || mayLookUp(call)))) {
     // Of an answer that never began, a caller who left owes no more than one who waited.
     return await settleFailed(call, error, costOf(call, attempt, false, written && call.caller.gone));

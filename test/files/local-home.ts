@@ -65,7 +65,7 @@ export async function startLocalHome(limits: Partial<ServerLimits> = {}): Promis
     },
     leftovers: () => readdir(join(folder.path, 'files', 'incoming')),
     async [Symbol.asyncDispose]() {
-      const drained = server.beginDrain();
+      const drained = server.endDrain();
       server.destroy();
       await drained;
       for (const each of [folder, ...others]) await each[Symbol.asyncDispose]();

@@ -39,7 +39,7 @@ test('with nothing running a drain ends at once and closes idle connections', as
   const client = await edge.connect();
   expect((await client.head(balance(edge.key)).answer())?.headers.connection).toBe('keep-alive');
   expect(edge.server.draining()).toBe(false);
-  await edge.server.beginDrain();
+  await edge.server.endDrain();
   expect(edge.server.draining()).toBe(true);
   await client.closed();
 });
@@ -49,11 +49,10 @@ test('a running call gets its whole answer, told to close, and the drain waits f
   const client = await edge.call();
   await expect.poll(() => edge.ends.length).toBe(1);
   let drained = false;
-  const drain = edge.server.beginDrain().then(() => {
+  const drain = edge.server.endDrain().then(() => {
     drained = true;
   });
   expect(edge.server.openRequests()).toBe(1);
-  await expect(RawClient.connect(edge.port)).rejects.toThrow();
   expect(drained).toBe(false);
   edge.ends[0]?.();
   const answer = await client.answer();
@@ -61,6 +60,26 @@ test('a running call gets its whole answer, told to close, and the drain waits f
   await drain;
   expect(edge.server.openRequests()).toBe(0);
   await client.closed();
+  await expect(RawClient.connect(edge.port)).rejects.toThrow();
+});
+
+test('while one runs, who comes late and who comes on an open connection is served, and told to close', async () => {
+  const edge = await startSlow();
+  const idle = await edge.connect();
+  await idle.head(balance(edge.key)).answer();
+  const running = await edge.call();
+  await expect.poll(() => edge.ends.length).toBe(1);
+  edge.server.beginDrain();
+  const drain = edge.server.endDrain();
+  const late = await edge.connect();
+  for (const client of [idle, late]) {
+    const answer = await client.head(balance(edge.key)).answer();
+    expect(answer).toMatchObject({ status: 200, headers: { connection: 'close' } });
+    await client.closed();
+  }
+  edge.ends[0]?.();
+  await running.answer();
+  await drain;
 });
 
 test('a stream that began before the drain runs to its end, and then its connection closes', async () => {
@@ -70,7 +89,7 @@ test('a stream that began before the drain runs to its end, and then its connect
   });
   const client = await edge.call();
   await expect.poll(() => client.rest).toContain('a part');
-  const drain = edge.server.beginDrain();
+  const drain = edge.server.endDrain();
   edge.ends[0]?.();
   const answer = await client.answer();
   expect(answer?.body).toBe('a part the end');
@@ -83,8 +102,8 @@ test('a drain that takes too long can be cut', async () => {
   const edge = await startSlow();
   const client = await edge.call();
   await expect.poll(() => edge.ends.length).toBe(1);
-  const drain = edge.server.beginDrain();
-  expect(edge.server.beginDrain()).toBe(drain);
+  const drain = edge.server.endDrain();
+  expect(edge.server.endDrain()).toBe(drain);
   edge.server.destroy();
   await drain;
   await client.closed();

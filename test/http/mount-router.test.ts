@@ -127,7 +127,7 @@ const server = createPublicServer(serveHotFirst(hotRoutes, app), { ids, callIdHe
 const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}/admin`;
 afterAll(async () => {
   server.destroy();
-  await server.beginDrain();
+  await server.endDrain();
 });
 
 async function ask(method: string, path: string, body?: string) {

@@ -126,7 +126,7 @@ export async function startEdge(options: EdgeOptions = {}) {
     callers,
     logged,
     async stop() {
-      const drained = server.beginDrain();
+      const drained = server.endDrain();
       server.destroy();
       await drained;
     },

@@ -10,7 +10,13 @@ export interface CapacityLimits {
 /** Whether this process is too late with the work that it has. */
 export type Overload = { isOver(): boolean };
 
-export type CapacityAnswer = 'admitted' | 'over_per_call' | 'pool_full' | 'too_many_running' | 'too_late';
+export type CapacityAnswer =
+  | 'admitted'
+  | 'ending'
+  | 'over_per_call'
+  | 'pool_full'
+  | 'too_many_running'
+  | 'too_late';
 
 /**
  * What all calls may hold together of the operator's money at the providers. Shared by all agents, so it is no part of
@@ -22,6 +28,8 @@ export class Capacity {
   /** By those of the others in a cluster, as they last told. */
   othersNanoUsd: NanoUsd = 0n;
   runningCalls = 0;
+  /** This process ends, and starts nothing any more. */
+  ending = false;
   readonly #limits: () => CapacityLimits;
   readonly #overload: Overload;
   readonly #videosNanoUsd: () => NanoUsd;
@@ -38,6 +46,7 @@ export class Capacity {
   }
 
   admit(nanoUsd: NanoUsd): CapacityAnswer {
+    if (this.ending) return 'ending';
     const limits = this.#limits();
     if (nanoUsd > limits.perCallNanoUsd) return 'over_per_call';
     const held = this.heldNanoUsd + this.othersNanoUsd + this.#videosNanoUsd();

@@ -64,6 +64,17 @@ export const isCassandraUnavailable = (error: unknown): boolean =>
   error instanceof errors.BusyConnectionError ||
   (error instanceof errors.ResponseError && UNAVAILABLE.has(error.code));
 
+/** For who starts: it may come by itself, while a wrong name, password or certificate is the operator's to mend. */
+export function isCassandraAway(error: unknown): boolean {
+  if (!isCassandraUnavailable(error)) return false;
+  if (!(error instanceof errors.NoHostAvailableError)) return true;
+  return !Object.values<unknown>(error.innerErrors ?? {}).some(
+    (inner) =>
+      inner instanceof errors.AuthenticationError ||
+      (inner instanceof Error && /certificate/i.test(inner.message)),
+  );
+}
+
 /** An answer, or that there is none at this moment; never a part of one. */
 export async function answerInTime<T>(clock: Clock, answer: Promise<T>): Promise<T | 'unavailable'> {
   const late = Promise.withResolvers<'unavailable'>();

@@ -1,4 +1,4 @@
-import type { ITopicConfig, Kafka } from 'kafkajs';
+import kafkajs, { type ITopicConfig, type Kafka } from 'kafkajs';
 import { type Clock, SECOND_MS, wait } from '../clock.ts';
 
 const LEADERS_MS = 30 * SECOND_MS;
@@ -27,3 +27,48 @@ export async function ensureTopics(kafka: Kafka, topics: ITopicConfig[], clock: 
     await admin.disconnect();
   }
 }
+
+/** Rejects unless every one of these topics is there. */
+export async function requireTopics(kafka: Kafka, topics: readonly string[]): Promise<void> {
+  const admin = kafka.admin();
+  await admin.connect();
+  try {
+    const known = await admin.listTopics();
+    const missing = topics.filter((topic) => !known.includes(topic));
+    if (missing.length > 0) throw new TopicsMissingError(missing);
+  } finally {
+    await admin.disconnect();
+  }
+}
+
+/** Nobody has made them yet. */
+export class TopicsMissingError extends Error {
+  override readonly name = 'TopicsMissingError';
+
+  constructor(topics: readonly string[]) {
+    super(`it has no topic ${topics.join(', ')}: run faregate migrate`);
+  }
+}
+
+/** For who starts: it may come by itself, while a wrong name, password or certificate is the operator's to mend. */
+export const isKafkaAway = (error: unknown): boolean =>
+  error instanceof TopicsMissingError ||
+  (error instanceof kafkajs.KafkaJSError &&
+    AWAY.has(rootOf(error).name) &&
+    !/certificate/i.test(rootOf(error).message));
+
+/** It says that it tried often enough, and what failed stands below. */
+function rootOf(error: Error): Error {
+  return error instanceof kafkajs.KafkaJSNumberOfRetriesExceeded && error.cause instanceof Error
+    ? rootOf(error.cause)
+    : error;
+}
+
+const AWAY: ReadonlySet<string> = new Set([
+  'KafkaJSNumberOfRetriesExceeded',
+  'KafkaJSConnectionError',
+  'KafkaJSConnectionClosedError',
+  'KafkaJSRequestTimeoutError',
+  'KafkaJSBrokerNotFound',
+  'KafkaJSProtocolError',
+]);

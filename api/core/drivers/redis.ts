@@ -54,6 +54,12 @@ export async function openRedis(address: RedisAddress): Promise<RedisClient> {
 export const isRedisUnavailable = (error: unknown): boolean =>
   error instanceof Error && (NAMES.has(error.name) || UNAVAILABLE.test(error.message));
 
+/** For who starts: it may come by itself, while a wrong name, password or certificate is the operator's to mend. */
+export const isRedisAway = (error: unknown): boolean =>
+  isRedisUnavailable(error) && !(error instanceof Error && REFUSED.test(error.message));
+
+const REFUSED = /^(NOAUTH|WRONGPASS|NOPERM)|certificate/i;
+
 /** Of errors for what was never asked, or had no answer when its connection ended. */
 const NAMES: ReadonlySet<string> = new Set([
   'RedisUnreachableError',

@@ -28,6 +28,9 @@ const feeds: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 /** What we write to the exchange. */
 const answers = [BOOK_REQUESTS_TOPIC, REJECTED_TRADES_TOPIC];
 
+/** All that go between the exchange, the operator's own systems and us. */
+export const feedTopics: readonly string[] = [...Object.keys(feeds), ...answers];
+
 /** Makes the topics that are missing, and those of what is kept apart; existing ones stay as they are. */
 export const ensureFeedTopics = (kafka: Kafka, clock: Clock, replicationFactor: number): Promise<void> =>
   ensureTopics(

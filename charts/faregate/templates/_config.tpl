@@ -104,7 +104,7 @@ allowUnsafe: {{ $values.allowUnsafe }}
 {{/* What a process reads once, at its start. A change of it replaces the pods. */}}
 {{- define "faregate.bootConfig" -}}
 {{- $values := .Values -}}
-{{- $listen := dict "host" $values.server.listenAddress "port" 8080 "internalHost" $values.server.listenAddress "internalPort" 9090 -}}
+{{- $listen := dict "host" $values.server.listenAddress "port" 8080 "internalHost" $values.server.listenAddress "internalPort" 9090 "drainNoticeMs" (mul $values.drain.noticeSeconds 1000) "drainMs" (include "faregate.drainMs" . | int64) -}}
 server:
   {{- merge $listen ($values.config.server | default dict) | toYaml | nindent 2 }}
 storage:
@@ -144,14 +144,20 @@ market: {{ ternary "on" "off" $values.market.enabled | quote }}
 {{- divf (max ($limits.streamMs | int64) ($limits.callMs | int64)) 1000 | ceil | int64 -}}
 {{- end -}}
 
-{{/* Of the API: the wait before SIGTERM, the longest call, its settlement. */}}
+{{/* Of the API: the wait before SIGTERM, the notice, the longest call, its settlement. */}}
 {{- define "faregate.apiGraceSeconds" -}}
 {{- $drain := .Values.drain -}}
-{{- $sum := add $drain.preStopSeconds (include "faregate.longestCallSeconds" . | int64) $drain.settleSeconds -}}
+{{- $sum := add $drain.preStopSeconds $drain.noticeSeconds (include "faregate.longestCallSeconds" . | int64) $drain.settleSeconds -}}
 {{- with $drain.terminationGracePeriodSeconds -}}
 {{- if lt (. | int64) $sum -}}
-{{- fail (printf "drain.terminationGracePeriodSeconds is %d, and a call may take longer: drain.preStopSeconds, config.limits and drain.settleSeconds are %d seconds together." (. | int64) $sum) -}}
+{{- fail (printf "drain.terminationGracePeriodSeconds is %d, and a call may take longer: drain.preStopSeconds, drain.noticeSeconds, config.limits and drain.settleSeconds are %d seconds together." (. | int64) $sum) -}}
 {{- end -}}
 {{- end -}}
 {{- $drain.terminationGracePeriodSeconds | default $sum | int64 -}}
+{{- end -}}
+
+{{/* From SIGTERM until what still runs is ended, so that it can be settled before SIGKILL. */}}
+{{- define "faregate.drainMs" -}}
+{{- $drain := .Values.drain -}}
+{{- mul 1000 (sub (include "faregate.apiGraceSeconds" . | int64) (add $drain.preStopSeconds $drain.settleSeconds)) | min 7260000 -}}
 {{- end -}}
