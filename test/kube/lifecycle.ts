@@ -85,17 +85,22 @@ export async function* lifecycle(cluster: Cluster, file: string, render: Render)
 
   if (hooked) {
     yield await step('failed migration', async () => {
-      const before = await generations(kube);
+      const before = await podTemplates(kube);
       const ran = await upgrade(
         '--set=secretsRevision=three',
         '--set=migrate.backoffLimit=0',
         '--set-string=migrate.pod.annotations.test\\.faregate/fails=true',
       );
       const problems = ran.code === 0 ? ['the upgrade went on'] : [];
-      if ((await generations(kube)) !== before) problems.push('pods were replaced all the same');
+      if ((await podTemplates(kube)) !== before) problems.push('pods were replaced all the same');
       const { stdout } = await kube('get', 'jobs', '--output', 'name');
       if (stdout.trim() === '') problems.push('nothing is left to read the reason from');
-      return { seen: `refused: ${lastLine(ran.stderr).slice(0, 70)}; no pod was touched`, problems };
+      return {
+        seen: `refused: ${lastLine(ran.stderr)
+          .replace(/^Error: /, '')
+          .slice(0, 50)}; no pod was touched`,
+        problems,
+      };
     });
   }
 
@@ -207,8 +212,9 @@ async function refusedPods(kube: Kube): Promise<string[]> {
   );
 }
 
-async function generations(kube: Kube): Promise<string> {
-  const template = '{range .items[*]}{.kind}/{.metadata.name} {.metadata.generation}{"\\n"}{end}';
+/** What a scaler may change is not among it. */
+async function podTemplates(kube: Kube): Promise<string> {
+  const template = '{range .items[*]}{.kind}/{.metadata.name} {.spec.template}{"\\n"}{end}';
   return (await kube('get', 'deployments,statefulsets', '--output', `jsonpath=${template}`)).stdout;
 }
 

@@ -70,7 +70,7 @@ export const mutations: readonly Mutation[] = [
     row: 5,
     what: 'a name by chance',
     file: 'templates/config.yaml',
-    from: /data:/,
+    from: /^data:/m,
     to: 'immutable: {{ eq (randInt 0 2) 2 }}\ndata:',
   },
   {
@@ -225,10 +225,10 @@ export const mutations: readonly Mutation[] = [
   },
   {
     row: 19,
-    what: 'an alert that comes at once',
+    what: 'an alert of what is as it should be',
     file: 'rules/ledger.yaml',
-    from: /for: .*/,
-    to: 'for: 0s',
+    from: /== 0/,
+    to: '== 1',
     tests: ['test/monitoring/alerts'],
   },
   {
@@ -250,8 +250,9 @@ export const mutations: readonly Mutation[] = [
     row: 21,
     what: 'no word about an unset bucket',
     file: 'templates/NOTES.txt',
-    from: /NOTE: media\.s3/,
-    to: 'media.s3',
+    from: /NOTE: media\.s3 names no bucket.*/,
+    to: '',
+    tests: ['test/chart/notes'],
   },
   {
     row: 22,
