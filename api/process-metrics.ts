@@ -37,7 +37,9 @@ export function observeProcess(
     'Calls that a drain had no more time for',
     () => gateway.openCalls.endedByDrain,
   );
-  gauge('faregate_draining', '1 from the signal to end on', () => Number(gateway.capacity.ending));
+  gauge('faregate_draining', '1 once new calls are refused because the process ends', () =>
+    Number(gateway.capacity.ending),
+  );
   gauge('faregate_pumps', 'Answers read on after a hang-up, for their usage', () => gateway.openCalls.pumps);
   gauge('faregate_capacity_held_usd', "Dollars of the operator's pool in use", () =>
     toGraphUsd(gateway.capacity.heldNanoUsd),

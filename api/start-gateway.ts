@@ -127,7 +127,8 @@ async function startBehind(
   async function end(pumpsWaitMs: number): Promise<void> {
     const { openCalls, ledgerRetries, upstreams } = deps.gateway;
     const videosStopped = deps.videoWorker?.stop(pumpsWaitMs);
-    await isOverIn(openCalls.idle(), pumpsWaitMs, clock);
+    // Ended by us, and not by their provider: so they pay as at the end of their minute.
+    if (!(await isOverIn(openCalls.idle(), pumpsWaitMs, clock)) && pumpsWaitMs > 0) openCalls.endAll();
     await videosStopped;
     await upstreams.close();
     await isOverIn(openCalls.idle(), LAST_CLOSINGS_WAIT_MS, clock);
@@ -140,7 +141,7 @@ async function startBehind(
   async function drain(): Promise<void> {
     const { openCalls, capacity, limits } = deps.gateway;
     const { streamMs, callMs } = limits();
-    const drainMs = server.drainMs ?? Math.max(streamMs, callMs) + PUMP_MS;
+    const drainMs = server.drainMs ?? server.drainNoticeMs + Math.max(streamMs, callMs) + PUMP_MS;
     const endAtMs = clock.monotonicMs() + drainMs;
     const leftMs = () => Math.max(0, endAtMs - clock.monotonicMs());
     publicServer.beginDrain();
@@ -151,7 +152,8 @@ async function startBehind(
       await end(Math.min(PUMP_MS + LAST_CLOSINGS_WAIT_MS, leftMs()));
       return;
     }
-    log.warn('the drain has no more time: what still runs is ended', { count: openCalls.endAll() });
+    const count = openCalls.endAll();
+    if (count > 0) log.warn('the drain has no more time: what still runs is ended', { count });
     await isOverIn(drained, LAST_CLOSINGS_WAIT_MS, clock);
     publicServer.destroy();
     await end(0);

@@ -183,18 +183,21 @@ async function fail(
   attempt: Extract<PictureAttempt, { kind: 'failed' }>,
 ): Promise<ApiError | null> {
   const { error, usage, delivered } = attempt;
-  const { caller, endedByUs } = call;
-  const isPaid = caller.gone ? endedByUs !== null : caller.committed && endsPaid(call);
-  if (isPaid && call.requestSent) {
+  if (endsPaid(call) && call.requestSent) {
     return await settleFailed(call, error, costOfPictures(call, usage, delivered, 'recorded'));
   }
   countBilled(call, 'free_failure', attempt);
   return await settleFailed(call, error);
 }
 
-/** A restart is nobody's trick: half a JSON text is free then, but pictures of a stream have come. */
-const endsPaid = ({ endedByUs, options }: PictureCall): boolean =>
-  endedByUs === 'time_limit' || (endedByUs === 'drain' && options.stream);
+/**
+ * A restart is nobody's trick: half a JSON text is free then, also of a caller whose connection the restart has closed, but
+ * pictures of a stream have come.
+ */
+function endsPaid({ caller, endedByUs, options }: PictureCall): boolean {
+  if (endedByUs === 'drain') return caller.committed && options.stream;
+  return caller.gone ? endedByUs !== null : caller.committed && endedByUs === 'time_limit';
+}
 
 /** The journal did not take the hold in time: the caller has seen nothing, so the call never was. */
 async function giveUp(call: PictureCall, attempt: PictureAttempt): Promise<ApiError> {

@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest';
+import { answerText, ask, png, settled, startWorld } from './picture-world.ts';
+
+const pictures = [png(900), png(901), png(902)];
+
+it.each([
+  ['reads slowly', 'reads on'],
+  ['reads slowly, until the process that ends closes its connection', 'is cut'],
+])('pictures that the end of a process cuts are free for a caller who %s', async (_, then) => {
+  const world = await startWorld();
+  world.confirm('durable');
+  const running = world.start(ask({ n: 4, response_format: 'b64_json' }));
+  world.res.flowing = false;
+  void world.reply(answerText(pictures, null).slice(0, -2), { part: true });
+  await settled(20);
+  expect(world.openCalls.endAll()).toBe(1);
+  await settled(20);
+  if (then === 'is cut') world.res.hangUp();
+  else {
+    world.res.flowing = true;
+    world.res.emit('drain');
+  }
+  await running;
+  expect(world.events('settled')).toMatchObject([{ end: { outcome: expect.any(String) } }]);
+  // Nothing is left to be priced by the provider's record either.
+  expect(world.events('finished')).toEqual([]);
+  const { chargedNanoUsd, holds } = await world.view();
+  expect(chargedNanoUsd).toBe(0n);
+  expect(holds).toEqual([]);
+});
