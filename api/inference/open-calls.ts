@@ -24,6 +24,7 @@ export class OpenCalls {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #waiting: (() => void)[] = [];
+  #isEnding = false;
   #timer: Timer | null = null;
 
   constructor(clock: Clock, log: Log) {
@@ -44,6 +45,7 @@ export class OpenCalls {
   add(call: Ticking): void {
     this.#calls.add(call);
     this.#timer ??= this.#clock.setTimer(TICK_MS, this.#tick);
+    if (this.#isEnding) this.#end(call);
   }
 
   delete(call: Ticking): void {
@@ -52,12 +54,17 @@ export class OpenCalls {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  /** Answers how many there are: each ends by itself, soon. */
+  /** Answers how many there are: each ends by itself, soon, and so does one whose hold is still on its way. */
   endAll(): number {
+    this.#isEnding = true;
     const ending = [...this.#calls];
-    for (const call of ending) call.endForDrain();
-    this.endedByDrain += ending.length;
+    for (const call of ending) this.#end(call);
     return ending.length;
+  }
+
+  #end(call: Ticking): void {
+    this.endedByDrain += 1;
+    call.endForDrain();
   }
 
   /** Resolves when none is open, answers that are read on after a hang-up included. */

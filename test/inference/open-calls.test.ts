@@ -21,6 +21,15 @@ function call(onTick: (nowMs: number) => void = () => {}): Ticking & { ticks: nu
 }
 
 describe('running calls', () => {
+  it('end with a drain, also those whose hold comes only then', () => {
+    const calls = new OpenCalls(createFakeClock(), silent);
+    const [open, late] = [call(), call()];
+    calls.add(open);
+    expect(calls.endAll()).toBe(1);
+    calls.add(late);
+    expect([open.ended, late.ended, calls.endedByDrain]).toEqual([true, true, 2]);
+  });
+
   it('are looked at once a second by one timer, and by none when there are none', () => {
     const clock = createFakeClock();
     const calls = new OpenCalls(clock, silent);
