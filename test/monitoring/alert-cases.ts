@@ -255,6 +255,8 @@ export const alertCases: readonly AlertCase[] = [
     afterMinutes: 200,
     fires: [
       ['faregate_open_videos{pod="a"}', '2x240'],
+      // One of two workers has none.
+      ['faregate_open_videos{pod="b"}', '0x240'],
       ['faregate_videos_ended_total{code="ok"}', '9x240'],
     ],
     staysQuiet: [

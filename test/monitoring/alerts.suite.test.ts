@@ -56,6 +56,12 @@ test.runIf(isHere).each(modes)(
   },
 );
 
+test.runIf(isHere)('a cluster without a bucket, which has no video worker, misses none', async () => {
+  const names = async (...set: string[]) => alertsOf(await renderRules(...set)).map(({ alert }) => alert);
+  expect(await names()).toContain('FaregateNoVideoWorker');
+  expect(await names('media.s3.endpoint=', 'media.s3.bucket=')).not.toContain('FaregateNoVideoWorker');
+});
+
 test.runIf(isHere)('promtool finds an alert that does not fire, and one that should not', async () => {
   const rules = await renderRules();
   const [first] = alertCases;

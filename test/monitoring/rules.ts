@@ -24,13 +24,16 @@ export const JOB = 'shop-faregate';
 
 const minimal = join(CHART, 'ci/minimal-values.yaml');
 
+/** A cluster without a bucket makes no videos. */
+const bucket = ['media.s3.endpoint=https://s3.example.com', 'media.s3.bucket=files'];
+
 /** The alerts of a cluster, or of what is set besides. */
 export async function renderRules(...set: string[]): Promise<RuleGroups> {
   const { objects } = await render({
     release: 'shop',
     namespace: NAMESPACE,
     values: [minimal],
-    set: ['monitoring.rules.enabled=true', ...set],
+    set: ['monitoring.rules.enabled=true', ...bucket, ...set],
   });
   const rule = objects.find(({ kind }) => kind === 'PrometheusRule');
   if (rule === undefined) throw new Error('The chart has made no PrometheusRule.');

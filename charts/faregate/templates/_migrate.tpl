@@ -51,7 +51,7 @@ spec:
         - migrate
       resources:
         {{- toYaml .Values.migrate.resources | nindent 8 }}
-    {{- with $pod.sidecars }}
+    {{- with .Values.migrate.pod.sidecars }}
     {{- tpl (toYaml .) $ | nindent 4 }}
     {{- end }}
   volumes:
