@@ -350,8 +350,12 @@ export class ShardPublisher {
     return true;
   }
 
-  /** Nothing is skipped: the shard starts no calls any more, because nobody takes its events to the log. */
+  /**
+   * Nothing is skipped: the shard starts no calls any more, because nobody takes its events to the log. Said once, though
+   * both the tail and a step that was under way come upon the record.
+   */
   #stopPoisoned(error: unknown): void {
+    if (this.#isPoisoned) return;
     void this.stop();
     this.#position = null;
     this.#isPoisoned = true;
