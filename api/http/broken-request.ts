@@ -35,6 +35,12 @@ export function forgetAnswer(res: ServerResponse): void {
   if (socket[ANSWER] === res) socket[ANSWER] = null;
 }
 
+/** The connection's latest answer says that it is its last, where its head has not gone out yet. */
+export function closeAfterAnswer(socket: EdgeSocket): void {
+  const latest = socket[ANSWER] ?? null;
+  if (latest !== null && !latest.headersSent) latest.shouldKeepAlive = false;
+}
+
 /** Whether a silent connection's client waits: for an answer, or more of one, and has taken all that there was. */
 export function awaitsUs(socket: EdgeSocket): boolean {
   const latest = socket[ANSWER] ?? null;

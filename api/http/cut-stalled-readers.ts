@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
-import type { Socket } from 'node:net';
 import { systemClock } from '#core/clock.ts';
 import { awaitsUs } from './broken-request.ts';
+import { connectionsOf } from './connections-of.ts';
 
 /**
  * Cuts who takes nothing of what waits for it: else ten thousand readers of nothing, by one link to a file or without any
@@ -9,11 +9,7 @@ import { awaitsUs } from './broken-request.ts';
  * timed from its first byte, each request would cost several timers.
  */
 export function cutStalledReaders(server: Server, stalledReaderMs: number, lookEveryMs: number): void {
-  const connections = new Set<Socket>();
-  server.on('connection', (socket) => {
-    connections.add(socket);
-    socket.once('close', () => connections.delete(socket));
-  });
+  const connections = connectionsOf(server);
   const look = () => {
     for (const socket of connections) {
       const isTimed = Boolean(socket.timeout);

@@ -1,11 +1,16 @@
 import { createServer } from 'node:http';
 import { parseArgs } from 'node:util';
 
-/** What an answer costs that nobody has to think of: `node:http`, the body read to its end, the same bytes each time. */
-const { values } = parseArgs({ options: { answer: { type: 'string', default: '{}' } } });
+/**
+ * What an answer costs that nobody has to think of: `node:http`, the request's body read to its end, the same bytes each
+ * time, head and body. `--headers`: names and values in turn, in JSON.
+ */
+const { values } = parseArgs({
+  options: { headers: { type: 'string', default: '[]' }, answer: { type: 'string', default: '{}' } },
+});
 
 const body = Buffer.from(values.answer);
-const headers = { 'content-type': 'application/json', 'content-length': String(body.length) };
+const headers: string[] = JSON.parse(values.headers);
 
 const server = createServer((req, res) => {
   req.on('end', () => res.writeHead(200, headers).end(body));

@@ -6,6 +6,8 @@ import type { Bench } from './run-part.ts';
 import { cpuLine, reportFailures } from './runs.ts';
 import { median } from './statistics.ts';
 
+const MADE_BY_NODE = new Set(['date', 'connection', 'keep-alive']);
+
 /** Against a process that answers the same bytes without a thought. */
 export async function compareToBare(
   { report, sizes, start, coreUnderTest }: Bench,
@@ -22,7 +24,9 @@ export async function compareToBare(
     headers: { ...headers, authorization },
     body,
   });
-  const bare = await start('bare-answer.ts', ['--answer', await answer.text()], coreUnderTest);
+  const head = [...answer.headers].filter(([name]) => !MADE_BY_NODE.has(name)).flat();
+  const same = ['--headers', JSON.stringify(head), '--answer', await answer.text()];
+  const bare = await start('bare-answer.ts', same, coreUnderTest);
   const bareTarget = { ...target, name: 'bare', pid: bare.pid, origin: `http://127.0.0.1:${bare.port}` };
   const sides = [bareTarget, target].map((side) => requestSide(side, request, sizes));
   const [ofBare, ofGateway] = await measureCpu(sides, sizes);
