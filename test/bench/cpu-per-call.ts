@@ -49,7 +49,6 @@ const SETTLING_MS = 300;
 /** In each round every side gets one slice, in shuffled order, so that a noisy minute hits all alike. */
 export async function measureCpu(sides: readonly CpuSide[], sizes: Sizes): Promise<CpuFigures[]> {
   const runs = sides.map((side) => ({ side, figures: emptyFigures(side) }));
-  const sleep = stayAwake();
   for (const { side, figures } of runs) figures.loads.push(await side.load(side.warmUpMs));
   for (let round = 0; round < sizes.rounds; round++) {
     for (const { side, figures } of shuffled(runs)) {
@@ -63,23 +62,11 @@ export async function measureCpu(sides: readonly CpuSide[], sizes: Sizes): Promi
       figures.busy.push(used / load.elapsedMs);
     }
   }
-  sleep();
   for (const { side, figures } of runs) {
     figures.memory = memoryOf(side.pid);
     await side.close();
   }
   return runs.map(({ figures }) => figures);
-}
-
-/**
- * The load polls: who writes to a sleeper on another core of a virtual machine pays for waking it, by an interrupt through
- * the hypervisor that costs up to several answers, and the slower of two servers finds it asleep more often.
- */
-function stayAwake(): () => void {
-  let next = setImmediate(function poll() {
-    next = setImmediate(poll);
-  });
-  return () => clearImmediate(next);
 }
 
 /** Round by round, what this one used of what the other did. */
