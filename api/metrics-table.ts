@@ -1,5 +1,6 @@
 import { Registry } from 'prom-client';
 import { observeBills } from '#core/bills/observe-bills.ts';
+import { observeCapacity } from '#core/capacity/observe-capacity.ts';
 import { collectNodeMetrics } from '#core/collect-node-metrics.ts';
 import { createFeedMetrics } from '#core/events/feed-metrics.ts';
 import { countForAll } from '../workers/count-for-all.ts';
@@ -50,6 +51,7 @@ const registered: Readonly<Record<Scraped, (registry: Registry) => void>> = {
   projector: ofWorker((registry) => observeProjector(registry, unread)),
   video: ofWorker((registry) => {
     createVideoMetrics(registry, unread).observe(unread);
+    observeCapacity(registry, unread);
     observeVideoMembers(registry, unread);
   }),
   market: ofWorker((registry) => {

@@ -1,8 +1,8 @@
 import type { Registry } from 'prom-client';
 import type { EventLoopLag } from '#core/capacity/event-loop-lag.ts';
+import { observeCapacity } from '#core/capacity/observe-capacity.ts';
 import type { LiveCatalog } from '#core/catalog/create-catalog.ts';
 import { collectNodeMetrics } from '#core/collect-node-metrics.ts';
-import { toGraphUsd } from '#core/operator-losses.ts';
 import { readMetrics } from '#core/read-metrics.ts';
 import type { Settlement } from '../workers/settlement/settlement.ts';
 import type { LiveConfig } from './config/watch-config.ts';
@@ -41,9 +41,7 @@ export function observeProcess(
     Number(gateway.capacity.ending),
   );
   gauge('faregate_pumps', 'Answers read on after a hang-up, for their usage', () => gateway.openCalls.pumps);
-  gauge('faregate_capacity_held_usd', "Dollars of the operator's pool in use", () =>
-    toGraphUsd(gateway.capacity.heldNanoUsd),
-  );
+  observeCapacity(registry, () => gateway.capacity.ownNanoUsd);
   gauge('faregate_event_loop_lag_ms', 'How long work waited for its turn in the last second', () =>
     loopLag.lagMs(),
   );

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { RecordedCosts } from '#core/bills/recorded-costs.ts';
 import { createRedisBillStore } from '#core/bills/redis-bill-store.ts';
+import { observeCapacity } from '#core/capacity/observe-capacity.ts';
 import { shareCapacity } from '#core/capacity/redis-shared-capacity.ts';
 import { createCatalog } from '#core/catalog/create-catalog.ts';
 import { createFetchProviderJson } from '#core/catalog/fetch-provider-json.ts';
@@ -48,6 +49,7 @@ export async function startVideoRole(parts: WorkerParts): Promise<RunningRole> {
     onEnded: metrics.onEnded,
   });
   metrics.observe(worker);
+  observeCapacity(registry, () => worker.heldNanoUsd);
   const sharing = shareCapacity({
     redis: cluster.redis,
     capacity: {

@@ -4,6 +4,7 @@ import { isRecord } from '#core/is-record.ts';
 import { apiError } from '../contract/errors.ts';
 import { Refusal } from '../contract/refusal.ts';
 import { type RouteFacts, type RouteMeta, routeMeta } from '../contract/route.ts';
+import { traceOf } from '../contract/trace-id.ts';
 import type { AdminContext, AdminDeps, Operator } from './context.ts';
 
 export const t = initTRPC.context<AdminContext>().meta<RouteMeta<AdminDeps, Operator>>().create();
@@ -33,7 +34,7 @@ const SUBJECT_FIELDS = [
  * change that a crash cut off has at least that line.
  */
 export const audited = t.middleware(async ({ ctx, path, input, next }) => {
-  const { deps, caller, callId } = ctx;
+  const { deps, caller, callId, req } = ctx;
   const { audit, clock, log } = deps;
   const line = (subject: AuditSubject, result: AuditLine['result']) =>
     audit.write({
@@ -49,7 +50,7 @@ export const audited = t.middleware(async ({ ctx, path, input, next }) => {
   try {
     await line(subject, 'started');
   } catch (error) {
-    log.error('audit log not written', { callId, path, error });
+    log.error('audit log not written', { callId, path, ...traceOf(req), error });
     throw new Refusal(apiError('service_unavailable', { message: NOT_WRITTEN }));
   }
   const result = await next();
@@ -58,7 +59,7 @@ export const audited = t.middleware(async ({ ctx, path, input, next }) => {
     else await line(subject, codeOf(result.error));
   } catch (error) {
     // What was done is done: its first line and the ledger's journal tell of it.
-    log.error('audit log not written', { callId, path, error });
+    log.error('audit log not written', { callId, path, ...traceOf(req), error });
   }
   return result;
 });

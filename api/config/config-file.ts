@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defaultLimits, MODELS_MAX, PROVIDERS_MAX } from '#core/limits.ts';
+import { CALL_LIMIT_MAX_MS, DRAIN_MAX_MS, defaultLimits, MODELS_MAX, PROVIDERS_MAX } from '#core/limits.ts';
 import { filesFile } from './files-file.ts';
 import { imageModelFile } from './image-model-file.ts';
 import { modelFile } from './model-file.ts';
@@ -45,7 +45,7 @@ const serverKeys = z.strictObject({
   drainMs: z
     .int()
     .min(0)
-    .max(7_260_000)
+    .max(DRAIN_MAX_MS)
     .optional()
     .describe(
       'After the signal to end, running calls have so long, in milliseconds, drainNoticeMs included. Then they end with an error, and what was written is charged. Without it: as long as limits let them run. Changes need a restart.',
@@ -93,7 +93,7 @@ const admin = z.strictObject({
 });
 
 const atMost = (most: number) => z.int().min(1).max(most);
-const callTimeMs = z.int().min(1_000).max(7_200_000);
+const callTimeMs = z.int().min(1_000).max(CALL_LIMIT_MAX_MS);
 
 const limits = z.strictObject({
   callsPerMinute: atMost(60_000)

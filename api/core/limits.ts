@@ -73,6 +73,9 @@ export const GATE_BUFFER_BYTES = 64 * 1024;
 export const LAST_CHUNK_WAIT_MS = 250;
 /** After a hang-up the answer is read on this long, and this far, for its usage record. */
 export const PUMP_MS = 60 * SECOND_MS;
+/** The longest time limits that an operator may set for calls, and with the pump's for a drain: the chart cuts its own there, too. */
+export const CALL_LIMIT_MAX_MS = 2 * HOUR_MS;
+export const DRAIN_MAX_MS = CALL_LIMIT_MAX_MS + PUMP_MS;
 export const PUMP_BYTES = 16 * 1024 * 1024;
 export const PUMPS_MAX = 200;
 /** Look-ups of a price at the provider go on this long after the call. */

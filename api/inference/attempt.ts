@@ -31,7 +31,7 @@ export const failed = (error: ApiError, mayFallBack: boolean, usage: Usage | nul
 
 /** Why an answer broke off: our own limits first, they abort what then looks like a cut. */
 export function failureOf(
-  { endedByUs, caller }: Pick<HeldCall, 'endedByUs' | 'caller'>,
+  { endedByUs, caller }: Pick<HeldCall, 'endedByUs'> & { caller: Pick<HeldCall['caller'], 'committed'> },
   cause: UpstreamFailure | 'too_large' | 'malformed',
 ): ApiError {
   if (endedByUs === 'time_limit') return apiError('upstream_timeout');

@@ -64,6 +64,7 @@ export abstract class HeldCall implements CallerEvents, Ticking {
   #renewAtMs: number;
   #gateShut = false;
   #pump: { endsAtMs: number; bytesMax: number } | null = null;
+  #ended: PromiseWithResolvers<undefined> | null = null;
 
   /** What was asked for, by its path below `/v1`. */
   abstract readonly endpoint: string;
@@ -114,6 +115,13 @@ export abstract class HeldCall implements CallerEvents, Ticking {
   /** False while no byte of the request can have reached the provider. */
   get requestSent(): boolean {
     return this.#upstream?.sent ?? false;
+  }
+
+  /** Resolves when we end it early. Made for who asks: few calls wait for anything but their provider. */
+  get ended(): Promise<undefined> {
+    this.#ended ??= Promise.withResolvers();
+    if (this.endedByUs !== null) this.#ended.resolve(undefined);
+    return this.#ended.promise;
   }
 
   close(): void {
@@ -175,6 +183,7 @@ export abstract class HeldCall implements CallerEvents, Ticking {
   #endEarly(cause: EndedByUs): void {
     this.endedByUs ??= cause;
     this.#upstream?.abort();
+    this.#ended?.resolve(undefined);
   }
 
   #openGate(): void {

@@ -7,6 +7,7 @@ import {
   INLINED_PICTURES_MAX,
 } from '#core/limits.ts';
 import { type ApiError, apiError, isApiError } from '../contract/errors.ts';
+import { failureOf } from './attempt.ts';
 import type { Gateway } from './gateway.ts';
 import type { HeldCall } from './held-call.ts';
 import type { LinkedPicture } from './linked-media.ts';
@@ -34,24 +35,24 @@ const inTurn = limitTasks(INLINED_CALLS_AT_ONCE);
 let bytesOnTheirWay = 0;
 
 /** What has to be known of a call. */
-export interface PictureReader extends Pick<HeldCall, 'endedByUs' | 'logFields'> {
+export interface PictureReader extends Pick<HeldCall, 'endedByUs' | 'ended' | 'logFields'> {
   options: Pick<HeldCall['options'], 'agentId'> & {
     gateway: Pick<Gateway, 'files' | 'fetchPicture' | 'log'>;
   };
-  caller: Pick<HeldCall['caller'], 'gone'>;
+  caller: Pick<HeldCall['caller'], 'gone' | 'committed'>;
 }
 
 /** Nobody waits for what it asks for. */
-export const isOver = ({ caller, endedByUs }: PictureReader): boolean => caller.gone || endedByUs !== null;
+const isOver = ({ caller, endedByUs }: PictureReader): boolean => caller.gone || endedByUs !== null;
 
-/** The same body with the pictures in the places of their links. */
+/** The same body with the pictures in the places of their links. An end of the call does not wait for them. */
 export async function inlinePictures(
   call: PictureReader,
   pictures: readonly LinkedPicture[],
   body: Buffer,
 ): Promise<SentBody | ApiError> {
   const { gateway } = call.options;
-  const loaded = await inTurn(async () => {
+  const loading = inTurn(async () => {
     try {
       return await loadAll(call, pictures);
     } catch (error) {
@@ -59,6 +60,8 @@ export async function inlinePictures(
       return apiError('service_unavailable');
     }
   });
+  const loaded = await Promise.race([loading, call.ended]);
+  if (loaded === undefined || isOver(call)) return failureOf(call, 'aborted');
   if (isApiError(loaded)) return loaded;
   const bytes = writePictures(body, loaded);
   if (bytesOnTheirWay + bytes.length > INLINED_BYTES_AT_ONCE) return apiError('gateway_busy');
@@ -71,6 +74,7 @@ export async function inlinePictures(
   };
 }
 
+/** Some of them, when the call is over meanwhile. */
 async function loadAll(
   call: PictureReader,
   pictures: readonly LinkedPicture[],
@@ -78,11 +82,11 @@ async function loadAll(
   const loaded = new Map<string, LoadedPicture>();
   let left = INLINED_BYTES_MAX;
   for (const picture of pictures) {
+    if (isOver(call)) break;
     if (loaded.has(picture.link)) continue;
     if (loaded.size === INLINED_PICTURES_MAX) return tooMany(picture.param);
     const each = await load(call.options.gateway, picture, left);
     if (isApiError(each)) return each;
-    if (isOver(call)) return apiError('gateway_error');
     left -= each.bytes.length;
     loaded.set(picture.link, each);
   }

@@ -6,7 +6,8 @@ import { type Attempt, failed, failureOf } from './attempt.ts';
 import { type Collected, collectAnswer } from './collect-answer.ts';
 import { collectStream } from './collect-stream.ts';
 import { contextTokens } from './estimate.ts';
-import { inlinePictures, isOver, picturesToInline, type SentBody } from './inline-pictures.ts';
+import type { EndedByUs } from './held-call.ts';
+import { inlinePictures, picturesToInline, type SentBody } from './inline-pictures.ts';
 import { readWholeAnswer } from './read-whole-answer.ts';
 import { relayAnswer } from './relay-answer.ts';
 import type { CallOutcome } from './routing/endpoint-health.ts';
@@ -24,10 +25,7 @@ export async function runAttempt(call: RunningCall): Promise<Attempt> {
   if (pictures.length === 0) return await askProvider(call, { bytes: built, done: noMatter });
   const body = await inlinePictures(call, pictures, built);
   // Another provider may fetch what we could not.
-  if (isApiError(body)) return failed(body, true);
-  if (!isOver(call)) return await askProvider(call, body);
-  body.done();
-  return failed(failureOf(call, 'aborted'), false);
+  return isApiError(body) ? failed(body, true) : await askProvider(call, body);
 }
 
 const noMatter = (): void => undefined;
@@ -41,10 +39,9 @@ async function askProvider(call: RunningCall, body: SentBody): Promise<Attempt> 
   const nowMs = gateway.clock.monotonicMs();
   // Of a router, a caller's own wishes can leave nobody.
   if (attempt.kind === 'failed' && !(attempt.error.code === 'no_provider' && reportsCost(call.provider)))
-    tellOperator(gateway, endpoint, call.candidate.model.id, attempt.error.code);
-  // What the caller, the journal or a bound of ours cut short says nothing of the provider.
-  if (call.caller.gone || call.endedByUs === 'gate' || call.endedByUs === 'too_long')
-    gateway.health.letGo(endpoint);
+    tellOperator(call, endpoint, call.candidate.model.id, attempt.error.code);
+  // What the caller, the journal, a drain or a bound of ours cut short says nothing of the provider.
+  if (call.caller.gone || saysNothing.has(call.endedByUs)) gateway.health.letGo(endpoint);
   else {
     gateway.health.end(
       endpoint,
@@ -60,6 +57,8 @@ async function askProvider(call: RunningCall, body: SentBody): Promise<Attempt> 
   }
   return attempt;
 }
+
+const saysNothing: ReadonlySet<EndedByUs | null> = new Set<EndedByUs>(['gate', 'drain', 'too_long']);
 
 /** Of the provider: what a caller asks wrong is none, and who is busy is asked again. */
 function faultOf(code: ErrorCode): CallOutcome['failed'] {

@@ -1,14 +1,17 @@
 import type { ErrorCode } from '../contract/errors.ts';
-import type { Gateway } from './gateway.ts';
+import type { HeldCall } from './held-call.ts';
 import type { WatchedEndpoint } from './routing/endpoint-health.ts';
 
 /** Of what no caller can mend, nor is told in so many words: once in a while, not with each call. */
 export function tellOperator(
-  { health, log, clock }: Pick<Gateway, 'health' | 'log' | 'clock'>,
+  { options, endedByUs }: Pick<HeldCall, 'options' | 'endedByUs'>,
   endpoint: WatchedEndpoint,
   model: string,
   code: ErrorCode,
 ): void {
+  // What a drain cuts short is answered by a code that would blame the provider here.
+  if (endedByUs === 'drain') return;
+  const { health, log, clock } = options.gateway;
   const advice = ADVICE.get(code);
   if (advice === undefined || !health.isNews(endpoint, code, clock.monotonicMs())) return;
   log.warn(`calls of a model fail: ${advice}`, { model, code });

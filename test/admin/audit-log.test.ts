@@ -95,11 +95,15 @@ test('every route that changes something is audited, and no route that only read
 test('when the audit log cannot be written, nothing is done', async () => {
   await using admin = await startTestAdmin();
   admin.audit.lose();
-  const answer = await admin.post('/agents', { name: 'alpha' });
+  const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+  const headers = { traceparent: `00-${traceId}-00f067aa0ba902b7-01` };
+  const answer = await admin.post('/agents', { name: 'alpha' }, headers);
   expect(answer.status).toBe(503);
   expect(answer.body.error.message).toContain('nothing was done');
   expect(admin.ledger.journal).toEqual([]);
-  expect(admin.logged).toMatchObject([{ event: 'audit log not written', fields: { path: 'agents.create' } }]);
+  expect(admin.logged).toMatchObject([
+    { event: 'audit log not written', fields: { path: 'agents.create', traceId } },
+  ]);
 });
 
 test('changes are listed newest first, a page at a time', async () => {

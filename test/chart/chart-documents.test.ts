@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { DRAIN_MAX_MS } from '#core/limits.ts';
 import { readText, root } from '../docs/repository-files.ts';
 
 test('the chart’s README and schema are those of its values', () => {
@@ -24,4 +25,12 @@ test('the chart says where it comes from, what it may be used for and what has c
   expect(icon).toBeTruthy();
   for (const key of ['license', 'images', 'changes', 'prerelease'])
     expect(annotations[`artifacthub.io/${key}`]).toBeTruthy();
+});
+
+test('the chart never asks for a longer drain than a gateway takes', () => {
+  const [, mostMs] =
+    /define "faregate\.drainMs"[\s\S]*?\| min (\d+) -}}/.exec(
+      readText('charts/faregate/templates/_config.tpl'),
+    ) ?? [];
+  expect(Number(mostMs)).toBe(DRAIN_MAX_MS);
 });

@@ -1,6 +1,8 @@
 import { afterEach, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { SECOND_MS } from '#core/clock.ts';
+import { BREAKER_FAILURES } from '#core/limits.ts';
+import type { FetchedPicture } from '../../api/inference/fetch-picture.ts';
 import type { ScriptRule } from '../../api/simulator/script-rule.ts';
 import { formatYaml, modelOf } from '../formats/format-gateway.ts';
 import { FORMATS, requestIn, ruleFor } from '../formats/requests.ts';
@@ -128,20 +130,57 @@ const errorOf: Readonly<Record<FormatName, RegExp>> = {
   messages: /event: error\ndata: [^\n]*"type":"error"[^\n]*\n\n$/,
 };
 
-it('a drain that has no more time ends a whole answer free, as one to be asked for again', async () => {
+it('a drain that has no more time ends whole answers free, as ones to be asked for again, and blames no provider', async () => {
   const { clock, gateway, provider, stream, after, passUntilDrained } =
     await startStreaming(', drainMs: 60000');
-  provider.next({ gate: 'whole', gateAt: 'headers' });
-  const whole = gateway.post(body(false));
-  await provider.reached('whole');
+  provider.next(
+    ...Array.from({ length: BREAKER_FAILURES }, () => ({ gate: 'whole', gateAt: 'headers' as const })),
+  );
+  const wholes = Array.from({ length: BREAKER_FAILURES }, () => gateway.post(body(false)));
+  await until(() => provider.waitingAt('whole') === BREAKER_FAILURES);
   const drained = gateway.running.drain();
   provider.release('open');
   await stream.text();
   const paid = provider.billedNanoUsd();
   clock.advance(60 * SECOND_MS);
-  const answer = await whole;
-  expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '15']);
-  expect(JSON.parse(await answer.text()).error.code).toBe('gateway_unavailable');
+  for (const answer of await Promise.all(wholes)) {
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '15']);
+    expect(JSON.parse(await answer.text()).error.code).toBe('gateway_unavailable');
+  }
   await passUntilDrained(drained);
+  expect(gateway.logged.filter(({ event }) => event.startsWith('calls of a model fail'))).toEqual([]);
+  const { catalog, health } = gateway.running.deps.gateway;
+  const [endpoint] = catalog.models().find(({ id }) => id === modelOf[KIND])?.endpoints ?? [];
+  if (endpoint === undefined) throw new Error('no endpoint');
+  expect(health.restMs(endpoint, clock.monotonicMs())).toBeNull();
   expect(await after()).toMatchObject({ runningCalls: 0, chargedNanoUsd: paid });
+});
+
+it('a drain that has no more time waits for no picture that is being fetched for a call', async () => {
+  await using gateway = await startTestGateway({
+    yaml: `
+server: { port: 0, internalPort: 0, host: 127.0.0.1, internalHost: 127.0.0.1, drainMs: 0 }
+providers: [{ id: own, kind: openai, dialect: vllm, baseUrl: PROVIDER_URL }]
+models:
+  - id: acme/eyes
+    contextLength: 32768
+    maxOutputTokens: 4096
+    inputModalities: [text, image]
+    endpoints: [{ provider: own, model: eyes, pricing: { prompt: "0.0000001", completion: "0.0000004" } }]
+`,
+  });
+  const asked = Promise.withResolvers<void>();
+  const fetched = Promise.withResolvers<FetchedPicture>();
+  gateway.running.deps.gateway.fetchPicture = () => {
+    asked.resolve();
+    return fetched.promise;
+  };
+  const content = [{ type: 'image_url', image_url: { url: 'https://pictures.example.com/cat.png' } }];
+  const call = gateway.post({ model: 'acme/eyes', messages: [{ role: 'user', content }] });
+  await asked.promise;
+  const drained = gateway.running.drain();
+  const answer = await call;
+  expect([answer.status, JSON.parse(await answer.text()).error.code]).toEqual([503, 'gateway_unavailable']);
+  fetched.resolve({ ok: false, words: 'could not be fetched' });
+  await drained;
 });

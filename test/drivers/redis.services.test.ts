@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { isRedisUnavailable, openRedis, type RedisClient } from '#core/drivers/redis.ts';
+import { isRedisAway, isRedisUnavailable, openRedis, type RedisClient } from '#core/drivers/redis.ts';
 import { createEvaluator } from '#core/drivers/redis-evaluator.ts';
+import { freePort } from '../services/free-port.ts';
 import { until } from '../support/gateway.ts';
+import { startRedisCluster } from '../support/redis-cluster.ts';
 import { useRedis } from '../support/redis-server.ts';
 import { startTcpForwarder, type TcpForwarder } from '../support/tcp-forwarder.ts';
 import { describeWith } from '../support/with-services.ts';
@@ -94,5 +96,15 @@ describeWith(['redis'], 'a client for money', () => {
       isRedisUnavailable,
     );
     expect(isRedisUnavailable(new TypeError('x is not a function'))).toBe(false);
+  });
+
+  test('of a Redis Cluster says whether its nodes are away, or do not let us in: no waiting mends that', async () => {
+    const whyNot = (urls: readonly string[]) => errorOf(openRedis({ urls, cluster: true }));
+    await using cluster = await startRedisCluster();
+    const wrong = await whyNot(cluster.urls.map((url) => url.replace('//', '//somebody:wrong@')));
+    expect(String(wrong)).toContain('WRONGPASS');
+    expect(isRedisAway(wrong)).toBe(false);
+    const away = await whyNot([`redis://127.0.0.1:${await freePort()}`]);
+    expect(away).toSatisfy(isRedisAway);
   });
 });

@@ -84,6 +84,9 @@ describe('a video, from its order to its file', () => {
     const open = await gateway.balance(agent);
     expect(Number(open.reserved_usd)).toBe(job.estimated_cost);
     expect(open.running_calls).toBe(0);
+    // In a cluster its worker tells.
+    if (!onCluster)
+      expect(await gateway.metric('faregate_capacity_held_usd')).toBeCloseTo(job.estimated_cost, 9);
     const { store } = gateway.running.deps;
     const calls = async () => {
       const listed = await listCalls(

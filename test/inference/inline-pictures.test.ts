@@ -103,24 +103,20 @@ describe('pictures on their way', () => {
   const body = Buffer.from(JSON.stringify({ messages: [{ content: [{ image_url: LINK }] }] }));
   const picture = { link: LINK, param: 'messages[0].content[0].image_url', own: null };
   const huge = { ok: true, contentType: 'image/png', bytes: Buffer.alloc(INLINED_BYTES_MAX) } as const;
-  const inline = (gone = false) =>
-    inlinePictures(
-      {
-        options: {
-          gateway: {
-            files: null,
-            fetchPicture: async () => huge,
-            log: { info() {}, warn() {}, error() {} },
-          },
-          agentId: 1,
-        },
-        logFields: {},
-        caller: { gone },
-        endedByUs: null,
-      },
-      [picture],
-      body,
-    );
+  type Reader = Parameters<typeof inlinePictures>[0];
+  const running = (
+    fetchPicture: Reader['options']['gateway']['fetchPicture'] = async () => huge,
+  ): Reader => ({
+    options: {
+      gateway: { files: null, fetchPicture, log: { info() {}, warn() {}, error() {} } },
+      agentId: 1,
+    },
+    logFields: {},
+    caller: { gone: false, committed: false },
+    endedByUs: null,
+    ended: new Promise(() => {}),
+  });
+  const inline = (call = running(), pictures = [picture]) => inlinePictures(call, pictures, body);
 
   test('are never more bytes than a process has room for', async () => {
     const sent: SentBody[] = [];
@@ -143,7 +139,31 @@ describe('pictures on their way', () => {
     for (const each of sent) each.done();
   });
 
-  test('are not fetched on for who has left', async () => {
-    expect(await inline(true)).toMatchObject({ code: 'gateway_error' });
+  test.each<[string, Partial<Reader>, string]>([
+    ['who has left', { caller: { gone: true, committed: false } }, 'provider_error'],
+    ['a call that a drain has ended', { endedByUs: 'drain' }, 'gateway_unavailable'],
+    ['a call whose time is over', { endedByUs: 'time_limit' }, 'upstream_timeout'],
+  ])('are not fetched on for %s', async (_, end, code) => {
+    let fetched = 0;
+    const call = running(async () => {
+      fetched++;
+      Object.assign(call, end);
+      return huge;
+    });
+    const two = [picture, { ...picture, link: `${LINK}?2` }];
+    expect(await inline(call, two)).toMatchObject({ code });
+    expect(await inline(call, two)).toMatchObject({ code });
+    expect(fetched).toBe(1);
+  });
+
+  test('are not waited for by a call that a drain ends', async () => {
+    const ended = Promise.withResolvers<undefined>();
+    const fetched = Promise.withResolvers<typeof huge>();
+    const call = { ...running(() => fetched.promise), ended: ended.promise };
+    const body = inline(call);
+    call.endedByUs = 'drain';
+    ended.resolve(undefined);
+    expect(await body).toMatchObject({ code: 'gateway_unavailable' });
+    fetched.resolve(huge);
   });
 });

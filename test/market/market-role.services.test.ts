@@ -20,6 +20,7 @@ import { migrateStores } from '../../api/admin/migrate-stores.ts';
 import { loadConfig } from '../../api/config.ts';
 import type { Role } from '../../workers/roles.ts';
 import { ClusterCaller } from '../ledger/cluster/cluster-caller.ts';
+import { describeMetrics, describeTable } from '../metrics/describe-metrics.ts';
 import { cassandraAt } from '../support/cassandra-node.ts';
 import { type ClusterStores, startClusterStores } from '../support/cluster-stores.ts';
 import { testDataDir } from '../support/data-dir.ts';
@@ -159,6 +160,8 @@ describeWith(['redis', 'kafka', 'cassandra'], 'the workers of markets', () => {
     expect((await marketGroups()).sort()).toEqual(
       ['books', 'candles', 'listings', 'moves'].map((name) => `faregate-market-${name}`),
     );
+    // No row of the table is missing, nor one too many.
+    expect(await describeMetrics(heir.internalUrl)).toEqual(describeTable('market'));
     expect(await heir.stop()).toBe(0);
   }, 240_000);
 

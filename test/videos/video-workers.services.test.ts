@@ -8,6 +8,7 @@ import type { Role } from '../../workers/roles.ts';
 import { type Agent, prepareAgents } from '../bench/prepare-agents.ts';
 import { s3Block } from '../files/s3-block.ts';
 import { type S3Home, startS3Home } from '../files/s3-home.ts';
+import { describeMetrics, describeTable } from '../metrics/describe-metrics.ts';
 import { freePort } from '../services/free-port.ts';
 import { type ClusterStores, startClusterStores } from '../support/cluster-stores.ts';
 import { testDataDir } from '../support/data-dir.ts';
@@ -42,7 +43,12 @@ describeWith(['redis', 'kafka', 'cassandra', 's3'], 'several workers of videos o
       headers: { authorization: `Bearer ${agent.key}`, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    return (await res.json()) as { id: string; status: string; error: { code: string } | null };
+    return (await res.json()) as {
+      id: string;
+      status: string;
+      error: { code: string } | null;
+      reserved_usd?: string;
+    };
   };
   const order = (prompt: string) =>
     ask('/videos', {
@@ -114,6 +120,11 @@ providers: [{ id: sim, kind: simulator, baseUrl: "${provider.baseUrl}" }]
     await until(() => provider.videos().length === VIDEOS, 30_000);
     const shares = [await one.metric('faregate_open_videos'), await other.metric('faregate_open_videos')];
     expect(Math.min(...shares)).toBeGreaterThan(2);
+    const held = await Promise.all([one, other].map((each) => each.metric('faregate_capacity_held_usd')));
+    expect(held.reduce((sum, usd) => sum + usd, 0)).toBeCloseTo(
+      Number((await ask('/balance')).reserved_usd),
+      9,
+    );
     await one.stop('SIGKILL');
     for (const { id } of jobs) expect(await ended(id)).toMatchObject({ status: 'completed' });
     expect(posts()).toBe(VIDEOS);
@@ -121,6 +132,12 @@ providers: [{ id: sim, kind: simulator, baseUrl: "${provider.baseUrl}" }]
     expect(await ask('/balance')).toMatchObject({ reserved_usd: '0' });
     await other.stop();
   }, 120_000);
+
+  test('tell the metrics that the table says', async () => {
+    const worker = await startWorker('video');
+    expect(await describeMetrics(worker.internalUrl)).toEqual(describeTable('video'));
+    await worker.stop();
+  });
 
   test('a submission that died with its worker ends unknown after two minutes, and is never sent again', async () => {
     const before = posts();

@@ -41,6 +41,11 @@ export class Capacity {
     this.#videosNanoUsd = videosNanoUsd;
   }
 
+  /** Of the pool, by all that this process runs. */
+  get ownNanoUsd(): NanoUsd {
+    return this.heldNanoUsd + this.#videosNanoUsd();
+  }
+
   get perCallNanoUsd(): NanoUsd {
     return this.#limits().perCallNanoUsd;
   }
@@ -49,8 +54,7 @@ export class Capacity {
     if (this.ending) return 'ending';
     const limits = this.#limits();
     if (nanoUsd > limits.perCallNanoUsd) return 'over_per_call';
-    const held = this.heldNanoUsd + this.othersNanoUsd + this.#videosNanoUsd();
-    if (held + nanoUsd > limits.poolNanoUsd) return 'pool_full';
+    if (this.ownNanoUsd + this.othersNanoUsd + nanoUsd > limits.poolNanoUsd) return 'pool_full';
     if (this.runningCalls >= limits.runningCalls) return 'too_many_running';
     if (this.#overload.isOver()) return 'too_late';
     this.heldNanoUsd += nanoUsd;

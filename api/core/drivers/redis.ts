@@ -40,8 +40,9 @@ export async function openRedis(address: RedisAddress): Promise<RedisClient> {
   const client = createClient(address);
   // What a dropped connection means is for its commands to say; but why there never was one is said here alone.
   let whyNot: Error | null = null;
-  client.on('error', (error: Error) => {
-    whyNot = error;
+  client.on('error', (error: Error & { lastNodeError?: Error }) => {
+    // Of a Redis Cluster this one only says that no node answered.
+    whyNot = error.lastNodeError ?? error;
   });
   await client.connect().catch((error: unknown) => {
     client.disconnect();

@@ -101,7 +101,7 @@ async function runHeld(call: PictureCall, files: PictureFiles | null): Promise<A
     // Nobody waits any more: no provider is asked, so nothing is charged.
     if (call.caller.gone) return await settleFailed(call, apiError('gateway_error'));
     const attempt = await askProvider(call, output);
-    if (attempt.kind === 'failed') tellOperator(gateway, plan.model, plan.model.id, attempt.error.code);
+    if (attempt.kind === 'failed') tellOperator(call, plan.model, plan.model.id, attempt.error.code);
     if ((await call.gate) === 'shut') return await giveUp(call, attempt);
     return attempt.kind === 'made' ? await answer(call, output, attempt) : await fail(call, attempt);
   } catch (error) {

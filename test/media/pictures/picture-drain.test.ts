@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest';
+import { dialects } from '#core/catalog/dialects.ts';
+import type { FetchedPicture } from '../../../api/inference/fetch-picture.ts';
 import { answerText, ask, png, settled, startWorld } from './picture-world.ts';
 
 const pictures = [png(900), png(901), png(902)];
@@ -27,4 +29,19 @@ it.each([
   const { chargedNanoUsd, holds } = await world.view();
   expect(chargedNanoUsd).toBe(0n);
   expect(holds).toEqual([]);
+});
+
+it('a reference that is being fetched is not waited for by a call that the end of a process cuts, and no provider is blamed', async () => {
+  const world = await startWorld({ given: { dialect: dialects.vllm } });
+  world.confirm('durable');
+  const fetched = Promise.withResolvers<FetchedPicture>();
+  world.gateway.fetchPicture = () => fetched.promise;
+  const reference = { type: 'image_url', image_url: { url: 'https://pictures.example.com/cat.png' } };
+  const running = world.start(ask({ input_references: [reference] }));
+  await settled(20);
+  expect(world.openCalls.endAll()).toBe(1);
+  expect(await running).toMatchObject({ code: 'gateway_unavailable' });
+  expect([world.upstreams.requests, world.warnings]).toEqual([[], []]);
+  expect((await world.view()).holds).toEqual([]);
+  fetched.resolve({ ok: false, words: 'could not be fetched' });
 });
