@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { blocksOf } from '../docs/blocks-of.ts';
 import { readText, root } from '../docs/repository-files.ts';
 import { CHART, helm } from './helm.ts';
 import { workloadsOf } from './kube-object.ts';
@@ -17,12 +18,6 @@ const documents = [
   'charts/faregate/docs/upgrades.md',
   'charts/dev-backends/README.md',
 ];
-
-/** The text of each block of that language, in list items too. */
-const blocksOf = (path: string, language: string): string[] =>
-  [...readText(path).matchAll(/^( *)```(\w+)\n([\s\S]*?)^ *```/gm)]
-    .filter(([, , each]) => each === language)
-    .map(([, indent = '', , text = '']) => text.replaceAll(new RegExp(`^${indent}`, 'gm'), ''));
 
 /** A file that a document tells its reader to write. */
 function written(name: string, document: string): string {
