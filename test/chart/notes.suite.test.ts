@@ -9,6 +9,8 @@ const [minimal = ''] = ciFiles().filter((file) => file.endsWith('minimal-values.
 const said: [setting: string, words: RegExp][] = [
   ['migrate.mode=none', /-- node api\/admin\/cli\.ts migrate\b/],
   ['api.replicas=1', /WARNING: api\.replicas is 1\b/],
+  ['api.replicas=0', /WARNING: api\.replicas is 0\. No gateway runs/],
+  ['workers.settlement.replicas=0', /WARNING: workers\.settlement\.replicas is 0\. .* no call starts/],
   ['allowUnsafe=true', /WARNING: allowUnsafe/],
   ['media.s3.bucket=', /NOTE: media\.s3 names no bucket/],
   ['image.repository=faregate', /WARNING: image\.repository/],

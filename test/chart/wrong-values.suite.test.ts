@@ -35,7 +35,6 @@ const wrong: [what: string, json: string, says: RegExp][] = [
   // A range.
   ['fewer pods than none', 'api.replicas=-1', /replicas/],
   ['more workers than there are shards', 'workers.settlement.replicas=65', /replicas/],
-  ['no settlement at all', 'workers.settlement.replicas=0', /replicas/],
   ['a scaler above the partitions', 'workers.market.autoscaling.maxReplicas=100', /maxReplicas/],
   ['a budget that lets no node be drained', 'api.disruptionBudget.maxUnavailable=0', /maxUnavailable/],
   ['a budget of no percent', 'api.disruptionBudget.maxUnavailable="0%"', /maxUnavailable/],

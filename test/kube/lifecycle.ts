@@ -1,8 +1,13 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'yaml';
 import { CHART, type Ran, run } from '../chart/helm.ts';
 import type { KubeObject } from '../chart/kube-object.ts';
 import type { Render } from '../chart/render.ts';
+import { blocksOf } from '../docs/blocks-of.ts';
+import { readText } from '../docs/repository-files.ts';
+import { testDataDir } from '../support/data-dir.ts';
 import { toolPath } from '../tools/tool.ts';
 import type { Cluster } from './start-control-plane.ts';
 
@@ -16,6 +21,7 @@ export interface Step {
 }
 
 const RELEASE = 'shop';
+const BACKUP = 'charts/faregate/docs/backup.md';
 const DRAIN_MS = 4_000;
 const SETTLES_WITHIN_MS = 60_000;
 const PROBE_EVERY_MS = 100;
@@ -148,6 +154,29 @@ export async function* lifecycle(cluster: Cluster, file: string, render: Render)
     });
   }
 
+  yield await step('pod for maintenance, alone', async () => {
+    await using folder = await testDataDir();
+    const stopped = join(folder.path, 'stopped.yaml');
+    writeFileSync(stopped, blocksOf(BACKUP, 'yaml')[0] ?? '');
+    const one = ['statefulset', nameOf(render), '--replicas'] as const;
+    const ran = await (rolling ? upgrade('--values', stopped) : kube('scale', ...one, '0'));
+    const gone = await until(async () => (await podsOf(kube)).length === 0);
+    const made = await run('bash', ['-c', maintenanceScript(rolling)], {
+      env: {
+        NAMESPACE: namespace,
+        NAME: nameOf(render),
+        KUBECTL: cluster.kubectlPath,
+        KUBECONFIG: cluster.kubeconfig,
+      },
+    });
+    await kube('delete', 'pod', `${nameOf(render)}-maintenance`);
+    if (!rolling) await kube('scale', ...one, '1');
+    return {
+      seen: 'made as docs/backup.md says, when all others had gone',
+      problems: [...refusalOf(ran), ...(gone ? [] : ['the others never went']), ...refusalOf(made)],
+    };
+  });
+
   yield await step('upgrade after all that', async () => {
     const ran = await upgrade('--set=secretsRevision=four');
     return { seen: 'deployed', problems: refusalOf(ran) };
@@ -169,6 +198,22 @@ export async function* lifecycle(cluster: Cluster, file: string, render: Render)
   });
   await cluster.kubectl(['delete', 'namespace', namespace, '--wait=false']);
 }
+
+/** Its commands as they stand; of mode embedded with the two changes that it tells. */
+function maintenanceScript(isCluster: boolean): string {
+  const block = blocksOf(BACKUP, 'sh').find((each) => each.includes('-maintenance')) ?? '';
+  const volumes = /`("volumes":.+?,)`/.exec(readText(BACKUP))?.[1] ?? '';
+  const commands = isCluster
+    ? block
+    : block
+        .replace('deployment $NAME-api', 'statefulset $NAME')
+        .replace('"containers"', `${volumes}$&`)
+        .replace('data-NAME-0', `data-'"$NAME"'-0`);
+  return `set -e; k() { "$KUBECTL" --namespace "$NAMESPACE" "$@"; }\n${commands}`;
+}
+
+/** As the notes of the install say it. */
+const nameOf = ({ notes }: Render): string => / is installed as (\S+),/.exec(notes)?.[1] ?? '';
 
 type Kube = (...args: string[]) => Promise<Ran>;
 

@@ -10,6 +10,7 @@ import type { ControlPlane, Program } from './build-control-plane.ts';
 
 export interface Cluster {
   kubeconfig: string;
+  kubectlPath: string;
   /** From the first process to three nodes that are ready. */
   startMs: number;
   kubectl(args: readonly string[], stdin?: string): Promise<Ran>;
@@ -132,7 +133,7 @@ export async function startControlPlane(programs: ControlPlane): Promise<Cluster
     throw error;
   }
   const startMs = Math.round(performance.now() - began);
-  return { kubeconfig: path('kubeconfig'), startMs, kubectl, stop };
+  return { kubeconfig: path('kubeconfig'), kubectlPath: programs.kubectl, startMs, kubectl, stop };
 }
 
 const kubeconfigOf = (port: number, token: string): string => `apiVersion: v1

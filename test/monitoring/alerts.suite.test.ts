@@ -48,7 +48,7 @@ test.runIf(isHere).each(modes)('promtool takes the rules of mode %s', async (mod
 });
 
 test.runIf(isHere).each(modes)(
-  'every alert of mode %s fires when it has to, and stays quiet near it',
+  'every alert of mode %s fires when it has to, not a minute earlier, and stays quiet near it',
   async (mode) => {
     const cases = await casesOf(mode);
     expect(await promtool('test', await renderRules(inMode(mode)), cases)).toBe('');

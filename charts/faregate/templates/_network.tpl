@@ -60,10 +60,13 @@ from callers, and an S3 store in a private network is named in `networkPolicy.st
 {{- $policy := $root.Values.networkPolicy -}}
 egress:
   - ports:
-      - port: 53
+      {{- /* A policy sees the port of the pod behind the Service, which is 5353 on OpenShift. */}}
+      {{- range list 53 5353 }}
+      - port: {{ . }}
         protocol: UDP
-      - port: 53
+      - port: {{ . }}
         protocol: TCP
+      {{- end }}
   {{- if eq .component "test" }}
   - ports:
       - port: http
