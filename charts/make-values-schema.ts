@@ -70,6 +70,20 @@ const shared: Record<string, JsonSchema> = {
       ['key'],
     ),
   },
+  remoteKeys: {
+    type: 'object',
+    patternProperties: {
+      '^[-._a-zA-Z0-9]{1,253}$': closed(
+        {
+          key: { type: 'string', minLength: 1, description: 'Its name in the store.' },
+          property: { type: 'string', description: 'What of it, where it has several parts.' },
+          version: { type: 'string', description: 'Which version of it.' },
+        },
+        ['key'],
+      ),
+    },
+    additionalProperties: false,
+  },
   quantity,
   resources: closed({
     requests: closed({ cpu: quantity, memory: quantity, 'ephemeral-storage': quantity }),
@@ -125,6 +139,17 @@ const together: JsonSchema[] = [
     if: has('media', has('s3', { bucket: { minLength: 1 } }).properties ?? {}),
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
     then: has('media', has('s3', { endpoint: { minLength: 1 } }).properties ?? {}),
+  },
+  {
+    if: has('secrets', has('externalSecret', { enabled: { const: true } }).properties ?? {}),
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: has('secrets', {
+      existingSecret: { minLength: 1 },
+      ...has('externalSecret', {
+        ...has('storeRef', { name: { minLength: 1 } }).properties,
+        data: { minProperties: 1 },
+      }).properties,
+    }),
   },
   {
     if: has('kafka', has('sasl', { mechanism: { minLength: 1 } }).properties ?? {}),

@@ -203,6 +203,16 @@ const wrong: [what: string, json: string, says: RegExp][] = [
     'migrate.mode="none",cassandra.migration={"username":"ddl","passwordKey":"a"}',
     /cassandra\.migration/,
   ],
+  [
+    'an ExternalSecret of no store',
+    'migrate.mode="job",secrets.externalSecret={"enabled":true,"data":{"key-pepper":{"key":"a"}}}',
+    /storeRef\/name/,
+  ],
+  [
+    'an ExternalSecret that lacks a key',
+    'migrate.mode="job",secrets.externalSecret={"enabled":true,"storeRef":{"name":"a"},"data":{"key-pepper":{"key":"a"}}}',
+    /secrets\.externalSecret\.data has no key/,
+  ],
   ['an Ingress for no host', 'ingress.enabled=true', /hosts/],
   ['a route without a gateway', 'httpRoute.enabled=true', /parentRefs/],
   [
