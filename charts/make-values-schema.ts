@@ -1,4 +1,5 @@
-import type { JsonSchema } from './config-schema-of-values.ts';
+import { type JsonSchema, simulatorElsewhere } from './config-schema-of-values.ts';
+import { patterns } from './patterns.ts';
 import type { Value } from './read-values.ts';
 
 const quantity = { type: ['string', 'number'], pattern: '^[0-9]+(\\.[0-9]+)?(m|k|M|G|T|Ki|Mi|Gi|Ti)?$' };
@@ -7,6 +8,12 @@ const closed = (properties: Record<string, unknown>, required: string[] = []): J
   type: 'object',
   properties: properties as Record<string, JsonSchema>,
   ...(required.length === 0 ? {} : { required }),
+  additionalProperties: false,
+});
+/** A refusal of a key names the map and the key, which one of `propertyNames` does not. */
+const keyed = (value: JsonSchema): JsonSchema => ({
+  type: 'object',
+  patternProperties: { [patterns.metadataKey]: value },
   additionalProperties: false,
 });
 const probe = {
@@ -19,18 +26,63 @@ const oneToAll = '([1-9]|[1-9][0-9]|100)%';
 
 /** What several values are, by the names that their lines `# schema:` use. */
 const shared: Record<string, JsonSchema> = {
-  names: { type: 'array', items: { type: 'string', minLength: 1, maxLength: 253 } },
+  name: { type: 'string', pattern: patterns.name, maxLength: 253 },
+  names: { type: 'array', items: { $ref: '#/$defs/name', minLength: 1 } },
+  hostNames: { type: 'array', items: { type: 'string', pattern: patterns.hostName, maxLength: 253 } },
+  networksV4: { type: 'array', items: { type: 'string', pattern: patterns.networkV4 } },
+  networksV6: { type: 'array', items: { type: 'string', pattern: patterns.networkV6 } },
+  networks: {
+    type: 'array',
+    items: {
+      anyOf: [
+        { type: 'string', pattern: patterns.networkV4 },
+        { type: 'string', pattern: patterns.networkV6 },
+      ],
+    },
+  },
+  hostsAndPorts: {
+    type: 'array',
+    maxItems: 100,
+    items: { type: 'string', pattern: patterns.hostAndPort, maxLength: 255 },
+  },
+  redisAddresses: {
+    type: 'array',
+    maxItems: 100,
+    items: { type: 'string', pattern: patterns.redisAddress },
+  },
+  webAddress: {
+    anyOf: [
+      { type: 'string', const: '' },
+      { type: 'string', pattern: patterns.webAddress },
+    ],
+  },
+  registry: { type: 'string', pattern: patterns.registry },
+  repository: { type: 'string', pattern: patterns.repository },
   secretKey: { type: 'string', pattern: '^[-._a-zA-Z0-9]*$', maxLength: 253 },
   environmentSecrets: {
     type: 'object',
     propertyNames: { pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}$' },
     additionalProperties: closed(
       {
-        existingSecret: { type: 'string', description: 'Default: `secrets.existingSecret`.' },
+        existingSecret: { $ref: '#/$defs/name', description: 'Default: `secrets.existingSecret`.' },
         key: { $ref: '#/$defs/secretKey', minLength: 1, description: 'Key in it.' },
       },
       ['key'],
     ),
+  },
+  remoteKeys: {
+    type: 'object',
+    patternProperties: {
+      '^[-._a-zA-Z0-9]{1,253}$': closed(
+        {
+          key: { type: 'string', minLength: 1, description: 'Its name in the store.' },
+          property: { type: 'string', description: 'What of it, where it has several parts.' },
+          version: { type: 'string', description: 'Which version of it.' },
+        },
+        ['key'],
+      ),
+    },
+    additionalProperties: false,
   },
   quantity,
   resources: closed({
@@ -38,6 +90,8 @@ const shared: Record<string, JsonSchema> = {
     limits: closed({ cpu: quantity, memory: quantity, 'ephemeral-storage': quantity }),
     claims: { $ref: '#/$defs/objects' },
   }),
+  labels: keyed({ type: 'string', pattern: patterns.labelValue, maxLength: 63 }),
+  annotations: keyed({ type: 'string' }),
   stringMap: { type: 'object', additionalProperties: { type: 'string' } },
   objects: { type: 'array', items: { type: 'object' } },
   openObject: { type: 'object' },
@@ -87,6 +141,17 @@ const together: JsonSchema[] = [
     then: has('media', has('s3', { endpoint: { minLength: 1 } }).properties ?? {}),
   },
   {
+    if: has('secrets', has('externalSecret', { enabled: { const: true } }).properties ?? {}),
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: has('secrets', {
+      existingSecret: { minLength: 1 },
+      ...has('externalSecret', {
+        ...has('storeRef', { name: { minLength: 1 } }).properties,
+        data: { minProperties: 1 },
+      }).properties,
+    }),
+  },
+  {
     if: has('kafka', has('sasl', { mechanism: { minLength: 1 } }).properties ?? {}),
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
     then: has('kafka', has('sasl', { username: { minLength: 1 } }).properties ?? {}),
@@ -95,6 +160,7 @@ const together: JsonSchema[] = [
     if: { properties: { mode: { const: 'embedded' } } },
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
     then: has('api', has('autoscaling', { kind: { const: 'none' } }).properties ?? {}),
+    else: has('config', { providers: { items: simulatorElsewhere } }),
   },
 ];
 
@@ -105,7 +171,11 @@ function has(name: string, properties: Record<string, unknown>): JsonSchema {
 /** The schema that Helm checks values against: closed, but for `global`, in which other charts' keys stand, too. */
 export function makeValuesSchema(
   values: readonly Value[],
-  { config, renamed }: { config: JsonSchema; renamed: Record<string, string> },
+  {
+    config,
+    renamed,
+    alerts,
+  }: { config: JsonSchema; renamed: Record<string, string>; alerts: readonly string[] },
 ): JsonSchema {
   const properties = propertiesOf(values);
   const pod = values.find(({ name }) => name === 'pod');
@@ -121,7 +191,12 @@ export function makeValuesSchema(
     },
     additionalProperties: false,
     allOf: together,
-    $defs: { ...shared, pod: closed(propertiesOf(pod?.children ?? [])), config },
+    $defs: {
+      ...shared,
+      pod: closed(propertiesOf(pod?.children ?? [])),
+      alerts: { type: 'array', items: { enum: alerts } },
+      config,
+    },
   };
 }
 

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { configSchemaOfValues } from './config-schema-of-values.ts';
 import { makeReadme } from './make-readme.ts';
@@ -17,8 +17,12 @@ const fromRoot = (path: string): unknown =>
 const values = readValues(read('values.yaml'));
 const config = configSchemaOfValues(fromRoot('openapi/config.schema.json'));
 const renamed = parse(read('files/renamed-values.yaml')) as Record<string, string>;
+const alerts = readdirSync(new URL('faregate/rules', import.meta.url))
+  .sort()
+  .flatMap((file) => (parse(read(`rules/${file}`)) as { alerts: { alert: string }[] }).alerts)
+  .map(({ alert }) => alert);
 const documents = {
-  'values.schema.json': `${JSON.stringify(makeValuesSchema(values, { config, renamed }), null, 2)}\n`,
+  'values.schema.json': `${JSON.stringify(makeValuesSchema(values, { config, renamed, alerts }), null, 2)}\n`,
   'files/never-null.json': `${JSON.stringify(neverNull(values), null, 2)}\n`,
   'README.md': makeReadme(read('README.template.md'), { values, config }),
 };

@@ -5,6 +5,8 @@ import { whereInstalled } from './where-installed.ts';
 
 const BASE = join(CHART, 'ci/minimal-values.yaml');
 
+const PRICES = '"pricing":{"prompt":"0","completion":"0"}';
+
 /** What somebody writes, as helm's `--set-json`, and what the refusal has to name. */
 const wrong: [what: string, json: string, says: RegExp][] = [
   // A name that is not there.
@@ -68,6 +70,108 @@ const wrong: [what: string, json: string, says: RegExp][] = [
   ['an amount of memory that is none', 'api.resources.limits.memory="1 gig"', /memory/],
   ['a variable with a dash', 'providerKeys={"OPEN-ROUTER":{"key":"a"}}', /OPEN-ROUTER/],
   ['a network that is none', 'networkPolicy.exceptCidrs=[""]', /exceptCidrs/],
+  // A text of a form.
+  ['an address in the place of a network', 'networkPolicy.exceptCidrs=["10.0.0.1"]', /exceptCidrs/],
+  ['a network of no address', 'networkPolicy.exceptCidrs=["10.0.0.300/8"]', /exceptCidrs/],
+  ['a network of too many bits', 'networkPolicy.exceptCidrs=["10.0.0.0/33"]', /exceptCidrs/],
+  ['a network of the other family', 'networkPolicy.exceptCidrsV6=["10.0.0.0/8"]', /exceptCidrsV6/],
+  [
+    'a network of callers that is none',
+    'service.loadBalancerSourceRanges=["all"]',
+    /loadBalancerSourceRanges/,
+  ],
+  ['a proxy by its name', 'config.server={"trustedProxies":["balancer"]}', /trustedProxies/],
+  ['a Secret with a space', 'secrets.existingSecret="my secret"', /existingSecret/],
+  ['a Secret with capitals', 'redis.existingSecret="Redis"', /redis\/existingSecret/],
+  [
+    'a Secret of a key with capitals',
+    'providerKeys={"OPENROUTER_API_KEY":{"existingSecret":"A","key":"b"}}',
+    /existingSecret/,
+  ],
+  ['a Secret of a registry with a slash', 'image.pullSecrets=["a/b"]', /pullSecrets/],
+  ['a name of objects that begins with a dash', 'fullnameOverride="-shop"', /fullnameOverride/],
+  ['a name of objects with a dot', 'nameOverride="fare.gate"', /nameOverride/],
+  ['a claim with an underscore', 'persistence.existingClaim="my_claim"', /existingClaim/],
+  ['a class with a space', 'ingress.className="my class"', /className/],
+  ['an account with a slash', 'serviceAccount.name="a/b"', /serviceAccount\/name/],
+  ['a gateway with a space', 'httpRoute.parentRefs=[{"name":"the public"}]', /parentRefs/],
+  ['a host with a scheme', 'ingress.hosts=["https://gateway.example.com"]', /hosts/],
+  ['a host with a path', 'httpRoute.hostnames=["gateway.example.com/v1"]', /hostnames/],
+  ['a label with a space', 'pod.labels={"team":"the platform"}', /labels/],
+  ['a label’s key with a space', 'pod.labels={"the team":"platform"}', /labels/],
+  ['an annotation’s key with two slashes', 'service.annotations={"a/b/c":"d"}', /annotations/],
+  ['an image with a tag', 'image.repository="registry.example.com/faregate:1.0"', /repository/],
+  ['an image with a digest', 'image.repository="faregate@sha256:abc"', /repository/],
+  ['an image with a scheme', 'image.repository="https://registry.example.com/faregate"', /repository/],
+  ['a registry with a scheme', 'image.registry="https://registry.example.com"', /registry/],
+  ['a mirror with a scheme', 'global.imageRegistry="oci://mirror.test"', /imageRegistry/],
+  ['a broker’s port that is none', 'kafka.brokers=["kafka:70000"]', /brokers/],
+  ['a broker with a password', 'kafka.brokers=["user:pw@kafka:9092"]', /brokers/],
+  ['a node’s port that is none', 'cassandra.contactPoints=["cassandra:65536"]', /contactPoints/],
+  ['a Redis port that is none', 'redis.urls=["redis://redis:65536"]', /urls/],
+  ['a port 0', 'redis.urls=["redis://redis:0"]', /urls/],
+  ['a store’s password in its address', 'media.s3.endpoint="https://id:pw@s3.test"', /endpoint/],
+  ['a store’s port that is none', 'media.s3.endpoint="https://s3.test:99999"', /endpoint/],
+  ['an alert that does not exist', 'monitoring.rules.disabled=["FaregateLogLags"]', /disabled/],
+  // What only the server would say, as its pods start.
+  [
+    'a provider’s password in its address',
+    'config.providers=[{"id":"a","kind":"openai","baseUrl":"https://me:pw@models.test/v1"}]',
+    /baseUrl/,
+  ],
+  [
+    'a provider’s key in its address',
+    'config.providers=[{"id":"a","kind":"openai","baseUrl":"https://models.test/v1?key=1"}]',
+    /baseUrl/,
+  ],
+  [
+    'a provider’s port that is none',
+    'config.providers=[{"id":"a","kind":"openai","baseUrl":"https://models.test:80000/v1"}]',
+    /baseUrl/,
+  ],
+  ['a public address without a scheme', 'config.server={"publicUrl":"gateway.example.com"}', /publicUrl/],
+  ['a compatible server without its address', 'config.providers=[{"id":"a","kind":"openai"}]', /baseUrl/],
+  [
+    'a list of prices of a server that has none',
+    'config.providers=[{"id":"a","kind":"openai","baseUrl":"https://models.test","catalog":"import"}]',
+    /catalog/,
+  ],
+  [
+    'a dialect of a server that has its own',
+    'config.providers=[{"id":"a","kind":"anthropic","dialect":"vllm"}]',
+    /dialect/,
+  ],
+  [
+    'a key by two ways',
+    'config.providers=[{"id":"a","kind":"anthropic","apiKeyEnv":"A","apiKeyFile":"/b"}]',
+    /apiKeyFile/,
+  ],
+  ['a simulator inside each pod of a cluster', 'config.providers=[{"id":"a","kind":"simulator"}]', /baseUrl/],
+  [
+    'two providers of one name',
+    'config.providers=[{"id":"twin","kind":"anthropic"},{"id":"twin","kind":"openrouter"}]',
+    /config\.providers: the id twin stands twice/,
+  ],
+  [
+    'two models of one name',
+    'config.models=[{"id":"twin","stopped":true},{"id":"twin","stopped":true}]',
+    /config\.models: the id twin stands twice/,
+  ],
+  [
+    'a model without endpoints',
+    'config.models=[{"id":"vendor/small","contextLength":1000}]',
+    /models\/0.*endpoints/,
+  ],
+  [
+    'a model of a provider that is not there',
+    `config.models=[{"id":"vendor/small","contextLength":1000,"endpoints":[{"provider":"gone","model":"small",${PRICES}}]}]`,
+    /vendor\/small names the provider gone/,
+  ],
+  [
+    'a picture’s model of a provider that is not there',
+    'config.imageModels=[{"id":"vendor/brush","provider":"gone"}]',
+    /vendor\/brush names the provider gone/,
+  ],
   // What does not go together.
   ['a cluster without Redis', 'redis.urls=[]', /redis/i],
   ['a cluster without Kafka', 'kafka.brokers=[]', /kafka/i],
@@ -77,6 +181,36 @@ const wrong: [what: string, json: string, says: RegExp][] = [
     'fewest pods above the most',
     'api.autoscaling={"kind":"hpa","minReplicas":9,"maxReplicas":3}',
     /minReplicas|maxReplicas/,
+  ],
+  [
+    'more memory than is allowed',
+    'api.resources={"requests":{"memory":"2Gi"},"limits":{"memory":"1024Mi"}}',
+    /api\.resources\.requests\.memory is 2Gi, above its limit of 1024Mi/,
+  ],
+  [
+    'more processor than is allowed',
+    'workers.video.resources={"requests":{"cpu":1.5},"limits":{"cpu":"500m"}}',
+    /workers\.video\.resources\.requests\.cpu is 1\.5, above its limit of 500m/,
+  ],
+  [
+    'a key of a provider that workers have not',
+    'api.pod.extraEnv=[{"name":"A_KEY","value":"x"}],config.providers=[{"id":"a","kind":"openrouter","apiKeyEnv":"A_KEY"}]',
+    /A_KEY is the variable of a key that nothing sets for workers\./,
+  ],
+  [
+    'an account of a migration that is left out',
+    'migrate.mode="none",cassandra.migration={"username":"ddl","passwordKey":"a"}',
+    /cassandra\.migration/,
+  ],
+  [
+    'an ExternalSecret of no store',
+    'migrate.mode="job",secrets.externalSecret={"enabled":true,"data":{"key-pepper":{"key":"a"}}}',
+    /storeRef\/name/,
+  ],
+  [
+    'an ExternalSecret that lacks a key',
+    'migrate.mode="job",secrets.externalSecret={"enabled":true,"storeRef":{"name":"a"},"data":{"key-pepper":{"key":"a"}}}',
+    /secrets\.externalSecret\.data has no key/,
   ],
   ['an Ingress for no host', 'ingress.enabled=true', /hosts/],
   ['a route without a gateway', 'httpRoute.enabled=true', /parentRefs/],
@@ -100,4 +234,33 @@ describe.runIf(whereInstalled('helm'))('helm template refuses in a sentence', ()
       /nil pointer|can't evaluate field|wrong type for value|error calling (index|merge)/,
     );
   });
+});
+
+/** What is right, and not of the form that most write. */
+const unusual = [
+  'global.imageRegistry="mirror.test:5000/team/"',
+  'image.repository="localhost:5000/team/fare__gate"',
+  'redis.urls=["rediss://[fd00::1]:6380/0"]',
+  'kafka.brokers=["10.0.0.7:9092","[fd00::1]:65535"]',
+  'cassandra.contactPoints=["cassandra_1:9042"]',
+  'media.s3={"endpoint":"https://s3.test:9000/base/","bucket":"b.c"}',
+  'secrets.existingSecret="fare.gate-2"',
+  'ingress={"enabled":true,"hosts":["*.example.com"]}',
+  'service.loadBalancerSourceRanges=["203.0.113.0/24","2001:db8::/32"]',
+  'pod={"labels":{"example.com/Team":""},"annotations":{"a.b/c_D":"any text"}}',
+  'api.resources={"requests":{"cpu":2,"memory":"1Gi"},"limits":{"cpu":"2000m","memory":1073741824}}',
+  'config.server={"publicUrl":"http://[::1]:8080/v1","trustedProxies":["10.0.0.7","fd00::/8"]}',
+  'config.models=[{"id":"vendor/small","stopped":true}]',
+];
+
+test.runIf(whereInstalled('helm'))('helm template takes what is right, though few write it', async () => {
+  const ran = await helm(
+    'template',
+    'shop',
+    CHART,
+    '--values',
+    BASE,
+    ...unusual.flatMap((json) => ['--set-json', json]),
+  );
+  expect(ran).toMatchObject({ code: 0, stderr: '' });
 });

@@ -140,6 +140,7 @@ export async function* lifecycle(cluster: Cluster, file: string, render: Render)
       const ran = await helm(
         ...['upgrade', RELEASE, CHART, '--values', file, ...settings, '--timeout', '60s'],
         '--set=pod.containerSecurityContext.allowPrivilegeEscalation=true,migrate.mode=none',
+        '--set=cassandra.migration.username=,cassandra.migration.passwordKey=',
       );
       const told = await until(async () => (await refusedPods(kube)).length > 0);
       const whole = await until(async () => (await podsOf(kube)).filter((pod) => !isGoing(pod)).length > 0);

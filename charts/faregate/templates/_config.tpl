@@ -44,7 +44,7 @@ One process makes its own token where none is given; the processes of a cluster 
 can be run in a pod.
 */}}
 {{- define "faregate.hasAdminToken" -}}
-{{- if or (eq .Values.mode "cluster") .Values.admin.token.existingSecret .Values.secrets.existingSecret -}}true{{- end -}}
+{{- if or (eq .Values.mode "cluster") .Values.admin.token.existingSecret -}}true{{- end -}}
 {{- end -}}
 
 {{- define "faregate.hasS3" -}}

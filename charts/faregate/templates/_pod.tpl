@@ -41,15 +41,18 @@
 {{- end }}
 {{- end -}}
 
+{{/* A Kubernetes quantity, as a number. */}}
+{{- define "faregate.amount" -}}
+{{- $text := toString . -}}
+{{- if kindIs "float64" . -}}{{- $text = printf "%f" . -}}{{- end -}}
+{{- $units := dict "" 1 "m" 0.001 "k" 1000 "M" 1000000 "G" 1000000000 "T" 1000000000000 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 -}}
+{{- printf "%f" (mulf (regexFind "^[0-9.]+" $text | float64) (get $units (regexFind "[A-Za-z]*$" $text))) -}}
+{{- end -}}
+
 {{/* A Kubernetes quantity of bytes, in whole MiB. */}}
 {{- define "faregate.mebibytes" -}}
-{{- $text := toString . -}}
-{{- if kindIs "float64" . -}}{{- $text = printf "%.0f" . -}}{{- end -}}
-{{- $number := regexFind "^[0-9.]+" $text | float64 -}}
-{{- $unit := regexReplaceAll "^[0-9.]+" $text "" -}}
-{{- $bytes := dict "" 1 "k" 1000 "M" 1000000 "G" 1000000000 "T" 1000000000000 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 -}}
-{{- if not (hasKey $bytes $unit) -}}{{- fail (printf "%s is no amount of memory: write it as 512Mi or 2Gi." $text) -}}{{- end -}}
-{{- divf (mulf $number (get $bytes $unit)) 1048576 | floor | int64 -}}
+{{- if hasSuffix "m" (toString .) -}}{{- fail (printf "%s is no amount of memory: write it as 512Mi or 2Gi." .) -}}{{- end -}}
+{{- divf (include "faregate.amount" . | float64) 1048576 | floor | int64 -}}
 {{- end -}}
 
 {{/*

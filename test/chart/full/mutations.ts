@@ -12,6 +12,7 @@ export interface Mutation {
 
 const POD = 'templates/_pod.tpl';
 const API = 'templates/_api.tpl';
+const CHECK = 'templates/check/first/check.yaml';
 
 export const mutations: readonly Mutation[] = [
   {
@@ -43,6 +44,37 @@ export const mutations: readonly Mutation[] = [
       schema.properties.global = { ...schema.properties.global, additionalProperties: false };
       return JSON.stringify(schema);
     },
+  },
+  {
+    row: 2,
+    what: 'a Secret by any name',
+    file: 'values.schema.json',
+    to: (text) => {
+      const schema = JSON.parse(text) as { $defs: { name: object } };
+      schema.$defs.name = { type: 'string' };
+      return JSON.stringify(schema);
+    },
+  },
+  {
+    row: 2,
+    what: 'a limit below its request',
+    file: CHECK,
+    from: /if gt \(include "faregate\.amount" .*float64\)/,
+    to: 'if false',
+  },
+  {
+    row: 2,
+    what: 'a provider by the name of another',
+    file: CHECK,
+    from: /if has \.id \$seen/,
+    to: 'if false',
+  },
+  {
+    row: 3,
+    what: 'workers that lack a provider’s key',
+    file: CHECK,
+    from: /range include "faregate\.roles" \. \|/,
+    to: 'range "" |',
   },
   {
     row: 3,
@@ -154,6 +186,27 @@ export const mutations: readonly Mutation[] = [
     to: () => 'apiVersion: v1\nkind: Secret\nmetadata: {name: "{{ .Release.Name }}"}\nstringData: {a: b}\n',
   },
   {
+    row: 13,
+    what: 'one process asks for a token that it makes itself',
+    file: 'templates/_config.tpl',
+    from: /\(eq \.Values\.mode "cluster"\) \.Values\.admin/,
+    to: '(eq .Values.mode "cluster") .Values.secrets.existingSecret .Values.admin',
+  },
+  {
+    row: 13,
+    what: 'the Secret comes after the migration that needs it',
+    file: CHECK,
+    from: /and \(eq \$values\.mode "cluster"\) \(eq \$values\.migrate\.mode "hook"\)/,
+    to: 'and false',
+  },
+  {
+    row: 13,
+    what: 'the store is asked by no name',
+    file: 'templates/external-secret.yaml',
+    from: /secretKey:/,
+    to: 'secretKeys:',
+  },
+  {
     row: 14,
     what: 'a price replaces the pods',
     file: API,
@@ -217,6 +270,20 @@ export const mutations: readonly Mutation[] = [
     to: 'post-install,post-upgrade',
   },
   {
+    row: 18,
+    what: 'an account for a migration that is left out',
+    file: CHECK,
+    from: /and \(eq \$values\.migrate\.mode "none"\)/,
+    to: 'and false',
+  },
+  {
+    row: 19,
+    what: 'workers that nobody reads are missed',
+    file: 'templates/monitoring/_rules.tpl',
+    from: /workersAreRead: .*/,
+    to: 'workersAreRead: true',
+  },
+  {
     row: 19,
     what: 'a port that nothing has',
     file: 'templates/monitoring/pod-monitor.yaml',
@@ -275,6 +342,14 @@ export const mutations: readonly Mutation[] = [
     from: / *artifacthub\.io\/license:.*\n/,
     to: '',
     tests: ['test/chart/chart-documents'],
+  },
+  {
+    row: 24,
+    what: 'a default that nobody reviews',
+    file: 'values.yaml',
+    from: /timeoutSeconds: 2, failureThreshold: 2 \}/,
+    to: 'timeoutSeconds: 2, failureThreshold: 4 }',
+    tests: ['test/chart/golden'],
   },
   { row: 24, what: 'a renamed key is taken in silence', file: 'files/renamed-values.yaml', to: () => '{}\n' },
   {

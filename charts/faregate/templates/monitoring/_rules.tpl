@@ -20,6 +20,7 @@ cluster: {{ eq .Values.mode "cluster" }}
 embedded: {{ eq .Values.mode "embedded" }}
 market: {{ .Values.market.enabled }}
 media: {{ .Values.media.enabled }}
+workersAreRead: {{ not .Values.monitoring.serviceMonitor.enabled }}
 videoWorker: {{ ne (include "faregate.hasS3" .) "" }}
 apiMemoryBytes: {{ ne (dig "limits" "memory" "" .Values.api.resources | toString) "" }}
 {{- end -}}
