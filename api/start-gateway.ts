@@ -61,6 +61,8 @@ export async function startGateway(
   try {
     return await startBehind(internalServer, { config, clock, log, loopDelay, registry, waits });
   } catch (error) {
+    // What goes on waiting behind a start, such as for the history, would try for ever.
+    waits.close();
     await internalServer.close();
     throw error;
   }
