@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { Registry } from 'prom-client';
 import { type LoopDelay, watchLoopDelay } from '#core/capacity/loop-delay.ts';
 import { needsBundledSimulator } from '#core/catalog/catalog-settings.ts';
-import { type Clock, SECOND_MS, systemClock, wait } from '#core/clock.ts';
+import { type Clock, SECOND_MS, systemClock } from '#core/clock.ts';
 import { createIdSource } from '#core/ids.ts';
-import { PUMP_MS } from '#core/limits.ts';
+import { PUMP_MS, VIDEO_SUBMIT_MS } from '#core/limits.ts';
 import { createLog, type Log } from '#core/log.ts';
 import type { Secret } from '#core/secret.ts';
 import { StartWaits } from '#core/start-waits.ts';
@@ -61,6 +61,8 @@ export async function startGateway(
   try {
     return await startBehind(internalServer, { config, clock, log, loopDelay, registry, waits });
   } catch (error) {
+    // What goes on waiting behind a start, such as for the history, would try for ever.
+    waits.close();
     await internalServer.close();
     throw error;
   }
@@ -123,10 +125,17 @@ async function startBehind(
   // What the start took nobody waited for.
   loopDelay.takeMs();
 
+  let videosStopped: Promise<void> | undefined;
+  /** A video that is being handed to its provider has so long: cut, it could never be sent again, and would have failed. */
+  function stopVideos(sendingWaitMs: number): Promise<void> | undefined {
+    videosStopped ??= deps.videoWorker?.stop(sendingWaitMs);
+    return videosStopped;
+  }
+
   /** Every call is settled before the ledger goes: what is read on after a hang-up has its minute, or is cut. */
   async function end(pumpsWaitMs: number): Promise<void> {
     const { openCalls, ledgerRetries, upstreams } = deps.gateway;
-    const videosStopped = deps.videoWorker?.stop(pumpsWaitMs);
+    void stopVideos(pumpsWaitMs);
     // Ended by us, and not by their provider: so they pay as at the end of their minute.
     if (!(await isOverIn(openCalls.idle(), pumpsWaitMs, clock)) && pumpsWaitMs > 0) openCalls.endAll();
     await videosStopped;
@@ -138,17 +147,23 @@ async function startBehind(
     await simulator?.close();
   }
 
+  let drainEndsAtMs = Number.POSITIVE_INFINITY;
+  const leftMs = () => Math.max(0, drainEndsAtMs - clock.monotonicMs());
+  const cut = Promise.withResolvers<void>();
+
   async function drain(): Promise<void> {
     const { openCalls, capacity, limits } = deps.gateway;
     const { streamMs, callMs } = limits();
     const drainMs = server.drainMs ?? server.drainNoticeMs + Math.max(streamMs, callMs) + PUMP_MS;
-    const endAtMs = clock.monotonicMs() + drainMs;
-    const leftMs = () => Math.max(0, endAtMs - clock.monotonicMs());
+    drainEndsAtMs = clock.monotonicMs() + drainMs;
     publicServer.beginDrain();
-    if (server.drainNoticeMs > 0) await wait(clock, Math.min(server.drainNoticeMs, drainMs));
+    await isOverIn(cut.promise, Math.min(server.drainNoticeMs, drainMs), clock);
     capacity.ending = true;
     const drained = publicServer.endDrain();
-    if (await isOverIn(drained, leftMs(), clock)) {
+    const isEarly = await isOverIn(drained, Math.max(0, leftMs() - VIDEO_SUBMIT_MS), clock);
+    // From here on none is handed over any more, and what is has its whole time until the end.
+    void stopVideos(Math.max(leftMs(), LAST_CLOSINGS_WAIT_MS));
+    if (isEarly || (await isOverIn(drained, leftMs(), clock))) {
       await end(Math.min(PUMP_MS + LAST_CLOSINGS_WAIT_MS, leftMs()));
       return;
     }
@@ -171,6 +186,8 @@ async function startBehind(
       return ended;
     },
     async stop() {
+      drainEndsAtMs = clock.monotonicMs();
+      cut.resolve();
       void publicServer.endDrain();
       publicServer.destroy();
       ended ??= end(0);

@@ -1,53 +1,5 @@
-import { createLog } from '#core/log.ts';
-import { ConfigError } from '../api/config/config-error.ts';
-import { loadConfig } from '../api/config.ts';
-import { StoreError } from '../api/store-error.ts';
-import { parseRoles, RoleError } from './roles.ts';
-import { type RunningWorkers, startWorkers, WorkersError } from './start-workers.ts';
+import { takeEndSignals } from '#core/end-signals.ts';
 
-/** `node workers/main.ts settlement projector video market`: the background work of a cluster, by role. SIGTERM ends it. */
-async function main(): Promise<void> {
-  const roles = parseRoles(process.argv.slice(2));
-  const config = await loadConfig();
-  const log = createLog();
-  for (const notice of config.notices) log.warn(notice);
-  let workers: RunningWorkers | null = null;
-  let ending = false;
-  const onSignal = () => {
-    // What has begun to start is a process that died, to the others. The first process of a container would not hear a
-    // signal that nobody takes.
-    if (workers === null) process.exit(0);
-    if (ending) process.exit(1);
-    ending = true;
-    log.info('ending: the shards and partitions of this process go to the others');
-    workers.stop().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        log.error('not all of it could be ended; the others take over what is left', { error });
-        process.exit(1);
-      },
-    );
-  };
-  process.on('SIGTERM', onSignal);
-  process.on('SIGINT', onSignal);
-  workers = await startWorkers(config, { roles, log });
-  log.info(`workers run: ${roles.join(', ')}`, { address: workers.internalUrl });
-}
-
-/** What the operator can mend is said in a sentence; a stack is for what nobody expected. */
-function explain(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if ([ConfigError, RoleError, StoreError, WorkersError].some((kind) => error instanceof kind))
-    return error.message;
-  if ('code' in error && error.code === 'EADDRINUSE') {
-    return `${error.message}. Another program uses this port: set INTERNAL_PORT.`;
-  }
-  return error.stack ?? error.message;
-}
-
-try {
-  await main();
-} catch (error) {
-  process.stderr.write(`${explain(error)}\n`);
-  process.exit(1);
-}
+const signals = takeEndSignals();
+const { runWorkers } = await import('./run-workers.ts');
+await runWorkers(signals);

@@ -14,7 +14,9 @@ import type { RunningRole, WorkerParts } from './worker-parts.ts';
 
 export interface RunningWorkers {
   internalUrl: string;
-  /** What they work on goes to other processes. */
+  /** Resolves when all roles work; rejects when one cannot, and then none works any more. */
+  started: Promise<void>;
+  /** What they work on goes to other processes. A role that still starts is one that died, to the others. */
   stop(): Promise<void>;
 }
 
@@ -64,27 +66,35 @@ export async function startWorkers(
         : log.error('configuration not reloaded', { cause: message }),
   });
   const running: RunningRole[] = [];
-  const stopRoles = async () => {
+  let ended: Promise<void> | null = null;
+  const end = async () => {
     waits.close();
     config.close();
+    await internalServer.close();
     await Promise.all(running.map((role) => role.stop()));
   };
-  try {
-    const onReload = (listener: (config: Config) => void) => void listeners.push(listener);
-    const parts = { config: started, onReload, storage, registry, waits, clock, log };
-    const counts = countForAll(registry);
-    for (const role of roles) running.push(await startRole[role]({ ...parts, ...counts }));
-  } catch (error) {
-    await internalServer.close();
-    await stopRoles();
-    throw error;
-  }
-  internalServer.begin({ checks: Object.assign({}, ...running.map((role) => role.checks)), admin: null });
-  return {
-    internalUrl: internalServer.url,
-    async stop() {
-      await internalServer.close();
-      await stopRoles();
-    },
+  const stop = () => {
+    ended ??= end();
+    return ended;
   };
+  const onReload = (listener: (config: Config) => void) => void listeners.push(listener);
+  const parts = { config: started, onReload, storage, registry, waits, clock, log, ...countForAll(registry) };
+  const start = async (role: Role) => {
+    const one = await startRole[role](parts);
+    if (ended === null) running.push(one);
+    else await one.stop();
+  };
+  // Each by itself: one that waits for its store keeps no other from its work.
+  const allStarted = Promise.all(roles.map(start)).then(
+    () =>
+      internalServer.begin({
+        checks: Object.assign({}, ...running.map(({ checks }) => checks)),
+        admin: null,
+      }),
+    async (error: unknown) => {
+      await stop();
+      throw error;
+    },
+  );
+  return { internalUrl: internalServer.url, started: allStarted, stop };
 }

@@ -154,7 +154,9 @@ export const SUBJECTS_MAX = 100_000;
 export const HEADERS_BYTES = 16 * 1024;
 export const HEADERS_TIMEOUT_MS = 10 * SECOND_MS;
 export const REQUEST_TIMEOUT_MS = 30 * SECOND_MS;
-/** How often the two time-outs above are looked at. */
+/** Of a request that came behind a drain's notice, once all that was open then has ended: nobody keeps a process from its end. */
+export const LAST_REQUESTS_MS = 10 * SECOND_MS;
+/** How often the two time-outs of every request are looked at. */
 export const CONNECTIONS_CHECK_MS = 5 * SECOND_MS;
 /** Above the 60 s of common load balancers: they close first, so no request meets a closing connection. */
 export const KEEP_ALIVE_MS = 75 * SECOND_MS;

@@ -10,9 +10,17 @@ export interface Attempt<T> {
   isAway: (error: unknown) => boolean;
 }
 
+interface Waiting {
+  store: string;
+  /** `null`: the first attempt still runs. */
+  reason: string | null;
+}
+
 /** What a process that starts waits for: said in its log, and to whoever asks whether it is ready. */
 export class StartWaits {
-  readonly #reasons = new Map<string, string>();
+  readonly #waiting = new Set<Waiting>();
+  /** Lines of the log, with when each was written: reasons that take turns are no news each time. */
+  readonly #saidMs = new Map<string, number>();
   readonly #clock: Clock;
   readonly #log: Log;
   #closed = false;
@@ -29,17 +37,21 @@ export class StartWaits {
 
   /** By store. */
   get reasons(): ReadonlyMap<string, string> {
-    return this.#reasons;
+    const found = new Map<string, string>();
+    for (const { store, reason } of this.#waiting) if (reason !== null) found.set(store, reason);
+    return found;
   }
 
-  /** Tries until it succeeds, or fails by what no waiting mends. */
+  /** Tries until it succeeds, or fails by what no waiting mends. Several may wait for one store. */
   async until<T>({ store, attempt, isAway }: Attempt<T>): Promise<T> {
     const sinceMs = this.#clock.monotonicMs();
-    let sayAtMs = sinceMs;
+    const waiting: Waiting = { store, reason: null };
+    this.#waiting.add(waiting);
     for (;;) {
       try {
         const result = await attempt();
-        if (this.#reasons.delete(store)) {
+        this.#waiting.delete(waiting);
+        if (waiting.reason !== null && !this.reasons.has(store)) {
           this.#log.info(`${store} is there`, {
             durationMs: Math.round(this.#clock.monotonicMs() - sinceMs),
           });
@@ -47,20 +59,24 @@ export class StartWaits {
         return result;
       } catch (error) {
         if (!isAway(error)) {
-          this.#reasons.delete(store);
+          this.#waiting.delete(waiting);
           throw error;
         }
-        const reason = error instanceof Error ? error.message : String(error);
-        const nowMs = this.#clock.monotonicMs();
-        if (reason !== this.#reasons.get(store) || nowMs >= sayAtMs) {
-          sayAtMs = nowMs + START_SAID_MS;
-          this.#log.warn(`the start waits for ${store}`, { cause: reason });
-        }
-        this.#reasons.set(store, reason);
+        waiting.reason = error instanceof Error ? error.message : String(error);
+        this.#say(`the start waits for ${store}`, waiting.reason);
         await wait(this.#clock, START_RETRY_MS);
         // Nobody is there any more whom it could tell.
         if (this.#closed) return await new Promise<never>(() => {});
       }
     }
+  }
+
+  #say(line: string, cause: string): void {
+    const nowMs = this.#clock.monotonicMs();
+    for (const [said, atMs] of this.#saidMs) if (nowMs - atMs >= START_SAID_MS) this.#saidMs.delete(said);
+    const key = `${line}: ${cause}`;
+    if (this.#saidMs.has(key)) return;
+    this.#saidMs.set(key, nowMs);
+    this.#log.warn(line, { cause });
   }
 }

@@ -81,6 +81,15 @@ export function answerBrokenRequest(
   else socket.end(rawAnswer(refusalOf(error.code), answerIds), () => socket.destroy());
 }
 
+/** Of the last connections of a process that ends: a request that is still being received is refused; an answer goes on. */
+export function endUnreceived(socket: EdgeSocket, answerIds: AnswerIds): void {
+  const latest = socket[ANSWER] ?? null;
+  if (latest === null || latest.req.complete) return;
+  socket[OWN_DEADLINE] = false;
+  const error = Object.assign(new Error('no more time'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+  answerBrokenRequest(error, socket, answerIds);
+}
+
 /**
  * Garbage behind a whole request, such as the rest of a body whose length was counted in characters. That
  * request may have been run and charged: it gets its own answer, never this 400.

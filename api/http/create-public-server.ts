@@ -1,5 +1,7 @@
 import type { RequestListener, Server, ServerResponse } from 'node:http';
-import { closeAfterAnswer, forgetAnswer } from './broken-request.ts';
+import { systemClock } from '#core/clock.ts';
+import { LAST_REQUESTS_MS } from '#core/limits.ts';
+import { closeAfterAnswer, endUnreceived, forgetAnswer } from './broken-request.ts';
 import { connectionsOf } from './connections-of.ts';
 import { createHttpServer, listen, type ServerOptions } from './create-http-server.ts';
 
@@ -11,38 +13,73 @@ export interface PublicServer {
   /** From now on every answer closes its connection; whoever comes late is still served. */
   beginDrain(): void;
   /**
-   * Resolves when no request is open, and nobody is listened to any more; running streams may take as long as they take.
-   * Idle connections are closed only then: a request may be on its way on any of them.
+   * Resolves when no request is open, and nobody is listened to any more; what was open already may take as long as it takes.
+   * Whoever came later has a short time from then on to send the rest of a request: else one who sends bodies byte by byte,
+   * each before the last has ended, would keep the process from its end. Idle connections are closed only then: a request may be on its way on any of them.
    */
   endDrain(): Promise<void>;
   /** Cuts what is still open: the end of a drain that took too long. */
   destroy(): void;
 }
 
-export function createPublicServer(listener: RequestListener, options: ServerOptions): PublicServer {
+export interface PublicServerOptions extends ServerOptions {
+  lastRequestsMs?: number;
+}
+
+export function createPublicServer(listener: RequestListener, options: PublicServerOptions): PublicServer {
+  const { lastRequestsMs = LAST_REQUESTS_MS } = options;
   // Counted, not listed: a place in a list would cost each as much as finding its route.
   let open = 0;
+  /** Of those that came behind the notice. */
+  let late = 0;
   let draining = false;
   let drained: Promise<void> | null = null;
-  let allClosed: () => void = () => undefined;
+  let noneOpen: () => void = () => undefined;
+  let noneLate: () => void = () => undefined;
 
   // One function for all requests: a closure per request costs a fifth more CPU (garbage).
   function onClose(this: ServerResponse): void {
     open -= 1;
     forgetAnswer(this);
-    if (drained !== null && open === 0) allClosed();
+    if (open === 0) noneOpen();
+  }
+  function onLateClose(this: ServerResponse): void {
+    late -= 1;
+    forgetAnswer(this);
+    if (late === 0) noneLate();
   }
   const server: Server = createHttpServer((req, res) => {
-    open += 1;
-    res.on('close', onClose);
+    if (drained === null) {
+      open += 1;
+      res.on('close', onClose);
+    } else {
+      late += 1;
+      res.on('close', onLateClose);
+    }
     if (draining) res.shouldKeepAlive = false;
     listener(req, res);
   }, options);
   const connections = connectionsOf(server);
 
+  /** Nobody is listened to any more; resolves when those who came late have their answers. */
+  async function endLate(): Promise<void> {
+    server.close();
+    if (late > 0) {
+      const timer = systemClock.setTimer(lastRequestsMs, () => {
+        for (const socket of connections) endUnreceived(socket, options);
+      });
+      await new Promise<void>((resolve) => {
+        noneLate = resolve;
+      });
+      timer.cancel();
+    }
+    // An answer whose head went out before the drain left its connection open.
+    setImmediate(() => server.closeIdleConnections());
+  }
+
   return {
     listen: (port, host) => listen(server, port, host),
-    openRequests: () => open,
+    openRequests: () => open + late,
     draining: () => draining,
     beginDrain() {
       draining = true;
@@ -51,14 +88,9 @@ export function createPublicServer(listener: RequestListener, options: ServerOpt
     endDrain() {
       this.beginDrain();
       drained ??= new Promise<void>((resolve) => {
-        allClosed = () => {
-          server.close();
-          // An answer whose head went out before the drain left its connection open.
-          setImmediate(() => server.closeIdleConnections());
-          resolve();
-        };
-        if (open === 0) allClosed();
-      });
+        noneOpen = resolve;
+        if (open === 0) resolve();
+      }).then(endLate);
       return drained;
     },
     destroy: () => server.closeAllConnections(),

@@ -98,6 +98,15 @@ it('for the notice new calls are still taken, each on its last connection, and r
   await passUntilDrained(drained);
 });
 
+it('a stop ends the notice of a drain, too', async () => {
+  const { gateway, after, provider } = await startStreaming(', drainNoticeMs: 5000');
+  const drained = gateway.running.drain();
+  await gateway.running.stop();
+  await drained;
+  expect(await after()).toMatchObject({ runningCalls: 0 });
+  provider.release('open');
+});
+
 it.each(FORMATS)(
   'a drain that has no more time ends a stream of %s by an error of its format, and what was written is charged',
   async (format) => {

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import type { UseCases } from '../../api/routers/context.ts';
-import { chatHead, smallBody, startEdge } from '../support/edge-app.ts';
+import { chatHead, type EdgeOptions, smallBody, startEdge } from '../support/edge-app.ts';
 import { RawClient } from '../support/raw-http.ts';
 
 const stops: (() => Promise<void> | void)[] = [];
@@ -9,9 +9,13 @@ afterAll(async () => {
 });
 
 /** An edge whose chat calls run until the test lets them end. */
-async function startSlow(begin: (res: Parameters<UseCases['runCall']>[1]['res']) => void = () => undefined) {
+async function startSlow(
+  begin: (res: Parameters<UseCases['runCall']>[1]['res']) => void = () => undefined,
+  limits: EdgeOptions['limits'] = {},
+) {
   const ends: (() => void)[] = [];
   const edge = await startEdge({
+    limits,
     useCases: {
       async runCall(_endpoint, { res }) {
         begin(res);
@@ -96,6 +100,36 @@ test('a stream that began before the drain runs to its end, and then its connect
   expect(answer?.headers.connection).toBe('keep-alive');
   await drain;
   await client.closed();
+});
+
+test('who comes late and sends a body byte by byte keeps no drain open: what ran before ends, and then that is refused', async () => {
+  const edge = await startSlow(undefined, { lastRequestsMs: 50 });
+  const running = await edge.call();
+  await expect.poll(() => edge.ends.length).toBe(1);
+  const drain = edge.server.endDrain();
+  const trickling = (await edge.connect()).head(chatHead(edge.key, 1_000)).send('{');
+  await expect.poll(() => edge.server.openRequests()).toBe(2);
+  const late = await edge.call();
+  await expect.poll(() => edge.ends.length).toBe(2);
+
+  edge.ends[0]?.();
+  expect(await running.answer()).toMatchObject({ status: 200 });
+  await expect
+    .poll(() =>
+      RawClient.connect(edge.port).then(
+        () => 'taken',
+        () => 'refused',
+      ),
+    )
+    .toBe('refused');
+  const refused = await trickling.answer();
+  expect([refused?.status, refused?.headers.connection]).toEqual([408, 'close']);
+  expect(refused?.body).toContain('timeout');
+  await trickling.closed();
+  expect(edge.server.openRequests()).toBe(1);
+  edge.ends[1]?.();
+  expect(await late.answer()).toMatchObject({ status: 200, body: '{}' });
+  await drain;
 });
 
 test('a drain that takes too long can be cut', async () => {

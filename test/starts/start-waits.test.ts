@@ -59,6 +59,32 @@ it('a store that is away is asked each second; why is said at once, again every 
   expect(waits.reasons.size).toBe(0);
 });
 
+it('reasons that take turns are each said once in half a minute, by however many they are waited for', async () => {
+  const { begin, answers, pass, said, waits } = start();
+  let asked = 0;
+  answers(async () => {
+    asked += 1;
+    throw new Error(Math.floor(asked / 2) % 2 === 0 ? 'connect ECONNREFUSED' : 'connection is closed');
+  });
+  const both = Promise.all([begin(), begin()]);
+  await pass(25);
+  expect([asked, said.toSorted()]).toEqual([
+    52,
+    ['the start waits for Redis: connect ECONNREFUSED', 'the start waits for Redis: connection is closed'],
+  ]);
+  let isOnesTurn = false;
+  answers(async () => {
+    isOnesTurn = !isOnesTurn;
+    return isOnesTurn ? 'there' : refused();
+  });
+  await pass(1);
+  expect([...waits.reasons.keys()]).toEqual(['Redis']);
+  answers(async () => 'there');
+  await pass(1);
+  await both;
+  expect([said.slice(2), waits.reasons.size]).toEqual([['Redis is there'], 0]);
+});
+
 it('nothing is asked any more once the process ends', async () => {
   const { begin, answers, pass, waits } = start();
   let asked = 0;

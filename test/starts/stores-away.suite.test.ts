@@ -76,6 +76,30 @@ test.each(starts)(
   },
 );
 
+/** Tells the process to end at the moment in which it loads the code of its configuration: long before that is read. */
+const endWhileItLoads = `data:text/javascript,${encodeURIComponent(`
+  import { registerHooks } from 'node:module';
+  registerHooks({
+    load(url, context, load) {
+      if (url.endsWith('/api/config.ts')) process.kill(process.pid, 'SIGTERM');
+      return load(url, context);
+    },
+  });
+`)}`;
+
+test.each([['api/main.ts'], ['workers/main.ts']])(
+  '%s hears that it is to end also while its code is still being loaded',
+  async (entry) => {
+    const configFile = join(folder.path, 'early.yaml');
+    await writeFile(configFile, yaml);
+    const { status, signal } = spawnSync(process.execPath, ['--import', endWhileItLoads, entry], {
+      env: { ...process.env, FAREGATE_CONFIG: configFile, FAREGATE_DATA: folder.path, INTERNAL_PORT: '0' },
+      timeout: 20_000,
+    });
+    expect([status, signal]).toEqual([0, null]);
+  },
+);
+
 test.each([
   ['a wrong configuration', 'limits: { burst: none }', /limits\.burst: has to be a number/],
   [

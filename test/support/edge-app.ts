@@ -13,7 +13,7 @@ import type { CallContext } from '../../api/contract/route.ts';
 import { createAuthenticate } from '../../api/http/authenticate.ts';
 import { createExpress } from '../../api/http/create-express.ts';
 import type { ServerLimits } from '../../api/http/create-http-server.ts';
-import { createPublicServer } from '../../api/http/create-public-server.ts';
+import { createPublicServer, type PublicServerOptions } from '../../api/http/create-public-server.ts';
 import { mountDocument } from '../../api/http/mount-document.ts';
 import { mountNotFound } from '../../api/http/mount-not-found.ts';
 import { mountRouter, serveHotFirst } from '../../api/http/mount-router.ts';
@@ -29,7 +29,7 @@ export const CALL_ID_HEADER = 'x-edge-call-id';
 export interface EdgeOptions {
   useCases?: Partial<UseCases>;
   bodyBytesMax?: number;
-  limits?: Partial<ServerLimits>;
+  limits?: Partial<ServerLimits> & Pick<PublicServerOptions, 'lastRequestsMs'>;
   findKey?: (hashes: readonly string[]) => Promise<KeyLookup>;
   recallKey?: Ledger['recallKey'];
 }
