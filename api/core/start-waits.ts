@@ -35,11 +35,13 @@ export class StartWaits {
     this.#closed = true;
   }
 
-  /** By store. */
+  /** By store; several may wait for one, each for something else of it. */
   get reasons(): ReadonlyMap<string, string> {
-    const found = new Map<string, string>();
-    for (const { store, reason } of this.#waiting) if (reason !== null) found.set(store, reason);
-    return found;
+    const found = new Map<string, Set<string>>();
+    for (const { store, reason } of this.#waiting) {
+      if (reason !== null) found.set(store, (found.get(store) ?? new Set()).add(reason));
+    }
+    return new Map([...found].map(([store, reasons]) => [store, [...reasons].join('; ')]));
   }
 
   /** Tries until it succeeds, or fails by what no waiting mends. Several may wait for one store. */

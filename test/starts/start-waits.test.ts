@@ -113,3 +113,16 @@ it('what no waiting mends ends the wait, also one that has begun', async () => {
   await failed;
   expect(waits.reasons.size).toBe(0);
 });
+
+it('who asks is told each thing that is waited for of a store, once', async () => {
+  const { waits, pass } = start();
+  for (const topic of ['ledger.v1', 'dex.trades.v1', 'ledger.v1']) {
+    const attempt = async () => {
+      throw new Error(`it has no topic ${topic}`);
+    };
+    void waits.until({ store: 'Kafka', attempt, isAway: () => true });
+  }
+  await pass(1);
+  expect(waits.reasons.get('Kafka')).toBe('it has no topic ledger.v1; it has no topic dex.trades.v1');
+  waits.close();
+});
