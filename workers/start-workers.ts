@@ -54,10 +54,12 @@ export async function startWorkers(
     answerIds: { ids: createIdSource(clock), callIdHeader: server.callIdHeader },
   });
   const listeners: ((config: Config) => void)[] = [];
+  let latest: Config | null = null;
   const config = watchConfig({
     config: started,
     clock,
     onChange: (changed) => {
+      latest = changed;
       for (const listener of listeners) listener(changed);
     },
     onReload: ({ ok, message }) =>
@@ -77,7 +79,11 @@ export async function startWorkers(
     ended ??= end();
     return ended;
   };
-  const onReload = (listener: (config: Config) => void) => void listeners.push(listener);
+  // A role that waited for its store begins with what the process started with, and has missed what came since.
+  const onReload = (listener: (config: Config) => void) => {
+    listeners.push(listener);
+    if (latest !== null) listener(latest);
+  };
   const parts = { config: started, onReload, storage, registry, waits, clock, log, ...countForAll(registry) };
   const start = async (role: Role) => {
     const one = await startRole[role](parts);
@@ -92,7 +98,9 @@ export async function startWorkers(
         admin: null,
       }),
     async (error: unknown) => {
-      await stop();
+      // Said at once: the others may take a minute to end, and one of them may fail at it.
+      log.error('a role cannot start, the others end', { error });
+      await stop().catch(() => undefined);
       throw error;
     },
   );

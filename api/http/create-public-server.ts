@@ -1,5 +1,5 @@
 import type { RequestListener, Server, ServerResponse } from 'node:http';
-import { systemClock } from '#core/clock.ts';
+import { SECOND_MS, systemClock } from '#core/clock.ts';
 import { LAST_REQUESTS_MS } from '#core/limits.ts';
 import { closeAfterAnswer, endUnreceived, forgetAnswer } from './broken-request.ts';
 import { connectionsOf } from './connections-of.ts';
@@ -65,9 +65,12 @@ export function createPublicServer(listener: RequestListener, options: PublicSer
   async function endLate(): Promise<void> {
     server.close();
     if (late > 0) {
-      const timer = systemClock.setTimer(lastRequestsMs, () => {
+      // Time and again: Node has stopped to look at its time-outs, and a head may be completed at any time.
+      const look = () => {
         for (const socket of connections) endUnreceived(socket, options);
-      });
+        timer = systemClock.setTimer(SECOND_MS, look);
+      };
+      let timer = systemClock.setTimer(lastRequestsMs, look);
       await new Promise<void>((resolve) => {
         noneLate = resolve;
       });

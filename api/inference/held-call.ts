@@ -112,6 +112,12 @@ export abstract class HeldCall implements CallerEvents, Ticking {
     return this.#upstream;
   }
 
+  /** Of another provider nothing has been asked yet. */
+  protected startOver(): void {
+    if (this.#upstream?.ended === false) this.#upstream.abort();
+    this.#upstream = null;
+  }
+
   /** False while no byte of the request can have reached the provider. */
   get requestSent(): boolean {
     return this.#upstream?.sent ?? false;

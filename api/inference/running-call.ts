@@ -48,6 +48,7 @@ export class RunningCall extends HeldCall {
     const next = candidates[candidates.indexOf(this.candidate) + 1];
     if (next === undefined || this.caller.gone || this.endedByUs !== null) return false;
     this.candidate = next;
+    this.startOver();
     return true;
   }
 

@@ -132,6 +132,39 @@ test('who comes late and sends a body byte by byte keeps no drain open: what ran
   await drain;
 });
 
+test('nor does who sends the rest of a head only then, though nobody listens any more', async () => {
+  const edge = await startSlow(undefined, { lastRequestsMs: 50 });
+  const running = await edge.call();
+  await expect.poll(() => edge.ends.length).toBe(1);
+  let isOver = false;
+  const drain = edge.server.endDrain().then(() => {
+    isOver = true;
+  });
+  const half = (await edge.connect()).send('POST /v1/chat/completions HTTP/1.1\r\n');
+  const late = await edge.call();
+  const trickling = (await edge.connect()).head(chatHead(edge.key, 1_000)).send('{');
+  await expect.poll(() => edge.ends.length).toBe(2);
+  await expect.poll(() => edge.server.openRequests()).toBe(3);
+  edge.ends[0]?.();
+  await running.answer();
+  // The first look has been.
+  expect((await trickling.answer())?.status).toBe(408);
+  half.send(`${chatHead(edge.key, 1_000).slice(1).join('\r\n')}\r\n\r\n{`);
+  await expect.poll(() => edge.server.openRequests()).toBe(2);
+  edge.ends[1]?.();
+  await late.answer();
+  await expect
+    .poll(
+      () => {
+        half.send(' ');
+        return isOver;
+      },
+      { timeout: 5_000 },
+    )
+    .toBe(true);
+  await drain;
+});
+
 test('a drain that takes too long can be cut', async () => {
   const edge = await startSlow();
   const client = await edge.call();

@@ -32,6 +32,8 @@ async function submitVideo(parts: VideoParts, video: OpenVideo): Promise<After> 
       booked: null,
     });
   }
+  // The end may have begun while the order was read: what is sent now would be cut before its answer.
+  if (closing.aborted) return again(video);
   return (await claim(parts, video)) ?? send(parts, video, provider, order);
 }
 
