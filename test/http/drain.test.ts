@@ -149,6 +149,7 @@ test('nor does who sends the rest of a head only then, though nobody listens any
   await running.answer();
   // The first look has been.
   expect((await trickling.answer())?.status).toBe(408);
+  await expect.poll(() => edge.server.openRequests()).toBe(1);
   half.send(`${chatHead(edge.key, 1_000).slice(1).join('\r\n')}\r\n\r\n{`);
   await expect.poll(() => edge.server.openRequests()).toBe(2);
   edge.ends[1]?.();
