@@ -2,7 +2,11 @@ import { type JsonSchema, simulatorElsewhere } from './config-schema-of-values.t
 import { patterns } from './patterns.ts';
 import type { Value } from './read-values.ts';
 
-const quantity = { type: ['string', 'number'], pattern: '^[0-9]+(\\.[0-9]+)?(m|k|M|G|T|Ki|Mi|Gi|Ti)?$' };
+const quantity = {
+  type: ['string', 'number'],
+  pattern: '^[0-9]+(\\.[0-9]+)?(m|k|M|G|T|Ki|Mi|Gi|Ti)?$',
+  minimum: 0,
+};
 const seconds = (minimum: number, maximum: number): JsonSchema => ({ type: 'integer', minimum, maximum });
 const closed = (properties: Record<string, unknown>, required: string[] = []): JsonSchema => ({
   type: 'object',
@@ -28,9 +32,17 @@ const oneToAll = '([1-9]|[1-9][0-9]|100)%';
 const shared: Record<string, JsonSchema> = {
   name: { type: 'string', pattern: patterns.name, maxLength: 253 },
   names: { type: 'array', items: { $ref: '#/$defs/name', minLength: 1 } },
-  hostNames: { type: 'array', items: { type: 'string', pattern: patterns.hostName, maxLength: 253 } },
-  networksV4: { type: 'array', items: { type: 'string', pattern: patterns.networkV4 } },
-  networksV6: { type: 'array', items: { type: 'string', pattern: patterns.networkV6 } },
+  hostNames: {
+    type: 'array',
+    items: {
+      type: 'string',
+      pattern: patterns.hostName,
+      not: { pattern: patterns.noHostName },
+      maxLength: 253,
+    },
+  },
+  exceptV4: { type: 'array', items: { type: 'string', pattern: patterns.exceptV4 } },
+  exceptV6: { type: 'array', items: { type: 'string', pattern: patterns.exceptV6 } },
   networks: {
     type: 'array',
     items: {
@@ -112,14 +124,17 @@ const shared: Record<string, JsonSchema> = {
   livenessProbe: closed({ ...probe, terminationGracePeriodSeconds: seconds(1, 3_600) }),
   environment: {
     type: 'array',
-    items: closed(
-      {
-        name: { type: 'string', pattern: '^[-._a-zA-Z][-._a-zA-Z0-9]*$' },
-        value: { type: 'string' },
-        valueFrom: { type: 'object' },
-      },
-      ['name'],
-    ),
+    items: {
+      ...closed(
+        {
+          name: { type: 'string', pattern: '^[-._a-zA-Z][-._a-zA-Z0-9]*$' },
+          value: { type: 'string' },
+          valueFrom: { type: 'object' },
+        },
+        ['name'],
+      ),
+      dependentSchemas: { value: { properties: { valueFrom: { not: {} } } } },
+    },
   },
 };
 

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
 import { blocksOf } from '../docs/blocks-of.ts';
 import { readText, root } from '../docs/repository-files.ts';
 import { CHART, helm } from './helm.ts';
@@ -54,6 +55,33 @@ async function read(line: string) {
 describe.runIf(whereInstalled('helm'))('what an operator copies from the documents', () => {
   test.each(installs)('%s: %s', async (_, line) => {
     expect(await read(line)).toMatchObject({ code: 0 });
+  });
+
+  test('of a pod without stores: the stores go, the Secret and the provider’s key stay', async () => {
+    const {
+      redis: _redis,
+      kafka: _kafka,
+      cassandra: _cassandra,
+      ...kept
+    } = parse(blocksOf('charts/faregate/README.md', 'yaml')[0] ?? '') as Record<string, unknown>;
+    const path = join(folder, 'embedded.yaml');
+    writeFileSync(path, stringify({ ...kept, mode: 'embedded' }));
+    const { objects } = await render({ values: [path] });
+    expect(workloadsOf(objects).map(({ object }) => object.kind)).toContain('StatefulSet');
+    const told = readText('charts/faregate/README.md').replace(/\s+/g, ' ');
+    const also = Object.keys(kept).filter((name) => !['image', 'config'].includes(name));
+    expect(told).toContain(
+      `add \`mode: embedded\`; \`redis\`, \`kafka\` and \`cassandra\` can go, ${also.map((name) => `\`${name}\``).join(' and ')} stay`,
+    );
+  });
+
+  test('takes the image from the platform’s mirror, once one is set for all charts', async () => {
+    const { text } = await render({
+      values: [filesToWrite['values.yaml'] ?? ''],
+      set: ['global.imageRegistry=mirror.test'],
+    });
+    expect(text).toContain('image: "mirror.test/faregate:');
+    expect(text).not.toContain('registry.example.com');
   });
 
   test('is looked at in every document', () => {

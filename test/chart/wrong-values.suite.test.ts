@@ -7,6 +7,8 @@ const BASE = join(CHART, 'ci/minimal-values.yaml');
 
 const PRICES = '"pricing":{"prompt":"0","completion":"0"}';
 
+const filled = `migrate.mode="job",secrets.externalSecret={"enabled":true,"storeRef":{"name":"a"},"data":{"key-pepper":{"key":"a"},"admin-token":{"key":"a"},"openrouter-api-key":{"key":"a"}}}`;
+
 /** What somebody writes, as helm's `--set-json`, and what the refusal has to name. */
 const wrong: [what: string, json: string, says: RegExp][] = [
   // A name that is not there.
@@ -46,6 +48,11 @@ const wrong: [what: string, json: string, says: RegExp][] = [
     'drain.terminationGracePeriodSeconds=600',
     /terminationGracePeriodSeconds/,
   ],
+  ['less than no processor', 'api.resources.requests.cpu=-1', /cpu/],
+  ['less than no memory', 'workers.market.resources.limits.memory=-1', /memory/],
+  ['a volume of less than nothing', 'persistence.size=-5', /size/],
+  ['a volume of nothing', 'persistence.size=0', /size/],
+  ['a volume of nothing as text', 'persistence.size="0Gi"', /size/],
   ['no time to settle', 'drain.settleSeconds=0', /settleSeconds/],
   ['no copy of a topic', 'kafka.replicationFactor=0', /replicationFactor/],
   ['more than all of the processor', 'api.autoscaling.targetCpuPercent=500', /targetCpuPercent/],
@@ -74,6 +81,10 @@ const wrong: [what: string, json: string, says: RegExp][] = [
   ['an address in the place of a network', 'networkPolicy.exceptCidrs=["10.0.0.1"]', /exceptCidrs/],
   ['a network of no address', 'networkPolicy.exceptCidrs=["10.0.0.300/8"]', /exceptCidrs/],
   ['a network of too many bits', 'networkPolicy.exceptCidrs=["10.0.0.0/33"]', /exceptCidrs/],
+  ['an exception of everything', 'networkPolicy.exceptCidrs=["0.0.0.0/0"]', /exceptCidrs/],
+  ['an exception of everything in IPv6', 'networkPolicy.exceptCidrsV6=["::/0"]', /exceptCidrsV6/],
+  ['a network of half an address', 'networkPolicy.exceptCidrsV6=["1:2:3/8"]', /exceptCidrsV6/],
+  ['a network of one colon', 'networkPolicy.exceptCidrsV6=[":/8"]', /exceptCidrsV6/],
   ['a network of the other family', 'networkPolicy.exceptCidrsV6=["10.0.0.0/8"]', /exceptCidrsV6/],
   [
     'a network of callers that is none',
@@ -81,6 +92,7 @@ const wrong: [what: string, json: string, says: RegExp][] = [
     /loadBalancerSourceRanges/,
   ],
   ['a proxy by its name', 'config.server={"trustedProxies":["balancer"]}', /trustedProxies/],
+  ['a proxy by half its address', 'config.server={"trustedProxies":["1:2:3"]}', /trustedProxies/],
   ['a Secret with a space', 'secrets.existingSecret="my secret"', /existingSecret/],
   ['a Secret with capitals', 'redis.existingSecret="Redis"', /redis\/existingSecret/],
   [
@@ -97,12 +109,19 @@ const wrong: [what: string, json: string, says: RegExp][] = [
   ['a gateway with a space', 'httpRoute.parentRefs=[{"name":"the public"}]', /parentRefs/],
   ['a host with a scheme', 'ingress.hosts=["https://gateway.example.com"]', /hosts/],
   ['a host with a path', 'httpRoute.hostnames=["gateway.example.com/v1"]', /hostnames/],
+  ['a host that is an address', 'ingress.hosts=["10.0.0.1"]', /hosts/],
+  [
+    'a variable with a value and a source of it',
+    'pod.extraEnv=[{"name":"A","value":"b","valueFrom":{"fieldRef":{"fieldPath":"spec.nodeName"}}}]',
+    /extraEnv.*valueFrom/,
+  ],
   ['a label with a space', 'pod.labels={"team":"the platform"}', /labels/],
   ['a label’s key with a space', 'pod.labels={"the team":"platform"}', /labels/],
   ['an annotation’s key with two slashes', 'service.annotations={"a/b/c":"d"}', /annotations/],
   ['an image with a tag', 'image.repository="registry.example.com/faregate:1.0"', /repository/],
   ['an image with a digest', 'image.repository="faregate@sha256:abc"', /repository/],
   ['an image with a scheme', 'image.repository="https://registry.example.com/faregate"', /repository/],
+  ['a registry with a dot at its end', 'image.registry="registry.example.com."', /registry/],
   ['a registry with a scheme', 'image.registry="https://registry.example.com"', /registry/],
   ['a mirror with a scheme', 'global.imageRegistry="oci://mirror.test"', /imageRegistry/],
   ['a broker’s port that is none', 'kafka.brokers=["kafka:70000"]', /brokers/],
@@ -212,6 +231,14 @@ const wrong: [what: string, json: string, says: RegExp][] = [
     'migrate.mode="job",secrets.externalSecret={"enabled":true,"storeRef":{"name":"a"},"data":{"key-pepper":{"key":"a"}}}',
     /secrets\.externalSecret\.data has no key/,
   ],
+  ...Object.entries({
+    'one reference, by its name': 'keyPepper={"existingSecret":"faregate","key":"nope"}',
+    'the test of an installation': 'test={"existingSecret":"faregate","apiKeyKey":"nope"}',
+  }).map(([what, json]): (typeof wrong)[number] => [
+    `an ExternalSecret that lacks the key of ${what}`,
+    `secrets.existingSecret="faregate",${filled},${json}`,
+    /secrets\.externalSecret\.data has no key nope/,
+  ]),
   ['an Ingress for no host', 'ingress.enabled=true', /hosts/],
   ['a route without a gateway', 'httpRoute.enabled=true', /parentRefs/],
   [
@@ -236,14 +263,45 @@ describe.runIf(whereInstalled('helm'))('helm template refuses in a sentence', ()
   });
 });
 
+describe.runIf(whereInstalled('helm'))('a release that no Service can be called after', () => {
+  test.each(['my.release', '1st'])('%s is refused, unless its objects are named', async (release) => {
+    const options = [release, CHART, '--values', BASE];
+    expect((await helm('template', ...options)).stderr).toMatch(/set fullnameOverride/);
+    expect(await helm('template', ...options, '--set', 'fullnameOverride=shop')).toMatchObject({ code: 0 });
+  });
+});
+
+test.runIf(whereInstalled('helm'))('a name of digits stays a name', async () => {
+  const digits = [
+    'secrets.existingSecret="123",keyPepper.key="007",admin.token.key="123",image.pullSecrets=["123"]',
+    'trustedCertificates={"existingConfigMap":"123","key":"007"},ingress={"enabled":true,"hosts":["a.test"],"className":"123","tlsSecret":"123"}',
+    'migrate.mode="job",pod={"priorityClassName":"123","runtimeClassName":"123"}',
+    'secrets.externalSecret={"enabled":true,"storeRef":{"name":"123"},"data":{"007":{"key":"a"},"123":{"key":"a"},"openrouter-api-key":{"key":"a"}}}',
+  ].flatMap((json) => ['--set-json', json]);
+  const ran = await helm('template', 'shop', CHART, '--values', BASE, ...digits);
+  expect(ran).toMatchObject({ code: 0, stderr: '' });
+  expect(ran.stdout).toContain('"007"');
+  expect(ran.stdout.split('\n').filter((line) => /: (123|007)$/.test(line))).toEqual([]);
+});
+
+test.runIf(whereInstalled('helm'))(
+  'an ExternalSecret needs no key of a store that one pod has not',
+  async () => {
+    const embedded = join(CHART, 'ci/embedded-values.yaml');
+    const json = `secrets.existingSecret="faregate",${filled},cassandra.migration.passwordKey="left-over"`;
+    const ran = await helm('template', 'shop', CHART, '--values', embedded, '--set-json', json);
+    expect(ran).toMatchObject({ code: 0, stderr: '' });
+  },
+);
+
 /** What is right, and not of the form that most write. */
 const unusual = [
   'global.imageRegistry="mirror.test:5000/team/"',
   'image.repository="localhost:5000/team/fare__gate"',
-  'redis.urls=["rediss://[fd00::1]:6380/0"]',
-  'kafka.brokers=["10.0.0.7:9092","[fd00::1]:65535"]',
-  'cassandra.contactPoints=["cassandra_1:9042"]',
-  'media.s3={"endpoint":"https://s3.test:9000/base/","bucket":"b.c"}',
+  'redis.cluster=true,redis.urls=["rediss://[fd00::1]:6380/0","redis://redis.stores.svc.cluster.local.:6379"]',
+  'kafka.brokers=["10.0.0.7:9092","[fd00::1]:65535","kafka.stores.:9092"]',
+  'cassandra.contactPoints=["cassandra_1:9042","cassandra.stores.:9042"]',
+  'media.s3={"endpoint":"https://s3.test.:9000/base/","bucket":"b.c"}',
   'secrets.existingSecret="fare.gate-2"',
   'ingress={"enabled":true,"hosts":["*.example.com"]}',
   'service.loadBalancerSourceRanges=["203.0.113.0/24","2001:db8::/32"]',
@@ -251,6 +309,9 @@ const unusual = [
   'api.resources={"requests":{"cpu":2,"memory":"1Gi"},"limits":{"cpu":"2000m","memory":1073741824}}',
   'config.server={"publicUrl":"http://[::1]:8080/v1","trustedProxies":["10.0.0.7","fd00::/8"]}',
   'config.models=[{"id":"vendor/small","stopped":true}]',
+  'networkPolicy.exceptCidrsV6=["1:2:3:4:5:6:7:8/128","::ffff:10.0.0.0/104","2001:db8::1/1"]',
+  'secrets.externalSecret.refreshInterval="1h30m"',
+  'api.strategy={"maxUnavailable":1,"maxSurge":0}',
 ];
 
 test.runIf(whereInstalled('helm'))('helm template takes what is right, though few write it', async () => {

@@ -49,6 +49,6 @@ spec:
     {{- if and $embedded .Values.persistence.existingClaim }}
     - name: data
       persistentVolumeClaim:
-        claimName: {{ .Values.persistence.existingClaim }}
+        claimName: {{ .Values.persistence.existingClaim | quote }}
     {{- end }}
 {{- end -}}

@@ -36,8 +36,8 @@
 - name: {{ $name }}
   valueFrom:
     secretKeyRef:
-      name: {{ include "faregate.secretName" (merge (dict "root" $root) $of) }}
-      key: {{ $of.key }}
+      name: {{ include "faregate.secretName" (merge (dict "root" $root) $of) | quote }}
+      key: {{ $of.key | quote }}
 {{- end }}
 {{- end -}}
 
@@ -131,10 +131,10 @@ enableServiceLinks: false
 {{- include "faregate.imagePullSecrets" .root }}
 terminationGracePeriodSeconds: {{ .grace }}
 {{- with .pod.priorityClassName }}
-priorityClassName: {{ . }}
+priorityClassName: {{ . | quote }}
 {{- end }}
 {{- with .pod.runtimeClassName }}
-runtimeClassName: {{ . }}
+runtimeClassName: {{ . | quote }}
 {{- end }}
 {{- if kindIs "bool" .pod.hostUsers }}
 hostUsers: {{ .pod.hostUsers }}
@@ -230,9 +230,9 @@ volumeMounts:
 {{- $token := $root.Values.admin.token }}
 - name: admin
   secret:
-    secretName: {{ include "faregate.secretName" (dict "root" $root "existingSecret" $token.existingSecret "key" $token.key "path" "admin.token") }}
+    secretName: {{ include "faregate.secretName" (dict "root" $root "existingSecret" $token.existingSecret "key" $token.key "path" "admin.token") | quote }}
     items:
-      - key: {{ $token.key }}
+      - key: {{ $token.key | quote }}
         path: token
 {{- end }}
 - name: tmp
@@ -242,9 +242,9 @@ volumeMounts:
 {{- if .existingConfigMap }}
 - name: certificates
   configMap:
-    name: {{ .existingConfigMap }}
+    name: {{ .existingConfigMap | quote }}
     items:
-      - key: {{ .key }}
+      - key: {{ .key | quote }}
         path: ca.crt
 {{- end }}
 {{- end }}
