@@ -1,8 +1,10 @@
+import { type AddressInfo, createServer } from 'node:net';
 import { Pool } from 'undici';
 import { expect, test } from 'vitest';
 import { startTestProvider, type TestProvider } from '../support/provider.ts';
 import { type CallResult, callBody, startCall, type Target } from './call.ts';
 import { histogramMedian, readHistogram, since } from './histogram.ts';
+import { openHttpConnection } from './http-connection.ts';
 import { runLoad } from './load.ts';
 import { quantile, shuffled } from './statistics.ts';
 
@@ -96,4 +98,45 @@ test('of a histogram only what came between two readings counts', () => {
   // Five of ten: five eighths of the way from 1 to 2.
   expect(histogramMedian(since(before, after))).toBe(1.625);
   expect(readHistogram(metrics([1, 1, 1], 1), 'other_ms')).toBeNull();
+});
+
+test('a plain answer counts only whole, with its status and what it is to say', async () => {
+  const answers = [
+    'HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n{"a":1}',
+    'HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n{"b":1}',
+    'HTTP/1.1 429 Too Many Requests\r\nContent-Length: 7\r\n\r\n{"a":1}',
+    // In two pieces, the first of which ends within the head.
+    ['HTTP/1.1 200 OK\r\nContent-Le', 'ngth: 7\r\n\r\n{"a":1}'],
+    // Longer than it says, and of no length.
+    'HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n{"a":1}',
+    'HTTP/1.1 200 OK\r\n\r\n{"a":1}',
+  ];
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.on('data', async () => {
+      for (const piece of [answers.shift() ?? []].flat()) {
+        await new Promise((written) => socket.write(piece, written));
+        await new Promise(setImmediate);
+      }
+    });
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const ask = async () => {
+    const connection = openHttpConnection(origin, '"a":1');
+    const { status, isExpected } = await connection.ask(Buffer.from('GET / HTTP/1.1\r\n\r\n'));
+    connection.close();
+    return [status, isExpected];
+  };
+  const seen: unknown[] = [];
+  while (answers.length > 0) seen.push(await ask());
+  server.close();
+  expect(seen).toEqual([
+    [200, true],
+    [200, false],
+    [429, true],
+    [200, true],
+    [0, false],
+    [0, false],
+  ]);
 });

@@ -1,7 +1,7 @@
-import { type Dispatcher, Pool } from 'undici';
 import type { Sizes } from './bars.ts';
 import type { Target } from './call.ts';
 import type { CpuSide } from './cpu-per-call.ts';
+import { type Answer, openHttpConnection } from './http-connection.ts';
 import { emptyLoad, type LoadResult } from './load.ts';
 
 /** A request that is answered by itself: no model, no money. */
@@ -21,7 +21,12 @@ export function requestSide(
   request: PlainRequest,
   { warmUpMs, callersMax }: Pick<Sizes, 'warmUpMs' | 'callersMax'>,
 ): CpuSide {
-  const pool = new Pool(origin, { allowH2: false });
+  const { host } = new URL(origin);
+  const requests = Array.from({ length: Math.min(CALLERS, callersMax) }, (_, index) => {
+    const authorization = authorizations[index % authorizations.length] ?? '';
+    const path = request.paths[index % request.paths.length] ?? '';
+    return bytesOf(host, { ...request, path, headers: { ...request.headers, authorization } });
+  });
   return {
     name,
     pid,
@@ -30,47 +35,34 @@ export function requestSide(
       const result = emptyLoad();
       const startedMs = performance.now();
       const isOver = () => performance.now() - startedMs >= durationMs;
-      const caller = async (_: unknown, index: number): Promise<void> => {
-        const authorization = authorizations[index % authorizations.length] ?? '';
-        const path = request.paths[index % request.paths.length] ?? '';
-        const ofCaller = { ...request, path, headers: { ...request.headers, authorization } };
-        do await ask(pool, ofCaller, result);
-        while (!isOver());
+      const caller = async (bytes: Buffer): Promise<void> => {
+        // Anew for each load: a server ends what idles for seconds.
+        const connection = openHttpConnection(origin, request.expected);
+        let answer: Answer;
+        do {
+          answer = await connection.ask(bytes);
+          count(result, answer);
+        } while (answer.status !== 0 && !isOver());
+        connection.close();
       };
-      await Promise.all(Array.from({ length: Math.min(CALLERS, callersMax) }, caller));
+      await Promise.all(requests.map(caller));
       return { ...result, elapsedMs: performance.now() - startedMs };
     },
-    close: () => pool.close(),
+    close: async () => undefined,
   };
+}
+
+function count(result: LoadResult, { status, isExpected }: Answer): void {
+  result.calls += 1;
+  if (isExpected && status === 200) return;
+  result.failed += 1;
+  result.failures.set(status, (result.failures.get(status) ?? 0) + 1);
 }
 
 const CALLERS = 64;
 
-function ask(
-  pool: Pool,
-  { expected, method, path, headers, body }: PlainRequest & { path: string },
-  result: LoadResult,
-): Promise<void> {
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let status = 0;
-    const end = (isWhole: boolean): void => {
-      result.calls += 1;
-      if (!isWhole || status !== 200 || !Buffer.concat(chunks).includes(expected)) {
-        result.failed += 1;
-        result.failures.set(status, (result.failures.get(status) ?? 0) + 1);
-      }
-      resolve();
-    };
-    const handler: Dispatcher.DispatchHandler = {
-      onRequestStart() {},
-      onResponseStart(_controller, statusCode) {
-        status = statusCode;
-      },
-      onResponseData: (_controller, chunk) => void chunks.push(chunk),
-      onResponseEnd: () => end(true),
-      onResponseError: () => end(false),
-    };
-    pool.dispatch({ method, path, headers, body }, handler);
-  });
+function bytesOf(host: string, { method, path, headers, body }: PlainRequest & { path: string }): Buffer {
+  const all = { host, ...headers, ...(body === null ? {} : { 'content-length': Buffer.byteLength(body) }) };
+  const lines = Object.entries(all).map(([header, value]) => `${header}: ${value}\r\n`);
+  return Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body ?? ''}`);
 }
