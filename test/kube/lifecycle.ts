@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'yaml';
 import { CHART, type Ran, run } from '../chart/helm.ts';
-import type { KubeObject } from '../chart/kube-object.ts';
+import { type KubeObject, workloadsOf } from '../chart/kube-object.ts';
 import type { Render } from '../chart/render.ts';
 import { blocksOf } from '../docs/blocks-of.ts';
 import { readText } from '../docs/repository-files.ts';
@@ -49,6 +49,9 @@ export async function* lifecycle(cluster: Cluster, file: string, render: Render)
 
   await cluster.kubectl(['create', 'namespace', namespace]);
   await cluster.kubectl(['label', 'namespace', namespace, 'pod-security.kubernetes.io/enforce=restricted']);
+  const accounts = ownAccounts(render.objects);
+  for (const account of accounts) await kube('create', 'serviceaccount', account);
+  const given = [...GIVEN, ...accounts.map((account) => `serviceaccount/${account}`)];
 
   yield await step('install', async () => {
     const ran = await helm(
@@ -189,7 +192,7 @@ export async function* lifecycle(cluster: Cluster, file: string, render: Render)
     // Money lives in a claim: whoever takes an installation away keeps its ledger until he deletes it himself.
     const orphans = () => left.filter((each) => !each.startsWith('persistentvolumeclaim/'));
     await until(async () => {
-      left = (await leftIn(cluster, namespace)).filter((each) => !GIVEN.includes(each));
+      left = (await leftIn(cluster, namespace)).filter((each) => !given.includes(each));
       return orphans().length === 0;
     });
     return {
@@ -274,6 +277,13 @@ async function unready(kube: Kube): Promise<string> {
     )
     .map(({ metadata }) => metadata.name)
     .join(', ');
+}
+
+/** Whose maker is the operator: the chart was told their names. */
+function ownAccounts(objects: readonly KubeObject[]): string[] {
+  const made = objects.filter(({ kind }) => kind === 'ServiceAccount').map(({ metadata }) => metadata.name);
+  const named = workloadsOf(objects).flatMap(({ pod }) => pod.spec.serviceAccountName ?? []);
+  return [...new Set(named)].filter((name) => !made.includes(name) && name !== 'default');
 }
 
 async function leftIn(cluster: Cluster, namespace: string): Promise<string[]> {
