@@ -88,7 +88,7 @@ export function listMetrics(): MetricRow[] {
   return [...rows.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** The library's types leave out what each metric knows of itself. */
+/** What each metric knows of itself. */
 interface Described {
   name: string;
   type: string;
@@ -100,6 +100,7 @@ function describe(register: (registry: Registry) => void): Omit<MetricRow, 'of'>
   const registry = new Registry();
   observeStart(registry, unread);
   register(registry);
+  // The library's types name none of these fields, though its metrics have them.
   const metrics = registry.getMetricsAsArray() as unknown as Described[];
   return metrics.map(({ name, type, labelNames, help }) => ({ name, type, labels: labelNames, help }));
 }

@@ -105,15 +105,15 @@ export abstract class HeldCall implements CallerEvents, Ticking {
 
   /** Starts one attempt. Only the last one started is ended by a time limit or a hang-up's bound. */
   protected send(post: () => UpstreamRequest): UpstreamRequest {
-    // A failed attempt may still be sending: nobody would ever end it.
-    if (this.#upstream?.ended === false) this.#upstream.abort();
+    this.startOver();
     this.#upstream = post();
     if (this.endedByUs !== null) this.#upstream.abort();
     return this.#upstream;
   }
 
-  /** Of another provider nothing has been asked yet. */
+  /** Of whoever is asked next nothing has been asked yet. */
   protected startOver(): void {
+    // A failed attempt may still be sending: nobody would ever end it.
     if (this.#upstream?.ended === false) this.#upstream.abort();
     this.#upstream = null;
   }
