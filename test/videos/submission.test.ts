@@ -310,3 +310,27 @@ test('of orders with large pictures two are in memory at one time, and small one
   }
   await world.until(() => world.fake.posts() === 6);
 });
+
+test('an order that was still being read when the end began is left to the next process, which sends it', async () => {
+  await using world = await workerWorld();
+  world.fake.on.post = taken;
+  const reading = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  const { read } = world.files;
+  world.files.read = async (...asked) => {
+    reading.resolve();
+    await goOn.promise;
+    return read(...asked);
+  };
+  await world.order();
+  const worker = await world.startWorker();
+  await reading.promise;
+  const stopped = worker.stop(60_000);
+  goOn.resolve();
+  await stopped;
+  expect([world.fake.posts(), world.executed.includes('claim_video')]).toEqual([0, false]);
+
+  await world.startWorker();
+  await world.until(() => world.fake.posts() === 1, 60_000);
+  expect(world.heard.ended).toEqual([]);
+});
