@@ -8,7 +8,9 @@
  * FAULT_CONTROL: a file with one line `<id> <write|sync> <action> <bytes> <count>`: from the first of these calls
  * on that finds so many bytes written since the last sync, `count` of them fail or dawdle. Actions: ENOSPC, EIO,
  * SHORT (a write that stops half-way), or a number of milliseconds to wait. A line with another id starts anew; an
- * empty file ends it.
+ * empty file ends it. `<id> any DIE 0 1` kills the process at its next write or sync: a kill from outside may come
+ * between a change and its note, or tear the note, and the record would say something else than what the next process
+ * finds.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -16,6 +18,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -109,8 +112,9 @@ static int injected(const char *call) {
   int count;
   size_t bytes_before;
   if (sscanf(line, "%31s %15s %15s %zu %d", id, which, action, &bytes_before, &count) != 5) return 0;
-  if (strcmp(which, call) != 0) return 0;
+  if (strcmp(which, "any") != 0 && strcmp(which, call) != 0) return 0;
   pthread_mutex_lock(&lock);
+  if (strcmp(action, "DIE") == 0) raise(SIGKILL);
   if (strcmp(id, last_id) != 0) {
     strcpy(last_id, id);
     used = 0;

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const LOAD = fileURLToPath(new URL('../ledger/kill-load.ts', import.meta.url));
@@ -32,10 +33,13 @@ export interface Life {
   tells(bytes: number, timeoutMs?: number): Promise<boolean>;
   /** Lines that the ledger logged, and `refusing` whenever it began to refuse. */
   logged(line: string): number;
+  /** Recorded: between two changes of its disk, so that the record is what the next process finds. */
   kill(): Promise<void>;
 }
 
 let faults = 0;
+/** Who has not written by then has no note under way. */
+const RECORDED_DEATH_MS = 2_000;
 export const FOREVER = 1_000_000;
 
 export function startLife({ folder, shim, seed, record }: LifeOptions): Life {
@@ -72,6 +76,10 @@ export function startLife({ folder, shim, seed, record }: LifeOptions): Life {
       return true;
     },
     async kill() {
+      if (record) {
+        writeFileSync(control, `f${++faults} any DIE 0 1\n`);
+        await Promise.race([ended, delay(RECORDED_DEATH_MS, undefined, { ref: false })]);
+      }
       child.kill('SIGKILL');
       await ended;
     },

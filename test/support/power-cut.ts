@@ -15,17 +15,19 @@ export interface DiskChange {
 
 const HEAD_BYTES = 17;
 
-/** A record that the writer's death has cut off is left out. */
+/** Throws for a torn record: what follows one would be read as its data, and be missing in silence. */
 export function readRecord(file: string): DiskChange[] {
   const bytes = readFileSync(file);
   const changes: DiskChange[] = [];
   let at = 0;
-  while (at + HEAD_BYTES <= bytes.length) {
+  const torn = () => new Error(`the record of the disk is torn at ${at}`);
+  while (at < bytes.length) {
+    if (at + HEAD_BYTES > bytes.length) throw torn();
     const op = String.fromCharCode(bytes.readUInt8(at));
     const pathAt = at + HEAD_BYTES;
     const dataAt = pathAt + bytes.readUInt32LE(at + 1);
     const end = dataAt + bytes.readUInt32LE(at + 13);
-    if (end > bytes.length) break;
+    if (end > bytes.length) throw torn();
     const offset = Number(bytes.readBigUInt64LE(at + 5));
     const path = bytes.toString('utf8', pathAt, dataAt);
     changes.push({ op, path, offset, data: bytes.subarray(dataAt, end) });
