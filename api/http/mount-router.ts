@@ -87,13 +87,17 @@ function hotRoute(hot: HotPaths | undefined, url: string): RequestListener | nul
   return exact === undefined ? (hotAround(hot, url) ?? hotBelow(hot, url)) : exact;
 }
 
-/** Between its fixed steps anything may stand that is one step, and a query may follow. No string is made for a look. */
+/**
+ * Between its fixed steps anything may stand that is one step, and a query may follow. No string is made for a look, and
+ * none is compared that is not as long.
+ */
 function hotAround({ around }: HotPaths, url: string): RequestListener | undefined {
   const query = url.indexOf('?');
   const end = query === -1 ? url.length : query;
+  const stepAt = url.lastIndexOf('/', end - 1);
   for (const { before, step, serve } of around) {
-    const stepAt = end - step.length;
-    const isThere = stepAt > before.length && url.startsWith(before) && url.endsWith(step, end);
+    if (step.length !== end - stepAt || before.length >= stepAt) continue;
+    const isThere = url.startsWith(before) && url.startsWith(step, stepAt);
     if (isThere && url.indexOf('/', before.length) === stepAt) return serve;
   }
   return undefined;
