@@ -2,7 +2,14 @@ import { z } from 'zod';
 import { clusterBars, clusterCpuRun } from './bars.ts';
 import type { Target } from './call.ts';
 import { benchModels } from './canned-answers.ts';
-import { type CpuFigures, type CpuSide, callSide, measureCpu, ratiosOf } from './cpu-per-call.ts';
+import {
+  type CpuFigures,
+  type CpuSide,
+  callSide,
+  measureCpu,
+  ratiosOf,
+  SETTLING_MS,
+} from './cpu-per-call.ts';
 import { addedMs, measureFirstByte } from './first-byte.ts';
 import { GATEWAY_FLAGS } from './gateway.ts';
 import { emptyLoad } from './load.ts';
@@ -43,6 +50,7 @@ export async function runClusterCpu(
     name: 'steps',
     pid,
     warmUpMs: sizes.warmUpMs,
+    settlingMs: SETTLING_MS,
     async load(durationMs) {
       const body = JSON.stringify({ callers, durationMs });
       const res = await fetch(`http://127.0.0.1:${port}`, { method: 'POST', body });

@@ -12,6 +12,8 @@ export interface CpuSide {
   pid: number;
   /** How long it is given work before it is measured. */
   warmUpMs: number;
+  /** What runs on for so long after the last answer, such as a settlement, belongs to its call. */
+  settlingMs: number;
   load(durationMs: number): Promise<LoadResult>;
   close(): Promise<void>;
 }
@@ -38,28 +40,42 @@ export function callSide(
     name: target.name,
     pid: target.pid,
     warmUpMs: sizes.warmUpMs,
+    settlingMs: SETTLING_MS,
     load: (durationMs) => runLoad(pool, target, body, { callers: atOnce, durationMs }),
     close: () => pool.close(),
   };
 }
 
-/** What runs on after the last answer, such as a settlement, belongs to its call. */
-const SETTLING_MS = 300;
+/** Of a call that was paid. */
+export const SETTLING_MS = 300;
+const TURN_MS = 200;
 
-/** In each round every side gets one slice, in shuffled order, so that a noisy minute hits all alike. */
+/**
+ * In each round every side gets one slice, in shuffled order, so that a noisy minute hits all alike. Sides that have nothing to
+ * settle take turns within the slice, so that a noisy second does, too: the host's other guests make the same answer half
+ * as dear again for seconds on end.
+ */
 export async function measureCpu(sides: readonly CpuSide[], sizes: Sizes): Promise<CpuFigures[]> {
   const runs = sides.map((side) => ({ side, figures: emptyFigures(side) }));
+  const turns = sides.some(({ settlingMs }) => settlingMs > 0) ? 1 : Math.ceil(sizes.sliceMs / TURN_MS);
   for (const { side, figures } of runs) figures.loads.push(await side.load(side.warmUpMs));
   for (let round = 0; round < sizes.rounds; round++) {
-    for (const { side, figures } of shuffled(runs)) {
-      const before = cpuMs(side.pid);
-      const load = await side.load(sizes.sliceMs);
-      await pause(SETTLING_MS);
-      const used = cpuMs(side.pid) - before;
-      figures.loads.push(load);
-      figures.cpuMsPerCall.push(used / load.calls);
-      figures.callsPerSecond.push((load.calls * 1_000) / load.elapsedMs);
-      figures.busy.push(used / load.elapsedMs);
+    const slices = runs.map((run) => ({ ...run, slice: { usedMs: 0, calls: 0, elapsedMs: 0 } }));
+    for (let turn = 0; turn < turns; turn++) {
+      for (const { side, figures, slice } of shuffled(slices)) {
+        const before = cpuMs(side.pid);
+        const load = await side.load(sizes.sliceMs / turns);
+        await pause(side.settlingMs);
+        slice.usedMs += cpuMs(side.pid) - before;
+        slice.calls += load.calls;
+        slice.elapsedMs += load.elapsedMs;
+        figures.loads.push(load);
+      }
+    }
+    for (const { figures, slice } of slices) {
+      figures.cpuMsPerCall.push(slice.usedMs / slice.calls);
+      figures.callsPerSecond.push((slice.calls * 1_000) / slice.elapsedMs);
+      figures.busy.push(slice.usedMs / slice.elapsedMs);
     }
   }
   for (const { side, figures } of runs) {

@@ -9,6 +9,7 @@ export interface Answer {
 /** One request after the other. */
 export interface HttpConnection {
   ask(request: Buffer): Promise<Answer>;
+  isOpen(): boolean;
   close(): void;
 }
 
@@ -76,6 +77,7 @@ export function openHttpConnection(origin: string, expected: string): HttpConnec
         if (isClosed) resolve({ status: 0, isExpected: false });
         else socket.write(request);
       }),
+    isOpen: () => !isClosed,
     close: () => socket.destroy(),
   };
 }

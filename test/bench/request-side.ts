@@ -1,7 +1,7 @@
 import type { Sizes } from './bars.ts';
 import type { Target } from './call.ts';
 import type { CpuSide } from './cpu-per-call.ts';
-import { type Answer, openHttpConnection } from './http-connection.ts';
+import { type Answer, type HttpConnection, openHttpConnection } from './http-connection.ts';
 import { emptyLoad, type LoadResult } from './load.ts';
 
 /** A request that is answered by itself: no model, no money. */
@@ -27,28 +27,38 @@ export function requestSide(
     const path = request.paths[index % request.paths.length] ?? '';
     return bytesOf(host, { ...request, path, headers: { ...request.headers, authorization } });
   });
+  const connections = new Map<Buffer, HttpConnection>();
+  const connectionOf = (bytes: Buffer): HttpConnection => {
+    const known = connections.get(bytes);
+    // A server ends what idles for seconds.
+    if (known?.isOpen()) return known;
+    const made = openHttpConnection(origin, request.expected);
+    connections.set(bytes, made);
+    return made;
+  };
   return {
     name,
     pid,
     warmUpMs,
+    settlingMs: 0,
     async load(durationMs) {
       const result = emptyLoad();
       const startedMs = performance.now();
       const isOver = () => performance.now() - startedMs >= durationMs;
       const caller = async (bytes: Buffer): Promise<void> => {
-        // Anew for each load: a server ends what idles for seconds.
-        const connection = openHttpConnection(origin, request.expected);
+        const connection = connectionOf(bytes);
         let answer: Answer;
         do {
           answer = await connection.ask(bytes);
           count(result, answer);
         } while (answer.status !== 0 && !isOver());
-        connection.close();
       };
       await Promise.all(requests.map(caller));
       return { ...result, elapsedMs: performance.now() - startedMs };
     },
-    close: async () => undefined,
+    async close() {
+      for (const connection of connections.values()) connection.close();
+    },
   };
 }
 
