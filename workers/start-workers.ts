@@ -9,6 +9,7 @@ import { watchConfig } from '../api/config/watch-config.ts';
 import type { Config } from '../api/config.ts';
 import { openInternalServer } from '../api/open-internal-server.ts';
 import { countForAll } from './count-for-all.ts';
+import { createReloads } from './reloads.ts';
 import type { Role } from './roles.ts';
 import type { RunningRole, WorkerParts } from './worker-parts.ts';
 
@@ -53,15 +54,11 @@ export async function startWorkers(
     ...{ server, metrics: registry, waits },
     answerIds: { ids: createIdSource(clock), callIdHeader: server.callIdHeader },
   });
-  const listeners: ((config: Config) => void)[] = [];
-  let latest: Config | null = null;
+  const reloads = createReloads<Config>();
   const config = watchConfig({
     config: started,
     clock,
-    onChange: (changed) => {
-      latest = changed;
-      for (const listener of listeners) listener(changed);
-    },
+    onChange: reloads.tell,
     onReload: ({ ok, message }) =>
       ok
         ? log.info('configuration reloaded', { cause: message })
@@ -79,12 +76,11 @@ export async function startWorkers(
     ended ??= end();
     return ended;
   };
-  // A role that waited for its store begins with what the process started with, and has missed what came since.
-  const onReload = (listener: (config: Config) => void) => {
-    listeners.push(listener);
-    if (latest !== null) listener(latest);
+  const parts = {
+    ...{ config: started, onReload: reloads.listen },
+    ...{ storage, registry, waits, clock, log },
+    ...countForAll(registry),
   };
-  const parts = { config: started, onReload, storage, registry, waits, clock, log, ...countForAll(registry) };
   const start = async (role: Role) => {
     const one = await startRole[role](parts);
     if (ended === null) running.push(one);

@@ -156,6 +156,8 @@ export const HEADERS_TIMEOUT_MS = 10 * SECOND_MS;
 export const REQUEST_TIMEOUT_MS = 30 * SECOND_MS;
 /** Of a request that came behind a drain's notice, once all that was open then has ended: nobody keeps a process from its end. */
 export const LAST_REQUESTS_MS = 10 * SECOND_MS;
+/** Of the answers to those, from then on: they are no calls, and who reads a file slowly may ask for the rest elsewhere. */
+export const LAST_ANSWERS_MS = MINUTE_MS;
 /** How often the two time-outs of every request are looked at. */
 export const CONNECTIONS_CHECK_MS = 5 * SECOND_MS;
 /** Above the 60 s of common load balancers: they close first, so no request meets a closing connection. */

@@ -1,6 +1,6 @@
 import type { RequestListener, Server, ServerResponse } from 'node:http';
 import { SECOND_MS, systemClock } from '#core/clock.ts';
-import { LAST_REQUESTS_MS } from '#core/limits.ts';
+import { LAST_ANSWERS_MS, LAST_REQUESTS_MS } from '#core/limits.ts';
 import { closeAfterAnswer, endUnreceived, forgetAnswer } from './broken-request.ts';
 import { connectionsOf } from './connections-of.ts';
 import { createHttpServer, listen, type ServerOptions } from './create-http-server.ts';
@@ -15,7 +15,7 @@ export interface PublicServer {
   /**
    * Resolves when no request is open, and nobody is listened to any more; what was open already may take as long as it takes.
    * Whoever came later has a short time from then on to send the rest of a request: else one who sends bodies byte by byte,
-   * each before the last has ended, would keep the process from its end. Idle connections are closed only then: a request may be on its way on any of them.
+   * each before the last has ended, would keep the process from its end; and a minute more to read the answer. Idle connections are closed only then: a request may be on its way on any of them.
    */
   endDrain(): Promise<void>;
   /** Cuts what is still open: the end of a drain that took too long. */
@@ -24,10 +24,11 @@ export interface PublicServer {
 
 export interface PublicServerOptions extends ServerOptions {
   lastRequestsMs?: number;
+  lastAnswersMs?: number;
 }
 
 export function createPublicServer(listener: RequestListener, options: PublicServerOptions): PublicServer {
-  const { lastRequestsMs = LAST_REQUESTS_MS } = options;
+  const { lastRequestsMs = LAST_REQUESTS_MS, lastAnswersMs = LAST_ANSWERS_MS } = options;
   // Counted, not listed: a place in a list would cost each as much as finding its route.
   let open = 0;
   /** Of those that came behind the notice. */
@@ -71,10 +72,12 @@ export function createPublicServer(listener: RequestListener, options: PublicSer
         timer = systemClock.setTimer(SECOND_MS, look);
       };
       let timer = systemClock.setTimer(lastRequestsMs, look);
+      const cut = systemClock.setTimer(lastRequestsMs + lastAnswersMs, () => server.closeAllConnections());
       await new Promise<void>((resolve) => {
         noneLate = resolve;
       });
       timer.cancel();
+      cut.cancel();
     }
     // An answer whose head went out before the drain left its connection open.
     setImmediate(() => server.closeIdleConnections());

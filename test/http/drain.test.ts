@@ -166,6 +166,19 @@ test('nor does who sends the rest of a head only then, though nobody listens any
   await drain;
 });
 
+test('nor does who asks late and reads slowly: once what ran before has ended, such an answer is cut', async () => {
+  const edge = await startSlow(undefined, { lastRequestsMs: 20, lastAnswersMs: 30 });
+  const running = await edge.call();
+  await expect.poll(() => edge.ends.length).toBe(1);
+  const drain = edge.server.endDrain();
+  const late = await edge.call();
+  await expect.poll(() => edge.ends.length).toBe(2);
+  edge.ends[0]?.();
+  expect(await running.answer()).toMatchObject({ status: 200, body: '{}' });
+  await late.closed();
+  await drain;
+});
+
 test('a drain that takes too long can be cut', async () => {
   const edge = await startSlow();
   const client = await edge.call();

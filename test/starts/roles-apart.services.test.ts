@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -14,25 +15,7 @@ describeWith(['redis'], 'several roles in one process', () => {
 
   test('one that waits for its store keeps no other from its work, and a signal then ends what works in order', async () => {
     await using folder = await testDataDir();
-    const secret = join(folder.path, 'secret');
-    await writeFile(secret, 'a-secret-of-more-than-32-characters-for-all\n');
-    const nobody = () => freePort().then((port) => `127.0.0.1:${port}`);
-    const configFile = join(folder.path, 'faregate.yaml');
-    await writeFile(
-      configFile,
-      `
-storage:
-  mode: cluster
-  redis: { urls: ["redis://${redis.service.address}"] }
-  kafka: { brokers: ["${await nobody()}"] }
-  cassandra: { contactPoints: ["${await nobody()}"] }
-  keyPepper: { id: t, secretFile: ${secret} }
-  allowUnsafe: true
-admin: { tokenFile: ${secret} }
-files:
-  { kind: s3, endpoint: "http://${await nobody()}", bucket: files, accessKeyIdFile: ${secret}, secretAccessKeyFile: ${secret} }
-`,
-    );
+    const configFile = await writeConfig(folder.path, `{ urls: ["redis://${redis.service.address}"] }`);
     const output = join(folder.path, 'workers.log');
     const workers = await startNodeProcess({
       // Started in this order: the first one waits for Kafka.
@@ -51,4 +34,56 @@ files:
       await workers.stop('SIGKILL');
     }
   });
+
+  test('one that cannot start is said at once, and the whole process ends by a sentence, also of those that wait', async () => {
+    await using folder = await testDataDir();
+    await redis.client.config('SET', 'requirepass', 'right');
+    try {
+      const FAREGATE_CONFIG = await writeConfig(
+        folder.path,
+        `{ urls: ["redis://${redis.service.address}"], passwordEnv: REDIS_PASSWORD }`,
+      );
+      const { status, stderr, stdout } = spawnSync(
+        process.execPath,
+        ['workers/main.ts', 'settlement', 'video'],
+        {
+          env: {
+            ...process.env,
+            ...{ FAREGATE_CONFIG, FAREGATE_DATA: folder.path, INTERNAL_PORT: '0', REDIS_PASSWORD: 'wrong' },
+          },
+          encoding: 'utf8',
+          timeout: 30_000,
+        },
+      );
+      expect(status).toBe(1);
+      expect(stderr + stdout).toContain('a role cannot start, the others end');
+      expect(stderr.trim().split('\n').at(-1)).toMatch(/^Redis .*(password|WRONGPASS)/);
+    } finally {
+      await redis.client.config('SET', 'requirepass', '');
+    }
+  });
 });
+
+/** Kafka and Cassandra are away. */
+async function writeConfig(folder: string, redisYaml: string): Promise<string> {
+  const secret = join(folder, 'secret');
+  await writeFile(secret, 'a-secret-of-more-than-32-characters-for-all\n');
+  const nobody = () => freePort().then((port) => `127.0.0.1:${port}`);
+  const configFile = join(folder, 'faregate.yaml');
+  await writeFile(
+    configFile,
+    `
+storage:
+  mode: cluster
+  redis: ${redisYaml}
+  kafka: { brokers: ["${await nobody()}"] }
+  cassandra: { contactPoints: ["${await nobody()}"] }
+  keyPepper: { id: t, secretFile: ${secret} }
+  allowUnsafe: true
+admin: { tokenFile: ${secret} }
+files:
+  { kind: s3, endpoint: "http://${await nobody()}", bucket: files, accessKeyIdFile: ${secret}, secretAccessKeyFile: ${secret} }
+`,
+  );
+  return configFile;
+}

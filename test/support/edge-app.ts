@@ -29,7 +29,7 @@ export const CALL_ID_HEADER = 'x-edge-call-id';
 export interface EdgeOptions {
   useCases?: Partial<UseCases>;
   bodyBytesMax?: number;
-  limits?: Partial<ServerLimits> & Pick<PublicServerOptions, 'lastRequestsMs'>;
+  limits?: Partial<ServerLimits> & Pick<PublicServerOptions, 'lastRequestsMs' | 'lastAnswersMs'>;
   findKey?: (hashes: readonly string[]) => Promise<KeyLookup>;
   recallKey?: Ledger['recallKey'];
 }
