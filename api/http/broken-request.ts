@@ -15,6 +15,7 @@ export interface AnswerIds {
 }
 
 const ANSWER = Symbol('latest answer');
+const BEFORE = Symbol('the unfinished answer before');
 const BROKEN = Symbol('broken');
 const OWN_DEADLINE = Symbol('own deadline');
 interface EdgeSocket extends Duplex {
@@ -23,16 +24,24 @@ interface EdgeSocket extends Duplex {
   [BROKEN]?: true;
 }
 
+/** Of a request that was sent before the answer to the last one had ended. */
+interface QueuedAnswer extends ServerResponse {
+  [BEFORE]?: ServerResponse | null;
+}
+
 /** Remembers, on its socket, the answer that a broken request may run into. */
-export function noteAnswer(req: IncomingMessage, res: ServerResponse): void {
+export function noteAnswer(req: IncomingMessage, res: QueuedAnswer): void {
   const socket: Socket & EdgeSocket = req.socket;
+  const before = socket[ANSWER] ?? null;
+  if (before !== null && !before.writableFinished) res[BEFORE] = before;
   socket[ANSWER] = res;
 }
 
 /** Of an answer that has ended: an idle connection would keep all that its last call was made of. */
-export function forgetAnswer(res: ServerResponse): void {
+export function forgetAnswer(res: QueuedAnswer): void {
   const socket: Socket & EdgeSocket = res.req.socket;
   if (socket[ANSWER] === res) socket[ANSWER] = null;
+  if (res[BEFORE] !== undefined) res[BEFORE] = null;
 }
 
 /** The connection's latest answer says that it is its last, where its head has not gone out yet. */
@@ -132,9 +141,17 @@ function rawAnswer(error: ApiError, { ids, callIdHeader }: AnswerIds): string {
 /** CONNECT asks for a tunnel, which Node hands over as a bare socket: an unknown method like any other. */
 export function refuseTunnel(socket: EdgeSocket, answerIds: AnswerIds): void {
   socket.on('error', () => socket.destroy());
-  // An answer that is to come first would be taken for this one's.
-  if (socket[ANSWER]?.writableFinished === false) socket.destroy();
-  else socket.end(rawAnswer(apiError('not_found'), answerIds), () => socket.destroy());
+  const latest = socket[ANSWER] ?? null;
+  if (latest === null || latest.writableFinished) {
+    socket.end(rawAnswer(apiError('not_found'), answerIds), () => socket.destroy());
+    return;
+  }
+  // An answer that is to come first would be taken for this one's. Node has let go of the connection: those that wait for
+  // their turn would never hear of its end.
+  for (let answer: QueuedAnswer | null = latest; answer !== null; answer = answer[BEFORE] ?? null) {
+    answer.destroy();
+  }
+  socket.destroy();
 }
 
 /** RFC 9112, 3.2: HTTP/1.1 without a Host is refused. Node would answer an empty 400. */

@@ -22,6 +22,12 @@ export interface PublicServer {
   destroy(): void;
 }
 
+/** Ended before its turn has come, and not by its connection's end: whoever waits for it would wait for ever. */
+function endAnswer(res: ServerResponse): void {
+  forgetAnswer(res);
+  if (res.socket === null && !res.writableFinished) res.once('socket', (socket) => socket.destroy());
+}
+
 export interface PublicServerOptions extends ServerOptions {
   lastRequestsMs?: number;
   lastAnswersMs?: number;
@@ -41,12 +47,12 @@ export function createPublicServer(listener: RequestListener, options: PublicSer
   // One function for all requests: a closure per request costs a fifth more CPU (garbage).
   function onClose(this: ServerResponse): void {
     open -= 1;
-    forgetAnswer(this);
+    endAnswer(this);
     if (open === 0) noneOpen();
   }
   function onLateClose(this: ServerResponse): void {
     late -= 1;
-    forgetAnswer(this);
+    endAnswer(this);
     if (late === 0) noneLate();
   }
   const server: Server = createHttpServer((req, res) => {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { IRouter, Request, Response } from 'express';
 import { type Clock, SECOND_MS } from '#core/clock.ts';
 import { downloadNameOf, type FileName, formatFileName, parseFileName } from '#core/files/file-name.ts';
@@ -123,6 +124,8 @@ function give({ files, clock }: FilesEdge, { res, name }: FileRequest, untilMs: 
     res.setHeader('content-disposition', `attachment; filename="${downloadName}"`);
   }
   return new Promise((resolve, reject) => {
+    // Of an answer that waits for its turn nobody else closes the file when the connection ends.
+    res.once('pipe', (file: Readable) => res.once('close', () => resolve(void file.destroy())));
     const options = {
       root: files.folder,
       cacheControl: false,

@@ -1,4 +1,4 @@
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, readlink, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from '#core/clock.ts';
@@ -332,6 +332,28 @@ test('who opens a file and takes nothing of it loses the connection', async () =
   await until(() => strict.openRequests() === 0);
   reader.destroy();
 });
+
+test.skipIf(process.platform !== 'linux')(
+  'a file is open no longer than its reader is there, also of downloads that wait for their turn',
+  async () => {
+    const size = 4 * MEGABYTE;
+    const made = await links({ bytes: size });
+    expect((await send(made.put, made.headers, bodyOf(size))).status).toBe(200);
+    const openFiles = async () => {
+      const files = await Promise.all(
+        (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
+      );
+      return files.filter((file) => file.endsWith(formatFileName(made.name))).length;
+    };
+    const client = await RawClient.connect(home.port);
+    client.socket.pause();
+    const get = `GET ${made.get.slice(made.get.indexOf('/files'))} HTTP/1.1\r\nHost: files\r\n\r\n`;
+    client.send(get.repeat(5));
+    await until(async () => (await openFiles()) > 1);
+    client.socket.resetAndDestroy();
+    await until(async () => (await openFiles()) === 0);
+  },
+);
 
 test('files and the key of their links are their owner’s alone', async () => {
   const { name } = await sent();

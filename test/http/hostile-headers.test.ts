@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { afterAll, describe, expect, test } from 'vitest';
 import { CALL_ID_HEADER, chatHead, smallBody } from '../support/edge-app.ts';
 import { balanceHead, errorOf, rawEdges } from '../support/raw-edge.ts';
@@ -137,6 +138,51 @@ describe('headers', async () => {
     client.head(chatHead(slow.key, smallBody.length)).send(smallBody);
     await running;
     expect(await client.head(['CONNECT x:80 HTTP/1.1', 'Host: x:80']).answer()).toBeNull();
+  });
+
+  test('a tunnel asked for behind calls of which one waits for its turn is told to both, and no drain waits for them', async () => {
+    let started = 0;
+    let ended = 0;
+    const slow = await start({
+      useCases: {
+        async runCall(_endpoint, { res }) {
+          started += 1;
+          await new Promise<void>((resolve) => res.once('close', resolve));
+          ended += 1;
+          return null;
+        },
+      },
+    });
+    const client = await slow.connect();
+    const call = `${chatHead(slow.key, smallBody.length).join('\r\n')}\r\n\r\n${smallBody}`;
+    client.send(call + call);
+    await expect.poll(() => started).toBe(2);
+    client.send('CONNECT x:80 HTTP/1.1\r\nHost: x:80\r\n\r\n');
+    await expect.poll(() => ended).toBe(2);
+    expect(slow.server.openRequests()).toBe(0);
+    await slow.server.endDrain();
+  });
+
+  test('an answer that is given up before its turn ends its connection when its turn has come', async () => {
+    const calls: ServerResponse[] = [];
+    const slow = await start({
+      useCases: {
+        async runCall(_endpoint, { res }) {
+          calls.push(res);
+          await new Promise<void>((resolve) => res.once('close', resolve));
+          return null;
+        },
+      },
+    });
+    const client = await slow.connect();
+    const call = `${chatHead(slow.key, smallBody.length).join('\r\n')}\r\n\r\n${smallBody}`;
+    client.send(call + call);
+    await expect.poll(() => calls.length).toBe(2);
+    calls[1]?.destroy();
+    await expect.poll(() => slow.server.openRequests()).toBe(1);
+    calls[0]?.writeHead(200, { 'content-length': '2' }).end('{}');
+    expect((await client.answer())?.status).toBe(200);
+    await client.closed();
   });
 
   test.each(['/v1/../v1/balance', '/v1/./balance', '/v1/balance/..', '*', '\\v1\\balance', '/v1\\balance'])(

@@ -8,7 +8,7 @@
  * FAULT_CONTROL: a file with one line `<id> <write|sync> <action> <bytes> <count>`: from the first of these calls
  * on that finds so many bytes written since the last sync, `count` of them fail or dawdle. Actions: ENOSPC, EIO,
  * SHORT (a write that stops half-way), or a number of milliseconds to wait. A line with another id starts anew; an
- * empty file ends it. `<id> any DIE 0 1` kills the process at its next write or sync: a kill from outside may come
+ * empty file ends it. `<id> any DIE 0 1` kills the process before its next change or sync: a kill from outside may come
  * between a change and its note, or tear the note, and the record would say something else than what the next process
  * finds.
  */
@@ -160,6 +160,7 @@ static int truncate_to(int fd, off_t size) {
   ready();
   char path[PATH_MAX];
   if (kind_of_fd(fd, path) != 1) return real_ftruncate(fd, size);
+  injected("change");
   pthread_mutex_lock(&lock);
   int result = real_ftruncate(fd, size);
   if (result == 0) note('T', path, (uint64_t)size, NULL, 0);
@@ -204,6 +205,7 @@ int fdatasync(int fd) {
 int unlink(const char *path) {
   ready();
   if (kind_of(path) != 1) return real_unlink(path);
+  injected("change");
   pthread_mutex_lock(&lock);
   int result = real_unlink(path);
   if (result == 0) note('U', path, 0, NULL, 0);
@@ -214,6 +216,7 @@ int unlink(const char *path) {
 int rename(const char *from, const char *to) {
   ready();
   if (kind_of(to) != 1) return real_rename(from, to);
+  injected("change");
   pthread_mutex_lock(&lock);
   int result = real_rename(from, to);
   if (result == 0) note('R', from, 0, to, (uint32_t)strlen(to));
@@ -224,6 +227,7 @@ int rename(const char *from, const char *to) {
 static int open_file(const char *path, int flags, mode_t mode) {
   ready();
   if (!(flags & O_CREAT) || kind_of(path) != 1) return real_open(path, flags, mode);
+  injected("change");
   pthread_mutex_lock(&lock);
   int made = access(path, F_OK) != 0;
   int fd = real_open(path, flags, mode);

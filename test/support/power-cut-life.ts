@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -38,13 +38,17 @@ export interface Life {
 }
 
 let faults = 0;
-/** Who has not written by then has no note under way. */
-const RECORDED_DEATH_MS = 2_000;
+const RECORDED_DEATH_MS = 20_000;
 export const FOREVER = 1_000_000;
 
 export function startLife({ folder, shim, seed, record }: LifeOptions): Life {
   const control = join(folder, 'faults');
-  writeFileSync(control, '');
+  // At once: a look between the file's end and its new line would find no fault.
+  const tell = (line: string): void => {
+    writeFileSync(`${control}.new`, line);
+    renameSync(`${control}.new`, control);
+  };
+  tell('');
   const child = spawn(process.execPath, [LOAD, dataOf(folder), String(seed), toldOf(folder)], {
     stdio: 'inherit',
     env: {
@@ -61,9 +65,9 @@ export function startLife({ folder, shim, seed, record }: LifeOptions): Life {
 
   return {
     fault(call, action, count, fromBytes = 0) {
-      writeFileSync(control, `f${++faults} ${call} ${action} ${fromBytes} ${count}\n`);
+      tell(`f${++faults} ${call} ${action} ${fromBytes} ${count}\n`);
     },
-    heal: () => writeFileSync(control, ''),
+    heal: () => tell(''),
     logged: (line) => linesOf(`${toldOf(folder)}.log`).filter((each) => each === line).length,
     async tells(bytes, timeoutMs = 20_000) {
       const from = toldBytes();
@@ -77,11 +81,13 @@ export function startLife({ folder, shim, seed, record }: LifeOptions): Life {
     },
     async kill() {
       if (record) {
-        writeFileSync(control, `f${++faults} any DIE 0 1\n`);
+        tell(`f${++faults} any DIE 0 1\n`);
         await Promise.race([ended, delay(RECORDED_DEATH_MS, undefined, { ref: false })]);
       }
+      const hasDied = child.signalCode !== null;
       child.kill('SIGKILL');
       await ended;
+      if (record && !hasDied) throw new Error('a process has changed nothing since it was told to die');
     },
   };
 }
