@@ -1,6 +1,6 @@
 import { auditShard, type ShardProblem } from '#core/audit/audit-shard.ts';
 import { readCharged } from '#core/calls/cassandra-charged.ts';
-import type { Clock } from '#core/clock.ts';
+import { type Clock, MINUTE_MS } from '#core/clock.ts';
 import { connectCassandra } from '#core/drivers/cassandra.ts';
 import { connectKafka } from '#core/drivers/kafka.ts';
 import { createCassandraAgentStates } from '#core/ledger/cluster/cassandra-agent-states.ts';
@@ -20,6 +20,9 @@ export interface StoresAudit {
   problems: (ShardProblem & { shard: number })[];
 }
 
+/** A publisher that has just started, or whose machine is busy, takes seconds. */
+const LATE_EVENTS_MS = MINUTE_MS;
+
 /** Folds the log of every shard, and holds Redis and Cassandra against it. */
 export async function auditStores(
   storage: ClusterStorage,
@@ -34,6 +37,7 @@ export async function auditStores(
     const log = await openKafkaLedgerLog(kafka, { shards: SHARDS, clock, logger });
     const cluster = await openClusterLedger({ address, shards: SHARDS, clock, log: logger, allowUnsafe });
     try {
+      const patience = { leftMs: LATE_EVENTS_MS };
       const sum: StoresAudit = { shards: SHARDS, agents: 0, events: 0, fromCopies: 0, problems: [] };
       for (let shard = 0; shard < SHARDS; shard++) {
         const audit = await auditShard({
@@ -44,6 +48,7 @@ export async function auditStores(
           findKey: (hashes) => cluster.ledger.findKey(hashes),
           readCharged: ({ agentId, createdAtMs: fromMs }) =>
             readCharged(cassandra, { agentId, fromMs, toMs: clock.now() }),
+          patience,
           clock,
         });
         sum.agents += audit.agents;

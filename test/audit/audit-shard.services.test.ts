@@ -25,12 +25,16 @@ describeWith(['redis', 'kafka'], 'an audit of a shard', () => {
   });
   afterAll(() => cluster[Symbol.asyncDispose]());
 
-  const audit = async (agentId: number, states = createMemoryAgentStates()) => {
+  const audit = async (
+    agentId: number,
+    states = createMemoryAgentStates(),
+    { log = cluster.log, patience = { leftMs: 5_000 } } = {},
+  ) => {
     // A process that has learned nothing of keys yet.
     const fresh = await cluster.ledger();
     return auditShard({
       shard: shardOfAgent(agentId, cluster.shards),
-      log: cluster.log,
+      ...{ log, patience },
       states,
       readRedis: (shard) => ledger.readShard(shard),
       findKey: (hashes) => fresh.findKey(hashes),
@@ -64,6 +68,29 @@ describeWith(['redis', 'kafka'], 'an audit of a shard', () => {
     isOver = true;
     await load;
     history = () => null;
+  });
+
+  test('waits for what is late on its way to the log, of all shards together no longer than it was told', async () => {
+    await caller.makeAgent(9, 1_000n);
+    let looks = 0;
+    const late: TestCluster['log'] = Object.assign(Object.create(cluster.log), {
+      async readToEnd(...args: Parameters<TestCluster['log']['readToEnd']>) {
+        if (++looks > 3) await cluster.log.readToEnd(...args);
+      },
+    });
+    const patience = { leftMs: 10_000 };
+    const shown = await audit(9, undefined, { log: late, patience });
+    expect(shown.problems).toEqual([]);
+    expect(patience.leftMs).toBeLessThan(10_000);
+    looks = Number.NEGATIVE_INFINITY;
+    const none = { leftMs: 100 };
+    for (let shards = 0; shards < 2; shards++) {
+      const { problems } = await audit(9, undefined, { log: late, patience: none });
+      expect(problems.map(({ problem }) => problem)).toContainEqual(
+        expect.stringMatching(/^A store has it at version \d+, the log only up to 0\.$/),
+      );
+    }
+    expect(none.leftMs).toBe(0);
   });
 
   test('names each amount that Redis has otherwise, with both', async () => {

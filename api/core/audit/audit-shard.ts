@@ -31,7 +31,13 @@ export interface AuditShardOptions {
   findKey: Ledger['findKey'];
   /** What an agent was charged by its entries in the history, and the version up to which it has them; `null`: none. */
   readCharged: (agent: AgentState) => Promise<ChargedByHistory | null>;
+  patience: Patience;
   clock: Clock;
+}
+
+/** For what is only late on its way to the log: of all shards of an audit together, or a dead publisher would cost it at each. */
+export interface Patience {
+  leftMs: number;
 }
 
 export interface ChargedByHistory {
@@ -158,11 +164,10 @@ async function refusedRecovery({ shard, log, states }: AuditShardOptions): Promi
 }
 
 const WAIT_MS = SECOND_MS / 10;
-const WAITS_MAX = 50;
 
 /** To the log's end, and on while an event of the last moment is still on its way there. */
 async function foldAll(
-  { log, clock }: AuditShardOptions,
+  { log, patience, clock }: AuditShardOptions,
   folded: FoldedShard,
   expected: Expected,
   onMoved: (agentId: number, version: number, offset: bigint) => void,
@@ -182,8 +187,9 @@ async function foldAll(
     });
   for (const agent of folded.state.agents.values()) expected.compare(agent, found);
   await foldOn();
-  for (let waits = 0; waits < WAITS_MAX && expected.missing(folded).length > 0; waits++) {
+  while (patience.leftMs > 0 && expected.missing(folded).length > 0) {
     await wait(clock, WAIT_MS);
+    patience.leftMs -= WAIT_MS;
     await foldOn();
   }
   return { folded, events, found };
