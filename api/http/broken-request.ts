@@ -33,15 +33,22 @@ interface QueuedAnswer extends ServerResponse {
 export function noteAnswer(req: IncomingMessage, res: QueuedAnswer): void {
   const socket: Socket & EdgeSocket = req.socket;
   const before = socket[ANSWER] ?? null;
-  if (before !== null && !before.writableFinished) res[BEFORE] = before;
+  if (before !== null && !before.writableFinished) queueBehind(before, res);
   socket[ANSWER] = res;
 }
 
+/** Only until it has ended itself: else who never stops to send the next before the last has ended is kept whole. */
+function queueBehind(before: ServerResponse, res: QueuedAnswer): void {
+  res[BEFORE] = before;
+  res.once('close', () => {
+    res[BEFORE] = null;
+  });
+}
+
 /** Of an answer that has ended: an idle connection would keep all that its last call was made of. */
-export function forgetAnswer(res: QueuedAnswer): void {
+export function forgetAnswer(res: ServerResponse): void {
   const socket: Socket & EdgeSocket = res.req.socket;
   if (socket[ANSWER] === res) socket[ANSWER] = null;
-  if (res[BEFORE] !== undefined) res[BEFORE] = null;
 }
 
 /** The connection's latest answer says that it is its last, where its head has not gone out yet. */

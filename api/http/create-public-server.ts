@@ -15,7 +15,8 @@ export interface PublicServer {
   /**
    * Resolves when no request is open, and nobody is listened to any more; what was open already may take as long as it takes.
    * Whoever came later has a short time from then on to send the rest of a request: else one who sends bodies byte by byte,
-   * each before the last has ended, would keep the process from its end; and a minute more to read the answer. Idle connections are closed only then: a request may be on its way on any of them.
+   * each before the last has ended, would keep the process from its end; and a minute more to read the answer. Idle
+   * connections are closed only then: a request may be on its way on any of them.
    */
   endDrain(): Promise<void>;
   /** Cuts what is still open: the end of a drain that took too long. */
