@@ -33,6 +33,7 @@ export async function benchMoves(bench: Bench): Promise<void> {
   const waits = new StartWaits(clock, log);
   const { ledger, close } = await reachLedger(cluster.storage, { waits, clock, log });
   bench.later(close);
+  using _core = bench.measureSelf();
   const onCluster = await measure(ledger, sizes.moves.cluster);
   report.verdict({
     bar: `moves of credit on a cluster >= ${wanted.cluster} moves/s`,

@@ -16,6 +16,8 @@ export interface Bench {
   /** `null` where processes cannot be bound to a core, or where this part is not to be. */
   coreUnderTest: number | null;
   loadCore: number | null;
+  /** This process is what is measured from now on: on the core under test, while all that it has started has the other. */
+  measureSelf(): Disposable;
   /** At the end, the latest first. */
   later(stop: () => Promise<unknown>): void;
   /** A script of this folder that prints its port once it listens. */
@@ -56,6 +58,10 @@ export async function runPart(
     self: options.self,
     coreUnderTest: pinned ? cores.underTest : null,
     loadCore: pinned ? cores.load : null,
+    measureSelf() {
+      if (pinned) pin(process.pid, cores.underTest);
+      return { [Symbol.dispose]: () => void (pinned && pin(process.pid, cores.load)) };
+    },
     later: (stop) => void stops.push(stop),
     async start(file, args, core, nodeFlags = []) {
       const child = startChild([...nodeFlags, fileURLToPath(new URL(file, import.meta.url)), ...args], {

@@ -39,3 +39,31 @@ test('a row is read as it was written', () => {
   const row = { ...fold(fold(null, 2, 0), 5, 0), volumeNano: 10n ** 40n };
   expect(parseCandle(printCandle(row))).toEqual(row);
 });
+
+test('a row of the highest number that a trade can have is read as it was written, too', () => {
+  const last = Number.MAX_SAFE_INTEGER;
+  const row = { ...fold(null, 1, 0), lastSeq: last, throughSeq: last - 1, aheadSeqs: [last] };
+  expect(parseCandle(printCandle(row))).toEqual(row);
+});
+
+test('what is no row in every part is none', () => {
+  const text = printCandle(fold(fold(null, 2, 0), 5, 0));
+  expect(text).toBe(
+    `["1h",${OPENS_MS},"900000000","900000000","900000000","900000000","6000000002","5400000001800000000",2,2,5,0,[2,5],4]`,
+  );
+  for (const [part, other] of [
+    ['"1h"', '"2h"'],
+    ['"900000000"', '"-900000000"'],
+    ['"900000000"', '"9e8"'],
+    ['"900000000"', '900000000'],
+    ['[2,5]', '[2,]'],
+    ['[2,5]', '2'],
+    [',4]', ']'],
+    [',4]', ',4,4]'],
+    [',4]', ',4]\n'],
+    [',2,2,', ',2.5,2,'],
+  ] as const) {
+    expect(text).toContain(part);
+    expect(parseCandle(text.replace(part, other)), `${other} for ${part}`).toBeNull();
+  }
+});

@@ -24,7 +24,7 @@ export function createCassandraCallHistory(client: Client, clock: Clock): CallHi
 
   async function list({ agentId, keyId, limit, beforeCallId = NEWEST }: CallPage): Promise<CallRecord[]> {
     const days = await read(DAYS, [BigInt(agentId), callDay(beforeCallId)], (row) =>
-      z.int().parse(row.get('day')),
+      dayCell.parse(row.get('day')),
     );
     const calls: CallRecord[] = [];
     let daysRead = 0;
@@ -46,7 +46,7 @@ export function createCassandraCallHistory(client: Client, clock: Clock): CallHi
   }
 
   async function find(callId: number): Promise<CallRecord | null> {
-    const [agentId] = await read(AGENT_OF, [BigInt(callId)], (row) => z.bigint().parse(row.get('agent_id')));
+    const [agentId] = await read(AGENT_OF, [BigInt(callId)], (row) => agentIdCell.parse(row.get('agent_id')));
     if (agentId === undefined) return null;
     const [call] = await read(ONE, [agentId, callDay(callId), BigInt(callId)], toCallRecord);
     return call ?? null;
@@ -84,3 +84,6 @@ const BY_KEY = `SELECT ${CALL_COLUMNS} FROM calls_by_key WHERE agent_id = ? AND 
 const AGENT_OF = 'SELECT agent_id FROM call_agents WHERE call_id = ? LIMIT 1';
 const ONE = `SELECT ${CALL_COLUMNS} FROM calls_by_agent WHERE agent_id = ? AND day = ? AND call_id = ?`;
 const USAGE = `SELECT day, models FROM usage_days WHERE agent_id = ? AND month = ? AND day >= ? AND day <= ?`;
+
+const dayCell = z.int();
+const agentIdCell = z.bigint();

@@ -43,11 +43,13 @@ export function createCassandraHistoryStore(client: Client): HistoryStore {
     async readUsage({ agentId, day, model }) {
       const params = [model, BigInt(agentId), monthOf(day), day];
       const [row] = (await inTurn(() => client.execute(READ_USAGE, params))).rows;
-      const text = z.string().nullish().parse(row?.get('counted'));
+      const text = countedText.parse(row?.get('counted'));
       return text == null ? null : { agentId, day, model, ...parseCounted(text) };
     },
   };
 }
+
+const countedText = z.string().nullish();
 
 interface Statement {
   query: string;

@@ -10,7 +10,7 @@ import { inPieces } from '../in-pieces.ts';
 import { limitTasks } from '../limit-tasks.ts';
 import { CANDLES_MAX, LOT_DAYS_MAX, MARKET_KEPT_MS } from '../limits.ts';
 import type { CandleRow } from './candle.ts';
-import { parseCandle, printCandle } from './candle-text.ts';
+import { printCandle, storedCandle } from './candle-text.ts';
 import type { MarketStore, TradeCursor, TradesWrite } from './market-store.ts';
 import {
   parseCursor,
@@ -48,7 +48,7 @@ export function createCassandraMarketStore(client: Client): MarketStore {
     const values = [market, BigInt(quarterMs)];
     const found = await client.execute(TRADES, values, { fetchSize: CHUNKS_IN_PAGE });
     for await (const row of found) {
-      const texts = z.array(z.string()).parse(JSON.parse(textOf(row, 'trades')));
+      const texts = tradeTexts.parse(JSON.parse(textOf(row, 'trades')));
       for (const text of texts) trades.push(parseTrade(market, text));
     }
     return trades;
@@ -69,7 +69,7 @@ export function createCassandraMarketStore(client: Client): MarketStore {
       const candles: CandleRow[] = [];
       const values = [market, interval, BigInt(fromMs), BigInt(untilMs)];
       const found = await client.execute(CANDLES, values, { fetchSize: CANDLES_MAX + 1 });
-      for await (const row of found) candles.push(parseCandle(textOf(row, 'candle')));
+      for await (const row of found) candles.push(storedCandle(textOf(row, 'candle')));
       return candles.filter(({ trades }) => trades > 0).reverse();
     },
     async writeTrades({ market, trades, candles, cursor }: TradesWrite) {
@@ -122,7 +122,9 @@ function putChunk(market: string, trades: readonly MarketTrade[]): Statement {
   return { query: PUT_TRADES, params };
 }
 
-const textOf = (row: types.Row, column: string): string => z.string().parse(row.get(column));
+const cellText = z.string();
+const tradeTexts = z.array(cellText);
+const textOf = (row: types.Row, column: string): string => cellText.parse(row.get(column));
 
 const QUARTER_MS = 15 * MINUTE_MS;
 const TRADES_IN_CHUNK = 250;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isRedisUnavailable, type RedisClient } from '../drivers/redis.ts';
 import { BOOK_ANEW_MS, BOOK_SILENCE_MS, LIVE_CANDLES_MS } from '../limits.ts';
 import { intervals, ofEachInterval } from './candle.ts';
-import { candleArray, toCandleArray } from './candle-text.ts';
+import { parseCandle, printCandle } from './candle-text.ts';
 import type { LiveMarkets } from './live-markets.ts';
 
 const bookKey = (market: string): string => `faregate:market:book:${market}`;
@@ -56,7 +56,7 @@ export const createRedisLiveMarkets = (redis: RedisClient): LiveMarkets => ({
   readBook: (market) => read(redis.hget(bookKey(market), 'book'), bookJson),
   async publishCandles(market, candles) {
     const { generation, rank } = candles;
-    const newest = ofEachInterval((interval) => candles.newest[interval].map(toCandleArray));
+    const newest = ofEachInterval((interval) => candles.newest[interval].map(printCandle));
     const text = JSON.stringify({ ...candles, newest }, bigintsAsText);
     await redis.eval(PUBLISH_CANDLES, 1, candlesKey(market), generation, rank, text, LIVE_CANDLES_MS);
   },
@@ -84,10 +84,15 @@ const level = z.object({ price: z.string(), size: z.string(), orders: z.int() })
 const bookJson = z.object({ seq: z.int(), atMs: z.int(), bids: z.array(level), asks: z.array(level) });
 
 const whole = z.stringFormat('whole', /^\d+$/).transform(BigInt);
+const candleText = z.string().transform((text, context) => {
+  const row = parseCandle(text);
+  if (row === null) context.addIssue('is no candle');
+  return row ?? z.NEVER;
+});
 const candlesJson = z.object({
   generation: z.int(),
   rank: z.int(),
-  newest: z.record(z.enum(intervals), z.array(candleArray)),
+  newest: z.record(z.enum(intervals), z.array(candleText)),
   olderVersion: z.string(),
   lastPriceNano: whole.nullable(),
   volume24hNano: whole,

@@ -5,7 +5,7 @@ import { parseMarketId } from '../events/market-id.ts';
 import type { MarketListing } from '../events/market-listing.ts';
 import { MARKET_KEPT_MS, PRUNE_ROWS } from '../limits.ts';
 import type { CandleInterval, CandleRow } from './candle.ts';
-import { parseCandle, printCandle } from './candle-text.ts';
+import { printCandle, storedCandle } from './candle-text.ts';
 import type { TradeCursor, TradesWrite } from './market-store.ts';
 import { parseCursor, parseListing, printCursor, printListing, printTrade } from './market-texts.ts';
 import { cursorRank } from './trade-cursor.ts';
@@ -86,7 +86,7 @@ function fileOf(db: DatabaseSync): SqliteMarketFile {
       putListing.run(listing.market, listing.version, printListing(listing));
     },
     readCandles: (market, interval, fromMs, untilMs) =>
-      candles.all(market, interval, fromMs, untilMs).map((row) => parseCandle(String(row.candle))),
+      candles.all(market, interval, fromMs, untilMs).map((row) => storedCandle(String(row.candle))),
     writeTrades(write) {
       const { market } = write;
       transact(() => {

@@ -20,7 +20,7 @@ export function createCassandraVideoHistory(client: Client, clock: Clock): Cassa
 
   async function findByKey(agentId: number, idempotencyKey: string): Promise<VideoJob | null> {
     const [row] = (await client.execute(BY_KEY, [BigInt(agentId), idempotencyKey])).rows;
-    return row === undefined ? null : find(agentId, z.string().parse(row.get('video_id')));
+    return row === undefined ? null : find(agentId, cellText.parse(row.get('video_id')));
   }
 
   return {
@@ -44,5 +44,6 @@ const BY_ID = 'SELECT job FROM videos WHERE agent_id = ? AND video_id = ?';
 const BY_KEY = 'SELECT video_id FROM video_keys WHERE agent_id = ? AND idempotency_key = ?';
 const OF_AGENT = 'SELECT job FROM videos WHERE agent_id = ?';
 
+const cellText = z.string();
 const toJob = (text: unknown): VideoJob =>
-  parseVideoJob(videoJobJson.parse(JSON.parse(z.string().parse(text))));
+  parseVideoJob(videoJobJson.parse(JSON.parse(cellText.parse(text))));

@@ -26,15 +26,12 @@ export function toAgentState(
 ): AgentState {
   const field = (name: string): string => needed(agent, name);
   const amount = (name: string): bigint => BigInt(agent.get(name) ?? 0);
-  const state = newAgent(agentId, z.string().parse(JSON.parse(field('name'))), Number(field('created')));
+  const state = newAgent(agentId, textJson.parse(JSON.parse(field('name'))), Number(field('created')));
   state.version = Number(field('version'));
-  state.token = z
-    .string()
-    .nullable()
-    .parse(JSON.parse(field('token')));
+  state.token = tokenJson.parse(JSON.parse(field('token')));
   for (const [source, said] of sources) {
     const [sourceVersion = '', status = ''] = said.split(' ');
-    state.statusBySource.set(z.string().parse(JSON.parse(source)), {
+    state.statusBySource.set(textJson.parse(JSON.parse(source)), {
       sourceVersion: Number(sourceVersion),
       status: agentStatus.parse(status),
     });
@@ -59,6 +56,11 @@ export function toAgentState(
   return state;
 }
 
+// Once: a schema costs more to make than to use.
+const textJson = z.string();
+const tokenJson = z.string().nullable();
+const callKind = z.enum(['text', 'image', 'video']);
+const limitReset = z.enum(['daily', 'weekly', 'monthly']);
 const agentStatus: z.ZodType<AgentStatus> = z.enum(['inactive', 'active', 'suspended']);
 
 function toLots(text: string): Lot[] {
@@ -79,9 +81,9 @@ function toHold(callId: string, holds: Fields): Hold {
   const pending = holds.get(`${callId}:pending`);
   return {
     callId: Number(callId),
-    nonce: z.string().parse(JSON.parse(nonce ?? '')),
+    nonce: textJson.parse(JSON.parse(nonce ?? '')),
     keyId: Number(keyId),
-    kind: z.enum(['text', 'image', 'video']).parse(kind),
+    kind: callKind.parse(kind),
     nanoUsd: BigInt(nanoUsd ?? ''),
     allocations: (allocations === '-' ? [] : (allocations ?? '').split(',')).map((taken) => {
       const [expires = '', part = ''] = taken.split(':');
@@ -91,7 +93,7 @@ function toHold(callId: string, holds: Fields): Hold {
     timeLimitMs: Number(limit),
     call: callFacts.parse(JSON.parse(needed(holds, `${callId}:call`))),
     price: savedPrice.parse(JSON.parse(needed(holds, `${callId}:price`))),
-    generationId: generation === undefined ? null : z.string().parse(JSON.parse(generation)),
+    generationId: generation === undefined ? null : textJson.parse(JSON.parse(generation)),
     pending: pending === undefined ? null : pendingHold.parse(JSON.parse(pending)),
     videoId: holds.get(`${callId}:video`) ?? null,
   };
@@ -109,8 +111,8 @@ function toKey(keyId: string, keys: Fields): KeyState {
   const createdBy = needed(keys, `${keyId}:by`);
   return {
     keyId: Number(keyId),
-    label: z.string().parse(JSON.parse(needed(keys, `${keyId}:label`))),
-    prefix: z.string().parse(JSON.parse(needed(keys, `${keyId}:prefix`))),
+    label: textJson.parse(JSON.parse(needed(keys, `${keyId}:label`))),
+    prefix: textJson.parse(JSON.parse(needed(keys, `${keyId}:prefix`))),
     hash: needed(keys, `${keyId}:hash`),
     createdAtMs: Number(needed(keys, `${keyId}:created`)),
     createdByKeyId: createdBy === 'null' ? null : Number(createdBy),
@@ -121,7 +123,7 @@ function toKey(keyId: string, keys: Fields): KeyState {
         ? null
         : {
             limitNanoUsd: BigInt(limit),
-            reset: z.enum(['daily', 'weekly', 'monthly']).parse(optional('reset')),
+            reset: limitReset.parse(optional('reset')),
           },
     spent: {
       day: toPeriodSum(optional('day')),

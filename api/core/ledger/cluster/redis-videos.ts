@@ -31,7 +31,7 @@ export function toVideoJob(order: string, claim: string, submitted: string, end:
   const taken = timed(submitted);
   return parseVideoJob(
     videoJobJson.parse({
-      ...z.record(z.string(), z.unknown()).parse(JSON.parse(order)),
+      ...orderJson.parse(JSON.parse(order)),
       claim: claimed && { nonce: claimed.text, atMs: claimed.atMs },
       submitted: taken && { providerJobId: taken.text, atMs: taken.atMs },
       end: end === '' ? null : JSON.parse(end),
@@ -67,8 +67,11 @@ export function videoFields(name: string, job: VideoJob): ScriptArg[] {
   return fields;
 }
 
+const orderJson = z.record(z.string(), z.unknown());
+const textJson = z.string();
+
 function timed(text: string): { atMs: number; text: string } | null {
   if (text === '') return null;
   const [, atMs = '', json = ''] = /^(\d+) (.+)$/s.exec(text) ?? [];
-  return { atMs: Number(atMs), text: z.string().parse(JSON.parse(json)) };
+  return { atMs: Number(atMs), text: textJson.parse(JSON.parse(json)) };
 }
