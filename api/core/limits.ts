@@ -441,10 +441,10 @@ export const MARKET_READ_MS = 2 * SECOND_MS;
 export const LISTINGS_KEPT_MS = MINUTE_MS;
 /** Answers of different limits that are kept ready, of one market's candles of one interval. */
 export const READY_CANDLES_MAX = 8;
-/** Of requests for market data, as they were understood. */
-export const MARKET_URLS_MAX = 10_000;
+/** Addresses of which a process remembers what serves them, and of markets' what they ask for. */
+export const KNOWN_URLS_MAX = 10_000;
 /** Longer ones are understood anew each time: no plain one is, and a stranger may send 16 KB. */
-export const MARKET_URL_CHARS_MAX = 256;
+export const KNOWN_URL_CHARS_MAX = 256;
 /** What a process has counted of an address it tells the others after this long. */
 export const WEIGHTS_TOLD_MS = SECOND_MS / 10;
 /** While Redis is away a process tries this often whether it can count with the others again. */

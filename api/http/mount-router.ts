@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { AnyTRPCRouter, inferRouterContext } from '@trpc/server';
 import type { IRouter, RequestHandler } from 'express';
+import { KNOWN_URL_CHARS_MAX, KNOWN_URLS_MAX } from '#core/limits.ts';
 import { type CallContext, type Method, type Route, readRoutes } from '../contract/route.ts';
 import type { Edge } from './edge.ts';
 import { servePlain } from './serve-plain.ts';
@@ -17,6 +18,8 @@ interface HotPaths {
   below: Map<string, RequestListener>;
   /** Whose only parameter is the last step but one: what stands before it, and the last, such as `/content`. */
   around: { before: string; step: string; serve: RequestListener }[];
+  /** Of those, by the whole address, with its query. */
+  askedAround: Map<string, RequestListener>;
 }
 
 /**
@@ -44,7 +47,7 @@ export function mountRouter<R extends AnyTRPCRouter>(
 }
 
 function hotPathsOf(hot: HotRoutes, method: Method): HotPaths {
-  const known = hot.get(method) ?? { exact: new Map(), below: new Map(), around: [] };
+  const known = hot.get(method) ?? { exact: new Map(), below: new Map(), around: [], askedAround: new Map() };
   hot.set(method, known);
   return known;
 }
@@ -84,21 +87,27 @@ export const serveHotFirst =
 function hotRoute(hot: HotPaths | undefined, url: string): RequestListener | null | undefined {
   if (hot === undefined) return undefined;
   const exact = hot.exact.get(url);
-  return exact === undefined ? (hotAround(hot, url) ?? hotBelow(hot, url)) : exact;
+  if (exact !== undefined) return exact;
+  return hot.askedAround.get(url) ?? hotAround(hot, url) ?? hotBelow(hot, url);
 }
 
 /**
  * Between its fixed steps anything may stand that is one step, and a query may follow. No string is made for a look, and
- * none is compared that is not as long.
+ * none is compared that is not as long. What is found is remembered: pages that show a market ask for the same again and again.
  */
-function hotAround({ around }: HotPaths, url: string): RequestListener | undefined {
+function hotAround({ around, askedAround }: HotPaths, url: string): RequestListener | undefined {
   const query = url.indexOf('?');
   const end = query === -1 ? url.length : query;
   const stepAt = url.lastIndexOf('/', end - 1);
   for (const { before, step, serve } of around) {
     if (step.length !== end - stepAt || before.length >= stepAt) continue;
     const isThere = url.startsWith(before) && url.startsWith(step, stepAt);
-    if (isThere && url.indexOf('/', before.length) === stepAt) return serve;
+    if (!isThere || url.indexOf('/', before.length) !== stepAt) continue;
+    if (url.length <= KNOWN_URL_CHARS_MAX) {
+      if (askedAround.size >= KNOWN_URLS_MAX) askedAround.clear();
+      askedAround.set(url, serve);
+    }
+    return serve;
   }
   return undefined;
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { MARKET_URL_CHARS_MAX, MARKET_URLS_MAX } from '#core/limits.ts';
+import { KNOWN_URL_CHARS_MAX, KNOWN_URLS_MAX } from '#core/limits.ts';
 import type { AddressWeights, Counted } from '#core/rates/address-weights.ts';
 import { publicHeaders } from '../contract/headers.ts';
 import { type MarketError, marketError } from '../contract/market-errors.ts';
@@ -67,9 +67,9 @@ export function createServeMarkets({ reads, weights, clientAddress, callIdHeader
   }
 
   function keep(url: string, request: MarketRequest): void {
-    if (url.length > MARKET_URL_CHARS_MAX) return;
+    if (url.length > KNOWN_URL_CHARS_MAX) return;
     request.isKept = true;
-    if (understood.size >= MARKET_URLS_MAX) understood.clear();
+    if (understood.size >= KNOWN_URLS_MAX) understood.clear();
     understood.set(url, request);
   }
 

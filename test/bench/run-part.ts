@@ -16,7 +16,7 @@ export interface Bench {
   /** `null` where processes cannot be bound to a core, or where this part is not to be. */
   coreUnderTest: number | null;
   loadCore: number | null;
-  /** This process is what is measured from now on: on the core under test, while all that it has started has the other. */
+  /** This process is what is measured from now on: on the core under test, while the processes that it has started have the other. */
   measureSelf(): Disposable;
   /** At the end, the latest first. */
   later(stop: () => Promise<unknown>): void;

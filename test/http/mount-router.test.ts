@@ -176,10 +176,13 @@ describe('the binding', () => {
       '/hot/list/parts?',
       '/hot/%/parts',
     ]) {
-      expect(await ask('GET', path), path).toEqual({
+      const served = {
         status: 200,
         json: { route: 'around', url: `/admin${path}`, throughExpress: false },
-      });
+      };
+      expect(await ask('GET', path), path).toEqual(served);
+      expect(await ask('GET', path), `${path}, asked for again`).toEqual(served);
+      expect((await ask('POST', path)).status, path).toBe(404);
     }
     for (const path of [
       '/hot//parts',

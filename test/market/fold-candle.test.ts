@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { MARKET_SEQ_MAX } from '#core/limits.ts';
 import type { CandleRow } from '#core/market/candle.ts';
 import { parseCandle, printCandle } from '#core/market/candle-text.ts';
 import { foldCandle, holdsTrade } from '#core/market/fold-candle.ts';
@@ -41,7 +42,7 @@ test('a row is read as it was written', () => {
 });
 
 test('a row of the highest number that a trade can have is read as it was written, too', () => {
-  const last = Number.MAX_SAFE_INTEGER;
+  const last = MARKET_SEQ_MAX;
   const row = { ...fold(null, 1, 0), lastSeq: last, throughSeq: last - 1, aheadSeqs: [last] };
   expect(parseCandle(printCandle(row))).toEqual(row);
 });
