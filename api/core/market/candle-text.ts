@@ -51,9 +51,9 @@ export function storedCandle(text: string): CandleRow {
 /** Rows never change. One that was stored is told to readers once a second for as long as it is one of the newest. */
 const printed = new WeakMap<CandleRow, string>();
 const NONE: readonly number[] = [];
-/** Below what a `number` holds exactly; of numbers, times and counts none is near it. */
-const COUNT = '(\\d{1,15})';
+/** As long as a safe integer can be, and all of them were written as one. */
+const COUNT = '(\\d{1,16})';
 const DIGITS = '"(\\d+)"';
 const PRINTED = new RegExp(
-  `^\\["(${intervals.join('|')})",${COUNT},${Array(6).fill(DIGITS)},${Array(4).fill(COUNT)},\\[((?:\\d{1,15}(?:,\\d{1,15})*)?)\\],${COUNT}\\]$`,
+  `^\\["(${intervals.join('|')})",${COUNT},${Array(6).fill(DIGITS)},${Array(4).fill(COUNT)},\\[((?:\\d{1,16}(?:,\\d{1,16})*)?)\\],${COUNT}\\]$`,
 );
