@@ -1,9 +1,9 @@
 import type { RequestListener } from 'node:http';
 import type { AnyTRPCRouter, inferRouterContext } from '@trpc/server';
 import type { IRouter, RequestHandler } from 'express';
-import { KNOWN_URL_CHARS_MAX, KNOWN_URLS_MAX } from '#core/limits.ts';
 import { type CallContext, type Method, type Route, readRoutes } from '../contract/route.ts';
 import type { Edge } from './edge.ts';
+import { KnownUrls } from './known-urls.ts';
 import { servePlain } from './serve-plain.ts';
 import { servePreflight, servePublic } from './serve-public.ts';
 import { serveRaw } from './serve-raw.ts';
@@ -19,7 +19,7 @@ interface HotPaths {
   /** Whose only parameter is the last step but one: what stands before it, and the last, such as `/content`. */
   around: { before: string; step: string; serve: RequestListener }[];
   /** Of those, by the whole address, with its query. */
-  askedAround: Map<string, RequestListener>;
+  askedAround: KnownUrls<RequestListener>;
 }
 
 /**
@@ -47,7 +47,12 @@ export function mountRouter<R extends AnyTRPCRouter>(
 }
 
 function hotPathsOf(hot: HotRoutes, method: Method): HotPaths {
-  const known = hot.get(method) ?? { exact: new Map(), below: new Map(), around: [], askedAround: new Map() };
+  const known = hot.get(method) ?? {
+    exact: new Map(),
+    below: new Map(),
+    around: [],
+    askedAround: new KnownUrls<RequestListener>(),
+  };
   hot.set(method, known);
   return known;
 }
@@ -88,26 +93,30 @@ function hotRoute(hot: HotPaths | undefined, url: string): RequestListener | nul
   if (hot === undefined) return undefined;
   const exact = hot.exact.get(url);
   if (exact !== undefined) return exact;
-  return hot.askedAround.get(url) ?? hotAround(hot, url) ?? hotBelow(hot, url);
+  return knownAround(hot, url) ?? hotBelow(hot, url);
+}
+
+/** The search is remembered: pages that show a market ask for the same again and again. */
+function knownAround({ around, askedAround }: HotPaths, url: string): RequestListener | undefined {
+  const known = askedAround.get(url);
+  if (known !== undefined) return known;
+  const found = findAround(around, url);
+  if (found !== undefined) askedAround.note(url, found);
+  return found;
 }
 
 /**
  * Between its fixed steps anything may stand that is one step, and a query may follow. No string is made for a look, and
- * none is compared that is not as long. What is found is remembered: pages that show a market ask for the same again and again.
+ * none is compared that is not as long.
  */
-function hotAround({ around, askedAround }: HotPaths, url: string): RequestListener | undefined {
+function findAround(around: HotPaths['around'], url: string): RequestListener | undefined {
   const query = url.indexOf('?');
   const end = query === -1 ? url.length : query;
   const stepAt = url.lastIndexOf('/', end - 1);
   for (const { before, step, serve } of around) {
     if (step.length !== end - stepAt || before.length >= stepAt) continue;
     const isThere = url.startsWith(before) && url.startsWith(step, stepAt);
-    if (!isThere || url.indexOf('/', before.length) !== stepAt) continue;
-    if (url.length <= KNOWN_URL_CHARS_MAX) {
-      if (askedAround.size >= KNOWN_URLS_MAX) askedAround.clear();
-      askedAround.set(url, serve);
-    }
-    return serve;
+    if (isThere && url.indexOf('/', before.length) === stepAt) return serve;
   }
   return undefined;
 }

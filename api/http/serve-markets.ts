@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import { KNOWN_URL_CHARS_MAX, KNOWN_URLS_MAX } from '#core/limits.ts';
 import type { AddressWeights, Counted } from '#core/rates/address-weights.ts';
 import { publicHeaders } from '../contract/headers.ts';
 import { type MarketError, marketError } from '../contract/market-errors.ts';
@@ -8,6 +7,7 @@ import type { MarketAnswer, MarketReads } from '../market/market-reads.ts';
 import { type MarketQuery, readBookQuery, readCandlesQuery, readListQuery } from '../market/read-query.ts';
 import type { ReadyAnswer } from '../market/ready-answer.ts';
 import { hasEtag } from './has-etag.ts';
+import { KnownUrls } from './known-urls.ts';
 import { renderError } from './render-error.ts';
 
 export interface ServeMarketsOptions {
@@ -33,8 +33,8 @@ interface MarketRequest {
  */
 export function createServeMarkets({ reads, weights, clientAddress, callIdHeader }: ServeMarketsOptions) {
   const headOf = createAnswerHeads(callIdHeader);
-  // Understood before, by path and query; of those alone that there is something to be read for.
-  const understood = new Map<string, MarketRequest>();
+  // Of those alone that there is something to be read for.
+  const understood = new KnownUrls<MarketRequest>();
 
   const serve = (understand: (url: string) => MarketRequest | MarketError) => (call: Call) => {
     const { url = '' } = call.req;
@@ -62,15 +62,11 @@ export function createServeMarkets({ reads, weights, clientAddress, callIdHeader
       renderError(call.res, answer, call, { 'x-used-weight-1m': String(used) });
       return;
     }
-    if (!request.isKept) keep(call.req.url ?? '', request);
+    if (!request.isKept) {
+      request.isKept = true;
+      understood.note(call.req.url ?? '', request);
+    }
     sendReady(call, answer, used);
-  }
-
-  function keep(url: string, request: MarketRequest): void {
-    if (url.length > KNOWN_URL_CHARS_MAX) return;
-    request.isKept = true;
-    if (understood.size >= KNOWN_URLS_MAX) understood.clear();
-    understood.set(url, request);
   }
 
   function sendReady({ callId, req, res }: Call, answer: ReadyAnswer, used: number): void {

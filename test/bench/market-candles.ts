@@ -79,8 +79,9 @@ async function measureTrades(
   const keeper = new CandleKeeper({ store, live, clock: systemClock, log: createLog() });
   const draw = createDraw(1);
   const nowMs = systemClock.now();
+  const half = Math.ceil(count / MARKETS);
   const partitions = Array.from({ length: MARKETS }, (_, partition) =>
-    Array.from({ length: Math.ceil((2 * count) / MARKETS) }, (_, place) => ({
+    Array.from({ length: 2 * half }, (_, place) => ({
       offset: BigInt(place),
       bytes: Buffer.from(
         JSON.stringify({
@@ -96,23 +97,19 @@ async function measureTrades(
       ),
     })),
   );
-  const handAll = (half: 0 | 1) =>
+  const handAll = (fed: typeof partitions) =>
     Promise.all(
-      partitions.map(async (all, partition) => {
-        const middle = Math.floor(all.length / 2);
-        for (const records of inPieces(
-          half === 0 ? all.slice(0, middle) : all.slice(middle),
-          BATCH_RECORDS,
-        )) {
+      fed.map(async (all, partition) => {
+        for (const records of inPieces(all, BATCH_RECORDS)) {
           const { outcomes } = await keeper.handle({ partition, records });
           if (outcomes.some(({ outcome }) => outcome !== 'done')) throw new Error('a trade was not taken');
         }
       }),
     );
-  await handAll(0);
+  await handAll(partitions.map((all) => all.slice(0, half)));
   const cpu = process.cpuUsage();
   const startedMs = systemClock.monotonicMs();
-  await handAll(1);
+  await handAll(partitions.map((all) => all.slice(half)));
   const seconds = (systemClock.monotonicMs() - startedMs) / SECOND_MS;
   const { user, system } = process.cpuUsage(cpu);
   await keeper.stop();

@@ -23,7 +23,8 @@ export function parseCandle(text: string): CandleRow | null {
   if (all === undefined) return null;
   const [open = '', high = '', low = '', close = '', volume = '', quoteVolume = '', ...rest] = others;
   const [trades, firstSeq, lastSeq, throughSeq, aheadSeqs = '', generation] = rest;
-  return {
+  const row = {
+    // The expression has let through those words alone.
     interval: interval as CandleInterval,
     timeMs: Number(timeMs),
     openNano: BigInt(open),
@@ -39,7 +40,18 @@ export function parseCandle(text: string): CandleRow | null {
     aheadSeqs: aheadSeqs === '' ? NONE : aheadSeqs.split(',').map(Number),
     generation: Number(generation),
   };
+  return hasExactCounts(row) ? row : null;
 }
+
+/** Sixteen digits can be more than a number holds exactly. */
+const hasExactCounts = (row: CandleRow): boolean =>
+  Number.isSafeInteger(row.timeMs) &&
+  Number.isSafeInteger(row.trades) &&
+  Number.isSafeInteger(row.firstSeq) &&
+  Number.isSafeInteger(row.lastSeq) &&
+  Number.isSafeInteger(row.throughSeq) &&
+  row.aheadSeqs.every(Number.isSafeInteger) &&
+  Number.isSafeInteger(row.generation);
 
 /** Of a store's own: whatever else stands there has been damaged. */
 export function storedCandle(text: string): CandleRow {
@@ -51,9 +63,9 @@ export function storedCandle(text: string): CandleRow {
 /** Rows never change. One that was stored is told to readers once a second for as long as it is one of the newest. */
 const printed = new WeakMap<CandleRow, string>();
 const NONE: readonly number[] = [];
-/** As long as a safe integer can be, and all of them were written as one. */
-const COUNT = '(\\d{1,16})';
-const DIGITS = '"(\\d+)"';
+/** As numbers are written, as long as a safe integer can be. */
+const COUNT = '(?:0|[1-9]\\d{0,15})';
+const DIGITS = '"(0|[1-9]\\d*)"';
 const PRINTED = new RegExp(
-  `^\\["(${intervals.join('|')})",${COUNT},${Array(6).fill(DIGITS)},${Array(4).fill(COUNT)},\\[((?:\\d{1,16}(?:,\\d{1,16})*)?)\\],${COUNT}\\]$`,
+  `^\\["(${intervals.join('|')})",(${COUNT}),${Array(6).fill(DIGITS)},${Array(4).fill(`(${COUNT})`)},\\[((?:${COUNT}(?:,${COUNT})*)?)\\],(${COUNT})\\]$`,
 );
