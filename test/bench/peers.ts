@@ -3,7 +3,7 @@ import type { Target } from './call.ts';
 import { benchModels } from './canned-answers.ts';
 import { callSide, measureCpu, ratiosOf } from './cpu-per-call.ts';
 import { deliveredText } from './delivered-text.ts';
-import { type GatewayUnderTest, startGateway } from './gateway.ts';
+import { startGateway } from './gateway.ts';
 import { installPortkey } from './install-portkey.ts';
 import { createMoneyCheck, type MoneyCheck } from './money-check.ts';
 import { measureOpenStreams } from './open-streams.ts';
@@ -47,7 +47,7 @@ async function startSides(bench: Bench, entry: string): Promise<Sides> {
   // What is started for the first time also compiles itself, which leaves 40 MB behind.
   await (await startGateway({ providerPort: provider.port, core })).stop();
   await (await startPortkey(entry, { upstream, core })).stop();
-  const gateway: GatewayUnderTest = await startGateway({ providerPort: provider.port, core });
+  const gateway = await startGateway({ providerPort: provider.port, core });
   bench.later(gateway.stop);
   const portkey = await startPortkey(entry, { upstream, core });
   bench.later(portkey.stop);

@@ -2,7 +2,6 @@ import { fileURLToPath } from 'node:url';
 import { freePort } from '../services/free-port.ts';
 import type { Target } from './call.ts';
 import { startChild } from './child.ts';
-import { GATEWAY_FLAGS } from './gateway.ts';
 import { untilReady } from './until-ready.ts';
 
 export interface Portkey {
@@ -12,13 +11,13 @@ export interface Portkey {
 
 const LOOPBACK_ONLY = fileURLToPath(new URL('peers/loopback-only.mjs', import.meta.url));
 
-/** Portkey's gateway by the Node and the flags that ours has, without its console and its log of calls. */
+/** As it is shipped, by the Node that runs our gateway, but without its console and its log of calls. */
 export async function startPortkey(
   entry: string,
   { upstream, core }: { upstream: string; core: number | null },
 ): Promise<Portkey> {
   const port = await freePort();
-  const args = ['--import', LOOPBACK_ONLY, ...GATEWAY_FLAGS, entry, '--headless', `--port=${port}`];
+  const args = ['--import', LOOPBACK_ONLY, entry, '--headless', `--port=${port}`];
   const child = startChild(args, {
     core,
     env: { NODE_ENV: 'production', TRUSTED_CUSTOM_HOSTS: '127.0.0.1' },
