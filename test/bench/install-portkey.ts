@@ -28,8 +28,8 @@ export async function installPortkey(): Promise<Installation> {
     if (!existsSync(folder)) renameSync(made, folder);
     return { kind: 'installed', entry: join(folder, ENTRY) };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return { kind: 'refused', reason: `npm could not install Portkey here: ${reason.trim()}` };
+    const [reason] = String(error instanceof Error ? error.message : error).split('\n');
+    return { kind: 'refused', reason: `Portkey could not be installed here: ${reason}` };
   } finally {
     rmSync(made, { recursive: true, force: true });
   }
