@@ -130,6 +130,15 @@ export const clusterCpuRun = {
   callers: 256,
 } as const satisfies Omit<CpuRun, 'ratioMax'>;
 
+/** So many times what a call of the gateway's costs, a peer's costs at least. */
+export const peerBars = { timesCheaper: 4 } as const;
+
+/** A peer sleeps for 25 ms in each stream: with fewer callers its core would idle. */
+export const peerRuns: readonly Omit<CpuRun, 'ratioMax'>[] = [
+  { what: 'small JSON call', model: benchModels.atOnce, stream: false, callers: 64 },
+  { what: '50-chunk burst stream', model: benchModels.atOnce, stream: true, callers: 64 },
+];
+
 /** Of a chat by a provider that speaks it. */
 export const formatBars = {
   native: 1.15,

@@ -12,6 +12,8 @@ export interface Target {
   authorizations: readonly string[];
   /** The gateway promises whole nano-dollars; the provider itself does not. */
   showsNanoUsd: boolean;
+  /** A peer is told with each call which provider to ask. */
+  headers?: Readonly<Record<string, string>>;
 }
 
 export interface CallResult {
@@ -79,7 +81,7 @@ export function startCall(
       done({ ok: false, status, costNanoUsd: 0n, firstByteMs });
     },
   };
-  const headers = { 'content-type': 'application/json', authorization };
+  const headers = { 'content-type': 'application/json', authorization, ...target.headers };
   pool.dispatch({ path: target.path, method: 'POST', headers, body }, handler);
 }
 

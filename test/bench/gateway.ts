@@ -7,8 +7,9 @@ import { freePort } from '../services/free-port.ts';
 import type { ClusterStores } from '../support/cluster-stores.ts';
 import { OUTPUT_TOKENS_MAX, type Target } from './call.ts';
 import { benchModels } from './canned-answers.ts';
-import { type Child, startChild } from './child.ts';
+import { startChild } from './child.ts';
 import { type Agent, prepareAgents } from './prepare-agents.ts';
+import { untilReady } from './until-ready.ts';
 
 /** The gateway under test: `node api/main.ts`, its own folder, everything on. */
 export interface GatewayUnderTest {
@@ -35,7 +36,6 @@ export const gatewayEntry = join(ROOT, 'api/main.ts');
 export const GATEWAY_FLAGS = ['--max-semi-space-size=16'];
 /** Enough that no agent reaches its start rate: each may start 60,000 calls at once and 1,000 a second. */
 const AGENTS = 16;
-const READY_MS = 30_000;
 /** A minute's, of one key at the bench. */
 const REQUESTS_MAX = 60_000;
 /** Of the one address that all callers of the bench have. */
@@ -77,7 +77,7 @@ export async function startGateway(options: GatewayOptions): Promise<GatewayUnde
   };
   try {
     const internalUrl = `http://127.0.0.1:${internalPort}`;
-    await untilReady(child, internalUrl);
+    await untilReady(child, `${internalUrl}/readyz`);
     const agents = await prepareAgents({ url: `${internalUrl}/admin`, token: stores.adminToken }, AGENTS);
     const origin = `http://127.0.0.1:${port}`;
     return {
@@ -199,20 +199,6 @@ async function embeddedStores(folder: string): Promise<Pick<ClusterStores, 'yaml
   const tokenFile = join(folder, 'admin-token');
   await writeFile(tokenFile, `${adminToken}\n`);
   return { yaml: `admin: ${JSON.stringify({ tokenFile })}\n`, adminToken };
-}
-
-async function untilReady(child: Child, internalUrl: string): Promise<void> {
-  let dead: unknown = null;
-  child.firstLine.catch((error: unknown) => {
-    dead = error;
-  });
-  for (let waitedMs = 0; waitedMs < READY_MS; waitedMs += POLL_MS) {
-    if (dead !== null) throw dead;
-    const res = await fetch(`${internalUrl}/readyz`).catch(() => null);
-    if (res?.status === 200) return;
-    await pause(POLL_MS);
-  }
-  throw new Error(`The gateway was not ready within ${READY_MS} ms`);
 }
 
 async function settledMoney(baseUrl: string, agents: readonly Agent[], patienceMs: number): Promise<Money> {

@@ -16,7 +16,10 @@ const files = new Map([
   ['history', 'history.ts'],
   ['market', 'market.ts'],
   ['capacity', 'capacity.ts'],
+  ['peers', 'peers.ts'],
 ]);
+/** Installs programs of others, so it runs only where it is named. */
+const onlyWhereNamed = new Set(['peers']);
 /** Run the gateway's code themselves, and so as the gateway is run. */
 const asTheGateway = new Set(['history', 'market']);
 
@@ -33,7 +36,8 @@ if (unknown.length > 0) {
   process.exitCode = 1;
 } else {
   for (const [part, file] of files) {
-    if (positionals.length > 0 && !positionals.includes(part)) continue;
+    const wanted = positionals.length > 0 ? positionals.includes(part) : !onlyWhereNamed.has(part);
+    if (!wanted) continue;
     const script = fileURLToPath(new URL(file, import.meta.url));
     const nodeFlags = asTheGateway.has(part) ? GATEWAY_FLAGS : [];
     const child = spawn(process.execPath, [...nodeFlags, script, ...flags], { stdio: 'inherit' });

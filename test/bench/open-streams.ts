@@ -21,8 +21,8 @@ export interface StreamFigures {
 const OPENING_MS = 2_000;
 const SAMPLE_MS = 500;
 const KILLED_AFTER_MS = OPENING_MS + 3_000;
-/** Four times what an undisturbed stream takes. */
-const PATIENCE_MS = OPENING_MS + 4 * SLOW_PACE_MS * STREAM_CHUNKS;
+/** Eight times what an undisturbed stream takes: a peer that has half of its core needs four. */
+const PATIENCE_MS = OPENING_MS + 8 * SLOW_PACE_MS * STREAM_CHUNKS;
 
 /** One kind of stream; the sides of a run take turns, and are of one process. */
 export interface StreamSide {
@@ -37,7 +37,7 @@ export async function measureOpenStreams(sides: readonly StreamSide[], sizes: Si
   const { figures, pid, pool } = opened;
   while (figures.load.calls < sizes.openStreams) {
     if (opened.elapsedMs() > PATIENCE_MS)
-      throw new Error(`${sizes.openStreams - figures.load.calls} streams never ended`);
+      throw new Error(`${sizes.openStreams - figures.load.calls} streams of ${figures.name} never ended`);
     await opened.step(SAMPLE_MS);
     if (opened.allBegun()) figures.peak = larger(figures.peak, memoryOf(pid));
   }
@@ -84,8 +84,9 @@ function openStreams(sides: readonly StreamSide[], sizes: Sizes) {
   /** Begins the next stream once it is due. */
   async function step(restMs: number): Promise<void> {
     const dueMs = (begun * OPENING_MS) / sizes.openStreams;
-    if (allBegun() || elapsedMs() < dueMs) {
-      await pause(allBegun() ? restMs : dueMs - elapsedMs());
+    const waitMs = allBegun() ? restMs : dueMs - elapsedMs();
+    if (waitMs > 0) {
+      await pause(waitMs);
       return;
     }
     const side = begun % sides.length;
