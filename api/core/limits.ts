@@ -42,6 +42,8 @@ export const defaultLimits: Limits = {
 
 // --- Bounds of our own that no operator needs to change. Each is named once, here.
 
+/** No id that comes from outside is above it: scripts of Redis print numbers with fourteen digits. */
+export const AGENT_ID_MAX = 999_999_999_999;
 /** Credit of UTC day D ends at D+8 00:00, so at most eight lots are alive. */
 export const LOT_DAYS_MAX = 8;
 /** Keeps a balance, and any sum in a Redis script, below 2^53. */
@@ -487,6 +489,8 @@ export const GIVEN_UP_RANGES_MAX = 100;
 export const MARKET_SEQ_MAX = 1_000_000_000_000;
 /** Ahead of our clock: such a trade is refused, so that a date of a far future drops nothing that is kept. */
 export const TRADE_IN_FUTURE_MAX_MS = HOUR_MS;
+/** The same of a book's records: a book is told from an older one by its time, so that all later ones would be taken for older. */
+export const BOOK_IN_FUTURE_MAX_MS = CLOCK_APART_MAX_MS;
 /** Of a market, read at once for late trades. */
 export const CANDLES_LOADED_AT_ONCE = 16;
 /** Candles and trades, behind the end of their market. */

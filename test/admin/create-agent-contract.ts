@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { createAgent } from '#core/accounts/create-agent.ts';
 import { setAgentStatus } from '#core/accounts/set-agent-status.ts';
 import type { Ledger } from '#core/ledger/ledger.ts';
+import { AGENT_ID_MAX } from '#core/limits.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 
 const MAKERS = 180;
@@ -34,6 +35,19 @@ export function testCreateAgent(open: (clock: FakeClock) => Promise<Ledger>): vo
         ok: true,
         agentId,
       });
+    }
+    await ledger.close();
+  });
+
+  test('an agent with a far number, which only a feed can name, moves no later number', async () => {
+    const clock = createFakeClock();
+    const ledger = await open(clock);
+    const far = { type: 'set_agent', agentId: AGENT_ID_MAX, mode: 'upsert', source: 'a.feed' } as const;
+    const command = { ...far, sourceVersion: 1, status: 'active', name: 'far', token: null } as const;
+    await (await ledger.execute(command)).durable;
+    for (const agentId of [1, 2]) {
+      const made = await createAgent({ ledger }, { name: 'a', status: 'active', source: 'operator' });
+      expect(made).toEqual({ ok: true, agentId });
     }
     await ledger.close();
   });

@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
-import { DAY_MS, SECOND_MS } from '#core/clock.ts';
+import { DAY_MS, isoTime, SECOND_MS } from '#core/clock.ts';
 import {
+  BOOK_IN_FUTURE_MAX_MS,
   BOOK_PUBLISH_MS,
   BOOK_RECORD_BYTES_MAX,
   BOOK_REPEAT_MS,
@@ -232,6 +233,7 @@ describe('a record that is wrong', () => {
     ['negative orders', changed(2, ['bid', '1', '1', -1]), /^changes.0.orders: /],
     ['an empty level', snapshot(2, { bids: [['1', '0', 1]] }), /^bids.0.size: is no size above 0$/],
     ['1,001 changes', changed(2, ...Array.from({ length: 1_001 }, () => bid)), /^changes: /],
+    ['a time of a far future', { ...changed(2, bid), at: '2099-01-01T00:00:00Z' }, /^at: is in the future$/],
     ['a crossed snapshot', snapshot(2, { bids: [['2', '1', 1]], asks: [['1', '1', 1]] }), /best bid/],
   ];
 
@@ -250,6 +252,15 @@ describe('a record that is wrong', () => {
       expect(seqs(world)).toEqual([null, 2]);
     },
   );
+
+  it('is none because the clock of the exchange is ahead by minutes', async () => {
+    const world = createKeeperWorld();
+    const at = isoTime(world.clock.now() + BOOK_IN_FUTURE_MAX_MS);
+    const { outcomes } = await world.send({ ...snapshot(1), at }, { ...changed(2, bid), at });
+    expect(outcomes).toEqual([done, done]);
+    await world.pass(BOOK_PUBLISH_MS);
+    expect(seqs(world)).toEqual([2]);
+  });
 
   it('is not even read when it is larger than any snapshot', async () => {
     const world = createKeeperWorld();

@@ -8,6 +8,7 @@ import {
   MARKET_SEQ_MAX,
 } from '#core/limits.ts';
 import { Book } from '#core/market/book.ts';
+import { isOlderBook } from '#core/market/book-view.ts';
 import { BOOK_AT_MS, type Change, changed, type Level, parsed, snapshot } from './book-records.ts';
 
 const bids: Level[] = [
@@ -221,6 +222,17 @@ describe('an exchange that counts anew', () => {
     expect(change(book, 7_001, bid)).toEqual({ step: 'applied' });
     expect(book.view()).toMatchObject({ seq: 7_001, atMs: BOOK_AT_MS + 120_000 });
   });
+});
+
+it('an exchange whose clock steps back hides none of its later books: what they are told by never does', () => {
+  const ahead = { ...snapshot(8, { bids, asks }), at: isoTime(BOOK_AT_MS + 180_000) };
+  const book = bookAt(7);
+  expect(book.apply(parsed(ahead))).toEqual({ step: 'applied' });
+  const before = book.view();
+  expect(begin(book, 9)).toEqual({ step: 'applied' });
+  const after = book.view();
+  if (before === null || after === null) throw new Error('no book');
+  expect(isOlderBook(after, before)).toBe(false);
 });
 
 describe('a record that is wrong', () => {

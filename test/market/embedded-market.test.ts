@@ -61,6 +61,11 @@ test('a gateway by itself keeps what it was fed over a restart, and what is fed 
   expect((await feed(again, BOOK_TOPIC, bookChange(id, 5))).answer.wanted_snapshots).toEqual([id]);
   await feed(again, BOOK_TOPIC, snapshot(id, 5));
   await until(async () => (await read(again, `/${id}/book`)).answer.seq === 5);
+  // One of its records cannot be read: it may have been a change.
+  const unread = { ...bookChange(id, 6), changes: [{ side: 'bid', price: '0.9', size: '-1', orders: 1 }] };
+  const { answer } = await feed(again, BOOK_TOPIC, unread);
+  expect(answer).toMatchObject({ outcomes: [{ outcome: 'dead_letter' }], wanted_snapshots: [id] });
+  await until(async () => (await read(again, `/${id}/book`)).status === 503);
   await again.stop();
 });
 

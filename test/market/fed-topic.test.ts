@@ -100,6 +100,16 @@ test('two feeders of one topic take turns, and no record has the place of anothe
   expect(offsets).toEqual([0n, 1n, 2n, 3n]);
 });
 
+test('a record is keyed by its market, as an exchange keys it, also where the rest of it cannot be read', async () => {
+  const keys: (string | undefined)[] = [];
+  const { topic } = setUp(async ({ records }) => {
+    keys.push(...records.map(({ key }) => key?.toString()));
+    return records.map(() => DONE);
+  });
+  await topic.feed([{ market: 'credit-2026-11-25', size: '-1' }, { market: 7 }, null, 'credit']);
+  expect(keys).toEqual(['credit-2026-11-25', undefined, undefined, undefined]);
+});
+
 test('a record that is nested without end is kept apart, and the others of its request are dealt with', async () => {
   const { topic } = setUp(async ({ records }) =>
     records.map(({ bytes }) => (parseFeedRecord(marketTrade, bytes).ok ? DONE : WRONG)),

@@ -122,6 +122,7 @@ const wrongGrants: [string, unknown, RegExp][] = [
   ],
   ['no time', { ...grant, grantedAt: 'yesterday' }, /^grantedAt: /],
   ['an agent that is none', { ...grant, agentId: '3' }, /^agentId: /],
+  ['an agent beyond all numbers', { ...grant, agentId: Number.MAX_SAFE_INTEGER }, /^agentId: /],
   ['an empty id', { ...grant, grantId: '' }, /^grantId: /],
   ['a field of a stranger', { ...grant, secretNote: 'x' }, /^the record: has keys that are not known$/],
   ['a flood', { ...grant, grantId: 'x'.repeat(70_000) }, /too large/],
@@ -136,6 +137,7 @@ test.each(wrongGrants)('a grant with %s is kept apart, and books nothing', async
 
 const wrongChanges: [string, unknown, RegExp][] = [
   ['a status that is none', { ...change, status: 'deleted' }, /^status: /],
+  ['an agent beyond all numbers', { ...change, agentId: 1_000_000_000_000 }, /^agentId: /],
   ['a source with blanks', { ...change, source: 'a b' }, /^source: /],
   ['a name of two lines', { ...change, name: 'a\nb' }, /^name: /],
   ['no version', { ...change, version: undefined }, /^version: /],

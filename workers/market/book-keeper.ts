@@ -8,7 +8,13 @@ import {
   type RecordOutcome,
 } from '#core/events/feed-record.ts';
 import { lastMarketEndMs, parseMarketId, TOO_FAR } from '#core/events/market-id.ts';
-import { BOOK_PUBLISH_MS, BOOK_RECORD_BYTES_MAX, BOOKS_MAX, CLOCK_APART_MAX_MS } from '#core/limits.ts';
+import {
+  BOOK_IN_FUTURE_MAX_MS,
+  BOOK_PUBLISH_MS,
+  BOOK_RECORD_BYTES_MAX,
+  BOOKS_MAX,
+  CLOCK_APART_MAX_MS,
+} from '#core/limits.ts';
 import { KeptBook, type KeptBookOptions } from './kept-book.ts';
 
 type FeedRecord = FeedBatch['records'][number];
@@ -65,6 +71,10 @@ export class BookKeeper implements BatchHandler {
       return { outcome: 'dead_letter', reason: parsed.reason };
     }
     const { record } = parsed;
+    if (record.at > this.#options.clock.now() + BOOK_IN_FUTURE_MAX_MS) {
+      this.#books.get(record.market)?.stop('a record from the future');
+      return { outcome: 'dead_letter', reason: 'at: is in the future' };
+    }
     const kept = this.#books.get(record.market) ?? this.#open(record.market, partition);
     return kept instanceof KeptBook ? kept.take(record, { partition, offset }) : kept;
   }

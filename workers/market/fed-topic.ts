@@ -1,5 +1,6 @@
 import type { FeedCounts } from '#core/events/feed-metrics.ts';
 import type { BatchHandler, FeedBatch, RecordOutcome } from '#core/events/feed-record.ts';
+import { isRecord } from '#core/is-record.ts';
 import { limitTasks } from '#core/limit-tasks.ts';
 import type { Log } from '#core/log.ts';
 import type { FedRecord } from '#core/market/direct-feeds.ts';
@@ -42,6 +43,7 @@ export class FedTopic {
       records: records.map((record) => ({
         offset: this.#nextOffset++,
         bytes: print(record),
+        ...keyOf(record),
       })),
     };
     const { handlers, counts } = this.#options;
@@ -62,6 +64,10 @@ export class FedTopic {
     }
   }
 }
+
+/** As an exchange keys it. What cannot be read is of this market at least, whose book then stops. */
+const keyOf = (record: unknown): { key?: Buffer } =>
+  isRecord(record) && typeof record.market === 'string' ? { key: Buffer.from(record.market) } : {};
 
 /** What is nested without end can be read, but not written again. No record of any feed is. */
 function print(record: unknown): Buffer {

@@ -2,7 +2,7 @@ import type { Kafka } from 'kafkajs';
 import type { z } from 'zod';
 import { type Clock, isoTime } from '#core/clock.ts';
 import { openProducer } from '#core/drivers/kafka-producer.ts';
-import { BOOK_REQUESTS_TOPIC } from '#core/events/book-record.ts';
+import { BOOK_REQUESTS_TOPIC, type wantedSnapshot } from '#core/events/book-record.ts';
 import { REJECTED_TRADES_TOPIC } from '#core/events/market-trade.ts';
 import type { rejectedTrade } from '#core/events/rejected-trade.ts';
 import type { MarketParts } from './market-pipeline.ts';
@@ -25,8 +25,11 @@ export async function openKafkaExchange(kafka: Kafka, clock: Clock): Promise<Exc
       };
       return tell(REJECTED_TRADES_TOPIC, market, record);
     },
-    requestSnapshot: (market) =>
-      tell(BOOK_REQUESTS_TOPIC, market, { v: 1, type: 'snapshot_wanted', market, at: isoTime(clock.now()) }),
+    requestSnapshot(market) {
+      const at = isoTime(clock.now());
+      const record: z.input<typeof wantedSnapshot> = { v: 1, type: 'snapshot_wanted', market, at };
+      return tell(BOOK_REQUESTS_TOPIC, market, record);
+    },
     close: () => producer.disconnect(),
   };
 }

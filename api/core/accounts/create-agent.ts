@@ -17,8 +17,9 @@ export interface NewAgent {
 export type CreateAgentResult = { ok: true; agentId: number } | UnavailableResult;
 
 /**
- * An account: an agent without a token. Its id is the next free one, or one soon after it: any number of processes may
- * make agents at once, and the ledger's step decides who has an id.
+ * An account: an agent without a token. Its id is the lowest free one, or one soon after it: any number of processes may
+ * make agents at once, and the ledger's step decides who has an id. The lowest, so that a feed that names a far one by
+ * mistake moves no later numbers.
  */
 export async function createAgent(
   { ledger }: { ledger: Ledger },
@@ -26,7 +27,7 @@ export async function createAgent(
 ): Promise<CreateAgentResult> {
   const agents = await ledger.listAgents();
   if (agents === 'unavailable') return { ok: false, reason: 'unavailable' };
-  let agentId = agents.reduce((max, agent) => Math.max(max, agent.agentId), 0);
+  let agentId = lowestFree(new Set(agents.map((agent) => agent.agentId))) - 1;
   // Drawn, so that it tells our agent from one that somebody else has just made. The next change has a greater one.
   const sourceVersion = randomInt(VERSION_MAX);
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -49,6 +50,12 @@ export async function createAgent(
     if (isOurs) return { ok: true, agentId };
   }
   return { ok: false, reason: 'unavailable' };
+}
+
+function lowestFree(taken: ReadonlySet<number>): number {
+  let id = 1;
+  while (taken.has(id)) id += 1;
+  return id;
 }
 
 /** The further, the more often others were faster: hundreds at once would else try each other's ids one by one. */

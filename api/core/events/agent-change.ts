@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isLabel } from '../label.ts';
+import { fedAgentId } from './fed-agent-id.ts';
 
 export const AGENTS_TOPIC = 'agents.v1';
 
@@ -7,7 +8,7 @@ export const AGENTS_TOPIC = 'agents.v1';
 export const agentChange = z.strictObject({
   v: z.literal(1),
   type: z.literal('agent_set'),
-  agentId: z.int().positive(),
+  agentId: fedAgentId,
   /** Who says it. Each source has a say of its own: a suspension from any wins, else one `active` is enough. */
   source: z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/),
   /** Of this source for this agent; what is not above the last one is old, and ignored. */

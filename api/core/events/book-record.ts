@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { BOOK_CHANGES_MAX, BOOK_LEVELS_MAX } from '../limits.ts';
-import { marketId, marketSeq, marketTime, price, size, sizeLeft } from './market-values.ts';
+import { levelSize, marketId, marketSeq, marketTime, price, sizeLeft } from './market-values.ts';
 
 export const BOOK_TOPIC = 'dex.book.v1';
 /** Written by us: markets whose book has stopped until its next snapshot, or whose last one is long ago. */
 export const BOOK_REQUESTS_TOPIC = 'dex.book.requests.v1';
 
 const orders = z.int().positive();
-const level = z.strictObject({ price, size, orders });
+const level = z.strictObject({ price, size: levelSize, orders });
 const levels = z.array(level).max(BOOK_LEVELS_MAX);
 const change = z.strictObject({
   side: z.enum(['bid', 'ask']),
@@ -32,3 +32,11 @@ export const bookRecord = z.discriminatedUnion('type', [
   }),
 ]);
 export type BookRecord = z.infer<typeof bookRecord>;
+
+/** A record of `dex.book.requests.v1`, keyed by its market. */
+export const wantedSnapshot = z.strictObject({
+  v: z.literal(1),
+  type: z.literal('snapshot_wanted'),
+  market: marketId,
+  at: marketTime,
+});

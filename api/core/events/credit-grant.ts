@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { GRANT_ID_CHARS_MAX } from '../limits.ts';
 import { parseNanoUsd } from '../money.ts';
+import { fedAgentId } from './fed-agent-id.ts';
 
 export const CREDIT_GRANTS_TOPIC = 'credit.grants.v1';
 
@@ -13,7 +14,7 @@ export const creditGrant = z.strictObject({
   type: z.literal('credit_granted'),
   /** The same id again books nothing. */
   grantId: z.string().min(1).max(GRANT_ID_CHARS_MAX),
-  agentId: z.int().positive(),
+  agentId: fedAgentId,
   /** Dollars, at most nine digits after the point. */
   usd: z.string().transform((text, context) => {
     const nanoUsd = /^\d{1,7}(\.\d{1,9})?$/.test(text) ? parseNanoUsd(text) : null;

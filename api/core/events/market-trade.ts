@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { TRADE_ID_CHARS_MAX } from '../limits.ts';
+import { fedAgentId } from './fed-agent-id.ts';
 import { marketId, marketSeq, marketTime, price, size } from './market-values.ts';
 
 export const TRADES_TOPIC = 'dex.trades.v1';
@@ -17,7 +18,7 @@ export const marketTrade = z.strictObject({
   at: marketTime,
   price,
   size,
-  sellerAgentId: z.int().positive(),
-  buyerAgentId: z.int().positive(),
+  sellerAgentId: fedAgentId,
+  buyerAgentId: fedAgentId,
 });
 export type MarketTrade = z.infer<typeof marketTrade>;

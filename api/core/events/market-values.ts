@@ -3,10 +3,12 @@ import { MARKET_SEQ_MAX } from '../limits.ts';
 import { formatUsd, parseNanoUsd } from '../money.ts';
 import { parseMarketId } from './market-id.ts';
 
-/** A decimal of at most seven digits before the point and nine behind it, read as billionths. */
-const decimal = (what: string, takesZero: boolean) =>
+const DECIMALS = { 7: /^\d{1,7}(\.\d{1,9})?$/, 12: /^\d{1,12}(\.\d{1,9})?$/ };
+
+/** A decimal of nine digits behind the point at most, read as billionths. */
+const decimal = (what: string, digitsMax: 7 | 12, takesZero = false) =>
   z.string().transform((text, context) => {
-    const nano = /^\d{1,7}(\.\d{1,9})?$/.test(text) ? parseNanoUsd(text) : null;
+    const nano = DECIMALS[digitsMax].test(text) ? parseNanoUsd(text) : null;
     if (nano !== null && (takesZero || nano > 0n)) return nano;
     context.addIssue(`is no ${what}`);
     return z.NEVER;
@@ -17,11 +19,13 @@ export const marketId = z.string().refine((text) => parseMarketId(text) !== null
 export const marketSeq = z.int().positive().max(MARKET_SEQ_MAX);
 export const marketTime = z.iso.datetime().transform((text) => Date.parse(text));
 /** USDT for a dollar of credit, in billionths. */
-export const price = decimal('price above 0', false);
-/** Dollars of credit, in billionths. */
-export const size = decimal('size above 0', false);
+export const price = decimal('price above 0', 7);
+/** Dollars of credit, in billionths: no agent has more. */
+export const size = decimal('size above 0', 7);
+/** Of all orders at a price. */
+export const levelSize = decimal('size above 0', 12);
 /** 0: nothing is left at this price. */
-export const sizeLeft = decimal('size', true);
+export const sizeLeft = decimal('size', 12, true);
 
 /** As the API shows prices and sizes: an exact decimal without trailing zeros. */
 export const formatDecimal9 = formatUsd;

@@ -66,7 +66,8 @@ export class Book {
     this.#sides = sides;
     this.#seq = seq;
     this.#seenSeq = seq;
-    this.#seenMs = at;
+    // Never back: a later book of an earlier time would be taken for an older one by who publishes it.
+    this.#seenMs = Math.max(this.#seenMs, at);
     return applied;
   }
 
