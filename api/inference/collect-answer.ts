@@ -1,5 +1,5 @@
 import { joinBuffers } from './join-buffers.ts';
-import type { AnswerSink, UpstreamFailure, UpstreamRequest } from './upstream-request.ts';
+import type { AnswerReceiver, UpstreamFailure, UpstreamRequest } from './upstream-request.ts';
 
 export type Collected = { ok: true; bytes: Buffer } | { ok: false; cause: UpstreamFailure | 'too_large' };
 
@@ -10,7 +10,7 @@ export function collectAnswer(upstream: UpstreamRequest, bytesMax: number): Coll
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let length = 0;
-    const sink: AnswerSink = {
+    const sink: AnswerReceiver = {
       data(chunk) {
         length += chunk.length;
         chunks.push(chunk);

@@ -4,7 +4,7 @@ import type { ReadEvent, StreamReader } from './formats/call-format.ts';
 import { dataEvent, ERROR_NEEDLE, isDone, isJson, namedEvent, USAGE_NEEDLE } from './formats/stream-text.ts';
 import { joinBuffers } from './join-buffers.ts';
 import { LineEnds } from './line-ends.ts';
-import type { AnswerSink, UpstreamFailure, UpstreamRequest } from './upstream-request.ts';
+import type { AnswerReceiver, UpstreamFailure, UpstreamRequest } from './upstream-request.ts';
 
 /** How a provider's stream ended. What was written to the caller, if anything, has been. */
 export type StreamEnd =
@@ -34,7 +34,7 @@ export interface StreamRelayOptions {
  * Passes a provider's events on as they come, whole, and keeps back what is ours to write: usage, errors and the
  * end mark. Chunks of one turn of the event loop are joined before they are looked at: a burst costs a third less.
  */
-export class StreamRelay implements AnswerSink {
+export class StreamRelay implements AnswerReceiver {
   /** Rejects with what the reader threw: a fault of ours ends its own call, and no other. */
   readonly ended: Promise<StreamEnd>;
 

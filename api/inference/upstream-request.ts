@@ -3,7 +3,7 @@ import { GATE_BUFFER_BYTES } from '#core/limits.ts';
 import { joinBuffers } from './join-buffers.ts';
 
 /** Takes over an answer once its first byte is here. Exactly one of `end` and `fail` follows the last `data`. */
-export interface AnswerSink {
+export interface AnswerReceiver {
   data(chunk: Buffer): void;
   end(): void;
   fail(cause: UpstreamFailure): void;
@@ -33,7 +33,7 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler {
 
   #resolveStarted: (started: Started) => void = () => {};
   #controller: Dispatcher.DispatchController | null = null;
-  #sink: AnswerSink | null = null;
+  #sink: AnswerReceiver | null = null;
   #waiting: Buffer[] = [];
   #failure: UpstreamFailure | null = null;
   #aborted = false;
@@ -55,7 +55,7 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler {
   }
 
   /** Hands over what has come so far, then everything else as it comes. */
-  pipeTo(sink: AnswerSink): void {
+  pipeTo(sink: AnswerReceiver): void {
     this.#sink = sink;
     const waiting = this.#waiting;
     this.#waiting = [];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { GATE_BUFFER_BYTES } from '#core/limits.ts';
 import { collectAnswer } from '../../api/inference/collect-answer.ts';
-import type { AnswerSink, Started, UpstreamRequest } from '../../api/inference/upstream-request.ts';
+import type { AnswerReceiver, Started, UpstreamRequest } from '../../api/inference/upstream-request.ts';
 import { fakeUpstream } from './fake-ends.ts';
 
 const chunk = (text: string) => Buffer.from(text);
@@ -11,7 +11,7 @@ async function startedBy(upstream: UpstreamRequest): Promise<Started | 'waiting'
   return await Promise.race([upstream.started, Promise.resolve('waiting' as const)]);
 }
 
-function recordingSink(): AnswerSink & { heard: string[] } {
+function recordingSink(): AnswerReceiver & { heard: string[] } {
   const heard: string[] = [];
   return {
     heard,

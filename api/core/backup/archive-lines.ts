@@ -13,7 +13,7 @@ import { BackupError } from './backup-error.ts';
  * with the counts and a checksum over all lines before it. A release reads what it and the release before it wrote: one
  * without videos.
  */
-export const ARCHIVE_VERSION = 2;
+const ARCHIVE_VERSION = 2;
 
 const time = z.int().nonnegative();
 const count = z.int().nonnegative();

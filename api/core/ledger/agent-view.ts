@@ -34,7 +34,7 @@ export function toHoldView(agentId: number, hold: Hold): HoldView {
   return { agentId, callId, keyId, kind, nanoUsd, startedAtMs, timeLimitMs, call, generationId, pending };
 }
 
-export function toKeyView(key: KeyState, nowMs: number): KeyView {
+function toKeyView(key: KeyState, nowMs: number): KeyView {
   const { keyId, label, prefix, createdAtMs, createdByKeyId, revokedAtMs, lastUsedAtMs } = key;
   const monthNanoUsd = sumSince(key.spent.month, periodOf('monthly', nowMs).startsAtMs);
   const limit = toLimitView(key, nowMs);

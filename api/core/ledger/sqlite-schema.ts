@@ -5,7 +5,7 @@ import { JournalDamagedError, JournalTooNewError } from './journal-errors.ts';
 
 /** "FARE" in the file's header: `file` and a restore can tell what it is. */
 const APPLICATION_ID = 0x46415245;
-export const SCHEMA_VERSION = 3;
+const SCHEMA_VERSION = 3;
 
 const OBJECTS = [
   'ledger',

@@ -3,7 +3,7 @@ import { RESULTS_BYTES_MAX } from '../limits.ts';
 import type { AgentState } from './state.ts';
 
 /** Pictures are counted until the hour is over in which their links end: an agent has so many entries, not one a call. */
-export const storedHourEndMs = (untilMs: number): number => Math.ceil(untilMs / HOUR_MS) * HOUR_MS;
+const storedHourEndMs = (untilMs: number): number => Math.ceil(untilMs / HOUR_MS) * HOUR_MS;
 
 export function addStored({ stored }: AgentState, bytes: number, untilMs: number): void {
   const hourEndMs = storedHourEndMs(untilMs);

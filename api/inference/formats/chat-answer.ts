@@ -20,7 +20,7 @@ export function readChatAnswer(answer: JsonObject, value: Record<string, unknown
 }
 
 /** An error beside the answer, in its place (with `object: "error"`, or a message alone), or inside a choice. */
-export const saysError = (object: JsonObject): boolean =>
+const saysError = (object: JsonObject): boolean =>
   presentMember(object, 'error') !== null ||
   memberText(object, 'object') === '"error"' ||
   choicesFail(object);

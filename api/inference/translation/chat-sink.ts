@@ -125,7 +125,7 @@ function annotationsOf({ parts }: WholeAnswer): object[] | undefined {
   return annotations.length === 0 ? undefined : annotations;
 }
 
-export function chatUsageText(tokens: TokenCounts, shown: NanoUsd | null): string {
+function chatUsageText(tokens: TokenCounts, shown: NanoUsd | null): string {
   const { prompt, completion, reasoning, cached } = tokens;
   const counts = JSON.stringify({
     prompt_tokens: prompt,

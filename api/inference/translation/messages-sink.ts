@@ -180,7 +180,7 @@ const STOP_REASONS = {
   content_filter: 'refusal',
 } as const satisfies Record<FinishReason, string>;
 
-export function messagesUsageText(tokens: TokenCounts, shown: NanoUsd | null): string {
+function messagesUsageText(tokens: TokenCounts, shown: NanoUsd | null): string {
   const { prompt, completion, reasoning, cached, cacheWritten = 0 } = tokens;
   const counts = JSON.stringify({
     input_tokens: prompt - cached - cacheWritten,

@@ -270,7 +270,7 @@ function responseText(whole: WholeAnswer, identity: AnswerIdentity, status: stri
   return `${response.slice(0, -1)},"usage":${usage}}`;
 }
 
-export function responsesUsageText(tokens: TokenCounts, shown: NanoUsd | null): string {
+function responsesUsageText(tokens: TokenCounts, shown: NanoUsd | null): string {
   const { prompt, completion, reasoning, cached } = tokens;
   const counts = JSON.stringify({
     input_tokens: prompt,
