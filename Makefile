@@ -19,6 +19,7 @@ RUNTIME := node_modules/.package-lock.json
 TOOLS := node_modules/.tools-installed
 SCHEMATHESIS := .cache/schemathesis/.installed
 CHART_TOOLS := .cache/tools/.installed
+OASDIFF := .cache/tools/.oasdiff-installed
 HADOLINT := .cache/tools/hadolint-2.15.1/bin/hadolint
 
 .PHONY: help run workers cli services services-stop test test-unit chart chart-full test-kube browser check bench torture openapi sim simulator load image lint-image clean
@@ -65,12 +66,13 @@ browser: ## Install Debian's Chromium and ffmpeg, with which console and videos 
 	@{ command -v chromium && command -v ffprobe; } > /dev/null || \
 	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium ffmpeg > /dev/null; }
 
-check: $(TOOLS) ## Types, lint, format, import rules, generated files, the document's linters
+check: $(TOOLS) $(OASDIFF) ## Types, lint, format, import rules, generated files, the document's linters, its breaks since the last release
 	tsc --noEmit
 	tsc --noEmit -p api/console/page
 	biome check --error-on-warnings .
 	vitest run --project unit test/docs/imports.test.ts
 	node api/write-documents.ts --check
+	node test/releases/check-documents.ts
 	redocly lint openapi/v1.json openapi/admin.json --config openapi/redocly.yaml
 	spectral lint openapi/v1.json openapi/admin.json --ruleset openapi/spectral.yaml --fail-severity error --quiet
 
@@ -120,6 +122,10 @@ $(SCHEMATHESIS): test/schemathesis/requirements.txt
 # say so; CI counts that as a failure.
 $(CHART_TOOLS): test/tools/tool.ts $(wildcard test/tools/*/go.sum test/tools/*/main.go)
 	@if node test/tools/install.ts helm kubeconform helm-unittest promtool run-tiltfile; then touch $@; fi
+
+# Built from Go modules in twenty seconds, once. Where there is no Go the documents are not compared, and `make check` says so.
+$(OASDIFF): test/tools/tool.ts test/tools/oasdiff/go.sum
+	@if node test/tools/install.ts oasdiff; then touch $@; fi
 
 $(HADOLINT): test/tools/tool.ts test/tools/hadolint/requirements.txt
 	@node test/tools/install.ts hadolint && touch $@

@@ -2,7 +2,8 @@ import { defineConfig } from 'vitest/config';
 
 /**
  * `unit` needs no service and no server process; `suite` starts real processes and clients; `chart` the chart's tools;
- * `services` real stores; `cluster` runs the tests of the API and the console's main flows once more, on the cluster shape.
+ * `services` real stores; `cluster` runs the tests of the API, its fuzzing and the console's main flows once more, on the
+ * cluster shape.
  */
 export default defineConfig({
   test: {
@@ -39,10 +40,10 @@ export default defineConfig({
             ),
             'test/clients/*.test.ts',
             'test/mcp/*.test.ts',
-            'test/console/either-shape.suite.test.ts',
+            'test/{console,schemathesis}/either-shape.suite.test.ts',
           ],
           exclude: [
-            'test/!(console)/*.suite.test.ts',
+            'test/!(console|schemathesis)/*.suite.test.ts',
             'test/**/*.services.test.ts',
             // About the embedded journal: its thread, its file, and what a start finds of a killed process.
             ...['crash-loss', 'journal-failure', 'metrics'].map((name) => `test/gateway/${name}.test.ts`),

@@ -7,7 +7,7 @@ export function whereInstalled(...names: ToolName[]): boolean {
   const missing = names.filter((name) => !hasTool(name));
   for (const name of missing) {
     if (!told.has(name))
-      console.warn(`SKIPPED: every test that needs ${name}. \`make chart\` installs it where it can.`);
+      console.warn(`SKIPPED: every test that needs ${name}. \`make test\` installs it where it can.`);
     told.add(name);
   }
   return missing.length === 0;

@@ -34,6 +34,7 @@ export const tools = {
     flags: ['-tags', 'remove_all_sd'],
   },
   'kube-score': { version: '1.20.0', from: 'go', main: 'github.com/zegl/kube-score/cmd/kube-score' },
+  oasdiff: { version: '1.32.1', from: 'go', main: 'github.com/oasdiff/oasdiff' },
   // Ours: another content is another version.
   'run-tiltfile': { version: hashOf('run-tiltfile/main.go'), from: 'go', main: '.' },
   hadolint: { version: '2.15.1', from: 'pip', file: 'bin/hadolint' },
@@ -45,7 +46,7 @@ const FOLDER = resolve(import.meta.dirname, '../../.cache/tools');
 
 export const toolFolder = (name: string, version: string): string => join(FOLDER, `${name}-${version}`);
 
-/** Where the tool is once `make chart` or `make chart-full` has installed it. */
+/** Where the tool is once `make check`, `make chart` or `make chart-full` has installed it. */
 export function toolPath(name: ToolName): string {
   const tool: Tool = tools[name];
   return join(toolFolder(name, tool.version), tool.from === 'pip' ? tool.file : name);
