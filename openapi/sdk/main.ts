@@ -34,7 +34,10 @@ function writeSdk(wanted: SdkLanguage): void {
     const install = spawnSync(process.execPath, [join(root, 'test/tools/install.ts'), tool], {
       stdio: ['ignore', 'ignore', 'inherit'],
     });
-    if (install.status !== 0) return fail(`Install what is missing, then make sdk LANG=${wanted} again.`);
+    if (install.status !== 0) {
+      fail(`Install what is missing, then make sdk LANG=${wanted} again.`);
+      return;
+    }
   }
   const folder = join(root, 'sdk', wanted);
   makeSdk(wanted, folder);

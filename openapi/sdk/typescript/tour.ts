@@ -6,6 +6,7 @@
  * Prints one line of JSON for each operation. FAREGATE_URL is the gateway's address (http://127.0.0.1:8080/v1).
  */
 import { setTimeout as wait } from 'node:timers/promises';
+import { client } from './client.gen.ts';
 import {
   type ChatCompletionChunk,
   createChatCompletion,
@@ -18,7 +19,6 @@ import {
   getVideoContent,
   listMarkets,
 } from './index.ts';
-import { client } from './client.gen.ts';
 
 const { FAREGATE_URL: baseUrl = 'http://127.0.0.1:8080/v1', FAREGATE_KEY: key } = process.env;
 if (key === undefined) throw new Error('Set FAREGATE_KEY to a key of yours.');
@@ -124,7 +124,10 @@ const operations: Record<string, () => Promise<object>> = {
 
   async upload() {
     const picture = Buffer.from(PICTURE, 'base64');
-    const { data } = await createUpload({ ...thrown, body: { content_type: 'image/png', size: picture.length } });
+    const { data } = await createUpload({
+      ...thrown,
+      body: { content_type: 'image/png', size: picture.length },
+    });
     const { upload_url: to, upload_method: method, upload_headers: headers, url } = data;
     const put = await fetch(to, { method, headers, body: picture });
     const kept = await fetch(url);
@@ -150,7 +153,8 @@ const operations: Record<string, () => Promise<object>> = {
       await wait(1000);
       video = (await getVideo({ ...thrown, path: { id: video.id } })).data;
     }
-    if (video.status !== 'completed') throw new Error(`the video ended as ${video.status}: ${video.error?.code}`);
+    if (video.status !== 'completed')
+      throw new Error(`the video ended as ${video.status}: ${video.error?.code}`);
     const { data } = await getVideoContent({ ...thrown, path: { id: video.id }, parseAs: 'blob' });
     // The document knows the redirect alone; the client has followed it.
     return { id: video.id, bytes: (data as Blob).size, cost: video.usage?.cost };
@@ -162,7 +166,10 @@ const operations: Record<string, () => Promise<object>> = {
     let pages = 0;
     let before: string | null = null;
     do {
-      const page: CallPage = await callTool('list_calls', before === null ? { limit: 2 } : { limit: 2, before });
+      const page: CallPage = await callTool(
+        'list_calls',
+        before === null ? { limit: 2 } : { limit: 2, before },
+      );
       ids.push(...page.calls.map(({ id }) => id));
       before = page.next;
       pages += 1;
