@@ -33,7 +33,7 @@ export async function startStandIn(gatewayUrl: string, behaviour: Behaviour): Pr
     asked.push(operation);
     const time = asked.filter((each) => each === operation).length;
     const canned = behaviour.answers?.[operation]?.(time) ?? null;
-    if (canned !== null) sendCanned(res, canned);
+    if (canned !== null) void sendCanned(req, res, canned);
     else void passOn(req, res, path, time);
   });
 
@@ -72,9 +72,15 @@ export async function startStandIn(gatewayUrl: string, behaviour: Behaviour): Pr
   };
 }
 
-function sendCanned(res: ServerResponse, { status, headers, body, isCut }: CannedAnswer): void {
+async function sendCanned(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { status, headers, body, isCut }: CannedAnswer,
+): Promise<void> {
+  // A connection that is closed over an unread request is reset, and the client may lose what it was sent.
+  await buffer(req);
   res.writeHead(status, headers);
-  if (isCut === true) res.write(body, () => res.destroy());
+  if (isCut === true) res.write(body, () => res.socket?.end());
   else res.end(body);
 }
 
