@@ -67,7 +67,7 @@ async function npmInstall(name: string, folder: string): Promise<void> {
 /** Its Python finds its packages after the folder has got its name; its scripts do not, so they are not used. */
 async function makeEnvironment(name: string, folder: string): Promise<void> {
   const python = findCommand('python3');
-  if (python === null) throw new Error(`${name} needs \`python3\` on the PATH.`);
+  if (python === null) throw new Error('it needs `python3` on the PATH.');
   await runCommand(python, ['-m', 'venv', folder]);
   const requirements = join(import.meta.dirname, name, 'requirements.txt');
   const options = ['--quiet', '--disable-pip-version-check', '--only-binary', ':all:', '--no-deps'];
