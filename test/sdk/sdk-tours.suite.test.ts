@@ -1,0 +1,176 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { generatorOf, type SdkLanguage, sdkLanguages } from '../../openapi/sdk/sdk-language.ts';
+import { blocksOf } from '../docs/blocks-of.ts';
+import { showMarket } from '../market/shown-market.ts';
+import { findCommand } from '../services/run-command.ts';
+import { chargedUsd, startTestGateway, type TestGateway, until } from '../support/gateway.ts';
+import { hasTool } from '../tools/tool.ts';
+import { type PreparedTour, prepareTour, type TourLine } from './prepared-tour.ts';
+import { type Behaviour, type CannedAnswer, startStandIn } from './stand-in.ts';
+
+const OPERATIONS = ['balance', 'chat', 'stream', 'message', 'refusal', 'upload', 'video', 'calls', 'book'];
+const blockLanguage = { typescript: 'ts', python: 'python', go: 'go' } as const;
+const PAID = ['chat', 'stream', 'message', 'video'];
+
+const json = { 'content-type': 'application/json' };
+
+const limited: CannedAnswer = {
+  status: 429,
+  headers: { ...json, 'retry-after': '1', 'retry-after-ms': '20' },
+  body: '{"error":{"message":"Too fast.","type":"rate_limit_error","code":"rate_limited","param":null}}',
+};
+
+const busy: CannedAnswer = {
+  status: 529,
+  headers: { ...json, 'retry-after': '1', 'retry-after-ms': '20' },
+  body: '{"type":"error","error":{"type":"overloaded_error","message":"The model is at capacity.","code":"model_busy"}}',
+};
+
+function page(status: number): CannedAnswer {
+  return { status, headers: { 'content-type': 'text/html' }, body: '<html><h1>Bad Gateway</h1></html>' };
+}
+
+const half: CannedAnswer = { status: 200, headers: json, body: '{"id":"msg_1","conte' };
+const hungUp: CannedAnswer = { ...half, headers: { ...json, 'content-length': '500' }, isCut: true };
+
+/** As each language's own client says it. */
+const CUT = /terminated|incomplete|unexpected EOF|without sending complete/i;
+
+let gateway: TestGateway;
+let folder: string;
+let shown: Awaited<ReturnType<typeof showMarket>>;
+/** Operation by operation, what each language was shown. */
+const table: Record<string, Record<string, string>> = {};
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  shown = await showMarket(gateway.running.deps.store.markets, 'sdk', 400);
+  await until(async () =>
+    (await (await fetch(`${gateway.baseUrl}/dex/markets`)).text()).includes(shown.market),
+  );
+  await mkdir('.cache', { recursive: true });
+  // Inside the checkout, where the types of Node are found.
+  folder = await mkdtemp(join(process.cwd(), '.cache', 'sdk-'));
+});
+afterAll(async () => {
+  console.table(table);
+  await shown[Symbol.asyncDispose]();
+  await gateway.stop();
+  await rm(folder, { recursive: true });
+});
+
+function missing(language: SdkLanguage): string | null {
+  if (language === 'go' && findCommand('go') === null) return 'There is no `go` on the PATH.';
+  const tool = generatorOf[language];
+  return hasTool(tool) ? null : `There is no ${tool}: \`make test\` installs it where it can.`;
+}
+
+describe.each(sdkLanguages)('the generated client of %s', (language) => {
+  const reason = missing(language);
+  if (reason !== null) console.warn(`\nSKIPPED: every test of the SDK for ${language}. ${reason}\n`);
+  let tour: PreparedTour;
+
+  beforeAll(async () => {
+    if (reason === null) tour = await prepareTour(language, join(folder, language));
+  }, 600_000);
+
+  /** Every operation, or those that are named, of an agent of its own, against something that stands between. */
+  async function tourBehind(behaviour: Behaviour, ...operations: string[]) {
+    const agent = await gateway.newAgent();
+    await shown.publishBook();
+    await using standIn = await startStandIn(gateway.baseUrl, behaviour);
+    const toured = await tour.run({ baseUrl: standIn.baseUrl, key: agent.key }, ...operations);
+    return { ...toured, agent, asked: standIn.asked };
+  }
+
+  it.skipIf(reason !== null)('does every operation, for exactly what the ledger charges', async () => {
+    const agent = await gateway.newAgent();
+    await shown.publishBook();
+    const { code, lines, errors } = await tour.run({ baseUrl: gateway.baseUrl, key: agent.key });
+    for (const line of lines)
+      table[line.operation] = { ...table[line.operation], [language]: summaryOf(line) };
+    expect({ code, errors }).toEqual({ code: 0, errors: '' });
+    expect(lines).toMatchObject([
+      { operation: 'balance', spendable_usd: '5', agent_status: 'active' },
+      { operation: 'chat', text: expect.stringContaining('No model ran') },
+      { operation: 'stream', text: expect.stringContaining('Count to three') },
+      { operation: 'message', text: expect.stringContaining('No model ran') },
+      { operation: 'refusal', codes: ['unknown_model', 'insufficient_balance'] },
+      { operation: 'upload', put: 200, size: 70 },
+      { operation: 'video', id: expect.stringMatching(/^vid_/), bytes: expect.any(Number) },
+      // Two a page: of the three calls of models, and the video.
+      { operation: 'calls', pages: 2, calls: 4 },
+      { operation: 'book', market: shown.market, seq: 7, best_bid: '0.85' },
+    ]);
+    for (const line of lines) if (PAID.includes(line.operation)) expect(line.cost).toBeGreaterThan(0);
+    expect(shownNanoUsd(lines)).toBe((await gateway.settled(agent)).chargedNanoUsd);
+  });
+
+  it.skipIf(reason !== null)('makes a paid call as openapi/README.md says', async () => {
+    const agent = await gateway.newAgent();
+    const source = blocksOf('openapi/README.md', blockLanguage[language])[0] ?? '';
+    const printed = await tour.runProgram({ baseUrl: gateway.baseUrl, key: agent.key }, source);
+    expect(Number(printed)).toBe(Number(chargedUsd(await gateway.settled(agent))));
+    expect(Number(printed)).toBeGreaterThan(0);
+  });
+
+  it.skipIf(reason !== null)('gets on with fields and values that a later release adds', async () => {
+    const { code, lines, errors, agent } = await tourBehind({ change: { fields: true, values: true } });
+    expect({ code, errors }).toEqual({ code: 0, errors: '' });
+    expect(lines.map(({ operation }) => operation)).toEqual(OPERATIONS);
+    expect(lines[0]).toMatchObject({ agent_status: 'added_later' });
+    expect(shownNanoUsd(lines)).toBe((await gateway.settled(agent)).chargedNanoUsd);
+  });
+
+  it.skipIf(reason !== null)('gets on where all that may be null is null', async () => {
+    const { code, lines, errors } = await tourBehind({ change: { nulls: true } });
+    expect({ code, errors }).toEqual({ code: 0, errors: '' });
+    expect(lines.map(({ operation }) => operation)).toEqual(OPERATIONS);
+    expect(lines[1]).not.toMatchObject({ text: expect.any(String) });
+  });
+
+  it.skipIf(reason !== null)('waits as long as a 429 and a 529 say, and asks again', async () => {
+    const once = (answer: CannedAnswer) => (time: number) => (time === 1 ? answer : null);
+    const answers = { 'POST /chat/completions': once(limited), 'POST /messages': once(busy) };
+    const { code, lines, errors, asked } = await tourBehind({ answers }, 'chat', 'message');
+    expect({ code, errors }).toEqual({ code: 0, errors: '' });
+    expect(lines.map(({ operation }) => operation)).toEqual(['chat', 'message']);
+    expect(asked.filter((each) => each === 'POST /messages')).toHaveLength(2);
+    expect(asked.filter((each) => each === 'POST /chat/completions')).toHaveLength(2);
+  });
+
+  it.skipIf(reason !== null).each([
+    ['a busy model, of the messages format', busy, /HTTP 529 model_busy: The model is at capacity\.$/],
+    ["a proxy's page of an error", page(502), /HTTP 502: not an answer of the gateway, but text\/html$/],
+    ["a portal's page", page(200), /HTTP 200: not an answer of the gateway, but text\/html$/],
+    ['a body that ends in the middle', half, /json|end of file|unterminated/i],
+    ['a connection that ends in the middle', hungUp, CUT],
+  ])('tells in a sentence of %s', async (_, answer, sentence) => {
+    const { code, lines, errors } = await tourBehind(
+      { answers: { 'POST /messages': () => answer } },
+      'message',
+      'balance',
+    );
+    // And goes on with what works.
+    expect(lines.map(({ operation }) => operation)).toEqual(['balance']);
+    expect(errors).toMatch(/^message failed: [^\n]+\n$/);
+    expect(errors.trimEnd()).toMatch(sentence);
+    expect(code).toBe(1);
+  });
+
+  it.skipIf(reason !== null)('tells in a sentence of a stream that was cut', async () => {
+    const body = 'data: {"id":"a","object":"chat.completion.chunk","choices":[]}\n\n';
+    const cut = { status: 200, headers: { 'content-type': 'text/event-stream' }, body };
+    const { code, errors } = await tourBehind({ answers: { 'POST /chat/completions': () => cut } }, 'stream');
+    expect(errors).toMatch(/^stream failed: the stream was cut before its end\n$/);
+    expect(code).toBe(1);
+  });
+});
+
+function shownNanoUsd(lines: readonly TourLine[]): bigint {
+  return lines.reduce((sum, { cost }) => sum + BigInt(Math.round((cost ?? 0) * 1e9)), 0n);
+}
+
+const summaryOf = ({ cost }: TourLine): string => (cost == null ? 'done' : `$${cost.toFixed(7)}`);
