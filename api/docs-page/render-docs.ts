@@ -44,10 +44,12 @@ ${rendered.map(navEntry).join('\n')}
       </ul>
     </nav>
     <main>
-${rendered.map(({ name, html }) => `<section aria-labelledby="${name}">\n${html}</section>`).join('\n')}
+${rendered.map(({ name, html }) => `<section class="guide" aria-labelledby="${name}">\n${html}</section>`).join('\n')}
       <section aria-labelledby="reference">
-        <h2 id="reference" tabindex="-1">API reference</h2>
-        <p>Every operation of <a href="openapi.json">openapi.json</a>, from which clients are generated.</p>
+        <div class="guide">
+          <h2 id="reference" tabindex="-1">API reference</h2>
+          <p>Every operation of <a href="openapi.json">openapi.json</a>, from which clients are generated.</p>
+        </div>
         <div id="operations" data-assets="${escapeHtml(assets)}">
           <noscript>The reference needs JavaScript; the document itself does not.</noscript>
         </div>

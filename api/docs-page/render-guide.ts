@@ -34,15 +34,18 @@ export function renderGuide(name: string, markdown: string): RenderedGuide {
     },
     code({ text, lang = '' }: Tokens.Code) {
       const [language = ''] = lang.split(' ');
-      const label = language === 'text' ? 'what comes back' : language;
+      const isShown = language === 'text';
       return (
-        `<div class="block"><p class="block-kind">${escapeHtml(label)}</p>` +
+        `<div class="sample${isShown ? '' : ' to-copy'}">` +
+        `<p class="sample-kind">${isShown ? 'what comes back' : escapeHtml(language)}</p>` +
         `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre></div>\n`
       );
     },
     table(token: Tokens.Table) {
       const row = (cells: Tokens.TableCell[], tag: 'th' | 'td') =>
-        `<tr>${cells.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join('')}</tr>`;
+        `<tr>${cells.map((cell) => wrap(this.parser.parseInline(cell.tokens), tag)).join('')}</tr>`;
+      // A head without words is none.
+      const wrap = (inner: string, tag: string) => (inner === '' ? '<td></td>' : `<${tag}>${inner}</${tag}>`);
       const body = token.rows.map((cells) => row(cells, 'td')).join('\n');
       return (
         '<div class="wide" tabindex="0"><table>' +

@@ -40,6 +40,7 @@ export interface PasteTable extends AsyncDisposable {
 const demoFile = z.object({
   base_url: z.string(),
   mcp_url: z.string(),
+  agent_id: z.int(),
   key: z.string(),
   admin_url: z.string(),
   admin_token: z.string(),

@@ -44,10 +44,12 @@ export function isShown(output: string, shown: string): boolean {
   const lines = output.split('\n');
   let from = 0;
   for (const line of shown.trimEnd().split('\n')) {
-    const pattern = new RegExp(`^${line.split('…').map(RegExp.escape).join('.*')}\r?$`);
+    const pattern = new RegExp(`^${line.split('…').map(escapeRegExp).join('.*')}\r?$`);
     const found = lines.findIndex((each, index) => index >= from && pattern.test(each));
     if (found === -1) return false;
     from = found + 1;
   }
   return true;
 }
+
+const escapeRegExp = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');

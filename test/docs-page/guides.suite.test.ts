@@ -4,8 +4,9 @@ import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { systemClock } from '#core/clock.ts';
 import { isRecord } from '#core/is-record.ts';
 import { Secret } from '#core/secret.ts';
-import { createGatewayClient } from '../../api/admin/cli/gateway-client.ts';
+import { createGatewayClient, type GatewayClient } from '../../api/admin/cli/gateway-client.ts';
 import { simulateMarket } from '../../api/admin/cli/market/simulate-market.ts';
+import { NewOperatorKey } from '../../api/admin/schemas/key-record.ts';
 import { openPasteTable, type PasteTable } from '../clients/pasted-blocks.ts';
 import { installPython } from '../clients/python/install-python.ts';
 import { type GuideBlock, guideBlocks, isShown } from './guide-blocks.ts';
@@ -16,13 +17,14 @@ const missing = 'missing' in installed;
 if (missing) console.warn(`\nSKIPPED: what the guides say in Python and TOML. ${installed.missing}\n`);
 
 let table: PasteTable;
+let operator: GatewayClient;
 const tried: string[] = [];
 beforeAll(async () => {
   table = await openPasteTable(installed);
   const { admin_url: url, admin_token: token } = table.demo;
-  const client = createGatewayClient({ url, token: new Secret(token) }, 'test');
+  operator = createGatewayClient({ url, token: new Secret(token) }, 'test');
   const rates = { tradesPerSecond: 20, changesPerSecond: 40, forSeconds: 1 };
-  await simulateMarket({ client, clock: systemClock, seed: 7, ...rates, tell: () => {} });
+  await simulateMarket({ client: operator, clock: systemClock, seed: 7, ...rates, tell: () => {} });
 });
 afterAll(async () => {
   await table?.[Symbol.asyncDispose]();
@@ -51,8 +53,12 @@ describe('a configuration of a guide can be read, and leads a client of MCP here
   it.for(toTry('read'))('$guide $number: $title ($language)', async (block, { skip }) => {
     skip(block.language === 'toml' && missing);
     const config = read(block);
-    const { address, key } = placesIn(config);
-    expect([address, key]).toEqual([table.demo.mcp_url, table.demo.key]);
+    const { address, holder } = placesIn(config);
+    expect([address, holder]).toEqual([table.demo.mcp_url, expect.stringMatching(isFilledIn)]);
+    // One for each: requests are counted by key.
+    const { agent_id: agentId } = table.demo;
+    const { key } = (await operator.post(NewOperatorKey, `/agents/${agentId}/keys`, { label: block.title }))
+      .value;
     const client = new Client({ name: 'guide', version: '1.0.0' });
     const headers = { authorization: `Bearer ${key}` };
     await client.connect(new StreamableHTTPClientTransport(new URL(address), { requestInit: { headers } }));
@@ -69,15 +75,15 @@ describe('a configuration of a guide can be read, and leads a client of MCP here
     return JSON.parse(spawnSync(python, ['-c', script], { input: adapted, encoding: 'utf8' }).stdout);
   }
 
-  /** As the client fills it in, whose names for all of this differ. */
-  function placesIn(config: unknown): { address: string; key: string } {
+  /** Where the client goes, and what it fills the key in for: its own words for both. */
+  function placesIn(config: unknown): { address: string; holder: string } {
     const texts = textsIn(config);
     const address = texts.find((each) => /^https?:/.test(each)) ?? '';
-    const bearer = texts.flatMap((each) => /^Bearer (.+)$/.exec(each)?.[1] ?? []);
-    const [holder = texts.includes('FAREGATE_KEY') ? 'FAREGATE_KEY' : ''] = bearer;
-    const isFilledIn = /^(\$\{(env:)?FAREGATE_KEY\}|\$\{input:faregate-key\}|YOUR_KEY|FAREGATE_KEY)$/;
-    return { address, key: isFilledIn.test(holder) ? table.demo.key : holder };
+    const [bearer] = texts.flatMap((each) => /^Bearer (.+)$/.exec(each)?.[1] ?? []);
+    return { address, holder: bearer ?? texts.find((each) => isFilledIn.test(each)) ?? '' };
   }
+
+  const isFilledIn = /^(\$\{(env:)?FAREGATE_KEY\}|\$\{input:faregate-key\}|YOUR_KEY|FAREGATE_KEY)$/;
 
   const textsIn = (value: unknown): string[] => {
     if (typeof value === 'string') return [value];

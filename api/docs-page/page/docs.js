@@ -7,12 +7,12 @@ showReferenceWhenNear();
 function addCopyButtons() {
   // Only a page that came over TLS, or from this machine, has it.
   if (navigator.clipboard === undefined) return;
-  for (const block of document.querySelectorAll('.block')) {
+  for (const sample of document.querySelectorAll('.to-copy')) {
     const button = document.createElement('button');
     button.type = 'button';
     button.textContent = 'Copy';
     button.addEventListener('click', async () => {
-      const text = block.querySelector('code')?.textContent ?? '';
+      const text = sample.querySelector('code')?.textContent ?? '';
       button.textContent = await navigator.clipboard.writeText(text).then(
         () => 'Copied',
         () => 'Not allowed',
@@ -21,12 +21,14 @@ function addCopyButtons() {
         button.textContent = 'Copy';
       }, 2000);
     });
-    block.append(button);
+    sample.append(button);
   }
 }
 
-/** Marks in the contents what is read: the last heading above the middle of the window. */
+/** Marks in the contents what is read: the last heading that has come up to where links lead. */
 function followReader() {
+  /** The top bar's height, and a little. */
+  const LED_TO_PX = 100;
   const headings = [...document.querySelectorAll('main h2[id], main h3[id]')];
   const links = new Map(
     [...document.querySelectorAll('nav a')].map((link) => [link.getAttribute('href')?.slice(1) ?? '', link]),
@@ -34,8 +36,7 @@ function followReader() {
   let asked = false;
   const mark = () => {
     asked = false;
-    const read =
-      headings.findLast((each) => each.getBoundingClientRect().top < innerHeight / 2) ?? headings[0];
+    const read = headings.findLast((each) => each.getBoundingClientRect().top < LED_TO_PX) ?? headings[0];
     for (const link of links.values()) {
       link.removeAttribute('aria-current');
       link.closest('nav > ul > li')?.classList.remove('open');
