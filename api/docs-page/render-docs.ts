@@ -50,7 +50,7 @@ ${rendered.map(({ name, html }) => `<section class="guide" aria-labelledby="${na
           <h2 id="reference" tabindex="-1">API reference</h2>
           <p>Every operation of <a href="openapi.json">openapi.json</a>, from which clients are generated.</p>
         </div>
-        <div id="operations" data-assets="${escapeHtml(assets)}">
+        <div id="api" data-assets="${escapeHtml(assets)}">
           <noscript>The reference needs JavaScript; the document itself does not.</noscript>
         </div>
       </section>

@@ -57,7 +57,7 @@ function followReader() {
 
 /** It is larger than all the rest, so it comes when somebody is about to read it. */
 function showReferenceWhenNear() {
-  const place = document.querySelector('#operations');
+  const place = document.querySelector('#api');
   if (!(place instanceof HTMLElement)) return;
   const near = new IntersectionObserver(
     (seen) => {
@@ -75,6 +75,7 @@ function showReference(place) {
   const { assets = '' } = place.dataset;
   place.textContent = 'Loading…';
   followDarkness();
+  nameParts(place);
   const style = document.createElement('link');
   style.rel = 'stylesheet';
   style.href = `${assets}/swagger-ui.css`;
@@ -91,12 +92,29 @@ function showReference(place) {
       defaultModelsExpandDepth: 0,
       docExpansion: 'list',
       persistAuthorization: false,
+      // Its colours are hard to read.
+      syntaxHighlight: false,
     });
   });
   script.addEventListener('error', () => {
     place.textContent = 'The reference could not be loaded. Load the page again, or read openapi.json.';
   });
   document.head.append(style, script);
+}
+
+/**
+ * Says aloud what the reference only shows, and lets a keyboard scroll its examples, as often as it draws a part anew.
+ *
+ * @param {HTMLElement} place
+ */
+function nameParts(place) {
+  const name = () => {
+    for (const choice of place.querySelectorAll('select:not([aria-label])'))
+      choice.setAttribute('aria-label', choice.id === 'servers' ? 'Server' : 'Example or type');
+    for (const example of place.querySelectorAll('pre:not([tabindex])'))
+      example.setAttribute('tabindex', '0');
+  };
+  new MutationObserver(name).observe(place, { childList: true, subtree: true });
 }
 
 /** The reference wants to be told. */
