@@ -33,9 +33,9 @@ export function renderDocs({ guides, publicUrl, assets }: DocsText): string {
   <body>
     <a class="skip" href="#quickstart">Skip to the guides</a>
     <header class="top">
-      <h1><a href="#top" id="top">Faregate</a></h1>
-      <a class="to-contents" href="#contents">Contents</a>
-      <a href="console">Console</a>
+      <h1><a class="home" href="#top" id="top">Faregate</a></h1>
+      <a class="top-link" href="#contents">Contents</a>
+      <a class="top-link" href="console">Console</a>
     </header>
     <nav id="contents" aria-label="Contents" tabindex="-1">
       <ul>
