@@ -50,6 +50,7 @@ COPY LICENSE ./
 COPY --from=packages /app/package.json /app/sbom.cdx.json /app/THIRD_PARTY_LICENCES.txt ./
 COPY --from=packages /app/node_modules ./node_modules
 COPY openapi/v1.json ./openapi/
+COPY docs/guides ./docs/guides
 COPY --chown=${SOURCES_OWNER} api ./api
 COPY --chown=${SOURCES_OWNER} workers ./workers
 ENV NODE_ENV=production \

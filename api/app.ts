@@ -8,6 +8,7 @@ import { shapeImageModels, shapeVideoModels } from './contract/media-models.ts';
 import { shapeModelList } from './contract/model-list.ts';
 import { readRoutes } from './contract/route.ts';
 import type { Deps } from './deps.ts';
+import { DOCS_PATH, docsFiles, docsHeaders } from './docs-page/docs-files.ts';
 import { createAuthenticate } from './http/authenticate.ts';
 import { createClientAddress } from './http/client-address.ts';
 import { createExpress } from './http/create-express.ts';
@@ -62,6 +63,9 @@ export function buildApp(deps: Deps, documentText: string, publicUrl: string): R
   const filesOrigin = deps.files?.kind === 's3' ? deps.files.linkOrigin : new URL(publicUrl).origin;
   mountStaticFiles(app, readConsole(), consoleHeaders(filesOrigin));
   app.get(`${CONSOLE_PATH}/`, (_, res) => res.redirect(308, CONSOLE_PATH));
+  mountStaticFiles(app, docsFiles(publicUrl), docsHeaders);
+  // Beside itself, as all links of the page are: a proxy may have put it below a path of its own.
+  app.get(`${DOCS_PATH}/`, (_, res) => res.redirect(308, '../docs'));
   mountNotFound(app, edge, servedRoutes(edge.basePath));
   hotRoutes.get('POST')?.exact.set(MCP_PATH, serveMcp);
   return serveHotFirst(hotRoutes, app);

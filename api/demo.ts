@@ -168,6 +168,7 @@ export function banner(demo: Demo, models: readonly Pick<Model, 'id'>[]): string
     `  API         ${demo.baseUrl}`,
     `  MCP         ${demo.mcpUrl}`,
     `  OpenAPI     ${demo.baseUrl.replace(/\/v1$/, '')}/openapi.json`,
+    `  Docs        ${demo.baseUrl.replace(/\/v1$/, '/docs')}`,
     `  Console     ${demo.baseUrl.replace(/\/v1$/, '/console')}`,
     `  Admin API   ${demo.adminUrl}`,
     `  Demo agent  ${agentId}, with $${spendableUsd} to spend; its key is in ${shown(demo.file)}`,

@@ -4,6 +4,8 @@ import { adminRouter } from './admin/router.ts';
 import { makeConfigSchema } from './config/config-schema.ts';
 import { makeDocument } from './contract/document.ts';
 import { v1Facts } from './contract/v1-facts.ts';
+import { fillGuide } from './docs-page/fill-guide.ts';
+import { guides } from './docs-page/guides.ts';
 import { makeMetricsTable } from './metrics-table.ts';
 import { v1Router } from './routers/router.ts';
 
@@ -16,6 +18,10 @@ const documents: readonly { path: string; make: () => string }[] = [
   { path: 'openapi/config.schema.json', make: () => `${JSON.stringify(makeConfigSchema(), null, 2)}\n` },
   // Elsewhere Node tells less of its process.
   ...(process.platform === 'linux' ? [{ path: 'openapi/metrics.md', make: makeMetricsTable }] : []),
+  ...guides.map((name) => {
+    const path = `docs/guides/${name}.md`;
+    return { path, make: () => fillGuide(readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')) };
+  }),
 ];
 
 const check = process.argv.includes('--check');

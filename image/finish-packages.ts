@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type InstalledPackage, licenceTexts, requireAllowedLicences } from './licences.ts';
 
 /*
@@ -7,6 +7,10 @@ import { type InstalledPackage, licenceTexts, requireAllowedLicences } from './l
  */
 /** Peers that are wanted for their types alone. */
 const TYPES_ONLY = ['typescript'];
+/** A package of builds for browsers: maps and other builds of the same are ten times as large as what is served of it. */
+const SERVED = {
+  'swagger-ui-dist': ['LICENSE', 'NOTICE', 'package.json', 'swagger-ui-bundle.js', 'swagger-ui.css'],
+};
 const HIDDEN_LOCK = 'node_modules/.package-lock.json';
 const BILL = 'sbom.cdx.json';
 
@@ -29,6 +33,10 @@ for (const name of TYPES_ONLY) {
   delete lock.packages[`node_modules/${name}`];
 }
 write(HIDDEN_LOCK, lock);
+for (const [name, served] of Object.entries(SERVED)) {
+  const folder = `node_modules/${name}`;
+  for (const file of readdirSync(folder)) if (!served.includes(file)) rmSync(`${folder}/${file}`);
+}
 
 const packages: InstalledPackage[] = Object.entries<{ version: string; license?: string }>(lock.packages)
   .map(([path, { version, license = '' }]) => ({

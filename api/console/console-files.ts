@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { findPackageJSON } from 'node:module';
-import { dirname, extname, join, sep } from 'node:path';
+import { extname, join, sep } from 'node:path';
 import type { StaticFile } from '../http/mount-static-files.ts';
+import { packageFolder } from '../http/package-folder.ts';
 
 /** Where the console lives. Its page names its parts by whole paths below it. */
 export const CONSOLE_PATH = '/console';
@@ -86,20 +86,13 @@ function ownFiles(): StaticFile[] {
 }
 
 function readVendored({ as, package: name, file }: Vendored): StaticFile {
-  const bytes = readFileSync(join(folderOf(name), file));
+  const bytes = readFileSync(join(packageFolder(name), file));
   const contentType = contentTypes[extname(as)] ?? 'application/octet-stream';
   return {
     path: `${CONSOLE_PATH}/vendor/${as}`,
     contentType,
     bytes: as.endsWith('.js') ? Buffer.from(withAddresses(bytes.toString())) : bytes,
   };
-}
-
-/** Wherever npm has put it. */
-function folderOf(name: string): string {
-  const manifest = findPackageJSON(name, import.meta.url);
-  if (manifest === undefined) throw new Error(`The package ${name} is not installed; the console needs it.`);
-  return dirname(manifest);
 }
 
 const withAddresses = (source: string): string =>

@@ -1,14 +1,25 @@
 import { createHash } from 'node:crypto';
-import { gzipSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import type { IRouter, Request, Response } from 'express';
 import { hasEtag } from './has-etag.ts';
 
-/** A file that is read once and kept in memory. */
-export interface StaticFile {
+interface FileFacts {
   /** The whole path of its address, such as `/console/app.css`. */
   path: string;
   contentType: string;
+  /** Its path names its version: a browser that has it never asks again. */
+  immutable?: true;
+}
+
+/** A file that is read once and kept in memory. */
+export interface StaticFile extends FileFacts {
   bytes: Buffer;
+}
+
+/** A file of which nothing is in memory before somebody asks for it. */
+export interface LazyFile extends FileFacts {
+  read: () => Promise<Buffer>;
 }
 
 /**
@@ -17,26 +28,22 @@ export interface StaticFile {
  */
 export function mountStaticFiles(
   app: IRouter,
-  files: readonly StaticFile[],
+  files: readonly (StaticFile | LazyFile)[],
   headers: Readonly<Record<string, string>>,
 ): void {
-  for (const { path, contentType, bytes } of files) {
-    const etag = etagOf(bytes);
-    const plain: Version = { bytes, etag: `"${etag}"`, encoding: {} };
+  for (const file of files) {
+    const { path, contentType } = file;
+    const cacheControl = file.immutable ? `public, max-age=${YEAR_SECONDS}, immutable` : 'no-cache';
     const packs = !isPacked(contentType);
+    const plain = once(async () => toPlain('read' in file ? await file.read() : file.bytes));
     // Made when the first browser asks: most starts of a gateway are followed by none.
-    let zipped: Version | null = null;
-    const versionFor = (req: Request): Version => {
-      if (!packs || !takesGzip(req.headers['accept-encoding'])) return plain;
-      zipped ??= { bytes: gzipSync(bytes), etag: `"${etag}.gz"`, encoding: { 'content-encoding': 'gzip' } };
-      return zipped;
-    };
-    app.get(path, (req: Request, res: Response) => {
-      const version = versionFor(req);
+    const zipped = once(async () => toZipped(await plain()));
+    app.get(path, async (req: Request, res: Response) => {
+      const version = await (packs && takesGzip(req.headers['accept-encoding']) ? zipped : plain)();
       const head = {
         ...headers,
         etag: version.etag,
-        'cache-control': 'no-cache',
+        'cache-control': cacheControl,
         'x-content-type-options': 'nosniff',
         ...(packs ? { vary: 'accept-encoding' } : {}),
       };
@@ -55,10 +62,34 @@ export function mountStaticFiles(
   }
 }
 
+/** What HTTP calls for ever. */
+const YEAR_SECONDS = 31_536_000;
+
 interface Version {
   bytes: Buffer;
   etag: string;
   encoding: Record<string, string>;
+}
+
+const toPlain = (bytes: Buffer): Version => ({ bytes, etag: `"${etagOf(bytes)}"`, encoding: {} });
+
+/** Beside the event loop: the largest file takes 60 ms, for which no stream may stand still. */
+const toZipped = async ({ bytes, etag }: Version): Promise<Version> => ({
+  bytes: await promisify(gzip)(bytes),
+  etag: `${etag.slice(0, -1)}.gz"`,
+  encoding: { 'content-encoding': 'gzip' },
+});
+
+/** A failure is not kept: the next who asks tries again. */
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | null = null;
+  return () => {
+    made ??= make().catch((error: unknown) => {
+      made = null;
+      throw error;
+    });
+    return made;
+  };
 }
 
 const etagOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('base64url').slice(0, 22);

@@ -25,6 +25,8 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   admin: ['http', 'config', 'simulator', 'media', 'inference', 'contract', 'core'],
   // The page's files; what runs in a browser imports nothing of ours.
   console: ['http'],
+  // The same of the documentation, and the tables that its guides have of the contract.
+  'docs-page': ['http', 'contract', 'core'],
   start: [
     'http',
     'routers',
@@ -40,6 +42,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'simulator',
     'workers',
     'console',
+    'docs-page',
   ],
 };
 

@@ -1,0 +1,20 @@
+import { callErrors, marketErrors } from './error-tables.ts';
+import { changeableLimits, fixedLimits } from './limit-tables.ts';
+
+const tables: Readonly<Record<string, () => string>> = {
+  'call errors': callErrors,
+  'market errors': marketErrors,
+  'changeable limits': changeableLimits,
+  'fixed limits': fixedLimits,
+};
+
+/** A guide with its tables as the contract has them now. They stand in the file, so that it can be read anywhere. */
+export const fillGuide = (markdown: string): string =>
+  markdown.replaceAll(
+    /^(<!-- table: ([\w ]+), written by `make openapi` -->\n)[\s\S]*?^(<!-- end of table -->)$/gm,
+    (_, begin: string, name: string, end: string) => {
+      const table = tables[name];
+      if (table === undefined) throw new Error(`A guide asks for a table of ${name}, which there is not.`);
+      return `${begin}\n${table()}\n\n${end}`;
+    },
+  );

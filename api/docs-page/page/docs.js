@@ -1,0 +1,126 @@
+/* What the page does beyond being read: buttons that copy, where in the contents the reader is, the API reference. */
+
+addCopyButtons();
+followReader();
+showReferenceWhenNear();
+
+function addCopyButtons() {
+  // Only a page that came over TLS, or from this machine, has it.
+  if (navigator.clipboard === undefined) return;
+  for (const sample of document.querySelectorAll('.to-copy')) {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.textContent = 'Copy';
+    button.addEventListener('click', async () => {
+      const text = sample.querySelector('code')?.textContent ?? '';
+      button.textContent = await navigator.clipboard.writeText(text).then(
+        () => 'Copied',
+        () => 'Not allowed',
+      );
+      setTimeout(() => {
+        button.textContent = 'Copy';
+      }, 2000);
+    });
+    sample.append(button);
+  }
+}
+
+/** Marks in the contents what is read: the last heading that has come up to where links lead. */
+function followReader() {
+  /** The top bar's height, and a little. */
+  const LED_TO_PX = 100;
+  const headings = [...document.querySelectorAll('main h2[id], main h3[id]')];
+  const links = new Map(
+    [...document.querySelectorAll('nav a')].map((link) => [link.getAttribute('href')?.slice(1) ?? '', link]),
+  );
+  let asked = false;
+  const mark = () => {
+    asked = false;
+    const read = headings.findLast((each) => each.getBoundingClientRect().top < LED_TO_PX) ?? headings[0];
+    for (const link of links.values()) {
+      link.removeAttribute('aria-current');
+      link.closest('nav > ul > li')?.classList.remove('open');
+    }
+    const link = links.get(read?.id ?? '');
+    link?.setAttribute('aria-current', 'true');
+    link?.closest('nav > ul > li')?.classList.add('open');
+  };
+  const askOnce = () => {
+    if (asked) return;
+    asked = true;
+    requestAnimationFrame(mark);
+  };
+  addEventListener('scroll', askOnce, { passive: true });
+  addEventListener('hashchange', askOnce);
+  mark();
+}
+
+/** It is larger than all the rest, so it comes when somebody is about to read it. */
+function showReferenceWhenNear() {
+  const place = document.querySelector('#api');
+  if (!(place instanceof HTMLElement)) return;
+  const near = new IntersectionObserver(
+    (seen) => {
+      if (!seen.some(({ isIntersecting }) => isIntersecting)) return;
+      near.disconnect();
+      showReference(place);
+    },
+    { rootMargin: '800px' },
+  );
+  near.observe(place);
+}
+
+/** @param {HTMLElement} place */
+function showReference(place) {
+  const { assets = '' } = place.dataset;
+  place.textContent = 'Loading…';
+  followDarkness();
+  nameParts(place);
+  const style = document.createElement('link');
+  style.rel = 'stylesheet';
+  style.href = `${assets}/swagger-ui.css`;
+  const script = document.createElement('script');
+  script.src = `${assets}/swagger-ui-bundle.js`;
+  script.addEventListener('load', () => {
+    // Declared by that script.
+    const show = Reflect.get(window, 'SwaggerUIBundle');
+    show({
+      url: 'openapi.json',
+      domNode: place,
+      // Else each reader's document is sent to somebody else's server.
+      validatorUrl: null,
+      defaultModelsExpandDepth: 0,
+      docExpansion: 'list',
+      persistAuthorization: false,
+      // Its colours are hard to read.
+      syntaxHighlight: false,
+    });
+  });
+  script.addEventListener('error', () => {
+    place.textContent = 'The reference could not be loaded. Load the page again, or read openapi.json.';
+  });
+  document.head.append(style, script);
+}
+
+/**
+ * Says aloud what the reference only shows, and lets a keyboard scroll its examples, as often as it draws a part anew.
+ *
+ * @param {HTMLElement} place
+ */
+function nameParts(place) {
+  const name = () => {
+    for (const choice of place.querySelectorAll('select:not([aria-label])'))
+      choice.setAttribute('aria-label', choice.id === 'servers' ? 'Server' : 'Example or type');
+    for (const example of place.querySelectorAll('pre:not([tabindex])'))
+      example.setAttribute('tabindex', '0');
+  };
+  new MutationObserver(name).observe(place, { childList: true, subtree: true });
+}
+
+/** The reference wants to be told. */
+function followDarkness() {
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  const tell = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+  dark.addEventListener('change', tell);
+  tell();
+}
