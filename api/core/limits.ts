@@ -357,6 +357,11 @@ export const DISK_FREE_LOW_BYTES = GIGABYTE;
 export const DISK_FREE_MIN_BYTES = 100 * MEGABYTE;
 /** A check of `faregate doctor` that has no answer by then has found a problem. */
 export const DOCTOR_CHECK_MS = 10 * SECOND_MS;
+/** Whatever it asks has to answer sooner, so that the reason is told. */
+export const DOCTOR_ASK_MS = 8 * SECOND_MS;
+export const DOCTOR_CONNECT_MS = 3 * SECOND_MS;
+/** Names that a line lists; the rest is counted. */
+export const DOCTOR_NAMES_MAX = 5;
 
 // --- The cluster.
 
