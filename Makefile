@@ -8,7 +8,7 @@ export NO_UPDATE_NOTIFIER := 1
 export REDOCLY_TELEMETRY := off
 
 # Where the pinned Node has no build for this machine, its own may be too old to read any of our sources.
-NEWER_NODE := --require ./api/require-node.cjs
+NEWER_NODE := --require ./api/core/require-node.cjs
 
 # V8's young generation may grow to 16 MB a half: with 32 a thousand open streams take 40 MB more, for a call that is
 # 3 % cheaper.

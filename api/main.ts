@@ -1,4 +1,4 @@
-import './require-node.cjs';
+import '#core/require-node.cjs';
 import { setFlagsFromString } from 'node:v8';
 import { systemClock } from '#core/clock.ts';
 import { takeEndSignals } from '#core/end-signals.ts';

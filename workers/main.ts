@@ -1,4 +1,4 @@
-import '../api/require-node.cjs';
+import '#core/require-node.cjs';
 import { takeEndSignals } from '#core/end-signals.ts';
 
 const signals = takeEndSignals();

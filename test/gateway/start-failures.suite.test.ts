@@ -108,7 +108,7 @@ test('a host that is none of this machine is said to be that, and no trouble of 
 
 test('a Node that is too old is told so in a sentence, before it reads any TypeScript', () => {
   const asOld = "Object.defineProperty(process, 'versions', { value: { node: '20.1.0' } });";
-  const script = `${asOld} require('./api/require-node.cjs'); console.log('goes on');`;
+  const script = `${asOld} require('./api/core/require-node.cjs'); console.log('goes on');`;
   const { status, stdout, stderr } = spawnSync(process.execPath, ['-e', script], { encoding: 'utf8' });
   expect(status).toBe(1);
   expect(stdout).toBe('');

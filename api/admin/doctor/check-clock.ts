@@ -6,16 +6,15 @@ import { type Finding, ok, problem } from './finding.ts';
 
 const CHECK = 'clock';
 
-/** Held against the date that a provider answers with, whatever else it answers. */
+/** Held against the date that the first provider with one answers, whatever else it answers. */
 export async function checkClock({ providers }: Pick<Config, 'providers'>, clock: Clock): Promise<Finding[]> {
   const asked = providers.flatMap(({ id, baseUrl, stopped }) =>
-    baseUrl === null || stopped ? [] : [{ id, baseUrl }],
-  )[0];
-  if (asked === undefined) return [ok(CHECK, `${utc(clock.now())}; there is nobody to compare it with`)];
-  const theirsMs = await dateOf(asked.baseUrl);
-  if (theirsMs === null)
-    return [ok(CHECK, `${utc(clock.now())}; provider ${asked.id} tells no time to compare it with`)];
-  return [compareClocks({ ours: clock.now(), theirs: theirsMs, whose: `provider ${asked.id}` })];
+    baseUrl === null || stopped ? [] : [dateOf(baseUrl).then((atMs) => ({ id, atMs }))],
+  );
+  for (const { id, atMs } of await Promise.all(asked)) {
+    if (atMs !== null) return [compareClocks({ ours: clock.now(), theirs: atMs, whose: `provider ${id}` })];
+  }
+  return [ok(CHECK, `${utc(clock.now())}; nobody was there to compare it with`)];
 }
 
 export function compareClocks({

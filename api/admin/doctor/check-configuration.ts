@@ -12,7 +12,7 @@ export async function checkConfiguration(
   try {
     const config = await loadConfig();
     const warnings = [...config.notices, ...checkCatalog(config)].map((found) =>
-      warning(CHECK, found, 'Change the configuration, unless it is meant so.'),
+      warning(CHECK, found, 'Mend it, unless it is meant so.'),
     );
     return { config, findings: [summary(config), ...stops(config), ...warnings] };
   } catch (error) {

@@ -1,5 +1,5 @@
 // Loaded before all else, in words that any Node reads: one that knows no TypeScript would answer with a stack of its own.
-const { engines } = require('../package.json');
+const { engines } = require('../../package.json');
 
 const needed = Number.parseInt(engines.node.replace('>=', ''), 10);
 if (Number.parseInt(process.versions.node, 10) < needed) {
