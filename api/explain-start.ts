@@ -22,7 +22,7 @@ export function explainStart(error: unknown, config: Config | null): string {
   const syscall = 'syscall' in error ? String(error.syscall) : null;
   if (syscall === 'listen' || syscall === 'getaddrinfo') return explainListen(error, code, server);
   if (error instanceof JournalError || code === 'ERR_SQLITE_ERROR' || syscall !== null) {
-    return explainFolder(storage.dataDir, reasons[code] ?? withoutEnd(error.message));
+    return explainFolder(storage.dataDir, code, error.message);
   }
   return error.stack ?? error.message;
 }
@@ -60,16 +60,15 @@ function explainListen(error: Error, code: string, server: Config['server']): st
   }
 }
 
-function explainFolder(dataDir: string, why: string): string {
-  const free = freeBytes(dataDir);
-  const low =
+function explainFolder(dataDir: string, code: string, message: string): string {
+  const why = reasons[code] ?? message.replace(/\.$/, '');
+  // A disk that nobody writes to is full as a rule, and that is not what is wrong with it.
+  const free = code === 'EROFS' ? null : freeBytes(dataDir);
+  const room =
     free !== null && free < DISK_FREE_MIN_BYTES
       ? ` Its disk has ${formatBytes(free)} left: make room there.`
       : '';
-  return (
-    `The data folder ${dataDir} cannot be used: ${why}.${low} Mend that, or choose another folder with ` +
-    'FAREGATE_DATA.'
-  );
+  return `The data folder ${dataDir} cannot be used: ${why}.${room} Mend that, or choose another folder with FAREGATE_DATA.`;
 }
 
 const reasons: Readonly<Record<string, string>> = {
@@ -81,5 +80,3 @@ const reasons: Readonly<Record<string, string>> = {
   EDQUOT: "this user's share of its disk is used up",
   EROFS: 'its disk is mounted read-only',
 };
-
-const withoutEnd = (sentence: string): string => sentence.replace(/\.$/, '');

@@ -10,6 +10,6 @@ setFlagsFromString('--no-parallel-scavenge');
 
 const signals = takeEndSignals();
 // The very first start also compiles the sources, which takes seconds.
-const progress = showProgress(process.stderr, systemClock, 'Starting');
+const progress = showProgress(process.stderr, systemClock, 'Starting', 0);
 const { runGateway } = await import('./run-gateway.ts');
 await runGateway(signals, progress);

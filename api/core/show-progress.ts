@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { type Clock, SECOND_MS } from './clock.ts';
+import { type Clock, SECOND_MS, type Timer } from './clock.ts';
 import { PROGRESS_AFTER_MS } from './limits.ts';
 
 export interface Progress {
@@ -14,12 +14,16 @@ export function showProgress(
   terminal: Writable & { isTTY?: boolean },
   clock: Clock,
   first: string,
+  afterMs = PROGRESS_AFTER_MS,
 ): Progress {
   if (terminal.isTTY !== true) return { say() {}, end() {} };
   const sinceMs = clock.monotonicMs();
   let what = first;
   let isShown = false;
-  let timer = clock.setTimer(PROGRESS_AFTER_MS, show);
+  let timer: Timer | null = null;
+  // A start that loads its code would let no timer fire.
+  if (afterMs === 0) show();
+  else timer = clock.setTimer(afterMs, show);
 
   function show(): void {
     const seconds = Math.round((clock.monotonicMs() - sinceMs) / SECOND_MS);
@@ -33,7 +37,7 @@ export function showProgress(
       what = next;
     },
     end() {
-      timer.cancel();
+      timer?.cancel();
       if (isShown) terminal.write(CLEAR_LINE);
       isShown = false;
     },

@@ -25,6 +25,15 @@ test('a terminal hears of what takes over two seconds, each second, and nothing 
   expect(shown()).toBe('');
 });
 
+test('what may be late with its timers is told of at once', () => {
+  const clock = createFakeClock();
+  const { stream, shown } = terminal(true);
+  const progress = showProgress(stream, clock, 'Starting', 0);
+  expect(shown()).toBe('\r\u001b[KStarting … 0 s');
+  progress.end();
+  expect(clock.pendingTimers()).toBe(0);
+});
+
 test('what is quick says nothing, and neither do pipes and logs ever', () => {
   const clock = createFakeClock();
   const quick = terminal(true);

@@ -12,9 +12,9 @@ const CHECK = 'data folder';
 export function checkDataFolder({ dataDir }: Pick<StorageConfig, 'dataDir'>): Finding[] {
   const there = nearestAbove(dataDir);
   const isFolder = statSync(there, { throwIfNoEntry: false })?.isDirectory() ?? false;
-  if (!isFolder) return [problem(CHECK, `${there} is a file and no folder`, CHOOSE)];
+  if (!isFolder) return [problem(CHECK, `${there} is a file and no folder`, `Move it away, ${OR_CHOOSE}`)];
   if (!isWritable(there))
-    return [problem(CHECK, `this user may not write into ${there}`, `Give it that right. ${CHOOSE}`)];
+    return [problem(CHECK, `this user may not write into ${there}`, `Give it that right, ${OR_CHOOSE}`)];
   return [describe(dataDir, there === dataDir), ...checkDisk(freeBytes(dataDir))];
 }
 
@@ -23,10 +23,10 @@ export function checkDisk(free: number | null): Finding[] {
   const left = `its disk has ${formatBytes(free)} left`;
   if (free >= DISK_FREE_MIN_BYTES)
     return [warning(CHECK, left, 'Make room before it is full: a full disk ends all calls.')];
-  return [problem(CHECK, left, `Make room. ${CHOOSE}`)];
+  return [problem(CHECK, left, `Make room, ${OR_CHOOSE}`)];
 }
 
-const CHOOSE = 'Or choose another folder with FAREGATE_DATA.';
+const OR_CHOOSE = 'or choose another folder with FAREGATE_DATA.';
 
 function describe(dataDir: string, exists: boolean): Finding {
   const free = freeBytes(dataDir);
