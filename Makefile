@@ -107,7 +107,7 @@ clean: ## Remove what was installed and the data of local runs
 # a line is said before, because it takes so long: on a terminal npm shows beside it that it works.
 $(RUNTIME): package-lock.json package.json
 	@command -v npm > /dev/null || { echo 'There is no npm here. Install Node.js, which brings it: https://nodejs.org' >&2; exit 1; }
-	@echo 'Installing what Faregate needs, its own Node included (300 MB, once: half a minute on a fast line).' >&2
+	@echo 'Installing what Faregate needs, its own Node included (300 MB, once: about a minute).' >&2
 	@if [ -e $(TOOLS) ]; then npm ci --loglevel=error > /dev/null && touch $(TOOLS); else npm ci --omit=dev --loglevel=error > /dev/null; fi
 	@touch $@
 
