@@ -7,6 +7,9 @@ export NODE_COMPILE_CACHE := $(CURDIR)/.cache/compile
 export NO_UPDATE_NOTIFIER := 1
 export REDOCLY_TELEMETRY := off
 
+# Where the pinned Node has no build for this machine, its own may be too old to read any of our sources.
+NEWER_NODE := --require ./api/core/require-node.cjs
+
 # V8's young generation may grow to 16 MB a half: with 32 a thousand open streams take 40 MB more, for a call that is
 # 3 % cheaper.
 GATEWAY_FLAGS := --max-semi-space-size=16
@@ -29,16 +32,16 @@ help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: $(RUNTIME) ## Start the whole gateway on loopback (PORT=8080, INTERNAL_PORT=9090, FAREGATE_DATA=.faregate)
-	@exec node $(GATEWAY_FLAGS) api/main.ts
+	@exec node $(NEWER_NODE) $(GATEWAY_FLAGS) api/main.ts
 
 workers: $(RUNTIME) ## Run a cluster's background work (ROLES="settlement projector video market"; FAREGATE_CONFIG names the cluster)
-	@exec node $(if $(filter-out video,$(or $(ROLES),all)),,$(VIDEO_FLAGS)) workers/main.ts $(ROLES)
+	@exec node $(NEWER_NODE) $(if $(filter-out video,$(or $(ROLES),all)),,$(VIDEO_FLAGS)) workers/main.ts $(ROLES)
 
 cli: $(RUNTIME) ## Run the operator's CLI: make cli ARGS="agents list"
-	@node api/admin/cli.ts $(ARGS)
+	@node $(NEWER_NODE) api/admin/cli.ts $(ARGS)
 
 simulator: $(RUNTIME) ## Start only the provider simulator (PORT=8100)
-	@exec node api/simulator/main.ts --port $${PORT:-8100}
+	@exec node $(NEWER_NODE) api/simulator/main.ts --port $${PORT:-8100}
 
 services: $(TOOLS) ## Start real Redis, Kafka, Cassandra and S3 on loopback, without containers (data in .services)
 	@node test/services/main.ts start
@@ -107,9 +110,12 @@ clean: ## Remove what was installed and the data of local runs
 	@[ ! -e .services/running.json ] || node test/services/main.ts stop
 	rm -rf node_modules .faregate .services .cache coverage sdk
 
-# What `make run` needs. A tree that already has the tools keeps them.
+# What `make run` needs. A tree that already has the tools keeps them. npm tells how many packages it added; what is worth
+# a line is said before, because it takes so long: on a terminal npm shows beside it that it works.
 $(RUNTIME): package-lock.json package.json
-	@if [ -e $(TOOLS) ]; then npm ci --no-progress --loglevel=error; touch $(TOOLS); else npm ci --omit=dev --no-progress --loglevel=error; fi
+	@command -v npm > /dev/null || { echo 'There is no npm here. Install Node.js, which brings it: https://nodejs.org' >&2; exit 1; }
+	@echo 'Installing what Faregate needs, its own Node included (300 MB, once: about a minute).' >&2
+	@if [ -e $(TOOLS) ]; then npm ci --loglevel=error > /dev/null && touch $(TOOLS); else npm ci --omit=dev --loglevel=error > /dev/null; fi
 	@touch $@
 
 $(TOOLS): package-lock.json package.json

@@ -9,6 +9,7 @@ import { readPrivateFile, writePrivateFile } from '#core/accounts/private-file.t
 import type { Model } from '#core/catalog/catalog.ts';
 import type { Clock } from '#core/clock.ts';
 import type { IdSource } from '#core/ids.ts';
+import { JournalError } from '#core/ledger/journal-errors.ts';
 import type { AgentView, Ledger } from '#core/ledger/ledger.ts';
 import type { AgentStatus } from '#core/ledger/state.ts';
 import { defaultLimits, GRANT_DAYS_MAX } from '#core/limits.ts';
@@ -154,8 +155,8 @@ async function readAgent(ledger: Ledger, agentId: number): Promise<AgentView> {
   return view;
 }
 
-const unavailable = (): Error =>
-  new Error('The demo agent could not be made ready: the ledger does not answer.');
+const unavailable = (): JournalError =>
+  new JournalError('the demo agent could not be made ready, for the ledger does not answer');
 
 /** What a start prints: where everything is, and a first call to paste. */
 export function banner(demo: Demo, models: readonly Pick<Model, 'id'>[]): string {

@@ -1,3 +1,4 @@
+import '#core/require-node.cjs';
 import { takeEndSignals } from '#core/end-signals.ts';
 import { keepTicksFast } from '#core/keep-ticks-fast.ts';
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import '#core/require-node.cjs';
 import { cliEnvironment } from '../config/cli-environment.ts';
 import { runCli } from './cli/run-cli.ts';
 

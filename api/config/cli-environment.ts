@@ -1,8 +1,7 @@
 import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
-import { loadConfig } from '../config.ts';
+import { type Config, loadConfig } from '../config.ts';
 import type { Environment } from './resolve-secrets.ts';
-import type { StorageConfig } from './storage-settings.ts';
 
 /** What the environment tells the `faregate` command: where the gateway of this machine keeps its data and listens. */
 export interface CliEnvironment {
@@ -10,15 +9,15 @@ export interface CliEnvironment {
   internalPort: string;
   /** Who runs the command, for the audit log; `null` where the system has no name for it. */
   user: string | null;
-  /** For the commands that work on the stores themselves. Throws a `ConfigError`. */
-  loadStorage(): Promise<StorageConfig>;
+  /** For the commands that need no gateway. Throws a `ConfigError`. */
+  loadConfig(): Promise<Config>;
 }
 
 export const cliEnvironment = (env: Environment = process.env): CliEnvironment => ({
   dataDir: resolve(env.FAREGATE_DATA || '.faregate'),
   internalPort: env.INTERNAL_PORT || '9090',
   user: userName(),
-  loadStorage: async () => (await loadConfig(env)).storage,
+  loadConfig: () => loadConfig(env),
 });
 
 /** A container may run as a number that no file names. */

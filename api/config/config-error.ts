@@ -29,7 +29,7 @@ export class ConfigError extends Error {
 }
 
 /** `faregate.yaml:4:3 limits.burst: …`: most terminals and editors open the place. */
-function formatProblem({ source, line, column, path, message }: ConfigProblem): string {
+export function formatProblem({ source, line, column, path, message }: ConfigProblem): string {
   const place = line === null ? source : `${source}:${line}:${column ?? 1}`;
   return `${place} ${path === '' ? '' : `${path}: `}${message}`;
 }

@@ -59,7 +59,7 @@ async function readText(file: string, readFile: ReadFile): Promise<string | Conf
     if (Buffer.byteLength(text) <= CONFIG_BYTES_MAX) return text;
     return { ...whole, message: `is larger than ${CONFIG_BYTES_MAX} bytes` };
   } catch (error) {
-    return { ...whole, message: `cannot be read${errorCode(error)}` };
+    return { ...whole, message: `cannot be read${errorCode(error)}; FAREGATE_CONFIG names it` };
   }
 }
 

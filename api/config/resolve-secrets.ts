@@ -86,9 +86,15 @@ export function parsePepper(text: string): Secret | string {
 /** Both alphabets of base64 are read. */
 export const pepperBytes = (text: string): Buffer => Buffer.from(text, 'base64');
 
-/** ` (ENOENT)`, or nothing. */
+/** ` (ENOENT: there is no such file)`, or nothing. */
 export function errorCode(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string'
-    ? ` (${error.code})`
-    : '';
+  if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return '';
+  const meaning = meanings[error.code];
+  return ` (${error.code}${meaning === undefined ? '' : `: ${meaning}`})`;
 }
+
+const meanings: Readonly<Record<string, string>> = {
+  EACCES: 'this user may not read it',
+  EISDIR: 'it is a folder',
+  ENOENT: 'there is no such file',
+};

@@ -350,6 +350,21 @@ export const S3_COMPLETE_MS = 5 * MINUTE_MS;
 /** Whoever has not ended an upload of many parts by then has died. */
 export const S3_UPLOAD_MS = DAY_MS;
 
+// --- The operator at a terminal.
+
+/** What takes longer says what it does. */
+export const PROGRESS_AFTER_MS = 2 * SECOND_MS;
+/** Below the first, an operator is told of the data folder's disk; below the second it counts as full. */
+export const DISK_FREE_LOW_BYTES = GIGABYTE;
+export const DISK_FREE_MIN_BYTES = 100 * MEGABYTE;
+/** A check of `faregate doctor` that has no answer by then has found a problem. */
+export const DOCTOR_CHECK_MS = 10 * SECOND_MS;
+/** Whatever it asks has to answer sooner, so that the reason is told. */
+export const DOCTOR_ASK_MS = 8 * SECOND_MS;
+export const DOCTOR_CONNECT_MS = 3 * SECOND_MS;
+/** Names that a line lists; the rest is counted. */
+export const DOCTOR_NAMES_MAX = 5;
+
 // --- The cluster.
 
 /** A process that starts asks a store that is away again after this long, and says so once in this long. */

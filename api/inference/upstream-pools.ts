@@ -1,5 +1,6 @@
 import { Pool } from 'undici';
 import type { Provider } from '#core/catalog/catalog.ts';
+import { providerHeaders } from '#core/catalog/provider-headers.ts';
 import { CONNECT_TIMEOUT_MS } from '#core/limits.ts';
 import { UpstreamRequest } from './upstream-request.ts';
 
@@ -44,7 +45,7 @@ export class UpstreamPools {
     if (known?.provider === provider) return known;
     const url = new URL(provider.baseUrl);
     const base = {
-      ...headersOf(provider),
+      ...providerHeaders(provider),
       'content-type': 'application/json',
       'accept-encoding': 'identity',
     };
@@ -84,15 +85,4 @@ interface Target {
   basePath: string;
   jsonHeaders: Record<string, string>;
   streamHeaders: Record<string, string>;
-}
-
-/** Of the caller's headers nothing goes upstream but betas, by their own list. */
-function headersOf(provider: Provider): Record<string, string> {
-  const headers: Record<string, string> = { 'user-agent': 'faregate' };
-  // Read by servers of the messages format, of no effect on others.
-  if (provider.formats.includes('messages')) headers['anthropic-version'] = '2023-06-01';
-  if (provider.apiKey === null) return headers;
-  if (provider.kind === 'anthropic') headers['x-api-key'] = provider.apiKey;
-  else headers.authorization = `Bearer ${provider.apiKey}`;
-  return headers;
 }

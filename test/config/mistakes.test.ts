@@ -269,7 +269,7 @@ test('a file that expands without end is refused, not expanded', async () => {
 
 test('a file that is missing or too large stops the start', async () => {
   expect(await linesOf(loadConfig({ FAREGATE_CONFIG: '/no/such' }, filesOf({})))).toEqual([
-    '/no/such cannot be read (ENOENT)',
+    '/no/such cannot be read (ENOENT: there is no such file); FAREGATE_CONFIG names it',
   ]);
   expect(await mistakes(`# ${'x'.repeat(1024 * 1024)}`)).toEqual([
     '/etc/faregate/faregate.yaml is larger than 1048576 bytes',

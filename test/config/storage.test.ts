@@ -105,7 +105,7 @@ const cases: [string, string, string[]][] = [
     CLUSTER.replace('/pepper', '/nowhere').replace('PEPPER', 'CASSANDRA_PASSWORD'),
     [
       '7:34 storage.keyPepper.secretEnv: names a secret that is not 32 bytes or more in base64: openssl rand -base64 32 makes one',
-      '8:43 storage.previousKeyPepper.secretFile: names a file that cannot be read (ENOENT)',
+      '8:43 storage.previousKeyPepper.secretFile: names a file that cannot be read (ENOENT: there is no such file)',
     ],
   ],
   [

@@ -149,7 +149,7 @@ test('a key file that arrives after the configuration that names it is picked up
   await look();
   await look();
   expect(reloads).toHaveLength(1);
-  expect(reloads[0]?.message).toContain('names a file that cannot be read (ENOENT)');
+  expect(reloads[0]?.message).toContain('names a file that cannot be read (ENOENT: there is no such file)');
   files['/run/key'] = 'arrived';
   await look();
   await look();

@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -14,9 +16,16 @@ const folders = [join(folder, 'a-file'), join(folder, 'a-file/deeper')];
 // The kernel answers that the parent is missing, though it is there.
 if (process.platform === 'linux') folders.push('/proc/nope');
 
-const start = (dataDir: string) =>
+const start = (dataDir: string, env: Record<string, string> = {}) =>
   spawnSync(process.execPath, ['api/main.ts'], {
-    env: { ...process.env, FAREGATE_CONFIG: '', FAREGATE_DATA: dataDir, PORT: '0', INTERNAL_PORT: '0' },
+    env: {
+      ...process.env,
+      FAREGATE_CONFIG: '',
+      FAREGATE_DATA: dataDir,
+      PORT: '0',
+      INTERNAL_PORT: '0',
+      ...env,
+    },
     encoding: 'utf8',
     timeout: 20_000,
   });
@@ -53,6 +62,61 @@ test.each(folders)('a start whose data cannot be kept ends with a sentence: %s',
   const { status, stderr } = start(dataDir);
   expect(status).toBe(1);
   expect(stderr).toContain(dataDir);
-  expect(stderr).toContain('Look at the data folder (FAREGATE_DATA)');
+  expect(stderr).toMatch(
+    /^The data folder .* cannot be used: .*choose another folder with FAREGATE_DATA\.$/m,
+  );
   expect(stderr.trim().split('\n')).toHaveLength(1);
+});
+
+test.each(['PORT', 'INTERNAL_PORT'])(
+  'a start whose %s another program has names the address, and the setting to change',
+  async (name) => {
+    await using used = await testDataDir();
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo; // It listens, and on TCP.
+    const { status, stderr } = start(used.path, { [name]: String(port) });
+    other.close();
+    expect(status).toBe(1);
+    expect(stderr).toContain(`Another program listens on 127.0.0.1:${port}`);
+    expect(stderr).toContain(`choose another port with ${name} (`);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+  },
+);
+
+test('a start beside a gateway that has the folder names its process', async () => {
+  await using used = await testDataDir();
+  const gateway = await startTestGateway({ dataDir: used.path });
+  const { status, stderr } = start(used.path);
+  await gateway.stop();
+  expect(status).toBe(1);
+  expect(stderr.trim()).toBe(
+    `${used.path} is in use by process ${process.pid}: stop it, or choose another folder with FAREGATE_DATA`,
+  );
+});
+
+test('a host that is none of this machine is said to be that, and no trouble of the disk', async () => {
+  await using used = await testDataDir();
+  const config = join(used.path, 'faregate.yaml');
+  writeFileSync(config, 'server: { host: 203.0.113.9 }\n');
+  const { status, stderr } = start(join(used.path, 'data'), { FAREGATE_CONFIG: config });
+  expect(status).toBe(1);
+  expect(stderr.trim()).toBe(
+    '203.0.113.9 is no address of this machine (EADDRNOTAVAIL). Name one of its own in server.host, such as 127.0.0.1.',
+  );
+});
+
+test('a Node that is too old is told so in a sentence, before it reads any TypeScript', () => {
+  const asOld = "Object.defineProperty(process, 'versions', { value: { node: '20.1.0' } });";
+  const script = `${asOld} require('./api/core/require-node.cjs'); console.log('goes on');`;
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['-e', script], { encoding: 'utf8' });
+  expect(status).toBe(1);
+  expect(stdout).toBe('');
+  expect(stderr).toMatch(
+    /^Faregate needs Node\.js 24 or newer, and this is 20\.1\.0 \(.*\)\. Use "make run".*\n$/,
+  );
+  const makefile = readFileSync('Makefile', 'utf8');
+  for (const entry of ['api/main.ts', 'workers/main.ts', 'api/admin/cli.ts', 'api/simulator/main.ts']) {
+    expect(makefile).toMatch(new RegExp(`node \\$\\(NEWER_NODE\\).* ${entry}`));
+  }
 });

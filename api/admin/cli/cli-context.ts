@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { CliEnvironment } from '../../config/cli-environment.ts';
+import type { StorageConfig } from '../../config/storage-settings.ts';
 import { confirm } from './confirm.ts';
 import { findGateway } from './find-gateway.ts';
 import { createGatewayClient, type GatewayClient } from './gateway-client.ts';
@@ -19,7 +20,10 @@ export interface GlobalOptions {
 export interface CliContext {
   /** Looked for when it is taken: the commands that work on the stores themselves need no gateway. */
   readonly client: GatewayClient;
-  loadStorage: CliEnvironment['loadStorage'];
+  loadConfig: CliEnvironment['loadConfig'];
+  loadStorage(): Promise<StorageConfig>;
+  /** Where it is told what goes on; a pipe gets nothing of it. */
+  progress: CliIo['stderr'];
   /** Who runs the command. */
   user: string | null;
   paint: Paint;
@@ -37,7 +41,9 @@ export function createContext(program: Command, io: CliIo, fail: () => void): Cl
     get client() {
       return createGatewayClient(findGateway(options, io.environment), io.environment.user);
     },
-    loadStorage: () => io.environment.loadStorage(),
+    loadConfig: () => io.environment.loadConfig(),
+    loadStorage: async () => (await io.environment.loadConfig()).storage,
+    progress: io.stderr,
     user: io.environment.user,
     paint,
     show(raw, lines) {

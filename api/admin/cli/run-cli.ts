@@ -9,6 +9,7 @@ import { type CliIo, createContext, type GlobalOptions, type OpenContext } from 
 import { CliError, exitCodes } from './cli-error.ts';
 import { addCompletion } from './completion.ts';
 import { addCredit } from './credit.ts';
+import { addDoctor } from './doctor.ts';
 import { addKeys } from './keys.ts';
 import { addLedger } from './ledger.ts';
 import { addMarket } from './market.ts';
@@ -65,7 +66,7 @@ export function createProgram(open: OpenContext): Command {
     addMarket,
     addAudit,
   ];
-  for (const add of [...ofGateway, addBackup, addMigrate, addCompletion]) add(program, open);
+  for (const add of [...ofGateway, addBackup, addMigrate, addDoctor, addCompletion]) add(program, open);
   return program;
 }
 
@@ -80,10 +81,11 @@ function writeTo(command: Command, io: CliIo): void {
 
 const HELP = `
 Without --url the gateway is found by its data folder: FAREGATE_DATA, or .faregate in the current folder.
-Backups work on that folder itself, or on the stores that FAREGATE_CONFIG names, without the admin API.
+Backups work on that folder itself, or on the stores that FAREGATE_CONFIG names, without the admin API. So does
+doctor, which looks at all that a gateway of that configuration needs.
 
 Exit codes:
   0  done
-  1  refused: the gateway said no, an audit found something, or you said no
+  1  refused: the gateway said no, an audit or doctor found something, or you said no
   2  wrong usage
   3  the gateway cannot be reached`;

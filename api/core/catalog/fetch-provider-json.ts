@@ -2,18 +2,19 @@ import { Agent, type Dispatcher, request } from 'undici';
 import type { Clock } from '../clock.ts';
 import { CATALOG_BYTES_MAX, CATALOG_FETCH_MS, CONNECT_TIMEOUT_MS } from '../limits.ts';
 import { type FetchProviderJson, ProviderAnswerError } from './import-source.ts';
+import { providerHeaders } from './provider-headers.ts';
 
 /**
  * Reads JSON from a provider: 200 only, no redirects, bounded in time and size. Errors say what happened in
  * words for the operator and hold neither the key nor anything that the provider wrote.
  */
-export function createFetchProviderJson(clock: Clock): FetchProviderJson {
+export function createFetchProviderJson(clock: Clock, timeoutMs = CATALOG_FETCH_MS): FetchProviderJson {
   return async (provider, path) => {
     // One agent per fetch: hourly work keeps no connection open in between.
     const agent = new Agent({ allowH2: false, connect: { timeout: CONNECT_TIMEOUT_MS } });
     const abort = new AbortController();
     let late = false;
-    const timer = clock.setTimer(CATALOG_FETCH_MS, () => {
+    const timer = clock.setTimer(timeoutMs, () => {
       late = true;
       abort.abort();
     });
@@ -22,13 +23,13 @@ export function createFetchProviderJson(clock: Clock): FetchProviderJson {
         dispatcher: agent,
         signal: abort.signal,
         headers: {
+          ...providerHeaders(provider),
           accept: 'application/json',
-          ...(provider.apiKey === null ? {} : { authorization: `Bearer ${provider.apiKey}` }),
         },
       });
       return await readJson(answer);
     } catch (error) {
-      if (late) throw new Error(`No whole answer within ${CATALOG_FETCH_MS / 1000} s.`);
+      if (late) throw new Error(`No whole answer within ${timeoutMs / 1000} s.`);
       if (error instanceof ProviderAnswerError) throw error;
       throw new Error(`The provider cannot be reached (${errorCode(error)}).`);
     } finally {

@@ -43,6 +43,21 @@ export function openLocked(path: string): DatabaseSync {
   return db;
 }
 
+/** Whether another process has locked a file so. Takes no lock that would keep one from it for longer than the look. */
+export function isLocked(path: string): boolean {
+  if (!existsSync(path)) return false;
+  const db = new DatabaseSync(path, { readOnly: true, timeout: 0 });
+  try {
+    db.prepare('SELECT count(*) FROM sqlite_schema').get();
+    return false;
+  } catch (error) {
+    if (sqliteFailure(error) === 'busy') return true;
+    throw error;
+  } finally {
+    db.close();
+  }
+}
+
 /** A new file with all that was committed in another at one moment, while a process may go on writing there. */
 export async function copySqlite(from: string, to: string): Promise<void> {
   const db = new DatabaseSync(from, { readOnly: true, timeout: BUSY_TIMEOUT_MS });

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { openLocked, sqliteFailure } from '../drivers/sqlite.ts';
+import { isLocked, openLocked, sqliteFailure } from '../drivers/sqlite.ts';
 import { makePrivateFolder } from '../private-folder.ts';
 import { FolderInUseError } from './journal-errors.ts';
 
@@ -16,7 +16,7 @@ export interface FolderLock {
  */
 export function lockFolder(folder: string): FolderLock {
   makePrivateFolder(folder);
-  const pidFile = join(folder, 'ledger.pid');
+  const pidFile = join(folder, PID_FILE);
   const db = takeLock(folder, pidFile);
   writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
   return {
@@ -27,9 +27,17 @@ export function lockFolder(folder: string): FolderLock {
   };
 }
 
+/** The process that has the folder now; `null`: none has. Looks without taking it. */
+export function folderHolder(folder: string): { pid: number | null } | null {
+  return isLocked(join(folder, LOCK_FILE)) ? { pid: readPid(join(folder, PID_FILE)) } : null;
+}
+
+const LOCK_FILE = 'ledger.lock';
+const PID_FILE = 'ledger.pid';
+
 function takeLock(folder: string, pidFile: string): DatabaseSync {
   try {
-    return openLocked(join(folder, 'ledger.lock'));
+    return openLocked(join(folder, LOCK_FILE));
   } catch (error) {
     throw sqliteFailure(error) === 'busy' ? new FolderInUseError(folder, readPid(pidFile)) : error;
   }

@@ -1,0 +1,107 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runCli } from '../../api/admin/cli/run-cli.ts';
+import type { Finding } from '../../api/admin/doctor/finding.ts';
+import { cliEnvironment } from '../../api/config/cli-environment.ts';
+import { freePort } from '../services/free-port.ts';
+import { type ClusterStores, startClusterStores } from '../support/cluster-stores.ts';
+import { connectTo } from '../support/connect-to.ts';
+import { testDataDir } from '../support/data-dir.ts';
+import { until } from '../support/gateway.ts';
+import { describeWith } from '../support/with-services.ts';
+import { startWorkerProcess } from '../support/worker-process.ts';
+
+describeWith(['redis', 'kafka', 'cassandra'], 'the doctor of a cluster', () => {
+  let folder: Awaited<ReturnType<typeof testDataDir>>;
+  let stores: ClusterStores;
+  beforeAll(async () => {
+    folder = await testDataDir();
+    stores = await startClusterStores(folder.path);
+  });
+  afterAll(async () => {
+    await stores?.stop();
+    await folder[Symbol.asyncDispose]();
+  });
+
+  async function faregate(yaml: string, ...args: string[]) {
+    const configFile = join(folder.path, 'faregate.yaml');
+    await writeFile(configFile, yaml);
+    const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+    const ports = { PORT: '0', INTERNAL_PORT: '0' };
+    const environment = cliEnvironment({ FAREGATE_CONFIG: configFile, FAREGATE_DATA: folder.path, ...ports });
+    const code = await runCli(args, { environment, stdin, stdout, stderr });
+    stdout.end();
+    return { code, out: await text(stdout) };
+  }
+
+  async function doctor(yaml = stores.yaml) {
+    const { code, out } = await faregate(yaml, 'doctor', '--json');
+    const { findings }: { findings: Finding[] } = JSON.parse(out);
+    return { code, of: (name: string) => findings.filter(({ check }) => check === name) };
+  }
+
+  const strict = () => stores.yaml.replace('allowUnsafe: true', 'allowUnsafe: false');
+
+  test('says of empty stores that they are there, and that faregate migrate was not run', async () => {
+    const { code, of } = await doctor();
+    expect(code).toBe(1);
+    expect(of('redis')[0]).toMatchObject({ state: 'ok', found: expect.stringMatching(/^version \d/) });
+    expect(of('redis clock')).toMatchObject([{ state: 'ok' }]);
+    expect(of('kafka')).toMatchObject([{ state: 'problem', todo: 'Run faregate migrate.' }]);
+    expect(of('cassandra')).toMatchObject([
+      {
+        state: 'problem',
+        found: expect.stringMatching(/^it has no schema of ours/),
+        todo: 'Run faregate migrate.',
+      },
+    ]);
+    expect(of('workers')).toMatchObject([
+      { state: 'problem', found: expect.stringMatching(/^0 of 64 shards are open/) },
+    ]);
+  });
+
+  test('finds nothing wrong once they are migrated and a worker leads, but what is allowed for trying out', async () => {
+    expect((await faregate(stores.yaml, 'migrate')).code).toBe(0);
+    const configFile = join(folder.path, 'faregate.yaml');
+    const worker = await startWorkerProcess({ configFile, folder: folder.path, roles: ['settlement'] });
+    await until(async () => (await doctor()).of('workers')[0]?.state === 'ok', 60_000);
+    const { code, of } = await doctor();
+    expect(code).toBe(0);
+    expect(of('cassandra')).toMatchObject([
+      { state: 'ok', found: expect.stringMatching(/^version \d.*, schema \d+$/) },
+    ]);
+    expect(of('kafka').map(({ state }) => state)).toContain('warning');
+    expect((await doctor(strict())).of('kafka').map(({ state }) => state)).toContain('problem');
+    await worker.stop();
+  });
+
+  test('a Redis that evicts is a problem, as it is for a start', async () => {
+    const redis = await connectTo(stores.redis);
+    await redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
+    redis.disconnect();
+    const { code, of } = await doctor(strict());
+    expect(code).toBe(1);
+    expect(of('redis')).toContainEqual(
+      expect.objectContaining({
+        state: 'problem',
+        found: expect.stringContaining('maxmemory-policy allkeys-lru'),
+      }),
+    );
+  });
+
+  test('a store that is away is named with its address, without a wait', async () => {
+    const nobody = `127.0.0.1:${await freePort()}`;
+    const { code, of } = await doctor(stores.yamlWith(nobody));
+    expect(code).toBe(1);
+    expect(of('redis')).toMatchObject([
+      {
+        state: 'problem',
+        found: `cannot be reached: ${nobody} (ECONNREFUSED)`,
+        todo: 'Start it, or correct storage.redis.urls.',
+      },
+    ]);
+  });
+});
