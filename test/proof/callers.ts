@@ -26,10 +26,10 @@ export interface CallerCounts {
   cut: number;
   /** Answers 402. */
   refused: number;
-  /** Of them those to a caller's first try. */
-  refusedFirst: number;
   /** Answers 503, and connections that nobody took. */
   unavailable: number;
+  /** Callers whose first try has ended, however it did. */
+  triedOnce: number;
 }
 
 export interface ShownAnswer extends Shown {
@@ -52,7 +52,7 @@ export function startCallers(options: {
   const { agentId, keys } = agent;
   const dispatcher = new Agent({ connections: null });
   const leaving = new AbortController();
-  const counts: CallerCounts = { answered: 0, cut: 0, refused: 0, refusedFirst: 0, unavailable: 0 };
+  const counts: CallerCounts = { answered: 0, cut: 0, refused: 0, unavailable: 0, triedOnce: 0 };
   const shown = new Map<string, ShownAnswer>();
   const surprises: string[] = [];
   /** When the last decided call was sent, by API process. */
@@ -76,12 +76,11 @@ export function startCallers(options: {
       const code: unknown = Reflect.get(Object(error), 'code');
       return NOT_TAKEN.has(String(code)) ? 'not taken' : 'cut';
     });
+    if (tries === 0) counts.triedOnce++;
     if (answer === 'not taken') counts.unavailable++;
     else if (answer === 'cut') counts.cut++;
-    else if (answer.status === 402) {
-      counts.refused++;
-      if (tries === 0) counts.refusedFirst++;
-    } else if (answer.status === 503) counts.unavailable++;
+    else if (answer.status === 402) counts.refused++;
+    else if (answer.status === 503) counts.unavailable++;
     else if (answer.status !== 200) surprises.push(`${answer.status} ${answer.text}`);
     else noteAnswer(answer, api);
     if (answer === 'cut') return true;

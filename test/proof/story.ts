@@ -1,6 +1,6 @@
 import type { WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
-import { SECOND_MS } from '#core/clock.ts';
+import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import type { Verdict } from './judge.ts';
 
 /** What is told while a proof runs: lines with the time since it began, and what is waited for. */
@@ -13,7 +13,7 @@ export interface Story {
 }
 
 const SHOWN_AFTER_MS = 2 * SECOND_MS;
-const SAID_EVERY_MS = 30 * SECOND_MS;
+const SAID_EVERY_MS = MINUTE_MS;
 const CLEAR_LINE = '\r\x1b[K';
 
 export function createStory(out: WriteStream): Story {
