@@ -28,6 +28,8 @@ export interface CallerCounts {
   refused: number;
   /** Answers 503, and connections that nobody took. */
   unavailable: number;
+  /** The answers 503 by their codes. */
+  unavailableBy: Record<string, number>;
   /** Callers whose first try has ended, however it did. */
   triedOnce: number;
 }
@@ -52,7 +54,14 @@ export function startCallers(options: {
   const { agentId, keys } = agent;
   const dispatcher = new Agent({ connections: null });
   const leaving = new AbortController();
-  const counts: CallerCounts = { answered: 0, cut: 0, refused: 0, unavailable: 0, triedOnce: 0 };
+  const counts: CallerCounts = {
+    answered: 0,
+    cut: 0,
+    refused: 0,
+    unavailable: 0,
+    unavailableBy: {},
+    triedOnce: 0,
+  };
   const shown = new Map<string, ShownAnswer>();
   const surprises: string[] = [];
   /** When the last decided call was sent, by API process. */
@@ -80,7 +89,7 @@ export function startCallers(options: {
     if (answer === 'not taken') counts.unavailable++;
     else if (answer === 'cut') counts.cut++;
     else if (answer.status === 402) counts.refused++;
-    else if (answer.status === 503) counts.unavailable++;
+    else if (answer.status === 503) noteUnavailable(answer.text);
     else if (answer.status !== 200) surprises.push(`${answer.status} ${answer.text}`);
     else noteAnswer(answer, api);
     if (answer === 'cut') return true;
@@ -88,6 +97,12 @@ export function startCallers(options: {
     const isDecided = answer.status === 200 || answer.status === 402;
     if (isDecided) decidedAtMs[api] = Math.max(decidedAtMs[api] ?? 0, sentAtMs);
     return answer.status === 200;
+  }
+
+  function noteUnavailable(text: string): void {
+    counts.unavailable++;
+    const code = /"code":"(\w+)"/.exec(text)?.[1] ?? 'no code';
+    counts.unavailableBy[code] = (counts.unavailableBy[code] ?? 0) + 1;
   }
 
   function ask({ prompt, stream }: AnswerKind, api: number): Promise<ChatAnswer> {

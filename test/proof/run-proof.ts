@@ -95,10 +95,11 @@ async function prove(cluster: FaultCluster, options: ProofOptions): Promise<Proo
   await again(story, callers, 'They were started anew', leftAtMs);
 
   await story.during(() => 'The last calls end', callers.stop());
-  const { answered, cut, refused, unavailable } = callers.counts;
+  const { answered, cut, refused, unavailable, unavailableBy } = callers.counts;
+  const codes = Object.entries(unavailableBy).map(([code, count]) => `${code} ${count}`);
   story.tell(
     `The callers leave: ${answered} answered with their cost, ${cut} cut off; ` +
-      `${refused} refusals for want of free credit, ${unavailable} while something was away`,
+      `${refused} refusals for want of free credit, ${unavailable} while something was away (${codes.join(', ')})`,
   );
   await using _ = await passTime?.(cluster, agent);
   const problems = await untilSettled(cluster, agent, callers, story);
