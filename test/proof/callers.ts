@@ -5,7 +5,6 @@ import type { LoadAgent, Shown } from '../cluster/call-load.ts';
 import type { FaultCluster } from '../cluster/fault-cluster.ts';
 import { callName } from '../cluster/log-book.ts';
 import type { Draw } from '../ledger/history/random.ts';
-import { until } from '../support/gateway.ts';
 import { type AnswerKind, drawKind, scriptAnswers } from './answer-kinds.ts';
 
 /** Each wants one answer, and asks until it has it: again after a refusal, never again after a connection that broke. */
@@ -42,6 +41,7 @@ const MODEL = 'faregate-sim/large';
 const MAX_TOKENS = 2_000;
 const PAUSE_LEAST_MS = 2_000;
 const PAUSE_MORE_MS = 2_000;
+const ASKED_EVERY_MS = 100;
 const NOT_TAKEN = new Set(['ECONNREFUSED']);
 
 export function startCallers(options: {
@@ -140,7 +140,16 @@ export function startCallers(options: {
     stop,
     async untilDecided(withinMs) {
       const fromMs = performance.now();
-      await until(() => decidedAtMs.every((atMs) => atMs >= fromMs), withinMs);
+      const isDecided = (api: number) => (decidedAtMs[api] ?? 0) >= fromMs;
+      const ask = async (api: number): Promise<void> => {
+        // Of few callers all may have been answered by now, and nobody else would ask.
+        while (!isDecided(api) && performance.now() - fromMs < withinMs) {
+          await isOver(drawKind(draw), api, 1);
+          await sleep(ASKED_EVERY_MS);
+        }
+        if (!isDecided(api)) throw new Error(`API process ${api + 1} decided no call within ${withinMs} ms`);
+      };
+      await Promise.all(keys.map((_, api) => ask(api)));
     },
     async [Symbol.asyncDispose]() {
       leaving.abort();
