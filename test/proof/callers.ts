@@ -141,7 +141,7 @@ export function startCallers(options: {
     async untilDecided(withinMs) {
       const fromMs = performance.now();
       const isDecided = (api: number) => (decidedAtMs[api] ?? 0) >= fromMs;
-      const ask = async (api: number): Promise<void> => {
+      const askUntilDecided = async (api: number): Promise<void> => {
         // Of few callers all may have been answered by now, and nobody else would ask.
         while (!isDecided(api) && performance.now() - fromMs < withinMs) {
           await isOver(drawKind(draw), api, 1);
@@ -149,7 +149,7 @@ export function startCallers(options: {
         }
         if (!isDecided(api)) throw new Error(`API process ${api + 1} decided no call within ${withinMs} ms`);
       };
-      await Promise.all(keys.map((_, api) => ask(api)));
+      await Promise.all(keys.map((_, api) => askUntilDecided(api)));
     },
     async [Symbol.asyncDispose]() {
       leaving.abort();
