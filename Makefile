@@ -26,7 +26,7 @@ OASDIFF := .cache/tools/.oasdiff-installed
 SDK_TOOLS := .cache/tools/.sdk-installed
 HADOLINT := .cache/tools/hadolint-2.15.1/bin/hadolint
 
-.PHONY: help run workers cli services services-stop test test-unit chart chart-full test-kube browser check bench torture openapi sdk sim simulator load image lint-image clean
+.PHONY: help run workers cli services services-stop proof test test-unit chart chart-full test-kube browser check bench torture openapi sdk sim simulator load image lint-image clean
 
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,6 +48,9 @@ services: $(TOOLS) ## Start real Redis, Kafka, Cassandra and S3 on loopback, wit
 
 services-stop: $(TOOLS) ## End what `make services` started
 	@node test/services/main.ts stop
+
+proof: $(TOOLS) ## $1.00, 1,000 calls at once on a real cluster whose parts are killed: every promise about money (CALLS=n, SEED=n)
+	@CALLS=$(CALLS) SEED=$(SEED) node test/proof/main.ts
 
 test: $(TOOLS) $(SCHEMATHESIS) $(CHART_TOOLS) $(SDK_TOOLS) check lint-image ## Everything that CI runs
 	@node test/support/run-tests.ts unit chart suite services cluster

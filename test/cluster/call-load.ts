@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Agent, request } from 'undici';
-import { parseNanoUsd } from '#core/money.ts';
+import { Agent } from 'undici';
 import { type Draw, pick } from '../ledger/history/random.ts';
 import { MODEL, until } from '../support/gateway.ts';
 import type { TestProvider } from '../support/provider.ts';
+import { askChat } from './ask-chat.ts';
 import { callName } from './log-book.ts';
 
 /** An agent with a key for each API process, so that every hold tells which of them runs its call. */
@@ -151,40 +151,32 @@ export class CallLoad {
   async #send(kind: Kind, { agentId, keys }: LoadAgent, api: number, onByte?: () => void): Promise<Ending> {
     const stream = kind !== 'answer';
     const prompt = `${promptOf(kind)} ${'word '.repeat(this.#draw(200))}`;
-    const { statusCode, headers, body } = await request(`${this.#baseUrls[api]}/chat/completions`, {
+    const answer = await askChat({
       dispatcher: this.#dispatcher,
-      method: 'POST',
-      headers: { authorization: `Bearer ${keys[api]?.key}`, 'content-type': 'application/json' },
-      headersTimeout: GIVE_UP_MS,
-      bodyTimeout: GIVE_UP_MS,
-      body: JSON.stringify({
+      baseUrl: this.#baseUrls[api] ?? '',
+      key: keys[api]?.key ?? '',
+      giveUpMs: GIVE_UP_MS,
+      leaves: kind === 'hang-up',
+      ...(onByte === undefined ? {} : { onByte }),
+      body: {
         model: MODEL,
         messages: [{ role: 'user', content: prompt }],
         max_tokens: 100 + this.#draw(1_000),
         ...(stream ? { stream, stream_options: { include_usage: true } } : {}),
-      }),
+      },
     });
-    if (statusCode !== 200) {
-      const text = await body.text();
-      if (statusCode === 503) return 'unavailable';
-      this.surprises.push(`${statusCode} ${text}`);
+    const { status, callId, costNanoUsd, text, end } = answer;
+    if (status !== 200) {
+      if (status === 503) return 'unavailable';
+      this.surprises.push(`${status} ${text}`);
       return 'cut';
     }
-    const callId = Number(headers['x-service-call-id']);
-    let text = '';
-    try {
-      for await (const chunk of body) {
-        onByte?.();
-        text += chunk;
-        if (kind === 'hang-up') return 'hungUp';
-      }
-    } finally {
-      // What was shown before a cut counts like the rest.
-      const costNanoUsd = parseNanoUsd(/"cost":([\d.]+)[,}]/.exec(text)?.[1] ?? '');
-      const name = callName(agentId, callId);
-      if (costNanoUsd !== null) this.shown.set(name, { agentId, callId, costNanoUsd, api, atMs: Date.now() });
+    const isShown = costNanoUsd !== null;
+    if (isShown) {
+      this.shown.set(callName(agentId, callId), { agentId, callId, costNanoUsd, api, atMs: Date.now() });
     }
-    return this.shown.has(callName(agentId, callId)) ? 'shown' : 'cut';
+    if (end === 'left') return 'hungUp';
+    return isShown && end === 'whole' ? 'shown' : 'cut';
   }
 }
 

@@ -54,6 +54,8 @@ export class LogBook {
   }
 
   #note(agent: AgentState, atMs: number): void {
+    // Before its first credit an agent has nothing, which would be the least that it ever had.
+    if (agent.grantedNanoUsd === 0n) return;
     const spendable = spendableNanoUsd(agent, atMs);
     const { agentId } = agent;
     const seen = this.#spendable.get(agentId) ?? new Set<bigint>();

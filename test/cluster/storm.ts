@@ -1,8 +1,8 @@
-import { Agent, request } from 'undici';
+import { Agent } from 'undici';
 import { parseNanoUsd } from '#core/money.ts';
 import { createDraw, type Draw } from '../ledger/history/random.ts';
 import { until, usd } from '../support/gateway.ts';
-import type { LoadAgent } from './call-load.ts';
+import { askChat } from './ask-chat.ts';
 import type { FaultCluster } from './fault-cluster.ts';
 
 export interface StormSummary {
@@ -51,20 +51,20 @@ interface Round {
   name: string;
 }
 
-interface Answer {
-  status: number;
-  text: string;
-}
-
 async function runRound({ cluster, dispatcher, draw, summary, name }: Round): Promise<void> {
   const { provider, baseUrls } = cluster;
   const agent = await cluster.newAgent(usd(CREDIT_USD));
   provider.always({ prefix: name, gate: name, text: 'Done.' });
   let refused = 0;
-  const sent = Array.from({ length: CALLS }, async (_, i): Promise<Answer> => {
+  const sent = Array.from({ length: CALLS }, async (_, i) => {
     const api = i % baseUrls.length;
     const maxTokens = TOKENS_MIN + draw(TOKENS_MAX - TOKENS_MIN);
-    const answer = await ask({ url: baseUrls[api] ?? '', dispatcher, agent, api, name, maxTokens });
+    const answer = await askChat({
+      dispatcher,
+      baseUrl: baseUrls[api] ?? '',
+      key: agent.keys[api]?.key ?? '',
+      body: { model: MODEL, messages: [{ role: 'user', content: `${name} hello` }], max_tokens: maxTokens },
+    });
     if (answer.status !== 200) refused++;
     return answer;
   });
@@ -93,28 +93,6 @@ async function runRound({ cluster, dispatcher, draw, summary, name }: Round): Pr
   }
   const [firstProblem] = cluster.book.problems;
   if (firstProblem !== undefined) problem(firstProblem);
-}
-
-async function ask(call: {
-  url: string;
-  dispatcher: Agent;
-  agent: LoadAgent;
-  api: number;
-  name: string;
-  maxTokens: number;
-}): Promise<Answer> {
-  const { url, dispatcher, agent, api, name, maxTokens } = call;
-  const { statusCode, body } = await request(`${url}/chat/completions`, {
-    dispatcher,
-    method: 'POST',
-    headers: { authorization: `Bearer ${agent.keys[api]?.key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      model: MODEL,
-      messages: [{ role: 'user', content: `${name} hello` }],
-      max_tokens: maxTokens,
-    }),
-  });
-  return { status: statusCode, text: await body.text() };
 }
 
 /** It names what the call would hold and what was free, and the log says that there was so much, and no more, at one time. */
