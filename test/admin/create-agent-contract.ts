@@ -1,11 +1,16 @@
 import { expect, test } from 'vitest';
 import { createAgent } from '#core/accounts/create-agent.ts';
 import { setAgentStatus } from '#core/accounts/set-agent-status.ts';
-import type { Ledger } from '#core/ledger/ledger.ts';
+import type { AgentSummary, Ledger } from '#core/ledger/ledger.ts';
 import { AGENT_ID_MAX } from '#core/limits.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 
 const MAKERS = 180;
+const MANY = 60_000;
+/** All but the first number, as an exchange may have announced them. */
+const denseAgents: AgentSummary[] = Array.from({ length: MANY }, (_, n) => ({
+  ...{ agentId: n + 2, name: 'an agent', token: null, status: 'active', createdAtMs: 0 },
+}));
 
 /** How agents get their ids, on any ledger. `open`: an empty one. */
 export function testCreateAgent(open: (clock: FakeClock) => Promise<Ledger>): void {
@@ -49,6 +54,17 @@ export function testCreateAgent(open: (clock: FakeClock) => Promise<Ledger>): vo
       const made = await createAgent({ ledger }, { name: 'a', status: 'active', source: 'operator' });
       expect(made).toEqual({ ok: true, agentId });
     }
+    await ledger.close();
+  });
+
+  test('two who want the one number that is free before very many others both get one', async () => {
+    const clock = createFakeClock();
+    const ledger = await open(clock);
+    const listed = { ...bound(ledger), listAgents: async () => denseAgents };
+    const make = () => createAgent({ ledger: listed }, { name: 'a', status: 'active', source: 'operator' });
+    const ids = (await Promise.all([make(), make()])).map((made) => (made.ok ? made.agentId : 0));
+    expect(Math.min(...ids)).toBe(1);
+    expect(Math.max(...ids)).toBeGreaterThan(MANY);
     await ledger.close();
   });
 

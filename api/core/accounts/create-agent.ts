@@ -27,11 +27,12 @@ export async function createAgent(
 ): Promise<CreateAgentResult> {
   const agents = await ledger.listAgents();
   if (agents === 'unavailable') return { ok: false, reason: 'unavailable' };
-  let agentId = lowestFree(new Set(agents.map((agent) => agent.agentId))) - 1;
+  const taken = new Set(agents.map((agent) => agent.agentId));
+  let agentId = firstFree(taken, 1) - 1;
   // Drawn, so that it tells our agent from one that somebody else has just made. The next change has a greater one.
   const sourceVersion = randomInt(VERSION_MAX);
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    agentId += stepOf(attempt);
+    agentId = firstFree(taken, agentId + stepOf(attempt));
     const command: SetAgent = {
       type: 'set_agent',
       agentId,
@@ -52,8 +53,9 @@ export async function createAgent(
   return { ok: false, reason: 'unavailable' };
 }
 
-function lowestFree(taken: ReadonlySet<number>): number {
-  let id = 1;
+/** Whoever has lost a race for a number between others goes on behind them, however many there are. */
+function firstFree(taken: ReadonlySet<number>, fromId: number): number {
+  let id = fromId;
   while (taken.has(id)) id += 1;
   return id;
 }
