@@ -165,14 +165,14 @@ export const videoBars = {
 /** Of reads through the ports that `list_calls` and `get_usage` read by. */
 export const historyBars = { readMs: 20 } as const;
 
-/** Books and candles share a core: the books' part of it leaves most. */
 export const marketBars = {
   /** Of a bare `node:http` answer of the same bytes. */
   read: 1.3,
+  /** Both at once are of one core: a host that is slow today must not be told from code that is slow. */
   bookChangesPerSecond: 10_000,
-  bookShareOfCore: 0.35,
-  bookAgeMs: 1_000,
   tradesPerSecond: 5_000,
+  sharesOfCore: 1,
+  bookAgeMs: 1_000,
   coldCandlesMs: 30,
   /** Of credit that changes hands: both halves of a trade, each in the journal. */
   movesPerSecond: { cluster: 200, embedded: 1_000 },
