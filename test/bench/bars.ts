@@ -57,7 +57,7 @@ export interface Sizes {
   /** Of each kind. */
   historyReads: number;
   bookSeconds: number;
-  candles: { trades: number; reads: number };
+  candles: { trades: number; warmUpReads: number; reads: number };
   capacity: { agents: number; holds: number; calls: number };
   videos: {
     open: number;
@@ -88,7 +88,7 @@ export const fullSizes: Sizes = {
   keptCalls: { cassandra: 100_000, sqlite: 1_000_000 },
   historyReads: 500,
   bookSeconds: 10,
-  candles: { trades: 50_000, reads: 500 },
+  candles: { trades: 50_000, warmUpReads: 4_000, reads: 500 },
   capacity: { agents: 1_000, holds: 2_000, calls: 8_000 },
   videos: { open: 10_000, youngMs: 45_000, pollsMs: 60_000, bytes: 500_000_000 },
 };
@@ -114,7 +114,7 @@ export const quickSizes: Sizes = {
   keptCalls: { cassandra: 5_000, sqlite: 20_000 },
   historyReads: 40,
   bookSeconds: 1,
-  candles: { trades: 2_000, reads: 20 },
+  candles: { trades: 2_000, warmUpReads: 20, reads: 20 },
   capacity: { agents: 200, holds: 400, calls: 2_000 },
   videos: { open: 200, youngMs: 1_000, pollsMs: 2_000, bytes: 20_000_000 },
 };
