@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { guides } from '../../api/docs-page/guides.ts';
 import { desktop, phone } from '../console/console-page.ts';
 import { findBrowser } from '../console/find-browser.ts';
@@ -21,6 +22,21 @@ const BYTES_MAX = 2_200_000;
 const USABLE_WITHIN_MS = 1_000;
 /** A busy machine is no slow page: the bar is measured and printed, and this alone is asserted. */
 const LOOSELY_WITHIN_MS = 10 * USABLE_WITHIN_MS;
+/**
+ * By the page's own clock, which begins with the navigation: from outside, looks and clicks of the driver would be most of it.
+ * Something is shown, then an entry of the contents is clicked, then its guide is in view.
+ */
+const NOTE_WHEN_USABLE = `new PerformanceObserver((seen) => {
+  const shown = seen.getEntriesByName('first-contentful-paint')[0];
+  if (shown === undefined) return;
+  document.querySelector('nav a[href="#errors"]').click();
+  const look = () => {
+    const { top } = document.querySelector('#errors').getBoundingClientRect();
+    if (Math.abs(top) < innerHeight / 2) window.usable = { shownMs: shown.startTime, usableMs: performance.now() };
+    else requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+}).observe({ type: 'paint', buffered: true });`;
 
 describe.skipIf(missing)('whoever reads the documentation', () => {
   let browser: Browser;
@@ -111,21 +127,18 @@ describe.skipIf(missing)('whoever reads the documentation', () => {
         })(),
       );
     });
+    await page.addInitScript(NOTE_WHEN_USABLE);
     const started = performance.now();
     await page.goto(url, { waitUntil: 'commit' });
-    await page.getByRole('heading', { name: 'Quickstart' }).waitFor();
-    await link(page, 'Errors').click();
-    await page.waitForFunction(
-      "Math.abs(document.querySelector('#errors').getBoundingClientRect().top) < innerHeight / 2",
-    );
-    const usableMs = performance.now() - started;
+    const usable = await page.waitForFunction('window.usable').then((noted) => noted.jsonValue());
+    const { shownMs, usableMs } = z.object({ shownMs: z.number(), usableMs: z.number() }).parse(usable);
     const pageBytes = wire;
     await showReference(page);
     const allMs = performance.now() - started;
     await Promise.all(counted);
     console.log(
-      `/docs: guides read and contents answer after ${usableMs.toFixed(0)} ms (bar ${USABLE_WITHIN_MS}), ` +
-        `${(pageBytes / 1e3).toFixed(0)} KB by then; with the reference ${allMs.toFixed(0)} ms, ` +
+      `/docs: guides shown after ${shownMs.toFixed(0)} ms, contents answer after ${usableMs.toFixed(0)} ms (bar ${USABLE_WITHIN_MS}), ` +
+        `${(pageBytes / 1e3).toFixed(0)} KB by then; with the reference and the test's own steps ${allMs.toFixed(0)} ms, ` +
         `${(wire / 1e6).toFixed(2)} MB on the wire and ${(unpacked / 1e6).toFixed(2)} MB unpacked (bar ${BYTES_MAX / 1e6})`,
     );
     expect(usableMs).toBeLessThan(LOOSELY_WITHIN_MS);
