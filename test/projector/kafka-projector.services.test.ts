@@ -85,6 +85,9 @@ describeWith(['kafka', 'cassandra'], 'projectors that share the shards of a log'
       minInsyncReplicas: 1,
       retentionMs: DAY_MS,
     });
+    // On a busy machine its leaders are chosen later than the log's own writes are tried again.
+    const hasLeaders = () => log.ends().then(({ size }) => size === SHARDS);
+    await until(() => hasLeaders().catch(() => false));
     groups++;
   });
   afterAll(async () => {
