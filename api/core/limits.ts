@@ -48,8 +48,8 @@ export const AGENT_ID_MAX = 999_999_999_999;
 export const LOT_DAYS_MAX = 8;
 /** Keeps a balance, and any sum in a Redis script, below 2^53. */
 export const BALANCE_CAP_NANO_USD = 9_000_000_000_000_000n;
-export const LEASE_MS = 60 * SECOND_MS;
-export const LEASE_RENEW_MS = 15 * SECOND_MS;
+export const HOLD_LEASE_MS = 60 * SECOND_MS;
+export const HOLD_LEASE_RENEW_MS = 15 * SECOND_MS;
 /** Past a call's own time limit, before its hold counts as an orphan. */
 export const ORPHAN_MARGIN_MS = 2 * MINUTE_MS;
 /** No orphan is settled so soon after its shard was opened: processes that still run their calls settle them first. */
@@ -373,7 +373,7 @@ export const START_SAID_MS = 30 * SECOND_MS;
 /** Events that no publisher has moved to the log yet; beyond it a shard starts nothing. */
 export const OUTBOX_BYTES_MAX = 16 * 1024 * 1024;
 /** After so much silence a shard's partition gets a heartbeat, so that the log's own time moves on. */
-export const HEARTBEAT_MS = 30 * SECOND_MS;
+export const LOG_HEARTBEAT_MS = 30 * SECOND_MS;
 /** Who publishes a shard has it for this long, renews it at a third, and is followed by another when it does not. */
 export const PUBLISHER_LEASE_MS = 1_500;
 /** A publisher whose log does not answer leaves its shards to others for this long. */

@@ -2,7 +2,7 @@ import { type Clock, wait } from './clock.ts';
 import { START_RETRY_MS, START_SAID_MS } from './limits.ts';
 import type { Log } from './log.ts';
 
-export interface Attempt<T> {
+export interface StoreAttempt<T> {
   /** As operators call it. */
   store: string;
   attempt: () => Promise<T>;
@@ -45,7 +45,7 @@ export class StartWaits {
   }
 
   /** Tries until it succeeds, or fails by what no waiting mends. Several may wait for one store. */
-  async until<T>({ store, attempt, isAway }: Attempt<T>): Promise<T> {
+  async until<T>({ store, attempt, isAway }: StoreAttempt<T>): Promise<T> {
     const sinceMs = this.#clock.monotonicMs();
     const waiting: Waiting = { store, reason: null };
     this.#waiting.add(waiting);

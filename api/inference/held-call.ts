@@ -4,7 +4,7 @@ import type { ReserveResult } from '#core/ledger/command.ts';
 import type { Executed } from '#core/ledger/ledger.ts';
 import {
   GATE_TIMEOUT_MS,
-  LEASE_RENEW_MS,
+  HOLD_LEASE_RENEW_MS,
   PUMP_BYTES,
   PUMP_MS,
   PUMPS_MAX,
@@ -85,7 +85,7 @@ export abstract class HeldCall implements CallerEvents, Ticking {
 
   constructor(options: HeldCallOptions) {
     this.options = options;
-    this.#renewAtMs = options.arrivedAtMs + LEASE_RENEW_MS;
+    this.#renewAtMs = options.arrivedAtMs + HOLD_LEASE_RENEW_MS;
     this.caller = new CallerSide(options.res, this, options.gateway.clock);
     this.gate = new Promise((resolve) => {
       this.#resolveGate = resolve;
@@ -149,7 +149,7 @@ export abstract class HeldCall implements CallerEvents, Ticking {
     if (blockedSinceMs !== null && nowMs - blockedSinceMs >= STALLED_READER_MS) this.caller.drop();
     // Into a whole answer that is on its way nothing may be put.
     const mayBeSilent = this.options.stream && this.caller.committed;
-    if (mayBeSilent && nowMs - this.caller.lastWriteAtMs >= LEASE_RENEW_MS) this.caller.keepAlive();
+    if (mayBeSilent && nowMs - this.caller.lastWriteAtMs >= HOLD_LEASE_RENEW_MS) this.caller.keepAlive();
     if (nowMs >= this.#renewAtMs) this.#renew(nowMs);
   }
 
@@ -206,7 +206,7 @@ export abstract class HeldCall implements CallerEvents, Ticking {
 
   /** Keeps the slot. A renewal that is lost costs only the slot, never the money. */
   #renew(nowMs: number): void {
-    this.#renewAtMs = nowMs + LEASE_RENEW_MS;
+    this.#renewAtMs = nowMs + HOLD_LEASE_RENEW_MS;
     const { gateway, agentId, callId } = this.options;
     gateway.ledger
       .execute({ type: 'renew', agentId, callId, generationId: this.idToKeep })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
-import { GATE_TIMEOUT_MS, JOURNAL_RETRY_MS, JOURNAL_RETRY_MS_MAX, LEASE_MS } from '#core/limits.ts';
+import { GATE_TIMEOUT_MS, HOLD_LEASE_MS, JOURNAL_RETRY_MS, JOURNAL_RETRY_MS_MAX } from '#core/limits.ts';
 import { charged, does, ok, repeated } from './case.ts';
 import { agentWith, grant, renew, reserve, settle } from './commands.ts';
 import { createJournalTap, type EmbeddedWorld, openWorld, run, until } from './embedded-harness.ts';
@@ -81,7 +81,7 @@ test('a thread that dies is replaced, and nothing that it had written is lost', 
 test('calls that run while the journal recovers keep their holds, their slots and their charges', async () => {
   const { tap, world } = await openTapped();
   for (let call = 1; call <= 8; call++) await does(reserve(call, 1n), ok)(world);
-  world.clock.set(world.clock.now() + LEASE_MS - SECOND_MS);
+  world.clock.set(world.clock.now() + HOLD_LEASE_MS - SECOND_MS);
   for (let call = 1; call <= 8; call++) await does(renew(call), { ok: true })(world);
   // As far as the journal knows, the other seven have left their slots by now.
   world.clock.set(world.clock.now() + 2 * SECOND_MS);

@@ -1,7 +1,7 @@
 import type { CallEnd, CallFacts, SavedPrice } from '#core/events/ledger-event.ts';
 import type { Command, Reserve, ResultOf } from '#core/ledger/command.ts';
 import type { Durability } from '#core/ledger/ledger.ts';
-import { GATE_TIMEOUT_MS, LEASE_RENEW_MS, PUMP_MS } from '#core/limits.ts';
+import { GATE_TIMEOUT_MS, HOLD_LEASE_RENEW_MS, PUMP_MS } from '#core/limits.ts';
 import { minBigint } from '#core/money.ts';
 import { type Closing, LedgerRetries } from '../../api/inference/ledger-retries.ts';
 import { type CallPlan, SimCall } from './sim-call.ts';
@@ -167,7 +167,7 @@ export class SimPod extends SimHost {
 
   #renew(call: SimCall): void {
     const { plan } = call;
-    this.process.clock.setTimer(LEASE_RENEW_MS, () => {
+    this.process.clock.setTimer(HOLD_LEASE_RENEW_MS, () => {
       if (call.closing !== null) return;
       const isAnswering = this.world.time.nowMs >= call.arrivedAtMs + plan.firstByteMs;
       const generationId = isAnswering ? this.world.provider.generationIdOf(call) : null;

@@ -1,12 +1,12 @@
 import { type Clock, SECOND_MS, type Timer } from '../clock.ts';
 
 /** Often enough for the session times of our consumer groups. */
-export const HEARTBEAT_MS = 2 * SECOND_MS;
+export const GROUP_HEARTBEAT_MS = 2 * SECOND_MS;
 
 /** Also while who reads waits for a store that is down. That this member is out, the client finds out by itself. */
 export function keepBeating(clock: Clock, heartbeat: () => Promise<void>): Timer {
   const again = (): Timer =>
-    clock.setTimer(HEARTBEAT_MS, () => {
+    clock.setTimer(GROUP_HEARTBEAT_MS, () => {
       void heartbeat().catch(() => undefined);
       timer = again();
     });

@@ -1,6 +1,6 @@
 import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import { type Clock, SECOND_MS, type Timer } from '../clock.ts';
-import { HEARTBEAT_MS, keepBeating } from '../drivers/kafka-heartbeats.ts';
+import { GROUP_HEARTBEAT_MS, keepBeating } from '../drivers/kafka-heartbeats.ts';
 import { KafkaMember } from '../drivers/kafka-member.ts';
 import { FEED_RECORDS_AT_ONCE } from '../limits.ts';
 import type { Log } from '../log.ts';
@@ -80,7 +80,7 @@ class KafkaBatchFeed {
     this.#member = new KafkaMember({
       ...{ kafka, topic, clock, partitionsAtOnce: PARTITIONS_AT_ONCE },
       consumer: {
-        ...{ groupId, sessionTimeout: SESSION_MS, heartbeatInterval: HEARTBEAT_MS },
+        ...{ groupId, sessionTimeout: SESSION_MS, heartbeatInterval: GROUP_HEARTBEAT_MS },
         maxWaitTimeInMs: FETCH_WAIT_MS,
       },
       readBatch: (consumer, batch) => this.#readBatch(consumer, batch),

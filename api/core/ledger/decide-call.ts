@@ -1,6 +1,6 @@
 import type { LedgerEventOf } from '../events/ledger-event.ts';
 import { idTimeMs } from '../ids.ts';
-import { LEASE_MS, ORPHAN_MARGIN_MS } from '../limits.ts';
+import { HOLD_LEASE_MS, ORPHAN_MARGIN_MS } from '../limits.ts';
 import { minBigint } from '../money.ts';
 import type { Finish, FinishResult, Renew, RenewResult, Settle, SettleResult } from './command.ts';
 import { changed, type Decision, requireAmount, unchanged } from './decision.ts';
@@ -19,7 +19,7 @@ export function decideRenew(state: LedgerState, command: Renew, nowMs: number): 
     return unchanged({ ok: false, reason: 'no_hold' });
   }
   const { agentId, callId, generationId } = command;
-  const lease = hold.kind === 'video' ? null : { agentId, callId, endsAtMs: nowMs + LEASE_MS };
+  const lease = hold.kind === 'video' ? null : { agentId, callId, endsAtMs: nowMs + HOLD_LEASE_MS };
   if (generationId === null || generationId === hold.generationId) {
     return { ...unchanged({ ok: true }), lease };
   }

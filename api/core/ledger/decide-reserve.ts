@@ -1,7 +1,7 @@
 import { DAY_MS, SECOND_MS, startOfDayMs } from '../clock.ts';
 import type { LedgerEventOf } from '../events/ledger-event.ts';
 import { idTimeMs } from '../ids.ts';
-import { CALL_ID_AGE_MAX_MS, CLOCK_APART_MAX_MS, LEASE_MS } from '../limits.ts';
+import { CALL_ID_AGE_MAX_MS, CLOCK_APART_MAX_MS, HOLD_LEASE_MS } from '../limits.ts';
 import { maxBigint } from '../money.ts';
 import { agentStatus } from './agent-status.ts';
 import type { Reserve, ReserveRefusal, ReserveResult, VideoOrder } from './command.ts';
@@ -145,7 +145,7 @@ function reserved(
     kind: command.kind,
     nanoUsd: String(command.nanoUsd),
     allocations: allocations.map(({ expiresAtMs, nanoUsd }) => ({ expiresAtMs, nanoUsd: String(nanoUsd) })),
-    leaseEndsAtMs: command.kind === 'video' ? null : nowMs + LEASE_MS,
+    leaseEndsAtMs: command.kind === 'video' ? null : nowMs + HOLD_LEASE_MS,
     startsTatUs,
     timeLimitMs: command.timeLimitMs,
     call: command.call,

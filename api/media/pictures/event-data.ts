@@ -1,5 +1,5 @@
 import { PICTURE_EVENT_BYTES } from '#core/limits.ts';
-import { BrokenAnswer } from '../../inference/upstream-chunks.ts';
+import { BrokenAnswer } from '../upstream-chunks.ts';
 
 /** The data of each server-sent event, one whole event at a time. Throws `BrokenAnswer` where one is too long. */
 export async function* eventData(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

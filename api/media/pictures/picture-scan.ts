@@ -1,6 +1,6 @@
 import { ANSWER_DEPTH_MAX, PICTURE_BYTES_MAX, PICTURE_FRAME_BYTES } from '#core/limits.ts';
 import { parseJson } from '#core/parse-json.ts';
-import { BrokenAnswer } from '../../inference/upstream-chunks.ts';
+import { BrokenAnswer } from '../upstream-chunks.ts';
 import { Base64Decoder } from './base64-decoder.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Clock } from '#core/clock.ts';
 import { STORAGE_REST_MS } from '#core/limits.ts';
-import { BrokenAnswer } from '../../inference/upstream-chunks.ts';
+import { BrokenAnswer } from '../upstream-chunks.ts';
 import type { PictureFiles } from './picture-output.ts';
 
 export interface RestingFiles extends PictureFiles {

@@ -89,7 +89,7 @@ const operations: Record<string, () => Promise<object>> = {
     });
     let text = '';
     let cost: number | undefined;
-    // The type is of a whole answer; asked for a stream, the client hands out the bytes.
+    // A cast, because the generator knows one type an operation, that of a whole answer: asked for a stream, the client hands out the bytes.
     for await (const chunk of chunksOf(data as unknown as ReadableStream<Uint8Array<ArrayBuffer>>)) {
       text += chunk.choices[0]?.delta?.content ?? '';
       cost = chunk.usage?.cost ?? cost;
@@ -156,7 +156,7 @@ const operations: Record<string, () => Promise<object>> = {
     if (video.status !== 'completed')
       throw new Error(`the video ended as ${video.status}: ${video.error?.code}`);
     const { data } = await getVideoContent({ ...thrown, path: { id: video.id }, parseAs: 'blob' });
-    // The document knows the redirect alone; the client has followed it.
+    // A cast, because the document knows the redirect alone, and no body: the client has followed it.
     return { id: video.id, bytes: (data as Blob).size, cost: video.usage?.cost };
   },
 

@@ -16,7 +16,7 @@ import type { RedisScripts } from '#core/ledger/cluster/redis-scripts.ts';
 import { ShardPublisher } from '#core/ledger/cluster/shard-publisher.ts';
 import { emptyLedger } from '#core/ledger/empty-ledger.ts';
 import type { LedgerState } from '#core/ledger/state.ts';
-import { HEARTBEAT_MS } from '#core/limits.ts';
+import { LOG_HEARTBEAT_MS } from '#core/limits.ts';
 import { connectTo } from '../../support/connect-to.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { until } from '../../support/gateway.ts';
@@ -395,9 +395,9 @@ describeWith(['redis'], 'a publisher', () => {
       for (const publisher of publishers) publisher.wake();
       return beats() === 2;
     });
-    expect(clock.now() - openedAtMs).toBeGreaterThanOrEqual(2 * HEARTBEAT_MS);
+    expect(clock.now() - openedAtMs).toBeGreaterThanOrEqual(2 * LOG_HEARTBEAT_MS);
     for (const { logTimeMs } of publishers)
-      expect(logTimeMs).toBeGreaterThanOrEqual(openedAtMs + 2 * HEARTBEAT_MS);
+      expect(logTimeMs).toBeGreaterThanOrEqual(openedAtMs + 2 * LOG_HEARTBEAT_MS);
     for (const publisher of publishers) await publisher.stop();
   });
 

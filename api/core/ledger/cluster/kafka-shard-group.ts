@@ -1,6 +1,6 @@
 import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import { type Clock, SECOND_MS } from '../../clock.ts';
-import { HEARTBEAT_MS, keepBeating } from '../../drivers/kafka-heartbeats.ts';
+import { GROUP_HEARTBEAT_MS, keepBeating } from '../../drivers/kafka-heartbeats.ts';
 import { KafkaMember } from '../../drivers/kafka-member.ts';
 import type { Log } from '../../log.ts';
 import { LEDGER_TOPIC } from './kafka-ledger-topic.ts';
@@ -56,7 +56,7 @@ class KafkaShardGroup implements ShardGroup {
     this.#member = new KafkaMember({
       ...{ kafka, topic: LEDGER_TOPIC, clock, partitionsAtOnce: SHARDS_AT_ONCE },
       consumer: {
-        ...{ groupId, sessionTimeout: SESSION_MS, heartbeatInterval: HEARTBEAT_MS },
+        ...{ groupId, sessionTimeout: SESSION_MS, heartbeatInterval: GROUP_HEARTBEAT_MS },
         maxWaitTimeInMs: FETCH_WAIT_MS,
       },
       readBatch: (consumer, batch) => this.#readBatch(consumer, batch),

@@ -1,6 +1,6 @@
 import { type Clock, SECOND_MS, type Timer } from '../../clock.ts';
 import type { LedgerEvent } from '../../events/ledger-event.ts';
-import { HEARTBEAT_MS, PUBLISHER_LEASE_MS, PUBLISHER_YIELD_MS } from '../../limits.ts';
+import { LOG_HEARTBEAT_MS, PUBLISHER_LEASE_MS, PUBLISHER_YIELD_MS } from '../../limits.ts';
 import type { Log } from '../../log.ts';
 import type { AgentStates } from './agent-states.ts';
 import { followStored, type LogPosition, PoisonRecordError } from './effective-log.ts';
@@ -279,7 +279,7 @@ export class ShardPublisher {
   async #beat(): Promise<'done'> {
     const { log, shard, clock } = this.#options;
     const nowMs = clock.monotonicMs();
-    if (nowMs - this.#heardAtMs < HEARTBEAT_MS) return 'done';
+    if (nowMs - this.#heardAtMs < LOG_HEARTBEAT_MS) return 'done';
     this.#heardAtMs = nowMs;
     await log.append(shard, [HEARTBEAT_TEXT]);
     return 'done';

@@ -40,12 +40,12 @@ export async function recoverShard(options: ShardRecoveryOptions): Promise<Recov
   const { scripts, keys, recoverer, clock } = options;
   const lease = async (leaseMs: number): Promise<boolean> =>
     (await scripts.run('lease', [keys.meta], [recoverer, leaseMs]))[0] === 'OK';
-  if (!(await lease(LEASE_MS))) return null;
+  if (!(await lease(RECOVERY_LEASE_MS))) return null;
   // A lease that could not be renewed is only an economy lost.
   const renew = (): Timer =>
-    clock.setTimer(LEASE_RENEW_MS, () => {
+    clock.setTimer(RECOVERY_LEASE_RENEW_MS, () => {
       timer = renew();
-      void lease(LEASE_MS).catch(() => false);
+      void lease(RECOVERY_LEASE_MS).catch(() => false);
     });
   let timer = renew();
   try {
@@ -88,8 +88,8 @@ async function rebuild(options: ShardRecoveryOptions): Promise<Recovered | null>
 }
 
 /** Short enough to wait for where its holder has died. */
-const LEASE_MS = 5 * SECOND_MS;
-const LEASE_RENEW_MS = SECOND_MS;
+const RECOVERY_LEASE_MS = 5 * SECOND_MS;
+const RECOVERY_LEASE_RENEW_MS = SECOND_MS;
 
 /** Few enough that all shards' are answered in time, when Redis has been failed over before a whole outbox was published. */
 const LEFTOVER_AT_ONCE = 200;

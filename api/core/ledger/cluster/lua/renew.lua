@@ -11,5 +11,5 @@ if generation ~= '' and generation ~= redis.call('HGET', KEYS[4], call_id .. ':g
   redis.call('HSET', KEYS[3], 'version', version)
   redis.call('HSET', KEYS[4], call_id .. ':generation', generation)
 end
-if hold.kind ~= 'video' then redis.call('ZADD', KEYS[6], whole(now + LEASE_MS), call_id) end
+if hold.kind ~= 'video' then redis.call('ZADD', KEYS[6], whole(now + HOLD_LEASE_MS), call_id) end
 return { 'OK', seq }

@@ -119,7 +119,7 @@ end
 local allocations = table.concat(taken, ',')
 local version = whole(tonumber(agent[1]) + 1)
 local next_tat_us = whole(math.max(tat_us, now_us) + interval_us)
-local lease_ends = kind == 'video' and 'null' or whole(now + LEASE_MS)
+local lease_ends = kind == 'video' and 'null' or whole(now + HOLD_LEASE_MS)
 
 local seq = emit('reserved', agent_id, version, ',"callId":' .. call_id .. ',"nonce":' .. nonce .. ',"keyId":' .. key_id
   .. ',"kind":"' .. kind .. '","nanoUsd":"' .. whole(amount) .. '","allocations":' .. allocations_json(allocations)
