@@ -33,12 +33,12 @@ test('without the key, the start says which line wants it, and nothing else is w
   );
 });
 
-test('the example of a cluster loads as it is, with its secrets from the files that README makes', async () => {
+test('the example of a cluster loads as it is, with its secrets from the files that docs/cluster.md makes', async () => {
   const files = {
     '.faregate/cluster-pepper': 'p'.repeat(44),
     '.faregate/cluster-admin-token': 't'.repeat(64),
   };
-  for (const path of Object.keys(files)) expect(textOf('README.md')).toContain(`> ${path}`);
+  for (const path of Object.keys(files)) expect(textOf('docs/cluster.md')).toContain(`> ${path}`);
   const config = await load(textOf(CLUSTER_FILE), {}, files);
   expect(config.storage).toMatchObject({
     mode: 'cluster',

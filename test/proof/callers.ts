@@ -31,6 +31,8 @@ export interface CallerCounts {
   unavailableBy: Record<string, number>;
   /** Callers whose first try has ended, however it did. */
   triedOnce: number;
+  /** Callers who were told to leave while they waited to ask again. */
+  neverLetIn: number;
 }
 
 export interface ShownAnswer extends Shown {
@@ -61,6 +63,7 @@ export function startCallers(options: {
     unavailable: 0,
     unavailableBy: {},
     triedOnce: 0,
+    neverLetIn: 0,
   };
   const shown = new Map<string, ShownAnswer>();
   const surprises: string[] = [];
@@ -77,6 +80,7 @@ export function startCallers(options: {
         () => {},
       );
     }
+    counts.neverLetIn++;
   }
 
   async function isOver(kind: AnswerKind, api: number, tries: number): Promise<boolean> {

@@ -62,9 +62,10 @@ async function prove(cluster: FaultCluster, options: ProofOptions): Promise<Proo
   story.tell(
     `An agent with $${formatUsd(CREDIT_NANO_USD)} sent ${calls} calls at once, which cost up to $${formatUsd(most * BigInt(calls))}`,
   );
+  const { refused: tooLittle, unavailable: unheard } = callers.counts;
   story.tell(
     `${first.length} run and hold $${formatUsd(sumOf(first.map(({ nanoUsd }) => nanoUsd)))}; ` +
-      `${callers.counts.refused} are told that too little is free, and ask again`,
+      `${tooLittle} are told that too little is free${unheard > 0 ? `, ${unheard} to come again (503)` : ''}, and ask again`,
   );
 
   await sleep(draw(SECOND_MS));
@@ -95,10 +96,10 @@ async function prove(cluster: FaultCluster, options: ProofOptions): Promise<Proo
   await again(story, callers, 'They were started anew', leftAtMs);
 
   await story.during(() => 'The last calls end', callers.stop());
-  const { answered, cut, refused, unavailable, unavailableBy } = callers.counts;
+  const { answered, cut, neverLetIn, refused, unavailable, unavailableBy } = callers.counts;
   const codes = Object.entries(unavailableBy).map(([code, count]) => `${code} ${count}`);
   story.tell(
-    `The callers leave: ${answered} answered with their cost, ${cut} cut off; ` +
+    `The callers leave: ${answered} answered with their cost, ${cut} cut off, ${neverLetIn} never let in; on the way ` +
       `${refused} refusals for want of free credit, ${unavailable} while something was away (${codes.join(', ')})`,
   );
   await using _ = await passTime?.(cluster, agent);

@@ -6,22 +6,14 @@ import { delimiter, join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { readBlocks } from '../clients/pasted-blocks.ts';
 
-/** What a new operator pastes, in the order of the README. */
-const readme = await readFile('README.md', 'utf8');
+/** What a new operator pastes. */
+const operate = await readFile('docs/operate.md', 'utf8');
 const blocks = [
-  ...blocksBetween('## Operate it', '### Configure it'),
-  ...blocksBetween('## Markets', '## Your account, by MCP'),
-  ...blocksBetween('### Feed it a market', '### When a store is down'),
+  ...readBlocks(operate.slice(0, operate.indexOf('## Configure it'))),
+  ...readBlocks(await readFile('docs/market-feeds.md', 'utf8')),
 ];
-
-function blocksBetween(from: string, to: string) {
-  const part = readme.slice(readme.indexOf(from), readme.indexOf(to));
-  return part.split(/^##+ /m).flatMap((section) => {
-    const title = section.split('\n', 1)[0] ?? '';
-    return [...section.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, source = '']) => ({ title, source }));
-  });
-}
 
 let gateway: ChildProcess;
 let dataDir: string;
@@ -67,13 +59,13 @@ const shown: Record<string, readonly (string | RegExp)[]> = {
     /keys\.revoke +ok/,
     /agents\.create +ok +name=Acme Ltd status=active id=2/,
   ],
-  Markets: [
+  'One that trades by itself': [
     /\d trades of +\$\d/,
     /^x-used-weight-1m: \d+\r$/m,
     /"bids":\[\{"price":"0\.\d+","size":"[\d.]+","orders":\d+\},/,
     /"interval":"1m","candles":\[\{"time":\d+,/,
   ],
-  'Feed it a market': [
+  'By hand': [
     /^\{"outcomes":\[\{"outcome":"done"\}\],"wanted_snapshots":\["demo-\S+"\]\}\n/,
     /\n(\{"outcomes":\[\{"outcome":"done"\}\],"wanted_snapshots":\[\]\}\n){2}/,
     /demo-\S+ +newest .* 0\.9 +0\.9 +- +0\.99 +\$1 +1 +1 +\d+ s\n/,
@@ -81,7 +73,7 @@ const shown: Record<string, readonly (string | RegExp)[]> = {
   ],
 };
 
-describe('a block of the README for operators runs as pasted', () => {
+describe('a block for operators runs as pasted', () => {
   it('and there are these', () => {
     expect(blocks.map(({ title }) => title)).toEqual(Object.keys(shown));
   });
