@@ -100,8 +100,9 @@ openapi: $(TOOLS) ## Write openapi/*.json, and the chart's schema and README, an
 	@node charts/write-chart-documents.ts
 
 # LANG is the shell's locale, too: what runs here is told another one, and a plain `make sdk` which languages there are.
+sdk: export SDK_LANG := $(if $(filter command line,$(origin LANG)),$(LANG))
 sdk: $(RUNTIME) ## Write an SDK for client teams into sdk/ (LANG=typescript|python|go)
-	@LANG=C.UTF-8 node openapi/sdk/main.ts $(if $(filter command line,$(origin LANG)),'$(LANG)')
+	@LANG=C.UTF-8 node openapi/sdk/main.ts "$$SDK_LANG"
 
 image: $(TOOLS) ## Build the image (NODE_DIGEST=sha256:… pins its base), or its files alone where no container engine runs
 	@node image/main.ts

@@ -40,7 +40,12 @@ function writeSdk(wanted: SdkLanguage): void {
     }
   }
   const folder = join(root, 'sdk', wanted);
-  makeSdk(wanted, folder);
+  try {
+    makeSdk(wanted, folder);
+  } catch (error) {
+    fail(`No SDK was written: ${error instanceof Error ? error.message : error}`);
+    return;
+  }
   console.log(`Wrote ${relative(root, folder)} from openapi/v1.json, by ${tool}.`);
   for (const line of usage[wanted]) console.log(line);
 }

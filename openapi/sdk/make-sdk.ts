@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { toolPath } from '../../test/tools/tool.ts';
 import type { SdkLanguage } from './sdk-language.ts';
@@ -7,12 +7,21 @@ import type { SdkLanguage } from './sdk-language.ts';
 const here = import.meta.dirname;
 const DOCUMENT = join(here, '../v1.json');
 
-/** Writes the language's SDK anew into the folder: generated code, what makes a package of it, and its tour. */
+/**
+ * Writes the language's SDK anew into the folder: generated code, what makes a package of it, and its tour. What stood there goes
+ * when all of it is written. Throws with what the generator wrote, or with the error of the file system.
+ */
 export function makeSdk(language: SdkLanguage, folder: string): void {
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  generators[language](folder);
-  cpSync(join(here, language), folder, { recursive: true });
+  mkdirSync(dirname(folder), { recursive: true });
+  const made = mkdtempSync(`${folder}-`);
+  try {
+    generators[language](made);
+    cpSync(join(here, language), made, { recursive: true });
+    rmSync(folder, { recursive: true, force: true });
+    renameSync(made, folder);
+  } finally {
+    rmSync(made, { recursive: true, force: true });
+  }
 }
 
 const generators: Readonly<Record<SdkLanguage, (folder: string) => void>> = {

@@ -1,5 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { expect, it } from 'vitest';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, vi } from 'vitest';
+import { makeSdk } from '../../openapi/sdk/make-sdk.ts';
 
 /** As somebody types it, whatever the locale of this machine. */
 function make(...words: string[]) {
@@ -11,7 +15,21 @@ function make(...words: string[]) {
 it.each([
   ['no language', []],
   ['a language that it has not', ['LANG=rust']],
+  ['a language that is a command', ["LANG='; echo done >&2;'"]],
 ])('make sdk with %s says which there are', (_, words) => {
   const languages = 'make sdk LANG=typescript, make sdk LANG=python, make sdk LANG=go';
   expect(make(...words)).toEqual({ status: 2, told: `Say which SDK: ${languages}.` });
+});
+
+it('leaves the SDK that is there as it is where no new one can be made', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'faregate-sdk-'));
+  const old = join(folder, 'typescript');
+  mkdirSync(old);
+  writeFileSync(join(old, 'index.ts'), 'old');
+  vi.stubEnv('NODE_OPTIONS', '--no-such-option');
+  expect(() => makeSdk('typescript', old)).toThrow();
+  vi.unstubAllEnvs();
+  expect(() => makeSdk('typescript', join(old, 'index.ts', 'typescript'))).toThrow(/ENOTDIR|EEXIST/);
+  expect(readdirSync(folder, { recursive: true })).toEqual(['typescript', 'typescript/index.ts']);
+  rmSync(folder, { recursive: true });
 });

@@ -49,16 +49,25 @@ export async function prepareTour(language: SdkLanguage, folder: string): Promis
     run: ({ baseUrl, key }, ...operations) => {
       // Neither a proxy nor a key of this machine's.
       const env = { PATH: process.env.PATH, FAREGATE_URL: baseUrl, FAREGATE_KEY: key };
-      return new Promise((resolve) => {
-        execFile(file, [...args, ...operations], { cwd: folder, env }, (error, stdout, stderr) => {
+      const options = { cwd: folder, env, maxBuffer: PRINTED_BYTES_MAX, timeout: TIMEOUT_MS };
+      return new Promise((resolve, reject) => {
+        execFile(file, [...args, ...operations], options, (error, stdout, stderr) => {
+          // Ended by this test: what it printed may end in the middle of a line.
+          if (error !== null && typeof error.code !== 'number') return reject(error);
           const lines = stdout.split('\n').filter((line) => line !== '');
-          const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
-          resolve({ code, lines: lines.map((line) => tourLine.parse(JSON.parse(line))), errors: stderr });
+          resolve({
+            code: Number(error?.code ?? 0),
+            lines: lines.map((line) => tourLine.parse(JSON.parse(line))),
+            errors: stderr,
+          });
         });
       });
     },
   };
 }
+
+const PRINTED_BYTES_MAX = 20_000_000;
+const TIMEOUT_MS = 60_000;
 
 const TSC = join(import.meta.dirname, '../../node_modules/typescript/bin/tsc');
 const GO = { CGO_ENABLED: '0', GOFLAGS: '-buildvcs=false', GOTOOLCHAIN: 'local' };

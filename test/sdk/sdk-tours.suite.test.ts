@@ -32,6 +32,18 @@ function page(status: number): CannedAnswer {
   return { status, headers: { 'content-type': 'text/html' }, body: '<html><h1>Bad Gateway</h1></html>' };
 }
 
+const answered = (body: string): CannedAnswer => ({ status: 200, headers: json, body });
+
+/** A stream of these events, whole where the last is `[DONE]`. */
+const streamed = (...events: string[]): CannedAnswer => ({
+  status: 200,
+  headers: { 'content-type': 'text/event-stream' },
+  body: events.map((data) => `data: ${data}\n\n`).join(''),
+});
+
+const chunk = (content: string): string =>
+  `{"id":"a","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":${JSON.stringify(content)}},"finish_reason":null}]}`;
+
 const half: CannedAnswer = { status: 200, headers: json, body: '{"id":"msg_1","conte' };
 const hungUp: CannedAnswer = { ...half, headers: { ...json, 'content-length': '500' }, isCut: true };
 
@@ -145,6 +157,32 @@ describe.each(sdkLanguages)('the generated client of %s', (language) => {
     ['a busy model, of the messages format', busy, /HTTP 529 model_busy: The model is at capacity\.$/],
     ["a proxy's page of an error", page(502), /HTTP 502: not an answer of the gateway, but text\/html$/],
     ["a portal's page", page(200), /HTTP 200: not an answer of the gateway, but text\/html$/],
+    [
+      "a proxy's text",
+      { ...answered('ok'), headers: { 'content-type': 'text/plain' } },
+      /HTTP 200: not an answer of the gateway, but text\/plain$/,
+    ],
+    [
+      'an answer without a body',
+      { status: 204, headers: {}, body: '' },
+      /HTTP 204: not an answer of the gateway, but something without a type$/,
+    ],
+    ['an error that is a text', { ...answered('{"error":"bad"}'), status: 400 }, /HTTP 400: not an answer/],
+    [
+      'a wait that is no number',
+      { ...limited, headers: { ...json, 'retry-after-ms': 'soon' } },
+      /HTTP 429 rate_limited: Too fast\.$/,
+    ],
+    [
+      'a wait that is over before it begins',
+      { ...limited, headers: { ...json, 'retry-after-ms': '-5' } },
+      /HTTP 429 rate_limited: Too fast\.$/,
+    ],
+    [
+      'a wait of a year',
+      { ...limited, headers: { ...json, 'retry-after-ms': '31536000000' } },
+      /HTTP 429 rate_limited: Too fast\.$/,
+    ],
     ['a body that ends in the middle', half, /json|end of file|unterminated/i],
     ['a connection that ends in the middle', hungUp, CUT],
   ])('tells in a sentence of %s', async (_, answer, sentence) => {
@@ -160,13 +198,72 @@ describe.each(sdkLanguages)('the generated client of %s', (language) => {
     expect(code).toBe(1);
   });
 
-  it.skipIf(reason !== null)('tells in a sentence of a stream that was cut', async () => {
-    const body = 'data: {"id":"a","object":"chat.completion.chunk","choices":[]}\n\n';
-    const cut = { status: 200, headers: { 'content-type': 'text/event-stream' }, body };
-    const { code, errors } = await tourBehind({ answers: { 'POST /chat/completions': () => cut } }, 'stream');
-    expect(errors).toMatch(/^stream failed: the stream was cut before its end\n$/);
+  it.skipIf(reason !== null).each([
+    ['an object without anything', '{}'],
+    ['null', 'null'],
+  ])('does not crash over %s', async (_, body) => {
+    const answers = Object.fromEntries(
+      ['GET /balance', 'POST /chat/completions', 'POST /messages', 'POST /uploads'].map((operation) => [
+        operation,
+        () => answered(body),
+      ]),
+    );
+    const { lines, errors } = await tourBehind({ answers }, 'balance', 'chat', 'message', 'upload', 'book');
+    // What a language takes for empty is told as empty, by a line; the rest in a sentence.
+    expect(lines.at(-1)).toMatchObject({ operation: 'book', seq: expect.any(Number) });
+    const told = [
+      ...lines.map(({ operation }) => operation),
+      ...errors.split('\n').map((each) => each.split(' ')[0]),
+    ];
+    expect(told.filter((each) => each !== '').toSorted()).toEqual([
+      'balance',
+      'book',
+      'chat',
+      'message',
+      'upload',
+    ]);
+  });
+
+  it.skipIf(reason !== null).each([
+    ['that was cut', streamed(chunk('One')), /^stream failed: the stream was cut before its end\n$/],
+    [
+      'that broke off with an error',
+      streamed(
+        chunk('One'),
+        '{"id":"a","object":"chat.completion.chunk","created":1,"model":"m","choices":[],"error":{"code":"upstream_error","message":"It broke."}}',
+        '[DONE]',
+      ),
+      /^stream failed: HTTP 200 upstream_error: It broke\.\n$/,
+    ],
+    [
+      'that broke off with nothing but an error',
+      streamed(chunk('One'), '{"error":{"code":"upstream_error","message":"It broke."}}', '[DONE]'),
+      /^stream failed: HTTP 200 upstream_error: It broke\.\n$/,
+    ],
+  ])('tells in a sentence of a stream %s', async (_, answer, sentence) => {
+    const { code, errors } = await tourBehind(
+      { answers: { 'POST /chat/completions': () => answer } },
+      'stream',
+    );
+    expect(errors).toMatch(sentence);
     expect(code).toBe(1);
   });
+
+  it.skipIf(reason !== null)(
+    'ends the lines of a stream where they end, whatever a text holds, and however long',
+    async () => {
+      const text = `\u2028\u2029\u0085\u000b\u000c\u001c${'long '.repeat(1_200_000)}`;
+      // The first three stand in JSON as they are.
+      const stream = streamed(chunk(text), '[DONE]');
+      const { code, lines, errors } = await tourBehind(
+        { answers: { 'POST /chat/completions': () => stream } },
+        'stream',
+      );
+      expect({ code, errors }).toEqual({ code: 0, errors: '' });
+      expect(lines).toMatchObject([{ operation: 'stream' }]);
+      expect(lines[0]?.text === text).toBe(true);
+    },
+  );
 });
 
 function shownNanoUsd(lines: readonly TourLine[]): bigint {

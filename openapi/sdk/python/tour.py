@@ -34,6 +34,9 @@ BASE_URL = os.environ.get("FAREGATE_URL", "http://127.0.0.1:8080/v1")
 KEY = os.environ.get("FAREGATE_KEY") or sys.exit("Set FAREGATE_KEY to a key of yours.")
 MODEL = "faregate-sim/small"
 ATTEMPTS = 3
+LONGEST_WAIT_MS = 60_000
+# What the gateway answers with; a file is a redirect first, and then a video.
+TYPES = ("application/json", "text/event-stream", "video/")
 
 
 class Refusal(Exception):
@@ -47,29 +50,39 @@ class Refusal(Exception):
 
 class PatientTransport(httpx.HTTPTransport):
     """Stands under the generated code: waits where the answer says how long, and raises a `Refusal` for any other
-    failure. The generated code knows no status 529, and takes an HTML page of a proxy for JSON."""
+    failure. The generated code knows no status 529, and takes whatever a proxy says for JSON."""
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         for attempt in range(1, ATTEMPTS + 1):
             response = super().handle_request(request)
-            is_page = response.headers.get("content-type", "").startswith("text/html")
-            if response.status_code < 400 and not is_page:
+            kind = response.headers.get("content-type", "")
+            if response.is_redirect or (response.is_success and kind.startswith(TYPES)):
                 return response
             response.read()
-            wait_ms = response.headers.get("retry-after-ms")
+            wait_ms = wait_ms_of(response)
             if wait_ms is None or attempt == ATTEMPTS:
                 break
-            time.sleep(int(wait_ms) / 1000)
-        raise refusal_of(response)
+            time.sleep(wait_ms / 1000)
+        raise refusal_of(response.status_code, body_of(response), kind)
 
 
-def refusal_of(response: httpx.Response) -> Refusal:
+def wait_ms_of(response: httpx.Response) -> int | None:
+    said = response.headers.get("retry-after-ms", "")
+    return int(said) if said.isdecimal() and int(said) <= LONGEST_WAIT_MS else None
+
+
+def body_of(response: httpx.Response) -> object:
     try:
-        error = response.json()["error"]
-        return Refusal(response.status_code, error["code"], error["message"])
-    except (ValueError, KeyError, TypeError):
-        kind = response.headers.get("content-type")
-        return Refusal(response.status_code, None, f"not an answer of the gateway, but {kind}")
+        return response.json()
+    except ValueError:
+        return None
+
+
+def refusal_of(status: int, body: object, kind: str) -> Refusal:
+    error = body.get("error") if isinstance(body, dict) else None
+    if isinstance(error, dict) and isinstance(error.get("message"), str):
+        return Refusal(status, error.get("code"), error["message"])
+    return Refusal(status, None, f"not an answer of the gateway, but {kind or 'something without a type'}")
 
 
 client = AuthenticatedClient(
@@ -193,15 +206,23 @@ def first_market() -> str | None:
 
 def chunks_of(response: httpx.Response):
     """The events of a stream, each as it comes. Raises where the stream was cut."""
-    for line in response.iter_lines():
+    for line in lines_of(response):
         if line == "data: [DONE]":
             return
         if line.startswith("data: "):
-            chunk = ChatCompletionChunk.from_dict(json.loads(line.removeprefix("data: ")))
-            if chunk.error:
-                raise Refusal(200, chunk.error.code, chunk.error.message)
-            yield chunk
+            event = json.loads(line.removeprefix("data: "))
+            if "error" in event:
+                raise refusal_of(200, event, "an error without a message")
+            yield ChatCompletionChunk.from_dict(event)
     raise RuntimeError("the stream was cut before its end")
+
+
+def lines_of(response: httpx.Response):
+    """Not `iter_lines`, which also ends lines at U+2028 and others that may stand in a text."""
+    rest = ""
+    for piece in response.iter_text():
+        *lines, rest = (rest + piece).split("\n")
+        yield from lines
 
 
 def call_tool(name: str, arguments: dict) -> dict:
@@ -232,6 +253,9 @@ def main() -> int:
             print(json.dumps({"operation": name, **OPERATIONS[name]()}), flush=True)
         except (Refusal, RuntimeError, httpx.HTTPError, ValueError) as error:
             print(f"{name} failed: {error}", file=sys.stderr)
+            failures += 1
+        except (KeyError, TypeError, AttributeError) as error:
+            print(f"{name} failed: the answer is not as the document has it: {error!r}", file=sys.stderr)
             failures += 1
     return 1 if failures else 0
 

@@ -24,6 +24,9 @@ const { FAREGATE_URL: baseUrl = 'http://127.0.0.1:8080/v1', FAREGATE_KEY: key } 
 if (key === undefined) throw new Error('Set FAREGATE_KEY to a key of yours.');
 const MODEL = 'faregate-sim/small';
 const ATTEMPTS = 3;
+const LONGEST_WAIT_MS = 60_000;
+/** What the gateway answers with; a file is a redirect first, and then a video. */
+const TYPES = ['application/json', 'text/event-stream', 'video/'];
 
 /** An answer that is no success. Branch on `code`: it stays, messages may be reworded. */
 class Refusal extends Error {
@@ -41,22 +44,26 @@ async function patientFetch(...args: Parameters<typeof fetch>): Promise<Response
   const request = new Request(...args);
   for (let attempt = 1; ; attempt += 1) {
     const response = await fetch(request.clone());
-    const isPage = response.headers.get('content-type')?.startsWith('text/html') === true;
-    if (response.ok && !isPage) return response;
-    const waitMs = response.headers.get('retry-after-ms');
+    const type = response.headers.get('content-type') ?? '';
+    if (response.ok && TYPES.some((each) => type.startsWith(each))) return response;
+    const waitMs = Number(response.headers.get('retry-after-ms') ?? Number.NaN);
     const text = await response.text();
-    if (waitMs === null || attempt === ATTEMPTS) throw refusalOf(response, text);
-    await wait(Number(waitMs));
+    if (!(waitMs >= 0 && waitMs <= LONGEST_WAIT_MS) || attempt === ATTEMPTS)
+      throw refusalOf(response.status, text, type);
+    await wait(waitMs);
   }
 }
 
-function refusalOf({ status, headers }: Response, text: string): Refusal {
+function refusalOf(status: number, text: string, type: string): Refusal {
   try {
     const { code, message } = JSON.parse(text).error;
-    return new Refusal(status, code, message);
-  } catch {
-    return new Refusal(status, undefined, `not an answer of the gateway, but ${headers.get('content-type')}`);
-  }
+    if (typeof message === 'string') return new Refusal(status, code, message);
+  } catch {}
+  return new Refusal(
+    status,
+    undefined,
+    `not an answer of the gateway, but ${type || 'something without a type'}`,
+  );
 }
 
 client.setConfig({ baseUrl, auth: key, fetch: patientFetch, throwOnError: true });
@@ -205,8 +212,9 @@ async function* chunksOf(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGe
     for (const line of lines) {
       if (line === 'data: [DONE]') return;
       if (!line.startsWith('data: ')) continue;
-      const chunk: ChatCompletionChunk = JSON.parse(line.slice('data: '.length));
-      if (chunk.error) throw new Refusal(200, chunk.error.code, chunk.error.message);
+      const data = line.slice('data: '.length);
+      const chunk: ChatCompletionChunk = JSON.parse(data);
+      if (chunk.error) throw refusalOf(200, data, 'an error without a message');
       yield chunk;
     }
   }
@@ -242,7 +250,9 @@ for (const name of chosen.length === 0 ? Object.keys(operations) : chosen) {
   try {
     console.log(JSON.stringify({ operation: name, ...(await operations[name]?.()) }));
   } catch (error) {
-    console.error(`${name} failed: ${error instanceof Error ? error.message : error}`);
+    const told = error instanceof Error ? error.message : String(error);
+    const isMissing = /\(reading '/.test(told);
+    console.error(`${name} failed: ${isMissing ? 'the answer is not as the document has it: ' : ''}${told}`);
     process.exitCode = 1;
   }
 }

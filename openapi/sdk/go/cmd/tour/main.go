@@ -25,9 +25,10 @@ import (
 )
 
 const (
-	model    = "faregate-sim/small"
-	attempts = 3
-	picture  = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+	model       = "faregate-sim/small"
+	attempts    = 3
+	longestWait = time.Minute
+	picture     = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 )
 
 // refusal is an answer that is no success. Branch on code: it stays, messages may be reworded.
@@ -42,7 +43,7 @@ func (r refusal) Error() string {
 }
 
 // patient stands under the generated code: it waits where the answer says how long, and makes a refusal of any other
-// failure. So the generated code sees only successes, and its JSON200 is there whenever there is no error.
+// failure, and of a success that is nothing the gateway answers with, such as a page of a proxy.
 type patient struct{ client *http.Client }
 
 func (p patient) Do(request *http.Request) (*http.Response, error) {
@@ -51,17 +52,18 @@ func (p patient) Do(request *http.Request) (*http.Response, error) {
 		if err != nil {
 			return nil, err
 		}
-		isPage := strings.HasPrefix(response.Header.Get("content-type"), "text/html")
-		if response.StatusCode < 400 && !isPage {
+		kind := response.Header.Get("content-type")
+		if response.StatusCode < 300 && isOfGateway(kind) {
 			return response, nil
 		}
 		body, _ := io.ReadAll(response.Body)
 		response.Body.Close()
-		waitMs, noWait := strconv.Atoi(response.Header.Get("retry-after-ms"))
-		if noWait != nil || attempt == attempts {
-			return nil, refusalOf(response, body)
+		waitMs, noWait := strconv.ParseUint(response.Header.Get("retry-after-ms"), 10, 32)
+		wait := time.Duration(waitMs) * time.Millisecond
+		if noWait != nil || wait > longestWait || attempt == attempts {
+			return nil, refusalOf(response.StatusCode, body, kind)
 		}
-		time.Sleep(time.Duration(waitMs) * time.Millisecond)
+		time.Sleep(wait)
 		if request.GetBody != nil {
 			if request.Body, err = request.GetBody(); err != nil {
 				return nil, err
@@ -70,15 +72,24 @@ func (p patient) Do(request *http.Request) (*http.Response, error) {
 	}
 }
 
-func refusalOf(response *http.Response, body []byte) error {
+// isOfGateway knows what the gateway answers with; a file is a redirect first, which the client follows, and then a video.
+func isOfGateway(kind string) bool {
+	return strings.HasPrefix(kind, "application/json") ||
+		strings.HasPrefix(kind, "text/event-stream") ||
+		strings.HasPrefix(kind, "video/")
+}
+
+func refusalOf(status int, body []byte, kind string) error {
 	var answer struct {
 		Error struct{ Code, Message string }
 	}
-	if err := json.Unmarshal(body, &answer); err != nil || answer.Error.Code == "" {
-		kind := response.Header.Get("content-type")
-		return refusal{response.StatusCode, "", "not an answer of the gateway, but " + kind}
+	if err := json.Unmarshal(body, &answer); err != nil || answer.Error.Message == "" {
+		if kind == "" {
+			kind = "something without a type"
+		}
+		return refusal{status, "", "not an answer of the gateway, but " + kind}
 	}
-	return refusal{response.StatusCode, answer.Error.Code, answer.Error.Message}
+	return refusal{status, answer.Error.Code, answer.Error.Message}
 }
 
 type record map[string]any
@@ -321,10 +332,14 @@ func (t *tour) book(ctx context.Context) (record, error) {
 
 // eachChunk reads the events of a stream, each as it comes. It fails where the stream was cut.
 func eachChunk(body io.Reader, use func(faregate.ChatCompletionChunk)) error {
-	lines := bufio.NewScanner(body)
-	lines.Buffer(nil, 4<<20)
-	for lines.Scan() {
-		data, isData := strings.CutPrefix(lines.Text(), "data: ")
+	// No Scanner: it gives up a line that is longer than its buffer.
+	lines := bufio.NewReader(body)
+	for {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			return errors.New("the stream was cut before its end")
+		}
+		data, isData := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "data: ")
 		if data == "[DONE]" {
 			return nil
 		}
@@ -336,11 +351,10 @@ func eachChunk(body io.Reader, use func(faregate.ChatCompletionChunk)) error {
 			return err
 		}
 		if chunk.Error != nil {
-			return refusal{200, chunk.Error.Code, chunk.Error.Message}
+			return refusalOf(200, []byte(data), "an error without a message")
 		}
 		use(chunk)
 	}
-	return errors.Join(errors.New("the stream was cut before its end"), lines.Err())
 }
 
 func (t *tour) callTool(ctx context.Context, name string, arguments, into any) error {
@@ -381,6 +395,16 @@ func (t *tour) callTool(ctx context.Context, name string, arguments, into any) e
 	return json.Unmarshal(answer.Result.StructuredContent, into)
 }
 
+// careful makes an error of an answer whose status the document does not have for the operation: it has no JSON200, or JSON201.
+func careful(operation func(context.Context) (record, error)) (told record, err error) {
+	defer func() {
+		if caught := recover(); caught != nil {
+			err = fmt.Errorf("the answer is not as the document has it: %v", caught)
+		}
+	}()
+	return operation(context.Background())
+}
+
 func main() {
 	baseURL, key := os.Getenv("FAREGATE_URL"), os.Getenv("FAREGATE_KEY")
 	if baseURL == "" {
@@ -405,7 +429,7 @@ func main() {
 	}
 	failures := 0
 	for _, name := range names {
-		told, err := operations[name](context.Background())
+		told, err := careful(operations[name])
 		if err != nil {
 			fmt.Fprintf(os.Stderr, "%s failed: %v\n", name, err)
 			failures++
