@@ -173,6 +173,49 @@ export const breakingChanges: [string, string, string, Change][] = [
       delete at(responses(document, '/chat/completions', 'post'), '200', 'content')['text/event-stream'],
   ],
   [
+    'the header that has the key is another',
+    'security-scheme-changed',
+    'components',
+    (document) => {
+      at(document, 'components', 'securitySchemes', 'apiKey').name = 'api-key';
+    },
+  ],
+  [
+    'its address is another',
+    'server-removed',
+    'components',
+    (document) => {
+      document.servers = [{ url: '/v2' }];
+    },
+  ],
+  [
+    'a parameter of a path has another name, which is an argument of clients',
+    'path-parameter-renamed',
+    'GET /videos/{id}',
+    (document) => {
+      const paths = at(document, 'paths');
+      const renamed = JSON.stringify(paths['/videos/{id}']).replaceAll('"name":"id"', '"name":"video_id"');
+      paths['/videos/{video_id}'] = JSON.parse(renamed);
+      delete paths['/videos/{id}'];
+    },
+  ],
+  [
+    'a code of an error goes',
+    'error-code-removed',
+    'GET /videos/{id}/content',
+    (document) => {
+      at(operation(document, '/videos/{id}/content'), 'x-error-codes')['404'] = ['not_found'];
+    },
+  ],
+  [
+    'a request takes no fields any more that nobody named',
+    'request-additional-properties-forbidden',
+    'POST /chat/completions',
+    (document) => {
+      schema(document, 'ChatMessage').additionalProperties = false;
+    },
+  ],
+  [
     'a header of an answer goes',
     'optional-response-header-removed',
     'POST /chat/completions',
@@ -213,6 +256,14 @@ export const harmlessChanges: [string, Change][] = [
       at(document, 'paths')['/account'] = {
         get: { ...operation(document, '/balance'), operationId: 'getAccount' },
       };
+    },
+  ],
+  [
+    'another way to send the key, another address and another code of an error are described',
+    (document) => {
+      at(document, 'components', 'securitySchemes').cookie = { type: 'apiKey', in: 'cookie', name: 'key' };
+      document.servers = [{ url: '/v1' }, { url: '/api/v1' }];
+      at(operation(document, '/balance'), 'x-error-codes')['500'] = ['gateway_error', 'other_error'];
     },
   ],
   [

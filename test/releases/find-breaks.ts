@@ -5,10 +5,11 @@ import { isRecord } from '#core/is-record.ts';
 import { run } from '../chart/helm.ts';
 import { testDataDir } from '../support/data-dir.ts';
 import { toolPath } from '../tools/tool.ts';
+import { findUnseenBreaks } from './find-unseen-breaks.ts';
 
 /** Something that the older document promised and the newer does not. */
 export interface Break {
-  /** oasdiff's name for what is wrong. */
+  /** oasdiff's name for what is wrong, or ours for what it does not see. */
   check: string;
   /** `GET /balance`; `components` where it is of no one operation. */
   operation: string;
@@ -37,12 +38,13 @@ export async function findBreaks(older: unknown, newer: unknown): Promise<Break[
   const options = ['--format=json', `--severity-levels=${SEVERITY}`, '--allow-external-refs=false'];
   const { code, stdout, stderr } = await run(toolPath('oasdiff'), ['breaking', ...files, ...options]);
   if (code !== 0) throw new Error(`oasdiff failed: ${stderr || stdout}`);
-  return breaksFound.parse(JSON.parse(stdout)).map(({ id, text, operation, path }) => ({
+  const seen = breaksFound.parse(JSON.parse(stdout)).map(({ id, text, operation, path }) => ({
     check: id,
     operation: operation === '' ? 'components' : `${operation} ${path}`,
     // One line, and no sign that separates the columns of accepted breaks.
     text: text.replaceAll(/\s+/g, ' ').replaceAll(' | ', ' / '),
   }));
+  return [...seen, ...findUnseenBreaks(older, newer)];
 }
 
 export const readDocument = (file: string): unknown => JSON.parse(readFileSync(file, 'utf8'));
