@@ -1,4 +1,3 @@
-import { readFile as readFileOfNode } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { CatalogSettings } from '#core/catalog/catalog-settings.ts';
 import type { Limits } from '#core/limits.ts';
@@ -10,6 +9,7 @@ import { contentHash, noteReads } from './config/content-hash.ts';
 import { defaultProviders } from './config/default-providers.ts';
 import type { FilesConfig } from './config/files-settings.ts';
 import { readConfigFile } from './config/read-config-file.ts';
+import { readRegularFile } from './config/read-regular-file.ts';
 import type { Environment, ReadFile } from './config/resolve-secrets.ts';
 import type { StorageConfig } from './config/storage-settings.ts';
 import { toImageSettings, toVideoSettings } from './config/to-media-settings.ts';
@@ -64,7 +64,7 @@ export interface CapacityConfig {
 /** Reads `FAREGATE_CONFIG` and the environment. Throws a `ConfigError` that lists every mistake. */
 export async function loadConfig(
   env: Environment = process.env,
-  readFile: ReadFile = (path) => readFileOfNode(path, 'utf8'),
+  readFile: ReadFile = readRegularFile,
 ): Promise<Config> {
   const file = textOf(env, 'FAREGATE_CONFIG');
   const defaults = defaultProviders(env);

@@ -29,10 +29,15 @@ export function describeIssue(issue: z.core.$ZodIssue, document: ConfigDocument)
     return issue.issues.map(({ message }) => document.problem(issue.path, message, 'key'));
   }
   if (issue.code !== 'unrecognized_keys') return [document.problem(issue.path, issue.message)];
-  return issue.keys.map((key) =>
-    document.problem([...issue.path, key], unknownKeyMessage(issue.path, key), 'key'),
-  );
+  return issue.keys.map((key) => {
+    const problem = document.problem([...issue.path, key], unknownKeyMessage(issue.path, key), 'key');
+    return mayBeShown(key) ? problem : { ...problem, path: problem.path.replace(key, '…') };
+  });
 }
+
+/** A key of ours that somebody mistyped is a word: what is long, or of letters and digits, may be a secret in a wrong place. */
+const mayBeShown = (key: string): boolean =>
+  key.length < 12 || (key.length <= 40 && /^[A-Za-z_]+$/.test(key));
 
 function unknownKeyMessage(path: Path, key: string): string {
   if (/^api_?key$/i.test(key)) {

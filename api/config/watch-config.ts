@@ -1,4 +1,3 @@
-import { readFile as readFileOfNode } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { needsBundledSimulator } from '#core/catalog/catalog-settings.ts';
 import type { Clock, Timer } from '#core/clock.ts';
@@ -6,6 +5,7 @@ import { CONFIG_POLL_MS } from '#core/limits.ts';
 import { type Config, loadConfig } from '../config.ts';
 import { ConfigError } from './config-error.ts';
 import { contentHash, noteReads, readTexts } from './content-hash.ts';
+import { readRegularFile } from './read-regular-file.ts';
 import type { Environment, ReadFile } from './resolve-secrets.ts';
 
 /** The configuration in force, kept equal to its file while the process runs. */
@@ -48,7 +48,7 @@ interface Options {
  */
 export function watchConfig(options: Options): LiveConfig {
   const { config: started, clock, env } = options;
-  const readFile: ReadFile = options.readFile ?? ((path) => readFileOfNode(path, 'utf8'));
+  const readFile: ReadFile = options.readFile ?? readRegularFile;
   let current = started;
   let last: ReloadStatus | null = null;
   let running: Promise<ReloadStatus> | null = null;

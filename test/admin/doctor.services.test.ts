@@ -3,9 +3,13 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { systemClock } from '#core/clock.ts';
+import { Secret } from '#core/secret.ts';
 import { runCli } from '../../api/admin/cli/run-cli.ts';
+import { checkFiles } from '../../api/admin/doctor/check-files.ts';
 import type { Finding } from '../../api/admin/doctor/finding.ts';
 import { cliEnvironment } from '../../api/config/cli-environment.ts';
+import { startS3Home } from '../files/s3-home.ts';
 import { freePort } from '../services/free-port.ts';
 import { type ClusterStores, startClusterStores } from '../support/cluster-stores.ts';
 import { connectTo } from '../support/connect-to.ts';
@@ -102,6 +106,42 @@ describeWith(['redis', 'kafka', 'cassandra'], 'the doctor of a cluster', () => {
         found: `cannot be reached: ${nobody} (ECONNREFUSED)`,
         todo: 'Start it, or correct storage.redis.urls.',
       },
+    ]);
+  });
+
+  test('a Redis that wants a password is a problem of the configuration, not of Redis', async () => {
+    const redis = await connectTo(stores.redis);
+    await redis.config('SET', 'requirepass', 'a-password');
+    const { code, of } = await doctor();
+    await redis.config('SET', 'requirepass', '');
+    redis.disconnect();
+    expect(code).toBe(1);
+    expect(of('redis')).toMatchObject([
+      {
+        state: 'problem',
+        found: expect.stringMatching(/NOAUTH/),
+        todo: 'Correct user, password or TLS in storage.redis.',
+      },
+    ]);
+  });
+});
+
+describeWith(['s3'], 'the doctor of an S3 store', () => {
+  test('writes, reads and deletes a file, and tells of keys that may not', async () => {
+    await using s3 = await startS3Home();
+    expect(await checkFiles({ kind: 's3', ...s3.settings }, systemClock)).toMatchObject([
+      { state: 'ok', found: expect.stringMatching(/takes, returns and deletes a file$/) },
+    ]);
+    expect(await s3.leftovers()).toEqual([]);
+    const secretAccessKey = new Secret('another-secret');
+    const found = await checkFiles({ kind: 's3', ...s3.settings, secretAccessKey }, systemClock);
+    expect(found).toMatchObject([
+      { state: 'problem', todo: expect.stringMatching(/^Correct files' bucket and keys/) },
+    ]);
+    expect(JSON.stringify(found)).not.toContain('another-secret');
+    const endpoint = `http://127.0.0.1:${await freePort()}`;
+    expect(await checkFiles({ kind: 's3', ...s3.settings, endpoint }, systemClock)).toMatchObject([
+      { state: 'problem', todo: 'Start it, or correct files.endpoint.' },
     ]);
   });
 });

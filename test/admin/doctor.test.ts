@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -7,7 +10,7 @@ import { systemClock } from '#core/clock.ts';
 import { GIGABYTE, MEGABYTE } from '#core/limits.ts';
 import { formatAttoUsd, parseAttoUsd } from '#core/money.ts';
 import { runCli } from '../../api/admin/cli/run-cli.ts';
-import { compareClocks } from '../../api/admin/doctor/check-clock.ts';
+import { checkClock, compareClocks } from '../../api/admin/doctor/check-clock.ts';
 import { checkDisk } from '../../api/admin/doctor/check-data-folder.ts';
 import { checkProvider } from '../../api/admin/doctor/check-provider.ts';
 import { runChecks } from '../../api/admin/doctor/run-checks.ts';
@@ -15,7 +18,7 @@ import { cliEnvironment } from '../../api/config/cli-environment.ts';
 import { loadConfig } from '../../api/config.ts';
 import { testDataDir } from '../support/data-dir.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
-import { startTestGateway } from '../support/gateway.ts';
+import { startTestGateway, until } from '../support/gateway.ts';
 import { startTestProvider, type TestProvider } from '../support/provider.ts';
 
 const KEY = 'sk-0123456789abcdef';
@@ -91,7 +94,6 @@ test('each mistake of a configuration is a problem with its place, and programs 
         found: `${file}:1:11 server.prot: is no known key; did you mean port?`,
       },
       { check: 'configuration', state: 'problem', found: `${file}:2:18 limits.burst: has to be a number` },
-      { check: 'node', state: 'ok' },
     ],
   });
 });
@@ -205,6 +207,33 @@ test.each([
   [null, undefined],
 ])('a disk with %s bytes left is a %s', (free, state) => {
   expect(checkDisk(free)[0]?.state).toBe(state);
+});
+
+test("a provider's clock is compared when it answers, however long another takes", async () => {
+  await using quick = await startTestProvider();
+  const clock = createFakeClock(Date.now());
+  let looks = 0;
+  const now = () => {
+    looks += 1;
+    return clock.now();
+  };
+  const slow = createServer(async (_, res) => {
+    await until(() => looks > 0);
+    clock.advance(20_000);
+    res.end();
+  });
+  slow.listen(0, '127.0.0.1');
+  await once(slow, 'listening');
+  const { port } = slow.address() as AddressInfo;
+  const config = await loadConfig(
+    { FAREGATE_CONFIG: 'x.yaml' },
+    async () => `providers:
+  - { id: quick, kind: openai, baseUrl: "${quick.baseUrl}" }
+  - { id: slow, kind: openai, baseUrl: "http://127.0.0.1:${port}/v1" }`,
+  );
+  const found = checkClock(config, { ...clock, now });
+  expect((await found)[0]?.found).toMatch(/, as provider quick has it \([01] s apart\)$/);
+  slow.close();
 });
 
 test('clocks that are five minutes apart are a problem, four are not', () => {

@@ -31,6 +31,11 @@ const cases: [string, string, string[]][] = [
       '6:45 models[0].endpoints[0].pricing.promt: is no known key; did you mean prompt?',
     ],
   ],
+  [
+    'a secret in the place of a key is not shown',
+    'providers:\n  - { id: p, kind: simulator, sk-or-v1-0123456789abcdef: 1, AKIAIOSFODNN7EXAMPLE: 2 }',
+    ['2:31 providers[0].…: is no known key', '2:61 providers[0].…: is no known key'],
+  ],
   ['a key like no other has no suggestion', 'zzzz: 1', ['1:1 zzzz: is no known key']],
   [
     'two unknown keys of one map are two mistakes',

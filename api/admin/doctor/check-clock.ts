@@ -9,11 +9,12 @@ const CHECK = 'clock';
 /** Held against the date that the first provider with one answers, whatever else it answers. */
 export async function checkClock({ providers }: Pick<Config, 'providers'>, clock: Clock): Promise<Finding[]> {
   const asked = providers.flatMap(({ id, baseUrl, stopped }) =>
-    baseUrl === null || stopped ? [] : [dateOf(baseUrl).then((atMs) => ({ id, atMs }))],
+    baseUrl === null || stopped
+      ? []
+      : [dateOf(baseUrl, clock).then((dates) => dates && { ...dates, whose: `provider ${id}` })],
   );
-  for (const { id, atMs } of await Promise.all(asked)) {
-    if (atMs !== null) return [compareClocks({ ours: clock.now(), theirs: atMs, whose: `provider ${id}` })];
-  }
+  const told = (await Promise.all(asked)).find((dates) => dates !== null);
+  if (told !== undefined) return [compareClocks(told)];
   return [ok(CHECK, `${utc(clock.now())}; nobody was there to compare it with`)];
 }
 
@@ -34,14 +35,16 @@ export function compareClocks({
   return problem(CHECK, `${utc(ours)} is ${apart} from the time of ${whose}`, todo);
 }
 
-async function dateOf(url: string): Promise<number | null> {
+/** Both clocks at the moment of the answer: others may take longer. */
+async function dateOf(url: string, clock: Clock): Promise<{ ours: number; theirs: number } | null> {
   try {
     const { headers, body } = await request(url, {
       ...{ method: 'HEAD', headersTimeout: DOCTOR_ASK_MS, bodyTimeout: DOCTOR_ASK_MS, reset: true },
     });
+    const ours = clock.now();
     await body.dump();
-    const atMs = Date.parse(String(headers.date));
-    return Number.isNaN(atMs) ? null : atMs;
+    const theirs = Date.parse(String(headers.date));
+    return Number.isNaN(theirs) ? null : { ours, theirs };
   } catch {
     return null;
   }

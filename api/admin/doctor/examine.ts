@@ -6,7 +6,7 @@ import { checkDataFolder } from './check-data-folder.ts';
 import { checkFiles } from './check-files.ts';
 import { checkPorts } from './check-ports.ts';
 import { checkProvider } from './check-provider.ts';
-import { type Finding, ok } from './finding.ts';
+import type { Finding } from './finding.ts';
 import { type Check, runChecks } from './run-checks.ts';
 
 export interface Examination {
@@ -19,10 +19,9 @@ export interface Examination {
 /** All that a gateway of this configuration needs, looked at from here, whether it runs or not. Changes nothing. */
 export async function examine({ loadConfig, ...run }: Examination): Promise<Finding[]> {
   const { config, findings } = await checkConfiguration(loadConfig);
-  const node = ok('node', `Node.js ${process.versions.node}`);
   // What it names is not known: the rest would be about something else.
-  if (config === null) return [...findings, node];
-  return [...findings, node, ...(await runChecks(await checksFor(config, run.clock), run))];
+  if (config === null) return findings;
+  return [...findings, ...(await runChecks(await checksFor(config, run.clock), run))];
 }
 
 async function checksFor(config: Config, clock: Clock): Promise<Check[]> {
