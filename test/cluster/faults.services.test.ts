@@ -8,7 +8,7 @@ import { runStorm } from './storm.ts';
 
 const SEED = Date.now() % 1_000_000;
 const REDIS_AWAY_MS = 4_000;
-const STORMS = 20;
+const STORMS = 10;
 
 describeWith(['redis', 'kafka', 'cassandra'], `a cluster of processes under load (seed ${SEED})`, () => {
   let cluster: FaultCluster;

@@ -5,9 +5,10 @@ import { join, relative } from 'node:path';
 import { z } from 'zod';
 
 /*
- * `node test/support/run-tests.ts unit suite`: runs the named vitest projects one after another and closes with
- * the tests that failed and `N passed, N failed`, the line that CI counts by. A run without a test, or with one
- * that was skipped where services are required, has failed.
+ * `node test/support/run-tests.ts unit services,suite+cluster`: runs the named vitest projects one after another, those on both sides
+ * of a comma side by side, as of services and suite each waits half of its time; and closes with the tests that failed and
+ * `N passed, N failed`, the line that CI counts by. A run without a test, or with one that was skipped where services are
+ * required, has failed.
  */
 const report = z.object({
   numPassedTests: z.int(),
@@ -84,15 +85,19 @@ async function runProject(project: string, folder: string): Promise<Counts> {
   return counts;
 }
 
-const total: Counts = { passed: 0, failed: 0, skipped: 0 };
-const folder = await mkdtemp(join(tmpdir(), 'faregate-report-'));
-try {
-  for (const project of process.argv.slice(2)) {
+async function runInTurn(projects: string): Promise<void> {
+  for (const project of projects.split('+')) {
     const counts = await runProject(project, folder);
     total.passed += counts.passed;
     total.failed += counts.failed;
     total.skipped += counts.skipped;
   }
+}
+
+const total: Counts = { passed: 0, failed: 0, skipped: 0 };
+const folder = await mkdtemp(join(tmpdir(), 'faregate-report-'));
+try {
+  for (const step of process.argv.slice(2)) await Promise.all(step.split(',').map(runInTurn));
 } finally {
   await rm(folder, { recursive: true });
 }
