@@ -61,9 +61,9 @@ export function buildApp(deps: Deps, documentText: string, publicUrl: string): R
   mountDocument(app, '/openapi.json', withServerUrl(documentText, publicUrl));
   if (deps.files?.kind === 'local') mountFiles(app, { files: deps.files, clock: deps.clock, log });
   const filesOrigin = deps.files?.kind === 's3' ? deps.files.linkOrigin : new URL(publicUrl).origin;
-  mountStaticFiles(app, readConsole(), consoleHeaders(filesOrigin));
+  mountStaticFiles(app, { root: CONSOLE_PATH, files: readConsole(), headers: consoleHeaders(filesOrigin) });
   app.get(`${CONSOLE_PATH}/`, (_, res) => res.redirect(308, CONSOLE_PATH));
-  mountStaticFiles(app, docsFiles(publicUrl), docsHeaders);
+  mountStaticFiles(app, { root: DOCS_PATH, files: docsFiles(publicUrl), headers: docsHeaders });
   // Beside itself, as all links of the page are: a proxy may have put it below a path of its own.
   app.get(`${DOCS_PATH}/`, (_, res) => res.redirect(308, '../docs'));
   mountNotFound(app, edge, servedRoutes(edge.basePath));

@@ -22,15 +22,22 @@ export interface LazyFile extends FileFacts {
   read: () => Promise<Buffer>;
 }
 
+/** What stands below a path: its files, and the headers of every answer there, that something is not there included. */
+export interface StaticSite {
+  root: string;
+  files: readonly (StaticFile | LazyFile)[];
+  headers: Readonly<Record<string, string>>;
+}
+
 /**
  * Serves these files and no other. A browser may keep them but has to ask each time, so that after an upgrade no page
  * is made of two releases.
  */
-export function mountStaticFiles(
-  app: IRouter,
-  files: readonly (StaticFile | LazyFile)[],
-  headers: Readonly<Record<string, string>>,
-): void {
+export function mountStaticFiles(app: IRouter, { root, files, headers }: StaticSite): void {
+  app.use(root, (_, res, next) => {
+    for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
+    next();
+  });
   for (const file of files) {
     const { path, contentType } = file;
     const cacheControl = file.immutable ? `public, max-age=${YEAR_SECONDS}, immutable` : 'no-cache';
@@ -41,7 +48,6 @@ export function mountStaticFiles(
     app.get(path, async (req: Request, res: Response) => {
       const version = await (packs && takesGzip(req.headers['accept-encoding']) ? zipped : plain)();
       const head = {
-        ...headers,
         etag: version.etag,
         'cache-control': cacheControl,
         'x-content-type-options': 'nosniff',

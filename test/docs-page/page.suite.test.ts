@@ -225,8 +225,14 @@ describe.skipIf(missing)('whoever reads the documentation', () => {
     const page = await newPage({ permissions: ['clipboard-read', 'clipboard-write'] });
     await page.goto(url);
     const sample = page.locator('.to-copy').nth(1);
-    await sample.getByRole('button', { name: 'Copy' }).click();
-    await sample.getByRole('button', { name: 'Copied' }).waitFor();
+    await sample.getByRole('button', { name: 'Copy: First call, block 1' }).click();
+    await sample.getByText('Copied', { exact: true }).waitFor();
+    // For who does not see the button.
+    await page.getByRole('status').getByText('Copied').waitFor();
+    const names = await page
+      .getByRole('button', { name: 'Copy: ' })
+      .evaluateAll((all) => all.map((each) => each.getAttribute('aria-label')));
+    expect(names.length).toBeGreaterThan(30);
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
       await sample.locator('code').textContent(),
     );

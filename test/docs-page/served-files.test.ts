@@ -60,6 +60,13 @@ describe('the gateway serves', () => {
   ])('nothing at %s', async (path) => {
     expect((await get(path)).status).toBe(404);
   });
+
+  it.each(['/docs', '/docs/', '/docs/none', '/docs/%ff', '/docs/docs.css', '/console/', '/console/none'])(
+    'nothing at %s without the policy',
+    async (path) => {
+      expect((await get(path)).headers.get('content-security-policy')).toContain("default-src 'none'");
+    },
+  );
 });
 
 describe('the page', () => {

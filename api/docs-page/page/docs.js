@@ -7,22 +7,49 @@ showReferenceWhenNear();
 function addCopyButtons() {
   // Only a page that came over TLS, or from this machine, has it.
   if (navigator.clipboard === undefined) return;
-  for (const sample of document.querySelectorAll('.to-copy')) {
-    const button = document.createElement('button');
-    button.type = 'button';
-    button.textContent = 'Copy';
-    button.addEventListener('click', async () => {
-      const text = sample.querySelector('code')?.textContent ?? '';
-      button.textContent = await navigator.clipboard.writeText(text).then(
-        () => 'Copied',
-        () => 'Not allowed',
-      );
-      setTimeout(() => {
-        button.textContent = 'Copy';
-      }, 2000);
-    });
-    sample.append(button);
+  // What changes in a button nobody hears.
+  const heard = document.createElement('p');
+  heard.className = 'heard';
+  heard.setAttribute('role', 'status');
+  document.body.append(heard);
+  let heading = '';
+  let number = 0;
+  for (const part of document.querySelectorAll('main h2, main h3, .to-copy')) {
+    if (!part.matches('.to-copy')) {
+      // Behind its words is the sign that links to it.
+      heading = part.textContent.replace(/ #$/, '');
+      number = 0;
+      continue;
+    }
+    number += 1;
+    part.append(copyButton(part, `${heading}, block ${number}`, heard));
   }
+}
+
+/**
+ * @param {Element} sample
+ * @param {string} name
+ * @param {HTMLElement} heard
+ */
+function copyButton(sample, name, heard) {
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.textContent = 'Copy';
+  button.setAttribute('aria-label', `Copy: ${name}`);
+  button.addEventListener('click', async () => {
+    const text = sample.querySelector('code')?.textContent ?? '';
+    const told = await navigator.clipboard.writeText(text).then(
+      () => 'Copied',
+      () => 'Not allowed',
+    );
+    button.textContent = told;
+    heard.textContent = told;
+    setTimeout(() => {
+      button.textContent = 'Copy';
+      heard.textContent = '';
+    }, 2000);
+  });
+  return button;
 }
 
 /** Marks in the contents what is read: the last heading that has come up to where links lead. */
