@@ -5,6 +5,7 @@ import { createCatalog } from '#core/catalog/create-catalog.ts';
 import { createFetchProviderJson } from '#core/catalog/fetch-provider-json.ts';
 import { connectCassandra } from '#core/drivers/cassandra.ts';
 import { connectKafka } from '#core/drivers/kafka.ts';
+import { isRedisAway } from '#core/drivers/redis.ts';
 import { AGENTS_TOPIC } from '#core/events/agent-change.ts';
 import { CREDIT_GRANTS_TOPIC } from '#core/events/credit-grant.ts';
 import { startKafkaFeed } from '#core/events/kafka-feed.ts';
@@ -45,15 +46,21 @@ export async function startSettlementRole(parts: WorkerParts): Promise<RunningRo
   const cassandra = connectCassandra(toCassandraOptions(storage.cassandra));
   const ledgerLog = await openKafkaLedgerLog(kafka, { shards: SHARDS, clock, logger: log });
   let settlements: ShardSettlements | null = null;
-  const publisher = await startPublisher({
-    redis: cluster.redis,
-    scripts: createRedisScripts(cluster.redis),
-    log: ledgerLog,
-    states: createCassandraAgentStates(cassandra),
-    shards: SHARDS,
-    clock,
-    logger: log,
-    onEvent: (event: LedgerEvent) => settlements?.onEvent(event),
+  const publisher = await waits.until({
+    // It was there a moment ago, and may stand still by now.
+    store: 'Redis',
+    attempt: () =>
+      startPublisher({
+        redis: cluster.redis,
+        scripts: createRedisScripts(cluster.redis),
+        log: ledgerLog,
+        states: createCassandraAgentStates(cassandra),
+        shards: SHARDS,
+        clock,
+        logger: log,
+        onEvent: (event: LedgerEvent) => settlements?.onEvent(event),
+      }),
+    isAway: isRedisAway,
   });
 
   const fetchJson = createFetchProviderJson(clock);
