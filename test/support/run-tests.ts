@@ -69,7 +69,13 @@ async function runProject(project: string, folder: string): Promise<Counts> {
     { stdio: ['ignore', 'inherit', 'inherit'] },
   );
   const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
-  const counted = report.parse(JSON.parse(await readFile(file, 'utf8')));
+  const text = await readFile(file, 'utf8').catch(() => null);
+  if (text === null) {
+    // The other side goes on: what it finds is worth knowing.
+    failures.push(`${project}: vitest ended with ${code}, and told nothing`);
+    return { passed: 0, failed: 1, skipped: 0 };
+  }
+  const counted = report.parse(JSON.parse(text));
   const counts = {
     passed: counted.numPassedTests,
     failed: counted.numFailedTests,
