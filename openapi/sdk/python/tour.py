@@ -211,7 +211,7 @@ def chunks_of(response: httpx.Response):
             return
         if line.startswith("data: "):
             event = json.loads(line.removeprefix("data: "))
-            if "error" in event:
+            if event.get("error"):
                 raise refusal_of(200, event, "an error without a message")
             yield ChatCompletionChunk.from_dict(event)
     raise RuntimeError("the stream was cut before its end")
