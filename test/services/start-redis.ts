@@ -8,8 +8,8 @@ import { startProcess } from './start-process.ts';
 export interface RedisOptions {
   dir: string;
   detached?: boolean;
-  /** A node of a Redis Cluster; it has no slots yet. */
-  cluster?: boolean;
+  /** A node of a Redis Cluster, which has no slots yet, with the port on which such nodes talk to each other. */
+  cluster?: { busPort: number };
   /** Further arguments, such as `--maxmemory`. */
   args?: readonly string[];
   env?: Record<string, string>;
@@ -17,17 +17,18 @@ export interface RedisOptions {
 
 /** Every acknowledged write is on the disk, and nothing is ever evicted: as the ledger asks of its Redis. */
 export async function startRedis(options: RedisOptions): Promise<Service> {
-  const { dir, detached = false, cluster = false, args = [], env = {} } = options;
+  const { dir, detached = false, cluster, args = [], env = {} } = options;
   mkdirSync(dir, { recursive: true });
   const command = await redisServer(dir);
   const port = await freePort();
-  const clusterArgs = cluster
-    ? [
-        ...['--cluster-enabled', 'yes', '--cluster-port', String(port + REDIS_BUS_OFFSET)],
-        // Without an announced address a lone node tells its clients an empty one.
-        ...['--cluster-announce-ip', '127.0.0.1', '--cluster-node-timeout', '2000'],
-      ]
-    : [];
+  const clusterArgs =
+    cluster === undefined
+      ? []
+      : [
+          ...['--cluster-enabled', 'yes', '--cluster-port', String(cluster.busPort)],
+          // Without an announced address a lone node tells its clients an empty one.
+          ...['--cluster-announce-ip', '127.0.0.1', '--cluster-node-timeout', '2000'],
+        ];
   return startProcess({
     name: 'redis',
     dir,
@@ -44,9 +45,6 @@ export async function startRedis(options: RedisOptions): Promise<Service> {
     env,
   });
 }
-
-/** Of the port on which the nodes of a Redis Cluster talk to each other. */
-export const REDIS_BUS_OFFSET = 20_000;
 
 /** Debian's redis-tools holds the server, too, under the name of another tool; no system service comes with it. */
 const DEBIAN_BINARY = '/usr/bin/redis-check-rdb';

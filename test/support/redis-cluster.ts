@@ -1,7 +1,8 @@
 import { Cluster } from 'ioredis';
 import { openRedis } from '#core/drivers/redis.ts';
+import { freePort } from '../services/free-port.ts';
 import type { Service } from '../services/service.ts';
-import { REDIS_BUS_OFFSET, startRedis } from '../services/start-redis.ts';
+import { startRedis } from '../services/start-redis.ts';
 import { connectTo } from './connect-to.ts';
 import { testDataDir } from './data-dir.ts';
 import { until } from './gateway.ts';
@@ -12,9 +13,11 @@ const SLOTS = 16_384;
 /** Three nodes of a Redis Cluster with a third of the slots each. */
 export async function startRedisCluster(): Promise<{ client: Cluster; urls: string[] } & AsyncDisposable> {
   const folder = await testDataDir();
-  const nodes: Service[] = [];
+  const nodes: (Service & { busPort: number })[] = [];
   for (let i = 0; i < NODES; i++) {
-    nodes.push(await startRedis({ dir: `${folder.path}/${i}`, cluster: true }));
+    const busPort = await freePort();
+    const node = await startRedis({ dir: `${folder.path}/${i}`, cluster: { busPort } });
+    nodes.push({ ...node, busPort });
   }
   const clients = await Promise.all(nodes.map(connectTo));
   for (const [i, client] of clients.entries()) {
@@ -23,13 +26,7 @@ export async function startRedisCluster(): Promise<{ client: Cluster; urls: stri
     await client.cluster('ADDSLOTSRANGE', first, last);
     // Node ids meet by the port of the cluster's bus.
     for (const other of nodes)
-      await client.call(
-        'CLUSTER',
-        'MEET',
-        '127.0.0.1',
-        String(other.port),
-        String(other.port + REDIS_BUS_OFFSET),
-      );
+      await client.call('CLUSTER', 'MEET', '127.0.0.1', String(other.port), String(other.busPort));
   }
   await until(async () => {
     const infos = await Promise.all(clients.map((client) => client.cluster('INFO')));
