@@ -53,7 +53,7 @@ proof: $(TOOLS) ## $1.00, 1,000 calls at once on a real cluster whose parts are 
 	@CALLS=$(CALLS) SEED=$(SEED) node test/proof/main.ts
 
 test: $(TOOLS) $(SCHEMATHESIS) $(CHART_TOOLS) $(SDK_TOOLS) check lint-image ## Everything that CI runs (25 minutes on two cores)
-	@node test/support/run-tests.ts unit suite,services:1/2+chart,services:2/2+cluster
+	@node test/support/run-tests.ts unit chart+services,suite+cluster
 
 test-unit: $(TOOLS) ## The tests that need no service, in two minutes
 	@node test/support/run-tests.ts unit

@@ -5,10 +5,10 @@ import { join, relative } from 'node:path';
 import { z } from 'zod';
 
 /*
- * `node test/support/run-tests.ts unit suite,services:1/2,services:2/2+cluster`: runs the named vitest projects, or a part of one, one
- * after another, and what commas divide side by side, because most of it waits for others; and closes with the tests that
- * failed and `N passed, N failed`, the line that CI counts by. A run without a test, or with one that was skipped where services
- * are required, has failed.
+ * `node test/support/run-tests.ts unit services,suite+cluster`: runs the named vitest projects one after another, those on both sides
+ * of a comma side by side, as of services and suite each waits half of its time; and closes with the tests that failed and
+ * `N passed, N failed`, the line that CI counts by. A run without a test, or with one that was skipped where services are
+ * required, has failed.
  */
 const report = z.object({
   numPassedTests: z.int(),
@@ -53,9 +53,8 @@ function namesOfFailed(project: string, { testResults }: z.infer<typeof report>)
 
 const firstLine = (text: string): string => text.split('\n', 1)[0] ?? '';
 
-async function runProject(name: string, folder: string): Promise<Counts> {
-  const [project = '', part] = name.split(':');
-  const file = join(folder, `${name.replaceAll(/\W/g, '-')}.json`);
+async function runProject(project: string, folder: string): Promise<Counts> {
+  const file = join(folder, `${project}.json`);
   const child = spawn(
     process.execPath,
     [
@@ -63,7 +62,6 @@ async function runProject(name: string, folder: string): Promise<Counts> {
       'run',
       '--project',
       project,
-      ...(part === undefined ? [] : [`--shard=${part}`]),
       '--reporter=default',
       '--reporter=json',
       `--outputFile.json=${file}`,
@@ -74,7 +72,7 @@ async function runProject(name: string, folder: string): Promise<Counts> {
   const text = await readFile(file, 'utf8').catch(() => null);
   if (text === null) {
     // The other side goes on: what it finds is worth knowing.
-    failures.push(`${name}: vitest ended with ${code}, and told nothing`);
+    failures.push(`${project}: vitest ended with ${code}, and told nothing`);
     return { passed: 0, failed: 1, skipped: 0 };
   }
   const counted = report.parse(JSON.parse(text));
@@ -87,7 +85,7 @@ async function runProject(name: string, folder: string): Promise<Counts> {
   failures.push(...namesOfFailed(project, counted));
   if (code !== 0 && counts.failed === 0) {
     counts.failed = 1;
-    failures.push(`${name}: an error outside of any test, see above`);
+    failures.push(`${project}: an error outside of any test, see above`);
   }
   if (counts.passed + counts.failed === 0) counts.failed = 1;
   return counts;
