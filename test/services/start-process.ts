@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isReady } from './is-ready.ts';
@@ -21,6 +21,7 @@ const START_MS = 120_000;
 const STOP_MS = 20_000;
 const PROBE_EVERY_MS = 15;
 const TAIL_CHARS = 2_000;
+const STOPPED_MS = 1_000;
 
 /** Resolves once the service answers; rejects with the end of its output when it ends or never does. */
 export async function startProcess(plan: ProcessPlan): Promise<Service> {
@@ -67,7 +68,10 @@ export async function startProcess(plan: ProcessPlan): Promise<Service> {
     port,
     pid,
     startMs: Math.round(performance.now() - startedAt),
-    signal: (signal) => void child.kill(signal),
+    signal(signal) {
+      child.kill(signal);
+      if (signal === 'SIGSTOP') untilStopped(pid);
+    },
     async stop(signal = 'SIGTERM') {
       if (!ended) child.kill(signal);
       const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
@@ -76,4 +80,12 @@ export async function startProcess(plan: ProcessPlan): Promise<Service> {
     },
     restart: () => startProcess(plan),
   };
+}
+
+/** A thread on another core stops a moment after the signal was sent, and would answer until then. */
+function untilStopped(pid: number): void {
+  const folder = `/proc/${pid}/task`;
+  const stateOf = (thread: string) => /\) (\w)/.exec(readFileSync(`${folder}/${thread}/stat`, 'utf8'))?.[1];
+  const giveUpAt = performance.now() + STOPPED_MS;
+  while (readdirSync(folder).some((thread) => stateOf(thread) !== 'T') && performance.now() < giveUpAt);
 }
