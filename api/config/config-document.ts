@@ -33,7 +33,9 @@ export function parseConfigDocument(source: string, text: string): Parsed {
     return { source, line: place?.line ?? null, column: place?.col ?? null, path: formatPath(path), message };
   };
   if (yaml.errors.length > 0) {
-    const problems = yaml.errors.map((error) => problemAt(error.pos[0], [], `is no YAML: ${error.message}`));
+    const problems = yaml.errors.map((error) =>
+      problemAt(error.pos[0], [], `is no YAML: ${withoutQuote(error.message)}`),
+    );
     return { ok: false, problems };
   }
   try {
@@ -45,6 +47,10 @@ export function parseConfigDocument(source: string, text: string): Parsed {
     return { ok: false, problems: [problemAt(0, [], 'has anchors or aliases that cannot be followed')] };
   }
 }
+
+/** Some messages quote the file behind a colon, or a tag, which a secret that begins with a sign of YAML's looks like. */
+const withoutQuote = (message: string): string =>
+  message.replace(/(?<=\w): .*$/s, '').replaceAll(/!\S+/g, '!…');
 
 /** Of the path, or of the nearest thing around it that exists: a missing key has no place of its own. */
 function offsetOf(yaml: Document, path: Path, at: 'key' | 'value'): number | null {

@@ -26,18 +26,20 @@ export const issueMessage: z.core.$ZodErrorMap = (issue) => {
 /** An issue may name several unknown keys; each becomes a problem of its own, at its own place. */
 export function describeIssue(issue: z.core.$ZodIssue, document: ConfigDocument): ConfigProblem[] {
   if (issue.code === 'invalid_key') {
-    return issue.issues.map(({ message }) => document.problem(issue.path, message, 'key'));
+    const [map, key] = [issue.path.slice(0, -1), String(issue.path.at(-1))];
+    return issue.issues.map(({ message }) => keyProblem(document, map, key, message));
   }
   if (issue.code !== 'unrecognized_keys') return [document.problem(issue.path, issue.message)];
-  return issue.keys.map((key) => {
-    const problem = document.problem([...issue.path, key], unknownKeyMessage(issue.path, key), 'key');
-    return mayBeShown(key) ? problem : { ...problem, path: problem.path.replace(key, '…') };
-  });
+  return issue.keys.map((key) => keyProblem(document, issue.path, key, unknownKeyMessage(issue.path, key)));
 }
 
-/** A key of ours that somebody mistyped is a word: what is long, or of letters and digits, may be a secret in a wrong place. */
-const mayBeShown = (key: string): boolean =>
-  key.length < 12 || (key.length <= 40 && /^[A-Za-z_]+$/.test(key));
+function keyProblem(document: ConfigDocument, map: Path, key: string, message: string): ConfigProblem {
+  const found = document.problem([...map, key], message, 'key');
+  return mayBeShown(key) ? found : { ...found, path: document.problem([...map, '…'], message).path };
+}
+
+/** A key of ours that somebody mistyped is a word: what is long, or has other signs, may be a secret in a wrong place. */
+const mayBeShown = (key: string): boolean => /^([A-Za-z_]{1,40}|[A-Za-z][\w-]{0,10})$/.test(key);
 
 function unknownKeyMessage(path: Path, key: string): string {
   if (/^api_?key$/i.test(key)) {

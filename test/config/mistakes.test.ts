@@ -36,6 +36,17 @@ const cases: [string, string, string[]][] = [
     'providers:\n  - { id: p, kind: simulator, sk-or-v1-0123456789abcdef: 1, AKIAIOSFODNN7EXAMPLE: 2 }',
     ['2:31 providers[0].…: is no known key', '2:61 providers[0].…: is no known key'],
   ],
+  [
+    'nor is one in the place of a price key, of the name of a field, or a short one',
+    'videoModels:\n  - pricing: { AKIAIOSFODNN7EXAMPLE: 1 }\nimageModels:\n  - parameters: { AKIAIOSFODNN7EXAMPLE: {} }\np4ss.w0rd!: 1',
+    [
+      '2:5 videoModels[0].id: is missing',
+      '2:16 videoModels[0].pricing.…: is no price key of a router, such as duration_seconds_720p',
+      '4:5 imageModels[0].id: is missing',
+      '4:19 imageModels[0].parameters.…: has to be the name of a field',
+      '5:1 …: is no known key',
+    ],
+  ],
   ['a key like no other has no suggestion', 'zzzz: 1', ['1:1 zzzz: is no known key']],
   [
     'two unknown keys of one map are two mistakes',
@@ -300,5 +311,6 @@ test('no mistake repeats a value, so a key pasted in the wrong place stays unsee
   const lines = await mistakes(yaml, { OTHER: pasted });
   expect(lines.length).toBeGreaterThanOrEqual(8);
   expect(lines.join('\n')).not.toContain(pasted);
-  expect((await mistakes(`a: ${pasted}\na: "${pasted}`)).join('\n')).not.toContain(pasted);
+  for (const broken of [`a: ${pasted}\na: "${pasted}`, `a: |${pasted}`, `a: ]${pasted}`, `a: !${pasted}! {}`])
+    expect((await mistakes(broken)).join('\n')).not.toContain(pasted);
 });
