@@ -4,6 +4,7 @@ import { startKafkaBatchFeed } from '#core/events/kafka-batch-feed.ts';
 import { feedTopics } from '#core/events/kafka-feed-topics.ts';
 import { createCassandraMarketStore } from '#core/market/cassandra-market-store.ts';
 import { createRedisLiveMarkets } from '#core/market/redis-live-markets.ts';
+import { marketGroup } from '#core/worker-names.ts';
 import { awaitSchema, awaitTopics } from '../api/await-stores.ts';
 import { toCassandraOptions, toKafkaOptions } from '../api/config/store-options.ts';
 import { reachLedger } from '../api/reach-ledger.ts';
@@ -14,9 +15,6 @@ import { observeFeedLag } from './market/observe-feed-lag.ts';
 import { observeMarket } from './market/observe-market.ts';
 import type { RunningRole, WorkerParts } from './worker-parts.ts';
 
-/** Of the feeds' consumer groups; the same in every process, so that they share the markets out. */
-const GROUP = 'faregate-market';
-
 /** Keeps books, candles and the list of markets, and moves the credit of their trades. */
 export async function startMarketRole(parts: WorkerParts): Promise<RunningRole> {
   const { config, storage, registry, waits, clock, log } = parts;
@@ -24,7 +22,7 @@ export async function startMarketRole(parts: WorkerParts): Promise<RunningRole> 
     log.info('market is off, so there is nothing to do for it');
     return { checks: {}, stop: async () => {} };
   }
-  const kafka = connectKafka(toKafkaOptions(storage.kafka, GROUP));
+  const kafka = connectKafka(toKafkaOptions(storage.kafka, 'faregate-market'));
   await awaitTopics(waits, kafka, feedTopics);
   await awaitSchema({ waits, cassandra: storage.cassandra, log });
   const cluster = await reachLedger(storage, { waits, clock, log });
@@ -42,7 +40,7 @@ export async function startMarketRole(parts: WorkerParts): Promise<RunningRole> 
   observeMarket(registry, pipeline);
   const feeds = await Promise.all(
     pipeline.readers.map(async ({ name, topic, handler }) => {
-      const groupId = `${GROUP}-${name}`;
+      const groupId = marketGroup(name);
       const feed = await startKafkaBatchFeed({
         ...{ kafka, topic, groupId, handler, clock, log },
         ...parts.feedCounts(topic),

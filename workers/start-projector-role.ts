@@ -4,13 +4,12 @@ import { connectKafka } from '#core/drivers/kafka.ts';
 import { createCassandraAgentStates } from '#core/ledger/cluster/cassandra-agent-states.ts';
 import { LEDGER_TOPIC } from '#core/ledger/cluster/kafka-ledger-topic.ts';
 import { joinKafkaShardGroup } from '#core/ledger/cluster/kafka-shard-group.ts';
+import { PROJECTOR_GROUP } from '#core/worker-names.ts';
 import { awaitSchema, awaitTopics } from '../api/await-stores.ts';
 import { toCassandraOptions, toKafkaOptions } from '../api/config/store-options.ts';
 import { observeProjector } from './projector/observe-projector.ts';
 import { startProjector } from './projector/projector.ts';
 import type { RunningRole, WorkerParts } from './worker-parts.ts';
-
-const GROUP = 'faregate-projector';
 
 /** Makes the log readable: history, usage, movements of money, and the copies that a recovery starts from. */
 export async function startProjectorRole({
@@ -20,12 +19,12 @@ export async function startProjectorRole({
   clock,
   log,
 }: WorkerParts): Promise<RunningRole> {
-  const kafka = connectKafka(toKafkaOptions(storage.kafka, GROUP));
+  const kafka = connectKafka(toKafkaOptions(storage.kafka, PROJECTOR_GROUP));
   await awaitTopics(waits, kafka, [LEDGER_TOPIC]);
   await awaitSchema({ waits, cassandra: storage.cassandra, log });
   const cassandra = connectCassandra(toCassandraOptions(storage.cassandra));
   const projector = await startProjector({
-    join: (openReader) => joinKafkaShardGroup({ kafka, groupId: GROUP, openReader, clock, log }),
+    join: (openReader) => joinKafkaShardGroup({ kafka, groupId: PROJECTOR_GROUP, openReader, clock, log }),
     states: createCassandraAgentStates(cassandra),
     history: createCassandraHistoryStore(cassandra),
     clock,

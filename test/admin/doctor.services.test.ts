@@ -2,13 +2,16 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { systemClock } from '#core/clock.ts';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { SECOND_MS, systemClock } from '#core/clock.ts';
+import { VIDEO_MEMBER_LEASE_MS } from '#core/limits.ts';
 import { Secret } from '#core/secret.ts';
+import { VIDEO_MEMBERS_KEY } from '#core/worker-names.ts';
 import { runCli } from '../../api/admin/cli/run-cli.ts';
 import { checkFiles } from '../../api/admin/doctor/check-files.ts';
 import type { Finding } from '../../api/admin/doctor/finding.ts';
 import { cliEnvironment } from '../../api/config/cli-environment.ts';
+import type { Role } from '../../workers/roles.ts';
 import { startS3Home } from '../files/s3-home.ts';
 import { freePort } from '../services/free-port.ts';
 import { type ClusterStores, startClusterStores } from '../support/cluster-stores.ts';
@@ -67,19 +70,50 @@ describeWith(['redis', 'kafka', 'cassandra'], 'the doctor of a cluster', () => {
     ]);
   });
 
-  test('finds nothing wrong once they are migrated and a worker leads, but what is allowed for trying out', async () => {
+  test('names each role that no process has, and finds nothing wrong once all are there but what is allowed for trying out', async () => {
     expect((await faregate(stores.yaml, 'migrate')).code).toBe(0);
-    const configFile = join(folder.path, 'faregate.yaml');
-    const worker = await startWorkerProcess({ configFile, folder: folder.path, roles: ['settlement'] });
-    await until(async () => (await doctor()).of('workers')[0]?.state === 'ok', 60_000);
+    const secret = join(folder.path, 'pepper');
+    const withFiles = `${stores.yaml}
+files: { kind: s3, endpoint: "http://127.0.0.1:1", bucket: none, accessKeyIdFile: ${secret}, secretAccessKeyFile: ${secret} }`;
+    const configFile = join(folder.path, 'workers.yaml');
+    await writeFile(configFile, withFiles);
+    const start = async (...roles: Role[]) => {
+      const worker = await startWorkerProcess({ configFile, folder: folder.path, roles });
+      onTestFinished(async () => {
+        await worker.stop();
+      });
+    };
+    const workers = async () =>
+      (await doctor(withFiles)).of('workers').map(({ state, found }) => `${state}: ${found}`);
+    // One that died: it has not told of itself for longer than anybody believes it.
+    const redis = await connectTo(stores.redis);
+    await redis.hset(VIDEO_MEMBERS_KEY, 'dead', Date.now() - VIDEO_MEMBER_LEASE_MS - 2 * SECOND_MS);
+    redis.disconnect();
+    await start('settlement');
+    await until(async () => (await workers())[0]?.startsWith('ok') ?? false, 60_000);
+    expect(await workers()).toEqual([
+      'ok: 64 of 64 shards are open, 64 are led by settlement workers',
+      'warning: no process has the role video: what is ordered is not made',
+      'problem: no process has the role projector: history and usage are not written',
+      'warning: no process has the role market: books and candles stand still, and trades move no credit',
+    ]);
+    expect((await doctor()).code).toBe(1);
+    await start('projector', 'video', 'market');
+    await until(async () => (await workers()).every((each) => each.startsWith('ok')), 60_000);
+    expect((await workers()).slice(1)).toEqual([
+      'ok: 1 process has the role video',
+      'ok: 1 process has the role projector',
+      'ok: 1 process has the role market',
+    ]);
     const { code, of } = await doctor();
     expect(code).toBe(0);
+    expect(of('workers')).toHaveLength(3);
+    expect((await doctor(`${stores.yaml}\nmarket: off`)).of('workers')).toHaveLength(2);
     expect(of('cassandra')).toMatchObject([
       { state: 'ok', found: expect.stringMatching(/^version \d.*, schema \d+$/) },
     ]);
     expect(of('kafka').map(({ state }) => state)).toContain('warning');
     expect((await doctor(strict())).of('kafka').map(({ state }) => state)).toContain('problem');
-    await worker.stop();
   });
 
   test('a Redis that evicts is a problem, as it is for a start', async () => {
@@ -109,20 +143,31 @@ describeWith(['redis', 'kafka', 'cassandra'], 'the doctor of a cluster', () => {
     ]);
   });
 
-  test('a Redis that wants a password is a problem of the configuration, not of Redis', async () => {
+  test('a Redis that wants a password, or another, is a problem of the configuration, not of Redis', async () => {
     const redis = await connectTo(stores.redis);
     await redis.config('SET', 'requirepass', 'a-password');
-    const { code, of } = await doctor();
+    await writeFile(join(folder.path, 'wrong'), 'no-such-password');
+    const withWrong = stores.yaml.replace(
+      'redis: {',
+      `redis: { passwordFile: ${join(folder.path, 'wrong')},`,
+    );
+    const [without, wrong] = [await doctor(), await doctor(withWrong)];
     await redis.config('SET', 'requirepass', '');
     redis.disconnect();
-    expect(code).toBe(1);
-    expect(of('redis')).toMatchObject([
-      {
-        state: 'problem',
-        found: expect.stringMatching(/NOAUTH/),
-        todo: 'Correct user, password or TLS in storage.redis.',
-      },
-    ]);
+    for (const [{ code, of }, found] of [
+      [without, /NOAUTH/],
+      [wrong, /WRONGPASS/],
+    ] as const) {
+      expect(code).toBe(1);
+      expect(of('redis')).toMatchObject([
+        {
+          state: 'problem',
+          found: expect.stringMatching(found),
+          todo: 'Correct user, password or TLS in storage.redis.',
+        },
+      ]);
+      expect(of('redis')[0]?.found).not.toContain('no-such-password');
+    }
   });
 });
 

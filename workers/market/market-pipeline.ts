@@ -8,6 +8,7 @@ import type { Ledger } from '#core/ledger/ledger.ts';
 import type { Log } from '#core/log.ts';
 import type { LiveMarkets } from '#core/market/live-markets.ts';
 import type { MarketStore } from '#core/market/market-store.ts';
+import type { MarketReaderName } from '#core/worker-names.ts';
 import { createApplyListing } from './apply-listing.ts';
 import { BookKeeper } from './book-keeper.ts';
 import { CandleKeeper } from './candle-keeper.ts';
@@ -39,7 +40,7 @@ export interface MarketPipeline {
 
 /** Two may read one topic, each at its own pace. */
 export interface MarketReader {
-  name: 'listings' | 'books' | 'candles' | 'moves';
+  name: MarketReaderName;
   topic: string;
   handler: BatchHandler;
 }

@@ -3,9 +3,8 @@ import type { Clock, Timer } from '#core/clock.ts';
 import type { RedisClient } from '#core/drivers/redis.ts';
 import { VIDEO_MEMBER_LEASE_MS } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
+import { VIDEO_MEMBERS_KEY } from '#core/worker-names.ts';
 import { memberOf } from './member-of.ts';
-
-const KEY = 'faregate:video-workers';
 
 /** KEYS[1]: member -> told-at. ARGV: member, after how long one is forgotten. Answers who is there. */
 const TELL = `
@@ -47,7 +46,7 @@ export async function joinVideoMembers(options: {
 
   async function tell(): Promise<void> {
     try {
-      const there: unknown = await redis.eval(TELL, 1, KEY, self, VIDEO_MEMBER_LEASE_MS);
+      const there: unknown = await redis.eval(TELL, 1, VIDEO_MEMBERS_KEY, self, VIDEO_MEMBER_LEASE_MS);
       if (Array.isArray(there)) members = there.map(String);
       silent = false;
     } catch (error) {
@@ -66,7 +65,7 @@ export async function joinVideoMembers(options: {
     async stop() {
       stopped = true;
       timer?.cancel();
-      await redis.hdel(KEY, self).catch(() => 0);
+      await redis.hdel(VIDEO_MEMBERS_KEY, self).catch(() => 0);
     },
   };
 }

@@ -6,18 +6,18 @@ import { requireTopics, TopicsMissingError } from '#core/drivers/kafka-topics.ts
 import { isRedisAway, openRedis, type RedisClient } from '#core/drivers/redis.ts';
 import { checkLedgerTopic, LEDGER_TOPIC } from '#core/ledger/cluster/kafka-ledger-topic.ts';
 import { checkRedis } from '#core/ledger/cluster/redis-check.ts';
-import { countShards } from '#core/ledger/cluster/redis-shard-count.ts';
 import { SHARDS } from '#core/ledger/cluster/shards.ts';
 import type { ClusterStorage } from '../../config/storage-settings.ts';
 import { toCassandraOptions, toKafkaOptions, toRedisAddress } from '../../config/store-options.ts';
 import { compareClocks } from './check-clock.ts';
+import { checkReaders, checkShards, checkVideoWorkers } from './check-workers.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 import { whyUnreachable } from './why-unreachable.ts';
 
-/** What a start refuses, and whether settlement workers lead the shards. */
+/** What a start refuses, and whether workers of settlement and of videos are there. */
 export async function checkRedisStore(
   { redis, allowUnsafe }: Pick<ClusterStorage, 'redis' | 'allowUnsafe'>,
-  clock: Clock,
+  { clock, hasVideos }: { clock: Clock; hasVideos: boolean },
 ): Promise<Finding[]> {
   const check = 'redis';
   const addresses = redis.urls.map((url) => withPort(new URL(url).host, 6379));
@@ -42,35 +42,19 @@ export async function checkRedisStore(
         ...compareClocks({ ours: clock.now(), theirs: Number(seconds) * SECOND_MS, whose: 'Redis' }),
         check: 'redis clock',
       },
-      ...(await checkShards(client)),
+      await checkShards(client),
+      ...(hasVideos ? [await checkVideoWorkers(client)] : []),
     ];
   } finally {
     client.disconnect();
   }
 }
 
-async function checkShards(client: RedisClient): Promise<Finding[]> {
-  const { led, open } = await countShards(client, SHARDS);
-  const found = `${open} of ${SHARDS} shards are open, ${led} are led by settlement workers`;
-  if (led === SHARDS && open === SHARDS) return [ok('workers', found)];
-  if (led === SHARDS)
-    return [
-      warning('workers', found, 'Wait until they are rebuilt; if that lasts, read the log of the workers.'),
-    ];
-  return [
-    problem(
-      'workers',
-      found,
-      'Start workers of the role settlement: make workers ROLES="settlement projector".',
-    ),
-  ];
-}
-
-/** What a settlement worker refuses at its start. */
-export async function checkKafka({
-  kafka,
-  allowUnsafe,
-}: Pick<ClusterStorage, 'kafka' | 'allowUnsafe'>): Promise<Finding[]> {
+/** What a settlement worker refuses at its start, and whether projectors and workers of markets are there. */
+export async function checkKafka(
+  { kafka, allowUnsafe }: Pick<ClusterStorage, 'kafka' | 'allowUnsafe'>,
+  { hasMarkets }: { hasMarkets: boolean },
+): Promise<Finding[]> {
   const check = 'kafka';
   const away = await checkAddresses(
     check,
@@ -86,6 +70,7 @@ export async function checkKafka({
       ...away,
       ok(check, `${LEDGER_TOPIC} is there, at ${kafka.brokers.join(', ')}`),
       ...problems.map(({ sentence, isFatal }) => unsafe(check, sentence, allowUnsafe && !isFatal)),
+      ...(await checkReaders(client, { hasMarkets })),
     ];
   } catch (error) {
     if (error instanceof TopicsMissingError)

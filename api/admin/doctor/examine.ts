@@ -25,12 +25,14 @@ export async function examine({ loadConfig, ...run }: Examination): Promise<Find
 }
 
 async function checksFor(config: Config, clock: Clock): Promise<Check[]> {
-  const { storage, files } = config;
+  const { storage, files, market } = config;
   return [
     { name: 'data folder', look: async () => checkDataFolder(storage) },
     { name: 'ports', look: () => checkPorts(config) },
     { name: 'clock', look: () => checkClock(config, clock) },
-    ...(storage.mode === 'cluster' ? await storeChecks(storage, clock) : []),
+    ...(storage.mode === 'cluster'
+      ? await storeChecks(storage, { clock, hasVideos: files.kind !== 'none', hasMarkets: market === 'on' })
+      : []),
     { name: 'files', look: () => checkFiles(files, clock) },
     ...config.providers.map((provider) => ({
       name: `provider ${provider.id}`,
@@ -42,12 +44,12 @@ async function checksFor(config: Config, clock: Clock): Promise<Check[]> {
 /** The drivers are loaded by whoever has a cluster alone: they take half a second. */
 async function storeChecks(
   storage: Extract<Config['storage'], { mode: 'cluster' }>,
-  clock: Clock,
+  has: { clock: Clock; hasVideos: boolean; hasMarkets: boolean },
 ): Promise<Check[]> {
   const { checkCassandra, checkKafka, checkRedisStore } = await import('./check-stores.ts');
   return [
-    { name: 'redis', look: () => checkRedisStore(storage, clock) },
-    { name: 'kafka', look: () => checkKafka(storage) },
+    { name: 'redis', look: () => checkRedisStore(storage, has) },
+    { name: 'kafka', look: () => checkKafka(storage, has) },
     { name: 'cassandra', look: () => checkCassandra(storage) },
   ];
 }
