@@ -27,6 +27,7 @@ export function renderDocs({ guides, publicUrl, assets }: DocsText): string {
     <title>Faregate documentation</title>
     <link rel="icon" href="console/icon.svg" type="image/svg+xml" />
     <link rel="stylesheet" href="console/style/tokens.css" />
+    <link rel="stylesheet" href="console/style/common.css" />
     <link rel="stylesheet" href="docs/docs.css" />
     <script type="module" src="docs/docs.js"></script>
   </head>

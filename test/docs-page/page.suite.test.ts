@@ -233,6 +233,7 @@ describe.skipIf(missing)('whoever reads the documentation', () => {
       .getByRole('button', { name: 'Copy: ' })
       .evaluateAll((all) => all.map((each) => each.getAttribute('aria-label')));
     expect(names.length).toBeGreaterThan(30);
+    expect(new Set(names).size).toBe(names.length);
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
       await sample.locator('code').textContent(),
     );

@@ -8,8 +8,8 @@ function addCopyButtons() {
   // Only a page that came over TLS, or from this machine, has it.
   if (navigator.clipboard === undefined) return;
   // What changes in a button nobody hears.
-  const heard = document.createElement('p');
-  heard.className = 'heard';
+  const heard = document.createElement('div');
+  heard.className = 'unseen';
   heard.setAttribute('role', 'status');
   document.body.append(heard);
   let heading = '';
