@@ -51,16 +51,17 @@ const serversOf = (document: unknown): string[] =>
 
 /** `GET`, `POST` and so on are the only members of a path that have answers. */
 const operationsOf = (document: unknown): [string, string][] =>
-  Object.entries(recordAt(document, 'paths')).flatMap(([path, methods]) =>
-    Object.entries(isRecord(methods) ? methods : {})
+  Object.keys(recordAt(document, 'paths')).flatMap((path) =>
+    Object.entries(recordAt(document, 'paths', path))
       .filter(([, operation]) => isRecord(operation) && 'responses' in operation)
       .map(([method]): [string, string] => [path, method]),
   );
 
 /** The path itself, or the one that differs in the names of its parameters alone. */
 function matchingPath(path: string, document: unknown): string | null {
-  const paths = Object.keys(recordAt(document, 'paths'));
-  return paths.find((each) => each === path) ?? paths.find((each) => unnamed(each) === unnamed(path)) ?? null;
+  const paths = recordAt(document, 'paths');
+  if (path in paths) return path;
+  return Object.keys(paths).find((each) => unnamed(each) === unnamed(path)) ?? null;
 }
 
 const unnamed = (path: string): string => path.replaceAll(/\{\w+\}/g, '{}');

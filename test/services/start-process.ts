@@ -85,7 +85,14 @@ export async function startProcess(plan: ProcessPlan): Promise<Service> {
 /** A thread on another core stops a moment after the signal was sent, and would answer until then. */
 function untilStopped(pid: number): void {
   const folder = `/proc/${pid}/task`;
-  const stateOf = (thread: string) => /\) (\w)/.exec(readFileSync(`${folder}/${thread}/stat`, 'utf8'))?.[1];
+  const runs = (thread: string) => {
+    try {
+      return !/\) T /.test(readFileSync(`${folder}/${thread}/stat`, 'utf8'));
+    } catch {
+      // It has ended since it was listed.
+      return false;
+    }
+  };
   const giveUpAt = performance.now() + STOPPED_MS;
-  while (readdirSync(folder).some((thread) => stateOf(thread) !== 'T') && performance.now() < giveUpAt);
+  while (readdirSync(folder).some(runs) && performance.now() < giveUpAt);
 }
