@@ -47,7 +47,11 @@ const template = {
 };
 
 beforeAll(async () => {
-  const source = await smallGateway({ pepper: other, rows: openingOf(2, 200n, 'other.2') });
+  const source = await smallGateway({
+    dataDir: join(made, 'source'),
+    pepper: other,
+    rows: openingOf(2, 200n, 'other.2'),
+  });
   await backUpFolder({ dataDir: source, file: template.archive, nowMs: START_MS });
   await restoreFolder({
     archive: template.archive,
@@ -55,9 +59,7 @@ beforeAll(async () => {
     nowMs: START_MS,
     beforeChange: fine,
   });
-  cpSync(await smallGateway({ pepper: old, rows: openingOf(1, 100n, 'old.1') }), template.occupied, {
-    recursive: true,
-  });
+  await smallGateway({ dataDir: template.occupied, pepper: old, rows: openingOf(1, 100n, 'old.1') });
 });
 afterAll(() => rmSync(made, { recursive: true }));
 

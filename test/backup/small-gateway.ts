@@ -1,4 +1,5 @@
 import { createSecretKey } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
 import { writePepper } from '#core/accounts/pepper-file.ts';
 import { openEmbeddedLedger } from '#core/ledger/embedded-ledger.ts';
 import { does, ok, type Row, START_MS } from '../ledger/case.ts';
@@ -23,12 +24,13 @@ export const openingOf = (
 
 export const ownKey = (agentId: number): number => agentId * 10 + 5;
 
-/** The folder of a gateway that ran and was stopped. */
+/** The folder of a gateway that ran and was stopped; of its own until the test is over, unless `dataDir` is given. */
 export async function smallGateway({
+  dataDir = newFolder(),
   pepper = pepperOf(PEPPER_ID) as ReturnType<typeof pepperOf> | null,
   rows = openingOf(1),
 } = {}): Promise<string> {
-  const dataDir = newFolder();
+  mkdirSync(dataDir, { recursive: true });
   if (pepper !== null) writePepper(dataDir, pepper);
   const clock = createFakeClock(START_MS);
   const ledger = await openEmbeddedLedger({ dataDir, clock, log: logInto([]), openJournal: openJournalHere });

@@ -1,7 +1,7 @@
 import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { serializeAgent } from '#core/ledger/agent-snapshot.ts';
 import { CallTable } from '#core/ledger/call-table.ts';
 import { DoneCalls, isKept } from '#core/ledger/done-calls.ts';
@@ -14,18 +14,10 @@ import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { type Row, START_MS, type World } from './case.ts';
 import { openJournalHere } from './sqlite-journal-here.ts';
 
-/** Folders are removed, and ledgers closed, when the test is over. */
-const folders: string[] = [];
-const open: EmbeddedLedger[] = [];
-
-afterEach(async () => {
-  for (const ledger of open.splice(0)) await ledger.close();
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
-
+/** Until the test is over. An `afterEach` of this module would be one of the first file alone, as modules are loaded once for all. */
 export function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'faregate-ledger-'));
-  folders.push(folder);
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
@@ -47,7 +39,7 @@ export async function openWorld(options: EmbeddedOptions = {}): Promise<Embedded
   const lines: [string, string][] = [];
   const log = logInto(lines);
   const ledger = await openEmbeddedLedger({ dataDir, clock, log, openJournal });
-  open.push(ledger);
+  onTestFinished(() => ledger.close());
   return { ledger, clock, callIds: new Map(), dataDir, lines };
 }
 
