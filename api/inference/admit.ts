@@ -108,7 +108,7 @@ export function admitCall(
       promptTokensMax: hasMedia
         ? Number.MAX_SAFE_INTEGER
         : promptBytes(object, format.capFields) +
-          printedNumberBytes(bytes, value) +
+          printedNumberBytes(object, value) +
           layoutTokens(value) +
           toolPromptTokens(value) +
           TEMPLATE_TOKENS,

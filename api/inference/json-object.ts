@@ -15,6 +15,8 @@ export interface JsonObject {
   keyCount: number;
   /** In the whole text, by commas and opening brackets. */
   valueCount: number;
+  /** Of any number in the whole text. */
+  hasExponent: boolean;
   /** The first key, at any depth, that is a plain name but was written with escapes, as `"t\u006fols"`. */
   disguisedKey: string | null;
 }
@@ -56,6 +58,8 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const COLON = 0x3a;
 const COMMA = 0x2c;
+const SMALL_E = 0x65;
+const LARGE_E = 0x45;
 
 /**
  * Never reads past its bounds and ends on any input, but its ranges mean something only where the bytes are valid
@@ -106,6 +110,7 @@ function scan(bytes: Buffer, text: string, bounds: JsonBounds): JsonObject | Sca
   let depth = 1;
   let keyCount = 0;
   let valueCount = 0;
+  let hasExponent = false;
   let stringStartsAt = -1;
   let stringEndsAt = -1;
   let disguisedKey: string | null = null;
@@ -144,6 +149,11 @@ function scan(bytes: Buffer, text: string, bounds: JsonBounds): JsonObject | Sca
         members.push({ key, startsAt: keyStartsAt, valueStartsAt, endsAt: trimSpace(bytes, at) });
         valueStartsAt = -1;
         break;
+      case SMALL_E:
+      case LARGE_E:
+        // The letter of `true` and `false` stands behind another.
+        if (isDigit(bytes[at - 1])) hasExponent = true;
+        break;
       case OPEN_BRACE:
       case OPEN_BRACKET:
         depth++;
@@ -157,7 +167,7 @@ function scan(bytes: Buffer, text: string, bounds: JsonBounds): JsonObject | Sca
         if (valueStartsAt >= 0) {
           members.push({ key, startsAt: keyStartsAt, valueStartsAt, endsAt: trimSpace(bytes, at) });
         }
-        return { bytes, members, keyCount, valueCount, disguisedKey };
+        return { bytes, members, keyCount, valueCount, hasExponent, disguisedKey };
     }
   }
   return 'not_an_object';
@@ -346,6 +356,8 @@ function endOfString(bytes: Buffer, text: string, openedAt: number): number {
     if (slashes % 2 === 0) return at;
   }
 }
+
+const isDigit = (code: number | undefined) => code !== undefined && code >= 0x30 && code <= 0x39;
 
 const isSpace = (code: number | undefined) =>
   code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;

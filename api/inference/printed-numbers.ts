@@ -1,16 +1,19 @@
+import type { JsonObject } from './json-object.ts';
+
 /**
  * What numbers may grow to where a server prints them anew into the prompt, as those of tools and schemas: `1e20` has
  * four bytes and 21 digits. Those beside the messages, caps among them, are in no prompt.
  */
-export function printedNumberBytes(bytes: Buffer, body: Readonly<Record<string, unknown>>): number {
-  if (!EXPONENT.test(bytes.toString('latin1'))) return 0;
+export function printedNumberBytes(
+  { hasExponent }: JsonObject,
+  body: Readonly<Record<string, unknown>>,
+): number {
+  if (!hasExponent) return 0;
   let length = 0;
   for (const member of Object.values(body)) if (typeof member !== 'number') length += printedIn(member);
   return length;
 }
 
-/** Also where it stands in a text: that costs no more than a look at the numbers. */
-const EXPONENT = /\d[eE][+-]?\d/;
 /** Some print a whole number as a fraction. */
 const FRACTION_BYTES = '.0'.length;
 

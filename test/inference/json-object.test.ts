@@ -62,6 +62,20 @@ describe('a JSON object, read where it lies', () => {
     );
   });
 
+  it('sees the exponent of a number, at any depth and in no text', () => {
+    fc.assert(
+      fc.property(anObject, ({ text }) => {
+        const withoutTexts = text.replace(/"(?:[^"\\]|\\.)*"/gs, '""');
+        expect(scan(text).hasExponent).toBe(/\d[eE]/.test(withoutTexts));
+      }),
+      { numRuns: 500 },
+    );
+    for (const number of ['1e2', '-1E2', '0.5e+3', '2E-3']) {
+      expect(scan(`{"a":[{"b":${number}}]}`).hasExponent).toBe(true);
+      expect(scan(`{"a":"${number}","${number}":[true,false,"x1",null,1]}`).hasExponent).toBe(false);
+    }
+  });
+
   it.each([
     ['a key escaped once', '{"model":1,"mod\\u0065l":2}'],
     ['a nested key', '{"a":[{"b":{"c":1,"c":1}}]}'],

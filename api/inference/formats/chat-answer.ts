@@ -8,26 +8,29 @@ import { type JsonObject, memberSize, memberText, rebuildJsonObject } from '../j
 import { chatCounts, usageOfAnswer } from '../usage.ts';
 import type { AnswerReading, GoodAnswer } from './call-format.ts';
 import { shownChanges } from './shown-changes.ts';
-import { ERROR_NEEDLE, objectIn, presentMember } from './stream-text.ts';
+import { objectIn, presentMember } from './stream-text.ts';
 
 export function readChatAnswer(answer: JsonObject, value: Record<string, unknown>): AnswerReading {
   const sent = usageOfAnswer(answer, value, chatCounts);
   const usage = sent?.usage ?? null;
-  if (answer.bytes.includes(ERROR_NEEDLE) && saysError(answer)) return { kind: 'error', usage };
+  if (saysError(answer, value.choices)) return { kind: 'error', usage };
   const choicesBytes = memberSize(answer, 'choices');
   if (choicesBytes === undefined) return { kind: 'malformed', usage };
   return { kind: 'answer', answer, value, sent, deliveredTokens: estimateTokens(choicesBytes) };
 }
 
 /** An error beside the answer, in its place (with `object: "error"`, or a message alone), or inside a choice. */
-const saysError = (object: JsonObject): boolean =>
+const saysError = (object: JsonObject, choices: unknown): boolean =>
   presentMember(object, 'error') !== null ||
   memberText(object, 'object') === '"error"' ||
-  choicesFail(object);
+  (Array.isArray(choices) && choices.some(fails));
+
+const fails = (choice: unknown): boolean =>
+  isRecord(choice) && (choice.finish_reason === 'error' || isRecord(choice.error));
 
 /** Some servers end a stream by a list of errors, or by a record that is nothing but one. */
 export function isErrorEvent(data: Buffer, object: JsonObject | null): boolean {
-  if (object !== null) return saysError(object) || isMessageAlone(object);
+  if (object !== null) return saysError(object, choicesOf(object)) || isMessageAlone(object);
   const isList = data[0] === OPEN_BRACKET && data.length <= ERROR_BODY_BYTES;
   const value = isList ? parseJson(data.toString('utf8')) : null;
   return Array.isArray(value) && isRecord(value[0]) && isRecord(value[0].error);
@@ -48,18 +51,12 @@ export function usageIn(object: JsonObject): Buffer | null {
 
 /** Nothing of the answer comes after this chunk: it has no choices, or says why they end. */
 export function isLastChunk(object: JsonObject): boolean {
-  const choices = parseJson(memberText(object, 'choices') ?? '[]');
+  const choices = choicesOf(object);
   if (!Array.isArray(choices) || choices.length === 0) return true;
   return choices.every((choice) => isRecord(choice) && typeof choice.finish_reason === 'string');
 }
 
-function choicesFail(object: JsonObject): boolean {
-  const choices = parseJson(memberText(object, 'choices') ?? '[]');
-  return (
-    Array.isArray(choices) &&
-    choices.some((choice) => isRecord(choice) && (choice.finish_reason === 'error' || isRecord(choice.error)))
-  );
-}
+const choicesOf = (object: JsonObject): unknown => parseJson(memberText(object, 'choices') ?? '[]');
 
 export const showChatAnswer = (good: GoodAnswer, shown: NanoUsd | null, candidate: Candidate): Buffer =>
   rebuildJsonObject(good.answer, shownChanges(good, shown, candidate));

@@ -199,6 +199,7 @@ const NO_MEMBERS: JsonObject = {
   members: [],
   keyCount: 0,
   valueCount: 0,
+  hasExponent: false,
   disguisedKey: null,
 };
 
