@@ -1,6 +1,6 @@
 # The image of every process of Faregate: API, workers by role, the operator's CLI and the provider simulator.
 #
-#   API       node --max-semi-space-size=16 api/main.ts        (what it starts by default)
+#   API       node --max-semi-space-size=32 api/main.ts        (what it starts by default)
 #   workers   node workers/main.ts settlement                  (or projector, video, market; several; none for all)
 #   CLI       node api/admin/cli.ts migrate
 #
@@ -69,4 +69,4 @@ RUN PORT=0 INTERNAL_PORT=0 FAREGATE_DATA=/tmp/first-start \
 EXPOSE 8080 9090
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["node"]
-CMD ["--max-semi-space-size=16", "api/main.ts"]
+CMD ["--max-semi-space-size=32", "api/main.ts"]

@@ -12,7 +12,7 @@ NEWER_NODE := --require ./api/core/require-node.cjs
 
 # V8's young generation may grow to 16 MB a half: with 32 a thousand open streams take 40 MB more, for a call that is
 # 3 % cheaper.
-GATEWAY_FLAGS := --max-semi-space-size=16
+GATEWAY_FLAGS := --max-semi-space-size=32
 # A worker of videos and nothing else: what a download has passed on is freed when V8 next collects what is young. While
 # there is much room for that, 64 MB of it stand about; with little, a download takes a third less memory, and no more time.
 # Without a bound on its heap a process with 10,000 open videos grows to 350 MB before V8 collects; with it, to 150 MB.

@@ -33,7 +33,7 @@ export interface Money {
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const gatewayEntry = join(ROOT, 'api/main.ts');
 /** As in the Makefile's `run`. */
-export const GATEWAY_FLAGS = ['--max-semi-space-size=16'];
+export const GATEWAY_FLAGS = ['--max-semi-space-size=32'];
 /** Enough that no agent reaches its start rate: each may start 60,000 calls at once and 1,000 a second. */
 const AGENTS = 16;
 /** A minute's, of one key at the bench. */

@@ -162,7 +162,14 @@ describe('the hold', () => {
 
   it('covers what a translation says beyond the caller’s own words', () => {
     const bytes = Buffer.from(`{"tools":"${'x'.repeat(5_000)}"}`);
-    const translated = { bytes, members: [], keyCount: 1, valueCount: 0, hasExponent: false, disguisedKey: null };
+    const translated = {
+      bytes,
+      members: [],
+      keyCount: 1,
+      valueCount: 0,
+      hasExponent: false,
+      disguisedKey: null,
+    };
     const cost = (given: Partial<Candidate>) =>
       estimateHold(plan({ promptTokensMax: 100, candidates: [candidate(given)] }));
     expect(cost({ translated }) - cost({})).toBe(BigInt(bytes.length - 100) * 1_000n);

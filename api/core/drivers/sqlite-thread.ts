@@ -1,4 +1,5 @@
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
+import { startThread } from './start-thread.ts';
 
 /** The file itself, as the thread has it. Everything there blocks; `close` is its last. */
 export interface ThreadFile {
@@ -59,7 +60,7 @@ class RunningThread {
   #lastPlace = 0;
 
   constructor({ module, name, path }: { module: URL; name: string; path: string }) {
-    this.#worker = new Worker(module, { name, workerData: path });
+    this.#worker = startThread(module, { name, workerData: path });
     this.#worker.on('message', (answer: ThreadAnswer) => this.#take(answer));
     this.#worker.on('error', (error) => this.#end(error));
     this.#worker.on('exit', () => {

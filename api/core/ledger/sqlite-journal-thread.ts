@@ -1,5 +1,6 @@
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { printCallRows } from '../calls/sqlite-call-rows.ts';
+import { startThread } from '../drivers/start-thread.ts';
 import { printVideoRows } from '../videos/sqlite-video-history.ts';
 import type { Journal, JournalBatch, JournalEvents, PruneBounds } from './journal.ts';
 import { JournalError } from './journal-errors.ts';
@@ -33,7 +34,7 @@ class JournalThread implements Journal {
   constructor(path: string, events: JournalEvents) {
     this.#events = events;
     this.opened = this.#expect(0);
-    this.#worker = new Worker(new URL('./sqlite-journal-worker.ts', import.meta.url), {
+    this.#worker = startThread(new URL('./sqlite-journal-worker.ts', import.meta.url), {
       name: 'journal',
       workerData: path,
     });

@@ -25,7 +25,7 @@ spec:
       {{- include "faregate.containerSettings" $parts | nindent 6 }}
       command:
         - node
-        {{- include "faregate.nodeFlags" (dict "resources" .Values.api.resources "flags" (list "--max-semi-space-size=16")) | trim | nindent 8 }}
+        {{- include "faregate.nodeFlags" (dict "resources" .Values.api.resources "flags" (list "--max-semi-space-size=32")) | trim | nindent 8 }}
         - api/main.ts
       ports:
         - name: http
