@@ -1,3 +1,4 @@
+import { followTrades } from '../market/follow-trades.ts';
 import { killGateway } from '../support/kill-gateway.ts';
 import { killVideos } from '../support/kill-videos.ts';
 import { tortureCluster } from './cluster.ts';
@@ -23,6 +24,7 @@ const runs: [string, () => Promise<unknown>][] = [
   ['10,000 histories through the scripts of Redis', () => tortureRedis(seed, 10_000)],
   [`200 storms and ${rounds} faults on a cluster of processes`, () => tortureCluster(seed, rounds)],
   ['1,000,000 histories of trades, with kills at any moment', () => tortureMoves(seed, 1_000_000)],
+  ['the candles of 1,000,000 trades', () => followTrades(1_000_000, seed)],
   ['2,000,000 histories', () => tortureHistories({ firstSeed: seed, count: 2_000_000 })],
 ];
 
