@@ -120,7 +120,7 @@ export const fixedLimits = (): string =>
       ['label of a key', `one line of ${LABEL_CHARS_MAX} characters`],
       [
         'spending limit of a key',
-        `$${formatUsd(KEY_LIMIT_MIN_NANO_USD)} to $${formatUsd(KEY_LIMIT_MAX_NANO_USD)} a period`,
+        `$${formatUsd(KEY_LIMIT_MIN_NANO_USD)} to $${count(Number(formatUsd(KEY_LIMIT_MAX_NANO_USD)))} a period`,
       ],
       ['days of `get_usage`', `${USAGE_DAYS_MAX}`],
       [

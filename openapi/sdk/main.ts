@@ -10,12 +10,13 @@ import { generatorOf, isSdkLanguage, type SdkLanguage, sdkLanguages } from './sd
 const root = join(import.meta.dirname, '../..');
 const usage: Readonly<Record<SdkLanguage, readonly [string, string]>> = {
   typescript: [
-    "Use it:  copy the folder, then import { client, createChatCompletion } from './faregate/index.ts'",
-    'Try it:  FAREGATE_KEY=<key> node sdk/typescript/tour.ts',
+    "Use it:  copy the folder, then import { createChatCompletion } from './faregate/index.ts', set up as openapi/README.md shows",
+    // The one that came with the install: the machine's own may be too old for TypeScript.
+    `Try it:  FAREGATE_KEY=<key> ${relative(root, process.execPath)} sdk/typescript/tour.ts`,
   ],
   python: [
     'Use it:  pip install ./sdk/python, then from faregate import AuthenticatedClient',
-    'Try it:  FAREGATE_KEY=<key> python sdk/python/tour.py',
+    'Try it:  FAREGATE_KEY=<key> python3 sdk/python/tour.py',
   ],
   go: [
     'Use it:  go mod edit -replace faregate/sdk=./sdk/go, then import "faregate/sdk"',

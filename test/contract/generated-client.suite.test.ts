@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { apiError } from '../../api/contract/errors.ts';
 import { chatExamples } from '../../api/contract/examples.ts';
+import { blocksOf } from '../docs/blocks-of.ts';
 import { documentText, type EdgeApp, startEdge } from '../support/edge-app.ts';
 import { type GeneratedClient, generateClient } from '../support/generated-client.ts';
 
@@ -98,6 +99,15 @@ test('a TypeScript client generated from the document compiles and calls a runni
     events: chatExamples.events.map((data) => `data: ${data}\n\n`).join(''),
     callId: expect.stringMatching(/^\d+$/),
   });
+});
+
+test('types alone, as openapi/README.md says, read a balance', async () => {
+  const block = blocksOf('openapi/README.md', 'ts').find((each) => each.includes('openapi-fetch')) ?? '';
+  await client.write('readme.ts', block.replace('http://127.0.0.1:8080', edge.url));
+  expect(await client.compile('readme.ts')).toBe('');
+  vi.stubEnv('FAREGATE_KEY', edge.key);
+  expect(await client.run('readme.ts')).toBe('4.9877\n');
+  vi.unstubAllEnvs();
 });
 
 test('the generated types refuse wrong fields, missing fields and unknown paths', async () => {

@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import { type Command, CommanderError } from 'commander';
 import { createProgram } from '../../api/admin/cli/run-cli.ts';
+import { slugOf } from '../../api/docs-page/render-guide.ts';
 import type { SourceFile } from './repository-files.ts';
 
 /** What a document may rightly name. */
@@ -9,6 +10,8 @@ export interface Repository {
   paths: ReadonlySet<string>;
   makeTargets: ReadonlySet<string>;
   npmScripts: ReadonlySet<string>;
+  /** Of each document, where a link can lead within it. */
+  places: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 /** Every command and path that a document names and that does not exist, in sentences. */
@@ -34,6 +37,14 @@ export function pathsOf(files: readonly string[]): Set<string> {
   }
   return paths;
 }
+
+/** Where a link can lead within a document: its headings, by the names that GitHub gives them. */
+export const placesOf = (text: string): Set<string> =>
+  new Set(
+    [...text.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+      slugOf(heading),
+    ),
+  );
 
 function readDocument(text: string): { blocks: string[]; spans: string[]; links: string[] } {
   const blocks: string[] = [];
@@ -138,7 +149,7 @@ function splitShell(line: string): string[] {
   return word === null ? words : [...words, word];
 }
 
-const ROOTS = /^(api|workers|test|openapi|charts|\.ci)\//;
+const ROOTS = /^(api|workers|test|openapi|charts|docs|image|\.ci)\//;
 
 /** Files by their path, folders with or without a slash, `*` for any; and sources by their name alone. */
 function checkPath(span: string, { paths }: Repository): string[] {
@@ -154,8 +165,10 @@ function checkPath(span: string, { paths }: Repository): string[] {
   return exists ? [] : [`there is no ${span}`];
 }
 
-function checkLink(link: string, path: string, { paths }: Repository): string[] {
-  if (/^[a-z]+:|^#/.test(link)) return [];
-  const target = posix.join(posix.dirname(path), link.replace(/#.*$/, '')).replace(/\/$/, '');
-  return paths.has(target) ? [] : [`the link to ${link} leads nowhere`];
+function checkLink(link: string, path: string, { paths, places }: Repository): string[] {
+  if (/^[a-z]+:/.test(link)) return [];
+  const [file = '', place] = link.split('#');
+  const target = file === '' ? path : posix.join(posix.dirname(path), file).replace(/\/$/, '');
+  const leads = paths.has(target) && (place === undefined || (places.get(target)?.has(place) ?? true));
+  return leads ? [] : [`the link to ${link} leads nowhere`];
 }

@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { findLies, makeTargetsOf, pathsOf, type Repository } from './document-claims.ts';
+import { findLies, makeTargetsOf, pathsOf, placesOf, type Repository } from './document-claims.ts';
 import { readAll, readText, workingFiles } from './repository-files.ts';
 
 const files = workingFiles();
+const documents = readAll(files.filter((path) => path.endsWith('.md')));
 const repository: Repository = {
   paths: pathsOf(files),
   makeTargets: makeTargetsOf(readText('Makefile')),
   npmScripts: new Set(Object.keys(JSON.parse(readText('package.json')).scripts ?? {})),
+  places: new Map(documents.map(({ path, text }) => [path, placesOf(text)])),
 };
-const documents = readAll(files.filter((path) => path.endsWith('.md')));
 
 test.each(documents.map((document) => [document.path, document] as const))(
   '%s names only what exists',
@@ -16,6 +17,13 @@ test.each(documents.map((document) => [document.path, document] as const))(
     expect(findLies(document, repository)).toEqual([]);
   },
 );
+
+test('every picture of `docs` is shown or linked in the README', () => {
+  const pictures = files.filter((path) => /^docs\/[^/]+\.(png|svg)$/.test(path));
+  expect(pictures).not.toEqual([]);
+  const readme = readText('README.md');
+  expect(pictures.filter((path) => !readme.includes(`](${path})`))).toEqual([]);
+});
 
 test('every target of the Makefile says in `make help` what it does', () => {
   const makefile = readText('Makefile');
@@ -28,6 +36,7 @@ describe('the check finds', () => {
     paths: pathsOf(['README.md', 'api/main.ts', 'api/core/clock.ts', 'test/docs/a.test.ts']),
     makeTargets: new Set(['run', 'test', 'cli']),
     npmScripts: new Set(),
+    places: new Map([['README.md', placesOf('# One\n## `Two`, and three\n```sh\n# no heading\n```\n')]]),
   };
   const lies = (text: string, path = 'README.md') => findLies({ path, text }, known);
 
@@ -44,6 +53,9 @@ describe('the check finds', () => {
     ['a path of core', 'See `#core/clocks.ts`.'],
     ['a pattern that nothing fits', 'See `test/*/b.test.ts`.'],
     ['a link', 'See [this](docs/this.md).'],
+    ['a link into a document', 'See [this](README.md#four).'],
+    ['a link within the document', 'See [this](#no-heading).'],
+    ['a path of the documents', 'See `docs/this.md`.'],
     ['a command of the operator', '`faregate agents remove 5`'],
     ['a group of commands', '`faregate users`'],
     ['an option', '`make cli ARGS="agents list --all"`'],
@@ -73,7 +85,7 @@ describe('the check finds', () => {
   });
 
   test('links from where the document stands', () => {
-    expect(lies('[up](../../README.md) [here](clock.ts)', 'api/core/README.md')).toEqual([]);
+    expect(lies('[up](../../README.md#two-and-three) [here](clock.ts)', 'api/core/README.md')).toEqual([]);
     expect(lies('[up](../README.md)', 'api/core/README.md')).toHaveLength(1);
   });
 });

@@ -99,8 +99,10 @@ async function prove(cluster: FaultCluster, options: ProofOptions): Promise<Proo
   const { answered, cut, neverLetIn, refused, unavailable, unavailableBy } = callers.counts;
   const codes = Object.entries(unavailableBy).map(([code, count]) => `${code} ${count}`);
   story.tell(
-    `The callers leave: ${answered} answered with their cost, ${cut} cut off, ${neverLetIn} never let in; on the way ` +
-      `${refused} refusals for want of free credit, ${unavailable} while something was away (${codes.join(', ')})`,
+    `The callers leave: ${answered} answered with their cost, ${cut} cut off, ${neverLetIn} never let in`,
+  );
+  story.tell(
+    `On the way: ${refused} refusals for want of free credit, ${unavailable} while something was away (${codes.join(', ')})`,
   );
   await using _ = await passTime?.(cluster, agent);
   const problems = await untilSettled(cluster, agent, callers, story);

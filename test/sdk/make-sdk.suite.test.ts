@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { makeSdk } from '../../openapi/sdk/make-sdk.ts';
+import { readText } from '../docs/repository-files.ts';
+import { hasTool } from '../tools/tool.ts';
 
 /** As somebody types it, whatever the locale of this machine. */
 function make(...words: string[]) {
@@ -20,6 +22,19 @@ it.each([
   const languages = 'make sdk LANG=typescript, make sdk LANG=python, make sdk LANG=go';
   expect(make(...words)).toEqual({ status: 2, told: `Say which SDK: ${languages}.` });
 });
+
+it.skipIf(!hasTool('openapi-ts'))(
+  'what make sdk says to import from the TypeScript SDK is there',
+  async () => {
+    const said = /import \{ (.+) \} from '\.\/faregate\/(.+\.ts)'/.exec(readText('openapi/sdk/main.ts'));
+    const [, names = 'nothing', file = ''] = said ?? [];
+    const folder = mkdtempSync(join(tmpdir(), 'faregate-sdk-'));
+    makeSdk('typescript', join(folder, 'typescript'));
+    const exported = Object.keys(await import(join(folder, 'typescript', file)));
+    rmSync(folder, { recursive: true });
+    expect(exported).toEqual(expect.arrayContaining(names.split(', ')));
+  },
+);
 
 it('leaves the SDK that is there as it is where no new one can be made', () => {
   const folder = mkdtempSync(join(tmpdir(), 'faregate-sdk-'));

@@ -102,7 +102,10 @@ type tour struct {
 }
 
 func newTour(baseURL, key string) (*tour, error) {
-	t := &tour{baseURL: baseURL, http: patient{&http.Client{Timeout: time.Minute}}, key: key}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	// For the head alone: a time-out of the client would end a stream that goes on for longer.
+	transport.ResponseHeaderTimeout = time.Minute
+	t := &tour{baseURL: baseURL, http: patient{&http.Client{Transport: transport}}, key: key}
 	client, err := faregate.NewClientWithResponses(baseURL, faregate.WithHTTPClient(t.http), faregate.WithRequestEditorFn(t.sign))
 	t.client = client
 	return t, err
