@@ -25,14 +25,15 @@ export async function recoverStores(
   const redis = await openRedis(toRedisAddress(storage.redis));
   try {
     const scripts = createRedisScripts(redis);
-    const closed = new Map<number, number>();
-    for (const shard of shards) closed.set(shard, await closeShard(scripts, shard));
+    /** By the epoch that ended; `null`: nobody knows yet whether it is closed, as the answer was lost. */
+    const closed = new Map<number, number | null>(shards.map((shard) => [shard, null]));
     const giveUpAtMs = clock.monotonicMs() + waitMs;
     let isRedisAway = false;
-    while (closed.size > 0 && clock.monotonicMs() < giveUpAtMs) {
+    do {
       try {
         for (const [shard, epoch] of closed) {
-          if ((await openEpoch(scripts, shard)) > epoch) closed.delete(shard);
+          if (epoch === null) closed.set(shard, await closeShard(scripts, shard));
+          else if ((await openEpoch(scripts, shard)) > epoch) closed.delete(shard);
         }
         isRedisAway = false;
       } catch (error) {
@@ -41,7 +42,7 @@ export async function recoverStores(
         isRedisAway = true;
       }
       if (closed.size > 0) await wait(clock, LOOK_MS);
-    }
+    } while (closed.size > 0 && clock.monotonicMs() < giveUpAtMs);
     return { shards: [...closed.keys()], isRedisAway };
   } finally {
     redis.disconnect();
