@@ -1,11 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
-const WAITS = 'test/videos/video-workers.services.test.ts';
-
 /**
  * `unit` needs no service and no server process; `suite` starts real processes and clients; `chart` the chart's tools;
- * `services` real stores; `waits` too, and sits out minutes that a rule takes; `cluster` runs the tests of the API, its
- * fuzzing and the console's main flows once more, on the cluster shape.
+ * `services` real stores; `cluster` runs the tests of the API, its fuzzing and the console's main flows once more, on the
+ * cluster shape.
  */
 export default defineConfig({
   test: {
@@ -26,20 +24,10 @@ export default defineConfig({
         test: {
           name: 'services',
           include: ['test/**/*.services.test.ts'],
-          exclude: [WAITS],
           globalSetup: 'test/services/global-setup.ts',
           testTimeout: 180_000,
           hookTimeout: 300_000,
           fileParallelism: false,
-        },
-      },
-      {
-        test: {
-          name: 'waits',
-          include: [WAITS],
-          globalSetup: 'test/services/global-setup.ts',
-          testTimeout: 180_000,
-          hookTimeout: 300_000,
         },
       },
       {
