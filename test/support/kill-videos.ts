@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { VideoJob } from '#core/videos/video-job.ts';
 import { createDraw, type Draw } from '../ledger/history/random.ts';
 import type { Caller } from './kill-gateway.ts';
-import { openVideoGateway, VIDEO_NANO_USD, type VideoGateway } from './video-gateway.ts';
+import { openVideoGateway, VIDEO_NANO_USD, type VideoAnswer, type VideoGateway } from './video-gateway.ts';
 
 /*
  * The promise: whatever a kill cuts off, the provider makes no video twice, each order ends once, made and charged or failed
@@ -23,8 +23,11 @@ export interface VideoKillSummary {
 interface Ordered {
   caller: Caller;
   prompt: string;
-  videoId: string;
+  /** null: the kill cut its answer off, so that only a repeat tells whether there is a video. */
+  videoId: string | null;
 }
+
+type Known = Ordered & { videoId: string };
 
 const ORDERERS = 3;
 
@@ -33,14 +36,17 @@ export async function killVideos(kills: number, seed: number): Promise<VideoKill
   const draw = createDraw(seed);
   await using gateway = await openVideoGateway();
   try {
-    const ordered = new Map<string, Ordered>();
+    const ordered: Ordered[] = [];
     for (let kill = 0; kill < kills; kill++) await loadAndKill(gateway, draw, ordered, kill);
     // Most videos have outlived every process so far: fetched as slowly as while they were killed, the last would wait for minutes.
     gateway.provider.reset();
     await gateway.start();
-    for (const { videoId, caller } of ordered.values()) await gateway.ended(videoId, caller);
+    const known: Known[] = [];
+    for (const { caller, prompt, videoId } of ordered)
+      known.push({ caller, prompt, videoId: videoId ?? (await orderAgain(gateway, prompt, caller)) });
+    for (const { videoId, caller } of known) await gateway.ended(videoId, caller);
     await gateway.kill();
-    return await compare(gateway, kills, [...ordered.values()]);
+    return await compare(gateway, kills, known);
   } catch (error) {
     throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : error}`, { cause: error });
   }
@@ -49,7 +55,7 @@ export async function killVideos(kills: number, seed: number): Promise<VideoKill
 async function loadAndKill(
   gateway: VideoGateway,
   draw: Draw,
-  ordered: Map<string, Ordered>,
+  ordered: Ordered[],
   kill: number,
 ): Promise<void> {
   const { provider } = gateway;
@@ -72,7 +78,7 @@ async function loadAndKill(
     for (let n = 0; !killed; n++) {
       const prompt = `${kill} ${caller.agentId} ${n}`;
       const answer = await gateway.order(prompt, caller).catch(() => null);
-      if (answer?.status === 202) ordered.set(prompt, { caller, prompt, videoId: answer.job.id });
+      ordered.push({ caller, prompt, videoId: answer === null ? null : accepted(answer) });
       await new Promise((resolve) => setTimeout(resolve, draw(60)));
     }
   });
@@ -83,10 +89,20 @@ async function loadAndKill(
   await Promise.all(loops);
 }
 
+/** With the key of the first time: the video that the first order began, or one that it never did. */
+async function orderAgain(gateway: VideoGateway, prompt: string, caller: Caller): Promise<string> {
+  return accepted(await gateway.order(prompt, caller));
+}
+
+function accepted({ status, job }: { status: number; job: VideoAnswer }): string {
+  if (status !== 202) throw new Error(`an order was answered ${status}`);
+  return job.id;
+}
+
 async function compare(
   gateway: VideoGateway,
   kills: number,
-  ordered: readonly Ordered[],
+  ordered: readonly Known[],
 ): Promise<VideoKillSummary> {
   const jobs = new Map<string, number>();
   for (const { prompt } of gateway.provider.videos()) jobs.set(prompt, (jobs.get(prompt) ?? 0) + 1);
