@@ -150,7 +150,8 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
         type: 'grant',
         agentId,
         grantId: `${SOURCE}-${agentId}`,
-        expiresAtMs: startOfDayMs(clock.now()) + 8 * DAY_MS,
+        // By the ledger's day: a test that has moved its own clock on, shortly before midnight, is a day ahead of a real Redis.
+        expiresAtMs: startOfDayMs((cluster === undefined ? clock : systemClock).now()) + 8 * DAY_MS,
         nanoUsd: usd(creditUsd),
       });
     }
