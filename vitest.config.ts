@@ -49,6 +49,8 @@ export default defineConfig({
             ...['crash-loss', 'journal-failure', 'metrics'].map((name) => `test/gateway/${name}.test.ts`),
           ],
           globalSetup: 'test/services/cluster-setup.ts',
+          // As in `unit`: these are its files once more.
+          isolate: false,
           setupFiles: 'test/support/skip-without-cluster.ts',
           testTimeout: 60_000,
           hookTimeout: 120_000,

@@ -14,7 +14,7 @@ const serverKeys = z.strictObject({
   host: host.default('127.0.0.1').describe('Address that the public port listens on.'),
   port: port
     .default(8080)
-    .describe('Public port: /v1, /mcp, /openapi.json. The environment variable PORT wins.'),
+    .describe('Public port: /v1, /mcp, /openapi.json, /docs, /console. The environment variable PORT wins.'),
   internalHost: host.default('127.0.0.1').describe('Address that the internal port listens on.'),
   internalPort: port
     .default(9090)

@@ -65,7 +65,7 @@ describeWith(['redis', 'kafka', 'cassandra'], 'the operator of a cluster', () =>
     const made = await faregate('migrate');
     expect(made).toMatchObject({ code: 0, err: '' });
     expect(made.out).toContain('Brought the tables to schema version');
-    expect(made.out).toContain('ledger.v1 has 1 replicas');
+    expect(made.out).toContain('ledger.v1 has 1 replica:');
     const again = await faregate('migrate');
     expect(again.code).toBe(0);
     expect(again.out).toContain('The tables are up to date.');
@@ -164,6 +164,24 @@ describeWith(['redis', 'kafka', 'cassandra'], 'the operator of a cluster', () =>
       worker = await start();
       await until(async () => (await fence(5)) !== null);
       forwarder.to(port);
+      expect(await recovering).toMatchObject({ code: 0, out: '1 of 1 shards were rebuilt from the log.\n' });
+    } finally {
+      forwarder.close();
+    }
+  });
+
+  test('who has a shard rebuilt need not be there when the answer comes that it is closed', async () => {
+    await worker.stop();
+    const forwarder = await startTcpForwarder(Number(stores.redis.address.split(':')[1]));
+    try {
+      const detour = join(folder.path, 'detour.yaml');
+      await writeFile(detour, stores.yaml.replaceAll(stores.redis.address, forwarder.address));
+      const { meta, outbox } = new ShardKeys(5);
+      const lost = forwarder.loseAnswerTo((request) => request.includes(meta) && !request.includes(outbox));
+      const recovering = faregateWith(detour, 'ledger', 'recover', '5', '--yes', '--wait', '60');
+      await lost;
+      expect(await redis.hget(meta, 'fence')).toBeNull();
+      worker = await start();
       expect(await recovering).toMatchObject({ code: 0, out: '1 of 1 shards were rebuilt from the log.\n' });
     } finally {
       forwarder.close();

@@ -120,6 +120,15 @@ describe.each(sdkLanguages)('the generated client of %s', (language) => {
     expect(shownNanoUsd(lines)).toBe((await gateway.settled(agent)).chargedNanoUsd);
   });
 
+  it.skipIf(reason !== null)('says which operations there are to one that it does not have', async () => {
+    const { code, lines, errors } = await tourBehind({}, 'refund', 'balance');
+    expect({ code, errors }).toEqual({
+      code: 1,
+      errors: `There is no refund. There are: ${OPERATIONS.join(', ')}.\n`,
+    });
+    expect(lines).toMatchObject([{ operation: 'balance' }]);
+  });
+
   it.skipIf(reason !== null)('makes a paid call as openapi/README.md says', async () => {
     const agent = await gateway.newAgent();
     const source = blocksOf('openapi/README.md', blockLanguage[language])[0] ?? '';

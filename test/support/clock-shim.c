@@ -1,6 +1,7 @@
 /*
- * Gives a process another wall clock (LD_PRELOAD). CLOCK_SHIM_FILE holds, in its first eight bytes, the seconds
- * by which its clock is ahead; a test writes them while the process runs. The monotonic clock stays as it is.
+ * Gives a process other clocks (LD_PRELOAD). CLOCK_SHIM_FILE holds two numbers of eight bytes each: the seconds by which its
+ * wall clock is ahead, and those that its monotonic clock, and so its timers, have skipped; a test writes them while the
+ * process runs.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -12,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static volatile const int64_t *ahead_s;
+static volatile const int64_t *moved_s;
 static int (*real_clock_gettime)(clockid_t, struct timespec *);
 static int (*real_gettimeofday)(struct timeval *, void *);
 static time_t (*real_time)(time_t *);
@@ -24,17 +25,20 @@ __attribute__((constructor)) static void start(void) {
   const char *path = getenv("CLOCK_SHIM_FILE");
   int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
   if (fd < 0) return;
-  void *mapped = mmap(NULL, sizeof(int64_t), PROT_READ, MAP_SHARED, fd, 0);
-  if (mapped != MAP_FAILED) ahead_s = mapped;
+  void *mapped = mmap(NULL, 2 * sizeof(int64_t), PROT_READ, MAP_SHARED, fd, 0);
+  if (mapped != MAP_FAILED) moved_s = mapped;
   close(fd);
 }
 
-static int64_t ahead(void) { return ahead_s ? *ahead_s : 0; }
+static int64_t ahead(void) { return moved_s ? moved_s[0] : 0; }
+static int64_t skipped(void) { return moved_s ? moved_s[1] : 0; }
 
 int clock_gettime(clockid_t clock, struct timespec *now) {
   if (!real_clock_gettime) start();
   int result = real_clock_gettime(clock, now);
-  if (result == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)) now->tv_sec += ahead();
+  if (result != 0) return result;
+  if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE) now->tv_sec += ahead();
+  if (clock == CLOCK_MONOTONIC || clock == CLOCK_MONOTONIC_COARSE) now->tv_sec += skipped();
   return result;
 }
 

@@ -9,6 +9,8 @@ export interface TcpForwarder {
   to(port: number | null): void;
   /** Who connects from now on reaches this port; who is connected stays where it is. */
   newcomersTo(port: number): void;
+  /** The next request of this kind comes through, and the client is cut off before it hears the answer; resolves then. */
+  loseAnswerTo(isIt: (request: Buffer) => boolean): Promise<void>;
   /** Nothing comes through what is connected now, and nobody is told. */
   silence(): void;
   close(): void;
@@ -16,6 +18,7 @@ export interface TcpForwarder {
 
 export async function startTcpForwarder(firstPort: number | null): Promise<TcpForwarder> {
   let target = firstPort;
+  let toLose: { isIt: (request: Buffer) => boolean; done: () => void } | null = null;
   const sockets = new Set<Socket>();
   const keep = (socket: Socket, other: Socket) => {
     sockets.add(socket);
@@ -34,6 +37,15 @@ export async function startTcpForwarder(firstPort: number | null): Promise<TcpFo
     const upstream = connect(target, '127.0.0.1');
     keep(client, upstream);
     keep(upstream, client);
+    client.on('data', (request: Buffer) => {
+      if (toLose?.isIt(request) !== true) return;
+      const { done } = toLose;
+      toLose = null;
+      upstream.unpipe(client).once('data', () => {
+        client.destroy();
+        done();
+      });
+    });
     client.pipe(upstream).pipe(client);
   });
   server.listen(0, '127.0.0.1');
@@ -51,6 +63,11 @@ export async function startTcpForwarder(firstPort: number | null): Promise<TcpFo
     },
     newcomersTo(next) {
       target = next;
+    },
+    loseAnswerTo(isIt) {
+      return new Promise((done) => {
+        toLose = { isIt, done };
+      });
     },
     silence() {
       for (const socket of sockets) socket.unpipe().pause();

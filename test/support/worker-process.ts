@@ -10,14 +10,15 @@ export async function startWorkerProcess(options: {
   folder: string;
   roles: readonly Role[];
   ready?: boolean;
+  env?: Record<string, string>;
 }): Promise<NodeProcess> {
-  const { configFile, folder, roles, ready = true } = options;
+  const { configFile, folder, roles, ready = true, env = {} } = options;
   const internalPort = await freePort();
   return startNodeProcess({
     command: ['workers/main.ts', ...roles],
     internalPort,
     output: join(folder, `worker-${internalPort}.log`),
-    env: { FAREGATE_CONFIG: configFile, FAREGATE_DATA: folder },
+    env: { ...env, FAREGATE_CONFIG: configFile, FAREGATE_DATA: folder },
     ready,
   });
 }

@@ -13,6 +13,7 @@ import { freePort } from '../services/free-port.ts';
 import { type ClusterStores, startClusterStores } from '../support/cluster-stores.ts';
 import { testDataDir } from '../support/data-dir.ts';
 import { until } from '../support/gateway.ts';
+import { createMovingClock } from '../support/moving-clock.ts';
 import { type NodeProcess, startNodeProcess } from '../support/node-process.ts';
 import { startTestProvider, type TestProvider } from '../support/provider.ts';
 import { describeWith } from '../support/with-services.ts';
@@ -20,6 +21,7 @@ import { startWorkerProcess } from '../support/worker-process.ts';
 
 const VIDEOS = 20;
 /** A dead worker is missed after ten seconds, its claims are believed for two minutes. */
+const MISSED_MS = 30_000;
 const GRACE_MS = 180_000;
 
 describeWith(['redis', 'kafka', 'cassandra', 's3'], 'several workers of videos on a cluster', () => {
@@ -146,7 +148,20 @@ providers: [{ id: sim, kind: simulator, baseUrl: "${provider.baseUrl}" }]
     const { id } = await order('Nobody knows');
     await provider.reached('post');
     await worker.stop('SIGKILL');
-    const next = await startWorker('video');
+    const clock = createMovingClock(join(folder.path, 'clock'));
+    const next = await startWorkerProcess({
+      configFile,
+      folder: folder.path,
+      roles: ['video'],
+      env: clock.env,
+    });
+    processes.push(next);
+    await until(async () => (await next.metric('faregate_open_videos')) === 1, MISSED_MS);
+    clock.skip(90);
+    // Whoever answers has looked at its timers.
+    await next.metric('faregate_open_videos');
+    expect(await ask(`/videos/${id}`)).toMatchObject({ error: null });
+    clock.skip(120);
     expect(await ended(id)).toMatchObject({ status: 'failed', error: { code: 'submission_unknown' } });
     expect(posts()).toBe(before + 1);
     expect(await next.metric('faregate_video_submissions_unknown_total')).toBe(1);

@@ -249,8 +249,13 @@ OPERATIONS = {each.__name__: each for each in (balance, chat, stream, message, r
 def main() -> int:
     failures = 0
     for name in sys.argv[1:] or OPERATIONS:
+        operation = OPERATIONS.get(name)
+        if operation is None:
+            print(f"There is no {name}. There are: {', '.join(OPERATIONS)}.", file=sys.stderr)
+            failures += 1
+            continue
         try:
-            print(json.dumps({"operation": name, **OPERATIONS[name]()}), flush=True)
+            print(json.dumps({"operation": name, **operation()}), flush=True)
         except (Refusal, RuntimeError, httpx.HTTPError, ValueError) as error:
             print(f"{name} failed: {error}", file=sys.stderr)
             failures += 1

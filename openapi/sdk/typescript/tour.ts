@@ -247,8 +247,14 @@ const PICTURE =
 
 const chosen = process.argv.slice(2);
 for (const name of chosen.length === 0 ? Object.keys(operations) : chosen) {
+  const operation = operations[name];
+  if (operation === undefined) {
+    console.error(`There is no ${name}. There are: ${Object.keys(operations).join(', ')}.`);
+    process.exitCode = 1;
+    continue;
+  }
   try {
-    console.log(JSON.stringify({ operation: name, ...(await operations[name]?.()) }));
+    console.log(JSON.stringify({ operation: name, ...(await operation()) }));
   } catch (error) {
     const told = error instanceof Error ? error.message : String(error);
     const isMissing = /\(reading '/.test(told);

@@ -161,12 +161,12 @@ describeWith(['kafka'], 'the log on Kafka', () => {
   test('its topic is told from a safe one in sentences, and refused unless the operator allows it', async () => {
     const problems = await checkLedgerTopic(kafka, SHARDS);
     expect(problems.map(({ sentence }) => sentence.split(':')[0])).toEqual([
-      'ledger.v1 has 1 replicas',
+      'ledger.v1 has 1 replica',
       'ledger.v1 has min.insync.replicas=1',
       'ledger.v1 keeps its records for 24 hours',
     ]);
     await expect(requireSafeLedgerTopic(kafka, { shards: SHARDS, allowUnsafe: false })).rejects.toThrow(
-      /has 1 replicas/,
+      /has 1 replica:/,
     );
     expect(await requireSafeLedgerTopic(kafka, { shards: SHARDS, allowUnsafe: true })).toHaveLength(3);
     await expect(requireSafeLedgerTopic(kafka, { shards: 64, allowUnsafe: true })).rejects.toThrow(

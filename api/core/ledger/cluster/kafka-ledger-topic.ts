@@ -93,7 +93,8 @@ export function topicProblems({ shards, partitions, replicas, settings }: TopicF
     );
   }
   if (replicas < REPLICAS_MIN) {
-    unsafe(`has ${replicas} replicas: with fewer than ${REPLICAS_MIN} a lost broker may be lost money.`);
+    const has = replicas === 1 ? '1 replica' : `${replicas} replicas`;
+    unsafe(`has ${has}: with fewer than ${REPLICAS_MIN} a lost broker may be lost money.`);
   }
   const inSync = Number(setting('min.insync.replicas'));
   if (inSync < IN_SYNC_MIN) {

@@ -426,13 +426,20 @@ func main() {
 		"balance": t.balance, "chat": t.chat, "stream": t.stream, "message": t.message, "refusal": t.refusal,
 		"upload": t.upload, "video": t.video, "calls": t.calls, "book": t.book,
 	}
+	all := []string{"balance", "chat", "stream", "message", "refusal", "upload", "video", "calls", "book"}
 	names := os.Args[1:]
 	if len(names) == 0 {
-		names = []string{"balance", "chat", "stream", "message", "refusal", "upload", "video", "calls", "book"}
+		names = all
 	}
 	failures := 0
 	for _, name := range names {
-		told, err := careful(operations[name])
+		operation, known := operations[name]
+		if !known {
+			fmt.Fprintf(os.Stderr, "There is no %s. There are: %s.\n", name, strings.Join(all, ", "))
+			failures++
+			continue
+		}
+		told, err := careful(operation)
 		if err != nil {
 			fmt.Fprintf(os.Stderr, "%s failed: %v\n", name, err)
 			failures++
