@@ -41,10 +41,13 @@ export async function startTcpForwarder(firstPort: number | null): Promise<TcpFo
       if (toLose?.isIt(request) !== true) return;
       const { done } = toLose;
       toLose = null;
-      upstream.unpipe(client).once('data', () => {
-        client.destroy();
-        done();
-      });
+      upstream
+        .unpipe(client)
+        .once('data', () => {
+          client.destroy();
+          done();
+        })
+        .resume();
     });
     client.pipe(upstream).pipe(client);
   });
