@@ -26,7 +26,7 @@ OASDIFF := .cache/tools/.oasdiff-installed
 SDK_TOOLS := .cache/tools/.sdk-installed
 HADOLINT := .cache/tools/hadolint-2.15.1/bin/hadolint
 
-.PHONY: help run workers cli services services-stop proof test test-unit chart chart-full test-kube browser check bench torture openapi sdk sim simulator load image lint-image clean
+.PHONY: help run workers cli services services-stop proof test test-unit chart chart-full test-kube browser check check-types check-texts bench torture openapi sdk sim simulator load image lint-image clean
 
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,7 +52,7 @@ services-stop: $(TOOLS) ## End what `make services` started
 proof: $(TOOLS) ## $1.00, 1,000 calls at once on a real cluster whose parts are killed: every promise about money (CALLS=n, SEED=n)
 	@CALLS=$(CALLS) SEED=$(SEED) node test/proof/main.ts
 
-test: $(TOOLS) $(SCHEMATHESIS) $(CHART_TOOLS) $(SDK_TOOLS) check lint-image ## Everything that CI runs (21 minutes on two cores)
+test: $(TOOLS) $(SCHEMATHESIS) $(CHART_TOOLS) $(SDK_TOOLS) check lint-image ## Everything that CI runs (20 minutes on two cores)
 	@node test/support/run-tests.ts unit chart+services,suite+cluster
 
 test-unit: $(TOOLS) ## The tests that need no service, in two minutes
@@ -74,8 +74,13 @@ browser: ## Install Debian's Chromium and ffmpeg, with which console and videos 
 	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium ffmpeg > /dev/null; }
 
 check: $(TOOLS) $(OASDIFF) ## Types, lint, format, import rules, generated files, the document's linters, its breaks since the last release
+	@$(MAKE) --no-print-directory --jobs=2 check-types check-texts
+
+check-types: # a core's work for half of a check's time: beside the rest
 	tsc --noEmit
 	tsc --noEmit -p api/console/page
+
+check-texts:
 	biome check --error-on-warnings .
 	vitest run --project unit test/docs/imports.test.ts
 	node api/write-documents.ts --check

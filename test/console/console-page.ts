@@ -4,6 +4,12 @@ import type { TestAgent, TestGateway } from '../support/gateway.ts';
 export const phone = { width: 360, height: 740 };
 export const desktop = { width: 1280, height: 900 };
 
+/** Both sizes and both colours: colours do not move anything, and sizes do not change them. */
+export const shapes = [
+  { size: 'phone', viewport: phone, colorScheme: 'dark' },
+  { size: 'desktop', viewport: desktop, colorScheme: 'light' },
+] as const;
+
 export interface ConsoleOptions {
   /** Whose key opens it; `null`: nobody's, the form for it shows. */
   agent?: TestAgent | null;

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, startOfDayMs, systemClock } from '#core/clock.ts';
 import { hello, type TestAgent, until } from '../support/gateway.ts';
-import { type ConsolePage, desktop, type PageId, pageIds, phone } from './console-page.ts';
+import { type ConsolePage, type PageId, pageIds, shapes } from './console-page.ts';
 import { fakeMedia, imageModel, videoModel } from './fake-media.ts';
 import { grantUntil } from './grant-until.ts';
 import { describeInBrowser, sees } from './in-browser.ts';
@@ -23,10 +23,6 @@ const words: Readonly<Record<PageId, string>> = {
   pictures: 'What to show',
   videos: 'What to show',
 };
-
-const shapes = (['light', 'dark'] as const).flatMap((colorScheme) =>
-  Object.entries({ phone, desktop }).map(([size, viewport]) => ({ colorScheme, size, viewport })),
-);
 
 describeInBrowser('whoever uses the console', ({ gateway, show }) => {
   async function busyAgent(): Promise<TestAgent> {

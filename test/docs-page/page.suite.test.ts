@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { guides } from '../../api/docs-page/guides.ts';
-import { desktop, phone } from '../console/console-page.ts';
+import { desktop, shapes } from '../console/console-page.ts';
 import { findBrowser } from '../console/find-browser.ts';
 import { readText } from '../docs/repository-files.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
@@ -248,11 +248,7 @@ describe.skipIf(missing)('whoever reads the documentation', () => {
     await page.getByRole('heading', { name: 'From OpenRouter' }).waitFor();
   });
 
-  describe.each(
-    (['light', 'dark'] as const).flatMap((colorScheme) =>
-      Object.entries({ phone, desktop }).map(([size, viewport]) => ({ colorScheme, size, viewport })),
-    ),
-  )('on a $size, $colorScheme', ({ viewport, colorScheme }) => {
+  describe.each(shapes)('on a $size, $colorScheme', ({ viewport, colorScheme }) => {
     it('finds no fault of accessibility, and nothing beside the screen', async () => {
       const page = await newPage({ viewport, colorScheme });
       await page.goto(url);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { runKillRounds } from './kill-rounds.ts';
 
-const KILLS = 8;
+const KILLS = 6;
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 
 test(`after ${KILLS} kills at random moments nothing told is lost, doubled or stuck (seed ${seed})`, async () => {
