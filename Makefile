@@ -76,11 +76,11 @@ browser: ## Install Debian's Chromium and ffmpeg, with which console and videos 
 check: $(TOOLS) $(OASDIFF) ## Types, lint, format, import rules, generated files, the document's linters, its breaks since the last release
 	@$(MAKE) --no-print-directory --jobs=2 check-types check-texts
 
-check-types: # a core's work for half of a check's time: beside the rest
+check-types: ## Its half that is types: a core's work, beside the rest
 	tsc --noEmit
 	tsc --noEmit -p api/console/page
 
-check-texts:
+check-texts: ## Its other half
 	biome check --error-on-warnings .
 	vitest run --project unit test/docs/imports.test.ts
 	node api/write-documents.ts --check
