@@ -49,7 +49,7 @@ export default defineConfig({
             ...['crash-loss', 'journal-failure', 'metrics'].map((name) => `test/gateway/${name}.test.ts`),
           ],
           globalSetup: 'test/services/cluster-setup.ts',
-          // As in `unit`: these are its files once more.
+          // As in `unit`, whose files most of these are once more.
           isolate: false,
           setupFiles: 'test/support/skip-without-cluster.ts',
           testTimeout: 60_000,

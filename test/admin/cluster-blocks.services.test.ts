@@ -37,8 +37,8 @@ esac
 describeWith(['redis', 'kafka', 'cassandra'], 'who has read docs/cluster.md', () => {
   let folder: Awaited<ReturnType<typeof testDataDir>>;
   let stores: ClusterStores;
-  /** Of the document, and of this test. */
-  let addresses: [string, string][];
+  /** By what stands in the document. */
+  let ours: Map<string, string>;
   const terminals: ChildProcess[] = [];
   let exported = '';
 
@@ -48,14 +48,14 @@ describeWith(['redis', 'kafka', 'cassandra'], 'who has read docs/cluster.md', ()
     await copyFile(EXAMPLE, join(folder.path, EXAMPLE));
     await writeFile(join(folder.path, 'make'), MAKE, { mode: 0o700 });
     const simulatorPort = await freePort();
-    addresses = [
+    ours = new Map([
       ['127.0.0.1:6379', stores.redis.address],
       ['127.0.0.1:9092', stores.kafka.address],
       ['127.0.0.1:9042', stores.cassandra.address],
       ['127.0.0.1:8100', `127.0.0.1:${simulatorPort}`],
       ['make simulator', `make simulator PORT=${simulatorPort}`],
-    ];
-    for (const port of ['8081', '9091', '9191']) addresses.push([port, String(await freePort())]);
+    ]);
+    for (const port of ['8081', '9091', '9191']) ours.set(port, String(await freePort()));
   });
   afterAll(async () => {
     await Promise.all(
@@ -69,13 +69,17 @@ describeWith(['redis', 'kafka', 'cassandra'], 'who has read docs/cluster.md', ()
   });
 
   const adapt = (source: string): string =>
-    addresses.reduce((adapted, [theirs, ours]) => adapted.replaceAll(theirs, ours), source);
+    source.replaceAll(
+      /127\.0\.0\.1:(?:6379|9092|9042|8100)|make simulator|\b(?:8081|9091|9191)\b/g,
+      (theirs) => ours.get(theirs) ?? theirs,
+    );
 
   function openTerminal(line: string): ChildProcess & { stdout: NodeJS.ReadableStream } {
     return spawn('sh', ['-e', '-c', `${exported}\n${adapt(line)}`], {
       cwd: folder.path,
       stdio: ['ignore', 'pipe', 'inherit'],
-      env: { ...process.env, PATH: `${folder.path}:${process.env.PATH}` },
+      // Nothing of this machine's settings.
+      env: { PATH: `${folder.path}:${process.env.PATH}`, HOME: folder.path },
     });
   }
 
@@ -93,7 +97,7 @@ describeWith(['redis', 'kafka', 'cassandra'], 'who has read docs/cluster.md', ()
     terminals.push(terminal);
     terminal.stdout.resume();
     while ((await fetch(url).catch(() => null))?.status !== 200) {
-      expect(terminal.exitCode, line).toBeNull();
+      expect([terminal.exitCode, terminal.signalCode], line).toEqual([null, null]);
       await sleep(50);
     }
   }

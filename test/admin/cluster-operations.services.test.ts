@@ -170,7 +170,7 @@ describeWith(['redis', 'kafka', 'cassandra'], 'the operator of a cluster', () =>
     }
   });
 
-  test('who has a shard rebuilt need not be there when the answer comes that it is closed', async () => {
+  test('a shard is rebuilt even where the answer to its closing is lost', async () => {
     await worker.stop();
     const forwarder = await startTcpForwarder(Number(stores.redis.address.split(':')[1]));
     try {

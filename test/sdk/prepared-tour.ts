@@ -4,9 +4,9 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import { makeSdk } from '../../openapi/sdk/make-sdk.ts';
-import type { SdkLanguage } from '../../openapi/sdk/sdk-language.ts';
-import { runCommand } from '../services/run-command.ts';
-import { toolPath } from '../tools/tool.ts';
+import { generatorOf, type SdkLanguage } from '../../openapi/sdk/sdk-language.ts';
+import { findCommand, runCommand } from '../services/run-command.ts';
+import { hasTool, toolPath } from '../tools/tool.ts';
 
 /** The tour of a generated SDK, as a program that runs. */
 export interface PreparedTour {
@@ -64,6 +64,13 @@ export async function prepareTour(language: SdkLanguage, folder: string): Promis
       });
     },
   };
+}
+
+/** Why this machine cannot make and run it; `null`: it can. */
+export function missingForSdk(language: SdkLanguage): string | null {
+  if (language === 'go' && findCommand('go') === null) return 'There is no `go` on the PATH.';
+  const tool = generatorOf[language];
+  return hasTool(tool) ? null : `There is no ${tool}: \`make test\` installs it where it can.`;
 }
 
 const PRINTED_BYTES_MAX = 20_000_000;

@@ -48,8 +48,9 @@ export async function startStandIn(gatewayUrl: string, behaviour: Behaviour): Pr
     const type = answer.headers.get('content-type') ?? '';
     const schema = answerSchema(req.method ?? '', path, answer.status, type.startsWith('text/event-stream'));
     const text = await answer.text();
-    // Asked again, it says what the gateway says: a status of a job that nobody knows is not its last.
-    const change = { ...behaviour.change, values: behaviour.change?.values === true && time === 1 };
+    // Asked again of a job, it says what the gateway says: a status that nobody knows is not its last.
+    const values = behaviour.change?.values === true && (req.method === 'POST' || time === 1);
+    const change = { ...behaviour.change, values };
     const changed =
       schema === null ? text : changeText(text, type, (each) => laterAnswer(each, schema, change));
     for (const name of ['content-type', 'location', 'retry-after-ms'])

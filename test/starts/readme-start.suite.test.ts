@@ -1,65 +1,108 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { dirname, join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { sdkLanguages } from '../../openapi/sdk/sdk-language.ts';
 import { readBlocks } from '../clients/pasted-blocks.ts';
+import { missingForSdk } from '../sdk/prepared-tour.ts';
+import { until } from '../support/gateway.ts';
+import { hasTool, toolPath } from '../tools/tool.ts';
 
 const [clone = '', run = ''] = (
   readBlocks(await readFile('README.md', 'utf8')).find(({ title }) => title === 'Start')?.source ?? ''
 ).split('\n');
 
-let folder = '';
+const START_MS = 60_000;
+
+let folder: string;
+let checkout: string;
 let gateway: ChildProcess | undefined;
+let printed = '';
+
+function paste(source: string, cwd = checkout): string {
+  const python = hasTool('openapi-python-client') ? `${dirname(toolPath('openapi-python-client'))}:` : '';
+  // Go keeps what it has compiled below the home folder.
+  const env = { ...newcomer(), PATH: `${python}${process.env.PATH}`, HOME: process.env.HOME };
+  return execFileSync('sh', ['-e', '-c', source], {
+    cwd,
+    env,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+/** Nothing of this machine's settings. */
+const newcomer = () => ({ PATH: process.env.PATH, HOME: folder, PORT: '0', INTERNAL_PORT: '0' });
+
+beforeAll(async () => {
+  await mkdir('.cache', { recursive: true });
+  folder = await mkdtemp(join(process.cwd(), '.cache', 'newcomer-'));
+  checkout = join(folder, 'faregate');
+  paste(clone.replace('<this repository>', `'${process.cwd()}'`), folder);
+  // What npm would install comes over the network, in a minute. It lies beside, newer than these, and is linked piece by
+  // piece: an install that began after all would remove links.
+  await mkdir(join(checkout, 'node_modules'));
+  for (const name of await readdir('node_modules'))
+    await symlink(resolve('node_modules', name), join(checkout, 'node_modules', name));
+  for (const file of ['package.json', 'package-lock.json'])
+    await utimes(join(checkout, file), new Date(0), new Date(0));
+  await mkdir(join(checkout, '.cache'));
+  await symlink(resolve('.cache/tools'), join(checkout, '.cache/tools'));
+
+  gateway = spawn('sh', ['-c', `exec ${run}`], {
+    cwd: checkout,
+    env: newcomer(),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  gateway.stdout?.on('data', (chunk) => {
+    printed += chunk;
+  });
+  await until(() => printed.includes('Operate it:'), START_MS);
+});
 afterAll(async () => {
   if (gateway !== undefined) {
     const ended = once(gateway, 'exit');
     // make, which passes it on and waits.
-    gateway.kill('SIGTERM');
-    await ended;
+    if (gateway.kill('SIGTERM')) await ended;
   }
   await rm(folder, { recursive: true });
 });
 
-test('two lines of the README and one that they print are a paid call', async () => {
-  await mkdir('.cache', { recursive: true });
-  folder = await mkdtemp(join(process.cwd(), '.cache', 'newcomer-'));
-  const env = {
-    PATH: process.env.PATH,
-    HOME: folder,
-    PORT: '0',
-    INTERNAL_PORT: '0',
-  };
-  const paste = (source: string) =>
-    execFileSync('sh', ['-e', '-c', source], {
-      cwd: folder,
-      env,
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-
-  paste(clone.replace('<this repository>', process.cwd()));
-  // What npm would install comes over the network, in a minute. It lies beside, newer than these, and is linked piece by
-  // piece: an install that began after all would remove links.
-  const installed = join(folder, 'faregate', 'node_modules');
-  await mkdir(installed);
-  for (const name of await readdir('node_modules'))
-    await symlink(resolve('node_modules', name), join(installed, name));
-  for (const file of ['package.json', 'package-lock.json'])
-    await utimes(join(folder, 'faregate', file), new Date(0), new Date(0));
-  gateway = spawn('sh', ['-c', `exec ${run}`], {
-    cwd: join(folder, 'faregate'),
-    env,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let printed = '';
-  for await (const chunk of gateway.stdout ?? []) {
-    printed += chunk;
-    if (printed.includes('Operate it:')) break;
-  }
-  gateway.stdout?.resume();
-
+test('two lines of the README and one that they print are a paid call', () => {
   const [, tryIt = ''] = /Try it:\n([\s\S]*)\nOperate it:/.exec(printed) ?? [];
-  const answer = JSON.parse(paste(tryIt));
-  expect(answer.usage.cost).toBeGreaterThan(0);
+  expect(JSON.parse(paste(tryIt)).usage.cost).toBeGreaterThan(0);
 });
+
+describe.each(sdkLanguages)(
+  'a newcomer who wants an SDK for %s',
+  (language) => {
+    const reason = missingForSdk(language);
+    if (reason !== null) console.warn(`\nSKIPPED: a newcomer's SDK for ${language}. ${reason}\n`);
+
+    test.skipIf(reason !== null)(
+      'makes a paid call with one command and one line that it prints',
+      async () => {
+        const said = paste(`make sdk LANG=${language}`);
+        expect(said).toContain(`Wrote sdk/${language} from openapi/v1.json, by `);
+        const [, tryIt = ''] = /^Try it: +(.+)$/m.exec(said) ?? [];
+        const demo = demoFile.parse(
+          JSON.parse(await readFile(join(checkout, '.faregate/demo.json'), 'utf8')),
+        );
+        const line = `${tryIt.replace('<key>', demo.key)} chat stream`;
+        const told = paste(`export FAREGATE_URL=${demo.base_url}\n${line}`);
+        const paid = told
+          .trim()
+          .split('\n')
+          .map((each) => paidLine.parse(JSON.parse(each)));
+        expect(paid.map(({ operation }) => operation)).toEqual(['chat', 'stream']);
+        for (const { cost } of paid) expect(cost).toBeGreaterThan(0);
+      },
+    );
+  },
+  120_000,
+);
+
+const demoFile = z.object({ base_url: z.string(), key: z.string() });
+const paidLine = z.object({ operation: z.string(), cost: z.number() });

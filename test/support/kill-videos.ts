@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { VideoJob } from '#core/videos/video-job.ts';
 import { createDraw, type Draw } from '../ledger/history/random.ts';
 import type { Caller } from './kill-gateway.ts';
-import { openVideoGateway, VIDEO_NANO_USD, type VideoAnswer, type VideoGateway } from './video-gateway.ts';
+import { openVideoGateway, VIDEO_NANO_USD, type VideoGateway } from './video-gateway.ts';
 
 /*
  * The promise: whatever a kill cuts off, the provider makes no video twice, each order ends once, made and charged or failed
@@ -78,7 +78,7 @@ async function loadAndKill(
     for (let n = 0; !killed; n++) {
       const prompt = `${kill} ${caller.agentId} ${n}`;
       const answer = await gateway.order(prompt, caller).catch(() => null);
-      ordered.push({ caller, prompt, videoId: answer === null ? null : accepted(answer) });
+      ordered.push({ caller, prompt, videoId: answer?.status === 202 ? answer.job.id : null });
       await new Promise((resolve) => setTimeout(resolve, draw(60)));
     }
   });
@@ -91,11 +91,8 @@ async function loadAndKill(
 
 /** With the key of the first time: the video that the first order began, or one that it never did. */
 async function orderAgain(gateway: VideoGateway, prompt: string, caller: Caller): Promise<string> {
-  return accepted(await gateway.order(prompt, caller));
-}
-
-function accepted({ status, job }: { status: number; job: VideoAnswer }): string {
-  if (status !== 202) throw new Error(`an order was answered ${status}`);
+  const { status, job } = await gateway.order(prompt, caller);
+  if (status !== 202) throw new Error(`the order of "${prompt}" was answered ${status}`);
   return job.id;
 }
 

@@ -8,14 +8,15 @@ export interface MovingClock {
   moves: boolean;
   /** Of the wall clock. */
   aheadBy(seconds: number): void;
-  /** What its timers wait for is over by so much sooner: all skips together. */
-  skip(seconds: number): void;
+  /** Of the monotonic clock, by which its timers run. */
+  timersAheadBy(seconds: number): void;
 }
 
 export function createMovingClock(file: string): MovingClock {
   const shim = buildShim('clock-shim');
   writeFileSync(file, Buffer.alloc(2 * BYTES));
-  if (shim === null) return { env: {}, moves: false, aheadBy: () => undefined, skip: () => undefined };
+  if (shim === null)
+    return { env: {}, moves: false, aheadBy: () => undefined, timersAheadBy: () => undefined };
   // Not replaced: the process has this very file mapped.
   const fd = openSync(file, 'r+');
   const write = (seconds: number, position: number) => {
@@ -27,7 +28,7 @@ export function createMovingClock(file: string): MovingClock {
     env: { LD_PRELOAD: shim, CLOCK_SHIM_FILE: file },
     moves: true,
     aheadBy: (seconds) => write(seconds, 0),
-    skip: (seconds) => write(seconds, BYTES),
+    timersAheadBy: (seconds) => write(seconds, BYTES),
   };
 }
 

@@ -9,7 +9,10 @@ export interface TcpForwarder {
   to(port: number | null): void;
   /** Who connects from now on reaches this port; who is connected stays where it is. */
   newcomersTo(port: number): void;
-  /** The next request of this kind comes through, and the client is cut off before it hears the answer; resolves then. */
+  /**
+   * The next request of this kind comes through, and the client is cut off before it hears the answer; resolves then. For
+   * clients that ask one thing at a time, in one piece.
+   */
   loseAnswerTo(isIt: (request: Buffer) => boolean): Promise<void>;
   /** Nothing comes through what is connected now, and nobody is told. */
   silence(): void;

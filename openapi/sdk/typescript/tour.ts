@@ -247,7 +247,7 @@ const PICTURE =
 
 const chosen = process.argv.slice(2);
 for (const name of chosen.length === 0 ? Object.keys(operations) : chosen) {
-  const operation = operations[name];
+  const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
   if (operation === undefined) {
     console.error(`There is no ${name}. There are: ${Object.keys(operations).join(', ')}.`);
     process.exitCode = 1;

@@ -441,7 +441,8 @@ func main() {
 		}
 		told, err := careful(operation)
 		if err != nil {
-			fmt.Fprintf(os.Stderr, "%s failed: %v\n", name, err)
+			// Of a union each part has an error, on a line of its own.
+			fmt.Fprintf(os.Stderr, "%s failed: %s\n", name, strings.ReplaceAll(err.Error(), "\n", "; "))
 			failures++
 			continue
 		}
