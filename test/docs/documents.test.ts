@@ -25,6 +25,28 @@ test('every picture of `docs` is shown or linked in the README', () => {
   expect(pictures.filter((path) => !readme.includes(`](${path})`))).toEqual([]);
 });
 
+test('every cell of the comparison has its source, or says that there is none', () => {
+  const text = readText('docs/comparison.md');
+  const [, , ...rows] = text.split('\n').filter((line) => line.startsWith('|'));
+  const cells = rows.flatMap((row) => row.split('|').slice(2, -1));
+  expect(cells.length).toBeGreaterThan(40);
+  const unsaid = cells.filter((cell) => !/\[\d+\]|^ (not established|not measured: .+|-) $/.test(cell));
+  expect(unsaid).toEqual([]);
+  const noted = [...text.matchAll(/^(\d+)\. /gm)].map(([, number]) => number);
+  const used = new Set(cells.flatMap((cell) => [...cell.matchAll(/\[(\d+)\]/g)].map(([, number]) => number)));
+  expect(noted).toEqual(noted.map((_, i) => String(i + 1)));
+  expect(noted.filter((number) => !used.has(number))).toEqual([]);
+  expect([...used].filter((number) => !noted.includes(number))).toEqual([]);
+});
+
+test('`make check` compares the interface with the last release', () => {
+  const makefile = readText('Makefile');
+  const [, check = ''] = /^check:.*\n((?:\t.*\n)+)/m.exec(makefile) ?? [];
+  const [, texts = ''] = /^check-texts:.*\n((?:\t.*\n)+)/m.exec(makefile) ?? [];
+  expect(check).toContain('check-texts');
+  expect(texts).toContain('\tnode test/releases/check-documents.ts\n');
+});
+
 test('every target of the Makefile says in `make help` what it does', () => {
   const makefile = readText('Makefile');
   const helped = [...makefile.matchAll(/^([a-z-]+):.*## /gm)].map(([, target]) => target);

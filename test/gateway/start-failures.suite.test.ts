@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { testDataDir } from '../support/data-dir.ts';
 import { startTestGateway } from '../support/gateway.ts';
+import { buildFaultShim } from '../support/power-cut-shim.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'faregate-start-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -83,6 +84,35 @@ test.each(['PORT', 'INTERNAL_PORT'])(
     expect(stderr.trim().split('\n')).toHaveLength(1);
   },
 );
+
+test('a start with mistakes in its configuration says each with its place, and shows no stack', async () => {
+  await using used = await testDataDir();
+  const config = join(used.path, 'faregate.yaml');
+  writeFileSync(config, 'limits:\n  burst: many\nservr: {}\n');
+  const { status, stdout, stderr } = start(join(used.path, 'data'), { FAREGATE_CONFIG: config });
+  expect([status, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(/faregate\.yaml:2:10 limits\.burst: has to be a number/);
+  expect(stderr).toMatch(/faregate\.yaml:3:1 servr: /);
+  expect(stderr).not.toMatch(/^ +at /m);
+  expect(existsSync(join(used.path, 'data'))).toBe(false);
+});
+
+const shim = buildFaultShim();
+if (shim === null)
+  console.warn('\nSKIPPED: a start on a full disk. There is no C compiler for Linux here.\n');
+
+test.skipIf(shim === null)('a start on a full disk names the folder and says what to do', async () => {
+  await using used = await testDataDir();
+  const faults = join(used.path, 'faults');
+  writeFileSync(faults, '1 write ENOSPC 0 1000000\n');
+  const dataDir = join(used.path, 'data');
+  const env = { LD_PRELOAD: shim ?? '', FAULT_ROOT: dataDir, FAULT_CONTROL: faults };
+  const { status, stderr } = start(dataDir, env);
+  expect(status).toBe(1);
+  expect(stderr.trim()).toMatch(
+    /^The data folder \S+ cannot be used: .*(full|disk).*\. Mend that, or choose another folder with FAREGATE_DATA\.$/,
+  );
+});
 
 test('a start beside a gateway that has the folder names its process', async () => {
   await using used = await testDataDir();
