@@ -41,6 +41,7 @@ function writeSdk(wanted: SdkLanguage): void {
     }
   }
   const folder = join(root, 'sdk', wanted);
+  console.log(`Making ${relative(root, folder)} …`);
   try {
     makeSdk(wanted, folder);
   } catch (error) {

@@ -48,8 +48,11 @@ describeWith(['redis', 'kafka', 'cassandra'], 'the operator of a cluster', () =>
 
   const faregate = (...args: string[]) => faregateWith(configFile, ...args);
 
-  async function faregateWith(config: string, ...args: string[]) {
-    const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  const faregateWith = (config: string, ...args: string[]) => runFaregate(args, { config });
+
+  async function runFaregate(args: string[], { config, isTTY = false }: { config: string; isTTY?: boolean }) {
+    const [stdin, stdout] = [new PassThrough(), new PassThrough()];
+    const stderr = Object.assign(new PassThrough(), { isTTY });
     stdin.end();
     const environment = cliEnvironment({ FAREGATE_CONFIG: config, FAREGATE_DATA: folder.path });
     const code = await runCli(args, { environment, stdin, stdout, stderr });
@@ -151,7 +154,10 @@ describeWith(['redis', 'kafka', 'cassandra'], 'the operator of a cluster', () =>
       const detour = join(folder.path, 'detour.yaml');
       await writeFile(detour, stores.yaml.replaceAll(stores.redis.address, forwarder.address));
       const fence = (shard: number) => redis.hget(new ShardKeys(shard).meta, 'fence');
-      const inVain = faregateWith(detour, 'ledger', 'recover', '7', '--yes', '--wait', '2');
+      const inVain = runFaregate(['ledger', 'recover', '7', '--yes', '--wait', '3'], {
+        config: detour,
+        isTTY: true,
+      });
       const recovering = faregateWith(detour, 'ledger', 'recover', '5', '--yes', '--wait', '60');
       await until(async () => (await fence(5)) === null && (await fence(7)) === null);
       forwarder.to(null);
@@ -160,6 +166,7 @@ describeWith(['redis', 'kafka', 'cassandra'], 'the operator of a cluster', () =>
         out: expect.stringContaining(
           'Still closed: 7. Redis does not answer: nobody knows whether they are open.',
         ),
+        err: expect.stringMatching(/Waiting for a worker to rebuild them … 2 s[^\n]*\r\S*$/),
       });
       worker = await start();
       await until(async () => (await fence(5)) !== null);

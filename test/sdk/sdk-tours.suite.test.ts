@@ -163,8 +163,6 @@ describe.each(sdkLanguages)('the generated client of %s', (language) => {
 
   it.skipIf(reason !== null).each([
     ['a busy model, of the messages format', busy, /HTTP 529 model_busy: The model is at capacity\.$/],
-    ["a proxy's page of an error", page(502), /HTTP 502: not an answer of the gateway, but text\/html$/],
-    ["a portal's page", page(200), /HTTP 200: not an answer of the gateway, but text\/html$/],
     [
       "a proxy's text",
       { ...answered('ok'), headers: { 'content-type': 'text/plain' } },

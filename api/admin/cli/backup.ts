@@ -6,6 +6,7 @@ import type { ArchiveContents } from '#core/backup/read-archive.ts';
 import { type FolderRestored, restoreFolder } from '#core/backup/restore-folder.ts';
 import { isoTime, systemClock } from '#core/clock.ts';
 import { formatUsd } from '#core/money.ts';
+import { showProgress } from '#core/show-progress.ts';
 import { backUpStores, restoreStores } from '../back-up-stores.ts';
 import { auditedWork, type StoreWork } from './audited-work.ts';
 import { type CliContext, dollars, type OpenContext, shortTime } from './cli-context.ts';
@@ -20,13 +21,16 @@ export function addBackup(program: Command, open: OpenContext): void {
     .description('write all agents, keys, credit and calls into one file, while the gateway runs or not')
     .option('--yes', 'replace the file when it is there')
     .action(async (name: string, { yes }: { yes?: true }) => {
-      const { show, paint, confirm, loadStorage } = open();
+      const { show, paint, confirm, loadStorage, telling } = open();
       const file = resolve(name);
       if (existsSync(file) && !yes) await confirm(`${file} is there. Replace it?`);
       const contents = await explaining(async () => {
         const storage = await loadStorage();
-        if (storage.mode === 'cluster') return backUpStores(storage, { file, clock: systemClock });
-        return backUpFolder({ dataDir: storage.dataDir, file, nowMs: systemClock.now() });
+        return telling('Writing the backup', () =>
+          storage.mode === 'cluster'
+            ? backUpStores(storage, { file, clock: systemClock })
+            : backUpFolder({ dataDir: storage.dataDir, file, nowMs: systemClock.now() }),
+        );
       });
       const bytes = statSync(file).size;
       show({ file, bytes, ...toRecord(contents) }, () => [
@@ -65,36 +69,47 @@ interface Restored extends FolderRestored {
 }
 
 async function restoreFrom(archive: string, yes: boolean, context: CliContext): Promise<Restored> {
-  const { confirm, user } = context;
+  const { confirm, user, progress } = context;
   const storage = await context.loadStorage();
   const made = (contents: ArchiveContents) => `${shortTime(isoTime(contents.header.madeAtMs))} UTC`;
   const work: StoreWork = { storage, action: 'restore', subject: { file: archive }, user };
-  return auditedWork(work, async (begin) => {
-    if (storage.mode === 'cluster') {
-      const contents = await restoreStores(storage, {
+  let line = showProgress(progress, systemClock, 'Reading the backup');
+  // A question is asked on the same line.
+  async function ask(question: string | null): Promise<void> {
+    line.end();
+    if (question !== null && !yes) await confirm(question);
+    line = showProgress(progress, systemClock, 'Restoring it');
+  }
+  try {
+    return await auditedWork(work, async (begin) => {
+      if (storage.mode === 'cluster') {
+        const contents = await restoreStores(storage, {
+          archive,
+          clock: systemClock,
+          async beforeChange(found) {
+            const of = `the backup of ${made(found)}, with ${found.agents} agents`;
+            await ask(`Write ${of}, into the cluster? It cannot be taken back.`);
+            await begin();
+          },
+        });
+        return { target: 'the cluster', contents, movedTo: null };
+      }
+      const { dataDir } = storage;
+      const restored = await restoreFolder({
         archive,
-        clock: systemClock,
-        async beforeChange(found) {
-          const of = `the backup of ${made(found)}, with ${found.agents} agents`;
-          if (!yes) await confirm(`Write ${of}, into the cluster? It cannot be taken back.`);
+        dataDir,
+        nowMs: systemClock.now(),
+        async beforeChange(found, isOccupied) {
+          const question = `${dataDir} holds a gateway's data. Move it aside for the backup of ${made(found)}?`;
+          await ask(isOccupied ? question : null);
           await begin();
         },
       });
-      return { target: 'the cluster', contents, movedTo: null };
-    }
-    const { dataDir } = storage;
-    const restored = await restoreFolder({
-      archive,
-      dataDir,
-      nowMs: systemClock.now(),
-      async beforeChange(found, isOccupied) {
-        const question = `${dataDir} holds a gateway's data. Move it aside for the backup of ${made(found)}?`;
-        if (isOccupied && !yes) await confirm(question);
-        await begin();
-      },
+      return { target: dataDir, ...restored };
     });
-    return { target: dataDir, ...restored };
-  });
+  } finally {
+    line.end();
+  }
 }
 
 /** For programs. */

@@ -1,4 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { systemClock } from '#core/clock.ts';
+import { showProgress } from '#core/show-progress.ts';
 import type { CliEnvironment } from '../../config/cli-environment.ts';
 import type { StorageConfig } from '../../config/storage-settings.ts';
 import { confirm } from './confirm.ts';
@@ -24,6 +26,8 @@ export interface CliContext {
   loadStorage(): Promise<StorageConfig>;
   /** Where it is told what goes on; a pipe gets nothing of it. */
   progress: CliIo['stderr'];
+  /** Tells of the work for as long as it takes, where that is long. */
+  telling<T>(what: string, work: () => Promise<T>): Promise<T>;
   /** Who runs the command. */
   user: string | null;
   paint: Paint;
@@ -44,6 +48,14 @@ export function createContext(program: Command, io: CliIo, fail: () => void): Cl
     loadConfig: () => io.environment.loadConfig(),
     loadStorage: async () => (await io.environment.loadConfig()).storage,
     progress: io.stderr,
+    async telling(what, work) {
+      const line = showProgress(io.stderr, systemClock, what);
+      try {
+        return await work();
+      } finally {
+        line.end();
+      }
+    },
     user: io.environment.user,
     paint,
     show(raw, lines) {

@@ -24,9 +24,10 @@ export function addLedger(program: Command, open: OpenContext): void {
       const context = open();
       const { show, paint, fail } = context;
       if (stores) {
-        const audit = await explaining(async () =>
-          auditStores(await loadCluster(context), { clock: systemClock }),
-        );
+        const audit = await explaining(async () => {
+          const storage = await loadCluster(context);
+          return context.telling('Reading the whole log', () => auditStores(storage, { clock: systemClock }));
+        });
         if (audit.problems.length > 0) fail();
         show(toStoresRecord(audit), () => storesLines(audit, paint));
         return;
@@ -67,7 +68,9 @@ export function addLedger(program: Command, open: OpenContext): void {
       const { shards: closed, isRedisAway } = await explaining(() =>
         auditedWork({ storage, action: 'ledger.recover', subject, user }, async (begin) => {
           await begin();
-          return recoverStores(storage, { shards, waitMs, clock: systemClock });
+          return context.telling('Waiting for a worker to rebuild them', () =>
+            recoverStores(storage, { shards, waitMs, clock: systemClock }),
+          );
         }),
       );
       if (closed.length > 0) fail();

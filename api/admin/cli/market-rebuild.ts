@@ -19,7 +19,9 @@ export function addMarketRebuild(group: Command, open: OpenContext): void {
     .action(async (id: string, { check }: { check?: true }) => {
       const context = open();
       const { show, paint, fail } = context;
-      const rebuilt = await explaining(() => rebuildIn(context, id, check === true));
+      const rebuilt = await explaining(() =>
+        context.telling('Reading its trades', () => rebuildIn(context, id, check === true)),
+      );
       if (rebuilt === null) throw new CliError(exitCodes.refused, `Nothing is stored of a market ${id}.`);
       if (check && rebuilt.differing > 0) fail();
       show({ market: id, ...rebuilt, written: check !== true }, () => [

@@ -15,7 +15,10 @@ export function addMigrate(program: Command, open: OpenContext): void {
       const { show, paint, fail } = context;
       const { storage, versions, problems } = await explaining(async () => {
         const storage = await loadCluster(context);
-        return { storage, ...(await migrateStores(storage, systemClock)) };
+        const migrated = await context.telling('Making topics and tables', () =>
+          migrateStores(storage, systemClock),
+        );
+        return { storage, ...migrated };
       });
       const unsafe = problems.filter(({ isFatal }) => isFatal || !storage.allowUnsafe);
       if (unsafe.length > 0) fail();
