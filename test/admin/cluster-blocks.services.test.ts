@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -10,6 +10,7 @@ import { freePort } from '../services/free-port.ts';
 import { type ClusterStores, startClusterStores } from '../support/cluster-stores.ts';
 import { testDataDir } from '../support/data-dir.ts';
 import { hello } from '../support/gateway.ts';
+import { putMake } from '../support/make-stand-in.ts';
 import { describeWith } from '../support/with-services.ts';
 
 const EXAMPLE = 'faregate.cluster.example.yaml';
@@ -17,22 +18,6 @@ const EXAMPLE = 'faregate.cluster.example.yaml';
 const [makeSecrets, startAll, careFor, ...others] = readBlocks(await readFile('docs/cluster.md', 'utf8')).map(
   ({ source }) => source.trim().split('\n'),
 );
-
-/**
- * The Makefile's targets without their look at what is installed: that would install it anew beneath other tests. Nobody is at
- * a terminal to be asked; that `recover` asks has a test of its own.
- */
-const MAKE = `#!/bin/sh
-target=$1; shift
-for word; do export "$word"; done
-case $target in
-  cli) case $ARGS in *recover*) ARGS="$ARGS --yes" ;; esac; eval "exec '${process.execPath}' '${resolve('api/admin/cli.ts')}' $ARGS" ;;
-  run) exec '${process.execPath}' '${resolve('api/main.ts')}' ;;
-  workers) exec '${process.execPath}' '${resolve('workers/main.ts')}' $ROLES ;;
-  simulator) exec '${process.execPath}' '${resolve('api/simulator/main.ts')}' --port $PORT ;;
-  *) exit 2 ;;
-esac
-`;
 
 describeWith(['redis', 'kafka', 'cassandra'], 'who has read docs/cluster.md', () => {
   let folder: Awaited<ReturnType<typeof testDataDir>>;
@@ -46,7 +31,7 @@ describeWith(['redis', 'kafka', 'cassandra'], 'who has read docs/cluster.md', ()
     folder = await testDataDir();
     stores = await startClusterStores(folder.path);
     await copyFile(EXAMPLE, join(folder.path, EXAMPLE));
-    await writeFile(join(folder.path, 'make'), MAKE, { mode: 0o700 });
+    await putMake(folder.path);
     const simulatorPort = await freePort();
     ours = new Map([
       ['127.0.0.1:6379', stores.redis.address],

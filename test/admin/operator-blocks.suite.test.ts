@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join, resolve } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { readBlocks } from '../clients/pasted-blocks.ts';
+import { putMake } from '../support/make-stand-in.ts';
 
 /** What a new operator pastes. */
 const operate = await readFile('docs/operate.md', 'utf8');
@@ -29,15 +30,8 @@ beforeAll(async () => {
   gateway.stdout?.resume();
   const file = await readFile(join(dataDir, 'demo.json'), 'utf8');
   demo = z.object({ base_url: z.string(), admin_url: z.string() }).parse(JSON.parse(file));
-  await writeFile(join(dataDir, 'make'), MAKE);
-  await chmod(join(dataDir, 'make'), 0o700);
+  await putMake(dataDir);
 });
-
-/** The Makefile's `cli`, without its look at what is installed: that would install it anew beneath other tests. */
-const MAKE = `#!/bin/sh
-for word; do case $word in ARGS=*) ARGS=\${word#ARGS=} ;; esac; done
-eval "exec '${process.execPath}' '${resolve('api/admin/cli.ts')}' $ARGS"
-`;
 
 afterAll(async () => {
   const ended = once(gateway, 'exit');

@@ -110,7 +110,7 @@ test.skipIf(shim === null)('a start on a full disk names the folder and says wha
   const { status, stderr } = start(dataDir, env);
   expect(status).toBe(1);
   expect(stderr.trim()).toMatch(
-    /^The data folder \S+ cannot be used: .*(full|disk).*\. Mend that, or choose another folder with FAREGATE_DATA\.$/,
+    /^The data folder \S+ cannot be used: its disk is full\. .*Mend that, or choose another folder with FAREGATE_DATA\.$/,
   );
 });
 

@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 
 test.each([
-  [{ CALLS: '5' }, 'CALLS has to be at least 20.\n'],
+  [{ CALLS: '5' }, 'CALLS has to be a whole number from 20 to 5000.\n'],
   [
     { CALLS: 'many', SEED: '1.5' },
-    'CALLS has to be a number from 20 to 5000.\nSEED has to be a whole number.\n',
+    'CALLS has to be a whole number from 20 to 5000.\nSEED has to be a whole number.\n',
   ],
 ])('a proof that is asked for %o says what it takes, and starts nothing', (asked, told) => {
   const env = { PATH: process.env.PATH, ...asked };

@@ -6,7 +6,6 @@ import type { ArchiveContents } from '#core/backup/read-archive.ts';
 import { type FolderRestored, restoreFolder } from '#core/backup/restore-folder.ts';
 import { isoTime, systemClock } from '#core/clock.ts';
 import { formatUsd } from '#core/money.ts';
-import { showProgress } from '#core/show-progress.ts';
 import { backUpStores, restoreStores } from '../back-up-stores.ts';
 import { auditedWork, type StoreWork } from './audited-work.ts';
 import { type CliContext, dollars, type OpenContext, shortTime } from './cli-context.ts';
@@ -50,7 +49,7 @@ export function addBackup(program: Command, open: OpenContext): void {
       const { show, paint } = context;
       const archive = resolve(name);
       const { target, contents, movedTo } = await explaining(() =>
-        restoreFrom(archive, yes ?? false, context),
+        context.telling('Restoring the backup', () => restoreFrom(archive, yes ?? false, context)),
       );
       show({ file: archive, restored_into: target, moved_to: movedTo, ...toRecord(contents) }, () => [
         `Restored ${archive} into ${target}.`,
@@ -69,47 +68,36 @@ interface Restored extends FolderRestored {
 }
 
 async function restoreFrom(archive: string, yes: boolean, context: CliContext): Promise<Restored> {
-  const { confirm, user, progress } = context;
+  const { confirm, user } = context;
   const storage = await context.loadStorage();
   const made = (contents: ArchiveContents) => `${shortTime(isoTime(contents.header.madeAtMs))} UTC`;
   const work: StoreWork = { storage, action: 'restore', subject: { file: archive }, user };
-  let line = showProgress(progress, systemClock, 'Reading the backup');
-  // A question is asked on the same line.
-  async function ask(question: string | null): Promise<void> {
-    line.end();
-    if (question !== null && !yes) await confirm(question);
-    line = showProgress(progress, systemClock, 'Restoring it');
-  }
-  try {
-    return await auditedWork(work, async (begin) => {
-      if (storage.mode === 'cluster') {
-        const contents = await restoreStores(storage, {
-          archive,
-          clock: systemClock,
-          async beforeChange(found) {
-            const of = `the backup of ${made(found)}, with ${found.agents} agents`;
-            await ask(`Write ${of}, into the cluster? It cannot be taken back.`);
-            await begin();
-          },
-        });
-        return { target: 'the cluster', contents, movedTo: null };
-      }
-      const { dataDir } = storage;
-      const restored = await restoreFolder({
+  return auditedWork(work, async (begin) => {
+    if (storage.mode === 'cluster') {
+      const contents = await restoreStores(storage, {
         archive,
-        dataDir,
-        nowMs: systemClock.now(),
-        async beforeChange(found, isOccupied) {
-          const question = `${dataDir} holds a gateway's data. Move it aside for the backup of ${made(found)}?`;
-          await ask(isOccupied ? question : null);
+        clock: systemClock,
+        async beforeChange(found) {
+          const of = `the backup of ${made(found)}, with ${found.agents} agents`;
+          if (!yes) await confirm(`Write ${of}, into the cluster? It cannot be taken back.`);
           await begin();
         },
       });
-      return { target: dataDir, ...restored };
+      return { target: 'the cluster', contents, movedTo: null };
+    }
+    const { dataDir } = storage;
+    const restored = await restoreFolder({
+      archive,
+      dataDir,
+      nowMs: systemClock.now(),
+      async beforeChange(found, isOccupied) {
+        const question = `${dataDir} holds a gateway's data. Move it aside for the backup of ${made(found)}?`;
+        if (isOccupied && !yes) await confirm(question);
+        await begin();
+      },
     });
-  } finally {
-    line.end();
-  }
+    return { target: dataDir, ...restored };
+  });
 }
 
 /** For programs. */

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { systemClock } from '#core/clock.ts';
-import { showProgress } from '#core/show-progress.ts';
+import { type Progress, showProgress } from '#core/show-progress.ts';
 import type { CliEnvironment } from '../../config/cli-environment.ts';
 import type { StorageConfig } from '../../config/storage-settings.ts';
 import { confirm } from './confirm.ts';
@@ -24,10 +24,8 @@ export interface CliContext {
   readonly client: GatewayClient;
   loadConfig: CliEnvironment['loadConfig'];
   loadStorage(): Promise<StorageConfig>;
-  /** Where it is told what goes on; a pipe gets nothing of it. */
-  progress: CliIo['stderr'];
-  /** Tells of the work for as long as it takes, where that is long. */
-  telling<T>(what: string, work: () => Promise<T>): Promise<T>;
+  /** Tells a terminal what takes so long, once it does, and makes room for a question; a pipe gets nothing of it. */
+  telling<T>(what: string, work: (say: Progress['say']) => Promise<T>): Promise<T>;
   /** Who runs the command. */
   user: string | null;
   paint: Paint;
@@ -41,19 +39,21 @@ export interface CliContext {
 export function createContext(program: Command, io: CliIo, fail: () => void): CliContext {
   const options = program.opts<GlobalOptions>();
   const paint = paintFor(io.stdout);
+  const tell = (what: string) => ({ what, line: showProgress(io.stderr, systemClock, what) });
+  let told: ReturnType<typeof tell> | null = null;
   return {
     get client() {
       return createGatewayClient(findGateway(options, io.environment), io.environment.user);
     },
     loadConfig: () => io.environment.loadConfig(),
     loadStorage: async () => (await io.environment.loadConfig()).storage,
-    progress: io.stderr,
     async telling(what, work) {
-      const line = showProgress(io.stderr, systemClock, what);
+      told = tell(what);
       try {
-        return await work();
+        return await work((next) => told?.line.say(next));
       } finally {
-        line.end();
+        told.line.end();
+        told = null;
       }
     },
     user: io.environment.user,
@@ -62,7 +62,11 @@ export function createContext(program: Command, io: CliIo, fail: () => void): Cl
       io.stdout.write(options.json ? `${JSON.stringify(raw, null, 2)}\n` : `${lines().join('\n')}\n`);
     },
     fail,
-    confirm: (question) => confirm(question, io),
+    async confirm(question) {
+      told?.line.end();
+      await confirm(question, io);
+      if (told !== null) told = tell(told.what);
+    },
   };
 }
 

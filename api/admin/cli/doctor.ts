@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { systemClock } from '#core/clock.ts';
-import { showProgress } from '#core/show-progress.ts';
 import { examine } from '../doctor/examine.ts';
 import type { Finding } from '../doctor/finding.ts';
 import type { OpenContext } from './cli-context.ts';
@@ -16,11 +15,11 @@ export function addDoctor(program: Command, open: OpenContext): void {
         'gateway runs or not; exit code 1 when there is a problem',
     )
     .action(async () => {
-      const { show, paint, fail, loadConfig, progress } = open();
-      const line = showProgress(progress, systemClock, 'Reading the configuration');
-      const onWaiting = (names: readonly string[]) => line.say(`Waiting for ${names.join(', ')}`);
-      const findings = await examine({ loadConfig, clock: systemClock, onWaiting });
-      line.end();
+      const { show, paint, fail, loadConfig, telling } = open();
+      const findings = await telling('Reading the configuration', (say) => {
+        const onWaiting = (names: readonly string[]) => say(`Waiting for ${names.join(', ')}`);
+        return examine({ loadConfig, clock: systemClock, onWaiting });
+      });
       const isSound = findings.every(({ state }) => state !== 'problem');
       if (!isSound) fail();
       show({ ok: isSound, findings }, () => [
