@@ -3,6 +3,7 @@ import { accessSync, constants, mkdirSync, readFileSync, symlinkSync, writeFileS
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { compileCache } from '../support/compile-cache.ts';
 import { startTestAdmin, TOKEN } from './admin-harness.ts';
 
 const cliFile = fileURLToPath(new URL('../../api/admin/cli.ts', import.meta.url));
@@ -15,7 +16,9 @@ interface Ended {
 
 /** The command as a script runs it: pipes, no terminal. */
 const run = (args: readonly string[], dataDir: string): Promise<Ended> =>
-  start(process.execPath, [cliFile, ...args], { env: { PATH: process.env.PATH, FAREGATE_DATA: dataDir } });
+  start(process.execPath, [cliFile, ...args], {
+    env: { ...compileCache, PATH: process.env.PATH, FAREGATE_DATA: dataDir },
+  });
 
 function start(file: string, args: readonly string[], options: SpawnOptions): Promise<Ended> {
   const { promise, resolve, reject } = Promise.withResolvers<Ended>();
@@ -69,7 +72,7 @@ test('a checkout has the command, too: under a link, in any folder, with an olde
   const faregate = (line: string) =>
     start('sh', ['-c', `faregate ${line}`], {
       cwd: dataDir,
-      env: { PATH: [bin, '/usr/bin', '/bin'].join(delimiter), FAREGATE_DATA: dataDir },
+      env: { ...compileCache, PATH: [bin, '/usr/bin', '/bin'].join(delimiter), FAREGATE_DATA: dataDir },
     });
   expect(await faregate("agents create 'Acme Ltd'")).toMatchObject({ code: 0, err: '' });
   expect((await faregate('agents list')).out).toContain('Acme Ltd');

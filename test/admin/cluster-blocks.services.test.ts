@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readBlocks } from '../clients/pasted-blocks.ts';
 import { freePort } from '../services/free-port.ts';
 import { type ClusterStores, startClusterStores } from '../support/cluster-stores.ts';
+import { compileCache } from '../support/compile-cache.ts';
 import { testDataDir } from '../support/data-dir.ts';
 import { hello } from '../support/gateway.ts';
 import { putMake } from '../support/make-stand-in.ts';
@@ -64,7 +65,7 @@ describeWith(['redis', 'kafka', 'cassandra'], 'who has read docs/cluster.md', ()
       cwd: folder.path,
       stdio: ['ignore', 'pipe', 'inherit'],
       // Nothing of this machine's settings.
-      env: { PATH: `${folder.path}:${process.env.PATH}`, HOME: folder.path },
+      env: { ...compileCache, PATH: `${folder.path}:${process.env.PATH}`, HOME: folder.path },
     });
   }
 

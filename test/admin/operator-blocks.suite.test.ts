@@ -6,24 +6,28 @@ import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { readBlocks } from '../clients/pasted-blocks.ts';
+import { type Block, readBlocks } from '../clients/pasted-blocks.ts';
+import { compileCache } from '../support/compile-cache.ts';
 import { putMake } from '../support/make-stand-in.ts';
 
 /** What a new operator pastes. */
-const operate = await readFile('docs/operate.md', 'utf8');
-const blocks = [
-  ...readBlocks(operate.slice(0, operate.indexOf('## Configure it'))),
+const allBlocks = [
+  ...readBlocks(await readFile('docs/operate.md', 'utf8')),
   ...readBlocks(await readFile('docs/market-feeds.md', 'utf8')),
 ];
+const isBackup = ({ title }: Block) => title === 'Back it up';
+const blocks = allBlocks.filter((block) => !isBackup(block));
 
 let gateway: ChildProcess;
 let dataDir: string;
+let backups: string;
 let demo: { base_url: string; admin_url: string };
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'faregate-readme-'));
+  backups = await mkdtemp(join(tmpdir(), 'faregate-backups-'));
   gateway = spawn(process.execPath, ['api/main.ts'], {
-    env: { PATH: process.env.PATH, PORT: '0', INTERNAL_PORT: '0', FAREGATE_DATA: dataDir },
+    env: { ...compileCache, PATH: process.env.PATH, PORT: '0', INTERNAL_PORT: '0', FAREGATE_DATA: dataDir },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   for await (const chunk of gateway.stdout ?? []) if (String(chunk).includes('Try it')) break;
@@ -34,11 +38,17 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
+  await stopGateway();
+  await rm(dataDir, { recursive: true });
+  await rm(backups, { recursive: true });
+});
+
+async function stopGateway() {
+  if (gateway.exitCode !== null) return;
   const ended = once(gateway, 'exit');
   gateway.kill('SIGTERM');
   await ended;
-  await rm(dataDir, { recursive: true });
-});
+}
 
 /** What each shows, besides ending well. */
 const shown: Record<string, readonly (string | RegExp)[]> = {
@@ -81,6 +91,21 @@ describe('a block for operators runs as pasted', () => {
     }
     expect(code).toBe(0);
   });
+
+  it('Back it up: while the gateway runs, and back while it does not', async () => {
+    const [block] = allBlocks.filter(isBackup);
+    const [backup = '', restore = '', ...more] = (block?.source.trim() ?? '')
+      .replaceAll('/var/backups', backups)
+      .split('\n');
+    expect(more).toEqual([]);
+    const made = await run(backup);
+    expect(made).toEqual({ code: 0, output: expect.stringMatching(/^Wrote .+ and read it back\.\n/) });
+    await stopGateway();
+    expect(await run(restore)).toEqual({
+      code: 0,
+      output: expect.stringMatching(/^Restored .+\nWhat stood there is in .+\n[\s\S]*Agents +[3-9]/),
+    });
+  });
 });
 
 async function run(source: string) {
@@ -90,7 +115,7 @@ async function run(source: string) {
     .replaceAll('.faregate/', `${dataDir}/`);
   const child = spawn('sh', ['-e', '-c', adapted], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { PATH: [dataDir, process.env.PATH].join(delimiter), FAREGATE_DATA: dataDir },
+    env: { ...compileCache, PATH: [dataDir, process.env.PATH].join(delimiter), FAREGATE_DATA: dataDir },
   });
   const ended = once(child, 'exit');
   const output = await text(child.stdout);

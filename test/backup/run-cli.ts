@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { compileCache } from '../support/compile-cache.ts';
 
 const cliFile = fileURLToPath(new URL('../../api/admin/cli.ts', import.meta.url));
 
@@ -24,7 +25,7 @@ export function runFaregate(args: readonly string[], options: CliOptions): Promi
   const { dataDir, env = {}, flags = [], killAfterMs } = options;
   const { promise, resolve, reject } = Promise.withResolvers<CliRun>();
   const child = spawn(process.execPath, [...flags, cliFile, ...args], {
-    env: { PATH: process.env.PATH, FAREGATE_DATA: dataDir, ...env },
+    env: { ...compileCache, PATH: process.env.PATH, FAREGATE_DATA: dataDir, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const timer = killAfterMs === undefined ? null : setTimeout(() => child.kill('SIGKILL'), killAfterMs);

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { compileCache } from '../support/compile-cache.ts';
 
 export interface Child {
   pid: number;
@@ -9,8 +9,6 @@ export interface Child {
   stop(): Promise<void>;
 }
 
-/** As the Makefile sets it: without it a process has 40 MB more. */
-const NODE_COMPILE_CACHE = fileURLToPath(new URL('../../.cache/compile', import.meta.url));
 const STOP_MS = 10_000;
 
 /**
@@ -25,7 +23,7 @@ export function startChild(
   const [file = process.execPath, ...rest] =
     core === null ? command : ['taskset', '-c', String(core), ...command];
   const child = spawn(file, rest, {
-    env: { NODE_COMPILE_CACHE, ...env },
+    env: { ...compileCache, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const { pid } = child;

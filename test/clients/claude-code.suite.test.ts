@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { modelOf, PROVIDER_KINDS, startFormatGateway } from '../formats/format-gateway.ts';
 import { askedIn, ruleFor } from '../formats/requests.ts';
+import { compileCache } from '../support/compile-cache.ts';
 import type { TestAgent, TestGateway } from '../support/gateway.ts';
 
 let gateway: TestGateway;
@@ -31,6 +32,7 @@ async function claude(agent: TestAgent, model: string, prompt: string) {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
+      ...compileCache,
       PATH: process.env.PATH,
       HOME: folder,
       ANTHROPIC_BASE_URL: gateway.baseUrl.replace(/\/v1$/, ''),

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
+import { compileCache } from '../support/compile-cache.ts';
 import type { installPython } from './python/install-python.ts';
 
 /** A block of code in a document. */
@@ -54,7 +55,7 @@ export async function openPasteTable(
   await mkdir('.cache', { recursive: true });
   const scripts = await mkdtemp(join(process.cwd(), '.cache', 'pasted-'));
   const gateway = spawn(process.execPath, ['api/main.ts'], {
-    env: { PATH: process.env.PATH, PORT: '0', INTERNAL_PORT: '0', FAREGATE_DATA: folder },
+    env: { ...compileCache, PATH: process.env.PATH, PORT: '0', INTERNAL_PORT: '0', FAREGATE_DATA: folder },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   for await (const chunk of gateway.stdout) if (String(chunk).includes('Try it')) break;
@@ -87,6 +88,7 @@ export async function openPasteTable(
         stdio: ['ignore', 'pipe', 'pipe'],
         // Nothing of this machine's settings.
         env: {
+          ...compileCache,
           PATH: [join(process.cwd(), 'node_modules/.bin'), process.env.PATH].join(delimiter),
           HOME: folder,
           KEY: demo.key,

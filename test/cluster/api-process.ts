@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../services/free-port.ts';
+import { compileCache } from '../support/compile-cache.ts';
 import { createMovingClock, type MovingClock } from '../support/moving-clock.ts';
 import { type NodeProcess, startNodeProcess } from '../support/node-process.ts';
 
@@ -35,7 +36,7 @@ export class ApiProcess {
         output: join(folder, `${name}.log`),
         env: {
           ...this.clock.env,
-          NODE_COMPILE_CACHE: join(process.cwd(), '.cache/compile'),
+          ...compileCache,
           FAREGATE_CONFIG: configFile,
           FAREGATE_DATA: dataDir,
           PORT: String(port),

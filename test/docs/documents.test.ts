@@ -39,6 +39,36 @@ test('every cell of the comparison has its source, or says that there is none', 
   expect([...used].filter((number) => !noted.includes(number))).toEqual([]);
 });
 
+test("the README's comparison says nothing that the sourced one does not say", () => {
+  const sourced = new Map(tableOf('docs/comparison.md').map(([row = '', ...cells]) => [row, cells]));
+  const [head = [], ...rows] = tableOf('README.md');
+  expect(head).toEqual(tableOf('docs/comparison.md')[0]);
+  expect(rows.length).toBeGreaterThan(5);
+  const unsourced = rows.flatMap(([row = '', ...cells]) =>
+    cells.filter((cell, i) => {
+      const known = wordsOf(sourced.get(row)?.[i] ?? '');
+      return !wordsOf(cell).every((word) => known.includes(word));
+    }),
+  );
+  expect(unsourced).toEqual([]);
+});
+
+/** The rows of the comparison, its head first. */
+const tableOf = (path: string): string[][] => {
+  const [, table = ''] = /^(\| \| Faregate [\s\S]*?)\n\n/m.exec(readText(path)) ?? [];
+  return table
+    .split('\n')
+    .filter((line) => !line.startsWith('| ---'))
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
+};
+
+const wordsOf = (cell: string): string[] => cell.match(/[\w-]+/g) ?? [];
+
 test('`make check` compares the interface with the last release', () => {
   const makefile = readText('Makefile');
   const [, check = ''] = /^check:.*\n((?:\t.*\n)+)/m.exec(makefile) ?? [];

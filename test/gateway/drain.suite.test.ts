@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { compileCache } from '../support/compile-cache.ts';
 import { startTestProvider, type TestProvider } from '../support/provider.ts';
 
 /*
@@ -31,7 +32,7 @@ async function run(dataDir: string, extra: Record<string, string> = {}): Promise
   const child = spawn(process.execPath, ['api/main.ts'], {
     env: {
       PATH: process.env.PATH,
-      NODE_COMPILE_CACHE: join(process.cwd(), '.cache/compile'),
+      ...compileCache,
       PORT: '0',
       INTERNAL_PORT: '0',
       FAREGATE_DATA: dataDir,

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { type Clock, MINUTE_MS, SECOND_MS, systemClock } from '#core/clock.ts';
 import { SHARDS, shardOfAgent } from '#core/ledger/cluster/shards.ts';
@@ -30,10 +31,27 @@ describeWith(['redis', 'kafka', 'cassandra'], `a small proof (seed ${SEED})`, ()
       // A kill that met nothing, or credit that nobody wanted more of, proves nothing.
       expect(figures.unseen.calls).toBeGreaterThan(0);
       expect(told.join('\n')).toMatch(/[1-9]\d* are told that too little is free/);
+      const shown = verdicts.map(({ promise, measured }) => `kept ${promise} ${measured}`);
+      expect([...told, ...shown].map(shapeOf)).toEqual(await storyOfReadme());
     },
     TIMEOUT_MS,
   );
 });
+
+/** Without its figures, and without what only happens in some runs. */
+const shapeOf = (line: string): string =>
+  line
+    .replaceAll(/, \d+ to come again \(503\)| \((?:\w+ \d+(?:, )?)*\)$/g, '')
+    .replaceAll(/\$?\d+(?:\.\d+)?/g, 'N')
+    .replaceAll(/ +/g, ' ');
+
+/** What the README says that it tells, below its title. */
+async function storyOfReadme(): Promise<string[]> {
+  const [, block = ''] = /^```text\n([\s\S]*?)^```/m.exec(await readFile('README.md', 'utf8')) ?? [];
+  const lines = block.split('\n').filter((line) => line !== '');
+  expect(lines).toHaveLength(20);
+  return lines.slice(1).map((line) => shapeOf(line.replace(/^ +[\d.]+ s +/, '')));
+}
 
 const noteIn = (told: string[]): Story => ({
   title: (text) => void told.push(text),

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { makeSdk } from '../../openapi/sdk/make-sdk.ts';
 import { generatorOf, type SdkLanguage } from '../../openapi/sdk/sdk-language.ts';
 import { findCommand, runCommand } from '../services/run-command.ts';
+import { compileCache } from '../support/compile-cache.ts';
 import { hasTool, toolPath } from '../tools/tool.ts';
 
 /** The tour of a generated SDK, as a program that runs. */
@@ -48,7 +49,7 @@ export async function prepareTour(language: SdkLanguage, folder: string): Promis
     },
     run: ({ baseUrl, key }, ...operations) => {
       // Neither a proxy nor a key of this machine's.
-      const env = { PATH: process.env.PATH, FAREGATE_URL: baseUrl, FAREGATE_KEY: key };
+      const env = { ...compileCache, PATH: process.env.PATH, FAREGATE_URL: baseUrl, FAREGATE_KEY: key };
       const options = { cwd: folder, env, maxBuffer: PRINTED_BYTES_MAX, timeout: TIMEOUT_MS };
       return new Promise((resolve, reject) => {
         execFile(file, [...args, ...operations], options, (error, stdout, stderr) => {

@@ -54,11 +54,12 @@ beforeAll(async () => {
   gateway = spawn('sh', ['-c', `exec ${run}`], {
     cwd: checkout,
     env: newcomer(),
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
-  gateway.stdout?.on('data', (chunk) => {
-    printed += chunk;
-  });
+  for (const output of [gateway.stdout, gateway.stderr])
+    output?.on('data', (chunk) => {
+      printed += chunk;
+    });
   await until(() => printed.includes('Operate it:'), START_MS);
 });
 afterAll(async () => {
@@ -68,6 +69,11 @@ afterAll(async () => {
     if (gateway.kill('SIGTERM')) await ended;
   }
   await rm(folder, { recursive: true });
+});
+
+test('a start prints where everything is and two lines to paste, and nothing else', () => {
+  const told = printed.replaceAll(/:\d+\//g, ':PORT/').replaceAll(/\bfg_\w+/g, 'KEY');
+  expect(told).toBe(STARTED);
 });
 
 test('two lines of the README and one that they print are a paid call', () => {
@@ -103,6 +109,30 @@ describe.each(sdkLanguages)(
   },
   120_000,
 );
+
+const STARTED = `
+Faregate is running.
+
+  API         http://127.0.0.1:PORT/v1
+  MCP         http://127.0.0.1:PORT/mcp
+  OpenAPI     http://127.0.0.1:PORT/openapi.json
+  Docs        http://127.0.0.1:PORT/docs
+  Console     http://127.0.0.1:PORT/console
+  Admin API   http://127.0.0.1:PORT/admin
+  Demo agent  1, with $5 to spend; its key is in .faregate/demo.json
+
+Try it:
+
+  curl http://127.0.0.1:PORT/v1/chat/completions \\
+    -H 'Authorization: Bearer KEY' \\
+    -H 'Content-Type: application/json' \\
+    -d '{"model":"faregate-sim/small","messages":[{"role":"user","content":"Say hello."}]}'
+
+Operate it:
+
+  make cli ARGS="agents list"
+
+`;
 
 const demoFile = z.object({ base_url: z.string(), key: z.string() });
 const paidLine = z.object({ operation: z.string(), cost: z.number() });

@@ -12,6 +12,7 @@ import type { AgentView } from '#core/ledger/ledger.ts';
 import type { Log } from '#core/log.ts';
 import { parseNanoUsd } from '#core/money.ts';
 import { createDraw, type Draw } from '../ledger/history/random.ts';
+import { compileCache } from './compile-cache.ts';
 import { startTestProvider, type TestProvider } from './provider.ts';
 
 /*
@@ -151,7 +152,7 @@ export async function startChild(dataDir: string): Promise<{ child: ChildProcess
   const child = spawn(process.execPath, ['api/main.ts'], {
     env: {
       PATH: process.env.PATH,
-      NODE_COMPILE_CACHE: join(process.cwd(), '.cache/compile'),
+      ...compileCache,
       FAREGATE_CONFIG: join(dataDir, 'faregate.yaml'),
       FAREGATE_DATA: dataDir,
     },

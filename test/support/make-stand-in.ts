@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 
 /**
  * Puts a `make` into the folder that starts what the Makefile starts, without its look at what is installed: that would
- * install it anew beneath other tests. Nobody is at a terminal to be asked; that `recover` asks has a test of its own.
+ * install it anew beneath other tests. Nobody is at a terminal to be asked; that these ask has tests of their own.
  */
 export const putMake = (folder: string): Promise<void> =>
   writeFile(join(folder, 'make'), MAKE, { mode: 0o700 });
@@ -15,7 +15,7 @@ for word; do
   case $word in -*) ;; *=*) export "$word" ;; *) target=$word ;; esac
 done
 case $target in
-  cli) case $ARGS in *recover*) ARGS="$ARGS --yes" ;; esac; eval "${node('api/admin/cli.ts')} $ARGS" ;;
+  cli) case $ARGS in *recover*|restore*) ARGS="$ARGS --yes" ;; esac; eval "${node('api/admin/cli.ts')} $ARGS" ;;
   run) ${node('api/main.ts')} ;;
   workers) ${node('workers/main.ts')} $ROLES ;;
   simulator) ${node('api/simulator/main.ts')} --port $PORT ;;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listen } from '../../../api/http/create-http-server.ts';
+import { compileCache } from '../../support/compile-cache.ts';
 import { testDataDir } from '../../support/data-dir.ts';
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts';
 import { applicable, exceptions } from './scenarios.ts';
@@ -51,7 +52,7 @@ async function run(...args: string[]) {
   const child = spawn(process.execPath, [join(suite, 'dist/index.js'), ...args], {
     // It leaves its results where it is started.
     cwd: results.path,
-    env: { PATH: process.env.PATH },
+    env: { ...compileCache, PATH: process.env.PATH },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = once(child, 'exit');
