@@ -27,7 +27,7 @@ export interface CallerCounts {
   refused: number;
   /** Answers 503, and connections that nobody took. */
   unavailable: number;
-  /** The answers 503 by their codes. */
+  /** By their codes. */
   unavailableBy: Record<string, number>;
   /** Callers whose first try has ended, however it did. */
   triedOnce: number;
@@ -90,10 +90,10 @@ export function startCallers(options: {
       return NOT_TAKEN.has(String(code)) ? 'not taken' : 'cut';
     });
     if (tries === 0) counts.triedOnce++;
-    if (answer === 'not taken') counts.unavailable++;
+    if (answer === 'not taken') noteUnavailable('no connection');
     else if (answer === 'cut') counts.cut++;
     else if (answer.status === 402) counts.refused++;
-    else if (answer.status === 503) noteUnavailable(answer.text);
+    else if (answer.status === 503) noteUnavailable(/"code":"(\w+)"/.exec(answer.text)?.[1] ?? 'no code');
     else if (answer.status !== 200) surprises.push(`${answer.status} ${answer.text}`);
     else noteAnswer(answer, api);
     if (answer === 'cut') return true;
@@ -103,9 +103,8 @@ export function startCallers(options: {
     return answer.status === 200;
   }
 
-  function noteUnavailable(text: string): void {
+  function noteUnavailable(code: string): void {
     counts.unavailable++;
-    const code = /"code":"(\w+)"/.exec(text)?.[1] ?? 'no code';
     counts.unavailableBy[code] = (counts.unavailableBy[code] ?? 0) + 1;
   }
 

@@ -41,7 +41,7 @@ describeWith(['redis', 'kafka', 'cassandra'], `a small proof (seed ${SEED})`, ()
 /** Without its figures, and without what only happens in some runs. */
 const shapeOf = (line: string): string =>
   line
-    .replaceAll(/, \d+ to come again \(503\)| \((?:\w+ \d+(?:, )?)*\)$/g, '')
+    .replaceAll(/, \d+ to come again \(503\)| \((?:[\w ]+ \d+(?:, )?)*\)$/g, '')
     .replaceAll(/\$?\d+(?:\.\d+)?/g, 'N')
     .replaceAll(/ +/g, ' ');
 

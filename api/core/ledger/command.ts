@@ -6,7 +6,8 @@ import type { AgentStatus, HoldKind } from './state.ts';
 
 /**
  * What can be asked of the ledger. Every command carries its own id (call, grant, trade, key, source version);
- * repeating an accepted one answers how it was answered and changes nothing.
+ * repeating an accepted one answers how it was answered and changes nothing, for as long as it says that it is known.
+ * What is known longer is cleared away by `prune`, at an event and by that event's time, so that every fold forgets alike.
  */
 export type Command =
   | Grant
@@ -26,6 +27,7 @@ export type Command =
   | WithdrawVideo
   | SetAgent;
 
+/** Known by its grant for eight days, so until its lot has ended. */
 export interface Grant {
   type: 'grant';
   agentId: number;
@@ -53,6 +55,7 @@ export interface VideoOrder {
   openVideosMax: number;
 }
 
+/** Known by its call and nonce for an hour after the call's end; an id over ten minutes old starts nothing. */
 export interface Reserve {
   type: 'reserve';
   agentId: number;
@@ -79,7 +82,10 @@ export interface Renew {
   generationId: string | null;
 }
 
-/** The call has ended, its cost is not known yet: the slot is freed, the money stays held. */
+/**
+ * The call has ended, its cost is not known yet: the slot is freed, the money stays held. Known by its call for an hour
+ * after it is settled.
+ */
 export interface Finish {
   type: 'finish';
   agentId: number;
@@ -88,6 +94,7 @@ export interface Finish {
   pending: PendingPrice;
 }
 
+/** Known by its call for an hour. */
 export interface Settle {
   type: 'settle';
   agentId: number;
@@ -110,6 +117,7 @@ export interface Expire {
   endedByMs: number;
 }
 
+/** Known by its trade, refused or not, until 35 days after its lot's end; the same sale on other terms is refused. */
 export interface MoveOut {
   type: 'move_out';
   agentId: number;
@@ -119,6 +127,7 @@ export interface MoveOut {
   buyerAgentId: number;
 }
 
+/** Known by its trade, apart from its sale, as long as that. */
 export interface MoveIn {
   type: 'move_in';
   agentId: number;
@@ -127,7 +136,7 @@ export interface MoveIn {
   nanoUsd: NanoUsd;
 }
 
-/** Makes a key. */
+/** Only makes a key, so that its repetition cannot undo a change that came in between. Known as long as the agent. */
 export interface PutKey {
   type: 'put_key';
   agentId: number;
@@ -144,7 +153,7 @@ export interface PutKey {
 
 /**
  * Changes label, limit or both of an active key, in one step: what is not named stays as it is at that moment, so that
- * of two changes at once neither undoes the other.
+ * of two changes at once neither undoes the other. It has no id: asked again, it finds what it asks for.
  */
 export interface ChangeKey {
   type: 'change_key';
@@ -156,6 +165,7 @@ export interface ChangeKey {
   actingKeyId: number | null;
 }
 
+/** Known by its key as long as the agent. */
 export interface RevokeKey {
   type: 'revoke_key';
   agentId: number;
@@ -191,7 +201,7 @@ export interface WithdrawVideo {
   nonce: string;
 }
 
-/** Counts an upload that is about to begin. */
+/** Counts an upload that is about to begin; it needs some free credit, and takes none. Known for 24 hours. */
 export interface StartUpload {
   type: 'start_upload';
   agentId: number;
@@ -199,6 +209,7 @@ export interface StartUpload {
   limits: { uploadsPerDay: number };
 }
 
+/** Known by its source's version as long as the agent; an older version changes nothing. */
 export interface SetAgent {
   type: 'set_agent';
   agentId: number;
@@ -223,10 +234,10 @@ export type ReserveResult = { ok: true; repeated: boolean } | ReserveRefusal;
 export type ReserveRefusal =
   | { ok: false; reason: 'clock_apart' }
   | { ok: false; reason: 'stale_id' }
+  | { ok: false; reason: 'unknown_agent' }
   /** Another process drew this id: take a new one. */
   | { ok: false; reason: 'id_taken' }
   | { ok: false; reason: 'done'; chargedNanoUsd: NanoUsd }
-  | { ok: false; reason: 'unknown_agent' }
   /** The agent has a video of this `Idempotency-Key`. */
   | { ok: false; reason: 'video_exists'; videoId: string }
   | { ok: false; reason: 'key_revoked' }
