@@ -47,20 +47,24 @@ function tidy(schema: unknown, inAnswer: boolean): unknown {
   return openEnum(openObject(plainNumber(plainUnion(inner)), inAnswer));
 }
 
-/** One generator stops at a union inside a union, another at `type` with two names beside null. */
+/**
+ * One generator stops at a union inside a union, another at `type` with two names beside null. Of several kinds a
+ * value has one: openapi-generator makes an empty object of `anyOf` in Rust and TypeScript, a union of `oneOf`.
+ */
 function plainUnion(schema: Json): Json {
   const { type } = schema;
   if (Array.isArray(type) && type.filter((name) => name !== 'null').length > 1) {
     const { type: _, ...rest } = schema;
-    return { ...rest, anyOf: type.map((name) => ({ type: name })) };
+    return { ...rest, oneOf: type.map((name) => ({ type: name })) };
   }
   if (!Array.isArray(schema.anyOf)) return schema;
-  const anyOf = schema.anyOf.flatMap((option: Json) =>
-    Array.isArray(option.anyOf) && Object.keys(option).length === 1 ? option.anyOf : [option],
+  const options = schema.anyOf.flatMap((option: Json) =>
+    Array.isArray(option.oneOf) && Object.keys(option).length === 1 ? option.oneOf : [option],
   );
-  const [other, ...more] = anyOf.filter((option: Json) => option.type !== 'null');
-  if (more.length > 0 || anyOf.length !== 2 || typeof other?.type !== 'string') return { ...schema, anyOf };
+  const [other, ...more] = options.filter((option: Json) => option.type !== 'null');
+  if (more.length === 0 && (options.length !== 2 || typeof other?.type !== 'string')) return schema;
   const { anyOf: _, ...rest } = schema;
+  if (more.length > 0) return { oneOf: options, ...rest };
   return { ...rest, ...other, ...describe(rest, other.description), type: [other.type, 'null'] };
 }
 

@@ -76,7 +76,8 @@ export const ModelList = z
   .object({
     object: z.literal('list'),
     data: z.array(ModelEntry),
-    has_more: z.literal(false),
+    // One generator makes words of the values of an enum of booleans, and cannot read the list then.
+    has_more: z.boolean().meta({ description: 'Always false.' }),
     first_id: z.string().nullable(),
     last_id: z.string().nullable(),
   })
