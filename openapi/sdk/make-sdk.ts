@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { toolPath } from '../../test/tools/tool.ts';
 import type { SdkLanguage } from './sdk-language.ts';
@@ -17,6 +17,8 @@ export function makeSdk(language: SdkLanguage, folder: string): void {
   try {
     generators[language](made);
     cpSync(join(here, language), made, { recursive: true });
+    // A temporary folder is closed to all others, who build with it, too.
+    chmodSync(made, 0o755);
     rmSync(folder, { recursive: true, force: true });
     renameSync(made, folder);
   } finally {

@@ -1,4 +1,5 @@
-import { readdirSync, statSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readPepper, writePepper } from '#core/accounts/pepper-file.ts';
@@ -138,6 +139,24 @@ test('a backup is read by its owner only, and leaves nothing beside it', async (
   await backUpFolder({ dataDir, file: join(target, 'backup'), nowMs: START_MS });
   expect(statSync(join(target, 'backup')).mode & 0o777).toBe(0o600);
   expect(readdirSync(target)).toEqual(['backup']);
+});
+
+test('only a file is replaced by a backup, and a place where none can be made is told in a sentence', async () => {
+  const dataDir = await smallGateway();
+  const target = newFolder();
+  mkdirSync(join(target, 'folder'));
+  writeFileSync(join(target, 'file'), '');
+  const pipe = join(target, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const backUpInto = (file: string) => backUpFolder({ dataDir, file: join(target, file), nowMs: START_MS });
+  await expect(backUpInto('folder')).rejects.toThrow(/folder is there and is no file\. Name another\.$/);
+  await expect(backUpInto('pipe')).rejects.toThrow(/pipe is there and is no file/);
+  expect(statSync(pipe).isFIFO()).toBe(true);
+  await expect(backUpInto('none/backup')).rejects.toThrow(
+    /none\/backup cannot be written: there is no such folder\. Name a file in another folder\.$/,
+  );
+  await expect(backUpInto('file/backup')).rejects.toThrow(/a file stands in the place of its folder/);
+  expect(readdirSync(target).sort()).toEqual(['file', 'folder', 'pipe']);
 });
 
 test('a folder that holds no ledger, or has lost its pepper, is not backed up', async () => {

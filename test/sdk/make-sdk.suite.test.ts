@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
@@ -31,7 +31,10 @@ it.skipIf(!hasTool('openapi-ts'))(
     const folder = mkdtempSync(join(tmpdir(), 'faregate-sdk-'));
     makeSdk('typescript', join(folder, 'typescript'));
     const exported = Object.keys(await import(join(folder, 'typescript', file)));
+    const { mode } = statSync(join(folder, 'typescript'));
     rmSync(folder, { recursive: true });
+    // Whoever builds with it may be another user.
+    expect(mode & 0o777).toBe(0o755);
     expect(exported).toEqual(expect.arrayContaining(names.split(', ')));
   },
 );

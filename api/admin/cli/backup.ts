@@ -22,7 +22,8 @@ export function addBackup(program: Command, open: OpenContext): void {
     .action(async (name: string, { yes }: { yes?: true }) => {
       const { show, paint, confirm, loadStorage, telling } = open();
       const file = resolve(name);
-      if (existsSync(file) && !yes) await confirm(`${file} is there. Replace it?`);
+      const isReplaced = existsSync(file) && statSync(file).isFile();
+      if (isReplaced && !yes) await confirm(`${file} is there. Replace it?`);
       const contents = await explaining(async () => {
         const storage = await loadStorage();
         return telling('Writing the backup', () =>
