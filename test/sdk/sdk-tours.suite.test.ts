@@ -47,6 +47,9 @@ const streamed = (...events: string[]): CannedAnswer => ({
 const chunk = (content: string): string =>
   `{"id":"a","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":${JSON.stringify(content)}},"finish_reason":null}]}`;
 
+const NO_CHOICE =
+  '{"id":"a","object":"chat.completion","created":1,"model":"m","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":0,"total_tokens":1,"cost":0}}';
+
 const half: CannedAnswer = { status: 200, headers: json, body: '{"id":"msg_1","conte' };
 const hungUp: CannedAnswer = { ...half, headers: { ...json, 'content-length': '500' }, isCut: true };
 
@@ -124,6 +127,43 @@ describe.each(sdkLanguages)('the generated client of %s', (language) => {
       errors: `There is no toString. There are: ${OPERATIONS.join(', ')}.\n`,
     });
     expect(lines).toMatchObject([{ operation: 'balance' }]);
+  });
+
+  it.skipIf(reason !== null)(
+    'says what is wrong with a key, in the words of whoever refuses it',
+    async () => {
+      const { code, errors } = await tour.run(
+        { baseUrl: gateway.baseUrl, key: 'fg_mistyped' },
+        'balance',
+        'calls',
+      );
+      const why = 'This is no API key of this service: ';
+      expect(errors.split('\n')).toEqual([
+        expect.stringContaining(`balance failed: HTTP 401 invalid_api_key: ${why}`),
+        expect.stringContaining(`calls failed: HTTP 401 invalid_token: ${why}`),
+        '',
+      ]);
+      expect(code).toBe(1);
+    },
+  );
+
+  it.skipIf(reason !== null)('asks for the key that it was not given', async () => {
+    const { code, errors } = await tour.run({ baseUrl: gateway.baseUrl, key: '' }, 'balance');
+    expect({ code, errors }).toEqual({ code: 1, errors: 'Set FAREGATE_KEY to a key of yours.\n' });
+  });
+
+  it.skipIf(reason !== null)('says that nobody answers where no gateway runs', async () => {
+    const gone = await startStandIn(gateway.baseUrl, {});
+    await gone[Symbol.asyncDispose]();
+    const { errors } = await tour.run({ baseUrl: gone.baseUrl, key: 'fg_any' }, 'balance');
+    expect(errors).toMatch(/^balance failed: [^\n]*refused[^\n]*\n$/i);
+  });
+
+  it.skipIf(reason !== null)('goes on behind an answer without a choice', async () => {
+    const answers = { 'POST /chat/completions': () => answered(NO_CHOICE) };
+    const { lines, errors } = await tourBehind({ answers }, 'chat', 'balance');
+    expect(errors).toMatch(/^(chat failed: [^\n]+\n)?$/);
+    expect(lines.at(-1)).toMatchObject({ operation: 'balance' });
   });
 
   it.skipIf(reason !== null)('makes a paid call as openapi/README.md says', async () => {

@@ -79,7 +79,11 @@ def body_of(response: httpx.Response) -> object:
 
 
 def refusal_of(status: int, body: object, kind: str) -> Refusal:
-    error = body.get("error") if isinstance(body, dict) else None
+    said = body if isinstance(body, dict) else {}
+    error, description = said.get("error"), said.get("error_description")
+    # The MCP server tells in OAuth's words what is wrong with a key.
+    if isinstance(error, str) and isinstance(description, str):
+        return Refusal(status, error, description)
     if isinstance(error, dict) and isinstance(error.get("message"), str):
         return Refusal(status, error.get("code"), error["message"])
     return Refusal(status, None, f"not an answer of the gateway, but {kind or 'something without a type'}")
@@ -259,7 +263,7 @@ def main() -> int:
         except (Refusal, RuntimeError, httpx.HTTPError, ValueError) as error:
             print(f"{name} failed: {error}", file=sys.stderr)
             failures += 1
-        except (KeyError, TypeError, AttributeError) as error:
+        except (LookupError, TypeError, AttributeError) as error:
             print(f"{name} failed: the answer is not as the document has it: {error!r}", file=sys.stderr)
             failures += 1
     return 1 if failures else 0

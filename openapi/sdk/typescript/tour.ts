@@ -21,7 +21,10 @@ import {
 } from './index.ts';
 
 const { FAREGATE_URL: baseUrl = 'http://127.0.0.1:8080/v1', FAREGATE_KEY: key } = process.env;
-if (key === undefined) throw new Error('Set FAREGATE_KEY to a key of yours.');
+if (!key) {
+  console.error('Set FAREGATE_KEY to a key of yours.');
+  process.exit(1);
+}
 const MODEL = 'faregate-sim/small';
 const ATTEMPTS = 3;
 const LONGEST_WAIT_MS = 60_000;
@@ -56,8 +59,11 @@ async function patientFetch(...args: Parameters<typeof fetch>): Promise<Response
 
 function refusalOf(status: number, text: string, type: string): Refusal {
   try {
-    const { code, message } = JSON.parse(text).error;
-    if (typeof message === 'string') return new Refusal(status, code, message);
+    const { error, error_description: description } = JSON.parse(text);
+    // The MCP server tells in OAuth's words what is wrong with a key.
+    if (typeof error === 'string' && typeof description === 'string')
+      return new Refusal(status, error, description);
+    if (typeof error.message === 'string') return new Refusal(status, error.code, error.message);
   } catch {}
   return new Refusal(
     status,
@@ -242,6 +248,15 @@ async function callTool(name: string, args: object): Promise<CallPage> {
   return result.structuredContent;
 }
 
+/** Why no answer came stands in the cause alone: all that `fetch` says is that it failed. */
+function toldOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { message, cause } = error;
+  if (!(cause instanceof Error)) return message;
+  // Of several addresses that were tried, there is a code and no message.
+  return `${message}: ${cause.message || ('code' in cause ? cause.code : cause.name)}`;
+}
+
 const PICTURE =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
 
@@ -256,7 +271,7 @@ for (const name of chosen.length === 0 ? Object.keys(operations) : chosen) {
   try {
     console.log(JSON.stringify({ operation: name, ...(await operation()) }));
   } catch (error) {
-    const told = error instanceof Error ? error.message : String(error);
+    const told = toldOf(error);
     const isMissing = /\(reading '/.test(told);
     console.error(`${name} failed: ${isMissing ? 'the answer is not as the document has it: ' : ''}${told}`);
     process.exitCode = 1;

@@ -81,15 +81,30 @@ func isOfGateway(kind string) bool {
 
 func refusalOf(status int, body []byte, kind string) error {
 	var answer struct {
-		Error struct{ Code, Message string }
-	}
-	if err := json.Unmarshal(body, &answer); err != nil || answer.Error.Message == "" {
-		if kind == "" {
-			kind = "something without a type"
+		Error struct {
+			Code    any
+			Message string
 		}
-		return refusal{status, "", "not an answer of the gateway, but " + kind}
 	}
-	return refusal{status, answer.Error.Code, answer.Error.Message}
+	if err := json.Unmarshal(body, &answer); err == nil && answer.Error.Message != "" {
+		code := ""
+		if answer.Error.Code != nil {
+			code = fmt.Sprint(answer.Error.Code)
+		}
+		return refusal{status, code, answer.Error.Message}
+	}
+	// The MCP server tells in OAuth's words what is wrong with a key.
+	var ofKey struct {
+		Error       string
+		Description string `json:"error_description"`
+	}
+	if err := json.Unmarshal(body, &ofKey); err == nil && ofKey.Description != "" {
+		return refusal{status, ofKey.Error, ofKey.Description}
+	}
+	if kind == "" {
+		kind = "something without a type"
+	}
+	return refusal{status, "", "not an answer of the gateway, but " + kind}
 }
 
 type record map[string]any
