@@ -126,7 +126,8 @@ clean: ## Remove what was installed and the data of local runs
 $(RUNTIME): package-lock.json package.json
 	@command -v npm > /dev/null || { echo 'There is no npm here. Install Node.js, which brings it: https://nodejs.org' >&2; exit 1; }
 	@echo 'Installing what Faregate needs, its own Node included (300 MB, once: about a minute).' >&2
-	@if [ -e $(TOOLS) ]; then npm ci --loglevel=error > /dev/null && touch $(TOOLS); else npm ci --omit=dev --loglevel=error > /dev/null; fi
+	@if [ -e $(TOOLS) ]; then npm ci --loglevel=error > /dev/null && touch $(TOOLS); else npm ci --omit=dev --loglevel=error > /dev/null; fi || \
+	  { echo 'The install failed: npm says above why. It needs the network, and writes here and into its cache (~/.npm; npm_config_cache names another). Mend that, and start again.' >&2; exit 1; }
 	@touch $@
 
 $(TOOLS): package-lock.json package.json
