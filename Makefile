@@ -43,7 +43,7 @@ cli: $(RUNTIME) ## Run the operator's CLI: make cli ARGS="agents list"
 	@node $(NEWER_NODE) api/admin/cli.ts $(ARGS)
 
 simulator: $(RUNTIME) ## Start only the provider simulator (PORT=8100)
-	@exec node $(NEWER_NODE) api/simulator/main.ts --port $${PORT:-8100}
+	@exec node $(NEWER_NODE) api/simulator/main.ts --port=$${PORT:-8100}
 
 services: $(TOOLS) ## Start real Redis, Kafka, Cassandra and S3 on loopback, without containers (data in .services)
 	@node test/services/main.ts start

@@ -15,11 +15,28 @@ const { values } = parseArgs({
 
 const simulator = await startSimulator({
   host: values.host,
-  port: Number(values.port),
+  port: toPort(values.port),
   seed: values.seed,
   paceMs: Number(values['pace-ms']),
   lookupDelayMs: Number(values['lookup-delay-ms']),
   videoMs: Number(values['video-ms']),
-});
+}).catch(explain);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void simulator.close());
 console.log(`Provider simulator: ${simulator.baseUrl}`);
+
+function toPort(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  return fail(`PORT has to be a port number, from 0 to 65535, and is ${text}.`);
+}
+
+function explain(error: Error): never {
+  const code = 'code' in error ? error.code : null;
+  if (code !== 'EADDRINUSE' && code !== 'EACCES') throw error;
+  const why = code === 'EACCES' ? 'This user may not listen' : 'Another program listens';
+  return fail(`${why} on ${values.host}:${values.port}. Choose another port with PORT.`);
+}
+
+function fail(sentence: string): never {
+  console.error(sentence);
+  process.exit(1);
+}

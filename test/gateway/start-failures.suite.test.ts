@@ -150,3 +150,23 @@ test('a Node that is too old is told so in a sentence, before it reads any TypeS
     expect(makefile).toMatch(new RegExp(`node \\$\\(NEWER_NODE\\).* ${entry}`));
   }
 });
+
+test('the simulator alone says in a sentence that it cannot have its port', async () => {
+  const simulate = (port: number | string) => {
+    const args = ['api/simulator/main.ts', `--port=${port}`];
+    const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 20_000 });
+    return { status, stderr };
+  };
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  expect(simulate(port)).toEqual({
+    status: 1,
+    stderr: `Another program listens on 127.0.0.1:${port}. Choose another port with PORT.\n`,
+  });
+  other.close();
+  for (const odd of ['abc', '-1', '80x', '65536']) {
+    const stderr = `PORT has to be a port number, from 0 to 65535, and is ${odd}.\n`;
+    expect(simulate(odd)).toEqual({ status: 1, stderr });
+  }
+});
