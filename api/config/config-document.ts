@@ -9,7 +9,7 @@ import {
   type Pair,
   parseDocument,
 } from 'yaml';
-import { ALIASES_MAX } from '#core/limits.ts';
+import { ALIASES_MAX, YAML_PROBLEMS_MAX } from '#core/limits.ts';
 import type { ConfigProblem } from './config-error.ts';
 
 export type Path = readonly PropertyKey[];
@@ -33,13 +33,13 @@ export function parseConfigDocument(source: string, text: string): Parsed {
     return { source, line: place?.line ?? null, column: place?.col ?? null, path: formatPath(path), message };
   };
   if (yaml.errors.length > 0) {
-    const problems = yaml.errors.map((error) =>
-      problemAt(error.pos[0], [], `is no YAML: ${withoutQuote(error.message)}`),
-    );
+    const problems = yaml.errors
+      .slice(0, YAML_PROBLEMS_MAX)
+      .map((error) => problemAt(error.pos[0], [], `is no YAML: ${withoutQuote(error.message)}`));
     return { ok: false, problems };
   }
   try {
-    const value: unknown = yaml.toJS({ maxAliasCount: ALIASES_MAX });
+    const value: unknown = yaml.toJS({ maxAliasCount: ALIASES_MAX, YAML_PROBLEMS_MAX });
     const problem: ConfigDocument['problem'] = (path, message, at = 'value') =>
       problemAt(offsetOf(yaml, path, at), path, message);
     return { ok: true, document: { value, problem } };

@@ -176,6 +176,8 @@ export const RETRY_AFTER_MAX_MS = 60 * SECOND_MS;
 
 export const CONFIG_BYTES_MAX = 1024 * 1024;
 export const CONFIG_POLL_MS = SECOND_MS;
+/** Of a file that is no YAML: what comes later mostly follows from what came first. */
+export const YAML_PROBLEMS_MAX = 10;
 /** Enough for repeated blocks, far below what a "billion laughs" needs. */
 export const ALIASES_MAX = 1_000;
 export const SECRET_CHARS_MAX = 4096;

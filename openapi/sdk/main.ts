@@ -26,7 +26,10 @@ const usage: Readonly<Record<SdkLanguage, readonly [string, string]>> = {
 
 const language = process.argv[2];
 if (isSdkLanguage(language)) writeSdk(language);
-else fail(`Say which SDK: ${sdkLanguages.map((each) => `make sdk LANG=${each}`).join(', ')}.`);
+else {
+  const commands = sdkLanguages.map((each) => `make sdk LANG=${each}`).join(', ');
+  fail(`Say which SDK: ${commands}. How any other is made stands in openapi/README.md.`);
+}
 
 function writeSdk(wanted: SdkLanguage): void {
   const tool = generatorOf[wanted];
@@ -45,11 +48,17 @@ function writeSdk(wanted: SdkLanguage): void {
   try {
     makeSdk(wanted, folder);
   } catch (error) {
-    fail(`No SDK was written: ${error instanceof Error ? error.message : error}`);
+    fail(`No SDK was written: ${whyOf(error)}`);
     return;
   }
   console.log(`Wrote ${relative(root, folder)} from openapi/v1.json, by ${tool}.`);
   for (const line of usage[wanted]) console.log(line);
+}
+
+function whyOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const isInTheWay = 'code' in error && (error.code === 'EEXIST' || error.code === 'ENOTDIR');
+  return isInTheWay ? 'sdk is a file. Move it away, for it has to be a folder.' : error.message;
 }
 
 function fail(sentence: string): void {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { YAML_PROBLEMS_MAX } from '#core/limits.ts';
 import { loadConfig } from '../../api/config.ts';
 import { FILE, filesOf, linesOf, load, mistakes } from './support.ts';
 
@@ -246,6 +247,12 @@ const cases: [string, string, string[]][] = [
 
 test.each(cases)('%s', async (_name, yaml, expected) => {
   expect(await mistakes(yaml)).toEqual(expected);
+});
+
+test('a file that is no YAML is told by its first mistakes, however many follow from them', async () => {
+  const told = await mistakes('['.repeat(20_000));
+  expect(told).toHaveLength(YAML_PROBLEMS_MAX);
+  for (const line of told) expect(line).toMatch(/^\d+:\d+ is no YAML: /);
 });
 
 test('all mistakes are listed at once, in the order of the file, whatever kind they are', async () => {

@@ -20,7 +20,10 @@ it.each([
   ['a language that is a command', ["LANG='; echo done >&2;'"]],
 ])('make sdk with %s says which there are', (_, words) => {
   const languages = 'make sdk LANG=typescript, make sdk LANG=python, make sdk LANG=go';
-  expect(make(...words)).toEqual({ status: 2, told: `Say which SDK: ${languages}.` });
+  expect(make(...words)).toEqual({
+    status: 2,
+    told: `Say which SDK: ${languages}. How any other is made stands in openapi/README.md.`,
+  });
 });
 
 it.skipIf(!hasTool('openapi-ts'))(

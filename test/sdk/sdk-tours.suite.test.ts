@@ -260,7 +260,8 @@ describe.each(sdkLanguages)('the generated client of %s', (language) => {
     ['a body that ends in the middle', half],
   ])('does not crash over %s, whatever it asked for', async (_, answer) => {
     const { lines, errors } = await tourBehind({ answers: always(answer) });
-    // What a language takes for empty is told as empty, by a line; the rest in a sentence.
+    // What a language takes for empty is told as empty, by a line; the rest in a sentence. No cost is told that nobody said.
+    for (const { operation } of lines) expect(PAID).not.toContain(operation);
     const failed = errors.split('\n').slice(0, -1);
     for (const each of failed) expect(each).toMatch(/^[a-z]+ failed: \S/);
     const told = [...lines.map(({ operation }) => operation), ...failed.map((each) => each.split(' ')[0])];
@@ -290,6 +291,24 @@ describe.each(sdkLanguages)('the generated client of %s', (language) => {
     );
     expect(errors).toMatch(sentence);
     expect(code).toBe(1);
+  });
+
+  it.skipIf(reason !== null).each([
+    ['lines that end as in Windows', (text: string) => text.replaceAll('\n', '\r\n')],
+    ['no blank behind the colon', (text: string) => text.replaceAll('data: ', 'data:')],
+    [
+      'comments and other fields',
+      (text: string) => text.replaceAll('data: ', ': busy\nevent: chunk\ndata: '),
+    ],
+  ])('reads a stream with %s', async (_, written) => {
+    const stream = streamed(chunk('One'), chunk(' two'), '[DONE]');
+    const answer = { ...stream, body: written(stream.body) };
+    const { code, lines, errors } = await tourBehind(
+      { answers: { 'POST /chat/completions': () => answer } },
+      'stream',
+    );
+    expect({ code, errors }).toEqual({ code: 0, errors: '' });
+    expect(lines).toMatchObject([{ operation: 'stream', text: 'One two' }]);
   });
 
   it.skipIf(reason !== null)(

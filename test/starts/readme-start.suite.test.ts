@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -79,6 +79,13 @@ test('a start prints where everything is and two lines to paste, and nothing els
 test('two lines of the README and one that they print are a paid call', () => {
   const [, tryIt = ''] = /Try it:\n([\s\S]*)\nOperate it:/.exec(printed) ?? [];
   expect(JSON.parse(paste(tryIt)).usage.cost).toBeGreaterThan(0);
+});
+
+test.skipIf(!hasTool('openapi-ts'))('an SDK says what is in the way where its folder should be', async () => {
+  const file = join(checkout, 'sdk');
+  await writeFile(file, '');
+  expect(() => paste('make sdk LANG=typescript')).toThrow('No SDK was written: sdk is a file. Move it away');
+  await rm(file);
 });
 
 describe.each(sdkLanguages)(

@@ -211,13 +211,15 @@ def first_market() -> str | None:
 def chunks_of(response: httpx.Response):
     """The events of a stream, each as it comes. Raises where the stream was cut."""
     for line in lines_of(response):
-        if line == "data: [DONE]":
+        if not line.startswith("data:"):
+            continue
+        data = line.removeprefix("data:").strip()
+        if data == "[DONE]":
             return
-        if line.startswith("data: "):
-            event = json.loads(line.removeprefix("data: "))
-            if event.get("error"):
-                raise refusal_of(200, event, "an error without a message")
-            yield ChatCompletionChunk.from_dict(event)
+        event = json.loads(data)
+        if event.get("error"):
+            raise refusal_of(200, event, "an error without a message")
+        yield ChatCompletionChunk.from_dict(event)
     raise RuntimeError("the stream was cut before its end")
 
 

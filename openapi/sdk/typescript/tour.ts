@@ -216,9 +216,9 @@ async function* chunksOf(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGe
     const lines = (rest + piece).split('\n');
     rest = lines.pop() ?? '';
     for (const line of lines) {
-      if (line === 'data: [DONE]') return;
-      if (!line.startsWith('data: ')) continue;
-      const data = line.slice('data: '.length);
+      if (!line.startsWith('data:')) continue;
+      const data = line.slice('data:'.length).trim();
+      if (data === '[DONE]') return;
       const chunk: ChatCompletionChunk = JSON.parse(data);
       if (chunk.error) throw refusalOf(200, data, 'an error without a message');
       yield chunk;

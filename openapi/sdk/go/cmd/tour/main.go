@@ -136,6 +136,9 @@ func (t *tour) balance(ctx context.Context) (record, error) {
 	if err != nil {
 		return nil, err
 	}
+	if answer.JSON200.SpendableUsd == "" {
+		return nil, without("spendable_usd")
+	}
 	return record{"spendable_usd": answer.JSON200.SpendableUsd, "agent_status": answer.JSON200.Agent.Status}, nil
 }
 
@@ -155,6 +158,9 @@ func (t *tour) chat(ctx context.Context) (record, error) {
 	answer, err := t.client.CreateChatCompletionWithResponse(ctx, body)
 	if err != nil {
 		return nil, err
+	}
+	if answer.JSON200.ID == "" {
+		return nil, without("id")
 	}
 	var text *string
 	if choices := answer.JSON200.Choices; len(choices) > 0 {
@@ -198,6 +204,9 @@ func (t *tour) message(ctx context.Context) (record, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	if answer.JSON200.ID == "" {
+		return nil, without("id")
 	}
 	var text *string
 	if blocks := answer.JSON200.Content; len(blocks) > 0 {
@@ -357,12 +366,13 @@ func eachChunk(body io.Reader, use func(faregate.ChatCompletionChunk)) error {
 		if err != nil {
 			return errors.New("the stream was cut before its end")
 		}
-		data, isData := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "data: ")
-		if data == "[DONE]" {
-			return nil
-		}
+		data, isData := strings.CutPrefix(line, "data:")
 		if !isData {
 			continue
+		}
+		data = strings.TrimSpace(data)
+		if data == "[DONE]" {
+			return nil
 		}
 		var chunk faregate.ChatCompletionChunk
 		if err := json.Unmarshal([]byte(data), &chunk); err != nil {
@@ -411,6 +421,11 @@ func (t *tour) callTool(ctx context.Context, name string, arguments, into any) e
 		return fmt.Errorf("refused: %v", answer.Result.Content)
 	}
 	return json.Unmarshal(answer.Result.StructuredContent, into)
+}
+
+// without is what an answer is that Go reads as zeros: a cost of 0 would be told that nobody has said.
+func without(field string) error {
+	return errors.New("the answer is not as the document has it: it has no " + field)
 }
 
 // careful makes an error of an answer whose status the document does not have for the operation: it has no JSON200, or JSON201.
