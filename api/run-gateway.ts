@@ -1,4 +1,3 @@
-import { flushCompileCache } from 'node:module';
 import type { EndSignals } from '#core/end-signals.ts';
 import { createLog } from '#core/log.ts';
 import type { Progress } from '#core/show-progress.ts';
@@ -16,8 +15,6 @@ export async function runGateway(signals: EndSignals, progress: Progress): Promi
     const introduction = await start(config, signals);
     progress.end();
     process.stdout.write(introduction);
-    // At exit would be too late for a process that is killed; without the cache every start strips types again.
-    flushCompileCache();
   } catch (error) {
     progress.end();
     process.stderr.write(`${explainStart(error, config)}\n`);

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { flushCompileCache } from 'node:module';
 import { Registry } from 'prom-client';
 import { type LoopDelay, watchLoopDelay } from '#core/capacity/loop-delay.ts';
 import { needsBundledSimulator } from '#core/catalog/catalog-settings.ts';
@@ -110,6 +111,9 @@ async function startBehind(
     clock,
     log,
   });
+  // Takes more than a second of the first start, in which no call would be heard, so before any can come. At exit would be
+  // too late for a process that is killed; without the cache every start strips types again.
+  flushCompileCache();
   const answerIds = { ids: deps.gateway.ids, callIdHeader: server.callIdHeader };
   const publicServer = createPublicServer((req, res) => app(req, res), answerIds);
   const port = await publicServer.listen(server.port, server.host);
