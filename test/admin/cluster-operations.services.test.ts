@@ -76,6 +76,8 @@ describeWith(['redis', 'kafka', 'cassandra'], 'the operator of a cluster', () =>
 
   test('is told what differs from the log, and has the shard rebuilt from it', async () => {
     worker = await start();
+    // Ready is who has begun; a shard that it has not opened yet cannot be compared.
+    await until(async () => (await worker.metric('faregate_shards_published')) === SHARDS, 60_000);
     const log = { info() {}, warn() {}, error() {} };
     const address = { urls: [`redis://${stores.redis.address}`], cluster: false };
     const options = { address, shards: SHARDS, clock: systemClock, log, allowUnsafe: true };
