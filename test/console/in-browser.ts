@@ -1,8 +1,9 @@
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../support/gateway.ts';
 import { type ConsoleOptions, type ConsolePage, openConsole } from './console-page.ts';
 import { findBrowser } from './find-browser.ts';
+import { launchChromium } from './launch-chromium.ts';
 
 /** What tests of the console work with: a real gateway, and consoles opened on it. */
 export interface InBrowser {
@@ -33,7 +34,7 @@ export function describeInBrowser(
     };
 
     beforeAll(async () => {
-      browser = await chromium.launch({ executablePath: missing ? '' : found.chromium });
+      browser = await launchChromium(missing ? '' : found.chromium);
       gateway = await startTestGateway(options);
     });
     afterAll(async () => {

@@ -3,11 +3,12 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { guides } from '../../api/docs-page/guides.ts';
 import { desktop, shapes } from '../console/console-page.ts';
 import { findBrowser } from '../console/find-browser.ts';
+import { launchChromium } from '../console/launch-chromium.ts';
 import { readText } from '../docs/repository-files.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 
@@ -45,7 +46,7 @@ describe.skipIf(missing)('whoever reads the documentation', () => {
   let url: string;
   let faults: string[] = [];
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: missing ? '' : found.chromium });
+    browser = await launchChromium(missing ? '' : found.chromium);
     gateway = await startTestGateway();
     url = new URL('/docs', gateway.baseUrl).href;
   });
