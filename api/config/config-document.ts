@@ -39,7 +39,7 @@ export function parseConfigDocument(source: string, text: string): Parsed {
     return { ok: false, problems };
   }
   try {
-    const value: unknown = yaml.toJS({ maxAliasCount: ALIASES_MAX, YAML_PROBLEMS_MAX });
+    const value: unknown = yaml.toJS({ maxAliasCount: ALIASES_MAX });
     const problem: ConfigDocument['problem'] = (path, message, at = 'value') =>
       problemAt(offsetOf(yaml, path, at), path, message);
     return { ok: true, document: { value, problem } };
