@@ -36,6 +36,7 @@ export interface StaticSite {
 export function mountStaticFiles(app: IRouter, { root, files, headers }: StaticSite): void {
   app.use(root, (_, res, next) => {
     for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
+    res.setHeader('x-content-type-options', 'nosniff');
     next();
   });
   for (const file of files) {
@@ -50,7 +51,6 @@ export function mountStaticFiles(app: IRouter, { root, files, headers }: StaticS
       const head = {
         etag: version.etag,
         'cache-control': cacheControl,
-        'x-content-type-options': 'nosniff',
         ...(packs ? { vary: 'accept-encoding' } : {}),
       };
       if (hasEtag(req, version.etag)) {

@@ -62,9 +62,11 @@ describe('the gateway serves', () => {
   });
 
   it.each(['/docs', '/docs/', '/docs/none', '/docs/%ff', '/docs/docs.css', '/console/', '/console/none'])(
-    'nothing at %s without the policy',
+    'nothing at %s without the policy, nor as another type than its own',
     async (path) => {
-      expect((await get(path)).headers.get('content-security-policy')).toContain("default-src 'none'");
+      const { headers } = await get(path);
+      expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
     },
   );
 });

@@ -25,9 +25,7 @@ export interface CallerCounts {
   cut: number;
   /** Answers 402. */
   refused: number;
-  /** Answers 503, and connections that nobody took. */
-  unavailable: number;
-  /** By their codes. */
+  /** Answers 503, by their codes, and connections that nobody took. */
   unavailableBy: Record<string, number>;
   /** Callers whose first try has ended, however it did. */
   triedOnce: number;
@@ -60,7 +58,6 @@ export function startCallers(options: {
     answered: 0,
     cut: 0,
     refused: 0,
-    unavailable: 0,
     unavailableBy: {},
     triedOnce: 0,
     neverLetIn: 0,
@@ -104,7 +101,6 @@ export function startCallers(options: {
   }
 
   function noteUnavailable(code: string): void {
-    counts.unavailable++;
     counts.unavailableBy[code] = (counts.unavailableBy[code] ?? 0) + 1;
   }
 

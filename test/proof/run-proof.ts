@@ -7,7 +7,7 @@ import { FaultCluster } from '../cluster/fault-cluster.ts';
 import { findProblems } from '../cluster/find-problems.ts';
 import { createDraw } from '../ledger/history/random.ts';
 import { until, usd } from '../support/gateway.ts';
-import { type Callers, startCallers } from './callers.ts';
+import { type CallerCounts, type Callers, startCallers } from './callers.ts';
 import { collectFigures, sumOf } from './collect-figures.ts';
 import type { ProofFigures } from './judge.ts';
 import type { Story } from './story.ts';
@@ -62,7 +62,8 @@ async function prove(cluster: FaultCluster, options: ProofOptions): Promise<Proo
   story.tell(
     `An agent with $${formatUsd(CREDIT_NANO_USD)} sent ${calls} calls at once, which cost up to $${formatUsd(most * BigInt(calls))}`,
   );
-  const { refused: tooLittle, unavailable: unheard } = callers.counts;
+  const { refused: tooLittle } = callers.counts;
+  const unheard = unavailableOf(callers.counts);
   story.tell(
     `${first.length} run and hold $${formatUsd(sumOf(first.map(({ nanoUsd }) => nanoUsd)))}; ` +
       `${tooLittle} are told that too little is free${unheard > 0 ? `, ${unheard} to come again (503)` : ''}, and ask again`,
@@ -96,19 +97,22 @@ async function prove(cluster: FaultCluster, options: ProofOptions): Promise<Proo
   await again(story, callers, 'They were started anew', leftAtMs);
 
   await story.during(() => 'The last calls end', callers.stop());
-  const { answered, cut, neverLetIn, refused, unavailable, unavailableBy } = callers.counts;
+  const { answered, cut, neverLetIn, refused, unavailableBy } = callers.counts;
   const codes = Object.entries(unavailableBy).map(([code, count]) => `${code} ${count}`);
   story.tell(
     `The callers leave: ${answered} answered with their cost, ${cut} cut off, ${neverLetIn} never let in`,
   );
   story.tell(
-    `On the way: ${refused} refusals for want of free credit, ${unavailable} while something was away (${codes.join(', ')})`,
+    `On the way: ${refused} refusals for want of free credit, ${unavailableOf(callers.counts)} while something was away (${codes.join(', ')})`,
   );
   await using _ = await passTime?.(cluster, agent);
   const problems = await untilSettled(cluster, agent, callers, story);
   story.tell('No event waits, no call runs: the accounts are closed');
   return collectFigures({ cluster, agent, callers, grantedNanoUsd: CREDIT_NANO_USD, problems });
 }
+
+const unavailableOf = ({ unavailableBy }: CallerCounts): number =>
+  Object.values(unavailableBy).reduce((sum, count) => sum + count, 0);
 
 async function holdsOf(cluster: FaultCluster, { agentId }: LoadAgent) {
   const view = await cluster.ledger.readAgent(agentId);
