@@ -17,7 +17,7 @@ import { runCli } from '../../api/admin/cli/run-cli.ts';
 import { cliEnvironment } from '../../api/config/cli-environment.ts';
 import { ClusterCaller } from '../ledger/cluster/cluster-caller.ts';
 import { allCandlesOf, allFolded, MARKET, tradeOf } from '../market/market-trades.ts';
-import { cassandraAt } from '../support/cassandra-node.ts';
+import { cassandraAt } from '../support/cassandra-at.ts';
 import { type ClusterStores, startClusterStores } from '../support/cluster-stores.ts';
 import { testDataDir } from '../support/data-dir.ts';
 import { until } from '../support/gateway.ts';

@@ -195,8 +195,8 @@ test(`a restore that is killed at any time leaves the old ledger, or the whole n
   expect(killed).toBeGreaterThan(0);
 });
 
-test('fifty thousand calls are restored and backed up in little memory', async () => {
-  const CALLS = 50_000;
+test('thirty thousand calls are restored and backed up in little memory', async () => {
+  const CALLS = 30_000;
   const first = join(folder, 'first');
   const second = join(folder, 'second');
   const dataDir = join(folder, 'data');

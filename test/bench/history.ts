@@ -8,7 +8,7 @@ import { migrateCassandra } from '#core/drivers/cassandra-migrations.ts';
 import { openEmbeddedLedger } from '#core/ledger/embedded-ledger.ts';
 import { createLog } from '#core/log.ts';
 import { startCassandra } from '../services/start-cassandra.ts';
-import { cassandraAt } from '../support/cassandra-node.ts';
+import { cassandraAt } from '../support/cassandra-at.ts';
 import { historyBars } from './bars.ts';
 import { fillCassandra, fillSqlite } from './fill-history.ts';
 import { measureHistoryReads } from './measure-history-reads.ts';

@@ -14,7 +14,7 @@ import { emptyCursor } from '#core/market/trade-cursor.ts';
 import { CandleKeeper } from '../../workers/market/candle-keeper.ts';
 import { createDraw } from '../ledger/history/random.ts';
 import { startCassandra } from '../services/start-cassandra.ts';
-import { cassandraAt } from '../support/cassandra-node.ts';
+import { cassandraAt } from '../support/cassandra-at.ts';
 import { testDataDir } from '../support/data-dir.ts';
 import { marketBars, type Sizes } from './bars.ts';
 import { percentiles } from './report.ts';

@@ -13,7 +13,7 @@ import { createLog } from '#core/log.ts';
 import { startProjector } from '../../workers/projector/projector.ts';
 import { startCassandra } from '../services/start-cassandra.ts';
 import { startKafka } from '../services/start-kafka.ts';
-import { cassandraAt } from '../support/cassandra-node.ts';
+import { cassandraAt } from '../support/cassandra-at.ts';
 import { testDataDir } from '../support/data-dir.ts';
 import { until } from '../support/gateway.ts';
 import { BenchShard } from './bench-shard.ts';

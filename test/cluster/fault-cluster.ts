@@ -68,7 +68,7 @@ export class FaultCluster implements AsyncDisposable {
     this.#stops.push(() => dir[Symbol.asyncDispose]());
     this.#folder = dir.path;
     const redisClock = createMovingClock(join(dir.path, 'redis-clock'));
-    const stores = await startClusterStores(dir.path, { redisEnv: redisClock.env });
+    const stores = await startClusterStores(dir.path, { redisEnv: redisClock.env, migrated: true });
     this.#kafka = stores.kafka;
     this.#cassandra = stores.cassandra;
     this.#stops.push(() => this.kafka.stop('SIGKILL'));

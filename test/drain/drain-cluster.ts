@@ -50,7 +50,7 @@ async function start(stops: (() => unknown)[], stop: () => Promise<void>): Promi
   const dir = await testDataDir();
   stops.push(() => dir[Symbol.asyncDispose]());
   const folder = dir.path;
-  const stores: ClusterStores = await startClusterStores(folder);
+  const stores: ClusterStores = await startClusterStores(folder, { migrated: true });
   stops.push(() => stores.stop());
   const provider = await startTestProvider();
   stops.push(() => provider.close());

@@ -4,7 +4,8 @@ import { expect, test } from 'vitest';
 import { systemClock } from '#core/clock.ts';
 import { connectCassandra } from '#core/drivers/cassandra.ts';
 import { migrateCassandra, SchemaTooNewError } from '#core/drivers/cassandra-migrations.ts';
-import { cassandraAt, useCassandra } from '../support/cassandra-node.ts';
+import { cassandraAt } from '../support/cassandra-at.ts';
+import { useCassandra } from '../support/cassandra-node.ts';
 import { testDataDir } from '../support/data-dir.ts';
 import { describeWith } from '../support/with-services.ts';
 

@@ -32,7 +32,7 @@ async function ask(
   };
 }
 
-const asked = (): number => gateway.provider.requests().filter(({ method }) => method === 'POST').length;
+const asked = (): number => gateway.provider.posts().length;
 
 /** Calls of several agents that all fail, as many as it takes. */
 async function breakEndpoint(format: (typeof FORMATS)[number], times = BREAKER_FAILURES): Promise<void> {

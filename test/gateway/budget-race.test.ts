@@ -35,5 +35,5 @@ it('of 200 calls at once that cost a cent each, an agent with ten cents is let i
   });
   expect((await gateway.settled()).chargedNanoUsd).toBe(100_000_000n);
   expect(await gateway.balance()).toMatchObject({ balance_usd: '0' });
-  expect(gateway.provider.requests()).toHaveLength(10);
+  expect(gateway.provider.posts()).toHaveLength(10);
 });

@@ -127,7 +127,7 @@ async function refusal(path: Path, body: object, agent: TestAgent = gateway.agen
   };
 }
 
-const asks = (): number => gateway.provider.requests().length;
+const asks = (): number => gateway.provider.posts().length;
 
 describe.each(FORMATS)('an agent’s own picture in a call of %s', (path) => {
   it.each([VISION, EYES])('reaches the model %s as it was uploaded', async (model) => {

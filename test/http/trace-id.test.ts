@@ -43,7 +43,7 @@ test('a line that a call leaves in the log has its trace beside its id, and the 
     { agentId: gateway.agent.agentId, callId: callId(traced), traceId: ID, usd: expect.any(String) },
     { agentId: gateway.agent.agentId, callId: callId(plain), usd: expect.any(String) },
   ]);
-  const sent = gateway.provider.requests().filter(({ method }) => method === 'POST');
+  const sent = gateway.provider.posts();
   expect(sent.length).toBe(2);
   for (const { headers: names } of sent) expect(JSON.stringify(names)).not.toContain(ID);
 });

@@ -4,7 +4,8 @@ import { createCassandraCallHistory } from '#core/calls/cassandra-call-history.t
 import { createCassandraHistoryStore } from '#core/calls/cassandra-history-store.ts';
 import { systemClock } from '#core/clock.ts';
 import { connectCassandra } from '#core/drivers/cassandra.ts';
-import { cassandraAt, useCassandra } from '../support/cassandra-node.ts';
+import { cassandraAt } from '../support/cassandra-at.ts';
+import { useCassandra } from '../support/cassandra-node.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { createMemoryAgentStates } from '../support/memory-agent-states.ts';
 import { createMemoryLedger } from '../support/memory-ledger.ts';

@@ -56,7 +56,7 @@ describeWith(['redis', 'kafka', 'cassandra'], 'trades on the log of an exchange'
 
   beforeAll(async () => {
     folder = await testDataDir();
-    stores = await startClusterStores(folder.path);
+    stores = await startClusterStores(folder.path, { migrated: true });
     configFile = join(folder.path, 'faregate.yaml');
     await writeFile(configFile, stores.yaml);
     const { storage } = await loadConfig({ FAREGATE_CONFIG: configFile });

@@ -21,7 +21,7 @@ import { loadConfig } from '../../api/config.ts';
 import type { Role } from '../../workers/roles.ts';
 import { ClusterCaller } from '../ledger/cluster/cluster-caller.ts';
 import { describeMetrics, describeTable } from '../metrics/describe-metrics.ts';
-import { cassandraAt } from '../support/cassandra-node.ts';
+import { cassandraAt } from '../support/cassandra-at.ts';
 import { type ClusterStores, startClusterStores } from '../support/cluster-stores.ts';
 import { testDataDir } from '../support/data-dir.ts';
 import { sendTo } from '../support/feed-broker.ts';
@@ -43,7 +43,7 @@ describeWith(['redis', 'kafka', 'cassandra'], 'the workers of markets', () => {
   const ending: (() => Promise<unknown> | unknown)[] = [];
   beforeAll(async () => {
     folder = await testDataDir();
-    stores = await startClusterStores(folder.path);
+    stores = await startClusterStores(folder.path, { migrated: true });
     const configFile = await configured('');
     const { storage } = await loadConfig({ FAREGATE_CONFIG: configFile, FAREGATE_DATA: folder.path });
     if (storage.mode !== 'cluster') throw new Error('no cluster');

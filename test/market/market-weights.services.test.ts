@@ -8,7 +8,7 @@ import { untilNextMinuteMs } from '#core/rates/address-weights.ts';
 import { migrateStores } from '../../api/admin/migrate-stores.ts';
 import { loadConfig } from '../../api/config.ts';
 import { freePort } from '../services/free-port.ts';
-import { cassandraAt } from '../support/cassandra-node.ts';
+import { cassandraAt } from '../support/cassandra-at.ts';
 import { startClusterStores } from '../support/cluster-stores.ts';
 import { testDataDir } from '../support/data-dir.ts';
 import { until } from '../support/gateway.ts';
@@ -27,7 +27,7 @@ describeWith(['redis', 'kafka', 'cassandra'], 'the weight of an address over thr
 
   beforeAll(async () => {
     const folder = ends.use(await testDataDir());
-    const stores = await startClusterStores(folder.path);
+    const stores = await startClusterStores(folder.path, { migrated: true });
     ends.defer(stores.stop);
     const configFile = join(folder.path, 'faregate.yaml');
     await writeFile(

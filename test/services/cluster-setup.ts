@@ -22,7 +22,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     for (const each of stops.toReversed()) await each();
   };
   try {
-    const stores = await startClusterStores(folder);
+    const stores = await startClusterStores(folder, { migrated: true });
     stops.push(stores.stop);
     const s3 = await startS3Home();
     stops.push(async () => s3[Symbol.asyncDispose]());

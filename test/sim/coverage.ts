@@ -1,6 +1,6 @@
 import { faults } from './faults.ts';
 
-/** What a run of some thousand histories must have seen: where one of these never came, its check proved nothing. */
+/** What a run of hundreds of histories must have seen: where one of these never came, its check proved nothing. */
 const EXPECTED: readonly string[] = [
   ...Object.keys(faults).map((name) => `fault: ${name}`),
   'failed back',

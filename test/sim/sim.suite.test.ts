@@ -5,11 +5,11 @@ import type { Job } from './run-job.ts';
 import { roughJobs, runJobs } from './run-jobs.ts';
 import { addSummary, emptySummary } from './summary.ts';
 
-test('no fault of a thousand histories of a whole cluster breaks a promise, and together they saw every fault', async () => {
+test('no fault of six hundred histories of a whole cluster breaks a promise, and together they saw every fault', async () => {
   const sum = emptySummary();
-  for (const summary of await runJobs(roughJobs(1, 1_000))) addSummary(sum, summary);
+  for (const summary of await runJobs(roughJobs(401, 600))) addSummary(sum, summary);
   expect(sum.violations).toEqual([]);
-  expect(sum.histories).toBe(1_000);
+  expect(sum.histories).toBe(600);
   expect(missing(sum.coverage)).toEqual([]);
 }, 600_000);
 

@@ -10,7 +10,7 @@ import { migrateStores } from '../../api/admin/migrate-stores.ts';
 import { loadConfig } from '../../api/config.ts';
 import { roles } from '../../workers/roles.ts';
 import { freePort } from '../services/free-port.ts';
-import { cassandraAt } from '../support/cassandra-node.ts';
+import { cassandraAt } from '../support/cassandra-at.ts';
 import { type ClusterStores, startClusterStores } from '../support/cluster-stores.ts';
 import { testDataDir } from '../support/data-dir.ts';
 import { until } from '../support/gateway.ts';

@@ -4,6 +4,7 @@ import type { Service } from '../services/service.ts';
 import { startCassandra } from '../services/start-cassandra.ts';
 import { startKafka } from '../services/start-kafka.ts';
 import { startRedis } from '../services/start-redis.ts';
+import { startMigratedCassandra } from './migrated-cassandra.ts';
 
 /** All that a cluster needs, empty, and the configuration that names it. */
 export interface ClusterStores {
@@ -18,15 +19,16 @@ export interface ClusterStores {
   stop(): Promise<void>;
 }
 
-/** Below this folder, which is not removed. */
+/** Below this folder, which is not removed. `migrated`: Cassandra has the product's tables. */
 export async function startClusterStores(
   folder: string,
-  { redisEnv = {} }: { redisEnv?: Record<string, string> } = {},
+  { redisEnv = {}, migrated = false }: { redisEnv?: Record<string, string>; migrated?: boolean } = {},
 ): Promise<ClusterStores> {
+  const cassandraDir = join(folder, 'cassandra');
   const starting = await Promise.allSettled([
     startRedis({ dir: join(folder, 'redis'), env: redisEnv }),
     startKafka({ dir: join(folder, 'kafka') }),
-    startCassandra({ dir: join(folder, 'cassandra') }),
+    migrated ? startMigratedCassandra(cassandraDir) : startCassandra({ dir: cassandraDir }),
   ]);
   const [redis, kafka, cassandra] = starting.map((each) => (each.status === 'fulfilled' ? each.value : null));
   if (!redis || !kafka || !cassandra) {

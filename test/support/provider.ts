@@ -13,6 +13,8 @@ export interface TestProvider extends Simulator, AsyncDisposable {
   reached(gate: string): Promise<void>;
   /** Resolves when this many calls have ended, however they did. Lists and records of answers are no calls. */
   ended(count: number): Promise<void>;
+  /** What it was sent to be run. Not what it was asked: a worker may still ask it for a video of an earlier test. */
+  posts(): SeenRequest[];
   /** The newest request to this path. Fails when there is none. */
   lastRequest(path?: string): SeenRequest;
   /** The newest chat request's body. */
@@ -30,19 +32,16 @@ export async function startTestProvider(options: Partial<SimulatorOptions> = {})
       simulator.requests().findLast((request) => request.path.startsWith(`/api/v1${path}`)),
       'No such request came',
     );
+  const posts = (): SeenRequest[] => simulator.requests().filter(({ method }) => method === 'POST');
   return {
     ...simulator,
+    posts,
     next(...rules) {
       for (const rule of rules) simulator.script(rule);
     },
     always: (rule) => simulator.script({ ...rule, times: 'always' }),
     reached: (gate) => simulator.until(() => simulator.waitingAt(gate) > 0),
-    ended: (count) =>
-      simulator.until(
-        () =>
-          simulator.requests().filter(({ state, method }) => state !== 'open' && method === 'POST').length >=
-          count,
-      ),
+    ended: (count) => simulator.until(() => posts().filter(({ state }) => state !== 'open').length >= count),
     lastRequest,
     lastBody: () => JSON.parse(lastRequest().body.toString()),
     lastBill: () => found(simulator.billed().at(-1), 'The provider billed nothing'),

@@ -74,7 +74,7 @@ describeWith(['redis', 'kafka', 'cassandra', 's3'], 'several workers of videos o
   beforeAll(async () => {
     folder = await testDataDir();
     [stores, s3, provider] = await Promise.all([
-      startClusterStores(folder.path),
+      startClusterStores(folder.path, { migrated: true }),
       startS3Home(),
       startTestProvider({ videoMs: 5_000 }),
     ]);
