@@ -28,7 +28,7 @@ async function start(config: Config, signals: EndSignals): Promise<string> {
   for (const notice of config.notices) log.warn(notice);
   const gateway = await startGateway(config, { log });
   signals.endBy(() => {
-    log.info('draining: running calls finish, press Ctrl-C again to cut them');
+    log.info('draining: running calls finish; press Ctrl-C again after two seconds to cut them');
     void gateway.drain().then(() => process.exit(0));
   });
   return introduce(config, gateway);

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { takeEndSignals } from '#core/end-signals.ts';
 import { startSimulator } from './simulator.ts';
 
 /** `make simulator`: the simulator alone, for a gateway that runs elsewhere. Slow enough to see a stream arrive. */
@@ -13,6 +14,7 @@ const { values } = parseArgs({
   },
 });
 
+const signals = takeEndSignals();
 const simulator = await startSimulator({
   host: values.host,
   port: toPort(values.port),
@@ -21,7 +23,7 @@ const simulator = await startSimulator({
   lookupDelayMs: Number(values['lookup-delay-ms']),
   videoMs: Number(values['video-ms']),
 }).catch(explain);
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void simulator.close());
+signals.endBy(() => void simulator.close());
 console.log(`Provider simulator: ${simulator.baseUrl}`);
 
 function toPort(text: string): number {

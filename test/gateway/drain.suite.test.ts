@@ -23,13 +23,26 @@ afterAll(async () => {
 
 interface Process {
   output: () => string;
+  /** Resolves once the output holds this text. */
+  prints(text: string): Promise<void>;
   demo: Record<string, string>;
   signal(name: NodeJS.Signals): void;
+  /** To the process and all that it has started, as a terminal or a supervisor does. */
+  signalGroup(name: NodeJS.Signals): void;
   exited: Promise<number | null>;
 }
 
-async function run(dataDir: string, extra: Record<string, string> = {}): Promise<Process> {
-  const child = spawn(process.execPath, ['api/main.ts'], {
+const NODE = [process.execPath, 'api/main.ts'] as const;
+/** Everything is installed, so `make` must not look at what is newer. */
+const MAKE = ['make', '--no-print-directory', '--old-file=node_modules/.package-lock.json', 'run'] as const;
+
+async function run(
+  dataDir: string,
+  extra: Record<string, string> = {},
+  [program, ...args]: typeof NODE | typeof MAKE = NODE,
+): Promise<Process> {
+  const child = spawn(program, args, {
+    detached: true,
     env: {
       PATH: process.env.PATH,
       ...compileCache,
@@ -41,18 +54,33 @@ async function run(dataDir: string, extra: Record<string, string> = {}): Promise
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
+  const readers = new Set<() => void>();
+  const read = (chunk: Buffer) => {
+    output += chunk.toString();
+    for (const look of readers) look();
+  };
+  child.stdout?.on('data', read);
+  child.stderr?.on('data', read);
   const exited = once(child, 'exit').then(([code]) => (typeof code === 'number' ? code : null));
-  await new Promise<void>((resolve, reject) => {
-    const read = (chunk: Buffer) => {
-      output += chunk.toString();
-      if (output.includes('curl ')) resolve();
-    };
-    child.stdout?.on('data', read);
-    child.stderr?.on('data', read);
-    void exited.then((code) => reject(new Error(`ended with ${code}: ${output}`)));
-  });
+  const prints = (text: string) =>
+    new Promise<void>((resolve, reject) => {
+      const look = () => {
+        if (output.includes(text)) resolve();
+      };
+      readers.add(look);
+      look();
+      void exited.then((code) => reject(new Error(`ended with ${code}: ${output}`)));
+    });
+  await prints('curl ');
   const demo = JSON.parse(await readFile(join(dataDir, 'demo.json'), 'utf8'));
-  return { output: () => output, demo, signal: (name) => void child.kill(name), exited };
+  return {
+    output: () => output,
+    prints,
+    demo,
+    signal: (name) => void child.kill(name),
+    signalGroup: (name) => void process.kill(-(child.pid ?? Number.NaN), name),
+    exited,
+  };
 }
 
 const chat = (demo: Record<string, string>, body: object) =>
@@ -120,6 +148,27 @@ it('SIGTERM lets a running stream finish and settle, takes no new call, and ends
   again.signal('SIGINT');
   expect(await again.exited).toBe(0);
 });
+
+it.each(['SIGTERM', 'SIGINT'] as const)(
+  '%s to the process group of make and node is one signal: an open stream finishes and settles',
+  async (name) => {
+    const file = join(folder, 'faregate.yaml');
+    await writeFile(file, `providers: [{ id: sim, kind: simulator, baseUrl: ${provider.baseUrl} }]\n`);
+    const gateway = await run(join(folder, name), { FAREGATE_CONFIG: file, FAREGATE_DEMO: '1' }, MAKE);
+    provider.next({ chunks: 4, gate: name, gateAt: 600 });
+    const res = await chat(gateway.demo, { stream: true });
+    await provider.reached(name);
+    gateway.signalGroup(name);
+    // Two copies that are pending together are one to the kernel: the second must come after the first was heard.
+    await gateway.prints('draining');
+    gateway.signalGroup(name);
+    const internal = new URL(gateway.demo.admin_url ?? '').origin;
+    await expect.poll(async () => (await fetch(`${internal}/readyz`)).status).toBe(503);
+    provider.release(name);
+    expect((await res.text()).endsWith('data: [DONE]\n\n')).toBe(true);
+    await gateway.exited;
+  },
+);
 
 it('nothing that it prints or keeps holds a key, a prompt or a token, except the files made for them', async () => {
   const file = join(folder, 'faregate.yaml');

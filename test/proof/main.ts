@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { takeEndSignals } from '#core/end-signals.ts';
 import { ServiceMissingError } from '../services/service.ts';
 import { judge } from './judge.ts';
 import { runProof } from './run-proof.ts';
@@ -23,12 +24,10 @@ const INTERRUPTED = 130;
 
 const story = createStory(process.stdout);
 const interrupt = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => {
-    story.tell('Interrupted: what was started is ended.');
-    interrupt.abort();
-  });
-}
+takeEndSignals().endBy(() => {
+  story.tell('Interrupted: what was started is ended.');
+  interrupt.abort();
+});
 
 try {
   story.title(
