@@ -116,11 +116,14 @@ async function* callsOf(known: KnownAgent, history: CallHistory): AsyncGenerator
 function asOfFold({ agent, wasStarted }: KnownAgent, call: CallRecord): CallRecord | null {
   const hold = agent.holds.get(call.callId);
   if (hold?.pending === null) return null;
-  if (hold !== undefined) return toPending(call, hold.pending.end);
+  if (hold !== undefined) {
+    const label = agent.keys.get(hold.keyId)?.label ?? call.key.label;
+    return { ...toPending(call, hold.pending.end), key: { ...call.key, label } };
+  }
   return wasStarted(call) || agent.done.has(call.callId) ? call : null;
 }
 
-/** As the row was before its price came. */
+/** The row as it was before its price came, but for its label, which the settlement may have replaced by a newer one. */
 function toPending(call: CallRecord, { durationMs, httpStatus, errorCode, tokens }: CallEnd): CallRecord {
   const end = { durationMs, httpStatus, errorCode, tokens };
   return { ...call, ...end, outcome: 'pending', chargedNanoUsd: 0n };
