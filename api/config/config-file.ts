@@ -133,6 +133,9 @@ const limits = z.strictObject({
     .max(64 * 1024 * 1024)
     .default(defaultLimits.requestBodyBytes)
     .describe('Largest body of a model call, in bytes.'),
+  linksPerCall: atMost(10_000)
+    .default(defaultLimits.linksPerCall)
+    .describe('Links to images and files in one call, in its prompt or its references.'),
   streamMs: callTimeMs.default(defaultLimits.streamMs).describe('Longest streamed call, in milliseconds.'),
   callMs: callTimeMs.default(defaultLimits.callMs).describe('Longest other call, in milliseconds.'),
 });

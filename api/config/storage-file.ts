@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isHostName } from '#core/host-name.ts';
 import { variableName } from './values.ts';
 
 const hosts = z.array(z.string().min(1).max(255)).min(1).max(100);
@@ -19,7 +20,7 @@ const redisAddress = z
 function isRedisAddress(text: string): boolean {
   const url = URL.parse(text);
   if (url === null || (url.protocol !== 'redis:' && url.protocol !== 'rediss:')) return false;
-  return url.hostname !== '' && url.username === '' && url.password === '' && !/[?#\s]/.test(text);
+  return isHostName(url.hostname) && url.username === '' && url.password === '' && !/[?#\s]/.test(text);
 }
 
 const redis = z.strictObject({

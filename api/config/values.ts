@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isServableId } from '#core/catalog/model-id.ts';
+import { isHostName } from '#core/host-name.ts';
 import { BALANCE_CAP_NANO_USD, MODEL_ID_CHARS_MAX } from '#core/limits.ts';
 import { parseAttoUsd, parseFactorPpm, parseNanoUsd } from '#core/money.ts';
 
@@ -68,6 +69,7 @@ export const webAddress = z
 function isWebAddress(text: string): boolean {
   const url = URL.parse(text);
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return false;
+  if (!isHostName(url.hostname)) return false;
   return url.username === '' && url.password === '' && !/[?#\s]/.test(text);
 }
 

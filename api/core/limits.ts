@@ -19,6 +19,8 @@ export interface Limits {
   /** Of one address, in any minute. */
   marketWeightPerMinute: number;
   requestBodyBytes: number;
+  /** Links to images and files in one call; a link that stands there twice counts twice. */
+  linksPerCall: number;
   streamMs: number;
   callMs: number;
 }
@@ -36,6 +38,7 @@ export const defaultLimits: Limits = {
   videoReadsPerMinute: 60,
   marketWeightPerMinute: 1_200,
   requestBodyBytes: 4 * MEGABYTE,
+  linksPerCall: 200,
   streamMs: 30 * MINUTE_MS,
   callMs: 13 * MINUTE_MS,
 };
@@ -133,6 +136,9 @@ export const UPSTREAM_TEXT_CHARS_MAX = 256;
 export const PRICE_LOOKUPS_AT_ONCE = 32;
 /** Of a link in a message. */
 export const URL_CHARS_MAX = 2048;
+/** The bounds of DNS for the host name in a link, and for each of its labels (RFC 1035, 2.3.4). */
+export const HOST_NAME_CHARS_MAX = 253;
+export const HOST_LABEL_CHARS_MAX = 63;
 /** Of one question to a name server, and how often it is asked. */
 export const NAME_LOOKUP_MS = 2 * SECOND_MS;
 export const NAME_LOOKUPS = 2;

@@ -72,6 +72,7 @@ export const changeableLimits = (): string =>
         'the call',
         '`request_too_large`',
       ],
+      ['links to images and files', count(defaultLimits.linksPerCall), 'the call', '`invalid_request`'],
       [
         'time of a streamed call',
         `${defaultLimits.streamMs / MINUTE_MS} minutes`,

@@ -23,7 +23,7 @@ export function createClientAddress(
   function peerOf(socket: IncomingMessage['socket']) {
     const known = peers.get(socket);
     if (known !== undefined) return known;
-    const address = parseAddress((socket.remoteAddress ?? '').replace(/%.*$/, ''));
+    const address = parseAddress(withoutZone(socket.remoteAddress ?? ''));
     const peer = {
       subject: address === null ? NOBODY : subjectOf(address),
       isTrusted: address !== null && isTrusted(address),
@@ -49,6 +49,12 @@ export function createClientAddress(
     const forwarded = peer.isTrusted ? req.headers['x-forwarded-for'] : undefined;
     return forwarded === undefined ? peer.subject : (beforeProxies(String(forwarded)) ?? peer.subject);
   };
+}
+
+/** The system adds the interface to a link-local address, as in `fe80::1%eth0`. */
+function withoutZone(address: string): string {
+  const zoneAt = address.indexOf('%');
+  return zoneAt < 0 ? address : address.slice(0, zoneAt);
 }
 
 /** A connection that has ended already. */

@@ -6,7 +6,7 @@ import { estimateTokens } from './estimate.ts';
 import type { CallFormat } from './formats/call-format.ts';
 import type { JsonObject } from './json-object.ts';
 import { layoutTokens } from './layout-tokens.ts';
-import type { OwnerOf } from './linked-media.ts';
+import type { LinkRules } from './linked-media.ts';
 import { parseBody } from './parse-body.ts';
 import { printedNumberBytes } from './printed-numbers.ts';
 import { refuseAgent } from './refuse-start.ts';
@@ -25,7 +25,7 @@ export interface Routes {
   health: EndpointHealth;
   /** By the monotonic clock. */
   nowMs: number;
-  ownerOf: OwnerOf;
+  links: LinkRules;
 }
 
 export type Admitted = { ok: true; plan: CallPlan } | { ok: false; error: ApiError };
@@ -41,7 +41,7 @@ export function admitCall(
   format: CallFormat,
   bytes: Buffer,
   agentStatus: AgentStatus,
-  { catalog, health, nowMs, ownerOf }: Routes,
+  { catalog, health, nowMs, links }: Routes,
 ): Admitted {
   const parsed = parseBody(bytes);
   if (isApiError(parsed)) return { ok: false, error: parsed };
@@ -54,7 +54,7 @@ export function admitCall(
   const agentRefusal = refuseAgent(agentStatus);
   if (agentRefusal !== null) return { ok: false, error: agentRefusal };
 
-  const media = format.countMedia(value, ownerOf);
+  const media = format.countMedia(value, links);
   if (isApiError(media)) return { ok: false, error: media };
   const refusal = format.refuseFields(value) ?? format.refuseTools(value);
   if (refusal !== null) return { ok: false, error: refusal };

@@ -2,6 +2,7 @@ import { buildConnector, Client, type Dispatcher } from 'undici';
 import type { Clock } from '#core/clock.ts';
 import type { PictureType } from '#core/files/file-name.ts';
 import { PICTURE_TYPE_BYTES, pictureTypeOf } from '#core/files/picture-type.ts';
+import { withoutRootDot } from '#core/host-name.ts';
 import {
   HEADERS_BYTES,
   PICTURE_ADDRESSES_MAX,
@@ -100,7 +101,7 @@ function connectTo(
   return (options, callback) => {
     const tryFrom = (at: number): void =>
       connect(
-        { ...options, hostname: tried[at] ?? '', servername: host.replace(/\.+$/, '') },
+        { ...options, hostname: tried[at] ?? '', servername: withoutRootDot(host) },
         (...[error, socket]) => {
           if (error === null) callback(null, socket);
           else if (at + 1 < tried.length) tryFrom(at + 1);

@@ -16,7 +16,15 @@ export interface MediaCount {
   /** Where the first stands that is no picture: it can be sent by its link alone. */
   firstByLinkAt: string | null;
   pictures: LinkedPicture[];
+  /** Links of any kind so far. */
+  links: number;
+  rules: LinkRules;
+}
+
+export interface LinkRules {
   ownerOf: OwnerOf;
+  /** The operator's `limits.linksPerCall`. */
+  linksMax: number;
 }
 
 export interface LinkedPicture {
@@ -30,14 +38,15 @@ export interface LinkedPicture {
 /** Whose file a link leads to, as one agent may know it: what is another's is as good as forged. */
 export type OwnerOf = (link: string) => LinkOwner;
 
-export const noMedia = (ownerOf: OwnerOf): MediaCount => ({
+export const noMedia = (rules: LinkRules): MediaCount => ({
   images: 0,
   files: 0,
   others: 0,
   firstAt: null,
   firstByLinkAt: null,
   pictures: [],
-  ownerOf,
+  links: 0,
+  rules,
 });
 
 export function countMedium(count: MediaCount, kind: 'images' | 'files' | 'others', param: string): void {
@@ -49,7 +58,9 @@ export function countMedium(count: MediaCount, kind: 'images' | 'files' | 'other
 /** A link to a picture: a public one, or to one that this agent keeps here. */
 export function takePicture(count: MediaCount, link: unknown, param: string): ApiError | null {
   if (typeof link !== 'string') return refuseLink(link, param);
-  const owner = count.ownerOf(link);
+  const tooMany = refuseOneMore(count, param);
+  if (tooMany !== null) return tooMany;
+  const owner = count.rules.ownerOf(link);
   if (owner.kind === 'refused' || (owner.kind === 'ours' && !isPicture(owner.name))) return notYours(param);
   const refusal = owner.kind === 'ours' ? null : refuseLink(link, param);
   if (refusal === null) count.pictures.push({ link, param, own: owner.kind === 'ours' ? owner.name : null });
@@ -65,9 +76,23 @@ export const notYours = (param: string): ApiError =>
     message: `\`${param}\` is no link to an upload of yours that still lives; upload the picture again and send its \`url\`.`,
   });
 
+/** Each link is parsed and checked, so a body of thousands would hold up everybody else's calls. */
+function refuseOneMore(count: MediaCount, param: string): ApiError | null {
+  const { linksMax } = count.rules;
+  return ++count.links > linksMax ? tooManyLinks(linksMax, param) : null;
+}
+
+export const tooManyLinks = (linksMax: number, param: string): ApiError =>
+  apiError('invalid_request', {
+    param,
+    message: `\`${param}\` is one link too many: a call may hold at most ${linksMax} links to images and files. Send fewer.`,
+  });
+
 /** A link to anything else, of which nobody but the provider reads anything. */
 export function takeLink(count: MediaCount, link: unknown, param: string): ApiError | null {
-  const refused = typeof link === 'string' && count.ownerOf(link).kind === 'refused';
+  const tooMany = refuseOneMore(count, param);
+  if (tooMany !== null) return tooMany;
+  const refused = typeof link === 'string' && count.rules.ownerOf(link).kind === 'refused';
   return refused ? notYours(param) : refuseLink(link, param);
 }
 

@@ -1,6 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { NAME_LOOKUP_MS, NAME_LOOKUPS, URL_CHARS_MAX } from '#core/limits.ts';
+import { isHostName, withoutRootDot } from '#core/host-name.ts';
+import { HOST_NAME_CHARS_MAX, NAME_LOOKUP_MS, NAME_LOOKUPS, URL_CHARS_MAX } from '#core/limits.ts';
 import { isPrivateAddress } from './private-address.ts';
 
 /** What is wrong with a link that is not, to be put behind its field's name. */
@@ -12,14 +13,30 @@ export const NO_PUBLIC_LINK = `has to be a public https link of at most ${URL_CH
  * link. `null`: none of these.
  */
 export function checkPublicHttpsUrl(link: string): URL | null {
-  if (link.length > URL_CHARS_MAX || !PLAIN_LINK.test(link)) return null;
+  if (link.length > URL_CHARS_MAX || authorityChars(link) > AUTHORITY_CHARS_MAX || !PLAIN_LINK.test(link)) {
+    return null;
+  }
   const url = URL.parse(link);
   if (url === null || url.protocol !== 'https:' || url.port !== '') return null;
   if (url.username !== '' || url.password !== '') return null;
-  const host = url.hostname.toLowerCase().replace(/\.+$/, '');
+  if (!isHostName(url.hostname)) return null;
+  const host = withoutRootDot(url.hostname);
   if (host.startsWith('[') || isIP(host) !== 0) return null;
   return host.includes('.') && !INTERNAL_NAME.test(host) ? url : null;
 }
+
+/** The longest host name with the dot that may end it, and the port of https. */
+const AUTHORITY_CHARS_MAX = HOST_NAME_CHARS_MAX + '.:443'.length;
+const SCHEME = 'https://';
+
+/** Characters between the scheme and the path, as the link is written. */
+function authorityChars(link: string): number {
+  let at = SCHEME.length;
+  while (at < link.length && !AUTHORITY_ENDS.includes(link.charAt(at))) at++;
+  return at - SCHEME.length;
+}
+
+const AUTHORITY_ENDS = '/?#';
 
 const PLAIN_LINK = /^https:\/\/[^/\\\s\p{Cc}][^\\\s\p{Cc}]*$/iu;
 const INTERNAL_NAME =

@@ -63,11 +63,11 @@ export async function runCall(
   );
 }
 
-const routesOf = ({ catalog, health, clock, files }: Gateway, agentId: number): Routes => ({
+const routesOf = ({ catalog, health, clock, files, limits }: Gateway, agentId: number): Routes => ({
   catalog,
   health,
   nowMs: clock.monotonicMs(),
-  ownerOf: linkOwner(files, agentId),
+  links: { ownerOf: linkOwner(files, agentId), linksMax: limits().linksPerCall },
 });
 
 /** What the call record shows of a call besides its money. */

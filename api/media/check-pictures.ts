@@ -2,7 +2,7 @@ import type { FileName } from '#core/files/file-name.ts';
 import type { FileStore } from '#core/files/file-store.ts';
 import type { Log } from '#core/log.ts';
 import { type ApiError, apiError } from '../contract/errors.ts';
-import { isPicture, notYours, refuseLink } from '../inference/linked-media.ts';
+import { isPicture, notYours, refuseLink, tooManyLinks } from '../inference/linked-media.ts';
 import { missing } from '../inference/refuse-missing.ts';
 
 export interface PictureCheck {
@@ -11,6 +11,8 @@ export interface PictureCheck {
   /** What is wrong with a link that leads to no public address, to be put behind its field's name; `null`: nothing. */
   refusePrivate: (url: string) => Promise<string | null>;
   log: Log;
+  /** The operator's `limits.linksPerCall`. */
+  linksMax: number;
 }
 
 export interface LinkedPicture {
@@ -30,6 +32,8 @@ export async function checkPictures(
   agentId: number,
   pictures: readonly LinkedPicture[],
 ): Promise<CheckedPicture[] | ApiError> {
+  const oneMore = pictures[check.linksMax];
+  if (oneMore !== undefined) return tooManyLinks(check.linksMax, oneMore.param);
   let checked: (CheckedPicture | ApiError)[];
   try {
     checked = await Promise.all(pictures.map((each) => checkPicture(check, agentId, each)));

@@ -51,11 +51,15 @@ function linksOf({ frame_images, input_references }: VideoRequest): LinkedPictur
 
 /** The pictures whose links only this gateway's neighbours can follow: their bytes go with the order. */
 async function placePictures(
-  { files, refusePrivate, gateway: { log } }: VideoDeps,
+  { files, refusePrivate, gateway: { log, limits } }: VideoDeps,
   agentId: number,
   links: readonly LinkedPicture[],
 ): Promise<SentAlong | ApiError> {
-  const checked = await checkPictures({ files, refusePrivate, log }, agentId, links);
+  const checked = await checkPictures(
+    { files, refusePrivate, log, linksMax: limits().linksPerCall },
+    agentId,
+    links,
+  );
   if (isApiError(checked)) return checked;
   const sentAlong = new Map<string, FileName>();
   let bytes = 0;

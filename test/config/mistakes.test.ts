@@ -187,6 +187,11 @@ const cases: [string, string, string[]][] = [
     ['1:45 providers[0].baseUrl: is no http or https address without user, query and fragment'],
   ],
   [
+    'an address whose host name has an empty label',
+    'providers: [{ id: p, kind: openai, baseUrl: "https://models..example.com/v1" }]',
+    ['1:45 providers[0].baseUrl: is no http or https address without user, query and fragment'],
+  ],
+  [
     'prices that a server of kind openai does not list',
     'providers: [{ id: p, kind: openai, baseUrl: http://h/v1, catalog: import }]',
     [

@@ -170,6 +170,7 @@ export function testWrittenFiles(name: string, start: () => Promise<FileHome>): 
           'https://pictures.example.com/cat.png',
           '',
           'no link',
+          `${link}&more=${'.'.repeat(10_000)}`,
           link.replace('http://', 'https://'),
           link.replace(/:\d+\//, ':1/'),
           `http://${home.address}/`,

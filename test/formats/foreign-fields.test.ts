@@ -3,12 +3,12 @@ import type { FormatName } from '#core/catalog/catalog.ts';
 import { admitCall } from '../../api/inference/admit.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
 import { EndpointHealth } from '../../api/inference/routing/endpoint-health.ts';
-import { noOwner, testCatalog } from '../inference/support.ts';
+import { noLinkRules, testCatalog } from '../inference/support.ts';
 import { FORMATS, requestIn } from './requests.ts';
 
 function admit(format: FormatName, extra: object) {
   const body = Buffer.from(JSON.stringify(requestIn(format, 'acme/small', extra)));
-  const routes = { catalog: testCatalog(), health: new EndpointHealth(), nowMs: 0, ownerOf: noOwner };
+  const routes = { catalog: testCatalog(), health: new EndpointHealth(), nowMs: 0, links: noLinkRules };
   return admitCall(callFormats[format], body, 'active', routes);
 }
 

@@ -10,7 +10,7 @@ import {
   translateRequest,
   type UpstreamFormatName,
 } from '../../api/inference/translation/translate-request.ts';
-import { noOwner } from '../inference/support.ts';
+import { noLinkRules } from '../inference/support.ts';
 
 const CAP = 4_000;
 const SECRET_NUMBER = 424_242;
@@ -199,7 +199,7 @@ const isRefused = (format: CallFormat, body: Record<string, unknown>): boolean =
   !format.readRequest(body).ok ||
   format.refuseFields(body) !== null ||
   format.refuseTools(body) !== null ||
-  isApiError(format.countMedia(body, noOwner));
+  isApiError(format.countMedia(body, noLinkRules));
 
 const anyValue = fc.oneof(
   fc.constantFrom<unknown>('x', 'high', 'required', 0.5, 2, true, false, { x: 1 }, ['x'], [{ x: 1 }], [1]),

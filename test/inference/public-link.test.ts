@@ -123,6 +123,15 @@ const inside = [
   'https://pictures.example.com/a.png\n',
   'https://pictures.example.com/a\tb.png',
   `https://pictures.example.com/${'a'.repeat(URL_CHARS_MAX)}`,
+  'https://pictures.example.com../a.png',
+  'https://pictures..example.com/a.png',
+  'https://.example.com/a.png',
+  `https://a${'.'.repeat(1_900)}b/a.png`,
+  `https://${'a.'.repeat(130)}example.com/a.png`,
+  `https://${'a'.repeat(64)}.example.com/a.png`,
+  `https://${'ü'.repeat(62)}.example.com/a.png`,
+  `https://${'%61'.repeat(90)}.example.com/a.png`,
+  `https://${'@'.repeat(300)}pictures.example.com/a.png`,
   '',
 ];
 
@@ -137,6 +146,9 @@ describe('a link that says by itself that it leads inside, or nowhere', () => {
     'https://pictures.example.com:443/a.png?b=c#d',
     'HTTPS://PICTURES.EXAMPLE.COM./a.png',
     'https://bücher.example/a.png',
+    `https://${'a'.repeat(63)}.example.com/a.png`,
+    `https://${'a.'.repeat(120)}example.com./a.png`,
+    `https://pictures.example.com?${'.'.repeat(1_000)}`,
   ])('but %s does not', (link) => {
     expect(checkPublicHttpsUrl(link)).not.toBeNull();
   });

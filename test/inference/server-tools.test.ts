@@ -4,7 +4,7 @@ import { admitCall } from '../../api/inference/admit.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
 import { EndpointHealth } from '../../api/inference/routing/endpoint-health.ts';
 import { FORMATS, requestIn } from '../formats/requests.ts';
-import { atto, endpoint, model, noOwner, prices, provider, testCatalog } from './support.ts';
+import { atto, endpoint, model, noLinkRules, prices, provider, testCatalog } from './support.ts';
 
 const catalog = testCatalog({
   models: [
@@ -44,7 +44,7 @@ const admitText = (format: FormatName, body: string) =>
     catalog,
     health: new EndpointHealth(),
     nowMs: 0,
-    ownerOf: noOwner,
+    links: noLinkRules,
   });
 
 /** What goes to the provider. */

@@ -1,11 +1,12 @@
 import type { Catalog, Endpoint, Model, Prices, Provider } from '#core/catalog/catalog.ts';
 import { dialects } from '#core/catalog/dialects.ts';
 import { createNearestNames } from '#core/catalog/nearest-names.ts';
+import { defaultLimits } from '#core/limits.ts';
 import { parseAttoUsd } from '#core/money.ts';
 import { admitCall } from '../../api/inference/admit.ts';
 import type { CallPlan, Candidate } from '../../api/inference/call-plan.ts';
 import { chatFormat } from '../../api/inference/formats/chat-format.ts';
-import type { OwnerOf } from '../../api/inference/linked-media.ts';
+import type { LinkRules, OwnerOf } from '../../api/inference/linked-media.ts';
 import { EndpointHealth } from '../../api/inference/routing/endpoint-health.ts';
 
 export function atto(usd: string): bigint {
@@ -117,12 +118,14 @@ export const bodyWith = (...members: string[]): string =>
 /** No link leads to a file of this gateway. */
 export const noOwner: OwnerOf = () => ({ kind: 'foreign' });
 
+export const noLinkRules: LinkRules = { ownerOf: noOwner, linksMax: defaultLimits.linksPerCall };
+
 export const admit = (body: string | Buffer, catalog: Catalog = testCatalog()) =>
   admitCall(chatFormat, Buffer.from(body), 'active', {
     catalog,
     health: new EndpointHealth(),
     nowMs: 0,
-    ownerOf: noOwner,
+    links: noLinkRules,
   });
 
 /** The plan of a body that has to be admitted. */

@@ -80,6 +80,14 @@ describe('an order that money or room refuse holds nothing and leaves no file', 
     await expectNothing();
   });
 
+  it('beyond the links that a call may hold', async () => {
+    world.limits.linksPerCall = 1;
+    const { body } = await send(order({ input_references: [reference(), reference()] }));
+    expect(body.error).toMatchObject({ code: 'invalid_request', param: 'input_references[1].image_url.url' });
+    expect(body.error.message).toContain('at most 1 links');
+    await expectNothing();
+  });
+
   it('beyond the videos that an agent may have in the making, until one ends', async () => {
     world.limits.openVideos = 2;
     const { id } = (await send(order())).body;

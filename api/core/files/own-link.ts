@@ -1,3 +1,5 @@
+import { withoutRootDot } from '../host-name.ts';
+import { URL_CHARS_MAX } from '../limits.ts';
 import { type FileName, parseFileName } from './file-name.ts';
 import type { LinkOwner } from './file-store.ts';
 
@@ -6,6 +8,7 @@ export type OwnLink = { ok: true; name: FileName; query: string } | { ok: false;
 
 /** @param base - The address below which a store's files stand, with a slash at its end. */
 export function parseOwnLink(link: string, base: string): OwnLink {
+  if (link.length > URL_CHARS_MAX) return { ok: false, owner: { kind: 'foreign' } };
   const url = URL.parse(link);
   const home = new URL(base);
   if (url === null || placeOf(url) !== placeOf(home)) return { ok: false, owner: { kind: 'foreign' } };
@@ -19,9 +22,8 @@ export function parseOwnLink(link: string, base: string): OwnLink {
   return { ok: true, name, query: url.search.slice(1) };
 }
 
-/** A point at the end of a name is the same host. */
 const placeOf = ({ protocol, hostname, port }: URL): string =>
-  `${protocol}//${hostname.replace(/\.$/, '')}:${port}`;
+  `${protocol}//${withoutRootDot(hostname)}:${port}`;
 
 function startsAt(path: string, base: string): boolean {
   try {

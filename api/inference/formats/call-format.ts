@@ -4,7 +4,7 @@ import type { NanoUsd } from '#core/money.ts';
 import type { ApiError } from '../../contract/errors.ts';
 import type { CallPlan, Candidate } from '../call-plan.ts';
 import type { JsonObject } from '../json-object.ts';
-import type { MediaCount, OwnerOf } from '../linked-media.ts';
+import type { LinkRules, MediaCount } from '../linked-media.ts';
 import type { SentUsage, Usage } from '../usage.ts';
 
 /** All that differs between the three wire formats. What a call does, and in which order, is the same for all. */
@@ -14,7 +14,7 @@ export interface CallFormat {
   readRequest(body: unknown): ReadRequest;
   /** Members that cap the answer: not part of the prompt. */
   capFields: ReadonlySet<string>;
-  countMedia(body: Readonly<Record<string, unknown>>, ownerOf: OwnerOf): MediaCount | ApiError;
+  countMedia(body: Readonly<Record<string, unknown>>, rules: LinkRules): MediaCount | ApiError;
   /** Fields that may not stand in a body, or not so. */
   refuseFields(body: Readonly<Record<string, unknown>>): ApiError | null;
   /** Every door by which a tool can enter. */

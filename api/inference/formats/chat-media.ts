@@ -2,10 +2,10 @@ import { isRecord } from '#core/is-record.ts';
 import { type ApiError, apiError } from '../../contract/errors.ts';
 import {
   countMedium,
+  type LinkRules,
   linkOf,
   type MediaCount,
   noMedia,
-  type OwnerOf,
   refuseInline,
   refuseStored,
   takeLinks,
@@ -18,9 +18,9 @@ import {
  */
 export function countChatMedia(
   { messages }: Readonly<Record<string, unknown>>,
-  ownerOf: OwnerOf,
+  rules: LinkRules,
 ): MediaCount | ApiError {
-  const count = noMedia(ownerOf);
+  const count = noMedia(rules);
   if (!Array.isArray(messages)) return count;
   for (const [m, message] of messages.entries()) {
     if (!isRecord(message)) continue;

@@ -2,9 +2,9 @@ import { isRecord } from '#core/is-record.ts';
 import { type ApiError, apiError } from '../../contract/errors.ts';
 import {
   countMedium,
+  type LinkRules,
   type MediaCount,
   noMedia,
-  type OwnerOf,
   refuseInline,
   refuseStored,
   takeLink,
@@ -17,9 +17,9 @@ import {
  */
 export function countMessagesMedia(
   { system, messages }: Readonly<Record<string, unknown>>,
-  ownerOf: OwnerOf,
+  rules: LinkRules,
 ): MediaCount | ApiError {
-  const count = noMedia(ownerOf);
+  const count = noMedia(rules);
   const refusal = countBlocks(system, 'system', count);
   if (refusal !== null) return refusal;
   if (!Array.isArray(messages)) return count;

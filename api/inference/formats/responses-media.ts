@@ -2,10 +2,10 @@ import { isRecord } from '#core/is-record.ts';
 import { type ApiError, apiError } from '../../contract/errors.ts';
 import {
   countMedium,
+  type LinkRules,
   linkOf,
   type MediaCount,
   noMedia,
-  type OwnerOf,
   refuseInline,
   refuseStored,
   takeLink,
@@ -19,9 +19,9 @@ import {
  */
 export function countResponsesMedia(
   { input }: Readonly<Record<string, unknown>>,
-  ownerOf: OwnerOf,
+  rules: LinkRules,
 ): MediaCount | ApiError {
-  const count = noMedia(ownerOf);
+  const count = noMedia(rules);
   if (!Array.isArray(input)) return count;
   for (const [i, item] of input.entries()) {
     const refusal = isRecord(item) ? countItem(item, `input[${i}]`, count) : null;

@@ -80,12 +80,16 @@ const storageFailed = apiError('gateway_unavailable', {
 });
 
 async function checkReferences(
-  { gateway: { files, log }, refusePrivate }: PictureDeps,
+  { gateway: { files, log, limits }, refusePrivate }: PictureDeps,
   agentId: number,
   links: readonly string[],
 ): Promise<LinkedPicture[] | ApiError> {
   const named = links.map((url, at) => ({ url, param: `input_references[${at}].image_url.url` }));
-  const checked = await checkPictures({ files, refusePrivate, log }, agentId, named);
+  const checked = await checkPictures(
+    { files, refusePrivate, log, linksMax: limits().linksPerCall },
+    agentId,
+    named,
+  );
   if (isApiError(checked)) return checked;
   return checked.map((each, at) => ({
     link: named[at]?.url ?? '',

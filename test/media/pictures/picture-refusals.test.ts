@@ -39,6 +39,19 @@ describe('a request for pictures is refused, and holds nothing, when', () => {
     });
   });
 
+  it('it holds more links than a call may', async () => {
+    const reference = (at: number) => ({
+      type: 'image_url',
+      image_url: { url: `https://example.com/${at}.png` },
+    });
+    const body = ask({ input_references: [reference(0), reference(1), reference(2)] });
+    expect(await refusalOf(body, { limits: { linksPerCall: 2 } })).toMatchObject({
+      code: 'invalid_request',
+      param: 'input_references[2].image_url.url',
+      message: expect.stringContaining('at most 2 links'),
+    });
+  });
+
   it('its provider is stopped', async () => {
     expect(await refusalOf(ask(), { given: { stopped: true } })).toMatchObject({
       code: 'provider_unavailable',

@@ -8,7 +8,7 @@ import { type FileName, formatFileName, parseFileName } from '#core/files/file-n
 import type { LinkOwner } from '#core/files/file-store.ts';
 import { createIdSource } from '#core/ids.ts';
 import type { AgentStatus } from '#core/ledger/state.ts';
-import { defaultLimits } from '#core/limits.ts';
+import { defaultLimits, type Limits } from '#core/limits.ts';
 import { GcraBuckets } from '#core/rates/gcra.ts';
 import type { Gateway } from '../../../api/inference/gateway.ts';
 import { LedgerRetries } from '../../../api/inference/ledger-retries.ts';
@@ -88,6 +88,7 @@ export interface WorldOptions {
   status?: AgentStatus;
   /** `false`: the gateway keeps no files. */
   keepsFiles?: boolean;
+  limits?: Partial<Limits>;
   creditNanoUsd?: bigint;
 }
 
@@ -162,7 +163,7 @@ export async function startWorld(options: WorldOptions = {}) {
     refusedStarts: new GcraBuckets({ ratePerMinute: () => 600, burst: () => 60 }),
     openCalls,
     upstreams,
-    limits: () => defaultLimits,
+    limits: () => ({ ...defaultLimits, ...options.limits }),
     dailyShareNanoUsd: () => null,
     callIdHeader: 'x-call-id',
     nonce: 'n',
