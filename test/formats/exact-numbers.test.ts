@@ -1,4 +1,7 @@
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exactValue, parseExact, plainNumber } from '../../api/inference/exact-json.ts';
+import { chatFormat } from '../../api/inference/formats/chat-format.ts';
 import { messagesFormat } from '../../api/inference/formats/messages-format.ts';
 import { inputOf } from '../../api/inference/formats/tool-input.ts';
 import { AnswerCollector } from '../../api/inference/translation/answer-collector.ts';
@@ -43,13 +46,143 @@ describe('in an answer', () => {
     const pieces = openSource('messages').readWhole(Buffer.from(whole), JSON.parse(whole));
     expect(shownToChat(WholeAnswer.of(pieces))).toContain(JSON.stringify(NUMBERS));
   });
-
-  function shownToChat(answer: WholeAnswer): string {
-    const identity = { id: 'x', createdAtS: 1, model: 'm' };
-    const tokens = { prompt: 1, completion: 1, reasoning: null, cached: 0 };
-    return writeAnswer('chat/completions', answer, identity, tokens, { showReasoning: true });
-  }
 });
+
+/** Every way in which JSON may write a number, and each of them in any place of a value. */
+const anyNumber = fc.oneof(
+  fc.constantFrom('1.10', '1e400', '-0', '-0.0', '0e1', '1E+2', '12345678901234567890', '0.0000001', '1.0'),
+  fc.stringMatching(/^-?(0|[1-9][0-9]{0,24})(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,3})?$/),
+);
+const printed = (members: Record<string, string>): string =>
+  `{${Object.entries(members)
+    .map(([name, value]) => `${JSON.stringify(name)}:${value}`)
+    .join(',')}}`;
+
+const anyJson = fc.letrec<{ value: string }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    anyNumber,
+    fc.string({ maxLength: 4 }).map((text) => JSON.stringify(text)),
+    fc.array(tie('value'), { maxLength: 3 }).map((items) => `[${items.join(',')}]`),
+    fc.dictionary(fc.stringMatching(/^[a-z]{1,3}$/), tie('value'), { maxKeys: 3 }).map(printed),
+  ),
+})).value;
+
+describe('numbers that were parsed to be printed again', () => {
+  it('have the digits that they came with, wherever they stand', () => {
+    fc.assert(
+      fc.property(anyJson, (json) => {
+        // Keys that are numbers change places in any JavaScript object; these are letters.
+        expect(JSON.stringify(parseExact(`{"x":${json}}`))).toBe(`{"x":${json}}`);
+        expect(JSON.stringify(exactValue(Buffer.from(`{"x":${json}}`), { x: JSON.parse(json) }))).toBe(
+          `{"x":${json}}`,
+        );
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('are plain numbers wherever a float says the same, and can be read where not', () => {
+    expect(parseExact('{"a":[0,-7,1.5,0.1,1000000]}')).toEqual({ a: [0, -7, 1.5, 0.1, 1_000_000] });
+    expect(plainNumber(Object(parseExact('{"a":1.0}')).a)).toBe(1);
+    expect(plainNumber('1.0')).toBe('1.0');
+  });
+});
+
+describe('an answer that is put together keeps every digit', () => {
+  const assembled = (events: readonly string[]) => {
+    const assembly = chatFormat.openAssembly();
+    for (const event of events) expect(assembly.read(Buffer.from(event), '').kind).toBe('kept');
+    return assembly.answer()?.toString() ?? '';
+  };
+
+  it('of a chat, beside its texts, in its calls, its log probabilities and its usage', () => {
+    fc.assert(
+      fc.property(anyJson, (json) => {
+        const usage = `{"prompt_tokens":1,"completion_tokens":1,"vendor":${json}}`;
+        const text = assembled([
+          `{"id":"a","vendor":${json},"choices":[{"index":0,"vendor":${json},"delta":{"content":"x","vendor":{"deep":${json}}}}]}`,
+          `{"id":"a","choices":[{"index":0,"logprobs":{"content":[{"token":"x","logprob":-0.10,"vendor":${json}}]},"delta":{"content":"y"}}]}`,
+          `{"id":"a","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":"{}"},"vendor":${json}}]}}]}`,
+          `{"id":"a","choices":[],"usage":${usage}}`,
+        ]);
+        const at = (place: string) => text.includes(place);
+        expect(text).toContain(`"id":"a","vendor":${json}`);
+        expect(at(`"vendor":{"deep":${json}}`)).toBe(true);
+        expect(at(`"logprob":-0.10,"vendor":${json}}`)).toBe(true);
+        expect(at(`"arguments":"{}"},"vendor":${json}}`)).toBe(true);
+        expect(at(`"usage":${usage}`)).toBe(true);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('of a chat whose numbers come twice: the later one stands, and an index is what it says', () => {
+    const text = assembled([
+      '{"choices":[{"index":0.0,"delta":{"score":1.10,"list":[{"index":1e0,"n":1.0}]}}]}',
+      '{"choices":[{"index":0,"delta":{"score":2.20,"list":[{"index":1,"n":3.0}]}}]}',
+    ]);
+    expect(text).toContain('"score":2.20');
+    expect(text).not.toContain('1.10');
+    expect(text).toContain('"n":3.0');
+    expect(JSON.parse(text).choices).toHaveLength(1);
+    expect(JSON.parse(text).choices[0].message.list).toHaveLength(1);
+  });
+
+  it('of a message, beside its blocks, in what a tool is called with from the start, and in its usage', () => {
+    fc.assert(
+      fc.property(anyJson, (json) => {
+        const assembly = messagesFormat.openAssembly();
+        const usage = `{"input_tokens":1,"output_tokens":1,"vendor":${json}}`;
+        const input = `{"a":${json}}`;
+        for (const event of [
+          `{"type":"message_start","message":{"id":"m","vendor":${json},"content":[],"usage":${usage}}}`,
+          `{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"c","name":"f","input":${input},"vendor":${json}}}`,
+          `{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"d","name":"f","input":{}}}`,
+          `{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":${JSON.stringify(input)}}}`,
+          `{"type":"message_delta","delta":{"stop_reason":"tool_use","vendor":${json}},"usage":{"output_tokens":2}}`,
+        ]) {
+          expect(assembly.read(Buffer.from(event), '').kind).toBe('kept');
+        }
+        const text = assembly.answer()?.toString() ?? '';
+        expect(text).toContain(`"name":"f","input":${input},"vendor":${json}`);
+        expect(text).toContain(`"id":"d","name":"f","input":${input}`);
+        expect(text).toContain(`"stop_reason":"tool_use"`);
+        expect(text).toContain(`"usage":{"input_tokens":1,"output_tokens":2,"vendor":${json}}`);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('of a translated answer, in what a tool is called with, streamed or not', () => {
+    fc.assert(
+      fc.property(anyJson, (json) => {
+        const input = `{"a":${json}}`;
+        const shown = JSON.stringify(input).slice(1, -1);
+        const block = `{"type":"tool_use","id":"c","name":"f","input":${input}}`;
+        const whole = `{"id":"m","type":"message","content":[${block}],"stop_reason":"tool_use"}`;
+        const collector = new AnswerCollector(openSource('messages'));
+        for (const event of [
+          '{"type":"message_start","message":{"id":"m"}}',
+          `{"type":"content_block_start","index":0,"content_block":${block}}`,
+          '{"type":"content_block_stop","index":0}',
+        ]) {
+          collector.read(Buffer.from(event), '');
+        }
+        expect(shownToChat(collector.whole)).toContain(shown);
+        const pieces = openSource('messages').readWhole(Buffer.from(whole), JSON.parse(whole));
+        expect(shownToChat(WholeAnswer.of(pieces))).toContain(shown);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+function shownToChat(answer: WholeAnswer): string {
+  const identity = { id: 'x', createdAtS: 1, model: 'm' };
+  const tokens = { prompt: 1, completion: 1, reasoning: null, cached: 0 };
+  return writeAnswer('chat/completions', answer, identity, tokens, { showReasoning: true });
+}
 
 describe('in a translated request', () => {
   let gateway: TestGateway;

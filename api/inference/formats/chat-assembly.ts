@@ -1,5 +1,5 @@
 import { isRecord } from '#core/is-record.ts';
-import { parseJson } from '#core/parse-json.ts';
+import { parseExact, plainNumber } from '../exact-json.ts';
 import { answerBounds, scanJsonObject } from '../json-object.ts';
 import type { Usage } from '../usage.ts';
 import type { Assembly, ReadEvent } from './call-format.ts';
@@ -65,9 +65,10 @@ export class ChatAssembly implements Assembly {
   }
 
   #addChoice({ delta, ...rest }: Record<string, unknown>): void {
-    const known = this.#choices.get(rest.index) ?? emptyChoice(rest.index);
-    this.#choices.set(rest.index, known);
-    const { logprobs, ...said } = rest;
+    const index = plainNumber(rest.index);
+    const known = this.#choices.get(index) ?? emptyChoice(index);
+    this.#choices.set(index, known);
+    const { logprobs, index: _, ...said } = rest;
     for (const [name, value] of Object.entries(said))
       if (value !== null || !(name in known)) known[name] = value;
     if (logprobs !== undefined) mergeDelta(known, { logprobs });
@@ -90,6 +91,11 @@ const SHALLOW_BYTES = 4_096;
 
 export function parseRecord(data: Buffer): Record<string, unknown> | null {
   if (data.length > SHALLOW_BYTES && scanJsonObject(data, answerBounds) === 'too_deep') return null;
-  const value = parseJson(data.toString('utf8'));
-  return isRecord(value) ? value : null;
+  try {
+    // The answer is printed again, so numbers keep their digits.
+    const value = parseExact(data.toString('utf8'));
+    return isRecord(value) ? value : null;
+  } catch {
+    return null;
+  }
 }

@@ -1,4 +1,5 @@
 import { isRecord } from '#core/is-record.ts';
+import { plainNumber } from '../exact-json.ts';
 
 /**
  * Lays a piece of a streamed answer over what came before: texts are joined, lists go by the `index` of their entries or
@@ -19,9 +20,14 @@ function merged(known: unknown, piece: unknown): unknown {
   if (known === undefined || known === null) return Array.isArray(piece) ? mergedList([], piece) : piece;
   if (piece === null) return known;
   if (Array.isArray(piece) && Array.isArray(known)) return mergedList(known, piece);
-  if (isRecord(piece) && isRecord(known)) mergeDelta(known, piece);
-  return isRecord(piece) && isRecord(known) ? known : piece;
+  if (!isObject(piece) || !isObject(known)) return piece;
+  mergeDelta(known, piece);
+  return known;
 }
+
+/** A number that keeps its digits is an object to JavaScript, and a value to everybody else. */
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  isRecord(value) && !JSON.isRawJSON(value);
 
 /** Names of things: repeated by some servers in every piece. */
 const SAID_ONCE: ReadonlySet<string> = new Set([
@@ -44,10 +50,11 @@ function mergedList(known: unknown[], pieces: readonly unknown[]): unknown[] {
       known.push(piece);
       continue;
     }
-    const entry = entries.get(piece.index);
+    const index = plainNumber(piece.index);
+    const entry = entries.get(index);
     if (entry !== undefined) mergeDelta(entry, piece);
     else {
-      entries.set(piece.index, piece);
+      entries.set(index, piece);
       known.push(piece);
     }
   }
@@ -58,7 +65,11 @@ function entriesIn(list: unknown[]): Map<unknown, Record<string, unknown>> {
   const known = entriesOf.get(list);
   if (known !== undefined) return known;
   const entries = new Map<unknown, Record<string, unknown>>();
-  for (const each of list) if (isRecord(each) && !entries.has(each.index)) entries.set(each.index, each);
+  for (const each of list) {
+    if (!isRecord(each)) continue;
+    const index = plainNumber(each.index);
+    if (!entries.has(index)) entries.set(index, each);
+  }
   entriesOf.set(list, entries);
   return entries;
 }

@@ -1,4 +1,5 @@
 import { isRecord } from '#core/is-record.ts';
+import { plainNumber } from '../exact-json.ts';
 import type { Usage } from '../usage.ts';
 import type { Assembly, ReadEvent } from './call-format.ts';
 import { parseRecord } from './chat-assembly.ts';
@@ -52,10 +53,10 @@ export class MessagesAssembly implements Assembly {
         if (isRecord(event.message)) this.#message ??= event.message;
         return;
       case 'content_block_start':
-        if (isRecord(event.content_block)) this.#blocks.set(event.index, event.content_block);
+        if (isRecord(event.content_block)) this.#blocks.set(plainNumber(event.index), event.content_block);
         return;
       case 'content_block_delta':
-        if (isRecord(event.delta)) this.#addDelta(event.index, event.delta);
+        if (isRecord(event.delta)) this.#addDelta(plainNumber(event.index), event.delta);
         return;
       case 'message_delta':
         if (isRecord(event.delta) && this.#message !== null) Object.assign(this.#message, event.delta);

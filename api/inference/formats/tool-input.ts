@@ -1,4 +1,4 @@
-import { keepDigits } from '../exact-json.ts';
+import { exactValue } from '../exact-json.ts';
 import { type JsonBounds, readJsonObject } from '../json-object.ts';
 
 /**
@@ -18,7 +18,7 @@ export function readInput(json: string, bounds?: JsonBounds): ReadInput | 'too_m
   if (read === 'too_many_keys' || read === 'too_many_values') return 'too_many';
   if (typeof read === 'string') return { input: { arguments: json }, keyCount: 0, valueCount: 0 };
   const { keyCount, valueCount } = read.object;
-  return { input: keepDigits(bytes, read.value), keyCount, valueCount };
+  return { input: exactValue(bytes, read.value), keyCount, valueCount };
 }
 
 interface ReadInput {

@@ -1,4 +1,4 @@
-import { keepDigits } from '../exact-json.ts';
+import { exactValue } from '../exact-json.ts';
 import { MessagesStream } from '../formats/messages-stream.ts';
 import { answerBounds, readJsonObject } from '../json-object.ts';
 import type { Usage } from '../usage.ts';
@@ -23,11 +23,11 @@ export class MessagesSource implements AnswerSource {
       return { kind: event.kind };
     const read = readJsonObject(data, answerBounds);
     if (typeof read === 'string') return { kind: 'malformed' };
-    return { kind: 'pieces', pieces: this.#pieces(read.value) };
+    return { kind: 'pieces', pieces: this.#pieces(exactValue(data, read.value)) };
   }
 
   readWhole(bytes: Buffer, value: Readonly<Record<string, unknown>>): readonly AnswerPiece[] {
-    const { id, content, stop_reason, stop_sequence } = keepDigits(bytes, value);
+    const { id, content, stop_reason, stop_sequence } = exactValue(bytes, value);
     const blocks = records(content).flatMap((block, index) => [...this.#begin(index, block), ...this.#end()]);
     return [{ type: 'start', id: answerIdOf(id) }, ...blocks, ...finishOf({ stop_reason, stop_sequence })];
   }
