@@ -1,4 +1,5 @@
-import { formatUsd } from '#core/money.ts';
+import type { ServerResponse } from 'node:http';
+import { formatUsd, type NanoUsd } from '#core/money.ts';
 import type { HeldCall } from './held-call.ts';
 
 /**
@@ -17,7 +18,7 @@ export function answerHeaders(call: HeldCall, contentType: string): string[] {
     'nosniff',
     'x-request-id',
     id,
-    'x-hold-usd',
+    HOLD_HEADER,
     formatUsd(holdNanoUsd),
   ];
   if (gateway.callIdHeader !== 'x-request-id') headers.push(gateway.callIdHeader, id);
@@ -29,3 +30,9 @@ export function answerHeaders(call: HeldCall, contentType: string): string[] {
 }
 
 export const EVENT_STREAM = 'text/event-stream; charset=utf-8';
+
+const HOLD_HEADER = 'x-hold-usd';
+
+/** For an answer that somebody else writes: what the call held. */
+export const setHoldHeader = (res: ServerResponse, holdNanoUsd: NanoUsd): void =>
+  void res.setHeader(HOLD_HEADER, formatUsd(holdNanoUsd));

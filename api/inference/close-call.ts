@@ -1,8 +1,9 @@
 import type { CallEnd, TokenCounts } from '#core/events/ledger-event.ts';
 import type { Settle } from '#core/ledger/command.ts';
 import { formatUsd, minBigint, type NanoUsd } from '#core/money.ts';
-import { type ApiError, errorTable } from '../contract/errors.ts';
+import { type ApiError, apiError, errorTable } from '../contract/errors.ts';
 import type { CallCost } from './call-cost.ts';
+import type { Gateway } from './gateway.ts';
 import type { HeldCall } from './held-call.ts';
 import { noTokens } from './usage.ts';
 
@@ -16,7 +17,7 @@ export function closeCall(
   end: CallEnd,
   stored: Settle['stored'] | null = null,
 ): Promise<NanoUsd | null> {
-  call.closing = true;
+  call.beginClosing();
   const { gateway, agentId, callId, holdNanoUsd } = call.options;
   if (!cost.known) {
     gateway.metrics.ended('pending', end.errorCode, holdNanoUsd, 0n);
@@ -57,20 +58,49 @@ export const shownCost = (call: HeldCall, cost: CallCost): NanoUsd | null =>
   cost.known ? minBigint(cost.nanoUsd, call.options.holdNanoUsd) : null;
 
 export function endOf(call: HeldCall, tokens: TokenCounts): CallEnd {
-  const { gateway, startedAtMs } = call.options;
   return {
-    outcome: call.caller.gone ? 'stopped' : 'ok',
+    outcome: call.hungUp ? 'stopped' : 'ok',
     httpStatus: null,
     errorCode: null,
     tokens,
-    // A clock that was set back would make it negative.
-    durationMs: Math.max(0, gateway.clock.now() - startedAtMs),
+    durationMs: durationOf(call),
   };
 }
 
+/** A clock that was set back would make it negative. */
+export const durationOf = ({ options }: HeldCall): number =>
+  Math.max(0, options.gateway.clock.now() - options.startedAtMs);
+
 export const failedEnd = (call: HeldCall, error: ApiError, tokens = noTokens): CallEnd => ({
   ...endOf(call, tokens),
-  outcome: 'failed',
-  httpStatus: errorTable[error.code].status,
-  errorCode: error.code,
+  ...failure(error),
 });
+
+const failure = ({ code }: ApiError): Pick<CallEnd, 'outcome' | 'httpStatus' | 'errorCode'> => ({
+  outcome: 'failed',
+  httpStatus: errorTable[code].status,
+  errorCode: code,
+});
+
+/** A hold of whatever was to be made. */
+export interface UnconfirmedHold {
+  gateway: Pick<Gateway, 'metrics' | 'ledgerRetries'>;
+  agentId: number;
+  callId: number;
+  holdNanoUsd: NanoUsd;
+}
+
+/**
+ * Ends a hold that the log did not confirm in time. The caller was shown nothing, so the call never was: it is free.
+ * Resolves with the error to answer, as `closeCall` does.
+ */
+export async function endUnconfirmed(
+  { gateway, agentId, callId, holdNanoUsd }: UnconfirmedHold,
+  durationMs: number,
+): Promise<ApiError> {
+  const error = apiError('service_unavailable');
+  const end: CallEnd = { ...failure(error), tokens: noTokens, durationMs };
+  gateway.metrics.ended(end.outcome, end.errorCode, holdNanoUsd, 0n);
+  await gateway.ledgerRetries.close({ type: 'settle', agentId, callId, costNanoUsd: 0n, end, cause: 'end' });
+  return error;
+}

@@ -31,7 +31,7 @@ async function collectTranslated(call: RunningCall, upstream: UpstreamRequest): 
   const { whole } = collector;
   const deliveredTokens = estimateTokens(whole.bytes);
   const usage = collector.usage(deliveredTokens);
-  call.generationId ??= textOrNull(JSON.stringify(whole.id));
+  call.nameAnswer(textOrNull(JSON.stringify(whole.id)));
   if (end.kind !== 'complete') return failedWhole(call, end, collector, readTokens);
   if (whole.isEmpty && usage === null) return failed(apiError('provider_error'), true);
   return inCallersFormat(call, whole, usage);
@@ -47,7 +47,7 @@ function failedWhole(
   reader: Pick<StreamReader, 'usage'>,
   readTokens: number,
 ): FailedAttempt {
-  if (end.kind === 'too_long') call.endedByUs ??= 'too_long';
+  if (end.kind === 'too_long') call.endAsTooLong();
   const paidTokens = call.endedByUs === null ? 0 : readTokens;
   return failedStream(call, end, reader.usage(paidTokens), paidTokens);
 }

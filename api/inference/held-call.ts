@@ -51,15 +51,14 @@ export abstract class HeldCall implements CallerEvents, Ticking {
   readonly caller: CallerSide;
   /** `shut`: the journal did not confirm the hold in time, so the caller may not see a byte of this call. */
   readonly gate: Promise<'open' | 'shut'>;
-  endedByUs: EndedByUs | null = null;
-  /** What it pays has been decided. */
-  closing = false;
-  /** The provider's id for the answer, as soon as it is known. */
-  generationId: string | null = null;
   /** Between a provider's socket and its first byte, over all attempts. */
   providerMs = 0;
 
   #upstream: UpstreamRequest | null = null;
+  #endedByUs: EndedByUs | null = null;
+  #generationId: string | null = null;
+  #hungUp: boolean | null = null;
+  #closing = false;
   #resolveGate: (gate: 'open' | 'shut') => void = () => {};
   #renewAtMs: number;
   #gateShut = false;
@@ -75,6 +74,46 @@ export abstract class HeldCall implements CallerEvents, Ticking {
 
   get callId(): number {
     return this.options.callId;
+  }
+
+  /** Why the gateway ended the provider's answer; `null`: it did not. */
+  get endedByUs(): EndedByUs | null {
+    return this.#endedByUs;
+  }
+
+  /** The provider's id for the answer, as soon as it is known. */
+  get generationId(): string | null {
+    return this.#generationId;
+  }
+
+  /** What the call pays has been decided. */
+  get closing(): boolean {
+    return this.#closing;
+  }
+
+  /** Whether the caller had left when the end of the call was decided; false before. */
+  get hungUp(): boolean {
+    return this.#hungUp ?? false;
+  }
+
+  /** The end of the call is decided now: a caller who leaves later has left after the call. */
+  decideHangUp(): void {
+    this.#hungUp ??= this.caller.gone;
+  }
+
+  beginClosing(): void {
+    this.decideHangUp();
+    this.#closing = true;
+  }
+
+  /** Keeps the first id that the answer is given. */
+  nameAnswer(generationId: string | null): void {
+    this.#generationId ??= generationId;
+  }
+
+  /** More of an answer came than can be kept, for a caller who waits for the whole. */
+  endAsTooLong(): void {
+    this.#endedByUs ??= 'too_long';
   }
 
   /** What its lines in the log begin with. */
@@ -107,13 +146,14 @@ export abstract class HeldCall implements CallerEvents, Ticking {
   protected send(post: () => UpstreamRequest): UpstreamRequest {
     this.startOver();
     this.#upstream = post();
-    if (this.endedByUs !== null) this.#upstream.abort();
+    if (this.#endedByUs !== null) this.#upstream.abort();
     return this.#upstream;
   }
 
-  /** Of whoever is asked next nothing has been asked yet. */
-  protected startOver(): void {
-    // A failed attempt may still be sending: nobody would ever end it.
+  /** The next attempt has asked nothing yet, and its answer has no id. */
+  startOver(): void {
+    this.#generationId = null;
+    // A failed attempt may still be sending, and nothing else would end it.
     if (this.#upstream?.ended === false) this.#upstream.abort();
     this.#upstream = null;
   }
@@ -126,7 +166,7 @@ export abstract class HeldCall implements CallerEvents, Ticking {
   /** Resolves when we end it early. Made for who asks: few calls wait for anything but their provider. */
   get ended(): Promise<undefined> {
     this.#ended ??= Promise.withResolvers();
-    if (this.endedByUs !== null) this.#ended.resolve(undefined);
+    if (this.#endedByUs !== null) this.#ended.resolve(undefined);
     return this.#ended.promise;
   }
 
@@ -187,7 +227,7 @@ export abstract class HeldCall implements CallerEvents, Ticking {
   }
 
   #endEarly(cause: EndedByUs): void {
-    this.endedByUs ??= cause;
+    this.#endedByUs ??= cause;
     this.#upstream?.abort();
     this.#ended?.resolve(undefined);
   }

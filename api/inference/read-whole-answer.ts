@@ -40,7 +40,7 @@ export function readWholeAnswer(call: RunningCall, body: Collected): Attempt {
 
   const { plan } = call.options;
   const { format, translated } = call.candidate;
-  call.generationId ??= textOrNull(memberText(answer, 'id') ?? '');
+  call.nameAnswer(textOrNull(memberText(answer, 'id') ?? ''));
   const reading = format.readAnswer(answer, value);
   switch (reading.kind) {
     case 'error': {

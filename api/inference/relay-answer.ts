@@ -21,7 +21,7 @@ export async function relayAnswer(call: RunningCall, upstream: UpstreamRequest):
     requestBytes: call.options.plan.body.bytes.length,
     textBytesMax: Number.POSITIVE_INFINITY,
     head: (firstEvent) => {
-      if (call.generationId === null) call.generationId = textOrNull(format.idOf(firstEvent));
+      if (call.generationId === null) call.nameAnswer(textOrNull(format.idOf(firstEvent)));
       return answerHeaders(call, EVENT_STREAM);
     },
   });

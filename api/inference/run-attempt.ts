@@ -19,7 +19,7 @@ import { headerText, retryAfter } from './upstream-text.ts';
 
 /** At the call's present candidate. What it showed of the endpoint, later calls are led by. */
 export async function runAttempt(call: RunningCall): Promise<Attempt> {
-  call.generationId = null;
+  call.startOver();
   const built = buildBody(call);
   const pictures = picturesToInline(call.provider, call.options.plan.pictures);
   if (pictures.length === 0) return await askProvider(call, { bytes: built, done: noMatter });
@@ -87,7 +87,7 @@ async function attemptOnce(call: RunningCall, body: SentBody, sentAtMs: number):
   gateway.metrics.provider(providerMs);
   if (!started.ok) return failed(failureOf(call, started.cause), call.endedByUs === null);
 
-  call.generationId = headerText(upstream, 'x-generation-id');
+  call.nameAnswer(headerText(upstream, 'x-generation-id'));
   if (upstream.status !== 200) {
     return readRefusal(call, upstream, await collectAnswer(upstream, ERROR_BODY_BYTES));
   }

@@ -9,10 +9,10 @@ import type { Caller } from '../contract/caller.ts';
 import { type ApiError, apiError, isApiError } from '../contract/errors.ts';
 import type { HotCallContext } from '../contract/route.ts';
 import { traceOf } from '../contract/trace-id.ts';
+import { endUnconfirmed } from '../inference/close-call.ts';
 import { parseBody } from '../inference/parse-body.ts';
 import { refuseAgent, refuseCapacity, refuseReserve } from '../inference/refuse-start.ts';
 import { refuseStart, type StartContext } from '../inference/start-call.ts';
-import { noTokens } from '../inference/usage.ts';
 import { adviseVideo } from './advise-video.ts';
 import { findVideo, findVideoByKey } from './find-video.ts';
 import { readIdempotencyKey } from './idempotency-key.ts';
@@ -126,18 +126,10 @@ async function confirm(
   const { agentId, callId, videoId, estimatedNanoUsd } = job;
   gateway.metrics.started();
   if (durability === 'unknown') {
-    const end = { outcome: 'failed', httpStatus: 503, errorCode: 'service_unavailable' } as const;
-    gateway.metrics.ended(end.outcome, end.errorCode, estimatedNanoUsd, 0n);
-    await gateway.ledgerRetries.close({
-      type: 'settle',
-      agentId,
-      callId,
-      costNanoUsd: 0n,
-      end: { ...end, tokens: noTokens, durationMs: 0 },
-      cause: 'end',
-    });
+    const hold = { gateway, agentId, callId, holdNanoUsd: estimatedNanoUsd };
+    const error = await endUnconfirmed(hold, 0);
     await deleteOrder(deps, planned, name);
-    return apiError('service_unavailable');
+    return error;
   }
   gateway.watchVideo(agentId, videoId);
   // By the ledger's own clock, so that every later answer says the same.

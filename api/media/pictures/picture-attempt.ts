@@ -2,7 +2,20 @@ import type { ApiError } from '../../contract/errors.ts';
 import type { Usage } from '../../inference/usage.ts';
 
 /** How the one request to the provider ended. */
-export type PictureAttempt =
-  /** Its pictures have been taken, or nobody was there to take them. */
-  | { kind: 'made'; usage: Usage | null; created: number | null; delivered: number }
-  | { kind: 'failed'; error: ApiError; usage: Usage | null; delivered: number };
+export type PictureAttempt = MadePictures | FailedPictures;
+
+/** Its images have been taken, or nobody was there to take them. */
+export interface MadePictures {
+  kind: 'made';
+  usage: Usage | null;
+  /** Unix seconds, as the provider says. */
+  created: number | null;
+  delivered: number;
+}
+
+export interface FailedPictures {
+  kind: 'failed';
+  error: ApiError;
+  usage: Usage | null;
+  delivered: number;
+}

@@ -12,10 +12,10 @@ import type { PicturePlan } from './picture-plan.ts';
  * caller did not take to its end, what the provider has on record.
  */
 export function costOfPictures(
-  { options: { plan }, caller, generationId }: PictureCall,
+  { options: { plan }, hungUp, generationId }: PictureCall,
   usage: Usage | null,
   delivered: number,
-  missing: 'estimated' | 'recorded' = caller.gone ? 'recorded' : 'estimated',
+  missing: 'estimated' | 'recorded' = hungUp ? 'recorded' : 'estimated',
 ): CallCost {
   const { provider } = plan;
   const reports = reportsCost(provider);

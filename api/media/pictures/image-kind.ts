@@ -1,0 +1,77 @@
+import type { Settle } from '#core/ledger/command.ts';
+import type { NanoUsd } from '#core/money.ts';
+import type { ApiError } from '../../contract/errors.ts';
+import { type CallCost, freeOfCharge } from '../../inference/call-cost.ts';
+import type { CallKind } from '../../inference/run-held-call.ts';
+import { tellOperator } from '../../inference/tell-operator.ts';
+import { askForPictures } from './ask-for-pictures.ts';
+import { errorEvents } from './picture-answer.ts';
+import type { FailedPictures, MadePictures, PictureAttempt } from './picture-attempt.ts';
+import type { PictureCall } from './picture-call.ts';
+import { costOfPictures } from './picture-cost.ts';
+import type { PictureOutput } from './picture-output.ts';
+
+/** What a call for images does differently from other held calls. */
+export class ImageKind implements CallKind<MadePictures, FailedPictures> {
+  readonly #call: PictureCall;
+  readonly #output: PictureOutput;
+
+  constructor(call: PictureCall, output: PictureOutput) {
+    this.#call = call;
+    this.#output = output;
+  }
+
+  async ask(): Promise<PictureAttempt> {
+    const call = this.#call;
+    const { model } = call.options.plan;
+    const ended = await askForPictures(call, this.#output);
+    if (ended.kind === 'failed') tellOperator(call, model, model.id, ended.error.code);
+    // Images are linked before the charge: those that cannot be linked are not paid for.
+    else if (!call.caller.gone) await this.#output.prepare();
+    return ended;
+  }
+
+  costOfAnswer({ usage, delivered }: MadePictures): CallCost {
+    return costOfPictures(this.#call, usage, delivered);
+  }
+
+  /**
+   * A failed request is free, because the caller has none of its images. It is paid by a caller who left and was waited
+   * for in vain, and by one that took images until the time was over: else a caller who takes the last one slowly enough
+   * would have all the others for nothing.
+   */
+  costOfFailure({ usage, delivered }: FailedPictures): CallCost | null {
+    if (!this.#endsPaid || !this.#call.requestSent) return null;
+    return costOfPictures(this.#call, usage, delivered, 'recorded');
+  }
+
+  costOfUnconfirmed({ usage, delivered }: PictureAttempt): CallCost {
+    if (usage === null && delivered === 0) return freeOfCharge;
+    return costOfPictures(this.#call, usage, delivered, 'estimated');
+  }
+
+  keepStored(): Settle['stored'] | null {
+    return this.#output.keep();
+  }
+
+  showAnswer({ created }: MadePictures, { tokens }: CallCost, shown: NanoUsd | null): void {
+    this.#output.end({ created, tokens, cost: shown });
+  }
+
+  showError(error: ApiError): void {
+    const { caller, options } = this.#call;
+    if (options.stream) caller.end(errorEvents(error));
+    // Half a JSON text has no better end than a visible one.
+    else caller.drop();
+  }
+
+  /**
+   * A restart is no trick of the caller's: half a JSON text is free then, also for a caller whose connection the restart has
+   * closed, but images of a stream have come.
+   */
+  get #endsPaid(): boolean {
+    const { caller, endedByUs, hungUp, options } = this.#call;
+    if (endedByUs === 'drain') return caller.committed && options.stream;
+    return hungUp ? endedByUs !== null : caller.committed && endedByUs === 'time_limit';
+  }
+}
