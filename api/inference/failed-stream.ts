@@ -2,11 +2,10 @@ import { ERROR_BODY_BYTES } from '#core/limits.ts';
 import { parseJson } from '#core/parse-json.ts';
 import { apiError } from '../contract/errors.ts';
 import { type FailedAttempt, failureOf } from './attempt.ts';
-import { contextTokens } from './estimate.ts';
 import { answerBounds, readJsonObject } from './json-object.ts';
 import type { RunningCall } from './running-call.ts';
 import type { StreamEnd } from './stream-relay.ts';
-import { readUpstreamError, type UpstreamError } from './upstream-error.ts';
+import { askedEndpoint, readUpstreamError, type UpstreamError } from './upstream-error.ts';
 import type { Usage } from './usage.ts';
 
 /** Of a stream that ended otherwise than by its end mark. */
@@ -29,7 +28,7 @@ export function failedStream(
 function failureOfStream(call: RunningCall, end: Exclude<StreamEnd, { kind: 'complete' }>): UpstreamError {
   switch (end.kind) {
     case 'error':
-      return readUpstreamError(200, errorIn(end.event), contextTokens(call.candidate));
+      return readUpstreamError(200, errorIn(end.event), askedEndpoint(call.candidate));
     case 'malformed':
       return { error: apiError('provider_error'), mayFallBack: true };
     case 'too_long':

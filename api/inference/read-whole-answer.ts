@@ -3,7 +3,7 @@ import { parseJson } from '#core/parse-json.ts';
 import { apiError } from '../contract/errors.ts';
 import { type Attempt, failed, failureOf } from './attempt.ts';
 import type { Collected } from './collect-answer.ts';
-import { contextTokens, estimateTokens } from './estimate.ts';
+import { estimateTokens } from './estimate.ts';
 import type { CallFormat, GoodAnswer } from './formats/call-format.ts';
 import {
   answerBounds,
@@ -16,7 +16,7 @@ import {
 import type { RunningCall } from './running-call.ts';
 import { openSource, writeAnswer } from './translation/translate-answer.ts';
 import { WholeAnswer } from './translation/whole-answer.ts';
-import { readUpstreamError } from './upstream-error.ts';
+import { askedEndpoint, readUpstreamError } from './upstream-error.ts';
 import { textOrNull } from './upstream-text.ts';
 import { noTokens, type Usage } from './usage.ts';
 
@@ -33,7 +33,7 @@ export function readWholeAnswer(call: RunningCall, body: Collected): Attempt {
     // One vendor's errors are lists.
     const isError = body.bytes.length <= ERROR_BODY_BYTES;
     const value = isError ? parseJson(body.bytes.toString('utf8')) : undefined;
-    const { error, mayFallBack } = readUpstreamError(200, value, contextTokens(call.candidate));
+    const { error, mayFallBack } = readUpstreamError(200, value, askedEndpoint(call.candidate));
     return failed(error, mayFallBack);
   }
   const { object: answer, value } = read;
@@ -44,7 +44,7 @@ export function readWholeAnswer(call: RunningCall, body: Collected): Attempt {
   const reading = format.readAnswer(answer, value);
   switch (reading.kind) {
     case 'error': {
-      const { error, mayFallBack } = readUpstreamError(200, value, contextTokens(call.candidate));
+      const { error, mayFallBack } = readUpstreamError(200, value, askedEndpoint(call.candidate));
       return failed(error, mayFallBack, reading.usage);
     }
     case 'malformed':

@@ -5,7 +5,6 @@ import { type ErrorCode, isApiError } from '../contract/errors.ts';
 import { type Attempt, failed, failureOf } from './attempt.ts';
 import { type Collected, collectAnswer } from './collect-answer.ts';
 import { collectStream } from './collect-stream.ts';
-import { contextTokens } from './estimate.ts';
 import type { EndedByUs } from './held-call.ts';
 import { inlinePictures, picturesToInline, type SentBody } from './inline-pictures.ts';
 import { readWholeAnswer } from './read-whole-answer.ts';
@@ -13,7 +12,7 @@ import { relayAnswer } from './relay-answer.ts';
 import type { CallOutcome } from './routing/endpoint-health.ts';
 import type { RunningCall } from './running-call.ts';
 import { tellOperator } from './tell-operator.ts';
-import { readUpstreamError } from './upstream-error.ts';
+import { askedEndpoint, readUpstreamError } from './upstream-error.ts';
 import type { UpstreamRequest } from './upstream-request.ts';
 import { headerText, retryAfter } from './upstream-text.ts';
 
@@ -113,7 +112,7 @@ function readRefusal(call: RunningCall, upstream: UpstreamRequest, body: Collect
   const { error, mayFallBack } = readUpstreamError(
     upstream.status,
     value,
-    contextTokens(call.candidate),
+    askedEndpoint(call.candidate),
     retryAfter(upstream),
   );
   return failed(error, mayFallBack);

@@ -1,6 +1,24 @@
 import { SECOND_MS } from '#core/clock.ts';
 import { isRecord } from '#core/is-record.ts';
 import { type ApiError, apiError, type ErrorCode, type ErrorRow, errorTable } from '../contract/errors.ts';
+import type { Candidate } from './call-plan.ts';
+import { contextTokens } from './estimate.ts';
+import { type Hidden, scrubWords } from './scrub-words.ts';
+
+/** Whose error is read: what none of its words may show, and how long its model's context is. */
+export interface AskedEndpoint extends Hidden {
+  /** `null`: what the endpoint reads is not counted in tokens. */
+  contextTokens: number | null;
+}
+
+export const askedEndpoint = (
+  candidate: Pick<Candidate, 'model' | 'endpoint' | 'provider'>,
+): AskedEndpoint => ({
+  provider: candidate.provider,
+  upstreamModel: candidate.endpoint.upstreamModel,
+  publicModel: candidate.model.id,
+  contextTokens: contextTokens(candidate),
+});
 
 /** A provider's refusal in our words. */
 export interface UpstreamError {
@@ -14,12 +32,11 @@ export interface UpstreamError {
  * its money) never reach a caller as 401 or 402.
  *
  * @param status Of HTTP, or 200 where the error came inside an answer or a stream.
- * @param contextTokens What the endpoint reads at most; `null`: that is not counted in tokens.
  */
 export function readUpstreamError(
   status: number,
   body: unknown,
-  contextTokens: number | null,
+  asked: AskedEndpoint,
   retryAfter?: string,
 ): UpstreamError {
   const detail = findDetail(body);
@@ -27,7 +44,7 @@ export function readUpstreamError(
   const row: ErrorRow = errorTable[code];
   const hint = retryAfter ?? findRetryHint(detail);
   const retryAfterMs = row.retryAfterMs === undefined ? null : parseRetryAfter(hint);
-  const message = messageOf(code, detail, contextTokens);
+  const message = messageOf(code, detail, asked);
   return {
     error: apiError(code, {
       ...(message === null ? {} : { message }),
@@ -38,19 +55,15 @@ export function readUpstreamError(
 }
 
 /** `null`: the table's own sentence. Only of what the caller can mend are the provider's words shown. */
-function messageOf(
-  code: ErrorCode,
-  detail: Record<string, unknown>,
-  contextTokens: number | null,
-): string | null {
-  const text = textOf(detail);
+function messageOf(code: ErrorCode, detail: Record<string, unknown>, asked: AskedEndpoint): string | null {
+  const text = textOf(detail, asked);
   switch (code) {
     case 'invalid_request':
     case 'unprocessable':
       return text === null ? null : `The provider refused the request: ${text}`;
     case 'request_too_large': {
       if (!isTooLong(detail) && !namesOf(detail).some((name) => OVER_CONTEXT.has(name))) return null;
-      const context = contextTokens === null ? '' : `'s context of ${contextTokens} tokens`;
+      const context = asked.contextTokens === null ? '' : `'s context of ${asked.contextTokens} tokens`;
       const sentence = `The prompt does not fit the model${context}`;
       return text === null ? `${sentence}; shorten it.` : `${sentence}: ${text}`;
     }
@@ -275,31 +288,10 @@ function namedStatus(detail: Record<string, unknown>): number | null {
   return null;
 }
 
-const TEXT_CHARS_READ = 2_000;
-const TEXT_CHARS_SHOWN = 300;
-
-/** What the provider says is wrong, without what would tell who it is or whose account we use. */
-function textOf(detail: Record<string, unknown>): string | null {
-  if (typeof detail.message !== 'string' || detail.message.trim() === '') return null;
-  // Blotted out first and shortened then: half a key would be none to these patterns.
-  return detail.message
-    .slice(0, TEXT_CHARS_READ)
-    .replace(ADDRESSES, '…')
-    .replace(IDS_AND_KEYS, '…')
-    .replace(VENDOR_NAMES, 'the provider')
-    .replace(/[\s\p{Cc}]+/gu, ' ')
-    .slice(0, TEXT_CHARS_SHOWN);
+/** What the provider says is wrong, as a caller may read it. */
+function textOf({ message }: Record<string, unknown>, hidden: Hidden): string | null {
+  return typeof message === 'string' ? scrubWords(message, hidden) : null;
 }
-
-/** Links, mail addresses, host names, IP addresses. */
-const ADDRESSES =
-  /\b[a-z]+:\/\/\S+|\S+@\S+|\b(?:[a-z\d-]+\.)+(?:com|net|org|ai|io|dev|cloud|app|sh|internal|local)\b(?::\d+)?\S*|\b\d{1,3}(?:\.\d{1,3}){3}\b(?::\d+)?/gi;
-/** By their prefix, or by their look: twenty letters and digits without a blank are nobody's words. */
-const IDS_AND_KEYS =
-  /\bg?sk[-_][\w-]{6,}|\b(?:org|proj|user|req|key|acct|chatcmpl|gen|hf|fw|xai|pplx|nvapi|r8)[-_](?=[\w-]*\d)[\w-]{6,}|\bAIza[\w-]{20,}|\bBearer\s+\S+|\b(?=[\w-]*\d)(?=[\w-]*[a-z])[\w-]{20,}/gi;
-
-const VENDOR_NAMES =
-  /\b(?:open\s?router|open\s?ai|anthropic|azure|microsoft|aws|amazon|bedrock|vertex(?:\s?ai)?|google|gemini api|together(?:\s?ai)?|fireworks|groq|deep\s?infra|deep\s?seek|mistral|cohere|nebius|novita|perplexity|x\.?ai|cerebras|samba\s?nova|minimax|moonshot|z\.ai|alibaba|cloudflare|hugging\s?face|replicate|nvidia|friendli(?:\s?ai)?|chutes|hyperbolic|parasail|litellm|vllm|sglang|ollama|llama\.cpp)\b/gi;
 
 /** In the error itself: `availability.retry_after` in seconds, or a `retryDelay` such as `34s` among its details. */
 function findRetryHint({ availability, details }: Record<string, unknown>): string | undefined {

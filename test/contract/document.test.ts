@@ -111,9 +111,16 @@ describe('every answer is described', () => {
     expect(document.components.responses.Error401.headers).toHaveProperty('www-authenticate');
   });
 
+  const ASKED = {
+    provider: { id: 'any', apiKey: null, baseUrl: 'https://provider.example/v1' },
+    upstreamModel: 'any/model',
+    publicModel: 'any/model',
+    contextTokens: 1,
+  };
+
   test('an error that may come after the hold documents what was held, and no other does', () => {
     const statuses = Array.from({ length: 200 }, (_, index) => 400 + index);
-    const fromProvider = statuses.map((status) => readUpstreamError(status, {}, 1).error.code);
+    const fromProvider = statuses.map((status) => readUpstreamError(status, {}, ASKED).error.code);
     const afterHold = [...fromProvider, 'gateway_error', 'upstream_timeout', 'service_unavailable'] as const;
     const beforeHold = ['invalid_api_key', 'insufficient_balance', 'rate_limited'] as const;
     const headersOf = (code: ErrorCode): string[] =>

@@ -3,9 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { type ErrorCode, errorTable } from '../../api/contract/errors.ts';
 import { readUpstreamError } from '../../api/inference/upstream-error.ts';
 
-const CONTEXT_TOKENS = 8_192;
+const ASKED = {
+  provider: { id: 'acme-cluster', apiKey: 'token-q7w8e9', baseUrl: 'http://vllm-0.acme.internal:8000/v1' },
+  upstreamModel: 'acme-internal/large-v2',
+  publicModel: 'acme/large',
+  contextTokens: 8_192,
+};
 
-const codeOf = (status: number, body: unknown) => readUpstreamError(status, body, CONTEXT_TOKENS).error.code;
+const codeOf = (status: number, body: unknown) => readUpstreamError(status, body, ASKED).error.code;
 const router = (status: number, errorType: string, message = 'x') => ({
   error: { code: status, message, metadata: { error_type: errorType } },
 });
@@ -195,7 +200,7 @@ describe('any other server’s error, by its status', () => {
   it('no body makes it throw, and our own 401 and 402 never come out', () => {
     fc.assert(
       fc.property(fc.integer({ min: 200, max: 599 }), fc.jsonValue(), (status, body) => {
-        const { error, mayFallBack } = readUpstreamError(status, body, CONTEXT_TOKENS);
+        const { error, mayFallBack } = readUpstreamError(status, body, ASKED);
         expect([401, 402]).not.toContain(errorTable[error.code].status);
         expect(typeof mayFallBack).toBe('boolean');
       }),
@@ -206,16 +211,16 @@ describe('any other server’s error, by its status', () => {
 
 describe('another endpoint may answer', () => {
   it.each([401, 402, 404, 408, 429, 498, 500, 502, 503, 504, 524, 529])('after %i', (status) => {
-    expect(readUpstreamError(status, {}, CONTEXT_TOKENS).mayFallBack).toBe(true);
+    expect(readUpstreamError(status, {}, ASKED).mayFallBack).toBe(true);
   });
   it.each([400, 403, 412, 413, 415, 422])('but not after %i: it would refuse the same', (status) => {
-    expect(readUpstreamError(status, {}, CONTEXT_TOKENS).mayFallBack).toBe(false);
+    expect(readUpstreamError(status, {}, ASKED).mayFallBack).toBe(false);
   });
 });
 
 describe('the wait that a provider asks for', () => {
   const waitOf = (status: number, header: string | undefined) =>
-    readUpstreamError(status, {}, CONTEXT_TOKENS, header).error.retryAfterMs;
+    readUpstreamError(status, {}, ASKED, header).error.retryAfterMs;
   it.each<[string | undefined, number]>([
     ['7', 7_000],
     ['0', 1_000],
@@ -241,7 +246,7 @@ describe('the wait that a provider asks for', () => {
 
 describe('what a caller reads of it', () => {
   const messageOf = (message: unknown, status = 400) =>
-    readUpstreamError(status, { error: { message } }, CONTEXT_TOKENS).error.message;
+    readUpstreamError(status, { error: { message } }, ASKED).error.message;
 
   it('is what is wrong with the request, in the provider’s words', () => {
     expect(messageOf('messages: at least one message is required')).toBe(
@@ -255,7 +260,7 @@ describe('what a caller reads of it', () => {
   it.each([401, 402, 403, 404, 408, 413, 429, 500, 502, 503, 504, 529])(
     'but nothing of the kind with %i',
     (status) => {
-      const { error } = readUpstreamError(status, { error: { message: 'inside story' } }, CONTEXT_TOKENS);
+      const { error } = readUpstreamError(status, { error: { message: 'inside story' } }, ASKED);
       expect(error.message).toBe(errorTable[error.code].message);
     },
   );
@@ -364,7 +369,7 @@ describe('what a caller reads of it', () => {
 describe('a prompt longer than the model’s context', () => {
   const said = 'maximum context length is 8192 tokens. However, you requested 9000 tokens.';
   const messageOf = (body: unknown, contextTokens: number) => {
-    const { error } = readUpstreamError(400, body, contextTokens);
+    const { error } = readUpstreamError(400, body, { ...ASKED, contextTokens });
     expect(error.code).toBe('request_too_large');
     return error.message;
   };
@@ -388,7 +393,7 @@ describe('a prompt longer than the model’s context', () => {
   });
 
   it('is no other request that is too large', () => {
-    const { error } = readUpstreamError(413, {}, 32_768);
+    const { error } = readUpstreamError(413, {}, ASKED);
     expect(error).toMatchObject({ code: 'request_too_large', message: errorTable.request_too_large.message });
   });
 });

@@ -51,7 +51,7 @@ async function readRefusal(call: PictureCall, upstream: UpstreamRequest): Promis
   const body = await collectAnswer(upstream, ERROR_BODY_BYTES);
   if (!body.ok && call.endedByUs !== null) return failed(failureOf(call, body.cause));
   const value = body.ok ? parseJson(body.bytes.toString('utf8')) : undefined;
-  return failed(readUpstreamError(upstream.status, value, null, retryAfter(upstream)).error);
+  return failed(readUpstreamError(upstream.status, value, call.asked, retryAfter(upstream)).error);
 }
 
 const failed = (error: ApiError): FailedPictures => ({ kind: 'failed', error, usage: null, delivered: 0 });

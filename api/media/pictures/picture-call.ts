@@ -2,6 +2,7 @@ import type { Provider } from '#core/catalog/catalog.ts';
 import { PICTURE_ANSWER_BYTES, PICTURE_PUMP_MS } from '#core/limits.ts';
 import { HeldCall, type HeldCallOptions, type PumpBounds } from '../../inference/held-call.ts';
 import type { LinkedPicture } from '../../inference/linked-media.ts';
+import type { AskedEndpoint } from '../../inference/upstream-error.ts';
 import type { UpstreamRequest } from '../../inference/upstream-request.ts';
 import type { PicturePlan } from './picture-plan.ts';
 
@@ -23,6 +24,12 @@ export class PictureCall extends HeldCall {
 
   get provider(): Provider {
     return this.options.plan.provider;
+  }
+
+  /** For words of its provider. What a picture costs is not counted against a context. */
+  get asked(): AskedEndpoint {
+    const { provider, model } = this.options.plan;
+    return { provider, upstreamModel: model.upstreamModel, publicModel: model.id, contextTokens: null };
   }
 
   /** None: who never got a picture, because we died, owes nothing for it. */

@@ -5,7 +5,7 @@ import { PICTURE_ANSWER_BYTES } from '#core/limits.ts';
 import { apiError } from '../../contract/errors.ts';
 import { failureOf } from '../../inference/attempt.ts';
 import { answerBounds, readJsonObject } from '../../inference/json-object.ts';
-import { readUpstreamError } from '../../inference/upstream-error.ts';
+import { type AskedEndpoint, readUpstreamError } from '../../inference/upstream-error.ts';
 import type { UpstreamRequest } from '../../inference/upstream-request.ts';
 import { chatCounts, type Usage, usageOfAnswer } from '../../inference/usage.ts';
 import { BrokenAnswer, upstreamChunks } from '../upstream-chunks.ts';
@@ -41,7 +41,7 @@ export async function readPictures(
     if (!(error instanceof BrokenAnswer)) throw error;
     return { kind: 'failed', error: failureOf(call, error.failure), usage: null, delivered };
   }
-  const read = readFrame(scan.frame);
+  const read = readFrame(scan.frame, call.asked);
   if (read.kind === 'failed') return { ...read, delivered };
   const { usage, created } = read;
   if (lost) return { kind: 'failed', error: apiError('gateway_error'), usage, delivered };
@@ -88,13 +88,13 @@ export type ReadFrame =
   | { kind: 'read'; value: Record<string, unknown>; usage: Usage | null; created: number | null }
   | { kind: 'failed'; error: ReturnType<typeof apiError>; usage: Usage | null };
 
-export function readFrame(frame: string): ReadFrame {
+export function readFrame(frame: string, asked: AskedEndpoint): ReadFrame {
   const read = readJsonObject(Buffer.from(frame), answerBounds);
   if (typeof read === 'string') return { kind: 'failed', error: apiError('provider_error'), usage: null };
   const { object, value } = read;
   const usage = usageOfAnswer(object, value, chatCounts)?.usage ?? null;
   if (isRecord(value.error) || typeof value.error === 'string')
-    return { kind: 'failed', error: readUpstreamError(200, value, null).error, usage };
+    return { kind: 'failed', error: readUpstreamError(200, value, asked).error, usage };
   return { kind: 'read', value, usage, created: timeOf(value.created) };
 }
 

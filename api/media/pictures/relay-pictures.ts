@@ -24,7 +24,7 @@ export async function relayPictures(
   try {
     for await (const data of eventData(upstreamChunks(upstream, PICTURE_ANSWER_BYTES))) {
       if (isDone(data)) break;
-      const { frame, picture, type } = await readEvent(data);
+      const { frame, picture, type } = await readEvent(call, data);
       usage = frame.usage ?? usage;
       if (frame.kind === 'failed') {
         // What came behind the picture does not take it back.
@@ -61,14 +61,18 @@ interface PictureEvent {
   type: PictureType | null;
 }
 
-async function readEvent(data: Buffer): Promise<PictureEvent> {
+async function readEvent({ asked }: PictureCall, data: Buffer): Promise<PictureEvent> {
   const scan = new PictureScan(once([data]), 'event');
   const picture: Buffer[] = [];
   while (await scan.nextPicture())
     for (let piece = await scan.readPicture(); piece !== null; piece = await scan.readPicture())
       picture.push(piece);
   const start = picture[0];
-  return { frame: readFrame(scan.frame), picture, type: start === undefined ? null : pictureTypeOf(start) };
+  return {
+    frame: readFrame(scan.frame, asked),
+    picture,
+    type: start === undefined ? null : pictureTypeOf(start),
+  };
 }
 
 async function passOn(

@@ -1,0 +1,452 @@
+import type { Hidden } from '../../api/inference/scrub-words.ts';
+
+/** The endpoint that every sentence below speaks of. */
+export const hidden: Hidden = {
+  provider: { id: 'acme-cluster', apiKey: 'token-abc123', baseUrl: 'http://vllm-0.acme.internal:8000/v1' },
+  upstreamModel: 'acme-internal/Llama-3.1-70B-Instruct',
+  publicModel: 'acme/large',
+};
+
+export interface WorstSentence {
+  words: string;
+  /** None of these may be shown, in any case. */
+  secrets: string[];
+  /** The part that helps the caller, which must be shown as it is. */
+  kept?: string;
+}
+
+/**
+ * Sentences in the shapes in which vendors, gateways and servers that operators run themselves have been reported to
+ * answer, with values of our own: vLLM, SGLang, llama.cpp, Ollama, TGI, LiteLLM, Azure, Bedrock, Vertex AI, OpenAI and others.
+ */
+export const worstSentences: readonly WorstSentence[] = [
+  // Hosts, ports and addresses.
+  {
+    words:
+      'Cannot connect to host vllm-0.acme.internal:8000 ssl:default [Connection refused]; retry with fewer messages',
+    secrets: ['vllm-0', 'acme.internal', '8000'],
+    kept: 'retry with fewer messages',
+  },
+  {
+    words:
+      "HTTPConnectionPool(host='vllm-0.acme.internal', port=8000): Max retries exceeded with url: /v1/chat/completions",
+    secrets: ['vllm-0', 'acme.internal', '8000'],
+    kept: 'Max retries exceeded',
+  },
+  {
+    words:
+      "HTTPConnectionPool(host='10.42.7.9', port=11434): Max retries exceeded with url: /api/generate (Caused by NewConnectionError('<urllib3.connection.HTTPConnection object at 0x7f6810324ee0>: Failed to establish a new connection: [Errno 111] Connection refused'))",
+    secrets: ['10.42.7.9', '11434', '0x7f6810324ee0'],
+    kept: 'Max retries exceeded',
+  },
+  {
+    words: 'dial tcp 10.1.2.3:30000: connect: connection refused while sending messages.0.content',
+    secrets: ['10.1.2.3', '30000'],
+    kept: 'messages.0.content',
+  },
+  {
+    words: 'read tcp 10.0.0.4:53512->172.20.3.8:8000: read: connection reset by peer',
+    secrets: ['10.0.0.4', '53512', '172.20.3.8', '8000'],
+    kept: 'connection reset by peer',
+  },
+  {
+    words: 'upstream [fd12:3456:789a::1]:8080 refused the field temperature',
+    secrets: ['fd12', '789a', '8080'],
+    kept: 'refused the field temperature',
+  },
+  {
+    words: 'listen on fe80::1ff:fe23:4567:890a%eth0 only, field stop is ignored',
+    secrets: ['fe80', '890a', 'eth0'],
+    kept: 'field stop is ignored',
+  },
+  {
+    words: 'proxied from ::ffff:192.168.7.8 with max_tokens 5',
+    secrets: ['192.168.7.8', 'ffff'],
+    kept: 'with max_tokens 5',
+  },
+  {
+    words: 'getaddrinfo ENOTFOUND gpu-worker-3.ml.svc.cluster.local while loading image',
+    secrets: ['gpu-worker-3', 'cluster.local'],
+    kept: 'while loading image',
+  },
+  {
+    words: 'Name or service not known: http://triton.prod.svc:8001/v2/models, temperature is too high',
+    secrets: ['triton', 'prod.svc', '8001'],
+    kept: 'temperature is too high',
+  },
+  {
+    words: 'request to host.docker.internal:1234 failed: model does not support tools',
+    secrets: ['docker.internal', '1234'],
+    kept: 'model does not support tools',
+  },
+  {
+    words: 'worker vllm:8000 says that top_k must be positive',
+    secrets: ['vllm', '8000'],
+    kept: 'says that top_k must be positive',
+  },
+  {
+    words: 'localhost:11434 does not support response_format',
+    secrets: ['localhost', '11434'],
+    kept: 'does not support response_format',
+  },
+  {
+    words: 'Error from ip-10-20-30-40.eu-west-1.compute.internal: n must be 1',
+    secrets: ['10-20-30-40', 'eu-west-1'],
+    kept: 'n must be 1',
+  },
+  {
+    words: 'The request was routed to gpu-7.rack2.dc-fra.acme (node acme-7) and refused: seed is too large',
+    secrets: ['gpu-7', 'dc-fra'],
+    kept: 'refused: seed is too large',
+  },
+  {
+    words:
+      'POST "http:\\/\\/vllm-0.acme.internal:8000\\/v1\\/chat\\/completions": 400 Bad Request, tools[0].name is too long',
+    secrets: ['vllm-0', 'acme.internal'],
+    kept: 'is too long',
+  },
+  {
+    words: 'callback http%3A%2F%2Fvllm-0.acme.internal%3A8000%2Fv1 refused: prompt is empty',
+    secrets: ['vllm-0', 'acme.internal'],
+    kept: 'refused: prompt is empty',
+  },
+  {
+    words: 'Bad gateway at &quot;http:&#x2F;&#x2F;VLLM-0.ACME.INTERNAL:8000&quot;: body is too large',
+    secrets: ['vllm-0', 'acme.internal'],
+    kept: 'body is too large',
+  },
+  {
+    words: 'model_runner at tcp://192.168.1.20:29500 is busy, reduce n',
+    secrets: ['192.168.1.20', '29500'],
+    kept: 'is busy, reduce n',
+  },
+  {
+    words: 'Redis redis-master.cache.svc.cluster.local:6379 lost the prompt cache for this request',
+    secrets: ['redis-master', '6379', 'cluster.local'],
+    kept: 'lost the prompt cache',
+  },
+  // Keys.
+  {
+    words: 'Incorrect API key provided: token-abc123. The parameter user is also invalid.',
+    secrets: ['token-abc123', 'abc123'],
+    kept: 'The parameter user is also invalid.',
+  },
+  {
+    words: 'Incorrect API key provided: sk-PMafP***************************************E873.',
+    secrets: ['sk-pmafp', 'e873'],
+    kept: 'API key',
+  },
+  {
+    words: 'Invalid key sk-...c123 for this deployment; field logprobs is unknown',
+    secrets: ['c123', 'sk-'],
+    kept: 'field logprobs is unknown',
+  },
+  { words: 'key ****c123 has no access to seed', secrets: ['c123'], kept: 'has no access to seed' },
+  {
+    words: 'Your key ending in abc123 cannot set logit_bias',
+    secrets: ['abc123'],
+    kept: 'cannot set logit_bias',
+  },
+  {
+    words: 'headers: {"authorization": "Bearer token-abc123", "accept": "*/*"} and stop is invalid',
+    secrets: ['token-abc123', 'abc123'],
+    kept: 'stop is invalid',
+  },
+  {
+    words:
+      "litellm_params={'model': 'hosted_vllm/acme-internal/Llama-3.1-70B-Instruct', 'api_key': 'token-abc123', 'api_base': 'http://vllm-0.acme.internal:8000/v1'} unsupported: top_a",
+    secrets: ['token-abc123', 'vllm', 'acme-internal', 'llama-3.1', 'acme.internal'],
+    kept: 'unsupported: top_a',
+  },
+  {
+    words: 'x-api-key: TOKEN-ABC123 was rejected; thinking.budget_tokens must be at least 1024',
+    secrets: ['token-abc123'],
+    kept: 'thinking.budget_tokens must be at least 1024',
+  },
+  {
+    words: 'GET /v1/models?key=token%2Dabc123 failed; n is not allowed',
+    secrets: ['token-abc123', 'abc123'],
+    kept: 'n is not allowed',
+  },
+  {
+    words: 'curl -H "Authorization: Bearer " token-"abc"123 gave 400: bad role',
+    secrets: ['abc123', 'token-'],
+    kept: 'bad role',
+  },
+  {
+    words: 'HUGGING_FACE_HUB_TOKEN=hf_AbCdEfGh1234 is not valid, image_url must be a link',
+    secrets: ['hf_abcdefgh1234'],
+    kept: 'image_url must be a link',
+  },
+  {
+    words: 'AWS key AKIAIOSFODNN7EXAMPLE has no such permission; max_tokens must be lower',
+    secrets: ['akiaiosfodnn7example'],
+    kept: 'max_tokens must be lower',
+  },
+  {
+    words:
+      'signed by eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl and expired; messages must not be empty',
+    secrets: ['eyjhbgcioi', 'c2lnbmf0dxjl'],
+    kept: 'messages must not be empty',
+  },
+  {
+    words: 'password=hunter2 for litellm db; unknown parameter: top_z',
+    secrets: ['hunter2', 'litellm'],
+    kept: 'unknown parameter: top_z',
+  },
+  {
+    words: 'Invalid proxy server token passed. Received=sk-localdev, expected to start with sk-',
+    secrets: ['sk-localdev'],
+    kept: 'Invalid proxy server token passed',
+  },
+  { words: 'dG9rZW4tYWJjMTIz is no base64 image', secrets: ['dg9rzw4tywjjmtiz'], kept: 'is no base64 image' },
+  // The model's id at the provider.
+  {
+    words: 'The model `acme-internal/Llama-3.1-70B-Instruct` does not support tools.',
+    secrets: ['acme-internal', 'llama-3.1'],
+    kept: 'The model `acme/large` does not support tools.',
+  },
+  {
+    words: 'LLAMA-3.1-70b-instruct has a maximum of 8192 output tokens',
+    secrets: ['llama-3.1'],
+    kept: 'acme/large has a maximum of 8192 output tokens',
+  },
+  {
+    words: 'No adapter for models--acme-internal--Llama-3.1-70B-Instruct, remove logit_bias',
+    secrets: ['llama-3.1', 'acme-internal'],
+    kept: 'remove logit_bias',
+  },
+  {
+    words: '"acme-internal\\/Llama-3.1-70B-Instruct" is not a multimodal model',
+    secrets: ['llama-3.1', 'acme-internal'],
+    kept: 'is not a multimodal model',
+  },
+  {
+    words: "'acme-internal' '/Llama-3.1-70B-Instruct' takes no images",
+    secrets: ['acme-internal', 'llama-3.1'],
+    kept: 'takes no images',
+  },
+  {
+    words:
+      'litellm.BadRequestError: OpenAIException - acme-internal%2FLlama-3.1-70B-Instruct: prompt too short',
+    secrets: ['litellm', 'openai', 'acme-internal', 'llama-3.1'],
+    kept: 'prompt too short',
+  },
+  // Paths and traces.
+  {
+    words: "Failed to load model '/mnt/acme/models/Llama-3.1.gguf': response_format is not supported",
+    secrets: ['/mnt', 'gguf'],
+    kept: 'response_format is not supported',
+  },
+  {
+    words: "Can't open C:\\Service\\acme\\AppData\\Local\\Temp\\order.json while reading image 2",
+    secrets: ['service', 'appdata', 'acme\\'],
+    kept: 'while reading image 2',
+  },
+  {
+    words: 'Can\'t open "C:\\\\new\\\\tables\\\\x.bin", field n is wrong',
+    secrets: ['new\\', 'tables', 'x.bin'],
+    kept: 'field n is wrong',
+  },
+  {
+    words: 'share \\\\fileserver\\weights is offline; stop takes four texts',
+    secrets: ['fileserver', 'weights'],
+    kept: 'stop takes four texts',
+  },
+  {
+    words:
+      'Traceback (most recent call last):\n  File "/usr/local/lib/python3.12/dist-packages/vllm/entrypoints/openai/serving_chat.py", line 183, in create_chat_completion\n    conversation = await self._preprocess_chat(request)\nValueError: temperature must be non-negative',
+    secrets: ['/usr', 'python3.12', 'serving_chat', 'vllm', '_preprocess_chat'],
+    kept: 'ValueError: temperature must be non-negative',
+  },
+  {
+    words:
+      'Traceback (most recent call last):\\n  File \\"/app/server.py\\", line 12, in generate\\nKeyError: \'role\'',
+    secrets: ['/app', 'server.py'],
+    kept: "KeyError: 'role'",
+  },
+  {
+    words:
+      'TypeError: Cannot read properties of undefined (reading content) at Object.create (/srv/proxy/dist/index.js:210:17) at processTicks (node:internal/process/task_queues:95:5)',
+    secrets: ['/srv', 'index.js', 'task_queues'],
+    kept: 'Cannot read properties of undefined',
+  },
+  {
+    words:
+      'java.lang.IllegalArgumentException: top_p out of range at com.acme.llm.Gateway.check(Gateway.java:88)',
+    secrets: ['gateway.java', 'com.acme'],
+    kept: 'top_p out of range',
+  },
+  {
+    words:
+      "thread 'tokio-runtime-worker' panicked at /build/router/src/validation.rs:120:9: `best_of` must be > 0",
+    secrets: ['/build', 'validation.rs'],
+    kept: '`best_of` must be > 0',
+  },
+  {
+    words: 'goroutine 77 [running]: main.go:31 +0x1b4f2a3 invalid role',
+    secrets: ['goroutine', 'main.go', '0x1b4f2a3'],
+    kept: 'invalid role',
+  },
+  {
+    words: 'jinja2.exceptions.UndefinedError in ~/models/templates/chat.jinja: message has no role',
+    secrets: ['~/models', 'chat.jinja'],
+    kept: 'message has no role',
+  },
+  {
+    words: 'see ./logs/server.log and ../weights/shard-1.safetensors; input is too short',
+    secrets: ['server.log', 'shard-1', 'weights'],
+    kept: 'input is too short',
+  },
+  {
+    words: 'unlink /var/run/llama/slot0.sock failed, temperature ignored',
+    secrets: ['/var', 'slot0'],
+    kept: 'temperature ignored',
+  },
+  // Accounts, organizations, resources.
+  {
+    words: 'Rate limit for gpt in organization org-acme7f3k9 on tokens: shorten the prompt',
+    secrets: ['org-acme7f3k9'],
+    kept: 'shorten the prompt',
+  },
+  {
+    words: "Account 'acme-research' has no access to reasoning_effort",
+    secrets: ['acme-research'],
+    kept: 'has no access to reasoning_effort',
+  },
+  {
+    words: 'Organization: AcmeResearch has disabled store; remove the field store',
+    secrets: ['acmeresearch'],
+    kept: 'remove the field store',
+  },
+  {
+    words: 'Project `acme-prod-llm` (number 740989871600) may not use logprobs',
+    secrets: ['acme-prod-llm', '740989871600'],
+    kept: 'may not use logprobs',
+  },
+  {
+    words: 'Publisher Model `projects/acme-devtest/locations/global/publishers/acme/models/x` rejects n',
+    secrets: ['acme-devtest', 'publishers'],
+    kept: 'rejects n',
+  },
+  {
+    words: 'User: arn:aws:sts::123456789012:assumed-role/AcmeRole/Sage is not authorized; top_k is unknown',
+    secrets: ['arn:', '123456789012', 'acmerole'],
+    kept: 'top_k is unknown',
+  },
+  {
+    words:
+      'Model arn:aws:bedrock:eu-west-1:123456789012:application-inference-profile/yj8cdgc1r9gz needs toolConfig',
+    secrets: ['123456789012', 'yj8cdgc1r9gz', 'bedrock'],
+    kept: 'needs toolConfig',
+  },
+  {
+    words: 'billing contact ops@acme.example must accept terms before seed is allowed',
+    secrets: ['ops@', 'acme.example'],
+    kept: 'before seed is allowed',
+  },
+  {
+    words: 'Resource /subscriptions/1f2e3d4c-0000-4444-8888-aabbccddeeff/resourceGroups/acme refuses seed',
+    secrets: ['1f2e3d4c', 'resourcegroups'],
+    kept: 'refuses seed',
+  },
+  {
+    words:
+      'AzureException BadRequestError - Resource acme-eastus.openai.azure.com: unsupported data type in content[1]',
+    secrets: ['azure', 'acme-eastus'],
+    kept: 'unsupported data type in content',
+  },
+  {
+    words: 'Workspace wrkspc_01ABCdef2345 has no web search; remove tools[0]',
+    secrets: ['wrkspc_01abcdef2345'],
+    kept: 'has no web search',
+  },
+  {
+    words: 'team_id=team-9f8e7d6c over budget for acme-cluster: lower max_tokens',
+    secrets: ['9f8e7d6c', 'acme-cluster'],
+    kept: 'lower max_tokens',
+  },
+  {
+    words: 'request_id: req_011CSHoEeqs5C35K2UUqR7Fy tool_choice is invalid',
+    secrets: ['req_011'],
+    kept: 'tool_choice is invalid',
+  },
+  // Names of vendors and of what they run.
+  {
+    words: 'OpenRouter: Provider returned error from DeepInfra: messages[2].role is invalid',
+    secrets: ['openrouter', 'deepinfra'],
+    kept: '.role is invalid',
+  },
+  {
+    words: 'Hosted_vllmException - This model does not support audio',
+    secrets: ['vllm'],
+    kept: 'This model does not support audio',
+  },
+  {
+    words: 'VertexAIException BadRequestError - function_declarations[0].name is invalid',
+    secrets: ['vertex'],
+    kept: '.name is invalid',
+  },
+  {
+    words: 'Groq and Together refuse logprobs; Hugging Face TGI does too',
+    secrets: ['groq', 'together', 'hugging'],
+    kept: 'refuse logprobs',
+  },
+  {
+    words: 'llama.cpp server build 6428 rejects json_schema.properties',
+    secrets: ['llama.cpp'],
+    kept: 'rejects json_schema.properties',
+  },
+];
+
+/** Sentences of refusals that must reach the caller letter by letter, because each part of them says what to change. */
+export const usefulSentences: readonly string[] = [
+  "Unsupported value: 'temperature' does not support 0.5 with this model. Only the default (1) value is supported.",
+  "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+  "Invalid type for 'messages[0].content': expected one of a string or array of objects, but got an integer instead.",
+  'messages.1.content.0.tool_use_id: Field required',
+  'messages: roles must alternate between "user" and "assistant", but found multiple "user" roles in a row',
+  'max_tokens: 99999 > 8192, which is the maximum allowed number of output tokens',
+  'max_tokens must be greater than thinking.budget_tokens.',
+  'tools.0.custom.input_schema.type: Field required',
+  "Invalid schema for function 'get_weather': In context=('properties', 'city'), 'type' is required.",
+  "Invalid 'tools[0].function.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
+  "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens (8000 in the messages, 1000 in the completion).",
+  'temperature and top_p cannot be used together',
+  'top_p must be in (0, 1], got 1.5.',
+  'n must be at most 1, got 4',
+  'Conversation roles must alternate user/assistant/user/assistant/...',
+  'An assistant message with tool_calls must be followed by tool messages responding to each tool_call_id.',
+  'No tool output found for function call call_9fQk2LmZx81.',
+  '1 validation error for ChatCompletionRequest: seed: Input should be a valid integer, got 1.5',
+  'response_format.json_schema.schema.properties.city: unknown keyword "typ"',
+  'Invalid JSON schema at /properties/items/0/type: "strng" is not a type',
+  '#/properties/a/b is not a valid reference',
+  '$.messages[3].content[1].image_url.url must be a string',
+  'image_url must be an image/png, image/jpeg or image/webp; image 2 is 9000x12000 pixels',
+  'The image is too large: 4096x4096, at most 2048x2048 (ratio 16:9).',
+  'Only one of tool_choice and response_format may be set.',
+  'The prompt is empty or was rejected.',
+  'stop: too many entries, at most 4',
+  'logit_bias: token id 128256 is out of range [0, 128000)',
+  'This model is only supported in /v1/responses and not in /v1/chat/completions.',
+  'The fields a, b and c cannot all be null.',
+  'gpt-4.1 does not take `reasoning_effort`; use gpt-4.1-mini or o4-mini.',
+  'Version 2024-10-21 of the schema does not know json_schema (strict: true).',
+  'Expected `,` or `}` at line 1 column 57 of the arguments of call 2',
+  'Template error in message 3: role "critic" is unknown, use system, user, assistant or tool',
+  'The audio is 12:30 long, at most 10:00 is taken.',
+  'Extra inputs are not permitted: messages.0.name, top_k',
+  'e.g. a value between 0.0 and 2.0, i.e. not -0.1',
+  'Requested max_tokens:4096 but only 2048 are left.',
+  'cache_control.ttl must be one of 5m, 1h',
+  'thinking.type: Input should be "enabled", "disabled" or "adaptive"',
+  'function get_current_weather_by_city_v2 is declared twice',
+  'reasoning.effort "xhigh" is not supported, use low, medium or high',
+  'prediction.content must be a text of at most 10.5 MB',
+  'Your account of tokens does not add up: completion 5, budget 3',
+  'The project of this prompt is unclear: the text must not be blank.',
+  'You have to set stream_options.include_usage to true or leave it out.',
+  'The system message must be the first, found at messages[2].',
+  'audio.format has to be wav or mp3; the file report.pdf is a document',
+];
