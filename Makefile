@@ -115,31 +115,36 @@ image: $(TOOLS) ## Build the image (NODE_DIGEST=sha256:… pins its base), or it
 	@node image/main.ts
 
 lint-image: $(HADOLINT) ## Look for mistakes in the Dockerfile with hadolint
-	$(HADOLINT) --failure-threshold style Dockerfile
+	@if [ -x $(HADOLINT) ]; then $(HADOLINT) --failure-threshold style Dockerfile; \
+	elif [ "$$REQUIRE_SERVICES" = 1 ]; then exit 1; \
+	else echo 'SKIPPED: the Dockerfile is not linted, because there is no hadolint here.'; fi
 
 clean: ## Remove what was installed and the data of local runs
 	@[ ! -e .services/running.json ] || node test/services/main.ts stop
 	rm -rf node_modules .faregate .services .cache coverage sdk
 
+NEED_NPM := command -v npm > /dev/null || { echo 'There is no npm here. Install Node.js, which brings it: https://nodejs.org' >&2; exit 1; }
+
 # What `make run` needs. A tree that already has the tools keeps them. npm tells how many packages it added; what is worth
 # a line is said before, because it takes so long: on a terminal npm shows beside it that it works.
 $(RUNTIME): package-lock.json package.json
-	@command -v npm > /dev/null || { echo 'There is no npm here. Install Node.js, which brings it: https://nodejs.org' >&2; exit 1; }
+	@$(NEED_NPM)
 	@echo 'Installing what Faregate needs, its own Node included (300 MB, once: about a minute).' >&2
 	@if [ -e $(TOOLS) ]; then npm ci --loglevel=error > /dev/null && touch $(TOOLS); else npm ci --omit=dev --loglevel=error > /dev/null; fi || \
 	  { echo 'The install failed: npm says above why. It needs the network, and writes here and into its cache (~/.npm; npm_config_cache names another). Mend that, and start again.' >&2; exit 1; }
 	@touch $@
 
 $(TOOLS): package-lock.json package.json
+	@$(NEED_NPM)
+	@echo 'Installing what Faregate and its tests need (once: some minutes).' >&2
 	npm ci --no-progress --loglevel=error
 	@touch $(RUNTIME) $@
 
 # Where there is no Python its test is skipped and says so; CI counts that as a failure.
 $(SCHEMATHESIS): test/schemathesis/requirements.txt
-	@if command -v python3 > /dev/null; then \
-	  python3 -m venv .cache/schemathesis && \
-	  .cache/schemathesis/bin/pip install --quiet --disable-pip-version-check --only-binary :all: -r $< && touch $@; \
-	else echo 'No python3 here: the document is not tried with schemathesis.'; fi
+	@if command -v python3 > /dev/null && python3 -m venv .cache/schemathesis && \
+	  .cache/schemathesis/bin/pip install --quiet --disable-pip-version-check --only-binary :all: -r $<; then touch $@; \
+	else echo 'The document is not tried with schemathesis, which needs python3 with its venv module.'; fi
 
 # Built from Go modules, but for helm: three minutes once. Where there is no Go the tests of those tools are skipped and
 # say so; CI counts that as a failure.
@@ -154,5 +159,6 @@ $(OASDIFF): test/tools/tool.ts test/tools/oasdiff/go.sum
 $(SDK_TOOLS): test/tools/tool.ts $(wildcard test/tools/openapi-ts/*.json test/tools/openapi-python-client/*.txt test/tools/oapi-codegen/go.sum)
 	@if node test/tools/install.ts openapi-ts openapi-python-client oapi-codegen; then touch $@; fi
 
+# Where there is no Python it is not installed, and `lint-image` says so.
 $(HADOLINT): test/tools/tool.ts test/tools/hadolint/requirements.txt
-	@node test/tools/install.ts hadolint && touch $@
+	@if node test/tools/install.ts hadolint; then touch $@; fi

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { CatalogSettings } from '#core/catalog/catalog-settings.ts';
 import type { Limits } from '#core/limits.ts';
+import { isLoopbackHost } from '#core/loopback.ts';
 import type { NanoUsd } from '#core/money.ts';
 import type { Secret } from '#core/secret.ts';
 import { ConfigError, type ConfigProblem } from './config/config-error.ts';
@@ -30,9 +31,16 @@ export interface Config extends CatalogSettings {
   market: 'on' | 'off';
   limits: Limits;
   capacity: CapacityConfig;
+  demo: DemoMode;
   /** Sentences for the operator at start: what was assumed, what is not used. */
   notices: readonly string[];
 }
+
+/**
+ * Whether a start may make a demo agent. `first-start`: in a ledger without agents, because no file was named and only this machine
+ * can reach the gateway. `on`: in any ledger that has none yet.
+ */
+export type DemoMode = 'off' | 'first-start' | 'on';
 
 export interface ServerConfig {
   host: string;
@@ -73,6 +81,7 @@ export async function loadConfig(
   const problems = read.ok ? [] : read.problems;
   const port = portOf(env, 'PORT', problems);
   const internalPort = portOf(env, 'INTERNAL_PORT', problems);
+  const demoSwitch = demoSwitchOf(env, problems);
   if (!read.ok || problems.length > 0) throw new ConfigError(problems);
 
   const { content, providers } = read;
@@ -94,13 +103,18 @@ export async function loadConfig(
     market: content.market,
     limits: content.limits,
     capacity: toCapacity(content.capacity),
+    demo: isCluster ? 'off' : (demoSwitch ?? (file === null && isOnLoopback(server) ? 'first-start' : 'off')),
     stopped: content.stopped,
     providers: providers ?? defaults.providers.filter(({ baseUrl }) => baseUrl !== null || !isCluster),
     models: providers === null ? [...own.models, ...defaults.models] : own.models,
     stoppedModels: own.stoppedModels,
     videos: toVideoSettings(content.videoModels),
     images: toImageSettings(content.imageModels),
-    notices: [...(providers === null ? defaults.notices : []), ...filesNotices(content.files, read.files)],
+    notices: [
+      ...(providers === null ? defaults.notices : []),
+      ...filesNotices(content.files, read.files),
+      ...(isCluster && demoSwitch === 'on' ? ['FAREGATE_DEMO is ignored: a cluster has no demo agent.'] : []),
+    ],
   };
 }
 
@@ -120,6 +134,19 @@ function portOf(env: Environment, name: string, problems: ConfigProblem[]): numb
   problems.push(environmentProblem(name, 'has to be a port number, from 0 to 65535'));
   return null;
 }
+
+/** `null`: nothing is said. */
+function demoSwitchOf(env: Environment, problems: ConfigProblem[]): 'on' | 'off' | null {
+  const text = textOf(env, 'FAREGATE_DEMO');
+  if (text === null) return null;
+  if (text === '1') return 'on';
+  if (text === '0') return 'off';
+  problems.push(environmentProblem('FAREGATE_DEMO', 'must be 1 (make a demo agent) or 0 (make none)'));
+  return null;
+}
+
+const isOnLoopback = ({ host, internalHost }: ServerConfig): boolean =>
+  isLoopbackHost(host) && isLoopbackHost(internalHost);
 
 const environmentProblem = (path: string, message: string): ConfigProblem => ({
   source: 'environment',

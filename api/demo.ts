@@ -1,29 +1,25 @@
-import { join, relative } from 'node:path';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { hashApiKey, type Pepper } from '#core/accounts/api-key.ts';
 import { createAgent } from '#core/accounts/create-agent.ts';
 import { createKey } from '#core/accounts/create-key.ts';
-import { executeDurably } from '#core/accounts/execute-durably.ts';
 import { grantCredit } from '#core/accounts/grant-credit.ts';
 import { readPrivateFile, writePrivateFile } from '#core/accounts/private-file.ts';
-import type { Model } from '#core/catalog/catalog.ts';
+import type { AuditLine, AuditLog, AuditSubject } from '#core/audit-log/audit-log.ts';
 import type { Clock } from '#core/clock.ts';
 import type { IdSource } from '#core/ids.ts';
 import { JournalError } from '#core/ledger/journal-errors.ts';
 import type { AgentView, Ledger } from '#core/ledger/ledger.ts';
 import type { AgentStatus } from '#core/ledger/state.ts';
 import { defaultLimits, GRANT_DAYS_MAX } from '#core/limits.ts';
+import { formatUsd } from '#core/money.ts';
 import type { Secret } from '#core/secret.ts';
+import type { DemoMode } from './config.ts';
 import { shapeBalance } from './contract/balance.ts';
-import { smallModelId } from './simulator/models.ts';
 
-export interface DemoOptions {
-  ledger: Ledger;
-  ids: IdSource;
-  clock: Clock;
-  /** The one that new keys are hashed with. */
-  pepper: Pepper;
-  dataDir: string;
+/** The addresses that `demo.json` tells, and the token of the admin API. */
+export interface DemoAddresses {
   /** Ends in `/v1`. */
   baseUrl: string;
   mcpUrl: string;
@@ -32,66 +28,63 @@ export interface DemoOptions {
   adminToken: Secret;
 }
 
+export interface DemoOptions extends DemoAddresses {
+  ledger: Ledger;
+  audit: Pick<AuditLog, 'write'>;
+  ids: IdSource;
+  clock: Clock;
+  /** The one that new keys are hashed with. */
+  pepper: Pepper;
+  dataDir: string;
+}
+
 export interface Demo {
-  baseUrl: string;
-  mcpUrl: string;
-  adminUrl: string;
   agentId: number;
-  key: string;
-  /** `demo.json`, where all of this stands. */
+  /** `demo.json`. */
   file: string;
+  /** `lost`: no file holds the key, or the file's key is of another ledger. */
+  key: 'usable' | 'revoked' | 'lost';
   status: AgentStatus;
   spendableUsd: string;
 }
 
 export const DEMO_FILE = 'demo.json';
 const NAME = 'demo';
-/** Tells the demo's agent from any other that somebody has named demo. */
+/** Tells the demo's agent from any other agent that is named demo. */
 const SOURCE = 'demo';
 const CREDIT_NANO_USD = 5_000_000_000n;
-/** The balance is asked for the agent, not for one key's limit. */
+/** The balance is read for the agent, not for one key's limit. */
 const NO_KEY = -1;
 
-const demoFile = z.object({ agent_id: z.int(), key: z.string() });
+const demoFile = z.looseObject({ agent_id: z.int(), key: z.string() });
 
 /**
- * An agent to try things with: made at the first start, with $5 that are granted once in its life. Every step
- * can be repeated after a crash: the agent is found again, and of the keys made
- * here only the one in the file lives.
- * Throws when the ledger does not answer.
+ * An agent to try things with, or `null` where none is made. It is made once in a ledger's life, with one key and $5. The ledger
+ * decides that, not `demo.json`: a deleted file brings neither new credit nor a new key, and a revoked key stays revoked. A crash
+ * at any step is repaired by the next start, because the key is written to the file before the ledger hears of it.
+ * Throws when the ledger or the audit log does not answer.
  */
-export async function ensureDemo(options: DemoOptions): Promise<Demo> {
+export async function ensureDemo(options: DemoOptions, mode: DemoMode): Promise<Demo | null> {
   const file = join(options.dataDir, DEMO_FILE);
-  const written = readDemoFile(file);
-  const alive = written !== null && (await isAlive(options, written));
-  const { agent_id: agentId, key } = alive ? written : await makeDemo(options);
-  const text = {
-    base_url: options.baseUrl,
-    mcp_url: options.mcpUrl,
-    agent_id: agentId,
-    key,
-    admin_url: options.adminUrl,
-    admin_token: options.adminToken.reveal(),
-  };
-  // At every start, because ports change.
-  writePrivateFile(file, `${JSON.stringify(text, null, 2)}\n`);
+  // Ports change, whoever starts the gateway: the operator's command reads them here.
+  refreshDemoFile(file, options);
+  if (mode === 'off') return null;
+  const agentId = await makeDemo(options, mode, file);
+  if (agentId === null) return null;
   const view = await readAgent(options.ledger, agentId);
   return {
-    baseUrl: options.baseUrl,
-    mcpUrl: options.mcpUrl,
-    adminUrl: options.adminUrl,
     agentId,
-    key,
     file,
+    key: await stateOfKey(options, agentId, file),
     status: view.status,
     spendableUsd: shapeBalance(view, NO_KEY, options.clock.now()).spendable_usd,
   };
 }
 
-type DemoKey = z.infer<typeof demoFile>;
+type DemoFile = z.infer<typeof demoFile>;
 
-/** `null` when there is none, or none that this release can read: then it is made anew. */
-function readDemoFile(file: string): DemoKey | null {
+/** `null` when there is no file, or none that this release can read. */
+function readDemoFile(file: string): DemoFile | null {
   const text = readPrivateFile(file);
   if (text === null) return null;
   try {
@@ -101,52 +94,119 @@ function readDemoFile(file: string): DemoKey | null {
   }
 }
 
-/** False for a key of another data folder, of another pepper, or that was revoked. */
-async function isAlive({ ledger, pepper }: DemoOptions, written: DemoKey): Promise<boolean> {
+/** Tells today's addresses. Agent and key stay as they are. */
+function refreshDemoFile(file: string, addresses: DemoAddresses): void {
+  const written = readDemoFile(file);
+  if (written !== null) writeDemoFile(file, addresses, written);
+}
+
+function writeDemoFile(file: string, addresses: DemoAddresses, { agent_id, key }: DemoFile): void {
+  const content = {
+    base_url: addresses.baseUrl,
+    mcp_url: addresses.mcpUrl,
+    agent_id,
+    key,
+    admin_url: addresses.adminUrl,
+    admin_token: addresses.adminToken.reveal(),
+  };
+  writePrivateFile(file, `${JSON.stringify(content, null, 2)}\n`);
+}
+
+async function stateOfKey(
+  { ledger, pepper }: DemoOptions,
+  agentId: number,
+  file: string,
+): Promise<Demo['key']> {
+  const written = readDemoFile(file);
+  if (written === null) return 'lost';
   const owner = await ledger.findKey([hashApiKey(written.key, pepper)]);
   if (owner === 'unavailable') throw unavailable();
-  return owner.found && !owner.revoked && owner.agentId === written.agent_id;
+  if (!owner.found || owner.agentId !== agentId) return 'lost';
+  return owner.revoked ? 'revoked' : 'usable';
 }
 
-async function makeDemo(options: DemoOptions): Promise<DemoKey> {
-  const { ledger, ids, pepper } = options;
-  const agent = (await findDemoAgent(ledger)) ?? (await makeDemoAgent(options));
-  const { agentId } = agent;
-  if (agent.grantedNanoUsd === 0n) {
-    const grant = { agentId, nanoUsd: CREDIT_NANO_USD, days: GRANT_DAYS_MAX, grantId: NAME };
-    if (!(await grantCredit(options, grant)).ok) throw unavailable();
-  }
-  // Of a file that was lost, or of a start that ended before it wrote one: nobody can know them any more.
-  for (const { keyId, label, revokedAtMs } of agent.keys) {
-    if (label !== NAME || revokedAtMs !== null) continue;
-    const revoked = await executeDurably(ledger, { type: 'revoke_key', agentId, keyId, actingKeyId: null });
-    if (!revoked.ok) throw unavailable();
-  }
-  // A start must not fail because somebody gave the demo agent ten keys of their own.
-  const limits = { ...defaultLimits, activeKeys: Number.POSITIVE_INFINITY };
-  const made = await createKey(
-    { ledger, ids, pepper },
-    { agentId, label: NAME, limit: null, limits, actingKeyId: null },
-  );
-  if (!made.ok) throw unavailable();
-  return { agent_id: agentId, key: made.key };
-}
-
-async function findDemoAgent(ledger: Ledger): Promise<AgentView | null> {
+/** Does what is missing of agent, credit and key. Resolves with the agent's id, or `null` where no demo agent is wanted. */
+async function makeDemo(
+  options: DemoOptions,
+  mode: Exclude<DemoMode, 'off'>,
+  file: string,
+): Promise<number | null> {
+  const { ledger } = options;
   const agents = await ledger.listAgents();
   if (agents === 'unavailable') throw unavailable();
+  const existing = await findDemoAgent(ledger, agents);
+  // A ledger that knows other agents is somebody's real one.
+  if (existing === null && mode === 'first-start' && agents.length > 0) return null;
+  const agent = existing ?? (await makeAgent(options));
+  if (agent.grantedNanoUsd === 0n) await grantDemoCredit(options, agent.agentId);
+  const hasHadKey = agent.keys.some(({ label, createdByKeyId }) => label === NAME && createdByKeyId === null);
+  if (!hasHadKey) await makeKey(options, agent.agentId, file);
+  return agent.agentId;
+}
+
+async function findDemoAgent(
+  ledger: Ledger,
+  agents: readonly { agentId: number; name: string }[],
+): Promise<AgentView | null> {
   for (const { agentId, name } of agents) {
     if (name !== NAME) continue;
     const view = await readAgent(ledger, agentId);
-    if (view.statusBySource.some((said) => said.source === SOURCE)) return view;
+    if (view.statusBySource.some(({ source }) => source === SOURCE)) return view;
   }
   return null;
 }
 
-async function makeDemoAgent(options: DemoOptions): Promise<AgentView> {
-  const made = await createAgent(options, { name: NAME, status: 'active', source: SOURCE });
-  if (!made.ok) throw unavailable();
-  return readAgent(options.ledger, made.agentId);
+async function makeAgent(options: DemoOptions): Promise<AgentView> {
+  const subject = { name: NAME, status: 'active' };
+  const agentId = await audited(options, { action: 'agents.create', subject }, async () => {
+    const made = await createAgent(options, { name: NAME, status: 'active', source: SOURCE });
+    return made.ok ? { value: made.agentId, subject: { id: made.agentId } } : null;
+  });
+  return readAgent(options.ledger, agentId);
+}
+
+async function grantDemoCredit(options: DemoOptions, agentId: number): Promise<void> {
+  const days = GRANT_DAYS_MAX;
+  const subject = { agent_id: agentId, usd: formatUsd(CREDIT_NANO_USD), days, grant_id: NAME };
+  await audited(options, { action: 'credit.grant', subject }, async () => {
+    const granted = await grantCredit(options, { agentId, nanoUsd: CREDIT_NANO_USD, days, grantId: NAME });
+    return granted.ok ? { value: null, subject: { repeated: granted.repeated } } : null;
+  });
+}
+
+async function makeKey(options: DemoOptions, agentId: number, file: string): Promise<void> {
+  const { ledger, ids, pepper } = options;
+  // A start must not fail because somebody gave the demo agent ten keys of their own.
+  const limits = { ...defaultLimits, activeKeys: Number.POSITIVE_INFINITY };
+  const subject = { agent_id: agentId, label: NAME, spending_limit: 'none' };
+  await audited(options, { action: 'keys.create', subject }, async () => {
+    const made = await createKey(
+      { ledger, ids, pepper, onDrawn: (key) => writeDemoFile(file, options, { agent_id: agentId, key }) },
+      { agentId, label: NAME, limit: null, limits, actingKeyId: null },
+    );
+    return made.ok ? { value: null, subject: { id: made.keyId } } : null;
+  });
+}
+
+interface Done<T> {
+  value: T;
+  /** What the second line knows beside the first. */
+  subject: AuditSubject;
+}
+
+/** The two lines that the admin API writes for such a change. `work` resolves with `null` when the ledger does not answer. */
+async function audited<T>(
+  { audit, ids, clock }: DemoOptions,
+  { action, subject }: Pick<AuditLine, 'action' | 'subject'>,
+  work: () => Promise<Done<T> | null>,
+): Promise<T> {
+  const act = { id: ids.next(), operator: 'gateway start', address: hostname(), action };
+  await audit.write({ ...act, atMs: clock.now(), subject, result: 'started' });
+  const done = await work();
+  const result = done === null ? 'service_unavailable' : 'ok';
+  await audit.write({ ...act, atMs: clock.now(), subject: { ...subject, ...done?.subject }, result });
+  if (done === null) throw unavailable();
+  return done.value;
 }
 
 async function readAgent(ledger: Ledger, agentId: number): Promise<AgentView> {
@@ -156,68 +216,4 @@ async function readAgent(ledger: Ledger, agentId: number): Promise<AgentView> {
 }
 
 const unavailable = (): JournalError =>
-  new JournalError('the demo agent could not be made ready, for the ledger does not answer');
-
-/** What a start prints: where everything is, and a first call to paste. */
-export function banner(demo: Demo, models: readonly Pick<Model, 'id'>[]): string {
-  const { agentId, spendableUsd } = demo;
-  const model = models.find(({ id }) => id === smallModelId) ?? models[0];
-  return [
-    '',
-    'Faregate is running.',
-    '',
-    `  API         ${demo.baseUrl}`,
-    `  MCP         ${demo.mcpUrl}`,
-    `  OpenAPI     ${demo.baseUrl.replace(/\/v1$/, '')}/openapi.json`,
-    `  Docs        ${demo.baseUrl.replace(/\/v1$/, '/docs')}`,
-    `  Console     ${demo.baseUrl.replace(/\/v1$/, '/console')}`,
-    `  Admin API   ${demo.adminUrl}`,
-    `  Demo agent  ${agentId}, with $${spendableUsd} to spend; its key is in ${shown(demo.file)}`,
-    '',
-    ...creditLines(demo),
-    ...(model === undefined ? balanceCall(demo) : chatCall(demo, model.id)),
-    '',
-    'Operate it:',
-    '',
-    `  ${command(demo, 'agents list')}`,
-    '',
-  ].join('\n');
-}
-
-function creditLines(demo: Demo): string[] {
-  if (demo.status !== 'active') {
-    return [`It is ${demo.status}: ${command(demo, `agents activate ${demo.agentId}`)}`, ''];
-  }
-  if (demo.spendableUsd !== '0') return [];
-  return [`It has no credit left: ${command(demo, `credit grant ${demo.agentId} 5`)}`, ''];
-}
-
-function chatCall({ baseUrl, key }: Demo, modelId: string): string[] {
-  const body = JSON.stringify({ model: modelId, messages: [{ role: 'user', content: 'Say hello.' }] });
-  return [
-    'Try it:',
-    '',
-    `  curl ${baseUrl}/chat/completions \\`,
-    `    -H 'Authorization: Bearer ${key}' \\`,
-    "    -H 'Content-Type: application/json' \\",
-    `    -d '${body.replaceAll("'", "'\\''")}'`,
-  ];
-}
-
-const balanceCall = ({ baseUrl, key }: Demo): string[] => [
-  'No model is served yet. Try the balance:',
-  '',
-  `  curl ${baseUrl}/balance -H 'Authorization: Bearer ${key}'`,
-];
-
-/** The command of a checkout; another data folder than the default has to be named to it. */
-function command({ file }: Demo, args: string): string {
-  const folder = shown(file).slice(0, -`/${DEMO_FILE}`.length);
-  return `${folder === '.faregate' ? '' : `FAREGATE_DATA=${folder} `}make cli ARGS="${args}"`;
-}
-
-/** Short where the folder is below the one that we were started in. */
-function shown(file: string): string {
-  const short = relative('', file);
-  return short.startsWith('..') ? file : short;
-}
+  new JournalError('the demo agent could not be prepared, because the ledger does not answer');

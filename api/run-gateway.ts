@@ -1,8 +1,8 @@
 import type { EndSignals } from '#core/end-signals.ts';
 import { createLog } from '#core/log.ts';
 import type { Progress } from '#core/show-progress.ts';
+import { banner } from './banner.ts';
 import { type Config, loadConfig } from './config.ts';
-import { banner, ensureDemo } from './demo.ts';
 import { explainStart } from './explain-start.ts';
 import { type RunningGateway, startGateway } from './start-gateway.ts';
 
@@ -34,22 +34,12 @@ async function start(config: Config, signals: EndSignals): Promise<string> {
   return introduce(config, gateway);
 }
 
-/** Where everything is, and of a gateway by itself a first call to paste. An agent with credit in a cluster is nobody's toy. */
-async function introduce(config: Config, { deps, ...gateway }: RunningGateway): Promise<string> {
+/** Where everything is, and where there is a demo agent a first call to paste. */
+function introduce({ storage }: Config, gateway: RunningGateway): string {
+  const { baseUrl, mcpUrl, demo } = gateway;
   const adminUrl = `${gateway.internalUrl}/admin`;
-  if (config.storage.mode === 'cluster') {
-    return `Faregate serves ${gateway.baseUrl}, its admin API is ${adminUrl}.\n`;
-  }
-  const demo = await ensureDemo({
-    ledger: deps.store.ledger,
-    ids: deps.gateway.ids,
-    clock: deps.clock,
-    pepper: deps.store.peppers[0],
-    dataDir: config.storage.dataDir,
-    baseUrl: gateway.baseUrl,
-    mcpUrl: gateway.mcpUrl,
-    adminUrl,
-    adminToken: gateway.adminToken,
-  });
-  return `${banner(demo, deps.catalog.models())}\n`;
+  if (storage.mode === 'cluster') return `Faregate serves ${baseUrl}, its admin API is ${adminUrl}.\n`;
+  const addresses = { baseUrl, mcpUrl, adminUrl };
+  const models = gateway.deps.catalog.models();
+  return `${banner({ addresses, dataDir: storage.dataDir, demo, models })}\n`;
 }

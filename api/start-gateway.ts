@@ -13,7 +13,9 @@ import { trustedClock } from '#core/trusted-clock.ts';
 import { buildAdmin } from './admin/build-admin.ts';
 import { buildApp } from './app.ts';
 import { loadOrCreateAdminToken } from './config/admin-token.ts';
+import { writeAdminUrl } from './config/admin-url.ts';
 import type { Config } from './config.ts';
+import { type Demo, type DemoAddresses, ensureDemo } from './demo.ts';
 import { buildDeps, type Deps, type DepsOptions } from './deps.ts';
 import { createPublicServer } from './http/create-public-server.ts';
 import { type OpenInternalServer, openInternalServer } from './open-internal-server.ts';
@@ -26,6 +28,8 @@ export interface RunningGateway {
   mcpUrl: string;
   internalUrl: string;
   adminToken: Secret;
+  /** `null`: this gateway has made none, and looks after none. */
+  demo: Demo | null;
   /** No new calls; resolves when the running ones have settled and everything is closed. */
   drain(): Promise<void>;
   /** What is still running is cut. */
@@ -118,14 +122,8 @@ async function startBehind(
   const publicServer = createPublicServer((req, res) => app(req, res), answerIds);
   const port = await publicServer.listen(server.port, server.host);
   const baseUrl = server.publicUrl ?? `http://${server.host}:${port}/v1`;
+  const mcpUrl = server.mcpUrl ?? baseUrl.replace(/\/v1$/, '/mcp');
   const app = buildApp(deps, documentText, server.port === 0 ? baseUrl : publicUrl);
-  internalServer.begin({
-    checks: {
-      ledger: () => deps.store.isReady(),
-      draining: () => !publicServer.draining(),
-    },
-    admin,
-  });
   // What the start took nobody waited for.
   loopDelay.takeMs();
 
@@ -179,25 +177,58 @@ async function startBehind(
   }
   let ended: Promise<void> | null = null;
 
+  async function stop(): Promise<void> {
+    drainEndsAtMs = clock.monotonicMs();
+    cut.resolve();
+    void publicServer.endDrain();
+    publicServer.destroy();
+    ended ??= end(0);
+    await ended;
+  }
+
+  const adminUrl = `${internalServer.url}/admin`;
+  const demo = await introduceEmbedded(config, deps, { baseUrl, mcpUrl, adminUrl, adminToken }).catch(
+    async (error: unknown) => {
+      await stop();
+      throw error;
+    },
+  );
+  // After the demo agent: whoever has waited for /readyz finds its file.
+  internalServer.begin({
+    checks: {
+      ledger: () => deps.store.isReady(),
+      draining: () => !publicServer.draining(),
+    },
+    admin,
+  });
+
   return {
     deps,
     baseUrl,
-    mcpUrl: server.mcpUrl ?? baseUrl.replace(/\/v1$/, '/mcp'),
+    mcpUrl,
     internalUrl: internalServer.url,
     adminToken,
+    demo,
     drain() {
       ended ??= drain();
       return ended;
     },
-    async stop() {
-      drainEndsAtMs = clock.monotonicMs();
-      cut.resolve();
-      void publicServer.endDrain();
-      publicServer.destroy();
-      ended ??= end(0);
-      await ended;
-    },
+    stop,
   };
+}
+
+/** Writes for the operator's command where this gateway is, and prepares the demo agent where one is wanted. */
+async function introduceEmbedded(
+  { storage, demo }: Config,
+  { store, gateway, clock }: Deps,
+  addresses: DemoAddresses,
+): Promise<Demo | null> {
+  if (storage.mode === 'cluster') return null;
+  const { dataDir } = storage;
+  writeAdminUrl(dataDir, addresses.adminUrl);
+  const { ledger, audit, peppers } = store;
+  const parts = { ledger, audit, ids: gateway.ids, clock, pepper: peppers[0], dataDir };
+  return ensureDemo({ ...parts, ...addresses }, demo);
 }
 
 /** False after `waitMs`. */

@@ -551,6 +551,20 @@ describe('the gateway is found', () => {
     expect(await cli('agents list', { dataDir, internalPort })).toMatchObject({ code: 0 });
   });
 
+  test('by its data folder, on whatever port it listens', async () => {
+    const dataDir = mkdtempSync(join(folder, 'moved-'));
+    writeFileSync(join(dataDir, 'admin-token'), `${TOKEN}\n`);
+    writeFileSync(join(dataDir, 'admin-url'), `${admin.url}\n`);
+    expect(await cli('agents list', { dataDir, internalPort: '1' })).toMatchObject({ code: 0 });
+  });
+
+  test('and one whose token is configured says which option names it', async () => {
+    const dataDir = mkdtempSync(join(folder, 'configured-'));
+    writeFileSync(join(dataDir, 'admin-url'), `${admin.url}\n`);
+    const answer = await cli('agents list', { dataDir });
+    expect([answer.code, answer.err]).toEqual([2, expect.stringContaining('--token-file')]);
+  });
+
   test('by --url, with or without /admin, and --token-file', async () => {
     const tokenFile = join(folder, 'token');
     writeFileSync(tokenFile, TOKEN);

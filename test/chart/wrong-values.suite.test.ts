@@ -217,6 +217,16 @@ const wrong: [what: string, json: string, says: RegExp][] = [
     /A_KEY is the variable of a key that nothing sets for workers\./,
   ],
   [
+    'a demo agent',
+    'pod.extraEnv=[{"name":"FAREGATE_DEMO","value":"1"}]',
+    /extraEnv sets FAREGATE_DEMO: an installation has no demo agent/,
+  ],
+  [
+    'a demo agent of one component',
+    'api.pod.extraEnv=[{"name":"FAREGATE_DEMO","value":"1"}]',
+    /api\.pod\.extraEnv sets FAREGATE_DEMO/,
+  ],
+  [
     'an account of a migration that is left out',
     'migrate.mode="none",cassandra.migration={"username":"ddl","passwordKey":"a"}',
     /cassandra\.migration/,

@@ -6,7 +6,7 @@ import { installPython } from './python/install-python.ts';
 /** What a new user pastes: after `make run`, and the page of SDKs. */
 const readme = await readFile('README.md', 'utf8');
 const blocks = [
-  ...readBlocks(readme.slice(readme.indexOf('### First call'))),
+  ...readBlocks(readme.slice(readme.indexOf('## First call'))),
   ...readBlocks(await readFile('docs/sdks.md', 'utf8')),
 ];
 

@@ -122,11 +122,40 @@ test('nothing configured serves the bundled simulator, on loopback, by the defau
 });
 
 test('a file that leaves a block out keeps its defaults, an empty file all of them', async () => {
-  const { file: _file, watchedFiles: _files, contentHash: _hash, ...plain } = await loadConfig({});
+  const {
+    file: _file,
+    watchedFiles: _files,
+    contentHash: _hash,
+    demo: _demo,
+    ...plain
+  } = await loadConfig({});
   expect(await load('# nothing yet\n')).toMatchObject(plain);
   const config = await load('limits: { runningCalls: 3 }');
   expect(config.limits).toEqual({ ...defaultLimits, runningCalls: 3 });
   expect(config.providers).toEqual(plain.providers);
+});
+
+describe('a demo agent', () => {
+  const demoOf = async (env: Record<string, string>) => (await loadConfig(env)).demo;
+  const fileWith = (yaml: string, env: Record<string, string> = {}) =>
+    load(yaml, env).then(({ demo, notices }) => ({ demo, notices }));
+
+  test('is made by the first start without a configuration file, with real providers too', async () => {
+    expect(await demoOf({})).toBe('first-start');
+    expect(await demoOf({ OPENROUTER_API_KEY: 'sk-or-1' })).toBe('first-start');
+  });
+
+  test('is never made by a start with a configuration file, on loopback neither', async () => {
+    expect((await fileWith('')).demo).toBe('off');
+    expect((await fileWith('server: { host: 127.0.0.1, internalHost: "::1" }')).demo).toBe('off');
+  });
+
+  test('is made where FAREGATE_DEMO is 1, and not where it is 0', async () => {
+    expect((await fileWith('server: { host: 0.0.0.0 }', { FAREGATE_DEMO: '1' })).demo).toBe('on');
+    expect(await demoOf({ FAREGATE_DEMO: '1' })).toBe('on');
+    expect(await demoOf({ FAREGATE_DEMO: '0' })).toBe('off');
+    await expect(demoOf({ FAREGATE_DEMO: 'yes' })).rejects.toThrow('FAREGATE_DEMO: must be 1');
+  });
 });
 
 describe('the dialect of a server', () => {

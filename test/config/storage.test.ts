@@ -26,6 +26,12 @@ async function loadCluster(yaml = CLUSTER): Promise<ClusterStorage> {
   return storage;
 }
 
+test('a cluster has no demo agent, whatever the environment asks for', async () => {
+  const { demo, notices } = await load(CLUSTER, { ...ENV, FAREGATE_DEMO: '1' }, FILES);
+  expect(demo).toBe('off');
+  expect(notices).toContain('FAREGATE_DEMO is ignored: a cluster has no demo agent.');
+});
+
 test('a cluster is read with its secrets from the environment and from files', async () => {
   const { redis, kafka, cassandra, allowUnsafe, dataDir } = await loadCluster();
   expect(redis).toMatchObject({ urls: ['redis://redis:6379'], cluster: false, username: null });

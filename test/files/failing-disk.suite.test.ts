@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
@@ -29,8 +28,6 @@ describe.skipIf(shim === null)('uploads into the data folder of a real process',
     ports = { public: await freePort(), internal: await freePort() };
     await writeFile(at('faults'), '');
     gateway = await start();
-    // Made once the gateway answers.
-    await until(async () => existsSync(at('data', 'demo.json')));
   });
 
   afterAll(async () => {

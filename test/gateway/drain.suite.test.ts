@@ -71,8 +71,8 @@ async function run(
       look();
       void exited.then((code) => reject(new Error(`ended with ${code}: ${output}`)));
     });
-  await prints('curl ');
-  const demo = JSON.parse(await readFile(join(dataDir, 'demo.json'), 'utf8'));
+  await prints('Operate it:');
+  const demo = JSON.parse(await readFile(join(dataDir, 'demo.json'), 'utf8').catch(() => '{}'));
   return {
     output: () => output,
     prints,
@@ -123,7 +123,7 @@ it('SIGTERM lets a running stream finish and settle, takes no new call, and ends
   const file = join(folder, 'faregate.yaml');
   await writeFile(file, `providers: [{ id: sim, kind: simulator, baseUrl: ${provider.baseUrl} }]\n`);
   const dataDir = join(folder, 'drain');
-  const gateway = await run(dataDir, { FAREGATE_CONFIG: file });
+  const gateway = await run(dataDir, { FAREGATE_CONFIG: file, FAREGATE_DEMO: '1' });
   provider.next({ chunks: 4, gate: 'drain', gateAt: 600 });
   const res = await chat(gateway.demo, { stream: true });
   await provider.reached('drain');
@@ -137,7 +137,7 @@ it('SIGTERM lets a running stream finish and settle, takes no new call, and ends
   expect((await res.text()).endsWith('data: [DONE]\n\n')).toBe(true);
   expect(await gateway.exited).toBe(0);
 
-  const again = await run(dataDir, { FAREGATE_CONFIG: file });
+  const again = await run(dataDir, { FAREGATE_CONFIG: file, FAREGATE_DEMO: '1' });
   const balance = await fetch(`${again.demo.base_url}/balance`, {
     headers: { 'x-api-key': again.demo.key ?? '' },
   });
@@ -173,7 +173,7 @@ it.each(['SIGTERM', 'SIGINT'] as const)(
 it('nothing that it prints or keeps holds a key, a prompt or a token, except the files made for them', async () => {
   const file = join(folder, 'faregate.yaml');
   const dataDir = join(folder, 'secrets');
-  const gateway = await run(dataDir, { FAREGATE_CONFIG: file });
+  const gateway = await run(dataDir, { FAREGATE_CONFIG: file, FAREGATE_DEMO: '1' });
   const prompt = 'the-planted-prompt-7f3a';
   provider.next({ error: { code: 500, message: prompt }, status: 500 });
   await chat(gateway.demo, { messages: [{ role: 'user', content: prompt }] });
@@ -181,15 +181,57 @@ it('nothing that it prints or keeps holds a key, a prompt or a token, except the
   gateway.signal('SIGTERM');
   await gateway.exited;
   const journal = await readFile(join(dataDir, 'ledger.sqlite'), 'latin1');
-  const lines = gateway
-    .output()
-    .split('\n')
-    .filter((line) => line.startsWith('{'));
-  for (const text of [journal, lines.join('\n')]) {
+  for (const text of [journal, gateway.output()]) {
     expect(text).not.toContain(prompt);
     expect(text).not.toContain(gateway.demo.key);
     expect(text).not.toContain(gateway.demo.admin_token);
   }
+});
+
+it('a start after the demo key was revoked says so, and neither prints a call nor brings a key back', async () => {
+  const dataDir = join(folder, 'revoked');
+  const first = await run(dataDir);
+  const { agent_id: agentId, admin_url: adminUrl, admin_token: token } = first.demo;
+  const headers = { authorization: `Bearer ${token}` };
+  const list = await fetch(`${adminUrl}/agents/${agentId}/keys`, { headers });
+  const [{ id }] = JSON.parse(await list.text()).keys;
+  const revoked = await fetch(`${adminUrl}/agents/${agentId}/keys/${id}/revoke`, { method: 'POST', headers });
+  expect(revoked.status).toBe(200);
+  first.signal('SIGTERM');
+  await first.exited;
+
+  for (let start = 0; start < 2; start++) {
+    const again = await run(dataDir);
+    expect(again.output()).toContain('was revoked, and stays revoked');
+    expect(again.output()).not.toContain('curl');
+    expect(again.demo.key).toBe(first.demo.key);
+    const refused = await fetch(`${again.demo.base_url}/balance`, {
+      headers: { 'x-api-key': again.demo.key ?? '' },
+    });
+    expect(refused.status).toBe(401);
+    again.signal('SIGTERM');
+    await again.exited;
+  }
+});
+
+it('a start with a configuration file makes no demo agent, and a later one names none', async () => {
+  const file = join(folder, 'plain.yaml');
+  await writeFile(file, `providers: [{ id: sim, kind: simulator, baseUrl: ${provider.baseUrl} }]\n`);
+  const dataDir = join(folder, 'plain');
+  const gateway = await run(dataDir, { FAREGATE_CONFIG: file });
+  expect(gateway.demo).toEqual({});
+  expect(gateway.output()).not.toMatch(/demo|curl/i);
+  gateway.signal('SIGTERM');
+  await gateway.exited;
+  const first = await run(join(folder, 'later'));
+  first.signal('SIGTERM');
+  await first.exited;
+  const later = await run(join(folder, 'later'), { FAREGATE_CONFIG: file });
+  expect(later.output()).not.toMatch(/demo|curl/i);
+  expect(later.demo).toMatchObject({ key: first.demo.key });
+  expect(later.output()).toContain(later.demo.admin_url);
+  later.signal('SIGTERM');
+  await later.exited;
 });
 
 it('a second process on the same folder is refused with a sentence that names the folder', async () => {

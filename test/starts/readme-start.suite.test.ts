@@ -10,9 +10,10 @@ import { missingForSdk } from '../sdk/prepared-tour.ts';
 import { until } from '../support/gateway.ts';
 import { hasTool, toolPath } from '../tools/tool.ts';
 
-const [clone = '', run = ''] = (
-  readBlocks(await readFile('README.md', 'utf8')).find(({ title }) => title === 'Start')?.source ?? ''
-).split('\n');
+const readme = await readFile('README.md', 'utf8');
+const [, clone = ''] = /`(git clone [^`]+)`/.exec(readme) ?? [];
+const sectionOf = (title: string) => readBlocks(readme).filter((block) => block.title === title);
+const [{ source: run } = { source: '' }] = sectionOf('Run');
 
 const START_MS = 60_000;
 
@@ -32,6 +33,9 @@ function paste(source: string, cwd = checkout): string {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 }
+
+const readDemo = async (): Promise<unknown> =>
+  JSON.parse(await readFile(join(checkout, '.faregate/demo.json'), 'utf8'));
 
 /** Nothing of this machine's settings. */
 const newcomer = () => ({ PATH: process.env.PATH, HOME: folder, PORT: '0', INTERNAL_PORT: '0' });
@@ -71,12 +75,26 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
+test('after a clone the README has one command to run it and one to test it, and each exists', () => {
+  expect(sectionOf('Run').map(({ source }) => source)).toEqual(['make run\n']);
+  expect(sectionOf('Test').map(({ source }) => source)).toEqual(['make test\n']);
+  expect(readBlocks(readme).slice(0, 2)).toEqual([...sectionOf('Run'), ...sectionOf('Test')]);
+  // Its first line is that of its first prerequisite: nothing has to be done before it.
+  expect(paste('make --dry-run test')).toContain('run-tests.ts');
+});
+
 test('a start prints where everything is and two lines to paste, and nothing else', () => {
-  const told = printed.replaceAll(/:\d+\//g, ':PORT/').replaceAll(/\bfg_\w+/g, 'KEY');
+  const told = printed.replaceAll(/:\d+\//g, ':PORT/').replaceAll(checkout, 'CHECKOUT');
   expect(told).toBe(STARTED);
 });
 
-test('two lines of the README and one that they print are a paid call', () => {
+test('nothing that a start prints holds a key or a token', async () => {
+  const { key, admin_token: token } = demoFile.parse(await readDemo());
+  expect(printed).not.toContain(key);
+  expect(printed).not.toContain(token);
+});
+
+test('a line of the README and one that it prints are a paid call', () => {
   const [, tryIt = ''] = /Try it:\n([\s\S]*)\nOperate it:/.exec(printed) ?? [];
   const answer = JSON.parse(paste(tryIt));
   expect(answer).toMatchObject({ usage: { cost: expect.any(Number) } });
@@ -102,9 +120,7 @@ describe.each(sdkLanguages)(
         const said = paste(`make sdk LANG=${language}`);
         expect(said).toContain(`Wrote sdk/${language} from openapi/v1.json, by `);
         const [, tryIt = ''] = /^Try it: +(.+)$/m.exec(said) ?? [];
-        const demo = demoFile.parse(
-          JSON.parse(await readFile(join(checkout, '.faregate/demo.json'), 'utf8')),
-        );
+        const demo = demoFile.parse(await readDemo());
         const line = `${tryIt.replace('<key>', demo.key)} chat stream`;
         const told = paste(`export FAREGATE_URL=${demo.base_url}\n${line}`);
         const paid = told
@@ -133,7 +149,7 @@ Faregate is running.
 Try it:
 
   curl http://127.0.0.1:PORT/v1/chat/completions \\
-    -H 'Authorization: Bearer KEY' \\
+    -H "Authorization: Bearer $(sed -n 's/.*"key": *"\\([^"]*\\)".*/\\1/p' CHECKOUT/.faregate/demo.json)" \\
     -H 'Content-Type: application/json' \\
     -d '{"model":"faregate-sim/small","messages":[{"role":"user","content":"Say hello."}]}'
 
@@ -143,5 +159,5 @@ Operate it:
 
 `;
 
-const demoFile = z.object({ base_url: z.string(), key: z.string() });
+const demoFile = z.object({ base_url: z.string(), key: z.string(), admin_token: z.string() });
 const paidLine = z.object({ operation: z.string(), cost: z.number() });

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { isLoopbackHost } from '#core/loopback.ts';
 import type { Secret } from '#core/secret.ts';
 import { ADMIN_TOKEN_FILE, parseAdminToken } from '../../config/admin-token.ts';
+import { ADMIN_URL_FILE } from '../../config/admin-url.ts';
 import type { CliEnvironment } from '../../config/cli-environment.ts';
 import { unreachable, usageError } from './cli-error.ts';
 
@@ -18,7 +20,6 @@ export interface GatewayOptions {
 }
 
 const demoFile = z.object({ admin_url: z.string(), admin_token: z.string() });
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /**
  * What was named, else what the gateway of this machine has written into its data folder. The token from there
@@ -29,14 +30,20 @@ export function findGateway(
   { dataDir, internalPort }: CliEnvironment,
 ): GatewayAddress {
   const demo = readDemo(join(dataDir, 'demo.json'));
-  const url = adminUrl(options.url ?? demo?.admin_url ?? `http://127.0.0.1:${internalPort}`);
+  const lastUrl = readIfThere(join(dataDir, ADMIN_URL_FILE))?.trim() || null;
+  const url = adminUrl(options.url ?? demo?.admin_url ?? lastUrl ?? `http://127.0.0.1:${internalPort}`);
   if (options.tokenFile !== undefined) return { url, token: readToken(options.tokenFile) };
-  if (!LOOPBACK.test(new URL(url).hostname)) {
+  if (!isLoopbackHost(new URL(url).hostname.replace(/^\[|\]$/g, ''))) {
     throw usageError(`${url} is another machine: name the file of its admin token with --token-file.`);
   }
   const own = readIfThere(join(dataDir, ADMIN_TOKEN_FILE));
   const token = parseAdminToken(demo?.admin_token ?? own ?? '');
   if (token !== null) return { url, token };
+  if (lastUrl !== null) {
+    throw usageError(
+      `The gateway of ${dataDir} has its admin token from its configuration: name its file with --token-file.`,
+    );
+  }
   throw unreachable(
     `No gateway has been started in ${dataDir}: start it with "make run", name its folder with ` +
       'FAREGATE_DATA, or name it with --url and --token-file.',

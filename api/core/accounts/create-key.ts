@@ -17,13 +17,22 @@ export type CreateKeyResult =
   /** `key` is the secret: it is shown once and kept nowhere. */
   ({ ok: true; keyId: number } & NewApiKey) | Extract<PutKeyResult, { ok: false }> | UnavailableResult;
 
+export interface KeyMaker {
+  ledger: Ledger;
+  ids: IdSource;
+  pepper: Pepper;
+  /** Is given each drawn secret before the ledger hears of it, so that a crash between the two loses no key that works. */
+  onDrawn?: (key: string) => void;
+}
+
 /** The newest pepper hashes the key: the older of two only recognises what it hashed before. */
 export async function createKey(
-  { ledger, ids, pepper }: { ledger: Ledger; ids: IdSource; pepper: Pepper },
+  { ledger, ids, pepper, onDrawn }: KeyMaker,
   { agentId, label, limit, limits, actingKeyId }: NewKey,
 ): Promise<CreateKeyResult> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const { key, prefix, hash } = drawKey(agentId, pepper);
+    onDrawn?.(key);
     const command: PutKey = {
       type: 'put_key',
       agentId,

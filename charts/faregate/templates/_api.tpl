@@ -9,7 +9,7 @@
 {{- $_ = set $parts "checksum" (include "faregate.bootConfig" .) -}}
 {{- $_ = set $parts "secrets" (include "faregate.allSecrets" . | fromYaml) -}}
 {{- $data := ternary "/var/lib/faregate" "/tmp/faregate" $embedded -}}
-{{- $_ = set $parts "env" (list (dict "name" "FAREGATE_CONFIG" "value" "/etc/faregate/faregate.yaml") (dict "name" "FAREGATE_DATA" "value" $data)) -}}
+{{- $_ = set $parts "env" (list (dict "name" "FAREGATE_CONFIG" "value" "/etc/faregate/faregate.yaml") (dict "name" "FAREGATE_DATA" "value" $data) (dict "name" "FAREGATE_DEMO" "value" "0")) -}}
 {{- if $embedded -}}
 {{- $_ = set $parts "mounts" (list (dict "name" "data" "mountPath" $data)) -}}
 {{- end -}}

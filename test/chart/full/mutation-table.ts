@@ -18,7 +18,7 @@ import { ciFiles, type Render, renderFile } from '../render.ts';
 import { SCHEMA_LOCATION, schemaFolder } from '../schemas/schema-folder.ts';
 import { type Mutation, mutations } from './mutations.ts';
 
-const ROWS = 27;
+const ROWS = 28;
 /** What a mutation changes is not there any more. */
 const STALE = 'STALE';
 const ROOT = resolve(import.meta.dirname, '../../..');

@@ -374,4 +374,18 @@ export const mutations: readonly Mutation[] = [
     from: / "helm\.sh\/hook-delete-policy" "[^"]+"/,
     to: '',
   },
+  {
+    row: 28,
+    what: 'a demo agent that an environment can ask for',
+    file: API,
+    from: / \(dict "name" "FAREGATE_DEMO" "value" "0"\)/,
+    to: '',
+  },
+  {
+    row: 28,
+    what: 'a demo agent by a value',
+    file: CHECK,
+    from: /if eq \.name "FAREGATE_DEMO"/,
+    to: 'if false',
+  },
 ];

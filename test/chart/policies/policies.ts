@@ -5,6 +5,7 @@ import { hooks } from './hooks.ts';
 import { images } from './images.ts';
 import { names } from './names.ts';
 import { networkPolicies } from './network-policies.ts';
+import { noDemo } from './no-demo.ts';
 import { noRights } from './no-rights.ts';
 import { podSecurity } from './pod-security.ts';
 import type { Policy } from './policy.ts';
@@ -32,4 +33,5 @@ export const policies: readonly Policy[] = [
   spread,
   images,
   networkPolicies,
+  noDemo,
 ];
