@@ -7,6 +7,7 @@ import type { CallFormat } from './formats/call-format.ts';
 import type { JsonObject } from './json-object.ts';
 import { layoutTokens } from './layout-tokens.ts';
 import type { LinkRules } from './linked-media.ts';
+import { refuseSpellings } from './member-policy.ts';
 import { parseBody } from './parse-body.ts';
 import { printedNumberBytes } from './printed-numbers.ts';
 import { refuseAgent } from './refuse-start.ts';
@@ -54,6 +55,8 @@ export function admitCall(
   const agentRefusal = refuseAgent(agentStatus);
   if (agentRefusal !== null) return { ok: false, error: agentRefusal };
 
+  const spelling = object.hasFoldableKey ? refuseSpellings(format.endpoint, value) : null;
+  if (spelling !== null) return { ok: false, error: spelling };
   const media = format.countMedia(value, links);
   if (isApiError(media)) return { ok: false, error: media };
   const refusal = format.refuseFields(value) ?? format.refuseTools(value);

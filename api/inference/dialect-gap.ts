@@ -3,6 +3,7 @@ import type { Dialect } from '#core/catalog/dialects.ts';
 import { isRecord } from '#core/is-record.ts';
 import { type JsonObject, type MemberChanges, memberText } from './json-object.ts';
 import type { MediaCount } from './linked-media.ts';
+import { findStrayLink } from './member-policy.ts';
 import { addPluginGaps } from './translation/add-plugin-gaps.ts';
 import { type Gap, Gaps, HINTS, OURS, saysNothing } from './translation/gaps.ts';
 import { CHAT_REASONING } from './translation/reasoning-words.ts';
@@ -29,6 +30,9 @@ export function findDialectGap(
   if (dialect.images === 'inline' && media.firstByLinkAt !== null) {
     return { param: media.firstByLinkAt, words: 'a file by its link' };
   }
+  // The server would follow it from inside the operator's network.
+  const stray = dialect.images === 'inline' && value !== null ? findStrayLink(format, value) : null;
+  if (stray !== null) return { param: stray, words: 'a link where none is read' };
   if (plain && value !== null) {
     const gap = findRouterGap(value) ?? (format === 'chat/completions' ? findThoughtGap(value) : null);
     if (gap !== null) return gap;

@@ -12,10 +12,7 @@ export function refuseFields(
   readFields: ReadonlySet<string>,
 ): ApiError | null {
   for (const field of Object.keys(body)) {
-    const refusal =
-      refuseSpelling(field, readFields) ??
-      refuseByRule(field, body[field]) ??
-      refuseOtherFormats(field, body[field], readFields);
+    const refusal = refuseByRule(field, body[field]) ?? refuseOtherFormats(field, body[field], readFields);
     if (refusal !== null) return refusal;
   }
   return (
@@ -48,18 +45,6 @@ function refuseOtherFormats(field: string, given: unknown, readFields: ReadonlyS
     param: field,
     message: `\`${field}\` is not a field of this format: it changes the price in a way that cannot be reserved.`,
   });
-}
-
-/**
- * Servers written in Go take `MAX_TOKENS` for `max_tokens`, and the last of them wins: the hold would be made of
- * one, the answer of the other.
- */
-function refuseSpelling(field: string, readFields: ReadonlySet<string>): ApiError | null {
-  if (readFields.has(field) || fieldRules.has(field)) return null;
-  // Upper case first: it also folds the long s, lower case then the Kelvin sign.
-  const folded = field.toUpperCase().toLowerCase();
-  if (folded === field || !(readFields.has(folded) || fieldRules.has(folded))) return null;
-  return apiError('invalid_request', { param: folded, message: `Write \`${folded}\` in small letters.` });
 }
 
 /** `provider.options` passes settings to one vendor that no price list covers. */

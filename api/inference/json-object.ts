@@ -19,6 +19,8 @@ export interface JsonObject {
   hasExponent: boolean;
   /** The first key, at any depth, that is a plain name but was written with escapes, as `"t\u006fols"`. */
   disguisedKey: string | null;
+  /** Some key, at any depth, has a large letter, an escape or a character beyond ASCII: it may fold to another name. */
+  hasFoldableKey: boolean;
 }
 
 export interface JsonMember {
@@ -60,6 +62,8 @@ const COLON = 0x3a;
 const COMMA = 0x2c;
 const SMALL_E = 0x65;
 const LARGE_E = 0x45;
+const LARGE_A = 0x41;
+const LARGE_Z = 0x5a;
 
 /**
  * Never reads past its bounds and ends on any input, but its ranges mean something only where the bytes are valid
@@ -114,6 +118,7 @@ function scan(bytes: Buffer, text: string, bounds: JsonBounds): JsonObject | Sca
   let stringStartsAt = -1;
   let stringEndsAt = -1;
   let disguisedKey: string | null = null;
+  let hasFoldableKey = false;
   let key = '';
   let keyStartsAt = -1;
   let valueStartsAt = -1;
@@ -130,7 +135,9 @@ function scan(bytes: Buffer, text: string, bounds: JsonBounds): JsonObject | Sca
         if (stringStartsAt < 0) return 'not_an_object';
         keyCount++;
         if (keyCount > keysMax) return 'too_many_keys';
-        const isPlain = isPlainKey(bytes, stringStartsAt + 1, stringEndsAt - 1);
+        const letters = lettersOfKey(bytes, stringStartsAt + 1, stringEndsAt - 1);
+        const isPlain = letters !== 'other';
+        if (letters !== 'small') hasFoldableKey = true;
         if (!isPlain && disguisedKey === null)
           disguisedKey = disguisedName(bytes, stringStartsAt, stringEndsAt);
         if (depth === 1) {
@@ -167,7 +174,7 @@ function scan(bytes: Buffer, text: string, bounds: JsonBounds): JsonObject | Sca
         if (valueStartsAt >= 0) {
           members.push({ key, startsAt: keyStartsAt, valueStartsAt, endsAt: trimSpace(bytes, at) });
         }
-        return { bytes, members, keyCount, valueCount, hasExponent, disguisedKey };
+        return { bytes, members, keyCount, valueCount, hasExponent, disguisedKey, hasFoldableKey };
     }
   }
   return 'not_an_object';
@@ -310,13 +317,15 @@ export function countKeys(value: unknown): number {
   return count;
 }
 
-/** Printable ASCII without escapes: what it looks like is what it says. */
-function isPlainKey(bytes: Buffer, startsAt: number, endsAt: number): boolean {
+/** `other`: not printable ASCII, or with escapes, so that what it looks like may not be what it says. */
+function lettersOfKey(bytes: Buffer, startsAt: number, endsAt: number): 'small' | 'large' | 'other' {
+  let letters: 'small' | 'large' = 'small';
   for (let at = startsAt; at < endsAt; at++) {
     const code = bytes[at] ?? 0;
-    if (code < 0x20 || code > 0x7e || code === BACKSLASH) return false;
+    if (code < 0x20 || code > 0x7e || code === BACKSLASH) return 'other';
+    if (code >= LARGE_A && code <= LARGE_Z) letters = 'large';
   }
-  return true;
+  return letters;
 }
 
 /** A longer slice would refer to the whole text, and keep it in memory for as long as the call lives. */
@@ -332,8 +341,12 @@ function disguisedName(bytes: Buffer, startsAt: number, endsAt: number): string 
   const raw = bytes.toString('utf8', startsAt, endsAt);
   if (!raw.includes('\\')) return null;
   const name = decodeKey(raw);
-  return PLAIN_NAME.test(name) ? name : null;
+  // Go folds these two letters beyond ASCII to plain ones; lower case has folded the Kelvin sign.
+  const folded = name.toLowerCase().replaceAll(LONG_S, 's');
+  return PLAIN_NAME.test(folded) ? name : null;
 }
+
+const LONG_S = '\u017f';
 
 const PLAIN_NAME = /^[\w.-]+$/;
 

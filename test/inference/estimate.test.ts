@@ -169,6 +169,7 @@ describe('the hold', () => {
       valueCount: 0,
       hasExponent: false,
       disguisedKey: null,
+      hasFoldableKey: false,
     };
     const cost = (given: Partial<Candidate>) =>
       estimateHold(plan({ promptTokensMax: 100, candidates: [candidate(given)] }));

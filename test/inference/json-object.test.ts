@@ -42,7 +42,9 @@ describe('a JSON object, read where it lies', () => {
       fc.property(spelledNames, fc.boolean(), ([name, text], nested) => {
         const object = scan(nested ? `{"a":[{${text}:1}]}` : `{${text}:1}`);
         if (!nested) expect(object.members.map((member) => member.key)).toEqual([name]);
-        const isDisguised = /^[\w.-]+$/.test(name) && text !== JSON.stringify(name);
+        // A server that folds case reads the long s as a plain one.
+        const folded = name.replaceAll('ſ', 's');
+        const isDisguised = /^[\w.-]+$/.test(folded) && text !== JSON.stringify(name);
         expect(object.disguisedKey).toBe(isDisguised ? name : null);
       }),
       { numRuns: 500 },

@@ -201,6 +201,7 @@ const NO_MEMBERS: JsonObject = {
   valueCount: 0,
   hasExponent: false,
   disguisedKey: null,
+  hasFoldableKey: false,
 };
 
 /**

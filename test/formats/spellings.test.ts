@@ -1,0 +1,498 @@
+import { describe, expect, it } from 'vitest';
+import type { FormatName, Provider } from '#core/catalog/catalog.ts';
+import { dialects } from '#core/catalog/dialects.ts';
+import { admitCall } from '../../api/inference/admit.ts';
+import { callFormats } from '../../api/inference/formats/call-formats.ts';
+import { EndpointHealth } from '../../api/inference/routing/endpoint-health.ts';
+import { model, noLinkRules, provider, testCatalog } from '../inference/support.ts';
+import { FORMATS } from './requests.ts';
+
+const GOOD = 'https://example.com/a.png';
+const BAD = 'http://169.254.169.254/latest';
+
+function admitText(format: FormatName, text: string, given: Partial<Provider> = {}) {
+  const inputModalities = ['text', 'image', 'file'];
+  return admitCall(callFormats[format], Buffer.from(text), 'active', {
+    catalog: testCatalog({ models: [model({ inputModalities })], providers: [provider(given)] }),
+    health: new EndpointHealth(),
+    nowMs: 0,
+    links: noLinkRules,
+  });
+}
+
+/** A whole body of these members, which may take the place of the ones that a body has anyway. */
+function bodyOf(format: FormatName, members: object): object {
+  const list = format === 'responses' ? 'input' : 'messages';
+  return { model: 'acme/small', [list]: [{ role: 'user', content: 'hi' }], ...members };
+}
+
+const admitBody = (format: FormatName, members: object, given: Partial<Provider> = {}) =>
+  admitText(format, JSON.stringify(bodyOf(format, members)), given);
+
+function refusalOf(format: FormatName, members: object, given: Partial<Provider> = {}) {
+  const admitted = admitBody(format, members, given);
+  if (admitted.ok) throw new Error(`admitted: ${JSON.stringify(members)}`);
+  return admitted.error;
+}
+
+const said = (...content: object[]) => ({ messages: [{ role: 'user', content }] });
+const put = (...content: object[]) => ({ input: [{ role: 'user', content }] });
+const tool = { type: 'function', function: { name: 'f', parameters: {} } };
+const flatTool = { type: 'function', name: 'f', parameters: {} };
+const ownTool = { name: 'f', input_schema: {} };
+
+const spellings: readonly [format: FormatName, members: object, param: string, sent: string][] = [
+  [
+    'chat/completions',
+    said({ type: 'image_url', image_url: { url: GOOD, URL: BAD } }),
+    'messages[0].content[0].image_url.url',
+    'URL',
+  ],
+  [
+    'chat/completions',
+    said({ type: 'image_url', image_url: { url: GOOD }, Image_URL: { url: BAD } }),
+    'messages[0].content[0].image_url',
+    'Image_URL',
+  ],
+  [
+    'chat/completions',
+    said({ type: 'text', Type: 'image_url', text: 'hi' }),
+    'messages[0].content[0].type',
+    'Type',
+  ],
+  [
+    'chat/completions',
+    said({ type: 'file', file: { file_data: GOOD, File_data: BAD } }),
+    'messages[0].content[0].file.file_data',
+    'File_data',
+  ],
+  [
+    'chat/completions',
+    said({ type: 'file', file: { file_data: GOOD, FILE_ID: 'x' } }),
+    'messages[0].content[0].file.file_id',
+    'FILE_ID',
+  ],
+  [
+    'chat/completions',
+    { messages: [{ role: 'user', content: 'hi', Content: 'ho' }] },
+    'messages[0].content',
+    'Content',
+  ],
+  [
+    'chat/completions',
+    { messages: [{ role: 'user', Role: 'system', content: 'hi' }] },
+    'messages[0].role',
+    'Role',
+  ],
+  [
+    'chat/completions',
+    { messages: [{ role: 'assistant', content: 'hi', images: [{ image_url: { url: GOOD, Url: BAD } }] }] },
+    'messages[0].images[0].image_url.url',
+    'Url',
+  ],
+  [
+    'chat/completions',
+    { messages: [{ role: 'assistant', tool_calls: [{ id: 'c', Type: 'x', function: { name: 'f' } }] }] },
+    'messages[0].tool_calls[0].type',
+    'Type',
+  ],
+  ['chat/completions', { tools: [{ ...tool, Type: 'web_search' }] }, 'tools[0].type', 'Type'],
+  [
+    'chat/completions',
+    { tools: [{ type: 'function', function: { name: 'f', Name: 'g' } }] },
+    'tools[0].function.name',
+    'Name',
+  ],
+  [
+    'chat/completions',
+    { tools: [tool], tool_choice: { type: 'function', function: { name: 'f' }, Type: 'x' } },
+    'tool_choice.type',
+    'Type',
+  ],
+  [
+    'chat/completions',
+    { stream: true, stream_options: { Include_Usage: false } },
+    'stream_options.include_usage',
+    'Include_Usage',
+  ],
+  ['chat/completions', { provider: { Max_price: { prompt: 1 } } }, 'provider.max_price', 'Max_price'],
+  ['chat/completions', { provider: { max_price: { Prompt: 9 } } }, 'provider.max_price.prompt', 'Prompt'],
+  ['chat/completions', { provider: { Options: {} } }, 'provider.options', 'Options'],
+  ['chat/completions', { reasoning: { Max_tokens: 1e9 } }, 'reasoning.max_tokens', 'Max_tokens'],
+  [
+    'chat/completions',
+    { thinking: { type: 'enabled', Budget_tokens: 9 } },
+    'thinking.budget_tokens',
+    'Budget_tokens',
+  ],
+  ['chat/completions', { response_format: { type: 'text', TYPE: 'x' } }, 'response_format.type', 'TYPE'],
+  [
+    'chat/completions',
+    { response_format: { type: 'json_schema', json_schema: { name: 'a', schema: {}, Schema: {} } } },
+    'response_format.json_schema.schema',
+    'Schema',
+  ],
+  ['chat/completions', { Response_format: { type: 'text' } }, 'response_format', 'Response_format'],
+  ['chat/completions', { plugins: [{ id: 'web', Id: 'pareto-router' }] }, 'plugins[0].id', 'Id'],
+  ['chat/completions', { prediction: { type: 'content', Content: 'x' } }, 'prediction.content', 'Content'],
+  [
+    'chat/completions',
+    { web_search_options: { user_location: { Approximate: {} } } },
+    'web_search_options.user_location.approximate',
+    'Approximate',
+  ],
+  [
+    'responses',
+    put({ type: 'input_image', image_url: GOOD, Image_url: BAD }),
+    'input[0].content[0].image_url',
+    'Image_url',
+  ],
+  [
+    'responses',
+    put({ type: 'input_file', file_url: GOOD, FILE_URL: BAD }),
+    'input[0].content[0].file_url',
+    'FILE_URL',
+  ],
+  [
+    'responses',
+    { input: [{ type: 'message', Type: 'item_reference', role: 'user', content: 'hi' }] },
+    'input[0].type',
+    'Type',
+  ],
+  [
+    'responses',
+    {
+      input: [
+        {
+          type: 'function_call_output',
+          call_id: 'c',
+          output: [{ type: 'input_image', image_url: GOOD, Image_URL: BAD }],
+        },
+      ],
+    },
+    'input[0].output[0].image_url',
+    'Image_URL',
+  ],
+  [
+    'responses',
+    { input: [{ type: 'additional_tools', tools: [{ ...flatTool, Type: 'mcp' }] }] },
+    'input[0].tools[0].type',
+    'Type',
+  ],
+  ['responses', { tools: [{ ...flatTool, Name: 'g' }] }, 'tools[0].name', 'Name'],
+  [
+    'responses',
+    { tools: [{ type: 'namespace', name: 'n', tools: [{ ...flatTool, Type: 'mcp' }] }] },
+    'tools[0].tools[0].type',
+    'Type',
+  ],
+  ['responses', { text: { format: { type: 'text', Type: 'x' } } }, 'text.format.type', 'Type'],
+  ['responses', { reasoning: { effort: 'low', Effort: 'high' } }, 'reasoning.effort', 'Effort'],
+  [
+    'messages',
+    said({ type: 'image', source: { type: 'url', url: GOOD, Url: BAD } }),
+    'messages[0].content[0].source.url',
+    'Url',
+  ],
+  [
+    'messages',
+    said({ type: 'image', source: { type: 'url', url: GOOD }, Source: { type: 'url', url: BAD } }),
+    'messages[0].content[0].source',
+    'Source',
+  ],
+  ['messages', { system: [{ type: 'text', text: 'hi', Type: 'image' }] }, 'system[0].type', 'Type'],
+  [
+    'messages',
+    said({
+      type: 'tool_result',
+      tool_use_id: 't',
+      content: [{ type: 'image', source: { type: 'url', url: GOOD, URL: BAD } }],
+    }),
+    'messages[0].content[0].content[0].source.url',
+    'URL',
+  ],
+  [
+    'messages',
+    said({
+      type: 'document',
+      source: { type: 'content', content: [{ type: 'text', text: 'hi', Type: 'image' }] },
+    }),
+    'messages[0].content[0].source.content[0].type',
+    'Type',
+  ],
+  ['messages', { tools: [{ ...ownTool, TYPE: 'bash_20250124' }] }, 'tools[0].type', 'TYPE'],
+  ['messages', { tools: [ownTool], tool_choice: { type: 'auto', Type: 'any' } }, 'tool_choice.type', 'Type'],
+  [
+    'messages',
+    { thinking: { type: 'enabled', Budget_Tokens: 9 } },
+    'thinking.budget_tokens',
+    'Budget_Tokens',
+  ],
+  ['messages', { output_config: { Effort: 'max' } }, 'output_config.effort', 'Effort'],
+  [
+    'messages',
+    { context_management: { edits: [{ type: 'clear_tool_uses_20250919', Type: 'compact' }] } },
+    'context_management.edits[0].type',
+    'Type',
+  ],
+];
+
+describe('a member in other letters than a known one', () => {
+  it.each(spellings)('is refused in %s: %j', (format, members, param, sent) => {
+    expect(refusalOf(format, members)).toMatchObject({ code: 'invalid_request', param });
+    const known = param.slice(param.lastIndexOf('.') + 1);
+    expect(refusalOf(format, members).message).toContain(
+      `Write \`${known}\` in small letters, not as \`${sent}\``,
+    );
+  });
+
+  it.each([
+    ['the long s', '"uſer":"a"', 'user'],
+    [
+      'the Kelvin sign',
+      '"provider":{"to\u212aens":1,"allow_fallbac\u212as":false}',
+      'provider.allow_fallbacks',
+    ],
+    ['the long s in a nested name', '"reasoning":{"max_token\u017f":1}', 'reasoning.max_tokens'],
+  ])('is refused where a server folds %s', (_what, member, param) => {
+    const text = JSON.stringify(bodyOf('chat/completions', {}));
+    const admitted = admitText('chat/completions', `${text.slice(0, -1)},${member}}`);
+    if (admitted.ok) throw new Error('admitted');
+    expect(admitted.error).toMatchObject({ code: 'invalid_request', param });
+  });
+
+  it.each([
+    ['`url` in capitals and escapes', String.raw`{"url":"${GOOD}","\u0055RL":"${BAD}"}`],
+    ['`url` in escapes', String.raw`{"\u0075rl":"${BAD}"}`],
+    ['`url` twice, with other escapes', String.raw`{"\u0075rl":"${GOOD}","u\u0072l":"${BAD}"}`],
+    ['`url` twice', `{"url":"${GOOD}","url":"${BAD}"}`],
+    ['a detail with the long s in escapes', String.raw`{"url":"${GOOD}","\u017fource":"x"}`],
+  ])('is refused when a link has %s', (_what, link) => {
+    const text = JSON.stringify(bodyOf('chat/completions', said({ type: 'image_url', image_url: 'HERE' })));
+    const admitted = admitText('chat/completions', text.replace('"HERE"', link));
+    if (admitted.ok) throw new Error('admitted');
+    expect(admitted.error.code).toBe('invalid_request');
+  });
+});
+
+const schema = {
+  type: 'object',
+  properties: { Type: { type: 'string' }, type: {}, Name: {}, URL: {}, Url: {}, Content: {}, ſource: {} },
+  required: ['Type'],
+  Required: ['x'],
+};
+
+describe('the data of the caller is free', () => {
+  it.each<[string, FormatName, object]>([
+    [
+      'the schema of a chat tool',
+      'chat/completions',
+      { tools: [{ type: 'function', function: { name: 'f', parameters: schema } }] },
+    ],
+    ['the schema of a responses tool', 'responses', { tools: [{ ...flatTool, parameters: schema }] }],
+    ['the schema of a messages tool', 'messages', { tools: [{ name: 'f', input_schema: schema }] }],
+    [
+      'the schema of an answer',
+      'chat/completions',
+      { response_format: { type: 'json_schema', json_schema: { name: 'a', schema } } },
+    ],
+    [
+      'the schema of a responses answer',
+      'responses',
+      { text: { format: { type: 'json_schema', name: 'a', schema } } },
+    ],
+    [
+      'the schema of a messages answer',
+      'messages',
+      { output_config: { format: { type: 'json_schema', schema } } },
+    ],
+    [
+      'the input of a tool',
+      'messages',
+      {
+        messages: [
+          { role: 'user', content: 'hi' },
+          { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'f', input: schema }] },
+          { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: 'x' }] },
+        ],
+      },
+    ],
+    [
+      'the arguments of a tool',
+      'chat/completions',
+      {
+        messages: [
+          { role: 'user', content: 'hi' },
+          {
+            role: 'assistant',
+            tool_calls: [
+              { id: 'c', type: 'function', function: { name: 'f', arguments: JSON.stringify(schema) } },
+            ],
+          },
+          { role: 'tool', tool_call_id: 'c', content: 'x' },
+        ],
+      },
+    ],
+    ['metadata', 'chat/completions', { metadata: { Type: 'a', type: 'b', User_id: 'c' } }],
+    ['metadata of responses', 'responses', { metadata: { Model: 'a', model: 'b' } }],
+    ['a field that nobody knows', 'chat/completions', { my_extras: { Type: 'a', type: 'b' } }],
+    ['members that nobody knows', 'chat/completions', said({ type: 'text', text: 'hi', Extra: 1, extra: 2 })],
+  ])('%s', (_what, format, members) => {
+    const admitted = admitBody(format, members);
+    expect(admitted.ok ? null : admitted.error).toBeNull();
+  });
+});
+
+const careful = { kind: 'openai', dialect: dialects.vllm } as const;
+const cat = { type: 'image_url', image_url: { url: GOOD } };
+
+describe('a link in a member that no format knows does not reach a server of the operator’s own', () => {
+  it.each<[string, FormatName, object, string]>([
+    [
+      'in a part of text',
+      'chat/completions',
+      said({ type: 'text', text: 'hi', image_url: { url: BAD } }),
+      'messages[0].content[0].image_url',
+    ],
+    [
+      'beside `url`',
+      'chat/completions',
+      said({ ...cat, image_url: { url: GOOD, uri: BAD } }),
+      'messages[0].content[0].image_url.uri',
+    ],
+    [
+      'of sound',
+      'chat/completions',
+      said({ ...cat, audio_url: { url: BAD } }),
+      'messages[0].content[0].audio_url',
+    ],
+    [
+      'of a film',
+      'chat/completions',
+      said({ ...cat, video_url: { url: BAD } }),
+      'messages[0].content[0].video_url',
+    ],
+    [
+      'of sound by its data',
+      'chat/completions',
+      said({ ...cat, input_audio: { url: BAD } }),
+      'messages[0].content[0].input_audio',
+    ],
+    ['of a file', 'chat/completions', said({ ...cat, file: { url: BAD } }), 'messages[0].content[0].file'],
+    [
+      'in attachments',
+      'chat/completions',
+      { messages: [{ role: 'user', content: 'hi', attachments: [{ url: BAD }] }] },
+      'messages[0].attachments',
+    ],
+    [
+      'in files',
+      'chat/completions',
+      { messages: [{ role: 'user', content: 'hi', files: [BAD] }] },
+      'messages[0].files',
+    ],
+    [
+      'deep inside',
+      'chat/completions',
+      { messages: [{ role: 'user', content: 'hi', x: [{ y: { z: [BAD] } }] }] },
+      'messages[0].x',
+    ],
+    [
+      'that begins with blanks',
+      'chat/completions',
+      said({ type: 'text', text: 'hi', x: ' \n file:etc' }),
+      'messages[0].content[0].x',
+    ],
+    [
+      'with a line end in its scheme',
+      'chat/completions',
+      said({ type: 'text', text: 'hi', x: 'da\nta:image/png;base64,AAAA' }),
+      'messages[0].content[0].x',
+    ],
+    [
+      'without a scheme',
+      'chat/completions',
+      said({ type: 'text', text: 'hi', x: '//169.254.169.254/' }),
+      'messages[0].content[0].x',
+    ],
+    [
+      'to a file of the machine',
+      'chat/completions',
+      said({ type: 'text', text: 'hi', x: '/etc/secret.PNG' }),
+      'messages[0].content[0].x',
+    ],
+    [
+      'in a responses part',
+      'responses',
+      put({ type: 'input_text', text: 'hi', image_url: BAD }),
+      'input[0].content[0].image_url',
+    ],
+    [
+      'in a responses item',
+      'responses',
+      { input: [{ role: 'user', content: 'hi', files: [BAD] }] },
+      'input[0].files',
+    ],
+    [
+      'in a messages block',
+      'messages',
+      said({ type: 'text', text: 'hi', source: { type: 'url', url: BAD } }),
+      'messages[0].content[0].source',
+    ],
+    [
+      'beside the `url` of a source',
+      'messages',
+      said({ type: 'image', source: { type: 'url', url: GOOD, uri: BAD } }),
+      'messages[0].content[0].source.uri',
+    ],
+    [
+      'in a block of the system prompt',
+      'messages',
+      { system: [{ type: 'text', text: 'hi', url: BAD }] },
+      'system[0].url',
+    ],
+  ])('%s', (_what, format, members, param) => {
+    const given = { ...careful, formats: FORMATS };
+    expect(refusalOf(format, members, given)).toMatchObject({ code: 'no_provider', param });
+    expect(refusalOf(format, members, given).message).toContain('leave it out');
+  });
+
+  it.each<[string, FormatName, object]>([
+    ['a picture', 'chat/completions', said(cat, { type: 'text', text: `See ${BAD}` })],
+    ['a picture of responses', 'responses', put({ type: 'input_image', image_url: GOOD })],
+    ['a picture of messages', 'messages', said({ type: 'image', source: { type: 'url', url: GOOD } })],
+    [
+      'members without a link',
+      'chat/completions',
+      { messages: [{ role: 'user', content: 'hi', id: 'msg_1', note: 'Well: so.' }] },
+    ],
+    ['base64', 'chat/completions', { messages: [{ role: 'user', content: 'hi', signature: '//abc+/==' }] }],
+    [
+      'what an earlier answer rests on',
+      'chat/completions',
+      {
+        messages: [
+          {
+            role: 'assistant',
+            content: 'x',
+            annotations: [{ type: 'url_citation', url_citation: { url: GOOD } }],
+          },
+          { role: 'user', content: 'hi' },
+        ],
+      },
+    ],
+    [
+      'a link in the schema of a tool',
+      'chat/completions',
+      { tools: [{ ...tool, function: { name: 'f', parameters: { $ref: GOOD } } }] },
+    ],
+  ])('but %s does', (_what, format, members) => {
+    const admitted = admitBody(format, members, { ...careful, formats: FORMATS });
+    expect(admitted.ok ? null : admitted.error).toBeNull();
+  });
+
+  it('and reaches a vendor, which is outside', () => {
+    const members = { messages: [{ role: 'user', content: 'hi', attachments: [{ url: GOOD }] }] };
+    expect(admitBody('chat/completions', members, { kind: 'openai' }).ok).toBe(true);
+  });
+});
