@@ -2,7 +2,6 @@ import { createCassandraAuditLog } from '#core/audit-log/cassandra-audit-log.ts'
 import { createRedisBillStore } from '#core/bills/redis-bill-store.ts';
 import { createCassandraCallHistory } from '#core/calls/cassandra-call-history.ts';
 import { shareCapacity } from '#core/capacity/redis-shared-capacity.ts';
-import type { Clock } from '#core/clock.ts';
 import { connectCassandra } from '#core/drivers/cassandra.ts';
 import type { Log } from '#core/log.ts';
 import { createCassandraMarketStore } from '#core/market/cassandra-market-store.ts';
@@ -10,6 +9,7 @@ import { createRedisLiveMarkets } from '#core/market/redis-live-markets.ts';
 import { createRedisAddressWeights } from '#core/rates/redis-address-weights.ts';
 import { createRedisRateLimiter } from '#core/rates/redis-rate-limiter.ts';
 import type { StartWaits } from '#core/start-waits.ts';
+import type { TrustedClock } from '#core/trusted-clock.ts';
 import { createCassandraVideoHistory } from '#core/videos/cassandra-video-history.ts';
 import { awaitSchemaIfThere } from './await-stores.ts';
 import type { ClusterStorage } from './config/storage-settings.ts';
@@ -21,7 +21,7 @@ import type { Store } from './store.ts';
 export interface ClusterStoreOptions {
   storage: ClusterStorage;
   waits: StartWaits;
-  clock: Clock;
+  clock: TrustedClock;
   log: Log;
 }
 
@@ -44,6 +44,7 @@ export async function openClusterStore(options: ClusterStoreOptions): Promise<St
       createRedisAddressWeights({ redis: cluster.redis, clock, log, weightPerMinute }),
     limitRate: (name, rate) => createRedisRateLimiter(cluster.redis, name, rate),
     isReady: () => ledger.stats().openShards > 0,
+    times: () => ledger.stats().times,
     lag: () => ({ events: cluster.waiting(), ms: ledger.stats().lagMs }),
     observe: (registry) => observeShards(registry, ledger),
     share: (capacity, processId) => shareCapacity({ redis: cluster.redis, capacity, processId, clock, log }),

@@ -9,18 +9,20 @@ import { EventLoopLag } from '#core/capacity/event-loop-lag.ts';
 import type { LoopDelay } from '#core/capacity/loop-delay.ts';
 import { createCatalog, type LiveCatalog } from '#core/catalog/create-catalog.ts';
 import { createFetchProviderJson } from '#core/catalog/fetch-provider-json.ts';
-import { type Clock, HOUR_MS } from '#core/clock.ts';
+import { HOUR_MS } from '#core/clock.ts';
 import { sweepFiles } from '#core/files/sweep-files.ts';
 import { createIdSource } from '#core/ids.ts';
 import type { Log } from '#core/log.ts';
 import { GcraBuckets } from '#core/rates/gcra.ts';
 import type { StartWaits } from '#core/start-waits.ts';
+import type { TrustedClock } from '#core/trusted-clock.ts';
 import { type EmbeddedMarket, startEmbeddedMarket } from '../workers/market/embedded-market.ts';
 import { Settlement } from '../workers/settlement/settlement.ts';
 import { createVideoMetrics } from '../workers/video/video-metrics.ts';
 import { VideoWorker, type VideoWorkerOptions } from '../workers/video/video-worker.ts';
 import { type LiveConfig, watchConfig } from './config/watch-config.ts';
 import type { Config } from './config.ts';
+import { waitForClockMs } from './describe-times.ts';
 import { openEmbeddedStore } from './embedded-store.ts';
 import { type CallMetrics, createCallMetrics } from './inference/call-metrics.ts';
 import { createFetchPicture, systemConnect } from './inference/fetch-picture.ts';
@@ -36,7 +38,7 @@ import type { Store } from './store.ts';
 
 /** Everything that is built once, and how it ends. */
 export interface Deps {
-  clock: Clock;
+  clock: TrustedClock;
   log: Log;
   config: LiveConfig;
   registry: Registry;
@@ -60,7 +62,7 @@ export interface DepsOptions {
   registry: Registry;
   waits: StartWaits;
   config: Config;
-  clock: Clock;
+  clock: TrustedClock;
   log: Log;
   /** Where the simulator of this process listens; `null` where none runs. */
   bundledSimulatorUrl: string | null;
@@ -166,6 +168,7 @@ export async function buildDeps({
     files,
     fetchPicture: createFetchPicture({ clock, resolve: systemResolve, connect: systemConnect() }),
     limits,
+    waitForClockMs: () => waitForClockMs(store.times()),
     dailyShareNanoUsd: () => limitsOfCapacity().dailySharePerAgentNanoUsd,
     callIdHeader: started.server.callIdHeader,
     nonce,
@@ -173,7 +176,7 @@ export async function buildDeps({
     watchVideo: (agentId, videoId) => void videoWorker?.watch(agentId, videoId),
   };
   const sweep = files === null ? null : sweepFiles({ files, clock, log });
-  observeProcess(registry, { store, gateway, settlement, config, catalog, loopLag });
+  observeProcess(registry, { clock, store, gateway, settlement, config, catalog, loopLag });
 
   return {
     clock,
@@ -222,7 +225,7 @@ function makeVideoWorker(
 
 async function openStore(
   { storage }: Config,
-  { metrics, waits, ...options }: { clock: Clock; log: Log; metrics: CallMetrics; waits: StartWaits },
+  { metrics, waits, ...options }: { clock: TrustedClock; log: Log; metrics: CallMetrics; waits: StartWaits },
 ): Promise<Store> {
   if (storage.mode === 'cluster') {
     // Its drivers would cost a gateway by itself 20 MB and a part of its start.

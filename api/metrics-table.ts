@@ -3,6 +3,7 @@ import { observeBills } from '#core/bills/observe-bills.ts';
 import { observeCapacity } from '#core/capacity/observe-capacity.ts';
 import { collectNodeMetrics } from '#core/collect-node-metrics.ts';
 import { createFeedMetrics } from '#core/events/feed-metrics.ts';
+import { observeClock } from '#core/observe-clock.ts';
 import { countForAll } from '../workers/count-for-all.ts';
 import { observeFeedLag } from '../workers/market/observe-feed-lag.ts';
 import { observeMarket } from '../workers/market/observe-market.ts';
@@ -61,9 +62,17 @@ const registered: Readonly<Record<Scraped, (registry: Registry) => void>> = {
 };
 
 function observeApi(registry: Registry, observe: (registry: Registry) => void, settlement: null): void {
-  const store = { observe, isReady: () => false, lag: unread };
+  const store = { observe, isReady: () => false, lag: unread, times: unread };
   observeProcess(registry, {
-    ...{ store, settlement, gateway: unread, config: unread, catalog: unread, loopLag: unread },
+    ...{
+      clock: unread,
+      store,
+      settlement,
+      gateway: unread,
+      config: unread,
+      catalog: unread,
+      loopLag: unread,
+    },
   });
 }
 
@@ -71,6 +80,7 @@ function ofWorker(observe: (registry: Registry) => void): (registry: Registry) =
   return (registry) => {
     collectNodeMetrics(registry);
     countForAll(registry);
+    observeClock(registry, unread);
     observe(registry);
   };
 }

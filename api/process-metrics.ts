@@ -2,15 +2,19 @@ import type { Registry } from 'prom-client';
 import type { EventLoopLag } from '#core/capacity/event-loop-lag.ts';
 import { observeCapacity } from '#core/capacity/observe-capacity.ts';
 import type { LiveCatalog } from '#core/catalog/create-catalog.ts';
+import { SECOND_MS } from '#core/clock.ts';
 import { collectNodeMetrics } from '#core/collect-node-metrics.ts';
+import { observeClock } from '#core/observe-clock.ts';
 import { readMetrics } from '#core/read-metrics.ts';
+import type { TrustedClock } from '#core/trusted-clock.ts';
 import type { Settlement } from '../workers/settlement/settlement.ts';
 import type { LiveConfig } from './config/watch-config.ts';
 import type { Gateway } from './inference/gateway.ts';
 import type { Store } from './store.ts';
 
 interface Observed {
-  store: Pick<Store, 'observe' | 'isReady' | 'lag'>;
+  clock: TrustedClock;
+  store: Pick<Store, 'observe' | 'isReady' | 'lag' | 'times'>;
   gateway: Gateway;
   /** `null`: a worker does it. */
   settlement: Settlement | null;
@@ -22,7 +26,7 @@ interface Observed {
 /** State that is read when somebody looks, so that it costs nothing while nobody does. */
 export function observeProcess(
   registry: Registry,
-  { store, gateway, settlement, config, catalog, loopLag }: Observed,
+  { clock, store, gateway, settlement, config, catalog, loopLag }: Observed,
 ): void {
   collectNodeMetrics(registry);
   const { gauge, counter } = readMetrics(registry);
@@ -61,6 +65,12 @@ export function observeProcess(
   gauge('faregate_journal_lag_ms', 'How late the journal is', () => store.lag().ms);
   gauge('faregate_ledger_open', '1 while the ledger can be reached and decides, 0 while it is not', () =>
     Number(store.isReady()),
+  );
+  observeClock(registry, clock);
+  gauge(
+    'faregate_ledger_ahead_seconds',
+    "How far the ledger's time is ahead of the clock: above 300 no call starts before the clock has caught up",
+    () => store.times().aheadMs / SECOND_MS,
   );
   gauge('faregate_config_reload_ok', '0 after a reload that was refused', () =>
     Number(config.lastReload()?.ok ?? true),

@@ -3,13 +3,15 @@ import { flushCompileCache } from 'node:module';
 import { Registry } from 'prom-client';
 import { type LoopDelay, watchLoopDelay } from '#core/capacity/loop-delay.ts';
 import { needsBundledSimulator } from '#core/catalog/catalog-settings.ts';
-import { type Clock, SECOND_MS, systemClock } from '#core/clock.ts';
+import { type Clock, type MachineClock, SECOND_MS, systemClock } from '#core/clock.ts';
+import { readClockFile, writeClockFile } from '#core/clock-file.ts';
 import { createIdSource } from '#core/ids.ts';
 import { PUMP_MS, VIDEO_SUBMIT_MS } from '#core/limits.ts';
 import { createLog, type Log } from '#core/log.ts';
 import type { Secret } from '#core/secret.ts';
 import { StartWaits } from '#core/start-waits.ts';
 import { trustedClock } from '#core/trusted-clock.ts';
+import { CONFIRMED_BY_REDIS, watchClock } from '#core/watch-clock.ts';
 import { buildAdmin } from './admin/build-admin.ts';
 import { buildApp } from './app.ts';
 import { loadOrCreateAdminToken } from './config/admin-token.ts';
@@ -17,6 +19,7 @@ import { writeAdminUrl } from './config/admin-url.ts';
 import type { Config } from './config.ts';
 import { type Demo, type DemoAddresses, ensureDemo } from './demo.ts';
 import { buildDeps, type Deps, type DepsOptions } from './deps.ts';
+import { checkTimes } from './describe-times.ts';
 import { createPublicServer } from './http/create-public-server.ts';
 import { type OpenInternalServer, openInternalServer } from './open-internal-server.ts';
 import { startSimulator } from './simulator/simulator.ts';
@@ -53,10 +56,13 @@ export async function startGateway(
     log = createLog(),
     // Of this thread, whatever the clock of its calls says.
     loopDelay = watchLoopDelay(systemClock),
-  }: { clock?: Clock; log?: Log; loopDelay?: LoopDelay } = {},
+  }: { clock?: MachineClock; log?: Log; loopDelay?: LoopDelay } = {},
 ): Promise<RunningGateway> {
-  const clock = trustedClock(machineClock);
-  const { server } = config;
+  const { server, storage } = config;
+  const clock = trustedClock(
+    machineClock,
+    storage.mode === 'embedded' ? readClockFile(storage.dataDir) : null,
+  );
   const registry = new Registry();
   const waits = new StartWaits(clock, log);
   const internalServer = await openInternalServer({
@@ -92,6 +98,7 @@ async function startBehind(
     bundledSimulatorUrl: simulator?.baseUrl ?? null,
     publicUrl: () => baseUrl,
   });
+  const watchedClock = watchClock({ clock, log, ...clockCare(config) });
   await isOverIn(deps.catalog.refresh(), FIRST_CATALOG_WAIT_MS, clock);
   await deps.settlement?.start();
   await deps.videoWorker?.start();
@@ -145,6 +152,7 @@ async function startBehind(
     await isOverIn(openCalls.idle(), LAST_CLOSINGS_WAIT_MS, clock);
     await isOverIn(ledgerRetries.idle(), LAST_CLOSINGS_WAIT_MS, clock);
     await internalServer.close();
+    await watchedClock.stop();
     await deps.close();
     await simulator?.close();
   }
@@ -197,6 +205,7 @@ async function startBehind(
   internalServer.begin({
     checks: {
       ledger: () => deps.store.isReady(),
+      clock: () => checkTimes(deps.store.times(), clock.now()),
       draining: () => !publicServer.draining(),
     },
     admin,
@@ -230,6 +239,15 @@ async function introduceEmbedded(
   const parts = { ledger, audit, ids: gateway.ids, clock, pepper: peppers[0], dataDir };
   return ensureDemo({ ...parts, ...addresses }, demo);
 }
+
+/** What confirms a jump of the clock: the operator of one process, the other stores of a cluster. */
+const clockCare = ({ storage }: Config): Pick<Parameters<typeof watchClock>[0], 'remedy' | 'save'> =>
+  storage.mode === 'cluster'
+    ? { remedy: CONFIRMED_BY_REDIS, save: null }
+    : {
+        remedy: 'If it is right, run faregate clock accept, or start the gateway again.',
+        save: (reading) => writeClockFile(storage.dataDir, reading),
+      };
 
 /** False after `waitMs`. */
 async function isOverIn(work: Promise<void>, waitMs: number, clock: Clock): Promise<boolean> {

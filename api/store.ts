@@ -32,6 +32,8 @@ export interface Store {
   limitRate(name: string, rate: Rate): RateLimiter;
   /** Whether this process can reach what decides its money, by what it knows without asking. */
   isReady(): boolean;
+  /** How the ledger's time and the clock of this process agree, as far as is known without asking. */
+  times(): LedgerTimes;
   /** Decisions that the journal has not confirmed yet, and how late it is. */
   lag(): { events: number; ms: number };
   /** Tells other processes what this one holds of the operator's pool; `null` where there are none. */
@@ -40,6 +42,15 @@ export interface Store {
   observe(registry: Registry): void;
   /** After the last call has ended. */
   close(): Promise<void>;
+}
+
+export interface LedgerTimes {
+  /** How far the ledger's time is ahead of the clock by which it decides: it waits for that, because it never goes back. */
+  aheadMs: number;
+  /** The same of the shard that is ahead least, so of all agents. */
+  leastAheadMs: number;
+  /** How far the clock by which the ledger decides is ahead of this process's own; negative where it is behind. */
+  apartMs: number;
 }
 
 export type Peppers = readonly [Pepper, ...Pepper[]];

@@ -1,10 +1,12 @@
 import { Registry } from 'prom-client';
-import { type Clock, systemClock } from '#core/clock.ts';
+import { type MachineClock, systemClock } from '#core/clock.ts';
 import { collectNodeMetrics } from '#core/collect-node-metrics.ts';
 import { createIdSource } from '#core/ids.ts';
 import { createLog, type Log } from '#core/log.ts';
+import { observeClock } from '#core/observe-clock.ts';
 import { StartWaits } from '#core/start-waits.ts';
 import { trustedClock } from '#core/trusted-clock.ts';
+import { CONFIRMED_BY_REDIS, watchClock } from '#core/watch-clock.ts';
 import { watchConfig } from '../api/config/watch-config.ts';
 import type { Config } from '../api/config.ts';
 import { openInternalServer } from '../api/open-internal-server.ts';
@@ -37,7 +39,7 @@ const startRole: Record<Role, (parts: WorkerParts) => Promise<RunningRole>> = {
 /** The background work of a cluster in this process, with health and metrics on the internal port. */
 export async function startWorkers(
   started: Config,
-  options: { roles: readonly Role[]; clock?: Clock; log?: Log },
+  options: { roles: readonly Role[]; clock?: MachineClock; log?: Log },
 ): Promise<RunningWorkers> {
   const { roles, log = createLog() } = options;
   const { storage, server } = started;
@@ -49,6 +51,8 @@ export async function startWorkers(
   const clock = trustedClock(options.clock ?? systemClock);
   const registry = new Registry();
   collectNodeMetrics(registry);
+  observeClock(registry, clock);
+  const watchedClock = watchClock({ clock, log, remedy: CONFIRMED_BY_REDIS, save: null });
   const waits = new StartWaits(clock, log);
   const internalServer = await openInternalServer({
     ...{ server, metrics: registry, waits },
@@ -69,6 +73,7 @@ export async function startWorkers(
   const end = async () => {
     waits.close();
     config.close();
+    await watchedClock.stop();
     await internalServer.close();
     await Promise.all(running.map((role) => role.stop()));
   };

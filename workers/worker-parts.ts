@@ -1,10 +1,10 @@
 import type { Registry } from 'prom-client';
-import type { Clock } from '#core/clock.ts';
 import type { FeedCounts } from '#core/events/feed-metrics.ts';
 import type { Log } from '#core/log.ts';
 import type { NanoUsd } from '#core/money.ts';
 import type { CountLoss } from '#core/operator-losses.ts';
 import type { StartWaits } from '#core/start-waits.ts';
+import type { TrustedClock } from '#core/trusted-clock.ts';
 import type { ClusterStorage } from '../api/config/storage-settings.ts';
 import type { Config } from '../api/config.ts';
 
@@ -16,7 +16,7 @@ export interface WorkerParts {
   storage: ClusterStorage;
   registry: Registry;
   waits: StartWaits;
-  clock: Clock;
+  clock: TrustedClock;
   log: Log;
   /** Counted once for all roles of a process. */
   loss: CountLoss;

@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+import { uptime } from 'node:os';
+
 /** The only source of time. Tests hand in a fake whose time moves when they say so. */
 export interface Clock {
   /** Milliseconds since 1970, UTC. */
@@ -11,14 +14,34 @@ export interface Timer {
   cancel(): void;
 }
 
-export const systemClock: Clock = {
+/** The clocks of a machine, for `trustedClock`, which finds out whether the first of them can be believed. */
+export interface MachineClock extends Clock {
+  /** Milliseconds since the machine started, with the time that it slept. Setting the wall clock does not move it. */
+  uptimeMs(): number;
+  /** One for each start of the machine; `null` where the system has none. */
+  readonly bootId: string | null;
+}
+
+export const systemClock: MachineClock = {
   now: () => Date.now(),
   monotonicMs: () => performance.now(),
+  // A container may be shown an uptime of its own, which is less than the time that the kernel counts without sleep.
+  uptimeMs: () => Math.max(uptime() * SECOND_MS, Number(process.hrtime.bigint() / 1_000_000n)),
+  bootId: readBootId(),
   setTimer(delayMs, fire) {
     const handle = setTimeout(fire, delayMs);
     return { cancel: () => clearTimeout(handle) };
   },
 };
+
+/** Linux has one. Elsewhere each start of a process counts as the first one since the machine started. */
+function readBootId(): string | null {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    return null;
+  }
+}
 
 export const wait = (clock: Clock, waitMs: number): Promise<void> =>
   new Promise((resolve) => void clock.setTimer(waitMs, resolve));

@@ -62,6 +62,12 @@ export const DONE_KEPT_MS = 60 * MINUTE_MS;
 /** A reserve with an older id is refused, so the finite memory of done calls is enough. */
 export const CALL_ID_AGE_MAX_MS = 10 * MINUTE_MS;
 export const CLOCK_APART_MAX_MS = 5 * MINUTE_MS;
+/** A wall clock that moves on by so much more than the machine's uptime has jumped, and is not believed at once. */
+export const CLOCK_JUMP_MIN_MS = MINUTE_MS;
+/** A clock that has not jumped for so long is taken to be right. */
+export const CLOCK_PROVEN_MS = 5 * MINUTE_MS;
+/** How often a process looks at its clock where nothing else does, and keeps what the next process needs to know of it. */
+export const CLOCK_LOOKED_AT_MS = MINUTE_MS;
 /** Grant ids outlive the lot that they could have filled. Trade ids also outlive the log (35 days). */
 export const GRANT_ID_KEPT_MS = LOT_DAYS_MAX * DAY_MS;
 export const LOG_KEPT_MS = 35 * DAY_MS;

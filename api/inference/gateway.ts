@@ -38,6 +38,8 @@ export interface Gateway {
   files: Pick<FileStore, 'parseLink' | 'size' | 'read'> | null;
   fetchPicture: FetchPicture;
   limits: () => Limits;
+  /** Milliseconds until the ledger's time lets calls start; 0 where it does now. */
+  waitForClockMs: () => number;
   dailyShareNanoUsd: () => NanoUsd | null;
   /** The service's own name for the header that carries the call's id. */
   callIdHeader: string;

@@ -66,17 +66,35 @@ export function refuseCapacity(
   }
 }
 
+export interface ReserveFacts {
+  nowMs: number;
+  callsPerMinute: number;
+  /** Milliseconds until the ledger's time lets calls start, where it is known to be ahead. */
+  waitForClockMs: () => number;
+}
+
+/** Hours are told as they are, so that no client tries again every two seconds for so long. */
+function refuseClock(nowMs: number, waitMs: number): ApiError {
+  if (waitMs === 0) return apiError('service_unavailable');
+  return apiError('service_unavailable', {
+    retryAfterMs: waitMs,
+    longWait: waitMs > RETRY_AFTER_MAX_MS,
+    message: `A clock of this service was wrong: calls start again at ${isoTime(nowMs + waitMs)} at the latest.`,
+  });
+}
+
 /** What the ledger refused, in the spec's codes. Both 402 name the amounts and what would fit. */
 export function refuseReserve(
   refusal: ReserveRefusal | UnavailableResult,
   advise: StartAdvice,
   holdNanoUsd: NanoUsd,
-  { nowMs, callsPerMinute }: { nowMs: number; callsPerMinute: number },
+  { nowMs, callsPerMinute, waitForClockMs }: ReserveFacts,
 ): ApiError {
   const hold = formatUsd(holdNanoUsd);
   switch (refusal.reason) {
-    case 'unavailable':
     case 'clock_apart':
+      return refuseClock(nowMs, waitForClockMs());
+    case 'unavailable':
     case 'unknown_agent':
     // Of a video alone, and that looks for it first.
     case 'video_exists':

@@ -66,6 +66,7 @@ export async function startCall(
     refusal = refuseReserve(result, advice, holdNanoUsd, {
       nowMs: startedAtMs,
       callsPerMinute: limits.callsPerMinute,
+      waitForClockMs: gateway.waitForClockMs,
     });
   } finally {
     gateway.capacity.release(holdNanoUsd);

@@ -110,7 +110,8 @@ async function hold(
     return apiError('service_unavailable');
   }
   const { callsPerMinute } = gateway.limits();
-  return refuseReserve(result, adviseVideo, planned.holdNanoUsd, { nowMs, callsPerMinute });
+  const { waitForClockMs } = gateway;
+  return refuseReserve(result, adviseVideo, planned.holdNanoUsd, { nowMs, callsPerMinute, waitForClockMs });
 }
 
 /**

@@ -17,6 +17,7 @@ import { writeArchive } from '#core/backup/write-archive.ts';
 import { DAY_MS, startOfDayMs, systemClock } from '#core/clock.ts';
 import { newAgent } from '#core/ledger/empty-ledger.ts';
 import type { AgentState } from '#core/ledger/state.ts';
+import { trustedClock } from '#core/trusted-clock.ts';
 import { openEmbeddedStore } from '../../api/embedded-store.ts';
 import { createDraw } from '../ledger/history/random.ts';
 import { hello, startTestGateway } from '../support/gateway.ts';
@@ -138,7 +139,7 @@ async function archiveOf(file: string, agentIds: readonly number[], callsEach: n
 /** Opened as a start does. */
 async function agentIdsOf(dataDir: string): Promise<number[]> {
   const silent = { info() {}, warn() {}, error() {} };
-  const store = await openEmbeddedStore({ dataDir, clock: systemClock, log: silent });
+  const store = await openEmbeddedStore({ dataDir, clock: trustedClock(systemClock), log: silent });
   const agents = await store.ledger.listAgents();
   await store.close();
   return agents === 'unavailable' ? [] : agents.map(({ agentId }) => agentId);

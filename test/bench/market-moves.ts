@@ -7,6 +7,7 @@ import type { Ledger } from '#core/ledger/ledger.ts';
 import { createLog } from '#core/log.ts';
 import { formatUsd } from '#core/money.ts';
 import { StartWaits } from '#core/start-waits.ts';
+import { trustedClock } from '#core/trusted-clock.ts';
 import { auditLedger } from '../../api/admin/audit-ledger.ts';
 import { reachLedger } from '../../api/reach-ledger.ts';
 import { CreditMover } from '../../workers/market/credit-mover.ts';
@@ -31,7 +32,7 @@ export async function benchMoves(bench: Bench): Promise<void> {
   await cluster.startWorker();
   const [clock, log] = [systemClock, createLog()];
   const waits = new StartWaits(clock, log);
-  const { ledger, close } = await reachLedger(cluster.storage, { waits, clock, log });
+  const { ledger, close } = await reachLedger(cluster.storage, { waits, clock: trustedClock(clock), log });
   bench.later(close);
   using _core = bench.measureSelf();
   const onCluster = await measure(ledger, sizes.moves.cluster);

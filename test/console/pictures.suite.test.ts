@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Clock, DAY_MS, startOfDayMs, systemClock } from '#core/clock.ts';
+import { DAY_MS, type MachineClock, startOfDayMs, systemClock } from '#core/clock.ts';
 import { createGatewayClient } from '../../api/admin/cli/gateway-client.ts';
 import { simulateMarket } from '../../api/admin/cli/market/simulate-market.ts';
 import { hello, type TestAgent } from '../support/gateway.ts';
@@ -20,9 +20,13 @@ const WEEK = 7;
 const PICTURE_BYTES = 150_000;
 const desktop = { width: 1120, height: 760 };
 
-/** A gateway follows every step of the clock in its first minutes. */
+/** The machine sleeps from one day to the next, so that its clock makes no jump. */
 let daysAgo = WEEK - 1;
-const pastClock: Clock = { ...systemClock, now: () => systemClock.now() - daysAgo * DAY_MS };
+const pastClock: MachineClock = {
+  ...systemClock,
+  now: () => systemClock.now() - daysAgo * DAY_MS,
+  uptimeMs: () => systemClock.uptimeMs() + (WEEK - daysAgo) * DAY_MS,
+};
 
 const models = [
   { id: 'acme/quick-2', name: 'Acme Quick 2', upstream: 'faregate-sim/small', factor: 3, weight: 6 },

@@ -1,66 +1,215 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
-import { trustedClock } from '#core/trusted-clock.ts';
-import { createFakeClock } from '../support/fake-clock.ts';
+import { type ClockReading, trustedClock } from '#core/trusted-clock.ts';
+import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 
-/** Of a machine whose clock has gone well since it started. */
-function provenClock() {
-  const machine = createFakeClock();
-  const clock = trustedClock(machine);
-  machine.advance(5 * MINUTE_MS);
-  clock.now();
-  return { machine, clock };
+const JUMPS_MS = [10 * MINUTE_MS, 2 * HOUR_MS, 3 * DAY_MS];
+const START_MS = Date.UTC(2026, 10, 18, 10);
+const BOOT = { bootId: 'boot 1' };
+
+/** Another process on the same machine: its monotonic clock begins anew. */
+function startAgain(
+  before: FakeClock,
+  { laterMs = 0, aheadMs = 0, bootId = BOOT.bootId, uptimeMs = NaN } = {},
+) {
+  return createFakeClock(before.now() + laterMs + aheadMs, {
+    bootId,
+    uptimeMs: Number.isNaN(uptimeMs) ? before.uptimeMs() + laterMs : uptimeMs,
+  });
 }
 
-test('a machine that believes for some minutes that it is next week moves no time of ours', () => {
-  const { machine, clock } = provenClock();
-  const before = clock.now();
-  for (const stepMs of [8 * DAY_MS, -DAY_MS]) {
-    machine.set(machine.now() + stepMs);
-    expect(clock.now()).toBe(before);
-    machine.set(machine.now() - stepMs);
-    expect(clock.now()).toBe(before);
-  }
-});
+function proven() {
+  const machine = createFakeClock(START_MS, BOOT);
+  return { machine, clock: trustedClock(machine) };
+}
 
-test('a step that lasts five minutes is believed, as after a sleep, and time goes on until then', () => {
-  const { machine, clock } = provenClock();
-  const before = clock.now();
-  machine.set(machine.now() + 8 * HOUR_MS);
-  expect(clock.now()).toBe(before);
-  machine.advance(5 * MINUTE_MS - SECOND_MS);
-  expect(clock.now()).toBe(before + 5 * MINUTE_MS - SECOND_MS);
-  machine.advance(SECOND_MS);
-  expect(clock.now()).toBe(machine.now());
-  machine.advance(HOUR_MS);
-  expect(clock.now()).toBe(machine.now());
-});
+describe('a machine that is up', () => {
+  test.each(JUMPS_MS)('a jump %i ms forward is not believed until it is accepted', (jumpMs) => {
+    const { machine, clock } = proven();
+    machine.set(START_MS + jumpMs);
+    expect(clock.now()).toBe(START_MS);
+    machine.advance(HOUR_MS);
+    expect(clock.now()).toBe(START_MS + HOUR_MS);
+    expect(clock.doubt()).toEqual({ aheadMs: jumpMs, needsConfirmation: true });
+    expect(clock.accept()).toBe(true);
+    expect(clock.now()).toBe(machine.now());
+    expect(clock.doubt()).toBeNull();
+    expect(clock.accept()).toBe(false);
+  });
 
-test('two steps are each doubted for themselves', () => {
-  const { machine, clock } = provenClock();
-  const before = clock.now();
-  for (let i = 0; i < 10; i++) {
-    machine.set(machine.now() + HOUR_MS);
-    machine.advance(MINUTE_MS);
-    expect(clock.now()).toBe(before + (i + 1) * MINUTE_MS);
-  }
-});
+  test.each(JUMPS_MS)('a clock that jumps %i ms and back leaves no trace in the time', (jumpMs) => {
+    const { machine, clock } = proven();
+    for (const stepMs of [jumpMs, -jumpMs]) {
+      machine.set(machine.now() + stepMs);
+      machine.advance(2 * MINUTE_MS);
+      expect(clock.now()).toBe(START_MS + 2 * MINUTE_MS);
+      machine.set(machine.now() - stepMs);
+      machine.advance(MINUTE_MS);
+      expect(clock.now()).toBe(machine.now());
+      machine.set(START_MS);
+      expect(clock.now()).toBe(START_MS);
+    }
+  });
 
-test('what a time server corrects by little is followed at once, however often', () => {
-  const { machine, clock } = provenClock();
-  for (let i = 0; i < 100; i++) {
-    machine.set(machine.now() + MINUTE_MS);
+  test('a step back is believed once it has stood for five minutes', () => {
+    const { machine, clock } = proven();
+    machine.set(START_MS - 2 * HOUR_MS);
+    expect(clock.now()).toBe(START_MS);
+    machine.advance(5 * MINUTE_MS - SECOND_MS);
+    expect(clock.now()).toBe(START_MS + 5 * MINUTE_MS - SECOND_MS);
+    expect(clock.doubt()).toBeNull();
     machine.advance(SECOND_MS);
     expect(clock.now()).toBe(machine.now());
-  }
+  });
+
+  test('a laptop that slept for a night has made no jump', () => {
+    const { machine, clock } = proven();
+    machine.sleep(8 * HOUR_MS);
+    expect(clock.now()).toBe(START_MS + 8 * HOUR_MS);
+    expect(clock.doubt()).toBeNull();
+  });
+
+  test('a jump during a sleep is still a jump', () => {
+    const { machine, clock } = proven();
+    machine.sleep(8 * HOUR_MS);
+    machine.set(machine.now() + HOUR_MS);
+    expect(clock.now()).toBe(START_MS + 8 * HOUR_MS);
+    expect(clock.doubt()).toMatchObject({ aheadMs: HOUR_MS });
+  });
+
+  test('a time server that corrects by a minute at most is followed at once, however often', () => {
+    const { machine, clock } = proven();
+    for (let i = 0; i < 100; i++) {
+      machine.set(machine.now() + MINUTE_MS);
+      machine.advance(SECOND_MS);
+      expect(clock.now()).toBe(machine.now());
+    }
+  });
+
+  test('a jump to a time that is already written is followed at once', () => {
+    const { machine, clock } = proven();
+    clock.followLedger(() => START_MS + 2 * HOUR_MS);
+    machine.set(START_MS + 2 * HOUR_MS);
+    expect(clock.now()).toBe(START_MS + 2 * HOUR_MS);
+  });
 });
 
-test('a machine that learns the time within five minutes of our start is followed at once', () => {
-  const machine = createFakeClock();
-  const clock = trustedClock(machine);
-  for (const stepMs of [30 * DAY_MS, -DAY_MS]) {
-    machine.set(machine.now() + stepMs);
+describe('a machine that has just started', () => {
+  test.each(JUMPS_MS)('a jump of %i ms is believed once it has stood for five minutes', (jumpMs) => {
+    const machine = createFakeClock(START_MS, { uptimeMs: 10 * SECOND_MS });
+    const clock = trustedClock(machine);
+    machine.set(START_MS + jumpMs);
+    expect(clock.now()).toBe(START_MS);
+    expect(clock.doubt()).toEqual({ aheadMs: jumpMs, needsConfirmation: false });
+    machine.advance(4 * MINUTE_MS);
+    expect(clock.now()).toBe(START_MS + 4 * MINUTE_MS);
     machine.advance(MINUTE_MS);
     expect(clock.now()).toBe(machine.now());
-  }
+  });
+
+  test('a step back is followed at once, because the machine may have learnt the time', () => {
+    const machine = createFakeClock(START_MS, { uptimeMs: 10 * SECOND_MS });
+    const clock = trustedClock(machine);
+    machine.set(START_MS - DAY_MS);
+    expect(clock.now()).toBe(START_MS - DAY_MS);
+  });
+});
+
+describe('the next process', () => {
+  const lastOf = (clock: { reading(): ClockReading }): ClockReading => clock.reading();
+
+  test.each(JUMPS_MS)('knows that the clock jumped by %i ms while none ran', (jumpMs) => {
+    const { machine, clock } = proven();
+    const next = startAgain(machine, { laterMs: HOUR_MS, aheadMs: jumpMs });
+    const again = trustedClock(next, lastOf(clock));
+    expect(again.now()).toBe(START_MS + HOUR_MS);
+    expect(again.doubt()).toEqual({ aheadMs: jumpMs, needsConfirmation: true });
+    next.set(next.now() - jumpMs);
+    expect(again.now()).toBe(next.now());
+    expect(again.doubt()).toBeNull();
+  });
+
+  test('believes the jump that the one before it doubted', () => {
+    const { machine, clock } = proven();
+    machine.set(START_MS + 3 * DAY_MS);
+    const first = startAgain(machine, { laterMs: MINUTE_MS });
+    const again = trustedClock(first, lastOf(clock));
+    expect(again.now()).toBe(first.now());
+    expect(again.doubt()).toBeNull();
+  });
+
+  test('doubts another jump than the one before it did', () => {
+    const { machine, clock } = proven();
+    machine.set(START_MS + 3 * DAY_MS);
+    const next = startAgain(machine, { aheadMs: HOUR_MS });
+    expect(trustedClock(next, lastOf(clock)).now()).toBe(START_MS);
+  });
+
+  test('is not misled by a stop of days on the same machine', () => {
+    const { machine, clock } = proven();
+    const next = startAgain(machine, { laterMs: 7 * DAY_MS });
+    expect(trustedClock(next, lastOf(clock)).now()).toBe(START_MS + 7 * DAY_MS);
+  });
+
+  test('waits five minutes before it believes a step back', () => {
+    const { machine, clock } = proven();
+    const next = startAgain(machine, { aheadMs: -2 * HOUR_MS });
+    const again = trustedClock(next, lastOf(clock));
+    expect(again.now()).toBe(START_MS);
+    next.advance(5 * MINUTE_MS);
+    expect(again.now()).toBe(START_MS + 5 * MINUTE_MS - 2 * HOUR_MS);
+  });
+
+  test('follows the clock of a machine that was off for a week and has been up for five minutes', () => {
+    const { machine, clock } = proven();
+    const next = startAgain(machine, { laterMs: 7 * DAY_MS, bootId: 'boot 2', uptimeMs: 5 * MINUTE_MS });
+    const again = trustedClock(next, lastOf(clock));
+    expect(again.now()).toBe(next.now());
+    expect(again.doubt()).toBeNull();
+  });
+
+  test('doubts for five minutes the clock of a machine that has just started, and then needs nobody', () => {
+    const { machine, clock } = proven();
+    const next = startAgain(machine, { laterMs: 7 * DAY_MS, bootId: 'boot 2', uptimeMs: 30 * SECOND_MS });
+    const again = trustedClock(next, lastOf(clock));
+    expect(again.now()).toBe(START_MS + 30 * SECOND_MS);
+    // By now the machine has been up for five minutes, and learns the time only then.
+    next.advance(4 * MINUTE_MS + 50 * SECOND_MS);
+    next.set(next.now() - 2 * HOUR_MS);
+    expect(again.doubt()).toMatchObject({ needsConfirmation: false });
+    next.advance(5 * MINUTE_MS);
+    expect(again.now()).toBe(next.now());
+  });
+});
+
+describe("another machine's clock", () => {
+  test('confirms a jump once it has agreed with it for five minutes', () => {
+    const { machine, clock } = proven();
+    clock.noteOther(START_MS + 3 * DAY_MS);
+    machine.advance(5 * MINUTE_MS);
+    machine.set(machine.now() + 3 * DAY_MS);
+    clock.noteOther(machine.now());
+    expect(clock.now()).toBe(machine.now());
+  });
+
+  test('confirms nothing when it has just made the same jump', () => {
+    const { machine, clock } = proven();
+    clock.noteOther(machine.now());
+    machine.advance(HOUR_MS);
+    machine.set(machine.now() + 3 * DAY_MS);
+    clock.noteOther(machine.now());
+    machine.advance(2 * MINUTE_MS);
+    clock.noteOther(machine.now());
+    expect(clock.now()).toBe(START_MS + HOUR_MS + 2 * MINUTE_MS);
+  });
+
+  test('confirms nothing when it has not jumped', () => {
+    const { machine, clock } = proven();
+    machine.set(machine.now() + 3 * DAY_MS);
+    for (let i = 0; i < 60; i++) {
+      machine.advance(MINUTE_MS);
+      clock.noteOther(machine.now() - 3 * DAY_MS);
+      expect(clock.now()).toBe(machine.now() - 3 * DAY_MS);
+    }
+  });
 });

@@ -8,8 +8,8 @@ import { sharedCluster } from '../support/shared-cluster.ts';
 let gateway: TestGateway;
 afterEach(() => gateway.stop());
 
-async function start(): Promise<FakeClock> {
-  const clock = createFakeClock();
+async function start(machine: { uptimeMs?: number } = {}): Promise<FakeClock> {
+  const clock = createFakeClock(undefined, machine);
   gateway = await startTestGateway({ clock });
   return clock;
 }
@@ -220,7 +220,7 @@ describeEmbedded('a step of the machine’s clock', () => {
 
 describeEmbedded('a machine that starts with the wrong time', () => {
   it('ends no credit by it', async () => {
-    const clock = await start();
+    const clock = await start({ uptimeMs: 0 });
     clock.set(clock.now() + 9 * DAY_MS);
     await pass(clock, 4 * MINUTE_MS);
     clock.set(clock.now() - 9 * DAY_MS);
@@ -230,11 +230,11 @@ describeEmbedded('a machine that starts with the wrong time', () => {
   });
 
   it('says so while no call can start for it, once a minute', async () => {
-    const clock = await start();
+    const clock = await start({ uptimeMs: 0 });
     clock.set(clock.now() - DAY_MS);
     for (let i = 0; i < 3; i++) expect((await gateway.post(hello())).status).toBe(503);
     expect(gateway.logged.map(({ event }) => event)).toEqual([
-      'the clock of this machine is behind the journal: until it has caught up no call starts',
+      'the clock of this machine is behind the journal: until it has caught up no call starts, see faregate clock',
     ]);
     clock.set(clock.now() + DAY_MS);
     expect((await gateway.post(hello())).status).toBe(200);
@@ -246,9 +246,7 @@ describeEmbedded('credit', () => {
     const clock = await start();
     gateway.provider.next({ gate: 'midnight', gateAt: 'headers' });
     const lot = (await gateway.view()).lots[0];
-    clock.set((lot?.expiresAtMs ?? 0) - 10 * MINUTE_MS);
-    // A step of the machine's clock is believed once it has lasted.
-    gateway.running.deps.clock.now();
+    clock.sleep((lot?.expiresAtMs ?? 0) - 10 * MINUTE_MS - clock.now());
     await pass(clock, 9 * MINUTE_MS);
     const call = gateway.post(hello());
     await gateway.provider.reached('midnight');

@@ -71,6 +71,7 @@ async function startWorld(members: string[]) {
     files: null,
     fetchPicture: async () => ({ ok: false, words: 'cannot be fetched' }),
     limits: () => defaultLimits,
+    waitForClockMs: () => 0,
     dailyShareNanoUsd: () => null,
     callIdHeader: 'x-call-id',
     nonce: 'n',

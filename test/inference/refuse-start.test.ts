@@ -18,7 +18,11 @@ const plan = {
 };
 const hold = estimateHold(plan);
 const refuse = (refusal: ReserveRefusal | UnavailableResult) =>
-  refuseReserve(refusal, adviseText(plan), hold, { nowMs: NOW, callsPerMinute: 600 });
+  refuseReserve(refusal, adviseText(plan), hold, {
+    nowMs: NOW,
+    callsPerMinute: 600,
+    waitForClockMs: () => 0,
+  });
 
 describe('who may start a call', () => {
   it('an active agent, and no other', () => {
@@ -121,7 +125,7 @@ describe('what the ledger refused', () => {
         { ok: false, reason: 'balance', spendableNanoUsd: 0n, heldNanoUsd: 0n },
         adviseText({ ...plan, candidates: asked }),
         hold,
-        { nowMs: NOW, callsPerMinute: 600 },
+        { nowMs: NOW, callsPerMinute: 600, waitForClockMs: () => 0 },
       ).message;
     };
     expect(refused(5)).toContain('fits: send a lower `max_tool_calls`, shorten the prompt');
@@ -157,7 +161,7 @@ describe('what the ledger refused', () => {
       { ok: false, reason: 'balance', spendableNanoUsd: spendable, heldNanoUsd: 0n },
       adviseText(dear),
       estimateHold(dear),
-      { nowMs: NOW, callsPerMinute: 600 },
+      { nowMs: NOW, callsPerMinute: 600, waitForClockMs: () => 0 },
     );
     const advised = /fits is (\d+)\./.exec(message)?.[1];
     expect(estimateHold(planOf(bodyWith(`"max_tokens":${advised}`)))).toBeLessThanOrEqual(spendable);

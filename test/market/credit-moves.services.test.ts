@@ -13,6 +13,7 @@ import type { ClusterLedger } from '#core/ledger/cluster/open-cluster-ledger.ts'
 import { SHARDS } from '#core/ledger/cluster/shards.ts';
 import { formatUsd } from '#core/money.ts';
 import { StartWaits } from '#core/start-waits.ts';
+import { trustedClock } from '#core/trusted-clock.ts';
 import { auditLedger } from '../../api/admin/audit-ledger.ts';
 import { migrateStores } from '../../api/admin/migrate-stores.ts';
 import { toKafkaOptions } from '../../api/config/store-options.ts';
@@ -65,7 +66,7 @@ describeWith(['redis', 'kafka', 'cassandra'], 'trades on the log of an exchange'
     kafka = connectKafka(toKafkaOptions(storage.kafka, 'exchange'));
     const log = { info() {}, warn() {}, error() {} };
     const waits = new StartWaits(systemClock, log);
-    cluster = await reachLedger(storage, { waits, clock: systemClock, log });
+    cluster = await reachLedger(storage, { waits, clock: trustedClock(systemClock), log });
   });
   afterAll(async () => {
     await cluster?.close();

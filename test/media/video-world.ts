@@ -78,6 +78,7 @@ export async function startVideoWorld(options: VideoWorldOptions = {}) {
     openCalls: new OpenCalls(clock, log),
     upstreams: new UpstreamPools(),
     limits: () => limits,
+    waitForClockMs: () => 0,
     dailyShareNanoUsd: () => null,
     callIdHeader: 'x-service-call-id',
     nonce: 'world',

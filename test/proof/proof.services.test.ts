@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { type Clock, MINUTE_MS, SECOND_MS, systemClock } from '#core/clock.ts';
+import { type MachineClock, MINUTE_MS, SECOND_MS, systemClock } from '#core/clock.ts';
 import { SHARDS, shardOfAgent } from '#core/ledger/cluster/shards.ts';
 import { Settlement } from '../../workers/settlement/settlement.ts';
 import type { LoadAgent } from '../cluster/call-load.ts';
@@ -63,7 +63,7 @@ const noteIn = (told: string[]): Story => ({
 /** Redis' clock goes four minutes ahead, and a settlement loop of our own looks each second, not each minute. */
 async function passTime(cluster: FaultCluster, { agentId }: LoadAgent): Promise<AsyncDisposable> {
   cluster.redisClock.aheadBy(cluster.redisClock.moves ? AHEAD_MS / SECOND_MS : 0);
-  const clock: Clock = { ...systemClock, now: () => systemClock.now() + AHEAD_MS };
+  const clock: MachineClock = { ...systemClock, now: () => systemClock.now() + AHEAD_MS };
   const settlement = new Settlement({
     ledger: cluster.ledger.ofShard(shardOfAgent(agentId, SHARDS)),
     clock,

@@ -1,13 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import { inject } from 'vitest';
-import { type Clock, systemClock, type Timer } from '#core/clock.ts';
+import { HOUR_MS, type MachineClock, systemClock, type Timer } from '#core/clock.ts';
 import './shared-cluster.ts';
 
 /** Time moves only when the test says so. */
-export interface FakeClock extends Clock {
+export interface FakeClock extends MachineClock {
   /** Moves both clocks on and fires what falls due on the way, in order, each at its own time. */
   advance(ms: number): void;
   /** Steps the wall clock alone, as an operator or a time server does: timers do not notice. */
   set(nowMs: number): void;
+  /** The machine sleeps: its wall clock and its uptime move on, its timers do not. */
+  sleep(ms: number): void;
   /** Timers that wait: none should be left when all work is done. */
   pendingTimers(): number;
 }
@@ -17,9 +20,13 @@ interface Waiting {
   fire: () => void;
 }
 
-export function createFakeClock(startMs = defaultStartMs()): FakeClock {
+export function createFakeClock(
+  startMs = defaultStartMs(),
+  { uptimeMs = HOUR_MS, bootId = randomUUID() }: { uptimeMs?: number; bootId?: string } = {},
+): FakeClock {
   let wallMs = startMs;
   let monotonicMs = 0;
+  let sleptMs = 0;
   const waiting = new Set<Waiting>();
 
   function moveTo(targetMs: number): void {
@@ -38,6 +45,9 @@ export function createFakeClock(startMs = defaultStartMs()): FakeClock {
   return {
     now: () => wallMs,
     monotonicMs: () => monotonicMs,
+    // By default the machine has been up for a while, so that it has learnt the time.
+    uptimeMs: () => uptimeMs + monotonicMs + sleptMs,
+    bootId,
     setTimer(delayMs, fire): Timer {
       const timer = { dueMs: monotonicMs + Math.max(0, delayMs), fire };
       waiting.add(timer);
@@ -54,6 +64,10 @@ export function createFakeClock(startMs = defaultStartMs()): FakeClock {
     },
     set(nowMs) {
       wallMs = nowMs;
+    },
+    sleep(ms) {
+      wallMs += ms;
+      sleptMs += ms;
     },
     pendingTimers: () => waiting.size,
   };

@@ -7,7 +7,7 @@ import { createKey } from '#core/accounts/create-key.ts';
 import { executeDurably } from '#core/accounts/execute-durably.ts';
 import type { CallRecord } from '#core/calls/call-record.ts';
 import type { LoopDelay } from '#core/capacity/loop-delay.ts';
-import { type Clock, DAY_MS, startOfDayMs, systemClock } from '#core/clock.ts';
+import { DAY_MS, type MachineClock, startOfDayMs, systemClock } from '#core/clock.ts';
 import type { Command } from '#core/ledger/command.ts';
 import type { AgentView, Ledger } from '#core/ledger/ledger.ts';
 import type { AgentStatus } from '#core/ledger/state.ts';
@@ -20,7 +20,7 @@ import { startTestProvider, type TestProvider } from './provider.ts';
 import { type SharedCluster, sharedCluster, untilProjected } from './shared-cluster.ts';
 
 export interface TestGatewayOptions {
-  clock?: Clock;
+  clock?: MachineClock;
   /** YAML lines put in the place of the default ones. */
   yaml?: string;
   /** Of the first agent; default 5. */
@@ -151,7 +151,8 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
         agentId,
         grantId: `${SOURCE}-${agentId}`,
         // By the ledger's day: a test that has moved its own clock on, shortly before midnight, is a day ahead of a real Redis.
-        expiresAtMs: startOfDayMs((cluster === undefined ? clock : systemClock).now()) + 8 * DAY_MS,
+        expiresAtMs:
+          startOfDayMs((cluster === undefined ? running.deps.clock : systemClock).now()) + 8 * DAY_MS,
         nanoUsd: usd(creditUsd),
       });
     }

@@ -73,6 +73,8 @@ export interface EmbeddedLedgerStats {
   commits: number;
   /** Of the journal: the seq of the last decided event. */
   lastSeq: number;
+  /** The ledger's time, which is the clock's or later, at the last decision. */
+  timeMs: number;
   /** How long the slowest slice of a snapshot kept the thread. */
   longestSnapshotSliceMs: number;
 }
@@ -247,6 +249,7 @@ class Engine implements EmbeddedLedger {
       lastCommitMs,
       commits: this.#commits,
       lastSeq: queue?.lastSeq ?? 0,
+      timeMs: this.#lastMs,
       longestSnapshotSliceMs: this.#live?.snapshots.longestSliceMs ?? 0,
     };
   }
@@ -312,7 +315,7 @@ class Engine implements EmbeddedLedger {
     if (nowMs < this.#tellAgainAtMs) return;
     this.#tellAgainAtMs = nowMs + MINUTE_MS;
     this.#options.log.error(
-      'the clock of this machine is behind the journal: until it has caught up no call starts',
+      'the clock of this machine is behind the journal: until it has caught up no call starts, see faregate clock',
       { durationMs: behindMs },
     );
   }

@@ -164,6 +164,7 @@ export async function startWorld(options: WorldOptions = {}) {
     openCalls,
     upstreams,
     limits: () => ({ ...defaultLimits, ...options.limits }),
+    waitForClockMs: () => 0,
     dailyShareNanoUsd: () => null,
     callIdHeader: 'x-call-id',
     nonce: 'n',

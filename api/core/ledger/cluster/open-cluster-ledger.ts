@@ -15,6 +15,8 @@ export interface ClusterLedgerOptions {
   log: Log;
   /** A Redis that may lose money is only warned of. */
   allowUnsafe: boolean;
+  /** What the clock of a node said a moment ago: of one node about once a second. */
+  onNodeTime?: (nodeMs: number) => void;
 }
 
 export interface ClusterLedger {
@@ -28,7 +30,7 @@ export interface ClusterLedger {
 
 /** What an API process has of the cluster's ledger. Rejects when Redis cannot be reached or must not be used. */
 export async function openClusterLedger(options: ClusterLedgerOptions): Promise<ClusterLedger> {
-  const { address, shards, clock, log, allowUnsafe } = options;
+  const { address, shards, clock, log, allowUnsafe, onNodeTime } = options;
   const redis = await openRedis(address);
   let listener: RedisClient | null = null;
   const disconnect = () => {
@@ -62,6 +64,7 @@ export async function openClusterLedger(options: ClusterLedgerOptions): Promise<
       shards,
       clock,
       log,
+      onNodeTime,
       acknowledged: (shard, place) => acknowledgements.wait(shard, place),
     });
     // Where no call asks a closed shard, nobody would see it open again.

@@ -36,6 +36,8 @@ export interface RedisLedgerOptions {
   log: Log;
   /** Resolves once the log has all of the shard's events up to this place, `<epoch>-<seq>`. */
   acknowledged: (shard: number, place: string) => Promise<Durability>;
+  /** What the clock of a node said a moment ago. */
+  onNodeTime?: ((nodeMs: number) => void) | undefined;
 }
 
 export interface RedisLedger extends Ledger {
@@ -223,7 +225,8 @@ class Engine implements RedisLedger {
   }
 
   async lookAtShards(): Promise<void> {
-    await Promise.all(this.#seen.notOpen().map((shard) => this.#look(shard)));
+    const unsure = new Set([...this.#seen.notOpen(), ...this.#seen.ahead()]);
+    await Promise.all(Array.from(unsure, (shard) => this.#look(shard)));
     // Where nobody calls, Redis may be gone, and every shard still be thought open.
     const probe = this.#seen.nextOpen();
     if (probe === undefined || (await this.#look(probe))) return;
@@ -232,8 +235,12 @@ class Engine implements RedisLedger {
 
   #look(shard: number): Promise<boolean> {
     const { meta, outbox } = this.#keysOf(shard);
-    return this.#askTwice(['position', [meta, outbox], []], ([word]) => {
+    return this.#askTwice(['position', [meta, outbox], []], ([word, , , , , nodeMs, lastMs]) => {
       this.#seen.noteOpen(shard, word === 'OK');
+      if (nodeMs !== undefined) {
+        this.#seen.noteTimes(shard, Number(nodeMs), Number(lastMs));
+        this.#options.onNodeTime?.(Number(nodeMs));
+      }
       return word === 'OK';
     });
   }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import { OUTBOX_LAG_SEEN_MS } from '../../limits.ts';
+import { CLOCK_APART_MAX_MS, OUTBOX_LAG_SEEN_MS } from '../../limits.ts';
 
 export interface ShardsSeenStats {
   /** Of which the last answer came from a shard that decides. */
@@ -8,12 +8,31 @@ export interface ShardsSeenStats {
   closedShards: number;
   /** The age of the oldest event that the log does not have, as a start was told lately; the greatest of all shards'. */
   lagMs: number;
+  times: ShardTimes;
+}
+
+/** How clocks agree, as shards that were looked at told it. */
+export interface ShardTimes {
+  /** The most by which a shard's remembered time is ahead of its node's clock. */
+  aheadMs: number;
+  /** The least: where it is large, no shard starts calls. */
+  leastAheadMs: number;
+  /** How far a node's clock is ahead of this process's, negative where it is behind: of the node that agrees best. */
+  apartMs: number;
+}
+
+/** Both by this process's monotonic clock. */
+interface SeenTimes {
+  /** What the node's clock said when the monotonic clock began. */
+  nodeStartMs: number;
+  lastMs: number;
 }
 
 /** What a process learns of the shards from the answers that it gets anyway. */
 export class ShardsSeen {
   readonly #clock: Clock;
   readonly #shards: { isOpen: boolean | null; lagMs: number; lagAtMs: number }[];
+  readonly #times = new Map<number, SeenTimes>();
   #lastOpen = 0;
 
   constructor(clock: Clock, shards: number) {
@@ -33,6 +52,18 @@ export class ShardsSeen {
     seen.lagAtMs = this.#clock.monotonicMs();
   }
 
+  noteTimes(shard: number, nodeMs: number, lastMs: number): void {
+    this.#times.set(shard, { nodeStartMs: nodeMs - this.#clock.monotonicMs(), lastMs });
+  }
+
+  /** Shards whose remembered time is so far ahead that they start nothing: each is looked at until it has changed. */
+  ahead(): number[] {
+    const nowMs = this.#clock.monotonicMs();
+    return Array.from(this.#times).flatMap(([shard, seen]) =>
+      aheadOf(seen, nowMs) > CLOCK_APART_MAX_MS ? [shard] : [],
+    );
+  }
+
   /** As far as known. */
   notOpen(): number[] {
     return this.#shards.flatMap(({ isOpen }, shard) => (isOpen === true ? [] : [shard]));
@@ -48,7 +79,7 @@ export class ShardsSeen {
 
   stats(): ShardsSeenStats {
     const sinceMs = this.#clock.monotonicMs() - OUTBOX_LAG_SEEN_MS;
-    const stats = { openShards: 0, closedShards: 0, lagMs: 0 };
+    const stats = { openShards: 0, closedShards: 0, lagMs: 0, times: this.#readTimes() };
     for (const { isOpen, lagMs, lagAtMs } of this.#shards) {
       if (isOpen === true) stats.openShards++;
       if (isOpen === false) stats.closedShards++;
@@ -56,4 +87,21 @@ export class ShardsSeen {
     }
     return stats;
   }
+
+  #readTimes(): ShardTimes {
+    const monotonicMs = this.#clock.monotonicMs();
+    const ownStartMs = this.#clock.now() - monotonicMs;
+    const times = { aheadMs: 0, leastAheadMs: Number.POSITIVE_INFINITY, apartMs: Number.POSITIVE_INFINITY };
+    for (const seen of this.#times.values()) {
+      const aheadMs = Math.max(0, aheadOf(seen, monotonicMs));
+      const apartMs = seen.nodeStartMs - ownStartMs;
+      times.aheadMs = Math.max(times.aheadMs, aheadMs);
+      times.leastAheadMs = Math.min(times.leastAheadMs, aheadMs);
+      if (Math.abs(apartMs) < Math.abs(times.apartMs)) times.apartMs = apartMs;
+    }
+    return this.#times.size === 0 ? { aheadMs: 0, leastAheadMs: 0, apartMs: 0 } : times;
+  }
 }
+
+const aheadOf = ({ nodeStartMs, lastMs }: SeenTimes, monotonicMs: number): number =>
+  lastMs - nodeStartMs - monotonicMs;
