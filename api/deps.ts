@@ -13,6 +13,7 @@ import { HOUR_MS } from '#core/clock.ts';
 import { sweepFiles } from '#core/files/sweep-files.ts';
 import { createIdSource } from '#core/ids.ts';
 import type { Log } from '#core/log.ts';
+import { createProbe } from '#core/provider-health/probe-provider.ts';
 import { GcraBuckets } from '#core/rates/gcra.ts';
 import type { StartWaits } from '#core/start-waits.ts';
 import type { TrustedClock } from '#core/trusted-clock.ts';
@@ -30,7 +31,7 @@ import type { Gateway } from './inference/gateway.ts';
 import { LedgerRetries } from './inference/ledger-retries.ts';
 import { OpenCalls } from './inference/open-calls.ts';
 import { systemResolve } from './inference/public-link.ts';
-import { EndpointHealth } from './inference/routing/endpoint-health.ts';
+import { createEndpointHealth } from './inference/routing/endpoint-health.ts';
 import { UpstreamPools } from './inference/upstream-pools.ts';
 import { type Files, openFiles } from './open-files.ts';
 import { observeProcess } from './process-metrics.ts';
@@ -138,6 +139,12 @@ export async function buildDeps({
           isOpen: (callId) => openCalls.has(callId) || (videoWorker?.has(callId) ?? false),
         });
   const upstreams = new UpstreamPools();
+  const health = createEndpointHealth({
+    clock,
+    log,
+    probe: createProbe(clock),
+    current: (providerId) => catalog.provider(providerId),
+  });
   const nonce = randomBytes(8).toString('hex');
   const limitsOfCapacity = () => config.current().capacity;
   const loopLag = new EventLoopLag({
@@ -162,7 +169,7 @@ export async function buildDeps({
       ratePerMinute: () => limits().callsPerMinute,
       burst: () => limits().burst,
     }),
-    health: new EndpointHealth(),
+    health,
     openCalls,
     upstreams,
     files,
@@ -193,6 +200,7 @@ export async function buildDeps({
     files,
     async close() {
       loopDelay.stop();
+      health.close();
       config.close();
       catalog.close();
       settlement?.close();

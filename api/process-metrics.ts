@@ -5,6 +5,7 @@ import type { LiveCatalog } from '#core/catalog/create-catalog.ts';
 import { SECOND_MS } from '#core/clock.ts';
 import { collectNodeMetrics } from '#core/collect-node-metrics.ts';
 import { observeClock } from '#core/observe-clock.ts';
+import { observeOpenBreakers } from '#core/provider-health/observe-open-breakers.ts';
 import { readMetrics } from '#core/read-metrics.ts';
 import type { TrustedClock } from '#core/trusted-clock.ts';
 import type { Settlement } from '../workers/settlement/settlement.ts';
@@ -85,5 +86,6 @@ export function observeProcess(
     'Providers whose list of models is missing or too old, so that its models are not served',
     () => catalog.status().filter(({ stale }) => stale).length,
   );
+  observeOpenBreakers(registry, () => gateway.health.open());
   store.observe(registry);
 }

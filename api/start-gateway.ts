@@ -162,13 +162,15 @@ async function startBehind(
   const cut = Promise.withResolvers<void>();
 
   async function drain(): Promise<void> {
-    const { openCalls, capacity, limits } = deps.gateway;
+    const { openCalls, capacity, health, limits } = deps.gateway;
     const { streamMs, callMs } = limits();
     const drainMs = server.drainMs ?? server.drainNoticeMs + Math.max(streamMs, callMs) + PUMP_MS;
     drainEndsAtMs = clock.monotonicMs() + drainMs;
     publicServer.beginDrain();
     await isOverIn(cut.promise, Math.min(server.drainNoticeMs, drainMs), clock);
     capacity.ending = true;
+    // No call will ask any more whether a provider is back.
+    health.close();
     const drained = publicServer.endDrain();
     const isEarly = await isOverIn(drained, Math.max(0, leftMs() - VIDEO_SUBMIT_MS), clock);
     // From here on none is handed over any more, and what is has its whole time until the end.

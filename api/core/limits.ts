@@ -202,10 +202,21 @@ export const DESCRIPTION_CHARS_MAX = 500;
 export const ABOUT_ENTRIES_MAX = 100;
 /** Price steps of one model in a provider's list, for longer prompts. */
 export const OVERRIDES_MAX = 100;
-/** Failures in a row after which an endpoint rests, and for how long: doubled with each that a probe adds. */
+/** Failures in a row, of more than one agent, after which an endpoint's circuit breaker opens although its provider answers probes. */
 export const BREAKER_FAILURES = 5;
-export const BREAKER_REST_MS = 5 * SECOND_MS;
-export const BREAKER_REST_MAX_MS = 60 * SECOND_MS;
+/** Unless a call has worked so lately. */
+export const BREAKER_WORKED_MS = 10 * SECOND_MS;
+/** The first cooldown of a circuit breaker. It doubles with each probe or call that fails, up to the next two. */
+export const BREAKER_COOLDOWN_MS = 2 * SECOND_MS;
+export const BREAKER_COOLDOWN_MAX_MS = 10 * SECOND_MS;
+/** A key that a provider refuses, or that has no money, is tried less often: vendors count such requests. */
+export const KEY_COOLDOWN_MAX_MS = 60 * SECOND_MS;
+/** After a provider's 429 nothing is sent with the key for as long as it says, at most for this long. */
+export const KEY_RATE_LIMIT_MAX_MS = 10 * SECOND_MS;
+/** A probe of a provider that has no answer by then has failed. */
+export const PROBE_TIMEOUT_MS = 5 * SECOND_MS;
+/** A caller who leaves after so long without a status line has met a time-out. */
+export const STATUS_LATE_MS = 30 * SECOND_MS;
 /** What is wrong with an endpoint is said to the operator no more often. */
 export const FAULT_SAID_MS = 10 * MINUTE_MS;
 /** Beyond it all are forgotten: an operator has some hundreds. */

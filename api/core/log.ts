@@ -22,6 +22,8 @@ export interface LogFields {
   durationMs?: number;
   /** By its public id. */
   model?: string;
+  /** By its id in the configuration. */
+  provider?: string;
   market?: string;
   path?: string;
   topic?: string;
@@ -58,6 +60,7 @@ const FIELDS: Readonly<Record<keyof Omit<LogFields, 'error'>, true>> = {
   count: true,
   durationMs: true,
   model: true,
+  provider: true,
   market: true,
   path: true,
   topic: true,

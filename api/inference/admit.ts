@@ -15,8 +15,8 @@ import { chooseCandidates } from './routing/choose-candidates.ts';
 import type { EndpointHealth } from './routing/endpoint-health.ts';
 import { readPreferences } from './routing/provider-preferences.ts';
 import { type Resolved, resolveModels } from './routing/resolve-models.ts';
-import { restingLeftOut } from './routing/resting-left-out.ts';
 import { shorten } from './routing/shorten.ts';
+import { skipOpenEndpoints } from './routing/skip-open-endpoints.ts';
 import { readServerTools } from './server-tools/read-server-tools.ts';
 import { toolPromptTokens } from './tool-prompt-tokens.ts';
 
@@ -24,8 +24,6 @@ import { toolPromptTokens } from './tool-prompt-tokens.ts';
 export interface Routes {
   catalog: Catalog;
   health: EndpointHealth;
-  /** By the monotonic clock. */
-  nowMs: number;
   links: LinkRules;
 }
 
@@ -42,7 +40,7 @@ export function admitCall(
   format: CallFormat,
   bytes: Buffer,
   agentStatus: AgentStatus,
-  { catalog, health, nowMs, links }: Routes,
+  { catalog, health, links }: Routes,
 ): Admitted {
   const parsed = parseBody(bytes);
   if (isApiError(parsed)) return { ok: false, error: parsed };
@@ -81,7 +79,7 @@ export function admitCall(
     preferences,
   });
   if (isApiError(chosen)) return { ok: false, error: chosen };
-  const candidates = restingLeftOut(chosen, health, nowMs);
+  const candidates = skipOpenEndpoints(chosen, health);
   if (isApiError(candidates)) return { ok: false, error: candidates };
   const [first] = candidates;
   if (first === undefined) return { ok: false, error: apiError('provider_unavailable') };

@@ -1,4 +1,5 @@
 import { type ApiError, apiError } from '../contract/errors.ts';
+import type { FaultOf } from './attempt-fault.ts';
 import type { GoodAnswer, StreamReader } from './formats/call-format.ts';
 import type { HeldCall } from './held-call.ts';
 import type { UpstreamFailure } from './upstream-request.ts';
@@ -17,6 +18,8 @@ export interface FailedAttempt {
   error: ApiError;
   /** Busy or down, and nothing was written: another endpoint may answer. */
   mayFallBack: boolean;
+  /** How far the fault reaches; without it, to all calls of the provider. */
+  faultOf?: FaultOf;
   usage: Usage | null;
   deliveredTokens: number;
 }

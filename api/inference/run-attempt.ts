@@ -1,22 +1,23 @@
 import { reportsCost } from '#core/catalog/catalog.ts';
 import { ERROR_BODY_BYTES, JSON_ANSWER_BYTES } from '#core/limits.ts';
 import { parseJson } from '#core/parse-json.ts';
-import { type ErrorCode, isApiError } from '../contract/errors.ts';
+import type { Ticket } from '#core/provider-health/circuit-breaker.ts';
+import { isApiError } from '../contract/errors.ts';
 import { type Attempt, failed, failureOf } from './attempt.ts';
+import { reportAttempt } from './attempt-fault.ts';
 import { type Collected, collectAnswer } from './collect-answer.ts';
 import { collectStream } from './collect-stream.ts';
-import type { EndedByUs } from './held-call.ts';
 import { inlinePictures, picturesToInline, type SentBody } from './inline-pictures.ts';
 import { readWholeAnswer } from './read-whole-answer.ts';
 import { relayAnswer } from './relay-answer.ts';
-import type { CallOutcome } from './routing/endpoint-health.ts';
+import { refuseWait } from './routing/skip-open-endpoints.ts';
 import type { RunningCall } from './running-call.ts';
 import { tellOperator } from './tell-operator.ts';
 import { askedEndpoint, readUpstreamError } from './upstream-error.ts';
 import type { UpstreamRequest } from './upstream-request.ts';
 import { headerText, retryAfter } from './upstream-text.ts';
 
-/** At the call's present candidate. What it showed of the endpoint, later calls are led by. */
+/** Runs the call at its present candidate. What the attempt showed of the endpoint decides where later calls go. */
 export async function runAttempt(call: RunningCall): Promise<Attempt> {
   call.startOver();
   const built = buildBody(call);
@@ -30,55 +31,39 @@ export async function runAttempt(call: RunningCall): Promise<Attempt> {
 const noMatter = (): void => undefined;
 
 async function askProvider(call: RunningCall, body: SentBody): Promise<Attempt> {
-  const { gateway, plan, agentId } = call.options;
-  const { endpoint } = call.candidate;
-  const sentAtMs = gateway.clock.monotonicMs();
-  gateway.health.begin(endpoint, sentAtMs);
-  const attempt = await attemptOnce(call, body, sentAtMs);
-  const nowMs = gateway.clock.monotonicMs();
-  // Of a router, a caller's own wishes can leave nobody.
-  if (attempt.kind === 'failed' && !(attempt.error.code === 'no_provider' && reportsCost(call.provider)))
-    tellOperator(call, endpoint, call.candidate.model.id, attempt.error.code);
-  // What the caller, the journal, a drain or a bound of ours cut short says nothing of the provider.
-  if (call.caller.gone || saysNothing.has(call.endedByUs)) gateway.health.letGo(endpoint);
-  else {
-    gateway.health.end(
-      endpoint,
-      {
-        failed: attempt.kind === 'failed' ? faultOf(attempt.error.code) : 'no',
-        agentId,
-        withTools: plan.hasTools,
-        durationMs: nowMs - sentAtMs,
-        tokens: attempt.usage?.tokens.completion ?? attempt.deliveredTokens,
-      },
-      nowMs,
-    );
+  const { gateway, plan } = call.options;
+  const { clock, health } = gateway;
+  const ticket = health.begin(call.candidate);
+  if ('waitMs' in ticket) {
+    body.done();
+    return failed(refuseWait(ticket), true);
   }
+  const sentAtMs = clock.monotonicMs();
+  const upstream = call.dispatch(body.bytes);
+  const attempt = await attemptOnce(call, upstream, body, { ticket, sentAtMs });
+  const error = attempt.kind === 'failed' ? attempt.error : null;
+  // A router may answer no_provider because of the caller's own preferences.
+  if (error !== null && !(error.code === 'no_provider' && reportsCost(call.provider)))
+    tellOperator(call, call.candidate.endpoint, call.candidate.model.id, error.code);
+  reportAttempt(call, call.candidate, ticket, {
+    error,
+    faultOf: attempt.kind === 'failed' ? attempt.faultOf : undefined,
+    upstream,
+    sentAtMs,
+    body: () => plan.body.bytes,
+    withTools: plan.hasTools,
+    tokens: attempt.usage?.tokens.completion ?? attempt.deliveredTokens,
+  });
   return attempt;
 }
 
-const saysNothing: ReadonlySet<EndedByUs | null> = new Set<EndedByUs>(['gate', 'drain', 'too_long']);
-
-/** Of the provider: what a caller asks wrong is none, and who is busy is asked again. */
-function faultOf(code: ErrorCode): CallOutcome['failed'] {
-  switch (code) {
-    case 'gateway_capacity':
-    case 'gateway_unavailable':
-    case 'upstream_unreachable':
-      return 'any_request';
-    case 'provider_error':
-    case 'upstream_error':
-    case 'upstream_timeout':
-    case 'timeout':
-      return 'this_request';
-    default:
-      return 'no';
-  }
-}
-
-async function attemptOnce(call: RunningCall, body: SentBody, sentAtMs: number): Promise<Attempt> {
+async function attemptOnce(
+  call: RunningCall,
+  upstream: UpstreamRequest,
+  body: SentBody,
+  { ticket, sentAtMs }: { ticket: Ticket; sentAtMs: number },
+): Promise<Attempt> {
   const { gateway, plan } = call.options;
-  const upstream = call.dispatch(body.bytes);
   const started = await upstream.started;
   body.done();
   const providerMs = gateway.clock.monotonicMs() - sentAtMs;
@@ -90,6 +75,7 @@ async function attemptOnce(call: RunningCall, body: SentBody, sentAtMs: number):
   if (upstream.status !== 200) {
     return readRefusal(call, upstream, await collectAnswer(upstream, ERROR_BODY_BYTES));
   }
+  gateway.health.accepted(call.candidate, ticket);
   const contentType = headerText(upstream, 'content-type') ?? '';
   const isStream = contentType.toLowerCase().startsWith('text/event-stream');
   if (isStream && plan.stream) return relayAnswer(call, upstream);
@@ -109,11 +95,11 @@ function buildBody(call: RunningCall): Buffer {
 function readRefusal(call: RunningCall, upstream: UpstreamRequest, body: Collected): Attempt {
   if (!body.ok && call.endedByUs !== null) return failed(failureOf(call, body.cause), false);
   const value = body.ok ? parseJson(body.bytes.toString('utf8')) : undefined;
-  const { error, mayFallBack } = readUpstreamError(
+  const { error, mayFallBack, faultOf } = readUpstreamError(
     upstream.status,
     value,
     askedEndpoint(call.candidate),
-    retryAfter(upstream),
+    retryAfter(upstream, call.options.gateway.clock.now()),
   );
-  return failed(error, mayFallBack);
+  return { ...failed(error, mayFallBack), ...(faultOf === undefined ? {} : { faultOf }) };
 }

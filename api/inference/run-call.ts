@@ -60,10 +60,9 @@ export async function runCall(
   });
 }
 
-const routesOf = ({ catalog, health, clock, files, limits }: Gateway, agentId: number): Routes => ({
+const routesOf = ({ catalog, health, files, limits }: Gateway, agentId: number): Routes => ({
   catalog,
   health,
-  nowMs: clock.monotonicMs(),
   links: { ownerOf: linkOwner(files, agentId), linksMax: limits().linksPerCall },
 });
 

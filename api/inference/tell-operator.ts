@@ -2,18 +2,18 @@ import type { ErrorCode } from '../contract/errors.ts';
 import type { HeldCall } from './held-call.ts';
 import type { WatchedEndpoint } from './routing/endpoint-health.ts';
 
-/** Of what no caller can mend, nor is told in so many words: once in a while, not with each call. */
+/** Warns of faults that no caller can fix or is told of in so many words: once in a while, not with each call. */
 export function tellOperator(
   { options, endedByUs }: Pick<HeldCall, 'options' | 'endedByUs'>,
   endpoint: WatchedEndpoint,
   model: string,
   code: ErrorCode,
 ): void {
-  // What a drain cuts short is answered by a code that would blame the provider here.
+  // A call that a drain cut short is answered by a code that would blame the provider here.
   if (endedByUs === 'drain') return;
-  const { health, log, clock } = options.gateway;
+  const { health, log } = options.gateway;
   const advice = ADVICE.get(code);
-  if (advice === undefined || !health.isNews(endpoint, code, clock.monotonicMs())) return;
+  if (advice === undefined || !health.isNews(endpoint, code)) return;
   log.warn(`calls of a model fail: ${advice}`, { model, code });
 }
 

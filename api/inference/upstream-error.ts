@@ -1,6 +1,7 @@
 import { SECOND_MS } from '#core/clock.ts';
 import { isRecord } from '#core/is-record.ts';
 import { type ApiError, apiError, type ErrorCode, type ErrorRow, errorTable } from '../contract/errors.ts';
+import type { FaultOf } from './attempt-fault.ts';
 import type { Candidate } from './call-plan.ts';
 import { contextTokens } from './estimate.ts';
 import { type Hidden, scrubWords } from './scrub-words.ts';
@@ -25,6 +26,8 @@ export interface UpstreamError {
   error: ApiError;
   /** Busy or down, not wrong: another endpoint may answer the same request. */
   mayFallBack: boolean;
+  /** How far the fault reaches; without it, to all calls of the provider. */
+  faultOf?: FaultOf;
 }
 
 /**
@@ -51,7 +54,19 @@ export function readUpstreamError(
       ...(retryAfterMs === null ? {} : { retryAfterMs }),
     }),
     mayFallBack: fallBackCodes.has(code),
+    ...faultOf(code, detail),
   };
+}
+
+/**
+ * A router names the vendor behind it whose limit was met: that one runs few of our models. And it refuses one large request
+ * for want of money while smaller ones would be paid, so whoever sends a large one must not shut our key for all.
+ */
+function faultOf(code: ErrorCode, { message, metadata }: Record<string, unknown>): { faultOf?: FaultOf } {
+  if (code === 'model_busy' && isRecord(metadata) && typeof metadata.provider_name === 'string')
+    return { faultOf: 'endpoint' };
+  const affordsLess = typeof message === 'string' && /can only afford [1-9]/i.test(message.slice(0, 500));
+  return code === 'gateway_capacity' && affordsLess ? { faultOf: 'request' } : {};
 }
 
 /** `null`: the table's own sentence. Only of what the caller can mend are the provider's words shown. */

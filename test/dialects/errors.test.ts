@@ -3,8 +3,8 @@ import type { FormatName } from '#core/catalog/catalog.ts';
 import { errorStatus } from '../../api/contract/error-body.ts';
 import { errorTable } from '../../api/contract/errors.ts';
 import { shapeOfPath } from '../../api/contract/route.ts';
-import { EndpointHealth } from '../../api/inference/routing/endpoint-health.ts';
 import { eventsIn, FORMATS, requestIn } from '../formats/requests.ts';
+import { plainHealth } from '../support/plain-health.ts';
 import { sse } from '../support/wire-provider.ts';
 import { type DialectGateway, modelOf, startDialectGateway } from './dialect-gateway.ts';
 import { wireExamples } from './wire-answers.ts';
@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => fixture[Symbol.asyncDispose]());
 beforeEach(() => {
   // What one test made fail must not rest in the next.
-  fixture.gateway.running.deps.gateway.health = new EndpointHealth();
+  fixture.gateway.running.deps.gateway.health = plainHealth();
 });
 
 async function call(format: FormatName, model: string, stream: boolean) {

@@ -161,7 +161,9 @@ it('a drain that has no more time ends whole answers free, as ones to be asked f
   const { catalog, health } = gateway.running.deps.gateway;
   const [endpoint] = catalog.models().find(({ id }) => id === modelOf[KIND])?.endpoints ?? [];
   if (endpoint === undefined) throw new Error('no endpoint');
-  expect(health.restMs(endpoint, clock.monotonicMs())).toBeNull();
+  const configured = catalog.provider(endpoint.providerId);
+  if (configured === undefined) throw new Error('no provider');
+  expect(health.waitFor({ endpoint, provider: configured })).toBeNull();
   expect(await after()).toMatchObject({ runningCalls: 0, chargedNanoUsd: paid });
 });
 

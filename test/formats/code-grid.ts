@@ -1,10 +1,10 @@
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import type { ErrorCode } from '../../api/contract/errors.ts';
-import { EndpointHealth } from '../../api/inference/routing/endpoint-health.ts';
 import type { ScriptRule } from '../../api/simulator/script-rule.ts';
 import { until } from '../support/gateway.ts';
 import { passTime } from '../support/pass-time.ts';
+import { plainHealth } from '../support/plain-health.ts';
 import { failing } from '../support/provider-failures.ts';
 import type { Cell, CodeWorld, Met, Setting } from './code-world.ts';
 import { modelOf, PROVIDER_KINDS, type ProviderKind } from './format-gateway.ts';
@@ -386,7 +386,7 @@ function faultIn(step: 'begin' | 'end'): Omit<Way, 'when'> {
         gateway.health = health;
         throw new Error('a fault');
       };
-      gateway.health = Object.assign(new EndpointHealth(), { [step]: fault });
+      gateway.health = Object.assign(plainHealth(), { [step]: fault });
       return world.ask('usual', cell);
     },
   };

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { admitCall } from '../../api/inference/admit.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
-import { EndpointHealth } from '../../api/inference/routing/endpoint-health.ts';
 import { noLinkRules, testCatalog } from '../inference/support.ts';
+import { plainHealth } from '../support/plain-health.ts';
 import { FORMATS, requestIn } from './requests.ts';
 
 function admit(format: FormatName, extra: object) {
   const body = Buffer.from(JSON.stringify(requestIn(format, 'acme/small', extra)));
-  const routes = { catalog: testCatalog(), health: new EndpointHealth(), nowMs: 0, links: noLinkRules };
+  const routes = { catalog: testCatalog(), health: plainHealth(), links: noLinkRules };
   return admitCall(callFormats[format], body, 'active', routes);
 }
 

@@ -33,7 +33,7 @@ const STRUCTURED = 'structured-outputs-2025-11-13';
 
 /** What reaches the provider of a call's headers. */
 async function sentHeaders(format: (typeof FORMATS)[number], model: string, headers: Record<string, string>) {
-  wire.answer({ status: 500, body: '{}' });
+  wire.answer({ status: 400, body: '{}' });
   await gateway.post(requestIn(format, `acme/${model}`), { path: `/${format}`, headers });
   return wire.requests.at(-1)?.headers ?? {};
 }

@@ -3,8 +3,8 @@ import type { FormatName } from '#core/catalog/catalog.ts';
 import { defaultLimits } from '#core/limits.ts';
 import { admitCall } from '../../api/inference/admit.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
-import { EndpointHealth } from '../../api/inference/routing/endpoint-health.ts';
 import { model, noLinkRules, testCatalog } from '../inference/support.ts';
+import { plainHealth } from '../support/plain-health.ts';
 import { FORMATS } from './requests.ts';
 
 const image: Readonly<Record<FormatName, (url: string) => object>> = {
@@ -24,8 +24,7 @@ function admitParts(format: FormatName, parts: readonly object[], linksMax = def
   const inputModalities = ['text', 'image', 'file'];
   return admitCall(callFormats[format], Buffer.from(JSON.stringify(body)), 'active', {
     catalog: testCatalog({ models: [model({ inputModalities })] }),
-    health: new EndpointHealth(),
-    nowMs: 0,
+    health: plainHealth(),
     links: { ...noLinkRules, linksMax },
   });
 }

@@ -3,8 +3,8 @@ import type { FormatName, Provider } from '#core/catalog/catalog.ts';
 import { dialects } from '#core/catalog/dialects.ts';
 import { admitCall } from '../../api/inference/admit.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
-import { EndpointHealth } from '../../api/inference/routing/endpoint-health.ts';
 import { model, noLinkRules, provider, testCatalog } from '../inference/support.ts';
+import { plainHealth } from '../support/plain-health.ts';
 import { FORMATS } from './requests.ts';
 
 const GOOD = 'https://example.com/a.png';
@@ -14,8 +14,7 @@ function admitText(format: FormatName, text: string, given: Partial<Provider> = 
   const inputModalities = ['text', 'image', 'file'];
   return admitCall(callFormats[format], Buffer.from(text), 'active', {
     catalog: testCatalog({ models: [model({ inputModalities })], providers: [provider(given)] }),
-    health: new EndpointHealth(),
-    nowMs: 0,
+    health: plainHealth(),
     links: noLinkRules,
   });
 }

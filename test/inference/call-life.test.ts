@@ -14,12 +14,12 @@ import { chatFormat } from '../../api/inference/formats/chat-format.ts';
 import type { Gateway } from '../../api/inference/gateway.ts';
 import { LedgerRetries } from '../../api/inference/ledger-retries.ts';
 import { OpenCalls } from '../../api/inference/open-calls.ts';
-import { EndpointHealth } from '../../api/inference/routing/endpoint-health.ts';
 import { runCall } from '../../api/inference/run-call.ts';
 import { UpstreamPools } from '../../api/inference/upstream-pools.ts';
 import type { UpstreamRequest } from '../../api/inference/upstream-request.ts';
 import { readAgent } from '../ledger/case.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
+import { plainHealth } from '../support/plain-health.ts';
 import { type FakeController, FakeResponse, fakeUpstream } from './fake-ends.ts';
 import { startFundedLedger } from './funded-ledger.ts';
 import { bodyWith, testCatalog } from './support.ts';
@@ -75,7 +75,7 @@ async function startWorld(members: string[]) {
     dailyShareNanoUsd: () => null,
     callIdHeader: 'x-call-id',
     nonce: 'n',
-    health: new EndpointHealth(),
+    health: plainHealth(),
     watchPending: (_agentId, callId) => void pending.push(callId),
     watchVideo: () => undefined,
   };

@@ -3,8 +3,8 @@ import type { Catalog, FormatName } from '#core/catalog/catalog.ts';
 import { type Dialect, type DialectName, dialects } from '#core/catalog/dialects.ts';
 import { admitCall } from '../../api/inference/admit.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
-import { EndpointHealth } from '../../api/inference/routing/endpoint-health.ts';
 import { requestIn } from '../formats/requests.ts';
+import { plainHealth } from '../support/plain-health.ts';
 import { endpoint, model, noLinkRules, provider, testCatalog } from './support.ts';
 
 const AGENT = 7;
@@ -20,7 +20,7 @@ const admitted = (format: FormatName, extra: object, catalog: Catalog) =>
     callFormats[format],
     Buffer.from(JSON.stringify(requestIn(format, 'acme/small', extra))),
     'active',
-    { catalog, health: new EndpointHealth(), nowMs: 0, links: noLinkRules },
+    { catalog, health: plainHealth(), links: noLinkRules },
   );
 
 /** What goes to the provider. */

@@ -4,8 +4,8 @@ import { formatUsd } from '#core/money.ts';
 import { admitCall } from '../../api/inference/admit.ts';
 import { estimateHold } from '../../api/inference/estimate.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
-import { EndpointHealth } from '../../api/inference/routing/endpoint-health.ts';
 import { requestIn } from '../formats/requests.ts';
+import { plainHealth } from '../support/plain-health.ts';
 import { atto, endpoint, model, noLinkRules, prices, provider, testCatalog } from './support.ts';
 
 /*
@@ -43,7 +43,7 @@ function planOf({ extra, priced, format = 'chat/completions', author = 'acme', .
   });
   const cap = format === 'responses' ? 'max_output_tokens' : 'max_tokens';
   const body = JSON.stringify(requestIn(format, upstreamModel, { [cap]: OUTPUT_TOKENS, ...extra }));
-  const routes = { catalog, health: new EndpointHealth(), nowMs: 0, links: noLinkRules };
+  const routes = { catalog, health: plainHealth(), links: noLinkRules };
   const admitted = admitCall(callFormats[format], Buffer.from(body), 'active', routes);
   if (!admitted.ok) throw new Error(`refused: ${admitted.error.message}`);
   return admitted.plan;

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { admitCall } from '../../api/inference/admit.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
-import { EndpointHealth } from '../../api/inference/routing/endpoint-health.ts';
 import { FORMATS, requestIn } from '../formats/requests.ts';
+import { plainHealth } from '../support/plain-health.ts';
 import { atto, endpoint, model, noLinkRules, prices, provider, testCatalog } from './support.ts';
 
 const catalog = testCatalog({
@@ -42,8 +42,7 @@ const admit = (format: FormatName, extra: object, modelId = 'acme/small') =>
 const admitText = (format: FormatName, body: string) =>
   admitCall(callFormats[format], Buffer.from(body), 'active', {
     catalog,
-    health: new EndpointHealth(),
-    nowMs: 0,
+    health: plainHealth(),
     links: noLinkRules,
   });
 

@@ -7,7 +7,7 @@ import { admitCall } from '../../api/inference/admit.ts';
 import type { CallPlan, Candidate } from '../../api/inference/call-plan.ts';
 import { chatFormat } from '../../api/inference/formats/chat-format.ts';
 import type { LinkRules, OwnerOf } from '../../api/inference/linked-media.ts';
-import { EndpointHealth } from '../../api/inference/routing/endpoint-health.ts';
+import { plainHealth } from '../support/plain-health.ts';
 
 export function atto(usd: string): bigint {
   const parsed = parseAttoUsd(usd);
@@ -123,8 +123,7 @@ export const noLinkRules: LinkRules = { ownerOf: noOwner, linksMax: defaultLimit
 export const admit = (body: string | Buffer, catalog: Catalog = testCatalog()) =>
   admitCall(chatFormat, Buffer.from(body), 'active', {
     catalog,
-    health: new EndpointHealth(),
-    nowMs: 0,
+    health: plainHealth(),
     links: noLinkRules,
   });
 

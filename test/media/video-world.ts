@@ -18,13 +18,13 @@ import type { Gateway } from '../../api/inference/gateway.ts';
 import { LedgerRetries } from '../../api/inference/ledger-retries.ts';
 import { OpenCalls } from '../../api/inference/open-calls.ts';
 import { refusePrivateLink } from '../../api/inference/public-link.ts';
-import { EndpointHealth } from '../../api/inference/routing/endpoint-health.ts';
 import { UpstreamPools } from '../../api/inference/upstream-pools.ts';
 import type { VideoDeps } from '../../api/media/video-deps.ts';
 import { testDataDir } from '../support/data-dir.ts';
 import { startEdge } from '../support/edge-app.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { createMemoryLedger } from '../support/memory-ledger.ts';
+import { plainHealth } from '../support/plain-health.ts';
 import { videoCatalog } from './video-models.ts';
 
 /** As the edge of tests knows its keys. */
@@ -74,7 +74,7 @@ export async function startVideoWorld(options: VideoWorldOptions = {}) {
     costs: { note() {} },
     capacity,
     refusedStarts: new GcraBuckets({ ratePerMinute: () => 60_000, burst: () => 60_000 }),
-    health: new EndpointHealth(),
+    health: plainHealth(),
     openCalls: new OpenCalls(clock, log),
     upstreams: new UpstreamPools(),
     limits: () => limits,

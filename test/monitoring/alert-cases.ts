@@ -157,6 +157,13 @@ export const alertCases: readonly AlertCase[] = [
     staysQuiet: [starts, [ended('provider_error'), '0+5x60'], [refused('rate_limited'), '0+60x60']],
   },
   {
+    alert: 'FaregateProviderSkipped',
+    afterMinutes: 20,
+    // Half-open breakers, whose series come and go, count as open.
+    fires: [['faregate_circuit_breakers_open{pod="a",provider="own",cause="unpaid"}', '1 _ 1 1 _ 1 1x30']],
+    staysQuiet: [['faregate_circuit_breakers_open{pod="a",provider="own",cause="unpaid"}', '1x3 _x36']],
+  },
+  {
     alert: 'FaregateAddedLatency',
     afterMinutes: 30,
     fires: [

@@ -13,8 +13,9 @@ import type { AgentView, Ledger } from '#core/ledger/ledger.ts';
 import type { AgentStatus } from '#core/ledger/state.ts';
 import type { Log, LogFields } from '#core/log.ts';
 import { formatUsd, parseNanoUsd } from '#core/money.ts';
+import { createProbe } from '#core/provider-health/probe-provider.ts';
 import { loadConfig } from '../../api/config.ts';
-import { EndpointHealth } from '../../api/inference/routing/endpoint-health.ts';
+import { createEndpointHealth } from '../../api/inference/routing/endpoint-health.ts';
 import { type RunningGateway, startGateway } from '../../api/start-gateway.ts';
 import { startTestProvider, type TestProvider } from './provider.ts';
 import { type SharedCluster, sharedCluster, untilProjected } from './shared-cluster.ts';
@@ -200,8 +201,14 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       ...provider,
       reset() {
         provider.reset();
-        // What one test made fail must not rest in the next.
-        gateway.health = new EndpointHealth();
+        // A breaker that one test opened must not stay open in the next.
+        gateway.health.close();
+        gateway.health = createEndpointHealth({
+          clock,
+          log,
+          probe: createProbe(clock),
+          current: (providerId) => gateway.catalog.provider(providerId),
+        });
       },
     },
     baseUrl: running.baseUrl,

@@ -2,8 +2,10 @@ import { ERROR_BODY_BYTES } from '#core/limits.ts';
 import { parseJson } from '#core/parse-json.ts';
 import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
 import { failureOf } from '../../inference/attempt.ts';
+import { reportAttempt } from '../../inference/attempt-fault.ts';
 import { collectAnswer } from '../../inference/collect-answer.ts';
 import { inlinePictures, picturesToInline, type SentBody } from '../../inference/inline-pictures.ts';
+import { refuseWait } from '../../inference/routing/skip-open-endpoints.ts';
 import { readUpstreamError } from '../../inference/upstream-error.ts';
 import type { UpstreamRequest } from '../../inference/upstream-request.ts';
 import { headerText, retryAfter } from '../../inference/upstream-text.ts';
@@ -23,8 +25,42 @@ export async function askForPictures(call: PictureCall, output: PictureOutput): 
     body.done();
     return failed(failureOf(call, 'aborted'));
   }
+  const target = { endpoint: plan.model, provider: plan.provider };
+  const ticket = gateway.health.begin(target);
+  if ('waitMs' in ticket) {
+    body.done();
+    return failed(refuseWait(ticket));
+  }
   const sentAtMs = gateway.clock.monotonicMs();
   const upstream = call.dispatch(body.bytes);
+  const accepted = () => gateway.health.accepted(target, ticket);
+  const attempt = await readAnswer(call, output, { upstream, body, sentAtMs, accepted });
+  reportAttempt(call, target, ticket, {
+    error: attempt.kind === 'failed' ? attempt.error : null,
+    faultOf: attempt.kind === 'failed' ? attempt.faultOf : undefined,
+    upstream,
+    sentAtMs,
+    body: () => Buffer.from(plan.prompt),
+    withTools: false,
+    tokens: 0,
+  });
+  return attempt;
+}
+
+interface SentRequest {
+  upstream: UpstreamRequest;
+  body: SentBody;
+  sentAtMs: number;
+  /** The status is 200. */
+  accepted: () => void;
+}
+
+async function readAnswer(
+  call: PictureCall,
+  output: PictureOutput,
+  { upstream, body, sentAtMs, accepted }: SentRequest,
+): Promise<PictureAttempt> {
+  const { gateway, plan } = call.options;
   const started = await upstream.started;
   body.done();
   call.providerMs = gateway.clock.monotonicMs() - sentAtMs;
@@ -33,6 +69,7 @@ export async function askForPictures(call: PictureCall, output: PictureOutput): 
 
   call.nameAnswer(headerText(upstream, 'x-generation-id'));
   if (upstream.status !== 200) return await readRefusal(call, upstream);
+  accepted();
   const contentType = headerText(upstream, 'content-type') ?? '';
   const isStream = contentType.toLowerCase().startsWith('text/event-stream');
   if (isStream && !plan.stream) return failed(apiError('provider_error'));
@@ -51,7 +88,9 @@ async function readRefusal(call: PictureCall, upstream: UpstreamRequest): Promis
   const body = await collectAnswer(upstream, ERROR_BODY_BYTES);
   if (!body.ok && call.endedByUs !== null) return failed(failureOf(call, body.cause));
   const value = body.ok ? parseJson(body.bytes.toString('utf8')) : undefined;
-  return failed(readUpstreamError(upstream.status, value, call.asked, retryAfter(upstream)).error);
+  const wait = retryAfter(upstream, call.options.gateway.clock.now());
+  const { error, faultOf } = readUpstreamError(upstream.status, value, call.asked, wait);
+  return { ...failed(error), ...(faultOf === undefined ? {} : { faultOf }) };
 }
 
 const failed = (error: ApiError): FailedPictures => ({ kind: 'failed', error, usage: null, delivered: 0 });

@@ -1,4 +1,5 @@
 import type { ApiError } from '../../contract/errors.ts';
+import type { FaultOf } from '../../inference/attempt-fault.ts';
 import type { Usage } from '../../inference/usage.ts';
 
 /** How the one request to the provider ended. */
@@ -16,6 +17,8 @@ export interface MadePictures {
 export interface FailedPictures {
   kind: 'failed';
   error: ApiError;
+  /** How far the fault reaches; without it, to all calls of the provider. */
+  faultOf?: FaultOf;
   usage: Usage | null;
   delivered: number;
 }

@@ -4,6 +4,7 @@ import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
 import type { HotCallContext } from '../../contract/route.ts';
 import type { Gateway } from '../../inference/gateway.ts';
 import type { LinkedPicture } from '../../inference/linked-media.ts';
+import { refuseWait } from '../../inference/routing/skip-open-endpoints.ts';
 import { runHeldCall } from '../../inference/run-held-call.ts';
 import { refuse, refuseStart, type StartContext, startCall } from '../../inference/start-call.ts';
 import { checkPictures } from '../check-pictures.ts';
@@ -40,6 +41,8 @@ export async function runPicture(
   };
   const plan = admit(request.caller.agentStatus);
   if (isApiError(plan)) return await refuseStart(gateway, context, plan);
+  const wait = gateway.health.waitFor({ endpoint: plan.model, provider: plan.provider });
+  if (wait !== null) return await refuse(gateway, context, refuseWait(wait));
   const pictures = await checkReferences(deps, request.caller.agentId, plan.references);
   if (isApiError(pictures)) return await refuseStart(gateway, context, pictures);
   if (plan.format === 'url' && files?.resting()) return await refuse(gateway, context, storageFailed);

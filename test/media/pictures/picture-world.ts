@@ -13,7 +13,6 @@ import { GcraBuckets } from '#core/rates/gcra.ts';
 import type { Gateway } from '../../../api/inference/gateway.ts';
 import { LedgerRetries } from '../../../api/inference/ledger-retries.ts';
 import { OpenCalls } from '../../../api/inference/open-calls.ts';
-import { EndpointHealth } from '../../../api/inference/routing/endpoint-health.ts';
 import { UpstreamPools } from '../../../api/inference/upstream-pools.ts';
 import type { UpstreamRequest } from '../../../api/inference/upstream-request.ts';
 import { restAfterFailure } from '../../../api/media/pictures/rest-after-failure.ts';
@@ -24,6 +23,7 @@ import { atto, provider, testCatalog } from '../../inference/support.ts';
 import { readAgent } from '../../ledger/case.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { createMemoryFiles } from '../../support/memory-files.ts';
+import { plainHealth } from '../../support/plain-health.ts';
 
 export const parameters: ReadonlyMap<string, ImageParameter> = new Map<string, ImageParameter>([
   ['n', { type: 'range', min: 1, max: 4 }],
@@ -168,7 +168,7 @@ export async function startWorld(options: WorldOptions = {}) {
     dailyShareNanoUsd: () => null,
     callIdHeader: 'x-call-id',
     nonce: 'n',
-    health: new EndpointHealth(),
+    health: plainHealth(),
     watchPending: (_agentId, callId) => void pending.push(callId),
     watchVideo() {},
     files: options.keepsFiles === false ? null : files,

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { BREAKER_FAILURES, BREAKER_REST_MS } from '#core/limits.ts';
+import { BREAKER_COOLDOWN_MS, BREAKER_FAILURES } from '#core/limits.ts';
 import { errorType } from '../../api/contract/error-body.ts';
 import { shapeOfPath } from '../../api/contract/route.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
@@ -19,10 +19,15 @@ async function start(): Promise<FakeClock> {
 
 async function ask(
   format: (typeof FORMATS)[number],
-  options: { agent?: TestAgent; stream?: boolean; models?: string[] },
+  options: { agent?: TestAgent; stream?: boolean; models?: string[]; user?: string },
 ) {
-  const { agent = await gateway.newAgent(), ...extra } = options;
-  const res = await gateway.post(requestIn(format, 'acme/all', extra), { path: `/${format}`, agent });
+  const { agent = await gateway.newAgent(), user, ...extra } = options;
+  const body = requestIn(
+    format,
+    'acme/all',
+    user === undefined ? extra : { ...extra, metadata: { user_id: user } },
+  );
+  const res = await gateway.post(body, { path: `/${format}`, agent });
   const text = await res.text();
   return {
     status: res.status,
@@ -43,7 +48,7 @@ async function breakEndpoint(format: (typeof FORMATS)[number], times = BREAKER_F
 }
 
 describe.each(FORMATS)('by %s: an endpoint that failed for several agents in a row', (format) => {
-  it('rests: callers hear provider_unavailable and how long, and nothing is asked, held or paid', async () => {
+  it('is asked no more: callers hear provider_unavailable and how long, and nothing is asked, held or paid', async () => {
     await start();
     await breakEndpoint(format);
     const before = asked();
@@ -52,8 +57,8 @@ describe.each(FORMATS)('by %s: an endpoint that failed for several agents in a r
       const { status, code, headers, text } = await ask(format, { agent, stream });
       expect([status, code]).toEqual([503, 'provider_unavailable']);
       expect(JSON.parse(text).error.type).toBe(errorType('provider_unavailable', shapeOfPath(`/${format}`)));
-      expect(headers.get('retry-after-ms')).toBe(String(BREAKER_REST_MS));
-      expect(headers.get('retry-after')).toBe(String(BREAKER_REST_MS / 1_000));
+      expect(headers.get('retry-after-ms')).toBe(String(BREAKER_COOLDOWN_MS));
+      expect(headers.get('retry-after')).toBe(String(BREAKER_COOLDOWN_MS / 1_000));
       expect(headers.get('x-should-retry')).toBeNull();
     }
     expect(asked()).toBe(before);
@@ -61,7 +66,7 @@ describe.each(FORMATS)('by %s: an endpoint that failed for several agents in a r
     expect(await gateway.calls(agent)).toEqual([]);
   });
 
-  it('rests for all formats, and another endpoint answers in its place', async () => {
+  it('is asked no more by any format, and another endpoint answers in its place', async () => {
     await start();
     await breakEndpoint(format);
     for (const other of FORMATS) {
@@ -71,10 +76,10 @@ describe.each(FORMATS)('by %s: an endpoint that failed for several agents in a r
     }
   });
 
-  it('is probed by one call after its rest: that one is answered, and then all are', async () => {
+  it('is tried by one call after its cooldown: that one is answered, and then all are', async () => {
     const clock = await start();
     await breakEndpoint(format);
-    clock.advance(BREAKER_REST_MS - 1);
+    clock.advance(BREAKER_COOLDOWN_MS - 1);
     expect((await ask(format, {})).headers.get('retry-after-ms')).toBe('1');
     clock.advance(1);
     gateway.provider.next({ path: `/${format}`, gate: 'probe', gateAt: 'headers' });
@@ -87,30 +92,41 @@ describe.each(FORMATS)('by %s: an endpoint that failed for several agents in a r
     expect((await ask(format, { stream: true })).status).toBe(200);
   });
 
-  it('rests twice as long when the probe fails', async () => {
+  it('has a cooldown twice as long when that call fails, too', async () => {
     const clock = await start();
     await breakEndpoint(format);
-    clock.advance(BREAKER_REST_MS);
+    clock.advance(BREAKER_COOLDOWN_MS);
     await breakEndpoint(format, 1);
-    expect((await ask(format, {})).headers.get('retry-after-ms')).toBe(String(2 * BREAKER_REST_MS));
+    expect((await ask(format, {})).headers.get('retry-after-ms')).toBe(String(2 * BREAKER_COOLDOWN_MS));
   });
 
-  it('is asked on where all that failed was one agent’s', async () => {
+  it('is asked on where all that failed was one agent’s, whatever it sends, as long as probes pass', async () => {
     await start();
     const agent = await gateway.newAgent();
     for (let i = 0; i < 2 * BREAKER_FAILURES; i++) {
       gateway.provider.next({ path: `/${format}`, ...failing(500), billUsd: '0' });
-      expect((await ask(format, { agent })).code).toBe('upstream_error');
+      expect((await ask(format, { agent, user: `body ${i % 3}` })).code).toBe('upstream_error');
     }
     expect((await ask(format, {})).status).toBe(200);
   });
 
-  it('is asked on where callers were wrong, or it was only busy', async () => {
+  it('is asked on where callers were wrong', async () => {
     await start();
-    for (let i = 0; i < BREAKER_FAILURES; i++) {
-      gateway.provider.next({ path: `/${format}`, ...failing(i % 2 === 0 ? 400 : 429) });
-      expect(['invalid_request', 'model_busy']).toContain((await ask(format, {})).code);
+    for (let i = 0; i < 2 * BREAKER_FAILURES; i++) {
+      gateway.provider.next({ path: `/${format}`, ...failing(400) });
+      expect((await ask(format, { user: `body ${i}` })).code).toBe('invalid_request');
     }
     expect((await ask(format, {})).status).toBe(200);
+  });
+
+  it('stays in use while some of its streams are cut in their middle, however many agents they are of', async () => {
+    await start();
+    for (let i = 0; i < 4 * BREAKER_FAILURES; i++) {
+      const cut = i % 3 > 0;
+      if (cut) gateway.provider.next({ path: `/${format}`, chunks: 30, cutAt: 2_000 });
+      const { status, text } = await ask(format, { stream: true });
+      expect(status).toBe(200);
+      expect(text.includes('provider_error')).toBe(cut);
+    }
   });
 });
