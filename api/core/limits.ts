@@ -61,6 +61,11 @@ export const ORPHAN_GRACE_MS = 2 * MINUTE_MS;
 export const DONE_KEPT_MS = 60 * MINUTE_MS;
 /** A reserve with an older id is refused, so the finite memory of done calls is enough. */
 export const CALL_ID_AGE_MAX_MS = 10 * MINUTE_MS;
+/**
+ * Marks of calls that were given up before the ledger knew them, per agent. One stall of the network left 115 of them; at
+ * the bound the oldest mark stands for every older id.
+ */
+export const GIVEN_UP_CALLS_MAX = 1_000;
 export const CLOCK_APART_MAX_MS = 5 * MINUTE_MS;
 /** A wall clock that moves on by so much more than the machine's uptime has jumped, and is not believed at once. */
 export const CLOCK_JUMP_MIN_MS = MINUTE_MS;

@@ -115,7 +115,7 @@ function checkCopies({ oracle, copies, broken }: SimWorld): void {
   }
 }
 
-const UNCOMPARED = /:(slots|ended|ended-at|grants|trades|trades-until|uploads)$/;
+const UNCOMPARED = /:(slots|ended|ended-at|grants|trades|trades-until|uploads|given-up)$/;
 
 function checkTrades(world: SimWorld): void {
   for (const { kind, commands, done, refusal } of world.ops) {

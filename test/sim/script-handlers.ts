@@ -1,5 +1,5 @@
 import { agentStatus } from '#core/ledger/agent-status.ts';
-import { apply, renewLease } from '#core/ledger/apply.ts';
+import { apply, applyUnjournaled } from '#core/ledger/apply.ts';
 import { type AgentKey, agentKeyNames } from '#core/ledger/cluster/redis-keys.ts';
 import type { ScriptName, ScriptReply } from '#core/ledger/cluster/redis-scripts.ts';
 import { videoFields } from '#core/ledger/cluster/redis-videos.ts';
@@ -238,7 +238,8 @@ export function runCommand(run: ScriptRun, command: Command): ScriptReply {
   if (command.type === 'settle' && command.cause === 'orphan' && inGrace(run)) {
     if (store.state.agents.get(command.agentId)?.holds.has(command.callId)) return ['NOT_ORPHANED'];
   }
-  const { result, events, lease } = decide(store.state, command, nowMs);
+  const decision = decide(store.state, command, nowMs);
+  const { result, events } = decision;
   if (command.type === 'reserve') {
     if (!result.ok && result.reason === 'clock_apart') return ['CLOCK_APART'];
     meta.lastMs = nowMs;
@@ -248,7 +249,7 @@ export function runCommand(run: ScriptRun, command: Command): ScriptReply {
     place = emit(run, JSON.stringify(event), nowMs);
     apply(store.state, event);
   }
-  if (lease !== null) renewLease(store.state, lease);
+  applyUnjournaled(store.state, decision);
   return toReply(command, result, place, lagMs);
 }
 

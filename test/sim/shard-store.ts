@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { idTimeMs } from '#core/ids.ts';
 import { toAgentState } from '#core/ledger/cluster/redis-agent.ts';
 import { agentLoads } from '#core/ledger/cluster/redis-agent-loads.ts';
 import type { agentKeyNames, ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
@@ -110,6 +111,8 @@ export function toRedisKeys(keys: ShardKeys, state: LedgerState): RedisKeys {
   const raw: RedisKeys = new Map();
   for (const agent of state.agents.values()) {
     for (const load of agentLoads(keys, agent)) fill(raw, load.key, load.command, load.values.map(String));
+    const marks = agent.givenUp.ids.flatMap((callId) => [String(idTimeMs(callId)), String(callId)]);
+    if (marks.length > 0) fill(raw, keys.givenUp(agent.agentId), 'ZADD', marks);
   }
   return raw;
 }
@@ -152,6 +155,7 @@ function toAgent(keys: ShardKeys, agentId: number, raw: RedisKeys): AgentState {
   // In the order of the settlements, which a hash does not keep.
   ended.sort(([, a], [, b]) => a.settledAtMs - b.settledAtMs);
   for (const [callId, done] of ended) agent.done.set(callId, done);
+  for (const callId of raw.get(keys.givenUp(agentId))?.keys() ?? []) agent.givenUp.note(Number(callId), 0);
   for (const [grantId, untilMs] of of(':grants')) {
     agent.grants.set(z.string().parse(JSON.parse(grantId)), Number(untilMs));
   }

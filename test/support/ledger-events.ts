@@ -1,5 +1,5 @@
 import type { LedgerEvent } from '#core/events/ledger-event.ts';
-import { apply, renewLease } from '#core/ledger/apply.ts';
+import { apply, applyUnjournaled } from '#core/ledger/apply.ts';
 import { decide } from '#core/ledger/decide.ts';
 import { emptyLedger } from '#core/ledger/empty-ledger.ts';
 import { createDraw } from '../ledger/history/random.ts';
@@ -23,7 +23,7 @@ export function drawLedgerEvents(seed: number, steps: number): LedgerEvent[] {
       apply(state, event);
       events.push(event);
     }
-    if (decision.lease !== null) renewLease(state, decision.lease);
+    applyUnjournaled(state, decision);
   }
   return events;
 }

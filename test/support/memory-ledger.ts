@@ -1,7 +1,7 @@
 import type { Clock } from '#core/clock.ts';
 import type { LedgerEvent } from '#core/events/ledger-event.ts';
 import { toAgentSummary, toAgentView, toHoldView } from '#core/ledger/agent-view.ts';
-import { apply, renewLease } from '#core/ledger/apply.ts';
+import { apply, applyUnjournaled } from '#core/ledger/apply.ts';
 import type { Command, ResultOf } from '#core/ledger/command.ts';
 import { decide } from '#core/ledger/decide.ts';
 import { emptyLedger } from '#core/ledger/empty-ledger.ts';
@@ -39,7 +39,7 @@ export function createMemoryLedger(options: { clock: Clock }): MemoryLedger {
         apply(state, event);
         journal.push(event);
       }
-      if (decision.lease !== null) renewLease(state, decision.lease);
+      applyUnjournaled(state, decision);
       return { result: decision.result, durable };
     },
     async findKey(hashes) {

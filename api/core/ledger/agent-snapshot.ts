@@ -5,6 +5,7 @@ import { parseVideoJob, printVideoJob, videoJobJson } from '../videos/video-job-
 import { CallTable } from './call-table.ts';
 import { checkIdentity } from './check-identity.ts';
 import { DoneCalls } from './done-calls.ts';
+import { GivenUpCalls } from './given-up-calls.ts';
 import type { AgentState, Hold, KeyState, PeriodSum } from './state.ts';
 import { VideoTable } from './video-table.ts';
 
@@ -211,6 +212,7 @@ function toState(snapshot: AgentSnapshot): AgentState {
         { nonce, chargedNanoUsd: BigInt(charged), settledAtMs },
       ]),
     ),
+    givenUp: new GivenUpCalls(),
     keys: toMap(snapshot.keys.map((key) => [key.keyId, toKey(key)])),
     chargedToday: toPeriod(snapshot.chargedToday),
     grants: toMap(snapshot.grants),

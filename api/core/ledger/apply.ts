@@ -4,7 +4,7 @@ import { applyExpired, applyGranted, applyMovedIn, applyMovedOut, applyMoveRefus
 import { applyKeyPut, applyKeyRevoked } from './apply-key.ts';
 import { applyUploadStarted } from './apply-upload.ts';
 import { applyVideoClaimed, applyVideoSubmitted, applyVideoWithdrawn } from './apply-video.ts';
-import type { Lease } from './decision.ts';
+import type { Decision } from './decision.ts';
 import { newAgent } from './empty-ledger.ts';
 import { LedgerEventError, LedgerGapError } from './ledger-errors.ts';
 import { prune } from './prune.ts';
@@ -33,10 +33,16 @@ export function foldEvent(state: LedgerState, event: LedgerEvent): 'applied' | '
   return 'applied';
 }
 
-/** Keeps a running call's slot. Never journaled: after a fold, slots end where their reserve put them. */
-export function renewLease(state: LedgerState, lease: Lease): void {
-  state.agents.get(lease.agentId)?.leases.set(lease.callId, lease.endsAtMs);
+/**
+ * Keeps a running call's slot, and marks a call that was given up. Neither is journaled: after a fold, slots end where
+ * their reserve put them, and a start that was late before a crash cannot arrive after it.
+ */
+export function applyUnjournaled(state: LedgerState, { lease, givenUp }: Unjournaled): void {
+  if (lease !== null) state.agents.get(lease.agentId)?.leases.set(lease.callId, lease.endsAtMs);
+  if (givenUp !== null) state.agents.get(givenUp.agentId)?.givenUp.note(givenUp.callId, givenUp.atMs);
 }
+
+type Unjournaled = Pick<Decision<unknown>, 'lease' | 'givenUp'>;
 
 /** Credit and the refusal of a trade may name an agent that nobody has announced: it is made, inactive. */
 function firstOf(event: LedgerEvent): AgentState {

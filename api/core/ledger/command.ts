@@ -94,7 +94,10 @@ export interface Finish {
   pending: PendingPrice;
 }
 
-/** Known by its call for an hour. */
+/**
+ * Known by its call for an hour. One that costs nothing also ends a call that the ledger does not know: a `reserve` of it
+ * that arrives later, as long as its id can start anything, is answered that the call is done.
+ */
 export interface Settle {
   type: 'settle';
   agentId: number;

@@ -3,7 +3,7 @@ import { idTimeMs } from '../ids.ts';
 import { HOLD_LEASE_MS, ORPHAN_MARGIN_MS } from '../limits.ts';
 import { minBigint } from '../money.ts';
 import type { Finish, FinishResult, Renew, RenewResult, Settle, SettleResult } from './command.ts';
-import { changed, type Decision, requireAmount, unchanged } from './decision.ts';
+import { changed, type Decision, type GivenUpCall, requireAmount, unchanged } from './decision.ts';
 import { findDone } from './done-calls.ts';
 import { soundEnd, soundPending } from './sound-end.ts';
 import type { AgentState, Hold, LedgerState } from './state.ts';
@@ -65,13 +65,19 @@ export function decideSettle(state: LedgerState, command: Settle, nowMs: number)
   const hold = agent.holds.get(command.callId);
   if (hold === undefined) {
     const done = findDone(agent, command.callId, nowMs);
-    if (done === null) return unchanged({ ok: false, reason: 'no_hold' });
+    if (done === null)
+      return { ...unchanged({ ok: false, reason: 'no_hold' }), givenUp: releaseOf(command, nowMs) };
     return unchanged({ ok: true, repeated: true, chargedNanoUsd: done.chargedNanoUsd });
   }
   if (command.cause === 'orphan' && !isOrphan(hold, nowMs)) {
     return unchanged({ ok: false, reason: 'not_orphaned' });
   }
   return chargeHold(agent, hold, command, nowMs);
+}
+
+/** A call that pays nothing was given up; one that pays was confirmed, so its start cannot be on its way any more. */
+function releaseOf({ agentId, callId, costNanoUsd, cause }: Settle, nowMs: number): GivenUpCall | null {
+  return cause === 'end' && costNanoUsd === 0n ? { agentId, callId, atMs: nowMs } : null;
 }
 
 /**

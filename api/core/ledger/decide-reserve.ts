@@ -61,7 +61,9 @@ function answerKnownCall(agent: AgentState, command: Reserve, nowMs: number): Re
     return hold.nonce === command.nonce ? { ok: true, repeated: true } : { ok: false, reason: 'id_taken' };
   }
   const done = findDone(agent, command.callId, nowMs);
-  if (done === null) return null;
+  if (done === null) {
+    return agent.givenUp.has(command.callId) ? { ok: false, reason: 'done', chargedNanoUsd: 0n } : null;
+  }
   if (done.nonce !== command.nonce) return { ok: false, reason: 'id_taken' };
   return { ok: false, reason: 'done', chargedNanoUsd: done.chargedNanoUsd };
 }

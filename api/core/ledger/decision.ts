@@ -3,8 +3,8 @@ import type { CallId } from '../ids.ts';
 import type { NanoUsd } from '../money.ts';
 
 /**
- * What `decide` answers. The caller journals the events, gives each to `apply`, and gives `lease`, when there is
- * one, to `renewLease`. A refused or repeated command has neither.
+ * What `decide` answers. The caller journals the events, gives each to `apply`, and gives the rest of the decision to
+ * `applyUnjournaled`. A refused or repeated command has no event and no lease.
  */
 export interface Decision<R> {
   result: R;
@@ -12,6 +12,8 @@ export interface Decision<R> {
   events: readonly LedgerEvent[];
   /** A slot kept for another minute: not journaled, so a fold does not have it. */
   lease: Lease | null;
+  /** A call that ended before the ledger heard of its start: not journaled either. */
+  givenUp: GivenUpCall | null;
 }
 
 export interface Lease {
@@ -20,14 +22,26 @@ export interface Lease {
   endsAtMs: number;
 }
 
+export interface GivenUpCall {
+  agentId: number;
+  callId: CallId;
+  atMs: number;
+}
+
 const NO_EVENTS: readonly LedgerEvent[] = Object.freeze([]);
 
-export const unchanged = <R>(result: R): Decision<R> => ({ result, events: NO_EVENTS, lease: null });
+export const unchanged = <R>(result: R): Decision<R> => ({
+  result,
+  events: NO_EVENTS,
+  lease: null,
+  givenUp: null,
+});
 
 export const changed = <R>(result: R, event: LedgerEvent): Decision<R> => ({
   result,
   events: [event],
   lease: null,
+  givenUp: null,
 });
 
 /** A negative amount would mint money: it is a bug of the caller, not an answer. */

@@ -9,7 +9,7 @@ import type { Log } from '../log.ts';
 import { inTime, type VideoHistory } from '../videos/video-history.ts';
 import type { VideoJob } from '../videos/video-job.ts';
 import { toAgentSummary, toAgentView, toHoldView } from './agent-view.ts';
-import { apply, renewLease } from './apply.ts';
+import { apply, applyUnjournaled } from './apply.ts';
 import { endedVideo } from './apply-video.ts';
 import type { Command, ResultOf } from './command.ts';
 import { decide } from './decide.ts';
@@ -333,7 +333,7 @@ class Engine implements EmbeddedLedger {
         durable = queue.add({ event, call, ended, video });
         snapshots.noteChange(event.agentId);
       }
-      if (decision.lease !== null) renewLease(state, decision.lease);
+      applyUnjournaled(state, decision);
     } catch (error) {
       // A bug; but what is in memory may not be what the journal will have, so nothing may be built on it.
       this.#fail(live, error);

@@ -1,5 +1,6 @@
 import { CallTable } from './call-table.ts';
 import { DoneCalls } from './done-calls.ts';
+import { GivenUpCalls } from './given-up-calls.ts';
 import type { AgentState, LedgerState } from './state.ts';
 import { VideoTable } from './video-table.ts';
 
@@ -24,6 +25,7 @@ export function newAgent(agentId: number, name: string, createdAtMs: number): Ag
     leases: new CallTable(),
     holds: new CallTable(),
     done: new DoneCalls(),
+    givenUp: new GivenUpCalls(),
     keys: new Map(),
     chargedToday: { periodStartMs: 0, nanoUsd: 0n },
     grants: new Map(),

@@ -3,6 +3,7 @@ import type { CallId } from '../ids.ts';
 import type { NanoUsd } from '../money.ts';
 import type { CallTable } from './call-table.ts';
 import type { DoneCalls } from './done-calls.ts';
+import type { GivenUpCalls } from './given-up-calls.ts';
 import type { VideoTable } from './video-table.ts';
 
 /** Everything the ledger knows. Changed only by `apply`. */
@@ -46,6 +47,8 @@ export interface AgentState {
   holds: CallTable<Hold>;
   /** Ended calls of the last hour (and up to a minute more), so that a repeated command is answered as it was. */
   done: DoneCalls;
+  /** Not journaled: whatever can still arrive late is on its way to this very engine or store. */
+  givenUp: GivenUpCalls;
   keys: Map<number, KeyState>;
   /** What today's calls charged, for the daily share. */
   chargedToday: PeriodSum;

@@ -1,4 +1,5 @@
 import { HOUR_MS, MINUTE_MS } from '#core/clock.ts';
+import { CALL_ID_AGE_MAX_MS, GIVEN_UP_CALLS_MAX } from '#core/limits.ts';
 import {
   after,
   at,
@@ -27,6 +28,7 @@ import {
   pendingPrice,
   renew,
   reserve,
+  reserveVideo,
   revokeKey,
   setAgent,
   settle,
@@ -124,6 +126,68 @@ export const settleCases: readonly LedgerCase[] = [
       does(setAgent({ agentId: 2 }), ok),
       does(settle(1, 5n, { agentId: 2 }), refused('no_hold')),
       sees(1, { chargedNanoUsd: 0n }),
+    ],
+  },
+  {
+    promise:
+      'a start that arrives after its call was given up holds nothing, as long as its id can start a call',
+    rows: [
+      ...agentWith(100n),
+      does(settle(1, 0n), refused('no_hold')),
+      does(settle(1, 0n), refused('no_hold')),
+      does(reserve(1, 60n), refused('done', { chargedNanoUsd: 0n })),
+      does(reserve(1, 60n, { nonce: 'process-2' }), refused('done', { chargedNanoUsd: 0n })),
+      does(reserve(2, 60n), ok),
+      sees(1, { lots: lots([8, 40n, 60n]), runningCalls: 1 }),
+      after(CALL_ID_AGE_MAX_MS),
+      does(settle(2, 0n), charged(0n)),
+      does(reserve(1, 60n), refused('done', { chargedNanoUsd: 0n })),
+      after(1),
+      does(reserve(1, 60n), refused('stale_id')),
+      sees(1, { lots: lots([8, 100n, 0n]), holds: [] }),
+    ],
+  },
+  {
+    promise: 'late starts of images and videos that were given up hold nothing either',
+    rows: [
+      ...agentWith(100n),
+      does(settle(1, 0n), refused('no_hold')),
+      does(reserve(1, 60n, { kind: 'image' }), refused('done', { chargedNanoUsd: 0n })),
+      does(settle(2, 0n), refused('no_hold')),
+      does(reserveVideo(2, 60n), refused('done', { chargedNanoUsd: 0n })),
+      sees(1, { lots: lots([8, 100n, 0n]), holds: [] }),
+    ],
+  },
+  {
+    promise: 'one agent giving a call up keeps no other agent from starting one of the same id',
+    rows: [
+      ...agentWith(100n),
+      does(setAgent({ agentId: 2 }), ok),
+      does(settle(1, 0n, { agentId: 2 }), refused('no_hold')),
+      does(reserve(1, 60n), ok),
+      does(settle(1, 25n), charged(25n)),
+    ],
+  },
+  {
+    promise: 'neither an orphan that nobody knows nor a call that pays is taken for a call that was given up',
+    rows: [
+      ...agentWith(100n),
+      does(settleOrphan(1), refused('no_hold')),
+      does(settle(1, 5n), refused('no_hold')),
+      does(reserve(1, 60n), ok),
+    ],
+  },
+  {
+    promise: 'of more given-up calls than are remembered no late start holds anything, and newer calls start',
+    rows: [
+      ...agentWith(100n),
+      does(settle(1, 0n), refused('no_hold')),
+      after(1),
+      ...Array.from({ length: GIVEN_UP_CALLS_MAX }, (_, i) => does(settle(i + 2, 0n), refused('no_hold'))),
+      does(reserve(1, 60n), refused('done', { chargedNanoUsd: 0n })),
+      after(1),
+      does(reserve(GIVEN_UP_CALLS_MAX + 2, 60n), ok),
+      sees(1, { lots: lots([8, 40n, 60n]) }),
     ],
   },
   {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { DAY_MS } from '#core/clock.ts';
 import type { RedisClient } from '#core/drivers/redis.ts';
 import { decodeLedgerEvent } from '#core/events/ledger-event.ts';
-import { apply, renewLease } from '#core/ledger/apply.ts';
+import { apply, applyUnjournaled } from '#core/ledger/apply.ts';
 import { toAgentState } from '#core/ledger/cluster/redis-agent.ts';
 import { toScriptCall } from '#core/ledger/cluster/redis-commands.ts';
 import { type AgentKey, ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
@@ -78,7 +78,7 @@ async function runRedisHistory(redis: RedisClient, seed: number, coverage: Cover
     const events = outbox.map(([, [, text = '']]) => decodeLedgerEvent(JSON.parse(text)));
     same('what is journaled', events, decision.events);
     for (const event of decision.events) apply(state, event);
-    if (decision.lease !== null) renewLease(state, decision.lease);
+    applyUnjournaled(state, decision);
     const last = outbox.at(-1)?.[0];
     if (last !== undefined)
       await scripts.run('ack', [shard.meta, shard.outbox], [...last.split('-'), '0', 0, 1]);

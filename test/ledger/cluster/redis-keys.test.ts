@@ -10,7 +10,7 @@ test('the names for the calls of any number of agents are right, and only some a
     const agent = `faregate:{s07}:a:${agentId}`;
     const own = [agent, `${agent}:holds`, `${agent}:ended`, `${agent}:slots`];
     expect(running).toEqual([keys.meta, keys.outbox, ...own]);
-    expect(reserve).toEqual([...running, `${agent}:keys`, keys.open]);
+    expect(reserve).toEqual([...running, `${agent}:keys`, keys.open, `${agent}:given-up`]);
     const ofVideos = [keys.videos, `${agent}:videos`, `${agent}:videos-ended`];
     expect(settle).toEqual([...reserve, `${agent}:ended-at`, ...ofVideos]);
   }

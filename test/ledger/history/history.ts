@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { decodeLedgerEvent, type LedgerEvent, type LedgerEventOf } from '#core/events/ledger-event.ts';
 import { deserializeAgent, serializeAgent } from '#core/ledger/agent-snapshot.ts';
-import { apply, foldEvent, renewLease } from '#core/ledger/apply.ts';
+import { apply, applyUnjournaled, foldEvent } from '#core/ledger/apply.ts';
 import { checkIdentity } from '#core/ledger/check-identity.ts';
 import type { Command } from '#core/ledger/command.ts';
 import { decide } from '#core/ledger/decide.ts';
@@ -74,7 +74,7 @@ export class History {
     }
     observe(this.#coverage, command, decision, this.state, nowMs);
     for (const event of decision.events) this.#journalAndApply(event, nowMs);
-    if (decision.lease !== null) renewLease(this.state, decision.lease);
+    applyUnjournaled(this.state, decision);
     const agent = this.state.agents.get(command.agentId);
     if (agent === undefined) return;
     const problem = checkIdentity(agent) ?? this.#oracle.compare(agent, nowMs);

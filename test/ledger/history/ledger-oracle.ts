@@ -133,6 +133,7 @@ export class LedgerOracle {
     if (call !== undefined && isRemembered(call, nowMs)) {
       return call.nonce === command.nonce ? no('done', { chargedNanoUsd: call.charged }) : no('id_taken');
     }
+    if (agent.givenUp.has(command.callId)) return no('done', { chargedNanoUsd: 0n });
     const videos = agent.videos(nowMs);
     const wanted = command.video ?? { videoId: null, idempotencyKey: null };
     const same = videos.find(({ order }) => order.key !== null && order.key === wanted.idempotencyKey);
@@ -150,8 +151,12 @@ export class LedgerOracle {
   }
 
   #settle(command: Settle, nowMs: number): Answer {
-    const call = this.agents.get(command.agentId)?.call(command.callId);
-    if (call === undefined) return no('no_hold');
+    const agent = this.agents.get(command.agentId);
+    const call = agent?.call(command.callId);
+    if (call === undefined) {
+      if (command.cause === 'end' && command.costNanoUsd === 0n) agent?.givenUp.add(command.callId);
+      return no('no_hold');
+    }
     if (call.settledAtMs !== null) {
       if (!isRemembered(call, nowMs)) return no('no_hold');
       return { ok: true, repeated: true, chargedNanoUsd: call.charged };

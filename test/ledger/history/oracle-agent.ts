@@ -56,6 +56,8 @@ export class OracleAgent {
   readonly stored: { bytes: number; endsAtMs: number }[] = [];
   readonly uploads: { id: string; atMs: number }[] = [];
   readonly trades: OracleTrade[] = [];
+  /** Calls that were given up before the ledger knew them. */
+  readonly givenUp = new Set<number>();
   readonly sources = new Map<string, { version: number; status: string }>();
 
   call(id: number): OracleCall | undefined {

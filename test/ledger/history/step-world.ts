@@ -179,6 +179,10 @@ export class StepWorld {
 
   #settle(step: StepOf<'settle'>, state: LedgerState): Settle {
     const call = this.#call(step.pick, state);
+    // A call that was given up: its start may come later.
+    if (this.#calls.every(({ callId }) => callId !== call.callId)) {
+      this.#calls.push({ ...call, nonce: 'process-1' });
+    }
     const cause = step.orphan ? 'orphan' : 'end';
     const stored = {
       bytes: Math.ceil((step.shares * RESULTS_BYTES_MAX) / 3),

@@ -41,6 +41,14 @@ export class ShardKeys {
     return `${this.#prefix}:a:${agentId}${what}`;
   }
 
+  /**
+   * Marks of calls that were given up. No part of the agent: the log does not have them, and a recovery must leave them in
+   * this node, because it does not end the connections on which their starts may still arrive.
+   */
+  givenUp(agentId: number): string {
+    return `${this.#prefix}:a:${agentId}:given-up`;
+  }
+
   /** What the steps of one agent's calls take. Remembered: made anew, these names cost each call a microsecond. */
   ofCalls(agentId: number): CallKeys {
     const known = this.#ofCalls.get(agentId);
@@ -48,7 +56,7 @@ export class ShardKeys {
     if (this.#ofCalls.size >= AGENTS_REMEMBERED_MAX) this.#ofCalls.clear();
     const of = (what: AgentKey = '') => this.agent(agentId, what);
     const running = [this.meta, this.outbox, of(), of(':holds'), of(':ended'), of(':slots')];
-    const reserve = [...running, of(':keys'), this.open];
+    const reserve = [...running, of(':keys'), this.open, this.givenUp(agentId)];
     const videos = [this.videos, of(':videos'), of(':videos-ended')];
     const fresh: CallKeys = { running, reserve, videos, settle: [...reserve, of(':ended-at'), ...videos] };
     this.#ofCalls.set(agentId, fresh);

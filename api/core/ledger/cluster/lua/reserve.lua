@@ -1,5 +1,6 @@
--- KEYS: meta, outbox, agent, holds, ended calls, slots, keys, open calls of the shard; of a video also the shard's open
--- videos, the agent's videos and its ended ones by time, of pictures the agent's stored ones.
+-- KEYS: meta, outbox, agent, holds, ended calls, slots, keys, open calls of the shard, given-up calls by the time of their
+-- ids; of a video also the shard's open videos, the agent's videos and its ended ones by time, of pictures the agent's
+-- stored ones.
 -- ARGV: agent, key, call, nonce, kind, amount, time limit, caller's time, call and price as JSON, interval of the
 -- start rate in microseconds, burst, running calls, daily share ('' for none), time of the call id; of a video also its id,
 -- Idempotency-Key ('' for none), what its event says, what a read of it does, and how many may be open.
@@ -34,14 +35,15 @@ if done then
   if done.nonce ~= nonce then return { 'ID_TAKEN' } end
   return { 'DONE', latest(), done.charged }
 end
+if is_given_up(KEYS[9], call_id, made_at) then return { 'DONE', latest(), '0' } end
 
 local video_id, video_key
-if KEYS[10] then
+if KEYS[11] then
   video_id, video_key = ARGV[16], ARGV[17]
   local function is_known(id)
-    return redis.call('HEXISTS', KEYS[9], video_name(agent_id, id)) == 1 or is_kept(redis.call('HGET', KEYS[10], id .. ':end'))
+    return redis.call('HEXISTS', KEYS[10], video_name(agent_id, id)) == 1 or is_kept(redis.call('HGET', KEYS[11], id .. ':end'))
   end
-  local known = video_key ~= '' and redis.call('HGET', KEYS[10], 'key:' .. video_key)
+  local known = video_key ~= '' and redis.call('HGET', KEYS[11], 'key:' .. video_key)
   if known and is_known(known) then return { 'VIDEO_EXISTS', latest(), known } end
   if is_known(video_id) then return { 'ID_TAKEN' } end
 end
@@ -65,7 +67,7 @@ if video_id then
   if open >= tonumber(ARGV[20]) then return { 'OPEN_VIDEOS', whole(open) } end
 elseif kind == 'image' then
   local bytes, first_end = 0, nil
-  local stored = redis.call('HGETALL', KEYS[9])
+  local stored = redis.call('HGETALL', KEYS[10])
   for i = 1, #stored, 2 do
     local hour_end = tonumber(stored[i])
     if hour_end > now then
@@ -136,11 +138,11 @@ redis.call('HSET', KEYS[7], key_id .. ':held', whole(key_held + amount), key_id 
 redis.call('ZADD', KEYS[8], whole(now + time_limit + ORPHAN_MARGIN_MS), open_name(agent_id, call_id))
 if video_id then
   redis.call('HSET', KEYS[4], call_id .. ':video', video_id)
-  redis.call('HSET', KEYS[9], video_name(agent_id, video_id),
+  redis.call('HSET', KEYS[10], video_name(agent_id, video_id),
     string.sub(ARGV[19], 1, -2) .. ',"createdAtMs":' .. whole(now) .. '}')
-  if video_key ~= '' then redis.call('HSET', KEYS[10], 'key:' .. video_key, video_id) end
-  redis.call('PERSIST', KEYS[10])
+  if video_key ~= '' then redis.call('HSET', KEYS[11], 'key:' .. video_key, video_id) end
   redis.call('PERSIST', KEYS[11])
+  redis.call('PERSIST', KEYS[12])
   redis.call('HINCRBY', KEYS[3], 'open_videos', 1)
 end
 return { 'OK', seq, whole(lag_ms) }

@@ -1,5 +1,5 @@
--- KEYS: meta, outbox, agent, holds, ended calls, slots, keys, open calls of the shard, ended calls by time; and
--- those of results.lua.
+-- KEYS: meta, outbox, agent, holds, ended calls, slots, keys, open calls of the shard, given-up calls by the time of their
+-- ids, ended calls by time; and those of results.lua.
 -- ARGV: agent, call, cost in units of 10^15 and the rest of it, end as JSON, cause, time of the call id, a video's file
 -- as JSON ('' for none); of pictures that were stored their bytes and until when.
 
@@ -19,9 +19,16 @@ end
 
 local agent_id, call_id = ARGV[1], ARGV[2]
 local hold = read_hold(call_id)
-if not hold then return without_hold(call_id, 'REPEATED') end
 -- A provider's absurd cost has more digits than a double: it is never added up, only taken apart.
 local cost_high, cost_low = tonumber(ARGV[3]), tonumber(ARGV[4])
+if not hold then
+  local answer = without_hold(call_id, 'REPEATED')
+  local is_release = ARGV[6] == 'end' and cost_high == 0 and cost_low == 0
+  if answer[1] == 'NO_HOLD' and is_release and redis.call('EXISTS', KEYS[3]) == 1 then
+    note_given_up(KEYS[9], call_id, tonumber(ARGV[7]))
+  end
+  return answer
+end
 if ARGV[6] == 'orphan' then
   local pending = redis.call('HEXISTS', KEYS[4], call_id .. ':pending') == 1
   -- Where a wrong clock opened the shard, what is left would be longer than any grace.
@@ -49,7 +56,7 @@ local key_held = whole(tonumber(key[1]) - hold.amount)
 local video_id, results = nil, ''
 if hold.kind == 'video' then video_id = redis.call('HGET', KEYS[4], call_id .. ':video') end
 local has_file = video_id and ARGV[8] ~= ''
-local has_pictures = hold.kind == 'image' and KEYS[13]
+local has_pictures = hold.kind == 'image' and KEYS[14]
 if has_file then
   results = ',"video":' .. ARGV[8]
 elseif has_pictures then
@@ -70,12 +77,12 @@ redis.call('HDEL', KEYS[4], call_id, call_id .. ':call', call_id .. ':price', ca
 redis.call('ZREM', KEYS[6], call_id)
 redis.call('ZREM', KEYS[8], open_name(agent_id, call_id))
 redis.call('HSET', KEYS[5], call_id, whole(charged) .. ' ' .. whole(now) .. ' ' .. hold.nonce)
-redis.call('ZADD', KEYS[9], whole(now), call_id)
+redis.call('ZADD', KEYS[10], whole(now), call_id)
 -- A few of those that no longer count go with each that comes, so that no step has to walk through an hour of them.
-local old = redis.call('ZRANGE', KEYS[9], '-inf', whole(now - DONE_KEPT_MS), 'BYSCORE', 'LIMIT', 0, DONE_CLEARED_AT_ONCE)
+local old = redis.call('ZRANGE', KEYS[10], '-inf', whole(now - DONE_KEPT_MS), 'BYSCORE', 'LIMIT', 0, DONE_CLEARED_AT_ONCE)
 if #old > 0 then
   redis.call('HDEL', KEYS[5], unpack(old))
-  redis.call('ZREM', KEYS[9], unpack(old))
+  redis.call('ZREM', KEYS[10], unpack(old))
 end
 if video_id then
   redis.call('HDEL', KEYS[4], call_id .. ':video')

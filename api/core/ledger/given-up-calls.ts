@@ -1,0 +1,35 @@
+import { type CallId, idTimeMs } from '../ids.ts';
+import { CALL_ID_AGE_MAX_MS, GIVEN_UP_CALLS_MAX } from '../limits.ts';
+
+/**
+ * Calls whose process gave them up before the ledger had heard of them. Their `reserve` may still arrive, because a
+ * network can deliver an old connection's bytes after a newer connection's, and then it must hold nothing.
+ *
+ * A mark is needed only until its id is too old to start anything, so `CALL_ID_AGE_MAX_MS` bounds the marks in time. At
+ * their bound in number the oldest mark stands for every older id: such a start is refused, free of charge, and nothing
+ * that was given up can come back.
+ */
+export class GivenUpCalls {
+  /** Ascending, so the oldest id is first. */
+  readonly #ids: CallId[] = [];
+
+  note(callId: CallId, nowMs: number): void {
+    const after = this.#ids.findLastIndex((id) => id <= callId);
+    if (this.#ids[after] !== callId) this.#ids.splice(after + 1, 0, callId);
+    const oldestUseful = this.#ids.findIndex((id) => idTimeMs(id) >= nowMs - CALL_ID_AGE_MAX_MS);
+    this.#ids.splice(0, oldestUseful < 0 ? this.#ids.length : oldestUseful);
+    this.#ids.splice(0, this.#ids.length - GIVEN_UP_CALLS_MAX);
+  }
+
+  has(callId: CallId): boolean {
+    const [oldest] = this.#ids;
+    if (oldest === undefined) return false;
+    if (this.#ids.length >= GIVEN_UP_CALLS_MAX && idTimeMs(callId) <= idTimeMs(oldest)) return true;
+    return this.#ids.includes(callId);
+  }
+
+  /** Ascending. */
+  get ids(): readonly CallId[] {
+    return this.#ids;
+  }
+}
