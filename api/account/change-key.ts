@@ -1,4 +1,4 @@
-import { executeDurably } from '#core/accounts/execute-durably.ts';
+import { changeKey as change } from '#core/accounts/change-key.ts';
 import type { ChangeKeyResult as Changed, ChangeKey } from '#core/ledger/command.ts';
 import { type KeyRecord, shapeKey } from '../contract/key-record.ts';
 import type { AccountDeps, AccountKey } from './account-deps.ts';
@@ -12,12 +12,12 @@ export type ChangeKeyResult =
 export async function changeKey(
   deps: Pick<AccountDeps, 'ledger'>,
   { agentId, keyId: actingKeyId }: AccountKey,
-  change: Pick<ChangeKey, 'keyId' | 'label' | 'limit'>,
+  asked: Pick<ChangeKey, 'keyId' | 'label' | 'limit'>,
 ): Promise<ChangeKeyResult> {
-  const result = await executeDurably(deps.ledger, { type: 'change_key', agentId, actingKeyId, ...change });
+  const result = await change(deps.ledger, { agentId, actingKeyId, ...asked });
   if (!result.ok) return result;
   const agent = await readAccount(deps, agentId);
-  const view = agent === 'unavailable' ? undefined : agent.keys.find(({ keyId }) => keyId === change.keyId);
+  const view = agent === 'unavailable' ? undefined : agent.keys.find(({ keyId }) => keyId === asked.keyId);
   if (view === undefined) return { ok: false, reason: 'unavailable' };
   return { ok: true, key: shapeKey(view, actingKeyId) };
 }

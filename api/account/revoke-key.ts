@@ -1,4 +1,4 @@
-import { executeDurably } from '#core/accounts/execute-durably.ts';
+import { revokeKey as revoke } from '#core/accounts/change-key.ts';
 import type { RevokeKeyResult as Revoked } from '#core/ledger/command.ts';
 import type { RevokedKey } from '../contract/key-record.ts';
 import type { AccountDeps, AccountKey } from './account-deps.ts';
@@ -13,7 +13,7 @@ export async function revokeKey(
   { agentId, keyId: actingKeyId }: AccountKey,
   keyId: number,
 ): Promise<RevokeKeyResult> {
-  const result = await executeDurably(ledger, { type: 'revoke_key', agentId, keyId, actingKeyId });
+  const result = await revoke(ledger, { agentId, keyId, actingKeyId });
   if (!result.ok) return result;
   return { ok: true, key: { key_id: keyId, revoked: true, this_key: keyId === actingKeyId } };
 }

@@ -66,6 +66,7 @@ export function keyRefusal(reason: Refused<CreateKeyResult>, agentId: number, li
     case 'unavailable':
     case 'id_taken':
     case 'hash_taken':
+    case 'changed_since':
       return unavailable();
     case 'key_revoked':
     case 'agent_not_active':

@@ -26,6 +26,7 @@ export function keySentence(reason: Refused, keyId: number, limits: Limits): str
     case 'unknown_agent':
     case 'id_taken':
     case 'hash_taken':
+    case 'changed_since':
     case 'unavailable':
       return sentences.unavailable;
     default:

@@ -70,7 +70,7 @@ test("an activation does not lift another source's suspension, and the answer na
   await admin.ledger.execute({
     type: 'set_agent',
     agentId: 1,
-    mode: 'update',
+    mode: 'upsert',
     source: 'launches',
     sourceVersion: 1,
     status: 'suspended',

@@ -18,7 +18,7 @@ async function withRunningCall(): Promise<TestAdmin & { callId: number }> {
   await admin.post('/agents/1/grants', { usd: '5' });
   const key = { keyId: 100, label: 'web shop', prefix: 'fg_a1B2c3D4e', hash: 'h' };
   const operator = { actingKeyId: null, madeOverMcp: false, limits: keyLimits };
-  await ledger.execute({ type: 'put_key', agentId: 1, ...key, limit: null, ...operator });
+  await ledger.execute({ type: 'put_key', readVersion: null, agentId: 1, ...key, limit: null, ...operator });
   await ledger.execute({
     type: 'reserve',
     agentId: 1,

@@ -60,7 +60,13 @@ async function agent(agentId = 1) {
 
 async function revokeKeys(): Promise<void> {
   for (const { keyId } of (await agent()).keys) {
-    await executeDurably(ledger, { type: 'revoke_key', agentId: 1, keyId, actingKeyId: null });
+    await executeDurably(ledger, {
+      type: 'revoke_key',
+      readVersion: null,
+      agentId: 1,
+      keyId,
+      actingKeyId: null,
+    });
   }
 }
 
@@ -219,6 +225,7 @@ test('keys that somebody gave the demo agent live on, whatever becomes of its ow
   await revokeKeys();
   await executeDurably(ledger, {
     type: 'put_key',
+    readVersion: null,
     agentId: 1,
     keyId: 7,
     label: 'mine',

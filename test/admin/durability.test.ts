@@ -38,6 +38,7 @@ async function withAgentAndKey(durable: () => Promise<Durability>): Promise<Test
   });
   await ledger.execute({
     type: 'put_key',
+    readVersion: null,
     agentId: 1,
     keyId: 1,
     label: 'k',

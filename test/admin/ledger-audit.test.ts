@@ -23,6 +23,7 @@ async function withCall(): Promise<TestAdmin & { state: AgentState }> {
   const limit = { limitNanoUsd: 10_000_000_000n, reset: 'daily' as const };
   await ledger.execute({
     type: 'put_key',
+    readVersion: null,
     agentId: 1,
     keyId: 100,
     label: 'k',

@@ -11,7 +11,7 @@ export function openingOf(agentId: number, nowMs: number): Command[] {
       ...{ source: 'bench', sourceVersion: 1 },
     },
     {
-      ...{ type: 'put_key', agentId, keyId: agentId, label: 'k', prefix: 'fg_prefix000' },
+      ...{ type: 'put_key', readVersion: null, agentId, keyId: agentId, label: 'k', prefix: 'fg_prefix000' },
       ...{ hash: hashOf(agentId), limit: null, actingKeyId: null, madeOverMcp: false, limits: keyLimits },
     },
     {

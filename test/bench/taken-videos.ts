@@ -50,6 +50,7 @@ async function addAgent(
   });
   await does({
     type: 'put_key',
+    readVersion: null,
     agentId,
     keyId: agentId,
     label: name,

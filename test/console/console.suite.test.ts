@@ -100,7 +100,13 @@ describeInBrowser('the console', ({ gateway: running, show }) => {
 
   async function revoke({ agentId, keyId }: TestAgent): Promise<void> {
     const { ledger } = running().running.deps.store;
-    const { durable } = await ledger.execute({ type: 'revoke_key', agentId, keyId, actingKeyId: null });
+    const { durable } = await ledger.execute({
+      type: 'revoke_key',
+      readVersion: null,
+      agentId,
+      keyId,
+      actingKeyId: null,
+    });
     await durable;
   }
 

@@ -272,7 +272,7 @@ describeInBrowser(
       const renamed = await ledger.execute({
         ...{
           type: 'set_agent',
-          mode: 'update',
+          mode: 'upsert',
           source: 'hostile',
           sourceVersion: 9,
           status: 'active',

@@ -85,7 +85,7 @@ describeInBrowser(
       const { durable } = await gateway().running.deps.store.ledger.execute({
         ...{
           type: 'set_agent',
-          mode: 'update',
+          mode: 'upsert',
           source: 'test',
           sourceVersion: 2,
           status: 'active',

@@ -24,6 +24,7 @@ const hold = (callId: number, nanoUsd: bigint, pending: HoldView['pending'] = nu
 
 const limited: KeyView = {
   keyId: 1,
+  version: 1,
   label: 'a',
   prefix: 'fg_abcdefghi',
   createdAtMs: 0,

@@ -13,7 +13,13 @@ async function refusal(body: unknown, agent: TestAgent) {
 }
 
 async function revoke({ agentId, keyId }: TestAgent): Promise<void> {
-  await gateway.running.deps.store.ledger.execute({ type: 'revoke_key', agentId, keyId, actingKeyId: null });
+  await gateway.running.deps.store.ledger.execute({
+    type: 'revoke_key',
+    readVersion: null,
+    agentId,
+    keyId,
+    actingKeyId: null,
+  });
 }
 
 async function nothingHappened(agent: TestAgent): Promise<void> {

@@ -140,6 +140,7 @@ describe('who may not start an upload is told why', () => {
     const { ledger } = gateway.running.deps.store;
     const command = {
       type: 'revoke_key',
+      readVersion: null,
       agentId: agent.agentId,
       keyId: agent.keyId,
       actingKeyId: null,

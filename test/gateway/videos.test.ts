@@ -230,6 +230,7 @@ describe('one Idempotency-Key', () => {
     const { agentId, keyId } = agent;
     await gateway.running.deps.store.ledger.execute({
       type: 'revoke_key',
+      readVersion: null,
       agentId,
       keyId,
       actingKeyId: null,

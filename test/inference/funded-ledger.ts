@@ -29,6 +29,7 @@ export async function startFundedLedger(clock: Clock, creditNanoUsd = 5_000_000_
   await memory.execute({ ...agent, type: 'set_agent', mode: 'create', status: 'active' });
   await memory.execute({
     type: 'put_key',
+    readVersion: null,
     agentId: 1,
     keyId: 1,
     label: 'k',

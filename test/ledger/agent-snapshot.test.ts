@@ -66,6 +66,11 @@ describe('the snapshot of an agent', () => {
     expect(deserializeAgent(text)).toStrictEqual(agent);
   });
 
+  test('says of no key that it has changed since the snapshot', () => {
+    const { version, keys, keyVersions } = deserializeAgent(text);
+    expect([...keys.keys()].map((keyId) => keyVersions.of(keyId))).toEqual([version, version, version]);
+  });
+
   test('is one line', () => {
     expect(text).not.toContain('\n');
   });

@@ -147,6 +147,7 @@ export const moveIn = (tradeId: string, nanoUsd: bigint, more: Partial<MoveIn> =
 export const putKey = (keyId: number, more: Partial<PutKey> = {}): Operation => {
   return () => ({
     type: 'put_key',
+    readVersion: null,
     agentId: 1,
     keyId,
     label: `key ${keyId}`,
@@ -164,6 +165,7 @@ export const putKey = (keyId: number, more: Partial<PutKey> = {}): Operation => 
 export const changeKey = (keyId: number, more: Partial<ChangeKey> = {}): Operation => {
   return () => ({
     type: 'change_key',
+    readVersion: null,
     agentId: 1,
     keyId,
     label: null,
@@ -174,7 +176,7 @@ export const changeKey = (keyId: number, more: Partial<ChangeKey> = {}): Operati
 };
 
 export const revokeKey = (keyId: number, more: Partial<RevokeKey> = {}): Operation => {
-  return () => ({ type: 'revoke_key', agentId: 1, keyId, actingKeyId: null, ...more });
+  return () => ({ type: 'revoke_key', readVersion: null, agentId: 1, keyId, actingKeyId: null, ...more });
 };
 
 export const startUpload = (uploadId: string, more: Partial<StartUpload> = {}): Operation => {

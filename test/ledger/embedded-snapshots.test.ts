@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { HOUR_MS, SECOND_MS } from '#core/clock.ts';
 import { foldJournal } from '#core/ledger/journal-fold.ts';
+import type { AgentView } from '#core/ledger/ledger.ts';
 import { SNAPSHOT_EVENTS, SNAPSHOT_MS } from '#core/limits.ts';
 import { charged, chargedBefore, does, ok, type Row, readAgent } from './case.ts';
 import { agentWith, grant, putKey, reserve, setAgent, settle } from './commands.ts';
@@ -77,6 +78,12 @@ test('a crash in the middle of a snapshot loses nothing and doubles nothing', as
   expect(head).toMatchObject({ checkpointSeq: 0, lastSeq: 254 });
 });
 
+/** After a snapshot the agent's version stands for those of its keys. */
+const unversioned = ({ keys, ...agent }: AgentView) => ({
+  ...agent,
+  keys: keys.map(({ version, ...key }) => key),
+});
+
 test('an agent whose snapshot is newer than the checkpoint is not changed twice', async () => {
   const tap = createJournalTap();
   const world = await openWorld({ openJournal: tap.open });
@@ -87,7 +94,9 @@ test('an agent whose snapshot is newer than the checkpoint is not changed twice'
   await run(world, does(settle(1, 4n), charged(4n)));
   await until(() => tap.batches.some((batch) => batch.checkpointSeq !== null));
   const again = await crash(world);
-  expect(await readAgent(again.ledger, 1)).toEqual(await readAgent(world.ledger, 1));
+  expect(unversioned(await readAgent(again.ledger, 1))).toEqual(
+    unversioned(await readAgent(world.ledger, 1)),
+  );
 });
 
 test('a settle repeated after a restart is answered as it was, whatever the snapshot contains', async () => {
@@ -121,7 +130,7 @@ test('the ledger of a restart goes on where it was, and its time too', async () 
   const view = await readAgent(world.ledger, 1);
   world.clock.set(world.clock.now() - 10 * SECOND_MS);
   const again = await restart(world);
-  expect(await readAgent(again.ledger, 1)).toEqual(view);
+  expect(unversioned(await readAgent(again.ledger, 1))).toEqual(unversioned(view));
   await run(again, does(grant(1n, { grantId: 'grant-2' }), ok), does(putKey(3), ok));
   const keys = (await readAgent(again.ledger, 1)).keys;
   expect(keys.find((key) => key.keyId === 3)?.createdAtMs).toBe(keys[0]?.createdAtMs);

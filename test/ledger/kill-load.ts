@@ -69,9 +69,10 @@ async function key(agentId: number): Promise<void> {
     madeOverMcp: false,
   };
   const manyKeys = { ...keyLimits, activeKeys: 1_000 };
-  if ((await ask({ type: 'put_key', agentId, ...put, limits: manyKeys })) === null) return;
+  if ((await ask({ type: 'put_key', readVersion: null, agentId, ...put, limits: manyKeys })) === null) return;
   tell({ what: 'key', agentId, keyId, hash });
-  if ((await ask({ type: 'revoke_key', agentId, keyId, actingKeyId: null })) === null) return;
+  if ((await ask({ type: 'revoke_key', readVersion: null, agentId, keyId, actingKeyId: null })) === null)
+    return;
   tell({ what: 'key_revoked', agentId, hash });
 }
 
@@ -121,7 +122,15 @@ for (let agentId = 1; agentId <= AGENTS; agentId++) {
   const agent = { agentId, mode: 'upsert', source: 'operator', sourceVersion: 1, status: 'active' } as const;
   await ask({ type: 'set_agent', ...agent, name: `agent ${agentId}`, token: null });
   const put = { label: 'key', prefix: 'fg_prefix', hash: `hash-${agentId}`, limit: null, actingKeyId: null };
-  await ask({ type: 'put_key', agentId, keyId: agentId, ...put, madeOverMcp: false, limits: keyLimits });
+  await ask({
+    type: 'put_key',
+    readVersion: null,
+    agentId,
+    keyId: agentId,
+    ...put,
+    madeOverMcp: false,
+    limits: keyLimits,
+  });
   await grant(agentId);
 }
 for (let i = 0; i < AGENTS * CALLERS_PER_AGENT; i++) void work(1 + (i % AGENTS));

@@ -294,7 +294,13 @@ it('a key that ends between its check and its step is told to try again, and 401
   ledger.findKey = async (hashes) => {
     const found = await findKey.call(ledger, hashes);
     const { agentId, keyId } = agent;
-    await executeDurably(ledger, { type: 'revoke_key', agentId, keyId, actingKeyId: null });
+    await executeDurably(ledger, {
+      type: 'revoke_key',
+      readVersion: null,
+      agentId,
+      keyId,
+      actingKeyId: null,
+    });
     return found;
   };
   const sentence = await sentenceOf(access, 'create_key', { label: 'too late' });

@@ -63,7 +63,11 @@ describe('while a store does not answer', () => {
     await using gateway = await startTestGateway();
     const { ledger } = gateway.running.deps.store;
     const { readAgent } = ledger;
-    ledger.readAgent = async () => 'unavailable';
+    // The key rests on one read; the one for its record comes too late.
+    ledger.readAgent = async (agentId) => {
+      ledger.readAgent = async () => 'unavailable';
+      return await readAgent.call(ledger, agentId);
+    };
     const access = { mcpUrl: gateway.running.mcpUrl, key: gateway.agent.key };
     const spending_limit = { usd: 5, reset: 'daily' };
     const made = await recordOf(access, 'create_key', { label: 'new', spending_limit });

@@ -110,7 +110,7 @@ describe('an order that money or room refuse holds nothing and leaves no file', 
   });
 
   it('of a key that the ledger knows to be revoked', async () => {
-    await world.told({ type: 'revoke_key', agentId: AGENT, keyId: 1, actingKeyId: null });
+    await world.told({ type: 'revoke_key', readVersion: null, agentId: AGENT, keyId: 1, actingKeyId: null });
     expect((await send(order())).status).toBe(401);
     await expectNothing();
   });

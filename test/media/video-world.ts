@@ -136,6 +136,7 @@ export async function startVideoWorld(options: VideoWorldOptions = {}) {
   for (const keyId of [1, 2]) {
     await told({
       type: 'put_key',
+      readVersion: null,
       agentId: AGENT,
       keyId,
       label: '',

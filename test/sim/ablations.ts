@@ -4,12 +4,17 @@ import type { LedgerLog } from '#core/ledger/cluster/ledger-log.ts';
 import { decodeLogRecord } from '#core/ledger/cluster/log-record.ts';
 import { ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
 import type { ShardLedger } from '#core/ledger/cluster/redis-ledger.ts';
-import type { RedisScripts } from '#core/ledger/cluster/redis-scripts.ts';
+import type { RedisScripts, ScriptReply } from '#core/ledger/cluster/redis-scripts.ts';
 import type { Command } from '#core/ledger/command.ts';
 import { createMemoryAgentStates } from '../support/memory-agent-states.ts';
 import type { FaultName } from './faults.ts';
 import { realPorts, type SimPorts } from './ports.ts';
-import { type ScriptHandler, type ScriptHandlers, scriptHandlers } from './script-handlers.ts';
+import {
+  type ScriptHandler,
+  type ScriptHandlers,
+  type ScriptRun,
+  scriptHandlers,
+} from './script-handlers.ts';
 
 export interface Ablation {
   ports: SimPorts;
@@ -39,6 +44,7 @@ const slowCopies: readonly FaultName[] = [
   'a projector lives on',
   'FLUSHALL',
 ];
+const arrivingLate: readonly FaultName[] = ['what a process has sent arrives late'];
 const wrongClocks: readonly FaultName[] = ["redis' clock steps", 'a worker is killed'];
 
 /**
@@ -86,6 +92,16 @@ export const ablations: Readonly<Record<string, Ablation>> = {
       finish: withoutPlace('finish'),
     }),
     faults: [...splitAndBack, 'a process goes back to an old primary'],
+  },
+  'a late start of a call that was given up holds nothing': {
+    ports: withHandlers({ settle: forgettingReleases }),
+    faults: arrivingLate,
+  },
+  'a change of a key rests on what was read of it': {
+    ports: withHandlers({
+      change_key: (run) => scriptHandlers.change_key({ ...run, args: run.args.with(6, '') }),
+    }),
+    faults: arrivingLate,
   },
   'the claim': {
     rare: true,
@@ -157,6 +173,13 @@ function withoutPlace(name: 'settle' | 'finish'): ScriptHandler {
     const reply = scriptHandlers[name](run);
     return reply[0] === 'NO_HOLD' ? ['NO_HOLD'] : reply;
   };
+}
+
+/** A release that finds no hold leaves nothing behind, as an orphan's settlement never does. */
+function forgettingReleases(run: ScriptRun): ScriptReply {
+  const holds = run.store.state.agents.get(Number(run.args[0]))?.holds;
+  if (holds?.has(Number(run.args[1]))) return scriptHandlers.settle(run);
+  return scriptHandlers.settle({ ...run, args: run.args.with(5, 'orphan') });
 }
 
 /** Ends at no charge what its own rule would not. */

@@ -62,6 +62,7 @@ const EXPECTED: readonly string[] = [
     'put_key REPEATED',
     'change_key OK',
     'change_key REPEATED',
+    'change_key CHANGED_SINCE',
     'start_upload OK',
     'start_upload REPEATED',
     'start_upload UPLOADS_PER_DAY',
@@ -81,6 +82,7 @@ const EXPECTED: readonly string[] = [
     'open LOST',
     'open OK',
   ],
+  ...['reserve sent too late', 'change_key sent too late', 'gave up change_key'],
   ...['delivered', 'gate timed out', 'shown and durable', 'shown before it was durable', 'charged as shown'],
   ...['charged below shown', 'orphan settled', 'priced later', 'failed free of charge'],
 ];

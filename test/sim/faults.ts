@@ -110,7 +110,7 @@ export const faults = {
     weight: 2,
     strike: (world) => {
       const pod = pick(world.draw, world.pods);
-      for (const call of pod.calls) call.stoodStill = true;
+      for (const call of world.calls) if (call.podName === pod.process.name) call.stoodStill = true;
       pod.process.standStill(pauseMs(world));
     },
   },
@@ -137,6 +137,21 @@ export const faults = {
       for (const host of world.hosts) if (world.draw(3) === 0) host.connection.stickTo(group, old);
     },
   },
+  'what a process has sent arrives late': {
+    weight: 4,
+    strike: (world) => {
+      const alive = world.hosts.filter(({ process }) => process.alive);
+      if (alive.length === 0) return;
+      const host = pick(world.draw, alive);
+      const stall = () =>
+        host.connection.stall(
+          SECOND_MS + world.draw(3 * SECOND_MS),
+          6 * SECOND_MS + world.draw(40 * SECOND_MS),
+        );
+      if (world.draw(2) === 0) stall();
+      else world.startLateChange(host, stall);
+    },
+  },
   'the copies are away': {
     weight: 2,
     strike: (world) => {
@@ -148,8 +163,10 @@ export const faults = {
   },
   'all machines stand still': {
     weight: 2,
-    strike: (world) =>
-      world.standStill(world.draw(4) === 0 ? world.draw(30 * MINUTE_MS) : world.draw(90 * SECOND_MS)),
+    strike: (world) => {
+      for (const call of world.calls) if (call.refusal !== null) call.stoodStill = true;
+      world.standStill(world.draw(4) === 0 ? world.draw(30 * MINUTE_MS) : world.draw(90 * SECOND_MS));
+    },
   },
 } satisfies Record<string, { weight: number; strike: (world: SimWorld) => void }>;
 

@@ -33,6 +33,8 @@ export class RedisConnection implements RedisScripts {
   readonly #options: ConnectionOptions;
   readonly #stuck = new Map<RedisGroup, RedisNode>();
   #onMessage: OnMessage | null = null;
+  /** What is sent until then has got stuck in a connection that is given up, and arrives later. */
+  #stalled = { untilMs: 0, arrivesAtMs: 0 };
   readonly #subscribed = new Map<RedisGroup, RedisNode>();
 
   constructor(options: ConnectionOptions) {
@@ -43,6 +45,12 @@ export class RedisConnection implements RedisScripts {
   stickTo(group: RedisGroup, node: RedisNode | null): void {
     if (node === null) this.#stuck.delete(group);
     else this.#stuck.set(group, node);
+  }
+
+  /** As Linux delivers after a cut: what an old connection still holds arrives after a newer connection's bytes. */
+  stall(forMs: number, arrivesAfterMs: number): void {
+    const { nowMs } = this.#options.time;
+    this.#stalled = { untilMs: nowMs + forMs, arrivesAtMs: nowMs + arrivesAfterMs };
   }
 
   run(name: ScriptName, keys: readonly string[], args: readonly ScriptArg[]): Promise<ScriptReply> {
@@ -70,8 +78,9 @@ export class RedisConnection implements RedisScripts {
         void time.after(ms, () => process.receive(() => answer(give), draw(3)));
       const closed = () => reject(new Error('Connection is closed.'));
       const slowMs = node.slowMs + (may(network.slow) ? 50 + draw(650) : 0);
+      const stalledMs = this.#stalledMs(name);
       if (may(network.requestLost)) return count('request lost');
-      time.after(draw(3) + slowMs, () => {
+      time.after(draw(3) + slowMs + stalledMs, () => {
         if (!node.alive) return later(1, closed);
         let give: () => void;
         try {
@@ -84,6 +93,14 @@ export class RedisConnection implements RedisScripts {
         later(draw(3), give);
       });
     });
+  }
+
+  #stalledMs(name: ScriptName): number {
+    const { time, count } = this.#options;
+    const { untilMs, arrivesAtMs } = this.#stalled;
+    if (time.nowMs >= untilMs) return 0;
+    count(`${name} sent too late`);
+    return arrivesAtMs - time.nowMs;
   }
 
   #runOn(

@@ -81,6 +81,7 @@ export function toCommand(name: Command['type'], args: readonly string[]): Comma
         hash: at(4),
         limit: limit(5),
         actingKeyId: numberOrNull(7),
+        readVersion: numberOrNull(11),
         madeOverMcp: at(8) === 'true',
         limits: { activeKeys: number(9), mcpKeysPerDay: number(10) },
       };
@@ -92,9 +93,16 @@ export function toCommand(name: Command['type'], args: readonly string[]): Comma
         label: at(2) === '' ? null : text(2),
         limit: at(3) === 'keep' ? 'keep' : limit(3),
         actingKeyId: numberOrNull(5),
+        readVersion: numberOrNull(6),
       };
     case 'revoke_key':
-      return { type: name, agentId, keyId: number(1), actingKeyId: numberOrNull(2) };
+      return {
+        type: name,
+        agentId,
+        keyId: number(1),
+        actingKeyId: numberOrNull(2),
+        readVersion: numberOrNull(3),
+      };
     case 'start_upload':
       return { type: name, agentId, uploadId: text(1), limits: { uploadsPerDay: number(2) } };
     case 'claim_video':

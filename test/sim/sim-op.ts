@@ -2,6 +2,7 @@ import { executeDurably } from '#core/accounts/execute-durably.ts';
 import { DAY_MS, startOfDayMs } from '#core/clock.ts';
 import { shardOfKeyHash } from '#core/ledger/cluster/shards.ts';
 import type { Command } from '#core/ledger/command.ts';
+import { newestVersion } from '#core/ledger/key-versions.ts';
 import { pick } from '../ledger/history/random.ts';
 import { UPLOADS_PER_DAY } from './oracle-agent.ts';
 import type { SimHost } from './sim-host.ts';
@@ -25,6 +26,10 @@ export class SimOp {
   /** A refusal that ends it. */
   refusal: string | null = null;
   host: SimHost | null = null;
+  /** Its caller was told that nobody knows, and does not ask again. */
+  gaveUpAtMs: number | null = null;
+  /** Asked for once. */
+  impatient = false;
 
   constructor(kind: OpKind, commands: readonly Command[], bornAtMs: number) {
     this.kind = kind;
@@ -33,14 +38,23 @@ export class SimOp {
   }
 
   /** In a process; where that dies, another one begins anew, with the same ids. */
-  async performIn(host: SimHost): Promise<void> {
+  async performIn(host: SimHost, onRead = () => {}): Promise<void> {
     const { world } = host;
     this.host = host;
     for (const command of this.commands) {
       for (;;) {
-        const result = await executeDurably(host.ledger, command);
+        const read = await readFor(host, command);
+        onRead();
+        const result = read === 'unavailable' ? UNAVAILABLE : await executeDurably(host.ledger, read);
         if (this.done) return;
         if (result.ok) break;
+        if (this.impatient) {
+          world.count(`gave up ${command.type}`);
+          this.gaveUpAtMs = world.time.nowMs;
+          this.refusal = result.reason;
+          this.done = true;
+          return;
+        }
         if (isFinal(command, result.reason)) {
           world.count(`${command.type} ${result.reason}`);
           this.refusal = result.reason;
@@ -54,6 +68,21 @@ export class SimOp {
     this.done = true;
     world.onOpDone(this);
   }
+}
+
+const UNAVAILABLE = { ok: false, reason: 'unavailable' } as const;
+
+/** As `core/accounts` does: a change of a key rests on what was read of it. */
+async function readFor({ ledger }: SimHost, command: Command): Promise<Command | 'unavailable'> {
+  if (!('readVersion' in command)) return command;
+  const agent = await ledger.readAgent(command.agentId);
+  if (agent === 'unavailable') return agent;
+  const keys = agent?.keys ?? [];
+  const readVersion =
+    command.type === 'put_key'
+      ? newestVersion(keys.map(({ version }) => version))
+      : (keys.find(({ keyId }) => keyId === command.keyId)?.version ?? 0);
+  return { ...command, readVersion };
 }
 
 /** A refused sale is an event: what it says stands, whoever says it. */
@@ -93,7 +122,9 @@ export function drawOp(world: SimWorld, kind: OpKind, agentId: number): SimOp | 
       const [first, ...others] = world.keysOf(agentId);
       // One stays, so that there are calls to come.
       if (first === undefined || others.length === 0) return null;
-      return opOf(world, kind, [{ type: 'revoke_key', agentId, keyId: first, actingKeyId: null }]);
+      return opOf(world, kind, [
+        { type: 'revoke_key', readVersion: null, agentId, keyId: first, actingKeyId: null },
+      ]);
     }
     case 'set_agent':
       return statusOp(world, agentId, draw(5) === 0 ? 'suspended' : 'active');
@@ -132,6 +163,7 @@ export function keyOp(world: SimWorld, agentId: number, limited: boolean): SimOp
   const reset = pick(world.draw, ['daily', 'weekly'] as const);
   const command: Command = {
     type: 'put_key',
+    readVersion: null,
     agentId,
     keyId,
     label: `key ${keyId}`,
@@ -146,16 +178,19 @@ export function keyOp(world: SimWorld, agentId: number, limited: boolean): SimOp
 }
 
 function changeOp(world: SimWorld, agentId: number): SimOp | null {
-  const { draw } = world;
   const keys = world.keysOf(agentId);
-  if (keys.length === 0) return null;
-  const keyId = pick(draw, keys);
+  return keys.length === 0 ? null : changeOfKey(world, agentId, pick(world.draw, keys));
+}
+
+export function changeOfKey(world: SimWorld, agentId: number, keyId: number): SimOp {
+  const { draw } = world;
   const limit = {
     limitNanoUsd: BigInt(20 + draw(60)) * UNIT_NANO_USD,
     reset: pick(draw, ['daily', 'weekly'] as const),
   };
   const command: Command = {
     type: 'change_key',
+    readVersion: null,
     agentId,
     keyId,
     label: `key ${keyId}, ${world.nextId()}`,

@@ -1,5 +1,5 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
-import type { LedgerEvent } from '#core/events/ledger-event.ts';
+import type { LedgerEvent, LedgerEventOf } from '#core/events/ledger-event.ts';
 import type { ScriptName } from '#core/ledger/cluster/redis-scripts.ts';
 import type { Log } from '#core/log.ts';
 import { createDraw, type Draw, pick } from '../ledger/history/random.ts';
@@ -11,7 +11,7 @@ import { type AppendFates, SimBroker } from './sim-broker.ts';
 import { type CallShape, drawPlan, type SimCall } from './sim-call.ts';
 import { SimCopies } from './sim-copies.ts';
 import type { SimHost } from './sim-host.ts';
-import { drawOp, hashOf, type OpKind, type SimOp } from './sim-op.ts';
+import { changeOfKey, drawOp, hashOf, type OpKind, type SimOp } from './sim-op.ts';
 import { SimPod } from './sim-pod.ts';
 import { SimProjector } from './sim-projector.ts';
 import { SimProvider } from './sim-provider.ts';
@@ -241,6 +241,22 @@ export class SimWorld {
     if (this.draw(10) === 0) this.#perform(op);
   }
 
+  /**
+   * Somebody changes a key, hears that nobody knows, and changes it once more; the first change, which rests on what was
+   * read before its connection got stuck, arrives last.
+   */
+  startLateChange(host: SimHost, stall: () => void): void {
+    const agentId = pick(this.draw, this.agentIds);
+    const keys = this.keysOf(agentId);
+    if (keys.length === 0) return;
+    const keyId = pick(this.draw, keys);
+    const first = changeOfKey(this, agentId, keyId);
+    first.impatient = true;
+    this.ops.push(first);
+    first.performIn(host, stall).catch((error) => this.broken('OP_THREW', { error: String(error) }));
+    this.time.after(5 * SECOND_MS, () => this.start(changeOfKey(this, agentId, keyId)));
+  }
+
   onOpDone({ kind, commands: [command] }: SimOp): void {
     if (command?.type === 'put_key') {
       this.#keys.set(command.agentId, [...this.keysOf(command.agentId), command.keyId]);
@@ -354,16 +370,39 @@ export class SimWorld {
       const seller = this.agentIds.some((id) => this.oracle.has(id, `moved_out ${event.tradeId}`));
       if (!seller) this.broken('MINTED', { event });
     }
+    if (event.type === 'key_put') this.#checkKeyChange(event);
     if (event.type !== 'settled' || event.end.errorCode !== 'gateway_error') return;
     this.count('orphan settled');
     const call = this.#callById.get(event.callId);
     if (call === undefined) return;
     call.orphaned = true;
     const pod = this.pods.find(({ process }) => process.name === call.podName);
+    // Its process gave it up and lives: whatever held credit for it came after the release.
+    if (call.refusal !== null && pod?.process.alive === true && !call.stoodStill) {
+      this.broken('HELD_FOR_NOBODY', { callId: event.callId, refusal: call.refusal });
+    }
     const mayRun = pod?.process.alive === true && !call.stoodStill && call.closing === null;
     if (mayRun && trueMs - call.arrivedAtMs < call.plan.timeLimitMs) {
       this.broken('ORPHAN_EARLY', { callId: event.callId, afterMs: trueMs - call.arrivedAtMs });
     }
+  }
+
+  /** A change that was given up must not come after a newer one that was confirmed. */
+  #checkKeyChange({ agentId, keyId, label }: LedgerEventOf<'key_put'>): void {
+    const isOf = ({ commands: [command] }: SimOp): boolean =>
+      command?.type === 'change_key' && command.agentId === agentId && command.keyId === keyId;
+    const changes = this.ops.filter(isOf);
+    const late = changes.find(
+      ({ gaveUpAtMs, commands: [command] }) =>
+        gaveUpAtMs !== null && command?.type === 'change_key' && command.label === label,
+    );
+    const givenUpAtMs = late?.gaveUpAtMs ?? null;
+    if (givenUpAtMs === null) return;
+    this.count('a change arrived after it was given up');
+    const newer = changes.some(
+      ({ bornAtMs, done, refusal }) => bornAtMs >= givenUpAtMs && done && refusal === null,
+    );
+    if (newer) this.broken('NEWER_KEY_CHANGE_UNDONE', { agentId, keyId, label });
   }
 
   #dies(tenThousandths: number): boolean {

@@ -107,6 +107,7 @@ export async function prepareCallers(dataDir: string, grantNanoUsd: bigint): Pro
     });
     await ledger.execute({
       type: 'put_key',
+      readVersion: null,
       agentId,
       keyId: agentId,
       label: 'kill',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { changeKey, revokeKey } from '#core/accounts/change-key.ts';
 import { createKey } from '#core/accounts/create-key.ts';
-import { executeDurably } from '#core/accounts/execute-durably.ts';
 import { unreadKey } from '#core/accounts/unread-key.ts';
 import type { KeyView, Ledger } from '#core/ledger/ledger.ts';
 import { KEY_LIMIT_MAX_NANO_USD, KEY_LIMIT_MIN_NANO_USD } from '#core/limits.ts';
@@ -117,10 +117,7 @@ export const keysRouter = t.router({
       const { ledger } = ctx.deps;
       const { agent_id: agentId, key_id: keyId, label = null, spending_limit: given } = input;
       const limit = given === undefined ? 'keep' : given && toLimit(given);
-      const changed = await executeDurably(ledger, {
-        type: 'change_key',
-        ...{ agentId, keyId, label, limit, actingKeyId: null },
-      });
+      const changed = await changeKey(ledger, { agentId, keyId, label, limit, actingKeyId: null });
       return changed.ok || changed.reason === 'unknown_key'
         ? showKey(ledger, agentId, keyId)
         : answerOrRefuse<never>(changed.reason === 'key_revoked' ? revokedKey(keyId) : unavailable());
@@ -142,12 +139,7 @@ export const keysRouter = t.router({
     .mutation(async ({ ctx, input }) => {
       const { ledger } = ctx.deps;
       const { agent_id: agentId, key_id: keyId } = input;
-      const result = await executeDurably(ledger, {
-        type: 'revoke_key',
-        agentId,
-        keyId,
-        actingKeyId: null,
-      });
+      const result = await revokeKey(ledger, { agentId, keyId, actingKeyId: null });
       if (!result.ok && result.reason === 'unavailable') return answerOrRefuse<never>(unavailable());
       return showKey(ledger, agentId, keyId);
     }),

@@ -1,12 +1,15 @@
 import type { IdSource } from '../ids.ts';
 import { SHARDS, shardOfAgent, shardOfKeyHash } from '../ledger/cluster/shards.ts';
 import type { PutKey, PutKeyResult } from '../ledger/command.ts';
+import { newestVersion } from '../ledger/key-versions.ts';
 import type { Ledger, UnavailableResult } from '../ledger/ledger.ts';
 import { createApiKey, hashApiKey, type NewApiKey, type Pepper } from './api-key.ts';
 import { executeDurably } from './execute-durably.ts';
 
-/** Another process may have drawn the same id. */
-const ATTEMPTS = 5;
+/** Another process may have drawn the same id, or have changed a key of the agent meanwhile. */
+const ATTEMPTS = 20;
+
+const TRY_AGAIN: ReadonlySet<string> = new Set(['id_taken', 'hash_taken', 'changed_since']);
 
 export interface NewKey extends Pick<PutKey, 'agentId' | 'label' | 'limit' | 'limits'> {
   /** The key that asks over MCP; `null` for the operator. */
@@ -25,12 +28,18 @@ export interface KeyMaker {
   onDrawn?: (key: string) => void;
 }
 
-/** The newest pepper hashes the key: the older of two only recognises what it hashed before. */
+/**
+ * The newest pepper hashes the key: the older of two only recognises what it hashed before. A command that arrives after
+ * its caller was told that it failed makes no key once the caller has made, changed or revoked another one.
+ */
 export async function createKey(
   { ledger, ids, pepper, onDrawn }: KeyMaker,
   { agentId, label, limit, limits, actingKeyId }: NewKey,
 ): Promise<CreateKeyResult> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const agent = await ledger.readAgent(agentId);
+    if (agent === 'unavailable') return { ok: false, reason: 'unavailable' };
+    if (agent === null) return { ok: false, reason: 'unknown_agent' };
     const { key, prefix, hash } = drawKey(agentId, pepper);
     onDrawn?.(key);
     const command: PutKey = {
@@ -42,12 +51,13 @@ export async function createKey(
       hash,
       limit,
       actingKeyId,
+      readVersion: newestVersion(agent.keys.map(({ version }) => version)),
       madeOverMcp: actingKeyId !== null,
       limits,
     };
     const result = await executeDurably(ledger, command);
     if (result.ok) return { ok: true, keyId: command.keyId, key, prefix };
-    if (result.reason !== 'id_taken' && result.reason !== 'hash_taken') return result;
+    if (!TRY_AGAIN.has(result.reason)) return result;
   }
   return { ok: false, reason: 'unavailable' };
 }

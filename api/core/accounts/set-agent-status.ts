@@ -1,4 +1,3 @@
-import type { Clock } from '../clock.ts';
 import type { SetAgent } from '../ledger/command.ts';
 import type { AgentView, Ledger, UnavailableResult } from '../ledger/ledger.ts';
 import type { AgentStatus } from '../ledger/state.ts';
@@ -21,7 +20,7 @@ export type SetAgentStatusResult =
 
 /** What one source says of an agent's status. Saying the same again changes nothing. */
 export async function setAgentStatus(
-  { ledger, clock }: { ledger: Ledger; clock: Clock },
+  { ledger }: { ledger: Ledger },
   { agentId, source, status }: AgentStatusChange,
 ): Promise<SetAgentStatusResult> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -35,8 +34,9 @@ export async function setAgentStatus(
       agentId,
       mode: 'update',
       source,
-      // Above the last one even when the clock has stepped back: an older one would be ignored in silence.
-      sourceVersion: Math.max(clock.now(), (before?.sourceVersion ?? 0) + 1),
+      // The next version, whatever the clock says: a command of this source that was given up and arrives late has this
+      // version too, or an older one, and then changes nothing.
+      sourceVersion: (before?.sourceVersion ?? 0) + 1,
       status,
       name: agent.name,
       token: agent.token,

@@ -11,6 +11,8 @@ export function unreadKey({
 }: Pick<PutKey, 'keyId' | 'label' | 'prefix' | 'limit' | 'actingKeyId'> & { nowMs: number }): KeyView {
   return {
     ...same,
+    // No command may rest on a key that was not read.
+    version: -1,
     createdAtMs: nowMs,
     createdByKeyId: actingKeyId,
     revokedAtMs: null,

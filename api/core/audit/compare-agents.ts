@@ -11,7 +11,18 @@ export function compareAgents(one: AgentState, other: AgentState): string[] {
 }
 
 function comparable(agent: AgentState): unknown {
-  const { leases: _, done, givenUp, grants, trades, mcpKeysMadeAtMs, uploads, prunedAtMs, ...rest } = agent;
+  const {
+    leases: _,
+    done,
+    givenUp,
+    keyVersions,
+    grants,
+    trades,
+    mcpKeysMadeAtMs,
+    uploads,
+    prunedAtMs,
+    ...rest
+  } = agent;
   return {
     ...rest,
     statusBySource: Object.fromEntries([...rest.statusBySource].toSorted()),

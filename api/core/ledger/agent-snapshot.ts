@@ -6,6 +6,7 @@ import { CallTable } from './call-table.ts';
 import { checkIdentity } from './check-identity.ts';
 import { DoneCalls } from './done-calls.ts';
 import { GivenUpCalls } from './given-up-calls.ts';
+import { KeyVersions } from './key-versions.ts';
 import type { AgentState, Hold, KeyState, PeriodSum } from './state.ts';
 import { VideoTable } from './video-table.ts';
 
@@ -213,6 +214,7 @@ function toState(snapshot: AgentSnapshot): AgentState {
       ]),
     ),
     givenUp: new GivenUpCalls(),
+    keyVersions: new KeyVersions(snapshot.version),
     keys: toMap(snapshot.keys.map((key) => [key.keyId, toKey(key)])),
     chargedToday: toPeriod(snapshot.chargedToday),
     grants: toMap(snapshot.grants),

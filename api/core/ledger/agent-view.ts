@@ -19,7 +19,7 @@ export function toAgentView(agent: AgentState, nowMs: number): AgentView {
     movedOutNanoUsd: agent.movedOutNanoUsd,
     runningCalls: runningCalls(agent, nowMs),
     holds: Array.from(agent.holds.values(), (hold) => toHoldView(agent.agentId, hold)),
-    keys: Array.from(agent.keys.values(), (key) => toKeyView(key, nowMs)),
+    keys: Array.from(agent.keys.values(), (key) => toKeyView(key, agent.keyVersions.of(key.keyId), nowMs)),
     chargedTodayNanoUsd: sumSince(agent.chargedToday, startOfDayMs(nowMs)),
   };
 }
@@ -34,12 +34,13 @@ export function toHoldView(agentId: number, hold: Hold): HoldView {
   return { agentId, callId, keyId, kind, nanoUsd, startedAtMs, timeLimitMs, call, generationId, pending };
 }
 
-function toKeyView(key: KeyState, nowMs: number): KeyView {
+function toKeyView(key: KeyState, version: number, nowMs: number): KeyView {
   const { keyId, label, prefix, createdAtMs, createdByKeyId, revokedAtMs, lastUsedAtMs } = key;
   const monthNanoUsd = sumSince(key.spent.month, periodOf('monthly', nowMs).startsAtMs);
   const limit = toLimitView(key, nowMs);
   return {
     keyId,
+    version,
     label,
     prefix,
     createdAtMs,

@@ -12,12 +12,14 @@ export function applyKeyPut(state: LedgerState, agent: AgentState, event: Ledger
   if (key !== undefined) {
     if (key.revokedAtMs !== null) throw new LedgerEventError(event, 'the key is revoked');
     if (key.hash !== event.hash) throw new LedgerEventError(event, 'the key has another hash');
+    agent.keyVersions.note(event.keyId, event.version);
     key.label = event.label;
     key.limit = limit;
     return;
   }
   if (state.keysByHash.has(event.hash)) throw new LedgerEventError(event, 'the hash belongs to another key');
   agent.keys.set(event.keyId, newKey(event, limit));
+  agent.keyVersions.note(event.keyId, event.version);
   state.keysByHash.set(event.hash, { agentId: agent.agentId, keyId: event.keyId });
   if (event.madeOverMcp) {
     const young = agent.mcpKeysMadeAtMs.filter((madeAtMs) => madeAtMs > event.atMs - DAY_MS);
@@ -29,6 +31,7 @@ export function applyKeyRevoked(agent: AgentState, event: LedgerEventOf<'key_rev
   const key = agent.keys.get(event.keyId);
   if (key === undefined) throw new LedgerEventError(event, 'no such key');
   if (key.revokedAtMs !== null) throw new LedgerEventError(event, 'the key is revoked');
+  agent.keyVersions.note(event.keyId, event.version);
   key.revokedAtMs = event.atMs;
 }
 

@@ -139,7 +139,10 @@ export interface MoveIn {
   nanoUsd: NanoUsd;
 }
 
-/** Only makes a key, so that its repetition cannot undo a change that came in between. Known as long as the agent. */
+/**
+ * Only makes a key, so that its repetition cannot undo a change that came in between. Known as long as the agent.
+ * `readVersion` is the newest version of the agent's keys that its sender read, 0 for an agent without keys.
+ */
 export interface PutKey {
   type: 'put_key';
   agentId: number;
@@ -150,9 +153,16 @@ export interface PutKey {
   limit: { limitNanoUsd: NanoUsd; reset: KeyLimit['reset'] } | null;
   /** The key that asks, checked again inside the step; `null` for the operator. */
   actingKeyId: number | null;
+  readVersion: ReadVersion;
   madeOverMcp: boolean;
   limits: { activeKeys: number; mcpKeysPerDay: number };
 }
+
+/**
+ * What a command that changes keys rests on: a `KeyView.version` that its sender has read. Where a key has changed since,
+ * the command changes nothing, so one that arrives late cannot undo a newer change. `null`: it rests on nothing.
+ */
+type ReadVersion = number | null;
 
 /**
  * Changes label, limit or both of an active key, in one step: what is not named stays as it is at that moment, so that
@@ -166,6 +176,8 @@ export interface ChangeKey {
   label: string | null;
   limit: 'keep' | PutKey['limit'];
   actingKeyId: number | null;
+  /** Of this key. */
+  readVersion: ReadVersion;
 }
 
 /** Known by its key as long as the agent. */
@@ -174,6 +186,8 @@ export interface RevokeKey {
   agentId: number;
   keyId: number;
   actingKeyId: number | null;
+  /** Of this key. */
+  readVersion: ReadVersion;
 }
 
 /**
@@ -216,7 +230,7 @@ export interface StartUpload {
 export interface SetAgent {
   type: 'set_agent';
   agentId: number;
-  /** `create` refuses an agent that exists, `update` one that does not. */
+  /** `create` refuses an agent that exists, `update` one that does not, and `update` changes its status alone. */
   mode: 'create' | 'update' | 'upsert';
   source: string;
   sourceVersion: number;
@@ -288,22 +302,28 @@ export type MoveInResult = { ok: true; repeated: boolean; expiredNanoUsd: NanoUs
 
 export type ActingKeyRefusal = { ok: false; reason: 'acting_key_revoked' | 'acting_key_limited' };
 
+/** A key has changed since it was read: read again, then ask again. */
+export type ChangedSince = { ok: false; reason: 'changed_since' };
+
 export type PutKeyResult =
   | { ok: true; repeated: boolean }
   | { ok: false; reason: 'unknown_agent' | 'agent_not_active' | 'key_revoked' }
   /** The id, or the hash, belongs to another key: take a new one. */
   | { ok: false; reason: 'id_taken' | 'hash_taken' }
   | { ok: false; reason: 'too_many_active_keys' | 'too_many_mcp_keys' }
+  | ChangedSince
   | ActingKeyRefusal;
 
 export type ChangeKeyResult =
   | { ok: true; repeated: boolean }
   | { ok: false; reason: 'unknown_key' | 'key_revoked' }
+  | ChangedSince
   | ActingKeyRefusal;
 
 export type RevokeKeyResult =
   | { ok: true; repeated: boolean }
   | { ok: false; reason: 'unknown_key' }
+  | ChangedSince
   | ActingKeyRefusal;
 
 export type ClaimVideoResult =

@@ -3,6 +3,7 @@ import type { LedgerEventOf } from '../events/ledger-event.ts';
 import { agentStatus } from './agent-status.ts';
 import type {
   ActingKeyRefusal,
+  ChangedSince,
   ChangeKey,
   ChangeKeyResult,
   PutKey,
@@ -11,6 +12,7 @@ import type {
   RevokeKeyResult,
 } from './command.ts';
 import { changed, type Decision, requireAmount, unchanged } from './decision.ts';
+import { newestKeyVersion } from './key-versions.ts';
 import type { AgentState, KeyState, LedgerState } from './state.ts';
 
 export function decidePutKey(state: LedgerState, command: PutKey, nowMs: number): Decision<PutKeyResult> {
@@ -42,6 +44,7 @@ export function decideChangeKey(
   if (acting !== null) return unchanged(acting);
   if (key.revokedAtMs !== null) return unchanged({ ok: false, reason: 'key_revoked' });
   if (repeated) return unchanged({ ok: true, repeated: true });
+  if (hasChanged(agent.keyVersions.of(key.keyId), command.readVersion)) return unchanged(CHANGED_SINCE);
   return keyPut(agent, { ...key, label, limit, madeOverMcp: false }, nowMs);
 }
 
@@ -57,6 +60,7 @@ export function decideRevokeKey(
   const acting = refuseActingKey(agent, command.actingKeyId, repeated);
   if (acting !== null) return unchanged(acting);
   if (repeated) return unchanged({ ok: true, repeated: true });
+  if (hasChanged(agent.keyVersions.of(key.keyId), command.readVersion)) return unchanged(CHANGED_SINCE);
   const event: LedgerEventOf<'key_revoked'> = {
     v: 1,
     type: 'key_revoked',
@@ -84,6 +88,11 @@ function refuseActingKey(
   return acting.limit === null ? null : { ok: false, reason: 'acting_key_limited' };
 }
 
+const CHANGED_SINCE: ChangedSince = { ok: false, reason: 'changed_since' };
+
+const hasChanged = (version: number, readVersion: number | null): boolean =>
+  readVersion !== null && readVersion !== version;
+
 const isSameLimit = (one: KeyState['limit'], other: KeyState['limit']): boolean =>
   one?.limitNanoUsd === other?.limitNanoUsd && one?.reset === other?.reset;
 
@@ -98,6 +107,7 @@ function makeKey(
   if (actingKeyId !== null && agentStatus(agent) !== 'active') {
     return unchanged({ ok: false, reason: 'agent_not_active' });
   }
+  if (hasChanged(newestKeyVersion(agent), command.readVersion)) return unchanged(CHANGED_SINCE);
   if (state.keysByHash.has(command.hash)) return unchanged({ ok: false, reason: 'hash_taken' });
   if (activeKeys(agent) >= command.limits.activeKeys) {
     return unchanged({ ok: false, reason: 'too_many_active_keys' });

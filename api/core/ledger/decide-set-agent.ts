@@ -23,6 +23,8 @@ export function decideSetAgent(
   if (command.mode === 'create' && agent !== undefined && agent.statusBySource.size > 0) {
     return unchanged({ ok: false, reason: 'exists' });
   }
+  // An update is about the status alone: name and token stay as they are now, whatever its sender has read.
+  const { name, token } = command.mode === 'update' && agent !== undefined ? agent : command;
   const event: LedgerEventOf<'agent_set'> = {
     v: 1,
     type: 'agent_set',
@@ -32,8 +34,8 @@ export function decideSetAgent(
     source: command.source,
     sourceVersion: command.sourceVersion,
     status: command.status,
-    name: command.name,
-    token: command.token,
+    name,
+    token,
   };
   return changed({ ok: true, repeated: false }, event);
 }

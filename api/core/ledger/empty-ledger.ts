@@ -1,6 +1,7 @@
 import { CallTable } from './call-table.ts';
 import { DoneCalls } from './done-calls.ts';
 import { GivenUpCalls } from './given-up-calls.ts';
+import { KeyVersions } from './key-versions.ts';
 import type { AgentState, LedgerState } from './state.ts';
 import { VideoTable } from './video-table.ts';
 
@@ -27,6 +28,7 @@ export function newAgent(agentId: number, name: string, createdAtMs: number): Ag
     done: new DoneCalls(),
     givenUp: new GivenUpCalls(),
     keys: new Map(),
+    keyVersions: new KeyVersions(),
     chargedToday: { periodStartMs: 0, nanoUsd: 0n },
     grants: new Map(),
     trades: new Map(),

@@ -97,6 +97,8 @@ export interface HoldView {
 
 export interface KeyView {
   keyId: number;
+  /** It has not changed since: what a command that changes it rests on. */
+  version: number;
   label: string;
   prefix: string;
   createdAtMs: number;

@@ -4,6 +4,7 @@ import type { NanoUsd } from '../money.ts';
 import type { CallTable } from './call-table.ts';
 import type { DoneCalls } from './done-calls.ts';
 import type { GivenUpCalls } from './given-up-calls.ts';
+import type { KeyVersions } from './key-versions.ts';
 import type { VideoTable } from './video-table.ts';
 
 /** Everything the ledger knows. Changed only by `apply`. */
@@ -50,6 +51,8 @@ export interface AgentState {
   /** Not journaled: whatever can still arrive late is on its way to this very engine or store. */
   givenUp: GivenUpCalls;
   keys: Map<number, KeyState>;
+  /** Not in snapshots. */
+  keyVersions: KeyVersions;
   /** What today's calls charged, for the daily share. */
   chargedToday: PeriodSum;
   /** Grant ids already booked, with the time until which they count. */

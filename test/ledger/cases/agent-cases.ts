@@ -17,8 +17,17 @@ export const setAgentCases: readonly LedgerCase[] = [
       does(setAgent({ mode: 'create' }), ok),
       does(setAgent({ mode: 'create', sourceVersion: 2 }), refused('exists')),
       does(setAgent({ mode: 'create', source: 'launches' }), refused('exists')),
-      does(setAgent({ mode: 'update', sourceVersion: 2, name: 'Eve' }), ok),
-      sees(1, { name: 'Eve' }),
+      does(setAgent({ mode: 'update', sourceVersion: 2, status: 'suspended' }), ok),
+      sees(1, { status: 'suspended' }),
+    ],
+  },
+  {
+    promise: 'an update of the status that arrives late brings no older name or token back',
+    rows: [
+      does(setAgent({ source: 'launches', name: 'Ada', token: 'ADA' }), ok),
+      does(setAgent({ source: 'launches', sourceVersion: 2, name: 'Eve', token: 'EVE' }), ok),
+      does(setAgent({ mode: 'update', status: 'suspended', name: 'Ada', token: 'ADA' }), ok),
+      sees(1, { name: 'Eve', token: 'EVE', status: 'suspended' }),
     ],
   },
   {

@@ -49,6 +49,62 @@ export const changeKeyCases: readonly LedgerCase[] = [
     ],
   },
   {
+    promise:
+      'a change that rests on an older state of its key changes nothing, even where that state has come back',
+    rows: [
+      ...activeAgent,
+      does(putKey(2), ok),
+      seesKey(1, 2, { version: 3 }),
+      does(changeKey(2, { limit: weekly, readVersion: 3 }), ok),
+      does(changeKey(2, { limit, readVersion: 3 }), refused('changed_since')),
+      seesKey(1, 2, { version: 4, limit: { limitNanoUsd: 50n, reset: 'weekly' } }),
+      does(changeKey(2, { limit: null, readVersion: 4 }), ok),
+      does(changeKey(2, { limit, readVersion: 3 }), refused('changed_since')),
+      seesKey(1, 2, { version: 5, limit: null }),
+      does(changeKey(2, { limit: null, readVersion: 3 }), repeated),
+    ],
+  },
+  {
+    promise: 'neither calls nor other keys keep a change from its key',
+    rows: [
+      ...agentWith(100n),
+      does(putKey(2), ok),
+      does(reserve(1, 20n, { keyId: 2 }), ok),
+      does(settle(1, 15n), charged(15n)),
+      does(changeKey(1, { label: 'other' }), ok),
+      does(changeKey(2, { limit, readVersion: 4 }), ok),
+      seesKey(1, 2, { version: 8, limit: { limitNanoUsd: 50n, reset: 'daily' } }),
+    ],
+  },
+  {
+    promise:
+      'a key that was made or revoked after it was read is neither changed nor revoked by a late command',
+    rows: [
+      ...activeAgent,
+      does(changeKey(1, { label: 'desk' }), ok),
+      does(revokeKey(1, { readVersion: 2 }), refused('changed_since')),
+      seesKey(1, 1, { revokedAtMs: null }),
+      does(revokeKey(1, { readVersion: 3 }), ok),
+      seesKey(1, 1, { version: 4, revokedAtMs: START_MS }),
+      does(revokeKey(1, { readVersion: 2 }), repeated),
+      does(changeKey(1, { label: 'lap', readVersion: 3 }), refused('key_revoked')),
+    ],
+  },
+  {
+    promise: 'a key whose making arrives late is not made once another key was made, changed or revoked',
+    rows: [
+      does(setAgent(), ok),
+      does(putKey(1, { readVersion: 0 }), ok),
+      does(putKey(2, { readVersion: 0 }), refused('changed_since')),
+      does(putKey(1, { readVersion: 0 }), repeated),
+      does(changeKey(1, { label: 'desk' }), ok),
+      does(putKey(2, { readVersion: 2 }), refused('changed_since')),
+      does(revokeKey(1), ok),
+      does(putKey(2, { readVersion: 3 }), refused('changed_since')),
+      does(putKey(2, { readVersion: 4 }), ok),
+    ],
+  },
+  {
     promise: 'what is not named stays as it is at that moment, so that two changes both count',
     rows: [
       ...activeAgent,

@@ -37,6 +37,7 @@ export class ClusterCaller {
     await this.told({ type: 'set_agent', agentId, mode: 'create', status: 'active', ...base });
     await this.told({
       type: 'put_key',
+      readVersion: null,
       agentId,
       keyId: agentId,
       label: 'k',

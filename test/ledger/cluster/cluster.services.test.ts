@@ -57,6 +57,7 @@ describeWith(['redis', 'kafka'], 'a cluster of Redis and Kafka', () => {
       } as const;
       const change = {
         type: 'change_key',
+        readVersion: null,
         agentId: first,
         keyId: first,
         label: 'desk',

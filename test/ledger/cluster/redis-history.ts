@@ -13,12 +13,13 @@ import type { Command } from '#core/ledger/command.ts';
 import { decide } from '#core/ledger/decide.ts';
 import { isKept } from '#core/ledger/done-calls.ts';
 import { emptyLedger } from '#core/ledger/empty-ledger.ts';
-import type { AgentState } from '#core/ledger/state.ts';
+import { newestVersion } from '#core/ledger/key-versions.ts';
+import type { AgentState, LedgerState } from '#core/ledger/state.ts';
 import { isVideoKept } from '#core/ledger/video-table.ts';
 import { openEmptyShard, scriptsAt } from '../../support/redis-ledger.ts';
 import { type Coverage, observe } from '../history/coverage.ts';
 import { BrokenPromise, show } from '../history/history.ts';
-import { createDraw } from '../history/random.ts';
+import { createDraw, type Draw, pick } from '../history/random.ts';
 import { OPENING } from '../history/run-histories.ts';
 import { drawProfile, drawStep } from '../history/step.ts';
 import { StepWorld } from '../history/step-world.ts';
@@ -58,8 +59,9 @@ async function runRedisHistory(redis: RedisClient, seed: number, coverage: Cover
   await openEmptyShard(scripts, shard);
   try {
     for (let i = 0; i < STEPS; i++) {
-      const command = world.commandOf(OPENING[i] ?? drawStep(draw), state);
-      if (command === null) continue;
+      const drawn = world.commandOf(OPENING[i] ?? drawStep(draw), state);
+      if (drawn === null) continue;
+      const command = restingOnKeys(drawn, state, draw);
       commands.push(command);
       lastMs = Math.max(lastMs, world.nowMs);
       await step(command, lastMs);
@@ -156,6 +158,19 @@ async function runRedisHistory(redis: RedisClient, seed: number, coverage: Cover
   }
 }
 
+/** Mostly on what stands, sometimes on an older state, sometimes on nothing. */
+function restingOnKeys(command: Command, { agents }: LedgerState, draw: Draw): Command {
+  if (!('readVersion' in command)) return command;
+  const agent = agents.get(command.agentId);
+  const versions = agent === undefined ? new Map<number, number>() : keyVersionsOf(agent);
+  const version =
+    command.type === 'put_key' ? newestVersion([...versions.values()]) : (versions.get(command.keyId) ?? 0);
+  return { ...command, readVersion: pick(draw, [version, version, null, Math.max(0, version - 1)]) };
+}
+
+const keyVersionsOf = ({ keys, keyVersions }: AgentState): Map<number, number> =>
+  new Map(Array.from(keys.keys(), (keyId) => [keyId, keyVersions.of(keyId)]));
+
 const tradeResult = z.enum(['moved_out', 'move_refused', 'moved_in']);
 
 /** Without what no longer counts, because each implementation clears that away in its own time. */
@@ -164,6 +179,7 @@ function compared(agent: AgentState, nowMs: number): object {
   const { prunedAtMs: _, ...rest } = others;
   return {
     ...rest,
+    keyVersions: [...keyVersionsOf(agent)].sort(([a], [b]) => a - b),
     holds: [...holds].sort(([a], [b]) => a - b),
     videos: [...videos].filter((job) => isVideoKept(job, nowMs)).sort((a, b) => a.callId - b.callId),
     stored: [...stored].filter(([hourEndMs]) => hourEndMs > nowMs).sort(([a], [b]) => a - b),

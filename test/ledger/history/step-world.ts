@@ -82,7 +82,7 @@ export class StepWorld {
         const { agent: agentId, key: keyId, limitUnits, reset, acting: actingKeyId } = step;
         const label = step.label === null ? null : `label ${step.label}`;
         const limit = limitUnits === 'keep' ? limitUnits : this.#limit(limitUnits, reset);
-        return { type: 'change_key', agentId, keyId, label, limit, actingKeyId };
+        return { type: 'change_key', readVersion: null, agentId, keyId, label, limit, actingKeyId };
       }
       case 'start_upload': {
         const uploadId = this.#name('u', step.pick);
@@ -90,7 +90,13 @@ export class StepWorld {
         return { type: 'start_upload', agentId: step.agent, uploadId, limits: { uploadsPerDay } };
       }
       case 'revoke_key':
-        return { type: 'revoke_key', agentId: step.agent, keyId: step.key, actingKeyId: step.acting };
+        return {
+          type: 'revoke_key',
+          readVersion: null,
+          agentId: step.agent,
+          keyId: step.key,
+          actingKeyId: step.acting,
+        };
       case 'set_agent': {
         const source = `source-${step.source}`;
         const last = state.agents.get(step.agent)?.statusBySource.get(source)?.sourceVersion ?? 1;
@@ -197,6 +203,7 @@ export class StepWorld {
     const hash = step.hash === 'own' ? `hash-${step.agent}-${step.key}` : 'hash-1-1';
     return {
       type: 'put_key',
+      readVersion: null,
       agentId: step.agent,
       keyId: step.key,
       label: `label ${step.label}`,

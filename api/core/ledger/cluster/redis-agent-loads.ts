@@ -1,5 +1,6 @@
 import { ORPHAN_MARGIN_MS } from '../../limits.ts';
 import { agentStatus } from '../agent-status.ts';
+import { newestKeyVersion } from '../key-versions.ts';
 import type { AgentState, Hold, KeyState, PeriodSum } from '../state.ts';
 import { type AgentKey, agentKeyNames, type ShardKeys } from './redis-keys.ts';
 import type { ScriptArg } from './redis-scripts.ts';
@@ -43,7 +44,11 @@ export function agentLoads(keys: ShardKeys, agent: AgentState): RedisLoad[] {
       command: 'ZADD',
       values: [...agent.leases].flatMap(([callId, endsAtMs]) => [endsAtMs, callId]),
     },
-    { key: of(':keys'), command: 'HSET', values: [...agent.keys.values()].flatMap(keyFields) },
+    {
+      key: of(':keys'),
+      command: 'HSET',
+      values: [...agent.keys.values()].flatMap((key) => keyFields(key, agent.keyVersions.of(key.keyId))),
+    },
     {
       key: keys.keyHashes,
       command: 'HSET',
@@ -90,6 +95,7 @@ function agentFields(agent: AgentState): ScriptArg[] {
     ['moved_in', String(agent.movedInNanoUsd)],
     ['moved_out', String(agent.movedOutNanoUsd)],
     ['active_keys', active],
+    ['keys_version', newestKeyVersion(agent)],
     ['mcp_keys', agent.mcpKeysMadeAtMs.join(' ')],
     ['charged_day', periodText(chargedToday)],
     ['open_videos', agent.videos.open],
@@ -125,10 +131,11 @@ function holdFields(hold: Hold): ScriptArg[] {
 
 const dueMs = (hold: Hold): number => hold.startedAtMs + hold.timeLimitMs + ORPHAN_MARGIN_MS;
 
-function keyFields(key: KeyState): ScriptArg[] {
+function keyFields(key: KeyState, version: number): ScriptArg[] {
   const of = (what: string) => `${key.keyId}:${what}`;
   const fields: ScriptArg[] = [
-    ...[of('label'), JSON.stringify(key.label), of('prefix'), JSON.stringify(key.prefix)],
+    ...[of('version'), version, of('label'), JSON.stringify(key.label)],
+    ...[of('prefix'), JSON.stringify(key.prefix)],
     ...[of('hash'), key.hash, of('created'), key.createdAtMs, of('by'), key.createdByKeyId ?? 'null'],
     ...[of('held'), String(key.heldNanoUsd), of('day'), periodText(key.spent.day)],
     ...[of('week'), periodText(key.spent.week), of('month'), periodText(key.spent.month)],

@@ -51,8 +51,11 @@ export function toAgentState(
   open.sort((a, b) => a.startedAtMs - b.startedAtMs || a.callId - b.callId);
   for (const hold of open) state.holds.set(hold.callId, hold);
   const ids = [...keys.keys()].flatMap((name) => /^(\d+):hash$/.exec(name)?.[1] ?? []);
-  for (const keyId of ids.sort((a, b) => Number(a) - Number(b)))
+  for (const keyId of ids.sort((a, b) => Number(a) - Number(b))) {
     state.keys.set(Number(keyId), toKey(keyId, keys));
+    // Absent: of a release that did not count versions.
+    state.keyVersions.note(Number(keyId), Number(keys.get(`${keyId}:version`) ?? 0));
+  }
   return state;
 }
 

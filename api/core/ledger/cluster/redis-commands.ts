@@ -83,17 +83,25 @@ function toAccountCall(command: AccountCommand, shard: ShardKeys): ScriptCall {
         String(command.madeOverMcp),
         command.limits.activeKeys,
         command.limits.mcpKeysPerDay,
+        command.readVersion ?? '',
       ];
       return { name: 'put_key', keys: [...base, shard.agent(agentId, ':keys'), shard.keyHashes], args };
     }
     case 'change_key': {
-      const { keyId, label, limit, actingKeyId } = command;
+      const { keyId, label, limit, actingKeyId, readVersion } = command;
       const limitOrKeep = limit === 'keep' ? ['keep', ''] : limitArgs(limit);
-      const args = [agentId, keyId, jsonOrNothing(label), ...limitOrKeep, actingKeyId ?? ''];
+      const args = [
+        agentId,
+        keyId,
+        jsonOrNothing(label),
+        ...limitOrKeep,
+        actingKeyId ?? '',
+        readVersion ?? '',
+      ];
       return { name: 'change_key', keys: [...base, shard.agent(agentId, ':keys')], args };
     }
     case 'revoke_key': {
-      const args = [agentId, command.keyId, command.actingKeyId ?? ''];
+      const args = [agentId, command.keyId, command.actingKeyId ?? '', command.readVersion ?? ''];
       return { name: 'revoke_key', keys: [...base, shard.agent(agentId, ':keys')], args };
     }
     case 'start_upload': {

@@ -55,6 +55,7 @@ const resultOf: { [T in Exclude<Command['type'], 'settle'>]: ReadResult<Extract<
       HASH_TAKEN: 'hash_taken',
       TOO_MANY_ACTIVE_KEYS: 'too_many_active_keys',
       TOO_MANY_MCP_KEYS: 'too_many_mcp_keys',
+      CHANGED_SINCE: 'changed_since',
       ACTING_KEY_REVOKED: 'acting_key_revoked',
       ACTING_KEY_LIMITED: 'acting_key_limited',
     }),
@@ -63,6 +64,7 @@ const resultOf: { [T in Exclude<Command['type'], 'settle'>]: ReadResult<Extract<
     refusal(word, {
       UNKNOWN_KEY: 'unknown_key',
       KEY_REVOKED: 'key_revoked',
+      CHANGED_SINCE: 'changed_since',
       ACTING_KEY_REVOKED: 'acting_key_revoked',
       ACTING_KEY_LIMITED: 'acting_key_limited',
     }),
@@ -70,6 +72,7 @@ const resultOf: { [T in Exclude<Command['type'], 'settle'>]: ReadResult<Extract<
     accepted(word) ??
     refusal(word, {
       UNKNOWN_KEY: 'unknown_key',
+      CHANGED_SINCE: 'changed_since',
       ACTING_KEY_REVOKED: 'acting_key_revoked',
       ACTING_KEY_LIMITED: 'acting_key_limited',
     }),

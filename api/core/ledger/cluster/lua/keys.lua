@@ -13,6 +13,17 @@ local function refuse_acting_key(acting_id, repeated)
   return nil
 end
 
+-- Whether a key has changed since the version that the sender read; '' for a sender that rests on nothing. An absent
+-- version is that of a release that did not count them.
+local function has_changed(version, read_version)
+  return read_version ~= '' and tonumber(version or '0') ~= tonumber(read_version)
+end
+
+local function note_key_version(key_id, version)
+  redis.call('HSET', KEYS[3], 'version', version, 'keys_version', version)
+  redis.call('HSET', KEYS[4], key_id .. ':version', version)
+end
+
 -- The event of a key that is made or changed, the step's first write, and what of it can change. The limit is '' for none.
 local function write_key(agent_id, agent_version, key_id, key)
   local limit_json = 'null'
@@ -21,7 +32,7 @@ local function write_key(agent_id, agent_version, key_id, key)
   local seq = emit('key_put', agent_id, version, ',"keyId":' .. key_id .. ',"label":' .. key.label .. ',"prefix":'
     .. key.prefix .. ',"hash":"' .. key.hash .. '","limit":' .. limit_json .. ',"createdByKeyId":' .. key.created_by
     .. ',"madeOverMcp":' .. key.over_mcp)
-  redis.call('HSET', KEYS[3], 'version', version)
+  note_key_version(key_id, version)
   redis.call('HSET', KEYS[4], key_id .. ':label', key.label)
   if key.limit == '' then
     redis.call('HDEL', KEYS[4], key_id .. ':limit', key_id .. ':reset')

@@ -1,8 +1,9 @@
 -- KEYS: meta, outbox, agent, keys, key hashes of the shard. ARGV: agent, key, label and prefix as JSON, hash, limit ('' for
--- none), reset, acting key ('' for the operator), over MCP ('true' or 'false'), active keys and MCP keys a day at most.
+-- none), reset, acting key ('' for the operator), over MCP ('true' or 'false'), active keys and MCP keys a day at most, the newest
+-- version of the agent's keys as its sender read them ('' for any).
 
 local agent_id, key_id, hash, acting_id, over_mcp = ARGV[1], ARGV[2], ARGV[5], ARGV[8], ARGV[9]
-local agent = redis.call('HMGET', KEYS[3], 'version', 'status', 'active_keys', 'mcp_keys')
+local agent = redis.call('HMGET', KEYS[3], 'version', 'status', 'active_keys', 'mcp_keys', 'keys_version')
 if not agent[1] then return { 'UNKNOWN_AGENT' } end
 
 local known = redis.call('HMGET', KEYS[4], key_id .. ':hash', key_id .. ':revoked')
@@ -14,6 +15,7 @@ if repeated then return { 'REPEATED', latest() } end
 if known[1] then return { known[1] == hash and 'KEY_REVOKED' or 'ID_TAKEN' } end
 
 if acting_id ~= '' and agent[2] ~= 'active' then return { 'AGENT_NOT_ACTIVE' } end
+if has_changed(agent[5], ARGV[12]) then return { 'CHANGED_SINCE' } end
 if redis.call('HEXISTS', KEYS[5], hash) == 1 then return { 'HASH_TAKEN' } end
 if tonumber(agent[3] or '0') >= tonumber(ARGV[10]) then return { 'TOO_MANY_ACTIVE_KEYS' } end
 local made_at = {}

@@ -6,8 +6,11 @@ local status, agent_name, token = ARGV[5], ARGV[6], ARGV[7]
 -- 'version status'
 local said = redis.call('HGET', KEYS[5], source)
 if said and tonumber(string.match(said, '^%d+')) >= source_version then return { 'REPEATED', latest() } end
-local version_before = redis.call('HGET', KEYS[3], 'version')
+local before = redis.call('HMGET', KEYS[3], 'version', 'name', 'token')
+local version_before = before[1]
 if not version_before and mode == 'update' then return { 'UNKNOWN_AGENT' } end
+-- An update is about the status alone: name and token stay as they are now, whatever its sender has read.
+if mode == 'update' then agent_name, token = before[2], before[3] end
 if mode == 'create' and version_before and redis.call('HLEN', KEYS[5]) > 0 then return { 'EXISTS' } end
 
 local version = whole(tonumber(version_before or '0') + 1)
