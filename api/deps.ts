@@ -9,7 +9,7 @@ import { EventLoopLag } from '#core/capacity/event-loop-lag.ts';
 import type { LoopDelay } from '#core/capacity/loop-delay.ts';
 import { createCatalog, type LiveCatalog } from '#core/catalog/create-catalog.ts';
 import { createFetchProviderJson } from '#core/catalog/fetch-provider-json.ts';
-import { HOUR_MS } from '#core/clock.ts';
+import { HOUR_MS, MINUTE_MS } from '#core/clock.ts';
 import { sweepFiles } from '#core/files/sweep-files.ts';
 import { createIdSource } from '#core/ids.ts';
 import type { Log } from '#core/log.ts';
@@ -136,6 +136,8 @@ export async function buildDeps({
           logTimeMs: () => clock.now(),
           knownSinceMs: new Map(),
           sweepMs: HOUR_MS,
+          // A machine that has just started may still learn the time, and what has expired stays so.
+          firstSweepMs: 5 * MINUTE_MS,
           isOpen: (callId) => openCalls.has(callId) || (videoWorker?.has(callId) ?? false),
         });
   const upstreams = new UpstreamPools();

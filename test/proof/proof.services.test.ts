@@ -74,6 +74,7 @@ async function passTime(cluster: FaultCluster, { agentId }: LoadAgent): Promise<
     onPriced: () => undefined,
     logTimeMs: clock.now,
     sweepMs: SECOND_MS,
+    firstSweepMs: SECOND_MS,
     knownSinceMs: new Map(),
     isOpen: () => false,
   });

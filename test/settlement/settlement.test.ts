@@ -107,6 +107,7 @@ async function settlementWorld(startMs = START_MS) {
       onPriced: (chargedNanoUsd) => void heard.priced.push(chargedNanoUsd),
       logTimeMs: () => clock.now() - journal.behindMs,
       sweepMs: HOUR_MS,
+      firstSweepMs: 5 * MINUTE_MS,
       knownSinceMs: new Map(),
       isOpen: (callId) => running.has(callId),
     });

@@ -131,6 +131,43 @@ test('a call whose price is open is priced though its shard changes hands every 
   settlements.close();
 });
 
+test('a hold that nobody runs any more is freed though its shard changes hands every half minute', async () => {
+  const { does, pass, held, led, settlements } = await start([1]);
+  await does(reserve(1, 100n, { agentId: 1, keyId: 1 }));
+  await pass(MINUTES_13);
+  for (let turn = 0; turn < 8; turn++) {
+    led.splice(0);
+    await pass(10 * SECOND_MS);
+    led.push(1);
+    await pass(20 * SECOND_MS);
+  }
+  expect(await held(1)).toBe(0);
+  settlements.close();
+});
+
+test('whoever takes a shard over frees at once what has been due before', async () => {
+  const { does, pass, held, led, settlements } = await start([]);
+  await does(reserve(1, 100n, { agentId: 1, keyId: 1 }));
+  await pass(UNTIL_ORPHAN_MS);
+  expect(await held(1)).toBe(1);
+  led.push(1);
+  await pass(10 * SECOND_MS);
+  expect(await held(1)).toBe(0);
+  settlements.close();
+});
+
+test('a hold that is due before the log’s own clock says so is freed within seconds of it', async () => {
+  const { does, pass, held, behindMs, settlements } = await start([1]);
+  behindMs.set(1, 30 * MINUTE_MS);
+  await does(reserve(1, 100n, { agentId: 1, keyId: 1 }));
+  await pass(UNTIL_ORPHAN_MS);
+  expect(await held(1)).toBe(1);
+  behindMs.set(1, 0);
+  await pass(10 * SECOND_MS);
+  expect(await held(1)).toBe(0);
+  settlements.close();
+});
+
 test('credit ends once the log’s own clock says so, however late that is', async () => {
   const { clock, pass, ledger, behindMs, settlements } = await start([1]);
   const endsAtMs = startOfDayMs(START_MS) + 8 * DAY_MS;

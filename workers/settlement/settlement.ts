@@ -30,6 +30,8 @@ export interface SettlementOptions {
   logTimeMs: (agentId: number) => number;
   /** Between two looks for what others left behind, at the most. Where nobody else starts calls, an hour. */
   sweepMs: number;
+  /** Until the first of these looks. 0 where somebody else has settled before: what is due then has waited already. */
+  firstSweepMs: number;
   /** Of pending calls, by the monotonic clock; whoever settles in the same process after this one goes on with it. */
   knownSinceMs: Map<number, number>;
   /** A call that this process runs is no orphan, whatever a step of the wall clock makes of its age. */
@@ -43,8 +45,8 @@ const REREAD_MS = SECOND_MS;
 /** Until a call that found all look-ups taken tries for one again. */
 const TURN_WAIT_MS = SECOND_MS;
 const SWEEP_AGAIN_MS = MINUTE_MS;
-/** A machine that has just started may still learn the time, and what has expired stays so. */
-const FIRST_SWEEP_MS = 5 * MINUTE_MS;
+/** Until a hold that should be over is tried again: its shard was opened just now, or the journal's clock is behind. */
+const DUE_AGAIN_MS = 5 * SECOND_MS;
 const AFTER_HOUR_MS = SECOND_MS;
 
 interface PendingCall {
@@ -92,7 +94,9 @@ export class Settlement {
       this.#forgetAllBut(holds);
       for (const hold of holds) this.#watchHold(hold);
     }
-    if (!this.#closed) this.#sweepIn(Math.min(FIRST_SWEEP_MS, this.#options.sweepMs));
+    const { firstSweepMs } = this.#options;
+    if (firstSweepMs === 0) await this.#sweep(holds);
+    else if (!this.#closed) this.#sweepIn(firstSweepMs);
   }
 
   close(): void {
@@ -231,10 +235,11 @@ export class Settlement {
     this.#sweepTimer = this.#options.clock.setTimer(waitMs, () => void this.#sweep());
   }
 
-  async #sweep(): Promise<void> {
+  async #sweep(read?: readonly HoldView[] | Unavailable): Promise<void> {
+    if (this.#closed) return;
     let waitMs = SWEEP_AGAIN_MS;
     try {
-      const holds = await this.#options.ledger.listHolds();
+      const holds = read ?? (await this.#options.ledger.listHolds());
       if ((await this.#expireEnded()) && holds !== 'unavailable') waitMs = await this.#sweepHolds(holds);
     } catch (error) {
       this.#options.log.error('a sweep of the ledger failed, it is tried again', { error });
@@ -268,16 +273,17 @@ export class Settlement {
         const dueMs = hold.startedAtMs + hold.timeLimitMs + ORPHAN_MARGIN_MS;
         const isDue = dueMs <= Math.min(clock.now(), this.#options.logTimeMs(hold.agentId));
         if (isDue && this.#options.isOpen(hold.callId)) continue;
+        if (isDue && (await this.#settleOrphan(hold))) continue;
         nextDueMs = Math.min(nextDueMs, dueMs);
-        if (isDue) await this.#settleOrphan(hold);
       }
     }
     const nowMs = clock.now();
     const untilNextHourMs = HOUR_MS - (nowMs % HOUR_MS) + AFTER_HOUR_MS;
-    return Math.min(sweepMs, untilNextHourMs, Math.max(SWEEP_AGAIN_MS, nextDueMs - nowMs));
+    return Math.min(sweepMs, untilNextHourMs, Math.max(DUE_AGAIN_MS, nextDueMs - nowMs));
   }
 
-  async #settleOrphan({ agentId, callId, startedAtMs }: HoldView): Promise<void> {
+  /** False: it still holds, because the ledger does not take it for an orphan yet, or cannot be asked. */
+  async #settleOrphan({ agentId, callId, startedAtMs }: HoldView): Promise<boolean> {
     const end: CallEnd = {
       outcome: 'failed',
       httpStatus: 500,
@@ -294,5 +300,6 @@ export class Settlement {
       cause: 'orphan',
     });
     if (result?.ok && !result.repeated) this.#options.onLoss('orphan', 0n);
+    return result !== null && (result.ok || result.reason === 'no_hold');
   }
 }

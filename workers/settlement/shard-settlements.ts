@@ -82,6 +82,8 @@ export class ShardSettlements {
       knownSinceMs,
       // Any process may have died a moment ago and left calls behind.
       sweepMs: MINUTE_MS,
+      // A shard that changes hands more often than that would else never be looked at.
+      firstSweepMs: 0,
       isOpen: () => false,
     });
     this.#running.set(shard, settlement);
