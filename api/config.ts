@@ -53,6 +53,10 @@ export interface ServerConfig {
   mcpUrl: string | null;
   /** IP addresses and CIDR ranges. */
   trustedProxies: readonly string[];
+  /** Of one address, on the public port. 0: any number. */
+  connectionsPerAddress: number;
+  /** Small letters; `*.` before one stands for every name below it. */
+  internalHostNames: readonly string[];
   /** After the signal to end: for so long new calls are taken, and for so long what runs may go on. */
   drainNoticeMs: number;
   /** `null`: as long as the limits of calls. */

@@ -25,6 +25,7 @@ import { type LiveConfig, watchConfig } from './config/watch-config.ts';
 import type { Config } from './config.ts';
 import { waitForClockMs } from './describe-times.ts';
 import { openEmbeddedStore } from './embedded-store.ts';
+import { ConnectionLimit } from './http/connection-limit.ts';
 import { type CallMetrics, createCallMetrics } from './inference/call-metrics.ts';
 import { createFetchPicture, systemConnect } from './inference/fetch-picture.ts';
 import type { Gateway } from './inference/gateway.ts';
@@ -53,6 +54,8 @@ export interface Deps {
   /** `null` in a cluster, too, and where there are no markets. */
   market: EmbeddedMarket | null;
   bills: BillWatch;
+  /** Of the public port. `null`: an address may have any number of connections. */
+  connectionLimit: ConnectionLimit | null;
   /** `null`: this gateway keeps none. */
   files: Files | null;
   /** After the last call has ended. */
@@ -185,7 +188,10 @@ export async function buildDeps({
     watchVideo: (agentId, videoId) => void videoWorker?.watch(agentId, videoId),
   };
   const sweep = files === null ? null : sweepFiles({ files, clock, log });
-  observeProcess(registry, { clock, store, gateway, settlement, config, catalog, loopLag });
+  const { connectionsPerAddress: perAddress, trustedProxies } = started.server;
+  const connectionLimit =
+    perAddress === 0 ? null : new ConnectionLimit({ perAddress, trustedProxies, clock, log });
+  observeProcess(registry, { clock, store, gateway, settlement, config, catalog, loopLag, connectionLimit });
 
   return {
     clock,
@@ -199,6 +205,7 @@ export async function buildDeps({
     videoWorker,
     market,
     bills,
+    connectionLimit,
     files,
     async close() {
       loopDelay.stop();

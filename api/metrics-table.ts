@@ -72,6 +72,7 @@ function observeApi(registry: Registry, observe: (registry: Registry) => void, s
       config: unread,
       catalog: unread,
       loopLag: unread,
+      connectionLimit: null,
     },
   });
 }

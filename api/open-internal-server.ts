@@ -26,6 +26,7 @@ export async function openInternalServer(options: {
     metrics,
     admin: (_req, res) => sendJson(res, 503, {}, errorBody(apiError('service_unavailable'), 'chat')),
     answerIds,
+    hostNames: [...server.internalHostNames, server.internalHost.toLowerCase()],
   });
   const port = await internal.listen(server.internalPort, server.internalHost);
   return { ...internal, url: `http://${server.internalHost}:${port}` };

@@ -10,6 +10,7 @@ import { readMetrics } from '#core/read-metrics.ts';
 import type { TrustedClock } from '#core/trusted-clock.ts';
 import type { Settlement } from '../workers/settlement/settlement.ts';
 import type { LiveConfig } from './config/watch-config.ts';
+import type { ConnectionLimit } from './http/connection-limit.ts';
 import type { Gateway } from './inference/gateway.ts';
 import type { Store } from './store.ts';
 
@@ -22,12 +23,14 @@ interface Observed {
   config: LiveConfig;
   catalog: LiveCatalog;
   loopLag: EventLoopLag;
+  /** `null`: connections of one address are not counted. */
+  connectionLimit: Pick<ConnectionLimit, 'refused'> | null;
 }
 
 /** State that is read when somebody looks, so that it costs nothing while nobody does. */
 export function observeProcess(
   registry: Registry,
-  { clock, store, gateway, settlement, config, catalog, loopLag }: Observed,
+  { clock, store, gateway, settlement, config, catalog, loopLag, connectionLimit }: Observed,
 ): void {
   collectNodeMetrics(registry);
   const { gauge, counter } = readMetrics(registry);
@@ -44,6 +47,11 @@ export function observeProcess(
   );
   gauge('faregate_draining', '1 once new calls are refused because the process ends', () =>
     Number(gateway.capacity.ending),
+  );
+  counter(
+    'faregate_connections_refused_total',
+    'Connections to the public port that were closed because their address had too many open',
+    () => connectionLimit?.refused ?? 0,
   );
   gauge('faregate_pumps', 'Answers read on after a hang-up, for their usage', () => gateway.openCalls.pumps);
   observeCapacity(registry, () => gateway.capacity.ownNanoUsd);

@@ -12,6 +12,7 @@ import type { Secret } from '#core/secret.ts';
 import { StartWaits } from '#core/start-waits.ts';
 import { trustedClock } from '#core/trusted-clock.ts';
 import { CONFIRMED_BY_REDIS, watchClock } from '#core/watch-clock.ts';
+import { findWritableByOthers } from '#core/writable-by-others.ts';
 import { buildAdmin } from './admin/build-admin.ts';
 import { buildApp } from './app.ts';
 import { loadOrCreateAdminToken } from './config/admin-token.ts';
@@ -126,7 +127,11 @@ async function startBehind(
   // too late for a process that is killed; without the cache every start strips types again.
   flushCompileCache();
   const answerIds = { ids: deps.gateway.ids, callIdHeader: server.callIdHeader };
-  const publicServer = createPublicServer((req, res) => app(req, res), answerIds);
+  const { connectionLimit } = deps;
+  const publicServer = createPublicServer((req, res) => app(req, res), {
+    ...answerIds,
+    ...(connectionLimit === null ? {} : { connectionLimit }),
+  });
   const port = await publicServer.listen(server.port, server.host);
   const baseUrl = server.publicUrl ?? `http://${server.host}:${port}/v1`;
   const mcpUrl = server.mcpUrl ?? baseUrl.replace(/\/v1$/, '/mcp');
@@ -231,11 +236,12 @@ async function startBehind(
 /** Writes for the operator's command where this gateway is, and prepares the demo agent where one is wanted. */
 async function introduceEmbedded(
   { storage, demo }: Config,
-  { store, gateway, clock }: Deps,
+  { store, gateway, clock, log }: Deps,
   addresses: DemoAddresses,
 ): Promise<Demo | null> {
   if (storage.mode === 'cluster') return null;
   const { dataDir } = storage;
+  warnOfOthers(dataDir, log);
   writeAdminUrl(dataDir, addresses.adminUrl);
   const { ledger, audit, peppers } = store;
   const parts = { ledger, audit, ids: gateway.ids, clock, pepper: peppers[0], dataDir };
@@ -250,6 +256,14 @@ const clockCare = ({ storage }: Config): Pick<Parameters<typeof watchClock>[0], 
         remedy: 'If it is right, run faregate clock accept, or start the gateway again.',
         save: (reading) => writeClockFile(storage.dataDir, reading),
       };
+
+/** Whoever may write there may replace the ledger, and read every secret that is made in it. */
+function warnOfOthers(dataDir: string, log: Log): void {
+  const open = findWritableByOthers(dataDir);
+  if (open === null) return;
+  const { path, why, todo } = open;
+  log.warn(`other users may change the data folder: ${path}, ${why}. ${todo}`, { path: dataDir });
+}
 
 /** False after `waitMs`. */
 async function isOverIn(work: Promise<void>, waitMs: number, clock: Clock): Promise<boolean> {

@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { CALL_LIMIT_MAX_MS, DRAIN_MAX_MS, defaultLimits, MODELS_MAX, PROVIDERS_MAX } from '#core/limits.ts';
+import {
+  CALL_LIMIT_MAX_MS,
+  CONNECTIONS_MAX,
+  CONNECTIONS_PER_ADDRESS,
+  DRAIN_MAX_MS,
+  defaultLimits,
+  MODELS_MAX,
+  PROVIDERS_MAX,
+} from '#core/limits.ts';
 import { filesFile } from './files-file.ts';
 import { imageModelFile } from './image-model-file.ts';
 import { modelFile } from './model-file.ts';
@@ -10,6 +18,13 @@ import { videoModelFile } from './video-model-file.ts';
 
 const port = z.int().min(0).max(65_535);
 const host = z.string().min(1).max(255);
+const hostName = z
+  .string()
+  .max(253)
+  .regex(
+    /^(\*\.)?[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/,
+    'is no DNS name in small letters, such as metrics.example.com',
+  );
 const serverKeys = z.strictObject({
   host: host.default('127.0.0.1').describe('Address that the public port listens on.'),
   port: port
@@ -33,6 +48,21 @@ const serverKeys = z.strictObject({
     .default([])
     .describe(
       'Networks of the load balancers in front. From these alone X-Forwarded-For is believed, from its right end to the first address outside of them: whose reads of markets are counted. Changes need a restart.',
+    ),
+  connectionsPerAddress: z
+    .int()
+    .min(0)
+    .max(CONNECTIONS_MAX)
+    .default(CONNECTIONS_PER_ADDRESS)
+    .describe(
+      'Connections to the public port that one address may have open; in IPv6 a /64 network counts as one address. More are closed at once. 0 = any number. This machine and trustedProxies are not counted. Balancers and NAT gateways that hide their callers behind one address need to be in trustedProxies, a greater number, or 0. Changes need a restart.',
+    ),
+  internalHostNames: z
+    .array(hostName)
+    .max(100)
+    .default([])
+    .describe(
+      'DNS names under which /metrics on the internal port answers, as faregate-internal or *.faregate.svc; addresses, localhost and internalHost always do. Other names are refused, because a web page could lead its own name here. Changes need a restart.',
     ),
   drainNoticeMs: z
     .int()

@@ -186,6 +186,8 @@ export const UNREAD_BODY_KEPT_BYTES = 64 * 1024;
 /** A larger one is read this far, so that its sender gets to see the answer; then the connection is cut. */
 export const UNREAD_BODY_DRAINED_BYTES = 16 * 1024 * 1024;
 export const CONNECTIONS_MAX = 10_000;
+/** Connections of one address, or of one /64 network in IPv6, by default; 0 means any number. */
+export const CONNECTIONS_PER_ADDRESS = 1_024;
 export const CONNECT_TIMEOUT_MS = 10 * SECOND_MS;
 
 /** No wait that we advertise is longer: some official clients sleep exactly as long as they are told. */

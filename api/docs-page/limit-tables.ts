@@ -5,6 +5,7 @@ import {
   CALLS_PAGE_MAX,
   CANDLES_MAX,
   CHOICES_MAX,
+  CONNECTIONS_PER_ADDRESS,
   defaultLimits,
   FALLBACK_MODELS_MAX,
   GIGABYTE,
@@ -66,6 +67,7 @@ export const changeableLimits = (): string =>
         'the address',
         '`rate_limited`',
       ],
+      ['open connections', count(CONNECTIONS_PER_ADDRESS), 'the address', 'the connection is closed'],
       [
         'body of a call',
         `${defaultLimits.requestBodyBytes / MEGABYTE} MB`,

@@ -1,13 +1,23 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 
-/**
- * Who asks, as far as the network tells: an IPv4 address, or the /64 network of an IPv6 one, because whoever has one
- * address of it has them all. `trustedProxies`: addresses and networks of the operator's own.
- */
-export function createClientAddress(
-  trustedProxies: readonly string[],
-): (req: Pick<IncomingMessage, 'socket' | 'headers'>) => string {
+/** The other end of a connection, as far as the network tells. */
+export interface Peer {
+  /** An IPv4 address, or the /64 network of an IPv6 one, because whoever has one address of it has them all. */
+  subject: string;
+  /** `null`: the connection has ended already. */
+  address: string | null;
+  isTrusted: boolean;
+}
+
+export interface PeerReader {
+  /** `remoteAddress` of a socket. */
+  readPeer(remoteAddress: string | undefined): Peer;
+  isTrusted(address: Address): boolean;
+}
+
+/** `trustedProxies`: addresses and networks of the operator's own. */
+export function createPeerReader(trustedProxies: readonly string[]): PeerReader {
   const trusted = new BlockList();
   for (const network of trustedProxies) {
     const [address = '', bits] = network.split('/');
@@ -17,17 +27,28 @@ export function createClientAddress(
   }
   const isTrusted = ({ text, version }: Address): boolean =>
     trusted.check(text, version === 4 ? 'ipv4' : 'ipv6');
-  const peers = new WeakMap<object, { subject: string; isTrusted: boolean }>();
+  return {
+    isTrusted,
+    readPeer(remoteAddress = '') {
+      const address = parseAddress(withoutZone(remoteAddress));
+      if (address === null) return { subject: NOBODY, address: null, isTrusted: false };
+      return { subject: subjectOf(address), address: address.text, isTrusted: isTrusted(address) };
+    },
+  };
+}
+
+/** Whose request it is: the peer, or where that is a trusted proxy the address that its `X-Forwarded-For` tells. */
+export function createClientAddress(
+  trustedProxies: readonly string[],
+): (req: Pick<IncomingMessage, 'socket' | 'headers'>) => string {
+  const { readPeer, isTrusted } = createPeerReader(trustedProxies);
+  const peers = new WeakMap<object, Peer>();
 
   /** Of a connection it is always the same. */
-  function peerOf(socket: IncomingMessage['socket']) {
+  function peerOf(socket: IncomingMessage['socket']): Peer {
     const known = peers.get(socket);
     if (known !== undefined) return known;
-    const address = parseAddress(withoutZone(socket.remoteAddress ?? ''));
-    const peer = {
-      subject: address === null ? NOBODY : subjectOf(address),
-      isTrusted: address !== null && isTrusted(address),
-    };
+    const peer = readPeer(socket.remoteAddress);
     peers.set(socket, peer);
     return peer;
   }

@@ -5,6 +5,8 @@ import type { Socket } from 'node:net';
 export function connectionsOf(server: Server): ReadonlySet<Socket> {
   const connections = new Set<Socket>();
   server.on('connection', (socket) => {
+    // A connection that was refused is never served.
+    if (socket.destroyed) return;
     connections.add(socket);
     socket.once('close', () => connections.delete(socket));
   });

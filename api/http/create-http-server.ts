@@ -24,6 +24,7 @@ import {
   refuseMissingHost,
   refuseTunnel,
 } from './broken-request.ts';
+import { type ConnectionLimit, limitConnections } from './connection-limit.ts';
 import { cutStalledReaders } from './cut-stalled-readers.ts';
 
 export interface ServerLimits {
@@ -39,7 +40,10 @@ export interface ServerLimits {
   connectionsMax: number;
 }
 
-export type ServerOptions = Partial<ServerLimits> & AnswerIds;
+export interface ServerOptions extends Partial<ServerLimits>, AnswerIds {
+  /** Default: an address may have any number of connections. */
+  connectionLimit?: Pick<ConnectionLimit, 'admit'>;
+}
 
 const defaultLimits: ServerLimits = {
   headersBytes: HEADERS_BYTES,
@@ -68,6 +72,7 @@ export function createHttpServer(listener: RequestListener, options: ServerOptio
     requireHostHeader: false,
   });
   server.maxConnections = bounds.connectionsMax;
+  if (options.connectionLimit !== undefined) limitConnections(server, options.connectionLimit);
   cutStalledReaders(server, bounds.stalledReaderMs, bounds.connectionsCheckMs);
   const serve = (req: IncomingMessage, res: ServerResponse) => {
     noteAnswer(req, res);

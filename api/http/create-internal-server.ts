@@ -4,6 +4,7 @@ import { errorBody } from '../contract/error-body.ts';
 import { apiError } from '../contract/errors.ts';
 import type { AnswerIds } from './broken-request.ts';
 import { createHttpServer, listen } from './create-http-server.ts';
+import { createOwnHostCheck } from './own-host.ts';
 import { sendJson } from './send-json.ts';
 
 /**
@@ -18,6 +19,8 @@ export interface InternalServerParts {
   /** Everything below `/admin`, the path as sent; `null` where nothing is administered. */
   admin: RequestListener | null;
   answerIds: AnswerIds;
+  /** DNS names that `/metrics` answers besides addresses and localhost. */
+  hostNames: readonly string[];
 }
 
 export interface InternalServer {
@@ -29,14 +32,18 @@ export interface InternalServer {
 }
 
 /** For the operator, on a port of its own: `/livez`, `/readyz`, `/metrics`, `/admin/…`. */
-export function createInternalServer({ metrics, answerIds, ...first }: InternalServerParts): InternalServer {
-  let { checks, admin } = first;
+export function createInternalServer(parts: InternalServerParts): InternalServer {
+  const { metrics, answerIds } = parts;
+  let { checks, admin } = parts;
+  const isOwnHost = createOwnHostCheck(parts.hostNames);
   const server = createHttpServer((req, res) => {
     const [path = ''] = (req.url ?? '').split('?');
     if (admin !== null && path.startsWith('/admin/')) admin(req, res);
     else if (req.method !== 'GET' && req.method !== 'HEAD') notFound(res);
     else if (path === '/livez') sendJson(res, 200, NO_STORE, { status: 'live' });
-    else if (path === '/readyz') answerReady(res, checks);
+    // Probes come under any name, and a status alone tells a stranger's page nothing.
+    else if (path === '/readyz') answerReady(res, checks, isOwnHost(req));
+    else if (path === '/metrics' && !isOwnHost(req)) refuseHost(res);
     else if (path === '/metrics') answerMetrics(req, res, metrics);
     else notFound(res);
   }, answerIds);
@@ -58,11 +65,26 @@ const NO_STORE = { 'cache-control': 'no-store' };
 const notFound = (res: ServerResponse): void =>
   sendJson(res, 404, NO_STORE, errorBody(apiError('not_found'), 'chat'));
 
-function answerReady(res: ServerResponse, checks: Checks): void {
+const FOREIGN_HOST =
+  'Metrics are not served under this host name. Ask by address or localhost, or add the name to server.internalHostNames.';
+
+const refuseHost = (res: ServerResponse): void =>
+  sendJson(
+    res,
+    MISDIRECTED,
+    NO_STORE,
+    errorBody(apiError('invalid_request', { message: FOREIGN_HOST }), 'chat'),
+  );
+
+/** RFC 9110, 15.5.20: a request to a server that does not answer for its host. */
+const MISDIRECTED = 421;
+
+function answerReady(res: ServerResponse, checks: Checks, tellsWhy: boolean): void {
   const found = Object.entries(checks).map(([name, check]) => [name, read(check)] as const);
   const failing = found.flatMap(([name, answer]) => (answer === true ? [] : [name]));
   const reasons = Object.fromEntries(found.filter(([, answer]) => typeof answer === 'string'));
   if (failing.length === 0) sendJson(res, 200, NO_STORE, { status: 'ready' });
+  else if (!tellsWhy) sendJson(res, 503, NO_STORE, { status: 'not ready' });
   else if (Object.keys(reasons).length === 0) sendJson(res, 503, NO_STORE, { status: 'not ready', failing });
   else sendJson(res, 503, NO_STORE, { status: 'not ready', failing, reasons });
 }

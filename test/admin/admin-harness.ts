@@ -178,7 +178,9 @@ export async function startTestAdmin({
     audit,
     token: new Secret(TOKEN),
   });
-  const server = createInternalServer({ checks: {}, metrics: new Registry(), admin, answerIds });
+  const server = createInternalServer({
+    ...{ checks: {}, metrics: new Registry(), admin, answerIds, hostNames: [] },
+  });
   const bound = await server.listen(port, '127.0.0.1');
   const url = `http://127.0.0.1:${bound}/admin`;
 

@@ -17,6 +17,7 @@ const said: [setting: string, words: RegExp][] = [
   ['monitoring.serviceMonitor.enabled=true', /NOTE: .*networkPolicy\.internalFrom/],
   ['image.repository=faregate', /WARNING: image\.repository/],
   ['test.existingSecret=agent', /helm test shop --namespace gateway/],
+  ['service.type=LoadBalancer', /NOTE: connections are not limited per address/],
   ['drain.preStopSeconds=30', /Grace period of an API pod: 1875 s/],
 ];
 

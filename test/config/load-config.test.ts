@@ -40,6 +40,8 @@ test('the example of the design loads as it is printed', async () => {
     internalPort: 9090,
     publicUrl: 'https://gw.example.com/v1',
     mcpUrl: 'https://gw.example.com/mcp',
+    connectionsPerAddress: 1_024,
+    internalHostNames: [],
     trustedProxies: ['10.0.0.0/8'],
     callIdHeader: 'x-service-call-id',
     drainNoticeMs: 0,

@@ -1,3 +1,5 @@
+import { get } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { Counter, Registry } from 'prom-client';
 import { afterAll, describe, expect, test } from 'vitest';
 import { systemClock } from '#core/clock.ts';
@@ -19,6 +21,7 @@ const server = createInternalServer({
   metrics,
   admin: (req, res) => res.end(`admin got ${req.method} ${req.url}`),
   answerIds,
+  hostNames: ['faregate-internal', '*.faregate.svc'],
 });
 const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`;
 afterAll(() => server.close());
@@ -73,11 +76,68 @@ test('metrics that fail answer 500 and tell nothing', async () => {
     metrics: broken,
     admin: (_req, res) => res.end(),
     answerIds,
+    hostNames: [],
   });
   const answer = await fetch(`http://127.0.0.1:${await other.listen(0, '127.0.0.1')}/metrics`);
   expect(answer.status).toBe(500);
   expect(await answer.text()).not.toContain('10.0.0.7');
   await other.close();
+});
+
+describe('a web page that leads its own name to this port', () => {
+  const ask = (path: string, host: string) =>
+    new Promise<{ status: number; text: string }>((resolve, reject) => {
+      get(`${url}${path}`, { headers: { host } }, (res) => {
+        text(res).then((body) => resolve({ status: res.statusCode ?? 0, text: body }), reject);
+      }).on('error', reject);
+    });
+
+  test.each([
+    'evil.example',
+    'evil.example:9090',
+    'EVIL.example.',
+    '127.0.0.1.evil.example',
+    'localhost.evil.example',
+    'faregate-internal.evil.example',
+    'faregate.svc',
+    'xfaregate.svc',
+    '2130706433',
+    '0x7f.1',
+    '127.1',
+    '[::1',
+  ])('reads no metrics as %j, and is told which setting names it', async (host) => {
+    const answer = await ask('/metrics', host);
+    expect(answer.status).toBe(421);
+    expect(answer.text).toContain('server.internalHostNames');
+    expect(answer.text).not.toContain('calls_total');
+  });
+
+  test.each([
+    '127.0.0.1',
+    '127.0.0.1:9090',
+    '10.244.3.7:9090',
+    '[::1]:9090',
+    '[fd00::17]:9090',
+    'localhost',
+    'LOCALHOST:9090',
+    'gateway.localhost:9090',
+    'localhost.:9090',
+    'faregate-internal:9090',
+    'Faregate-Internal',
+    'pod-0.faregate.svc:9090',
+    'a.b.faregate.svc.',
+  ])('is not taken for %j, which reads them', async (host) => {
+    expect(await ask('/metrics', host)).toMatchObject({ status: 200 });
+  });
+
+  test('learns from the probes whether the process is ready, and not why', async () => {
+    expect(await ask('/livez', 'probe.example')).toMatchObject({ status: 200 });
+    expect(await ask('/readyz', 'probe.example')).toMatchObject({ status: 200 });
+    state.journal = false;
+    const answer = await ask('/readyz', 'probe.example');
+    state.journal = true;
+    expect([answer.status, JSON.parse(answer.text)]).toEqual([503, { status: 'not ready' }]);
+  });
 });
 
 test('the admin API gets everything below /admin, the path as sent', async () => {

@@ -4,6 +4,7 @@ import { formatBytes } from '#core/format-bytes.ts';
 import { freeBytes } from '#core/free-bytes.ts';
 import { folderHolder } from '#core/ledger/sqlite-folder-lock.ts';
 import { DISK_FREE_LOW_BYTES, DISK_FREE_MIN_BYTES } from '#core/limits.ts';
+import { findWritableByOthers, type OpenFolder } from '#core/writable-by-others.ts';
 import type { StorageConfig } from '../../config/storage-settings.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
@@ -15,7 +16,17 @@ export function checkDataFolder({ dataDir }: Pick<StorageConfig, 'dataDir'>): Fi
   if (!isFolder) return [problem(CHECK, `${there} is a file and no folder`, `Move it away, ${OR_CHOOSE}`)];
   if (!isWritable(there))
     return [problem(CHECK, `this user may not write into ${there}`, `Give it that right, ${OR_CHOOSE}`)];
-  return [describe(dataDir, there === dataDir), ...checkDisk(freeBytes(dataDir))];
+  return [
+    describe(dataDir, there === dataDir),
+    ...checkOthers(findWritableByOthers(there)),
+    ...checkDisk(freeBytes(dataDir)),
+  ];
+}
+
+function checkOthers(open: OpenFolder | null): Finding[] {
+  if (open === null) return [];
+  const { path, why, todo } = open;
+  return [warning(CHECK, `other users may change what is in it: ${path}, ${why}`, todo)];
 }
 
 export function checkDisk(free: number | null): Finding[] {

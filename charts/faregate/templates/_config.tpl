@@ -101,12 +101,24 @@ allowUnsafe: {{ $values.allowUnsafe }}
 {{- end }}
 {{- end -}}
 
+{{/* Under which names the internal Service is asked, in JSON. */}}
+{{- define "faregate.internalNames" -}}
+{{- $service := printf "%s-internal" (include "faregate.fullname" .) -}}
+{{- $inNamespace := printf "%s.%s" $service .Release.Namespace -}}
+{{- list $service $inNamespace (printf "%s.svc" $inNamespace) (printf "%s.svc.cluster.local" $inNamespace) | toJson -}}
+{{- end -}}
+
 {{/* What a process reads once, at its start. A change of it replaces the pods. */}}
 {{- define "faregate.bootConfig" -}}
 {{- $values := .Values -}}
 {{- $listen := dict "host" $values.server.listenAddress "port" 8080 "internalHost" $values.server.listenAddress "internalPort" 9090 "drainNoticeMs" (mul $values.drain.noticeSeconds 1000) "drainMs" (include "faregate.drainMs" . | int64) -}}
+{{- $own := $values.config.server | default dict -}}
+{{- $_ := set $listen "internalHostNames" (concat (include "faregate.internalNames" . | fromJsonArray) ($own.internalHostNames | default list)) -}}
+{{- /* What stands in front shows the gateway few addresses of its own, and no caller's. */}}
+{{- $behindProxy := or $values.ingress.enabled $values.httpRoute.enabled (ne $values.service.type "ClusterIP") }}
+{{- $defaults := ternary (dict "connectionsPerAddress" 0) dict (and $behindProxy (not $own.trustedProxies)) }}
 server:
-  {{- merge $listen ($values.config.server | default dict) | toYaml | nindent 2 }}
+  {{- merge $listen $own $defaults | toYaml | nindent 2 }}
 storage:
   {{- include "faregate.storage" (dict "root" .) | nindent 2 }}
 {{- if include "faregate.hasAdminToken" . }}
