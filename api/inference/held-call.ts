@@ -16,6 +16,7 @@ import { traceOf } from '../contract/trace-id.ts';
 import { type CallerEvents, CallerSide } from './caller-side.ts';
 import type { Gateway } from './gateway.ts';
 import type { Ticking } from './open-calls.ts';
+import { repeatsHidden } from './scrub-words.ts';
 import type { UpstreamRequest } from './upstream-request.ts';
 
 /**
@@ -106,8 +107,9 @@ export abstract class HeldCall implements CallerEvents, Ticking {
     this.#closing = true;
   }
 
-  /** Keeps the first id that the answer is given. */
+  /** Keeps the first id that the answer is given. The caller sees it, so an id that repeats the provider's key is none. */
   nameAnswer(generationId: string | null): void {
+    if (generationId === null || repeatsHidden(generationId, this.provider)) return;
     this.#generationId ??= generationId;
   }
 

@@ -38,15 +38,25 @@ export function scrubWords(words: string, hidden: Hidden): string | null {
   return HAS_WORDS.test(shown) ? shown : null;
 }
 
-/** Whether a short value of a provider, such as an id in a header, repeats its key, address or model. */
-export function repeatsHidden(value: string, { provider, upstreamModel, publicModel }: Hidden): boolean {
-  const literals = [
-    ...(provider.apiKey === null ? [] : [provider.apiKey]),
-    ...addressesOf(provider),
-    ...(upstreamModel === publicModel ? [] : [upstreamModel]),
-  ];
-  return replaceAll(value, literals, REMOVED) !== value;
+/** Whether an id of a provider repeats its key or its address. Asked for every answer, so the literals are made once. */
+export function repeatsHidden(id: string, provider: Hidden['provider']): boolean {
+  let literals = literalsOf.get(provider);
+  if (literals === undefined) {
+    const { apiKey } = provider;
+    literals = [...(apiKey === null ? [] : [apiKey]), ...addressesOf(provider)].map((each) =>
+      each.toLowerCase(),
+    );
+    literalsOf.set(provider, literals);
+  }
+  const lower = id.toLowerCase();
+  return literals.some((literal) =>
+    literal.length < LONG_LITERAL_CHARS
+      ? replaceWord(lower, lower, literal, REMOVED) !== lower
+      : lower.includes(literal),
+  );
 }
+
+const literalsOf = new WeakMap<Hidden['provider'], readonly string[]>();
 
 const HAS_WORDS = /[\p{L}\p{N}]/u;
 

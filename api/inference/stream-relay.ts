@@ -150,7 +150,7 @@ export class StreamRelay implements AnswerReceiver {
   }
 
   #relay(bytes: Buffer): void {
-    const { unreadLineEnd } = this.#options.reader;
+    const { unreadLineEnd, answerNeedle } = this.#options.reader;
     // Most events are passed in runs of the bytes that came: only one that a needle stands in is looked at.
     let usageAt = next(bytes, USAGE_NEEDLE, 0);
     let errorAt = next(bytes, ERROR_NEEDLE, 0);
@@ -170,7 +170,8 @@ export class StreamRelay implements AnswerReceiver {
       if (errorAt < at) errorAt = next(bytes, ERROR_NEEDLE, at);
       const isPlain = usageAt > lineEndsAt && errorAt > lineEndsAt;
       const mayPassUnread = unreadLineEnd !== null && (dataAt > at || unreadLineEnd.length === 0);
-      if (isOneLine && isPlain && mayPassUnread && isPlainJson(bytes, dataAt, lineEndsAt)) {
+      const isAnswer = isOneLine && isPlain && mayPassUnread && isPlainJson(bytes, dataAt, lineEndsAt);
+      if (isAnswer && next(bytes, answerNeedle, dataAt) < lineEndsAt) {
         this.#note(bytes.subarray(dataAt + DATA.length, lineEndsAt), true);
         at = lineEndsAt + 2;
         continue;

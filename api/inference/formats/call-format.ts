@@ -99,6 +99,8 @@ export interface StreamReader {
    * have no such line. `null`: every event is read.
    */
   readonly unreadLineEnd: Buffer | null;
+  /** Stands in every event that may pass unread. */
+  readonly answerNeedle: Buffer;
   /** Events keep their `event:` lines; in a format without them, a provider's would be ours in the caller's eyes. */
   readonly namesEvents: boolean;
   /** Of all text read so far, also of what is not shown; `null`: it is estimated from the sizes of events. */

@@ -7,6 +7,7 @@ import { estimateTokens } from '../estimate.ts';
 import { type JsonObject, memberSize, memberText, rebuildJsonObject } from '../json-object.ts';
 import { chatCounts, usageOfAnswer } from '../usage.ts';
 import type { AnswerReading, GoodAnswer } from './call-format.ts';
+import { tellsError } from './error-record.ts';
 import { shownChanges } from './shown-changes.ts';
 import { objectIn, presentMember } from './stream-text.ts';
 
@@ -26,11 +27,12 @@ const saysError = (object: JsonObject, choices: unknown): boolean =>
   (Array.isArray(choices) && choices.some(fails));
 
 const fails = (choice: unknown): boolean =>
-  isRecord(choice) && (choice.finish_reason === 'error' || isRecord(choice.error));
+  isRecord(choice) &&
+  (choice.finish_reason === 'error' || isRecord(choice.error) || typeof choice.error === 'string');
 
 /** Some servers end a stream by a list of errors, or by a record that is nothing but one. */
 export function isErrorEvent(data: Buffer, object: JsonObject | null): boolean {
-  if (object !== null) return saysError(object, choicesOf(object)) || isMessageAlone(object);
+  if (object !== null) return saysError(object, choicesOf(object)) || isErrorAlone(object);
   const isList = data[0] === OPEN_BRACKET && data.length <= ERROR_BODY_BYTES;
   const value = isList ? parseJson(data.toString('utf8')) : null;
   return Array.isArray(value) && isRecord(value[0]) && isRecord(value[0].error);
@@ -38,8 +40,8 @@ export function isErrorEvent(data: Buffer, object: JsonObject | null): boolean {
 
 const OPEN_BRACKET = 0x5b;
 
-const isMessageAlone = (object: JsonObject): boolean =>
-  presentMember(object, 'message') !== null && presentMember(object, 'choices') === null;
+const isErrorAlone = (object: JsonObject): boolean =>
+  presentMember(object, 'choices') === null && tellsError(object);
 
 /** One vendor puts its usage into a record of its own, in the last chunk. */
 export function usageIn(object: JsonObject): Buffer | null {

@@ -5,11 +5,12 @@ import type { Usage } from '../usage.ts';
 import type { Assembly, ReadEvent } from './call-format.ts';
 import { ChatStream } from './chat-stream.ts';
 import { mergeDelta } from './merge-delta.ts';
-import { ERROR_NEEDLE, looksLikeObject, USAGE_NEEDLE } from './stream-text.ts';
+import { CHOICES_NEEDLE, isPlainChunk, looksLikeObject } from './stream-text.ts';
 
 /** The whole answer that the chunks of a chat are pieces of. */
 export class ChatAssembly implements Assembly {
   readonly unreadLineEnd = null;
+  readonly answerNeedle = CHOICES_NEEDLE;
   readonly namesEvents = false;
   readonly textBytes = null;
   /** Knows usage, errors and the end, as for a caller who wants the stream. */
@@ -20,12 +21,7 @@ export class ChatAssembly implements Assembly {
 
   read(data: Buffer, eventName: string): ReadEvent {
     // Most pieces say neither usage nor error nor end.
-    if (
-      eventName !== '' ||
-      !looksLikeObject(data) ||
-      data.indexOf(USAGE_NEEDLE) >= 0 ||
-      data.indexOf(ERROR_NEEDLE) >= 0
-    ) {
+    if (eventName !== '' || !looksLikeObject(data) || !isPlainChunk(data)) {
       const event = this.#stream.read(data, eventName);
       if (event.kind === 'done' || event.kind === 'malformed' || event.kind === 'error') return event;
     }

@@ -12,11 +12,12 @@ import { chatCounts, readUsage, type SentUsage, type Usage } from '../usage.ts';
 import type { AnswerIdentity, ReadEvent, StreamEndView, StreamNames, StreamReader } from './call-format.ts';
 import { isErrorEvent, isLastChunk, usageIn } from './chat-answer.ts';
 import { shownUsage } from './shown-changes.ts';
-import { dataEvent, ERROR_NEEDLE, isDone, isJson, looksLikeObject, USAGE_NEEDLE } from './stream-text.ts';
+import { CHOICES_NEEDLE, dataEvent, isDone, isJson, isPlainChunk, looksLikeObject } from './stream-text.ts';
 
 /** A stream of chunks. Its usage comes last, in a chunk of its own, or is not shown at all. */
 export class ChatStream implements StreamReader {
   readonly unreadLineEnd: Buffer | null;
+  readonly answerNeedle = CHOICES_NEEDLE;
   readonly namesEvents = false;
   readonly textBytes = null;
   readonly #names: StreamNames;
@@ -35,14 +36,14 @@ export class ChatStream implements StreamReader {
   }
 
   /**
-   * Reads an event only where a needle says that it may carry usage or an error; everything else is told apart by its
+   * Reads an event only where a needle says that it may carry usage or an error, or has no choices; everything else is told apart by its
    * first and last byte. A quoted word inside the answer's text has its quote escaped and is no needle.
    */
   read(data: Buffer, eventName: string): ReadEvent {
     if (isDone(data)) return { kind: 'done' };
     if (eventName === 'error') return { kind: 'error' };
     if (!looksLikeObject(data)) return { kind: isErrorEvent(data, null) ? 'error' : 'malformed' };
-    if (data.indexOf(USAGE_NEEDLE) < 0 && data.indexOf(ERROR_NEEDLE) < 0) return this.#pass(data);
+    if (isPlainChunk(data)) return this.#pass(data);
 
     const object = scanJsonObject(data, answerBounds);
     if (typeof object === 'string') return { kind: 'malformed' };

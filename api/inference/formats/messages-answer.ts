@@ -5,7 +5,7 @@ import { type JsonObject, memberSize, memberText, rebuildJsonObject } from '../j
 import { messagesCounts, usageOfAnswer } from '../usage.ts';
 import type { AnswerReading, GoodAnswer } from './call-format.ts';
 import { shownChanges } from './shown-changes.ts';
-import { presentMember } from './stream-text.ts';
+import { objectIn, presentMember } from './stream-text.ts';
 
 export function readMessagesAnswer(answer: JsonObject, value: Record<string, unknown>): AnswerReading {
   const sent = usageOfAnswer(answer, value, messagesCounts);
@@ -17,7 +17,17 @@ export function readMessagesAnswer(answer: JsonObject, value: Record<string, unk
 }
 
 export const saysMessagesError = (object: JsonObject): boolean =>
-  memberText(object, 'type') === '"error"' || presentMember(object, 'error') !== null;
+  memberText(object, 'type') === '"error"' ||
+  memberText(object, 'stop_reason') === '"error"' ||
+  presentMember(object, 'error') !== null ||
+  stopsWithError(object);
+
+/** Of the last event of a stream that counts. */
+function stopsWithError(object: JsonObject): boolean {
+  const delta = memberText(object, 'type') === '"message_delta"' ? objectIn(object, 'delta') : null;
+  if (delta === null) return false;
+  return memberText(delta, 'stop_reason') === '"error"' || presentMember(delta, 'error') !== null;
+}
 
 export const showMessagesAnswer = (good: GoodAnswer, shown: NanoUsd | null, candidate: Candidate): Buffer =>
   rebuildJsonObject(good.answer, shownChanges(good, shown, candidate));

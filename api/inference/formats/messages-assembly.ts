@@ -5,11 +5,13 @@ import type { Assembly, ReadEvent } from './call-format.ts';
 import { parseRecord } from './chat-assembly.ts';
 import { mergeDelta } from './merge-delta.ts';
 import { MessagesStream } from './messages-stream.ts';
+import { DELTA_NEEDLE } from './stream-text.ts';
 import { inputOf } from './tool-input.ts';
 
 /** The whole message that the named events are pieces of. */
 export class MessagesAssembly implements Assembly {
   readonly unreadLineEnd = null;
+  readonly answerNeedle = DELTA_NEEDLE;
   readonly namesEvents = false;
   readonly textBytes = null;
   /** Knows usage, errors and the end, as for a caller who wants the stream. */

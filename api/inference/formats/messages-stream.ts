@@ -11,9 +11,11 @@ import {
 } from '../json-object.ts';
 import { messagesCounts, readUsage, type SentUsage, type Usage } from '../usage.ts';
 import type { ReadEvent, StreamEndView, StreamNames, StreamReader } from './call-format.ts';
+import { tellsError } from './error-record.ts';
 import { saysMessagesError } from './messages-answer.ts';
 import { shownUsage } from './shown-changes.ts';
 import {
+  DELTA_NEEDLE,
   isDone,
   isJson,
   looksLikeObject,
@@ -42,6 +44,8 @@ export class MessagesStream implements StreamReader {
     this.#names = names;
   }
 
+  readonly answerNeedle = DELTA_NEEDLE;
+
   get unreadLineEnd(): Buffer | null {
     // What comes after a kept event has to follow it.
     return this.#lastDelta === null ? BLOCK_DELTA : null;
@@ -52,7 +56,9 @@ export class MessagesStream implements StreamReader {
     const object = looksLikeObject(data) ? scanJsonObject(data, answerBounds) : 'not_an_object';
     if (typeof object === 'string') return { kind: 'malformed' };
     const type = typeOf(object);
-    if (type === 'error' || saysMessagesError(object)) return { kind: 'error' };
+    const isForeign = !FORMAT_TYPE.test(type);
+    if (eventName === 'error' || saysMessagesError(object) || (isForeign && tellsError(object)))
+      return { kind: 'error' };
     switch (type) {
       case 'message_start':
         return isJson(data) ? this.#start(object) : { kind: 'malformed' };
@@ -157,6 +163,8 @@ export class MessagesStream implements StreamReader {
 const isSane = ({ bytes, members }: JsonObject): boolean =>
   bytes.length <= USAGE_BYTES_MAX && members.length <= USAGE_MEMBERS_MAX;
 
+/** Types of the format itself, which have other members. */
+const FORMAT_TYPE = /^(?:message_|content_block_|ping$)/;
 const BLOCK_DELTA = Buffer.from(' content_block_delta');
 const STOP = Buffer.from('{"type":"message_stop"}');
 

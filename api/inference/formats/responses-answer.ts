@@ -5,8 +5,9 @@ import { estimateTokens } from '../estimate.ts';
 import { type JsonObject, memberSize, memberText, rebuildJsonObject } from '../json-object.ts';
 import { responsesCounts, usageOfAnswer } from '../usage.ts';
 import type { AnswerReading, GoodAnswer } from './call-format.ts';
+import { isReasonName } from './error-record.ts';
 import { shownChanges } from './shown-changes.ts';
-import { presentMember } from './stream-text.ts';
+import { objectIn, presentMember } from './stream-text.ts';
 
 export function readResponsesAnswer(answer: JsonObject, value: Record<string, unknown>): AnswerReading {
   const sent = usageOfAnswer(answer, value, responsesCounts);
@@ -23,6 +24,9 @@ export const saysResponseFailed = (response: JsonObject): boolean =>
 /** `output_text` joins the text of all messages (spec: Responses response); clients without an SDK read nothing else. */
 export function showResponsesAnswer(good: GoodAnswer, shown: NanoUsd | null, candidate: Candidate): Buffer {
   const changes = shownChanges(good, shown, candidate);
+  const details = objectIn(good.answer, 'incomplete_details');
+  if (details !== null && !isReasonName(memberText(details, 'reason')))
+    changes.set('incomplete_details', null);
   changes.set('output_text', JSON.stringify(textOf(good.value.output)));
   return rebuildJsonObject(good.answer, changes);
 }

@@ -1,10 +1,12 @@
 import type { Usage } from '../usage.ts';
 import type { Assembly, ReadEvent } from './call-format.ts';
 import { ResponsesStream } from './responses-stream.ts';
+import { DELTA_NEEDLE } from './stream-text.ts';
 
 /** The last event of a stream of responses holds the whole answer. */
 export class ResponsesAssembly implements Assembly {
   readonly unreadLineEnd = null;
+  readonly answerNeedle = DELTA_NEEDLE;
   readonly namesEvents = false;
   readonly textBytes = null;
   readonly #stream = new ResponsesStream({ upstreamModel: '', publicModel: '', showUsage: true });

@@ -9,9 +9,11 @@ import {
 } from '../json-object.ts';
 import { readUsage, responsesCounts, type SentUsage, type Usage } from '../usage.ts';
 import type { ReadEvent, StreamEndView, StreamNames, StreamReader } from './call-format.ts';
+import { isReasonName, tellsError } from './error-record.ts';
 import { saysResponseFailed } from './responses-answer.ts';
 import { shownUsage } from './shown-changes.ts';
 import {
+  DELTA_NEEDLE,
   isJson,
   looksLikeObject,
   namedEvent,
@@ -26,6 +28,7 @@ export class ResponsesStream implements StreamReader {
   readonly namesEvents = true;
   readonly textBytes = null;
   readonly unreadLineEnd: Buffer = DELTA;
+  readonly answerNeedle = DELTA_NEEDLE;
   readonly #names: StreamNames;
   #terminal: { type: string; event: JsonObject; response: JsonObject } | null = null;
   #sent: SentUsage | null = null;
@@ -38,7 +41,13 @@ export class ResponsesStream implements StreamReader {
     const event = looksLikeObject(data) ? scanJsonObject(data, answerBounds) : 'not_an_object';
     if (typeof event === 'string') return { kind: 'malformed' };
     const type = typeOf(event);
-    if (type === 'error' || type === 'response.error' || presentMember(event, 'error') !== null) {
+    const isForeign = !type.startsWith('response.');
+    if (
+      eventName === 'error' ||
+      type === 'response.error' ||
+      presentMember(event, 'error') !== null ||
+      (isForeign && tellsError(event))
+    ) {
       return { kind: 'error' };
     }
     const response = type.startsWith('response.') ? objectIn(event, 'response') : null;
@@ -79,6 +88,9 @@ export class ResponsesStream implements StreamReader {
     const changes = new MemberChanges();
     const usage = objectIn(response, 'usage');
     if (usage !== null || shown !== null) changes.set('usage', shownUsage(usage, shown));
+    const details = objectIn(response, 'incomplete_details');
+    if (details !== null && !isReasonName(memberText(details, 'reason')))
+      changes.set('incomplete_details', null);
     const { upstreamModel, publicModel } = this.#names;
     if (memberText(response, 'model') === JSON.stringify(upstreamModel)) {
       changes.set('model', JSON.stringify(publicModel));

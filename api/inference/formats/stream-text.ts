@@ -6,6 +6,9 @@ import type { ReadEvent } from './call-format.ts';
 /** Without its leading quote the search is many times faster. */
 export const USAGE_NEEDLE = Buffer.from('usage"');
 export const ERROR_NEEDLE = Buffer.from('error"');
+/** What every event that may pass unread has: a record without it is no part of an answer. */
+export const CHOICES_NEEDLE = Buffer.from('choices"');
+export const DELTA_NEEDLE = Buffer.from('delta"');
 
 export const dataEvent = (data: Buffer): Buffer => Buffer.concat([DATA, data, EVENT_END]);
 
@@ -37,6 +40,10 @@ export const isDone = (data: Buffer): boolean =>
 export const isJson = (bytes: Buffer): boolean =>
   (bytes.length <= ERROR_BODY_BYTES || typeof scanJsonObject(bytes, answerBounds) !== 'string') &&
   parseJson(bytes.toString('utf8')) !== undefined;
+
+/** A chunk of a chat that has choices, and neither usage nor an error. */
+export const isPlainChunk = (data: Buffer): boolean =>
+  data.indexOf(CHOICES_NEEDLE) >= 0 && data.indexOf(USAGE_NEEDLE) < 0 && data.indexOf(ERROR_NEEDLE) < 0;
 
 /** `null`: it is missing, or null itself. */
 export function presentMember(object: JsonObject, key: string): Buffer | null {

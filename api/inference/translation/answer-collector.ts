@@ -1,4 +1,5 @@
 import type { Assembly, ReadEvent } from '../formats/call-format.ts';
+import { CHOICES_NEEDLE } from '../formats/stream-text.ts';
 import type { Usage } from '../usage.ts';
 import type { AnswerSource } from './answer-source.ts';
 import { WholeAnswer } from './whole-answer.ts';
@@ -6,6 +7,7 @@ import { WholeAnswer } from './whole-answer.ts';
 /** Reads a provider's stream for a caller who waits for the whole answer: nothing of it is shown as it comes. */
 export class AnswerCollector implements Omit<Assembly, 'answer'> {
   readonly unreadLineEnd = null;
+  readonly answerNeedle = CHOICES_NEEDLE;
   readonly namesEvents = false;
   readonly whole = new WholeAnswer();
   readonly #source: AnswerSource;

@@ -1,5 +1,6 @@
 import { JSON_ANSWER_BYTES } from '#core/limits.ts';
 import type { ReadEvent, StreamEndView, StreamReader } from '../formats/call-format.ts';
+import { CHOICES_NEEDLE } from '../formats/stream-text.ts';
 import { joinBuffers } from '../join-buffers.ts';
 import type { Usage } from '../usage.ts';
 import type { AnswerPiece } from './answer-piece.ts';
@@ -12,6 +13,7 @@ import type { AnswerSource } from './answer-source.ts';
  */
 export class TranslatedStream implements StreamReader {
   readonly unreadLineEnd = null;
+  readonly answerNeedle = CHOICES_NEEDLE;
   readonly namesEvents = true;
   readonly #source: AnswerSource;
   readonly #sink: AnswerSink;
