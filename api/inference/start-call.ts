@@ -1,5 +1,10 @@
+import type { Clock } from '#core/clock.ts';
 import type { CallFacts, SavedPrice } from '#core/events/ledger-event.ts';
+import type { ReserveRefusal } from '#core/ledger/command.ts';
+import { atMost } from '#core/ledger/journal-wait.ts';
+import type { Executed, UnavailableResult } from '#core/ledger/ledger.ts';
 import type { AgentStatus, HoldKind } from '#core/ledger/state.ts';
+import { GATE_TIMEOUT_MS } from '#core/limits.ts';
 import type { NanoUsd } from '#core/money.ts';
 import type { Caller } from '../contract/caller.ts';
 import { type ApiError, isApiError } from '../contract/errors.ts';
@@ -35,12 +40,12 @@ export async function startCall(
   const room = gateway.capacity.admit(holdNanoUsd);
   const noRoom = refuseCapacity(room, advice, holdNanoUsd, gateway.capacity.perCallNanoUsd);
   if (noRoom !== null) return await refuse(gateway, context, noRoom);
-  let refusal: ApiError;
+  const limits = gateway.limits();
+  const startedAtMs = gateway.clock.now();
+  let refused: Executed<ReserveRefusal>;
   try {
     const { callId, res, caller } = context;
     const { agentId, keyId } = caller;
-    const limits = gateway.limits();
-    const startedAtMs = gateway.clock.now();
     const arrivedAtMs = gateway.clock.monotonicMs();
     const timeLimitMs = call.stream ? limits.streamMs : limits.callMs;
     const { result, durable } = await gateway.ledger.execute({
@@ -63,15 +68,28 @@ export async function startCall(
       const held = { gateway, res, callId, agentId, keyId, holdNanoUsd, stream, durable };
       return await run({ ...held, startedAtMs, arrivedAtMs, timeLimitMs });
     }
-    refusal = refuseReserve(result, advice, holdNanoUsd, {
-      nowMs: startedAtMs,
-      callsPerMinute: limits.callsPerMinute,
-      waitForClockMs: gateway.waitForClockMs,
-    });
+    refused = { result, durable };
   } finally {
     gateway.capacity.release(holdNanoUsd);
   }
+  const refusal = refuseReserve(await confirmRefusal(gateway.clock, refused), advice, holdNanoUsd, {
+    nowMs: startedAtMs,
+    callsPerMinute: limits.callsPerMinute,
+    waitForClockMs: gateway.waitForClockMs,
+  });
   return await refuseStart(gateway, context, refusal);
+}
+
+/**
+ * A refusal counts once the journal has what it rests on. A start that never gets there is given up, and then the credit, the
+ * slot or the rate that another call was refused for had never been used.
+ */
+export async function confirmRefusal(
+  clock: Clock,
+  { result, durable }: Executed<ReserveRefusal>,
+): Promise<ReserveRefusal | UnavailableResult> {
+  const durability = await atMost(clock, durable, GATE_TIMEOUT_MS, 'unknown');
+  return durability === 'durable' ? result : { ok: false, reason: 'unavailable' };
 }
 
 /** Counts a refusal that is nobody's doing. */

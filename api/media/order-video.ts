@@ -104,6 +104,8 @@ async function hold(
   if (result.ok) return await confirm(deps, planned, { job, name, durability });
 
   await deleteOrder(deps, planned, name);
+  // Nothing counts that rests on what the journal does not have.
+  if (durability === 'unknown') return apiError('service_unavailable');
   if (result.reason === 'video_exists') {
     const known = await findVideo({ ledger, videos }, agentId, result.videoId);
     if (known !== null && known !== 'unavailable') return await answerKnown(call, known);

@@ -107,6 +107,41 @@ describe('rule 6, gate: until the journal has the hold', () => {
   });
 });
 
+describe('a call that is refused for credit that another call holds', () => {
+  /** A call that holds most of its agent's credit, and then a second one. */
+  async function twoCalls() {
+    gateway = await startTestGateway();
+    const broke = await gateway.newAgent({ creditUsd: '0' });
+    const { error } = JSON.parse(await (await gateway.post(hello(), { agent: broke })).text());
+    const [, holdUsd = ''] = /would hold \$([\d.]+)/.exec(error.message) ?? [];
+    const agent = await gateway.newAgent({ creditUsd: (1.5 * Number(holdUsd)).toFixed(9) });
+    const release = holdBack('reserve');
+    const first = gateway.post(hello(), { agent });
+    await gateway.provider.ended(1);
+    let isAnswered = false;
+    const second = gateway.post(hello(), { agent }).finally(() => {
+      isAnswered = true;
+    });
+    await otherCallsPass();
+    expect(isAnswered).toBe(false);
+    return { first, second, release };
+  }
+
+  it('hears that the ledger does not answer, where the journal never has the other one', async () => {
+    const { first, second, release } = await twoCalls();
+    release('unknown');
+    const codes = [];
+    for (const call of [first, second]) codes.push(JSON.parse(await (await call).text()).error.code);
+    expect(codes).toEqual(['service_unavailable', 'service_unavailable']);
+  });
+
+  it('hears 402 as soon as the journal has the other one', async () => {
+    const { first, second, release } = await twoCalls();
+    release('durable');
+    expect([(await first).status, (await second).status]).toEqual([200, 402]);
+  });
+});
+
 describe('rule 8, settle: until the journal has the charge', () => {
   it('the last chunk waits a quarter of a second at most, and shows what is charged in the end', async () => {
     const clock = createFakeClock();

@@ -22,7 +22,9 @@ export async function startFundedLedger(clock: Clock, creditNanoUsd = 5_000_000_
     ...memory,
     async execute<C extends Command>(command: C) {
       const executed = await memory.execute(command);
-      return command.type === 'reserve' ? { ...executed, durable: confirmed } : executed;
+      return command.type === 'reserve' && executed.result.ok
+        ? { ...executed, durable: confirmed }
+        : executed;
     },
   };
   const agent = { agentId: 1, source: 'operator', sourceVersion: 1, name: 'Ada', token: null } as const;

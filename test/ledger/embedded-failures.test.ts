@@ -47,6 +47,19 @@ test('a batch that reached the disk although its commit failed is there afterwar
   await does(grant(7n, { grantId: 'grant-2' }), repeated)(world);
 });
 
+test('a start that is refused for credit that another one holds waits for that one’s commit', async () => {
+  const { tap, world } = await openTapped();
+  tap.hold();
+  const first = await world.ledger.execute(reserve(1, 80n)(world));
+  const second = await world.ledger.execute(reserve(2, 80n)(world));
+  expect(second.result).toMatchObject({ ok: false, reason: 'balance' });
+  tap.failNext('before');
+  tap.release();
+  expect([await first.durable, await second.durable]).toEqual(['unknown', 'unknown']);
+  await reopen(world);
+  await does(reserve(3, 80n), ok)(world);
+});
+
 test('all that waits behind a failed commit is unknown, and none of it is there', async () => {
   const { tap, world } = await openTapped();
   tap.hold();

@@ -93,6 +93,16 @@ export const ablations: Readonly<Record<string, Ablation>> = {
     }),
     faults: [...splitAndBack, 'a process goes back to an old primary'],
   },
+  'a refusal counts once the log has what it rests on': {
+    ports: withHandlers({
+      reserve: (run) => {
+        const [word, place, ...values] = scriptHandlers.reserve(run);
+        return word === 'BALANCE'
+          ? [word, '', ...values]
+          : [word, ...(place === undefined ? [] : [place]), ...values];
+      },
+    }),
+  },
   'a late start of a call that was given up holds nothing': {
     ports: withHandlers({ settle: forgettingReleases }),
     faults: arrivingLate,

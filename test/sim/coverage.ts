@@ -83,6 +83,7 @@ const EXPECTED: readonly string[] = [
     'open OK',
   ],
   ...['reserve sent too late', 'change_key sent too late', 'gave up change_key'],
+  'a refusal rested on what may never be',
   ...['delivered', 'gate timed out', 'shown and durable', 'shown before it was durable', 'charged as shown'],
   ...['charged below shown', 'orphan settled', 'priced later', 'failed free of charge'],
 ];

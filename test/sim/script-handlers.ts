@@ -3,7 +3,7 @@ import { apply, applyUnjournaled } from '#core/ledger/apply.ts';
 import { type AgentKey, agentKeyNames } from '#core/ledger/cluster/redis-keys.ts';
 import type { ScriptName, ScriptReply } from '#core/ledger/cluster/redis-scripts.ts';
 import { videoFields } from '#core/ledger/cluster/redis-videos.ts';
-import type { Command } from '#core/ledger/command.ts';
+import type { Command, ResultOf } from '#core/ledger/command.ts';
 import { decide } from '#core/ledger/decide.ts';
 import { findVideo, findVideoByKey, openVideos } from '#core/ledger/find-video.ts';
 import { CLOCK_APART_MAX_MS, GATE_TIMEOUT_MS, ORPHAN_GRACE_MS, OUTBOX_BYTES_MAX } from '#core/limits.ts';
@@ -244,14 +244,20 @@ export function runCommand(run: ScriptRun, command: Command): ScriptReply {
     if (!result.ok && result.reason === 'clock_apart') return ['CLOCK_APART'];
     meta.lastMs = nowMs;
   }
+  const restsOn = meta.outboxBytes > 0 && !isUntimely(result) ? latest(store) : '';
   let place = command.type === 'expire' || command.type === 'renew' ? '' : latest(store);
   for (const event of events) {
     place = emit(run, JSON.stringify(event), nowMs);
     apply(store.state, event);
   }
   applyUnjournaled(store.state, decision);
-  return toReply(command, result, place, lagMs);
+  return toReply(command, result, place, lagMs, restsOn);
 }
+
+/** What a clock alone decides rests on no event. */
+const isUntimely = (result: ResultOf<Command>): boolean =>
+  !result.ok &&
+  (result.reason === 'clock_apart' || result.reason === 'stale_id' || result.reason === 'not_orphaned');
 
 /** Processes that still run their calls settle them first. */
 function inGrace({ store, clockMs }: ScriptRun): boolean {

@@ -55,9 +55,11 @@ export class SimPod extends SimHost {
     if (!(await this.#knowsKey(call))) return;
     const { result, durable } = await this.ledger.execute(this.#reserveOf(plan));
     if (!result.ok) {
-      call.refusal = result.reason;
+      // As `startCall` does: a refusal counts once the log has what it rests on.
+      call.refusal = (await durable) === 'durable' ? result.reason : 'unavailable';
       call.closed = true;
-      this.world.count(`refused ${result.reason}`);
+      this.world.count(`refused ${call.refusal}`);
+      if (call.refusal !== result.reason) this.world.count('a refusal rested on what may never be');
       return;
     }
     this.world.provider.dispatch(call);

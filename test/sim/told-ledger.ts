@@ -53,6 +53,14 @@ function check({ oracle, broken, onTold }: ToldOptions, command: Command, result
   if (names.length > 0 && !names.some((name) => oracle.has(command.agentId, name))) {
     broken('TOLD_WITHOUT_LOG', { command: command.type, names, result });
   }
+  if (command.type === 'reserve' && !result.ok && result.reason === 'balance' && 'heldNanoUsd' in result) {
+    const { heldNanoUsd } = result;
+    const logged = oracle
+      .agent(command.agentId)
+      ?.sums.some((sums) => sums.split(' ')[1] === String(heldNanoUsd));
+    if (heldNanoUsd > 0n && logged !== true)
+      broken('REFUSED_FOR_NOTHING', { command: command.callId, result });
+  }
   if (command.type === 'settle' && 'chargedNanoUsd' in result) {
     const charged = oracle.agent(command.agentId)?.calls.get(command.callId)?.chargedNanoUsd;
     if (charged !== result.chargedNanoUsd) {

@@ -32,6 +32,7 @@ import {
   revokeKey,
   setAgent,
   settle,
+  startLimits,
   startUpload,
 } from '../commands.ts';
 
@@ -179,6 +180,36 @@ describeWith(['redis'], 'a process on Redis', () => {
         return (await held()) === 3;
       });
       await does(settle(2, 0n), { ok: true, repeated: true, chargedNanoUsd: 0n })(world);
+    });
+
+    test('what is refused because of a start waits for that start’s event, and for nothing once the log has it', async () => {
+      const { world, stopPublishing, publishAgain, acknowledge } = await openShard();
+      for (const row of agentWith(100n)) await row(world);
+      const limit = { limitNanoUsd: 50n, reset: 'daily' } as const;
+      await does(putKey(2, { limit }), ok)(world);
+      stopPublishing();
+      expect(await outcome(world, reserve(1, 40n, { keyId: 2 }))).toEqual([ok, 'unknown']);
+      const refusals = [
+        [reserve(2, 80n), 'balance'],
+        [reserve(3, 20n, { keyId: 2 }), 'key_limit'],
+        [reserve(4, 1n, { limits: { ...startLimits, runningCalls: 1 } }), 'running_calls'],
+        [reserve(5, 1n, { limits: { ...startLimits, burst: 1 } }), 'rate'],
+        [reserve(6, 1n, { limits: { ...startLimits, dailyShareNanoUsd: 40n } }), 'daily_share'],
+      ] as const;
+      const outcomes = async () => {
+        const all = [];
+        for (const [operation, reason] of refusals) {
+          const [result, durability] = await outcome(world, operation);
+          expect(result).toMatchObject({ ok: false, reason });
+          all.push(durability);
+        }
+        return new Set(all);
+      };
+      expect(await outcomes()).toEqual(new Set(['unknown']));
+      await acknowledge();
+      // Nobody publishes still, and there is nothing to wait for.
+      expect(await outcomes()).toEqual(new Set(['durable']));
+      publishAgain();
     });
 
     test('a start is told of the log’s lag, and waits above a quarter of a second of it', async () => {

@@ -82,7 +82,7 @@ const resultOf: { [T in Exclude<Command['type'], 'settle'>]: ReadResult<Extract<
   withdraw_video: (word) =>
     accepted(word) ??
     refusal(word, { NO_HOLD: 'no_hold', NOT_CLAIMED: 'not_claimed', SUBMITTED: 'submitted' }),
-  start_upload(word, [first]) {
+  start_upload(word, [, first]) {
     if (word === 'AGENT') return inactive(first);
     if (word === 'UPLOADS_PER_DAY') {
       return { ok: false, reason: 'uploads_per_day', retryAfterMs: Number(first) };
@@ -101,10 +101,11 @@ function settleResult(command: Settle, word: string, [, charged]: string[]): Set
 }
 
 const reserveResult: (typeof resultOf)['reserve'] = (word, values) => {
-  const [first, second, third, fourth] = values;
+  // The first is the place that a refusal rests on.
+  const [, first, second, third, fourth] = values;
   switch (word) {
     case 'DONE':
-      return { ok: false, reason: 'done', chargedNanoUsd: nano(second) };
+      return { ok: false, reason: 'done', chargedNanoUsd: nano(first) };
     case 'AGENT':
       return inactive(first);
     case 'RATE':
@@ -117,7 +118,7 @@ const reserveResult: (typeof resultOf)['reserve'] = (word, values) => {
         retryAfterMs: RUNNING_RETRY_MS,
       };
     case 'VIDEO_EXISTS':
-      return { ok: false, reason: 'video_exists', videoId: second ?? '' };
+      return { ok: false, reason: 'video_exists', videoId: first ?? '' };
     case 'OPEN_VIDEOS':
       return {
         ok: false,

@@ -4,11 +4,11 @@ local agent_id, grant_id, expires, amount = ARGV[1], ARGV[2], tonumber(ARGV[3]),
 local agent = redis.call('HMGET', KEYS[3], 'version', 'lots')
 local known_until = redis.call('ZSCORE', KEYS[5], grant_id)
 if known_until and tonumber(known_until) > now then return { 'REPEATED', latest() } end
-if expires % DAY_MS ~= 0 then return { 'NOT_MIDNIGHT' } end
-if expires <= now then return { 'LOT_ENDED' } end
-if expires > start_of_day(now) + LOT_DAYS_MAX * DAY_MS then return { 'LOT_TOO_FAR' } end
+if expires % DAY_MS ~= 0 then return refused('NOT_MIDNIGHT') end
+if expires <= now then return refused('LOT_ENDED') end
+if expires > start_of_day(now) + LOT_DAYS_MAX * DAY_MS then return refused('LOT_TOO_FAR') end
 local lots = read_lots(agent[2])
-if balance_of(lots) + amount > BALANCE_CAP_NANO_USD then return { 'OVER_CAP' } end
+if balance_of(lots) + amount > BALANCE_CAP_NANO_USD then return refused('OVER_CAP') end
 
 local version = whole(tonumber(agent[1] or '0') + 1)
 local seq = emit('granted', agent_id, version, ',"grantId":' .. grant_id .. ',"expiresAtMs":' .. whole(expires)

@@ -4,25 +4,25 @@
 
 local agent_id, key_id, hash, acting_id, over_mcp = ARGV[1], ARGV[2], ARGV[5], ARGV[8], ARGV[9]
 local agent = redis.call('HMGET', KEYS[3], 'version', 'status', 'active_keys', 'mcp_keys', 'keys_version')
-if not agent[1] then return { 'UNKNOWN_AGENT' } end
+if not agent[1] then return refused('UNKNOWN_AGENT') end
 
 local known = redis.call('HMGET', KEYS[4], key_id .. ':hash', key_id .. ':revoked')
 -- Whatever has become of its label and limit since.
 local repeated = known[1] == hash and not known[2]
 local acting_refusal = refuse_acting_key(acting_id, repeated)
-if acting_refusal then return { acting_refusal } end
+if acting_refusal then return refused(acting_refusal) end
 if repeated then return { 'REPEATED', latest() } end
-if known[1] then return { known[1] == hash and 'KEY_REVOKED' or 'ID_TAKEN' } end
+if known[1] then return refused(known[1] == hash and 'KEY_REVOKED' or 'ID_TAKEN') end
 
-if acting_id ~= '' and agent[2] ~= 'active' then return { 'AGENT_NOT_ACTIVE' } end
-if has_changed(agent[5], ARGV[12]) then return { 'CHANGED_SINCE' } end
-if redis.call('HEXISTS', KEYS[5], hash) == 1 then return { 'HASH_TAKEN' } end
-if tonumber(agent[3] or '0') >= tonumber(ARGV[10]) then return { 'TOO_MANY_ACTIVE_KEYS' } end
+if acting_id ~= '' and agent[2] ~= 'active' then return refused('AGENT_NOT_ACTIVE') end
+if has_changed(agent[5], ARGV[12]) then return refused('CHANGED_SINCE') end
+if redis.call('HEXISTS', KEYS[5], hash) == 1 then return refused('HASH_TAKEN') end
+if tonumber(agent[3] or '0') >= tonumber(ARGV[10]) then return refused('TOO_MANY_ACTIVE_KEYS') end
 local made_at = {}
 for at in string.gmatch(agent[4] or '', '%d+') do
   if tonumber(at) > now - DAY_MS then made_at[#made_at + 1] = at end
 end
-if over_mcp == 'true' and #made_at >= tonumber(ARGV[11]) then return { 'TOO_MANY_MCP_KEYS' } end
+if over_mcp == 'true' and #made_at >= tonumber(ARGV[11]) then return refused('TOO_MANY_MCP_KEYS') end
 
 local created_by = acting_id == '' and 'null' or acting_id
 local seq = write_key(agent_id, agent[1], key_id, {

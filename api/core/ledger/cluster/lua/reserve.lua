@@ -23,16 +23,16 @@ if now > last_ms then redis.call('HSET', KEYS[1], 'last_ms', whole(now)) end
 if made_at < now - CALL_ID_AGE_MAX_MS then return { 'STALE_ID' } end
 
 local agent = redis.call('HMGET', KEYS[3], 'version', 'status', 'tat_us', 'lots', 'charged_day')
-if not agent[1] then return { 'UNKNOWN_AGENT' } end
+if not agent[1] then return refused('UNKNOWN_AGENT') end
 
 local hold = read_hold(call_id)
 if hold then
   if hold.nonce == nonce then return { 'REPEATED', latest(), whole(lag_ms) } end
-  return { 'ID_TAKEN' }
+  return refused('ID_TAKEN')
 end
 local done = read_done(call_id)
 if done then
-  if done.nonce ~= nonce then return { 'ID_TAKEN' } end
+  if done.nonce ~= nonce then return refused('ID_TAKEN') end
   return { 'DONE', latest(), done.charged }
 end
 if is_given_up(KEYS[9], call_id, made_at) then return { 'DONE', latest(), '0' } end
@@ -45,26 +45,26 @@ if KEYS[11] then
   end
   local known = video_key ~= '' and redis.call('HGET', KEYS[11], 'key:' .. video_key)
   if known and is_known(known) then return { 'VIDEO_EXISTS', latest(), known } end
-  if is_known(video_id) then return { 'ID_TAKEN' } end
+  if is_known(video_id) then return refused('ID_TAKEN') end
 end
 
 local key = redis.call('HMGET', KEYS[7], key_id .. ':hash', key_id .. ':revoked', key_id .. ':limit',
   key_id .. ':reset', key_id .. ':held', key_id .. ':day', key_id .. ':week', key_id .. ':month')
-if not key[1] or key[2] then return { 'KEY_REVOKED' } end
-if agent[2] ~= 'active' then return { 'AGENT', agent[2] } end
+if not key[1] or key[2] then return refused('KEY_REVOKED') end
+if agent[2] ~= 'active' then return refused('AGENT', agent[2]) end
 
 local tat_us, now_us, interval_us = tonumber(agent[3]), now * 1000, tonumber(ARGV[11])
 local excess_us = tat_us - now_us - (tonumber(ARGV[12]) - 1) * interval_us
-if excess_us > 0 then return { 'RATE', whole(math.ceil(excess_us / 1000)) } end
+if excess_us > 0 then return refused('RATE', whole(math.ceil(excess_us / 1000))) end
 
 if kind ~= 'video' then
   local running = redis.call('ZCOUNT', KEYS[6], '(' .. whole(now), '+inf')
-  if running >= tonumber(ARGV[13]) then return { 'RUNNING', running } end
+  if running >= tonumber(ARGV[13]) then return refused('RUNNING', running) end
 end
 
 if video_id then
   local open = tonumber(redis.call('HGET', KEYS[3], 'open_videos') or '0')
-  if open >= tonumber(ARGV[20]) then return { 'OPEN_VIDEOS', whole(open) } end
+  if open >= tonumber(ARGV[20]) then return refused('OPEN_VIDEOS', whole(open)) end
 elseif kind == 'image' then
   local bytes, first_end = 0, nil
   local stored = redis.call('HGETALL', KEYS[10])
@@ -74,7 +74,7 @@ elseif kind == 'image' then
       bytes, first_end = bytes + tonumber(stored[i + 1]), math.min(hour_end, first_end or hour_end)
     end
   end
-  if bytes >= RESULTS_BYTES_MAX then return { 'STORAGE_FULL', whole(first_end - now) } end
+  if bytes >= RESULTS_BYTES_MAX then return refused('STORAGE_FULL', whole(first_end - now)) end
 end
 
 local lots = read_lots(agent[4])
@@ -86,7 +86,7 @@ end
 
 local today = start_of_day(now)
 if ARGV[14] ~= '' and sum_since(agent[5], today) + held + amount > tonumber(ARGV[14]) then
-  return { 'DAILY_SHARE', whole(today + DAY_MS) }
+  return refused('DAILY_SHARE', whole(today + DAY_MS))
 end
 
 local key_held = tonumber(key[5] or '0')
@@ -102,11 +102,11 @@ if key[3] then
   end
   local left = tonumber(key[3]) - sum_since(sum, starts) - key_held
   if amount > left then
-    return { 'KEY_LIMIT', whole(math.max(left, 0)), whole(key_held), key[3], whole(resets) }
+    return refused('KEY_LIMIT', whole(math.max(left, 0)), whole(key_held), key[3], whole(resets))
   end
 end
 
-if amount > spendable then return { 'BALANCE', whole(spendable), whole(held) } end
+if amount > spendable then return refused('BALANCE', whole(spendable), whole(held)) end
 
 -- From here on it writes.
 local taken, left = {}, amount

@@ -8,10 +8,10 @@ local said = redis.call('HGET', KEYS[5], source)
 if said and tonumber(string.match(said, '^%d+')) >= source_version then return { 'REPEATED', latest() } end
 local before = redis.call('HMGET', KEYS[3], 'version', 'name', 'token')
 local version_before = before[1]
-if not version_before and mode == 'update' then return { 'UNKNOWN_AGENT' } end
+if not version_before and mode == 'update' then return refused('UNKNOWN_AGENT') end
 -- An update is about the status alone: name and token stay as they are now, whatever its sender has read.
 if mode == 'update' then agent_name, token = before[2], before[3] end
-if mode == 'create' and version_before and redis.call('HLEN', KEYS[5]) > 0 then return { 'EXISTS' } end
+if mode == 'create' and version_before and redis.call('HLEN', KEYS[5]) > 0 then return refused('EXISTS') end
 
 local version = whole(tonumber(version_before or '0') + 1)
 local seq = emit('agent_set', agent_id, version, ',"source":' .. source .. ',"sourceVersion":' .. whole(source_version)

@@ -2,24 +2,24 @@
 
 local agent_id, upload_id = ARGV[1], ARGV[2]
 local agent = redis.call('HMGET', KEYS[3], 'version', 'status', 'lots')
-if not agent[1] then return { 'UNKNOWN_AGENT' } end
+if not agent[1] then return refused('UNKNOWN_AGENT') end
 local day_ago = now - DAY_MS
 local started = redis.call('ZSCORE', KEYS[4], upload_id)
 if started and tonumber(started) > day_ago then return { 'REPEATED', latest() } end
-if agent[2] ~= 'active' then return { 'AGENT', agent[2] } end
+if agent[2] ~= 'active' then return refused('AGENT', agent[2]) end
 
 local spendable = false
 for _, lot in ipairs(read_lots(agent[3])) do
   if lot.expires > now and lot.free > 0 then spendable = true end
 end
-if not spendable then return { 'BALANCE' } end
+if not spendable then return refused('BALANCE') end
 
 -- More than none where the operator has lowered the limit.
 local too_many = redis.call('ZCOUNT', KEYS[4], '(' .. whole(day_ago), '+inf') - tonumber(ARGV[3])
 if too_many >= 0 then
   local makes_room = redis.call('ZRANGE', KEYS[4], '(' .. whole(day_ago), '+inf', 'BYSCORE', 'LIMIT', too_many, 1,
     'WITHSCORES')
-  return { 'UPLOADS_PER_DAY', whole(tonumber(makes_room[2] or now) - day_ago) }
+  return refused('UPLOADS_PER_DAY', whole(tonumber(makes_room[2] or now) - day_ago))
 end
 
 local version = whole(tonumber(agent[1]) + 1)
