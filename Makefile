@@ -90,7 +90,7 @@ check-texts: ## Its other half
 	redocly lint openapi/v1.json openapi/admin.json --config openapi/redocly.yaml
 	spectral lint openapi/v1.json openapi/admin.json --ruleset openapi/spectral.yaml --fail-severity error --quiet
 
-bench: $(TOOLS) ## Every bar of cost, latency and speed, on this machine (ARGS="cluster" for a part: embedded, formats, account, media, cluster, publisher, projector, recovery, history, market, capacity; PEERS=1: beside Portkey)
+bench: $(TOOLS) ## Every bar of cost, latency and speed, on this machine (ARGS="cluster" for a part: embedded, formats, account, hostile, media, cluster, publisher, projector, recovery, history, market, capacity; PEERS=1: beside Portkey)
 	@node test/bench/main.ts $(if $(PEERS),peers) $(ARGS)
 
 load: $(TOOLS) ## Streamed calls of many agents against a gateway (URL, ADMIN_URL, ADMIN_TOKEN_FILE; CALLERS=20, SECONDS=30)

@@ -3,6 +3,7 @@ import { isRecord } from '#core/is-record.ts';
 import { CHOICES_MAX, TOOLS_MAX } from '#core/limits.ts';
 import { describeIssue } from './describe-issue.ts';
 import type { ApiError } from './errors.ts';
+import { parseInPieces } from './parse-in-pieces.ts';
 import {
   commonChecks,
   isPlainRequest,
@@ -159,7 +160,7 @@ export type ParsedChatRequest = { ok: true; request: ChatCompletionRequest } | {
  */
 export function parseChatRequest(body: unknown): ParsedChatRequest {
   if (isPlainChat(body)) return { ok: true, request: body };
-  const parsed = ChatCompletionRequest.safeParse(body);
+  const parsed = parseInPieces(ChatCompletionRequest, body, 'messages');
   if (!parsed.success) return { ok: false, error: describeIssue(parsed.error.issues, body) };
   const request = parsed.data;
   const refusal = refuseContents(request.messages) ?? refuseNameless(request) ?? refuseFormat(request);

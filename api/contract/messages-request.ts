@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { TOOLS_MAX } from '#core/limits.ts';
 import { describeIssue } from './describe-issue.ts';
 import type { ApiError } from './errors.ts';
+import { parseInPieces } from './parse-in-pieces.ts';
 import {
   commonChecks,
   isPlainRequest,
@@ -112,7 +113,7 @@ const isPlain = (body: unknown): body is MessagesRequest => isPlainRequest(body,
 
 export function parseMessagesRequest(body: unknown): ParsedMessagesRequest {
   if (isPlain(body)) return { ok: true, request: body };
-  const parsed = MessagesRequest.safeParse(body);
+  const parsed = parseInPieces(MessagesRequest, body, 'messages');
   return parsed.success
     ? { ok: true, request: parsed.data }
     : { ok: false, error: describeIssue(parsed.error.issues, body) };

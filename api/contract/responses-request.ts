@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { TOOLS_MAX } from '#core/limits.ts';
 import { describeIssue } from './describe-issue.ts';
 import type { ApiError } from './errors.ts';
+import { parseInPieces } from './parse-in-pieces.ts';
 import {
   commonChecks,
   isPlainRequest,
@@ -104,7 +105,7 @@ const isPlain = (body: unknown): body is ResponsesRequest => isPlainRequest(body
 
 export function parseResponsesRequest(body: unknown): ParsedResponsesRequest {
   if (isPlain(body)) return { ok: true, request: body };
-  const parsed = ResponsesRequest.safeParse(body);
+  const parsed = parseInPieces(ResponsesRequest, body, 'input');
   return parsed.success
     ? { ok: true, request: parsed.data }
     : { ok: false, error: describeIssue(parsed.error.issues, body) };

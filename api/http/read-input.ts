@@ -1,10 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import type { Request } from 'express';
 import { z } from 'zod';
-import { isRecord } from '#core/is-record.ts';
-import { parseJson } from '#core/parse-json.ts';
+import { JSON_DEPTH_MAX, JSON_KEYS_MAX, JSON_VALUES_MAX } from '#core/limits.ts';
 import { type ApiError, apiError } from '../contract/errors.ts';
 import { hasBody, type RouteFacts } from '../contract/route.ts';
+import { anyDepth, readJsonObject } from '../inference/json-object.ts';
+import { bodyBounds } from '../inference/parse-body.ts';
 
 export type ReadInput =
   | { ok: true; value: Record<string, unknown> | undefined }
@@ -15,21 +16,36 @@ export type ReadInput =
  * method has no body. Nothing is coerced here: `"5"` stays a text unless the schema says otherwise.
  */
 export function readInput(
-  { facts: { method }, input }: { facts: RouteFacts; input: z.ZodType | null },
+  { facts: { method, bodyBytesMax }, input }: { facts: RouteFacts; input: z.ZodType | null },
   req: Request,
   body: Buffer,
 ): ReadInput {
   if (input === null || input instanceof z.ZodVoid) return { ok: true, value: undefined };
-  const given = hasBody(method) ? readJson(body) : readQuery(req.url);
+  const given = hasBody(method) ? readJson(body, bodyBytesMax === undefined) : readQuery(req.url);
   return given.ok ? { ok: true, value: { ...given.value, ...req.params } } : given;
 }
 
-/** An absent body is an empty object: many commands need no more than their path. */
-function readJson(body: Buffer): ReadInput {
+/**
+ * An absent body is an empty object: many commands need no more than their path. It is bounded as that of a model call is,
+ * before anything is built of it; only an operator's feeds, which have a size of their own, hold more.
+ */
+function readJson(body: Buffer, isBounded: boolean): ReadInput {
   if (body.length === 0) return { ok: true, value: {} };
-  const value = isUtf8(body) ? parseJson(body.toString('utf8')) : undefined;
-  if (value === undefined) return refuse('The body is not valid JSON in UTF-8.');
-  return isRecord(value) ? { ok: true, value } : refuse('The body has to be a JSON object.');
+  const read = isUtf8(body) ? readJsonObject(body, isBounded ? bodyBounds : anyDepth) : 'not_json';
+  switch (read) {
+    case 'not_json':
+      return refuse('The body is not valid JSON in UTF-8.');
+    case 'not_an_object':
+      return refuse('The body has to be a JSON object.');
+    case 'too_deep':
+    case 'too_many_keys':
+    case 'too_many_values':
+      return refuse(
+        `The body has more than ${JSON_DEPTH_MAX} levels, ${JSON_KEYS_MAX} keys or ${JSON_VALUES_MAX} values.`,
+      );
+    default:
+      return { ok: true, value: read.value };
+  }
 }
 
 function readQuery(url: string): ReadInput {

@@ -3,10 +3,10 @@ import type { AgentStatus } from '#core/ledger/state.ts';
 import { type ApiError, apiError, isApiError } from '../contract/errors.ts';
 import type { CallPlan } from './call-plan.ts';
 import { estimateTokens } from './estimate.ts';
-import type { CallFormat } from './formats/call-format.ts';
+import type { CallFormat, CallRequest } from './formats/call-format.ts';
 import type { JsonObject } from './json-object.ts';
 import { layoutTokens } from './layout-tokens.ts';
-import type { LinkRules } from './linked-media.ts';
+import type { LinkRules, MediaCount } from './linked-media.ts';
 import { refuseSpellings } from './member-policy.ts';
 import { parseBody } from './parse-body.ts';
 import { printedNumberBytes } from './printed-numbers.ts';
@@ -40,26 +40,51 @@ export function admitCall(
   format: CallFormat,
   bytes: Buffer,
   agentStatus: AgentStatus,
-  { catalog, health, links }: Routes,
+  routes: Routes,
 ): Admitted {
+  const read = readCall(format, bytes, agentStatus, routes.links);
+  return isApiError(read) ? { ok: false, error: read } : planCall(read, routes);
+}
+
+/** A body that no rule for its own content refuses. */
+export interface ReadCall {
+  format: CallFormat;
+  object: JsonObject;
+  value: Readonly<Record<string, unknown>>;
+  request: CallRequest;
+  media: MediaCount;
+}
+
+/** The first half of `admitCall`: what depends on the body and the agent alone. */
+export function readCall(
+  format: CallFormat,
+  bytes: Buffer,
+  agentStatus: AgentStatus,
+  links: LinkRules,
+): ReadCall | ApiError {
   const parsed = parseBody(bytes);
-  if (isApiError(parsed)) return { ok: false, error: parsed };
+  if (isApiError(parsed)) return parsed;
   const { object, value } = parsed;
 
   const checked = format.readRequest(value);
-  if (!checked.ok) return { ok: false, error: checked.error };
-  const { request } = checked;
+  if (!checked.ok) return checked.error;
 
   const agentRefusal = refuseAgent(agentStatus);
-  if (agentRefusal !== null) return { ok: false, error: agentRefusal };
+  if (agentRefusal !== null) return agentRefusal;
 
   const spelling = object.hasFoldableKey ? refuseSpellings(format.endpoint, value) : null;
-  if (spelling !== null) return { ok: false, error: spelling };
+  if (spelling !== null) return spelling;
   const media = format.countMedia(value, links);
-  if (isApiError(media)) return { ok: false, error: media };
+  if (isApiError(media)) return media;
   const refusal = format.refuseFields(value) ?? format.refuseTools(value);
-  if (refusal !== null) return { ok: false, error: refusal };
+  return refusal ?? { format, object, value, request: checked.request, media };
+}
 
+/** The second half: who may run it, in which words. */
+export function planCall(
+  { format, object, value, request, media }: ReadCall,
+  { catalog, health }: Routes,
+): Admitted {
   const preferences = readPreferences(value.provider);
   const resolved = resolveModels(catalog, health, request, preferences);
   if (isApiError(resolved)) return { ok: false, error: resolved };
@@ -113,7 +138,7 @@ export function admitCall(
           layoutTokens(value) +
           toolPromptTokens(value) +
           TEMPLATE_TOKENS,
-      promptEstimateTokens: estimateTokens(bytes.length),
+      promptEstimateTokens: estimateTokens(object.bytes.length),
       outputTokensCap,
       outputCapField,
       extraOutputTokens,

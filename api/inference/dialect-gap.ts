@@ -1,7 +1,7 @@
 import type { FormatName } from '#core/catalog/catalog.ts';
 import type { Dialect } from '#core/catalog/dialects.ts';
 import { isRecord } from '#core/is-record.ts';
-import { type JsonObject, type MemberChanges, memberText } from './json-object.ts';
+import type { JsonMember, JsonObject, MemberChanges } from './json-object.ts';
 import type { MediaCount } from './linked-media.ts';
 import { findStrayLink } from './member-policy.ts';
 import { addPluginGaps } from './translation/add-plugin-gaps.ts';
@@ -39,7 +39,7 @@ export function findDialectGap(
   }
   if (takesAll(dialect)) return null;
   const gap = body.members.find(
-    ({ key }) => !isTaken(dialect, format, key) && !HINTS.has(key) && !asksNothing(body, key),
+    (member) => !isTaken(dialect, format, member.key) && !HINTS.has(member.key) && !asksNothing(body, member),
   );
   if (gap !== undefined) return { param: gap.key, words: null };
   return dialect.refusedFields.has(MESSAGE_NAME) ? findNamedMessage(value) : null;
@@ -67,10 +67,15 @@ const takesAll = ({ fields, refusedFields }: Dialect): boolean => fields === nul
 const isTaken = ({ fields, refusedFields }: Dialect, format: FormatName, key: string): boolean =>
   OURS.has(key) || CAPS.has(key) || (!refusedFields.has(key) && (fields === null || fields[format].has(key)));
 
-function asksNothing(body: JsonObject, key: string): boolean {
-  const value: unknown = JSON.parse(memberText(body, key) ?? 'null');
+/** Read where it lies, because a body may have 20,000 such members. What is longer asks for something. */
+function asksNothing({ bytes }: JsonObject, { key, valueStartsAt, endsAt }: JsonMember): boolean {
+  if (endsAt - valueStartsAt > NOTHING_CHARS_MAX) return false;
+  const value: unknown = JSON.parse(bytes.toString('utf8', valueStartsAt, endsAt));
   return value === null || saysNothing(key, value);
 }
+
+/** Of the longest value that asks for what happens anyway, with room for blanks in it. */
+const NOTHING_CHARS_MAX = 64;
 
 /** A plain server knows the effort alone, and its answer is shown as it came, with its thought. */
 function findThoughtGap(value: Readonly<Record<string, unknown>>): Gap | null {

@@ -1,3 +1,7 @@
+import { randomBase62 } from '#core/ids.ts';
+import { isRecord } from '#core/is-record.ts';
+import { endOfString } from './json-list.ts';
+
 declare global {
   interface JSON {
     /** JSON text of a number, which is written again as it stands. */
@@ -15,16 +19,59 @@ export function keepDigits(
   value: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {
   if (!LONG_NUMBER.test(bytes.toString('latin1'))) return value;
-  const kept: unknown = JSON.parse(bytes.toString('utf8'), keepNumber);
-  return typeof kept === 'object' && kept !== null ? { ...kept } : value;
+  const marked = markNumbers(bytes.toString('utf8'), (text) => !isKept(Number(text)));
+  const kept = marked === null ? null : unmarked(JSON.parse(marked.text), marked.mark);
+  return isRecord(kept) ? { ...kept } : value;
 }
 
 const LONG_NUMBER = /\d{16}|\d[eE]\+?\d{2}/;
 
-const keepNumber = (_key: string, value: unknown, ...[text]: { source?: string }[]): unknown =>
-  typeof value === 'number' && text?.source !== undefined && !isKept(value)
-    ? JSON.rawJSON(text.source)
-    : value;
+interface MarkedText {
+  text: string;
+  mark: string;
+}
+
+/**
+ * A JSON text in which each number that `changes` picks is a string with a mark before its digits; `null`: it picks none. For
+ * text that was parsed before. A parse of these strings takes a third of the time of a parse that shows each number's source.
+ */
+function markNumbers(text: string, changes: (number: string) => boolean): MarkedText | null {
+  // Nobody can guess it, so no text of the caller's is taken for a marked number.
+  const mark = randomBase62(24);
+  const parts: string[] = [];
+  let from = 0;
+  for (let at = 0; at < text.length; ) {
+    const quoteAt = text.indexOf('"', at);
+    const end = quoteAt < 0 ? text.length : quoteAt;
+    // Numbers stand between strings. The pattern sees one gap at a time, so that no search goes on into what follows.
+    if (end - at >= SHORTEST_CHANGED) {
+      for (const { 0: number, index } of text.slice(at, end).matchAll(NUMBER)) {
+        if (number.length < SHORTEST_CHANGED || !changes(number)) continue;
+        parts.push(text.slice(from, at + index), `"${mark}${number}"`);
+        from = at + index + number.length;
+      }
+    }
+    at = quoteAt < 0 ? end : endOfString(text, quoteAt) + 1;
+  }
+  return parts.length === 0 ? null : { text: parts.join('') + text.slice(from), mark };
+}
+
+/** `1e22` is the shortest number that a float prints otherwise as a whole one. */
+const SHORTEST_CHANGED = 4;
+const NUMBER = /-?\d[\d.eE+-]*/g;
+
+/** The same value, changed in place, with raw numbers for marked strings. */
+function unmarked(value: unknown, mark: string): unknown {
+  if (typeof value === 'string')
+    return value.startsWith(mark) ? JSON.rawJSON(value.slice(mark.length)) : value;
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at++) value[at] = unmarked(value[at], mark);
+  } else if (isRecord(value)) {
+    // Every member is there already, so an assignment makes none, not even of `__proto__`.
+    for (const key of Object.keys(value)) value[key] = unmarked(value[key], mark);
+  }
+  return value;
+}
 
 const isKept = (value: number): boolean =>
   Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value));

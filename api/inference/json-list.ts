@@ -39,7 +39,8 @@ export function splitJsonList(text: string): string[] | null {
   return last === '' ? entries : [...entries, last];
 }
 
-function endOfString(text: string, openedAt: number): number {
+/** The index of the closing quote of a string that begins at `openedAt`. */
+export function endOfString(text: string, openedAt: number): number {
   let at = openedAt + 1;
   while (at < text.length && text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1;
   return at;

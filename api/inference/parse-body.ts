@@ -24,4 +24,5 @@ export function parseBody(bytes: Buffer): { object: JsonObject; value: Record<st
 const KEY_CHARS_SHOWN = 64;
 const badBody = (message: string): ApiError => apiError('invalid_request', { message });
 
-const bodyBounds = { keysMax: JSON_KEYS_MAX, valuesMax: JSON_VALUES_MAX };
+/** Of everything that a caller sends as JSON. */
+export const bodyBounds = { keysMax: JSON_KEYS_MAX, valuesMax: JSON_VALUES_MAX };

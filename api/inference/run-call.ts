@@ -1,9 +1,9 @@
 import type { CallFacts } from '#core/events/ledger-event.ts';
-import type { AgentStatus } from '#core/ledger/state.ts';
+import { nextTurn } from '#core/ledger/journal-wait.ts';
 import type { Caller } from '../contract/caller.ts';
-import { type ApiError, apiError } from '../contract/errors.ts';
+import { type ApiError, apiError, isApiError } from '../contract/errors.ts';
 import type { HotCallContext } from '../contract/route.ts';
-import { admitCall, type Routes } from './admit.ts';
+import { type Admitted, admitCall, planCall, type Routes, readCall } from './admit.ts';
 import { savePrice } from './call-cost.ts';
 import type { CallPlan } from './call-plan.ts';
 import { estimateHold } from './estimate.ts';
@@ -29,16 +29,14 @@ export async function runCall(
   request: Omit<HotCallContext<unknown, Caller>, 'deps'>,
 ): Promise<ApiError | null> {
   const { caller, body } = request;
-  const admit = (agentStatus: AgentStatus) =>
-    admitCall(format, body, agentStatus, routesOf(gateway, caller.agentId));
   const context: StartContext = {
     ...request,
     admit(agentStatus) {
-      const again = admit(agentStatus);
+      const again = admitCall(format, body, agentStatus, routesOf(gateway, caller.agentId));
       return again.ok ? null : again.error;
     },
   };
-  const admitted = admit(caller.agentStatus);
+  const admitted = await admitInTurns(gateway, format, request);
   if (!admitted.ok) return await refuseStart(gateway, context, admitted.error);
   const { plan } = admitted;
   // Nothing of it is waited for where no picture of the agent's is named.
@@ -59,6 +57,27 @@ export async function runCall(
     return runHeldCall(call, new TextKind(call));
   });
 }
+
+/**
+ * `admitCall`, and for a large body in turns of their own of the event loop: read, planned, and then held and sent. Each of
+ * them takes some tens of milliseconds for the worst of four megabytes, and others are served in between.
+ */
+async function admitInTurns(
+  gateway: Gateway,
+  format: CallFormat,
+  { caller, body }: Omit<HotCallContext<unknown, Caller>, 'deps'>,
+): Promise<Admitted> {
+  const { agentId, agentStatus } = caller;
+  if (body.length < LARGE_BODY_BYTES) return admitCall(format, body, agentStatus, routesOf(gateway, agentId));
+  const read = readCall(format, body, agentStatus, routesOf(gateway, agentId).links);
+  if (isApiError(read)) return { ok: false, error: read };
+  await nextTurn();
+  const admitted = planCall(read, routesOf(gateway, agentId));
+  await nextTurn();
+  return admitted;
+}
+
+const LARGE_BODY_BYTES = 256 * 1024;
 
 const routesOf = ({ catalog, health, files, limits }: Gateway, agentId: number): Routes => ({
   catalog,

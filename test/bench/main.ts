@@ -8,6 +8,7 @@ const files = new Map([
   ['embedded', 'embedded.ts'],
   ['formats', 'formats.ts'],
   ['account', 'account.ts'],
+  ['hostile', 'hostile.ts'],
   ['media', 'media.ts'],
   ['cluster', 'cluster.ts'],
   ['publisher', 'publisher.ts'],
@@ -21,7 +22,7 @@ const files = new Map([
 /** Installs programs of others, so it runs only where it is named. */
 const onlyWhereNamed = new Set(['peers']);
 /** Run the gateway's code themselves, and so as the gateway is run. */
-const asTheGateway = new Set(['history', 'market']);
+const asTheGateway = new Set(['history', 'hostile', 'market']);
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -1,0 +1,224 @@
+import type { FormatName } from '#core/catalog/catalog.ts';
+import { defaultLimits, JSON_KEYS_MAX, JSON_VALUES_MAX } from '#core/limits.ts';
+
+/*
+ * The dearest bodies that fit into four megabytes and into the bounds of keys and values, as JSON text. Each is one idea of
+ * what could cost more than its length: in the scan, the parse, a rule, a translation, or in what is written for a provider.
+ */
+
+const BYTES = defaultLimits.requestBodyBytes - 4_096;
+/** With room for the few keys and values around them. */
+const KEYS = JSON_KEYS_MAX - 100;
+const VALUES = JSON_VALUES_MAX - 200;
+
+type Make = (format: FormatName) => string;
+
+const list = (count: number, entry: (at: number) => string): string =>
+  Array.from({ length: count }, (_, at) => entry(at)).join(',');
+
+/** As many entries as fit, and at most so many. */
+function fitting(most: number, entry: (at: number) => string): string {
+  const entries: string[] = [];
+  let bytes = 0;
+  for (let at = 0; at < most; at++) {
+    const text = entry(at);
+    bytes += Buffer.byteLength(text) + 1;
+    if (bytes > BYTES) break;
+    entries.push(text);
+  }
+  return entries.join(',');
+}
+
+const nested = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
+
+/** A conversation of these messages, and more members. */
+const body = (format: FormatName, messages: string, members = ''): string =>
+  `{"model":"acme/small","${format === 'responses' ? 'input' : 'messages'}":[${messages}]${members}}`;
+const user = (content: string): string => `{"role":"user","content":${content}}`;
+const hi = user('"hi"');
+
+const textPart = (format: FormatName, text: string): string =>
+  `{"type":"${format === 'responses' ? 'input_text' : 'text'}","text":${text}}`;
+
+function imagePart(format: FormatName, url: string): string {
+  switch (format) {
+    case 'chat/completions':
+      return `{"type":"image_url","image_url":{"url":"${url}"}}`;
+    case 'responses':
+      return `{"type":"input_image","image_url":"${url}"}`;
+    case 'messages':
+      return `{"type":"image","source":{"type":"url","url":"${url}"}}`;
+  }
+}
+
+function tool(format: FormatName, schema: string, name = 'f'): string {
+  switch (format) {
+    case 'chat/completions':
+      return `{"type":"function","function":{"name":"${name}","parameters":${schema}}}`;
+    case 'responses':
+      return `{"type":"function","name":"${name}","parameters":${schema}}`;
+    case 'messages':
+      return `{"name":"${name}","input_schema":${schema}}`;
+  }
+}
+
+/** A call of the tool with these arguments, and its result. */
+function call(format: FormatName, at: number, input: string): string {
+  const text = JSON.stringify(input);
+  switch (format) {
+    case 'chat/completions':
+      return (
+        `{"role":"assistant","tool_calls":[{"id":"c${at}","type":"function","function":{"name":"f","arguments":${text}}}]},` +
+        `{"role":"tool","tool_call_id":"c${at}","content":"ok"}`
+      );
+    case 'responses':
+      return (
+        `{"type":"function_call","call_id":"c${at}","name":"f","arguments":${text}},` +
+        `{"type":"function_call_output","call_id":"c${at}","output":"ok"}`
+      );
+    case 'messages':
+      return (
+        `{"role":"assistant","content":[{"type":"tool_use","id":"c${at}","name":"f","input":${input}}]},` +
+        `{"role":"user","content":[{"type":"tool_result","tool_use_id":"c${at}","content":"ok"}]}`
+      );
+  }
+}
+
+const withText =
+  (text: string): Make =>
+  (format) =>
+    body(format, user(`"${text.repeat(Math.floor((BYTES - 200) / Buffer.byteLength(text)))}"`));
+const withMembers =
+  (members: string): Make =>
+  (format) =>
+    body(format, hi, `,${members}`);
+const withSchema =
+  (schema: string): Make =>
+  (format) =>
+    body(format, hi, `,"tools":[${tool(format, schema)}]`);
+const withCalls =
+  (count: number, input: string): Make =>
+  (format) =>
+    body(
+      format,
+      `${hi},${list(count, (at) => call(format, at, input))}`,
+      `,"tools":[${tool(format, '{"type":"object"}')}]`,
+    );
+const withLinks =
+  (url: (at: number) => string): Make =>
+  (format) =>
+    body(format, user(`[${fitting(10_000, (at) => imagePart(format, url(at)))}]`));
+
+const key = (at: number, chars = 190): string => `"${'k'.repeat(chars)}${at}"`;
+const LONG_NUMBER = '12345678901234567890123456789012345678';
+
+export const hostileBodies: ReadonlyMap<string, Make> = new Map([
+  ['links with hosts of empty labels', withLinks((at) => `https://a${'.'.repeat(2_000)}b/${at}`)],
+  ['links with hosts of many labels', withLinks((at) => `https://${'a.'.repeat(950)}com/${at}`)],
+  ['long links', withLinks((at) => `https://example.com/${'x'.repeat(1_900)}${at}`)],
+  ['short links', withLinks((at) => `https://example.com/${at}`)],
+
+  ['20,000 keys in metadata', withMembers(`"metadata":{${fitting(KEYS, (at) => `${key(at)}:1`)}}`)],
+  ['20,000 members', withMembers(fitting(KEYS, (at) => `${key(at)}:1`))],
+  ['20,000 members of null', withMembers(list(KEYS, (at) => `${key(at, 1)}:null`))],
+  ['20,000 keys in a schema', withSchema(`{"properties":{${fitting(KEYS, (at) => `${key(at)}:1`)}}}`)],
+  [
+    '20,000 keys of digits',
+    withSchema(`{"properties":{${list(KEYS, (at) => `"${(at * 214_713) % 4_294_967_291}":1`)}}}`),
+  ],
+  [
+    '20,000 keys with escapes',
+    withMembers(`"metadata":{${list(KEYS, (at) => `"${'\\u00e9'.repeat(30)}${at}":1`)}}`),
+  ],
+  [
+    '20,000 keys in a message',
+    (format) =>
+      body(
+        format,
+        `{"role":"user","content":"hi",${fitting(KEYS, (at) => `"K${at}${'k'.repeat(180)}":"x"`)}}`,
+      ),
+  ],
+  ['20,000 keys, each twice', withMembers(`"metadata":{${fitting(KEYS, (at) => `${key(at >> 1)}:1`)}}`)],
+
+  ['backslashes', withText('\\\\')],
+  ['quotes', withText('\\"')],
+  ['backslashes and quotes', withText('\\\\\\"')],
+  ['escapes of letters', withText('\\u4e00')],
+  ['halves of characters', withText('\\ud800')],
+  ['line ends', withText('\\n')],
+  ['one letter', withText('a')],
+  ['letters of three bytes', withText('漢')],
+  ['letters of four bytes', withText('😀')],
+  ['blanks in a text', withText(' ')],
+  ['base64', withText('QUJD/+')],
+  ['blanks before the members', (format) => body(format, hi).replace('{', `{${' '.repeat(BYTES)}`)],
+  [
+    'a string that never ends',
+    (format) => `${body(format, hi).slice(0, -1)},"x":"${'\\"'.repeat(BYTES / 2 - 200)}`,
+  ],
+  ['brackets', withMembers(`"x":${'['.repeat(BYTES - 200)}`)],
+
+  ['300 tool calls with long arguments', withCalls(300, `{"a":"${'x'.repeat(13_000)}"}`)],
+  [
+    '300 tool calls with many keys',
+    withCalls(300, `{${list(58, (at) => `"key${at}":"${'y'.repeat(140)}"`)}}`),
+  ],
+  [
+    '300 tool calls with many numbers',
+    withCalls(300, `{"a":[${list(310, (at) => String(15_000_000_000 + at))}]}`),
+  ],
+  ['300 tool calls with deep arguments', withCalls(300, nested(52))],
+  ['one tool call with escapes', withCalls(1, `{"a":"${'\\n'.repeat(1_000_000)}"}`)],
+
+  ['numbers in metadata', withMembers(`"metadata":{"a":[${fitting(VALUES, () => LONG_NUMBER)}]}`)],
+  ['numbers in a schema', withSchema(`{"enum":[${fitting(VALUES, () => LONG_NUMBER)}]}`)],
+  [
+    'exponents in a schema',
+    withSchema(`{"enum":[${fitting(VALUES, (at) => `1.234567890123456789e3${at % 9}`)}]}`),
+  ],
+  ['numbers of 100,000 digits', withSchema(`{"enum":[${list(40, () => '9'.repeat(100_000))}]}`)],
+  ['one number of four megabytes', withMembers(`"seed":${'9'.repeat(BYTES - 200)}`)],
+
+  [
+    'small messages',
+    (format) =>
+      body(
+        format,
+        fitting(KEYS / 2, () => user(`"${'m'.repeat(300)}"`)),
+      ),
+  ],
+  [
+    'small parts',
+    (format) => body(format, user(`[${fitting(KEYS / 2 - 10, () => textPart(format, '"mmmm"'))}]`)),
+  ],
+  [
+    'messages that are none',
+    (format) =>
+      body(
+        format,
+        list(KEYS / 2, () => '{"role":7}'),
+      ),
+  ],
+  ['parts that are none', (format) => body(format, user(`[${list(KEYS / 2, () => '{"type":5}')}]`))],
+  [
+    '256 tools with large schemas',
+    (format) =>
+      body(
+        format,
+        hi,
+        `,"tools":[${list(256, (at) => tool(format, `{"properties":{${list(70, (inner) => `"p${inner}":"${'d'.repeat(180)}"`)}}}`, `f${at}`))}]`,
+      ),
+  ],
+  [
+    '256 tools with deep schemas',
+    (format) => body(format, hi, `,"tools":[${list(256, (at) => tool(format, nested(55), `f${at}`))}]`),
+  ],
+  ['100,000 values', withMembers(`"metadata":{"a":[${list(VALUES, () => `"${'v'.repeat(36)}"`)}]}`)],
+  ['100,000 values in a schema', withSchema(`{"enum":[${list(VALUES, () => `"${'v'.repeat(36)}"`)}]}`)],
+  [
+    'deep lists side by side',
+    withMembers(`"metadata":{"a":[${list(1_500, () => '['.repeat(60) + ']'.repeat(60))}]}`),
+  ],
+  ['providers in order', withMembers(`"provider":{"order":[${list(VALUES, () => `"${'a/'.repeat(15)}"`)}]}`)],
+  ['a provider of blanks', withMembers(`"provider":{"order":["a/fast${' '.repeat(BYTES - 400)}x"]}`)],
+]);
