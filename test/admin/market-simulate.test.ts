@@ -147,6 +147,22 @@ describe('faregate market simulate', () => {
     expect(books.map(({ seq }) => seq)).toEqual([...books.map(({ seq }) => seq)].sort((a, b) => a - b));
   });
 
+  it('ends with the turn in which it is told to, and tells of that turn', async () => {
+    const ending = new AbortController();
+    const gateway = createFakeGateway({ now: () => NOW_MS });
+    gateway.fake.refuse = ({ topic, record }) => {
+      if (topic === TRADES_TOPIC && 'at' in record && record.at > NOW_MS + 3 * SECOND_MS) ending.abort();
+      return null;
+    };
+    const { turns, trades, clock } = await simulate({
+      gateway,
+      forSeconds: undefined,
+      signal: ending.signal,
+    });
+    expect(clock.now()).toBeLessThan(NOW_MS + 10 * SECOND_MS);
+    expect(turns.reduce((sum, turn) => sum + turn.trades, 0)).toBe(trades.length);
+  });
+
   it('feeds the same to the byte for a seed', async () => {
     const [one, again, other] = [await simulate(), await simulate(), await simulate({ seed: 2 })];
     expect(again.fake.fed).toEqual(one.fake.fed);

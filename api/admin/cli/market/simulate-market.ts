@@ -20,6 +20,8 @@ export interface Simulation {
   changesPerSecond: number;
   /** `undefined`: until somebody ends the process. */
   forSeconds?: number | undefined;
+  /** Ends the market with the turn in which it aborts. */
+  signal?: AbortSignal | undefined;
   agents?: readonly number[] | undefined;
   /** Hears of each second. */
   tell(turn: MarketTurn): void;
@@ -37,7 +39,7 @@ const OVER_KAFKA =
   'This gateway is one of a cluster, whose records of markets come over Kafka: a market is simulated in a gateway by itself.';
 
 export async function simulateMarket(simulation: Simulation): Promise<void> {
-  const { client, clock, seed, tradesPerSecond, changesPerSecond, forSeconds, tell } = simulation;
+  const { client, clock, seed, tradesPerSecond, changesPerSecond, forSeconds, signal, tell } = simulation;
   const startMs = clock.now();
   const market = simulation.market ?? `credit-${isoTime(startOfDayMs(startMs) + LIFE_MS).slice(0, 10)}`;
   const endsAtMs = endOf(market, startMs);
@@ -76,11 +78,12 @@ export async function simulateMarket(simulation: Simulation): Promise<void> {
   for (;;) {
     const untilMs = Math.min(endMs, clock.now());
     await feeder.feed(take(untilMs));
-    if (untilMs === endMs || clock.now() - toldMs >= SECOND_MS) {
+    const isLast = untilMs === endMs || signal?.aborted === true;
+    if (isLast || clock.now() - toldMs >= SECOND_MS) {
       toldMs = clock.now();
       tell(feeder.endTurn(toldMs, toldMs - untilMs));
     }
-    if (untilMs === endMs) return;
+    if (isLast) return;
     await wait(clock, Math.min(PAUSE_MS, endMs - untilMs));
   }
 }
