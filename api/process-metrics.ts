@@ -53,7 +53,11 @@ export function observeProcess(
     'Connections to the public port that were closed because their address had too many open',
     () => connectionLimit?.refused ?? 0,
   );
-  gauge('faregate_pumps', 'Answers read on after a hang-up, for their usage', () => gateway.openCalls.pumps);
+  gauge(
+    'faregate_pumps',
+    'Answers read on after a hang-up, for their usage',
+    () => gateway.openCalls.usageDrains,
+  );
   observeCapacity(registry, () => gateway.capacity.ownNanoUsd);
   gauge('faregate_event_loop_lag_ms', 'How long work waited for its turn in the last second', () =>
     loopLag.lagMs(),

@@ -6,7 +6,7 @@ import { needsBundledSimulator } from '#core/catalog/catalog-settings.ts';
 import { type Clock, type MachineClock, SECOND_MS, systemClock } from '#core/clock.ts';
 import { readClockFile, writeClockFile } from '#core/clock-file.ts';
 import { createIdSource } from '#core/ids.ts';
-import { PUMP_MS, VIDEO_SUBMIT_MS } from '#core/limits.ts';
+import { USAGE_DRAIN_MS, VIDEO_SUBMIT_MS } from '#core/limits.ts';
 import { createLog, type Log } from '#core/log.ts';
 import type { Secret } from '#core/secret.ts';
 import { StartWaits } from '#core/start-waits.ts';
@@ -147,11 +147,12 @@ async function startBehind(
   }
 
   /** Every call is settled before the ledger goes: what is read on after a hang-up has its minute, or is cut. */
-  async function end(pumpsWaitMs: number): Promise<void> {
+  async function end(usageDrainsWaitMs: number): Promise<void> {
     const { openCalls, ledgerRetries, upstreams } = deps.gateway;
-    void stopVideos(pumpsWaitMs);
+    void stopVideos(usageDrainsWaitMs);
     // Ended by us, and not by their provider: so they pay as at the end of their minute.
-    if (!(await isOverIn(openCalls.idle(), pumpsWaitMs, clock)) && pumpsWaitMs > 0) openCalls.endAll();
+    if (!(await isOverIn(openCalls.idle(), usageDrainsWaitMs, clock)) && usageDrainsWaitMs > 0)
+      openCalls.endAll();
     await videosStopped;
     await upstreams.close();
     await isOverIn(openCalls.idle(), LAST_CLOSINGS_WAIT_MS, clock);
@@ -169,7 +170,7 @@ async function startBehind(
   async function drain(): Promise<void> {
     const { openCalls, capacity, health, limits } = deps.gateway;
     const { streamMs, callMs } = limits();
-    const drainMs = server.drainMs ?? server.drainNoticeMs + Math.max(streamMs, callMs) + PUMP_MS;
+    const drainMs = server.drainMs ?? server.drainNoticeMs + Math.max(streamMs, callMs) + USAGE_DRAIN_MS;
     drainEndsAtMs = clock.monotonicMs() + drainMs;
     publicServer.beginDrain();
     await isOverIn(cut.promise, Math.min(server.drainNoticeMs, drainMs), clock);
@@ -181,7 +182,7 @@ async function startBehind(
     // From here on none is handed over any more, and what is has its whole time until the end.
     void stopVideos(Math.max(leftMs(), LAST_CLOSINGS_WAIT_MS));
     if (isEarly || (await isOverIn(drained, leftMs(), clock))) {
-      await end(Math.min(PUMP_MS + LAST_CLOSINGS_WAIT_MS, leftMs()));
+      await end(Math.min(USAGE_DRAIN_MS + LAST_CLOSINGS_WAIT_MS, leftMs()));
       return;
     }
     const count = openCalls.endAll();

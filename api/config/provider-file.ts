@@ -45,8 +45,10 @@ export const providerFile = z.strictObject({
     .enum(['stops_billing', 'bills_full'])
     .default('stops_billing')
     .describe(
-      'What it does when a call is hung up. stops_billing: it works and bills no further, so answers that nobody ' +
-        'streams are streamed from it, too. bills_full: it bills the whole answer anyway.',
+      'What it does when the connection is closed because a caller hung up. stops_billing: it works and bills no further, so the ' +
+        'connection is closed at once, the call pays what was written by then, and answers that nobody streams are streamed from it, ' +
+        'too. bills_full: it bills the whole answer anyway, so the answer is read on for at most a minute for its usage. Images are ' +
+        'read on whatever stands here.',
     ),
   baseUrl: webAddress
     .refine(

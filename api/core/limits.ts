@@ -88,12 +88,12 @@ export const GATE_BUFFER_BYTES = 64 * 1024;
 /** How long the last chunk waits for its settle to be durable. */
 export const LAST_CHUNK_WAIT_MS = 250;
 /** After a hang-up the answer is read on this long, and this far, for its usage record. */
-export const PUMP_MS = 60 * SECOND_MS;
-/** The longest time limits that an operator may set for calls, and with the pump's for a drain: the chart cuts its own there, too. */
+export const USAGE_DRAIN_MS = 60 * SECOND_MS;
+/** The longest time limits that an operator may set for calls, and with a usage drain's for the drain of a process: the chart cuts its own there, too. */
 export const CALL_LIMIT_MAX_MS = 2 * HOUR_MS;
-export const DRAIN_MAX_MS = CALL_LIMIT_MAX_MS + PUMP_MS;
-export const PUMP_BYTES = 16 * 1024 * 1024;
-export const PUMPS_MAX = 200;
+export const DRAIN_MAX_MS = CALL_LIMIT_MAX_MS + USAGE_DRAIN_MS;
+export const USAGE_DRAIN_BYTES = 16 * 1024 * 1024;
+export const USAGE_DRAINS_MAX = 200;
 /** Look-ups of a price at the provider go on this long after the call. */
 export const PRICE_LOOKUP_MS = 10 * MINUTE_MS;
 /** Besides what an event repeats of the request and of what came before it. */
@@ -327,7 +327,7 @@ export const PICTURE_EVENT_BYTES = 24 * MEGABYTE;
 /** Of such an answer without its pictures. */
 export const PICTURE_FRAME_BYTES = 256 * 1024;
 /** After a hang-up a picture is waited for: its provider is paid for it, and takes a minute and a half. */
-export const PICTURE_PUMP_MS = 5 * MINUTE_MS;
+export const PICTURE_DRAIN_MS = 5 * MINUTE_MS;
 /** Spec: Limits, MCP body. */
 export const MCP_BODY_BYTES = 64 * 1024;
 /** While a key cannot be checked. */

@@ -20,8 +20,12 @@ export interface FailedAttempt {
   mayFallBack: boolean;
   /** How far the fault reaches; without it, to all calls of the provider. */
   faultOf?: FaultOf;
+  /** What the provider says of a failure; of an answer that the gateway cut short, its last running count. */
   usage: Usage | null;
+  /** Estimated from all that was read, shown or not. */
   deliveredTokens: number;
+  /** The gateway ended an answer that the provider may have been writing. False for a provider's own failure. */
+  cutByUs: boolean;
 }
 
 export const failed = (error: ApiError, mayFallBack: boolean, usage: Usage | null = null): FailedAttempt => ({
@@ -30,6 +34,14 @@ export const failed = (error: ApiError, mayFallBack: boolean, usage: Usage | nul
   mayFallBack,
   usage,
   deliveredTokens: 0,
+  cutByUs: false,
+});
+
+/** An answer that the gateway cut short before any of it could be shown. */
+export const cutShort = (error: ApiError, readTokens = 0): FailedAttempt => ({
+  ...failed(error, false),
+  deliveredTokens: readTokens,
+  cutByUs: true,
 });
 
 /** Why an answer broke off: our own limits first, they abort what then looks like a cut. */

@@ -20,8 +20,11 @@ export interface CostFacts {
   generationId: string | null;
   /** Estimated from what was relayed or read. */
   deliveredTokens: number;
-  /** The caller left before the answer's end: what the provider wrote since is not known, its prompt was read. */
-  hungUp: boolean;
+  /**
+   * The gateway read no further, because the caller had left: the prompt was read, and what the provider counted and
+   * billed so far is not final.
+   */
+  stopped: boolean;
   /** True where a cost has to be shown now, so a later look-up comes too late. */
   shownNow: boolean;
 }
@@ -32,7 +35,8 @@ export interface CostFacts {
  * explicit zero stays zero.
  */
 export function costOfCall(facts: CostFacts): CallCost {
-  const { candidate, usage } = facts;
+  const { candidate } = facts;
+  const usage = facts.stopped ? usageSoFar(facts) : facts.usage;
   const { prices } = candidate.endpoint;
   const reports = reportsCost(candidate.provider);
   if (usage !== null && reports && usage.reportedAttoUsd !== null) {
@@ -45,7 +49,7 @@ export function costOfCall(facts: CostFacts): CallCost {
     const tokens = counted ? usage.tokens : noTokens;
     return { known: false, tokens, pending: pendingPrice(facts, counted) };
   }
-  if (!counted && facts.deliveredTokens === 0 && !facts.hungUp) return freeOfCharge;
+  if (!counted && facts.deliveredTokens === 0 && !facts.stopped) return freeOfCharge;
   if (counted) {
     const nanoUsd = priceCall(usage.tokens, prices, facts.plan.images, usage);
     return { known: true, nanoUsd, tokens: usage.tokens };
@@ -53,6 +57,18 @@ export function costOfCall(facts: CostFacts): CallCost {
   const tokens = estimatedTokens(facts);
   const nanoUsd = priceCall(tokens, prices, facts.plan.images);
   return { known: true, nanoUsd, tokens, isEstimated: true };
+}
+
+/**
+ * Of an answer that nobody read to its end. A provider's running count stands where it is the greater one, because it knows
+ * of reasoning that nobody can see; one that falls short of the text that was read does not. No prompt has no tokens.
+ */
+function usageSoFar({ plan, usage, deliveredTokens }: CostFacts): Usage | null {
+  if (usage === null || usage.tokens === noTokens) return null;
+  const { tokens } = usage;
+  const prompt = tokens.prompt > 0 ? tokens.prompt : plan.promptEstimateTokens;
+  const completion = Math.max(tokens.completion, deliveredTokens);
+  return { ...usage, tokens: { ...tokens, prompt, completion }, reportedAttoUsd: null };
 }
 
 export const freeOfCharge: CallCost = { known: true, nanoUsd: 0n, tokens: noTokens };
@@ -115,7 +131,7 @@ function pendingPrice(facts: CostFacts, tokensKnown: boolean): PendingPrice {
     generationId: facts.generationId,
     tokensKnown,
     deliveredTokens: facts.deliveredTokens,
-    ...(facts.hungUp ? { promptRead: true } : {}),
+    ...(facts.stopped ? { promptRead: true } : {}),
   };
 }
 

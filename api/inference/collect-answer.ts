@@ -1,7 +1,9 @@
 import { joinBuffers } from './join-buffers.ts';
 import type { AnswerReceiver, UpstreamFailure, UpstreamRequest } from './upstream-request.ts';
 
-export type Collected = { ok: true; bytes: Buffer } | { ok: false; cause: UpstreamFailure | 'too_large' };
+export type Collected =
+  | { ok: true; bytes: Buffer }
+  | { ok: false; cause: UpstreamFailure | 'too_large'; bytesRead: number };
 
 /** The whole body of an answer, or why there is none. Beyond `bytesMax` it is read no further. */
 export function collectAnswer(upstream: UpstreamRequest, bytesMax: number): Collected | Promise<Collected> {
@@ -16,11 +18,11 @@ export function collectAnswer(upstream: UpstreamRequest, bytesMax: number): Coll
         chunks.push(chunk);
         if (length <= bytesMax) return;
         chunks.length = 0;
-        resolve({ ok: false, cause: 'too_large' });
+        resolve({ ok: false, cause: 'too_large', bytesRead: length });
         upstream.abort();
       },
       end: () => resolve({ ok: true, bytes: joinBuffers(chunks) }),
-      fail: (cause) => resolve({ ok: false, cause }),
+      fail: (cause) => resolve({ ok: false, cause, bytesRead: length }),
     };
     upstream.pipeTo(sink);
   });

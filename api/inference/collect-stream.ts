@@ -2,7 +2,7 @@ import { JSON_ANSWER_BYTES } from '#core/limits.ts';
 import { apiError } from '../contract/errors.ts';
 import { type Attempt, type FailedAttempt, failed } from './attempt.ts';
 import { estimateTokens } from './estimate.ts';
-import { failedStream } from './failed-stream.ts';
+import { endUnlessComplete, failedStream } from './failed-stream.ts';
 import type { StreamReader } from './formats/call-format.ts';
 import { inCallersFormat, readWholeAnswer } from './read-whole-answer.ts';
 import type { RunningCall } from './running-call.ts';
@@ -29,27 +29,29 @@ async function collectTranslated(call: RunningCall, upstream: UpstreamRequest): 
   const collector = new AnswerCollector(openSource(call.candidate.format.endpoint));
   const { end, readTokens } = await readWhole(call, upstream, collector);
   const { whole } = collector;
-  const deliveredTokens = estimateTokens(whole.bytes);
-  const usage = collector.usage(deliveredTokens);
-  call.nameAnswer(textOrNull(JSON.stringify(whole.id)));
   if (end.kind !== 'complete') return failedWhole(call, end, collector, readTokens);
+  call.nameAnswer('body', textOrNull(JSON.stringify(whole.id)));
+  const usage = collector.usage(estimateTokens(whole.bytes));
   if (whole.isEmpty && usage === null) return failed(apiError('provider_error'), true);
   return inCallersFormat(call, whole, usage);
 }
 
 /**
- * Whoever waits for a whole answer sees none of one that broke off: it pays what the provider recorded, and no estimate.
- * Unless we ended it: the provider bills what it wrote until then, and who asks for too much would have it for nothing.
+ * The caller sees nothing of a whole answer that broke off. What was read counts for a hang-up alone; the record of a failure
+ * is what the provider counts with it, and not what it had counted before an end that never came.
  */
 function failedWhole(
   call: RunningCall,
   end: Exclude<StreamEnd, { kind: 'complete' }>,
-  reader: Pick<StreamReader, 'usage'>,
+  reader: Pick<StreamReader, 'usage' | 'isComplete'>,
   readTokens: number,
 ): FailedAttempt {
   if (end.kind === 'too_long') call.endAsTooLong();
-  const paidTokens = call.endedByUs === null ? 0 : readTokens;
-  return failedStream(call, end, reader.usage(paidTokens), paidTokens);
+  const failure = failedStream(call, end, null, readTokens);
+  if (failure.cutByUs) return { ...failure, usage: reader.usage(readTokens) };
+  const { endpoint } = call.candidate.format;
+  const isRecord = reader.isComplete() || (end.kind === 'error' && endpoint !== 'messages');
+  return isRecord ? { ...failure, usage: reader.usage(0) } : failure;
 }
 
 async function readWhole(
@@ -57,16 +59,19 @@ async function readWhole(
   upstream: UpstreamRequest,
   reader: Omit<StreamReader, 'end'>,
 ): Promise<{ end: StreamEnd; readTokens: number }> {
-  const { caller, options } = call;
+  const { caller, candidate, options } = call;
   const relay = new StreamRelay({
     upstream,
     caller,
     reader,
     requestBytes: options.plan.body.bytes.length,
     textBytesMax: JSON_ANSWER_BYTES,
+    firstEvent: (event) => {
+      if (call.generationId === null) call.nameAnswer('body', textOrNull(candidate.format.idOf(event)));
+    },
     head: () => [],
   });
   upstream.pipeTo(relay);
-  const end = await relay.ended;
+  const end = endUnlessComplete(call, await relay.ended, reader);
   return { end, readTokens: estimateTokens(relay.deliveredBytes) };
 }

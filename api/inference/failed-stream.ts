@@ -2,13 +2,27 @@ import { ERROR_BODY_BYTES } from '#core/limits.ts';
 import { parseJson } from '#core/parse-json.ts';
 import { apiError } from '../contract/errors.ts';
 import { type FailedAttempt, failureOf } from './attempt.ts';
+import type { StreamReader } from './formats/call-format.ts';
 import { answerBounds, readJsonObject } from './json-object.ts';
 import type { RunningCall } from './running-call.ts';
 import type { StreamEnd } from './stream-relay.ts';
 import { askedEndpoint, readUpstreamError, type UpstreamError } from './upstream-error.ts';
 import type { Usage } from './usage.ts';
 
-/** Of a stream that ended otherwise than by its end mark. */
+/**
+ * The end of a stream, or `complete` where nothing but its end mark was missing when the caller hung up: then the usage that it
+ * brought is final.
+ */
+export function endUnlessComplete(
+  call: Pick<RunningCall, 'endedByUs'>,
+  end: StreamEnd,
+  reader: Pick<StreamReader, 'isComplete'>,
+): StreamEnd {
+  const isHangUp = end.kind === 'failed' && call.endedByUs === 'hang_up';
+  return isHangUp && reader.isComplete() ? { kind: 'complete' } : end;
+}
+
+/** Describes a stream that ended otherwise than by its end mark. */
 export function failedStream(
   call: RunningCall,
   end: Exclude<StreamEnd, { kind: 'complete' }>,
@@ -22,6 +36,7 @@ export function failedStream(
     mayFallBack: mayFallBack && !call.caller.committed,
     usage,
     deliveredTokens,
+    cutByUs: end.kind === 'too_long' || (end.kind === 'failed' && end.cause === 'aborted'),
   };
 }
 

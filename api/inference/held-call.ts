@@ -5,10 +5,10 @@ import type { Executed } from '#core/ledger/ledger.ts';
 import {
   GATE_TIMEOUT_MS,
   HOLD_LEASE_RENEW_MS,
-  PUMP_BYTES,
-  PUMP_MS,
-  PUMPS_MAX,
   STALLED_READER_MS,
+  USAGE_DRAIN_BYTES,
+  USAGE_DRAIN_MS,
+  USAGE_DRAINS_MAX,
 } from '#core/limits.ts';
 import type { LogFields } from '#core/log.ts';
 import type { NanoUsd } from '#core/money.ts';
@@ -20,9 +20,11 @@ import { repeatsHidden } from './scrub-words.ts';
 import type { UpstreamRequest } from './upstream-request.ts';
 
 /**
- * `too_long`: more of an answer than can be kept, for a caller who waits for the whole. `drain`: this process has to end.
+ * Why the gateway ended a provider's answer. `hang_up`: the caller left, and the provider stops for that, or the usage drain
+ * has reached its bound. `too_long`: there is more of an answer than can be kept, for a caller who waits for the whole.
+ * `drain`: this process must end.
  */
-export type EndedByUs = 'time_limit' | 'drain' | 'gate' | 'pump_limit' | 'too_long';
+export type EndedByUs = 'time_limit' | 'drain' | 'gate' | 'hang_up' | 'too_long';
 
 export interface HeldCallOptions {
   gateway: Gateway;
@@ -41,7 +43,8 @@ export interface HeldCallOptions {
   durable: Executed<ReserveResult>['durable'];
 }
 
-export interface PumpBounds {
+/** How far an answer is read on for its usage after a hang-up. */
+export interface DrainBounds {
   ms: number;
   bytes: number;
 }
@@ -57,13 +60,15 @@ export abstract class HeldCall implements CallerEvents, Ticking {
 
   #upstream: UpstreamRequest | null = null;
   #endedByUs: EndedByUs | null = null;
-  #generationId: string | null = null;
+  #headerId: string | null = null;
+  #bodyId: string | null = null;
   #hungUp: boolean | null = null;
   #closing = false;
   #resolveGate: (gate: 'open' | 'shut') => void = () => {};
   #renewAtMs: number;
   #gateShut = false;
-  #pump: { endsAtMs: number; bytesMax: number } | null = null;
+  /** Not null while the answer is read on after a hang-up. */
+  #usageDrain: { endsAtMs: number; bytesMax: number } | null = null;
   #ended: PromiseWithResolvers<undefined> | null = null;
 
   /** What was asked for, by its path below `/v1`. */
@@ -72,6 +77,8 @@ export abstract class HeldCall implements CallerEvents, Ticking {
   abstract readonly provider: Provider;
   /** What is worth keeping of the answer's id while the call still runs. */
   protected abstract readonly idToKeep: string | null;
+  /** Whether the provider goes on, and bills, for a caller who has left: then only reading on tells what the call costs. */
+  protected abstract readonly billsAfterHangUp: boolean;
 
   get callId(): number {
     return this.options.callId;
@@ -84,7 +91,12 @@ export abstract class HeldCall implements CallerEvents, Ticking {
 
   /** The provider's id for the answer, as soon as it is known. */
   get generationId(): string | null {
-    return this.#generationId;
+    return this.#headerId ?? this.#bodyId;
+  }
+
+  /** The id that came before there was an answer: the one under which a provider has a record even of a failure. */
+  get headerId(): string | null {
+    return this.#headerId;
   }
 
   /** What the call pays has been decided. */
@@ -107,15 +119,19 @@ export abstract class HeldCall implements CallerEvents, Ticking {
     this.#closing = true;
   }
 
-  /** Keeps the first id that the answer is given. The caller sees it, so an id that repeats the provider's key is none. */
-  nameAnswer(generationId: string | null): void {
+  /**
+   * Keeps the first id that a place gives. An answer's own words count only where its head has none. The caller sees the id, so
+   * one that repeats the provider's key is none.
+   */
+  nameAnswer(place: 'header' | 'body', generationId: string | null): void {
     if (generationId === null || repeatsHidden(generationId, this.provider)) return;
-    this.#generationId ??= generationId;
+    if (place === 'header') this.#headerId ??= generationId;
+    else this.#bodyId ??= generationId;
   }
 
   /** More of an answer came than can be kept, for a caller who waits for the whole. */
   endAsTooLong(): void {
-    this.#endedByUs ??= 'too_long';
+    this.#noteEnd('too_long');
   }
 
   /** What its lines in the log begin with. */
@@ -139,12 +155,11 @@ export abstract class HeldCall implements CallerEvents, Ticking {
     if (options.stream) options.gateway.openCalls.streams++;
   }
 
-  /** How far an answer is read on after a hang-up. */
-  protected get pumpBounds(): PumpBounds {
-    return textPump;
+  protected get drainBounds(): DrainBounds {
+    return textDrain;
   }
 
-  /** Starts one attempt. Only the last one started is ended by a time limit or a hang-up's bound. */
+  /** Starts one attempt. Only the last one started is ended by a time limit or a hang-up. */
   protected send(post: () => UpstreamRequest): UpstreamRequest {
     this.startOver();
     this.#upstream = post();
@@ -154,7 +169,8 @@ export abstract class HeldCall implements CallerEvents, Ticking {
 
   /** The next attempt has asked nothing yet, and its answer has no id. */
   startOver(): void {
-    this.#generationId = null;
+    this.#headerId = null;
+    this.#bodyId = null;
     // A failed attempt may still be sending, and nothing else would end it.
     if (this.#upstream?.ended === false) this.#upstream.abort();
     this.#upstream = null;
@@ -173,10 +189,12 @@ export abstract class HeldCall implements CallerEvents, Ticking {
   }
 
   close(): void {
+    const { gateway, holdNanoUsd, stream } = this.options;
     this.caller.leave();
-    if (this.#pump !== null) this.options.gateway.openCalls.pumps--;
-    this.options.gateway.openCalls.delete(this);
-    if (this.options.stream) this.options.gateway.openCalls.streams--;
+    if (this.#usageDrain !== null) gateway.openCalls.usageDrains--;
+    gateway.openCalls.delete(this);
+    if (stream) gateway.openCalls.streams--;
+    gateway.capacity.release(holdNanoUsd, this.#usageDrain === null);
     // What still comes after the end mark is not ours to wait for.
     if (this.#upstream?.ended === false) this.#upstream.abort();
   }
@@ -185,7 +203,7 @@ export abstract class HeldCall implements CallerEvents, Ticking {
     const { arrivedAtMs, timeLimitMs } = this.options;
     if (nowMs - arrivedAtMs >= timeLimitMs) this.#endEarly('time_limit');
     else if (!this.caller.gateOpen && nowMs - arrivedAtMs >= GATE_TIMEOUT_MS) this.#shutGate();
-    else if (this.#pump !== null && this.#pumpIsOver(nowMs)) this.#endEarly('pump_limit');
+    else if (this.#usageDrainIsOver(nowMs)) this.#endEarly('hang_up');
 
     const { blockedSinceMs } = this.caller;
     if (blockedSinceMs !== null && nowMs - blockedSinceMs >= STALLED_READER_MS) this.caller.drop();
@@ -195,23 +213,21 @@ export abstract class HeldCall implements CallerEvents, Ticking {
     if (nowMs >= this.#renewAtMs) this.#renew(nowMs);
   }
 
-  /** Whoever still listens hears why; what is only read on for its usage ends as any other that takes too long. */
+  /** A caller who still listens hears why; a usage drain ends as any other that takes too long. */
   endForDrain(): void {
-    this.#endEarly(this.caller.gone ? 'pump_limit' : 'drain');
+    this.#endEarly('drain');
   }
 
-  /** The answer is read on, within bounds, for the usage record that the charge is made of. */
+  /**
+   * The hang-up. The provider's connection is closed in this very turn, so that the provider stops and the cost ends. Where
+   * it would bill the whole answer all the same, that is read on within bounds, for the usage record of which the charge is
+   * made. Before a byte of the request is out there is nothing to wait for either.
+   */
   callerGone(): void {
-    const { gateway } = this.options;
-    this.#upstream?.resume();
-    if (gateway.openCalls.pumps >= PUMPS_MAX) {
-      this.#endEarly('pump_limit');
-      return;
-    }
-    gateway.openCalls.pumps++;
-    const received = this.#upstream?.bytesReceived ?? 0;
-    const { ms, bytes } = this.pumpBounds;
-    this.#pump = { endsAtMs: gateway.clock.monotonicMs() + ms, bytesMax: received + bytes };
+    // The end was decided before the caller left.
+    if (this.#hungUp !== null) return;
+    if (this.billsAfterHangUp && this.requestSent) this.#beginUsageDrain();
+    else this.#endEarly('hang_up');
   }
 
   callerDrained(): void {
@@ -223,15 +239,37 @@ export abstract class HeldCall implements CallerEvents, Ticking {
     gateway.metrics.added(gateway.clock.monotonicMs() - arrivedAtMs - this.providerMs);
   }
 
-  #pumpIsOver(nowMs: number): boolean {
-    if (this.#pump === null) return false;
-    return nowMs >= this.#pump.endsAtMs || (this.#upstream?.bytesReceived ?? 0) > this.#pump.bytesMax;
+  #beginUsageDrain(): void {
+    const { gateway } = this.options;
+    if (gateway.openCalls.usageDrains >= USAGE_DRAINS_MAX) {
+      this.#endEarly('hang_up');
+      return;
+    }
+    gateway.openCalls.usageDrains++;
+    const received = this.#upstream?.bytesReceived ?? 0;
+    const { ms, bytes } = this.drainBounds;
+    this.#usageDrain = { endsAtMs: gateway.clock.monotonicMs() + ms, bytesMax: received + bytes };
+    gateway.capacity.leaveRunning();
+    this.#upstream?.resume();
+    // The call is no longer one of its agent's running ones. Its money stays held until it is settled.
+    this.#renew(gateway.clock.monotonicMs());
+  }
+
+  #usageDrainIsOver(nowMs: number): boolean {
+    if (this.#usageDrain === null) return false;
+    const { endsAtMs, bytesMax } = this.#usageDrain;
+    return nowMs >= endsAtMs || (this.#upstream?.bytesReceived ?? 0) > bytesMax;
   }
 
   #endEarly(cause: EndedByUs): void {
-    this.#endedByUs ??= cause;
+    this.#noteEnd(cause);
     this.#upstream?.abort();
     this.#ended?.resolve(undefined);
+  }
+
+  /** Whatever ends an answer that is read for nobody ends it for the hang-up. */
+  #noteEnd(cause: EndedByUs): void {
+    this.#endedByUs ??= this.caller.gone && cause !== 'gate' ? 'hang_up' : cause;
   }
 
   #openGate(): void {
@@ -246,14 +284,17 @@ export abstract class HeldCall implements CallerEvents, Ticking {
     this.#resolveGate('shut');
   }
 
-  /** Keeps the slot. A renewal that is lost costs only the slot, never the money. */
+  /** Keeps the slot, or leaves it after a hang-up. A renewal that is lost costs only the slot, never the money. */
   #renew(nowMs: number): void {
     this.#renewAtMs = nowMs + HOLD_LEASE_RENEW_MS;
     const { gateway, agentId, callId } = this.options;
+    const holdsSlot = this.#usageDrain === null;
     gateway.ledger
-      .execute({ type: 'renew', agentId, callId, generationId: this.idToKeep })
-      .catch((error) => gateway.log.error('a lease could not be renewed', { ...this.logFields, error }));
+      .execute({ type: 'renew', agentId, callId, generationId: this.idToKeep, holdsSlot })
+      .catch((error) =>
+        gateway.log.error('failed to renew the lease of a running call', { ...this.logFields, error }),
+      );
   }
 }
 
-const textPump: PumpBounds = { ms: PUMP_MS, bytes: PUMP_BYTES };
+const textDrain: DrainBounds = { ms: USAGE_DRAIN_MS, bytes: USAGE_DRAIN_BYTES };

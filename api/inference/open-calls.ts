@@ -15,8 +15,8 @@ const TICK_MS = SECOND_MS;
 
 /** All calls of this process share one timer: a timer and a closure for each would cost more than the calls do. */
 export class OpenCalls {
-  /** Answers that are read on after a hang-up. */
-  pumps = 0;
+  /** Answers that are read on after a hang-up, for their usage. */
+  usageDrains = 0;
   streams = 0;
   /** Ended because a drain had no more time for them. */
   endedByDrain = 0;
@@ -84,7 +84,7 @@ export class OpenCalls {
     try {
       call.tick(nowMs);
     } catch (error) {
-      this.#log.error('a running call could not be looked after', { error });
+      this.#log.error('failed to look after a running call', { error });
     }
   }
 }

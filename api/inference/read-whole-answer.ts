@@ -1,7 +1,7 @@
 import { ERROR_BODY_BYTES } from '#core/limits.ts';
 import { parseJson } from '#core/parse-json.ts';
 import { apiError } from '../contract/errors.ts';
-import { type Attempt, failed, failureOf } from './attempt.ts';
+import { type Attempt, cutShort, failed, failureOf } from './attempt.ts';
 import type { Collected } from './collect-answer.ts';
 import { estimateTokens } from './estimate.ts';
 import type { CallFormat, GoodAnswer } from './formats/call-format.ts';
@@ -22,7 +22,12 @@ import { noTokens, type Usage } from './usage.ts';
 
 /** A JSON answer with status 200, in one piece or put together. */
 export function readWholeAnswer(call: RunningCall, body: Collected): Attempt {
-  if (!body.ok) return failed(failureOf(call, body.cause), body.cause === 'cut');
+  if (!body.ok) {
+    const error = failureOf(call, body.cause);
+    return body.cause === 'aborted'
+      ? cutShort(error, estimateTokens(body.bytesRead))
+      : failed(error, body.cause === 'cut');
+  }
   const read = readJsonObject(body.bytes, answerBounds);
   if (read === 'too_deep') {
     // Another provider would be paid, too.
@@ -40,7 +45,6 @@ export function readWholeAnswer(call: RunningCall, body: Collected): Attempt {
 
   const { plan } = call.options;
   const { format, translated } = call.candidate;
-  call.nameAnswer(textOrNull(memberText(answer, 'id') ?? ''));
   const reading = format.readAnswer(answer, value);
   switch (reading.kind) {
     case 'error': {
@@ -50,6 +54,8 @@ export function readWholeAnswer(call: RunningCall, body: Collected): Attempt {
     case 'malformed':
       return failed(apiError('provider_error'), true, reading.usage);
     case 'answer': {
+      // Only an answer is named by its body: under the id of a failure no provider has a record to look up.
+      call.nameAnswer('body', textOrNull(memberText(answer, 'id') ?? ''));
       const usage = reading.sent?.usage ?? null;
       // Who waits for a stream cannot use a whole answer.
       if (plan.stream) return failed(apiError('provider_error'), true, usage);

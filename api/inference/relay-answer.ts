@@ -1,7 +1,7 @@
 import { answerHeaders, EVENT_STREAM } from './answer-headers.ts';
 import type { Attempt } from './attempt.ts';
 import { estimateTokens } from './estimate.ts';
-import { failedStream } from './failed-stream.ts';
+import { endUnlessComplete, failedStream } from './failed-stream.ts';
 import type { StreamReader } from './formats/call-format.ts';
 import type { RunningCall } from './running-call.ts';
 import { StreamRelay } from './stream-relay.ts';
@@ -20,13 +20,13 @@ export async function relayAnswer(call: RunningCall, upstream: UpstreamRequest):
     reader,
     requestBytes: call.options.plan.body.bytes.length,
     textBytesMax: Number.POSITIVE_INFINITY,
-    head: (firstEvent) => {
-      if (call.generationId === null) call.nameAnswer(textOrNull(format.idOf(firstEvent)));
-      return answerHeaders(call, EVENT_STREAM);
+    firstEvent: (event) => {
+      if (call.generationId === null) call.nameAnswer('body', textOrNull(format.idOf(event)));
     },
+    head: () => answerHeaders(call, EVENT_STREAM),
   });
   upstream.pipeTo(relay);
-  const end = await relay.ended;
+  const end = endUnlessComplete(call, await relay.ended, reader);
   const deliveredTokens = estimateTokens(relay.deliveredBytes);
   const usage = reader.usage(deliveredTokens);
   if (end.kind === 'complete') {

@@ -3,7 +3,7 @@ import { ERROR_BODY_BYTES, JSON_ANSWER_BYTES } from '#core/limits.ts';
 import { parseJson } from '#core/parse-json.ts';
 import type { Ticket } from '#core/provider-health/circuit-breaker.ts';
 import { isApiError } from '../contract/errors.ts';
-import { type Attempt, failed, failureOf } from './attempt.ts';
+import { type Attempt, cutShort, failed, failureOf } from './attempt.ts';
 import { reportAttempt } from './attempt-fault.ts';
 import { type Collected, collectAnswer } from './collect-answer.ts';
 import { collectStream } from './collect-stream.ts';
@@ -69,9 +69,12 @@ async function attemptOnce(
   const providerMs = gateway.clock.monotonicMs() - sentAtMs;
   call.providerMs += providerMs;
   gateway.metrics.provider(providerMs);
-  if (!started.ok) return failed(failureOf(call, started.cause), call.endedByUs === null);
+  if (!started.ok) {
+    const error = failureOf(call, started.cause);
+    return started.cause === 'aborted' ? cutShort(error) : failed(error, call.endedByUs === null);
+  }
 
-  call.nameAnswer(headerText(upstream, 'x-generation-id'));
+  call.nameAnswer('header', headerText(upstream, 'x-generation-id'));
   if (upstream.status !== 200) {
     return readRefusal(call, upstream, await collectAnswer(upstream, ERROR_BODY_BYTES));
   }

@@ -42,6 +42,10 @@ export class RunningCall extends HeldCall {
     return isFirst && isLast ? this.generationId : null;
   }
 
+  protected get billsAfterHangUp(): boolean {
+    return this.provider.cancel === 'bills_full';
+  }
+
   /** Moves on to the next candidate. False: there is none, or nobody waits for it. */
   fallBack(): boolean {
     const { candidates } = this.options.plan;
@@ -52,7 +56,7 @@ export class RunningCall extends HeldCall {
     return true;
   }
 
-  /** Also for a caller who waits for the whole answer, where a hang-up then stops the cost. */
+  /** Also for a caller who waits for the whole answer, where a hang-up then ends the cost. */
   get asksStream(): boolean {
     return this.options.plan.stream || this.candidate.provider.cancel === 'stops_billing';
   }

@@ -43,6 +43,7 @@ export async function startCall(
   const limits = gateway.limits();
   const startedAtMs = gateway.clock.now();
   let refused: Executed<ReserveRefusal>;
+  let isHeld = false;
   try {
     const { callId, res, caller } = context;
     const { agentId, keyId } = caller;
@@ -64,13 +65,15 @@ export async function startCall(
     });
     if (result.ok) {
       gateway.metrics.started();
+      // From here on the held call itself releases what was admitted.
+      isHeld = true;
       const { stream } = call;
       const held = { gateway, res, callId, agentId, keyId, holdNanoUsd, stream, durable };
       return await run({ ...held, startedAtMs, arrivedAtMs, timeLimitMs });
     }
     refused = { result, durable };
   } finally {
-    gateway.capacity.release(holdNanoUsd);
+    if (!isHeld) gateway.capacity.release(holdNanoUsd);
   }
   const refusal = refuseReserve(await confirmRefusal(gateway.clock, refused), advice, holdNanoUsd, {
     nowMs: startedAtMs,

@@ -26,8 +26,10 @@ export interface StreamRelayOptions {
   requestBytes: number;
   /** A whole answer is kept in memory, without the frames of its events; of one that passes there may be any length. */
   textBytesMax: number;
-  /** Called once, with the first event, before anything is written. */
-  head: (firstEvent: Buffer) => string[];
+  /** Called once, with the first event of the answer, before anything is written. */
+  firstEvent: (event: Buffer) => void;
+  /** Called once, before anything is written to a caller who takes events. */
+  head: () => string[];
 }
 
 /**
@@ -209,10 +211,11 @@ export class StreamRelay implements AnswerReceiver {
   #note(data: Buffer, bringsText: boolean): void {
     this.#count(data, bringsText);
     const { caller, head } = this.#options;
-    if (!caller.committed) caller.begin(head(data));
+    if (!caller.committed) caller.begin(head());
   }
 
   #count(data: Buffer, bringsText: boolean): void {
+    if (this.#eventsRelayed === 0) this.#options.firstEvent(data);
     this.#eventsRelayed++;
     this.#bytesRelayed += data.length;
     if (!bringsText) return;

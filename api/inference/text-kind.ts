@@ -31,26 +31,30 @@ export class TextKind implements CallKind<AnsweredAttempt, FailedAttempt> {
   }
 
   costOfAnswer(answered: AnsweredAttempt): CallCost {
-    return this.#cost(answered, answered.kind === 'json' || this.#call.options.plan.showUsage);
+    const { hungUp, options } = this.#call;
+    const shownNow = !hungUp && (answered.kind === 'json' || options.plan.showUsage);
+    return this.#cost(answered, { shownNow });
   }
 
   /**
-   * What was written before the error; else, by the error's cost class, nothing or what the provider recorded, which is
-   * usually nothing too.
+   * A caller who left pays the prompt and all that was read until the gateway closed the provider's connection, and an answer
+   * that had begun pays what was written. A call that is refused by a status pays what the provider recorded, usually
+   * nothing, as the cost class of its error says: whatever limit ended it, its caller has nothing of it.
    */
-  costOfFailure({ error, usage, deliveredTokens }: FailedAttempt): CallCost | null {
-    const call = this.#call;
-    const recorded = errorTable[error.code].cost === 'recorded';
-    // A call that the gate ended is a refusal, and was answered before.
-    const byLimit = call.endedByUs !== null && call.endedByUs !== 'drain';
-    const written = call.caller.committed || (byLimit && call.requestSent);
-    if (!written && !(recorded && (usage !== null || this.#mayLookUp))) return null;
-    // A caller who left owes no more for an answer that never began than one who waited.
-    return this.#cost({ usage, deliveredTokens }, false, written && call.hungUp);
+  costOfFailure(failed: FailedAttempt): CallCost | null {
+    const { caller, endedByUs, headerId, requestSent } = this.#call;
+    const isHangUp = endedByUs === 'hang_up' && failed.cutByUs;
+    if (isHangUp && requestSent) return this.#cost(failed, { shownNow: false, stopped: true });
+    if (caller.committed) return this.#costOfWritten(failed);
+    if (errorTable[failed.error.code].cost !== 'recorded') return null;
+    const usage = failed.cutByUs ? null : failed.usage;
+    const mayLookUp = headerId !== null && reportsCost(this.#call.provider);
+    if (usage === null && !mayLookUp) return null;
+    return this.#cost({ usage, deliveredTokens: 0 }, { shownNow: false, generationId: headerId });
   }
 
   costOfUnconfirmed(ended: Attempt): CallCost {
-    return this.#cost(ended, true, false);
+    return this.#cost(ended, { shownNow: true });
   }
 
   keepStored(): null {
@@ -77,14 +81,20 @@ export class TextKind implements CallKind<AnsweredAttempt, FailedAttempt> {
     caller.end(options.plan.format.streamError(identity, error));
   }
 
-  get #mayLookUp(): boolean {
-    return this.#call.generationId !== null && reportsCost(this.#call.provider);
+  /** A provider that failed before it wrote any text has a record only under the id that came ahead of the answer. */
+  #costOfWritten(failed: FailedAttempt): CallCost {
+    const { generationId, headerId, hungUp } = this.#call;
+    const isWritten = failed.deliveredTokens > 0;
+    return this.#cost(failed, {
+      shownNow: false,
+      stopped: hungUp && (isWritten || failed.usage !== null),
+      generationId: isWritten ? generationId : headerId,
+    });
   }
 
   #cost(
     { usage, deliveredTokens }: Pick<Attempt, 'usage' | 'deliveredTokens'>,
-    shownNow: boolean,
-    hungUp = this.#call.hungUp,
+    facts: { shownNow: boolean; stopped?: boolean; generationId?: string | null },
   ): CallCost {
     const call = this.#call;
     return costOfCall({
@@ -93,8 +103,8 @@ export class TextKind implements CallKind<AnsweredAttempt, FailedAttempt> {
       usage,
       generationId: call.generationId,
       deliveredTokens,
-      hungUp,
-      shownNow: shownNow && !call.hungUp,
+      stopped: false,
+      ...facts,
     });
   }
 }

@@ -14,7 +14,7 @@ export type UpstreamFailure =
   | 'unreachable'
   /** Lost in the middle of an answer. */
   | 'cut'
-  /** Ended by us: a time limit, the gate, a pump's bound. */
+  /** Ended by us: a time limit, the gate, a hang-up. */
   | 'aborted';
 
 export type Started = { ok: true } | { ok: false; cause: UpstreamFailure };
@@ -91,8 +91,9 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
+    // An aborted request never reaches the provider, so it must not count as sent.
     if (this.#aborted) controller.abort(abortReason);
+    else this.#controller = controller;
   }
 
   onResponseStart(

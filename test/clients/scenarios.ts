@@ -118,9 +118,12 @@ export function testClient(client: Client, cancel: 'stops_billing' | 'bills_full
         await open();
         gateway.provider.next(ruleFor(kind, format, { chunks: 40, gate: 'rest', gateAt: 4_000 }));
         await calls.hangUp(model);
-        await gateway.provider.reached('rest');
-        await until(async () => (await gateway.metric('faregate_pumps')) === 1);
-        gateway.provider.release('rest');
+        // A provider that bills to the end is read on; the connection to any other is closed by now.
+        if (cancel === 'bills_full') {
+          await gateway.provider.reached('rest');
+          await until(async () => (await gateway.metric('faregate_pumps')) === 1);
+          gateway.provider.release('rest');
+        }
         const { chargedNanoUsd } = await gateway.settled(agent);
         expect(chargedNanoUsd).toBeGreaterThan(0n);
         expect((await gateway.calls(agent))[0]?.outcome).toBe('stopped');

@@ -501,7 +501,7 @@ describeInBrowser('the console', ({ gateway: running, show }) => {
       await sees(console, 'Word after word.');
       await console.page.getByRole('button', { name: 'Stop' }).click();
       await sees(console, 'You stopped it here.');
-      await until(() => running().running.deps.gateway.openCalls.pumps === 1);
+      await until(() => running().running.deps.gateway.openCalls.usageDrains === 1);
       running().provider.release('long');
       await sees(console, 'Spendable now');
       const [call] = await running().calls(agent);

@@ -92,6 +92,7 @@ async function relayed(format: CallFormat, sent: string, bytesAtOnce: number): P
     reader,
     requestBytes: 0,
     textBytesMax: Number.POSITIVE_INFINITY,
+    firstEvent: () => undefined,
     head: () => ['content-type', 'text/event-stream'],
   });
   const bytes = Buffer.from(sent);

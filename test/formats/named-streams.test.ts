@@ -20,10 +20,8 @@ async function relayed(format: CallFormat, pieces: readonly Buffer[]) {
     reader,
     requestBytes: 0,
     textBytesMax: Number.POSITIVE_INFINITY,
-    head: (first) => {
-      ids.push(format.idOf(first));
-      return ['content-type', 'text/event-stream'];
-    },
+    firstEvent: (event) => void ids.push(format.idOf(event)),
+    head: () => ['content-type', 'text/event-stream'],
   });
   for (const piece of pieces) {
     relay.data(piece);

@@ -13,7 +13,7 @@ it('a drain waits for what is read on after a hang-up, so that the operator is p
   await provider.reached('drain');
   hangUp.abort();
   await call;
-  await until(() => gateway.running.deps.gateway.openCalls.pumps === 1);
+  await until(() => gateway.running.deps.gateway.openCalls.usageDrains === 1);
   const drained = gateway.running.drain();
   provider.release('drain');
   await drained;

@@ -122,7 +122,7 @@ describe('a hang-up', () => {
     const res = await gateway.post(hello({ stream: true }), { signal: hangUp.signal });
     await res.body?.getReader().read();
     hangUp.abort();
-    await until(() => gateway.running.deps.gateway.openCalls.pumps === 1);
+    await until(() => gateway.running.deps.gateway.openCalls.usageDrains === 1);
     await pass(clock, 50 * SECOND_MS);
     expect(gateway.running.deps.gateway.openCalls.size).toBe(1);
     await pass(clock, 15 * SECOND_MS);

@@ -23,7 +23,7 @@ function costOf(
     usage: usage === null ? null : (readUsage(Buffer.from(usage), chatCounts)?.usage ?? null),
     generationId: 'gen-1',
     deliveredTokens: 3,
-    hungUp: false,
+    stopped: false,
     shownNow: true,
     ...given,
   });

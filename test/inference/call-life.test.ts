@@ -3,10 +3,11 @@ import { Socket } from 'node:net';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { Capacity } from '#core/capacity/capacity.ts';
+import type { ProviderCancel } from '#core/catalog/catalog.ts';
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { createIdSource } from '#core/ids.ts';
 import type { Durability } from '#core/ledger/ledger.ts';
-import { defaultLimits, PUMP_MS } from '#core/limits.ts';
+import { defaultLimits, STALLED_READER_MS, USAGE_DRAIN_MS } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import { formatUsd } from '#core/money.ts';
 import { GcraBuckets } from '#core/rates/gcra.ts';
@@ -22,7 +23,7 @@ import { createFakeClock } from '../support/fake-clock.ts';
 import { plainHealth } from '../support/plain-health.ts';
 import { type FakeController, FakeResponse, fakeUpstream } from './fake-ends.ts';
 import { startFundedLedger } from './funded-ledger.ts';
-import { bodyWith, testCatalog } from './support.ts';
+import { bodyWith, provider, testCatalog } from './support.ts';
 
 const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
@@ -42,7 +43,7 @@ async function settled(): Promise<void> {
   for (let turn = 0; turn < 4; turn++) await soon();
 }
 
-async function startWorld(members: string[]) {
+async function startWorld(members: string[], cancel: ProviderCancel = 'stops_billing') {
   const clock = createFakeClock();
   const { memory, ledger, confirm } = await startFundedLedger(clock);
 
@@ -62,7 +63,7 @@ async function startWorld(members: string[]) {
     metrics: { started() {}, refused() {}, ended() {}, priced() {}, loss() {}, added() {}, provider() {} },
     ledger,
     ledgerRetries: new LedgerRetries({ ledger, clock, log }),
-    catalog: testCatalog(),
+    catalog: testCatalog({ providers: [provider({ cancel })] }),
     costs: { note() {} },
     capacity,
     refusedStarts: new GcraBuckets({ ratePerMinute: () => 600, burst: () => 60 }),
@@ -181,12 +182,18 @@ it('whenever the caller leaves, the hold is confirmed or the provider fails: one
       fc.option(moment, { nil: null }),
       fc.option(moment, { nil: null }),
       fc.constantFrom<Durability>('durable', 'unknown'),
-      async ({ isStream, isWhole, steps }, hangUpAt, confirmedAt, durability) => {
+      fc.constantFrom<ProviderCancel>('stops_billing', 'bills_full'),
+      async ({ isStream, isWhole, steps }, hangUpAt, confirmedAt, durability, cancel) => {
         const asked = isStream ? ['"stream":true', '"stream_options":{"include_usage":true}'] : [];
-        const world = await startWorld(asked);
+        const world = await startWorld(asked, cancel);
         const { clock, res, upstreams, openCalls } = world;
         const at = (step: number) => {
-          if (hangUpAt === step) res.hangUp();
+          if (hangUpAt === step) {
+            res.hangUp();
+            // Nothing has been sent before the first step, and so there is nothing to read on.
+            if (cancel === 'stops_billing' || step <= 1)
+              expect(upstreams.requests.every(({ upstream }) => upstream.ended)).toBe(true);
+          }
           if (confirmedAt === step) world.confirm(durability);
         };
         at(0);
@@ -213,19 +220,22 @@ it('whenever the caller leaves, the hold is confirmed or the provider fails: one
         expect(view.runningCalls).toBe(0);
         const held = world.memory.journal.find((event) => event.type === 'reserved')?.nanoUsd ?? '0';
         expect(view.chargedNanoUsd).toBeLessThanOrEqual(BigInt(held));
-        expect([openCalls.size, openCalls.pumps, openCalls.streams]).toEqual([0, 0, 0]);
+        expect([openCalls.size, openCalls.usageDrains, openCalls.streams]).toEqual([0, 0, 0]);
         expect([world.capacity.heldNanoUsd, world.capacity.runningCalls]).toEqual([0n, 0]);
         expect(upstreams.requests.every(({ upstream }) => upstream.ended)).toBe(true);
         // Whoever hangs up now is no caller of this call any more.
         res.emit('close');
-        expect(openCalls.pumps).toBe(0);
+        expect(openCalls.usageDrains).toBe(0);
         expect(clock.pendingTimers()).toBe(0);
         expect(world.faults).toEqual([]);
 
         const isGated = confirmedAt === null || durability === 'unknown';
         if (isGated) expect([res.status, view.chargedNanoUsd]).toEqual([null, 0n]);
         if (hangUpAt === 0) expect([upstreams.requests.length, view.chargedNanoUsd]).toEqual([0, 0n]);
-        if (isWhole && !isGated && hangUpAt !== 0) expect(view.chargedNanoUsd).toBe(COST);
+        const isRead =
+          hangUpAt === null || hangUpAt > steps.length || (cancel === 'bills_full' && hangUpAt > 1);
+        if (isWhole && !isGated && isRead) expect(view.chargedNanoUsd).toBe(COST);
+        if (hangUpAt === 1) expect([view.chargedNanoUsd, view.holds]).toEqual([0n, []]);
         if (error !== null) expect(res.status).toBeNull();
         else if (!res.destroyed) expect(res.ended).toBe(true);
         const shown = /"cost":([\d.]+)/.exec(res.text)?.[1];
@@ -298,8 +308,8 @@ it('a fault after the charge cuts the answer: the charge stands, and nobody is t
 });
 
 /** A stream that the provider has begun and the caller reads. */
-async function startStream() {
-  const world = await startWorld(['"stream":true']);
+async function startStream(cancel: ProviderCancel) {
+  const world = await startWorld(['"stream":true'], cancel);
   const running = world.start();
   world.confirm('durable');
   await settled();
@@ -311,8 +321,8 @@ async function startStream() {
   return { ...world, running, controller, upstream };
 }
 
-it('a provider that waited for a slow caller goes on when that one has gone', async () => {
-  const { res, controller, upstream } = await startStream();
+it('a provider that bills to the end and waited for a slow caller goes on when that one has gone', async () => {
+  const { res, controller, upstream } = await startStream('bills_full');
   res.flowing = false;
   data(chunk('b'))(controller, upstream);
   await settled();
@@ -321,25 +331,89 @@ it('a provider that waited for a slow caller goes on when that one has gone', as
   expect(controller.paused).toBe(false);
 });
 
-it('what was written before an error is not given away, even for an error that is free', async () => {
-  const { res, controller, upstream, running, memory, pending } = await startStream();
-  data('data: {"error":{"code":429,"message":"x"}}\n\n')(controller, upstream);
-  expect(await running).toBeNull();
-  expect(res.text).toContain('"code":"model_busy"');
-  expect(memory.journal.at(-1)).toMatchObject({ type: 'finished', end: { outcome: 'failed' } });
-  expect(pending).toHaveLength(1);
+it.each(['stops_billing', 'bills_full'] as const)(
+  'what was written before an error is not given away, even for an error that is free (%s)',
+  async (cancel) => {
+    const { res, controller, upstream, running, memory, pending } = await startStream(cancel);
+    data('data: {"error":{"code":429,"message":"x"}}\n\n')(controller, upstream);
+    expect(await running).toBeNull();
+    expect(res.text).toContain('"code":"model_busy"');
+    expect(memory.journal.at(-1)).toMatchObject({ type: 'finished', end: { outcome: 'failed' } });
+    expect(pending).toHaveLength(1);
+  },
+);
+
+it('the connection to a provider that stops is closed in the turn in which the caller leaves, and the call settles at once', async () => {
+  const { controller, running, ...world } = await startStream('stops_billing');
+  world.res.hangUp();
+  expect(controller.aborted).toBe(true);
+  expect(world.openCalls.usageDrains).toBe(0);
+  await running;
+  expect(world.memory.journal.at(-1)).toMatchObject({
+    type: 'finished',
+    end: { outcome: 'stopped' },
+    pending: { generationId: 'gen-1', promptRead: true },
+  });
+  expect(world.pending).toHaveLength(1);
+  expect((await world.view()).runningCalls).toBe(0);
 });
 
-it('a caller who has gone is read on for a minute, then the provider is let go', async () => {
-  const { controller, running, ...world } = await startStream();
-  world.res.hangUp();
-  expect(world.openCalls.pumps).toBe(1);
-  world.clock.advance(PUMP_MS - SECOND_MS);
+it('a reader that takes nothing for a minute has hung up, for the provider too', async () => {
+  const { controller, upstream, running, ...world } = await startStream('stops_billing');
+  world.res.flowing = false;
+  data(chunk('b'))(controller, upstream);
   await settled();
+  expect(controller.paused).toBe(true);
+  for (let passed = 0; passed < STALLED_READER_MS; passed += 10 * SECOND_MS) {
+    expect(controller.aborted).toBe(false);
+    world.clock.advance(10 * SECOND_MS);
+    await settled();
+  }
+  expect(controller.aborted).toBe(true);
+  await running;
+  expect(world.memory.journal.at(-1)).toMatchObject({ type: 'finished', end: { outcome: 'stopped' } });
+});
+
+it('a caller who has gone is read on for a minute where the provider bills to the end, and is no running call meanwhile', async () => {
+  const { controller, running, ...world } = await startStream('bills_full');
+  expect((await world.view()).runningCalls).toBe(1);
+  world.res.hangUp();
+  await settled();
+  expect(world.openCalls.usageDrains).toBe(1);
+  expect([world.capacity.runningCalls, (await world.view()).runningCalls]).toEqual([0, 0]);
+  expect((await world.view()).holds).toHaveLength(1);
+  expect(world.capacity.heldNanoUsd).toBeGreaterThan(0n);
+  for (let second = 1; second < USAGE_DRAIN_MS / SECOND_MS; second++) {
+    world.clock.advance(SECOND_MS);
+    await settled();
+    expect((await world.view()).runningCalls).toBe(0);
+  }
   expect(controller.aborted).toBe(false);
   world.clock.advance(2 * SECOND_MS);
   await running;
   expect(controller.aborted).toBe(true);
   expect(world.memory.journal.at(-1)).toMatchObject({ type: 'finished', end: { outcome: 'stopped' } });
   expect(world.pending).toHaveLength(1);
+});
+
+it('a caller who leaves while its charge is written changes nothing of the end', async () => {
+  for (const cancel of ['stops_billing', 'bills_full'] as const) {
+    const { controller, upstream, running, ...world } = await startStream(cancel);
+    data(`data: {"id":"gen-1","choices":[],"usage":${usage('0.000012345')}}\n\ndata: [DONE]\n\n`)(
+      controller,
+      upstream,
+    );
+    const journal = world.gateway.ledgerRetries;
+    const close = journal.close.bind(journal);
+    journal.close = (command) => {
+      const closed = close(command);
+      world.res.hangUp();
+      return closed;
+    };
+    await settled();
+    await running;
+    expect(world.memory.journal.at(-1)).toMatchObject({ type: 'settled', end: { outcome: 'ok' } });
+    expect([world.openCalls.usageDrains, world.capacity.runningCalls]).toEqual([0, 0]);
+    expect((await world.view()).chargedNanoUsd).toBe(COST);
+  }
 });

@@ -18,10 +18,8 @@ function startRelay(options: { gateOpen?: boolean; publicModel?: string; request
   const relay = new StreamRelay({
     upstream: ends.upstream,
     caller: ends.caller,
-    head: (firstEvent) => {
-      firsts.push(firstEvent.toString());
-      return ['content-type', 'text/event-stream'];
-    },
+    firstEvent: (event) => void firsts.push(event.toString()),
+    head: () => ['content-type', 'text/event-stream'],
     reader,
     requestBytes: options.requestBytes ?? 0,
     textBytesMax: Number.POSITIVE_INFINITY,
@@ -519,6 +517,7 @@ describe('a stream that is kept', () => {
       reader: chatFormat.openAssembly(),
       requestBytes: 0,
       textBytesMax,
+      firstEvent: () => undefined,
       head: () => [],
     });
     upstream.onRequestStart(controller);

@@ -188,7 +188,7 @@ describe('a whole answer', () => {
     upstream.onResponseData(controller, chunk('abc'));
     expect(controller.aborted).toBe(false);
     upstream.onResponseData(controller, chunk('d'));
-    expect(await collected).toEqual({ ok: false, cause: 'too_large' });
+    expect(await collected).toEqual({ ok: false, cause: 'too_large', bytesRead: 4 });
     expect(controller.aborted).toBe(true);
   });
 
@@ -199,6 +199,6 @@ describe('a whole answer', () => {
     const collected = collectAnswer(upstream, 10);
     upstream.onResponseData(controller, chunk('a'));
     upstream.onResponseError(controller, new Error('reset'));
-    expect(await collected).toEqual({ ok: false, cause: 'cut' });
+    expect(await collected).toEqual({ ok: false, cause: 'cut', bytesRead: 1 });
   });
 });

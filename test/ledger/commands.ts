@@ -96,6 +96,7 @@ export const renew = (call: number, more: Partial<Renew> = {}): Operation => {
     agentId: 1,
     callId: callIdIn(world, call),
     generationId: null,
+    holdsSlot: true,
     ...more,
   });
 };

@@ -89,7 +89,7 @@ async function call(agentId: number): Promise<void> {
   if ((await ask({ type: 'reserve', ...start, ...hold, ...facts })) === null) return;
   tell({ what: 'started', agentId, callId });
   const generationId = `gen-${callId}`;
-  if (random(3) === 0) await ask({ type: 'renew', agentId, callId, generationId });
+  if (random(3) === 0) await ask({ type: 'renew', agentId, callId, generationId, holdsSlot: true });
   // Now and then a call goes on until the process dies.
   if (random(50) === 0) return;
   if (random(4) === 0) {
@@ -135,4 +135,7 @@ for (let agentId = 1; agentId <= AGENTS; agentId++) {
 }
 for (let i = 0; i < AGENTS * CALLERS_PER_AGENT; i++) void work(1 + (i % AGENTS));
 // Callers wait for the disk; somebody has to ask while it hangs.
-setInterval(() => void ask({ type: 'renew', agentId: 1, callId: 1, generationId: null }), 50);
+setInterval(
+  () => void ask({ type: 'renew', agentId: 1, callId: 1, generationId: null, holdsSlot: true }),
+  50,
+);

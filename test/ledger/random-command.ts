@@ -61,7 +61,13 @@ export function randomCommand(random: Draw, world: World): Command {
     () => settle(call, amount, { agentId, callId }),
     () => settle(call, amount, { agentId, callId, video: videoFile, stored: { bytes: 9, untilMs: day(7) } }),
     () => finish(call, { agentId, callId }),
-    () => renew(call, { agentId, callId, generationId: random(2) === 0 ? null : `gen-${random(3)}` }),
+    () =>
+      renew(call, {
+        agentId,
+        callId,
+        generationId: random(2) === 0 ? null : `gen-${random(3)}`,
+        holdsSlot: random(3) > 0,
+      }),
     () => grant(amount + 1n, { agentId, grantId: `grant-${random(12)}`, expiresAtMs: day(1 + random(8)) }),
     () => moveOut(`trade-${random(9)}`, amount, { agentId, expiresAtMs: day(1 + random(8)) }),
     () => moveIn(`trade-${random(9)}`, amount, { agentId, expiresAtMs: day(random(9)) }),

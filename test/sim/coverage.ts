@@ -86,6 +86,7 @@ const EXPECTED: readonly string[] = [
   'a refusal rested on what may never be',
   ...['delivered', 'gate timed out', 'shown and durable', 'shown before it was durable', 'charged as shown'],
   ...['charged below shown', 'orphan settled', 'priced later', 'failed free of charge'],
+  'a slot left by a hang-up',
 ];
 
 /** Of what has to occur, what did not. */

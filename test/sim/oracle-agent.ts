@@ -49,6 +49,8 @@ export class OracleAgent {
   readonly keys = new Map<number, OracleKey>();
   /** What happened, by a name of its own. */
   readonly done = new Set<string>();
+  /** Calls whose process said that they are read on for their usage alone. */
+  readonly leftSlots = new Set<number>();
   /** After each version. */
   readonly sums: string[] = [''];
   readonly #sources = new Map<string, string>();
@@ -198,7 +200,8 @@ export class OracleAgent {
     if (heldNanoUsd !== BigInt(event.nanoUsd)) broken('ALLOCATIONS', { event });
     // The slots that nobody can have lost: of starts of the last minute that have not ended.
     const running = this.open.filter(
-      ({ state, leaseEndsAtMs }) => state === 'running' && (leaseEndsAtMs ?? 0) > event.atMs,
+      ({ callId, state, leaseEndsAtMs }) =>
+        state === 'running' && !this.leftSlots.has(callId) && (leaseEndsAtMs ?? 0) > event.atMs,
     );
     if (running.length >= RUNNING_MAX) broken('SLOTS', { event, running: running.length });
     this.#countStart(event.atMs, broken);

@@ -40,7 +40,13 @@ export function toCommand(name: Command['type'], args: readonly string[]): Comma
         }),
       };
     case 'renew':
-      return { type: name, agentId, callId: number(1), generationId: at(2) === '' ? null : text(2) };
+      return {
+        type: name,
+        agentId,
+        callId: number(1),
+        generationId: at(2) === '' ? null : text(2),
+        holdsSlot: number(3) > 0,
+      };
     case 'finish':
       return {
         type: name,

@@ -1,7 +1,7 @@
 import type { CallEnd, CallFacts, SavedPrice } from '#core/events/ledger-event.ts';
 import type { Command, Reserve, ResultOf } from '#core/ledger/command.ts';
 import type { Durability } from '#core/ledger/ledger.ts';
-import { GATE_TIMEOUT_MS, HOLD_LEASE_RENEW_MS, PUMP_MS } from '#core/limits.ts';
+import { GATE_TIMEOUT_MS, HOLD_LEASE_RENEW_MS, USAGE_DRAIN_MS } from '#core/limits.ts';
 import { minBigint } from '#core/money.ts';
 import { type Closing, LedgerRetries } from '../../api/inference/ledger-retries.ts';
 import { type CallPlan, SimCall } from './sim-call.ts';
@@ -125,8 +125,13 @@ export class SimPod extends SimHost {
   async #answered(call: SimCall): Promise<Closing> {
     const { plan } = call;
     const { hangsUpAtMs, wholeMs, timeLimitMs } = plan;
-    const pumpEndsMs = hangsUpAtMs === null ? Number.POSITIVE_INFINITY : hangsUpAtMs + PUMP_MS;
-    const endsMs = Math.min(wholeMs, timeLimitMs, pumpEndsMs);
+    const drainEndsMs = hangsUpAtMs === null ? Number.POSITIVE_INFINITY : hangsUpAtMs + USAGE_DRAIN_MS;
+    const endsMs = Math.min(wholeMs, timeLimitMs, drainEndsMs);
+    if (hangsUpAtMs !== null && hangsUpAtMs < endsMs) {
+      await this.#until(call, hangsUpAtMs);
+      call.hungUp = true;
+      this.#sendRenewal(call);
+    }
     await this.#until(call, endsMs);
     const ranMs = this.world.time.nowMs - call.arrivedAtMs;
     call.pastLimit = ranMs >= timeLimitMs;
@@ -168,16 +173,26 @@ export class SimPod extends SimHost {
   }
 
   #renew(call: SimCall): void {
-    const { plan } = call;
     this.process.clock.setTimer(HOLD_LEASE_RENEW_MS, () => {
       if (call.closing !== null) return;
-      const isAnswering = this.world.time.nowMs >= call.arrivedAtMs + plan.firstByteMs;
-      const generationId = isAnswering ? this.world.provider.generationIdOf(call) : null;
-      this.ledger
-        .execute({ type: 'renew', agentId: plan.agentId, callId: plan.callId, generationId })
-        .catch((error) => this.world.broken('RENEW_THREW', { error: String(error) }));
+      this.#sendRenewal(call);
       this.#renew(call);
     });
+  }
+
+  /** After a hang-up the call leaves its slot: it is read on for its usage alone. */
+  #sendRenewal(call: SimCall): void {
+    const { agentId, callId, firstByteMs } = call.plan;
+    const isAnswering = this.world.time.nowMs >= call.arrivedAtMs + firstByteMs;
+    const generationId = isAnswering ? this.world.provider.generationIdOf(call) : null;
+    const holdsSlot = !call.hungUp;
+    if (!holdsSlot) {
+      this.world.oracle.agent(agentId)?.leftSlots.add(callId);
+      this.world.count('a slot left by a hang-up');
+    }
+    this.ledger
+      .execute({ type: 'renew', agentId, callId, generationId, holdsSlot })
+      .catch((error) => this.world.broken('RENEW_THREW', { error: String(error) }));
   }
 
   async #until(call: SimCall, afterArrivalMs: number): Promise<void> {

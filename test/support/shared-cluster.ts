@@ -23,8 +23,9 @@ declare module 'vitest' {
   }
 }
 
-/** `undefined`: the tests run on the embedded shape. */
-export const sharedCluster = (): SharedCluster | undefined => inject('cluster');
+/** `undefined`: the tests run on the embedded shape, as do scripts that print tables outside of a test run. */
+export const sharedCluster = (): SharedCluster | undefined =>
+  process.env.VITEST === undefined ? undefined : inject('cluster');
 
 /** Resolves once the history has what the ledger has decided by now. */
 export async function untilProjected({ redisUrl, workerUrl }: SharedCluster): Promise<void> {

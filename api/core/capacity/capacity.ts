@@ -62,8 +62,14 @@ export class Capacity {
     return 'admitted';
   }
 
-  release(nanoUsd: NanoUsd): void {
-    this.heldNanoUsd -= nanoUsd;
+  /** The call goes on for its usage alone: it is no running call any more, but its money is still at stake. */
+  leaveRunning(): void {
     this.runningCalls--;
+  }
+
+  /** @param isRunning - False after `leaveRunning`. */
+  release(nanoUsd: NanoUsd, isRunning = true): void {
+    this.heldNanoUsd -= nanoUsd;
+    if (isRunning) this.runningCalls--;
   }
 }

@@ -34,7 +34,7 @@ export function foldEvent(state: LedgerState, event: LedgerEvent): 'applied' | '
 }
 
 /**
- * Keeps a running call's slot, and marks a call that was given up. Neither is journaled: after a fold, slots end where
+ * Keeps a running call's slot or ends its lease, and marks a call that was given up. Neither is journaled: after a fold, slots end where
  * their reserve put them, and a start that was late before a crash cannot arrive after it.
  */
 export function applyUnjournaled(state: LedgerState, { lease, givenUp }: Unjournaled): void {

@@ -74,12 +74,14 @@ export interface Reserve {
   limits: StartLimits;
 }
 
-/** Keeps a running call's slot for another minute. */
+/** Keeps a running call's slot for another minute, or leaves it early. */
 export interface Renew {
   type: 'renew';
   agentId: number;
   callId: CallId;
   generationId: string | null;
+  /** False: its caller has hung up, and the answer is read on for its usage alone. Its money stays held all the same. */
+  holdsSlot: boolean;
 }
 
 /**

@@ -18,8 +18,9 @@ export function decideRenew(state: LedgerState, command: Renew, nowMs: number): 
   if (agent === undefined || hold === undefined || hold.pending !== null) {
     return unchanged({ ok: false, reason: 'no_hold' });
   }
-  const { agentId, callId, generationId } = command;
-  const lease = hold.kind === 'video' ? null : { agentId, callId, endsAtMs: nowMs + HOLD_LEASE_MS };
+  const { agentId, callId, generationId, holdsSlot } = command;
+  const endsAtMs = holdsSlot ? nowMs + HOLD_LEASE_MS : nowMs;
+  const lease = hold.kind === 'video' ? null : { agentId, callId, endsAtMs };
   if (generationId === null || generationId === hold.generationId) {
     return { ...unchanged({ ok: true }), lease };
   }

@@ -10,7 +10,7 @@ export interface Decision<R> {
   result: R;
   /** At most one today. */
   events: readonly LedgerEvent[];
-  /** A slot kept for another minute: not journaled, so a fold does not have it. */
+  /** A slot kept for another minute, or left now: not journaled, so a fold does not have it. */
   lease: Lease | null;
   /** A call that ended before the ledger heard of its start: not journaled either. */
   givenUp: GivenUpCall | null;

@@ -67,7 +67,7 @@ async function readAnswer(
   gateway.metrics.provider(call.providerMs);
   if (!started.ok) return failed(failureOf(call, started.cause));
 
-  call.nameAnswer(headerText(upstream, 'x-generation-id'));
+  call.nameAnswer('header', headerText(upstream, 'x-generation-id'));
   if (upstream.status !== 200) return await readRefusal(call, upstream);
   accepted();
   const contentType = headerText(upstream, 'content-type') ?? '';

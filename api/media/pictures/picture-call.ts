@@ -1,6 +1,6 @@
 import type { Provider } from '#core/catalog/catalog.ts';
-import { PICTURE_ANSWER_BYTES, PICTURE_PUMP_MS } from '#core/limits.ts';
-import { HeldCall, type HeldCallOptions, type PumpBounds } from '../../inference/held-call.ts';
+import { PICTURE_ANSWER_BYTES, PICTURE_DRAIN_MS } from '#core/limits.ts';
+import { type DrainBounds, HeldCall, type HeldCallOptions } from '../../inference/held-call.ts';
 import type { LinkedPicture } from '../../inference/linked-media.ts';
 import type { AskedEndpoint } from '../../inference/upstream-error.ts';
 import type { UpstreamRequest } from '../../inference/upstream-request.ts';
@@ -16,6 +16,8 @@ export interface PictureCallOptions extends HeldCallOptions {
 export class PictureCall extends HeldCall {
   declare readonly options: PictureCallOptions;
   readonly endpoint = 'images';
+  /** Whatever is configured for its texts: no provider stops, or bills less, for a caller who hangs up on an image. */
+  protected readonly billsAfterHangUp = true;
   #wake: (() => void) | null = null;
 
   constructor(options: PictureCallOptions) {
@@ -37,8 +39,8 @@ export class PictureCall extends HeldCall {
     return null;
   }
 
-  protected override get pumpBounds(): PumpBounds {
-    return picturePump;
+  protected override get drainBounds(): DrainBounds {
+    return pictureDrain;
   }
 
   dispatch(body: Buffer): UpstreamRequest {
@@ -71,5 +73,4 @@ export class PictureCall extends HeldCall {
   }
 }
 
-/** No provider stops, or bills less, for who hangs up on a picture. */
-const picturePump: PumpBounds = { ms: PICTURE_PUMP_MS, bytes: PICTURE_ANSWER_BYTES };
+const pictureDrain: DrainBounds = { ms: PICTURE_DRAIN_MS, bytes: PICTURE_ANSWER_BYTES };

@@ -383,6 +383,23 @@ export const renewCases: readonly LedgerCase[] = [
     ],
   },
   {
+    promise:
+      'a call that is read on for its usage alone leaves its slot at once, and keeps its money until it is settled',
+    rows: [
+      ...agentWith(100n),
+      does(reserve(1, 60n, oneSlot), ok),
+      does(reserve(2, 1n, oneSlot), noSlot),
+      does(renew(1, { holdsSlot: false }), { ok: true }),
+      sees(1, { runningCalls: 0, holds: [{ nanoUsd: 60n, pending: null }] }),
+      does(reserve(2, 1n, oneSlot), ok),
+      after(15_000),
+      does(renew(1, { holdsSlot: false, generationId: 'gen-1' }), { ok: true }),
+      does(reserve(3, 1n, oneSlot), noSlot),
+      does(settle(1, 45n), charged(45n)),
+      sees(1, { runningCalls: 1, holds: [{ nanoUsd: 1n }], chargedNanoUsd: 45n }),
+    ],
+  },
+  {
     promise: 'a call that has ended, or finished, has no slot to keep',
     rows: [
       does(renew(9), refused('no_hold')),

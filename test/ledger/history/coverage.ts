@@ -20,6 +20,7 @@ export function observe(
     const endsAtMs = agent?.leases.get(decision.lease.callId) ?? 0;
     count(coverage, endsAtMs > nowMs ? 'a lease is renewed' : 'a lapsed lease is taken again');
   }
+  if (decision.lease?.endsAtMs === nowMs) count(coverage, 'a slot is left before the call ends');
   for (const event of decision.events) {
     count(coverage, `event ${event.type}`);
     if (event.type === 'reserved' && event.allocations.length > 1)
@@ -147,6 +148,7 @@ const EXPECTED: readonly string[] = [
   'event renewed',
   'a lease is renewed',
   'a lapsed lease is taken again',
+  'a slot is left before the call ends',
   'a hold over several lots',
   'bought credit had ended',
   'bought credit is above the cap',

@@ -203,7 +203,7 @@ export class LedgerOracle {
   #renew(command: Renew, nowMs: number): Answer {
     const call = this.agents.get(command.agentId)?.call(command.callId);
     if (call === undefined || call.settledAtMs !== null || call.pending) return no('no_hold');
-    call.leaseEndsAtMs = nowMs + 60_000;
+    call.leaseEndsAtMs = command.holdsSlot ? nowMs + 60_000 : nowMs;
     return { ok: true };
   }
 

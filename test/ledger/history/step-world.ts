@@ -52,7 +52,8 @@ export class StepWorld {
         return this.#reserve(step);
       case 'renew': {
         const generationId = step.generation === 0 ? null : `gen-${step.generation}`;
-        return { type: 'renew', ...this.#call(step.pick, state), generationId };
+        const { holdsSlot } = step;
+        return { type: 'renew', ...this.#call(step.pick, state), generationId, holdsSlot };
       }
       case 'finish':
         return { type: 'finish', ...this.#call(step.pick, state), end: callEnd, pending: pendingPrice };

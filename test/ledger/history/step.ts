@@ -26,7 +26,7 @@ export type Step =
       idAgeMs: number;
       apartMs: number;
     }
-  | { do: 'renew'; pick: number; generation: number }
+  | { do: 'renew'; pick: number; generation: number; holdsSlot: boolean }
   | { do: 'finish'; pick: number }
   | {
       do: 'settle';
@@ -185,7 +185,7 @@ export function drawStep(draw: Draw): Step {
         apartMs: draw(18) > 0 ? 0 : pick(draw, [300_000, 300_001, -300_000, -300_001]),
       };
     case 'renew':
-      return { do: 'renew', pick: draw(16), generation: draw(3) };
+      return { do: 'renew', pick: draw(16), generation: draw(3), holdsSlot: draw(4) > 0 };
     case 'finish':
       return { do: 'finish', pick: draw(16) };
     case 'settle':

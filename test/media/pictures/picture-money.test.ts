@@ -33,7 +33,7 @@ async function nothingHeld(world: PictureWorld): Promise<void> {
   const view = await world.view();
   expect([view.holds.length, view.runningCalls]).toEqual([0, 0]);
   expect([world.capacity.heldNanoUsd, world.capacity.runningCalls]).toEqual([0n, 0]);
-  expect([world.openCalls.size, world.openCalls.pumps, world.openCalls.streams]).toEqual([0, 0, 0]);
+  expect([world.openCalls.size, world.openCalls.usageDrains, world.openCalls.streams]).toEqual([0, 0, 0]);
 }
 
 describe('pictures answered as JSON', () => {
@@ -179,13 +179,30 @@ describe('a caller who leaves', () => {
     await nothingHeld(world);
   });
 
+  it('before the request is on a connection pays nothing, and the provider is never asked', async () => {
+    const world = await startWorld();
+    world.confirm('durable');
+    const running = world.start(ask());
+    await settled();
+    world.res.hangUp();
+    await running;
+    const [request] = world.upstreams.requests;
+    request?.upstream.onRequestStart(request.controller);
+    expect(request?.controller.aborted).toBe(true);
+    expect((await world.view()).chargedNanoUsd).toBe(0n);
+    await nothingHeld(world);
+  });
+
   it('pays what was made, and nothing of it stays', async () => {
     for (const response_format of ['url', 'b64_json']) {
       const world = await startWorld();
       world.confirm('durable');
       const running = world.start(ask({ response_format }));
       await settled();
+      world.connect();
       world.res.hangUp();
+      await settled();
+      expect([world.openCalls.usageDrains, (await world.view()).runningCalls]).toEqual([1, 0]);
       await world.reply(answerText([png(900)], usageText('0.006')));
       await running;
       await settled();
@@ -203,6 +220,7 @@ describe('a caller who leaves', () => {
       world.confirm('durable');
       const running = world.start(ask({ input_references: [reference(1)] }));
       await settled();
+      world.connect();
       world.res.hangUp();
       await world.reply(answerText([png(900)], null), options);
       await running;
@@ -548,7 +566,7 @@ it('wherever an answer is cut, whoever leaves and whenever: one end, nothing hel
         expect(view.holds.length).toBe(world.pending.length);
         expect(view.runningCalls).toBe(0);
         expect(view.chargedNanoUsd).toBeLessThanOrEqual(2n * CENT);
-        expect([world.openCalls.size, world.openCalls.pumps]).toEqual([0, 0]);
+        expect([world.openCalls.size, world.openCalls.usageDrains]).toEqual([0, 0]);
         expect(world.capacity.heldNanoUsd).toBe(0n);
         expect(world.faults).toEqual([]);
         if (durability === 'unknown') expect([world.res.status, view.chargedNanoUsd]).toEqual([null, 0n]);

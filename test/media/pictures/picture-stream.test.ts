@@ -166,7 +166,9 @@ it('wherever a stream is cut and whenever its caller leaves: one end, nothing he
         expect(ends).toHaveLength(1);
         const view = await world.view();
         expect([view.holds.length, view.runningCalls]).toEqual([world.pending.length, 0]);
-        expect([world.openCalls.size, world.openCalls.pumps, world.openCalls.streams]).toEqual([0, 0, 0]);
+        expect([world.openCalls.size, world.openCalls.usageDrains, world.openCalls.streams]).toEqual([
+          0, 0, 0,
+        ]);
         expect(world.faults).toEqual([]);
         const isShown = world.res.ended && world.res.text.includes('completed');
         if (isShown) expect(view.chargedNanoUsd).toBe(6_600_000n);

@@ -196,6 +196,12 @@ export async function startWorld(options: WorldOptions = {}) {
         res,
       },
     );
+  /** Puts the newest request on a connection: from here on the provider may have seen it. */
+  function connect(): void {
+    const request = upstreams.requests.at(-1);
+    if (request === undefined) throw new Error('no request');
+    request.upstream.onRequestStart(request.controller);
+  }
   /**
    * Plays the provider's whole answer to the newest request, in pieces of so many bytes; cut after so many. `part`: more of
    * it follows, with `begun`.
@@ -233,6 +239,7 @@ export async function startWorld(options: WorldOptions = {}) {
   const view = () => readAgent(memory, 1);
   const events = (type: string) => memory.journal.filter((event) => event.type === type);
   return {
+    connect,
     clock,
     memory,
     gateway,

@@ -1,5 +1,5 @@
 import { idTimeMs } from '../../ids.ts';
-import { BALANCE_CAP_NANO_USD } from '../../limits.ts';
+import { BALANCE_CAP_NANO_USD, HOLD_LEASE_MS } from '../../limits.ts';
 import { minBigint, type NanoUsd } from '../../money.ts';
 import type { Command, PutKey, Reserve, Settle, VideoOrder } from '../command.ts';
 import { requireAmount } from '../decision.ts';
@@ -24,7 +24,8 @@ export function toScriptCall(command: Command, shard: ShardKeys): ScriptCall {
     case 'settle':
       return toSettleCall(command, shard);
     case 'renew': {
-      const args = [agentId, command.callId, jsonOrNothing(command.generationId)];
+      const leaseMs = command.holdsSlot ? HOLD_LEASE_MS : 0;
+      const args = [agentId, command.callId, jsonOrNothing(command.generationId), leaseMs];
       return { name: 'renew', keys: shard.ofCalls(agentId).running, args };
     }
     case 'finish': {
