@@ -58,12 +58,7 @@ function busyFault({ upstream: { status }, faultOf }: EndedAttempt, waitMs: numb
 }
 
 /** The journal, a drain, or a bound on the length of answers. */
-const cutByUs: ReadonlySet<EndedByUs | null> = new Set<EndedByUs>([
-  'gate',
-  'drain',
-  'too_long',
-  'pump_limit',
-]);
+const cutByUs: ReadonlySet<EndedByUs | null> = new Set<EndedByUs>(['gate', 'drain', 'too_long', 'hang_up']);
 
 /** What a kind of call knows of an attempt of its own. */
 export interface ReportedAttempt {

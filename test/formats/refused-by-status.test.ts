@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
-import { EndpointHealth } from '../../api/inference/routing/endpoint-health.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { plays, type RawProvider, startRawProvider } from '../support/raw-provider.ts';
 import { modelOf, type ProviderKind } from './format-gateway.ts';
@@ -22,9 +21,8 @@ afterAll(async () => {
   await gateway.stop();
   await provider[Symbol.asyncDispose]();
 });
-beforeEach(() => {
-  gateway.running.deps.gateway.health = new EndpointHealth();
-});
+// What one test made fail must not keep the next from being asked.
+beforeEach(() => gateway.provider.reset());
 
 /** Routers keep records; here nobody ever finds one, so a hold that waits for one would stand for ten minutes. */
 const yaml = (baseUrl: string): string => {

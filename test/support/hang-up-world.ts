@@ -1,13 +1,18 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { FormatName, ProviderCancel } from '#core/catalog/catalog.ts';
-import type { Clock } from '#core/clock.ts';
 import { formatAttoUsd } from '#core/money.ts';
 import type { UpstreamPools } from '../../api/inference/upstream-pools.ts';
 import type { UpstreamRequest } from '../../api/inference/upstream-request.ts';
 import { requestIn } from '../formats/requests.ts';
 import { wires } from '../formats/wires.ts';
-import { startTestGateway, type TestAgent, type TestGateway, until } from './gateway.ts';
+import {
+  startTestGateway,
+  type TestAgent,
+  type TestGateway,
+  type TestGatewayOptions,
+  until,
+} from './gateway.ts';
 import { sharedCluster } from './shared-cluster.ts';
 
 /*
@@ -86,6 +91,12 @@ export class WrittenAnswer {
       this.chunks++;
       await this.write(wire.text(TEXT));
     }
+  }
+
+  /** Answers by a status in the place of an answer. */
+  refuse(status: number): void {
+    this.#res.writeHead(status, { 'content-type': 'application/json' });
+    this.#res.end(`{"error":{"code":${status},"message":"Not now."}}`);
   }
 
   write(text: string): Promise<void> {
@@ -226,7 +237,10 @@ ${models.join('\n')}
 `;
 };
 
-export async function startHangUpWorld(cancel: ProviderCancel, clock?: Clock): Promise<HangUpWorld> {
+export async function startHangUpWorld(
+  cancel: ProviderCancel,
+  clock?: TestGatewayOptions['clock'],
+): Promise<HangUpWorld> {
   const provider = new HangUpProvider();
   await provider.listen();
   const gateway = await startTestGateway({

@@ -38,7 +38,10 @@ export interface Provider {
   kind: ProviderKind;
   /** Those that it speaks itself. Calls in the others are translated, so chat or messages is always among them. */
   formats: readonly FormatName[];
-  /** Whether it stops working, and billing, for who hangs up on a stream. Then a whole answer is streamed from it, too. */
+  /**
+   * Whether it stops working, and billing, when the connection of a stream is closed. Then a hang-up closes it at once, and a
+   * whole answer is streamed from it, too.
+   */
   cancel: ProviderCancel;
   dialect: Dialect;
   /** Without a trailing slash; paths such as `/chat/completions` are appended. */
