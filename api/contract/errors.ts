@@ -245,9 +245,21 @@ export interface ApiError {
   shouldRetry?: false;
   /** Starts a minute that an agent may make, of which none is left. */
   callsPerMinute?: number;
+  /** What makes the same call pass, as its message says it in words. */
+  advice?: Advice;
+}
+
+export interface Advice {
+  /** Members to change, by their paths; `null`: to leave out. `null` as a whole: no number of the request helps. */
+  changes: readonly { field: string; value: number | null }[] | null;
+  /** Nano-dollars that the least such call needs, where no change of a number helps. */
+  needNanoUsd: bigint | null;
+  /** From then on the unchanged call passes, if nothing else has changed; `null`: no waiting helps. */
+  waitUntilMs: number | null;
 }
 
 export interface ApiErrorDetails {
+  advice?: Advice;
   message?: string;
   param?: string;
   retryAfterMs?: number;
@@ -264,6 +276,7 @@ export function apiError(code: ErrorCode, details: ApiErrorDetails = {}): ApiErr
     message: details.message ?? row.message,
     param: details.param ?? null,
     ...(details.callsPerMinute === undefined ? {} : { callsPerMinute: details.callsPerMinute }),
+    ...(details.advice === undefined ? {} : { advice: details.advice }),
   };
   const waitMs = details.retryAfterMs ?? row.retryAfterMs;
   if (waitMs === undefined) return error;

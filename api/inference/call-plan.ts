@@ -1,5 +1,5 @@
 import type { Endpoint, Model, Provider } from '#core/catalog/catalog.ts';
-import type { CallFormat } from './formats/call-format.ts';
+import type { CallFormat, OutputCap } from './formats/call-format.ts';
 import type { JsonObject } from './json-object.ts';
 import type { LinkedPicture } from './linked-media.ts';
 import type { PlacedTools } from './server-tools/server-tools.ts';
@@ -26,6 +26,10 @@ export interface CallPlan {
   outputTokensCap: number | null;
   /** The field that carried the cap, named in messages. */
   outputCapField: string;
+  /** Every cap that the caller sent. */
+  outputCaps: readonly OutputCap[];
+  /** Budgets of reasoning, which may be used beyond the cap. */
+  budgets: readonly OutputCap[];
   /** Tokens billed as output beyond the cap: rejected predictions. */
   extraOutputTokens: number;
   images: number;

@@ -14,6 +14,16 @@ export function estimateHold(plan: CallPlan): NanoUsd {
   return attoToNanoUp(dearest);
 }
 
+/** The same with another cap on the answer. */
+export function holdWithCap(plan: CallPlan, cap: number): NanoUsd {
+  let dearest = 0n;
+  for (const candidate of plan.candidates) {
+    const tokens = Math.min(cap, modelOutputTokens(candidate)) + plan.extraOutputTokens;
+    dearest = maxBigint(dearest, worstCase(plan, candidate, tokens));
+  }
+  return attoToNanoUp(dearest);
+}
+
 /** The largest output cap whose hold is at most `availableNanoUsd`; `null` where not even one token fits. */
 export function largestFittingCap(plan: CallPlan, availableNanoUsd: NanoUsd): number | null {
   const available = nanoToAtto(availableNanoUsd);

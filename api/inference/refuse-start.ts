@@ -4,29 +4,9 @@ import type { ReserveRefusal } from '#core/ledger/command.ts';
 import type { UnavailableResult } from '#core/ledger/ledger.ts';
 import type { AgentStatus } from '#core/ledger/state.ts';
 import { GIGABYTE, RESULTS_BYTES_MAX, RETRY_AFTER_MAX_MS } from '#core/limits.ts';
-import { formatUsd, type NanoUsd } from '#core/money.ts';
-import { type ApiError, apiError } from '../contract/errors.ts';
-import type { CallPlan } from './call-plan.ts';
-import { largestFittingCap } from './estimate.ts';
-
-/** How a start that does not fit can be made to, in the words of what was asked for. */
-export interface StartAdvice {
-  /** The field that decides most of the hold. */
-  param: string | null;
-  /** A sentence: what would fit, or else `remedy`. */
-  toFit(availableNanoUsd: NanoUsd, remedy: string): string;
-  /** The same beside the advice to wait; `null`: nothing like it fits now. */
-  fittingNow(availableNanoUsd: NanoUsd): string | null;
-}
-
-export const adviseText = (plan: CallPlan): StartAdvice => ({
-  param: plan.outputCapField,
-  toFit: (availableNanoUsd, remedy) => capAdvice(plan, availableNanoUsd, remedy),
-  fittingNow(availableNanoUsd) {
-    const cap = largestFittingCap(plan, availableNanoUsd);
-    return cap === null ? null : `Now the largest \`${plan.outputCapField}\` that fits is ${cap}.`;
-  },
-});
+import { formatUsd, minBigint, type NanoUsd } from '#core/money.ts';
+import { type Advice, type ApiError, apiError, errorTable } from '../contract/errors.ts';
+import { type Fit, fitsNow, type KeyRoom, type StartAdvice, type StartRoom } from './start-advice.ts';
 
 /** Agent status refuses only what starts a call, a video, a picture or an upload. */
 export function refuseAgent(status: AgentStatus): ApiError | null {
@@ -45,18 +25,24 @@ export function refuseCapacity(
   answer: CapacityAnswer,
   advise: StartAdvice,
   holdNanoUsd: NanoUsd,
-  perCallNanoUsd: NanoUsd,
+  { ceilingNanoUsd, room = null }: { ceilingNanoUsd: NanoUsd; room?: StartRoom | null },
 ): ApiError | null {
   switch (answer) {
     case 'admitted':
       return null;
-    case 'over_per_call':
+    case 'over_per_call': {
+      const available = room === null ? ceilingNanoUsd : fitsNow(room);
+      const remedy =
+        available < ceilingNanoUsd ? 'choose a cheaper model, or add credit' : 'or choose a cheaper model';
+      const fit = advise.fit(available, remedy);
       return apiError('request_over_capacity', {
         ...(advise.param === null ? {} : { param: advise.param }),
+        advice: { ...fit, waitUntilMs: null },
         message:
-          `This call would hold $${formatUsd(holdNanoUsd)}, more than the $${formatUsd(perCallNanoUsd)} that one call ` +
-          `may hold here now. ${advise.toFit(perCallNanoUsd, 'or choose a cheaper model')}`,
+          `This call would hold $${formatUsd(holdNanoUsd)}, more than the $${formatUsd(ceilingNanoUsd)} that one call ` +
+          `may hold here now. ${wordsOf(fit)}`,
       });
+    }
     case 'pool_full':
       return apiError('gateway_capacity');
     case 'ending':
@@ -71,6 +57,8 @@ export interface ReserveFacts {
   callsPerMinute: number;
   /** Milliseconds until the ledger's time lets calls start, where it is known to be ahead. */
   waitForClockMs: () => number;
+  /** All of the agent's bounds; `null`: not known. */
+  room?: StartRoom | null;
 }
 
 /** Hours are told as they are, so that no client tries again every two seconds for so long. */
@@ -88,9 +76,9 @@ export function refuseReserve(
   refusal: ReserveRefusal | UnavailableResult,
   advise: StartAdvice,
   holdNanoUsd: NanoUsd,
-  { nowMs, callsPerMinute, waitForClockMs }: ReserveFacts,
+  facts: ReserveFacts,
 ): ApiError {
-  const hold = formatUsd(holdNanoUsd);
+  const { nowMs, callsPerMinute, waitForClockMs } = facts;
   switch (refusal.reason) {
     case 'clock_apart':
       return refuseClock(nowMs, waitForClockMs());
@@ -126,57 +114,102 @@ export function refuseReserve(
           `when the first of them end, at ${isoTime(nowMs + refusal.retryAfterMs)}.`,
       });
     case 'daily_share':
-      return apiError('daily_share_used', { retryAfterMs: refusal.resetsAtMs - nowMs });
+      return refuseShare(refusal, advise, holdNanoUsd, facts);
     case 'key_limit': {
-      const { remainingNanoUsd, heldNanoUsd, limitNanoUsd, resetsAtMs } = refusal;
-      return apiError('key_limit', {
-        message:
-          `This call would hold $${hold}, but this key has $${formatUsd(remainingNanoUsd)} left of its ` +
-          `$${formatUsd(limitNanoUsd)} limit until ${isoTime(resetsAtMs)}.` +
-          advice(
-            advise,
-            holdNanoUsd,
-            remainingNanoUsd,
-            heldNanoUsd,
-            'choose a cheaper model, or raise the limit',
-          ),
-      });
+      const { remainingNanoUsd, ...key } = refusal;
+      return refuseKey({ ...key, leftNanoUsd: remainingNanoUsd }, advise, holdNanoUsd, facts);
     }
-    case 'balance': {
-      const { spendableNanoUsd, heldNanoUsd } = refusal;
-      return apiError('insufficient_balance', {
-        message:
-          `This call would hold $${hold}, but $${formatUsd(spendableNanoUsd)} is spendable.` +
-          advice(advise, holdNanoUsd, spendableNanoUsd, heldNanoUsd, 'choose a cheaper model, or add credit'),
-      });
-    }
+    case 'balance':
+      return refuseBalance(refusal, advise, holdNanoUsd, facts);
   }
 }
 
-/** What the caller can do: wait for a running call, where that may help, or ask for less. */
-function advice(
+type Facts = Pick<ReserveFacts, 'nowMs' | 'room'>;
+
+/** The wait until 00:00 UTC is named only where the call would pass then. Otherwise the bound that stays is named. */
+function refuseShare(
+  { resetsAtMs }: { resetsAtMs: number },
   advise: StartAdvice,
   holdNanoUsd: NanoUsd,
-  leftNanoUsd: NanoUsd,
-  heldNanoUsd: NanoUsd,
-  remedy: string,
-): string {
-  const mayFitLater = heldNanoUsd > 0n && leftNanoUsd + heldNanoUsd >= holdNanoUsd;
-  if (!mayFitLater) return ` ${advise.toFit(leftNanoUsd, remedy)}`;
-  const wait = ` Running calls hold $${formatUsd(heldNanoUsd)}: it may fit when one ends.`;
-  const now = advise.fittingNow(leftNanoUsd);
-  return now === null ? wait : `${wait} ${now}`;
+  { nowMs, room = null }: Facts,
+): ApiError {
+  if (room !== null) {
+    const { key, spendableNanoUsd, heldNanoUsd } = room;
+    const keyStays =
+      key !== null && key.resetsAtMs > resetsAtMs && key.leftNanoUsd + key.heldNanoUsd < holdNanoUsd;
+    if (key !== null && (keyStays || key.limitNanoUsd < holdNanoUsd))
+      return refuseKey(key, advise, holdNanoUsd, { nowMs, room });
+    if (spendableNanoUsd + heldNanoUsd < holdNanoUsd)
+      return refuseBalance({ spendableNanoUsd, heldNanoUsd }, advise, holdNanoUsd, { nowMs, room });
+  }
+  const fit = room === null ? null : advise.fit(fitsNow(room), '');
+  const changes = fit?.changes ?? null;
+  const now = fit === null || changes === null ? '' : ` ${nowWords(fit)}`;
+  return apiError('daily_share_used', {
+    retryAfterMs: resetsAtMs - nowMs,
+    advice: { changes, needNanoUsd: null, waitUntilMs: resetsAtMs },
+    ...(now === '' ? {} : { message: `${errorTable.daily_share_used.message}${now}` }),
+  });
 }
 
-function capAdvice(plan: CallPlan, availableNanoUsd: NanoUsd, remedy: string): string {
-  const cap = largestFittingCap(plan, availableNanoUsd);
-  return cap === null
-    ? `Not even an answer of one token fits: ${lessToolSteps(plan)}shorten the prompt, ${remedy}.`
-    : `The largest \`${plan.outputCapField}\` that fits is ${cap}.`;
-}
-
-/** Each step of a search or fetch reads everything again: most of such a hold is steps. */
-const lessToolSteps = ({ candidates }: CallPlan): string =>
-  candidates.some(({ serverTools }) => (serverTools?.stepsMax ?? 0) > 1)
-    ? 'send a lower `max_tool_calls`, '
+function refuseKey(
+  key: KeyRoom,
+  advise: StartAdvice,
+  holdNanoUsd: NanoUsd,
+  { room = null }: Facts,
+): ApiError {
+  const { limitNanoUsd, leftNanoUsd, heldNanoUsd, resetsAtMs } = key;
+  const [hold, limit] = [formatUsd(holdNanoUsd), formatUsd(limitNanoUsd)];
+  const isAboveLimit = holdNanoUsd > limitNanoUsd;
+  // A call that the balance does not cover either is not helped by the key's reset.
+  const isBroke = room !== null && room.spendableNanoUsd + room.heldNanoUsd < holdNanoUsd;
+  const said = isAboveLimit
+    ? `This call would hold $${hold}, more than this key's whole $${limit} limit until ${isoTime(resetsAtMs)}: waiting for its reset does not help.`
+    : `This call would hold $${hold}, but this key has $${formatUsd(leftNanoUsd)} left of its $${limit} limit until ${isoTime(resetsAtMs)}.`;
+  const broke = isBroke
+    ? ` The balance does not cover it either: $${formatUsd(room.spendableNanoUsd)} is spendable.`
     : '';
+  const remedy = `choose a cheaper model, ${isBroke ? 'raise the limit, or add credit' : 'or raise the limit'}`;
+  const available = room === null ? leftNanoUsd : minBigint(leftNanoUsd, fitsNow(room));
+  const mayFitLater = !isBroke && heldNanoUsd > 0n && leftNanoUsd + heldNanoUsd >= holdNanoUsd;
+  const advised = advice(advise.fit(available, remedy), mayFitLater ? heldNanoUsd : null);
+  return apiError('key_limit', {
+    message: `${said}${broke}${advised.words}`,
+    advice: { ...advised.advice, waitUntilMs: isAboveLimit || isBroke ? null : resetsAtMs },
+  });
+}
+
+function refuseBalance(
+  { spendableNanoUsd, heldNanoUsd }: Pick<StartRoom, 'spendableNanoUsd' | 'heldNanoUsd'>,
+  advise: StartAdvice,
+  holdNanoUsd: NanoUsd,
+  { room = null }: Facts,
+): ApiError {
+  const available = room === null ? spendableNanoUsd : minBigint(spendableNanoUsd, fitsNow(room));
+  const mayFitLater = heldNanoUsd > 0n && spendableNanoUsd + heldNanoUsd >= holdNanoUsd;
+  const fit = advise.fit(available, 'choose a cheaper model, or add credit');
+  const advised = advice(fit, mayFitLater ? heldNanoUsd : null);
+  return apiError('insufficient_balance', {
+    message: `This call would hold $${formatUsd(holdNanoUsd)}, but $${formatUsd(spendableNanoUsd)} is spendable.${advised.words}`,
+    advice: { ...advised.advice, waitUntilMs: null },
+  });
+}
+
+interface Advised {
+  advice: Omit<Advice, 'waitUntilMs'>;
+  words: string;
+}
+
+/** What the caller can do: wait for running calls, where that may help (`heldNanoUsd`), or ask for less. */
+function advice(fit: Fit, heldNanoUsd: NanoUsd | null): Advised {
+  const { changes, needNanoUsd } = fit;
+  if (heldNanoUsd === null) return { advice: { changes, needNanoUsd }, words: ` ${wordsOf(fit)}` };
+  const wait = ` Running calls hold $${formatUsd(heldNanoUsd)}: it may fit when one ends.`;
+  const words = changes === null ? wait : `${wait} ${nowWords(fit)}`;
+  return { advice: { changes, needNanoUsd }, words };
+}
+
+const wordsOf = ({ words, needNanoUsd }: Fit): string =>
+  needNanoUsd === null ? words : `${words} At least $${formatUsd(needNanoUsd)} is needed.`;
+
+const nowWords = ({ words }: Fit): string => `Now ${words.charAt(0).toLowerCase()}${words.slice(1)}`;

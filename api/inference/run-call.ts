@@ -12,9 +12,9 @@ import type { CallFormat } from './formats/call-format.ts';
 import type { Gateway } from './gateway.ts';
 import { linkOwner } from './link-owner.ts';
 import { refuseMissing } from './refuse-missing.ts';
-import { adviseText } from './refuse-start.ts';
 import { runHeldCall } from './run-held-call.ts';
 import { RunningCall } from './running-call.ts';
+import { adviseText } from './start-advice.ts';
 import { refuse, refuseStart, type Start, type StartContext, startCall } from './start-call.ts';
 import { TextKind } from './text-kind.ts';
 

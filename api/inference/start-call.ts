@@ -12,7 +12,9 @@ import type { HotCallContext } from '../contract/route.ts';
 import { countRefusedStart } from './count-refused-start.ts';
 import type { Gateway } from './gateway.ts';
 import type { HeldCallOptions } from './held-call.ts';
-import { refuseCapacity, refuseReserve, type StartAdvice } from './refuse-start.ts';
+import { callCeiling, readStartRoom } from './read-start-room.ts';
+import { refuseCapacity, refuseReserve } from './refuse-start.ts';
+import type { StartAdvice } from './start-advice.ts';
 import { startLimits } from './start-limits.ts';
 
 export interface StartContext extends Omit<HotCallContext<unknown, Caller>, 'deps'> {
@@ -37,8 +39,10 @@ export async function startCall(
   run: (held: HeldCallOptions) => Promise<ApiError | null>,
 ): Promise<ApiError | null> {
   const { kind, holdNanoUsd, call, price, advice } = start;
-  const room = gateway.capacity.admit(holdNanoUsd);
-  const noRoom = refuseCapacity(room, advice, holdNanoUsd, gateway.capacity.perCallNanoUsd);
+  const ceilingNanoUsd = callCeiling(gateway);
+  const answer = gateway.capacity.admit(holdNanoUsd, ceilingNanoUsd);
+  const room = answer === 'over_per_call' ? await readStartRoom(gateway, context.caller) : null;
+  const noRoom = refuseCapacity(answer, advice, holdNanoUsd, { ceilingNanoUsd, room });
   if (noRoom !== null) return await refuse(gateway, context, noRoom);
   const limits = gateway.limits();
   const startedAtMs = gateway.clock.now();
@@ -75,10 +79,12 @@ export async function startCall(
   } finally {
     if (!isHeld) gateway.capacity.release(holdNanoUsd);
   }
-  const refusal = refuseReserve(await confirmRefusal(gateway.clock, refused), advice, holdNanoUsd, {
+  const confirmed = await confirmRefusal(gateway.clock, refused);
+  const refusal = refuseReserve(confirmed, advice, holdNanoUsd, {
     nowMs: startedAtMs,
     callsPerMinute: limits.callsPerMinute,
     waitForClockMs: gateway.waitForClockMs,
+    room: boundReasons.has(confirmed.reason) ? await readStartRoom(gateway, context.caller) : null,
   });
   return await refuseStart(gateway, context, refusal);
 }
@@ -94,6 +100,9 @@ export async function confirmRefusal(
   const durability = await atMost(clock, durable, GATE_TIMEOUT_MS, 'unknown');
   return durability === 'durable' ? result : { ok: false, reason: 'unavailable' };
 }
+
+/** Refusals whose advice has to heed more than the bound that was met first. */
+export const boundReasons: ReadonlySet<string> = new Set(['daily_share', 'key_limit', 'balance']);
 
 /** Counts a refusal that is nobody's doing. */
 export async function refuse(gateway: Gateway, context: StartContext, wanted: ApiError): Promise<ApiError> {

@@ -11,8 +11,9 @@ import type { HotCallContext } from '../contract/route.ts';
 import { traceOf } from '../contract/trace-id.ts';
 import { endUnconfirmed } from '../inference/close-call.ts';
 import { parseBody } from '../inference/parse-body.ts';
+import { callCeiling, readStartRoom } from '../inference/read-start-room.ts';
 import { refuseAgent, refuseCapacity, refuseReserve } from '../inference/refuse-start.ts';
-import { refuseStart, type StartContext } from '../inference/start-call.ts';
+import { boundReasons, refuseStart, type StartContext } from '../inference/start-call.ts';
 import { adviseVideo } from './advise-video.ts';
 import { findVideo, findVideoByKey } from './find-video.ts';
 import { readIdempotencyKey } from './idempotency-key.ts';
@@ -56,8 +57,10 @@ export async function orderVideo(deps: VideoDeps, call: VideoCall): Promise<Orde
   if (call.res.destroyed) return apiError('gateway_error');
 
   const { holdNanoUsd } = planned;
-  const room = gateway.capacity.admit(holdNanoUsd);
-  const noRoom = refuseCapacity(room, adviseVideo, holdNanoUsd, gateway.capacity.perCallNanoUsd);
+  const ceilingNanoUsd = callCeiling(gateway);
+  const answer = gateway.capacity.admit(holdNanoUsd, ceilingNanoUsd);
+  const room = answer === 'over_per_call' ? await readStartRoom(gateway, call.caller) : null;
+  const noRoom = refuseCapacity(answer, adviseVideo(planned.model), holdNanoUsd, { ceilingNanoUsd, room });
   if (noRoom !== null) return await refuseStart(gateway, context, noRoom);
   let ordered: OrderedVideo | ApiError;
   try {
@@ -113,7 +116,9 @@ async function hold(
   }
   const { callsPerMinute } = gateway.limits();
   const { waitForClockMs } = gateway;
-  return refuseReserve(result, adviseVideo, planned.holdNanoUsd, { nowMs, callsPerMinute, waitForClockMs });
+  const room = boundReasons.has(result.reason) ? await readStartRoom(gateway, call.caller) : null;
+  const facts = { nowMs, callsPerMinute, waitForClockMs, room };
+  return refuseReserve(result, adviseVideo(planned.model), planned.holdNanoUsd, facts);
 }
 
 /**

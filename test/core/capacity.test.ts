@@ -43,6 +43,6 @@ describe('what all calls may hold together', () => {
     changing.poolNanoUsd = 1_000n;
     changing.perCallNanoUsd = 900n;
     expect(capacity.admit(900n)).toBe('admitted');
-    expect(capacity.perCallNanoUsd).toBe(900n);
+    expect(capacity.ceilingNanoUsd).toBe(900n);
   });
 });

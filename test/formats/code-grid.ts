@@ -48,9 +48,11 @@ const whileOneRuns = (setting: Setting, when: string, isSameAgent: boolean): Way
     const agent = await gateway.newAgent();
     gateway.provider.next(ruleFor(cell.kind, cell.format, { gate: when, gateAt: 'headers' }));
     const path = `/${cell.format}`;
-    const running = gateway.post(requestIn(cell.format, modelOf[cell.kind]), { path, agent });
+    // In each format, 200 tokens hold some $0.00016.
+    const extra = cell.format === 'responses' ? { max_output_tokens: 200 } : { max_tokens: 200 };
+    const running = gateway.post(requestIn(cell.format, modelOf[cell.kind], extra), { path, agent });
     await gateway.provider.reached(when);
-    const met = await world.ask(setting, cell, isSameAgent ? { agent } : {});
+    const met = await world.ask(setting, cell, isSameAgent ? { agent, extra } : { extra });
     gateway.provider.release(when);
     await (await running).text();
     await gateway.settled(agent);
@@ -236,7 +238,9 @@ export const codeGrid: Readonly<Record<ErrorCode, CodeWays>> = {
     within: DECIDED_BEFORE,
   },
   daily_share_used: {
-    before: [refusedAt('an agent’s day has next to nothing', 'the agent used its share of the day')],
+    before: [
+      whileOneRuns('an agent’s day has room for one call', 'the agent used its share of the day', true),
+    ],
     within: DECIDED_BEFORE,
   },
   model_busy: {
@@ -259,7 +263,7 @@ export const codeGrid: Readonly<Record<ErrorCode, CodeWays>> = {
   },
   gateway_capacity: {
     before: [
-      refusedAt('all calls together may hold next to nothing', 'the pool has no room for the hold'),
+      whileOneRuns('all calls together may hold one call', 'the pool has no room for the hold', false),
       answers(402),
       answers(429, { style: 'openai', type: 'insufficient_quota', code: 'insufficient_quota' }),
     ],

@@ -23,9 +23,9 @@ export interface Met {
 const SETTINGS = {
   usual: '',
   'one call may hold next to nothing': 'capacity: { perCallUsd: "0.000001" }',
-  'all calls together may hold next to nothing': 'capacity: { poolUsd: "0.000001" }',
+  'all calls together may hold one call': 'capacity: { poolUsd: "0.00025" }',
   'the process runs one call': 'capacity: { runningCalls: 1 }',
-  'an agent’s day has next to nothing': 'capacity: { dailySharePerAgentUsd: "0.0000001" }',
+  'an agent’s day has room for one call': 'capacity: { dailySharePerAgentUsd: "0.00025" }',
   'an agent starts one call a minute': 'limits: { callsPerMinute: 1, burst: 1 }',
   'an agent runs one call': 'limits: { runningCalls: 1 }',
   'the gateway is stopped': 'stopped: true',

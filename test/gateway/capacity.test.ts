@@ -69,6 +69,17 @@ describe('the operator’s capacity', () => {
   });
 
   it.each(FORMATS)(
+    'says by %s what would fit where a call is above an agent’s whole share of a day',
+    async (format) => {
+      await startWith('{ dailySharePerAgentUsd: "0.001" }');
+      const message = await expectRefusal(await ask(format, 4_000), format, 'request_over_capacity');
+      const largest = Number(/fits is (\d+)/.exec(message)?.[1]);
+      await expectRefusal(await ask(format, largest + 1), format, 'request_over_capacity');
+      expect((await ask(format, largest)).status).toBe(200);
+    },
+  );
+
+  it.each(FORMATS)(
     'refuses by %s what the pool or the process has no place for, while it has none',
     async (format) => {
       await startWith('{ poolUsd: "0.001", runningCalls: 1 }');
@@ -96,12 +107,18 @@ describe('the operator’s capacity', () => {
   it.each(FORMATS)(
     'a used daily share says by %s when it ends, and that no client should wait for it',
     async (format) => {
-      await startWith('{ dailySharePerAgentUsd: "0.0000001" }');
-      const res = await ask(format, 20);
+      await startWith('{ dailySharePerAgentUsd: "0.001" }');
+      gateway.provider.next({ billUsd: '0.00099', gate: 'first', gateAt: 'headers', path: `/${format}` });
+      const first = ask(format, 20);
+      await gateway.provider.reached('first');
+      // The hold of the first call has all but used the share, and so has its charge.
+      const res = await ask(format, 2_300);
       await expectRefusal(res, format, 'daily_share_used');
       expect(res.headers.get('x-should-retry')).toBe('false');
       const midnightMs = 86_400_000 - (Date.now() % 86_400_000);
       expect(Math.abs(Number(res.headers.get('retry-after-ms')) - midnightMs)).toBeLessThan(5_000);
+      gateway.provider.release('first');
+      expect((await first).status).toBe(200);
     },
   );
 });

@@ -69,7 +69,7 @@ describe('a change of the configuration file counts without a restart', () => {
 
   it('of what one agent may spend in a day', async () => {
     await change('capacity: { dailySharePerAgentUsd: "0.0000001" }');
-    expect(await answer()).toBe('429 daily_share_used');
+    expect(await answer()).toBe('400 request_over_capacity');
   });
 
   it('but a file with a mistake changes nothing, and the operator is told, until it is mended', async () => {

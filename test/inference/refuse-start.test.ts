@@ -4,7 +4,8 @@ import type { ReserveRefusal } from '#core/ledger/command.ts';
 import type { UnavailableResult } from '#core/ledger/ledger.ts';
 import { errorTable } from '../../api/contract/errors.ts';
 import { estimateHold } from '../../api/inference/estimate.ts';
-import { adviseText, refuseAgent, refuseCapacity, refuseReserve } from '../../api/inference/refuse-start.ts';
+import { refuseAgent, refuseCapacity, refuseReserve } from '../../api/inference/refuse-start.ts';
+import { adviseText } from '../../api/inference/start-advice.ts';
 import { bodyWith, candidate, endpoint, planOf, prices } from './support.ts';
 
 const NOW = Date.UTC(2026, 10, 18, 10);
@@ -38,11 +39,11 @@ describe('who may start a call', () => {
     ['too_many_running', 'gateway_busy'],
     ['too_late', 'gateway_busy'],
   ])('capacity %s is %s', (answer, code) => {
-    expect(refuseCapacity(answer, adviseText(plan), hold, 600n)?.code).toBe(code);
+    expect(refuseCapacity(answer, adviseText(plan), hold, { ceilingNanoUsd: 600n })?.code).toBe(code);
   });
 
   it('a call too dear by itself is told both amounts and the longest answer that fits', () => {
-    const error = refuseCapacity('over_per_call', adviseText(plan), hold, 600n);
+    const error = refuseCapacity('over_per_call', adviseText(plan), hold, { ceilingNanoUsd: 600n });
     expect(error).toMatchObject({ param: 'max_completion_tokens' });
     expect(error?.message).toContain('$0.0000011');
     expect(error?.message).toContain('$0.0000006');

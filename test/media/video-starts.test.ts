@@ -40,7 +40,7 @@ describe('an order that money or room refuse holds nothing and leaves no file', 
     expect(body.error).toMatchObject({
       code: 'insufficient_balance',
       message:
-        'This call would hold $0.2, but $0.199999999 is spendable. Order a shorter or smaller video, choose a cheaper model, or add credit.',
+        'This call would hold $0.2, but $0.199999999 is spendable. No video of this model fits: choose a cheaper model, or add credit. At least $0.2 is needed.',
     });
     await expectNothing();
     expect((await send({ ...order(), duration: 4 })).status).toBe(402);
@@ -69,13 +69,19 @@ describe('an order that money or room refuse holds nothing and leaves no file', 
     expect(body.error).toMatchObject({
       code: 'request_over_capacity',
       message:
-        'This call would hold $0.2, more than the $0.199999999 that one call may hold here now. Order a shorter or smaller video, or choose a cheaper model.',
+        'This call would hold $0.2, more than the $0.199999999 that one call may hold here now. No video of this model fits: choose a cheaper model. At least $0.2 is needed.',
     });
     await expectNothing();
   });
 
-  it('while the operator’s pool is full', async () => {
+  it('above the operator’s whole pool, which no waiting empties', async () => {
     world.capacityLimits.poolNanoUsd = 1n;
+    expect((await send(order())).body.error.code).toBe('request_over_capacity');
+    await expectNothing();
+  });
+
+  it('while the operator’s pool is full', async () => {
+    world.capacity.othersNanoUsd = world.capacityLimits.poolNanoUsd;
     expect((await send(order())).body.error.code).toBe('gateway_capacity');
     await expectNothing();
   });

@@ -1,4 +1,4 @@
-import type { NanoUsd } from '../money.ts';
+import { minBigint, type NanoUsd } from '../money.ts';
 
 /** The operator's numbers; they may change while calls run. */
 export interface CapacityLimits {
@@ -46,14 +46,17 @@ export class Capacity {
     return this.heldNanoUsd + this.#videosNanoUsd();
   }
 
-  get perCallNanoUsd(): NanoUsd {
-    return this.#limits().perCallNanoUsd;
+  /** The most that one call may hold, even if no other runs. */
+  get ceilingNanoUsd(): NanoUsd {
+    const { perCallNanoUsd, poolNanoUsd } = this.#limits();
+    return minBigint(perCallNanoUsd, poolNanoUsd);
   }
 
-  admit(nanoUsd: NanoUsd): CapacityAnswer {
+  /** @param ceilingNanoUsd The most that one call may hold by this and every other bound that no waiting lifts. */
+  admit(nanoUsd: NanoUsd, ceilingNanoUsd: NanoUsd = this.ceilingNanoUsd): CapacityAnswer {
     if (this.ending) return 'ending';
     const limits = this.#limits();
-    if (nanoUsd > limits.perCallNanoUsd) return 'over_per_call';
+    if (nanoUsd > ceilingNanoUsd) return 'over_per_call';
     if (this.ownNanoUsd + this.othersNanoUsd + nanoUsd > limits.poolNanoUsd) return 'pool_full';
     if (this.runningCalls >= limits.runningCalls) return 'too_many_running';
     if (this.#overload.isOver()) return 'too_late';

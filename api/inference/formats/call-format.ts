@@ -35,6 +35,12 @@ export interface CallFormat {
 
 export type ReadRequest = { ok: true; request: CallRequest } | { ok: false; error: ApiError };
 
+/** A number of the request that bounds its answer, by its path. */
+export interface OutputCap {
+  field: string;
+  tokens: number;
+}
+
 /** One request, in the words that all formats share. */
 export interface CallRequest {
   model: string;
@@ -49,6 +55,10 @@ export interface CallRequest {
   outputTokensCap: number | null;
   /** The field that carried the cap, named in messages. */
   outputCapField: string;
+  /** Every cap that the caller sent. */
+  outputCaps: readonly OutputCap[];
+  /** Budgets of reasoning, which may be used beyond the cap. */
+  budgets: readonly OutputCap[];
   /** Tokens billed as output beyond the cap: rejected predictions. */
   extraOutputTokens: number;
   choices: number;

@@ -9,8 +9,8 @@ import { ChatAssembly } from './chat-assembly.ts';
 import { buildChatBody } from './chat-body.ts';
 import { countChatMedia } from './chat-media.ts';
 import { ChatStream } from './chat-stream.ts';
+import { readOutputCaps } from './output-caps.ts';
 import { dataEvent } from './stream-text.ts';
-import { withThought } from './with-thought.ts';
 
 /** `POST /chat/completions`. */
 export const chatFormat: CallFormat = {
@@ -69,16 +69,13 @@ function readRequest(body: unknown): ReadRequest {
   const checked = parseChatRequest(body);
   if (!checked.ok) return checked;
   const { request } = checked;
-  const caps = [request.max_tokens, request.max_completion_tokens].filter((cap) => typeof cap === 'number');
   const read: CallRequest = {
     model: request.model,
     fallbacks: request.models ?? [],
     stream: request.stream === true,
     showUsage: request.stream !== true || request.stream_options?.include_usage === true,
     showReasoning: request.reasoning?.exclude !== true,
-    outputTokensCap: withThought(caps.length === 0 ? null : Math.max(...caps), request),
-    outputCapField:
-      typeof request.max_completion_tokens === 'number' ? 'max_completion_tokens' : 'max_tokens',
+    ...readOutputCaps(request, ['max_tokens', 'max_completion_tokens']),
     extraOutputTokens:
       request.prediction === undefined ? 0 : Buffer.byteLength(JSON.stringify(request.prediction)),
     choices: request.n ?? 1,

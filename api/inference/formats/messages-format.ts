@@ -9,8 +9,8 @@ import { MessagesAssembly } from './messages-assembly.ts';
 import { buildMessagesBody } from './messages-body.ts';
 import { countMessagesMedia } from './messages-media.ts';
 import { MessagesStream } from './messages-stream.ts';
+import { readOutputCaps } from './output-caps.ts';
 import { namedEvent, objectIn } from './stream-text.ts';
-import { withThought } from './with-thought.ts';
 
 /** `POST /messages`. */
 export const messagesFormat: CallFormat = {
@@ -64,8 +64,7 @@ function readRequest(body: unknown): ReadRequest {
       stream: request.stream === true,
       showUsage: true,
       showReasoning: true,
-      outputTokensCap: withThought(request.max_tokens ?? null, request),
-      outputCapField: 'max_tokens',
+      ...readOutputCaps(request, ['max_tokens']),
       extraOutputTokens: 0,
       choices: 1,
       hasTools: (request.tools?.length ?? 0) > 0,

@@ -4,13 +4,13 @@ import { refuseFields } from '../field-policy.ts';
 import { answerBounds, memberText, scanJsonObject } from '../json-object.ts';
 import { refuseResponsesTools } from '../tool-policy.ts';
 import type { CallFormat, ReadRequest } from './call-format.ts';
+import { readOutputCaps } from './output-caps.ts';
 import { readResponsesAnswer, showResponsesAnswer } from './responses-answer.ts';
 import { ResponsesAssembly } from './responses-assembly.ts';
 import { buildResponsesBody } from './responses-body.ts';
 import { countResponsesMedia } from './responses-media.ts';
 import { ResponsesStream } from './responses-stream.ts';
 import { namedEvent, objectIn } from './stream-text.ts';
-import { withThought } from './with-thought.ts';
 
 /** `POST /responses`, stateless. */
 export const responsesFormat: CallFormat = {
@@ -70,8 +70,7 @@ function readRequest(body: unknown): ReadRequest {
       stream: request.stream === true,
       showUsage: true,
       showReasoning: true,
-      outputTokensCap: withThought(request.max_output_tokens ?? null, request),
-      outputCapField: 'max_output_tokens',
+      ...readOutputCaps(request, ['max_output_tokens']),
       extraOutputTokens: 0,
       choices: 1,
       hasTools: (request.tools?.length ?? 0) > 0,

@@ -1,6 +1,6 @@
 import { imageHoldAtto } from '#core/catalog/image-price.ts';
 import { attoToNanoUp, type NanoUsd } from '#core/money.ts';
-import type { StartAdvice } from '../../inference/refuse-start.ts';
+import type { StartAdvice } from '../../inference/start-advice.ts';
 import type { PicturePlan } from './picture-plan.ts';
 
 /** The most that so many of the wanted pictures cost, rounded up once. `null`: it has no bound. */
@@ -15,15 +15,14 @@ export function pictureHold(
 /** Fewer pictures hold less. */
 export const advisePicture = (plan: PicturePlan): StartAdvice => ({
   param: plan.shape.pictures > 1 ? 'n' : null,
-  toFit(availableNanoUsd, remedy) {
+  fit(availableNanoUsd, remedy) {
     const fitting = largestFitting(plan, availableNanoUsd);
-    return fitting === null
-      ? `Not even one such picture fits: choose a smaller size or a lower quality, ${remedy}.`
-      : `The largest \`n\` that fits is ${fitting}.`;
-  },
-  fittingNow(availableNanoUsd) {
-    const fitting = largestFitting(plan, availableNanoUsd);
-    return fitting === null ? null : `Now the largest \`n\` that fits is ${fitting}.`;
+    if (fitting === null) {
+      const words = `Not even one such picture fits: choose a smaller size or a lower quality, ${remedy}.`;
+      return { changes: null, needNanoUsd: pictureHold(plan, 1), words };
+    }
+    const words = `The largest \`n\` that fits is ${fitting}.`;
+    return { changes: [{ field: 'n', value: fitting }], needNanoUsd: null, words };
   },
 });
 
