@@ -174,7 +174,7 @@ const PUBLIC_LIST_CACHE = 'public, max-age=300';
 
 /** An agent whose starts are all refused waits before its next body is read. */
 function admitStart({ gateway, clock }: Deps, agentId: number): ApiError | null {
-  const waitMs = gateway.refusedStarts.waitMs(agentId, clock.now());
+  const waitMs = gateway.refusedStarts.waitMs(agentId, clock.monotonicMs());
   if (waitMs === 0) return null;
   gateway.metrics.refused('rate_limited');
   const { callsPerMinute } = gateway.limits();

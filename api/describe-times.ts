@@ -1,4 +1,5 @@
-import { isoTime, SECOND_MS } from '#core/clock.ts';
+import { isoTime } from '#core/clock.ts';
+import { inWords } from '#core/in-words.ts';
 import { CLOCK_APART_MAX_MS } from '#core/limits.ts';
 import type { LedgerTimes } from './store.ts';
 
@@ -21,22 +22,4 @@ export function checkTimes({ leastAheadMs, apartMs }: LedgerTimes, nowMs: number
   if (Math.abs(apartMs) <= CLOCK_APART_MAX_MS) return true;
   const isAhead = apartMs > 0 ? 'ahead of' : 'behind';
   return `Redis' clock is ${inWords(Math.abs(apartMs))} ${isAhead} the clock of this process: no call starts until the wrong one is set right`;
-}
-
-/** `2 h 5 min`, `3 d 1 h`, `45 s`. */
-export function inWords(durationMs: number): string {
-  const seconds = Math.ceil(durationMs / SECOND_MS);
-  const units = [
-    [Math.floor(seconds / 86_400), 'd'],
-    [Math.floor(seconds / 3_600) % 24, 'h'],
-    [Math.floor(seconds / 60) % 60, 'min'],
-    [seconds % 60, 's'],
-  ] as const;
-  const first = units.findIndex(([count]) => count > 0);
-  if (first < 0) return '0 s';
-  return units
-    .slice(first, first + 2)
-    .filter(([count]) => count > 0)
-    .map(([count, unit]) => `${count} ${unit}`)
-    .join(' ');
 }

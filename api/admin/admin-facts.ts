@@ -11,6 +11,7 @@ export const adminFacts: DocumentFacts = {
     { name: 'Agents', description: 'Who may call.' },
     { name: 'Credit', description: 'What calls are paid from.' },
     { name: 'Keys', description: "Agents' API keys." },
+    { name: 'Clock', description: 'What to do when the clock of a machine was wrong.' },
     { name: 'Catalogue', description: 'Providers, models and prices.' },
     { name: 'Ledger', description: 'The books.' },
     { name: 'Markets', description: 'In which credit is traded.' },

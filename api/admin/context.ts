@@ -3,13 +3,13 @@ import type { AuditLog } from '#core/audit-log/audit-log.ts';
 import type { BillWatch } from '#core/bills/bill-watch.ts';
 import type { CallHistory } from '#core/calls/call-history.ts';
 import type { LiveCatalog } from '#core/catalog/create-catalog.ts';
-import type { Clock } from '#core/clock.ts';
 import type { IdSource } from '#core/ids.ts';
 import type { Ledger } from '#core/ledger/ledger.ts';
 import type { Log } from '#core/log.ts';
 import type { DirectFeeds } from '#core/market/direct-feeds.ts';
 import type { LiveMarkets } from '#core/market/live-markets.ts';
 import type { MarketStore } from '#core/market/market-store.ts';
+import type { TrustedClock } from '#core/trusted-clock.ts';
 import type { LiveConfig } from '../config/watch-config.ts';
 import type { CallContext } from '../contract/route.ts';
 
@@ -36,7 +36,7 @@ export interface AdminDeps {
   /** The one that new keys are hashed with. */
   pepper: Pepper;
   ids: IdSource;
-  clock: Clock;
+  clock: TrustedClock;
   log: Log;
   audit: AuditLog;
 }

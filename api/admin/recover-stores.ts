@@ -2,6 +2,8 @@ import { type Clock, SECOND_MS, wait } from '#core/clock.ts';
 import { isRedisUnavailable, openRedis } from '#core/drivers/redis.ts';
 import { ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
 import { createRedisScripts, type RedisScripts } from '#core/ledger/cluster/redis-scripts.ts';
+import { SHARDS } from '#core/ledger/cluster/shards.ts';
+import { CLOCK_APART_MAX_MS } from '#core/limits.ts';
 import type { ClusterStorage } from '../config/storage-settings.ts';
 import { toRedisAddress } from '../config/store-options.ts';
 
@@ -44,6 +46,26 @@ export async function recoverStores(
       if (closed.size > 0) await wait(clock, LOOK_MS);
     } while (closed.size > 0 && clock.monotonicMs() < giveUpAtMs);
     return { shards: [...closed.keys()], isRedisAway };
+  } finally {
+    redis.disconnect();
+  }
+}
+
+/** Open shards that start no calls, because their time is ahead of their node's clock. Rebuilt, they have that clock's time. */
+export async function findShardsAhead(
+  storage: Pick<ClusterStorage, 'redis'>,
+): Promise<{ shard: number; aheadMs: number }[]> {
+  const redis = await openRedis(toRedisAddress(storage.redis));
+  try {
+    const scripts = createRedisScripts(redis);
+    const found = await Promise.all(
+      Array.from({ length: SHARDS }, async (_, shard) => {
+        const { meta, outbox } = new ShardKeys(shard);
+        const [, , , , , nodeMs, lastMs] = await scripts.run('position', [meta, outbox], []);
+        return { shard, aheadMs: nodeMs === undefined ? 0 : Number(lastMs) - Number(nodeMs) };
+      }),
+    );
+    return found.filter(({ aheadMs }) => aheadMs > CLOCK_APART_MAX_MS);
   } finally {
     redis.disconnect();
   }

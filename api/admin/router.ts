@@ -2,6 +2,7 @@ import { agentsRouter } from './routes/agents.ts';
 import { auditRouter } from './routes/audit.ts';
 import { callsRouter } from './routes/calls.ts';
 import { catalogRouter } from './routes/catalog.ts';
+import { clockRouter } from './routes/clock.ts';
 import { creditRouter } from './routes/credit.ts';
 import { feedsRouter } from './routes/feeds.ts';
 import { keysRouter } from './routes/keys.ts';
@@ -15,6 +16,7 @@ export const adminRouter = t.router({
   credit: creditRouter,
   keys: keysRouter,
   catalog: catalogRouter,
+  clock: clockRouter,
   ledger: ledgerRouter,
   markets: marketsRouter,
   feeds: feedsRouter,

@@ -14,5 +14,5 @@ export function countRefusedStart(
   // has to find the wait to be true.
   if (status >= 500 || code === 'invalid_api_key') return;
   const ofBody = status === 429 ? 0 : Math.floor(bodyBytes / REFUSED_START_BYTES);
-  refusedStarts.spend(agentId, clock.now(), Math.min(1 + ofBody, limits().burst));
+  refusedStarts.spend(agentId, clock.monotonicMs(), Math.min(1 + ofBody, limits().burst));
 }

@@ -14,6 +14,7 @@ import type { Ledger } from '#core/ledger/ledger.ts';
 import type { LiveMarkets } from '#core/market/live-markets.ts';
 import { createMemoryLiveMarkets } from '#core/market/memory-live-markets.ts';
 import { Secret } from '#core/secret.ts';
+import { trustedClock } from '#core/trusted-clock.ts';
 import { buildAdmin } from '../../api/admin/build-admin.ts';
 import type { AdminDeps } from '../../api/admin/context.ts';
 import { watchConfig } from '../../api/config/watch-config.ts';
@@ -173,7 +174,7 @@ export async function startTestAdmin({
     config,
     pepper,
     ...answerIds,
-    clock,
+    clock: trustedClock(clock),
     log: { info: note, warn: note, error: note },
     audit,
     token: new Secret(TOKEN),

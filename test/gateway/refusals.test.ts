@@ -137,7 +137,7 @@ describe('what has ended since the last call', () => {
     full.mockRestore();
     await Promise.all(Array.from({ length: 80 }, () => refusal('{', agent)));
     expect(answers).toEqual(['invalid_api_key', 'invalid_api_key']);
-    expect(refusedStarts.waitMs(agent.agentId, gateway.running.deps.clock.now())).toBe(0);
+    expect(refusedStarts.waitMs(agent.agentId, gateway.running.deps.clock.monotonicMs())).toBe(0);
   });
 
   it('a suspended agent is told before that no model has that id, and after that the body is no JSON', async () => {

@@ -1,8 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from 'vitest';
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, systemClock } from '#core/clock.ts';
+import { runCli } from '../../api/admin/cli/run-cli.ts';
+import { cliEnvironment } from '../../api/config/cli-environment.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { hello, startTestGateway, type TestAgent, type TestGateway, until } from '../support/gateway.ts';
 
@@ -129,3 +133,61 @@ test('a second start believes the jump that the first one told of', async () => 
   expect(gateway.running.deps.clock.now()).toBe(third.now());
   await until(async () => (await call(gateway, gateway.agent)) === 200);
 });
+
+test('faregate clock accept makes a running gateway believe its clock, and is in the audit log', async () => {
+  const clock = createFakeClock(START_MS);
+  await using gateway = await startTestGateway({ clock });
+  const { deps, internalUrl, adminToken } = gateway.running;
+  const accept = async () => {
+    const res = await fetch(`${internalUrl}/admin/clock/accept`, {
+      ...{ method: 'POST', body: '{}' },
+      headers: { authorization: `Bearer ${adminToken.reveal()}`, 'content-type': 'application/json' },
+    });
+    return { status: res.status, body: await res.json() };
+  };
+  expect(await accept()).toMatchObject({ status: 200, body: { accepted: false } });
+  clock.set(START_MS + 2 * HOUR_MS);
+  expect(await accept()).toEqual({
+    status: 200,
+    body: { accepted: true, now: new Date(START_MS + 2 * HOUR_MS).toISOString() },
+  });
+  expect(deps.clock.now()).toBe(START_MS + 2 * HOUR_MS);
+  expect(await deps.store.audit.list({ limit: 5 })).toContainEqual(
+    expect.objectContaining({ action: 'clock.accept' }),
+  );
+});
+
+test('faregate doctor tells of a ledger that is ahead and faregate clock repair sets it back, with a line in the audit log', async () => {
+  const dataDir = await newFolder();
+  // Of the machine that runs the commands, whose clock is the real one.
+  const machine = createFakeClock(systemClock.now() + 3 * HOUR_MS);
+  const before = await startTestGateway({ clock: machine, dataDir });
+  await before.stop();
+  const env = { FAREGATE_DATA: dataDir, PORT: '0', INTERNAL_PORT: '0' };
+  const doctor = await runCommand(env, 'doctor');
+  expect(doctor.out).toMatch(
+    /ledger time\s+problem\s+it is 2 h 59 min ahead|ledger time\s+problem\s+it is 3 h/,
+  );
+  expect(doctor.out).toContain('faregate clock repair');
+  expect(await runCommand(env, 'clock', 'repair')).toMatchObject({ code: 2 });
+  const repaired = await runCommand(env, 'clock', 'repair', '--yes');
+  expect(repaired).toMatchObject({ code: 0, err: '' });
+  expect(repaired.out).toContain("The ledger's time was set back");
+  expect((await runCommand(env, 'doctor')).out).toMatch(/ledger time\s+ok/);
+  expect((await runCommand(env, 'clock', 'repair', '--yes')).out).toContain('nothing was changed');
+  await using gateway = await startTestGateway({ dataDir });
+  expect((await readiness(gateway)).status).toBe(200);
+  expect(await call(gateway, gateway.agent)).toBe(200);
+  expect(await gateway.running.deps.store.audit.list({ limit: 5 })).toContainEqual(
+    expect.objectContaining({ action: 'clock.repair', ended: expect.objectContaining({ result: 'ok' }) }),
+  );
+}, 60_000);
+
+/** The command in this process. */
+async function runCommand(env: Record<string, string>, ...args: string[]) {
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  const code = await runCli(args, { environment: cliEnvironment(env), stdin, stdout, stderr });
+  stdout.end();
+  stderr.end();
+  return { code, out: await text(stdout), err: await text(stderr) };
+}

@@ -255,7 +255,8 @@ export class Settlement {
     if (agentIds === 'unavailable') return false;
     let isAll = true;
     for (const agentId of agentIds) {
-      const endedByMs = logTimeMs(agentId);
+      // Three clocks have to agree that credit has ended: the log's, Redis' own and this process's.
+      const endedByMs = Math.min(nowMs, logTimeMs(agentId));
       const { result } = await ledger.execute({ type: 'expire', agentId, endedByMs });
       if (!result.ok) return false;
       if (endedByMs < startOfDayMs(nowMs)) isAll = false;

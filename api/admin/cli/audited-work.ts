@@ -12,7 +12,7 @@ import { CliError, exitCodes } from './cli-error.ts';
 
 export interface StoreWork {
   storage: StorageConfig;
-  action: 'restore' | 'ledger.recover' | 'market.rebuild';
+  action: 'restore' | 'ledger.recover' | 'clock.repair' | 'market.rebuild';
   subject: AuditSubject;
   user: string | null;
 }

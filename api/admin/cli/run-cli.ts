@@ -7,6 +7,7 @@ import { addCalls } from './calls.ts';
 import { addCatalog } from './catalog.ts';
 import { type CliIo, createContext, type GlobalOptions, type OpenContext } from './cli-context.ts';
 import { CliError, exitCodes } from './cli-error.ts';
+import { addClock } from './clock.ts';
 import { addCompletion } from './completion.ts';
 import { addCredit } from './credit.ts';
 import { addDoctor } from './doctor.ts';
@@ -62,6 +63,7 @@ export function createProgram(open: OpenContext): Command {
     addCalls,
     addCatalog,
     addLedger,
+    addClock,
     addMarkets,
     addMarket,
     addAudit,

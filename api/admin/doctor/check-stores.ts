@@ -4,11 +4,13 @@ import { requireSchema, SchemaTooOldError, schemaVersion } from '#core/drivers/c
 import { connectKafka } from '#core/drivers/kafka.ts';
 import { requireTopics, TopicsMissingError } from '#core/drivers/kafka-topics.ts';
 import { isRedisAway, openRedis, type RedisClient } from '#core/drivers/redis.ts';
+import { inWords } from '#core/in-words.ts';
 import { checkLedgerTopic, LEDGER_TOPIC } from '#core/ledger/cluster/kafka-ledger-topic.ts';
 import { checkRedis } from '#core/ledger/cluster/redis-check.ts';
 import { SHARDS } from '#core/ledger/cluster/shards.ts';
 import type { ClusterStorage } from '../../config/storage-settings.ts';
 import { toCassandraOptions, toKafkaOptions, toRedisAddress } from '../../config/store-options.ts';
+import { findShardsAhead } from '../recover-stores.ts';
 import { compareClocks } from './check-clock.ts';
 import { checkReaders, checkShards, checkVideoWorkers } from './check-workers.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
@@ -43,11 +45,25 @@ export async function checkRedisStore(
         check: 'redis clock',
       },
       await checkShards(client),
+      ...(await checkShardTimes(redis)),
       ...(hasVideos ? [await checkVideoWorkers(client)] : []),
     ];
   } finally {
     client.disconnect();
   }
+}
+
+async function checkShardTimes(redis: ClusterStorage['redis']): Promise<Finding[]> {
+  const ahead = await findShardsAhead({ redis });
+  if (ahead.length === 0) return [];
+  const mostMs = Math.max(...ahead.map(({ aheadMs }) => aheadMs));
+  return [
+    problem(
+      'ledger time',
+      `${ahead.length} shards are up to ${inWords(mostMs)} ahead of Redis' clock: their agents start no call before it has come so far`,
+      "If Redis' clock is right, run faregate clock repair; else set it right.",
+    ),
+  ];
 }
 
 /** What a settlement worker refuses at its start, and whether projectors and workers of markets are there. */

@@ -4,6 +4,7 @@ import { checkClock } from './check-clock.ts';
 import { checkConfiguration } from './check-configuration.ts';
 import { checkDataFolder } from './check-data-folder.ts';
 import { checkFiles } from './check-files.ts';
+import { checkLedgerTime } from './check-ledger-time.ts';
 import { checkPorts } from './check-ports.ts';
 import { checkProvider } from './check-provider.ts';
 import type { Finding } from './finding.ts';
@@ -32,7 +33,7 @@ async function checksFor(config: Config, clock: Clock): Promise<Check[]> {
     { name: 'clock', look: () => checkClock(config, clock) },
     ...(storage.mode === 'cluster'
       ? await storeChecks(storage, { clock, hasVideos: files.kind !== 'none', hasMarkets: market === 'on' })
-      : []),
+      : [{ name: 'ledger time', look: async () => checkLedgerTime(storage, clock) }]),
     { name: 'files', look: () => checkFiles(files, clock) },
     ...config.providers.map((provider) => ({
       name: `provider ${provider.id}`,

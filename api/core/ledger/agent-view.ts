@@ -20,7 +20,7 @@ export function toAgentView(agent: AgentState, nowMs: number): AgentView {
     runningCalls: runningCalls(agent, nowMs),
     holds: Array.from(agent.holds.values(), (hold) => toHoldView(agent.agentId, hold)),
     keys: Array.from(agent.keys.values(), (key) => toKeyView(key, agent.keyVersions.of(key.keyId), nowMs)),
-    chargedTodayNanoUsd: sumSince(agent.chargedToday, startOfDayMs(nowMs)),
+    chargedTodayNanoUsd: sumSince(agent.chargedToday, startOfDayMs(nowMs), nowMs),
   };
 }
 
@@ -36,7 +36,7 @@ export function toHoldView(agentId: number, hold: Hold): HoldView {
 
 function toKeyView(key: KeyState, version: number, nowMs: number): KeyView {
   const { keyId, label, prefix, createdAtMs, createdByKeyId, revokedAtMs, lastUsedAtMs } = key;
-  const monthNanoUsd = sumSince(key.spent.month, periodOf('monthly', nowMs).startsAtMs);
+  const monthNanoUsd = sumSince(key.spent.month, periodOf('monthly', nowMs).startsAtMs, nowMs);
   const limit = toLimitView(key, nowMs);
   return {
     keyId,
@@ -56,6 +56,6 @@ function toLimitView(key: KeyState, nowMs: number): KeyView['limit'] {
   if (key.limit === null) return null;
   const { limitNanoUsd, reset } = key.limit;
   const { startsAtMs, resetsAtMs } = periodOf(reset, nowMs);
-  const spentNanoUsd = sumSince(periodSumOf(key, reset), startsAtMs);
+  const spentNanoUsd = sumSince(periodSumOf(key, reset), startsAtMs, nowMs);
   return { limitNanoUsd, reset, spentNanoUsd, heldNanoUsd: key.heldNanoUsd, resetsAtMs };
 }

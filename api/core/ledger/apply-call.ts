@@ -81,7 +81,7 @@ export function applySettled(agent: AgentState, event: LedgerEventOf<'settled'>)
   returnRest(hold, lots, charged);
   dropEmptyLots(agent);
   agent.chargedNanoUsd += charged;
-  addToPeriod(agent.chargedToday, startOfDayMs(event.atMs), charged);
+  addToPeriod(agent.chargedToday, { startsAtMs: startOfDayMs(event.atMs), atMs: event.atMs }, charged);
   bookCharge(key, charged, event.atMs);
   key.heldNanoUsd -= hold.nanoUsd;
   agent.holds.delete(hold.callId);

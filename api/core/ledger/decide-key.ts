@@ -12,6 +12,7 @@ import type {
   RevokeKeyResult,
 } from './command.ts';
 import { changed, type Decision, requireAmount, unchanged } from './decision.ts';
+import { isAhead } from './is-ahead.ts';
 import { newestKeyVersion } from './key-versions.ts';
 import type { AgentState, KeyState, LedgerState } from './state.ts';
 
@@ -151,4 +152,4 @@ function activeKeys(agent: AgentState): number {
 }
 
 const mcpKeysInDay = (agent: AgentState, nowMs: number): number =>
-  agent.mcpKeysMadeAtMs.filter((madeAtMs) => madeAtMs > nowMs - DAY_MS).length;
+  agent.mcpKeysMadeAtMs.filter((madeAtMs) => madeAtMs > nowMs - DAY_MS && !isAhead(madeAtMs, nowMs)).length;

@@ -100,7 +100,7 @@ function refuseDailyShare(agent: AgentState, command: Reserve, nowMs: number): R
   const share = command.limits.dailyShareNanoUsd;
   if (share === null) return null;
   const dayStartsAtMs = startOfDayMs(nowMs);
-  const used = sumSince(agent.chargedToday, dayStartsAtMs) + heldNanoUsd(agent);
+  const used = sumSince(agent.chargedToday, dayStartsAtMs, nowMs) + heldNanoUsd(agent);
   if (used + command.nanoUsd <= share) return null;
   return { ok: false, reason: 'daily_share', resetsAtMs: dayStartsAtMs + DAY_MS };
 }
@@ -110,7 +110,7 @@ function refuseKeyLimit(key: KeyState, command: Reserve, nowMs: number): Reserve
   if (key.limit === null) return null;
   const { limitNanoUsd, reset } = key.limit;
   const { startsAtMs, resetsAtMs } = periodOf(reset, nowMs);
-  const left = limitNanoUsd - sumSince(periodSumOf(key, reset), startsAtMs) - key.heldNanoUsd;
+  const left = limitNanoUsd - sumSince(periodSumOf(key, reset), startsAtMs, nowMs) - key.heldNanoUsd;
   if (command.nanoUsd <= left) return null;
   return {
     ok: false,

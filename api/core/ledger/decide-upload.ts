@@ -3,6 +3,7 @@ import type { LedgerEventOf } from '../events/ledger-event.ts';
 import { agentStatus } from './agent-status.ts';
 import type { StartUpload, StartUploadResult } from './command.ts';
 import { changed, type Decision, unchanged } from './decision.ts';
+import { isAhead } from './is-ahead.ts';
 import { spendableNanoUsd } from './lots.ts';
 import type { LedgerState } from './state.ts';
 
@@ -20,7 +21,7 @@ export function decideStartUpload(
   const status = agentStatus(agent);
   if (status !== 'active') return unchanged({ ok: false, reason: `agent_${status}` });
   if (spendableNanoUsd(agent, nowMs) === 0n) return unchanged({ ok: false, reason: 'balance' });
-  const young = [...agent.uploads.values()].filter((atMs) => atMs > dayAgoMs);
+  const young = [...agent.uploads.values()].filter((atMs) => atMs > dayAgoMs && !isAhead(atMs, nowMs));
   // More than none where the operator has lowered the limit.
   const tooMany = young.length - command.limits.uploadsPerDay;
   if (tooMany >= 0) {

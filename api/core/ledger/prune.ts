@@ -1,5 +1,6 @@
 import { MINUTE_MS, startOfDayMs } from '../clock.ts';
 import { forgetUploads } from './apply-upload.ts';
+import { isAhead } from './is-ahead.ts';
 import type { AgentState } from './state.ts';
 import { forgetStored } from './stored-pictures.ts';
 
@@ -9,7 +10,7 @@ import { forgetStored } from './stored-pictures.ts';
  * pictures once a day, when lots end.
  */
 export function prune(agent: AgentState, atMs: number): void {
-  if (atMs - agent.prunedAtMs < MINUTE_MS) return;
+  if (atMs - agent.prunedAtMs < MINUTE_MS && !isAhead(agent.prunedAtMs, atMs)) return;
   agent.done.forget(atMs);
   agent.videos.forget(atMs);
   if (startOfDayMs(atMs) > agent.prunedAtMs) {

@@ -5,13 +5,14 @@ import type { RateLimiter } from './rate-limiter.ts';
 /**
  * The same arithmetic as of `GcraBuckets`, by Redis' own clock, so that processes agree. KEYS[1]: the theoretical arrival
  * time in microseconds. ARGV: per minute, burst, how many. Answers the milliseconds to wait. A bucket that has rested is
- * forgotten, one full bucket is the most that a clock set back leaves, and a full memory keeps nobody from reading.
+ * forgotten, a clock set back leaves a bucket that lets the next one through, and a full memory keeps nobody from reading.
  */
 const TAKE = `#!lua flags=allow-oom
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local step = math.max(1, math.floor(60000000 / ARGV[1]))
-local tat = math.min(tonumber(redis.call('GET', KEYS[1]) or 0), now + ARGV[2] * step)
+local tat = tonumber(redis.call('GET', KEYS[1]) or 0)
+if tat > now + ARGV[2] * step then tat = now + (ARGV[2] - ARGV[3]) * step end
 local wait = math.ceil((tat - now - (ARGV[2] - ARGV[3]) * step) / 1000)
 if wait > 0 then return wait end
 tat = math.max(tat, now) + ARGV[3] * step

@@ -40,15 +40,17 @@ local function start_of_next_month(ms)
   return days_of(year, month + 1) * DAY_MS
 end
 
--- A period's sum stands as 'start:amount'; one of an earlier period counts nothing in this one.
+-- A period's sum stands as 'start:amount'; one of an earlier period counts nothing in this one, and neither does one that a
+-- wrong clock began. The next charge takes that back into its own period.
 local function sum_since(text, start)
   local since, amount = string.match(text or '', '^(%d+):(%d+)$')
-  if since == nil or tonumber(since) < start then return 0 end
+  if since == nil or tonumber(since) < start or is_ahead(tonumber(since)) then return 0 end
   return tonumber(amount)
 end
 
 local function added(text, start, amount)
   local since, sum = string.match(text or '', '^(%d+):(%d+)$')
   if since == nil or tonumber(since) < start then return whole(start) .. ':' .. whole(amount) end
+  if is_ahead(tonumber(since)) then return whole(start) .. ':' .. whole(tonumber(sum) + amount) end
   return since .. ':' .. whole(tonumber(sum) + amount)
 end

@@ -18,11 +18,14 @@ if acting_id ~= '' and agent[2] ~= 'active' then return refused('AGENT_NOT_ACTIV
 if has_changed(agent[5], ARGV[12]) then return refused('CHANGED_SINCE') end
 if redis.call('HEXISTS', KEYS[5], hash) == 1 then return refused('HASH_TAKEN') end
 if tonumber(agent[3] or '0') >= tonumber(ARGV[10]) then return refused('TOO_MANY_ACTIVE_KEYS') end
-local made_at = {}
+local made_at, counted = {}, 0
 for at in string.gmatch(agent[4] or '', '%d+') do
-  if tonumber(at) > now - DAY_MS then made_at[#made_at + 1] = at end
+  if tonumber(at) > now - DAY_MS then
+    made_at[#made_at + 1] = at
+    if not is_ahead(tonumber(at)) then counted = counted + 1 end
+  end
 end
-if over_mcp == 'true' and #made_at >= tonumber(ARGV[11]) then return refused('TOO_MANY_MCP_KEYS') end
+if over_mcp == 'true' and counted >= tonumber(ARGV[11]) then return refused('TOO_MANY_MCP_KEYS') end
 
 local created_by = acting_id == '' and 'null' or acting_id
 local seq = write_key(agent_id, agent[1], key_id, {

@@ -53,7 +53,10 @@ local key = redis.call('HMGET', KEYS[7], key_id .. ':hash', key_id .. ':revoked'
 if not key[1] or key[2] then return refused('KEY_REVOKED') end
 if agent[2] ~= 'active' then return refused('AGENT', agent[2]) end
 
-local tat_us, now_us, interval_us = tonumber(agent[3]), now * 1000, tonumber(ARGV[11])
+local now_us, interval_us = now * 1000, tonumber(ARGV[11])
+local tat_us = tonumber(agent[3])
+-- A time further ahead than a used burst is of a clock that was wrong, or of a slower rate.
+if tat_us > now_us + tonumber(ARGV[12]) * interval_us then tat_us = now_us + (tonumber(ARGV[12]) - 1) * interval_us end
 local excess_us = tat_us - now_us - (tonumber(ARGV[12]) - 1) * interval_us
 if excess_us > 0 then return refused('RATE', whole(math.ceil(excess_us / 1000))) end
 

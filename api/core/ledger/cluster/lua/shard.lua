@@ -14,3 +14,6 @@ end
 -- The shard's time never steps back, whatever the node's clock does.
 local last_ms = tonumber(shard[4])
 local now = math.max(clock_ms, last_ms)
+
+-- A time that a wrong clock has written: nothing may wait for it.
+local function is_ahead(written) return written > now + CLOCK_APART_MAX_MS end

@@ -15,9 +15,10 @@ end
 if not spendable then return refused('BALANCE') end
 
 -- More than none where the operator has lowered the limit.
-local too_many = redis.call('ZCOUNT', KEYS[4], '(' .. whole(day_ago), '+inf') - tonumber(ARGV[3])
+local not_ahead = whole(now + CLOCK_APART_MAX_MS)
+local too_many = redis.call('ZCOUNT', KEYS[4], '(' .. whole(day_ago), not_ahead) - tonumber(ARGV[3])
 if too_many >= 0 then
-  local makes_room = redis.call('ZRANGE', KEYS[4], '(' .. whole(day_ago), '+inf', 'BYSCORE', 'LIMIT', too_many, 1,
+  local makes_room = redis.call('ZRANGE', KEYS[4], '(' .. whole(day_ago), not_ahead, 'BYSCORE', 'LIMIT', too_many, 1,
     'WITHSCORES')
   return refused('UPLOADS_PER_DAY', whole(tonumber(makes_room[2] or now) - day_ago))
 end
