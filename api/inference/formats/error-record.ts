@@ -1,6 +1,5 @@
 import { parseJson } from '#core/parse-json.ts';
 import { type JsonObject, memberText } from '../json-object.ts';
-import { ERROR_NEEDLE } from './stream-text.ts';
 
 /**
  * Whether a record that is no part of an answer tells an error, in whichever words. Servers put such records into a stream
@@ -10,7 +9,7 @@ export function tellsError(record: JsonObject): boolean {
   if (record.members.some(({ key }) => isErrorName(key.toLowerCase()))) return true;
   if (memberText(record, 'success') === 'false') return true;
   // At any depth, such as in a chunk of another format.
-  if (record.bytes.includes(ERROR_NEEDLE) && !record.bytes.includes(NO_ERROR)) return true;
+  if (NESTED_ERRORS.some((needle) => record.bytes.includes(needle))) return true;
   return ['type', 'object', 'status'].some((key) => FAILS.test(memberText(record, key) ?? ''));
 }
 
@@ -31,7 +30,7 @@ const ERROR_NAMES: ReadonlySet<string> = new Set([
   'msg',
 ]);
 
-const NO_ERROR = Buffer.from('error":null');
+const NESTED_ERRORS = [Buffer.from('"error":{'), Buffer.from('"error":"')];
 const FAILS = /^"[^"]{0,60}(?:error|fail|exception)/i;
 
 /** A reason that is a name may be shown; anything else could be a sentence of the provider. */
