@@ -112,10 +112,16 @@ export async function buildDeps({
   });
   observeBills(registry, bills);
   const files = openFiles(started, { clock, publicUrl });
+  const health = createEndpointHealth({
+    clock,
+    log,
+    probe: createProbe(clock),
+    current: (providerId) => catalog.provider(providerId),
+  });
   const videoWorker =
     started.storage.mode === 'cluster' || files === null
       ? null
-      : makeVideoWorker({ ledger, catalog, files, clock, log }, registry, {
+      : makeVideoWorker({ ledger, catalog, files, health: health.providers, clock, log }, registry, {
           loss: (cause, nanoUsd) => metrics.loss(cause, nanoUsd),
           charged: (nanoUsd) => metrics.priced(nanoUsd),
           cost: (...noted) => costs.note(...noted),
@@ -144,12 +150,6 @@ export async function buildDeps({
           isOpen: (callId) => openCalls.has(callId) || (videoWorker?.has(callId) ?? false),
         });
   const upstreams = new UpstreamPools();
-  const health = createEndpointHealth({
-    clock,
-    log,
-    probe: createProbe(clock),
-    current: (providerId) => catalog.provider(providerId),
-  });
   const nonce = randomBytes(8).toString('hex');
   const limitsOfCapacity = () => config.current().capacity;
   const loopLag = new EventLoopLag({
@@ -225,7 +225,7 @@ export async function buildDeps({
 
 /** The folder is ours alone: who has claimed a video and is not this process has died. */
 function makeVideoWorker(
-  parts: Pick<VideoWorkerOptions, 'ledger' | 'catalog' | 'files' | 'clock' | 'log'>,
+  parts: Pick<VideoWorkerOptions, 'ledger' | 'catalog' | 'files' | 'health' | 'clock' | 'log'>,
   registry: Registry,
   told: Parameters<typeof createVideoMetrics>[1],
 ): VideoWorker {

@@ -7,6 +7,9 @@ import { createCatalog } from '#core/catalog/create-catalog.ts';
 import { createFetchProviderJson } from '#core/catalog/fetch-provider-json.ts';
 import { SHARDS, shardOfAgent } from '#core/ledger/cluster/shards.ts';
 import { VIDEO_CLAIM_GRACE_MS, VIDEO_SUBMIT_MS } from '#core/limits.ts';
+import { createProbe } from '#core/provider-health/probe-provider.ts';
+import { Prober } from '#core/provider-health/prober.ts';
+import { ProviderHealth } from '#core/provider-health/provider-health.ts';
 import { openFiles } from '../api/open-files.ts';
 import { reachLedger } from '../api/reach-ledger.ts';
 import { observeVideoMembers } from './video/observe-video-members.ts';
@@ -34,7 +37,10 @@ export async function startVideoRole(parts: WorkerParts): Promise<RunningRole> {
     charged: parts.charged,
     cost: (...noted) => costs.note(...noted),
   });
+  const prober = new Prober({ clock, probe: createProbe(clock) });
+  const current = (providerId: string) => catalog.provider(providerId);
   const worker = new VideoWorker({
+    health: new ProviderHealth({ clock, log, prober, current }),
     ledger: cluster.ledger,
     shards: Array.from({ length: SHARDS }, (_, shard) => ({
       has: (agentId: number) => shardOfAgent(agentId, SHARDS) === shard,
@@ -67,6 +73,7 @@ export async function startVideoRole(parts: WorkerParts): Promise<RunningRole> {
   return {
     checks: { video: () => cluster.ledger.stats().openShards > 0 },
     async stop() {
+      prober.close();
       await worker.stop(VIDEO_SUBMIT_MS);
       await sharing.stop();
       await members.stop();

@@ -11,6 +11,7 @@ import type { VideoFile } from '#core/videos/video-job.ts';
 import { VideoWorker } from '../../workers/video/video-worker.ts';
 import { s3SettingsAt } from '../files/s3-home.ts';
 import { createMemoryLedger } from '../support/memory-ledger.ts';
+import { plainHealth } from '../support/plain-health.ts';
 import { takenVideos } from './taken-videos.ts';
 
 /**
@@ -48,6 +49,7 @@ const provider: Provider = {
 };
 const ended: VideosLeft['ended'] = [];
 const worker = new VideoWorker({
+  health: plainHealth(clock).providers,
   ledger,
   catalog: { provider: () => provider },
   files:

@@ -119,6 +119,20 @@ describe('an order that surely was not taken is sent again, later', () => {
     expect(world.fake.posts()).toBeLessThan(25);
   });
 
+  test('a key that the provider refuses is tried by one order, and the next one waits until the cooldown is over', async () => {
+    await using world = await workerWorld();
+    world.fake.on.post = oneByOne(json(401, {}), taken);
+    await world.order();
+    await world.startWorker();
+    await world.passes(500, 250);
+    expect(world.heard.ended).toEqual(['provider_unavailable 0 0 0 -']);
+    await world.order();
+    await world.passes(1_000, 250);
+    expect(world.fake.posts()).toBe(1);
+    await world.passes(20_000, 250);
+    expect(world.fake.posts()).toBe(2);
+  });
+
   test.each(['stopped', 'taken away'])('a provider that the operator has %s is given up', async (how) => {
     await using world = await workerWorld();
     const { provider } = world.known;

@@ -14,6 +14,7 @@ import { createFakeClock } from '../support/fake-clock.ts';
 import { startFakeVideoProvider } from '../support/fake-video-provider.ts';
 import { createMemoryFiles } from '../support/memory-files.ts';
 import { createMemoryLedger } from '../support/memory-ledger.ts';
+import { plainHealth } from '../support/plain-health.ts';
 
 export const ORDER = '{"model":"acme/film","prompt":"a secret garden","duration":5}';
 export const HOLD = 2_000_000_000n;
@@ -79,6 +80,7 @@ export async function workerWorld() {
     shards = undefined as readonly OpenVideosOf[] | undefined,
   } = {}) {
     const worker: VideoWorker = new VideoWorker({
+      health: plainHealth(clock).providers,
       ledger: {
         ...ledger,
         async execute(command) {

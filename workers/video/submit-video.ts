@@ -1,11 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { Provider } from '#core/catalog/catalog.ts';
 import { parseFileName } from '#core/files/file-name.ts';
-import { VIDEO_LARGE_ORDER_BYTES, VIDEO_ORDER_BYTES_MAX } from '#core/limits.ts';
+import { BREAKER_COOLDOWN_MS, VIDEO_LARGE_ORDER_BYTES, VIDEO_ORDER_BYTES_MAX } from '#core/limits.ts';
+import type { Ticket } from '#core/provider-health/circuit-breaker.ts';
+import type { CallEvidence } from '#core/provider-health/provider-health.ts';
 import { endFailed } from './end-video.ts';
 import { afterSubmission, isSubmissionLate } from './next-video-step.ts';
 import type { OpenVideo } from './open-video.ts';
 import { again, executeDurably, payOwed } from './pay-owed.ts';
+import type { ProviderAnswer } from './read-job-answer.ts';
 import type { After, VideoParts } from './video-parts.ts';
 
 /** An order in memory is as large as its pictures: of large ones few are at one time. */
@@ -34,7 +37,13 @@ async function submitVideo(parts: VideoParts, video: OpenVideo): Promise<After> 
   }
   // The end may have begun while the order was read: what is sent now would be cut before its answer.
   if (closing.aborted) return again(video);
-  return (await claim(parts, video)) ?? send(parts, video, provider, order);
+  const wait = parts.health.waitFor(provider);
+  if (wait !== null) return { waitMs: wait.waitMs };
+  const ticket = parts.health.begin(provider);
+  const unclaimed = await claim(parts, video);
+  if (unclaimed === null) return send(parts, video, provider, { order, ticket });
+  parts.health.note(provider, ticket, { kind: 'nothing' });
+  return unclaimed;
 }
 
 /** `null`: the journal says that this process may send it, and nobody else. */
@@ -49,10 +58,17 @@ async function claim({ ledger }: VideoParts, video: OpenVideo): Promise<After | 
 }
 
 /** From here on nothing sends it again that does not know that it was refused. */
-async function send(parts: VideoParts, video: OpenVideo, provider: Provider, order: Buffer): Promise<After> {
+async function send(
+  parts: VideoParts,
+  video: OpenVideo,
+  provider: Provider,
+  { order, ticket }: { order: Buffer; ticket: Ticket },
+): Promise<After> {
   const nonce = video.unsent ?? '';
   video.unsent = null;
-  const next = afterSubmission(await parts.videos.submit(provider, order));
+  const answer = await parts.videos.submit(provider, order);
+  parts.health.note(provider, ticket, evidenceOf(answer));
+  const next = afterSubmission(answer);
   if (next.do !== 'fail') return payOwed(parts, video, { ...next, nonce });
   if (next.code === 'provider_unavailable') {
     parts.log.warn('a provider refuses our orders of videos: check its key, account and address', {
@@ -62,6 +78,22 @@ async function send(parts: VideoParts, video: OpenVideo, provider: Provider, ord
   }
   const ending = endFailed(video.job, next, { provider, nowMs: parts.clock.now() });
   return payOwed(parts, video, { do: 'end', ending, booked: null });
+}
+
+/** An order that is refused for our key's sake, or never sent, keeps the others from being sent for a while. */
+function evidenceOf(answer: ProviderAnswer): CallEvidence {
+  if (answer.kind === 'not_sent') return { kind: 'unconnected' };
+  if (answer.kind === 'lost') return { kind: 'nothing' };
+  switch (answer.status) {
+    case 401:
+      return { kind: 'key_refused' };
+    case 402:
+      return { kind: 'unpaid' };
+    case 429:
+      return { kind: 'rate_limited', waitMs: BREAKER_COOLDOWN_MS };
+    default:
+      return { kind: answer.status < 300 ? 'accepted' : 'connected' };
+  }
 }
 
 /** What storage does not say now shows when the order is read. */

@@ -3,6 +3,7 @@ import type { Clock } from '#core/clock.ts';
 import type { FileStore } from '#core/files/file-store.ts';
 import type { Ledger } from '#core/ledger/ledger.ts';
 import type { Log } from '#core/log.ts';
+import type { ProviderHealth } from '#core/provider-health/provider-health.ts';
 import type { VideoJob } from '#core/videos/video-job.ts';
 import type { Deadlines } from './deadlines.ts';
 import type { Ending } from './end-video.ts';
@@ -15,6 +16,8 @@ export interface VideoParts {
   catalog: Pick<Catalog, 'provider'>;
   files: Pick<FileStore, 'read' | 'write' | 'delete' | 'size'>;
   videos: VideoProvider;
+  /** Which providers and keys get no orders now. */
+  health: ProviderHealth;
   clock: Clock;
   log: Log;
   deadlines: Deadlines;

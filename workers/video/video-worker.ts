@@ -20,7 +20,7 @@ import type { Turns, VideoParts } from './video-parts.ts';
 import { HttpVideoProvider } from './video-provider.ts';
 
 export interface VideoWorkerOptions
-  extends Pick<VideoParts, 'catalog' | 'files' | 'clock' | 'log' | 'claimGraceMs' | 'onEnded'> {
+  extends Pick<VideoParts, 'catalog' | 'files' | 'health' | 'clock' | 'log' | 'claimGraceMs' | 'onEnded'> {
   ledger: Pick<Ledger, 'execute' | 'readVideo' | 'listOpenVideos'>;
   /** Parts of the ledger that answer for themselves, if it has some: one that is away keeps the others' videos from nobody. */
   shards?: readonly OpenVideosOf[];

@@ -70,6 +70,11 @@ export class EndpointHealth {
     this.#options = options;
   }
 
+  /** Addresses and keys, which calls for videos share. */
+  get providers(): ProviderHealth {
+    return this.#options.providers;
+  }
+
   /** Stops the probes. A breaker that is open stays so. */
   close(): void {
     this.#options.prober.close();
