@@ -10,6 +10,7 @@ import type { LinkRules, MediaCount } from './linked-media.ts';
 import { refuseSpellings } from './member-policy.ts';
 import { parseBody } from './parse-body.ts';
 import { printedNumberBytes } from './printed-numbers.ts';
+import { promptTextBytes } from './prompt-text.ts';
 import { refuseAgent } from './refuse-start.ts';
 import { chooseCandidates } from './routing/choose-candidates.ts';
 import type { EndpointHealth } from './routing/endpoint-health.ts';
@@ -140,7 +141,7 @@ export function planCall(
           layoutTokens(value) +
           toolPromptTokens(value) +
           TEMPLATE_TOKENS,
-      promptEstimateTokens: estimateTokens(object.bytes.length),
+      promptEstimateTokens: estimateTokens(promptTextBytes(value)),
       outputTokensCap,
       outputCapField,
       outputCaps,

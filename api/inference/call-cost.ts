@@ -18,7 +18,7 @@ export interface CostFacts {
   /** The last that came, from an answer or a stream. */
   usage: Usage | null;
   generationId: string | null;
-  /** Estimated from what was relayed or read. */
+  /** An estimate of the text that was relayed or read. */
   deliveredTokens: number;
   /**
    * The gateway read no further, because the caller had left: the prompt was read, and what the provider counted and
@@ -31,32 +31,27 @@ export interface CostFacts {
 
 /**
  * The price ladder's first rungs: what the provider reported; where it reported none, its own look-up, if that
- * may take its time; known tokens × the table's prices; else the prompt's estimate and what was delivered. An
- * explicit zero stays zero.
+ * may take its time; known tokens × the table's prices; else the estimate of the prompt's and the answer's texts. An
+ * explicit cost of zero stays zero.
  */
 export function costOfCall(facts: CostFacts): CallCost {
   const { candidate } = facts;
   const usage = facts.stopped ? usageSoFar(facts) : facts.usage;
   const { prices } = candidate.endpoint;
   const reports = reportsCost(candidate.provider);
+  const tokens = tokensOf(facts, usage);
   if (usage !== null && reports && usage.reportedAttoUsd !== null) {
     const nanoUsd = attoToNanoUp(usage.reportedAttoUsd, candidate.provider.priceFactorPpm);
-    return { known: true, nanoUsd, tokens: usage.tokens };
+    return { known: true, nanoUsd, tokens };
   }
   const counted = usage !== null && usage.tokens !== noTokens;
   const canLookUp = reports && facts.generationId !== null;
   if (canLookUp && !(facts.shownNow && counted)) {
-    const tokens = counted ? usage.tokens : noTokens;
     return { known: false, tokens, pending: pendingPrice(facts, counted) };
   }
-  if (!counted && facts.deliveredTokens === 0 && !facts.stopped) return freeOfCharge;
-  if (counted) {
-    const nanoUsd = priceCall(usage.tokens, prices, facts.plan.images, usage);
-    return { known: true, nanoUsd, tokens: usage.tokens };
-  }
-  const tokens = estimatedTokens(facts);
-  const nanoUsd = priceCall(tokens, prices, facts.plan.images);
-  return { known: true, nanoUsd, tokens, isEstimated: true };
+  if (tokens === noTokens) return freeOfCharge;
+  const nanoUsd = priceCall(tokens, prices, facts.plan.images, counted ? usage : nothingApart);
+  return { known: true, nanoUsd, tokens, ...(tokens.estimated ? { isEstimated: true } : {}) };
 }
 
 /**
@@ -68,7 +63,9 @@ function usageSoFar({ plan, usage, deliveredTokens }: CostFacts): Usage | null {
   const { tokens } = usage;
   const prompt = tokens.prompt > 0 ? tokens.prompt : plan.promptEstimateTokens;
   const completion = Math.max(tokens.completion, deliveredTokens);
-  return { ...usage, tokens: { ...tokens, prompt, completion }, reportedAttoUsd: null };
+  if (prompt === tokens.prompt && completion === tokens.completion)
+    return { ...usage, reportedAttoUsd: null };
+  return { ...usage, tokens: { ...tokens, prompt, completion, estimated: true }, reportedAttoUsd: null };
 }
 
 export const freeOfCharge: CallCost = { known: true, nanoUsd: 0n, tokens: noTokens };
@@ -118,12 +115,23 @@ function tokenPrices(
 const callFees = (prices: Prices, images: number): AttoUsd =>
   prices.request + BigInt(images) * (prices.image ?? 0n);
 
-const estimatedTokens = ({ plan, deliveredTokens }: CostFacts): TokenCounts => ({
-  prompt: plan.promptEstimateTokens,
-  completion: deliveredTokens,
-  reasoning: null,
-  cached: 0,
-});
+/**
+ * The tokens that a call pays and its record shows: those that the provider counted. Where it counted nothing, or nothing of a prompt
+ * or an answer that there was, the estimate takes the place of the missing number, and the record says so.
+ */
+function tokensOf({ plan, deliveredTokens, stopped }: CostFacts, usage: Usage | null): TokenCounts {
+  const { promptEstimateTokens } = plan;
+  if (usage === null || usage.tokens === noTokens) {
+    if (deliveredTokens === 0 && !stopped) return noTokens;
+    const estimate = { prompt: promptEstimateTokens, completion: deliveredTokens };
+    return { ...estimate, reasoning: null, cached: 0, estimated: true };
+  }
+  const { tokens } = usage;
+  const completion = tokens.completion === 0 ? deliveredTokens : tokens.completion;
+  const prompt = tokens.prompt === 0 && completion > 0 ? promptEstimateTokens : tokens.prompt;
+  if (prompt === tokens.prompt && completion === tokens.completion) return tokens;
+  return { ...tokens, prompt, completion, estimated: true };
+}
 
 function pendingPrice(facts: CostFacts, tokensKnown: boolean): PendingPrice {
   return {

@@ -20,8 +20,7 @@ export async function collectStream(call: RunningCall, upstream: UpstreamRequest
   const { end, readTokens } = await readWhole(call, upstream, assembly);
   if (end.kind !== 'complete') return failedWhole(call, end, assembly, readTokens);
   const bytes = assembly.answer();
-  const deliveredTokens = estimateTokens(bytes?.length ?? 0);
-  if (bytes === null) return failed(apiError('provider_error'), true, assembly.usage(deliveredTokens));
+  if (bytes === null) return failed(apiError('provider_error'), true, assembly.usage(readTokens));
   return readWholeAnswer(call, { ok: true, bytes });
 }
 

@@ -45,9 +45,6 @@ export class StreamRelay implements AnswerReceiver {
   #rejectEnded: (error: unknown) => void = () => {};
   #eventsRelayed = 0;
   #bytesRelayed = 0;
-  #textEvents = 0;
-  #textEventsBytes = 0;
-  #smallestTextEventBytes = Number.MAX_SAFE_INTEGER;
   #done = false;
   #chunks: Buffer[] = [];
   #chunksBytes = 0;
@@ -65,16 +62,9 @@ export class StreamRelay implements AnswerReceiver {
     });
   }
 
-  /**
-   * The text delivered, or read to be kept, for streams whose usage never comes. Where the reader does not know it, an
-   * estimate: of the events that bring text the smallest, as far as a frame can be so long, is taken for the frame that each
-   * has around its text. Where all are alike that would leave nothing: an event is at least one byte.
-   */
+  /** The text delivered, or read to be kept, for answers whose tokens the provider does not count. */
   get deliveredBytes(): number {
-    const { textBytes } = this.#options.reader;
-    if (textBytes !== null) return textBytes;
-    const frameBytes = Math.min(this.#smallestTextEventBytes, EVENT_FRAME_BYTES_MAX);
-    return Math.max(this.#textEvents, this.#textEventsBytes - this.#textEvents * frameBytes);
+    return this.#options.reader.text.bytes;
   }
 
   data(chunk: Buffer): void {
@@ -174,7 +164,7 @@ export class StreamRelay implements AnswerReceiver {
       const mayPassUnread = unreadLineEnd !== null && (dataAt > at || unreadLineEnd.length === 0);
       const isAnswer = isOneLine && isPlain && mayPassUnread && isPlainJson(bytes, dataAt, lineEndsAt);
       if (isAnswer && next(bytes, answerNeedle, dataAt) < lineEndsAt) {
-        this.#note(bytes.subarray(dataAt + DATA.length, lineEndsAt), true);
+        this.#note(bytes.subarray(dataAt + DATA.length, lineEndsAt));
         at = lineEndsAt + 2;
         continue;
       }
@@ -208,20 +198,17 @@ export class StreamRelay implements AnswerReceiver {
   }
 
   /** One event passes: it counts, and the first of all opens the answer. */
-  #note(data: Buffer, bringsText: boolean): void {
-    this.#count(data, bringsText);
+  #note(data: Buffer): void {
+    this.#count(data);
     const { caller, head } = this.#options;
     if (!caller.committed) caller.begin(head());
   }
 
-  #count(data: Buffer, bringsText: boolean): void {
+  #count(data: Buffer): void {
     if (this.#eventsRelayed === 0) this.#options.firstEvent(data);
     this.#eventsRelayed++;
     this.#bytesRelayed += data.length;
-    if (!bringsText) return;
-    this.#textEvents++;
-    this.#textEventsBytes += data.length;
-    if (data.length < this.#smallestTextEventBytes) this.#smallestTextEventBytes = data.length;
+    this.#options.reader.text.addEvent(data);
   }
 
   #relayEvent(text: Buffer, name: string): void {
@@ -234,7 +221,6 @@ export class StreamRelay implements AnswerReceiver {
       return;
     }
     const event: ReadEvent = reader.read(data, name);
-    const bringsText = !FRAMING_EVENT.test(name);
     switch (event.kind) {
       case 'done':
         this.#end({ kind: 'complete' });
@@ -249,15 +235,15 @@ export class StreamRelay implements AnswerReceiver {
         this.#end({ kind: 'error', event: data });
         return;
       case 'kept':
-        // Of a stream that passes it is usage, or text that its reader counts.
-        if (textBytesMax !== Number.POSITIVE_INFINITY) this.#count(data, bringsText);
+        // An event that a passing stream keeps back is usage, or was counted by its reader.
+        if (textBytesMax !== Number.POSITIVE_INFINITY) this.#count(data);
         return;
       case 'changed':
-        this.#note(data, bringsText);
+        this.#note(data);
         this.#out.push(event.events);
         return;
       case 'plain':
-        this.#note(data, bringsText);
+        this.#note(data);
         this.#out.push(reader.namesEvents ? namedEvent(name, data) : dataEvent(data));
         return;
     }
@@ -369,8 +355,6 @@ function readNamed(bytes: Buffer, at: number, endsAt: number): { data: Buffer; n
 }
 
 const EVENT = Buffer.from('event:');
-/** Of the formats that name events all but those that bring a piece of text; of chat's, where some server names them, none. */
-const FRAMING_EVENT = /^(?:response\.(?!.*\.delta$)|message_|content_block_st|ping$)/;
 const EVENT_NAME = /^[\w.:-]{1,100}$/;
 const EVENT_NAME_LINE_BYTES_MAX = 120;
 const EVENT_FIELD_BYTES = 6;

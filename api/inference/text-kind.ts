@@ -65,7 +65,11 @@ export class TextKind implements CallKind<AnsweredAttempt, FailedAttempt> {
     const call = this.#call;
     const { caller } = call;
     if (answered.kind === 'json') {
-      const bytes = call.options.plan.format.showAnswer(answered, shown, call.candidate);
+      const bytes = call.options.plan.format.showAnswer(
+        answered,
+        { shown, tokens: cost.tokens },
+        call.candidate,
+      );
       const head = answerHeaders(call, 'application/json');
       head.push('content-length', String(bytes.length));
       caller.begin(head);

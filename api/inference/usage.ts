@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import type { TokenCounts } from '#core/events/ledger-event.ts';
 import { isRecord } from '#core/is-record.ts';
-import { BALANCE_CAP_NANO_USD, REPORTED_TOKENS_MAX } from '#core/limits.ts';
+import { BALANCE_CAP_NANO_USD } from '#core/limits.ts';
 import { type AttoUsd, nanoToAtto, parseAttoUsd } from '#core/money.ts';
+import { usageNames } from '../providers/usage-names.ts';
 import {
   isOnce,
   type JsonObject,
@@ -11,6 +12,13 @@ import {
   readJsonObject,
   scanJsonObject,
 } from './json-object.ts';
+import {
+  type Counters,
+  laterCounters,
+  readCounters,
+  type UsageReading,
+  wholeCounts,
+} from './usage-counters.ts';
 
 /** What a provider reported of one answer. A counter that is no sane number counts as missing, never as zero. */
 export interface Usage {
@@ -26,127 +34,79 @@ export interface Usage {
 /** A usage record as it was sent, and what could be read of it. */
 export interface SentUsage {
   object: JsonObject;
-  /** `null`: neither tokens nor cost. */
+  /** Each counter by itself: a record of a stream need not have all of them. */
+  counters: Counters;
+  reportedAttoUsd: AttoUsd | null;
+  /** `null`: the record has neither a cost nor the counters of both prompt and answer. */
   usage: Usage | null;
 }
 
-/** A format's own names for the counters. `null`: too few of them are there to tell the tokens. */
-export type ReadCounts = (usage: Record<string, unknown>) => Omit<Usage, 'reportedAttoUsd'> | null;
+export const chatCounts: UsageReading = { names: usageNames.chat, hasCachesBeside: false };
+export const responsesCounts: UsageReading = { names: usageNames.responses, hasCachesBeside: false };
+/** What came from the cache or went to it stands beside `input_tokens`, not in it. */
+export const messagesCounts: UsageReading = { names: usageNames.messages, hasCachesBeside: true };
 
-/** Of a whole answer, whose value was parsed for other reasons too. `null`: none that is an object. */
+/** The record of a whole answer, whose value was parsed for other reasons too. `null`: it has no object there. */
 export function usageOfAnswer(
   answer: JsonObject,
   value: Record<string, unknown>,
-  counts: ReadCounts,
+  reading: UsageReading,
 ): SentUsage | null {
   const bytes = memberBytes(answer, 'usage');
   if (bytes === undefined) return null;
   const object = isUtf8(bytes) ? scanJsonObject(bytes) : 'not_an_object';
   // Where it stands twice the first counts, and JSON.parse shows the last.
   if (typeof object === 'string' || !isRecord(value.usage) || !isOnce(answer, 'usage'))
-    return readUsage(bytes, counts);
-  return { object, usage: parseUsage(object, value.usage, counts) };
+    return readUsage(bytes, reading);
+  return parseUsage(object, value.usage, reading);
 }
 
-/** Of the object alone. `null`: no object. */
-export function readUsage(bytes: Buffer, counts: ReadCounts): SentUsage | null {
+/** A record by itself. `null`: no object. */
+export function readUsage(bytes: Buffer, reading: UsageReading): SentUsage | null {
   const read = isUtf8(bytes) ? readJsonObject(bytes) : 'not_an_object';
-  return typeof read === 'string'
-    ? null
-    : { object: read.object, usage: parseUsage(read.object, read.value, counts) };
+  return typeof read === 'string' ? null : parseUsage(read.object, read.value, reading);
 }
 
 /** The cost is read from its text, so that no float comes between the provider's bill and the charge. */
-function parseUsage(object: JsonObject, value: Record<string, unknown>, counts: ReadCounts): Usage | null {
-  const counted = counts(value);
+function parseUsage(object: JsonObject, value: Record<string, unknown>, reading: UsageReading): SentUsage {
+  const counters = readCounters(value, reading);
   const reportedAttoUsd = reportedCost(object, value.is_byok === true);
-  if (counted !== null) return { ...counted, reportedAttoUsd };
+  return { object, counters, reportedAttoUsd, usage: usageOf(counters, reportedAttoUsd, reading) };
+}
+
+function usageOf(counters: Counters, reportedAttoUsd: AttoUsd | null, reading: UsageReading): Usage | null {
+  const counts = wholeCounts(counters, reading);
+  if (counts !== null) return { ...counts, reportedAttoUsd };
   return reportedAttoUsd === null ? null : { tokens: noTokens, ...nothingApart, reportedAttoUsd };
 }
 
-export const chatCounts: ReadCounts = (value) => {
-  const hit = count(value.prompt_cache_hit_tokens);
-  const miss = count(value.prompt_cache_miss_tokens);
-  return wholeCounts({
-    prompt: count(value.prompt_tokens) ?? (hit === null || miss === null ? null : hit + miss),
-    completion: count(value.completion_tokens),
-    total: count(value.total_tokens),
-    promptDetails: record(value.prompt_tokens_details),
-    completionDetails: record(value.completion_tokens_details),
-    // Some servers count these beside the details, or have no details.
-    cached: hit ?? count(value.cached_tokens),
-    reasoning: count(value.reasoning_tokens),
-  });
-};
+/**
+ * The records of one stream together. A later one replaces what an earlier one said, counter by counter, unless it says zero
+ * or nothing: many servers repeat their counters with zeros at an end.
+ */
+export class StreamUsage {
+  readonly #reading: UsageReading;
+  #counters: Counters | null = null;
+  #reportedAttoUsd: AttoUsd | null = null;
+  /** The last record that said anything, as it was sent; `null`: none was an object. */
+  object: JsonObject | null = null;
+  usage: Usage | null = null;
 
-export const responsesCounts: ReadCounts = (value) =>
-  wholeCounts({
-    prompt: count(value.input_tokens),
-    completion: count(value.output_tokens),
-    total: count(value.total_tokens),
-    promptDetails: record(value.input_tokens_details),
-    completionDetails: record(value.output_tokens_details),
-    cached: null,
-    reasoning: null,
-  });
+  constructor(reading: UsageReading) {
+    this.#reading = reading;
+  }
 
-interface SentCounts {
-  prompt: number | null;
-  completion: number | null;
-  total: number | null;
-  promptDetails: Record<string, unknown> | null;
-  completionDetails: Record<string, unknown> | null;
-  /** Said outside the details. */
-  cached: number | null;
-  reasoning: number | null;
-}
+  add(bytes: Buffer): void {
+    const sent = readUsage(bytes, this.#reading);
+    if (sent !== null) this.addRead(sent);
+  }
 
-function wholeCounts(sent: SentCounts): ReturnType<ReadCounts> {
-  const { prompt, completion, total } = sent;
-  if (prompt === null || completion === null) return null;
-  return {
-    tokens: {
-      prompt,
-      // One vendor leaves thinking out of the answer's tokens but not out of the total, and bills it.
-      completion: total === null ? completion : Math.max(completion, total - prompt),
-      reasoning: count(sent.completionDetails?.reasoning_tokens) ?? sent.reasoning,
-      ...promptDetails(sent, prompt),
-    },
-    ...nothingApart,
-  };
-}
-
-/** What came from the cache or went to it stands beside `input_tokens`, not in it. */
-export const messagesCounts: ReadCounts = (value) => {
-  const input = count(value.input_tokens);
-  const completion = count(value.output_tokens);
-  if (input === null || completion === null) return null;
-  const cached = count(value.cache_read_input_tokens) ?? 0;
-  const cacheWritten = count(value.cache_creation_input_tokens) ?? 0;
-  return {
-    tokens: {
-      prompt: input + cached + cacheWritten,
-      completion,
-      reasoning: count(record(value.output_tokens_details)?.thinking_tokens),
-      cached,
-      ...(cacheWritten === 0 ? {} : { cacheWritten }),
-    },
-    cacheWritten1h: Math.min(
-      count(record(value.cache_creation)?.ephemeral_1h_input_tokens) ?? 0,
-      cacheWritten,
-    ),
-    webSearches: count(record(value.server_tool_use)?.web_search_requests) ?? 0,
-  };
-};
-
-/** What was read from the cache and what was written to it are parts of the prompt. */
-function promptDetails(
-  { promptDetails: details, cached: beside }: SentCounts,
-  prompt: number,
-): Pick<TokenCounts, 'cached' | 'cacheWritten'> {
-  const cached = Math.min(count(details?.cached_tokens) ?? beside ?? 0, prompt);
-  const cacheWritten = Math.min(count(details?.cache_write_tokens) ?? 0, prompt - cached);
-  return cacheWritten === 0 ? { cached } : { cached, cacheWritten };
+  addRead({ object, counters, reportedAttoUsd, usage }: SentUsage): void {
+    this.#counters = this.#counters === null ? counters : laterCounters(this.#counters, counters);
+    this.#reportedAttoUsd = reportedAttoUsd ?? this.#reportedAttoUsd;
+    this.usage = usageOf(this.#counters, this.#reportedAttoUsd, this.#reading);
+    if (usage !== null || this.object === null) this.object = object;
+  }
 }
 
 /** What is billed beside the tokens of an event. */
@@ -175,10 +135,3 @@ function saneCost(text: string | undefined): AttoUsd | null {
   const atto = MINUS_ZERO.test(text) ? 0n : parseAttoUsd(text);
   return atto === null || atto > COST_MAX ? null : atto;
 }
-
-const count = (value: unknown): number | null =>
-  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= REPORTED_TOKENS_MAX
-    ? value
-    : null;
-
-const record = (value: unknown): Record<string, unknown> | null => (isRecord(value) ? value : null);

@@ -63,7 +63,7 @@ describe('a price that no provider tells', () => {
 
   it('is the prompt’s estimate and what was delivered, where nothing was counted', () => {
     const { nanoUsd, tokens } = costFromSavedPrice(end(0, 0), pending({ tokensKnown: false }));
-    expect(tokens).toEqual({ prompt: 12, completion: 3, reasoning: null, cached: 0 });
+    expect(tokens).toEqual({ prompt: 12, completion: 3, reasoning: null, cached: 0, estimated: true });
     expect(nanoUsd).toBe(12n + 12n + 7n);
   });
 

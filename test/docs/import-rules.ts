@@ -11,7 +11,9 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   config: ['core'],
   simulator: ['core'],
   workers: ['core'],
-  inference: ['contract', 'core'],
+  // What providers are known to answer with: tables and what is computed of them.
+  providers: ['core'],
+  inference: ['providers', 'contract', 'core'],
   media: ['inference', 'contract', 'core'],
   // What anybody may read of markets.
   market: ['contract', 'core'],
@@ -36,6 +38,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'market',
     'media',
     'inference',
+    'providers',
     'contract',
     'config',
     'core',

@@ -79,7 +79,7 @@ const chatEvents = [
   '{"refusal":"no","annotations":[{"type":"url_citation"}],"images":[],"audio":{"id":"a"},"function_call":null}',
 ].map(
   (delta) =>
-    `data: {"id":"g","choices":[{"index":0,"delta":${delta},"logprobs":{"content":[{"logprob":-1.0e-5}]}}],"usage":null,"error":null,${ODD}}\n\n`,
+    `data: {"id":"g","choices":[{"index":0,"delta":${delta},"logprobs":{"content":[{"logprob":-1.0e-5}]}}],"error":null,${ODD}}\n\n`,
 );
 
 async function relayed(format: CallFormat, sent: string, bytesAtOnce: number): Promise<string> {
@@ -146,7 +146,9 @@ describe('where a name, usage or the end is ours to write, all else passes byte 
   it.each(['response.completed', 'response.incomplete', 'response.cancelled'])('%s', async (type) => {
     const usage = (more: string) => `,"usage":{"input_tokens":3,"output_tokens":2,"n":1.0${more}}`;
     const sent = named(type, `"sequence_number":0,${response(usage(',"cost":0.5'))}`);
-    const shown = named(type, `"sequence_number":0,${response(usage(',"cost":0.0000015'))}`);
+    // Every answer of the format has a total.
+    const ours = usage(',"cost":0.0000015,"total_tokens":5');
+    const shown = named(type, `"sequence_number":0,${response(ours)}`);
     expect(await end(responsesFormat, sent.replace('acme/m', 'vendor/m'))).toBe(shown);
   });
 

@@ -70,9 +70,7 @@ describe('what a stream of messages is counted by', () => {
   it('may name what nobody has heard of yet', () => {
     const { stream } = open(`"input_tokens":5,"output_tokens":0,${counters(50)}`);
     expect(stream.read(delta('"output_tokens":7,"k3":null'), 'message_delta').kind).toBe('kept');
-    expect(stream.sentUsage?.object.bytes.toString()).toBe(
-      `{"input_tokens":5,"output_tokens":7,${counters(50)}}`,
-    );
+    expect(stream.usageRecord?.bytes.toString()).toBe(`{"input_tokens":5,"output_tokens":7,${counters(50)}}`);
   });
 });
 

@@ -265,7 +265,13 @@ describe('the tokens of a stream of messages', () => {
       Buffer.from(start + event(delta) + event({ type: 'message_stop' })),
     ]);
     expect(end.kind).toBe('complete');
-    expect(usage?.tokens).toEqual({ prompt: 35, completion: 7, reasoning: null, cached: 5 });
+    expect(usage?.tokens).toEqual({
+      prompt: 35,
+      completion: 7,
+      reasoning: null,
+      cached: 5,
+      estimated: true,
+    });
   });
 
   it('come at no cost that was said before there was an answer', async () => {
@@ -283,7 +289,7 @@ describe('the tokens of a stream of messages', () => {
     const { end, usage } = await relayed(messagesFormat, [Buffer.from(withCost)]);
     expect(end.kind).toBe('failed');
     expect(usage).toEqual({
-      tokens: { prompt: 30, completion: 7, reasoning: null, cached: 0 },
+      tokens: { prompt: 30, completion: 7, reasoning: null, cached: 0, estimated: true },
       cacheWritten1h: 0,
       webSearches: 0,
       reportedAttoUsd: null,

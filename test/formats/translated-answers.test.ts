@@ -339,6 +339,18 @@ describe('a chat that wants no thought shown', () => {
   });
 });
 
+it.each([
+  ['chat/completions', /"prompt_tokens_details":\{"cached_tokens":5,"cache_write_tokens":7\}/],
+  ['responses', /"input_tokens_details":\{"cached_tokens":5,"cache_write_tokens":7\}/],
+  ['messages', /"cache_creation_input_tokens":7,"cache_read_input_tokens":5/],
+] as const)('tokens that were written to a cache are told in %s, streamed or not', (to, told) => {
+  const counted = { prompt: 20, completion: 2, reasoning: null, cached: 5, cacheWritten: 7 };
+  const sink = openSink(to, identity, all);
+  sink.write({ type: 'start', id: 'a' });
+  expect(sink.end({ identity, shown: 1n, tokens: counted }).toString()).toMatch(told);
+  expect(writeAnswer(to, new WholeAnswer(), identity, counted, all)).toMatch(told);
+});
+
 describe('what a chat rests on', () => {
   const page = { type: 'url_citation', url_citation: { url: 'https://a.example/', title: 'A' } };
   const file = { type: 'file', file: { name: 'b.pdf' } };

@@ -79,6 +79,46 @@ describe('the price of a call, rung by rung', () => {
     }
   });
 
+  it.each<[string, string | null, object]>([
+    ['no usage', null, { prompt: plan.promptEstimateTokens, completion: 3, estimated: true }],
+    [
+      'a cost without tokens',
+      '{"cost":0.5}',
+      { prompt: plan.promptEstimateTokens, completion: 3, estimated: true },
+    ],
+    [
+      'no tokens of a prompt',
+      '{"prompt_tokens":0,"completion_tokens":5}',
+      { prompt: plan.promptEstimateTokens, completion: 5, estimated: true },
+    ],
+    [
+      'no tokens of an answer',
+      '{"prompt_tokens":10,"completion_tokens":0}',
+      { prompt: 10, completion: 3, estimated: true },
+    ],
+  ])(
+    'the record of a call says that its tokens are an estimate where the provider tells %s',
+    (_what, usage, tokens) => {
+      for (const kind of ['openai', 'openrouter'] as const)
+        expect(costOf(kind, usage).tokens).toMatchObject(tokens);
+    },
+  );
+
+  it('a call whose tokens were counted is no estimate, and one that delivered nothing has none', () => {
+    expect(costOf('openai', counted).tokens).not.toHaveProperty('estimated');
+    const nothing = { deliveredTokens: 0 };
+    expect(costOf('openai', null, nothing)).toEqual(freeOfCharge);
+    const zeros = costOf('openai', '{"prompt_tokens":0,"completion_tokens":0}', nothing);
+    expect(zeros).toMatchObject({ known: true, nanoUsd: 0n });
+    expect(zeros.tokens).not.toHaveProperty('estimated');
+  });
+
+  it('a reported cost of zero stays zero, whatever its tokens say', () => {
+    const cost = costOf('openrouter', '{"prompt_tokens":0,"completion_tokens":0,"cost":0}');
+    expect(cost).toMatchObject({ known: true, nanoUsd: 0n, tokens: { completion: 3, estimated: true } });
+    expect(cost).not.toHaveProperty('isEstimated');
+  });
+
   it.each([
     // 0.1 nano-dollars twice over is 0.2, not 2: one rounding, not two.
     ['0.0000000001', 2_000_000n, 1n],

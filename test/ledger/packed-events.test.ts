@@ -66,7 +66,8 @@ const everyPrice: Required<SavedPrice> = {
   factorPpm: '7',
   promptEstimateTokens: 8,
 };
-const everyCount: Required<TokenCounts> = {
+// Estimated tokens are not packed; see the test of them below.
+const everyCount: Required<Omit<TokenCounts, 'estimated'>> = {
   prompt: 1,
   completion: 2,
   reasoning: 3,
@@ -133,6 +134,13 @@ test.each(unlike)('a hold that differs in one field from its neighbour keeps it:
 test('the end of a call keeps every field that it can have', () => {
   const events = [settled(1, { end: everyEnd }), settled(2, { overrunNanoUsd: '3' })];
   expect(unpackEvents(packEvents(events))).toEqual(events);
+});
+
+test('the end of a call whose tokens are an estimate says so, in words that the release before knows', () => {
+  const end = { ...everyEnd, tokens: { ...everyCount, estimated: true as const } };
+  const events = [settled(1, { end })];
+  expect(unpackEvents(packEvents(events))).toEqual(events);
+  expect(packEvents(events)).toContain('"type":"settled"');
 });
 
 test('calls that are alike take less than a third of the bytes that their events would', () => {

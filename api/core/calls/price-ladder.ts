@@ -15,6 +15,7 @@ export function costFromSavedPrice(
         completion: pending.deliveredTokens,
         reasoning: null,
         cached: 0,
+        estimated: true,
       };
   if (!pending.tokensKnown && pending.deliveredTokens === 0 && pending.promptRead !== true)
     return { nanoUsd: 0n, tokens: { prompt: 0, completion: 0, reasoning: null, cached: 0 } };

@@ -29,6 +29,8 @@ export const tokenCounts = z.object({
   cached: z.int().nonnegative(),
   /** Of the prompt, written to the provider's cache; absent: none. */
   cacheWritten: z.int().nonnegative().optional(),
+  /** The provider did not count them, or not all of them: they are an estimate of the texts. Absent: it did. */
+  estimated: z.literal(true).optional(),
 });
 export type TokenCounts = z.infer<typeof tokenCounts>;
 

@@ -12,8 +12,12 @@ export function packEvents(events: readonly LedgerEvent[]): string {
     if (event.type === 'reserved' && event.video === undefined) {
       return packReserved(event, placeOf(alike, event));
     }
-    // Of videos and stored pictures there are few.
-    const isPlain = event.type === 'settled' && event.video === undefined && event.stored === undefined;
+    // Videos, stored pictures and estimated tokens are few, and a release before this one reads them as they stand.
+    const isPlain =
+      event.type === 'settled' &&
+      event.video === undefined &&
+      event.stored === undefined &&
+      event.end.tokens.estimated === undefined;
     return isPlain ? packSettled(event) : event;
   });
   return JSON.stringify({ alike, events: packed });

@@ -1,11 +1,11 @@
 import type { FormatName } from '#core/catalog/catalog.ts';
-import type { TokenCounts } from '#core/events/ledger-event.ts';
-import type { NanoUsd } from '#core/money.ts';
 import type { ApiError } from '../../contract/errors.ts';
 import type { CallPlan, Candidate } from '../call-plan.ts';
 import type { JsonObject } from '../json-object.ts';
 import type { LinkRules, MediaCount } from '../linked-media.ts';
+import type { TextCount } from '../stream-text-count.ts';
 import type { SentUsage, Usage } from '../usage.ts';
+import type { ShownCharge } from './shown-changes.ts';
 
 /** All that differs between the three wire formats. What a call does, and in which order, is the same for all. */
 export interface CallFormat {
@@ -23,8 +23,8 @@ export interface CallFormat {
   buildBody(plan: CallPlan, candidate: Candidate, agentId: number): Buffer;
   /** A whole answer that came with status 200. */
   readAnswer(answer: JsonObject, value: Record<string, unknown>): AnswerReading;
-  /** The same answer as the caller sees it. `shown`: `null` where no cost is known yet. */
-  showAnswer(answer: GoodAnswer, shown: NanoUsd | null, candidate: Candidate): Buffer;
+  /** The same answer as the caller sees it. */
+  showAnswer(answer: GoodAnswer, charge: ShownCharge, candidate: Candidate): Buffer;
   openStream(names: StreamNames): StreamReader;
   openAssembly(): Assembly;
   /** JSON text of the answer's id in a stream's first event; empty where it has none. */
@@ -75,7 +75,7 @@ export interface GoodAnswer {
   answer: JsonObject;
   value: Record<string, unknown>;
   sent: SentUsage | null;
-  /** Estimated, for an answer whose tokens nobody counted. */
+  /** An estimate of its text, for an answer whose tokens the provider did not count. */
   deliveredTokens: number;
 }
 
@@ -94,12 +94,8 @@ export interface AnswerIdentity {
   model: string;
 }
 
-export interface StreamEndView {
+export interface StreamEndView extends ShownCharge {
   identity: AnswerIdentity;
-  /** What leaves the balance; `null`: not known yet. */
-  shown: NanoUsd | null;
-  /** What the charge was made of. */
-  tokens: TokenCounts;
 }
 
 /** Reads one stream's events in order, as far as the gateway has to know them, and keeps what is shown last. */
@@ -113,13 +109,14 @@ export interface StreamReader {
   readonly answerNeedle: Buffer;
   /** Events keep their `event:` lines; in a format without them, a provider's would be ours in the caller's eyes. */
   readonly namesEvents: boolean;
-  /** Of all text read so far, also of what is not shown; `null`: it is estimated from the sizes of events. */
-  readonly textBytes: number | null;
+  /** The text that the answer has brought so far, shown or not. */
+  readonly text: TextCount;
   read(data: Buffer, eventName: string): ReadEvent;
   /**
-   * Of all that was read. Never summed: what comes later replaces what came before.
+   * What all records that were read say together. They are never summed: what comes later replaces what came before, unless it
+   * is zero or absent.
    *
-   * @param deliveredTokens Estimated from what passed: what an answer counts as that broke off before its last count.
+   * @param deliveredTokens The estimate of an answer that broke off before its last count.
    */
   usage(deliveredTokens: number): Usage | null;
   /** It may close now without an end mark. */

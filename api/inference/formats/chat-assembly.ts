@@ -1,6 +1,8 @@
 import { isRecord } from '#core/is-record.ts';
-import { parseExact, plainNumber } from '../exact-json.ts';
-import { answerBounds, scanJsonObject } from '../json-object.ts';
+import { AnswerText, addChat } from '../answer-text.ts';
+import { plainNumber } from '../exact-json.ts';
+import { parseRecord } from '../parse-record.ts';
+import { countedBy } from '../stream-text-count.ts';
 import type { Usage } from '../usage.ts';
 import type { Assembly, ReadEvent } from './call-format.ts';
 import { ChatStream } from './chat-stream.ts';
@@ -12,7 +14,8 @@ export class ChatAssembly implements Assembly {
   readonly unreadLineEnd = null;
   readonly answerNeedle = CHOICES_NEEDLE;
   readonly namesEvents = false;
-  readonly textBytes = null;
+  readonly #text = new AnswerText();
+  readonly text = countedBy(() => this.#text.bytes);
   /** Knows usage, errors and the end, as for a caller who wants the stream. */
   readonly #stream = new ChatStream({ upstreamModel: '', publicModel: '', showUsage: true });
   /** All that chunks say beside choices and usage: id, model, tier. */
@@ -27,6 +30,7 @@ export class ChatAssembly implements Assembly {
     }
     const chunk = parseRecord(data);
     if (chunk === null) return { kind: 'malformed' };
+    addChat(this.#text, chunk);
     this.#add(chunk);
     return KEPT;
   }
@@ -45,7 +49,7 @@ export class ChatAssembly implements Assembly {
     // Some clients refuse a whole answer without a fingerprint, which pieces need not have.
     const frame = { system_fingerprint: null, ...this.#frame };
     const answer = JSON.stringify({ ...frame, object: 'chat.completion', choices });
-    const usage = this.#stream.sentUsage?.object.bytes;
+    const usage = this.#stream.usageRecord?.bytes;
     if (usage === undefined) return Buffer.from(answer);
     // Its bytes as they came: a cost is read from its text.
     return Buffer.concat([Buffer.from(`${answer.slice(0, -1)},"usage":`), usage, Buffer.from('}')]);
@@ -64,7 +68,8 @@ export class ChatAssembly implements Assembly {
     const index = plainNumber(rest.index);
     const known = this.#choices.get(index) ?? emptyChoice(index);
     this.#choices.set(index, known);
-    const { logprobs, index: _, ...said } = rest;
+    // One vendor counts its tokens here.
+    const { logprobs, index: _index, usage: _usage, ...said } = rest;
     for (const [name, value] of Object.entries(said))
       if (value !== null || !(name in known)) known[name] = value;
     if (logprobs !== undefined) mergeDelta(known, { logprobs });
@@ -81,17 +86,3 @@ const emptyChoice = (index: unknown): Record<string, unknown> => ({
   logprobs: null,
   finish_reason: null,
 });
-
-/** No event so short nests deep enough to exhaust the stack of who puts it together, or prints it. */
-const SHALLOW_BYTES = 4_096;
-
-export function parseRecord(data: Buffer): Record<string, unknown> | null {
-  if (data.length > SHALLOW_BYTES && scanJsonObject(data, answerBounds) === 'too_deep') return null;
-  try {
-    // The answer is printed again, so numbers keep their digits.
-    const value = parseExact(data.toString('utf8'));
-    return isRecord(value) ? value : null;
-  } catch {
-    return null;
-  }
-}

@@ -1,16 +1,17 @@
-import type { TokenCounts } from '#core/events/ledger-event.ts';
-import { formatUsd, type NanoUsd } from '#core/money.ts';
+import { addChat } from '../answer-text.ts';
 import {
   answerBounds,
   type JsonObject,
   MemberChanges,
+  memberBytes,
   memberText,
   rebuildJsonObject,
   scanJsonObject,
 } from '../json-object.ts';
-import { chatCounts, readUsage, type SentUsage, type Usage } from '../usage.ts';
+import { EventTextCount, type TextCount } from '../stream-text-count.ts';
+import { chatCounts, StreamUsage, type Usage } from '../usage.ts';
 import type { AnswerIdentity, ReadEvent, StreamEndView, StreamNames, StreamReader } from './call-format.ts';
-import { isErrorEvent, isLastChunk, usageIn } from './chat-answer.ts';
+import { isBareFrame, isErrorEvent, isLastChunk, usageIn, withoutUsage } from './chat-answer.ts';
 import { shownUsage } from './shown-changes.ts';
 import { CHOICES_NEEDLE, dataEvent, isDone, isJson, isPlainChunk, looksLikeObject } from './stream-text.ts';
 
@@ -19,14 +20,14 @@ export class ChatStream implements StreamReader {
   readonly unreadLineEnd: Buffer | null;
   readonly answerNeedle = CHOICES_NEEDLE;
   readonly namesEvents = false;
-  readonly textBytes = null;
+  readonly text: TextCount = new EventTextCount(TEXT_KEYS, addChat);
   readonly #names: StreamNames;
   readonly #renamed: boolean;
   readonly #vendorFields: readonly string[];
   #usageChunk: JsonObject | null = null;
   /** Nothing of the answer is missing after it. */
   #complete = false;
-  #sent: SentUsage | null = null;
+  readonly #usage = new StreamUsage(chatCounts);
 
   constructor(names: StreamNames) {
     this.#names = names;
@@ -43,71 +44,85 @@ export class ChatStream implements StreamReader {
     if (isDone(data)) return { kind: 'done' };
     if (eventName === 'error') return { kind: 'error' };
     if (!looksLikeObject(data)) return { kind: isErrorEvent(data, null) ? 'error' : 'malformed' };
-    if (isPlainChunk(data)) return this.#pass(data);
+    if (isPlainChunk(data)) return this.#pass(data, false);
 
+    const plain = withoutLastNull(data);
+    if (plain !== null) return this.#pass(plain, true);
     const object = scanJsonObject(data, answerBounds);
     if (typeof object === 'string') return { kind: 'malformed' };
     const usage = usageIn(object);
     const isError = isErrorEvent(data, object);
-    if (usage === null) return isError ? { kind: 'error' } : this.#pass(data);
+    if (usage === null) return isError ? { kind: 'error' } : this.#passUncounted(data, object);
     // Rare, and rewritten by us: unlike the plain ones it is checked whole.
     if (!isError && !isJson(data)) return { kind: 'malformed' };
     this.#usageChunk = object;
     this.#complete = isLastChunk(object);
-    const sent = readUsage(usage, chatCounts);
-    // Some servers count in every chunk, and nothing in their last.
-    if (sent?.usage || this.#sent === null) this.#sent = sent;
+    this.#usage.add(usage);
     if (isError) return { kind: 'error' };
-    const choices = memberText(object, 'choices');
-    if (choices === undefined || EMPTY_LIST.test(choices)) return { kind: 'kept' };
-    const shown = rebuildJsonObject(object, this.#hidden([['usage', null]]));
-    return { kind: 'changed', events: dataEvent(this.#named(shown)) };
+    return hasNoChoices(object) ? { kind: 'kept' } : this.#passChunk(object);
   }
 
   usage(): Usage | null {
-    return this.#sent?.usage ?? null;
+    return this.#usage.usage;
   }
 
   /** As it came. */
-  get sentUsage(): SentUsage | null {
-    return this.#sent;
+  get usageRecord(): JsonObject | null {
+    return this.#usage.object;
   }
 
   isComplete(): boolean {
     return this.#complete;
   }
 
-  end({ identity, shown, tokens }: StreamEndView): Buffer {
-    if (!this.#names.showUsage || shown === null) return END_MARK;
-    return Buffer.concat([dataEvent(this.#lastChunk(identity, shown, tokens)), END_MARK]);
+  end(view: StreamEndView): Buffer {
+    if (!this.#names.showUsage) return END_MARK;
+    return Buffer.concat([dataEvent(this.#lastChunk(view)), END_MARK]);
   }
 
   /** The provider's own usage chunk with our cost; where it sent none, one of the counts that the charge was made of. */
-  #lastChunk(identity: AnswerIdentity, shown: NanoUsd, tokens: TokenCounts): Buffer {
-    if (this.#usageChunk === null) return estimatedUsageChunk(identity, tokens, shown);
-    const changes = this.#hidden([
-      ['choices', '[]'],
-      ['usage', shownUsage(this.#sent?.object ?? null, shown)],
-    ]);
+  #lastChunk({ identity, ...charge }: StreamEndView): Buffer {
+    const { object, usage } = this.#usage;
+    const record = object === null ? null : { object, tokens: usage?.tokens ?? null };
+    const shown = shownUsage('chat/completions', record, charge);
+    if (this.#usageChunk === null) return usageChunk(identity, shown);
+    const changes = this.#hidden(withoutUsage(this.#usageChunk));
+    changes.set('choices', '[]');
+    changes.set('usage', shown);
     if (this.#renamed) changes.set('model', JSON.stringify(this.#names.publicModel));
     return rebuildJsonObject(this.#usageChunk, changes);
   }
 
-  #pass(data: Buffer): ReadEvent {
+  /** A needle stood in it, but no record: `"usage":null`, which some servers write into every chunk, or another word. */
+  #passUncounted(data: Buffer, object: JsonObject): ReadEvent {
+    if (memberBytes(object, 'usage') === undefined && data.indexOf(USAGE_KEY) < 0)
+      return this.#pass(data, false);
+    if (hasNoChoices(object) && isBareFrame(object)) return { kind: 'kept' };
+    const hidden = withoutUsage(object);
+    const isUnchanged = memberBytes(object, 'usage') === undefined && hidden.keys.length === 1;
+    return isUnchanged ? this.#pass(data, false) : this.#passChunk(object);
+  }
+
+  #passChunk(object: JsonObject): ReadEvent {
+    const shown = rebuildJsonObject(object, this.#hidden(withoutUsage(object)));
+    return { kind: 'changed', events: dataEvent(this.#named(shown)) };
+  }
+
+  #pass(data: Buffer, isChanged: boolean): ReadEvent {
     const object = this.#vendorFields.some((field) => data.indexOf(`"${field}"`) >= 0)
       ? scanJsonObject(data, answerBounds)
       : 'not_an_object';
     if (typeof object !== 'string') {
-      return { kind: 'changed', events: dataEvent(this.#named(rebuildJsonObject(object, this.#hidden([])))) };
+      const shown = rebuildJsonObject(object, this.#hidden(new MemberChanges()));
+      return { kind: 'changed', events: dataEvent(this.#named(shown)) };
     }
-    return this.#renamed ? { kind: 'changed', events: dataEvent(this.#named(data)) } : PLAIN;
+    return this.#renamed || isChanged ? { kind: 'changed', events: dataEvent(this.#named(data)) } : PLAIN;
   }
 
   /** The given changes, and without what names the vendor. */
-  #hidden(changes: ConstructorParameters<typeof MemberChanges>[0]): MemberChanges {
-    const all = new MemberChanges(changes);
-    for (const field of this.#vendorFields) all.set(field, null);
-    return all;
+  #hidden(changes: MemberChanges): MemberChanges {
+    for (const field of this.#vendorFields) changes.set(field, null);
+    return changes;
   }
 
   /** The caller's own name of the model in the place of the provider's. */
@@ -128,19 +143,31 @@ export class ChatStream implements StreamReader {
   }
 }
 
+const TEXT_KEYS = ['content', 'reasoning', 'reasoning_content', 'refusal'];
 const NO_LINE = Buffer.alloc(0);
 const PLAIN: ReadEvent = { kind: 'plain' };
 const EMPTY_LIST = /^\[\s*\]$/;
 const END_MARK = Buffer.from('data: [DONE]\n\n');
+const USAGE_KEY = Buffer.from('"usage"');
+const LAST_NULL = Buffer.from(',"usage":null}');
+const CLOSE = Buffer.from('}');
 
-function estimatedUsageChunk(
-  { id, createdAtS, model }: AnswerIdentity,
-  tokens: TokenCounts,
-  shown: NanoUsd,
-): Buffer {
-  const { prompt, completion } = tokens;
-  const counts = `"prompt_tokens":${prompt},"completion_tokens":${completion},"total_tokens":${prompt + completion}`;
-  const usage = `{${counts},"cost":${formatUsd(shown)}}`;
+function hasNoChoices(object: JsonObject): boolean {
+  const choices = memberText(object, 'choices');
+  return choices === undefined || EMPTY_LIST.test(choices);
+}
+
+/** Many servers end every chunk so. `null`: this one does not, or there may be more to read in it. */
+function withoutLastNull(data: Buffer): Buffer | null {
+  const from = data.length - LAST_NULL.length;
+  if (from < 0 || data.compare(LAST_NULL, 0, LAST_NULL.length, from) !== 0) return null;
+  const rest = data.subarray(0, from);
+  return isPlainChunk(rest) && rest.indexOf(EMPTY_CHOICES) < 0 ? Buffer.concat([rest, CLOSE]) : null;
+}
+
+const EMPTY_CHOICES = Buffer.from('"choices":[]');
+
+function usageChunk({ id, createdAtS, model }: AnswerIdentity, usage: Buffer): Buffer {
   const frame = JSON.stringify({
     id,
     object: 'chat.completion.chunk',
@@ -148,5 +175,5 @@ function estimatedUsageChunk(
     model,
     choices: [],
   });
-  return Buffer.from(`${frame.slice(0, -1)},"usage":${usage}}`);
+  return Buffer.concat([Buffer.from(`${frame.slice(0, -1)},"usage":`), usage, CLOSE]);
 }

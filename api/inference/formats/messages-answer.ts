@@ -1,19 +1,20 @@
-import type { NanoUsd } from '#core/money.ts';
+import { AnswerText, addMessages } from '../answer-text.ts';
 import type { Candidate } from '../call-plan.ts';
 import { estimateTokens } from '../estimate.ts';
 import { type JsonObject, memberSize, memberText, rebuildJsonObject } from '../json-object.ts';
 import { messagesCounts, usageOfAnswer } from '../usage.ts';
 import type { AnswerReading, GoodAnswer } from './call-format.ts';
-import { shownChanges } from './shown-changes.ts';
+import { type ShownCharge, shownChanges } from './shown-changes.ts';
 import { objectIn, presentMember } from './stream-text.ts';
 
 export function readMessagesAnswer(answer: JsonObject, value: Record<string, unknown>): AnswerReading {
   const sent = usageOfAnswer(answer, value, messagesCounts);
   const usage = sent?.usage ?? null;
   if (saysMessagesError(answer)) return { kind: 'error', usage };
-  const contentBytes = memberSize(answer, 'content');
-  if (contentBytes === undefined) return { kind: 'malformed', usage };
-  return { kind: 'answer', answer, value, sent, deliveredTokens: estimateTokens(contentBytes) };
+  if (memberSize(answer, 'content') === undefined) return { kind: 'malformed', usage };
+  const text = new AnswerText();
+  addMessages(text, { content: value.content });
+  return { kind: 'answer', answer, value, sent, deliveredTokens: estimateTokens(text.bytes) };
 }
 
 export const saysMessagesError = (object: JsonObject): boolean =>
@@ -29,5 +30,5 @@ function stopsWithError(object: JsonObject): boolean {
   return memberText(delta, 'stop_reason') === '"error"' || presentMember(delta, 'error') !== null;
 }
 
-export const showMessagesAnswer = (good: GoodAnswer, shown: NanoUsd | null, candidate: Candidate): Buffer =>
-  rebuildJsonObject(good.answer, shownChanges(good, shown, candidate));
+export const showMessagesAnswer = (good: GoodAnswer, charge: ShownCharge, candidate: Candidate): Buffer =>
+  rebuildJsonObject(good.answer, shownChanges('messages', good, charge, candidate));

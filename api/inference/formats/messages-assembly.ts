@@ -1,8 +1,10 @@
 import { isRecord } from '#core/is-record.ts';
+import { AnswerText, addMessages } from '../answer-text.ts';
 import { plainNumber } from '../exact-json.ts';
+import { parseRecord } from '../parse-record.ts';
+import { countedBy } from '../stream-text-count.ts';
 import type { Usage } from '../usage.ts';
 import type { Assembly, ReadEvent } from './call-format.ts';
-import { parseRecord } from './chat-assembly.ts';
 import { mergeDelta } from './merge-delta.ts';
 import { MessagesStream } from './messages-stream.ts';
 import { DELTA_NEEDLE } from './stream-text.ts';
@@ -13,7 +15,8 @@ export class MessagesAssembly implements Assembly {
   readonly unreadLineEnd = null;
   readonly answerNeedle = DELTA_NEEDLE;
   readonly namesEvents = false;
-  readonly textBytes = null;
+  readonly #text = new AnswerText();
+  readonly text = countedBy(() => this.#text.bytes);
   /** Knows usage, errors and the end, as for a caller who wants the stream. */
   readonly #stream = new MessagesStream({ upstreamModel: '', publicModel: '', showUsage: true });
   #message: Record<string, unknown> | null = null;
@@ -26,6 +29,7 @@ export class MessagesAssembly implements Assembly {
     if (event.kind === 'done' || event.kind === 'malformed' || event.kind === 'error') return event;
     const value = parseRecord(data);
     if (value === null) return { kind: 'malformed' };
+    addMessages(this.#text, value);
     this.#add(value);
     return { kind: 'kept' };
   }
@@ -43,7 +47,7 @@ export class MessagesAssembly implements Assembly {
     const { usage: _, ...message } = this.#message;
     const content = [...this.#blocks].map(([index, block]) => withInput(block, this.#inputs.get(index)));
     const answer = JSON.stringify({ ...message, content });
-    const usage = this.#stream.sentUsage?.object.bytes;
+    const usage = this.#stream.usageRecord?.bytes;
     if (usage === undefined) return Buffer.from(answer);
     // Its bytes as they came: a cost is read from its text.
     return Buffer.concat([Buffer.from(`${answer.slice(0, -1)},"usage":`), usage, Buffer.from('}')]);

@@ -1,6 +1,6 @@
-import type { TokenCounts } from '#core/events/ledger-event.ts';
 import { USAGE_BYTES_MAX, USAGE_MEMBERS_MAX } from '#core/limits.ts';
-import type { NanoUsd } from '#core/money.ts';
+import { formatUsd } from '#core/money.ts';
+import { addMessages } from '../answer-text.ts';
 import {
   answerBounds,
   type JsonObject,
@@ -9,11 +9,12 @@ import {
   rebuildJsonObject,
   scanJsonObject,
 } from '../json-object.ts';
-import { messagesCounts, readUsage, type SentUsage, type Usage } from '../usage.ts';
+import { EventTextCount, type TextCount } from '../stream-text-count.ts';
+import { messagesCounts, noTokens, StreamUsage, type Usage } from '../usage.ts';
 import type { ReadEvent, StreamEndView, StreamNames, StreamReader } from './call-format.ts';
 import { tellsError } from './error-record.ts';
 import { saysMessagesError } from './messages-answer.ts';
-import { shownUsage } from './shown-changes.ts';
+import { countersOf, passedUsage, type ShownCharge, shownUsage } from './shown-changes.ts';
 import {
   DELTA_NEEDLE,
   isDone,
@@ -32,9 +33,13 @@ import {
  */
 export class MessagesStream implements StreamReader {
   readonly namesEvents = true;
-  readonly textBytes = null;
+  readonly text: TextCount = new EventTextCount(TEXT_KEYS, addMessages);
   readonly #names: StreamNames;
-  #counts: SentUsage | null = null;
+  readonly #usage = new StreamUsage(messagesCounts);
+  /** The records together, as one. */
+  #record: JsonObject | null = null;
+  /** What the caller was shown at the beginning. */
+  #shownStart: JsonObject | null = null;
   #lastDelta: JsonObject | null = null;
   /** By its last `message_delta`, not only at its beginning. */
   #isCounted = false;
@@ -65,8 +70,7 @@ export class MessagesStream implements StreamReader {
       case 'message_delta':
         return isJson(data) ? this.#keep(object) : { kind: 'malformed' };
       case 'message_stop':
-        this.#stop = data;
-        return { kind: 'done' };
+        return this.#end(object, data);
       case 'ping':
         return passNamed(type, eventName, data);
       default:
@@ -75,30 +79,45 @@ export class MessagesStream implements StreamReader {
   }
 
   usage(deliveredTokens: number): Usage | null {
-    const usage = this.#counts?.usage ?? null;
+    const { usage } = this.#usage;
     if (usage === null || (this.#lastDelta !== null && this.#isCounted)) return usage;
-    // Of an answer that broke off, or was not counted at its end, only the beginning was, and no cost was final.
+    // Only the beginning of an answer that broke off, or was not counted at its end, was counted, and no cost was final.
     const { tokens } = usage;
-    return {
-      ...usage,
-      tokens: { ...tokens, completion: Math.max(tokens.completion, deliveredTokens) },
-      reportedAttoUsd: null,
-    };
+    const completion = Math.max(tokens.completion, deliveredTokens);
+    return { ...usage, tokens: { ...tokens, completion, estimated: true }, reportedAttoUsd: null };
   }
 
-  /** The last that came of each counter. */
-  get sentUsage(): SentUsage | null {
-    return this.#counts;
+  /** All records together: the last that came of each counter. */
+  get usageRecord(): JsonObject | null {
+    return this.#record;
   }
 
   isComplete(): boolean {
     return this.#lastDelta !== null;
   }
 
-  end({ shown, tokens }: StreamEndView): Buffer {
-    const delta =
-      this.#lastDelta === null ? estimatedDelta(tokens, shown) : shownDelta(this.#lastDelta, shown);
+  end(charge: StreamEndView): Buffer {
+    const delta = this.#lastDelta === null ? ownDelta(charge) : this.#chargedDelta(this.#lastDelta, charge);
     return Buffer.concat([namedEvent('message_delta', delta), namedEvent('message_stop', this.#stop)]);
+  }
+
+  /** Clients keep what the start told them of a counter, unless the end says otherwise. */
+  #chargedDelta(delta: JsonObject, charge: ShownCharge): Buffer {
+    const sent = objectIn(delta, 'usage');
+    const counted = this.#usage.usage?.tokens ?? noTokens;
+    if (sent === null || charge.tokens.estimated === true) {
+      return withUsage(delta, shownUsage('messages', null, charge));
+    }
+    const changes = new MemberChanges([['cost', charge.shown === null ? null : formatUsd(charge.shown)]]);
+    for (const [name, count] of counted === noTokens ? [] : countersOf('messages', counted)) {
+      const text = memberText(sent, name);
+      const known = text ?? (name === 'output_tokens' ? undefined : memberOf(this.#shownStart, name));
+      if (Number(known ?? (name === 'output_tokens' ? Number.NaN : 0)) !== count)
+        changes.set(name, String(count));
+    }
+    const scanned = scanJsonObject(passedUsage(sent));
+    const passed = typeof scanned === 'string' ? sent : scanned;
+    return withUsage(delta, rebuildJsonObject(passed, changes));
   }
 
   #start(object: JsonObject): ReadEvent {
@@ -109,7 +128,8 @@ export class MessagesStream implements StreamReader {
     if (usage !== null) {
       // A cost that is said before there is an answer is none of it.
       if (!this.#count(withoutCost(usage))) return { kind: 'malformed' };
-      changes.set('usage', shownUsage(usage, null));
+      this.#shownStart = usage;
+      changes.set('usage', passedUsage(usage));
     }
     const { upstreamModel, publicModel } = this.#names;
     if (memberText(message, 'model') === JSON.stringify(upstreamModel))
@@ -127,38 +147,53 @@ export class MessagesStream implements StreamReader {
     const earlier = this.#lastDelta;
     this.#lastDelta = object;
     if (earlier === null) return { kind: 'kept' };
-    return { kind: 'changed', events: namedEvent('message_delta', shownDelta(earlier, null)) };
+    return { kind: 'changed', events: namedEvent('message_delta', passedDelta(earlier)) };
+  }
+
+  /** One vendor counts once more in the last event, under its own name. */
+  #end(object: JsonObject, data: Buffer): ReadEvent {
+    const metrics = presentMember(object, INVOCATION_METRICS);
+    this.#stop = data;
+    if (metrics === null) return { kind: 'done' };
+    this.#usage.add(metrics);
+    this.#isCounted = true;
+    this.#stop = rebuildJsonObject(object, new MemberChanges([[INVOCATION_METRICS, null]]));
+    return { kind: 'done' };
   }
 
   #pass(type: string, eventName: string, data: Buffer): ReadEvent {
     const earlier = this.#lastDelta;
     if (earlier === null) return passNamed(type, eventName, data);
     this.#lastDelta = null;
-    const events = [
-      namedEvent('message_delta', shownDelta(earlier, null)),
-      namedEvent(eventName || type, data),
-    ];
+    const events = [namedEvent('message_delta', passedDelta(earlier)), namedEvent(eventName || type, data)];
     return { kind: 'changed', events: Buffer.concat(events) };
   }
 
-  /** Some servers send zeros or nulls first and the truth later. False: more than any answer is counted by. */
+  /** False: more than any answer is counted by. */
   #count(usage: JsonObject): boolean {
     if (!isSane(usage)) return false;
-    const changes = new MemberChanges();
-    for (const { key } of usage.members) {
-      const value = /^\w+$/.test(key) ? presentMember(usage, key) : null;
-      if (value !== null) changes.set(key, value);
-    }
-    const known = this.#counts?.object;
-    const merged = readUsage(
-      known === undefined ? usage.bytes : rebuildJsonObject(known, changes),
-      messagesCounts,
-    );
-    if (merged !== null && !isSane(merged.object)) return false;
-    this.#counts = merged;
+    const merged = scanJsonObject(this.#record === null ? usage.bytes : laterRecord(this.#record, usage));
+    if (typeof merged === 'string' || !isSane(merged)) return false;
+    this.#usage.add(usage.bytes);
+    this.#record = merged;
     return true;
   }
 }
+
+/** Some servers send zeros or nulls first and the truth later, and others the truth first. */
+function laterRecord(known: JsonObject, later: JsonObject): Buffer {
+  const changes = new MemberChanges();
+  for (const { key } of later.members) {
+    const value = /^\w+$/.test(key) ? presentMember(later, key) : null;
+    if (value === null) continue;
+    const isNothing = !/[1-9a-z"]/i.test(value.toString('latin1').replaceAll(KEYS, ''));
+    if (!isNothing || presentMember(known, key) === null) changes.set(key, value);
+  }
+  return rebuildJsonObject(known, changes);
+}
+
+/** In a record inside: only its values say something. */
+const KEYS = /"\w*"\s*:/g;
 
 const isSane = ({ bytes, members }: JsonObject): boolean =>
   bytes.length <= USAGE_BYTES_MAX && members.length <= USAGE_MEMBERS_MAX;
@@ -167,20 +202,28 @@ const isSane = ({ bytes, members }: JsonObject): boolean =>
 const FORMAT_TYPE = /^(?:message_|content_block_|ping$)/;
 const BLOCK_DELTA = Buffer.from(' content_block_delta');
 const STOP = Buffer.from('{"type":"message_stop"}');
+const TEXT_KEYS = ['text', 'thinking'];
+const INVOCATION_METRICS = 'amazon-bedrock-invocationMetrics';
 
 function withoutCost(usage: JsonObject): JsonObject {
   const scanned = scanJsonObject(rebuildJsonObject(usage, new MemberChanges([['cost', null]])));
   return typeof scanned === 'string' ? usage : scanned;
 }
 
-const shownDelta = (delta: JsonObject, shown: NanoUsd | null): Buffer =>
-  rebuildJsonObject(delta, new MemberChanges([['usage', shownUsage(objectIn(delta, 'usage'), shown)]]));
+const withUsage = (delta: JsonObject, usage: Buffer): Buffer =>
+  rebuildJsonObject(delta, new MemberChanges([['usage', usage]]));
 
-/** Where the provider counted nothing at the end: what the charge was made of. */
-function estimatedDelta({ completion }: TokenCounts, shown: NanoUsd | null): Buffer {
-  const usage = scanJsonObject(Buffer.from(`{"output_tokens":${completion}}`));
-  const counted = typeof usage === 'string' ? null : shownUsage(usage, shown);
-  return Buffer.from(
-    `{"type":"message_delta","delta":{"stop_reason":null,"stop_sequence":null},"usage":${counted ?? '{}'}}`,
-  );
+/** Totals that others follow. */
+function passedDelta(delta: JsonObject): Buffer {
+  const usage = objectIn(delta, 'usage');
+  return usage === null ? delta.bytes : withUsage(delta, passedUsage(usage));
 }
+
+const memberOf = (object: JsonObject | null, name: string): string | undefined =>
+  object === null ? undefined : memberText(object, name);
+
+/** The end of a stream that had none of its own. */
+const ownDelta = (charge: ShownCharge): Buffer =>
+  Buffer.from(
+    `{"type":"message_delta","delta":{"stop_reason":null,"stop_sequence":null},"usage":${shownUsage('messages', null, charge)}}`,
+  );

@@ -1,29 +1,30 @@
 import { isRecord } from '#core/is-record.ts';
-import type { NanoUsd } from '#core/money.ts';
+import { AnswerText, addResponses } from '../answer-text.ts';
 import type { Candidate } from '../call-plan.ts';
 import { estimateTokens } from '../estimate.ts';
 import { type JsonObject, memberSize, memberText, rebuildJsonObject } from '../json-object.ts';
 import { responsesCounts, usageOfAnswer } from '../usage.ts';
 import type { AnswerReading, GoodAnswer } from './call-format.ts';
 import { isReasonName } from './error-record.ts';
-import { shownChanges } from './shown-changes.ts';
+import { type ShownCharge, shownChanges } from './shown-changes.ts';
 import { objectIn, presentMember } from './stream-text.ts';
 
 export function readResponsesAnswer(answer: JsonObject, value: Record<string, unknown>): AnswerReading {
   const sent = usageOfAnswer(answer, value, responsesCounts);
   const usage = sent?.usage ?? null;
   if (saysResponseFailed(answer)) return { kind: 'error', usage };
-  const outputBytes = memberSize(answer, 'output');
-  if (outputBytes === undefined) return { kind: 'malformed', usage };
-  return { kind: 'answer', answer, value, sent, deliveredTokens: estimateTokens(outputBytes) };
+  if (memberSize(answer, 'output') === undefined) return { kind: 'malformed', usage };
+  const text = new AnswerText();
+  addResponses(text, value.output);
+  return { kind: 'answer', answer, value, sent, deliveredTokens: estimateTokens(text.bytes) };
 }
 
 export const saysResponseFailed = (response: JsonObject): boolean =>
   presentMember(response, 'error') !== null || memberText(response, 'status') === '"failed"';
 
 /** `output_text` joins the text of all messages (spec: Responses response); clients without an SDK read nothing else. */
-export function showResponsesAnswer(good: GoodAnswer, shown: NanoUsd | null, candidate: Candidate): Buffer {
-  const changes = shownChanges(good, shown, candidate);
+export function showResponsesAnswer(good: GoodAnswer, charge: ShownCharge, candidate: Candidate): Buffer {
+  const changes = shownChanges('responses', good, charge, candidate);
   const details = objectIn(good.answer, 'incomplete_details');
   if (details !== null && !isReasonName(memberText(details, 'reason')))
     changes.set('incomplete_details', null);

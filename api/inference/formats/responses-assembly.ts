@@ -1,3 +1,4 @@
+import type { TextCount } from '../stream-text-count.ts';
 import type { Usage } from '../usage.ts';
 import type { Assembly, ReadEvent } from './call-format.ts';
 import { ResponsesStream } from './responses-stream.ts';
@@ -8,16 +9,19 @@ export class ResponsesAssembly implements Assembly {
   readonly unreadLineEnd = null;
   readonly answerNeedle = DELTA_NEEDLE;
   readonly namesEvents = false;
-  readonly textBytes = null;
   readonly #stream = new ResponsesStream({ upstreamModel: '', publicModel: '', showUsage: true });
+
+  get text(): TextCount {
+    return this.#stream.text;
+  }
 
   read(data: Buffer, eventName: string): ReadEvent {
     const event = this.#stream.read(data, eventName);
     return event.kind === 'plain' || event.kind === 'changed' ? { kind: 'kept' } : event;
   }
 
-  usage(): Usage | null {
-    return this.#stream.usage();
+  usage(deliveredTokens: number): Usage | null {
+    return this.#stream.usage(deliveredTokens);
   }
 
   isComplete(): boolean {

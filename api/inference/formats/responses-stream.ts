@@ -1,4 +1,4 @@
-import type { NanoUsd } from '#core/money.ts';
+import { parseJson } from '#core/parse-json.ts';
 import {
   answerBounds,
   type JsonObject,
@@ -7,11 +7,12 @@ import {
   rebuildJsonObject,
   scanJsonObject,
 } from '../json-object.ts';
-import { readUsage, responsesCounts, type SentUsage, type Usage } from '../usage.ts';
+import { ResponsesTextCount } from '../stream-text-count.ts';
+import { readUsage, responsesCounts, StreamUsage, type Usage } from '../usage.ts';
 import type { ReadEvent, StreamEndView, StreamNames, StreamReader } from './call-format.ts';
 import { isReasonName, tellsError } from './error-record.ts';
 import { saysResponseFailed } from './responses-answer.ts';
-import { shownUsage } from './shown-changes.ts';
+import { passedUsage, type ShownCharge, shownUsage } from './shown-changes.ts';
 import {
   DELTA_NEEDLE,
   isJson,
@@ -26,12 +27,14 @@ import {
 /** A stream of named events. Its usage comes with the last one, which ends it. */
 export class ResponsesStream implements StreamReader {
   readonly namesEvents = true;
-  readonly textBytes = null;
+  readonly text = new ResponsesTextCount();
   readonly unreadLineEnd: Buffer = DELTA;
   readonly answerNeedle = DELTA_NEEDLE;
   readonly #names: StreamNames;
   #terminal: { type: string; event: JsonObject; response: JsonObject } | null = null;
-  #sent: SentUsage | null = null;
+  readonly #usage = new StreamUsage(responsesCounts);
+  /** By its last event, not only before there was an answer. */
+  #isCounted = false;
 
   constructor(names: StreamNames) {
     this.#names = names;
@@ -54,19 +57,33 @@ export class ResponsesStream implements StreamReader {
     if (response === null) return LAST.has(type) ? { kind: 'malformed' } : passNamed(type, eventName, data);
     if (!isJson(data)) return { kind: 'malformed' };
     const isFailed = type === 'response.failed' || saysResponseFailed(response);
-    // Counts that come before there is an answer are none.
-    const usage = isFailed || LAST.has(type) ? presentMember(response, 'usage') : null;
-    if (usage !== null) this.#sent = readUsage(usage, responsesCounts);
+    const usage = presentMember(response, 'usage');
+    if (usage !== null) this.#count(usage, isFailed || LAST.has(type));
     if (isFailed) return { kind: 'error' };
     if (LAST.has(type)) {
       this.#terminal = { type, event, response };
+      this.text.addOutput(parseJson(memberText(response, 'output') ?? 'null'));
       return { kind: 'done' };
     }
     return { kind: 'changed', events: namedEvent(type, this.#shown(event, response, null)) };
   }
 
-  usage(): Usage | null {
-    return this.#sent?.usage ?? null;
+  /** Counts that come before there is an answer count only where its end has none. */
+  usage(deliveredTokens: number): Usage | null {
+    const { usage } = this.#usage;
+    if (usage === null || this.#isCounted) return usage;
+    const { tokens } = usage;
+    if (this.#terminal === null || tokens.prompt === 0) return null;
+    const completion = Math.max(tokens.completion, deliveredTokens);
+    return { ...usage, tokens: { ...tokens, completion, estimated: true }, reportedAttoUsd: null };
+  }
+
+  #count(usage: Buffer, isLast: boolean): void {
+    const sent = readUsage(usage, responsesCounts);
+    if (sent === null) return;
+    // A cost that is said before there is an answer is none of it.
+    this.#usage.addRead(isLast ? sent : { ...sent, reportedAttoUsd: null });
+    if (isLast) this.#isCounted = true;
   }
 
   /** Of the last event, as it came. */
@@ -78,16 +95,21 @@ export class ResponsesStream implements StreamReader {
     return this.#terminal !== null;
   }
 
-  end({ shown }: StreamEndView): Buffer {
+  end(charge: StreamEndView): Buffer {
     if (this.#terminal === null) throw new Error('A stream of responses has no end.');
     const { type, event, response } = this.#terminal;
-    return namedEvent(type, this.#shown(event, response, shown));
+    return namedEvent(type, this.#shown(event, response, charge));
   }
 
-  #shown(event: JsonObject, response: JsonObject, shown: NanoUsd | null): Buffer {
+  /** @param charge `null`: the answer goes on. */
+  #shown(event: JsonObject, response: JsonObject, charge: ShownCharge | null): Buffer {
     const changes = new MemberChanges();
     const usage = objectIn(response, 'usage');
-    if (usage !== null || shown !== null) changes.set('usage', shownUsage(usage, shown));
+    if (charge !== null) {
+      const counted = this.#isCounted ? this.#usage.usage : null;
+      const record = usage === null ? null : { object: usage, tokens: counted?.tokens ?? null };
+      changes.set('usage', shownUsage('responses', record, charge));
+    } else if (usage !== null) changes.set('usage', passedUsage(usage));
     const details = objectIn(response, 'incomplete_details');
     if (details !== null && !isReasonName(memberText(details, 'reason')))
       changes.set('incomplete_details', null);

@@ -1,15 +1,29 @@
+import type { FormatName } from '#core/catalog/catalog.ts';
+import type { TokenCounts } from '#core/events/ledger-event.ts';
 import { formatUsd, type NanoUsd } from '#core/money.ts';
+import { billMembers } from '../../providers/usage-names.ts';
 import type { Candidate } from '../call-plan.ts';
 import { type JsonObject, MemberChanges, memberText, rebuildJsonObject } from '../json-object.ts';
 import type { GoodAnswer } from './call-format.ts';
+import { chatUsageText, messagesUsageText, responsesUsageText } from './usage-text.ts';
 
-/** What the caller of any format sees changed in a whole answer: our cost, and the model by its public name. */
+/** What a call came to, as far as a caller is told. */
+export interface ShownCharge {
+  /** What leaves the balance; `null`: not known yet, so there is no number that could be taken for the charge. */
+  shown: NanoUsd | null;
+  /** What the charge was made of. */
+  tokens: TokenCounts;
+}
+
+/** What the caller of any format sees changed in a whole answer: our usage, and the model by its public name. */
 export function shownChanges(
+  format: FormatName,
   { answer, sent }: GoodAnswer,
-  shown: NanoUsd | null,
+  charge: ShownCharge,
   { endpoint, model, provider }: Candidate,
 ): MemberChanges {
-  const changes = new MemberChanges([['usage', shownUsage(sent?.object ?? null, shown)]]);
+  const record = sent === null ? null : { object: sent.object, tokens: sent.usage?.tokens ?? null };
+  const changes = new MemberChanges([['usage', shownUsage(format, record, charge)]]);
   for (const field of provider.dialect.vendorFields) changes.set(field, null);
   if (
     endpoint.upstreamModel !== model.id &&
@@ -20,21 +34,68 @@ export function shownChanges(
   return changes;
 }
 
+/** A provider's record, and what was read of it; `null`: too little. */
+export interface SentRecord {
+  object: JsonObject;
+  tokens: TokenCounts | null;
+}
+
 /**
- * Usage as the caller sees it: the provider's counters, our cost, and nothing of what the provider charged us.
- *
- * @param usage `null`: the provider sent none that is an object.
- * @param shown What leaves the balance; `null`: not known yet, so there is no number that could be taken for the charge.
+ * Usage as the caller sees it at the end of an answer: the provider's record with the counters that the charge was made of and
+ * our cost, and nothing of what the provider charged us. A record that the charge was not made of is replaced by ours.
  */
-export function shownUsage(usage: JsonObject | null, shown: NanoUsd | null): Buffer | null {
-  const cost = shown === null ? null : formatUsd(shown);
-  if (usage === null) return cost === null ? null : Buffer.from(`{"cost":${cost}}`);
-  return rebuildJsonObject(
-    usage,
-    new MemberChanges([
-      ['cost', cost],
-      ['cost_details', null],
-      ['is_byok', null],
-    ]),
-  );
+export function shownUsage(
+  format: FormatName,
+  record: SentRecord | null,
+  { shown, tokens }: ShownCharge,
+): Buffer {
+  if (record === null || record.tokens === null || tokens.estimated === true)
+    return Buffer.from(usageText[format](tokens, shown));
+  const { object } = record;
+  const changes = withoutBill();
+  changes.set('cost', shown === null ? null : formatUsd(shown));
+  for (const [name, count] of countersOf(format, record.tokens)) {
+    const text = memberText(object, name);
+    // A cache that the record does not name has nothing in it.
+    const isMissing = text === undefined && !(count === 0 && name.startsWith('cache_'));
+    if (isMissing || (text !== undefined && Number(text) !== count)) changes.set(name, String(count));
+  }
+  return rebuildJsonObject(object, changes);
+}
+
+/** A record that comes before the end: as it was sent, without the provider's bill. */
+export const passedUsage = (usage: JsonObject): Buffer => rebuildJsonObject(usage, withoutBill());
+
+const withoutBill = (): MemberChanges => new MemberChanges(billMembers.map((name) => [name, null]));
+
+const usageText = {
+  'chat/completions': chatUsageText,
+  responses: responsesUsageText,
+  messages: messagesUsageText,
+} as const satisfies Record<FormatName, unknown>;
+
+/** The counters that every answer of the format has. */
+export function countersOf(format: FormatName, tokens: TokenCounts): readonly (readonly [string, number])[] {
+  const { prompt, completion, cached, cacheWritten = 0 } = tokens;
+  switch (format) {
+    case 'chat/completions':
+      return [
+        ['prompt_tokens', prompt],
+        ['completion_tokens', completion],
+        ['total_tokens', prompt + completion],
+      ];
+    case 'responses':
+      return [
+        ['input_tokens', prompt],
+        ['output_tokens', completion],
+        ['total_tokens', prompt + completion],
+      ];
+    case 'messages':
+      return [
+        ['input_tokens', prompt - cached - cacheWritten],
+        ['output_tokens', completion],
+        ['cache_read_input_tokens', cached],
+        ['cache_creation_input_tokens', cacheWritten],
+      ];
+  }
 }

@@ -1,5 +1,6 @@
 import type { Assembly, ReadEvent } from '../formats/call-format.ts';
 import { CHOICES_NEEDLE } from '../formats/stream-text.ts';
+import { countedBy } from '../stream-text-count.ts';
 import type { Usage } from '../usage.ts';
 import type { AnswerSource } from './answer-source.ts';
 import { WholeAnswer } from './whole-answer.ts';
@@ -10,6 +11,7 @@ export class AnswerCollector implements Omit<Assembly, 'answer'> {
   readonly answerNeedle = CHOICES_NEEDLE;
   readonly namesEvents = false;
   readonly whole = new WholeAnswer();
+  readonly text = countedBy(() => this.whole.bytes);
   readonly #source: AnswerSource;
 
   constructor(source: AnswerSource) {
@@ -21,10 +23,6 @@ export class AnswerCollector implements Omit<Assembly, 'answer'> {
     if (read.kind !== 'pieces') return read;
     for (const piece of read.pieces) this.whole.add(piece);
     return { kind: 'kept' };
-  }
-
-  get textBytes(): number {
-    return this.whole.bytes;
   }
 
   usage(deliveredTokens: number): Usage | null {

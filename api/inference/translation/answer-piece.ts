@@ -1,3 +1,5 @@
+import type { AnswerText } from '../answer-text.ts';
+
 /** A provider's answer as it comes, in no format's words. */
 export type AnswerPiece =
   /** The provider's id for the answer. Comes first, once. */
@@ -19,3 +21,18 @@ export type AnswerPiece =
   | { type: 'finish'; reason: FinishReason; stopSequence: string | null };
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
+
+/** Counts what a piece brings of the answer's text. */
+export function addPiece(text: AnswerText, piece: AnswerPiece): void {
+  switch (piece.type) {
+    case 'text':
+    case 'reasoning':
+      text.add(piece.text);
+      return;
+    case 'tool_call':
+      text.call(String(piece.index)).name(piece.name);
+      return;
+    case 'arguments':
+      text.call(String(piece.index)).arguments(piece.json);
+  }
+}

@@ -1,7 +1,7 @@
 import type { TokenCounts } from '#core/events/ledger-event.ts';
-import { formatUsd, type NanoUsd } from '#core/money.ts';
 import type { AnswerIdentity, StreamEndView } from '../formats/call-format.ts';
 import { dataText } from '../formats/stream-text.ts';
+import { chatUsageText } from '../formats/usage-text.ts';
 import type { AnswerPiece } from './answer-piece.ts';
 import type { AnswerSink } from './answer-sink.ts';
 import type { Citation } from './conversation.ts';
@@ -123,18 +123,6 @@ function annotationsOf({ parts }: WholeAnswer): object[] | undefined {
     before += part.text.length;
   }
   return annotations.length === 0 ? undefined : annotations;
-}
-
-function chatUsageText(tokens: TokenCounts, shown: NanoUsd | null): string {
-  const { prompt, completion, reasoning, cached } = tokens;
-  const counts = JSON.stringify({
-    prompt_tokens: prompt,
-    completion_tokens: completion,
-    total_tokens: prompt + completion,
-    prompt_tokens_details: { cached_tokens: cached },
-    completion_tokens_details: reasoning === null ? undefined : { reasoning_tokens: reasoning },
-  });
-  return shown === null ? counts : `${counts.slice(0, -1)},"cost":${formatUsd(shown)}}`;
 }
 
 /** The whole answer as JSON text, its usage as it was counted. */

@@ -1,7 +1,7 @@
 import { isErrorEvent, isLastChunk, usageIn } from '../formats/chat-answer.ts';
 import { isDone } from '../formats/stream-text.ts';
 import { answerBounds, readJsonObject } from '../json-object.ts';
-import { chatCounts, readUsage, type Usage } from '../usage.ts';
+import { chatCounts, StreamUsage, type Usage } from '../usage.ts';
 import { answerIdOf } from './answer-id-of.ts';
 import type { AnswerPiece, FinishReason } from './answer-piece.ts';
 import type { AnswerSource, ReadPieces } from './answer-source.ts';
@@ -10,7 +10,7 @@ import { numberOf, recordOf, records, textOf } from './values.ts';
 
 /** Chunks of a chat, of which the first choice is read: a translated call asks for one. */
 export class ChatSource implements AnswerSource {
-  #usage: Usage | null = null;
+  readonly #usage = new StreamUsage(chatCounts);
   #complete = false;
   #started = false;
   #finished = false;
@@ -24,10 +24,9 @@ export class ChatSource implements AnswerSource {
     const read = readJsonObject(data, answerBounds);
     if (typeof read === 'string') return { kind: isErrorEvent(data, null) ? 'error' : 'malformed' };
     const usage = usageIn(read.object);
-    const sent = usage === null ? null : readUsage(usage, chatCounts);
-    if (sent !== null) {
+    if (usage !== null) {
       this.#complete = isLastChunk(read.object);
-      this.#usage = sent.usage ?? this.#usage;
+      this.#usage.add(usage);
     }
     if (isErrorEvent(data, read.object)) return { kind: 'error' };
     return { kind: 'pieces', pieces: this.#pieces(read.value) };
@@ -38,7 +37,7 @@ export class ChatSource implements AnswerSource {
   }
 
   usage(): Usage | null {
-    return this.#usage;
+    return this.#usage.usage;
   }
 
   isComplete(): boolean {

@@ -1,8 +1,8 @@
 import type { TokenCounts } from '#core/events/ledger-event.ts';
-import { formatUsd, type NanoUsd } from '#core/money.ts';
 import type { AnswerIdentity, StreamEndView } from '../formats/call-format.ts';
 import { namedText } from '../formats/stream-text.ts';
 import { inputOf } from '../formats/tool-input.ts';
+import { messagesUsageText } from '../formats/usage-text.ts';
 import type { AnswerPiece, FinishReason } from './answer-piece.ts';
 import type { AnswerSink } from './answer-sink.ts';
 import type { AssistantPart } from './conversation.ts';
@@ -179,18 +179,6 @@ const STOP_REASONS = {
   tool_calls: 'tool_use',
   content_filter: 'refusal',
 } as const satisfies Record<FinishReason, string>;
-
-function messagesUsageText(tokens: TokenCounts, shown: NanoUsd | null): string {
-  const { prompt, completion, reasoning, cached, cacheWritten = 0 } = tokens;
-  const counts = JSON.stringify({
-    input_tokens: prompt - cached - cacheWritten,
-    cache_creation_input_tokens: cacheWritten,
-    cache_read_input_tokens: cached,
-    output_tokens: completion,
-    output_tokens_details: reasoning === null ? undefined : { thinking_tokens: reasoning },
-  });
-  return shown === null ? counts : `${counts.slice(0, -1)},"cost":${formatUsd(shown)}}`;
-}
 
 /** The whole answer as JSON text, its usage as it was counted. */
 export function writeMessagesAnswer(

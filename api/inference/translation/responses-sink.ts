@@ -1,7 +1,7 @@
 import type { TokenCounts } from '#core/events/ledger-event.ts';
-import { formatUsd, type NanoUsd } from '#core/money.ts';
 import type { AnswerIdentity, StreamEndView } from '../formats/call-format.ts';
 import { namedText } from '../formats/stream-text.ts';
+import { responsesUsageText } from '../formats/usage-text.ts';
 import type { AnswerPiece } from './answer-piece.ts';
 import type { AnswerSink } from './answer-sink.ts';
 import type { AssistantPart, Citation, TextPart } from './conversation.ts';
@@ -268,18 +268,6 @@ function responseText(whole: WholeAnswer, identity: AnswerIdentity, status: stri
     presence_penalty: null,
   });
   return `${response.slice(0, -1)},"usage":${usage}}`;
-}
-
-function responsesUsageText(tokens: TokenCounts, shown: NanoUsd | null): string {
-  const { prompt, completion, reasoning, cached } = tokens;
-  const counts = JSON.stringify({
-    input_tokens: prompt,
-    input_tokens_details: { cached_tokens: cached },
-    output_tokens: completion,
-    output_tokens_details: { reasoning_tokens: reasoning ?? 0 },
-    total_tokens: prompt + completion,
-  });
-  return shown === null ? counts : `${counts.slice(0, -1)},"cost":${formatUsd(shown)}}`;
 }
 
 /** The whole answer as JSON text, its usage as it was counted. */

@@ -1,9 +1,11 @@
 import { JSON_ANSWER_BYTES } from '#core/limits.ts';
+import { AnswerText } from '../answer-text.ts';
 import type { ReadEvent, StreamEndView, StreamReader } from '../formats/call-format.ts';
 import { CHOICES_NEEDLE } from '../formats/stream-text.ts';
 import { joinBuffers } from '../join-buffers.ts';
+import { countedBy } from '../stream-text-count.ts';
 import type { Usage } from '../usage.ts';
-import type { AnswerPiece } from './answer-piece.ts';
+import { type AnswerPiece, addPiece } from './answer-piece.ts';
 import type { AnswerSink } from './answer-sink.ts';
 import type { AnswerSource } from './answer-source.ts';
 
@@ -18,7 +20,8 @@ export class TranslatedStream implements StreamReader {
   readonly #source: AnswerSource;
   readonly #sink: AnswerSink;
   #started = false;
-  #textBytes = 0;
+  readonly #text = new AnswerText();
+  readonly text = countedBy(() => this.#text.bytes);
 
   constructor(source: AnswerSource, sink: AnswerSink) {
     this.#source = source;
@@ -28,14 +31,10 @@ export class TranslatedStream implements StreamReader {
   read(data: Buffer, eventName: string): ReadEvent {
     const read = this.#source.read(data, eventName);
     if (read.kind !== 'pieces') return read;
-    for (const piece of read.pieces) this.#textBytes += textBytesOf(piece);
+    for (const piece of read.pieces) addPiece(this.#text, piece);
     const events = joinBuffers(read.pieces.map((piece) => this.#write(piece)));
     if (this.#sink.keptBytes > JSON_ANSWER_BYTES) return { kind: 'too_long' };
     return events.length === 0 ? { kind: 'kept' } : { kind: 'changed', events };
-  }
-
-  get textBytes(): number {
-    return this.#textBytes;
   }
 
   usage(deliveredTokens: number): Usage | null {
@@ -60,20 +59,6 @@ export class TranslatedStream implements StreamReader {
   #start(id: string): Buffer {
     this.#started = true;
     return this.#sink.write({ type: 'start', id });
-  }
-}
-
-function textBytesOf(piece: AnswerPiece): number {
-  switch (piece.type) {
-    case 'text':
-    case 'reasoning':
-      return Buffer.byteLength(piece.text);
-    case 'tool_call':
-      return Buffer.byteLength(piece.name);
-    case 'arguments':
-      return Buffer.byteLength(piece.json);
-    default:
-      return 0;
   }
 }
 

@@ -1,4 +1,5 @@
-import type { AnswerPiece, FinishReason } from './answer-piece.ts';
+import { AnswerText } from '../answer-text.ts';
+import { type AnswerPiece, addPiece, type FinishReason } from './answer-piece.ts';
 import type { AssistantPart } from './conversation.ts';
 
 /** All pieces of an answer together. */
@@ -8,6 +9,7 @@ export class WholeAnswer {
   stopSequence: string | null = null;
   /** In the order in which they began. */
   readonly parts: AssistantPart[] = [];
+  readonly #text = new AnswerText();
   readonly #calls = new Map<number, Extract<AssistantPart, { type: 'tool_call' }>>();
 
   static of(pieces: readonly AnswerPiece[]): WholeAnswer {
@@ -17,6 +19,11 @@ export class WholeAnswer {
   }
 
   add(piece: AnswerPiece): void {
+    addPiece(this.#text, piece);
+    this.#join(piece);
+  }
+
+  #join(piece: AnswerPiece): void {
     switch (piece.type) {
       case 'start':
         this.id ||= piece.id;
@@ -28,7 +35,7 @@ export class WholeAnswer {
         return;
       }
       case 'citation': {
-        this.add({ type: 'text', text: '' });
+        this.#join({ type: 'text', text: '' });
         const last = this.parts.at(-1);
         if (last?.type !== 'text') return;
         last.citations ??= [];
@@ -75,13 +82,9 @@ export class WholeAnswer {
     return this.id === '' && this.parts.length === 0;
   }
 
-  /** Of all that the model wrote. */
+  /** The text that an estimate counts. */
   get bytes(): number {
-    let bytes = 0;
-    for (const part of this.parts) {
-      bytes += Buffer.byteLength(part.type === 'tool_call' ? part.name + part.argumentsJson : part.text);
-    }
-    return bytes;
+    return this.#text.bytes;
   }
 
   get text(): string {
