@@ -84,6 +84,7 @@ check-types: ## Its half that is types: a core's work, beside the rest
 
 check-texts: ## Its other half
 	biome check --error-on-warnings .
+	node test/regexes/main.ts
 	vitest run --project unit test/docs/imports.test.ts
 	node api/write-documents.ts --check
 	node test/releases/check-documents.ts

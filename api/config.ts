@@ -4,6 +4,7 @@ import type { Limits } from '#core/limits.ts';
 import { isLoopbackHost } from '#core/loopback.ts';
 import type { NanoUsd } from '#core/money.ts';
 import type { Secret } from '#core/secret.ts';
+import { withoutEndSlashes } from '#core/without-end-slashes.ts';
 import { ConfigError, type ConfigProblem } from './config/config-error.ts';
 import type { ConfigFile } from './config/config-file.ts';
 import { contentHash, noteReads } from './config/content-hash.ts';
@@ -14,7 +15,7 @@ import { readRegularFile } from './config/read-regular-file.ts';
 import type { Environment, ReadFile } from './config/resolve-secrets.ts';
 import type { StorageConfig } from './config/storage-settings.ts';
 import { toImageSettings, toVideoSettings } from './config/to-media-settings.ts';
-import { toDollars, toModelSettings, withoutTrailingSlash } from './config/to-settings.ts';
+import { toDollars, toModelSettings } from './config/to-settings.ts';
 
 /** Everything that the operator decides, checked. Secrets in it never print. */
 export interface Config extends CatalogSettings {
@@ -169,9 +170,9 @@ function toServer(
     ...file,
     port: port ?? file.port,
     internalPort: internalPort ?? file.internalPort,
-    publicUrl: file.publicUrl === undefined ? null : withoutTrailingSlash(file.publicUrl),
+    publicUrl: file.publicUrl === undefined ? null : withoutEndSlashes(file.publicUrl),
     drainMs: file.drainMs ?? null,
-    mcpUrl: file.mcpUrl === undefined ? null : withoutTrailingSlash(file.mcpUrl),
+    mcpUrl: file.mcpUrl === undefined ? null : withoutEndSlashes(file.mcpUrl),
   };
 }
 

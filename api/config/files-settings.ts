@@ -1,4 +1,5 @@
 import type { S3Settings } from '#core/files/s3-client.ts';
+import { withoutEndSlashes } from '#core/without-end-slashes.ts';
 import type { ConfigDocument } from './config-document.ts';
 import type { ConfigProblem } from './config-error.ts';
 import type { FilesFile } from './files-file.ts';
@@ -9,7 +10,6 @@ import {
   resolveSecrets,
   type SecretPlace,
 } from './resolve-secrets.ts';
-import { withoutTrailingSlash } from './to-settings.ts';
 
 export type FilesConfig = { kind: 'local' } | ({ kind: 's3' } & S3Settings) | { kind: 'none' };
 
@@ -65,8 +65,8 @@ export async function toFiles(
     ok: true,
     files: {
       kind,
-      endpoint: withoutTrailingSlash(endpoint),
-      publicEndpoint: withoutTrailingSlash(publicEndpoint),
+      endpoint: withoutEndSlashes(endpoint),
+      publicEndpoint: withoutEndSlashes(publicEndpoint),
       region,
       bucket,
       accessKeyId,

@@ -3,6 +3,7 @@ import type { CatalogSettings, ModelSettings, ProviderSettings } from '#core/cat
 import { dialectAt } from '#core/catalog/dialects.ts';
 import { type AttoUsd, type NanoUsd, parseAttoUsd, parseFactorPpm, parseNanoUsd } from '#core/money.ts';
 import type { Secret } from '#core/secret.ts';
+import { withoutEndSlashes } from '#core/without-end-slashes.ts';
 import { ANTHROPIC_URL, formatsOf, OPENROUTER_URL } from './default-providers.ts';
 import type { EndpointFile, ModelFile } from './model-file.ts';
 import type { ProviderFile } from './provider-file.ts';
@@ -11,7 +12,7 @@ import type { ProviderFile } from './provider-file.ts';
 export function toProviderSettings(file: ProviderFile, apiKey: Secret | null): ProviderSettings {
   const ownUrl =
     file.kind === 'openrouter' ? OPENROUTER_URL : file.kind === 'anthropic' ? ANTHROPIC_URL : null;
-  const baseUrl = file.baseUrl === undefined ? ownUrl : withoutTrailingSlash(file.baseUrl);
+  const baseUrl = file.baseUrl === undefined ? ownUrl : withoutEndSlashes(file.baseUrl);
   const dialect = file.dialect ?? (file.kind === 'openai' ? dialectAt(baseUrl ?? '') : 'other');
   const isPlain = file.kind === 'openai' || file.kind === 'anthropic';
   return {
@@ -86,9 +87,6 @@ const toPrice = (text: string | undefined): AttoUsd | null =>
   text === undefined ? null : checked(parseAttoUsd(text));
 
 export const toDollars = (text: string): NanoUsd => checked(parseNanoUsd(text));
-
-/** Paths such as `/chat/completions` are appended. */
-export const withoutTrailingSlash = (address: string): string => address.replace(/\/+$/, '');
 
 function checked<T>(value: T | null | undefined): T {
   if (value === null || value === undefined)

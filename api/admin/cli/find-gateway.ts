@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { isLoopbackHost } from '#core/loopback.ts';
 import type { Secret } from '#core/secret.ts';
+import { withoutEndSlashes } from '#core/without-end-slashes.ts';
 import { ADMIN_TOKEN_FILE, parseAdminToken } from '../../config/admin-token.ts';
 import { ADMIN_URL_FILE } from '../../config/admin-url.ts';
 import type { CliEnvironment } from '../../config/cli-environment.ts';
@@ -54,7 +55,7 @@ function adminUrl(text: string): string {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
     throw usageError(`--url has to be a web address such as http://127.0.0.1:9090/admin, not ${text}.`);
   }
-  const url = text.replace(/\/+$/, '');
+  const url = withoutEndSlashes(text);
   return url.endsWith('/admin') ? url : `${url}/admin`;
 }
 

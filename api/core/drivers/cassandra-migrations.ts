@@ -66,7 +66,8 @@ async function connectToKeyspace(options: MigrateOptions): Promise<Client> {
       return client;
     } catch (error) {
       await client.shutdown();
-      const isMissing = error instanceof Error && /keyspace .* does not exist/i.test(error.message);
+      const words = error instanceof Error ? error.message.toLowerCase() : '';
+      const isMissing = words.includes('keyspace ') && words.includes(' does not exist');
       if (!isMissing || triesLeft === 1) throw error;
       await wait(options.clock, KEYSPACE_WAIT_MS);
     }

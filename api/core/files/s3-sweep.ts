@@ -34,11 +34,14 @@ export async function abortLostUploads(
   const inTurn = limitTasks(S3_DELETES_AT_ONCE);
   for (let after: Record<string, string> = {}; ; ) {
     const page = await list(client, { uploads: '', prefix: `${kind}/`, ...after }, signal);
-    const uploads = [...page.matchAll(/<Upload>(.*?)<\/Upload>/gs)].map(([, text = '']) => ({
-      path: memberOf(text, 'Key'),
-      uploadId: memberOf(text, 'UploadId'),
-      begunAtMs: Date.parse(memberOf(text, 'Initiated')),
-    }));
+    const uploads = page
+      .split('<Upload>')
+      .slice(1)
+      .map((text) => ({
+        path: memberOf(text, 'Key'),
+        uploadId: memberOf(text, 'UploadId'),
+        begunAtMs: Date.parse(memberOf(text, 'Initiated')),
+      }));
     const lost = uploads.filter(
       ({ path, begunAtMs }) => parseFileName(path) !== null && begunAtMs + S3_UPLOAD_MS < nowMs,
     );
@@ -59,7 +62,13 @@ async function list(client: S3Client, query: Record<string, string>, signal: Abo
   return body.toString('utf8');
 }
 
-const memberOf = (xml: string, name: string): string =>
-  new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1] ?? '';
+/** The text of the first such member; empty where there is none. */
+function memberOf(xml: string, name: string): string {
+  const tagAt = xml.indexOf(`<${name}>`);
+  if (tagAt < 0) return '';
+  const from = tagAt + name.length + '<>'.length;
+  const end = xml.indexOf('<', from);
+  return end >= 0 && xml.startsWith(`</${name}>`, end) ? xml.slice(from, end) : '';
+}
 
 const isTruncated = (page: string): boolean => page.includes('<IsTruncated>true<');
