@@ -90,9 +90,9 @@ async function printTable(cancel: ProviderCancel, everyK: readonly number[]): Pr
       console.log(`| ${cells.join(' | ')} |`);
     }
   }
-  const what = cancel === 'bills_full' ? "its end, which the provider's finish decides" : 'its close';
+  const end = cancel === 'bills_full' ? 'end of the whole answer' : "close of the provider's connection";
   console.log(
-    `\n${closedAfterMs.length} hang-ups; from the hang-up to the provider's connection and ${what}: median ${median(closedAfterMs).toFixed(2)} ms, longest ${Math.max(...closedAfterMs).toFixed(2)} ms.`,
+    `\n${closedAfterMs.length} hang-ups; from the hang-up to the ${end}: median ${median(closedAfterMs).toFixed(2)} ms, longest ${Math.max(...closedAfterMs).toFixed(2)} ms.`,
   );
 }
 
