@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { changeKey } from '#core/accounts/change-key.ts';
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { type Draw, pick } from '../ledger/history/random.ts';
+import { until } from '../support/gateway.ts';
 import { readUsageSums } from '../support/read-cassandra-history.ts';
 import type { CallLoad } from './call-load.ts';
 import type { FaultCluster } from './fault-cluster.ts';
@@ -20,6 +22,9 @@ export interface Scene {
 const A_WHILE_MS = 1_000;
 /** Longer than a publisher's lease, a gate and a command's time, and shorter than a consumer's session. */
 const PAUSE_MS = 3_000;
+/** Longer than a connection is believed that answers nothing, and than a release of a start waits at first. */
+const LATE_MS = 8_000;
+const NEWER_WITHIN_MS = 30_000;
 const STREAMS = 8;
 const STREAM_MS = 3_000;
 
@@ -87,6 +92,37 @@ export const faults: Record<string, Fault> = {
       await cluster.redis.restart();
       const endings = (await Promise.all(streams.map(({ ended }) => ended))).flat();
       if (endings.some((ending) => ending !== 'shown')) throw new Error(`The streams ended as ${endings}`);
+    };
+  },
+  'what processes have sent to Redis arrives after they gave it up': async ({ cluster }) => {
+    const arrive = cluster.redis.stall(0);
+    await sleep(LATE_MS);
+    return async () => arrive();
+  },
+  'a change of a key arrives after a newer one': async ({ cluster }) => {
+    const { agentId, keys } = await cluster.newAgent(1n);
+    const change = { agentId, keyId: keys[0]?.keyId ?? 0, label: null, actingKeyId: null };
+    const { ledger } = cluster;
+    let arrive = () => {};
+    const first = await changeKey(
+      {
+        // The change rests on what was read before its connection got stuck.
+        async readAgent(agent) {
+          const read = await ledger.readAgent(agent);
+          arrive = cluster.redis.stall(1);
+          return read;
+        },
+        execute: (command) => ledger.execute(command),
+      },
+      { ...change, limit: limitOf(5n) },
+    );
+    if (first.ok) throw new Error('The first change was answered');
+    await until(async () => (await changeKey(ledger, { ...change, limit: limitOf(1n) })).ok, NEWER_WITHIN_MS);
+    return async () => {
+      arrive();
+      await sleep(A_WHILE_MS);
+      const limit = await limitOfKey(cluster, change);
+      if (limit !== limitOf(1n).limitNanoUsd) throw new Error(`The key has a limit of ${limit}`);
     };
   },
   FLUSHALL: async ({ cluster }) => {
@@ -178,6 +214,17 @@ export const faults: Record<string, Fault> = {
     return async () => cluster.redisClock.aheadBy(0);
   },
 };
+
+const limitOf = (usd: bigint) => ({ limitNanoUsd: usd * 1_000_000_000n, reset: 'daily' }) as const;
+
+async function limitOfKey(
+  { ledger }: FaultCluster,
+  { agentId, keyId }: { agentId: number; keyId: number },
+): Promise<bigint | null | undefined> {
+  const agent = await ledger.readAgent(agentId);
+  if (agent === null || agent === 'unavailable') throw new Error(`agent ${agentId} cannot be read`);
+  return agent.keys.find((key) => key.keyId === keyId)?.limit?.limitNanoUsd;
+}
 
 /** The first Redis, which may have been decided on meanwhile, takes the other one's data and follows it in office. */
 async function failBack({ redis }: FaultCluster): Promise<void> {

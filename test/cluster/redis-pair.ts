@@ -85,6 +85,11 @@ export class RedisPair {
     await this.ask(which, (client) => client.replicaof('NO', 'ONE'));
   }
 
+  /** What this side has sent, and sends over its old connections, arrives when the answer says so, after newer ones' bytes. */
+  stall(side: Side): () => void {
+    return this.#ways[side].stall();
+  }
+
   send(side: Side, to: 'main' | 'second'): void {
     this.#ways[side].to(to === 'main' ? this.#main.port : this.#second.port);
   }

@@ -3,6 +3,8 @@ import { pick } from '../ledger/history/random.ts';
 import type { NodeData, RedisGroup } from './sim-redis.ts';
 import type { SimWorld } from './sim-world.ts';
 
+const CALLS_IN_STALL = 6;
+
 /** What goes wrong once, by name, and how often beside the others. Whatever it leaves behind, healing mends. */
 export const faults = {
   'redis restarts with everything': {
@@ -148,8 +150,13 @@ export const faults = {
           SECOND_MS + world.draw(3 * SECOND_MS),
           6 * SECOND_MS + world.draw(40 * SECOND_MS),
         );
-      if (world.draw(2) === 0) stall();
-      else world.startLateChange(host, stall);
+      if (world.draw(2) === 0) {
+        world.startLateChange(host, stall);
+        return;
+      }
+      stall();
+      // Some of them by this very process.
+      for (let i = 0; i < CALLS_IN_STALL; i++) world.startCall('small');
     },
   },
   'the copies are away': {

@@ -16,6 +16,11 @@ export interface TcpForwarder {
   loseAnswerTo(isIt: (request: Buffer) => boolean): Promise<void>;
   /** Nothing comes through what is connected now, and nobody is told. */
   silence(): void;
+  /**
+   * What clients send over what is connected now gets stuck, and nobody is told; new connections pass. The answer makes it
+   * arrive, as Linux does after a cut, also where the client has given that connection up and works over a new one.
+   */
+  stall(): () => void;
   close(): void;
 }
 
@@ -23,13 +28,16 @@ export async function startTcpForwarder(firstPort: number | null): Promise<TcpFo
   let target = firstPort;
   let toLose: { isIt: (request: Buffer) => boolean; done: () => void } | null = null;
   const sockets = new Set<Socket>();
+  const stalled = new Set<Socket>();
+  const ways = new Map<Socket, Socket>();
   const keep = (socket: Socket, other: Socket) => {
     sockets.add(socket);
     socket.setNoDelay(true);
     socket.on('error', () => undefined);
     socket.on('close', () => {
       sockets.delete(socket);
-      other.destroy();
+      ways.delete(socket);
+      if (!stalled.has(other)) other.destroy();
     });
   };
   const server = createServer((client) => {
@@ -38,6 +46,7 @@ export async function startTcpForwarder(firstPort: number | null): Promise<TcpFo
       return;
     }
     const upstream = connect(target, '127.0.0.1');
+    ways.set(client, upstream);
     keep(client, upstream);
     keep(upstream, client);
     client.on('data', (request: Buffer) => {
@@ -77,6 +86,22 @@ export async function startTcpForwarder(firstPort: number | null): Promise<TcpFo
     },
     silence() {
       for (const socket of sockets) socket.unpipe().pause();
+    },
+    stall() {
+      const stuck = Array.from(ways, ([client, upstream]) => {
+        const sent: Buffer[] = [];
+        client.unpipe(upstream);
+        upstream.unpipe(client).resume();
+        stalled.add(upstream);
+        client.on('data', (bytes: Buffer) => sent.push(bytes)).resume();
+        return { client, upstream, sent };
+      });
+      return () => {
+        for (const { client, upstream, sent } of stuck) {
+          upstream.end(Buffer.concat(sent));
+          client.destroy();
+        }
+      };
     },
     close() {
       server.close();

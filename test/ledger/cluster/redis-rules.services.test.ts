@@ -1,10 +1,11 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { DAY_MS, systemClock } from '#core/clock.ts';
+import { agentKeys, agentLoads } from '#core/ledger/cluster/redis-agent-loads.ts';
 import { ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
 import { createRedisScripts, type ScriptReply } from '#core/ledger/cluster/redis-scripts.ts';
 import { recoverShard } from '#core/ledger/cluster/shard-recovery.ts';
 import { emptyLedger } from '#core/ledger/empty-ledger.ts';
-import { ORPHAN_GRACE_MS, ORPHAN_MARGIN_MS } from '#core/limits.ts';
+import { CALL_ID_AGE_MAX_MS, ORPHAN_GRACE_MS, ORPHAN_MARGIN_MS } from '#core/limits.ts';
 import type { Service } from '../../services/service.ts';
 import { startRedis } from '../../services/start-redis.ts';
 import { connectTo } from '../../support/connect-to.ts';
@@ -12,6 +13,7 @@ import { testDataDir } from '../../support/data-dir.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { until } from '../../support/gateway.ts';
 import { createMemoryAgentStates } from '../../support/memory-agent-states.ts';
+import { createMemoryLedger } from '../../support/memory-ledger.ts';
 import { createMemoryLog } from '../../support/memory-log.ts';
 import { createTestRedisLedger, scriptsAt } from '../../support/redis-ledger.ts';
 import { useRedis } from '../../support/redis-server.ts';
@@ -67,6 +69,41 @@ describeWith(['redis'], 'the rules of the cluster', () => {
         await redis.client.config('SET', 'maxmemory', '0');
       }
       expect(await readAgent(world.ledger, 1)).toMatchObject({ chargedNanoUsd: 30n, holds: [] });
+    });
+  });
+
+  describe('a start that arrives after it was given up', () => {
+    test('holds nothing either once its shard was rebuilt on the same node', async () => {
+      const world = await startWorld();
+      const twin = createMemoryLedger({ clock: world.clock });
+      for (const row of agentWith(100n)) {
+        await row(world);
+        await row({ ...world, ledger: twin });
+      }
+      await does(settle(1, 0n), refused('no_hold'))(world);
+      const scripts = scriptsAt(redis.client, () => world.clock.now());
+      await redis.client.hdel(shard.meta, 'fence');
+      await scripts.run('claim', shard.claimed, ['nonce']);
+      await scripts.run('clear_agent', [shard.meta, shard.agents, ...agentKeys(shard, 1)], ['nonce', 1]);
+      expect(await redis.client.exists(shard.agent(1))).toBe(0);
+      for (const agent of twin.state.agents.values()) {
+        for (const { key, command, values } of agentLoads(shard, agent)) {
+          await scripts.run('load', [shard.meta, key], ['nonce', command, ...values]);
+        }
+      }
+      await scripts.run('open', [shard.meta, shard.outbox], ['nonce', 2, 3, world.clock.now(), '0']);
+      await does(reserve(1, 10n), refused('done', { chargedNanoUsd: 0n }))(world);
+      await does(reserve(2, 10n), ok)(world);
+    });
+
+    test('leaves no mark behind once it could start nothing any more', async () => {
+      const world = await startWorld();
+      for (const row of agentWith(100n)) await row(world);
+      await does(settle(1, 0n), refused('no_hold'))(world);
+      expect(await redis.client.pttl(shard.givenUp(1))).toBeGreaterThan(0);
+      world.clock.set(world.clock.now() + CALL_ID_AGE_MAX_MS + 1);
+      await does(settle(2, 0n), refused('no_hold'))(world);
+      expect(await redis.client.zcard(shard.givenUp(1))).toBe(1);
     });
   });
 
