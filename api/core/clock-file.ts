@@ -11,6 +11,7 @@ const stored = z.strictObject({
   uptimeMs: z.number().nonnegative(),
   atMs: z.int().positive(),
   doubtedAheadMs: z.number().nonnegative(),
+  furthestAheadMs: z.number().nonnegative(),
   isProven: z.boolean(),
 });
 

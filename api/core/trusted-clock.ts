@@ -28,6 +28,8 @@ export interface ClockReading {
   /** The trusted time, and by how much the wall clock was ahead of it; 0 when the wall clock was believed. */
   atMs: number;
   doubtedAheadMs: number;
+  /** How far the furthest time that was ever believed is ahead of it: after a step back, more than 0. */
+  furthestAheadMs: number;
   /** The machine had been up for five minutes, so that it had learnt the time. */
   isProven: boolean;
 }
@@ -61,6 +63,8 @@ class DoubtingClock implements TrustedClock {
   readonly #machine: MachineClock;
   /** Wall time where the monotonic clock began. */
   #believedMs: number;
+  /** The furthest that it ever was: a clock that comes back to it after a step back makes no new jump. */
+  #furthestMs: number;
   /** What the machine had slept, by the difference of its uptime and its monotonic clock. */
   #sleptMs: number;
   #claim: Claim | null = null;
@@ -77,6 +81,7 @@ class DoubtingClock implements TrustedClock {
     this.#sleptMs = machine.uptimeMs() - monotonicMs;
     this.#provenAtMs = monotonicMs + Math.max(0, CLOCK_PROVEN_MS - machine.uptimeMs());
     this.#believedMs = machine.now() - monotonicMs;
+    this.#furthestMs = this.#believedMs;
     if (last !== null) this.#goOnFrom(last, monotonicMs);
   }
 
@@ -102,6 +107,7 @@ class DoubtingClock implements TrustedClock {
     this.#isLowerBound = false;
     // Followed all the time, so that small corrections never add up to a jump.
     this.#believedMs = claimedMs;
+    if (claimedMs > this.#furthestMs) this.#furthestMs = claimedMs;
     return wallMs;
   }
 
@@ -115,6 +121,7 @@ class DoubtingClock implements TrustedClock {
   accept(): boolean {
     if (this.doubt() === null || this.#claim === null) return false;
     this.#believedMs = this.#claim.startMs;
+    this.#furthestMs = Math.max(this.#furthestMs, this.#believedMs);
     this.#isLowerBound = false;
     this.#claim = null;
     return true;
@@ -139,6 +146,7 @@ class DoubtingClock implements TrustedClock {
       uptimeMs: Math.floor(this.#machine.uptimeMs()),
       atMs,
       doubtedAheadMs: Math.round(this.doubt()?.aheadMs ?? 0),
+      furthestAheadMs: Math.max(0, Math.round(this.#furthestMs - this.#believedMs)),
       isProven: this.#isProven(),
     };
   }
@@ -162,6 +170,7 @@ class DoubtingClock implements TrustedClock {
     const hasLearntSince = this.#isProven() && !(isSameBoot && last.isProven);
     if (isSecondStart || hasLearntSince) return;
     this.#believedMs = expectedMs - monotonicMs;
+    this.#furthestMs = this.#believedMs + last.furthestAheadMs;
     this.#isLowerBound = !isSameBoot;
   }
 
@@ -172,6 +181,7 @@ class DoubtingClock implements TrustedClock {
     }
     const hasStood = monotonicMs - this.#claim.sinceMs >= CLOCK_PROVEN_MS;
     if (claimedMs < this.#believedMs) return hasStood || !this.#claim.needsConfirmation;
+    if (claimedMs <= this.#furthestMs + CLOCK_JUMP_MIN_MS) return true;
     if (wallMs <= this.#ledgerTimeMs() + CLOCK_JUMP_MIN_MS) return true;
     return this.#isConfirmed(claimedMs, monotonicMs) || (hasStood && !this.#claim.needsConfirmation);
   }
@@ -190,6 +200,7 @@ class DoubtingClock implements TrustedClock {
     if (moreMs < SECOND_MS) return;
     this.#sleptMs = sleptMs;
     this.#believedMs += moreMs;
+    this.#furthestMs += moreMs;
     if (this.#other !== null) this.#other.startMs += moreMs;
   }
 }

@@ -62,6 +62,25 @@ describe('a machine that is up', () => {
     expect(clock.now()).toBe(machine.now());
   });
 
+  test('a clock that comes back after a step back makes no new jump, in this process or the next', () => {
+    const { machine, clock } = proven();
+    machine.set(START_MS - 2 * HOUR_MS);
+    clock.now();
+    machine.advance(10 * MINUTE_MS);
+    expect(clock.now()).toBe(machine.now());
+    const next = startAgain(machine, { laterMs: MINUTE_MS });
+    const again = trustedClock(next, clock.reading());
+    expect(again.now()).toBe(next.now());
+    for (const [of, here] of [
+      [clock, machine],
+      [again, next],
+    ] as const) {
+      here.set(here.now() + 2 * HOUR_MS);
+      expect(of.now()).toBe(here.now());
+      expect(of.doubt()).toBeNull();
+    }
+  });
+
   test('a laptop that slept for a night has made no jump', () => {
     const { machine, clock } = proven();
     machine.sleep(8 * HOUR_MS);
