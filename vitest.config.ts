@@ -1,6 +1,12 @@
 import { defineConfig } from 'vitest/config';
 
 /**
+ * How long a test waits for a condition. A busy machine needs long to fulfil one, so the bound is far above what any needs: it
+ * ends a test that would wait for ever, and says nothing about speed.
+ */
+const expect = { poll: { timeout: 30_000 } };
+
+/**
  * `unit` needs no service and no server process; `suite` starts real processes and clients; `chart` the chart's tools;
  * `services` real stores; `cluster` runs the tests of the API, its fuzzing and the console's main flows once more, on the
  * cluster shape.
@@ -13,16 +19,18 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
+          expect,
           include: ['test/**/*.test.ts'],
           exclude: ['test/**/*.suite.test.ts', 'test/**/*.services.test.ts'],
           // Modules are loaded once for all files of a worker: half the time. A test leaves nothing changed behind it.
           isolate: false,
-          testTimeout: 20_000,
+          testTimeout: 60_000,
         },
       },
       {
         test: {
           name: 'services',
+          expect,
           include: ['test/**/*.services.test.ts'],
           globalSetup: 'test/services/global-setup.ts',
           testTimeout: 180_000,
@@ -33,6 +41,7 @@ export default defineConfig({
       {
         test: {
           name: 'cluster',
+          expect,
           include: [
             'test/gateway/*.test.ts',
             ...['call-life', 'failures', 'headers', 'model-list'].map(
@@ -52,7 +61,7 @@ export default defineConfig({
           // As in `unit`, whose files most of these are once more.
           isolate: false,
           setupFiles: 'test/support/skip-without-cluster.ts',
-          testTimeout: 60_000,
+          testTimeout: 120_000,
           hookTimeout: 120_000,
           fileParallelism: false,
         },
@@ -60,16 +69,18 @@ export default defineConfig({
       {
         test: {
           name: 'chart',
+          expect,
           include: ['test/{chart,monitoring}/*.suite.test.ts'],
           // The files of `ci/` are rendered once for all of them.
           isolate: false,
           fileParallelism: false,
-          testTimeout: 60_000,
+          testTimeout: 180_000,
         },
       },
       {
         test: {
           name: 'suite',
+          expect,
           include: ['test/**/*.suite.test.ts'],
           exclude: ['test/{chart,monitoring}/*.suite.test.ts'],
           testTimeout: 180_000,

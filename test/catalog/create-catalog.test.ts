@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import type { Provider } from '#core/catalog/catalog.ts';
 import type { CatalogSettings } from '#core/catalog/catalog-settings.ts';
 import { createCatalog, type LiveCatalog } from '#core/catalog/create-catalog.ts';
@@ -345,7 +345,7 @@ test('a provider that moved or is new is fetched at once, one that went takes it
     }),
   );
   expect(status(catalog, 'x/y')).toBe('unavailable');
-  await vi.waitFor(() => expect(status(catalog, 'x/y')).toBe('served'));
+  await expect.poll(() => status(catalog, 'x/y')).toBe('served');
   expect(status(catalog, 'q/q')).toBe('served');
   expect(fetched.slice(1)).toEqual(['http://moved/v1/models', 'http://q/v1/models']);
 

@@ -6,8 +6,7 @@ import { ciFiles, ciRenders, renderFile } from './render.ts';
 import { SCHEMA_LOCATION, schemaFolder } from './schemas/schema-folder.ts';
 import { whereInstalled } from './where-installed.ts';
 
-const TEMPLATE_MS = 1_000;
-const TRIES = 5;
+const TEMPLATE_CPU_MS = 1_000;
 
 test.runIf(whereInstalled('helm'))('helm lint has nothing to say, with any file of ci/', async () => {
   const findings = await Promise.all(
@@ -19,20 +18,19 @@ test.runIf(whereInstalled('helm'))('helm lint has nothing to say, with any file 
   expect(findings.flat()).toEqual([]);
 });
 
-test.runIf(whereInstalled('helm'))('helm template takes less than a second', async () => {
+test.runIf(whereInstalled('helm'))('helm template takes less than a second of a processor', async () => {
   const times: number[] = [];
   for (const file of ciFiles()) {
-    // The machine may be busy with something else: the best of a few is what the chart takes.
-    const tries: number[] = [];
-    while (tries.length === 0 || (Math.min(...tries) > TEMPLATE_MS && tries.length < TRIES)) {
-      const began = performance.now();
-      expect(await helm('template', 'shop', CHART, '--values', file)).toMatchObject({ code: 0, stderr: '' });
-      tries.push(performance.now() - began);
-    }
-    times.push(Math.min(...tries));
+    const { code, stderr } = await run('bash', [
+      '-c',
+      `TIMEFORMAT='%U %S'; time '${toolPath('helm')}' template shop '${CHART}' --values '${file}' > /dev/null`,
+    ]);
+    expect(code, stderr).toBe(0);
+    const [userS = Number.NaN, systemS = Number.NaN] = stderr.trim().split(' ').map(Number);
+    times.push((userS + systemS) * 1_000);
   }
-  console.log(`helm template: ${times.map((ms) => ms.toFixed(0)).join(', ')} ms`);
-  expect(Math.max(...times)).toBeLessThan(TEMPLATE_MS);
+  console.log(`helm template: ${times.map((ms) => ms.toFixed(0)).join(', ')} ms of a processor`);
+  expect(Math.max(...times)).toBeLessThan(TEMPLATE_CPU_MS);
 });
 
 test.runIf(whereInstalled('helm'))('the same values make the same bytes', async () => {

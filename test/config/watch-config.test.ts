@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { CONFIG_POLL_MS } from '#core/limits.ts';
 import { type LiveConfig, type ReloadStatus, watchConfig } from '../../api/config/watch-config.ts';
 import { type Config, loadConfig } from '../../api/config.ts';
@@ -39,7 +39,7 @@ async function watch(env: Record<string, string>, files: Record<string, string> 
   open.push(live);
   const look = async (): Promise<void> => {
     clock.advance(CONFIG_POLL_MS);
-    await vi.waitFor(() => expect(clock.pendingTimers()).toBe(1), { interval: 1 });
+    await expect.poll(() => clock.pendingTimers(), { interval: 1 }).toBe(1);
   };
   return { live, clock, files: files ?? {}, changes, reloads, look };
 }

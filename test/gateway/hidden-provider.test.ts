@@ -1,7 +1,7 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { FORMATS, requestIn } from '../formats/requests.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
@@ -318,10 +318,7 @@ describe('a caller of videos', () => {
       return JSON.parse(job);
     };
     const { ledger } = gateway.running.deps.store;
-    await vi.waitFor(
-      async () => expect(await ledger.readVideo(agent.agentId, id)).not.toMatchObject({ end: null }),
-      { timeout: 15_000 },
-    );
+    await expect.poll(() => ledger.readVideo(agent.agentId, id)).not.toMatchObject({ end: null });
     expect(await read()).toMatchObject({ status: 'failed', error: { code: 'invalid_input' } });
   });
 });

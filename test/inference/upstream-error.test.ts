@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ErrorCode, errorTable } from '../../api/contract/errors.ts';
 import { readUpstreamError } from '../../api/inference/upstream-error.ts';
+import { cpuMsOf } from '../support/cpu-time.ts';
 
 const ASKED = {
   provider: { id: 'acme-cluster', apiKey: 'token-q7w8e9', baseUrl: 'http://vllm-0.acme.internal:8000/v1' },
@@ -352,17 +353,18 @@ describe('what a caller reads of it', () => {
   });
 
   it('takes no time to clean', () => {
-    const startedAt = performance.now();
-    for (const nasty of [
-      '@'.repeat(60_000),
-      'a.'.repeat(30_000),
-      'a-1'.repeat(20_000),
-      '1.'.repeat(30_000),
-      ' '.repeat(60_000),
-    ]) {
-      messageOf(nasty);
-    }
-    expect(performance.now() - startedAt).toBeLessThan(500);
+    const cpuMs = cpuMsOf(() => {
+      for (const nasty of [
+        '@'.repeat(60_000),
+        'a.'.repeat(30_000),
+        'a-1'.repeat(20_000),
+        '1.'.repeat(30_000),
+        ' '.repeat(60_000),
+      ]) {
+        messageOf(nasty);
+      }
+    });
+    expect(cpuMs).toBeLessThan(500);
   });
 });
 

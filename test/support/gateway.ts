@@ -272,7 +272,7 @@ export function usd(text: string): bigint {
 export const chargedUsd = (view: AgentView): string => formatUsd(view.chargedNanoUsd);
 
 /** Resolves once the condition holds; asked again after every turn of the event loop. */
-export async function until(condition: () => boolean | Promise<boolean>, timeoutMs = 10_000): Promise<void> {
+export async function until(condition: () => boolean | Promise<boolean>, timeoutMs = 30_000): Promise<void> {
   const endsAt = performance.now() + timeoutMs;
   while (!(await condition())) {
     if (performance.now() > endsAt) throw new Error(`Not within ${timeoutMs} ms: ${condition}`);
