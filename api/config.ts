@@ -13,6 +13,7 @@ import type { FilesConfig } from './config/files-settings.ts';
 import { readConfigFile } from './config/read-config-file.ts';
 import { readRegularFile } from './config/read-regular-file.ts';
 import type { Environment, ReadFile } from './config/resolve-secrets.ts';
+import { type LookupHost, lookupHost } from './config/settle-dialect.ts';
 import type { StorageConfig } from './config/storage-settings.ts';
 import { toImageSettings, toVideoSettings } from './config/to-media-settings.ts';
 import { toDollars, toModelSettings } from './config/to-settings.ts';
@@ -78,11 +79,12 @@ export interface CapacityConfig {
 export async function loadConfig(
   env: Environment = process.env,
   readFile: ReadFile = readRegularFile,
+  lookup: LookupHost = lookupHost,
 ): Promise<Config> {
   const file = textOf(env, 'FAREGATE_CONFIG');
   const defaults = defaultProviders(env);
   const texts = new Map<string, string | null>();
-  const read = await readConfigFile({ file, env, readFile: noteReads(readFile, texts), defaults });
+  const read = await readConfigFile({ file, env, readFile: noteReads(readFile, texts), lookup, defaults });
   const problems = read.ok ? [] : read.problems;
   const port = portOf(env, 'PORT', problems);
   const internalPort = portOf(env, 'INTERNAL_PORT', problems);
@@ -116,7 +118,7 @@ export async function loadConfig(
     videos: toVideoSettings(content.videoModels),
     images: toImageSettings(content.imageModels),
     notices: [
-      ...(providers === null ? defaults.notices : []),
+      ...(providers === null ? defaults.notices : read.notices),
       ...filesNotices(content.files, read.files),
       ...(isCluster && demoSwitch === 'on' ? ['FAREGATE_DEMO is ignored: a cluster has no demo agent.'] : []),
     ],

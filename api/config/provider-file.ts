@@ -19,15 +19,17 @@ export const providerFile = z.strictObject({
     .optional()
     .describe(
       'For openai: whose server it is, because they differ in what they take. ' +
-        "Default: by the vendor's own address, else other, which any compatible server understands.",
+        "Default: by the vendor's own address; self-hosted at a private address, a name that leads to one or cannot be " +
+        'resolved, where only fields that are known to be harmless are sent; else other, which any compatible server ' +
+        'understands and which passes every field and link on.',
     ),
   images: z
     .enum(['url', 'inline'])
     .optional()
     .describe(
       'url: it fetches linked pictures itself. inline: it does not, or should not from inside your network; the gateway ' +
-        'fetches them, from public addresses only, and sends them along. Default: inline for the dialects vllm, sglang ' +
-        'and ollama, else url.',
+        'fetches them, from public addresses only, and sends them along. Default: inline for the dialects vllm, sglang, ' +
+        'ollama and self-hosted, else url.',
     ),
   formats: z
     .array(z.enum(['chat/completions', 'responses', 'messages']))

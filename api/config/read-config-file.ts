@@ -19,6 +19,7 @@ import {
   resolveSecrets,
   type SecretPlace,
 } from './resolve-secrets.ts';
+import { type LookupHost, settleDialect } from './settle-dialect.ts';
 import { type StorageConfig, toStorage } from './storage-settings.ts';
 import { toProviderSettings } from './to-settings.ts';
 
@@ -32,6 +33,8 @@ export type FileRead =
       files: FilesConfig;
       /** `null`: none is named, one is made in the data folder. */
       adminToken: Secret | null;
+      /** For the operator, at the start and at a reload. */
+      notices: string[];
     }
   | { ok: false; problems: ConfigProblem[] };
 
@@ -40,6 +43,7 @@ interface Options {
   file: string | null;
   env: Environment;
   readFile: ReadFile;
+  lookup: LookupHost;
   defaults: DefaultProviders;
 }
 
@@ -117,13 +121,17 @@ async function checkDocument(document: ConfigDocument, options: Options): Promis
     const unshared = clusterProblems(content, adminToken, document);
     if (unshared.length > 0) return { ok: false, problems: unshared };
   }
-  const providers = content.providers?.map((each, at) =>
-    toProviderSettings(each, secrets.secrets[at] ?? null),
+  const written = content.providers ?? [];
+  const settled = await Promise.all(
+    written.map((each, at) =>
+      settleDialect(toProviderSettings(each, secrets.secrets[at] ?? null), each, options.lookup),
+    ),
   );
   return {
     ok: true,
     content,
-    providers: providers ?? null,
+    providers: content.providers === undefined ? null : settled.map(({ settings }) => settings),
+    notices: settled.flatMap(({ notice }) => notice ?? []),
     storage: storage.storage,
     files: files.files,
     adminToken,

@@ -71,9 +71,10 @@ export function watchConfig(options: Options): LiveConfig {
         adminToken: started.adminToken,
         files: started.files,
       };
+      const notices = next.notices.filter((notice) => !current.notices.includes(notice));
       options.onChange(inForce);
       current = inForce;
-      return taken(changedKeys(started, next));
+      return taken(changedKeys(started, next), notices);
     } catch (error) {
       return refused(error instanceof ConfigError ? error.message : INTERNAL_MESSAGE);
     } finally {
@@ -82,9 +83,10 @@ export function watchConfig(options: Options): LiveConfig {
     }
   }
 
-  const taken = (needsRestart: string[]): ReloadStatus => {
+  const taken = (needsRestart: string[], notices: string[]): ReloadStatus => {
     const rest = needsRestart.length === 0 ? '' : ` These keys need a restart: ${needsRestart.join(', ')}.`;
-    return { ok: true, atMs: clock.now(), message: `The configuration was reloaded.${rest}`, needsRestart };
+    const message = [`The configuration was reloaded.${rest}`, ...notices].join(' ');
+    return { ok: true, atMs: clock.now(), message, needsRestart };
   };
 
   const refused = (why: string): ReloadStatus => ({

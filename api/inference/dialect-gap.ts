@@ -1,4 +1,5 @@
 import type { FormatName } from '#core/catalog/catalog.ts';
+import { SELF_HOSTED_FIELDS } from '#core/catalog/dialect-fields.ts';
 import type { Dialect } from '#core/catalog/dialects.ts';
 import { isRecord } from '#core/is-record.ts';
 import type { JsonMember, JsonObject, MemberChanges } from './json-object.ts';
@@ -38,6 +39,10 @@ export function findDialectGap(
     if (gap !== null) return gap;
   }
   if (takesAll(dialect)) return null;
+  if (dialect.fields === SELF_HOSTED_FIELDS && value !== null) {
+    const gap = findUnknownFormat(value);
+    if (gap !== null) return gap;
+  }
   const gap = body.members.find(
     (member) => !isTaken(dialect, format, member.key) && !HINTS.has(member.key) && !asksNothing(body, member),
   );
@@ -88,6 +93,14 @@ function findThoughtGap(value: Readonly<Record<string, unknown>>): Gap | null {
   if ((given.exclude ?? false) !== false) gaps.add('reasoning.exclude');
   return gaps.first;
 }
+
+/** A pattern or a grammar as the format of an answer can hold up a server that the operator runs for all callers. */
+function findUnknownFormat({ response_format: format }: Readonly<Record<string, unknown>>): Gap | null {
+  const isKnown = !isRecord(format) || (format.type ?? null) === null || ANSWER_FORMATS.has(format.type);
+  return isKnown ? null : { param: 'response_format.type', words: null };
+}
+
+const ANSWER_FORMATS: ReadonlySet<unknown> = new Set(['text', 'json_object', 'json_schema']);
 
 const CAPS: ReadonlySet<string> = new Set(['max_tokens', 'max_completion_tokens', 'max_output_tokens']);
 

@@ -94,7 +94,7 @@ test('the example of the design loads as it is printed', async () => {
       ],
     },
   ]);
-  expect(config.notices).toEqual([]);
+  expect(config.notices).toEqual([expect.stringContaining('Provider vllm is at a private address')]);
   expect(checkCatalog(config)).toEqual([]);
 });
 
@@ -168,7 +168,7 @@ describe('the dialect of a server', () => {
   const own = 'baseUrl: "http://127.0.0.1:8000/v1"';
 
   test.each([
-    [own, 'other', ['chat/completions']],
+    [own, 'self-hosted', ['chat/completions']],
     [`${own}, dialect: vllm`, 'vllm', ['chat/completions']],
     [`${own}, dialect: openai`, 'openai', ['chat/completions']],
     ['baseUrl: "https://api.openai.com/v1"', 'openai', ['chat/completions']],

@@ -43,7 +43,7 @@ const models = [
 const yaml = `
 server: { port: 0, internalPort: 0, host: 127.0.0.1, internalHost: 127.0.0.1 }
 providers:
-  - { id: sim, kind: openai, cancel: bills_full, baseUrl: PROVIDER_URL, catalog: none }
+  - { id: sim, kind: openai, dialect: other, cancel: bills_full, baseUrl: PROVIDER_URL, catalog: none }
   - { id: media, kind: simulator, baseUrl: PROVIDER_URL }
 models:${models
   .map(

@@ -16,9 +16,9 @@ beforeAll(async () => {
     yaml: `
 server: { port: 0, internalPort: 0, host: 127.0.0.1, internalHost: 127.0.0.1 }
 providers:
-  - { id: chat, kind: openai, baseUrl: "${wire.url}/v1" }
+  - { id: chat, kind: openai, dialect: other, baseUrl: "${wire.url}/v1" }
   - { id: native, kind: anthropic, baseUrl: "${wire.url}/v1" }
-  - { id: both, kind: openai, formats: [chat/completions, messages], baseUrl: "${wire.url}/v1" }
+  - { id: both, kind: openai, dialect: other, formats: [chat/completions, messages], baseUrl: "${wire.url}/v1" }
 models:${['chat', 'native', 'both'].map(model).join('')}
 `,
   });

@@ -7,7 +7,7 @@ it('who hangs up after one provider refused, while the pictures for the next are
     yaml: `
 server: { port: 0, internalPort: 0, host: 127.0.0.1, internalHost: 127.0.0.1, drainMs: 0 }
 providers:
-  - { id: linked, kind: openai, baseUrl: PROVIDER_URL }
+  - { id: linked, kind: openai, dialect: other, baseUrl: PROVIDER_URL }
   - { id: own, kind: openai, dialect: vllm, baseUrl: PROVIDER_URL }
 models:
   - id: acme/eyes

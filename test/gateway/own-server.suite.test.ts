@@ -55,7 +55,7 @@ beforeAll(async () => {
     yaml: `
 server: { port: 0, internalPort: 0, host: 127.0.0.1, internalHost: 127.0.0.1 }
 providers:
-  - { id: vllm, kind: openai, baseUrl: PROVIDER_URL, priceFactor: "1.1" }
+  - { id: vllm, kind: openai, dialect: other, baseUrl: PROVIDER_URL, priceFactor: "1.1" }
 models:
   - id: acme/small
     name: Acme Small

@@ -71,8 +71,157 @@ const fileIn = (format: FormatName): object => {
   }
 };
 
+/**
+ * Fields that servers which operators run themselves, and gateways in front of them, take from the body of anybody. Learned from
+ * the request schemas of vLLM (`entrypoints/openai/protocol.py`), SGLang (`entrypoints/openai/protocol.py`), llama.cpp
+ * (`tools/server/README.md`), TGI (`router/src/lib.rs`), Ollama (`openai/openai.go`), LocalAI, TabbyAPI, Aphrodite, and from
+ * LiteLLM's documentation of credentials, fallbacks and mock answers of a client.
+ */
+const powerfulFields: [string, string][] = [
+  ...[
+    'api_base',
+    'base_url',
+    'api_key',
+    'api_version',
+    'user_config',
+    'mock_response',
+    'mock_testing_fallbacks',
+  ],
+  ...[
+    'fallbacks',
+    'context_window_fallbacks',
+    'num_retries',
+    'max_retries',
+    'timeout',
+    'extra_body',
+    'extra_headers',
+  ],
+  ...[
+    'headers',
+    'model_info',
+    'litellm_params',
+    'litellm_metadata',
+    'custom_llm_provider',
+    'model_list',
+    'organization',
+  ],
+  ...[
+    'aws_access_key_id',
+    'aws_region_name',
+    'vertex_project',
+    'vertex_credentials',
+    'azure_ad_token',
+    'proxy',
+    'cache',
+  ],
+  ...[
+    'guardrails',
+    'tags',
+    'callbacks',
+    'success_callback',
+    'input_cost_per_token',
+    'caching',
+    'no-log',
+    'prompt_id',
+  ],
+]
+  .map((field): [string, string] => [field, 'LiteLLM'])
+  .concat(
+    [
+      ...['guided_regex', 'guided_json', 'guided_choice', 'guided_grammar', 'guided_decoding_backend'],
+      ...[
+        'guided_whitespace_pattern',
+        'structural_tag',
+        'structured_outputs',
+        'chat_template',
+        'kv_transfer_params',
+      ],
+      ...[
+        'cache_salt',
+        'mm_processor_kwargs',
+        'media_io_kwargs',
+        'documents',
+        'return_tokens_as_token_ids',
+        'vllm_xargs',
+      ],
+      ...['logits_processors', 'prompt_logprobs', 'truncate_prompt_tokens', 'request_id', 'priority', 'echo'],
+      ...['return_token_ids', 'allowed_token_ids', 'use_beam_search', 'best_of', 'prompt_embeds'],
+    ].map((field): [string, string] => [field, 'vLLM']),
+    [
+      ...[
+        'lora_path',
+        'regex',
+        'ebnf',
+        'custom_logit_processor',
+        'custom_params',
+        'session_params',
+        'bootstrap_host',
+      ],
+      ...[
+        'bootstrap_port',
+        'bootstrap_room',
+        'return_hidden_states',
+        'rid',
+        'separate_reasoning',
+        'data_parallel_rank',
+      ],
+      ...['stop_regex', 'no_stop_trim', 'input_embeds', 'image_data'],
+    ].map((field): [string, string] => [field, 'SGLang']),
+    [
+      ...[
+        'id_slot',
+        'lora',
+        'grammar',
+        'json_schema',
+        'cache_prompt',
+        'samplers',
+        'n_probs',
+        'n_keep',
+        'n_indent',
+      ],
+      ...[
+        't_max_predict_ms',
+        'response_fields',
+        'multimodal_data',
+        'post_sampling_probs',
+        'return_progress',
+        'slot_id',
+      ],
+    ].map((field): [string, string] => [field, 'llama.cpp']),
+    [
+      ...[
+        'options',
+        'keep_alive',
+        'format',
+        'template',
+        'raw',
+        'adapter_id',
+        'safety_model',
+        'grammar_trigger',
+      ],
+      ...[
+        'backend',
+        'model_base_name',
+        'negative_prompt',
+        'banned_strings',
+        'speculative_ngram',
+        'draft_model',
+      ],
+      ...[
+        'prompt_template',
+        'template_vars',
+        'file',
+        'repo_id',
+        'adapter',
+        'webhook',
+        'callback_url',
+        'image_url',
+      ],
+    ].map((field): [string, string] => [field, 'Ollama, TGI, LocalAI, TabbyAPI or Aphrodite']),
+  );
+
 describe('a server that an operator runs itself', () => {
-  const selfHosted = ['vllm', 'sglang', 'ollama'] as const satisfies readonly DialectName[];
+  const selfHosted = ['vllm', 'sglang', 'ollama', 'self-hosted'] as const satisfies readonly DialectName[];
 
   it.each(selfHosted)('%s is sent what is known to be harmless, as it came', (name) => {
     const harmless = { seed: 7, top_k: 3, min_p: 0.1, logit_bias: { '5': 1 }, n: 2, stop: ['x'] };
@@ -88,6 +237,34 @@ describe('a server that an operator runs itself', () => {
       }
     },
   );
+
+  it.each(powerfulFields)('is never sent %s, which %s heeds', (field, _server) => {
+    for (const name of selfHosted) {
+      for (const value of ['x', { a: 'b' }, ['x'], true, 7])
+        expect(refusal(CHAT, { [field]: value }, at(dialects[name]))).toMatch(
+          /^(?:no_provider|invalid_request)/,
+        );
+    }
+    expect(refusal(CHAT, { [field]: 'x' }, at(dialects.other))).not.toContain('no_provider');
+  });
+
+  it.each([
+    [{ response_format: { type: 'regex', value: '(a+)+$' } }, 'response_format.type'],
+    [{ response_format: { type: 'structural_tag' } }, 'response_format.type'],
+    [{ response_format: { type: 'grammar' } }, 'response_format.type'],
+  ])('is not sent %j, a pattern or a grammar of the caller', (extra, param) => {
+    for (const name of selfHosted)
+      expect(refusal(CHAT, extra, at(dialects[name]))).toBe(`no_provider ${param}`);
+    expect(refusal(CHAT, extra, at(dialects.other))).toBe('admitted');
+  });
+
+  it('is sent the usual arguments of a template and formats of an answer', () => {
+    const usual = {
+      chat_template_kwargs: { enable_thinking: false },
+      response_format: { type: 'json_schema', json_schema: { name: 'a', schema: { type: 'object' } } },
+    };
+    for (const name of selfHosted) expect(sent(CHAT, usual, at(dialects[name]))).toMatchObject(usual);
+  });
 
   it('is not sent hints, nor the caller’s names for itself, which it has no use for', () => {
     const hints = {

@@ -42,7 +42,7 @@ limits: { callsPerMinute: 60000, burst: 60000, runningCalls: 1000 }
 capacity: { dailySharePerAgentUsd: null }
 providers:
   - { id: random-sim, kind: simulator, catalog: none, baseUrl: PROVIDER_URL }
-  - { id: random-chat, kind: openai, baseUrl: PROVIDER_URL }
+  - { id: random-chat, kind: openai, dialect: other, baseUrl: PROVIDER_URL }
   - { id: random-messages, kind: anthropic, baseUrl: PROVIDER_URL }
 models:${models.join('')}
 `;

@@ -1,5 +1,6 @@
 import type { FormatName } from './catalog.ts';
 import { GOOGLE_FIELDS, SELF_HOSTED_FIELDS } from './dialect-fields.ts';
+import { isPrivateHost } from './private-host.ts';
 
 /**
  * What a server of kind `openai` does otherwise than others, as far as the gateway acts on it. Answers are read alike from
@@ -54,6 +55,8 @@ export const dialects = {
   },
   sglang: { ...other, images: 'inline', fields: SELF_HOSTED_FIELDS, saltedFormats: ['chat/completions'] },
   ollama: { ...other, images: 'inline', fields: SELF_HOSTED_FIELDS },
+  // Any server in the operator's own network of which nothing else is known: the same care as for those that are known.
+  'self-hosted': { ...other, images: 'inline', fields: SELF_HOSTED_FIELDS },
   groq: {
     ...other,
     hosts: ['api.groq.com'],
@@ -68,8 +71,12 @@ export const dialects = {
 
 export const DIALECT_NAMES = Object.keys(dialects) as [DialectName, ...DialectName[]];
 
-/** At a vendor's own address its dialect, else the one that any server understands. */
+/**
+ * The dialect of a server whose dialect nobody has written down: a vendor's at its own address, the careful one at an address
+ * that is private, else `other`, of which only a name server can tell whether it should have been the careful one.
+ */
 export function dialectAt(baseUrl: string): DialectName {
-  const host = URL.parse(baseUrl)?.hostname;
-  return DIALECT_NAMES.find((name) => dialects[name].hosts.some((each) => each === host)) ?? 'other';
+  const host = URL.parse(baseUrl)?.hostname ?? '';
+  const vendors = DIALECT_NAMES.find((name) => dialects[name].hosts.some((each) => each === host));
+  return vendors ?? (isPrivateHost(host) ? 'self-hosted' : 'other');
 }

@@ -1,0 +1,58 @@
+import { lookup as lookUp } from 'node:dns/promises';
+import type { ProviderSettings } from '#core/catalog/catalog-settings.ts';
+import { dialects } from '#core/catalog/dialects.ts';
+import { systemClock } from '#core/clock.ts';
+import { NAME_LOOKUP_MS } from '#core/limits.ts';
+import { isPrivateAddress } from '#core/private-address.ts';
+import type { ProviderFile } from './provider-file.ts';
+
+/** The addresses that a connection to this host would be made to. Rejects where there is none. */
+export type LookupHost = (host: string) => Promise<readonly string[]>;
+
+export const lookupHost: LookupHost = async (host) =>
+  (await lookUp(host, { all: true })).map(({ address }) => address);
+
+interface Settled {
+  settings: ProviderSettings;
+  /** What the operator must know; `null`: nothing. */
+  notice: string | null;
+}
+
+/**
+ * A server of kind `openai` in the operator's own network takes fields and links from anybody who reaches it, so it is treated
+ * with care until the operator has written its dialect down. Names are looked up, because a public name may lead to a private
+ * address; one that cannot be looked up counts as private.
+ */
+export async function settleDialect(
+  settings: ProviderSettings,
+  file: Pick<ProviderFile, 'dialect' | 'formats'>,
+  lookup: LookupHost,
+): Promise<Settled> {
+  if (settings.kind !== 'openai' || file.dialect !== undefined) return { settings, notice: null };
+  const { dialect, id } = settings;
+  if (dialect === 'self-hosted') return { settings, notice: noticeOf(id, 'is at a private address') };
+  // The address of a vendor is known.
+  if (dialect !== 'other') return { settings, notice: null };
+  const host = new URL(settings.baseUrl ?? '').hostname.replace(/^\[|\]$/g, '');
+  const addresses = await addressesOf(host, lookup);
+  if (addresses.length > 0 && !addresses.some(isPrivateAddress)) return { settings, notice: null };
+  const formats = file.formats ?? dialects['self-hosted'].formats;
+  const why = addresses.length === 0 ? 'has a name that could not be resolved' : 'is at a private address';
+  return { settings: { ...settings, dialect: 'self-hosted', formats }, notice: noticeOf(id, why) };
+}
+
+async function addressesOf(host: string, lookup: LookupHost): Promise<readonly string[]> {
+  const late = Promise.withResolvers<readonly string[]>();
+  const timer = systemClock.setTimer(NAME_LOOKUP_MS, () => late.resolve([]));
+  try {
+    return await Promise.race([lookup(host), late.promise]);
+  } catch {
+    return [];
+  } finally {
+    timer.cancel();
+  }
+}
+
+const noticeOf = (id: string, why: string): string =>
+  `Provider ${id} ${why} and names no dialect, so it is sent only fields that are known to be harmless, and linked images ` +
+  'are fetched by the gateway. Name its server, such as `dialect: vllm`; `dialect: other` sends it every field and link.';
