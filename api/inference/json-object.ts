@@ -62,6 +62,7 @@ const COLON = 0x3a;
 const COMMA = 0x2c;
 const SMALL_E = 0x65;
 const LARGE_E = 0x45;
+const SMALL_U = 0x75;
 const LARGE_A = 0x41;
 const LARGE_Z = 0x5a;
 
@@ -349,13 +350,10 @@ const plainKey = (bytes: Buffer, text: string, startsAt: number, endsAt: number)
 
 /** `"mod\u0065l"` is the key `model`; a provider would read it so. */
 function disguisedName(bytes: Buffer, startsAt: number, endsAt: number): string | null {
-  const slashAt = bytes.subarray(startsAt, endsAt).indexOf(BACKSLASH);
+  let slashAt = startsAt;
+  while (slashAt < endsAt && bytes[slashAt] !== BACKSLASH) slashAt++;
   // Most escapes stand for a letter that no plain name has, and 20,000 keys may have them.
-  if (
-    slashAt < 0 ||
-    !isPlainEscape(bytes.toString('latin1', startsAt + slashAt, startsAt + slashAt + ESCAPE_CHARS))
-  )
-    return null;
+  if (slashAt === endsAt || bytes[slashAt + 1] !== SMALL_U || !isPlainEscape(bytes, slashAt)) return null;
   const raw = bytes.toString('utf8', startsAt, endsAt);
   const name = decodeKey(raw);
   // Go folds these two letters beyond ASCII to plain ones; lower case has folded the Kelvin sign.
@@ -364,11 +362,9 @@ function disguisedName(bytes: Buffer, startsAt: number, endsAt: number): string 
 }
 
 /** `\u0065`: the only form in which a letter of a plain name can be escaped. */
-const ESCAPE_CHARS = 6;
-
-function isPlainEscape(text: string): boolean {
-  if (text.charAt(1) !== 'u') return false;
-  const letter = String.fromCharCode(Number.parseInt(text.slice(2), 16));
+function isPlainEscape(bytes: Buffer, slashAt: number): boolean {
+  const digitsAt = slashAt + '\\u'.length;
+  const letter = String.fromCharCode(Number.parseInt(bytes.toString('latin1', digitsAt, digitsAt + 4), 16));
   return letter === LONG_S || letter === KELVIN || PLAIN_NAME.test(letter);
 }
 

@@ -1,5 +1,6 @@
 import type { FormatName, Provider } from '#core/catalog/catalog.ts';
 import { dialects } from '#core/catalog/dialects.ts';
+import { systemClock } from '#core/clock.ts';
 import { isApiError } from '../../api/contract/errors.ts';
 import { planCall, readCall } from '../../api/inference/admit.ts';
 import { estimateHold } from '../../api/inference/estimate.ts';
@@ -90,7 +91,7 @@ function runTurns(format: FormatName, bytes: Buffer, given: Partial<Provider>): 
     models: [model({ contextLength: 10_000_000, inputModalities })],
     providers: [provider(given)],
   });
-  const routes = { catalog, health: plainHealth(), links: noLinkRules };
+  const routes = { catalog, health: plainHealth(systemClock), links: noLinkRules };
   const turns: number[] = [];
   let read: ReturnType<typeof readCall> | undefined;
   turns.push(timed(() => (read = readCall(callFormats[format], bytes, 'active', noLinkRules))));
