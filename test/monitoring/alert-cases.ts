@@ -277,6 +277,8 @@ export const alertCases: readonly AlertCase[] = [
 
 /** For how long it has to be so before somebody is woken; an alert that is not named here fires at once. */
 export const pendingMinutes: Readonly<Record<string, number>> = {
+  FaregateClockDoubted: 5,
+  FaregateProviderSkipped: 5,
   FaregatePendingPricesStay: 30,
   FaregateClosingsOwed: 5,
   FaregateProviderBillDiffers: 10,
