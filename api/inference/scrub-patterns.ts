@@ -42,9 +42,18 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
   // Credentials by the name before them.
   [/\bbearer\s{1,3}(?!auth|token|scheme|realm|header|is\b|key)[^\s"'`,;)]{1,500}/gi, REMOVED],
   [
-    /\b((?:api|access|secret|private|auth|bearer|subscription)[ _-]?(?:key|token)s?|authorization|password|passwd|secret|credentials?)((?: provided| used)?["'`]?\s?[:=]\s?["'`]?)[^\s"'`,;)}\]]{1,500}/gi,
+    /(?<![a-z])((?:api|access|secret|private|auth|bearer|subscription)[ _-]?(?:key|token)s?|authorization|password|passwd|secret|credentials?)((?: provided| used)?["'`]?\s?[:=]\s?["'`]?)[^\s"'`,;)}\]]{1,500}/gi,
     `$1$2${REMOVED}`,
   ],
+  // Variables of an environment.
+  [
+    /\b([A-Z][A-Z\d_]{0,60}_(?:KEY|TOKEN|SECRET|PASSWORD|PAT)\s?=\s?["'`]?)[^\s"'`,;)}\]]{1,500}/g,
+    `$1${REMOVED}`,
+  ],
+  // A path of one part looks like a path into a body, unless a word before it tells.
+  [/\b((?:url|uri|route|endpoint)\s?[:=]\s?["'`]?)\/[^\s"'`<>,;)\]}]{1,300}/gi, `$1${REMOVED}`],
+  // A database tells for whom it failed. Anywhere else a user in quotes is a role of a message.
+  [/\b((?:failed|denied) for (?:user|role|login) )["'`][^"'`\n]{1,100}["'`]/gi, `$1${REMOVED}`],
   // Accounts by the name before them: in quotes, or with a digit or a dash in them.
   [
     /\b(organi[sz]ations?|org|projects?|accounts?|tenants?|workspaces?|teams?|subscriptions?|customers?|usernames?|buckets?|namespaces?|resource groups?|service accounts?|deployments?)((?: id| name| number| key)?\s?[:=]?\s?)(["'`])[^"'`\n]{1,100}["'`]/gi,
@@ -72,6 +81,7 @@ function removeWord(word: string): string {
 }
 
 const isTelling = (word: string): boolean =>
+  JOINED_TO_REMOVED.test(word) ||
   WINDOWS_PATH.test(word) ||
   word.includes('://') ||
   word.startsWith('//') ||
@@ -86,6 +96,9 @@ const isTelling = (word: string): boolean =>
   isFile(word) ||
   isHost(word) ||
   isKey(word);
+
+/** Part of a longer host, account or path whose other part was removed, or the port behind it. */
+const JOINED_TO_REMOVED = /…\.?(?:[/@]|:\d|\.\w)|[./@]…/;
 
 /** The rest of a path with a blank in it, or one that begins with the name of a server. */
 const WINDOWS_PATH = /[\w$]\\\w{2}|^\\{1,2}[\w-]{2,}\\/;
@@ -104,7 +117,7 @@ function isAddress(word: string): boolean {
 }
 
 function isPath(word: string): boolean {
-  if (/^(?:~|\.\.?)\/./.test(word)) return true;
+  if (/^(?:~|\.\.?|[A-Za-z]:|\$[A-Z_]{2,})\/./.test(word)) return true;
   if (/^models--/i.test(word)) return true;
   if (!word.startsWith('/')) return false;
   const parts = word

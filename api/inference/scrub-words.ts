@@ -262,7 +262,11 @@ function modelLiterals(upstreamModel: string, publicModel: string): string[] {
   const untagged = last.split(':')[0] ?? '';
   const forms = [upstreamModel, upstreamModel.replaceAll('/', '--'), last, untagged];
   const telling = forms.filter((form) => form.length >= 3 && !EVERYDAY.has(form.toLowerCase()));
-  return [...new Set([publicModel, ...telling])].sort((a, b) => b.length - a.length);
+  // As a sentence names it: `Llama 3.1 70B Instruct`. Without a digit that may be any two words.
+  const spoken = telling
+    .filter((form) => /\d/.test(form))
+    .flatMap((form) => [form.replaceAll(/[-_]/g, ' '), form.replaceAll('-', '_'), form.replaceAll('_', '-')]);
+  return [...new Set([publicModel, ...telling, ...spoken])].sort((a, b) => b.length - a.length);
 }
 
 /** Words that tell nobody who answers, although an id, a label of a host or a model may be one of them. */

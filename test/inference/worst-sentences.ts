@@ -397,6 +397,48 @@ export const worstSentences: readonly WorstSentence[] = [
     secrets: ['llama.cpp'],
     kept: 'rejects json_schema.properties',
   },
+  // What stands before or behind a part that was removed literally.
+  {
+    words: 'proxy acme-proxy.acme.internal:3128 answered 407; leave out `store`',
+    secrets: ['3128', 'acme-proxy', 'acme.internal'],
+    kept: 'leave out `store`',
+  },
+  {
+    words: 'see wiki.vllm-0.acme.internal/ml or vllm-0.acme.internal.:8000, and send fewer tools',
+    secrets: ['wiki', '8000', 'acme.internal'],
+    kept: 'send fewer tools',
+  },
+  {
+    words: 'svc_ml@acme.internal may not set seed',
+    secrets: ['svc_ml', 'acme.internal'],
+    kept: 'may not set seed',
+  },
+  // Settings, paths and accounts in other spellings.
+  {
+    words: 'AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMIbPxRfiCY and HF_TOKEN=abcdef12 are wrong, top_k is unknown',
+    secrets: ['wJalrXUtnFEMIbPxRfiCY', 'abcdef12'],
+    kept: 'top_k is unknown',
+  },
+  {
+    words: 'C:/Users/bob/models/large.bin and $HOME/.cache/weights have no chat template; send one role',
+    secrets: ['bob', '$HOME', '.cache', 'weights'],
+    kept: 'have no chat template; send one role',
+  },
+  {
+    words: 'Max retries exceeded with url: /generate_stream (temperature is 3)',
+    secrets: ['generate_stream'],
+    kept: 'temperature is 3',
+  },
+  {
+    words: 'password authentication failed for user "blue_prod"; n has to be 1',
+    secrets: ['blue_prod'],
+    kept: 'n has to be 1',
+  },
+  {
+    words: 'Llama 3.1 70B Instruct takes no audio',
+    secrets: ['llama', '70b'],
+    kept: 'takes no audio',
+  },
 ];
 
 /** Sentences of refusals that must reach the caller letter by letter, because each part of them says what to change. */
@@ -449,4 +491,9 @@ export const usefulSentences: readonly string[] = [
   'You have to set stream_options.include_usage to true or leave it out.',
   'The system message must be the first, found at messages[2].',
   'audio.format has to be wav or mp3; the file report.pdf is a document',
+  "For user 'assistant' turns must follow; roles are 'user', 'assistant'",
+  'Set $defs/Node or #/$defs/Node, not $ref: /Node',
+  'token=3 of 4 is not allowed here; max_token: 5',
+  'Requested aspect ratio 21:9 and size 1536x1024 are invalid, use 1:1, 3:2 or 16:9.',
+  "input[3].image_url: Expected a data URL with an image MIME type, got 'text/html'",
 ];
