@@ -17,6 +17,8 @@ export interface World {
   ledger: Ledger;
   clock: FakeClock;
   callIds: Map<number, number>;
+  /** Makes the ledger's time that of `clock`, which may be earlier, as `faregate clock repair` does. */
+  setTimeBack?: () => Promise<void>;
 }
 
 export type Operation = (world: World) => Command;

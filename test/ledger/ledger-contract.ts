@@ -6,6 +6,7 @@ import { day, does, type LedgerCase, ok, readAgent, START_MS, type World } from 
 import { setAgentCases } from './cases/agent-cases.ts';
 import { finishCases, renewCases, settleCases } from './cases/call-cases.ts';
 import { changeKeyCases } from './cases/change-key-cases.ts';
+import { clockCases } from './cases/clock-cases.ts';
 import { expireCases, grantCases, moveCases } from './cases/credit-cases.ts';
 import { putKeyCases, revokeKeyCases } from './cases/key-cases.ts';
 import { keyLimitCases } from './cases/key-limit-cases.ts';
@@ -36,7 +37,7 @@ import {
   withdrawVideo,
 } from './commands.ts';
 
-export type MakeLedger = (options: { clock: FakeClock }) => Promise<Ledger>;
+export type MakeLedger = (options: { clock: FakeClock }) => Promise<Pick<World, 'ledger' | 'setTimeBack'>>;
 
 const cases: readonly [string, readonly LedgerCase[]][] = [
   ['reserve', reserveCases],
@@ -55,6 +56,7 @@ const cases: readonly [string, readonly LedgerCase[]][] = [
   ['videos', videoCases],
   ['stored pictures', storedCases],
   ['set_agent', setAgentCases],
+  ['a clock that was ahead', clockCases],
 ];
 
 /**
@@ -67,7 +69,7 @@ export function describeLedgerContract(name: string, makeLedger: MakeLedger): vo
 
     beforeEach(async () => {
       const clock = createFakeClock(START_MS);
-      world = { ledger: await makeLedger({ clock }), clock, callIds: new Map() };
+      world = { ...(await makeLedger({ clock })), clock, callIds: new Map() };
     });
 
     afterEach(async () => {

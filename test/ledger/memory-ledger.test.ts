@@ -1,4 +1,7 @@
 import { createMemoryLedger } from '../support/memory-ledger.ts';
 import { describeLedgerContract } from './ledger-contract.ts';
 
-describeLedgerContract('straight over decide and apply', async (options) => createMemoryLedger(options));
+describeLedgerContract('straight over decide and apply', async (options) => {
+  const ledger = createMemoryLedger(options);
+  return { ledger, setTimeBack: async () => ledger.setTimeBack() };
+});

@@ -15,6 +15,8 @@ import type { LedgerState } from '#core/ledger/state.ts';
 export interface MemoryLedger extends Ledger {
   readonly state: LedgerState;
   readonly journal: readonly LedgerEvent[];
+  /** Its time goes on from its clock's, even if that is earlier. */
+  setTimeBack(): void;
 }
 
 export function createMemoryLedger(options: { clock: Clock }): MemoryLedger {
@@ -31,6 +33,9 @@ export function createMemoryLedger(options: { clock: Clock }): MemoryLedger {
   return {
     state,
     journal,
+    setTimeBack() {
+      lastMs = options.clock.now();
+    },
     async execute<C extends Command>(command: C): Promise<Executed<ResultOf<C>>> {
       const durable = Promise.resolve('durable' as const);
       if (!open) return { result: { ok: false, reason: 'unavailable' }, durable };
