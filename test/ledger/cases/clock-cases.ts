@@ -50,7 +50,6 @@ const overLimit = (remainingNanoUsd: bigint, resetsAtMs: number) =>
   refused('key_limit', { remainingNanoUsd, heldNanoUsd: 0n, limitNanoUsd: 100n, resetsAtMs });
 
 const share = { ...startLimits, dailyShareNanoUsd: 100n };
-const oneRunning = { limits: { ...startLimits, runningCalls: 1 } };
 const twoUploads = { limits: { uploadsPerDay: 2 } };
 const twoKeys = { actingKeyId: 1, madeOverMcp: true, limits: { ...keyLimits, mcpKeysPerDay: 2 } };
 
@@ -192,18 +191,6 @@ export const clockCases: readonly LedgerCase[] = [
       sees(1, { expiredNanoUsd: 5n, lots: lots([2, 1n, 0n]) }),
       at(day(2)),
       does(expire(), { ok: true, expiredNanoUsd: 1n }),
-    ],
-  },
-  {
-    promise: 'a call that ran when a wrong clock became right is charged, and its hold and its slot are free',
-    rows: [
-      ...agentWith(100n),
-      at(START_MS + 2 * HOUR_MS),
-      does(reserve(1, 60n, oneRunning), ok),
-      repairedAt(RIGHT_AGAIN_MS),
-      does(settle(1, 50n), charged(50n)),
-      does(reserve(2, 51n, oneRunning), refused('balance', { spendableNanoUsd: 50n, heldNanoUsd: 0n })),
-      does(reserve(3, 50n, oneRunning), ok),
     ],
   },
 ];
