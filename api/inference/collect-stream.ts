@@ -11,6 +11,7 @@ import { AnswerCollector } from './translation/answer-collector.ts';
 import { openSource } from './translation/translate-answer.ts';
 import type { UpstreamRequest } from './upstream-request.ts';
 import { textOrNull } from './upstream-text.ts';
+import type { Usage } from './usage.ts';
 
 /** A stream for a caller who waits for the whole answer: put together here. */
 export async function collectStream(call: RunningCall, upstream: UpstreamRequest): Promise<Attempt> {
@@ -21,7 +22,17 @@ export async function collectStream(call: RunningCall, upstream: UpstreamRequest
   if (end.kind !== 'complete') return failedWhole(call, end, assembly, readTokens);
   const bytes = assembly.answer();
   if (bytes === null) return failed(apiError('provider_error'), true, assembly.usage(readTokens));
-  return readWholeAnswer(call, { ok: true, bytes });
+  const attempt = readWholeAnswer(call, { ok: true, bytes });
+  return attempt.kind === 'json' ? countedAsStream(attempt, assembly.usage(readTokens)) : attempt;
+}
+
+/**
+ * An assembled answer shows one record of its stream, and the counters may stand in another one: it costs what the same
+ * stream costs a caller who takes the events.
+ */
+function countedAsStream(attempt: Extract<Attempt, { kind: 'json' }>, usage: Usage | null): Attempt {
+  const { sent } = attempt;
+  return { ...attempt, usage, sent: sent === null ? null : { ...sent, usage } };
 }
 
 async function collectTranslated(call: RunningCall, upstream: UpstreamRequest): Promise<Attempt> {

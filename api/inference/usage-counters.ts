@@ -53,7 +53,7 @@ export function readCounters(value: Record<string, unknown>, reading: UsageReadi
 
 /**
  * The total tells what a vendor leaves out of the other two counters: caches that are greater than the prompt stand beside it,
- * and what is left beyond the prompt was written, reasoning above all. Without a total, reasoning that is greater than the answer
+ * and what is left beyond the prompt was written, reasoning above all, also where the answer has no counter. Without a total, reasoning that is greater than the answer
  * cannot be a part of it. A total that is the sum of both is believed: then nothing is counted twice.
  */
 function balance(counters: Counters, total: number | null): void {
@@ -62,8 +62,11 @@ function balance(counters: Counters, total: number | null): void {
   if (prompt !== null && total !== null && ofCaches > prompt) {
     if (total >= prompt + ofCaches + (completion ?? 0)) counters.prompt = prompt + ofCaches;
   }
-  if (completion === null) return;
   const read = wholePrompt(counters, false);
+  if (completion === null) {
+    if (read !== null && total !== null && total > read) counters.completion = total - read;
+    return;
+  }
   if (read !== null && total !== null) counters.completion = Math.max(completion, total - read);
   else if (reasoning !== null && reasoning > completion) counters.completion = completion + reasoning;
 }

@@ -301,6 +301,38 @@ export const vendorUsages: readonly VendorUsage[] = [
     },
   },
   {
+    vendor: 'Requesty',
+    source: 'RooCodeInc/Roo-Code: src/api/providers/requesty.ts, RequestyUsage',
+    formats: { chat: { ...CHAT, cacheWritten: ['prompt_tokens_details.caching_tokens'] } },
+  },
+  {
+    vendor: 'Inception',
+    source: 'Kilo-Org/kilocode: Mercury edit completions, usage with cached_input_tokens',
+    formats: {
+      chat: {
+        ...CHAT,
+        cached: ['cached_input_tokens', 'prompt_tokens_details.cached_tokens'],
+        reasoning: ['reasoning_tokens', 'completion_tokens_details.reasoning_tokens'],
+      },
+    },
+  },
+  {
+    vendor: 'Bifrost',
+    source: 'maximhq/bifrost: core/schemas, ChatPromptTokensDetails and ResponsesResponseInputTokens',
+    formats: {
+      chat: {
+        ...CHAT,
+        cached: ['prompt_tokens_details.cached_read_tokens', 'prompt_tokens_details.cached_tokens'],
+        cacheWritten: ['prompt_tokens_details.cached_write_tokens'],
+      },
+      responses: {
+        ...RESPONSES,
+        cached: ['input_tokens_details.cached_read_tokens', 'input_tokens_details.cached_tokens'],
+        cacheWritten: ['input_tokens_details.cached_write_tokens'],
+      },
+    },
+  },
+  {
     vendor: 'new-api',
     source:
       'QuantumNous/new-api: dto/openai_response.go, Usage with the names of chat and of responses in one record',

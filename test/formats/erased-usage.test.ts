@@ -221,3 +221,110 @@ describe('zeros in the end of a stream of messages', () => {
     },
   );
 });
+
+/* The same stream costs the same whether its caller takes it as events or as one answer that the gateway assembles. */
+
+const chatChunk = (delta: object | null, members: object = {}) =>
+  `data: ${JSON.stringify({
+    id: 'c',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model: 'm',
+    choices: delta === null ? [] : [{ index: 0, delta, finish_reason: null }],
+    ...members,
+  })}\n\n`;
+const chatCount = (prompt: number, completion: number) => ({
+  usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion },
+});
+const responsesEvent = (type: string, usage: object | null) =>
+  namedEvent(`response.${type}`, {
+    response: {
+      id: 'r',
+      object: 'response',
+      created_at: 1,
+      status: type,
+      model: 'm',
+      output: [
+        {
+          type: 'message',
+          id: 'i',
+          role: 'assistant',
+          status: 'completed',
+          content: [{ type: 'output_text', text: 'Hello', annotations: [] }],
+        },
+      ],
+      usage,
+    },
+  });
+const messageEvents = (stop: object) =>
+  namedEvent('message_start', {
+    message: {
+      id: 'm',
+      type: 'message',
+      role: 'assistant',
+      model: 'm',
+      content: [],
+      usage: messageCount(0, 0),
+    },
+  }) +
+  namedEvent('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }) +
+  namedEvent('content_block_delta', { index: 0, delta: { type: 'text_delta', text: 'Hello' } }) +
+  namedEvent('content_block_stop', { index: 0 }) +
+  namedEvent('message_delta', {
+    delta: { stop_reason: 'end_turn', stop_sequence: null },
+    usage: { output_tokens: 0 },
+  }) +
+  namedEvent('message_stop', stop);
+const messageCount = (input: number, output: number) => ({ input_tokens: input, output_tokens: output });
+
+describe('counts that stand elsewhere than in the last record of a stream', () => {
+  let provider: RawProvider;
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    provider = await startRawProvider();
+    gateway = await startTestGateway({
+      yaml: formatYaml(provider.baseUrl, 'stops_billing', { all: 'openai' }),
+    });
+  });
+  afterAll(async () => {
+    await gateway.stop();
+    await provider[Symbol.asyncDispose]();
+  });
+
+  it.each([
+    {
+      format: 'chat/completions' as const,
+      where: 'before a record of zeros',
+      written:
+        chatChunk({ role: 'assistant', content: 'Hello' }, chatCount(100, 10)) +
+        chatChunk(null, chatCount(0, 0)) +
+        'data: [DONE]\n\n',
+    },
+    {
+      format: 'responses' as const,
+      where: 'before an end without a record',
+      written: responsesEvent('in_progress', messageCount(100, 10)) + responsesEvent('completed', null),
+    },
+    {
+      format: 'messages' as const,
+      where: 'in the metrics of the last event',
+      written: messageEvents({
+        'amazon-bedrock-invocationMetrics': { inputTokenCount: 100, outputTokenCount: 10 },
+      }),
+    },
+  ])('are charged and shown in an assembled answer, too: $format, $where', async ({ format, written }) => {
+    const seen = [];
+    for (const stream of [true, false]) {
+      provider.answers = plays(written);
+      const agent = await gateway.newAgent({ creditUsd: '1' });
+      const res = await post(gateway, { kind: 'all formats', format, stream, agent });
+      const text = await res.text();
+      const { chargedNanoUsd } = await gateway.settled(agent);
+      const usage = stream ? null : JSON.parse(text).usage;
+      seen.push({ chargedNanoUsd, prompt: usage?.prompt_tokens ?? usage?.input_tokens });
+    }
+    const [streamed, assembled] = seen;
+    expect(assembled).toEqual({ chargedNanoUsd: streamed?.chargedNanoUsd, prompt: 100 });
+    expect(streamed?.chargedNanoUsd).toBe(100n * 123n + 10n * 457n);
+  });
+});

@@ -297,6 +297,26 @@ const records: Record<string, [UsageFormat, object, Counted][]> = {
     ['responses', responses, WHOLE],
     ['messages', messages, MESSAGES],
   ],
+  Requesty: [
+    [
+      'chat',
+      { ...plain, prompt_tokens_details: { cached_tokens: 20, caching_tokens: 40 } },
+      [120, 30, 20, 40, null],
+    ],
+  ],
+  Inception: [['chat', { ...plain, reasoning_tokens: 10, cached_input_tokens: 20 }, WHOLE]],
+  Bifrost: [
+    [
+      'chat',
+      { ...plain, prompt_tokens_details: { cached_read_tokens: 20, cached_write_tokens: 40 } },
+      [120, 30, 20, 40, null],
+    ],
+    [
+      'responses',
+      { ...responses, input_tokens_details: { cached_read_tokens: 20, cached_write_tokens: 40 } },
+      [120, 30, 20, 40, 10],
+    ],
+  ],
   'new-api': [
     // One record has the names of two formats, those of the other with zeros.
     [
@@ -417,6 +437,11 @@ describe('where the numbers of one record contradict each other', () => {
       'reasoning inside the answer is not counted twice',
       { prompt_tokens: 10, completion_tokens: 5, reasoning_tokens: 5 },
       [10, 5, 0, 0, 5],
+    ],
+    [
+      'a record without an answer, as of one that was all reasoning, has it in the total',
+      { prompt_tokens: 10, total_tokens: 150 },
+      [10, 140, 0, 0, null],
     ],
     [
       'more was cached than read, and no total says that it was beside',

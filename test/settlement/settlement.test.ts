@@ -205,6 +205,32 @@ describe('a call whose cost was not known at its end', () => {
     expect(await world.heldNanoUsd()).toBe(0n);
   });
 
+  it('does not take a record that counts no answer for the price of one that was delivered', async () => {
+    const world = await settlementWorld();
+    await world.pends(1, 9_000n);
+    const none = { prompt: 10, completion: 0, reasoning: null, cached: 0 };
+    world.provider.answer = async () => ({ attoUsd: 0n, tokens: none });
+    await world.settlement.watch(1, world.callId(1));
+    await world.passes(8 * SECOND_MS);
+    expect(world.heard.priced).toEqual([]);
+    // The record is complete at last.
+    world.provider.answer = async () => ({ attoUsd: atto('0.000003'), tokens: { ...none, completion: 20 } });
+    await world.passes(MINUTE_MS);
+    expect([world.heard.priced, world.heard.losses]).toEqual([[3_000n], []]);
+  });
+
+  it('pays the estimate where the record never counts the answer that was delivered', async () => {
+    const world = await settlementWorld();
+    await world.pends(1, 10_000n);
+    world.provider.answer = async () => ({
+      attoUsd: 0n,
+      tokens: { prompt: 0, completion: 0, reasoning: null, cached: 0 },
+    });
+    await world.settlement.watch(1, world.callId(1));
+    await world.passes(PRICE_LOOKUP_MS + 2 * MINUTE_MS);
+    expect([world.heard.priced, world.heard.losses]).toEqual([[9_200n], ['price_estimated 0']]);
+  });
+
   it('never costs the agent more than was held; the rest is the operator’s', async () => {
     const world = await settlementWorld();
     await world.pends(1, 5_000n);

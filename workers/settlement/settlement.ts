@@ -1,4 +1,4 @@
-import type { LookUpPrice } from '#core/calls/look-up-price.ts';
+import type { LookedUpPrice, LookUpPrice } from '#core/calls/look-up-price.ts';
 import { costFromSavedPrice } from '#core/calls/price-ladder.ts';
 import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS, startOfDayMs, type Timer } from '#core/clock.ts';
 import type { CallEnd, PendingPrice } from '#core/events/ledger-event.ts';
@@ -200,7 +200,7 @@ export class Settlement {
     const base = { type: 'settle', agentId, callId, cause: 'end' } as const;
     if (pending.generationId !== null && this.#lookUps < PRICE_LOOKUPS_AT_ONCE) {
       const found = await this.#lookUp(pending.price.providerId, pending.generationId);
-      if (found !== null) {
+      if (found !== null && !isUnfinished(found, pending)) {
         const costNanoUsd = attoToNanoUp(found.attoUsd, BigInt(pending.price.factorPpm));
         const tokens = found.tokens ?? end.tokens;
         return { settle: { ...base, costNanoUsd, end: { ...end, tokens } }, loss: null };
@@ -304,3 +304,10 @@ export class Settlement {
     return result !== null && (result.ok || result.reason === 'no_hold');
   }
 }
+
+/**
+ * A record of a price of zero that counts no answer, although text was delivered, is not complete yet. Where it never is, the
+ * call pays the estimate. An explicit zero beside counted tokens stays zero.
+ */
+const isUnfinished = ({ attoUsd, tokens }: LookedUpPrice, { deliveredTokens }: PendingPrice): boolean =>
+  attoUsd === 0n && tokens?.completion === 0 && deliveredTokens > 0;
