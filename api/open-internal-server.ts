@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import { httpOrigin } from '#core/http-origin.ts';
 import type { StartWaits } from '#core/start-waits.ts';
 import type { Config } from './config.ts';
 import { errorBody } from './contract/error-body.ts';
@@ -29,7 +30,7 @@ export async function openInternalServer(options: {
     hostNames: [...server.internalHostNames, server.internalHost.toLowerCase()],
   });
   const port = await internal.listen(server.internalPort, server.internalHost);
-  return { ...internal, url: `http://${server.internalHost}:${port}` };
+  return { ...internal, url: httpOrigin(server.internalHost, port) };
 }
 
 function describe({ reasons }: StartWaits): string {

@@ -5,6 +5,7 @@ import { type LoopDelay, watchLoopDelay } from '#core/capacity/loop-delay.ts';
 import { needsBundledSimulator } from '#core/catalog/catalog-settings.ts';
 import { type Clock, type MachineClock, SECOND_MS, systemClock } from '#core/clock.ts';
 import { readClockFile, writeClockFile } from '#core/clock-file.ts';
+import { httpOrigin } from '#core/http-origin.ts';
 import { createIdSource } from '#core/ids.ts';
 import { USAGE_DRAIN_MS, VIDEO_SUBMIT_MS } from '#core/limits.ts';
 import { createLog, type Log } from '#core/log.ts';
@@ -105,7 +106,7 @@ async function startBehind(
   await deps.videoWorker?.start();
 
   const { server } = config;
-  const publicUrl = server.publicUrl ?? `http://${server.host}:${server.port}/v1`;
+  const publicUrl = server.publicUrl ?? `${httpOrigin(server.host, server.port)}/v1`;
   const adminToken = config.adminToken ?? loadOrCreateAdminToken(config.storage.dataDir);
   const admin = buildAdmin({
     token: adminToken,
@@ -133,7 +134,7 @@ async function startBehind(
     ...(connectionLimit === null ? {} : { connectionLimit }),
   });
   const port = await publicServer.listen(server.port, server.host);
-  const baseUrl = server.publicUrl ?? `http://${server.host}:${port}/v1`;
+  const baseUrl = server.publicUrl ?? `${httpOrigin(server.host, port)}/v1`;
   const mcpUrl = server.mcpUrl ?? baseUrl.replace(/\/v1$/, '/mcp');
   const app = buildApp(deps, documentText, server.port === 0 ? baseUrl : publicUrl);
   // What the start took nobody waited for.

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type Clock, SECOND_MS, systemClock } from '#core/clock.ts';
+import { httpOrigin } from '#core/http-origin.ts';
 import { type BillBook, type BilledCall, createBillBook } from './bill-book.ts';
 import { createCallRunner } from './call-runner.ts';
 import type { Dialect } from './chat-render.ts';
@@ -77,7 +78,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const port = await listen(server, options.port, options.host);
 
   return {
-    baseUrl: `http://${options.host}:${port}/api/v1`,
+    baseUrl: `${httpOrigin(options.host, port)}/api/v1`,
     port,
     script: (rule) => script.add(rule),
     release: (gate) => script.release(gate),

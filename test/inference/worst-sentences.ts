@@ -420,7 +420,7 @@ export const worstSentences: readonly WorstSentence[] = [
     kept: 'top_k is unknown',
   },
   {
-    words: 'C:/Users/bob/models/large.bin and $HOME/.cache/weights have no chat template; send one role',
+    words: 'D:/Staff/bob/models/large.bin and $HOME/.cache/weights have no chat template; send one role',
     secrets: ['bob', '$HOME', '.cache', 'weights'],
     kept: 'have no chat template; send one role',
   },
