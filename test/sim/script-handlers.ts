@@ -82,12 +82,14 @@ export const scriptHandlers: ScriptHandlers = {
     const next = behind(after).slice(0, Number(count));
     return ['OK', epoch, next.flatMap((entry) => [String(entry.seq), entry.text])];
   }),
-  position: whenOpen(({ store: { meta } }) => [
+  position: whenOpen(({ store: { meta }, clockMs }) => [
     'OK',
     String(meta.epoch),
     String(meta.acked),
     meta.offset,
     meta.nonce,
+    String(clockMs),
+    String(meta.lastMs),
   ]),
   read_agent: whenOpen((run) => {
     const { store, keys } = run;

@@ -1,8 +1,10 @@
 import { Acknowledgements } from '#core/ledger/cluster/acknowledgements.ts';
 import { ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
 import { createRedisLedger, type RedisLedger, type ShardLedger } from '#core/ledger/cluster/redis-ledger.ts';
+import type { ShardTimes } from '#core/ledger/cluster/shards-seen.ts';
 import type { Command, ResultOf } from '#core/ledger/command.ts';
 import type { Ledger } from '#core/ledger/ledger.ts';
+import { SHARDS_LOOKED_AT_MS } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import { RedisConnection } from './redis-connection.ts';
 import { SimProcess } from './sim-process.ts';
@@ -24,7 +26,7 @@ export class SimHost {
   constructor(world: SimWorld, name: string) {
     const { time, draw, groups, shards } = world;
     this.world = world;
-    this.process = new SimProcess(name, time);
+    this.process = new SimProcess(name, time, world.doubtsJumps);
     this.keys = Array.from({ length: shards }, (_, shard) => new ShardKeys(shard));
     this.logger = world.loggerOf(name);
     this.connection = new RedisConnection({
@@ -50,6 +52,7 @@ export class SimHost {
       clock: this.process.clock,
       log: this.logger,
       acknowledged: (shard, place) => this.#acknowledgements.wait(shard, place),
+      onNodeTime: (nodeMs) => this.process.trusted?.noteOther(nodeMs),
     });
     this.#told = {
       oracle: world.oracle,
@@ -59,6 +62,12 @@ export class SimHost {
     };
     this.ledger = toldLedger(this.#redisLedger, this.#told);
     this.connection.subscribe((channel, message) => this.onMessage(channel, message));
+    if (this.process.trusted !== null) this.#lookAtShards();
+  }
+
+  /** How the clocks of the nodes, the shards and this process agree, as far as it has seen them. */
+  get times(): ShardTimes {
+    return this.#redisLedger.stats().times;
   }
 
   onTold(_command: Command, _result: ResultOf<Command>): void {}
@@ -80,6 +89,13 @@ export class SimHost {
   protected onMessage(channel: string, message: string): void {
     const [, shard, what] = /\{s(\d+)\}:meta:(\w+)$/.exec(channel) ?? [];
     if (what === 'acked') this.#acknowledgements.note(Number(shard), message);
+  }
+
+  /** As `openClusterLedger` and `watchClock` do. */
+  #lookAtShards(): void {
+    this.process.trusted?.doubt();
+    void this.#redisLedger.lookAtShards();
+    this.process.clock.setTimer(SHARDS_LOOKED_AT_MS, () => this.#lookAtShards());
   }
 
   #keysOf(shard: number): ShardKeys {

@@ -1,4 +1,5 @@
-import { type Clock, SECOND_MS } from '#core/clock.ts';
+import { type Clock, DAY_MS, type MachineClock, SECOND_MS } from '#core/clock.ts';
+import { type TrustedClock, trustedClock } from '#core/trusted-clock.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 /**
@@ -8,6 +9,8 @@ import type { VirtualTime } from './virtual-time.ts';
 export class SimProcess {
   readonly name: string;
   readonly clock: Clock;
+  /** The same, where the process doubts jumps of its wall clock as the product's do. */
+  readonly trusted: TrustedClock | null;
   /** Of its wall clock. */
   skewMs = 0;
   alive = true;
@@ -17,11 +20,14 @@ export class SimProcess {
   readonly #startedAtMs: number;
   #stillUntilMs = 0;
 
-  constructor(name: string, time: VirtualTime) {
+  constructor(name: string, time: VirtualTime, doubtsJumps: boolean) {
     this.name = name;
     this.#time = time;
     this.#startedAtMs = time.nowMs;
-    this.clock = {
+    const machine: MachineClock = {
+      bootId: null,
+      // Its machine has learnt the time long ago.
+      uptimeMs: () => DAY_MS + time.nowMs - this.#startedAtMs,
       now: () => time.nowMs + this.skewMs,
       monotonicMs: () => time.nowMs - this.#startedAtMs,
       setTimer: (delayMs, fire) => {
@@ -39,6 +45,8 @@ export class SimProcess {
         };
       },
     };
+    this.trusted = doubtsJumps ? trustedClock(machine) : null;
+    this.clock = this.trusted ?? machine;
   }
 
   get standsStill(): boolean {

@@ -16,11 +16,11 @@ export class SimProjector {
   #projector: Projector | null = null;
 
   constructor(world: SimWorld, name: string) {
-    this.process = new SimProcess(name, world.time);
+    this.process = new SimProcess(name, world.time, world.doubtsJumps);
     this.#world = world;
     const { clock } = this.process;
     const quickClock: Clock = {
-      now: clock.now,
+      now: () => clock.now(),
       monotonicMs: () => clock.monotonicMs() * SPEED,
       setTimer: (delayMs, fire) => clock.setTimer(delayMs / TIMER_SPEED, fire),
     };

@@ -44,6 +44,8 @@ export interface WorldOptions {
   seed: number;
   ports: SimPorts;
   agents: number;
+  /** Its processes doubt jumps of their clocks, as the product's do. Random histories have plain clocks, which are worse. */
+  doubtsJumps?: boolean;
   /** Gets a line for whatever happens. */
   trace: ((line: string) => void) | null;
 }
@@ -51,6 +53,7 @@ export interface WorldOptions {
 /** The whole cluster: its stores, its processes, its callers, and who watches them. */
 export class SimWorld {
   readonly seed: number;
+  readonly doubtsJumps: boolean;
   readonly draw: Draw;
   readonly time: VirtualTime;
   readonly ports: SimPorts;
@@ -82,8 +85,9 @@ export class SimWorld {
   #lastCallId = 0;
   #names = 0;
 
-  constructor({ seed, ports, trace, agents }: WorldOptions) {
+  constructor({ seed, ports, trace, agents, doubtsJumps = false }: WorldOptions) {
     this.seed = seed;
+    this.doubtsJumps = doubtsJumps;
     this.agentIds = Array.from({ length: agents }, (_, i) => i + 1);
     this.ports = ports;
     this.#trace = trace;
