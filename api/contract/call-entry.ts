@@ -9,7 +9,15 @@ const KeySummary = z
   .meta({ id: 'KeySummary' });
 
 const CallTokens = z
-  .object({ prompt: z.int(), completion: z.int(), reasoning: z.int().nullable(), cached: z.int() })
+  .object({
+    prompt: z.int(),
+    completion: z.int(),
+    reasoning: z.int().nullable(),
+    cached: z.int(),
+    estimated: z.boolean().optional().meta({
+      description: 'True when the provider did not count the tokens, or not all of them; absent when it did.',
+    }),
+  })
   .meta({ id: 'CallTokens' });
 
 /** Spec: Call record. */
@@ -53,6 +61,7 @@ export function shapeCallRecord(record: CallRecord): CallEntry {
       completion: tokens.completion,
       reasoning: tokens.reasoning,
       cached: tokens.cached,
+      ...(tokens.estimated === true ? { estimated: true } : {}),
     },
     reserved_usd: formatUsd(record.reservedNanoUsd),
     charge_usd: formatUsd(record.chargedNanoUsd),

@@ -12,6 +12,7 @@ import { isoTime } from '#core/clock.ts';
 import { runCli } from '../../api/admin/cli/run-cli.ts';
 import { paintFor } from '../../api/admin/cli/terminal.ts';
 import { cliEnvironment } from '../../api/config/cli-environment.ts';
+import { callOf } from '../backup/call-of.ts';
 import { row } from '../catalog/support.ts';
 import { MEDIA_YAML, startTestAdmin, type TestAdmin, TOKEN, YAML } from './admin-harness.ts';
 
@@ -527,6 +528,16 @@ test('shows prices per million tokens, and finds a call', async () => {
   // A gateway that serves text alone has no empty tables of other models.
   expect(out).not.toMatch(/IMAGE|VIDEO/);
   expect(await cli('calls find 4242')).toMatchObject({ code: 1 });
+});
+
+test('a call that is found says whether its tokens were counted or estimated', async () => {
+  const tokens = { prompt: 10, completion: 20, reasoning: null, cached: 0 };
+  admin.calls.push(callOf(1, 81), callOf(1, 82, { tokens: { ...tokens, estimated: true } }));
+  expect((await cli('calls find 81')).out).toMatch(/10 in, 20 out\n/);
+  expect((await cli('calls find 82')).out).toMatch(/10 in, 20 out \(estimated\)\n/);
+  const { call } = (await admin.get('/calls/82')).body;
+  expect(call.tokens).toEqual({ ...tokens, estimated: true });
+  expect((await admin.get('/calls/81')).body.call.tokens).toEqual(tokens);
 });
 
 test('shows prices of images and videos as their providers bill them, and how many more there are', async () => {

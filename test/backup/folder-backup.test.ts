@@ -17,7 +17,8 @@ import { endDeadMoves } from '#core/ledger/journal-dead-moves.ts';
 import { openFolded } from '#core/ledger/journal-recovery.ts';
 import { nextTurn } from '#core/ledger/journal-wait.ts';
 import { SNAPSHOT_MS } from '#core/limits.ts';
-import { START_MS, type World } from '../ledger/case.ts';
+import { charged, does, ok, START_MS, type World } from '../ledger/case.ts';
+import { callEnd, reserve, settle } from '../ledger/commands.ts';
 import { comparable, logInto, newFolder, run, until } from '../ledger/embedded-harness.ts';
 import { createDraw } from '../ledger/history/random.ts';
 import { PEPPER_ID } from '../ledger/random-command.ts';
@@ -26,7 +27,7 @@ import { createFakeClock } from '../support/fake-clock.ts';
 import { callOf } from './call-of.ts';
 import { ALL_DAYS, type Moment, momentAfter } from './moment.ts';
 import { createSteps } from './random-steps.ts';
-import { openingOf, pepperOf, smallGateway } from './small-gateway.ts';
+import { openingOf, ownKey, pepperOf, smallGateway } from './small-gateway.ts';
 
 const HISTORIES = 3;
 const STEPS_BEFORE = 400;
@@ -132,6 +133,27 @@ async function compareAnswers(
   }
   await ledger.close();
 }
+
+test('a restored backup keeps which calls were priced by an estimate, and which were counted', async () => {
+  const keyId = ownKey(1);
+  const estimated = { ...callEnd, tokens: { ...callEnd.tokens, estimated: true as const } };
+  const rows = [
+    ...openingOf(1),
+    ...[does(reserve(1, 10n, { keyId }), ok), does(settle(1, 6n, { end: estimated }), charged(6n))],
+    ...[does(reserve(2, 10n, { keyId }), ok), does(settle(2, 6n), charged(6n))],
+  ];
+  const archive = join(newFolder(), 'backup');
+  await backUpFolder({ dataDir: await smallGateway({ rows }), file: archive, nowMs: START_MS });
+  const dataDir = newFolder();
+  await restoreFolder({ archive, dataDir, nowMs: START_MS, beforeChange });
+  const { journal } = await openFolded(openJournalHere, join(dataDir, 'ledger.sqlite'), () => {});
+  const calls = await journal.history.list({ agentId: 1, limit: 9 });
+  await journal.close();
+  expect(Array.isArray(calls) && calls.map(({ tokens }) => tokens)).toEqual([
+    callEnd.tokens,
+    estimated.tokens,
+  ]);
+});
 
 test('a backup is read by its owner only, and leaves nothing beside it', async () => {
   const dataDir = await smallGateway();

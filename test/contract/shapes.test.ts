@@ -130,6 +130,14 @@ describe('a call record', () => {
     chargedNanoUsd: 2_300n,
   };
 
+  test('says that its tokens are an estimate, and says nothing where they were counted', () => {
+    const estimated = { ...record, tokens: { ...record.tokens, estimated: true as const } };
+    const entry = shapeCallRecord(estimated);
+    expect(entry.tokens).toEqual({ prompt: 1, completion: 2, reasoning: null, cached: 0, estimated: true });
+    expect(CallEntry.parse(entry)).toEqual(entry);
+    expect(shapeCallRecord(record).tokens).not.toHaveProperty('estimated');
+  });
+
   test('has every field of the spec, and amounts as exact text', () => {
     const entry = shapeCallRecord(record);
     expect(entry).toEqual({

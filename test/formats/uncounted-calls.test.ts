@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { formatUsd } from '#core/money.ts';
+import { recordOf } from '../mcp/mcp-calls.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { plays, type RawProvider, startRawProvider } from '../support/raw-provider.ts';
 import { formatYaml, modelOf, PROVIDER_KINDS, type ProviderKind } from './format-gateway.ts';
@@ -333,7 +334,7 @@ async function callBy(way: Way, content: Content, usageIn: (asked: FormatName) =
     .map(({ usage: own, response }) => own ?? Reflect.get(Object(response), 'usage'))
     .findLast((record) => Reflect.has(Object(record), 'cost'));
   const [call] = await gateway.calls(agent);
-  return { chargedNanoUsd, shown: Object(shown), tokens: call?.tokens };
+  return { chargedNanoUsd, shown: Object(shown), tokens: call?.tokens, key: agent.key };
 }
 
 const COUNTERS: Record<FormatName, [prompt: string, completion: string, total: string | null]> = {
@@ -410,6 +411,21 @@ it('a call that was priced by an estimate is counted as such, and marked in its 
   await callBy(way, content, () => '');
   await callBy(way, content, counted('5', '0'));
   expect(await estimated()).toBe(before + 2);
+});
+
+it('an agent sees over MCP that a call was estimated, and nothing of it where the provider counted', async () => {
+  const { mcpUrl } = gateways.stops_billing.running;
+  const content: Content = { system: 's', asked: 'q', found: 'f', thought: [], text: ['hi'], call: null };
+  const way: Way = { format: 'messages', kind: 'chat only', stream: false, cancel: 'stops_billing' };
+  const tokensOf = async (usageIn: (asked: FormatName) => string) => {
+    const { key } = await callBy(way, content, usageIn);
+    const { calls } = await recordOf({ mcpUrl, key }, 'list_calls');
+    return calls.map((call: { tokens: object }) => call.tokens);
+  };
+  expect(await tokensOf(() => '')).toMatchObject([{ completion: 1, cached: 0, estimated: true }]);
+  expect(await tokensOf(counted('5', '7'))).toEqual([
+    { prompt: 5, completion: 7, reasoning: null, cached: 0 },
+  ]);
 });
 
 describe('a count that contradicts what was delivered', () => {

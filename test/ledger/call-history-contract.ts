@@ -71,6 +71,32 @@ export function testCallHistory(newWorld: () => Promise<HistoryWorld>): void {
     expect(await world.history.find(1)).toBeNull();
   });
 
+  test('a call whose tokens are an estimate says so, and a call whose provider counted them does not', async () => {
+    const world = await newWorld();
+    await run(world, ...agentWith(100n), does(reserve(1, 10n), ok), does(reserve(2, 10n), ok));
+    const estimated = { ...callEnd, tokens: { ...callEnd.tokens, estimated: true as const } };
+    await run(world, does(settle(1, 6n, { end: estimated }), charged(6n)), does(settle(2, 6n), charged(6n)));
+    for (const page of [{}, { keyId: 1 }]) {
+      expect((await list(world, page)).map(({ tokens }) => tokens)).toEqual([
+        callEnd.tokens,
+        estimated.tokens,
+      ]);
+    }
+    expect(await world.history.find(world.callIds.get(1) ?? 0)).toMatchObject({
+      tokens: { estimated: true },
+    });
+  });
+
+  test('a call that the provider counted in the end loses the mark of the estimate that stood there before', async () => {
+    const world = await newWorld();
+    await run(world, ...agentWith(100n), does(reserve(1, 10n), ok), does(reserve(2, 10n), ok));
+    const estimated = { ...callEnd, tokens: { ...callEnd.tokens, estimated: true as const } };
+    await run(world, does(finish(1, { end: estimated }), ok), does(finish(2), ok));
+    expect((await list(world, {})).map(({ tokens }) => tokens.estimated)).toEqual([undefined, true]);
+    await run(world, does(settle(1, 6n), charged(6n)), does(settle(2, 6n, { end: estimated }), charged(6n)));
+    expect((await list(world, {})).map(({ tokens }) => tokens)).toEqual([estimated.tokens, callEnd.tokens]);
+  });
+
   test('calls that were written together keep what each was a call of', async () => {
     const world = await newWorld();
     await run(world, ...agentWith(100n));

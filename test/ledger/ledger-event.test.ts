@@ -292,7 +292,8 @@ describe('the journal', () => {
   });
 
   test('whatever a provider or a clock counts, what is written can be read', async () => {
-    const tokens = { prompt: Number.NaN, completion: 1.5, reasoning: Number.POSITIVE_INFINITY, cached: -1 };
+    const counts = { prompt: Number.NaN, completion: 1.5, reasoning: Number.POSITIVE_INFINITY, cached: -1 };
+    const tokens = { ...counts, estimated: true as const };
     const end = { ...callEnd, durationMs: -5, httpStatus: Number.NaN, tokens };
     const { journal } = await journalOf([
       ...agentWith(100n),
@@ -304,6 +305,9 @@ describe('the journal', () => {
     for (const event of journal) {
       expect(decodeLedgerEvent(JSON.parse(JSON.stringify(event)))).toEqual(event);
     }
+    const ends = journal.flatMap((event) => ('end' in event ? [event.end.tokens] : []));
+    const readable = { prompt: 0, completion: 0, reasoning: 0, cached: 0, estimated: true };
+    expect(ends).toEqual([readable, readable]);
   });
 });
 

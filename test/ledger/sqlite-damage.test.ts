@@ -186,10 +186,10 @@ test('a damaged start changes no event, and gives the folder back', async () => 
 
 test('a file of a newer release is refused by its version', async () => {
   const { dataDir, file } = await written();
-  sql('PRAGMA user_version = 4')(file);
+  sql('PRAGMA user_version = 5')(file);
   const starting = openWorld({ dataDir });
   await expect(starting).rejects.toBeInstanceOf(JournalTooNewError);
-  await expect(starting).rejects.toThrow(/schema version 4, and this release knows 3/);
+  await expect(starting).rejects.toThrow(/schema version 5, and this release knows 4/);
 });
 
 test('an undamaged file opens, with all that was told durable', async () => {

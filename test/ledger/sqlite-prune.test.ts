@@ -86,7 +86,7 @@ test('one clearing away takes a bounded number of rows at a time, and goes on un
   await world.ledger.close();
   const db = new DatabaseSync(join(world.dataDir, 'ledger.sqlite'));
   db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${PRUNE_ROWS * 2 + 10})
-    INSERT INTO calls SELECT i, 1, 1, '', '', 1, 0, 0, 'ok', 200, NULL, 0, 0, NULL, 0, 0, 0 FROM n`);
+    INSERT INTO calls SELECT i, 1, 1, '', '', 1, 0, 0, 'ok', 200, NULL, 0, 0, NULL, 0, 0, 0, 0 FROM n`);
   db.close();
   const again = await openWorld({ dataDir: world.dataDir, clock: world.clock });
   const left: number[] = [];

@@ -74,7 +74,7 @@ test('a newer file is told from a damaged one across threads', async () => {
   const world = await openThreaded();
   await world.ledger.close();
   const db = new DatabaseSync(join(world.dataDir, 'ledger.sqlite'));
-  db.exec('PRAGMA user_version = 4');
+  db.exec('PRAGMA user_version = 5');
   db.close();
   await expect(openThreaded(world.dataDir)).rejects.toBeInstanceOf(JournalTooNewError);
 });

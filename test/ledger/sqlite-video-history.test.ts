@@ -104,12 +104,12 @@ test('a video that the ledger has forgotten is in the history still, for 120 day
   expect(await prunedAt(endedAtMs + VIDEO_JOB_KEPT_MS + 1)).toBeNull();
 });
 
-test('a file of the release before opens, with all that was in it, and takes videos from then on', async () => {
+test('a file of a release before videos opens, with all that was in it, and takes videos from then on', async () => {
   const world = await newWorld();
   await run(world, ...agentWith(100n));
   await world.ledger.close();
   const db = new DatabaseSync(join(world.dataDir, 'ledger.sqlite'));
-  db.exec('DROP TABLE videos; PRAGMA user_version = 2');
+  db.exec('DROP TABLE videos; ALTER TABLE calls DROP COLUMN tokens_estimated; PRAGMA user_version = 2');
   db.close();
   const again = withVideos(await openWorld({ dataDir: world.dataDir, clock: world.clock }));
   expect(await again.ledger.readAgent(1)).toMatchObject({ grantedNanoUsd: 100n, version: 3 });

@@ -18,6 +18,7 @@ export function addCalls(program: Command, open: OpenContext): void {
       const { client, show, paint } = open();
       const { raw, value } = await client.get(foundCall, `/calls/${id}`);
       const { call } = value;
+      const estimated = call.tokens.estimated === true ? ' (estimated)' : '';
       const failure = call.error_code === null ? '' : ` (${call.error_code})`;
       show(raw, () =>
         formatFacts(
@@ -29,7 +30,7 @@ export function addCalls(program: Command, open: OpenContext): void {
             ['Endpoint', `${call.endpoint}${call.stream ? ', streamed' : ''}`],
             ['Outcome', call.outcome + failure],
             ['Started', `${shortTime(call.started_at)} UTC, took ${call.duration_ms} ms`],
-            ['Tokens', `${call.tokens.prompt} in, ${call.tokens.completion} out`],
+            ['Tokens', `${call.tokens.prompt} in, ${call.tokens.completion} out${estimated}`],
             ['Held', dollars(call.reserved_usd)],
             ['Charged', dollars(call.charge_usd)],
             ...(value.generation_id === null ? [] : [['Generation', value.generation_id] as const]),

@@ -12,7 +12,7 @@ export const CALL_COLUMNS = [
   ...['agent_id', 'day', 'call_id', 'started_at_ms', 'duration_ms', 'key_id', 'key_label', 'key_prefix'],
   ...['model', 'model_name', 'endpoint', 'stream', 'outcome', 'http_status', 'error_code'],
   ...['prompt_tokens', 'completion_tokens', 'reasoning_tokens', 'cached_tokens'],
-  ...['reserved_nano_usd', 'charged_nano_usd'],
+  ...['reserved_nano_usd', 'charged_nano_usd', 'tokens_estimated'],
 ].join(', ');
 
 /** A null would be a tombstone, and what is left out would not replace what stood there before. */
@@ -42,6 +42,7 @@ export function toCallValues(record: CallRecord): (bigint | number | string | bo
     BigInt(tokens.cached),
     record.reservedNanoUsd,
     record.chargedNanoUsd,
+    tokens.estimated === true,
   ];
 }
 
@@ -67,6 +68,8 @@ const callRow = z.object({
   cached_tokens: z.bigint(),
   reserved_nano_usd: z.bigint(),
   charged_nano_usd: z.bigint(),
+  /** Rows of a release before schema version 6 have none: their tokens count as counted. */
+  tokens_estimated: z.boolean().nullable(),
 });
 
 export function toCallRecord(row: types.Row): CallRecord {
@@ -86,6 +89,7 @@ export function toCallRecord(row: types.Row): CallRecord {
       completion: Number(of.completion_tokens),
       reasoning: of.reasoning_tokens === BigInt(NONE) ? null : Number(of.reasoning_tokens),
       cached: Number(of.cached_tokens),
+      ...(of.tokens_estimated === true ? { estimated: true } : {}),
     },
     reservedNanoUsd: of.reserved_nano_usd,
     chargedNanoUsd: of.charged_nano_usd,

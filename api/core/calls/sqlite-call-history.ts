@@ -68,6 +68,7 @@ function toCallRecord(row: Row): CallRecord {
       completion: count(row.completion_tokens),
       reasoning: row.reasoning_tokens === null ? null : count(row.reasoning_tokens),
       cached: count(row.cached_tokens),
+      ...(row.tokens_estimated === 1n ? { estimated: true } : {}),
     },
     reservedNanoUsd: amount(row.reserved_nano_usd),
     chargedNanoUsd: amount(row.charged_nano_usd),

@@ -59,6 +59,7 @@ function toCallRow(record: CallRecord, kindPlace: number): CallRow {
     tokens.cached,
     amountCell(record.reservedNanoUsd),
     amountCell(record.chargedNanoUsd),
+    tokens.estimated === true ? 1 : 0,
   ];
 }
 
@@ -66,7 +67,7 @@ function toCallRow(record: CallRecord, kindPlace: number): CallRow {
 const amountCell = (nanoUsd: NanoUsd): number | string =>
   nanoUsd <= Number.MAX_SAFE_INTEGER ? Number(nanoUsd) : String(nanoUsd);
 
-const COLUMNS = 17;
+const COLUMNS = 18;
 const CALL_ID = 0;
 const AGENT_ID = 1;
 const KIND = 5;
@@ -89,7 +90,8 @@ export function createCallWriter(db: DatabaseSync): (rows: CallRow[]) => void {
       duration_ms = excluded.duration_ms, outcome = excluded.outcome, http_status = excluded.http_status,
       error_code = excluded.error_code, prompt_tokens = excluded.prompt_tokens,
       completion_tokens = excluded.completion_tokens, reasoning_tokens = excluded.reasoning_tokens,
-      cached_tokens = excluded.cached_tokens, charged_nano_usd = excluded.charged_nano_usd`);
+      cached_tokens = excluded.cached_tokens, charged_nano_usd = excluded.charged_nano_usd,
+      tokens_estimated = excluded.tokens_estimated`);
   const addUsage = db.prepare(`
     INSERT INTO usage_days VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (agent_id, day, model) DO UPDATE SET

@@ -23,6 +23,7 @@ export function soundEnd(end: CallEnd): CallEnd {
       completion: count(tokens.completion),
       cached: count(tokens.cached),
       reasoning: tokens.reasoning === null ? null : count(tokens.reasoning),
+      ...(tokens.estimated === undefined ? {} : { estimated: tokens.estimated }),
     },
   };
 }

@@ -5,7 +5,7 @@ import { JournalDamagedError, JournalTooNewError } from './journal-errors.ts';
 
 /** "FARE" in the file's header: `file` and a restore can tell what it is. */
 const APPLICATION_ID = 0x46415245;
-const SCHEMA_VERSION = 3;
+const SCHEMA_VERSION = 4;
 
 const OBJECTS = [
   'ledger',
@@ -26,6 +26,7 @@ const VIDEO_OBJECTS = ['videos', 'videos_by_key', 'videos_by_end'];
  *
  * The calls' key starts with the call's id, which grows with time: rows are added at the end and dropped at the
  * front. Two agents may have drawn the same id in an import. What thousands of calls share is a row of `call_kinds`.
+ * A new column of `calls` stands last, where a file of an older release gets it, because rows are written by position.
  */
 const SCHEMA = `
 CREATE TABLE ledger (
@@ -66,6 +67,7 @@ CREATE TABLE calls (
   cached_tokens INTEGER NOT NULL,
   reserved_nano_usd INTEGER NOT NULL,
   charged_nano_usd INTEGER NOT NULL,
+  tokens_estimated INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (call_id, agent_id)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE call_kinds (
@@ -94,10 +96,15 @@ PRAGMA application_id = ${APPLICATION_ID};
 PRAGMA user_version = ${SCHEMA_VERSION};
 `;
 
-const TO_VERSION_3 = `${VIDEOS_SCHEMA} PRAGMA user_version = 3;`;
+/** The steps from each older version to the next. SQLite adds a column with a default without writing the rows anew. */
+const STEPS: ReadonlyMap<number, string> = new Map([
+  [2, VIDEOS_SCHEMA],
+  [3, 'ALTER TABLE calls ADD COLUMN tokens_estimated INTEGER NOT NULL DEFAULT 0;'],
+]);
+const OLDEST_VERSION = 2;
 
 /**
- * Makes the tables in an empty file, and those that a file of the release before does not have; refuses a file of
+ * Makes the tables in an empty file, and adds to the file of an older release what it does not have; refuses a file of
  * anything else, or of a release that this one does not know.
  */
 export function prepareSchema(db: DatabaseSync, transact: Transact, file: string): void {
@@ -116,13 +123,18 @@ export function prepareSchema(db: DatabaseSync, transact: Transact, file: string
     throw new JournalDamagedError(file, null, 'it is a SQLite file, but not one of Faregate');
   }
   if (version > SCHEMA_VERSION) throw new JournalTooNewError(file, version, SCHEMA_VERSION);
-  if (version !== SCHEMA_VERSION && version !== 2) {
+  if (version < OLDEST_VERSION) {
     throw new JournalDamagedError(file, null, `no release wrote schema version ${version}`);
   }
   const expected = version === 2 ? OBJECTS : [...OBJECTS, ...VIDEO_OBJECTS];
   const missing = expected.filter((name) => !found.has(name));
   if (missing.length > 0) throw new JournalDamagedError(file, null, `${missing.join(', ')} is missing`);
-  if (version === 2) transact(() => db.exec(TO_VERSION_3));
+  if (version < SCHEMA_VERSION) transact(() => upgrade(db, version));
+}
+
+function upgrade(db: DatabaseSync, fromVersion: number): void {
+  for (const [version, step] of STEPS) if (version >= fromVersion) db.exec(step);
+  db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
 }
 
 function readPragma(db: DatabaseSync, name: 'user_version' | 'application_id'): number {

@@ -72,7 +72,13 @@ export interface Call {
   outcome: 'running' | 'pending' | 'ok' | 'stopped' | 'failed';
   http_status?: number;
   error_code: string | null;
-  tokens: { prompt: number; completion: number; reasoning: number | null; cached: number };
+  tokens: {
+    prompt: number;
+    completion: number;
+    reasoning: number | null;
+    cached: number;
+    estimated?: boolean;
+  };
   reserved_usd: string;
   charge_usd: string;
 }

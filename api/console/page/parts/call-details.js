@@ -22,12 +22,14 @@ export const CallDetails = ({ call, onClose }) => html`
       }
       <${Fact} what="Tokens read">
         ${count(call.tokens.prompt)}${call.tokens.cached > 0 && html` <span class="soft">(${count(call.tokens.cached)} from a cache)</span>`}
+        <${Estimated} call=${call} />
       <//>
       <${Fact} what="Tokens written">
         ${count(call.tokens.completion)}${
           (call.tokens.reasoning ?? 0) > 0 &&
           html` <span class="soft">(${count(call.tokens.reasoning ?? 0)} of thought)</span>`
         }
+        <${Estimated} call=${call} />
       <//>
       <${Fact} what="Held at the start"><${Usd} usd=${call.reserved_usd} /><//>
       <${Fact} what="Charged"><${Usd} usd=${call.charge_usd} /><//>
@@ -35,6 +37,10 @@ export const CallDetails = ({ call, onClose }) => html`
     <${CopyField} label="Call id, to quote to the operator" text=${String(call.id)} />
   <//>
 `;
+
+/** @param {{ call: import('../client/records.d.ts').Call }} props */
+const Estimated = ({ call }) =>
+  call.tokens.estimated === true && html` <span class="soft">(estimated)</span>`;
 
 /** @param {{ what: string, children?: unknown }} props */
 const Fact = ({ what, children }) => html`<div><dt>${what}</dt><dd>${children}</dd></div>`;
