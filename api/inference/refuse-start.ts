@@ -32,9 +32,7 @@ export function refuseCapacity(
       return null;
     case 'over_per_call': {
       const available = room === null ? ceilingNanoUsd : fitsNow(room);
-      const remedy =
-        available < ceilingNanoUsd ? 'choose a cheaper model, or add credit' : 'or choose a cheaper model';
-      const fit = advise.fit(available, remedy);
+      const fit = advise.fit(available, remedyOf(room, 'or choose a cheaper model'));
       return apiError('request_over_capacity', {
         ...(advise.param === null ? {} : { param: advise.param }),
         advice: { ...fit, waitUntilMs: null },
@@ -169,7 +167,9 @@ function refuseKey(
   const broke = isBroke
     ? ` The balance does not cover it either: $${formatUsd(room.spendableNanoUsd)} is spendable.`
     : '';
-  const remedy = `choose a cheaper model, ${isBroke ? 'raise the limit, or add credit' : 'or raise the limit'}`;
+  const remedy = isBroke
+    ? 'choose a cheaper model, raise the limit, or add credit'
+    : remedyOf(room, 'choose a cheaper model, or raise the limit');
   const available = room === null ? leftNanoUsd : minBigint(leftNanoUsd, fitsNow(room));
   const mayFitLater = !isBroke && heldNanoUsd > 0n && leftNanoUsd + heldNanoUsd >= holdNanoUsd;
   const advised = advice(advise.fit(available, remedy), mayFitLater ? heldNanoUsd : null);
@@ -187,12 +187,22 @@ function refuseBalance(
 ): ApiError {
   const available = room === null ? spendableNanoUsd : minBigint(spendableNanoUsd, fitsNow(room));
   const mayFitLater = heldNanoUsd > 0n && spendableNanoUsd + heldNanoUsd >= holdNanoUsd;
-  const fit = advise.fit(available, 'choose a cheaper model, or add credit');
+  const fit = advise.fit(available, remedyOf(room, 'choose a cheaper model, or add credit'));
   const advised = advice(fit, mayFitLater ? heldNanoUsd : null);
   return apiError('insufficient_balance', {
     message: `This call would hold $${formatUsd(holdNanoUsd)}, but $${formatUsd(spendableNanoUsd)} is spendable.${advised.words}`,
     advice: { ...advised.advice, waitUntilMs: null },
   });
+}
+
+/** What helps beside a smaller call: more of the bound that leaves the least. `unknown`: the words where no bound is known. */
+function remedyOf(room: StartRoom | null, unknown: string): string {
+  if (room === null) return unknown;
+  const least = fitsNow(room);
+  if (least === room.ceilingNanoUsd) return 'or choose a cheaper model';
+  if (least === room.spendableNanoUsd) return 'choose a cheaper model, or add credit';
+  if (least === room.key?.leftNanoUsd) return 'choose a cheaper model, or raise the limit';
+  return 'choose a cheaper model, or wait until 00:00 UTC, when a new daily share begins';
 }
 
 interface Advised {

@@ -361,6 +361,17 @@ describe('a caller who does what a refusal says', () => {
     expect(hold).toBeGreaterThan(0n);
   });
 
+  it.each<[string, Partial<Bounds>, string, string[]]>([
+    ['its share of the day', { shareUnits: 5, chargedUnits: 5 }, '00:00 UTC', ['add credit', 'raise']],
+    ['its credit', { creditUnits: 0 }, 'add credit', ['00:00', 'raise']],
+    ['the limit of its key', { keyUnits: 0 }, 'raise the limit', ['add credit', '00:00']],
+  ])('is told to change the bound that leaves the least: %s', async (_bound, given, helps, others) => {
+    const { message, advice } = await refusalOf({ perCallUnits: 5, ...given });
+    expect(advice?.changes).toBeNull();
+    expect(message).toContain(helps);
+    for (const other of others) expect(message).not.toContain(other);
+  });
+
   it('is told the amount that is needed where not even one token fits, and it is enough', async () => {
     const bounds = { ...plain, creditUnits: 0 };
     const world = await startWorld(bounds);
