@@ -1,7 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import type { MachineClock } from './clock.ts';
+import { CLOCK_APART_MAX_MS } from './limits.ts';
 import type { ClockReading } from './trusted-clock.ts';
 
 export const CLOCK_FILE = 'clock.json';
@@ -38,4 +40,19 @@ export async function writeClockFile(dataDir: string, reading: ClockReading): Pr
     await rm(temporary, { force: true });
     throw error;
   }
+}
+
+/**
+ * Deletes what the last process knew of the time if that is ahead of the machine's clock. The next process would go on from it
+ * for five minutes, and write a time that is ahead into a ledger whose time is right.
+ */
+export function dropClockFileAhead(
+  dataDir: string,
+  machine: Pick<MachineClock, 'now' | 'uptimeMs' | 'bootId'>,
+): void {
+  const last = readClockFile(dataDir);
+  if (last === null) return;
+  const isSameBoot = machine.bootId !== null && machine.bootId === last.bootId;
+  const sinceMs = isSameBoot ? machine.uptimeMs() - last.uptimeMs : 0;
+  if (last.atMs + sinceMs > machine.now() + CLOCK_APART_MAX_MS) rmSync(join(dataDir, CLOCK_FILE));
 }

@@ -5,6 +5,8 @@ import { backUpFolder } from '#core/backup/back-up-folder.ts';
 import type { ArchiveContents } from '#core/backup/read-archive.ts';
 import { type FolderRestored, restoreFolder } from '#core/backup/restore-folder.ts';
 import { isoTime, systemClock } from '#core/clock.ts';
+import { inWords } from '#core/in-words.ts';
+import { CLOCK_APART_MAX_MS } from '#core/limits.ts';
 import { formatUsd } from '#core/money.ts';
 import { backUpStores, restoreStores } from '../back-up-stores.ts';
 import { auditedWork, type StoreWork } from './audited-work.ts';
@@ -38,6 +40,7 @@ export function addBackup(program: Command, open: OpenContext): void {
         '',
         ...contentLines(contents, paint),
         ...secretLines(contents, paint),
+        ...timeLines(contents, paint, 'backup'),
       ]);
     });
 
@@ -49,7 +52,7 @@ export function addBackup(program: Command, open: OpenContext): void {
       const context = open();
       const { show, paint } = context;
       const archive = resolve(name);
-      const { target, contents, movedTo } = await explaining(() =>
+      const { target, contents, movedTo, movesLedgerTime } = await explaining(() =>
         context.telling('Restoring the backup', () => restoreFrom(archive, yes ?? false, context)),
       );
       show({ file: archive, restored_into: target, moved_to: movedTo, ...toRecord(contents) }, () => [
@@ -57,6 +60,7 @@ export function addBackup(program: Command, open: OpenContext): void {
         ...(movedTo === null ? [] : [`What stood there is in ${movedTo}.`]),
         '',
         ...contentLines(contents, paint),
+        ...(movesLedgerTime ? timeLines(contents, paint, 'restore') : []),
       ]);
     });
 
@@ -66,6 +70,8 @@ export function addBackup(program: Command, open: OpenContext): void {
 
 interface Restored extends FolderRestored {
   target: string;
+  /** The shards of a cluster take Redis' time instead where the backup's is ahead of it. */
+  movesLedgerTime: boolean;
 }
 
 async function restoreFrom(archive: string, yes: boolean, context: CliContext): Promise<Restored> {
@@ -84,7 +90,7 @@ async function restoreFrom(archive: string, yes: boolean, context: CliContext): 
           await begin();
         },
       });
-      return { target: 'the cluster', contents, movedTo: null };
+      return { target: 'the cluster', contents, movedTo: null, movesLedgerTime: false };
     }
     const { dataDir } = storage;
     const restored = await restoreFolder({
@@ -97,7 +103,7 @@ async function restoreFrom(archive: string, yes: boolean, context: CliContext): 
         await begin();
       },
     });
-    return { target: dataDir, ...restored };
+    return { target: dataDir, ...restored, movesLedgerTime: true };
   });
 }
 
@@ -109,6 +115,7 @@ const toRecord = (contents: ArchiveContents) => ({
   active_keys: contents.activeKeys,
   calls: contents.calls,
   balance_usd: formatUsd(contents.balanceNanoUsd),
+  ledger_time: contents.lastAtMs === 0 ? null : isoTime(contents.lastAtMs),
   holds_key_secret: holdsSecret(contents),
 });
 
@@ -130,6 +137,19 @@ const SHAPES = { embedded: 'of one process', cluster: 'of a cluster' };
 function secretLines(contents: ArchiveContents, paint: Paint): string[] {
   if (!holdsSecret(contents)) return [];
   return ['', paint('yellow', 'It holds the secret that API keys are hashed with: keep it from others.')];
+}
+
+/** A gateway of one process waits for its ledger's time. */
+function timeLines({ lastAtMs }: ArchiveContents, paint: Paint, command: 'backup' | 'restore'): string[] {
+  const aheadMs = lastAtMs - systemClock.now();
+  if (aheadMs <= CLOCK_APART_MAX_MS) return [];
+  const when = command === 'backup' ? 'after its restore' : 'before you start the gateway';
+  const ahead = `Its ledger's time is ${inWords(aheadMs)} ahead of this machine's`;
+  return [
+    '',
+    paint('yellow', `${ahead}: the gateway starts no call for ${inWords(aheadMs - CLOCK_APART_MAX_MS)}.`),
+    `If this machine's clock is right, run faregate clock repair ${when}. If it is wrong, set it right first.`,
+  ];
 }
 
 const holdsSecret = ({ header }: ArchiveContents): boolean =>

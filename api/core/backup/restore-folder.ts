@@ -2,7 +2,8 @@ import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Pepper } from '../accounts/api-key.ts';
 import { newPepper, PEPPER_FILE, readPepper, writePepper } from '../accounts/pepper-file.ts';
-import { isoTime } from '../clock.ts';
+import { isoTime, type MachineClock, systemClock } from '../clock.ts';
+import { dropClockFileAhead } from '../clock-file.ts';
 import { openFolded } from '../ledger/journal-recovery.ts';
 import { lockFolder } from '../ledger/sqlite-folder-lock.ts';
 import { openJournalThread } from '../ledger/sqlite-journal-thread.ts';
@@ -18,6 +19,8 @@ export interface FolderRestore {
   /** Made when it is missing. */
   dataDir: string;
   nowMs: number;
+  /** The machine's, unless a test has one. */
+  uptime?: Pick<MachineClock, 'uptimeMs' | 'bootId'>;
   /**
    * Before anything is changed: a ledger in the folder, if there is one, is moved aside. Throws to leave everything as it
    * is.
@@ -36,7 +39,7 @@ export interface FolderRestored {
  * an archive that cannot be restored and `FolderInUseError` when a gateway runs on the folder.
  */
 export async function restoreFolder(restore: FolderRestore): Promise<FolderRestored> {
-  const { archive, dataDir, nowMs, beforeChange } = restore;
+  const { archive, dataDir, nowMs, uptime = systemClock, beforeChange } = restore;
   const contents = await readArchive(archive);
   const lock = lockFolder(dataDir);
   try {
@@ -46,6 +49,11 @@ export async function restoreFolder(restore: FolderRestore): Promise<FolderResto
     await beforeChange(contents, existsSync(join(dataDir, LEDGER_FILE)));
     const name = freeName(dataDir, nowMs);
     await prepare(preparedFolder(dataDir, name), { archive, dataDir, contents, pepper });
+    dropClockFileAhead(dataDir, {
+      now: () => nowMs,
+      uptimeMs: () => uptime.uptimeMs(),
+      bootId: uptime.bootId,
+    });
     putInPlace(dataDir, name);
     const aside = asideFolder(dataDir, name);
     return { contents, movedTo: existsSync(aside) ? aside : null };
