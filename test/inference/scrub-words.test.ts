@@ -87,6 +87,9 @@ const lowerAlphanumeric = fc.constantFrom(...'abcdefghijklmnopqrstuvwxyz01234567
 const textOf = (minLength: number, maxLength: number) =>
   fc.string({ unit: lowerAlphanumeric, minLength, maxLength });
 
+/** The digits of a short address, such as those of `[2::]`, stand in ordinary sentences, too. */
+const isTelling = (address: string): boolean => bare(address).length >= 8;
+
 const hiddenOnes = fc.record({
   key: fc.oneof(
     textOf(12, 40).map((rest) => `sk-${rest}`),
@@ -96,11 +99,11 @@ const hiddenOnes = fc.record({
   host: fc.oneof(
     fc.tuple(textOf(4, 10), textOf(3, 8)).map(([a, b]) => `q${a}.${b}.internal`),
     fc.tuple(textOf(4, 10), textOf(5, 8)).map(([a, b]) => `q${a}.x${b}`),
-    fc.ipV4(),
+    fc.ipV4().filter(isTelling),
     fc
       .ipV6()
       .map((address) => `[2${address.slice(1)}]`)
-      .filter((url) => URL.canParse(`http://${url}`)),
+      .filter((url) => URL.canParse(`http://${url}`) && isTelling(new URL(`http://${url}`).hostname)),
   ),
   port: fc.integer({ min: 1_024, max: 65_535 }),
   model: fc.tuple(textOf(4, 8), textOf(6, 12)).map(([owner, name]) => `q${owner}/Zz${name}`),
