@@ -125,3 +125,13 @@ it('a failure that brings its own usage pays it, and one with an id ahead of it 
     expect(await afterCall('all formats', format, false)).toMatchObject({ chargedNanoUsd: 0n, holds: 1 });
   }
 });
+
+it('a response that was cancelled is no answer, and frees its hold at once', async () => {
+  const cancelled = { id: 'gen-1', object: 'response', status: 'cancelled', error: null, output: [] };
+  provider.answers = plays(JSON.stringify(cancelled), 'application/json');
+  expect(await afterCall('all formats', 'responses', false)).toEqual({
+    status: 502,
+    holds: 0,
+    chargedNanoUsd: 0n,
+  });
+});

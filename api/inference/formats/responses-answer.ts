@@ -19,8 +19,11 @@ export function readResponsesAnswer(answer: JsonObject, value: Record<string, un
   return { kind: 'answer', answer, value, sent, deliveredTokens: estimateTokens(text.bytes) };
 }
 
-export const saysResponseFailed = (response: JsonObject): boolean =>
-  presentMember(response, 'error') !== null || memberText(response, 'status') === '"failed"';
+/** A response that was cancelled is as little an answer as one that failed. */
+export function saysResponseFailed(response: JsonObject): boolean {
+  const status = memberText(response, 'status');
+  return status === '"failed"' || status === '"cancelled"' || presentMember(response, 'error') !== null;
+}
 
 /** `output_text` joins the text of all messages (spec: Responses response); clients without an SDK read nothing else. */
 export function showResponsesAnswer(good: GoodAnswer, charge: ShownCharge, candidate: Candidate): Buffer {
