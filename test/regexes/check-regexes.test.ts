@@ -85,6 +85,31 @@ describe('a pattern in a source file', () => {
   });
 });
 
+describe('a pattern in disguise', () => {
+  it.each([
+    "const text = 'a+$'; s.match(text);",
+    "const text = 'a+$'; s['match'](text);",
+    "const text = 'a+$'; s?.search(text);",
+  ])('is found where a search makes it of a constant: %s', (source) => {
+    expect(findRegexes('f.ts', source).found).toEqual([expect.objectContaining({ source: 'a+$' })]);
+  });
+
+  it.each([
+    "const Pattern = RegExp; Pattern('a+$');",
+    "Reflect.construct(RegExp, ['a+$']);",
+    'const { RegExp: Pattern } = globalThis;',
+    "RegExp.call(null, 'a+$');",
+    "new URLPattern({ pathname: '/:a*' });",
+  ])('is reported where its maker has another name: %s', (source) => {
+    expect(findRegexes('f.ts', source).unread).toHaveLength(1);
+  });
+
+  it('is no type, no question and no method of the class', () => {
+    const source = 'const f = (a: RegExp) => a instanceof RegExp && RegExp.escape(a.source);';
+    expect(findRegexes('f.ts', source)).toEqual({ found: [], unread: [] });
+  });
+});
+
 describe('what is allowed', () => {
   it.each(allowedRegexes)('has a reason: $file $pattern', ({ because }) => {
     expect(because.split(' ').length).toBeGreaterThan(5);

@@ -37,12 +37,16 @@ export function findRegexes(file: string, text: string): Regexes {
       const [source, flags] = [node.text.slice(1, end), node.text.slice(end + 1)];
       regexes.found.push({ file, line: lineOf(node), source, flags });
     }
-    const made = madeOf(node);
+    const made = madeOf(node, constants);
     if (made !== null) {
       const [source, flags] = made.map((part) => (part === undefined ? '' : textOf(part, constants)));
       if (source === undefined || source === null || flags === undefined || flags === null) {
         regexes.unread.push({ file, line: lineOf(node), text: node.getText(tree).replaceAll(/\s+/g, ' ') });
       } else regexes.found.push({ file, line: lineOf(node), source, flags });
+    }
+    if (isMakerInDisguise(node)) {
+      const text = node.parent.getText(tree).replaceAll(/\s+/g, ' ');
+      regexes.unread.push({ file, line: lineOf(node), text });
     }
     ts.forEachChild(node, visit);
   };
@@ -53,15 +57,39 @@ export function findRegexes(file: string, text: string): Regexes {
 type Made = [source: ts.Expression | undefined, flags: ts.Expression | undefined];
 
 /** What a node makes a pattern of; `null`: it makes none, or of another pattern. */
-function madeOf(node: ts.Node): Made | null {
+function madeOf(node: ts.Node, constants: ReadonlyMap<string, ts.Expression>): Made | null {
   if (!ts.isNewExpression(node) && !ts.isCallExpression(node)) return null;
   const [first, second] = node.arguments ?? [];
   const { expression } = node;
   if (isRegExpName(expression)) return first && ts.isRegularExpressionLiteral(first) ? null : [first, second];
-  const isSearch =
-    ts.isPropertyAccessExpression(expression) &&
-    ['match', 'matchAll', 'search'].includes(expression.name.text);
-  return isSearch && first !== undefined && isText(first) ? [first, undefined] : null;
+  if (!SEARCHES.has(memberName(expression)) || first === undefined) return null;
+  const searched = ts.isIdentifier(first) ? constants.get(first.text) : first;
+  return searched !== undefined && isText(searched) ? [first, undefined] : null;
+}
+
+/** Methods of a text that make a pattern of a text. */
+const SEARCHES: ReadonlySet<string | undefined> = new Set(['match', 'matchAll', 'search']);
+
+/** Of `a.name` and `a['name']`. */
+function memberName(node: ts.Expression): string | undefined {
+  if (ts.isPropertyAccessExpression(node)) return node.name.text;
+  const isNamed = ts.isElementAccessExpression(node) && ts.isStringLiteralLike(node.argumentExpression);
+  return isNamed ? node.argumentExpression.text : undefined;
+}
+
+/** Whether the maker of patterns is passed on, called by another way or given another name, so that what it makes is not seen. */
+function isMakerInDisguise(node: ts.Node): boolean {
+  if (!ts.isIdentifier(node)) return false;
+  const { parent } = node;
+  if (node.text === 'URLPattern') return !ts.isTypeReferenceNode(parent);
+  if (node.text !== 'RegExp' || ts.isTypeReferenceNode(parent)) return false;
+  if (ts.isBinaryExpression(parent) && parent.operatorToken.kind === ts.SyntaxKind.InstanceOfKeyword)
+    return false;
+  if (ts.isNewExpression(parent) || ts.isCallExpression(parent)) return parent.expression !== node;
+  if (!ts.isPropertyAccessExpression(parent)) return true;
+  if (parent.expression === node) return ['call', 'apply', 'bind'].includes(parent.name.text);
+  const user = parent.parent;
+  return !((ts.isNewExpression(user) || ts.isCallExpression(user)) && user.expression === parent);
 }
 
 const isRegExpName = (expression: ts.Expression): boolean =>
