@@ -67,6 +67,8 @@ class DoubtingClock implements TrustedClock {
   #furthestMs: number;
   /** What the machine had slept, by the difference of its uptime and its monotonic clock. */
   #sleptMs: number;
+  /** By the monotonic clock. The uptime is read once a second at most, because each reading is a system call. */
+  #sleepReadAtMs: number;
   #claim: Claim | null = null;
   #other: Pick<Claim, 'startMs' | 'sinceMs'> | null = null;
   #ledgerTimeMs: () => number = () => 0;
@@ -79,6 +81,7 @@ class DoubtingClock implements TrustedClock {
     this.#machine = machine;
     const monotonicMs = machine.monotonicMs();
     this.#sleptMs = machine.uptimeMs() - monotonicMs;
+    this.#sleepReadAtMs = monotonicMs;
     this.#provenAtMs = monotonicMs + Math.max(0, CLOCK_PROVEN_MS - machine.uptimeMs());
     this.#believedMs = machine.now() - monotonicMs;
     this.#furthestMs = this.#believedMs;
@@ -102,6 +105,10 @@ class DoubtingClock implements TrustedClock {
       if (!isNear(claimedMs, this.#believedMs) && !this.#believes(claimedMs, wallMs, monotonicMs)) {
         return Math.floor(this.#believedMs + monotonicMs);
       }
+    }
+    // A short sleep looks like a small step, and must not be counted once more when a jump comes.
+    if (claimedMs - this.#believedMs >= SECOND_MS || monotonicMs - this.#sleepReadAtMs >= SECOND_MS) {
+      this.#countSleep(monotonicMs);
     }
     this.#claim = null;
     this.#isLowerBound = false;
@@ -196,6 +203,7 @@ class DoubtingClock implements TrustedClock {
   #countSleep(monotonicMs: number): void {
     const sleptMs = this.#machine.uptimeMs() - monotonicMs;
     const moreMs = sleptMs - this.#sleptMs;
+    this.#sleepReadAtMs = monotonicMs;
     // Both are read one after the other, and the uptime is told in hundredths of a second.
     if (moreMs < SECOND_MS) return;
     this.#sleptMs = sleptMs;

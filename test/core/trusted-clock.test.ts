@@ -88,6 +88,21 @@ describe('a machine that is up', () => {
     expect(clock.doubt()).toBeNull();
   });
 
+  test.each([1, 30, 60])(
+    'sleeps of %i s each are counted once, and not again when the clock jumps',
+    (sleepS) => {
+      const { machine, clock } = proven();
+      for (let night = 0; night < 100; night++) {
+        machine.sleep(sleepS * SECOND_MS);
+        machine.advance(2 * SECOND_MS);
+        expect(clock.now()).toBe(machine.now());
+      }
+      const trueMs = machine.now();
+      machine.set(trueMs + 3 * 24 * HOUR_MS);
+      expect(clock.now()).toBe(trueMs);
+    },
+  );
+
   test('a jump during a sleep is still a jump', () => {
     const { machine, clock } = proven();
     machine.sleep(8 * HOUR_MS);
