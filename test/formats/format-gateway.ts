@@ -35,8 +35,10 @@ interface Written {
 /** The three kinds of providers at one address, and each one's models. */
 export function formatYaml(baseUrl: string, cancel: string, written: Written = {}): string {
   const { all = 'simulator', stopped = false, more = '' } = written;
+  // The server on loopback stands for a vendor's, which fetches images by itself.
+  const dialect = (kind: string): string => (kind === 'openai' ? ', dialect: other' : '');
   const provider = (id: string, kind: string, rest = ''): string =>
-    `\n  - { id: ${id}, kind: ${kind}, cancel: ${cancel}, stopped: ${stopped}, baseUrl: ${baseUrl}, catalog: none${rest} }`;
+    `\n  - { id: ${id}, kind: ${kind}, cancel: ${cancel}, stopped: ${stopped}, baseUrl: ${baseUrl}, catalog: none${dialect(kind)}${rest} }`;
   return `
 server: { port: 0, internalPort: 0, host: 127.0.0.1, internalHost: 127.0.0.1 }
 providers:${provider('all', all, ', formats: [chat/completions, responses, messages]')}${provider('chat', 'openai')}${provider('messages', 'anthropic')}
