@@ -5,11 +5,13 @@ import { projectCall } from '../calls/project-call.ts';
 import type { Clock } from '../clock.ts';
 import type { CallEnd } from '../events/ledger-event.ts';
 import { foldEvent } from '../ledger/apply.ts';
+import { endedVideo } from '../ledger/apply-video.ts';
 import type { AgentStates } from '../ledger/cluster/agent-states.ts';
 import type { LedgerLog } from '../ledger/cluster/ledger-log.ts';
 import { checkVersions, type FoldedShard, foldToEnd, readCopy } from '../ledger/cluster/shard-fold.ts';
 import type { AgentState } from '../ledger/state.ts';
 import type { CassandraVideoHistory } from '../videos/cassandra-video-history.ts';
+import type { VideoJob } from '../videos/video-job.ts';
 import { archivePepper } from './archived-pepper.ts';
 import { BackupError } from './backup-error.ts';
 import { listCalls } from './list-calls.ts';
@@ -41,11 +43,11 @@ export function backUpCluster(backup: ClusterBackup): Promise<ArchiveContents> {
   let lastAtMs = 0;
   async function* entries(): AsyncGenerator<ArchiveEntry> {
     for (let shard = 0; shard < backup.shards; shard++) {
-      const { folded, calls, wasStarted } = await foldShard(backup, shard);
+      const { folded, calls, videos, wasStarted } = await foldShard(backup, shard);
       lastAtMs = Math.max(lastAtMs, folded.lastAtMs);
       for (const agent of folded.state.agents.values()) {
         const known = { agent, wasStarted, calls: calls.get(agent.agentId) ?? new Map() };
-        const ended = listVideos(agent, backup.videos.list(agent.agentId));
+        const ended = listVideos(agent, backup.videos.list(agent.agentId), videos.get(agent.agentId));
         yield { agent, calls: callsOf(known, history), videos: ended };
       }
     }
@@ -65,31 +67,40 @@ export function backUpCluster(backup: ClusterBackup): Promise<ArchiveContents> {
 
 type CallsById = Map<number, CallRecord>;
 
-/** By agent, the calls that ended behind the shard's copy: the history may not have them yet. */
+/** By agent, the calls and the videos that ended behind the shard's copy: the history may not have them yet. */
 async function foldShard(
   { log, states, clock }: ClusterBackup,
   shard: number,
 ): Promise<{
   folded: FoldedShard;
   calls: Map<number, CallsById>;
+  videos: Map<number, Map<string, VideoJob>>;
   wasStarted: (call: CallRecord) => boolean;
 }> {
   const folded = await tryAgain(clock, () => readCopy(states, shard));
   const { state, lastAtMs: lastStartOfCopyMs } = folded;
   const startedSince = new Set<number>();
   const calls = new Map<number, CallsById>();
+  const videos = new Map<number, Map<string, VideoJob>>();
   await foldToEnd(log, folded, (event) => {
     const call = projectCall(state, event);
+    const video = event.type === 'settled' ? endedVideo(state.agents.get(event.agentId), event) : null;
     if (event.type === 'reserved') startedSince.add(event.callId);
-    if (foldEvent(state, event) === 'skipped' || call === null) return;
-    const ofAgent = calls.get(event.agentId) ?? new Map();
-    calls.set(event.agentId, ofAgent.set(call.callId, call));
+    if (foldEvent(state, event) === 'skipped') return;
+    if (call !== null) ofAgent(calls, event.agentId).set(call.callId, call);
+    if (video !== null) ofAgent(videos, event.agentId).set(video.videoId, video);
   });
   checkVersions(folded);
   // In the shard's time: of the moment of its last start, other calls may have begun behind the fold.
   const wasStarted = ({ callId, startedAtMs }: CallRecord): boolean =>
     startedAtMs < folded.lastAtMs || startedAtMs === lastStartOfCopyMs || startedSince.has(callId);
-  return { folded, calls, wasStarted };
+  return { folded, calls, videos, wasStarted };
+}
+
+function ofAgent<K, V>(byAgent: Map<number, Map<K, V>>, agentId: number): Map<K, V> {
+  const known = byAgent.get(agentId) ?? new Map<K, V>();
+  byAgent.set(agentId, known);
+  return known;
 }
 
 interface KnownAgent {
