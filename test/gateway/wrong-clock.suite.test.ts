@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -143,4 +143,15 @@ test('a process that believed the wrong clock says so until faregate clock repai
   });
   expect(repaired).toMatchObject({ code: 0, err: '' });
   await expectServing(await start());
+}, 300_000);
+
+test('faregate clock repair drops a wrong time that only the last process had, so that the next one does not go on from it', async () => {
+  const running = await start();
+  await running.stop();
+  const file = join(dataDir, 'clock.json');
+  const left = JSON.parse(await readFile(file, 'utf8'));
+  await writeFile(file, JSON.stringify({ ...left, atMs: left.atMs + 4 * TWO_HOURS_S * 1_000 }));
+  const repaired = await runFaregate(['clock', 'repair', '--yes'], { dataDir, env: files() });
+  expect(repaired).toMatchObject({ code: 0, err: '' });
+  await expect(readFile(file, 'utf8')).rejects.toThrow('ENOENT');
 }, 300_000);

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { isoTime, SECOND_MS, systemClock } from '#core/clock.ts';
-import { writeClockFile } from '#core/clock-file.ts';
+import { dropClockFileAhead, writeClockFile } from '#core/clock-file.ts';
 import { type LedgerTimeSet, setLedgerTimeBack } from '#core/ledger/set-time-back.ts';
 import { trustedClock } from '#core/trusted-clock.ts';
 import type { ClusterStorage } from '../../config/storage-settings.ts';
@@ -67,8 +67,10 @@ async function repairFolder(
       }),
     ),
   );
-  // The last process may have left the time that was wrong: the next one would go on from it.
+  // The last process may have left the time that was wrong, and the next one would go on from it. It need not have written
+  // that time into the ledger.
   if (set.isSet) await writeClockFile(dataDir, trustedClock(systemClock).reading());
+  else dropClockFileAhead(dataDir, systemClock);
   show(toRecord(set, nowMs), () => [
     set.isSet
       ? paint(
