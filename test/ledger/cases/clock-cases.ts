@@ -59,7 +59,7 @@ const limitCase = (of: {
   aheadDays: number;
   resetsOn: number;
 }): LedgerCase => ({
-  promise: `a ${of.reset} limit that turned under a wrong clock refuses nothing until a time that has not come, and counts what was spent`,
+  promise: `a ${of.reset} limit that turned under a wrong clock waits for no time that has not come, and from the next charge counts what was spent under it`,
   rows: [
     ...agentWith(1_000n),
     does(putKey(2, limitOf(of.reset)), ok),
