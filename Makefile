@@ -160,6 +160,6 @@ $(OASDIFF): test/tools/tool.ts test/tools/oasdiff/go.sum
 $(SDK_TOOLS): test/tools/tool.ts $(wildcard test/tools/openapi-ts/*.json test/tools/openapi-python-client/*.txt test/tools/oapi-codegen/go.sum)
 	@if node test/tools/install.ts openapi-ts openapi-python-client oapi-codegen; then touch $@; fi
 
-# Where there is no Python it is not installed, and `lint-image` says so.
+# A machine without Python gets no hadolint, and `lint-image` says so.
 $(HADOLINT): test/tools/tool.ts test/tools/hadolint/requirements.txt
 	@if node test/tools/install.ts hadolint; then touch $@; fi

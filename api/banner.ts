@@ -11,7 +11,7 @@ export interface BannerParts {
   models: readonly Pick<Model, 'id'>[];
 }
 
-/** What a start of one process prints: where everything is, and a first call to paste. No key stands in it. */
+/** The text that a start of one process prints: every address, and a first call to paste. It holds no key. */
 export function banner(parts: BannerParts): string {
   const { baseUrl, mcpUrl, adminUrl } = parts.addresses;
   const root = baseUrl.replace(/\/v1$/, '');

@@ -55,7 +55,7 @@ export interface ServerConfig {
   mcpUrl: string | null;
   /** IP addresses and CIDR ranges. */
   trustedProxies: readonly string[];
-  /** Of one address, on the public port. 0: any number. */
+  /** Open connections of one address on the public port. 0: any number. */
   connectionsPerAddress: number;
   /** Small letters; `*.` before one stands for every name below it. */
   internalHostNames: readonly string[];

@@ -14,7 +14,7 @@ export const lookupHost: LookupHost = async (host) =>
 
 interface Settled {
   settings: ProviderSettings;
-  /** What the operator must know; `null`: nothing. */
+  /** A sentence that the operator must read; `null`: there is none. */
   notice: string | null;
 }
 

@@ -245,7 +245,7 @@ export interface ApiError {
   shouldRetry?: false;
   /** Starts a minute that an agent may make, of which none is left. */
   callsPerMinute?: number;
-  /** What makes the same call pass, as its message says it in words. */
+  /** Changes that make the same call pass. The message says them in words. */
   advice?: Advice;
 }
 

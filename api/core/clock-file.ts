@@ -18,7 +18,7 @@ const stored = z.strictObject({
 });
 
 /**
- * What the last process of this data folder knew of the time. `null` where none has written it, or where it cannot be read:
+ * Reads the time as the last process of this data folder knew it. `null` where none has written it, or where it cannot be read:
  * a power cut may have emptied it, and then the machine has started anew, so that it says little.
  */
 export function readClockFile(dataDir: string): ClockReading | null {

@@ -161,7 +161,7 @@ export interface PutKey {
 }
 
 /**
- * What a command that changes keys rests on: a `KeyView.version` that its sender has read. Where a key has changed since,
+ * A command that changes keys rests on a `KeyView.version` that its sender has read. Where a key has changed since,
  * the command changes nothing, so one that arrives late cannot undo a newer change. `null`: it rests on nothing.
  */
 type ReadVersion = number | null;

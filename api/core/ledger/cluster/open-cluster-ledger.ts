@@ -15,7 +15,7 @@ export interface ClusterLedgerOptions {
   log: Log;
   /** A Redis that may lose money is only warned of. */
   allowUnsafe: boolean;
-  /** What the clock of a node said a moment ago: of one node about once a second. */
+  /** Reports the time of a node's clock as it was a moment ago, about once a second. */
   onNodeTime?: (nodeMs: number) => void;
 }
 

@@ -36,7 +36,7 @@ export interface RedisLedgerOptions {
   log: Log;
   /** Resolves once the log has all of the shard's events up to this place, `<epoch>-<seq>`. */
   acknowledged: (shard: number, place: string) => Promise<Durability>;
-  /** What the clock of a node said a moment ago. */
+  /** Reports the time of a node's clock as it was a moment ago. */
   onNodeTime?: ((nodeMs: number) => void) | undefined;
 }
 

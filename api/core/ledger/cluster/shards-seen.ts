@@ -23,7 +23,7 @@ export interface ShardTimes {
 
 /** Both by this process's monotonic clock. */
 interface SeenTimes {
-  /** What the node's clock said when the monotonic clock began. */
+  /** The time of the node's clock when the monotonic clock began. */
   nodeStartMs: number;
   lastMs: number;
 }
