@@ -54,8 +54,10 @@ export default defineConfig({
           exclude: [
             'test/!(console|schemathesis)/*.suite.test.ts',
             'test/**/*.services.test.ts',
-            // About the embedded journal: its thread, its file, and what a start finds of a killed process.
-            ...['crash-loss', 'journal-failure', 'metrics'].map((name) => `test/gateway/${name}.test.ts`),
+            // About the embedded journal: its thread, its file, its time, and what a start finds of a killed process.
+            ...['crash-loss', 'journal-failure', 'metrics', 'random-clocks', 'wrong-clock'].map(
+              (name) => `test/gateway/${name}.test.ts`,
+            ),
           ],
           globalSetup: 'test/services/cluster-setup.ts',
           // As in `unit`, whose files most of these are once more.

@@ -7,6 +7,7 @@ import type { Pepper } from '#core/accounts/api-key.ts';
 import { readPepper, writePepper } from '#core/accounts/pepper-file.ts';
 import { readArchive } from '#core/backup/read-archive.ts';
 import { SHARDS } from '#core/ledger/cluster/shards.ts';
+import type { AgentView } from '#core/ledger/ledger.ts';
 import { type ClusterStores, startClusterStores } from '../support/cluster-stores.ts';
 import { hello, MODEL, startTestGateway, type TestAgent, until } from '../support/gateway.ts';
 import { startTestProvider, type TestProvider } from '../support/provider.ts';
@@ -14,6 +15,12 @@ import { describeWith } from '../support/with-services.ts';
 import { startWorkerProcess } from '../support/worker-process.ts';
 import { ALL_DAYS } from './moment.ts';
 import { runFaregate } from './run-cli.ts';
+
+/** The versions of keys are not in a snapshot: the agent's own stands for them afterwards. */
+const withoutVersions = (view: AgentView) => ({
+  ...view,
+  keys: view.keys.map(({ version: _, ...key }) => key),
+});
 
 describeWith(['redis', 'kafka', 'cassandra'], 'an embedded gateway becomes a cluster', () => {
   const folder = mkdtempSync(join(tmpdir(), 'faregate-become-'));
@@ -66,7 +73,7 @@ describeWith(['redis', 'kafka', 'cassandra'], 'an embedded gateway becomes a clu
         const { agentId } = agent;
         const view = await gateway.settled(agent);
         const usage = await history.usage({ agentId, ...ALL_DAYS });
-        before.set(agentId, { view, calls: await gateway.calls(agent), usage });
+        before.set(agentId, { view: withoutVersions(view), calls: await gateway.calls(agent), usage });
       }
       pepper = readPepper(gateway.dataDir);
       const backup = await runFaregate(['backup', file], { dataDir: gateway.dataDir });
@@ -122,7 +129,8 @@ providers:
         const { agentId } = agent;
         const view = await cluster.view(agent);
         const usage = await history.usage({ agentId, ...ALL_DAYS });
-        expect({ view, calls: await cluster.calls(agent), usage }).toEqual(before.get(agentId));
+        const calls = await cluster.calls(agent);
+        expect({ view: withoutVersions(view), calls, usage }).toEqual(before.get(agentId));
       }
 
       let running = true;
