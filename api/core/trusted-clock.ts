@@ -11,7 +11,7 @@ export interface TrustedClock extends Clock {
   followLedger(timeMs: () => number): void;
   /** Another machine's clock, read just now. It confirms a jump once it has agreed with it for five minutes. */
   noteOther(otherMs: number): void;
-  /** What the next process on this machine needs to tell a jump from the time that has gone by. */
+  /** The reading that the next process on this machine needs to tell a jump from the time that has gone by. */
   reading(): ClockReading;
 }
 
@@ -65,7 +65,7 @@ class DoubtingClock implements TrustedClock {
   #believedMs: number;
   /** The furthest that it ever was: a clock that comes back to it after a step back makes no new jump. */
   #furthestMs: number;
-  /** What the machine had slept, by the difference of its uptime and its monotonic clock. */
+  /** The time that the machine had slept, by the difference of its uptime and its monotonic clock. */
   #sleptMs: number;
   /** By the monotonic clock. The uptime is read once a second at most, because each reading is a system call. */
   #sleepReadAtMs: number;

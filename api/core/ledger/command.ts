@@ -178,7 +178,7 @@ export interface ChangeKey {
   label: string | null;
   limit: 'keep' | PutKey['limit'];
   actingKeyId: number | null;
-  /** Of this key. */
+  /** The version of this key. */
   readVersion: ReadVersion;
 }
 
@@ -188,7 +188,7 @@ export interface RevokeKey {
   agentId: number;
   keyId: number;
   actingKeyId: number | null;
-  /** Of this key. */
+  /** The version of this key. */
   readVersion: ReadVersion;
 }
 

@@ -96,7 +96,7 @@ PRAGMA application_id = ${APPLICATION_ID};
 PRAGMA user_version = ${SCHEMA_VERSION};
 `;
 
-/** The steps from each older version to the next. SQLite adds a column with a default without writing the rows anew. */
+/** The steps from each older version to the next. SQLite adds a column with a default without rewriting the rows. */
 const STEPS: ReadonlyMap<number, string> = new Map([
   [2, VIDEOS_SCHEMA],
   [3, 'ALTER TABLE calls ADD COLUMN tokens_estimated INTEGER NOT NULL DEFAULT 0;'],

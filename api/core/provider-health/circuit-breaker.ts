@@ -10,7 +10,7 @@ export interface Ticket {
 
 export interface Opening {
   cause: BreakerCause;
-  /** What may close the breaker after the cooldown: a probe of ours, or one call that is let through. */
+  /** The way to close the breaker after the cooldown: a probe of ours, or one call that is let through. */
   recovery: 'probe' | 'call';
   /** A wait that the provider named; `null`: a cooldown that doubles each time. */
   waitMs: number | null;
@@ -135,7 +135,7 @@ export class CircuitBreaker {
 
 /** A trial whose answer has not begun by then keeps nobody else out. */
 const TRIAL_MS = 10 * SECOND_MS;
-/** What a caller is told to wait while a probe or a trial is on its way. */
+/** The wait that a caller is told while a probe or a trial is on its way. */
 const RETRY_SOON_MS = SECOND_MS;
 /** A breaker that has been closed for so long begins again with the shortest cooldown. */
 const FORGET_MS = 60 * SECOND_MS;

@@ -18,7 +18,7 @@ export interface Wait {
   waitMs: number;
 }
 
-/** What one call showed of a provider's address and of our key there. */
+/** The evidence of one call about a provider's address and our key there. */
 export type CallEvidence =
   /** An answer that no provider gives without a valid key. */
   | { kind: 'accepted' }
@@ -46,7 +46,7 @@ export interface OpenBreaker {
 
 /**
  * Two circuit breakers for each provider: its address, and our key there. Nothing that a caller writes into a request can open
- * one, so the first failure does, whoever called.
+ * one, so the first failure of any caller does.
  */
 export class ProviderHealth {
   readonly #options: ProviderHealthOptions;
