@@ -87,6 +87,8 @@ export const DISPATCH_WAITS_AFTER_TIMEOUT_MS = 30 * SECOND_MS;
 export const GATE_BUFFER_BYTES = 64 * 1024;
 /** How long the last chunk waits for its settle to be durable. */
 export const LAST_CHUNK_WAIT_MS = 250;
+/** How long a stream without usage waits behind its end mark for a record of it. */
+export const LATE_USAGE_WAIT_MS = 250;
 /** After a hang-up the answer is read on this long, and this far, for its usage record. */
 export const USAGE_DRAIN_MS = 60 * SECOND_MS;
 /** The longest time limits that an operator may set for calls, and with a usage drain's for the drain of a process: the chart cuts its own there, too. */

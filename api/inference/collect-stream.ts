@@ -71,6 +71,7 @@ async function readWhole(
 ): Promise<{ end: StreamEnd; readTokens: number }> {
   const { caller, candidate, options } = call;
   const relay = new StreamRelay({
+    clock: options.gateway.clock,
     upstream,
     caller,
     reader,

@@ -13,6 +13,7 @@ import {
   readJsonObject,
   scanJsonObject,
 } from './json-object.ts';
+import { withPlainNames } from './plain-names.ts';
 import type { RunningCall } from './running-call.ts';
 import { openSource, writeAnswer } from './translation/translate-answer.ts';
 import { WholeAnswer } from './translation/whole-answer.ts';
@@ -21,7 +22,8 @@ import { textOrNull } from './upstream-text.ts';
 import { noTokens, type Usage } from './usage.ts';
 
 /** A JSON answer with status 200, in one piece or put together. */
-export function readWholeAnswer(call: RunningCall, body: Collected): Attempt {
+export function readWholeAnswer(call: RunningCall, sent: Collected): Attempt {
+  const body = sent.ok ? { ok: true as const, bytes: withPlainNames(sent.bytes) } : sent;
   if (!body.ok) {
     const error = failureOf(call, body.cause);
     return body.cause === 'aborted'

@@ -15,6 +15,7 @@ export async function relayAnswer(call: RunningCall, upstream: UpstreamRequest):
   const { format } = call.candidate;
   const reader = openReader(call);
   const relay = new StreamRelay({
+    clock: call.options.gateway.clock,
     upstream,
     caller: call.caller,
     reader,

@@ -1,9 +1,27 @@
-import { COLLECTED_STREAM_BYTES, JSON_ANSWER_BYTES, SSE_EVENT_BYTES } from '#core/limits.ts';
+import type { Clock, Timer } from '#core/clock.ts';
+import {
+  COLLECTED_STREAM_BYTES,
+  JSON_ANSWER_BYTES,
+  LATE_USAGE_WAIT_MS,
+  SSE_EVENT_BYTES,
+} from '#core/limits.ts';
 import type { CallerSide } from './caller-side.ts';
+import {
+  DATA_FIELD_BYTES,
+  EMPTY,
+  EVENT_NAME_LINE_BYTES_MAX,
+  isDataLine,
+  isWholeEvent,
+  readLines,
+  readNamed,
+  trimBlanks,
+} from './event-lines.ts';
 import type { ReadEvent, StreamReader } from './formats/call-format.ts';
-import { dataEvent, ERROR_NEEDLE, isDone, isJson, namedEvent, USAGE_NEEDLE } from './formats/stream-text.ts';
+import { dataEvent, ERROR_NEEDLE, namedEvent, USAGE_NEEDLE } from './formats/stream-text.ts';
+import { addLateRecords } from './formats/usage-places.ts';
 import { joinBuffers } from './join-buffers.ts';
 import { LineEnds } from './line-ends.ts';
+import { ESCAPE_NEEDLE, hasEscapedLetter, withPlainNames } from './plain-names.ts';
 import type { AnswerReceiver, UpstreamFailure, UpstreamRequest } from './upstream-request.ts';
 
 /** How a provider's stream ended. What was written to the caller, if anything, has been. */
@@ -18,6 +36,7 @@ export type StreamEnd =
   | { kind: 'failed'; cause: UpstreamFailure };
 
 export interface StreamRelayOptions {
+  clock: Pick<Clock, 'setTimer'>;
   upstream: UpstreamRequest;
   caller: CallerSide;
   /** Of the format: what an event is, and what of it is ours to write. */
@@ -46,6 +65,8 @@ export class StreamRelay implements AnswerReceiver {
   #eventsRelayed = 0;
   #bytesRelayed = 0;
   #done = false;
+  /** Set by the end mark of an answer that is not counted yet. */
+  #lateWait: Timer | null = null;
   #chunks: Buffer[] = [];
   #chunksBytes = 0;
   #tail: Buffer = EMPTY;
@@ -146,6 +167,7 @@ export class StreamRelay implements AnswerReceiver {
     // Most events are passed in runs of the bytes that came: only one that a needle stands in is looked at.
     let usageAt = next(bytes, USAGE_NEEDLE, 0);
     let errorAt = next(bytes, ERROR_NEEDLE, 0);
+    let escapeAt = next(bytes, ESCAPE_NEEDLE, 0);
     let runStartsAt = 0;
     let at = 0;
     while (!this.#done && at < bytes.length) {
@@ -160,8 +182,11 @@ export class StreamRelay implements AnswerReceiver {
       const isOneLine = bytes[lineEndsAt + 1] === LF && isDataLine(bytes, dataAt);
       if (usageAt < at) usageAt = next(bytes, USAGE_NEEDLE, at);
       if (errorAt < at) errorAt = next(bytes, ERROR_NEEDLE, at);
-      const isPlain = usageAt > lineEndsAt && errorAt > lineEndsAt;
-      const mayPassUnread = unreadLineEnd !== null && (dataAt > at || unreadLineEnd.length === 0);
+      if (escapeAt < at) escapeAt = next(bytes, ESCAPE_NEEDLE, at);
+      const hasEscape = escapeAt < lineEndsAt && hasEscapedLetter(bytes, escapeAt, lineEndsAt);
+      const isPlain = usageAt > lineEndsAt && errorAt > lineEndsAt && !hasEscape;
+      const mayPassUnread =
+        this.#lateWait === null && unreadLineEnd !== null && (dataAt > at || unreadLineEnd.length === 0);
       const isAnswer = isOneLine && isPlain && mayPassUnread && isPlainJson(bytes, dataAt, lineEndsAt);
       if (isAnswer && next(bytes, answerNeedle, dataAt) < lineEndsAt) {
         this.#note(bytes.subarray(dataAt + DATA.length, lineEndsAt));
@@ -194,7 +219,7 @@ export class StreamRelay implements AnswerReceiver {
 
   /** A run of whole events, as they came. */
   #pass(bytes: Buffer, startsAt: number, endsAt: number): void {
-    if (endsAt > startsAt) this.#out.push(bytes.subarray(startsAt, endsAt));
+    if (endsAt > startsAt && this.#lateWait === null) this.#out.push(bytes.subarray(startsAt, endsAt));
   }
 
   /** One event passes: it counts, and the first of all opens the answer. */
@@ -212,7 +237,7 @@ export class StreamRelay implements AnswerReceiver {
   }
 
   #relayEvent(text: Buffer, name: string): void {
-    const data = trimBlanks(text);
+    const data = withPlainNames(trimBlanks(text));
     // Some servers keep the connection alive by events of nothing.
     if (data.length === 0) return;
     const { reader, textBytesMax } = this.#options;
@@ -220,10 +245,15 @@ export class StreamRelay implements AnswerReceiver {
       this.#endTooLong();
       return;
     }
+    if (this.#lateWait !== null) {
+      addLateRecords(reader.records, data);
+      if (reader.records.isWhole) this.#end(COMPLETE);
+      return;
+    }
     const event: ReadEvent = reader.read(data, name);
     switch (event.kind) {
       case 'done':
-        this.#end({ kind: 'complete' });
+        this.#endOrWait();
         return;
       case 'malformed':
         this.#end({ kind: 'malformed' });
@@ -256,13 +286,23 @@ export class StreamRelay implements AnswerReceiver {
     if (!this.#options.caller.write(joinBuffers(out))) this.#options.upstream.pause();
   }
 
+  /** Some servers send their usage record behind the end mark. It is waited for only where none came before. */
+  #endOrWait(): void {
+    const { reader, clock } = this.#options;
+    if (reader.records.isWhole) this.#end(COMPLETE);
+    else this.#lateWait = clock.setTimer(LATE_USAGE_WAIT_MS, () => this.#end(COMPLETE));
+  }
+
   /** Where no event was whole before, nothing says that it is an answer at all. */
   #endTooLong(): void {
     this.#end({ kind: this.#eventsRelayed > 0 ? 'too_long' : 'malformed' });
   }
 
-  #end(end: StreamEnd): void {
+  /** Whatever ends an answer behind its end mark, the answer is complete. */
+  #end(cause: StreamEnd): void {
     if (this.#done) return;
+    const end = this.#lateWait === null ? cause : COMPLETE;
+    this.#lateWait?.cancel();
     this.#writeOut();
     this.#done = true;
     this.#resolveEnded(end);
@@ -271,16 +311,15 @@ export class StreamRelay implements AnswerReceiver {
   }
 }
 
+const COMPLETE: StreamEnd = { kind: 'complete' };
+
 const flushRelay = (relay: StreamRelay): void => relay.flush();
 
 const LF = 0x0a;
-const COLON = 0x3a;
-const DATA_FIELD_BYTES = 5;
 /** Providers' frames are 200 to 350 bytes: an event that is longer has text in it. */
 const EVENT_FRAME_BYTES_MAX = 350;
 /** A letter of two bytes or three is `\uXXXX` in what some servers write; most of a request is none such. */
 const ESCAPED_BYTES_MAX = 2;
-const EMPTY = Buffer.alloc(0);
 const BLANK_LINES = Buffer.from('\n\n');
 const DATA = Buffer.from('data: ');
 
@@ -297,8 +336,6 @@ const isPlainJson = (bytes: Buffer, at: number, lineEndsAt: number): boolean =>
   bytes[lineEndsAt - 1] === 0x7d &&
   lineEndsAt - at <= SSE_EVENT_BYTES;
 
-const isBlank = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x09;
-
 /** Where the data line of an event begins whose name says that it may pass unread; `at` where there is no such name. */
 function unreadDataAt(bytes: Buffer, at: number, unreadLineEnd: Buffer): number {
   if (unreadLineEnd.length === 0 || bytes[at] !== LETTER_E) return at;
@@ -310,60 +347,4 @@ function unreadDataAt(bytes: Buffer, at: number, unreadLineEnd: Buffer): number 
     : at;
 }
 
-/** What a stream broke off with: an event that lacks only its blank line, or a part of one, which nobody may see. */
-function isWholeEvent(tail: Buffer): boolean {
-  const data = trimBlanks(readLines(tail)?.data ?? EMPTY);
-  return isJson(data) || isDone(data);
-}
-
-const isDataLine = (bytes: Buffer, at: number): boolean =>
-  bytes[at] === 0x64 &&
-  bytes[at + 1] === 0x61 &&
-  bytes[at + 2] === 0x74 &&
-  bytes[at + 3] === 0x61 &&
-  bytes[at + 4] === COLON;
-
-/**
- * An event of several lines. Comments (which name the provider), ids and retry times are left out: none belongs to a
- * format; and a name that is none, which could be lines of its own.
- */
-function readLines(lines: Buffer): { data: Buffer; name: string } | null {
-  let name = '';
-  const data: string[] = [];
-  for (const line of lines.toString('utf8').split('\n')) {
-    if (line.startsWith('data:')) data.push(line.slice(DATA_FIELD_BYTES));
-    else if (line.startsWith('event:')) name = line.slice(EVENT_FIELD_BYTES).trim();
-  }
-  if (data.length === 0) return null;
-  return { data: Buffer.from(data.join(' ')), name: EVENT_NAME.test(name) ? name : '' };
-}
-
-/** The usual event, a line with its name and one with its data, without making lines of it. `null`: it is another. */
-function readNamed(bytes: Buffer, at: number, endsAt: number): { data: Buffer; name: string } | null {
-  if (bytes.compare(EVENT, 0, EVENT.length, at, Math.min(endsAt, at + EVENT.length)) !== 0) return null;
-  const nameEndsAt = bytes.indexOf(LF, at);
-  const dataAt = nameEndsAt + 1;
-  if (nameEndsAt > endsAt || nameEndsAt - at > EVENT_NAME_LINE_BYTES_MAX) return null;
-  if (!isDataLine(bytes, dataAt)) return null;
-  const lineEndsAt = bytes.indexOf(LF, dataAt);
-  if (lineEndsAt !== endsAt) return null;
-  const name = bytes.toString('latin1', at + EVENT.length, nameEndsAt).trim();
-  return {
-    data: bytes.subarray(dataAt + DATA_FIELD_BYTES, lineEndsAt),
-    name: EVENT_NAME.test(name) ? name : '',
-  };
-}
-
-const EVENT = Buffer.from('event:');
-const EVENT_NAME = /^[\w.:-]{1,100}$/;
-const EVENT_NAME_LINE_BYTES_MAX = 120;
-const EVENT_FIELD_BYTES = 6;
 const LETTER_E = 0x65;
-
-function trimBlanks(bytes: Buffer): Buffer {
-  let from = 0;
-  let to = bytes.length;
-  while (isBlank(bytes[from])) from++;
-  while (to > from && isBlank(bytes[to - 1])) to--;
-  return from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to);
-}

@@ -146,7 +146,12 @@ function greatest(value: Record<string, unknown>, paths: readonly (readonly stri
 const greaterOf = (a: number | null, b: number | null): number | null =>
   a === null || b === null ? (a ?? b) : Math.max(a, b);
 
-const count = (value: unknown): number | null =>
-  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= REPORTED_TOKENS_MAX
+/** Some servers print 64-bit integers as texts, as JSON of protocol buffers has them. */
+function count(sent: unknown): number | null {
+  const value = typeof sent === 'string' && DIGITS.test(sent) ? Number(sent) : sent;
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= REPORTED_TOKENS_MAX
     ? value
     : null;
+}
+
+const DIGITS = /^\d{1,10}$/;

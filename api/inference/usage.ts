@@ -91,6 +91,8 @@ export class StreamUsage {
   /** The last record that said anything, as it was sent; `null`: none was an object. */
   object: JsonObject | null = null;
   usage: Usage | null = null;
+  /** Whether a record came with the end of the answer or behind it: counters that come before an end may still change. */
+  isFinal = false;
 
   constructor(reading: UsageReading) {
     this.#reading = reading;
@@ -99,6 +101,29 @@ export class StreamUsage {
   add(bytes: Buffer): void {
     const sent = readUsage(bytes, this.#reading);
     if (sent !== null) this.addRead(sent);
+  }
+
+  addFinal(bytes: Buffer): void {
+    this.add(bytes);
+    this.isFinal = true;
+  }
+
+  /** A cost that is said before there is an answer is none of it. */
+  addEarly(bytes: Buffer): void {
+    const sent = readUsage(bytes, this.#reading);
+    if (sent !== null) this.addRead({ ...sent, reportedAttoUsd: null });
+  }
+
+  /** The answer went on after a record that came with its end. */
+  reopen(): void {
+    this.isFinal = false;
+  }
+
+  /** Whether the records tell what the answer came to. Otherwise one may still follow the end mark. */
+  get isWhole(): boolean {
+    if (this.usage === null || !this.isFinal) return false;
+    const { tokens, reportedAttoUsd } = this.usage;
+    return reportedAttoUsd !== null || (tokens.prompt > 0 && tokens.completion > 0);
   }
 
   addRead({ object, counters, reportedAttoUsd, usage }: SentUsage): void {

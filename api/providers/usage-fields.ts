@@ -212,12 +212,14 @@ export const vendorUsages: readonly VendorUsage[] = [
   },
   {
     vendor: 'Z.ai (Zhipu GLM)',
-    source: 'docs.z.ai/api-reference/llm/chat-completion: usage',
+    source:
+      'docs.z.ai/api-reference/llm/chat-completion: usage; docs.litellm.ai/docs/providers/zai: the OpenAI record',
     formats: { chat: CHAT, messages: MESSAGES },
   },
   {
     vendor: 'MiniMax',
-    source: 'platform.minimax.io/docs: chat completion, usage with total_characters',
+    source:
+      'platform.minimax.io/docs: chat completion, usage with total_characters; earendil-works/pi#6567: a message_delta without usage',
     formats: { chat: CHAT, messages: MESSAGES },
   },
   {
@@ -241,12 +243,13 @@ export const vendorUsages: readonly VendorUsage[] = [
   },
   {
     vendor: 'SambaNova',
-    source: 'docs.sambanova.ai: prompt caching, usage.prompt_tokens_details',
-    formats: { chat: CHAT },
+    source:
+      'docs.sambanova.ai: prompt caching, /docs/api-reference/messages and /docs/en/features/responses; Portkey-AI/gateway#548: recorded chunks',
+    formats: { chat: CHAT, responses: RESPONSES, messages: MESSAGES },
   },
   {
     vendor: 'DeepInfra',
-    source: 'deepinfra.com/docs: OpenAI format, usage.estimated_cost',
+    source: 'deepinfra.com/docs/advanced/openai_api: the OpenAI record; usage.estimated_cost in answers',
     formats: { chat: CHAT, messages: MESSAGES },
     bill: ['estimated_cost'],
   },

@@ -87,6 +87,7 @@ async function relayed(format: CallFormat, sent: string, bytesAtOnce: number): P
   ends.upstream.onRequestStart(ends.controller);
   const reader = format.openStream({ upstreamModel: 'vendor/m', publicModel: 'acme/m', showUsage: true });
   const relay = new StreamRelay({
+    clock: ends.clock,
     upstream: ends.upstream,
     caller: ends.caller,
     reader,

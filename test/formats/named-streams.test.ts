@@ -15,6 +15,7 @@ async function relayed(format: CallFormat, pieces: readonly Buffer[]) {
   const reader = format.openStream({ upstreamModel: UPSTREAM, publicModel: PUBLIC, showUsage: true });
   const ids: string[] = [];
   const relay = new StreamRelay({
+    clock: ends.clock,
     upstream: ends.upstream,
     caller: ends.caller,
     reader,

@@ -354,7 +354,7 @@ const useless: [string, (asked: FormatName) => string][] = [
   ['usage of nothing', () => '{}'],
   ['usage: null', () => 'null'],
   ['counts in fractions', counted('5.5', '7.25')],
-  ['counts in quotes', counted('"5"', '"7"')],
+  ['counts in words', counted('"five"', '"7.5"')],
   ['counts of zero', counted('0', '0')],
 ];
 

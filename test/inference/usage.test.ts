@@ -146,7 +146,8 @@ describe('the tokens that a provider counts', () => {
       [19693, 616, 0],
     ],
     ['a total that is too small', '"prompt_tokens":10,"completion_tokens":5,"total_tokens":3', [10, 5, 0]],
-    ['a total that is no number', '"prompt_tokens":10,"completion_tokens":5,"total_tokens":"99"', [10, 5, 0]],
+    ['a total that is no number', '"prompt_tokens":10,"completion_tokens":5,"total_tokens":"9x"', [10, 5, 0]],
+    ['digits as a text', '"prompt_tokens":"10","completion_tokens":"5","total_tokens":"18"', [10, 8, 0]],
     ['digits of another kind', '"prompt_tokens":1e1,"completion_tokens":5.0', [10, 5, 0]],
   ])('%s', (_what, text, [prompt, completion, cached]) => {
     expect(usage(`{${text}}`)?.tokens).toEqual({ prompt, completion, cached, reasoning: null });
@@ -157,20 +158,30 @@ describe('the tokens that a provider counts', () => {
     expect(read?.tokens).toEqual({ prompt: 10, completion: 5, reasoning: 3, cached: 0 });
   });
 
-  it.each(['-1', '1.5', '1e30', '1e9999', '"10"', 'null', 'true', '{}', '1000000001'])(
-    'none that is no sane number counts as zero: %s',
-    (text) => {
-      expect(usage(`{"prompt_tokens":${text},"completion_tokens":5}`)).toBeNull();
-      expect(usage(`{"prompt_tokens":5,"completion_tokens":${text}}`)).toBeNull();
-      const priced = usage(`{"prompt_tokens":${text},"completion_tokens":5,"cost":0.1}`);
-      expect(priced).toEqual({
-        tokens: noTokens,
-        cacheWritten1h: 0,
-        webSearches: 0,
-        reportedAttoUsd: atto('0.1'),
-      });
-    },
-  );
+  it.each([
+    '-1',
+    '1.5',
+    '1e30',
+    '1e9999',
+    '"-1"',
+    '"1.5"',
+    '""',
+    '"12345678901"',
+    'null',
+    'true',
+    '{}',
+    '1000000001',
+  ])('none that is no sane number counts as zero: %s', (text) => {
+    expect(usage(`{"prompt_tokens":${text},"completion_tokens":5}`)).toBeNull();
+    expect(usage(`{"prompt_tokens":5,"completion_tokens":${text}}`)).toBeNull();
+    const priced = usage(`{"prompt_tokens":${text},"completion_tokens":5,"cost":0.1}`);
+    expect(priced).toEqual({
+      tokens: noTokens,
+      cacheWritten1h: 0,
+      webSearches: 0,
+      reportedAttoUsd: atto('0.1'),
+    });
+  });
 
   it.each([
     '',

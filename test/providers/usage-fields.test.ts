@@ -255,7 +255,15 @@ const records: Record<string, [UsageFormat, object, Counted][]> = {
     ],
   ],
   Cerebras: [['chat', cachedIn, [120, 30, 20, 0, null]]],
-  SambaNova: [['chat', { ...cachedIn, total_latency: 0.2, is_last_response: true }, [120, 30, 20, 0, null]]],
+  SambaNova: [
+    [
+      'chat',
+      { ...cachedIn, completion_tokens_per_sec: 135.1, total_latency: 0.2, is_last_response: true },
+      [120, 30, 20, 0, null],
+    ],
+    ['responses', responses, WHOLE],
+    ['messages', messages, MESSAGES],
+  ],
   DeepInfra: [
     ['chat', { ...cachedIn, estimated_cost: 0.0001 }, [120, 30, 20, 0, null]],
     ['messages', messages, MESSAGES],

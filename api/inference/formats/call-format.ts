@@ -4,7 +4,7 @@ import type { CallPlan, Candidate } from '../call-plan.ts';
 import type { JsonObject } from '../json-object.ts';
 import type { LinkRules, MediaCount } from '../linked-media.ts';
 import type { TextCount } from '../stream-text-count.ts';
-import type { SentUsage, Usage } from '../usage.ts';
+import type { SentUsage, StreamUsage, Usage } from '../usage.ts';
 import type { ShownCharge } from './shown-changes.ts';
 
 /** All that differs between the three wire formats. What a call does, and in which order, is the same for all. */
@@ -111,6 +111,8 @@ export interface StreamReader {
   readonly namesEvents: boolean;
   /** The text that the answer has brought so far, shown or not. */
   readonly text: TextCount;
+  /** The usage records that came so far. */
+  readonly records: StreamUsage;
   read(data: Buffer, eventName: string): ReadEvent;
   /**
    * What all records that were read say together. They are never summed: what comes later replaces what came before, unless it

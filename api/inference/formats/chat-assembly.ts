@@ -3,7 +3,7 @@ import { AnswerText, addChat } from '../answer-text.ts';
 import { plainNumber } from '../exact-json.ts';
 import { parseRecord } from '../parse-record.ts';
 import { countedBy } from '../stream-text-count.ts';
-import type { Usage } from '../usage.ts';
+import type { StreamUsage, Usage } from '../usage.ts';
 import type { Assembly, ReadEvent } from './call-format.ts';
 import { ChatStream } from './chat-stream.ts';
 import { mergeDelta } from './merge-delta.ts';
@@ -33,6 +33,10 @@ export class ChatAssembly implements Assembly {
     addChat(this.#text, chunk);
     this.#add(chunk);
     return KEPT;
+  }
+
+  get records(): StreamUsage {
+    return this.#stream.records;
   }
 
   usage(): Usage | null {
@@ -68,12 +72,18 @@ export class ChatAssembly implements Assembly {
     const index = plainNumber(rest.index);
     const known = this.#choices.get(index) ?? emptyChoice(index);
     this.#choices.set(index, known);
-    // One vendor counts its tokens here.
-    const { logprobs, index: _index, usage: _usage, ...said } = rest;
+    // Some vendors count their tokens here.
+    const { logprobs, index: _index, usage: _usage, message, ...said } = rest;
     for (const [name, value] of Object.entries(said))
       if (value !== null || !(name in known)) known[name] = value;
+    if (isRecord(message)) {
+      const { usage: _ofMessage, ...whole } = message;
+      if (Object.keys(whole).length > 0) known.message = whole;
+    }
     if (logprobs !== undefined) mergeDelta(known, { logprobs });
-    if (isRecord(delta) && isRecord(known.message)) mergeDelta(known.message, delta);
+    if (!isRecord(delta) || !isRecord(known.message)) return;
+    const { usage: _ofDelta, ...piece } = delta;
+    mergeDelta(known.message, piece);
   }
 }
 

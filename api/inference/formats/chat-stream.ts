@@ -11,9 +11,10 @@ import {
 import { EventTextCount, type TextCount } from '../stream-text-count.ts';
 import { chatCounts, StreamUsage, type Usage } from '../usage.ts';
 import type { AnswerIdentity, ReadEvent, StreamEndView, StreamNames, StreamReader } from './call-format.ts';
-import { isBareFrame, isErrorEvent, isLastChunk, usageIn, withoutUsage } from './chat-answer.ts';
+import { isBareFrame, isErrorEvent, isLastChunk } from './chat-answer.ts';
 import { shownUsage } from './shown-changes.ts';
 import { CHOICES_NEEDLE, dataEvent, isDone, isJson, isPlainChunk, looksLikeObject } from './stream-text.ts';
+import { usageRecordsIn, withoutUsage } from './usage-places.ts';
 
 /** A stream of chunks. Its usage comes last, in a chunk of its own, or is not shown at all. */
 export class ChatStream implements StreamReader {
@@ -27,7 +28,7 @@ export class ChatStream implements StreamReader {
   #usageChunk: JsonObject | null = null;
   /** Nothing of the answer is missing after it. */
   #complete = false;
-  readonly #usage = new StreamUsage(chatCounts);
+  readonly records = new StreamUsage(chatCounts);
 
   constructor(names: StreamNames) {
     this.#names = names;
@@ -50,25 +51,25 @@ export class ChatStream implements StreamReader {
     if (plain !== null) return this.#pass(plain, true);
     const object = scanJsonObject(data, answerBounds);
     if (typeof object === 'string') return { kind: 'malformed' };
-    const usage = usageIn(object);
+    const records = usageRecordsIn(object);
     const isError = isErrorEvent(data, object);
-    if (usage === null) return isError ? { kind: 'error' } : this.#passUncounted(data, object);
+    if (records.length === 0) return isError ? { kind: 'error' } : this.#passUncounted(data, object);
     // Rare, and rewritten by us: unlike the plain ones it is checked whole.
     if (!isError && !isJson(data)) return { kind: 'malformed' };
     this.#usageChunk = object;
     this.#complete = isLastChunk(object);
-    this.#usage.add(usage);
+    for (const record of records) this.records.addFinal(record);
     if (isError) return { kind: 'error' };
     return hasNoChoices(object) ? { kind: 'kept' } : this.#passChunk(object);
   }
 
   usage(): Usage | null {
-    return this.#usage.usage;
+    return this.records.usage;
   }
 
   /** As it came. */
   get usageRecord(): JsonObject | null {
-    return this.#usage.object;
+    return this.records.object;
   }
 
   isComplete(): boolean {
@@ -82,7 +83,7 @@ export class ChatStream implements StreamReader {
 
   /** The provider's own usage chunk with our cost; where it sent none, one of the counts that the charge was made of. */
   #lastChunk({ identity, ...charge }: StreamEndView): Buffer {
-    const { object, usage } = this.#usage;
+    const { object, usage } = this.records;
     const record = object === null ? null : { object, tokens: usage?.tokens ?? null };
     const shown = shownUsage('chat/completions', record, charge);
     if (this.#usageChunk === null) return usageChunk(identity, shown);
@@ -99,8 +100,7 @@ export class ChatStream implements StreamReader {
       return this.#pass(data, false);
     if (hasNoChoices(object) && isBareFrame(object)) return { kind: 'kept' };
     const hidden = withoutUsage(object);
-    const isUnchanged = memberBytes(object, 'usage') === undefined && hidden.keys.length === 1;
-    return isUnchanged ? this.#pass(data, false) : this.#passChunk(object);
+    return hidden.keys.length === 0 ? this.#pass(data, false) : this.#passChunk(object);
   }
 
   #passChunk(object: JsonObject): ReadEvent {

@@ -3,7 +3,7 @@ import { AnswerText, addMessages } from '../answer-text.ts';
 import { plainNumber } from '../exact-json.ts';
 import { parseRecord } from '../parse-record.ts';
 import { countedBy } from '../stream-text-count.ts';
-import type { Usage } from '../usage.ts';
+import type { StreamUsage, Usage } from '../usage.ts';
 import type { Assembly, ReadEvent } from './call-format.ts';
 import { mergeDelta } from './merge-delta.ts';
 import { MessagesStream } from './messages-stream.ts';
@@ -32,6 +32,10 @@ export class MessagesAssembly implements Assembly {
     addMessages(this.#text, value);
     this.#add(value);
     return { kind: 'kept' };
+  }
+
+  get records(): StreamUsage {
+    return this.#stream.records;
   }
 
   usage(deliveredTokens: number): Usage | null {

@@ -26,6 +26,7 @@ import {
   presentMember,
   typeOf,
 } from './stream-text.ts';
+import { cutRecords, usageRecordsIn } from './usage-places.ts';
 
 /**
  * A stream of named events. The last `message_delta` is kept for the end, because its totals are shown with the cost.
@@ -35,14 +36,12 @@ export class MessagesStream implements StreamReader {
   readonly namesEvents = true;
   readonly text: TextCount = new EventTextCount(TEXT_KEYS, addMessages);
   readonly #names: StreamNames;
-  readonly #usage = new StreamUsage(messagesCounts);
+  readonly records = new StreamUsage(messagesCounts);
   /** The records together, as one. */
   #record: JsonObject | null = null;
   /** What the caller was shown at the beginning. */
   #shownStart: JsonObject | null = null;
   #lastDelta: JsonObject | null = null;
-  /** By its last `message_delta`, not only at its beginning. */
-  #isCounted = false;
   #stop: Buffer = STOP;
 
   constructor(names: StreamNames) {
@@ -72,15 +71,15 @@ export class MessagesStream implements StreamReader {
       case 'message_stop':
         return this.#end(object, data);
       case 'ping':
-        return passNamed(type, eventName, data);
+        return this.#passEvent(type, eventName, object) ?? { kind: 'kept' };
       default:
-        return this.#pass(type, eventName, data);
+        return this.#pass(type, eventName, object);
     }
   }
 
   usage(deliveredTokens: number): Usage | null {
-    const { usage } = this.#usage;
-    if (usage === null || (this.#lastDelta !== null && this.#isCounted)) return usage;
+    const { usage, isFinal } = this.records;
+    if (usage === null || isFinal) return usage;
     // Only the beginning of an answer that broke off, or was not counted at its end, was counted, and no cost was final.
     const { tokens } = usage;
     const completion = Math.max(tokens.completion, deliveredTokens);
@@ -104,7 +103,7 @@ export class MessagesStream implements StreamReader {
   /** Clients keep what the start told them of a counter, unless the end says otherwise. */
   #chargedDelta(delta: JsonObject, charge: ShownCharge): Buffer {
     const sent = objectIn(delta, 'usage');
-    const counted = this.#usage.usage?.tokens ?? noTokens;
+    const counted = this.records.usage?.tokens ?? noTokens;
     if (sent === null || charge.tokens.estimated === true) {
       return withUsage(delta, shownUsage('messages', null, charge));
     }
@@ -125,56 +124,76 @@ export class MessagesStream implements StreamReader {
     if (message === null) return { kind: 'malformed' };
     const changes = new MemberChanges();
     const usage = objectIn(message, 'usage');
+    if (!this.#countAll(object, false)) return { kind: 'malformed' };
     if (usage !== null) {
-      // A cost that is said before there is an answer is none of it.
-      if (!this.#count(withoutCost(usage))) return { kind: 'malformed' };
       this.#shownStart = usage;
       changes.set('usage', passedUsage(usage));
     }
     const { upstreamModel, publicModel } = this.#names;
     if (memberText(message, 'model') === JSON.stringify(upstreamModel))
       changes.set('model', JSON.stringify(publicModel));
-    const shown = new MemberChanges([['message', rebuildJsonObject(message, changes)]]);
+    const shown = cutRecords(object);
+    shown.set('message', rebuildJsonObject(message, changes));
     return { kind: 'changed', events: namedEvent('message_start', rebuildJsonObject(object, shown)) };
   }
 
   #keep(object: JsonObject): ReadEvent {
-    const usage = objectIn(object, 'usage');
-    if (usage !== null) {
-      if (!this.#count(usage)) return { kind: 'malformed' };
-      this.#isCounted = true;
-    }
+    if (!this.#countAll(object, true)) return { kind: 'malformed' };
     const earlier = this.#lastDelta;
-    this.#lastDelta = object;
+    this.#lastDelta = withOwnUsage(object);
     if (earlier === null) return { kind: 'kept' };
     return { kind: 'changed', events: namedEvent('message_delta', passedDelta(earlier)) };
   }
 
-  /** One vendor counts once more in the last event, under its own name. */
+  /** Some servers count once more in the last event. */
   #end(object: JsonObject, data: Buffer): ReadEvent {
-    const metrics = presentMember(object, INVOCATION_METRICS);
     this.#stop = data;
-    if (metrics === null) return { kind: 'done' };
-    this.#usage.add(metrics);
-    this.#isCounted = true;
-    this.#stop = rebuildJsonObject(object, new MemberChanges([[INVOCATION_METRICS, null]]));
+    if (usageRecordsIn(object).length === 0) return { kind: 'done' };
+    if (!this.#countAll(object, true)) return { kind: 'malformed' };
+    this.#stop = rebuildJsonObject(object, cutRecords(object));
     return { kind: 'done' };
   }
 
-  #pass(type: string, eventName: string, data: Buffer): ReadEvent {
+  #pass(type: string, eventName: string, object: JsonObject): ReadEvent {
+    const passed = this.#passEvent(type, eventName, object);
     const earlier = this.#lastDelta;
-    if (earlier === null) return passNamed(type, eventName, data);
+    if (earlier === null || passed === null || passed.kind === 'malformed') return passed ?? { kind: 'kept' };
     this.#lastDelta = null;
-    const events = [namedEvent('message_delta', passedDelta(earlier)), namedEvent(eventName || type, data)];
-    return { kind: 'changed', events: Buffer.concat(events) };
+    this.records.reopen();
+    const shown = passed.kind === 'changed' ? passed.events : namedEvent(eventName || type, object.bytes);
+    return {
+      kind: 'changed',
+      events: Buffer.concat([namedEvent('message_delta', passedDelta(earlier)), shown]),
+    };
+  }
+
+  /** An event inside the answer, without its usage record. `null`: it was sent for its record alone. */
+  #passEvent(type: string, eventName: string, object: JsonObject): ReadEvent | null {
+    if (usageRecordsIn(object).length === 0 && memberText(object, 'usage') === undefined)
+      return passNamed(type, eventName, object.bytes);
+    if (!isJson(object.bytes)) return { kind: 'malformed' };
+    const isBare = !FORMAT_TYPE.test(type) && object.members.every(({ key }) => FRAME.has(key));
+    if (!this.#countAll(object, isBare)) return { kind: 'malformed' };
+    if (isBare) return null;
+    const shown = rebuildJsonObject(object, cutRecords(object));
+    return { kind: 'changed', events: namedEvent(eventName || type, shown) };
   }
 
   /** False: more than any answer is counted by. */
-  #count(usage: JsonObject): boolean {
+  #countAll(event: JsonObject, isFinal: boolean): boolean {
+    return usageRecordsIn(event).every((record) => {
+      const usage = scanJsonObject(record, answerBounds);
+      return typeof usage === 'string' || this.#count(usage, isFinal);
+    });
+  }
+
+  #count(sent: JsonObject, isFinal: boolean): boolean {
+    const usage = isFinal ? sent : withoutCost(sent);
     if (!isSane(usage)) return false;
     const merged = scanJsonObject(this.#record === null ? usage.bytes : laterRecord(this.#record, usage));
     if (typeof merged === 'string' || !isSane(merged)) return false;
-    this.#usage.add(usage.bytes);
+    if (isFinal) this.records.addFinal(usage.bytes);
+    else this.records.add(usage.bytes);
     this.#record = merged;
     return true;
   }
@@ -203,11 +222,23 @@ const FORMAT_TYPE = /^(?:message_|content_block_|ping$)/;
 const BLOCK_DELTA = Buffer.from(' content_block_delta');
 const STOP = Buffer.from('{"type":"message_stop"}');
 const TEXT_KEYS = ['text', 'thinking'];
-const INVOCATION_METRICS = 'amazon-bedrock-invocationMetrics';
+/** What is left of an event that was sent for its usage alone. */
+const FRAME: ReadonlySet<string> = new Set(['type', 'usage', 'index']);
 
 function withoutCost(usage: JsonObject): JsonObject {
   const scanned = scanJsonObject(rebuildJsonObject(usage, new MemberChanges([['cost', null]])));
   return typeof scanned === 'string' ? usage : scanned;
+}
+
+/** A delta whose record, wherever it stood, is in its own place. */
+function withOwnUsage(object: JsonObject): JsonObject {
+  const delta = objectIn(object, 'delta');
+  const nested = delta === null ? null : objectIn(delta, 'usage');
+  if (nested === null) return object;
+  const changes = cutRecords(object);
+  changes.set('usage', (objectIn(object, 'usage') ?? nested).bytes);
+  const scanned = scanJsonObject(rebuildJsonObject(object, changes), answerBounds);
+  return typeof scanned === 'string' ? object : scanned;
 }
 
 const withUsage = (delta: JsonObject, usage: Buffer): Buffer =>

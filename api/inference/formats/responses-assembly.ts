@@ -1,5 +1,5 @@
 import type { TextCount } from '../stream-text-count.ts';
-import type { Usage } from '../usage.ts';
+import type { StreamUsage, Usage } from '../usage.ts';
 import type { Assembly, ReadEvent } from './call-format.ts';
 import { ResponsesStream } from './responses-stream.ts';
 import { DELTA_NEEDLE } from './stream-text.ts';
@@ -18,6 +18,10 @@ export class ResponsesAssembly implements Assembly {
   read(data: Buffer, eventName: string): ReadEvent {
     const event = this.#stream.read(data, eventName);
     return event.kind === 'plain' || event.kind === 'changed' ? { kind: 'kept' } : event;
+  }
+
+  get records(): StreamUsage {
+    return this.#stream.records;
   }
 
   usage(deliveredTokens: number): Usage | null {

@@ -3,12 +3,13 @@ import {
   answerBounds,
   type JsonObject,
   MemberChanges,
+  memberBytes,
   memberText,
   rebuildJsonObject,
   scanJsonObject,
 } from '../json-object.ts';
 import { ResponsesTextCount } from '../stream-text-count.ts';
-import { readUsage, responsesCounts, StreamUsage, type Usage } from '../usage.ts';
+import { responsesCounts, StreamUsage, type Usage } from '../usage.ts';
 import type { ReadEvent, StreamEndView, StreamNames, StreamReader } from './call-format.ts';
 import { isReasonName, tellsError } from './error-record.ts';
 import { saysResponseFailed } from './responses-answer.ts';
@@ -23,6 +24,7 @@ import {
   presentMember,
   typeOf,
 } from './stream-text.ts';
+import { cutRecords, usageRecordsIn } from './usage-places.ts';
 
 /** A stream of named events. Its usage comes with the last one, which ends it. */
 export class ResponsesStream implements StreamReader {
@@ -32,9 +34,7 @@ export class ResponsesStream implements StreamReader {
   readonly answerNeedle = DELTA_NEEDLE;
   readonly #names: StreamNames;
   #terminal: { type: string; event: JsonObject; response: JsonObject } | null = null;
-  readonly #usage = new StreamUsage(responsesCounts);
-  /** By its last event, not only before there was an answer. */
-  #isCounted = false;
+  readonly records = new StreamUsage(responsesCounts);
 
   constructor(names: StreamNames) {
     this.#names = names;
@@ -45,21 +45,22 @@ export class ResponsesStream implements StreamReader {
     if (typeof event === 'string') return { kind: 'malformed' };
     const type = typeOf(event);
     const isForeign = !type.startsWith('response.');
-    if (
+    const response = isForeign ? null : objectIn(event, 'response');
+    const isError =
       eventName === 'error' ||
       type === 'response.error' ||
+      type === 'response.failed' ||
       presentMember(event, 'error') !== null ||
-      (isForeign && tellsError(event))
-    ) {
-      return { kind: 'error' };
+      (isForeign && tellsError(event)) ||
+      (response !== null && saysResponseFailed(response));
+    const scanned = response === null ? undefined : (['response', response] as const);
+    for (const record of usageRecordsIn(event, scanned)) {
+      if (isError || isForeign || LAST.has(type)) this.records.addFinal(record);
+      else this.records.addEarly(record);
     }
-    const response = type.startsWith('response.') ? objectIn(event, 'response') : null;
-    if (response === null) return LAST.has(type) ? { kind: 'malformed' } : passNamed(type, eventName, data);
+    if (isError) return { kind: 'error' };
+    if (response === null) return LAST.has(type) ? { kind: 'malformed' } : this.#pass(type, eventName, event);
     if (!isJson(data)) return { kind: 'malformed' };
-    const isFailed = type === 'response.failed' || saysResponseFailed(response);
-    const usage = presentMember(response, 'usage');
-    if (usage !== null) this.#count(usage, isFailed || LAST.has(type));
-    if (isFailed) return { kind: 'error' };
     if (LAST.has(type)) {
       this.#terminal = { type, event, response };
       this.text.addOutput(parseJson(memberText(response, 'output') ?? 'null'));
@@ -70,20 +71,22 @@ export class ResponsesStream implements StreamReader {
 
   /** Counts that come before there is an answer count only where its end has none. */
   usage(deliveredTokens: number): Usage | null {
-    const { usage } = this.#usage;
-    if (usage === null || this.#isCounted) return usage;
+    const { usage, isFinal } = this.records;
+    if (usage === null || isFinal) return usage;
     const { tokens } = usage;
     if (this.#terminal === null || tokens.prompt === 0) return null;
     const completion = Math.max(tokens.completion, deliveredTokens);
     return { ...usage, tokens: { ...tokens, completion, estimated: true }, reportedAttoUsd: null };
   }
 
-  #count(usage: Buffer, isLast: boolean): void {
-    const sent = readUsage(usage, responsesCounts);
-    if (sent === null) return;
-    // A cost that is said before there is an answer is none of it.
-    this.#usage.addRead(isLast ? sent : { ...sent, reportedAttoUsd: null });
-    if (isLast) this.#isCounted = true;
+  /** An event without a response in it. Its usage record, if it has one, is counted and cut out. */
+  #pass(type: string, eventName: string, event: JsonObject): ReadEvent {
+    if (usageRecordsIn(event).length === 0 && memberBytes(event, 'usage') === undefined)
+      return passNamed(type, eventName, event.bytes);
+    if (!isJson(event.bytes)) return { kind: 'malformed' };
+    const shown = rebuildJsonObject(event, cutRecords(event));
+    const isBare = !type.startsWith('response.') && event.members.every(({ key }) => FRAME.has(key));
+    return isBare ? { kind: 'kept' } : { kind: 'changed', events: namedEvent(eventName || type, shown) };
   }
 
   /** Of the last event, as it came. */
@@ -106,7 +109,7 @@ export class ResponsesStream implements StreamReader {
     const changes = new MemberChanges();
     const usage = objectIn(response, 'usage');
     if (charge !== null) {
-      const counted = this.#isCounted ? this.#usage.usage : null;
+      const counted = this.records.isFinal ? this.records.usage : null;
       const record = usage === null ? null : { object: usage, tokens: counted?.tokens ?? null };
       changes.set('usage', shownUsage('responses', record, charge));
     } else if (usage !== null) changes.set('usage', passedUsage(usage));
@@ -117,10 +120,14 @@ export class ResponsesStream implements StreamReader {
     if (memberText(response, 'model') === JSON.stringify(upstreamModel)) {
       changes.set('model', JSON.stringify(publicModel));
     }
-    return rebuildJsonObject(event, new MemberChanges([['response', rebuildJsonObject(response, changes)]]));
+    const shown = cutRecords(event, ['response', response]);
+    shown.set('response', rebuildJsonObject(response, changes));
+    return rebuildJsonObject(event, shown);
   }
 }
 
+/** What is left of an event that was sent for its usage alone. */
+const FRAME: ReadonlySet<string> = new Set(['type', 'usage', 'sequence_number', 'response_id']);
 const DELTA = Buffer.from('.delta');
 const LAST: ReadonlySet<string> = new Set([
   'response.completed',

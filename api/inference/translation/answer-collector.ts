@@ -1,7 +1,7 @@
 import type { Assembly, ReadEvent } from '../formats/call-format.ts';
 import { CHOICES_NEEDLE } from '../formats/stream-text.ts';
 import { countedBy } from '../stream-text-count.ts';
-import type { Usage } from '../usage.ts';
+import type { StreamUsage, Usage } from '../usage.ts';
 import type { AnswerSource } from './answer-source.ts';
 import { WholeAnswer } from './whole-answer.ts';
 
@@ -23,6 +23,10 @@ export class AnswerCollector implements Omit<Assembly, 'answer'> {
     if (read.kind !== 'pieces') return read;
     for (const piece of read.pieces) this.whole.add(piece);
     return { kind: 'kept' };
+  }
+
+  get records(): StreamUsage {
+    return this.#source.records;
   }
 
   usage(deliveredTokens: number): Usage | null {

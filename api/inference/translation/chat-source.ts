@@ -1,5 +1,6 @@
-import { isErrorEvent, isLastChunk, usageIn } from '../formats/chat-answer.ts';
+import { isErrorEvent, isLastChunk } from '../formats/chat-answer.ts';
 import { isDone } from '../formats/stream-text.ts';
+import { usageRecordsIn } from '../formats/usage-places.ts';
 import { answerBounds, readJsonObject } from '../json-object.ts';
 import { chatCounts, StreamUsage, type Usage } from '../usage.ts';
 import { answerIdOf } from './answer-id-of.ts';
@@ -10,7 +11,7 @@ import { numberOf, recordOf, records, textOf } from './values.ts';
 
 /** Chunks of a chat, of which the first choice is read: a translated call asks for one. */
 export class ChatSource implements AnswerSource {
-  readonly #usage = new StreamUsage(chatCounts);
+  readonly records = new StreamUsage(chatCounts);
   #complete = false;
   #started = false;
   #finished = false;
@@ -23,11 +24,9 @@ export class ChatSource implements AnswerSource {
     if (eventName === 'error') return { kind: 'error' };
     const read = readJsonObject(data, answerBounds);
     if (typeof read === 'string') return { kind: isErrorEvent(data, null) ? 'error' : 'malformed' };
-    const usage = usageIn(read.object);
-    if (usage !== null) {
-      this.#complete = isLastChunk(read.object);
-      this.#usage.add(usage);
-    }
+    const records = usageRecordsIn(read.object);
+    if (records.length > 0) this.#complete = isLastChunk(read.object);
+    for (const record of records) this.records.addFinal(record);
     if (isErrorEvent(data, read.object)) return { kind: 'error' };
     return { kind: 'pieces', pieces: this.#pieces(read.value) };
   }
@@ -37,7 +36,7 @@ export class ChatSource implements AnswerSource {
   }
 
   usage(): Usage | null {
-    return this.#usage.usage;
+    return this.records.usage;
   }
 
   isComplete(): boolean {

@@ -1,7 +1,7 @@
 import { exactValue } from '../exact-json.ts';
 import { MessagesStream } from '../formats/messages-stream.ts';
 import { answerBounds, readJsonObject } from '../json-object.ts';
-import type { Usage } from '../usage.ts';
+import type { StreamUsage, Usage } from '../usage.ts';
 import { answerIdOf } from './answer-id-of.ts';
 import type { AnswerPiece, FinishReason } from './answer-piece.ts';
 import type { AnswerSource, ReadPieces } from './answer-source.ts';
@@ -30,6 +30,10 @@ export class MessagesSource implements AnswerSource {
     const { id, content, stop_reason, stop_sequence } = exactValue(bytes, value);
     const blocks = records(content).flatMap((block, index) => [...this.#begin(index, block), ...this.#end()]);
     return [{ type: 'start', id: answerIdOf(id) }, ...blocks, ...finishOf({ stop_reason, stop_sequence })];
+  }
+
+  get records(): StreamUsage {
+    return this.#stream.records;
   }
 
   usage(deliveredTokens: number): Usage | null {

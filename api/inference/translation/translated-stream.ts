@@ -4,7 +4,7 @@ import type { ReadEvent, StreamEndView, StreamReader } from '../formats/call-for
 import { CHOICES_NEEDLE } from '../formats/stream-text.ts';
 import { joinBuffers } from '../join-buffers.ts';
 import { countedBy } from '../stream-text-count.ts';
-import type { Usage } from '../usage.ts';
+import type { StreamUsage, Usage } from '../usage.ts';
 import { type AnswerPiece, addPiece } from './answer-piece.ts';
 import type { AnswerSink } from './answer-sink.ts';
 import type { AnswerSource } from './answer-source.ts';
@@ -35,6 +35,10 @@ export class TranslatedStream implements StreamReader {
     const events = joinBuffers(read.pieces.map((piece) => this.#write(piece)));
     if (this.#sink.keptBytes > JSON_ANSWER_BYTES) return { kind: 'too_long' };
     return events.length === 0 ? { kind: 'kept' } : { kind: 'changed', events };
+  }
+
+  get records(): StreamUsage {
+    return this.#source.records;
   }
 
   usage(deliveredTokens: number): Usage | null {
