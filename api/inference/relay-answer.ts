@@ -4,6 +4,7 @@ import { estimateTokens } from './estimate.ts';
 import { endUnlessComplete, failedStream } from './failed-stream.ts';
 import type { StreamReader } from './formats/call-format.ts';
 import type { RunningCall } from './running-call.ts';
+import { scrubErrorsInEvents } from './scrub-answer.ts';
 import { StreamRelay } from './stream-relay.ts';
 import { openSink, openSource } from './translation/translate-answer.ts';
 import { TranslatedStream } from './translation/translated-stream.ts';
@@ -16,6 +17,7 @@ export async function relayAnswer(call: RunningCall, upstream: UpstreamRequest):
   const reader = openReader(call);
   const relay = new StreamRelay({
     clock: call.options.gateway.clock,
+    scrub: (events) => scrubErrorsInEvents(events, call.hidden),
     upstream,
     caller: call.caller,
     reader,
@@ -46,6 +48,14 @@ function openReader(call: RunningCall): StreamReader {
     return new TranslatedStream(openSource(format.endpoint), sink);
   }
   const { upstreamModel } = endpoint;
+  const { hidden } = call;
   const { vendorFields } = provider.dialect;
-  return format.openStream({ upstreamModel, publicModel: model.id, showUsage: plan.showUsage, vendorFields });
+  return format.openStream({
+    upstreamModel,
+    publicModel: model.id,
+    showUsage: plan.showUsage,
+    vendorFields,
+    hidden,
+    ownId: call.identity.id,
+  });
 }

@@ -3,6 +3,7 @@ import { SECOND_MS } from '#core/clock.ts';
 import type { CallPlan, Candidate } from './call-plan.ts';
 import type { AnswerIdentity } from './formats/call-format.ts';
 import { HeldCall, type HeldCallOptions } from './held-call.ts';
+import type { Hidden } from './scrub-words.ts';
 import type { UpstreamRequest } from './upstream-request.ts';
 
 export interface RunningCallOptions extends HeldCallOptions {
@@ -67,6 +68,12 @@ export class RunningCall extends HeldCall {
     const { endpoint } = format;
     const betas = endpoint === 'messages' ? this.options.betas : null;
     return this.send(() => gateway.upstreams.post(provider, `/${endpoint}`, body, this.asksStream, betas));
+  }
+
+  /** What the answer may not show. */
+  get hidden(): Hidden {
+    const { provider, endpoint, model } = this.candidate;
+    return { provider, upstreamModel: endpoint.upstreamModel, publicModel: model.id };
   }
 
   /** For what the gateway writes itself into the answer. */

@@ -1,7 +1,5 @@
 import { isIP, isIPv6 } from 'node:net';
-
-/** Stands in the place of whatever was removed. */
-export const REMOVED = '…';
+import { type Phrase, REMOVED, TRACES } from './scrub-traces.ts';
 
 /*
  * Everything that looks like an address, a path, a trace, a key or an account. Every pattern is one class of characters, or
@@ -21,26 +19,19 @@ export function removeByPattern(text: string): string {
 
 const REMOVED_IN_A_ROW = /…[\s:/.,@-]{0,3}(?=…)/g;
 
-const PHRASES: readonly (readonly [RegExp, string])[] = [
+const PHRASES: readonly Phrase[] = [
   // Paths of Windows come before line ends that are spelled out: `\new` is no line.
   [/(?<![a-z])[a-z]:\\[^\s"'<>|*?;,]{0,300}/gi, REMOVED],
   [/\\\\[^\s"'<>|*?;,]{1,300}/g, REMOVED],
   [/\\[nrt](?![a-z]{0,30}\\)/g, '\n'],
   [/\b[a-z][a-z\d+.-]{0,19}:\/\/[^\s"'`<>]*/gi, REMOVED],
-  // Traces of Python, JavaScript and Java, Go.
-  [/Traceback \(most recent call last\):?/gi, ' '],
-  [
-    /\bFile ["'][^"'\n]{0,400}["'], line \d{1,7}(?:, in [\w.<>]{1,100})?(?:\n[ \t]{2,8}[^\n]{0,300})?/g,
-    REMOVED,
-  ],
-  [
-    /\bat (?:async |new )?[^\s()]{1,200}(?: \[as [\w.]{1,60}\])? ?\([^()\n]{1,400}:\d{1,7}(?::\d{1,7})?\)/g,
-    REMOVED,
-  ],
-  [/\bat [^\s()]{1,200} ?\((?:native(?: method)?|unknown source|<anonymous>)\)/gi, REMOVED],
-  [/\bgoroutine \d{1,9} \[[a-z ,\d]{1,40}\]:?/g, REMOVED],
+  ...TRACES,
   // Credentials by the name before them.
-  [/\bbearer\s{1,3}(?!auth|token|scheme|realm|header|is\b|key)[^\s"'`,;)]{1,500}/gi, REMOVED],
+  [
+    /\b[Bb]asic\s{1,3}(?=[a-z\d+/]{0,300}[A-Z\d])(?=[A-Z\d+/]{0,300}[a-z])[A-Za-z\d+/]{8,500}={0,2}(?![\w-])/g,
+    `Basic ${REMOVED}`,
+  ],
+  [/\bbearer(?:\s{1,3}|\s?[:=]\s?)(?!auth|token|scheme|realm|header|is\b|key)[^\s"'`,;)]{1,500}/gi, REMOVED],
   [
     /(?<![a-z])((?:api|access|secret|private|auth|bearer|subscription)[ _-]?(?:key|token)s?|authorization|password|passwd|secret|credentials?)((?: provided| used)?["'`]?\s?[:=]\s?["'`]?)[^\s"'`,;)}\]]{1,500}/gi,
     `$1$2${REMOVED}`,
@@ -67,6 +58,11 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
     /\b(organi[sz]ation|org|project|account|tenant|workspace|team|username|hostname|host)((?:[ _]?(?:id|name|number))?["']?\s?[:=]\s?["']?)[^\s"'`,;)}\]]{1,100}/gi,
     `$1$2${REMOVED}`,
   ],
+  // Ids of a request, which hold names of hosts at some servers.
+  [
+    /\b((?:request|req|trace|span|correlation|cf)[ _-]?(?:id|ray)["'`:= ]{1,4})(?=\S{0,60}\d)[^\s"'`,;)]{1,200}/gi,
+    `$1${REMOVED}`,
+  ],
   [/\b(port\s?[:=]\s?)\d{2,5}\b/gi, `$1${REMOVED}`],
 ];
 
@@ -90,6 +86,8 @@ const isTelling = (word: string): boolean =>
   /^\d{12}$/.test(word) ||
   /^arn:/i.test(word) ||
   /^[\w.+-]{1,64}@[\w.-]{1,255}$/.test(word) ||
+  /^[\w.%+-]{0,64}:[^@/]{1,128}@[\w[]/.test(word) ||
+  (/^[\da-f]{12,}$/i.test(word) && /\d/.test(word) && /[a-f]/i.test(word)) ||
   RESOURCE.test(word) ||
   isAddress(word) ||
   isPath(word) ||
@@ -197,6 +195,7 @@ const KEY_WITH_PREFIX =
 const isKey = (word: string): boolean =>
   /^g?sk[-_][\w-]{3,}/i.test(word) ||
   KEY_WITH_PREFIX.test(word) ||
+  (/^(?:org|proj|acct)[-_]\w{8,}$/.test(word) && /[a-z][A-Z]/.test(word)) ||
   /^(?:AIza[\w-]{20,}|(?:AKIA|ASIA)[A-Z\d]{8,}|ya29\.|eyJ[\w-]{10,}\.)/.test(word);
 
 const LONG_IDS = /[\w-]{20,}/g;

@@ -1,6 +1,7 @@
 import { domainToUnicode } from 'node:url';
 import type { Provider } from '#core/catalog/catalog.ts';
-import { REMOVED, removeByPattern } from './scrub-patterns.ts';
+import { removeByPattern } from './scrub-patterns.ts';
+import { REMOVED } from './scrub-traces.ts';
 
 /** Everything of a provider that its own words may repeat and that no caller may read. */
 export interface Hidden {

@@ -37,6 +37,8 @@ export type StreamEnd =
 
 export interface StreamRelayOptions {
   clock: Pick<Clock, 'setTimer'>;
+  /** Cleans events that pass, of which one may tell an error; missing where nothing passes. */
+  scrub?: (events: Buffer) => Buffer;
   upstream: UpstreamRequest;
   caller: CallerSide;
   /** Of the format: what an event is, and what of it is ours to write. */
@@ -270,13 +272,18 @@ export class StreamRelay implements AnswerReceiver {
         return;
       case 'changed':
         this.#note(data);
-        this.#out.push(event.events);
+        this.#out.push(this.#scrubbed(event.events));
         return;
       case 'plain':
         this.#note(data);
-        this.#out.push(reader.namesEvents ? namedEvent(name, data) : dataEvent(data));
+        this.#out.push(this.#scrubbed(reader.namesEvents ? namedEvent(name, data) : dataEvent(data)));
         return;
     }
+  }
+
+  #scrubbed(events: Buffer): Buffer {
+    const { scrub } = this.#options;
+    return scrub === undefined ? events : scrub(events);
   }
 
   #writeOut(): void {

@@ -7,6 +7,7 @@ import { type CallCost, costOfCall } from './call-cost.ts';
 import { runAttempt } from './run-attempt.ts';
 import { type CallKind, countUnpaid } from './run-held-call.ts';
 import type { RunningCall } from './running-call.ts';
+import { scrubErrorsIn, scrubErrorsInEvents } from './scrub-answer.ts';
 
 type AnsweredAttempt = Exclude<Attempt, FailedAttempt>;
 
@@ -65,11 +66,12 @@ export class TextKind implements CallKind<AnsweredAttempt, FailedAttempt> {
     const call = this.#call;
     const { caller } = call;
     if (answered.kind === 'json') {
-      const bytes = call.options.plan.format.showAnswer(
+      const answer = call.options.plan.format.showAnswer(
         answered,
-        { shown, tokens: cost.tokens },
+        { identity: call.identity, shown, tokens: cost.tokens },
         call.candidate,
       );
+      const bytes = scrubErrorsIn(answer, call.hidden);
       const head = answerHeaders(call, 'application/json');
       head.push('content-length', String(bytes.length));
       caller.begin(head);
@@ -77,7 +79,8 @@ export class TextKind implements CallKind<AnsweredAttempt, FailedAttempt> {
       return;
     }
     if (!caller.committed) caller.begin(answerHeaders(call, EVENT_STREAM));
-    caller.end(answered.reader.end({ identity: call.identity, shown, tokens: cost.tokens }));
+    const last = answered.reader.end({ identity: call.identity, shown, tokens: cost.tokens });
+    caller.end(scrubErrorsInEvents(last, call.hidden));
   }
 
   showError(error: ApiError): void {

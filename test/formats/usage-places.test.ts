@@ -174,7 +174,7 @@ describe('a usage record', () => {
       const { text, chargedNanoUsd } = await call(each);
       expect(chargedNanoUsd).toBe(CHARGE);
       expect(text).toContain('Hello');
-      expect(text).not.toMatch(/77|\\u00/);
+      expect(text).not.toMatch(/estimated_cost|\\u00/);
       const records = text.match(/(?:prompt|input)_tokens"/g) ?? [];
       if (each.to === 'chat/completions') expect(records).toHaveLength(each.stream ? 0 : 1);
       else expect(records.length).toBeGreaterThan(0);
@@ -189,7 +189,7 @@ describe('a usage record', () => {
       expect(text.match(/"usage"/g)).toHaveLength(1);
       expect(text).toContain('"prompt_tokens":90');
       expect(text).toContain('"completion_tokens":40');
-      expect(text).not.toContain('77');
+      expect(text).not.toContain('estimated_cost');
     },
   );
 });

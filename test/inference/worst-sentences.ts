@@ -439,6 +439,331 @@ export const worstSentences: readonly WorstSentence[] = [
     secrets: ['llama', '70b'],
     kept: 'takes no audio',
   },
+
+  // Frames of traces that name no path, or not with a line.
+  {
+    words:
+      'panic: runtime error: index out of range [3]\n\ngoroutine 1 [running]:\nmain.(*Server).handle(0xc000123456, {0x1, 0x2})\n\t/src/server.go:57 +0x1d\nstop is too long',
+    secrets: ['main.', '(*Server)', 'handle', 'goroutine', 'server.go', '0xc000123456'],
+    kept: 'stop is too long',
+  },
+  {
+    words: 'goroutine 1 [running]: main.(*Server).handle(...) created by main.main; top_k is too large',
+    secrets: ['main.', 'Server', 'goroutine', 'handle'],
+    kept: 'top_k is too large',
+  },
+  {
+    words: 'goroutine 27 [select, 3 minutes]: net/http.(*persistConn).readLoop(0xc0001) exit: n is too large',
+    secrets: ['persistConn', 'readLoop', 'goroutine', 'net/http'],
+    kept: 'n is too large',
+  },
+  {
+    words: 'github.com/acme/router/pkg/proxy.(*Balancer).pick(...): temperature is too high',
+    secrets: ['acme', 'Balancer', 'github.com'],
+    kept: 'temperature is too high',
+  },
+  {
+    words:
+      'java.lang.NullPointerException: seed is missing\n\tat com.acme.infer.Foo.bar(Foo.java:12)\n\tat com.acme.Main.main(Main.java)\n\t... 12 more',
+    secrets: ['com.acme', 'Foo.java', 'NullPointerException', 'java.lang', 'Main'],
+    kept: 'seed is missing',
+  },
+  {
+    words: 'io.grpc.StatusRuntimeException: UNAVAILABLE: io exception; retry with fewer messages',
+    secrets: ['io.grpc', 'StatusRuntimeException'],
+    kept: 'retry with fewer messages',
+  },
+  {
+    words:
+      'at com.acme.Foo.bar(Foo.java:12) at com.acme.Foo$Inner.lambda$run$0(Foo.kt) at sun.reflect.Method.invoke(Unknown Source): n must be 1',
+    secrets: ['acme', 'Foo', 'lambda', 'sun.reflect'],
+    kept: 'n must be 1',
+  },
+  {
+    words:
+      "thread 'tokio-runtime-worker' panicked at src/router.rs:88:13: called `Result::unwrap()` on an `Err` value; prompt is empty",
+    secrets: ['router.rs', 'tokio-runtime-worker', 'panicked'],
+    kept: 'prompt is empty',
+  },
+  {
+    words:
+      '   4: axum::serve::handler::{{closure}}\n   5: tokio::runtime::task::core::poll\n             at ./src/lib.rs:90\nstop must be a list',
+    secrets: ['axum', 'tokio', 'lib.rs', '{{closure}}'],
+    kept: 'stop must be a list',
+  },
+  {
+    words:
+      'stack backtrace: 0: rust_begin_unwind 1: core::panicking::panic_fmt 2: acme_infer::engine::step - n is too large',
+    secrets: ['rust_begin_unwind', 'panic_fmt', 'acme_infer', 'engine'],
+    kept: 'n is too large',
+  },
+  { words: 'File "x.py", line 3, in f', secrets: ['x.py', 'line 3', 'in f'] },
+  {
+    words: 'File "handlers.py", line 3, in forward_chat\nKeyError: messages.0.content is missing',
+    secrets: ['handlers.py', 'forward_chat', 'line 3'],
+    kept: 'messages.0.content is missing',
+  },
+  {
+    words: 'File x.py, line 31, in route_request: ValueError: seed is too large',
+    secrets: ['x.py', 'route_request'],
+    kept: 'seed is too large',
+  },
+  {
+    words:
+      'at Object.<anonymous> (evalmachine.js:3:9) at async Promise.all (index 0) at processTicksAndRejections (node:internal/process/task_queues:95:5): bad stop',
+    secrets: ['evalmachine', 'task_queues', 'Promise.all', 'processTicks'],
+    kept: 'bad stop',
+  },
+  {
+    words: "from app.rb:12:in `forward': undefined method `dig' for nil (NoMethodError); stop is too long",
+    secrets: ['app.rb', 'forward'],
+    kept: 'stop is too long',
+  },
+  {
+    words: '#0 Proxy.php(41): Acme\\Router->send() #1 {main}: bad seed',
+    secrets: ['Proxy.php', 'Acme', 'Router->send'],
+    kept: 'bad seed',
+  },
+  {
+    words:
+      'System.Net.Http.HttpRequestException: n must be 1\n   at Acme.Router.SendAsync(Request r) in Router.cs:line 55',
+    secrets: ['HttpRequestException', 'Acme', 'Router.cs', 'SendAsync', 'System.Net'],
+    kept: 'n must be 1',
+  },
+  // Libraries of a server's client, which tell that it is a proxy and of what kind.
+  {
+    words:
+      '<urllib3.connection.HTTPSConnection object>: Failed to resolve; urllib3.exceptions.MaxRetryError, retry with fewer messages',
+    secrets: ['urllib3', 'MaxRetryError', 'HTTPSConnection'],
+    kept: 'retry with fewer messages',
+  },
+  {
+    words: 'httpx.ReadTimeout: the messages are too long',
+    secrets: ['httpx', 'ReadTimeout'],
+    kept: 'the messages are too long',
+  },
+  {
+    words: 'httpcore.ConnectError: All connection attempts failed while sending tools[0]',
+    secrets: ['httpcore', 'ConnectError'],
+    kept: 'while sending tools[0]',
+  },
+  {
+    words: 'aiohttp.client_exceptions.ClientConnectorError: n must be 1',
+    secrets: ['aiohttp', 'ClientConnectorError', 'client_exceptions'],
+    kept: 'n must be 1',
+  },
+  {
+    words: 'requests.exceptions.ConnectionError: top_p must be positive',
+    secrets: ['requests.exceptions', 'ConnectionError'],
+    kept: 'top_p must be positive',
+  },
+  {
+    words:
+      'botocore.exceptions.ClientError: An error occurred (ValidationException) when calling the InvokeModel operation: max_tokens is too large',
+    secrets: ['botocore', 'InvokeModel'],
+    kept: 'max_tokens is too large',
+  },
+  {
+    words: 'grpc._channel._InactiveRpcError: stop is too long',
+    secrets: ['grpc', '_InactiveRpcError'],
+    kept: 'stop is too long',
+  },
+  {
+    words: 'reqwest::Error { kind: Request, source: hyper::Error(Connect) } for field seed',
+    secrets: ['reqwest', 'hyper'],
+    kept: 'for field seed',
+  },
+  {
+    words: 'undici: UND_ERR_CONNECT_TIMEOUT while reading tools',
+    secrets: ['undici', 'UND_ERR'],
+    kept: 'while reading tools',
+  },
+  {
+    words: 'AxiosError: Request failed with status code 400, stop is too long',
+    secrets: ['axios'],
+    kept: 'stop is too long',
+  },
+  {
+    words: 'User-Agent: python-httpx/0.27.0 openai-python/1.40 sent n=2',
+    secrets: ['httpx', 'openai'],
+    kept: 'n=2',
+  },
+  // Addresses in other spellings.
+  {
+    words: 'peer fe80::1%eth0 closed, seed is too large',
+    secrets: ['fe80', 'eth0'],
+    kept: 'seed is too large',
+  },
+  {
+    words: 'peer [fe80::1%25eno1]:8443 closed, seed is too large',
+    secrets: ['fe80', 'eno1', '8443'],
+    kept: 'seed is too large',
+  },
+  {
+    words: 'connect to fe80::a00:27ff:fe4e:66a1%docker0:30000 refused; n must be 1',
+    secrets: ['fe80', '66a1', 'docker0', '30000'],
+    kept: 'n must be 1',
+  },
+  {
+    words: 'router.ml.svc.cluster.local. does not know top_k',
+    secrets: ['router', 'cluster.local', 'ml.svc'],
+    kept: 'does not know top_k',
+  },
+  { words: 'triton.ml.svc refused: n must be 1', secrets: ['triton', 'ml.svc'], kept: 'n must be 1' },
+  {
+    words: 'pod vllm-7f9c6d5b8-x2x4z of node gke-prod-pool-1-ab12 refused top_k',
+    secrets: ['7f9c6d5b8', 'x2x4z', 'gke-prod', 'ab12'],
+    kept: 'refused top_k',
+  },
+  {
+    words: '0.0.0.0:8000, 2130706433 and 0x7f000001 refuse top_k',
+    secrets: ['0.0.0.0', '8000', '0x7f000001'],
+    kept: 'refuse top_k',
+  },
+  {
+    words: 'http://[::1]:8000/v1 and [::ffff:10.0.0.1]:80 take no seed',
+    secrets: ['::1', '8000', '10.0.0.1'],
+    kept: 'take no seed',
+  },
+  // Accounts and resources.
+  {
+    words: 'Rate limit for org-AbCdEfGhIjKl on proj_ZyXwVuTsRq: reduce max_tokens',
+    secrets: ['org-', 'AbCdEf', 'proj_', 'ZyXwVu'],
+    kept: 'reduce max_tokens',
+  },
+  {
+    words: 'organization org_2f9ac81b and project proj-7781 cannot set seed',
+    secrets: ['2f9ac81b', '7781'],
+    kept: 'cannot set seed',
+  },
+  {
+    words: 'subscription 3f2504e0-4f89-11d3-9a0c-0305e82c3301 has no quota, reduce n',
+    secrets: ['3f2504e0', '0305e82c3301'],
+    kept: 'reduce n',
+  },
+  {
+    words: 'arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.acme.large is not available for stop',
+    secrets: ['arn', 'us-east-1', '123456789012', 'us.acme'],
+    kept: 'is not available for stop',
+  },
+  {
+    words: 'arn:aws-us-gov:sagemaker:us-gov-west-1:123456789012:endpoint/large: bad seed',
+    secrets: ['arn', 'us-gov', '123456789012'],
+    kept: 'bad seed',
+  },
+  {
+    words: 'Quota for projects/acme-prod/locations/us-central1/publishers/acme/models/large: reduce n',
+    secrets: ['acme-prod', 'us-central1', 'publishers'],
+    kept: 'reduce n',
+  },
+  {
+    words: '//aiplatform.googleapis.com/projects/1234567890/locations/global refuses seed',
+    secrets: ['googleapis', '1234567890', 'global'],
+    kept: 'refuses seed',
+  },
+  {
+    words:
+      '/subscriptions/3f2504e0/resourceGroups/rg-acme/providers/Microsoft.CognitiveServices refuses seed',
+    secrets: ['3f2504e0', 'rg-acme', 'Microsoft'],
+    kept: 'refuses seed',
+  },
+  {
+    words: 'quota metric aiplatform.googleapis.com%2Fonline_requests in region us-east4 is used up, reduce n',
+    secrets: ['googleapis'],
+    kept: 'reduce n',
+  },
+  {
+    words: 'customer cus_Nffrfeufnv4ibg has no plan; seed is refused',
+    secrets: ['Nffrf'],
+    kept: 'seed is refused',
+  },
+  {
+    words: 'consumer project_number:998877665544 may not set n',
+    secrets: ['998877665544'],
+    kept: 'may not set n',
+  },
+  // Request ids.
+  {
+    words: 'request id: req_acme-gpu-7.internal_8f2, n is too large',
+    secrets: ['req_', 'acme', 'gpu-7', '8f2'],
+    kept: 'n is too large',
+  },
+  {
+    words: 'request_id=gpu-7.acme.internal-20260101-42 says n is too large',
+    secrets: ['gpu-7', 'acme.internal', '20260101-42'],
+    kept: 'says n is too large',
+  },
+  {
+    words: 'trace id 4bf92f3577b34da6a3ce929d0e0e4736 span 00f067aa0ba902b7: n is too large',
+    secrets: ['4bf92f', '00f067aa'],
+    kept: 'n is too large',
+  },
+  {
+    words: 'x-request-id: gke-node-3/7781, cf-ray: 8a1b2c3d4e5f6789-FRA; seed is too large',
+    secrets: ['gke-node', '7781', '8a1b2c3d', 'FRA'],
+    kept: 'seed is too large',
+  },
+  // Keys.
+  {
+    words: 'Incorrect API key provided: sk-ab***xy. Field user is ignored',
+    secrets: ['sk-ab', 'xy'],
+    kept: 'Field user is ignored',
+  },
+  {
+    words: 'key sk-ab•••••xy and sk-****-xy and sk_live_xx**99 may not set seed',
+    secrets: ['sk-ab', 'sk_live', '99'],
+    kept: 'may not set seed',
+  },
+  { words: 'Authorization: Bearer abcDEF123ghi; n must be 1', secrets: ['abcDEF123'], kept: 'n must be 1' },
+  { words: 'bearer=abcDEF123ghi: n must be 1', secrets: ['abcDEF123'], kept: 'n must be 1' },
+  { words: 'Authorization: Basic dXNlcjpwYXNz; n must be 1', secrets: ['dXNlcjpwYXNz'], kept: 'n must be 1' },
+  {
+    words: 'header Basic dXNlcjpwYXNz was refused; n must be 1',
+    secrets: ['dXNlcjpwYXNz'],
+    kept: 'n must be 1',
+  },
+  { words: 'AKIAIOSFODNN7EXAMPLE may not call InvokeModel with n', secrets: ['AKIAIOS'], kept: 'with n' },
+  {
+    words: 'token eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhY21lIn0.c2lnbmF0dXJl expired; seed is refused',
+    secrets: ['eyJ', 'c2lnbmF0'],
+    kept: 'seed is refused',
+  },
+  {
+    words: 'https://svc:hunter2@router.acme.dev/v1 refuses n',
+    secrets: ['svc', 'hunter2', 'router', 'acme'],
+    kept: 'refuses n',
+  },
+  {
+    words: 'proxy svc:hunter2@router:8080 refuses n',
+    secrets: ['svc', 'hunter2', 'router', '8080'],
+    kept: 'refuses n',
+  },
+  {
+    words: 'postgres://acme:pw@db/acme and redis://:pw@cache:6379/0 are down, reduce n',
+    secrets: ['acme', 'pw@', 'cache'],
+    kept: 'reduce n',
+  },
+  {
+    words: 'x-api-key: 4f5e6d7c8b9a and api-key=4f5e6d7c8b9a cannot set n',
+    secrets: ['4f5e6d7c'],
+    kept: 'cannot set n',
+  },
+  {
+    words: 'AIzaSyA-1234567890abcdefghijklmnopqrstu, ya29.a0AfH6SMBx and hf_abcdEFGHijkl1234 cannot set n',
+    secrets: ['AIza', 'ya29', 'hf_'],
+    kept: 'cannot set n',
+  },
+  {
+    words:
+      'AWS4-HMAC-SHA256 Credential=ASIAXYZ12345678/20260101/us-east-1/bedrock/aws4_request, Signature=fe5f80f77d5fa3beca038a248ff027d0: n must be 1',
+    secrets: ['ASIAXYZ', '20260101', 'bedrock', 'fe5f80f7'],
+    kept: 'n must be 1',
+  },
+  {
+    words: 'sig=aGVsbG8gd29ybGQgaGVsbG8%3D&se=2026-01-01 in the link: image is too large',
+    secrets: ['aGVsbG8'],
+    kept: 'image is too large',
+  },
 ];
 
 /** Sentences of refusals that must reach the caller letter by letter, because each part of them says what to change. */
@@ -496,4 +821,12 @@ export const usefulSentences: readonly string[] = [
   'token=3 of 4 is not allowed here; max_token: 5',
   'Requested aspect ratio 21:9 and size 1536x1024 are invalid, use 1:1, 3:2 or 16:9.',
   "input[3].image_url: Expected a data URL with an image MIME type, got 'text/html'",
+  'At least one message must have content (got none) at messages.2.content (expected a string)',
+  'Basic validation failed: stop must be a list',
+  'The request id must be a text of at most 64 characters; request 3 of 5 is too long',
+  'ValueError: the field seed must be an integer (KeyError)',
+  'Basic plans of a tool may not name more than 128 parameters',
+  'Error: tools[0].function.parameters.type is missing, see response_format.json_schema (strict)',
+  'The trace of the image is empty, and its thread is not closed',
+  'created by the caller: metadata.user_id must be a string (...)',
 ];

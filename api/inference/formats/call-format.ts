@@ -3,6 +3,7 @@ import type { ApiError } from '../../contract/errors.ts';
 import type { CallPlan, Candidate } from '../call-plan.ts';
 import type { JsonObject } from '../json-object.ts';
 import type { LinkRules, MediaCount } from '../linked-media.ts';
+import type { Hidden } from '../scrub-words.ts';
 import type { TextCount } from '../stream-text-count.ts';
 import type { SentUsage, StreamUsage, Usage } from '../usage.ts';
 import type { ShownCharge } from './shown-changes.ts';
@@ -24,7 +25,7 @@ export interface CallFormat {
   /** A whole answer that came with status 200. */
   readAnswer(answer: JsonObject, value: Record<string, unknown>): AnswerReading;
   /** The same answer as the caller sees it. */
-  showAnswer(answer: GoodAnswer, charge: ShownCharge, candidate: Candidate): Buffer;
+  showAnswer(answer: GoodAnswer, charge: StreamEndView, candidate: Candidate): Buffer;
   openStream(names: StreamNames): StreamReader;
   openAssembly(): Assembly;
   /** JSON text of the answer's id in a stream's first event; empty where it has none. */
@@ -85,6 +86,10 @@ export interface StreamNames {
   showUsage: boolean;
   /** Of the provider's dialect. */
   vendorFields?: readonly string[];
+  /** What no caller may read; missing where the gateway itself reads the stream and shows nothing of it. */
+  hidden?: Hidden;
+  /** Takes the place of an id that repeats something hidden. */
+  ownId?: string;
 }
 
 /** For what the gateway writes itself into a stream. */

@@ -6,9 +6,9 @@ import type { Candidate } from '../call-plan.ts';
 import { estimateTokens } from '../estimate.ts';
 import { type JsonObject, memberSize, memberText, rebuildJsonObject } from '../json-object.ts';
 import { chatCounts, readUsage, type SentUsage, usageOfAnswer } from '../usage.ts';
-import type { AnswerReading, GoodAnswer } from './call-format.ts';
+import type { AnswerReading, GoodAnswer, StreamEndView } from './call-format.ts';
 import { tellsError } from './error-record.ts';
-import { type ShownCharge, shownChanges } from './shown-changes.ts';
+import { shownChanges } from './shown-changes.ts';
 import { presentMember } from './stream-text.ts';
 import { usageRecordsIn, withoutUsage } from './usage-places.ts';
 
@@ -78,7 +78,7 @@ export function isLastChunk(object: JsonObject): boolean {
 const choicesOf = (object: JsonObject): unknown => parseJson(memberText(object, 'choices') ?? '[]');
 
 /** The caller sees one record, which is ours: another one would tell what the vendor charges. */
-export function showChatAnswer(good: GoodAnswer, charge: ShownCharge, candidate: Candidate): Buffer {
+export function showChatAnswer(good: GoodAnswer, charge: StreamEndView, candidate: Candidate): Buffer {
   const changes = withoutUsage(good.answer);
   const shown = shownChanges('chat/completions', good, charge, candidate);
   for (const [place, key] of shown.keys.entries()) changes.set(key, shown.values[place] ?? null);

@@ -8,6 +8,7 @@ import {
   rebuildJsonObject,
   scanJsonObject,
 } from '../json-object.ts';
+import { type FrameChange, frameChanges } from '../scrub-answer.ts';
 import { EventTextCount, type TextCount } from '../stream-text-count.ts';
 import { chatCounts, StreamUsage, type Usage } from '../usage.ts';
 import type { AnswerIdentity, ReadEvent, StreamEndView, StreamNames, StreamReader } from './call-format.ts';
@@ -18,13 +19,14 @@ import { usageRecordsIn, withoutUsage } from './usage-places.ts';
 
 /** A stream of chunks. Its usage comes last, in a chunk of its own, or is not shown at all. */
 export class ChatStream implements StreamReader {
-  readonly unreadLineEnd: Buffer | null;
   readonly answerNeedle = CHOICES_NEEDLE;
   readonly namesEvents = false;
   readonly text: TextCount = new EventTextCount(TEXT_KEYS, addChat);
   readonly #names: StreamNames;
   readonly #renamed: boolean;
   readonly #vendorFields: readonly string[];
+  #isStarted = false;
+  #frame: readonly FrameChange[] = [];
   #usageChunk: JsonObject | null = null;
   /** Nothing of the answer is missing after it. */
   #complete = false;
@@ -34,7 +36,12 @@ export class ChatStream implements StreamReader {
     this.#names = names;
     this.#renamed = names.upstreamModel !== names.publicModel;
     this.#vendorFields = names.vendorFields ?? [];
-    this.unreadLineEnd = this.#renamed || this.#vendorFields.length > 0 ? null : NO_LINE;
+  }
+
+  /** The first event is always read: its frame, which all events repeat, may tell who answers. */
+  get unreadLineEnd(): Buffer | null {
+    const isRead = !this.#isStarted || this.#renamed || this.#vendorFields.length > 0;
+    return isRead || this.#frame.length > 0 ? null : NO_LINE;
   }
 
   /**
@@ -45,6 +52,7 @@ export class ChatStream implements StreamReader {
     if (isDone(data)) return { kind: 'done' };
     if (eventName === 'error') return { kind: 'error' };
     if (!looksLikeObject(data)) return { kind: isErrorEvent(data, null) ? 'error' : 'malformed' };
+    if (!this.#isStarted) this.#start(data);
     if (isPlainChunk(data)) return this.#pass(data, false);
 
     const plain = withoutLastNull(data);
@@ -61,6 +69,13 @@ export class ChatStream implements StreamReader {
     for (const record of records) this.records.addFinal(record);
     if (isError) return { kind: 'error' };
     return hasNoChoices(object) ? { kind: 'kept' } : this.#passChunk(object);
+  }
+
+  #start(data: Buffer): void {
+    this.#isStarted = true;
+    const { hidden, ownId = '' } = this.#names;
+    const object = hidden === undefined ? 'not_an_object' : scanJsonObject(data, answerBounds);
+    if (hidden !== undefined && typeof object !== 'string') this.#frame = frameChanges(object, hidden, ownId);
   }
 
   usage(): Usage | null {
@@ -109,9 +124,9 @@ export class ChatStream implements StreamReader {
   }
 
   #pass(data: Buffer, isChanged: boolean): ReadEvent {
-    const object = this.#vendorFields.some((field) => data.indexOf(`"${field}"`) >= 0)
-      ? scanJsonObject(data, answerBounds)
-      : 'not_an_object';
+    const isTelling =
+      this.#frame.length > 0 || this.#vendorFields.some((field) => data.indexOf(`"${field}"`) >= 0);
+    const object = isTelling ? scanJsonObject(data, answerBounds) : 'not_an_object';
     if (typeof object !== 'string') {
       const shown = rebuildJsonObject(object, this.#hidden(new MemberChanges()));
       return { kind: 'changed', events: dataEvent(this.#named(shown)) };
@@ -122,6 +137,7 @@ export class ChatStream implements StreamReader {
   /** The given changes, and without what names the vendor. */
   #hidden(changes: MemberChanges): MemberChanges {
     for (const field of this.#vendorFields) changes.set(field, null);
+    for (const [name, value] of this.#frame) changes.set(name, value);
     return changes;
   }
 

@@ -3,8 +3,8 @@ import type { Candidate } from '../call-plan.ts';
 import { estimateTokens } from '../estimate.ts';
 import { type JsonObject, memberSize, memberText, rebuildJsonObject } from '../json-object.ts';
 import { messagesCounts, usageOfAnswer } from '../usage.ts';
-import type { AnswerReading, GoodAnswer } from './call-format.ts';
-import { type ShownCharge, shownChanges } from './shown-changes.ts';
+import type { AnswerReading, GoodAnswer, StreamEndView } from './call-format.ts';
+import { shownChanges } from './shown-changes.ts';
 import { objectIn, presentMember } from './stream-text.ts';
 
 export function readMessagesAnswer(answer: JsonObject, value: Record<string, unknown>): AnswerReading {
@@ -30,5 +30,5 @@ function stopsWithError(object: JsonObject): boolean {
   return memberText(delta, 'stop_reason') === '"error"' || presentMember(delta, 'error') !== null;
 }
 
-export const showMessagesAnswer = (good: GoodAnswer, charge: ShownCharge, candidate: Candidate): Buffer =>
+export const showMessagesAnswer = (good: GoodAnswer, charge: StreamEndView, candidate: Candidate): Buffer =>
   rebuildJsonObject(good.answer, shownChanges('messages', good, charge, candidate));

@@ -9,6 +9,7 @@ import {
   rebuildJsonObject,
   scanJsonObject,
 } from '../json-object.ts';
+import { frameChanges } from '../scrub-answer.ts';
 import { EventTextCount, type TextCount } from '../stream-text-count.ts';
 import { messagesCounts, noTokens, StreamUsage, type Usage } from '../usage.ts';
 import type { ReadEvent, StreamEndView, StreamNames, StreamReader } from './call-format.ts';
@@ -129,7 +130,9 @@ export class MessagesStream implements StreamReader {
       this.#shownStart = usage;
       changes.set('usage', passedUsage(usage));
     }
-    const { upstreamModel, publicModel } = this.#names;
+    const { upstreamModel, publicModel, hidden, ownId = '' } = this.#names;
+    const frame = hidden === undefined ? [] : frameChanges(message, hidden, ownId);
+    for (const [name, value] of frame) changes.set(name, value);
     if (memberText(message, 'model') === JSON.stringify(upstreamModel))
       changes.set('model', JSON.stringify(publicModel));
     const shown = cutRecords(object);

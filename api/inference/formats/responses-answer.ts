@@ -4,9 +4,9 @@ import type { Candidate } from '../call-plan.ts';
 import { estimateTokens } from '../estimate.ts';
 import { type JsonObject, memberSize, memberText, rebuildJsonObject } from '../json-object.ts';
 import { responsesCounts, usageOfAnswer } from '../usage.ts';
-import type { AnswerReading, GoodAnswer } from './call-format.ts';
+import type { AnswerReading, GoodAnswer, StreamEndView } from './call-format.ts';
 import { isReasonName } from './error-record.ts';
-import { type ShownCharge, shownChanges } from './shown-changes.ts';
+import { shownChanges } from './shown-changes.ts';
 import { objectIn, presentMember } from './stream-text.ts';
 
 export function readResponsesAnswer(answer: JsonObject, value: Record<string, unknown>): AnswerReading {
@@ -26,7 +26,7 @@ export function saysResponseFailed(response: JsonObject): boolean {
 }
 
 /** `output_text` joins the text of all messages (spec: Responses response); clients without an SDK read nothing else. */
-export function showResponsesAnswer(good: GoodAnswer, charge: ShownCharge, candidate: Candidate): Buffer {
+export function showResponsesAnswer(good: GoodAnswer, charge: StreamEndView, candidate: Candidate): Buffer {
   const changes = shownChanges('responses', good, charge, candidate);
   const details = objectIn(good.answer, 'incomplete_details');
   if (details !== null && !isReasonName(memberText(details, 'reason')))

@@ -8,6 +8,7 @@ import {
   rebuildJsonObject,
   scanJsonObject,
 } from '../json-object.ts';
+import { frameChanges } from '../scrub-answer.ts';
 import { ResponsesTextCount } from '../stream-text-count.ts';
 import { responsesCounts, StreamUsage, type Usage } from '../usage.ts';
 import type { ReadEvent, StreamEndView, StreamNames, StreamReader } from './call-format.ts';
@@ -116,7 +117,9 @@ export class ResponsesStream implements StreamReader {
     const details = objectIn(response, 'incomplete_details');
     if (details !== null && !isReasonName(memberText(details, 'reason')))
       changes.set('incomplete_details', null);
-    const { upstreamModel, publicModel } = this.#names;
+    const { upstreamModel, publicModel, hidden, ownId = '' } = this.#names;
+    const frame = hidden === undefined ? [] : frameChanges(response, hidden, ownId);
+    for (const [name, value] of frame) changes.set(name, value);
     if (memberText(response, 'model') === JSON.stringify(upstreamModel)) {
       changes.set('model', JSON.stringify(publicModel));
     }

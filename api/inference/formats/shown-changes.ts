@@ -4,7 +4,8 @@ import { formatUsd, type NanoUsd } from '#core/money.ts';
 import { billMembers } from '../../providers/usage-names.ts';
 import type { Candidate } from '../call-plan.ts';
 import { type JsonObject, MemberChanges, memberText, rebuildJsonObject } from '../json-object.ts';
-import type { GoodAnswer } from './call-format.ts';
+import { frameChanges } from '../scrub-answer.ts';
+import type { GoodAnswer, StreamEndView } from './call-format.ts';
 import { chatUsageText, messagesUsageText, responsesUsageText } from './usage-text.ts';
 
 /** What a call came to, as far as a caller is told. */
@@ -19,12 +20,14 @@ export interface ShownCharge {
 export function shownChanges(
   format: FormatName,
   { answer, sent }: GoodAnswer,
-  charge: ShownCharge,
+  charge: StreamEndView,
   { endpoint, model, provider }: Candidate,
 ): MemberChanges {
+  const hidden = { provider, upstreamModel: endpoint.upstreamModel, publicModel: model.id };
   const record = sent === null ? null : { object: sent.object, tokens: sent.usage?.tokens ?? null };
   const changes = new MemberChanges([['usage', shownUsage(format, record, charge)]]);
   for (const field of provider.dialect.vendorFields) changes.set(field, null);
+  for (const [name, value] of frameChanges(answer, hidden, charge.identity.id)) changes.set(name, value);
   if (
     endpoint.upstreamModel !== model.id &&
     memberText(answer, 'model') === JSON.stringify(endpoint.upstreamModel)

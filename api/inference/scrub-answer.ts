@@ -1,0 +1,113 @@
+import { isRecord } from '#core/is-record.ts';
+import { type JsonObject, memberText } from './json-object.ts';
+import { parseRecord } from './parse-record.ts';
+import { type Hidden, repeatsHidden, scrubWords } from './scrub-words.ts';
+
+/**
+ * A good answer, or one event of it, in which an item tells an error, such as a search that failed in the middle. Its words pass the
+ * scrubber like those of every other error. An answer without one is the same buffer.
+ */
+export function scrubErrorsIn(record: Buffer, hidden: Hidden): Buffer {
+  if (!mayTellError(record)) return record;
+  const value = parseRecord(record);
+  return value !== null && scrubMembers(value, false, hidden) ? Buffer.from(JSON.stringify(value)) : record;
+}
+
+/** The same for whole events, each of which has one line of data. */
+export function scrubErrorsInEvents(events: Buffer, hidden: Hidden): Buffer {
+  if (!mayTellError(events)) return events;
+  const lines = events
+    .toString('utf8')
+    .split('\n')
+    .map((line) =>
+      line.startsWith(DATA) ? DATA + scrubErrorsIn(Buffer.from(line.slice(DATA.length)), hidden) : line,
+    );
+  return Buffer.from(lines.join('\n'));
+}
+
+const DATA = 'data: ';
+
+/** Most records that have the word say that there is no error. */
+function mayTellError(record: Buffer): boolean {
+  for (let at = record.indexOf(NAME_OF_ERROR); at >= 0; at = record.indexOf(NAME_OF_ERROR, at + 1)) {
+    const rest = record.toString('latin1', at + NAME_OF_ERROR.length, at + NAME_OF_ERROR.length + 12);
+    if (!NO_ERROR.test(rest)) return true;
+  }
+  return false;
+}
+
+const NAME_OF_ERROR = Buffer.from('"error');
+const NO_ERROR = /^"\s{0,3}:\s{0,3}null/;
+
+/** @returns Whether anything was changed. */
+function scrubMembers(value: unknown, isError: boolean, hidden: Hidden): boolean {
+  if (Array.isArray(value)) {
+    let isChanged = false;
+    for (const [at, each] of value.entries()) {
+      if (isError && typeof each === 'string') {
+        value[at] = shownText(each, hidden);
+        isChanged ||= value[at] !== each;
+      } else isChanged = scrubMembers(each, isError, hidden) || isChanged;
+    }
+    return isChanged;
+  }
+  if (!isRecord(value) || JSON.isRawJSON(value)) return false;
+  const tells = isError || (typeof value.type === 'string' && value.type.endsWith('error'));
+  let isChanged = false;
+  for (const [name, each] of Object.entries(value)) {
+    if (!tells && CALLERS_OWN.has(name)) continue;
+    const isErrorMember = tells || ERROR_NAME.test(name);
+    if (isErrorMember && typeof each === 'string') {
+      value[name] = shownText(each, hidden);
+      isChanged ||= value[name] !== each;
+    } else isChanged = scrubMembers(each, isErrorMember, hidden) || isChanged;
+  }
+  return isChanged;
+}
+
+const ERROR_NAME = /^error/i;
+
+/** What the caller sent, or what the model wrote for the caller's own code. */
+const CALLERS_OWN: ReadonlySet<string> = new Set([
+  'arguments',
+  'input',
+  'input_schema',
+  'instructions',
+  'metadata',
+  'parameters',
+  'parsed',
+  'schema',
+  'text',
+  'tools',
+]);
+
+/** Codes are names and stay as they are, because clients branch on them. */
+const shownText = (text: string, hidden: Hidden): string =>
+  PLAIN_CODE.test(text) ? text : (scrubWords(text, hidden) ?? 'The provider gave no details.');
+
+const PLAIN_CODE = /^[a-z_]{0,60}$/;
+
+/** What a caller sees in the place of a member of an answer's frame; `null`: nothing. */
+export type FrameChange = readonly [name: string, value: string | null];
+
+/**
+ * Members beside the answer that may tell who made it: the vendor behind a router, the build of a server, an id that repeats a key or an
+ * address, and the file that a server runs the model from.
+ *
+ * @param ownId Takes the place of such an id.
+ */
+export function frameChanges(frame: JsonObject, hidden: Hidden, ownId: string): FrameChange[] {
+  const changes: FrameChange[] = [];
+  for (const { key } of frame.members) {
+    const json = memberText(frame, key) ?? '';
+    if (key === 'provider') changes.push([key, null]);
+    else if (key === 'system_fingerprint' && !OPAQUE_FINGERPRINT.test(json)) changes.push([key, null]);
+    else if (key === 'id' && repeatsHidden(json, hidden.provider)) changes.push([key, JSON.stringify(ownId)]);
+    else if (key === 'model' && MODEL_FILE.test(json))
+      changes.push([key, JSON.stringify(hidden.publicModel)]);
+  }
+  return changes;
+}
+
+const OPAQUE_FINGERPRINT = /^(?:null|"fp_[\da-f]{6,40}")$/;
+const MODEL_FILE = /^"(?:[/~.]|[a-z]:[\\/]|[a-z\d]{2,10}:\/\/)|\.(?:gguf|safetensors|bin)"$/i;
