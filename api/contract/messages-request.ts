@@ -113,7 +113,7 @@ const isPlain = (body: unknown): body is MessagesRequest => isPlainRequest(body,
 
 export function parseMessagesRequest(body: unknown): ParsedMessagesRequest {
   if (isPlain(body)) return { ok: true, request: body };
-  const parsed = parseInPieces(MessagesRequest, body, 'messages');
+  const parsed = parseInPieces(MessagesRequest, body, 'messages', 'system');
   return parsed.success
     ? { ok: true, request: parsed.data }
     : { ok: false, error: describeIssue(parsed.error.issues, body) };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { parseChatRequest } from '../../api/contract/chat-request.ts';
+import { parseMessagesRequest } from '../../api/contract/messages-request.ts';
 import { parseInPieces } from '../../api/contract/parse-in-pieces.ts';
 
 let judged = 0;
@@ -43,5 +44,57 @@ describe('a body with a long list', () => {
     }));
     const parsed = parseChatRequest({ model: 'm', messages });
     expect(parsed).toMatchObject({ ok: false, error: { param: 'messages[700].role' } });
+  });
+
+  const part = { type: 'text', text: 'x' };
+  const partsWith = (wrongAt: number, wrong: unknown) =>
+    Array.from({ length: 9_000 }, (_, at) => (at >= wrongAt ? wrong : part));
+
+  it.each([{}, null, 7, [], { type: 5 }, { type: 'text', text: 5 }])(
+    'is told the first of many wrong parts in the words of a short list: %j',
+    (wrong) => {
+      for (const [before, wrongAt] of [
+        [0, 0],
+        [0, 3],
+        [300, 700],
+        [2, 8_999],
+      ] as const) {
+        const first = Array.from({ length: before }, () => ({ role: 'user', content: 'x' }));
+        const asked = (content: unknown[]) =>
+          parseChatRequest({ model: 'm', messages: [...first, { role: 'user', content }] });
+        const inLong = asked(partsWith(wrongAt, wrong));
+        const inShort = asked([part, wrong]);
+        if (inLong.ok || inShort.ok) throw new Error('passed');
+        const expected = JSON.stringify(inShort.error).replaceAll(
+          `[${before}].content[1]`,
+          `[${before}].content[${wrongAt}]`,
+        );
+        expect(JSON.stringify(inLong.error)).toBe(expected);
+      }
+    },
+  );
+
+  it('is told the first of many wrong parts of a system prompt', () => {
+    const messages = [{ role: 'user', content: 'x' }];
+    const parsed = parseMessagesRequest({
+      model: 'm',
+      max_tokens: 5,
+      messages,
+      system: partsWith(700, { type: 5 }),
+    });
+    expect(parsed).toMatchObject({ ok: false, error: { param: 'system[700].type' } });
+  });
+
+  it('describes few mistakes of many parts', () => {
+    judged = 0;
+    const parts = z.looseObject({
+      model: z.string(),
+      messages: z.array(z.looseObject({ content: z.array(item) })),
+    });
+    const content = Array.from({ length: 10_000 }, (_, at) => (at >= 300 ? {} : good));
+    const parsed = parseInPieces(parts, { model: 'm', messages: [{ content }] }, 'messages');
+    if (parsed.success) throw new Error('passed');
+    expect(parsed.error.issues[0]?.path).toEqual(['messages', 0, 'content', 300]);
+    expect(judged).toBe(512);
   });
 });
