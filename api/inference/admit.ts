@@ -19,6 +19,7 @@ import { type Resolved, resolveModels } from './routing/resolve-models.ts';
 import { shorten } from './routing/shorten.ts';
 import { skipOpenEndpoints } from './routing/skip-open-endpoints.ts';
 import { readServerTools } from './server-tools/read-server-tools.ts';
+import { runAtOnce, type Steps } from './steps.ts';
 import { toolPromptTokens } from './tool-prompt-tokens.ts';
 
 /** What is known of those who may run a call. */
@@ -37,18 +38,31 @@ const TEMPLATE_TOKENS = 512;
  * What can be refused before anything is held, in the spec's order: the body, the agent, then model and tools. Everything
  * that decides the price is read here, once.
  */
-export function admitCall(
+export const admitCall = (
   format: CallFormat,
   bytes: Buffer,
   agentStatus: AgentStatus,
   routes: Routes,
-): Admitted {
-  const read = readCall(format, bytes, agentStatus, routes.links);
-  return isApiError(read) ? { ok: false, error: read } : planCall(read, routes);
+): Admitted => runAtOnce(admitInSteps(format, bytes, agentStatus, routes));
+
+/** The same for a large body. The worst of four megabytes take some ten to thirty milliseconds a step. */
+export function* admitInSteps(
+  format: CallFormat,
+  bytes: Buffer,
+  agentStatus: AgentStatus,
+  routes: Routes,
+): Steps<Admitted> {
+  const parsed = parseBody(bytes);
+  if (isApiError(parsed)) return { ok: false, error: parsed };
+  yield 'parse';
+  const read = checkBody(format, parsed, agentStatus, routes.links);
+  if (isApiError(read)) return { ok: false, error: read };
+  yield 'check';
+  return yield* planCall(read, routes);
 }
 
 /** A body that no rule for its own content refuses. */
-export interface ReadCall {
+interface ReadCall {
   format: CallFormat;
   object: JsonObject;
   value: Readonly<Record<string, unknown>>;
@@ -56,17 +70,13 @@ export interface ReadCall {
   media: MediaCount;
 }
 
-/** The first half of `admitCall`: what depends on the body and the agent alone. */
-export function readCall(
+/** What depends on the body and the agent alone. */
+function checkBody(
   format: CallFormat,
-  bytes: Buffer,
+  { object, value }: Pick<ReadCall, 'object' | 'value'>,
   agentStatus: AgentStatus,
   links: LinkRules,
 ): ReadCall | ApiError {
-  const parsed = parseBody(bytes);
-  if (isApiError(parsed)) return parsed;
-  const { object, value } = parsed;
-
   const checked = format.readRequest(value);
   if (!checked.ok) return checked.error;
 
@@ -81,11 +91,11 @@ export function readCall(
   return refusal ?? { format, object, value, request: checked.request, media };
 }
 
-/** The second half: who may run it, in which words. */
-export function planCall(
+/** Which endpoints may run the call, in which words, and what it may cost. */
+function* planCall(
   { format, object, value, request, media }: ReadCall,
   { catalog, health }: Routes,
-): Admitted {
+): Steps<Admitted> {
   const preferences = readPreferences(value.provider);
   const resolved = resolveModels(catalog, health, request, preferences);
   if (isApiError(resolved)) return { ok: false, error: resolved };
@@ -95,7 +105,7 @@ export function planCall(
 
   const serverTools = readServerTools(value);
   if (serverTools !== null && isApiError(serverTools)) return { ok: false, error: serverTools };
-  const chosen = chooseCandidates(resolved, {
+  const chosen = yield* chooseCandidates(resolved, {
     format,
     object,
     value,
@@ -123,36 +133,35 @@ export function planCall(
     choices,
     hasTools,
   } = request;
-  return {
-    ok: true,
-    plan: {
-      format,
-      body: object,
-      stream,
-      showUsage,
-      showReasoning,
-      model: first.model,
-      candidates,
-      // Media behind a link may fill the context, whichever model's it is.
-      promptTokensMax: hasMedia
-        ? Number.MAX_SAFE_INTEGER
-        : promptBytes(object, format.capFields) +
-          printedNumberBytes(object, value) +
-          layoutTokens(value) +
-          toolPromptTokens(value) +
-          TEMPLATE_TOKENS,
-      promptEstimateTokens: estimateTokens(promptTextBytes(value)),
-      outputTokensCap,
-      outputCapField,
-      outputCaps,
-      budgets,
-      extraOutputTokens,
-      images: media.images,
-      pictures: media.pictures,
-      choices,
-      hasTools,
-    },
+  const plan: CallPlan = {
+    format,
+    body: object,
+    stream,
+    showUsage,
+    showReasoning,
+    model: first.model,
+    candidates,
+    // Media behind a link may fill the context, whichever model's it is.
+    promptTokensMax: hasMedia
+      ? Number.MAX_SAFE_INTEGER
+      : promptBytes(object, format.capFields) +
+        printedNumberBytes(object, value) +
+        layoutTokens(value) +
+        toolPromptTokens(value) +
+        TEMPLATE_TOKENS,
+    promptEstimateTokens: estimateTokens(promptTextBytes(value)),
+    outputTokensCap,
+    outputCapField,
+    outputCaps,
+    budgets,
+    extraOutputTokens,
+    images: media.images,
+    pictures: media.pictures,
+    choices,
+    hasTools,
   };
+  yield 'estimate';
+  return { ok: true, plan };
 }
 
 /**

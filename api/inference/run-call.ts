@@ -1,9 +1,8 @@
 import type { CallFacts } from '#core/events/ledger-event.ts';
-import { nextTurn } from '#core/ledger/journal-wait.ts';
 import type { Caller } from '../contract/caller.ts';
-import { type ApiError, apiError, isApiError } from '../contract/errors.ts';
+import { type ApiError, apiError } from '../contract/errors.ts';
 import type { HotCallContext } from '../contract/route.ts';
-import { type Admitted, admitCall, planCall, type Routes, readCall } from './admit.ts';
+import { type Admitted, admitCall, admitInSteps, type Routes } from './admit.ts';
 import { savePrice } from './call-cost.ts';
 import type { CallPlan } from './call-plan.ts';
 import { estimateHold } from './estimate.ts';
@@ -16,6 +15,7 @@ import { runHeldCall } from './run-held-call.ts';
 import { RunningCall } from './running-call.ts';
 import { adviseText } from './start-advice.ts';
 import { refuse, refuseStart, type Start, type StartContext, startCall } from './start-call.ts';
+import { runInTurns } from './steps.ts';
 import { TextKind } from './text-kind.ts';
 
 /**
@@ -31,12 +31,12 @@ export async function runCall(
   const { caller, body } = request;
   const context: StartContext = {
     ...request,
-    admit(agentStatus) {
-      const again = admitCall(format, body, agentStatus, routesOf(gateway, caller.agentId));
+    async admit(agentStatus) {
+      const again = await admit(gateway, format, body, { ...caller, agentStatus });
       return again.ok ? null : again.error;
     },
   };
-  const admitted = await admitInTurns(gateway, format, request);
+  const admitted = await admit(gateway, format, body, caller);
   if (!admitted.ok) return await refuseStart(gateway, context, admitted.error);
   const { plan } = admitted;
   // Nothing of it is waited for where no picture of the agent's is named.
@@ -58,23 +58,17 @@ export async function runCall(
   });
 }
 
-/**
- * `admitCall`, and for a large body in turns of their own of the event loop: read, planned, and then held and sent. Each of
- * them takes some tens of milliseconds for the worst of four megabytes, and others are served in between.
- */
-async function admitInTurns(
+/** A large body is admitted in turns of the event loop of its own, the hold and the request in another one. */
+async function admit(
   gateway: Gateway,
   format: CallFormat,
-  { caller, body }: Omit<HotCallContext<unknown, Caller>, 'deps'>,
+  body: Buffer,
+  { agentId, agentStatus }: Pick<Caller, 'agentId' | 'agentStatus'>,
 ): Promise<Admitted> {
-  const { agentId, agentStatus } = caller;
-  if (body.length < LARGE_BODY_BYTES) return admitCall(format, body, agentStatus, routesOf(gateway, agentId));
-  const read = readCall(format, body, agentStatus, routesOf(gateway, agentId).links);
-  if (isApiError(read)) return { ok: false, error: read };
-  await nextTurn();
-  const admitted = planCall(read, routesOf(gateway, agentId));
-  await nextTurn();
-  return admitted;
+  const routes = routesOf(gateway, agentId);
+  return body.length < LARGE_BODY_BYTES
+    ? admitCall(format, body, agentStatus, routes)
+    : await runInTurns(admitInSteps(format, body, agentStatus, routes));
 }
 
 const LARGE_BODY_BYTES = 256 * 1024;

@@ -19,7 +19,7 @@ import { startLimits } from './start-limits.ts';
 
 export interface StartContext extends Omit<HotCallContext<unknown, Caller>, 'deps'> {
   /** Why an agent of this status would be refused before anything is held; `null`: it would not. */
-  admit: (agentStatus: AgentStatus) => ApiError | null;
+  admit: (agentStatus: AgentStatus) => ApiError | null | Promise<ApiError | null>;
 }
 
 /** A call that was admitted, and the bounds that its hold is made of. */
@@ -119,7 +119,7 @@ async function unlessEnded(
   const now = await confirmCaller();
   if (isApiError(now)) return now;
   if (now.agentStatus === caller.agentStatus) return error;
-  return admit(now.agentStatus) ?? error;
+  return (await admit(now.agentStatus)) ?? error;
 }
 
 /** Counts a refusal that is the caller's doing against its own rate. */

@@ -1,7 +1,8 @@
 import { randomBase62 } from '#core/ids.ts';
 import { isRecord } from '#core/is-record.ts';
-import { keepDigits } from './exact-json.ts';
-import { MemberChanges, readJsonObject, rebuildJsonObject } from './json-object.ts';
+import { parseJson } from '#core/parse-json.ts';
+import { MemberChanges, memberBytes, rebuildJsonObject, scanJsonObject } from './json-object.ts';
+import { NumberMarks } from './number-marks.ts';
 
 export interface LoadedPicture {
   contentType: string;
@@ -13,18 +14,20 @@ export interface LoadedPicture {
  * were, and megabytes of base64 are never printed as JSON.
  */
 export function writePictures(body: Buffer, pictures: ReadonlyMap<string, LoadedPicture>): Buffer {
-  const read = readJsonObject(body);
-  if (typeof read === 'string') throw new Error(`A request of ours is no JSON: ${read}`);
+  const object = scanJsonObject(body);
+  if (typeof object === 'string') throw new Error(`A request of ours is no JSON: ${object}`);
   const places = new Places(pictures);
-  const value = keepDigits(body, read.value);
+  const marks = new NumberMarks();
   const changes = new MemberChanges();
   for (const key of ['messages', 'input', 'system', 'input_references']) {
-    const member = value[key];
-    if (typeof member === 'object' && member !== null) changes.set(key, JSON.stringify(places.fill(member)));
+    const bytes = memberBytes(object, key);
+    if (bytes === undefined) continue;
+    const { value } = marks.parse(bytes) ?? { value: parseJson(bytes.toString('utf8')) };
+    if (typeof value === 'object' && value !== null) changes.set(key, marks.print(places.fill(value)));
   }
   // Else the provider would follow a link from where it stands.
   if (places.filled.size < pictures.size) throw new Error('A picture of a request has no place in it.');
-  return places.write(rebuildJsonObject(read.object, changes));
+  return places.write(rebuildJsonObject(object, changes));
 }
 
 const INDEX_CHARS = 6;
@@ -42,7 +45,7 @@ class Places {
 
   fill(value: unknown): unknown {
     if (Array.isArray(value)) return value.map((each) => this.fill(each));
-    if (!isRecord(value) || JSON.isRawJSON(value)) return value;
+    if (!isRecord(value)) return value;
     const ofMessages = value.type === 'image' && isRecord(value.source) && value.source.type === 'url';
     return Object.fromEntries(
       Object.entries(value).map(([key, member]) => {
@@ -60,7 +63,7 @@ class Places {
   }
 
   #dataUrl(value: unknown): unknown {
-    if (isRecord(value) && !JSON.isRawJSON(value)) return { ...value, url: this.#dataUrl(value.url) };
+    if (isRecord(value)) return { ...value, url: this.#dataUrl(value.url) };
     const picture = this.#find(value);
     return picture === null ? value : `data:${picture.contentType};base64,${this.#place(picture)}`;
   }

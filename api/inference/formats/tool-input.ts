@@ -1,24 +1,40 @@
+import { isRecord } from '#core/is-record.ts';
+import { parseJson } from '#core/parse-json.ts';
 import { exactValue } from '../exact-json.ts';
-import { type JsonBounds, readJsonObject } from '../json-object.ts';
+import { type JsonBounds, readJsonObject, scanJsonObject } from '../json-object.ts';
+import type { NumberMarks } from '../number-marks.ts';
 
 /**
  * What a tool of the messages format is called with. A model may write what is no JSON, or too deep to be written again;
  * the format has room for an object alone.
  */
 export function inputOf(json: string): Readonly<Record<string, unknown>> {
-  const read = readInput(json);
-  return read === 'too_many' ? { arguments: json } : read.input;
+  if (json === '') return {};
+  const bytes = Buffer.from(json);
+  const read = readJsonObject(bytes);
+  return typeof read === 'string' ? { arguments: json } : exactValue(bytes, read.value);
 }
 
-/** The same with bounds, for what a caller says that a model wrote. */
-export function readInput(json: string, bounds?: JsonBounds): ReadInput | 'too_many' {
+/** The same with bounds and with marked numbers, for what a caller says that a model wrote. */
+export function readInput(json: string, bounds: JsonBounds, marks: NumberMarks): ReadInput | 'too_many' {
   if (json === '') return { input: {}, keyCount: 0, valueCount: 0 };
   const bytes = Buffer.from(json);
-  const read = readJsonObject(bytes, bounds);
-  if (read === 'too_many_keys' || read === 'too_many_values') return 'too_many';
-  if (typeof read === 'string') return { input: { arguments: json }, keyCount: 0, valueCount: 0 };
-  const { keyCount, valueCount } = read.object;
-  return { input: exactValue(bytes, read.value), keyCount, valueCount };
+  const object = scanJsonObject(bytes, bounds);
+  if (object === 'too_many_keys' || object === 'too_many_values') return 'too_many';
+  const value = typeof object === 'string' ? undefined : parseMarked(bytes, marks);
+  if (typeof object === 'string' || !isRecord(value))
+    return { input: { arguments: json }, keyCount: 0, valueCount: 0 };
+  const { keyCount, valueCount } = object;
+  return { input: value, keyCount, valueCount };
+}
+
+function parseMarked(bytes: Buffer, marks: NumberMarks): unknown {
+  try {
+    const marked = marks.parse(bytes);
+    return marked === null ? parseJson(bytes.toString('utf8')) : marked.value;
+  } catch {
+    return undefined;
+  }
 }
 
 interface ReadInput {

@@ -3,18 +3,20 @@ import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
 import type { Candidate } from '../call-plan.ts';
 import { findDialectGap } from '../dialect-gap.ts';
 import { modelOutputTokens } from '../estimate.ts';
-import { keepDigits } from '../exact-json.ts';
 import type { CallFormat, CallRequest } from '../formats/call-format.ts';
 import { callFormats } from '../formats/call-formats.ts';
 import type { JsonObject } from '../json-object.ts';
 import type { MediaCount } from '../linked-media.ts';
+import { NumberMarks } from '../number-marks.ts';
 import { placeTools } from '../server-tools/place-tools.ts';
 import { withOneSearch } from '../server-tools/read-server-tools.ts';
 import type { ServerTool, ServerTools } from '../server-tools/server-tools.ts';
 import { withoutServerTools } from '../server-tools/without-server-tools.ts';
+import type { Steps } from '../steps.ts';
 import type { AskedModel } from '../translation/conversation.ts';
 import { thinksByEffort } from '../translation/reasoning-words.ts';
 import { cannotBeSent, translateRequest, type UpstreamFormatName } from '../translation/translate-request.ts';
+import { withMarkedNumbers } from '../translation/unread-values.ts';
 import { type ProviderPreferences, unmetPreference } from './provider-preferences.ts';
 import type { Resolved } from './resolve-models.ts';
 import { shorten } from './shorten.ts';
@@ -23,26 +25,27 @@ import { shorten } from './shorten.ts';
  * In which format each provider is asked: the caller's own where it speaks that. One that could not be told all of the
  * request is left out; where that leaves none, the caller hears what could not be told.
  */
-export function chooseCandidates(
+export function* chooseCandidates(
   resolved: readonly Resolved[],
   wanted: Wanted,
-): readonly Candidate[] | ApiError {
+): Steps<readonly Candidate[] | ApiError> {
   const candidates: Candidate[] = [];
   let refusal: ApiError | null = null;
   const translate = onceEach(wanted);
   for (const each of resolved) {
-    const candidate = chooseFormat(each, wanted, translate);
+    const candidate = yield* chooseFormat(each, wanted, translate);
+    yield 'choose';
     if (isApiError(candidate)) refusal ??= candidate;
     else candidates.push(candidate);
   }
   return candidates.length === 0 && refusal !== null ? refusal : candidates;
 }
 
-function chooseFormat(
+function* chooseFormat(
   { searches, ...each }: Resolved,
   { format, object, value, request, media, serverTools: sentTools, preferences }: Wanted,
   translate: Translate,
-): Candidate | ApiError {
+): Steps<Candidate | ApiError> {
   const { formats, dialect } = each.provider;
   const unmet = unmetPreference(preferences, each);
   if (unmet !== null) return noProvider(`provider.${unmet}`);
@@ -59,26 +62,31 @@ function chooseFormat(
   const to = formats.includes('chat/completions') ? 'chat/completions' : 'messages';
   const cap = Math.min(request.outputTokensCap ?? Number.MAX_SAFE_INTEGER, modelOutputTokens(each));
   const asked = { outputTokensCap: cap, thinksByEffort: thinksByEffort(each.endpoint.upstreamModel) };
-  const translated = translate(to, asked);
+  const translated = yield* translate(to, asked);
   if (isApiError(translated)) return translated;
   const gap = findDialectGap(dialect, { format: to, body: translated, value: null, media, plain });
   return gap === null ? { ...each, format: callFormats[to], translated, serverTools } : cannotBeSent(gap);
 }
 
-type Translate = (to: UpstreamFormatName, asked: AskedModel) => JsonObject | ApiError;
+type Translate = (to: UpstreamFormatName, asked: AskedModel) => Steps<JsonObject | ApiError>;
 
-/** Of many fallbacks, most are told the same: four megabytes are not read and written anew for each. */
+/** Many fallbacks are sent the same translation, so it is made once. */
 function onceEach({ format, object, value }: Wanted): Translate {
   const done = new Map<string, JsonObject | ApiError>();
-  let told: Readonly<Record<string, unknown>> | null = null;
-  return (to, asked) => {
+  const marks = new NumberMarks();
+  let source: Readonly<Record<string, unknown>> | null = null;
+  return function* translate(to, asked) {
     const key = `${to} ${asked.outputTokensCap} ${asked.thinksByEffort}`;
     const known = done.get(key);
     if (known !== undefined) return known;
-    // What a provider runs by itself is written into the result.
-    told ??= withoutServerTools(keepDigits(object.bytes, value));
-    const translated = translateRequest(told, format.endpoint, to, asked);
+    if (source === null) {
+      // What a provider runs by itself is written into the result.
+      source = withoutServerTools(withMarkedNumbers(object, value, format.endpoint, marks));
+      yield 'mark numbers';
+    }
+    const translated = translateRequest(source, format.endpoint, to, asked, marks);
     done.set(key, translated);
+    yield 'translate';
     return translated;
   };
 }

@@ -1,6 +1,7 @@
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { type ApiError, apiError } from '../../contract/errors.ts';
 import { type JsonObject, scanJsonObject } from '../json-object.ts';
+import { NumberMarks } from '../number-marks.ts';
 import { addPluginGaps } from './add-plugin-gaps.ts';
 import type { AskedModel, Conversation } from './conversation.ts';
 import { type Gap, Gaps } from './gaps.ts';
@@ -16,20 +17,24 @@ export type UpstreamFormatName = Exclude<FormatName, 'responses'>;
 /**
  * A caller's body in the words of another format, but for what the gateway writes into every body. What has no words
  * there is refused by its name: another provider may speak the caller's own format.
+ * @param marks Those of the numbers in `value`.
  */
 export function translateRequest(
   value: Readonly<Record<string, unknown>>,
   from: FormatName,
   to: UpstreamFormatName,
   asked: AskedModel,
+  marks = new NumberMarks(),
 ): JsonObject | ApiError {
   const gaps = new Gaps();
   addPluginGaps(value, gaps);
   const conversation = readers[from](value, gaps);
   const body =
-    to === 'messages' ? writeMessages(conversation, asked, gaps) : writeChat(conversation, asked, gaps);
+    to === 'messages'
+      ? writeMessages(conversation, asked, gaps, marks)
+      : writeChat(conversation, asked, gaps);
   if (gaps.first !== null) return cannotBeSent(gaps.first);
-  const object = scanJsonObject(Buffer.from(JSON.stringify(body)));
+  const object = scanJsonObject(marks.print(body));
   // Arguments are a text in one format and stand some levels deep in the other.
   if (object === 'too_deep')
     return cannotBeSent({ param: 'arguments', words: 'tool calls that nest so deep' });

@@ -1,6 +1,7 @@
 import { isRecord } from '#core/is-record.ts';
 import { JSON_KEYS_MAX, JSON_VALUES_MAX } from '#core/limits.ts';
 import { readInput } from '../formats/tool-input.ts';
+import type { NumberMarks } from '../number-marks.ts';
 import type {
   AnswerFormat,
   AskedModel,
@@ -16,14 +17,19 @@ import { effortOf } from './reasoning-words.ts';
 import { objectSchema, refuseLoneChoice } from './tool-words.ts';
 
 /** The body for a provider that speaks the messages format, but for what the gateway writes into every body. */
-export function writeMessages(conversation: Conversation, asked: AskedModel, gaps: Gaps): object {
+export function writeMessages(
+  conversation: Conversation,
+  asked: AskedModel,
+  gaps: Gaps,
+  marks: NumberMarks,
+): object {
   const { system, tools, temperature, stop, answerFormat } = conversation;
   if (temperature !== null && temperature > TEMPERATURE_MAX) gaps.add('temperature');
   if (answerFormat?.type === 'json_object') gaps.add(answerFormat.at, 'an answer that is any JSON object');
   refuseLoneChoice(conversation, gaps);
   return {
     system: system.length === 0 ? undefined : system.map(({ text }) => text).join('\n\n'),
-    messages: writeTurns(conversation.turns, gaps),
+    messages: writeTurns(conversation.turns, marks, gaps),
     max_tokens: asked.outputTokensCap,
     tools: tools.length === 0 ? undefined : tools.map(writeTool),
     tool_choice: tools.length === 0 ? undefined : writeToolChoice(conversation),
@@ -48,8 +54,8 @@ interface Message {
 }
 
 /** The results of all calls of one answer have to stand in the one message after it, before the user's own words. */
-function writeTurns(turns: readonly Turn[], gaps: Gaps): Message[] {
-  const room: Room = { keys: JSON_KEYS_MAX, values: JSON_VALUES_MAX };
+function writeTurns(turns: readonly Turn[], marks: NumberMarks, gaps: Gaps): Message[] {
+  const room: Room = { keys: JSON_KEYS_MAX, values: JSON_VALUES_MAX, marks };
   const messages: Message[] = [];
   for (const turn of turns) {
     // It would move to the front.
@@ -134,10 +140,11 @@ function writeAssistantPart(part: AssistantPart, room: Room, gaps: Gaps): object
 interface Room {
   keys: number;
   values: number;
+  marks: NumberMarks;
 }
 
 function writeInput(json: string, room: Room, gaps: Gaps): Readonly<Record<string, unknown>> {
-  const read = readInput(json, { keysMax: room.keys, valuesMax: room.values });
+  const read = readInput(json, { keysMax: room.keys, valuesMax: room.values }, room.marks);
   if (read === 'too_many') {
     gaps.add(
       'arguments',

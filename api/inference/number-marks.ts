@@ -1,0 +1,154 @@
+import { randomBase62 } from '#core/ids.ts';
+
+const QUOTE = 0x22;
+const PLUS = 0x2b;
+const MINUS = 0x2d;
+const POINT = 0x2e;
+const ZERO = 0x30;
+const NINE = 0x39;
+const LARGE_E = 0x45;
+const BACKSLASH = 0x5c;
+const SMALL_E = 0x65;
+const MARK_LETTER = 0x7f;
+
+/** Every float prints a whole number of so many digits as it was written. */
+const SAFE_DIGITS = 15;
+/** Many short runs are copied faster one byte at a time than by a call of `copy` for each. */
+const COPIED_RUN_BYTES = 128;
+
+/**
+ * Carries numbers through a parse and a print with every digit, at a cost that grows only with the text. Callers keep ids of 64
+ * bits as numbers, and a float would change their last digits. A number that a float might print otherwise becomes a string with a
+ * mark before its digits, and `print` removes the mark and the quotes again. `JSON.rawJSON` would do the same, but it makes and
+ * prints an object for each of the 100,000 numbers of a body. The code between `parse` and `print` sees strings, so use
+ * it only for values that the gateway passes on unread.
+ */
+export class NumberMarks {
+  #mark: string | null = null;
+
+  /** The value of a JSON text with marked numbers; `null`: no number of the text needs a mark. Throws where it is no JSON. */
+  parse(bytes: Buffer): { value: unknown } | null {
+    const places = findInexactNumbers(bytes);
+    if (places === null) return null;
+    // Nobody can guess it, so no text of the caller's is taken for a marked number.
+    this.#mark ??= String.fromCharCode(MARK_LETTER) + randomBase62(11);
+    return { value: JSON.parse(markNumbers(bytes, places, this.#mark).toString('utf8')) };
+  }
+
+  /** The digits of a marked number; `null`: the text is no marked number. */
+  numberIn(text: string): string | null {
+    return this.#mark !== null && text.startsWith(this.#mark) ? text.slice(this.#mark.length) : null;
+  }
+
+  /** The JSON text of a value that may hold marked numbers, or JSON texts of such values. */
+  print(value: unknown): Buffer {
+    const bytes = Buffer.from(JSON.stringify(value));
+    return this.#mark === null ? bytes : unmarkNumbers(bytes, Buffer.from(this.#mark));
+  }
+}
+
+/**
+ * Where the numbers begin and end, in turn, that a float might print otherwise: long ones, minus zero, those with a point or an
+ * exponent. Text that breaks the grammar of numbers is left as it is, so that no mark makes JSON of it. `null`: there are none.
+ */
+function findInexactNumbers(bytes: Buffer): number[] | null {
+  const places: number[] = [];
+  const end = bytes.length;
+  for (let at = 0; at < end; ) {
+    const code = bytes[at] ?? 0;
+    if (code === QUOTE) {
+      at = endOfString(bytes, at + 1);
+    } else if (code === MINUS || isDigit(code)) {
+      const digitsAt = code === MINUS ? at + 1 : at;
+      const wholeEndsAt = endOfWhole(bytes, digitsAt);
+      const endsAt =
+        wholeEndsAt > digitsAt ? endOfExponent(bytes, endOfFraction(bytes, wholeEndsAt)) : digitsAt;
+      const isShort = endsAt === wholeEndsAt && endsAt - at <= SAFE_DIGITS;
+      const isMinusZero = code === MINUS && bytes[digitsAt] === ZERO;
+      if (endsAt > digitsAt && (!isShort || isMinusZero)) places.push(at, endsAt);
+      at = endsAt;
+    } else at++;
+  }
+  return places.length === 0 ? null : places;
+}
+
+/** Behind the closing quote of a string whose first letter is at `from`. */
+function endOfString(bytes: Buffer, from: number): number {
+  let at = from;
+  for (; at < bytes.length; at++) {
+    const code = bytes[at];
+    if (code === QUOTE) return at + 1;
+    if (code === BACKSLASH) at++;
+  }
+  return at;
+}
+
+const isDigit = (code: number): boolean => code >= ZERO && code <= NINE;
+
+function endOfDigits(bytes: Buffer, from: number): number {
+  let at = from;
+  while (isDigit(bytes[at] ?? 0)) at++;
+  return at;
+}
+
+/** No digit stands behind a leading zero. */
+const endOfWhole = (bytes: Buffer, from: number): number =>
+  bytes[from] === ZERO ? from + 1 : endOfDigits(bytes, from);
+
+const endOfFraction = (bytes: Buffer, from: number): number =>
+  bytes[from] === POINT && isDigit(bytes[from + 1] ?? 0) ? endOfDigits(bytes, from + 1) : from;
+
+function endOfExponent(bytes: Buffer, from: number): number {
+  if (bytes[from] !== SMALL_E && bytes[from] !== LARGE_E) return from;
+  const signed = bytes[from + 1] === PLUS || bytes[from + 1] === MINUS;
+  const digitsAt = from + (signed ? 2 : 1);
+  return isDigit(bytes[digitsAt] ?? 0) ? endOfDigits(bytes, digitsAt) : from;
+}
+
+function markNumbers(bytes: Buffer, places: readonly number[], mark: string): Buffer {
+  const opening = Buffer.from(`"${mark}`);
+  const out = Buffer.allocUnsafe(bytes.length + (places.length / 2) * (opening.length + 1));
+  let from = 0;
+  let to = 0;
+  for (let index = 0; index < places.length; index += 2) {
+    const startsAt = places[index] ?? 0;
+    const endsAt = places[index + 1] ?? 0;
+    to = copyBytes(bytes, from, startsAt, out, to);
+    to = copyBytes(opening, 0, opening.length, out, to);
+    to = copyBytes(bytes, startsAt, endsAt, out, to);
+    out[to++] = QUOTE;
+    from = endsAt;
+  }
+  return out.subarray(0, copyBytes(bytes, from, bytes.length, out, to));
+}
+
+function copyBytes(bytes: Buffer, from: number, until: number, out: Buffer, to: number): number {
+  if (until - from > COPIED_RUN_BYTES) return to + bytes.copy(out, to, from, until);
+  let at = to;
+  for (let each = from; each < until; each++) out[at++] = bytes[each] ?? 0;
+  return at;
+}
+
+/** Changes the bytes in place: what is left is shorter. The quotes of a text inside of a text have a backslash before them. */
+function unmarkNumbers(bytes: Buffer, mark: Buffer): Buffer {
+  let at = Math.max(0, bytes.indexOf(mark));
+  let to = at;
+  while (at < bytes.length) {
+    const code = bytes[at] ?? 0;
+    if (code !== MARK_LETTER || !isAt(bytes, at, mark)) {
+      bytes[to++] = code;
+      at++;
+      continue;
+    }
+    to -= bytes[to - 2] === BACKSLASH ? 2 : 1;
+    at += mark.length;
+    for (; bytes[at] !== QUOTE && bytes[at] !== BACKSLASH; at++) bytes[to++] = bytes[at] ?? 0;
+    at += bytes[at] === BACKSLASH ? 2 : 1;
+  }
+  return bytes.subarray(0, to);
+}
+
+function isAt(bytes: Buffer, at: number, mark: Buffer): boolean {
+  for (let index = 0; index < mark.length; index++) if (bytes[at + index] !== mark[index]) return false;
+  return true;
+}

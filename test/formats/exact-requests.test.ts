@@ -1,0 +1,195 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { FormatName } from '#core/catalog/catalog.ts';
+import { isApiError } from '../../api/contract/errors.ts';
+import { scanJsonObject } from '../../api/inference/json-object.ts';
+import { NumberMarks } from '../../api/inference/number-marks.ts';
+import {
+  translateRequest,
+  type UpstreamFormatName,
+} from '../../api/inference/translation/translate-request.ts';
+import { withMarkedNumbers } from '../../api/inference/translation/unread-values.ts';
+import { writePictures } from '../../api/inference/write-pictures.ts';
+
+/** Every way in which JSON may write a number, and texts that look like them. */
+const anyNumber = fc.oneof(
+  fc.constantFrom(
+    '1.10',
+    '1e400',
+    '-0',
+    '-0.0',
+    '0e1',
+    '1E+2',
+    '12345678901234567890',
+    '0.0000001',
+    '1.0',
+    '7',
+  ),
+  fc.stringMatching(/^-?(0|[1-9][0-9]{0,24})(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,3})?$/),
+);
+const anyText = fc
+  .oneof(
+    fc.string({ unit: 'binary', maxLength: 6 }),
+    fc.constantFrom('\\', '"', '\u007f', '\u007f1e5', '12345678901234567890'),
+  )
+  .map((text) => JSON.stringify(text));
+const anyJson = fc.letrec<{ value: string }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    anyNumber,
+    anyText,
+    fc.array(tie('value'), { maxLength: 3 }).map((items) => `[${items.join(',')}]`),
+    fc.dictionary(fc.stringMatching(/^[a-z]{1,3}$/), tie('value'), { maxKeys: 3 }).map(
+      (members) =>
+        `{${Object.entries(members)
+          .map(([key, value]) => `"${key}":${value}`)
+          .join(',')}}`,
+    ),
+  ),
+})).value;
+
+const markedValue = (marks: NumberMarks, json: string): unknown =>
+  (marks.parse(Buffer.from(json)) ?? { value: JSON.parse(json) }).value;
+
+describe('a JSON text with marked numbers', () => {
+  it('is printed as it was, also inside of another text', () => {
+    fc.assert(
+      fc.property(anyJson, anyJson, (json, other) => {
+        const marks = new NumberMarks();
+        const value = markedValue(marks, json);
+        const inner = JSON.stringify(markedValue(marks, other));
+        expect(marks.print({ a: value, b: inner }).toString()).toBe(
+          `{"a":${json},"b":${JSON.stringify(other)}}`,
+        );
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('is no JSON where the text is none', () => {
+    const broken = fc.string({ unit: fc.constantFrom(...'012.eE+-[],"{}: \\'.split('')), maxLength: 12 });
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          broken,
+          fc.tuple(broken, anyNumber, broken).map((parts) => parts.join('')),
+        ),
+        (text) => {
+          const parse = () => markedValue(new NumberMarks(), text);
+          let isJson = true;
+          try {
+            JSON.parse(text);
+          } catch {
+            isJson = false;
+          }
+          if (isJson) expect(parse).not.toThrow();
+          else expect(parse).toThrow(SyntaxError);
+        },
+      ),
+      // A sign without digits before its point or exponent was once taken for a number.
+      { numRuns: 5_000, examples: [['-E0'], ['-.5'], ['[-e12]'], ['01234567890123456789']] },
+    );
+  });
+
+  it.each(['[1,-5,123456789012345]', '{"a":"1e400 \\"12345678901234567890"}', '""'])(
+    'has no marks where no number needs one: %s',
+    (json) => {
+      expect(new NumberMarks().parse(Buffer.from(json))).toBeNull();
+    },
+  );
+});
+
+describe('a translated request', () => {
+  const translate = (text: string, from: FormatName, to: UpstreamFormatName) => {
+    const bytes = Buffer.from(text);
+    const object = scanJsonObject(bytes);
+    if (typeof object === 'string') throw new Error(object);
+    const marks = new NumberMarks();
+    const body = withMarkedNumbers(object, JSON.parse(text), from, marks);
+    return translateRequest(body, from, to, { outputTokensCap: 9, thinksByEffort: false }, marks);
+  };
+  const sent = (text: string, from: FormatName, to: UpstreamFormatName): string => {
+    const result = translate(text, from, to);
+    if (isApiError(result)) throw new Error(result.message);
+    return result.bytes.toString();
+  };
+
+  it('has every digit of the schemas of tools and answers', () => {
+    fc.assert(
+      fc.property(anyJson, (json) => {
+        const schema = `{"type":"object","properties":{"a":${json}}}`;
+        const answer = `{"type":"object","enum":[${json}]}`;
+        const hi = '[{"role":"user","content":"hi"}]';
+        const bodies: readonly [FormatName, UpstreamFormatName, string][] = [
+          [
+            'chat/completions',
+            'messages',
+            `{"messages":${hi},"tools":[{"type":"function","function":{"name":"f","parameters":${schema}}}],"response_format":{"type":"json_schema","json_schema":{"name":"a","schema":${answer}}}}`,
+          ],
+          ...(['messages', 'chat/completions'] as const).map(
+            (to): [FormatName, UpstreamFormatName, string] => [
+              'responses',
+              to,
+              `{"input":${hi},"tools":[{"type":"function","name":"f","parameters":${schema}}],"text":{"format":{"type":"json_schema","name":"a","schema":${answer}}}}`,
+            ],
+          ),
+          [
+            'messages',
+            'chat/completions',
+            `{"messages":${hi},"tools":[{"name":"f","input_schema":${schema}}],"output_config":{"format":{"type":"json_schema","schema":${answer}}}}`,
+          ],
+        ];
+        for (const [from, to, text] of bodies) {
+          expect(sent(text, from, to)).toContain(schema);
+          expect(sent(text, from, to)).toContain(answer);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('has every digit of what tools were called with', () => {
+    fc.assert(
+      fc.property(anyJson, (json) => {
+        const input = `{"a":${json}}`;
+        const text = JSON.stringify(input);
+        const chat = `{"messages":[{"role":"user","content":"hi"},{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":${text}}}]},{"role":"tool","tool_call_id":"c","content":"ok"}]}`;
+        const responses = `{"input":[{"role":"user","content":"hi"},{"type":"function_call","call_id":"c","name":"f","arguments":${text}},{"type":"function_call_output","call_id":"c","output":"ok"}]}`;
+        const messages = `{"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"f","input":${input}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":"ok"}]}]}`;
+        expect(sent(chat, 'chat/completions', 'messages')).toContain(`"input":${input}`);
+        expect(sent(responses, 'responses', 'messages')).toContain(`"input":${input}`);
+        expect(sent(messages, 'messages', 'chat/completions')).toContain(`"arguments":${text}`);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it.each([
+    [
+      'messages',
+      '{"type":"tool_use","id":12345678901234567890,"name":"f","input":{}}',
+      'messages[1].content[0].id',
+    ],
+    ['messages', '{"type":"text","text":"x","citations":7,"own":1.10}', 'messages[1].content[0].own'],
+  ] as const)('does not take a long number for a text: %s %s', (from, block, param) => {
+    const text = `{"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":[${block}]},{"role":"user","content":"hi"}]}`;
+    expect(translate(text, from, 'chat/completions')).toMatchObject({ code: 'no_provider', param });
+  });
+});
+
+it('a request with pictures in it has every digit that stood beside their links', () => {
+  fc.assert(
+    fc.property(anyJson, (json) => {
+      const link = 'https://example.com/a.png';
+      const body = (url: string) =>
+        `{"metadata":{"a":1.10},"messages":[{"role":"user","vendor":${json},"content":[{"type":"image_url","image_url":{"url":"${url}"}}]}]}`;
+      const bytes = Buffer.from('PNG');
+      const written = writePictures(
+        Buffer.from(body(link)),
+        new Map([[link, { contentType: 'image/png', bytes }]]),
+      );
+      expect(written.toString()).toBe(body(`data:image/png;base64,${bytes.toString('base64')}`));
+    }),
+    { numRuns: 300 },
+  );
+});
