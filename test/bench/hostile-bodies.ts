@@ -6,10 +6,13 @@ import { defaultLimits, JSON_KEYS_MAX, JSON_VALUES_MAX } from '#core/limits.ts';
  * what could cost more than its length: in the scan, the parse, a rule, a translation, or in what is written for a provider.
  */
 
-const BYTES = defaultLimits.requestBodyBytes - 4_096;
+/** A test that counts the work makes them smaller, and compares two sizes. */
+const SHARE = Number(process.env.HOSTILE_BODY_SHARE ?? 1);
+const shareOf = (count: number): number => Math.ceil(count * SHARE);
+const BYTES = shareOf(defaultLimits.requestBodyBytes) - 4_096;
 /** With room for the few keys and values around them. */
-const KEYS = JSON_KEYS_MAX - 100;
-const VALUES = JSON_VALUES_MAX - 200;
+const KEYS = shareOf(JSON_KEYS_MAX) - 100;
+const VALUES = shareOf(JSON_VALUES_MAX) - 200;
 
 type Make = (format: FormatName) => string;
 
@@ -109,8 +112,36 @@ const withLinks =
   (format) =>
     body(format, user(`[${fitting(10_000, (at) => imagePart(format, url(at)))}]`));
 
+/** A schema that the answer has to keep to. */
+const withAnswerSchema =
+  (schema: string): Make =>
+  (format) => {
+    switch (format) {
+      case 'chat/completions':
+        return body(
+          format,
+          hi,
+          `,"response_format":{"type":"json_schema","json_schema":{"name":"a","schema":${schema}}}`,
+        );
+      case 'responses':
+        return body(format, hi, `,"text":{"format":{"type":"json_schema","name":"a","schema":${schema}}}`);
+      case 'messages':
+        return body(format, hi, `,"output_config":{"format":{"type":"json_schema","schema":${schema}}}`);
+    }
+  };
+/** A message of these parts, so often as they fit. */
+const withParts =
+  (count: number, part: (format: FormatName, at: number) => string): Make =>
+  (format) =>
+    body(format, user(`[${fitting(count, (at) => part(format, at))}]`));
+
+/** A JSON text in a JSON text, and so on: each level doubles the backslashes. */
+const textInText = (levels: number, text: string): string =>
+  levels === 0 ? text : textInText(levels - 1, JSON.stringify({ a: text }));
+
 const key = (at: number, chars = 190): string => `"${'k'.repeat(chars)}${at}"`;
 const LONG_NUMBER = '12345678901234567890123456789012345678';
+const ID = '12345678901234567890123456789012345';
 
 export const hostileBodies: ReadonlyMap<string, Make> = new Map([
   ['links with hosts of empty labels', withLinks((at) => `https://a${'.'.repeat(2_000)}b/${at}`)],
@@ -158,17 +189,17 @@ export const hostileBodies: ReadonlyMap<string, Make> = new Map([
   ],
   ['brackets', withMembers(`"x":${'['.repeat(BYTES - 200)}`)],
 
-  ['300 tool calls with long arguments', withCalls(300, `{"a":"${'x'.repeat(13_000)}"}`)],
+  ['300 tool calls with long arguments', withCalls(shareOf(300), `{"a":"${'x'.repeat(13_000)}"}`)],
   [
     '300 tool calls with many keys',
-    withCalls(300, `{${list(58, (at) => `"key${at}":"${'y'.repeat(140)}"`)}}`),
+    withCalls(shareOf(300), `{${list(58, (at) => `"key${at}":"${'y'.repeat(140)}"`)}}`),
   ],
   [
     '300 tool calls with many numbers',
-    withCalls(300, `{"a":[${list(310, (at) => String(15_000_000_000 + at))}]}`),
+    withCalls(shareOf(300), `{"a":[${list(310, (at) => String(15_000_000_000 + at))}]}`),
   ],
-  ['300 tool calls with deep arguments', withCalls(300, nested(52))],
-  ['one tool call with escapes', withCalls(1, `{"a":"${'\\n'.repeat(1_000_000)}"}`)],
+  ['300 tool calls with deep arguments', withCalls(shareOf(300), nested(52))],
+  ['one tool call with escapes', withCalls(1, `{"a":"${'\\n'.repeat(shareOf(1_000_000))}"}`)],
 
   ['numbers in metadata', withMembers(`"metadata":{"a":[${fitting(VALUES, () => LONG_NUMBER)}]}`)],
   ['numbers in a schema', withSchema(`{"enum":[${fitting(VALUES, () => LONG_NUMBER)}]}`)],
@@ -176,7 +207,7 @@ export const hostileBodies: ReadonlyMap<string, Make> = new Map([
     'exponents in a schema',
     withSchema(`{"enum":[${fitting(VALUES, (at) => `1.234567890123456789e3${at % 9}`)}]}`),
   ],
-  ['numbers of 100,000 digits', withSchema(`{"enum":[${list(40, () => '9'.repeat(100_000))}]}`)],
+  ['numbers of 100,000 digits', withSchema(`{"enum":[${list(shareOf(40), () => '9'.repeat(100_000))}]}`)],
   ['one number of four megabytes', withMembers(`"seed":${'9'.repeat(BYTES - 200)}`)],
 
   [
@@ -206,19 +237,150 @@ export const hostileBodies: ReadonlyMap<string, Make> = new Map([
       body(
         format,
         hi,
-        `,"tools":[${list(256, (at) => tool(format, `{"properties":{${list(70, (inner) => `"p${inner}":"${'d'.repeat(180)}"`)}}}`, `f${at}`))}]`,
+        `,"tools":[${list(shareOf(256), (at) => tool(format, `{"properties":{${list(70, (inner) => `"p${inner}":"${'d'.repeat(180)}"`)}}}`, `f${at}`))}]`,
       ),
   ],
   [
     '256 tools with deep schemas',
-    (format) => body(format, hi, `,"tools":[${list(256, (at) => tool(format, nested(55), `f${at}`))}]`),
+    (format) =>
+      body(format, hi, `,"tools":[${list(shareOf(256), (at) => tool(format, nested(55), `f${at}`))}]`),
   ],
   ['100,000 values', withMembers(`"metadata":{"a":[${list(VALUES, () => `"${'v'.repeat(36)}"`)}]}`)],
   ['100,000 values in a schema', withSchema(`{"enum":[${list(VALUES, () => `"${'v'.repeat(36)}"`)}]}`)],
   [
     'deep lists side by side',
-    withMembers(`"metadata":{"a":[${list(1_500, () => '['.repeat(60) + ']'.repeat(60))}]}`),
+    withMembers(`"metadata":{"a":[${list(shareOf(1_500), () => '['.repeat(60) + ']'.repeat(60))}]}`),
   ],
   ['providers in order', withMembers(`"provider":{"order":[${list(VALUES, () => `"${'a/'.repeat(15)}"`)}]}`)],
   ['a provider of blanks', withMembers(`"provider":{"order":["a/fast${' '.repeat(BYTES - 400)}x"]}`)],
+
+  ['ids of 35 digits in metadata', withMembers(`"metadata":{"a":[${fitting(VALUES, () => ID)}]}`)],
+  ['ids of 35 digits in an answer’s schema', withAnswerSchema(`{"enum":[${fitting(VALUES, () => ID)}]}`)],
+  ['300 tool calls with ids of 35 digits', withCalls(shareOf(300), `{"a":[${list(320, () => ID)}]}`)],
+  [
+    'ids of 35 digits in 256 schemas',
+    (format) =>
+      body(
+        format,
+        hi,
+        `,"tools":[${list(shareOf(256), (at) => tool(format, `{"enum":[${list(380, () => ID)}]}`, `f${at}`))}]`,
+      ),
+  ],
+  ['fractions in a schema', withSchema(`{"enum":[${fitting(VALUES, (at) => `${at}.50`)}]}`)],
+  ['short exponents in a schema', withSchema(`{"enum":[${fitting(VALUES, (at) => `1e${at % 300}`)}]}`)],
+  ['minus zeros in a schema', withSchema(`{"enum":[${fitting(VALUES, () => '-0')}]}`)],
+  ['texts of digits in a schema', withSchema(`{"enum":[${fitting(VALUES, () => `"${ID}"`)}]}`)],
+  [
+    'letters of marks beside a long number',
+    (format) =>
+      body(
+        format,
+        user(`"${'\u007f'.repeat(BYTES - 400)}"`),
+        `,"tools":[${tool(format, `{"enum":[${ID}]}`)}]`,
+      ),
+  ],
+  ['keys of escapes in a schema', withSchema(`{${list(KEYS, (at) => `"${'\\u00e9'.repeat(30)}${at}":1`)}}`)],
+  [
+    'keys of escapes in an answer’s schema',
+    withAnswerSchema(`{${list(KEYS, (at) => `"${'\\u00e9'.repeat(30)}${at}":1`)}}`),
+  ],
+  ['20,000 keys in an answer’s schema', withAnswerSchema(`{${fitting(KEYS, (at) => `${key(at)}:1`)}}`)],
+
+  ['300 tool calls with escapes', withCalls(shareOf(300), `{"a":"${'\\u00e9'.repeat(1_850)}"}`)],
+  ['300 tool calls with line ends', withCalls(shareOf(300), `{"a":"${'\\n'.repeat(4_300)}"}`)],
+  [
+    '300 tool calls with keys of escapes',
+    withCalls(shareOf(300), `{${list(60, (at) => `"${'\\u00e9'.repeat(25)}${at}":1`)}}`),
+  ],
+  ['300 tool calls with texts in texts', withCalls(shareOf(300), textInText(9, 'x'.repeat(8)))],
+  ['one tool call with a text in texts', withCalls(1, textInText(17, 'x'))],
+  ['one tool call with one long text', withCalls(1, `{"a":"${'x'.repeat(BYTES - 800)}"}`)],
+  ['3,200 tool calls', withCalls(shareOf(3_200), '{"a":1}')],
+  [
+    'a tool’s description',
+    (format) => {
+      const long = tool(format, '{}').replace(
+        '"name"',
+        `"description":"${'\\n'.repeat(BYTES / 2 - 200)}","name"`,
+      );
+      return body(format, hi, `,"tools":[${long}]`);
+    },
+  ],
+
+  ['pairs of escapes', withText('\\ud83d\\ude00')],
+  ['control characters', withText('\\u0001')],
+  ['slashes with backslashes', withText('\\/')],
+  [
+    'an image in the body',
+    withParts(1, (format) => imagePart(format, `data:image/png;base64,${'QUJD'.repeat(BYTES / 4 - 100)}`)),
+  ],
+  [
+    '200 images in the body',
+    withParts(shareOf(200), (format) => imagePart(format, `data:image/png;base64,${'QUJD'.repeat(5_000)}`)),
+  ],
+
+  ['45,000 empty parts', withParts(shareOf(45_000), () => '{}')],
+  ['90,000 parts of null', withParts(shareOf(90_000), () => 'null')],
+  ['90,000 parts of numbers', withParts(shareOf(90_000), () => '7')],
+  ['45,000 empty lists for parts', withParts(shareOf(45_000), () => '[]')],
+  [
+    '45,000 empty messages',
+    (format) =>
+      body(
+        format,
+        list(shareOf(45_000), () => '{}'),
+      ),
+  ],
+  [
+    '90,000 messages of null',
+    (format) =>
+      body(
+        format,
+        list(shareOf(90_000), () => 'null'),
+      ),
+  ],
+  ['45,000 empty tools', (format) => body(format, hi, `,"tools":[${list(shareOf(45_000), () => '{}')}]`)],
+  [
+    '45,000 empty fallbacks',
+    (format) => body(format, hi, `,"models":[${list(shareOf(45_000), () => '{}')}]`),
+  ],
+  [
+    '90,000 stops',
+    (format) =>
+      body(
+        format,
+        hi,
+        `,"stop":[${list(shareOf(90_000), () => '"a"')}],"stop_sequences":[${list(5, () => '"a"')}]`,
+      ),
+  ],
+  [
+    '100 messages of 90 parts',
+    (format) =>
+      body(
+        format,
+        list(shareOf(100), () => user(`[${list(90, () => textPart(format, `"${'m'.repeat(300)}"`))}]`)),
+      ),
+  ],
+  [
+    'parts with hints',
+    withParts(shareOf(3_900), (format) =>
+      textPart(format, '"m"').replace('}', ',"cache_control":{"type":"ephemeral","ttl":"1h"}}'),
+    ),
+  ],
+  [
+    '45,000 empty parts of a system prompt',
+    (format) => body(format, hi, `,"system":[${list(shareOf(45_000), () => '{}')}]`),
+  ],
+  [
+    '45,000 empty parts behind a good one',
+    (format) => body(format, user(`[${textPart(format, '"m"')},${list(shareOf(45_000), () => '{}')}]`)),
+  ],
+  [
+    '100 messages of 450 empty parts',
+    (format) =>
+      body(
+        format,
+        list(shareOf(100), () => user(`[${list(450, () => '{}')}]`)),
+      ),
+  ],
 ]);

@@ -1,25 +1,8 @@
 import type { FormatName, Provider } from '#core/catalog/catalog.ts';
-import { dialects } from '#core/catalog/dialects.ts';
-import { systemClock } from '#core/clock.ts';
-import { isApiError } from '../../api/contract/errors.ts';
-import { planCall, readCall } from '../../api/inference/admit.ts';
-import { estimateHold } from '../../api/inference/estimate.ts';
-import { callFormats } from '../../api/inference/formats/call-formats.ts';
-
-import { model, noLinkRules, provider, testCatalog } from '../inference/support.ts';
-import { plainHealth } from '../support/plain-health.ts';
 import { hostileBodies } from './hostile-bodies.ts';
+import { formats, measureTurns, providers } from './hostile-turns.ts';
 import { shortNumber } from './report.ts';
 import { type Bench, runPart } from './run-part.ts';
-
-/** As one that speaks the caller's format, one that keeps to a list of fields, and those that a call is translated for. */
-const providers: ReadonlyMap<string, Partial<Provider>> = new Map([
-  ['router', {}],
-  ['plain', { kind: 'openai' }],
-  ['vllm', { kind: 'openai', dialect: dialects.vllm }],
-  ['to chat', { kind: 'openai', formats: ['chat/completions'] }],
-  ['to messages', { kind: 'anthropic', formats: ['messages'] }],
-]);
 
 /** Of the parse of a body with 20,000 keys: what no gateway can do without. */
 const RATIO_MAX = 8;
@@ -27,7 +10,7 @@ const ROUNDS = 5;
 
 function measure({ report }: Bench, name: string, reference: number): void {
   let longest = { ms: 0, where: '', parse: 0 };
-  for (const format of ['chat/completions', 'responses', 'messages'] as const) {
+  for (const format of formats) {
     const bytes = bodyOf(name, format);
     const parse = parseMs(bytes);
     for (const [kind, given] of providers) {
@@ -69,54 +52,22 @@ function timed(work: () => unknown): number {
   return (user + system) / 1_000;
 }
 
-const TURNS = ['read', 'plan', 'send'] as const;
-
+/** The mean of some rounds, because one turn may be shorter than the system's steps. */
 function longestTurn(
   format: FormatName,
   bytes: Buffer,
   given: Partial<Provider>,
 ): [ms: number, turn: string] {
-  const sums = TURNS.map(() => 0);
+  const sums = new Map<string, number>();
   for (let round = 0; round < ROUNDS; round++) {
-    for (const [at, ms] of runTurns(format, bytes, given).entries()) sums[at] = (sums[at] ?? 0) + ms;
+    for (const { turn, cost } of measureTurns(format, bytes, given, timed))
+      sums.set(turn, (sums.get(turn) ?? 0) + cost);
   }
-  const most = Math.max(...sums);
-  return [most / ROUNDS, TURNS[sums.indexOf(most)] ?? ''];
+  const [turn, most] = [...sums].reduce((longest, each) => (each[1] > longest[1] ? each : longest));
+  return [most / ROUNDS, turn];
 }
 
-/** As many turns as the body gets: one that is refused gets no further. */
-function runTurns(format: FormatName, bytes: Buffer, given: Partial<Provider>): number[] {
-  const inputModalities = ['text', 'image', 'file'];
-  const catalog = testCatalog({
-    models: [model({ contextLength: 10_000_000, inputModalities })],
-    providers: [provider(given)],
-  });
-  const routes = { catalog, health: plainHealth(systemClock), links: noLinkRules };
-  const turns: number[] = [];
-  let read: ReturnType<typeof readCall> | undefined;
-  turns.push(timed(() => (read = readCall(callFormats[format], bytes, 'active', noLinkRules))));
-  if (read === undefined || isApiError(read)) return turns;
-  const call = read;
-  let admitted: ReturnType<typeof planCall> | undefined;
-  turns.push(timed(() => (admitted = planCall(call, routes))));
-  if (!admitted?.ok) return turns;
-  const { plan } = admitted;
-  const [candidate] = plan.candidates;
-  if (candidate === undefined) return turns;
-  turns.push(
-    timed(() => {
-      estimateHold(plan);
-      const asked = candidate.translated === null ? plan : { ...plan, body: candidate.translated };
-      return candidate.format.buildBody(asked, candidate, 1);
-    }),
-  );
-  return turns;
-}
-
-/**
- * The longest turn of the event loop that a body of four megabytes takes before its provider is asked. A large body is read,
- * planned and sent in three turns (`run-call.ts`).
- */
+/** The longest turn of the event loop that a body of four megabytes takes before its provider is asked (`measureTurns`). */
 await runPart('Hostile bodies', { pinned: true }, async (bench) => {
   const self = bench.measureSelf();
   const reference = parseMs(bodyOf('20,000 keys in metadata', 'chat/completions'));

@@ -1,0 +1,47 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+import { workBounds } from './work-bounds.ts';
+
+/** Bodies of 64 KB: a pass over one is the same share of its work as over one of four megabytes. */
+const SHARE = 1 / 64;
+const script = fileURLToPath(new URL('count-work.ts', import.meta.url));
+
+interface Work {
+  body: string;
+  turn: { passes: number; where: string };
+  total: { passes: number; where: string };
+}
+
+/** In a process of its own, because V8 counts only code that is compiled after the count has begun. */
+async function countWork(): Promise<Work[]> {
+  const { stdout } = await promisify(execFile)(process.execPath, [script], {
+    env: { ...process.env, HOSTILE_BODY_SHARE: String(SHARE) },
+  });
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+it('no hostile body is read more often than today, in one turn or in all turns of its call', async () => {
+  const works = await countWork();
+  const above = works.flatMap(({ body, turn, total }) => {
+    const [turnMax, totalMax] = workBounds.get(body) ?? [0, 0];
+    return [
+      ...(turn.passes > turnMax ? [`${body}: ${turn.passes} of ${turnMax} passes in ${turn.where}`] : []),
+      ...(total.passes > totalMax
+        ? [`${body}: ${total.passes} of ${totalMax} passes in all, ${total.where}`]
+        : []),
+    ];
+  });
+  expect(above).toEqual([]);
+  // A bound without a body, or far above what is counted, would let a second pass in.
+  const slack = works.flatMap(({ body, turn, total }) => {
+    const [turnMax, totalMax] = workBounds.get(body) ?? [0, 0];
+    return turnMax - turn.passes > 1 || totalMax - total.passes > 1 ? [body] : [];
+  });
+  expect(slack).toEqual([]);
+  expect(works.map(({ body }) => body)).toEqual([...workBounds.keys()]);
+}, 300_000);
