@@ -19,7 +19,8 @@ export function refuseFields(
     refuseProviderOptions(body.provider) ??
     refuseTiers(body.provider) ??
     refuseReasoning(body.reasoning) ??
-    refuseBudget(body.thinking)
+    refuseBudget(body.thinking) ??
+    refusePrediction(body.prediction)
   );
 }
 
@@ -87,6 +88,24 @@ function refuseReasoning(reasoning: unknown): ApiError | null {
   }
   return refuseCount(isRecord(reasoning) ? reasoning.max_tokens : undefined, 'reasoning.max_tokens');
 }
+
+/** No reader of links looks there, so nothing but text may stand in it. */
+function refusePrediction(prediction: unknown): ApiError | null {
+  const content = isRecord(prediction) ? prediction.content : undefined;
+  if (!Array.isArray(content)) return null;
+  const at = content.findIndex(
+    (part) =>
+      !isRecord(part) || part.type !== 'text' || !Object.keys(part).every((name) => TEXT_PART.has(name)),
+  );
+  if (at < 0) return null;
+  const param = `prediction.content[${at}]`;
+  return apiError('invalid_request', {
+    param,
+    message: `\`${param}\` must be a part of type \`text\` with nothing but its \`text\`.`,
+  });
+}
+
+const TEXT_PART: ReadonlySet<string> = new Set(['type', 'text', 'cache_control']);
 
 const refuseBudget = (thinking: unknown): ApiError | null =>
   refuseCount(isRecord(thinking) ? thinking.budget_tokens : undefined, 'thinking.budget_tokens');

@@ -103,7 +103,7 @@ function strayIn(object: Members, kind: string): string | null {
     if (value === null) continue;
     const inside = isReadHere(object, name) ? known?.get(name) : undefined;
     if (inside === undefined) {
-      if (mayHoldLink(value)) return name;
+      if (!TEXT_MEMBERS.has(name) && mayHoldLink(value)) return name;
     } else if (inside !== null && contentKinds.has(inside)) {
       const found = strayInside(value, inside);
       if (found !== null) return name + found;
@@ -118,6 +118,23 @@ function isReadHere({ type }: Members, name: string): boolean {
   return types === undefined || type === undefined || types.has(type);
 }
 
+/**
+ * Members that hold words of an earlier answer, or notes of the caller's. No server follows an address in them, and agents send them
+ * back as they came: a model that thought of a page would make every later call fail.
+ */
+const TEXT_MEMBERS: ReadonlySet<string> = new Set([
+  ...[
+    'reasoning',
+    'reasoning_content',
+    'reasoning_details',
+    'reasoning_text',
+    'thinking',
+    'thinking_blocks',
+    'thought',
+  ],
+  ...['metadata', 'provider_specific_fields'],
+]);
+
 function mayHoldLink(value: unknown): boolean {
   if (typeof value === 'string') return mayBeLink(value);
   if (typeof value !== 'object' || value === null) return false;
@@ -129,21 +146,25 @@ function mayHoldLink(value: unknown): boolean {
 
 /**
  * Servers take web addresses, `data:` and `file:`, and some of them the path of a picture. They skip blanks before an
- * address, and line ends and tabs in it.
+ * address, and line ends and tabs in it. They follow a text as a whole, so a sentence that names an address leads nowhere.
  */
 function mayBeLink(text: string): boolean {
   const plain = text.replaceAll(/[\t\n\r]/g, '').trim();
+  const blankAt = plain.indexOf(' ');
+  const firstWord = blankAt < 0 ? plain : plain.slice(0, blankAt);
   const begin = plain.slice(0, LONGEST_SIGN).toLowerCase();
   const end = plain.slice(-LONGEST_SIGN).toLowerCase();
   return (
-    plain.includes('://') ||
+    firstWord.includes('://') ||
     BEGINNINGS.some((sign) => begin.startsWith(sign)) ||
     // Base64 may begin with two slashes, but it has no dot.
     (begin.startsWith('//') && plain.includes('.')) ||
-    ENDINGS.some((sign) => end.endsWith(sign))
+    ((blankAt < 0 || PATH_BEGINS.has(plain.charAt(0))) && ENDINGS.some((sign) => end.endsWith(sign)))
   );
 }
 
 const BEGINNINGS = ['http:', 'https:', 'file:', 'data:', 'ftp:', '\\\\'];
+/** A path may have blanks in it; a sentence that ends with the name of a picture is none. */
+const PATH_BEGINS: ReadonlySet<string> = new Set(['/', '.', '~', '\\']);
 const ENDINGS = ['.png', '.jpg', '.jpeg', '.webp', '.gif'];
 const LONGEST_SIGN = 6;

@@ -465,6 +465,51 @@ describe('a link in a member that no format knows does not reach a server of the
       'chat/completions',
       { messages: [{ role: 'user', content: 'hi', id: 'msg_1', note: 'Well: so.' }] },
     ],
+    ...[
+      `I looked at ${BAD} first`,
+      `${BAD} was of no use, so I tried cat.png`,
+      'Then I opened the picture cat.png',
+    ].flatMap((words): [string, FormatName, object][] => [
+      [
+        `thinking that names an address: ${words}`,
+        'chat/completions',
+        { messages: [{ role: 'user', content: 'hi', thinking: words }] },
+      ],
+      [
+        `a reasoning_text: ${words}`,
+        'responses',
+        {
+          input: [
+            { type: 'reasoning', id: 'rs_1', summary: [], reasoning_text: words },
+            { role: 'user', content: 'hi' },
+          ],
+        },
+      ],
+      [
+        `metadata: ${words}`,
+        'chat/completions',
+        { messages: [{ role: 'user', content: 'hi', metadata: { note: words } }] },
+      ],
+      [
+        `a note of nobody's: ${words}`,
+        'chat/completions',
+        { messages: [{ role: 'user', content: 'hi', note: `Note: ${words}` }] },
+      ],
+      [
+        `thinking blocks: ${words}`,
+        'chat/completions',
+        {
+          messages: [
+            {
+              role: 'assistant',
+              content: 'x',
+              thinking_blocks: [{ type: 'thinking', thinking: words, signature: 'a' }],
+            },
+            { role: 'user', content: 'hi' },
+          ],
+        },
+      ],
+    ]),
     ['base64', 'chat/completions', { messages: [{ role: 'user', content: 'hi', signature: '//abc+/==' }] }],
     [
       'what an earlier answer rests on',
@@ -494,4 +539,29 @@ describe('a link in a member that no format knows does not reach a server of the
     const members = { messages: [{ role: 'user', content: 'hi', attachments: [{ url: GOOD }] }] };
     expect(admitBody('chat/completions', members, { kind: 'openai' }).ok).toBe(true);
   });
+});
+
+describe('what is foreseen of an answer (`prediction.content`)', () => {
+  it.each<[string, object]>([
+    ['a picture', cat],
+    ['a file', { type: 'file', file: { file_data: BAD } }],
+    ['sound', { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }],
+    ['text with a picture beside it', { type: 'text', text: 'hi', image_url: { url: BAD } }],
+    ['a part without a type', { image_url: { url: BAD } }],
+  ])('is text alone, whoever serves it: not %s', (_what, part) => {
+    const prediction = { type: 'content', content: [{ type: 'text', text: 'a' }, part] };
+    for (const given of [{}, careful, { kind: 'openai' as const }])
+      expect(refusalOf('chat/completions', { prediction }, given)).toMatchObject({
+        code: 'invalid_request',
+        param: 'prediction.content[1]',
+      });
+  });
+
+  it.each([`See ${BAD}`, [{ type: 'text', text: `See ${BAD}` }], [], null])(
+    'passes as text: %j',
+    (content) => {
+      const prediction = { type: 'content', content };
+      expect(admitBody('chat/completions', { prediction }, { kind: 'openai' }).ok).toBe(true);
+    },
+  );
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorTable } from '../../api/contract/errors.ts';
-import { order } from './video-models.ts';
+import { frame, order, PICTURE, reference } from './video-models.ts';
 import { videoRefusals } from './video-refusals.ts';
 import { startVideoWorld, type VideoWorld } from './video-world.ts';
 
@@ -25,6 +25,26 @@ describe('a value that its model does not list is refused by the field, and noth
     expect(res.status).toBe(errorTable[code].status);
     const { type } = errorTable[code];
     expect(await res.json()).toEqual({ error: { message, type, code, param } });
+    await expectNothing();
+  });
+});
+
+describe('a member that is spelled otherwise than the document does is refused', () => {
+  const BAD = 'http://169.254.169.254/latest';
+  it.each<[string, object]>([
+    ['Prompt beside prompt', { Prompt: 'b' }],
+    ['Duration beside duration', { Duration: 60 }],
+    ['Image', { Image: BAD }],
+    ['image_URL', { image_URL: BAD }],
+    ['Frame_Images', { Frame_Images: [frame()] }],
+    ['URL beside url', { input_references: [{ type: 'image_url', image_url: { url: PICTURE, URL: BAD } }] }],
+    ['Image_URL beside image_url', { input_references: [{ ...reference(), Image_URL: { url: BAD } }] }],
+    ['Type beside type', { frame_images: [{ ...frame(), Type: 'file' }] }],
+    ['Frame_type beside frame_type', { frame_images: [{ ...frame(), Frame_type: 'last_frame' }] }],
+  ])('%s', async (_spelled, extra) => {
+    const res = await world.order(order(extra));
+    const { error } = JSON.parse(await res.text());
+    expect({ status: res.status, code: error.code }).toEqual({ status: 400, code: 'invalid_request' });
     await expectNothing();
   });
 });

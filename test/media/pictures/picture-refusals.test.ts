@@ -25,6 +25,35 @@ describe('a request for pictures is refused, and holds nothing, when', () => {
     expect(await refusalOf(body)).toMatchObject({ code: 'invalid_request', message });
   });
 
+  const good = 'https://example.com/a.png';
+  const bad = 'http://169.254.169.254/latest';
+  it.each<[string, object, string]>([
+    ['Prompt', { Prompt: 'b' }, 'Prompt'],
+    ['N', { N: 9 }, 'N'],
+    ['Image', { Image: bad }, 'Image'],
+    ['image_URL', { image_URL: bad }, 'image_URL'],
+    ['images', { images: [bad] }, 'images'],
+    [
+      'URL beside url',
+      { input_references: [{ type: 'image_url', image_url: { url: good, URL: bad } }] },
+      'input_references[0].image_url',
+    ],
+    [
+      'Image_URL beside image_url',
+      { input_references: [{ type: 'image_url', image_url: { url: good }, Image_URL: { url: bad } }] },
+      'input_references[0]',
+    ],
+    [
+      'Type beside type',
+      { input_references: [{ type: 'image_url', Type: 'file', image_url: { url: good } }] },
+      'input_references[0]',
+    ],
+  ])('a member is spelled otherwise than the document does: %s', async (_spelled, extra, param) => {
+    const error = await refusalOf(ask(extra));
+    expect(error).toMatchObject({ code: 'invalid_request' });
+    expect(error?.param).toContain(param);
+  });
+
   it.each([
     ['inactive', 'agent_inactive'],
     ['suspended', 'agent_suspended'],
