@@ -19,17 +19,6 @@ export function parseExact(text: string): unknown {
   return text.length <= SHORT_CHARS ? JSON.parse(text, keepSource) : parseMarked(Buffer.from(text));
 }
 
-/** The same of a value that was parsed already: it is parsed again only where a number would change. */
-export function exactValue(
-  bytes: Buffer,
-  value: Readonly<Record<string, unknown>>,
-): Readonly<Record<string, unknown>> {
-  if (!INEXACT_NUMBER.test(bytes.toString('latin1'))) return value;
-  const exact: unknown =
-    bytes.length <= SHORT_CHARS ? JSON.parse(bytes.toString('utf8'), keepSource) : parseMarked(bytes);
-  return isRecord(exact) ? { ...exact } : value;
-}
-
 /** A parse that shows each number's source takes three times as long as this one, which counts where there are thousands. */
 const SHORT_CHARS = 4_096;
 

@@ -1,6 +1,7 @@
 import { isRecord } from '#core/is-record.ts';
 import { AnswerText, addMessages } from '../answer-text.ts';
 import { plainNumber } from '../exact-json.ts';
+import { NumberMarks } from '../number-marks.ts';
 import { parseRecord } from '../parse-record.ts';
 import { countedBy } from '../stream-text-count.ts';
 import type { StreamUsage, Usage } from '../usage.ts';
@@ -49,12 +50,15 @@ export class MessagesAssembly implements Assembly {
   answer(): Buffer | null {
     if (this.#message === null) return null;
     const { usage: _, ...message } = this.#message;
-    const content = [...this.#blocks].map(([index, block]) => withInput(block, this.#inputs.get(index)));
-    const answer = JSON.stringify({ ...message, content });
+    const marks = new NumberMarks();
+    const content = [...this.#blocks].map(([index, block]) =>
+      withInput(block, this.#inputs.get(index), marks),
+    );
+    const answer = marks.print({ ...message, content });
     const usage = this.#stream.usageRecord?.bytes;
-    if (usage === undefined) return Buffer.from(answer);
+    if (usage === undefined) return answer;
     // Its bytes as they came: a cost is read from its text.
-    return Buffer.concat([Buffer.from(`${answer.slice(0, -1)},"usage":`), usage, Buffer.from('}')]);
+    return Buffer.concat([answer.subarray(0, -1), Buffer.from(',"usage":'), usage, Buffer.from('}')]);
   }
 
   #add(event: Record<string, unknown>): void {
@@ -84,7 +88,11 @@ export class MessagesAssembly implements Assembly {
   }
 }
 
-function withInput(block: Record<string, unknown>, json: string | undefined): Record<string, unknown> {
+function withInput(
+  block: Record<string, unknown>,
+  json: string | undefined,
+  marks: NumberMarks,
+): Record<string, unknown> {
   if (json === undefined || json === '') return block;
-  return { ...block, input: inputOf(json) };
+  return { ...block, input: inputOf(json, marks) };
 }

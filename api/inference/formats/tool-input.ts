@@ -1,22 +1,23 @@
 import { isRecord } from '#core/is-record.ts';
 import { parseJson } from '#core/parse-json.ts';
-import { exactValue } from '../exact-json.ts';
-import { type JsonBounds, readJsonObject, scanJsonObject } from '../json-object.ts';
+import { type JsonBounds, scanJsonObject } from '../json-object.ts';
 import type { NumberMarks } from '../number-marks.ts';
 
 /**
  * What a tool of the messages format is called with. A model may write what is no JSON, or too deep to be written again;
- * the format has room for an object alone.
+ * the format has room for an object alone. Its numbers are marked, so print it with `marks`.
  */
-export function inputOf(json: string): Readonly<Record<string, unknown>> {
-  if (json === '') return {};
-  const bytes = Buffer.from(json);
-  const read = readJsonObject(bytes);
-  return typeof read === 'string' ? { arguments: json } : exactValue(bytes, read.value);
+export function inputOf(json: string, marks: NumberMarks): Readonly<Record<string, unknown>> {
+  const read = readInput(json, undefined, marks);
+  return read === 'too_many' ? { arguments: json } : read.input;
 }
 
-/** The same with bounds and with marked numbers, for what a caller says that a model wrote. */
-export function readInput(json: string, bounds: JsonBounds, marks: NumberMarks): ReadInput | 'too_many' {
+/** The same with bounds, for what a caller says that a model wrote. */
+export function readInput(
+  json: string,
+  bounds: JsonBounds | undefined,
+  marks: NumberMarks,
+): ReadInput | 'too_many' {
   if (json === '') return { input: {}, keyCount: 0, valueCount: 0 };
   const bytes = Buffer.from(json);
   const object = scanJsonObject(bytes, bounds);

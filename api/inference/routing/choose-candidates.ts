@@ -31,9 +31,9 @@ export function* chooseCandidates(
 ): Steps<readonly Candidate[] | ApiError> {
   const candidates: Candidate[] = [];
   let refusal: ApiError | null = null;
-  const translate = onceEach(wanted);
+  const translations: Translations = { done: new Map(), marks: new NumberMarks(), source: null };
   for (const each of resolved) {
-    const candidate = yield* chooseFormat(each, wanted, translate);
+    const candidate = yield* chooseFormat(each, wanted, translations);
     yield 'choose';
     if (isApiError(candidate)) refusal ??= candidate;
     else candidates.push(candidate);
@@ -43,16 +43,17 @@ export function* chooseCandidates(
 
 function* chooseFormat(
   { searches, ...each }: Resolved,
-  { format, object, value, request, media, serverTools: sentTools, preferences }: Wanted,
-  translate: Translate,
+  wanted: Wanted,
+  translations: Translations,
 ): Steps<Candidate | ApiError> {
+  const { format, object, value, request, media, serverTools: sentTools, preferences } = wanted;
   const { formats, dialect } = each.provider;
   const unmet = unmetPreference(preferences, each);
   if (unmet !== null) return noProvider(`provider.${unmet}`);
   const native = formats.includes(format.endpoint);
   const plain = !reportsCost(each.provider);
-  const wanted = searches ? withOneSearch(sentTools) : sentTools;
-  const serverTools = wanted === null ? null : placeTools(wanted, { ...each, format, native });
+  const tools = searches ? withOneSearch(sentTools) : sentTools;
+  const serverTools = tools === null ? null : placeTools(tools, { ...each, format, native });
   if (serverTools !== null && 'unrun' in serverTools) return noRunner(serverTools.unrun, each.model);
   if (serverTools !== null && 'stepless' in serverTools) return noStep(serverTools.stepless);
   if (native) {
@@ -62,33 +63,39 @@ function* chooseFormat(
   const to = formats.includes('chat/completions') ? 'chat/completions' : 'messages';
   const cap = Math.min(request.outputTokensCap ?? Number.MAX_SAFE_INTEGER, modelOutputTokens(each));
   const asked = { outputTokensCap: cap, thinksByEffort: thinksByEffort(each.endpoint.upstreamModel) };
-  const translated = yield* translate(to, asked);
+  const translated = yield* translate(wanted, translations, to, asked);
   if (isApiError(translated)) return translated;
   const gap = findDialectGap(dialect, { format: to, body: translated, value: null, media, plain });
   return gap === null ? { ...each, format: callFormats[to], translated, serverTools } : cannotBeSent(gap);
 }
 
-type Translate = (to: UpstreamFormatName, asked: AskedModel) => Steps<JsonObject | ApiError>;
-
 /** Many fallbacks are sent the same translation, so it is made once. */
-function onceEach({ format, object, value }: Wanted): Translate {
-  const done = new Map<string, JsonObject | ApiError>();
-  const marks = new NumberMarks();
-  let source: Readonly<Record<string, unknown>> | null = null;
-  return function* translate(to, asked) {
-    const key = `${to} ${asked.outputTokensCap} ${asked.thinksByEffort}`;
-    const known = done.get(key);
-    if (known !== undefined) return known;
-    if (source === null) {
-      // What a provider runs by itself is written into the result.
-      source = withoutServerTools(withMarkedNumbers(object, value, format.endpoint, marks));
-      yield 'mark numbers';
-    }
-    const translated = translateRequest(source, format.endpoint, to, asked, marks);
-    done.set(key, translated);
-    yield 'translate';
-    return translated;
-  };
+interface Translations {
+  done: Map<string, JsonObject | ApiError>;
+  marks: NumberMarks;
+  /** The caller's request with marked numbers; `null`: not made yet. */
+  source: Readonly<Record<string, unknown>> | null;
+}
+
+function* translate(
+  { format, object, value }: Wanted,
+  translations: Translations,
+  to: UpstreamFormatName,
+  asked: AskedModel,
+): Steps<JsonObject | ApiError> {
+  const { done, marks } = translations;
+  const key = `${to} ${asked.outputTokensCap} ${asked.thinksByEffort}`;
+  const known = done.get(key);
+  if (known !== undefined) return known;
+  if (translations.source === null) {
+    // What a provider runs by itself is written into the result.
+    translations.source = withoutServerTools(withMarkedNumbers(object, value, format.endpoint, marks));
+    yield 'mark numbers';
+  }
+  const translated = translateRequest(translations.source, format.endpoint, to, asked, marks);
+  done.set(key, translated);
+  yield 'translate';
+  return translated;
 }
 
 /** The caller's request, and what was read of it. */

@@ -3,6 +3,7 @@ import type { AnswerIdentity, StreamEndView } from '../formats/call-format.ts';
 import { namedText } from '../formats/stream-text.ts';
 import { inputOf } from '../formats/tool-input.ts';
 import { messagesUsageText } from '../formats/usage-text.ts';
+import { NumberMarks } from '../number-marks.ts';
 import type { AnswerPiece, FinishReason } from './answer-piece.ts';
 import type { AnswerSink } from './answer-sink.ts';
 import type { AssistantPart } from './conversation.ts';
@@ -186,24 +187,25 @@ export function writeMessagesAnswer(
   identity: AnswerIdentity,
   tokens: TokenCounts,
 ): string {
-  const answer = JSON.stringify({
+  const marks = new NumberMarks();
+  const answer = marks.print({
     id: whole.id || identity.id,
     type: 'message',
     role: 'assistant',
     model: identity.model,
-    content: whole.parts.map(blockOf),
+    content: whole.parts.map((part) => blockOf(part, marks)),
     stop_reason: whole.stopSequence === null ? STOP_REASONS[whole.finishReason] : 'stop_sequence',
     stop_sequence: whole.stopSequence,
   });
-  return `${answer.slice(0, -1)},"usage":${messagesUsageText(tokens, null)}}`;
+  return `${answer.toString('utf8', 0, answer.length - 1)},"usage":${messagesUsageText(tokens, null)}}`;
 }
 
-function blockOf(part: AssistantPart): object {
+function blockOf(part: AssistantPart, marks: NumberMarks): object {
   switch (part.type) {
     case 'text':
       return { type: 'text', text: part.text };
     case 'tool_call':
-      return { type: 'tool_use', id: part.id, name: part.name, input: inputOf(part.argumentsJson) };
+      return { type: 'tool_use', id: part.id, name: part.name, input: inputOf(part.argumentsJson, marks) };
     case 'reasoning':
       return part.encrypted === null
         ? { type: 'thinking', thinking: part.text, signature: part.signature ?? '' }

@@ -1,12 +1,16 @@
-import { exactValue } from '../exact-json.ts';
 import { MessagesStream } from '../formats/messages-stream.ts';
 import { answerBounds, readJsonObject } from '../json-object.ts';
+import { NumberMarks } from '../number-marks.ts';
 import type { StreamUsage, Usage } from '../usage.ts';
 import { answerIdOf } from './answer-id-of.ts';
 import type { AnswerPiece, FinishReason } from './answer-piece.ts';
 import type { AnswerSource, ReadPieces } from './answer-source.ts';
 import { citationOf } from './citation-of.ts';
+import { EACH, withMarkedNumbersAt } from './unread-values.ts';
 import { numberOf, recordOf, records, textOf } from './values.ts';
+
+const EVENT_INPUT = ['content_block', 'input'];
+const ANSWER_INPUT = ['content', EACH, 'input'];
 
 /** Named events of the messages format. */
 export class MessagesSource implements AnswerSource {
@@ -14,6 +18,7 @@ export class MessagesSource implements AnswerSource {
   readonly #stream = new MessagesStream({ upstreamModel: '', publicModel: '', showUsage: true });
   /** Of the calls, by their blocks. */
   readonly #calls = new Map<number, number>();
+  readonly #marks = new NumberMarks();
   /** What the open block still lacks when it ends: its signature, or what a call without input is made with. */
   #owed: AnswerPiece | null = null;
 
@@ -23,11 +28,16 @@ export class MessagesSource implements AnswerSource {
       return { kind: event.kind };
     const read = readJsonObject(data, answerBounds);
     if (typeof read === 'string') return { kind: 'malformed' };
-    return { kind: 'pieces', pieces: this.#pieces(exactValue(data, read.value)) };
+    return { kind: 'pieces', pieces: this.#pieces(this.#marked(data, read.value)) };
   }
 
   readWhole(bytes: Buffer, value: Readonly<Record<string, unknown>>): readonly AnswerPiece[] {
-    const { id, content, stop_reason, stop_sequence } = exactValue(bytes, value);
+    const { id, content, stop_reason, stop_sequence } = withMarkedNumbersAt(
+      bytes,
+      value,
+      ANSWER_INPUT,
+      this.#marks,
+    );
     const blocks = records(content).flatMap((block, index) => [...this.#begin(index, block), ...this.#end()]);
     return [{ type: 'start', id: answerIdOf(id) }, ...blocks, ...finishOf({ stop_reason, stop_sequence })];
   }
@@ -42,6 +52,13 @@ export class MessagesSource implements AnswerSource {
 
   isComplete(): boolean {
     return this.#stream.isComplete();
+  }
+
+  /** Only the start of a block may hold an input that is printed again. */
+  #marked(data: Buffer, event: Record<string, unknown>): Readonly<Record<string, unknown>> {
+    return event.type === 'content_block_start'
+      ? withMarkedNumbersAt(data, event, EVENT_INPUT, this.#marks)
+      : event;
   }
 
   #pieces(event: Record<string, unknown>): AnswerPiece[] {
@@ -83,7 +100,7 @@ export class MessagesSource implements AnswerSource {
           id: textOf(content.id),
           name: textOf(content.name),
         };
-        const input = JSON.stringify(content.input ?? {});
+        const input = this.#marks.print(content.input ?? {}).toString();
         this.#owed = { type: 'arguments', index, json: input };
         return [begun];
       }

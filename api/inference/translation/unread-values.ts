@@ -15,31 +15,43 @@ export function withMarkedNumbers(
   marks: NumberMarks,
 ): Readonly<Record<string, unknown>> {
   let body = value;
-  for (const [member, ...path] of UNREAD[format]) {
-    const bytes = member === undefined ? undefined : memberBytes(object, member);
+  for (const { member, path } of UNREAD[format]) {
+    const bytes = memberBytes(object, member);
     const marked = bytes === undefined ? null : marks.parse(bytes);
-    if (member === undefined || marked === null) continue;
+    if (marked === null) continue;
     body = { ...body, [member]: graft(body[member], marked.value, path) };
   }
   return body;
 }
 
-const EACH = '*';
+/** The same of a provider's answer or event, whose one such place is `path`. */
+export function withMarkedNumbersAt(
+  bytes: Buffer,
+  value: Readonly<Record<string, unknown>>,
+  path: readonly string[],
+  marks: NumberMarks,
+): Readonly<Record<string, unknown>> {
+  const marked = marks.parse(bytes);
+  const grafted = marked === null ? value : graft(value, marked.value, path);
+  return isRecord(grafted) ? grafted : value;
+}
+
+export const EACH = '*';
 
 /** `EACH` stands for every entry of a list. */
-const UNREAD: Readonly<Record<FormatName, readonly (readonly string[])[]>> = {
+const UNREAD: Readonly<Record<FormatName, readonly { member: string; path: readonly string[] }[]>> = {
   'chat/completions': [
-    ['tools', EACH, 'function', 'parameters'],
-    ['response_format', 'json_schema', 'schema'],
+    { member: 'tools', path: [EACH, 'function', 'parameters'] },
+    { member: 'response_format', path: ['json_schema', 'schema'] },
   ],
   responses: [
-    ['tools', EACH, 'parameters'],
-    ['text', 'format', 'schema'],
+    { member: 'tools', path: [EACH, 'parameters'] },
+    { member: 'text', path: ['format', 'schema'] },
   ],
   messages: [
-    ['tools', EACH, 'input_schema'],
-    ['output_config', 'format', 'schema'],
-    ['messages', EACH, 'content', EACH, 'input'],
+    { member: 'tools', path: [EACH, 'input_schema'] },
+    { member: 'output_config', path: ['format', 'schema'] },
+    { member: 'messages', path: [EACH, 'content', EACH, 'input'] },
   ],
 };
 
