@@ -1,9 +1,16 @@
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Capacity } from '#core/capacity/capacity.ts';
 import { shareCapacity } from '#core/capacity/redis-shared-capacity.ts';
+import { DAY_MS, HOUR_MS, SECOND_MS } from '#core/clock.ts';
+import type { RedisClient } from '#core/drivers/redis.ts';
 import { CAPACITY_SHARE_MS } from '#core/limits.ts';
+import { startRedis } from '../services/start-redis.ts';
+import { connectTo } from '../support/connect-to.ts';
+import { testDataDir } from '../support/data-dir.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { until } from '../support/gateway.ts';
+import { createMovingClock } from '../support/moving-clock.ts';
 import { useRedis } from '../support/redis-server.ts';
 import { describeWith } from '../support/with-services.ts';
 
@@ -11,12 +18,11 @@ describeWith(['redis'], 'the operator’s pool in a cluster', () => {
   const server = useRedis();
   const log = { info() {}, warn() {}, error() {} };
 
-  function start(processId: string) {
-    const clock = createFakeClock();
+  function start(processId: string, redis: RedisClient = server.client, clock = createFakeClock()) {
     const capacity = new Capacity(() => ({ perCallNanoUsd: 100n, poolNanoUsd: 100n, runningCalls: 10 }), {
       isOver: () => false,
     });
-    const sharing = shareCapacity({ redis: server.client, capacity, processId, clock, log });
+    const sharing = shareCapacity({ redis, capacity, processId, clock, log });
     return { clock, capacity, sharing };
   }
 
@@ -52,6 +58,71 @@ describeWith(['redis'], 'the operator’s pool in a cluster', () => {
       expect(await server.client.hexists('faregate:capacity', gone)).toBe(0);
     }
     await c.sharing.stop();
+  });
+
+  test('a sum that is dated ahead of Redis fills no place in the pool, and goes at once', async () => {
+    const nowMs = Date.now();
+    const told = ['ten minutes', `50 ${nowMs + HOUR_MS / 6}`, 'three days', `50 ${nowMs + 3 * DAY_MS}`];
+    await server.client.hset('faregate:capacity', 'alive', `9 ${nowMs}`, ...told);
+    const e = start('e');
+    await until(() => e.capacity.othersNanoUsd === 9n);
+    expect(await server.client.hkeys('faregate:capacity')).not.toContain('three days');
+    await e.sharing.stop();
+    await server.client.del('faregate:capacity');
+  });
+
+  test.each([
+    ['two hours ahead', 2 * HOUR_MS],
+    ['three days ahead', 3 * DAY_MS],
+    ['two hours behind', -2 * HOUR_MS],
+    ['three days behind', -3 * DAY_MS],
+  ])(
+    'a process whose own clock is %s fills the pool with what it holds and no more, and is forgotten like the others',
+    async (_, aheadMs) => {
+      const wrong = start('wrong', server.client, createFakeClock(Date.now() + aheadMs));
+      const right = start('right');
+      wrong.capacity.admit(70n);
+      await until(() => {
+        wrong.clock.advance(CAPACITY_SHARE_MS);
+        right.clock.advance(CAPACITY_SHARE_MS);
+        return right.capacity.othersNanoUsd === 70n;
+      });
+      const [, at] = String(await server.client.hget('faregate:capacity', 'wrong')).split(' ');
+      expect(Math.abs(Number(at) - Date.now())).toBeLessThan(5 * SECOND_MS);
+      await wrong.sharing.stop();
+      await right.sharing.stop();
+    },
+  );
+
+  test("what died while Redis' clock was days ahead or behind is forgotten when the clock is right again", async () => {
+    await using folder = await testDataDir();
+    const moving = createMovingClock(join(folder.path, 'clock'));
+    if (!moving.moves) return;
+    const service = await startRedis({ dir: join(folder.path, 'redis'), env: moving.env });
+    const client = await connectTo(service);
+    try {
+      for (const days of [3, -3]) {
+        moving.aheadBy((days * DAY_MS) / SECOND_MS);
+        const dying = start('dying', client);
+        dying.capacity.admit(50n);
+        await until(async () => {
+          dying.clock.advance(CAPACITY_SHARE_MS);
+          return String(await client.hget('faregate:capacity', 'dying')).startsWith('50 ');
+        });
+        moving.aheadBy(0);
+        const living = start('living', client);
+        await until(async () => {
+          living.clock.advance(CAPACITY_SHARE_MS);
+          return (await client.hexists('faregate:capacity', 'dying')) === 0;
+        });
+        expect(living.capacity.othersNanoUsd).toBe(0n);
+        await living.sharing.stop();
+        await dying.sharing.stop();
+      }
+    } finally {
+      client.disconnect();
+      await service.stop('SIGKILL');
+    }
   });
 
   test('without Redis the last word of the others counts, and it is tried again', async () => {

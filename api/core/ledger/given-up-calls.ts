@@ -1,5 +1,5 @@
 import { type CallId, idTimeMs } from '../ids.ts';
-import { CALL_ID_AGE_MAX_MS, GIVEN_UP_CALLS_MAX } from '../limits.ts';
+import { CALL_ID_AGE_MAX_MS, CLOCK_APART_MAX_MS, GIVEN_UP_CALLS_MAX } from '../limits.ts';
 
 /**
  * Calls whose process gave them up before the ledger had heard of them. Their `reserve` may still arrive, because a
@@ -7,7 +7,8 @@ import { CALL_ID_AGE_MAX_MS, GIVEN_UP_CALLS_MAX } from '../limits.ts';
  *
  * A mark is needed only until its id is too old to start anything, so `CALL_ID_AGE_MAX_MS` bounds the marks in time. At
  * their bound in number the oldest mark stands for every older id: such a start is refused, free of charge, and nothing
- * that was given up can come back.
+ * that was given up can come back. Ids that a wrong clock dated ahead leave no mark: nothing starts with them before
+ * their time, and as the oldest marks they would stand for every call of the processes whose clocks are right.
  */
 export class GivenUpCalls {
   /** Ascending, so the oldest id is first. */
@@ -16,14 +17,16 @@ export class GivenUpCalls {
   note(callId: CallId, nowMs: number): void {
     const after = this.#ids.findLastIndex((id) => id <= callId);
     if (this.#ids[after] !== callId) this.#ids.splice(after + 1, 0, callId);
+    const firstAhead = this.#ids.findIndex((id) => isAhead(id, nowMs));
+    if (firstAhead >= 0) this.#ids.splice(firstAhead);
     const oldestUseful = this.#ids.findIndex((id) => idTimeMs(id) >= nowMs - CALL_ID_AGE_MAX_MS);
     this.#ids.splice(0, oldestUseful < 0 ? this.#ids.length : oldestUseful);
     this.#ids.splice(0, this.#ids.length - GIVEN_UP_CALLS_MAX);
   }
 
-  has(callId: CallId): boolean {
+  has(callId: CallId, nowMs: number): boolean {
     const [oldest] = this.#ids;
-    if (oldest === undefined) return false;
+    if (oldest === undefined || isAhead(oldest, nowMs)) return false;
     if (this.#ids.length >= GIVEN_UP_CALLS_MAX && idTimeMs(callId) <= idTimeMs(oldest)) return true;
     return this.#ids.includes(callId);
   }
@@ -33,3 +36,5 @@ export class GivenUpCalls {
     return this.#ids;
   }
 }
+
+const isAhead = (callId: CallId, nowMs: number): boolean => idTimeMs(callId) > nowMs + CLOCK_APART_MAX_MS;

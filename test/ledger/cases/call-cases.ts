@@ -191,6 +191,17 @@ export const settleCases: readonly LedgerCase[] = [
     ],
   },
   {
+    promise: 'calls that were given up by a process whose clock is hours ahead keep no start of another process back',
+    rows: [
+      ...agentWith(100n),
+      ...Array.from({ length: GIVEN_UP_CALLS_MAX }, (_, i) =>
+        does(settle(1, 0n, { callId: callIdAt(START_MS + 2 * HOUR_MS, i) }), refused('no_hold')),
+      ),
+      does(reserve(1, 60n), ok),
+      sees(1, { lots: lots([8, 40n, 60n]) }),
+    ],
+  },
+  {
     promise: 'an ended call is remembered for an hour, and charges nothing after it',
     rows: [
       ...agentWith(100n),

@@ -30,10 +30,12 @@ local function without_hold(call_id, word)
 end
 
 -- A call whose process gave it up before the ledger had heard of it. A mark is needed until its id is too old to start
--- anything; at the bound the oldest mark stands for every older id.
+-- anything; at the bound the oldest mark stands for every older id. An id that a wrong clock dated ahead starts nothing
+-- before its time and leaves no mark: it would stand for every call of the processes whose clocks are right.
 local function note_given_up(marks, call_id, made_at)
   redis.call('ZADD', marks, whole(made_at), call_id)
   redis.call('ZREMRANGEBYSCORE', marks, '-inf', '(' .. whole(now - CALL_ID_AGE_MAX_MS))
+  redis.call('ZREMRANGEBYSCORE', marks, '(' .. whole(now + CLOCK_APART_MAX_MS), '+inf')
   redis.call('ZREMRANGEBYRANK', marks, 0, -GIVEN_UP_CALLS_MAX - 1)
   -- Twice the time, because Redis counts it by its own clock, and not by the shard's.
   redis.call('PEXPIRE', marks, whole(2 * CALL_ID_AGE_MAX_MS))
@@ -42,8 +44,9 @@ end
 local function is_given_up(marks, call_id, made_at)
   local count = redis.call('ZCARD', marks)
   if count == 0 then return false end
-  if count >= GIVEN_UP_CALLS_MAX and made_at <= tonumber(redis.call('ZRANGE', marks, 0, 0, 'WITHSCORES')[2]) then
-    return true
+  if count >= GIVEN_UP_CALLS_MAX then
+    local oldest = tonumber(redis.call('ZRANGE', marks, 0, 0, 'WITHSCORES')[2])
+    if made_at <= oldest and not is_ahead(oldest) then return true end
   end
   return redis.call('ZSCORE', marks, call_id) and true or false
 end
