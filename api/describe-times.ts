@@ -9,9 +9,14 @@ export const waitForClockMs = ({ aheadMs }: Pick<LedgerTimes, 'aheadMs'>): numbe
 
 /**
  * For `/readyz`: whether the times let calls start, or in words why not, for how long, and what to do. A process that can
- * start calls of some agents is ready.
+ * start calls of some agents is ready. `believedInMs` is when this process will follow its machine's clock, which differs
+ * from the time that it goes by; `null` if it does already.
  */
-export function checkTimes({ leastAheadMs, apartMs }: LedgerTimes, nowMs: number): true | string {
+export function checkTimes(
+  { leastAheadMs, apartMs }: LedgerTimes,
+  nowMs: number,
+  believedInMs: number | null = null,
+): true | string {
   const waitMs = waitForClockMs({ aheadMs: leastAheadMs });
   if (waitMs > 0) {
     return (
@@ -21,5 +26,10 @@ export function checkTimes({ leastAheadMs, apartMs }: LedgerTimes, nowMs: number
   }
   if (Math.abs(apartMs) <= CLOCK_APART_MAX_MS) return true;
   const isAhead = apartMs > 0 ? 'ahead of' : 'behind';
-  return `Redis' clock is ${inWords(Math.abs(apartMs))} ${isAhead} the clock of this process: no call starts until the wrong one is set right`;
+  return `Redis' clock is ${inWords(Math.abs(apartMs))} ${isAhead} the clock of this process: no call starts until the wrong one is set right${describeBelief(nowMs, believedInMs)}`;
 }
+
+const describeBelief = (nowMs: number, believedInMs: number | null): string =>
+  believedInMs === null
+    ? ''
+    : `. This process follows the clock of its machine in ${inWords(believedInMs)}, at ${isoTime(nowMs + believedInMs)}`;

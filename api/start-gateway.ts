@@ -214,7 +214,7 @@ async function startBehind(
   internalServer.begin({
     checks: {
       ledger: () => deps.store.isReady(),
-      clock: () => checkTimes(deps.store.times(), clock.now()),
+      clock: () => checkTimes(deps.store.times(), clock.now(), clock.believedInMs()),
       draining: () => !publicServer.draining(),
     },
     admin,

@@ -5,6 +5,8 @@ import { CLOCK_APART_MAX_MS, CLOCK_JUMP_MIN_MS, CLOCK_PROVEN_MS } from './limits
 export interface TrustedClock extends Clock {
   /** The jump forward that is not believed yet; `null` while the wall clock is believed. */
   doubt(): ClockDoubt | null;
+  /** The milliseconds until the wall clock is believed if nothing changes; `null` if it is believed or that is not known. */
+  believedInMs(): number | null;
   /** The operator says that the wall clock is right. False: it was not doubted. */
   accept(): boolean;
   /** How far the ledger's time has come: a wall clock that is not past it can do no more harm. */
@@ -43,7 +45,7 @@ export interface ClockReading {
  *   A machine that thinks for a moment that it is next week would otherwise end every agent's credit.
  * - In a machine's first five minutes, in which it may still learn the time, a jump is believed once it has stood for five
  *   minutes, and a step back at once.
- * - Later a step back is believed once it has stood for five minutes.
+ * - Later a step back is believed once it has stood for five minutes, or another machine's clock has agreed with it for so long.
  *
  * `last` is what the process before this one left; `null` where there was none.
  */
@@ -125,6 +127,18 @@ class DoubtingClock implements TrustedClock {
     return aheadMs > 0 ? { aheadMs, needsConfirmation: this.#claim.needsConfirmation } : null;
   }
 
+  believedInMs(): number | null {
+    this.now();
+    if (this.#claim === null) return null;
+    const { startMs, sinceMs, needsConfirmation } = this.#claim;
+    const monotonicMs = this.#machine.monotonicMs();
+    const standsByItself = startMs < this.#believedMs || !needsConfirmation;
+    const sinces = standsByItself ? [sinceMs] : [];
+    if (this.#otherAgrees(startMs) && this.#other !== null) sinces.push(this.#other.sinceMs);
+    if (sinces.length === 0) return null;
+    return Math.max(0, Math.min(...sinces) + CLOCK_PROVEN_MS - monotonicMs);
+  }
+
   accept(): boolean {
     if (this.doubt() === null || this.#claim === null) return false;
     this.#believedMs = this.#claim.startMs;
@@ -187,7 +201,9 @@ class DoubtingClock implements TrustedClock {
       this.#claim = { startMs: claimedMs, sinceMs: monotonicMs, needsConfirmation: this.#isProven() };
     }
     const hasStood = monotonicMs - this.#claim.sinceMs >= CLOCK_PROVEN_MS;
-    if (claimedMs < this.#believedMs) return hasStood || !this.#claim.needsConfirmation;
+    if (claimedMs < this.#believedMs) {
+      return hasStood || !this.#claim.needsConfirmation || this.#isConfirmed(claimedMs, monotonicMs);
+    }
     if (claimedMs <= this.#furthestMs + CLOCK_JUMP_MIN_MS) return true;
     if (wallMs <= this.#ledgerTimeMs() + CLOCK_JUMP_MIN_MS) return true;
     return this.#isConfirmed(claimedMs, monotonicMs) || (hasStood && !this.#claim.needsConfirmation);
@@ -196,7 +212,11 @@ class DoubtingClock implements TrustedClock {
   /** A clock that has just made the same jump is no witness of it. */
   #isConfirmed(claimedMs: number, monotonicMs: number): boolean {
     if (this.#other === null || monotonicMs - this.#other.sinceMs < CLOCK_PROVEN_MS) return false;
-    return Math.abs(this.#other.startMs - claimedMs) <= CLOCK_JUMP_MIN_MS;
+    return this.#otherAgrees(claimedMs);
+  }
+
+  #otherAgrees(claimedMs: number): boolean {
+    return this.#other !== null && Math.abs(this.#other.startMs - claimedMs) <= CLOCK_JUMP_MIN_MS;
   }
 
   /** The monotonic clock stands still while the machine sleeps, and the wall clock does not. */

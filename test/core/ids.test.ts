@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DAY_MS } from '#core/clock.ts';
+import { DAY_MS, MINUTE_MS } from '#core/clock.ts';
 import { createIdSource, idTimeMs, randomBase62, toBase62 } from '#core/ids.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
@@ -19,6 +19,29 @@ describe('call ids', () => {
     clock.advance(DAY_MS + 1);
     draw(10);
     expect(seen.size).toBe(10_030);
+  });
+
+  it.each([
+    ['ten minutes', 10 * MINUTE_MS],
+    ['three days', 3 * DAY_MS],
+  ])('are of the present again, and new ones, once a clock that was %s ahead is right', (_, aheadMs) => {
+    const clock = createFakeClock();
+    const ids = createIdSource(clock);
+    const seen = new Set<number>();
+    const draw = () => {
+      const id = ids.next();
+      expect(seen.has(id)).toBe(false);
+      seen.add(id);
+      return id;
+    };
+    draw();
+    clock.set(clock.now() + aheadMs);
+    for (let i = 0; i < 5_000; i++) draw();
+    clock.set(clock.now() - aheadMs);
+    for (let i = 0; i < 5_000; i++) expect(idTimeMs(draw()) - clock.now()).toBeLessThan(10);
+    // The wrong time comes, and is not wrong any more.
+    clock.set(clock.now() + aheadMs);
+    for (let i = 0; i < 5_000; i++) draw();
   });
 
   it('grow, so that the newest call has the largest', () => {

@@ -62,6 +62,50 @@ describe('a machine that is up', () => {
     expect(clock.now()).toBe(machine.now());
   });
 
+  test.each(JUMPS_MS)(
+    "a step back of %i ms is believed at once where Redis' clock has agreed with it for five minutes",
+    (stepMs) => {
+      const machine = createFakeClock(START_MS + stepMs, BOOT);
+      const clock = trustedClock(machine);
+      const hearOfRedis = () => clock.noteOther(machine.now() - stepMs);
+      hearOfRedis();
+      machine.advance(5 * MINUTE_MS);
+      hearOfRedis();
+      expect(clock.now()).toBe(machine.now());
+      machine.set(machine.now() - stepMs);
+      expect(clock.now()).toBe(machine.now());
+    },
+  );
+
+  test('the time until a jump is believed is told, where one is known', () => {
+    const { machine, clock } = proven();
+    expect(clock.believedInMs()).toBeNull();
+    machine.set(START_MS + 2 * HOUR_MS);
+    expect(clock.believedInMs()).toBeNull();
+    clock.noteOther(machine.now());
+    machine.advance(MINUTE_MS);
+    clock.noteOther(machine.now());
+    expect(clock.believedInMs()).toBe(4 * MINUTE_MS);
+    machine.set(START_MS - 2 * HOUR_MS);
+    clock.now();
+    machine.advance(2 * MINUTE_MS);
+    expect(clock.believedInMs()).toBe(3 * MINUTE_MS);
+    machine.advance(3 * MINUTE_MS);
+    expect(clock.now()).toBe(machine.now());
+    expect(clock.believedInMs()).toBeNull();
+  });
+
+  test("a step back that Redis' clock made too is no more believed than one that it did not make", () => {
+    for (const redisMs of [START_MS - 2 * HOUR_MS, START_MS]) {
+      const { machine, clock } = proven();
+      clock.noteOther(START_MS);
+      machine.advance(5 * MINUTE_MS);
+      machine.set(machine.now() - 2 * HOUR_MS);
+      clock.noteOther(redisMs + 5 * MINUTE_MS);
+      expect(clock.now()).toBe(START_MS + 5 * MINUTE_MS);
+    }
+  });
+
   test('a clock that comes back after a step back makes no new jump, in this process or the next', () => {
     const { machine, clock } = proven();
     machine.set(START_MS - 2 * HOUR_MS);

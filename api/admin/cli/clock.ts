@@ -117,7 +117,7 @@ async function repairCluster(
     ...(closed.length === 0
       ? []
       : [paint('red', `Still closed: ${closed.join(', ')}. Look at the logs of the settlement workers.`)]),
-    'Start the API processes again: what one made while its clock was ahead is refused until that time.',
+    'Start the API processes again: one whose clock was ahead is refused until it follows the right time.',
   ]);
 }
 

@@ -191,7 +191,8 @@ export const settleCases: readonly LedgerCase[] = [
     ],
   },
   {
-    promise: 'calls that were given up by a process whose clock is hours ahead keep no start of another process back',
+    promise:
+      'calls that were given up by a process whose clock is hours ahead keep no start of another process back',
     rows: [
       ...agentWith(100n),
       ...Array.from({ length: GIVEN_UP_CALLS_MAX }, (_, i) =>
