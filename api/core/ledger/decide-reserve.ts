@@ -62,7 +62,9 @@ function answerKnownCall(agent: AgentState, command: Reserve, nowMs: number): Re
   }
   const done = findDone(agent, command.callId, nowMs);
   if (done === null) {
-    return agent.givenUp.has(command.callId, nowMs) ? { ok: false, reason: 'done', chargedNanoUsd: 0n } : null;
+    return agent.givenUp.has(command.callId, nowMs)
+      ? { ok: false, reason: 'done', chargedNanoUsd: 0n }
+      : null;
   }
   if (done.nonce !== command.nonce) return { ok: false, reason: 'id_taken' };
   return { ok: false, reason: 'done', chargedNanoUsd: done.chargedNanoUsd };

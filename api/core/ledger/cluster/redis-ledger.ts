@@ -227,21 +227,24 @@ class Engine implements RedisLedger {
   async lookAtShards(): Promise<void> {
     const unsure = new Set([...this.#seen.notOpen(), ...this.#seen.ahead()]);
     await Promise.all(Array.from(unsure, (shard) => this.#look(shard)));
-    // Where nobody calls, Redis may be gone, and every shard still be thought open.
+    // Where nobody calls, Redis may be gone, and every shard still be thought open; or its clock may have jumped, and
+    // every shard still be thought to agree with this process.
     const probe = this.#seen.nextOpen();
-    if (probe === undefined || (await this.#look(probe))) return;
+    if (probe === undefined || (await this.#look(probe)) === 'open') return;
     await Promise.all(this.#all.map((shard) => this.#look(shard)));
   }
 
-  #look(shard: number): Promise<boolean> {
+  #look(shard: number): Promise<'open' | 'clock_jumped' | 'closed'> {
     const { meta, outbox } = this.#keysOf(shard);
     return this.#askTwice(['position', [meta, outbox], []], ([word, , , , , nodeMs, lastMs]) => {
       this.#seen.noteOpen(shard, word === 'OK');
+      let hasJumped = false;
       if (nodeMs !== undefined) {
-        this.#seen.noteTimes(shard, Number(nodeMs), Number(lastMs));
+        hasJumped = this.#seen.noteTimes(shard, Number(nodeMs), Number(lastMs));
         this.#options.onNodeTime?.(Number(nodeMs));
       }
-      return word === 'OK';
+      if (word !== 'OK') return 'closed';
+      return hasJumped ? 'clock_jumped' : 'open';
     });
   }
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import { CLOCK_APART_MAX_MS, OUTBOX_LAG_SEEN_MS } from '../../limits.ts';
+import { CLOCK_APART_MAX_MS, CLOCK_JUMP_MIN_MS, OUTBOX_LAG_SEEN_MS } from '../../limits.ts';
 
 export interface ShardsSeenStats {
   /** Of which the last answer came from a shard that decides. */
@@ -52,8 +52,15 @@ export class ShardsSeen {
     seen.lagAtMs = this.#clock.monotonicMs();
   }
 
-  noteTimes(shard: number, nodeMs: number, lastMs: number): void {
-    this.#times.set(shard, { nodeStartMs: nodeMs - this.#clock.monotonicMs(), lastMs });
+  /** Answers whether the node's clock has jumped since this shard was looked at: then the others must be looked at again. */
+  noteTimes(shard: number, nodeMs: number, lastMs: number): boolean {
+    const nodeStartMs = nodeMs - this.#clock.monotonicMs();
+    const before = this.#times.get(shard);
+    const hasJumped = before !== undefined && Math.abs(nodeStartMs - before.nodeStartMs) > CLOCK_JUMP_MIN_MS;
+    // A shard that does not answer now would go on saying that the clocks agree.
+    if (hasJumped) this.#times.clear();
+    this.#times.set(shard, { nodeStartMs, lastMs });
+    return hasJumped;
   }
 
   /** Shards whose remembered time is so far ahead that they start nothing: each is looked at until it has changed. */
