@@ -28,7 +28,7 @@ OASDIFF := .cache/tools/.oasdiff-installed
 SDK_TOOLS := .cache/tools/.sdk-installed
 HADOLINT := .cache/tools/hadolint-2.15.1/bin/hadolint
 
-.PHONY: help run workers cli services services-stop proof test test-unit chart chart-full test-kube browser check check-types check-texts bench torture openapi sdk sim simulator load image lint-image clean
+.PHONY: help run workers cli services services-stop proof test test-unit chart chart-full test-kube browser check check-types check-texts bench torture openapi sdk sim simulator clock-jumps load image lint-image clean
 
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -102,6 +102,9 @@ sim: $(TOOLS) ## 20,000 simulated histories of a whole cluster (SEEDS=n, or SEED
 
 torture: $(TOOLS) ## Long kill, fault and history runs (SEED=n, ROUNDS=100 of faults on a cluster)
 	@SEED=$(SEED) ROUNDS=$(ROUNDS) node test/torture/main.ts
+
+clock-jumps: $(TOOLS) ## Every jump of every clock of a real cluster, and the table of what came of it (SEED=n, JUMPS="+2 h,-3 days")
+	@SEED=$(SEED) JUMPS="$(JUMPS)" node test/cluster/print-clock-jumps.ts
 
 openapi: $(TOOLS) ## Write openapi/*.json, and the chart's schema and README, anew from what they are made of
 	@node api/write-documents.ts

@@ -10,7 +10,8 @@ export class ApiProcess {
   /** Ends in `/v1`. */
   readonly baseUrl: string;
   readonly clock: MovingClock;
-  readonly #start: () => Promise<NodeProcess>;
+  readonly internalUrl: string;
+  readonly #start: (ready: boolean) => Promise<NodeProcess>;
   #process: NodeProcess | null = null;
 
   static async open(options: { configFile: string; folder: string; name: string }): Promise<ApiProcess> {
@@ -29,7 +30,8 @@ export class ApiProcess {
     mkdirSync(dataDir);
     this.baseUrl = `http://127.0.0.1:${port}/v1`;
     this.clock = createMovingClock(join(dataDir, 'clock'));
-    this.#start = () =>
+    this.internalUrl = `http://127.0.0.1:${internalPort}`;
+    this.#start = (ready) =>
       startNodeProcess({
         command: ['api/main.ts'],
         internalPort,
@@ -41,12 +43,12 @@ export class ApiProcess {
           FAREGATE_DATA: dataDir,
           PORT: String(port),
         },
-        ready: true,
+        ready,
       });
   }
 
-  async start(): Promise<void> {
-    this.#process = await this.#start();
+  async start({ ready = true } = {}): Promise<void> {
+    this.#process = await this.#start(ready);
   }
 
   signal(signal: NodeJS.Signals): void {

@@ -50,6 +50,9 @@ export class FaultCluster implements AsyncDisposable {
   /** Of processes that were killed with calls running: their holds wait for the orphan rule. */
   readonly #killed: { api: number; atMs: number }[] = [];
   readonly workers: NodeProcess[] = [];
+  /** One for each worker, whichever process has its place. */
+  readonly workerClocks: MovingClock[] = [];
+  #operatorClock: MovingClock | null = null;
   readonly apis: ApiProcess[] = [];
 
   static async start(options: { streamMs: number }): Promise<FaultCluster> {
@@ -68,7 +71,12 @@ export class FaultCluster implements AsyncDisposable {
     this.#stops.push(() => dir[Symbol.asyncDispose]());
     this.#folder = dir.path;
     const redisClock = createMovingClock(join(dir.path, 'redis-clock'));
-    const stores = await startClusterStores(dir.path, { redisEnv: redisClock.env, migrated: true });
+    const kafkaClock = createMovingClock(join(dir.path, 'kafka-clock'));
+    const stores = await startClusterStores(dir.path, {
+      redisEnv: redisClock.env,
+      kafkaEnv: kafkaClock.env,
+      migrated: true,
+    });
     this.#kafka = stores.kafka;
     this.#cassandra = stores.cassandra;
     this.#stops.push(() => this.kafka.stop('SIGKILL'));
@@ -97,7 +105,11 @@ providers: [{ id: sim, kind: simulator, baseUrl: "${provider.baseUrl}" }]
     await migrateStores(storage, systemClock);
     this.#workerFiles.push(...files);
     this.#stops.push(() => Promise.all(this.workers.map((worker) => worker.stop('SIGKILL'))));
-    for (const worker of sides) await this.startWorker(worker);
+    this.#operatorClock = createMovingClock(join(dir.path, 'operator-clock'));
+    for (const worker of sides) {
+      this.workerClocks.push(createMovingClock(join(dir.path, `worker-clock-${worker}`)));
+      await this.startWorker(worker);
+    }
 
     const opened = await openClusterLedger({
       address: toRedisAddress(storage.redis),
@@ -118,6 +130,7 @@ providers: [{ id: sim, kind: simulator, baseUrl: "${provider.baseUrl}" }]
     this.#parts = {
       redis,
       redisClock,
+      kafkaClock,
       provider,
       ledger: opened.ledger,
       history: cassandra,
@@ -149,6 +162,25 @@ providers: [{ id: sim, kind: simulator, baseUrl: "${provider.baseUrl}" }]
     return found(this.#parts).redisClock;
   }
 
+  /** By which the log dates its records. */
+  get kafkaClock(): MovingClock {
+    return found(this.#parts).kafkaClock;
+  }
+
+  /** Of the machine on which the operator runs commands. */
+  get operatorClock(): MovingClock {
+    return found(this.#operatorClock);
+  }
+
+  /** Of the configuration that the processes of one side have. */
+  get configFile(): string {
+    return this.#workerFiles[1] ?? '';
+  }
+
+  get folder(): string {
+    return this.#folder;
+  }
+
   get provider(): TestProvider {
     return found(this.#parts).provider;
   }
@@ -175,7 +207,7 @@ providers: [{ id: sim, kind: simulator, baseUrl: "${provider.baseUrl}" }]
   }
 
   /** With credit, and a key for each API process. */
-  async newAgent(nanoUsd: bigint): Promise<LoadAgent> {
+  async newAgent(nanoUsd: bigint, { endsInDays = 2 } = {}): Promise<LoadAgent> {
     const { peppers } = found(this.#storage);
     const { ledger } = this;
     const agentId = 100 + this.#agents++;
@@ -189,8 +221,8 @@ providers: [{ id: sim, kind: simulator, baseUrl: "${provider.baseUrl}" }]
       name: `agent ${agentId}`,
       token: null,
     });
-    // Of tomorrow's end: a clock that is a day ahead must not take it.
-    const expiresAtMs = startOfDayMs(Date.now()) + 2 * DAY_MS;
+    // By default of tomorrow's end: a clock that is a day ahead must not take it.
+    const expiresAtMs = startOfDayMs(Date.now()) + endsInDays * DAY_MS;
     await this.told({ type: 'grant', agentId, grantId: `test-${agentId}`, expiresAtMs, nanoUsd });
     const ids = createIdSource(systemClock);
     const keys = [];
@@ -215,6 +247,7 @@ providers: [{ id: sim, kind: simulator, baseUrl: "${provider.baseUrl}" }]
       configFile,
       folder: this.#folder,
       roles: ['settlement', 'projector'],
+      env: this.workerClocks[worker]?.env ?? {},
     });
   }
 
@@ -267,6 +300,7 @@ providers: [{ id: sim, kind: simulator, baseUrl: "${provider.baseUrl}" }]
 interface Parts {
   redis: RedisPair;
   redisClock: MovingClock;
+  kafkaClock: MovingClock;
   provider: TestProvider;
   ledger: RedisLedger;
   history: Client;

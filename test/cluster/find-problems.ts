@@ -1,10 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DAY_MS, isoTime } from '#core/clock.ts';
 import { ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
 import { SHARDS } from '#core/ledger/cluster/shards.ts';
 import { auditAgent } from '../../api/admin/audit-agent.ts';
-import type { LoadAgent, Shown } from './call-load.ts';
+import type { CallLoad, LoadAgent, Shown } from './call-load.ts';
 import type { FaultCluster } from './fault-cluster.ts';
 import { callName } from './log-book.ts';
+
+/** No clock here is further from the right time. */
+const CLOCK_DAYS = 4;
 
 export interface Comparison {
   problems: string[];
@@ -35,6 +39,30 @@ export async function findProblems(
   }
   return { problems, lower: told.lower, orphans };
 }
+
+/** Rejects with what is still wrong. */
+export async function untilMoneyIsRight(
+  cluster: FaultCluster,
+  agents: readonly LoadAgent[],
+  { shown, surprises }: Pick<CallLoad, 'shown' | 'surprises'>,
+  { withinMs = RIGHT_WITHIN_MS, mayHaveOrphans = true },
+): Promise<Comparison> {
+  const giveUpAtMs = performance.now() + withinMs;
+  for (;;) {
+    const found = await findProblems(cluster, agents, shown).catch(
+      (error): Comparison => ({ problems: [`cannot be compared: ${error}`], lower: 0, orphans: 0 }),
+    );
+    const problems = [...found.problems, ...surprises];
+    if (found.orphans > 0 && !mayHaveOrphans) problems.push(`${found.orphans} orphans still hold`);
+    if (problems.length === 0) return found;
+    if (performance.now() > giveUpAtMs || surprises.length > 0)
+      throw new Error(problems.slice(0, 20).join('\n'));
+    await sleep(LOOK_MS);
+  }
+}
+
+const RIGHT_WITHIN_MS = 60_000;
+const LOOK_MS = 200;
 
 async function findWaitingEvents(cluster: FaultCluster): Promise<string[]> {
   return cluster.redis.ask('main', async (client) => {
@@ -91,7 +119,7 @@ async function compareAgent(
   }
   const calls = await cluster.history.list({ agentId, limit: settled.calls + 1 });
   const day = (atMs: number) => isoTime(atMs).slice(0, 10);
-  const [fromDay, toDay] = [day(Date.now() - DAY_MS), day(Date.now() + DAY_MS)];
+  const [fromDay, toDay] = [day(Date.now() - CLOCK_DAYS * DAY_MS), day(Date.now() + CLOCK_DAYS * DAY_MS)];
   const usage = await cluster.history.usage({ agentId, fromDay, toDay });
   if (calls === 'unavailable' || usage === 'unavailable') {
     problems.push('Cassandra does not answer');

@@ -4,7 +4,7 @@ import { createDraw, type Draw } from '../ledger/history/random.ts';
 import { CallLoad, type LoadAgent, type LoadCounts } from './call-load.ts';
 import type { FaultCluster } from './fault-cluster.ts';
 import { type Fault, faults } from './faults.ts';
-import { type Comparison, findProblems } from './find-problems.ts';
+import { type Comparison, untilMoneyIsRight } from './find-problems.ts';
 
 /** One fault under load, and what became of it. */
 export interface FaultRound extends LoadCounts {
@@ -20,8 +20,6 @@ export interface FaultRound extends LoadCounts {
 const AGENTS = 6;
 const WARM_MS = 500;
 const SERVED_WITHIN_MS = 60_000;
-const RIGHT_WITHIN_MS = 60_000;
-const LOOK_MS = 200;
 
 /** Faults one after another on one cluster: each is healed, and all money found right, before the next. */
 export class FaultRun {
@@ -91,20 +89,11 @@ export class FaultRun {
   }
 
   /** Rejects with what is still wrong. */
-  async untilRight(withinMs = RIGHT_WITHIN_MS, mayHaveOrphans = true): Promise<Comparison> {
-    const giveUpAtMs = performance.now() + withinMs;
-    for (;;) {
-      const { shown, surprises } = this.#load;
-      const found = await findProblems(this.#cluster, this.#agents, shown).catch(
-        (error): Comparison => ({ problems: [`cannot be compared: ${error}`], lower: 0, orphans: 0 }),
-      );
-      const problems = [...found.problems, ...surprises];
-      if (found.orphans > 0 && !mayHaveOrphans) problems.push(`${found.orphans} orphans still hold`);
-      if (problems.length === 0) return found;
-      if (performance.now() > giveUpAtMs || surprises.length > 0)
-        throw new Error(problems.slice(0, 20).join('\n'));
-      await sleep(LOOK_MS);
-    }
+  untilRight(withinMs?: number, mayHaveOrphans = true): Promise<Comparison> {
+    return untilMoneyIsRight(this.#cluster, this.#agents, this.#load, {
+      ...(withinMs === undefined ? {} : { withinMs }),
+      mayHaveOrphans,
+    });
   }
 
   close(): Promise<void> {

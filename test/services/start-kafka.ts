@@ -19,6 +19,7 @@ export interface KafkaOptions {
   properties?: (ports: { port: number; controllerPort: number }) => string;
   /** Further arguments of its formatting, such as users. */
   format?: readonly string[];
+  env?: Record<string, string>;
 }
 
 /** One broker that is its own controller (KRaft), replication factor 1. */
@@ -29,7 +30,7 @@ export async function startKafka(options: KafkaOptions): Promise<Service> {
 }
 
 async function start(options: KafkaOptions, jars: string, archive: string): Promise<Service> {
-  const { dir, detached = false, properties: more, format: formatArgs } = options;
+  const { dir, detached = false, properties: more, format: formatArgs, env = {} } = options;
   mkdirSync(dir, { recursive: true });
   const port = await freePort();
   const controllerPort = await freePort();
@@ -48,6 +49,7 @@ async function start(options: KafkaOptions, jars: string, archive: string): Prom
     dir,
     port,
     detached,
+    env,
     command: 'java',
     args: ['-Xms64m', '-Xmx256m', ...jvmFlags, archive, LOGGING, '-cp', jars, 'kafka.Kafka', properties],
   });

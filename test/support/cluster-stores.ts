@@ -22,12 +22,13 @@ export interface ClusterStores {
 /** Below this folder, which is not removed. `migrated`: Cassandra has the product's tables. */
 export async function startClusterStores(
   folder: string,
-  { redisEnv = {}, migrated = false }: { redisEnv?: Record<string, string>; migrated?: boolean } = {},
+  options: { redisEnv?: Record<string, string>; kafkaEnv?: Record<string, string>; migrated?: boolean } = {},
 ): Promise<ClusterStores> {
+  const { redisEnv = {}, kafkaEnv = {}, migrated = false } = options;
   const cassandraDir = join(folder, 'cassandra');
   const starting = await Promise.allSettled([
     startRedis({ dir: join(folder, 'redis'), env: redisEnv }),
-    startKafka({ dir: join(folder, 'kafka') }),
+    startKafka({ dir: join(folder, 'kafka'), env: kafkaEnv }),
     migrated ? startMigratedCassandra(cassandraDir) : startCassandra({ dir: cassandraDir }),
   ]);
   const [redis, kafka, cassandra] = starting.map((each) => (each.status === 'fulfilled' ? each.value : null));
