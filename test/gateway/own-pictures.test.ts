@@ -96,7 +96,7 @@ function bodyIn(path: Path, model: string, links: readonly string[], words = 'Wh
 
 const placeIn = (path: Path): string =>
   ({
-    '/chat/completions': 'messages[0].content[1].image_url',
+    '/chat/completions': 'messages[0].content[1].image_url.url',
     '/responses': 'input[0].content[1].image_url',
     '/messages': 'messages[0].content[1].source.url',
   })[path];

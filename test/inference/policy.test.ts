@@ -300,7 +300,7 @@ describe('what messages may hold', () => {
     ['a blank in front', ' https://example.com/a.png'],
     ['a novel', `https://example.com/${'x'.repeat(2_048)}`],
   ])('no link into the dark: %s', (_what, url) => {
-    expect(refusal(withParts(image(url)))).toBe('invalid_request messages[0].content[0].image_url');
+    expect(refusal(withParts(image(url)))).toBe('invalid_request messages[0].content[0].image_url.url');
   });
 
   it.each(['data:image/png;base64,AAAA', 'DATA:,x', ' data:,x'])(

@@ -56,7 +56,8 @@ function countEarlierAnswer(
   for (const [i, image] of images.entries()) {
     const at = `${param}.images[${i}]`;
     countMedium(count, 'images', at);
-    const refusal = takePicture(count, linkOf(isRecord(image) ? image.image_url : image), `${at}.image_url`);
+    const link = isRecord(image) ? image.image_url : image;
+    const refusal = takePicture(count, linkOf(link), placeOfLink(link, `${at}.image_url`));
     if (refusal !== null) return refusal;
   }
   return null;
@@ -72,7 +73,7 @@ function countPart(part: unknown, param: string, count: MediaCount): ApiError | 
       return null;
     case 'image_url':
       countMedium(count, 'images', param);
-      return takePicture(count, linkOf(part.image_url), `${param}.image_url`);
+      return takePicture(count, linkOf(part.image_url), placeOfLink(part.image_url, `${param}.image_url`));
     case 'video_url':
     case 'input_video':
       countMedium(count, 'others', param);
@@ -92,3 +93,6 @@ function countPart(part: unknown, param: string, count: MediaCount): ApiError | 
       });
   }
 }
+
+/** Where the text of a link stands, so that a caller who replaces what a refusal names sends a link where one is read. */
+const placeOfLink = (link: unknown, param: string): string => (isRecord(link) ? `${param}.url` : param);
