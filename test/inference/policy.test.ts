@@ -345,12 +345,12 @@ describe('what messages may hold', () => {
     [
       'a picture inline',
       '"images":[{"type":"image_url","image_url":{"url":"data:image/png;base64,AA"}}]',
-      'images[0].image_url',
+      'images[0].image_url.url',
     ],
     [
       'a picture from inside',
       '"images":[{"type":"image_url","image_url":{"url":"http://10.0.0.1/"}}]',
-      'images[0].image_url',
+      'images[0].image_url.url',
     ],
     ['a picture from inside, bare', '"images":["http://10.0.0.1/"]', 'images[0].image_url'],
     ['no list of pictures', '"images":"https://example.com/a.png"', 'images'],
