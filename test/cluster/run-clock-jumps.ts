@@ -43,6 +43,7 @@ const SERVED_WITHIN_MS = 60_000;
 const BY_ITSELF_MS = 3_000;
 /** More than a process takes to follow a clock that stepped back. */
 const FOLLOWED_MIN = 6;
+const FOLLOWS = 'This process follows the clock of its machine in';
 const GIVE_UP_MS = 15_000;
 
 /** Jumps of clocks one after another on one cluster: each is set right, and all money compared, before the next. */
@@ -99,11 +100,12 @@ export class ClockRun {
 
   /** Runs the command of the operator, whose clock is right. */
   async faregate(...args: string[]): Promise<{ code: number | null; out: string; err: string }> {
+    return this.#runCommand(this.clocks.operatorEnv, args);
+  }
+
+  #runCommand(clock: Record<string, string>, args: readonly string[]) {
     const { configFile, folder } = this.#cluster;
-    return runFaregate(args, {
-      dataDir: folder,
-      env: { ...this.clocks.operatorEnv, FAREGATE_CONFIG: configFile },
-    });
+    return runFaregate(args, { dataDir: folder, env: { ...clock, FAREGATE_CONFIG: configFile } });
   }
 
   /** As the page for operators says: the command, then new API processes, whose ids begin at the present time. */
@@ -141,9 +143,11 @@ export class ClockRun {
   /** Every process serves calls, or its `/readyz` says that a clock is why not and what to do. Answers what they said. */
   async #untilExplained(): Promise<string> {
     let said: string[] = [];
+    let refusing: ApiProcess | undefined;
     let silent: string[] = [];
     const look = async () => {
       const looks = await Promise.all(this.#cluster.apis.map((_, api) => this.#lookAt(api)));
+      refusing = this.#cluster.apis.find((_, api) => looks[api]?.reason !== undefined);
       said = looks.flatMap((each) => each.reason ?? []);
       silent = looks.flatMap((each) => each.silent ?? []);
       return silent.length === 0;
@@ -152,7 +156,10 @@ export class ClockRun {
       throw new Error(`calls are refused without a word: ${silent.join('; ')}`);
     });
     if (said.length === 0) return '200';
-    const doctor = await this.faregate('doctor');
+    // A process that does not follow a clock that is right again knows when it will; doctor reads the machine's clock.
+    if (said.every((reason) => reason.includes(FOLLOWS))) return `${said.length} processes: ${said[0]}`;
+    // On the machine of a process that refuses calls: elsewhere nobody sees what its clock shows.
+    const doctor = await this.#runCommand(refusing?.clock.env ?? {}, ['doctor']);
     if (!/clock|ledger time/.test(doctor.out.match(/^.*(problem|warning).*$/gm)?.join('\n') ?? ''))
       throw new Error(`doctor finds nothing: ${doctor.out} ${doctor.err}`);
     return `${said.length} processes: ${said[0]}`;
