@@ -132,6 +132,26 @@ test('keys that need a restart are named and not applied, the rest is', async ()
   });
 });
 
+test('a reload says once of a provider what a start would say of it', async () => {
+  const provider = (baseUrl: string): string =>
+    `providers: [{ id: own, kind: openai, baseUrl: "${baseUrl}" }]\nmodels: []\n`;
+  const { live, files, reloads, look } = await watchText(provider('https://api.groq.com/openai/v1'));
+  const take = async (yaml: string): Promise<string | undefined> => {
+    files[FILE] = yaml;
+    await look();
+    await look();
+    return reloads.at(-1)?.message;
+  };
+  expect(await take(provider('http://10.0.0.8:8000/v1'))).toMatch(
+    /^The configuration was reloaded\. Provider own is at a private address and names no dialect, /,
+  );
+  expect(live.current().providers[0]).toMatchObject({ dialect: 'self-hosted' });
+
+  expect(await take(`${provider('http://10.0.0.8:8000/v1')}# the same`)).toBe(
+    'The configuration was reloaded.',
+  );
+});
+
 test('a key file that is replaced is read again', async () => {
   const yaml = 'providers: [{ id: p, kind: openai, baseUrl: "http://h/v1", apiKeyFile: /run/key }]';
   const { live, files, look } = await watch({ FAREGATE_CONFIG: FILE }, { [FILE]: yaml, '/run/key': 'old' });
