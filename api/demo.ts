@@ -190,7 +190,7 @@ async function makeKey(options: DemoOptions, agentId: number, file: string): Pro
 
 interface Done<T> {
   value: T;
-  /** What the second line knows beside the first. */
+  /** The second line names the new key, the first line only the agent. */
   subject: AuditSubject;
 }
 

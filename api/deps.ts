@@ -54,7 +54,7 @@ export interface Deps {
   /** `null` in a cluster, too, and where there are no markets. */
   market: EmbeddedMarket | null;
   bills: BillWatch;
-  /** Of the public port. `null`: an address may have any number of connections. */
+  /** The limit of the public port. `null`: an address may have any number of connections. */
   connectionLimit: ConnectionLimit | null;
   /** `null`: this gateway keeps none. */
   files: Files | null;

@@ -34,7 +34,7 @@ async function start(config: Config, signals: EndSignals): Promise<string> {
   return introduce(config, gateway);
 }
 
-/** Where everything is, and where there is a demo agent a first call to paste. */
+/** Tells the addresses, and a first call to paste when there is a demo agent. */
 function introduce({ storage }: Config, gateway: RunningGateway): string {
   const { baseUrl, mcpUrl, demo } = gateway;
   const adminUrl = `${gateway.internalUrl}/admin`;

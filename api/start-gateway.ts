@@ -250,7 +250,7 @@ async function introduceEmbedded(
   return ensureDemo({ ...parts, ...addresses }, demo);
 }
 
-/** What confirms a jump of the clock: the operator of one process, the other stores of a cluster. */
+/** A jump of the clock is confirmed by the operator of one process, or by the other stores of a cluster. */
 const clockCare = ({ storage }: Config): Pick<Parameters<typeof watchClock>[0], 'remedy' | 'save'> =>
   storage.mode === 'cluster'
     ? { remedy: CONFIRMED_BY_REDIS, save: null }

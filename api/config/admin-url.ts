@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { writePrivateFile } from '#core/accounts/private-file.ts';
 
-/** In the data folder: where the admin API of the gateway that uses the folder answers, for the operator's command. */
+/** A file of the data folder that tells the operator's command the address of the running gateway's admin API. */
 export const ADMIN_URL_FILE = 'admin-url';
 
 /** Written at every start, because ports change. */

@@ -33,7 +33,7 @@ export type FileRead =
       files: FilesConfig;
       /** `null`: none is named, one is made in the data folder. */
       adminToken: Secret | null;
-      /** For the operator, at the start and at a reload. */
+      /** Warnings that the operator reads at the start and at a reload. */
       notices: string[];
     }
   | { ok: false; problems: ConfigProblem[] };

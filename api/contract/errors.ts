@@ -254,7 +254,7 @@ export interface Advice {
   changes: readonly { field: string; value: number | null }[] | null;
   /** Nano-dollars that the least such call needs, where no change of a number helps. */
   needNanoUsd: bigint | null;
-  /** From then on the unchanged call passes, if nothing else has changed; `null`: no waiting helps. */
+  /** The unchanged call passes from this time on, if nothing else has changed; `null`: no waiting helps. */
   waitUntilMs: number | null;
 }
 

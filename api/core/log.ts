@@ -22,7 +22,7 @@ export interface LogFields {
   durationMs?: number;
   /** By its public id. */
   model?: string;
-  /** By its id in the configuration. */
+  /** The provider's id in the configuration. */
   provider?: string;
   market?: string;
   path?: string;

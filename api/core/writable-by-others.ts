@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 export interface OpenFolder {
   /** The folder, or one above it: whoever may write there may put another folder in its place. */
   path: string;
-  /** In words, as "its group and all users may write to it". */
+  /** The reason in words, as "its group and all users may write to it". */
   why: string;
   /** A sentence. */
   todo: string;

@@ -33,6 +33,6 @@ export const EVENT_STREAM = 'text/event-stream; charset=utf-8';
 
 const HOLD_HEADER = 'x-hold-usd';
 
-/** For an answer that somebody else writes: what the call held. */
+/** Sets the header that tells the hold, on an answer that another writer completes. */
 export const setHoldHeader = (res: ServerResponse, holdNanoUsd: NanoUsd): void =>
   void res.setHeader(HOLD_HEADER, formatUsd(holdNanoUsd));

@@ -42,7 +42,7 @@ export class CallText {
   #nameBytes = 0;
   #jsonBytes = 0;
   readonly #blanks = new JsonBlanks();
-  /** What the call begins with where nothing more comes. */
+  /** The bytes of the text that a call begins with. They count when nothing more comes. */
   #initialBytes = 0;
 
   get bytes(): number {

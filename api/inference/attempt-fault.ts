@@ -22,7 +22,7 @@ interface EndedAttempt {
 /** `request`: only requests like this one fail so. `endpoint`: other models of the same provider are served. */
 export type FaultOf = 'request' | 'endpoint';
 
-/** What an attempt showed of its endpoint. */
+/** Names the fault of the endpoint that an attempt has shown, if there is one. */
 function findFault(attempt: EndedAttempt): CallFault {
   const { error, upstream, durationMs, callerGone, endedByUs, faultOf } = attempt;
   if (callerGone || cutByUs.has(endedByUs)) {
@@ -60,7 +60,7 @@ function busyFault({ upstream: { status }, faultOf }: EndedAttempt, waitMs: numb
 /** The journal, a drain, or a bound on the length of answers. */
 const cutByUs: ReadonlySet<EndedByUs | null> = new Set<EndedByUs>(['gate', 'drain', 'too_long', 'hang_up']);
 
-/** What a kind of call knows of an attempt of its own. */
+/** The facts of an ended attempt that each kind of call reports. */
 export interface ReportedAttempt {
   error: ApiError | null;
   faultOf: FaultOf | undefined;

@@ -20,7 +20,7 @@ export interface FailedAttempt {
   mayFallBack: boolean;
   /** How far the fault reaches; without it, to all calls of the provider. */
   faultOf?: FaultOf;
-  /** What the provider says of a failure; of an answer that the gateway cut short, its last running count. */
+  /** The usage that the provider reports with a failure, or its last running count where the gateway cut the answer short. */
   usage: Usage | null;
   /** Estimated from all that was read, shown or not. */
   deliveredTokens: number;

@@ -55,8 +55,8 @@ export function costOfCall(facts: CostFacts): CallCost {
 }
 
 /**
- * Of an answer that nobody read to its end. A provider's running count stands where it is the greater one, because it knows
- * of reasoning that nobody can see; one that falls short of the text that was read does not. No prompt has no tokens.
+ * The usage of an answer that was not read to its end. A provider's running count is used where it is the greater one, because it
+ * includes reasoning that is not shown; a count that falls short of the text that was read is not used. No prompt has no tokens.
  */
 function usageSoFar({ plan, usage, deliveredTokens }: CostFacts): Usage | null {
   if (usage === null || usage.tokens === noTokens) return null;

@@ -79,7 +79,7 @@ function asksNothing({ bytes }: JsonObject, { key, valueStartsAt, endsAt }: Json
   return value === null || saysNothing(key, value);
 }
 
-/** Of the longest value that asks for what happens anyway, with room for blanks in it. */
+/** The length of the longest value that asks for what happens anyway, with room for blanks in it. */
 const NOTHING_CHARS_MAX = 64;
 
 /** A plain server knows the effort alone, and its answer is shown as it came, with its thought. */

@@ -99,7 +99,7 @@ export abstract class HeldCall implements CallerEvents, Ticking {
     return this.#headerId;
   }
 
-  /** What the call pays has been decided. */
+  /** True once the charge of the call has been decided. */
   get closing(): boolean {
     return this.#closing;
   }

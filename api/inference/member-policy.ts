@@ -32,7 +32,7 @@ export function refuseSpellings(format: FormatName, body: Members): ApiError | n
 interface Spelling {
   sent: string;
   known: string;
-  /** Of the object that it stands in, with a dot at its end; empty for the body. */
+  /** The path of the object that contains it, with a dot at its end; empty for the body. */
   path: string;
 }
 
@@ -69,8 +69,8 @@ function findInside(value: unknown, kind: string): Spelling | null {
 }
 
 /**
- * Where in a body something that may be a link stands in a member that the gateway does not read there, so that no rule for
- * links was asked: `image_url` in a part of text, `attachments` of a message, `uri` beside `url`. `null`: nowhere.
+ * Finds a possible link in a member that the gateway does not read there, so that no rule for links
+ * was asked: `image_url` in a part of text, `attachments` of a message, `uri` beside `url`. `null`: nowhere.
  */
 export function findStrayLink(format: FormatName, body: Members): string | null {
   for (const member of PROMPT_MEMBERS) {

@@ -24,5 +24,5 @@ export function parseBody(bytes: Buffer): { object: JsonObject; value: Record<st
 const KEY_CHARS_SHOWN = 64;
 const badBody = (message: string): ApiError => apiError('invalid_request', { message });
 
-/** Of everything that a caller sends as JSON. */
+/** The bounds of everything that a caller sends as JSON. */
 export const bodyBounds = { keysMax: JSON_KEYS_MAX, valuesMax: JSON_VALUES_MAX };

@@ -74,7 +74,7 @@ function toolBytes(tool: Record<string, unknown>): number {
   return textBytes(name) + textBytes(description) + jsonBytes(parameters ?? input_schema);
 }
 
-/** What an answer has to look like. */
+/** The schema that an answer must follow is part of the prompt. */
 function schemaBytes({ response_format, text, output_config }: Readonly<Record<string, unknown>>): number {
   const format = response_format ?? inside(text, 'format') ?? inside(output_config, 'format');
   const wrapped = inside(format, 'json_schema');

@@ -195,7 +195,7 @@ function refuseBalance(
   });
 }
 
-/** What helps beside a smaller call: more of the bound that leaves the least. `unknown`: the words where no bound is known. */
+/** A smaller call helps, and so does more of the bound that leaves the least. `unknown`: the words where no bound is known. */
 function remedyOf(room: StartRoom | null, unknown: string): string {
   if (room === null) return unknown;
   const least = fitsNow(room);
@@ -210,7 +210,7 @@ interface Advised {
   words: string;
 }
 
-/** What the caller can do: wait for running calls, where that may help (`heldNanoUsd`), or ask for less. */
+/** The caller can wait for running calls, where that may help (`heldNanoUsd`), or ask for less. */
 function advice(fit: Fit, heldNanoUsd: NanoUsd | null): Advised {
   const { changes, needNanoUsd } = fit;
   if (heldNanoUsd === null) return { advice: { changes, needNanoUsd }, words: ` ${wordsOf(fit)}` };

@@ -18,29 +18,29 @@ import type { Gateway } from './gateway.ts';
 import type { HeldCall } from './held-call.ts';
 import type { Usage } from './usage.ts';
 
-/** What every kind of call knows of a request that was not answered. */
+/** The facts that every kind of call has of a request that was not answered. */
 export interface FailedRequest {
   kind: 'failed';
   error: ApiError;
   usage: Usage | null;
 }
 
-/** What every kind of call knows of an answer. Its name is the kind's own. */
+/** The facts that every kind of call has of an answer. The name of the answer is the kind's own. */
 export interface AnsweredRequest {
   kind: 'json' | 'stream' | 'made';
   usage: Usage | null;
 }
 
-/** What differs between the kinds of held calls: what is asked, what it costs, and how an end is shown. */
+/** Kinds of held calls differ in how the provider is asked, what the call costs, and how an end is shown. */
 export interface CallKind<Answered extends AnsweredRequest, Failed extends FailedRequest> {
   /** Asks the provider, and another one where the kind may fall back. Resolves when nothing more will be read. */
   ask(): Promise<Answered | Failed>;
   costOfAnswer(answered: Answered): CallCost;
   /** `null`: the failure is free. */
   costOfFailure(failed: Failed): CallCost | null;
-  /** What the provider bills for a call that nobody pays, because its hold was not durable in time. */
+  /** The provider's bill for a call that nobody pays, because its hold was not durable in time. */
   costOfUnconfirmed(ended: Answered | Failed): CallCost;
-  /** What the answer takes of the agent's storage; from here on it is the caller's. `null`: nothing was stored. */
+  /** The storage that the answer takes; from this call on it belongs to the caller. `null`: nothing was stored. */
   keepStored(): Settle['stored'] | null;
   /** Writes what the answer still lacks, for a caller who is still there. `shown`: `null` where no cost is known yet. */
   showAnswer(answered: Answered, cost: CallCost, shown: NanoUsd | null): void;

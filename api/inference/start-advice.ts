@@ -8,7 +8,7 @@ export interface Change {
   value: number | null;
 }
 
-/** What a refused caller can do, and the words that say so. Both come from here, so they cannot differ. */
+/** A refused caller can make these changes, and reads these words. Both come from here, so they cannot differ. */
 export interface Fit {
   /** With these changes the call fits; `null`: no change of a number makes it fit. */
   changes: readonly Change[] | null;
@@ -43,7 +43,7 @@ export interface KeyRoom {
   resetsAtMs: number;
 }
 
-/** What fits all bounds at once. */
+/** Returns the largest hold that fits all bounds at once. */
 export function fitsNow(room: StartRoom): NanoUsd {
   let least = minBigint(room.ceilingNanoUsd, room.spendableNanoUsd);
   if (room.shareLeftNanoUsd !== null) least = minBigint(least, room.shareLeftNanoUsd);

@@ -69,7 +69,7 @@ export async function startCall(
     });
     if (result.ok) {
       gateway.metrics.started();
-      // From here on the held call itself releases what was admitted.
+      // The held call itself releases what was admitted from here on.
       isHeld = true;
       const { stream } = call;
       const held = { gateway, res, callId, agentId, keyId, holdNanoUsd, stream, durable };

@@ -136,7 +136,7 @@ export class ResponsesTextCount implements TextCount {
   }
 }
 
-/** For readers that know the pieces of their stream themselves. */
+/** Counts for readers that know the pieces of their stream themselves. */
 export const countedBy = (bytes: () => number): TextCount => ({
   addEvent() {},
   get bytes() {

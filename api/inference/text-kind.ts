@@ -11,7 +11,7 @@ import { scrubErrorsIn, scrubErrorsInEvents } from './scrub-answer.ts';
 
 type AnsweredAttempt = Exclude<Attempt, FailedAttempt>;
 
-/** What a text call does differently from other held calls. */
+/** Implements the parts of a held call that are particular to text. */
 export class TextKind implements CallKind<AnsweredAttempt, FailedAttempt> {
   readonly #call: RunningCall;
 

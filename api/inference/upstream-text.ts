@@ -2,7 +2,7 @@ import { SECOND_MS } from '#core/clock.ts';
 import { UPSTREAM_TEXT_CHARS_MAX } from '#core/limits.ts';
 import type { UpstreamRequest } from './upstream-request.ts';
 
-/** In whole seconds, as text; `undefined`: the provider names no wait. */
+/** Returns the wait that the provider names, in whole seconds as text; `undefined`: it names none. */
 export function retryAfter(upstream: UpstreamRequest, nowMs: number): string | undefined {
   const ms = retryAfterMs(upstream, nowMs);
   return ms === null ? undefined : String(Math.ceil(ms / SECOND_MS));

@@ -67,7 +67,7 @@ export function backUpCluster(backup: ClusterBackup): Promise<ArchiveContents> {
 
 type CallsById = Map<number, CallRecord>;
 
-/** By agent, the calls and the videos that ended behind the shard's copy: the history may not have them yet. */
+/** The calls and videos of each agent that ended after the shard's copy: the history may not have them yet. */
 async function foldShard(
   { log, states, clock }: ClusterBackup,
   shard: number,

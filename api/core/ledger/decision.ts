@@ -3,7 +3,7 @@ import type { CallId } from '../ids.ts';
 import type { NanoUsd } from '../money.ts';
 
 /**
- * What `decide` answers. The caller journals the events, gives each to `apply`, and gives the rest of the decision to
+ * The answer of `decide`. The caller journals the events, gives each to `apply`, and gives the rest of the decision to
  * `applyUnjournaled`. A refused or repeated command has no event and no lease.
  */
 export interface Decision<R> {

@@ -1,8 +1,8 @@
 import type { AgentState } from './state.ts';
 
 /**
- * For each key of an agent a version of the agent since which the key has not changed: what commands that change keys rest
- * on. After a key's last change that is the version of its event; after a snapshot, which does not have it, the version of
+ * Each key of an agent has a version: the agent's version since which the key has not changed. Commands that change keys
+ * name it. After a key's last change that is the version of its event; after a snapshot, which does not have it, the version of
  * the snapshot.
  */
 export class KeyVersions {

@@ -34,7 +34,7 @@ export interface ProviderHealthOptions {
   clock: Clock;
   log: Log;
   prober: Prober;
-  /** As it is configured now. */
+  /** The provider as it is configured now. */
   current: (providerId: string) => Provider | undefined;
 }
 
@@ -153,7 +153,7 @@ export class ProviderHealth {
     return watched;
   }
 
-  /** As it is configured now. */
+  /** The provider as it is configured now. */
   current(providerId: string): Provider | undefined {
     return this.#options.current(providerId);
   }

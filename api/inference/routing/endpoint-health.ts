@@ -19,16 +19,16 @@ import {
   type Wait,
 } from '#core/provider-health/provider-health.ts';
 
-/** What tells one endpoint from another. An endpoint of an image model is one, too. */
+/** An endpoint is told from others by these two. An endpoint of an image model is one, too. */
 export type WatchedEndpoint = Pick<Endpoint, 'providerId' | 'upstreamModel'>;
 
-/** Where a call may be sent. */
+/** An endpoint that a call may be sent to, with its provider. */
 export interface Target {
   endpoint: WatchedEndpoint;
   provider: Provider;
 }
 
-/** What one call showed of its endpoint, of the provider's address, or of our key. */
+/** A call can show a fault of its endpoint, of the provider's address, or of our key. */
 export type CallFault =
   /** It worked. */
   | { kind: 'none' }
@@ -155,7 +155,7 @@ export class EndpointHealth {
     return this.#watched.get(keyOf(endpoint))?.toolSuccess ?? null;
   }
 
-  /** Of providers and of single endpoints. */
+  /** The open breakers of providers and of single endpoints. */
   open(): OpenBreaker[] {
     const open = this.#options.providers.open();
     for (const { providerId, breaker } of this.#watched.values()) {

@@ -11,7 +11,7 @@ import type { PictureCall } from './picture-call.ts';
 import { costOfPictures } from './picture-cost.ts';
 import type { PictureOutput } from './picture-output.ts';
 
-/** What a call for images does differently from other held calls. */
+/** Implements the parts of a held call that are particular to images. */
 export class ImageKind implements CallKind<MadePictures, FailedPictures> {
   readonly #call: PictureCall;
   readonly #output: PictureOutput;

@@ -28,7 +28,7 @@ export class PictureCall extends HeldCall {
     return this.options.plan.provider;
   }
 
-  /** For words of its provider. What a picture costs is not counted against a context. */
+  /** The scrubber of the provider's words needs this. A picture is not counted against a context. */
   get asked(): AskedEndpoint {
     const { provider, model } = this.options.plan;
     return { provider, upstreamModel: model.upstreamModel, publicModel: model.id, contextTokens: null };

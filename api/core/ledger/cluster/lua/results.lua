@@ -1,5 +1,5 @@
--- What a call leaves besides its charge. Of a settlement: KEYS[11] open videos of the shard, KEYS[12] the agent's videos,
--- KEYS[13] its ended ones by time, KEYS[14] its stored pictures by the end of their hour, where there are some.
+-- A call may leave a video or pictures besides its charge. A settlement has KEYS[11] open videos of the shard, KEYS[12] the
+-- agent's videos, KEYS[13] its ended ones by time, KEYS[14] its stored pictures by the end of their hour, where there are some.
 
 -- The video's end, from the shard's open videos to the agent's ended ones.
 local function end_video(agent_id, video_id, charged, end_json, file_json)
