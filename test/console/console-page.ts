@@ -54,7 +54,7 @@ export async function openConsole(
     reducedMotion: 'reduce',
     permissions: ['clipboard-read', 'clipboard-write'],
   });
-  context.setDefaultTimeout(15_000);
+  context.setDefaultTimeout(60_000);
   const faults: string[] = [];
   const { files } = gateway.running.deps;
   const origins = [origin, ...(files?.kind === 's3' ? [files.linkOrigin] : [])];

@@ -64,7 +64,7 @@ describe.skipIf(missing)('whoever reads the documentation', () => {
   /** As without a network: whatever is asked of anybody but the gateway goes nowhere, and fails the test. */
   async function newPage(options: BrowserContextOptions = {}): Promise<Page> {
     const context = await browser.newContext({ viewport: desktop, reducedMotion: 'reduce', ...options });
-    context.setDefaultTimeout(15_000);
+    context.setDefaultTimeout(60_000);
     const { origin } = new URL(url);
     await context.route(
       (asked) => asked.origin !== origin && asked.protocol !== 'data:',
