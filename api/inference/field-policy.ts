@@ -20,7 +20,7 @@ export function refuseFields(
     refuseTiers(body.provider) ??
     refuseReasoning(body.reasoning) ??
     refuseBudget(body.thinking) ??
-    refusePrediction(body.prediction)
+    (readFields.has('prediction') ? refusePrediction(body.prediction) : null)
   );
 }
 

@@ -91,23 +91,25 @@ const PLAIN_CODE = /^[a-z_]{0,60}$/;
 export type FrameChange = readonly [name: string, value: string | null];
 
 /**
- * Members beside the answer that may tell who made it: the vendor behind a router, the build of a server, an id that repeats a key or an
- * address, and the file that a server runs the model from.
+ * The frame of an answer passes as the provider wrote it, a router's `provider` and a server's `system_fingerprint` included: clients of
+ * routers require the first. A member that repeats the operator's key or address does not pass, nor does the file that a server runs the
+ * model from.
  *
  * @param ownId Takes the place of such an id.
  */
 export function frameChanges(frame: JsonObject, hidden: Hidden, ownId: string): FrameChange[] {
   const changes: FrameChange[] = [];
   for (const { key } of frame.members) {
+    if (!FRAME_TEXTS.has(key)) continue;
     const json = memberText(frame, key) ?? '';
-    if (key === 'provider') changes.push([key, null]);
-    else if (key === 'system_fingerprint' && !OPAQUE_FINGERPRINT.test(json)) changes.push([key, null]);
-    else if (key === 'id' && repeatsHidden(json, hidden.provider)) changes.push([key, JSON.stringify(ownId)]);
-    else if (key === 'model' && MODEL_FILE.test(json))
-      changes.push([key, JSON.stringify(hidden.publicModel)]);
+    if (key === 'model') {
+      if (MODEL_FILE.test(json)) changes.push([key, JSON.stringify(hidden.publicModel)]);
+    } else if (repeatsHidden(json, hidden.provider)) {
+      changes.push([key, key === 'id' ? JSON.stringify(ownId) : null]);
+    }
   }
   return changes;
 }
 
-const OPAQUE_FINGERPRINT = /^(?:null|"fp_[\da-f]{6,40}")$/;
+const FRAME_TEXTS: ReadonlySet<string> = new Set(['id', 'model', 'provider', 'system_fingerprint']);
 const MODEL_FILE = /^"(?:[/~.]|[a-z]:[\\/]|[a-z\d]{2,10}:\/\/)|\.(?:gguf|safetensors|bin)"$/i;

@@ -220,8 +220,8 @@ describe.each([true, false])('an answer (streamed: %s)', (streamed) => {
     const members = {
       id: `gen-${KEY}`,
       model: `/models/${UPSTREAM_MODEL}.gguf`,
-      provider: 'Acme Compute',
-      system_fingerprint: 'acme-router-1.2',
+      provider: `gpu-1 ${KEY}`,
+      system_fingerprint: `build-${new URL(wire.url).host}`,
     };
     for (const shown of await ask(format, streamed, answer(members))) {
       expectNothingOf(shown);
@@ -230,14 +230,15 @@ describe.each([true, false])('an answer (streamed: %s)', (streamed) => {
     }
   });
 
-  it('keeps a fingerprint that tells nothing, and an id', async () => {
-    for (const shown of await ask(
-      'chat/completions',
-      streamed,
-      chat({ system_fingerprint: 'fp_44709d6fcb' }),
-    )) {
-      expect(shown).toContain('"system_fingerprint":"fp_44709d6fcb"');
-      expect(shown).toContain('"id":"c-1"');
+  it.each<[FormatName, (members: object) => { stream: string; whole: string }]>([
+    ['chat/completions', chat],
+    ['responses', (members) => responses([], members)],
+    ['messages', (members) => messages([], members)],
+  ])('passes the frame of a router as it came, which its clients read: %s', async (format, answer) => {
+    const members = { provider: 'Google AI Studio', system_fingerprint: 'vllm-0.11-tp8' };
+    for (const shown of await ask(format, streamed, answer(members))) {
+      expect(shown).toContain('"provider":"Google AI Studio"');
+      expect(shown).toContain('"system_fingerprint":"vllm-0.11-tp8"');
     }
   });
 
