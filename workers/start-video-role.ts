@@ -12,6 +12,7 @@ import { Prober } from '#core/provider-health/prober.ts';
 import { ProviderHealth } from '#core/provider-health/provider-health.ts';
 import { openFiles } from '../api/open-files.ts';
 import { reachLedger } from '../api/reach-ledger.ts';
+import { earlierClock } from './video/earlier-clock.ts';
 import { observeVideoMembers } from './video/observe-video-members.ts';
 import { joinVideoMembers } from './video/redis-video-members.ts';
 import { createVideoMetrics } from './video/video-metrics.ts';
@@ -48,7 +49,7 @@ export async function startVideoRole(parts: WorkerParts): Promise<RunningRole> {
     })),
     catalog,
     files,
-    clock,
+    clock: earlierClock(clock, () => cluster.ledger.stats().times.apartMs),
     log,
     claimGraceMs: VIDEO_CLAIM_GRACE_MS,
     isOurs: (videoId) => members.isOurs(videoId),

@@ -23,6 +23,7 @@ const VIDEOS = 20;
 /** A dead worker is missed after ten seconds, its claims are believed for two minutes. */
 const MISSED_MS = 30_000;
 const GRACE_MS = 180_000;
+const WEEK_S = 7 * 24 * 3600;
 
 describeWith(['redis', 'kafka', 'cassandra', 's3'], 'several workers of videos on a cluster', () => {
   let folder: Awaited<ReturnType<typeof testDataDir>>;
@@ -140,6 +141,23 @@ providers: [{ id: sim, kind: simulator, baseUrl: "${provider.baseUrl}" }]
     expect(await describeMetrics(worker.internalUrl)).toEqual(describeTable('video'));
     await worker.stop();
   });
+
+  test('a worker that starts with a clock of next week makes a video of today, and does not end it as late', async () => {
+    const clock = createMovingClock(join(folder.path, 'clock-of-next-week'));
+    if (!clock.moves) throw new Error('a C compiler is needed to move the clock of a process');
+    clock.aheadBy(WEEK_S);
+    const worker = await startWorkerProcess({
+      configFile,
+      folder: folder.path,
+      roles: ['video'],
+      env: clock.env,
+    });
+    processes.push(worker);
+    const { id } = await order('Not next week');
+    expect(await ended(id)).toMatchObject({ status: 'completed' });
+    expect(await ask('/balance')).toMatchObject({ reserved_usd: '0' });
+    await worker.stop();
+  }, 120_000);
 
   test('a submission that died with its worker ends unknown after two minutes, and is never sent again', async () => {
     const before = posts();
