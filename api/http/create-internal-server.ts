@@ -8,10 +8,12 @@ import { createOwnHostCheck } from './own-host.ts';
 import { sendJson } from './send-json.ts';
 
 /**
- * By name: whether it holds, or in words why not. Each reads a state that others keep up to date: a probe does no I/O of its
- * own.
+ * Each check by its name. Its answer is `true`, or why not: `false`, or a sentence. A warning is a sentence for the operator that
+ * leaves the process ready. Checks read a state that others keep up to date: a probe does no I/O of its own.
  */
-export type Checks = Readonly<Record<string, () => boolean | string>>;
+export type Checks = Readonly<Record<string, () => CheckAnswer>>;
+
+export type CheckAnswer = boolean | string | { warning: string };
 
 export interface InternalServerParts {
   checks: Checks;
@@ -81,15 +83,26 @@ const MISDIRECTED = 421;
 
 function answerReady(res: ServerResponse, checks: Checks, tellsWhy: boolean): void {
   const found = Object.entries(checks).map(([name, check]) => [name, read(check)] as const);
-  const failing = found.flatMap(([name, answer]) => (answer === true ? [] : [name]));
+  const failing = found.flatMap(([name, answer]) => (holds(answer) ? [] : [name]));
   const reasons = Object.fromEntries(found.filter(([, answer]) => typeof answer === 'string'));
-  if (failing.length === 0) sendJson(res, 200, NO_STORE, { status: 'ready' });
+  if (failing.length === 0)
+    sendJson(res, 200, NO_STORE, { status: 'ready', ...(tellsWhy && warningsOf(found)) });
   else if (!tellsWhy) sendJson(res, 503, NO_STORE, { status: 'not ready' });
   else if (Object.keys(reasons).length === 0) sendJson(res, 503, NO_STORE, { status: 'not ready', failing });
   else sendJson(res, 503, NO_STORE, { status: 'not ready', failing, reasons });
 }
 
-function read(check: () => boolean | string): boolean | string {
+const holds = (answer: CheckAnswer): boolean => answer === true || typeof answer === 'object';
+
+/** @returns The member `warnings`, or no member where there is no warning. */
+function warningsOf(found: readonly (readonly [name: string, CheckAnswer])[]): { warnings?: object } {
+  const warnings = found.flatMap(([name, answer]) =>
+    typeof answer === 'object' ? [[name, answer.warning] as const] : [],
+  );
+  return warnings.length === 0 ? {} : { warnings: Object.fromEntries(warnings) };
+}
+
+function read(check: () => CheckAnswer): CheckAnswer {
   try {
     return check();
   } catch {

@@ -4,12 +4,12 @@ import { Counter, Registry } from 'prom-client';
 import { afterAll, describe, expect, test } from 'vitest';
 import { systemClock } from '#core/clock.ts';
 import { createIdSource } from '#core/ids.ts';
-import { createInternalServer } from '../../api/http/create-internal-server.ts';
+import { type CheckAnswer, createInternalServer } from '../../api/http/create-internal-server.ts';
 
 const answerIds = { ids: createIdSource(systemClock), callIdHeader: 'x-service-call-id' };
 const metrics = new Registry();
 new Counter({ name: 'calls_total', help: 'Calls.', registers: [metrics] }).inc(3);
-const state = { journal: true, catalog: true };
+const state: { journal: CheckAnswer; catalog: boolean } = { journal: true, catalog: true };
 const server = createInternalServer({
   checks: {
     journal: () => state.journal,
@@ -47,6 +47,16 @@ describe('probes', () => {
     });
     state.journal = true;
     state.catalog = true;
+  });
+
+  test('/readyz stays ready with a warning, which tells the operator what not all agents can do', async () => {
+    state.journal = { warning: 'some agents wait for the clock' };
+    const answer = await fetch(`${url}/readyz`);
+    state.journal = true;
+    expect([answer.status, await answer.json()]).toEqual([
+      200,
+      { status: 'ready', warnings: { journal: 'some agents wait for the clock' } },
+    ]);
   });
 
   test('probes are never cached, and HEAD works', async () => {
@@ -135,8 +145,11 @@ describe('a web page that leads its own name to this port', () => {
     expect(await ask('/readyz', 'probe.example')).toMatchObject({ status: 200 });
     state.journal = false;
     const answer = await ask('/readyz', 'probe.example');
-    state.journal = true;
     expect([answer.status, JSON.parse(answer.text)]).toEqual([503, { status: 'not ready' }]);
+    state.journal = { warning: 'some agents wait for the clock' };
+    const warned = await ask('/readyz', 'probe.example');
+    state.journal = true;
+    expect([warned.status, JSON.parse(warned.text)]).toEqual([200, { status: 'ready' }]);
   });
 });
 
