@@ -29,15 +29,32 @@ const DATA = 'data: ';
 
 /** Most records that have the word say that there is no error. */
 function mayTellError(record: Buffer): boolean {
-  for (let at = record.indexOf(NAME_OF_ERROR); at >= 0; at = record.indexOf(NAME_OF_ERROR, at + 1)) {
-    const rest = record.toString('latin1', at + NAME_OF_ERROR.length, at + NAME_OF_ERROR.length + 12);
-    if (!NO_ERROR.test(rest)) return true;
+  for (let at = nextErrorName(record, 0); at < record.length; at = nextErrorName(record, at + 1)) {
+    if (!NO_ERROR.test(record.toString('latin1', at, at + NAME_CHARS_MAX + 12))) return true;
   }
   return false;
 }
 
-const NAME_OF_ERROR = Buffer.from('"error');
-const NO_ERROR = /^"\s{0,3}:\s{0,3}null/;
+const NO_ERROR = /^\w{0,40}"\s{0,3}:\s{0,3}null/;
+
+/**
+ * Where a name with the word stands next, such as `"last_error"`, `"Errors"` or `"error_message"`; the length where there is none. Every
+ * event of a stream is searched, so the first letter is left out: one search finds it small and large.
+ */
+export function nextErrorName(bytes: Buffer, from: number): number {
+  for (let at = bytes.indexOf(WORD, from); at >= 0; at = bytes.indexOf(WORD, at + 1)) {
+    let endsAt = at + WORD.length;
+    while (endsAt - at < NAME_CHARS_MAX && isNameByte(bytes[endsAt])) endsAt++;
+    if (bytes[endsAt] === QUOTE) return at;
+  }
+  return bytes.length;
+}
+
+const WORD = Buffer.from('rror');
+const NAME_CHARS_MAX = 40;
+const QUOTE = 0x22;
+const isNameByte = (byte = 0): boolean =>
+  (byte >= 0x61 && byte <= 0x7a) || (byte >= 0x41 && byte <= 0x5a) || byte === 0x5f;
 
 /** @returns Whether anything was changed. */
 function scrubMembers(value: unknown, isError: boolean, hidden: Hidden): boolean {
@@ -65,7 +82,7 @@ function scrubMembers(value: unknown, isError: boolean, hidden: Hidden): boolean
   return isChanged;
 }
 
-const ERROR_NAME = /^error/i;
+const ERROR_NAME = /error/i;
 
 /** What the caller sent, or what the model wrote for the caller's own code. */
 const CALLERS_OWN: ReadonlySet<string> = new Set([

@@ -27,6 +27,11 @@ export const TRACES: readonly Phrase[] = [
     /\bat [a-z_$<][\w$<>/]{0,80}(?:\.[a-z_$<][\w$<>/]{0,80}){1,12}\([^()\n]{0,400}\)(?: in [^\s]{1,200}:line \d{1,7})?/gi,
     REMOVED,
   ],
+  // The same without its `at`, as log lines have it: a file of source code tells it from words.
+  [
+    /(?<![\w.$])(?:[A-Za-z_$][\w$]{0,80}\.){1,12}[\w$<>]{1,80}\([\w$-]{1,80}\.(?:java|kt|scala|groovy|cs|clj)(?::\d{1,7})?\)/g,
+    REMOVED,
+  ],
   [/\.\.\. \d{1,4} (?:more|common frames omitted)\b/g, REMOVED],
   // Go.
   [/\bgoroutine \d{1,9} \[[a-z ,\d]{1,40}\]:?/g, REMOVED],
@@ -46,7 +51,7 @@ export const TRACES: readonly Phrase[] = [
     REMOVED,
   ],
   // Ruby and PHP.
-  [/\.rb:\d{1,7}:in [`'"][^`'"\n]{1,100}['"]/g, REMOVED],
+  [/(?<![\w./-])[\w./-]{0,200}\.rb:\d{1,7}:in [`'"][^`'"\n]{1,100}['"]/g, REMOVED],
   [/#\d{1,3} [^\s()]{1,300}\(\d{1,7}\): [^\s()]{1,200}\(\)?/g, REMOVED],
   [/#\d{1,3} \{main\}/g, REMOVED],
   // A class of an error with its package, such as `java.net.ConnectException` and `requests.exceptions.ReadTimeout`.

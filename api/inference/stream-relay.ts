@@ -17,11 +17,12 @@ import {
   trimBlanks,
 } from './event-lines.ts';
 import type { ReadEvent, StreamReader } from './formats/call-format.ts';
-import { dataEvent, ERROR_NEEDLE, namedEvent, USAGE_NEEDLE } from './formats/stream-text.ts';
+import { dataEvent, namedEvent, USAGE_NEEDLE } from './formats/stream-text.ts';
 import { addLateRecords } from './formats/usage-places.ts';
 import { joinBuffers } from './join-buffers.ts';
 import { LineEnds } from './line-ends.ts';
 import { ESCAPE_NEEDLE, hasEscapedLetter, withPlainNames } from './plain-names.ts';
+import { nextErrorName } from './scrub-answer.ts';
 import type { AnswerReceiver, UpstreamFailure, UpstreamRequest } from './upstream-request.ts';
 
 /** How a provider's stream ended. What was written to the caller, if anything, has been. */
@@ -165,10 +166,12 @@ export class StreamRelay implements AnswerReceiver {
   }
 
   #relay(bytes: Buffer): void {
-    const { unreadLineEnd, answerNeedle } = this.#options.reader;
+    const { reader } = this.#options;
+    const { answerNeedle } = reader;
+    let { unreadLineEnd } = reader;
     // Most events are passed in runs of the bytes that came: only one that a needle stands in is looked at.
     let usageAt = next(bytes, USAGE_NEEDLE, 0);
-    let errorAt = next(bytes, ERROR_NEEDLE, 0);
+    let errorAt = nextErrorName(bytes, 0);
     let escapeAt = next(bytes, ESCAPE_NEEDLE, 0);
     let runStartsAt = 0;
     let at = 0;
@@ -183,7 +186,7 @@ export class StreamRelay implements AnswerReceiver {
       if (lineEndsAt < 0 || lineEndsAt + 1 >= bytes.length) break;
       const isOneLine = bytes[lineEndsAt + 1] === LF && isDataLine(bytes, dataAt);
       if (usageAt < at) usageAt = next(bytes, USAGE_NEEDLE, at);
-      if (errorAt < at) errorAt = next(bytes, ERROR_NEEDLE, at);
+      if (errorAt < at) errorAt = nextErrorName(bytes, at);
       if (escapeAt < at) escapeAt = next(bytes, ESCAPE_NEEDLE, at);
       const hasEscape = escapeAt < lineEndsAt && hasEscapedLetter(bytes, escapeAt, lineEndsAt);
       const isPlain = usageAt > lineEndsAt && errorAt > lineEndsAt && !hasEscape;
@@ -209,6 +212,8 @@ export class StreamRelay implements AnswerReceiver {
         if (event !== null) this.#relayEvent(event.data, event.name);
         at = eventEndsAt + 2;
       }
+      // An event that the reader keeps back must come before the next one, whichever packet that is in.
+      unreadLineEnd = reader.unreadLineEnd;
       runStartsAt = at;
     }
     if (!this.#done) this.#pass(bytes, runStartsAt, at);

@@ -3,21 +3,28 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ANSWER_DEPTH_MAX, GATE_BUFFER_BYTES, SSE_EVENT_BYTES } from '#core/limits.ts';
 import { AnswerText, addChat } from '../../api/inference/answer-text.ts';
+import type { StreamReader } from '../../api/inference/formats/call-format.ts';
 import { chatFormat } from '../../api/inference/formats/chat-format.ts';
+import { messagesFormat } from '../../api/inference/formats/messages-format.ts';
 import { type StreamEnd, StreamRelay } from '../../api/inference/stream-relay.ts';
 import { chatCounts, readUsage, StreamUsage } from '../../api/inference/usage.ts';
 import { fakeCaller, fakeUpstream } from './fake-ends.ts';
 
 const UPSTREAM_MODEL = 'vendor/small-2026';
 
-function startRelay(options: { gateOpen?: boolean; publicModel?: string; requestBytes?: number } = {}) {
+function startRelay(
+  options: { gateOpen?: boolean; publicModel?: string; requestBytes?: number } = {},
+  { other, scrub }: { other?: StreamReader; scrub?: (events: Buffer) => Buffer } = {},
+) {
   const ends = { ...fakeCaller(options), ...fakeUpstream() };
   const publicModel = options.publicModel ?? UPSTREAM_MODEL;
-  const reader = chatFormat.openStream({ upstreamModel: UPSTREAM_MODEL, publicModel, showUsage: true });
+  const reader =
+    other ?? chatFormat.openStream({ upstreamModel: UPSTREAM_MODEL, publicModel, showUsage: true });
   ends.upstream.onRequestStart(ends.controller);
   const firsts: string[] = [];
   const relay = new StreamRelay({
     clock: ends.clock,
+    ...(scrub === undefined ? {} : { scrub }),
     upstream: ends.upstream,
     caller: ends.caller,
     firstEvent: (event) => void firsts.push(event.toString()),
@@ -560,4 +567,65 @@ it('a stream without usage is estimated by its text alone, in however many event
   // All of them alike.
   expect(bytesOfEvents(Array.from({ length: 1_000 }, () => 'same'))).toBe(4_000);
   expect(bytesOfEvents([])).toBe(0);
+});
+
+describe('events that come in one packet or in several', () => {
+  const named = (data: { type: string } & Record<string, unknown>): string =>
+    `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
+  const text = (words: string) =>
+    named({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: words } });
+  const events = [
+    named({ type: 'message_start', message: { id: 'm', model: UPSTREAM_MODEL, usage: { input_tokens: 1 } } }),
+    text('one'),
+    named({ type: 'message_delta', delta: { stop_reason: null }, usage: { output_tokens: 1 } }),
+    text('two'),
+    named({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 2 } }),
+    named({ type: 'message_stop' }),
+  ];
+
+  async function shown(packets: readonly string[]): Promise<string> {
+    const names = { upstreamModel: UPSTREAM_MODEL, publicModel: UPSTREAM_MODEL, showUsage: true };
+    const { relay, res } = startRelay({}, { other: messagesFormat.openStream(names) });
+    for (const packet of packets) {
+      relay.data(Buffer.from(packet));
+      relay.flush();
+    }
+    relay.end();
+    relay.flush();
+    await relay.ended;
+    return res.text;
+  }
+
+  it('reach the caller in the same order', async () => {
+    expect(await shown([events.join('')])).toBe(await shown(events));
+  });
+});
+
+describe('an event with a member that is named for an error', () => {
+  const withMember = (name: string) =>
+    event(`{"id":"gen-1","choices":[{"index":0,"delta":{"content":"x"}}],"${name}":"http://10.0.0.1:8000"}`);
+
+  function shownOf(sent: string): string {
+    const { relay, res } = startRelay(
+      {},
+      { scrub: (events) => Buffer.from(`${events}`.replace('10.0.0.1', '')) },
+    );
+    relay.data(Buffer.from(event(content('Hello'))));
+    relay.flush();
+    relay.data(Buffer.from(sent));
+    relay.flush();
+    return res.text;
+  }
+
+  it.each(['error', 'errors', 'Error', 'lastError', 'last_error', 'error_message', 'errorDetails'])(
+    'is scrubbed on its way, also where it is named %s',
+    (name) => {
+      expect(shownOf(withMember(name))).not.toContain('10.0.0.1');
+    },
+  );
+
+  it('is another one than an event whose text speaks of errors, which passes as it came', () => {
+    const sent = event(content('An error at 10.0.0.1: see the "errors"'));
+    expect(shownOf(sent)).toContain(sent);
+  });
 });

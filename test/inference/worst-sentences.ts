@@ -515,6 +515,21 @@ export const worstSentences: readonly WorstSentence[] = [
     kept: 'bad stop',
   },
   {
+    words: "in app/services/llm.rb:42:in `call': temperature must be at most 2",
+    secrets: ['app/services', 'llm.rb', 'services/llm'],
+    kept: 'temperature must be at most 2',
+  },
+  {
+    words: 'com.acme.gateway.Handler.call(Handler.java:42) stop has too many entries',
+    secrets: ['com.acme', 'Handler'],
+    kept: 'stop has too many entries',
+  },
+  {
+    words: 'o.a.infer.Worker$Pool.run(Worker.kt) n must be 1',
+    secrets: ['infer', 'Worker', 'Pool'],
+    kept: 'n must be 1',
+  },
+  {
     words: "from app.rb:12:in `forward': undefined method `dig' for nil (NoMethodError); stop is too long",
     secrets: ['app.rb', 'forward'],
     kept: 'stop is too long',
