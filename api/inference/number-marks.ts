@@ -1,11 +1,16 @@
 import { randomBase62 } from '#core/ids.ts';
 
+const TAB = 0x09;
+const LINE_END = 0x0a;
+const RETURN = 0x0d;
+const SPACE = 0x20;
 const QUOTE = 0x22;
 const PLUS = 0x2b;
 const MINUS = 0x2d;
 const POINT = 0x2e;
 const ZERO = 0x30;
 const NINE = 0x39;
+const COLON = 0x3a;
 const LARGE_E = 0x45;
 const BACKSLASH = 0x5c;
 const SMALL_E = 0x65;
@@ -49,7 +54,11 @@ export class NumberMarks {
 
 /**
  * Where the numbers begin and end, in turn, that a float might print otherwise: long ones, minus zero, those with a point or an
- * exponent. Text that breaks the grammar of numbers is left as it is, so that no mark makes JSON of it. `null`: there are none.
+ * exponent. `null`: there are none.
+ *
+ * A text is JSON with its marks exactly if it is JSON without them. A string may stand wherever a number may, and in one place
+ * more, before a colon, so a number there gets no mark. In every other place a string that JSON allows is a whole number by
+ * itself, because JSON wants a comma, a bracket or the end of the text on both of its sides.
  */
 function findInexactNumbers(bytes: Buffer): number[] | null {
   const places: number[] = [];
@@ -65,8 +74,12 @@ function findInexactNumbers(bytes: Buffer): number[] | null {
         wholeEndsAt > digitsAt ? endOfExponent(bytes, endOfFraction(bytes, wholeEndsAt)) : digitsAt;
       const isShort = endsAt === wholeEndsAt && endsAt - at <= SAFE_DIGITS;
       const isMinusZero = code === MINUS && bytes[digitsAt] === ZERO;
-      if (endsAt > digitsAt && (!isShort || isMinusZero)) places.push(at, endsAt);
-      at = endsAt;
+      if (endsAt === digitsAt || (isShort && !isMinusZero)) at = endsAt;
+      else {
+        const nextAt = endOfBlanks(bytes, endsAt);
+        if (bytes[nextAt] !== COLON) places.push(at, endsAt);
+        at = nextAt;
+      }
     } else at++;
   }
   return places.length === 0 ? null : places;
@@ -88,6 +101,14 @@ const isDigit = (code: number): boolean => code >= ZERO && code <= NINE;
 function endOfDigits(bytes: Buffer, from: number): number {
   let at = from;
   while (isDigit(bytes[at] ?? 0)) at++;
+  return at;
+}
+
+/** Behind what JSON takes for blanks. Most numbers have none behind them. */
+function endOfBlanks(bytes: Buffer, from: number): number {
+  let at = from;
+  for (let code = bytes[at]; code === SPACE || code === LINE_END || code === TAB || code === RETURN; )
+    code = bytes[++at];
   return at;
 }
 

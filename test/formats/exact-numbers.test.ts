@@ -20,6 +20,15 @@ it('what a tool is called with keeps the digits of its numbers', () => {
   expect(marks.print(inputOf(NUMBERS, marks)).toString()).toBe(NUMBERS);
 });
 
+it.each(['{"a":"b",1.50:2}', '{"a":"b", -0 \n\t:2}', '{"a":{"b":1,1e5:{}}}', '{12345678901234567890:1}'])(
+  'what a tool is called with is passed on as a text where a number stands for a key: %s',
+  (broken) => {
+    const marks = new NumberMarks();
+    expect(JSON.parse(marks.print(inputOf(broken, marks)).toString())).toEqual({ arguments: broken });
+    expect(() => parseExact(`[${broken},"${'z'.repeat(5_000)}"]`)).toThrow(SyntaxError);
+  },
+);
+
 describe('in an answer', () => {
   const message = (content: string) =>
     `{"id":"m","type":"message","role":"assistant","content":${content},"stop_reason":"tool_use","usage":{"input_tokens":1,"output_tokens":1}}`;
@@ -36,6 +45,15 @@ describe('in an answer', () => {
     const assembly = messagesFormat.openAssembly();
     for (const event of events) assembly.read(Buffer.from(event), '');
     expect(assembly.answer()?.toString()).toContain(NUMBERS);
+  });
+
+  it('that is put together, a number for a key leaves the message whole', () => {
+    const broken = '{"a":"b",1.50:2}';
+    const assembly = messagesFormat.openAssembly();
+    for (const event of events)
+      assembly.read(Buffer.from(event.replace(JSON.stringify(NUMBERS), JSON.stringify(broken))), '');
+    const answer = JSON.parse(assembly.answer()?.toString() ?? '');
+    expect(answer.content[0].input).toEqual({ arguments: broken });
   });
 
   it('that is streamed and translated they keep their digits', () => {
@@ -218,5 +236,25 @@ describe('in a translated request', () => {
     const sent = gateway.provider.lastRequest(asked).body.toString();
     expect(sent).toContain(written);
     expect(sent).toContain('"enum":[12345678901234567891]');
+  });
+
+  it.each([
+    [
+      'chat/completions',
+      (args: string) =>
+        `"messages":[{"role":"user","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":${args}}}]},{"role":"tool","tool_call_id":"c","content":"y"}],"tools":[{"type":"function","function":{"name":"f"}}]`,
+    ],
+    [
+      'responses',
+      (args: string) =>
+        `"input":[{"role":"user","content":"x"},{"type":"function_call","call_id":"c","name":"f","arguments":${args}},{"type":"function_call_output","call_id":"c","output":"y"}],"tools":[{"type":"function","name":"f"}]`,
+    ],
+  ])('of %s, a tool call with a number for a key reaches the provider as JSON', async (path, fields) => {
+    const broken = '{"a":"b",1.50:2}';
+    const body = `{"model":"acme/messages",${fields(JSON.stringify(broken))}}`;
+    const answer = await gateway.post(body, { path: `/${path}` });
+    expect(answer.status).toBe(200);
+    const sent = JSON.parse(gateway.provider.lastRequest('/messages').body.toString());
+    expect(sent.messages[1].content[0].input).toEqual({ arguments: broken });
   });
 });

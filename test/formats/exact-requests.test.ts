@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { isApiError } from '../../api/contract/errors.ts';
+import { parseExact } from '../../api/inference/exact-json.ts';
 import { scanJsonObject } from '../../api/inference/json-object.ts';
 import { NumberMarks } from '../../api/inference/number-marks.ts';
 import {
@@ -51,6 +52,55 @@ const anyJson = fc.letrec<{ value: string }>((tie) => ({
 const markedValue = (marks: NumberMarks, json: string): unknown =>
   (marks.parse(Buffer.from(json)) ?? { value: JSON.parse(json) }).value;
 
+/** Pieces of JSON in any order: few of the texts are JSON, and many are nearly. Half a character becomes another one in bytes. */
+const anySoup = fc
+  .oneof(
+    fc.string({ unit: fc.constantFrom(...'012.eE+-[],"{}: \\'.split('')), maxLength: 12 }),
+    fc
+      .array(
+        fc.oneof(
+          { weight: 3, arbitrary: fc.constantFrom(...'[]{},:') },
+          {
+            weight: 2,
+            arbitrary: fc.constantFrom(' ', '\t', '\r\n', '"', '\\', '"a"', '"b":', ',"c":', 'true', '.'),
+          },
+          { weight: 2, arbitrary: anyNumber },
+          { weight: 1, arbitrary: anyText },
+        ),
+        { maxLength: 10 },
+      )
+      .map((tokens) => tokens.join('')),
+    // A JSON text with one more piece somewhere, or with one letter less.
+    fc
+      .tuple(anyJson, fc.nat(), fc.oneof(anyNumber, fc.constantFrom(...'[]{},:"')))
+      .map(
+        ([json, at, piece]) =>
+          json.slice(0, at % (json.length + 1)) + piece + json.slice(at % (json.length + 1)),
+      ),
+    fc
+      .tuple(anyJson, fc.nat())
+      .map(([json, at]) => json.slice(0, at % json.length) + json.slice((at % json.length) + 1)),
+    fc
+      .tuple(anyNumber, fc.constantFrom('', ' ', '\n\t'), fc.constantFrom('', '"b":7,', '"b":{}, '), anyJson)
+      .map(([number, blanks, before, json]) => `{${before}${number}${blanks}:${json}}`),
+  )
+  .map((text) => text.toWellFormed());
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A value whose numbers are the texts that they came as. */
+const valuesOf = (text: string): unknown =>
+  JSON.parse(text, (_key, value, ...[{ source }]: { source: string }[]) =>
+    typeof value === 'number' ? { digits: source } : value,
+  );
+
 describe('a JSON text with marked numbers', () => {
   it('is printed as it was, also inside of another text', () => {
     fc.assert(
@@ -66,28 +116,49 @@ describe('a JSON text with marked numbers', () => {
     );
   });
 
-  it('is no JSON where the text is none', () => {
-    const broken = fc.string({ unit: fc.constantFrom(...'012.eE+-[],"{}: \\'.split('')), maxLength: 12 });
+  it('is JSON exactly where the text is, and keeps its digits', () => {
     fc.assert(
-      fc.property(
-        fc.oneof(
-          broken,
-          fc.tuple(broken, anyNumber, broken).map((parts) => parts.join('')),
-        ),
-        (text) => {
-          const parse = () => markedValue(new NumberMarks(), text);
-          let isJson = true;
-          try {
-            JSON.parse(text);
-          } catch {
-            isJson = false;
-          }
-          if (isJson) expect(parse).not.toThrow();
-          else expect(parse).toThrow(SyntaxError);
-        },
-      ),
-      // A sign without digits before its point or exponent was once taken for a number.
-      { numRuns: 5_000, examples: [['-E0'], ['-.5'], ['[-e12]'], ['01234567890123456789']] },
+      fc.property(anySoup, (text) => {
+        const marks = new NumberMarks();
+        const parse = () => marks.print(markedValue(marks, text)).toString();
+        const long = `[${text},"${'z'.repeat(5_000)}"]`;
+        // An object puts keys of digits first, and the last of equal keys stands, with marks or without.
+        if (isJson(text)) expect(valuesOf(parse())).toEqual(valuesOf(text));
+        else expect(parse).toThrow(SyntaxError);
+        if (isJson(long)) expect(valuesOf(JSON.stringify(parseExact(long)))).toEqual(valuesOf(long));
+        else expect(() => parseExact(long)).toThrow(SyntaxError);
+      }),
+      {
+        numRuns: 5_000,
+        examples: [
+          // A sign without digits before its point or exponent was once taken for a number.
+          ...['-E0', '[-.5]', '[-e12]', '01234567890123456789', '01.50', '1.', '.5e1', '+1.50', '1.50.2'],
+          ...[
+            '- 1.5',
+            '1.5e',
+            'Infinity',
+            '-Infinity',
+            'NaN',
+            '0x1.50',
+            '1_000.50',
+            '[1.50,]',
+            '{"a":1.50,}',
+          ],
+          ...[
+            '1.50"x"',
+            '"x"1.50',
+            '1.50 2.50',
+            '1.50true',
+            '"a\\"1.50',
+            '"a\\\\"1.50',
+            '"1.50',
+            '[1.50',
+            '1.50]',
+          ],
+          // A number in the place of a key was once taken for a text, which may be a key.
+          ...['{1.50:2}', '{"a":"b",1.50:2}', '{-0:1}', '{"a":{"b":1,1e5 \t\r\n :{}}}', '{1.50}', '{1.50:'],
+        ].map((text): [string] => [text]),
+      },
     );
   });
 
