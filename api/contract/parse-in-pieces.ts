@@ -19,15 +19,15 @@ export function parseInPieces<T>(
   const items = isRecord(body) ? body[list] : undefined;
   if (!isRecord(body) || !Array.isArray(items)) return schema.safeParse(body);
   const beside = partsBeside === null ? undefined : body[partsBeside];
-  if (items.length <= PIECE_ITEMS && !items.some(hasManyParts) && !isLong(beside))
-    return schema.safeParse(body);
+  if (isShort(items) && !isLong(beside)) return schema.safeParse(body);
   for (const piece of piecesOf(items)) {
     const parsed = schema.safeParse({ model: body.model, [list]: piece.items });
     if (!parsed.success) return failed(parsed.error.issues, (issue) => inWhole(issue, list, piece));
   }
+  const first = items.slice(0, 1).map((item) => withParts(item, partsIn(item)?.slice(0, 1)));
   for (const { parts, from } of partsOf(beside)) {
     const name = partsBeside ?? '';
-    const parsed = schema.safeParse({ model: body.model, [list]: items.slice(0, 1), [name]: parts });
+    const parsed = schema.safeParse({ model: body.model, [list]: first, [name]: parts });
     if (!parsed.success) return failed(parsed.error.issues, (issue) => shifted(issue, [name], from));
   }
   return schema.safeParse(body);
@@ -39,9 +39,22 @@ const failed = (issues: readonly Issue[], inWhole: (issue: Issue) => Issue): Par
 });
 
 const PIECE_ITEMS = 256;
+/** The items of a piece have fewer parts together than this and one item's. */
+const PIECE_PARTS = 16_384;
 const isLong = (list: unknown): list is unknown[] => Array.isArray(list) && list.length > PIECE_ITEMS;
-const hasManyParts = (item: unknown): item is { content: unknown[] } =>
-  isRecord(item) && isLong(item.content);
+const partsIn = (item: unknown): unknown[] | undefined =>
+  isRecord(item) && Array.isArray(item.content) ? item.content : undefined;
+
+function isShort(items: readonly unknown[]): boolean {
+  if (items.length > PIECE_ITEMS) return false;
+  let partCount = 0;
+  for (const item of items) {
+    const parts = partsIn(item);
+    if (isLong(parts)) return false;
+    partCount += parts?.length ?? 0;
+  }
+  return partCount < PIECE_PARTS;
+}
 
 interface Piece {
   items: unknown[];
@@ -53,33 +66,43 @@ interface Piece {
 /** An item with many parts is in pieces of its own. */
 function* piecesOf(items: readonly unknown[]): Generator<Piece> {
   let from = 0;
+  let partCount = 0;
   for (const [at, item] of items.entries()) {
-    if (hasManyParts(item)) {
+    const ownParts = partsIn(item);
+    partCount += ownParts?.length ?? 0;
+    if (isLong(ownParts)) {
       if (at > from) yield { items: items.slice(from, at), from, partsFrom: 0 };
-      for (const { parts, from: partsFrom } of partsOf(item.content))
-        yield { items: [{ ...item, content: parts }], from: at, partsFrom };
-      from = at + 1;
-    } else if (at - from === PIECE_ITEMS - 1) {
+      for (const { parts, from: partsFrom } of partsOf(ownParts))
+        yield { items: [withParts(item, parts, partsFrom === 0)], from: at, partsFrom };
+    } else if (at - from === PIECE_ITEMS - 1 || partCount >= PIECE_PARTS) {
       yield { items: items.slice(from, at + 1), from, partsFrom: 0 };
-      from = at + 1;
-    }
+    } else continue;
+    from = at + 1;
+    partCount = 0;
   }
   if (from < items.length) yield { items: items.slice(from), from, partsFrom: 0 };
 }
 
-/** Of a list that is long; of all else nothing. */
+/**
+ * An item with other parts. Only its first piece has all fields: an item may have 20,000, and they would be judged with each of
+ * its pieces again. The others have the field that a format requires.
+ */
+function withParts(item: unknown, parts: unknown[] | undefined, withAllFields = false): unknown {
+  if (!isRecord(item)) return item;
+  if (withAllFields) return { ...item, content: parts };
+  return { role: item.role, content: parts ?? item.content };
+}
+
+/** The pieces of a long list; a shorter list, and all else, has none. */
 function* partsOf(list: unknown): Generator<{ parts: unknown[]; from: number }> {
   if (!isLong(list)) return;
   for (let from = 0; from < list.length; from += PIECE_ITEMS)
     yield { parts: list.slice(from, from + PIECE_ITEMS), from };
 }
 
-/** The same mistake where it stands in the whole list. */
-function inWhole(issue: Issue, list: string, { from, partsFrom }: Piece): Issue {
-  const inList = shifted(issue, [list], from);
-  const index = inList.path[1];
-  return index === undefined ? inList : shifted(inList, [list, index, 'content'], partsFrom);
-}
+/** The same mistake where it stands in the whole list. A union of a text and a list tells the item's index in its branches. */
+const inWhole = (issue: Issue, list: string, { from, partsFrom }: Piece): Issue =>
+  shifted(shifted(issue, [list], from), [list, from, 'content'], partsFrom);
 
 /** The first index behind `prefix` is that much larger, also where a union tells the mistakes of each of its branches. */
 function shifted(issue: Issue, prefix: readonly PropertyKey[], by: number): Issue {
