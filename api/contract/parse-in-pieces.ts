@@ -49,9 +49,9 @@ function isShort(items: readonly unknown[]): boolean {
   if (items.length > PIECE_ITEMS) return false;
   let partCount = 0;
   for (const item of items) {
-    const parts = partsIn(item);
-    if (isLong(parts)) return false;
-    partCount += parts?.length ?? 0;
+    const ownCount = partsIn(item)?.length ?? 0;
+    if (ownCount > PIECE_ITEMS) return false;
+    partCount += ownCount;
   }
   return partCount < PIECE_PARTS;
 }

@@ -97,8 +97,8 @@ function isJson(text: string): boolean {
 
 /** A value whose numbers are the texts that they came as. */
 const valuesOf = (text: string): unknown =>
-  JSON.parse(text, (_key, value, ...[{ source }]: { source: string }[]) =>
-    typeof value === 'number' ? { digits: source } : value,
+  JSON.parse(text, (_key, value, ...[text]: { source?: string }[]) =>
+    typeof value === 'number' ? { digits: text?.source } : value,
   );
 
 describe('a JSON text with marked numbers', () => {
