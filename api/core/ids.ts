@@ -1,5 +1,6 @@
-import { randomBytes, randomFillSync } from 'node:crypto';
+import { randomBytes, randomFillSync, randomInt } from 'node:crypto';
 import type { Clock } from './clock.ts';
+import { firstFreeId, ID_LANES, type IdRun, withRun } from './id-lanes.ts';
 import { CLOCK_APART_MAX_MS } from './limits.ts';
 
 /**
@@ -14,37 +15,35 @@ const ID_STEP = 4096;
 const STOCK_BYTES = 4096;
 /** The ledger refuses an id that is dated further ahead. */
 const AHEAD_MAX = CLOCK_APART_MAX_MS * ID_STEP;
-/** Each takes a clock that was wrong and is right again. */
-const PAST_RUNS_MAX = 8;
-
 export interface IdSource {
   next(): CallId;
 }
 
 /**
  * Ids grow, unless the clock steps back by more than the ledger lets an id be ahead: then they begin again at the present
- * time, because ids that went on from a wrong time would be refused until it has come. When it comes, the ids of that time
- * are skipped, or where they are too many to skip, told apart by their random start.
+ * time, because ids that went on from a wrong time would be refused until it has come. No id comes twice, because a time
+ * that was shown before is lived through in another lane (`id-lanes.ts`). Only where all lanes are used up for longer than an id
+ * may be ahead, the random start within the millisecond alone tells ids apart.
  */
 export function createIdSource(clock: Clock): IdSource {
-  // A random start within the millisecond keeps the ids of several processes apart.
+  // A random start within the millisecond, and a random lane, keep the ids of several processes apart.
   const stock = Buffer.alloc(STOCK_BYTES);
   let used = STOCK_BYTES;
-  let last = 0;
+  let lane = randomInt(ID_LANES);
+  let pastRuns: readonly IdRun[] = [];
   let runFrom = 0;
-  const pastRuns: { from: CallId; to: CallId }[] = [];
+  let last = 0;
+  /** The next id of the lane that may be used. */
+  let freeUntil = Number.POSITIVE_INFINITY;
 
-  function beginAgain(id: CallId): void {
-    if (last > id) pastRuns.push({ from: runFrom, to: last });
-    if (pastRuns.length > PAST_RUNS_MAX) pastRuns.shift();
-    runFrom = id;
-    last = id;
-  }
-
-  function skipPastRuns(): void {
-    for (const { from, to } of pastRuns) {
-      if (last >= from && last <= to && to - last < AHEAD_MAX) last = to + 1;
-    }
+  function beginRun(from: CallId): void {
+    if (last > 0) pastRuns = withRun(pastRuns, { lane, from: runFrom, to: last });
+    const free = firstFreeId(pastRuns, from, lane);
+    const isUsedUp = free.id - from > AHEAD_MAX - ID_STEP;
+    if (!isUsedUp) lane = free.lane;
+    runFrom = isUsedUp ? from + lane : free.id;
+    freeUntil = isUsedUp ? free.id - AHEAD_MAX + ID_STEP : free.until;
+    last = runFrom;
   }
 
   return {
@@ -55,10 +54,13 @@ export function createIdSource(clock: Clock): IdSource {
       }
       const step = (((stock[used] ?? 0) << 8) | (stock[used + 1] ?? 0)) % ID_STEP;
       used += 2;
-      const earliest = (clock.now() - ID_EPOCH_MS) * ID_STEP + step;
-      if (Math.abs(earliest - last) > AHEAD_MAX) beginAgain(earliest);
-      else last = earliest > last ? earliest : last + 1;
-      if (pastRuns.length > 0) skipPastRuns();
+      const earliest = (clock.now() - ID_EPOCH_MS) * ID_STEP + step - (step % ID_LANES);
+      if (Math.abs(earliest - last) > AHEAD_MAX) beginRun(earliest);
+      else {
+        const id = Math.max(earliest + lane, last + ID_LANES);
+        if (id < freeUntil) last = id;
+        else beginRun(id - lane);
+      }
       return last;
     },
   };
