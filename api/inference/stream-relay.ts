@@ -17,7 +17,7 @@ import {
   trimBlanks,
 } from './event-lines.ts';
 import type { ReadEvent, StreamReader } from './formats/call-format.ts';
-import { dataEvent, namedEvent, USAGE_NEEDLE } from './formats/stream-text.ts';
+import { dataEvent, METRICS_NEEDLE, namedEvent, USAGE_NEEDLE } from './formats/stream-text.ts';
 import { addLateRecords } from './formats/usage-places.ts';
 import { joinBuffers } from './join-buffers.ts';
 import { LineEnds } from './line-ends.ts';
@@ -171,6 +171,7 @@ export class StreamRelay implements AnswerReceiver {
     let { unreadLineEnd } = reader;
     // Most events are passed in runs of the bytes that came: only one that a needle stands in is looked at.
     let usageAt = next(bytes, USAGE_NEEDLE, 0);
+    let metricsAt = next(bytes, METRICS_NEEDLE, 0);
     let errorAt = nextErrorName(bytes, 0);
     let escapeAt = next(bytes, ESCAPE_NEEDLE, 0);
     let runStartsAt = 0;
@@ -186,10 +187,12 @@ export class StreamRelay implements AnswerReceiver {
       if (lineEndsAt < 0 || lineEndsAt + 1 >= bytes.length) break;
       const isOneLine = bytes[lineEndsAt + 1] === LF && isDataLine(bytes, dataAt);
       if (usageAt < at) usageAt = next(bytes, USAGE_NEEDLE, at);
+      if (metricsAt < at) metricsAt = next(bytes, METRICS_NEEDLE, at);
       if (errorAt < at) errorAt = nextErrorName(bytes, at);
       if (escapeAt < at) escapeAt = next(bytes, ESCAPE_NEEDLE, at);
       const hasEscape = escapeAt < lineEndsAt && hasEscapedLetter(bytes, escapeAt, lineEndsAt);
-      const isPlain = usageAt > lineEndsAt && errorAt > lineEndsAt && !hasEscape;
+      const isCounted = usageAt < lineEndsAt || metricsAt < lineEndsAt;
+      const isPlain = !isCounted && errorAt > lineEndsAt && !hasEscape;
       const mayPassUnread =
         this.#lateWait === null && unreadLineEnd !== null && (dataAt > at || unreadLineEnd.length === 0);
       const isAnswer = isOneLine && isPlain && mayPassUnread && isPlainJson(bytes, dataAt, lineEndsAt);

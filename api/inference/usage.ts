@@ -88,6 +88,8 @@ export class StreamUsage {
   readonly #reading: UsageReading;
   #counters: Counters | null = null;
   #reportedAttoUsd: AttoUsd | null = null;
+  /** The tokens of the answer that were counted when the cost was said; zero: none were. */
+  #costTokens = 0;
   /** The last record that said anything, as it was sent; `null`: none was an object. */
   object: JsonObject | null = null;
   usage: Usage | null = null;
@@ -103,9 +105,14 @@ export class StreamUsage {
     if (sent !== null) this.addRead(sent);
   }
 
+  /** Zeros behind a count repeat nothing that was counted, so they do not make it final. */
   addFinal(bytes: Buffer): void {
-    this.add(bytes);
-    this.isFinal = true;
+    const sent = readUsage(bytes, this.#reading);
+    if (sent === null) return;
+    this.addRead(sent);
+    const { counters, reportedAttoUsd } = sent;
+    const saysAnswer = (counters.completion ?? 0) > 0 || reportedAttoUsd !== null;
+    if (saysAnswer || (this.#counters?.completion ?? 0) === 0) this.isFinal = true;
   }
 
   /** A cost that is said before there is an answer is none of it. */
@@ -119,6 +126,13 @@ export class StreamUsage {
     this.isFinal = false;
   }
 
+  /** The records as if they were one; `null`: none was an object. */
+  get together(): SentUsage | null {
+    if (this.object === null || this.#counters === null) return null;
+    const { object, usage } = this;
+    return { object, counters: this.#counters, reportedAttoUsd: this.#reportedAttoUsd, usage };
+  }
+
   /** Whether the records tell what the answer came to. Otherwise one may still follow the end mark. */
   get isWhole(): boolean {
     if (this.usage === null || !this.isFinal) return false;
@@ -127,8 +141,13 @@ export class StreamUsage {
   }
 
   addRead({ object, counters, reportedAttoUsd, usage }: SentUsage): void {
+    // A cost that was said with fewer tokens of the answer is not the cost of all of them.
+    const isGreater = this.#costTokens > 0 && (counters.completion ?? 0) > this.#costTokens;
+    if (isGreater && reportedAttoUsd === null) this.#reportedAttoUsd = null;
     this.#counters = this.#counters === null ? counters : laterCounters(this.#counters, counters);
-    this.#reportedAttoUsd = reportedAttoUsd ?? this.#reportedAttoUsd;
+    // A zero never takes the place of a cost, as with counters.
+    if (reportedAttoUsd !== null) this.#costTokens = this.#counters.completion ?? 0;
+    this.#reportedAttoUsd = reportedAttoUsd || (this.#reportedAttoUsd ?? reportedAttoUsd);
     this.usage = usageOf(this.#counters, this.#reportedAttoUsd, this.#reading);
     if (usage !== null || this.object === null) this.object = object;
   }

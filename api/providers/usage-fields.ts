@@ -101,6 +101,24 @@ export const vendorUsages: readonly VendorUsage[] = [
     place: 'amazon-bedrock-invocationMetrics',
   },
   {
+    vendor: 'Amazon Bedrock (OpenAI formats)',
+    source:
+      'docs.aws.amazon.com: Bedrock, InvokeModelWithResponseStream; the last chunk has invocation metrics',
+    formats: {
+      chat: {
+        ...CHAT,
+        prompt: ['prompt_tokens', 'inputTokenCount'],
+        completion: ['completion_tokens', 'outputTokenCount'],
+      },
+      responses: {
+        ...RESPONSES,
+        prompt: ['input_tokens', 'inputTokenCount'],
+        completion: ['output_tokens', 'outputTokenCount'],
+      },
+    },
+    place: 'amazon-bedrock-invocationMetrics',
+  },
+  {
     vendor: 'Google Vertex AI (Claude)',
     source: 'docs.cloud.google.com/vertex-ai: Claude models, the same record as Anthropic',
     formats: { messages: MESSAGES },

@@ -5,9 +5,10 @@ import { ANSWER_DEPTH_MAX, GATE_BUFFER_BYTES, SSE_EVENT_BYTES } from '#core/limi
 import { AnswerText, addChat } from '../../api/inference/answer-text.ts';
 import type { StreamReader } from '../../api/inference/formats/call-format.ts';
 import { chatFormat } from '../../api/inference/formats/chat-format.ts';
+import { ChatUsage } from '../../api/inference/formats/chat-usage.ts';
 import { messagesFormat } from '../../api/inference/formats/messages-format.ts';
 import { type StreamEnd, StreamRelay } from '../../api/inference/stream-relay.ts';
-import { chatCounts, readUsage, StreamUsage } from '../../api/inference/usage.ts';
+import { chatCounts, readUsage } from '../../api/inference/usage.ts';
 import { fakeCaller, fakeUpstream } from './fake-ends.ts';
 
 const UPSTREAM_MODEL = 'vendor/small-2026';
@@ -180,6 +181,26 @@ function cut(bytes: Buffer, cuts: 'every byte' | readonly number[]): Buffer[] {
   return places.slice(1).map((place, i) => Buffer.from(bytes.subarray(places[i], place)));
 }
 
+/** The records of a stream, where text that follows a record makes it one that is not final. */
+function countedIn(items: readonly Item[]): ChatUsage {
+  const expected = new ChatUsage();
+  const text = new AnswerText();
+  let countedBytes = Number.POSITIVE_INFINITY;
+  for (const item of items) {
+    const chunk = item.shown === null ? {} : JSON.parse(item.shown);
+    if (item.usage !== null) {
+      if (text.bytes > countedBytes) expected.textFollows();
+      const own = new AnswerText();
+      addChat(own, chunk);
+      countedBytes = text.bytes + own.bytes;
+      expected.add([Buffer.from(item.usage)], { isLast: endsAnswer(item), hasText: own.bytes > 0 });
+    }
+    addChat(text, chunk);
+  }
+  if (text.bytes > countedBytes) expected.textFollows();
+  return expected;
+}
+
 /** The data of every event that the caller got, and proof that there was nothing else. */
 function shownTo(text: string): string[] {
   expect(text).not.toContain('\r');
@@ -204,13 +225,11 @@ describe('a stream', () => {
         }
         relay.end();
         relay.flush();
-        const counting = items.filter((item) => item.usage !== null);
-        const records = new StreamUsage(chatCounts);
-        for (const { usage } of counting) records.addFinal(Buffer.from(usage ?? ''));
+        const expected = countedIn(items);
+        const { records, isComplete } = expected;
         // A record behind the end mark counts only where none before it told everything.
         if (ending === 'marked, more follows' && !records.isWhole) records.addFinal(Buffer.from(USAGE));
         const isMarkedEnd = ending.startsWith('marked');
-        const isComplete = endsAnswer(counting.at(-1));
         const expectedEnd: StreamEnd =
           isMarkedEnd || isComplete ? { kind: 'complete' } : { kind: 'failed', cause: 'cut' };
         expect(await relay.ended).toEqual(expectedEnd);
@@ -218,7 +237,7 @@ describe('a stream', () => {
         expect(shownTo(res.text)).toEqual(shown);
         expect(firsts).toHaveLength(shown.length === 0 ? 0 : 1);
         expect(reader.isComplete()).toBe(isComplete);
-        expect(reader.usage(0)).toEqual(records.usage);
+        expect(reader.usage(0)).toEqual(expected.usage(0));
         const text = new AnswerText();
         for (const data of shown) addChat(text, JSON.parse(data));
         expect(relay.deliveredBytes).toBe(text.bytes);

@@ -114,6 +114,12 @@ const records: Record<string, [UsageFormat, object, Counted][]> = {
       MESSAGES,
     ],
   ],
+  'Amazon Bedrock (OpenAI formats)': [
+    ['chat', openAi, WHOLE],
+    ['chat', { inputTokenCount: 120, outputTokenCount: 30, invocationLatency: 800 }, [120, 30, 0, 0, null]],
+    ['responses', responses, WHOLE],
+    ['responses', { inputTokenCount: 120, outputTokenCount: 30 }, [120, 30, 0, 0, null]],
+  ],
   'Google Vertex AI (Claude)': [['messages', messages, MESSAGES]],
   OpenRouter: [
     [

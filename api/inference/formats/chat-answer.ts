@@ -5,29 +5,21 @@ import { AnswerText, addChat } from '../answer-text.ts';
 import type { Candidate } from '../call-plan.ts';
 import { estimateTokens } from '../estimate.ts';
 import { type JsonObject, memberSize, memberText, rebuildJsonObject } from '../json-object.ts';
-import { chatCounts, readUsage, type SentUsage, usageOfAnswer } from '../usage.ts';
+import { chatCounts } from '../usage.ts';
 import type { AnswerReading, GoodAnswer, StreamEndView } from './call-format.ts';
 import { tellsError } from './error-record.ts';
 import { shownChanges } from './shown-changes.ts';
 import { presentMember } from './stream-text.ts';
-import { usageRecordsIn, withoutUsage } from './usage-places.ts';
+import { usageInAnswer, withoutUsage } from './usage-places.ts';
 
 export function readChatAnswer(answer: JsonObject, value: Record<string, unknown>): AnswerReading {
-  const sent = sentUsage(answer, value);
+  const sent = usageInAnswer(answer, value, chatCounts);
   const usage = sent?.usage ?? null;
   if (saysError(answer, value.choices)) return { kind: 'error', usage };
   if (memberSize(answer, 'choices') === undefined) return { kind: 'malformed', usage };
   const text = new AnswerText();
   addChat(text, value);
   return { kind: 'answer', answer, value, sent, deliveredTokens: estimateTokens(text.bytes) };
-}
-
-/** The record in its own place, else the outermost one in a member of the vendor's or in a choice. */
-function sentUsage(answer: JsonObject, value: Record<string, unknown>): SentUsage | null {
-  const sent = usageOfAnswer(answer, value, chatCounts);
-  if (sent !== null && sent.usage !== null) return sent;
-  const elsewhere = usageRecordsIn(answer).map((record) => readUsage(record, chatCounts));
-  return elsewhere.findLast((each) => each !== null && each.usage !== null) ?? sent;
 }
 
 /** An error beside the answer, in its place (with `object: "error"`, or a message alone), or inside a choice. */

@@ -17,7 +17,10 @@ export class ChatAssembly implements Assembly {
   readonly #text = new AnswerText();
   readonly text = countedBy(() => this.#text.bytes);
   /** Knows usage, errors and the end, as for a caller who wants the stream. */
-  readonly #stream = new ChatStream({ upstreamModel: '', publicModel: '', showUsage: true });
+  readonly #stream = new ChatStream(
+    { upstreamModel: '', publicModel: '', showUsage: true },
+    () => this.#text.bytes,
+  );
   /** All that chunks say beside choices and usage: id, model, tier. */
   readonly #frame: Record<string, unknown> = {};
   readonly #choices = new Map<unknown, Record<string, unknown>>();
@@ -39,8 +42,8 @@ export class ChatAssembly implements Assembly {
     return this.#stream.records;
   }
 
-  usage(): Usage | null {
-    return this.#stream.usage();
+  usage(deliveredTokens: number): Usage | null {
+    return this.#stream.usage(deliveredTokens);
   }
 
   isComplete(): boolean {

@@ -1,4 +1,6 @@
-import { addChat } from '../answer-text.ts';
+import { isRecord } from '#core/is-record.ts';
+import { parseJson } from '#core/parse-json.ts';
+import { AnswerText, addChat } from '../answer-text.ts';
 import {
   answerBounds,
   type JsonObject,
@@ -10,12 +12,13 @@ import {
 } from '../json-object.ts';
 import { type FrameChange, frameChanges } from '../scrub-answer.ts';
 import { EventTextCount, type TextCount } from '../stream-text-count.ts';
-import { chatCounts, StreamUsage, type Usage } from '../usage.ts';
+import type { StreamUsage, Usage } from '../usage.ts';
 import type { AnswerIdentity, ReadEvent, StreamEndView, StreamNames, StreamReader } from './call-format.ts';
 import { isBareFrame, isErrorEvent, isLastChunk } from './chat-answer.ts';
+import { ChatUsage } from './chat-usage.ts';
 import { shownUsage } from './shown-changes.ts';
-import { CHOICES_NEEDLE, dataEvent, isDone, isJson, isPlainChunk, looksLikeObject } from './stream-text.ts';
-import { usageRecordsIn, withoutUsage } from './usage-places.ts';
+import { CHOICES_NEEDLE, dataEvent, isDone, isPlainChunk, looksLikeObject } from './stream-text.ts';
+import { mayHoldRecord, usageRecordsIn, withoutUsage } from './usage-places.ts';
 
 /** A stream of chunks. Its usage comes last, in a chunk of its own, or is not shown at all. */
 export class ChatStream implements StreamReader {
@@ -28,12 +31,15 @@ export class ChatStream implements StreamReader {
   #isStarted = false;
   #frame: readonly FrameChange[] = [];
   #usageChunk: JsonObject | null = null;
-  /** Nothing of the answer is missing after it. */
-  #complete = false;
-  readonly records = new StreamUsage(chatCounts);
+  readonly #usage = new ChatUsage();
+  readonly #textBytes: () => number;
+  /** The text of the answer up to its last record, the chunk of the record included; `null`: nothing is to be compared any more. */
+  #countedTextBytes: number | null = null;
 
-  constructor(names: StreamNames) {
+  /** @param textBytes The text so far, for a reader that counts it by itself. */
+  constructor(names: StreamNames, textBytes?: () => number) {
     this.#names = names;
+    this.#textBytes = textBytes ?? (() => this.text.bytes);
     this.#renamed = names.upstreamModel !== names.publicModel;
     this.#vendorFields = names.vendorFields ?? [];
   }
@@ -49,7 +55,11 @@ export class ChatStream implements StreamReader {
    * first and last byte. A quoted word inside the answer's text has its quote escaped and is no needle.
    */
   read(data: Buffer, eventName: string): ReadEvent {
-    if (isDone(data)) return { kind: 'done' };
+    if (isDone(data)) {
+      this.#noteText();
+      this.#countedTextBytes = null;
+      return { kind: 'done' };
+    }
     if (eventName === 'error') return { kind: 'error' };
     if (!looksLikeObject(data)) return { kind: isErrorEvent(data, null) ? 'error' : 'malformed' };
     if (!this.#isStarted) this.#start(data);
@@ -63,10 +73,10 @@ export class ChatStream implements StreamReader {
     const isError = isErrorEvent(data, object);
     if (records.length === 0) return isError ? { kind: 'error' } : this.#passUncounted(data, object);
     // Rare, and rewritten by us: unlike the plain ones it is checked whole.
-    if (!isError && !isJson(data)) return { kind: 'malformed' };
+    const value = parseJson(data.toString('utf8'));
+    if (!isError && !isRecord(value)) return { kind: 'malformed' };
     this.#usageChunk = object;
-    this.#complete = isLastChunk(object);
-    for (const record of records) this.records.addFinal(record);
+    this.#count(records, object, isRecord(value) ? value : {});
     if (isError) return { kind: 'error' };
     return hasNoChoices(object) ? { kind: 'kept' } : this.#passChunk(object);
   }
@@ -78,8 +88,28 @@ export class ChatStream implements StreamReader {
     if (hidden !== undefined && typeof object !== 'string') this.#frame = frameChanges(object, hidden, ownId);
   }
 
-  usage(): Usage | null {
-    return this.records.usage;
+  #count(records: readonly Buffer[], object: JsonObject, chunk: Record<string, unknown>): void {
+    this.#noteText();
+    const own = new AnswerText();
+    addChat(own, chunk);
+    this.#countedTextBytes = this.#textBytes() + own.bytes;
+    this.#usage.add(records, { isLast: isLastChunk(object), hasText: own.bytes > 0 });
+  }
+
+  /** Most chunks pass unread, so only the text itself tells whether some of it came after the last record. */
+  #noteText(): void {
+    if (this.#countedTextBytes === null || this.#textBytes() <= this.#countedTextBytes) return;
+    this.#usage.textFollows();
+    this.#countedTextBytes = null;
+  }
+
+  get records(): StreamUsage {
+    return this.#usage.records;
+  }
+
+  usage(deliveredTokens: number): Usage | null {
+    this.#noteText();
+    return this.#usage.usage(deliveredTokens);
   }
 
   /** As it came. */
@@ -88,7 +118,8 @@ export class ChatStream implements StreamReader {
   }
 
   isComplete(): boolean {
-    return this.#complete;
+    this.#noteText();
+    return this.#usage.isComplete;
   }
 
   end(view: StreamEndView): Buffer {
@@ -111,8 +142,7 @@ export class ChatStream implements StreamReader {
 
   /** A needle stood in it, but no record: `"usage":null`, which some servers write into every chunk, or another word. */
   #passUncounted(data: Buffer, object: JsonObject): ReadEvent {
-    if (memberBytes(object, 'usage') === undefined && data.indexOf(USAGE_KEY) < 0)
-      return this.#pass(data, false);
+    if (memberBytes(object, 'usage') === undefined && !mayHoldRecord(data)) return this.#pass(data, false);
     if (hasNoChoices(object) && isBareFrame(object)) return { kind: 'kept' };
     const hidden = withoutUsage(object);
     return hidden.keys.length === 0 ? this.#pass(data, false) : this.#passChunk(object);
@@ -164,7 +194,6 @@ const NO_LINE = Buffer.alloc(0);
 const PLAIN: ReadEvent = { kind: 'plain' };
 const EMPTY_LIST = /^\[\s*\]$/;
 const END_MARK = Buffer.from('data: [DONE]\n\n');
-const USAGE_KEY = Buffer.from('"usage"');
 const LAST_NULL = Buffer.from(',"usage":null}');
 const CLOSE = Buffer.from('}');
 

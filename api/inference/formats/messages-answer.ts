@@ -2,13 +2,14 @@ import { AnswerText, addMessages } from '../answer-text.ts';
 import type { Candidate } from '../call-plan.ts';
 import { estimateTokens } from '../estimate.ts';
 import { type JsonObject, memberSize, memberText, rebuildJsonObject } from '../json-object.ts';
-import { messagesCounts, usageOfAnswer } from '../usage.ts';
+import { messagesCounts } from '../usage.ts';
 import type { AnswerReading, GoodAnswer, StreamEndView } from './call-format.ts';
 import { shownChanges } from './shown-changes.ts';
 import { objectIn, presentMember } from './stream-text.ts';
+import { usageInAnswer, withOneRecord } from './usage-places.ts';
 
 export function readMessagesAnswer(answer: JsonObject, value: Record<string, unknown>): AnswerReading {
-  const sent = usageOfAnswer(answer, value, messagesCounts);
+  const sent = usageInAnswer(answer, value, messagesCounts);
   const usage = sent?.usage ?? null;
   if (saysMessagesError(answer)) return { kind: 'error', usage };
   if (memberSize(answer, 'content') === undefined) return { kind: 'malformed', usage };
@@ -31,4 +32,4 @@ function stopsWithError(object: JsonObject): boolean {
 }
 
 export const showMessagesAnswer = (good: GoodAnswer, charge: StreamEndView, candidate: Candidate): Buffer =>
-  rebuildJsonObject(good.answer, shownChanges('messages', good, charge, candidate));
+  rebuildJsonObject(good.answer, withOneRecord(good, shownChanges('messages', good, charge, candidate)));

@@ -5,6 +5,7 @@ import {
   answerBounds,
   type JsonObject,
   MemberChanges,
+  memberBytes,
   memberText,
   rebuildJsonObject,
   scanJsonObject,
@@ -27,7 +28,7 @@ import {
   presentMember,
   typeOf,
 } from './stream-text.ts';
-import { cutRecords, usageRecordsIn } from './usage-places.ts';
+import { cutRecords, mayHoldRecord, usageRecordsIn } from './usage-places.ts';
 
 /**
  * A stream of named events. The last `message_delta` is kept for the end, because its totals are shown with the cost.
@@ -123,13 +124,14 @@ export class MessagesStream implements StreamReader {
   #start(object: JsonObject): ReadEvent {
     const message = objectIn(object, 'message');
     if (message === null) return { kind: 'malformed' };
-    const changes = new MemberChanges();
+    const changes = cutRecords(message);
     const usage = objectIn(message, 'usage');
     if (!this.#countAll(object, false)) return { kind: 'malformed' };
+    const sent = memberBytes(message, 'usage');
     if (usage !== null) {
       this.#shownStart = usage;
       changes.set('usage', passedUsage(usage));
-    }
+    } else if (sent !== undefined) changes.set('usage', sent);
     const { upstreamModel, publicModel, hidden, ownId = '' } = this.#names;
     const frame = hidden === undefined ? [] : frameChanges(message, hidden, ownId);
     for (const [name, value] of frame) changes.set(name, value);
@@ -172,11 +174,13 @@ export class MessagesStream implements StreamReader {
 
   /** An event inside the answer, without its usage record. `null`: it was sent for its record alone. */
   #passEvent(type: string, eventName: string, object: JsonObject): ReadEvent | null {
-    if (usageRecordsIn(object).length === 0 && memberText(object, 'usage') === undefined)
+    if (!mayHoldRecord(object.bytes) || cutRecords(object).keys.length === 0)
       return passNamed(type, eventName, object.bytes);
     if (!isJson(object.bytes)) return { kind: 'malformed' };
     const isBare = !FORMAT_TYPE.test(type) && object.members.every(({ key }) => FRAME.has(key));
-    if (!this.#countAll(object, isBare)) return { kind: 'malformed' };
+    // Text may follow an event of the vendor's own that comes before the last delta.
+    const isFinal = isBare && this.#lastDelta !== null;
+    if (!this.#countAll(object, isFinal)) return { kind: 'malformed' };
     if (isBare) return null;
     const shown = rebuildJsonObject(object, cutRecords(object));
     return { kind: 'changed', events: namedEvent(eventName || type, shown) };
@@ -233,13 +237,13 @@ function withoutCost(usage: JsonObject): JsonObject {
   return typeof scanned === 'string' ? usage : scanned;
 }
 
-/** A delta whose record, wherever it stood, is in its own place. */
+/** A delta whose record, wherever it stood, is in its own place, and the only one. */
 function withOwnUsage(object: JsonObject): JsonObject {
-  const delta = objectIn(object, 'delta');
-  const nested = delta === null ? null : objectIn(delta, 'usage');
-  if (nested === null) return object;
   const changes = cutRecords(object);
-  changes.set('usage', (objectIn(object, 'usage') ?? nested).bytes);
+  if (changes.keys.every((key) => key === 'usage')) return object;
+  const delta = objectIn(object, 'delta');
+  const sent = objectIn(object, 'usage') ?? (delta === null ? null : objectIn(delta, 'usage'));
+  if (sent !== null) changes.set('usage', sent.bytes);
   const scanned = scanJsonObject(rebuildJsonObject(object, changes), answerBounds);
   return typeof scanned === 'string' ? object : scanned;
 }

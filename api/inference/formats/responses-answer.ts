@@ -3,14 +3,15 @@ import { AnswerText, addResponses } from '../answer-text.ts';
 import type { Candidate } from '../call-plan.ts';
 import { estimateTokens } from '../estimate.ts';
 import { type JsonObject, memberSize, memberText, rebuildJsonObject } from '../json-object.ts';
-import { responsesCounts, usageOfAnswer } from '../usage.ts';
+import { responsesCounts } from '../usage.ts';
 import type { AnswerReading, GoodAnswer, StreamEndView } from './call-format.ts';
 import { isReasonName } from './error-record.ts';
 import { shownChanges } from './shown-changes.ts';
 import { objectIn, presentMember } from './stream-text.ts';
+import { usageInAnswer, withOneRecord } from './usage-places.ts';
 
 export function readResponsesAnswer(answer: JsonObject, value: Record<string, unknown>): AnswerReading {
-  const sent = usageOfAnswer(answer, value, responsesCounts);
+  const sent = usageInAnswer(answer, value, responsesCounts);
   const usage = sent?.usage ?? null;
   if (saysResponseFailed(answer)) return { kind: 'error', usage };
   if (memberSize(answer, 'output') === undefined) return { kind: 'malformed', usage };
@@ -27,7 +28,7 @@ export function saysResponseFailed(response: JsonObject): boolean {
 
 /** `output_text` joins the text of all messages (spec: Responses response); clients without an SDK read nothing else. */
 export function showResponsesAnswer(good: GoodAnswer, charge: StreamEndView, candidate: Candidate): Buffer {
-  const changes = shownChanges('responses', good, charge, candidate);
+  const changes = withOneRecord(good, shownChanges('responses', good, charge, candidate));
   const details = objectIn(good.answer, 'incomplete_details');
   if (details !== null && !isReasonName(memberText(details, 'reason')))
     changes.set('incomplete_details', null);

@@ -2,7 +2,6 @@ import { parseJson } from '#core/parse-json.ts';
 import {
   answerBounds,
   type JsonObject,
-  MemberChanges,
   memberBytes,
   memberText,
   rebuildJsonObject,
@@ -25,7 +24,7 @@ import {
   presentMember,
   typeOf,
 } from './stream-text.ts';
-import { cutRecords, usageRecordsIn } from './usage-places.ts';
+import { cutRecords, mayHoldRecord, usageRecordsIn } from './usage-places.ts';
 
 /** A stream of named events. Its usage comes with the last one, which ends it. */
 export class ResponsesStream implements StreamReader {
@@ -56,7 +55,8 @@ export class ResponsesStream implements StreamReader {
       (response !== null && saysResponseFailed(response));
     const scanned = response === null ? undefined : (['response', response] as const);
     for (const record of usageRecordsIn(event, scanned)) {
-      if (isError || isForeign || LAST.has(type)) this.records.addFinal(record);
+      // Text may follow an event of the vendor's own.
+      if (isError || LAST.has(type)) this.records.addFinal(record);
       else this.records.addEarly(record);
     }
     if (isError) return { kind: 'error' };
@@ -82,7 +82,7 @@ export class ResponsesStream implements StreamReader {
 
   /** An event without a response in it. Its usage record, if it has one, is counted and cut out. */
   #pass(type: string, eventName: string, event: JsonObject): ReadEvent {
-    if (usageRecordsIn(event).length === 0 && memberBytes(event, 'usage') === undefined)
+    if (!mayHoldRecord(event.bytes) || cutRecords(event).keys.length === 0)
       return passNamed(type, eventName, event.bytes);
     if (!isJson(event.bytes)) return { kind: 'malformed' };
     const shown = rebuildJsonObject(event, cutRecords(event));
@@ -107,13 +107,14 @@ export class ResponsesStream implements StreamReader {
 
   /** @param charge `null`: the answer goes on. */
   #shown(event: JsonObject, response: JsonObject, charge: ShownCharge | null): Buffer {
-    const changes = new MemberChanges();
+    const changes = cutRecords(response);
+    const sent = memberBytes(response, 'usage') ?? null;
     const usage = objectIn(response, 'usage');
     if (charge !== null) {
       const counted = this.records.isFinal ? this.records.usage : null;
       const record = usage === null ? null : { object: usage, tokens: counted?.tokens ?? null };
       changes.set('usage', shownUsage('responses', record, charge));
-    } else if (usage !== null) changes.set('usage', passedUsage(usage));
+    } else if (sent !== null) changes.set('usage', usage === null ? sent : passedUsage(usage));
     const details = objectIn(response, 'incomplete_details');
     if (details !== null && !isReasonName(memberText(details, 'reason')))
       changes.set('incomplete_details', null);

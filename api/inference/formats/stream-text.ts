@@ -5,6 +5,8 @@ import type { ReadEvent } from './call-format.ts';
 
 /** Without its leading quote the search is many times faster. */
 export const USAGE_NEEDLE = Buffer.from('usage"');
+/** The end of the name under which Amazon Bedrock counts. */
+export const METRICS_NEEDLE = Buffer.from('Metrics"');
 export const ERROR_NEEDLE = Buffer.from('error"');
 /** What every event that may pass unread has: a record without it is no part of an answer. */
 export const CHOICES_NEEDLE = Buffer.from('choices"');
@@ -43,7 +45,10 @@ export const isJson = (bytes: Buffer): boolean =>
 
 /** A chunk of a chat that has choices, and neither usage nor an error. */
 export const isPlainChunk = (data: Buffer): boolean =>
-  data.indexOf(CHOICES_NEEDLE) >= 0 && data.indexOf(USAGE_NEEDLE) < 0 && data.indexOf(ERROR_NEEDLE) < 0;
+  data.indexOf(CHOICES_NEEDLE) >= 0 &&
+  data.indexOf(USAGE_NEEDLE) < 0 &&
+  data.indexOf(ERROR_NEEDLE) < 0 &&
+  data.indexOf(METRICS_NEEDLE) < 0;
 
 /** `null`: it is missing, or null itself. */
 export function presentMember(object: JsonObject, key: string): Buffer | null {

@@ -7,11 +7,9 @@ import {
   rebuildJsonObject,
   scanJsonObject,
 } from '../json-object.ts';
-import type { StreamUsage } from '../usage.ts';
-import { looksLikeObject, objectIn, presentMember, USAGE_NEEDLE } from './stream-text.ts';
-
-/** One vendor counts once more in the last event of a stream, under its own name. */
-const INVOCATION_METRICS = 'amazon-bedrock-invocationMetrics';
+import { type SentUsage, StreamUsage, usageOfAnswer } from '../usage.ts';
+import type { UsageReading } from '../usage-counters.ts';
+import { looksLikeObject, METRICS_NEEDLE, objectIn, presentMember, USAGE_NEEDLE } from './stream-text.ts';
 
 /**
  * Every usage record of an answer or of one event, the outermost last: where two of them say something, that one counts. Vendors put
@@ -20,22 +18,32 @@ const INVOCATION_METRICS = 'amazon-bedrock-invocationMetrics';
  * @param scanned A member that was scanned before, and may be long.
  */
 export function usageRecordsIn(object: JsonObject, scanned?: ScannedHolder): Buffer[] {
+  if (!mayHoldRecord(object.bytes)) return [];
   const records: Buffer[] = [];
-  if (object.bytes.indexOf(USAGE_NEEDLE) >= 0) {
-    for (const choice of choicesOf(object)) {
-      if (typeof choice !== 'string') records.push(...recordsOfHolders(choice), ...recordOf(choice));
-    }
-    records.push(...recordsOfHolders(object, scanned));
+  for (const choice of choicesOf(object)) {
+    if (typeof choice !== 'string') records.push(...recordsWithin(choice, HOLDER_DEPTH_MAX));
   }
-  for (const name of OWN_NAMES) {
-    const record = presentMember(object, name);
-    if (record !== null) records.push(record);
-  }
+  records.push(...recordsWithin(object, HOLDER_DEPTH_MAX, scanned));
   return records;
 }
 
+/** All records of a whole answer together: the same records cost the same in a stream. `null`: it has no object there. */
+export function usageInAnswer(
+  answer: JsonObject,
+  value: Record<string, unknown>,
+  reading: UsageReading,
+): SentUsage | null {
+  const own = usageOfAnswer(answer, value, reading);
+  const records = usageRecordsIn(answer);
+  if (records.length === 0 || (records.length === 1 && own !== null)) return own;
+  const together = new StreamUsage(reading);
+  for (const record of records) together.add(record);
+  return together.together;
+}
+
 /**
- * What cuts every record out of a chunk or a whole answer of a chat: a caller gets one record of ours at the end, or asked for none.
+ * The changes that cut every record out of a chunk or a whole answer of a chat: a caller gets one record of ours at the end, or
+ * asked for none.
  */
 export function withoutUsage(object: JsonObject): MemberChanges {
   const changes = cutRecords(object);
@@ -51,13 +59,24 @@ export function withoutUsage(object: JsonObject): MemberChanges {
   return changes;
 }
 
-/** What cuts out an object's own record and those one level below it. Empty where there is none. */
-export function cutRecords(object: JsonObject, scanned?: ScannedHolder): MemberChanges {
+/** The changes that cut out an object's own record and those below it. Empty where there is none. */
+export const cutRecords = (object: JsonObject, scanned?: ScannedHolder): MemberChanges =>
+  mayHoldRecord(object.bytes) ? cutWithin(object, HOLDER_DEPTH_MAX, scanned) : new MemberChanges();
+
+/** Changes of a whole answer that leave no record but the one that they write, in its own place. */
+export function withOneRecord({ answer }: { answer: JsonObject }, shown: MemberChanges): MemberChanges {
+  const changes = cutRecords(answer);
+  for (const [place, key] of shown.keys.entries()) changes.set(key, shown.values[place] ?? null);
+  return changes;
+}
+
+function cutWithin(object: JsonObject, depth: number, scanned?: ScannedHolder): MemberChanges {
   const changes = new MemberChanges();
   for (const name of OWN_NAMES) if (memberBytes(object, name) !== undefined) changes.set(name, null);
+  if (depth === 0) return changes;
   for (const [name, holder] of holdersIn(object, scanned)) {
-    if (memberBytes(holder, 'usage') !== undefined)
-      changes.set(name, rebuildJsonObject(holder, new MemberChanges([['usage', null]])));
+    const cut = cutWithin(holder, depth - 1);
+    if (cut.keys.length > 0) changes.set(name, rebuildJsonObject(holder, cut));
   }
   return changes;
 }
@@ -71,20 +90,31 @@ export function addLateRecords(records: StreamUsage, data: Buffer): void {
 
 export type ScannedHolder = readonly [name: string, holder: JsonObject];
 
-const OWN_NAMES = [INVOCATION_METRICS, 'usage'];
+/** One vendor counts once more in the last event of a stream, under its own name. */
+const OWN_NAMES = ['amazon-bedrock-invocationMetrics', 'usage'];
+/** A member of the vendor's in a message or a response, which is in an event. */
+const HOLDER_DEPTH_MAX = 2;
 
-const recordsOfHolders = (object: JsonObject, scanned?: ScannedHolder): Buffer[] =>
-  holdersIn(object, scanned).flatMap(([, holder]) => recordOf(holder));
+/** False where no record can stand, told by the bytes alone. */
+export const mayHoldRecord = (bytes: Buffer): boolean =>
+  bytes.indexOf(USAGE_NEEDLE) >= 0 || bytes.indexOf(METRICS_NEEDLE) >= 0;
 
-function recordOf(holder: JsonObject): Buffer[] {
-  const record = objectIn(holder, 'usage');
-  return record === null ? [] : [record.bytes];
+function recordsWithin(object: JsonObject, depth: number, scanned?: ScannedHolder): Buffer[] {
+  const holders = depth === 0 ? [] : holdersIn(object, scanned);
+  const records = holders.flatMap(([, holder]) => recordsWithin(holder, depth - 1));
+  for (const name of OWN_NAMES) {
+    const record = presentMember(object, name);
+    if (record !== null) records.push(record);
+  }
+  return records;
 }
 
 function holdersIn(object: JsonObject, scanned?: ScannedHolder): ScannedHolder[] {
-  return object.members.flatMap(({ key }) => {
+  return object.members.flatMap(({ key, valueStartsAt, endsAt }) => {
+    const isHolder = HOLDERS.has(key) || VENDOR_MEMBER.test(key);
+    if (!isHolder || !mayHoldRecord(object.bytes.subarray(valueStartsAt, endsAt))) return [];
     if (key === scanned?.[0]) return [scanned];
-    const holder = HOLDERS.has(key) || VENDOR_MEMBER.test(key) ? objectIn(object, key) : null;
+    const holder = objectIn(object, key);
     return holder === null ? [] : [[key, holder] as const];
   });
 }
@@ -95,7 +125,7 @@ const VENDOR_MEMBER = /^x_\w{1,40}$/;
 /** Empty where no record stands in a choice. A choice that is no object stays text. */
 function choicesOf(object: JsonObject): (JsonObject | string)[] {
   const choices = memberBytes(object, 'choices');
-  if (choices === undefined || choices.indexOf(USAGE_NEEDLE) < 0) return [];
+  if (choices === undefined || !mayHoldRecord(choices)) return [];
   return (splitJsonList(choices.toString('utf8')) ?? []).map((choice) => {
     const scanned = scanJsonObject(Buffer.from(choice), answerBounds);
     return typeof scanned === 'string' ? choice : scanned;

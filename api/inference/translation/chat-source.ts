@@ -1,8 +1,9 @@
 import { isErrorEvent, isLastChunk } from '../formats/chat-answer.ts';
+import { ChatUsage } from '../formats/chat-usage.ts';
 import { isDone } from '../formats/stream-text.ts';
 import { usageRecordsIn } from '../formats/usage-places.ts';
 import { answerBounds, readJsonObject } from '../json-object.ts';
-import { chatCounts, StreamUsage, type Usage } from '../usage.ts';
+import type { StreamUsage, Usage } from '../usage.ts';
 import { answerIdOf } from './answer-id-of.ts';
 import type { AnswerPiece, FinishReason } from './answer-piece.ts';
 import type { AnswerSource, ReadPieces } from './answer-source.ts';
@@ -11,8 +12,7 @@ import { numberOf, recordOf, records, textOf } from './values.ts';
 
 /** Chunks of a chat, of which the first choice is read: a translated call asks for one. */
 export class ChatSource implements AnswerSource {
-  readonly records = new StreamUsage(chatCounts);
-  #complete = false;
+  readonly #usage = new ChatUsage();
   #started = false;
   #finished = false;
   readonly #calls = new Set<number>();
@@ -25,22 +25,28 @@ export class ChatSource implements AnswerSource {
     const read = readJsonObject(data, answerBounds);
     if (typeof read === 'string') return { kind: isErrorEvent(data, null) ? 'error' : 'malformed' };
     const records = usageRecordsIn(read.object);
-    if (records.length > 0) this.#complete = isLastChunk(read.object);
-    for (const record of records) this.records.addFinal(record);
-    if (isErrorEvent(data, read.object)) return { kind: 'error' };
-    return { kind: 'pieces', pieces: this.#pieces(read.value) };
+    const isError = isErrorEvent(data, read.object);
+    const pieces = isError ? [] : this.#pieces(read.value);
+    const hasText = pieces.some(({ type }) => TEXT_TYPES.has(type));
+    if (records.length > 0) this.#usage.add(records, { isLast: isLastChunk(read.object), hasText });
+    else if (hasText) this.#usage.textFollows();
+    return isError ? { kind: 'error' } : { kind: 'pieces', pieces };
   }
 
   readWhole(_bytes: Buffer, value: Readonly<Record<string, unknown>>): readonly AnswerPiece[] {
     return this.#pieces(value);
   }
 
-  usage(): Usage | null {
-    return this.records.usage;
+  get records(): StreamUsage {
+    return this.#usage.records;
+  }
+
+  usage(deliveredTokens: number): Usage | null {
+    return this.#usage.usage(deliveredTokens);
   }
 
   isComplete(): boolean {
-    return this.#complete;
+    return this.#usage.isComplete;
   }
 
   #pieces({ id, choices }: Record<string, unknown>): AnswerPiece[] {
@@ -96,6 +102,8 @@ export class ChatSource implements AnswerSource {
     return reason === 'length' || reason === 'content_filter' ? reason : 'stop';
   }
 }
+
+const TEXT_TYPES: ReadonlySet<AnswerPiece['type']> = new Set(['text', 'reasoning', 'tool_call', 'arguments']);
 
 /** A text, or a list of parts, in which one vendor sends thought, too. */
 function contentPieces(content: unknown): AnswerPiece[] {
