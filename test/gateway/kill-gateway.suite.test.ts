@@ -9,7 +9,7 @@ it(`${KILLS} times killed under load, the gateway charged what it showed, once, 
   console.log(`seed ${SEED}:`, summary);
   expect(summary.kills).toBe(KILLS);
   // A run that told nothing, or cut nothing, proved nothing.
-  expect(summary.callsTold).toBeGreaterThan(50);
-  expect(summary.streamsTold).toBeGreaterThan(50);
+  expect(summary.callsTold).toBeGreaterThanOrEqual(50);
+  expect(summary.streamsTold).toBeGreaterThanOrEqual(50);
   expect(summary.callsCut).toBeGreaterThan(KILLS);
 });
