@@ -36,7 +36,10 @@ describeWith(['redis'], 'rates in a cluster', () => {
     await server.client.set('faregate:rate:back:1', anHourAheadUs);
     expect(await limiter.take(1, 1)).toBe(0);
     expect(await limiter.take(1, 1)).toBeGreaterThan(900);
-    expect(await limiter.take(1, 2)).toBe(2_000);
+    // The answer to the first took some of the two seconds.
+    const waitMs = await limiter.take(1, 2);
+    expect(waitMs).toBeGreaterThan(1_900);
+    expect(waitMs).toBeLessThanOrEqual(2_000);
   });
 
   test('a Redis whose memory is full still counts, and one that cannot write says that it cannot', async () => {
