@@ -58,8 +58,9 @@ function isShort(items: readonly unknown[]): boolean {
 
 interface Piece {
   items: unknown[];
-  /** Where they begin in the list, and where the parts of the only one of them begin. */
+  /** The index of its first item in the whole list. */
   from: number;
+  /** The index of its first part in the whole item, if the piece is a part of one item; else 0. */
   partsFrom: number;
 }
 

@@ -70,7 +70,7 @@ interface ReadCall {
   media: MediaCount;
 }
 
-/** What depends on the body and the agent alone. */
+/** Applies the rules that depend on the body and the agent alone. */
 function checkBody(
   format: CallFormat,
   { object, value }: Pick<ReadCall, 'object' | 'value'>,

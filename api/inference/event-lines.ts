@@ -1,6 +1,6 @@
 import { isDone, isJson } from './formats/stream-text.ts';
 
-/** What a stream broke off with: an event that lacks only its blank line, or a part of one, which nobody may see. */
+/** Tells an event that lacks only its blank line from a part of one, which no caller may see, where a stream broke off. */
 export function isWholeEvent(tail: Buffer): boolean {
   const data = trimBlanks(readLines(tail)?.data ?? EMPTY);
   return isJson(data) || isDone(data);

@@ -35,7 +35,7 @@ export class NumberMarks {
   parse(bytes: Buffer): { value: unknown } | null {
     const places = findInexactNumbers(bytes);
     if (places === null) return null;
-    // Nobody can guess it, so no text of the caller's is taken for a marked number.
+    // A caller cannot guess it, so no text of a caller's is taken for a marked number.
     this.#mark ??= String.fromCharCode(MARK_LETTER) + randomBase62(11);
     return { value: JSON.parse(markNumbers(bytes, places, this.#mark).toString('utf8')) };
   }
@@ -53,8 +53,8 @@ export class NumberMarks {
 }
 
 /**
- * Where the numbers begin and end, in turn, that a float might print otherwise: long ones, minus zero, those with a point or an
- * exponent. `null`: there are none.
+ * Returns the begin and end, in turn, of each number that a float might print otherwise: long ones, minus zero, those with a
+ * point or an exponent. `null`: there are none.
  *
  * A text is JSON with its marks exactly if it is JSON without them. A string may stand wherever a number may, and in one place
  * more, before a colon, so a number there gets no mark. In every other place a string that JSON allows is a whole number by

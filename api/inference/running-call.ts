@@ -70,7 +70,7 @@ export class RunningCall extends HeldCall {
     return this.send(() => gateway.upstreams.post(provider, `/${endpoint}`, body, this.asksStream, betas));
   }
 
-  /** What the answer may not show. */
+  /** The words that the answer must not show. */
   get hidden(): Hidden {
     const { provider, endpoint, model } = this.candidate;
     return { provider, upstreamModel: endpoint.upstreamModel, publicModel: model.id };

@@ -38,8 +38,8 @@ function mayTellError(record: Buffer): boolean {
 const NO_ERROR = /^\w{0,40}"\s{0,3}:\s{0,3}null/;
 
 /**
- * Where a name with the word stands next, such as `"last_error"`, `"Errors"` or `"error_message"`; the length where there is none. Every
- * event of a stream is searched, so the first letter is left out: one search finds it small and large.
+ * Finds the next name with the word, such as `"last_error"`, `"Errors"` or `"error_message"`; the length where there is none.
+ * Every event of a stream is searched, so the first letter is left out: one search finds it small and large.
  */
 export function nextErrorName(bytes: Buffer, from: number): number {
   for (let at = bytes.indexOf(WORD, from); at >= 0; at = bytes.indexOf(WORD, at + 1)) {

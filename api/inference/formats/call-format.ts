@@ -86,7 +86,7 @@ export interface StreamNames {
   showUsage: boolean;
   /** Of the provider's dialect. */
   vendorFields?: readonly string[];
-  /** What no caller may read; missing where the gateway itself reads the stream and shows nothing of it. */
+  /** The words that no caller may read; missing where the gateway itself reads the stream and shows nothing of it. */
   hidden?: Hidden;
   /** Takes the place of an id that repeats something hidden. */
   ownId?: string;

@@ -94,5 +94,5 @@ function countPart(part: unknown, param: string, count: MediaCount): ApiError | 
   }
 }
 
-/** Where the text of a link stands, so that a caller who replaces what a refusal names sends a link where one is read. */
+/** The path to the text of a link, so that a caller who replaces the value that a refusal names sends a link where one is read. */
 const placeOfLink = (link: unknown, param: string): string => (isRecord(link) ? `${param}.url` : param);

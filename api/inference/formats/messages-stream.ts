@@ -229,7 +229,7 @@ const FORMAT_TYPE = /^(?:message_|content_block_|ping$)/;
 const BLOCK_DELTA = Buffer.from(' content_block_delta');
 const STOP = Buffer.from('{"type":"message_stop"}');
 const TEXT_KEYS = ['text', 'thinking'];
-/** What is left of an event that was sent for its usage alone. */
+/** An event that was sent for its usage alone has nothing but these members. */
 const FRAME: ReadonlySet<string> = new Set(['type', 'usage', 'index']);
 
 function withoutCost(usage: JsonObject): JsonObject {

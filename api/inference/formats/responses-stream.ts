@@ -130,7 +130,7 @@ export class ResponsesStream implements StreamReader {
   }
 }
 
-/** What is left of an event that was sent for its usage alone. */
+/** An event that was sent for its usage alone has nothing but these members. */
 const FRAME: ReadonlySet<string> = new Set(['type', 'usage', 'sequence_number', 'response_id']);
 const DELTA = Buffer.from('.delta');
 const LAST: ReadonlySet<string> = new Set([

@@ -227,8 +227,8 @@ class Engine implements RedisLedger {
   async lookAtShards(): Promise<void> {
     const unsure = new Set([...this.#seen.notOpen(), ...this.#seen.ahead()]);
     await Promise.all(Array.from(unsure, (shard) => this.#look(shard)));
-    // Where nobody calls, Redis may be gone, and every shard still be thought open; or its clock may have jumped, and
-    // every shard still be thought to agree with this process.
+    // Without calls no answer tells that Redis is gone or that its clock has jumped, so one open shard is asked, and all shards
+    // are asked again when it answers otherwise than before.
     const probe = this.#seen.nextOpen();
     if (probe === undefined || (await this.#look(probe)) === 'open') return;
     await Promise.all(this.#all.map((shard) => this.#look(shard)));
