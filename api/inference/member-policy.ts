@@ -159,12 +159,12 @@ function mayBeLink(text: string): boolean {
     BEGINNINGS.some((sign) => begin.startsWith(sign)) ||
     // Base64 may begin with two slashes, but it has no dot.
     (begin.startsWith('//') && plain.includes('.')) ||
-    ((blankAt < 0 || PATH_BEGINS.has(plain.charAt(0))) && ENDINGS.some((sign) => end.endsWith(sign)))
+    ((blankAt < 0 || PATH_SIGN.test(firstWord)) && ENDINGS.some((sign) => end.endsWith(sign)))
   );
 }
 
 const BEGINNINGS = ['http:', 'https:', 'file:', 'data:', 'ftp:', '\\\\'];
-/** A path may have blanks in it; a sentence that ends with the name of a picture is none. */
-const PATH_BEGINS: ReadonlySet<string> = new Set(['/', '.', '~', '\\']);
+/** A path may have blanks in it, behind its first folder; a sentence that ends with the name of a picture is none. */
+const PATH_SIGN = /[/\\]|^[.~]/;
 const ENDINGS = ['.png', '.jpg', '.jpeg', '.webp', '.gif'];
 const LONGEST_SIGN = 6;

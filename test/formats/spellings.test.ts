@@ -421,6 +421,12 @@ describe('a link in a member that no format knows does not reach a server of the
       'messages[0].content[0].x',
     ],
     [
+      'to a file below where the server runs, with a blank in its name',
+      'chat/completions',
+      said({ type: 'text', text: 'hi', x: 'uploads/my cat.png' }),
+      'messages[0].content[0].x',
+    ],
+    [
       'in a responses part',
       'responses',
       put({ type: 'input_text', text: 'hi', image_url: BAD }),
