@@ -67,6 +67,8 @@ export const CALL_ID_AGE_MAX_MS = 10 * MINUTE_MS;
  */
 export const GIVEN_UP_CALLS_MAX = 1_000;
 export const CLOCK_APART_MAX_MS = 5 * MINUTE_MS;
+/** An id that is dated further ahead leaves no mark when it is given up. It would start something only after as long again, and no network is that late. */
+export const GIVEN_UP_AHEAD_MAX_MS = 2 * CLOCK_APART_MAX_MS;
 /** A wall clock that moves on by so much more than the machine's uptime has jumped, and is not believed at once. */
 export const CLOCK_JUMP_MIN_MS = MINUTE_MS;
 /** A clock that has not jumped for so long is taken to be right. */

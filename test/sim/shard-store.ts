@@ -155,7 +155,8 @@ function toAgent(keys: ShardKeys, agentId: number, raw: RedisKeys): AgentState {
   // In the order of the settlements, which a hash does not keep.
   ended.sort(([, a], [, b]) => a.settledAtMs - b.settledAtMs);
   for (const [callId, done] of ended) agent.done.set(callId, done);
-  for (const callId of raw.get(keys.givenUp(agentId))?.keys() ?? []) agent.givenUp.note(Number(callId), 0);
+  const marks = Array.from(raw.get(keys.givenUp(agentId))?.keys() ?? [], Number).sort((a, b) => a - b);
+  for (const callId of marks) agent.givenUp.note(callId, idTimeMs(callId));
   for (const [grantId, untilMs] of of(':grants')) {
     agent.grants.set(z.string().parse(JSON.parse(grantId)), Number(untilMs));
   }

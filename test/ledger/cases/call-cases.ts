@@ -1,5 +1,5 @@
 import { HOUR_MS, MINUTE_MS } from '#core/clock.ts';
-import { CALL_ID_AGE_MAX_MS, GIVEN_UP_CALLS_MAX } from '#core/limits.ts';
+import { CALL_ID_AGE_MAX_MS, CLOCK_APART_MAX_MS, GIVEN_UP_CALLS_MAX } from '#core/limits.ts';
 import {
   after,
   at,
@@ -38,6 +38,8 @@ import {
 
 /** By a process whose clock shows more than the ledger's. */
 const madeAhead = callIdAt(START_MS + 290_000);
+/** Nothing can start with this id for a millisecond more. */
+const TOO_FAR_AHEAD = callIdAt(START_MS + CLOCK_APART_MAX_MS + 1);
 
 const oneSlot = { limits: { ...startLimits, runningCalls: 1 } };
 const noSlot = refused('running_calls', { runningCalls: 1, retryAfterMs: 1_000 });
@@ -200,6 +202,33 @@ export const settleCases: readonly LedgerCase[] = [
       ),
       does(reserve(1, 60n), ok),
       sees(1, { lots: lots([8, 40n, 60n]) }),
+    ],
+  },
+  {
+    promise:
+      'a start that was dated a little too far ahead, and given up, holds nothing when it arrives after its time has come',
+    rows: [
+      ...agentWith(100n),
+      does(settle(1, 0n, { callId: TOO_FAR_AHEAD }), refused('no_hold')),
+      does(reserve(1, 60n, { callId: TOO_FAR_AHEAD }), refused('clock_apart')),
+      after(1),
+      does(reserve(1, 60n, { callId: TOO_FAR_AHEAD }), refused('done', { chargedNanoUsd: 0n })),
+      does(reserve(2, 60n), ok),
+      sees(1, { lots: lots([8, 40n, 60n]) }),
+    ],
+  },
+  {
+    promise:
+      'calls that were given up by a process whose clock is six minutes ahead keep no start of another process back, then or later',
+    rows: [
+      ...agentWith(100n),
+      ...Array.from({ length: GIVEN_UP_CALLS_MAX }, (_, i) =>
+        does(settle(1, 0n, { callId: callIdAt(START_MS + 6 * MINUTE_MS, i) }), refused('no_hold')),
+      ),
+      does(reserve(1, 20n), ok),
+      after(2 * MINUTE_MS),
+      does(reserve(2, 20n), ok),
+      sees(1, { lots: lots([8, 60n, 40n]) }),
     ],
   },
   {

@@ -31,11 +31,15 @@ end
 
 -- A call whose process gave it up before the ledger had heard of it. A mark is needed until its id is too old to start
 -- anything; at the bound the oldest mark stands for every older id. An id that a wrong clock dated ahead starts nothing
--- before its time and leaves no mark: it would stand for every call of the processes whose clocks are right.
+-- before its time, but a late reserve may arrive when it does. As the oldest mark it would stand for every call of the
+-- processes whose clocks are right, so at the bound such ids go first.
 local function note_given_up(marks, call_id, made_at)
   redis.call('ZADD', marks, whole(made_at), call_id)
   redis.call('ZREMRANGEBYSCORE', marks, '-inf', '(' .. whole(now - CALL_ID_AGE_MAX_MS))
-  redis.call('ZREMRANGEBYSCORE', marks, '(' .. whole(now + CLOCK_APART_MAX_MS), '+inf')
+  redis.call('ZREMRANGEBYSCORE', marks, '(' .. whole(now + GIVEN_UP_AHEAD_MAX_MS), '+inf')
+  if redis.call('ZCARD', marks) >= GIVEN_UP_CALLS_MAX then
+    redis.call('ZREMRANGEBYSCORE', marks, '(' .. whole(now + CLOCK_APART_MAX_MS), '+inf')
+  end
   redis.call('ZREMRANGEBYRANK', marks, 0, -GIVEN_UP_CALLS_MAX - 1)
   -- Twice the time, because Redis counts it by its own clock, and not by the shard's.
   redis.call('PEXPIRE', marks, whole(2 * CALL_ID_AGE_MAX_MS))
