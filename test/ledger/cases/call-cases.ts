@@ -41,6 +41,12 @@ const madeAhead = callIdAt(START_MS + 290_000);
 /** Nothing can start with this id for a millisecond more. */
 const TOO_FAR_AHEAD = callIdAt(START_MS + CLOCK_APART_MAX_MS + 1);
 
+/** As many as an agent's marks can be, all given up by a process whose clock is ahead. */
+const givenUpAhead = (aheadMs: number): Row[] =>
+  Array.from({ length: GIVEN_UP_CALLS_MAX }, (_, i) =>
+    does(settle(1, 0n, { callId: callIdAt(START_MS + aheadMs, i) }), refused('no_hold')),
+  );
+
 const oneSlot = { limits: { ...startLimits, runningCalls: 1 } };
 const noSlot = refused('running_calls', { runningCalls: 1, retryAfterMs: 1_000 });
 
@@ -197,9 +203,7 @@ export const settleCases: readonly LedgerCase[] = [
       'calls that were given up by a process whose clock is hours ahead keep no start of another process back',
     rows: [
       ...agentWith(100n),
-      ...Array.from({ length: GIVEN_UP_CALLS_MAX }, (_, i) =>
-        does(settle(1, 0n, { callId: callIdAt(START_MS + 2 * HOUR_MS, i) }), refused('no_hold')),
-      ),
+      ...givenUpAhead(2 * HOUR_MS),
       does(reserve(1, 60n), ok),
       sees(1, { lots: lots([8, 40n, 60n]) }),
     ],
@@ -222,9 +226,7 @@ export const settleCases: readonly LedgerCase[] = [
       'calls that were given up by a process whose clock is six minutes ahead keep no start of another process back, then or later',
     rows: [
       ...agentWith(100n),
-      ...Array.from({ length: GIVEN_UP_CALLS_MAX }, (_, i) =>
-        does(settle(1, 0n, { callId: callIdAt(START_MS + 6 * MINUTE_MS, i) }), refused('no_hold')),
-      ),
+      ...givenUpAhead(6 * MINUTE_MS),
       does(reserve(1, 20n), ok),
       after(2 * MINUTE_MS),
       does(reserve(2, 20n), ok),
