@@ -13,6 +13,9 @@ export interface TestCassandra {
   client: Client;
 }
 
+/** On a busy machine a node may need seconds for a statement, which is no failure of what is tested. */
+const PATIENT_MS = 15_000;
+
 /** A node for the tests of one group, started before them and ended after them. */
 export function useCassandra(): TestCassandra {
   const node = {} as TestCassandra;
@@ -23,7 +26,7 @@ export function useCassandra(): TestCassandra {
     // As it is then: a test may have started it anew.
     started.defer(() => node.service.stop('SIGKILL'));
     node.options = cassandraAt(node.service);
-    node.client = connectCassandra(node.options);
+    node.client = connectCassandra(node.options, PATIENT_MS);
     started.defer(() => node.client.shutdown());
   });
   // Also where it could not be reached.

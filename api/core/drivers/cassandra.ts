@@ -23,8 +23,10 @@ const HEARTBEAT_MS = 1_000;
  * A client that reads what was written, as long as a majority of the local replicas lives. It connects with its first
  * statement, and again with the next one where that failed. Integers come and go as `bigint` where the column is one:
  * a plain number is refused there.
+ *
+ * @param readMs How long a node may take to answer.
  */
-export function connectCassandra(options: CassandraOptions): Client {
+export function connectCassandra(options: CassandraOptions, readMs = READ_MS): Client {
   const { contactPoints, localDataCentre, keyspace, credentials, tls } = options;
   return new Client({
     contactPoints: [...contactPoints],
@@ -37,7 +39,7 @@ export function connectCassandra(options: CassandraOptions): Client {
     ...(tls && { sslOptions: { rejectUnauthorized: true } }),
     encoding: { useBigIntAsLong: true, useBigIntAsVarint: true },
     queryOptions: { consistency: types.consistencies.localQuorum, prepare: true, isIdempotent: true },
-    socketOptions: { connectTimeout: CONNECT_MS, readTimeout: READ_MS },
+    socketOptions: { connectTimeout: CONNECT_MS, readTimeout: readMs },
     pooling: { heartBeatInterval: HEARTBEAT_MS },
     policies: { reconnection: new policies.reconnection.ConstantReconnectionPolicy(RECONNECT_MS) },
     monitorReporting: { enabled: false },
