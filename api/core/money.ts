@@ -49,7 +49,11 @@ export const parseNanoUsd = (text: string): NanoUsd | null => parseDecimal(text,
 /** A price in dollars as a decimal text to atto-dollars, rounded up beyond eighteen decimals. */
 export const parseAttoUsd = (text: string): AttoUsd | null => parseDecimal(text, ATTO_DIGITS, 'up');
 
-/** Of a price that stands in the code: one that is no decimal is a fault of ours. */
+/** The same of a value that a caller sent, as a number or a text; `null`: it is neither, or no price. */
+export const readAttoUsd = (value: unknown): AttoUsd | null =>
+  typeof value === 'number' || typeof value === 'string' ? parseAttoUsd(String(value)) : null;
+
+/** A price that is written in the code. Text that is not a decimal is a bug, so it throws. */
 export function attoUsd(text: string): AttoUsd {
   const atto = parseAttoUsd(text);
   if (atto === null) throw new Error(`A price in the code is no decimal: ${text}`);

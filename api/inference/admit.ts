@@ -5,11 +5,10 @@ import type { CallPlan } from './call-plan.ts';
 import { estimateTokens } from './estimate.ts';
 import type { CallFormat, CallRequest } from './formats/call-format.ts';
 import type { JsonObject } from './json-object.ts';
-import { layoutTokens } from './layout-tokens.ts';
 import type { LinkRules, MediaCount } from './linked-media.ts';
 import { refuseSpellings } from './member-policy.ts';
 import { parseBody } from './parse-body.ts';
-import { printedNumberBytes } from './printed-numbers.ts';
+import { layoutTokens, printedNumberBytes, toolPromptTokens } from './prompt-bound.ts';
 import { promptTextBytes } from './prompt-text.ts';
 import { refuseAgent } from './refuse-start.ts';
 import { chooseCandidates } from './routing/choose-candidates.ts';
@@ -20,7 +19,6 @@ import { shorten } from './routing/shorten.ts';
 import { skipOpenEndpoints } from './routing/skip-open-endpoints.ts';
 import { readServerTools } from './server-tools/read-server-tools.ts';
 import { runAtOnce, type Steps } from './steps.ts';
-import { toolPromptTokens } from './tool-prompt-tokens.ts';
 
 /** What is known of those who may run a call. */
 export interface Routes {

@@ -1,8 +1,7 @@
 import { JSON_ANSWER_BYTES } from '#core/limits.ts';
 import { apiError } from '../contract/errors.ts';
-import { type Attempt, type FailedAttempt, failed } from './attempt.ts';
+import { type Attempt, endUnlessComplete, type FailedAttempt, failed, failedStream } from './attempt.ts';
 import { estimateTokens } from './estimate.ts';
-import { endUnlessComplete, failedStream } from './failed-stream.ts';
 import type { StreamReader } from './formats/call-format.ts';
 import { inCallersFormat, readWholeAnswer } from './read-whole-answer.ts';
 import type { RunningCall } from './running-call.ts';

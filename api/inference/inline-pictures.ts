@@ -7,12 +7,12 @@ import {
   INLINED_PICTURES_MAX,
 } from '#core/limits.ts';
 import { type ApiError, apiError, isApiError } from '../contract/errors.ts';
-import { failureOf } from './attempt.ts';
+import { failureOf } from './call-failure.ts';
 import type { Gateway } from './gateway.ts';
 import type { HeldCall } from './held-call.ts';
 import type { LinkedPicture } from './linked-media.ts';
+import { missing } from './linked-media.ts';
 import { checkPublicHttpsUrl } from './public-link.ts';
-import { missing } from './refuse-missing.ts';
 import { type LoadedPicture, writePictures } from './write-pictures.ts';
 
 /** A body to be sent. Whoever has sent it says so by `done`. */

@@ -1,5 +1,5 @@
-import type { FileName } from '#core/files/file-name.ts';
-import type { LinkOwner } from '#core/files/file-store.ts';
+import { type FileName, formatFileName } from '#core/files/file-name.ts';
+import type { FileStore, LinkOwner } from '#core/files/file-store.ts';
 import { isRecord } from '#core/is-record.ts';
 import { type ApiError, apiError } from '../contract/errors.ts';
 import { checkPublicHttpsUrl, NO_PUBLIC_LINK } from './public-link.ts';
@@ -130,3 +130,49 @@ export const refuseInline = (param: string): ApiError =>
 
 export const refuseStored = (param: string): ApiError =>
   apiError('invalid_request', { param, message: `\`${param}\`: stored files are not served. Send a link.` });
+
+/** @param files - `null`: this gateway keeps none, so no link leads to one. */
+export function linkOwner(files: Pick<FileStore, 'parseLink'> | null, agentId: number): OwnerOf {
+  if (files === null) return () => FOREIGN;
+  // A body of four megabytes may name one link twenty thousand times.
+  const known = new Map<string, LinkOwner>();
+  return (link) => {
+    const owner = known.get(link) ?? ownerFor(files.parseLink(link), agentId);
+    known.set(link, owner);
+    return owner;
+  };
+}
+
+const FOREIGN: LinkOwner = { kind: 'foreign' };
+
+const ownerFor = (owner: LinkOwner, agentId: number): LinkOwner =>
+  owner.kind === 'ours' && owner.name.agentId !== agentId ? { kind: 'refused', reason: 'forged' } : owner;
+
+/** An agent's own picture that was never sent here, or is deleted already, is refused while that is free of charge. */
+export async function refuseMissing(
+  files: Pick<FileStore, 'size'> | null,
+  pictures: readonly LinkedPicture[],
+): Promise<ApiError | null> {
+  const own = new Map(
+    pictures.flatMap(({ own: name, param }) =>
+      name === null ? [] : [[formatFileName(name), { name, param }]],
+    ),
+  );
+  if (files === null || own.size === 0) return null;
+  const refusals = await Promise.all(
+    [...own.values()].map(async ({ name, param }) => {
+      // A store that is down says nothing of the file: the provider may reach it.
+      const size = await files.size(name).catch(() => UNKNOWN);
+      return size === null ? missing(param) : null;
+    }),
+  );
+  return refusals.find((refusal) => refusal !== null) ?? null;
+}
+
+const UNKNOWN = -1;
+
+export const missing = (param: string): ApiError =>
+  apiError('invalid_request', {
+    param,
+    message: `\`${param}\`: nothing has been uploaded to this link; PUT the picture to its \`upload_url\` first, or start another upload.`,
+  });

@@ -1,7 +1,8 @@
 import { ERROR_BODY_BYTES } from '#core/limits.ts';
 import { parseJson } from '#core/parse-json.ts';
 import { apiError } from '../contract/errors.ts';
-import { type Attempt, cutShort, failed, failureOf } from './attempt.ts';
+import { type Attempt, cutShort, failed } from './attempt.ts';
+import { failureOf } from './call-failure.ts';
 import type { Collected } from './collect-answer.ts';
 import { estimateTokens } from './estimate.ts';
 import type { CallFormat, GoodAnswer } from './formats/call-format.ts';

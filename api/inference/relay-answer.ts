@@ -1,7 +1,7 @@
 import { answerHeaders, EVENT_STREAM } from './answer-headers.ts';
 import type { Attempt } from './attempt.ts';
+import { endUnlessComplete, failedStream } from './attempt.ts';
 import { estimateTokens } from './estimate.ts';
-import { endUnlessComplete, failedStream } from './failed-stream.ts';
 import type { StreamReader } from './formats/call-format.ts';
 import type { RunningCall } from './running-call.ts';
 import { scrubErrorsInEvents } from './scrub-answer.ts';

@@ -1,21 +1,19 @@
 import type { Clock } from '#core/clock.ts';
 import type { CallFacts, SavedPrice } from '#core/events/ledger-event.ts';
-import type { ReserveRefusal } from '#core/ledger/command.ts';
+import type { ReserveRefusal, StartLimits } from '#core/ledger/command.ts';
 import { atMost } from '#core/ledger/journal-wait.ts';
 import type { Executed, UnavailableResult } from '#core/ledger/ledger.ts';
 import type { AgentStatus, HoldKind } from '#core/ledger/state.ts';
-import { GATE_TIMEOUT_MS } from '#core/limits.ts';
+import { GATE_TIMEOUT_MS, REFUSED_START_BYTES } from '#core/limits.ts';
 import type { NanoUsd } from '#core/money.ts';
 import type { Caller } from '../contract/caller.ts';
-import { type ApiError, isApiError } from '../contract/errors.ts';
+import { type ApiError, type ErrorCode, errorTable, isApiError } from '../contract/errors.ts';
 import type { HotCallContext } from '../contract/route.ts';
-import { countRefusedStart } from './count-refused-start.ts';
 import type { Gateway } from './gateway.ts';
 import type { HeldCallOptions } from './held-call.ts';
 import { callCeiling, readStartRoom } from './read-start-room.ts';
 import { refuseCapacity, refuseReserve } from './refuse-start.ts';
 import type { StartAdvice } from './start-advice.ts';
-import { startLimits } from './start-limits.ts';
 
 export interface StartContext extends Omit<HotCallContext<unknown, Caller>, 'deps'> {
   /** Why an agent of this status would be refused before anything is held; `null`: it would not. */
@@ -132,4 +130,28 @@ export async function refuseStart(
   const error = await refuse(gateway, context, wanted);
   countRefusedStart(gateway, caller.agentId, body.length, error.code);
   return error;
+}
+
+/** A refusal costs an agent no money, so refusals have a rate of their own, which grows with the size of the refused body. */
+export function countRefusedStart(
+  { refusedStarts, limits, clock }: Pick<Gateway, 'refusedStarts' | 'limits' | 'clock'>,
+  agentId: number,
+  bodyBytes: number,
+  code: ErrorCode,
+): void {
+  const { status } = errorTable[code];
+  // An outage is not the agent's doing, nor is a refusal that follows from a key that the agent has revoked.
+  if (status >= 500 || code === 'invalid_api_key') return;
+  // A 429 tells the agent how long to wait. Counting its body could make that wait longer than it was told.
+  const ofBody = status === 429 ? 0 : Math.floor(bodyBytes / REFUSED_START_BYTES);
+  refusedStarts.spend(agentId, clock.monotonicMs(), Math.min(1 + ofBody, limits().burst));
+}
+
+/** The operator's limits on starts at this moment. */
+export function startLimits({
+  limits,
+  dailyShareNanoUsd,
+}: Pick<Gateway, 'limits' | 'dailyShareNanoUsd'>): StartLimits {
+  const { callsPerMinute, burst, runningCalls } = limits();
+  return { callsPerMinute, burst, runningCalls, dailyShareNanoUsd: dailyShareNanoUsd() };
 }

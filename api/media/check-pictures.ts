@@ -2,8 +2,7 @@ import type { FileName } from '#core/files/file-name.ts';
 import type { FileStore } from '#core/files/file-store.ts';
 import type { Log } from '#core/log.ts';
 import { type ApiError, apiError } from '../contract/errors.ts';
-import { isPicture, notYours, refuseLink, tooManyLinks } from '../inference/linked-media.ts';
-import { missing } from '../inference/refuse-missing.ts';
+import { isPicture, missing, notYours, refuseLink, tooManyLinks } from '../inference/linked-media.ts';
 
 export interface PictureCheck {
   /** `null`: this gateway keeps no files, so no link leads to one. */

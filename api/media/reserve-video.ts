@@ -4,7 +4,7 @@ import { VIDEO_TIME_LIMIT_MS } from '#core/limits.ts';
 import { nanoToAtto } from '#core/money.ts';
 import type { VideoJob } from '#core/videos/video-job.ts';
 import type { Gateway } from '../inference/gateway.ts';
-import { startLimits } from '../inference/start-limits.ts';
+import { startLimits } from '../inference/start-call.ts';
 import type { PlannedVideo } from './plan-video.ts';
 
 /** The most that it can cost, held with all that its worker has to know, in one step. */

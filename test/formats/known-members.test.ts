@@ -5,7 +5,7 @@ import { callFormats } from '../../api/inference/formats/call-formats.ts';
 import { bodyKinds, objectKinds } from '../../api/inference/known-members.ts';
 import { readPreferences } from '../../api/inference/routing/provider-preferences.ts';
 import { readServerTools } from '../../api/inference/server-tools/read-server-tools.ts';
-import { toolPromptTokens } from '../../api/inference/tool-prompt-tokens.ts';
+import { toolPromptTokens } from '../../api/inference/prompt-bound.ts';
 import { addPluginGaps } from '../../api/inference/translation/add-plugin-gaps.ts';
 import { Gaps } from '../../api/inference/translation/gaps.ts';
 import { readChat } from '../../api/inference/translation/read-chat.ts';

@@ -187,7 +187,7 @@ describe('the bounds that a hold is made of', () => {
       ).promptTokensMax;
     const digits = '1'.padEnd(21, '0').length + 1;
     expect(withTools('1e20')).toBeGreaterThan(1_000 * digits);
-    // Each stands in a line of its own where a template prints it so (`layout-tokens.ts`).
+    // Each stands in a line of its own where a template prints it so (`prompt-bound.ts`).
     const lineTokens = 3;
     expect(withTools('123')).toBeLessThan(
       1_000 * ('123,'.length + lineTokens) + 1_000 + TOOL_USE_PROMPT_TOKENS,

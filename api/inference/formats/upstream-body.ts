@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto';
 import { type Endpoint, reportsCost } from '#core/catalog/catalog.ts';
 import { isRecord } from '#core/is-record.ts';
-import { type AttoUsd, FACTOR_ONE_PPM, formatAttoUsd, maxBigint, minBigint } from '#core/money.ts';
+import {
+  type AttoUsd,
+  FACTOR_ONE_PPM,
+  formatAttoUsd,
+  maxBigint,
+  minBigint,
+  readAttoUsd,
+} from '#core/money.ts';
 import type { CallPlan, Candidate } from '../call-plan.ts';
 import { leaveOutUntaken } from '../dialect-gap.ts';
 import { contextTokens, modelOutputTokens, reachableOverrides } from '../estimate.ts';
@@ -14,7 +21,6 @@ import {
   rebuildJsonObject,
   scanJsonObject,
 } from '../json-object.ts';
-import { readCeiling } from '../routing/provider-preferences.ts';
 import { writeServerTools } from '../server-tools/write-server-tools.ts';
 
 /** What the gateway changes in every body, whatever its format. The rest is the format's own. */
@@ -235,7 +241,7 @@ function setCeiling(
   given: Readonly<Record<string, unknown>>,
   candidate: Candidate,
 ): void {
-  const ceiling = minBigint(ours, readCeiling(given[unit]) ?? ours);
+  const ceiling = minBigint(ours, readAttoUsd(given[unit]) ?? ours);
   merged.set(unit, formatAttoUsd(withoutMargin(ceiling, candidate)));
 }
 

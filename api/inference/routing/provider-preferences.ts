@@ -1,6 +1,6 @@
 import { reportsCost } from '#core/catalog/catalog.ts';
 import { isRecord } from '#core/is-record.ts';
-import { type AttoUsd, parseAttoUsd } from '#core/money.ts';
+import { type AttoUsd, readAttoUsd } from '#core/money.ts';
 import type { Candidate } from '../call-plan.ts';
 
 /** What a caller's `provider` object asks of endpoints that are the operator's own; a router reads it itself. */
@@ -23,10 +23,10 @@ export function readPreferences(provider: unknown): ProviderPreferences {
     steering: typeof by === 'string' ? (STEERING.get(by) ?? null) : null,
     allowFallbacks: allowFallbacks !== false,
     maxPrice: {
-      prompt: perToken(readCeiling(prices.prompt)),
-      completion: perToken(readCeiling(prices.completion)),
-      request: readCeiling(prices.request),
-      image: readCeiling(prices.image),
+      prompt: perToken(readAttoUsd(prices.prompt)),
+      completion: perToken(readAttoUsd(prices.completion)),
+      request: readAttoUsd(prices.request),
+      image: readAttoUsd(prices.image),
     },
     unknown: CONDITIONS.find((name) => asksFor(provider[name])) ?? null,
   };
@@ -47,10 +47,6 @@ export function unmetPreference(
     isAbove(image ?? 0n, maxPrice.image);
   return tooDear ? 'max_price' : null;
 }
-
-/** `null`: none that can be read. */
-export const readCeiling = (value: unknown): AttoUsd | null =>
-  typeof value === 'number' || typeof value === 'string' ? parseAttoUsd(String(value)) : null;
 
 const noPreferences: ProviderPreferences = {
   steering: null,

@@ -1,8 +1,8 @@
 import { ERROR_BODY_BYTES } from '#core/limits.ts';
 import { parseJson } from '#core/parse-json.ts';
 import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
-import { failureOf } from '../../inference/attempt.ts';
 import { reportAttempt } from '../../inference/attempt-fault.ts';
+import { failureOf } from '../../inference/call-failure.ts';
 import { collectAnswer } from '../../inference/collect-answer.ts';
 import { inlinePictures, picturesToInline, type SentBody } from '../../inference/inline-pictures.ts';
 import { refuseWait } from '../../inference/routing/skip-open-endpoints.ts';

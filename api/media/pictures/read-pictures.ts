@@ -3,7 +3,7 @@ import { PICTURE_TYPE_BYTES, pictureTypeOf } from '#core/files/picture-type.ts';
 import { isRecord } from '#core/is-record.ts';
 import { PICTURE_ANSWER_BYTES } from '#core/limits.ts';
 import { apiError } from '../../contract/errors.ts';
-import { failureOf } from '../../inference/attempt.ts';
+import { failureOf } from '../../inference/call-failure.ts';
 import { answerBounds, readJsonObject } from '../../inference/json-object.ts';
 import { type AskedEndpoint, readUpstreamError } from '../../inference/upstream-error.ts';
 import type { UpstreamRequest } from '../../inference/upstream-request.ts';

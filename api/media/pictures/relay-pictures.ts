@@ -3,7 +3,7 @@ import { pictureTypeOf } from '#core/files/picture-type.ts';
 import { PICTURE_ANSWER_BYTES } from '#core/limits.ts';
 import { apiError } from '../../contract/errors.ts';
 import { answerHeaders, EVENT_STREAM } from '../../inference/answer-headers.ts';
-import { failureOf } from '../../inference/attempt.ts';
+import { failureOf } from '../../inference/call-failure.ts';
 import type { UpstreamRequest } from '../../inference/upstream-request.ts';
 import type { Usage } from '../../inference/usage.ts';
 import { BrokenAnswer, upstreamChunks } from '../upstream-chunks.ts';
