@@ -23,7 +23,7 @@ import { sendJson } from './http/send-json.ts';
 import { createServeMarkets, type ServeMarketsOptions } from './http/serve-markets.ts';
 import { createServeVideos } from './http/serve-videos.ts';
 import { callFormats } from './inference/formats/call-formats.ts';
-import { refusePrivateLink, systemResolve } from './inference/public-link.ts';
+import { refusePrivateLink, systemResolve } from './inference/linked-images/public-link.ts';
 import { runCall } from './inference/run-call.ts';
 import { createMarketReads } from './market/market-reads.ts';
 import { createServeMcp, type McpDeps } from './mcp/serve-mcp.ts';

@@ -12,7 +12,7 @@ import { type Role, roles } from '../workers/roles.ts';
 import { observeSettlements } from '../workers/settlement/observe-settlements.ts';
 import { observeVideoMembers } from '../workers/video/observe-video-members.ts';
 import { createVideoMetrics } from '../workers/video/video-metrics.ts';
-import { createCallMetrics } from './inference/call-metrics.ts';
+import { createCallMetrics } from './inference/hold/call-metrics.ts';
 import { observeJournal } from './observe-journal.ts';
 import { observeShards } from './observe-shards.ts';
 import { observeStart } from './observe-start.ts';

@@ -11,7 +11,7 @@ import type { TrustedClock } from '#core/trusted-clock.ts';
 import type { Settlement } from '../workers/settlement/settlement.ts';
 import type { LiveConfig } from './config/watch-config.ts';
 import type { ConnectionLimit } from './http/connection-limit.ts';
-import type { Gateway } from './inference/gateway.ts';
+import type { Gateway } from './inference/hold/gateway.ts';
 import type { Store } from './store.ts';
 
 interface Observed {

@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { JSON_DEPTH_MAX, JSON_KEYS_MAX, JSON_VALUES_MAX } from '#core/limits.ts';
 import { type ApiError, apiError } from '../contract/errors.ts';
 import { hasBody, type RouteFacts } from '../contract/route.ts';
-import { anyDepth, readJsonObject } from '../inference/json-object.ts';
-import { bodyBounds } from '../inference/parse-body.ts';
+import { bodyBounds } from '../inference/admit/parse-body.ts';
+import { anyDepth, readJsonObject } from '../inference/json/json-object.ts';
 
 export type ReadInput =
   | { ok: true; value: Record<string, unknown> | undefined }

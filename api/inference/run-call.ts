@@ -2,20 +2,20 @@ import type { CallFacts } from '#core/events/ledger-event.ts';
 import type { Caller } from '../contract/caller.ts';
 import { type ApiError, apiError } from '../contract/errors.ts';
 import type { HotCallContext } from '../contract/route.ts';
-import { type Admitted, admitCall, admitInSteps, type Routes } from './admit.ts';
-import { savePrice } from './call-cost.ts';
-import type { CallPlan } from './call-plan.ts';
-import { estimateHold } from './estimate.ts';
+import { type Admitted, admitCall, admitInSteps, type Routes } from './admit/admit.ts';
+import type { CallPlan } from './admit/call-plan.ts';
+import { runInTurns } from './admit/steps.ts';
 import { allowedBetas } from './formats/allowed-betas.ts';
 import type { CallFormat } from './formats/call-format.ts';
-import type { Gateway } from './gateway.ts';
-import { linkOwner, refuseMissing } from './linked-media.ts';
-import { runHeldCall } from './run-held-call.ts';
-import { RunningCall } from './running-call.ts';
-import { adviseText } from './start-advice.ts';
-import { refuse, refuseStart, type Start, type StartContext, startCall } from './start-call.ts';
-import { runInTurns } from './steps.ts';
-import { TextKind } from './text-kind.ts';
+import type { Gateway } from './hold/gateway.ts';
+import { runHeldCall } from './hold/run-held-call.ts';
+import { adviseText } from './hold/start-advice.ts';
+import { refuse, refuseStart, type Start, type StartContext, startCall } from './hold/start-call.ts';
+import { linkOwner, refuseMissing } from './linked-images/linked-media.ts';
+import { savePrice } from './price/call-cost.ts';
+import { estimateHold } from './price/estimate.ts';
+import { RunningCall } from './upstream/running-call.ts';
+import { TextKind } from './upstream/text-kind.ts';
 
 /**
  * One call of a text model, in the spec's order: body, agent, model and tools, capacity, hold; then the provider; then

@@ -1,7 +1,7 @@
 import type { VideoModel } from '#core/catalog/video-model.ts';
 import { fromPriceNanoUsd } from '#core/catalog/video-price.ts';
 import { formatUsd } from '#core/money.ts';
-import type { StartAdvice } from '../inference/start-advice.ts';
+import type { StartAdvice } from '../inference/hold/start-advice.ts';
 
 /** No single number decides a video's price: length, resolution, sound and images do. So the least that one costs is named. */
 export const adviseVideo = (model: VideoModel): StartAdvice => ({

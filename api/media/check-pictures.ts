@@ -2,7 +2,13 @@ import type { FileName } from '#core/files/file-name.ts';
 import type { FileStore } from '#core/files/file-store.ts';
 import type { Log } from '#core/log.ts';
 import { type ApiError, apiError } from '../contract/errors.ts';
-import { isPicture, missing, notYours, refuseLink, tooManyLinks } from '../inference/linked-media.ts';
+import {
+  isPicture,
+  missing,
+  notYours,
+  refuseLink,
+  tooManyLinks,
+} from '../inference/linked-images/linked-media.ts';
 
 export interface PictureCheck {
   /** `null`: this gateway keeps no files, so no link leads to one. */

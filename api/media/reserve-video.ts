@@ -3,8 +3,8 @@ import type { Reserve } from '#core/ledger/command.ts';
 import { VIDEO_TIME_LIMIT_MS } from '#core/limits.ts';
 import { nanoToAtto } from '#core/money.ts';
 import type { VideoJob } from '#core/videos/video-job.ts';
-import type { Gateway } from '../inference/gateway.ts';
-import { startLimits } from '../inference/start-call.ts';
+import type { Gateway } from '../inference/hold/gateway.ts';
+import { startLimits } from '../inference/hold/start-call.ts';
 import type { PlannedVideo } from './plan-video.ts';
 
 /** The most that it can cost, held with all that its worker has to know, in one step. */

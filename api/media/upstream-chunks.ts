@@ -1,5 +1,5 @@
 import { GATE_BUFFER_BYTES } from '#core/limits.ts';
-import type { UpstreamFailure, UpstreamRequest } from '../inference/upstream-request.ts';
+import type { UpstreamFailure, UpstreamRequest } from '../inference/upstream/upstream-request.ts';
 
 /** Why an answer cannot be read to its end. Thrown, because it passes through whoever stores the bytes. */
 export class BrokenAnswer extends Error {

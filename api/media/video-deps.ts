@@ -1,7 +1,7 @@
 import type { FileStore } from '#core/files/file-store.ts';
 import type { RateLimiter } from '#core/rates/rate-limiter.ts';
 import type { VideoHistory } from '#core/videos/video-history.ts';
-import type { Gateway } from '../inference/gateway.ts';
+import type { Gateway } from '../inference/hold/gateway.ts';
 
 /** What the routes of videos are made of. */
 export interface VideoDeps {

@@ -1,10 +1,10 @@
 import type { FormatName, Provider } from '#core/catalog/catalog.ts';
 import { dialects } from '#core/catalog/dialects.ts';
 import { systemClock } from '#core/clock.ts';
-import { type Admitted, admitInSteps } from '../../api/inference/admit.ts';
-import type { CallPlan } from '../../api/inference/call-plan.ts';
-import { estimateHold } from '../../api/inference/estimate.ts';
+import { type Admitted, admitInSteps } from '../../api/inference/admit/admit.ts';
+import type { CallPlan } from '../../api/inference/admit/call-plan.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
+import { estimateHold } from '../../api/inference/price/estimate.ts';
 import { model, noLinkRules, provider, testCatalog } from '../inference/support.ts';
 import { plainHealth } from '../support/plain-health.ts';
 

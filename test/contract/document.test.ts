@@ -7,7 +7,7 @@ import { finishSchemas } from '../../api/contract/finish-schemas.ts';
 import { marketErrorTable } from '../../api/contract/market-errors.ts';
 import { errorsOf, readRoutes, shapeOfPath } from '../../api/contract/route.ts';
 import { v1Facts } from '../../api/contract/v1-facts.ts';
-import { readUpstreamError } from '../../api/inference/upstream-error.ts';
+import { readUpstreamError } from '../../api/inference/upstream/upstream-error.ts';
 import { v1Router } from '../../api/routers/router.ts';
 import { documentText, startEdge } from '../support/edge-app.ts';
 

@@ -9,8 +9,8 @@ import {
   type PendingPrice,
 } from '#core/events/ledger-event.ts';
 import { formatAttoUsd } from '#core/money.ts';
-import { priceCall, savePrice } from '../../api/inference/call-cost.ts';
-import type { CallPlan } from '../../api/inference/call-plan.ts';
+import type { CallPlan } from '../../api/inference/admit/call-plan.ts';
+import { priceCall, savePrice } from '../../api/inference/price/call-cost.ts';
 import {
   bodyWith,
   candidate,

@@ -110,4 +110,12 @@ describe('the rules find', () => {
     expect(findCycle(chain(false))).toEqual(['core/ledger', 'core/calls', 'core/market', 'core/ledger']);
     expect(findCycle(chain(true))).toBeNull();
   });
+
+  test('a circle of folders within one call', () => {
+    const files = [
+      { path: 'api/inference/formats/a.ts', text: "import { b } from '../routing/b.ts';" },
+      { path: 'api/inference/routing/b.ts', text: "import { a } from '../formats/a.ts';" },
+    ];
+    expect(findCycle(files)).toEqual(['inference/formats', 'inference/routing', 'inference/formats']);
+  });
 });

@@ -2,7 +2,7 @@ import { afterEach, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { SECOND_MS } from '#core/clock.ts';
 import { BREAKER_FAILURES } from '#core/limits.ts';
-import type { FetchedPicture } from '../../api/inference/fetch-picture.ts';
+import type { FetchedPicture } from '../../api/inference/linked-images/fetch-picture.ts';
 import type { ScriptRule } from '../../api/simulator/script-rule.ts';
 import { formatYaml, modelOf } from '../formats/format-gateway.ts';
 import { FORMATS, requestIn, ruleFor } from '../formats/requests.ts';

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseExact, plainNumber } from '../../api/inference/exact-json.ts';
 import { chatFormat } from '../../api/inference/formats/chat-format.ts';
 import { messagesFormat } from '../../api/inference/formats/messages-format.ts';
 import { inputOf } from '../../api/inference/formats/tool-input.ts';
-import { NumberMarks } from '../../api/inference/number-marks.ts';
+import { parseExact, plainNumber } from '../../api/inference/json/exact-json.ts';
+import { NumberMarks } from '../../api/inference/json/number-marks.ts';
 import { AnswerCollector } from '../../api/inference/translation/answer-collector.ts';
 import { openSource, writeAnswer } from '../../api/inference/translation/translate-answer.ts';
 import { WholeAnswer } from '../../api/inference/translation/whole-answer.ts';

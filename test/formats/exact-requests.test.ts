@@ -2,15 +2,15 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { isApiError } from '../../api/contract/errors.ts';
-import { parseExact } from '../../api/inference/exact-json.ts';
-import { scanJsonObject } from '../../api/inference/json-object.ts';
-import { NumberMarks } from '../../api/inference/number-marks.ts';
+import { parseExact } from '../../api/inference/json/exact-json.ts';
+import { scanJsonObject } from '../../api/inference/json/json-object.ts';
+import { NumberMarks } from '../../api/inference/json/number-marks.ts';
+import { writePictures } from '../../api/inference/linked-images/write-pictures.ts';
 import {
   translateRequest,
   type UpstreamFormatName,
 } from '../../api/inference/translation/translate-request.ts';
 import { withMarkedNumbers } from '../../api/inference/translation/unread-values.ts';
-import { writePictures } from '../../api/inference/write-pictures.ts';
 
 /** Every way in which JSON may write a number, and texts that look like them. */
 const anyNumber = fc.oneof(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
-import { admitCall } from '../../api/inference/admit.ts';
+import { admitCall } from '../../api/inference/admit/admit.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
 import { noLinkRules, testCatalog } from '../inference/support.ts';
 import { plainHealth } from '../support/plain-health.ts';

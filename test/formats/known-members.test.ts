@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { isApiError } from '../../api/contract/errors.ts';
+import { addPluginGaps } from '../../api/inference/formats/add-plugin-gaps.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
-import { bodyKinds, objectKinds } from '../../api/inference/known-members.ts';
+import { Gaps } from '../../api/inference/formats/gaps.ts';
+import { bodyKinds, objectKinds } from '../../api/inference/policy/known-members.ts';
+import { toolPromptTokens } from '../../api/inference/price/prompt-bound.ts';
 import { readPreferences } from '../../api/inference/routing/provider-preferences.ts';
 import { readServerTools } from '../../api/inference/server-tools/read-server-tools.ts';
-import { toolPromptTokens } from '../../api/inference/prompt-bound.ts';
-import { addPluginGaps } from '../../api/inference/translation/add-plugin-gaps.ts';
-import { Gaps } from '../../api/inference/translation/gaps.ts';
 import { readChat } from '../../api/inference/translation/read-chat.ts';
 import { readMessages } from '../../api/inference/translation/read-messages.ts';
 import { readResponses } from '../../api/inference/translation/read-responses.ts';

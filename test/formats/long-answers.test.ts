@@ -4,12 +4,12 @@ import { isErrorEvent } from '../../api/inference/formats/chat-answer.ts';
 import { mergeDelta } from '../../api/inference/formats/merge-delta.ts';
 import { MessagesStream } from '../../api/inference/formats/messages-stream.ts';
 import { isJson } from '../../api/inference/formats/stream-text.ts';
-import { MemberChanges, rebuildJsonObject, scanJsonObject } from '../../api/inference/json-object.ts';
+import { MemberChanges, rebuildJsonObject, scanJsonObject } from '../../api/inference/json/json-object.ts';
+import { noTokens } from '../../api/inference/price/usage.ts';
 import { MessagesSink } from '../../api/inference/translation/messages-sink.ts';
 import { ResponsesSink } from '../../api/inference/translation/responses-sink.ts';
 import { openSink, openSource } from '../../api/inference/translation/translate-answer.ts';
 import { TranslatedStream } from '../../api/inference/translation/translated-stream.ts';
-import { noTokens } from '../../api/inference/usage.ts';
 import { cpuMsOf } from '../support/cpu-time.ts';
 
 /** What takes a second takes minutes where each piece looks at all before it. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { CallFormat } from '../../api/inference/formats/call-format.ts';
 import { messagesFormat } from '../../api/inference/formats/messages-format.ts';
 import { responsesFormat } from '../../api/inference/formats/responses-format.ts';
-import { StreamRelay } from '../../api/inference/stream-relay.ts';
+import { StreamRelay } from '../../api/inference/upstream/stream-relay.ts';
 import { fakeCaller, fakeUpstream } from '../inference/fake-ends.ts';
 
 const UPSTREAM = 'vendor/small-2026';

@@ -5,7 +5,7 @@ import { isRecord } from '#core/is-record.ts';
 import { isApiError } from '../../api/contract/errors.ts';
 import type { CallFormat } from '../../api/inference/formats/call-format.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
-import { HINTS, OURS, saysNothing } from '../../api/inference/translation/gaps.ts';
+import { HINTS, OURS, saysNothing } from '../../api/inference/formats/gaps.ts';
 import {
   translateRequest,
   type UpstreamFormatName,

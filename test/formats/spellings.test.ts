@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FormatName, Provider } from '#core/catalog/catalog.ts';
 import { dialects } from '#core/catalog/dialects.ts';
-import { admitCall } from '../../api/inference/admit.ts';
+import { admitCall } from '../../api/inference/admit/admit.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
 import { model, noLinkRules, provider, testCatalog } from '../inference/support.ts';
 import { plainHealth } from '../support/plain-health.ts';

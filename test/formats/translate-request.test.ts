@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { JSON_KEYS_MAX, JSON_VALUES_MAX } from '#core/limits.ts';
 import { isApiError } from '../../api/contract/errors.ts';
-import { thinksByEffort } from '../../api/inference/translation/reasoning-words.ts';
+import { thinksByEffort } from '../../api/inference/formats/reasoning-words.ts';
 import {
   translateRequest,
   type UpstreamFormatName,

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { isApiError } from '../../api/contract/errors.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
+import { recordOf, records } from '../../api/inference/formats/values.ts';
 import { AnswerCollector } from '../../api/inference/translation/answer-collector.ts';
 import { openSink, openSource, writeAnswer } from '../../api/inference/translation/translate-answer.ts';
 import { translateRequest } from '../../api/inference/translation/translate-request.ts';
 import { TranslatedStream } from '../../api/inference/translation/translated-stream.ts';
-import { recordOf, records } from '../../api/inference/translation/values.ts';
 import { WholeAnswer } from '../../api/inference/translation/whole-answer.ts';
 
 type Block = { type: string } & Record<string, unknown>;

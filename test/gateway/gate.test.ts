@@ -3,7 +3,7 @@ import { SECOND_MS } from '#core/clock.ts';
 import type { Command, ResultOf } from '#core/ledger/command.ts';
 import type { Durability, Executed, Ledger } from '#core/ledger/ledger.ts';
 import { GATE_BUFFER_BYTES } from '#core/limits.ts';
-import { LedgerRetries } from '../../api/inference/ledger-retries.ts';
+import { LedgerRetries } from '../../api/inference/hold/ledger-retries.ts';
 import { callEnd } from '../ledger/commands.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { hello, readEvents, startTestGateway, type TestGateway, until } from '../support/gateway.ts';

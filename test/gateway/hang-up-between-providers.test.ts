@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { FetchedPicture } from '../../api/inference/fetch-picture.ts';
+import type { FetchedPicture } from '../../api/inference/linked-images/fetch-picture.ts';
 import { startTestGateway, until } from '../support/gateway.ts';
 
 it('who hangs up after one provider refused, while the pictures for the next are fetched, pays nothing: that one was never asked', async () => {

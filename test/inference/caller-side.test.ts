@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { GATE_BUFFER_BYTES } from '#core/limits.ts';
-import { CallerSide } from '../../api/inference/caller-side.ts';
+import { CallerSide } from '../../api/inference/hold/caller-side.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { FakeResponse, fakeCaller } from './fake-ends.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Catalog } from '#core/catalog/catalog.ts';
 import { type DialectName, dialects } from '#core/catalog/dialects.ts';
 import { buildChatBody } from '../../api/inference/formats/chat-body.ts';
-import { memberText, scanJsonObject } from '../../api/inference/json-object.ts';
+import { memberText, scanJsonObject } from '../../api/inference/json/json-object.ts';
 import { jsonText } from './arbitrary-json.ts';
 import { atto, bodyWith, endpoint, model, planOf, prices, provider, testCatalog } from './support.ts';
 

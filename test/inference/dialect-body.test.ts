@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Catalog, FormatName } from '#core/catalog/catalog.ts';
 import { type Dialect, type DialectName, dialects } from '#core/catalog/dialects.ts';
-import { admitCall } from '../../api/inference/admit.ts';
+import { admitCall } from '../../api/inference/admit/admit.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
 import { requestIn } from '../formats/requests.ts';
 import { plainHealth } from '../support/plain-health.ts';

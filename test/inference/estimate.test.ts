@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Prices } from '#core/catalog/catalog.ts';
 import { attoToNanoUp } from '#core/money.ts';
-import { priceCall } from '../../api/inference/call-cost.ts';
-import type { CallPlan, Candidate } from '../../api/inference/call-plan.ts';
+import type { CallPlan, Candidate } from '../../api/inference/admit/call-plan.ts';
+import { priceCall } from '../../api/inference/price/call-cost.ts';
 import {
   contextTokens,
   estimateHold,
   largestFittingCap,
   modelOutputTokens,
-} from '../../api/inference/estimate.ts';
+} from '../../api/inference/price/estimate.ts';
 import { bodyWith, candidate, endpoint, model, planOf, prices } from './support.ts';
 
 const template = planOf(bodyWith());

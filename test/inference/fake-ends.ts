@@ -1,8 +1,8 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
-import { CallerSide } from '../../api/inference/caller-side.ts';
-import { UpstreamRequest } from '../../api/inference/upstream-request.ts';
+import { CallerSide } from '../../api/inference/hold/caller-side.ts';
+import { UpstreamRequest } from '../../api/inference/upstream/upstream-request.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 /** The caller's end as the gateway holds it, without a socket: it keeps what was written and takes what a test allows. */

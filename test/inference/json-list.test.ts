@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { splitJsonList } from '../../api/inference/json-list.ts';
+import { splitJsonList } from '../../api/inference/json/json-list.ts';
 
 it.each<[string, string[] | null]>([
   ['[]', []],

@@ -8,7 +8,7 @@ import {
   readJsonObject,
   rebuildJsonObject,
   scanJsonObject,
-} from '../../api/inference/json-object.ts';
+} from '../../api/inference/json/json-object.ts';
 import { cpuMsOf } from '../support/cpu-time.ts';
 import { blank, jsonText, key, members, objectText, spelled, type TextMember } from './arbitrary-json.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { JSON_DEPTH_MAX } from '#core/limits.ts';
-import { layoutTokens } from '../../api/inference/prompt-bound.ts';
+import { layoutTokens } from '../../api/inference/price/prompt-bound.ts';
 import { bodyWith, planOf } from './support.ts';
 
 /** How Llama 3 and its like split a text before they make tokens of it: each piece is at least one. */

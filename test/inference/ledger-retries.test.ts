@@ -3,7 +3,7 @@ import type { SettleResult } from '#core/ledger/command.ts';
 import type { Durability, Ledger } from '#core/ledger/ledger.ts';
 import { LAST_CHUNK_WAIT_MS } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
-import { type Closing, LedgerRetries } from '../../api/inference/ledger-retries.ts';
+import { type Closing, LedgerRetries } from '../../api/inference/hold/ledger-retries.ts';
 import { callEnd, pendingPrice } from '../ledger/commands.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { createMemoryLedger } from '../support/memory-ledger.ts';

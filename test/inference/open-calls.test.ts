@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Log } from '#core/log.ts';
-import { OpenCalls, type Ticking } from '../../api/inference/open-calls.ts';
+import { OpenCalls, type Ticking } from '../../api/inference/hold/open-calls.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };

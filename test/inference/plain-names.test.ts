@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { withPlainNames } from '../../api/inference/plain-names.ts';
+import { withPlainNames } from '../../api/inference/json/plain-names.ts';
 
 const escaped = (name: string, places: readonly boolean[]): string =>
   [...name]

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { URL_CHARS_MAX } from '#core/limits.ts';
 import { isPrivateAddress } from '#core/private-address.ts';
-import { checkPublicHttpsUrl, refusePrivateLink } from '../../api/inference/public-link.ts';
+import { checkPublicHttpsUrl, refusePrivateLink } from '../../api/inference/linked-images/public-link.ts';
 
 describe('an address that no stranger may lead us to', () => {
   test.each([

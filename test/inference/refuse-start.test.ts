@@ -3,9 +3,9 @@ import type { CapacityAnswer } from '#core/capacity/capacity.ts';
 import type { ReserveRefusal } from '#core/ledger/command.ts';
 import type { UnavailableResult } from '#core/ledger/ledger.ts';
 import { errorTable } from '../../api/contract/errors.ts';
-import { estimateHold } from '../../api/inference/estimate.ts';
-import { refuseAgent, refuseCapacity, refuseReserve } from '../../api/inference/refuse-start.ts';
-import { adviseText } from '../../api/inference/start-advice.ts';
+import { refuseAgent, refuseCapacity, refuseReserve } from '../../api/inference/hold/refuse-start.ts';
+import { adviseText } from '../../api/inference/hold/start-advice.ts';
+import { estimateHold } from '../../api/inference/price/estimate.ts';
 import { bodyWith, candidate, endpoint, planOf, prices } from './support.ts';
 
 const NOW = Date.UTC(2026, 10, 18, 10);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Hidden, repeatsHidden, scrubWords } from '../../api/inference/scrub-words.ts';
+import { type Hidden, repeatsHidden, scrubWords } from '../../api/inference/scrub/scrub-words.ts';
 import { cpuMsOf } from '../support/cpu-time.ts';
 import { hidden, usefulSentences, worstSentences } from './worst-sentences.ts';
 

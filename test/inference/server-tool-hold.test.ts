@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { FormatName, Prices } from '#core/catalog/catalog.ts';
 import { formatUsd } from '#core/money.ts';
-import { admitCall } from '../../api/inference/admit.ts';
-import { estimateHold } from '../../api/inference/estimate.ts';
+import { admitCall } from '../../api/inference/admit/admit.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
+import { estimateHold } from '../../api/inference/price/estimate.ts';
 import { requestIn } from '../formats/requests.ts';
 import { plainHealth } from '../support/plain-health.ts';
 import { atto, endpoint, model, noLinkRules, prices, provider, testCatalog } from './support.ts';

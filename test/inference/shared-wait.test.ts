@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { SharedWait } from '../../api/inference/shared-wait.ts';
+import { SharedWait } from '../../api/inference/hold/shared-wait.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 it('ends each wait once, at its own time or before, with one timer for all and none when nobody waits', () => {

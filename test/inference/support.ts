@@ -3,10 +3,10 @@ import { dialects } from '#core/catalog/dialects.ts';
 import { createNearestNames } from '#core/catalog/nearest-names.ts';
 import { defaultLimits } from '#core/limits.ts';
 import { parseAttoUsd } from '#core/money.ts';
-import { admitCall } from '../../api/inference/admit.ts';
-import type { CallPlan, Candidate } from '../../api/inference/call-plan.ts';
+import { admitCall } from '../../api/inference/admit/admit.ts';
+import type { CallPlan, Candidate } from '../../api/inference/admit/call-plan.ts';
 import { chatFormat } from '../../api/inference/formats/chat-format.ts';
-import type { LinkRules, OwnerOf } from '../../api/inference/linked-media.ts';
+import type { LinkRules, OwnerOf } from '../../api/inference/linked-images/linked-media.ts';
 import { plainHealth } from '../support/plain-health.ts';
 
 export function atto(usd: string): bigint {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ErrorCode, errorTable } from '../../api/contract/errors.ts';
-import { readUpstreamError } from '../../api/inference/upstream-error.ts';
+import { readUpstreamError } from '../../api/inference/upstream/upstream-error.ts';
 import { cpuMsOf } from '../support/cpu-time.ts';
 
 const ASKED = {

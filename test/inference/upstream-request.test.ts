@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { GATE_BUFFER_BYTES } from '#core/limits.ts';
-import { collectAnswer } from '../../api/inference/collect-answer.ts';
-import type { AnswerReceiver, Started, UpstreamRequest } from '../../api/inference/upstream-request.ts';
+import { collectAnswer } from '../../api/inference/upstream/collect-answer.ts';
+import type {
+  AnswerReceiver,
+  Started,
+  UpstreamRequest,
+} from '../../api/inference/upstream/upstream-request.ts';
 import { fakeUpstream } from './fake-ends.ts';
 
 const chunk = (text: string) => Buffer.from(text);

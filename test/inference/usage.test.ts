@@ -1,9 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatAttoUsd } from '#core/money.ts';
-import { priceCall } from '../../api/inference/call-cost.ts';
-import { readJsonObject } from '../../api/inference/json-object.ts';
-import { chatCounts, messagesCounts, noTokens, readUsage, usageOfAnswer } from '../../api/inference/usage.ts';
+import { readJsonObject } from '../../api/inference/json/json-object.ts';
+import { priceCall } from '../../api/inference/price/call-cost.ts';
+import {
+  chatCounts,
+  messagesCounts,
+  noTokens,
+  readUsage,
+  usageOfAnswer,
+} from '../../api/inference/price/usage.ts';
 import { atto, prices } from './support.ts';
 
 const usage = (text: string) => readUsage(Buffer.from(text), chatCounts)?.usage ?? null;

@@ -1,4 +1,4 @@
-import type { Hidden } from '../../api/inference/scrub-words.ts';
+import type { Hidden } from '../../api/inference/scrub/scrub-words.ts';
 
 /** The endpoint that every sentence below speaks of. */
 export const hidden: Hidden = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TokenCounts } from '#core/events/ledger-event.ts';
-import { chatCounts, messagesCounts, readUsage, responsesCounts } from '../../api/inference/usage.ts';
+import { chatCounts, messagesCounts, readUsage, responsesCounts } from '../../api/inference/price/usage.ts';
 import { type UsageFormat, type UsageRole, vendorUsages } from '../../api/providers/usage-fields.ts';
 import { billMembers } from '../../api/providers/usage-names.ts';
 

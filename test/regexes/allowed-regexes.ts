@@ -20,13 +20,13 @@ export const allowedRegexes: readonly AllowedRegex[] = [
     because: 'It reads the guides of this repository and nothing that anybody sends.',
   },
   {
-    file: 'api/inference/scrub-patterns.ts',
+    file: 'api/inference/scrub/scrub-patterns.ts',
     pattern: '\\b[a-z][a-z\\d+.-]{0,19}:\\/\\/[^\\s"\'`<>]*',
     because:
       'It reads at most 2,000 characters of a provider’s words, and its only open repeat ends the pattern.',
   },
   {
-    file: 'api/inference/scrub-words.ts',
+    file: 'api/inference/scrub/scrub-words.ts',
     pattern: '=+$',
     because:
       'It reads the base64 of a key from the configuration, which ends in two such characters at most.',

@@ -3,7 +3,7 @@ import type { Command, Reserve, ResultOf } from '#core/ledger/command.ts';
 import type { Durability } from '#core/ledger/ledger.ts';
 import { GATE_TIMEOUT_MS, HOLD_LEASE_RENEW_MS, USAGE_DRAIN_MS } from '#core/limits.ts';
 import { minBigint } from '#core/money.ts';
-import { type Closing, LedgerRetries } from '../../api/inference/ledger-retries.ts';
+import { type Closing, LedgerRetries } from '../../api/inference/hold/ledger-retries.ts';
 import { type CallPlan, SimCall } from './sim-call.ts';
 import { SimHost } from './sim-host.ts';
 import type { SimWorld } from './sim-world.ts';

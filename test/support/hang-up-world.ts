@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { FormatName, ProviderCancel } from '#core/catalog/catalog.ts';
 import { formatAttoUsd } from '#core/money.ts';
-import type { UpstreamPools } from '../../api/inference/upstream-pools.ts';
-import type { UpstreamRequest } from '../../api/inference/upstream-request.ts';
+import type { UpstreamPools } from '../../api/inference/upstream/upstream-pools.ts';
+import type { UpstreamRequest } from '../../api/inference/upstream/upstream-request.ts';
 import { requestIn } from '../formats/requests.ts';
 import { wires } from '../formats/wires.ts';
 import {

@@ -1,11 +1,11 @@
 import type { FormatName } from '#core/catalog/catalog.ts';
 import type { ApiError } from '../../contract/errors.ts';
-import type { CallPlan, Candidate } from '../call-plan.ts';
-import type { JsonObject } from '../json-object.ts';
-import type { LinkRules, MediaCount } from '../linked-media.ts';
-import type { Hidden } from '../scrub-words.ts';
-import type { TextCount } from '../stream-text-count.ts';
-import type { SentUsage, StreamUsage, Usage } from '../usage.ts';
+import type { CallPlan, Candidate } from '../admit/call-plan.ts';
+import type { JsonObject } from '../json/json-object.ts';
+import type { LinkRules, MediaCount } from '../linked-images/linked-media.ts';
+import type { TextCount } from '../price/stream-text-count.ts';
+import type { SentUsage, StreamUsage, Usage } from '../price/usage.ts';
+import type { Hidden } from '../scrub/scrub-words.ts';
 import type { ShownCharge } from './shown-changes.ts';
 
 /** All that differs between the three wire formats. What a call does, and in which order, is the same for all. */

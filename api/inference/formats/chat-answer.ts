@@ -1,11 +1,11 @@
 import { isRecord } from '#core/is-record.ts';
 import { ERROR_BODY_BYTES } from '#core/limits.ts';
 import { parseJson } from '#core/parse-json.ts';
-import { AnswerText, addChat } from '../answer-text.ts';
-import type { Candidate } from '../call-plan.ts';
-import { estimateTokens } from '../estimate.ts';
-import { type JsonObject, memberSize, memberText, rebuildJsonObject } from '../json-object.ts';
-import { chatCounts } from '../usage.ts';
+import type { Candidate } from '../admit/call-plan.ts';
+import { type JsonObject, memberSize, memberText, rebuildJsonObject } from '../json/json-object.ts';
+import { AnswerText, addChat } from '../price/answer-text.ts';
+import { estimateTokens } from '../price/estimate.ts';
+import { chatCounts } from '../price/usage.ts';
 import type { AnswerReading, GoodAnswer, StreamEndView } from './call-format.ts';
 import { tellsError } from './error-record.ts';
 import { shownChanges } from './shown-changes.ts';

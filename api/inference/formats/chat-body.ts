@@ -1,9 +1,14 @@
 import { isRecord } from '#core/is-record.ts';
-import type { CallPlan, Candidate } from '../call-plan.ts';
-import { modelOutputTokens } from '../estimate.ts';
-import { MemberChanges, memberBytes, memberText, rebuildJsonObject, scanJsonObject } from '../json-object.ts';
-import { effortOf } from '../translation/reasoning-words.ts';
-import { numberOf, textOrNull } from '../translation/values.ts';
+import type { CallPlan, Candidate } from '../admit/call-plan.ts';
+import {
+  MemberChanges,
+  memberBytes,
+  memberText,
+  rebuildJsonObject,
+  scanJsonObject,
+} from '../json/json-object.ts';
+import { modelOutputTokens } from '../price/estimate.ts';
+import { effortOf } from './reasoning-words.ts';
 import {
   commonChanges,
   isRouter,
@@ -13,6 +18,7 @@ import {
   writePlainModel,
   writeRouterDialect,
 } from './upstream-body.ts';
+import { numberOf, textOrNull } from './values.ts';
 
 /**
  * The body that goes upstream: every field that decides price or policy is written by us from what we parsed,

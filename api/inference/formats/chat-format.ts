@@ -1,8 +1,8 @@
 import { parseChatRequest } from '../../contract/chat-request.ts';
 import { errorTable } from '../../contract/errors.ts';
-import { refuseFields } from '../field-policy.ts';
-import { answerBounds, memberText, scanJsonObject } from '../json-object.ts';
-import { refuseChatTools } from '../tool-policy.ts';
+import { answerBounds, memberText, scanJsonObject } from '../json/json-object.ts';
+import { refuseFields } from '../policy/field-policy.ts';
+import { refuseChatTools } from '../policy/tool-policy.ts';
 import type { CallFormat, CallRequest, ReadRequest } from './call-format.ts';
 import { readChatAnswer, showChatAnswer } from './chat-answer.ts';
 import { ChatAssembly } from './chat-assembly.ts';

@@ -10,7 +10,7 @@ import {
   refuseStored,
   takeLinks,
   takePicture,
-} from '../linked-media.ts';
+} from '../linked-images/linked-media.ts';
 
 /**
  * Counts linked media, and refuses inline data, stored files and links that no provider should be sent to: a

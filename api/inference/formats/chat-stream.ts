@@ -1,6 +1,5 @@
 import { isRecord } from '#core/is-record.ts';
 import { parseJson } from '#core/parse-json.ts';
-import { AnswerText, addChat } from '../answer-text.ts';
 import {
   answerBounds,
   type JsonObject,
@@ -9,10 +8,11 @@ import {
   memberText,
   rebuildJsonObject,
   scanJsonObject,
-} from '../json-object.ts';
-import { type FrameChange, frameChanges } from '../scrub-answer.ts';
-import { EventTextCount, type TextCount } from '../stream-text-count.ts';
-import type { StreamUsage, Usage } from '../usage.ts';
+} from '../json/json-object.ts';
+import { AnswerText, addChat } from '../price/answer-text.ts';
+import { EventTextCount, type TextCount } from '../price/stream-text-count.ts';
+import type { StreamUsage, Usage } from '../price/usage.ts';
+import { type FrameChange, frameChanges } from '../scrub/scrub-answer.ts';
 import type { AnswerIdentity, ReadEvent, StreamEndView, StreamNames, StreamReader } from './call-format.ts';
 import { isBareFrame, isErrorEvent, isLastChunk } from './chat-answer.ts';
 import { ChatUsage } from './chat-usage.ts';

@@ -1,4 +1,4 @@
-import { chatCounts, noTokens, StreamUsage, type Usage } from '../usage.ts';
+import { chatCounts, noTokens, StreamUsage, type Usage } from '../price/usage.ts';
 
 /** Describes a chunk that holds usage records. */
 export interface CountedChunk {

@@ -1,5 +1,5 @@
 import { parseJson } from '#core/parse-json.ts';
-import { type JsonObject, memberText } from '../json-object.ts';
+import { type JsonObject, memberText } from '../json/json-object.ts';
 
 /**
  * Whether a record that is no part of an answer tells an error, in whichever words. Servers put such records into a stream

@@ -1,5 +1,5 @@
 import { isRecord } from '#core/is-record.ts';
-import { plainNumber } from '../exact-json.ts';
+import { plainNumber } from '../json/exact-json.ts';
 
 /**
  * Lays a piece of a streamed answer over what came before: texts are joined, lists go by the `index` of their entries or

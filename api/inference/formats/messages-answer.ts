@@ -1,8 +1,8 @@
-import { AnswerText, addMessages } from '../answer-text.ts';
-import type { Candidate } from '../call-plan.ts';
-import { estimateTokens } from '../estimate.ts';
-import { type JsonObject, memberSize, memberText, rebuildJsonObject } from '../json-object.ts';
-import { messagesCounts } from '../usage.ts';
+import type { Candidate } from '../admit/call-plan.ts';
+import { type JsonObject, memberSize, memberText, rebuildJsonObject } from '../json/json-object.ts';
+import { AnswerText, addMessages } from '../price/answer-text.ts';
+import { estimateTokens } from '../price/estimate.ts';
+import { messagesCounts } from '../price/usage.ts';
 import type { AnswerReading, GoodAnswer, StreamEndView } from './call-format.ts';
 import { shownChanges } from './shown-changes.ts';
 import { objectIn, presentMember } from './stream-text.ts';

@@ -1,10 +1,10 @@
 import { isRecord } from '#core/is-record.ts';
-import { AnswerText, addMessages } from '../answer-text.ts';
-import { plainNumber } from '../exact-json.ts';
-import { NumberMarks } from '../number-marks.ts';
-import { parseRecord } from '../parse-record.ts';
-import { countedBy } from '../stream-text-count.ts';
-import type { StreamUsage, Usage } from '../usage.ts';
+import { plainNumber } from '../json/exact-json.ts';
+import { NumberMarks } from '../json/number-marks.ts';
+import { parseRecord } from '../json/parse-record.ts';
+import { AnswerText, addMessages } from '../price/answer-text.ts';
+import { countedBy } from '../price/stream-text-count.ts';
+import type { StreamUsage, Usage } from '../price/usage.ts';
 import type { Assembly, ReadEvent } from './call-format.ts';
 import { mergeDelta } from './merge-delta.ts';
 import { MessagesStream } from './messages-stream.ts';

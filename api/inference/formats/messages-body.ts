@@ -1,4 +1,4 @@
-import type { CallPlan, Candidate } from '../call-plan.ts';
+import type { CallPlan, Candidate } from '../admit/call-plan.ts';
 import {
   type JsonObject,
   type MemberChanges,
@@ -6,7 +6,7 @@ import {
   memberText,
   rebuildJsonObject,
   scanJsonObject,
-} from '../json-object.ts';
+} from '../json/json-object.ts';
 import {
   callerTag,
   commonChanges,

@@ -1,8 +1,8 @@
 import { errorBody } from '../../contract/error-body.ts';
 import { parseMessagesRequest } from '../../contract/messages-request.ts';
-import { refuseFields } from '../field-policy.ts';
-import { answerBounds, memberText, scanJsonObject } from '../json-object.ts';
-import { refuseMessagesTools } from '../tool-policy.ts';
+import { answerBounds, memberText, scanJsonObject } from '../json/json-object.ts';
+import { refuseFields } from '../policy/field-policy.ts';
+import { refuseMessagesTools } from '../policy/tool-policy.ts';
 import type { CallFormat, ReadRequest } from './call-format.ts';
 import { readMessagesAnswer, showMessagesAnswer } from './messages-answer.ts';
 import { MessagesAssembly } from './messages-assembly.ts';

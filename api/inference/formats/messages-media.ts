@@ -9,7 +9,7 @@ import {
   refuseStored,
   takeLink,
   takePicture,
-} from '../linked-media.ts';
+} from '../linked-images/linked-media.ts';
 
 /**
  * Counts linked pictures and documents, and refuses inline data, stored files and links that no provider should be

@@ -1,6 +1,5 @@
 import { USAGE_BYTES_MAX, USAGE_MEMBERS_MAX } from '#core/limits.ts';
 import { formatUsd } from '#core/money.ts';
-import { addMessages } from '../answer-text.ts';
 import {
   answerBounds,
   type JsonObject,
@@ -9,10 +8,11 @@ import {
   memberText,
   rebuildJsonObject,
   scanJsonObject,
-} from '../json-object.ts';
-import { frameChanges } from '../scrub-answer.ts';
-import { EventTextCount, type TextCount } from '../stream-text-count.ts';
-import { messagesCounts, noTokens, StreamUsage, type Usage } from '../usage.ts';
+} from '../json/json-object.ts';
+import { addMessages } from '../price/answer-text.ts';
+import { EventTextCount, type TextCount } from '../price/stream-text-count.ts';
+import { messagesCounts, noTokens, StreamUsage, type Usage } from '../price/usage.ts';
+import { frameChanges } from '../scrub/scrub-answer.ts';
 import type { ReadEvent, StreamEndView, StreamNames, StreamReader } from './call-format.ts';
 import { tellsError } from './error-record.ts';
 import { saysMessagesError } from './messages-answer.ts';

@@ -1,9 +1,9 @@
 import { isRecord } from '#core/is-record.ts';
-import { AnswerText, addResponses } from '../answer-text.ts';
-import type { Candidate } from '../call-plan.ts';
-import { estimateTokens } from '../estimate.ts';
-import { type JsonObject, memberSize, memberText, rebuildJsonObject } from '../json-object.ts';
-import { responsesCounts } from '../usage.ts';
+import type { Candidate } from '../admit/call-plan.ts';
+import { type JsonObject, memberSize, memberText, rebuildJsonObject } from '../json/json-object.ts';
+import { AnswerText, addResponses } from '../price/answer-text.ts';
+import { estimateTokens } from '../price/estimate.ts';
+import { responsesCounts } from '../price/usage.ts';
 import type { AnswerReading, GoodAnswer, StreamEndView } from './call-format.ts';
 import { isReasonName } from './error-record.ts';
 import { shownChanges } from './shown-changes.ts';

@@ -1,5 +1,5 @@
-import type { TextCount } from '../stream-text-count.ts';
-import type { StreamUsage, Usage } from '../usage.ts';
+import type { TextCount } from '../price/stream-text-count.ts';
+import type { StreamUsage, Usage } from '../price/usage.ts';
 import type { Assembly, ReadEvent } from './call-format.ts';
 import { ResponsesStream } from './responses-stream.ts';
 import { DELTA_NEEDLE } from './stream-text.ts';

@@ -1,5 +1,5 @@
-import type { CallPlan, Candidate } from '../call-plan.ts';
-import { rebuildJsonObject } from '../json-object.ts';
+import type { CallPlan, Candidate } from '../admit/call-plan.ts';
+import { rebuildJsonObject } from '../json/json-object.ts';
 import {
   commonChanges,
   isRouter,

@@ -1,8 +1,8 @@
 import { errorBody } from '../../contract/error-body.ts';
 import { parseResponsesRequest } from '../../contract/responses-request.ts';
-import { refuseFields } from '../field-policy.ts';
-import { answerBounds, memberText, scanJsonObject } from '../json-object.ts';
-import { refuseResponsesTools } from '../tool-policy.ts';
+import { answerBounds, memberText, scanJsonObject } from '../json/json-object.ts';
+import { refuseFields } from '../policy/field-policy.ts';
+import { refuseResponsesTools } from '../policy/tool-policy.ts';
 import type { CallFormat, ReadRequest } from './call-format.ts';
 import { readOutputCaps } from './output-caps.ts';
 import { readResponsesAnswer, showResponsesAnswer } from './responses-answer.ts';

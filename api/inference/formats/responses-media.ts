@@ -11,7 +11,7 @@ import {
   takeLink,
   takeLinks,
   takePicture,
-} from '../linked-media.ts';
+} from '../linked-images/linked-media.ts';
 
 /**
  * Counts linked pictures and files, and refuses inline data, stored items and links that no provider should be sent

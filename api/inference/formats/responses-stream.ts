@@ -6,10 +6,10 @@ import {
   memberText,
   rebuildJsonObject,
   scanJsonObject,
-} from '../json-object.ts';
-import { frameChanges } from '../scrub-answer.ts';
-import { ResponsesTextCount } from '../stream-text-count.ts';
-import { responsesCounts, StreamUsage, type Usage } from '../usage.ts';
+} from '../json/json-object.ts';
+import { ResponsesTextCount } from '../price/stream-text-count.ts';
+import { responsesCounts, StreamUsage, type Usage } from '../price/usage.ts';
+import { frameChanges } from '../scrub/scrub-answer.ts';
 import type { ReadEvent, StreamEndView, StreamNames, StreamReader } from './call-format.ts';
 import { isReasonName, tellsError } from './error-record.ts';
 import { saysResponseFailed } from './responses-answer.ts';

@@ -2,9 +2,9 @@ import type { FormatName } from '#core/catalog/catalog.ts';
 import type { TokenCounts } from '#core/events/ledger-event.ts';
 import { formatUsd, type NanoUsd } from '#core/money.ts';
 import { billMembers } from '../../providers/usage-names.ts';
-import type { Candidate } from '../call-plan.ts';
-import { type JsonObject, MemberChanges, memberText, rebuildJsonObject } from '../json-object.ts';
-import { frameChanges } from '../scrub-answer.ts';
+import type { Candidate } from '../admit/call-plan.ts';
+import { type JsonObject, MemberChanges, memberText, rebuildJsonObject } from '../json/json-object.ts';
+import { frameChanges } from '../scrub/scrub-answer.ts';
 import type { GoodAnswer, StreamEndView } from './call-format.ts';
 import { chatUsageText, messagesUsageText, responsesUsageText } from './usage-text.ts';
 

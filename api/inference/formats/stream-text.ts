@@ -1,6 +1,12 @@
 import { ERROR_BODY_BYTES } from '#core/limits.ts';
 import { parseJson } from '#core/parse-json.ts';
-import { answerBounds, type JsonObject, memberBytes, memberText, scanJsonObject } from '../json-object.ts';
+import {
+  answerBounds,
+  type JsonObject,
+  memberBytes,
+  memberText,
+  scanJsonObject,
+} from '../json/json-object.ts';
 import type { ReadEvent } from './call-format.ts';
 
 /** Without its leading quote the search is many times faster. */

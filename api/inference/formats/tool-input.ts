@@ -1,7 +1,7 @@
 import { isRecord } from '#core/is-record.ts';
 import { parseJson } from '#core/parse-json.ts';
-import { type JsonBounds, scanJsonObject } from '../json-object.ts';
-import type { NumberMarks } from '../number-marks.ts';
+import { type JsonBounds, scanJsonObject } from '../json/json-object.ts';
+import type { NumberMarks } from '../json/number-marks.ts';
 
 /**
  * What a tool of the messages format is called with. A model may write what is no JSON, or too deep to be written again;

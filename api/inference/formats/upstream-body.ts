@@ -9,10 +9,7 @@ import {
   minBigint,
   readAttoUsd,
 } from '#core/money.ts';
-import type { CallPlan, Candidate } from '../call-plan.ts';
-import { leaveOutUntaken } from '../dialect-gap.ts';
-import { contextTokens, modelOutputTokens, reachableOverrides } from '../estimate.ts';
-import { fieldRules } from '../field-rules.ts';
+import type { CallPlan, Candidate } from '../admit/call-plan.ts';
 import {
   type JsonObject,
   MemberChanges,
@@ -20,8 +17,11 @@ import {
   memberText,
   rebuildJsonObject,
   scanJsonObject,
-} from '../json-object.ts';
+} from '../json/json-object.ts';
+import { fieldRules } from '../policy/field-rules.ts';
+import { contextTokens, modelOutputTokens, reachableOverrides } from '../price/estimate.ts';
 import { writeServerTools } from '../server-tools/write-server-tools.ts';
+import { leaveOutUntaken } from './dialect-gap.ts';
 
 /** What the gateway changes in every body, whatever its format. The rest is the format's own. */
 export function commonChanges(

@@ -1,4 +1,4 @@
-import { splitJsonList } from '../json-list.ts';
+import { splitJsonList } from '../json/json-list.ts';
 import {
   answerBounds,
   type JsonObject,
@@ -6,9 +6,9 @@ import {
   memberBytes,
   rebuildJsonObject,
   scanJsonObject,
-} from '../json-object.ts';
-import { type SentUsage, StreamUsage, usageOfAnswer } from '../usage.ts';
-import type { UsageReading } from '../usage-counters.ts';
+} from '../json/json-object.ts';
+import { type SentUsage, StreamUsage, usageOfAnswer } from '../price/usage.ts';
+import type { UsageReading } from '../price/usage-counters.ts';
 import { looksLikeObject, METRICS_NEEDLE, objectIn, presentMember, USAGE_NEEDLE } from './stream-text.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { reportsCost } from '#core/catalog/catalog.ts';
 import { isRecord } from '#core/is-record.ts';
 import { type AttoUsd, readAttoUsd } from '#core/money.ts';
-import type { Candidate } from '../call-plan.ts';
+import type { Candidate } from '../admit/call-plan.ts';
 
 /** What a caller's `provider` object asks of endpoints that are the operator's own; a router reads it itself. */
 export interface ProviderPreferences {

@@ -1,7 +1,7 @@
 import type { Catalog } from '#core/catalog/catalog.ts';
 import { splitModelId } from '#core/catalog/model-id.ts';
 import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
-import type { Candidate } from '../call-plan.ts';
+import type { Candidate } from '../admit/call-plan.ts';
 import type { CallRequest } from '../formats/call-format.ts';
 import type { EndpointHealth } from './endpoint-health.ts';
 import { orderEndpoints } from './order-endpoints.ts';

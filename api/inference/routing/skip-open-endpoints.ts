@@ -1,6 +1,6 @@
 import type { Wait } from '#core/provider-health/provider-health.ts';
 import { type ApiError, apiError } from '../../contract/errors.ts';
-import type { Candidate } from '../call-plan.ts';
+import type { Candidate } from '../admit/call-plan.ts';
 import type { EndpointHealth } from './endpoint-health.ts';
 
 /** The candidates whose circuit breakers let a call through; where none does, a refusal that names the shortest wait. */

@@ -1,8 +1,8 @@
 import { reportsCost } from '#core/catalog/catalog.ts';
 import { isRecord } from '#core/is-record.ts';
-import type { Candidate } from '../call-plan.ts';
-import { splitJsonList } from '../json-list.ts';
-import { type JsonObject, type MemberChanges, memberText } from '../json-object.ts';
+import type { Candidate } from '../admit/call-plan.ts';
+import { splitJsonList } from '../json/json-list.ts';
+import { type JsonObject, type MemberChanges, memberText } from '../json/json-object.ts';
 import { isInOwnWords, type PlacedTool, type PlacedTools } from './server-tools.ts';
 
 /** Writes the bounds that the hold was made of into the body that goes upstream. */

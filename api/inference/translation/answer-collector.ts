@@ -1,7 +1,7 @@
 import type { Assembly, ReadEvent } from '../formats/call-format.ts';
 import { CHOICES_NEEDLE } from '../formats/stream-text.ts';
-import { countedBy } from '../stream-text-count.ts';
-import type { StreamUsage, Usage } from '../usage.ts';
+import { countedBy } from '../price/stream-text-count.ts';
+import type { StreamUsage, Usage } from '../price/usage.ts';
 import type { AnswerSource } from './answer-source.ts';
 import { WholeAnswer } from './whole-answer.ts';
 

@@ -1,5 +1,5 @@
 import { UPSTREAM_TEXT_CHARS_MAX } from '#core/limits.ts';
-import { textOf } from './values.ts';
+import { textOf } from '../formats/values.ts';
 
 /**
  * A provider's id for its answer; empty where it has none. Some formats repeat it in every event: one of a megabyte would

@@ -1,4 +1,4 @@
-import type { AnswerText } from '../answer-text.ts';
+import type { AnswerText } from '../price/answer-text.ts';
 
 /** A provider's answer as it comes, in no format's words. */
 export type AnswerPiece =

@@ -1,4 +1,4 @@
-import type { StreamUsage, Usage } from '../usage.ts';
+import type { StreamUsage, Usage } from '../price/usage.ts';
 import type { AnswerPiece } from './answer-piece.ts';
 
 /** Reads a provider's answer in another format than the caller's, streamed or in one piece. */

@@ -2,13 +2,13 @@ import { isErrorEvent, isLastChunk } from '../formats/chat-answer.ts';
 import { ChatUsage } from '../formats/chat-usage.ts';
 import { isDone } from '../formats/stream-text.ts';
 import { usageRecordsIn } from '../formats/usage-places.ts';
-import { answerBounds, readJsonObject } from '../json-object.ts';
-import type { StreamUsage, Usage } from '../usage.ts';
+import { numberOf, recordOf, records, textOf } from '../formats/values.ts';
+import { answerBounds, readJsonObject } from '../json/json-object.ts';
+import type { StreamUsage, Usage } from '../price/usage.ts';
 import { answerIdOf } from './answer-id-of.ts';
 import type { AnswerPiece, FinishReason } from './answer-piece.ts';
 import type { AnswerSource, ReadPieces } from './answer-source.ts';
 import { citationOf } from './citation-of.ts';
-import { numberOf, recordOf, records, textOf } from './values.ts';
 
 /** Chunks of a chat, of which the first choice is read: a translated call asks for one. */
 export class ChatSource implements AnswerSource {

@@ -1,5 +1,5 @@
+import { textOf } from '../formats/values.ts';
 import type { AnswerPiece } from './answer-piece.ts';
-import { textOf } from './values.ts';
 
 /** Of a page; places in documents that the caller sent have no address. */
 export function citationOf({ url, title }: Record<string, unknown>): AnswerPiece[] {

@@ -3,7 +3,7 @@ import type { AnswerIdentity, StreamEndView } from '../formats/call-format.ts';
 import { namedText } from '../formats/stream-text.ts';
 import { inputOf } from '../formats/tool-input.ts';
 import { messagesUsageText } from '../formats/usage-text.ts';
-import { NumberMarks } from '../number-marks.ts';
+import { NumberMarks } from '../json/number-marks.ts';
 import type { AnswerPiece, FinishReason } from './answer-piece.ts';
 import type { AnswerSink } from './answer-sink.ts';
 import type { AssistantPart } from './conversation.ts';

@@ -1,13 +1,13 @@
 import { MessagesStream } from '../formats/messages-stream.ts';
-import { answerBounds, readJsonObject } from '../json-object.ts';
-import { NumberMarks } from '../number-marks.ts';
-import type { StreamUsage, Usage } from '../usage.ts';
+import { numberOf, recordOf, records, textOf } from '../formats/values.ts';
+import { answerBounds, readJsonObject } from '../json/json-object.ts';
+import { NumberMarks } from '../json/number-marks.ts';
+import type { StreamUsage, Usage } from '../price/usage.ts';
 import { answerIdOf } from './answer-id-of.ts';
 import type { AnswerPiece, FinishReason } from './answer-piece.ts';
 import type { AnswerSource, ReadPieces } from './answer-source.ts';
 import { citationOf } from './citation-of.ts';
 import { EACH, withMarkedNumbersAt } from './unread-values.ts';
-import { numberOf, recordOf, records, textOf } from './values.ts';
 
 const EVENT_INPUT = ['content_block', 'input'];
 const ANSWER_INPUT = ['content', EACH, 'input'];

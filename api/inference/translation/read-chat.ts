@@ -1,4 +1,7 @@
 import { isRecord } from '#core/is-record.ts';
+import { type Gaps, HINTS, OURS } from '../formats/gaps.ts';
+import { CHAT_REASONING } from '../formats/reasoning-words.ts';
+import { numberOf, recordOf, records, textOf } from '../formats/values.ts';
 import type {
   AnswerFormat,
   AssistantPart,
@@ -11,9 +14,6 @@ import type {
   Turn,
   UserPart,
 } from './conversation.ts';
-import { type Gaps, HINTS, OURS } from './gaps.ts';
-import { CHAT_REASONING } from './reasoning-words.ts';
-import { numberOf, recordOf, records, textOf } from './values.ts';
 
 /** Of a chat body that passed its schema and policy. */
 export function readChat(body: Readonly<Record<string, unknown>>, gaps: Gaps): Conversation {

@@ -1,4 +1,6 @@
 import { isRecord } from '#core/is-record.ts';
+import { type Gaps, HINTS, OURS } from '../formats/gaps.ts';
+import { numberOf, recordOf, records, textOf } from '../formats/values.ts';
 import type {
   AnswerFormat,
   AssistantPart,
@@ -10,8 +12,6 @@ import type {
   Turn,
   UserPart,
 } from './conversation.ts';
-import { type Gaps, HINTS, OURS } from './gaps.ts';
-import { numberOf, recordOf, records, textOf } from './values.ts';
 
 /** Of a messages body that passed its schema and policy. */
 export function readMessages(body: Readonly<Record<string, unknown>>, gaps: Gaps): Conversation {

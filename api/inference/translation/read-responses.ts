@@ -1,4 +1,6 @@
 import { isRecord } from '#core/is-record.ts';
+import { type Gaps, HINTS, OURS } from '../formats/gaps.ts';
+import { numberOf, recordOf, records, textOf } from '../formats/values.ts';
 import type {
   AnswerFormat,
   AssistantPart,
@@ -10,9 +12,7 @@ import type {
   Turn,
   UserPart,
 } from './conversation.ts';
-import { type Gaps, HINTS, OURS } from './gaps.ts';
 import { readKeptThought } from './kept-thought.ts';
-import { numberOf, recordOf, records, textOf } from './values.ts';
 
 /** Of a responses body that passed its schema and policy. */
 export function readResponses(body: Readonly<Record<string, unknown>>, gaps: Gaps): Conversation {

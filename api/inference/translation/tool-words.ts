@@ -1,6 +1,6 @@
 import { isRecord } from '#core/is-record.ts';
+import type { Gaps } from '../formats/gaps.ts';
 import type { Conversation } from './conversation.ts';
-import type { Gaps } from './gaps.ts';
 
 /** One format takes a schema without its type, the other one without properties: with both it is good for either. */
 export const objectSchema = (parameters: unknown): unknown =>

@@ -1,6 +1,6 @@
 import type { FormatName } from '#core/catalog/catalog.ts';
 import type { TokenCounts } from '#core/events/ledger-event.ts';
-import type { CallPlan } from '../call-plan.ts';
+import type { CallPlan } from '../admit/call-plan.ts';
 import type { AnswerIdentity } from '../formats/call-format.ts';
 import type { AnswerSink } from './answer-sink.ts';
 import type { AnswerSource } from './answer-source.ts';

@@ -1,10 +1,10 @@
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { type ApiError, apiError } from '../../contract/errors.ts';
-import { type JsonObject, scanJsonObject } from '../json-object.ts';
-import { NumberMarks } from '../number-marks.ts';
-import { addPluginGaps } from './add-plugin-gaps.ts';
+import { addPluginGaps } from '../formats/add-plugin-gaps.ts';
+import { type Gap, Gaps } from '../formats/gaps.ts';
+import { type JsonObject, scanJsonObject } from '../json/json-object.ts';
+import { NumberMarks } from '../json/number-marks.ts';
 import type { AskedModel, Conversation } from './conversation.ts';
-import { type Gap, Gaps } from './gaps.ts';
 import { readChat } from './read-chat.ts';
 import { readMessages } from './read-messages.ts';
 import { readResponses } from './read-responses.ts';

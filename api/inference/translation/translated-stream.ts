@@ -1,10 +1,10 @@
 import { JSON_ANSWER_BYTES } from '#core/limits.ts';
-import { AnswerText } from '../answer-text.ts';
 import type { ReadEvent, StreamEndView, StreamReader } from '../formats/call-format.ts';
 import { CHOICES_NEEDLE } from '../formats/stream-text.ts';
-import { joinBuffers } from '../join-buffers.ts';
-import { countedBy } from '../stream-text-count.ts';
-import type { StreamUsage, Usage } from '../usage.ts';
+import { joinBuffers } from '../json/join-buffers.ts';
+import { AnswerText } from '../price/answer-text.ts';
+import { countedBy } from '../price/stream-text-count.ts';
+import type { StreamUsage, Usage } from '../price/usage.ts';
 import { type AnswerPiece, addPiece } from './answer-piece.ts';
 import type { AnswerSink } from './answer-sink.ts';
 import type { AnswerSource } from './answer-source.ts';

@@ -1,7 +1,7 @@
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { isRecord } from '#core/is-record.ts';
-import { type JsonObject, memberBytes } from '../json-object.ts';
-import type { NumberMarks } from '../number-marks.ts';
+import { type JsonObject, memberBytes } from '../json/json-object.ts';
+import type { NumberMarks } from '../json/number-marks.ts';
 
 /**
  * A caller's body in which the values that a translation passes on unread have marked numbers: the schemas of tools and

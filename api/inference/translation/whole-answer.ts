@@ -1,4 +1,4 @@
-import { AnswerText } from '../answer-text.ts';
+import { AnswerText } from '../price/answer-text.ts';
 import { type AnswerPiece, addPiece, type FinishReason } from './answer-piece.ts';
 import type { AssistantPart } from './conversation.ts';
 

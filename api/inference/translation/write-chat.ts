@@ -1,3 +1,5 @@
+import type { Gaps } from '../formats/gaps.ts';
+import { effortOf } from '../formats/reasoning-words.ts';
 import type {
   AskedModel,
   Conversation,
@@ -7,8 +9,6 @@ import type {
   Turn,
   UserPart,
 } from './conversation.ts';
-import type { Gaps } from './gaps.ts';
-import { effortOf } from './reasoning-words.ts';
 import { objectSchema, refuseLoneChoice } from './tool-words.ts';
 
 /** The body for a provider that speaks the chat format, but for what the gateway writes into every body. */

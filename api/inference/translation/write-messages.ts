@@ -1,7 +1,9 @@
 import { isRecord } from '#core/is-record.ts';
 import { JSON_KEYS_MAX, JSON_VALUES_MAX } from '#core/limits.ts';
+import type { Gaps } from '../formats/gaps.ts';
+import { effortOf } from '../formats/reasoning-words.ts';
 import { readInput } from '../formats/tool-input.ts';
-import type { NumberMarks } from '../number-marks.ts';
+import type { NumberMarks } from '../json/number-marks.ts';
 import type {
   AnswerFormat,
   AskedModel,
@@ -12,8 +14,6 @@ import type {
   Turn,
   UserPart,
 } from './conversation.ts';
-import type { Gaps } from './gaps.ts';
-import { effortOf } from './reasoning-words.ts';
 import { objectSchema, refuseLoneChoice } from './tool-words.ts';
 
 /** The body for a provider that speaks the messages format, but for what the gateway writes into every body. */

@@ -4,8 +4,8 @@ import type { AgentStatus } from '#core/ledger/state.ts';
 import { describeIssue } from '../../contract/describe-issue.ts';
 import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
 import { CommonImageRequest, type Parameter, readImageParameters } from '../../contract/image-request.ts';
-import { parseBody } from '../../inference/parse-body.ts';
-import { refuseAgent } from '../../inference/refuse-start.ts';
+import { parseBody } from '../../inference/admit/parse-body.ts';
+import { refuseAgent } from '../../inference/hold/refuse-start.ts';
 import { refuseModel } from '../../inference/routing/refuse-model.ts';
 import type { PicturePlan } from './picture-plan.ts';
 

@@ -1,6 +1,6 @@
 import { imageHoldAtto } from '#core/catalog/image-price.ts';
 import { attoToNanoUp, type NanoUsd } from '#core/money.ts';
-import type { StartAdvice } from '../../inference/start-advice.ts';
+import type { StartAdvice } from '../../inference/hold/start-advice.ts';
 import type { PicturePlan } from './picture-plan.ts';
 
 /** The most that so many of the wanted pictures cost, rounded up once. `null`: it has no bound. */

@@ -1,14 +1,18 @@
 import { ERROR_BODY_BYTES } from '#core/limits.ts';
 import { parseJson } from '#core/parse-json.ts';
 import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
-import { reportAttempt } from '../../inference/attempt-fault.ts';
-import { failureOf } from '../../inference/call-failure.ts';
-import { collectAnswer } from '../../inference/collect-answer.ts';
-import { inlinePictures, picturesToInline, type SentBody } from '../../inference/inline-pictures.ts';
+import { failureOf } from '../../inference/hold/call-failure.ts';
+import {
+  inlinePictures,
+  picturesToInline,
+  type SentBody,
+} from '../../inference/linked-images/inline-pictures.ts';
 import { refuseWait } from '../../inference/routing/skip-open-endpoints.ts';
-import { readUpstreamError } from '../../inference/upstream-error.ts';
-import type { UpstreamRequest } from '../../inference/upstream-request.ts';
-import { headerText, retryAfter } from '../../inference/upstream-text.ts';
+import { reportAttempt } from '../../inference/upstream/attempt-fault.ts';
+import { collectAnswer } from '../../inference/upstream/collect-answer.ts';
+import { readUpstreamError } from '../../inference/upstream/upstream-error.ts';
+import type { UpstreamRequest } from '../../inference/upstream/upstream-request.ts';
+import { headerText, retryAfter } from '../../inference/upstream/upstream-text.ts';
 import type { FailedPictures, PictureAttempt } from './picture-attempt.ts';
 import { pictureBody } from './picture-body.ts';
 import type { PictureCall } from './picture-call.ts';

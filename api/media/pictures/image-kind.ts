@@ -1,9 +1,9 @@
 import type { Settle } from '#core/ledger/command.ts';
 import type { NanoUsd } from '#core/money.ts';
 import type { ApiError } from '../../contract/errors.ts';
-import { type CallCost, freeOfCharge } from '../../inference/call-cost.ts';
-import type { CallKind } from '../../inference/run-held-call.ts';
-import { tellOperator } from '../../inference/tell-operator.ts';
+import type { CallKind } from '../../inference/hold/run-held-call.ts';
+import { type CallCost, freeOfCharge } from '../../inference/price/call-cost.ts';
+import { tellOperator } from '../../inference/upstream/tell-operator.ts';
 import { askForPictures } from './ask-for-pictures.ts';
 import { errorEvents } from './picture-answer.ts';
 import type { FailedPictures, MadePictures, PictureAttempt } from './picture-attempt.ts';

@@ -2,7 +2,7 @@ import { SECOND_MS } from '#core/clock.ts';
 import { formatUsd } from '#core/money.ts';
 import { errorBody } from '../../contract/error-body.ts';
 import type { ApiError } from '../../contract/errors.ts';
-import { answerHeaders, EVENT_STREAM } from '../../inference/answer-headers.ts';
+import { answerHeaders, EVENT_STREAM } from '../../inference/hold/answer-headers.ts';
 import type { PictureCall } from './picture-call.ts';
 import type { PictureTotals } from './picture-output.ts';
 

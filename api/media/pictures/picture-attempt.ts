@@ -1,6 +1,6 @@
 import type { ApiError } from '../../contract/errors.ts';
-import type { FaultOf } from '../../inference/attempt-fault.ts';
-import type { Usage } from '../../inference/usage.ts';
+import type { Usage } from '../../inference/price/usage.ts';
+import type { FaultOf } from '../../inference/upstream/attempt-fault.ts';
 
 /** How the one request to the provider ended. */
 export type PictureAttempt = MadePictures | FailedPictures;

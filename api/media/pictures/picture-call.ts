@@ -1,9 +1,9 @@
 import type { Provider } from '#core/catalog/catalog.ts';
 import { PICTURE_ANSWER_BYTES, PICTURE_DRAIN_MS } from '#core/limits.ts';
-import { type DrainBounds, HeldCall, type HeldCallOptions } from '../../inference/held-call.ts';
-import type { LinkedPicture } from '../../inference/linked-media.ts';
-import type { AskedEndpoint } from '../../inference/upstream-error.ts';
-import type { UpstreamRequest } from '../../inference/upstream-request.ts';
+import { type DrainBounds, HeldCall, type HeldCallOptions } from '../../inference/hold/held-call.ts';
+import type { LinkedPicture } from '../../inference/linked-images/linked-media.ts';
+import type { AskedEndpoint } from '../../inference/upstream/upstream-error.ts';
+import type { UpstreamRequest } from '../../inference/upstream/upstream-request.ts';
 import type { PicturePlan } from './picture-plan.ts';
 
 export interface PictureCallOptions extends HeldCallOptions {

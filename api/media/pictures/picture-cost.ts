@@ -2,8 +2,8 @@ import { reportsCost } from '#core/catalog/catalog.ts';
 import { imageHoldAtto } from '#core/catalog/image-price.ts';
 import type { SavedPrice } from '#core/events/ledger-event.ts';
 import { type AttoUsd, attoToNanoUp } from '#core/money.ts';
-import type { CallCost } from '../../inference/call-cost.ts';
-import { noTokens, type Usage } from '../../inference/usage.ts';
+import type { CallCost } from '../../inference/price/call-cost.ts';
+import { noTokens, type Usage } from '../../inference/price/usage.ts';
 import type { PictureCall } from './picture-call.ts';
 import type { PicturePlan } from './picture-plan.ts';
 

@@ -1,5 +1,5 @@
 import type { PictureType } from '#core/files/file-name.ts';
-import { answerHeaders } from '../../inference/answer-headers.ts';
+import { answerHeaders } from '../../inference/hold/answer-headers.ts';
 import { answerTail } from './picture-answer.ts';
 import type { PictureCall } from './picture-call.ts';
 import type { PictureOutput, PictureTotals } from './picture-output.ts';

@@ -3,7 +3,7 @@ import { type FileName, hourOf, type PictureType } from '#core/files/file-name.t
 import { randomBase62 } from '#core/ids.ts';
 import type { Settle } from '#core/ledger/command.ts';
 import { RESULT_LINK_MS } from '#core/limits.ts';
-import { answerHeaders } from '../../inference/answer-headers.ts';
+import { answerHeaders } from '../../inference/hold/answer-headers.ts';
 import { answerTail, completedEvent } from './picture-answer.ts';
 import type { PictureCall } from './picture-call.ts';
 import type { PictureFiles, PictureOutput, PictureTotals } from './picture-output.ts';

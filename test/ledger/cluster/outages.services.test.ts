@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '#core/clock.ts';
 import type { RedisLedger } from '#core/ledger/cluster/redis-ledger.ts';
-import { LedgerRetries } from '../../../api/inference/ledger-retries.ts';
+import { LedgerRetries } from '../../../api/inference/hold/ledger-retries.ts';
 import { startTestCluster, type TestCluster } from '../../support/cluster.ts';
 import { until } from '../../support/gateway.ts';
 import { describeWith } from '../../support/with-services.ts';

@@ -6,7 +6,7 @@ import { createRedisLedger, type RedisLedger } from '#core/ledger/cluster/redis-
 import type { RedisScripts, ScriptName } from '#core/ledger/cluster/redis-scripts.ts';
 import type { Durability } from '#core/ledger/ledger.ts';
 import { CLOCK_APART_MAX_MS, GATE_TIMEOUT_MS, RECALLED_KEY_MS, UNKNOWN_KEY_MS } from '#core/limits.ts';
-import { LedgerRetries } from '../../../api/inference/ledger-retries.ts';
+import { LedgerRetries } from '../../../api/inference/hold/ledger-retries.ts';
 import type { Service } from '../../services/service.ts';
 import { startRedis } from '../../services/start-redis.ts';
 import { connectTo } from '../../support/connect-to.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { dialects } from '#core/catalog/dialects.ts';
-import type { FetchedPicture } from '../../../api/inference/fetch-picture.ts';
+import type { FetchedPicture } from '../../../api/inference/linked-images/fetch-picture.ts';
 import { answerText, ask, png, settled, startWorld } from './picture-world.ts';
 
 const pictures = [png(900), png(901), png(902)];

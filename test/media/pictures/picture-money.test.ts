@@ -6,7 +6,7 @@ import type { Durability } from '#core/ledger/ledger.ts';
 import { RESULT_LINK_MS, RESULTS_BYTES_MAX, STORAGE_REST_MS } from '#core/limits.ts';
 import { formatUsd } from '#core/money.ts';
 import { isApiError } from '../../../api/contract/errors.ts';
-import { noTokens } from '../../../api/inference/usage.ts';
+import { noTokens } from '../../../api/inference/price/usage.ts';
 import {
   answerText,
   ask,

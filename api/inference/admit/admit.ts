@@ -1,0 +1,183 @@
+import { type Catalog, reportsCost } from '#core/catalog/catalog.ts';
+import type { AgentStatus } from '#core/ledger/state.ts';
+import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
+import type { CallFormat, CallRequest } from '../formats/call-format.ts';
+import { refuseAgent } from '../hold/refuse-start.ts';
+import type { JsonObject } from '../json/json-object.ts';
+import type { LinkRules, MediaCount } from '../linked-images/linked-media.ts';
+import { refuseSpellings } from '../policy/member-policy.ts';
+import { estimateTokens } from '../price/estimate.ts';
+import { layoutTokens, printedNumberBytes, toolPromptTokens } from '../price/prompt-bound.ts';
+import { promptTextBytes } from '../price/prompt-text.ts';
+import { chooseCandidates } from '../routing/choose-candidates.ts';
+import type { EndpointHealth } from '../routing/endpoint-health.ts';
+import { readPreferences } from '../routing/provider-preferences.ts';
+import { type Resolved, resolveModels } from '../routing/resolve-models.ts';
+import { shorten } from '../routing/shorten.ts';
+import { skipOpenEndpoints } from '../routing/skip-open-endpoints.ts';
+import { readServerTools } from '../server-tools/read-server-tools.ts';
+import type { CallPlan } from './call-plan.ts';
+import { parseBody } from './parse-body.ts';
+import { runAtOnce, type Steps } from './steps.ts';
+
+/** What is known of those who may run a call. */
+export interface Routes {
+  catalog: Catalog;
+  health: EndpointHealth;
+  links: LinkRules;
+}
+
+export type Admitted = { ok: true; plan: CallPlan } | { ok: false; error: ApiError };
+
+/** Chat templates add markers around the messages that the body's bytes do not hold. */
+const TEMPLATE_TOKENS = 512;
+
+/**
+ * What can be refused before anything is held, in the spec's order: the body, the agent, then model and tools. Everything
+ * that decides the price is read here, once.
+ */
+export const admitCall = (
+  format: CallFormat,
+  bytes: Buffer,
+  agentStatus: AgentStatus,
+  routes: Routes,
+): Admitted => runAtOnce(admitInSteps(format, bytes, agentStatus, routes));
+
+/** The same for a large body. The worst of four megabytes take some ten to thirty milliseconds a step. */
+export function* admitInSteps(
+  format: CallFormat,
+  bytes: Buffer,
+  agentStatus: AgentStatus,
+  routes: Routes,
+): Steps<Admitted> {
+  const parsed = parseBody(bytes);
+  if (isApiError(parsed)) return { ok: false, error: parsed };
+  yield 'parse';
+  const read = checkBody(format, parsed, agentStatus, routes.links);
+  if (isApiError(read)) return { ok: false, error: read };
+  yield 'check';
+  return yield* planCall(read, routes);
+}
+
+/** A body that no rule for its own content refuses. */
+interface ReadCall {
+  format: CallFormat;
+  object: JsonObject;
+  value: Readonly<Record<string, unknown>>;
+  request: CallRequest;
+  media: MediaCount;
+}
+
+/** Applies the rules that depend on the body and the agent alone. */
+function checkBody(
+  format: CallFormat,
+  { object, value }: Pick<ReadCall, 'object' | 'value'>,
+  agentStatus: AgentStatus,
+  links: LinkRules,
+): ReadCall | ApiError {
+  const checked = format.readRequest(value);
+  if (!checked.ok) return checked.error;
+
+  const agentRefusal = refuseAgent(agentStatus);
+  if (agentRefusal !== null) return agentRefusal;
+
+  const spelling = object.hasFoldableKey ? refuseSpellings(format.endpoint, value) : null;
+  if (spelling !== null) return spelling;
+  const media = format.countMedia(value, links);
+  if (isApiError(media)) return media;
+  const refusal = format.refuseFields(value) ?? format.refuseTools(value);
+  return refusal ?? { format, object, value, request: checked.request, media };
+}
+
+/** Which endpoints may run the call, in which words, and what it may cost. */
+function* planCall(
+  { format, object, value, request, media }: ReadCall,
+  { catalog, health }: Routes,
+): Steps<Admitted> {
+  const preferences = readPreferences(value.provider);
+  const resolved = resolveModels(catalog, health, request, preferences);
+  if (isApiError(resolved)) return { ok: false, error: resolved };
+
+  const unread = media.files === 0 ? undefined : resolved.find((each) => !readsFiles(each));
+  if (unread !== undefined) return { ok: false, error: noFiles(unread.model.id) };
+
+  const serverTools = readServerTools(value);
+  if (serverTools !== null && isApiError(serverTools)) return { ok: false, error: serverTools };
+  const chosen = yield* chooseCandidates(resolved, {
+    format,
+    object,
+    value,
+    request,
+    media,
+    serverTools,
+    preferences,
+  });
+  if (isApiError(chosen)) return { ok: false, error: chosen };
+  const candidates = skipOpenEndpoints(chosen, health);
+  if (isApiError(candidates)) return { ok: false, error: candidates };
+  const [first] = candidates;
+  if (first === undefined) return { ok: false, error: apiError('provider_unavailable') };
+
+  const hasMedia = media.firstAt !== null;
+  const {
+    stream,
+    showUsage,
+    showReasoning,
+    outputTokensCap,
+    outputCapField,
+    outputCaps,
+    budgets,
+    extraOutputTokens,
+    choices,
+    hasTools,
+  } = request;
+  const plan: CallPlan = {
+    format,
+    body: object,
+    stream,
+    showUsage,
+    showReasoning,
+    model: first.model,
+    candidates,
+    // Media behind a link may fill the context, whichever model's it is.
+    promptTokensMax: hasMedia
+      ? Number.MAX_SAFE_INTEGER
+      : promptBytes(object, format.capFields) +
+        printedNumberBytes(object, value) +
+        layoutTokens(value) +
+        toolPromptTokens(value) +
+        TEMPLATE_TOKENS,
+    promptEstimateTokens: estimateTokens(promptTextBytes(value)),
+    outputTokensCap,
+    outputCapField,
+    outputCaps,
+    budgets,
+    extraOutputTokens,
+    images: media.images,
+    pictures: media.pictures,
+    choices,
+    hasTools,
+  };
+  yield 'estimate';
+  return { ok: true, plan };
+}
+
+/**
+ * Byte-level tokenizers never make more tokens than bytes. The caps are left out, so that a cap that we named as
+ * fitting fits when it is sent.
+ */
+function promptBytes({ members }: JsonObject, capFields: ReadonlySet<string>): number {
+  let bytes = 0;
+  for (const { key, startsAt, endsAt } of members) if (!capFields.has(key)) bytes += endsAt - startsAt;
+  return bytes;
+}
+
+/** Where a model reads no files, a router has them read by another service, for a price per page that no hold covers. */
+const readsFiles = ({ model, provider }: Resolved): boolean =>
+  !reportsCost(provider) || model.inputModalities.includes('file');
+
+const noFiles = (id: string): ApiError =>
+  apiError('invalid_request', {
+    param: 'messages',
+    message: `The model \`${shorten(id)}\` reads no files. Send their text, or choose a model that lists \`file\` input.`,
+  });

@@ -1,0 +1,42 @@
+import type { Reasoning } from '../translation/conversation.ts';
+
+/** Of `reasoning` in a chat body: a summary is what is shown anyway, where thought is. */
+export const CHAT_REASONING: ReadonlySet<string> = new Set([
+  'effort',
+  'max_tokens',
+  'enabled',
+  'exclude',
+  'summary',
+  'mode',
+]);
+
+/** Shares of the answer that common servers give to each effort, the nearest of which a budget counts as. */
+const SHARES = { low: 0.2, medium: 0.5, high: 0.8 } as const;
+
+/** The effort that was asked for, by its name or by its budget; `undefined`: the server's own. */
+export function effortOf({ effort, budgetTokens }: Reasoning, outputTokensCap: number): string | undefined {
+  if (effort !== null) return effort;
+  if (budgetTokens === null) return undefined;
+  const share = budgetTokens / outputTokensCap;
+  if (share < (SHARES.low + SHARES.medium) / 2) return 'low';
+  return share < (SHARES.medium + SHARES.high) / 2 ? 'medium' : 'high';
+}
+
+/**
+ * Whether a model that is asked in the messages format decides by itself how long it thinks, and refuses a budget: of
+ * Claude those after 4.6, and those whose name has no version. Servers of other models read the budget.
+ */
+export function thinksByEffort(upstreamModel: string): boolean {
+  const name = upstreamModel.toLowerCase();
+  if (!name.includes('claude')) return false;
+  const version = CLAUDE_VERSION.exec(name);
+  if (version === null) return true;
+  const [major, minor] = [Number(version[1]), Number(version[2] ?? 0)];
+  return (
+    major > LAST_WITH_BUDGET.major || (major === LAST_WITH_BUDGET.major && minor > LAST_WITH_BUDGET.minor)
+  );
+}
+
+/** `claude-opus-4-7`, `claude-3-7-sonnet-20250219`, `claude-opus-4.8`: eight digits are a date. */
+const CLAUDE_VERSION = /claude-(?:[a-z]+-)?(\d{1,2})(?!\d)(?:[-.](\d{1,2})(?!\d))?/;
+const LAST_WITH_BUDGET = { major: 4, minor: 6 } as const;

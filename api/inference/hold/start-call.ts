@@ -1,0 +1,157 @@
+import type { Clock } from '#core/clock.ts';
+import type { CallFacts, SavedPrice } from '#core/events/ledger-event.ts';
+import type { ReserveRefusal, StartLimits } from '#core/ledger/command.ts';
+import { atMost } from '#core/ledger/journal-wait.ts';
+import type { Executed, UnavailableResult } from '#core/ledger/ledger.ts';
+import type { AgentStatus, HoldKind } from '#core/ledger/state.ts';
+import { GATE_TIMEOUT_MS, REFUSED_START_BYTES } from '#core/limits.ts';
+import type { NanoUsd } from '#core/money.ts';
+import type { Caller } from '../../contract/caller.ts';
+import { type ApiError, type ErrorCode, errorTable, isApiError } from '../../contract/errors.ts';
+import type { HotCallContext } from '../../contract/route.ts';
+import type { Gateway } from './gateway.ts';
+import type { HeldCallOptions } from './held-call.ts';
+import { callCeiling, readStartRoom } from './read-start-room.ts';
+import { refuseCapacity, refuseReserve } from './refuse-start.ts';
+import type { StartAdvice } from './start-advice.ts';
+
+export interface StartContext extends Omit<HotCallContext<unknown, Caller>, 'deps'> {
+  /** Why an agent of this status would be refused before anything is held; `null`: it would not. */
+  admit: (agentStatus: AgentStatus) => ApiError | null | Promise<ApiError | null>;
+}
+
+/** A call that was admitted, and the bounds that its hold is made of. */
+export interface Start {
+  kind: HoldKind;
+  holdNanoUsd: NanoUsd;
+  call: CallFacts;
+  price: SavedPrice;
+  advice: StartAdvice;
+}
+
+/** Capacity, then the hold, then whatever runs below it. A refusal is returned for the edge to render. */
+export async function startCall(
+  gateway: Gateway,
+  context: StartContext,
+  start: Start,
+  run: (held: HeldCallOptions) => Promise<ApiError | null>,
+): Promise<ApiError | null> {
+  const { kind, holdNanoUsd, call, price, advice } = start;
+  const ceilingNanoUsd = callCeiling(gateway);
+  const answer = gateway.capacity.admit(holdNanoUsd, ceilingNanoUsd);
+  const room = answer === 'over_per_call' ? await readStartRoom(gateway, context.caller) : null;
+  const noRoom = refuseCapacity(answer, advice, holdNanoUsd, { ceilingNanoUsd, room });
+  if (noRoom !== null) return await refuse(gateway, context, noRoom);
+  const limits = gateway.limits();
+  const startedAtMs = gateway.clock.now();
+  let refused: Executed<ReserveRefusal>;
+  let isHeld = false;
+  try {
+    const { callId, res, caller } = context;
+    const { agentId, keyId } = caller;
+    const arrivedAtMs = gateway.clock.monotonicMs();
+    const timeLimitMs = call.stream ? limits.streamMs : limits.callMs;
+    const { result, durable } = await gateway.ledger.execute({
+      type: 'reserve',
+      agentId,
+      keyId,
+      callId,
+      nonce: gateway.nonce,
+      kind,
+      nanoUsd: holdNanoUsd,
+      timeLimitMs,
+      callerNowMs: startedAtMs,
+      call,
+      price,
+      limits: startLimits(gateway),
+    });
+    if (result.ok) {
+      gateway.metrics.started();
+      // The held call itself releases what was admitted from here on.
+      isHeld = true;
+      const { stream } = call;
+      const held = { gateway, res, callId, agentId, keyId, holdNanoUsd, stream, durable };
+      return await run({ ...held, startedAtMs, arrivedAtMs, timeLimitMs });
+    }
+    refused = { result, durable };
+  } finally {
+    if (!isHeld) gateway.capacity.release(holdNanoUsd);
+  }
+  const confirmed = await confirmRefusal(gateway.clock, refused);
+  const refusal = refuseReserve(confirmed, advice, holdNanoUsd, {
+    nowMs: startedAtMs,
+    callsPerMinute: limits.callsPerMinute,
+    waitForClockMs: gateway.waitForClockMs,
+    room: boundReasons.has(confirmed.reason) ? await readStartRoom(gateway, context.caller) : null,
+  });
+  return await refuseStart(gateway, context, refusal);
+}
+
+/**
+ * A refusal counts once the journal has what it rests on. A start that never gets there is given up, and then the credit, the
+ * slot or the rate that another call was refused for had never been used.
+ */
+export async function confirmRefusal(
+  clock: Clock,
+  { result, durable }: Executed<ReserveRefusal>,
+): Promise<ReserveRefusal | UnavailableResult> {
+  const durability = await atMost(clock, durable, GATE_TIMEOUT_MS, 'unknown');
+  return durability === 'durable' ? result : { ok: false, reason: 'unavailable' };
+}
+
+/** Refusals whose advice has to heed more than the bound that was met first. */
+export const boundReasons: ReadonlySet<string> = new Set(['daily_share', 'key_limit', 'balance']);
+
+/** Counts a refusal that is nobody's doing. */
+export async function refuse(gateway: Gateway, context: StartContext, wanted: ApiError): Promise<ApiError> {
+  const error = await unlessEnded(context, wanted);
+  gateway.metrics.refused(error.code);
+  return error;
+}
+
+/** The same refusal, or what comes before it by now: the key revoked, the agent suspended. */
+async function unlessEnded(
+  { caller, confirmCaller, admit }: StartContext,
+  error: ApiError,
+): Promise<ApiError> {
+  const now = await confirmCaller();
+  if (isApiError(now)) return now;
+  if (now.agentStatus === caller.agentStatus) return error;
+  return (await admit(now.agentStatus)) ?? error;
+}
+
+/** Counts a refusal that is the caller's doing against its own rate. */
+export async function refuseStart(
+  gateway: Gateway,
+  context: StartContext,
+  wanted: ApiError,
+): Promise<ApiError> {
+  const { caller, body } = context;
+  const error = await refuse(gateway, context, wanted);
+  countRefusedStart(gateway, caller.agentId, body.length, error.code);
+  return error;
+}
+
+/** A refusal costs an agent no money, so refusals have a rate of their own, which grows with the size of the refused body. */
+export function countRefusedStart(
+  { refusedStarts, limits, clock }: Pick<Gateway, 'refusedStarts' | 'limits' | 'clock'>,
+  agentId: number,
+  bodyBytes: number,
+  code: ErrorCode,
+): void {
+  const { status } = errorTable[code];
+  // An outage is not the agent's doing, nor is a refusal that follows from a key that the agent has revoked.
+  if (status >= 500 || code === 'invalid_api_key') return;
+  // A 429 tells the agent how long to wait. Counting its body could make that wait longer than it was told.
+  const ofBody = status === 429 ? 0 : Math.floor(bodyBytes / REFUSED_START_BYTES);
+  refusedStarts.spend(agentId, clock.monotonicMs(), Math.min(1 + ofBody, limits().burst));
+}
+
+/** The operator's limits on starts at this moment. */
+export function startLimits({
+  limits,
+  dailyShareNanoUsd,
+}: Pick<Gateway, 'limits' | 'dailyShareNanoUsd'>): StartLimits {
+  const { callsPerMinute, burst, runningCalls } = limits();
+  return { callsPerMinute, burst, runningCalls, dailyShareNanoUsd: dailyShareNanoUsd() };
+}

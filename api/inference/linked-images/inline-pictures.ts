@@ -1,0 +1,117 @@
+import type { Provider } from '#core/catalog/catalog.ts';
+import { limitTasks } from '#core/limit-tasks.ts';
+import {
+  INLINED_BYTES_AT_ONCE,
+  INLINED_BYTES_MAX,
+  INLINED_CALLS_AT_ONCE,
+  INLINED_PICTURES_MAX,
+} from '#core/limits.ts';
+import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
+import { failureOf } from '../hold/call-failure.ts';
+import type { Gateway } from '../hold/gateway.ts';
+import type { HeldCall } from '../hold/held-call.ts';
+import type { LinkedPicture } from './linked-media.ts';
+import { missing } from './linked-media.ts';
+import { checkPublicHttpsUrl } from './public-link.ts';
+import { type LoadedPicture, writePictures } from './write-pictures.ts';
+
+/** A body to be sent. Whoever has sent it says so by `done`. */
+export interface SentBody {
+  bytes: Buffer;
+  done(): void;
+}
+
+/** Of what is sent to a provider: pictures that it cannot, or should not, fetch by their links. */
+export function picturesToInline(
+  { dialect }: Pick<Provider, 'dialect'>,
+  pictures: readonly LinkedPicture[],
+): readonly LinkedPicture[] {
+  if (dialect.images === 'inline') return pictures;
+  return pictures.filter(({ link, own }) => own !== null && checkPublicHttpsUrl(link) === null);
+}
+
+const inTurn = limitTasks(INLINED_CALLS_AT_ONCE);
+/** Of all bodies with pictures in them that are on their way. */
+let bytesOnTheirWay = 0;
+
+/** What has to be known of a call. */
+export interface PictureReader extends Pick<HeldCall, 'endedByUs' | 'ended' | 'logFields'> {
+  options: Pick<HeldCall['options'], 'agentId'> & {
+    gateway: Pick<Gateway, 'files' | 'fetchPicture' | 'log'>;
+  };
+  caller: Pick<HeldCall['caller'], 'gone' | 'committed'>;
+}
+
+/** Nobody waits for what it asks for. */
+const isOver = ({ caller, endedByUs }: PictureReader): boolean => caller.gone || endedByUs !== null;
+
+/** The same body with the pictures in the places of their links. An end of the call does not wait for them. */
+export async function inlinePictures(
+  call: PictureReader,
+  pictures: readonly LinkedPicture[],
+  body: Buffer,
+): Promise<SentBody | ApiError> {
+  const { gateway } = call.options;
+  const loading = inTurn(async () => {
+    try {
+      return await loadAll(call, pictures);
+    } catch (error) {
+      gateway.log.error('pictures of a call could not be read', { ...call.logFields, error });
+      return apiError('service_unavailable');
+    }
+  });
+  const loaded = await Promise.race([loading, call.ended]);
+  if (loaded === undefined || isOver(call)) return failureOf(call, 'aborted');
+  if (isApiError(loaded)) return loaded;
+  const bytes = writePictures(body, loaded);
+  if (bytesOnTheirWay + bytes.length > INLINED_BYTES_AT_ONCE) return apiError('gateway_busy');
+  bytesOnTheirWay += bytes.length;
+  return {
+    bytes,
+    done() {
+      bytesOnTheirWay -= bytes.length;
+    },
+  };
+}
+
+/** Some of them, when the call is over meanwhile. */
+async function loadAll(
+  call: PictureReader,
+  pictures: readonly LinkedPicture[],
+): Promise<Map<string, LoadedPicture> | ApiError> {
+  const loaded = new Map<string, LoadedPicture>();
+  let left = INLINED_BYTES_MAX;
+  for (const picture of pictures) {
+    if (isOver(call)) break;
+    if (loaded.has(picture.link)) continue;
+    if (loaded.size === INLINED_PICTURES_MAX) return tooMany(picture.param);
+    const each = await load(call.options.gateway, picture, left);
+    if (isApiError(each)) return each;
+    left -= each.bytes.length;
+    loaded.set(picture.link, each);
+  }
+  return loaded;
+}
+
+async function load(
+  { files, fetchPicture }: PictureReader['options']['gateway'],
+  { link, own, param }: LinkedPicture,
+  bytesMax: number,
+): Promise<LoadedPicture | ApiError> {
+  if (own === null) {
+    const fetched = await fetchPicture(link, bytesMax);
+    return fetched.ok ? fetched : refuse(param, `\`${param}\` ${fetched.words}.`);
+  }
+  const size = (await files?.size(own)) ?? null;
+  if (size !== null && size > bytesMax) return tooMany(param);
+  const bytes = size === null ? null : ((await files?.read(own, bytesMax)) ?? null);
+  return bytes === null ? missing(param) : { contentType: own.contentType, bytes };
+}
+
+const tooMany = (param: string): ApiError =>
+  refuse(
+    param,
+    `\`${param}\` is one too many: this model takes ${INLINED_PICTURES_MAX} pictures of ${INLINED_BYTES_MAX} bytes together in a request.`,
+  );
+
+const refuse = (param: string, message: string): ApiError => apiError('invalid_request', { param, message });

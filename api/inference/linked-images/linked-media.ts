@@ -1,0 +1,178 @@
+import { type FileName, formatFileName } from '#core/files/file-name.ts';
+import type { FileStore, LinkOwner } from '#core/files/file-store.ts';
+import { isRecord } from '#core/is-record.ts';
+import { type ApiError, apiError } from '../../contract/errors.ts';
+import { checkPublicHttpsUrl, NO_PUBLIC_LINK } from './public-link.ts';
+
+/** What a prompt holds besides text, as far as the hold has to know. */
+export interface MediaCount {
+  images: number;
+  /** To be read whole by the model, or by a paid reader where the model cannot. */
+  files: number;
+  /** Films, and files that were read for an earlier answer: their tokens cannot be told from a link. */
+  others: number;
+  /** Where the first of them stands in the body; `null`: there is none. */
+  firstAt: string | null;
+  /** Where the first stands that is no picture: it can be sent by its link alone. */
+  firstByLinkAt: string | null;
+  pictures: LinkedPicture[];
+  /** Links of any kind so far. */
+  links: number;
+  rules: LinkRules;
+}
+
+export interface LinkRules {
+  ownerOf: OwnerOf;
+  /** The operator's `limits.linksPerCall`. */
+  linksMax: number;
+}
+
+export interface LinkedPicture {
+  link: string;
+  /** Where it stands in the body. */
+  param: string;
+  /** `null`: it is somewhere else. */
+  own: FileName | null;
+}
+
+/** Whose file a link leads to, as one agent may know it: what is another's is as good as forged. */
+export type OwnerOf = (link: string) => LinkOwner;
+
+export const noMedia = (rules: LinkRules): MediaCount => ({
+  images: 0,
+  files: 0,
+  others: 0,
+  firstAt: null,
+  firstByLinkAt: null,
+  pictures: [],
+  links: 0,
+  rules,
+});
+
+export function countMedium(count: MediaCount, kind: 'images' | 'files' | 'others', param: string): void {
+  count[kind]++;
+  count.firstAt ??= param;
+  if (kind !== 'images') count.firstByLinkAt ??= param;
+}
+
+/** A link to a picture: a public one, or to one that this agent keeps here. */
+export function takePicture(count: MediaCount, link: unknown, param: string): ApiError | null {
+  if (typeof link !== 'string') return refuseLink(link, param);
+  const tooMany = refuseOneMore(count, param);
+  if (tooMany !== null) return tooMany;
+  const owner = count.rules.ownerOf(link);
+  if (owner.kind === 'refused' || (owner.kind === 'ours' && !isPicture(owner.name))) return notYours(param);
+  const refusal = owner.kind === 'ours' ? null : refuseLink(link, param);
+  if (refusal === null) count.pictures.push({ link, param, own: owner.kind === 'ours' ? owner.name : null });
+  return refusal;
+}
+
+export const isPicture = ({ kind }: FileName): boolean => kind === 'uploads' || kind === 'pictures';
+
+/** Nobody learns what others have. */
+export const notYours = (param: string): ApiError =>
+  apiError('invalid_request', {
+    param,
+    message: `\`${param}\` is no link to an upload of yours that still lives; upload the picture again and send its \`url\`.`,
+  });
+
+/** Each link is parsed and checked, so a body of thousands would hold up everybody else's calls. */
+function refuseOneMore(count: MediaCount, param: string): ApiError | null {
+  const { linksMax } = count.rules;
+  return ++count.links > linksMax ? tooManyLinks(linksMax, param) : null;
+}
+
+export const tooManyLinks = (linksMax: number, param: string): ApiError =>
+  apiError('invalid_request', {
+    param,
+    message: `\`${param}\` is one link too many: a call may hold at most ${linksMax} links to images and files. Send fewer.`,
+  });
+
+/** A link to anything else, of which nobody but the provider reads anything. */
+export function takeLink(count: MediaCount, link: unknown, param: string): ApiError | null {
+  const tooMany = refuseOneMore(count, param);
+  if (tooMany !== null) return tooMany;
+  const refused = typeof link === 'string' && count.rules.ownerOf(link).kind === 'refused';
+  return refused ? notYours(param) : refuseLink(link, param);
+}
+
+/** Of several places for a link every one that is filled, because nobody knows which one a provider reads. */
+export function takeLinks(count: MediaCount, places: readonly unknown[], param: string): ApiError | null {
+  const filled = places.filter((place) => place !== undefined && place !== null);
+  if (filled.length === 0) return refuseLink(undefined, param);
+  for (const place of filled) {
+    const refusal = takeLink(count, linkOf(place), param);
+    if (refusal !== null) return refusal;
+  }
+  return null;
+}
+
+export const linkOf = (value: unknown): unknown => (isRecord(value) ? value.url : value);
+
+export function refuseLink(link: unknown, param: string): ApiError | null {
+  if (typeof link !== 'string') {
+    return apiError('invalid_request', {
+      param,
+      message: `\`${param}\` has to hold an https link in \`url\`.`,
+    });
+  }
+  if (/^\s*data:/i.test(link)) return refuseInline(param);
+  return checkPublicHttpsUrl(link) === null
+    ? apiError('invalid_request', { param, message: `\`${param}\` ${NO_PUBLIC_LINK}.` })
+    : null;
+}
+
+export const refuseInline = (param: string): ApiError =>
+  apiError('invalid_request', {
+    param,
+    message: `\`${param}\` holds inline data. Send a public https link instead, or upload the file (\`POST /uploads\`) and send its link.`,
+  });
+
+export const refuseStored = (param: string): ApiError =>
+  apiError('invalid_request', { param, message: `\`${param}\`: stored files are not served. Send a link.` });
+
+/** @param files - `null`: this gateway keeps none, so no link leads to one. */
+export function linkOwner(files: Pick<FileStore, 'parseLink'> | null, agentId: number): OwnerOf {
+  if (files === null) return () => FOREIGN;
+  // A body of four megabytes may name one link twenty thousand times.
+  const known = new Map<string, LinkOwner>();
+  return (link) => {
+    const owner = known.get(link) ?? ownerFor(files.parseLink(link), agentId);
+    known.set(link, owner);
+    return owner;
+  };
+}
+
+const FOREIGN: LinkOwner = { kind: 'foreign' };
+
+const ownerFor = (owner: LinkOwner, agentId: number): LinkOwner =>
+  owner.kind === 'ours' && owner.name.agentId !== agentId ? { kind: 'refused', reason: 'forged' } : owner;
+
+/** An agent's own picture that was never sent here, or is deleted already, is refused while that is free of charge. */
+export async function refuseMissing(
+  files: Pick<FileStore, 'size'> | null,
+  pictures: readonly LinkedPicture[],
+): Promise<ApiError | null> {
+  const own = new Map(
+    pictures.flatMap(({ own: name, param }) =>
+      name === null ? [] : [[formatFileName(name), { name, param }]],
+    ),
+  );
+  if (files === null || own.size === 0) return null;
+  const refusals = await Promise.all(
+    [...own.values()].map(async ({ name, param }) => {
+      // A store that is down says nothing of the file: the provider may reach it.
+      const size = await files.size(name).catch(() => UNKNOWN);
+      return size === null ? missing(param) : null;
+    }),
+  );
+  return refusals.find((refusal) => refusal !== null) ?? null;
+}
+
+const UNKNOWN = -1;
+
+export const missing = (param: string): ApiError =>
+  apiError('invalid_request', {
+    param,
+    message: `\`${param}\`: nothing has been uploaded to this link; PUT the picture to its \`upload_url\` first, or start another upload.`,
+  });

@@ -1,0 +1,200 @@
+import { isRecord } from '#core/is-record.ts';
+import { type ApiError, apiError } from '../../contract/errors.ts';
+import { serverToolType } from '../server-tools/tool-types.ts';
+
+/*
+ * Tools by type, default deny: a type that stands in no row is refused, because new server tools appear monthly
+ * and each could run other models, keep files, or loop without a bound. Searches, fetches and the clock are served in
+ * the body's own list alone, where they are given bounds (`server-tools/`).
+ */
+
+const isChatTool = (type: string): boolean => CALLER_DEFINED.has(type);
+/** `shell` and `local_shell` are not among those that the caller runs: some providers run them in a sandbox. */
+const isResponsesTool = (type: string): boolean =>
+  CALLER_DEFINED.has(type) || type === 'apply_patch' || /^computer(_use_preview|_\d{8})?$/.test(type);
+const isMessagesTool = (type: string): boolean =>
+  type === 'custom' || /^(bash|text_editor|computer|computer_toolset|browser_toolset)_\d{8}$/.test(type);
+
+const isServerTool = (type: string): boolean => serverToolType(type) !== null;
+const CALLER_DEFINED: ReadonlySet<string> = new Set(['function', 'custom', 'namespace']);
+type IsServed = (type: string) => boolean;
+const never: IsServed = () => false;
+
+/** Plugins that reach no shared state, and cost nothing or have bounds. `enabled: false` switches any other off. */
+const servedPlugins: ReadonlySet<string> = new Set([
+  'response-healing',
+  'context-compression',
+  'web',
+  'web-fetch',
+]);
+const routerPlugins: ReadonlySet<string> = new Set(['auto-router', 'auto-beta-router', 'pareto-router']);
+
+/** Every door by which a tool can enter a chat body. `null`: all are served. */
+export function refuseChatTools(body: Readonly<Record<string, unknown>>): ApiError | null {
+  return (
+    refuseToolList(body.tools, 'tools', isChatTool, isServerTool) ??
+    refuseToolChoice(body.tool_choice, orSent(isChatTool, body.tools)) ??
+    refusePlugins(body.plugins)
+  );
+}
+
+/** An input item may bring tools, too. */
+export function refuseResponsesTools(body: Readonly<Record<string, unknown>>): ApiError | null {
+  const items = Array.isArray(body.input) ? body.input : [];
+  for (const [index, item] of items.entries()) {
+    const refusal = isRecord(item)
+      ? refuseToolList(item.tools, `input[${index}].tools`, isResponsesTool)
+      : null;
+    if (refusal !== null) return refusal;
+  }
+  return (
+    refuseToolList(body.tools, 'tools', isResponsesTool, isServerTool) ??
+    refuseToolChoice(body.tool_choice, orSent(isResponsesTool, body.tools)) ??
+    refusePlugins(body.plugins)
+  );
+}
+
+export function refuseMessagesTools(body: Readonly<Record<string, unknown>>): ApiError | null {
+  return (
+    refuseMessagesToolList(body.tools) ??
+    refuseMessagesToolChoice(body.tool_choice) ??
+    refusePlugins(body.plugins)
+  );
+}
+
+/** It can only name a tool of the same body. */
+function refuseMessagesToolChoice(choice: unknown): ApiError | null {
+  if (!isRecord(choice) || MESSAGES_CHOICES.includes(String(choice.type))) return null;
+  return apiError('invalid_request', {
+    param: 'tool_choice.type',
+    message: `\`tool_choice.type\` has to be one of ${MESSAGES_CHOICES.join(', ')}.`,
+  });
+}
+
+const MESSAGES_CHOICES = ['auto', 'any', 'tool', 'none'];
+
+function refuseMessagesToolList(tools: unknown): ApiError | null {
+  if (!Array.isArray(tools)) return null;
+  for (const [index, tool] of tools.entries()) {
+    const param = `tools[${index}]`;
+    if (!isRecord(tool)) continue;
+    const type = tool.type ?? 'custom';
+    if (typeof type === 'string' && isServerTool(type)) continue;
+    if (typeof type !== 'string' || !isMessagesTool(type)) return notServed(String(type), param);
+    // Called from a program, which the provider would run on the account that all agents share.
+    const callers = tool.allowed_callers ?? [];
+    const other = Array.isArray(callers) ? callers.find((caller) => caller !== 'direct') : callers;
+    if (other !== undefined) return notServed(String(other), `${param}.allowed_callers`);
+  }
+  return null;
+}
+
+/** A choice may name a tool that the body has bounds for; by itself it could switch one on. */
+const orSent =
+  (isServed: IsServed, tools: unknown): IsServed =>
+  (type) =>
+    isServed(type) ||
+    (isServerTool(type) &&
+      Array.isArray(tools) &&
+      tools.some((tool) => isRecord(tool) && tool.type === type));
+
+function refuseToolList(
+  tools: unknown,
+  param: string,
+  isServed: IsServed,
+  isBound: IsServed = never,
+): ApiError | null {
+  if (tools === undefined || tools === null) return null;
+  if (!Array.isArray(tools)) {
+    return apiError('invalid_request', { param, message: `\`${param}\` has to be a list of tools.` });
+  }
+  for (const [index, tool] of tools.entries()) {
+    if (isRecord(tool) && typeof tool.type === 'string' && isBound(tool.type)) continue;
+    const refusal = refuseTool(tool, `${param}[${index}]`, isServed);
+    if (refusal !== null) return refusal;
+  }
+  return null;
+}
+
+function refuseTool(tool: unknown, param: string, isServed: IsServed): ApiError | null {
+  if (!isRecord(tool) || typeof tool.type !== 'string') {
+    return apiError('invalid_request', {
+      param,
+      message: `\`${param}\` has to be an object with a \`type\`, such as \`function\`.`,
+    });
+  }
+  if (!isServed(tool.type)) return notServed(tool.type, param);
+  return tool.type === 'namespace' ? refuseToolList(tool.tools, `${param}.tools`, isServed) : null;
+}
+
+/** `{type: "function"}`, `{type: "custom"}` and `{type: "allowed_tools"}` name tools of the same body. */
+function refuseToolChoice(choice: unknown, isServed: IsServed): ApiError | null {
+  if (choice === undefined || choice === null || choice === 'auto') return null;
+  if (choice === 'none' || choice === 'required') return null;
+  if (!isRecord(choice) || typeof choice.type !== 'string') {
+    return apiError('invalid_request', {
+      param: 'tool_choice',
+      message: '`tool_choice` has to be `auto`, `none`, `required`, or an object that names one function.',
+    });
+  }
+  if (choice.type === 'allowed_tools') {
+    const allowed = isRecord(choice.allowed_tools) ? choice.allowed_tools.tools : undefined;
+    return (
+      refuseToolList(allowed, 'tool_choice.allowed_tools.tools', isServed) ??
+      refuseToolList(choice.tools, 'tool_choice.tools', isServed)
+    );
+  }
+  return isServed(choice.type) ? null : notServed(choice.type, 'tool_choice');
+}
+
+function refusePlugins(plugins: unknown): ApiError | null {
+  if (plugins === undefined || plugins === null) return null;
+  if (!Array.isArray(plugins)) {
+    return apiError('invalid_request', { param: 'plugins', message: '`plugins` has to be a list.' });
+  }
+  for (const [index, plugin] of plugins.entries()) {
+    const param = `plugins[${index}]`;
+    if (!isRecord(plugin) || typeof plugin.id !== 'string') {
+      return apiError('invalid_request', {
+        param,
+        message: `\`${param}\` has to be an object with an \`id\`.`,
+      });
+    }
+    if (plugin.enabled === false) continue;
+    if (servedPlugins.has(plugin.id)) {
+      const refusal = refusePluginSettings(plugin, param);
+      if (refusal !== null) return refusal;
+      continue;
+    }
+    if (routerPlugins.has(plugin.id)) {
+      return apiError('model_not_served', {
+        param,
+        message: 'Routers that pick the model after the call are not served. Name one model.',
+      });
+    }
+    return notServed(plugin.id, param);
+  }
+  return null;
+}
+
+/** Of a search or a fetch they are read with its bounds. */
+function refusePluginSettings(plugin: Record<string, unknown>, param: string): ApiError | null {
+  if (plugin.id === 'web' || plugin.id === 'web-fetch') return null;
+  const other = Object.keys(plugin).find((key) => !PLUGIN_SETTINGS.includes(key));
+  if (other === undefined) return null;
+  return apiError('invalid_request', {
+    param: `${param}.${other}`,
+    message: `\`${other}\` of a plugin is not served: what it may cost is not known beforehand.`,
+  });
+}
+
+const PLUGIN_SETTINGS = ['id', 'enabled', 'engine'];
+const TOOL_NAME_CHARS = 64;
+
+function notServed(type: string, param: string): ApiError {
+  const name = type.slice(0, TOOL_NAME_CHARS);
+  return apiError('tool_not_served', {
+    param,
+    message: `The tool \`${name}\` is not served. Send your own functions, or in \`tools\` a web search or web fetch.`,
+  });
+}

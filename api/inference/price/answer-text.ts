@@ -1,0 +1,195 @@
+import { isRecord } from '#core/is-record.ts';
+import { plainNumber } from '../json/exact-json.ts';
+
+/**
+ * The text of one answer, as far as an estimate needs it: what the model wrote as text, refusal and reasoning, and the names and
+ * arguments of the calls that it made. It is the same whichever format the answer came in, and whether it was streamed.
+ */
+export class AnswerText {
+  #textBytes = 0;
+  readonly #calls = new Map<string, CallText>();
+
+  get bytes(): number {
+    let bytes = this.#textBytes;
+    for (const call of this.#calls.values()) bytes += call.bytes;
+    return bytes;
+  }
+
+  /** Without the calls of tools. */
+  get textBytes(): number {
+    return this.#textBytes;
+  }
+
+  add(text: unknown): void {
+    if (typeof text === 'string') this.#textBytes += Buffer.byteLength(text);
+  }
+
+  addBytes(bytes: number): void {
+    this.#textBytes += bytes;
+  }
+
+  call(key: string): CallText {
+    const known = this.#calls.get(key);
+    if (known !== undefined) return known;
+    const call = new CallText();
+    this.#calls.set(key, call);
+    return call;
+  }
+}
+
+/** One call of a tool. Its arguments count as compact JSON, because only some formats keep the blanks that a model wrote. */
+export class CallText {
+  #nameBytes = 0;
+  #jsonBytes = 0;
+  readonly #blanks = new JsonBlanks();
+  /** The bytes of the text that a call begins with. They count when nothing more comes. */
+  #initialBytes = 0;
+
+  get bytes(): number {
+    const json = this.#jsonBytes === 0 ? this.#initialBytes : this.#jsonBytes;
+    // Empty arguments are written as nothing, as `{}` or as an empty text.
+    return this.#nameBytes + (json === EMPTY_JSON_BYTES ? 0 : json);
+  }
+
+  /** Some servers repeat it in every piece. */
+  name(text: unknown): void {
+    if (this.#nameBytes === 0 && typeof text === 'string') this.#nameBytes = Buffer.byteLength(text);
+  }
+
+  initial(input: unknown): void {
+    if (isRecord(input)) this.#initialBytes = Buffer.byteLength(JSON.stringify(input));
+  }
+
+  arguments(json: unknown): void {
+    if (isRecord(json)) this.#jsonBytes += Buffer.byteLength(JSON.stringify(json));
+    else if (typeof json === 'string') this.#jsonBytes += Buffer.byteLength(json) - this.#blanks.count(json);
+  }
+}
+
+/** Blanks between the parts of a JSON text, which may come in pieces. */
+export class JsonBlanks {
+  #isInString = false;
+  #isEscaped = false;
+
+  count(piece: string): number {
+    let blanks = 0;
+    for (let at = 0; at < piece.length; at++) {
+      const code = piece.charCodeAt(at);
+      if (this.#isEscaped) this.#isEscaped = false;
+      else if (code === QUOTE) this.#isInString = !this.#isInString;
+      else if (this.#isInString) this.#isEscaped = code === BACKSLASH;
+      else if (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) blanks++;
+    }
+    return blanks;
+  }
+}
+
+const EMPTY_JSON_BYTES = '{}'.length;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** An index or an id. A provider may write anything there, also what cannot be printed. */
+export function keyOf(value: unknown, otherwise: string | number): string {
+  const key = plainNumber(value);
+  return typeof key === 'number' || typeof key === 'string' ? String(key) : String(otherwise);
+}
+
+const records = (value: unknown): Record<string, unknown>[] =>
+  Array.isArray(value) ? value.filter((each) => isRecord(each)) : [];
+
+/** A chunk of a chat, or a whole one. */
+export function addChat(text: AnswerText, { choices }: Readonly<Record<string, unknown>>): void {
+  for (const [place, choice] of records(choices).entries()) {
+    const message = choice.delta ?? choice.message;
+    if (isRecord(message)) addChatMessage(text, keyOf(choice.index, place), message);
+  }
+}
+
+function addChatMessage(text: AnswerText, choice: string, message: Record<string, unknown>): void {
+  // Some servers say the same thing under both names.
+  text.add(
+    message.reasoning === undefined || message.reasoning === ''
+      ? message.reasoning_content
+      : message.reasoning,
+  );
+  if (typeof message.content === 'string') text.add(message.content);
+  else for (const part of records(message.content)) addPart(text, part);
+  text.add(message.refusal);
+  for (const [place, call] of records(message.tool_calls).entries()) {
+    addFunction(text.call(`${choice} ${keyOf(call.index, keyOf(call.id, place))}`), call.function);
+  }
+  if (isRecord(message.function_call)) addFunction(text.call(`${choice} function`), message.function_call);
+}
+
+function addPart(text: AnswerText, part: Record<string, unknown>): void {
+  if (part.type === 'text') text.add(part.text);
+  if (part.type !== 'thinking') return;
+  if (typeof part.thinking === 'string') text.add(part.thinking);
+  else for (const { text: thought } of records(part.thinking)) text.add(thought);
+}
+
+function addFunction(call: CallText, value: unknown): void {
+  if (!isRecord(value)) return;
+  call.name(value.name);
+  call.arguments(value.arguments);
+}
+
+/** A whole message, or what the events of one bring. */
+export function addMessages(text: AnswerText, event: Readonly<Record<string, unknown>>): void {
+  const index = keyOf(event.index, 0);
+  const { content_block: begun, delta } = event;
+  if (event.type === 'content_block_start' && isRecord(begun)) addBlock(text, index, begun);
+  else if (event.type === 'content_block_delta' && isRecord(delta)) {
+    if (delta.type === 'text_delta') text.add(delta.text);
+    else if (delta.type === 'thinking_delta') text.add(delta.thinking);
+    else if (delta.type === 'input_json_delta') text.call(index).arguments(delta.partial_json);
+  } else for (const [place, block] of records(event.content).entries()) addBlock(text, String(place), block);
+}
+
+function addBlock(text: AnswerText, index: string, block: Record<string, unknown>): void {
+  if (block.type === 'text') text.add(block.text);
+  else if (block.type === 'thinking') text.add(block.thinking);
+  else if (block.type === 'tool_use') {
+    const call = text.call(index);
+    call.name(block.name);
+    call.initial(block.input);
+  }
+}
+
+/** The events of a stream of responses, but for the last. */
+export function addResponsesEvent(text: AnswerText, event: Readonly<Record<string, unknown>>): void {
+  const { type, item, delta } = event;
+  const key = keyOf(event.output_index, keyOf(event.item_id, 0));
+  if (type === 'response.output_item.added' && isRecord(item)) text.call(key).name(item.name);
+  else if (TEXT_DELTAS.has(type)) text.add(delta);
+  else if (CALL_DELTAS.has(type)) text.call(key).arguments(delta);
+}
+
+const TEXT_DELTAS: ReadonlySet<unknown> = new Set([
+  'response.output_text.delta',
+  'response.refusal.delta',
+  'response.reasoning_text.delta',
+  'response.reasoning_summary_text.delta',
+]);
+const CALL_DELTAS: ReadonlySet<unknown> = new Set([
+  'response.function_call_arguments.delta',
+  'response.custom_tool_call_input.delta',
+]);
+
+/** The items of a whole response. */
+export function addResponses(text: AnswerText, output: unknown): void {
+  for (const [place, item] of records(output).entries()) addItem(text, String(place), item);
+}
+
+export function addItem(text: AnswerText, key: string, item: Readonly<Record<string, unknown>>): void {
+  for (const part of [...records(item.summary), ...records(item.content)]) {
+    text.add(part.text);
+    text.add(part.refusal);
+  }
+  if (!CALLS.has(item.type)) return;
+  const call = text.call(key);
+  call.name(item.name);
+  call.arguments(item.arguments ?? item.input);
+}
+
+const CALLS: ReadonlySet<unknown> = new Set(['function_call', 'custom_tool_call']);

@@ -1,0 +1,132 @@
+import { isRecord } from '#core/is-record.ts';
+import { type JsonObject, memberText } from '../json/json-object.ts';
+import { parseRecord } from '../json/parse-record.ts';
+import { type Hidden, repeatsHidden, scrubWords } from './scrub-words.ts';
+
+/**
+ * A good answer, or one event of it, in which an item tells an error, such as a search that failed in the middle. Its words pass the
+ * scrubber like those of every other error. An answer without one is the same buffer.
+ */
+export function scrubErrorsIn(record: Buffer, hidden: Hidden): Buffer {
+  if (!mayTellError(record)) return record;
+  const value = parseRecord(record);
+  return value !== null && scrubMembers(value, false, hidden) ? Buffer.from(JSON.stringify(value)) : record;
+}
+
+/** The same for whole events, each of which has one line of data. */
+export function scrubErrorsInEvents(events: Buffer, hidden: Hidden): Buffer {
+  if (!mayTellError(events)) return events;
+  const lines = events
+    .toString('utf8')
+    .split('\n')
+    .map((line) =>
+      line.startsWith(DATA) ? DATA + scrubErrorsIn(Buffer.from(line.slice(DATA.length)), hidden) : line,
+    );
+  return Buffer.from(lines.join('\n'));
+}
+
+const DATA = 'data: ';
+
+/** Most records that have the word say that there is no error. */
+function mayTellError(record: Buffer): boolean {
+  for (let at = nextErrorName(record, 0); at < record.length; at = nextErrorName(record, at + 1)) {
+    if (!NO_ERROR.test(record.toString('latin1', at, at + NAME_CHARS_MAX + 12))) return true;
+  }
+  return false;
+}
+
+const NO_ERROR = /^\w{0,40}"\s{0,3}:\s{0,3}null/;
+
+/**
+ * Finds the next name with the word, such as `"last_error"`, `"Errors"` or `"error_message"`; the length where there is none.
+ * Every event of a stream is searched, so the first letter is left out: one search finds it small and large.
+ */
+export function nextErrorName(bytes: Buffer, from: number): number {
+  for (let at = bytes.indexOf(WORD, from); at >= 0; at = bytes.indexOf(WORD, at + 1)) {
+    let endsAt = at + WORD.length;
+    while (endsAt - at < NAME_CHARS_MAX && isNameByte(bytes[endsAt])) endsAt++;
+    if (bytes[endsAt] === QUOTE) return at;
+  }
+  return bytes.length;
+}
+
+const WORD = Buffer.from('rror');
+const NAME_CHARS_MAX = 40;
+const QUOTE = 0x22;
+const isNameByte = (byte = 0): boolean =>
+  (byte >= 0x61 && byte <= 0x7a) || (byte >= 0x41 && byte <= 0x5a) || byte === 0x5f;
+
+/** @returns Whether anything was changed. */
+function scrubMembers(value: unknown, isError: boolean, hidden: Hidden): boolean {
+  if (Array.isArray(value)) {
+    let isChanged = false;
+    for (const [at, each] of value.entries()) {
+      if (isError && typeof each === 'string') {
+        value[at] = shownText(each, hidden);
+        isChanged ||= value[at] !== each;
+      } else isChanged = scrubMembers(each, isError, hidden) || isChanged;
+    }
+    return isChanged;
+  }
+  if (!isRecord(value) || JSON.isRawJSON(value)) return false;
+  const tells = isError || (typeof value.type === 'string' && value.type.endsWith('error'));
+  let isChanged = false;
+  for (const [name, each] of Object.entries(value)) {
+    if (!tells && CALLERS_OWN.has(name)) continue;
+    const isErrorMember = tells || ERROR_NAME.test(name);
+    if (isErrorMember && typeof each === 'string') {
+      value[name] = shownText(each, hidden);
+      isChanged ||= value[name] !== each;
+    } else isChanged = scrubMembers(each, isErrorMember, hidden) || isChanged;
+  }
+  return isChanged;
+}
+
+const ERROR_NAME = /error/i;
+
+/** What the caller sent, or what the model wrote for the caller's own code. */
+const CALLERS_OWN: ReadonlySet<string> = new Set([
+  'arguments',
+  'input',
+  'input_schema',
+  'instructions',
+  'metadata',
+  'parameters',
+  'parsed',
+  'schema',
+  'text',
+  'tools',
+]);
+
+/** Codes are names and stay as they are, because clients branch on them. */
+const shownText = (text: string, hidden: Hidden): string =>
+  PLAIN_CODE.test(text) ? text : (scrubWords(text, hidden) ?? 'The provider gave no details.');
+
+const PLAIN_CODE = /^[a-z_]{0,60}$/;
+
+/** What a caller sees in the place of a member of an answer's frame; `null`: nothing. */
+export type FrameChange = readonly [name: string, value: string | null];
+
+/**
+ * The frame of an answer passes as the provider wrote it, a router's `provider` and a server's `system_fingerprint` included: clients of
+ * routers require the first. A member that repeats the operator's key or address does not pass, nor does the file that a server runs the
+ * model from.
+ *
+ * @param ownId Takes the place of such an id.
+ */
+export function frameChanges(frame: JsonObject, hidden: Hidden, ownId: string): FrameChange[] {
+  const changes: FrameChange[] = [];
+  for (const { key } of frame.members) {
+    if (!FRAME_TEXTS.has(key)) continue;
+    const json = memberText(frame, key) ?? '';
+    if (key === 'model') {
+      if (MODEL_FILE.test(json)) changes.push([key, JSON.stringify(hidden.publicModel)]);
+    } else if (repeatsHidden(json, hidden.provider)) {
+      changes.push([key, key === 'id' ? JSON.stringify(ownId) : null]);
+    }
+  }
+  return changes;
+}
+
+const FRAME_TEXTS: ReadonlySet<string> = new Set(['id', 'model', 'provider', 'system_fingerprint']);
+const MODEL_FILE = /^"(?:[/~.]|[a-z]:[\\/]|[a-z\d]{2,10}:\/\/)|\.(?:gguf|safetensors|bin)"$/i;

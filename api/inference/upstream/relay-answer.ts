@@ -1,0 +1,61 @@
+import type { StreamReader } from '../formats/call-format.ts';
+import { answerHeaders, EVENT_STREAM } from '../hold/answer-headers.ts';
+import { estimateTokens } from '../price/estimate.ts';
+import { scrubErrorsInEvents } from '../scrub/scrub-answer.ts';
+import { openSink, openSource } from '../translation/translate-answer.ts';
+import { TranslatedStream } from '../translation/translated-stream.ts';
+import type { Attempt } from './attempt.ts';
+import { endUnlessComplete, failedStream } from './attempt.ts';
+import type { RunningCall } from './running-call.ts';
+import { StreamRelay } from './stream-relay.ts';
+import type { UpstreamRequest } from './upstream-request.ts';
+import { textOrNull } from './upstream-text.ts';
+
+/** A stream for a caller who wants one, passed on as it comes. */
+export async function relayAnswer(call: RunningCall, upstream: UpstreamRequest): Promise<Attempt> {
+  const { format } = call.candidate;
+  const reader = openReader(call);
+  const relay = new StreamRelay({
+    clock: call.options.gateway.clock,
+    scrub: (events) => scrubErrorsInEvents(events, call.hidden),
+    upstream,
+    caller: call.caller,
+    reader,
+    requestBytes: call.options.plan.body.bytes.length,
+    textBytesMax: Number.POSITIVE_INFINITY,
+    firstEvent: (event) => {
+      if (call.generationId === null) call.nameAnswer('body', textOrNull(format.idOf(event)));
+    },
+    head: () => answerHeaders(call, EVENT_STREAM),
+  });
+  upstream.pipeTo(relay);
+  const end = endUnlessComplete(call, await relay.ended, reader);
+  const deliveredTokens = estimateTokens(relay.deliveredBytes);
+  const usage = reader.usage(deliveredTokens);
+  if (end.kind === 'complete') {
+    // An end with nothing before it is no answer: another provider may give one.
+    if (!call.caller.committed && usage === null) return failedStream(call, { kind: 'malformed' }, null, 0);
+    return { kind: 'stream', usage, reader, deliveredTokens };
+  }
+  return failedStream(call, end, usage, deliveredTokens);
+}
+
+function openReader(call: RunningCall): StreamReader {
+  const { plan } = call.options;
+  const { endpoint, model, format, provider, translated } = call.candidate;
+  if (translated !== null) {
+    const sink = openSink(plan.format.endpoint, call.identity, plan);
+    return new TranslatedStream(openSource(format.endpoint), sink);
+  }
+  const { upstreamModel } = endpoint;
+  const { hidden } = call;
+  const { vendorFields } = provider.dialect;
+  return format.openStream({
+    upstreamModel,
+    publicModel: model.id,
+    showUsage: plan.showUsage,
+    vendorFields,
+    hidden,
+    ownId: call.identity.id,
+  });
+}

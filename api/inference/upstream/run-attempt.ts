@@ -1,0 +1,109 @@
+import { reportsCost } from '#core/catalog/catalog.ts';
+import { ERROR_BODY_BYTES, JSON_ANSWER_BYTES } from '#core/limits.ts';
+import { parseJson } from '#core/parse-json.ts';
+import type { Ticket } from '#core/provider-health/circuit-breaker.ts';
+import { isApiError } from '../../contract/errors.ts';
+import { failureOf } from '../hold/call-failure.ts';
+import { inlinePictures, picturesToInline, type SentBody } from '../linked-images/inline-pictures.ts';
+import { refuseWait } from '../routing/skip-open-endpoints.ts';
+import { type Attempt, cutShort, failed } from './attempt.ts';
+import { reportAttempt } from './attempt-fault.ts';
+import { type Collected, collectAnswer } from './collect-answer.ts';
+import { collectStream } from './collect-stream.ts';
+import { readWholeAnswer } from './read-whole-answer.ts';
+import { relayAnswer } from './relay-answer.ts';
+import type { RunningCall } from './running-call.ts';
+import { tellOperator } from './tell-operator.ts';
+import { askedEndpoint, readUpstreamError } from './upstream-error.ts';
+import type { UpstreamRequest } from './upstream-request.ts';
+import { headerText, retryAfter } from './upstream-text.ts';
+
+/** Runs the call at its present candidate. What the attempt showed of the endpoint decides where later calls go. */
+export async function runAttempt(call: RunningCall): Promise<Attempt> {
+  call.startOver();
+  const built = buildBody(call);
+  const pictures = picturesToInline(call.provider, call.options.plan.pictures);
+  if (pictures.length === 0) return await askProvider(call, { bytes: built, done: noMatter });
+  const body = await inlinePictures(call, pictures, built);
+  // Another provider may fetch what we could not.
+  return isApiError(body) ? failed(body, true) : await askProvider(call, body);
+}
+
+const noMatter = (): void => undefined;
+
+async function askProvider(call: RunningCall, body: SentBody): Promise<Attempt> {
+  const { gateway, plan } = call.options;
+  const { clock, health } = gateway;
+  const ticket = health.begin(call.candidate);
+  if ('waitMs' in ticket) {
+    body.done();
+    return failed(refuseWait(ticket), true);
+  }
+  const sentAtMs = clock.monotonicMs();
+  const upstream = call.dispatch(body.bytes);
+  const attempt = await attemptOnce(call, upstream, body, { ticket, sentAtMs });
+  const error = attempt.kind === 'failed' ? attempt.error : null;
+  // A router may answer no_provider because of the caller's own preferences.
+  if (error !== null && !(error.code === 'no_provider' && reportsCost(call.provider)))
+    tellOperator(call, call.candidate.endpoint, call.candidate.model.id, error.code);
+  reportAttempt(call, call.candidate, ticket, {
+    error,
+    faultOf: attempt.kind === 'failed' ? attempt.faultOf : undefined,
+    upstream,
+    sentAtMs,
+    body: () => plan.body.bytes,
+    withTools: plan.hasTools,
+    tokens: attempt.usage?.tokens.completion ?? attempt.deliveredTokens,
+  });
+  return attempt;
+}
+
+async function attemptOnce(
+  call: RunningCall,
+  upstream: UpstreamRequest,
+  body: SentBody,
+  { ticket, sentAtMs }: { ticket: Ticket; sentAtMs: number },
+): Promise<Attempt> {
+  const { gateway, plan } = call.options;
+  const started = await upstream.started;
+  body.done();
+  const providerMs = gateway.clock.monotonicMs() - sentAtMs;
+  call.providerMs += providerMs;
+  gateway.metrics.provider(providerMs);
+  if (!started.ok) {
+    const error = failureOf(call, started.cause);
+    return started.cause === 'aborted' ? cutShort(error) : failed(error, call.endedByUs === null);
+  }
+
+  call.nameAnswer('header', headerText(upstream, 'x-generation-id'));
+  if (upstream.status !== 200) {
+    return readRefusal(call, upstream, await collectAnswer(upstream, ERROR_BODY_BYTES));
+  }
+  gateway.health.accepted(call.candidate, ticket);
+  const contentType = headerText(upstream, 'content-type') ?? '';
+  const isStream = contentType.toLowerCase().startsWith('text/event-stream');
+  if (isStream && plan.stream) return relayAnswer(call, upstream);
+  if (isStream && call.asksStream) return collectStream(call, upstream);
+  return readWholeAnswer(call, await collectAnswer(upstream, JSON_ANSWER_BYTES));
+}
+
+function buildBody(call: RunningCall): Buffer {
+  const { plan, agentId } = call.options;
+  const { format, translated } = call.candidate;
+  const body = translated ?? plan.body;
+  const stream = call.asksStream;
+  const asked = stream === plan.stream && translated === null ? plan : { ...plan, body, stream };
+  return format.buildBody(asked, call.candidate, agentId);
+}
+
+function readRefusal(call: RunningCall, upstream: UpstreamRequest, body: Collected): Attempt {
+  if (!body.ok && call.endedByUs !== null) return failed(failureOf(call, body.cause), false);
+  const value = body.ok ? parseJson(body.bytes.toString('utf8')) : undefined;
+  const { error, mayFallBack, faultOf } = readUpstreamError(
+    upstream.status,
+    value,
+    askedEndpoint(call.candidate),
+    retryAfter(upstream, call.options.gateway.clock.now()),
+  );
+  return { ...failed(error, mayFallBack), ...(faultOf === undefined ? {} : { faultOf }) };
+}

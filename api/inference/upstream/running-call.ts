@@ -1,0 +1,88 @@
+import type { Provider } from '#core/catalog/catalog.ts';
+import { SECOND_MS } from '#core/clock.ts';
+import type { CallPlan, Candidate } from '../admit/call-plan.ts';
+import type { AnswerIdentity } from '../formats/call-format.ts';
+import { HeldCall, type HeldCallOptions } from '../hold/held-call.ts';
+import type { Hidden } from '../scrub/scrub-words.ts';
+import type { UpstreamRequest } from './upstream-request.ts';
+
+export interface RunningCallOptions extends HeldCallOptions {
+  plan: CallPlan;
+  /** Of the plan, the one that is tried first. */
+  candidate: Candidate;
+  /** Of the messages format, those that the caller asked for; `null`: none. */
+  betas: string | null;
+}
+
+/** A call of a text model between its hold and its settlement: who answers it now, and who may instead. */
+export class RunningCall extends HeldCall {
+  declare readonly options: RunningCallOptions;
+  /** Who runs the call now. */
+  candidate: Candidate;
+
+  constructor(options: RunningCallOptions) {
+    super(options);
+    this.candidate = options.candidate;
+  }
+
+  get endpoint(): string {
+    return this.options.plan.format.endpoint;
+  }
+
+  get provider(): Provider {
+    return this.candidate.provider;
+  }
+
+  /**
+   * Only beside the provider that the hold names: after a crash that one is asked for the price. And only of an attempt
+   * that nothing can follow: a failed one is the operator's.
+   */
+  protected get idToKeep(): string | null {
+    const isFirst = this.candidate === this.options.candidate;
+    const isLast = this.caller.committed || this.options.plan.candidates.length === 1;
+    return isFirst && isLast ? this.generationId : null;
+  }
+
+  protected get billsAfterHangUp(): boolean {
+    return this.provider.cancel === 'bills_full';
+  }
+
+  /** Moves on to the next candidate. False: there is none, or nobody waits for it. */
+  fallBack(): boolean {
+    const { candidates } = this.options.plan;
+    const next = candidates[candidates.indexOf(this.candidate) + 1];
+    if (next === undefined || this.caller.gone || this.endedByUs !== null) return false;
+    this.candidate = next;
+    this.startOver();
+    return true;
+  }
+
+  /** Also for a caller who waits for the whole answer, where a hang-up then ends the cost. */
+  get asksStream(): boolean {
+    return this.options.plan.stream || this.candidate.provider.cancel === 'stops_billing';
+  }
+
+  dispatch(body: Buffer): UpstreamRequest {
+    const { gateway } = this.options;
+    const { provider, format } = this.candidate;
+    const { endpoint } = format;
+    const betas = endpoint === 'messages' ? this.options.betas : null;
+    return this.send(() => gateway.upstreams.post(provider, `/${endpoint}`, body, this.asksStream, betas));
+  }
+
+  /** The words that the answer must not show. */
+  get hidden(): Hidden {
+    const { provider, endpoint, model } = this.candidate;
+    return { provider, upstreamModel: endpoint.upstreamModel, publicModel: model.id };
+  }
+
+  /** For what the gateway writes itself into the answer. */
+  get identity(): AnswerIdentity {
+    const { callId, startedAtMs } = this.options;
+    return {
+      id: this.generationId ?? String(callId),
+      createdAtS: Math.floor(startedAtMs / SECOND_MS),
+      model: this.candidate.model.id,
+    };
+  }
+}

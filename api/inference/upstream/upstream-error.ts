@@ -1,0 +1,326 @@
+import { SECOND_MS } from '#core/clock.ts';
+import { isRecord } from '#core/is-record.ts';
+import { type ApiError, apiError, type ErrorCode, type ErrorRow, errorTable } from '../../contract/errors.ts';
+import type { Candidate } from '../admit/call-plan.ts';
+import { contextTokens } from '../price/estimate.ts';
+import { type Hidden, scrubWords } from '../scrub/scrub-words.ts';
+import type { FaultOf } from './attempt-fault.ts';
+
+/** Whose error is read: what none of its words may show, and how long its model's context is. */
+export interface AskedEndpoint extends Hidden {
+  /** `null`: what the endpoint reads is not counted in tokens. */
+  contextTokens: number | null;
+}
+
+export const askedEndpoint = (
+  candidate: Pick<Candidate, 'model' | 'endpoint' | 'provider'>,
+): AskedEndpoint => ({
+  provider: candidate.provider,
+  upstreamModel: candidate.endpoint.upstreamModel,
+  publicModel: candidate.model.id,
+  contextTokens: contextTokens(candidate),
+});
+
+/** A provider's refusal in our words. */
+export interface UpstreamError {
+  error: ApiError;
+  /** Busy or down, not wrong: another endpoint may answer the same request. */
+  mayFallBack: boolean;
+  /** How far the fault reaches; without it, to all calls of the provider. */
+  faultOf?: FaultOf;
+}
+
+/**
+ * A provider's error body, whatever its dialect, to one of the spec's codes. Our own account's troubles (its key,
+ * its money) never reach a caller as 401 or 402.
+ *
+ * @param status Of HTTP, or 200 where the error came inside an answer or a stream.
+ */
+export function readUpstreamError(
+  status: number,
+  body: unknown,
+  asked: AskedEndpoint,
+  retryAfter?: string,
+): UpstreamError {
+  const detail = findDetail(body);
+  const code = codeOf(status, detail);
+  const row: ErrorRow = errorTable[code];
+  const hint = retryAfter ?? findRetryHint(detail);
+  const retryAfterMs = row.retryAfterMs === undefined ? null : parseRetryAfter(hint);
+  const message = messageOf(code, detail, asked);
+  return {
+    error: apiError(code, {
+      ...(message === null ? {} : { message }),
+      ...(retryAfterMs === null ? {} : { retryAfterMs }),
+    }),
+    mayFallBack: fallBackCodes.has(code),
+    ...faultOf(code, detail),
+  };
+}
+
+/**
+ * A router names the vendor behind it whose limit was met: that one runs few of our models. And it refuses one large request
+ * for want of money while smaller ones would be paid, so whoever sends a large one must not shut our key for all.
+ */
+function faultOf(code: ErrorCode, { message, metadata }: Record<string, unknown>): { faultOf?: FaultOf } {
+  if (code === 'model_busy' && isRecord(metadata) && typeof metadata.provider_name === 'string')
+    return { faultOf: 'endpoint' };
+  const affordsLess = typeof message === 'string' && /can only afford [1-9]/i.test(message.slice(0, 500));
+  return code === 'gateway_capacity' && affordsLess ? { faultOf: 'request' } : {};
+}
+
+/** `null`: the table's own sentence. Only of what the caller can mend are the provider's words shown. */
+function messageOf(code: ErrorCode, detail: Record<string, unknown>, asked: AskedEndpoint): string | null {
+  const text = textOf(detail, asked);
+  switch (code) {
+    case 'invalid_request':
+    case 'unprocessable':
+      return text === null ? null : `The provider refused the request: ${text}`;
+    case 'request_too_large': {
+      if (!isTooLong(detail) && !namesOf(detail).some((name) => OVER_CONTEXT.has(name))) return null;
+      const context = asked.contextTokens === null ? '' : `'s context of ${asked.contextTokens} tokens`;
+      const sentence = `The prompt does not fit the model${context}`;
+      return text === null ? `${sentence}; shorten it.` : `${sentence}: ${text}`;
+    }
+    default:
+      return null;
+  }
+}
+
+const OVER_CONTEXT: ReadonlySet<unknown> = new Set(['context_length_exceeded', 'token_limit_exceeded']);
+
+const fallBackCodes: ReadonlySet<ErrorCode> = new Set([
+  'model_busy',
+  'gateway_capacity',
+  'gateway_unavailable',
+  'provider_error',
+  'upstream_error',
+  'upstream_unreachable',
+  'timeout',
+  'no_provider',
+]);
+
+/** OpenRouter's stable names, the same in its three formats. */
+const codeByErrorType: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
+  ['context_length_exceeded', 'request_too_large'],
+  ['token_limit_exceeded', 'request_too_large'],
+  ['string_too_long', 'request_too_large'],
+  ['payload_too_large', 'request_too_large'],
+  ['max_tokens_exceeded', 'invalid_request'],
+  ['invalid_request', 'invalid_request'],
+  ['invalid_prompt', 'invalid_request'],
+  ['precondition_failed', 'invalid_request'],
+  ['invalid_image', 'invalid_request'],
+  ['image_too_large', 'invalid_request'],
+  ['image_too_small', 'invalid_request'],
+  ['unsupported_image_format', 'invalid_request'],
+  ['image_not_found', 'invalid_request'],
+  ['image_download_failed', 'invalid_request'],
+  ['not_found', 'no_provider'],
+  ['authentication', 'gateway_unavailable'],
+  ['payment_required', 'gateway_capacity'],
+  ['permission_denied', 'provider_refused'],
+  ['rate_limit_exceeded', 'model_busy'],
+  ['provider_overloaded', 'model_busy'],
+  ['provider_unavailable', 'provider_error'],
+  ['content_policy_violation', 'provider_refused'],
+  ['refusal', 'provider_refused'],
+  ['content_filter', 'provider_refused'],
+  ['unprocessable', 'unprocessable'],
+  ['timeout', 'timeout'],
+  ['server', 'upstream_error'],
+  ['unmapped', 'upstream_error'],
+  ['capacity_exceeded', 'model_busy'],
+  // Money of our account, whichever status they come with.
+  ['insufficient_quota', 'gateway_capacity'],
+  ['billing_hard_limit_reached', 'gateway_capacity'],
+  ['billing_not_active', 'gateway_capacity'],
+  ['credit_balance_exhausted', 'gateway_capacity'],
+  ['organization_spend_limit_exceeded', 'gateway_capacity'],
+  ['project_spend_limit_exceeded', 'gateway_capacity'],
+  ['billing_error', 'gateway_capacity'],
+  // Our key or our account, where others would say that the request is wrong.
+  ['invalid_api_key', 'gateway_unavailable'],
+  ['API_KEY_INVALID', 'gateway_unavailable'],
+  ['UNAUTHENTICATED', 'gateway_unavailable'],
+  ['FAILED_PRECONDITION', 'gateway_unavailable'],
+  ['SERVICE_DISABLED', 'gateway_unavailable'],
+  ['CONSUMER_SUSPENDED', 'gateway_unavailable'],
+  ['API_KEY_SERVICE_BLOCKED', 'gateway_unavailable'],
+  ['BILLING_DISABLED', 'gateway_capacity'],
+  ['unsupported_country_region_territory', 'gateway_unavailable'],
+  ['account_deactivated', 'gateway_unavailable'],
+  ['authentication_error', 'gateway_unavailable'],
+  ['overloaded_error', 'model_busy'],
+  ['rate_limit_error', 'model_busy'],
+]);
+
+/** Names that say no more than their status does: heard only in a stream, which has no status. */
+const codeByStreamType: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
+  ['invalid_request_error', 'invalid_request'],
+  ['permission_error', 'provider_refused'],
+  ['not_found_error', 'no_provider'],
+  ['request_too_large', 'request_too_large'],
+  ['timeout_error', 'timeout'],
+  ['api_error', 'upstream_error'],
+  ['server_error', 'upstream_error'],
+  ['InternalServerError', 'upstream_error'],
+  ['BadRequestError', 'invalid_request'],
+]);
+
+function codeOf(httpStatus: number, detail: Record<string, unknown>): ErrorCode {
+  const names = namesOf(detail).filter((name) => typeof name === 'string');
+  const named = firstCode(names, codeByErrorType);
+  if (named !== undefined) return named;
+  const status = httpStatus >= 300 ? httpStatus : (namedStatus(detail) ?? 502);
+  const isUnsaid = httpStatus < 300 && namedStatus(detail) === null;
+  return (isUnsaid ? firstCode(names, codeByStreamType) : undefined) ?? codeOfStatus(status, detail);
+}
+
+function firstCode(names: readonly string[], codes: ReadonlyMap<string, ErrorCode>): ErrorCode | undefined {
+  const name = names.find((each) => codes.has(each));
+  return name === undefined ? undefined : codes.get(name);
+}
+
+function codeOfStatus(status: number, detail: Record<string, unknown>): ErrorCode {
+  switch (status) {
+    case 400:
+    case 412:
+    case 415:
+      if (isOurMoney(detail)) return 'gateway_capacity';
+      if (isTheirPolicy(detail)) return 'provider_refused';
+      return isTooLong(detail) ? 'request_too_large' : 'invalid_request';
+    case 401:
+      return 'gateway_unavailable';
+    case 402:
+      return 'gateway_capacity';
+    case 403:
+      return isOurMoney(detail) ? 'gateway_capacity' : 'provider_refused';
+    case 404:
+      return 'no_provider';
+    case 408:
+    case 504:
+    case 524:
+      return 'timeout';
+    case 413:
+      return 'request_too_large';
+    case 422:
+      return 'unprocessable';
+    case 429:
+    case 498:
+    case 503:
+    case 529:
+      return 'model_busy';
+    case 502:
+      return 'provider_error';
+    default:
+      return 'upstream_error';
+  }
+}
+
+function namesOf(detail: Record<string, unknown>): unknown[] {
+  const metadata = isRecord(detail.metadata) ? detail.metadata : {};
+  const infos = Array.isArray(detail.details) ? detail.details.filter((each) => isRecord(each)) : [];
+  const reasons = infos.map((info) => info.reason);
+  return [metadata.error_type, detail.error_type, detail.code, detail.type, ...reasons, detail.status];
+}
+
+/** Servers that have no code for it say so in words. */
+const isTooLong = (detail: Record<string, unknown>): boolean =>
+  typeof detail.message === 'string' &&
+  /context (length|window)|maximum context|too long/i.test(detail.message);
+
+/**
+ * A limit set on the operator's key, said with 403, and an account without credit, said with 400. Sentences that begin so:
+ * others may repeat what the caller wrote.
+ */
+const isOurMoney = (detail: Record<string, unknown>): boolean =>
+  typeof detail.message === 'string' &&
+  /^(key limit exceeded|insufficient (credits|balance)|your credit balance is too low)/i.test(detail.message);
+
+const isTheirPolicy = ({ message, metadata }: Record<string, unknown>): boolean =>
+  (typeof message === 'string' && /^content exists risk/i.test(message)) ||
+  // Of pictures, under whatever sentence.
+  (isRecord(metadata) &&
+    [metadata.finish_reason, metadata.block_reason].some((reason) => POLICY_REASONS.has(reason)));
+
+const POLICY_REASONS: ReadonlySet<unknown> = new Set([
+  'PROHIBITED_CONTENT',
+  'SAFETY',
+  'IMAGE_SAFETY',
+  'IMAGE_PROHIBITED_CONTENT',
+  'BLOCKLIST',
+  'RECITATION',
+  'IMAGE_RECITATION',
+  'SPII',
+]);
+
+/**
+ * `{error: {…}}`, `{error: "text"}`, `[{error: {…}}]`, `{message, type, code}`, `{fault}`, `{detail}`: all seen in the wild.
+ */
+function findDetail(body: unknown): Record<string, unknown> {
+  const first: unknown = Array.isArray(body) ? body[0] : body;
+  if (!isRecord(first)) return {};
+  if (isRecord(first.fault)) return { message: first.fault.faultstring };
+  if (first.detail !== undefined) return { message: textOfDetail(first.detail) };
+  if (isRecord(first.error)) return withTypeBeside(first.error, first);
+  // The last event of a stream of responses that failed.
+  if (isRecord(first.response) && isRecord(first.response.error))
+    return withTypeBeside(first.response.error, first.response);
+  if (typeof first.error === 'string') return { message: first.error };
+  if (Array.isArray(first.choices)) {
+    const choice: unknown = first.choices.find((each) => isRecord(each) && isRecord(each.error));
+    return isRecord(choice) && isRecord(choice.error) ? choice.error : {};
+  }
+  return first;
+}
+
+/** A text, or a list of what is wrong and where. What was sent there stays with whoever sent it. */
+function textOfDetail(detail: unknown): string | undefined {
+  if (typeof detail === 'string') return detail;
+  if (!Array.isArray(detail)) return undefined;
+  const faults = detail.filter((each) => isRecord(each) && typeof each.msg === 'string');
+  return faults
+    .map(
+      ({ loc, msg }) =>
+        `${Array.isArray(loc) ? `${loc.filter((part) => part !== 'body').join('.')}: ` : ''}${msg}`,
+    )
+    .join('; ');
+}
+
+/** The responses format has its stable name beside the error, not in it. */
+const withTypeBeside = (
+  error: Record<string, unknown>,
+  { error_type }: Record<string, unknown>,
+): Record<string, unknown> => (typeof error_type === 'string' ? { ...error, error_type } : error);
+
+/** Where the HTTP status is no error's: the one that the error itself names. */
+function namedStatus(detail: Record<string, unknown>): number | null {
+  for (const named of [detail.code, detail.http_status, detail.status]) {
+    const inner = typeof named === 'string' && /^\d{3}$/.test(named) ? Number(named) : named;
+    if (typeof inner === 'number' && inner >= 400 && inner <= 599) return inner;
+  }
+  return null;
+}
+
+/** What the provider says is wrong, as a caller may read it. */
+function textOf({ message }: Record<string, unknown>, hidden: Hidden): string | null {
+  return typeof message === 'string' ? scrubWords(message, hidden) : null;
+}
+
+/** In the error itself: `availability.retry_after` in seconds, or a `retryDelay` such as `34s` among its details. */
+function findRetryHint({ availability, details }: Record<string, unknown>): string | undefined {
+  if (isRecord(availability) && typeof availability.retry_after === 'number')
+    return String(Math.ceil(availability.retry_after));
+  const infos = Array.isArray(details) ? details : [];
+  const delay = infos
+    .map((info) => (isRecord(info) ? info.retryDelay : null))
+    .find((each) => typeof each === 'string');
+  const seconds = /^(\d{1,6}(?:\.\d{1,9})?)s$/.exec(typeof delay === 'string' ? delay : '')?.[1];
+  return seconds === undefined ? undefined : String(Math.ceil(Number(seconds)));
+}
+
+/** Whole seconds only; a date or nonsense is left out, so the table's own wait is said. */
+function parseRetryAfter(text: string | undefined): number | null {
+  return text !== undefined && /^\d{1,6}$/.test(text) ? Math.max(1, Number(text)) * SECOND_MS : null;
+}

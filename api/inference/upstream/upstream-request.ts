@@ -1,0 +1,141 @@
+import type { Dispatcher } from 'undici';
+import { GATE_BUFFER_BYTES } from '#core/limits.ts';
+import { joinBuffers } from '../json/join-buffers.ts';
+
+/** Takes over an answer once its first byte is here. Exactly one of `end` and `fail` follows the last `data`. */
+export interface AnswerReceiver {
+  data(chunk: Buffer): void;
+  end(): void;
+  fail(cause: UpstreamFailure): void;
+}
+
+export type UpstreamFailure =
+  /** No connection, or it was lost before the status line: the provider may not have seen the request. */
+  | 'unreachable'
+  /** Lost in the middle of an answer. */
+  | 'cut'
+  /** Ended by us: a time limit, the gate, a hang-up. */
+  | 'aborted';
+
+export type Started = { ok: true } | { ok: false; cause: UpstreamFailure };
+
+/**
+ * One request to a provider, as undici calls it back. `started` resolves at the first body byte, at the end of an
+ * empty body, or at a failure before either: until then nothing was shown to the caller and another endpoint may
+ * still be tried.
+ */
+export class UpstreamRequest implements Dispatcher.DispatchHandler {
+  readonly started: Promise<Started>;
+  status = 0;
+  headers: Readonly<Record<string, string | string[] | undefined>> = {};
+  bytesReceived = 0;
+  ended = false;
+
+  #resolveStarted: (started: Started) => void = () => {};
+  #controller: Dispatcher.DispatchController | null = null;
+  #sink: AnswerReceiver | null = null;
+  #waiting: Buffer[] = [];
+  #failure: UpstreamFailure | null = null;
+  #aborted = false;
+  /** The reader asked for no more, and has not yet asked for it again. */
+  #heldBack = false;
+
+  constructor() {
+    this.started = new Promise((resolve) => {
+      this.#resolveStarted = resolve;
+    });
+  }
+
+  /** The body of an answer that came at once, as most short ones do; `null`: `pipeTo` tells how it goes on. */
+  takeWhole(bytesMax: number): Buffer | null {
+    if (!this.ended || this.#failure !== null || this.bytesReceived > bytesMax) return null;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    return joinBuffers(waiting);
+  }
+
+  /** Hands over what has come so far, then everything else as it comes. */
+  pipeTo(sink: AnswerReceiver): void {
+    this.#sink = sink;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    this.#heldBack = false;
+    for (const chunk of waiting) sink.data(chunk);
+    if (this.#failure !== null) sink.fail(this.#failure);
+    else if (this.ended) sink.end();
+    else if (!this.#heldBack) this.resume();
+  }
+
+  /** The request is on a connection: the provider may have seen it. */
+  get sent(): boolean {
+    return this.#controller !== null;
+  }
+
+  pause(): void {
+    this.#heldBack = true;
+    this.#controller?.pause();
+  }
+
+  resume(): void {
+    this.#heldBack = false;
+    this.#controller?.resume();
+  }
+
+  /** The answer is read no further. Before a connection exists, it is ended as soon as there is one. */
+  abort(): void {
+    if (this.ended || this.#aborted) return;
+    this.#aborted = true;
+    this.#controller?.abort(abortReason);
+    // A request that still waits for a connection has no controller: its callbacks may come late or never.
+    if (this.#controller === null) this.#finish('aborted');
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    // An aborted request never reaches the provider, so it must not count as sent.
+    if (this.#aborted) controller.abort(abortReason);
+    else this.#controller = controller;
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Readonly<Record<string, string | string[] | undefined>>,
+  ): void {
+    if (status < 200) return;
+    this.status = status;
+    this.headers = headers;
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.bytesReceived += chunk.length;
+    if (this.#sink !== null) {
+      this.#sink.data(chunk);
+      return;
+    }
+    this.#waiting.push(chunk);
+    if (this.bytesReceived > GATE_BUFFER_BYTES) controller.pause();
+    this.#resolveStarted({ ok: true });
+  }
+
+  onResponseEnd(): void {
+    this.#finish(null);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | null, _error: Error): void {
+    this.#finish(this.#aborted ? 'aborted' : this.status === 0 ? 'unreachable' : 'cut');
+  }
+
+  #finish(failure: UpstreamFailure | null): void {
+    if (this.ended) return;
+    this.ended = true;
+    this.#failure = failure;
+    if (this.#sink === null) {
+      this.#resolveStarted(
+        failure === null || this.#waiting.length > 0 ? { ok: true } : { ok: false, cause: failure },
+      );
+    } else if (failure === null) this.#sink.end();
+    else this.#sink.fail(failure);
+  }
+}
+
+const abortReason = new Error('the gateway ended the request');
