@@ -9,9 +9,9 @@ import { readPrivateFile, writePrivateFile } from '#core/accounts/private-file.t
 import type { AuditLine, AuditLog, AuditSubject } from '#core/audit-log/audit-log.ts';
 import type { Clock } from '#core/clock.ts';
 import type { IdSource } from '#core/ids.ts';
-import { JournalError } from '#core/ledger/journal-errors.ts';
+import { JournalError } from '#core/ledger/embedded/journal-errors.ts';
 import type { AgentView, Ledger } from '#core/ledger/ledger.ts';
-import type { AgentStatus } from '#core/ledger/state.ts';
+import type { AgentStatus } from '#core/ledger/machine/state.ts';
 import { defaultLimits, GRANT_DAYS_MAX } from '#core/limits.ts';
 import { formatUsd } from '#core/money.ts';
 import type { Secret } from '#core/secret.ts';

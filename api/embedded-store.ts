@@ -5,7 +5,7 @@ import { AUDIT_FILE } from '#core/audit-log/sqlite-audit-file.ts';
 import { openSqliteAuditLog } from '#core/audit-log/sqlite-audit-log.ts';
 import { finishRestore } from '#core/backup/finish-restore.ts';
 import { openFileBillStore } from '#core/bills/file-bill-store.ts';
-import { type EmbeddedLedger, openEmbeddedLedger } from '#core/ledger/embedded-ledger.ts';
+import { type EmbeddedLedger, openEmbeddedLedger } from '#core/ledger/embedded/embedded-ledger.ts';
 import type { Log } from '#core/log.ts';
 import { createMemoryLiveMarkets } from '#core/market/memory-live-markets.ts';
 import { MARKETS_FILE, openSqliteMarketStore } from '#core/market/sqlite-market-store.ts';

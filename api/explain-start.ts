@@ -6,7 +6,7 @@ import {
   JournalDamagedError,
   JournalError,
   JournalTooNewError,
-} from '#core/ledger/journal-errors.ts';
+} from '#core/ledger/embedded/journal-errors.ts';
 import { DISK_FREE_MIN_BYTES } from '#core/limits.ts';
 import { ConfigError } from './config/config-error.ts';
 import type { Config } from './config.ts';

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import type { EmbeddedLedger } from '#core/ledger/embedded-ledger.ts';
+import type { EmbeddedLedger } from '#core/ledger/embedded/embedded-ledger.ts';
 import { PlainHistogram } from './inference/hold/plain-histogram.ts';
 
 const COMMIT_MS_BUCKETS = [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25, 50, 100, 250, 1_000];

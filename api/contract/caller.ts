@@ -1,4 +1,4 @@
-import type { AgentStatus } from '#core/ledger/state.ts';
+import type { AgentStatus } from '#core/ledger/machine/state.ts';
 
 /** Whose key it is. The status refuses only what starts a call. */
 export interface Caller {

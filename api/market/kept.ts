@@ -1,7 +1,7 @@
 import type { Clock } from '#core/clock.ts';
-import { atMost } from '#core/ledger/journal-wait.ts';
 import { MARKET_CACHE_MS, MARKET_READ_MS } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
+import { atMost } from '#core/wait.ts';
 
 export interface KeptOptions {
   clock: Clock;

@@ -1,10 +1,10 @@
 import { type FileName, hourOf } from '#core/files/file-name.ts';
 import { randomBase62 } from '#core/ids.ts';
-import { atMost } from '#core/ledger/journal-wait.ts';
 import type { Durability } from '#core/ledger/ledger.ts';
 import { GATE_TIMEOUT_MS, VIDEO_ORDER_KEPT_MS } from '#core/limits.ts';
 import type { NanoUsd } from '#core/money.ts';
 import type { VideoJob } from '#core/videos/video-job.ts';
+import { atMost } from '#core/wait.ts';
 import type { Caller } from '../contract/caller.ts';
 import { type ApiError, apiError, isApiError } from '../contract/errors.ts';
 import type { HotCallContext } from '../contract/route.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { startOfDayMs } from '#core/clock.ts';
 import type { Reserve } from '#core/ledger/command.ts';
-import type { AgentState } from '#core/ledger/state.ts';
+import type { AgentState } from '#core/ledger/machine/state.ts';
 import {
   callEnd,
   callFacts,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { listVideos } from '#core/backup/list-videos.ts';
 import { DAY_MS } from '#core/clock.ts';
-import { newAgent } from '#core/ledger/empty-ledger.ts';
+import { newAgent } from '#core/ledger/machine/empty-ledger.ts';
 import { ENDED_VIDEOS_KEPT_MAX } from '#core/limits.ts';
 import type { VideoJob } from '#core/videos/video-job.ts';
 import { START_MS } from '../ledger/case.ts';

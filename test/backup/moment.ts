@@ -3,10 +3,10 @@ import type { CallRecord } from '#core/calls/call-record.ts';
 import { projectCall } from '#core/calls/project-call.ts';
 import { isoTime, startOfDayMs } from '#core/clock.ts';
 import type { LedgerEvent } from '#core/events/ledger-event.ts';
-import { apply } from '#core/ledger/apply.ts';
-import { endedVideo } from '#core/ledger/apply-video.ts';
-import { emptyLedger } from '#core/ledger/empty-ledger.ts';
-import type { LedgerState } from '#core/ledger/state.ts';
+import { apply } from '#core/ledger/machine/apply.ts';
+import { emptyLedger } from '#core/ledger/machine/empty-ledger.ts';
+import type { LedgerState } from '#core/ledger/machine/state.ts';
+import { endedVideo } from '#core/ledger/machine/video.ts';
 import type { VideoJob } from '#core/videos/video-job.ts';
 
 /** What the first events of a ledger came to, by the state machine alone. */

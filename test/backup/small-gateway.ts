@@ -1,7 +1,7 @@
 import { createSecretKey } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { writePepper } from '#core/accounts/pepper-file.ts';
-import { openEmbeddedLedger } from '#core/ledger/embedded-ledger.ts';
+import { openEmbeddedLedger } from '#core/ledger/embedded/embedded-ledger.ts';
 import { does, ok, type Row, START_MS } from '../ledger/case.ts';
 import { grant, putKey, setAgent } from '../ledger/commands.ts';
 import { logInto, newFolder, run } from '../ledger/embedded-harness.ts';

@@ -1,11 +1,11 @@
-import { foldEvent } from '#core/ledger/apply.ts';
 import { inAppends } from '#core/ledger/cluster/in-appends.ts';
 import type { LedgerLog } from '#core/ledger/cluster/ledger-log.ts';
 import { eventRecordText, markRecordText } from '#core/ledger/cluster/log-record.ts';
 import { SHARDS } from '#core/ledger/cluster/shards.ts';
 import type { Command } from '#core/ledger/command.ts';
-import { decide } from '#core/ledger/decide.ts';
-import { emptyLedger } from '#core/ledger/empty-ledger.ts';
+import { foldEvent } from '#core/ledger/machine/apply.ts';
+import { decide } from '#core/ledger/machine/decide.ts';
+import { emptyLedger } from '#core/ledger/machine/empty-ledger.ts';
 import { callIdAt } from '../ledger/case.ts';
 import { openingOf, reserveOf, settleOf } from './bench-commands.ts';
 

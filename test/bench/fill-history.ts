@@ -4,8 +4,8 @@ import { tryAgain } from '#core/backup/try-again.ts';
 import type { CallRecord } from '#core/calls/call-record.ts';
 import { createCassandraHistoryStore } from '#core/calls/cassandra-history-store.ts';
 import { systemClock } from '#core/clock.ts';
-import type { JournalBatch } from '#core/ledger/journal.ts';
-import { openJournalThread } from '#core/ledger/sqlite-journal-thread.ts';
+import type { JournalBatch } from '#core/ledger/embedded/journal.ts';
+import { openJournalThread } from '#core/ledger/embedded/sqlite-journal-thread.ts';
 import { historyCalls, UsageSums } from './history-calls.ts';
 
 const CALLS_AT_ONCE = 5_000;

@@ -5,7 +5,7 @@ import { createCassandraCallHistory } from '#core/calls/cassandra-call-history.t
 import { systemClock } from '#core/clock.ts';
 import { connectCassandra } from '#core/drivers/cassandra.ts';
 import { migrateCassandra } from '#core/drivers/cassandra-migrations.ts';
-import { openEmbeddedLedger } from '#core/ledger/embedded-ledger.ts';
+import { openEmbeddedLedger } from '#core/ledger/embedded/embedded-ledger.ts';
 import { createLog } from '#core/log.ts';
 import { startCassandra } from '../services/start-cassandra.ts';
 import { cassandraAt } from '../support/cassandra-at.ts';

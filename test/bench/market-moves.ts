@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { executeDurably } from '#core/accounts/execute-durably.ts';
 import { DAY_MS, isoTime, startOfDayMs, systemClock } from '#core/clock.ts';
-import { openEmbeddedLedger } from '#core/ledger/embedded-ledger.ts';
+import { openEmbeddedLedger } from '#core/ledger/embedded/embedded-ledger.ts';
 import type { Ledger } from '#core/ledger/ledger.ts';
 import { createLog } from '#core/log.ts';
 import { formatUsd } from '#core/money.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { systemClock } from '#core/clock.ts';
 import { createIdSource } from '#core/ids.ts';
 import type { Command } from '#core/ledger/command.ts';
-import { openEmbeddedLedger } from '#core/ledger/embedded-ledger.ts';
+import { openEmbeddedLedger } from '#core/ledger/embedded/embedded-ledger.ts';
 import { createLog } from '#core/log.ts';
 import { openingOf, reserveOf, settleOf } from './bench-commands.ts';
 

@@ -1,10 +1,10 @@
 import type { LedgerEvent } from '#core/events/ledger-event.ts';
-import { foldEvent } from '#core/ledger/apply.ts';
 import { followStored, LOG_START, type LogPosition } from '#core/ledger/cluster/effective-log.ts';
 import type { LedgerLog } from '#core/ledger/cluster/ledger-log.ts';
-import { emptyLedger } from '#core/ledger/empty-ledger.ts';
-import { spendableNanoUsd } from '#core/ledger/lots.ts';
-import type { AgentState } from '#core/ledger/state.ts';
+import { foldEvent } from '#core/ledger/machine/apply.ts';
+import { emptyLedger } from '#core/ledger/machine/empty-ledger.ts';
+import { spendableNanoUsd } from '#core/ledger/machine/lots.ts';
+import type { AgentState } from '#core/ledger/machine/state.ts';
 
 /** What the log says by itself, folded from its first record by the state machine: the truth to compare with. */
 export class LogBook {

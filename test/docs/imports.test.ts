@@ -63,7 +63,11 @@ describe('the rules find', () => {
     ['tests in the product', 'api/http/x.ts', "import { a } from '../../test/support/fake-clock.ts';"],
     ['the simulator in the product', 'api/inference/x.ts', "import { a } from '../simulator/models.ts';"],
     ['express below the edge', 'api/inference/x.ts', "import express from 'express';"],
-    ['a driver in the domain', 'api/core/ledger/journal.ts', "import { DatabaseSync } from 'node:sqlite';"],
+    [
+      'a driver in the domain',
+      'api/core/ledger/embedded/journal.ts',
+      "import { DatabaseSync } from 'node:sqlite';",
+    ],
     ['a driver in the API', 'api/http/x.ts', "import { Redis } from 'ioredis';"],
     ['a driver in a worker', 'workers/projector/x.ts', "import { Client } from 'cassandra-driver';"],
     ['the environment', 'api/deps.ts', 'const a = process.env.PORT;'],
@@ -80,7 +84,11 @@ describe('the rules find', () => {
   const sound: [string, string, string][] = [
     ['core from anywhere', 'workers/video/x.ts', "import { a } from '#core/clock.ts';"],
     ['a lower layer', 'api/http/x.ts', "import { a } from '../contract/errors.ts';"],
-    ['a driver in its file', 'api/core/ledger/sqlite-journal.ts', "import { a } from 'node:sqlite';"],
+    [
+      'a driver in its file',
+      'api/core/ledger/embedded/sqlite-journal.ts',
+      "import { a } from 'node:sqlite';",
+    ],
     ['a driver among drivers', 'api/core/drivers/redis.ts', "import { Redis } from 'ioredis';"],
     ['types of a driver', 'api/core/calls/cassandra-x.ts', "import type { Client } from 'cassandra-driver';"],
     ['the environment in the configuration', 'api/config.ts', 'const a = process.env;'],

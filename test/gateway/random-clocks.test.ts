@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, startOfDayMs } from '#core/clock.ts';
 import { createIdSource } from '#core/ids.ts';
 import type { Command, ResultOf } from '#core/ledger/command.ts';
-import { type EmbeddedLedger, openEmbeddedLedger } from '#core/ledger/embedded-ledger.ts';
+import { type EmbeddedLedger, openEmbeddedLedger } from '#core/ledger/embedded/embedded-ledger.ts';
 import { type ClockReading, type TrustedClock, trustedClock } from '#core/trusted-clock.ts';
 import { createDraw } from '../ledger/history/random.ts';
 import { openJournalHere } from '../ledger/sqlite-journal-here.ts';

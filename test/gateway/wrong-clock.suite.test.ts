@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { HOUR_MS, SECOND_MS } from '#core/clock.ts';
-import { readLedgerTime } from '#core/ledger/sqlite-ledger-time.ts';
+import { readLedgerTime } from '#core/ledger/embedded/sqlite-ledger-time.ts';
 import { runFaregate } from '../backup/run-cli.ts';
 import { compileCache } from '../support/compile-cache.ts';
 import { until } from '../support/gateway.ts';

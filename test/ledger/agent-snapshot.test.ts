@@ -1,9 +1,9 @@
 import { crc32 } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { AgentSnapshotError, deserializeAgent, serializeAgent } from '#core/ledger/agent-snapshot.ts';
-import { addAgent, emptyLedger } from '#core/ledger/empty-ledger.ts';
-import { findKey } from '#core/ledger/find-key.ts';
-import type { AgentState } from '#core/ledger/state.ts';
+import { findKey } from '#core/ledger/machine/agent-queries.ts';
+import { AgentSnapshotError, deserializeAgent, serializeAgent } from '#core/ledger/machine/agent-snapshot.ts';
+import { addAgent, emptyLedger } from '#core/ledger/machine/empty-ledger.ts';
+import type { AgentState } from '#core/ledger/machine/state.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { createMemoryLedger } from '../support/memory-ledger.ts';
 import { charged, day, does, ok, START_MS } from './case.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CallTable } from '#core/ledger/call-table.ts';
+import { CallTable } from '#core/ledger/machine/call-table.ts';
 import { cpuMsOf } from '../support/cpu-time.ts';
 import { createDraw } from './history/random.ts';
 

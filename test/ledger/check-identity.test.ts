@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { checkIdentity } from '#core/ledger/check-identity.ts';
-import type { AgentState, Hold, KeyState, Lot } from '#core/ledger/state.ts';
+import { checkIdentity } from '#core/ledger/machine/check-identity.ts';
+import type { AgentState, Hold, KeyState, Lot } from '#core/ledger/machine/state.ts';
 import { BALANCE_CAP_NANO_USD } from '#core/limits.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { createMemoryLedger } from '../support/memory-ledger.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { DoneCalls } from '#core/ledger/done-calls.ts';
+import { DoneCalls } from '#core/ledger/machine/done-calls.ts';
 import { DONE_KEPT_MS } from '#core/limits.ts';
 import { callIdAt, START_MS } from './case.ts';
 

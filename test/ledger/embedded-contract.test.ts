@@ -1,5 +1,5 @@
-import { openEmbeddedLedger } from '#core/ledger/embedded-ledger.ts';
-import { setLedgerTimeBack } from '#core/ledger/set-time-back.ts';
+import { openEmbeddedLedger } from '#core/ledger/embedded/embedded-ledger.ts';
+import { setLedgerTimeBack } from '#core/ledger/embedded/set-time-back.ts';
 import type { World } from './case.ts';
 import { logInto, newFolder } from './embedded-harness.ts';
 import { describeLedgerContract } from './ledger-contract.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '#core/clock.ts';
-import { openEmbeddedLedger } from '#core/ledger/embedded-ledger.ts';
+import { openEmbeddedLedger } from '#core/ledger/embedded/embedded-ledger.ts';
 import {
   dataOf,
   type FaultAction,

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DAY_MS, MINUTE_MS } from '#core/clock.ts';
-import { openEmbeddedLedger } from '#core/ledger/embedded-ledger.ts';
-import { foldJournal } from '#core/ledger/journal-fold.ts';
-import { nextTurn } from '#core/ledger/journal-wait.ts';
-import type { LedgerState } from '#core/ledger/state.ts';
+import { openEmbeddedLedger } from '#core/ledger/embedded/embedded-ledger.ts';
+import { foldJournal } from '#core/ledger/embedded/journal-fold.ts';
+import type { LedgerState } from '#core/ledger/machine/state.ts';
 import { SNAPSHOT_MS } from '#core/limits.ts';
+import { nextTurn } from '#core/wait.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { createMemoryLedger, type MemoryLedger } from '../support/memory-ledger.ts';
 import { START_MS } from './case.ts';

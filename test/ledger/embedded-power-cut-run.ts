@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '#core/clock.ts';
-import { openEmbeddedLedger } from '#core/ledger/embedded-ledger.ts';
+import { openEmbeddedLedger } from '#core/ledger/embedded/embedded-ledger.ts';
 import { Disk, type DiskChange, readRecord, writeImage } from '../support/power-cut.ts';
 import { FOREVER, type Life, recordOf, startLife } from '../support/power-cut-life.ts';
 import { createDraw, type Draw } from './history/random.ts';

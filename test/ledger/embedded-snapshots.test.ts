@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { HOUR_MS, SECOND_MS } from '#core/clock.ts';
-import { foldJournal } from '#core/ledger/journal-fold.ts';
+import { foldJournal } from '#core/ledger/embedded/journal-fold.ts';
 import type { AgentView } from '#core/ledger/ledger.ts';
 import { SNAPSHOT_EVENTS, SNAPSHOT_MS } from '#core/limits.ts';
 import { charged, chargedBefore, does, ok, type Row, readAgent } from './case.ts';

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import type { LedgerEvent } from '#core/events/ledger-event.ts';
-import { serializeAgent } from '#core/ledger/agent-snapshot.ts';
-import { apply, foldEvent } from '#core/ledger/apply.ts';
-import { emptyLedger } from '#core/ledger/empty-ledger.ts';
-import { LedgerEventError, LedgerGapError } from '#core/ledger/ledger-errors.ts';
-import type { LedgerState } from '#core/ledger/state.ts';
+import { serializeAgent } from '#core/ledger/machine/agent-snapshot.ts';
+import { apply, foldEvent } from '#core/ledger/machine/apply.ts';
+import { emptyLedger } from '#core/ledger/machine/empty-ledger.ts';
+import { LedgerEventError, LedgerGapError } from '#core/ledger/machine/ledger-errors.ts';
+import type { LedgerState } from '#core/ledger/machine/state.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { createMemoryLedger, type MemoryLedger } from '../support/memory-ledger.ts';
 import { charged, day, does, ok, type Row, START_MS } from './case.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { LedgerEvent } from '#core/events/ledger-event.ts';
-import { JournalQueue } from '#core/ledger/journal-queue.ts';
+import { JournalQueue } from '#core/ledger/embedded/journal-queue.ts';
 import {
   JOURNAL_BATCH_EVENTS_MAX,
   JOURNAL_LOADED_EVENTS,

@@ -2,7 +2,7 @@ import { appendFileSync, openSync, writeSync } from 'node:fs';
 import { DAY_MS, startOfDayMs, systemClock } from '#core/clock.ts';
 import { createIdSource } from '#core/ids.ts';
 import type { Command, ResultOf } from '#core/ledger/command.ts';
-import { openEmbeddedLedger } from '#core/ledger/embedded-ledger.ts';
+import { openEmbeddedLedger } from '#core/ledger/embedded/embedded-ledger.ts';
 import { callEnd, callFacts, keyLimits, pendingPrice, savedPrice } from './commands.ts';
 import { createDraw } from './history/random.ts';
 import { type Told, toLine } from './kill-told.ts';

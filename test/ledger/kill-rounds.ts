@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '#core/clock.ts';
-import { openEmbeddedLedger } from '#core/ledger/embedded-ledger.ts';
+import { openEmbeddedLedger } from '#core/ledger/embedded/embedded-ledger.ts';
 import { createDraw, type Draw } from './history/random.ts';
 import { compareTold, readTold } from './kill-told.ts';
 

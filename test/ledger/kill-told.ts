@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { CallRecord } from '#core/calls/call-record.ts';
-import type { EmbeddedLedger } from '#core/ledger/embedded-ledger.ts';
+import type { EmbeddedLedger } from '#core/ledger/embedded/embedded-ledger.ts';
 import type { AgentView } from '#core/ledger/ledger.ts';
 import type { NanoUsd } from '#core/money.ts';
 

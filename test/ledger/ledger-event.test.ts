@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { decodeLedgerEvent, type LedgerEvent } from '#core/events/ledger-event.ts';
-import { decide } from '#core/ledger/decide.ts';
+import { decide } from '#core/ledger/machine/decide.ts';
 import { VIDEO_TIME_LIMIT_MS } from '#core/limits.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { createMemoryLedger, type MemoryLedger } from '../support/memory-ledger.ts';

@@ -9,8 +9,8 @@ import {
   type SavedPrice,
   type TokenCounts,
 } from '#core/events/ledger-event.ts';
-import { packEvents, unpackEvents } from '#core/ledger/packed-events.ts';
-import { openSqliteJournal } from '#core/ledger/sqlite-journal.ts';
+import { packEvents, unpackEvents } from '#core/ledger/embedded/packed-events.ts';
+import { openSqliteJournal } from '#core/ledger/embedded/sqlite-journal.ts';
 import { callIdAt, day, START_MS } from './case.ts';
 import { callEnd, callFacts, savedPrice } from './commands.ts';
 import { newFolder } from './embedded-harness.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS } from '#core/clock.ts';
-import { bookCharge, periodOf } from '#core/ledger/periods.ts';
-import type { KeyState } from '#core/ledger/state.ts';
+import { bookCharge, periodOf } from '#core/ledger/machine/periods.ts';
+import type { KeyState } from '#core/ledger/machine/state.ts';
 import { windowStartMs } from './history/oracle-calendar.ts';
 
 const at = (iso: string): number => Date.parse(iso);

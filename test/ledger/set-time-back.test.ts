@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, startOfDayMs } from '#core/clock.ts';
 import { createIdSource } from '#core/ids.ts';
-import { checkIdentity } from '#core/ledger/check-identity.ts';
 import type { Command, ResultOf } from '#core/ledger/command.ts';
-import { type EmbeddedLedger, openEmbeddedLedger } from '#core/ledger/embedded-ledger.ts';
-import { FolderInUseError } from '#core/ledger/journal-errors.ts';
-import { openFolded } from '#core/ledger/journal-recovery.ts';
+import { type EmbeddedLedger, openEmbeddedLedger } from '#core/ledger/embedded/embedded-ledger.ts';
+import { FolderInUseError } from '#core/ledger/embedded/journal-errors.ts';
+import { openFolded } from '#core/ledger/embedded/journal-recovery.ts';
+import { setLedgerTimeBack } from '#core/ledger/embedded/set-time-back.ts';
 import type { AgentView } from '#core/ledger/ledger.ts';
-import { setLedgerTimeBack } from '#core/ledger/set-time-back.ts';
+import { checkIdentity } from '#core/ledger/machine/check-identity.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { openJournalHere } from './sqlite-journal-here.ts';
 

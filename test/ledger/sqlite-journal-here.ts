@@ -1,6 +1,6 @@
 import { printCallRows } from '#core/calls/sqlite-call-rows.ts';
-import type { OpenJournal } from '#core/ledger/journal.ts';
-import { openSqliteJournal } from '#core/ledger/sqlite-journal.ts';
+import type { OpenJournal } from '#core/ledger/embedded/journal.ts';
+import { openSqliteJournal } from '#core/ledger/embedded/sqlite-journal.ts';
 import { printVideoRows } from '#core/videos/sqlite-video-history.ts';
 
 /** The file's journal in this thread: a test that is not about the thread need not start one. */

@@ -1,5 +1,5 @@
 import { systemClock } from '#core/clock.ts';
-import { openEmbeddedLedger } from '#core/ledger/embedded-ledger.ts';
+import { openEmbeddedLedger } from '#core/ledger/embedded/embedded-ledger.ts';
 
 /** A process that owns a folder until it is killed. */
 const log = { info() {}, warn() {}, error() {} };

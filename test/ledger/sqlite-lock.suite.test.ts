@@ -4,7 +4,7 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, onTestFinished, test } from 'vitest';
-import { FolderInUseError } from '#core/ledger/journal-errors.ts';
+import { FolderInUseError } from '#core/ledger/embedded/journal-errors.ts';
 import { agentWith } from './commands.ts';
 import { newFolder, openWorld, restart, run } from './embedded-harness.ts';
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LedgerEvent, LedgerEventOf } from '#core/events/ledger-event.ts';
-import { checkIdentity } from '#core/ledger/check-identity.ts';
+import { checkIdentity } from '#core/ledger/machine/check-identity.ts';
 import { day } from '../ledger/case.ts';
 import { MARKET_DAYS } from './draw-trades.ts';
 import type { MoveHistory } from './move-history.ts';

@@ -1,10 +1,10 @@
 import type { LedgerEvent } from '#core/events/ledger-event.ts';
-import { apply, foldEvent } from '#core/ledger/apply.ts';
 import type { Command, ResultOf } from '#core/ledger/command.ts';
-import { decide } from '#core/ledger/decide.ts';
-import { emptyLedger } from '#core/ledger/empty-ledger.ts';
 import type { Durability, Executed } from '#core/ledger/ledger.ts';
-import type { LedgerState } from '#core/ledger/state.ts';
+import { apply, foldEvent } from '#core/ledger/machine/apply.ts';
+import { decide } from '#core/ledger/machine/decide.ts';
+import { emptyLedger } from '#core/ledger/machine/empty-ledger.ts';
+import type { LedgerState } from '#core/ledger/machine/state.ts';
 
 /** One shard of a ledger whose log has each event some time after it was decided, or never. */
 export class FaultyShard {

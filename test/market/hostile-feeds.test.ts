@@ -4,7 +4,7 @@ import { DAY_MS } from '#core/clock.ts';
 import { BOOK_TOPIC } from '#core/events/book-record.ts';
 import { MARKETS_TOPIC } from '#core/events/market-listing.ts';
 import { TRADES_TOPIC } from '#core/events/market-trade.ts';
-import { checkIdentity } from '#core/ledger/check-identity.ts';
+import { checkIdentity } from '#core/ledger/machine/check-identity.ts';
 import { createMemoryLiveMarkets } from '#core/market/memory-live-markets.ts';
 import { checkMarket } from '#core/market/rebuild-market.ts';
 import { startEmbeddedMarket } from '../../workers/market/embedded-market.ts';

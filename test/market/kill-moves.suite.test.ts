@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { loadOrCreatePepper } from '#core/accounts/pepper-file.ts';
 import { DAY_MS, isoTime, startOfDayMs, systemClock, wait } from '#core/clock.ts';
 import { TRADES_TOPIC } from '#core/events/market-trade.ts';
-import { openEmbeddedLedger } from '#core/ledger/embedded-ledger.ts';
+import { openEmbeddedLedger } from '#core/ledger/embedded/embedded-ledger.ts';
 import { createDraw } from '../ledger/history/random.ts';
 import { freePort } from '../services/free-port.ts';
 import { testDataDir } from '../support/data-dir.ts';

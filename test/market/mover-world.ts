@@ -1,8 +1,8 @@
 import type { MarketTrade } from '#core/events/market-trade.ts';
 import type { TradeRejection } from '#core/events/rejected-trade.ts';
-import { checkIdentity } from '#core/ledger/check-identity.ts';
 import type { Command, ResultOf } from '#core/ledger/command.ts';
 import type { Executed, Ledger } from '#core/ledger/ledger.ts';
+import { checkIdentity } from '#core/ledger/machine/check-identity.ts';
 import type { LogFields } from '#core/log.ts';
 import { CreditMover } from '../../workers/market/credit-mover.ts';
 import { day, START_MS } from '../ledger/case.ts';

@@ -7,7 +7,7 @@ import { openLocalFileStore } from '#core/files/local-file-store.ts';
 import { createIdSource } from '#core/ids.ts';
 import type { Command } from '#core/ledger/command.ts';
 import type { Ledger } from '#core/ledger/ledger.ts';
-import type { AgentStatus } from '#core/ledger/state.ts';
+import type { AgentStatus } from '#core/ledger/machine/state.ts';
 import { defaultLimits, VIDEO_ORDER_BYTES_MAX } from '#core/limits.ts';
 import { GcraBuckets } from '#core/rates/gcra.ts';
 import { createLocalRateLimiter } from '#core/rates/rate-limiter.ts';

@@ -9,7 +9,6 @@ import { createSqliteCallHistory } from '#core/calls/sqlite-call-history.ts';
 import { createCallWriter, parseCallRows, printCallRows } from '#core/calls/sqlite-call-rows.ts';
 import { systemClock } from '#core/clock.ts';
 import { createTransact } from '#core/drivers/sqlite.ts';
-import { apply } from '#core/ledger/apply.ts';
 import { createCassandraAgentStates } from '#core/ledger/cluster/cassandra-agent-states.ts';
 import {
   checkVersions,
@@ -18,8 +17,9 @@ import {
   readCopy,
   ShardGapError,
 } from '#core/ledger/cluster/shard-fold.ts';
-import { emptyLedger } from '#core/ledger/empty-ledger.ts';
-import { prepareSchema } from '#core/ledger/sqlite-schema.ts';
+import { prepareSchema } from '#core/ledger/embedded/sqlite-schema.ts';
+import { apply } from '#core/ledger/machine/apply.ts';
+import { emptyLedger } from '#core/ledger/machine/empty-ledger.ts';
 import { createDraw, pick } from '../ledger/history/random.ts';
 import { useCassandra } from '../support/cassandra-node.ts';
 import { drawLedgerEvents } from '../support/ledger-events.ts';

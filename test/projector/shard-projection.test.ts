@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { HistoryRows } from '#core/calls/history-store.ts';
-import { apply } from '#core/ledger/apply.ts';
-import { checkIdentity } from '#core/ledger/check-identity.ts';
 import { PoisonRecordError } from '#core/ledger/cluster/effective-log.ts';
 import type { StoredRecord } from '#core/ledger/cluster/ledger-log.ts';
 import { HEARTBEAT_TEXT } from '#core/ledger/cluster/log-record.ts';
 import { readCopy, ShardGapError } from '#core/ledger/cluster/shard-fold.ts';
-import { emptyLedger } from '#core/ledger/empty-ledger.ts';
+import { apply } from '#core/ledger/machine/apply.ts';
+import { checkIdentity } from '#core/ledger/machine/check-identity.ts';
+import { emptyLedger } from '#core/ledger/machine/empty-ledger.ts';
 import {
   PROJECTOR_RECORDS,
   PROJECTOR_RETRY_MS,

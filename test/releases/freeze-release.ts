@@ -1,9 +1,9 @@
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
 import { ledgerEvent } from '#core/events/ledger-event.ts';
-import { serializeAgent } from '#core/ledger/agent-snapshot.ts';
-import { foldEvent } from '#core/ledger/apply.ts';
-import { emptyLedger } from '#core/ledger/empty-ledger.ts';
+import { serializeAgent } from '#core/ledger/machine/agent-snapshot.ts';
+import { foldEvent } from '#core/ledger/machine/apply.ts';
+import { emptyLedger } from '#core/ledger/machine/empty-ledger.ts';
 import { documentFile, documentNames, lastRelease } from './last-release.ts';
 import { writeHistory } from './write-history.ts';
 

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { decodeLedgerEvent, ledgerEvent } from '#core/events/ledger-event.ts';
-import { deserializeAgent } from '#core/ledger/agent-snapshot.ts';
-import { foldEvent } from '#core/ledger/apply.ts';
-import { emptyLedger } from '#core/ledger/empty-ledger.ts';
+import { deserializeAgent } from '#core/ledger/machine/agent-snapshot.ts';
+import { foldEvent } from '#core/ledger/machine/apply.ts';
+import { emptyLedger } from '#core/ledger/machine/empty-ledger.ts';
 import { lastRelease } from './last-release.ts';
 import { writeHistory } from './write-history.ts';
 

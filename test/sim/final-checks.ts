@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { foldEvent } from '#core/ledger/apply.ts';
 import { followStored, LOG_START } from '#core/ledger/cluster/effective-log.ts';
-import { emptyLedger } from '#core/ledger/empty-ledger.ts';
-import type { LedgerState } from '#core/ledger/state.ts';
+import { foldEvent } from '#core/ledger/machine/apply.ts';
+import { emptyLedger } from '#core/ledger/machine/empty-ledger.ts';
+import type { LedgerState } from '#core/ledger/machine/state.ts';
 import { type RedisKey, toRedisKeys } from './shard-store.ts';
 import type { SimCall } from './sim-call.ts';
 import type { SimWorld } from './sim-world.ts';

@@ -1,11 +1,11 @@
-import { agentStatus } from '#core/ledger/agent-status.ts';
-import { apply, applyUnjournaled } from '#core/ledger/apply.ts';
 import { type AgentKey, agentKeyNames } from '#core/ledger/cluster/redis-keys.ts';
 import type { ScriptName, ScriptReply } from '#core/ledger/cluster/redis-scripts.ts';
 import { videoFields } from '#core/ledger/cluster/redis-videos.ts';
 import type { Command, ResultOf } from '#core/ledger/command.ts';
-import { decide } from '#core/ledger/decide.ts';
-import { findVideo, findVideoByKey, openVideos } from '#core/ledger/find-video.ts';
+import { findVideo, findVideoByKey, openVideos } from '#core/ledger/machine/agent-queries.ts';
+import { agentStatus } from '#core/ledger/machine/agent-status.ts';
+import { apply, applyUnjournaled } from '#core/ledger/machine/apply.ts';
+import { decide } from '#core/ledger/machine/decide.ts';
 import { CLOCK_APART_MAX_MS, GATE_TIMEOUT_MS, ORPHAN_GRACE_MS, OUTBOX_BYTES_MAX } from '#core/limits.ts';
 import { toCommand } from './script-commands.ts';
 import { toReply } from './script-replies.ts';

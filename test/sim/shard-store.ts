@@ -4,8 +4,8 @@ import { toAgentState } from '#core/ledger/cluster/redis-agent.ts';
 import { agentLoads } from '#core/ledger/cluster/redis-agent-loads.ts';
 import type { agentKeyNames, ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
 import { toOpenVideos, toVideoJob } from '#core/ledger/cluster/redis-videos.ts';
-import { addAgent, emptyLedger } from '#core/ledger/empty-ledger.ts';
-import type { AgentState, LedgerState } from '#core/ledger/state.ts';
+import { addAgent, emptyLedger } from '#core/ledger/machine/empty-ledger.ts';
+import type { AgentState, LedgerState } from '#core/ledger/machine/state.ts';
 import type { VideoJob } from '#core/videos/video-job.ts';
 
 /** Fields of a hash, members of a sorted set with their scores, members of a set. */

@@ -2,7 +2,7 @@ import { executeDurably } from '#core/accounts/execute-durably.ts';
 import { DAY_MS, startOfDayMs } from '#core/clock.ts';
 import { shardOfKeyHash } from '#core/ledger/cluster/shards.ts';
 import type { Command } from '#core/ledger/command.ts';
-import { newestVersion } from '#core/ledger/key-versions.ts';
+import { newestVersion } from '#core/ledger/machine/key-versions.ts';
 import { pick } from '../ledger/history/random.ts';
 import { UPLOADS_PER_DAY } from './oracle-agent.ts';
 import type { SimHost } from './sim-host.ts';

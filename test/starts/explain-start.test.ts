@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { JournalError } from '#core/ledger/journal-errors.ts';
+import { JournalError } from '#core/ledger/embedded/journal-errors.ts';
 import { loadConfig } from '../../api/config.ts';
 import { explainStart } from '../../api/explain-start.ts';
 

@@ -10,7 +10,7 @@ import type { LoopDelay } from '#core/capacity/loop-delay.ts';
 import { DAY_MS, type MachineClock, startOfDayMs, systemClock } from '#core/clock.ts';
 import type { Command } from '#core/ledger/command.ts';
 import type { AgentView, Ledger } from '#core/ledger/ledger.ts';
-import type { AgentStatus } from '#core/ledger/state.ts';
+import type { AgentStatus } from '#core/ledger/machine/state.ts';
 import type { Log, LogFields } from '#core/log.ts';
 import { formatUsd, parseNanoUsd } from '#core/money.ts';
 import { createProbe } from '#core/provider-health/probe-provider.ts';

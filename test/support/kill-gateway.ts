@@ -7,7 +7,7 @@ import { Agent, request } from 'undici';
 import { createApiKey, hashApiKey } from '#core/accounts/api-key.ts';
 import { loadOrCreatePepper } from '#core/accounts/pepper-file.ts';
 import { DAY_MS, startOfDayMs, systemClock } from '#core/clock.ts';
-import { type EmbeddedLedger, openEmbeddedLedger } from '#core/ledger/embedded-ledger.ts';
+import { type EmbeddedLedger, openEmbeddedLedger } from '#core/ledger/embedded/embedded-ledger.ts';
 import type { AgentView } from '#core/ledger/ledger.ts';
 import { LAST_CHUNK_WAIT_MS } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';

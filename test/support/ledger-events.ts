@@ -1,7 +1,7 @@
 import type { LedgerEvent } from '#core/events/ledger-event.ts';
-import { apply, applyUnjournaled } from '#core/ledger/apply.ts';
-import { decide } from '#core/ledger/decide.ts';
-import { emptyLedger } from '#core/ledger/empty-ledger.ts';
+import { apply, applyUnjournaled } from '#core/ledger/machine/apply.ts';
+import { decide } from '#core/ledger/machine/decide.ts';
+import { emptyLedger } from '#core/ledger/machine/empty-ledger.ts';
 import { createDraw } from '../ledger/history/random.ts';
 import { OPENING } from '../ledger/history/run-histories.ts';
 import { drawProfile, drawStep } from '../ledger/history/step.ts';

@@ -1,6 +1,6 @@
-import { deserializeAgent, serializeAgent } from '#core/ledger/agent-snapshot.ts';
 import type { AgentStates, Checkpoint } from '#core/ledger/cluster/agent-states.ts';
 import type { LogPosition } from '#core/ledger/cluster/effective-log.ts';
+import { deserializeAgent, serializeAgent } from '#core/ledger/machine/agent-snapshot.ts';
 
 export interface MemoryAgentStates extends AgentStates {
   /** As a store that has lost a row. */

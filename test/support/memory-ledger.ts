@@ -1,15 +1,20 @@
 import type { Clock } from '#core/clock.ts';
 import type { LedgerEvent } from '#core/events/ledger-event.ts';
-import { toAgentSummary, toAgentView, toHoldView } from '#core/ledger/agent-view.ts';
-import { apply, applyUnjournaled } from '#core/ledger/apply.ts';
 import type { Command, ResultOf } from '#core/ledger/command.ts';
-import { decide } from '#core/ledger/decide.ts';
-import { emptyLedger } from '#core/ledger/empty-ledger.ts';
-import { findKey, findLiveKey } from '#core/ledger/find-key.ts';
-import { findVideo, findVideoByKey, openVideos } from '#core/ledger/find-video.ts';
 import type { Executed, Ledger } from '#core/ledger/ledger.ts';
-import { agentsWithEnded } from '#core/ledger/lots.ts';
-import type { LedgerState } from '#core/ledger/state.ts';
+import {
+  findKey,
+  findLiveKey,
+  findVideo,
+  findVideoByKey,
+  openVideos,
+} from '#core/ledger/machine/agent-queries.ts';
+import { toAgentSummary, toAgentView, toHoldView } from '#core/ledger/machine/agent-view.ts';
+import { apply, applyUnjournaled } from '#core/ledger/machine/apply.ts';
+import { decide } from '#core/ledger/machine/decide.ts';
+import { emptyLedger } from '#core/ledger/machine/empty-ledger.ts';
+import { agentsWithEnded } from '#core/ledger/machine/lots.ts';
+import type { LedgerState } from '#core/ledger/machine/state.ts';
 
 /** The port straight over `decide` and `apply`: everything is durable at once, and nothing outlives the process. */
 export interface MemoryLedger extends Ledger {

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '#core/clock.ts';
-import { type EmbeddedLedger, openEmbeddedLedger } from '#core/ledger/embedded-ledger.ts';
+import { type EmbeddedLedger, openEmbeddedLedger } from '#core/ledger/embedded/embedded-ledger.ts';
 import type { Log } from '#core/log.ts';
 import type { SimulatorOptions } from '../../api/simulator/simulator.ts';
 import { type Caller, compareAgent, prepareCallers, startChild } from './kill-gateway.ts';

@@ -4,8 +4,6 @@ import type { HistoryStore, LedgerEntry } from '#core/calls/history-store.ts';
 import { projectCall } from '#core/calls/project-call.ts';
 import type { Clock } from '#core/clock.ts';
 import type { LedgerEvent } from '#core/events/ledger-event.ts';
-import { foldEvent } from '#core/ledger/apply.ts';
-import { endedVideo } from '#core/ledger/apply-video.ts';
 import type { AgentStates } from '#core/ledger/cluster/agent-states.ts';
 import type { StoredRecord } from '#core/ledger/cluster/ledger-log.ts';
 import {
@@ -16,7 +14,9 @@ import {
   sumOfVersions,
 } from '#core/ledger/cluster/shard-fold.ts';
 import type { ShardReader } from '#core/ledger/cluster/shard-reader.ts';
-import { postingsOf } from '#core/ledger/postings.ts';
+import { foldEvent } from '#core/ledger/machine/apply.ts';
+import { postingsOf } from '#core/ledger/machine/postings.ts';
+import { endedVideo } from '#core/ledger/machine/video.ts';
 import {
   PROJECTOR_RECORDS,
   PROJECTOR_RETRY_MS,

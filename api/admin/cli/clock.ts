@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { isoTime, SECOND_MS, systemClock } from '#core/clock.ts';
 import { dropClockFileAhead, writeClockFile } from '#core/clock-file.ts';
-import { type LedgerTimeSet, setLedgerTimeBack } from '#core/ledger/set-time-back.ts';
+import { type LedgerTimeSet, setLedgerTimeBack } from '#core/ledger/embedded/set-time-back.ts';
 import { trustedClock } from '#core/trusted-clock.ts';
 import type { ClusterStorage } from '../../config/storage-settings.ts';
 import { ClockAccepted } from '../schemas/clock-accepted.ts';

@@ -7,7 +7,7 @@ import { PoisonRecordError } from '#core/ledger/cluster/effective-log.ts';
 import { UnsafeLogError } from '#core/ledger/cluster/kafka-ledger-topic.ts';
 import { UnsafeRedisError } from '#core/ledger/cluster/redis-check.ts';
 import { ShardGapError } from '#core/ledger/cluster/shard-fold.ts';
-import { FolderInUseError, JournalError } from '#core/ledger/journal-errors.ts';
+import { FolderInUseError, JournalError } from '#core/ledger/embedded/journal-errors.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import { CliError, exitCodes, unreachable, usageError } from './cli-error.ts';
 

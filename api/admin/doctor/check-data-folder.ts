@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { formatBytes } from '#core/format-bytes.ts';
 import { freeBytes } from '#core/free-bytes.ts';
-import { folderHolder } from '#core/ledger/sqlite-folder-lock.ts';
+import { folderHolder } from '#core/ledger/embedded/sqlite-folder-lock.ts';
 import { DISK_FREE_LOW_BYTES, DISK_FREE_MIN_BYTES } from '#core/limits.ts';
 import { findWritableByOthers, type OpenFolder } from '#core/writable-by-others.ts';
 import type { StorageConfig } from '../../config/storage-settings.ts';

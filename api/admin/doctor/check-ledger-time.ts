@@ -1,7 +1,7 @@
 import { type Clock, isoTime } from '#core/clock.ts';
 import { readClockFile } from '#core/clock-file.ts';
 import { inWords } from '#core/in-words.ts';
-import { readLedgerTime } from '#core/ledger/sqlite-ledger-time.ts';
+import { readLedgerTime } from '#core/ledger/embedded/sqlite-ledger-time.ts';
 import { CLOCK_APART_MAX_MS, CLOCK_JUMP_MIN_MS } from '#core/limits.ts';
 import type { StorageConfig } from '../../config/storage-settings.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { request } from 'undici';
 import { z } from 'zod';
-import { folderHolder } from '#core/ledger/sqlite-folder-lock.ts';
+import { folderHolder } from '#core/ledger/embedded/sqlite-folder-lock.ts';
 import { DOCTOR_CONNECT_MS } from '#core/limits.ts';
 import type { Config } from '../../config.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';

@@ -1,8 +1,8 @@
 import type { IdSource } from '../ids.ts';
 import { SHARDS, shardOfAgent, shardOfKeyHash } from '../ledger/cluster/shards.ts';
 import type { PutKey, PutKeyResult } from '../ledger/command.ts';
-import { newestVersion } from '../ledger/key-versions.ts';
 import type { Ledger, UnavailableResult } from '../ledger/ledger.ts';
+import { newestVersion } from '../ledger/machine/key-versions.ts';
 import { createApiKey, hashApiKey, type NewApiKey, type Pepper } from './api-key.ts';
 import { executeDurably } from './execute-durably.ts';
 

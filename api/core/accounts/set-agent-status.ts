@@ -1,6 +1,6 @@
 import type { SetAgent } from '../ledger/command.ts';
 import type { AgentView, Ledger, UnavailableResult } from '../ledger/ledger.ts';
-import type { AgentStatus } from '../ledger/state.ts';
+import type { AgentStatus } from '../ledger/machine/state.ts';
 import { executeDurably } from './execute-durably.ts';
 
 /** Two who speak with one voice at once take turns. */

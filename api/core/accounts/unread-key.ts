@@ -1,6 +1,6 @@
 import type { PutKey } from '../ledger/command.ts';
 import type { KeyView } from '../ledger/ledger.ts';
-import { periodOf } from '../ledger/periods.ts';
+import { periodOf } from '../ledger/machine/periods.ts';
 
 /** A key that was made a moment ago, where the ledger does not answer any more: its secret is told all the same. */
 export function unreadKey({

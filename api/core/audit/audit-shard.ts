@@ -1,7 +1,4 @@
 import { type Clock, SECOND_MS, wait } from '../clock.ts';
-import { serializeAgent } from '../ledger/agent-snapshot.ts';
-import { foldEvent } from '../ledger/apply.ts';
-import { checkIdentity } from '../ledger/check-identity.ts';
 import type { AgentStates, Checkpoint } from '../ledger/cluster/agent-states.ts';
 import { LOG_START } from '../ledger/cluster/effective-log.ts';
 import type { LedgerLog } from '../ledger/cluster/ledger-log.ts';
@@ -14,10 +11,13 @@ import {
   ShardGapError,
   sumOfVersions,
 } from '../ledger/cluster/shard-fold.ts';
-import { emptyLedger } from '../ledger/empty-ledger.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { postingsOf } from '../ledger/postings.ts';
-import type { AgentState } from '../ledger/state.ts';
+import { serializeAgent } from '../ledger/machine/agent-snapshot.ts';
+import { foldEvent } from '../ledger/machine/apply.ts';
+import { checkIdentity } from '../ledger/machine/check-identity.ts';
+import { emptyLedger } from '../ledger/machine/empty-ledger.ts';
+import { postingsOf } from '../ledger/machine/postings.ts';
+import type { AgentState } from '../ledger/machine/state.ts';
 import type { NanoUsd } from '../money.ts';
 import { compareAgents } from './compare-agents.ts';
 

@@ -1,5 +1,5 @@
 import { isRecord } from '../is-record.ts';
-import type { AgentState } from '../ledger/state.ts';
+import type { AgentState } from '../ledger/machine/state.ts';
 
 /**
  * Where two records of one agent differ, as paths with both values where those are numbers or amounts; of texts, which may

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { CallRecord } from '../calls/call-record.ts';
 import { callFacts, tokenCounts } from '../events/ledger-event.ts';
-import { deserializeAgent, serializeAgent } from '../ledger/agent-snapshot.ts';
-import type { AgentState } from '../ledger/state.ts';
+import { deserializeAgent, serializeAgent } from '../ledger/machine/agent-snapshot.ts';
+import type { AgentState } from '../ledger/machine/state.ts';
 import { parseJson } from '../parse-json.ts';
 import type { VideoJob } from '../videos/video-job.ts';
 import { parseVideoJob, printVideoJob, videoJobJson } from '../videos/video-job-json.ts';

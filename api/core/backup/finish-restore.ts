@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { PEPPER_FILE } from '../accounts/pepper-file.ts';
-import { lockFolder } from '../ledger/sqlite-folder-lock.ts';
+import { lockFolder } from '../ledger/embedded/sqlite-folder-lock.ts';
 import { syncFolder } from '../private-folder.ts';
 
 export const LEDGER_FILE = 'ledger.sqlite';

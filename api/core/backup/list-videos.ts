@@ -1,5 +1,5 @@
-import type { AgentState } from '../ledger/state.ts';
-import { isVideoKept } from '../ledger/video-table.ts';
+import type { AgentState } from '../ledger/machine/state.ts';
+import { isVideoKept } from '../ledger/machine/video-table.ts';
 import { ENDED_VIDEOS_KEPT_MAX } from '../limits.ts';
 import type { VideoJob } from '../videos/video-job.ts';
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { pepperIdOf } from '../accounts/api-key.ts';
 import type { CallRecord } from '../calls/call-record.ts';
-import { balanceNanoUsd } from '../ledger/lots.ts';
-import type { AgentState } from '../ledger/state.ts';
+import { balanceNanoUsd } from '../ledger/machine/lots.ts';
+import type { AgentState } from '../ledger/machine/state.ts';
 import type { NanoUsd } from '../money.ts';
 import type { VideoJob } from '../videos/video-job.ts';
 import { type ArchiveEnd, type ArchiveHeader, parseHeader, parseLine } from './archive-lines.ts';

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
-import { serializeAgent } from '../ledger/agent-snapshot.ts';
 import { shardOfAgent, shardOfKeyHash } from '../ledger/cluster/shards.ts';
-import type { AgentState } from '../ledger/state.ts';
+import { serializeAgent } from '../ledger/machine/agent-snapshot.ts';
+import type { AgentState } from '../ledger/machine/state.ts';
 import { BackupError } from './backup-error.ts';
 import { type ArchiveContents, readArchive } from './read-archive.ts';
 

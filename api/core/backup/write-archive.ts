@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { CallRecord } from '../calls/call-record.ts';
-import type { AgentState } from '../ledger/state.ts';
+import type { AgentState } from '../ledger/machine/state.ts';
 import type { VideoJob } from '../videos/video-job.ts';
 import {
   type ArchiveHeader,

@@ -1,10 +1,10 @@
 import type { CallRecord } from '../calls/call-record.ts';
-import { isKept } from '../ledger/done-calls.ts';
-import type { AgentRow, EndedCall, Journal, JournalBatch } from '../ledger/journal.ts';
-import { toAgentRow } from '../ledger/journal-fold.ts';
-import { packEvents } from '../ledger/packed-events.ts';
-import { openJournalThread } from '../ledger/sqlite-journal-thread.ts';
-import type { AgentState } from '../ledger/state.ts';
+import type { AgentRow, EndedCall, Journal, JournalBatch } from '../ledger/embedded/journal.ts';
+import { toAgentRow } from '../ledger/embedded/journal-fold.ts';
+import { packEvents } from '../ledger/embedded/packed-events.ts';
+import { openJournalThread } from '../ledger/embedded/sqlite-journal-thread.ts';
+import { isKept } from '../ledger/machine/done-calls.ts';
+import type { AgentState } from '../ledger/machine/state.ts';
 import type { VideoJob } from '../videos/video-job.ts';
 import { type ArchiveContents, readArchive } from './read-archive.ts';
 

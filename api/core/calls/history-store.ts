@@ -1,4 +1,4 @@
-import type { Posting } from '../ledger/postings.ts';
+import type { Posting } from '../ledger/machine/postings.ts';
 import type { NanoUsd } from '../money.ts';
 import type { VideoJob } from '../videos/video-job.ts';
 import type { CallRecord } from './call-record.ts';

@@ -1,5 +1,5 @@
 import type { LedgerEvent } from '../events/ledger-event.ts';
-import type { LedgerState } from '../ledger/state.ts';
+import type { LedgerState } from '../ledger/machine/state.ts';
 import type { CallRecord } from './call-record.ts';
 
 /**

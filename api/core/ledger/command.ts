@@ -2,7 +2,7 @@ import type { CallEnd, CallFacts, KeyLimit, PendingPrice, SavedPrice } from '../
 import type { CallId } from '../ids.ts';
 import type { NanoUsd } from '../money.ts';
 import type { VideoFile } from '../videos/video-job.ts';
-import type { AgentStatus, HoldKind } from './state.ts';
+import type { AgentStatus, HoldKind } from './machine/state.ts';
 
 /**
  * What can be asked of the ledger. Every command carries its own id (call, grant, trade, key, source version);

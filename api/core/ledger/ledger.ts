@@ -3,7 +3,7 @@ import type { CallId } from '../ids.ts';
 import type { NanoUsd } from '../money.ts';
 import type { VideoJob } from '../videos/video-job.ts';
 import type { Command, ResultOf } from './command.ts';
-import type { AgentStatus, HoldKind, KeyOwner, Lot } from './state.ts';
+import type { AgentStatus, HoldKind, KeyOwner, Lot } from './machine/state.ts';
 
 /**
  * The ledger as the rest of the gateway sees it: the same port for the embedded engine and the cluster.

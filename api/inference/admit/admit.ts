@@ -1,5 +1,5 @@
 import { type Catalog, reportsCost } from '#core/catalog/catalog.ts';
-import type { AgentStatus } from '#core/ledger/state.ts';
+import type { AgentStatus } from '#core/ledger/machine/state.ts';
 import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
 import type { CallFormat, CallRequest } from '../formats/call-format.ts';
 import { refuseAgent } from '../hold/refuse-start.ts';

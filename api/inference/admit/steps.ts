@@ -1,4 +1,4 @@
-import { nextTurn } from '#core/ledger/journal-wait.ts';
+import { nextTurn } from '#core/wait.ts';
 
 /**
  * Work on a body that may be large, in steps that are each short enough for one turn of the event loop. It yields the name

@@ -2,7 +2,7 @@ import type { CapacityAnswer } from '#core/capacity/capacity.ts';
 import { isoTime } from '#core/clock.ts';
 import type { ReserveRefusal } from '#core/ledger/command.ts';
 import type { UnavailableResult } from '#core/ledger/ledger.ts';
-import type { AgentStatus } from '#core/ledger/state.ts';
+import type { AgentStatus } from '#core/ledger/machine/state.ts';
 import { GIGABYTE, RESULTS_BYTES_MAX, RETRY_AFTER_MAX_MS } from '#core/limits.ts';
 import { formatUsd, minBigint, type NanoUsd } from '#core/money.ts';
 import { type Advice, type ApiError, apiError, errorTable } from '../../contract/errors.ts';

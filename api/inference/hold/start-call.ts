@@ -1,11 +1,11 @@
 import type { Clock } from '#core/clock.ts';
 import type { CallFacts, SavedPrice } from '#core/events/ledger-event.ts';
 import type { ReserveRefusal, StartLimits } from '#core/ledger/command.ts';
-import { atMost } from '#core/ledger/journal-wait.ts';
 import type { Executed, UnavailableResult } from '#core/ledger/ledger.ts';
-import type { AgentStatus, HoldKind } from '#core/ledger/state.ts';
+import type { AgentStatus, HoldKind } from '#core/ledger/machine/state.ts';
 import { GATE_TIMEOUT_MS, REFUSED_START_BYTES } from '#core/limits.ts';
 import type { NanoUsd } from '#core/money.ts';
+import { atMost } from '#core/wait.ts';
 import type { Caller } from '../../contract/caller.ts';
 import { type ApiError, type ErrorCode, errorTable, isApiError } from '../../contract/errors.ts';
 import type { HotCallContext } from '../../contract/route.ts';

@@ -1,6 +1,6 @@
 import type { Catalog } from '#core/catalog/catalog.ts';
 import type { ImageModel } from '#core/catalog/image-model.ts';
-import type { AgentStatus } from '#core/ledger/state.ts';
+import type { AgentStatus } from '#core/ledger/machine/state.ts';
 import { describeIssue } from '../../contract/describe-issue.ts';
 import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
 import { CommonImageRequest, type Parameter, readImageParameters } from '../../contract/image-request.ts';

@@ -1,4 +1,4 @@
-import type { AgentStatus } from '#core/ledger/state.ts';
+import type { AgentStatus } from '#core/ledger/machine/state.ts';
 import type { Caller } from '../../contract/caller.ts';
 import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
 import type { HotCallContext } from '../../contract/route.ts';

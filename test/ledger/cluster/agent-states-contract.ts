@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { apply } from '#core/ledger/apply.ts';
 import type { AgentStates } from '#core/ledger/cluster/agent-states.ts';
 import type { LogPosition } from '#core/ledger/cluster/effective-log.ts';
-import { emptyLedger } from '#core/ledger/empty-ledger.ts';
-import type { AgentState } from '#core/ledger/state.ts';
+import { apply } from '#core/ledger/machine/apply.ts';
+import { emptyLedger } from '#core/ledger/machine/empty-ledger.ts';
+import type { AgentState } from '#core/ledger/machine/state.ts';
 import { drawLedgerEvents } from '../../support/ledger-events.ts';
 
 const place = (seq: number, epoch = 1): LogPosition => ({ epoch, nonce: `nonce ${epoch}`, seq });

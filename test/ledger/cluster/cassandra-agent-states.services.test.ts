@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { createCassandraAgentStates } from '#core/ledger/cluster/cassandra-agent-states.ts';
-import { newAgent } from '#core/ledger/empty-ledger.ts';
-import type { AgentState } from '#core/ledger/state.ts';
+import { newAgent } from '#core/ledger/machine/empty-ledger.ts';
+import type { AgentState } from '#core/ledger/machine/state.ts';
 import { useCassandra } from '../../support/cassandra-node.ts';
 import { describeWith } from '../../support/with-services.ts';
 import { testAgentStates } from './agent-states-contract.ts';

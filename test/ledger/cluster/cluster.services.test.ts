@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DAY_MS } from '#core/clock.ts';
-import { foldEvent } from '#core/ledger/apply.ts';
 import { follow, LOG_START } from '#core/ledger/cluster/effective-log.ts';
 import { decodeLogRecord } from '#core/ledger/cluster/log-record.ts';
 import type { Publisher } from '#core/ledger/cluster/redis-publisher.ts';
 import { shardOfAgent } from '#core/ledger/cluster/shards.ts';
-import { emptyLedger } from '#core/ledger/empty-ledger.ts';
 import type { Ledger } from '#core/ledger/ledger.ts';
-import { spendableNanoUsd } from '#core/ledger/lots.ts';
+import { foldEvent } from '#core/ledger/machine/apply.ts';
+import { emptyLedger } from '#core/ledger/machine/empty-ledger.ts';
+import { spendableNanoUsd } from '#core/ledger/machine/lots.ts';
 import { startTestCluster, type TestCluster } from '../../support/cluster.ts';
 import { until } from '../../support/gateway.ts';
 import { describeWith } from '../../support/with-services.ts';

@@ -4,7 +4,7 @@ import { agentKeys, agentLoads } from '#core/ledger/cluster/redis-agent-loads.ts
 import { ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
 import { createRedisScripts, type ScriptReply } from '#core/ledger/cluster/redis-scripts.ts';
 import { recoverShard } from '#core/ledger/cluster/shard-recovery.ts';
-import { emptyLedger } from '#core/ledger/empty-ledger.ts';
+import { emptyLedger } from '#core/ledger/machine/empty-ledger.ts';
 import { CALL_ID_AGE_MAX_MS, ORPHAN_GRACE_MS, ORPHAN_MARGIN_MS } from '#core/limits.ts';
 import type { Service } from '../../services/service.ts';
 import { startRedis } from '../../services/start-redis.ts';

@@ -10,7 +10,7 @@ import {
   readCopy,
   ShardGapError,
 } from '#core/ledger/cluster/shard-fold.ts';
-import type { AgentState } from '#core/ledger/state.ts';
+import type { AgentState } from '#core/ledger/machine/state.ts';
 import { drawLedgerEvents } from '../../support/ledger-events.ts';
 import { createMemoryAgentStates } from '../../support/memory-agent-states.ts';
 import { createMemoryLog, type MemoryLog } from '../../support/memory-log.ts';

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { type Clock, SECOND_MS, systemClock } from '#core/clock.ts';
-import { foldEvent } from '#core/ledger/apply.ts';
 import { follow, LOG_START } from '#core/ledger/cluster/effective-log.ts';
 import type { StoredRecord } from '#core/ledger/cluster/ledger-log.ts';
 import {
@@ -14,8 +13,9 @@ import { toScriptCall } from '#core/ledger/cluster/redis-commands.ts';
 import { ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
 import type { RedisScripts } from '#core/ledger/cluster/redis-scripts.ts';
 import { ShardPublisher } from '#core/ledger/cluster/shard-publisher.ts';
-import { emptyLedger } from '#core/ledger/empty-ledger.ts';
-import type { LedgerState } from '#core/ledger/state.ts';
+import { foldEvent } from '#core/ledger/machine/apply.ts';
+import { emptyLedger } from '#core/ledger/machine/empty-ledger.ts';
+import type { LedgerState } from '#core/ledger/machine/state.ts';
 import { LOG_HEARTBEAT_MS } from '#core/limits.ts';
 import { connectTo } from '../../support/connect-to.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';

@@ -1,6 +1,6 @@
 import type { Command } from '#core/ledger/command.ts';
-import type { Decision } from '#core/ledger/decision.ts';
-import type { Hold, LedgerState } from '#core/ledger/state.ts';
+import type { Decision } from '#core/ledger/machine/decision.ts';
+import type { Hold, LedgerState } from '#core/ledger/machine/state.ts';
 import { windowStartMs } from './oracle-calendar.ts';
 
 /** How often each thing happened that a run must have seen to mean anything. */

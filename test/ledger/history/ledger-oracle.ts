@@ -19,8 +19,8 @@ import type {
   SubmitVideo,
   WithdrawVideo,
 } from '#core/ledger/command.ts';
-import { findVideo, findVideoByKey } from '#core/ledger/find-video.ts';
-import type { AgentState } from '#core/ledger/state.ts';
+import { findVideo, findVideoByKey } from '#core/ledger/machine/agent-queries.ts';
+import type { AgentState } from '#core/ledger/machine/state.ts';
 import {
   type Answer,
   freeByLot,

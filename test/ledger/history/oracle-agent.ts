@@ -1,5 +1,5 @@
 import type { PutKey } from '#core/ledger/command.ts';
-import type { HoldKind } from '#core/ledger/state.ts';
+import type { HoldKind } from '#core/ledger/machine/state.ts';
 
 export type Answer = Record<string, unknown>;
 

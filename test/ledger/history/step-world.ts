@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS, startOfDayMs } from '#core/clock.ts';
 import type { KeyLimit } from '#core/events/ledger-event.ts';
 import type { Command, MoveOut, PutKey, Reserve, Settle, VideoOrder } from '#core/ledger/command.ts';
-import type { LedgerState } from '#core/ledger/state.ts';
+import type { LedgerState } from '#core/ledger/machine/state.ts';
 import { RESULTS_BYTES_MAX } from '#core/limits.ts';
 import { callIdAt } from '../case.ts';
 import { callEnd, callFacts, MINUTES_13, pendingPrice, savedPrice, videoFile } from '../commands.ts';

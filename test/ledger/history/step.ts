@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#core/clock.ts';
 import type { StartLimits } from '#core/ledger/command.ts';
-import type { HoldKind } from '#core/ledger/state.ts';
+import type { HoldKind } from '#core/ledger/machine/state.ts';
 import { BALANCE_CAP_NANO_USD } from '#core/limits.ts';
 import { type Draw, pick } from './random.ts';
 

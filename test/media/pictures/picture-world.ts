@@ -7,7 +7,7 @@ import { createNearestNames } from '#core/catalog/nearest-names.ts';
 import { type FileName, formatFileName, parseFileName } from '#core/files/file-name.ts';
 import type { LinkOwner } from '#core/files/file-store.ts';
 import { createIdSource } from '#core/ids.ts';
-import type { AgentStatus } from '#core/ledger/state.ts';
+import type { AgentStatus } from '#core/ledger/machine/state.ts';
 import { defaultLimits, type Limits } from '#core/limits.ts';
 import { GcraBuckets } from '#core/rates/gcra.ts';
 import type { Gateway } from '../../../api/inference/hold/gateway.ts';

@@ -1,4 +1,4 @@
-import type { AgentState } from '../state.ts';
+import type { AgentState } from '../machine/state.ts';
 import type { LogPosition } from './effective-log.ts';
 
 /**

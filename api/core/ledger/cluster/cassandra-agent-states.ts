@@ -3,8 +3,8 @@ import type { Client } from 'cassandra-driver';
 import { z } from 'zod';
 import { placeTimestamp } from '../../drivers/cassandra-timestamp.ts';
 import { limitTasks } from '../../limit-tasks.ts';
-import { AgentSnapshotError, deserializeAgent, serializeAgent } from '../agent-snapshot.ts';
-import type { AgentState } from '../state.ts';
+import { AgentSnapshotError, deserializeAgent, serializeAgent } from '../machine/agent-snapshot.ts';
+import type { AgentState } from '../machine/state.ts';
 import type { AgentStates } from './agent-states.ts';
 import type { LogPosition } from './effective-log.ts';
 

@@ -1,7 +1,7 @@
 import { ORPHAN_MARGIN_MS } from '../../limits.ts';
-import { agentStatus } from '../agent-status.ts';
-import { newestKeyVersion } from '../key-versions.ts';
-import type { AgentState, Hold, KeyState, PeriodSum } from '../state.ts';
+import { agentStatus } from '../machine/agent-status.ts';
+import { newestKeyVersion } from '../machine/key-versions.ts';
+import type { AgentState, Hold, KeyState, PeriodSum } from '../machine/state.ts';
 import { type AgentKey, agentKeyNames, type ShardKeys } from './redis-keys.ts';
 import type { ScriptArg } from './redis-scripts.ts';
 import { videoFields } from './redis-videos.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { callEnd, callFacts, pendingPrice, savedPrice } from '../../events/ledger-event.ts';
-import { CallTable } from '../call-table.ts';
-import { newAgent } from '../empty-ledger.ts';
-import type { AgentState, AgentStatus, Hold, KeyState, Lot, PeriodSum } from '../state.ts';
+import { CallTable } from '../machine/call-table.ts';
+import { newAgent } from '../machine/empty-ledger.ts';
+import type { AgentState, AgentStatus, Hold, KeyState, Lot, PeriodSum } from '../machine/state.ts';
 
 /** The hashes of one agent in Redis, as `read_agent` answers them, at one moment. */
 export interface RedisAgent {

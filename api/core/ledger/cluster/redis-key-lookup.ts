@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts';
 import { KNOWN_KEYS_MAX, RECALLED_KEY_MS, UNKNOWN_KEY_MS, UNKNOWN_KEYS_MAX } from '../../limits.ts';
 import { setBounded } from '../../set-bounded.ts';
 import type { KeyLookup } from '../ledger.ts';
-import type { KeyOwner } from '../state.ts';
+import type { KeyOwner } from '../machine/state.ts';
 import { parsePlace } from './place.ts';
 import { ShardKeys } from './redis-keys.ts';
 import type { RedisScripts, ScriptReply } from './redis-scripts.ts';

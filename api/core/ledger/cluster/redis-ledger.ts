@@ -4,7 +4,6 @@ import type { CallEnd } from '../../events/ledger-event.ts';
 import { AGENTS_READ_AT_ONCE } from '../../limits.ts';
 import type { Log } from '../../log.ts';
 import type { VideoJob } from '../../videos/video-job.ts';
-import { toAgentSummary, toAgentView, toHoldView } from '../agent-view.ts';
 import type { Command, PutKey, Reserve, ResultOf, Settle } from '../command.ts';
 import type {
   AgentSummary,
@@ -16,7 +15,8 @@ import type {
   Ledger,
   Unavailable,
 } from '../ledger.ts';
-import type { AgentState, KeyOwner } from '../state.ts';
+import { toAgentSummary, toAgentView, toHoldView } from '../machine/agent-view.ts';
+import type { AgentState, KeyOwner } from '../machine/state.ts';
 import { DispatchWait } from './dispatch-wait.ts';
 import { parsePlace } from './place.ts';
 import { type RedisAgent, toAgentState } from './redis-agent.ts';
@@ -67,10 +67,10 @@ export interface RedisLedgerStats extends ShardsSeenStats {
 
 /** The ledger that Redis decides, for any number of processes. */
 export function createRedisLedger(options: RedisLedgerOptions): RedisLedger {
-  return new Engine(options);
+  return new ShardedLedger(options);
 }
 
-class Engine implements RedisLedger {
+class ShardedLedger implements RedisLedger {
   readonly #options: RedisLedgerOptions;
   readonly #shards: readonly ShardKeys[];
   readonly #all: readonly number[];

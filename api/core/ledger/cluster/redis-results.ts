@@ -1,7 +1,7 @@
 import type { Command, ResultOf, Settle, SettleResult } from '../command.ts';
-import { toMoveRefusal } from '../decide-move.ts';
-import { OPEN_VIDEOS_RETRY_MS, RUNNING_RETRY_MS } from '../decide-reserve.ts';
 import type { UnavailableResult } from '../ledger.ts';
+import { toMoveRefusal } from '../machine/decide-move.ts';
+import { OPEN_VIDEOS_RETRY_MS, RUNNING_RETRY_MS } from '../machine/decide-reserve.ts';
 import type { ScriptReply } from './redis-scripts.ts';
 
 /** What a script answered, in the port's words. */

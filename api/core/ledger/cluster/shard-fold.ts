@@ -1,8 +1,8 @@
 import type { LedgerEvent } from '../../events/ledger-event.ts';
-import { foldEvent } from '../apply.ts';
-import { addAgent, emptyLedger } from '../empty-ledger.ts';
-import { LedgerGapError } from '../ledger-errors.ts';
-import type { LedgerState } from '../state.ts';
+import { foldEvent } from '../machine/apply.ts';
+import { addAgent, emptyLedger } from '../machine/empty-ledger.ts';
+import { LedgerGapError } from '../machine/ledger-errors.ts';
+import type { LedgerState } from '../machine/state.ts';
 import type { AgentStates } from './agent-states.ts';
 import { followStored, LOG_START, type LogPosition, PoisonRecordError } from './effective-log.ts';
 import type { LedgerLog, StoredRecord } from './ledger-log.ts';

@@ -1,0 +1,435 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { CallHistory } from '../../calls/call-history.ts';
+import { projectCall } from '../../calls/project-call.ts';
+import { type Clock, MINUTE_MS } from '../../clock.ts';
+import type { LedgerEvent } from '../../events/ledger-event.ts';
+import { CLOCK_APART_MAX_MS, GATE_TIMEOUT_MS, JOURNAL_CLOSE_MS } from '../../limits.ts';
+import type { Log } from '../../log.ts';
+import { inTime, type VideoHistory } from '../../videos/video-history.ts';
+import type { VideoJob } from '../../videos/video-job.ts';
+import { atMost } from '../../wait.ts';
+import type { Command, ResultOf } from '../command.ts';
+import type {
+  AgentSummary,
+  AgentView,
+  Durability,
+  Executed,
+  HoldView,
+  KeyLookup,
+  Ledger,
+  Unavailable,
+} from '../ledger.ts';
+import { findKey, findLiveKey, findVideo, findVideoByKey, openVideos } from '../machine/agent-queries.ts';
+import { toAgentSummary, toAgentView, toHoldView } from '../machine/agent-view.ts';
+import { apply, applyUnjournaled } from '../machine/apply.ts';
+import { decide } from '../machine/decide.ts';
+import type { Decision } from '../machine/decision.ts';
+import { agentsWithEnded } from '../machine/lots.ts';
+import type { KeyOwner, LedgerState } from '../machine/state.ts';
+import { endedVideo } from '../machine/video.ts';
+import type { EndedCall, Journal, OpenJournal } from './journal.ts';
+import { type CrashedCall, endDeadCalls } from './journal-dead-calls.ts';
+import { endDeadMoves } from './journal-dead-moves.ts';
+import { JournalDamagedError, JournalError } from './journal-errors.ts';
+import { startPruning } from './journal-pruning.ts';
+import { JournalQueue } from './journal-queue.ts';
+import { carryLeases, type OpenedJournal, openFolded, Reopening } from './journal-recovery.ts';
+import { Snapshots } from './journal-snapshots.ts';
+import { type FolderLock, lockFolder } from './sqlite-folder-lock.ts';
+import { openJournalThread } from './sqlite-journal-thread.ts';
+
+export interface EmbeddedLedgerOptions {
+  /** Made when it is missing, readable by its owner only. One process owns it at a time. */
+  dataDir: string;
+  clock: Clock;
+  log: Log;
+  /** The folder has been in use, so that a missing or empty journal is a lost one. */
+  mustExist?: boolean;
+  /** The file's journal, unless a test has one that can be made to fail. */
+  openJournal?: OpenJournal;
+}
+
+export interface EmbeddedLedger extends Ledger {
+  readonly history: CallHistory;
+  readonly videos: VideoHistory;
+  /** Calls that a crash cut off, ended at this start with a charge of 0. */
+  readonly crashed: readonly CrashedCall[];
+  /** Calls that a crash cut off whose price the provider can tell. */
+  readonly crashedPending: readonly CrashedCall[];
+  stats(): EmbeddedLedgerStats;
+  onCommit(listener: (durationMs: number, events: number) => void): void;
+  /** Each event once it is on the disk, in order; not those that turn up only after a failed commit. */
+  onEvent(listener: (event: LedgerEvent) => void): void;
+}
+
+export interface EmbeddedLedgerStats {
+  state: 'open' | 'recovering' | 'closed';
+  /** Decided events that are not on the disk, and the age of the oldest. */
+  lagEvents: number;
+  lagMs: number;
+  lastCommitMs: number;
+  commits: number;
+  /** Of the journal: the seq of the last decided event. */
+  lastSeq: number;
+  /** The ledger's time, which is the clock's or later, at the last decision. */
+  timeMs: number;
+  /** How long the slowest slice of a snapshot kept the thread. */
+  longestSnapshotSliceMs: number;
+}
+
+/**
+ * The ledger of one process: decided in memory, journaled in `<dataDir>/ledger.sqlite`.
+ *
+ * Rejects with `FolderInUseError` when another process owns the folder, with `JournalDamagedError` or
+ * `JournalTooNewError` when the file must not be used, and with `JournalError` when it cannot be.
+ */
+export async function openEmbeddedLedger(options: EmbeddedLedgerOptions): Promise<EmbeddedLedger> {
+  const lock = lockFolder(options.dataDir);
+  const engine = new JournaledLedger(options, lock);
+  try {
+    await engine.start();
+    return engine;
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
+}
+
+/** What is replaced as a whole when the journal is opened again. */
+interface Live {
+  journal: Journal;
+  state: LedgerState;
+  queue: JournalQueue;
+  snapshots: Snapshots;
+  stopPruning: () => void;
+}
+
+const UNAVAILABLE: Executed<never> = {
+  result: { ok: false, reason: 'unavailable' },
+  durable: Promise.resolve('durable'),
+};
+
+class JournaledLedger implements EmbeddedLedger {
+  readonly history: CallHistory;
+  readonly videos: VideoHistory;
+  crashed: readonly CrashedCall[] = [];
+  crashedPending: readonly CrashedCall[] = [];
+  readonly #options: EmbeddedLedgerOptions;
+  readonly #file: string;
+  readonly #lock: FolderLock;
+  readonly #reopening: Reopening;
+  readonly #commitListeners: ((durationMs: number, events: number) => void)[] = [];
+  readonly #eventListeners: ((event: LedgerEvent) => void)[] = [];
+  #status: 'recovering' | 'open' | 'closed' = 'recovering';
+  #live: Live | null = null;
+  #recovery: Promise<void> | null = null;
+  #closing: Promise<void> | null = null;
+  #lastMs = 0;
+  #tellAgainAtMs = Number.NEGATIVE_INFINITY;
+  #commits = 0;
+
+  constructor(options: EmbeddedLedgerOptions, lock: FolderLock) {
+    this.#options = options;
+    this.#lock = lock;
+    this.#file = join(options.dataDir, 'ledger.sqlite');
+    this.#reopening = new Reopening(options.clock, options.log);
+    this.history = {
+      list: (page) => this.#readHistory(({ history }) => history.list(page)),
+      find: (callId) => this.#readHistory(({ history }) => history.find(callId)),
+      usage: (range) => this.#readHistory(({ history }) => history.usage(range)),
+    };
+    this.videos = {
+      find: (agentId, videoId) =>
+        this.#readHistory(async ({ videos }) =>
+          inTime(await videos.find(agentId, videoId), this.#readsAtMs()),
+        ),
+      findByKey: (agentId, idempotencyKey) =>
+        this.#readHistory(async ({ videos }) =>
+          inTime(await videos.findByKey(agentId, idempotencyKey), this.#readsAtMs()),
+        ),
+    };
+  }
+
+  async start(): Promise<void> {
+    if (this.#options.mustExist && !hasContent(this.#file)) {
+      throw new JournalDamagedError(
+        this.#file,
+        null,
+        'it is missing or empty, though the pepper.json beside it says that the folder has been in use',
+      );
+    }
+    const opened = await this.#openFolded();
+    const live = this.#run(opened);
+    const enact = (command: Command) => {
+      this.#enact(live, decide(live.state, command, this.#now()));
+    };
+    const { released, pending } = endDeadCalls(live.state, opened.folded.head.lastAtMs, enact);
+    const moves = endDeadMoves(live.state, this.#now(), enact);
+    this.crashed = released;
+    this.crashedPending = pending;
+    if ((await live.queue.barrier()) === 'unknown') throw new JournalError(`${this.#file} cannot be written`);
+    if (released.length + pending.length > 0) {
+      this.#options.log.warn('calls cut off by a crash were ended', {
+        count: released.length + pending.length,
+      });
+    }
+    if (moves > 0) {
+      this.#options.log.warn('trades cut off by a crash were ended: their buyers have the credit', {
+        count: moves,
+      });
+    }
+  }
+
+  async execute<C extends Command>(command: C): Promise<Executed<ResultOf<C>>> {
+    const live = this.#deciding();
+    if (live === null || live.queue.isFull()) return UNAVAILABLE;
+    const decision = decide(live.state, command, this.#now());
+    return { result: decision.result, durable: this.#enact(live, decision) };
+  }
+
+  /**
+   * At once, from memory, which is never behind the journal: a revoked key is refused before its revocation is on
+   * the disk, and a new key is told to nobody before it is. Only `reserve` and reads follow, and they check again.
+   */
+  async findKey(hashes: readonly string[]): Promise<KeyLookup> {
+    return this.#status === 'open' && this.#live !== null ? findKey(this.#live.state, hashes) : 'unavailable';
+  }
+
+  recallKey(hashes: readonly string[]): KeyOwner | null {
+    if (this.#status !== 'open' || this.#live === null) return null;
+    return findLiveKey(this.#live.state, hashes);
+  }
+
+  readAgent(agentId: number): Promise<AgentView | null | Unavailable> {
+    return this.#read((state, nowMs) => {
+      const agent = state.agents.get(agentId);
+      return agent === undefined ? null : toAgentView(agent, nowMs);
+    });
+  }
+
+  listAgents(): Promise<AgentSummary[] | Unavailable> {
+    return this.#read((state) => Array.from(state.agents.values(), toAgentSummary));
+  }
+
+  listEnded(byMs: number): Promise<number[] | Unavailable> {
+    return this.#read((state) => agentsWithEnded(state, byMs));
+  }
+
+  listHolds(): Promise<HoldView[] | Unavailable> {
+    return this.#read((state) => {
+      const holds: HoldView[] = [];
+      for (const agent of state.agents.values()) {
+        for (const hold of agent.holds.values()) holds.push(toHoldView(agent.agentId, hold));
+      }
+      return holds;
+    });
+  }
+
+  readVideo(agentId: number, videoId: string): Promise<VideoJob | null | Unavailable> {
+    return this.#read((state, nowMs) => findVideo(state.agents.get(agentId), videoId, nowMs));
+  }
+
+  findVideoByKey(agentId: number, idempotencyKey: string): Promise<VideoJob | null | Unavailable> {
+    return this.#read((state, nowMs) => findVideoByKey(state.agents.get(agentId), idempotencyKey, nowMs));
+  }
+
+  listOpenVideos(): Promise<VideoJob[] | Unavailable> {
+    return this.#read(openVideos);
+  }
+
+  stats(): EmbeddedLedgerStats {
+    const queue = this.#live?.queue;
+    const { lagEvents, lagMs, lastCommitMs } = queue?.stats() ?? { lagEvents: 0, lagMs: 0, lastCommitMs: 0 };
+    return {
+      state: this.#status,
+      lagEvents,
+      lagMs,
+      lastCommitMs,
+      commits: this.#commits,
+      lastSeq: queue?.lastSeq ?? 0,
+      timeMs: this.#lastMs,
+      longestSnapshotSliceMs: this.#live?.snapshots.longestSliceMs ?? 0,
+    };
+  }
+
+  onCommit(listener: (durationMs: number, events: number) => void): void {
+    this.#commitListeners.push(listener);
+  }
+
+  onEvent(listener: (event: LedgerEvent) => void): void {
+    this.#eventListeners.push(listener);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const wasOpen = this.#status === 'open';
+    this.#status = 'closed';
+    this.#reopening.stop();
+    const wound = this.#wind(wasOpen).then(() => this.#lock.release());
+    // A disk that hangs must not keep the process, but it keeps the folder: its last commit may still arrive.
+    await atMost(this.#options.clock, wound, JOURNAL_CLOSE_MS, null);
+  }
+
+  async #wind(wasOpen: boolean): Promise<void> {
+    await this.#recovery;
+    const live = this.#live;
+    if (live === null) return;
+    live.stopPruning();
+    if (wasOpen) {
+      await live.queue.barrier();
+      await live.snapshots.finish();
+    }
+    await live.journal.close();
+  }
+
+  /** `null`: nothing is decided now. */
+  #deciding(): Live | null {
+    const live = this.#live;
+    if (this.#status !== 'open' || live === null) return null;
+    // A disk that hangs: what would be decided now could not be answered in time.
+    return live.queue.lagMs() < GATE_TIMEOUT_MS ? live : null;
+  }
+
+  /** The ledger's time never steps back, whatever the machine's clock does. */
+  #now(): number {
+    const wallMs = this.#options.clock.now();
+    if (wallMs < this.#lastMs - CLOCK_APART_MAX_MS) this.#tellClockIsBehind(this.#lastMs - wallMs);
+    this.#lastMs = Math.max(this.#lastMs, wallMs);
+    return this.#lastMs;
+  }
+
+  /** Only what is decided moves the ledger's time: a look under a clock that is wrong for a moment takes nothing for good. */
+  #readsAtMs(): number {
+    return Math.max(this.#lastMs, this.#options.clock.now());
+  }
+
+  /** Once a minute at most, while nothing starts for this reason. */
+  #tellClockIsBehind(behindMs: number): void {
+    const nowMs = this.#options.clock.monotonicMs();
+    if (nowMs < this.#tellAgainAtMs) return;
+    this.#tellAgainAtMs = nowMs + MINUTE_MS;
+    this.#options.log.error(
+      'the clock of this machine is behind the journal: until it has caught up no call starts, see faregate clock',
+      { durationMs: behindMs },
+    );
+  }
+
+  /** Makes true what was decided, in memory at once and then on the disk. */
+  #enact(live: Live, decision: Decision<unknown>): Promise<Durability> {
+    const { state, queue, snapshots } = live;
+    let durable = queue.barrier();
+    try {
+      for (const event of decision.events) {
+        const call = projectCall(state, event);
+        const ended = endedCall(state, event);
+        const video = event.type === 'settled' ? endedVideo(state.agents.get(event.agentId), event) : null;
+        apply(state, event);
+        durable = queue.add({ event, call, ended, video });
+        snapshots.noteChange(event.agentId);
+      }
+      applyUnjournaled(state, decision);
+    } catch (error) {
+      // A bug; but what is in memory may not be what the journal will have, so nothing may be built on it.
+      this.#fail(live, error);
+      throw error;
+    }
+    return durable;
+  }
+
+  /** What is seen now, answered once it is on the disk. */
+  async #read<T>(view: (state: LedgerState, nowMs: number) => T): Promise<T | Unavailable> {
+    const live = this.#deciding();
+    if (live === null) return 'unavailable';
+    const seen = view(live.state, this.#readsAtMs());
+    if (live.queue.isIdle()) return seen;
+    const durability = await atMost(this.#options.clock, live.queue.barrier(), GATE_TIMEOUT_MS, 'unknown');
+    return durability === 'durable' ? seen : 'unavailable';
+  }
+
+  async #readHistory<T>(read: (journal: Journal) => Promise<T | Unavailable>): Promise<T | Unavailable> {
+    const live = this.#deciding();
+    if (live === null) return 'unavailable';
+    try {
+      return await read(live.journal);
+    } catch (error) {
+      this.#options.log.error('the history cannot be read', { error });
+      return 'unavailable';
+    }
+  }
+
+  #openFolded(): Promise<OpenedJournal> {
+    const open = this.#options.openJournal ?? openJournalThread;
+    return openFolded(open, this.#file, (error) => {
+      if (this.#live !== null) this.#fail(this.#live, error);
+    });
+  }
+
+  #run({ journal, folded }: OpenedJournal): Live {
+    const { clock } = this.#options;
+    const { state, head, changedAgents, calls } = folded;
+    this.#lastMs = Math.max(this.#lastMs, head.lastAtMs);
+    const queue: JournalQueue = new JournalQueue({
+      clock,
+      lastSeq: head.lastSeq,
+      commit: (batch) => journal.commit(batch),
+      onCommitted: (events, durationMs) => this.#committed(events, durationMs),
+      onFailed: (error) => this.#fail(live, error),
+    });
+    const eventsSinceCheckpoint = head.lastSeq - head.checkpointSeq;
+    const snapshots = new Snapshots({ clock, state, queue, changedAgents, eventsSinceCheckpoint });
+    const pruning = startPruning({
+      clock,
+      journal,
+      agentIds: () => state.agents.keys(),
+      onFailed: (error) => this.#fail(live, error),
+    });
+    const live: Live = { journal, state, queue, snapshots, stopPruning: pruning.stop };
+    if (calls.length > 0) void queue.addCalls(calls);
+    this.#live = live;
+    this.#status = 'open';
+    return live;
+  }
+
+  #committed(events: readonly LedgerEvent[], durationMs: number): void {
+    this.#commits++;
+    for (const listener of this.#commitListeners) listener(durationMs, events.length);
+    if (this.#eventListeners.length === 0) return;
+    for (const event of events) for (const listener of this.#eventListeners) listener(event);
+  }
+
+  /** Whether the last decisions are on the disk cannot be told from here: nothing is decided until it was read. */
+  #fail(live: Live, error: unknown): void {
+    if (this.#live !== live || this.#status === 'recovering') return;
+    live.snapshots.stop();
+    live.stopPruning();
+    live.queue.abandon();
+    if (this.#status === 'closed') return;
+    this.#status = 'recovering';
+    this.#recovery = this.#recover(live, error).catch((bug) => {
+      this.#options.log.error('journal recovery failed', { error: bug });
+    });
+  }
+
+  async #recover(live: Live, reason: unknown): Promise<void> {
+    await live.journal.close();
+    const opened = await this.#reopening.run(() => this.#openFolded(), reason);
+    if (opened === null) return;
+    if (this.#status === 'closed') return opened.journal.close();
+    carryLeases(live.state, opened.folded.state);
+    this.#run(opened);
+  }
+}
+
+const hasContent = (file: string): boolean => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0;
+
+function endedCall(state: LedgerState, event: LedgerEvent): EndedCall | null {
+  if (event.type !== 'settled') return null;
+  const nonce = state.agents.get(event.agentId)?.holds.get(event.callId)?.nonce;
+  if (nonce === undefined) return null;
+  return [event.agentId, event.callId, nonce, event.chargedNanoUsd, event.atMs];
+}
