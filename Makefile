@@ -86,7 +86,7 @@ check-texts: ## Its other half
 	biome check --error-on-warnings .
 	node test/regexes/main.ts
 	vitest run --project unit test/docs/imports.test.ts
-	node api/write-documents.ts --check
+	node openapi/generate/write-documents.ts --check
 	node test/releases/check-documents.ts
 	redocly lint openapi/v1.json openapi/admin.json --config openapi/redocly.yaml
 	spectral lint openapi/v1.json openapi/admin.json --ruleset openapi/spectral.yaml --fail-severity error --quiet
@@ -107,7 +107,7 @@ clock-jumps: $(TOOLS) ## Every jump of every clock of a real cluster, and the ta
 	@SEED=$(SEED) JUMPS="$(JUMPS)" node test/cluster/print-clock-jumps.ts
 
 openapi: $(TOOLS) ## Write openapi/*.json, and the chart's schema and README, anew from what they are made of
-	@node api/write-documents.ts
+	@node openapi/generate/write-documents.ts
 	@node charts/write-chart-documents.ts
 
 # LANG is the shell's locale, too: what runs here is told another one, and a plain `make sdk` which languages there are.

@@ -3,13 +3,11 @@ import type { Registry } from 'prom-client';
 import { BillWatch } from '#core/bills/bill-watch.ts';
 import { observeBills } from '#core/bills/observe-bills.ts';
 import { RecordedCosts } from '#core/bills/recorded-costs.ts';
-import { createLookUpPrice } from '#core/calls/look-up-price.ts';
 import { Capacity } from '#core/capacity/capacity.ts';
 import { EventLoopLag } from '#core/capacity/event-loop-lag.ts';
 import type { LoopDelay } from '#core/capacity/loop-delay.ts';
 import { createCatalog, type LiveCatalog } from '#core/catalog/create-catalog.ts';
 import { createFetchProviderJson } from '#core/catalog/fetch-provider-json.ts';
-import { HOUR_MS, MINUTE_MS } from '#core/clock.ts';
 import { sweepFiles } from '#core/files/sweep-files.ts';
 import { createIdSource } from '#core/ids.ts';
 import type { Log } from '#core/log.ts';
@@ -17,14 +15,8 @@ import { createProbe } from '#core/provider-health/probe-provider.ts';
 import { GcraBuckets } from '#core/rates/gcra.ts';
 import type { StartWaits } from '#core/start-waits.ts';
 import type { TrustedClock } from '#core/trusted-clock.ts';
-import { type EmbeddedMarket, startEmbeddedMarket } from '../workers/market/embedded-market.ts';
-import { Settlement } from '../workers/settlement/settlement.ts';
-import { createVideoMetrics } from '../workers/video/video-metrics.ts';
-import { VideoWorker, type VideoWorkerOptions } from '../workers/video/video-worker.ts';
+import type { Config } from './config/config.ts';
 import { type LiveConfig, watchConfig } from './config/watch-config.ts';
-import type { Config } from './config.ts';
-import { waitForClockMs } from './describe-times.ts';
-import { openEmbeddedStore } from './embedded-store.ts';
 import { ConnectionLimit } from './http/connection-limit.ts';
 import { type CallMetrics, createCallMetrics } from './inference/hold/call-metrics.ts';
 import type { Gateway } from './inference/hold/gateway.ts';
@@ -34,9 +26,12 @@ import { createFetchPicture, systemConnect } from './inference/linked-images/fet
 import { systemResolve } from './inference/linked-images/public-link.ts';
 import { createEndpointHealth } from './inference/routing/endpoint-health.ts';
 import { UpstreamPools } from './inference/upstream/upstream-pools.ts';
-import { type Files, openFiles } from './open-files.ts';
-import { observeProcess } from './process-metrics.ts';
-import type { Store } from './store.ts';
+import { observeProcess } from './metrics/process.ts';
+import { waitForClockMs } from './start/describe-times.ts';
+import { createLocalWorkers, type LocalWorkers } from './start/local-workers.ts';
+import { openEmbeddedStore } from './stores/embedded-store.ts';
+import { type Files, openFiles } from './stores/open-files.ts';
+import type { Store } from './stores/store.ts';
 
 /** Everything that is built once, and how it ends. */
 export interface Deps {
@@ -47,12 +42,7 @@ export interface Deps {
   store: Store;
   catalog: LiveCatalog;
   gateway: Gateway;
-  /** `null` in a cluster, where a worker does it. */
-  settlement: Settlement | null;
-  /** `null` in a cluster, too, and where no files are kept. */
-  videoWorker: VideoWorker | null;
-  /** `null` in a cluster, too, and where there are no markets. */
-  market: EmbeddedMarket | null;
+  workers: LocalWorkers;
   bills: BillWatch;
   /** The limit of the public port. `null`: an address may have any number of connections. */
   connectionLimit: ConnectionLimit | null;
@@ -118,37 +108,23 @@ export async function buildDeps({
     probe: createProbe(clock),
     current: (providerId) => catalog.provider(providerId),
   });
-  const videoWorker =
-    started.storage.mode === 'cluster' || files === null
-      ? null
-      : makeVideoWorker({ ledger, catalog, files, health: health.providers, clock, log }, registry, {
-          loss: (cause, nanoUsd) => metrics.loss(cause, nanoUsd),
-          charged: (nanoUsd) => metrics.priced(nanoUsd),
-          cost: (...noted) => costs.note(...noted),
-        });
-  const market =
-    started.storage.mode === 'cluster' || started.market === 'off'
-      ? null
-      : startEmbeddedMarket({ ...store.markets, ledger, registry, clock, log });
   const openCalls = new OpenCalls(clock, log);
-  const settlement =
-    started.storage.mode === 'cluster'
-      ? null
-      : new Settlement({
-          ledger,
-          clock,
-          log,
-          lookUp: createLookUpPrice(catalog, fetchJson),
-          onLoss: (cause, nanoUsd) => metrics.loss(cause, nanoUsd),
-          onPriced: (chargedNanoUsd) => metrics.priced(chargedNanoUsd),
-          onCost: (providerId, nanoUsd, factorPpm) => costs.note(providerId, nanoUsd, factorPpm),
-          logTimeMs: () => clock.now(),
-          knownSinceMs: new Map(),
-          sweepMs: HOUR_MS,
-          // A machine that has just started may still learn the time, and what has expired stays so.
-          firstSweepMs: 5 * MINUTE_MS,
-          isOpen: (callId) => openCalls.has(callId) || (videoWorker?.has(callId) ?? false),
-        });
+  const workers = createLocalWorkers({
+    ...{
+      config: started,
+      registry,
+      store,
+      catalog,
+      fetchJson,
+      files,
+      health,
+      openCalls,
+      metrics,
+      costs,
+      clock,
+      log,
+    },
+  });
   const upstreams = new UpstreamPools();
   const nonce = randomBytes(8).toString('hex');
   const limitsOfCapacity = () => config.current().capacity;
@@ -157,7 +133,7 @@ export async function buildDeps({
     clock,
     limitMs: () => limitsOfCapacity().eventLoopLagMs,
   });
-  const capacity = new Capacity(limitsOfCapacity, loopLag, () => videoWorker?.heldNanoUsd ?? 0n);
+  const capacity = new Capacity(limitsOfCapacity, loopLag, () => workers.heldNanoUsd());
   const sharing = store.share?.(capacity, nonce);
   const limits = () => config.current().limits;
   const gateway: Gateway = {
@@ -184,14 +160,14 @@ export async function buildDeps({
     dailyShareNanoUsd: () => limitsOfCapacity().dailySharePerAgentNanoUsd,
     callIdHeader: started.server.callIdHeader,
     nonce,
-    watchPending: (agentId, callId) => void settlement?.watch(agentId, callId),
-    watchVideo: (agentId, videoId) => void videoWorker?.watch(agentId, videoId),
+    watchPending: (agentId, callId) => workers.watchPending(agentId, callId),
+    watchVideo: (agentId, videoId) => workers.watchVideo(agentId, videoId),
   };
   const sweep = files === null ? null : sweepFiles({ files, clock, log });
   const { connectionsPerAddress: perAddress, trustedProxies } = started.server;
   const connectionLimit =
     perAddress === 0 ? null : new ConnectionLimit({ perAddress, trustedProxies, clock, log });
-  observeProcess(registry, { clock, store, gateway, settlement, config, catalog, loopLag, connectionLimit });
+  observeProcess(registry, { clock, store, gateway, config, catalog, loopLag, connectionLimit });
 
   return {
     clock,
@@ -201,9 +177,7 @@ export async function buildDeps({
     store,
     catalog,
     gateway,
-    settlement,
-    videoWorker,
-    market,
+    workers,
     bills,
     connectionLimit,
     files,
@@ -212,32 +186,14 @@ export async function buildDeps({
       health.close();
       config.close();
       catalog.close();
-      settlement?.close();
+      await workers.stop();
       bills.stop();
       await costs.stop();
       await sharing?.stop();
       await sweep?.stop();
-      await market?.stop();
       await store.close();
     },
   };
-}
-
-/** The folder is ours alone: who has claimed a video and is not this process has died. */
-function makeVideoWorker(
-  parts: Pick<VideoWorkerOptions, 'ledger' | 'catalog' | 'files' | 'health' | 'clock' | 'log'>,
-  registry: Registry,
-  told: Parameters<typeof createVideoMetrics>[1],
-): VideoWorker {
-  const metrics = createVideoMetrics(registry, told);
-  const worker = new VideoWorker({
-    ...parts,
-    claimGraceMs: 0,
-    isOurs: () => true,
-    onEnded: metrics.onEnded,
-  });
-  metrics.observe(worker);
-  return worker;
 }
 
 async function openStore(
@@ -246,7 +202,7 @@ async function openStore(
 ): Promise<Store> {
   if (storage.mode === 'cluster') {
     // Its drivers would cost a gateway by itself 20 MB and a part of its start.
-    const { openClusterStore } = await import('./cluster-store.ts');
+    const { openClusterStore } = await import('./stores/cluster-store.ts');
     return openClusterStore({ ...options, storage, waits });
   }
   const store = await openEmbeddedStore({ ...options, dataDir: storage.dataDir });

@@ -13,5 +13,5 @@ keepTicksFast();
 const signals = takeEndSignals();
 // The very first start also compiles the sources, which takes seconds.
 const progress = showProgress(process.stderr, systemClock, 'Starting', 0);
-const { runGateway } = await import('./run-gateway.ts');
+const { runGateway } = await import('./start/run-gateway.ts');
 await runGateway(signals, progress);

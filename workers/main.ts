@@ -8,5 +8,5 @@ keepTicksFast();
 const signals = takeEndSignals();
 // The very first start also compiles the sources, which takes seconds.
 const progress = showProgress(process.stderr, systemClock, 'Starting', 0);
-const { runWorkers } = await import('./run-workers.ts');
+const { runWorkers } = await import('../api/start/workers/run-workers.ts');
 await runWorkers(signals, progress);

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
-import { type Config, loadConfig } from '../config.ts';
+import { type Config, loadConfig } from './config.ts';
 import type { Environment } from './resolve-secrets.ts';
 
 /** What the environment tells the `faregate` command: where the gateway of this machine keeps its data and listens. */

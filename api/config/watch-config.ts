@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { needsBundledSimulator } from '#core/catalog/catalog-settings.ts';
 import type { Clock, Timer } from '#core/clock.ts';
 import { CONFIG_POLL_MS } from '#core/limits.ts';
-import { type Config, loadConfig } from '../config.ts';
+import { type Config, loadConfig } from './config.ts';
 import { ConfigError } from './config-error.ts';
 import { contentHash, noteReads, readTexts } from './content-hash.ts';
 import { readRegularFile } from './read-regular-file.ts';

@@ -11,7 +11,7 @@ import { runCli } from '../../api/admin/cli/run-cli.ts';
 import { checkFiles } from '../../api/admin/doctor/check-files.ts';
 import type { Finding } from '../../api/admin/doctor/finding.ts';
 import { cliEnvironment } from '../../api/config/cli-environment.ts';
-import type { Role } from '../../workers/roles.ts';
+import type { Role } from '../../api/start/workers/roles.ts';
 import { startS3Home } from '../files/s3-home.ts';
 import { freePort } from '../services/free-port.ts';
 import { type ClusterStores, startClusterStores } from '../support/cluster-stores.ts';

@@ -15,7 +15,7 @@ import { checkDisk } from '../../api/admin/doctor/check-data-folder.ts';
 import { checkProvider } from '../../api/admin/doctor/check-provider.ts';
 import { runChecks } from '../../api/admin/doctor/run-checks.ts';
 import { cliEnvironment } from '../../api/config/cli-environment.ts';
-import { loadConfig } from '../../api/config.ts';
+import { loadConfig } from '../../api/config/config.ts';
 import { testDataDir } from '../support/data-dir.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { startTestGateway, until } from '../support/gateway.ts';

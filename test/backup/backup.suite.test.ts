@@ -18,7 +18,7 @@ import { DAY_MS, startOfDayMs, systemClock } from '#core/clock.ts';
 import { newAgent } from '#core/ledger/machine/empty-ledger.ts';
 import type { AgentState } from '#core/ledger/machine/state.ts';
 import { trustedClock } from '#core/trusted-clock.ts';
-import { openEmbeddedStore } from '../../api/embedded-store.ts';
+import { openEmbeddedStore } from '../../api/stores/embedded-store.ts';
 import { createDraw } from '../ledger/history/random.ts';
 import { hello, startTestGateway } from '../support/gateway.ts';
 import { callOf } from './call-of.ts';

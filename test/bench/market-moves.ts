@@ -9,7 +9,7 @@ import { formatUsd } from '#core/money.ts';
 import { StartWaits } from '#core/start-waits.ts';
 import { trustedClock } from '#core/trusted-clock.ts';
 import { auditLedger } from '../../api/admin/audit-ledger.ts';
-import { reachLedger } from '../../api/reach-ledger.ts';
+import { reachLedger } from '../../api/stores/reach.ts';
 import { CreditMover } from '../../workers/market/credit-mover.ts';
 import { createDraw } from '../ledger/history/random.ts';
 import { marketBars } from './bars.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { basename, dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type Config, loadConfig } from '../../api/config.ts';
+import { type Config, loadConfig } from '../../api/config/config.ts';
 import { type Container, type PodTemplate, workloadsOf } from './kube-object.ts';
 import { ciRenders, type Render } from './render.ts';
 import { whereInstalled } from './where-installed.ts';

@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { checkCatalog } from '#core/catalog/check-catalog.ts';
 import { defaultLimits } from '#core/limits.ts';
-import { loadConfig } from '../../api/config.ts';
+import { loadConfig } from '../../api/config/config.ts';
 import { load } from './support.ts';
 
 /** As printed in the design, section 8; the two comments about other modes included. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isPrivateHost } from '#core/catalog/private-host.ts';
+import { loadConfig } from '../../api/config/config.ts';
 import type { LookupHost } from '../../api/config/settle-dialect.ts';
-import { loadConfig } from '../../api/config.ts';
 
 const unknown: LookupHost = async () => {
   throw new Error('ENOTFOUND');

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CONFIG_BYTES_MAX } from '#core/limits.ts';
-import { loadConfig } from '../../api/config.ts';
+import { loadConfig } from '../../api/config/config.ts';
 import { testDataDir } from '../support/data-dir.ts';
 
 const load = (file: string) => loadConfig({ FAREGATE_CONFIG: file });

@@ -1,5 +1,5 @@
+import { type Config, loadConfig } from '../../api/config/config.ts';
 import { ConfigError } from '../../api/config/config-error.ts';
-import { type Config, loadConfig } from '../../api/config.ts';
 
 export const FILE = '/etc/faregate/faregate.yaml';
 

@@ -3,7 +3,7 @@ import { type SourceFile, withoutComments } from './repository-files.ts';
 
 /**
  * Which part may import which: the project's layers, as one table. A part is a folder of `api` with all below
- * it; `start` is what stands in `api` or `workers` itself. Everything may import itself.
+ * it. `start` is also the files of `api` itself and the entry of the workers. Every part may import itself.
  */
 export const layers: Readonly<Record<string, readonly string[]>> = {
   core: [],
@@ -29,7 +29,12 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   console: ['http'],
   // The same of the documentation, and the tables that its guides have of the contract.
   'docs-page': ['http', 'contract', 'core'],
+  // The stores that a process opens, and its gauges.
+  stores: ['config', 'core'],
+  metrics: ['stores', 'config', 'http', 'inference', 'workers', 'core'],
   start: [
+    'stores',
+    'metrics',
     'http',
     'routers',
     'account',
@@ -93,7 +98,7 @@ interface CodeRule {
 export const codeRules: readonly CodeRule[] = [
   {
     what: /\bprocess\.env\b/,
-    only: 'config.ts and config/',
+    only: 'config/',
     allows: inParts('config'),
     exceptions: {},
   },
@@ -114,8 +119,7 @@ export function partOf(path: string): string | null {
   // The entry of the workers is to them what `api/main.ts` is to the API.
   if (top === 'workers') return third === undefined ? 'start' : 'workers';
   if (top !== 'api' || second === undefined) return null;
-  if (third !== undefined) return second;
-  return second === 'config.ts' ? 'config' : 'start';
+  return third === undefined ? 'start' : second;
 }
 
 export interface Import {

@@ -91,7 +91,7 @@ describe('the rules find', () => {
     ],
     ['a driver among drivers', 'api/core/drivers/redis.ts', "import { Redis } from 'ioredis';"],
     ['types of a driver', 'api/core/calls/cassandra-x.ts', "import type { Client } from 'cassandra-driver';"],
-    ['the environment in the configuration', 'api/config.ts', 'const a = process.env;'],
+    ['the environment in the configuration', 'api/config/config.ts', 'const a = process.env;'],
     ['a date of something', 'api/http/x.ts', 'const a = new Date(atMs);'],
     [
       'a comment about the time',

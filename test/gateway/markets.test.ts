@@ -98,7 +98,7 @@ it('what is refused below /dex has the shape of markets', async () => {
 it('an address that has used its weight is told when the next minute begins, by whatever gateway it asks', async () => {
   await using other = await startTestGateway({ yaml: serverYaml() });
   const address = { 'x-forwarded-for': `2001:db8:${Math.floor(Math.random() * 0xffff).toString(16)}::1` };
-  const isShared = gateway.running.deps.settlement === null;
+  const isShared = gateway.running.deps.workers.feeds === 'kafka';
   let passed = 0;
   let last: Response;
   const beganAt = minuteOf(systemClock.now());

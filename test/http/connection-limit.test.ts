@@ -5,7 +5,7 @@ import { MINUTE_MS, systemClock } from '#core/clock.ts';
 import { createIdSource } from '#core/ids.ts';
 import { CONNECTIONS_PER_ADDRESS } from '#core/limits.ts';
 import type { LogFields } from '#core/log.ts';
-import { loadConfig } from '../../api/config.ts';
+import { loadConfig } from '../../api/config/config.ts';
 import { ConnectionLimit, type ConnectionLimitOptions } from '../../api/http/connection-limit.ts';
 import { createHttpServer, listen } from '../../api/http/create-http-server.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';

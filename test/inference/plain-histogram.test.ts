@@ -1,6 +1,6 @@
 import { Histogram, Registry } from 'prom-client';
 import { expect, it } from 'vitest';
-import { PlainHistogram } from '../../api/inference/hold/plain-histogram.ts';
+import { PlainHistogram } from '../../api/core/plain-histogram.ts';
 
 it('shows what the library itself would show of the same observations', async () => {
   const options = { name: 'ms', help: 'Milliseconds', buckets: [0.5, 1, 10] };

@@ -73,7 +73,7 @@ test('with `market: off` nothing is fed, and no market is there to read', async 
   await using gateway = await startTestGateway({ yaml: `${YAML}market: off\n` });
   const { status, answer } = await feed(gateway, MARKETS_TOPIC, listing(marketOf(systemClock.now(), 3)));
   expect([status, answer.error.code]).toEqual([404, 'not_found']);
-  expect(gateway.running.deps.market).toBeNull();
+  expect(gateway.running.deps.workers.feeds).toBe('off');
   expect((await read(gateway, '')).status).toBe(404);
   expect(gateway.running.deps.registry.getSingleMetric('faregate_books_stopped')).toBeUndefined();
 });

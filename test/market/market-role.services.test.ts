@@ -17,8 +17,8 @@ import { createCassandraMarketStore } from '#core/market/cassandra-market-store.
 import type { MarketStore } from '#core/market/market-store.ts';
 import { createRedisLiveMarkets } from '#core/market/redis-live-markets.ts';
 import { migrateStores } from '../../api/admin/migrate-stores.ts';
-import { loadConfig } from '../../api/config.ts';
-import type { Role } from '../../workers/roles.ts';
+import { loadConfig } from '../../api/config/config.ts';
+import type { Role } from '../../api/start/workers/roles.ts';
 import { ClusterCaller } from '../ledger/cluster/cluster-caller.ts';
 import { describeMetrics, describeTable } from '../metrics/describe-metrics.ts';
 import { cassandraAt } from '../support/cassandra-at.ts';

@@ -6,7 +6,7 @@ import { connectCassandra } from '#core/drivers/cassandra.ts';
 import { createCassandraMarketStore } from '#core/market/cassandra-market-store.ts';
 import { untilNextMinuteMs } from '#core/rates/address-weights.ts';
 import { migrateStores } from '../../api/admin/migrate-stores.ts';
-import { loadConfig } from '../../api/config.ts';
+import { loadConfig } from '../../api/config/config.ts';
 import { freePort } from '../services/free-port.ts';
 import { cassandraAt } from '../support/cassandra-at.ts';
 import { startClusterStores } from '../support/cluster-stores.ts';

@@ -1,5 +1,5 @@
 import { DAY_MS, HOUR_MS, isoTime, systemClock } from '#core/clock.ts';
-import type { Store } from '../../api/store.ts';
+import type { Store } from '../../api/stores/store.ts';
 import { bookOf, listingOf, liveOf, nano, rowOf, storeRows } from './market-world.ts';
 
 /** A market with a book and three candles, of 3, 1 and 0 hours ago, until it is disposed of: a cluster's stores are shared. */

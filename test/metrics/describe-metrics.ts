@@ -1,4 +1,4 @@
-import { listMetrics, type Scraped } from '../../api/metrics-table.ts';
+import { listMetrics, type Scraped } from '../../openapi/generate/metrics-table.ts';
 
 /** What `/metrics` of a process says of each metric, by name. */
 export async function describeMetrics(internalUrl: string): Promise<Map<string, string>> {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { listMetrics } from '../../api/metrics-table.ts';
+import { listMetrics } from '../../openapi/generate/metrics-table.ts';
 import { startTestGateway } from '../support/gateway.ts';
 import { describeMetrics, describeTable } from './describe-metrics.ts';
 

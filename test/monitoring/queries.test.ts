@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { LOSS_CAUSES } from '#core/operator-losses.ts';
 import { videoErrorCodes } from '#core/videos/video-error-codes.ts';
 import { errorTable } from '../../api/contract/errors.ts';
-import { listMetrics, type MetricRow } from '../../api/metrics-table.ts';
-import { roles } from '../../workers/roles.ts';
+import { roles } from '../../api/start/workers/roles.ts';
+import { listMetrics, type MetricRow } from '../../openapi/generate/metrics-table.ts';
 import {
   dashboardQueries,
   dashboards,

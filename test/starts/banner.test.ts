@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type BannerParts, banner } from '../../api/banner.ts';
-import type { Demo } from '../../api/demo.ts';
+import { type BannerParts, banner } from '../../api/start/banner.ts';
+import type { Demo } from '../../api/start/demo.ts';
 
 const KEY = 'fg_theSecretThatNobodyPrints';
 const addresses = {

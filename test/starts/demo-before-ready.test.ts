@@ -2,8 +2,8 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createLog } from '#core/log.ts';
-import { loadConfig } from '../../api/config.ts';
-import { startGateway } from '../../api/start-gateway.ts';
+import { loadConfig } from '../../api/config/config.ts';
+import { startGateway } from '../../api/start/start-gateway.ts';
 import { freePort } from '../services/free-port.ts';
 import { testDataDir } from '../support/data-dir.ts';
 

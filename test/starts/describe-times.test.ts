@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from '#core/clock.ts';
-import { checkTimes } from '../../api/describe-times.ts';
+import { checkTimes } from '../../api/start/describe-times.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 28, 12);
 const agreed = { aheadMs: 0, leastAheadMs: 0, apartMs: 0 };

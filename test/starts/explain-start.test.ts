@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { JournalError } from '#core/ledger/embedded/journal-errors.ts';
-import { loadConfig } from '../../api/config.ts';
-import { explainStart } from '../../api/explain-start.ts';
+import { loadConfig } from '../../api/config/config.ts';
+import { explainStart } from '../../api/start/explain-start.ts';
 
 const config = await loadConfig({ FAREGATE_DATA: '/var/lib/faregate', PORT: '80' });
 

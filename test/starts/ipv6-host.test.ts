@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { httpOrigin } from '#core/http-origin.ts';
 import { createLog } from '#core/log.ts';
-import { loadConfig } from '../../api/config.ts';
-import { startGateway } from '../../api/start-gateway.ts';
+import { loadConfig } from '../../api/config/config.ts';
+import { startGateway } from '../../api/start/start-gateway.ts';
 import { testDataDir } from '../support/data-dir.ts';
 
 const hasIpv6 = Object.values(networkInterfaces()).some((each) =>

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { roles } from '../../workers/roles.ts';
+import { roles } from '../../api/start/workers/roles.ts';
 import { freePort } from '../services/free-port.ts';
 import { testDataDir } from '../support/data-dir.ts';
 import { until } from '../support/gateway.ts';

@@ -4,8 +4,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { LogFields } from '#core/log.ts';
 import { findWritableByOthers } from '#core/writable-by-others.ts';
 import { checkDataFolder } from '../../api/admin/doctor/check-data-folder.ts';
-import { loadConfig } from '../../api/config.ts';
-import { startGateway } from '../../api/start-gateway.ts';
+import { loadConfig } from '../../api/config/config.ts';
+import { startGateway } from '../../api/start/start-gateway.ts';
 import { testDataDir } from '../support/data-dir.ts';
 
 const own = { uid: process.geteuid?.() ?? 0, gid: process.getegid?.() ?? 0 };

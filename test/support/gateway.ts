@@ -14,9 +14,9 @@ import type { AgentStatus } from '#core/ledger/machine/state.ts';
 import type { Log, LogFields } from '#core/log.ts';
 import { formatUsd, parseNanoUsd } from '#core/money.ts';
 import { createProbe } from '#core/provider-health/probe-provider.ts';
-import { loadConfig } from '../../api/config.ts';
+import { loadConfig } from '../../api/config/config.ts';
 import { createEndpointHealth } from '../../api/inference/routing/endpoint-health.ts';
-import { type RunningGateway, startGateway } from '../../api/start-gateway.ts';
+import { type RunningGateway, startGateway } from '../../api/start/start-gateway.ts';
 import { startTestProvider, type TestProvider } from './provider.ts';
 import { type SharedCluster, sharedCluster, untilProjected } from './shared-cluster.ts';
 

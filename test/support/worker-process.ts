@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Role } from '../../workers/roles.ts';
+import type { Role } from '../../api/start/workers/roles.ts';
 import { freePort } from '../services/free-port.ts';
 import { type NodeProcess, startNodeProcess } from './node-process.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { loadConfig } from '../../api/config.ts';
+import { loadConfig } from '../../api/config/config.ts';
 import { workloadsOf } from '../chart/kube-object.ts';
 import { whereInstalled } from '../chart/where-installed.ts';
 import { makeTargetsOf } from '../docs/document-claims.ts';

@@ -1,7 +1,7 @@
 import { request } from 'undici';
 import { type Clock, isoTime, SECOND_MS } from '#core/clock.ts';
 import { CLOCK_APART_MAX_MS, DOCTOR_ASK_MS } from '#core/limits.ts';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import { type Finding, ok, problem } from './finding.ts';
 
 const CHECK = 'clock';

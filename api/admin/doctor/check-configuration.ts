@@ -1,6 +1,6 @@
 import { checkCatalog } from '#core/catalog/check-catalog.ts';
+import type { Config } from '../../config/config.ts';
 import { ConfigError, formatProblem } from '../../config/config-error.ts';
-import type { Config } from '../../config.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
 const CHECK = 'configuration';

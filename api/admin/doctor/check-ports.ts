@@ -3,7 +3,7 @@ import { request } from 'undici';
 import { z } from 'zod';
 import { folderHolder } from '#core/ledger/embedded/sqlite-folder-lock.ts';
 import { DOCTOR_CONNECT_MS } from '#core/limits.ts';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
 /** Whether a gateway runs here, how it is, and else whether it could. */

@@ -7,7 +7,7 @@ import { importModels } from '#core/catalog/import-models.ts';
 import { type FetchProviderJson, ProviderAnswerError } from '#core/catalog/import-source.ts';
 import type { Clock } from '#core/clock.ts';
 import { DOCTOR_ASK_MS, DOCTOR_NAMES_MAX, MODEL_ID_CHARS_MAX, MODELS_MAX } from '#core/limits.ts';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import { comparePrices, type OwnPrices } from './compare-prices.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 

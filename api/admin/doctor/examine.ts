@@ -1,5 +1,5 @@
 import type { Clock } from '#core/clock.ts';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import { checkClock } from './check-clock.ts';
 import { checkConfiguration } from './check-configuration.ts';
 import { checkDataFolder } from './check-data-folder.ts';

@@ -1,8 +1,8 @@
 import { Counter, type Registry } from 'prom-client';
 import type { NanoUsd } from '#core/money.ts';
 import { type CountLoss, createOperatorLosses, toGraphUsd } from '#core/operator-losses.ts';
+import { PlainHistogram } from '#core/plain-histogram.ts';
 import { readMetrics } from '#core/read-metrics.ts';
-import { PlainHistogram } from './plain-histogram.ts';
 
 /** Low-cardinality labels only: no agent, no key, no model. */
 export interface CallMetrics {

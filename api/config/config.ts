@@ -5,18 +5,18 @@ import { isLoopbackHost } from '#core/loopback.ts';
 import type { NanoUsd } from '#core/money.ts';
 import type { Secret } from '#core/secret.ts';
 import { withoutEndSlashes } from '#core/without-end-slashes.ts';
-import { ConfigError, type ConfigProblem } from './config/config-error.ts';
-import type { ConfigFile } from './config/config-file.ts';
-import { contentHash, noteReads } from './config/content-hash.ts';
-import { defaultProviders } from './config/default-providers.ts';
-import type { FilesConfig } from './config/files-settings.ts';
-import { readConfigFile } from './config/read-config-file.ts';
-import { readRegularFile } from './config/read-regular-file.ts';
-import type { Environment, ReadFile } from './config/resolve-secrets.ts';
-import { type LookupHost, lookupHost } from './config/settle-dialect.ts';
-import type { StorageConfig } from './config/storage-settings.ts';
-import { toImageSettings, toVideoSettings } from './config/to-media-settings.ts';
-import { toDollars, toModelSettings } from './config/to-settings.ts';
+import { ConfigError, type ConfigProblem } from './config-error.ts';
+import type { ConfigFile } from './config-file.ts';
+import { contentHash, noteReads } from './content-hash.ts';
+import { defaultProviders } from './default-providers.ts';
+import type { FilesConfig } from './files-settings.ts';
+import { readConfigFile } from './read-config-file.ts';
+import { readRegularFile } from './read-regular-file.ts';
+import type { Environment, ReadFile } from './resolve-secrets.ts';
+import { type LookupHost, lookupHost } from './settle-dialect.ts';
+import type { StorageConfig } from './storage-settings.ts';
+import { toImageSettings, toVideoSettings } from './to-media-settings.ts';
+import { toDollars, toModelSettings } from './to-settings.ts';
 
 /** Everything that the operator decides, checked. Secrets in it never print. */
 export interface Config extends CatalogSettings {

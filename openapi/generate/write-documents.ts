@@ -1,13 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { adminFacts } from './admin/admin-facts.ts';
-import { adminRouter } from './admin/router.ts';
-import { makeConfigSchema } from './config/config-schema.ts';
-import { makeDocument } from './contract/document.ts';
-import { v1Facts } from './contract/v1-facts.ts';
-import { fillGuide } from './docs-page/fill-guide.ts';
-import { guides } from './docs-page/guides.ts';
+import { adminFacts } from '../../api/admin/admin-facts.ts';
+import { adminRouter } from '../../api/admin/router.ts';
+import { makeConfigSchema } from '../../api/config/config-schema.ts';
+import { makeDocument } from '../../api/contract/document.ts';
+import { v1Facts } from '../../api/contract/v1-facts.ts';
+import { fillGuide } from '../../api/docs-page/fill-guide.ts';
+import { guides } from '../../api/docs-page/guides.ts';
+import { v1Router } from '../../api/routers/router.ts';
 import { makeMetricsTable } from './metrics-table.ts';
-import { v1Router } from './routers/router.ts';
 
 /**
  * Every generated file of the repository. With `--check` nothing is written: a stale file is named and fails.
@@ -20,14 +20,14 @@ const documents: readonly { path: string; make: () => string }[] = [
   ...(process.platform === 'linux' ? [{ path: 'openapi/metrics.md', make: makeMetricsTable }] : []),
   ...guides.map((name) => {
     const path = `docs/guides/${name}.md`;
-    return { path, make: () => fillGuide(readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')) };
+    return { path, make: () => fillGuide(readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')) };
   }),
 ];
 
 const check = process.argv.includes('--check');
 let stale = 0;
 for (const { path, make } of documents) {
-  const file = new URL(`../${path}`, import.meta.url);
+  const file = new URL(`../../${path}`, import.meta.url);
   const text = make();
   if (readIfThere(file) === text) continue;
   if (check) {

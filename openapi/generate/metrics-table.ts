@@ -4,19 +4,18 @@ import { observeCapacity } from '#core/capacity/observe-capacity.ts';
 import { collectNodeMetrics } from '#core/collect-node-metrics.ts';
 import { createFeedMetrics } from '#core/events/feed-metrics.ts';
 import { observeClock } from '#core/observe-clock.ts';
-import { countForAll } from '../workers/count-for-all.ts';
-import { observeFeedLag } from '../workers/market/observe-feed-lag.ts';
-import { observeMarket } from '../workers/market/observe-market.ts';
-import { observeProjector } from '../workers/projector/observe-projector.ts';
-import { type Role, roles } from '../workers/roles.ts';
-import { observeSettlements } from '../workers/settlement/observe-settlements.ts';
-import { observeVideoMembers } from '../workers/video/observe-video-members.ts';
-import { createVideoMetrics } from '../workers/video/video-metrics.ts';
-import { createCallMetrics } from './inference/hold/call-metrics.ts';
-import { observeJournal } from './observe-journal.ts';
-import { observeShards } from './observe-shards.ts';
-import { observeStart } from './observe-start.ts';
-import { observeProcess } from './process-metrics.ts';
+import { createCallMetrics } from '../../api/inference/hold/call-metrics.ts';
+import { observeProcess, observeStart } from '../../api/metrics/process.ts';
+import { observePendingPrices } from '../../api/start/local-workers.ts';
+import { countForAll } from '../../api/start/workers/count-for-all.ts';
+import { type Role, roles } from '../../api/start/workers/roles.ts';
+import { observeJournal, observeShards } from '../../api/stores/observe-store.ts';
+import { observeFeedLag } from '../../workers/market/observe-feed-lag.ts';
+import { observeMarket } from '../../workers/market/observe-market.ts';
+import { observeProjector } from '../../workers/projector/observe-projector.ts';
+import { observeSettlements } from '../../workers/settlement/observe-settlements.ts';
+import { observeVideoMembers } from '../../workers/video/observe-video-members.ts';
+import { createVideoMetrics } from '../../workers/video/video-metrics.ts';
 
 /** What runs by itself, and so is scraped by itself. */
 export type Scraped = 'embedded' | 'api' | Role;
@@ -41,12 +40,13 @@ const registered: Readonly<Record<Scraped, (registry: Registry) => void>> = {
     createVideoMetrics(registry, unread).observe(unread);
     observeMarket(registry, unread);
     createFeedMetrics(registry);
-    observeApi(registry, (of) => observeJournal(of, { onCommit() {} }), unread);
+    observeApi(registry, (of) => observeJournal(of, { onCommit() {} }));
+    observePendingPrices(registry, unread);
   },
   api(registry) {
     createCallMetrics(registry);
     observeBills(registry, unread);
-    observeApi(registry, (of) => observeShards(of, unread), null);
+    observeApi(registry, (of) => observeShards(of, unread));
   },
   settlement: ofWorker((registry) => observeSettlements(registry, unread)),
   projector: ofWorker((registry) => observeProjector(registry, unread)),
@@ -61,13 +61,12 @@ const registered: Readonly<Record<Scraped, (registry: Registry) => void>> = {
   }),
 };
 
-function observeApi(registry: Registry, observe: (registry: Registry) => void, settlement: null): void {
+function observeApi(registry: Registry, observe: (registry: Registry) => void): void {
   const store = { observe, isReady: () => false, lag: unread, times: unread };
   observeProcess(registry, {
     ...{
       clock: unread,
       store,
-      settlement,
       gateway: unread,
       config: unread,
       catalog: unread,

@@ -1,4 +1,5 @@
-import type { Registry } from 'prom-client';
+import { readFileSync } from 'node:fs';
+import { Gauge, type Registry } from 'prom-client';
 import type { EventLoopLag } from '#core/capacity/event-loop-lag.ts';
 import { observeCapacity } from '#core/capacity/observe-capacity.ts';
 import type { LiveCatalog } from '#core/catalog/create-catalog.ts';
@@ -7,19 +8,17 @@ import { collectNodeMetrics } from '#core/collect-node-metrics.ts';
 import { observeClock } from '#core/observe-clock.ts';
 import { observeOpenBreakers } from '#core/provider-health/observe-open-breakers.ts';
 import { readMetrics } from '#core/read-metrics.ts';
+import type { StartWaits } from '#core/start-waits.ts';
 import type { TrustedClock } from '#core/trusted-clock.ts';
-import type { Settlement } from '../workers/settlement/settlement.ts';
-import type { LiveConfig } from './config/watch-config.ts';
-import type { ConnectionLimit } from './http/connection-limit.ts';
-import type { Gateway } from './inference/hold/gateway.ts';
-import type { Store } from './store.ts';
+import type { LiveConfig } from '../config/watch-config.ts';
+import type { ConnectionLimit } from '../http/connection-limit.ts';
+import type { Gateway } from '../inference/hold/gateway.ts';
+import type { Store } from '../stores/store.ts';
 
 interface Observed {
   clock: TrustedClock;
   store: Pick<Store, 'observe' | 'isReady' | 'lag' | 'times'>;
   gateway: Gateway;
-  /** `null`: a worker does it. */
-  settlement: Settlement | null;
   config: LiveConfig;
   catalog: LiveCatalog;
   loopLag: EventLoopLag;
@@ -30,7 +29,7 @@ interface Observed {
 /** State that is read when somebody looks, so that it costs nothing while nobody does. */
 export function observeProcess(
   registry: Registry,
-  { clock, store, gateway, settlement, config, catalog, loopLag, connectionLimit }: Observed,
+  { clock, store, gateway, config, catalog, loopLag, connectionLimit }: Observed,
 ): void {
   collectNodeMetrics(registry);
   const { gauge, counter } = readMetrics(registry);
@@ -62,9 +61,6 @@ export function observeProcess(
   gauge('faregate_event_loop_lag_ms', 'How long work waited for its turn in the last second', () =>
     loopLag.lagMs(),
   );
-  if (settlement !== null) {
-    gauge('faregate_pending_prices', 'Ended calls whose cost is not known yet', () => settlement.waiting);
-  }
   gauge(
     'faregate_closings_owed',
     'Ended calls that the journal has not confirmed',
@@ -100,4 +96,26 @@ export function observeProcess(
   );
   observeOpenBreakers(registry, () => gateway.health.open());
   store.observe(registry);
+}
+
+/** What every process tells from its first moment on. */
+export function observeStart(registry: Registry, waits: Pick<StartWaits, 'reasons'>): void {
+  const registers = [registry];
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  new Gauge({
+    name: 'faregate_build_info',
+    help: 'Always 1; the release that runs',
+    labelNames: ['version'],
+    registers,
+  }).set({ version }, 1);
+  new Gauge({
+    name: 'faregate_store_awaited',
+    help: '1 for each store that this process needs and has not reached or found ready since its start',
+    labelNames: ['store'],
+    registers,
+    collect() {
+      this.reset();
+      for (const store of waits.reasons.keys()) this.set({ store }, 1);
+    },
+  });
 }

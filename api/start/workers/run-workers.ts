@@ -1,8 +1,8 @@
 import type { EndSignals } from '#core/end-signals.ts';
 import { createLog } from '#core/log.ts';
 import type { Progress } from '#core/show-progress.ts';
-import { type Config, loadConfig } from '../api/config.ts';
-import { explainStart } from '../api/explain-start.ts';
+import { type Config, loadConfig } from '../../config/config.ts';
+import { explainStart } from '../explain-start.ts';
 import { parseRoles, type Role, RoleError } from './roles.ts';
 import { startWorkers, WorkersError } from './start-workers.ts';
 

@@ -12,7 +12,7 @@ import { MARKETS_FILE, openSqliteMarketStore } from '#core/market/sqlite-market-
 import { createLocalAddressWeights } from '#core/rates/address-weights.ts';
 import { createLocalRateLimiter } from '#core/rates/rate-limiter.ts';
 import type { TrustedClock } from '#core/trusted-clock.ts';
-import { observeJournal } from './observe-journal.ts';
+import { observeJournal } from './observe-store.ts';
 import type { Store } from './store.ts';
 
 export interface EmbeddedStore extends Store {

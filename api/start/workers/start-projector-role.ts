@@ -5,10 +5,10 @@ import { createCassandraAgentStates } from '#core/ledger/cluster/cassandra-agent
 import { LEDGER_TOPIC } from '#core/ledger/cluster/kafka-ledger-topic.ts';
 import { joinKafkaShardGroup } from '#core/ledger/cluster/kafka-shard-group.ts';
 import { PROJECTOR_GROUP } from '#core/worker-names.ts';
-import { awaitSchema, awaitTopics } from '../api/await-stores.ts';
-import { toCassandraOptions, toKafkaOptions } from '../api/config/store-options.ts';
-import { observeProjector } from './projector/observe-projector.ts';
-import { startProjector } from './projector/projector.ts';
+import { observeProjector } from '../../../workers/projector/observe-projector.ts';
+import { startProjector } from '../../../workers/projector/projector.ts';
+import { toCassandraOptions, toKafkaOptions } from '../../config/store-options.ts';
+import { awaitSchema, awaitTopics } from '../../stores/reach.ts';
 import type { RunningRole, WorkerParts } from './worker-parts.ts';
 
 /** Makes the log readable: history, usage, movements of money, and the copies that a recovery starts from. */

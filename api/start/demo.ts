@@ -15,8 +15,8 @@ import type { AgentStatus } from '#core/ledger/machine/state.ts';
 import { defaultLimits, GRANT_DAYS_MAX } from '#core/limits.ts';
 import { formatUsd } from '#core/money.ts';
 import type { Secret } from '#core/secret.ts';
-import type { DemoMode } from './config.ts';
-import { shapeBalance } from './contract/balance.ts';
+import type { DemoMode } from '../config/config.ts';
+import { shapeBalance } from '../contract/balance.ts';
 
 /** The addresses that `demo.json` tells, and the token of the admin API. */
 export interface DemoAddresses {

@@ -5,14 +5,13 @@ import { feedTopics } from '#core/events/kafka-feed-topics.ts';
 import { createCassandraMarketStore } from '#core/market/cassandra-market-store.ts';
 import { createRedisLiveMarkets } from '#core/market/redis-live-markets.ts';
 import { marketGroup } from '#core/worker-names.ts';
-import { awaitSchema, awaitTopics } from '../api/await-stores.ts';
-import { toCassandraOptions, toKafkaOptions } from '../api/config/store-options.ts';
-import { reachLedger } from '../api/reach-ledger.ts';
-import { openKafkaExchange } from './market/kafka-exchange.ts';
-import { createMarketPipeline } from './market/market-pipeline.ts';
-import { askForMissingBooks } from './market/missing-books.ts';
-import { observeFeedLag } from './market/observe-feed-lag.ts';
-import { observeMarket } from './market/observe-market.ts';
+import { openKafkaExchange } from '../../../workers/market/kafka-exchange.ts';
+import { createMarketPipeline } from '../../../workers/market/market-pipeline.ts';
+import { askForMissingBooks } from '../../../workers/market/missing-books.ts';
+import { observeFeedLag } from '../../../workers/market/observe-feed-lag.ts';
+import { observeMarket } from '../../../workers/market/observe-market.ts';
+import { toCassandraOptions, toKafkaOptions } from '../../config/store-options.ts';
+import { awaitSchema, awaitTopics, reachLedger } from '../../stores/reach.ts';
 import type { RunningRole, WorkerParts } from './worker-parts.ts';
 
 /** Keeps books, candles and the list of markets, and moves the credit of their trades. */

@@ -16,13 +16,12 @@ import { LEDGER_TOPIC, requireSafeLedgerTopic } from '#core/ledger/cluster/kafka
 import { startPublisher } from '#core/ledger/cluster/redis-publisher.ts';
 import { createRedisScripts } from '#core/ledger/cluster/redis-scripts.ts';
 import { SHARDS } from '#core/ledger/cluster/shards.ts';
-import { awaitKafka, awaitSchemaIfThere, awaitTopics } from '../api/await-stores.ts';
-import { toCassandraOptions, toKafkaOptions } from '../api/config/store-options.ts';
-import { reachLedger } from '../api/reach-ledger.ts';
-import { createApplyAgentChange } from './settlement/apply-agent-change.ts';
-import { createBookGrant } from './settlement/book-grant.ts';
-import { observeSettlements } from './settlement/observe-settlements.ts';
-import { ShardSettlements } from './settlement/shard-settlements.ts';
+import { createApplyAgentChange } from '../../../workers/settlement/apply-agent-change.ts';
+import { createBookGrant } from '../../../workers/settlement/book-grant.ts';
+import { observeSettlements } from '../../../workers/settlement/observe-settlements.ts';
+import { ShardSettlements } from '../../../workers/settlement/shard-settlements.ts';
+import { toCassandraOptions, toKafkaOptions } from '../../config/store-options.ts';
+import { awaitKafka, awaitSchemaIfThere, awaitTopics, reachLedger } from '../../stores/reach.ts';
 import type { RunningRole, WorkerParts } from './worker-parts.ts';
 
 /** Of the feeds' consumer groups; the same in every process, so that they share the records out. */

@@ -1,8 +1,8 @@
 import { isoTime } from '#core/clock.ts';
 import { inWords } from '#core/in-words.ts';
 import { CLOCK_APART_MAX_MS } from '#core/limits.ts';
-import type { CheckAnswer } from './http/create-internal-server.ts';
-import type { LedgerTimes } from './store.ts';
+import type { CheckAnswer } from '../http/create-internal-server.ts';
+import type { LedgerTimes } from '../stores/store.ts';
 
 /** Milliseconds until calls can start; 0: they can now. Only time that the ledger has already written makes them wait. */
 export const waitForClockMs = ({ aheadMs }: Pick<LedgerTimes, 'aheadMs'>): number =>

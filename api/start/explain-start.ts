@@ -8,9 +8,9 @@ import {
   JournalTooNewError,
 } from '#core/ledger/embedded/journal-errors.ts';
 import { DISK_FREE_MIN_BYTES } from '#core/limits.ts';
-import { ConfigError } from './config/config-error.ts';
-import type { Config } from './config.ts';
-import { StoreError } from './store-error.ts';
+import type { Config } from '../config/config.ts';
+import { ConfigError } from '../config/config-error.ts';
+import { StoreError } from '../stores/store-error.ts';
 
 /** What the operator can mend is said in a sentence, with what to do; a stack is for what nobody expected. */
 export function explainStart(error: unknown, config: Config | null): string {

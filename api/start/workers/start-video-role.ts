@@ -10,13 +10,13 @@ import { VIDEO_CLAIM_GRACE_MS, VIDEO_SUBMIT_MS } from '#core/limits.ts';
 import { createProbe } from '#core/provider-health/probe-provider.ts';
 import { Prober } from '#core/provider-health/prober.ts';
 import { ProviderHealth } from '#core/provider-health/provider-health.ts';
-import { openFiles } from '../api/open-files.ts';
-import { reachLedger } from '../api/reach-ledger.ts';
-import { earlierClock } from './video/earlier-clock.ts';
-import { observeVideoMembers } from './video/observe-video-members.ts';
-import { joinVideoMembers } from './video/redis-video-members.ts';
-import { createVideoMetrics } from './video/video-metrics.ts';
-import { VideoWorker } from './video/video-worker.ts';
+import { earlierClock } from '../../../workers/video/earlier-clock.ts';
+import { observeVideoMembers } from '../../../workers/video/observe-video-members.ts';
+import { joinVideoMembers } from '../../../workers/video/redis-video-members.ts';
+import { createVideoMetrics } from '../../../workers/video/video-metrics.ts';
+import { VideoWorker } from '../../../workers/video/video-worker.ts';
+import { openFiles } from '../../stores/open-files.ts';
+import { reachLedger } from '../../stores/reach.ts';
 import type { RunningRole, WorkerParts } from './worker-parts.ts';
 
 /** Takes videos from order to file. In any number of processes: they share the open ones out. */

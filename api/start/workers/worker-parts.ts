@@ -5,8 +5,8 @@ import type { NanoUsd } from '#core/money.ts';
 import type { CountLoss } from '#core/operator-losses.ts';
 import type { StartWaits } from '#core/start-waits.ts';
 import type { TrustedClock } from '#core/trusted-clock.ts';
-import type { ClusterStorage } from '../api/config/storage-settings.ts';
-import type { Config } from '../api/config.ts';
+import type { Config } from '../../config/config.ts';
+import type { ClusterStorage } from '../../config/storage-settings.ts';
 
 /** What every role works with. */
 export interface WorkerParts {

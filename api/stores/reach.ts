@@ -1,10 +1,14 @@
 import { connectCassandra, isCassandraAway } from '#core/drivers/cassandra.ts';
 import { requireSchema, SchemaTooOldError, schemaVersion } from '#core/drivers/cassandra-schema.ts';
 import { isKafkaAway, requireTopics } from '#core/drivers/kafka-topics.ts';
+import { isRedisAway } from '#core/drivers/redis.ts';
+import { type ClusterLedger, openClusterLedger } from '#core/ledger/cluster/open-cluster-ledger.ts';
+import { SHARDS } from '#core/ledger/cluster/shards.ts';
 import type { Log } from '#core/log.ts';
 import type { StartWaits } from '#core/start-waits.ts';
-import type { CassandraSettings } from './config/storage-settings.ts';
-import { toCassandraOptions } from './config/store-options.ts';
+import type { TrustedClock } from '#core/trusted-clock.ts';
+import type { CassandraSettings, ClusterStorage } from '../config/storage-settings.ts';
+import { toCassandraOptions, toRedisAddress } from '../config/store-options.ts';
 import { reach } from './store-error.ts';
 
 /** Until Kafka can be reached and has these topics. Throws `StoreError` for what no waiting mends. */
@@ -73,3 +77,20 @@ async function readSchema(cassandra: CassandraSettings): Promise<number> {
     await client.shutdown();
   }
 }
+
+/** The ledger of the configured cluster, for a process that starts. Throws `StoreError` for what no waiting mends. */
+export const reachLedger = (
+  { redis, allowUnsafe }: Pick<ClusterStorage, 'redis' | 'allowUnsafe'>,
+  { waits, clock, log }: { waits: StartWaits; clock: TrustedClock; log: Log },
+): Promise<ClusterLedger> =>
+  reach('Redis', () =>
+    waits.until({
+      store: 'Redis',
+      attempt: () =>
+        openClusterLedger({
+          ...{ address: toRedisAddress(redis), shards: SHARDS, clock, log, allowUnsafe },
+          onNodeTime: (nodeMs) => clock.noteOther(nodeMs),
+        }),
+      isAway: isRedisAway,
+    }),
+  );

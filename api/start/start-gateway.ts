@@ -14,17 +14,17 @@ import { StartWaits } from '#core/start-waits.ts';
 import { trustedClock } from '#core/trusted-clock.ts';
 import { CONFIRMED_BY_REDIS, watchClock } from '#core/watch-clock.ts';
 import { findWritableByOthers } from '#core/writable-by-others.ts';
-import { buildAdmin } from './admin/build-admin.ts';
-import { buildApp } from './app.ts';
-import { loadOrCreateAdminToken } from './config/admin-token.ts';
-import { writeAdminUrl } from './config/admin-url.ts';
-import type { Config } from './config.ts';
+import { buildAdmin } from '../admin/build-admin.ts';
+import { buildApp } from '../app.ts';
+import { loadOrCreateAdminToken } from '../config/admin-token.ts';
+import { writeAdminUrl } from '../config/admin-url.ts';
+import type { Config } from '../config/config.ts';
+import { buildDeps, type Deps, type DepsOptions } from '../deps.ts';
+import { createPublicServer } from '../http/create-public-server.ts';
+import { startSimulator } from '../simulator/simulator.ts';
 import { type Demo, type DemoAddresses, ensureDemo } from './demo.ts';
-import { buildDeps, type Deps, type DepsOptions } from './deps.ts';
 import { checkTimes } from './describe-times.ts';
-import { createPublicServer } from './http/create-public-server.ts';
 import { type OpenInternalServer, openInternalServer } from './open-internal-server.ts';
-import { startSimulator } from './simulator/simulator.ts';
 
 export interface RunningGateway {
   deps: Deps;
@@ -86,7 +86,7 @@ async function startBehind(
   parts: Pick<DepsOptions, 'config' | 'clock' | 'log' | 'loopDelay' | 'registry' | 'waits'>,
 ): Promise<RunningGateway> {
   const { config, clock, log, loopDelay } = parts;
-  const documentText = await readFile(new URL('../openapi/v1.json', import.meta.url), 'utf8');
+  const documentText = await readFile(new URL('../../openapi/v1.json', import.meta.url), 'utf8');
   const simulator = needsBundledSimulator(config)
     ? await startSimulator({
         port: 0,
@@ -102,8 +102,7 @@ async function startBehind(
   });
   const watchedClock = watchClock({ clock, log, ...clockCare(config) });
   await isOverIn(deps.catalog.refresh(), FIRST_CATALOG_WAIT_MS, clock);
-  await deps.settlement?.start();
-  await deps.videoWorker?.start();
+  await deps.workers.start();
 
   const { server } = config;
   const publicUrl = server.publicUrl ?? `${httpOrigin(server.host, server.port)}/v1`;
@@ -116,7 +115,7 @@ async function startBehind(
     audit: deps.store.audit,
     catalog: deps.catalog,
     markets: deps.store.markets,
-    feeds: deps.market?.feeds ?? (config.market === 'off' ? 'off' : 'kafka'),
+    feeds: deps.workers.feeds,
     bills: deps.bills,
     config: deps.config,
     pepper: deps.store.peppers[0],
@@ -142,8 +141,8 @@ async function startBehind(
 
   let videosStopped: Promise<void> | undefined;
   /** A video that is being handed to its provider has so long: cut, it could never be sent again, and would have failed. */
-  function stopVideos(sendingWaitMs: number): Promise<void> | undefined {
-    videosStopped ??= deps.videoWorker?.stop(sendingWaitMs);
+  function stopVideos(sendingWaitMs: number): Promise<void> {
+    videosStopped ??= deps.workers.stopVideos(sendingWaitMs);
     return videosStopped;
   }
 

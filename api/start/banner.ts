@@ -1,7 +1,7 @@
 import { relative, resolve } from 'node:path';
 import type { Model } from '#core/catalog/catalog.ts';
+import { smallModelId } from '../simulator/models.ts';
 import type { Demo, DemoAddresses } from './demo.ts';
-import { smallModelId } from './simulator/models.ts';
 
 export interface BannerParts {
   addresses: Omit<DemoAddresses, 'adminToken'>;

@@ -1,8 +1,8 @@
 import type { EndSignals } from '#core/end-signals.ts';
 import { createLog } from '#core/log.ts';
 import type { Progress } from '#core/show-progress.ts';
+import { type Config, loadConfig } from '../config/config.ts';
 import { banner } from './banner.ts';
-import { type Config, loadConfig } from './config.ts';
 import { explainStart } from './explain-start.ts';
 import { type RunningGateway, startGateway } from './start-gateway.ts';
 

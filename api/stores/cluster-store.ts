@@ -11,11 +11,10 @@ import { createRedisRateLimiter } from '#core/rates/redis-rate-limiter.ts';
 import type { StartWaits } from '#core/start-waits.ts';
 import type { TrustedClock } from '#core/trusted-clock.ts';
 import { createCassandraVideoHistory } from '#core/videos/cassandra-video-history.ts';
-import { awaitSchemaIfThere } from './await-stores.ts';
-import type { ClusterStorage } from './config/storage-settings.ts';
-import { toCassandraOptions } from './config/store-options.ts';
-import { observeShards } from './observe-shards.ts';
-import { reachLedger } from './reach-ledger.ts';
+import type { ClusterStorage } from '../config/storage-settings.ts';
+import { toCassandraOptions } from '../config/store-options.ts';
+import { observeShards } from './observe-store.ts';
+import { awaitSchemaIfThere, reachLedger } from './reach.ts';
 import type { Store } from './store.ts';
 
 export interface ClusterStoreOptions {

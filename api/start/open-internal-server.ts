@@ -1,13 +1,13 @@
 import type { Registry } from 'prom-client';
 import { httpOrigin } from '#core/http-origin.ts';
 import type { StartWaits } from '#core/start-waits.ts';
-import type { Config } from './config.ts';
-import { errorBody } from './contract/error-body.ts';
-import { apiError } from './contract/errors.ts';
-import type { AnswerIds } from './http/broken-request.ts';
-import { createInternalServer, type InternalServer } from './http/create-internal-server.ts';
-import { sendJson } from './http/send-json.ts';
-import { observeStart } from './observe-start.ts';
+import type { Config } from '../config/config.ts';
+import { errorBody } from '../contract/error-body.ts';
+import { apiError } from '../contract/errors.ts';
+import type { AnswerIds } from '../http/broken-request.ts';
+import { createInternalServer, type InternalServer } from '../http/create-internal-server.ts';
+import { sendJson } from '../http/send-json.ts';
+import { observeStart } from '../metrics/process.ts';
 
 export interface OpenInternalServer extends InternalServer {
   url: string;

@@ -1,7 +1,7 @@
 import type { Clock } from '#core/clock.ts';
 import { type LocalFileStore, openLocalFileStore } from '#core/files/local-file-store.ts';
 import { createS3FileStore, type S3FileStore } from '#core/files/s3-file-store.ts';
-import type { Config } from './config.ts';
+import type { Config } from '../config/config.ts';
 
 export type Files = LocalFileStore | S3FileStore;
 
