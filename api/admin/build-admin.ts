@@ -1,5 +1,4 @@
 import type { Express } from 'express';
-import { ADMIN_BODY_BYTES } from '#core/limits.ts';
 import type { Secret } from '#core/secret.ts';
 import { createExpress } from '../http/create-express.ts';
 import { mountNotFound } from '../http/mount-not-found.ts';
@@ -7,6 +6,9 @@ import { mountRouter } from '../http/mount-router.ts';
 import { createAuthenticateOperator } from './authenticate-operator.ts';
 import type { AdminDeps } from './context.ts';
 import { adminRouter } from './router.ts';
+
+/** The largest body of a request to the admin API. */
+const ADMIN_BODY_BYTES = 64 * 1024;
 
 export interface AdminOptions extends AdminDeps {
   token: Secret;

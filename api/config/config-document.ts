@@ -9,8 +9,12 @@ import {
   type Pair,
   parseDocument,
 } from 'yaml';
-import { ALIASES_MAX, YAML_PROBLEMS_MAX } from '#core/limits.ts';
 import type { ConfigProblem } from './config-error.ts';
+
+/** Problems that are reported for a file that is not YAML. Later ones mostly follow from the first. */
+export const YAML_PROBLEMS_MAX = 10;
+/** Enough aliases for repeated blocks, and far fewer than a "billion laughs" attack needs. */
+const ALIASES_MAX = 1_000;
 
 export type Path = readonly PropertyKey[];
 

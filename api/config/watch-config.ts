@@ -1,12 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { needsBundledSimulator } from '#core/catalog/catalog-settings.ts';
 import type { Clock, Timer } from '#core/clock.ts';
-import { CONFIG_POLL_MS } from '#core/limits.ts';
+import { SECOND_MS } from '#core/clock.ts';
 import { type Config, loadConfig } from './config.ts';
 import { ConfigError } from './config-error.ts';
 import { contentHash, noteReads, readTexts } from './content-hash.ts';
 import { readRegularFile } from './read-regular-file.ts';
 import type { Environment, ReadFile } from './resolve-secrets.ts';
+
+/** How often the configuration file is checked for changes. */
+export const CONFIG_POLL_MS = SECOND_MS;
 
 /** The configuration in force, kept equal to its file while the process runs. */
 export interface LiveConfig {

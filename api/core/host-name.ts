@@ -1,4 +1,7 @@
-import { HOST_LABEL_CHARS_MAX, HOST_NAME_CHARS_MAX } from './limits.ts';
+import { HOST_NAME_CHARS_MAX } from './limits.ts';
+
+/** The DNS limit for one label of a host name (RFC 1035, 2.3.4). */
+const HOST_LABEL_CHARS_MAX = 63;
 
 const DOT = 0x2e;
 

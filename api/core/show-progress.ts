@@ -1,6 +1,8 @@
 import type { Writable } from 'node:stream';
 import { type Clock, SECOND_MS, type Timer } from './clock.ts';
-import { PROGRESS_AFTER_MS } from './limits.ts';
+
+/** A command that takes longer shows its progress. */
+const PROGRESS_AFTER_MS = 2 * SECOND_MS;
 
 export interface Progress {
   /** What goes on from now on. */

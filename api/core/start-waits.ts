@@ -1,6 +1,10 @@
-import { type Clock, wait } from './clock.ts';
-import { START_RETRY_MS, START_SAID_MS } from './limits.ts';
+import { type Clock, SECOND_MS, wait } from './clock.ts';
 import type { Log } from './log.ts';
+
+/** How often a starting process tries to reach a store that is away. */
+const START_RETRY_MS = SECOND_MS;
+/** How often it says so. */
+const START_SAID_MS = 30 * SECOND_MS;
 
 export interface StoreAttempt<T> {
   /** As operators call it. */

@@ -1,5 +1,8 @@
-import { type Clock, type MachineClock, SECOND_MS } from './clock.ts';
-import { CLOCK_APART_MAX_MS, CLOCK_JUMP_MIN_MS, CLOCK_PROVEN_MS } from './limits.ts';
+import { type Clock, type MachineClock, MINUTE_MS, SECOND_MS } from './clock.ts';
+import { CLOCK_APART_MAX_MS, CLOCK_JUMP_MIN_MS } from './limits.ts';
+
+/** A clock that has not jumped for this long is taken to be right. */
+export const CLOCK_PROVEN_MS = 5 * MINUTE_MS;
 
 /** A wall clock that the ledger can write down: a jump is not believed before something else confirms it. */
 export interface TrustedClock extends Clock {

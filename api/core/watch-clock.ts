@@ -1,7 +1,14 @@
 import type { Timer } from './clock.ts';
-import { CLOCK_JUMP_MIN_MS, CLOCK_LOOKED_AT_MS } from './limits.ts';
+import { MINUTE_MS } from './clock.ts';
+import { CLOCK_JUMP_MIN_MS } from './limits.ts';
 import type { Log } from './log.ts';
 import type { ClockReading, TrustedClock } from './trusted-clock.ts';
+
+/**
+ * How often a process checks its clock when nothing else does, and stores what the next process must know
+ * of it.
+ */
+const CLOCK_LOOKED_AT_MS = MINUTE_MS;
 
 /** What the operator of a cluster is told of a jump. */
 export const CONFIRMED_BY_REDIS = "It is believed once Redis' clock has agreed with it for five minutes.";

@@ -6,15 +6,8 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import {
-  CONNECTIONS_CHECK_MS,
-  CONNECTIONS_MAX,
-  HEADERS_BYTES,
-  HEADERS_TIMEOUT_MS,
-  KEEP_ALIVE_MS,
-  REQUEST_TIMEOUT_MS,
-  STALLED_READER_MS,
-} from '#core/limits.ts';
+import { SECOND_MS } from '#core/clock.ts';
+import { CONNECTIONS_MAX, HEADERS_BYTES, KEEP_ALIVE_MS, STALLED_READER_MS } from '#core/limits.ts';
 import {
   type AnswerIds,
   answerBrokenRequest,
@@ -26,6 +19,12 @@ import {
 } from './broken-request.ts';
 import { type ConnectionLimit, limitConnections } from './connection-limit.ts';
 import { cutStalledReaders } from './cut-stalled-readers.ts';
+
+/** Time for the headers of a request, and for all of it. */
+const HEADERS_TIMEOUT_MS = 10 * SECOND_MS;
+const REQUEST_TIMEOUT_MS = 30 * SECOND_MS;
+/** How often Node checks these two timeouts. */
+const CONNECTIONS_CHECK_MS = 5 * SECOND_MS;
 
 export interface ServerLimits {
   headersBytes: number;

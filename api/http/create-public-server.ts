@@ -1,9 +1,19 @@
 import type { RequestListener, Server, ServerResponse } from 'node:http';
-import { SECOND_MS, systemClock } from '#core/clock.ts';
-import { LAST_ANSWERS_MS, LAST_REQUESTS_MS } from '#core/limits.ts';
+import { MINUTE_MS, SECOND_MS, systemClock } from '#core/clock.ts';
 import { closeAfterAnswer, endUnreceived, forgetAnswer } from './broken-request.ts';
 import { connectionsOf } from './connections-of.ts';
 import { createHttpServer, listen, type ServerOptions } from './create-http-server.ts';
+
+/**
+ * Time for a request that arrived after the notice of a shutdown, counted from the end of everything that
+ * was open then. No client can keep a process alive.
+ */
+const LAST_REQUESTS_MS = 10 * SECOND_MS;
+/**
+ * Time for the answers to those. They are not calls, and a client that reads a file slowly can ask another
+ * process for the rest.
+ */
+const LAST_ANSWERS_MS = MINUTE_MS;
 
 export interface PublicServer {
   /** Resolves with the port. */

@@ -1,4 +1,7 @@
-import { KNOWN_URL_CHARS_MAX, KNOWN_URLS_MAX } from '#core/limits.ts';
+/** Addresses for which a process remembers the handler, and for markets the parsed query. */
+export const KNOWN_URLS_MAX = 10_000;
+/** Longer addresses are parsed each time. No ordinary one is longer, and a stranger may send 16 KB. */
+export const KNOWN_URL_CHARS_MAX = 256;
 
 /**
  * What was found out about an address, for those that pages ask for again and again. All are forgotten at once when there are

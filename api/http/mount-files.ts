@@ -1,14 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { IRouter, Request, Response } from 'express';
-import { type Clock, SECOND_MS } from '#core/clock.ts';
+import { type Clock, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { downloadNameOf, type FileName, formatFileName, parseFileName } from '#core/files/file-name.ts';
 import type { LocalFileStore } from '#core/files/local-file-store.ts';
-import { UPLOAD_BODY_MS } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import { type FileError, fileErrors } from '../contract/file-errors.ts';
 import { ownDeadline } from './broken-request.ts';
 import { sendJson } from './send-json.ts';
+
+/** Time for one PUT into the local folder: 20 MB on a line of 300 kbit/s. */
+export const UPLOAD_BODY_MS = 10 * MINUTE_MS;
 
 export interface FilesEdge {
   files: LocalFileStore;

@@ -1,5 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { UNREAD_BODY_DRAINED_BYTES, UNREAD_BODY_KEPT_BYTES } from '#core/limits.ts';
+
+/**
+ * The unread body of a refused request up to this size is read and dropped, and the connection stays open.
+ */
+const UNREAD_BODY_KEPT_BYTES = 64 * 1024;
+/** A larger one is read this far, so that the client sees the answer. Then the connection is cut. */
+const UNREAD_BODY_DRAINED_BYTES = 16 * 1024 * 1024;
 
 /** One whole JSON answer. What was not read of the request's body does not become the next request. */
 export function sendJson(

@@ -1,4 +1,4 @@
-import { CANDLES_MAX, READY_CANDLES_MAX } from '#core/limits.ts';
+import { CANDLES_MAX } from '#core/limits.ts';
 import {
   type CandleInterval,
   type CandleRow,
@@ -10,6 +10,9 @@ import type { MarketStore } from '#core/market/market-store.ts';
 import { shapeCandle } from '../contract/markets.ts';
 import { Kept, type KeptOptions } from './kept.ts';
 import { digestOf, type ReadyAnswer, readyAnswer } from './ready-answer.ts';
+
+/** Answers of different limits that are kept for one market's candles of one interval. */
+const READY_CANDLES_MAX = 8;
 
 /** One reading of a market's candles of an interval, and what was made of it by limit. */
 export interface ReadCandles {

@@ -1,7 +1,11 @@
 import type { Clock } from '#core/clock.ts';
-import { MARKET_CACHE_MS, MARKET_READ_MS } from '#core/limits.ts';
+import { SECOND_MS } from '#core/clock.ts';
+import { MARKET_CACHE_MS } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import { atMost } from '#core/wait.ts';
+
+/** A reader is told to wait after this long. */
+export const MARKET_READ_MS = 2 * SECOND_MS;
 
 export interface KeptOptions {
   clock: Clock;

@@ -1,9 +1,12 @@
+import { MINUTE_MS } from '#core/clock.ts';
 import { parseMarketId } from '#core/events/market-id.ts';
 import type { MarketListing } from '#core/events/market-listing.ts';
-import { LISTINGS_KEPT_MS } from '#core/limits.ts';
 import type { MarketStore } from '#core/market/market-store.ts';
 import { type MarketError, marketError } from '../contract/market-errors.ts';
 import { Kept, type KeptOptions } from './kept.ts';
+
+/** How long the last list of markets is used while the store cannot be reached. */
+export const LISTINGS_KEPT_MS = MINUTE_MS;
 
 /** Of all markets that were ever listed. */
 export interface Listings {

@@ -1,6 +1,9 @@
 import { SECOND_MS } from '#core/clock.ts';
-import { MCP_BODY_BYTES, MCP_RETRY_MS } from '#core/limits.ts';
+import { MCP_BODY_BYTES } from '#core/limits.ts';
 import { retryHeaders } from '../contract/error-body.ts';
+
+/** When to retry while a key cannot be checked. */
+const MCP_RETRY_MS = 2 * SECOND_MS;
 
 /** What is answered before a tool runs, or instead of it. */
 export interface McpAnswer {

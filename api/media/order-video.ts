@@ -1,7 +1,8 @@
+import { HOUR_MS } from '#core/clock.ts';
 import { type FileName, hourOf } from '#core/files/file-name.ts';
 import { randomBase62 } from '#core/ids.ts';
 import type { Durability } from '#core/ledger/ledger.ts';
-import { GATE_TIMEOUT_MS, VIDEO_ORDER_KEPT_MS } from '#core/limits.ts';
+import { GATE_TIMEOUT_MS } from '#core/limits.ts';
 import type { NanoUsd } from '#core/money.ts';
 import type { VideoJob } from '#core/videos/video-job.ts';
 import { atMost } from '#core/wait.ts';
@@ -21,6 +22,9 @@ import { type PlannedVideo, planVideo } from './plan-video.ts';
 import { newVideoJob, reserveVideo } from './reserve-video.ts';
 import type { VideoDeps } from './video-deps.ts';
 import { writeVideoOrder } from './write-video-order.ts';
+
+/** How long a stored order waits to be sent to its provider. No open video needs it longer. */
+export const VIDEO_ORDER_KEPT_MS = 12 * HOUR_MS;
 
 /** `heldNanoUsd`: by this very request; `null`: the job was there before. */
 export interface OrderedVideo {

@@ -1,11 +1,14 @@
+import { HOUR_MS } from '#core/clock.ts';
 import { type FileName, formatFileName } from '#core/files/file-name.ts';
 import type { Reserve } from '#core/ledger/command.ts';
-import { VIDEO_TIME_LIMIT_MS } from '#core/limits.ts';
 import { nanoToAtto } from '#core/money.ts';
 import type { VideoJob } from '#core/videos/video-job.ts';
 import type { Gateway } from '../inference/hold/gateway.ts';
 import { startLimits } from '../inference/hold/start-call.ts';
 import type { PlannedVideo } from './plan-video.ts';
+
+/** The time limit of a video in the ledger. Its worker has ended it by then, or its hold is an orphan. */
+export const VIDEO_TIME_LIMIT_MS = 6 * HOUR_MS;
 
 /** The most that it can cost, held with all that its worker has to know, in one step. */
 export const reserveVideo = (

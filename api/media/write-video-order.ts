@@ -3,9 +3,15 @@ import type { FileName } from '#core/files/file-name.ts';
 import type { FileStore } from '#core/files/file-store.ts';
 import { randomBase62 } from '#core/ids.ts';
 import { limitTasks } from '#core/limit-tasks.ts';
-import { VIDEO_ORDER_PICTURES_BYTES_MAX, VIDEO_ORDERS_WRITTEN_AT_ONCE } from '#core/limits.ts';
+import { VIDEO_ORDER_PICTURES_BYTES_MAX } from '#core/limits.ts';
 import type { ImageLink, VideoOrderBody } from '#core/videos/video-order-body.ts';
 import type { VideoRequest } from '../contract/video-request.ts';
+
+/**
+ * Orders with images that a process writes at one time. Each has an image in memory for which nothing is
+ * held yet.
+ */
+export const VIDEO_ORDERS_WRITTEN_AT_ONCE = 4;
 
 /** Pictures that the provider could not fetch from here, by their links. */
 export type SentAlong = ReadonlyMap<string, FileName>;

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { createAgent } from '#core/accounts/create-agent.ts';
 import { setAgentStatus } from '#core/accounts/set-agent-status.ts';
+import { AGENT_ID_MAX } from '#core/events/fed-agent-id.ts';
 import type { AgentSummary, Ledger } from '#core/ledger/ledger.ts';
-import { AGENT_ID_MAX } from '#core/limits.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 
 const MAKERS = 180;

@@ -1,10 +1,10 @@
 import { DAY_MS, isoTime, startOfDayMs, systemClock, wait } from '#core/clock.ts';
-import { BOOK_REPEAT_MS } from '#core/limits.ts';
 import { createLog } from '#core/log.ts';
 import type { LiveMarkets } from '#core/market/live-markets.ts';
 import { createMemoryLiveMarkets } from '#core/market/memory-live-markets.ts';
 import { createRedisLiveMarkets } from '#core/market/redis-live-markets.ts';
 import { BookKeeper } from '../../workers/market/book-keeper.ts';
+import { BOOK_REPEAT_MS } from '../../workers/market/kept-book.ts';
 import { createDraw } from '../ledger/history/random.ts';
 import { startRedis } from '../services/start-redis.ts';
 import { connectTo } from '../support/connect-to.ts';

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import type { BillStore } from '#core/bills/bill-store.ts';
-import { RecordedCosts } from '#core/bills/recorded-costs.ts';
-import { RECORDED_COSTS_MS } from '#core/limits.ts';
+import { RECORDED_COSTS_MS, RecordedCosts } from '#core/bills/recorded-costs.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 it('has stored all that it was told once it has stopped, also what was on its way', async () => {

@@ -2,8 +2,8 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import type { Provider } from '#core/catalog/catalog.ts';
 import { dialects } from '#core/catalog/dialects.ts';
-import { createFetchProviderJson } from '#core/catalog/fetch-provider-json.ts';
-import { CATALOG_BYTES_MAX, CATALOG_FETCH_MS } from '#core/limits.ts';
+import { CATALOG_BYTES_MAX, createFetchProviderJson } from '#core/catalog/fetch-provider-json.ts';
+import { CATALOG_FETCH_MS } from '#core/limits.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 const servers: Server[] = [];

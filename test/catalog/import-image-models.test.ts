@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { toProvider } from '#core/catalog/catalog-snapshot.ts';
 import type { ImageModel } from '#core/catalog/image-model.ts';
-import { imageModelList } from '#core/catalog/import-image-models.ts';
+import { IMAGE_ENDPOINT_FETCHES, imageModelList } from '#core/catalog/import-image-models.ts';
 import { type ImportedList, ProviderAnswerError } from '#core/catalog/import-source.ts';
-import { IMAGE_ENDPOINT_FETCHES } from '#core/limits.ts';
 import { atto, provider as providerSettings } from './support.ts';
 
 const line = (given: Record<string, unknown> = {}) => ({

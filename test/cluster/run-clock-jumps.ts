@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent } from 'undici';
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
-import { CLOCK_PROVEN_MS } from '#core/limits.ts';
 import { parseNanoUsd } from '#core/money.ts';
+import { CLOCK_PROVEN_MS } from '#core/trusted-clock.ts';
 import { runFaregate } from '../backup/run-cli.ts';
 import { createDraw } from '../ledger/history/random.ts';
 import { MODEL, until } from '../support/gateway.ts';

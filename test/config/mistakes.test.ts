@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { YAML_PROBLEMS_MAX } from '#core/limits.ts';
 import { loadConfig } from '../../api/config/config.ts';
+import { YAML_PROBLEMS_MAX } from '../../api/config/config-document.ts';
 import { FILE, filesOf, linesOf, load, mistakes } from './support.ts';
 
 const PROVIDER = 'providers: [{ id: p, kind: openai, baseUrl: "http://localhost:1/v1" }]\n';

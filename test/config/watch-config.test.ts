@@ -2,9 +2,13 @@ import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { CONFIG_POLL_MS } from '#core/limits.ts';
 import { type Config, loadConfig } from '../../api/config/config.ts';
-import { type LiveConfig, type ReloadStatus, watchConfig } from '../../api/config/watch-config.ts';
+import {
+  CONFIG_POLL_MS,
+  type LiveConfig,
+  type ReloadStatus,
+  watchConfig,
+} from '../../api/config/watch-config.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { FILE, filesOf } from './support.ts';
 

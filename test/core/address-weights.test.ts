@@ -1,9 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { MINUTE_MS } from '#core/clock.ts';
 import type { RedisClient } from '#core/drivers/redis.ts';
-import { SUBJECTS_MAX, WEIGHTS_RETRY_MS, WEIGHTS_TOLD_MS } from '#core/limits.ts';
+import { SUBJECTS_MAX } from '#core/limits.ts';
 import { createLocalAddressWeights } from '#core/rates/address-weights.ts';
-import { createRedisAddressWeights } from '#core/rates/redis-address-weights.ts';
+import {
+  createRedisAddressWeights,
+  WEIGHTS_RETRY_MS,
+  WEIGHTS_TOLD_MS,
+} from '#core/rates/redis-address-weights.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 const START_MS = Date.UTC(2026, 10, 18, 10, 20, 30);

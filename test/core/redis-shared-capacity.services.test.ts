@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Capacity } from '#core/capacity/capacity.ts';
-import { shareCapacity } from '#core/capacity/redis-shared-capacity.ts';
+import { CAPACITY_SHARE_MS, shareCapacity } from '#core/capacity/redis-shared-capacity.ts';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '#core/clock.ts';
 import type { RedisClient } from '#core/drivers/redis.ts';
-import { CAPACITY_SHARE_MS } from '#core/limits.ts';
 import { startRedis } from '../services/start-redis.ts';
 import { connectTo } from '../support/connect-to.ts';
 import { testDataDir } from '../support/data-dir.ts';

@@ -1,8 +1,8 @@
 import { afterEach, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { SECOND_MS } from '#core/clock.ts';
-import { BREAKER_FAILURES } from '#core/limits.ts';
 import type { FetchedPicture } from '../../api/inference/linked-images/fetch-picture.ts';
+import { BREAKER_FAILURES } from '../../api/inference/routing/endpoint-health.ts';
 import type { ScriptRule } from '../../api/simulator/script-rule.ts';
 import { formatYaml, modelOf } from '../formats/format-gateway.ts';
 import { FORMATS, requestIn, ruleFor } from '../formats/requests.ts';

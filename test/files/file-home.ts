@@ -2,7 +2,8 @@ import { DAY_MS, HOUR_MS, SECOND_MS } from '#core/clock.ts';
 import { type FileName, type FileType, hourOf } from '#core/files/file-name.ts';
 import type { FileStore } from '#core/files/file-store.ts';
 import { randomBase62 } from '#core/ids.ts';
-import { RESULT_LINK_MS, VIDEO_KEPT_MS, VIDEO_ORDER_KEPT_MS } from '#core/limits.ts';
+import { RESULT_LINK_MS, VIDEO_KEPT_MS } from '#core/limits.ts';
+import { VIDEO_ORDER_KEPT_MS } from '../../api/media/order-video.ts';
 
 /** A home of files that answers real requests. */
 export interface FileHome extends AsyncDisposable {

@@ -2,8 +2,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Clock } from '#core/clock.ts';
 import { StorageFullError } from '#core/files/file-store.ts';
+import { S3_RETRIES_MS } from '#core/files/s3-client.ts';
 import { createS3FileStore, type S3FileStore } from '#core/files/s3-file-store.ts';
-import { S3_PART_BYTES, S3_RETRIES_MS } from '#core/limits.ts';
+import { S3_PART_BYTES } from '#core/files/s3-upload.ts';
 import { Secret } from '#core/secret.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { newName } from './file-home.ts';

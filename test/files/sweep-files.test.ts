@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { FileStore } from '#core/files/file-store.ts';
-import { sweepFiles } from '#core/files/sweep-files.ts';
-import { FILES_SWEEP_MS } from '#core/limits.ts';
+import { FILES_SWEEP_MS, sweepFiles } from '#core/files/sweep-files.ts';
 import type { Log } from '#core/log.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { until } from '../support/gateway.ts';

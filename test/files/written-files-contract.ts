@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#core/clock.ts';
 import { type FileName, formatFileName, hourOf } from '#core/files/file-name.ts';
-import { S3_PART_BYTES, VIDEO_ORDER_KEPT_MS } from '#core/limits.ts';
+import { S3_PART_BYTES } from '#core/files/s3-upload.ts';
+import { VIDEO_ORDER_KEPT_MS } from '../../api/media/order-video.ts';
 import {
   bodyOf,
   type FileHome,

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { BREAKER_COOLDOWN_MS, BREAKER_FAILURES } from '#core/limits.ts';
+import { BREAKER_COOLDOWN_MS } from '#core/limits.ts';
 import { errorType } from '../../api/contract/error-body.ts';
 import { shapeOfPath } from '../../api/contract/route.ts';
+import { BREAKER_FAILURES } from '../../api/inference/routing/endpoint-health.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import type { TestAgent, TestGateway } from '../support/gateway.ts';
 import { failing } from '../support/provider-failures.ts';

@@ -1,10 +1,11 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
-import { JSON_ANSWER_BYTES, SSE_EVENT_BYTES } from '#core/limits.ts';
+import { JSON_ANSWER_BYTES } from '#core/limits.ts';
 import { errorStatus, errorType } from '../../api/contract/error-body.ts';
 import type { ErrorCode } from '../../api/contract/errors.ts';
 import { shapeOfPath } from '../../api/contract/route.ts';
+import { SSE_EVENT_BYTES } from '../../api/inference/upstream/stream-relay.ts';
 import { startTestGateway, type TestAgent, type TestGateway } from '../support/gateway.ts';
 import { type Play, plays, pour, type RawProvider, startRawProvider } from '../support/raw-provider.ts';
 import { formatYaml, PROVIDER_KINDS, type ProviderKind } from './format-gateway.ts';

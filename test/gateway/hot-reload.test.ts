@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { CONFIG_POLL_MS } from '#core/limits.ts';
+import { CONFIG_POLL_MS } from '../../api/config/watch-config.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { hello, MODEL, startTestGateway, type TestGateway, until } from '../support/gateway.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { JOURNAL_RETRY_MS } from '#core/limits.ts';
+import { JOURNAL_RETRY_MS } from '#core/ledger/embedded/journal-recovery.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { hello, startTestGateway, until } from '../support/gateway.ts';
 import { withJournalThread } from '../support/journal-thread.ts';

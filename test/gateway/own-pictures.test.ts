@@ -1,9 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS, systemClock } from '#core/clock.ts';
 import type { FileName } from '#core/files/file-name.ts';
-import { INLINED_BYTES_MAX, INLINED_PICTURES_MAX } from '#core/limits.ts';
 import { Upload } from '../../api/contract/upload.ts';
 import type { FetchedPicture } from '../../api/inference/linked-images/fetch-picture.ts';
+import {
+  INLINED_BYTES_MAX,
+  INLINED_PICTURES_MAX,
+} from '../../api/inference/linked-images/inline-pictures.ts';
 import { newName } from '../files/file-home.ts';
 import { freePort } from '../services/free-port.ts';
 import { startTestGateway, type TestAgent, type TestGateway } from '../support/gateway.ts';

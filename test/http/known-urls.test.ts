@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { KNOWN_URL_CHARS_MAX, KNOWN_URLS_MAX } from '#core/limits.ts';
-import { KnownUrls } from '../../api/http/known-urls.ts';
+import { KNOWN_URL_CHARS_MAX, KNOWN_URLS_MAX, KnownUrls } from '../../api/http/known-urls.ts';
 
 test('what was found out about an address is known the next time', () => {
   const known = new KnownUrls<string>();

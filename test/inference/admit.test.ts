@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { JSON_DEPTH_MAX, JSON_KEYS_MAX, JSON_VALUES_MAX, TOOL_USE_PROMPT_TOKENS } from '#core/limits.ts';
+import { JSON_DEPTH_MAX, JSON_KEYS_MAX, JSON_VALUES_MAX } from '#core/limits.ts';
 import { isApiError } from '../../api/contract/errors.ts';
+import { TOOL_USE_PROMPT_TOKENS } from '../../api/inference/price/prompt-bound.ts';
 import {
   admit,
   bodyWith,

@@ -1,15 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import {
-  BREAKER_COOLDOWN_MAX_MS,
-  BREAKER_COOLDOWN_MS,
-  BREAKER_FAILURES,
-  BREAKER_WORKED_MS,
-  KEY_COOLDOWN_MAX_MS,
-  KEY_RATE_LIMIT_MAX_MS,
-} from '#core/limits.ts';
+import { BREAKER_COOLDOWN_MAX_MS, BREAKER_COOLDOWN_MS, KEY_RATE_LIMIT_MAX_MS } from '#core/limits.ts';
 import type { Ticket } from '#core/provider-health/circuit-breaker.ts';
 import type { Probe, ProbeAnswer, ProbeTarget } from '#core/provider-health/probe-provider.ts';
+import { KEY_COOLDOWN_MAX_MS } from '#core/provider-health/provider-health.ts';
 import {
+  BREAKER_FAILURES,
+  BREAKER_WORKED_MS,
   type CallFault,
   type CallOutcome,
   createEndpointHealth,

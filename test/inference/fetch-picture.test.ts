@@ -1,8 +1,11 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { PICTURE_FETCH_MS, PICTURE_REDIRECTS_MAX } from '#core/limits.ts';
-import { createFetchPicture } from '../../api/inference/linked-images/fetch-picture.ts';
+import {
+  createFetchPicture,
+  PICTURE_FETCH_MS,
+  PICTURE_REDIRECTS_MAX,
+} from '../../api/inference/linked-images/fetch-picture.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { until } from '../support/gateway.ts';
 

@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { INLINED_BYTES_AT_ONCE, INLINED_BYTES_MAX } from '#core/limits.ts';
 import { isApiError } from '../../api/contract/errors.ts';
-import { inlinePictures, type SentBody } from '../../api/inference/linked-images/inline-pictures.ts';
+import {
+  INLINED_BYTES_AT_ONCE,
+  INLINED_BYTES_MAX,
+  inlinePictures,
+  type SentBody,
+} from '../../api/inference/linked-images/inline-pictures.ts';
 import { type LoadedPicture, writePictures } from '../../api/inference/linked-images/write-pictures.ts';
 
 const LINK = 'https://pictures.example.com/cat.png';

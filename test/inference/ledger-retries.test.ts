@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { SettleResult } from '#core/ledger/command.ts';
 import type { Durability, Ledger } from '#core/ledger/ledger.ts';
-import { LAST_CHUNK_WAIT_MS } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
-import { type Closing, LedgerRetries } from '../../api/inference/hold/ledger-retries.ts';
+import { type Closing, LAST_CHUNK_WAIT_MS, LedgerRetries } from '../../api/inference/hold/ledger-retries.ts';
 import { callEnd, pendingPrice } from '../ledger/commands.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { createMemoryLedger } from '../support/memory-ledger.ts';

@@ -1,14 +1,14 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ANSWER_DEPTH_MAX, GATE_BUFFER_BYTES, SSE_EVENT_BYTES } from '#core/limits.ts';
+import { ANSWER_DEPTH_MAX, GATE_BUFFER_BYTES } from '#core/limits.ts';
 import type { StreamReader } from '../../api/inference/formats/call-format.ts';
 import { chatFormat } from '../../api/inference/formats/chat-format.ts';
 import { ChatUsage } from '../../api/inference/formats/chat-usage.ts';
 import { messagesFormat } from '../../api/inference/formats/messages-format.ts';
 import { AnswerText, addChat } from '../../api/inference/price/answer-text.ts';
 import { chatCounts, readUsage } from '../../api/inference/price/usage.ts';
-import { type StreamEnd, StreamRelay } from '../../api/inference/upstream/stream-relay.ts';
+import { SSE_EVENT_BYTES, type StreamEnd, StreamRelay } from '../../api/inference/upstream/stream-relay.ts';
 import { fakeCaller, fakeUpstream } from './fake-ends.ts';
 
 const UPSTREAM_MODEL = 'vendor/small-2026';

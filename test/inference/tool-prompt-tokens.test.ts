@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { SERVER_TOOL_PROMPT_TOKENS, TOOL_USE_PROMPT_TOKENS, TOOLSET_PROMPT_TOKENS } from '#core/limits.ts';
-import { toolPromptTokens } from '../../api/inference/price/prompt-bound.ts';
+import { SERVER_TOOL_PROMPT_TOKENS } from '#core/limits.ts';
+import {
+  TOOL_USE_PROMPT_TOKENS,
+  TOOLSET_PROMPT_TOKENS,
+  toolPromptTokens,
+} from '../../api/inference/price/prompt-bound.ts';
 import { bodyWith, planOf } from './support.ts';
 
 const of = (...types: (string | undefined)[]): number =>

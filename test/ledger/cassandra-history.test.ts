@@ -1,7 +1,7 @@
 import type { Client } from 'cassandra-driver';
 import { expect, test } from 'vitest';
 import { createCassandraCallHistory } from '#core/calls/cassandra-call-history.ts';
-import { HISTORY_READ_MS } from '#core/limits.ts';
+import { HISTORY_READ_MS } from '#core/drivers/cassandra.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 test('a read of the history ends in time, however slow each step of it is', async () => {

@@ -18,8 +18,8 @@ import type {
   VideoOrder,
   WithdrawVideo,
 } from '#core/ledger/command.ts';
-import { VIDEO_TIME_LIMIT_MS } from '#core/limits.ts';
 import type { VideoFile } from '#core/videos/video-job.ts';
+import { VIDEO_TIME_LIMIT_MS } from '../../api/media/reserve-video.ts';
 import { callIdIn, day, does, type Operation, ok, type Row } from './case.ts';
 
 // Commands with every field set, so that a row names only what it is about.

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
-import { GATE_TIMEOUT_MS, HOLD_LEASE_MS, JOURNAL_RETRY_MS, JOURNAL_RETRY_MS_MAX } from '#core/limits.ts';
+import { JOURNAL_RETRY_MS, JOURNAL_RETRY_MS_MAX } from '#core/ledger/embedded/journal-recovery.ts';
+import { GATE_TIMEOUT_MS, HOLD_LEASE_MS } from '#core/limits.ts';
 import { charged, does, ok, repeated } from './case.ts';
 import { agentWith, grant, renew, reserve, settle } from './commands.ts';
 import { createJournalTap, type EmbeddedWorld, openWorld, run, until } from './embedded-harness.ts';

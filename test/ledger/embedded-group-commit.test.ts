@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { JOURNAL_BATCH_EVENTS_MAX, JOURNAL_QUEUE_EVENTS_MAX } from '#core/limits.ts';
+import { JOURNAL_BATCH_EVENTS_MAX, JOURNAL_QUEUE_EVENTS_MAX } from '#core/ledger/embedded/journal-queue.ts';
 import { does, ok, repeated } from './case.ts';
 import { agentWith, grant, reserve, setAgent, settle } from './commands.ts';
 import { createJournalTap, type EmbeddedWorld, openWorld, restart, run, until } from './embedded-harness.ts';

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import type { LedgerEvent } from '#core/events/ledger-event.ts';
-import { JournalQueue } from '#core/ledger/embedded/journal-queue.ts';
 import {
   JOURNAL_BATCH_EVENTS_MAX,
   JOURNAL_LOADED_EVENTS,
   JOURNAL_LOADED_TURNS,
   JOURNAL_TURNS,
-} from '#core/limits.ts';
+  JournalQueue,
+} from '#core/ledger/embedded/journal-queue.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 const event: LedgerEvent = { v: 1, agentId: 1, version: 1, atMs: 1, type: 'key_revoked', keyId: 1 };

@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { MINUTE_MS } from '#core/clock.ts';
-import { ENDED_VIDEO_KEPT_MS, PRUNE_PAUSE_MS, SNAPSHOT_MS, VIDEO_JOB_KEPT_MS } from '#core/limits.ts';
+import { PRUNE_PAUSE_MS } from '#core/ledger/embedded/journal-pruning.ts';
+import { ENDED_VIDEO_KEPT_MS, SNAPSHOT_MS, VIDEO_JOB_KEPT_MS } from '#core/limits.ts';
 import { after, charged, does, findsVideoByKey, listsOpenVideos, ok, refused, seesVideo } from './case.ts';
 import {
   agentWith,

@@ -1,13 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { isoTime } from '#core/clock.ts';
-import {
-  BOOK_ANEW_MS,
-  BOOK_DEPTH_MAX,
-  BOOK_GAP_BELIEVED_MAX,
-  BOOK_LEVELS_MAX,
-  MARKET_SEQ_MAX,
-} from '#core/limits.ts';
-import { Book } from '#core/market/book.ts';
+import { MARKET_SEQ_MAX } from '#core/events/market-values.ts';
+import { BOOK_ANEW_MS, BOOK_DEPTH_MAX, BOOK_LEVELS_MAX } from '#core/limits.ts';
+import { BOOK_GAP_BELIEVED_MAX, Book } from '#core/market/book.ts';
 import { isOlderBook } from '#core/market/book-view.ts';
 import { BOOK_AT_MS, type Change, changed, type Level, parsed, snapshot } from './book-records.ts';
 

@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
-import { LIVE_CANDLES, MARKETS_FOLDED_MAX, OLDER_CANDLES_KEPT, TRADES_AHEAD_MAX } from '#core/limits.ts';
+import { LIVE_CANDLES } from '#core/limits.ts';
 import { createMemoryLiveMarkets } from '#core/market/memory-live-markets.ts';
 import { checkMarket, rebuildMarket } from '#core/market/rebuild-market.ts';
+import { TRADES_AHEAD_MAX } from '#core/market/seen-trades.ts';
 import type { CandleKeeper } from '../../workers/market/candle-keeper.ts';
+import { MARKETS_FOLDED_MAX } from '../../workers/market/candle-keeper.ts';
+import { OLDER_CANDLES_KEPT } from '../../workers/market/interval-rows.ts';
 import { createDraw } from '../ledger/history/random.ts';
 import { runHistory } from './candle-histories.ts';
 import { batchOf, candleWorld, outcomesOf } from './candle-world.ts';

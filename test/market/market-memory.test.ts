@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { KNOWN_URLS_MAX } from '#core/limits.ts';
+import { KNOWN_URLS_MAX } from '../../api/http/known-urls.ts';
 import { openMarket } from './market-errors.ts';
 import { startMarketWorld } from './market-world.ts';
 

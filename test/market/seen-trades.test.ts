@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { GIVEN_UP_RANGES_MAX, TRADES_AHEAD_MAX } from '#core/limits.ts';
-import { SeenTrades } from '#core/market/seen-trades.ts';
+import { GIVEN_UP_RANGES_MAX, SeenTrades, TRADES_AHEAD_MAX } from '#core/market/seen-trades.ts';
 import { emptyCursor } from '#core/market/trade-cursor.ts';
 
 const takeAll = (seen: SeenTrades, seqs: readonly number[]) => seqs.map((seq) => seen.take(seq));

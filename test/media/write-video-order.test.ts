@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import type { FileName } from '#core/files/file-name.ts';
 import type { WrittenFile } from '#core/files/file-store.ts';
-import { VIDEO_ORDERS_WRITTEN_AT_ONCE } from '#core/limits.ts';
-import { writeVideoOrder } from '../../api/media/write-video-order.ts';
+import { VIDEO_ORDERS_WRITTEN_AT_ONCE, writeVideoOrder } from '../../api/media/write-video-order.ts';
 
 const nameOf = (kind: FileName['kind'], id: string): FileName => ({
   kind,

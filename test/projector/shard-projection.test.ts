@@ -7,14 +7,13 @@ import { readCopy, ShardGapError } from '#core/ledger/cluster/shard-fold.ts';
 import { apply } from '#core/ledger/machine/apply.ts';
 import { checkIdentity } from '#core/ledger/machine/check-identity.ts';
 import { emptyLedger } from '#core/ledger/machine/empty-ledger.ts';
+import { SNAPSHOT_EVENTS, SNAPSHOT_MS } from '#core/limits.ts';
+import type { ShardProjection } from '../../workers/projector/shard-projection.ts';
 import {
   PROJECTOR_RECORDS,
   PROJECTOR_RETRY_MS,
   PROJECTOR_RETRY_MS_MAX,
-  SNAPSHOT_EVENTS,
-  SNAPSHOT_MS,
-} from '#core/limits.ts';
-import type { ShardProjection } from '../../workers/projector/shard-projection.ts';
+} from '../../workers/projector/shard-projection.ts';
 import { until as untilTurn } from '../ledger/embedded-harness.ts';
 import { createDraw, type Draw } from '../ledger/history/random.ts';
 import { createFakeClock } from '../support/fake-clock.ts';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { USAGE_SUMS_KEPT } from '#core/limits.ts';
-import { type CountedCall, UsageBook } from '../../workers/projector/usage-book.ts';
+import { type CountedCall, USAGE_SUMS_KEPT, UsageBook } from '../../workers/projector/usage-book.ts';
 import { createMemoryHistoryStore } from '../support/memory-history-store.ts';
 
 const callOf = (agentId: number, seq: number): CountedCall => ({

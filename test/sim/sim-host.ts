@@ -1,10 +1,10 @@
 import { Acknowledgements } from '#core/ledger/cluster/acknowledgements.ts';
+import { SHARDS_LOOKED_AT_MS } from '#core/ledger/cluster/open-cluster-ledger.ts';
 import { ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
 import { createRedisLedger, type RedisLedger, type ShardLedger } from '#core/ledger/cluster/redis-ledger.ts';
 import type { ShardTimes } from '#core/ledger/cluster/shards-seen.ts';
 import type { Command, ResultOf } from '#core/ledger/command.ts';
 import type { Ledger } from '#core/ledger/ledger.ts';
-import { SHARDS_LOOKED_AT_MS } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import { RedisConnection } from './redis-connection.ts';
 import { SimProcess } from './sim-process.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { VIDEO_LARGE_ORDER_BYTES } from '#core/limits.ts';
+import { VIDEO_LARGE_ORDER_BYTES } from '../../workers/video/submit-video.ts';
 import { type Answer, json, oneByOne } from '../support/fake-video-provider.ts';
 import { type Fault, workerWorld } from './worker-world.ts';
 

@@ -2,9 +2,13 @@ import type { Clock } from '#core/clock.ts';
 import { type HandleRecord, parseFeedRecord, type RecordOutcome } from '#core/events/feed-record.ts';
 import { lastMarketEndMs, parseMarketId, TOO_FAR } from '#core/events/market-id.ts';
 import { type MarketListing, marketListing } from '#core/events/market-listing.ts';
-import { CLOCK_APART_MAX_MS, PRICE_TICK_MAX_NANO, SIZE_STEP_MAX_NANO_USD } from '#core/limits.ts';
+import { CLOCK_APART_MAX_MS } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { MarketStore } from '#core/market/market-store.ts';
+
+/** A listing with a coarser grid is a mistake of the exchange. */
+const PRICE_TICK_MAX_NANO = 1_000_000_000n;
+const SIZE_STEP_MAX_NANO_USD = 1_000_000_000_000n;
 
 const DONE: RecordOutcome = { outcome: 'done' };
 const TRY_AGAIN: RecordOutcome = { outcome: 'try_again' };

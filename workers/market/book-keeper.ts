@@ -8,14 +8,14 @@ import {
   type RecordOutcome,
 } from '#core/events/feed-record.ts';
 import { lastMarketEndMs, parseMarketId, TOO_FAR } from '#core/events/market-id.ts';
-import {
-  BOOK_IN_FUTURE_MAX_MS,
-  BOOK_PUBLISH_MS,
-  BOOK_RECORD_BYTES_MAX,
-  BOOKS_MAX,
-  CLOCK_APART_MAX_MS,
-} from '#core/limits.ts';
+import { BOOK_PUBLISH_MS, BOOK_RECORD_BYTES_MAX, BOOKS_MAX, CLOCK_APART_MAX_MS } from '#core/limits.ts';
 import { KeptBook, type KeptBookOptions } from './kept-book.ts';
+
+/**
+ * A record of a book further ahead of our clock is refused. Books are ordered by time, so all later records
+ * would count as older.
+ */
+export const BOOK_IN_FUTURE_MAX_MS = CLOCK_APART_MAX_MS;
 
 type FeedRecord = FeedBatch['records'][number];
 

@@ -1,4 +1,4 @@
-import { type Clock, DAY_MS, type Timer } from '#core/clock.ts';
+import { type Clock, DAY_MS, HOUR_MS, SECOND_MS, type Timer } from '#core/clock.ts';
 import {
   type BatchHandler,
   type BatchOutcome,
@@ -9,17 +9,23 @@ import {
 import { parseMarketId } from '#core/events/market-id.ts';
 import { type MarketTrade, marketTrade } from '#core/events/market-trade.ts';
 import { limitTasks } from '#core/limit-tasks.ts';
-import {
-  CANDLES_PUBLISH_MS,
-  CANDLES_REPEAT_MS,
-  LOT_DAYS_MAX,
-  MARKETS_FOLDED_MAX,
-  TRADE_IN_FUTURE_MAX_MS,
-} from '#core/limits.ts';
+import { LOT_DAYS_MAX } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { LiveMarkets } from '#core/market/live-markets.ts';
 import type { MarketStore } from '#core/market/market-store.ts';
 import { MarketFold, type TradeTaken } from './market-fold.ts';
+
+/** Changed candles are published at most this often. */
+const CANDLES_PUBLISH_MS = SECOND_MS / 4;
+/** Unchanged candles are published again this often. */
+const CANDLES_REPEAT_MS = SECOND_MS;
+/** Markets whose candles a process has in memory. Others are read again. */
+export const MARKETS_FOLDED_MAX = 64;
+/**
+ * A trade further ahead of our clock is refused, so that a date in the far future does not drop stored
+ * trades.
+ */
+const TRADE_IN_FUTURE_MAX_MS = HOUR_MS;
 
 export interface CandleKeeperOptions {
   store: MarketStore;

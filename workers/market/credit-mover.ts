@@ -12,9 +12,11 @@ import type { TradeRejection } from '#core/events/rejected-trade.ts';
 import type { MoveOutResult } from '#core/ledger/command.ts';
 import type { Ledger } from '#core/ledger/ledger.ts';
 import { limitTasks } from '#core/limit-tasks.ts';
-import { MOVES_AT_ONCE } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import { formatUsd, type NanoUsd } from '#core/money.ts';
+
+/** Moves of credit that run at one time in one partition. */
+export const MOVES_AT_ONCE = 64;
 
 export interface CreditMoverOptions {
   ledger: Pick<Ledger, 'execute'>;

@@ -1,6 +1,9 @@
-import { LIVE_CANDLES, OLDER_CANDLES_KEPT } from '#core/limits.ts';
+import { LIVE_CANDLES } from '#core/limits.ts';
 import type { CandleRow } from '#core/market/candle.ts';
 import { holdsTrade } from '#core/market/fold-candle.ts';
+
+/** Older candles of a market that were read for late trades. The oldest are forgotten. */
+export const OLDER_CANDLES_KEPT = 256;
 
 /** What is in memory of a market's candles of one interval: the newest, and of older ones those that changed last. */
 export class IntervalRows {

@@ -1,10 +1,16 @@
 import type { Clock } from '#core/clock.ts';
+import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import type { BookRecord } from '#core/events/book-record.ts';
 import type { RecordOutcome } from '#core/events/feed-record.ts';
-import { BOOK_PUBLISH_MS, BOOK_REPEAT_MS, BOOK_REQUEST_MS, BOOK_SNAPSHOT_AGE_MS } from '#core/limits.ts';
+import { BOOK_PUBLISH_MS, BOOK_REQUEST_MS } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import { Book } from '#core/market/book.ts';
 import type { LiveMarkets } from '#core/market/live-markets.ts';
+
+/** An unchanged book is published again at least this often. */
+export const BOOK_REPEAT_MS = SECOND_MS;
+/** A snapshot that is older is requested again, because a successor reads every change since. */
+export const BOOK_SNAPSHOT_AGE_MS = 10 * MINUTE_MS;
 
 export interface KeptBookOptions {
   live: Pick<LiveMarkets, 'publishBook'>;

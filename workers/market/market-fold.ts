@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type Clock, DAY_MS } from '#core/clock.ts';
 import type { MarketTrade } from '#core/events/market-trade.ts';
 import { limitTasks } from '#core/limit-tasks.ts';
-import { CANDLES_LOADED_AT_ONCE, LIVE_CANDLES } from '#core/limits.ts';
+import { LIVE_CANDLES } from '#core/limits.ts';
 import {
   type CandleInterval,
   type CandleRow,
@@ -18,6 +18,9 @@ import { foldAnew } from '#core/market/rebuild-market.ts';
 import { SeenTrades } from '#core/market/seen-trades.ts';
 import { cursorRank, emptyCursor } from '#core/market/trade-cursor.ts';
 import { IntervalRows } from './interval-rows.ts';
+
+/** Candles of a market that are read at one time for late trades. */
+const CANDLES_LOADED_AT_ONCE = 16;
 
 export interface FoldedMarket {
   market: string;

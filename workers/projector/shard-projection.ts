@@ -3,6 +3,7 @@ import { dayOf } from '#core/calls/day-number.ts';
 import type { HistoryStore, LedgerEntry } from '#core/calls/history-store.ts';
 import { projectCall } from '#core/calls/project-call.ts';
 import type { Clock } from '#core/clock.ts';
+import { SECOND_MS } from '#core/clock.ts';
 import type { LedgerEvent } from '#core/events/ledger-event.ts';
 import type { AgentStates } from '#core/ledger/cluster/agent-states.ts';
 import type { StoredRecord } from '#core/ledger/cluster/ledger-log.ts';
@@ -17,16 +18,16 @@ import type { ShardReader } from '#core/ledger/cluster/shard-reader.ts';
 import { foldEvent } from '#core/ledger/machine/apply.ts';
 import { postingsOf } from '#core/ledger/machine/postings.ts';
 import { endedVideo } from '#core/ledger/machine/video.ts';
-import {
-  PROJECTOR_RECORDS,
-  PROJECTOR_RETRY_MS,
-  PROJECTOR_RETRY_MS_MAX,
-  SNAPSHOT_EVENTS,
-  SNAPSHOT_MS,
-} from '#core/limits.ts';
+import { SNAPSHOT_EVENTS, SNAPSHOT_MS } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { VideoJob } from '#core/videos/video-job.ts';
 import { type CountedCall, UsageBook } from './usage-book.ts';
+
+/** Records that are folded before their result is written. */
+export const PROJECTOR_RECORDS = 500;
+/** The first pause between attempts to write to a store that is down. It doubles up to the next. */
+export const PROJECTOR_RETRY_MS = 100;
+export const PROJECTOR_RETRY_MS_MAX = 10 * SECOND_MS;
 
 export interface ShardProjectionOptions {
   shard: number;

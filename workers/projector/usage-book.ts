@@ -1,6 +1,8 @@
 import type { HistoryStore, UsageKey, UsageSum } from '#core/calls/history-store.ts';
-import { USAGE_SUMS_KEPT } from '#core/limits.ts';
 import type { NanoUsd } from '#core/money.ts';
+
+/** Sums of usage that a shard's projection keeps in memory. Others are read again. */
+export const USAGE_SUMS_KEPT = 4_000;
 
 /** A call whose cost is known. */
 export interface CountedCall extends UsageKey {

@@ -4,10 +4,13 @@ import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS, startOfDayMs, type Timer } f
 import type { CallEnd, PendingPrice } from '#core/events/ledger-event.ts';
 import type { Settle, SettleResult } from '#core/ledger/command.ts';
 import type { HoldView, Ledger, Unavailable } from '#core/ledger/ledger.ts';
-import { ORPHAN_MARGIN_MS, PRICE_LOOKUP_MS, PRICE_LOOKUPS_AT_ONCE } from '#core/limits.ts';
+import { ORPHAN_MARGIN_MS, PRICE_LOOKUP_MS } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import { attoToNanoUp, type NanoUsd } from '#core/money.ts';
 import type { LossCause } from '#core/operator-losses.ts';
+
+/** Price look-ups at one time. After a long outage thousands may be pending. */
+const PRICE_LOOKUPS_AT_ONCE = 32;
 
 export type SettlementLoss = Extract<
   LossCause,

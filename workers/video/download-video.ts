@@ -1,11 +1,20 @@
 import type { Dispatcher } from 'undici';
 import type { Provider } from '#core/catalog/catalog.ts';
-import { type Clock, SECOND_MS } from '#core/clock.ts';
+import { type Clock, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import type { FileName } from '#core/files/file-name.ts';
 import type { FileStore, WrittenFile } from '#core/files/file-store.ts';
-import { VIDEO_BYTES_MAX, VIDEO_DOWNLOAD_MS, VIDEO_RESUMES_MAX, VIDEO_STALL_MS } from '#core/limits.ts';
+import { GIGABYTE } from '#core/limits.ts';
 import type { Deadlines } from './deadlines.ts';
 import type { VideoProvider } from './video-provider.ts';
+
+/** The largest video file. A minute of 4k video has some 400 MB. */
+const VIDEO_BYTES_MAX = 2 * GIGABYTE;
+/** A download that delivers nothing for this long is resumed where it stopped. */
+const VIDEO_STALL_MS = 30 * SECOND_MS;
+/** Time for a download from its first byte to its last, interruptions included. */
+const VIDEO_DOWNLOAD_MS = 30 * MINUTE_MS;
+/** How often one download may be resumed before it starts over. */
+const VIDEO_RESUMES_MAX = 10;
 
 export type Downloaded =
   | { kind: 'stored'; file: WrittenFile }

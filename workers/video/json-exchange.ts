@@ -1,7 +1,9 @@
 import type { Dispatcher } from 'undici';
-import { VIDEO_ANSWER_BYTES } from '#core/limits.ts';
 import { parseJson } from '#core/parse-json.ts';
 import type { ProviderAnswer } from './read-job-answer.ts';
+
+/** The largest answer about a job. */
+const VIDEO_ANSWER_BYTES = 64 * 1024;
 
 /** One small request and its JSON, as undici calls it back: thousands a second, each without a stream of its own. */
 export class JsonExchange implements Dispatcher.DispatchHandler {

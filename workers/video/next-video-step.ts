@@ -1,19 +1,31 @@
-import { SECOND_MS } from '#core/clock.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { isRecord } from '#core/is-record.ts';
-import {
-  VIDEO_COST_TRIES,
-  VIDEO_DOWNLOAD_TRIES,
-  VIDEO_MAX_MS,
-  VIDEO_MISSING_TRIES,
-  VIDEO_POLL_MS,
-  VIDEO_RESULT_MAX_MS,
-  VIDEO_RETRY_MAX_MS,
-  VIDEO_SUBMIT_TRIES_MS,
-} from '#core/limits.ts';
+import { VIDEO_POLL_MS } from '#core/limits.ts';
 import type { AttoUsd } from '#core/money.ts';
 import type { VideoErrorCode } from '#core/videos/video-error-codes.ts';
 import type { VideoJob } from '#core/videos/video-job.ts';
 import { failureCode, type JobAnswer, type ProviderAnswer, readJobId } from './read-job-answer.ts';
+
+/** A video that its provider has not finished by then has failed, and its hold is freed. */
+const VIDEO_MAX_MS = 4 * HOUR_MS;
+/** The longest pause between two attempts at anything that failed. It doubles up to this. */
+const VIDEO_RETRY_MAX_MS = 60 * SECOND_MS;
+/** A provider that accepts no new job for this long has failed the video. */
+const VIDEO_SUBMIT_TRIES_MS = 15 * MINUTE_MS;
+/** How often a download may start over. */
+const VIDEO_DOWNLOAD_TRIES = 20;
+/**
+ * How often in a row a provider may not know a job. Some need a moment to know a job that they have just
+ * accepted.
+ */
+const VIDEO_MISSING_TRIES = 10;
+/** How often a finished job is read again for a cost that is not there yet. */
+const VIDEO_COST_TRIES = 3;
+/**
+ * A finished video that could not be fetched or stored by then is given up, before its hold becomes an
+ * orphan.
+ */
+const VIDEO_RESULT_MAX_MS = 5 * HOUR_MS;
 
 /** What a worker does next about a video; it decides nothing else by itself. */
 export type VideoStep =

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Provider } from '#core/catalog/catalog.ts';
 import { parseFileName } from '#core/files/file-name.ts';
-import { BREAKER_COOLDOWN_MS, VIDEO_LARGE_ORDER_BYTES, VIDEO_ORDER_BYTES_MAX } from '#core/limits.ts';
+import { BREAKER_COOLDOWN_MS, MEGABYTE } from '#core/limits.ts';
 import type { Ticket } from '#core/provider-health/circuit-breaker.ts';
 import type { CallEvidence } from '#core/provider-health/provider-health.ts';
 import { endFailed } from './end-video.ts';
@@ -10,6 +10,11 @@ import type { OpenVideo } from './open-video.ts';
 import { again, executeDurably, payOwed } from './pay-owed.ts';
 import type { ProviderAnswer } from './read-job-answer.ts';
 import type { After, VideoParts } from './video-parts.ts';
+
+/** The largest order file: its images in base64 and the text around them. */
+export const VIDEO_ORDER_BYTES_MAX = 64 * MEGABYTE;
+/** An order above this size contains images. */
+export const VIDEO_LARGE_ORDER_BYTES = MEGABYTE;
 
 /** An order in memory is as large as its pictures: of large ones few are at one time. */
 export async function submitInTurn(parts: VideoParts, video: OpenVideo): Promise<After> {

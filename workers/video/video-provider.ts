@@ -1,8 +1,8 @@
 import { Client, type Dispatcher, Pool } from 'undici';
 import type { Provider } from '#core/catalog/catalog.ts';
+import { SECOND_MS } from '#core/clock.ts';
 import {
   CONNECT_TIMEOUT_MS,
-  VIDEO_ANSWER_MS,
   VIDEO_DOWNLOADS_AT_ONCE,
   VIDEO_POLLS_AT_ONCE,
   VIDEO_SUBMIT_MS,
@@ -10,6 +10,9 @@ import {
 import type { Deadlines } from './deadlines.ts';
 import { JsonExchange } from './json-exchange.ts';
 import type { ProviderAnswer } from './read-job-answer.ts';
+
+/** Time for the provider's answer about a job. */
+const VIDEO_ANSWER_MS = 30 * SECOND_MS;
 
 /** A provider of videos as the worker sees it. Nothing here asks twice, and no redirect is followed. */
 export interface VideoProvider {

@@ -1,15 +1,8 @@
 import type { Timer } from '#core/clock.ts';
+import { SECOND_MS } from '#core/clock.ts';
 import type { Ledger, Unavailable } from '#core/ledger/ledger.ts';
 import { limitTasks } from '#core/limit-tasks.ts';
-import {
-  VIDEO_DOWNLOADS_AT_ONCE,
-  VIDEO_LARGE_ORDERS_AT_ONCE,
-  VIDEO_POLL_MS,
-  VIDEO_POLLS_AT_ONCE,
-  VIDEO_SUBMISSIONS_AT_ONCE,
-  VIDEO_TICK_MS,
-  VIDEOS_LOOK_MS,
-} from '#core/limits.ts';
+import { VIDEO_DOWNLOADS_AT_ONCE, VIDEO_POLL_MS, VIDEO_POLLS_AT_ONCE } from '#core/limits.ts';
 import type { NanoUsd } from '#core/money.ts';
 import type { VideoJob } from '#core/videos/video-job.ts';
 import { Deadlines } from './deadlines.ts';
@@ -18,6 +11,15 @@ import { again } from './pay-owed.ts';
 import { runVideoStep } from './run-video-step.ts';
 import type { Turns, VideoParts } from './video-parts.ts';
 import { HttpVideoProvider } from './video-provider.ts';
+
+/** Orders with images that a process has in memory at one time. The others wait. */
+const VIDEO_LARGE_ORDERS_AT_ONCE = 2;
+/** Submissions to one provider at one time. */
+const VIDEO_SUBMISSIONS_AT_ONCE = 8;
+/** How often a worker asks the ledger for open videos. An embedded gateway is told of each. */
+const VIDEOS_LOOK_MS = 5 * SECOND_MS;
+/** How often a worker checks what is due. */
+const VIDEO_TICK_MS = SECOND_MS / 4;
 
 export interface VideoWorkerOptions
   extends Pick<VideoParts, 'catalog' | 'files' | 'health' | 'clock' | 'log' | 'claimGraceMs' | 'onEnded'> {

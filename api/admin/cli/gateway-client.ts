@@ -1,9 +1,12 @@
 import { z } from 'zod';
-import { CLI_TIMEOUT_MS } from '#core/limits.ts';
+import { CATALOG_FETCH_MS } from '#core/limits.ts';
 import { OPERATOR_HEADER, OPERATOR_NAME } from '../authenticate-operator.ts';
 import { CliError, exitCodes, unreachable } from './cli-error.ts';
 import type { GatewayAddress } from './find-gateway.ts';
 import { printable } from './terminal.ts';
+
+/** Time for one request of the command. A reload of the catalogue waits for the lists of all providers. */
+const CLI_TIMEOUT_MS = 2 * CATALOG_FETCH_MS;
 
 /** An answer twice: as it came, for programs, and checked, for the tables. */
 export interface Answer<T> {

@@ -3,10 +3,13 @@ import { dirname } from 'node:path';
 import { formatBytes } from '#core/format-bytes.ts';
 import { freeBytes } from '#core/free-bytes.ts';
 import { folderHolder } from '#core/ledger/embedded/sqlite-folder-lock.ts';
-import { DISK_FREE_LOW_BYTES, DISK_FREE_MIN_BYTES } from '#core/limits.ts';
+import { DISK_FREE_MIN_BYTES, GIGABYTE } from '#core/limits.ts';
 import { findWritableByOthers, type OpenFolder } from '#core/writable-by-others.ts';
 import type { StorageConfig } from '../../config/storage-settings.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
+
+/** With less free space on the disk of the data folder, the operator is warned. */
+const DISK_FREE_LOW_BYTES = GIGABYTE;
 
 const CHECK = 'data folder';
 

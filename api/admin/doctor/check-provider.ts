@@ -6,10 +6,13 @@ import { createFetchProviderJson } from '#core/catalog/fetch-provider-json.ts';
 import { importModels } from '#core/catalog/import-models.ts';
 import { type FetchProviderJson, ProviderAnswerError } from '#core/catalog/import-source.ts';
 import type { Clock } from '#core/clock.ts';
-import { DOCTOR_ASK_MS, DOCTOR_NAMES_MAX, MODEL_ID_CHARS_MAX, MODELS_MAX } from '#core/limits.ts';
+import { DOCTOR_ASK_MS, MODEL_ID_CHARS_MAX, MODELS_MAX } from '#core/limits.ts';
 import type { Config } from '../../config/config.ts';
 import { comparePrices, type OwnPrices } from './compare-prices.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
+
+/** Names that one line lists. The others are counted. */
+const DOCTOR_NAMES_MAX = 5;
 
 /** Asks for what costs nothing: what the key is, and which models there are. Never a call. */
 export async function checkProvider(

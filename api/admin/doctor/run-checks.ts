@@ -1,6 +1,8 @@
 import { type Clock, SECOND_MS } from '#core/clock.ts';
-import { DOCTOR_CHECK_MS } from '#core/limits.ts';
 import { type Finding, problem } from './finding.ts';
+
+/** A check without a result by then has found a problem. */
+const DOCTOR_CHECK_MS = 10 * SECOND_MS;
 
 export interface Check {
   name: string;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { BOOK_TOPIC } from '#core/events/book-record.ts';
 import { MARKETS_TOPIC } from '#core/events/market-listing.ts';
 import { TRADES_TOPIC } from '#core/events/market-trade.ts';
-import { FEED_BODY_BYTES_MAX, FEED_RECORDS_AT_ONCE } from '#core/limits.ts';
+import { FEED_RECORDS_AT_ONCE, MEGABYTE } from '#core/limits.ts';
 import type { DirectFeeds } from '#core/market/direct-feeds.ts';
 import { type ApiError, apiError } from '../../contract/errors.ts';
 import { answerOrRefuse } from '../../contract/refusal.ts';
@@ -10,6 +10,9 @@ import type { AdminDeps } from '../context.ts';
 import { marketsOff } from '../refusals.ts';
 import { FedRecords } from '../schemas/fed-records.ts';
 import { operatorProcedure, t } from '../trpc.ts';
+
+/** The largest request with records. */
+export const FEED_BODY_BYTES_MAX = 4 * MEGABYTE;
 
 const records = `a list of 1 to ${FEED_RECORDS_AT_ONCE} records`;
 

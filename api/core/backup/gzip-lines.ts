@@ -3,7 +3,11 @@ import { pipeline } from 'node:stream';
 import { pipeline as pipelineDone } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { OWNER_ONLY } from '../accounts/private-file.ts';
-import { ARCHIVE_LINE_BYTES_MAX } from '../limits.ts';
+
+/**
+ * The longest line of an archive. An agent with every call that it may have ended in an hour has some 4 MB.
+ */
+const ARCHIVE_LINE_BYTES_MAX = 64 * 1024 * 1024;
 
 /** A stream takes a portion at a time: line by line would cost several times as much. */
 const PORTION_CHARS = 64 * 1024;

@@ -1,8 +1,11 @@
 import type { Clock, Timer } from '../clock.ts';
-import { RECORDED_COSTS_MS } from '../limits.ts';
+import { SECOND_MS } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { FACTOR_ONE_PPM, type NanoUsd } from '../money.ts';
 import type { BillStore } from './bill-store.ts';
+
+/** How often a process stores what providers charged for its calls, to be compared with their bills. */
+export const RECORDED_COSTS_MS = 10 * SECOND_MS;
 
 /**
  * What calls say that their providers took, whoever paid for it. Gathered here and stored from time to time: a

@@ -1,8 +1,10 @@
 import { type Clock, SECOND_MS, type Timer } from '../clock.ts';
 import type { RedisClient } from '../drivers/redis.ts';
-import { CAPACITY_SHARE_MS } from '../limits.ts';
 import type { Log } from '../log.ts';
 import type { Capacity } from './capacity.ts';
+
+/** How often a process tells the others what it holds of the operator's pool. */
+export const CAPACITY_SHARE_MS = SECOND_MS;
 
 /** What a process that has said nothing for so long held is over: it has died, or cannot start calls either. */
 const FORGOTTEN_MS = 10 * SECOND_MS;

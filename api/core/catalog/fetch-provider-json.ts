@@ -1,8 +1,11 @@
 import { Agent, type Dispatcher, request } from 'undici';
 import type { Clock } from '../clock.ts';
-import { CATALOG_BYTES_MAX, CATALOG_FETCH_MS, CONNECT_TIMEOUT_MS } from '../limits.ts';
+import { CATALOG_FETCH_MS, CONNECT_TIMEOUT_MS } from '../limits.ts';
 import { type FetchProviderJson, ProviderAnswerError } from './import-source.ts';
 import { providerHeaders } from './provider-headers.ts';
+
+/** The largest answer of a provider's list. */
+export const CATALOG_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
  * Reads JSON from a provider: 200 only, no redirects, bounded in time and size. Errors say what happened in

@@ -1,10 +1,13 @@
 import { z } from 'zod';
-import { ABOUT_ENTRIES_MAX, IMAGE_ENDPOINT_FETCHES, MODEL_ID_CHARS_MAX, MODELS_MAX } from '../limits.ts';
+import { ABOUT_ENTRIES_MAX, MODEL_ID_CHARS_MAX, MODELS_MAX } from '../limits.ts';
 import { fetchMediaList } from './fetch-media-list.ts';
 import type { ImageModel } from './image-model.ts';
 import { imageEndpoint, toImageModel } from './import-image-endpoint.ts';
 import type { ImportedList, ListKind, ListReading } from './import-source.ts';
 import { isServableId } from './model-id.ts';
+
+/** Image models whose prices are fetched at one time. */
+export const IMAGE_ENDPOINT_FETCHES = 4;
 
 export const imageModelList: ListKind<ImageModel> = {
   name: 'image models',

@@ -1,11 +1,14 @@
 import { z } from 'zod';
 import { DAY_MS, SECOND_MS } from '../clock.ts';
-import { ABOUT_ENTRIES_MAX, DESCRIPTION_CHARS_MAX, MODEL_ID_CHARS_MAX, MODELS_MAX } from '../limits.ts';
+import { ABOUT_ENTRIES_MAX, MODEL_ID_CHARS_MAX, MODELS_MAX } from '../limits.ts';
 import type { AttoUsd } from '../money.ts';
 import type { Model, PriceOverride, Prices } from './catalog.ts';
 import { importPrices, isFree, pricingRow } from './import-prices.ts';
 import type { ImportedList, ListKind } from './import-source.ts';
 import { hasReservedSuffix } from './model-id.ts';
+
+/** Characters kept of a model's description in a provider's list. */
+const DESCRIPTION_CHARS_MAX = 500;
 
 export const modelList: ListKind<Model> = {
   name: 'models',

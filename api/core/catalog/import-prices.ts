@@ -1,7 +1,9 @@
 import { z } from 'zod';
-import { OVERRIDES_MAX } from '../limits.ts';
 import { type AttoUsd, maxBigint, parseAttoUsd } from '../money.ts';
 import type { PriceOverride, Prices } from './catalog.ts';
+
+/** Price steps for longer prompts that one model may have in a provider's list. */
+const OVERRIDES_MAX = 100;
 
 /**
  * A decimal string. A bare number has been a float already, and `-1` means that the price is known too late.

@@ -1,9 +1,14 @@
 import type { Clock, Timer } from '../clock.ts';
-import { CATALOG_REFRESH_MS, CATALOG_RETRY_MS } from '../limits.ts';
+import { HOUR_MS, MINUTE_MS } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { AttoUsd } from '../money.ts';
 import type { Provider } from './catalog.ts';
 import { holdBackJumps } from './hold-back-jumps.ts';
+
+/** How often a provider's list is fetched. */
+const CATALOG_REFRESH_MS = HOUR_MS;
+/** How soon it is fetched again after a failure. */
+const CATALOG_RETRY_MS = MINUTE_MS;
 
 /**
  * Reads `path` below a provider's address and answers the parsed JSON; throws an `Error` an operator may

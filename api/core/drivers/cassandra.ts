@@ -1,6 +1,9 @@
 import { auth, Client, errors, policies, types } from 'cassandra-driver';
 import type { Clock } from '../clock.ts';
-import { HISTORY_READ_MS } from '../limits.ts';
+import { SECOND_MS } from '../clock.ts';
+
+/** A read of the history that takes longer is answered with `unavailable`. */
+export const HISTORY_READ_MS = 5 * SECOND_MS;
 
 export interface CassandraOptions {
   /** `host` or `host:port`. */

@@ -1,6 +1,9 @@
 import { z } from 'zod';
-import { BOOK_CHANGES_MAX, BOOK_LEVELS_MAX } from '../limits.ts';
+import { BOOK_LEVELS_MAX } from '../limits.ts';
 import { levelSize, marketId, marketSeq, marketTime, price, sizeLeft } from './market-values.ts';
+
+/** Changes in one record of a book. */
+const BOOK_CHANGES_MAX = 1_000;
 
 export const BOOK_TOPIC = 'dex.book.v1';
 /** Written by us: markets whose book has stopped until its next snapshot, or whose last one is long ago. */

@@ -1,6 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import type { z } from 'zod';
-import { FEED_REASON_PROBLEMS, FEED_RECORD_BYTES_MAX } from '../limits.ts';
+
+/** The largest record of a feed. */
+const FEED_RECORD_BYTES_MAX = 64 * 1024;
+/** Problems that are named in the reason for a dead letter. A book with wrong levels has thousands. */
+const FEED_REASON_PROBLEMS = 5;
 
 /** What comes of one record of a feed. Records may come twice. */
 export type HandleRecord = (bytes: Buffer) => Promise<RecordOutcome>;

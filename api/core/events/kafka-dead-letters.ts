@@ -1,8 +1,10 @@
 import type { Kafka } from 'kafkajs';
 import { openProducer } from '../drivers/kafka-producer.ts';
-import { DEAD_LETTER_BYTES_MAX } from '../limits.ts';
 import type { Log } from '../log.ts';
 import type { ApartRecord } from './batch-reader.ts';
+
+/** The largest part of a record that a dead letter repeats. */
+const DEAD_LETTER_BYTES_MAX = 64 * 1024;
 
 export interface DeadLetters {
   /** Resolves once it is safe there. */

@@ -1,13 +1,17 @@
 import type { ITopicConfig, Kafka } from 'kafkajs';
 import type { Clock } from '../clock.ts';
+import { DAY_MS } from '../clock.ts';
 import { ensureTopics } from '../drivers/kafka-topics.ts';
-import { BOOK_LOG_KEPT_MS, BOOK_RECORD_BYTES_MAX, LOG_KEPT_MS } from '../limits.ts';
+import { BOOK_RECORD_BYTES_MAX, LOG_KEPT_MS } from '../limits.ts';
 import { AGENTS_TOPIC } from './agent-change.ts';
 import { BOOK_REQUESTS_TOPIC, BOOK_TOPIC } from './book-record.ts';
 import { CREDIT_GRANTS_TOPIC } from './credit-grant.ts';
 import { deadLetterTopic } from './kafka-dead-letters.ts';
 import { MARKETS_TOPIC } from './market-listing.ts';
 import { REJECTED_TRADES_TOPIC, TRADES_TOPIC } from './market-trade.ts';
+
+/** How long changes of a book are kept in the log. They are useless after a newer snapshot. */
+const BOOK_LOG_KEPT_MS = DAY_MS;
 
 const PARTITIONS = 8;
 /** Of a record, besides its value: its key, its headers, and those of the batch. */

@@ -1,7 +1,12 @@
 import { z } from 'zod';
-import { MARKET_SEQ_MAX } from '../limits.ts';
 import { formatUsd, parseNanoUsd } from '../money.ts';
 import { parseMarketId } from './market-id.ts';
+
+/**
+ * The highest number of a trade or a change in one market: eight days at a million a second. It fits into a
+ * timestamp of Cassandra.
+ */
+export const MARKET_SEQ_MAX = 1_000_000_000_000;
 
 const DECIMALS = { 7: /^\d{1,7}(\.\d{1,9})?$/, 12: /^\d{1,12}(\.\d{1,9})?$/ };
 

@@ -1,5 +1,10 @@
-import { isoTime } from '../clock.ts';
-import { FILES_KEPT_AFTER_MS } from '../limits.ts';
+import { HOUR_MS, isoTime } from '../clock.ts';
+
+/**
+ * Files are kept until this long after the start of the hour in which their last link ends: that hour, and
+ * one for clocks that differ.
+ */
+const FILES_KEPT_AFTER_MS = 2 * HOUR_MS;
 
 /**
  * Where a file stands, in whichever home, and in its links: `uploads/20261124T07/7/upl_….png`. The path alone says whose

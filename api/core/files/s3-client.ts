@@ -1,15 +1,16 @@
 import { Agent, request } from 'undici';
 import { type Clock, SECOND_MS, wait } from '../clock.ts';
-import {
-  CONNECT_TIMEOUT_MS,
-  S3_ANSWER_BYTES,
-  S3_ANSWER_MS,
-  S3_CONNECTIONS_MAX,
-  S3_RETRIES_MS,
-} from '../limits.ts';
+import { CONNECT_TIMEOUT_MS } from '../limits.ts';
 import type { Secret } from '../secret.ts';
 import { StorageFullError } from './file-store.ts';
 import { type S3Request, s3Seconds, signS3Link } from './s3-link.ts';
+
+/** Time and size of an answer of the store. */
+const S3_ANSWER_MS = 30 * SECOND_MS;
+const S3_ANSWER_BYTES = 4 * 1024 * 1024;
+const S3_CONNECTIONS_MAX = 32;
+/** Pauses before the same request is sent again. */
+export const S3_RETRIES_MS: readonly number[] = [100, 500];
 
 export interface S3Settings {
   /** Where this process reaches the store. Without a trailing slash, like the next. */

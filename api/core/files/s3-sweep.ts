@@ -1,7 +1,12 @@
+import { DAY_MS } from '../clock.ts';
 import { limitTasks } from '../limit-tasks.ts';
-import { S3_DELETES_AT_ONCE, S3_UPLOAD_MS } from '../limits.ts';
 import { type FileKind, hasEnded, parseFileName } from './file-name.ts';
 import type { S3Client } from './s3-client.ts';
+
+/** Files that are deleted at one time. */
+const S3_DELETES_AT_ONCE = 16;
+/** An upload of many parts that is older belongs to a process that has died. */
+export const S3_UPLOAD_MS = DAY_MS;
 
 /** By name, so by time: the oldest first. */
 export async function deleteEndedOf(

@@ -1,8 +1,16 @@
 import { createHash } from 'node:crypto';
+import { MINUTE_MS } from '../clock.ts';
 import { limitTasks } from '../limit-tasks.ts';
-import { S3_COMPLETE_MS, S3_PART_BYTES, S3_PARTS_AT_ONCE } from '../limits.ts';
+import { MEGABYTE } from '../limits.ts';
 import type { WrittenFile } from './file-store.ts';
 import type { S3Client } from './s3-client.ts';
+
+/** The smallest part that S3 accepts, except for the last. It accepts 10,000 parts. */
+export const S3_PART_BYTES = 5 * MEGABYTE;
+/** Parts that are in memory at one time: 30 MB. */
+const S3_PARTS_AT_ONCE = 6;
+/** Time to complete an upload. Some stores copy all parts before they answer. */
+const S3_COMPLETE_MS = 5 * MINUTE_MS;
 
 interface Target {
   path: string;

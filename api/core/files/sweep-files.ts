@@ -1,7 +1,10 @@
 import type { Clock, Timer } from '../clock.ts';
-import { FILES_SWEEP_MS } from '../limits.ts';
+import { HOUR_MS } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { FileStore } from './file-store.ts';
+
+/** How often expired files are deleted. */
+export const FILES_SWEEP_MS = HOUR_MS;
 
 export interface SweepOptions {
   files: Pick<FileStore, 'deleteEnded'>;

@@ -352,36 +352,24 @@ export type SetAgentResult =
   | { ok: true; repeated: boolean }
   | { ok: false; reason: 'exists' | 'unknown_agent' };
 
-export type ResultOf<C extends Command> = C extends Grant
-  ? GrantResult
-  : C extends Reserve
-    ? ReserveResult
-    : C extends Renew
-      ? RenewResult
-      : C extends Finish
-        ? FinishResult
-        : C extends Settle
-          ? SettleResult
-          : C extends Expire
-            ? ExpireResult
-            : C extends MoveOut
-              ? MoveOutResult
-              : C extends MoveIn
-                ? MoveInResult
-                : C extends PutKey
-                  ? PutKeyResult
-                  : C extends ChangeKey
-                    ? ChangeKeyResult
-                    : C extends RevokeKey
-                      ? RevokeKeyResult
-                      : C extends StartUpload
-                        ? StartUploadResult
-                        : C extends ClaimVideo
-                          ? ClaimVideoResult
-                          : C extends SubmitVideo
-                            ? SubmitVideoResult
-                            : C extends WithdrawVideo
-                              ? WithdrawVideoResult
-                              : C extends SetAgent
-                                ? SetAgentResult
-                                : never;
+/** What each command answers, by its type. */
+interface Results {
+  grant: GrantResult;
+  reserve: ReserveResult;
+  renew: RenewResult;
+  finish: FinishResult;
+  settle: SettleResult;
+  expire: ExpireResult;
+  move_out: MoveOutResult;
+  move_in: MoveInResult;
+  put_key: PutKeyResult;
+  change_key: ChangeKeyResult;
+  revoke_key: RevokeKeyResult;
+  start_upload: StartUploadResult;
+  claim_video: ClaimVideoResult;
+  submit_video: SubmitVideoResult;
+  withdraw_video: WithdrawVideoResult;
+  set_agent: SetAgentResult;
+}
+
+export type ResultOf<C extends Command> = Results[C['type']];

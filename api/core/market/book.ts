@@ -1,7 +1,13 @@
 import type { BookRecord } from '../events/book-record.ts';
-import { BOOK_ANEW_MS, BOOK_DEPTH_MAX, BOOK_GAP_BELIEVED_MAX, BOOK_LEVELS_MAX } from '../limits.ts';
+import { BOOK_ANEW_MS, BOOK_DEPTH_MAX, BOOK_LEVELS_MAX } from '../limits.ts';
 import { BookSide } from './book-side.ts';
 import type { BookView } from './book-view.ts';
+
+/**
+ * A stopped book waits for a snapshot of all that it has seen, but not for a sequence number so far ahead
+ * that it must be wrong.
+ */
+export const BOOK_GAP_BELIEVED_MAX = 10_000;
 
 export type BookStep =
   | { step: 'applied' }

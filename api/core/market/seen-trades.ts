@@ -1,5 +1,12 @@
-import { GIVEN_UP_RANGES_MAX, TRADES_AHEAD_MAX } from '../limits.ts';
 import type { TradeCursor } from './market-store.ts';
+
+/**
+ * Trades that arrived before others with a lower number. Beyond it the lowest missing numbers are taken to
+ * be lost.
+ */
+export const TRADES_AHEAD_MAX = 1_000;
+/** Lost ranges whose numbers are remembered, so that a trade that is too late is told from a repeated one. */
+export const GIVEN_UP_RANGES_MAX = 100;
 
 /** Which trades of a market have been folded. */
 export class SeenTrades {

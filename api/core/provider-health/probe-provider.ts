@@ -2,7 +2,10 @@ import { Client } from 'undici';
 import type { Provider } from '../catalog/catalog.ts';
 import { providerHeaders } from '../catalog/provider-headers.ts';
 import type { Clock } from '../clock.ts';
-import { PROBE_TIMEOUT_MS } from '../limits.ts';
+import { SECOND_MS } from '../clock.ts';
+
+/** A probe of a provider without an answer by then has failed. */
+const PROBE_TIMEOUT_MS = 5 * SECOND_MS;
 
 /** `unconnected`: no byte was sent. `no_answer`: the connection stood, and no status came in time. */
 export type ProbeAnswer = { kind: 'unconnected' | 'no_answer' } | { kind: 'answered'; status: number };

@@ -1,16 +1,18 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Provider } from '../catalog/catalog.ts';
 import type { Clock } from '../clock.ts';
-import {
-  BREAKER_COOLDOWN_MAX_MS,
-  KEY_COOLDOWN_MAX_MS,
-  KEY_RATE_LIMIT_MAX_MS,
-  PROVIDERS_MAX,
-} from '../limits.ts';
+import { SECOND_MS } from '../clock.ts';
+import { BREAKER_COOLDOWN_MAX_MS, KEY_RATE_LIMIT_MAX_MS, PROVIDERS_MAX } from '../limits.ts';
 import type { Log } from '../log.ts';
 import { type BreakerCause, CircuitBreaker, type Opening, type Ticket } from './circuit-breaker.ts';
 import type { ProbeAnswer, ProbeTarget } from './probe-provider.ts';
 import type { Prober, Verdict } from './prober.ts';
+
+/**
+ * The longest cooldown of a key that a provider refuses or that has no credit. Vendors count such requests,
+ * so it is tried rarely.
+ */
+export const KEY_COOLDOWN_MAX_MS = 60 * SECOND_MS;
 
 /** Why nothing is sent, and for how long. */
 export interface Wait {

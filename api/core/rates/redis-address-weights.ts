@@ -1,6 +1,6 @@
-import { type Clock, MINUTE_MS } from '../clock.ts';
+import { type Clock, MINUTE_MS, SECOND_MS } from '../clock.ts';
 import type { RedisClient } from '../drivers/redis.ts';
-import { SUBJECTS_MAX, WEIGHTS_RETRY_MS, WEIGHTS_TOLD_MS } from '../limits.ts';
+import { SUBJECTS_MAX } from '../limits.ts';
 import type { Log } from '../log.ts';
 import {
   type AddressWeights,
@@ -9,6 +9,11 @@ import {
   minuteOf,
   untilNextMinuteMs,
 } from './address-weights.ts';
+
+/** How often a process tells the others what it has counted for an address. */
+export const WEIGHTS_TOLD_MS = SECOND_MS / 10;
+/** How often a process tries to count with the others again while Redis is away. */
+export const WEIGHTS_RETRY_MS = SECOND_MS;
 
 /**
  * Adds what a process has let through already, and what it asks for if that still fits. KEYS[1]: an address in a minute.

@@ -1,4 +1,3 @@
-import { USAGE_BYTES_MAX, USAGE_MEMBERS_MAX } from '#core/limits.ts';
 import { formatUsd } from '#core/money.ts';
 import {
   answerBounds,
@@ -29,6 +28,13 @@ import {
   typeOf,
 } from './stream-text.ts';
 import { cutRecords, mayHoldRecord, usageRecordsIn } from './usage-places.ts';
+
+/**
+ * Members and bytes of the usage record in a stream of messages. Each event that has a record rebuilds it,
+ * so a provider must not let it grow.
+ */
+const USAGE_MEMBERS_MAX = 200;
+const USAGE_BYTES_MAX = 16 * 1024;
 
 /**
  * A stream of named events. The last `message_delta` is kept for the end, because its totals are shown with the cost.

@@ -1,15 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { Provider } from '#core/catalog/catalog.ts';
+import { SECOND_MS } from '#core/clock.ts';
 import type { ReserveResult } from '#core/ledger/command.ts';
 import type { Executed } from '#core/ledger/ledger.ts';
-import {
-  GATE_TIMEOUT_MS,
-  HOLD_LEASE_RENEW_MS,
-  STALLED_READER_MS,
-  USAGE_DRAIN_BYTES,
-  USAGE_DRAIN_MS,
-  USAGE_DRAINS_MAX,
-} from '#core/limits.ts';
+import { GATE_TIMEOUT_MS, STALLED_READER_MS, USAGE_DRAIN_MS } from '#core/limits.ts';
 import type { LogFields } from '#core/log.ts';
 import type { NanoUsd } from '#core/money.ts';
 import { traceOf } from '../../contract/trace-id.ts';
@@ -18,6 +12,13 @@ import type { UpstreamRequest } from '../upstream/upstream-request.ts';
 import { type CallerEvents, CallerSide } from './caller-side.ts';
 import type { Gateway } from './gateway.ts';
 import type { Ticking } from './open-calls.ts';
+
+/** How often a running call renews its lease. Three renewals may fail before the lease expires. */
+export const HOLD_LEASE_RENEW_MS = 15 * SECOND_MS;
+/** A usage drain reads at most this much after the hang-up. */
+const USAGE_DRAIN_BYTES = 16 * 1024 * 1024;
+/** Usage drains at one time in a process. A hang-up beyond it closes the provider's connection. */
+const USAGE_DRAINS_MAX = 200;
 
 /**
  * Why the gateway ended a provider's answer. `hang_up`: the caller left, and the provider stops for that, or the usage drain

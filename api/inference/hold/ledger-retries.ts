@@ -1,10 +1,12 @@
 import { type Clock, SECOND_MS, wait } from '#core/clock.ts';
 import type { Finish, FinishResult, Settle, SettleResult } from '#core/ledger/command.ts';
 import type { Executed, Ledger } from '#core/ledger/ledger.ts';
-import { LAST_CHUNK_WAIT_MS } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { NanoUsd } from '#core/money.ts';
 import { SharedWait, type Waiting } from './shared-wait.ts';
+
+/** How long the last chunk of an answer waits for its settlement to become durable. */
+export const LAST_CHUNK_WAIT_MS = 250;
 
 export type Closing = Settle | Finish;
 

@@ -3,7 +3,7 @@ import type { CallFacts, SavedPrice } from '#core/events/ledger-event.ts';
 import type { ReserveRefusal, StartLimits } from '#core/ledger/command.ts';
 import type { Executed, UnavailableResult } from '#core/ledger/ledger.ts';
 import type { AgentStatus, HoldKind } from '#core/ledger/machine/state.ts';
-import { GATE_TIMEOUT_MS, REFUSED_START_BYTES } from '#core/limits.ts';
+import { GATE_TIMEOUT_MS } from '#core/limits.ts';
 import type { NanoUsd } from '#core/money.ts';
 import { atMost } from '#core/wait.ts';
 import type { Caller } from '../../contract/caller.ts';
@@ -14,6 +14,9 @@ import type { HeldCallOptions } from './held-call.ts';
 import { callCeiling, readStartRoom } from './read-start-room.ts';
 import { refuseCapacity, refuseReserve } from './refuse-start.ts';
 import type { StartAdvice } from './start-advice.ts';
+
+/** A refused body counts as one more refused start for each of these. */
+const REFUSED_START_BYTES = 64 * 1024;
 
 export interface StartContext extends Omit<HotCallContext<unknown, Caller>, 'deps'> {
   /** Why an agent of this status would be refused before anything is held; `null`: it would not. */

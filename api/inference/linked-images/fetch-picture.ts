@@ -1,15 +1,17 @@
 import { buildConnector, Client, type Dispatcher } from 'undici';
 import type { Clock } from '#core/clock.ts';
+import { SECOND_MS } from '#core/clock.ts';
 import type { PictureType } from '#core/files/file-name.ts';
 import { PICTURE_TYPE_BYTES, pictureTypeOf } from '#core/files/picture-type.ts';
 import { withoutRootDot } from '#core/host-name.ts';
-import {
-  HEADERS_BYTES,
-  PICTURE_ADDRESSES_MAX,
-  PICTURE_FETCH_MS,
-  PICTURE_REDIRECTS_MAX,
-} from '#core/limits.ts';
+import { HEADERS_BYTES } from '#core/limits.ts';
 import { checkPublicHttpsUrl, NO_PUBLIC_LINK, type ResolveHost, resolvePublic } from './public-link.ts';
+
+/** Time for one image that the gateway fetches for a provider, from the DNS look-up to the last byte. */
+export const PICTURE_FETCH_MS = 10 * SECOND_MS;
+export const PICTURE_REDIRECTS_MAX = 3;
+/** Addresses of one host name that are tried, one after the other. */
+const PICTURE_ADDRESSES_MAX = 3;
 
 /** Words are to stand behind the name of the field that the link was in. */
 export type FetchedPicture =

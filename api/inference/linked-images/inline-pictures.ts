@@ -1,11 +1,6 @@
 import type { Provider } from '#core/catalog/catalog.ts';
 import { limitTasks } from '#core/limit-tasks.ts';
-import {
-  INLINED_BYTES_AT_ONCE,
-  INLINED_BYTES_MAX,
-  INLINED_CALLS_AT_ONCE,
-  INLINED_PICTURES_MAX,
-} from '#core/limits.ts';
+import { MEGABYTE } from '#core/limits.ts';
 import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
 import { failureOf } from '../hold/call-failure.ts';
 import type { Gateway } from '../hold/gateway.ts';
@@ -14,6 +9,13 @@ import type { LinkedPicture } from './linked-media.ts';
 import { missing } from './linked-media.ts';
 import { checkPublicHttpsUrl } from './public-link.ts';
 import { type LoadedPicture, writePictures } from './write-pictures.ts';
+
+/** Images and bytes that one request sends to a provider in place of their links. */
+export const INLINED_PICTURES_MAX = 16;
+export const INLINED_BYTES_MAX = 20 * MEGABYTE;
+/** Requests of this process that load such images at one time, and their bytes together. */
+const INLINED_CALLS_AT_ONCE = 16;
+export const INLINED_BYTES_AT_ONCE = 256 * MEGABYTE;
 
 /** A body to be sent. Whoever has sent it says so by `done`. */
 export interface SentBody {

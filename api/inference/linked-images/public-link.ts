@@ -1,8 +1,11 @@
 import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { isHostName, withoutRootDot } from '#core/host-name.ts';
-import { HOST_NAME_CHARS_MAX, NAME_LOOKUP_MS, NAME_LOOKUPS, URL_CHARS_MAX } from '#core/limits.ts';
+import { HOST_NAME_CHARS_MAX, NAME_LOOKUP_MS, URL_CHARS_MAX } from '#core/limits.ts';
 import { isPrivateAddress } from '#core/private-address.ts';
+
+/** How often a name server is asked before a look-up fails. */
+const NAME_LOOKUPS = 2;
 
 /** What is wrong with a link that is not, to be put behind its field's name. */
 export const NO_PUBLIC_LINK = `has to be a public https link of at most ${URL_CHARS_MAX} characters`;

@@ -1,6 +1,11 @@
 import { isRecord } from '#core/is-record.ts';
-import { SERVER_TOOL_PROMPT_TOKENS, TOOL_USE_PROMPT_TOKENS, TOOLSET_PROMPT_TOKENS } from '#core/limits.ts';
+import { SERVER_TOOL_PROMPT_TOKENS } from '#core/limits.ts';
 import type { JsonObject } from '../json/json-object.ts';
+
+/** What a provider tells the model about a set of its own tools, which the body names only as a set. */
+export const TOOLSET_PROMPT_TOKENS = 20_000;
+/** What a provider tells the model about the use of tools: up to 530 tokens for Anthropic's oldest models. */
+export const TOOL_USE_PROMPT_TOKENS = 1_000;
 
 /*
  * By how much a prompt may be longer than the bytes of the caller's body: servers print numbers, tools and schemas again

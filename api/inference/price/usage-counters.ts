@@ -1,7 +1,9 @@
 import { isRecord } from '#core/is-record.ts';
-import { REPORTED_TOKENS_MAX } from '#core/limits.ts';
 import type { UsageNames } from '../../providers/usage-names.ts';
 import type { Usage } from './usage.ts';
+
+/** A provider's count above this is ignored as implausible. */
+const REPORTED_TOKENS_MAX = 1_000_000_000;
 
 /** How the records of one format are read. */
 export interface UsageReading {

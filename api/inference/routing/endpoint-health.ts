@@ -1,13 +1,7 @@
 import type { Endpoint, Provider } from '#core/catalog/catalog.ts';
 import type { Clock } from '#core/clock.ts';
-import {
-  BREAKER_COOLDOWN_MAX_MS,
-  BREAKER_FAILURES,
-  BREAKER_WORKED_MS,
-  ENDPOINTS_WATCHED_MAX,
-  FAULT_SAID_MS,
-  KEY_RATE_LIMIT_MAX_MS,
-} from '#core/limits.ts';
+import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
+import { BREAKER_COOLDOWN_MAX_MS, KEY_RATE_LIMIT_MAX_MS } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import { CircuitBreaker, type Opening, type Ticket } from '#core/provider-health/circuit-breaker.ts';
 import type { Probe, ProbeAnswer } from '#core/provider-health/probe-provider.ts';
@@ -18,6 +12,18 @@ import {
   ProviderHealth,
   type Wait,
 } from '#core/provider-health/provider-health.ts';
+
+/**
+ * Failures in a row, of more than one agent, after which an endpoint's circuit breaker opens although its
+ * provider answers probes.
+ */
+export const BREAKER_FAILURES = 5;
+/** A breaker stays closed if a call has worked within this time. */
+export const BREAKER_WORKED_MS = 10 * SECOND_MS;
+/** A fault of an endpoint is reported to the operator at most this often. */
+const FAULT_SAID_MS = 10 * MINUTE_MS;
+/** Endpoints whose health is remembered. Beyond it all are forgotten; an operator has some hundreds. */
+const ENDPOINTS_WATCHED_MAX = 20_000;
 
 /** An endpoint is told from others by these two. An endpoint of an image model is one, too. */
 export type WatchedEndpoint = Pick<Endpoint, 'providerId' | 'upstreamModel'>;

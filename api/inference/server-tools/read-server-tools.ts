@@ -1,15 +1,5 @@
 import { isRecord } from '#core/is-record.ts';
-import {
-  ASKED_TOKENS_MAX,
-  FETCHED_TOKENS_DEFAULT,
-  SEARCH_RESULT_CHARS_DEFAULT,
-  SEARCH_RESULT_CHARS_MAX,
-  SEARCH_RESULT_FRAME_TOKENS,
-  SEARCH_RESULTS_DEFAULT,
-  SEARCH_RESULTS_MAX,
-  SERVER_TOOL_STEPS_DEFAULT,
-  SERVER_TOOL_STEPS_MAX,
-} from '#core/limits.ts';
+import { ASKED_TOKENS_MAX, SERVER_TOOL_STEPS_DEFAULT, SERVER_TOOL_STEPS_MAX } from '#core/limits.ts';
 import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
 import {
   defaultFetchEngine,
@@ -23,6 +13,20 @@ import {
 import type { ServerTool, ServerTools, ToolDoor } from './server-tools.ts';
 import { type SettingWords, unpricedKey } from './setting-keys.ts';
 import { serverToolType } from './tool-types.ts';
+
+/**
+ * Search results per call. Each result is text that the model may read again, so the default is small to
+ * keep holds small.
+ */
+const SEARCH_RESULTS_MAX = 25;
+const SEARCH_RESULTS_DEFAULT = 5;
+/** Characters of text per search result. The default is small to keep holds small. */
+const SEARCH_RESULT_CHARS_MAX = 30_000;
+const SEARCH_RESULT_CHARS_DEFAULT = 1_000;
+/** Address, title and markup around one search result. */
+const SEARCH_RESULT_FRAME_TOKENS = 512;
+/** Tokens that a fetched page may have where the caller sets no bound. */
+const FETCHED_TOKENS_DEFAULT = 10_000;
 
 /**
  * Searches, fetches and the clock, by every door, with their bounds; `null`: the body asks for none. Which tools may

@@ -1,11 +1,14 @@
 import { crc32 } from 'node:zlib';
-import { STATUS_LATE_MS } from '#core/limits.ts';
+import { SECOND_MS } from '#core/clock.ts';
 import type { Ticket } from '#core/provider-health/circuit-breaker.ts';
 import type { ApiError } from '../../contract/errors.ts';
 import type { EndedByUs, HeldCall } from '../hold/held-call.ts';
 import type { CallFault, Target } from '../routing/endpoint-health.ts';
 import type { UpstreamRequest } from './upstream-request.ts';
 import { retryAfterMs } from './upstream-text.ts';
+
+/** A caller that leaves after this long without a status line has met a timeout. */
+const STATUS_LATE_MS = 30 * SECOND_MS;
 
 interface EndedAttempt {
   /** `null`: it did not fail. */

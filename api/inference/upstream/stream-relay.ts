@@ -1,10 +1,5 @@
 import type { Clock, Timer } from '#core/clock.ts';
-import {
-  COLLECTED_STREAM_BYTES,
-  JSON_ANSWER_BYTES,
-  LATE_USAGE_WAIT_MS,
-  SSE_EVENT_BYTES,
-} from '#core/limits.ts';
+import { JSON_ANSWER_BYTES } from '#core/limits.ts';
 import type { ReadEvent, StreamReader } from '../formats/call-format.ts';
 import { dataEvent, METRICS_NEEDLE, namedEvent, USAGE_NEEDLE } from '../formats/stream-text.ts';
 import { addLateRecords } from '../formats/usage-places.ts';
@@ -24,6 +19,15 @@ import {
 } from './event-lines.ts';
 import { LineEnds } from './line-ends.ts';
 import type { AnswerReceiver, UpstreamFailure, UpstreamRequest } from './upstream-request.ts';
+
+/** How long a stream without usage waits after its end mark for a usage record. */
+const LATE_USAGE_WAIT_MS = 250;
+/** The largest event of a stream, not counting what it repeats of the request and of earlier events. */
+export const SSE_EVENT_BYTES = 1024 * 1024;
+/**
+ * The largest stream that is collected into a JSON answer. Some 300 bytes surround each token in a stream.
+ */
+const COLLECTED_STREAM_BYTES = 8 * JSON_ANSWER_BYTES;
 
 /** How a provider's stream ended. What was written to the caller, if anything, has been. */
 export type StreamEnd =

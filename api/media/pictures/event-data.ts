@@ -1,5 +1,8 @@
-import { PICTURE_EVENT_BYTES } from '#core/limits.ts';
+import { MEGABYTE } from '#core/limits.ts';
 import { BrokenAnswer } from '../upstream-chunks.ts';
+
+/** The largest event of a stream of images: base64 is a third longer than the image. */
+export const PICTURE_EVENT_BYTES = 24 * MEGABYTE;
 
 /** The data of each server-sent event, one whole event at a time. Throws `BrokenAnswer` where one is too long. */
 export async function* eventData(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

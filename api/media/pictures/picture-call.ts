@@ -1,10 +1,17 @@
 import type { Provider } from '#core/catalog/catalog.ts';
-import { PICTURE_ANSWER_BYTES, PICTURE_DRAIN_MS } from '#core/limits.ts';
+import { MINUTE_MS } from '#core/clock.ts';
+import { PICTURE_ANSWER_BYTES } from '#core/limits.ts';
 import { type DrainBounds, HeldCall, type HeldCallOptions } from '../../inference/hold/held-call.ts';
 import type { LinkedPicture } from '../../inference/linked-images/linked-media.ts';
 import type { AskedEndpoint } from '../../inference/upstream/upstream-error.ts';
 import type { UpstreamRequest } from '../../inference/upstream/upstream-request.ts';
 import type { PicturePlan } from './picture-plan.ts';
+
+/**
+ * How long a finished image is awaited after a hang-up. Its provider is paid for it and takes up to a
+ * minute and a half.
+ */
+const PICTURE_DRAIN_MS = 5 * MINUTE_MS;
 
 export interface PictureCallOptions extends HeldCallOptions {
   plan: PicturePlan;

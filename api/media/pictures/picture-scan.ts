@@ -1,7 +1,10 @@
-import { ANSWER_DEPTH_MAX, PICTURE_BYTES_MAX, PICTURE_FRAME_BYTES } from '#core/limits.ts';
+import { ANSWER_DEPTH_MAX, PICTURE_BYTES_MAX } from '#core/limits.ts';
 import { parseJson } from '#core/parse-json.ts';
 import { BrokenAnswer } from '../upstream-chunks.ts';
 import { Base64Decoder } from './base64-decoder.ts';
+
+/** The largest answer without its images. */
+export const PICTURE_FRAME_BYTES = 256 * 1024;
 
 /**
  * Reads a provider's JSON piece by piece. Each picture is handed out decoded, as it comes; the rest is kept, and is small.

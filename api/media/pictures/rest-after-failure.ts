@@ -1,7 +1,13 @@
 import type { Clock } from '#core/clock.ts';
-import { STORAGE_REST_MS } from '#core/limits.ts';
+import { SECOND_MS } from '#core/clock.ts';
 import { BrokenAnswer } from '../upstream-chunks.ts';
 import type { PictureFiles } from './picture-output.ts';
+
+/**
+ * Storage that has failed is not used for new images for this long, because each image is paid for before
+ * it is stored.
+ */
+export const STORAGE_REST_MS = 15 * SECOND_MS;
 
 export interface RestingFiles extends PictureFiles {
   /** What was to be stored last was not: nothing is made for this storage now. */

@@ -5,8 +5,9 @@ import { observeCapacity } from '#core/capacity/observe-capacity.ts';
 import { shareCapacity } from '#core/capacity/redis-shared-capacity.ts';
 import { createCatalog } from '#core/catalog/create-catalog.ts';
 import { createFetchProviderJson } from '#core/catalog/fetch-provider-json.ts';
+import { MINUTE_MS } from '#core/clock.ts';
 import { SHARDS, shardOfAgent } from '#core/ledger/cluster/shards.ts';
-import { VIDEO_CLAIM_GRACE_MS, VIDEO_SUBMIT_MS } from '#core/limits.ts';
+import { VIDEO_SUBMIT_MS } from '#core/limits.ts';
 import { createProbe } from '#core/provider-health/probe-provider.ts';
 import { Prober } from '#core/provider-health/prober.ts';
 import { ProviderHealth } from '#core/provider-health/provider-health.ts';
@@ -18,6 +19,9 @@ import { VideoWorker } from '../../../workers/video/video-worker.ts';
 import { openFiles } from '../../stores/open-files.ts';
 import { reachLedger } from '../../stores/reach.ts';
 import type { RunningRole, WorkerParts } from './worker-parts.ts';
+
+/** A claim of another process without a job is taken over after this long: that process has died. */
+const VIDEO_CLAIM_GRACE_MS = 2 * MINUTE_MS;
 
 /** Takes videos from order to file. In any number of processes: they share the open ones out. */
 export async function startVideoRole(parts: WorkerParts): Promise<RunningRole> {

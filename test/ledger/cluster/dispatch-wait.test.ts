@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { DispatchWait } from '#core/ledger/cluster/dispatch-wait.ts';
+import {
+  DISPATCH_WAITS_ABOVE_LAG_MS,
+  DISPATCH_WAITS_AFTER_TIMEOUT_MS,
+  DispatchWait,
+} from '#core/ledger/cluster/dispatch-wait.ts';
 import type { Durability } from '#core/ledger/ledger.ts';
-import { DISPATCH_WAITS_ABOVE_LAG_MS, DISPATCH_WAITS_AFTER_TIMEOUT_MS } from '#core/limits.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 
 function start() {

@@ -1,11 +1,12 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { Acknowledgements } from '#core/ledger/cluster/acknowledgements.ts';
 import { toScriptCall } from '#core/ledger/cluster/redis-commands.ts';
+import { RECALLED_KEY_MS, UNKNOWN_KEY_MS } from '#core/ledger/cluster/redis-key-lookup.ts';
 import { ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
 import { createRedisLedger, type RedisLedger } from '#core/ledger/cluster/redis-ledger.ts';
 import type { RedisScripts, ScriptName } from '#core/ledger/cluster/redis-scripts.ts';
 import type { Durability } from '#core/ledger/ledger.ts';
-import { CLOCK_APART_MAX_MS, GATE_TIMEOUT_MS, RECALLED_KEY_MS, UNKNOWN_KEY_MS } from '#core/limits.ts';
+import { CLOCK_APART_MAX_MS, GATE_TIMEOUT_MS } from '#core/limits.ts';
 import { LedgerRetries } from '../../../api/inference/hold/ledger-retries.ts';
 import type { Service } from '../../services/service.ts';
 import { startRedis } from '../../services/start-redis.ts';

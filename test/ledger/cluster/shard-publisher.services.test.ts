@@ -12,11 +12,10 @@ import {
 import { toScriptCall } from '#core/ledger/cluster/redis-commands.ts';
 import { ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
 import type { RedisScripts } from '#core/ledger/cluster/redis-scripts.ts';
-import { ShardPublisher } from '#core/ledger/cluster/shard-publisher.ts';
+import { LOG_HEARTBEAT_MS, ShardPublisher } from '#core/ledger/cluster/shard-publisher.ts';
 import { foldEvent } from '#core/ledger/machine/apply.ts';
 import { emptyLedger } from '#core/ledger/machine/empty-ledger.ts';
 import type { LedgerState } from '#core/ledger/machine/state.ts';
-import { LOG_HEARTBEAT_MS } from '#core/limits.ts';
 import { connectTo } from '../../support/connect-to.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { until } from '../../support/gateway.ts';

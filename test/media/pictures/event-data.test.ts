@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { PICTURE_EVENT_BYTES } from '#core/limits.ts';
-import { eventData } from '../../../api/media/pictures/event-data.ts';
+import { eventData, PICTURE_EVENT_BYTES } from '../../../api/media/pictures/event-data.ts';
 
 const line = Buffer.concat([
   Buffer.from('data:'),

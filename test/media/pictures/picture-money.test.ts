@@ -3,10 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { dialects } from '#core/catalog/dialects.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import type { Durability } from '#core/ledger/ledger.ts';
-import { RESULT_LINK_MS, RESULTS_BYTES_MAX, STORAGE_REST_MS } from '#core/limits.ts';
+import { RESULT_LINK_MS, RESULTS_BYTES_MAX } from '#core/limits.ts';
 import { formatUsd } from '#core/money.ts';
 import { isApiError } from '../../../api/contract/errors.ts';
 import { noTokens } from '../../../api/inference/price/usage.ts';
+import { STORAGE_REST_MS } from '../../../api/media/pictures/rest-after-failure.ts';
 import {
   answerText,
   ask,

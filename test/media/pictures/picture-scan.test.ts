@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PICTURE_FRAME_BYTES } from '#core/limits.ts';
-import { PictureScan } from '../../../api/media/pictures/picture-scan.ts';
+import { PICTURE_FRAME_BYTES, PictureScan } from '../../../api/media/pictures/picture-scan.ts';
 import { BrokenAnswer } from '../../../api/media/upstream-chunks.ts';
 
 async function* inPieces(bytes: Buffer, sizes: readonly number[]): AsyncGenerator<Buffer> {

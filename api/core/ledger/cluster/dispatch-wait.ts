@@ -1,6 +1,11 @@
 import type { Clock } from '../../clock.ts';
-import { DISPATCH_WAITS_ABOVE_LAG_MS, DISPATCH_WAITS_AFTER_TIMEOUT_MS } from '../../limits.ts';
+import { SECOND_MS } from '../../clock.ts';
 import type { Durability } from '../ledger.ts';
+
+/** While the log is further behind than this, a call waits for it before the provider is called. */
+export const DISPATCH_WAITS_ABOVE_LAG_MS = 250;
+/** After a gate timed out, calls wait for the log before the provider is called, for this long. */
+export const DISPATCH_WAITS_AFTER_TIMEOUT_MS = 30 * SECOND_MS;
 
 /**
  * A start's provider is usually asked at once, and only its answer waits for the log. But a provider that is asked in

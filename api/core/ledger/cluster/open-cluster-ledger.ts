@@ -1,12 +1,15 @@
 import type { Clock } from '../../clock.ts';
+import { SECOND_MS } from '../../clock.ts';
 import { listenToRedis, openRedis, type RedisAddress, type RedisClient } from '../../drivers/redis.ts';
-import { SHARDS_LOOKED_AT_MS } from '../../limits.ts';
 import type { Log } from '../../log.ts';
 import { Acknowledgements } from './acknowledgements.ts';
 import { checkRedis, UnsafeRedisError } from './redis-check.ts';
 import { ShardKeys } from './redis-keys.ts';
 import { createRedisLedger, type RedisLedger } from './redis-ledger.ts';
 import { createRedisScripts } from './redis-scripts.ts';
+
+/** How often a process asks whether a closed shard has opened. */
+export const SHARDS_LOOKED_AT_MS = SECOND_MS;
 
 export interface ClusterLedgerOptions {
   address: RedisAddress;

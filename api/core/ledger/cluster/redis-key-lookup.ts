@@ -1,11 +1,22 @@
 import type { Clock } from '../../clock.ts';
-import { KNOWN_KEYS_MAX, RECALLED_KEY_MS, UNKNOWN_KEY_MS, UNKNOWN_KEYS_MAX } from '../../limits.ts';
+import { SECOND_MS } from '../../clock.ts';
+import { KNOWN_KEYS_MAX } from '../../limits.ts';
 import { setBounded } from '../../set-bounded.ts';
 import type { KeyLookup } from '../ledger.ts';
 import type { KeyOwner } from '../machine/state.ts';
 import { parsePlace } from './place.ts';
 import { ShardKeys } from './redis-keys.ts';
 import type { RedisScripts, ScriptReply } from './redis-scripts.ts';
+
+/**
+ * A call may start with what was known of its key this long ago. Its reserve, and any refusal before that,
+ * reads the key again.
+ */
+export const RECALLED_KEY_MS = 10 * SECOND_MS;
+/** An unknown key is looked up again after this long. */
+export const UNKNOWN_KEY_MS = 5 * SECOND_MS;
+/** Unknown keys that are remembered. */
+const UNKNOWN_KEYS_MAX = 10_000;
 
 export interface RedisKeyLookupOptions {
   clock: Clock;

@@ -1,7 +1,6 @@
 import { type Clock, SECOND_MS, wait } from '../../clock.ts';
 import { NotAskedError } from '../../drivers/redis-evaluator.ts';
 import type { CallEnd } from '../../events/ledger-event.ts';
-import { AGENTS_READ_AT_ONCE } from '../../limits.ts';
 import type { Log } from '../../log.ts';
 import type { VideoJob } from '../../videos/video-job.ts';
 import type { Command, PutKey, Reserve, ResultOf, Settle } from '../command.ts';
@@ -28,6 +27,9 @@ import type { RedisScripts, ScriptArg, ScriptReply } from './redis-scripts.ts';
 import { toOpenVideos, toVideoJob } from './redis-videos.ts';
 import { shardOfAgent, shardOfKeyHash } from './shards.ts';
 import { ShardsSeen, type ShardsSeenStats } from './shards-seen.ts';
+
+/** Agents that are read from Redis at one time. */
+const AGENTS_READ_AT_ONCE = 100;
 
 export interface RedisLedgerOptions {
   scripts: RedisScripts;

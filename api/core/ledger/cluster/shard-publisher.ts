@@ -1,6 +1,6 @@
 import { type Clock, SECOND_MS, type Timer } from '../../clock.ts';
 import type { LedgerEvent } from '../../events/ledger-event.ts';
-import { LOG_HEARTBEAT_MS, PUBLISHER_LEASE_MS, PUBLISHER_YIELD_MS } from '../../limits.ts';
+import { PUBLISHER_LEASE_MS } from '../../limits.ts';
 import type { Log } from '../../log.ts';
 import type { AgentStates } from './agent-states.ts';
 import { followStored, type LogPosition, PoisonRecordError } from './effective-log.ts';
@@ -10,6 +10,11 @@ import { eventRecordText, HEARTBEAT_TEXT } from './log-record.ts';
 import type { ShardKeys } from './redis-keys.ts';
 import type { RedisScripts } from './redis-scripts.ts';
 import { type Recovered, recoverShard } from './shard-recovery.ts';
+
+/** A partition without events gets a heartbeat after this long, so that the log's own time moves on. */
+export const LOG_HEARTBEAT_MS = 30 * SECOND_MS;
+/** A publisher whose log does not answer leaves its shards to others for this long. */
+const PUBLISHER_YIELD_MS = SECOND_MS;
 
 export interface ShardPublisherOptions {
   shard: number;

@@ -1,5 +1,9 @@
 import type { Clock } from '../../clock.ts';
-import { CLOCK_APART_MAX_MS, CLOCK_JUMP_MIN_MS, OUTBOX_LAG_SEEN_MS } from '../../limits.ts';
+import { SECOND_MS } from '../../clock.ts';
+import { CLOCK_APART_MAX_MS, CLOCK_JUMP_MIN_MS } from '../../limits.ts';
+
+/** What a start was told of the log's lag is ignored after this long. */
+const OUTBOX_LAG_SEEN_MS = 10 * SECOND_MS;
 
 export interface ShardsSeenStats {
   /** Of which the last answer came from a shard that decides. */

@@ -2,9 +2,9 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CallHistory } from '../../calls/call-history.ts';
 import { projectCall } from '../../calls/project-call.ts';
-import { type Clock, MINUTE_MS } from '../../clock.ts';
+import { type Clock, MINUTE_MS, SECOND_MS } from '../../clock.ts';
 import type { LedgerEvent } from '../../events/ledger-event.ts';
-import { CLOCK_APART_MAX_MS, GATE_TIMEOUT_MS, JOURNAL_CLOSE_MS } from '../../limits.ts';
+import { CLOCK_APART_MAX_MS, GATE_TIMEOUT_MS } from '../../limits.ts';
 import type { Log } from '../../log.ts';
 import { inTime, type VideoHistory } from '../../videos/video-history.ts';
 import type { VideoJob } from '../../videos/video-job.ts';
@@ -38,6 +38,9 @@ import { carryLeases, type OpenedJournal, openFolded, Reopening } from './journa
 import { Snapshots } from './journal-snapshots.ts';
 import { type FolderLock, lockFolder } from './sqlite-folder-lock.ts';
 import { openJournalThread } from './sqlite-journal-thread.ts';
+
+/** Time for the last commit at a shutdown. */
+const JOURNAL_CLOSE_MS = 10 * SECOND_MS;
 
 export interface EmbeddedLedgerOptions {
   /** Made when it is missing, readable by its owner only. One process owns it at a time. */

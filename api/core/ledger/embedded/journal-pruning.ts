@@ -1,8 +1,11 @@
 import { dayOf, dayText } from '../../calls/day-number.ts';
 import { type Clock, DAY_MS, MINUTE_MS, type Timer } from '../../clock.ts';
 import { firstIdAt } from '../../ids.ts';
-import { CALLS_KEPT_MS, LOG_KEPT_MS, PRUNE_PAUSE_MS, VIDEO_JOB_KEPT_MS } from '../../limits.ts';
+import { CALLS_KEPT_MS, LOG_KEPT_MS, VIDEO_JOB_KEPT_MS } from '../../limits.ts';
 import type { Journal, PruneBounds } from './journal.ts';
+
+/** The pause between two transactions that drop old rows. */
+export const PRUNE_PAUSE_MS = 100;
 
 const USAGE_AGENTS_PER_SLICE = 200;
 

@@ -1,17 +1,20 @@
 import type { CallRecord } from '../../calls/call-record.ts';
 import type { Clock } from '../../clock.ts';
 import type { LedgerEvent } from '../../events/ledger-event.ts';
-import {
-  JOURNAL_BATCH_EVENTS_MAX,
-  JOURNAL_LOADED_EVENTS,
-  JOURNAL_LOADED_TURNS,
-  JOURNAL_QUEUE_EVENTS_MAX,
-  JOURNAL_TURNS,
-} from '../../limits.ts';
 import type { VideoJob } from '../../videos/video-job.ts';
 import type { Durability } from '../ledger.ts';
 import type { AgentRow, EndedCall, JournalBatch } from './journal.ts';
 import { packEvents } from './packed-events.ts';
+
+/** Events that are decided but not on disk yet, about 10 MB. Beyond it nothing is decided. */
+export const JOURNAL_QUEUE_EVENTS_MAX = 20_000;
+/** Events in one commit, which is one row. A recovery folds a row without a pause. */
+export const JOURNAL_BATCH_EVENTS_MAX = 500;
+/** Turns of the event loop for which a commit gathers events. */
+export const JOURNAL_TURNS = 2;
+/** After a commit of this many events, the next one gathers for more turns. */
+export const JOURNAL_LOADED_EVENTS = 4;
+export const JOURNAL_LOADED_TURNS = 5;
 
 export interface JournalQueueOptions {
   clock: Clock;

@@ -1,10 +1,13 @@
-import { type Clock, MINUTE_MS, type Timer } from '../../clock.ts';
-import { JOURNAL_RETRY_MS, JOURNAL_RETRY_MS_MAX } from '../../limits.ts';
+import { type Clock, MINUTE_MS, SECOND_MS, type Timer } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { LedgerState } from '../machine/state.ts';
 import type { Journal, OpenJournal } from './journal.ts';
 import type { JournalError } from './journal-errors.ts';
 import { type Folded, foldJournal } from './journal-fold.ts';
+
+/** The first pause between attempts to open a failed journal again. It doubles up to the next. */
+export const JOURNAL_RETRY_MS = 100;
+export const JOURNAL_RETRY_MS_MAX = 10 * SECOND_MS;
 
 export interface OpenedJournal {
   journal: Journal;

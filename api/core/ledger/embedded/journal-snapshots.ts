@@ -1,10 +1,14 @@
 import type { Clock, Timer } from '../../clock.ts';
-import { SNAPSHOT_EVENTS, SNAPSHOT_MS, SNAPSHOT_SLICE_AGENTS, SNAPSHOT_SLICE_MS } from '../../limits.ts';
+import { SNAPSHOT_EVENTS, SNAPSHOT_MS } from '../../limits.ts';
 import { nextTurn } from '../../wait.ts';
 import type { LedgerState } from '../machine/state.ts';
 import type { AgentRow } from './journal.ts';
 import { toAgentRow } from './journal-fold.ts';
 import type { JournalQueue } from './journal-queue.ts';
+
+/** A snapshot writes agents in slices. A slice ends after this time or this many agents. */
+const SNAPSHOT_SLICE_MS = 4;
+const SNAPSHOT_SLICE_AGENTS = 100;
 
 export interface SnapshotsOptions {
   clock: Clock;

@@ -2,7 +2,6 @@ import type { DatabaseSync } from 'node:sqlite';
 import { createSqliteCallHistory, type SqliteCallHistory } from '../../calls/sqlite-call-history.ts';
 import { type CallRow, createCallWriter, parseCallRows } from '../../calls/sqlite-call-rows.ts';
 import { createTransact, openSqlite, sqliteFailure, type Transact } from '../../drivers/sqlite.ts';
-import { PROJECTION_ROWS } from '../../limits.ts';
 import { createSqliteVideoHistory, type SqliteVideoHistory } from '../../videos/sqlite-video-history.ts';
 import type { AgentRow, EndedRow, JournalBatch, JournalHead, JournalRow, PruneBounds } from './journal.ts';
 import { eventsChecksum, headChecksum } from './journal-checksum.ts';
@@ -11,6 +10,9 @@ import { createJournalReader } from './sqlite-journal-read.ts';
 import { createPruner } from './sqlite-prune.ts';
 import { prepareSchema } from './sqlite-schema.ts';
 import { settleWal } from './sqlite-wal.ts';
+
+/** Settled calls whose rows in the history are not written yet. */
+export const PROJECTION_ROWS = 1_024;
 
 /** A batch whose calls and videos are already rows, see `printCallRows` and `printVideoRows`, as it crosses to the journal's thread. */
 export type SqliteBatch = Omit<JournalBatch, 'calls' | 'videos'> & { calls: string; videos: string };
