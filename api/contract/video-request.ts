@@ -19,9 +19,9 @@ export type VideoFields = Pick<
 >;
 
 /**
- * Spec: Video request fields. Of one model: each refusal names the field and the values that this model allows. `null`: of any,
- * as the document shows it. Optional fields may be null, and arrays empty, which counts as absent. Whatever else is sent is
- * refused by name: left out in silence, it would be paid for and not be there.
+ * Spec: Video request fields. Each refusal names the field and the values that this model allows; with `null` for the model, the
+ * values of any model, as the document shows them. Optional fields may be null and arrays empty, which counts as absent. Any other
+ * field is refused by name: if it were dropped, the caller would pay for a video without it.
  */
 export function videoRequest(model: VideoFields | null) {
   return z.strictObject(

@@ -38,7 +38,7 @@ export function servePublic<Deps, Caller extends object>(
   };
 }
 
-/** What a browser asks before it lets a page send more than a plain request, such as a key. Spec: none is looked at. */
+/** Answers the preflight of a browser, which asks before a page may send more than a plain request, such as a key. */
 export function servePreflight(_req: IncomingMessage, res: ServerResponse): void {
   res.writeHead(204, preflightHeaders).end();
 }

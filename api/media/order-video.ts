@@ -35,8 +35,8 @@ export interface OrderedVideo {
 type VideoCall = Omit<HotCallContext<unknown, Caller>, 'deps'>;
 
 /**
- * Design §7: body, then the `Idempotency-Key`, whose video is answered as it is now whatever else is wrong; then agent, model
- * and every field, links, capacity; then the order's file, the hold, and the answer once the journal has it.
+ * Checks the body, then the `Idempotency-Key`, whose video is answered as it is now whatever else is wrong. Then it checks the
+ * agent, the model and every field, links and capacity, stores the order's file, and holds. It answers once the journal has the hold.
  */
 export async function orderVideo(deps: VideoDeps, call: VideoCall): Promise<OrderedVideo | ApiError> {
   const { gateway, videos } = deps;

@@ -6,7 +6,7 @@ import { defaultLimits } from '#core/limits.ts';
 import { loadConfig } from '../../api/config/config.ts';
 import { load } from './support.ts';
 
-/** As printed in the design, section 8; the two comments about other modes included. */
+/** The complete example of a configuration. Older documents print it, so it must load as it is. */
 const EXAMPLE = `
 server:   { publicUrl: https://gw.example.com/v1, mcpUrl: https://gw.example.com/mcp, trustedProxies: [10.0.0.0/8], callIdHeader: x-service-call-id }
 storage:  { mode: embedded, dataDir: .faregate }      # or mode: cluster with redis, kafka and cassandra blocks
@@ -31,7 +31,7 @@ models:
       - { provider: vllm, model: small-2026, pricing: { prompt: "0.0000001", completion: "0.0000004", cacheRead: "0.00000005", request: "0" } }
 `;
 
-test('the example of the design loads as it is printed', async () => {
+test('the complete example of a configuration loads as it is printed', async () => {
   const config = await load(EXAMPLE, { OPENROUTER_API_KEY: 'or-key' });
   expect(config.server).toEqual({
     host: '127.0.0.1',

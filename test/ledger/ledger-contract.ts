@@ -92,7 +92,7 @@ export function describeLedgerContract(name: string, makeLedger: MakeLedger): vo
   });
 }
 
-/** Design section 3: granted + moved in = free + held + charged + expired + moved out, at all times. */
+/** The money identity (`api/core/ledger/README.md`): granted + moved in = free + held + charged + expired + moved out, at all times. */
 async function everyIdentityHolds(ledger: Ledger): Promise<void> {
   const agents = await ledger.listAgents();
   if (agents === 'unavailable') return;

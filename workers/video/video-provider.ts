@@ -109,7 +109,7 @@ export class HttpVideoProvider implements VideoProvider {
 
 const connectionOptions = {
   pipelining: 1,
-  // An HTTP/2 request aborted before its body is flushed can hang the whole process (reference measured it).
+  // Measured: an HTTP/2 request that is aborted before its body is flushed can hang the whole process.
   allowH2: false,
   connect: { timeout: CONNECT_TIMEOUT_MS },
   // Ours to keep, by the clock of the process.

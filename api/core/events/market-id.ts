@@ -1,7 +1,7 @@
 import { DAY_MS, startOfDayMs } from '../clock.ts';
 import { LOT_DAYS_MAX } from '../limits.ts';
 
-/** Spec: a name plus a date, such as `credit-2026-11-30`. Its credit ends on that date at 00:00 UTC. */
+/** Spec: Market. A name plus a date, such as `credit-2026-11-30`. Its credit ends on that date at 00:00 UTC. */
 export interface MarketId {
   text: string;
   endsAtMs: number;

@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../clock.ts';
 
-/** Spec: the intervals of candles, on the UTC clock. */
+/** Spec: Candles. The intervals, on the UTC clock. */
 export const candleIntervals = {
   '1m': MINUTE_MS,
   '5m': 5 * MINUTE_MS,

@@ -48,7 +48,7 @@ export interface VideoFile {
 
 export type VideoStatus = 'pending' | 'in_progress' | 'completed' | 'failed' | 'expired';
 
-/** Spec: states and transitions, video job. */
+/** Spec: Video job `status`. */
 export function videoStatus(
   { submitted, end }: Pick<VideoJob, 'submitted' | 'end'>,
   nowMs: number,

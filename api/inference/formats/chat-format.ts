@@ -29,7 +29,7 @@ export const chatFormat: CallFormat = {
     const object = scanJsonObject(firstEvent, answerBounds);
     return typeof object === 'string' ? '' : (memberText(object, 'id') ?? '');
   },
-  /** Spec, chat-completions stream 4: an empty delta, `finish_reason` `error`, and the error. */
+  /** Spec: Chat-completions stream 4. An empty delta, `finish_reason` `error`, and the error. */
   streamError({ id, createdAtS, model }, { code, message }) {
     const chunk = {
       id,

@@ -55,7 +55,7 @@ function resolveModel(
   const edition = suffixes.filter((suffix) => !SUFFIXES.has(suffix));
   if (edition.includes('free') || edition.includes('batch') || namesAnother(id))
     return modelNotServed('model', id, param);
-  // Spec, What the service does, 6: an id carries one suffix. A provider would refuse several as no model's id.
+  // Spec: What the service does, 6. An id carries one suffix. A provider would refuse several as no model's id.
   if (own.length > 1) return unknownModel('model', id, param, [[base, ...edition, own[0]].join(':')]);
 
   const entry = own.length === 0 ? whole : catalog.find([base, ...edition].join(':'));

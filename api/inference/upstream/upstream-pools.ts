@@ -66,7 +66,7 @@ export class UpstreamPools {
     const pool = new Pool(origin, {
       connections: CONNECTIONS_PER_PROVIDER,
       pipelining: 1,
-      // An HTTP/2 request aborted before its body is flushed can hang the whole process (reference measured it).
+      // Measured: an HTTP/2 request that is aborted before its body is flushed can hang the whole process.
       allowH2: false,
       connect: { timeout: CONNECT_TIMEOUT_MS },
       keepAliveTimeout: KEEP_ALIVE_MS,

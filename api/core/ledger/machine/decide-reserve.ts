@@ -19,7 +19,10 @@ export const RUNNING_RETRY_MS = SECOND_MS;
 /** Nor when a video ends; callers look at theirs about so often. */
 export const OPEN_VIDEOS_RETRY_MS = 10 * SECOND_MS;
 
-/** Refusals in the order of design section 4: what concerns the caller first, then what time heals, then money. */
+/**
+ * Refuses in a fixed order: what concerns the caller first, then what a retry can solve, then money. `ReserveRefusal` lists it
+ * (`command.ts`).
+ */
 export function decideReserve(state: LedgerState, command: Reserve, nowMs: number): Decision<ReserveResult> {
   requireAmount(command.nanoUsd);
   const untimely = refuseUntimely(command, nowMs);

@@ -75,7 +75,7 @@ export function decideRevokeKey(
 }
 
 /**
- * Spec, Authentication 5: only a key without a spending limit manages keys. A repeated command is answered as it
+ * Spec: Authentication 5. Only a key without a spending limit manages keys. A repeated command is answered as it
  * was even when its acting key has been revoked since, as by its own command.
  */
 function refuseActingKey(
@@ -105,7 +105,7 @@ function makeKey(
   nowMs: number,
 ): Decision<PutKeyResult> {
   const { actingKeyId, madeOverMcp } = command;
-  // Spec, Agent status: no new keys over MCP while suspended; the operator may still prepare one.
+  // Spec: Agent `status`. A suspended agent gets no new keys over MCP. The operator may still prepare one.
   if (actingKeyId !== null && agentStatus(agent) !== 'active') {
     return unchanged({ ok: false, reason: 'agent_not_active' });
   }

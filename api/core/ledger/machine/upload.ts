@@ -7,7 +7,7 @@ import { isAhead } from './is-ahead.ts';
 import { spendableNanoUsd } from './lots.ts';
 import type { AgentState, LedgerState } from './state.ts';
 
-/** Spec, Image uploads: an active agent with credit may start so many in any 24 hours. */
+/** Spec: Limits, upload links. An active agent with credit may start this many in any 24 hours. */
 export function decideStartUpload(
   state: LedgerState,
   command: StartUpload,

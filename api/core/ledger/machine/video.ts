@@ -130,7 +130,7 @@ export function endedVideo(agent: AgentState | undefined, event: LedgerEventOf<'
   const wasRefused = file === null && job.claim === null && event.end.errorCode === 'service_unavailable';
   return {
     ...job,
-    // Design section 7: a refused order does not use its key up.
+    // An order that no provider accepted does not use up its idempotency key, so the caller can repeat it.
     idempotencyKey: wasRefused ? null : job.idempotencyKey,
     end: {
       atMs: event.atMs,
