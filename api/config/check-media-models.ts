@@ -1,6 +1,8 @@
 import { isBounded } from '#core/catalog/import-image-endpoint.ts';
 import { priced } from '#core/catalog/import-video-models.ts';
 import { createNearestNames } from '#core/catalog/nearest-names.ts';
+import type { ProviderKind } from '#core/catalog/provider-kind.ts';
+import { providerKinds } from '../providers/provider-kinds.ts';
 import type { ConfigDocument, Path } from './config-document.ts';
 import type { ConfigProblem } from './config-error.ts';
 import type { ConfigFile } from './config-file.ts';
@@ -8,13 +10,15 @@ import { toImageModel, toVideoModel } from './to-media-settings.ts';
 
 const OF_VIDEOS = ['provider', 'model', 'resolutions', 'aspectRatios', 'durations', 'pricing'] as const;
 const OF_IMAGES = ['provider', 'model', 'pricing'] as const;
-/** Kinds whose servers speak the routers' dialect of videos and pictures. */
-const MAKERS: ReadonlySet<string> = new Set(['openrouter', 'simulator']);
+const MAKERS = Object.values(providerKinds)
+  .filter(({ capabilities }) => capabilities.makesMedia)
+  .map(({ name }) => name)
+  .join(' and ');
 
 /** What no single key of these models shows. After the shape of the whole file. */
 export function checkMediaModels(
   { videoModels, imageModels }: Pick<ConfigFile, 'videoModels' | 'imageModels'>,
-  providers: readonly { id: string; kind: string }[],
+  providers: readonly { id: string; kind: ProviderKind }[],
   document: ConfigDocument,
 ): ConfigProblem[] {
   return [
@@ -60,7 +64,7 @@ function checkPlace(
   { provider }: { provider?: string | undefined },
   missing: readonly string[],
   path: Path,
-  providers: readonly { id: string; kind: string }[],
+  providers: readonly { id: string; kind: ProviderKind }[],
   document: ConfigDocument,
 ): ConfigProblem[] {
   const problems = missing.map((key) => document.problem([...path, key], 'is missing'));
@@ -70,8 +74,8 @@ function checkPlace(
     const [nearest] = createNearestNames(providers.map(({ id }) => id))(provider);
     const hint = nearest === undefined ? '' : `; did you mean ${nearest}?`;
     problems.push(document.problem([...path, 'provider'], `names no provider of this configuration${hint}`));
-  } else if (!MAKERS.has(found.kind)) {
-    const message = `names a provider of kind ${found.kind}: only openrouter and simulator make videos and pictures`;
+  } else if (!found.kind.capabilities.makesMedia) {
+    const message = `names a provider of kind ${found.kind.name}: only ${MAKERS} make videos and images`;
     problems.push(document.problem([...path, 'provider'], message));
   }
   return problems;

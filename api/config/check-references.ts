@@ -1,7 +1,12 @@
 import { createNearestNames } from '#core/catalog/nearest-names.ts';
+import { kindNamed, PROVIDER_KIND_NAMES } from '../providers/provider-kinds.ts';
 import type { ConfigDocument, Path } from './config-document.ts';
 import type { ConfigDraft } from './config-draft.ts';
 import type { ConfigProblem } from './config-error.ts';
+
+const WITH_DIALECTS = PROVIDER_KIND_NAMES.filter(
+  (name) => kindNamed(name).configuration.dialects !== null,
+).join(' and ');
 
 /** What no single key shows: names that repeat, point nowhere, or need each other. */
 export function checkReferences(
@@ -38,18 +43,20 @@ function checkProvider(
   path: Path,
   document: ConfigDocument,
 ): ConfigProblem[] {
+  const { kind } = provider;
+  if (kind === undefined) return [];
+  const { configuration } = kindNamed(kind);
   const problems: ConfigProblem[] = [];
-  if (provider.kind === 'openai' && provider.baseUrl === undefined) {
-    problems.push(
-      document.problem([...path, 'baseUrl'], 'is missing: a provider of kind openai needs an address'),
-    );
+  if (configuration.baseUrl === null && !configuration.runsInProcess && provider.baseUrl === undefined) {
+    const message = `is missing: a provider of kind ${kind} needs an address`;
+    problems.push(document.problem([...path, 'baseUrl'], message));
   }
-  if (provider.kind === 'openai' && provider.catalog === 'import') {
-    const message = 'cannot be import: servers of kind openai list no prices; write its models below';
+  if (!configuration.mayImport && provider.catalog === 'import') {
+    const message = `cannot be import: servers of kind ${kind} list no prices; write its models below`;
     problems.push(document.problem([...path, 'catalog'], message));
   }
-  if (provider.dialect !== undefined && provider.kind !== undefined && provider.kind !== 'openai') {
-    const message = 'is for providers of kind openai only';
+  if (provider.dialect !== undefined && configuration.dialects === null) {
+    const message = `is for providers of kind ${WITH_DIALECTS} only`;
     problems.push(document.problem([...path, 'dialect'], message));
   }
   return problems;

@@ -1,35 +1,21 @@
-import type { FormatName, ProviderKind } from '#core/catalog/catalog.ts';
 import type { ModelSettings, ProviderSettings } from '#core/catalog/catalog-settings.ts';
-import { type DialectName, dialectAt, dialects } from '#core/catalog/dialects.ts';
 import { lastKnownModels } from '#core/catalog/last-known-models.ts';
+import type { ProviderKind } from '#core/catalog/provider-kind.ts';
 import { CATALOG_STALE_MS } from '#core/limits.ts';
 import { FACTOR_ONE_PPM } from '#core/money.ts';
 import { Secret } from '#core/secret.ts';
+import { providerKinds } from '../providers/provider-kinds.ts';
 import type { ConfigProblem } from './config-error.ts';
 import { type Environment, parseApiKey } from './resolve-secrets.ts';
 
-export const OPENROUTER_URL = 'https://openrouter.ai/api/v1';
+const { openrouter, openai, anthropic, simulator } = providerKinds;
 const OPENAI_URL = 'https://api.openai.com/v1';
-export const ANTHROPIC_URL = 'https://api.anthropic.com/v1';
 
 export interface DefaultProviders {
   providers: ProviderSettings[];
   models: ModelSettings[];
   notices: string[];
   problems: ConfigProblem[];
-}
-
-/** What a provider of this kind speaks when nobody says otherwise. */
-export function formatsOf(kind: ProviderKind, dialect: DialectName): readonly FormatName[] {
-  switch (kind) {
-    case 'openai':
-      return dialects[dialect].formats;
-    case 'anthropic':
-      return ['messages'];
-    case 'openrouter':
-    case 'simulator':
-      return ['chat/completions', 'responses', 'messages'];
-  }
 }
 
 /** Who serves when nobody says: each vendor whose key the environment has, and the simulator after them. */
@@ -43,11 +29,16 @@ export function defaultProviders(env: Environment): DefaultProviders {
     found.problems.push({ source: 'environment', line: null, column: null, path: name, message: key });
     return null;
   };
-  const add = (given: Pick<ProviderSettings, 'id' | 'kind' | 'baseUrl' | 'apiKey' | 'catalog'>): void => {
-    const dialect = given.kind === 'openai' ? dialectAt(given.baseUrl ?? '') : 'other';
+  const add = (kind: ProviderKind, apiKey: Secret | null, baseUrl = kind.configuration.baseUrl): void => {
+    const { configuration } = kind;
+    const dialect = configuration.dialectAt(baseUrl ?? '');
     found.providers.push({
-      ...given,
-      formats: formatsOf(given.kind, dialect),
+      id: kind.name,
+      kind,
+      baseUrl,
+      apiKey,
+      catalog: configuration.catalog,
+      formats: configuration.formats(dialect),
       cancel: 'stops_billing',
       dialect,
       images: null,
@@ -60,33 +51,21 @@ export function defaultProviders(env: Environment): DefaultProviders {
 
   const openrouterKey = keyOf('OPENROUTER_API_KEY');
   if (openrouterKey !== null) {
-    add({
-      id: 'openrouter',
-      kind: 'openrouter',
-      baseUrl: OPENROUTER_URL,
-      apiKey: openrouterKey,
-      catalog: 'import',
-    });
+    add(openrouter, openrouterKey);
   }
   const openaiKey = keyOf('OPENAI_API_KEY');
   if (openaiKey !== null) {
-    add({ id: 'openai', kind: 'openai', baseUrl: OPENAI_URL, apiKey: openaiKey, catalog: 'none' });
+    add(openai, openaiKey, OPENAI_URL);
     found.models.push(...lastKnownModels('openai'));
     found.notices.push('The prices of openai/… models are as last known; check them before real use.');
   }
   const anthropicKey = keyOf('ANTHROPIC_API_KEY');
   if (anthropicKey !== null) {
-    add({
-      id: 'anthropic',
-      kind: 'anthropic',
-      baseUrl: ANTHROPIC_URL,
-      apiKey: anthropicKey,
-      catalog: 'none',
-    });
+    add(anthropic, anthropicKey);
     found.models.push(...lastKnownModels('anthropic'));
     found.notices.push('The prices of anthropic/… models are as last known; check them before real use.');
   }
   // Last, so that a model of a real provider is never answered by the simulator.
-  add({ id: 'simulator', kind: 'simulator', baseUrl: null, apiKey: null, catalog: 'import' });
+  add(simulator, null);
   return found;
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { DIALECT_NAMES } from '#core/catalog/dialects.ts';
+import { PROVIDER_KIND_NAMES } from '../providers/provider-kinds.ts';
+import { DIALECT_NAMES } from '../providers/openai/dialects.ts';
 import { DAY_MS, MINUTE_MS } from '#core/clock.ts';
 import { CATALOG_STALE_MS } from '#core/limits.ts';
 import { factor, stopSwitch, variableName, webAddress } from './values.ts';
@@ -12,7 +13,7 @@ export const providerFile = z.strictObject({
     .regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, 'has to be lower-case letters, digits, dots and dashes')
     .describe('Name of this provider in this file and in the admin API; callers never see it.'),
   kind: z
-    .enum(['openrouter', 'openai', 'anthropic', 'simulator'])
+    .enum(PROVIDER_KIND_NAMES)
     .describe('What it is: openrouter, openai (any compatible server), anthropic, or simulator.'),
   dialect: z
     .enum(DIALECT_NAMES)

@@ -1,6 +1,8 @@
 import type { ProviderSettings } from '#core/catalog/catalog-settings.ts';
+import type { ProviderKind } from '#core/catalog/provider-kind.ts';
 import { CONFIG_BYTES_MAX } from '#core/limits.ts';
 import type { Secret } from '#core/secret.ts';
+import { kindNamed } from '../providers/provider-kinds.ts';
 import { parseAdminToken } from './admin-token.ts';
 import { checkMediaModels } from './check-media-models.ts';
 import { checkReferences } from './check-references.ts';
@@ -106,7 +108,7 @@ async function checkDocument(document: ConfigDocument, options: Options): Promis
   if (!parsed.success || problems.length > 0) return { ok: false, problems };
 
   const content = parsed.data;
-  const ofMedia = checkMediaModels(content, content.providers ?? defaults.providers, document);
+  const ofMedia = checkMediaModels(content, kindsOf(content, defaults), document);
   if (ofMedia.length > 0) return { ok: false, problems: ofMedia };
   const storage = await toStorage(content.storage, document, env, readFile);
   const isCluster = content.storage.mode === 'cluster';
@@ -166,3 +168,9 @@ const adminPlace = ({ admin }: ConfigFile): SecretPlace => ({
   parse: (text) =>
     parseAdminToken(text) ?? 'names a token of less than 32 characters, or one with blanks in it',
 });
+
+const kindsOf = (
+  { providers }: Pick<ConfigFile, 'providers'>,
+  defaults: DefaultProviders,
+): readonly { id: string; kind: ProviderKind }[] =>
+  providers?.map(({ id, kind }) => ({ id, kind: kindNamed(kind) })) ?? defaults.providers;

@@ -1,6 +1,6 @@
 import { lookup as lookUp } from 'node:dns/promises';
 import type { ProviderSettings } from '#core/catalog/catalog-settings.ts';
-import { dialects } from '#core/catalog/dialects.ts';
+import { dialects } from '../providers/openai/dialects.ts';
 import { systemClock } from '#core/clock.ts';
 import { NAME_LOOKUP_MS } from '#core/limits.ts';
 import { isPrivateAddress } from '#core/private-address.ts';
@@ -11,6 +11,8 @@ export type LookupHost = (host: string) => Promise<readonly string[]>;
 
 export const lookupHost: LookupHost = async (host) =>
   (await lookUp(host, { all: true })).map(({ address }) => address);
+
+const selfHosted = dialects['self-hosted'];
 
 interface Settled {
   settings: ProviderSettings;
@@ -28,17 +30,17 @@ export async function settleDialect(
   file: Pick<ProviderFile, 'dialect' | 'formats'>,
   lookup: LookupHost,
 ): Promise<Settled> {
-  if (settings.kind !== 'openai' || file.dialect !== undefined) return { settings, notice: null };
+  if (settings.kind.configuration.dialects === null || file.dialect !== undefined) return { settings, notice: null };
   const { dialect, id } = settings;
-  if (dialect === 'self-hosted') return { settings, notice: noticeOf(id, 'is at a private address') };
+  if (dialect === selfHosted) return { settings, notice: noticeOf(id, 'is at a private address') };
   // The address of a vendor is known.
-  if (dialect !== 'other') return { settings, notice: null };
+  if (dialect !== dialects.other) return { settings, notice: null };
   const host = new URL(settings.baseUrl ?? '').hostname.replace(/^\[|\]$/g, '');
   const addresses = await addressesOf(host, lookup);
   if (addresses.length > 0 && !addresses.some(isPrivateAddress)) return { settings, notice: null };
-  const formats = file.formats ?? dialects['self-hosted'].formats;
+  const formats = file.formats ?? selfHosted.formats;
   const why = addresses.length === 0 ? 'has a name that could not be resolved' : 'is at a private address';
-  return { settings: { ...settings, dialect: 'self-hosted', formats }, notice: noticeOf(id, why) };
+  return { settings: { ...settings, dialect: selfHosted, formats }, notice: noticeOf(id, why) };
 }
 
 async function addressesOf(host: string, lookup: LookupHost): Promise<readonly string[]> {

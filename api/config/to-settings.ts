@@ -1,30 +1,28 @@
 import type { Endpoint, PriceOverride } from '#core/catalog/catalog.ts';
 import type { CatalogSettings, ModelSettings, ProviderSettings } from '#core/catalog/catalog-settings.ts';
-import { dialectAt } from '#core/catalog/dialects.ts';
 import { type AttoUsd, type NanoUsd, parseAttoUsd, parseFactorPpm, parseNanoUsd } from '#core/money.ts';
 import type { Secret } from '#core/secret.ts';
 import { withoutEndSlashes } from '#core/without-end-slashes.ts';
-import { ANTHROPIC_URL, formatsOf, OPENROUTER_URL } from './default-providers.ts';
+import { kindNamed } from '../providers/provider-kinds.ts';
 import type { EndpointFile, ModelFile } from './model-file.ts';
 import type { ProviderFile } from './provider-file.ts';
 
 /** Only after the schema and the checks across the file: what they have proven is not asked again. */
 export function toProviderSettings(file: ProviderFile, apiKey: Secret | null): ProviderSettings {
-  const ownUrl =
-    file.kind === 'openrouter' ? OPENROUTER_URL : file.kind === 'anthropic' ? ANTHROPIC_URL : null;
-  const baseUrl = file.baseUrl === undefined ? ownUrl : withoutEndSlashes(file.baseUrl);
-  const dialect = file.dialect ?? (file.kind === 'openai' ? dialectAt(baseUrl ?? '') : 'other');
-  const isPlain = file.kind === 'openai' || file.kind === 'anthropic';
+  const kind = kindNamed(file.kind);
+  const { configuration } = kind;
+  const baseUrl = file.baseUrl === undefined ? configuration.baseUrl : withoutEndSlashes(file.baseUrl);
+  const dialect = configuration.dialects?.[file.dialect ?? ''] ?? configuration.dialectAt(baseUrl ?? '');
   return {
     id: file.id,
-    kind: file.kind,
-    formats: file.formats ?? formatsOf(file.kind, dialect),
+    kind,
+    formats: file.formats ?? configuration.formats(dialect),
     cancel: file.cancel,
     dialect,
     images: file.images ?? null,
     baseUrl,
     apiKey,
-    catalog: file.catalog ?? (isPlain ? 'none' : 'import'),
+    catalog: file.catalog ?? configuration.catalog,
     priceFactorPpm: checked(parseFactorPpm(file.priceFactor)),
     priceJumpPpm: checked(parseFactorPpm(file.priceJumpFactor)),
     listMaxAgeMs: file.catalogMaxAgeMs,

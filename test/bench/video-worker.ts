@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { parseArgs } from 'node:util';
 import type { Provider } from '#core/catalog/catalog.ts';
-import { dialects } from '#core/catalog/dialects.ts';
+import { dialects } from '../../api/providers/openai/dialects.ts';
 import { systemClock } from '#core/clock.ts';
 import { openLocalFileStore } from '#core/files/local-file-store.ts';
 import { createS3FileStore } from '#core/files/s3-file-store.ts';
@@ -13,6 +13,7 @@ import { s3SettingsAt } from '../files/s3-home.ts';
 import { createMemoryLedger } from '../support/memory-ledger.ts';
 import { plainHealth } from '../support/plain-health.ts';
 import { takenVideos } from './taken-videos.ts';
+import { providerKinds } from '../../api/providers/provider-kinds.ts';
 
 /**
  * The worker of videos in a process of its own, over a ledger that costs next to nothing, with so many videos that their
@@ -38,7 +39,7 @@ const ledger = createMemoryLedger({ clock });
 await takenVideos(ledger, clock, Number(values.open));
 const provider: Provider = {
   id: 'router',
-  kind: 'openrouter',
+  kind: providerKinds.openrouter,
   formats: [],
   cancel: 'stops_billing',
   dialect: dialects.other,

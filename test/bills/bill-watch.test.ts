@@ -5,15 +5,16 @@ import { openFileBillStore } from '#core/bills/file-bill-store.ts';
 import { observeBills } from '#core/bills/observe-bills.ts';
 import { RECORDED_COSTS_MS, RecordedCosts } from '#core/bills/recorded-costs.ts';
 import type { Provider } from '#core/catalog/catalog.ts';
-import { dialects } from '#core/catalog/dialects.ts';
+import { dialects } from '../../api/providers/openai/dialects.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#core/clock.ts';
 import { testDataDir } from '../support/data-dir.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { until } from '../support/gateway.ts';
+import { providerKinds } from '../../api/providers/provider-kinds.ts';
 
 const provider = (id: string, more: Partial<Provider> = {}): Provider => ({
   id,
-  kind: 'openrouter',
+  kind: providerKinds.openrouter,
   formats: ['chat/completions'],
   dialect: dialects.other,
   cancel: 'stops_billing',
@@ -194,10 +195,10 @@ describe('once a day', () => {
 describe('which bills', () => {
   it('are those of providers that can be asked; who shares an address and a key shares a bill', async () => {
     const { bill, pages, startProcess, asked } = await startWorld([
-      provider('vllm', { kind: 'openai' }),
-      provider('claude', { kind: 'anthropic' }),
+      provider('vllm', { kind: providerKinds.openai }),
+      provider('claude', { kind: providerKinds.anthropic }),
       provider('z', { baseUrl: 'http://router.test', apiKey: 'one' }),
-      provider('a', { baseUrl: 'http://router.test', apiKey: 'one', kind: 'openai' }),
+      provider('a', { baseUrl: 'http://router.test', apiKey: 'one', kind: providerKinds.openai }),
       provider('other', { baseUrl: 'http://router.test', apiKey: 'two' }),
       provider('off', { stopped: true }),
     ]);

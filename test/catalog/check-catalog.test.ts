@@ -2,11 +2,12 @@ import { expect, test } from 'vitest';
 import { checkCatalog } from '#core/catalog/check-catalog.ts';
 import { lastKnownModels } from '#core/catalog/last-known-models.ts';
 import { model, provider, settings } from './support.ts';
+import { providerKinds } from '../../api/providers/provider-kinds.ts';
 
 test('a price that looks like one per million tokens is pointed out', () => {
   const [warning, ...others] = checkCatalog(
     settings({
-      providers: [provider({ kind: 'simulator' })],
+      providers: [provider({ kind: providerKinds.simulator })],
       models: [model('a/b', '2.5'), model('a/c', '0.009')],
     }),
   );
@@ -21,7 +22,7 @@ test('what is given away, cannot run, or contradicts itself is pointed out', () 
     settings({
       providers: [
         provider(),
-        provider({ id: 'q', kind: 'openai', catalog: 'none' }),
+        provider({ id: 'q', kind: providerKinds.openai, catalog: 'none' }),
         provider({ id: 's', stopped: true }),
       ],
       models: [
@@ -47,6 +48,6 @@ test('what is given away, cannot run, or contradicts itself is pointed out', () 
 });
 
 test('the shipped price list raises no warning', () => {
-  const openai = provider({ id: 'openai', kind: 'openai', catalog: 'none' });
+  const openai = provider({ id: 'openai', kind: providerKinds.openai, catalog: 'none' });
   expect(checkCatalog(settings({ providers: [openai], models: lastKnownModels('openai') }))).toEqual([]);
 });

@@ -9,6 +9,7 @@ import type { Log } from '#core/log.ts';
 import { Secret } from '#core/secret.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { atto, model, provider, row, settings } from './support.ts';
+import { providerKinds } from '../../api/providers/provider-kinds.ts';
 
 interface Fixture {
   catalog: LiveCatalog;
@@ -379,7 +380,7 @@ test('an answer that comes after its provider was replaced is dropped', async ()
 });
 
 test('a simulator without address is the one of this process, and its absence is a bug that shows at once', () => {
-  const simulator = settings({ providers: [provider({ kind: 'simulator', baseUrl: null })] });
+  const simulator = settings({ providers: [provider({ kind: providerKinds.simulator, baseUrl: null })] });
   expect(start(simulator).catalog.providers()[0]?.baseUrl).toBe('http://localhost:7/v1');
   const clock = createFakeClock();
   expect(() =>

@@ -1,5 +1,7 @@
 import type { CatalogSettings, ModelSettings, ProviderSettings } from '#core/catalog/catalog-settings.ts';
 import { parseAttoUsd } from '#core/money.ts';
+import { dialects } from '../../api/providers/openai/dialects.ts';
+import { providerKinds } from '../../api/providers/provider-kinds.ts';
 
 export const settings = (given: Partial<CatalogSettings> = {}): CatalogSettings => ({
   stopped: false,
@@ -13,10 +15,10 @@ export const settings = (given: Partial<CatalogSettings> = {}): CatalogSettings 
 
 export const provider = (given: Partial<ProviderSettings> = {}): ProviderSettings => ({
   id: 'p',
-  kind: 'openrouter',
+  kind: providerKinds.openrouter,
   formats: ['chat/completions', 'responses', 'messages'],
   cancel: 'stops_billing',
-  dialect: 'other',
+  dialect: dialects.other,
   images: null,
   baseUrl: 'http://localhost:1/v1',
   apiKey: null,

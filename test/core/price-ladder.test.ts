@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createLookUpPrice } from '#core/calls/look-up-price.ts';
 import { costFromSavedPrice } from '#core/calls/price-ladder.ts';
-import type { Prices, ProviderKind } from '#core/catalog/catalog.ts';
+import type { Prices } from '#core/catalog/catalog.ts';
+import { type ProviderKindName, providerKinds } from '../../api/providers/provider-kinds.ts';
 import {
   type CallEnd,
   savedPrice as ledgerEventPrice,
@@ -150,8 +151,8 @@ describe('a price saved for a prompt that may be long', () => {
 
 describe('a price that the provider tells later', () => {
   const asked: string[] = [];
-  const lookUp = (answer: unknown, kind: ProviderKind = 'openrouter') =>
-    createLookUpPrice(testCatalog({ providers: [provider({ kind })] }), async (_provider, path) => {
+  const lookUp = (answer: unknown, kind: ProviderKindName = 'openrouter') =>
+    createLookUpPrice(testCatalog({ providers: [provider({ kind: providerKinds[kind] })] }), async (_provider, path) => {
       asked.push(path);
       if (answer instanceof Error) throw answer;
       return answer;

@@ -1,4 +1,4 @@
-import { DIALECT_NAMES } from '#core/catalog/dialects.ts';
+import { DIALECT_NAMES } from '../../api/providers/openai/dialects.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { startWireProvider, type WireProvider } from '../support/wire-provider.ts';
 

@@ -1,4 +1,4 @@
-import type { DialectName } from '#core/catalog/dialects.ts';
+import type { DialectName } from '../../api/providers/openai/dialects.ts';
 import { sse, type WireAnswer } from '../support/wire-provider.ts';
 import type { Counted } from './dialect-gateway.ts';
 

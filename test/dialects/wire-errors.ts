@@ -1,4 +1,4 @@
-import type { DialectName } from '#core/catalog/dialects.ts';
+import type { DialectName } from '../../api/providers/openai/dialects.ts';
 import type { ErrorCode } from '../../api/contract/errors.ts';
 
 /** A refusal as a server sends it, before it answers. */

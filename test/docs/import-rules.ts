@@ -8,13 +8,13 @@ import { type SourceFile, withoutComments } from './repository-files.ts';
 export const layers: Readonly<Record<string, readonly string[]>> = {
   core: [],
   contract: ['core'],
-  config: ['core'],
   simulator: ['core'],
-  workers: ['core'],
-  // What providers are known to answer with: tables and what is computed of them.
-  providers: ['core'],
+  // Kinds of providers, one folder each, and tables of what vendors answer with.
+  providers: ['contract', 'core'],
+  config: ['providers', 'core'],
+  workers: ['providers', 'core'],
   inference: ['providers', 'contract', 'core'],
-  media: ['inference', 'contract', 'core'],
+  media: ['inference', 'providers', 'contract', 'core'],
   // What anybody may read of markets.
   market: ['contract', 'core'],
   // What a key can ask of its account, by `/v1` or by MCP.
@@ -24,7 +24,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   // Both are mounted by the edge's binding; the operator's command finds the gateway by the configuration, and lets a
   // simulated market trade.
   mcp: ['http', 'account', 'media', 'inference', 'contract', 'core'],
-  admin: ['http', 'config', 'simulator', 'media', 'inference', 'contract', 'core'],
+  admin: ['http', 'config', 'simulator', 'media', 'inference', 'providers', 'contract', 'core'],
   // The page's files; what runs in a browser imports nothing of ours.
   console: ['http'],
   // The same of the documentation, and the tables that its guides have of the contract.

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { FormatName, Provider } from '#core/catalog/catalog.ts';
-import { dialects } from '#core/catalog/dialects.ts';
+import { dialects } from '../../api/providers/openai/dialects.ts';
 import { admitCall } from '../../api/inference/admit/admit.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
 import { model, noLinkRules, provider, testCatalog } from '../inference/support.ts';
 import { plainHealth } from '../support/plain-health.ts';
 import { FORMATS } from './requests.ts';
+import { providerKinds } from '../../api/providers/provider-kinds.ts';
 
 const GOOD = 'https://example.com/a.png';
 const BAD = 'http://169.254.169.254/latest';
@@ -342,7 +343,7 @@ describe('the data of the caller is free', () => {
   });
 });
 
-const careful = { kind: 'openai', dialect: dialects.vllm } as const;
+const careful = { kind: providerKinds.openai, dialect: dialects.vllm } as const;
 const cat = { type: 'image_url', image_url: { url: GOOD } };
 
 describe('a link in a member that no format knows does not reach a server of the operator’s own', () => {
@@ -543,7 +544,7 @@ describe('a link in a member that no format knows does not reach a server of the
 
   it('and reaches a vendor, which is outside', () => {
     const members = { messages: [{ role: 'user', content: 'hi', attachments: [{ url: GOOD }] }] };
-    expect(admitBody('chat/completions', members, { kind: 'openai' }).ok).toBe(true);
+    expect(admitBody('chat/completions', members, { kind: providerKinds.openai }).ok).toBe(true);
   });
 });
 
@@ -556,7 +557,7 @@ describe('what is foreseen of an answer (`prediction.content`)', () => {
     ['a part without a type', { image_url: { url: BAD } }],
   ])('is text alone, whoever serves it: not %s', (_what, part) => {
     const prediction = { type: 'content', content: [{ type: 'text', text: 'a' }, part] };
-    for (const given of [{}, careful, { kind: 'openai' as const }])
+    for (const given of [{}, careful, { kind: providerKinds.openai }])
       expect(refusalOf('chat/completions', { prediction }, given)).toMatchObject({
         code: 'invalid_request',
         param: 'prediction.content[1]',
@@ -567,7 +568,7 @@ describe('what is foreseen of an answer (`prediction.content`)', () => {
     'passes as text: %j',
     (content) => {
       const prediction = { type: 'content', content };
-      expect(admitBody('chat/completions', { prediction }, { kind: 'openai' }).ok).toBe(true);
+      expect(admitBody('chat/completions', { prediction }, { kind: providerKinds.openai }).ok).toBe(true);
     },
   );
 });

@@ -13,6 +13,7 @@ import {
   refusalOf,
   testCatalog,
 } from './support.ts';
+import { providerKinds } from '../../api/providers/provider-kinds.ts';
 
 const refusal = (body: string | Buffer) => {
   const { code, param } = refusalOf(body);
@@ -230,7 +231,7 @@ describe('the bounds that a hold is made of', () => {
     expect(withFallback('acme/reader', 'acme/small')).toBe(false);
     const plain = testCatalog({
       models: [model({ endpoints: [endpoint({ providerId: 'plain' })] })],
-      providers: [provider({ id: 'plain', kind: 'openai' })],
+      providers: [provider({ id: 'plain', kind: providerKinds.openai })],
     });
     expect(admit(body, plain).ok).toBe(true);
   });

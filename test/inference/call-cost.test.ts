@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ProviderKind } from '#core/catalog/catalog.ts';
+import { type ProviderKindName, providerKinds } from '../../api/providers/provider-kinds.ts';
 import { type CostFacts, costOfCall, freeOfCharge, savePrice } from '../../api/inference/price/call-cost.ts';
 import { chatCounts, readUsage } from '../../api/inference/price/usage.ts';
 import { atto, bodyWith, candidate, endpoint, planOf, prices, provider } from './support.ts';
@@ -9,7 +9,7 @@ const NANO = 1_000_000_000n;
 const table = prices({ prompt: NANO, completion: 4n * NANO });
 
 function costOf(
-  kind: ProviderKind,
+  kind: ProviderKindName,
   usage: string | null,
   given: Partial<CostFacts> = {},
   factorPpm = 1_000_000n,
@@ -18,7 +18,7 @@ function costOf(
     plan,
     candidate: candidate({
       endpoint: endpoint({ prices: table }),
-      provider: provider({ kind, priceFactorPpm: factorPpm }),
+      provider: provider({ kind: providerKinds[kind], priceFactorPpm: factorPpm }),
     }),
     usage: usage === null ? null : (readUsage(Buffer.from(usage), chatCounts)?.usage ?? null),
     generationId: 'gen-1',
@@ -35,7 +35,7 @@ const known = (nanoUsd: bigint) => expect.objectContaining({ known: true, nanoUs
 const estimate = BigInt(plan.promptEstimateTokens) + 3n * 4n;
 
 describe('the price of a call, rung by rung', () => {
-  it.each<[string, ProviderKind, string | null, Partial<CostFacts>, unknown]>([
+  it.each<[string, ProviderKindName, string | null, Partial<CostFacts>, unknown]>([
     ['what a router reports', 'openrouter', priced('0.000001'), {}, known(1_000n)],
     ['and the simulator', 'simulator', priced('0.000001'), {}, known(1_000n)],
     ['an explicit zero stays zero', 'openrouter', priced('0'), {}, known(0n)],

@@ -1,17 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Catalog } from '#core/catalog/catalog.ts';
-import { type DialectName, dialects } from '#core/catalog/dialects.ts';
+import { type DialectName, dialects } from '../../api/providers/openai/dialects.ts';
 import { buildChatBody } from '../../api/inference/formats/chat-body.ts';
 import { memberText, scanJsonObject } from '../../api/inference/json/json-object.ts';
 import { jsonText } from './arbitrary-json.ts';
 import { atto, bodyWith, endpoint, model, planOf, prices, provider, testCatalog } from './support.ts';
+import { providerKinds } from '../../api/providers/provider-kinds.ts';
 
 const AGENT = 7;
 const plainOf = (dialect: DialectName): Catalog =>
   testCatalog({
     models: [model({ endpoints: [endpoint({ providerId: 'plain', upstreamModel: 'small-2026' })] })],
-    providers: [provider({ id: 'plain', kind: 'openai', dialect: dialects[dialect] })],
+    providers: [provider({ id: 'plain', kind: providerKinds.openai, dialect: dialects[dialect] })],
   });
 const plain = plainOf('other');
 

@@ -1,18 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import type { Catalog, FormatName } from '#core/catalog/catalog.ts';
-import { type Dialect, type DialectName, dialects } from '#core/catalog/dialects.ts';
+import type { Dialect } from '#core/catalog/dialect.ts';
+import { type DialectName, dialects } from '../../api/providers/openai/dialects.ts';
 import { admitCall } from '../../api/inference/admit/admit.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
 import { requestIn } from '../formats/requests.ts';
 import { plainHealth } from '../support/plain-health.ts';
 import { endpoint, model, noLinkRules, provider, testCatalog } from './support.ts';
+import { providerKinds } from '../../api/providers/provider-kinds.ts';
 
 const AGENT = 7;
 
 const at = (dialect: Dialect, formats: readonly FormatName[] = dialect.formats): Catalog =>
   testCatalog({
     models: [model({ endpoints: [endpoint({ providerId: 'plain', upstreamModel: 'small-2026' })] })],
-    providers: [provider({ id: 'plain', kind: 'openai', dialect, formats })],
+    providers: [provider({ id: 'plain', kind: providerKinds.openai, dialect, formats })],
   });
 
 const admitted = (format: FormatName, extra: object, catalog: Catalog) =>
@@ -365,7 +367,7 @@ describe('a server that speaks messages alone', () => {
     const catalog = testCatalog({
       models: [model({ endpoints: [endpoint({ providerId: 'plain', upstreamModel })] })],
       providers: [
-        provider({ id: 'plain', kind: 'anthropic', dialect: dialects.other, formats: ['messages'] }),
+        provider({ id: 'plain', kind: providerKinds.anthropic, dialect: dialects.other, formats: ['messages'] }),
       ],
     });
     const body = sent(CHAT, { reasoning: { effort: 'high' } }, catalog);
@@ -413,8 +415,8 @@ describe('a server that refuses fields', () => {
     const both = testCatalog({
       models: [model({ endpoints: [endpoint({ providerId: 'groq' }), endpoint({ providerId: 'plain' })] })],
       providers: [
-        provider({ id: 'groq', kind: 'openai', formats: [CHAT], dialect: dialects.groq }),
-        provider({ id: 'plain', kind: 'openai', formats: [CHAT] }),
+        provider({ id: 'groq', kind: providerKinds.openai, formats: [CHAT], dialect: dialects.groq }),
+        provider({ id: 'plain', kind: providerKinds.openai, formats: [CHAT] }),
       ],
     });
     const candidatesOf = (extra: object) => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FormatName, Provider } from '#core/catalog/catalog.ts';
-import { dialects } from '#core/catalog/dialects.ts';
+import { dialects } from '../../api/providers/openai/dialects.ts';
 import type { ImageModel } from '#core/catalog/image-model.ts';
 import type { ApiError, ErrorCode } from '../../api/contract/errors.ts';
 import { admitCall } from '../../api/inference/admit/admit.ts';
@@ -12,6 +12,7 @@ import { FORMATS, requestIn } from '../formats/requests.ts';
 import { painter } from '../media/pictures/picture-world.ts';
 import { plainHealth } from '../support/plain-health.ts';
 import { atto, model, noLinkRules, provider, testCatalog } from './support.ts';
+import { providerKinds } from '../../api/providers/provider-kinds.ts';
 
 /*
  * When the caller does what a refusal says, does the next try pass? For the codes that a caller can mend in its body; those of money, and
@@ -21,7 +22,7 @@ import { atto, model, noLinkRules, provider, testCatalog } from './support.ts';
 type Body = Record<string, unknown>;
 
 const GOOD = 'https://example.com/a.png';
-const careful: Partial<Provider> = { kind: 'openai', dialect: dialects.vllm, formats: FORMATS };
+const careful: Partial<Provider> = { kind: providerKinds.openai, dialect: dialects.vllm, formats: FORMATS };
 
 function admit(format: FormatName, body: Body, given: Partial<Provider>) {
   const routes = {

@@ -11,6 +11,7 @@ import {
   refusalOf,
   testCatalog,
 } from './support.ts';
+import { providerKinds } from '../../api/providers/provider-kinds.ts';
 
 const cheap = endpoint({ providerId: 'plain', prices: prices({ prompt: 1n, completion: 1n }) });
 const dear = endpoint({ prices: prices({ prompt: 2n, completion: 2n }) });
@@ -23,7 +24,7 @@ const catalog = testCatalog({
   ],
   providers: [
     provider(),
-    provider({ id: 'plain', kind: 'openai' }),
+    provider({ id: 'plain', kind: providerKinds.openai }),
     provider({ id: 'stopped', stopped: true }),
   ],
   notServed: ['acme/small:free', 'openrouter/auto'],

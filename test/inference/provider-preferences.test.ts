@@ -11,6 +11,7 @@ import {
   refusalOf,
   testCatalog,
 } from './support.ts';
+import { providerKinds } from '../../api/providers/provider-kinds.ts';
 
 const dear = prices({ prompt: atto('0.000003'), completion: atto('0.000012') });
 const cheap = prices({ prompt: atto('0.000001'), completion: atto('0.000004') });
@@ -27,8 +28,8 @@ const catalog = testCatalog({
   ],
   providers: [
     provider({ priceFactorPpm: 1_500_000n }),
-    provider({ id: 'own-dear', kind: 'openai' }),
-    provider({ id: 'own-cheap', kind: 'openai' }),
+    provider({ id: 'own-dear', kind: providerKinds.openai }),
+    provider({ id: 'own-cheap', kind: providerKinds.openai }),
   ],
 });
 

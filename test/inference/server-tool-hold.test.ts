@@ -7,6 +7,7 @@ import { estimateHold } from '../../api/inference/price/estimate.ts';
 import { requestIn } from '../formats/requests.ts';
 import { plainHealth } from '../support/plain-health.ts';
 import { atto, endpoint, model, noLinkRules, prices, provider, testCatalog } from './support.ts';
+import { providerKinds } from '../../api/providers/provider-kinds.ts';
 
 /*
  * What a hold has in it for tools that a provider runs, part by part: all other prices are nothing, and the context holds
@@ -39,7 +40,7 @@ function planOf({ extra, priced, format = 'chat/completions', author = 'acme', .
         endpoints: [endpoint({ upstreamModel, prices: prices({ ...NOTHING, ...priced }) })],
       }),
     ],
-    providers: [provider({ kind, priceFactorPpm: factorPpm })],
+    providers: [provider({ kind: providerKinds[kind], priceFactorPpm: factorPpm })],
   });
   const cap = format === 'responses' ? 'max_output_tokens' : 'max_tokens';
   const body = JSON.stringify(requestIn(format, upstreamModel, { [cap]: OUTPUT_TOKENS, ...extra }));

@@ -5,6 +5,7 @@ import { callFormats } from '../../api/inference/formats/call-formats.ts';
 import { FORMATS, requestIn } from '../formats/requests.ts';
 import { plainHealth } from '../support/plain-health.ts';
 import { atto, endpoint, model, noLinkRules, prices, provider, testCatalog } from './support.ts';
+import { providerKinds } from '../../api/providers/provider-kinds.ts';
 
 const catalog = testCatalog({
   models: [
@@ -29,10 +30,10 @@ const catalog = testCatalog({
   ],
   providers: [
     provider(),
-    provider({ id: 'plain', kind: 'openai' }),
+    provider({ id: 'plain', kind: providerKinds.openai }),
     // Two formats are translated for it.
     provider({ id: 'half', formats: ['messages'] }),
-    provider({ id: 'claude', kind: 'anthropic', formats: ['messages'] }),
+    provider({ id: 'claude', kind: providerKinds.anthropic, formats: ['messages'] }),
   ],
 });
 

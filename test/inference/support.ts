@@ -1,5 +1,5 @@
 import type { Catalog, Endpoint, Model, Prices, Provider } from '#core/catalog/catalog.ts';
-import { dialects } from '#core/catalog/dialects.ts';
+import { dialects } from '../../api/providers/openai/dialects.ts';
 import { createNearestNames } from '#core/catalog/nearest-names.ts';
 import { defaultLimits } from '#core/limits.ts';
 import { parseAttoUsd } from '#core/money.ts';
@@ -8,6 +8,7 @@ import type { CallPlan, Candidate } from '../../api/inference/admit/call-plan.ts
 import { chatFormat } from '../../api/inference/formats/chat-format.ts';
 import type { LinkRules, OwnerOf } from '../../api/inference/linked-images/linked-media.ts';
 import { plainHealth } from '../support/plain-health.ts';
+import { providerKinds } from '../../api/providers/provider-kinds.ts';
 
 export function atto(usd: string): bigint {
   const parsed = parseAttoUsd(usd);
@@ -31,7 +32,7 @@ export const prices = (given: Partial<Prices> = {}): Prices => ({
 
 export const provider = (given: Partial<Provider> = {}): Provider => ({
   id: 'router',
-  kind: 'openrouter',
+  kind: providerKinds.openrouter,
   formats: ['chat/completions', 'responses', 'messages'],
   cancel: 'stops_billing',
   dialect: dialects.other,

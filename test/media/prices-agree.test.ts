@@ -9,6 +9,7 @@ import { readImageRequest } from '../../api/simulator/media/image-request.ts';
 import { readVideoRequest } from '../../api/simulator/media/video-request.ts';
 import { provider, settings } from '../catalog/support.ts';
 import { startTestProvider, type TestProvider } from '../support/provider.ts';
+import { providerKinds } from '../../api/providers/provider-kinds.ts';
 
 /** The simulator says its prices twice, by keys and lines, and by hand: the gateway reads the first, it bills by the second. */
 let simulator: TestProvider;
@@ -18,7 +19,7 @@ beforeAll(async () => {
   simulator = await startTestProvider();
   const nothing = () => undefined;
   catalog = createCatalog({
-    settings: settings({ providers: [provider({ kind: 'simulator', baseUrl: simulator.baseUrl })] }),
+    settings: settings({ providers: [provider({ kind: providerKinds.simulator, baseUrl: simulator.baseUrl })] }),
     clock: systemClock,
     log: { info: nothing, warn: nothing, error: nothing },
     fetchJson: createFetchProviderJson(systemClock),

@@ -40,11 +40,11 @@ export async function checkProvider(
   return readList({ check, settings, own, answer: list, nowMs: clock.now() });
 }
 
-/** Routers tell what a key is; of others the list of models has to do, which most answer to nobody without one. */
+/** Some kinds describe the key. For the others the list of models must do, which most give to nobody without a key. */
 async function askKey(provider: Provider, fetchJson: FetchProviderJson): Promise<Error | null> {
-  const tellsOfKey = provider.kind === 'openrouter' || provider.kind === 'simulator';
-  if (!tellsOfKey || provider.apiKey === null) return null;
-  const answer = await ask(provider, '/key', fetchJson);
+  const { keyPath } = provider.kind;
+  if (keyPath === null || provider.apiKey === null) return null;
+  const answer = await ask(provider, keyPath, fetchJson);
   return answer instanceof Error ? answer : null;
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { PROVIDER_KIND_NAMES } from '../../providers/provider-kinds.ts';
 import type { Endpoint, Model, Provider } from '#core/catalog/catalog.ts';
 import type { LiveCatalog } from '#core/catalog/create-catalog.ts';
 import type { ImageModel } from '#core/catalog/image-model.ts';
@@ -31,7 +32,7 @@ const ProviderList = z
 const CatalogProvider = z
   .object({
     id: z.string(),
-    kind: z.enum(['openrouter', 'openai', 'anthropic', 'simulator']),
+    kind: z.enum(PROVIDER_KIND_NAMES),
     base_url: z.string(),
     has_key: z.boolean(),
     stopped: z.boolean(),
@@ -158,7 +159,7 @@ function shapeProvider(
   const listOf = (name: ImportStatus['list']) => shapeList(statuses.find(({ list }) => list === name));
   return {
     id,
-    kind,
+    kind: kind.name,
     base_url: baseUrl,
     has_key: apiKey !== null,
     stopped,

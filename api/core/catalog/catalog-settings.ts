@@ -1,7 +1,8 @@
 import type { Secret } from '../secret.ts';
-import type { Endpoint, FormatName, ProviderCancel, ProviderKind } from './catalog.ts';
-import type { DialectName, ImageSource } from './dialects.ts';
+import type { Endpoint, FormatName, ProviderCancel } from './catalog.ts';
+import type { Dialect, ImageSource } from './dialect.ts';
 import type { ImageModel } from './image-model.ts';
+import type { ProviderKind } from './provider-kind.ts';
 import type { VideoModel } from './video-model.ts';
 
 /** The operator's part of the catalogue, checked: what the configuration says about providers and models. */
@@ -33,7 +34,7 @@ export interface ProviderSettings {
   kind: ProviderKind;
   formats: readonly FormatName[];
   cancel: ProviderCancel;
-  dialect: DialectName;
+  dialect: Dialect;
   /** `null`: as the dialect has it. */
   images: ImageSource | null;
   /** Without a trailing slash. `null`: the simulator that this process starts itself. */
@@ -59,4 +60,4 @@ export interface ModelSettings {
 }
 
 export const needsBundledSimulator = (settings: CatalogSettings): boolean =>
-  settings.providers.some((provider) => provider.kind === 'simulator' && provider.baseUrl === null);
+  settings.providers.some((provider) => provider.kind.configuration.runsInProcess && provider.baseUrl === null);

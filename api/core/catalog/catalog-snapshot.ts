@@ -1,7 +1,7 @@
 import { type AttoUsd, timesFactorUp } from '../money.ts';
 import type { Endpoint, Model, Prices, Provider } from './catalog.ts';
 import type { CatalogSettings, ModelSettings, ProviderSettings } from './catalog-settings.ts';
-import { type Dialect, dialects } from './dialects.ts';
+import type { Dialect } from './dialect.ts';
 import type { ImageModel } from './image-model.ts';
 import type { ImportedList } from './import-source.ts';
 import { type ServedModels, serveModels } from './served-models.ts';
@@ -106,8 +106,7 @@ function timesFactor(prices: Prices, factorPpm: bigint): Prices {
 }
 
 function toDialect({ dialect, images }: ProviderSettings): Dialect {
-  const row = dialects[dialect];
-  return images === null || images === row.images ? row : { ...row, images };
+  return images === null || images === dialect.images ? dialect : { ...dialect, images };
 }
 
 /**

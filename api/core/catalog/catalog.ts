@@ -1,6 +1,7 @@
 import type { AttoUsd } from '../money.ts';
-import type { Dialect } from './dialects.ts';
+import type { Dialect } from './dialect.ts';
 import type { ImageModel } from './image-model.ts';
+import type { ProviderKind } from './provider-kind.ts';
 import type { VideoModel } from './video-model.ts';
 
 /** What can be called, through whom, and at which price. Read on every call; replaced whole on reload. */
@@ -26,8 +27,6 @@ export type CatalogEntry<M = Model> =
   /** Its list is too old to be believed; or it is not listed, but a list is missing, or all are too old: it may exist. */
   | { status: 'unavailable' };
 
-export type ProviderKind = 'openrouter' | 'openai' | 'anthropic' | 'simulator';
-
 export type ProviderCancel = 'stops_billing' | 'bills_full';
 
 /** A wire format of inference, as its path below a provider's address names it. */
@@ -51,9 +50,6 @@ export interface Provider {
   priceFactorPpm: bigint;
   stopped: boolean;
 }
-
-/** Routers say with each answer what they charge, and can be asked later. A plain server counts tokens alone. */
-export const reportsCost = ({ kind }: Provider): boolean => kind === 'openrouter' || kind === 'simulator';
 
 export interface Model {
   id: string;

@@ -19,7 +19,7 @@ export function checkCatalog(settings: CatalogSettings): string[] {
         ...(unused
           ? [`Provider ${provider.id} runs no model: nothing is imported and no model names it.`]
           : []),
-        ...(provider.kind === 'openrouter' && provider.apiKey === null
+        ...(provider.kind.configuration.needsKey && provider.apiKey === null
           ? [`Provider ${provider.id} has no key: its models are listed, but calls will fail.`]
           : []),
       ];

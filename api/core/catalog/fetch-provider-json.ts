@@ -2,7 +2,6 @@ import { Agent, type Dispatcher, request } from 'undici';
 import type { Clock } from '../clock.ts';
 import { CATALOG_FETCH_MS, CONNECT_TIMEOUT_MS } from '../limits.ts';
 import { type FetchProviderJson, ProviderAnswerError } from './import-source.ts';
-import { providerHeaders } from './provider-headers.ts';
 
 /** The largest answer of a provider's list. */
 export const CATALOG_BYTES_MAX = 16 * 1024 * 1024;
@@ -26,7 +25,7 @@ export function createFetchProviderJson(clock: Clock, timeoutMs = CATALOG_FETCH_
         dispatcher: agent,
         signal: abort.signal,
         headers: {
-          ...providerHeaders(provider),
+          ...provider.kind.headers(provider),
           accept: 'application/json',
         },
       });

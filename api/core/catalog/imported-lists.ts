@@ -46,7 +46,7 @@ export function createImportedLists<M extends { id: string }>(options: Options<M
         const found = settings.find((each) => each.id === provider.id);
         if (found?.catalog !== 'import') continue;
         // The key holds all that a list depends on; a provider that moved is a new source.
-        const key = JSON.stringify([provider.id, provider.kind, provider.baseUrl]);
+        const key = JSON.stringify([provider.id, provider.kind.name, provider.baseUrl]);
         const { priceJumpPpm, listMaxAgeMs } = found;
         const rules = { priceJumpPpm, listMaxAgeMs };
         const source = before.get(key) ?? createImportSource({ ...options, provider, rules });

@@ -1,6 +1,5 @@
 import { Client } from 'undici';
 import type { Provider } from '../catalog/catalog.ts';
-import { providerHeaders } from '../catalog/provider-headers.ts';
 import type { Clock } from '../clock.ts';
 import { SECOND_MS } from '../clock.ts';
 
@@ -38,7 +37,7 @@ export function createProbe(clock: Clock): Probe {
         {
           path: pathname.replace(/\/$/, '') + pathOf(provider, target),
           method: 'GET',
-          headers: { ...providerHeaders(provider), accept: 'application/json' },
+          headers: { ...provider.kind.headers(provider), accept: 'application/json' },
         },
         {
           onRequestStart() {
@@ -63,4 +62,4 @@ export function createProbe(clock: Clock): Probe {
 
 /** A router lists its models for anybody. What it says of our key it says to nobody else. */
 const pathOf = ({ kind }: Provider, target: ProbeTarget): string =>
-  target === 'key' && (kind === 'openrouter' || kind === 'simulator') ? '/key' : '/models';
+  (target === 'key' ? kind.keyPath : null) ?? '/models';

@@ -1,4 +1,4 @@
-import { type Catalog, reportsCost } from '#core/catalog/catalog.ts';
+import type { Catalog } from '#core/catalog/catalog.ts';
 import type { AgentStatus } from '#core/ledger/machine/state.ts';
 import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
 import type { CallFormat, CallRequest } from '../formats/call-format.ts';
@@ -172,9 +172,9 @@ function promptBytes({ members }: JsonObject, capFields: ReadonlySet<string>): n
   return bytes;
 }
 
-/** Where a model reads no files, a router has them read by another service, for a price per page that no hold covers. */
+/** If a model reads no files, some providers have them read by another service, at a price per page that no hold covers. */
 const readsFiles = ({ model, provider }: Resolved): boolean =>
-  !reportsCost(provider) || model.inputModalities.includes('file');
+  !provider.kind.capabilities.readsFilesForModels || model.inputModalities.includes('file');
 
 const noFiles = (id: string): ApiError =>
   apiError('invalid_request', {

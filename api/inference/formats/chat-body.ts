@@ -11,7 +11,6 @@ import { modelOutputTokens } from '../price/estimate.ts';
 import { effortOf } from './reasoning-words.ts';
 import {
   commonChanges,
-  isRouter,
   parseMember,
   writeDialect,
   writeOutputCap,
@@ -25,13 +24,14 @@ import { numberOf, textOrNull } from './values.ts';
  * every other byte passes as sent.
  */
 export function buildChatBody(plan: CallPlan, candidate: Candidate, agentId: number): Buffer {
+  const { routesBetweenVendors } = candidate.provider.kind.capabilities;
   const changes = commonChanges(plan, candidate, agentId);
   writeDialect(plan, candidate, agentId, changes);
   const ownField = candidate.provider.dialect.capField;
-  const onlyOwn = !isRouter(candidate);
+  const onlyOwn = !routesBetweenVendors;
   writeOutputCap(plan, candidate, { fields: CAP_FIELDS, ownField, onlyOwn, required: false }, changes);
   writeStreamOptions(plan, changes);
-  if (isRouter(candidate)) writeRouterDialect(plan, candidate, agentId, changes);
+  if (routesBetweenVendors) writeRouterDialect(plan, candidate, agentId, changes);
   else {
     writePlainModel(candidate, changes);
     writePlainReasoning(plan, candidate, changes);

@@ -1,6 +1,6 @@
 import type { FormatName } from '#core/catalog/catalog.ts';
-import { SELF_HOSTED_FIELDS } from '#core/catalog/dialect-fields.ts';
-import type { Dialect } from '#core/catalog/dialects.ts';
+import { SELF_HOSTED_FIELDS } from '../../providers/openai/dialect-fields.ts';
+import type { Dialect } from '#core/catalog/dialect.ts';
 import { isRecord } from '#core/is-record.ts';
 import type { JsonMember, JsonObject, MemberChanges } from '../json/json-object.ts';
 import type { MediaCount } from '../linked-images/linked-media.ts';

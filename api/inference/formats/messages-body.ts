@@ -10,7 +10,6 @@ import {
 import {
   callerTag,
   commonChanges,
-  isRouter,
   writeDialect,
   writeOutputCap,
   writePlainModel,
@@ -19,6 +18,7 @@ import {
 
 /** The body for a provider that speaks the messages format; every byte that decides no price or policy as sent. */
 export function buildMessagesBody(plan: CallPlan, candidate: Candidate, agentId: number): Buffer {
+  const { routesBetweenVendors } = candidate.provider.kind.capabilities;
   const changes = commonChanges(plan, candidate, agentId);
   // The format requires a cap, and most of its servers do.
   writeOutputCap(
@@ -29,7 +29,7 @@ export function buildMessagesBody(plan: CallPlan, candidate: Candidate, agentId:
   );
   writeUserId(plan.body, agentId, changes);
   writeDialect(plan, candidate, agentId, changes);
-  if (isRouter(candidate)) writeRouterDialect(plan, candidate, agentId, changes);
+  if (routesBetweenVendors) writeRouterDialect(plan, candidate, agentId, changes);
   else {
     writePlainModel(candidate, changes);
     changes.set('user', null);

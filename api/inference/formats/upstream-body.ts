@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Endpoint, reportsCost } from '#core/catalog/catalog.ts';
+import type { Endpoint } from '#core/catalog/catalog.ts';
 import { isRecord } from '#core/is-record.ts';
 import {
   type AttoUsd,
@@ -118,9 +118,6 @@ function agentTag(agentId: number): string {
 
 const TAGS_MAX = 10_000;
 const tags = new Map<number, string>();
-
-/** Routers take fields that say how to route. */
-export const isRouter = ({ provider }: Candidate): boolean => reportsCost(provider);
 
 /** A plain server refuses the router's fields, or does not know them. */
 export function writePlainModel({ endpoint }: Candidate, changes: MemberChanges): void {

@@ -1,5 +1,5 @@
 import { type TokenPrices, tokenCost } from '#core/calls/token-cost.ts';
-import { type Endpoint, type PriceOverride, type Prices, reportsCost } from '#core/catalog/catalog.ts';
+import type { Endpoint, PriceOverride, Prices } from '#core/catalog/catalog.ts';
 import type { PendingPrice, SavedPrice, TokenCounts } from '#core/events/ledger-event.ts';
 import { type AttoUsd, attoToNanoUp, type NanoUsd } from '#core/money.ts';
 import type { CallPlan, Candidate } from '../admit/call-plan.ts';
@@ -38,14 +38,14 @@ export function costOfCall(facts: CostFacts): CallCost {
   const { candidate } = facts;
   const usage = facts.stopped ? usageSoFar(facts) : facts.usage;
   const { prices } = candidate.endpoint;
-  const reports = reportsCost(candidate.provider);
+  const { capabilities, price } = candidate.provider.kind;
   const tokens = tokensOf(facts, usage);
-  if (usage !== null && reports && usage.reportedAttoUsd !== null) {
+  if (usage !== null && capabilities.reportsCost && usage.reportedAttoUsd !== null) {
     const nanoUsd = attoToNanoUp(usage.reportedAttoUsd, candidate.provider.priceFactorPpm);
     return { known: true, nanoUsd, tokens };
   }
   const counted = usage !== null && usage.tokens !== noTokens;
-  const canLookUp = reports && facts.generationId !== null;
+  const canLookUp = price !== null && facts.generationId !== null;
   if (canLookUp && !(facts.shownNow && counted)) {
     return { known: false, tokens, pending: pendingPrice(facts, counted) };
   }

@@ -1,4 +1,4 @@
-import { type PriceOverride, reportsCost } from '#core/catalog/catalog.ts';
+import type { PriceOverride } from '#core/catalog/catalog.ts';
 import { SERVER_TOOL_PROMPT_TOKENS } from '#core/limits.ts';
 import { type AttoUsd, attoToNanoUp, maxBigint, type NanoUsd, nanoToAtto } from '#core/money.ts';
 import type { CallPlan, Candidate } from '../admit/call-plan.ts';
@@ -71,7 +71,8 @@ function worstCase(plan: CallPlan, candidate: Candidate, outputTokens: number): 
   }
   // Not every search is asked for: some models search by themselves, once for each answer, and nothing in a price list
   // tells them from those that merely can. Models that search in a loop are not served (`import-models.ts`).
-  const unasked = reportsCost(candidate.provider) ? (prices.webSearch ?? 0n) : 0n;
+  const { searchesUnasked } = candidate.provider.kind.capabilities;
+  const unasked = searchesUnasked ? (prices.webSearch ?? 0n) : 0n;
   const turnFees = prices.request + unasked + BigInt(plan.images) * (prices.image ?? 0n);
   const turns = BigInt(turnsMax(candidate));
   const tokens =

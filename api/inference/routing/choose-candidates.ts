@@ -1,4 +1,4 @@
-import { type Model, reportsCost } from '#core/catalog/catalog.ts';
+import type { Model } from '#core/catalog/catalog.ts';
 import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
 import type { Candidate } from '../admit/call-plan.ts';
 import type { Steps } from '../admit/steps.ts';
@@ -51,7 +51,7 @@ function* chooseFormat(
   const unmet = unmetPreference(preferences, each);
   if (unmet !== null) return noProvider(`provider.${unmet}`);
   const native = formats.includes(format.endpoint);
-  const plain = !reportsCost(each.provider);
+  const plain = !each.provider.kind.capabilities.routesBetweenVendors;
   const tools = searches ? withOneSearch(sentTools) : sentTools;
   const serverTools = tools === null ? null : placeTools(tools, { ...each, format, native });
   if (serverTools !== null && 'unrun' in serverTools) return noRunner(serverTools.unrun, each.model);

@@ -1,4 +1,3 @@
-import { reportsCost } from '#core/catalog/catalog.ts';
 import { isRecord } from '#core/is-record.ts';
 import { type AttoUsd, readAttoUsd } from '#core/money.ts';
 import type { Candidate } from '../admit/call-plan.ts';
@@ -37,7 +36,7 @@ export function unmetPreference(
   { maxPrice, unknown }: ProviderPreferences,
   { provider, endpoint }: Pick<Candidate, 'provider' | 'endpoint'>,
 ): string | null {
-  if (reportsCost(provider)) return null;
+  if (provider.kind.capabilities.routesBetweenVendors) return null;
   if (unknown !== null) return unknown;
   const { prompt, completion, request, image } = endpoint.prices;
   const tooDear =

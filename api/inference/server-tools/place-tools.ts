@@ -1,4 +1,4 @@
-import { type Endpoint, type Provider, reportsCost } from '#core/catalog/catalog.ts';
+import type { Endpoint, Provider } from '#core/catalog/catalog.ts';
 import { timesFactorUp } from '#core/money.ts';
 import type { CallFormat } from '../formats/call-format.ts';
 import {
@@ -68,12 +68,13 @@ function runnerOf(
 ): PlacedTool['runner'] | null {
   const priced = tool.kind !== 'search' || endpoint.prices.webSearch !== null;
   const ownTool = isInOwnWords(tool) && priced && format.endpoint === 'messages';
-  if (reportsCost(provider)) {
+  const { serverTools } = provider.kind.capabilities;
+  if (serverTools === 'router') {
     // Items and blocks of the router's tools have no counterpart in the other formats.
     if (!native) return null;
     return ownTool && endpoint.upstreamModel.startsWith(ANTHROPIC_AUTHOR) ? 'model' : 'router';
   }
-  if (provider.kind !== 'anthropic' || !priced) return null;
+  if (serverTools === 'none' || !priced) return null;
   // A search in other words becomes the model's own; a fetch of its own wants no beta only in its newest words.
   return ownTool || (tool.kind === 'search' && !tool.namesEngine) ? 'model' : null;
 }

@@ -1,4 +1,3 @@
-import { reportsCost } from '#core/catalog/catalog.ts';
 import { isRecord } from '#core/is-record.ts';
 import type { Candidate } from '../admit/call-plan.ts';
 import { splitJsonList } from '../json/json-list.ts';
@@ -78,7 +77,7 @@ function writeSteps(
   changes: MemberChanges,
 ): void {
   // A plain server is sent neither.
-  if (!reportsCost(provider)) return;
+  if (!provider.kind.capabilities.routesBetweenVendors) return;
   const earlier = entriesOf(body, 'stop_server_tools_when').filter(
     (entry) => !countsSteps(JSON.parse(entry)),
   );

@@ -1,4 +1,3 @@
-import { reportsCost } from '#core/catalog/catalog.ts';
 import { ERROR_BODY_BYTES, JSON_ANSWER_BYTES } from '#core/limits.ts';
 import { parseJson } from '#core/parse-json.ts';
 import type { Ticket } from '#core/provider-health/circuit-breaker.ts';
@@ -44,7 +43,8 @@ async function askProvider(call: RunningCall, body: SentBody): Promise<Attempt> 
   const attempt = await attemptOnce(call, upstream, body, { ticket, sentAtMs });
   const error = attempt.kind === 'failed' ? attempt.error : null;
   // A router may answer no_provider because of the caller's own preferences.
-  if (error !== null && !(error.code === 'no_provider' && reportsCost(call.provider)))
+  const { routesBetweenVendors } = call.provider.kind.capabilities;
+  if (error !== null && !(error.code === 'no_provider' && routesBetweenVendors))
     tellOperator(call, call.candidate.endpoint, call.candidate.model.id, error.code);
   reportAttempt(call, call.candidate, ticket, {
     error,

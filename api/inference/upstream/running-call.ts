@@ -67,7 +67,10 @@ export class RunningCall extends HeldCall {
     const { provider, format } = this.candidate;
     const { endpoint } = format;
     const betas = endpoint === 'messages' ? this.options.betas : null;
-    return this.send(() => gateway.upstreams.post(provider, `/${endpoint}`, body, this.asksStream, betas));
+    const { upstreamModel } = this.candidate.endpoint;
+    const stream = this.asksStream;
+    const path = provider.kind.answerPath({ format: endpoint, upstreamModel, stream });
+    return this.send(() => gateway.upstreams.post(provider, path, body, stream, betas));
   }
 
   /** The words that the answer must not show. */

@@ -1,4 +1,3 @@
-import { reportsCost } from '#core/catalog/catalog.ts';
 import type { NanoUsd } from '#core/money.ts';
 import { type ApiError, errorTable } from '../../contract/errors.ts';
 import { answerHeaders, EVENT_STREAM } from '../hold/answer-headers.ts';
@@ -49,7 +48,7 @@ export class TextKind implements CallKind<AnsweredAttempt, FailedAttempt> {
     if (caller.committed) return this.#costOfWritten(failed);
     if (errorTable[failed.error.code].cost !== 'recorded') return null;
     const usage = failed.cutByUs ? null : failed.usage;
-    const mayLookUp = headerId !== null && reportsCost(this.#call.provider);
+    const mayLookUp = headerId !== null && this.#call.provider.kind.price !== null;
     if (usage === null && !mayLookUp) return null;
     return this.#cost({ usage, deliveredTokens: 0 }, { shownNow: false, generationId: headerId });
   }

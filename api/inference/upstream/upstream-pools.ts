@@ -1,6 +1,5 @@
 import { Pool } from 'undici';
 import type { Provider } from '#core/catalog/catalog.ts';
-import { providerHeaders } from '#core/catalog/provider-headers.ts';
 import { CONNECT_TIMEOUT_MS } from '#core/limits.ts';
 import { UpstreamRequest } from './upstream-request.ts';
 
@@ -45,7 +44,7 @@ export class UpstreamPools {
     if (known?.provider === provider) return known;
     const url = new URL(provider.baseUrl);
     const base = {
-      ...providerHeaders(provider),
+      ...provider.kind.headers(provider),
       'content-type': 'application/json',
       'accept-encoding': 'identity',
     };

@@ -1,4 +1,3 @@
-import { reportsCost } from '#core/catalog/catalog.ts';
 import { imageHoldAtto } from '#core/catalog/image-price.ts';
 import type { SavedPrice } from '#core/events/ledger-event.ts';
 import { type AttoUsd, attoToNanoUp } from '#core/money.ts';
@@ -18,13 +17,13 @@ export function costOfPictures(
   missing: 'estimated' | 'recorded' = hungUp ? 'recorded' : 'estimated',
 ): CallCost {
   const { provider } = plan;
-  const reports = reportsCost(provider);
+  const reports = provider.kind.capabilities.reportsCost;
   const tokens = usage?.tokens ?? noTokens;
   if (reports && usage !== null && usage.reportedAttoUsd !== null) {
     return { known: true, nanoUsd: attoToNanoUp(usage.reportedAttoUsd, provider.priceFactorPpm), tokens };
   }
   const atto = priceLines(plan, delivered);
-  if (reports && missing === 'recorded' && generationId !== null) {
+  if (provider.kind.price !== null && missing === 'recorded' && generationId !== null) {
     const price = savePicturePrice(plan, atto);
     const pending = {
       price,

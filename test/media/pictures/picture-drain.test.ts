@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { dialects } from '#core/catalog/dialects.ts';
+import { dialects } from '../../../api/providers/openai/dialects.ts';
 import type { FetchedPicture } from '../../../api/inference/linked-images/fetch-picture.ts';
 import { answerText, ask, png, settled, startWorld } from './picture-world.ts';
 

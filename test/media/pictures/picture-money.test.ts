@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dialects } from '#core/catalog/dialects.ts';
+import { dialects } from '../../../api/providers/openai/dialects.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import type { Durability } from '#core/ledger/ledger.ts';
 import { RESULT_LINK_MS, RESULTS_BYTES_MAX } from '#core/limits.ts';
@@ -18,6 +18,7 @@ import {
   startWorld,
   usageText,
 } from './picture-world.ts';
+import { providerKinds } from '../../../api/providers/provider-kinds.ts';
 
 const CENT = 10_000_000n;
 
@@ -149,7 +150,7 @@ describe('pictures answered as JSON', () => {
   });
 
   it('a plain server is not believed about costs', async () => {
-    const world = await startWorld({ given: { kind: 'openai' } });
+    const world = await startWorld({ given: { kind: providerKinds.openai } });
     const { answer } = await made(world, ask(), answerText([png(50)], usageText('0.000001')));
     expect(answer.usage.cost).toBe(0.01);
   });

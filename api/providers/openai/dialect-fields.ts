@@ -1,4 +1,4 @@
-import type { FormatName } from './catalog.ts';
+import type { FormatName } from '#core/catalog/catalog.ts';
 
 type Fields = Readonly<Record<FormatName, ReadonlySet<string>>>;
 

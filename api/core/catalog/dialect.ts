@@ -1,0 +1,26 @@
+import type { FormatName } from './catalog.ts';
+
+/**
+ * How one server differs from others that speak the same formats, as far as the gateway acts on it. Answers are read alike from
+ * all servers: every known variant of usage, reasoning and errors is understood whichever server sends it.
+ */
+export interface Dialect {
+  /** Spoken where the operator names none. */
+  formats: readonly FormatName[];
+  /** The vendor's own addresses: nobody has to say what is spoken there. */
+  hosts: readonly string[];
+  /** The one name of a chat's output cap that every version and model of this server heeds. */
+  capField: 'max_tokens' | 'max_completion_tokens';
+  /** `inline`: it reads no links, or would follow them from inside the operator's network. */
+  images: ImageSource;
+  /** The only fields that may be sent. `null`: those that nobody knows pass. */
+  fields: Readonly<Record<FormatName, ReadonlySet<string>>> | null;
+  /** Fields that it answers with an error; `messages[].name` stands for that of any message. */
+  refusedFields: ReadonlySet<string>;
+  /** Members of answers that name the vendor, or our account there: no caller sees them. */
+  vendorFields: readonly string[];
+  /** Where its cache of prompts, which all callers share, is kept apart by a salt of each agent. */
+  saltedFormats: readonly FormatName[];
+}
+
+export type ImageSource = 'url' | 'inline';

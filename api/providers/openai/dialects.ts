@@ -1,0 +1,57 @@
+import type { Dialect } from '#core/catalog/dialect.ts';
+import { isPrivateHost } from '#core/catalog/private-host.ts';
+import { GOOGLE_FIELDS, SELF_HOSTED_FIELDS } from './dialect-fields.ts';
+
+export type DialectName = keyof typeof dialects;
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** A server of which nothing is known: it is sent what the oldest compatible server understands. */
+export const plainDialect: Dialect = {
+  formats: ['chat/completions'],
+  hosts: [],
+  capField: 'max_tokens',
+  images: 'url',
+  fields: null,
+  refusedFields: NONE,
+  vendorFields: [],
+  saltedFormats: [],
+};
+
+export const dialects = {
+  other: plainDialect,
+  // Its own responses refer to thought that it keeps, or has not kept: who sends it back would be told that it is gone.
+  openai: { ...plainDialect, hosts: ['api.openai.com'], capField: 'max_completion_tokens' },
+  vllm: {
+    ...plainDialect,
+    images: 'inline',
+    fields: SELF_HOSTED_FIELDS,
+    saltedFormats: ['chat/completions', 'responses'],
+  },
+  sglang: { ...plainDialect, images: 'inline', fields: SELF_HOSTED_FIELDS, saltedFormats: ['chat/completions'] },
+  ollama: { ...plainDialect, images: 'inline', fields: SELF_HOSTED_FIELDS },
+  // Any server in the operator's own network of which nothing else is known: the same care as for those that are known.
+  'self-hosted': { ...plainDialect, images: 'inline', fields: SELF_HOSTED_FIELDS },
+  groq: {
+    ...plainDialect,
+    hosts: ['api.groq.com'],
+    refusedFields: new Set(['logprobs', 'top_logprobs', 'logit_bias', 'n', 'messages[].name']),
+    vendorFields: ['x_groq'],
+  },
+  together: { ...plainDialect, hosts: ['api.together.ai', 'api.together.xyz'] },
+  fireworks: { ...plainDialect, formats: ['chat/completions', 'messages'], hosts: ['api.fireworks.ai'] },
+  deepseek: { ...plainDialect, hosts: ['api.deepseek.com'] },
+  google: { ...plainDialect, hosts: ['generativelanguage.googleapis.com'], fields: GOOGLE_FIELDS },
+} as const satisfies Record<string, Dialect>;
+
+export const DIALECT_NAMES = Object.keys(dialects) as [DialectName, ...DialectName[]];
+
+/**
+ * The dialect of a server whose dialect nobody has written down: a vendor's at its own address, the careful one at an address
+ * that is private, else `other`, of which only a name server can tell whether it should have been the careful one.
+ */
+export function dialectAt(baseUrl: string): DialectName {
+  const host = URL.parse(baseUrl)?.hostname ?? '';
+  const vendors = DIALECT_NAMES.find((name) => dialects[name].hosts.some((each) => each === host));
+  return vendors ?? (isPrivateHost(host) ? 'self-hosted' : 'other');
+}
