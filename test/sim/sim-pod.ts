@@ -3,7 +3,7 @@ import type { Command, Reserve, ResultOf } from '#core/ledger/command.ts';
 import type { Durability } from '#core/ledger/ledger.ts';
 import { GATE_TIMEOUT_MS, USAGE_DRAIN_MS } from '#core/limits.ts';
 import { minBigint } from '#core/money.ts';
-import { HOLD_LEASE_RENEW_MS } from '../../api/inference/hold/held-call.ts';
+import { HOLD_LEASE_RENEW_MS } from '../../api/inference/hold/lease.ts';
 import { type Closing, LedgerRetries } from '../../api/inference/hold/ledger-retries.ts';
 import { type CallPlan, SimCall } from './sim-call.ts';
 import { SimHost } from './sim-host.ts';

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
 import type { Provider } from '#core/catalog/catalog.ts';
-import { SECOND_MS } from '#core/clock.ts';
 import type { ReserveResult } from '#core/ledger/command.ts';
 import type { Executed } from '#core/ledger/ledger.ts';
 import { GATE_TIMEOUT_MS, STALLED_READER_MS, USAGE_DRAIN_MS } from '#core/limits.ts';
@@ -10,15 +9,14 @@ import { traceOf } from '../../contract/trace-id.ts';
 import { repeatsHidden } from '../scrub/scrub-words.ts';
 import type { UpstreamRequest } from '../upstream/upstream-request.ts';
 import { type CallerEvents, CallerSide } from './caller-side.ts';
+import { Gate, type GateOutcome } from './gate.ts';
 import type { Gateway } from './gateway.ts';
+import { type DrainBounds, UsageDrain } from './hang-up.ts';
+import { HOLD_LEASE_RENEW_MS, Lease } from './lease.ts';
 import type { Ticking } from './open-calls.ts';
 
-/** How often a running call renews its lease. Three renewals may fail before the lease expires. */
-export const HOLD_LEASE_RENEW_MS = 15 * SECOND_MS;
-/** A usage drain reads at most this much after the hang-up. */
+/** A usage drain of a text call reads at most this much after the hang-up. */
 const USAGE_DRAIN_BYTES = 16 * 1024 * 1024;
-/** Usage drains at one time in a process. A hang-up beyond it closes the provider's connection. */
-const USAGE_DRAINS_MAX = 200;
 
 /**
  * Why the gateway ended a provider's answer. `hang_up`: the caller left, and the provider stops for that, or the usage drain
@@ -44,18 +42,10 @@ export interface HeldCallOptions {
   durable: Executed<ReserveResult>['durable'];
 }
 
-/** How far an answer is read on for its usage after a hang-up. */
-export interface DrainBounds {
-  ms: number;
-  bytes: number;
-}
-
 /** A call between its hold and its settlement, whatever it makes: who listens, and what ends it early. */
 export abstract class HeldCall implements CallerEvents, Ticking {
   readonly options: HeldCallOptions;
   readonly caller: CallerSide;
-  /** `shut`: the journal did not confirm the hold in time, so the caller may not see a byte of this call. */
-  readonly gate: Promise<'open' | 'shut'>;
   /** Between a provider's socket and its first byte, over all attempts. */
   providerMs = 0;
 
@@ -65,11 +55,10 @@ export abstract class HeldCall implements CallerEvents, Ticking {
   #bodyId: string | null = null;
   #hungUp: boolean | null = null;
   #closing = false;
-  #resolveGate: (gate: 'open' | 'shut') => void = () => {};
-  #renewAtMs: number;
-  #gateShut = false;
+  readonly #gate: Gate;
+  readonly #lease: Lease;
   /** Not null while the answer is read on after a hang-up. */
-  #usageDrain: { endsAtMs: number; bytesMax: number } | null = null;
+  #usageDrain: UsageDrain | null = null;
   #ended: PromiseWithResolvers<undefined> | null = null;
 
   /** What was asked for, by its path below `/v1`. */
@@ -80,6 +69,11 @@ export abstract class HeldCall implements CallerEvents, Ticking {
   protected abstract readonly idToKeep: string | null;
   /** Whether the provider goes on, and bills, for a caller who has left: then only reading on tells what the call costs. */
   protected abstract readonly billsAfterHangUp: boolean;
+
+  /** Whether the journal confirmed the hold in time. */
+  get gate(): Promise<GateOutcome> {
+    return this.#gate.outcome;
+  }
 
   get callId(): number {
     return this.options.callId;
@@ -143,14 +137,11 @@ export abstract class HeldCall implements CallerEvents, Ticking {
 
   constructor(options: HeldCallOptions) {
     this.options = options;
-    this.#renewAtMs = options.arrivedAtMs + HOLD_LEASE_RENEW_MS;
+    this.#lease = new Lease(options, options.arrivedAtMs);
     this.caller = new CallerSide(options.res, this, options.gateway.clock);
-    this.gate = new Promise((resolve) => {
-      this.#resolveGate = resolve;
-    });
-    void options.durable.then((durability) => {
-      if (durability === 'durable') this.#openGate();
-      else this.#shutGate();
+    this.#gate = new Gate(options.durable, (outcome) => {
+      if (outcome === 'open') this.caller.openGate();
+      else this.#endEarly('gate');
     });
     options.gateway.openCalls.add(this);
     if (options.stream) options.gateway.openCalls.streams++;
@@ -192,7 +183,7 @@ export abstract class HeldCall implements CallerEvents, Ticking {
   close(): void {
     const { gateway, holdNanoUsd, stream } = this.options;
     this.caller.leave();
-    if (this.#usageDrain !== null) gateway.openCalls.usageDrains--;
+    this.#usageDrain?.end();
     gateway.openCalls.delete(this);
     if (stream) gateway.openCalls.streams--;
     gateway.capacity.release(holdNanoUsd, this.#usageDrain === null);
@@ -203,15 +194,15 @@ export abstract class HeldCall implements CallerEvents, Ticking {
   tick(nowMs: number): void {
     const { arrivedAtMs, timeLimitMs } = this.options;
     if (nowMs - arrivedAtMs >= timeLimitMs) this.#endEarly('time_limit');
-    else if (!this.caller.gateOpen && nowMs - arrivedAtMs >= GATE_TIMEOUT_MS) this.#shutGate();
-    else if (this.#usageDrainIsOver(nowMs)) this.#endEarly('hang_up');
+    else if (!this.caller.gateOpen && nowMs - arrivedAtMs >= GATE_TIMEOUT_MS) this.#gate.shut();
+    else if (this.#usageDrain?.isOver(nowMs) === true) this.#endEarly('hang_up');
 
     const { blockedSinceMs } = this.caller;
     if (blockedSinceMs !== null && nowMs - blockedSinceMs >= STALLED_READER_MS) this.caller.drop();
     // Into a whole answer that is on its way nothing may be put.
     const mayBeSilent = this.options.stream && this.caller.committed;
     if (mayBeSilent && nowMs - this.caller.lastWriteAtMs >= HOLD_LEASE_RENEW_MS) this.caller.keepAlive();
-    if (nowMs >= this.#renewAtMs) this.#renew(nowMs);
+    if (this.#lease.isDue(nowMs)) this.#renew(nowMs);
   }
 
   /** A caller who still listens hears why; a usage drain ends as any other that takes too long. */
@@ -220,14 +211,15 @@ export abstract class HeldCall implements CallerEvents, Ticking {
   }
 
   /**
-   * The hang-up. The provider's connection is closed in this very turn, so that the provider stops and the cost ends. Where
-   * it would bill the whole answer all the same, that is read on within bounds, for the usage record of which the charge is
-   * made. Before a byte of the request is out there is nothing to wait for either.
+   * The hang-up. The provider's connection is closed in this very turn, so that the provider stops and the cost ends. A provider
+   * that would bill the whole answer anyway is read on within bounds (`hang-up.ts`). If no byte of the request has left, there is
+   * nothing to read on for.
    */
   callerGone(): void {
     // The end was decided before the caller left.
     if (this.#hungUp !== null) return;
-    if (this.billsAfterHangUp && this.requestSent) this.#beginUsageDrain();
+    const upstream = this.#upstream;
+    if (this.billsAfterHangUp && upstream?.sent === true) this.#beginUsageDrain(upstream);
     else this.#endEarly('hang_up');
   }
 
@@ -240,26 +232,17 @@ export abstract class HeldCall implements CallerEvents, Ticking {
     gateway.metrics.added(gateway.clock.monotonicMs() - arrivedAtMs - this.providerMs);
   }
 
-  #beginUsageDrain(): void {
-    const { gateway } = this.options;
-    if (gateway.openCalls.usageDrains >= USAGE_DRAINS_MAX) {
+  #beginUsageDrain(upstream: UpstreamRequest): void {
+    const { clock, openCalls, capacity } = this.options.gateway;
+    const nowMs = clock.monotonicMs();
+    this.#usageDrain = UsageDrain.begin(openCalls, upstream, this.drainBounds, nowMs);
+    if (this.#usageDrain === null) {
       this.#endEarly('hang_up');
       return;
     }
-    gateway.openCalls.usageDrains++;
-    const received = this.#upstream?.bytesReceived ?? 0;
-    const { ms, bytes } = this.drainBounds;
-    this.#usageDrain = { endsAtMs: gateway.clock.monotonicMs() + ms, bytesMax: received + bytes };
-    gateway.capacity.leaveRunning();
-    this.#upstream?.resume();
-    // The call is no longer one of its agent's running ones. Its money stays held until it is settled.
-    this.#renew(gateway.clock.monotonicMs());
-  }
-
-  #usageDrainIsOver(nowMs: number): boolean {
-    if (this.#usageDrain === null) return false;
-    const { endsAtMs, bytesMax } = this.#usageDrain;
-    return nowMs >= endsAtMs || (this.#upstream?.bytesReceived ?? 0) > bytesMax;
+    capacity.leaveRunning();
+    // The call is no longer one of its agent's running calls. Its money stays held until it is settled.
+    this.#renew(nowMs);
   }
 
   #endEarly(cause: EndedByUs): void {
@@ -273,28 +256,9 @@ export abstract class HeldCall implements CallerEvents, Ticking {
     this.#endedByUs ??= this.caller.gone && cause !== 'gate' ? 'hang_up' : cause;
   }
 
-  #openGate(): void {
-    if (this.#gateShut) return;
-    this.caller.openGate();
-    this.#resolveGate('open');
-  }
-
-  #shutGate(): void {
-    this.#gateShut = true;
-    this.#endEarly('gate');
-    this.#resolveGate('shut');
-  }
-
-  /** Keeps the slot, or leaves it after a hang-up. A renewal that is lost costs only the slot, never the money. */
   #renew(nowMs: number): void {
-    this.#renewAtMs = nowMs + HOLD_LEASE_RENEW_MS;
-    const { gateway, agentId, callId } = this.options;
-    const holdsSlot = this.#usageDrain === null;
-    gateway.ledger
-      .execute({ type: 'renew', agentId, callId, generationId: this.idToKeep, holdsSlot })
-      .catch((error) =>
-        gateway.log.error('failed to renew the lease of a running call', { ...this.logFields, error }),
-      );
+    const renewal = { generationId: this.idToKeep, holdsSlot: this.#usageDrain === null };
+    this.#lease.renew(nowMs, renewal, this.logFields);
   }
 }
 

@@ -1,7 +1,8 @@
 import type { Provider } from '#core/catalog/catalog.ts';
 import { MINUTE_MS } from '#core/clock.ts';
 import { PICTURE_ANSWER_BYTES } from '#core/limits.ts';
-import { type DrainBounds, HeldCall, type HeldCallOptions } from '../../inference/hold/held-call.ts';
+import type { DrainBounds } from '../../inference/hold/hang-up.ts';
+import { HeldCall, type HeldCallOptions } from '../../inference/hold/held-call.ts';
 import type { LinkedPicture } from '../../inference/linked-images/linked-media.ts';
 import type { AskedEndpoint } from '../../inference/upstream/upstream-error.ts';
 import type { UpstreamRequest } from '../../inference/upstream/upstream-request.ts';
