@@ -85,7 +85,7 @@ check-types: ## Its half that is types: a core's work, beside the rest
 check-texts: ## Its other half
 	biome check --error-on-warnings .
 	node test/regexes/main.ts
-	vitest run --project unit test/docs/imports.test.ts
+	vitest run --project unit test/docs/imports.test.ts test/docs/house-rules.test.ts test/docs/commit-subjects.test.ts
 	node openapi/generate/write-documents.ts --check
 	node test/releases/check-documents.ts
 	redocly lint openapi/v1.json openapi/admin.json --config openapi/redocly.yaml
