@@ -242,7 +242,7 @@ export const vendorUsages: readonly VendorUsage[] = [
   },
   {
     vendor: 'Perplexity',
-    // Citation tokens are billed for deep research alone, which is not served (ARCHITECTURE, "Money").
+    // Citation tokens are billed for deep research alone, which is not served (docs/decisions/money.md).
     source: 'docs.perplexity.ai: UsageInfo and Agent API; vercel/ai: packages/perplexity',
     formats: {
       chat: { ...CHAT, reasoning: ['reasoning_tokens', 'completion_tokens_details.reasoning_tokens'] },
