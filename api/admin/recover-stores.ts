@@ -7,7 +7,7 @@ import { CLOCK_APART_MAX_MS } from '#core/limits.ts';
 import type { ClusterStorage } from '../config/storage-settings.ts';
 import { toRedisAddress } from '../config/store-options.ts';
 
-const LOOK_MS = SECOND_MS / 10;
+const POLL_MS = SECOND_MS / 10;
 
 export interface StillClosed {
   shards: number[];
@@ -43,7 +43,7 @@ export async function recoverStores(
         if (!isRedisUnavailable(error)) throw error;
         isRedisAway = true;
       }
-      if (closed.size > 0) await wait(clock, LOOK_MS);
+      if (closed.size > 0) await wait(clock, POLL_MS);
     } while (closed.size > 0 && clock.monotonicMs() < giveUpAtMs);
     return { shards: [...closed.keys()], isRedisAway };
   } finally {

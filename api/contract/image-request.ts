@@ -106,7 +106,7 @@ export function readImageParameters(
     if (!isListed(wanted, value)) {
       return apiError('invalid_request', {
         param: shown(name),
-        message: `\`${shown(name)}\` has to be ${sayWanted(wanted)}.`,
+        message: `\`${shown(name)}\` has to be ${describeExpected(wanted)}.`,
       });
     }
     read.set(name, value);
@@ -133,7 +133,7 @@ function isListed(wanted: ImageParameter, value: unknown): value is Parameter {
 const isWhole = ({ min, max }: { min: number; max: number }): boolean =>
   Number.isInteger(min) && Number.isInteger(max);
 
-function sayWanted(wanted: ImageParameter): string {
+function describeExpected(wanted: ImageParameter): string {
   if (wanted.type === 'range')
     return `a ${isWhole(wanted) ? 'whole number' : 'number'} from ${wanted.min} to ${wanted.max}`;
   const values = wanted.values.map((value) => `\`${value}\``);

@@ -1,8 +1,8 @@
 import type { BookView } from '#core/market/book-view.ts';
 import type { LiveMarkets } from '#core/market/live-markets.ts';
 import { shapeBook } from '../contract/markets.ts';
+import { Cached, type CacheOptions } from './cached.ts';
 import { freshPrice } from './fresh-price.ts';
-import { Kept, type KeptOptions } from './kept.ts';
 import { type ReadyAnswer, readyJson } from './ready-answer.ts';
 
 /** One reading of a market's book, and what was made of it by depth. */
@@ -13,8 +13,8 @@ export interface ReadBook {
 }
 
 /** A book that has stopped is none: it would be a wrong one. */
-export const keepBook = (options: KeptOptions, live: LiveMarkets, market: string): Kept<ReadBook> =>
-  new Kept(options, async () => {
+export const cacheBook = (options: CacheOptions, live: LiveMarkets, market: string): Cached<ReadBook> =>
+  new Cached(options, async () => {
     const readAtMs = options.clock.now();
     const view = await live.readBook(market);
     return view === null || view === 'unavailable' ? 'unavailable' : { view, readAtMs, byDepth: new Map() };

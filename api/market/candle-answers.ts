@@ -8,7 +8,7 @@ import {
 import type { LiveMarkets } from '#core/market/live-markets.ts';
 import type { MarketStore } from '#core/market/market-store.ts';
 import { shapeCandle } from '../contract/markets.ts';
-import { Kept, type KeptOptions } from './kept.ts';
+import { Cached, type CacheOptions } from './cached.ts';
 import { digestOf, type ReadyAnswer, readyAnswer } from './ready-answer.ts';
 
 /** Answers of different limits that are kept for one market's candles of one interval. */
@@ -37,8 +37,8 @@ export interface CandleSource {
  * Of the store whatever may be asked for, in one read, and the newest ones over it. The store is read again only when it
  * knows something that the newest do not show.
  */
-export const keepCandles = (options: KeptOptions, source: CandleSource): Kept<ReadCandles> =>
-  new Kept(options, async (before) => {
+export const keepCandles = (options: CacheOptions, source: CandleSource): Cached<ReadCandles> =>
+  new Cached(options, async (before) => {
     const { store, market, interval } = source;
     const readAtMs = options.clock.now();
     // First: what leaves the newest meanwhile is in the store by then.

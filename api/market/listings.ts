@@ -3,7 +3,7 @@ import { parseMarketId } from '#core/events/market-id.ts';
 import type { MarketListing } from '#core/events/market-listing.ts';
 import type { MarketStore } from '#core/market/market-store.ts';
 import { type MarketError, marketError } from '../contract/market-errors.ts';
-import { Kept, type KeptOptions } from './kept.ts';
+import { Cached, type CacheOptions } from './cached.ts';
 
 /** How long the last list of markets is used while the store cannot be reached. */
 export const LISTINGS_KEPT_MS = MINUTE_MS;
@@ -20,8 +20,8 @@ export interface ListedMarket {
 }
 
 /** What there was a minute ago still counts where the store cannot be reached: markets open and close by the clock. */
-export const keepListings = (options: KeptOptions, store: MarketStore): Kept<Listings> =>
-  new Kept(options, async (before) => {
+export const keepListings = (options: CacheOptions, store: MarketStore): Cached<Listings> =>
+  new Cached(options, async (before) => {
     const nowMs = options.clock.monotonicMs();
     try {
       return { readAtMs: nowMs, byId: byId(await store.readListings()) };

@@ -3,18 +3,18 @@ import { CANDLES_MAX } from '#core/limits.ts';
 import type { LiveMarkets } from '#core/market/live-markets.ts';
 import type { MarketStore } from '#core/market/market-store.ts';
 import { type MarketFacts, shapeMarkets } from '../contract/markets.ts';
-import { Kept, type KeptOptions } from './kept.ts';
+import { Cached, type CacheOptions } from './cached.ts';
 import { type ListedMarket, type Listings, openMarkets } from './listings.ts';
 import { type ReadyAnswer, readyJson } from './ready-answer.ts';
 
 interface ListSource {
-  listings: Kept<Listings>;
+  listings: Cached<Listings>;
   store: MarketStore;
   live: LiveMarkets;
 }
 
-export const keepMarketList = (options: KeptOptions, source: ListSource): Kept<ReadyAnswer> =>
-  new Kept(options, async () => {
+export const keepMarketList = (options: CacheOptions, source: ListSource): Cached<ReadyAnswer> =>
+  new Cached(options, async () => {
     const listings = await source.listings.read();
     if (listings === 'unavailable') return 'unavailable';
     const nowMs = options.clock.now();

@@ -4,9 +4,9 @@ import type { CandleInterval } from '#core/market/candle.ts';
 import type { LiveMarkets } from '#core/market/live-markets.ts';
 import type { MarketStore } from '#core/market/market-store.ts';
 import { type MarketError, marketError } from '../contract/market-errors.ts';
-import { keepBook, type ReadBook, writeBook } from './book-answers.ts';
+import { cacheBook, type ReadBook, writeBook } from './book-answers.ts';
+import type { Cached } from './cached.ts';
 import { type CandleSource, keepCandles, type ReadCandles, writeCandles } from './candle-answers.ts';
-import type { Kept } from './kept.ts';
 import { findOpen, keepListings, type Listings, newestOf } from './listings.ts';
 import { keepMarketList } from './market-list.ts';
 import type { AskedBook, AskedCandles } from './read-query.ts';
@@ -28,9 +28,9 @@ export interface MarketReadsOptions {
   log: Log;
 }
 
-interface KeptCandles {
+interface CachedCandles {
   source: CandleSource;
-  kept: Kept<ReadCandles>;
+  kept: Cached<ReadCandles>;
 }
 
 export function createMarketReads({ store, live, clock, log }: MarketReadsOptions): MarketReads {
@@ -38,8 +38,8 @@ export function createMarketReads({ store, live, clock, log }: MarketReadsOption
   const listings = keepListings(options, store);
   const list = keepMarketList(options, { listings, store, live });
   // Of open markets alone.
-  const books = new Map<string, Kept<ReadBook>>();
-  const candles = new Map<string, Map<CandleInterval, KeptCandles>>();
+  const books = new Map<string, Cached<ReadBook>>();
+  const candles = new Map<string, Map<CandleInterval, CachedCandles>>();
 
   /** Before the first of them is asked for in a second; those of markets that have closed since go. */
   async function readListings(): Promise<Listings | 'unavailable'> {
@@ -52,16 +52,16 @@ export function createMarketReads({ store, live, clock, log }: MarketReadsOption
     return known;
   }
 
-  function bookOf(market: string): Kept<ReadBook> {
+  function bookOf(market: string): Cached<ReadBook> {
     const known = books.get(market);
     if (known !== undefined) return known;
-    const made = keepBook(options, live, market);
+    const made = cacheBook(options, live, market);
     books.set(market, made);
     return made;
   }
 
   function candlesOf(market: string, interval: CandleInterval) {
-    const ofMarket = candles.get(market) ?? new Map<CandleInterval, KeptCandles>();
+    const ofMarket = candles.get(market) ?? new Map<CandleInterval, CachedCandles>();
     const known = ofMarket.get(interval);
     if (known !== undefined) return known;
     const source = { store, live, market, interval };

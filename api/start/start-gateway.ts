@@ -101,7 +101,7 @@ async function startBehind(
     publicUrl: () => baseUrl,
   });
   const watchedClock = watchClock({ clock, log, ...clockCare(config) });
-  await isOverIn(deps.catalog.refresh(), FIRST_CATALOG_WAIT_MS, clock);
+  await settlesWithin(deps.catalog.refresh(), FIRST_CATALOG_WAIT_MS, clock);
   await deps.workers.start();
 
   const { server } = config;
@@ -151,12 +151,12 @@ async function startBehind(
     const { openCalls, ledgerRetries, upstreams } = deps.gateway;
     void stopVideos(usageDrainsWaitMs);
     // Ended by us, and not by their provider: so they pay as at the end of their minute.
-    if (!(await isOverIn(openCalls.idle(), usageDrainsWaitMs, clock)) && usageDrainsWaitMs > 0)
+    if (!(await settlesWithin(openCalls.idle(), usageDrainsWaitMs, clock)) && usageDrainsWaitMs > 0)
       openCalls.endAll();
     await videosStopped;
     await upstreams.close();
-    await isOverIn(openCalls.idle(), LAST_CLOSINGS_WAIT_MS, clock);
-    await isOverIn(ledgerRetries.idle(), LAST_CLOSINGS_WAIT_MS, clock);
+    await settlesWithin(openCalls.idle(), LAST_CLOSINGS_WAIT_MS, clock);
+    await settlesWithin(ledgerRetries.idle(), LAST_CLOSINGS_WAIT_MS, clock);
     await internalServer.close();
     await watchedClock.stop();
     await deps.close();
@@ -173,21 +173,21 @@ async function startBehind(
     const drainMs = server.drainMs ?? server.drainNoticeMs + Math.max(streamMs, callMs) + USAGE_DRAIN_MS;
     drainEndsAtMs = clock.monotonicMs() + drainMs;
     publicServer.beginDrain();
-    await isOverIn(cut.promise, Math.min(server.drainNoticeMs, drainMs), clock);
+    await settlesWithin(cut.promise, Math.min(server.drainNoticeMs, drainMs), clock);
     capacity.ending = true;
     // No call will ask any more whether a provider is back.
     health.close();
     const drained = publicServer.endDrain();
-    const isEarly = await isOverIn(drained, Math.max(0, leftMs() - VIDEO_SUBMIT_MS), clock);
+    const isEarly = await settlesWithin(drained, Math.max(0, leftMs() - VIDEO_SUBMIT_MS), clock);
     // From here on none is handed over any more, and what is has its whole time until the end.
     void stopVideos(Math.max(leftMs(), LAST_CLOSINGS_WAIT_MS));
-    if (isEarly || (await isOverIn(drained, leftMs(), clock))) {
+    if (isEarly || (await settlesWithin(drained, leftMs(), clock))) {
       await end(Math.min(USAGE_DRAIN_MS + LAST_CLOSINGS_WAIT_MS, leftMs()));
       return;
     }
     const count = openCalls.endAll();
     if (count > 0) log.warn('the drain has no more time: what still runs is ended', { count });
-    await isOverIn(drained, LAST_CLOSINGS_WAIT_MS, clock);
+    await settlesWithin(drained, LAST_CLOSINGS_WAIT_MS, clock);
     publicServer.destroy();
     await end(0);
   }
@@ -267,7 +267,7 @@ function warnOfOthers(dataDir: string, log: Log): void {
 }
 
 /** False after `waitMs`. */
-async function isOverIn(work: Promise<void>, waitMs: number, clock: Clock): Promise<boolean> {
+async function settlesWithin(work: Promise<void>, waitMs: number, clock: Clock): Promise<boolean> {
   if (waitMs === 0) return false;
   return await new Promise<boolean>((resolve) => {
     const timer = clock.setTimer(waitMs, () => resolve(false));

@@ -24,8 +24,8 @@ import { openEmbeddedLedger } from '#core/ledger/embedded/embedded-ledger.ts';
 import { FolderInUseError } from '#core/ledger/embedded/journal-errors.ts';
 import { openFolded } from '#core/ledger/embedded/journal-recovery.ts';
 import { lockFolder } from '#core/ledger/embedded/sqlite-folder-lock.ts';
-import { DoneCalls } from '#core/ledger/machine/done-calls.ts';
 import { newAgent } from '#core/ledger/machine/empty-ledger.ts';
+import { RecentlySettled } from '#core/ledger/machine/recently-settled.ts';
 import type { AgentState } from '#core/ledger/machine/state.ts';
 import { MARKETS_FILE } from '#core/market/sqlite-market-store.ts';
 import { callIdAt, chargedBefore, refused, START_MS, type World } from '../ledger/case.ts';
@@ -306,7 +306,7 @@ test('thousands of ended calls are forgotten after their hour, and not before', 
     const done = ids.map(
       (id, i) => [id, { nonce: 'n', chargedNanoUsd: 0n, settledAtMs: endedAtMs(agentId, i) }] as const,
     );
-    return { ...newAgent(agentId, 'Ada', START_MS), version: 6_001, done: new DoneCalls(done) };
+    return { ...newAgent(agentId, 'Ada', START_MS), version: 6_001, done: new RecentlySettled(done) };
   });
   archive = join(newFolder(), 'backup');
   async function* entries() {

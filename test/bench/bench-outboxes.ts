@@ -52,7 +52,7 @@ export class Outboxes {
 
   /** Resolves once the worker has seen that another one leads. */
   async takeFromWorker(): Promise<void> {
-    while ((await this.waiting()) > 0) await pause(LOOK_MS);
+    while ((await this.waiting()) > 0) await pause(POLL_MS);
     for (const { keys } of this.#shards) await this.#redis.hset(keys.meta, { lease: '', lease_until: 0 });
     await this.#lease(RIVAL_LEASE_MS);
     await pause(RIVAL_SEEN_MS);
@@ -75,7 +75,7 @@ export class Outboxes {
   }
 }
 
-const LOOK_MS = 10;
+const POLL_MS = 10;
 const RIVAL = 'bench';
 const RIVAL_LEASE_MS = 9_000;
 /** The worker looks twice a second. */

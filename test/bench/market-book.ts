@@ -4,7 +4,7 @@ import type { LiveMarkets } from '#core/market/live-markets.ts';
 import { createMemoryLiveMarkets } from '#core/market/memory-live-markets.ts';
 import { createRedisLiveMarkets } from '#core/market/redis-live-markets.ts';
 import { BookKeeper } from '../../workers/market/book-keeper.ts';
-import { BOOK_REPEAT_MS } from '../../workers/market/kept-book.ts';
+import { BOOK_REPEAT_MS } from '../../workers/market/book-replica.ts';
 import { createDraw } from '../ledger/history/random.ts';
 import { startRedis } from '../services/start-redis.ts';
 import { connectTo } from '../support/connect-to.ts';
@@ -19,7 +19,7 @@ const MARKETS = 8;
 const LEVELS = 500;
 const BATCH_MS = 10;
 /** Far below what a reader may be behind. Looks are of this process's core, too, and so not more than are needed. */
-const LOOK_MS = 25;
+const POLL_MS = 25;
 /** Of what waits already, as while catching up. */
 const BATCH_RECORDS = 1_000;
 
@@ -118,7 +118,7 @@ function startLooking(live: LiveMarkets, market: string, takenMs: ReadonlyMap<nu
       if (book === null || book === 'unavailable') throw new Error('there is no book');
       const nowMs = systemClock.monotonicMs();
       ageMs.push(nowMs - (takenMs.get(book.seq + 1) ?? nowMs));
-      await wait(systemClock, LOOK_MS);
+      await wait(systemClock, POLL_MS);
     }
   })();
   return {

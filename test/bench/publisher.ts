@@ -9,7 +9,7 @@ import { runPart } from './run-part.ts';
 import { median } from './statistics.ts';
 
 const WARM_UP_ROUNDS = 1;
-const LOOK_MS = 10;
+const POLL_MS = 10;
 
 /**
  * The worker has a core of its own, and outboxes that are full already: what fills them would else be what is measured.
@@ -33,7 +33,7 @@ await runPart('Publisher and read-back', { pinned: true }, async (bench) => {
     const cpuBefore = canMeasure ? cpuMs(worker.pid) : Number.NaN;
     const startedMs = performance.now();
     await outboxes.leaveToWorker();
-    while ((await outboxes.waiting()) > 0) await pause(LOOK_MS);
+    while ((await outboxes.waiting()) > 0) await pause(POLL_MS);
     const elapsedMs = performance.now() - startedMs;
     if (round < WARM_UP_ROUNDS) continue;
     perSecond.push((events * 1_000) / elapsedMs);

@@ -19,7 +19,7 @@ import { runPart } from './run-part.ts';
 import { median } from './statistics.ts';
 
 const AGENTS_OF_A_SHARD = 10;
-const LOOK_MS = 50;
+const POLL_MS = 50;
 
 /**
  * Redis has lost everything, and no agent was ever copied: the whole log is folded. First one shard by itself, then all by
@@ -74,7 +74,7 @@ await runPart('Recovery', { pinned: false }, async (bench) => {
   for (let round = 0; round < sizes.recoveryRounds; round++) {
     await redis.flushall();
     const startedMs = performance.now();
-    while (!(await isOpen())) await pause(LOOK_MS);
+    while (!(await isOpen())) await pause(POLL_MS);
     totalMs.push(performance.now() - startedMs);
   }
   await worker.stop();

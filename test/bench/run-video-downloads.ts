@@ -15,7 +15,7 @@ export interface VideoHome {
   read(path: string): Promise<AsyncIterable<Uint8Array>>;
 }
 
-const LOOK_MS = 50;
+const POLL_MS = 50;
 const PATIENCE_MS = 300_000;
 
 /** As many at once as a worker fetches; at the end each has to stand in its home as the provider sent it. */
@@ -27,7 +27,7 @@ export async function runVideoDownloads(bench: Bench, home: VideoHome): Promise<
   const elapsedMs = () => performance.now() - before.ms;
   let left: VideosLeft;
   do {
-    await pause(LOOK_MS);
+    await pause(POLL_MS);
     left = await worker.left();
   } while (left.ended.length < open && elapsedMs() < PATIENCE_MS);
   const megabytes = bytes / 1e6;

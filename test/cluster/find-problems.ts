@@ -57,12 +57,12 @@ export async function untilMoneyIsRight(
     if (problems.length === 0) return found;
     if (performance.now() > giveUpAtMs || surprises.length > 0)
       throw new Error(problems.slice(0, 20).join('\n'));
-    await sleep(LOOK_MS);
+    await sleep(POLL_MS);
   }
 }
 
 const RIGHT_WITHIN_MS = 60_000;
-const LOOK_MS = 200;
+const POLL_MS = 200;
 
 async function findWaitingEvents(cluster: FaultCluster): Promise<string[]> {
   return cluster.redis.ask('main', async (client) => {

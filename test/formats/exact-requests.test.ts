@@ -177,7 +177,7 @@ describe('a translated request', () => {
     if (typeof object === 'string') throw new Error(object);
     const marks = new NumberMarks();
     const body = withMarkedNumbers(object, JSON.parse(text), from, marks);
-    return translateRequest(body, from, to, { outputTokensCap: 9, thinksByEffort: false }, marks);
+    return translateRequest(body, from, to, { outputTokensCap: 9, reasonsByEffort: false }, marks);
   };
   const sent = (text: string, from: FormatName, to: UpstreamFormatName): string => {
     const result = translate(text, from, to);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { isApiError } from '../../api/contract/errors.ts';
-import { addPluginGaps } from '../../api/inference/formats/add-plugin-gaps.ts';
+import { addUnsupportedPlugins } from '../../api/inference/formats/add-unsupported-plugins.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
-import { Gaps } from '../../api/inference/formats/gaps.ts';
+import { UnsupportedFields } from '../../api/inference/formats/unsupported-fields.ts';
 import { bodyKinds, objectKinds } from '../../api/inference/policy/known-members.ts';
 import { toolPromptTokens } from '../../api/inference/price/prompt-bound.ts';
 import { readPreferences } from '../../api/inference/routing/provider-preferences.ts';
@@ -169,8 +169,8 @@ describe('the table of known members', () => {
     expect(readServerTools(body)).not.toHaveProperty('code');
     readPreferences(body.provider);
     toolPromptTokens(body);
-    addPluginGaps(body, new Gaps());
-    translators[name](body, new Gaps());
+    addUnsupportedPlugins(body, new UnsupportedFields());
+    translators[name](body, new UnsupportedFields());
     expect([...unknown]).toEqual([]);
   });
 

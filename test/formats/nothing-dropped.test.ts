@@ -5,7 +5,7 @@ import { isRecord } from '#core/is-record.ts';
 import { isApiError } from '../../api/contract/errors.ts';
 import type { CallFormat } from '../../api/inference/formats/call-format.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
-import { HINTS, OURS, saysNothing } from '../../api/inference/formats/gaps.ts';
+import { HINTS, OURS, saysNothing } from '../../api/inference/formats/unsupported-fields.ts';
 import {
   translateRequest,
   type UpstreamFormatName,
@@ -14,7 +14,7 @@ import { noLinkRules } from '../inference/support.ts';
 
 const CAP = 4_000;
 const SECRET_NUMBER = 424_242;
-const ASKED = { outputTokensCap: CAP, thinksByEffort: false };
+const ASKED = { outputTokensCap: CAP, reasonsByEffort: false };
 const IMAGE = 'https://example.com/a.png';
 const schema = { type: 'object', properties: { city: { type: 'string' } } };
 

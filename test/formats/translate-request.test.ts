@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { JSON_KEYS_MAX, JSON_VALUES_MAX } from '#core/limits.ts';
 import { isApiError } from '../../api/contract/errors.ts';
-import { thinksByEffort } from '../../api/inference/formats/reasoning-words.ts';
+import { reasonsByEffort } from '../../api/inference/formats/reasoning-words.ts';
 import {
   translateRequest,
   type UpstreamFormatName,
 } from '../../api/inference/translation/translate-request.ts';
 
 const CAP = 4_000;
-const ASKED = { outputTokensCap: CAP, thinksByEffort: false };
+const ASKED = { outputTokensCap: CAP, reasonsByEffort: false };
 
 function translated(from: FormatName, to: UpstreamFormatName, body: object): Record<string, unknown> {
   const result = translateRequest({ model: 'm', ...body }, from, to, ASKED);
@@ -230,7 +230,7 @@ describe('to the messages format', () => {
     [{ max_tokens: 1_024 }, { type: 'adaptive' }, { effort: 'low' }],
     [{ max_tokens: 3_500 }, { type: 'adaptive' }, { effort: 'high' }],
   ])('an effort stays one for a model that refuses budgets: %o', (reasoning, thinking, config) => {
-    const asked = { ...ASKED, thinksByEffort: true };
+    const asked = { ...ASKED, reasonsByEffort: true };
     const result = translateRequest({ model: 'm', messages, reasoning }, 'chat/completions', to, asked);
     if (isApiError(result)) throw new Error(result.message);
     expect(JSON.parse(result.bytes.toString())).toMatchObject({ thinking });
@@ -250,7 +250,7 @@ describe('to the messages format', () => {
     ['anthropic.claude-opus-4-6-v1', false],
     ['deepseek-v4', false],
   ])('%s refuses budgets: %s', (upstreamModel, byEffort) => {
-    expect(thinksByEffort(upstreamModel)).toBe(byEffort);
+    expect(reasonsByEffort(upstreamModel)).toBe(byEffort);
   });
 
   it.each([

@@ -7,7 +7,7 @@ import {
 } from '../../api/inference/translation/translate-request.ts';
 
 const CAP = 4_000;
-const ASKED = { outputTokensCap: CAP, thinksByEffort: false };
+const ASKED = { outputTokensCap: CAP, reasonsByEffort: false };
 
 function asked(from: FormatName, to: UpstreamFormatName, body: object): Record<string, unknown> {
   const result = translateRequest({ model: 'm', ...body }, from, to, ASKED);

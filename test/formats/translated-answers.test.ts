@@ -419,7 +419,7 @@ describe('what a provider of the messages format has answered', () => {
   const echoed = (from: FormatName, body: object): unknown => {
     const result = translateRequest({ model: 'm', ...body }, from, 'messages', {
       outputTokensCap: 4_000,
-      thinksByEffort: false,
+      reasonsByEffort: false,
     });
     if (isApiError(result)) throw new Error(result.message);
     return recordOf(records(recordOf(JSON.parse(result.bytes.toString())).messages)[1]).content;

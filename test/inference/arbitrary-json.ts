@@ -83,7 +83,7 @@ export const jsonText: fc.Arbitrary<string> = fc.letrec<{ value: string; list: s
     value: fc.oneof({ depthSize: 'small', withCrossShrink: true }, scalar, tie('list'), tie('object')),
     list: fc
       .tuple(fc.array(tie('value'), { maxLength: 4 }), blank)
-      .map(([items, gap]) => `[${gap}${items.join(`${gap},`)}${gap}]`),
+      .map(([items, unsupported]) => `[${unsupported}${items.join(`${unsupported},`)}${unsupported}]`),
     object: membersOf(tie('value')).map(objectText),
   }),
 ).value;

@@ -6,8 +6,8 @@ import { type EmbeddedLedger, openEmbeddedLedger } from '#core/ledger/embedded/e
 import type { Journal, OpenJournal } from '#core/ledger/embedded/journal.ts';
 import { JournalError } from '#core/ledger/embedded/journal-errors.ts';
 import { serializeAgent } from '#core/ledger/machine/agent-snapshot.ts';
-import { CallTable } from '#core/ledger/machine/call-table.ts';
-import { DoneCalls, isKept } from '#core/ledger/machine/done-calls.ts';
+import { OpenCallMap } from '#core/ledger/machine/open-call-map.ts';
+import { isKept, RecentlySettled } from '#core/ledger/machine/recently-settled.ts';
 import type { LedgerState } from '#core/ledger/machine/state.ts';
 import type { Log } from '#core/log.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
@@ -168,7 +168,11 @@ export function comparable(state: LedgerState, nowMs: number): string[] {
     .sort((a, b) => a.agentId - b.agentId)
     .map((agent) => {
       const done = [...agent.done].filter(([, call]) => isKept(call, nowMs)).sort(([a], [b]) => a - b);
-      const snapshot = serializeAgent({ ...agent, leases: new CallTable(), done: new DoneCalls(done) });
+      const snapshot = serializeAgent({
+        ...agent,
+        leases: new OpenCallMap(),
+        done: new RecentlySettled(done),
+      });
       return snapshot.slice(snapshot.indexOf('"agent":'));
     });
 }

@@ -3,7 +3,7 @@ import { DAY_MS, isoTime, SECOND_MS } from '#core/clock.ts';
 import { BOOK_PUBLISH_MS, BOOK_RECORD_BYTES_MAX, BOOK_REQUEST_MS, BOOKS_MAX } from '#core/limits.ts';
 import type { BookView } from '#core/market/book-view.ts';
 import { BOOK_IN_FUTURE_MAX_MS, BookKeeper } from '../../workers/market/book-keeper.ts';
-import { BOOK_REPEAT_MS, BOOK_SNAPSHOT_AGE_MS } from '../../workers/market/kept-book.ts';
+import { BOOK_REPEAT_MS, BOOK_SNAPSHOT_AGE_MS } from '../../workers/market/book-replica.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { bytesOf, type Change, changed, MARKET, snapshot } from './book-records.ts';
 import { createKeeperWorld, flush, type KeeperWorld } from './keeper-world.ts';

@@ -3,7 +3,7 @@ import type { FeedBatch } from '#core/events/feed-record.ts';
 import { BOOK_PUBLISH_MS } from '#core/limits.ts';
 import { createMemoryLiveMarkets } from '#core/market/memory-live-markets.ts';
 import { BookKeeper } from '../../workers/market/book-keeper.ts';
-import { BOOK_REPEAT_MS } from '../../workers/market/kept-book.ts';
+import { BOOK_REPEAT_MS } from '../../workers/market/book-replica.ts';
 import { createDraw } from '../ledger/history/random.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { bytesOf, changed, MARKET, snapshot } from './book-records.ts';

@@ -25,6 +25,6 @@ test('addresses of 15 KB, each another one, are answered and leave nothing behin
   const asked = 1_000;
   expect(asked + 100).toBeLessThan(KNOWN_URLS_MAX);
   for (let i = 0; i < asked; i++) await ask(14_000 + i);
-  // Kept, they are 14 MB.
+  // Cached, they are 14 MB.
   expect(heapBytes() - before).toBeLessThan(5_000_000);
 });

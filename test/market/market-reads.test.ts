@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { DAY_MS, SECOND_MS } from '#core/clock.ts';
 import { MARKET_CACHE_MS } from '#core/limits.ts';
 import type { BookView } from '#core/market/book-view.ts';
-import { MARKET_READ_MS } from '../../api/market/kept.ts';
+import { MARKET_READ_MS } from '../../api/market/cached.ts';
 import { LISTINGS_KEPT_MS } from '../../api/market/listings.ts';
 import type { MarketAnswer } from '../../api/market/market-reads.ts';
 import {

@@ -28,7 +28,7 @@ const TIME_LIMIT_MS = 10 * SECOND_MS;
 const DECIDED_WITHIN_MS = 60 * SECOND_MS;
 /** Two minutes behind time limit and flush, a look each minute, and a busy machine. */
 const SETTLED_WITHIN_MS = 2 * ORPHAN_GRACE_MS + 2 * TIME_LIMIT_MS;
-const LOOK_MS = 500;
+const POLL_MS = 500;
 
 /** Starts a whole cluster, tells what becomes of it, and answers what its stores, its callers and the provider say. */
 export async function runProof(options: ProofOptions): Promise<ProofFigures> {
@@ -161,7 +161,7 @@ async function untilSettled(
   let orphans = 0;
   let problems: readonly string[] = [];
   const settled = until(async () => {
-    await sleep(LOOK_MS);
+    await sleep(POLL_MS);
     const found = await findProblems(cluster, [agent], shown).catch((error: unknown) => ({
       problems: [`cannot be compared: ${error}`],
       orphans: 0,

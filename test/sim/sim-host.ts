@@ -1,5 +1,5 @@
 import { Acknowledgements } from '#core/ledger/cluster/acknowledgements.ts';
-import { SHARDS_LOOKED_AT_MS } from '#core/ledger/cluster/open-cluster-ledger.ts';
+import { SHARDS_POLL_MS } from '#core/ledger/cluster/open-cluster-ledger.ts';
 import { ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
 import { createRedisLedger, type RedisLedger, type ShardLedger } from '#core/ledger/cluster/redis-ledger.ts';
 import type { ShardTimes } from '#core/ledger/cluster/shards-seen.ts';
@@ -95,7 +95,7 @@ export class SimHost {
   #lookAtShards(): void {
     this.process.trusted?.doubt();
     void this.#redisLedger.lookAtShards();
-    this.process.clock.setTimer(SHARDS_LOOKED_AT_MS, () => this.#lookAtShards());
+    this.process.clock.setTimer(SHARDS_POLL_MS, () => this.#lookAtShards());
   }
 
   #keysOf(shard: number): ShardKeys {

@@ -9,7 +9,7 @@ import {
 } from '#core/events/feed-record.ts';
 import { lastMarketEndMs, parseMarketId, TOO_FAR } from '#core/events/market-id.ts';
 import { BOOK_PUBLISH_MS, BOOK_RECORD_BYTES_MAX, BOOKS_MAX, CLOCK_APART_MAX_MS } from '#core/limits.ts';
-import { KeptBook, type KeptBookOptions } from './kept-book.ts';
+import { BookReplica, type KeptBookOptions } from './book-replica.ts';
 
 /**
  * A record of a book further ahead of our clock is refused. Books are ordered by time, so all later records
@@ -25,7 +25,7 @@ type FeedRecord = FeedBatch['records'][number];
  */
 export class BookKeeper implements BatchHandler {
   readonly #options: KeptBookOptions;
-  readonly #books = new Map<string, KeptBook>();
+  readonly #books = new Map<string, BookReplica>();
   readonly #partitionsAtEnd = new Set<number>();
   /** `null`: there are no books. */
   #timer: Timer | null = null;
@@ -76,10 +76,10 @@ export class BookKeeper implements BatchHandler {
       return { outcome: 'dead_letter', reason: 'at: is in the future' };
     }
     const kept = this.#books.get(record.market) ?? this.#open(record.market, partition);
-    return kept instanceof KeptBook ? kept.take(record, { partition, offset }) : kept;
+    return kept instanceof BookReplica ? kept.take(record, { partition, offset }) : kept;
   }
 
-  #open(market: string, partition: number): KeptBook | RecordOutcome {
+  #open(market: string, partition: number): BookReplica | RecordOutcome {
     const endsAtMs = parseMarketId(market)?.endsAtMs ?? 0;
     const nowMs = this.#options.clock.now();
     if (endsAtMs <= nowMs) return { outcome: 'done' };
@@ -90,7 +90,7 @@ export class BookKeeper implements BatchHandler {
     if (this.#books.size >= BOOKS_MAX) {
       return { outcome: 'dead_letter', reason: 'there are more markets than books are kept' };
     }
-    const kept = new KeptBook(market, endsAtMs, partition, this.#options);
+    const kept = new BookReplica(market, endsAtMs, partition, this.#options);
     this.#books.set(market, kept);
     this.#timer ??= this.#later();
     return kept;
@@ -106,7 +106,7 @@ export class BookKeeper implements BatchHandler {
   }
 
   /** Those whose present state is known here. */
-  #told(): KeptBook[] {
+  #told(): BookReplica[] {
     return [...this.#books.values()].filter(({ partition }) => this.#partitionsAtEnd.has(partition));
   }
 

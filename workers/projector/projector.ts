@@ -29,7 +29,7 @@ export interface ProjectorStats extends ProjectedTotals {
 }
 
 /** Between two looks at which shards have to be copied. */
-const LOOK_MS = 10 * SECOND_MS;
+const POLL_MS = 10 * SECOND_MS;
 
 /** Makes the log readable. Any number of processes share its shards; one more or less loses and doubles nothing. */
 export async function startProjector(options: ProjectorOptions): Promise<Projector> {
@@ -52,10 +52,10 @@ export async function startProjector(options: ProjectorOptions): Promise<Project
         .copyWhenDue()
         .catch((error: unknown) => log.error('a shard could not be copied', { shard, error }));
     }
-    if (!stopped) timer = clock.setTimer(LOOK_MS, () => void copy());
+    if (!stopped) timer = clock.setTimer(POLL_MS, () => void copy());
   };
   let stopped = false;
-  let timer = clock.setTimer(LOOK_MS, () => void copy());
+  let timer = clock.setTimer(POLL_MS, () => void copy());
   return {
     stats() {
       const lags = Array.from(projections, (projection) => projection.lag());

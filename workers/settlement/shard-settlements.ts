@@ -15,7 +15,7 @@ export interface ShardSettlementsOptions
 }
 
 /** How often it is looked which shards are ours. */
-const LOOK_MS = SECOND_MS;
+const POLL_MS = SECOND_MS;
 
 /**
  * A settlement loop for each shard that this process leads. Two processes that both believe to lead one settle twice,
@@ -63,7 +63,7 @@ export class ShardSettlements {
       this.#running.delete(shard);
     }
     for (const shard of led) if (!this.#running.has(shard)) this.#begin(shard);
-    if (!this.#closed) this.#timer = this.#options.clock.setTimer(LOOK_MS, () => this.#look());
+    if (!this.#closed) this.#timer = this.#options.clock.setTimer(POLL_MS, () => this.#look());
   }
 
   #begin(shard: number): void {

@@ -6,8 +6,8 @@ import { downloadVideo } from './download-video.ts';
 import { endFailed, endMade } from './end-video.ts';
 import { afterDownload, afterPoll, type Fail, youngWaitMs } from './next-video-step.ts';
 import { NO_ANSWERS, type OpenVideo } from './open-video.ts';
-import { again, payOwed } from './pay-owed.ts';
 import { type JobAnswer, readJobAnswer } from './read-job-answer.ts';
+import { again, settleUnconfirmed } from './settle-unconfirmed.ts';
 import type { After, VideoParts } from './video-parts.ts';
 
 /** Asks the provider how its job is; what is made is fetched, kept, and only then charged. */
@@ -81,7 +81,7 @@ async function keepResult(
   if (downloaded.kind === 'stored') {
     const file = { path: formatFileName(name), ...downloaded.file, madeAtMs };
     const ending = endMade(job, { file, cost, provider, nowMs: clock.now() });
-    return payOwed(parts, video, { do: 'end', ending, booked: null });
+    return settleUnconfirmed(parts, video, { do: 'end', ending, booked: null });
   }
   if (closing.aborted) return again(video);
   if (downloaded.kind === 'storage_failed') {
@@ -105,5 +105,5 @@ function fail(
   failure: Fail,
 ): Promise<After> {
   const ending = endFailed(video.job, failure, { provider, nowMs: parts.clock.now() });
-  return payOwed(parts, video, { do: 'end', ending, booked: null });
+  return settleUnconfirmed(parts, video, { do: 'end', ending, booked: null });
 }

@@ -2,7 +2,7 @@ import { endFailed } from './end-video.ts';
 import { followVideo } from './follow-video.ts';
 import { nextVideoStep } from './next-video-step.ts';
 import { isOwnClaim, type OpenVideo } from './open-video.ts';
-import { payOwed } from './pay-owed.ts';
+import { settleUnconfirmed } from './settle-unconfirmed.ts';
 import { submitInTurn } from './submit-video.ts';
 import type { After, VideoParts } from './video-parts.ts';
 
@@ -10,7 +10,7 @@ import type { After, VideoParts } from './video-parts.ts';
 export async function runVideoStep(parts: VideoParts, video: OpenVideo): Promise<After> {
   const { catalog, claimGraceMs, clock } = parts;
   const { job, owed, claimSeenMs } = video;
-  if (owed !== null) return payOwed(parts, video, owed);
+  if (owed !== null) return settleUnconfirmed(parts, video, owed);
   const nowMs = clock.now();
   const claimKnownMs = claimSeenMs === null ? 0 : clock.monotonicMs() - claimSeenMs;
   const step = nextVideoStep(isOwnClaim(video) ? { ...job, claim: null } : job, {
@@ -27,7 +27,7 @@ export async function runVideoStep(parts: VideoParts, video: OpenVideo): Promise
       return { waitMs: claimGraceMs - claimKnownMs };
     case 'fail': {
       const ending = endFailed(job, step, { provider: catalog.provider(job.providerId), nowMs });
-      return payOwed(parts, video, { do: 'end', ending, booked: null });
+      return settleUnconfirmed(parts, video, { do: 'end', ending, booked: null });
     }
   }
 }

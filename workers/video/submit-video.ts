@@ -7,8 +7,8 @@ import type { CallEvidence } from '#core/provider-health/provider-health.ts';
 import { endFailed } from './end-video.ts';
 import { afterSubmission, isSubmissionLate } from './next-video-step.ts';
 import type { OpenVideo } from './open-video.ts';
-import { again, executeDurably, payOwed } from './pay-owed.ts';
 import type { ProviderAnswer } from './read-job-answer.ts';
+import { again, executeDurably, settleUnconfirmed } from './settle-unconfirmed.ts';
 import type { After, VideoParts } from './video-parts.ts';
 
 /** The largest order file: its images in base64 and the text around them. */
@@ -34,7 +34,7 @@ async function submitVideo(parts: VideoParts, video: OpenVideo): Promise<After> 
   if (order === 'unavailable' && !isSubmissionLate(clock.now() - job.createdAtMs)) return again(video);
   if (order === 'unavailable' || order === null) {
     const fault = { code: 'gateway_error', billed: null } as const;
-    return payOwed(parts, video, {
+    return settleUnconfirmed(parts, video, {
       do: 'end',
       ending: endFailed(job, fault, { provider, nowMs: clock.now() }),
       booked: null,
@@ -74,7 +74,7 @@ async function send(
   const answer = await parts.videos.submit(provider, order);
   parts.health.note(provider, ticket, evidenceOf(answer));
   const next = afterSubmission(answer);
-  if (next.do !== 'fail') return payOwed(parts, video, { ...next, nonce });
+  if (next.do !== 'fail') return settleUnconfirmed(parts, video, { ...next, nonce });
   if (next.code === 'provider_unavailable') {
     parts.log.warn('a provider refuses our orders of videos: check its key, account and address', {
       callId: video.job.callId,
@@ -82,7 +82,7 @@ async function send(
     });
   }
   const ending = endFailed(video.job, next, { provider, nowMs: parts.clock.now() });
-  return payOwed(parts, video, { do: 'end', ending, booked: null });
+  return settleUnconfirmed(parts, video, { do: 'end', ending, booked: null });
 }
 
 /** An order that is refused for our key's sake, or never sent, keeps the others from being sent for a while. */

@@ -7,8 +7,8 @@ import type { NanoUsd } from '#core/money.ts';
 import type { VideoJob } from '#core/videos/video-job.ts';
 import { Deadlines } from './deadlines.ts';
 import { isOwnClaim, type OpenVideo, openVideo } from './open-video.ts';
-import { again } from './pay-owed.ts';
 import { runVideoStep } from './run-video-step.ts';
+import { again } from './settle-unconfirmed.ts';
 import type { Turns, VideoParts } from './video-parts.ts';
 import { HttpVideoProvider } from './video-provider.ts';
 
@@ -17,7 +17,7 @@ const VIDEO_LARGE_ORDERS_AT_ONCE = 2;
 /** Submissions to one provider at one time. */
 const VIDEO_SUBMISSIONS_AT_ONCE = 8;
 /** How often a worker asks the ledger for open videos. An embedded gateway is told of each. */
-const VIDEOS_LOOK_MS = 5 * SECOND_MS;
+const VIDEOS_POLL_MS = 5 * SECOND_MS;
 /** How often a worker checks what is due. */
 const VIDEO_TICK_MS = SECOND_MS / 4;
 
@@ -227,7 +227,7 @@ export class VideoWorker {
       }
     };
     await Promise.all(this.#shards.map(lookAt));
-    this.#nextLookMs = clock.monotonicMs() + VIDEOS_LOOK_MS;
+    this.#nextLookMs = clock.monotonicMs() + VIDEOS_POLL_MS;
   }
 
   /** What has changed here since the ledger was asked is known better here. */

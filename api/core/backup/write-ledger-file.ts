@@ -3,7 +3,7 @@ import type { AgentRow, EndedCall, Journal, JournalBatch } from '../ledger/embed
 import { toAgentRow } from '../ledger/embedded/journal-fold.ts';
 import { packEvents } from '../ledger/embedded/packed-events.ts';
 import { openJournalThread } from '../ledger/embedded/sqlite-journal-thread.ts';
-import { isKept } from '../ledger/machine/done-calls.ts';
+import { isKept } from '../ledger/machine/recently-settled.ts';
 import type { AgentState } from '../ledger/machine/state.ts';
 import type { VideoJob } from '../videos/video-job.ts';
 import { type ArchiveContents, readArchive } from './read-archive.ts';

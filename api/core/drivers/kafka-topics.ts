@@ -2,7 +2,7 @@ import kafkajs, { type ITopicConfig, type Kafka } from 'kafkajs';
 import { type Clock, SECOND_MS, wait } from '../clock.ts';
 
 const LEADERS_MS = 30 * SECOND_MS;
-const LOOK_MS = SECOND_MS / 20;
+const POLL_MS = SECOND_MS / 20;
 
 /**
  * Makes the topics that are missing, and resolves once every partition has a leader: what is sent before would be
@@ -21,7 +21,7 @@ export async function ensureTopics(kafka: Kafka, topics: ITopicConfig[], clock: 
       const partitions = known.topics.flatMap((topic) => topic.partitions);
       if (known.topics.length === names.length && partitions.every(({ leader }) => leader >= 0)) return;
       if (clock.monotonicMs() > giveUpAtMs) throw new Error(`no leaders for all of ${names.join(', ')}`);
-      await wait(clock, LOOK_MS);
+      await wait(clock, POLL_MS);
     }
   } finally {
     await admin.disconnect();

@@ -104,7 +104,7 @@ export function createRedisAddressWeights(options: RedisAddressWeightsOptions): 
     }
   }
 
-  function tellSoon(of: KnownWeight): void {
+  function scheduleReport(of: KnownWeight): void {
     if (waiting.size >= SUBJECTS_MAX) waiting.clear();
     waiting.add(of);
     tellAllSoon();
@@ -133,7 +133,7 @@ export function createRedisAddressWeights(options: RedisAddressWeightsOptions): 
 
   function letThrough(of: KnownWeight, weight: number): Counted {
     of.untold += weight;
-    tellSoon(of);
+    scheduleReport(of);
     return { waitMs: 0, used: usedOf(of) };
   }
 

@@ -57,7 +57,7 @@ function writeStreamOptions(plan: CallPlan, changes: MemberChanges): void {
   );
 }
 
-/** A plain server knows the effort alone, by a name of its own; what else was asked for is refused (`dialect-gap.ts`). */
+/** A plain server knows the effort alone, by a name of its own; what else was asked for is refused (`unsupported-by-dialect.ts`). */
 function writePlainReasoning(
   { body, outputTokensCap }: CallPlan,
   candidate: Candidate,

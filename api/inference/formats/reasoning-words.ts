@@ -26,7 +26,7 @@ export function effortOf({ effort, budgetTokens }: Reasoning, outputTokensCap: n
  * Whether a model that is asked in the messages format decides by itself how long it thinks, and refuses a budget: of
  * Claude those after 4.6, and those whose name has no version. Servers of other models read the budget.
  */
-export function thinksByEffort(upstreamModel: string): boolean {
+export function reasonsByEffort(upstreamModel: string): boolean {
   const name = upstreamModel.toLowerCase();
   if (!name.includes('claude')) return false;
   const version = CLAUDE_VERSION.exec(name);

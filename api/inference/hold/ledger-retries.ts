@@ -3,7 +3,7 @@ import type { Finish, FinishResult, Settle, SettleResult } from '#core/ledger/co
 import type { Executed, Ledger } from '#core/ledger/ledger.ts';
 import type { Log } from '#core/log.ts';
 import type { NanoUsd } from '#core/money.ts';
-import { SharedWait, type Waiting } from './shared-wait.ts';
+import { SharedDeadline, type Waiting } from './shared-deadline.ts';
 
 /** How long the last chunk of an answer waits for its settlement to become durable. */
 export const LAST_CHUNK_WAIT_MS = 250;
@@ -25,7 +25,7 @@ export class LedgerRetries {
   readonly #ledger: Ledger;
   readonly #clock: Clock;
   readonly #log: Log;
-  readonly #lastChunks: SharedWait;
+  readonly #lastChunks: SharedDeadline;
   readonly #waitingForIdle: (() => void)[] = [];
   #owed = 0;
 
@@ -38,7 +38,7 @@ export class LedgerRetries {
     this.#ledger = options.ledger;
     this.#clock = options.clock;
     this.#log = options.log;
-    this.#lastChunks = new SharedWait(options.clock, LAST_CHUNK_WAIT_MS);
+    this.#lastChunks = new SharedDeadline(options.clock, LAST_CHUNK_WAIT_MS);
   }
 
   /** Resolves when nothing is owed: the journal knows how every call of this process ended. */

@@ -1,6 +1,6 @@
 import { type Clock, SECOND_MS, type Timer } from '#core/clock.ts';
+import { IndexedSet } from '#core/indexed-set.ts';
 import type { Log } from '#core/log.ts';
-import { Roster } from '#core/roster.ts';
 
 /** What a running call does once a second: its time limits, its lease, its caller's patience. */
 export interface Ticking {
@@ -20,7 +20,7 @@ export class OpenCalls {
   streams = 0;
   /** Ended because a drain had no more time for them. */
   endedByDrain = 0;
-  readonly #calls = new Roster<Ticking>();
+  readonly #calls = new IndexedSet<Ticking>();
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #waiting: (() => void)[] = [];

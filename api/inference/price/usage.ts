@@ -160,13 +160,13 @@ export const nothingApart: CountedApart = { cacheWritten1h: 0, webSearches: 0 };
 export const noTokens: TokenCounts = { prompt: 0, completion: 0, reasoning: null, cached: 0 };
 
 function reportedCost(usage: JsonObject, isByok: boolean): AttoUsd | null {
-  const cost = saneCost(memberText(usage, 'cost'));
+  const cost = plausibleCost(memberText(usage, 'cost'));
   if (cost === null || !isByok) return cost;
   // With the operator's own key at the provider, `cost` is only the router's fee: without the other bill nothing is known.
   const details = memberBytes(usage, 'cost_details');
   const object = details === undefined ? 'not_an_object' : scanJsonObject(details);
   const text = typeof object === 'string' ? undefined : memberText(object, 'upstream_inference_cost');
-  const upstreamCost = saneCost(text);
+  const upstreamCost = plausibleCost(text);
   return upstreamCost === null ? null : cost + upstreamCost;
 }
 
@@ -174,7 +174,7 @@ const COST_MAX = nanoToAtto(BALANCE_CAP_NANO_USD);
 const MINUS_ZERO = /^-0(?:\.0+)?(?:[eE][+-]?\d+)?$/;
 
 /** Negative, not a number, or more than any balance can hold: not a price. */
-function saneCost(text: string | undefined): AttoUsd | null {
+function plausibleCost(text: string | undefined): AttoUsd | null {
   if (text === undefined) return null;
   const atto = MINUS_ZERO.test(text) ? 0n : parseAttoUsd(text);
   return atto === null || atto > COST_MAX ? null : atto;

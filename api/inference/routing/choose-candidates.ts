@@ -4,8 +4,8 @@ import type { Candidate } from '../admit/call-plan.ts';
 import type { Steps } from '../admit/steps.ts';
 import type { CallFormat, CallRequest } from '../formats/call-format.ts';
 import { callFormats } from '../formats/call-formats.ts';
-import { findDialectGap } from '../formats/dialect-gap.ts';
-import { thinksByEffort } from '../formats/reasoning-words.ts';
+import { reasonsByEffort } from '../formats/reasoning-words.ts';
+import { findUnsupportedByDialect } from '../formats/unsupported-by-dialect.ts';
 import type { JsonObject } from '../json/json-object.ts';
 import { NumberMarks } from '../json/number-marks.ts';
 import type { MediaCount } from '../linked-images/linked-media.ts';
@@ -54,19 +54,35 @@ function* chooseFormat(
   const plain = !each.provider.kind.capabilities.routesBetweenVendors;
   const tools = searches ? withOneSearch(sentTools) : sentTools;
   const serverTools = tools === null ? null : placeTools(tools, { ...each, format, native });
-  if (serverTools !== null && 'unrun' in serverTools) return noRunner(serverTools.unrun, each.model);
-  if (serverTools !== null && 'stepless' in serverTools) return noStep(serverTools.stepless);
+  if (serverTools !== null && 'noRunner' in serverTools) return noRunner(serverTools.noRunner, each.model);
+  if (serverTools !== null && 'noStepsLeft' in serverTools) return noStep(serverTools.noStepsLeft);
   if (native) {
-    const gap = findDialectGap(dialect, { format: format.endpoint, body: object, value, media, plain });
-    return gap === null ? { ...each, format, translated: null, serverTools } : cannotBeSent(gap);
+    const unsupported = findUnsupportedByDialect(dialect, {
+      format: format.endpoint,
+      body: object,
+      value,
+      media,
+      plain,
+    });
+    return unsupported === null
+      ? { ...each, format, translated: null, serverTools }
+      : cannotBeSent(unsupported);
   }
   const to = formats.includes('chat/completions') ? 'chat/completions' : 'messages';
   const cap = Math.min(request.outputTokensCap ?? Number.MAX_SAFE_INTEGER, modelOutputTokens(each));
-  const asked = { outputTokensCap: cap, thinksByEffort: thinksByEffort(each.endpoint.upstreamModel) };
+  const asked = { outputTokensCap: cap, reasonsByEffort: reasonsByEffort(each.endpoint.upstreamModel) };
   const translated = yield* translate(wanted, translations, to, asked);
   if (isApiError(translated)) return translated;
-  const gap = findDialectGap(dialect, { format: to, body: translated, value: null, media, plain });
-  return gap === null ? { ...each, format: callFormats[to], translated, serverTools } : cannotBeSent(gap);
+  const unsupported = findUnsupportedByDialect(dialect, {
+    format: to,
+    body: translated,
+    value: null,
+    media,
+    plain,
+  });
+  return unsupported === null
+    ? { ...each, format: callFormats[to], translated, serverTools }
+    : cannotBeSent(unsupported);
 }
 
 /** Many fallbacks are sent the same translation, so it is made once. */
@@ -84,7 +100,7 @@ function* translate(
   asked: AskedModel,
 ): Steps<JsonObject | ApiError> {
   const { done, marks } = translations;
-  const key = `${to} ${asked.outputTokensCap} ${asked.thinksByEffort}`;
+  const key = `${to} ${asked.outputTokensCap} ${asked.reasonsByEffort}`;
   const known = done.get(key);
   if (known !== undefined) return known;
   if (translations.source === null) {

@@ -18,15 +18,15 @@ export interface ToolPlace {
 }
 
 /**
- * Who runs the tools at an endpoint, and for how much; `unrun`: a tool that nobody there runs at a known price; `stepless`:
+ * Who runs the tools at an endpoint, and for how much; `noRunner`: a tool that nobody there runs at a known price; `noStepsLeft`:
  * one that the caller's bound on all steps leaves none. */
 export function placeTools(
   { stepsMax, tools }: ServerTools,
   place: ToolPlace,
-): PlacedTools | { unrun: ServerTool } | { stepless: ServerTool } {
+): PlacedTools | { noRunner: ServerTool } | { noStepsLeft: ServerTool } {
   const runners = tools.map((tool) => runnerOf(tool, place));
-  const unrun = tools.find((_, index) => runners[index] === null);
-  if (unrun !== undefined) return { unrun };
+  const noRunner = tools.find((_, index) => runners[index] === null);
+  if (noRunner !== undefined) return { noRunner };
   if (!runners.includes('model')) return { stepsMax, tools: tools.map((tool) => byRouter(tool, place)) };
   // A model counts the uses of each of its own tools, and nobody counts the steps of all.
   const shares = shareSteps(tools, stepsMax);
@@ -35,7 +35,7 @@ export function placeTools(
   const unused = tools.find(
     (tool, index) => shares[index] === 0 && !(searches && tool.kind === 'search' && !isInOwnWords(tool)),
   );
-  if (unused !== undefined) return { stepless: unused };
+  if (unused !== undefined) return { noStepsLeft: unused };
   const shared = tools.map((tool, index) => withUses(tool, shares[index] ?? 0));
   return {
     stepsMax: shares.reduce((sum, uses) => sum + uses, 0),

@@ -37,7 +37,7 @@ export class ChatSink implements AnswerSink {
         this.#framed = null;
         return this.#chunk({ role: 'assistant', content: '' });
       case 'text':
-        this.#endThought();
+        this.#endReasoning();
         this.#textLength += piece.text.length;
         return this.#chunk({ content: piece.text });
       case 'citation':
@@ -51,14 +51,14 @@ export class ChatSink implements AnswerSink {
       case 'signature': {
         const { signature } = piece;
         this.#thinks = true;
-        return this.#lastOfThought({ type: 'reasoning.text', text: '', signature });
+        return this.#lastOfReasoning({ type: 'reasoning.text', text: '', signature });
       }
       case 'encrypted':
-        this.#endThought();
+        this.#endReasoning();
         this.#thinks = true;
-        return this.#lastOfThought({ type: 'reasoning.encrypted', data: piece.data });
+        return this.#lastOfReasoning({ type: 'reasoning.encrypted', data: piece.data });
       case 'tool_call': {
-        this.#endThought();
+        this.#endReasoning();
         const { index, id, name } = piece;
         return this.#chunk({
           tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }],
@@ -78,13 +78,13 @@ export class ChatSink implements AnswerSink {
     return Buffer.concat([dataText(usage), done]);
   }
 
-  #lastOfThought(detail: object): Buffer {
+  #lastOfReasoning(detail: object): Buffer {
     const index = this.#thought;
-    this.#endThought();
+    this.#endReasoning();
     return this.#chunk({ reasoning_details: [{ ...detail, index }] });
   }
 
-  #endThought(): void {
+  #endReasoning(): void {
     if (this.#thinks) this.#thought++;
     this.#thinks = false;
   }

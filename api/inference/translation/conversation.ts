@@ -79,7 +79,7 @@ export interface AskedModel {
   /** What the answer will be capped at: budgets of thought are shares of it. */
   outputTokensCap: number;
   /** It decides by itself how long it thinks, and refuses a budget. */
-  thinksByEffort: boolean;
+  reasonsByEffort: boolean;
 }
 
 export interface Reasoning {

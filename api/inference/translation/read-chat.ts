@@ -1,6 +1,6 @@
 import { isRecord } from '#core/is-record.ts';
-import { type Gaps, HINTS, OURS } from '../formats/gaps.ts';
 import { CHAT_REASONING } from '../formats/reasoning-words.ts';
+import { HINTS, OURS, type UnsupportedFields } from '../formats/unsupported-fields.ts';
 import { numberOf, recordOf, records, textOf } from '../formats/values.ts';
 import type {
   AnswerFormat,
@@ -16,8 +16,11 @@ import type {
 } from './conversation.ts';
 
 /** Of a chat body that passed its schema and policy. */
-export function readChat(body: Readonly<Record<string, unknown>>, gaps: Gaps): Conversation {
-  gaps.unknown(body, '', HINTS, READ, OURS);
+export function readChat(
+  body: Readonly<Record<string, unknown>>,
+  unsupported: UnsupportedFields,
+): Conversation {
+  unsupported.unknown(body, '', HINTS, READ, OURS);
   const system: TextPart[] = [];
   const turns: Turn[] = [];
   for (const [index, message] of records(body.messages).entries()) {
@@ -25,39 +28,40 @@ export function readChat(body: Readonly<Record<string, unknown>>, gaps: Gaps): C
     switch (message.role) {
       case 'system':
       case 'developer':
-        gaps.unknown(message, path, ROLE_AND_CONTENT, HINTS);
-        if (turns.length === 0) system.push(...texts(message.content, path, gaps));
-        else turns.push({ role: 'system', parts: texts(message.content, path, gaps), at: `${path}role` });
+        unsupported.unknown(message, path, ROLE_AND_CONTENT, HINTS);
+        if (turns.length === 0) system.push(...texts(message.content, path, unsupported));
+        else
+          turns.push({ role: 'system', parts: texts(message.content, path, unsupported), at: `${path}role` });
         break;
       case 'assistant':
-        turns.push({ role: 'assistant', parts: readAssistant(message, path, gaps) });
+        turns.push({ role: 'assistant', parts: readAssistant(message, path, unsupported) });
         break;
       case 'tool':
-        gaps.unknown(message, path, TOOL_RESULT, HINTS);
+        unsupported.unknown(message, path, TOOL_RESULT, HINTS);
         turns.push({
           role: 'tool',
-          callId: gaps.text(message.tool_call_id, `${path}tool_call_id`) ?? '',
-          parts: readParts(message.content, path, gaps),
+          callId: unsupported.text(message.tool_call_id, `${path}tool_call_id`) ?? '',
+          parts: readParts(message.content, path, unsupported),
           failed: false,
         });
         break;
       default:
-        gaps.unknown(message, path, ROLE_AND_CONTENT, HINTS);
-        turns.push({ role: 'user', parts: readParts(message.content, path, gaps) });
+        unsupported.unknown(message, path, ROLE_AND_CONTENT, HINTS);
+        turns.push({ role: 'user', parts: readParts(message.content, path, unsupported) });
     }
   }
   return {
     system,
     turns,
-    tools: records(body.tools).map((tool, index) => readTool(tool, `tools[${index}].`, gaps)),
-    toolChoice: readToolChoice(body.tool_choice, gaps),
-    parallelToolCalls: gaps.boolean(body.parallel_tool_calls, 'parallel_tool_calls'),
+    tools: records(body.tools).map((tool, index) => readTool(tool, `tools[${index}].`, unsupported)),
+    toolChoice: readToolChoice(body.tool_choice, unsupported),
+    parallelToolCalls: unsupported.boolean(body.parallel_tool_calls, 'parallel_tool_calls'),
     temperature: numberOf(body.temperature),
-    topP: gaps.number(body.top_p, 'top_p'),
-    topK: gaps.number(body.top_k, 'top_k'),
-    stop: gaps.texts(body.stop, 'stop'),
-    reasoning: readReasoning(body, gaps),
-    answerFormat: readFormat(body.response_format, gaps),
+    topP: unsupported.number(body.top_p, 'top_p'),
+    topK: unsupported.number(body.top_k, 'top_k'),
+    stop: unsupported.texts(body.stop, 'stop'),
+    reasoning: readReasoning(body, unsupported),
+    answerFormat: readFormat(body.response_format, unsupported),
   };
 }
 
@@ -79,24 +83,28 @@ const READ = new Set([
 const ROLE_AND_CONTENT = new Set(['role', 'content']);
 const TOOL_RESULT = new Set(['role', 'content', 'tool_call_id', 'name']);
 
-function readAssistant(message: Record<string, unknown>, path: string, gaps: Gaps): AssistantPart[] {
-  gaps.unknown(message, path, ASSISTANT, HINTS);
-  const parts: AssistantPart[] = [...readThought(message, path, gaps)];
-  parts.push(...texts(message.content, path, gaps));
-  const refusal = gaps.text(message.refusal, `${path}refusal`);
+function readAssistant(
+  message: Record<string, unknown>,
+  path: string,
+  unsupported: UnsupportedFields,
+): AssistantPart[] {
+  unsupported.unknown(message, path, ASSISTANT, HINTS);
+  const parts: AssistantPart[] = [...readReasoningItem(message, path, unsupported)];
+  parts.push(...texts(message.content, path, unsupported));
+  const refusal = unsupported.text(message.refusal, `${path}refusal`);
   if (refusal !== null) parts.push({ type: 'text', text: refusal });
-  for (const [index, call] of gaps.records(message.tool_calls, `${path}tool_calls`).entries()) {
+  for (const [index, call] of unsupported.records(message.tool_calls, `${path}tool_calls`).entries()) {
     const at = `${path}tool_calls[${index}].`;
     const named = isRecord(call.function) ? call.function : null;
-    if (named === null) gaps.add(`${at}type`);
-    else gaps.unknown(named, `${at}function.`, CALLED);
-    gaps.unknown(call, at, TOOL_CALL, HINTS);
-    gaps.text(call.type, `${at}type`);
+    if (named === null) unsupported.add(`${at}type`);
+    else unsupported.unknown(named, `${at}function.`, CALLED);
+    unsupported.unknown(call, at, TOOL_CALL, HINTS);
+    unsupported.text(call.type, `${at}type`);
     parts.push({
       type: 'tool_call',
-      id: gaps.text(call.id, `${at}id`) ?? '',
-      name: gaps.text(named?.name, `${at}function.name`) ?? '',
-      argumentsJson: gaps.text(named?.arguments, `${at}function.arguments`) ?? '',
+      id: unsupported.text(call.id, `${at}id`) ?? '',
+      name: unsupported.text(named?.name, `${at}function.name`) ?? '',
+      argumentsJson: unsupported.text(named?.arguments, `${at}function.arguments`) ?? '',
     });
   }
   return parts.filter((part) => part.type !== 'text' || part.text !== '');
@@ -122,14 +130,18 @@ const CALLED = new Set(['name', 'arguments', 'parsed_arguments']);
  * `reasoning_details` has what the provider signed; the text beside it says the same for people. Of a stream it is in
  * pieces, the signature last.
  */
-function readThought(message: Record<string, unknown>, path: string, gaps: Gaps): ReasoningPart[] {
+function readReasoningItem(
+  message: Record<string, unknown>,
+  path: string,
+  unsupported: UnsupportedFields,
+): ReasoningPart[] {
   const parts: ReasoningPart[] = [];
   let open: ReasoningPart | null = null;
-  const details = gaps.records(message.reasoning_details, `${path}reasoning_details`);
+  const details = unsupported.records(message.reasoning_details, `${path}reasoning_details`);
   for (const [index, detail] of details.entries()) {
     if (isForeign(detail)) continue;
     const said = (member: string) =>
-      gaps.text(detail[member], `${path}reasoning_details[${index}].${member}`) ?? '';
+      unsupported.text(detail[member], `${path}reasoning_details[${index}].${member}`) ?? '';
     if (detail.type === 'reasoning.encrypted') {
       parts.push({ type: 'reasoning', text: '', signature: null, encrypted: said('data') });
       open = null;
@@ -152,33 +164,33 @@ function readThought(message: Record<string, unknown>, path: string, gaps: Gaps)
 const isForeign = ({ format }: Record<string, unknown>): boolean =>
   typeof format === 'string' && !format.startsWith('anthropic');
 
-function readParts(content: unknown, path: string, gaps: Gaps): UserPart[] {
+function readParts(content: unknown, path: string, unsupported: UnsupportedFields): UserPart[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
   return records(content).flatMap((part, index): UserPart[] => {
     const at = `${path}content[${index}]`;
     switch (part.type) {
       case 'text':
-        gaps.unknown(part, `${at}.`, TEXT_PART, HINTS);
+        unsupported.unknown(part, `${at}.`, TEXT_PART, HINTS);
         return part.text === '' ? [] : [{ type: 'text', text: textOf(part.text) }];
       case 'refusal':
-        gaps.unknown(part, `${at}.`, REFUSAL_PART);
-        return [{ type: 'text', text: gaps.text(part.refusal, `${at}.refusal`) ?? '' }];
+        unsupported.unknown(part, `${at}.`, REFUSAL_PART);
+        return [{ type: 'text', text: unsupported.text(part.refusal, `${at}.refusal`) ?? '' }];
       case 'image_url': {
         const link = isRecord(part.image_url) ? part.image_url : { url: part.image_url };
-        gaps.unknown(part, `${at}.`, IMAGE_PART, HINTS);
-        gaps.unknown(link, `${at}.image_url.`, IMAGE_LINK);
-        const detail = gaps.text(link.detail, `${at}.image_url.detail`);
+        unsupported.unknown(part, `${at}.`, IMAGE_PART, HINTS);
+        unsupported.unknown(link, `${at}.image_url.`, IMAGE_LINK);
+        const detail = unsupported.text(link.detail, `${at}.image_url.detail`);
         return [{ type: 'image', url: textOf(link.url), detail, at }];
       }
       case 'file': {
         const file = isRecord(part.file) ? part.file : {};
-        gaps.unknown(part, `${at}.`, FILE_PART, HINTS);
-        gaps.unknown(file, `${at}.file.`, FILE);
+        unsupported.unknown(part, `${at}.`, FILE_PART, HINTS);
+        unsupported.unknown(file, `${at}.file.`, FILE);
         const url = textOf(file.file_url) || textOf(file.file_data);
-        return [{ type: 'file', url, filename: gaps.text(file.filename, `${at}.file.filename`), at }];
+        return [{ type: 'file', url, filename: unsupported.text(file.filename, `${at}.file.filename`), at }];
       }
       default:
-        gaps.add(`${at}.type`);
+        unsupported.add(`${at}.type`);
         return [];
     }
   });
@@ -191,74 +203,77 @@ const IMAGE_LINK = new Set(['url', 'detail']);
 const FILE_PART = new Set(['type', 'file']);
 const FILE = new Set(['file_url', 'file_data', 'filename']);
 
-function texts(content: unknown, path: string, gaps: Gaps): TextPart[] {
-  return readParts(content, path, gaps).flatMap((part) => {
+function texts(content: unknown, path: string, unsupported: UnsupportedFields): TextPart[] {
+  return readParts(content, path, unsupported).flatMap((part) => {
     if (part.type === 'text') return [part];
-    gaps.add(`${path}content`);
+    unsupported.add(`${path}content`);
     return [];
   });
 }
 
-function readTool(tool: Record<string, unknown>, path: string, gaps: Gaps): FunctionTool {
+function readTool(tool: Record<string, unknown>, path: string, unsupported: UnsupportedFields): FunctionTool {
   const named = isRecord(tool.function) ? tool.function : null;
-  if (tool.type !== 'function' || named === null) gaps.add(`${path}type`);
-  gaps.unknown(tool, path, TOOL, HINTS);
-  if (named !== null) gaps.unknown(named, `${path}function.`, FUNCTION);
+  if (tool.type !== 'function' || named === null) unsupported.add(`${path}type`);
+  unsupported.unknown(tool, path, TOOL, HINTS);
+  if (named !== null) unsupported.unknown(named, `${path}function.`, FUNCTION);
   return {
     name: textOf(named?.name),
-    description: gaps.text(named?.description, `${path}function.description`),
+    description: unsupported.text(named?.description, `${path}function.description`),
     parameters: named?.parameters ?? null,
-    strict: gaps.boolean(named?.strict, `${path}function.strict`),
+    strict: unsupported.boolean(named?.strict, `${path}function.strict`),
   };
 }
 
 const TOOL = new Set(['type', 'function']);
 const FUNCTION = new Set(['name', 'description', 'parameters', 'strict']);
 
-function readToolChoice(choice: unknown, gaps: Gaps): ToolChoice | null {
+function readToolChoice(choice: unknown, unsupported: UnsupportedFields): ToolChoice | null {
   if (choice === 'auto' || choice === 'none' || choice === 'required') return { type: choice };
   if (!isRecord(choice)) return null;
   const named = recordOf(choice.function);
   const name = textOf(named.name);
-  if (choice.type !== 'function' || name === '') gaps.add('tool_choice');
-  gaps.unknown(choice, 'tool_choice.', TOOL);
-  gaps.unknown(named, 'tool_choice.function.', NAMED);
+  if (choice.type !== 'function' || name === '') unsupported.add('tool_choice');
+  unsupported.unknown(choice, 'tool_choice.', TOOL);
+  unsupported.unknown(named, 'tool_choice.function.', NAMED);
   return { type: 'tool', name };
 }
 
 const NAMED = new Set(['name']);
 
-function readReasoning(body: Readonly<Record<string, unknown>>, gaps: Gaps): Reasoning | null {
-  const given = gaps.record(body.reasoning, 'reasoning');
-  gaps.unknown(given, 'reasoning.', CHAT_REASONING);
-  const named = gaps.text(body.reasoning_effort, 'reasoning_effort');
-  const effort = gaps.text(given.effort, 'reasoning.effort') ?? named;
-  if (named !== null && named !== effort) gaps.add('reasoning_effort');
-  const budgetTokens = gaps.number(given.max_tokens, 'reasoning.max_tokens');
-  const enabled = gaps.boolean(given.enabled, 'reasoning.enabled');
+function readReasoning(
+  body: Readonly<Record<string, unknown>>,
+  unsupported: UnsupportedFields,
+): Reasoning | null {
+  const given = unsupported.record(body.reasoning, 'reasoning');
+  unsupported.unknown(given, 'reasoning.', CHAT_REASONING);
+  const named = unsupported.text(body.reasoning_effort, 'reasoning_effort');
+  const effort = unsupported.text(given.effort, 'reasoning.effort') ?? named;
+  if (named !== null && named !== effort) unsupported.add('reasoning_effort');
+  const budgetTokens = unsupported.number(given.max_tokens, 'reasoning.max_tokens');
+  const enabled = unsupported.boolean(given.enabled, 'reasoning.enabled');
   // What is left out of the answer is left out by us.
-  gaps.boolean(given.exclude, 'reasoning.exclude');
+  unsupported.boolean(given.exclude, 'reasoning.exclude');
   if (effort === null && budgetTokens === null && enabled === null) return null;
   return { enabled: enabled !== false && effort !== 'none', effort, budgetTokens };
 }
 
-function readFormat(format: unknown, gaps: Gaps): AnswerFormat | null {
+function readFormat(format: unknown, unsupported: UnsupportedFields): AnswerFormat | null {
   if (!isRecord(format)) return null;
-  gaps.unknown(format, 'response_format.', FORMAT);
+  unsupported.unknown(format, 'response_format.', FORMAT);
   if (format.type === 'text') return null;
   if (format.type === 'json_object') return { type: 'json_object', at: 'response_format' };
   const schema = isRecord(format.json_schema) ? format.json_schema : null;
   if (format.type !== 'json_schema' || schema === null) {
-    gaps.add('response_format.type');
+    unsupported.add('response_format.type');
     return null;
   }
-  gaps.unknown(schema, 'response_format.json_schema.', SCHEMA);
+  unsupported.unknown(schema, 'response_format.json_schema.', SCHEMA);
   return {
     type: 'json_schema',
-    name: gaps.text(schema.name, 'response_format.json_schema.name') || 'answer',
-    description: gaps.text(schema.description, 'response_format.json_schema.description'),
+    name: unsupported.text(schema.name, 'response_format.json_schema.name') || 'answer',
+    description: unsupported.text(schema.description, 'response_format.json_schema.description'),
     schema: schema.schema ?? {},
-    strict: gaps.boolean(schema.strict, 'response_format.json_schema.strict'),
+    strict: unsupported.boolean(schema.strict, 'response_format.json_schema.strict'),
   };
 }
 

@@ -1,5 +1,5 @@
 import { isRecord } from '#core/is-record.ts';
-import { type Gaps, HINTS, OURS } from '../formats/gaps.ts';
+import { HINTS, OURS, type UnsupportedFields } from '../formats/unsupported-fields.ts';
 import { numberOf, recordOf, records, textOf } from '../formats/values.ts';
 import type {
   AnswerFormat,
@@ -14,36 +14,39 @@ import type {
 } from './conversation.ts';
 
 /** Of a messages body that passed its schema and policy. */
-export function readMessages(body: Readonly<Record<string, unknown>>, gaps: Gaps): Conversation {
-  gaps.unknown(body, '', HINTS, READ, OURS);
-  const system = readTexts(body.system, 'system', gaps);
+export function readMessages(
+  body: Readonly<Record<string, unknown>>,
+  unsupported: UnsupportedFields,
+): Conversation {
+  unsupported.unknown(body, '', HINTS, READ, OURS);
+  const system = readTexts(body.system, 'system', unsupported);
   const turns: Turn[] = [];
   for (const [index, message] of records(body.messages).entries()) {
     const path = `messages[${index}].`;
-    gaps.unknown(message, path, MESSAGE, HINTS);
-    const blocks = blocksOf(message.content, `${path}content`, gaps);
-    if (message.role === 'assistant') turns.push(readAssistant(blocks, `${path}content`, gaps));
+    unsupported.unknown(message, path, MESSAGE, HINTS);
+    const blocks = blocksOf(message.content, `${path}content`, unsupported);
+    if (message.role === 'assistant') turns.push(readAssistant(blocks, `${path}content`, unsupported));
     else if (message.role === 'system') {
-      const parts = readTexts(message.content, `${path}content`, gaps);
+      const parts = readTexts(message.content, `${path}content`, unsupported);
       if (turns.length === 0) system.push(...parts);
       else turns.push({ role: 'system', parts, at: `${path}role` });
-    } else turns.push(...readUser(blocks, `${path}content`, gaps));
+    } else turns.push(...readUser(blocks, `${path}content`, unsupported));
   }
-  refusePrefill(body.messages, gaps);
-  const choice = gaps.record(body.tool_choice, 'tool_choice');
-  const one = gaps.boolean(choice.disable_parallel_tool_use, 'tool_choice.disable_parallel_tool_use');
+  refusePrefill(body.messages, unsupported);
+  const choice = unsupported.record(body.tool_choice, 'tool_choice');
+  const one = unsupported.boolean(choice.disable_parallel_tool_use, 'tool_choice.disable_parallel_tool_use');
   return {
     system,
     turns,
-    tools: records(body.tools).map((tool, index) => readTool(tool, `tools[${index}].`, gaps)),
-    toolChoice: readToolChoice(choice, gaps),
+    tools: records(body.tools).map((tool, index) => readTool(tool, `tools[${index}].`, unsupported)),
+    toolChoice: readToolChoice(choice, unsupported),
     parallelToolCalls: one === true ? false : null,
     temperature: numberOf(body.temperature),
-    topP: gaps.number(body.top_p, 'top_p'),
-    topK: gaps.number(body.top_k, 'top_k'),
-    stop: gaps.texts(body.stop_sequences, 'stop_sequences'),
-    reasoning: readReasoning(body, gaps),
-    answerFormat: readFormat(recordOf(body.output_config).format, gaps),
+    topP: unsupported.number(body.top_p, 'top_p'),
+    topK: unsupported.number(body.top_k, 'top_k'),
+    stop: unsupported.texts(body.stop_sequences, 'stop_sequences'),
+    reasoning: readReasoning(body, unsupported),
+    answerFormat: readFormat(recordOf(body.output_config).format, unsupported),
   };
 }
 
@@ -63,39 +66,47 @@ const READ = new Set([
 const MESSAGE = new Set(['role', 'content']);
 
 /** The provider would go on with such an answer; all others begin a new one. */
-function refusePrefill(messages: unknown, gaps: Gaps): void {
+function refusePrefill(messages: unknown, unsupported: UnsupportedFields): void {
   const all = records(messages);
   if (all.at(-1)?.role !== 'assistant') return;
-  gaps.add(`messages[${all.length - 1}].role`, 'an answer that has begun');
+  unsupported.add(`messages[${all.length - 1}].role`, 'an answer that has begun');
 }
 
-const blocksOf = (content: unknown, path: string, gaps: Gaps): Record<string, unknown>[] =>
-  typeof content === 'string' ? [{ type: 'text', text: content }] : gaps.records(content, path);
+const blocksOf = (
+  content: unknown,
+  path: string,
+  unsupported: UnsupportedFields,
+): Record<string, unknown>[] =>
+  typeof content === 'string' ? [{ type: 'text', text: content }] : unsupported.records(content, path);
 
-function readTexts(content: unknown, path: string, gaps: Gaps): TextPart[] {
-  return readParts(content, path, gaps).flatMap((part) => {
+function readTexts(content: unknown, path: string, unsupported: UnsupportedFields): TextPart[] {
+  return readParts(content, path, unsupported).flatMap((part) => {
     if (part.type === 'text') return [part];
-    gaps.add(path);
+    unsupported.add(path);
     return [];
   });
 }
 
 /** Results of tools stand in a user's message; in every other format each is one of its own, before the user's words. */
-function readUser(blocks: readonly Record<string, unknown>[], path: string, gaps: Gaps): Turn[] {
+function readUser(
+  blocks: readonly Record<string, unknown>[],
+  path: string,
+  unsupported: UnsupportedFields,
+): Turn[] {
   const turns: Turn[] = [];
   const parts: UserPart[] = [];
   for (const [index, block] of blocks.entries()) {
     if (block.type !== 'tool_result') {
-      parts.push(...readPart(block, `${path}[${index}]`, gaps));
+      parts.push(...readPart(block, `${path}[${index}]`, unsupported));
       continue;
     }
     const at = `${path}[${index}].`;
-    gaps.unknown(block, at, TOOL_RESULT, HINTS);
+    unsupported.unknown(block, at, TOOL_RESULT, HINTS);
     turns.push({
       role: 'tool',
-      callId: gaps.text(block.tool_use_id, `${at}tool_use_id`) ?? '',
-      parts: readParts(block.content, `${at}content`, gaps),
-      failed: gaps.boolean(block.is_error, `${at}is_error`) === true,
+      callId: unsupported.text(block.tool_use_id, `${at}tool_use_id`) ?? '',
+      parts: readParts(block.content, `${at}content`, unsupported),
+      failed: unsupported.boolean(block.is_error, `${at}is_error`) === true,
     });
   }
   if (parts.length > 0 || turns.length === 0) turns.push({ role: 'user', parts });
@@ -104,21 +115,23 @@ function readUser(blocks: readonly Record<string, unknown>[], path: string, gaps
 
 const TOOL_RESULT = new Set(['type', 'tool_use_id', 'content', 'is_error']);
 
-const readParts = (content: unknown, path: string, gaps: Gaps): UserPart[] =>
-  blocksOf(content, path, gaps).flatMap((block, index) => readPart(block, `${path}[${index}]`, gaps));
+const readParts = (content: unknown, path: string, unsupported: UnsupportedFields): UserPart[] =>
+  blocksOf(content, path, unsupported).flatMap((block, index) =>
+    readPart(block, `${path}[${index}]`, unsupported),
+  );
 
-function readPart(block: Record<string, unknown>, at: string, gaps: Gaps): UserPart[] {
+function readPart(block: Record<string, unknown>, at: string, unsupported: UnsupportedFields): UserPart[] {
   switch (block.type) {
     case 'text':
-      return readText(block, at, gaps);
+      return readText(block, at, unsupported);
     case 'image':
-      gaps.unknown(block, `${at}.`, IMAGE, HINTS);
-      gaps.unknown(recordOf(block.source), `${at}.source.`, LINK);
+      unsupported.unknown(block, `${at}.`, IMAGE, HINTS);
+      unsupported.unknown(recordOf(block.source), `${at}.source.`, LINK);
       return [{ type: 'image', url: textOf(recordOf(block.source).url), detail: null, at }];
     case 'document':
-      return readDocument(block, at, gaps);
+      return readDocument(block, at, unsupported);
     default:
-      gaps.add(`${at}.type`);
+      unsupported.add(`${at}.type`);
       return [];
   }
 }
@@ -126,34 +139,39 @@ function readPart(block: Record<string, unknown>, at: string, gaps: Gaps): UserP
 const IMAGE = new Set(['type', 'source']);
 const LINK = new Set(['type', 'url']);
 
-function readText(block: Record<string, unknown>, at: string, gaps: Gaps): TextPart[] {
-  gaps.unknown(block, `${at}.`, TEXT, HINTS);
-  return block.text === '' ? [] : [{ type: 'text', text: gaps.text(block.text, `${at}.text`) ?? '' }];
+function readText(block: Record<string, unknown>, at: string, unsupported: UnsupportedFields): TextPart[] {
+  unsupported.unknown(block, `${at}.`, TEXT, HINTS);
+  return block.text === '' ? [] : [{ type: 'text', text: unsupported.text(block.text, `${at}.text`) ?? '' }];
 }
 
 // Of earlier answers: for people to read, and what the official client has read from the text.
 const TEXT = new Set(['type', 'text', 'citations', 'parsed', 'parsed_output']);
 
-function readDocument(block: Record<string, unknown>, at: string, gaps: Gaps): UserPart[] {
-  gaps.unknown(block, `${at}.`, DOCUMENT, HINTS);
+function readDocument(
+  block: Record<string, unknown>,
+  at: string,
+  unsupported: UnsupportedFields,
+): UserPart[] {
+  unsupported.unknown(block, `${at}.`, DOCUMENT, HINTS);
   // Without citations, which no other format has, a document of text is text.
-  const citations = gaps.record(block.citations, `${at}.citations`);
-  gaps.unknown(citations, `${at}.citations.`, CITATIONS);
-  if (gaps.boolean(citations.enabled, `${at}.citations.enabled`) === true) gaps.add(`${at}.citations`);
+  const citations = unsupported.record(block.citations, `${at}.citations`);
+  unsupported.unknown(citations, `${at}.citations.`, CITATIONS);
+  if (unsupported.boolean(citations.enabled, `${at}.citations.enabled`) === true)
+    unsupported.add(`${at}.citations`);
   const source = recordOf(block.source);
-  gaps.unknown(source, `${at}.source.`, SOURCE);
-  const title = gaps.text(block.title, `${at}.title`);
-  const context = gaps.text(block.context, `${at}.context`);
+  unsupported.unknown(source, `${at}.source.`, SOURCE);
+  const title = unsupported.text(block.title, `${at}.title`);
+  const context = unsupported.text(block.context, `${at}.context`);
   const heading = [title, context].flatMap((text): TextPart[] => (text ? [{ type: 'text', text }] : []));
   switch (source.type) {
     case 'url':
       return [{ type: 'file', url: textOf(source.url), filename: title, at }];
     case 'text':
-      return [...heading, { type: 'text', text: gaps.text(source.data, `${at}.source.data`) ?? '' }];
+      return [...heading, { type: 'text', text: unsupported.text(source.data, `${at}.source.data`) ?? '' }];
     case 'content':
-      return [...heading, ...readParts(source.content, `${at}.source.content`, gaps)];
+      return [...heading, ...readParts(source.content, `${at}.source.content`, unsupported)];
     default:
-      gaps.add(`${at}.source.type`);
+      unsupported.add(`${at}.source.type`);
       return [];
   }
 }
@@ -162,18 +180,22 @@ const SOURCE = new Set(['type', 'url', 'media_type', 'data', 'content']);
 const DOCUMENT = new Set(['type', 'source', 'title', 'context', 'citations']);
 const CITATIONS = new Set(['enabled']);
 
-function readAssistant(blocks: readonly Record<string, unknown>[], path: string, gaps: Gaps): Turn {
+function readAssistant(
+  blocks: readonly Record<string, unknown>[],
+  path: string,
+  unsupported: UnsupportedFields,
+): Turn {
   const parts = blocks.flatMap((block, index): AssistantPart[] => {
     const at = `${path}[${index}]`;
     switch (block.type) {
       case 'text':
-        return readText(block, at, gaps);
+        return readText(block, at, unsupported);
       case 'thinking':
         return [
           {
             type: 'reasoning',
-            text: gaps.text(block.thinking, `${at}.thinking`) ?? '',
-            signature: gaps.text(block.signature, `${at}.signature`),
+            text: unsupported.text(block.thinking, `${at}.thinking`) ?? '',
+            signature: unsupported.text(block.signature, `${at}.signature`),
             encrypted: null,
           },
         ];
@@ -183,21 +205,21 @@ function readAssistant(blocks: readonly Record<string, unknown>[], path: string,
             type: 'reasoning',
             text: '',
             signature: null,
-            encrypted: gaps.text(block.data, `${at}.data`) ?? '',
+            encrypted: unsupported.text(block.data, `${at}.data`) ?? '',
           },
         ];
       case 'tool_use':
-        gaps.unknown(block, `${at}.`, TOOL_USE, HINTS);
+        unsupported.unknown(block, `${at}.`, TOOL_USE, HINTS);
         return [
           {
             type: 'tool_call',
-            id: gaps.text(block.id, `${at}.id`) ?? '',
-            name: gaps.text(block.name, `${at}.name`) ?? '',
+            id: unsupported.text(block.id, `${at}.id`) ?? '',
+            name: unsupported.text(block.name, `${at}.name`) ?? '',
             argumentsJson: JSON.stringify(block.input ?? {}),
           },
         ];
       default:
-        gaps.add(`${at}.type`);
+        unsupported.add(`${at}.type`);
         return [];
     }
   });
@@ -207,14 +229,14 @@ function readAssistant(blocks: readonly Record<string, unknown>[], path: string,
 // Who called is said of calls of programs alone, which are not served.
 const TOOL_USE = new Set(['type', 'id', 'name', 'input', 'caller']);
 
-function readTool(tool: Record<string, unknown>, path: string, gaps: Gaps): FunctionTool {
-  if (typeof tool.type === 'string' && tool.type !== 'custom') gaps.add(`${path}type`);
-  gaps.unknown(tool, path, TOOL, HINTS);
+function readTool(tool: Record<string, unknown>, path: string, unsupported: UnsupportedFields): FunctionTool {
+  if (typeof tool.type === 'string' && tool.type !== 'custom') unsupported.add(`${path}type`);
+  unsupported.unknown(tool, path, TOOL, HINTS);
   return {
     name: textOf(tool.name),
-    description: gaps.text(tool.description, `${path}description`),
+    description: unsupported.text(tool.description, `${path}description`),
     parameters: tool.input_schema ?? null,
-    strict: gaps.boolean(tool.strict, `${path}strict`),
+    strict: unsupported.boolean(tool.strict, `${path}strict`),
   };
 }
 
@@ -229,8 +251,8 @@ const TOOL = new Set([
   'allowed_callers',
 ]);
 
-function readToolChoice(choice: Record<string, unknown>, gaps: Gaps): ToolChoice | null {
-  gaps.unknown(choice, 'tool_choice.', CHOICE);
+function readToolChoice(choice: Record<string, unknown>, unsupported: UnsupportedFields): ToolChoice | null {
+  unsupported.unknown(choice, 'tool_choice.', CHOICE);
   switch (choice.type) {
     case 'auto':
     case 'none':
@@ -238,30 +260,33 @@ function readToolChoice(choice: Record<string, unknown>, gaps: Gaps): ToolChoice
     case 'any':
       return { type: 'required' };
     case 'tool':
-      if (textOf(choice.name) === '') gaps.add('tool_choice.name');
+      if (textOf(choice.name) === '') unsupported.add('tool_choice.name');
       return { type: 'tool', name: textOf(choice.name) };
     case undefined:
       return null;
     default:
-      gaps.add('tool_choice.type');
+      unsupported.add('tool_choice.type');
       return null;
   }
 }
 
 const CHOICE = new Set(['type', 'name', 'disable_parallel_tool_use']);
 
-function readReasoning(body: Readonly<Record<string, unknown>>, gaps: Gaps): Reasoning | null {
-  const output = gaps.record(body.output_config, 'output_config');
-  gaps.unknown(output, 'output_config.', OUTPUT_CONFIG);
-  const effort = gaps.text(output.effort, 'output_config.effort');
+function readReasoning(
+  body: Readonly<Record<string, unknown>>,
+  unsupported: UnsupportedFields,
+): Reasoning | null {
+  const output = unsupported.record(body.output_config, 'output_config');
+  unsupported.unknown(output, 'output_config.', OUTPUT_CONFIG);
+  const effort = unsupported.text(output.effort, 'output_config.effort');
   const thinking = isRecord(body.thinking) ? body.thinking : null;
   if (thinking === null) return effort === null ? null : { enabled: true, effort, budgetTokens: null };
-  gaps.unknown(thinking, 'thinking.', THINKING);
-  if (!THINKING_TYPES.has(textOf(thinking.type))) gaps.add('thinking.type');
+  unsupported.unknown(thinking, 'thinking.', THINKING);
+  if (!THINKING_TYPES.has(textOf(thinking.type))) unsupported.add('thinking.type');
   return {
     enabled: thinking.type !== 'disabled',
     effort,
-    budgetTokens: gaps.number(thinking.budget_tokens, 'thinking.budget_tokens'),
+    budgetTokens: unsupported.number(thinking.budget_tokens, 'thinking.budget_tokens'),
   };
 }
 
@@ -271,13 +296,13 @@ const THINKING_TYPES = new Set(['enabled', 'adaptive', 'disabled']);
 
 const OUTPUT_CONFIG = new Set(['effort', 'format']);
 
-function readFormat(format: unknown, gaps: Gaps): AnswerFormat | null {
+function readFormat(format: unknown, unsupported: UnsupportedFields): AnswerFormat | null {
   if (format === undefined || format === null) return null;
   if (!isRecord(format) || format.type !== 'json_schema') {
-    gaps.add('output_config.format');
+    unsupported.add('output_config.format');
     return null;
   }
-  gaps.unknown(format, 'output_config.format.', FORMAT);
+  unsupported.unknown(format, 'output_config.format.', FORMAT);
   const schema = format.schema ?? {};
   return { type: 'json_schema', name: 'answer', description: null, schema, strict: true };
 }

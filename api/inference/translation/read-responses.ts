@@ -1,5 +1,5 @@
 import { isRecord } from '#core/is-record.ts';
-import { type Gaps, HINTS, OURS } from '../formats/gaps.ts';
+import { HINTS, OURS, type UnsupportedFields } from '../formats/unsupported-fields.ts';
 import { numberOf, recordOf, records, textOf } from '../formats/values.ts';
 import type {
   AnswerFormat,
@@ -12,32 +12,36 @@ import type {
   Turn,
   UserPart,
 } from './conversation.ts';
-import { readKeptThought } from './kept-thought.ts';
+import { readSignedReasoning } from './signed-reasoning.ts';
 
 /** Of a responses body that passed its schema and policy. */
-export function readResponses(body: Readonly<Record<string, unknown>>, gaps: Gaps): Conversation {
-  gaps.unknown(body, '', HINTS, READ, OURS);
+export function readResponses(
+  body: Readonly<Record<string, unknown>>,
+  unsupported: UnsupportedFields,
+): Conversation {
+  unsupported.unknown(body, '', HINTS, READ, OURS);
   const system: TextPart[] =
     textOf(body.instructions) === '' ? [] : [{ type: 'text', text: textOf(body.instructions) }];
   const turns: Turn[] = [];
   const items =
     typeof body.input === 'string' ? [{ role: 'user', content: body.input }] : records(body.input);
-  for (const [index, item] of items.entries()) readItem(item, `input[${index}].`, { system, turns, gaps });
-  const text = gaps.record(body.text, 'text');
-  gaps.unknown(text, 'text.', TEXT);
-  refuseIncluded(body.include, gaps);
+  for (const [index, item] of items.entries())
+    readItem(item, `input[${index}].`, { system, turns, unsupported });
+  const text = unsupported.record(body.text, 'text');
+  unsupported.unknown(text, 'text.', TEXT);
+  refuseIncluded(body.include, unsupported);
   return {
     system,
     turns,
-    tools: records(body.tools).map((tool, index) => readTool(tool, `tools[${index}].`, gaps)),
-    toolChoice: readToolChoice(body.tool_choice, gaps),
-    parallelToolCalls: gaps.boolean(body.parallel_tool_calls, 'parallel_tool_calls'),
+    tools: records(body.tools).map((tool, index) => readTool(tool, `tools[${index}].`, unsupported)),
+    toolChoice: readToolChoice(body.tool_choice, unsupported),
+    parallelToolCalls: unsupported.boolean(body.parallel_tool_calls, 'parallel_tool_calls'),
     temperature: numberOf(body.temperature),
-    topP: gaps.number(body.top_p, 'top_p'),
-    topK: gaps.number(body.top_k, 'top_k'),
+    topP: unsupported.number(body.top_p, 'top_p'),
+    topK: unsupported.number(body.top_k, 'top_k'),
     stop: [],
-    reasoning: readReasoning(body.reasoning, gaps),
-    answerFormat: readFormat(text.format, gaps),
+    reasoning: readReasoning(body.reasoning, unsupported),
+    answerFormat: readFormat(text.format, unsupported),
   };
 }
 
@@ -57,50 +61,54 @@ const READ = new Set([
 const TEXT = new Set(['format']);
 
 /** Signed thought is always shown, and of tools of a provider's own a translated call has none. */
-function refuseIncluded(include: unknown, gaps: Gaps): void {
-  for (const [index, name] of gaps.texts(include, 'include').entries()) {
+function refuseIncluded(include: unknown, unsupported: UnsupportedFields): void {
+  for (const [index, name] of unsupported.texts(include, 'include').entries()) {
     if (name !== 'reasoning.encrypted_content' && !/_call(_output)?\./.test(name))
-      gaps.add(`include[${index}]`);
+      unsupported.add(`include[${index}]`);
   }
 }
 
 interface Reading {
   system: TextPart[];
   turns: Turn[];
-  gaps: Gaps;
+  unsupported: UnsupportedFields;
 }
 
-function readItem(item: Record<string, unknown>, path: string, { system, turns, gaps }: Reading): void {
+function readItem(
+  item: Record<string, unknown>,
+  path: string,
+  { system, turns, unsupported }: Reading,
+): void {
   switch (item.type) {
     case undefined:
     case null:
     case 'message':
-      readMessage(item, path, { system, turns, gaps });
+      readMessage(item, path, { system, turns, unsupported });
       return;
     case 'reasoning':
-      gaps.unknown(item, path, REASONING_ITEM, HINTS);
-      answerOf(turns).push(...readThought(item, path, gaps));
+      unsupported.unknown(item, path, REASONING_ITEM, HINTS);
+      answerOf(turns).push(...readReasoningItem(item, path, unsupported));
       return;
     case 'function_call':
-      gaps.unknown(item, path, CALL, HINTS);
+      unsupported.unknown(item, path, CALL, HINTS);
       answerOf(turns).push({
         type: 'tool_call',
-        id: gaps.text(item.call_id, `${path}call_id`) ?? '',
-        name: gaps.text(item.name, `${path}name`) ?? '',
-        argumentsJson: gaps.text(item.arguments, `${path}arguments`) ?? '',
+        id: unsupported.text(item.call_id, `${path}call_id`) ?? '',
+        name: unsupported.text(item.name, `${path}name`) ?? '',
+        argumentsJson: unsupported.text(item.arguments, `${path}arguments`) ?? '',
       });
       return;
     case 'function_call_output':
-      gaps.unknown(item, path, CALL_OUTPUT, HINTS);
+      unsupported.unknown(item, path, CALL_OUTPUT, HINTS);
       turns.push({
         role: 'tool',
-        callId: gaps.text(item.call_id, `${path}call_id`) ?? '',
-        parts: readParts(item.output, `${path}output`, gaps),
+        callId: unsupported.text(item.call_id, `${path}call_id`) ?? '',
+        parts: readParts(item.output, `${path}output`, unsupported),
         failed: item.status === 'incomplete',
       });
       return;
     default:
-      gaps.add(`${path}type`);
+      unsupported.add(`${path}type`);
   }
 }
 
@@ -118,11 +126,15 @@ const REASONING_ITEM = new Set([
 const CALL = new Set(['type', 'id', 'call_id', 'name', 'arguments', 'parsed_arguments', 'status']);
 const CALL_OUTPUT = new Set(['type', 'id', 'call_id', 'output', 'status']);
 
-function readMessage(item: Record<string, unknown>, path: string, { system, turns, gaps }: Reading): void {
-  gaps.unknown(item, path, MESSAGE, HINTS);
-  const parts = readParts(item.content, `${path}content`, gaps);
+function readMessage(
+  item: Record<string, unknown>,
+  path: string,
+  { system, turns, unsupported }: Reading,
+): void {
+  unsupported.unknown(item, path, MESSAGE, HINTS);
+  const parts = readParts(item.content, `${path}content`, unsupported);
   const texts = (): TextPart[] => {
-    if (parts.some((part) => part.type !== 'text')) gaps.add(`${path}content`);
+    if (parts.some((part) => part.type !== 'text')) unsupported.add(`${path}content`);
     return parts.filter((part) => part.type === 'text');
   };
   switch (item.role) {
@@ -138,7 +150,7 @@ function readMessage(item: Record<string, unknown>, path: string, { system, turn
       turns.push({ role: 'user', parts });
       return;
     default:
-      gaps.add(`${path}role`);
+      unsupported.add(`${path}role`);
   }
 }
 
@@ -153,50 +165,58 @@ function answerOf(turns: Turn[]): AssistantPart[] {
   return parts;
 }
 
-function readThought(item: Record<string, unknown>, path: string, gaps: Gaps): AssistantPart[] {
+function readReasoningItem(
+  item: Record<string, unknown>,
+  path: string,
+  unsupported: UnsupportedFields,
+): AssistantPart[] {
   const text = ['summary', 'content']
     .flatMap((list) =>
-      gaps
+      unsupported
         .records(item[list], path + list)
-        .map((part, index) => gaps.text(part.text, `${path}${list}[${index}].text`) ?? ''),
+        .map((part, index) => unsupported.text(part.text, `${path}${list}[${index}].text`) ?? ''),
     )
     .join('');
-  const kept = gaps.text(item.encrypted_content, `${path}encrypted_content`) ?? '';
-  const { signature, encrypted } = readKeptThought(kept);
+  const kept = unsupported.text(item.encrypted_content, `${path}encrypted_content`) ?? '';
+  const { signature, encrypted } = readSignedReasoning(kept);
   if (text === '' && signature === null && encrypted === null) return [];
   return [{ type: 'reasoning', text, signature, encrypted }];
 }
 
-function readParts(content: unknown, path: string, gaps: Gaps): UserPart[] {
+function readParts(content: unknown, path: string, unsupported: UnsupportedFields): UserPart[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
-  return gaps.records(content, path).flatMap((part, index): UserPart[] => {
+  return unsupported.records(content, path).flatMap((part, index): UserPart[] => {
     const at = `${path}[${index}]`;
     switch (part.type) {
       case 'input_text':
       case 'output_text':
       case 'text':
-        gaps.unknown(part, `${at}.`, TEXT_PART, HINTS);
-        return part.text === '' ? [] : [{ type: 'text', text: gaps.text(part.text, `${at}.text`) ?? '' }];
+        unsupported.unknown(part, `${at}.`, TEXT_PART, HINTS);
+        return part.text === ''
+          ? []
+          : [{ type: 'text', text: unsupported.text(part.text, `${at}.text`) ?? '' }];
       case 'refusal':
-        gaps.unknown(part, `${at}.`, REFUSAL_PART, HINTS);
-        return [{ type: 'text', text: gaps.text(part.refusal, `${at}.refusal`) ?? '' }];
+        unsupported.unknown(part, `${at}.`, REFUSAL_PART, HINTS);
+        return [{ type: 'text', text: unsupported.text(part.refusal, `${at}.refusal`) ?? '' }];
       case 'input_image': {
-        gaps.unknown(part, `${at}.`, IMAGE_PART, HINTS);
+        unsupported.unknown(part, `${at}.`, IMAGE_PART, HINTS);
         const url = isRecord(part.image_url) ? part.image_url.url : part.image_url;
-        return [{ type: 'image', url: textOf(url), detail: gaps.text(part.detail, `${at}.detail`), at }];
+        return [
+          { type: 'image', url: textOf(url), detail: unsupported.text(part.detail, `${at}.detail`), at },
+        ];
       }
       case 'input_file':
-        gaps.unknown(part, `${at}.`, FILE_PART, HINTS);
+        unsupported.unknown(part, `${at}.`, FILE_PART, HINTS);
         return [
           {
             type: 'file',
             url: textOf(part.file_url),
-            filename: gaps.text(part.filename, `${at}.filename`),
+            filename: unsupported.text(part.filename, `${at}.filename`),
             at,
           },
         ];
       default:
-        gaps.add(`${at}.type`);
+        unsupported.add(`${at}.type`);
         return [];
     }
   });
@@ -208,40 +228,40 @@ const REFUSAL_PART = new Set(['type', 'refusal']);
 const IMAGE_PART = new Set(['type', 'image_url', 'detail']);
 const FILE_PART = new Set(['type', 'file_url', 'filename', 'detail']);
 
-function readTool(tool: Record<string, unknown>, path: string, gaps: Gaps): FunctionTool {
-  if (tool.type !== 'function') gaps.add(`${path}type`);
-  gaps.unknown(tool, path, TOOL, HINTS);
+function readTool(tool: Record<string, unknown>, path: string, unsupported: UnsupportedFields): FunctionTool {
+  if (tool.type !== 'function') unsupported.add(`${path}type`);
+  unsupported.unknown(tool, path, TOOL, HINTS);
   return {
     name: textOf(tool.name),
-    description: gaps.text(tool.description, `${path}description`),
+    description: unsupported.text(tool.description, `${path}description`),
     parameters: tool.parameters ?? null,
-    strict: gaps.boolean(tool.strict, `${path}strict`),
+    strict: unsupported.boolean(tool.strict, `${path}strict`),
   };
 }
 
 const TOOL = new Set(['type', 'name', 'description', 'parameters', 'strict']);
 
-function readToolChoice(choice: unknown, gaps: Gaps): ToolChoice | null {
+function readToolChoice(choice: unknown, unsupported: UnsupportedFields): ToolChoice | null {
   if (choice === 'auto' || choice === 'none' || choice === 'required') return { type: choice };
   if (choice === undefined || choice === null) return null;
   if (!isRecord(choice) || choice.type !== 'function') {
-    gaps.add('tool_choice');
+    unsupported.add('tool_choice');
     return null;
   }
-  gaps.unknown(choice, 'tool_choice.', CHOICE);
+  unsupported.unknown(choice, 'tool_choice.', CHOICE);
   const name = textOf(choice.name);
-  if (name === '') gaps.add('tool_choice.name');
+  if (name === '') unsupported.add('tool_choice.name');
   return { type: 'tool', name };
 }
 
 const CHOICE = new Set(['type', 'name']);
 
-function readReasoning(value: unknown, gaps: Gaps): Reasoning | null {
-  const given = gaps.record(value, 'reasoning');
-  gaps.unknown(given, 'reasoning.', REASONING);
-  const effort = gaps.text(given.effort, 'reasoning.effort');
-  const budgetTokens = gaps.number(given.max_tokens, 'reasoning.max_tokens');
-  const enabled = gaps.boolean(given.enabled, 'reasoning.enabled');
+function readReasoning(value: unknown, unsupported: UnsupportedFields): Reasoning | null {
+  const given = unsupported.record(value, 'reasoning');
+  unsupported.unknown(given, 'reasoning.', REASONING);
+  const effort = unsupported.text(given.effort, 'reasoning.effort');
+  const budgetTokens = unsupported.number(given.max_tokens, 'reasoning.max_tokens');
+  const enabled = unsupported.boolean(given.enabled, 'reasoning.enabled');
   if (effort === null && budgetTokens === null && enabled === null) return null;
   return { enabled: enabled !== false && effort !== 'none', effort, budgetTokens };
 }
@@ -256,22 +276,22 @@ const REASONING = new Set([
   'context',
 ]);
 
-function readFormat(format: unknown, gaps: Gaps): AnswerFormat | null {
+function readFormat(format: unknown, unsupported: UnsupportedFields): AnswerFormat | null {
   if (format === undefined || format === null) return null;
   const { type, name, description, schema, strict } = recordOf(format);
-  gaps.unknown(recordOf(format), 'text.format.', FORMAT);
+  unsupported.unknown(recordOf(format), 'text.format.', FORMAT);
   if (type === 'text') return null;
   if (type === 'json_object') return { type, at: 'text.format' };
   if (type !== 'json_schema') {
-    gaps.add('text.format');
+    unsupported.add('text.format');
     return null;
   }
   return {
     type,
-    name: gaps.text(name, 'text.format.name') || 'answer',
-    description: gaps.text(description, 'text.format.description'),
+    name: unsupported.text(name, 'text.format.name') || 'answer',
+    description: unsupported.text(description, 'text.format.description'),
     schema: schema ?? {},
-    strict: gaps.boolean(strict, 'text.format.strict'),
+    strict: unsupported.boolean(strict, 'text.format.strict'),
   };
 }
 

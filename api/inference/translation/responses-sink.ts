@@ -5,8 +5,8 @@ import { responsesUsageText } from '../formats/usage-text.ts';
 import type { AnswerPiece } from './answer-piece.ts';
 import type { AnswerSink } from './answer-sink.ts';
 import type { AssistantPart, Citation, TextPart } from './conversation.ts';
-import { keepThought } from './kept-thought.ts';
 import { pieceBytes } from './piece-bytes.ts';
+import { signReasoning } from './signed-reasoning.ts';
 import { WholeAnswer } from './whole-answer.ts';
 
 /**
@@ -206,7 +206,7 @@ function itemOf(part: AssistantPart, id: string, status: 'in_progress' | 'comple
     }
     case 'reasoning': {
       const summary = isDone && part.text !== '' ? [{ type: 'summary_text', text: part.text }] : [];
-      const kept = isDone ? keepThought(part) : null;
+      const kept = isDone ? signReasoning(part) : null;
       return { id, type: 'reasoning', summary, ...(kept === null ? {} : { encrypted_content: kept }) };
     }
     case 'tool_call': {

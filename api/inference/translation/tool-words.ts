@@ -1,5 +1,5 @@
 import { isRecord } from '#core/is-record.ts';
-import type { Gaps } from '../formats/gaps.ts';
+import type { UnsupportedFields } from '../formats/unsupported-fields.ts';
 import type { Conversation } from './conversation.ts';
 
 /** One format takes a schema without its type, the other one without properties: with both it is good for either. */
@@ -12,7 +12,7 @@ const hasShape = (schema: Record<string, unknown> | null): boolean =>
   schema !== null && ['properties', '$ref', 'anyOf', 'oneOf', 'allOf'].some((name) => name in schema);
 
 /** To call a tool that the request does not name. */
-export function refuseLoneChoice({ tools, toolChoice }: Conversation, gaps: Gaps): void {
+export function refuseLoneChoice({ tools, toolChoice }: Conversation, unsupported: UnsupportedFields): void {
   if (tools.length > 0 || toolChoice === null) return;
-  if (toolChoice.type === 'required' || toolChoice.type === 'tool') gaps.add('tool_choice');
+  if (toolChoice.type === 'required' || toolChoice.type === 'tool') unsupported.add('tool_choice');
 }

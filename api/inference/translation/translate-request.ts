@@ -1,7 +1,7 @@
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { type ApiError, apiError } from '../../contract/errors.ts';
-import { addPluginGaps } from '../formats/add-plugin-gaps.ts';
-import { type Gap, Gaps } from '../formats/gaps.ts';
+import { addUnsupportedPlugins } from '../formats/add-unsupported-plugins.ts';
+import { type UnsupportedField, UnsupportedFields } from '../formats/unsupported-fields.ts';
 import { type JsonObject, scanJsonObject } from '../json/json-object.ts';
 import { NumberMarks } from '../json/number-marks.ts';
 import type { AskedModel, Conversation } from './conversation.ts';
@@ -26,14 +26,14 @@ export function translateRequest(
   asked: AskedModel,
   marks = new NumberMarks(),
 ): JsonObject | ApiError {
-  const gaps = new Gaps();
-  addPluginGaps(value, gaps);
-  const conversation = readers[from](value, gaps);
+  const unsupported = new UnsupportedFields();
+  addUnsupportedPlugins(value, unsupported);
+  const conversation = readers[from](value, unsupported);
   const body =
     to === 'messages'
-      ? writeMessages(conversation, asked, gaps, marks)
-      : writeChat(conversation, asked, gaps);
-  if (gaps.first !== null) return cannotBeSent(gaps.first);
+      ? writeMessages(conversation, asked, unsupported, marks)
+      : writeChat(conversation, asked, unsupported);
+  if (unsupported.first !== null) return cannotBeSent(unsupported.first);
   const object = scanJsonObject(marks.print(body));
   // Arguments are a text in one format and stand some levels deep in the other.
   if (object === 'too_deep')
@@ -43,14 +43,17 @@ export function translateRequest(
 }
 
 /** No provider of a model can be asked for it. */
-export const cannotBeSent = ({ param, words }: Gap): ApiError =>
+export const cannotBeSent = ({ param, words }: UnsupportedField): ApiError =>
   apiError('no_provider', {
     param,
     message: `No provider of this model can be sent ${words === null ? quote(param) : `${words} (${quote(param)})`}; leave it out, or choose another model.`,
   });
 
 const readers: Readonly<
-  Record<FormatName, (body: Readonly<Record<string, unknown>>, gaps: Gaps) => Conversation>
+  Record<
+    FormatName,
+    (body: Readonly<Record<string, unknown>>, unsupported: UnsupportedFields) => Conversation
+  >
 > = { 'chat/completions': readChat, responses: readResponses, messages: readMessages };
 
 const PARAM_CHARS_SHOWN = 100;

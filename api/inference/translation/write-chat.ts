@@ -1,5 +1,5 @@
-import type { Gaps } from '../formats/gaps.ts';
 import { effortOf } from '../formats/reasoning-words.ts';
+import type { UnsupportedFields } from '../formats/unsupported-fields.ts';
 import type {
   AskedModel,
   Conversation,
@@ -15,16 +15,16 @@ import { objectSchema, refuseLoneChoice } from './tool-words.ts';
 export function writeChat(
   conversation: Conversation,
   { outputTokensCap }: Pick<AskedModel, 'outputTokensCap'>,
-  gaps: Gaps,
+  unsupported: UnsupportedFields,
 ): object {
   const { system, turns, tools, toolChoice, reasoning, answerFormat } = conversation;
-  refuseLoneChoice(conversation, gaps);
+  refuseLoneChoice(conversation, unsupported);
   return {
     messages: [
       ...(system.length === 0
         ? []
         : [{ role: 'system', content: system.map(({ text }) => text).join('\n\n') }]),
-      ...turns.map((turn) => writeTurn(turn, gaps)),
+      ...turns.map((turn) => writeTurn(turn, unsupported)),
     ],
     max_tokens: outputTokensCap,
     tools: tools.length === 0 ? undefined : tools.map(writeTool),
@@ -40,15 +40,15 @@ export function writeChat(
 }
 
 /** Earlier thought stays behind: a server of this format takes none back, or has no name for it that all share. */
-function writeTurn(turn: Turn, gaps: Gaps): object {
+function writeTurn(turn: Turn, unsupported: UnsupportedFields): object {
   switch (turn.role) {
     case 'system':
       return { role: 'system', content: turn.parts.map(({ text }) => text).join('\n\n') };
     case 'user':
-      return { role: 'user', content: writeParts(turn.parts, gaps) };
+      return { role: 'user', content: writeParts(turn.parts, unsupported) };
     case 'tool': {
       const medium = turn.parts.find((part) => part.type !== 'text');
-      if (medium !== undefined) gaps.add(medium.at, 'a picture or file in the result of a tool');
+      if (medium !== undefined) unsupported.add(medium.at, 'a picture or file in the result of a tool');
       const content = turn.parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
       return {
         role: 'tool',
@@ -79,14 +79,14 @@ function writeTurn(turn: Turn, gaps: Gaps): object {
 const saidToFail = (content: string): string =>
   /^\W*error/i.test(content) ? content : `Error: ${content}`.trimEnd();
 
-function writeParts(parts: readonly UserPart[], gaps: Gaps): unknown {
+function writeParts(parts: readonly UserPart[], unsupported: UnsupportedFields): unknown {
   const [first] = parts;
   if (first === undefined) return '';
   if (parts.length === 1 && first.type === 'text') return first.text;
-  return parts.map((part) => writePart(part, gaps));
+  return parts.map((part) => writePart(part, unsupported));
 }
 
-function writePart(part: UserPart, gaps: Gaps): object {
+function writePart(part: UserPart, unsupported: UnsupportedFields): object {
   switch (part.type) {
     case 'text':
       return { type: 'text', text: part.text };
@@ -94,7 +94,7 @@ function writePart(part: UserPart, gaps: Gaps): object {
       return { type: 'image_url', image_url: { url: part.url, detail: part.detail ?? undefined } };
     case 'file':
       // The format itself takes files as inline data only.
-      gaps.add(part.at, 'a file by its link');
+      unsupported.add(part.at, 'a file by its link');
       return { type: 'text', text: '' };
   }
 }

@@ -1,8 +1,8 @@
 import { isRecord } from '#core/is-record.ts';
 import { JSON_KEYS_MAX, JSON_VALUES_MAX } from '#core/limits.ts';
-import type { Gaps } from '../formats/gaps.ts';
 import { effortOf } from '../formats/reasoning-words.ts';
 import { readInput } from '../formats/tool-input.ts';
+import type { UnsupportedFields } from '../formats/unsupported-fields.ts';
 import type { NumberMarks } from '../json/number-marks.ts';
 import type {
   AnswerFormat,
@@ -20,16 +20,17 @@ import { objectSchema, refuseLoneChoice } from './tool-words.ts';
 export function writeMessages(
   conversation: Conversation,
   asked: AskedModel,
-  gaps: Gaps,
+  unsupported: UnsupportedFields,
   marks: NumberMarks,
 ): object {
   const { system, tools, temperature, stop, answerFormat } = conversation;
-  if (temperature !== null && temperature > TEMPERATURE_MAX) gaps.add('temperature');
-  if (answerFormat?.type === 'json_object') gaps.add(answerFormat.at, 'an answer that is any JSON object');
-  refuseLoneChoice(conversation, gaps);
+  if (temperature !== null && temperature > TEMPERATURE_MAX) unsupported.add('temperature');
+  if (answerFormat?.type === 'json_object')
+    unsupported.add(answerFormat.at, 'an answer that is any JSON object');
+  refuseLoneChoice(conversation, unsupported);
   return {
     system: system.length === 0 ? undefined : system.map(({ text }) => text).join('\n\n'),
-    messages: writeTurns(conversation.turns, marks, gaps),
+    messages: writeTurns(conversation.turns, marks, unsupported),
     max_tokens: asked.outputTokensCap,
     tools: tools.length === 0 ? undefined : tools.map(writeTool),
     tool_choice: tools.length === 0 ? undefined : writeToolChoice(conversation),
@@ -54,36 +55,40 @@ interface Message {
 }
 
 /** The results of all calls of one answer have to stand in the one message after it, before the user's own words. */
-function writeTurns(turns: readonly Turn[], marks: NumberMarks, gaps: Gaps): Message[] {
+function writeTurns(turns: readonly Turn[], marks: NumberMarks, unsupported: UnsupportedFields): Message[] {
   const room: Room = { keys: JSON_KEYS_MAX, values: JSON_VALUES_MAX, marks };
   const messages: Message[] = [];
   for (const turn of turns) {
     // It would move to the front.
     if (turn.role === 'system') {
-      gaps.add(turn.at);
+      unsupported.add(turn.at);
       continue;
     }
     const role = turn.role === 'assistant' ? 'assistant' : 'user';
-    const content = writeTurn(turn, room, gaps);
+    const content = writeTurn(turn, room, unsupported);
     if (content.length === 0) {
       // The provider takes none; left out, it would make another conversation of it.
-      if (turn.role === 'user') gaps.add('content', 'a message that says nothing');
+      if (turn.role === 'user') unsupported.add('content', 'a message that says nothing');
       continue;
     }
     const last = messages.at(-1);
     if (last?.role === role) last.content.push(...content);
     else messages.push({ role, content });
   }
-  if (messages.length === 0) gaps.add('messages', 'a conversation without a message of the user');
+  if (messages.length === 0) unsupported.add('messages', 'a conversation without a message of the user');
   return messages;
 }
 
-function writeTurn(turn: Exclude<Turn, { role: 'system' }>, room: Room, gaps: Gaps): object[] {
+function writeTurn(
+  turn: Exclude<Turn, { role: 'system' }>,
+  room: Room,
+  unsupported: UnsupportedFields,
+): object[] {
   switch (turn.role) {
     case 'user':
       return turn.parts.filter(saysSomething).map(writePart);
     case 'assistant':
-      return turn.parts.filter(saysSomething).flatMap((part) => writeAssistantPart(part, room, gaps));
+      return turn.parts.filter(saysSomething).flatMap((part) => writeAssistantPart(part, room, unsupported));
     case 'tool':
       return [
         {
@@ -114,7 +119,7 @@ function writePart(part: UserPart): object {
   }
 }
 
-function writeAssistantPart(part: AssistantPart, room: Room, gaps: Gaps): object[] {
+function writeAssistantPart(part: AssistantPart, room: Room, unsupported: UnsupportedFields): object[] {
   switch (part.type) {
     case 'text':
       return [{ type: 'text', text: part.text }];
@@ -124,7 +129,7 @@ function writeAssistantPart(part: AssistantPart, room: Room, gaps: Gaps): object
           type: 'tool_use',
           id: writeId(part.id),
           name: part.name,
-          input: writeInput(part.argumentsJson, room, gaps),
+          input: writeInput(part.argumentsJson, room, unsupported),
         },
       ];
     case 'reasoning':
@@ -143,10 +148,14 @@ interface Room {
   marks: NumberMarks;
 }
 
-function writeInput(json: string, room: Room, gaps: Gaps): Readonly<Record<string, unknown>> {
+function writeInput(
+  json: string,
+  room: Room,
+  unsupported: UnsupportedFields,
+): Readonly<Record<string, unknown>> {
   const read = readInput(json, { keysMax: room.keys, valuesMax: room.values }, room.marks);
   if (read === 'too_many') {
-    gaps.add(
+    unsupported.add(
       'arguments',
       `more than ${JSON_KEYS_MAX} keys or ${JSON_VALUES_MAX} values that tools were called with`,
     );
@@ -183,11 +192,11 @@ const BUDGET_TOKENS_MIN = 1_024;
 
 function writeThinking(
   { reasoning }: Conversation,
-  { outputTokensCap, thinksByEffort }: AskedModel,
+  { outputTokensCap, reasonsByEffort }: AskedModel,
 ): object | undefined {
   if (reasoning === null) return undefined;
   if (!reasoning.enabled) return { type: 'disabled' };
-  if (thinksByEffort) return { type: 'adaptive' };
+  if (reasonsByEffort) return { type: 'adaptive' };
   const share = SHARES[reasoning.effort ?? 'medium'] ?? SHARE_OF_MORE;
   const budget = reasoning.budgetTokens ?? Math.floor(share * outputTokensCap);
   // There is no thinking for less, and it has to leave room for the answer.
@@ -201,10 +210,10 @@ function writeThinking(
 /** How hard a model thinks that decides by itself how long, and the shape of its answer. */
 function writeOutputConfig(
   { reasoning, answerFormat }: Conversation,
-  { outputTokensCap, thinksByEffort }: AskedModel,
+  { outputTokensCap, reasonsByEffort }: AskedModel,
 ): object | undefined {
   const effort =
-    thinksByEffort && reasoning?.enabled === true ? effortOf(reasoning, outputTokensCap) : undefined;
+    reasonsByEffort && reasoning?.enabled === true ? effortOf(reasoning, outputTokensCap) : undefined;
   const format =
     answerFormat?.type === 'json_schema'
       ? { type: 'json_schema', schema: described(answerFormat) }

@@ -12,23 +12,23 @@ import { collectStream } from './collect-stream.ts';
 import { readWholeAnswer } from './read-whole-answer.ts';
 import { relayAnswer } from './relay-answer.ts';
 import type { RunningCall } from './running-call.ts';
-import { tellOperator } from './tell-operator.ts';
 import { askedEndpoint, readUpstreamError } from './upstream-error.ts';
 import type { UpstreamRequest } from './upstream-request.ts';
 import { headerText, retryAfter } from './upstream-text.ts';
+import { warnOperator } from './warn-operator.ts';
 
 /** Runs the call at its present candidate. What the attempt showed of the endpoint decides where later calls go. */
 export async function runAttempt(call: RunningCall): Promise<Attempt> {
   call.startOver();
   const built = buildBody(call);
   const pictures = picturesToInline(call.provider, call.options.plan.pictures);
-  if (pictures.length === 0) return await askProvider(call, { bytes: built, done: noMatter });
+  if (pictures.length === 0) return await askProvider(call, { bytes: built, done: noop });
   const body = await inlinePictures(call, pictures, built);
   // Another provider may fetch what we could not.
   return isApiError(body) ? failed(body, true) : await askProvider(call, body);
 }
 
-const noMatter = (): void => undefined;
+const noop = (): void => undefined;
 
 async function askProvider(call: RunningCall, body: SentBody): Promise<Attempt> {
   const { gateway, plan } = call.options;
@@ -45,7 +45,7 @@ async function askProvider(call: RunningCall, body: SentBody): Promise<Attempt> 
   // A router may answer no_provider because of the caller's own preferences.
   const { routesBetweenVendors } = call.provider.kind.capabilities;
   if (error !== null && !(error.code === 'no_provider' && routesBetweenVendors))
-    tellOperator(call, call.candidate.endpoint, call.candidate.model.id, error.code);
+    warnOperator(call, call.candidate.endpoint, call.candidate.model.id, error.code);
   reportAttempt(call, call.candidate, ticket, {
     error,
     faultOf: attempt.kind === 'failed' ? attempt.faultOf : undefined,

@@ -3,7 +3,7 @@ import type { NanoUsd } from '#core/money.ts';
 import type { ApiError } from '../../contract/errors.ts';
 import type { CallKind } from '../../inference/hold/run-held-call.ts';
 import { type CallCost, freeOfCharge } from '../../inference/price/call-cost.ts';
-import { tellOperator } from '../../inference/upstream/tell-operator.ts';
+import { warnOperator } from '../../inference/upstream/warn-operator.ts';
 import { askForPictures } from './ask-for-pictures.ts';
 import { errorEvents } from './picture-answer.ts';
 import type { FailedPictures, MadePictures, PictureAttempt } from './picture-attempt.ts';
@@ -25,7 +25,7 @@ export class ImageKind implements CallKind<MadePictures, FailedPictures> {
     const call = this.#call;
     const { model } = call.options.plan;
     const ended = await askForPictures(call, this.#output);
-    if (ended.kind === 'failed') tellOperator(call, model, model.id, ended.error.code);
+    if (ended.kind === 'failed') warnOperator(call, model, model.id, ended.error.code);
     // Images are linked before the charge: those that cannot be linked are not paid for.
     else if (!call.caller.gone) await this.#output.prepare();
     return ended;

@@ -35,7 +35,7 @@ export function CallsView() {
         <section class="card flush" aria-label="Calls">
           ${
             shown.length > 0
-              ? html`<${CallTable} calls=${shown} onOpen=${setOpened} />`
+              ? html`<${OpenCallMap} calls=${shown} onOpen=${setOpened} />`
               : html`<${NoCalls} filtered=${filtered} all=${known.calls.length} />`
           }
         </section>
@@ -109,7 +109,7 @@ function Filters({ keyId, onKey, filter, onFilter }) {
 }
 
 /** @param {{ calls: readonly Call[], onOpen: (id: number) => void }} props */
-const CallTable = ({ calls, onOpen }) => html`
+const OpenCallMap = ({ calls, onOpen }) => html`
   <table class="calls">
     <caption class="unseen">Calls, newest first</caption>
     <thead>

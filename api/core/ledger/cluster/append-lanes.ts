@@ -59,14 +59,14 @@ export class AppendLanes {
       } catch (error) {
         // A shard may have another leader by now.
         this.#leaders = new Map();
-        await this.#tellApart(some, error);
+        await this.#retryIndividually(some, error);
       }
     }
     lane.isBusy = false;
   }
 
   /** A refusal may be of one shard's records only. Who did not answer would only be waited for once more. */
-  async #tellApart(some: readonly Append[], error: unknown): Promise<void> {
+  async #retryIndividually(some: readonly Append[], error: unknown): Promise<void> {
     const { clock, isRefusal, send } = this.#options;
     if (some.length === 1 || !isRefusal(error)) {
       for (const { reject } of some) reject(error);

@@ -9,7 +9,7 @@ import { createRedisLedger, type RedisLedger } from './redis-ledger.ts';
 import { createRedisScripts } from './redis-scripts.ts';
 
 /** How often a process asks whether a closed shard has opened. */
-export const SHARDS_LOOKED_AT_MS = SECOND_MS;
+export const SHARDS_POLL_MS = SECOND_MS;
 
 export interface ClusterLedgerOptions {
   address: RedisAddress;
@@ -72,10 +72,10 @@ export async function openClusterLedger(options: ClusterLedgerOptions): Promise<
     });
     // Where no call asks a closed shard, nobody would see it open again.
     const look = () => {
-      timer = clock.setTimer(SHARDS_LOOKED_AT_MS, look);
+      timer = clock.setTimer(SHARDS_POLL_MS, look);
       void ledger.lookAtShards();
     };
-    let timer = clock.setTimer(SHARDS_LOOKED_AT_MS, look);
+    let timer = clock.setTimer(SHARDS_POLL_MS, look);
     await ledger.lookAtShards();
     return {
       ledger,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { callEnd, callFacts, pendingPrice, savedPrice } from '../../events/ledger-event.ts';
-import { CallTable } from '../machine/call-table.ts';
 import { newAgent } from '../machine/empty-ledger.ts';
+import { OpenCallMap } from '../machine/open-call-map.ts';
 import type { AgentState, AgentStatus, Hold, KeyState, Lot, PeriodSum } from '../machine/state.ts';
 
 /** The hashes of one agent in Redis, as `read_agent` answers them, at one moment. */
@@ -45,7 +45,7 @@ export function toAgentState(
   state.startsTatUs = Number(field('tat_us'));
   state.chargedToday = toPeriodSum(agent.get('charged_day'));
   state.mcpKeysMadeAtMs = (agent.get('mcp_keys') ?? '').split(' ').filter(Boolean).map(Number);
-  state.leases = new CallTable([...slots]);
+  state.leases = new OpenCallMap([...slots]);
   // A hash keeps no order.
   const open = [...holds.keys()].filter((name) => !name.includes(':')).map((name) => toHold(name, holds));
   open.sort((a, b) => a.startedAtMs - b.startedAtMs || a.callId - b.callId);

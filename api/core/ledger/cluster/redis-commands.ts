@@ -2,8 +2,8 @@ import { idTimeMs } from '../../ids.ts';
 import { BALANCE_CAP_NANO_USD, HOLD_LEASE_MS } from '../../limits.ts';
 import { minBigint, type NanoUsd } from '../../money.ts';
 import type { Command, PutKey, Reserve, Settle, VideoOrder } from '../command.ts';
+import { clampCallEnd, soundPending } from '../machine/clamp-call-end.ts';
 import { requireAmount } from '../machine/decision.ts';
-import { soundEnd, soundPending } from '../machine/sound-end.ts';
 import { startIntervalUs } from '../machine/start-rate.ts';
 import type { ShardKeys } from './redis-keys.ts';
 import type { ScriptArg, ScriptName } from './redis-scripts.ts';
@@ -29,7 +29,7 @@ export function toScriptCall(command: Command, shard: ShardKeys): ScriptCall {
       return { name: 'renew', keys: shard.ofCalls(agentId).running, args };
     }
     case 'finish': {
-      const end = JSON.stringify(soundEnd(command.end));
+      const end = JSON.stringify(clampCallEnd(command.end));
       const args = [agentId, command.callId, end, JSON.stringify(soundPending(command.pending))];
       return { name: 'finish', keys: shard.ofCalls(agentId).running, args };
     }
@@ -207,7 +207,7 @@ function toSettleCall(
     callId,
     String(counted / HIGH),
     String(counted % HIGH),
-    JSON.stringify(soundEnd(end)),
+    JSON.stringify(clampCallEnd(end)),
     cause,
     idTimeMs(callId),
     // An orphan has made nothing, whatever the command says.

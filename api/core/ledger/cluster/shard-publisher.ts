@@ -56,7 +56,7 @@ export class ShardPublisher {
   #sentAtMs = 0;
   #resends = 0;
   #leads = false;
-  #isTold = false;
+  #isReported = false;
   #renewAtMs = 0;
   /** Another process's turn, or its chance. */
   #followsUntilMs = 0;
@@ -151,7 +151,7 @@ export class ShardPublisher {
       this.#wanted = false;
       try {
         const next = await this.#step();
-        this.#isTold = false;
+        this.#isReported = false;
         if (next === 'again') this.#wanted = true;
         else if (next !== 'done') this.#wakeIn(next);
       } catch (error) {
@@ -169,8 +169,8 @@ export class ShardPublisher {
 
   /** Once an outage: each shard would else fill the log with it. */
   #tell(error: unknown): void {
-    if (this.#isTold) return;
-    this.#isTold = true;
+    if (this.#isReported) return;
+    this.#isReported = true;
     const { shard, logger } = this.#options;
     logger.error('a shard could not be published, it is tried again', { shard, error });
   }

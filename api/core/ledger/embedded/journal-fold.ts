@@ -6,8 +6,8 @@ import { nextTurn } from '../../wait.ts';
 import { deserializeAgent, serializeAgent } from '../machine/agent-snapshot.ts';
 import { foldEvent } from '../machine/apply.ts';
 import { checkIdentity } from '../machine/check-identity.ts';
-import { DoneCalls } from '../machine/done-calls.ts';
 import { addAgent, emptyLedger } from '../machine/empty-ledger.ts';
+import { RecentlySettled } from '../machine/recently-settled.ts';
 import type { AgentState, LedgerState } from '../machine/state.ts';
 import type { AgentRow, EndedCall, EndedRow, Journal, JournalHead, JournalRow } from './journal.ts';
 import { JournalDamagedError, JournalError } from './journal-errors.ts';
@@ -39,7 +39,7 @@ export async function foldJournal(journal: Journal, file: string): Promise<Folde
   return folded;
 }
 
-const NO_DONE = new DoneCalls();
+const NO_DONE = new RecentlySettled();
 
 /** Ended calls stand in the journal's own rows. */
 export const toAgentRow = (agent: AgentState): AgentRow => ({

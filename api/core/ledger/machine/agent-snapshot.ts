@@ -2,11 +2,11 @@ import { crc32 } from 'node:zlib';
 import { z } from 'zod';
 import { callEnd, callFacts, pendingPrice, savedPrice } from '../../events/ledger-event.ts';
 import { parseVideoJob, printVideoJob, videoJobJson } from '../../videos/video-job-json.ts';
-import { CallTable } from './call-table.ts';
 import { checkIdentity } from './check-identity.ts';
-import { DoneCalls } from './done-calls.ts';
 import { GivenUpCalls } from './given-up-calls.ts';
 import { KeyVersions } from './key-versions.ts';
+import { OpenCallMap } from './open-call-map.ts';
+import { RecentlySettled } from './recently-settled.ts';
 import type { AgentState, Hold, KeyState, PeriodSum } from './state.ts';
 import { VideoTable } from './video-table.ts';
 
@@ -205,9 +205,9 @@ function toState(snapshot: AgentSnapshot): AgentState {
     expiredNanoUsd: BigInt(snapshot.expiredNanoUsd),
     movedInNanoUsd: BigInt(snapshot.movedInNanoUsd),
     movedOutNanoUsd: BigInt(snapshot.movedOutNanoUsd),
-    leases: new CallTable(snapshot.leases),
-    holds: new CallTable(snapshot.holds.map((hold) => [hold.callId, toHold(hold)])),
-    done: new DoneCalls(
+    leases: new OpenCallMap(snapshot.leases),
+    holds: new OpenCallMap(snapshot.holds.map((hold) => [hold.callId, toHold(hold)])),
+    done: new RecentlySettled(
       snapshot.done.map(([callId, nonce, charged, settledAtMs]) => [
         callId,
         { nonce, chargedNanoUsd: BigInt(charged), settledAtMs },

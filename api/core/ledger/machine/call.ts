@@ -4,12 +4,12 @@ import { idTimeMs } from '../../ids.ts';
 import { HOLD_LEASE_MS, ORPHAN_MARGIN_MS } from '../../limits.ts';
 import { minBigint } from '../../money.ts';
 import type { Finish, FinishResult, Renew, RenewResult, Settle, SettleResult } from '../command.ts';
+import { clampCallEnd, soundPending } from './clamp-call-end.ts';
 import { changed, type Decision, type GivenUpCall, requireAmount, unchanged } from './decision.ts';
-import { findDone } from './done-calls.ts';
 import { LedgerEventError } from './ledger-errors.ts';
 import { dropEmptyLots, findLot } from './lots.ts';
 import { addToPeriod, bookCharge } from './periods.ts';
-import { soundEnd, soundPending } from './sound-end.ts';
+import { findDone } from './recently-settled.ts';
 import type { AgentState, Hold, KeyState, LedgerState, Lot } from './state.ts';
 import { addStored } from './stored-pictures.ts';
 import { addVideo, endedVideo } from './video.ts';
@@ -59,7 +59,7 @@ export function decideFinish(state: LedgerState, command: Finish, nowMs: number)
     version: agent.version + 1,
     atMs: nowMs,
     callId: command.callId,
-    end: soundEnd(command.end),
+    end: clampCallEnd(command.end),
     pending: soundPending(command.pending),
   };
   return changed({ ok: true, repeated: false }, event);
@@ -111,7 +111,7 @@ function chargeHold(agent: AgentState, hold: Hold, command: Settle, nowMs: numbe
     callId: hold.callId,
     chargedNanoUsd: String(charged),
     overrunNanoUsd: String(minBigint(overrun, OVERRUN_MAX)),
-    end: soundEnd(command.end),
+    end: clampCallEnd(command.end),
     ...results(hold, command),
   };
   return changed({ ok: true, repeated: false, chargedNanoUsd: charged, overrunNanoUsd: overrun }, event);

@@ -7,9 +7,9 @@ import type { Reserve, ReserveRefusal, ReserveResult, VideoOrder } from '../comm
 import { findVideo, findVideoByKey, runningCalls } from './agent-queries.ts';
 import { agentStatus } from './agent-status.ts';
 import { changed, type Decision, requireAmount, unchanged } from './decision.ts';
-import { findDone } from './done-calls.ts';
 import { allocate, heldNanoUsd, spendableNanoUsd } from './lots.ts';
 import { periodOf, periodSumOf, sumSince } from './periods.ts';
+import { findDone } from './recently-settled.ts';
 import { startRate } from './start-rate.ts';
 import type { AgentState, KeyState, LedgerState } from './state.ts';
 import { storageFullUntilMs } from './stored-pictures.ts';

@@ -1,7 +1,7 @@
-import { CallTable } from './call-table.ts';
-import { DoneCalls } from './done-calls.ts';
 import { GivenUpCalls } from './given-up-calls.ts';
 import { KeyVersions } from './key-versions.ts';
+import { OpenCallMap } from './open-call-map.ts';
+import { RecentlySettled } from './recently-settled.ts';
 import type { AgentState, LedgerState } from './state.ts';
 import { VideoTable } from './video-table.ts';
 
@@ -23,9 +23,9 @@ export function newAgent(agentId: number, name: string, createdAtMs: number): Ag
     movedInNanoUsd: 0n,
     movedOutNanoUsd: 0n,
     startsTatUs: 0,
-    leases: new CallTable(),
-    holds: new CallTable(),
-    done: new DoneCalls(),
+    leases: new OpenCallMap(),
+    holds: new OpenCallMap(),
+    done: new RecentlySettled(),
     givenUp: new GivenUpCalls(),
     keys: new Map(),
     keyVersions: new KeyVersions(),

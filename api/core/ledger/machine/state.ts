@@ -1,10 +1,10 @@
 import type { CallEnd, CallFacts, KeyLimit, PendingPrice, SavedPrice } from '../../events/ledger-event.ts';
 import type { CallId } from '../../ids.ts';
 import type { NanoUsd } from '../../money.ts';
-import type { CallTable } from './call-table.ts';
-import type { DoneCalls } from './done-calls.ts';
 import type { GivenUpCalls } from './given-up-calls.ts';
 import type { KeyVersions } from './key-versions.ts';
+import type { OpenCallMap } from './open-call-map.ts';
+import type { RecentlySettled } from './recently-settled.ts';
 import type { VideoTable } from './video-table.ts';
 
 /** Everything the ledger knows. Changed only by `apply`. */
@@ -44,10 +44,10 @@ export interface AgentState {
   /** GCRA: the theoretical arrival time of the next start, in microseconds, so that any rate is a whole number. */
   startsTatUs: number;
   /** Slots of running calls and when each frees itself. A lapsed lease says nothing about the hold. */
-  leases: CallTable<number>;
-  holds: CallTable<Hold>;
+  leases: OpenCallMap<number>;
+  holds: OpenCallMap<Hold>;
   /** Ended calls of the last hour (and up to a minute more), so that a repeated command is answered as it was. */
-  done: DoneCalls;
+  done: RecentlySettled;
   /** Not journaled: whatever can still arrive late is on its way to this very engine or store. */
   givenUp: GivenUpCalls;
   keys: Map<number, KeyState>;

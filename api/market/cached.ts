@@ -7,7 +7,7 @@ import { atMost } from '#core/wait.ts';
 /** A reader is told to wait after this long. */
 export const MARKET_READ_MS = 2 * SECOND_MS;
 
-export interface KeptOptions {
+export interface CacheOptions {
   clock: Clock;
   log: Log;
 }
@@ -16,8 +16,8 @@ export interface KeptOptions {
  * What is read at most once in a second, however many ask (spec: Limits, market response cache). A read that failed is
  * kept for as long: a store that is down is not asked by every request.
  */
-export class Kept<T extends object> {
-  readonly #options: KeptOptions;
+export class Cached<T extends object> {
+  readonly #options: CacheOptions;
   readonly #load: (before: T | null) => Promise<T | 'unavailable'>;
   #value: T | 'unavailable' | null = null;
   /** The last one that was there. */
@@ -26,7 +26,7 @@ export class Kept<T extends object> {
   #pending: Promise<T | 'unavailable'> | null = null;
 
   /** `load`: given what was read before. May reject. */
-  constructor(options: KeptOptions, load: (before: T | null) => Promise<T | 'unavailable'>) {
+  constructor(options: CacheOptions, load: (before: T | null) => Promise<T | 'unavailable'>) {
     this.#options = options;
     this.#load = load;
   }

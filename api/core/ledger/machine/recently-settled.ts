@@ -8,7 +8,7 @@ import type { AgentState, DoneCall } from './state.ts';
  * is asked here is whether a new id is known, and the newest id answers that; a `Map` of them copies itself as it grows,
  * which cost a busy agent a twentieth of every call.
  */
-export class DoneCalls implements Iterable<readonly [CallId, DoneCall]> {
+export class RecentlySettled implements Iterable<readonly [CallId, DoneCall]> {
   readonly #slots = new Map<number, Slot>();
 
   constructor(entries: Iterable<readonly [CallId, DoneCall]> = []) {

@@ -1,13 +1,13 @@
 import type { FormatName } from '#core/catalog/catalog.ts';
-import { SELF_HOSTED_FIELDS } from '../../providers/openai/dialect-fields.ts';
 import type { Dialect } from '#core/catalog/dialect.ts';
 import { isRecord } from '#core/is-record.ts';
+import { SELF_HOSTED_FIELDS } from '../../providers/openai/dialect-fields.ts';
 import type { JsonMember, JsonObject, MemberChanges } from '../json/json-object.ts';
 import type { MediaCount } from '../linked-images/linked-media.ts';
 import { findStrayLink } from '../policy/member-policy.ts';
-import { addPluginGaps } from './add-plugin-gaps.ts';
-import { type Gap, Gaps, HINTS, OURS, saysNothing } from './gaps.ts';
+import { addUnsupportedPlugins } from './add-unsupported-plugins.ts';
 import { CHAT_REASONING } from './reasoning-words.ts';
+import { HINTS, OURS, saysNothing, type UnsupportedField, UnsupportedFields } from './unsupported-fields.ts';
 
 export interface AskedBody {
   format: FormatName;
@@ -24,10 +24,10 @@ export interface AskedBody {
  * What of a body a server of this dialect cannot be sent, by its name; `null`: nothing. It is not asked at all then: what
  * is left out in silence is missed by whoever sent it.
  */
-export function findDialectGap(
+export function findUnsupportedByDialect(
   dialect: Dialect,
   { format, body, value, media, plain }: AskedBody,
-): Gap | null {
+): UnsupportedField | null {
   if (dialect.images === 'inline' && media.firstByLinkAt !== null) {
     return { param: media.firstByLinkAt, words: 'a file by its link' };
   }
@@ -35,25 +35,27 @@ export function findDialectGap(
   const stray = dialect.images === 'inline' && value !== null ? findStrayLink(format, value) : null;
   if (stray !== null) return { param: stray, words: 'a link where none is read' };
   if (plain && value !== null) {
-    const gap = findRouterGap(value) ?? (format === 'chat/completions' ? findThoughtGap(value) : null);
-    if (gap !== null) return gap;
+    const unsupported =
+      findUnsupportedRouterField(value) ??
+      (format === 'chat/completions' ? findUnsupportedReasoning(value) : null);
+    if (unsupported !== null) return unsupported;
   }
   if (takesAll(dialect)) return null;
   if (dialect.fields === SELF_HOSTED_FIELDS && value !== null) {
-    const gap = findUnknownFormat(value);
-    if (gap !== null) return gap;
+    const unsupported = findUnknownFormat(value);
+    if (unsupported !== null) return unsupported;
   }
-  const gap = body.members.find(
+  const unsupported = body.members.find(
     (member) => !isTaken(dialect, format, member.key) && !HINTS.has(member.key) && !asksNothing(body, member),
   );
-  if (gap !== undefined) return { param: gap.key, words: null };
+  if (unsupported !== undefined) return { param: unsupported.key, words: null };
   return dialect.refusedFields.has(MESSAGE_NAME) ? findNamedMessage(value) : null;
 }
 
-function findRouterGap(value: Readonly<Record<string, unknown>>): Gap | null {
-  const gaps = new Gaps();
-  addPluginGaps(value, gaps);
-  return gaps.first;
+function findUnsupportedRouterField(value: Readonly<Record<string, unknown>>): UnsupportedField | null {
+  const unsupported = new UnsupportedFields();
+  addUnsupportedPlugins(value, unsupported);
+  return unsupported.first;
 }
 
 /** Hints, and fields that ask for what happens anyway: a server that does not take them gets none. */
@@ -83,19 +85,21 @@ function asksNothing({ bytes }: JsonObject, { key, valueStartsAt, endsAt }: Json
 const NOTHING_CHARS_MAX = 64;
 
 /** A plain server knows the effort alone, and its answer is shown as it came, with its thought. */
-function findThoughtGap(value: Readonly<Record<string, unknown>>): Gap | null {
-  const gaps = new Gaps();
-  const given = gaps.record(value.reasoning, 'reasoning');
-  gaps.unknown(given, 'reasoning.', CHAT_REASONING);
+function findUnsupportedReasoning(value: Readonly<Record<string, unknown>>): UnsupportedField | null {
+  const unsupported = new UnsupportedFields();
+  const given = unsupported.record(value.reasoning, 'reasoning');
+  unsupported.unknown(given, 'reasoning.', CHAT_REASONING);
   const effort = value.reasoning_effort ?? given.effort;
   // Its own word for none is not known to every server: it has to be the caller's.
-  if ((given.enabled ?? true) !== true && effort !== 'none') gaps.add('reasoning.enabled');
-  if ((given.exclude ?? false) !== false) gaps.add('reasoning.exclude');
-  return gaps.first;
+  if ((given.enabled ?? true) !== true && effort !== 'none') unsupported.add('reasoning.enabled');
+  if ((given.exclude ?? false) !== false) unsupported.add('reasoning.exclude');
+  return unsupported.first;
 }
 
 /** A pattern or a grammar as the format of an answer can hold up a server that the operator runs for all callers. */
-function findUnknownFormat({ response_format: format }: Readonly<Record<string, unknown>>): Gap | null {
+function findUnknownFormat({
+  response_format: format,
+}: Readonly<Record<string, unknown>>): UnsupportedField | null {
   const isKnown = !isRecord(format) || (format.type ?? null) === null || ANSWER_FORMATS.has(format.type);
   return isKnown ? null : { param: 'response_format.type', words: null };
 }
@@ -106,7 +110,7 @@ const CAPS: ReadonlySet<string> = new Set(['max_tokens', 'max_completion_tokens'
 
 const MESSAGE_NAME = 'messages[].name';
 
-function findNamedMessage(value: AskedBody['value']): Gap | null {
+function findNamedMessage(value: AskedBody['value']): UnsupportedField | null {
   const messages = Array.isArray(value?.messages) ? value.messages : [];
   const index = messages.findIndex((message) => isRecord(message) && (message.name ?? null) !== null);
   return index < 0 ? null : { param: `messages[${index}].name`, words: null };

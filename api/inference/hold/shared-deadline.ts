@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '#core/clock.ts';
-import { Roster } from '#core/roster.ts';
+import { IndexedSet } from '#core/indexed-set.ts';
 
 export interface Waiting {
   endsAtMs: number;
@@ -7,10 +7,10 @@ export interface Waiting {
 }
 
 /** Waits of one length share one timer: a timer for each call costs more than its charge. */
-export class SharedWait {
+export class SharedDeadline {
   readonly #clock: Clock;
   readonly #waitMs: number;
-  readonly #waiting = new Roster<Waiting>();
+  readonly #waiting = new IndexedSet<Waiting>();
   #timer: Timer | null = null;
 
   constructor(clock: Clock, waitMs: number) {

@@ -7,7 +7,7 @@ import type { CallId } from '../../ids.ts';
  * long-lived, keep whole calls alive that are over. An agent has few open calls, thousands only while their prices
  * are looked up: 6,000 of them are looked through in microseconds.
  */
-export class CallTable<T> implements Iterable<[CallId, T]> {
+export class OpenCallMap<T> implements Iterable<[CallId, T]> {
   readonly #ids: CallId[] = [];
   readonly #values: T[] = [];
 

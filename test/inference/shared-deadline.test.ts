@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { SharedWait } from '../../api/inference/hold/shared-wait.ts';
+import { SharedDeadline } from '../../api/inference/hold/shared-deadline.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 it('ends each wait once, at its own time or before, with one timer for all and none when nobody waits', () => {
   const clock = createFakeClock();
-  const waits = new SharedWait(clock, 250);
+  const waits = new SharedDeadline(clock, 250);
   const ended: [name: string, atMs: number][] = [];
   const start = (name: string) => waits.start(() => ended.push([name, clock.monotonicMs()]));
   start('first');

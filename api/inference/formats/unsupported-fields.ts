@@ -5,10 +5,10 @@ import { booleanOf, numberOf, recordOf, records, strings, textOrNull } from './v
  * Names of what a translation has no words for, such as `messages[0].name`. What cannot be said to a provider is refused
  * by its name before anything is held, never dropped.
  */
-export class Gaps {
-  #first: Gap | null = null;
+export class UnsupportedFields {
+  #first: UnsupportedField | null = null;
 
-  get first(): Gap | null {
+  get first(): UnsupportedField | null {
     return this.#first;
   }
 
@@ -73,7 +73,7 @@ export class Gaps {
   }
 }
 
-export interface Gap {
+export interface UnsupportedField {
   param: string;
   words: string | null;
 }

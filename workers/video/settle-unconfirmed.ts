@@ -6,7 +6,7 @@ import type { OpenVideo, Owed } from './open-video.ts';
 import type { After, VideoParts } from './video-parts.ts';
 
 /** Tells the journal what has happened: asked for the same until it has it, so that no crash of it costs a job or money. */
-export async function payOwed(parts: VideoParts, video: OpenVideo, owed: Owed): Promise<After> {
+export async function settleUnconfirmed(parts: VideoParts, video: OpenVideo, owed: Owed): Promise<After> {
   video.owed = owed;
   switch (owed.do) {
     case 'note_job':

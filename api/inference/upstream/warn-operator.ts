@@ -3,7 +3,7 @@ import type { HeldCall } from '../hold/held-call.ts';
 import type { WatchedEndpoint } from '../routing/endpoint-health.ts';
 
 /** Warns of faults that no caller can fix or is told of in so many words: once in a while, not with each call. */
-export function tellOperator(
+export function warnOperator(
   { options, endedByUs }: Pick<HeldCall, 'options' | 'endedByUs'>,
   endpoint: WatchedEndpoint,
   model: string,

@@ -4,7 +4,7 @@ import type { CallEnd, PendingPrice } from '../../events/ledger-event.ts';
  * Counts and durations come from providers and from clocks. One that is no whole number would make a record that
  * no reader accepts, and so stop the journal: it is written as 0 instead. Money is not touched by this.
  */
-export function soundEnd(end: CallEnd): CallEnd {
+export function clampCallEnd(end: CallEnd): CallEnd {
   const { tokens } = end;
   const sound =
     isCount(end.durationMs) &&

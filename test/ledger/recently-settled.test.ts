@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { DoneCalls } from '#core/ledger/machine/done-calls.ts';
+import { RecentlySettled } from '#core/ledger/machine/recently-settled.ts';
 import { DONE_KEPT_MS } from '#core/limits.ts';
 import { callIdAt, START_MS } from './case.ts';
 
@@ -9,7 +9,7 @@ test('a call that ended long after its neighbours keeps none of them, and is kep
   const ids = [0, 1, 2_000, 60_000].map((ms) => callIdAt(START_MS + ms));
   const [early, late, near, far] = ids;
   if (early === undefined || late === undefined || near === undefined || far === undefined) throw new Error();
-  const done = new DoneCalls();
+  const done = new RecentlySettled();
   done.set(early, doneAt(START_MS));
   done.set(near, doneAt(START_MS + 2_000));
   done.set(far, doneAt(START_MS + 60_000));
@@ -24,7 +24,7 @@ test('a call that ended long after its neighbours keeps none of them, and is kep
 
 test('an ended call is found wherever it stands among those of its seconds, and an id that is none never', () => {
   const ids = [5, 1, 9, 3].map((step) => callIdAt(START_MS, step));
-  const done = new DoneCalls(ids.map((id, i) => [id, doneAt(START_MS + i)]));
+  const done = new RecentlySettled(ids.map((id, i) => [id, doneAt(START_MS + i)]));
   expect(ids.map((id) => done.get(id)?.settledAtMs)).toEqual([0, 1, 2, 3].map((ms) => START_MS + ms));
   expect([0, 2, 4, 10].map((step) => done.has(callIdAt(START_MS, step)))).toEqual(Array(4).fill(false));
 });

@@ -4,7 +4,7 @@
  * Not a `Set`: that copies itself into a new table every few hundred deletions, and its old tables, once V8 counts
  * them as long-lived, keep everything alive that they held last. The collector then copies whole calls that are over.
  */
-export class Roster<T extends object> implements Iterable<T> {
+export class IndexedSet<T extends object> implements Iterable<T> {
   readonly #members: (T & Placed)[] = [];
 
   get size(): number {

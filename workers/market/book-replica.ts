@@ -21,7 +21,7 @@ export interface KeptBookOptions {
 }
 
 /** One market's book, and what its readers and the exchange were told of it. */
-export class KeptBook {
+export class BookReplica {
   readonly book = new Book();
   readonly market: string;
   readonly endsAtMs: number;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Roster } from '../../api/core/roster.ts';
+import { IndexedSet } from '../../api/core/indexed-set.ts';
 
 describe('a roster', () => {
   it('holds whoever came and has not left, like a Set, through any history', () => {
@@ -8,7 +8,7 @@ describe('a roster', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (history) => {
         const people = Array.from({ length: 8 }, (_, name) => ({ name }));
-        const roster = new Roster<{ name: number }>();
+        const roster = new IndexedSet<{ name: number }>();
         const model = new Set<{ name: number }>();
         for (const { who, comes } of history) {
           const person = people[who];
@@ -27,7 +27,7 @@ describe('a roster', () => {
 
   it('leaves out who goes while it is read, and shows nobody twice', () => {
     const [a, b, c, d] = [{}, {}, {}, {}];
-    const roster = new Roster<object>();
+    const roster = new IndexedSet<object>();
     for (const each of [a, b, c]) roster.add(each);
     const seen: object[] = [];
     for (const each of roster) {
@@ -43,7 +43,7 @@ describe('a roster', () => {
 
   it('is not fooled by who stands in another one', () => {
     const member = {};
-    const [here, there] = [new Roster<object>(), new Roster<object>()];
+    const [here, there] = [new IndexedSet<object>(), new IndexedSet<object>()];
     here.add(member);
     there.add({});
     expect([there.has(member), there.delete(member), there.size]).toEqual([false, false, 1]);

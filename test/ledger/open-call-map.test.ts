@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { CallTable } from '#core/ledger/machine/call-table.ts';
+import { OpenCallMap } from '#core/ledger/machine/open-call-map.ts';
 import { cpuMsOf } from '../support/cpu-time.ts';
 import { createDraw } from './history/random.ts';
 
 test('a table of open calls answers like a Map, whatever comes and goes', () => {
   const random = createDraw(7);
-  const table = new CallTable<string>();
+  const table = new OpenCallMap<string>();
   const map = new Map<number, string>();
   for (let step = 0; step < 5_000; step++) {
     const callId = random(20);
@@ -27,7 +27,7 @@ test('a table of open calls answers like a Map, whatever comes and goes', () => 
 });
 
 test('calls may be taken off while they are looked through', () => {
-  const table = new CallTable([1, 2, 3, 4].map((callId): [number, string] => [callId, `call ${callId}`]));
+  const table = new OpenCallMap([1, 2, 3, 4].map((callId): [number, string] => [callId, `call ${callId}`]));
   const seen: number[] = [];
   for (const [callId] of table) {
     seen.push(callId);
@@ -38,7 +38,7 @@ test('calls may be taken off while they are looked through', () => {
 
 test('thousands of open calls come and go in well under a second', () => {
   const callIds = Array.from({ length: 10_000 }, (_, callId) => callId);
-  const table = new CallTable<string>();
+  const table = new OpenCallMap<string>();
   const cpuMs = cpuMsOf(() => {
     for (const callId of callIds) table.set(callId, 'open');
     for (const callId of callIds) table.delete(callId);

@@ -9,12 +9,12 @@ const SIGNATURE = 'signature:';
 const ENCRYPTED = 'encrypted:';
 
 /** `null`: the provider gave nothing by which it would know its thought. */
-export function keepThought({ signature, encrypted }: ReasoningPart): string | null {
+export function signReasoning({ signature, encrypted }: ReasoningPart): string | null {
   if (encrypted !== null) return ENCRYPTED + encrypted;
   return signature === null ? null : SIGNATURE + signature;
 }
 
-export const readKeptThought = (kept: string): Pick<ReasoningPart, 'signature' | 'encrypted'> => ({
+export const readSignedReasoning = (kept: string): Pick<ReasoningPart, 'signature' | 'encrypted'> => ({
   signature: kept.startsWith(SIGNATURE) ? kept.slice(SIGNATURE.length) : null,
   encrypted: kept.startsWith(ENCRYPTED) ? kept.slice(ENCRYPTED.length) : null,
 });
