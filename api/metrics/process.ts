@@ -53,7 +53,7 @@ export function observeProcess(
     () => connectionLimit?.refused ?? 0,
   );
   gauge(
-    'faregate_pumps',
+    'faregate_usage_drains',
     'Answers read on after a hang-up, for their usage',
     () => gateway.openCalls.usageDrains,
   );
@@ -62,7 +62,7 @@ export function observeProcess(
     loopLag.lagMs(),
   );
   gauge(
-    'faregate_closings_owed',
+    'faregate_unconfirmed_settlements',
     'Ended calls that the journal has not confirmed',
     () => gateway.ledgerRetries.waiting,
   );

@@ -121,7 +121,7 @@ export function testClient(client: Client, cancel: 'stops_billing' | 'bills_full
         // A provider that bills to the end is read on; the connection to any other is closed by now.
         if (cancel === 'bills_full') {
           await gateway.provider.reached('rest');
-          await until(async () => (await gateway.metric('faregate_pumps')) === 1);
+          await until(async () => (await gateway.metric('faregate_usage_drains')) === 1);
           gateway.provider.release('rest');
         }
         const { chargedNanoUsd } = await gateway.settled(agent);

@@ -36,7 +36,7 @@ describe('a caller who hangs up', () => {
       const agent = await gateway.newAgent();
       gateway.provider.next({ chunks: 30, gate: 'rest', gateAt: 250 * (events + 1) });
       await hangUpWhen(hello({ stream: true }), agent, (text) => text.split('\n\n').length > events);
-      await until(async () => (await gateway.metric('faregate_pumps')) === 1);
+      await until(async () => (await gateway.metric('faregate_usage_drains')) === 1);
       gateway.provider.release('rest');
       const view = await gateway.settled(agent);
       expect(view.chargedNanoUsd).toBe(gateway.provider.lastBill().costNanoUsd);
@@ -52,7 +52,7 @@ describe('a caller who hangs up', () => {
     await gateway.provider.reached('first');
     hangUp.abort();
     await call;
-    await until(async () => (await gateway.metric('faregate_pumps')) === 1);
+    await until(async () => (await gateway.metric('faregate_usage_drains')) === 1);
     gateway.provider.release('first');
     const view = await gateway.settled(agent);
     expect(view.chargedNanoUsd).toBe(gateway.provider.lastBill().costNanoUsd);

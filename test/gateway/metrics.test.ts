@@ -121,7 +121,7 @@ describe('the operator’s metrics show', () => {
     const { faregate_journal_commit_ms_count: commits = 0 } = await scrape();
     const release = holdJournal(thread);
     gateway.provider.release('end');
-    await shows('faregate_closings_owed', 1);
+    await shows('faregate_unconfirmed_settlements', 1);
     clock.advance(120);
     expect(await scrape()).toMatchObject({
       faregate_journal_lag_events: 1,
@@ -131,7 +131,7 @@ describe('the operator’s metrics show', () => {
 
     release();
     await (await call).text();
-    await shows('faregate_closings_owed', 0);
+    await shows('faregate_unconfirmed_settlements', 0);
     expect(await scrape()).toMatchObject({
       faregate_journal_lag_events: 0,
       faregate_journal_lag_ms: 0,

@@ -115,7 +115,7 @@ describe('a long call', () => {
 });
 
 describe('a hang-up', () => {
-  it('is pumped for a minute at most; then the provider’s own record is charged', async () => {
+  it('is read on for a minute at most; then the provider’s own record is charged', async () => {
     const clock = await start();
     gateway.provider.next({ chunks: 5, stallAt: 900, billUsd: '0.0000099', hangUpBills: 'delivered' });
     const hangUp = new AbortController();
@@ -175,7 +175,7 @@ describeEmbedded(
       await gateway.provider.reached('fails');
       if (left) {
         hangUp.abort();
-        await until(async () => (await gateway.metric('faregate_pumps')) === 1);
+        await until(async () => (await gateway.metric('faregate_usage_drains')) === 1);
       }
       gateway.provider.release('fails');
       await call;

@@ -64,15 +64,15 @@ export const alertCases: readonly AlertCase[] = [
   one('FaregateOrphansSettled', 30, lossCalls('orphan'), '0x10 1x40', '3x60'),
   one('FaregatePendingPricesStay', 40, 'faregate_pending_prices', '201x60', '500x20 200x40'),
   {
-    alert: 'FaregateClosingsOwed',
+    alert: 'FaregateUnconfirmedSettlements',
     afterMinutes: 30,
     fires: [
-      ['faregate_closings_owed{pod="a"}', '2x60'],
-      ['faregate_closings_owed{pod="b"}', '0x60'],
+      ['faregate_unconfirmed_settlements{pod="a"}', '2x60'],
+      ['faregate_unconfirmed_settlements{pod="b"}', '0x60'],
     ],
     // Some are always on their way; it is the same one that stays that counts.
     staysQuiet: [
-      ['faregate_closings_owed{pod="a"}', '3 9 0 3 3 9 0 7 3 9 0 3 3 9 0 7 3 9 0 3 3 9 0 7 3 9 0 3 3 9 0 7'],
+      ['faregate_unconfirmed_settlements{pod="a"}', '3 9 0 3 3 9 0 7 3 9 0 3 3 9 0 7 3 9 0 3 3 9 0 7 3 9 0 3 3 9 0 7'],
     ],
   },
   {
@@ -182,7 +182,7 @@ export const alertCases: readonly AlertCase[] = [
   one('FaregateEventLoopLag', 10, 'faregate_event_loop_lag_ms{pod="a"}', '120x40', '12x40'),
   one('FaregateGatewayBusy', 20, refused('gateway_busy'), '0+12x40', '0+3x40'),
   one('FaregateGatewayUnavailable', 20, refused('gateway_unavailable'), '0+1x40', '5x40'),
-  one('FaregatePumpsFull', 20, 'faregate_pumps{pod="a"}', '160x40', '100x40'),
+  one('FaregateUsageDrainsFull', 20, 'faregate_usage_drains{pod="a"}', '160x40', '100x40'),
   one(
     'FaregateMemoryNearLimit',
     20,
@@ -280,7 +280,7 @@ export const pendingMinutes: Readonly<Record<string, number>> = {
   FaregateClockDoubted: 5,
   FaregateProviderSkipped: 5,
   FaregatePendingPricesStay: 30,
-  FaregateClosingsOwed: 5,
+  FaregateUnconfirmedSettlements: 5,
   FaregateProviderBillDiffers: 10,
   FaregateProviderBillNotCompared: 60,
   FaregateCapacityUsed: 10,
@@ -300,7 +300,7 @@ export const pendingMinutes: Readonly<Record<string, number>> = {
   FaregateEventLoopLag: 2,
   FaregateGatewayBusy: 5,
   FaregateGatewayUnavailable: 5,
-  FaregatePumpsFull: 5,
+  FaregateUsageDrainsFull: 5,
   FaregateMemoryNearLimit: 5,
   FaregateTargetDown: 5,
   FaregateNoGateway: 1,
