@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
+import ipaddr, { type IPv4, type IPv6 } from 'ipaddr.js';
 
 /** The other end of a connection, as far as the network tells. */
 export interface Peer {
@@ -16,23 +17,19 @@ export interface PeerReader {
   isTrusted(address: Address): boolean;
 }
 
-/** `trustedProxies`: addresses and networks of the operator's own. */
+/** @param trustedProxies Addresses and networks of the operator's own. */
 export function createPeerReader(trustedProxies: readonly string[]): PeerReader {
-  const trusted = new BlockList();
-  for (const network of trustedProxies) {
-    const [address = '', bits] = network.split('/');
-    const family = isIP(address) === 4 ? 'ipv4' : 'ipv6';
-    if (bits === undefined) trusted.addAddress(address, family);
-    else trusted.addSubnet(address, Number(bits), family);
-  }
-  const isTrusted = ({ text, version }: Address): boolean =>
-    trusted.check(text, version === 4 ? 'ipv4' : 'ipv6');
+  const networks = trustedProxies.map((network) =>
+    ipaddr.parseCIDR(network.includes('/') ? network : `${network}/${isIP(network) === 4 ? 32 : 128}`),
+  );
+  const isTrusted = (address: Address): boolean =>
+    networks.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
   return {
     isTrusted,
     readPeer(remoteAddress = '') {
       const address = parseAddress(withoutZone(remoteAddress));
       if (address === null) return { subject: NOBODY, address: null, isTrusted: false };
-      return { subject: subjectOf(address), address: address.text, isTrusted: isTrusted(address) };
+      return { subject: subjectOf(address), address: address.toString(), isTrusted: isTrusted(address) };
     },
   };
 }
@@ -72,7 +69,7 @@ export function createClientAddress(
   };
 }
 
-/** The system adds the interface to a link-local address, as in `fe80::1%eth0`. */
+/** The system appends the interface to a link-local address, as in `fe80::1%eth0`. */
 function withoutZone(address: string): string {
   const zoneAt = address.indexOf('%');
   return zoneAt < 0 ? address : address.slice(0, zoneAt);
@@ -81,50 +78,27 @@ function withoutZone(address: string): string {
 /** A connection that has ended already. */
 const NOBODY = 'unknown';
 
-interface Address {
-  text: string;
-  version: 4 | 6;
-}
+type Address = IPv4 | IPv6;
 
-/** An IPv4 address in IPv6's clothes is that IPv4 address. `null`: none, or one with a zone, which no header has. */
-function parseAddress(text: string): Address | null {
-  const version = isIP(text);
-  if (version === 0 || text.includes('%')) return null;
-  if (version === 4) return { text, version };
-  const groups = groupsOf(text);
-  const [high = 0, low = 0] = groups.slice(6);
-  const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
-  if (!isMapped) return { text, version: 6 };
-  return { text: [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.'), version: 4 };
-}
+/**
+ * An IPv4 address that is mapped into IPv6 counts as that IPv4 address. `null`: the text is not an address, or it has a zone, which
+ * no header may have. Node judges first, because the library also reads the old forms of IPv4, such as `0x7f000001`.
+ */
+const parseAddress = (text: string): Address | null =>
+  isIP(text) === 0 || text.includes('%') ? null : ipaddr.process(text);
 
-const subjectOf = ({ text, version }: Address): string =>
-  version === 4
-    ? text
-    : `${groupsOf(text)
-        .slice(0, 4)
+const subjectOf = (address: Address): string =>
+  'parts' in address
+    ? `${address.parts
+        .slice(0, NETWORK_GROUPS)
         .map((group) => group.toString(16))
-        .join(':')}::/64`;
+        .join(':')}::/64`
+    : address.toString();
 
-/** Of a valid IPv6 address, its eight groups. */
-function groupsOf(text: string): number[] {
-  const [head = '', tail] = text.split('::');
-  const front = partsOf(head);
-  if (tail === undefined) return front;
-  const back = partsOf(tail);
-  return [...front, ...Array<number>(8 - front.length - back.length).fill(0), ...back];
-}
+/** The groups of an IPv6 address that name its /64 network. */
+const NETWORK_GROUPS = 4;
 
-function partsOf(text: string): number[] {
-  if (text === '') return [];
-  return text.split(':').flatMap((part) => {
-    if (!part.includes('.')) return [Number.parseInt(part, 16)];
-    const [a = 0, b = 0, c = 0, d = 0] = part.split('.').map(Number);
-    return [(a << 8) | b, (c << 8) | d];
-  });
-}
-
-/** One by one: a stranger may have written thousands before the first of ours. */
+/** Yields one entry at a time, because a stranger may have written thousands before the first entry of our proxies. */
 function* entriesFromRight(header: string): Generator<string> {
   let end = header.length;
   while (end >= 0) {
@@ -134,6 +108,6 @@ function* entriesFromRight(header: string): Generator<string> {
   }
 }
 
-/** Some balancers write the port, too. */
+/** Some balancers write the port as well. */
 const withoutPort = (entry: string): string =>
   /^\[([^\]]*)\](?::\d+)?$/.exec(entry)?.[1] ?? /^([\d.]+):\d+$/.exec(entry)?.[1] ?? entry;
