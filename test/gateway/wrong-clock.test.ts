@@ -170,6 +170,11 @@ test('faregate doctor tells of a ledger that is ahead and faregate clock repair 
   );
   expect(doctor.out).toContain('faregate clock repair');
   expect(await runCommand(env, 'clock', 'repair')).toMatchObject({ code: 2 });
+  // A wait that is not a number would have been no wait at all.
+  expect(await runCommand(env, 'clock', 'repair', '--yes', '--wait', 'soon')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('soon is no number of seconds to wait.'),
+  });
   const repaired = await runCommand(env, 'clock', 'repair', '--yes');
   expect(repaired).toMatchObject({ code: 0, err: '' });
   expect(repaired.out).toContain("The ledger's time was set back");

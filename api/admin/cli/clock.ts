@@ -1,14 +1,16 @@
 import type { Command } from 'commander';
-import { isoTime, SECOND_MS, systemClock } from '#core/clock.ts';
+import { isoTime, systemClock } from '#core/clock.ts';
 import { dropClockFileAhead, writeClockFile } from '#core/clock-file.ts';
 import { type LedgerTimeSet, setLedgerTimeBack } from '#core/ledger/embedded/set-time-back.ts';
 import { trustedClock } from '#core/trusted-clock.ts';
 import type { ClusterStorage } from '../../config/storage-settings.ts';
+import { findShardsAhead, recoverStores } from '../recover-stores.ts';
 import { ClockAccepted } from '../schemas/clock-accepted.ts';
 import { auditedWork } from './audited-work.ts';
 import { type CliContext, type OpenContext, shortTime } from './cli-context.ts';
 import { explaining } from './explaining.ts';
 import { addExamples } from './help.ts';
+import { parseWaitMs } from './parse-wait.ts';
 
 export function addClock(program: Command, open: OpenContext): void {
   const clock = program.command('clock').description('what to do when a clock was wrong');
@@ -35,9 +37,10 @@ export function addClock(program: Command, open: OpenContext): void {
     .option('--yes', 'do not ask')
     .option('--wait <seconds>', 'of a cluster: how long to wait until its shards are open again', '120')
     .action(async ({ yes, wait }: { yes?: true; wait: string }) => {
+      const waitMs = parseWaitMs(wait);
       const context = open();
       const storage = await explaining(() => context.loadStorage());
-      if (storage.mode === 'cluster') await repairCluster(context, storage, { yes: yes === true, wait });
+      if (storage.mode === 'cluster') await repairCluster(context, storage, { yes: yes === true, waitMs });
       else await repairFolder(context, storage, yes === true);
     });
   addExamples(clock, {
@@ -85,10 +88,8 @@ async function repairFolder(
 async function repairCluster(
   { show, paint, fail, confirm, user, telling }: CliContext,
   storage: ClusterStorage,
-  { yes, wait }: { yes: boolean; wait: string },
+  { yes, waitMs }: { yes: boolean; waitMs: number },
 ): Promise<void> {
-  // Its drivers take half a second.
-  const { findShardsAhead, recoverStores } = await import('../recover-stores.ts');
   const ahead = await explaining(() => findShardsAhead(storage));
   if (ahead.length === 0) {
     return show({ repaired: 0, closed: [] }, () => ['No shard is ahead of its clock: nothing was changed.']);
@@ -98,7 +99,6 @@ async function repairCluster(
     await confirm(
       `${shards.length} shards are ahead of Redis' clock. Is that right, and may they be closed until they are rebuilt?`,
     );
-  const waitMs = Number(wait) * SECOND_MS;
   const subject = { shards: shards.join(', ') };
   const { shards: closed } = await explaining(() =>
     auditedWork({ storage, action: 'clock.repair', subject, user }, async (begin) => {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { SECOND_MS, systemClock } from '#core/clock.ts';
+import { systemClock } from '#core/clock.ts';
 import { SHARDS } from '#core/ledger/cluster/shards.ts';
 import { auditStores, type StoresAudit } from '../audit-stores.ts';
 import { recoverStores } from '../recover-stores.ts';
@@ -11,6 +11,7 @@ import { usageError } from './cli-error.ts';
 import { explaining } from './explaining.ts';
 import { addExamples } from './help.ts';
 import { loadCluster } from './load-cluster.ts';
+import { parseWaitMs } from './parse-wait.ts';
 import { type Column, formatFacts, formatTable } from './table.ts';
 import type { Paint } from './terminal.ts';
 
@@ -119,11 +120,6 @@ function parseShard(text: string): number {
   const shard = Number(text);
   if (/^\d{1,2}$/.test(text) && shard < SHARDS) return shard;
   throw usageError(`${text} is no shard: they are numbered from 0 to ${SHARDS - 1}.`);
-}
-
-function parseWaitMs(text: string): number {
-  if (/^\d{1,6}$/.test(text)) return Number(text) * SECOND_MS;
-  throw usageError(`${text} is no number of seconds to wait.`);
 }
 
 const toStoresRecord = ({ fromCopies, problems, ...rest }: StoresAudit) => ({
