@@ -110,20 +110,18 @@ export async function buildDeps({
   });
   const openCalls = new OpenCalls(clock, log);
   const workers = createLocalWorkers({
-    ...{
-      config: started,
-      registry,
-      store,
-      catalog,
-      fetchJson,
-      files,
-      health,
-      openCalls,
-      metrics,
-      costs,
-      clock,
-      log,
-    },
+    config: started,
+    registry,
+    store,
+    catalog,
+    fetchJson,
+    files,
+    health,
+    openCalls,
+    metrics,
+    costs,
+    clock,
+    log,
   });
   const upstreams = new UpstreamPools();
   const nonce = randomBytes(8).toString('hex');

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { PROVIDER_KIND_NAMES } from '../providers/provider-kinds.ts';
-import { DIALECT_NAMES } from '../providers/openai/dialects.ts';
 import { DAY_MS, MINUTE_MS } from '#core/clock.ts';
 import { CATALOG_STALE_MS } from '#core/limits.ts';
+import { DIALECT_NAMES } from '../providers/openai/dialects.ts';
+import { PROVIDER_KIND_NAMES } from '../providers/provider-kinds.ts';
 import { factor, stopSwitch, variableName, webAddress } from './values.ts';
 
 const ENDS_IN_A_FORMAT = /\/(chat\/completions|completions|responses|messages)\/?$/;

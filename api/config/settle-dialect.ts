@@ -1,9 +1,9 @@
 import { lookup as lookUp } from 'node:dns/promises';
 import type { ProviderSettings } from '#core/catalog/catalog-settings.ts';
-import { dialects } from '../providers/openai/dialects.ts';
 import { systemClock } from '#core/clock.ts';
 import { NAME_LOOKUP_MS } from '#core/limits.ts';
 import { isPrivateAddress } from '#core/private-address.ts';
+import { dialects } from '../providers/openai/dialects.ts';
 import type { ProviderFile } from './provider-file.ts';
 
 /** The addresses that a connection to this host would be made to. Rejects where there is none. */
@@ -30,7 +30,8 @@ export async function settleDialect(
   file: Pick<ProviderFile, 'dialect' | 'formats'>,
   lookup: LookupHost,
 ): Promise<Settled> {
-  if (settings.kind.configuration.dialects === null || file.dialect !== undefined) return { settings, notice: null };
+  if (settings.kind.configuration.dialects === null || file.dialect !== undefined)
+    return { settings, notice: null };
   const { dialect, id } = settings;
   if (dialect === selfHosted) return { settings, notice: noticeOf(id, 'is at a private address') };
   // The address of a vendor is known.

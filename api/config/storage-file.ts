@@ -87,7 +87,7 @@ const keyPepper = z.strictObject({
   secretFile: secretFile.describe('File that holds it: 32 bytes or more in base64.'),
 });
 
-/** One shape of keys for both modes, so that an editor knows them all; `checkStorage` says which belong together. */
+/** One shape of keys for both modes, so that an editor knows all of them. `toStorage` checks which belong together. */
 export const storageFile = z.strictObject({
   mode: z
     .enum(['embedded', 'cluster'])

@@ -154,9 +154,8 @@ const isPlainChat = (body: unknown): body is ChatCompletionRequest => isPlainReq
 export type ParsedChatRequest = { ok: true; request: ChatCompletionRequest } | { ok: false; error: ApiError };
 
 /**
- * Checks a parsed body. In `request`, null stands for an optional field that was not set, and empty `tools`
- * and
- * `models` became null: some generated clients send empty arrays for what the caller left out.
+ * Checks a parsed body. In `request`, null stands for an optional field that was not set. Empty `tools` and `models` became null,
+ * because some generated clients send empty arrays for fields that the caller left out.
  */
 export function parseChatRequest(body: unknown): ParsedChatRequest {
   if (isPlainChat(body)) return { ok: true, request: body };

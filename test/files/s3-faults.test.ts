@@ -158,7 +158,7 @@ describe('a store that fails on leaves nothing of a file', () => {
 
   test('an upload without an id', async () => {
     faults = { begin: [(_, res) => res.end('<html>')] };
-    await expect(large()).rejects.toThrow('without an id');
+    await expect(large()).rejects.toThrow('not the id of an upload');
   });
 });
 

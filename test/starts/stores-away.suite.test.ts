@@ -81,7 +81,7 @@ const endWhileItLoads = `data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from 'node:module';
   registerHooks({
     load(url, context, load) {
-      if (url.endsWith('/api/config.ts')) process.kill(process.pid, 'SIGTERM');
+      if (url.endsWith('/api/config/config.ts')) process.kill(process.pid, 'SIGTERM');
       return load(url, context);
     },
   });

@@ -4,6 +4,7 @@ import { CONNECT_TIMEOUT_MS } from '../limits.ts';
 import type { Secret } from '../secret.ts';
 import { StorageFullError } from './file-store.ts';
 import { type S3Request, s3Seconds, signS3Link } from './s3-link.ts';
+import { readErrorCode } from './s3-xml.ts';
 
 /** Time and size of an answer of the store. */
 const S3_ANSWER_MS = 30 * SECOND_MS;
@@ -78,7 +79,7 @@ export function createS3Client(settings: S3Settings, clock: Clock): S3Client {
     const found = status < 300;
     const bytes = await readBytes(answer.body, found ? bytesMax : S3_ANSWER_BYTES);
     if (!found) {
-      const code = /<Code>(\w+)<\/Code>/.exec(bytes.toString('utf8'))?.[1] ?? 'no code';
+      const code = readErrorCode(bytes);
       // A bucket that is not there is an outage: nothing may be taken for deleted.
       if (status !== 404 || code === 'NoSuchBucket') throw refusalOf(status, code);
     }

@@ -2,6 +2,7 @@ import { DAY_MS } from '../clock.ts';
 import { limitTasks } from '../limit-tasks.ts';
 import { type FileKind, hasEnded, parseFileName } from './file-name.ts';
 import type { S3Client } from './s3-client.ts';
+import { readObjectPage, readUploadPage } from './s3-xml.ts';
 
 /** Files that are deleted at one time. */
 const S3_DELETES_AT_ONCE = 16;
@@ -18,18 +19,18 @@ export async function deleteEndedOf(
   const inTurn = limitTasks(S3_DELETES_AT_ONCE);
   for (let after = ''; ; ) {
     const query = { 'list-type': '2', prefix: `${kind}/`, ...(after === '' ? {} : { 'start-after': after }) };
-    const page = await list(client, query, signal);
-    const names = [...page.matchAll(/<Key>([^<]+)<\/Key>/g)].map(([, key = '']) => key);
+    const page = readObjectPage(await list(client, query, signal));
+    const names = page.Contents.map(({ Key }) => Key);
     // What somebody else put here is not touched.
     const ended = names.filter((name) => hasEnded(parseFileName(name)?.endHour ?? '', nowMs));
     await Promise.all(ended.map((name) => inTurn(() => client.send(name, { method: 'DELETE', signal }))));
     after = names.at(-1) ?? '';
     const live = parseFileName(after) !== null && ended.at(-1) !== after;
-    if (live || after === '' || !isTruncated(page)) return;
+    if (live || after === '' || !page.IsTruncated) return;
   }
 }
 
-/** Of processes that died in the middle: no list shows their parts, and they are paid for. */
+/** Ends uploads of processes that died in the middle. No list shows their parts, and they are paid for. */
 export async function abortLostUploads(
   client: S3Client,
   kind: FileKind,
@@ -38,15 +39,13 @@ export async function abortLostUploads(
 ): Promise<void> {
   const inTurn = limitTasks(S3_DELETES_AT_ONCE);
   for (let after: Record<string, string> = {}; ; ) {
-    const page = await list(client, { uploads: '', prefix: `${kind}/`, ...after }, signal);
-    const uploads = page
-      .split('<Upload>')
-      .slice(1)
-      .map((text) => ({
-        path: memberOf(text, 'Key'),
-        uploadId: memberOf(text, 'UploadId'),
-        begunAtMs: Date.parse(memberOf(text, 'Initiated')),
-      }));
+    const query = { uploads: '', prefix: `${kind}/`, ...after };
+    const page = readUploadPage(await list(client, query, signal));
+    const uploads = page.Upload.map(({ Key, UploadId, Initiated }) => ({
+      path: Key,
+      uploadId: UploadId,
+      begunAtMs: Date.parse(Initiated),
+    }));
     const lost = uploads.filter(
       ({ path, begunAtMs }) => parseFileName(path) !== null && begunAtMs + S3_UPLOAD_MS < nowMs,
     );
@@ -56,24 +55,13 @@ export async function abortLostUploads(
       ),
     );
     const last = uploads.at(-1);
-    if (last === undefined || !isTruncated(page)) return;
+    if (last === undefined || !page.IsTruncated) return;
     after = { 'key-marker': last.path, 'upload-id-marker': last.uploadId };
   }
 }
 
-async function list(client: S3Client, query: Record<string, string>, signal: AbortSignal): Promise<string> {
+async function list(client: S3Client, query: Record<string, string>, signal: AbortSignal): Promise<Buffer> {
   const { found, body } = await client.send('', { method: 'GET', query, signal });
   if (!found) throw new Error('The S3 store has no such bucket.');
-  return body.toString('utf8');
+  return body;
 }
-
-/** The text of the first such member; empty where there is none. */
-function memberOf(xml: string, name: string): string {
-  const tagAt = xml.indexOf(`<${name}>`);
-  if (tagAt < 0) return '';
-  const from = tagAt + name.length + '<>'.length;
-  const end = xml.indexOf('<', from);
-  return end >= 0 && xml.startsWith(`</${name}>`, end) ? xml.slice(from, end) : '';
-}
-
-const isTruncated = (page: string): boolean => page.includes('<IsTruncated>true<');

@@ -4,6 +4,7 @@ import { limitTasks } from '../limit-tasks.ts';
 import { MEGABYTE } from '../limits.ts';
 import type { WrittenFile } from './file-store.ts';
 import type { S3Client } from './s3-client.ts';
+import { isUploadComplete, readUploadId } from './s3-xml.ts';
 
 /** The smallest part that S3 accepts, except for the last. It accepts 10,000 parts. */
 export const S3_PART_BYTES = 5 * MEGABYTE;
@@ -86,8 +87,7 @@ interface Parts {
 
 async function beginParts(client: S3Client, path: string, headers: Record<string, string>): Promise<Parts> {
   const begun = await client.send(path, { method: 'POST', headers, query: { uploads: '' } });
-  const uploadId = /<UploadId>([^<]+)<\/UploadId>/.exec(begun.body.toString('utf8'))?.[1];
-  if (uploadId === undefined) throw new Error('The S3 store began an upload without an id.');
+  const uploadId = readUploadId(begun.body);
   const tags: string[] = [];
   return {
     async send(body) {
@@ -103,10 +103,7 @@ async function beginParts(client: S3Client, path: string, headers: Record<string
       const body = `<CompleteMultipartUpload>${list.join('')}</CompleteMultipartUpload>`;
       const call = { method: 'POST', query: { uploadId }, body, answerMs: S3_COMPLETE_MS } as const;
       const answer = await client.send(path, call);
-      // It may find out that it failed after it has said 200.
-      if (!answer.body.includes('<CompleteMultipartUploadResult')) {
-        throw new Error('The S3 store did not put an upload together.');
-      }
+      if (!isUploadComplete(answer.body)) throw new Error('The S3 store did not put an upload together.');
     },
     async abort() {
       await client.send(path, { method: 'DELETE', query: { uploadId } }).catch(() => null);
