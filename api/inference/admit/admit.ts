@@ -154,7 +154,7 @@ function* planCall(
     budgets,
     extraOutputTokens,
     images: media.images,
-    pictures: media.pictures,
+    linkedImages: media.linkedImages,
     choices,
     hasTools,
   };

@@ -34,7 +34,7 @@ export interface CallPlan {
   extraOutputTokens: number;
   images: number;
   /** Those of them that a link leads to. */
-  pictures: readonly LinkedPicture[];
+  linkedImages: readonly LinkedPicture[];
   choices: number;
   hasTools: boolean;
 }

@@ -15,7 +15,7 @@ export interface MediaCount {
   firstAt: string | null;
   /** Where the first stands that is no picture: it can be sent by its link alone. */
   firstByLinkAt: string | null;
-  pictures: LinkedPicture[];
+  linkedImages: LinkedPicture[];
   /** Links of any kind so far. */
   links: number;
   rules: LinkRules;
@@ -44,7 +44,7 @@ export const noMedia = (rules: LinkRules): MediaCount => ({
   others: 0,
   firstAt: null,
   firstByLinkAt: null,
-  pictures: [],
+  linkedImages: [],
   links: 0,
   rules,
 });
@@ -63,7 +63,7 @@ export function takePicture(count: MediaCount, link: unknown, param: string): Ap
   const owner = count.rules.ownerOf(link);
   if (owner.kind === 'refused' || (owner.kind === 'ours' && !isPicture(owner.name))) return notYours(param);
   const refusal = owner.kind === 'ours' ? null : refuseLink(link, param);
-  if (refusal === null) count.pictures.push({ link, param, own: owner.kind === 'ours' ? owner.name : null });
+  if (refusal === null) count.linkedImages.push({ link, param, own: owner.kind === 'ours' ? owner.name : null });
   return refusal;
 }
 

@@ -21,7 +21,7 @@ import { warnOperator } from './warn-operator.ts';
 export async function runAttempt(call: RunningCall): Promise<Attempt> {
   call.startOver();
   const built = buildBody(call);
-  const pictures = picturesToInline(call.provider, call.options.plan.pictures);
+  const pictures = picturesToInline(call.provider, call.options.plan.linkedImages);
   if (pictures.length === 0) return await askProvider(call, { bytes: built, done: noop });
   const body = await inlinePictures(call, pictures, built);
   // Another provider may fetch what we could not.
