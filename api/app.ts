@@ -28,8 +28,8 @@ import { runCall } from './inference/run-call.ts';
 import { createMarketReads } from './market/market-reads.ts';
 import { createServeMcp, type McpDeps } from './mcp/serve-mcp.ts';
 import { createUpload, type UploadDeps } from './media/create-upload.ts';
-import { restAfterFailure } from './media/pictures/rest-after-failure.ts';
-import { runPicture } from './media/pictures/run-picture.ts';
+import { restAfterFailure } from './media/images/rest-after-failure.ts';
+import { runImage } from './media/images/run-image.ts';
 import { refuseUpload } from './media/refuse-upload.ts';
 import type { VideoDeps } from './media/video-deps.ts';
 import type { RequestContext, UseCases } from './routers/context.ts';
@@ -79,7 +79,7 @@ const servedRoutes = (basePath: string): string[] =>
 function buildUseCases(deps: Deps, publicUrl: string): UseCases {
   const { gateway, store, clock } = deps;
   const lists = buildLists(gateway.catalog);
-  const pictures = {
+  const images = {
     gateway,
     files: deps.files === null ? null : restAfterFailure(deps.files, clock),
     refusePrivate,
@@ -87,7 +87,7 @@ function buildUseCases(deps: Deps, publicUrl: string): UseCases {
   return {
     admitStart: ({ agentId }) => admitStart(deps, agentId),
     runCall: (endpoint, call) => runCall(gateway, callFormats[endpoint], call),
-    runPicture: (call) => runPicture(pictures, call),
+    runImage: (call) => runImage(images, call),
     async listModels(call) {
       lists.models(call.res, answerHeaders(call));
       return null;

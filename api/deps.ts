@@ -22,7 +22,7 @@ import { type CallMetrics, createCallMetrics } from './inference/hold/call-metri
 import type { Gateway } from './inference/hold/gateway.ts';
 import { LedgerRetries } from './inference/hold/ledger-retries.ts';
 import { OpenCalls } from './inference/hold/open-calls.ts';
-import { createFetchPicture, systemConnect } from './inference/linked-images/fetch-picture.ts';
+import { createFetchImage, systemConnect } from './inference/linked-images/fetch-image.ts';
 import { systemResolve } from './inference/linked-images/public-link.ts';
 import { createEndpointHealth } from './inference/routing/endpoint-health.ts';
 import { UpstreamPools } from './inference/upstream/upstream-pools.ts';
@@ -152,7 +152,7 @@ export async function buildDeps({
     openCalls,
     upstreams,
     files,
-    fetchPicture: createFetchPicture({ clock, resolve: systemResolve, connect: systemConnect() }),
+    fetchImage: createFetchImage({ clock, resolve: systemResolve, connect: systemConnect() }),
     limits,
     waitForClockMs: () => waitForClockMs(store.times()),
     dailyShareNanoUsd: () => limitsOfCapacity().dailySharePerAgentNanoUsd,

@@ -221,6 +221,6 @@ export const configFile = z.strictObject({
     .array(imageModelFile)
     .max(MODELS_MAX)
     .default([])
-    .describe('Models of pictures beside the imported ones; the same id here wins.'),
+    .describe('Models of images beside the imported ones; the same id here wins.'),
 });
 export type ConfigFile = z.infer<typeof configFile>;

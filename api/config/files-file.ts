@@ -9,7 +9,7 @@ export const filesFile = z.strictObject({
     .enum(['local', 's3', 'none'])
     .optional()
     .describe(
-      'Where uploads, pictures and videos are kept: local = inside the data folder, the default of one process; s3 = a ' +
+      'Where uploads, images and videos are kept: local = inside the data folder, the default of one process; s3 = a ' +
         'store that speaks S3; none = nowhere, so that uploads are refused and no videos made, the default of a cluster.',
     ),
   endpoint: webAddress

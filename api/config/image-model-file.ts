@@ -40,12 +40,12 @@ export const imageModelFile = z.strictObject({
     .max(256)
     .optional()
     .describe("Pins one of a router's endpoints, whose prices these are."),
-  streaming: z.boolean().optional().describe('Whether it streams partial pictures.'),
+  streaming: z.boolean().optional().describe('Whether it streams partial images.'),
   parameters: z
     .record(z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, 'has to be the name of a field'), parameter)
     .optional()
     .describe(
-      'The fields that it takes besides model and prompt, with their values; input_references where it reads pictures.',
+      'The fields that it takes besides model and prompt, with their values; input_references where it reads images.',
     ),
   pricing: z
     .array(priceLine)
@@ -57,9 +57,9 @@ export const imageModelFile = z.strictObject({
     .record(variant, tokenCount)
     .optional()
     .describe(
-      'Where pictures are billed by the token: the most of one, by size tier or quality, or for "any".',
+      'Where images are billed by the token: the most of one, by size tier or quality, or for "any".',
     ),
-  inputImageTokensMax: tokenCount.optional().describe('The same for a picture that is read.'),
+  inputImageTokensMax: tokenCount.optional().describe('The same for an image that is read.'),
   stopped: stopSwitch.describe(
     'Stop switch of this model; with it, the id alone is enough, imported models included.',
   ),

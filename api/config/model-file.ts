@@ -25,7 +25,7 @@ const pricing = z.strictObject({
     .describe('Dollars per prompt token written to the cache; else the price of prompt.'),
   cacheWrite1h: price.optional().describe('The same for an hour; else the price of cacheWrite.'),
   internalReasoning: price.optional().describe('Dollars per reasoning token; else the price of completion.'),
-  image: price.optional().describe('Dollars per picture in the prompt.'),
+  image: price.optional().describe('Dollars per image in the prompt.'),
   webSearch: price.optional().describe('Dollars per web search.'),
   overrides: z
     .array(override)

@@ -28,7 +28,7 @@ export const providerFile = z.strictObject({
     .enum(['url', 'inline'])
     .optional()
     .describe(
-      'url: it fetches linked pictures itself. inline: it does not, or should not from inside your network; the gateway ' +
+      'url: it fetches linked images itself. inline: it does not, or should not from inside your network; the gateway ' +
         'fetches them, from public addresses only, and sends them along. Default: inline for the dialects vllm, sglang, ' +
         'ollama and self-hosted, else url.',
     ),

@@ -45,7 +45,7 @@ export const modelName = z
   .max(MODEL_ID_CHARS_MAX)
   .regex(/^[\x21-\x7e]+$/, 'has to be letters, digits and signs without blanks');
 
-/** Of a model of videos or pictures; suffixes steer text models alone, so an id with one would be misread. */
+/** Of a model of videos or images; suffixes steer text models alone, so an id with one would be misread. */
 export const mediaModelId = modelName
   .refine(
     isServableId,

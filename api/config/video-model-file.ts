@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { frameTypes } from '#core/catalog/video-model.ts';
 import { parseVideoSku } from '#core/catalog/video-sku.ts';
-import { ABOUT_ENTRIES_MAX, PICTURE_REFERENCES_MAX } from '#core/limits.ts';
+import { ABOUT_ENTRIES_MAX, IMAGE_REFERENCES_MAX } from '#core/limits.ts';
 import { mediaModelId, price, stopSwitch, upstreamPlace } from './values.ts';
 
 const text = z.string().min(1).max(32);
@@ -28,13 +28,13 @@ export const videoModelFile = z.strictObject({
     .array(z.enum(frameTypes))
     .max(frameTypes.length)
     .optional()
-    .describe('Which of its frames a picture may be given for.'),
+    .describe('Which of its frames an image may be given for.'),
   maxInputReferences: z
     .int()
     .min(0)
-    .max(PICTURE_REFERENCES_MAX)
+    .max(IMAGE_REFERENCES_MAX)
     .optional()
-    .describe('Pictures that it takes as references. Of an imported model, too: no list says it.'),
+    .describe('Images that it takes as references. Of an imported model, too: no list says it.'),
   generateAudio: z.boolean().optional().describe('Whether it can make sound.'),
   seed: z.boolean().optional().describe('Whether it takes a seed.'),
   extends: z

@@ -47,7 +47,7 @@ const vendored: readonly Vendored[] = [
 const addresses: Readonly<Record<string, string>> = { preact: `${CONSOLE_PATH}/vendor/preact.js` };
 
 /**
- * No script or style but our own, pictures and videos from where links to files lead, nothing in line, no frame around
+ * No script or style but our own, images and videos from where links to files lead, nothing in line, no frame around
  * it, and no text that becomes markup: labels and names of models are others' words.
  */
 export const consoleHeaders = (filesOrigin: string): Readonly<Record<string, string>> => ({

@@ -195,14 +195,14 @@ export const uploadExample: { request: object; answer: Upload } = {
   },
 };
 
-const pictureLink =
+const imageLink =
   'https://files.example.com/faregate/pictures/20261128T10/7/img_a1B2c3D4e5F6g7H8i9J0k1L2.png?X-Amz-Expires=604800&X-Amz-Signature=51de';
-const picture = { url: pictureLink, media_type: 'image/png', expires_at: '2026-11-28T10:05:00.000Z' };
-const pictureUsage = { prompt_tokens: 8, completion_tokens: 1120, total_tokens: 1128, cost: 0.0394 };
+const image = { url: imageLink, media_type: 'image/png', expires_at: '2026-11-28T10:05:00.000Z' };
+const imageUsage = { prompt_tokens: 8, completion_tokens: 1120, total_tokens: 1128, cost: 0.0394 };
 
 export const imageExamples = {
   request: { model: 'acme/painter', prompt: 'A red bicycle in the rain', resolution: '1K' },
-  answer: { created: 1790000000, data: [picture], usage: pictureUsage },
+  answer: { created: 1790000000, data: [image], usage: imageUsage },
   events: [
     JSON.stringify({
       type: 'image_generation.partial_image',
@@ -212,9 +212,9 @@ export const imageExamples = {
     }),
     JSON.stringify({
       type: 'image_generation.completed',
-      ...picture,
+      ...image,
       created: 1790000000,
-      usage: pictureUsage,
+      usage: imageUsage,
     }),
     '[DONE]',
   ],

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { usdNumber } from './money.ts';
 
-/* Only the document is made from these: answers are written as their pictures come, and are not parsed again. */
+/* Only the document is made from these: answers are written as their images come, and are not parsed again. */
 
 const count = () => z.int().nonnegative();
 
 const mediaType = z
   .enum(['image/png', 'image/jpeg', 'image/webp', 'image/gif'])
-  .meta({ description: 'What the picture is.' });
+  .meta({ description: 'What the image is.' });
 
 const ImageUsage = z
   .looseObject({
@@ -18,7 +18,7 @@ const ImageUsage = z
   })
   .meta({ id: 'ImageUsage' });
 
-const picture = {
+const image = {
   url: z.url().optional().meta({ description: 'With `response_format: url`; no key is sent there.' }),
   expires_at: z.iso.datetime().optional().meta({ description: 'When `url` stops working: 7 days from now.' }),
   b64_json: z.string().optional().meta({ description: 'With `response_format: b64_json`.' }),
@@ -29,7 +29,7 @@ export const ImageAnswer = z
   .looseObject({
     created: count().meta({ description: 'Unix seconds.' }),
     data: z
-      .array(z.looseObject(picture).meta({ id: 'GeneratedImage' }))
+      .array(z.looseObject(image).meta({ id: 'GeneratedImage' }))
       .meta({ description: 'May be fewer than `n`.' }),
     usage: ImageUsage,
   })
@@ -39,7 +39,7 @@ export const ImageEvent = z
   .looseObject({
     type: z.enum(['image_generation.partial_image', 'image_generation.completed', 'error']),
     partial_image_index: count().optional(),
-    ...picture,
+    ...image,
     media_type: mediaType.optional(),
     created: count().optional(),
     usage: ImageUsage.optional(),

@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import type { ImageModel, ImageParameter } from '#core/catalog/image-model.ts';
 import {
+  IMAGE_PROMPT_CHARS_MAX,
+  IMAGE_REFERENCES_MAX,
+  IMAGES_MAX,
   MODEL_ID_CHARS_MAX,
-  PICTURE_PROMPT_CHARS_MAX,
-  PICTURE_REFERENCES_MAX,
-  PICTURES_MAX,
   URL_CHARS_MAX,
 } from '#core/limits.ts';
 import { type ApiError, apiError } from './errors.ts';
 
 const modelError = `a model id: a string of 1 to ${MODEL_ID_CHARS_MAX} characters`;
-const promptError = `a string of 1 to ${PICTURE_PROMPT_CHARS_MAX} characters, not blank`;
-const referencesError = `an array of at most ${PICTURE_REFERENCES_MAX} pictures`;
+const promptError = `a string of 1 to ${IMAGE_PROMPT_CHARS_MAX} characters, not blank`;
+const referencesError = `an array of at most ${IMAGE_REFERENCES_MAX} images`;
 const formatError = '`url` or `b64_json`';
 
 const reference = z
@@ -27,11 +27,11 @@ const reference = z
           },
           { error: 'an object with `url`' },
         )
-        .meta({ id: 'ImageReferenceUrl', description: 'Where the picture is.' }),
+        .meta({ id: 'ImageReferenceUrl', description: 'Where the image is.' }),
     },
     { error: 'an object' },
   )
-  .meta({ id: 'ImageReference', description: 'A picture that the model reads.' });
+  .meta({ id: 'ImageReference', description: 'An image that the model reads.' });
 
 /** What every model takes. Optional fields may be null, and arrays empty, which counts as absent. */
 const common = {
@@ -43,19 +43,19 @@ const common = {
   prompt: z
     .string({ error: promptError })
     .min(1, { error: promptError })
-    .max(PICTURE_PROMPT_CHARS_MAX, { error: promptError })
+    .max(IMAGE_PROMPT_CHARS_MAX, { error: promptError })
     .refine((text) => text.trim() !== '', { error: promptError }),
   input_references: z
     .array(reference, { error: referencesError })
-    .max(PICTURE_REFERENCES_MAX, { error: referencesError })
+    .max(IMAGE_REFERENCES_MAX, { error: referencesError })
     .nullish()
-    .meta({ description: 'Pictures to start from; only for models with `reads_images: true`.' }),
+    .meta({ description: 'Images to start from; only for models with `reads_images: true`.' }),
   stream: z.boolean({ error: 'a boolean' }).nullish().meta({
     description:
-      'Partial pictures by server-sent events; `true` only for models with `streaming: true`, and for one picture.',
+      'Partial images by server-sent events; `true` only for models with `streaming: true`, and for one image.',
   }),
   response_format: z.enum(['url', 'b64_json'], { error: formatError }).nullish().meta({
-    description: 'A link that lives 7 days, or the picture itself, which is then not stored. Default `url`.',
+    description: 'A link that lives 7 days, or the image itself, which is then not stored. Default `url`.',
   }),
 };
 
@@ -71,7 +71,7 @@ const text = (description: string) => z.string().nullish().meta({ description })
 export const ImageRequest = z
   .looseObject({
     ...common,
-    n: z.int().min(1).max(PICTURES_MAX).nullish().meta({ description: 'At most so many pictures.' }),
+    n: z.int().min(1).max(IMAGES_MAX).nullish().meta({ description: 'At most so many images.' }),
     resolution: text('Such as `1K`.'),
     aspect_ratio: text('Such as `16:9`.'),
     size: text('A tier, or pixels such as `1024x1024`.'),
@@ -116,11 +116,11 @@ export function readImageParameters(
 
 export type Parameter = string | number | boolean;
 
-/** What is no picture for us is not offered; nor more pictures than one answer may hold. */
+/** What is no image for us is not offered; nor more images than one answer may hold. */
 function wantedOf(name: string, parameter: ImageParameter): ImageParameter {
   if (parameter.type === 'enum')
     return { type: 'enum', values: parameter.values.filter((value) => value !== 'svg') };
-  return name === 'n' ? { ...parameter, max: Math.min(parameter.max, PICTURES_MAX) } : parameter;
+  return name === 'n' ? { ...parameter, max: Math.min(parameter.max, IMAGES_MAX) } : parameter;
 }
 
 function isListed(wanted: ImageParameter, value: unknown): value is Parameter {

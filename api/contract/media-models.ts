@@ -18,7 +18,7 @@ const VideoModelEntry = z
     supported_durations: z.array(z.int().positive()).meta({ description: 'Whole seconds, ascending.' }),
     supported_frame_images: z
       .array(z.enum(frameTypes))
-      .meta({ description: 'For which of its frames a picture may be given.' }),
+      .meta({ description: 'For which of its frames an image may be given.' }),
     max_input_references: z.int().nonnegative().meta({ description: '0: it takes none.' }),
     generate_audio: z.boolean().meta({ description: 'Whether it can make sound.' }),
     seed: z.boolean().meta({ description: 'Whether it takes a seed.' }),
@@ -69,7 +69,7 @@ const ImageModelEntry = z
     object: z.literal('model'),
     name,
     reads_images: z.boolean().meta({ description: 'Whether it takes `input_references`.' }),
-    streaming: z.boolean().meta({ description: 'Whether it streams partial pictures.' }),
+    streaming: z.boolean().meta({ description: 'Whether it streams partial images.' }),
     parameters: z.record(z.string(), ImageModelParameter).meta({
       description: 'Fields that it takes, by name. A field that is not listed is not taken.',
     }),

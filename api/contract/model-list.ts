@@ -20,7 +20,7 @@ const ModelPricing = z
     completion: price(),
     internal_reasoning: price().optional(),
     request: z.string().optional().meta({ description: 'US dollars per call.' }),
-    image: z.string().optional().meta({ description: 'US dollars per picture in the prompt.' }),
+    image: z.string().optional().meta({ description: 'US dollars per image in the prompt.' }),
     web_search: z.string().optional().meta({ description: 'US dollars per web search.' }),
     overrides: z
       .array(z.object({ min_prompt_tokens: z.int().nonnegative().nullable(), ...tokenPrices }))

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { PictureType } from '#core/files/file-name.ts';
+import type { ImageType } from '#core/files/file-name.ts';
 import { UPLOAD_BYTES_MAX } from '#core/limits.ts';
 
 /** Spec: MCP server, `create_upload`. */
@@ -8,7 +8,7 @@ export const UPLOAD_TYPES = [
   'image/jpeg',
   'image/webp',
   'image/gif',
-] as const satisfies readonly PictureType[];
+] as const satisfies readonly ImageType[];
 
 const contentType = z
   .enum(UPLOAD_TYPES, { error: `one of ${UPLOAD_TYPES.map((type) => `\`${type}\``).join(', ')}` })

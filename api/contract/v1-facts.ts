@@ -10,8 +10,8 @@ export const v1Facts: DocumentFacts = {
   tags: [
     { name: 'Inference', description: 'Calls to models, paid from the balance.' },
     { name: 'Videos', description: 'Ordered, polled, and downloaded when they are done.' },
-    { name: 'Images', description: 'Pictures that models make, paid from the balance.' },
-    { name: 'Uploads', description: 'Pictures of your own, for models to read.' },
+    { name: 'Images', description: 'Images that models make, paid from the balance.' },
+    { name: 'Uploads', description: 'Images of your own, for models to read.' },
     { name: 'Account', description: "The agent's credit and calls." },
     { name: 'Markets', description: 'Where credit is traded for USDT. For anybody, without a key.' },
   ],

@@ -28,7 +28,7 @@ export function videoRequest(model: VideoFields | null) {
     {
       model: modelId,
       prompt: prompt.nullish().meta({
-        description: `Up to ${VIDEO_PROMPT_CHARS_MAX} characters. Required unless the video starts from pictures or carries one on.`,
+        description: `Up to ${VIDEO_PROMPT_CHARS_MAX} characters. Required unless the video starts from images or carries one on.`,
       }),
       duration: duration(model?.supportedDurations ?? null).meta({
         description: "Seconds; one of the model's `supported_durations`.",
@@ -53,14 +53,14 @@ export function videoRequest(model: VideoFields | null) {
         .nullish()
         .meta({
           description:
-            "Pictures that the video starts and ends with, each at most once, as the model's `supported_frame_images` allow. " +
+            "Images that the video starts and ends with, each at most once, as the model's `supported_frame_images` allow. " +
             'A last frame needs a first one, unless the model takes last frames alone.',
         }),
       input_references: inputReferences(model?.maxInputReferences ?? null)
         .nullish()
         .meta({
           description:
-            "Pictures of what is to be seen; at most the model's `max_input_references`. Not together with `frame_images`.",
+            "Images of what is to be seen; at most the model's `max_input_references`. Not together with `frame_images`.",
         }),
       previous_job_id: previousJobId(model?.extends ?? true)
         .nullish()
@@ -137,7 +137,7 @@ const link = {
   type: z.literal('image_url', { error: '`image_url`' }),
   image_url: z
     .strictObject({ url }, { error: 'an object with `url`' })
-    .meta({ id: 'VideoImageUrl', description: 'Where the picture is.' }),
+    .meta({ id: 'VideoImageUrl', description: 'Where the image is.' }),
 };
 
 function frameImages(supported: readonly FrameType[] | null) {
@@ -145,13 +145,13 @@ function frameImages(supported: readonly FrameType[] | null) {
   const none = frames.length === 0;
   const error = none
     ? 'left out: this model takes no frame images'
-    : `an array of at most ${frames.length} picture${frames.length === 1 ? '' : 's'}, one for each of ${frames.map(quoted).join(', ')}`;
+    : `an array of at most ${frames.length} image${frames.length === 1 ? '' : 's'}, one for each of ${frames.map(quoted).join(', ')}`;
   const frame = z.enum(frames, { error: oneOf(frames) });
   return z
     .array(
       z.strictObject({ ...link, frame_type: frame }, { error: 'an object' }).meta({
         ...(supported === null ? { id: 'VideoFrame' } : {}),
-        description: 'A picture that the video starts or ends with.',
+        description: 'An image that the video starts or ends with.',
       }),
       { error },
     )
@@ -160,13 +160,13 @@ function frameImages(supported: readonly FrameType[] | null) {
 
 function inputReferences(max: number | null) {
   const error =
-    max === 0 ? 'left out: this model takes no reference pictures' : `an array of at most ${max} pictures`;
+    max === 0 ? 'left out: this model takes no reference images' : `an array of at most ${max} images`;
   const array = z.array(
     z.strictObject(link, { error: 'an object' }).meta({
       ...(max === null ? { id: 'VideoReference' } : {}),
-      description: 'A picture of what is to be seen.',
+      description: 'An image of what is to be seen.',
     }),
-    { error: max === null ? 'an array of pictures' : error },
+    { error: max === null ? 'an array of images' : error },
   );
   return max === null ? array : array.max(max, { error });
 }

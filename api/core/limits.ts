@@ -171,7 +171,7 @@ export const ENDED_VIDEO_KEPT_MS = DAY_MS;
 /** Ended videos that the ledger keeps of one agent. Failed videos cost nothing, and every snapshot of an agent contains all of them. */
 export const ENDED_VIDEOS_KEPT_MAX = 1_000;
 /** The agent's own images that are sent along with one order: two of the largest. */
-export const VIDEO_ORDER_PICTURES_BYTES_MAX = 2 * 20_971_520;
+export const VIDEO_ORDER_IMAGES_BYTES_MAX = 2 * 20_971_520;
 /** How often a provider is asked for a video, plus or minus a tenth. A new video is asked for more often. */
 export const VIDEO_POLL_MS = 10 * SECOND_MS;
 /** Time for a provider's answer to the request that creates a job. That request cannot be repeated. */
@@ -185,13 +185,13 @@ export const VIDEO_MEMBER_LEASE_MS = 10 * SECOND_MS;
 export const RESULT_LINK_MS = 7 * DAY_MS;
 export const RESULTS_BYTES_MAX = 5 * GIGABYTE;
 /** Images in one request, whatever the model's list says. */
-export const PICTURES_MAX = 10;
-export const PICTURE_REFERENCES_MAX = 16;
-export const PICTURE_PROMPT_CHARS_MAX = 32_000;
+export const IMAGES_MAX = 10;
+export const IMAGE_REFERENCES_MAX = 16;
+export const IMAGE_PROMPT_CHARS_MAX = 32_000;
 /** The largest generated image. The largest known have some 15 MB. */
-export const PICTURE_BYTES_MAX = 32 * MEGABYTE;
+export const IMAGE_BYTES_MAX = 32 * MEGABYTE;
 /** The largest answer of a provider with images. */
-export const PICTURE_ANSWER_BYTES = PICTURES_MAX * PICTURE_BYTES_MAX;
+export const IMAGE_ANSWER_BYTES = IMAGES_MAX * IMAGE_BYTES_MAX;
 /** Spec: Limits, MCP body. */
 export const MCP_BODY_BYTES = 64 * 1024;
 /** Spec: Limits, `get_usage` days and `list_calls` page. */

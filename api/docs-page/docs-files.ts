@@ -11,7 +11,7 @@ export const DOCS_PATH = '/docs';
 const GUIDES = join(import.meta.dirname, '../../docs/guides');
 const PAGE = join(import.meta.dirname, 'page');
 
-/** No script, style, picture or answer but our own; the reference of the API draws its icons by `data:`. */
+/** No script, style, image or answer but our own; the reference of the API draws its icons by `data:`. */
 export const docsHeaders: Readonly<Record<string, string>> = {
   'content-security-policy': [
     "default-src 'none'",

@@ -38,8 +38,9 @@ export async function runCall(
   const admitted = await admit(gateway, format, body, caller);
   if (!admitted.ok) return await refuseStart(gateway, context, admitted.error);
   const { plan } = admitted;
-  // Nothing of it is waited for where no picture of the agent's is named.
-  const missing = plan.linkedImages.length === 0 ? null : await refuseMissing(gateway.files, plan.linkedImages);
+  // Nothing of it is waited for where no image of the agent's is named.
+  const missing =
+    plan.linkedImages.length === 0 ? null : await refuseMissing(gateway.files, plan.linkedImages);
   if (missing !== null) return await refuseStart(gateway, context, missing);
   const [candidate] = plan.candidates;
   if (candidate === undefined) return await refuse(gateway, context, apiError('provider_unavailable'));

@@ -1,6 +1,6 @@
 import { executeDurably } from '#core/accounts/execute-durably.ts';
 import { type Clock, isoTime, SECOND_MS } from '#core/clock.ts';
-import { type FileName, hourOf, type PictureType } from '#core/files/file-name.ts';
+import { type FileName, hourOf, type ImageType } from '#core/files/file-name.ts';
 import type { FileStore } from '#core/files/file-store.ts';
 import { randomBase62 } from '#core/ids.ts';
 import type { Ledger } from '#core/ledger/ledger.ts';
@@ -27,7 +27,7 @@ export type UploadRefused =
  */
 export async function createUpload(
   { ledger, files, clock, limits }: UploadDeps,
-  { agentId, contentType, size }: { agentId: number; contentType: PictureType; size: number },
+  { agentId, contentType, size }: { agentId: number; contentType: ImageType; size: number },
 ): Promise<CreateUploadResult> {
   if (files === null) return { ok: false, reason: 'no_files' };
   const id = `upl_${randomBase62(24)}`;

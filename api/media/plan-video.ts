@@ -1,12 +1,12 @@
 import { videoPriceAtto } from '#core/catalog/video-price.ts';
 import type { FileName } from '#core/files/file-name.ts';
 import type { FileStore } from '#core/files/file-store.ts';
-import { MEGABYTE, VIDEO_ORDER_PICTURES_BYTES_MAX } from '#core/limits.ts';
+import { MEGABYTE, VIDEO_ORDER_IMAGES_BYTES_MAX } from '#core/limits.ts';
 import { attoToNanoUp, type NanoUsd } from '#core/money.ts';
 import { videoStatus } from '#core/videos/video-job.ts';
 import { type ApiError, apiError, isApiError } from '../contract/errors.ts';
 import type { VideoRequest } from '../contract/video-request.ts';
-import { checkPictures, type LinkedPicture } from './check-pictures.ts';
+import { checkImages, type LinkedImage } from './check-images.ts';
 import { findVideo } from './find-video.ts';
 import { readVideoOrder, type VideoOrderRead } from './read-video-order.ts';
 import type { VideoDeps } from './video-deps.ts';
@@ -31,7 +31,7 @@ export async function planVideo(
   const order = readVideoOrder(gateway.catalog, body);
   if (isApiError(order)) return order;
   const { request } = order;
-  const sentAlong = await placePictures(deps, agentId, linksOf(request));
+  const sentAlong = await placeImages(deps, agentId, linksOf(request));
   if (isApiError(sentAlong)) return sentAlong;
   const previousJobId = await findPrevious(deps, agentId, order);
   if (isApiError(previousJobId)) return previousJobId;
@@ -43,19 +43,19 @@ export async function planVideo(
 const NO_FILES = 'This gateway keeps no files, so it makes no videos.';
 const NO_PRICE = 'The model has no price for a video like this; choose another `resolution` or `duration`.';
 
-function linksOf({ frame_images, input_references }: VideoRequest): LinkedPicture[] {
+function linksOf({ frame_images, input_references }: VideoRequest): LinkedImage[] {
   const named = (field: string, images: { image_url: { url: string } }[] | null | undefined) =>
     (images ?? []).map(({ image_url: { url } }, at) => ({ param: `${field}[${at}].image_url.url`, url }));
   return [...named('frame_images', frame_images), ...named('input_references', input_references)];
 }
 
-/** The pictures whose links only this gateway's neighbours can follow: their bytes go with the order. */
-async function placePictures(
+/** The images whose links only this gateway's neighbours can follow: their bytes go with the order. */
+async function placeImages(
   { files, refusePrivate, gateway: { log, limits } }: VideoDeps,
   agentId: number,
-  links: readonly LinkedPicture[],
+  links: readonly LinkedImage[],
 ): Promise<SentAlong | ApiError> {
-  const checked = await checkPictures(
+  const checked = await checkImages(
     { files, refusePrivate, log, linksMax: limits().linksPerCall },
     agentId,
     links,
@@ -63,16 +63,16 @@ async function placePictures(
   if (isApiError(checked)) return checked;
   const sentAlong = new Map<string, FileName>();
   let bytes = 0;
-  for (const [at, picture] of checked.entries()) {
+  for (const [at, image] of checked.entries()) {
     const { url = '', param = '' } = links[at] ?? {};
-    if (picture.kind === 'public' || (await refusePrivate(url)) === null) continue;
-    sentAlong.set(url, picture.name);
-    bytes += picture.bytes;
-    if (bytes <= VIDEO_ORDER_PICTURES_BYTES_MAX) continue;
-    const most = Math.floor(VIDEO_ORDER_PICTURES_BYTES_MAX / MEGABYTE);
+    if (image.kind === 'public' || (await refusePrivate(url)) === null) continue;
+    sentAlong.set(url, image.name);
+    bytes += image.bytes;
+    if (bytes <= VIDEO_ORDER_IMAGES_BYTES_MAX) continue;
+    const most = Math.floor(VIDEO_ORDER_IMAGES_BYTES_MAX / MEGABYTE);
     return apiError('invalid_request', {
       param,
-      message: `\`${param}\`: the uploads of one video have at most ${most} MB together; send smaller pictures.`,
+      message: `\`${param}\`: the uploads of one video have at most ${most} MB together; send smaller images.`,
     });
   }
   return sentAlong;

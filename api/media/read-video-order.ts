@@ -5,7 +5,7 @@ import { type ApiError, apiError } from '../contract/errors.ts';
 import { type VideoRequest, VideoRequestModel, videoRequest } from '../contract/video-request.ts';
 import { refuseModel } from '../inference/routing/refuse-model.ts';
 
-/** An order whose every value its model lists. Whose its pictures and its earlier video are is not looked at yet. */
+/** An order whose every value its model lists. Whose its images and its earlier video are is not looked at yet. */
 export interface VideoOrderRead {
   model: VideoModel;
   provider: Provider;

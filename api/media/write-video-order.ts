@@ -3,7 +3,7 @@ import type { FileName } from '#core/files/file-name.ts';
 import type { FileStore } from '#core/files/file-store.ts';
 import { randomBase62 } from '#core/ids.ts';
 import { limitTasks } from '#core/limit-tasks.ts';
-import { VIDEO_ORDER_PICTURES_BYTES_MAX } from '#core/limits.ts';
+import { VIDEO_ORDER_IMAGES_BYTES_MAX } from '#core/limits.ts';
 import type { ImageLink, VideoOrderBody } from '#core/videos/video-order-body.ts';
 import type { VideoRequest } from '../contract/video-request.ts';
 
@@ -13,7 +13,7 @@ import type { VideoRequest } from '../contract/video-request.ts';
  */
 export const VIDEO_ORDERS_WRITTEN_AT_ONCE = 4;
 
-/** Pictures that the provider could not fetch from here, by their links. */
+/** Images that the provider could not fetch from here, by their links. */
 export type SentAlong = ReadonlyMap<string, FileName>;
 
 export interface VideoOrderText {
@@ -25,7 +25,7 @@ export interface VideoOrderText {
 }
 
 /**
- * Keeps what will be sent to the provider. Of the pictures that are sent along one at a time is in memory, and not those of
+ * Keeps what will be sent to the provider. Of the images that are sent along one at a time is in memory, and not those of
  * every order at one time: a flood of small requests that name a large upload would take it all.
  */
 export async function writeVideoOrder(
@@ -43,7 +43,7 @@ async function* orderChunks(
   files: Pick<FileStore, 'read'>,
   { model, request, previousJobId, sentAlong }: VideoOrderText,
 ): AsyncGenerator<Uint8Array> {
-  // Nobody can guess it, so no text of the caller's is taken for the place of a picture.
+  // Nobody can guess it, so no text of the caller's is taken for the place of an image.
   const mark = randomBase62(24);
   const places: FileName[] = [];
   const place = (url: string): string => {
@@ -94,8 +94,8 @@ function orderBody(
 const SLICE_BYTES = 3 * 64 * 1024;
 
 async function* dataUrl(files: Pick<FileStore, 'read'>, name: FileName): AsyncGenerator<Uint8Array> {
-  const bytes = await files.read(name, VIDEO_ORDER_PICTURES_BYTES_MAX);
-  if (bytes === null) throw new Error('A picture of an order was deleted while it was read.');
+  const bytes = await files.read(name, VIDEO_ORDER_IMAGES_BYTES_MAX);
+  if (bytes === null) throw new Error('An image of an order was deleted while it was read.');
   yield Buffer.from(`data:${name.contentType};base64,`);
   for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
     yield Buffer.from(bytes.subarray(at, at + SLICE_BYTES).toString('base64'));

@@ -13,7 +13,7 @@ export interface UseCases {
   /** Answers by itself. A refusal before the first byte is returned; the edge renders it. */
   runCall(endpoint: FormatName, call: HotCallContext<UseCases, Caller>): Promise<ApiError | null>;
   /** Answers by itself, as a call of a text model does. */
-  runPicture(call: HotCallContext<UseCases, Caller>): Promise<ApiError | null>;
+  runImage(call: HotCallContext<UseCases, Caller>): Promise<ApiError | null>;
   /** Answers by itself. */
   listModels(call: CallContext<UseCases, Caller>): Promise<null>;
   /** Answers by itself, whoever asks. */

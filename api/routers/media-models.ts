@@ -28,7 +28,7 @@ export const mediaModelsRouter = t.router({
       operationId: 'listImageModels',
       tag: 'Images',
       summary: 'List the image models',
-      description: `Every model that makes pictures, with its fields and what each billed item costs. ${CACHED}`,
+      description: `Every model that makes images, with its fields and what each billed item costs. ${CACHED}`,
       errors: [],
       headers: ['x-service-call-id', 'x-request-id', 'etag', 'cache-control'],
       examples: { answer: imageModelsExample },

@@ -1,10 +1,10 @@
 import { accountRouter } from './account.ts';
 import { chatRouter } from './chat.ts';
+import { imagesRouter } from './images.ts';
 import { marketsRouter } from './markets.ts';
 import { mediaModelsRouter } from './media-models.ts';
 import { messagesRouter } from './messages.ts';
 import { modelsRouter } from './models.ts';
-import { picturesRouter } from './pictures.ts';
 import { responsesRouter } from './responses.ts';
 import { t } from './trpc.ts';
 import { uploadsRouter } from './uploads.ts';
@@ -18,7 +18,7 @@ export const v1Router = t.router({
   models: modelsRouter,
   mediaModels: mediaModelsRouter,
   videos: videosRouter,
-  pictures: picturesRouter,
+  images: imagesRouter,
   uploads: uploadsRouter,
   account: accountRouter,
   markets: marketsRouter,

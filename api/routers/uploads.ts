@@ -11,9 +11,9 @@ export const uploadsRouter = t.router({
     tag: 'Uploads',
     summary: 'Start an upload',
     description:
-      'For pictures that are on no public server. Three steps: this call, with type and exact size; then `PUT` of ' +
+      'For images that are on no public server. Three steps: this call, with type and exact size; then `PUT` of ' +
       'exactly these bytes to `upload_url` with `upload_headers`, before `upload_expires_at` and without a key, as in ' +
-      '`curl --upload-file picture.png -H "Content-Type: image/png" "$UPLOAD_URL"`; then `url`, until `expires_at`, ' +
+      '`curl --upload-file image.png -H "Content-Type: image/png" "$UPLOAD_URL"`; then `url`, until `expires_at`, ' +
       'wherever a model call takes the link of an image. Storage refuses any other size, type or method, and a second ' +
       'file. An upload is free, but needs an agent with credit; 200 may be started in any 24 hours.',
     status: 201,

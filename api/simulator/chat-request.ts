@@ -24,7 +24,7 @@ export interface ChatCall {
   /** The functions that the answer has to call. */
   tools: readonly { name: string; parameters: unknown }[];
   serverTools: ToolOffer | null;
-  /** Every byte of the body a token, and every picture the rest of the context: the most that a provider may count. */
+  /** Every byte of the body a token, and every image the rest of the context: the most that a provider may count. */
   dearestPromptTokens: number;
   /** Tokens of a rejected prediction, billed besides. */
   predictionTokens: number;
@@ -188,10 +188,10 @@ function countPrompt(body: ChatBody): PromptCount {
   for (const { role, content, tool_calls: toolCalls } of body.messages) {
     const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? []);
     const text = parts.map((each) => each.text ?? '').join('');
-    const pictures = parts.filter((each) => each.type === 'image_url').length;
-    promptTokens += MESSAGE_TOKENS + textTokens(text) + pictures * IMAGE_TOKENS;
+    const imageParts = parts.filter((each) => each.type === 'image_url').length;
+    promptTokens += MESSAGE_TOKENS + textTokens(text) + imageParts * IMAGE_TOKENS;
     if (toolCalls !== undefined) promptTokens += textTokens(JSON.stringify(toolCalls));
-    images += pictures;
+    images += imageParts;
     files += parts.filter(({ type }) => FILE_PARTS.has(type)).length;
     if (role === 'user') lastUserText = text;
   }

@@ -104,7 +104,7 @@ export const simModels: readonly SimModel[] = [
   model({
     id: 'faregate-sim/vision',
     name: 'Sim Vision',
-    description: 'Reads pictures, and has a fee for each and one for the call.',
+    description: 'Reads images, and has a fee for each and one for the call.',
     inputModalities: ['text', 'image'],
     endpoints: [
       endpoint('SimCloud', 'sim-cloud', {

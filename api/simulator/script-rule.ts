@@ -68,7 +68,7 @@ export const scriptRule = z.strictObject({
   /** How often `/generation` first answers 404 for this call, besides the simulator's own delay. */
   lookupMisses: z.union([z.int().min(0), z.literal('always')]).default(0),
 
-  // --- Videos and pictures. `billUsd` is what they cost, whatever is shown.
+  // --- Videos and images. `billUsd` is what they cost, whatever is shown.
   /** Of the job that `POST /videos` makes. */
   video: z
     .strictObject({

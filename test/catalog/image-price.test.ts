@@ -31,7 +31,7 @@ const hold = (
       endpointTag: null,
       ...also,
     },
-    { pictures: 1, promptBytes: 100, references: 0, resolution: null, size: null, quality: null, ...given },
+    { images: 1, promptBytes: 100, references: 0, resolution: null, size: null, quality: null, ...given },
   );
 
 const tiers: Line[] = [
@@ -46,7 +46,7 @@ const qualities: Line[] = [
 const resolutions = new Map([['resolution', { type: 'enum' as const, values: ['1K', '2K'] }]]);
 
 test.each<[string, Line[], Partial<ImageShape>, string | null]>([
-  ['each picture', [['output_image', 'image', '0.03']], { pictures: 3 }, '0.09'],
+  ['each image', [['output_image', 'image', '0.03']], { images: 3 }, '0.09'],
   ['the tier that is asked for', tiers, { resolution: '1K' }, '0.02'],
   ['the smallest tier', tiers, { resolution: '512' }, '0.01'],
   ['the dearest tier where none is asked for', tiers, {}, '0.04'],
@@ -91,7 +91,7 @@ test.each<[string, Line[], Partial<ImageShape>, string | null]>([
     {},
     '0.03',
   ],
-  ['a request by each picture', [['output_image', 'request', '0.03']], { pictures: 2 }, '0.06'],
+  ['a request by each image', [['output_image', 'request', '0.03']], { images: 2 }, '0.06'],
   [
     'different billed items together',
     [
@@ -146,7 +146,7 @@ test('megapixels are those of the largest tier that the model lists', () => {
   expect(hold([['output_image', 'megapixel', '0.01']], {}, { parameters: resolutions })).toBe(atto('0.05'));
 });
 
-test('tokens of a picture are those of its tier or quality, else the most of any', () => {
+test('tokens of an image are those of its tier or quality, else the most of any', () => {
   const byTier = {
     outputTokensMax: new Map([
       ['1k', 1_000],
@@ -159,7 +159,7 @@ test('tokens of a picture are those of its tier or quality, else the most of any
     ['input_image', 'token', '0.0001'],
   ];
   expect(hold(lines, { resolution: '1K' }, byTier)).toBe(atto('1'));
-  expect(hold(lines, { resolution: '4K', pictures: 2 }, byTier)).toBe(atto('4'));
+  expect(hold(lines, { resolution: '4K', images: 2 }, byTier)).toBe(atto('4'));
   expect(hold(lines, {}, byTier)).toBe(atto('2'));
   expect(hold(lines, { resolution: '1K', references: 3 }, byTier)).toBe(atto('1.15'));
   const byQuality = {

@@ -147,7 +147,7 @@ test('tokens of models that are known have their bound', async () => {
     'google/gemini-3-pro-image': [endpoint({ pricing: [line({ unit: 'token' })] })],
   });
   const tokens = list?.models[0]?.outputTokensMax.get('1k') ?? 0;
-  // What was seen to be billed: 1120 tokens, and some words beside the picture.
+  // What was seen to be billed: 1120 tokens, and some words beside the image.
   expect(tokens).toBeGreaterThanOrEqual(1_120 + 87 / 10);
 });
 
@@ -202,7 +202,7 @@ test('a list none of whose endpoints comes has not come', async () => {
   await expect(read({ 'a/a': new Error('No answer.') })).rejects.toThrow('No answer.');
 });
 
-test('a provider that has no such list makes no pictures, and any other failure is one', async () => {
+test('a provider that has no such list makes no images, and any other failure is one', async () => {
   const absent = new ProviderAnswerError('The provider answered 404.', 404);
   expect((await read({}, { rows: absent })).list).toEqual({ models: [], notServed: [] });
   const down = new ProviderAnswerError('The provider answered 503.', 503);

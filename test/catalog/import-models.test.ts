@@ -170,7 +170,7 @@ test('prices under conditions are kept: long prompts by their length, times of d
   ]);
 });
 
-test('dearer tokens of sound and pictures are held for, cheaper ones change nothing', () => {
+test('dearer tokens of sound and images are held for, cheaper ones change nothing', () => {
   const [dear, cheap] =
     read(
       row('x/dear', {

@@ -55,7 +55,7 @@ const imageModel = (id: string): ImageModel => ({
 
 interface Answers {
   videos: unknown[] | string;
-  /** By id, in dollars for one picture. */
+  /** By id, in dollars for one image. */
   images: Record<string, number> | string;
 }
 

@@ -52,8 +52,8 @@ test.each<[string, Skus, Partial<VideoShape>, string | null]>([
   ['never by the key of another resolution', { duration_seconds_1080p: '0.05' }, {}, null],
   ['in cents where the key says so', grok, {}, '0.12'],
   ['in cents of another resolution', grok, { resolution: '1080P' }, '0.56'],
-  ['with a fee for each picture', grok, { frameImages: 2 }, '0.14'],
-  ['with a fee for each reference as for each picture', grok, { inputReferences: 3 }, '0.15'],
+  ['with a fee for each image', grok, { frameImages: 2 }, '0.14'],
+  ['with a fee for each reference as for each image', grok, { inputReferences: 3 }, '0.15'],
   ['silent by its resolution, though sound has a key', kling, {}, '0.28'],
   ['by the dearest of keys that say as much', kling, { generateAudio: true }, '0.56'],
   [
@@ -63,7 +63,7 @@ test.each<[string, Skus, Partial<VideoShape>, string | null]>([
     '0.8',
   ],
   ['by the mode: from words', modes, {}, '0.4'],
-  ['by the mode: from pictures', modes, { frameImages: 1 }, '0.8'],
+  ['by the mode: from images', modes, { frameImages: 1 }, '0.8'],
   ['by the mode: from references, each with its fee', modes, { inputReferences: 2 }, '0.86'],
   [
     'not at all in a mode that has no key',
@@ -203,7 +203,7 @@ test('the price that a list shows is that of the shortest, smallest video, silen
   expect(from({ duration_seconds_720p: '0.1' })).toBeNull();
 });
 
-test('a longer video never costs less, nor one with more pictures', () => {
+test('a longer video never costs less, nor one with more images', () => {
   const lists = fc.constantFrom(veo, grok, kling, modes, { video_tokens: '0.000007' });
   fc.assert(
     fc.property(
@@ -211,12 +211,12 @@ test('a longer video never costs less, nor one with more pictures', () => {
       fc.boolean(),
       fc.integer({ min: 1, max: 60 }),
       fc.integer({ min: 1, max: 8 }),
-      (skus, sound, seconds, pictures) => {
-        const given = { generateAudio: sound, durationSeconds: seconds, inputReferences: pictures };
+      (skus, sound, seconds, images) => {
+        const given = { generateAudio: sound, durationSeconds: seconds, inputReferences: images };
         const one = price(skus, given);
         if (one === null) return;
         expect(price(skus, { ...given, durationSeconds: seconds + 1 }) ?? 0n).toBeGreaterThanOrEqual(one);
-        expect(price(skus, { ...given, inputReferences: pictures + 1 }) ?? 0n).toBeGreaterThanOrEqual(one);
+        expect(price(skus, { ...given, inputReferences: images + 1 }) ?? 0n).toBeGreaterThanOrEqual(one);
       },
     ),
   );

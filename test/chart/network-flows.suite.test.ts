@@ -75,7 +75,7 @@ const flows: [what: string, from: End, to: End, port: number, allowed: boolean, 
   ['the API to a private address', api, { ip: '192.168.1.10' }, 443, false],
   ['the API to a private address of IPv6', api, { ip: 'fd00::1' }, 443, false],
   ['the API to a provider by IPv6', api, { ip: '2606:4700::1' }, 443, true],
-  ['the API to itself by a linked picture', api, { ip: '127.0.0.1' }, 443, false],
+  ['the API to itself by a linked image', api, { ip: '127.0.0.1' }, 443, false],
   ['the API to a neighbour', api, neighbour, 443, false],
   ['the migration to a provider', migrate, provider, 443, false],
 ];

@@ -187,7 +187,7 @@ const wrong: [what: string, json: string, says: RegExp][] = [
     /vendor\/small names the provider gone/,
   ],
   [
-    'a picture’s model of a provider that is not there',
+    'an image’s model of a provider that is not there',
     'config.imageModels=[{"id":"vendor/brush","provider":"gone"}]',
     /vendor\/brush names the provider gone/,
   ],

@@ -68,7 +68,7 @@ const compatible: Provider = {
       apiKey: key,
       includeUsage: true,
       supportsStructuredOutputs: true,
-      // Else it would fetch pictures itself and send their bytes.
+      // Else it would fetch images itself and send their bytes.
       supportedUrls: () => ({ 'image/*': [/^https:/] }),
       fetch: fetchWith(fallback),
     }).chatModel(model),

@@ -1,4 +1,4 @@
-/** A user's program on types that are generated from the document: a video and two pictures, from list to file. */
+/** A user's program on types that are generated from the document: a video and two images, from list to file. */
 export const mediaProgram = `
 import { writeFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -51,10 +51,10 @@ const made = await client.POST('/images', {
   body: { model: painter?.id ?? '', prompt: 'A harbour at dawn', n: 2, resolution: '512' },
 });
 if (made.data === undefined) throw new Error(made.error.error.message);
-const pictures = await Promise.all(
+const images = await Promise.all(
   made.data.data.map(async ({ url, media_type: type }, index) => {
     const file = await fetch(url ?? '');
-    await writeFile(\`\${folder}/picture-\${index}.png\`, new Uint8Array(await file.arrayBuffer()));
+    await writeFile(\`\${folder}/image-\${index}.png\`, new Uint8Array(await file.arrayBuffer()));
     return { status: file.status, type, sent: file.headers.get('content-type') };
   }),
 );
@@ -64,8 +64,8 @@ console.log(
     video,
     again: again.data?.id,
     refused: refused.error?.error,
-    pictures,
-    pictureCost: made.data.usage.cost,
+    images,
+    imageCost: made.data.usage.cost,
     price: painter?.pricing.find(({ variant }) => variant === '512')?.usd,
   }),
 );

@@ -10,9 +10,9 @@ import { type GeneratedClient, generateClient } from '../support/generated-clien
 import { probeVideo } from '../support/probe-video.ts';
 import { mediaProgram } from './media-program.ts';
 
-/** Of the simulator, for the smallest of its videos without sound, and for its smallest pictures. */
+/** Of the simulator, for the smallest of its videos without sound, and for its smallest images. */
 const VIDEO_SECOND_USD = 0.025;
-const PICTURE_USD = 0.01;
+const IMAGE_USD = 0.01;
 
 let gateway: TestGateway;
 let client: GeneratedClient;
@@ -31,7 +31,7 @@ it('a generated client compiles', async () => {
   expect(await client.compile('media.ts')).toBe('');
 });
 
-it('a generated client orders a video, polls it, fetches it, and makes pictures, for exactly their prices', async () => {
+it('a generated client orders a video, polls it, fetches it, and makes images, for exactly their prices', async () => {
   await using folder = await testDataDir();
   const agent = await gateway.newAgent();
   const output = await client.run('media.ts', gateway.baseUrl, agent.key, folder.path, 'order-0001');
@@ -56,17 +56,17 @@ it('a generated client orders a video, polls it, fetches it, and makes pictures,
   const probed = await probeVideo(file);
   if (probed !== null) expect(probed).toMatchObject({ codec: 'h264', seconds: 2, frames: 48 });
 
-  expect(told.pictures).toEqual(Array(2).fill({ status: 200, type: 'image/png', sent: 'image/png' }));
-  expect(told).toMatchObject({ price: String(PICTURE_USD), pictureCost: 2 * PICTURE_USD });
-  const picture = await readFile(join(folder.path, 'picture-1.png'));
-  expect(picture.subarray(1, 4).toString()).toBe('PNG');
+  expect(told.images).toEqual(Array(2).fill({ status: 200, type: 'image/png', sent: 'image/png' }));
+  expect(told).toMatchObject({ price: String(IMAGE_USD), imageCost: 2 * IMAGE_USD });
+  const image = await readFile(join(folder.path, 'image-1.png'));
+  expect(image.subarray(1, 4).toString()).toBe('PNG');
 
   expect((await gateway.settled(agent)).chargedNanoUsd).toBe(70_000_000n);
   expect(gateway.provider.videos()).toHaveLength(1);
 });
 
 /** Its own methods for starting them speak another format: `client.post` sends any body to any path. */
-it('the openai package orders, polls and fetches a video, and has pictures made', async () => {
+it('the openai package orders, polls and fetches a video, and has images made', async () => {
   const agent = await gateway.newAgent();
   const { openai } = agent;
   const order = { model: 'faregate-sim/clip', prompt: 'A harbour at dawn', duration: 1 };
@@ -79,6 +79,6 @@ it('the openai package orders, polls and fetches a video, and has pictures made'
 
   const painted = { model: 'faregate-sim/paint', prompt: 'A harbour at dawn', response_format: 'b64_json' };
   const { data } = await openai.post<OpenAI.ImagesResponse>('/images', { body: painted });
-  const picture = Buffer.from(data?.[0]?.b64_json ?? '', 'base64');
-  expect(picture.subarray(1, 4).toString()).toBe('PNG');
+  const image = Buffer.from(data?.[0]?.b64_json ?? '', 'base64');
+  expect(image.subarray(1, 4).toString()).toBe('PNG');
 });

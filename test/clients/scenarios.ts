@@ -84,7 +84,7 @@ export function testClient(client: Client, cancel: 'stops_billing' | 'bills_full
         await expectCharged(costs, showsCost.whole);
       });
 
-      it('shows a picture by its link', async () => {
+      it('shows an image by its link', async () => {
         await open();
         const { costs } = await calls.image(model);
         expect(gateway.provider.lastRequest(path).body.toString()).toContain(IMAGE);

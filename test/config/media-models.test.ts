@@ -11,7 +11,7 @@ const CLIP =
 const PAINTER = '{ id: a/painter, provider: r, model: painter-1';
 const line = (given: string) => `pricing: [{ billable: output_image, ${given} }]`;
 
-test('own models of videos and pictures are read as written', async () => {
+test('own models of videos and images are read as written', async () => {
   const config = await load(`${PROVIDERS}
 videoModels:
   - ${CLIP}, frameImages: [first_frame], generateAudio: true, pricing: { duration_seconds: "0.05" } }
@@ -92,10 +92,10 @@ test.each<[string, string, string[]]>([
     ['2:39 videoModels[0].provider: names no provider of this configuration; did you mean r?'],
   ],
   [
-    'a provider that makes no pictures',
+    'a provider that makes no images',
     `imageModels: [${PAINTER.replace('provider: r', 'provider: s')}, ${line('unit: image, usd: "1"')} }]`,
     [
-      '2:42 imageModels[0].provider: names a provider of kind openai: only openrouter and simulator make videos and pictures',
+      '2:42 imageModels[0].provider: names a provider of kind openai: only openrouter and simulator make videos and images',
     ],
   ],
   [
@@ -105,14 +105,14 @@ test.each<[string, string, string[]]>([
       (key) => `2:15 videoModels[0].${key}: is missing`,
     ),
   ],
-  ['prices of pictures', `imageModels: [${PAINTER} }]`, ['2:15 imageModels[0].pricing: is missing']],
+  ['prices of images', `imageModels: [${PAINTER} }]`, ['2:15 imageModels[0].pricing: is missing']],
   [
     'a price of no video that it makes',
     `videoModels: [${CLIP}, pricing: { duration_seconds_4k: "1" } }]`,
     ['2:133 videoModels[0].pricing: says of no video what it costs'],
   ],
   [
-    'pictures without a bound',
+    'images without a bound',
     `imageModels: [${PAINTER}, ${line('unit: token, usd: "1"')} }]`,
     [
       '2:72 imageModels[0].pricing: has no bound, or is free: with the unit token, outputTokensMax and inputImageTokensMax are needed',

@@ -157,12 +157,12 @@ const cases: [string, string, string[]][] = [
   ],
   [
     'keys of an S3 store beside the local folder',
-    'files: { bucket: pictures }',
+    'files: { bucket: images }',
     ['1:18 files.bucket: belongs to kind s3'],
   ],
   [
     'a key of an S3 store in the file',
-    'files: { kind: s3, endpoint: "http://h", bucket: pictures, accessKeyIdEnv: NOT_SET, secretAccessKey: abc }',
+    'files: { kind: s3, endpoint: "http://h", bucket: images, accessKeyIdEnv: NOT_SET, secretAccessKey: abc }',
     ['1:85 files.secretAccessKey: is no known key; did you mean secretAccessKeyEnv?'],
   ],
   ['a provider that misses its kind', 'providers:\n  - id: p', ['2:5 providers[0].kind: is missing']],

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { hello, MODEL } from '../support/gateway.ts';
 import { describeInBrowser, sees } from './in-browser.ts';
-import { expectPictures, expectPlays, makePictures, orderVideo, untilSeen } from './real-media.ts';
+import { expectImages, expectPlays, makeImages, orderVideo, untilSeen } from './real-media.ts';
 
 /** What the console is mostly opened for. Runs on both shapes; all that it can do, `console.suite.test.ts` tries on one. */
 describeInBrowser('on either shape, the console', ({ gateway, show }) => {
@@ -46,11 +46,11 @@ describeInBrowser('on either shape, the console', ({ gateway, show }) => {
     expect((await gateway().settled(agent)).chargedNanoUsd).toBe(50_000_000n);
   });
 
-  it('has pictures made, and shows them', async () => {
+  it('has images made, and shows them', async () => {
     const agent = await gateway().newAgent();
     const console = await show({ agent, page: 'pictures' });
-    await makePictures(console, 'A harbour at dawn');
-    await expectPictures(console, 2);
+    await makeImages(console, 'A harbour at dawn');
+    await expectImages(console, 2);
     expect((await gateway().settled(agent)).chargedNanoUsd).toBe(20_000_000n);
   });
 

@@ -18,8 +18,8 @@ export interface FakeMedia {
   orders: SeenOrder[];
   /** How often each video was asked for. */
   reads: Map<string, number>;
-  /** Links of what the next order of pictures gives; those that begin with `/files/pictures/fake` lead to one. */
-  pictures: string[];
+  /** Links of what the next order of images gives; those that begin with `/files/pictures/fake` lead to one. */
+  images: string[];
   /** Of every video. */
   job: FakeJob;
   /** Whether it has forgotten them all. */
@@ -35,7 +35,7 @@ export async function fakeMedia(
   models: { videos?: unknown[]; images?: unknown[] },
 ): Promise<FakeMedia> {
   const fake: FakeMedia = {
-    ...{ orders: [], reads: new Map(), pictures: [], nextOrder: null, unknown: false },
+    ...{ orders: [], reads: new Map(), images: [], nextOrder: null, unknown: false },
     job: { status: 'pending' },
     content: (route) => route.abort(),
   };
@@ -55,7 +55,7 @@ export async function fakeMedia(
     fake.orders.push({ body: route.request().postDataJSON(), idempotencyKey: undefined });
     const { nextOrder } = fake;
     fake.nextOrder = null;
-    const data = fake.pictures.map((url) => ({
+    const data = fake.images.map((url) => ({
       url,
       media_type: 'image/png',
       expires_at: '2099-01-01T00:00:00Z',
@@ -93,7 +93,7 @@ export const videoModel = (changes: object = {}): object => ({
 });
 
 export const imageModel = (changes: object = {}): object => ({
-  ...{ id: 'fake/picture', object: 'model', name: 'Fake Picture', reads_images: true, streaming: false },
+  ...{ id: 'fake/image', object: 'model', name: 'Fake Image', reads_images: true, streaming: false },
   parameters: {
     n: { type: 'range', min: 1, max: 4 },
     aspect_ratio: { type: 'enum', values: ['1:1', '16:9'] },

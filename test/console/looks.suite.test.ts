@@ -72,7 +72,7 @@ describeInBrowser('whoever uses the console', ({ gateway, show }) => {
       await expectNothingBeside(console, 'an answer');
     });
 
-    it('nor in videos and pictures, whatever became of them', async () => {
+    it('nor in videos and images, whatever became of them', async () => {
       const console = await show({ agent: await gateway().newAgent(), viewport, colorScheme });
       const { page } = console;
       const long = `${'w'.repeat(60)}/${'x'.repeat(60)}`;
@@ -95,9 +95,9 @@ describeInBrowser('whoever uses the console', ({ gateway, show }) => {
       await expectNoViolations(console, 'videos');
       await expectNothingBeside(console, 'videos');
       await console.open('pictures');
-      fake.pictures = ['/files/pictures/fake1', '/files/pictures/fake2', '/files/pictures/fake3'];
+      fake.images = ['/files/pictures/fake1', '/files/pictures/fake2', '/files/pictures/fake3'];
       await page.getByLabel('What to show').fill(long);
-      await page.getByRole('button', { name: 'Make pictures' }).click();
+      await page.getByRole('button', { name: 'Make images' }).click();
       await sees(console, 'Link ends in');
       await expectNoViolations(console, 'pictures');
       await expectNothingBeside(console, 'pictures');

@@ -30,17 +30,17 @@ export async function expectPlays({ page }: ConsolePage, prompt: string): Promis
 }
 
 /** Two of the simulator's smallest: two cents. */
-export async function makePictures(console: ConsolePage, prompt: string): Promise<void> {
+export async function makeImages(console: ConsolePage, prompt: string): Promise<void> {
   const { page } = console;
   await page.getByLabel('Model').fill('faregate-sim/paint');
   await page.getByLabel('How many').fill('2');
   await page.getByLabel('Resolution').selectOption('512');
   await page.getByLabel('What to show').fill(prompt);
-  await page.getByRole('button', { name: 'Make pictures' }).click();
+  await page.getByRole('button', { name: 'Make images' }).click();
   await sees(console, 'Charged $0.02');
 }
 
-export async function expectPictures({ page }: ConsolePage, count: number): Promise<void> {
+export async function expectImages({ page }: ConsolePage, count: number): Promise<void> {
   const seen =
     'Promise.all([...document.images].map((each) => each.decode().then(() => each.naturalWidth > 0)))';
   expect(await page.evaluate(seen)).toEqual(Array(count).fill(true));

@@ -17,7 +17,7 @@ describe('of the files of the console', () => {
     const links = [
       ...withoutComments(text).matchAll(/\b(?:https?:)?\/\/[a-z0-9-]+\.[a-z]{2,}[^\s"'`)]*/gi),
     ].map(([link]) => link);
-    // The name of a kind of picture is no place; the licence of the chart asks for a link, which nobody fetches.
+    // The name of a kind of image is no place; the licence of the chart asks for a link, which nobody fetches.
     const known = ['http://www.w3.org/', CREDIT];
     const others = links.filter((link) => !known.some((place) => link.startsWith(place)));
     expect([path, others]).toEqual([path, []]);

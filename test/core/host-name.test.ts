@@ -25,7 +25,7 @@ describe('a host name', () => {
     ['is the root alone', '.'],
     ['ends in two dots', 'example.com..'],
     ['begins with a dot', '.example.com'],
-    ['has an empty label', 'pictures..example.com'],
+    ['has an empty label', 'images..example.com'],
     ['has thousands of empty labels', `a${'.'.repeat(2_000)}b`],
     ['has a label of 64 characters', `a${label}.example`],
     ['has a last label of 64 characters', `example.a${label}`],

@@ -263,14 +263,14 @@ describe.skipIf(missing)('whoever reads the documentation', () => {
     });
   });
 
-  it('is shown in a picture of the README', async () => {
-    const folder = process.env.PICTURES ?? (await mkdtemp(join(tmpdir(), 'faregate-pictures-')));
+  it('is shown in an image of the README', async () => {
+    const folder = process.env.IMAGES ?? (await mkdtemp(join(tmpdir(), 'faregate-images-')));
     await mkdir(folder, { recursive: true });
     const page = await newPage({ viewport: { width: 1120, height: 760 } });
     await page.goto(`${url}#money`);
     await page.evaluate('document.fonts.ready');
     const bytes = await page.screenshot({ path: join(folder, 'docs-page.png') });
     expect(bytes.length).toBeLessThan(200_000);
-    if (process.env.PICTURES === undefined) await rm(folder, { recursive: true });
+    if (process.env.IMAGES === undefined) await rm(folder, { recursive: true });
   });
 });

@@ -18,11 +18,11 @@ test.each(documents.map((document) => [document.path, document] as const))(
   },
 );
 
-test('every picture of `docs` is shown or linked in the README', () => {
-  const pictures = files.filter((path) => /^docs\/[^/]+\.(png|svg)$/.test(path));
-  expect(pictures).not.toEqual([]);
+test('every image of `docs` is shown or linked in the README', () => {
+  const images = files.filter((path) => /^docs\/[^/]+\.(png|svg)$/.test(path));
+  expect(images).not.toEqual([]);
   const readme = readText('README.md');
-  expect(pictures.filter((path) => !readme.includes(`](${path})`))).toEqual([]);
+  expect(images.filter((path) => !readme.includes(`](${path})`))).toEqual([]);
 });
 
 test('every cell of the comparison has its source, or says that there is none', () => {

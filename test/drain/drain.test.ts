@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { SECOND_MS } from '#core/clock.ts';
-import type { FetchedPicture } from '../../api/inference/linked-images/fetch-picture.ts';
+import type { FetchedImage } from '../../api/inference/linked-images/fetch-image.ts';
 import { BREAKER_FAILURES } from '../../api/inference/routing/endpoint-health.ts';
 import type { ScriptRule } from '../../api/simulator/script-rule.ts';
 import { formatYaml, modelOf } from '../formats/format-gateway.ts';
@@ -167,7 +167,7 @@ it('a drain that has no more time ends whole answers free, as ones to be asked f
   expect(await after()).toMatchObject({ runningCalls: 0, chargedNanoUsd: paid });
 });
 
-it('a drain that has no more time waits for no picture that is being fetched for a call', async () => {
+it('a drain that has no more time waits for no image that is being fetched for a call', async () => {
   await using gateway = await startTestGateway({
     yaml: `
 server: { port: 0, internalPort: 0, host: 127.0.0.1, internalHost: 127.0.0.1, drainMs: 0 }
@@ -181,12 +181,12 @@ models:
 `,
   });
   const asked = Promise.withResolvers<void>();
-  const fetched = Promise.withResolvers<FetchedPicture>();
-  gateway.running.deps.gateway.fetchPicture = () => {
+  const fetched = Promise.withResolvers<FetchedImage>();
+  gateway.running.deps.gateway.fetchImage = () => {
     asked.resolve();
     return fetched.promise;
   };
-  const content = [{ type: 'image_url', image_url: { url: 'https://pictures.example.com/cat.png' } }];
+  const content = [{ type: 'image_url', image_url: { url: 'https://images.example.com/cat.png' } }];
   const call = gateway.post({ model: 'acme/eyes', messages: [{ role: 'user', content }] });
   await asked.promise;
   const drained = gateway.running.drain();

@@ -35,7 +35,7 @@ export function testFileHome(name: string, start: () => Promise<FileHome>): void
       expect((await send(put, headers, bodyOf(10))).status).toBe(200);
     });
 
-    test('the largest picture is taken, and one byte more is not', async () => {
+    test('the largest image is taken, and one byte more is not', async () => {
       const { put, headers, get } = await links({ bytes: UPLOAD_BYTES_MAX });
       const more = await send(put, headers, bodyOf(UPLOAD_BYTES_MAX + 1)).catch(() => null);
       expect(more?.ok ?? false).toBe(false);

@@ -42,7 +42,7 @@ export const newVideo = (nowMs: number): FileName => ({
   contentType: 'video/mp4',
 });
 
-export const newPicture = (nowMs: number, contentType: FileType = 'image/webp'): FileName => ({
+export const newImage = (nowMs: number, contentType: FileType = 'image/webp'): FileName => ({
   ...newName(nowMs + RESULT_LINK_MS - DAY_MS, contentType),
   kind: 'pictures',
   id: `img_${randomBase62(24)}`,

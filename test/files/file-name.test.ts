@@ -5,8 +5,8 @@ import {
   formatFileName,
   hasEnded,
   hourOf,
+  imageTypes,
   parseFileName,
-  pictureTypes,
 } from '#core/files/file-name.ts';
 
 const name: FileName = {
@@ -20,7 +20,7 @@ const PATH = 'uploads/20261124T07/7/upl_a1B2c3D4e5F6g7H8i9J0k1L2.png';
 
 test('a name tells whose file it is, of what type, and until when it is linked', () => {
   expect(formatFileName(name)).toBe(PATH);
-  for (const contentType of pictureTypes) {
+  for (const contentType of imageTypes) {
     const each = { ...name, contentType };
     expect(parseFileName(formatFileName(each))).toEqual(each);
   }

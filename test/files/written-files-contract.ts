@@ -4,16 +4,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '#core/clock.ts';
 import { type FileName, formatFileName, hourOf } from '#core/files/file-name.ts';
 import { S3_PART_BYTES } from '#core/files/s3-upload.ts';
 import { VIDEO_ORDER_KEPT_MS } from '../../api/media/order-video.ts';
-import {
-  bodyOf,
-  type FileHome,
-  inAnHour,
-  newName,
-  newOrder,
-  newPicture,
-  newVideo,
-  read,
-} from './file-home.ts';
+import { bodyOf, type FileHome, inAnHour, newImage, newName, newOrder, newVideo, read } from './file-home.ts';
 
 async function* inChunks(bytes: Uint8Array, chunkBytes = 65_521): AsyncGenerator<Uint8Array> {
   for (let from = 0; from < bytes.length; from += chunkBytes) yield bytes.subarray(from, from + chunkBytes);
@@ -53,10 +44,10 @@ export function testWrittenFiles(name: string, start: () => Promise<FileHome>): 
     );
 
     test('a file is read only when it is as short as was expected', async () => {
-      const picture = newPicture(home.nowMs());
-      await home.store.write(picture, inChunks(bodyOf(1_001)));
-      expect(await home.store.read(picture, 1_001)).toHaveLength(1_001);
-      await expect(home.store.read(picture, 1_000)).rejects.toThrow('1000 bytes');
+      const image = newImage(home.nowMs());
+      await home.store.write(image, inChunks(bodyOf(1_001)));
+      expect(await home.store.read(image, 1_001)).toHaveLength(1_001);
+      await expect(home.store.read(image, 1_000)).rejects.toThrow('1000 bytes');
     });
 
     test.each([0, 100, S3_PART_BYTES + 100])(
@@ -77,10 +68,10 @@ export function testWrittenFiles(name: string, start: () => Promise<FileHome>): 
     });
 
     test('a second whole file replaces the first', async () => {
-      const picture = newPicture(home.nowMs());
-      await home.store.write(picture, inChunks(bodyOf(100, 1)));
-      await home.store.write(picture, inChunks(bodyOf(50, 2)));
-      expect(await home.store.read(picture, 100)).toEqual(Buffer.from(bodyOf(50, 2)));
+      const image = newImage(home.nowMs());
+      await home.store.write(image, inChunks(bodyOf(100, 1)));
+      await home.store.write(image, inChunks(bodyOf(50, 2)));
+      expect(await home.store.read(image, 100)).toEqual(Buffer.from(bodyOf(50, 2)));
     });
 
     test('of many that are written at once one is there, whole', async () => {
@@ -97,12 +88,12 @@ export function testWrittenFiles(name: string, start: () => Promise<FileHome>): 
     });
 
     test('a file that is deleted is gone, and may be deleted again', async () => {
-      const picture = newPicture(home.nowMs());
-      await home.store.write(picture, inChunks(bodyOf(10)));
-      await home.store.delete(picture);
-      expect(await home.store.size(picture)).toBeNull();
-      await home.store.delete(picture);
-      await home.store.delete(newPicture(home.nowMs()));
+      const image = newImage(home.nowMs());
+      await home.store.write(image, inChunks(bodyOf(10)));
+      await home.store.delete(image);
+      expect(await home.store.size(image)).toBeNull();
+      await home.store.delete(image);
+      await home.store.delete(newImage(home.nowMs()));
     });
 
     test('a video is sent in parts, with its type, and is saved under its own name', async () => {
@@ -120,7 +111,7 @@ export function testWrittenFiles(name: string, start: () => Promise<FileHome>): 
     describe('whose file a link leads to', () => {
       test('is read from the link itself, while it lives', async () => {
         const nowMs = home.nowMs();
-        for (const file of [newName(nowMs), newPicture(nowMs), newVideo(nowMs)]) {
+        for (const file of [newName(nowMs), newImage(nowMs), newVideo(nowMs)]) {
           const untilMs = inAnHour(nowMs);
           const link = await home.store.getLink(file, untilMs);
           expect(home.store.parseLink(link)).toEqual({ kind: 'ours', name: file, untilMs });
@@ -168,7 +159,7 @@ export function testWrittenFiles(name: string, start: () => Promise<FileHome>): 
       test('any other address is foreign', async () => {
         const link = await home.store.getLink(newName(home.nowMs()), inAnHour(home.nowMs()));
         const others = [
-          'https://pictures.example.com/cat.png',
+          'https://images.example.com/cat.png',
           '',
           'no link',
           `${link}&more=${'.'.repeat(10_000)}`,
@@ -182,11 +173,11 @@ export function testWrittenFiles(name: string, start: () => Promise<FileHome>): 
       });
     });
 
-    test('a picture lives 7 days, a video 30, an order half a day, and then each is deleted', async () => {
+    test('an image lives 7 days, a video 30, an order half a day, and then each is deleted', async () => {
       const nowMs = home.nowMs();
       const lives: [FileName, number][] = [
         [newOrder(nowMs), VIDEO_ORDER_KEPT_MS],
-        [newPicture(nowMs), 7 * DAY_MS],
+        [newImage(nowMs), 7 * DAY_MS],
         [newVideo(nowMs), 30 * DAY_MS],
       ];
       const there = async () =>

@@ -57,7 +57,7 @@ const options: Record<string, Partial<Record<FormatName, object>>> = {
   },
   'three choices': { 'chat/completions': { n: 3, max_tokens: 50 } },
   'a prediction': { 'chat/completions': { prediction: { type: 'content', content: 'x'.repeat(500) } } },
-  'a picture': {
+  'an image': {
     'chat/completions': {
       messages: [
         { role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://example.com/a.png' } }] },

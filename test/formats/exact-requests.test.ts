@@ -5,7 +5,7 @@ import { isApiError } from '../../api/contract/errors.ts';
 import { parseExact } from '../../api/inference/json/exact-json.ts';
 import { scanJsonObject } from '../../api/inference/json/json-object.ts';
 import { NumberMarks } from '../../api/inference/json/number-marks.ts';
-import { writePictures } from '../../api/inference/linked-images/write-pictures.ts';
+import { writeImages } from '../../api/inference/linked-images/write-images.ts';
 import {
   translateRequest,
   type UpstreamFormatName,
@@ -248,14 +248,14 @@ describe('a translated request', () => {
   });
 });
 
-it('a request with pictures in it has every digit that stood beside their links', () => {
+it('a request with images in it has every digit that stood beside their links', () => {
   fc.assert(
     fc.property(anyJson, (json) => {
       const link = 'https://example.com/a.png';
       const body = (url: string) =>
         `{"metadata":{"a":1.10},"messages":[{"role":"user","vendor":${json},"content":[{"type":"image_url","image_url":{"url":"${url}"}}]}]}`;
       const bytes = Buffer.from('PNG');
-      const written = writePictures(
+      const written = writeImages(
         Buffer.from(body(link)),
         new Map([[link, { contentType: 'image/png', bytes }]]),
       );

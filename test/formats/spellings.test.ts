@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { FormatName, Provider } from '#core/catalog/catalog.ts';
-import { dialects } from '../../api/providers/openai/dialects.ts';
 import { admitCall } from '../../api/inference/admit/admit.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
+import { dialects } from '../../api/providers/openai/dialects.ts';
+import { providerKinds } from '../../api/providers/provider-kinds.ts';
 import { model, noLinkRules, provider, testCatalog } from '../inference/support.ts';
 import { plainHealth } from '../support/plain-health.ts';
 import { FORMATS } from './requests.ts';
-import { providerKinds } from '../../api/providers/provider-kinds.ts';
 
 const GOOD = 'https://example.com/a.png';
 const BAD = 'http://169.254.169.254/latest';
@@ -464,9 +464,9 @@ describe('a link in a member that no format knows does not reach a server of the
   });
 
   it.each<[string, FormatName, object]>([
-    ['a picture', 'chat/completions', said(cat, { type: 'text', text: `See ${BAD}` })],
-    ['a picture of responses', 'responses', put({ type: 'input_image', image_url: GOOD })],
-    ['a picture of messages', 'messages', said({ type: 'image', source: { type: 'url', url: GOOD } })],
+    ['an image', 'chat/completions', said(cat, { type: 'text', text: `See ${BAD}` })],
+    ['an image of responses', 'responses', put({ type: 'input_image', image_url: GOOD })],
+    ['an image of messages', 'messages', said({ type: 'image', source: { type: 'url', url: GOOD } })],
     [
       'members without a link',
       'chat/completions',
@@ -475,7 +475,7 @@ describe('a link in a member that no format knows does not reach a server of the
     ...[
       `I looked at ${BAD} first`,
       `${BAD} was of no use, so I tried cat.png`,
-      'Then I opened the picture cat.png',
+      'Then I opened the image cat.png',
     ].flatMap((words): [string, FormatName, object][] => [
       [
         `thinking that names an address: ${words}`,
@@ -550,10 +550,10 @@ describe('a link in a member that no format knows does not reach a server of the
 
 describe('what is foreseen of an answer (`prediction.content`)', () => {
   it.each<[string, object]>([
-    ['a picture', cat],
+    ['an image', cat],
     ['a file', { type: 'file', file: { file_data: BAD } }],
     ['sound', { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }],
-    ['text with a picture beside it', { type: 'text', text: 'hi', image_url: { url: BAD } }],
+    ['text with an image beside it', { type: 'text', text: 'hi', image_url: { url: BAD } }],
     ['a part without a type', { image_url: { url: BAD } }],
   ])('is text alone, whoever serves it: not %s', (_what, part) => {
     const prediction = { type: 'content', content: [{ type: 'text', text: 'a' }, part] };

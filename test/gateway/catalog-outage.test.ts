@@ -77,7 +77,7 @@ it('a list that could not be refreshed for too long is not served from, on any f
   // In a cluster the log has to be heard from again after all those hours.
   await until(async () => !(await codesOf(gateway)).join(' ').includes('service_unavailable'));
   expect(await codesOf(gateway)).toEqual(FORMATS.map(() => '503 catalog_unavailable 5'));
-  // Of models, of videos and of pictures.
+  // Of models, of videos and of images.
   expect(await gateway.metric('faregate_catalog_lists_stale')).toBe(3);
   expect(lines(gateway).map(([event]) => event)).toEqual([
     'a list of models did not come, it is asked for again',

@@ -148,7 +148,7 @@ it('a call whose answer had begun is no loss: the agent pays what the provider r
   expect(await lossOf(after.next)).toEqual({ calls: 0, usd: 0 });
 });
 
-it('a picture that a kill cut off is free, even when the provider has named its answer', async () => {
+it('an image that a kill cut off is free, even when the provider has named its answer', async () => {
   await using folder = await testDataDir();
   await using provider = await startTestProvider();
   const clock = createFakeClock();

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import type { FetchedPicture } from '../../api/inference/linked-images/fetch-picture.ts';
+import type { FetchedImage } from '../../api/inference/linked-images/fetch-image.ts';
 import { startTestGateway, until } from '../support/gateway.ts';
 
-it('who hangs up after one provider refused, while the pictures for the next are fetched, pays nothing: that one was never asked', async () => {
+it('who hangs up after one provider refused, while the images for the next are fetched, pays nothing: that one was never asked', async () => {
   await using gateway = await startTestGateway({
     yaml: `
 server: { port: 0, internalPort: 0, host: 127.0.0.1, internalHost: 127.0.0.1, drainMs: 0 }
@@ -21,13 +21,13 @@ models:
   });
   const { openCalls } = gateway.running.deps.gateway;
   const asked = Promise.withResolvers<void>();
-  gateway.running.deps.gateway.fetchPicture = () => {
+  gateway.running.deps.gateway.fetchImage = () => {
     asked.resolve();
-    return new Promise<FetchedPicture>(() => {});
+    return new Promise<FetchedImage>(() => {});
   };
   gateway.provider.next({ status: 503 }, { status: 503 });
   const before = await gateway.balance(gateway.agent);
-  const content = [{ type: 'image_url', image_url: { url: 'https://pictures.example.com/cat.png' } }];
+  const content = [{ type: 'image_url', image_url: { url: 'https://images.example.com/cat.png' } }];
   const hangUp = new AbortController();
   const call = gateway
     .post(
@@ -38,7 +38,7 @@ models:
   await asked.promise;
   hangUp.abort();
   await call;
-  // The pictures never come: the hang-up alone ends the call.
+  // The images never come: the hang-up alone ends the call.
   await until(() => openCalls.size === 0);
   expect(await gateway.balance(gateway.agent)).toEqual(before);
 });

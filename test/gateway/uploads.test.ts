@@ -43,7 +43,7 @@ async function refusal(body: unknown, agent?: TestAgent) {
 const put = ({ upload_url, upload_headers }: Upload, bytes = Uint8Array.from([1, 2, 3])): Promise<Response> =>
   fetch(upload_url, { method: 'PUT', headers: upload_headers, body: bytes });
 
-describe('a picture of the caller’s own', () => {
+describe('an image of the caller’s own', () => {
   it('is sent by the one link and read by the other', async () => {
     const before = await gateway.balance();
     const upload = await start();
@@ -201,7 +201,7 @@ if (onCluster) {
     const [ended, live] = [place(5), place(0)];
     for (const path of [ended, live]) {
       await mkdir(join(path, '..'), { recursive: true });
-      await writeFile(path, 'picture');
+      await writeFile(path, 'image');
     }
     await using _ = await startTestGateway({ dataDir: folder.path });
     await until(async () => !(await isThere(ended)));

@@ -162,7 +162,7 @@ describe('a video, from its order to its file', () => {
     });
     expect((await gateway.view(other)).holds).toEqual([]);
 
-    const prompt = 'Move the picture.';
+    const prompt = 'Move the image.';
     const done = await ended(agent, await ordered(agent, order({ prompt, frame_images })));
     expect(done.status).toBe('completed');
     const sent = gateway.provider.requests().find(({ body }) => body.toString().includes(prompt));

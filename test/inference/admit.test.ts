@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { JSON_DEPTH_MAX, JSON_KEYS_MAX, JSON_VALUES_MAX } from '#core/limits.ts';
 import { isApiError } from '../../api/contract/errors.ts';
 import { TOOL_USE_PROMPT_TOKENS } from '../../api/inference/price/prompt-bound.ts';
+import { providerKinds } from '../../api/providers/provider-kinds.ts';
 import {
   admit,
   bodyWith,
@@ -13,7 +14,6 @@ import {
   refusalOf,
   testCatalog,
 } from './support.ts';
-import { providerKinds } from '../../api/providers/provider-kinds.ts';
 
 const refusal = (body: string | Buffer) => {
   const { code, param } = refusalOf(body);
@@ -209,7 +209,7 @@ describe('the bounds that a hold is made of', () => {
   });
 
   it.each([
-    ['a picture', '{"type":"image_url","image_url":{"url":"https://example.com/a.png"}}', 1],
+    ['an image', '{"type":"image_url","image_url":{"url":"https://example.com/a.png"}}', 1],
     ['a film', '{"type":"video_url","video_url":{"url":"https://example.com/a.mp4"}}', 0],
     ['a file', '{"type":"file","file":{"file_data":"https://example.com/a.pdf"}}', 0],
   ])('%s behind a link may fill the context', (_what, part, images) => {
@@ -250,7 +250,7 @@ describe('the bounds that a hold is made of', () => {
 
   it.each([
     [
-      'pictures of an earlier answer',
+      'images of an earlier answer',
       '"images":[{"type":"image_url","image_url":{"url":"https://example.com/a.png"}}]',
       1,
     ],

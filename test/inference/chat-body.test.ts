@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Catalog } from '#core/catalog/catalog.ts';
-import { type DialectName, dialects } from '../../api/providers/openai/dialects.ts';
 import { buildChatBody } from '../../api/inference/formats/chat-body.ts';
 import { memberText, scanJsonObject } from '../../api/inference/json/json-object.ts';
+import { type DialectName, dialects } from '../../api/providers/openai/dialects.ts';
+import { providerKinds } from '../../api/providers/provider-kinds.ts';
 import { jsonText } from './arbitrary-json.ts';
 import { atto, bodyWith, endpoint, model, planOf, prices, provider, testCatalog } from './support.ts';
-import { providerKinds } from '../../api/providers/provider-kinds.ts';
 
 const AGENT = 7;
 const plainOf = (dialect: DialectName): Catalog =>
@@ -299,10 +299,10 @@ describe('a router', () => {
     });
   });
 
-  it('may take no more for a picture than the hold was made of, where there is one', () => {
-    const picture = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } };
-    const body = JSON.stringify({ model: 'acme/small', messages: [{ role: 'user', content: [picture] }] });
-    const pictured = testCatalog({
+  it('may take no more for an image than the hold was made of, where there is one', () => {
+    const image = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } };
+    const body = JSON.stringify({ model: 'acme/small', messages: [{ role: 'user', content: [image] }] });
+    const imaged = testCatalog({
       models: [
         model({
           inputModalities: ['text', 'image'],
@@ -310,8 +310,8 @@ describe('a router', () => {
         }),
       ],
     });
-    expect(parsed(body, pictured).provider.max_price.image).toBe(0.01);
-    expect(parsed(bodyWith(), pictured).provider.max_price).not.toHaveProperty('image');
+    expect(parsed(body, imaged).provider.max_price.image).toBe(0.01);
+    expect(parsed(bodyWith(), imaged).provider.max_price).not.toHaveProperty('image');
   });
 
   it('keeps the other preferences as they were sent', () => {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Catalog, FormatName } from '#core/catalog/catalog.ts';
 import type { Dialect } from '#core/catalog/dialect.ts';
-import { type DialectName, dialects } from '../../api/providers/openai/dialects.ts';
 import { admitCall } from '../../api/inference/admit/admit.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
+import { type DialectName, dialects } from '../../api/providers/openai/dialects.ts';
+import { providerKinds } from '../../api/providers/provider-kinds.ts';
 import { requestIn } from '../formats/requests.ts';
 import { plainHealth } from '../support/plain-health.ts';
 import { endpoint, model, noLinkRules, provider, testCatalog } from './support.ts';
-import { providerKinds } from '../../api/providers/provider-kinds.ts';
 
 const AGENT = 7;
 
@@ -42,18 +42,18 @@ function refusal(format: FormatName, extra: object, catalog: Catalog): string {
 }
 
 const CHAT = 'chat/completions';
-const picture = 'https://example.com/cat.png';
-const pictureIn = (format: FormatName): object => {
+const image = 'https://example.com/cat.png';
+const imageIn = (format: FormatName): object => {
   switch (format) {
     case 'chat/completions':
       return {
-        messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: picture } }] }],
+        messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: image } }] }],
       };
     case 'responses':
-      return { input: [{ role: 'user', content: [{ type: 'input_image', image_url: picture }] }] };
+      return { input: [{ role: 'user', content: [{ type: 'input_image', image_url: image }] }] };
     case 'messages':
       return {
-        messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'url', url: picture } }] }],
+        messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'url', url: image } }] }],
       };
   }
 };
@@ -62,13 +62,13 @@ const fileIn = (format: FormatName): object => {
   switch (format) {
     case 'chat/completions':
       return {
-        messages: [{ role: 'user', content: [{ type: 'video_url', video_url: { url: picture } }] }],
+        messages: [{ role: 'user', content: [{ type: 'video_url', video_url: { url: image } }] }],
       };
     case 'responses':
-      return { input: [{ role: 'user', content: [{ type: 'input_file', file_url: picture }] }] };
+      return { input: [{ role: 'user', content: [{ type: 'input_file', file_url: image }] }] };
     case 'messages':
       return {
-        messages: [{ role: 'user', content: [{ type: 'document', source: { type: 'url', url: picture } }] }],
+        messages: [{ role: 'user', content: [{ type: 'document', source: { type: 'url', url: image } }] }],
       };
   }
 };
@@ -303,11 +303,11 @@ describe('a server that an operator runs itself', () => {
   });
 
   it.each(['chat/completions', 'responses', 'messages'] as const)(
-    'is sent pictures by a call in %s, but no link to a file, unless the operator says that it may',
+    'is sent images by a call in %s, but no link to a file, unless the operator says that it may',
     (format) => {
       const native = (dialect: Dialect) => at(dialect, [CHAT, 'responses', 'messages']);
       for (const name of selfHosted) {
-        expect(refusal(format, pictureIn(format), at(dialects[name]))).toBe('admitted');
+        expect(refusal(format, imageIn(format), at(dialects[name]))).toBe('admitted');
         expect(refusal(format, fileIn(format), native(dialects[name]))).toBe(
           `no_provider ${format === 'responses' ? 'input' : 'messages'}[0].content[0]`,
         );
@@ -367,7 +367,12 @@ describe('a server that speaks messages alone', () => {
     const catalog = testCatalog({
       models: [model({ endpoints: [endpoint({ providerId: 'plain', upstreamModel })] })],
       providers: [
-        provider({ id: 'plain', kind: providerKinds.anthropic, dialect: dialects.other, formats: ['messages'] }),
+        provider({
+          id: 'plain',
+          kind: providerKinds.anthropic,
+          dialect: dialects.other,
+          formats: ['messages'],
+        }),
       ],
     });
     const body = sent(CHAT, { reasoning: { effort: 'high' } }, catalog);

@@ -1,18 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FormatName, Provider } from '#core/catalog/catalog.ts';
-import { dialects } from '../../api/providers/openai/dialects.ts';
 import type { ImageModel } from '#core/catalog/image-model.ts';
 import type { ApiError, ErrorCode } from '../../api/contract/errors.ts';
 import { admitCall } from '../../api/inference/admit/admit.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
 import { fieldRules } from '../../api/inference/policy/field-rules.ts';
-import { advisePicture, pictureHold } from '../../api/media/pictures/advise-picture.ts';
+import { adviseImage, imageHold } from '../../api/media/images/advise-image.ts';
+import { dialects } from '../../api/providers/openai/dialects.ts';
+import { providerKinds } from '../../api/providers/provider-kinds.ts';
 import { FORMATS, requestIn } from '../formats/requests.ts';
-import { painter } from '../media/pictures/picture-world.ts';
+import { painter } from '../media/images/image-world.ts';
 import { plainHealth } from '../support/plain-health.ts';
 import { atto, model, noLinkRules, provider, testCatalog } from './support.ts';
-import { providerKinds } from '../../api/providers/provider-kinds.ts';
 
 /*
  * When the caller does what a refusal says, does the next try pass? For the codes that a caller can mend in its body; those of money, and
@@ -185,11 +185,11 @@ describe.each(FORMATS)('%s: a caller who leaves out what each refusal names', (f
 });
 
 describe('a caller of images who sends the `n` that a refusal names', () => {
-  const planOf = (priced: ImageModel, pictures: number) =>
+  const planOf = (priced: ImageModel, images: number) =>
     ({
       model: priced,
-      shape: { pictures, promptBytes: 9, references: 0, resolution: null, size: null, quality: null },
-    }) as unknown as Parameters<typeof advisePicture>[0];
+      shape: { images, promptBytes: 9, references: 0, resolution: null, size: null, quality: null },
+    }) as unknown as Parameters<typeof adviseImage>[0];
 
   it('fits, and one more would not; where none fits, the named amount is enough for one', () => {
     fc.assert(
@@ -197,7 +197,7 @@ describe('a caller of images who sends the `n` that a refusal names', () => {
         fc.integer({ min: 1, max: 10 }),
         fc.integer({ min: 0, max: 12_000_000 }),
         fc.integer({ min: 1, max: 900 }),
-        (pictures, available, price) => {
+        (images, available, price) => {
           const priced = painter({
             pricing: [
               {
@@ -208,18 +208,18 @@ describe('a caller of images who sends the `n` that a refusal names', () => {
               },
             ],
           });
-          const plan = planOf(priced, pictures);
-          const hold = pictureHold(plan);
+          const plan = planOf(priced, images);
+          const hold = imageHold(plan);
           if (hold === null || hold <= BigInt(available)) return;
-          const { changes, needNanoUsd } = advisePicture(plan).fit(BigInt(available), 'or add credit');
+          const { changes, needNanoUsd } = adviseImage(plan).fit(BigInt(available), 'or add credit');
           if (changes === null) {
-            expect(needNanoUsd).toBe(pictureHold(plan, 1));
+            expect(needNanoUsd).toBe(imageHold(plan, 1));
             expect(needNanoUsd).toBeGreaterThan(BigInt(available));
             return;
           }
           const n = Number(changes[0]?.value);
-          expect(pictureHold(plan, n)).toBeLessThanOrEqual(BigInt(available));
-          expect(pictureHold(plan, n + 1)).toBeGreaterThan(BigInt(available));
+          expect(imageHold(plan, n)).toBeLessThanOrEqual(BigInt(available));
+          expect(imageHold(plan, n + 1)).toBeGreaterThan(BigInt(available));
         },
       ),
     );

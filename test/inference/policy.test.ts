@@ -343,17 +343,17 @@ describe('what messages may hold', () => {
   it.each<[string, string, string]>([
     ['sound kept for the account', '"audio":{"id":"audio_1"}', 'audio'],
     [
-      'a picture inline',
+      'an image inline',
       '"images":[{"type":"image_url","image_url":{"url":"data:image/png;base64,AA"}}]',
       'images[0].image_url.url',
     ],
     [
-      'a picture from inside',
+      'an image from inside',
       '"images":[{"type":"image_url","image_url":{"url":"http://10.0.0.1/"}}]',
       'images[0].image_url.url',
     ],
-    ['a picture from inside, bare', '"images":["http://10.0.0.1/"]', 'images[0].image_url'],
-    ['no list of pictures', '"images":"https://example.com/a.png"', 'images'],
+    ['an image from inside, bare', '"images":["http://10.0.0.1/"]', 'images[0].image_url'],
+    ['no list of images', '"images":"https://example.com/a.png"', 'images'],
   ])('nor does an earlier answer bring it back: %s', (_what, member, at) => {
     const body = `{"model":"acme/small","messages":[{"role":"assistant","content":"x",${member}}]}`;
     expect(refusal(body)).toBe(`invalid_request messages[0].${at}`);

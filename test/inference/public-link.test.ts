@@ -87,8 +87,8 @@ describe('an address that no stranger may lead us to', () => {
 });
 
 const inside = [
-  'http://pictures.example.com/a.png',
-  'ftp://pictures.example.com/a.png',
+  'http://images.example.com/a.png',
+  'ftp://images.example.com/a.png',
   'file:///etc/passwd',
   'data:image/png;base64,AAAA',
   'https://127.0.0.1/a.png',
@@ -111,27 +111,27 @@ const inside = [
   'https://faregate.default.svc/a.png',
   'https://kubernetes.default.svc.cluster.local/a.png',
   'https://intranet/a.png',
-  'https://me:pass@pictures.example.com/a.png',
-  'https://pictures.example.com@127.0.0.1/a.png',
-  'https://pictures.example.com:8443/a.png',
+  'https://me:pass@images.example.com/a.png',
+  'https://images.example.com@127.0.0.1/a.png',
+  'https://images.example.com:8443/a.png',
   'https://１２７.0.0.1/a.png',
   'https://127。0。0。1/a.png',
-  'https:\\\\pictures.example.com/a.png',
-  'https:/pictures.example.com/a.png',
-  'https://pictures.example.com\\@127.0.0.1/a.png',
-  ' https://pictures.example.com/a.png',
-  'https://pictures.example.com/a.png\n',
-  'https://pictures.example.com/a\tb.png',
-  `https://pictures.example.com/${'a'.repeat(URL_CHARS_MAX)}`,
-  'https://pictures.example.com../a.png',
-  'https://pictures..example.com/a.png',
+  'https:\\\\images.example.com/a.png',
+  'https:/images.example.com/a.png',
+  'https://images.example.com\\@127.0.0.1/a.png',
+  ' https://images.example.com/a.png',
+  'https://images.example.com/a.png\n',
+  'https://images.example.com/a\tb.png',
+  `https://images.example.com/${'a'.repeat(URL_CHARS_MAX)}`,
+  'https://images.example.com../a.png',
+  'https://images..example.com/a.png',
   'https://.example.com/a.png',
   `https://a${'.'.repeat(1_900)}b/a.png`,
   `https://${'a.'.repeat(130)}example.com/a.png`,
   `https://${'a'.repeat(64)}.example.com/a.png`,
   `https://${'ü'.repeat(62)}.example.com/a.png`,
   `https://${'%61'.repeat(90)}.example.com/a.png`,
-  `https://${'@'.repeat(300)}pictures.example.com/a.png`,
+  `https://${'@'.repeat(300)}images.example.com/a.png`,
   '',
 ];
 
@@ -142,13 +142,13 @@ describe('a link that says by itself that it leads inside, or nowhere', () => {
   });
 
   test.each([
-    'https://pictures.example.com/a.png',
-    'https://pictures.example.com:443/a.png?b=c#d',
-    'HTTPS://PICTURES.EXAMPLE.COM./a.png',
+    'https://images.example.com/a.png',
+    'https://images.example.com:443/a.png?b=c#d',
+    'HTTPS://IMAGES.EXAMPLE.COM./a.png',
     'https://bücher.example/a.png',
     `https://${'a'.repeat(63)}.example.com/a.png`,
     `https://${'a.'.repeat(120)}example.com./a.png`,
-    `https://pictures.example.com?${'.'.repeat(1_000)}`,
+    `https://images.example.com?${'.'.repeat(1_000)}`,
   ])('but %s does not', (link) => {
     expect(checkPublicHttpsUrl(link)).not.toBeNull();
   });
@@ -156,8 +156,8 @@ describe('a link that says by itself that it leads inside, or nowhere', () => {
 
 describe('a link to a name', () => {
   const refusal = (addresses: string[]) =>
-    refusePrivateLink('https://pictures.example.com/a.png', async (host) => {
-      expect(host).toBe('pictures.example.com');
+    refusePrivateLink('https://images.example.com/a.png', async (host) => {
+      expect(host).toBe('images.example.com');
       return addresses;
     });
 

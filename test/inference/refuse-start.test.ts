@@ -88,7 +88,7 @@ describe('what the ledger refused', () => {
     expect(error.retryAfterMs).toBe(10_000);
   });
 
-  it('a full storage of pictures is told with its size and when there is room, and nobody sleeps through days', () => {
+  it('a full storage of images is told with its size and when there is room, and nobody sleeps through days', () => {
     const refusal = { ok: false, reason: 'storage_full', retryAfterMs: MIDNIGHT - NOW } as const;
     expect(refuse(refusal)).toMatchObject({ retryAfterMs: MIDNIGHT - NOW, shouldRetry: false });
     expect(refuse(refusal).message).toContain('5 GB');

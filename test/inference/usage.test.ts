@@ -253,7 +253,7 @@ describe('tokens × prices', () => {
     expect(priceCall(used, { ...table, cacheWrite: 9n * NANO, internalReasoning: 7n * NANO }, 0)).toBe(71n);
   });
 
-  it('count each picture of the prompt', () => {
+  it('count each image of the prompt', () => {
     const table = prices({ prompt: NANO, completion: NANO, image: 100n * NANO });
     expect(priceCall(tokens(1, 1), table, 3)).toBe(302n);
     expect(priceCall(tokens(1, 1), { ...table, image: null }, 3)).toBe(2n);

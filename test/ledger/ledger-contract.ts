@@ -54,7 +54,7 @@ const cases: readonly [string, readonly LedgerCase[]][] = [
   ['revoke_key', revokeKeyCases],
   ['start_upload', startUploadCases],
   ['videos', videoCases],
-  ['stored pictures', storedCases],
+  ['stored images', storedCases],
   ['set_agent', setAgentCases],
   ['a clock that was ahead', clockCases],
 ];

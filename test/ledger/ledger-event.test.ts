@@ -167,7 +167,7 @@ const written: [string, Row[], object][] = [
     },
   ],
   [
-    'settle, of pictures',
+    'settle, of images',
     [
       ...agentWith(100n),
       does(reserve(1, 10n, { kind: 'image' }), ok),

@@ -96,7 +96,7 @@ describe('what an agent keeps in memory', () => {
     expect(agent.uploads.size).toBe(0);
   });
 
-  test('ended videos are gone a day and at most a minute later, whatever happens meanwhile, and so are stored pictures', async () => {
+  test('ended videos are gone a day and at most a minute later, whatever happens meanwhile, and so are stored images', async () => {
     const { world, agent, run } = await ledgerWith(agentWith(1_000n));
     for (let i = 0; i < 48; i++) {
       world.clock.advance(HOUR_MS);

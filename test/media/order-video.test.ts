@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HOUR_MS } from '#core/clock.ts';
 import { hourOf } from '#core/files/file-name.ts';
 import { Video } from '../../api/contract/video.ts';
-import { frame, order, PICTURE, reference } from './video-models.ts';
+import { frame, IMAGE, order, reference } from './video-models.ts';
 import { AGENT, PUBLIC_URL, startVideoWorld, type VideoWorld } from './video-world.ts';
 
 let world: VideoWorld;
@@ -68,8 +68,8 @@ describe('an order', () => {
     });
   });
 
-  it('hands public pictures on by their links', async () => {
-    const frames = [frame('first_frame'), frame('last_frame', `${PICTURE}?2`)];
+  it('hands public images on by their links', async () => {
+    const frames = [frame('first_frame'), frame('last_frame', `${IMAGE}?2`)];
     const { id } = await made(await world.order(order({ prompt: undefined, frame_images: frames })));
     const sent = await world.readOrder(await world.job(id));
     expect(sent.frame_images).toEqual(frames);

@@ -5,11 +5,11 @@ import { createFetchProviderJson } from '#core/catalog/fetch-provider-json.ts';
 import { imageHoldAtto } from '#core/catalog/image-price.ts';
 import { videoPriceAtto } from '#core/catalog/video-price.ts';
 import { systemClock } from '#core/clock.ts';
+import { providerKinds } from '../../api/providers/provider-kinds.ts';
 import { readImageRequest } from '../../api/simulator/media/image-request.ts';
 import { readVideoRequest } from '../../api/simulator/media/video-request.ts';
 import { provider, settings } from '../catalog/support.ts';
 import { startTestProvider, type TestProvider } from '../support/provider.ts';
-import { providerKinds } from '../../api/providers/provider-kinds.ts';
 
 /** The simulator says its prices twice, by keys and lines, and by hand: the gateway reads the first, it bills by the second. */
 let simulator: TestProvider;
@@ -19,7 +19,9 @@ beforeAll(async () => {
   simulator = await startTestProvider();
   const nothing = () => undefined;
   catalog = createCatalog({
-    settings: settings({ providers: [provider({ kind: providerKinds.simulator, baseUrl: simulator.baseUrl })] }),
+    settings: settings({
+      providers: [provider({ kind: providerKinds.simulator, baseUrl: simulator.baseUrl })],
+    }),
     clock: systemClock,
     log: { info: nothing, warn: nothing, error: nothing },
     fetchJson: createFetchProviderJson(systemClock),
@@ -32,14 +34,14 @@ afterAll(async () => {
   await simulator.close();
 });
 
-const picture = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } };
+const image = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } };
 
 test('a video costs at the provider what was held for it, or a little less where it counts tokens', () => {
   const models = catalog.videoModels();
   expect(models).toHaveLength(3);
   for (const model of models) {
-    const pictures = model.supportedFrameImages.length > 0 ? 'frame_images' : 'input_references';
-    const most = pictures === 'frame_images' ? model.supportedFrameImages.length : model.maxInputReferences;
+    const images = model.supportedFrameImages.length > 0 ? 'frame_images' : 'input_references';
+    const most = images === 'frame_images' ? model.supportedFrameImages.length : model.maxInputReferences;
     fc.assert(
       fc.property(
         fc.constantFrom(...model.supportedResolutions),
@@ -50,8 +52,8 @@ test('a video costs at the provider what was held for it, or a little less where
         (resolution, aspectRatio, durationSeconds, sound, count) => {
           const generateAudio = sound && model.generateAudio;
           const given = Array.from({ length: count }, (_, at) => ({
-            ...picture,
-            ...(pictures === 'frame_images' ? { frame_type: model.supportedFrameImages[at] } : {}),
+            ...image,
+            ...(images === 'frame_images' ? { frame_type: model.supportedFrameImages[at] } : {}),
           }));
           const reading = readVideoRequest(
             {
@@ -61,7 +63,7 @@ test('a video costs at the provider what was held for it, or a little less where
               resolution,
               aspect_ratio: aspectRatio,
               generate_audio: generateAudio,
-              [pictures]: given,
+              [images]: given,
             },
             'seed',
           );
@@ -72,8 +74,8 @@ test('a video costs at the provider what was held for it, or a little less where
             resolution,
             aspectRatio,
             generateAudio,
-            frameImages: pictures === 'frame_images' ? count : 0,
-            inputReferences: pictures === 'frame_images' ? 0 : count,
+            frameImages: images === 'frame_images' ? count : 0,
+            inputReferences: images === 'frame_images' ? 0 : count,
             continues: false,
           });
           if (model.skus.has('video_tokens')) expect(held ?? 0n).toBeGreaterThanOrEqual(billed);
@@ -84,7 +86,7 @@ test('a video costs at the provider what was held for it, or a little less where
   }
 });
 
-test('pictures never cost more at the provider than was held for them', () => {
+test('images never cost more at the provider than was held for them', () => {
   const models = catalog.imageModels();
   expect(models).toHaveLength(3);
   for (const model of models) {
@@ -103,15 +105,15 @@ test('pictures never cost more at the provider than was held for them', () => {
         fc.constantFrom(...of('aspect_ratio')),
         fc.integer({ min: 1, max: most('n', 1) }),
         fc.integer({ min: 0, max: most('input_references', 0) }),
-        (prompt, resolution, aspectRatio, pictures, references) => {
+        (prompt, resolution, aspectRatio, images, references) => {
           const reading = readImageRequest(
             {
               model: model.upstreamModel,
               prompt,
-              n: pictures,
+              n: images,
               ...(resolution === null ? {} : { resolution }),
               ...(aspectRatio === null ? {} : { aspect_ratio: aspectRatio }),
-              input_references: Array.from({ length: references }, () => picture),
+              input_references: Array.from({ length: references }, () => image),
               provider: { only: [model.endpointTag], allow_fallbacks: false },
             },
             'seed',
@@ -119,7 +121,7 @@ test('pictures never cost more at the provider than was held for them', () => {
           if (!reading.ok) throw new Error(reading.message);
           const promptBytes = Buffer.byteLength(prompt);
           const held = imageHoldAtto(model, {
-            pictures,
+            images,
             promptBytes,
             references,
             resolution,

@@ -76,9 +76,9 @@ export const order = (extra: object = {}) => ({
   ...extra,
 });
 
-export const PICTURE = 'https://pictures.example.com/cat.png';
-export const reference = (url: unknown = PICTURE) => ({ type: 'image_url', image_url: { url } });
-export const frame = (frame_type: unknown = 'first_frame', url: unknown = PICTURE) => ({
+export const IMAGE = 'https://images.example.com/cat.png';
+export const reference = (url: unknown = IMAGE) => ({ type: 'image_url', image_url: { url } });
+export const frame = (frame_type: unknown = 'first_frame', url: unknown = IMAGE) => ({
   ...reference(url),
   frame_type,
 });

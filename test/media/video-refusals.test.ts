@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorTable } from '../../api/contract/errors.ts';
-import { frame, order, PICTURE, reference } from './video-models.ts';
+import { frame, IMAGE, order, reference } from './video-models.ts';
 import { videoRefusals } from './video-refusals.ts';
 import { startVideoWorld, type VideoWorld } from './video-world.ts';
 
@@ -37,7 +37,7 @@ describe('a member that is spelled otherwise than the document does is refused',
     ['Image', { Image: BAD }],
     ['image_URL', { image_URL: BAD }],
     ['Frame_Images', { Frame_Images: [frame()] }],
-    ['URL beside url', { input_references: [{ type: 'image_url', image_url: { url: PICTURE, URL: BAD } }] }],
+    ['URL beside url', { input_references: [{ type: 'image_url', image_url: { url: IMAGE, URL: BAD } }] }],
     ['Image_URL beside image_url', { input_references: [{ ...reference(), Image_URL: { url: BAD } }] }],
     ['Type beside type', { frame_images: [{ ...frame(), Type: 'file' }] }],
     ['Frame_type beside frame_type', { frame_images: [{ ...frame(), Frame_type: 'last_frame' }] }],

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../api/contract/errors.ts';
-import { frame, order, PICTURE, reference } from './video-models.ts';
+import { frame, IMAGE, order, reference } from './video-models.ts';
 
 /** An order with something wrong in one place, and what its sender is told. */
 export interface VideoRefusal {
@@ -88,7 +88,7 @@ export const videoRefusals: readonly VideoRefusal[] = [
     ['null', order({ prompt: null })],
     ['empty', order({ prompt: '' })],
     ['blank', order({ prompt: ' \n\t' })],
-    ['left out, with no picture in its array', order({ prompt: undefined, frame_images: [] })],
+    ['left out, with no image in its array', order({ prompt: undefined, frame_images: [] })],
   ]),
   ...required('duration', 'one of 4, 8 (whole seconds)', [
     ['not in the list', order({ duration: 5 })],
@@ -139,10 +139,10 @@ export const videoRefusals: readonly VideoRefusal[] = [
   ]),
   ...all(
     'frame_images',
-    'has to be an array of at most 2 pictures, one for each of `first_frame`, `last_frame`.',
+    'has to be an array of at most 2 images, one for each of `first_frame`, `last_frame`.',
     [
       ['an object', order({ frame_images: frame() })],
-      ['a link', order({ frame_images: PICTURE })],
+      ['a link', order({ frame_images: IMAGE })],
       ['three', order({ frame_images: [frame(), frame('last_frame'), frame()] })],
     ],
   ),
@@ -150,7 +150,7 @@ export const videoRefusals: readonly VideoRefusal[] = [
     ['of a model without', plain({ frame_images: [frame()] })],
   ]),
   ...all('frame_images[0]', 'has to be an object.', [
-    ['a link', order({ frame_images: [PICTURE] })],
+    ['a link', order({ frame_images: [IMAGE] })],
     ['null', order({ frame_images: [null] })],
   ]),
   ...all('frame_images[0].type', 'is required and has to be `image_url`.', [
@@ -163,7 +163,7 @@ export const videoRefusals: readonly VideoRefusal[] = [
     ['left out', order({ frame_images: [{ ...frame(), image_url: undefined }] })],
   ]),
   ...all('frame_images[0].image_url', 'has to be an object with `url`.', [
-    ['the link itself', order({ frame_images: [{ ...frame(), image_url: PICTURE }] })],
+    ['the link itself', order({ frame_images: [{ ...frame(), image_url: IMAGE }] })],
   ]),
   ...all('frame_images[0].frame_type', 'is required and has to be one of `first_frame`, `last_frame`.', [
     ['left out', order({ frame_images: [reference()] })],
@@ -201,12 +201,12 @@ export const videoRefusals: readonly VideoRefusal[] = [
     ['a number', inFrame(7)],
     ['null', inFrame(null)],
     ['empty', inFrame('')],
-    ['http', inFrame('http://pictures.example.com/cat.png')],
-    ['another scheme', inFrame('ftp://pictures.example.com/cat.png')],
+    ['http', inFrame('http://images.example.com/cat.png')],
+    ['another scheme', inFrame('ftp://images.example.com/cat.png')],
     ['a file', inFrame('file:///etc/passwd')],
     ['no host', inFrame('https:///cat.png')],
     ['no address at all', inFrame('cat.png')],
-    ['too long', inFrame(`${PICTURE}?${'x'.repeat(2_048)}`)],
+    ['too long', inFrame(`${IMAGE}?${'x'.repeat(2_048)}`)],
     ['loopback', inFrame('https://127.0.0.1/cat.png')],
     ['loopback as one number', inFrame('https://2130706433/cat.png')],
     ['loopback in octal', inFrame('https://0177.0.0.1/cat.png')],
@@ -215,9 +215,9 @@ export const videoRefusals: readonly VideoRefusal[] = [
     ['a private address', inFrame('https://10.0.0.7/cat.png')],
     ['localhost', inFrame('https://localhost/cat.png')],
     ['an internal name', inFrame('https://redis.default.svc.cluster.local/cat.png')],
-    ['a port of its own', inFrame('https://pictures.example.com:8443/cat.png')],
-    ['a password', inFrame('https://user:password@pictures.example.com/cat.png')],
-    ['a backslash', inFrame('https://pictures.example.com\\@10.0.0.7/cat.png')],
+    ['a port of its own', inFrame('https://images.example.com:8443/cat.png')],
+    ['a password', inFrame('https://user:password@images.example.com/cat.png')],
+    ['a backslash', inFrame('https://images.example.com\\@10.0.0.7/cat.png')],
   ]),
   ...all(url, 'leads to an address that is not public.', [
     ['a name that resolves to a private address, too', inFrame('https://inside.example.com/cat.png')],
@@ -232,7 +232,7 @@ export const videoRefusals: readonly VideoRefusal[] = [
   ),
   ...all(
     url,
-    'is no link to an upload of yours that still lives; upload the picture again and send its `url`.',
+    'is no link to an upload of yours that still lives; upload the image again and send its `url`.',
     [
       [
         'an upload’s link with a forged signature',
@@ -243,14 +243,14 @@ export const videoRefusals: readonly VideoRefusal[] = [
       ['a path of this gateway that is no file', inFrame('https://gw.example.com/files/uploads/cat.png')],
     ],
   ),
-  ...all('input_references', 'has to be an array of at most 2 pictures.', [
+  ...all('input_references', 'has to be an array of at most 2 images.', [
     ['an object', order({ input_references: reference() })],
     ['three', order({ input_references: [reference(), reference(), reference()] })],
   ]),
-  ...all('input_references', 'has to be left out: this model takes no reference pictures.', [
+  ...all('input_references', 'has to be left out: this model takes no reference images.', [
     ['of a model without', plain({ input_references: [reference()] })],
   ]),
-  ...all('input_references[0]', 'has to be an object.', [['a link', order({ input_references: [PICTURE] })]]),
+  ...all('input_references[0]', 'has to be an object.', [['a link', order({ input_references: [IMAGE] })]]),
   ...all('input_references[0].type', 'has to be `image_url`.', [
     ['a sound', order({ input_references: [{ ...reference(), type: 'audio_url' }] })],
   ]),
@@ -289,6 +289,6 @@ export const videoRefusals: readonly VideoRefusal[] = [
       all(field, 'has to be left out: no such field is taken.', [['not taken', order({ [field]: 1 })]]),
   ),
   ...all('frame_images[0].image_url.detail', 'has to be left out: no such field is taken.', [
-    ['not taken', order({ frame_images: [{ ...frame(), image_url: { url: PICTURE, detail: 'high' } }] })],
+    ['not taken', order({ frame_images: [{ ...frame(), image_url: { url: IMAGE, detail: 'high' } }] })],
   ]),
 ];

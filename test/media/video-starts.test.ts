@@ -230,7 +230,7 @@ async function upload(agentId = AGENT, bytes: Buffer | null = Buffer.from([1, 2,
 }
 
 const NOT_YOURS =
-  '`input_references[0].image_url.url` is no link to an upload of yours that still lives; upload the picture again and send its `url`.';
+  '`input_references[0].image_url.url` is no link to an upload of yours that still lives; upload the image again and send its `url`.';
 
 describe('uploads of one’s own in an order', () => {
   it('are handed on by their link where anybody can follow it', async () => {
@@ -242,14 +242,14 @@ describe('uploads of one’s own in an order', () => {
 
   it('go along with the order where nobody can, byte for byte and each in its place', async () => {
     await restart({ deps: (deps) => ({ ...deps, refusePrivate: async () => 'leads nowhere' }) });
-    const pictures = [Buffer.alloc(400_001, 'ab'), Buffer.from([1])];
-    const [first, last] = [await upload(AGENT, pictures[0]), await upload(AGENT, pictures[1])];
+    const images = [Buffer.alloc(400_001, 'ab'), Buffer.from([1])];
+    const [first, last] = [await upload(AGENT, images[0]), await upload(AGENT, images[1])];
     const frames = [frame('first_frame', first.url), frame('last_frame', last.url)];
     const { id } = (await send(order({ frame_images: frames, prompt: '"data:image/png;base64,"' }))).body;
     const { frame_images } = await world.readOrder(await world.job(id));
     const [sentFirst, sentLast] = [frame_images?.[0], frame_images?.[1]].map((each) => each?.image_url.url);
-    expect(sentFirst).toBe(`data:image/png;base64,${pictures[0]?.toString('base64')}`);
-    expect(sentLast).toBe(`data:image/png;base64,${pictures[1]?.toString('base64')}`);
+    expect(sentFirst).toBe(`data:image/png;base64,${images[0]?.toString('base64')}`);
+    expect(sentLast).toBe(`data:image/png;base64,${images[1]?.toString('base64')}`);
   });
 
   it('may be 40 MB together, and no more', async () => {
@@ -263,7 +263,7 @@ describe('uploads of one’s own in an order', () => {
     const { status, body } = await send(order({ frame_images: two }));
     expect(status).toBe(400);
     expect(body.error.message).toBe(
-      '`frame_images[1].image_url.url`: the uploads of one video have at most 40 MB together; send smaller pictures.',
+      '`frame_images[1].image_url.url`: the uploads of one video have at most 40 MB together; send smaller images.',
     );
     expect((await send(order({ input_references: [reference(byte.url)] }))).status).toBe(202);
   });
@@ -314,7 +314,7 @@ describe('uploads of one’s own in an order', () => {
     expect(body.error).toMatchObject({
       param: 'input_references[0].image_url.url',
       message:
-        '`input_references[0].image_url.url`: nothing has been uploaded to this link; PUT the picture to its `upload_url` first, or start another upload.',
+        '`input_references[0].image_url.url`: nothing has been uploaded to this link; PUT the image to its `upload_url` first, or start another upload.',
     });
   });
 });

@@ -84,7 +84,7 @@ export async function startVideoWorld(options: VideoWorldOptions = {}) {
     callIdHeader: 'x-service-call-id',
     nonce: 'world',
     files,
-    fetchPicture: () => Promise.reject(new Error('no picture is fetched for a video')),
+    fetchImage: () => Promise.reject(new Error('no image is fetched for a video')),
     watchPending() {},
     watchVideo: (agentId, videoId) => void watched.push(`${agentId} ${videoId}`),
   };
@@ -92,7 +92,7 @@ export async function startVideoWorld(options: VideoWorldOptions = {}) {
   const ofAgent = (agentId: number) => [...jobs.values()].filter((job) => job.agentId === agentId);
   /** Names and the addresses that they resolve to. */
   const hosts = new Map([
-    ['pictures.example.com', ['93.184.216.34']],
+    ['images.example.com', ['93.184.216.34']],
     ['gw.example.com', ['93.184.216.35']],
     ['inside.example.com', ['93.184.216.34', '10.0.0.7']],
   ]);

@@ -11,7 +11,7 @@ const nameOf = (kind: FileName['kind'], id: string): FileName => ({
   contentType: kind === 'orders' ? 'application/json' : 'image/png',
 });
 
-test('a flood of orders has the pictures of a few in memory, and orders without any wait for none', async () => {
+test('a flood of orders has the images of a few in memory, and orders without any wait for none', async () => {
   let writing = 0;
   let most = 0;
   const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
@@ -24,7 +24,7 @@ test('a flood of orders has the pictures of a few in memory, and orders without 
       return { bytes: 0, sha256: '' };
     },
   };
-  const picture = nameOf('uploads', 'upl_1');
+  const image = nameOf('uploads', 'upl_1');
   const order = (sentAlong: ReadonlyMap<string, FileName>) =>
     writeVideoOrder(files, nameOf('orders', 'vid_1'), {
       model: { upstreamModel: 'film' },
@@ -38,7 +38,7 @@ test('a flood of orders has the pictures of a few in memory, and orders without 
         frame_images: [{ type: 'image_url', image_url: { url: 'mine' }, frame_type: 'first_frame' }],
       },
     });
-  const all = Array.from({ length: 20 }, () => order(new Map([['mine', picture]])));
+  const all = Array.from({ length: 20 }, () => order(new Map([['mine', image]])));
   await Promise.resolve();
   expect(most).toBe(VIDEO_ORDERS_WRITTEN_AT_ONCE);
   const plain = order(new Map());

@@ -114,19 +114,19 @@ function rulesFor(draw: Draw, { number, format, kind, fallback, trouble }: Facts
   }
 }
 
-function promptIn(format: FormatName, text: string, images: number): Record<string, unknown> {
-  const pictures = Array.from({ length: images });
+function promptIn(format: FormatName, text: string, imageCount: number): Record<string, unknown> {
+  const images = Array.from({ length: imageCount });
   switch (format) {
     case 'chat/completions': {
-      const parts = pictures.map(() => ({ type: 'image_url', image_url: { url: IMAGE } }));
+      const parts = images.map(() => ({ type: 'image_url', image_url: { url: IMAGE } }));
       return { messages: [{ role: 'user', content: [{ type: 'text', text }, ...parts] }] };
     }
     case 'responses': {
-      const parts = pictures.map(() => ({ type: 'input_image', image_url: IMAGE, detail: 'auto' }));
+      const parts = images.map(() => ({ type: 'input_image', image_url: IMAGE, detail: 'auto' }));
       return { input: [{ role: 'user', content: [{ type: 'input_text', text }, ...parts] }] };
     }
     case 'messages': {
-      const parts = pictures.map(() => ({ type: 'image', source: { type: 'url', url: IMAGE } }));
+      const parts = images.map(() => ({ type: 'image', source: { type: 'url', url: IMAGE } }));
       return { messages: [{ role: 'user', content: [{ type: 'text', text }, ...parts] }] };
     }
   }

@@ -90,7 +90,7 @@ describe.skipIf(!hasSchemathesis)(
       await gateway.settled(agent);
     });
 
-    it('to orders of pictures and videos that are made', async () => {
+    it('to orders of images and videos that are made', async () => {
       gateway.provider.reset();
       const { code, output } = await run(
         narrowToMedia(),

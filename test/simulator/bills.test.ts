@@ -46,11 +46,11 @@ test.each([
   expect(costText(text)).toBe(cost);
 });
 
-test('pictures, the call fee and reasoning have prices of their own', async () => {
+test('images, the call fee and reasoning have prices of their own', async () => {
   await using provider = await startTestProvider();
-  const picture = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } };
+  const image = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } };
   provider.next({ promptTokens: 10, completionTokens: 0 });
-  const vision = { model: 'faregate-sim/vision', messages: [{ role: 'user', content: [picture, picture] }] };
+  const vision = { model: 'faregate-sim/vision', messages: [{ role: 'user', content: [image, image] }] };
   await rawCall(chatUrl(provider), vision).answer;
   expect(provider.lastBill().costUsd).toBe('0.000815');
   provider.next({ promptTokens: 0, completionTokens: 10, reasoningTokens: 4 });

@@ -18,7 +18,7 @@ const made = async (provider: TestProvider, body: object = {}): Promise<Answer> 
 
 const bytesOf = (answer: Answer, at = 0): Buffer => Buffer.from(answer.data[at]?.b64_json ?? '', 'base64');
 
-test('pictures are PNG, as many and as large as asked for, and billed', async () => {
+test('images are PNG, as many and as large as asked for, and billed', async () => {
   await using provider = await startTestProvider();
   const answer = await made(provider, { n: 2, resolution: '512', aspect_ratio: '16:9' });
   expect(answer.data).toHaveLength(2);
@@ -34,7 +34,7 @@ test('pictures are PNG, as many and as large as asked for, and billed', async ()
   expect(provider.lastBill()).toMatchObject({ model: 'faregate-sim/paint', costUsd: '0.02' });
 });
 
-test('a picture is WebP where asked for, and a field that the model does not list is dropped', async () => {
+test('an image is WebP where asked for, and a field that the model does not list is dropped', async () => {
   await using provider = await startTestProvider();
   const webp = await made(provider, { output_format: 'webp' });
   expect(webp.data[0]?.media_type).toBe('image/webp');
@@ -53,7 +53,7 @@ test('who pins no endpoint is billed by the dearer one', async () => {
   expect(unpinned.usage?.cost).toBe(2 * (pinned.usage?.cost ?? 0));
 });
 
-test('partial pictures come before the whole one in a stream', async () => {
+test('partial images come before the whole one in a stream', async () => {
   await using provider = await startTestProvider();
   const answer = await post(provider, { model: 'faregate-sim/develop', stream: true });
   expect(answer.headers.get('content-type')).toBe('text/event-stream');
@@ -68,7 +68,7 @@ test('partial pictures come before the whole one in a stream', async () => {
   expect(events.at(-1)?.usage.cost).toBe(0.02);
 });
 
-test('a script decides how many pictures come, how large, of which type, and at which cost', async () => {
+test('a script decides how many images come, how large, of which type, and at which cost', async () => {
   await using provider = await startTestProvider();
   const path = '/images';
   provider.next(
@@ -81,7 +81,7 @@ test('a script decides how many pictures come, how large, of which type, and at 
   const large = await made(provider, { n: 2 });
   expect(large.data).toHaveLength(1);
   expect(bytesOf(large).length).toBe(3_000_000);
-  expect(bytesOf(await made(provider)).toString()).toBe('This is no picture.');
+  expect(bytesOf(await made(provider)).toString()).toBe('This is no image.');
   expect((await made(provider)).usage).toBeUndefined();
   expect((await made(provider)).usage?.cost).toBe('dear');
   const bills = provider.billed().length;

@@ -186,8 +186,8 @@ test('a poll answers what a script says', async () => {
 test.each([
   ['a model that it does not have', { model: 'faregate-sim/none' }, 404],
   ['a resolution that the model does not list', { resolution: '4K' }, 400],
-  ['neither prompt nor pictures', { prompt: '' }, 400],
-  ['a picture without a link', { input_references: [{ type: 'image_url' }] }, 400],
+  ['neither prompt nor images', { prompt: '' }, 400],
+  ['an image without a link', { input_references: [{ type: 'image_url' }] }, 400],
 ])('%s is refused', async (_, given, status) => {
   await using provider = await startTestProvider();
   expect((await post(provider, order(given))).status).toBe(status);

@@ -73,7 +73,7 @@ export async function startEdge(options: EdgeOptions = {}) {
       sendJson(call.res, 200, answerHeaders(call), balanceExample);
       return null;
     },
-    runPicture: answerEmpty,
+    runImage: answerEmpty,
     orderVideo: answerEmpty,
     sendVideo: answerEmpty,
     openVideo: answerEmpty,

@@ -304,7 +304,7 @@ test('a claim that may be in the journal is seen through, though the video is gi
   expect(world.fake.posts()).toBe(1);
 });
 
-test('of orders with large pictures two are in memory at one time, and small ones pass them', async () => {
+test('of orders with large images two are in memory at one time, and small ones pass them', async () => {
   await using world = await workerWorld();
   const waiting: (() => void)[] = [];
   world.fake.on.post = (req, res, count) => {

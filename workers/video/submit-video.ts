@@ -16,7 +16,7 @@ export const VIDEO_ORDER_BYTES_MAX = 64 * MEGABYTE;
 /** An order above this size contains images. */
 export const VIDEO_LARGE_ORDER_BYTES = MEGABYTE;
 
-/** An order in memory is as large as its pictures: of large ones few are at one time. */
+/** An order in memory is as large as its images: of large ones few are at one time. */
 export async function submitInTurn(parts: VideoParts, video: OpenVideo): Promise<After> {
   const { turns } = parts;
   const submit = () => turns.submit(video.job.providerId)(() => submitVideo(parts, video));

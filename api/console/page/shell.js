@@ -8,10 +8,10 @@ import { Icon } from './parts/icon.js';
 import { KeySecret } from './parts/key-secret.js';
 import { BalanceView } from './views/balance.js';
 import { CallsView } from './views/calls.js';
+import { ImagesView } from './views/images.js';
 import { KeysView } from './views/keys.js';
 import { LimitsView } from './views/limits.js';
 import { MarketView } from './views/market.js';
-import { PicturesView } from './views/pictures.js';
 import { PlaygroundView } from './views/playground.js';
 import { UsageView } from './views/usage.js';
 import { VideosView } from './views/videos.js';
@@ -27,7 +27,7 @@ const pages = [
 ];
 /** Reached from the playground, by its tabs. */
 const playPages = [
-  { id: 'pictures', title: 'Pictures', View: PicturesView },
+  { id: 'pictures', title: 'Images', View: ImagesView },
   { id: 'videos', title: 'Videos', View: VideosView },
 ];
 /** As many letters of a key as the gateway itself shows of it. */

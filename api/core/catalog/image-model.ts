@@ -1,6 +1,6 @@
 import type { AttoUsd } from '../money.ts';
 
-/** A model of the list of pictures. What a request cannot bound is not listed. */
+/** A model of the list of images. What a request cannot bound is not listed. */
 export interface ImageModel {
   id: string;
   name: string;
@@ -10,9 +10,9 @@ export interface ImageModel {
   /** The fields that it takes besides `model` and `prompt`, by name. */
   parameters: ReadonlyMap<string, ImageParameter>;
   pricing: readonly ImagePrice[];
-  /** Of one picture at its largest, by the variant of its price line (`''`: any); only where a line's unit is `token`. */
+  /** Of one image at its largest, by the variant of its price line (`''`: any); only where a line's unit is `token`. */
   outputTokensMax: ReadonlyMap<string, number>;
-  /** The same for one picture that is read; `null`: it reads none, or does not bill tokens for it. */
+  /** The same for one image that is read; `null`: it reads none, or does not bill tokens for it. */
   inputImageTokensMax: number | null;
   providerId: string;
   upstreamModel: string;

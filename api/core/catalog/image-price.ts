@@ -1,9 +1,9 @@
 import { type AttoUsd, maxBigint } from '../money.ts';
 import type { ImageModel, ImagePrice } from './image-model.ts';
 
-/** What decides the price of pictures. `null`: the caller did not say. */
+/** What decides the price of images. `null`: the caller did not say. */
 export interface ImageShape {
-  pictures: number;
+  images: number;
   promptBytes: number;
   references: number;
   resolution: string | null;
@@ -66,12 +66,12 @@ function unitsMax(
 ): bigint | null {
   switch (billable) {
     case 'output_image': {
-      const pictures = BigInt(shape.pictures);
-      // A router may make one request of each picture.
-      if (unit === 'image' || unit === 'request') return pictures;
-      if (unit === 'megapixel') return pictures * megapixelsMax(model, shape);
+      const images = BigInt(shape.images);
+      // A router may make one request of each image.
+      if (unit === 'image' || unit === 'request') return images;
+      if (unit === 'megapixel') return images * megapixelsMax(model, shape);
       const tokens = outputTokensMax(model, variant, shape);
-      return tokens === null ? null : pictures * BigInt(tokens);
+      return tokens === null ? null : images * BigInt(tokens);
     }
     case 'input_image':
     case 'input_reference': {
@@ -82,9 +82,9 @@ function unitsMax(
       return model.inputImageTokensMax === null ? null : references * BigInt(model.inputImageTokensMax);
     }
     case 'input_text':
-      if (unit === 'request') return BigInt(shape.pictures);
-      // Never fewer bytes than tokens; each picture may read the prompt anew.
-      return unit === 'token' ? BigInt(shape.pictures * (shape.promptBytes + PROMPT_FRAME_TOKENS)) : null;
+      if (unit === 'request') return BigInt(shape.images);
+      // Never fewer bytes than tokens; each image may read the prompt anew.
+      return unit === 'token' ? BigInt(shape.images * (shape.promptBytes + PROMPT_FRAME_TOKENS)) : null;
     default:
       return billable satisfies never;
   }
@@ -93,7 +93,7 @@ function unitsMax(
 /** What a provider's own frame may add to a prompt. */
 const PROMPT_FRAME_TOKENS = 512;
 
-/** Tiers are areas, and a little more at some shapes of the picture; a started megapixel counts. */
+/** Tiers are areas, and a little more at some shapes of the image; a started megapixel counts. */
 const MEGAPIXELS: ReadonlyMap<string, bigint> = new Map([
   ['512', 1n],
   ['0.5k', 1n],
@@ -101,7 +101,7 @@ const MEGAPIXELS: ReadonlyMap<string, bigint> = new Map([
   ['2k', 5n],
   ['4k', 18n],
 ]);
-/** No model that is known makes or reads a larger picture. */
+/** No model that is known makes or reads a larger image. */
 const LARGEST_MEGAPIXELS = 18n;
 
 function megapixelsMax({ parameters }: ImageModel, { size, resolution }: ImageShape): bigint {

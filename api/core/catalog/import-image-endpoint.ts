@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SECOND_MS } from '../clock.ts';
-import { ABOUT_ENTRIES_MAX, MODEL_ID_CHARS_MAX, PICTURE_REFERENCES_MAX, PICTURES_MAX } from '../limits.ts';
+import { ABOUT_ENTRIES_MAX, IMAGE_REFERENCES_MAX, IMAGES_MAX, MODEL_ID_CHARS_MAX } from '../limits.ts';
 import { type AttoUsd, parseAttoUsd } from '../money.ts';
 import {
   billables,
@@ -51,7 +51,7 @@ export const imageEndpoint = z.object({
   pricing: z.array(priceLine).min(1).max(ABOUT_ENTRIES_MAX),
 });
 
-/** `null`: a request has no bound of what it costs, or costs nothing, or what comes is no picture. */
+/** `null`: a request has no bound of what it costs, or costs nothing, or what comes is no image. */
 export function toImageModel(
   row: ImageRow,
   endpoint: z.infer<typeof imageEndpoint>,
@@ -87,7 +87,7 @@ export function toImageModel(
 
 /** The largest request of all has a hold. A free model is not served. */
 export function isBounded(model: ImageModel): boolean {
-  const asked = { pictures: 1, promptBytes: 1, references: model.readsImages ? 1 : 0 };
+  const asked = { images: 1, promptBytes: 1, references: model.readsImages ? 1 : 0 };
   const hold = imageHoldAtto(model, { ...asked, resolution: null, size: null, quality: null });
   return hold !== null && hold > 0n;
 }
@@ -124,8 +124,7 @@ function toParameter(name: string, row: z.infer<typeof descriptor>): ImageParame
       return values.length === 0 ? null : { type: 'enum', values };
     }
     case 'range': {
-      const most =
-        name === 'n' ? PICTURES_MAX : name === 'input_references' ? PICTURE_REFERENCES_MAX : row.max;
+      const most = name === 'n' ? IMAGES_MAX : name === 'input_references' ? IMAGE_REFERENCES_MAX : row.max;
       return row.min <= row.max ? { type: 'range', min: row.min, max: Math.min(row.max, most) } : null;
     }
     default:

@@ -70,7 +70,7 @@ export const isFree = (prices: Prices): boolean =>
   prices.prompt === 0n && prices.completion === 0n && prices.request === 0n;
 
 /**
- * Tokens of sound and pictures have prices of their own, and what share of a call they are is known only
+ * Tokens of sound and images have prices of their own, and what share of a call they are is known only
  * after it. So, where dearer, they count as a price under unknown conditions: the hold covers them.
  */
 function otherTokens(row: PricingRow): PriceOverride[] {

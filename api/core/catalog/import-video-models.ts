@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SECOND_MS } from '../clock.ts';
-import { ABOUT_ENTRIES_MAX, MODEL_ID_CHARS_MAX, MODELS_MAX, PICTURE_REFERENCES_MAX } from '../limits.ts';
+import { ABOUT_ENTRIES_MAX, IMAGE_REFERENCES_MAX, MODEL_ID_CHARS_MAX, MODELS_MAX } from '../limits.ts';
 import { type AttoUsd, parseAttoUsd } from '../money.ts';
 import { fetchMediaList } from './fetch-media-list.ts';
 import type { ImportedList, ListKind } from './import-source.ts';
@@ -32,7 +32,7 @@ const videoRow = z.object({
   supported_frame_images: z.array(z.string()).max(ABOUT_ENTRIES_MAX).nullish().catch(null),
   generate_audio: z.boolean().nullish().catch(null),
   seed: z.boolean().nullish().catch(null),
-  max_input_references: z.int().min(0).max(PICTURE_REFERENCES_MAX).optional().catch(undefined),
+  max_input_references: z.int().min(0).max(IMAGE_REFERENCES_MAX).optional().catch(undefined),
   pricing_skus: z.record(z.string(), z.string()),
 });
 type VideoRow = z.infer<typeof videoRow>;
@@ -103,14 +103,14 @@ export function priced(model: VideoModel): VideoModel | null {
     const plain = { generateAudio: false, frameImages: 0, inputReferences: 0, continues: false };
     return videoPriceAtto(model, { durationSeconds, resolution, aspectRatio, ...plain, ...given }) !== null;
   };
-  const pictures =
+  const images =
     supportedFrameImages.length > 0
       ? { frameImages: 1 }
       : maxInputReferences > 0
         ? { inputReferences: 1 }
         : {};
   const isMade = (resolution: string, ratio: string): boolean =>
-    hasPrice(resolution, ratio, {}) || hasPrice(resolution, ratio, pictures);
+    hasPrice(resolution, ratio, {}) || hasPrice(resolution, ratio, images);
   const supportedAspectRatios = model.supportedAspectRatios.filter((ratio) =>
     model.supportedResolutions.some((resolution) => isMade(resolution, ratio)),
   );
@@ -131,6 +131,6 @@ export function priced(model: VideoModel): VideoModel | null {
     maxInputReferences: everywhere({ inputReferences: 1 }) ? maxInputReferences : 0,
     generateAudio:
       model.generateAudio &&
-      (everywhere({ generateAudio: true }) || everywhere({ generateAudio: true, ...pictures })),
+      (everywhere({ generateAudio: true }) || everywhere({ generateAudio: true, ...images })),
   };
 }

@@ -1,4 +1,4 @@
-/** Tokens of one picture at its largest. */
+/** Tokens of one image at its largest. */
 export interface ImageTokens {
   /** By size tier or quality; `''`: any. */
   output: ReadonlyMap<string, number>;
@@ -8,7 +8,7 @@ export interface ImageTokens {
 
 /**
  * What no list says and a hold needs. As the vendors document it or live answers showed it, with a tenth for the words
- * that some write beside a picture, which are billed, too, and stand in no price list. A model that bills by the token
+ * that some write beside an image, which are billed, too, and stand in no price list. A model that bills by the token
  * and is not here is not served, unless the configuration says how many.
  */
 const KNOWN: readonly { pattern: RegExp; tokens: ImageTokens }[] = [

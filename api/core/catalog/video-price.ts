@@ -29,7 +29,7 @@ export function videoPriceAtto({ skus }: Pick<VideoModel, 'skus'>, shape: VideoS
       case 'reference_second':
         if (shape.inputReferences > 0) fees += times(BigInt(shape.durationSeconds));
         break;
-      case 'picture':
+      case 'image':
         fees += times(BigInt(shape.frameImages + shape.inputReferences));
         break;
       case 'reference':
@@ -46,11 +46,11 @@ export function videoPriceAtto({ skus }: Pick<VideoModel, 'skus'>, shape: VideoS
   return made === null ? null : maxBigint(made + fees, least);
 }
 
-/** What is shown as `from_price`: the shortest, smallest video, silent, from the fewest pictures that it needs. */
+/** What is shown as `from_price`: the shortest, smallest video, silent, from the fewest images that it needs. */
 export function fromPriceNanoUsd(model: VideoModel): NanoUsd | null {
   let least: AttoUsd | null = null;
-  for (const pictures of [0, 1]) {
-    for (const shape of plainShapes(model, pictures)) {
+  for (const images of [0, 1]) {
+    for (const shape of plainShapes(model, images)) {
       const price = videoPriceAtto(model, shape);
       if (price !== null) least = least === null ? price : minBigint(least, price);
     }
@@ -59,7 +59,7 @@ export function fromPriceNanoUsd(model: VideoModel): NanoUsd | null {
   return null;
 }
 
-function plainShapes(model: VideoModel, pictures: number): VideoShape[] {
+function plainShapes(model: VideoModel, images: number): VideoShape[] {
   const { supportedResolutions, supportedAspectRatios, supportedDurations, supportedFrameImages } = model;
   const asFrames = supportedFrameImages.length > 0;
   return supportedResolutions.flatMap((resolution) =>
@@ -69,8 +69,8 @@ function plainShapes(model: VideoModel, pictures: number): VideoShape[] {
         resolution,
         aspectRatio,
         generateAudio: false,
-        frameImages: asFrames ? pictures : 0,
-        inputReferences: asFrames ? 0 : pictures,
+        frameImages: asFrames ? images : 0,
+        inputReferences: asFrames ? 0 : images,
         continues: false,
       })),
     ),
@@ -94,14 +94,14 @@ function fits({ mode, resolution, videoInput }: VideoRate, shape: VideoShape): b
   // The price of another resolution says nothing about this one.
   if (resolution !== null && resolution !== shape.resolution.toLowerCase()) return false;
   if (videoInput !== null && videoInput !== shape.continues) return false;
-  const pictures = shape.frameImages + shape.inputReferences > 0;
+  const images = shape.frameImages + shape.inputReferences > 0;
   switch (mode) {
     case null:
       return true;
     case 'text':
-      return !pictures && !shape.continues;
+      return !images && !shape.continues;
     case 'image':
-      return pictures && !shape.continues;
+      return images && !shape.continues;
     case 'continuation':
       return shape.continues;
     default:

@@ -1,8 +1,8 @@
 /** What a provider's price key bills, read from its name alone. */
 export type VideoSku =
   | VideoRate
-  /** By the second of what is read; by the picture that is read, as frame or reference; as reference; the least of a video. */
-  | { bills: 'reference_second' | 'picture' | 'reference' | 'least'; cents: boolean };
+  /** By the second of what is read; by the image that is read, as frame or reference; as reference; the least of a video. */
+  | { bills: 'reference_second' | 'image' | 'reference' | 'least'; cents: boolean };
 
 /** `null`: whatever is asked for. */
 export interface VideoRate {
@@ -60,7 +60,7 @@ const RATES: readonly {
 
 const OTHERS: ReadonlyMap<string, VideoSku> = new Map([
   ['reference_duration_seconds', { bills: 'reference_second', cents: false }],
-  ['cents_per_image_input', { bills: 'picture', cents: true }],
+  ['cents_per_image_input', { bills: 'image', cents: true }],
   ['reference_images', { bills: 'reference', cents: false }],
   ['minimum_cents_per_generation', { bills: 'least', cents: true }],
 ]);

@@ -2,7 +2,7 @@ import type { VideoShape } from './video-model.ts';
 
 const FRAMES_PER_SECOND = 24;
 const PIXELS_PER_TOKEN = 1024;
-/** Pictures are coded in blocks of so many pixels. */
+/** Images are coded in blocks of so many pixels. */
 const BLOCK = 16;
 /** The shorter side of resolutions that are named by the longer. */
 const SHORT_SIDES: ReadonlyMap<string, number> = new Map([
@@ -22,7 +22,7 @@ export function videoTokens({
   if (short === null || ratio === null) return null;
   // Some keep the shorter side, others the area of 16:9: the larger of both.
   const pixels = Math.max(area(short, ratio), area(short, 16 / 9));
-  // The picture that it starts with is billed, too.
+  // The image that it starts with is billed, too.
   const frames = FRAMES_PER_SECOND * durationSeconds + 1;
   return BigInt(Math.ceil((pixels * frames) / PIXELS_PER_TOKEN));
 }

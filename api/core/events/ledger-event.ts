@@ -154,7 +154,7 @@ export const ledgerEvent = z.discriminatedUnion('type', [
     end: callEnd,
     /** Absent: no video was made. */
     video: videoFile.optional(),
-    /** Pictures that the agent's storage holds from now on. */
+    /** Images that the agent's storage holds from now on. */
     stored: z.strictObject({ bytes, untilMs: time }).optional(),
   }),
   z.strictObject({ ...envelope, type: z.literal('expired'), lots: z.array(allocation) }),

@@ -20,9 +20,9 @@ export interface FileName {
   contentType: FileType;
 }
 
-export const pictureTypes = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'] as const;
-export type PictureType = (typeof pictureTypes)[number];
-export type FileType = PictureType | 'application/json' | 'video/mp4';
+export const imageTypes = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'] as const;
+export type ImageType = (typeof imageTypes)[number];
+export type FileType = ImageType | 'application/json' | 'video/mp4';
 
 const endings: Readonly<Record<FileType, string>> = {
   'image/png': 'png',
@@ -38,11 +38,11 @@ export type FileKind = (typeof fileKinds)[number];
 
 const shapes: Readonly<Record<FileKind, { id: RegExp; types: readonly FileType[] }>> = {
   /** Sent by agents, for models to look at. */
-  uploads: { id: /^upl_[0-9A-Za-z]{24}$/, types: pictureTypes },
+  uploads: { id: /^upl_[0-9A-Za-z]{24}$/, types: imageTypes },
   /** What is still to be asked of a provider: no link leads to them. */
   orders: { id: /^vid_[0-9A-Za-z]{20}$/, types: ['application/json'] },
   /** Made by models. */
-  pictures: { id: /^img_[0-9A-Za-z]{24}$/, types: pictureTypes },
+  pictures: { id: /^img_[0-9A-Za-z]{24}$/, types: imageTypes },
   videos: { id: /^vid_[0-9A-Za-z]{20}$/, types: ['video/mp4'] },
 };
 

@@ -111,7 +111,7 @@ export interface Settle {
   cause: 'end' | 'orphan';
   /** Of a video that was made. */
   video?: VideoFile;
-  /** Of pictures that were made: what they take of the agent's storage, and until when. */
+  /** Of images that were made: what they take of the agent's storage, and until when. */
   stored?: { bytes: number; untilMs: number };
 }
 
@@ -264,7 +264,7 @@ export type ReserveRefusal =
   | { ok: false; reason: 'rate'; retryAfterMs: number }
   | { ok: false; reason: 'running_calls'; runningCalls: number; retryAfterMs: number }
   | { ok: false; reason: 'open_videos'; openVideos: number; retryAfterMs: number }
-  /** Of kind `image`: the agent's stored pictures have reached their bound; the first room comes when some end. */
+  /** Of kind `image`: the agent's stored images have reached their bound; the first room comes when some end. */
   | { ok: false; reason: 'storage_full'; retryAfterMs: number }
   | { ok: false; reason: 'daily_share'; resetsAtMs: number }
   | {

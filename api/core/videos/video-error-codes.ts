@@ -3,10 +3,10 @@
  * others are ours, decided here once. A failed video costs nothing, whatever the code.
  */
 export const videoErrorCodes = {
-  content_refused: "The provider's policy refuses the prompt, a picture or the result.",
+  content_refused: "The provider's policy refuses the prompt, an image or the result.",
   generation_failed: 'The provider could not make the video, or cancelled it.',
   invalid_input:
-    'The provider refuses the order: a picture that it cannot read, or a value that it does not take.',
+    'The provider refuses the order: an image that it cannot read, or a value that it does not take.',
   provider_unavailable:
     'The provider took no order for a quarter of an hour, or refuses those of this gateway.',
   timed_out: 'The video was not done after four hours, or the provider gave it up as too late.',

@@ -2,7 +2,7 @@ import type { CallId } from '../ids.ts';
 import { VIDEO_KEPT_MS } from '../limits.ts';
 import type { NanoUsd } from '../money.ts';
 
-/** A video as the ledger and the history know it: everything but its prompt and pictures, which stand in its order's file. */
+/** A video as the ledger and the history know it: everything but its prompt and images, which stand in its order's file. */
 export interface VideoJob {
   /** `vid_` and 20 letters and digits. */
   videoId: string;

@@ -1,7 +1,7 @@
 import type { Endpoint, Model, Provider } from '#core/catalog/catalog.ts';
 import type { CallFormat, OutputCap } from '../formats/call-format.ts';
 import type { JsonObject } from '../json/json-object.ts';
-import type { LinkedPicture } from '../linked-images/linked-media.ts';
+import type { LinkedImage } from '../linked-images/linked-media.ts';
 import type { PlacedTools } from '../server-tools/server-tools.ts';
 
 /** One call, checked and resolved: what it asks, who may run it, and the bounds that its hold is made of. */
@@ -34,7 +34,7 @@ export interface CallPlan {
   extraOutputTokens: number;
   images: number;
   /** Those of them that a link leads to. */
-  linkedImages: readonly LinkedPicture[];
+  linkedImages: readonly LinkedImage[];
   choices: number;
   hasTools: boolean;
 }

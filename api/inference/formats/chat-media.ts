@@ -8,8 +8,8 @@ import {
   noMedia,
   refuseInline,
   refuseStored,
+  takeImage,
   takeLinks,
-  takePicture,
 } from '../linked-images/linked-media.ts';
 
 /**
@@ -35,7 +35,7 @@ export function countChatMedia(
   return count;
 }
 
-/** What an assistant's message may bring back besides its content: pictures, and files that were read for it. */
+/** What an assistant's message may bring back besides its content: images, and files that were read for it. */
 function countEarlierAnswer(
   { images, audio, annotations }: Readonly<Record<string, unknown>>,
   param: string,
@@ -57,7 +57,7 @@ function countEarlierAnswer(
     const at = `${param}.images[${i}]`;
     countMedium(count, 'images', at);
     const link = isRecord(image) ? image.image_url : image;
-    const refusal = takePicture(count, linkOf(link), placeOfLink(link, `${at}.image_url`));
+    const refusal = takeImage(count, linkOf(link), placeOfLink(link, `${at}.image_url`));
     if (refusal !== null) return refusal;
   }
   return null;
@@ -73,7 +73,7 @@ function countPart(part: unknown, param: string, count: MediaCount): ApiError | 
       return null;
     case 'image_url':
       countMedium(count, 'images', param);
-      return takePicture(count, linkOf(part.image_url), placeOfLink(part.image_url, `${param}.image_url`));
+      return takeImage(count, linkOf(part.image_url), placeOfLink(part.image_url, `${param}.image_url`));
     case 'video_url':
     case 'input_video':
       countMedium(count, 'others', param);

@@ -7,12 +7,12 @@ import {
   noMedia,
   refuseInline,
   refuseStored,
+  takeImage,
   takeLink,
-  takePicture,
 } from '../linked-images/linked-media.ts';
 
 /**
- * Counts linked pictures and documents, and refuses inline data, stored files and links that no provider should be
+ * Counts linked images and documents, and refuses inline data, stored files and links that no provider should be
  * sent to: a self-hosted server would fetch them from inside the operator's network.
  */
 export function countMessagesMedia(
@@ -53,7 +53,7 @@ function countBlock(block: Record<string, unknown>, param: string, count: MediaC
       return countBlocks(block.content, `${param}.content`, count);
     case 'image':
       countMedium(count, 'images', param);
-      return refuseSource(block.source, `${param}.source`, count, takePicture);
+      return refuseSource(block.source, `${param}.source`, count, takeImage);
     case 'document':
       countMedium(count, 'files', param);
       return refuseSource(block.source, `${param}.source`, count, takeLink);

@@ -8,13 +8,13 @@ import {
   noMedia,
   refuseInline,
   refuseStored,
+  takeImage,
   takeLink,
   takeLinks,
-  takePicture,
 } from '../linked-images/linked-media.ts';
 
 /**
- * Counts linked pictures and files, and refuses inline data, stored items and links that no provider should be sent
+ * Counts linked images and files, and refuses inline data, stored items and links that no provider should be sent
  * to: a self-hosted server would fetch them from inside the operator's network.
  */
 export function countResponsesMedia(
@@ -104,7 +104,7 @@ function countPart(part: Record<string, unknown>, param: string, count: MediaCou
     case 'computer_screenshot':
       countMedium(count, 'images', param);
       if (isPresent(part.file_id)) return refuseStored(`${param}.file_id`);
-      return takePicture(count, linkOf(part.image_url), `${param}.image_url`);
+      return takeImage(count, linkOf(part.image_url), `${param}.image_url`);
     case 'input_file':
       countMedium(count, 'files', param);
       if (isPresent(part.file_id)) return refuseStored(`${param}.file_id`);

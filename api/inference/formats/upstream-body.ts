@@ -171,7 +171,7 @@ const FASTEST = 'nitro';
 function providerText(plan: CallPlan, candidate: Candidate): string {
   const { endpoint, suffixes } = candidate;
   const given = memberBytes(plan.body, 'provider');
-  // With prices that depend on the prompt, and with pictures, each call has its own.
+  // With prices that depend on the prompt, and with images, each call has its own.
   const isOwn =
     given !== undefined ||
     endpoint.prices.overrides.length > 0 ||
@@ -209,7 +209,7 @@ const NO_MEMBERS: JsonObject = {
 
 /**
  * The prices that the hold was made of, as the router's own ceiling, without our margin: an endpoint that is dearer
- * than the hold may not run the call. Dollars per million tokens, per request, per picture. A lower ceiling of the
+ * than the hold may not run the call. Dollars per million tokens, per request, per image. A lower ceiling of the
  * caller's counts, which has our margin in it, as the prices have that callers see.
  */
 function maxPriceText(

@@ -9,7 +9,7 @@ import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { NanoUsd } from '#core/money.ts';
 import type { GcraBuckets } from '#core/rates/gcra.ts';
-import type { FetchPicture } from '../linked-images/fetch-picture.ts';
+import type { FetchImage } from '../linked-images/fetch-image.ts';
 import type { EndpointHealth } from '../routing/endpoint-health.ts';
 import type { UpstreamPools } from '../upstream/upstream-pools.ts';
 import type { CallMetrics } from './call-metrics.ts';
@@ -34,9 +34,9 @@ export interface Gateway {
   health: EndpointHealth;
   openCalls: OpenCalls;
   upstreams: UpstreamPools;
-  /** Where agents keep pictures that models look at; `null`: nowhere. */
+  /** Where agents keep images that models look at; `null`: nowhere. */
   files: Pick<FileStore, 'parseLink' | 'size' | 'read'> | null;
-  fetchPicture: FetchPicture;
+  fetchImage: FetchImage;
   limits: () => Limits;
   /** Milliseconds until the ledger's time lets calls start; 0 where it does now. */
   waitForClockMs: () => number;

@@ -8,7 +8,7 @@ import { formatUsd, minBigint, type NanoUsd } from '#core/money.ts';
 import { type Advice, type ApiError, apiError, errorTable } from '../../contract/errors.ts';
 import { type Fit, fitsNow, type KeyRoom, type StartAdvice, type StartRoom } from './start-advice.ts';
 
-/** Agent status refuses only what starts a call, a video, a picture or an upload. */
+/** Agent status refuses only what starts a call, a video, an image or an upload. */
 export function refuseAgent(status: AgentStatus): ApiError | null {
   switch (status) {
     case 'active':
@@ -108,7 +108,7 @@ export function refuseReserve(
         retryAfterMs: refusal.retryAfterMs,
         longWait: refusal.retryAfterMs > RETRY_AFTER_MAX_MS,
         message:
-          `This agent's stored pictures have reached their ${RESULTS_BYTES_MAX / GIGABYTE} GB: the next one can be made ` +
+          `This agent's stored images have reached their ${RESULTS_BYTES_MAX / GIGABYTE} GB: the next one can be made ` +
           `when the first of them end, at ${isoTime(nowMs + refusal.retryAfterMs)}.`,
       });
     case 'daily_share':

@@ -13,9 +13,9 @@ export interface MediaCount {
   others: number;
   /** Where the first of them stands in the body; `null`: there is none. */
   firstAt: string | null;
-  /** Where the first stands that is no picture: it can be sent by its link alone. */
+  /** Where the first stands that is no image: it can be sent by its link alone. */
   firstByLinkAt: string | null;
-  linkedImages: LinkedPicture[];
+  linkedImages: LinkedImage[];
   /** Links of any kind so far. */
   links: number;
   rules: LinkRules;
@@ -27,7 +27,7 @@ export interface LinkRules {
   linksMax: number;
 }
 
-export interface LinkedPicture {
+export interface LinkedImage {
   link: string;
   /** Where it stands in the body. */
   param: string;
@@ -55,25 +55,26 @@ export function countMedium(count: MediaCount, kind: 'images' | 'files' | 'other
   if (kind !== 'images') count.firstByLinkAt ??= param;
 }
 
-/** A link to a picture: a public one, or to one that this agent keeps here. */
-export function takePicture(count: MediaCount, link: unknown, param: string): ApiError | null {
+/** A link to an image: a public one, or to one that this agent keeps here. */
+export function takeImage(count: MediaCount, link: unknown, param: string): ApiError | null {
   if (typeof link !== 'string') return refuseLink(link, param);
   const tooMany = refuseOneMore(count, param);
   if (tooMany !== null) return tooMany;
   const owner = count.rules.ownerOf(link);
-  if (owner.kind === 'refused' || (owner.kind === 'ours' && !isPicture(owner.name))) return notYours(param);
+  if (owner.kind === 'refused' || (owner.kind === 'ours' && !isImage(owner.name))) return notYours(param);
   const refusal = owner.kind === 'ours' ? null : refuseLink(link, param);
-  if (refusal === null) count.linkedImages.push({ link, param, own: owner.kind === 'ours' ? owner.name : null });
+  if (refusal === null)
+    count.linkedImages.push({ link, param, own: owner.kind === 'ours' ? owner.name : null });
   return refusal;
 }
 
-export const isPicture = ({ kind }: FileName): boolean => kind === 'uploads' || kind === 'pictures';
+export const isImage = ({ kind }: FileName): boolean => kind === 'uploads' || kind === 'pictures';
 
 /** Nobody learns what others have. */
 export const notYours = (param: string): ApiError =>
   apiError('invalid_request', {
     param,
-    message: `\`${param}\` is no link to an upload of yours that still lives; upload the picture again and send its \`url\`.`,
+    message: `\`${param}\` is no link to an upload of yours that still lives; upload the image again and send its \`url\`.`,
   });
 
 /** Each link is parsed and checked, so a body of thousands would hold up everybody else's calls. */
@@ -148,13 +149,13 @@ const FOREIGN: LinkOwner = { kind: 'foreign' };
 const ownerFor = (owner: LinkOwner, agentId: number): LinkOwner =>
   owner.kind === 'ours' && owner.name.agentId !== agentId ? { kind: 'refused', reason: 'forged' } : owner;
 
-/** An agent's own picture that was never sent here, or is deleted already, is refused while that is free of charge. */
+/** An agent's own image that was never sent here, or is deleted already, is refused while that is free of charge. */
 export async function refuseMissing(
   files: Pick<FileStore, 'size'> | null,
-  pictures: readonly LinkedPicture[],
+  images: readonly LinkedImage[],
 ): Promise<ApiError | null> {
   const own = new Map(
-    pictures.flatMap(({ own: name, param }) =>
+    images.flatMap(({ own: name, param }) =>
       name === null ? [] : [[formatFileName(name), { name, param }]],
     ),
   );
@@ -174,5 +175,5 @@ const UNKNOWN = -1;
 export const missing = (param: string): ApiError =>
   apiError('invalid_request', {
     param,
-    message: `\`${param}\`: nothing has been uploaded to this link; PUT the picture to its \`upload_url\` first, or start another upload.`,
+    message: `\`${param}\`: nothing has been uploaded to this link; PUT the image to its \`upload_url\` first, or start another upload.`,
   });

@@ -193,7 +193,7 @@ export const foldedNames: ReadonlyMap<string, ReadonlyMap<string, string>> = new
   ]),
 );
 
-/** The kinds of objects in which a server looks for pictures and files. */
+/** The kinds of objects in which a server looks for images and files. */
 export const contentKinds: ReadonlySet<string> = new Set([
   ...['chat message', 'chat part', 'link', 'file', 'image of an answer'],
   ...['responses item', 'responses part'],
@@ -206,7 +206,7 @@ export const KNOWN_NAME_CHARS_MAX = Math.max(
 );
 
 /**
- * A member that leads a server to a picture or a file, by the types of the parts in which it is read, checked and counted.
+ * A member that leads a server to an image or a file, by the types of the parts in which it is read, checked and counted.
  * In a part of any other type some servers follow it all the same.
  */
 export const typesOfLinks: ReadonlyMap<string, ReadonlySet<unknown>> = new Map([

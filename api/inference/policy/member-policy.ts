@@ -81,7 +81,7 @@ export function findStrayLink(format: FormatName, body: Members): string | null 
   return null;
 }
 
-/** The members of a body from which servers read pictures and files. */
+/** The members of a body from which servers read images and files. */
 const PROMPT_MEMBERS = ['messages', 'input', 'system'];
 
 function strayInside(value: unknown, kind: string): string | null {
@@ -145,7 +145,7 @@ function mayHoldLink(value: unknown): boolean {
 }
 
 /**
- * Servers take web addresses, `data:` and `file:`, and some of them the path of a picture. They skip blanks before an
+ * Servers take web addresses, `data:` and `file:`, and some of them the path of an image. They skip blanks before an
  * address, and line ends and tabs in it. They follow a text as a whole, so a sentence that names an address leads nowhere.
  */
 function mayBeLink(text: string): boolean {
@@ -164,7 +164,7 @@ function mayBeLink(text: string): boolean {
 }
 
 const BEGINNINGS = ['http:', 'https:', 'file:', 'data:', 'ftp:', '\\\\'];
-/** A path may have blanks in it, behind its first folder; a sentence that ends with the name of a picture is none. */
+/** A path may have blanks in it, behind its first folder; a sentence that ends with the name of an image is none. */
 const PATH_SIGN = /[/\\]|^[.~]/;
 const ENDINGS = ['.png', '.jpg', '.jpeg', '.webp', '.gif'];
 const LONGEST_SIGN = 6;

@@ -71,7 +71,7 @@ function usageSoFar({ plan, usage, deliveredTokens }: CostFacts): Usage | null {
 export const freeOfCharge: CallCost = { known: true, nanoUsd: 0n, tokens: noTokens };
 
 /**
- * Tokens, pictures and searches × the table's prices, summed exactly and rounded up once. An override reprices the
+ * Tokens, images and searches × the table's prices, summed exactly and rounded up once. An override reprices the
  * whole call.
  */
 export function priceCall(

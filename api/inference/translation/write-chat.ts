@@ -48,7 +48,7 @@ function writeTurn(turn: Turn, unsupported: UnsupportedFields): object {
       return { role: 'user', content: writeParts(turn.parts, unsupported) };
     case 'tool': {
       const medium = turn.parts.find((part) => part.type !== 'text');
-      if (medium !== undefined) unsupported.add(medium.at, 'a picture or file in the result of a tool');
+      if (medium !== undefined) unsupported.add(medium.at, 'an image or file in the result of a tool');
       const content = turn.parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
       return {
         role: 'tool',

@@ -3,7 +3,7 @@ import { parseJson } from '#core/parse-json.ts';
 import type { Ticket } from '#core/provider-health/circuit-breaker.ts';
 import { isApiError } from '../../contract/errors.ts';
 import { failureOf } from '../hold/call-failure.ts';
-import { inlinePictures, picturesToInline, type SentBody } from '../linked-images/inline-pictures.ts';
+import { imagesToInline, inlineImages, type SentBody } from '../linked-images/inline-images.ts';
 import { refuseWait } from '../routing/skip-open-endpoints.ts';
 import { type Attempt, cutShort, failed } from './attempt.ts';
 import { reportAttempt } from './attempt-fault.ts';
@@ -21,9 +21,9 @@ import { warnOperator } from './warn-operator.ts';
 export async function runAttempt(call: RunningCall): Promise<Attempt> {
   call.startOver();
   const built = buildBody(call);
-  const pictures = picturesToInline(call.provider, call.options.plan.linkedImages);
-  if (pictures.length === 0) return await askProvider(call, { bytes: built, done: noop });
-  const body = await inlinePictures(call, pictures, built);
+  const images = imagesToInline(call.provider, call.options.plan.linkedImages);
+  if (images.length === 0) return await askProvider(call, { bytes: built, done: noop });
+  const body = await inlineImages(call, images, built);
   // Another provider may fetch what we could not.
   return isApiError(body) ? failed(body, true) : await askProvider(call, body);
 }

@@ -240,7 +240,7 @@ const isOurMoney = (detail: Record<string, unknown>): boolean =>
 
 const isTheirPolicy = ({ message, metadata }: Record<string, unknown>): boolean =>
   (typeof message === 'string' && /^content exists risk/i.test(message)) ||
-  // Of pictures, under whatever sentence.
+  // Of images, under whatever sentence.
   (isRecord(metadata) &&
     [metadata.finish_reason, metadata.block_reason].some((reason) => POLICY_REASONS.has(reason)));
 

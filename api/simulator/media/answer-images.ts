@@ -83,7 +83,7 @@ interface ImageReply {
 }
 
 function jsonText(reply: ImageReply): string {
-  const data = pictures(reply).map(pictureText).join(',');
+  const data = images(reply).map(imageText).join(',');
   const usage = usageOf(reply);
   return `{"created":${reply.createdAtSeconds},"data":[${data}]${usage === null ? '' : `,"usage":${usage}`}}`;
 }
@@ -91,16 +91,16 @@ function jsonText(reply: ImageReply): string {
 function streamed(reply: ImageReply, headers: Record<string, string>): Answer {
   const { rule, createdAtSeconds } = reply;
   const events: string[] = [];
-  const all = pictures(reply);
-  all.forEach((picture, index) => {
+  const all = images(reply);
+  all.forEach((image, index) => {
     for (let part = 0; part < (rule.images?.partials ?? 2); part++) {
       events.push(
-        `{"type":"image_generation.partial_image","partial_image_index":${part},"b64_json":"${picture.base64}"}`,
+        `{"type":"image_generation.partial_image","partial_image_index":${part},"b64_json":"${image.base64}"}`,
       );
     }
     const usage = index === all.length - 1 ? usageOf(reply) : null;
     events.push(
-      `{"type":"image_generation.completed",${pictureText(picture).slice(1, -1)},"created":${createdAtSeconds}${usage === null ? '' : `,"usage":${usage}`}}`,
+      `{"type":"image_generation.completed",${imageText(image).slice(1, -1)},"created":${createdAtSeconds}${usage === null ? '' : `,"usage":${usage}`}}`,
     );
   });
   if (rule.error?.at === 'stream') {
@@ -120,14 +120,14 @@ function streamed(reply: ImageReply, headers: Record<string, string>): Answer {
   };
 }
 
-interface MadePicture {
+interface MadeImage {
   base64: string;
   mediaType: string;
 }
 
-function pictures({ request, rule: { images = {} } }: ImageReply): MadePicture[] {
+function images({ request, rule: { images = {} } }: ImageReply): MadeImage[] {
   const { made, format, digest } = request;
-  return Array.from({ length: images.count ?? made.pictures }, (_, at) => {
+  return Array.from({ length: images.count ?? made.images }, (_, at) => {
     const type = images.type ?? format;
     return {
       base64: bytesOf(type, made, digest + at, images.bytes ?? 0).toString('base64'),
@@ -157,13 +157,13 @@ function bytesOf(
     case 'svg':
       return Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
     case 'garbage':
-      return Buffer.from('This is no picture.');
+      return Buffer.from('This is no image.');
     default:
       return type satisfies never;
   }
 }
 
-const pictureText = ({ base64, mediaType }: MadePicture): string =>
+const imageText = ({ base64, mediaType }: MadeImage): string =>
   `{"b64_json":"${base64}","media_type":"${mediaType}"}`;
 
 const usageOf = ({ rule, use, costAtto }: ImageReply): string | null =>

@@ -1,14 +1,14 @@
 import { BitWriter } from './bit-writer.ts';
 
 export interface H264Video {
-  /** Sequence and picture parameters, without start codes. */
+  /** Sequence and image parameters, without start codes. */
   sps: Uint8Array;
   pps: Uint8Array;
   /** One for each frame. */
   frames: readonly { isKey: boolean; unit: Uint8Array }[];
 }
 
-export interface Picture {
+export interface Image {
   widthPx: number;
   heightPx: number;
 }
@@ -28,7 +28,7 @@ const FRAME_NUM_BITS = 8;
  * colour, and frames between them that change nothing.
  */
 export function encodeH264(
-  { widthPx, heightPx }: Picture,
+  { widthPx, heightPx }: Image,
   frameCount: number,
   framesPerSecond: number,
   colourOf: (second: number, row: number) => Colour,
@@ -44,7 +44,7 @@ export function encodeH264(
         : sameFrame(columns * rows, sinceKey);
     return { isKey: sinceKey === 0, unit };
   });
-  return { sps: sequenceParameters(widthPx, heightPx, columns, rows), pps: pictureParameters(), frames };
+  return { sps: sequenceParameters(widthPx, heightPx, columns, rows), pps: imageParameters(), frames };
 }
 
 function sequenceParameters(widthPx: number, heightPx: number, columns: number, rows: number): Uint8Array {
@@ -69,7 +69,7 @@ function sequenceParameters(widthPx: number, heightPx: number, columns: number, 
   return unit(NAL_SPS, out.end());
 }
 
-function pictureParameters(): Uint8Array {
+function imageParameters(): Uint8Array {
   const out = new BitWriter();
   out.ue(0); // id
   out.ue(0); // of this sequence

@@ -1,6 +1,6 @@
 import { type AttoUsd, attoUsd } from '#core/money.ts';
 
-/** The picture models of the simulator. */
+/** The image models of the simulator. */
 export interface SimImageModel {
   id: string;
   name: string;
@@ -15,7 +15,7 @@ export interface SimImageEndpoint {
   tag: string;
   pricing: readonly SimImagePrice[];
   /** What it really takes, said once more by hand. */
-  priceAtto(made: MadePictures): AttoUsd;
+  priceAtto(made: MadeImages): AttoUsd;
 }
 
 export interface SimImagePrice {
@@ -25,8 +25,8 @@ export interface SimImagePrice {
   variant?: string;
 }
 
-export interface MadePictures {
-  pictures: number;
+export interface MadeImages {
+  images: number;
   widthPx: number;
   heightPx: number;
   resolution: string;
@@ -46,8 +46,8 @@ const tiers = (...values: string[]): SimParameter => ({ type: 'enum', values });
 const times = (usd: string, count: number): AttoUsd => attoUsd(usd) * BigInt(count);
 const free = (): AttoUsd => 0n;
 
-/** Of one picture of a model that counts tokens. */
-export const PICTURE_TOKENS = 1_120;
+/** Of one image of a model that counts tokens. */
+export const IMAGE_TOKENS = 1_120;
 const REFERENCE_TOKENS = 560;
 
 const sketchAt = (providerName: string, tag: string, factor: number): SimImageEndpoint => ({
@@ -86,8 +86,8 @@ export const simImageModels: readonly SimImageModel[] = [
           { billable: 'output_image', unit: 'image', cost_usd: 0.02, variant: '1k' },
           { billable: 'output_image', unit: 'image', cost_usd: 0.04, variant: '2k' },
         ],
-        priceAtto: ({ pictures, resolution }) =>
-          times(resolution === '512' ? '0.01' : resolution === '2K' ? '0.04' : '0.02', pictures),
+        priceAtto: ({ images, resolution }) =>
+          times(resolution === '512' ? '0.01' : resolution === '2K' ? '0.04' : '0.02', images),
       },
     ],
   },
@@ -123,8 +123,8 @@ export const simImageModels: readonly SimImageModel[] = [
           { billable: 'output_image', unit: 'megapixel', cost_usd: 0.01 },
           { billable: 'input_reference', unit: 'image', cost_usd: 0.002 },
         ],
-        priceAtto: ({ pictures, widthPx, heightPx, references }) =>
-          times('0.01', pictures * Math.ceil((widthPx * heightPx) / 1_000_000)) + times('0.002', references),
+        priceAtto: ({ images, widthPx, heightPx, references }) =>
+          times('0.01', images * Math.ceil((widthPx * heightPx) / 1_000_000)) + times('0.002', references),
       },
     ],
   },

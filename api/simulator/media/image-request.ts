@@ -4,8 +4,8 @@ import type { AttoUsd } from '#core/money.ts';
 import { textTokens } from '../tokens.ts';
 import {
   findSimImageModel,
-  type MadePictures,
-  PICTURE_TOKENS,
+  IMAGE_TOKENS,
+  type MadeImages,
   type SimImageEndpoint,
   type SimImageModel,
 } from './image-models.ts';
@@ -16,7 +16,7 @@ export interface ImageRequest {
   prompt: string;
   stream: boolean;
   format: 'png' | 'webp';
-  made: MadePictures;
+  made: MadeImages;
   costAtto: AttoUsd;
   /** Of the request and the simulator's seed. */
   digest: string;
@@ -26,7 +26,7 @@ export type ImageReading =
   | { ok: true; request: ImageRequest }
   | { ok: false; status: number; message: string };
 
-const picture = z.looseObject({
+const image = z.looseObject({
   type: z.literal('image_url'),
   image_url: z.looseObject({ url: z.string().min(1) }),
 });
@@ -38,7 +38,7 @@ const imageBody = z.looseObject({
   resolution: z.string().default('1K'),
   aspect_ratio: z.string().default('1:1'),
   output_format: z.string().default('png'),
-  input_references: z.array(picture).max(16).default([]),
+  input_references: z.array(image).max(16).default([]),
   stream: z.boolean().default(false),
   provider: z.looseObject({ only: z.array(z.string()).optional() }).optional(),
 });
@@ -56,14 +56,14 @@ export function readImageRequest(body: unknown, seed: string): ImageReading {
   if (endpoint === undefined)
     return { ok: false, status: 404, message: 'No allowed providers are available' };
   const resolution = 'resolution' in parameters ? data.resolution : '1K';
-  const pictures = 'n' in parameters ? data.n : 1;
+  const images = 'n' in parameters ? data.n : 1;
   const made = {
-    pictures,
+    images,
     ...sides(resolution, 'aspect_ratio' in parameters ? data.aspect_ratio : '1:1'),
     resolution,
     references: 'input_references' in parameters ? data.input_references.length : 0,
     promptTokens: textTokens(data.prompt),
-    outputTokens: pictures * PICTURE_TOKENS,
+    outputTokens: images * IMAGE_TOKENS,
   };
   return {
     ok: true,

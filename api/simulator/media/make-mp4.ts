@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { type Colour, encodeH264, type H264Video, type Picture } from './encode-h264.ts';
+import { type Colour, encodeH264, type H264Video, type Image } from './encode-h264.ts';
 
-export interface VideoSpec extends Picture {
+export interface VideoSpec extends Image {
   seconds: number;
   /** The same seed gives the same bytes. */
   seed: string;
@@ -10,15 +10,15 @@ export interface VideoSpec extends Picture {
 const FRAMES_PER_SECOND = 24;
 
 /** A small H.264 video: stripes that take other colours each second. */
-export function makeMp4({ seconds, seed, ...picture }: VideoSpec): Buffer {
+export function makeMp4({ seconds, seed, ...image }: VideoSpec): Buffer {
   const frames = seconds * FRAMES_PER_SECOND;
   const colours = createHash('sha256').update(seed).digest();
-  const video = encodeH264(picture, frames, FRAMES_PER_SECOND, (second, row) => stripe(colours, second, row));
+  const video = encodeH264(image, frames, FRAMES_PER_SECOND, (second, row) => stripe(colours, second, row));
   const type = box('ftyp', text('isom'), u32(0x200), text('isomiso2avc1mp41'));
   const samples = video.frames.map(({ unit }) => Buffer.concat([u32(unit.length), unit]));
   // Where the samples begin stands before them and depends on nothing but the length of what stands there.
-  const offset = type.length + movie(picture, video, samples, 0).length + BOX_HEADER_BYTES;
-  return Buffer.concat([type, movie(picture, video, samples, offset), box('mdat', ...samples)]);
+  const offset = type.length + movie(image, video, samples, 0).length + BOX_HEADER_BYTES;
+  return Buffer.concat([type, movie(image, video, samples, offset), box('mdat', ...samples)]);
 }
 
 function stripe(colours: Buffer, second: number, row: number): Colour {
@@ -27,8 +27,8 @@ function stripe(colours: Buffer, second: number, row: number): Colour {
   return [pick(0), pick(1), pick(2)];
 }
 
-function movie(picture: Picture, video: H264Video, samples: readonly Buffer[], offset: number): Buffer {
-  const { widthPx, heightPx } = picture;
+function movie(image: Image, video: H264Video, samples: readonly Buffer[], offset: number): Buffer {
+  const { widthPx, heightPx } = image;
   const duration = samples.length;
   const header = full(
     'mvhd',
@@ -65,14 +65,14 @@ function movie(picture: Picture, video: H264Video, samples: readonly Buffer[], o
       'minf',
       full('vmhd', 1, zeros(8)),
       box('dinf', full('dref', 0, u32(1), full('url ', 1))),
-      sampleTable(picture, video, samples, offset),
+      sampleTable(image, video, samples, offset),
     ),
   );
   return box('moov', header, box('trak', track, media));
 }
 
 function sampleTable(
-  { widthPx, heightPx }: Picture,
+  { widthPx, heightPx }: Image,
   video: H264Video,
   samples: readonly Buffer[],
   offset: number,

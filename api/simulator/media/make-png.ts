@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { crc32, deflateSync } from 'node:zlib';
-import type { Picture } from './encode-h264.ts';
+import type { Image } from './encode-h264.ts';
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const STRIPES = 8;
 
 /** Stripes in the seed's colours. */
-export function makePng({ widthPx, heightPx }: Picture, seed: string): Buffer {
+export function makePng({ widthPx, heightPx }: Image, seed: string): Buffer {
   const colours = createHash('sha256').update(seed).digest();
   const rows: Buffer[] = [];
   for (let row = 0; row < heightPx; row++) {
@@ -26,7 +26,7 @@ export function makePng({ widthPx, heightPx }: Picture, seed: string): Buffer {
   ]);
 }
 
-/** As many bytes as wanted, and still the same picture: readers skip a chunk that they do not know. */
+/** As many bytes as wanted, and still the same image: readers skip a chunk that they do not know. */
 export function padPng(png: Buffer, bytes: number): Buffer {
   const padding = bytes - png.length - EMPTY_CHUNK_BYTES;
   if (padding < 0) return png;

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { Picture } from './encode-h264.ts';
+import type { Image } from './encode-h264.ts';
 
 const VP8L_SIGNATURE = 0x2f;
 
 /** Lossless: stripes of two greens, which is as little as the format can say. Its bits begin at the lowest of a byte. */
-export function makeWebp({ widthPx, heightPx }: Picture, seed: string): Buffer {
+export function makeWebp({ widthPx, heightPx }: Image, seed: string): Buffer {
   const [red = 0, dark = 0, blue = 0, stripes = 0] = createHash('sha256').update(seed).digest();
   const bits: number[] = [];
   const put = (value: number, count: number): void => {

@@ -24,7 +24,7 @@ export interface SimVideo {
   heightPx: number;
   resolution: string;
   sound: boolean;
-  pictures: number;
+  images: number;
 }
 
 const model = (
@@ -74,7 +74,7 @@ export const simVideoModels: readonly SimVideoModel[] = [
     },
     priceAtto(video) {
       const made = perSecond(video.resolution === '480p' ? '0.02' : '0.035', video);
-      return maxBigint(made + attoUsd('0.01') * BigInt(video.pictures), attoUsd('0.04'));
+      return maxBigint(made + attoUsd('0.01') * BigInt(video.images), attoUsd('0.04'));
     },
   }),
   model({

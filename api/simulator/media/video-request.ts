@@ -14,7 +14,7 @@ export type VideoReading =
   | { ok: true; request: VideoRequest }
   | { ok: false; status: number; message: string };
 
-const picture = z.looseObject({
+const image = z.looseObject({
   type: z.literal('image_url'),
   image_url: z.looseObject({ url: z.string().min(1) }),
 });
@@ -28,10 +28,10 @@ const videoBody = z.looseObject({
   generate_audio: z.boolean().optional(),
   seed: z.int().optional(),
   frame_images: z
-    .array(picture.extend({ frame_type: z.enum(['first_frame', 'last_frame']) }))
+    .array(image.extend({ frame_type: z.enum(['first_frame', 'last_frame']) }))
     .max(2)
     .default([]),
-  input_references: z.array(picture).max(16).default([]),
+  input_references: z.array(image).max(16).default([]),
 });
 
 /** As the real one reads it: what is left out has a default, sound is on where the model can, unknown fields pass. */
@@ -52,8 +52,8 @@ export function readVideoRequest(body: unknown, seed: string): VideoReading {
     if (listed === null || (listed as readonly unknown[]).includes(value)) continue;
     return { ok: false, status: 400, message: `${name} ${value} is not supported` };
   }
-  const pictures = data.frame_images.length > 0 ? data.frame_images : data.input_references;
-  if (data.prompt === '' && pictures.length === 0)
+  const images = data.frame_images.length > 0 ? data.frame_images : data.input_references;
+  if (data.prompt === '' && images.length === 0)
     return { ok: false, status: 400, message: 'prompt is missing' };
   const sound = data.generate_audio ?? model.generateAudio === true;
   const video = {
@@ -61,7 +61,7 @@ export function readVideoRequest(body: unknown, seed: string): VideoReading {
     ...sidesOf(resolution, aspectRatio),
     resolution,
     sound,
-    pictures: pictures.length,
+    images: images.length,
   };
   const digest = hash('sha256', JSON.stringify([seed, data]));
   return { ok: true, request: { model, prompt: data.prompt, video, digest } };

@@ -28,7 +28,7 @@ ingress:
 {{- end -}}
 
 {{/*
-Ports of the stores, as a list in JSON. Not those of the web: that way out leaves private networks out, because links to pictures come
+Ports of the stores, as a list in JSON. Not those of the web: that way out leaves private networks out, because links to images come
 from callers, and an S3 store in a private network is named in `networkPolicy.stores`.
 */}}
 {{- define "faregate.storePorts" -}}

@@ -154,9 +154,9 @@ def refusal() -> dict:
 
 
 def upload() -> dict:
-    started = create_upload.sync(client=client, body=UploadRequest(content_type="image/png", size=len(PICTURE)))
+    started = create_upload.sync(client=client, body=UploadRequest(content_type="image/png", size=len(IMAGE)))
     headers = started.upload_headers.additional_properties
-    put = httpx.request(started.upload_method, started.upload_url, headers=headers, content=PICTURE)
+    put = httpx.request(started.upload_method, started.upload_url, headers=headers, content=IMAGE)
     return {"put": put.status_code, "url": started.url, "size": len(httpx.get(started.url).content)}
 
 
@@ -245,7 +245,7 @@ def call_tool(name: str, arguments: dict) -> dict:
     return result["structuredContent"]
 
 
-PICTURE = base64.b64decode(
+IMAGE = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 )
 

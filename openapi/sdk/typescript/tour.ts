@@ -136,13 +136,13 @@ const operations: Record<string, () => Promise<object>> = {
   },
 
   async upload() {
-    const picture = Buffer.from(PICTURE, 'base64');
+    const image = Buffer.from(IMAGE, 'base64');
     const { data } = await createUpload({
       ...thrown,
-      body: { content_type: 'image/png', size: picture.length },
+      body: { content_type: 'image/png', size: image.length },
     });
     const { upload_url: to, upload_method: method, upload_headers: headers, url } = data;
-    const put = await fetch(to, { method, headers, body: picture });
+    const put = await fetch(to, { method, headers, body: image });
     const kept = await fetch(url);
     return { put: put.status, url, size: (await kept.arrayBuffer()).byteLength };
   },
@@ -257,7 +257,7 @@ function toldOf(error: unknown): string {
   return `${message}: ${cause.message || ('code' in cause ? cause.code : cause.name)}`;
 }
 
-const PICTURE =
+const IMAGE =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
 
 const chosen = process.argv.slice(2);

@@ -185,7 +185,7 @@ export const reserveCases: readonly LedgerCase[] = [
     ],
   },
   {
-    promise: 'eight calls run at once, text and pictures alike; videos take no slot and need none',
+    promise: 'eight calls run at once, text and images alike; videos take no slot and need none',
     rows: [
       ...agentWith(100n),
       ...[1, 2, 3, 4, 5, 6, 7].map((i) => does(reserve(i, 1n), ok)),

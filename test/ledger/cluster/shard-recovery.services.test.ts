@@ -52,7 +52,7 @@ describeWith(['redis'], 'rule 5, recovery: one', () => {
     expect(versions.flat()).not.toContain(false);
   });
 
-  test('of a shard knows every video that its log does, open and ended, and what pictures are stored', async () => {
+  test('of a shard knows every video that its log does, open and ended, and what images are stored', async () => {
     let seen = { open: 0, ended: 0, stored: 0 };
     for (let seed = 20; seed < 40; seed++) {
       const { keys, folded, recover } = await cutShard(seed, seed);

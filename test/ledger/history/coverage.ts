@@ -34,7 +34,7 @@ export function observe(
     if (event.type !== 'settled') continue;
     if (event.overrunNanoUsd !== '0') count(coverage, 'a cost above the hold');
     if (event.video !== undefined) count(coverage, 'a video is made');
-    if (event.stored !== undefined) count(coverage, 'pictures are stored');
+    if (event.stored !== undefined) count(coverage, 'images are stored');
     if (event.chargedNanoUsd === '0') count(coverage, 'a charge of nothing');
     const hold = agent?.holds.get(event.callId);
     if (hold !== undefined) observeEnd(coverage, command, hold, event.chargedNanoUsd, nowMs);
@@ -155,7 +155,7 @@ const EXPECTED: readonly string[] = [
   'a cost above the hold',
   'a charge of nothing',
   'a video is made',
-  'pictures are stored',
+  'images are stored',
   'an orphan is freed',
   'a pending call is priced',
   'held credit ends before its call',

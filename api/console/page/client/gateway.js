@@ -4,7 +4,7 @@ import { createStore } from '../lib/store.js';
 import { callTool } from './call-tool.js';
 import { readV1, sendV1 } from './call-v1.js';
 import { createConversation } from './conversation.js';
-import { createPictures } from './pictures.js';
+import { createImages } from './images.js';
 import { createVideos } from './videos.js';
 
 /** @template T @typedef {import('./problem.js').Result<T>} Result */
@@ -28,7 +28,7 @@ import { createVideos } from './videos.js';
  *
  * @typedef {GatewayCalls & {
  *   conversation: import('./conversation.js').Conversation,
- *   pictures: import('./pictures.js').Pictures,
+ *   images: import('./images.js').Images,
  *   videos: import('./videos.js').Videos,
  * }} Gateway
  */
@@ -57,7 +57,7 @@ export function createGateway(key, signOut) {
   return {
     ...gateway,
     conversation: createConversation(gateway),
-    pictures: createPictures(gateway),
+    images: createImages(gateway),
     videos: createVideos(gateway),
   };
 }

@@ -1,5 +1,5 @@
 /**
- * What was made in this tab, so that a reload shows it again: neither pictures nor videos are listed by the gateway. It
+ * What was made in this tab, so that a reload shows it again: neither images nor videos are listed by the gateway. It
  * goes with the key, see `kept-key.js`.
  */
 const KEPT_MAX = 50;

@@ -133,7 +133,7 @@ export interface ImageModel {
   pricing: { billable: string; unit: string; usd: string; variant?: string }[];
 }
 
-export interface PictureAnswer {
+export interface ImageAnswer {
   data: { url: string; media_type: string; expires_at: string }[];
   usage: { cost: number };
 }

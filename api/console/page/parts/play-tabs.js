@@ -2,7 +2,7 @@ import { html } from '../lib/html.js';
 
 const tabs = [
   ['playground', 'Text'],
-  ['pictures', 'Pictures'],
+  ['pictures', 'Images'],
   ['videos', 'Videos'],
 ];
 

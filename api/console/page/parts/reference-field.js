@@ -1,10 +1,10 @@
 import { fieldValue } from '../lib/field-value.js';
 import { html } from '../lib/html.js';
 
-/** Pictures for a model to look at, by their links. @param {{ value: string, onInput: (text: string) => void }} props */
+/** Images for a model to look at, by their links. @param {{ value: string, onInput: (text: string) => void }} props */
 export const ReferenceField = ({ value, onInput }) => html`
   <div class="field">
-    <label for="references">Pictures to look at</label>
+    <label for="references">Images to look at</label>
     <textarea
       id="references"
       rows="2"

@@ -2,7 +2,7 @@
 const words = {
   content_refused: 'The model refused what was asked for. Word it differently, or take another model.',
   generation_failed: 'The model began, and could not finish it. The same order may succeed.',
-  invalid_input: 'The model could not use what was sent: look at the pictures and settings of the order.',
+  invalid_input: 'The model could not use what was sent: look at the images and settings of the order.',
   provider_unavailable: 'No provider could take it in time. Order it again in a while.',
   timed_out: 'It took too long, and was given up.',
   submission_unknown:

@@ -55,7 +55,7 @@ const AllLimits = ({ limits: { key, agent, request, mcp, images } }) => html`
       </dl>
     </section>
     <section class="card" aria-labelledby="images">
-      <h2 id="images">Pictures</h2>
+      <h2 id="images">Images</h2>
       <dl class="facts">
         <${Fact} what="Uploads in 24 hours" value=${images.uploads_per_day} />
         <${Fact} what="Each upload" value=${images.max_upload_mb} unit="MB" />

@@ -18,7 +18,7 @@ export type Fields = ReadonlyMap<string, string>;
 
 /**
  * The agent as the state machine knows it, but for what only makes repeated commands known, and is read by nobody else:
- * ended calls, grants, trades, uploads, videos and stored pictures stay where they are.
+ * ended calls, grants, trades, uploads, videos and stored images stay where they are.
  */
 export function toAgentState(
   agentId: number,

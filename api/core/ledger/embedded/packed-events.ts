@@ -12,7 +12,7 @@ export function packEvents(events: readonly LedgerEvent[]): string {
     if (event.type === 'reserved' && event.video === undefined) {
       return packReserved(event, placeOf(alike, event));
     }
-    // Videos, stored pictures and estimated tokens are few, and a release before this one reads them as they stand.
+    // Videos, stored images and estimated tokens are few, and a release before this one reads them as they stand.
     const isPlain =
       event.type === 'settled' &&
       event.video === undefined &&

@@ -8,7 +8,7 @@ import { isAhead } from './is-ahead.ts';
 import { applyKeyPut, applyKeyRevoked } from './key.ts';
 import { LedgerEventError, LedgerGapError } from './ledger-errors.ts';
 import type { AgentState, LedgerState } from './state.ts';
-import { forgetStored } from './stored-pictures.ts';
+import { forgetStored } from './stored-images.ts';
 import { applyUploadStarted, forgetUploads } from './upload.ts';
 import { applyVideoClaimed, applyVideoSubmitted, applyVideoWithdrawn } from './video.ts';
 
@@ -121,7 +121,7 @@ function change(state: LedgerState, agent: AgentState, event: LedgerEvent): void
 /**
  * Clears away what no longer counts, by the event's own time, so that every fold forgets the same at the same
  * event. Ended calls and videos once a minute, because it walks through an hour of them; grants, trades, uploads and
- * pictures once a day, when lots end.
+ * images once a day, when lots end.
  */
 export function prune(agent: AgentState, atMs: number): void {
   if (atMs - agent.prunedAtMs < MINUTE_MS && !isAhead(agent.prunedAtMs, atMs)) return;

@@ -11,7 +11,7 @@ import { dropEmptyLots, findLot } from './lots.ts';
 import { addToPeriod, bookCharge } from './periods.ts';
 import { findDone } from './recently-settled.ts';
 import type { AgentState, Hold, KeyState, LedgerState, Lot } from './state.ts';
-import { addStored } from './stored-pictures.ts';
+import { addStored } from './stored-images.ts';
 import { addVideo, endedVideo } from './video.ts';
 
 /** The largest amount that an event can carry: a provider's absurd cost must not stop the journal. */

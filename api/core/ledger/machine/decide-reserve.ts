@@ -12,7 +12,7 @@ import { periodOf, periodSumOf, sumSince } from './periods.ts';
 import { findDone } from './recently-settled.ts';
 import { startRate } from './start-rate.ts';
 import type { AgentState, KeyState, LedgerState } from './state.ts';
-import { storageFullUntilMs } from './stored-pictures.ts';
+import { storageFullUntilMs } from './stored-images.ts';
 
 /** A slot frees itself when any of the running calls ends, which nobody can foretell. */
 export const RUNNING_RETRY_MS = SECOND_MS;

@@ -8,7 +8,7 @@ export function spendableNanoUsd(agent: AgentState, nowMs: number): NanoUsd {
   return sum;
 }
 
-/** Of every open hold: running calls, pictures, videos, calls whose price is pending. */
+/** Of every open hold: running calls, images, videos, calls whose price is pending. */
 export function heldNanoUsd(agent: AgentState): NanoUsd {
   let sum = 0n;
   for (const lot of agent.lots) sum += lot.heldNanoUsd;

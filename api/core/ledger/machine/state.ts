@@ -65,7 +65,7 @@ export interface AgentState {
   uploads: Map<string, number>;
   /** Open ones, and those that ended in the last day (and up to a minute more). */
   videos: VideoTable;
-  /** Bytes of stored pictures, by the end of the hour in which their links end. */
+  /** Bytes of stored images, by the end of the hour in which their links end. */
   stored: Map<number, number>;
   /** When `done`, `grants` and `trades` were last cleared of what no longer counts. */
   prunedAtMs: number;

@@ -1,5 +1,5 @@
 -- KEYS: meta, outbox, agent, holds, ended calls, slots, keys, open calls of the shard, given-up calls by the time of their
--- ids; of a video also the shard's open videos, the agent's videos and its ended ones by time, of pictures the agent's
+-- ids; of a video also the shard's open videos, the agent's videos and its ended ones by time, of images the agent's
 -- stored ones.
 -- ARGV: agent, key, call, nonce, kind, amount, time limit, caller's time, call and price as JSON, interval of the
 -- start rate in microseconds, burst, running calls, daily share ('' for none), time of the call id; of a video also its id,

@@ -1,5 +1,5 @@
--- A call may leave a video or pictures besides its charge. A settlement has KEYS[11] open videos of the shard, KEYS[12] the
--- agent's videos, KEYS[13] its ended ones by time, KEYS[14] its stored pictures by the end of their hour, where there are some.
+-- A call may leave a video or images besides its charge. A settlement has KEYS[11] open videos of the shard, KEYS[12] the
+-- agent's videos, KEYS[13] its ended ones by time, KEYS[14] its stored images by the end of their hour, where there are some.
 
 -- The video's end, from the shard's open videos to the agent's ended ones.
 local function end_video(agent_id, video_id, charged, end_json, file_json)
@@ -48,7 +48,7 @@ local function end_video(agent_id, video_id, charged, end_json, file_json)
   end
 end
 
-local function store_pictures(bytes, until_ms)
+local function store_images(bytes, until_ms)
   for _, hour_end in ipairs(redis.call('HKEYS', KEYS[14])) do
     if tonumber(hour_end) <= now then redis.call('HDEL', KEYS[14], hour_end) end
   end

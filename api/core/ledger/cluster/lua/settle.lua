@@ -1,7 +1,7 @@
 -- KEYS: meta, outbox, agent, holds, ended calls, slots, keys, open calls of the shard, given-up calls by the time of their
 -- ids, ended calls by time; and those of results.lua.
 -- ARGV: agent, call, cost in units of 10^15 and the rest of it, end as JSON, cause, time of the call id, a video's file
--- as JSON ('' for none); of pictures that were stored their bytes and until when.
+-- as JSON ('' for none); of images that were stored their bytes and until when.
 
 local HIGH = 1e15
 -- The largest amount that an event can carry.
@@ -56,10 +56,10 @@ local key_held = whole(tonumber(key[1]) - hold.amount)
 local video_id, results = nil, ''
 if hold.kind == 'video' then video_id = redis.call('HGET', KEYS[4], call_id .. ':video') end
 local has_file = video_id and ARGV[8] ~= ''
-local has_pictures = hold.kind == 'image' and KEYS[14]
+local has_images = hold.kind == 'image' and KEYS[14]
 if has_file then
   results = ',"video":' .. ARGV[8]
-elseif has_pictures then
+elseif has_images then
   results = ',"stored":{"bytes":' .. ARGV[9] .. ',"untilMs":' .. ARGV[10] .. '}'
 end
 
@@ -87,7 +87,7 @@ end
 if video_id then
   redis.call('HDEL', KEYS[4], call_id .. ':video')
   end_video(agent_id, video_id, charged, ARGV[5], has_file and ARGV[8] or 'null')
-elseif has_pictures then
-  store_pictures(ARGV[9], ARGV[10])
+elseif has_images then
+  store_images(ARGV[9], ARGV[10])
 end
 return { 'OK', seq, whole(charged) }

@@ -28,7 +28,7 @@ const (
 	model       = "faregate-sim/small"
 	attempts    = 3
 	longestWait = time.Minute
-	picture     = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+	image     = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 )
 
 // refusal is an answer that is no success. Branch on code: it stays, messages may be reworded.
@@ -239,7 +239,7 @@ func (t *tour) refusal(ctx context.Context) (record, error) {
 }
 
 func (t *tour) upload(ctx context.Context) (record, error) {
-	bytesOf, err := base64.StdEncoding.DecodeString(picture)
+	bytesOf, err := base64.StdEncoding.DecodeString(image)
 	if err != nil {
 		return nil, err
 	}
