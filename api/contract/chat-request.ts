@@ -1,16 +1,8 @@
 import { z } from 'zod';
-import { isRecord } from '#core/is-record.ts';
 import { CHOICES_MAX, TOOLS_MAX } from '#core/limits.ts';
 import { describeIssue } from './describe-issue.ts';
 import type { ApiError } from './errors.ts';
 import { parseInPieces } from './parse-in-pieces.ts';
-import {
-  commonChecks,
-  isPlainRequest,
-  isTokenCap,
-  type PlainFields,
-  plainMessages,
-} from './plain-request.ts';
 import {
   expected,
   fallbackModels,
@@ -131,26 +123,6 @@ export const ChatCompletionRequest = object({
 });
 export type ChatCompletionRequest = z.infer<typeof ChatCompletionRequest>;
 
-export const plainChat: PlainFields = {
-  required: 2,
-  checks: {
-    ...commonChecks,
-    messages: plainMessages(CHAT_ROLES),
-    max_tokens: isTokenCap,
-    max_completion_tokens: isTokenCap,
-    stream_options: isPlainStreamOptions,
-  },
-  schemaFields: new Set(Object.keys(ChatCompletionRequest.shape)),
-};
-
-function isPlainStreamOptions(options: unknown): boolean {
-  if (!isRecord(options)) return false;
-  for (const key in options) if (key !== 'include_usage') return false;
-  return typeof options.include_usage === 'boolean';
-}
-
-const isPlainChat = (body: unknown): body is ChatCompletionRequest => isPlainRequest(body, plainChat);
-
 export type ParsedChatRequest = { ok: true; request: ChatCompletionRequest } | { ok: false; error: ApiError };
 
 /**
@@ -158,7 +130,6 @@ export type ParsedChatRequest = { ok: true; request: ChatCompletionRequest } | {
  * because some generated clients send empty arrays for fields that the caller left out.
  */
 export function parseChatRequest(body: unknown): ParsedChatRequest {
-  if (isPlainChat(body)) return { ok: true, request: body };
   const parsed = parseInPieces(ChatCompletionRequest, body, 'messages');
   if (!parsed.success) return { ok: false, error: describeIssue(parsed.error.issues, body) };
   const request = parsed.data;

@@ -4,14 +4,6 @@ import { describeIssue } from './describe-issue.ts';
 import type { ApiError } from './errors.ts';
 import { parseInPieces } from './parse-in-pieces.ts';
 import {
-  commonChecks,
-  isPlainRequest,
-  isText,
-  isTokenCap,
-  type PlainFields,
-  plainMessages,
-} from './plain-request.ts';
-import {
   fallbackModels,
   model,
   object,
@@ -103,16 +95,7 @@ export type MessagesRequest = z.infer<typeof MessagesRequest>;
 
 export type ParsedMessagesRequest = { ok: true; request: MessagesRequest } | { ok: false; error: ApiError };
 
-export const plainMessagesRequest: PlainFields = {
-  required: 2,
-  checks: { ...commonChecks, messages: plainMessages(MESSAGE_ROLES), max_tokens: isTokenCap, system: isText },
-  schemaFields: new Set(Object.keys(MessagesRequest.shape)),
-};
-
-const isPlain = (body: unknown): body is MessagesRequest => isPlainRequest(body, plainMessagesRequest);
-
 export function parseMessagesRequest(body: unknown): ParsedMessagesRequest {
-  if (isPlain(body)) return { ok: true, request: body };
   const parsed = parseInPieces(MessagesRequest, body, 'messages', 'system');
   return parsed.success
     ? { ok: true, request: parsed.data }

@@ -4,14 +4,6 @@ import { describeIssue } from './describe-issue.ts';
 import type { ApiError } from './errors.ts';
 import { parseInPieces } from './parse-in-pieces.ts';
 import {
-  commonChecks,
-  isPlainRequest,
-  isText,
-  isTokenCap,
-  type PlainFields,
-  plainMessages,
-} from './plain-request.ts';
-import {
   fallbackModels,
   model,
   object,
@@ -88,23 +80,7 @@ export type ResponsesRequest = z.infer<typeof ResponsesRequest>;
 
 export type ParsedResponsesRequest = { ok: true; request: ResponsesRequest } | { ok: false; error: ApiError };
 
-const ROLES = ['system', 'developer', 'user', 'assistant'];
-
-export const plainResponsesRequest: PlainFields = {
-  required: 2,
-  checks: {
-    ...commonChecks,
-    input: (value) => isText(value) || plainMessages(ROLES)(value),
-    max_output_tokens: isTokenCap,
-    instructions: isText,
-  },
-  schemaFields: new Set(Object.keys(ResponsesRequest.shape)),
-};
-
-const isPlain = (body: unknown): body is ResponsesRequest => isPlainRequest(body, plainResponsesRequest);
-
 export function parseResponsesRequest(body: unknown): ParsedResponsesRequest {
-  if (isPlain(body)) return { ok: true, request: body };
   const parsed = parseInPieces(ResponsesRequest, body, 'input');
   return parsed.success
     ? { ok: true, request: parsed.data }
