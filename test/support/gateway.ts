@@ -14,7 +14,7 @@ import type { AgentStatus } from '#core/ledger/machine/state.ts';
 import type { Log, LogFields } from '#core/log.ts';
 import { formatUsd, parseNanoUsd } from '#core/money.ts';
 import { createProbe } from '#core/provider-health/probe-provider.ts';
-import { loadConfig } from '../../api/config/config.ts';
+import { type Config, loadConfig } from '../../api/config/config.ts';
 import { createEndpointHealth } from '../../api/inference/routing/endpoint-health.ts';
 import { type RunningGateway, startGateway } from '../../api/start/start-gateway.ts';
 import { startTestProvider, type TestProvider } from './provider.ts';
@@ -30,6 +30,8 @@ export interface TestGatewayOptions {
   /** `false`: on a cluster without its S3 store. */
   files?: boolean;
   dataDir?: string;
+  /** Changes the configuration that was read, such as to a kind of provider that no configuration names. */
+  change?: (config: Config) => Config;
   /** Default: this machine is never late, however busy it is with tests. */
   loopDelay?: LoopDelay;
 }
@@ -105,7 +107,8 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const configFile = join(dataDir, 'faregate.yaml');
   const files = options.files === false ? '' : (cluster?.filesYaml ?? '');
   await writeFile(configFile, yaml + (cluster?.yaml ?? '') + files);
-  const config = await loadConfig({ FAREGATE_CONFIG: configFile, FAREGATE_DATA: dataDir });
+  const read = await loadConfig({ FAREGATE_CONFIG: configFile, FAREGATE_DATA: dataDir });
+  const config = options.change?.(read) ?? read;
   const running = await startGateway(config, { clock, log, loopDelay: options.loopDelay ?? neverLate });
   const { store, gateway } = running.deps;
   const { ledger, history } = store;

@@ -1,4 +1,4 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** Bytes that some server has been seen to send. */
@@ -6,8 +6,12 @@ export interface WireAnswer {
   status?: number;
   headers?: Record<string, string>;
   body: string;
+  /** The body of whatever is asked by GET, such as a record of a call. */
+  record?: string;
   /** Sent, and then the connection is lost. */
   cut?: boolean;
+  /** Writes the rest of the answer by itself, behind `body`. */
+  play?: (res: ServerResponse) => Promise<void>;
 }
 
 export interface WireRequest {
@@ -34,9 +38,16 @@ export async function startWireProvider(): Promise<WireProvider> {
     req.on('end', () => {
       const body = JSON.parse(Buffer.concat(chunks).toString() || '{}');
       requests.push({ path: req.url ?? '', headers: req.headers, body });
-      const { status = 200, headers = { 'content-type': 'application/json' }, body: text, cut } = next;
+      if (req.method === 'GET' && next.record !== undefined) {
+        res.writeHead(200, { 'content-type': 'application/json' }).end(next.record);
+        return;
+      }
+      const { status = 200, headers = { 'content-type': 'application/json' }, body: text, cut, play } = next;
       res.writeHead(status, headers);
-      if (cut === true) res.write(text, () => res.destroy());
+      if (play !== undefined) {
+        res.write(text);
+        void play(res);
+      } else if (cut === true) res.write(text, () => res.destroy());
       else res.end(text);
     });
   });

@@ -60,4 +60,6 @@ export interface ModelSettings {
 }
 
 export const needsBundledSimulator = (settings: CatalogSettings): boolean =>
-  settings.providers.some((provider) => provider.kind.configuration.runsInProcess && provider.baseUrl === null);
+  settings.providers.some(
+    (provider) => provider.kind.configuration.runsInProcess && provider.baseUrl === null,
+  );

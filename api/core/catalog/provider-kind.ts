@@ -1,5 +1,5 @@
-import type { NanoUsd } from '../money.ts';
 import type { LookedUpPrice } from '../calls/look-up-price.ts';
+import type { NanoUsd } from '../money.ts';
 import type { FormatName, Provider } from './catalog.ts';
 import type { Dialect } from './dialect.ts';
 
@@ -16,6 +16,18 @@ export interface ProviderKind {
   headers(provider: Pick<Provider, 'formats' | 'apiKey'>): Readonly<Record<string, string>>;
   /** Where an answer is asked for, below the provider's address, with a slash in front. */
   answerPath(asked: AskedAnswer): string;
+  /**
+   * Changes a request just before it is sent. A kind needs it if it signs the body, if its key is a token that expires, or if its
+   * body is in none of the three formats. `null`: the request goes as it is. A rejection counts as an unreachable provider.
+   */
+  readonly prepare:
+    | ((provider: Provider, request: AnswerRequest) => AnswerRequest | Promise<AnswerRequest>)
+    | null;
+  /**
+   * Opens what turns one answer into the asked format: its bytes, its errors, and where it counts its usage. `null`: the provider
+   * answers in that format, as far as the shared readers understand it.
+   */
+  readonly openAdapter: ((asked: AskedAnswer) => AnswerAdapter) | null;
   /** Where the provider describes the key that asks, which it tells nobody else. `null`: nowhere. */
   readonly keyPath: string | null;
   /** What the provider has billed the key so far. `null`: it has no interface for that. */
@@ -28,6 +40,26 @@ export interface AskedAnswer {
   format: FormatName;
   upstreamModel: string;
   stream: boolean;
+}
+
+export interface AnswerRequest {
+  /** Below the provider's address, with a slash in front. */
+  path: string;
+  headers: Readonly<Record<string, string>>;
+  body: Buffer;
+}
+
+/**
+ * Turns the bytes of one answer into bytes of the format that was asked for: JSON, or server-sent events. Binary frames, another
+ * shape of errors and usage in another place all end here. Whatever it throws counts as an answer that broke off.
+ */
+export interface AnswerAdapter {
+  /** The status line is here. Returns the content type of what follows, as the gateway must read it. */
+  begin(status: number, contentType: string): string;
+  /** Returns the bytes that can be passed on by now, possibly none. */
+  data(chunk: Buffer): Buffer;
+  /** The provider's answer is complete. Returns the last bytes. */
+  end(): Buffer;
 }
 
 /** What the gateway may rely on at every provider of a kind. */

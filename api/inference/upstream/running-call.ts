@@ -69,8 +69,11 @@ export class RunningCall extends HeldCall {
     const betas = endpoint === 'messages' ? this.options.betas : null;
     const { upstreamModel } = this.candidate.endpoint;
     const stream = this.asksStream;
-    const path = provider.kind.answerPath({ format: endpoint, upstreamModel, stream });
-    return this.send(() => gateway.upstreams.post(provider, path, body, stream, betas));
+    const { kind } = provider;
+    const asked = { format: endpoint, upstreamModel, stream };
+    const headers = betas === null ? null : { 'anthropic-beta': betas };
+    const request = { path: kind.answerPath(asked), body, stream, headers };
+    return this.send(() => gateway.upstreams.post(provider, request, kind.openAdapter?.(asked) ?? null));
   }
 
   /** The words that the answer must not show. */

@@ -1,6 +1,8 @@
 import { Pool } from 'undici';
 import type { Provider } from '#core/catalog/catalog.ts';
+import type { AnswerAdapter, AnswerRequest } from '#core/catalog/provider-kind.ts';
 import { CONNECT_TIMEOUT_MS } from '#core/limits.ts';
+import { AdaptedAnswer } from './adapted-answer.ts';
 import { UpstreamRequest } from './upstream-request.ts';
 
 const CONNECTIONS_PER_PROVIDER = 2048;
@@ -11,26 +13,27 @@ export class UpstreamPools {
   readonly #pools = new Map<string, Pool>();
   readonly #targets = new Map<string, Target>();
 
-  /** `betas`: of the messages format, those that the caller asks for and may. */
-  post(
-    provider: Provider,
-    path: string,
-    body: Buffer,
-    stream: boolean,
-    betas: string | null = null,
-  ): UpstreamRequest {
+  /** @param adapter Turns the answer into the asked format; `null`: it is in that format. */
+  post(provider: Provider, asked: PostedRequest, adapter: AnswerAdapter | null = null): UpstreamRequest {
     const target = this.#target(provider);
-    const headers = stream ? target.streamHeaders : target.jsonHeaders;
+    const { path, body, stream, headers: more } = asked;
+    const own = stream ? target.streamHeaders : target.jsonHeaders;
     const request = new UpstreamRequest();
-    target.pool.dispatch(
-      {
-        path: target.basePath + path,
-        method: 'POST',
-        headers: betas === null ? headers : { ...headers, 'anthropic-beta': betas },
-        body,
-      },
-      request,
-    );
+    const send = (ready: AnswerRequest): void => {
+      // An end of the call may have come before the kind had its request ready.
+      if (request.ended) return;
+      const handler = adapter === null ? request : new AdaptedAnswer(request, adapter);
+      target.pool.dispatch({ ...ready, path: target.basePath + ready.path, method: 'POST' }, handler);
+    };
+    const plain = { path, headers: more === null ? own : { ...own, ...more }, body };
+    const { prepare } = provider.kind;
+    if (prepare === null) send(plain);
+    else {
+      void Promise.resolve()
+        .then(() => prepare(provider, plain))
+        .then(send)
+        .catch((error) => request.onResponseError(null, error));
+    }
     return request;
   }
 
@@ -76,6 +79,16 @@ export class UpstreamPools {
     this.#pools.set(origin, pool);
     return pool;
   }
+}
+
+export interface PostedRequest {
+  /** Below the provider's address. */
+  path: string;
+  body: Buffer;
+  /** Whether events are asked for. */
+  stream: boolean;
+  /** Headers of this request beside the provider's own; `null`: none. */
+  headers: Readonly<Record<string, string>> | null;
 }
 
 interface Target {

@@ -24,6 +24,8 @@ export const openai: ProviderKind = {
   },
   headers: bearerHeaders,
   answerPath: ({ format }) => `/${format}`,
+  prepare: null,
+  openAdapter: null,
   keyPath: null,
   bill: null,
   price: null,

@@ -27,6 +27,8 @@ export const openrouter: ProviderKind = {
   },
   headers: bearerHeaders,
   answerPath: ({ format }) => `/${format}`,
+  prepare: null,
+  openAdapter: null,
   keyPath: '/key',
   bill,
   price,

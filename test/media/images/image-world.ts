@@ -13,7 +13,7 @@ import { GcraBuckets } from '#core/rates/gcra.ts';
 import type { Gateway } from '../../../api/inference/hold/gateway.ts';
 import { LedgerRetries } from '../../../api/inference/hold/ledger-retries.ts';
 import { OpenCalls } from '../../../api/inference/hold/open-calls.ts';
-import { UpstreamPools } from '../../../api/inference/upstream/upstream-pools.ts';
+import { type PostedRequest, UpstreamPools } from '../../../api/inference/upstream/upstream-pools.ts';
 import type { UpstreamRequest } from '../../../api/inference/upstream/upstream-request.ts';
 import { restAfterFailure } from '../../../api/media/images/rest-after-failure.ts';
 import { runImage } from '../../../api/media/images/run-image.ts';
@@ -70,7 +70,7 @@ class ScriptedPools extends UpstreamPools {
     body: string;
   }[] = [];
 
-  override post(_provider: Provider, path: string, body: Buffer): UpstreamRequest {
+  override post(_provider: Provider, { path, body }: PostedRequest): UpstreamRequest {
     const ends = fakeUpstream();
     this.requests.push({ ...ends, path, body: body.toString() });
     return ends.upstream;

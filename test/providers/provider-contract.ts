@@ -1,0 +1,226 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { FormatName } from '#core/catalog/catalog.ts';
+import type { ProviderKind } from '#core/catalog/provider-kind.ts';
+import { formatUsd } from '#core/money.ts';
+import { Secret } from '#core/secret.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import {
+  startWireProvider,
+  type WireAnswer,
+  type WireProvider,
+  type WireRequest,
+} from '../support/wire-provider.ts';
+
+/** What a provider counts: tokens of the prompt and of the answer. */
+export interface WireUsage {
+  prompt: number;
+  completion: number;
+  /** Dollars, of a provider that reports them. */
+  cost: number;
+}
+
+/** How servers of one kind read requests and write answers, byte for byte. */
+export interface ProviderWire {
+  kind: ProviderKind;
+  /** The format in which the tests ask. */
+  format: FormatName;
+  readRequest(request: WireRequest): { model: string; key: string; prompt: string; stream: boolean };
+  /** A whole answer. `null`: it counts nothing. */
+  answer(text: string, usage: WireUsage | null): string;
+  /** A stream of these pieces of text, part by part, its end included. */
+  stream(pieces: readonly string[], usage: WireUsage | null): string[];
+  streamType: string;
+  /** The body of an error. */
+  error(words: string): string;
+  /** What the provider says later of a call that cost `COST_USD`, if it keeps such records. */
+  record?: string;
+}
+
+const KEY = 'key-of-the-operator-0123456789';
+const PROMPT = 'How far is the moon?';
+const PIECES = ['About ', '384,400 ', 'km.'];
+const USAGE: WireUsage = { prompt: 11, completion: 7, cost: 0.000039 };
+/** 11 × $0.000001 + 7 × $0.000004. */
+const COST_USD = '0.000039';
+
+const yaml = (url: string): string => `
+server: { port: 0, internalPort: 0, host: 127.0.0.1, internalHost: 127.0.0.1 }
+providers:
+  - { id: p, kind: openai, dialect: other, baseUrl: "${url}", catalog: none, cancel: bills_full }
+models:
+  - id: acme/moon
+    contextLength: 32768
+    maxOutputTokens: 1024
+    inputModalities: [text]
+    endpoints: [{ provider: p, model: "moon-2:big", pricing: { prompt: "0.000001", completion: "0.000004" } }]
+`;
+
+/** What every kind of provider must do, with whatever its servers send. */
+export function describeProviderContract(wire: ProviderWire): void {
+  describe(`a provider of kind ${wire.kind.name}`, () => {
+    let provider: WireProvider;
+    let gateway: TestGateway;
+
+    const start = (): Promise<TestGateway> =>
+      startTestGateway({
+        yaml: yaml(provider.url),
+        change: (config) => ({
+          ...config,
+          providers: config.providers.map((each) => ({
+            ...each,
+            kind: wire.kind,
+            apiKey: new Secret(KEY),
+            formats: wire.kind.configuration.formats(each.dialect),
+          })),
+        }),
+      });
+    const answer = (given: WireAnswer): void =>
+      provider.answer({ ...given, ...(wire.record === undefined ? {} : { record: wire.record }) });
+
+    beforeAll(async () => {
+      provider = await startWireProvider();
+      gateway = await start();
+    });
+    afterAll(async () => {
+      await gateway[Symbol.asyncDispose]();
+      await provider[Symbol.asyncDispose]();
+    });
+
+    const ask = (stream: boolean, at: TestGateway = gateway): Promise<Response> =>
+      at.post(
+        { model: 'acme/moon', max_tokens: 100, stream, messages: [{ role: 'user', content: PROMPT }] },
+        { path: `/${wire.format}` },
+      );
+    const whole = (usage: WireUsage | null): WireAnswer => ({ body: wire.answer(PIECES.join(''), usage) });
+    const streamed = (parts: readonly string[]): WireAnswer => ({
+      headers: { 'content-type': wire.streamType },
+      body: parts.join(''),
+    });
+    const lastCall = async () => {
+      await gateway.settled();
+      const [call] = await gateway.calls();
+      if (call === undefined) throw new Error('no call is in the history');
+      return { outcome: call.outcome, costUsd: formatUsd(call.chargedNanoUsd) };
+    };
+
+    it.each([false, true])(
+      'is asked for the model and the prompt with its key, stream: %s',
+      async (stream) => {
+        answer(stream ? streamed(wire.stream(PIECES, USAGE)) : whole(USAGE));
+        await (await ask(stream)).text();
+        const request = provider.requests.at(-1);
+        if (request === undefined) throw new Error('nothing was asked');
+        expect(wire.readRequest(request)).toEqual({ model: 'moon-2:big', key: KEY, prompt: PROMPT, stream });
+        expect(JSON.stringify(request)).not.toContain(gateway.agent.key);
+        await gateway.settled();
+      },
+    );
+
+    it('answers whole, and the call costs what it counted', async () => {
+      answer(whole(USAGE));
+      const text = await (await ask(false)).text();
+      expect(text).toContain(PIECES.join(''));
+      expect(text).not.toContain('moon-2');
+      expect(await lastCall()).toEqual({ outcome: 'ok', costUsd: COST_USD });
+    });
+
+    it('streams, and the call costs what it counted', async () => {
+      answer(streamed(wire.stream(PIECES, USAGE)));
+      const text = await (await ask(true)).text();
+      for (const piece of PIECES) expect(text).toContain(piece);
+      expect(text).not.toContain('moon-2');
+      expect(await lastCall()).toEqual({ outcome: 'ok', costUsd: COST_USD });
+    });
+
+    it.each([false, true])(
+      'that counts nothing is paid for its text, never nothing, stream: %s',
+      async (stream) => {
+        answer(stream ? streamed(wire.stream(PIECES, null)) : whole(null));
+        await (await ask(stream)).text();
+        const { costUsd } = await lastCall();
+        expect(Number(costUsd)).toBeGreaterThan(0);
+        expect(Number(costUsd)).toBeLessThan(0.001);
+        if (wire.record !== undefined) expect(costUsd).toBe(COST_USD);
+      },
+    );
+
+    it('that stops in the middle of a stream and goes on loses nothing', async () => {
+      const [first = '', ...rest] = wire.stream(PIECES, USAGE);
+      const goOn = Promise.withResolvers<void>();
+      answer({
+        ...streamed([first]),
+        async play(res) {
+          await goOn.promise;
+          res.end(rest.join(''));
+        },
+      });
+      const response = await ask(true);
+      goOn.resolve();
+      const text = await response.text();
+      for (const piece of PIECES) expect(text).toContain(piece);
+      expect(await lastCall()).toEqual({ outcome: 'ok', costUsd: COST_USD });
+    });
+
+    it('that breaks off in the middle of a stream ends it with an error, and its text is paid', async () => {
+      answer({ ...streamed(wire.stream(PIECES, null).slice(0, -2)), cut: true });
+      const text = await (await ask(true)).text();
+      expect(text).toMatch(/error/);
+      const { costUsd } = await lastCall();
+      expect(Number(costUsd)).toBeLessThan(0.001);
+    });
+
+    it('that says its end twice is paid once', async () => {
+      const parts = wire.stream(PIECES, USAGE);
+      answer(streamed([...parts, ...parts.slice(-1)]));
+      await (await ask(true)).text();
+      expect(await lastCall()).toEqual({ outcome: 'ok', costUsd: COST_USD });
+    });
+
+    it.each([false, true])(
+      'that answers what is none is an error of the provider and costs nothing, stream: %s',
+      async (stream) => {
+        answer({
+          headers: { 'content-type': stream ? wire.streamType : 'application/json' },
+          body: stream ? '\u0000no answer\n\n' : '{"half',
+        });
+        const text = await (await ask(stream)).text();
+        expect(text).toMatch(/error/);
+        expect(text).not.toContain(KEY);
+        expect(Number((await lastCall()).costUsd)).toBe(0);
+      },
+    );
+
+    it.each([
+      [400, 400, true],
+      [401, 503, false],
+      [402, 503, false],
+      // The messages format has a status of its own for a busy model.
+      [429, wire.format === 'messages' ? 529 : 503, false],
+      [500, 502, false],
+    ])('that refuses with %i is told as %i, in words that show no key', async (sent, shown, showsWords) => {
+      // A gateway of its own, because a refusal may open the circuit breaker of the key.
+      await using fresh = await start();
+      answer({ status: sent, body: wire.error(`the moon is away, ${KEY}`) });
+      const response = await ask(false, fresh);
+      const text = await response.text();
+      expect([response.status, text.includes('the moon is away')]).toEqual([shown, showsWords]);
+      expect(text).not.toContain(KEY);
+      await fresh.settled();
+    });
+
+    it('has a name, an address for every model and no record that it cannot read', () => {
+      const { kind } = wire;
+      expect(kind.name).toMatch(/^[a-z][a-z0-9-]*$/);
+      for (const upstreamModel of ['a', 'vendor/a:b', 'ü ?#%']) {
+        const path = kind.answerPath({ format: wire.format, upstreamModel, stream: true });
+        expect(new URL(`http://host/v1${path}`).pathname).toBe(`/v1${path}`);
+      }
+      for (const record of [null, [], 'x', {}, { data: {} }, { data: { usage: 'x', total_cost: -1 } }]) {
+        expect(kind.bill?.read(record) ?? null).toBeNull();
+        expect(kind.price?.read(record) ?? null).toBeNull();
+      }
+      const { reportsCost, routesBetweenVendors } = kind.capabilities;
+      expect(routesBetweenVendors && !reportsCost).toBe(false);
+    });
+  });
+}
