@@ -3,7 +3,7 @@ import { root } from './repository-files.ts';
 
 const SUBJECT_CHARS_MAX = 72;
 /** The last commit before the rule. */
-const RULE_SINCE = '6e0a42c3';
+const RULE_SINCE = '463cd6b';
 
 const AREA = /^[a-z0-9][a-z0-9/_-]*: \S/;
 
