@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { Catalog } from '#core/catalog/catalog.ts';
-import { readBalance } from './account/read-balance.ts';
+import { readBalance } from './account/read-account.ts';
 import { CONSOLE_PATH, consoleHeaders, readConsole } from './console/console-files.ts';
 import { type ApiError, apiError } from './contract/errors.ts';
 import { answerHeaders } from './contract/headers.ts';
@@ -11,13 +11,11 @@ import type { Deps } from './deps.ts';
 import { DOCS_PATH, docsFiles, docsHeaders } from './docs-page/docs-files.ts';
 import { createAuthenticate } from './http/authenticate.ts';
 import { createClientAddress } from './http/client-address.ts';
-import { createExpress } from './http/create-express.ts';
 import { createServeList } from './http/create-serve-list.ts';
-import type { Edge } from './http/edge.ts';
 import { mountDocument, withServerUrl } from './http/mount-document.ts';
 import { mountFiles } from './http/mount-files.ts';
 import { mountNotFound } from './http/mount-not-found.ts';
-import { mountRouter, serveHotFirst } from './http/mount-router.ts';
+import { createExpress, type Edge, mountRouter, serveHotFirst } from './http/mount-router.ts';
 import { mountStaticFiles } from './http/mount-static-files.ts';
 import { sendJson } from './http/send-json.ts';
 import { createServeMarkets, type ServeMarketsOptions } from './http/serve-markets.ts';
@@ -27,10 +25,9 @@ import { refusePrivateLink, systemResolve } from './inference/linked-images/publ
 import { runCall } from './inference/run-call.ts';
 import { createMarketReads } from './market/market-reads.ts';
 import { createServeMcp, type McpDeps } from './mcp/serve-mcp.ts';
-import { createUpload, type UploadDeps } from './media/create-upload.ts';
+import { createUpload, refuseUpload, type UploadDeps } from './media/create-upload.ts';
 import { restAfterFailure } from './media/images/rest-after-failure.ts';
 import { runImage } from './media/images/run-image.ts';
-import { refuseUpload } from './media/refuse-upload.ts';
 import type { VideoDeps } from './media/video-deps.ts';
 import type { RequestContext, UseCases } from './routers/context.ts';
 import { v1Router } from './routers/router.ts';
@@ -86,7 +83,7 @@ function buildUseCases(deps: Deps, publicUrl: string): UseCases {
   };
   return {
     admitStart: ({ agentId }) => admitStart(deps, agentId),
-    runCall: (endpoint, call) => runCall(gateway, callFormats[endpoint], call),
+    runCall: (format, call) => runCall(gateway, callFormats[format], call),
     runImage: (call) => runImage(images, call),
     async listModels(call) {
       lists.models(call.res, answerHeaders(call));

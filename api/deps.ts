@@ -65,102 +65,40 @@ export interface DepsOptions {
   publicUrl: () => string;
 }
 
-export async function buildDeps({
-  registry,
-  waits,
-  config: started,
-  clock,
-  log,
-  bundledSimulatorUrl,
-  loopDelay,
-  publicUrl,
-}: DepsOptions): Promise<Deps> {
+export async function buildDeps(options: DepsOptions): Promise<Deps> {
+  const { registry, config: started, clock, log, bundledSimulatorUrl, loopDelay, publicUrl } = options;
   const metrics = createCallMetrics(registry);
-  const store = await openStore(started, { clock, log, metrics, waits });
-  const { ledger } = store;
+  const store = await openStore(options, metrics);
 
   const fetchJson = createFetchProviderJson(clock);
   const catalog = createCatalog({ settings: started, clock, log, fetchJson, bundledSimulatorUrl });
-  const config = watchConfig({
-    config: started,
-    clock,
-    onChange: (changed) => catalog.apply(changed),
-    onReload: ({ ok, message }) =>
-      ok
-        ? log.info('configuration reloaded', { cause: message })
-        : log.error('configuration not reloaded', { cause: message }),
-  });
-
+  const config = followConfig(options, catalog);
   const costs = new RecordedCosts({ store: store.bills, clock, log });
-  const bills = new BillWatch({
-    store: store.bills,
-    costs,
-    providers: () => catalog.providers(),
-    fetchJson,
-    clock,
-    log,
-  });
+  const providers = () => catalog.providers();
+  const bills = new BillWatch({ store: store.bills, costs, providers, fetchJson, clock, log });
   observeBills(registry, bills);
   const files = openFiles(started, { clock, publicUrl });
-  const health = createEndpointHealth({
-    clock,
-    log,
-    probe: createProbe(clock),
-    current: (providerId) => catalog.provider(providerId),
-  });
+  const current = (providerId: string) => catalog.provider(providerId);
+  const health = createEndpointHealth({ clock, log, probe: createProbe(clock), current });
   const openCalls = new OpenCalls(clock, log);
   const workers = createLocalWorkers({
-    config: started,
-    registry,
-    store,
-    catalog,
-    fetchJson,
-    files,
-    health,
-    openCalls,
-    metrics,
-    costs,
+    ...{ config: started, registry, store, catalog, fetchJson, files, health, openCalls, metrics, costs },
     clock,
     log,
   });
-  const upstreams = new UpstreamPools();
-  const nonce = randomBytes(8).toString('hex');
-  const limitsOfCapacity = () => config.current().capacity;
+  const capacityLimits = () => config.current().capacity;
   const loopLag = new EventLoopLag({
     delay: loopDelay,
     clock,
-    limitMs: () => limitsOfCapacity().eventLoopLagMs,
+    limitMs: () => capacityLimits().eventLoopLagMs,
   });
-  const capacity = new Capacity(limitsOfCapacity, loopLag, () => workers.heldNanoUsd());
+  const capacity = new Capacity(capacityLimits, loopLag, () => workers.heldNanoUsd());
+  const nonce = randomBytes(8).toString('hex');
   const sharing = store.share?.(capacity, nonce);
-  const limits = () => config.current().limits;
-  const gateway: Gateway = {
-    clock,
-    ids: createIdSource(clock),
-    log,
-    metrics,
-    ledger,
-    ledgerRetries: new LedgerRetries({ ledger, clock, log }),
-    catalog,
-    costs,
-    capacity,
-    refusedStarts: new GcraBuckets({
-      ratePerMinute: () => limits().callsPerMinute,
-      burst: () => limits().burst,
-    }),
-    health,
-    openCalls,
-    upstreams,
-    files,
-    fetchImage: createFetchImage({ clock, resolve: systemResolve, connect: systemConnect() }),
-    limits,
-    waitForClockMs: () => waitForClockMs(store.times()),
-    dailyShareNanoUsd: () => limitsOfCapacity().dailySharePerAgentNanoUsd,
-    callIdHeader: started.server.callIdHeader,
-    nonce,
-    watchPending: (agentId, callId) => workers.watchPending(agentId, callId),
-    watchVideo: (agentId, videoId) => workers.watchVideo(agentId, videoId),
-  };
+  const gateway = createGateway(
+    { clock, log, metrics, catalog, costs, capacity, health, openCalls, files, nonce },
+    { store, config, workers },
+  );
   const sweep = files === null ? null : sweepFiles({ files, clock, log });
   const { connectionsPerAddress: perAddress, trustedProxies } = started.server;
   const connectionLimit =
@@ -168,17 +106,7 @@ export async function buildDeps({
   observeProcess(registry, { clock, store, gateway, config, catalog, loopLag, connectionLimit });
 
   return {
-    clock,
-    log,
-    config,
-    registry,
-    store,
-    catalog,
-    gateway,
-    workers,
-    bills,
-    connectionLimit,
-    files,
+    ...{ clock, log, config, registry, store, catalog, gateway, workers, bills, connectionLimit, files },
     async close() {
       loopDelay.stop();
       health.close();
@@ -194,16 +122,60 @@ export async function buildDeps({
   };
 }
 
+/** Applies each change of the configuration file to the catalogue, and logs it. */
+const followConfig = ({ config, clock, log }: DepsOptions, catalog: LiveCatalog): LiveConfig =>
+  watchConfig({
+    config,
+    clock,
+    onChange: (changed) => catalog.apply(changed),
+    onReload: ({ ok, message }) =>
+      ok
+        ? log.info('configuration reloaded', { cause: message })
+        : log.error('configuration not reloaded', { cause: message }),
+  });
+
+type SharedParts = Pick<
+  Gateway,
+  'clock' | 'log' | 'metrics' | 'catalog' | 'costs' | 'capacity' | 'health' | 'openCalls' | 'files' | 'nonce'
+>;
+
+function createGateway(
+  parts: SharedParts,
+  { store, config, workers }: Pick<Deps, 'store' | 'config' | 'workers'>,
+): Gateway {
+  const { clock, log } = parts;
+  const { ledger } = store;
+  const limits = () => config.current().limits;
+  return {
+    ...parts,
+    ids: createIdSource(clock),
+    ledger,
+    ledgerRetries: new LedgerRetries({ ledger, clock, log }),
+    refusedStarts: new GcraBuckets({
+      ratePerMinute: () => limits().callsPerMinute,
+      burst: () => limits().burst,
+    }),
+    upstreams: new UpstreamPools(),
+    fetchImage: createFetchImage({ clock, resolve: systemResolve, connect: systemConnect() }),
+    limits,
+    waitForClockMs: () => waitForClockMs(store.times()),
+    dailyShareNanoUsd: () => config.current().capacity.dailySharePerAgentNanoUsd,
+    callIdHeader: config.current().server.callIdHeader,
+    watchPending: (agentId, callId) => workers.watchPending(agentId, callId),
+    watchVideo: (agentId, videoId) => workers.watchVideo(agentId, videoId),
+  };
+}
+
 async function openStore(
-  { storage }: Config,
-  { metrics, waits, ...options }: { clock: TrustedClock; log: Log; metrics: CallMetrics; waits: StartWaits },
+  { config: { storage }, waits, clock, log }: DepsOptions,
+  metrics: CallMetrics,
 ): Promise<Store> {
   if (storage.mode === 'cluster') {
     // Its drivers would cost a gateway by itself 20 MB and a part of its start.
     const { openClusterStore } = await import('./stores/cluster-store.ts');
-    return openClusterStore({ ...options, storage, waits });
+    return openClusterStore({ storage, waits, clock, log });
   }
-  const store = await openEmbeddedStore({ ...options, dataDir: storage.dataDir });
+  const store = await openEmbeddedStore({ dataDir: storage.dataDir, clock, log });
   // What the providers billed for them nobody can tell; the holds would say far too much.
   for (const _ of store.ledger.crashed) metrics.loss('crash', 0n);
   return store;

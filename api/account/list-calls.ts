@@ -4,9 +4,7 @@ import { openCall } from '#core/calls/open-call.ts';
 import type { Clock } from '#core/clock.ts';
 import type { CallId } from '#core/ids.ts';
 import type { Ledger } from '#core/ledger/ledger.ts';
-import { writeCallCursor } from '../contract/call-cursor.ts';
-import { shapeCallRecord } from '../contract/call-entry.ts';
-import type { CallPage } from '../contract/call-page.ts';
+import { type CallPage, shapeCallRecord, writeCallCursor } from '../contract/call-entry.ts';
 import { readAccount } from './read-account.ts';
 
 export interface CallsDeps {

@@ -2,12 +2,10 @@ import { isoTime } from '#core/clock.ts';
 import type { AgentView, Ledger } from '#core/ledger/ledger.ts';
 import { formatUsd } from '#core/money.ts';
 import { auditAgent } from './audit-agent.ts';
-import type { AuditReport } from './schemas/audit-report.ts';
+import { AUDIT_PROBLEMS_MAX, type AuditReport } from './schemas/audit-report.ts';
 
 /** Agents that an audit reads at one time, so that it neither waits for each nor floods the ledger. */
 const AUDIT_AGENTS_AT_ONCE = 100;
-/** Problems that an audit shows. All are counted. */
-const AUDIT_PROBLEMS_MAX = 1_000;
 
 /** Every agent, each as it is at one moment of its own: calls go on while the audit runs. */
 export async function auditLedger(

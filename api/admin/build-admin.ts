@@ -1,8 +1,7 @@
 import type { Express } from 'express';
 import type { Secret } from '#core/secret.ts';
-import { createExpress } from '../http/create-express.ts';
 import { mountNotFound } from '../http/mount-not-found.ts';
-import { mountRouter } from '../http/mount-router.ts';
+import { createExpress, mountRouter } from '../http/mount-router.ts';
 import { createAuthenticateOperator } from './authenticate-operator.ts';
 import type { AdminDeps } from './context.ts';
 import { adminRouter } from './router.ts';

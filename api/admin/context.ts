@@ -17,17 +17,7 @@ import type { CallContext } from '../contract/route.ts';
 export interface AdminDeps {
   ledger: Ledger;
   history: CallHistory;
-  catalog: Pick<
-    LiveCatalog,
-    | 'models'
-    | 'imageModels'
-    | 'videoModels'
-    | 'providers'
-    | 'gatewayStopped'
-    | 'status'
-    | 'refresh'
-    | 'acceptPrices'
-  >;
+  catalog: LiveCatalog;
   markets: { store: MarketStore; live: LiveMarkets };
   /** Where records of markets come from, if not from whoever sends them here. */
   feeds: DirectFeeds | 'kafka' | 'off';

@@ -56,6 +56,8 @@ const key: OperatorKey = {
 
 const newKey: NewOperatorKey = { key: 'fg_a1B2c3D4e…', ...keyFields };
 
+const noLists = { list: null, image_list: null, video_list: null };
+
 const catalog: CatalogReport = {
   stopped: false,
   providers: [
@@ -65,9 +67,7 @@ const catalog: CatalogReport = {
       base_url: 'http://vllm:8000/v1',
       has_key: false,
       stopped: false,
-      list: null,
-      image_list: null,
-      video_list: null,
+      ...noLists,
     },
     {
       id: 'openrouter',
@@ -75,9 +75,7 @@ const catalog: CatalogReport = {
       base_url: 'https://openrouter.ai/api/v1',
       has_key: true,
       stopped: false,
-      list: null,
-      image_list: null,
-      video_list: null,
+      ...noLists,
     },
   ],
   models: [

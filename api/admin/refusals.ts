@@ -1,8 +1,9 @@
 import type { CreateKeyResult } from '#core/accounts/create-key.ts';
 import type { GrantCreditResult } from '#core/accounts/grant-credit.ts';
+import type { AgentView, Ledger } from '#core/ledger/ledger.ts';
 import { BALANCE_CAP_NANO_USD, type Limits } from '#core/limits.ts';
 import { formatUsd } from '#core/money.ts';
-import { type ApiError, apiError } from '../contract/errors.ts';
+import { type ApiError, answerOrRefuse, apiError } from '../contract/errors.ts';
 
 export const unknownAgent = (agentId: number): ApiError =>
   apiError('not_found', { message: `There is no agent ${agentId}.` });
@@ -13,29 +14,18 @@ export const unknownKey = (agentId: number, keyId: number): ApiError =>
 export const revokedKey = (keyId: number): ApiError =>
   apiError('invalid_request', { message: `Key ${keyId} is revoked: it cannot be changed any more.` });
 
-export const unavailable = (): ApiError =>
-  apiError('service_unavailable', {
-    message: 'The ledger does not answer now, or not for sure; see /readyz, and look before you try again.',
-  });
-
-export const historyUnavailable = (): ApiError =>
-  apiError('service_unavailable', {
-    message:
-      'The store of the call history does not answer now. Calls go on without it; try again once it is back.',
-  });
+export const unavailable = (
+  message = 'The ledger does not answer now, or not for sure; see /readyz, and look before you try again.',
+): ApiError => apiError('service_unavailable', { message });
 
 export const marketsOff = (): ApiError =>
   apiError('not_found', { message: 'There are no markets here: the configuration says `market: off`.' });
 
-export const marketsUnavailable = (): ApiError =>
-  apiError('service_unavailable', {
-    message: 'The store of markets does not answer now; try again once it is back.',
-  });
-
-export const auditUnavailable = (): ApiError =>
-  apiError('service_unavailable', {
-    message: 'The audit log cannot be read now; look at the disk of the data folder, or at Cassandra.',
-  });
+/** The agent as the ledger has it now; a procedure of one that is not there is refused. */
+export async function readAgent(ledger: Pick<Ledger, 'readAgent'>, agentId: number): Promise<AgentView> {
+  const view = await ledger.readAgent(agentId);
+  return answerOrRefuse(view === 'unavailable' ? unavailable() : (view ?? unknownAgent(agentId)));
+}
 
 type Refused<R> = R extends { ok: false; reason: infer Reason } ? Reason : never;
 

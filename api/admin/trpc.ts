@@ -1,8 +1,7 @@
 import { initTRPC, type TRPCError } from '@trpc/server';
 import type { AuditLine, AuditSubject } from '#core/audit-log/audit-log.ts';
 import { isRecord } from '#core/is-record.ts';
-import { apiError } from '../contract/errors.ts';
-import { Refusal } from '../contract/refusal.ts';
+import { apiError, Refusal } from '../contract/errors.ts';
 import { type RouteFacts, type RouteMeta, routeMeta } from '../contract/route.ts';
 import { traceOf } from '../contract/trace-id.ts';
 import type { AdminContext, AdminDeps, Operator } from './context.ts';

@@ -1,8 +1,8 @@
-import { isBounded } from '#core/catalog/import-image-endpoint.ts';
-import { priced } from '#core/catalog/import-video-models.ts';
-import { createNearestNames } from '#core/catalog/nearest-names.ts';
+import { isBounded } from '#core/catalog/image-price.ts';
+import { priced } from '#core/catalog/priced-video-model.ts';
 import type { ProviderKind } from '#core/catalog/provider-kind.ts';
 import { providerKinds } from '../providers/provider-kinds.ts';
+import { noProvider, repeatedIds } from './check-references.ts';
 import type { ConfigDocument, Path } from './config-document.ts';
 import type { ConfigProblem } from './config-error.ts';
 import type { ConfigFile } from './config-file.ts';
@@ -22,48 +22,33 @@ export function checkMediaModels(
   document: ConfigDocument,
 ): ConfigProblem[] {
   return [
-    ...repeated(videoModels, 'videoModels', document),
-    ...repeated(imageModels, 'imageModels', document),
+    ...repeatedIds(videoModels, 'videoModels', document),
+    ...repeatedIds(imageModels, 'imageModels', document),
     ...videoModels.flatMap((file, index) => {
-      const path = ['videoModels', index];
       // Without any of them it says something of an imported one.
       if (file.stopped || OF_VIDEOS.every((key) => file[key] === undefined)) return [];
-      const missing = OF_VIDEOS.flatMap((key) => (file[key] === undefined ? [key] : []));
-      const problems = checkPlace(file, missing, path, providers, document);
+      const missing = OF_VIDEOS.filter((key) => file[key] === undefined);
       const model = toVideoModel(file);
-      if (model !== null && priced(model) === null) {
-        problems.push(document.problem([...path, 'pricing'], 'says of no video what it costs'));
-      }
-      return problems;
+      const wrongPrice = model !== null && priced(model) === null ? 'says of no video what it costs' : null;
+      return checkModel(file, ['videoModels', index], { missing, wrongPrice }, providers, document);
     }),
     ...imageModels.flatMap((file, index) => {
-      const path = ['imageModels', index];
       if (file.stopped) return [];
-      const missing = OF_IMAGES.flatMap((key) => (file[key] === undefined ? [key] : []));
-      const problems = checkPlace(file, missing, path, providers, document);
+      const missing = OF_IMAGES.filter((key) => file[key] === undefined);
       const model = toImageModel(file);
-      if (model !== null && !isBounded(model)) {
-        const message =
-          'has no bound, or is free: with the unit token, outputTokensMax and inputImageTokensMax are needed';
-        problems.push(document.problem([...path, 'pricing'], message));
-      }
-      return problems;
+      const wrongPrice = model !== null && !isBounded(model) ? NO_BOUND : null;
+      return checkModel(file, ['imageModels', index], { missing, wrongPrice }, providers, document);
     }),
   ];
 }
 
-function repeated(files: readonly { id: string }[], list: string, document: ConfigDocument): ConfigProblem[] {
-  return files.flatMap(({ id }, index) =>
-    files.findIndex((each) => each.id === id) < index
-      ? [document.problem([list, index, 'id'], 'stands twice in this list')]
-      : [],
-  );
-}
+const NO_BOUND =
+  'has no bound, or is free: with the unit token, outputTokensMax and inputImageTokensMax are needed';
 
-function checkPlace(
+function checkModel(
   { provider }: { provider?: string | undefined },
-  missing: readonly string[],
   path: Path,
+  { missing, wrongPrice }: { missing: readonly string[]; wrongPrice: string | null },
   providers: readonly { id: string; kind: ProviderKind }[],
   document: ConfigDocument,
 ): ConfigProblem[] {
@@ -71,12 +56,12 @@ function checkPlace(
   if (provider === undefined) return problems;
   const found = providers.find(({ id }) => id === provider);
   if (found === undefined) {
-    const [nearest] = createNearestNames(providers.map(({ id }) => id))(provider);
-    const hint = nearest === undefined ? '' : `; did you mean ${nearest}?`;
-    problems.push(document.problem([...path, 'provider'], `names no provider of this configuration${hint}`));
+    const ids = providers.map(({ id }) => id);
+    problems.push(document.problem([...path, 'provider'], noProvider(provider, ids)));
   } else if (!found.kind.capabilities.makesMedia) {
     const message = `names a provider of kind ${found.kind.name}: only ${MAKERS} make videos and images`;
     problems.push(document.problem([...path, 'provider'], message));
   }
+  if (wrongPrice !== null) problems.push(document.problem([...path, 'pricing'], wrongPrice));
   return problems;
 }

@@ -1,5 +1,5 @@
 import { createNearestNames } from '#core/catalog/nearest-names.ts';
-import { kindNamed, PROVIDER_KIND_NAMES } from '../providers/provider-kinds.ts';
+import { findKind, kindNamed, PROVIDER_KIND_NAMES } from '../providers/provider-kinds.ts';
 import type { ConfigDocument, Path } from './config-document.ts';
 import type { ConfigDraft } from './config-draft.ts';
 import type { ConfigProblem } from './config-error.ts';
@@ -24,7 +24,7 @@ export function checkReferences(
   ];
 }
 
-function repeatedIds(
+export function repeatedIds(
   items: readonly { id?: string | undefined }[],
   list: string,
   document: ConfigDocument,
@@ -45,17 +45,18 @@ function checkProvider(
 ): ConfigProblem[] {
   const { kind } = provider;
   if (kind === undefined) return [];
-  const { configuration } = kindNamed(kind);
+  // The schema reports a name that no kind has.
+  const configuration = findKind(kind)?.configuration;
   const problems: ConfigProblem[] = [];
-  if (configuration.baseUrl === null && !configuration.runsInProcess && provider.baseUrl === undefined) {
+  if (configuration?.baseUrl === null && !configuration.runsInProcess && provider.baseUrl === undefined) {
     const message = `is missing: a provider of kind ${kind} needs an address`;
     problems.push(document.problem([...path, 'baseUrl'], message));
   }
-  if (!configuration.mayImport && provider.catalog === 'import') {
+  if (configuration?.mayImport === false && provider.catalog === 'import') {
     const message = `cannot be import: servers of kind ${kind} list no prices; write its models below`;
     problems.push(document.problem([...path, 'catalog'], message));
   }
-  if (provider.dialect !== undefined && configuration.dialects === null) {
+  if (provider.dialect !== undefined && (configuration?.dialects ?? null) === null) {
     const message = `is for providers of kind ${WITH_DIALECTS} only`;
     problems.push(document.problem([...path, 'dialect'], message));
   }
@@ -79,10 +80,15 @@ function checkModel(
   }
   (model.endpoints ?? []).forEach(({ provider }, index) => {
     if (provider === undefined || providerIds.includes(provider)) return;
-    const [nearest] = createNearestNames(providerIds)(provider);
-    const hint = nearest === undefined ? '' : `; did you mean ${nearest}?`;
-    const message = `names no provider of this configuration${hint}`;
-    problems.push(document.problem([...path, 'endpoints', index, 'provider'], message));
+    problems.push(
+      document.problem([...path, 'endpoints', index, 'provider'], noProvider(provider, providerIds)),
+    );
   });
   return problems;
+}
+
+export function noProvider(name: string, providerIds: readonly string[]): string {
+  const [nearest] = createNearestNames(providerIds)(name);
+  const hint = nearest === undefined ? '' : `; did you mean ${nearest}?`;
+  return `names no provider of this configuration${hint}`;
 }

@@ -28,6 +28,15 @@ export class ConfigError extends Error {
   }
 }
 
+/** A problem with a variable of the environment, by its name. */
+export const environmentProblem = (path: string, message: string): ConfigProblem => ({
+  source: 'environment',
+  line: null,
+  column: null,
+  path,
+  message,
+});
+
 /** `faregate.yaml:4:3 limits.burst: …`: most terminals and editors open the place. */
 export function formatProblem({ source, line, column, path, message }: ConfigProblem): string {
   const place = line === null ? source : `${source}:${line}:${column ?? 1}`;

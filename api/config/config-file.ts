@@ -13,11 +13,20 @@ import { imageModelFile } from './image-model-file.ts';
 import { modelFile } from './model-file.ts';
 import { providerFile } from './provider-file.ts';
 import { storageFile } from './storage-file.ts';
-import { dollars, network, stopSwitch, variableName, webAddress } from './values.ts';
+import {
+  dollars,
+  network,
+  secretFile,
+  stopSwitch,
+  text,
+  variableName,
+  webAddress,
+  wholeNumber,
+} from './values.ts';
 import { videoModelFile } from './video-model-file.ts';
 
-const port = z.int().min(0).max(65_535);
-const host = z.string().min(1).max(255);
+const port = wholeNumber(0, 65_535);
+const host = text(255);
 const hostName = z
   .string()
   .max(253)
@@ -49,10 +58,7 @@ const serverKeys = z.strictObject({
     .describe(
       'Networks of the load balancers in front. From these alone X-Forwarded-For is believed, from its right end to the first address outside of them: whose reads of markets are counted. Changes need a restart.',
     ),
-  connectionsPerAddress: z
-    .int()
-    .min(0)
-    .max(CONNECTIONS_MAX)
+  connectionsPerAddress: wholeNumber(0, CONNECTIONS_MAX)
     .default(CONNECTIONS_PER_ADDRESS)
     .describe(
       'Connections to the public port that one address may have open; in IPv6 a /64 network counts as one address. More are closed at once. 0 = any number. This machine and trustedProxies are not counted. Balancers and NAT gateways that hide their callers behind one address need to be in trustedProxies, a greater number, or 0. Changes need a restart.',
@@ -64,18 +70,12 @@ const serverKeys = z.strictObject({
     .describe(
       'DNS names under which /metrics on the internal port answers, as faregate-internal or *.faregate.svc; addresses, localhost and internalHost always do. Other names are refused, because a web page could lead its own name here. Changes need a restart.',
     ),
-  drainNoticeMs: z
-    .int()
-    .min(0)
-    .max(600_000)
+  drainNoticeMs: wholeNumber(0, 600_000)
     .default(0)
     .describe(
       'After the signal to end, new calls are taken for so long, in milliseconds, while /readyz answers 503 and each answer closes its connection: until balancers and clients with open connections have noticed. Then they are refused with gateway_busy. Changes need a restart.',
     ),
-  drainMs: z
-    .int()
-    .min(0)
-    .max(DRAIN_MAX_MS)
+  drainMs: wholeNumber(0, DRAIN_MAX_MS)
     .optional()
     .describe(
       'After the signal to end, running calls have so long, in milliseconds, drainNoticeMs included. Then they end with an error, and what was written is charged. Without it: as long as limits let them run. Changes need a restart.',
@@ -114,16 +114,13 @@ const admin = z.strictObject({
   tokenEnv: variableName
     .optional()
     .describe('Environment variable that holds the token of the admin API: at least 32 characters.'),
-  tokenFile: z
-    .string()
-    .min(1)
-    .max(4_096)
-    .optional()
-    .describe('File that holds it. Without either, a token is made at the first start, in the data folder.'),
+  tokenFile: secretFile.describe(
+    'File that holds it. Without either, a token is made at the first start, in the data folder.',
+  ),
 });
 
-const atMost = (most: number) => z.int().min(1).max(most);
-const callTimeMs = z.int().min(1_000).max(CALL_LIMIT_MAX_MS);
+const atMost = (most: number) => wholeNumber(1, most);
+const callTimeMs = wholeNumber(1_000, CALL_LIMIT_MAX_MS);
 
 const limits = z.strictObject({
   callsPerMinute: atMost(60_000)
@@ -157,10 +154,7 @@ const limits = z.strictObject({
   marketWeightPerMinute: atMost(1_000_000_000)
     .default(defaultLimits.marketWeightPerMinute)
     .describe('Weight of market data that one address may read a minute.'),
-  requestBodyBytes: z
-    .int()
-    .min(1_024)
-    .max(64 * 1024 * 1024)
+  requestBodyBytes: wholeNumber(1_024, 64 * 1024 * 1024)
     .default(defaultLimits.requestBodyBytes)
     .describe('Largest body of a model call, in bytes.'),
   linksPerCall: atMost(10_000)
@@ -224,3 +218,12 @@ export const configFile = z.strictObject({
     .describe('Models of images beside the imported ones; the same id here wins.'),
 });
 export type ConfigFile = z.infer<typeof configFile>;
+
+/**
+ * The JSON Schema (draft 2020-12) of the configuration file, for editors and the chart:
+ * `openapi/config.schema.json`.
+ */
+export function makeConfigSchema(): Record<string, unknown> {
+  const { $schema, ...schema } = z.toJSONSchema(configFile, { target: 'draft-2020-12', io: 'input' });
+  return { $schema, title: 'Faregate configuration', ...schema };
+}

@@ -2,10 +2,9 @@ import { resolve } from 'node:path';
 import type { CatalogSettings } from '#core/catalog/catalog-settings.ts';
 import type { Limits } from '#core/limits.ts';
 import { isLoopbackHost } from '#core/loopback.ts';
-import type { NanoUsd } from '#core/money.ts';
 import type { Secret } from '#core/secret.ts';
 import { withoutEndSlashes } from '#core/without-end-slashes.ts';
-import { ConfigError, type ConfigProblem } from './config-error.ts';
+import { ConfigError, type ConfigProblem, environmentProblem } from './config-error.ts';
 import type { ConfigFile } from './config-file.ts';
 import { contentHash, noteReads } from './content-hash.ts';
 import { defaultProviders } from './default-providers.ts';
@@ -32,7 +31,7 @@ export interface Config extends CatalogSettings {
   files: FilesConfig;
   market: 'on' | 'off';
   limits: Limits;
-  capacity: CapacityConfig;
+  capacity: ReturnType<typeof toCapacity>;
   demo: DemoMode;
   /** Sentences for the operator at start: what was assumed, what is not used. */
   notices: readonly string[];
@@ -44,35 +43,13 @@ export interface Config extends CatalogSettings {
  */
 export type DemoMode = 'off' | 'first-start' | 'on';
 
-export interface ServerConfig {
-  host: string;
-  /** 0: any free port. */
-  port: number;
-  internalHost: string;
-  internalPort: number;
-  /** Without a trailing slash. `null`: made from the host and the port that was bound. */
+/** As `config-file.ts` describes it. Addresses have no trailing slash. */
+interface ServerConfig extends Omit<ConfigFile['server'], 'publicUrl' | 'mcpUrl' | 'drainMs'> {
+  /** `null`: made from the host and the port that was bound. */
   publicUrl: string | null;
   mcpUrl: string | null;
-  /** IP addresses and CIDR ranges. */
-  trustedProxies: readonly string[];
-  /** Open connections of one address on the public port. 0: any number. */
-  connectionsPerAddress: number;
-  /** Small letters; `*.` before one stands for every name below it. */
-  internalHostNames: readonly string[];
-  /** After the signal to end: for so long new calls are taken, and for so long what runs may go on. */
-  drainNoticeMs: number;
   /** `null`: as long as the limits of calls. */
   drainMs: number | null;
-  /** Lower case. */
-  callIdHeader: string;
-}
-
-export interface CapacityConfig {
-  perCallNanoUsd: NanoUsd;
-  poolNanoUsd: NanoUsd;
-  dailySharePerAgentNanoUsd: NanoUsd | null;
-  runningCalls: number;
-  eventLoopLagMs: number;
 }
 
 /** Reads `FAREGATE_CONFIG` and the environment. Throws a `ConfigError` that lists every mistake. */
@@ -155,14 +132,6 @@ function demoSwitchOf(env: Environment, problems: ConfigProblem[]): 'on' | 'off'
 const isOnLoopback = ({ host, internalHost }: ServerConfig): boolean =>
   isLoopbackHost(host) && isLoopbackHost(internalHost);
 
-const environmentProblem = (path: string, message: string): ConfigProblem => ({
-  source: 'environment',
-  line: null,
-  column: null,
-  path,
-  message,
-});
-
 function toServer(
   file: ConfigFile['server'],
   port: number | null,
@@ -178,13 +147,14 @@ function toServer(
   };
 }
 
-function toCapacity(file: ConfigFile['capacity']): CapacityConfig {
-  const dailyShare = file.dailySharePerAgentUsd;
-  return {
-    perCallNanoUsd: toDollars(file.perCallUsd),
-    poolNanoUsd: toDollars(file.poolUsd),
-    dailySharePerAgentNanoUsd: dailyShare === null ? null : toDollars(dailyShare),
-    runningCalls: file.runningCalls,
-    eventLoopLagMs: file.eventLoopLagMs,
-  };
-}
+const toCapacity = ({
+  perCallUsd,
+  poolUsd,
+  dailySharePerAgentUsd: dailyShare,
+  ...loads
+}: ConfigFile['capacity']) => ({
+  perCallNanoUsd: toDollars(perCallUsd),
+  poolNanoUsd: toDollars(poolUsd),
+  dailySharePerAgentNanoUsd: dailyShare === null ? null : toDollars(dailyShare),
+  ...loads,
+});

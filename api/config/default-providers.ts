@@ -1,15 +1,12 @@
 import type { ModelSettings, ProviderSettings } from '#core/catalog/catalog-settings.ts';
-import { lastKnownModels } from '#core/catalog/last-known-models.ts';
 import type { ProviderKind } from '#core/catalog/provider-kind.ts';
-import { CATALOG_STALE_MS } from '#core/limits.ts';
-import { FACTOR_ONE_PPM } from '#core/money.ts';
 import { Secret } from '#core/secret.ts';
+import { knownModels } from '../providers/known-models.ts';
 import { providerKinds } from '../providers/provider-kinds.ts';
-import type { ConfigProblem } from './config-error.ts';
+import { type ConfigProblem, environmentProblem } from './config-error.ts';
+import { providerFile } from './provider-file.ts';
 import { type Environment, parseApiKey } from './resolve-secrets.ts';
-
-const { openrouter, openai, anthropic, simulator } = providerKinds;
-const OPENAI_URL = 'https://api.openai.com/v1';
+import { toProviderSettings } from './to-settings.ts';
 
 export interface DefaultProviders {
   providers: ProviderSettings[];
@@ -26,46 +23,26 @@ export function defaultProviders(env: Environment): DefaultProviders {
     if (value === '') return null;
     const key = parseApiKey(value);
     if (key instanceof Secret) return key;
-    found.problems.push({ source: 'environment', line: null, column: null, path: name, message: key });
+    found.problems.push(environmentProblem(name, key));
     return null;
   };
-  const add = (kind: ProviderKind, apiKey: Secret | null, baseUrl = kind.configuration.baseUrl): void => {
-    const { configuration } = kind;
-    const dialect = configuration.dialectAt(baseUrl ?? '');
-    found.providers.push({
-      id: kind.name,
-      kind,
-      baseUrl,
-      apiKey,
-      catalog: configuration.catalog,
-      formats: configuration.formats(dialect),
-      cancel: 'stops_billing',
-      dialect,
-      images: null,
-      priceFactorPpm: FACTOR_ONE_PPM,
-      priceJumpPpm: 3_000_000n,
-      listMaxAgeMs: CATALOG_STALE_MS,
-      stopped: false,
-    });
+  const add = ({ name }: ProviderKind, apiKey: Secret | null, baseUrl: string | null): void => {
+    const file = providerFile.parse({ id: name, kind: name, ...(baseUrl === null ? {} : { baseUrl }) });
+    found.providers.push(toProviderSettings(file, apiKey));
   };
 
-  const openrouterKey = keyOf('OPENROUTER_API_KEY');
-  if (openrouterKey !== null) {
-    add(openrouter, openrouterKey);
+  const kinds: readonly ProviderKind[] = Object.values(providerKinds);
+  for (const kind of kinds) {
+    const { fromKey } = kind.configuration;
+    const key = fromKey === null ? null : keyOf(fromKey.variable);
+    if (fromKey === null || key === null) continue;
+    add(kind, key, fromKey.baseUrl);
+    const models = knownModels(kind);
+    if (models.length === 0) continue;
+    found.models.push(...models);
+    found.notices.push(`The prices of ${kind.name}/… models are as last known; check them before real use.`);
   }
-  const openaiKey = keyOf('OPENAI_API_KEY');
-  if (openaiKey !== null) {
-    add(openai, openaiKey, OPENAI_URL);
-    found.models.push(...lastKnownModels('openai'));
-    found.notices.push('The prices of openai/… models are as last known; check them before real use.');
-  }
-  const anthropicKey = keyOf('ANTHROPIC_API_KEY');
-  if (anthropicKey !== null) {
-    add(anthropic, anthropicKey);
-    found.models.push(...lastKnownModels('anthropic'));
-    found.notices.push('The prices of anthropic/… models are as last known; check them before real use.');
-  }
-  // Last, so that a model of a real provider is never answered by the simulator.
-  add(simulator, null);
+  // The simulator comes last, so that it never answers for a model of a real provider.
+  for (const kind of kinds) if (kind.configuration.runsInProcess) add(kind, null, null);
   return found;
 }

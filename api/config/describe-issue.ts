@@ -3,7 +3,7 @@ import { createNearestNames } from '#core/catalog/nearest-names.ts';
 import { isRecord } from '#core/is-record.ts';
 import type { ConfigDocument, Path } from './config-document.ts';
 import type { ConfigProblem } from './config-error.ts';
-import { makeConfigSchema } from './config-schema.ts';
+import { makeConfigSchema } from './config-file.ts';
 
 /** Words for what zod found, where the schema has none of its own. */
 export const issueMessage: z.core.$ZodErrorMap = (issue) => {
@@ -67,19 +67,12 @@ function keysAt(path: Path): string[] {
   return isRecord(schema) && isRecord(schema.properties) ? Object.keys(schema.properties) : [];
 }
 
-function typeName(expected: string): string {
-  switch (expected) {
-    case 'object':
-      return 'a map of keys';
-    case 'array':
-      return 'a list';
-    case 'int':
-      return 'a whole number';
-    case 'boolean':
-      return 'true or false';
-    case 'string':
-      return 'a text';
-    default:
-      return `a ${expected}`;
-  }
-}
+const typeName = (expected: string): string => typeNames[expected] ?? `a ${expected}`;
+
+const typeNames: Readonly<Record<string, string>> = {
+  object: 'a map of keys',
+  array: 'a list',
+  int: 'a whole number',
+  boolean: 'true or false',
+  string: 'a text',
+};

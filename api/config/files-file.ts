@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import { variableName, webAddress } from './values.ts';
-
-const secretFile = z.string().min(1).max(4_096).optional();
+import { secretFile, variableName, webAddress } from './values.ts';
 
 /** One shape of keys for all kinds, so that an editor knows them all; `toFiles` says which belong together. */
 export const filesFile = z.strictObject({

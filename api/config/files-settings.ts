@@ -8,7 +8,7 @@ import {
   parseApiKey,
   type ReadFile,
   resolveSecrets,
-  type SecretPlace,
+  secretPlace,
 } from './resolve-secrets.ts';
 
 export type FilesConfig = { kind: 'local' } | ({ kind: 's3' } & S3Settings) | { kind: 'none' };
@@ -36,10 +36,9 @@ export async function toFiles(
     if (unused.length > 0) return { ok: false, problems: unused };
     return { ok: true, files: { kind: kind ?? (isCluster ? 'none' : 'local') } };
   }
-  const common = { path: ['files'], parse: parseApiKey };
-  const places: SecretPlace[] = [
-    { ...common, name: 'accessKeyId', env: s3.accessKeyIdEnv, file: s3.accessKeyIdFile },
-    { ...common, name: 'secretAccessKey', env: s3.secretAccessKeyEnv, file: s3.secretAccessKeyFile },
+  const places = [
+    secretPlace(['files'], 'accessKeyId', s3, parseApiKey),
+    secretPlace(['files'], 'secretAccessKey', s3, parseApiKey),
   ];
   const { secrets, problems } = await resolveSecrets(places, env, readFile, document);
   const [accessKeyId = null, secretAccessKey = null] = secrets;

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { billables, billedUnits } from '#core/catalog/image-model.ts';
 import { ABOUT_ENTRIES_MAX } from '#core/limits.ts';
-import { mediaModelId, price, stopSwitch, upstreamPlace } from './values.ts';
+import { mediaModelId, modelStopSwitch, price, text, upstreamPlace, wholeNumber } from './values.ts';
 
-const tokenCount = z.int().min(1).max(1_000_000);
-const variant = z.string().min(1).max(64);
+const tokenCount = wholeNumber(1, 1_000_000);
+const variant = text(64);
 
 const value = z.union([z.string().max(64), z.int(), z.boolean()], {
   error: 'has to be a text, a whole number, true or false',
@@ -32,14 +32,9 @@ const priceLine = z.strictObject({
 
 export const imageModelFile = z.strictObject({
   id: mediaModelId,
-  name: z.string().min(1).max(256).optional().describe('Name for people; else the id.'),
+  name: text(256).optional().describe('Name for people; else the id.'),
   ...upstreamPlace,
-  endpointTag: z
-    .string()
-    .min(1)
-    .max(256)
-    .optional()
-    .describe("Pins one of a router's endpoints, whose prices these are."),
+  endpointTag: text(256).optional().describe("Pins one of a router's endpoints, whose prices these are."),
   streaming: z.boolean().optional().describe('Whether it streams partial images.'),
   parameters: z
     .record(z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, 'has to be the name of a field'), parameter)
@@ -60,8 +55,6 @@ export const imageModelFile = z.strictObject({
       'Where images are billed by the token: the most of one, by size tier or quality, or for "any".',
     ),
   inputImageTokensMax: tokenCount.optional().describe('The same for an image that is read.'),
-  stopped: stopSwitch.describe(
-    'Stop switch of this model; with it, the id alone is enough, imported models included.',
-  ),
+  stopped: modelStopSwitch,
 });
 export type ImageModelFile = z.infer<typeof imageModelFile>;

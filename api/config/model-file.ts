@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { hasReservedSuffix } from '#core/catalog/model-id.ts';
-import { modelName, price, stopSwitch } from './values.ts';
+import { modelName, modelStopSwitch, price, text, wholeNumber } from './values.ts';
 
-const tokenCount = z.int().min(1).max(1_000_000_000);
+const tokenCount = wholeNumber(1, 1_000_000_000);
 
 const override = z.strictObject({
-  minPromptTokens: z.int().min(0).max(1_000_000_000).describe('For prompts of more tokens than this.'),
+  minPromptTokens: wholeNumber(0, 1_000_000_000).describe('For prompts of more tokens than this.'),
   prompt: price.optional().describe('Dollars per prompt token instead.'),
   completion: price.optional().describe('Dollars per answer token instead.'),
   cacheRead: price.optional().describe('Dollars per prompt token read from the cache instead.'),
@@ -35,7 +35,7 @@ const pricing = z.strictObject({
 });
 
 const endpoint = z.strictObject({
-  provider: z.string().min(1).max(63).describe('Id of a provider above.'),
+  provider: text(63).describe('Id of a provider above.'),
   model: modelName.describe("The model's id there."),
   contextLength: tokenCount
     .optional()
@@ -53,7 +53,7 @@ export const modelFile = z.strictObject({
       'ends in a suffix that callers add to ids (:online, :free and the like)',
     )
     .describe('What callers send as `model`.'),
-  name: z.string().min(1).max(256).optional().describe('Name for people; else the id.'),
+  name: text(256).optional().describe('Name for people; else the id.'),
   contextLength: tokenCount.optional().describe('Tokens of prompt and answer together.'),
   maxOutputTokens: tokenCount
     .optional()
@@ -63,9 +63,7 @@ export const modelFile = z.strictObject({
     .refine((all) => all.includes('text'), 'has to include text')
     .default(['text'])
     .describe('What a prompt may hold.'),
-  stopped: stopSwitch.describe(
-    'Stop switch of this model; with it, the id alone is enough, imported models included.',
-  ),
+  stopped: modelStopSwitch,
   endpoints: z
     .array(endpoint)
     .min(1)

@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import { FORMAT_PATHS } from '#core/catalog/catalog.ts';
 import { DAY_MS, MINUTE_MS } from '#core/clock.ts';
 import { CATALOG_STALE_MS } from '#core/limits.ts';
 import { DIALECT_NAMES } from '../providers/openai/dialects.ts';
 import { PROVIDER_KIND_NAMES } from '../providers/provider-kinds.ts';
-import { factor, stopSwitch, variableName, webAddress } from './values.ts';
+import { factor, secretFile, stopSwitch, variableName, webAddress, wholeNumber } from './values.ts';
 
 const ENDS_IN_A_FORMAT = /\/(chat\/completions|completions|responses|messages)\/?$/;
 
@@ -33,7 +34,7 @@ export const providerFile = z.strictObject({
         'ollama and self-hosted, else url.',
     ),
   formats: z
-    .array(z.enum(['chat/completions', 'responses', 'messages']))
+    .array(z.enum(Object.values(FORMAT_PATHS)))
     .min(1)
     .refine(
       (formats) => formats.some((format) => format !== 'responses'),
@@ -64,12 +65,9 @@ export const providerFile = z.strictObject({
         'without it openrouter and anthropic are at their own, and a simulator is started inside the gateway.',
     ),
   apiKeyEnv: variableName.optional().describe('Environment variable that holds the key.'),
-  apiKeyFile: z
-    .string()
-    .min(1)
-    .max(4_096)
-    .optional()
-    .describe('File that holds the key, such as a mounted Secret; read again when it changes.'),
+  apiKeyFile: secretFile.describe(
+    'File that holds the key, such as a mounted Secret; read again when it changes.',
+  ),
   catalog: z
     .enum(['import', 'none'])
     .optional()
@@ -86,10 +84,7 @@ export const providerFile = z.strictObject({
       'An imported price that becomes this many times dearer or cheaper at once is held back, and the old one stays, ' +
         'until `faregate catalog reload` takes it.',
     ),
-  catalogMaxAgeMs: z
-    .int()
-    .min(MINUTE_MS)
-    .max(30 * DAY_MS)
+  catalogMaxAgeMs: wholeNumber(MINUTE_MS, 30 * DAY_MS)
     .default(CATALOG_STALE_MS)
     .describe(
       'An imported list that could not be refreshed for longer, in milliseconds, is not served from: its models answer ' +

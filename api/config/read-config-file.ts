@@ -19,7 +19,7 @@ import {
   parseApiKey,
   type ReadFile,
   resolveSecrets,
-  type SecretPlace,
+  secretPlace,
 } from './resolve-secrets.ts';
 import { type LookupHost, settleDialect } from './settle-dialect.ts';
 import { type StorageConfig, toStorage } from './storage-settings.ts';
@@ -86,14 +86,8 @@ async function checkDocument(document: ConfigDocument, options: Options): Promis
     : parsed.error.issues.flatMap((issue) => describeIssue(issue, document));
 
   const draft = configDraft.parse(value);
-  const ofProviders = (draft.providers ?? []).map(
-    ({ apiKeyEnv, apiKeyFile }, index): SecretPlace => ({
-      path: ['providers', index],
-      name: 'apiKey',
-      env: apiKeyEnv,
-      file: apiKeyFile,
-      parse: parseApiKey,
-    }),
+  const ofProviders = (draft.providers ?? []).map((provider, index) =>
+    secretPlace(['providers', index], 'apiKey', provider, parseApiKey),
   );
   const secrets = await resolveSecrets(ofProviders, env, readFile, document);
   const providerIds = (draft.providers ?? defaults.providers).flatMap(({ id }) => id ?? []);
@@ -113,7 +107,8 @@ async function checkDocument(document: ConfigDocument, options: Options): Promis
   const storage = await toStorage(content.storage, document, env, readFile);
   const isCluster = content.storage.mode === 'cluster';
   const files = await toFiles({ file: content.files, isCluster }, document, env, readFile);
-  const admin = await resolveSecrets([adminPlace(content)], env, readFile, document);
+  const place = secretPlace(['admin'], 'token', content.admin, parseToken);
+  const admin = await resolveSecrets([place], env, readFile, document);
   const adminToken = admin.secrets[0] ?? null;
   if (!storage.ok || !files.ok || admin.problems.length > 0) {
     const unresolved = [storage, files].flatMap((block) => (block.ok ? [] : block.problems));
@@ -160,14 +155,8 @@ function clusterProblems(
   return problems;
 }
 
-const adminPlace = ({ admin }: ConfigFile): SecretPlace => ({
-  path: ['admin'],
-  name: 'token',
-  env: admin.tokenEnv,
-  file: admin.tokenFile,
-  parse: (text) =>
-    parseAdminToken(text) ?? 'names a token of less than 32 characters, or one with blanks in it',
-});
+const parseToken = (text: string): Secret | string =>
+  parseAdminToken(text) ?? 'names a token of less than 32 characters, or one with blanks in it';
 
 const kindsOf = (
   { providers }: Pick<ConfigFile, 'providers'>,

@@ -16,7 +16,17 @@ export interface SecretPlace {
   parse: (text: string) => Secret | string;
 }
 
-export interface ResolvedSecrets {
+/** The place of the secret `name` in a block of the file. */
+export const secretPlace = <Name extends SecretPlace['name']>(
+  path: Path,
+  name: Name,
+  block: Pointers<Name>,
+  parse: SecretPlace['parse'],
+): SecretPlace => ({ path, name, env: block[`${name}Env`], file: block[`${name}File`], parse });
+
+type Pointers<Name extends string> = { [Key in `${Name}Env` | `${Name}File`]?: string | undefined };
+
+interface ResolvedSecrets {
   /** By the place's position; `null`: it points nowhere, or could not be resolved. */
   secrets: (Secret | null)[];
   problems: ConfigProblem[];

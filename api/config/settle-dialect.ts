@@ -5,6 +5,7 @@ import { NAME_LOOKUP_MS } from '#core/limits.ts';
 import { isPrivateAddress } from '#core/private-address.ts';
 import { dialects } from '../providers/openai/dialects.ts';
 import type { ProviderFile } from './provider-file.ts';
+import { formatsOf } from './to-settings.ts';
 
 /** The addresses that a connection to this host would be made to. Rejects where there is none. */
 export type LookupHost = (host: string) => Promise<readonly string[]>;
@@ -39,7 +40,7 @@ export async function settleDialect(
   const host = new URL(settings.baseUrl ?? '').hostname.replace(/^\[|\]$/g, '');
   const addresses = await addressesOf(host, lookup);
   if (addresses.length > 0 && !addresses.some(isPrivateAddress)) return { settings, notice: null };
-  const formats = file.formats ?? selfHosted.formats;
+  const formats = formatsOf(file) ?? selfHosted.formats;
   const why = addresses.length === 0 ? 'has a name that could not be resolved' : 'is at a private address';
   return { settings: { ...settings, dialect: selfHosted, formats }, notice: noticeOf(id, why) };
 }

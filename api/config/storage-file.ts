@@ -1,27 +1,18 @@
 import { z } from 'zod';
-import { isHostName } from '#core/host-name.ts';
-import { variableName } from './values.ts';
+import { addressOf, secretFile, text, variableName, wholeNumber } from './values.ts';
 
-const hosts = z.array(z.string().min(1).max(255)).min(1).max(100);
-const userName = z.string().min(1).max(255).optional().describe('User name, where the store asks for one.');
-const secretFile = z.string().min(1).max(4_096).optional();
+const hosts = z.array(text(255)).min(1).max(100);
+const userName = text(255).optional().describe('User name, where the store asks for one.');
 const password = {
   passwordEnv: variableName.optional().describe('Environment variable that holds the password.'),
   passwordFile: secretFile.describe('File that holds the password, such as a mounted Secret.'),
 };
 
-/** Its password would stand in the file. */
-const redisAddress = z
-  .string()
-  .max(2_048)
-  .refine(isRedisAddress, 'is no redis:// or rediss:// address without user and password')
-  .meta({ format: 'uri' });
-
-function isRedisAddress(text: string): boolean {
-  const url = URL.parse(text);
-  if (url === null || (url.protocol !== 'redis:' && url.protocol !== 'rediss:')) return false;
-  return isHostName(url.hostname) && url.username === '' && url.password === '' && !/[?#\s]/.test(text);
-}
+const redisAddress = addressOf(
+  ['redis:', 'rediss:'],
+  'is no redis:// or rediss:// address without user and password',
+);
+const copies = wholeNumber(1, 32).default(3);
 
 const redis = z.strictObject({
   urls: z
@@ -36,7 +27,7 @@ const redis = z.strictObject({
 
 const sasl = z.strictObject({
   mechanism: z.enum(['plain', 'scram-sha-256', 'scram-sha-512']).describe('How the brokers ask who it is.'),
-  username: z.string().min(1).max(255).describe('User name.'),
+  username: text(255).describe('User name.'),
   ...password,
 });
 
@@ -44,20 +35,14 @@ const kafka = z.strictObject({
   brokers: hosts.describe('Brokers to begin with, as kafka:9092.'),
   tls: z.boolean().default(false).describe('True: connections are encrypted, and certificates checked.'),
   sasl: sasl.optional().describe('Credentials, where the brokers ask for some.'),
-  replicationFactor: z
-    .int()
-    .min(1)
-    .max(32)
-    .default(3)
-    .describe('Copies of the topic that faregate migrate makes. An existing topic is only checked.'),
+  replicationFactor: copies.describe(
+    'Copies of the topic that faregate migrate makes. An existing topic is only checked.',
+  ),
 });
 
 const cassandra = z.strictObject({
   contactPoints: hosts.describe('Nodes to begin with, as cassandra:9042.'),
-  localDataCenter: z
-    .string()
-    .min(1)
-    .max(255)
+  localDataCenter: text(255)
     .default('datacenter1')
     .describe('Data centre whose nodes answer; a quorum of them counts.'),
   keyspace: z
@@ -65,12 +50,9 @@ const cassandra = z.strictObject({
     .regex(/^[a-z][a-z0-9_]{0,47}$/, 'has to be lower-case letters, digits and underscores, at most 48')
     .default('faregate')
     .describe('Keyspace, made by faregate migrate where it is missing.'),
-  replicationFactor: z
-    .int()
-    .min(1)
-    .max(32)
-    .default(3)
-    .describe('Copies in the keyspace that faregate migrate makes. An existing one stays as it is.'),
+  replicationFactor: copies.describe(
+    'Copies in the keyspace that faregate migrate makes. An existing one stays as it is.',
+  ),
   tls: z.boolean().default(false).describe('True: connections are encrypted, and certificates checked.'),
   username: userName,
   ...password,

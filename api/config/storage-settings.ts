@@ -11,13 +11,13 @@ import {
   pepperBytes,
   type ReadFile,
   resolveSecrets,
-  type SecretPlace,
+  secretPlace,
 } from './resolve-secrets.ts';
 import type { StorageFile } from './storage-file.ts';
 
 export type StorageConfig = EmbeddedStorage | ClusterStorage;
 
-export interface EmbeddedStorage {
+interface EmbeddedStorage {
   mode: 'embedded';
   dataDir: string;
 }
@@ -34,7 +34,7 @@ export interface ClusterStorage {
   allowUnsafe: boolean;
 }
 
-export interface Credentials {
+interface Credentials {
   username: string | null;
   password: Secret | null;
 }
@@ -68,74 +68,23 @@ export async function toStorage(
   env: Environment,
   readFile: ReadFile,
 ): Promise<Resolved> {
-  const { mode, dataDir, redis, kafka, cassandra, keyPepper, previousKeyPepper } = file;
   const problem = (key: string, message: string) => document.problem(['storage', ...key.split('.')], message);
-  if (mode === 'embedded') {
+  if (file.mode === 'embedded') {
     const unused = clusterKeys.filter((key) => isNamed(file, key));
-    if (unused.length === 0) return { ok: true, storage: { mode, dataDir } };
+    if (unused.length === 0) return { ok: true, storage: { mode: file.mode, dataDir: file.dataDir } };
     return { ok: false, problems: unused.map((key) => problem(key, 'belongs to mode cluster')) };
   }
-  if (redis === undefined || kafka === undefined || cassandra === undefined || keyPepper === undefined) {
+  if (!isWhole(file)) {
     const missing = neededKeys.filter((key) => file[key] === undefined);
     return { ok: false, problems: missing.map((key) => problem(key, 'is missing: mode cluster needs it')) };
   }
-  const problems: ConfigProblem[] = [];
-  if (redis.urls.length > 1 && !redis.cluster) {
-    problems.push(problem('redis.cluster', 'has to be true: several addresses are nodes of a Redis Cluster'));
-  }
-  const places: SecretPlace[] = [
-    passwordPlace(['storage', 'redis'], redis),
-    passwordPlace(['storage', 'cassandra'], cassandra),
-    passwordPlace(['storage', 'kafka', 'sasl'], kafka.sasl ?? {}),
-    pepperPlace('keyPepper', keyPepper),
-    pepperPlace('previousKeyPepper', previousKeyPepper ?? {}),
-  ];
-  const { secrets, problems: unresolved } = await resolveSecrets(places, env, readFile, document);
-  problems.push(...unresolved);
-  const [ofRedis = null, ofCassandra = null, ofKafka = null, ofPepper = null, ofPrevious = null] = secrets;
-  const needs = (key: string, name: string, secret: Secret | null) => {
-    if (secret !== null || unresolved.some(({ path }) => path.startsWith(`storage.${key}.`))) return;
-    problems.push(problem(`${key}.${name}Env`, `is missing: write ${name}Env or ${name}File`));
-  };
-  needs('keyPepper', 'secret', ofPepper);
-  if (previousKeyPepper !== undefined) needs('previousKeyPepper', 'secret', ofPrevious);
-  if (kafka.sasl !== undefined) needs('kafka.sasl', 'password', ofKafka);
-  if (previousKeyPepper?.id === keyPepper.id) {
-    problems.push(problem('previousKeyPepper.id', 'is the id of keyPepper: two secrets need two names'));
-  }
-  if (problems.length > 0 || ofPepper === null) return { ok: false, problems };
-
-  const previous =
-    previousKeyPepper === undefined || ofPrevious === null
-      ? []
-      : [toPepper(previousKeyPepper.id, ofPrevious)];
-  return {
-    ok: true,
-    storage: {
-      mode,
-      dataDir,
-      redis: { ...toCredentials(redis, ofRedis), urls: redis.urls, cluster: redis.cluster },
-      kafka: {
-        brokers: kafka.brokers,
-        tls: kafka.tls,
-        sasl:
-          kafka.sasl === undefined || ofKafka === null
-            ? null
-            : { mechanism: kafka.sasl.mechanism, username: kafka.sasl.username, password: ofKafka },
-        replicationFactor: kafka.replicationFactor,
-      },
-      cassandra: {
-        ...toCredentials(cassandra, ofCassandra),
-        contactPoints: cassandra.contactPoints,
-        localDataCenter: cassandra.localDataCenter,
-        keyspace: cassandra.keyspace,
-        replicationFactor: cassandra.replicationFactor,
-        tls: cassandra.tls,
-      },
-      peppers: [toPepper(keyPepper.id, ofPepper), ...previous],
-      allowUnsafe: file.allowUnsafe,
-    },
-  };
+  const places = secretPlaces(file);
+  const { secrets: resolved, problems: unresolved } = await resolveSecrets(places, env, readFile, document);
+  const [redis = null, cassandra = null, kafka = null, keyPepper = null, previousKeyPepper = null] = resolved;
+  const secrets = { redis, cassandra, kafka, keyPepper, previousKeyPepper };
+  const problems = [...unresolved, ...checkCluster(file, secrets, unresolved, problem)];
+  if (problems.length > 0 || keyPepper === null) return { ok: false, problems };
+  return { ok: true, storage: toCluster(file, { ...secrets, keyPepper }) };
 }
 
 const neededKeys = ['redis', 'kafka', 'cassandra', 'keyPepper'] as const;
@@ -145,36 +94,79 @@ function isNamed(file: StorageFile, key: (typeof clusterKeys)[number]): boolean 
   return isRecord(file[key]) || file[key] === true;
 }
 
-interface Password {
-  passwordEnv?: string | undefined;
-  passwordFile?: string | undefined;
+/** The block of a cluster that names all of its stores. */
+type ClusterFile = StorageFile & { [Key in (typeof neededKeys)[number]]: NonNullable<StorageFile[Key]> };
+
+const isWhole = (file: StorageFile): file is ClusterFile =>
+  neededKeys.every((key) => file[key] !== undefined);
+
+/** `null`: the block points to none, or it could not be resolved. */
+type ClusterSecrets = Record<(typeof neededKeys)[number] | 'previousKeyPepper', Secret | null>;
+
+function checkCluster(
+  { redis, kafka, keyPepper, previousKeyPepper }: ClusterFile,
+  secrets: ClusterSecrets,
+  unresolved: readonly ConfigProblem[],
+  problem: (key: string, message: string) => ConfigProblem,
+): ConfigProblem[] {
+  const problems: ConfigProblem[] = [];
+  if (redis.urls.length > 1 && !redis.cluster) {
+    problems.push(problem('redis.cluster', 'has to be true: several addresses are nodes of a Redis Cluster'));
+  }
+  const needs = (key: string, name: string, secret: Secret | null) => {
+    if (secret !== null || unresolved.some(({ path }) => path.startsWith(`storage.${key}.`))) return;
+    problems.push(problem(`${key}.${name}Env`, `is missing: write ${name}Env or ${name}File`));
+  };
+  needs('keyPepper', 'secret', secrets.keyPepper);
+  if (previousKeyPepper !== undefined) needs('previousKeyPepper', 'secret', secrets.previousKeyPepper);
+  if (kafka.sasl !== undefined) needs('kafka.sasl', 'password', secrets.kafka);
+  if (previousKeyPepper?.id === keyPepper.id) {
+    problems.push(problem('previousKeyPepper.id', 'is the id of keyPepper: two secrets need two names'));
+  }
+  return problems;
 }
 
-const passwordPlace = (path: string[], { passwordEnv, passwordFile }: Password): SecretPlace => ({
-  path,
-  name: 'password',
-  env: passwordEnv,
-  file: passwordFile,
-  parse: parsePassword,
-});
-
-interface PepperSecret {
-  secretEnv?: string | undefined;
-  secretFile?: string | undefined;
+function toCluster(file: ClusterFile, secrets: ClusterSecrets & { keyPepper: Secret }): ClusterStorage {
+  const { dataDir, redis, kafka, cassandra, keyPepper, previousKeyPepper, allowUnsafe } = file;
+  const previous =
+    previousKeyPepper === undefined || secrets.previousKeyPepper === null
+      ? []
+      : [toPepper(previousKeyPepper.id, secrets.previousKeyPepper)];
+  return {
+    mode: 'cluster',
+    dataDir,
+    redis: withPassword(redis, secrets.redis),
+    kafka: {
+      brokers: kafka.brokers,
+      tls: kafka.tls,
+      sasl:
+        kafka.sasl === undefined || secrets.kafka === null
+          ? null
+          : { mechanism: kafka.sasl.mechanism, username: kafka.sasl.username, password: secrets.kafka },
+      replicationFactor: kafka.replicationFactor,
+    },
+    cassandra: withPassword(cassandra, secrets.cassandra),
+    peppers: [toPepper(keyPepper.id, secrets.keyPepper), ...previous],
+    allowUnsafe,
+  };
 }
 
-const pepperPlace = (key: string, { secretEnv, secretFile }: PepperSecret): SecretPlace => ({
-  path: ['storage', key],
-  name: 'secret',
-  env: secretEnv,
-  file: secretFile,
-  parse: parsePepper,
-});
+/** In the order in which `toStorage` names the secrets. */
+const secretPlaces = ({ redis, cassandra, kafka, keyPepper, previousKeyPepper }: ClusterFile) => [
+  secretPlace(['storage', 'redis'], 'password', redis, parsePassword),
+  secretPlace(['storage', 'cassandra'], 'password', cassandra, parsePassword),
+  secretPlace(['storage', 'kafka', 'sasl'], 'password', kafka.sasl ?? {}, parsePassword),
+  secretPlace(['storage', 'keyPepper'], 'secret', keyPepper, parsePepper),
+  secretPlace(['storage', 'previousKeyPepper'], 'secret', previousKeyPepper ?? {}, parsePepper),
+];
 
-const toCredentials = (
-  { username }: { username?: string | undefined },
+type StoreBlock = { [Key in 'username' | 'passwordEnv' | 'passwordFile']?: string | undefined };
+
+/** The block of a store with its password instead of where that stands. */
+const withPassword = <Block extends StoreBlock>(
+  { username, passwordEnv: _, passwordFile: __, ...block }: Block,
   password: Secret | null,
-): Credentials => ({ username: username ?? null, password });
+) => ({ ...block, username: username ?? null, password });
 
 const toPepper = (id: string, secret: Secret): Pepper => ({
   id,

@@ -1,6 +1,6 @@
 import type { ImageSettings, VideoSettings } from '#core/catalog/catalog-settings.ts';
 import type { ImageModel, ImageParameter } from '#core/catalog/image-model.ts';
-import { priced } from '#core/catalog/import-video-models.ts';
+import { priced } from '#core/catalog/priced-video-model.ts';
 import type { VideoModel } from '#core/catalog/video-model.ts';
 import { attoUsd } from '#core/money.ts';
 import type { ImageModelFile } from './image-model-file.ts';

@@ -1,4 +1,10 @@
-import type { Endpoint, PriceOverride } from '#core/catalog/catalog.ts';
+import {
+  type Endpoint,
+  FORMAT_NAMES,
+  FORMAT_PATHS,
+  type FormatName,
+  type PriceOverride,
+} from '#core/catalog/catalog.ts';
 import type { CatalogSettings, ModelSettings, ProviderSettings } from '#core/catalog/catalog-settings.ts';
 import { type AttoUsd, type NanoUsd, parseAttoUsd, parseFactorPpm, parseNanoUsd } from '#core/money.ts';
 import type { Secret } from '#core/secret.ts';
@@ -16,7 +22,7 @@ export function toProviderSettings(file: ProviderFile, apiKey: Secret | null): P
   return {
     id: file.id,
     kind,
-    formats: file.formats ?? configuration.formats(dialect),
+    formats: formatsOf(file) ?? configuration.formats(dialect),
     cancel: file.cancel,
     dialect,
     images: file.images ?? null,
@@ -80,6 +86,10 @@ function toEndpoint(file: EndpointFile): Endpoint {
     },
   };
 }
+
+/** `undefined`: the operator names none. */
+export const formatsOf = ({ formats }: Pick<ProviderFile, 'formats'>): readonly FormatName[] | undefined =>
+  formats && FORMAT_NAMES.filter((name) => formats.includes(FORMAT_PATHS[name]));
 
 const toPrice = (text: string | undefined): AttoUsd | null =>
   text === undefined ? null : checked(parseAttoUsd(text));

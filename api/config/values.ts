@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { isServableId } from '#core/catalog/model-id.ts';
 import { isHostName } from '#core/host-name.ts';
 import { BALANCE_CAP_NANO_USD, MODEL_ID_CHARS_MAX } from '#core/limits.ts';
 import { parseAttoUsd, parseFactorPpm, parseNanoUsd } from '#core/money.ts';
+import { isServableId } from '../providers/servable-id.ts';
 
 /** A bare YAML number would pass through a float before anyone could count its digits. */
 function decimalText(example: string) {
@@ -37,13 +37,20 @@ export const factor = decimalText('1.055')
   .refine((text) => parseFactorPpm(text) !== null, 'has to be more than 0');
 
 export const stopSwitch = z.boolean().default(false);
+export const modelStopSwitch = stopSwitch.describe(
+  'Stop switch of this model; with it, the id alone is enough, imported models included.',
+);
+
+export const text = (charsMax: number) => z.string().min(1).max(charsMax);
+export const wholeNumber = (min: number, max: number) => z.int().min(min).max(max);
+/** The path of a file that holds a secret. */
+export const secretFile = text(4_096).optional();
 
 /** Printable, without blanks: it goes into addresses, bodies and tables. */
-export const modelName = z
-  .string()
-  .min(1)
-  .max(MODEL_ID_CHARS_MAX)
-  .regex(/^[\x21-\x7e]+$/, 'has to be letters, digits and signs without blanks');
+export const modelName = text(MODEL_ID_CHARS_MAX).regex(
+  /^[\x21-\x7e]+$/,
+  'has to be letters, digits and signs without blanks',
+);
 
 /** Of a model of videos or images; suffixes steer text models alone, so an id with one would be misread. */
 export const mediaModelId = modelName
@@ -55,22 +62,24 @@ export const mediaModelId = modelName
 
 /** Who makes it. */
 export const upstreamPlace = {
-  provider: z.string().min(1).max(63).optional().describe('Id of a provider above.'),
+  provider: text(63).optional().describe('Id of a provider above.'),
   model: modelName.optional().describe("The model's id there."),
 };
 
-/** User and query are where secrets hide in addresses, and none may stand in the file. */
-export const webAddress = z
-  .string()
-  .max(2_048)
-  .refine(isWebAddress, 'is no http or https address without user, query and fragment')
-  .meta({ format: 'uri' });
+export const webAddress = addressOf(
+  ['http:', 'https:'],
+  'is no http or https address without user, query and fragment',
+);
 
-function isWebAddress(text: string): boolean {
-  const url = URL.parse(text);
-  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return false;
-  if (!isHostName(url.hostname)) return false;
-  return url.username === '' && url.password === '' && !/[?#\s]/.test(text);
+/** User and query are where secrets hide in addresses, and none may stand in the file. */
+export function addressOf(protocols: readonly string[], error: string) {
+  return z.string().max(2_048).refine(isAddress, error).meta({ format: 'uri' });
+
+  function isAddress(text: string): boolean {
+    const url = URL.parse(text);
+    if (url === null || !protocols.includes(url.protocol) || !isHostName(url.hostname)) return false;
+    return url.username === '' && url.password === '' && !/[?#\s]/.test(text);
+  }
 }
 
 /** `10.0.0.0/8`, `192.168.1.7`, `fd00::/8`. */

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { needsBundledSimulator } from '#core/catalog/catalog-settings.ts';
-import type { Clock, Timer } from '#core/clock.ts';
-import { SECOND_MS } from '#core/clock.ts';
+import { type Clock, SECOND_MS, type Timer } from '#core/clock.ts';
 import { type Config, loadConfig } from './config.ts';
 import { ConfigError } from './config-error.ts';
 import { contentHash, noteReads, readTexts } from './content-hash.ts';
@@ -66,38 +65,21 @@ export function watchConfig(options: Options): LiveConfig {
     const texts = new Map<string, string | null>();
     try {
       const next = await loadConfig(env, noteReads(readFile, texts));
-      if (needsBundledSimulator(next) && !needsBundledSimulator(started)) return refused(SIMULATOR_MESSAGE);
-      const inForce = {
-        ...next,
-        server: started.server,
-        storage: started.storage,
-        adminToken: started.adminToken,
-        files: started.files,
-      };
+      const addsSimulator = needsBundledSimulator(next) && !needsBundledSimulator(started);
+      if (addsSimulator) return refusedStatus(clock.now(), SIMULATOR_MESSAGE);
+      const { server, storage, adminToken, files } = started;
+      const inForce = { ...next, server, storage, adminToken, files };
       const notices = next.notices.filter((notice) => !current.notices.includes(notice));
       options.onChange(inForce);
       current = inForce;
-      return taken(changedKeys(started, next), notices);
+      return acceptedStatus(clock.now(), changedKeys(started, next), notices);
     } catch (error) {
-      return refused(error instanceof ConfigError ? error.message : INTERNAL_MESSAGE);
+      return refusedStatus(clock.now(), error instanceof ConfigError ? error.message : INTERNAL_MESSAGE);
     } finally {
       watched = [...texts.keys()];
       triedHash = contentHash(texts);
     }
   }
-
-  const taken = (needsRestart: string[], notices: string[]): ReloadStatus => {
-    const rest = needsRestart.length === 0 ? '' : ` These keys need a restart: ${needsRestart.join(', ')}.`;
-    const message = [`The configuration was reloaded.${rest}`, ...notices].join(' ');
-    return { ok: true, atMs: clock.now(), message, needsRestart };
-  };
-
-  const refused = (why: string): ReloadStatus => ({
-    ok: false,
-    atMs: clock.now(),
-    message: `The configuration was not reloaded, the one of before goes on. ${why}`,
-    needsRestart: [],
-  });
 
   function reload(): Promise<ReloadStatus> {
     running ??= load()
@@ -139,6 +121,19 @@ export function watchConfig(options: Options): LiveConfig {
 const INTERNAL_MESSAGE = 'It could not be applied: an internal error.';
 const SIMULATOR_MESSAGE =
   'It adds the bundled simulator, which starts only with the process: restart it, or name a baseUrl.';
+
+function acceptedStatus(atMs: number, needsRestart: string[], notices: string[]): ReloadStatus {
+  const rest = needsRestart.length === 0 ? '' : ` These keys need a restart: ${needsRestart.join(', ')}.`;
+  const message = [`The configuration was reloaded.${rest}`, ...notices].join(' ');
+  return { ok: true, atMs, message, needsRestart };
+}
+
+const refusedStatus = (atMs: number, why: string): ReloadStatus => ({
+  ok: false,
+  atMs,
+  message: `The configuration was not reloaded, the one of before goes on. ${why}`,
+  needsRestart: [],
+});
 
 /** What was opened at start cannot follow the file: ports, addresses, folders. */
 function changedKeys(before: Config, after: Config): string[] {

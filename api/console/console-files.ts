@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join, sep } from 'node:path';
-import type { StaticFile } from '../http/mount-static-files.ts';
-import { packageFolder } from '../http/package-folder.ts';
+import { packageFolder, pageHeaders, type StaticFile } from '../http/mount-static-files.ts';
 
 /** Where the console lives. Its page names its parts by whole paths below it. */
 export const CONSOLE_PATH = '/console';
@@ -50,27 +49,15 @@ const addresses: Readonly<Record<string, string>> = { preact: `${CONSOLE_PATH}/v
  * No script or style but our own, images and videos from where links to files lead, nothing in line, no frame around
  * it, and no text that becomes markup: labels and names of models are others' words.
  */
-export const consoleHeaders = (filesOrigin: string): Readonly<Record<string, string>> => ({
-  'content-security-policy': [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "font-src 'self'",
+export const consoleHeaders = (filesOrigin: string): Readonly<Record<string, string>> =>
+  pageHeaders(
     `img-src 'self' ${filesOrigin}`,
     `media-src 'self' ${filesOrigin}`,
     // A video's file is found by following the gateway there.
     `connect-src 'self' ${filesOrigin}`,
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
-  ].join('; '),
-  'referrer-policy': 'no-referrer',
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
-});
+  );
 
 /** The console as it is served. Read once, at the start. */
 export const readConsole = (): StaticFile[] => [...ownFiles(), ...vendored.map(readVendored)];

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { isoTime } from '#core/clock.ts';
 import type { AgentView } from '#core/ledger/ledger.ts';
 import { formatUsd } from '#core/money.ts';
+import { SpendingLimit, shapeSpendingLimit } from './key-record.ts';
 import { usdText } from './money.ts';
-import { SpendingLimit, shapeSpendingLimit } from './spending-limit.ts';
 
 const BalanceAgent = z
   .object({

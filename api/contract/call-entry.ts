@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { CallRecord } from '#core/calls/call-record.ts';
 import { isoTime } from '#core/clock.ts';
+import type { CallId } from '#core/ids.ts';
 import { formatUsd } from '#core/money.ts';
 import { usdText } from './money.ts';
 
@@ -66,4 +67,26 @@ export function shapeCallRecord(record: CallRecord): CallEntry {
     reserved_usd: formatUsd(record.reservedNanoUsd),
     charge_usd: formatUsd(record.chargedNanoUsd),
   };
+}
+
+/** What `list_calls` answers. */
+export const CallPage = z
+  .object({
+    calls: z.array(CallEntry).meta({ description: 'Newest first.' }),
+    next: z
+      .string()
+      .nullable()
+      .meta({ description: 'Pass it as `before` for the next page; null on the last one.' }),
+  })
+  .meta({ id: 'CallPage' });
+export type CallPage = z.infer<typeof CallPage>;
+
+/** The last call of a page, as callers pass it back. They need not know what it is made of, so it may change. */
+export const writeCallCursor = (callId: CallId): string => `c${callId.toString(36)}`;
+
+/** `null`: none of ours. */
+export function readCallCursor(text: string): CallId | null {
+  if (!/^c[0-9a-z]{1,11}$/.test(text)) return null;
+  const callId = Number.parseInt(text.slice(1), 36);
+  return Number.isSafeInteger(callId) && writeCallCursor(callId) === text ? callId : null;
 }

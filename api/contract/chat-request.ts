@@ -1,20 +1,24 @@
 import { z } from 'zod';
-import { CHOICES_MAX, TOOLS_MAX } from '#core/limits.ts';
-import { describeIssue } from './describe-issue.ts';
+import { CHOICES_MAX } from '#core/limits.ts';
 import type { ApiError } from './errors.ts';
-import { parseInPieces } from './parse-in-pieces.ts';
 import {
+  answerTokens,
   expected,
   fallbackModels,
+  jsonSchema,
+  messageList,
   model,
   object,
+  type ParsedRequest,
+  parseRequest,
   Reasoning,
   stream,
-  TOOLS,
   temperature,
   text,
   tokenCap,
+  toolList,
   toolSteps,
+  wholeNumber,
 } from './request-fields.ts';
 
 const CHAT_ROLES = ['system', 'developer', 'user', 'assistant', 'tool'] as const;
@@ -47,10 +51,7 @@ type ChatMessage = z.infer<typeof ChatMessage>;
 const ToolFunction = object({
   name: text(),
   description: text().nullish(),
-  parameters: z
-    .record(z.string(), z.unknown(), { error: 'an object' })
-    .nullish()
-    .meta({ description: 'A JSON Schema of the arguments.' }),
+  parameters: jsonSchema('arguments'),
 }).meta({ id: 'ToolFunction' });
 
 const Tool = object({
@@ -81,33 +82,18 @@ const StreamOptions = object({
     .meta({ description: 'Adds a last chunk with the usage, cost included.' }),
 }).meta({ id: 'StreamOptions' });
 
-const choiceRange = `a whole number from 1 to ${CHOICES_MAX}`;
-
 export const ChatCompletionRequest = object({
   model: model(),
-  messages: z
-    .array(ChatMessage, { error: 'an array of messages' })
-    .min(1, { error: 'an array of at least one message' })
-    .meta({ description: 'Oldest first.' }),
-  max_tokens: tokenCap().nullish().meta({
-    description:
-      "Longest answer in tokens. Without it the reserve covers the model's whole output; less reserves less.",
-  }),
+  messages: messageList(ChatMessage),
+  max_tokens: answerTokens(),
   max_completion_tokens: tokenCap().nullish().meta({ description: 'Another name of `max_tokens`.' }),
-  n: z
-    .int({ error: choiceRange })
-    .min(1, { error: choiceRange })
-    .max(CHOICES_MAX, { error: choiceRange })
+  n: wholeNumber(1, CHOICES_MAX)
     .nullish()
     .meta({ description: 'How many answers. The reserve covers them all.' }),
   stream: stream(),
   stream_options: StreamOptions.nullish(),
   temperature: temperature(),
-  tools: z
-    .array(Tool, { error: 'an array of tools' })
-    .max(TOOLS_MAX, { error: `an array of at most ${TOOLS_MAX} tools` })
-    .nullish()
-    .meta({ description: TOOLS }),
+  tools: toolList(Tool),
   tool_choice: z
     .union([z.enum(TOOL_CHOICES), ToolChoice], {
       error: `one of ${TOOL_CHOICES.join(', ')}, or an object that names one function`,
@@ -123,26 +109,22 @@ export const ChatCompletionRequest = object({
 });
 export type ChatCompletionRequest = z.infer<typeof ChatCompletionRequest>;
 
-export type ParsedChatRequest = { ok: true; request: ChatCompletionRequest } | { ok: false; error: ApiError };
-
 /**
  * Checks a parsed body. In `request`, null stands for an optional field that was not set. Empty `tools` and `models` became null,
  * because some generated clients send empty arrays for fields that the caller left out.
  */
-export function parseChatRequest(body: unknown): ParsedChatRequest {
-  const parsed = parseInPieces(ChatCompletionRequest, body, 'messages');
-  if (!parsed.success) return { ok: false, error: describeIssue(parsed.error.issues, body) };
-  const request = parsed.data;
+export function parseChatRequest(body: unknown): ParsedRequest<ChatCompletionRequest> {
+  const parsed = parseRequest(ChatCompletionRequest, body, 'messages');
+  if (!parsed.ok) return parsed;
+  const { request } = parsed;
   const refusal = refuseContents(request.messages) ?? refuseNameless(request) ?? refuseFormat(request);
   if (refusal !== null) return { ok: false, error: refusal };
   if (request.tools?.length === 0) request.tools = null;
   if (request.models?.length === 0) request.models = null;
-  return { ok: true, request };
+  return parsed;
 }
 
-/**
- * What depends on another field of the same message or part. A loop, because a refinement costs per object.
- */
+/** Checks the rules that depend on another field of the same message or part. */
 function refuseContents(messages: readonly ChatMessage[]): ApiError | null {
   for (const [index, { role, content }] of messages.entries()) {
     const param = `messages[${index}].content`;

@@ -1,6 +1,6 @@
-import { SECOND_MS } from '#core/clock.ts';
+import { DAY_MS, SECOND_MS } from '#core/clock.ts';
 import { isRecord } from '#core/is-record.ts';
-import { RETRY_AFTER_MAX_MS } from '#core/limits.ts';
+import { RETRY_AFTER_MAX_MS, VIDEO_KEPT_MS } from '#core/limits.ts';
 
 /** What the caller should do. `fix_first`: the same request will be refused again. */
 export type RetryClass = 'fix_first' | 'after_wait' | 'retry';
@@ -27,17 +27,29 @@ export interface ErrorRow {
   longWait?: true;
 }
 
-export const fixFirst = (status: number, type: string, message: string): ErrorRow => ({
+/** `error.type` in the chat and responses shape, by the status; `server_error` for the others. */
+const TYPES: Readonly<Record<number, string>> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'invalid_request_error',
+  429: 'rate_limit_error',
+};
+const typeOf = (status: number): string => TYPES[status] ?? 'server_error';
+
+export const fixFirst = (status: number, message: string): ErrorRow => ({
   status,
-  type,
+  type: typeOf(status),
   retry: 'fix_first',
   cost: 'free',
   message,
 });
 
-export const afterWait = (status: number, type: string, seconds: number, message: string): ErrorRow => ({
+export const afterWait = (status: number, seconds: number, message: string): ErrorRow => ({
   status,
-  type,
+  type: typeOf(status),
   retry: 'after_wait',
   cost: 'free',
   retryAfterMs: seconds * SECOND_MS,
@@ -46,7 +58,7 @@ export const afterWait = (status: number, type: string, seconds: number, message
 
 const retry = (status: number, cost: CostClass, message: string): ErrorRow => ({
   status,
-  type: 'server_error',
+  type: typeOf(status),
   retry: 'retry',
   cost,
   message,
@@ -66,127 +78,75 @@ const OVERLOADED = 'overloaded_error';
 export const errorTable = {
   invalid_api_key: fixFirst(
     401,
-    'authentication_error',
     'Send a valid API key as "Authorization: Bearer <key>" or "x-api-key: <key>".',
   ),
   agent_inactive: fixFirst(
     403,
-    'permission_error',
     'This agent is not active yet; wait until its launch is confirmed and its launch fee is paid.',
   ),
-  agent_suspended: fixFirst(403, 'permission_error', 'This agent is suspended; ask the operator why.'),
-  invalid_request: fixFirst(
-    400,
-    'invalid_request_error',
-    'The request is not valid; correct it and send it again.',
-  ),
-  unknown_model: fixFirst(
-    400,
-    'invalid_request_error',
-    'No listed model has this id; `GET /models` lists those that are served.',
-  ),
-  model_not_served: fixFirst(
-    400,
-    'invalid_request_error',
-    'This model is not served here; `GET /models` lists those that are.',
-  ),
+  agent_suspended: fixFirst(403, 'This agent is suspended; ask the operator why.'),
+  invalid_request: fixFirst(400, 'The request is not valid; correct it and send it again.'),
+  unknown_model: fixFirst(400, 'No listed model has this id; `GET /models` lists those that are served.'),
+  model_not_served: fixFirst(400, 'This model is not served here; `GET /models` lists those that are.'),
   tool_not_served: fixFirst(
     400,
-    'invalid_request_error',
     'One of the tools is not served here; leave it out, or bound its steps if it runs in a loop.',
   ),
   request_too_large: {
-    ...fixFirst(
-      413,
-      'invalid_request_error',
-      'The request is too large; shorten it, and send images and files as URLs.',
-    ),
+    ...fixFirst(413, 'The request is too large; shorten it, and send images and files as URLs.'),
     messages: { type: 'request_too_large' },
   },
   request_over_capacity: fixFirst(
     400,
-    'invalid_request_error',
     'This one request would hold more than the gateway can hold for a single call now; lower max_tokens.',
   ),
   not_found: fixFirst(
     404,
-    'not_found_error',
     'Nothing is served at this path and method; check both against the API reference.',
   ),
   insufficient_balance: fixFirst(
     402,
-    'billing_error',
     "The spendable balance is below this call's reserve; add credit or lower max_tokens.",
   ),
   key_limit: fixFirst(
     402,
-    'billing_error',
     "This key's limit cannot cover this call's reserve; lower max_tokens, or raise the limit.",
   ),
-  rate_limited: afterWait(
-    429,
-    'rate_limit_error',
-    1,
-    'This agent starts calls too fast; wait as retry-after-ms says.',
-  ),
+  rate_limited: afterWait(429, 1, 'This agent starts calls too fast; wait as retry-after-ms says.'),
   too_many_running_calls: afterWait(
     429,
-    'rate_limit_error',
     2,
     'This agent has as many calls running as it may; start another when one ends.',
   ),
   daily_share_used: {
-    ...afterWait(
-      429,
-      'rate_limit_error',
-      60,
-      "This agent used its share of today's capacity; start calls again at 00:00 UTC.",
-    ),
+    ...afterWait(429, 60, "This agent used its share of today's capacity; start calls again at 00:00 UTC."),
     longWait: true,
   },
   model_busy: {
     ...afterWait(
       503,
-      'server_error',
       2,
       'Every provider of this model is at capacity; wait as retry-after-ms says, or choose another.',
     ),
     messages: { status: 529, type: OVERLOADED },
   },
   gateway_busy: {
-    ...afterWait(
-      503,
-      'server_error',
-      1,
-      'The gateway is at capacity for a moment; wait as retry-after-ms says.',
-    ),
+    ...afterWait(503, 1, 'The gateway is at capacity for a moment; wait as retry-after-ms says.'),
     messages: { type: OVERLOADED },
   },
   gateway_capacity: {
-    ...afterWait(503, 'server_error', 15, 'The gateway is adding capacity; wait as retry-after-ms says.'),
+    ...afterWait(503, 15, 'The gateway is adding capacity; wait as retry-after-ms says.'),
     messages: { type: OVERLOADED },
   },
-  gateway_unavailable: afterWait(
-    503,
-    'server_error',
-    15,
-    'The gateway is briefly unavailable; wait as retry-after-ms says.',
-  ),
+  gateway_unavailable: afterWait(503, 15, 'The gateway is briefly unavailable; wait as retry-after-ms says.'),
   catalog_unavailable: afterWait(
     503,
-    'server_error',
     5,
     'Model prices are briefly unavailable; wait as retry-after-ms says.',
   ),
-  service_unavailable: afterWait(
-    503,
-    'server_error',
-    2,
-    'Balances are briefly unavailable; wait as retry-after-ms says.',
-  ),
+  service_unavailable: afterWait(503, 2, 'Balances are briefly unavailable; wait as retry-after-ms says.'),
   provider_unavailable: afterWait(
     503,
-    'server_error',
     15,
     'This model is unavailable right now; wait as retry-after-ms says, or choose another.',
   ),
@@ -204,20 +164,11 @@ export const errorTable = {
   provider_error: retry(502, 'recorded', 'The provider failed or refused this call; try again.'),
   no_provider: fixFirst(
     404,
-    'not_found_error',
     'No provider of this model supports every option of the request; leave some out.',
   ),
-  provider_refused: fixFirst(
-    403,
-    'permission_error',
-    "The provider's own policy refused this request; change its content.",
-  ),
+  provider_refused: fixFirst(403, "The provider's own policy refused this request; change its content."),
   unprocessable: {
-    ...fixFirst(
-      422,
-      'server_error',
-      'The provider took the request but could not run it; change the request or the model.',
-    ),
+    ...fixFirst(422, 'The provider took the request but could not run it; change the request or the model.'),
     messages: { type: 'api_error' },
   },
   timeout: retry(408, 'recorded', 'The provider gave up waiting; try again.'),
@@ -225,8 +176,8 @@ export const errorTable = {
   // Beside the 31: spec, Video and upload endpoints.
   not_ready: fixFirst(
     404,
-    'not_found_error',
-    'The video has no file now: it is not done yet, has failed, or was deleted after 30 days.',
+    'The video has no file now: it is not done yet, has failed, ' +
+      `or was deleted after ${VIDEO_KEPT_MS / DAY_MS} days.`,
   ),
 } as const satisfies Record<string, ErrorRow>;
 
@@ -284,4 +235,41 @@ export function apiError(code: ErrorCode, details: ApiErrorDetails = {}): ApiErr
   return { ...error, retryAfterMs: Math.min(waitMs, RETRY_AFTER_MAX_MS) };
 }
 
+/** Refuses a member of a request whose value is of another kind. */
+export const hasToBe = (param: string, what: string): ApiError =>
+  apiError('invalid_request', { param, message: `\`${param}\` has to be ${what}.` });
+
+/** Answers the first refusal of the records in a list; `null`: all are taken, or it is no list. */
+export function refuseEach(
+  list: unknown,
+  param: string,
+  refuse: (each: Record<string, unknown>, param: string) => ApiError | null,
+): ApiError | null {
+  if (!Array.isArray(list)) return null;
+  for (const [index, each] of list.entries()) {
+    const refusal = isRecord(each) ? refuse(each, `${param}[${index}]`) : null;
+    if (refusal !== null) return refusal;
+  }
+  return null;
+}
+
 export const isApiError = (value: unknown): value is ApiError => isRecord(value) && 'refused' in value;
+
+/**
+ * Carries a refusal out of a tRPC procedure, whose only way to answer something else than its output is to
+ * throw.
+ */
+export class Refusal extends Error {
+  readonly apiError: ApiError;
+
+  constructor(apiError: ApiError) {
+    super(apiError.code);
+    this.apiError = apiError;
+  }
+}
+
+/** What a use case answered; a refusal leaves the procedure. */
+export function answerOrRefuse<Answer extends object>(result: Answer | ApiError): Answer {
+  if (isApiError(result)) throw new Refusal(result);
+  return result;
+}

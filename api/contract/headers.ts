@@ -1,93 +1,50 @@
 import type { CallId } from '#core/ids.ts';
 import type { ErrorShape } from './errors.ts';
 
+const CALL_ID = '244335062519810';
+const text = (example: string, description: string) => ({ description, schema: { type: 'string' }, example });
+const integer = (example: number, description: string, bounds: { minimum?: number } = {}) => ({
+  description,
+  schema: { type: 'integer', ...bounds },
+  example,
+});
+
 /** Every header of ours, as the document describes it. */
 export const headerDocs = {
-  'x-service-call-id': {
-    description:
-      "The call's id on the caller's Calls page; quote it to the operator, who may have renamed this header.",
-    schema: { type: 'string' },
-    example: '244335062519810',
-  },
-  'x-request-id': {
-    description: 'The same id, where the official clients look for it.',
-    schema: { type: 'string' },
-    example: '244335062519810',
-  },
-  'request-id': {
-    description: 'The same id, where the official client of the messages format looks for it.',
-    schema: { type: 'string' },
-    example: '244335062519810',
-  },
-  'x-generation-id': {
-    description: "The model provider's id for the answer.",
-    schema: { type: 'string' },
-    example: 'gen-1790000000-a1B2c3D4e5F6g7H8i9J0',
-  },
-  'x-hold-usd': {
-    description:
-      'What the call held from the balance while it ran, in US dollars. An error has it if the call failed after its hold was on disk.',
-    schema: { type: 'string' },
-    example: '0.0123',
-  },
-  location: {
-    description: 'The address to go on with.',
-    schema: { type: 'string' },
-    example: 'https://gw.example.com/v1/videos/vid_a1B2c3D4e5F6g7H8i9J0',
-  },
-  etag: {
-    description:
-      'Of this state of the answer: sent as `If-None-Match`, it is answered with 304 while nothing has changed.',
-    schema: { type: 'string' },
-    example: '"utUljcwSDUeqYTaYKk4Lof"',
-  },
-  'cache-control': {
-    description: 'How long the answer may be kept, and by whom.',
-    schema: { type: 'string' },
-    example: 'public, max-age=300',
-  },
-  'x-used-weight-1m': {
-    description: 'Weight that this address has used in this minute of the UTC clock.',
-    schema: { type: 'integer', minimum: 0 },
-    example: 12,
-  },
-  'retry-after': {
-    description: 'Whole seconds to wait before trying again.',
-    schema: { type: 'integer', minimum: 1 },
-    example: 2,
-  },
-  'retry-after-ms': {
-    description: 'The same wait in milliseconds.',
-    schema: { type: 'integer', minimum: 1 },
-    example: 1500,
-  },
-  'x-ratelimit-limit-requests': {
-    description: 'With `rate_limited`: calls that the agent may start in a minute.',
-    schema: { type: 'integer' },
-    example: 600,
-  },
-  'x-ratelimit-remaining-requests': {
-    description: 'With `rate_limited`: none is left now.',
-    schema: { type: 'integer' },
-    example: 0,
-  },
-  'x-ratelimit-reset-requests': {
-    description: 'With `rate_limited`: when the next may start, from now.',
-    schema: { type: 'string' },
-    example: '120ms',
-  },
-  'x-should-retry': {
-    description:
-      '`false` with `daily_share_used`: the wait may be hours, so clients should not sleep through it.',
-    schema: { type: 'string' },
-    example: 'false',
-  },
-  'www-authenticate': {
-    description: 'How to authenticate.',
-    schema: { type: 'string' },
-    example: 'Bearer realm="faregate"',
-  },
-} as const satisfies Record<string, { description: string; schema: object; example: string | number }>;
+  'x-service-call-id': text(
+    CALL_ID,
+    "The call's id on the caller's Calls page; quote it to the operator, who may have renamed this header.",
+  ),
+  'x-request-id': text(CALL_ID, 'The same id, where the official clients look for it.'),
+  'request-id': text(CALL_ID, 'The same id, where the official client of the messages format looks for it.'),
+  'x-generation-id': text('gen-1790000000-a1B2c3D4e5F6g7H8i9J0', "The model provider's id for the answer."),
+  'x-hold-usd': text(
+    '0.0123',
+    'What the call held from the balance while it ran, in US dollars. An error has it if the call failed after its hold was on disk.',
+  ),
+  location: text('https://gw.example.com/v1/videos/vid_a1B2c3D4e5F6g7H8i9J0', 'The address to go on with.'),
+  etag: text(
+    '"utUljcwSDUeqYTaYKk4Lof"',
+    'Of this state of the answer: sent as `If-None-Match`, it is answered with 304 while nothing has changed.',
+  ),
+  'cache-control': text('public, max-age=300', 'How long the answer may be kept, and by whom.'),
+  'x-used-weight-1m': integer(12, 'Weight that this address has used in this minute of the UTC clock.', {
+    minimum: 0,
+  }),
+  'retry-after': integer(2, 'Whole seconds to wait before trying again.', { minimum: 1 }),
+  'retry-after-ms': integer(1500, 'The same wait in milliseconds.', { minimum: 1 }),
+  'x-ratelimit-limit-requests': integer(
+    600,
+    'With `rate_limited`: calls that the agent may start in a minute.',
+  ),
+  'x-ratelimit-remaining-requests': integer(0, 'With `rate_limited`: none is left now.'),
+  'x-ratelimit-reset-requests': text('120ms', 'With `rate_limited`: when the next may start, from now.'),
+  'x-should-retry': text(
+    'false',
+    '`false` with `daily_share_used`, and with any other wait of more than a minute: clients should not sleep through it.',
+  ),
+  'www-authenticate': text('Bearer realm="faregate"', 'How to authenticate.'),
+};
 
 export type HeaderName = keyof typeof headerDocs;
 
@@ -100,17 +57,21 @@ export const requestHeaderDocs = {
     schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{8,64}$', minLength: 8, maxLength: 64 },
     example: 'order-2026-11-24-0001',
   },
-} as const satisfies Record<string, { description: string; schema: object; example: string }>;
+} as const;
 
 export type RequestHeaderName = keyof typeof requestHeaderDocs;
 
-/** What every answer at a matched route carries, refusals included. */
-export function answerHeaders(call: {
+/** What of a call an answer shows; a `CallContext` is one. */
+export interface AnswerFacts {
+  shape: ErrorShape;
   callId: CallId;
   callIdHeader: string;
-  shape: ErrorShape;
+  /** Pages of other origins may read it. */
   isPublic?: true;
-}): Record<string, string> {
+}
+
+/** What every answer at a matched route carries, refusals included. */
+export function answerHeaders(call: AnswerFacts): Record<string, string> {
   const id = String(call.callId);
   const headers: Record<string, string> = {
     [call.callIdHeader]: id,
@@ -131,13 +92,10 @@ export const publicHeaders = (callIdHeader: string) => ({
 
 const EXPOSED = ['x-request-id', 'etag', 'retry-after', 'retry-after-ms', 'x-used-weight-1m'];
 
-/**
- * Answered before a page may send more than a browser's own headers. A key is named because `*` leaves out `authorization`:
- * a page that sends one along gets its answer all the same.
- */
-export const preflightHeaders = {
+/** Answered before a page of any origin may use these methods, or send these headers of its own. */
+export const preflightHeaders = (methods: string, headers: string, maxAgeSeconds: number) => ({
   'access-control-allow-origin': '*',
-  'access-control-allow-methods': 'GET',
-  'access-control-allow-headers': '*, authorization, x-api-key',
-  'access-control-max-age': '86400',
-};
+  'access-control-allow-methods': methods,
+  'access-control-allow-headers': headers,
+  'access-control-max-age': String(maxAgeSeconds),
+});

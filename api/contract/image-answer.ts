@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { DAY_MS } from '#core/clock.ts';
+import { RESULT_LINK_MS } from '#core/limits.ts';
 import { usdNumber } from './money.ts';
 
 /* Only the document is made from these: answers are written as their images come, and are not parsed again. */
@@ -20,7 +22,10 @@ const ImageUsage = z
 
 const image = {
   url: z.url().optional().meta({ description: 'With `response_format: url`; no key is sent there.' }),
-  expires_at: z.iso.datetime().optional().meta({ description: 'When `url` stops working: 7 days from now.' }),
+  expires_at: z.iso
+    .datetime()
+    .optional()
+    .meta({ description: `When \`url\` stops working: ${RESULT_LINK_MS / DAY_MS} days from now.` }),
   b64_json: z.string().optional().meta({ description: 'With `response_format: b64_json`.' }),
   media_type: mediaType,
 };

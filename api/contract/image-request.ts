@@ -1,45 +1,21 @@
 import { z } from 'zod';
 import type { ImageModel, ImageParameter } from '#core/catalog/image-model.ts';
-import {
-  IMAGE_PROMPT_CHARS_MAX,
-  IMAGE_REFERENCES_MAX,
-  IMAGES_MAX,
-  MODEL_ID_CHARS_MAX,
-  URL_CHARS_MAX,
-} from '#core/limits.ts';
+import { DAY_MS } from '#core/clock.ts';
+import { IMAGE_PROMPT_CHARS_MAX, IMAGE_REFERENCES_MAX, IMAGES_MAX, RESULT_LINK_MS } from '#core/limits.ts';
 import { type ApiError, apiError } from './errors.ts';
+import { imageLink, modelId } from './request-fields.ts';
 
-const modelError = `a model id: a string of 1 to ${MODEL_ID_CHARS_MAX} characters`;
 const promptError = `a string of 1 to ${IMAGE_PROMPT_CHARS_MAX} characters, not blank`;
 const referencesError = `an array of at most ${IMAGE_REFERENCES_MAX} images`;
 const formatError = '`url` or `b64_json`';
 
 const reference = z
-  .strictObject(
-    {
-      type: z.literal('image_url', { error: '`image_url`' }),
-      image_url: z
-        .strictObject(
-          {
-            url: z
-              .string({ error: `a public https link of at most ${URL_CHARS_MAX} characters` })
-              .meta({ description: 'A public https link, or the `url` of an upload.' }),
-          },
-          { error: 'an object with `url`' },
-        )
-        .meta({ id: 'ImageReferenceUrl', description: 'Where the image is.' }),
-    },
-    { error: 'an object' },
-  )
+  .strictObject(imageLink('ImageReferenceUrl'), { error: 'an object' })
   .meta({ id: 'ImageReference', description: 'An image that the model reads.' });
 
 /** What every model takes. Optional fields may be null, and arrays empty, which counts as absent. */
 const common = {
-  model: z
-    .string({ error: modelError })
-    .min(1, { error: modelError })
-    .max(MODEL_ID_CHARS_MAX, { error: modelError })
-    .meta({ description: 'An id from `GET /images/models`.' }),
+  model: modelId().meta({ description: 'An id from `GET /images/models`.' }),
   prompt: z
     .string({ error: promptError })
     .min(1, { error: promptError })
@@ -54,9 +30,14 @@ const common = {
     description:
       'Partial images by server-sent events; `true` only for models with `streaming: true`, and for one image.',
   }),
-  response_format: z.enum(['url', 'b64_json'], { error: formatError }).nullish().meta({
-    description: 'A link that lives 7 days, or the image itself, which is then not stored. Default `url`.',
-  }),
+  response_format: z
+    .enum(['url', 'b64_json'], { error: formatError })
+    .nullish()
+    .meta({
+      description:
+        `A link that lives ${RESULT_LINK_MS / DAY_MS} days, or the image itself, which is then not stored. ` +
+        'Default `url`.',
+    }),
 };
 
 /** Its other fields are as each model lists them. */

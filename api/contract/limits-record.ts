@@ -10,8 +10,7 @@ import {
   UPLOAD_BYTES_MAX,
   UPLOAD_LINK_MS,
 } from '#core/limits.ts';
-import { isActiveKey } from './key-record.ts';
-import { SpendingLimit, shapeSpendingLimit } from './spending-limit.ts';
+import { isActiveKey, SpendingLimit, shapeSpendingLimit } from './key-record.ts';
 
 /** Spec: Limits record. The agent's limits are shared by all its keys. */
 export const LimitsRecord = z

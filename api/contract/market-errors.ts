@@ -9,40 +9,18 @@ const INTERVALS = intervals.map((interval) => `\`${interval}\``).join(', ');
  * the running gateway, the OpenAPI document and the tests all read this table.
  */
 export const marketErrorTable = {
-  invalid_depth: fixFirst(
-    400,
-    'invalid_request_error',
-    `\`depth\` has to be a whole number from 1 to ${BOOK_DEPTH_MAX}.`,
-  ),
-  invalid_interval: fixFirst(400, 'invalid_request_error', `\`interval\` has to be one of ${INTERVALS}.`),
-  invalid_limit: fixFirst(
-    400,
-    'invalid_request_error',
-    `\`limit\` has to be a whole number from 1 to ${CANDLES_MAX}.`,
-  ),
-  unknown_parameter: fixFirst(
-    400,
-    'invalid_request_error',
-    'A query parameter is not one of this endpoint, or was sent twice.',
-  ),
-  not_found: fixFirst(404, 'not_found_error', 'The market exchange is not open yet.'),
-  unknown_market: fixFirst(
-    404,
-    'not_found_error',
-    'No open market has this id; `GET /dex/markets` lists those that are open.',
-  ),
+  invalid_depth: fixFirst(400, `\`depth\` has to be a whole number from 1 to ${BOOK_DEPTH_MAX}.`),
+  invalid_interval: fixFirst(400, `\`interval\` has to be one of ${INTERVALS}.`),
+  invalid_limit: fixFirst(400, `\`limit\` has to be a whole number from 1 to ${CANDLES_MAX}.`),
+  unknown_parameter: fixFirst(400, 'A query parameter is not one of this endpoint, or was sent twice.'),
+  not_found: fixFirst(404, 'The market exchange is not open yet.'),
+  unknown_market: fixFirst(404, 'No open market has this id; `GET /dex/markets` lists those that are open.'),
   rate_limited: afterWait(
     429,
-    'rate_limit_error',
     60,
     'This address has used its weight of this minute; wait the seconds in retry-after.',
   ),
-  service_unavailable: afterWait(
-    503,
-    'server_error',
-    2,
-    'Market data is briefly unavailable; wait as retry-after-ms says.',
-  ),
+  service_unavailable: afterWait(503, 2, 'Market data is briefly unavailable; wait as retry-after-ms says.'),
   gateway_error: errorTable.gateway_error,
 } as const satisfies Record<string, ErrorRow>;
 

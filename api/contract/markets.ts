@@ -2,7 +2,14 @@ import { z } from 'zod';
 import { isoTime } from '#core/clock.ts';
 import type { MarketListing } from '#core/events/market-listing.ts';
 import { formatDecimal9 } from '#core/events/market-values.ts';
-import { BOOK_DEPTH_DEFAULT, BOOK_DEPTH_MAX, CANDLES_DEFAULT, CANDLES_MAX } from '#core/limits.ts';
+import {
+  BOOK_DEPTH_DEFAULT,
+  BOOK_DEPTH_MAX,
+  CANDLES_DEFAULT,
+  CANDLES_MAX,
+  MARKET_WEIGHTS,
+  SHALLOW_BOOK_DEPTH,
+} from '#core/limits.ts';
 import type { BookView } from '#core/market/book-view.ts';
 import { type Candle, intervals } from '#core/market/candle.ts';
 import { formatAttoUsd } from '#core/money.ts';
@@ -112,7 +119,11 @@ export const BookParameters = z.object({
     .min(1)
     .max(BOOK_DEPTH_MAX)
     .default(BOOK_DEPTH_DEFAULT)
-    .meta({ description: 'Levels of each side. A book weighs 1 up to a depth of 20, and 5 above.' }),
+    .meta({
+      description:
+        `Levels of each side. A book weighs ${MARKET_WEIGHTS.book} up to a depth of ${SHALLOW_BOOK_DEPTH}, ` +
+        `and ${MARKET_WEIGHTS.deepBook} above.`,
+    }),
 });
 
 export const CandlesParameters = z.object({

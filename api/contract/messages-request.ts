@@ -1,17 +1,18 @@
 import { z } from 'zod';
-import { TOOLS_MAX } from '#core/limits.ts';
-import { describeIssue } from './describe-issue.ts';
-import type { ApiError } from './errors.ts';
-import { parseInPieces } from './parse-in-pieces.ts';
 import {
+  answerTokens,
   fallbackModels,
+  jsonSchema,
+  messageList,
   model,
   object,
+  type ParsedRequest,
+  parseRequest,
   stream,
-  TOOLS,
   temperature,
   text,
   tokenCap,
+  toolList,
   toolSteps,
 } from './request-fields.ts';
 
@@ -46,10 +47,7 @@ const MessagesTool = object({
     }),
   name: text().nullish(),
   description: text().nullish(),
-  input_schema: z
-    .record(z.string(), z.unknown(), { error: 'an object' })
-    .nullish()
-    .meta({ description: 'A JSON Schema of the input.' }),
+  input_schema: jsonSchema('input'),
 }).meta({ id: 'MessagesTool', description: 'A tool that the caller runs, or a web search or fetch.' });
 
 const MessagesToolChoice = object({
@@ -64,25 +62,15 @@ const Thinking = object({
 
 export const MessagesRequest = object({
   model: model(),
-  messages: z
-    .array(Message, { error: 'an array of messages' })
-    .min(1, { error: 'an array of at least one message' })
-    .meta({ description: 'Oldest first.' }),
-  max_tokens: tokenCap().nullish().meta({
-    description:
-      "Longest answer in tokens. Without it the reserve covers the model's whole output; less reserves less.",
-  }),
+  messages: messageList(Message),
+  max_tokens: answerTokens(),
   system: z
     .union([text(), z.array(ContentBlock)], { error: 'a string or an array of text blocks' })
     .nullish()
     .meta({ description: 'The system prompt.' }),
   stream: stream(),
   temperature: temperature(),
-  tools: z
-    .array(MessagesTool, { error: 'an array of tools' })
-    .max(TOOLS_MAX, { error: `an array of at most ${TOOLS_MAX} tools` })
-    .nullish()
-    .meta({ description: TOOLS }),
+  tools: toolList(MessagesTool),
   tool_choice: MessagesToolChoice.nullish(),
   max_tool_calls: toolSteps(),
   thinking: Thinking.nullish(),
@@ -93,11 +81,5 @@ export const MessagesRequest = object({
 });
 export type MessagesRequest = z.infer<typeof MessagesRequest>;
 
-export type ParsedMessagesRequest = { ok: true; request: MessagesRequest } | { ok: false; error: ApiError };
-
-export function parseMessagesRequest(body: unknown): ParsedMessagesRequest {
-  const parsed = parseInPieces(MessagesRequest, body, 'messages', 'system');
-  return parsed.success
-    ? { ok: true, request: parsed.data }
-    : { ok: false, error: describeIssue(parsed.error.issues, body) };
-}
+export const parseMessagesRequest = (body: unknown): ParsedRequest<MessagesRequest> =>
+  parseRequest(MessagesRequest, body, 'messages', 'system');

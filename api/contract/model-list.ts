@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Model, PriceOverride, Prices } from '#core/catalog/catalog.ts';
+import { FORMAT_PATHS, type Model, type PriceOverride, type Prices } from '#core/catalog/catalog.ts';
 import { isoTime, SECOND_MS } from '#core/clock.ts';
 import { type AttoUsd, formatAttoUsd } from '#core/money.ts';
 
@@ -114,7 +114,7 @@ function shapeModel(model: Model): z.infer<typeof ModelEntry> {
     supported_parameters: [...(about?.supportedParameters ?? [])],
     reasoning: about?.reasoning ?? null,
     expires_on: about?.expiresOn ?? null,
-    endpoints: ['chat/completions', 'responses', 'messages'],
+    endpoints: Object.values(FORMAT_PATHS),
     pricing: shapePrices(model.endpoints.map(({ prices }) => prices)),
   };
 }

@@ -5,11 +5,15 @@ import {
   MODEL_ID_CHARS_MAX,
   SERVER_TOOL_STEPS_DEFAULT,
   SERVER_TOOL_STEPS_MAX,
+  TOOLS_MAX,
+  URL_CHARS_MAX,
 } from '#core/limits.ts';
+import { describeIssue } from './describe-issue.ts';
 import { type ApiError, apiError } from './errors.ts';
+import { parseInPieces } from './parse-in-pieces.ts';
 
 /*
- * What the requests of the three formats have in common. Every object is open: any other field of a format is accepted
+ * The fields that requests have in common. Every object of the three formats is open: any other field of a format is accepted
  * and passed on (spec: Chat completion request). Optional fields may be null, which counts as absent, because official
  * clients send null for what was not set. An `error` text says what is expected; `describeIssue` makes the whole
  * sentence.
@@ -18,11 +22,15 @@ import { type ApiError, apiError } from './errors.ts';
 export const object = <Shape extends z.core.$ZodShape>(shape: Shape) =>
   z.looseObject(shape, { error: 'an object' });
 export const text = () => z.string({ error: 'a string' });
-export const tokenCap = () => {
-  const error = `a whole number from 1 to ${ASKED_TOKENS_MAX}`;
-  return z.int({ error }).min(1, { error }).max(ASKED_TOKENS_MAX, { error });
-};
-const modelId = () => {
+export const wholeNumber = (min: number, max: number, error = `a whole number from ${min} to ${max}`) =>
+  z.int({ error }).min(min, { error }).max(max, { error });
+export const tokenCap = () => wholeNumber(1, ASKED_TOKENS_MAX);
+export const answerTokens = () =>
+  tokenCap().nullish().meta({
+    description:
+      "Longest answer in tokens. Without it the reserve covers the model's whole output; less reserves less.",
+  });
+export const modelId = () => {
   const error = `a model id: a string of 1 to ${MODEL_ID_CHARS_MAX} characters`;
   return z.string({ error }).min(1, { error }).max(MODEL_ID_CHARS_MAX, { error });
 };
@@ -56,9 +64,28 @@ export const temperature = () =>
     .max(2, { error: temperatureRange })
     .nullish();
 
-export const TOOLS =
-  'Functions that the caller runs, and web searches and fetches that the provider runs. The reserve covers every step ' +
-  'of these. An empty array counts as absent.';
+export const messageList = <Message extends z.ZodType>(message: Message) =>
+  z
+    .array(message, { error: 'an array of messages' })
+    .min(1, { error: 'an array of at least one message' })
+    .meta({ description: 'Oldest first.' });
+
+export const jsonSchema = (what: string) =>
+  z
+    .record(z.string(), z.unknown(), { error: 'an object' })
+    .nullish()
+    .meta({ description: `A JSON Schema of the ${what}.` });
+
+export const toolList = <Tool extends z.ZodType>(tool: Tool) =>
+  z
+    .array(tool, { error: 'an array of tools' })
+    .max(TOOLS_MAX, { error: `an array of at most ${TOOLS_MAX} tools` })
+    .nullish()
+    .meta({
+      description:
+        'Functions that the caller runs, and web searches and fetches that the provider runs. The reserve covers every step ' +
+        'of these. An empty array counts as absent.',
+    });
 
 const stepRange = 'a whole number of at least 1';
 export const toolSteps = () =>
@@ -77,6 +104,35 @@ const EFFORTS = ['low', 'medium', 'high', 'none', 'minimal', 'xhigh', 'max'] as 
 export const Reasoning = object({
   effort: z.enum(EFFORTS, { error: `one of ${EFFORTS.join(', ')}` }).nullish(),
 }).meta({ id: 'Reasoning', description: 'Reasoning tokens are billed as output.' });
+
+/** The members of an image that is named by its link. `id` is the document's name for where the image is. */
+export const imageLink = (id: string) => ({
+  type: z.literal('image_url', { error: '`image_url`' }),
+  image_url: z
+    .strictObject(
+      {
+        url: z
+          .string({ error: `a public https link of at most ${URL_CHARS_MAX} characters` })
+          .meta({ description: 'A public https link, or the `url` of an upload.' }),
+      },
+      { error: 'an object with `url`' },
+    )
+    .meta({ id, description: 'Where the image is.' }),
+});
+
+export type ParsedRequest<T> = { ok: true; request: T } | { ok: false; error: ApiError };
+
+/** Checks the body of a call of a text model. `lists`: the lists that may be long, see `parseInPieces`. */
+export function parseRequest<T>(
+  schema: z.ZodType<T>,
+  body: unknown,
+  ...lists: [list: string, partsBeside?: string]
+): ParsedRequest<T> {
+  const parsed = parseInPieces(schema, body, ...lists);
+  return parsed.success
+    ? { ok: true, request: parsed.data }
+    : { ok: false, error: describeIssue(parsed.error.issues, body) };
+}
 
 /** Of what depends on another field, which no schema can say. */
 export const expected = (param: string, what: string): ApiError =>

@@ -1,18 +1,17 @@
 import { z } from 'zod';
-import { TOOLS_MAX } from '#core/limits.ts';
-import { describeIssue } from './describe-issue.ts';
-import type { ApiError } from './errors.ts';
-import { parseInPieces } from './parse-in-pieces.ts';
 import {
+  answerTokens,
   fallbackModels,
+  jsonSchema,
   model,
   object,
+  type ParsedRequest,
+  parseRequest,
   Reasoning,
   stream,
-  TOOLS,
   temperature,
   text,
-  tokenCap,
+  toolList,
   toolSteps,
 } from './request-fields.ts';
 
@@ -44,10 +43,7 @@ const ResponsesTool = object({
   type: text().meta({ examples: ['function', 'web_search'] }),
   name: text().nullish(),
   description: text().nullish(),
-  parameters: z
-    .record(z.string(), z.unknown(), { error: 'an object' })
-    .nullish()
-    .meta({ description: 'A JSON Schema of the arguments.' }),
+  parameters: jsonSchema('arguments'),
 }).meta({ id: 'ResponsesTool' });
 
 export const ResponsesRequest = object({
@@ -58,17 +54,10 @@ export const ResponsesRequest = object({
     })
     .meta({ description: 'A prompt, or input items, oldest first. Nothing is stored between calls.' }),
   instructions: text().nullish().meta({ description: 'The system prompt.' }),
-  max_output_tokens: tokenCap().nullish().meta({
-    description:
-      "Longest answer in tokens. Without it the reserve covers the model's whole output; less reserves less.",
-  }),
+  max_output_tokens: answerTokens(),
   stream: stream(),
   temperature: temperature(),
-  tools: z
-    .array(ResponsesTool, { error: 'an array of tools' })
-    .max(TOOLS_MAX, { error: `an array of at most ${TOOLS_MAX} tools` })
-    .nullish()
-    .meta({ description: TOOLS }),
+  tools: toolList(ResponsesTool),
   max_tool_calls: toolSteps(),
   reasoning: Reasoning.nullish(),
   models: fallbackModels(),
@@ -78,11 +67,5 @@ export const ResponsesRequest = object({
 });
 export type ResponsesRequest = z.infer<typeof ResponsesRequest>;
 
-export type ParsedResponsesRequest = { ok: true; request: ResponsesRequest } | { ok: false; error: ApiError };
-
-export function parseResponsesRequest(body: unknown): ParsedResponsesRequest {
-  const parsed = parseInPieces(ResponsesRequest, body, 'input');
-  return parsed.success
-    ? { ok: true, request: parsed.data }
-    : { ok: false, error: describeIssue(parsed.error.issues, body) };
-}
+export const parseResponsesRequest = (body: unknown): ParsedRequest<ResponsesRequest> =>
+  parseRequest(ResponsesRequest, body, 'input');

@@ -38,7 +38,7 @@ export interface PublicCallContext<Deps> extends Omit<CallContext<Deps, never>, 
   isPublic: true;
 }
 
-/** Of a route that anybody may call. Answers by itself, at once where it can. */
+/** The handler of a route that anybody may call. It answers by itself. */
 export type PublicHandler<Deps> = (call: PublicCallContext<Deps>) => void | Promise<void>;
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
@@ -73,23 +73,23 @@ export interface RouteFacts {
 
 /** What stands in a procedure's meta: `openapi` is trpc-to-openapi's part, `http` ours. */
 export type RouteMeta<Deps, Caller> = {
-  openapi: {
-    method: Method;
-    path: `/${string}`;
-    operationId: string;
+  openapi: Pick<RouteFacts, 'method' | 'path' | 'operationId' | 'summary' | 'description'> & {
     tags: string[];
-    summary: string;
-    description: string;
     protect: boolean;
     errorResponses: number[];
   };
-  http: RouteFacts & { handler?: RawHandler<Deps, Caller>; publicHandler?: PublicHandler<Deps> };
+  http: RouteFacts & RouteHandlers<Deps, Caller>;
 };
 
-/** `handler` makes the route raw: its bytes never pass tRPC. */
+/** Either of them makes the route raw: its bytes never pass tRPC. */
+interface RouteHandlers<Deps, Caller> {
+  handler?: RawHandler<Deps, Caller>;
+  publicHandler?: PublicHandler<Deps>;
+}
+
 export function routeMeta<Deps, Caller>(
   facts: RouteFacts,
-  handler?: RawHandler<Deps, Caller>,
+  handlers: RouteHandlers<Deps, Caller> = {},
 ): RouteMeta<Deps, Caller> {
   const { method, path, operationId, tag, summary, description, auth } = facts;
   return {
@@ -104,7 +104,7 @@ export function routeMeta<Deps, Caller>(
       // The library's own error bodies are not ours: the finishing pass adds the real ones.
       errorResponses: [],
     },
-    http: handler === undefined ? facts : { ...facts, handler },
+    http: { ...facts, ...handlers },
   };
 }
 
@@ -119,7 +119,7 @@ export interface Route<Deps, Caller> {
   procedure: (options: ProcedureCall) => Promise<unknown>;
 }
 
-export interface ProcedureCall {
+interface ProcedureCall {
   ctx: object;
   path: string;
   type: TRPCProcedureType;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ImageType } from '#core/files/file-name.ts';
 import { UPLOAD_BYTES_MAX } from '#core/limits.ts';
+import { wholeNumber } from './request-fields.ts';
 
 /** Spec: MCP server, `create_upload`. */
 export const UPLOAD_TYPES = [
@@ -14,11 +15,7 @@ const contentType = z
   .enum(UPLOAD_TYPES, { error: `one of ${UPLOAD_TYPES.map((type) => `\`${type}\``).join(', ')}` })
   .meta({ description: 'What the file is; the PUT has to say the same.' });
 
-const sizeWanted = `a whole number of bytes from 1 to ${UPLOAD_BYTES_MAX}`;
-const size = z
-  .int({ error: sizeWanted })
-  .min(1, { error: sizeWanted })
-  .max(UPLOAD_BYTES_MAX, { error: sizeWanted });
+const size = wholeNumber(1, UPLOAD_BYTES_MAX, `a whole number of bytes from 1 to ${UPLOAD_BYTES_MAX}`);
 
 /** Spec: MCP server, `create_upload`. `POST /uploads` takes the same two. */
 export const UploadRequest = z

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { type FrameType, frameTypes, type VideoModel } from '#core/catalog/video-model.ts';
-import { MODEL_ID_CHARS_MAX, URL_CHARS_MAX, VIDEO_PROMPT_CHARS_MAX } from '#core/limits.ts';
+import { VIDEO_PROMPT_CHARS_MAX } from '#core/limits.ts';
+import { imageLink, modelId, wholeNumber } from './request-fields.ts';
 
 /** A 32-bit integer without its sign: what every provider takes. */
-export const SEED_MAX = 2_147_483_647;
+const SEED_MAX = 2_147_483_647;
 
 /** What the fields of an order may hold: of one model, or of any. */
-export type VideoFields = Pick<
+type VideoFields = Pick<
   VideoModel,
   | 'supportedDurations'
   | 'supportedResolutions'
@@ -26,7 +27,7 @@ export type VideoFields = Pick<
 export function videoRequest(model: VideoFields | null) {
   return z.strictObject(
     {
-      model: modelId,
+      model: videoModelId,
       prompt: prompt.nullish().meta({
         description: `Up to ${VIDEO_PROMPT_CHARS_MAX} characters. Required unless the video starts from images or carries one on.`,
       }),
@@ -73,15 +74,10 @@ export function videoRequest(model: VideoFields | null) {
   );
 }
 
-const modelError = `a model id: a string of 1 to ${MODEL_ID_CHARS_MAX} characters`;
-const modelId = z
-  .string({ error: modelError })
-  .min(1, { error: modelError })
-  .max(MODEL_ID_CHARS_MAX, { error: modelError })
-  .meta({ description: 'An id from `GET /videos/models`.' });
+const videoModelId = modelId().meta({ description: 'An id from `GET /videos/models`.' });
 
 /** Read first: what the other fields may hold depends on it. */
-export const VideoRequestModel = z.looseObject({ model: modelId });
+export const VideoRequestModel = z.looseObject({ model: videoModelId });
 
 const promptError = `a string of at most ${VIDEO_PROMPT_CHARS_MAX} characters`;
 const prompt = z
@@ -123,22 +119,10 @@ function audio(makesAudio: boolean) {
 
 function seed(takesSeed: boolean) {
   const error = takesSeed ? `a whole number from 0 to ${SEED_MAX}` : 'left out: this model takes no seed';
-  return z
-    .int({ error })
-    .min(0, { error })
-    .max(SEED_MAX, { error })
-    .refine(() => takesSeed, { error });
+  return wholeNumber(0, SEED_MAX, error).refine(() => takesSeed, { error });
 }
 
-const url = z
-  .string({ error: `a public https link of at most ${URL_CHARS_MAX} characters` })
-  .meta({ description: 'A public https link, or the `url` of an upload.' });
-const link = {
-  type: z.literal('image_url', { error: '`image_url`' }),
-  image_url: z
-    .strictObject({ url }, { error: 'an object with `url`' })
-    .meta({ id: 'VideoImageUrl', description: 'Where the image is.' }),
-};
+const link = imageLink('VideoImageUrl');
 
 function frameImages(supported: readonly FrameType[] | null) {
   const frames = supported ?? frameTypes;

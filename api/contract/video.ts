@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { isoTime } from '#core/clock.ts';
-import { VIDEO_KEPT_MS } from '#core/limits.ts';
+import { DAY_MS, isoTime, MINUTE_MS } from '#core/clock.ts';
+import { VIDEO_KEPT_MS, VIDEO_LINK_MS } from '#core/limits.ts';
 import { formatUsd } from '#core/money.ts';
 import { videoErrorCodes } from '#core/videos/video-error-codes.ts';
 import { type VideoJob, videoStatus } from '#core/videos/video-job.ts';
@@ -33,7 +33,8 @@ export const Video = z
     polling_url: z.url().meta({ description: 'Of this job; poll about every 10 seconds.' }),
     unsigned_urls: z.array(z.url()).meta({
       description:
-        'Empty until completed; then URLs to GET with the key: each answers with a link valid for one hour.',
+        'Empty until completed; then URLs to GET with the key: each answers with a link valid for ' +
+        `${VIDEO_LINK_MS / MINUTE_MS} minutes.`,
     }),
     estimated_cost: z.number().nonnegative().meta({
       description: 'Most the video can cost, US dollars; held from the balance until the video ends.',
@@ -43,9 +44,14 @@ export const Video = z
     }),
     error: VideoError.nullable().meta({ description: 'Of a failed video.' }),
     created_at: z.iso.datetime(),
-    expires_at: z.iso.datetime().nullable().meta({
-      description: 'Null until completed; then 30 days after it was made, when the file is deleted.',
-    }),
+    expires_at: z.iso
+      .datetime()
+      .nullable()
+      .meta({
+        description:
+          `Null until completed; then ${VIDEO_KEPT_MS / DAY_MS} days after it was made, ` +
+          'when the file is deleted.',
+      }),
   })
   .meta({ id: 'Video' });
 export type Video = z.infer<typeof Video>;

@@ -46,6 +46,17 @@ function readBootId(): string | null {
 export const wait = (clock: Clock, waitMs: number): Promise<void> =>
   new Promise((resolve) => void clock.setTimer(waitMs, resolve));
 
+/** Fires again and again, for the first time after one interval. */
+export function every(clock: Clock, intervalMs: number, fire: () => void): Timer {
+  const again = (): Timer =>
+    clock.setTimer(intervalMs, () => {
+      timer = again();
+      fire();
+    });
+  let timer = again();
+  return { cancel: () => timer.cancel() };
+}
+
 export const SECOND_MS = 1_000;
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;

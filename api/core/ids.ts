@@ -1,4 +1,4 @@
-import { randomBytes, randomFillSync, randomInt } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import type { Clock } from './clock.ts';
 import { firstFreeId, ID_LANES, type IdRun, withRun } from './id-lanes.ts';
 import { CLOCK_APART_MAX_MS } from './limits.ts';
@@ -11,8 +11,6 @@ export type CallId = number;
 
 const ID_EPOCH_MS = Date.UTC(2025, 0, 1);
 const ID_STEP = 4096;
-/** Randomness is drawn in stocks: a draw for every id would cost more than routing the request. */
-const STOCK_BYTES = 4096;
 /** The ledger refuses an id that is dated further ahead. */
 const AHEAD_MAX = CLOCK_APART_MAX_MS * ID_STEP;
 export interface IdSource {
@@ -27,8 +25,6 @@ export interface IdSource {
  */
 export function createIdSource(clock: Clock): IdSource {
   // A random start within the millisecond, and a random lane, keep the ids of several processes apart.
-  const stock = Buffer.alloc(STOCK_BYTES);
-  let used = STOCK_BYTES;
   let lane = randomInt(ID_LANES);
   let pastRuns: readonly IdRun[] = [];
   let runFrom = 0;
@@ -48,12 +44,7 @@ export function createIdSource(clock: Clock): IdSource {
 
   return {
     next() {
-      if (used === STOCK_BYTES) {
-        randomFillSync(stock);
-        used = 0;
-      }
-      const step = (((stock[used] ?? 0) << 8) | (stock[used + 1] ?? 0)) % ID_STEP;
-      used += 2;
+      const step = randomInt(ID_STEP);
       const earliest = (clock.now() - ID_EPOCH_MS) * ID_STEP + step - (step % ID_LANES);
       if (Math.abs(earliest - last) > AHEAD_MAX) beginRun(earliest);
       else {

@@ -246,6 +246,9 @@ export const BOOK_DEPTH_MAX = 100;
 export const BOOK_DEPTH_DEFAULT = 20;
 export const CANDLES_MAX = 1_000;
 export const CANDLES_DEFAULT = 200;
+/** Spec: Limits, market weight. A book above the shallow depth weighs as a deep one. */
+export const MARKET_WEIGHTS = { list: 2, book: 1, deepBook: 5, candles: 2 } as const;
+export const SHALLOW_BOOK_DEPTH = 20;
 /** Spec: Limits, market response cache. */
 export const MARKET_CACHE_MS = SECOND_MS;
 export const TRADE_ID_CHARS_MAX = 128;

@@ -10,32 +10,31 @@ export interface Log {
   error(event: string, fields?: LogFields): void;
 }
 
-export interface LogFields {
-  agentId?: number;
-  callId?: number;
-  /** Of the caller's own trace. */
-  traceId?: string;
-  keyId?: number;
-  code?: string;
-  cause?: string;
-  count?: number;
-  durationMs?: number;
-  /** By its public id. */
-  model?: string;
-  /** The provider's id in the configuration. */
-  provider?: string;
-  market?: string;
-  path?: string;
-  topic?: string;
-  /** A shard of the ledger, or a partition of a topic. */
-  shard?: number;
-  offset?: string;
-  address?: string;
-  status?: number;
-  usd?: string;
-  /** An exception: its name, message and stack, never what it was thrown about. */
-  error?: unknown;
-}
+/** A shard is one of the ledger, or a partition of a topic. */
+const NUMBER_FIELDS = ['agentId', 'callId', 'keyId', 'count', 'durationMs', 'shard', 'status'] as const;
+
+/** `traceId` is of the caller's own trace, `model` a public id, and `provider` its id in the configuration. */
+const TEXT_FIELDS = [
+  'traceId',
+  'code',
+  'cause',
+  'model',
+  'provider',
+  'market',
+  'path',
+  'topic',
+  'offset',
+  'address',
+  'usd',
+] as const;
+
+type Fields<Name extends string, Value> = { [name in Name]?: Value };
+
+export type LogFields = Fields<(typeof NUMBER_FIELDS)[number], number> &
+  Fields<(typeof TEXT_FIELDS)[number], string> & {
+    /** An exception: its name, message and stack, never what it was thrown about. */
+    error?: unknown;
+  };
 
 export function createLog(destination?: DestinationStream): Log {
   const logger = pino(
@@ -50,26 +49,7 @@ export function createLog(destination?: DestinationStream): Log {
 }
 
 /** Checked here too: a record with more fields than its type says would bring them all. */
-const FIELDS: Readonly<Record<keyof Omit<LogFields, 'error'>, true>> = {
-  agentId: true,
-  callId: true,
-  traceId: true,
-  keyId: true,
-  code: true,
-  cause: true,
-  count: true,
-  durationMs: true,
-  model: true,
-  provider: true,
-  market: true,
-  path: true,
-  topic: true,
-  shard: true,
-  offset: true,
-  address: true,
-  status: true,
-  usd: true,
-};
+const FIELDS: ReadonlySet<string> = new Set([...NUMBER_FIELDS, ...TEXT_FIELDS]);
 
 const SECRETS =
   /fg_\w{8,}|\b(?:Bearer|Basic)\s+\S+|\bg?sk[-_][\w-]{8,}|\b(?:hf|fw|xai|pplx|nvapi|r8|tgp)[-_]\w{8,}|AIza[\w-]{20,}|(?<=:\/\/)[^/\s@]+@|(?<=X-Amz-Signature=)\w+|(?<=\bapi[-_]?key["']?[=:]\s?["']?)[^\s"'&]+/gi;
@@ -82,7 +62,7 @@ const blot = (text: string): string => text.slice(0, TEXT_CHARS_MAX).replace(SEC
 function clean(fields: LogFields = {}): Record<string, unknown> {
   const kept: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields)) {
-    if (!Object.hasOwn(FIELDS, name)) continue;
+    if (!FIELDS.has(name)) continue;
     if (typeof value === 'string') kept[name] = blot(value);
     else if (typeof value === 'number') kept[name] = value;
   }

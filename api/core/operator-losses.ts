@@ -20,19 +20,13 @@ export type LossCause = (typeof LOSS_CAUSES)[number];
 export type CountLoss = (cause: LossCause, nanoUsd: NanoUsd) => void;
 
 export function createOperatorLosses(registry: Registry): CountLoss {
-  const registers = [registry];
-  const losses = new Counter({
-    name: 'faregate_operator_loss_usd_total',
-    help: 'Dollars that providers billed and no agent paid, by cause',
-    labelNames: ['cause'],
-    registers,
-  });
-  const calls = new Counter({
-    name: 'faregate_operator_loss_calls_total',
-    help: 'Calls that cost the operator money, by cause',
-    labelNames: ['cause'],
-    registers,
-  });
+  const byCause = (name: string, help: string) =>
+    new Counter({ name, help, labelNames: ['cause'], registers: [registry] });
+  const losses = byCause(
+    'faregate_operator_loss_usd_total',
+    'Dollars that providers billed and no agent paid, by cause',
+  );
+  const calls = byCause('faregate_operator_loss_calls_total', 'Calls that cost the operator money, by cause');
   // An alert sees a rise only from a value that was there before it.
   for (const cause of LOSS_CAUSES) {
     losses.inc({ cause }, 0);

@@ -2,10 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 
 type Add = (name: string, help: string, read: () => number) => void;
 
-/**
- * Metrics that are plain numbers elsewhere and are read when somebody looks: the registry's own counting costs a dear
- * part of a small call.
- */
+/** Adds metrics whose numbers are kept elsewhere anyway, and are read whenever the registry is asked. */
 export function readMetrics(registry: Registry): { gauge: Add; counter: Add } {
   const registers = [registry];
   return {

@@ -1,5 +1,4 @@
-import type { Timer } from './clock.ts';
-import { MINUTE_MS } from './clock.ts';
+import { every, MINUTE_MS } from './clock.ts';
 import { CLOCK_JUMP_MIN_MS } from './limits.ts';
 import type { Log } from './log.ts';
 import type { ClockReading, TrustedClock } from './trusted-clock.ts';
@@ -26,7 +25,6 @@ export interface WatchClockOptions {
 export function watchClock({ clock, log, remedy, save }: WatchClockOptions): { stop(): Promise<void> } {
   let toldAheadMs: number | null = null;
   let writing: Promise<void> | null = null;
-  let timer: Timer;
 
   function tell(): void {
     const doubt = clock.doubt();
@@ -55,11 +53,11 @@ export function watchClock({ clock, log, remedy, save }: WatchClockOptions): { s
   }
 
   function look(): void {
-    timer = clock.setTimer(CLOCK_LOOKED_AT_MS, look);
     tell();
     keep();
   }
 
+  const timer = every(clock, CLOCK_LOOKED_AT_MS, look);
   look();
   return {
     async stop() {

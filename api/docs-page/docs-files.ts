@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { LazyFile } from '../http/mount-static-files.ts';
-import { packageFolder } from '../http/package-folder.ts';
+import { type LazyFile, packageFolder, pageHeaders } from '../http/mount-static-files.ts';
 import { guides } from './guides.ts';
 
 /** Where the documentation lives. Its page names its parts by paths beside itself, so that a proxy may put it below another. */
@@ -12,23 +11,7 @@ const GUIDES = join(import.meta.dirname, '../../docs/guides');
 const PAGE = join(import.meta.dirname, 'page');
 
 /** No script, style, image or answer but our own; the reference of the API draws its icons by `data:`. */
-export const docsHeaders: Readonly<Record<string, string>> = {
-  'content-security-policy': [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "font-src 'self'",
-    "img-src 'self' data:",
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; '),
-  'referrer-policy': 'no-referrer',
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
-};
+export const docsHeaders = pageHeaders("img-src 'self' data:", "connect-src 'self'");
 
 /** The documentation as it is served. Nothing of it is read, and no Markdown rendered, before the first reader comes. */
 export function docsFiles(publicUrl: string): LazyFile[] {

@@ -29,7 +29,7 @@ export function createAuthenticate({ findKey, recallKey, peppers }: KeyCheck): A
     if (isApiError(key)) return key;
     const hashed = known.get(key.text);
     if (hashed === undefined && !checkApiKeyShape(key.text)) {
-      return refuse('This is no API key of this service: it is cut short, mistyped or of another service.');
+      return refuse('Invalid API key: it is truncated, mistyped, or issued by another service.');
     }
     const hashes = hashed ?? peppers.map((pepper) => hashApiKey(key.text, pepper));
     const owner = await findKey(hashes);
@@ -58,12 +58,12 @@ export function readApiKey(rawHeaders: readonly string[]): { text: string } | Ap
   let authorization: string | undefined;
   let apiKey: string | undefined;
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] ?? '';
-    if (isNamed(name, 'authorization')) {
+    const name = rawHeaders[i]?.toLowerCase();
+    if (name === 'authorization') {
       if (authorization !== undefined)
         return refuse('The Authorization header was sent twice; send it once.');
       authorization = rawHeaders[i + 1];
-    } else if (isNamed(name, 'x-api-key')) {
+    } else if (name === 'x-api-key') {
       if (apiKey !== undefined) return refuse('The x-api-key header was sent twice; send it once.');
       apiKey = rawHeaders[i + 1];
     }
@@ -76,9 +76,5 @@ export function readApiKey(rawHeaders: readonly string[]): { text: string } | Ap
   }
   return { text: bearer };
 }
-
-/** The length first: most headers are neither, and lower case is a copy. */
-const isNamed = (name: string, wanted: string): boolean =>
-  name.length === wanted.length && name.toLowerCase() === wanted;
 
 const refuse = (message: string): ApiError => apiError('invalid_api_key', { message });

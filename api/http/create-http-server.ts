@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import {
   createServer,
   type IncomingMessage,
@@ -5,12 +6,13 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { SECOND_MS } from '#core/clock.ts';
+import type { Socket } from 'node:net';
+import { SECOND_MS, systemClock } from '#core/clock.ts';
 import { CONNECTIONS_MAX, HEADERS_BYTES, KEEP_ALIVE_MS, STALLED_READER_MS } from '#core/limits.ts';
 import {
   type AnswerIds,
   answerBrokenRequest,
+  awaitsUs,
   lacksHost,
   noteAnswer,
   refuseExpectation,
@@ -18,13 +20,6 @@ import {
   refuseTunnel,
 } from './broken-request.ts';
 import { type ConnectionLimit, limitConnections } from './connection-limit.ts';
-import { cutStalledReaders } from './cut-stalled-readers.ts';
-
-/** Time for the headers of a request, and for all of it. */
-const HEADERS_TIMEOUT_MS = 10 * SECOND_MS;
-const REQUEST_TIMEOUT_MS = 30 * SECOND_MS;
-/** How often Node checks these two timeouts. */
-const CONNECTIONS_CHECK_MS = 5 * SECOND_MS;
 
 export interface ServerLimits {
   headersBytes: number;
@@ -35,6 +30,7 @@ export interface ServerLimits {
   keepAliveMs: number;
   /** A reader that takes nothing of what waits for it for so long has gone. */
   stalledReaderMs: number;
+  /** How often Node checks the timeouts of headers and requests. */
   connectionsCheckMs: number;
   connectionsMax: number;
 }
@@ -46,11 +42,11 @@ export interface ServerOptions extends Partial<ServerLimits>, AnswerIds {
 
 const defaultLimits: ServerLimits = {
   headersBytes: HEADERS_BYTES,
-  headersTimeoutMs: HEADERS_TIMEOUT_MS,
-  requestTimeoutMs: REQUEST_TIMEOUT_MS,
+  headersTimeoutMs: 10 * SECOND_MS,
+  requestTimeoutMs: 30 * SECOND_MS,
   keepAliveMs: KEEP_ALIVE_MS,
   stalledReaderMs: STALLED_READER_MS,
-  connectionsCheckMs: CONNECTIONS_CHECK_MS,
+  connectionsCheckMs: 5 * SECOND_MS,
   connectionsMax: CONNECTIONS_MAX,
 };
 
@@ -92,17 +88,46 @@ export function createHttpServer(listener: RequestListener, options: ServerOptio
 const originForm = (target: string): string => target.replace(/^https?:\/\/[^/?#]*(?=\/)/i, '');
 
 /** Resolves with the port: another than asked for when that was 0. */
-export function listen(server: Server, port: number, host: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve(portOf(server.address()));
-    });
+export async function listen(server: Server, port: number, host: string): Promise<number> {
+  // Rejects with an error of the server, too.
+  await once(server.listen(port, host), 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The server has no port.');
+  return address.port;
+}
+
+/**
+ * Cuts who takes nothing of what waits for it: else ten thousand readers of nothing, by one link to a file or without any
+ * key, would keep every connection for ever. Node times a connection only from the look that found something waiting there:
+ * timed from its first byte, each request would cost several timers.
+ */
+function cutStalledReaders(server: Server, stalledReaderMs: number, lookEveryMs: number): void {
+  const connections = connectionsOf(server);
+  const look = () => {
+    for (const socket of connections) {
+      const isTimed = Boolean(socket.timeout);
+      if (socket.writableLength > 0 && !isTimed) socket.setTimeout(stalledReaderMs);
+    }
+    timer = systemClock.setTimer(lookEveryMs, look);
+  };
+  let timer = { cancel: () => {} };
+  server.once('listening', look);
+  server.once('close', () => timer.cancel());
+  // Idle ones end here, too, by Node's time between two requests.
+  server.on('timeout', (socket) => {
+    if (awaitsUs(socket)) socket.setTimeout(0);
+    else socket.destroy();
   });
 }
 
-function portOf(address: AddressInfo | string | null): number {
-  if (address === null || typeof address === 'string') throw new Error('The server has no port.');
-  return address.port;
+/** Those that are open at any time: Node tells of each that comes, and lists none. */
+export function connectionsOf(server: Server): ReadonlySet<Socket> {
+  const connections = new Set<Socket>();
+  server.on('connection', (socket) => {
+    // A connection that was refused is never served.
+    if (socket.destroyed) return;
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
+  });
+  return connections;
 }

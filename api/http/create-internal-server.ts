@@ -1,10 +1,11 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { isIP } from 'node:net';
 import type { Registry } from 'prom-client';
+import { isLoopbackName } from '#core/loopback.ts';
 import { errorBody } from '../contract/error-body.ts';
-import { apiError } from '../contract/errors.ts';
+import { type ApiError, apiError } from '../contract/errors.ts';
 import type { AnswerIds } from './broken-request.ts';
 import { createHttpServer, listen } from './create-http-server.ts';
-import { createOwnHostCheck } from './own-host.ts';
 import { sendJson } from './send-json.ts';
 
 /**
@@ -64,19 +65,16 @@ export function createInternalServer(parts: InternalServerParts): InternalServer
 
 const NO_STORE = { 'cache-control': 'no-store' };
 
-const notFound = (res: ServerResponse): void =>
-  sendJson(res, 404, NO_STORE, errorBody(apiError('not_found'), 'chat'));
+const refuse = (res: ServerResponse, status: number, error: ApiError): void =>
+  sendJson(res, status, NO_STORE, errorBody(error, 'chat'));
+
+const notFound = (res: ServerResponse): void => refuse(res, 404, apiError('not_found'));
 
 const FOREIGN_HOST =
   'Metrics are not served under this host name. Ask by address or localhost, or add the name to server.internalHostNames.';
 
 const refuseHost = (res: ServerResponse): void =>
-  sendJson(
-    res,
-    MISDIRECTED,
-    NO_STORE,
-    errorBody(apiError('invalid_request', { message: FOREIGN_HOST }), 'chat'),
-  );
+  refuse(res, MISDIRECTED, apiError('invalid_request', { message: FOREIGN_HOST }));
 
 /** RFC 9110, 15.5.20: a request to a server that does not answer for its host. */
 const MISDIRECTED = 421;
@@ -116,6 +114,31 @@ function answerMetrics(req: IncomingMessage, res: ServerResponse, metrics: Regis
       res.writeHead(200, { ...NO_STORE, 'content-type': metrics.contentType });
       res.end(req.method === 'HEAD' ? '' : text);
     },
-    () => sendJson(res, 500, NO_STORE, errorBody(apiError('gateway_error'), 'chat')),
+    () => refuse(res, 500, apiError('gateway_error')),
   );
+}
+
+/**
+ * Whether a request names us as we are meant to be reached. A web page can lead a DNS name of its own to an address of ours and
+ * then read the answers ("DNS rebinding"), but it cannot do that to an address or to `localhost`. `names`: in small letters; `*.`
+ * before one stands for every name below it.
+ */
+function createOwnHostCheck(names: readonly string[]): (req: Pick<IncomingMessage, 'headers'>) => boolean {
+  const exact = new Set(names.filter((name) => !name.startsWith('*.')));
+  const suffixes = names.filter((name) => name.startsWith('*.')).map((name) => name.slice(1));
+  return ({ headers }) => {
+    // Only HTTP/1.0 has none, which no browser speaks.
+    if (headers.host === undefined) return true;
+    const name = nameIn(headers.host);
+    if (isIP(name) !== 0 || isLoopbackName(name)) return true;
+    return exact.has(name) || suffixes.some((suffix) => name.endsWith(suffix));
+  };
+}
+
+/** Without the port, the brackets of an IPv6 address and the dot that ends an absolute name; in small letters. */
+function nameIn(host: string): string {
+  if (host.startsWith('[')) return host.slice(1, Math.max(1, host.indexOf(']')));
+  const colon = host.lastIndexOf(':');
+  const name = (colon === -1 ? host : host.slice(0, colon)).toLowerCase();
+  return name.endsWith('.') ? name.slice(0, -1) : name;
 }

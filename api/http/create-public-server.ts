@@ -1,8 +1,7 @@
 import type { RequestListener, Server, ServerResponse } from 'node:http';
 import { MINUTE_MS, SECOND_MS, systemClock } from '#core/clock.ts';
 import { closeAfterAnswer, endUnreceived, forgetAnswer } from './broken-request.ts';
-import { connectionsOf } from './connections-of.ts';
-import { createHttpServer, listen, type ServerOptions } from './create-http-server.ts';
+import { connectionsOf, createHttpServer, listen, type ServerOptions } from './create-http-server.ts';
 
 /**
  * Time for a request that arrived after the notice of a shutdown, counted from the end of everything that
@@ -33,12 +32,6 @@ export interface PublicServer {
   destroy(): void;
 }
 
-/** Ended before its turn has come, and not by its connection's end: whoever waits for it would wait for ever. */
-function endAnswer(res: ServerResponse): void {
-  forgetAnswer(res);
-  if (res.socket === null && !res.writableFinished) res.once('socket', (socket) => socket.destroy());
-}
-
 export interface PublicServerOptions extends ServerOptions {
   lastRequestsMs?: number;
   lastAnswersMs?: number;
@@ -46,34 +39,14 @@ export interface PublicServerOptions extends ServerOptions {
 
 export function createPublicServer(listener: RequestListener, options: PublicServerOptions): PublicServer {
   const { lastRequestsMs = LAST_REQUESTS_MS, lastAnswersMs = LAST_ANSWERS_MS } = options;
-  // Counted, not listed: a place in a list would cost each as much as finding its route.
-  let open = 0;
-  /** Of those that came behind the notice. */
-  let late = 0;
+  const open = countRequests();
+  /** Requests that came after `endDrain`. */
+  const late = countRequests();
   let draining = false;
   let drained: Promise<void> | null = null;
-  let noneOpen: () => void = () => undefined;
-  let noneLate: () => void = () => undefined;
 
-  // One function for all requests: a closure per request costs a fifth more CPU (garbage).
-  function onClose(this: ServerResponse): void {
-    open -= 1;
-    endAnswer(this);
-    if (open === 0) noneOpen();
-  }
-  function onLateClose(this: ServerResponse): void {
-    late -= 1;
-    endAnswer(this);
-    if (late === 0) noneLate();
-  }
   const server: Server = createHttpServer((req, res) => {
-    if (drained === null) {
-      open += 1;
-      res.on('close', onClose);
-    } else {
-      late += 1;
-      res.on('close', onLateClose);
-    }
+    (drained === null ? open : late).add(res);
     if (draining) res.shouldKeepAlive = false;
     listener(req, res);
   }, options);
@@ -82,7 +55,7 @@ export function createPublicServer(listener: RequestListener, options: PublicSer
   /** Nobody is listened to any more; resolves when those who came late have their answers. */
   async function endLate(): Promise<void> {
     server.close();
-    if (late > 0) {
+    if (late.count() > 0) {
       // Time and again: Node has stopped to look at its time-outs, and a head may be completed at any time.
       const look = () => {
         for (const socket of connections) endUnreceived(socket, options);
@@ -90,9 +63,7 @@ export function createPublicServer(listener: RequestListener, options: PublicSer
       };
       let timer = systemClock.setTimer(lastRequestsMs, look);
       const cut = systemClock.setTimer(lastRequestsMs + lastAnswersMs, () => server.closeAllConnections());
-      await new Promise<void>((resolve) => {
-        noneLate = resolve;
-      });
+      await late.none();
       timer.cancel();
       cut.cancel();
     }
@@ -102,7 +73,7 @@ export function createPublicServer(listener: RequestListener, options: PublicSer
 
   return {
     listen: (port, host) => listen(server, port, host),
-    openRequests: () => open + late,
+    openRequests: () => open.count() + late.count(),
     draining: () => draining,
     beginDrain() {
       draining = true;
@@ -110,12 +81,40 @@ export function createPublicServer(listener: RequestListener, options: PublicSer
     },
     endDrain() {
       this.beginDrain();
-      drained ??= new Promise<void>((resolve) => {
-        noneOpen = resolve;
-        if (open === 0) resolve();
-      }).then(endLate);
+      drained ??= open.none().then(endLate);
       return drained;
     },
     destroy: () => server.closeAllConnections(),
   };
+}
+
+/** Requests are counted and not listed: a place in a list would cost each as much as finding its route. */
+function countRequests() {
+  let count = 0;
+  let onNone: () => void = () => undefined;
+  // One function for all requests: a closure per request costs a fifth more CPU (garbage).
+  function onClose(this: ServerResponse): void {
+    count -= 1;
+    endAnswer(this);
+    if (count === 0) onNone();
+  }
+  return {
+    add(res: ServerResponse): void {
+      count += 1;
+      res.on('close', onClose);
+    },
+    count: () => count,
+    /** Resolves once no request is open. */
+    none: (): Promise<void> =>
+      new Promise((resolve) => {
+        onNone = resolve;
+        if (count === 0) resolve();
+      }),
+  };
+}
+
+/** Ended before its turn has come, and not by its connection's end: whoever waits for it would wait for ever. */
+function endAnswer(res: ServerResponse): void {
+  forgetAnswer(res);
+  if (res.socket === null && !res.writableFinished) res.once('socket', (socket) => socket.destroy());
 }

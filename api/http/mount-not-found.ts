@@ -1,8 +1,7 @@
 import type { IRouter, NextFunction, Request, Response } from 'express';
 import { type ApiError, apiError, type ErrorShape } from '../contract/errors.ts';
 import { shapeOfPath } from '../contract/route.ts';
-import type { Edge } from './edge.ts';
-import { nearServed } from './near-served.ts';
+import type { Edge } from './mount-router.ts';
 import { renderError } from './render-error.ts';
 
 type NotFoundEdge = Pick<Edge, 'basePath' | 'ids' | 'callIdHeader' | 'log'>;
@@ -40,3 +39,22 @@ const notFound = (near: string | null): ApiError =>
 function shapeOf(path: string, basePath: string): ErrorShape {
   return path.startsWith(basePath) ? shapeOfPath(path.slice(basePath.length)) : 'chat';
 }
+
+/**
+ * What is served at the end of a path that is not: clients of some formats add `/v1` to their base URL, others want it
+ * there, and which one is at hand is the first thing that newcomers get wrong. `null`: nothing like it is served.
+ *
+ * @param served As `POST /v1/chat/completions`.
+ */
+function nearServed(path: string, served: readonly string[], basePath: string): string | null {
+  const asked = segmentsOf(path);
+  let nearest: string | null = null;
+  for (const route of served) {
+    const wanted = segmentsOf(route.slice(route.indexOf(' ') + 1 + basePath.length));
+    const isEnd = wanted.every((segment, index) => asked[asked.length - wanted.length + index] === segment);
+    if (isEnd && route.length > (nearest?.length ?? 0)) nearest = route;
+  }
+  return nearest;
+}
+
+const segmentsOf = (path: string): string[] => path.split('/').filter((segment) => segment !== '');

@@ -1,12 +1,12 @@
-import type { RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import type { AnyTRPCRouter, inferRouterContext } from '@trpc/server';
-import type { IRouter, RequestHandler } from 'express';
+import express, { type Express, type IRouter } from 'express';
+import type { IdSource } from '#core/ids.ts';
+import type { Log } from '#core/log.ts';
+import type { ApiError } from '../contract/errors.ts';
 import { type CallContext, type Method, type Route, readRoutes } from '../contract/route.ts';
-import type { Edge } from './edge.ts';
-import { KnownUrls } from './known-urls.ts';
 import { servePlain } from './serve-plain.ts';
-import { servePreflight, servePublic } from './serve-public.ts';
-import { serveRaw } from './serve-raw.ts';
+import { servePreflight, servePublic, serveRaw } from './serve-raw.ts';
 
 /** By method: one name of both would be a new string for each request. */
 export type HotRoutes = Map<string, HotPaths>;
@@ -18,8 +18,6 @@ interface HotPaths {
   below: Map<string, RequestListener>;
   /** Whose only parameter is the last step but one: what stands before it, and the last, such as `/content`. */
   around: { before: string; step: string; serve: RequestListener }[];
-  /** Of those, by the whole address, with its query. */
-  askedAround: KnownUrls<RequestListener>;
 }
 
 /**
@@ -39,7 +37,7 @@ export function mountRouter<R extends AnyTRPCRouter>(
     const { method } = route.facts;
     const path = edge.basePath + route.facts.path.replaceAll(/\{(\w+)\}/g, ':$1');
     const serve = rawServer(route, edge);
-    mount(app, method, path, serve ?? servePlain(route, edge));
+    app[VERBS[method]](path, serve ?? servePlain(route, edge));
     if (route.publicHandler !== null) app.options(path, servePreflight);
     noteHot(hotPathsOf(hot, method), path, serve);
   }
@@ -47,12 +45,7 @@ export function mountRouter<R extends AnyTRPCRouter>(
 }
 
 function hotPathsOf(hot: HotRoutes, method: Method): HotPaths {
-  const known = hot.get(method) ?? {
-    exact: new Map(),
-    below: new Map(),
-    around: [],
-    askedAround: new KnownUrls<RequestListener>(),
-  };
+  const known = hot.get(method) ?? { exact: new Map(), below: new Map(), around: [] };
   hot.set(method, known);
   return known;
 }
@@ -93,23 +86,14 @@ function hotRoute(hot: HotPaths | undefined, url: string): RequestListener | nul
   if (hot === undefined) return undefined;
   const exact = hot.exact.get(url);
   if (exact !== undefined) return exact;
-  return knownAround(hot, url) ?? hotBelow(hot, url);
-}
-
-/** The search is remembered: pages that show a market ask for the same again and again. */
-function knownAround({ around, askedAround }: HotPaths, url: string): RequestListener | undefined {
-  const known = askedAround.get(url);
-  if (known !== undefined) return known;
-  const found = findAround(around, url);
-  if (found !== undefined) askedAround.note(url, found);
-  return found;
+  return hotAround(hot, url) ?? hotBelow(hot, url);
 }
 
 /**
  * Between its fixed steps anything may stand that is one step, and a query may follow. No string is made for a look, and
  * none is compared that is not as long.
  */
-function findAround(around: HotPaths['around'], url: string): RequestListener | undefined {
+function hotAround({ around }: HotPaths, url: string): RequestListener | undefined {
   const query = url.indexOf('?');
   const end = query === -1 ? url.length : query;
   const stepAt = url.lastIndexOf('/', end - 1);
@@ -129,27 +113,8 @@ function hotBelow({ below }: HotPaths, url: string): RequestListener | undefined
   return parent === undefined ? undefined : below.get(parent);
 }
 
-function mount(app: IRouter, method: Method, path: string, serve: RequestHandler): void {
-  switch (method) {
-    case 'GET':
-      app.get(path, serve);
-      return;
-    case 'POST':
-      app.post(path, serve);
-      return;
-    case 'PATCH':
-      app.patch(path, serve);
-      return;
-    case 'PUT':
-      app.put(path, serve);
-      return;
-    case 'DELETE':
-      app.delete(path, serve);
-      return;
-    default:
-      method satisfies never;
-  }
-}
+/** By which method of a router Express serves a method. */
+const VERBS = { GET: 'get', POST: 'post', PATCH: 'patch', PUT: 'put', DELETE: 'delete' } as const;
 
 /** `/videos/models` before `/videos/{id}`: the first match serves. */
 function staticFirst(a: Pick<Route<never, never>, 'facts'>, b: Pick<Route<never, never>, 'facts'>): number {
@@ -160,4 +125,34 @@ function staticFirst(a: Pick<Route<never, never>, 'facts'>, b: Pick<Route<never,
     return Number(segment.startsWith('{')) - Number(other.startsWith('{'));
   }
   return 0;
+}
+
+/** An app that adds nothing of its own: paths match to the letter, and no header tells what serves them. */
+export function createExpress(): Express {
+  const app = express();
+  app.set('case sensitive routing', true);
+  app.set('strict routing', true);
+  app.set('query parser', false);
+  app.set('etag', false);
+  app.set('x-powered-by', false);
+  return app;
+}
+
+/**
+ * What the binding needs besides the router. `Context` is the one that the router's procedures are written
+ * for.
+ */
+export interface Edge<Context extends CallContext<unknown, object> = CallContext<unknown, object>> {
+  /** `/v1`: every route of the router is served below it. */
+  basePath: string;
+  deps: Context['deps'];
+  authenticate: (req: IncomingMessage) => Promise<Context['caller'] | ApiError>;
+  /** Whom it accepted some seconds ago, for a route that has the key checked with its own work. `null`: nobody. */
+  recall: (req: IncomingMessage) => Context['caller'] | null;
+  /** After the key and before the body, on every route that takes one. */
+  admitStart: (caller: Context['caller']) => ApiError | null;
+  bodyBytesMax: () => number;
+  ids: IdSource;
+  callIdHeader: string;
+  log: Log;
 }

@@ -1,8 +1,10 @@
-import { createHash } from 'node:crypto';
+import { findPackageJSON } from 'node:module';
+import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { IRouter, Request, Response } from 'express';
-import { hasEtag } from './has-etag.ts';
+import { etagOf } from '../contract/etag.ts';
+import { sendCached } from './send-cached.ts';
 
 interface FileFacts {
   /** The whole path of its address, such as `/console/app.css`. */
@@ -29,6 +31,24 @@ export interface StaticSite {
   headers: Readonly<Record<string, string>>;
 }
 
+/** The headers of pages that load nothing but our own, and stand in no frame. `sources`: what the policy allows besides. */
+export const pageHeaders = (...sources: readonly string[]): Readonly<Record<string, string>> => ({
+  'content-security-policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "font-src 'self'",
+    ...sources,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+});
+
 /**
  * Serves these files and no other. A browser may keep them but has to ask each time, so that after an upgrade no page
  * is made of two releases.
@@ -47,23 +67,9 @@ export function mountStaticFiles(app: IRouter, { root, files, headers }: StaticS
     // Made when the first browser asks: most starts of a gateway are followed by none.
     const zipped = once(async () => toZipped(await plain()));
     app.get(path, async (req: Request, res: Response) => {
-      const version = await (packs && takesGzip(req.headers['accept-encoding']) ? zipped : plain)();
-      const head = {
-        etag: version.etag,
-        'cache-control': cacheControl,
-        ...(packs ? { vary: 'accept-encoding' } : {}),
-      };
-      if (hasEtag(req, version.etag)) {
-        res.writeHead(304, head).end();
-        return;
-      }
-      res.writeHead(200, {
-        ...head,
-        ...version.encoding,
-        'content-type': contentType,
-        'content-length': String(version.bytes.length),
-      });
-      res.end(version.bytes);
+      const { bytes, etag, encoding } = await (packs && req.acceptsEncodings('gzip') ? zipped : plain)();
+      const head = { etag, 'cache-control': cacheControl, ...(packs ? { vary: 'accept-encoding' } : {}) };
+      sendCached(res, head, { contentType, bytes, encoding });
     });
   }
 }
@@ -77,7 +83,7 @@ interface Version {
   encoding: Record<string, string>;
 }
 
-const toPlain = (bytes: Buffer): Version => ({ bytes, etag: `"${etagOf(bytes)}"`, encoding: {} });
+const toPlain = (bytes: Buffer): Version => ({ bytes, etag: etagOf(bytes), encoding: {} });
 
 /** Beside the event loop: the largest file takes 60 ms, for which no stream may stand still. */
 const toZipped = async ({ bytes, etag }: Version): Promise<Version> => ({
@@ -98,14 +104,12 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
   };
 }
 
-const etagOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
-
 /** Fonts of the web are compressed already. */
 const isPacked = (contentType: string): boolean => contentType.startsWith('font/');
 
-/** `gzip;q=0` says that it does not. */
-const takesGzip = (header = ''): boolean =>
-  header.split(',').some((each) => {
-    const [coding, weight = ''] = each.split(';').map((part) => part.trim());
-    return coding === 'gzip' && !/^q=0(\.0*)?$/.test(weight);
-  });
+/** Where npm has put a package of which files are served to browsers. */
+export function packageFolder(name: string): string {
+  const manifest = findPackageJSON(name, import.meta.url);
+  if (manifest === undefined) throw new Error(`The package ${name} is not installed; a web page needs it.`);
+  return dirname(manifest);
+}

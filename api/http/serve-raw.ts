@@ -1,14 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ApiError, apiError, isApiError } from '../contract/errors.ts';
+import { preflightHeaders } from '../contract/headers.ts';
 import {
   type CallContext,
   hasBody,
+  type PublicHandler,
   type RawHandler,
   type RouteFacts,
   shapeOfPath,
 } from '../contract/route.ts';
 import { traceOf } from '../contract/trace-id.ts';
-import type { Edge } from './edge.ts';
+import type { Edge } from './mount-router.ts';
 import { readBody } from './read-body.ts';
 import { renderError } from './render-error.ts';
 
@@ -51,3 +53,31 @@ export function serveRaw<Deps, Caller extends object>(
     }
   };
 }
+
+/** A route for anybody. It ignores the key, so a wrong one is no mistake, and pages of other origins may read it, too. */
+export function servePublic<Deps, Caller extends object>(
+  { path, operationId }: RouteFacts,
+  handler: PublicHandler<Deps>,
+  edge: Edge<CallContext<Deps, Caller>>,
+) {
+  const shape = shapeOfPath(path);
+  const { deps, callIdHeader } = edge;
+  return async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
+    const callId = edge.ids.next();
+    const call = { deps, shape, callId, callIdHeader, isPublic: true, req, res } as const;
+    try {
+      await handler(call);
+    } catch (error) {
+      edge.log.error('request failed', { callId, ...traceOf(req), path: operationId, error });
+      renderError(res, apiError('gateway_error'), call);
+    }
+  };
+}
+
+/** Answers the preflight of a browser, which asks before a page may send more than a plain request, such as a key. */
+export function servePreflight(_req: IncomingMessage, res: ServerResponse): void {
+  res.writeHead(204, PREFLIGHT_HEADERS).end();
+}
+
+/** A key is named because `*` leaves out `authorization`: a page that sends one along gets its answer all the same. */
+const PREFLIGHT_HEADERS = preflightHeaders('GET', '*, authorization, x-api-key', 86_400);

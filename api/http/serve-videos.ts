@@ -1,9 +1,9 @@
-import { formatUsd } from '#core/money.ts';
 import type { Caller } from '../contract/caller.ts';
 import { type ApiError, isApiError } from '../contract/errors.ts';
 import { answerHeaders } from '../contract/headers.ts';
 import type { CallContext, HotCallContext } from '../contract/route.ts';
 import { writeVideo } from '../contract/video.ts';
+import { holdHeader } from '../inference/hold/answer-headers.ts';
 import { orderVideo } from '../media/order-video.ts';
 import { linkToVideo, readVideo } from '../media/read-video.ts';
 import type { VideoDeps } from '../media/video-deps.ts';
@@ -19,7 +19,7 @@ export function createServeVideos(deps: VideoDeps) {
       if (isApiError(ordered)) return ordered;
       const { job, heldNanoUsd } = ordered;
       const headers = { ...answerHeaders(call), location: `${publicUrl}/videos/${job.videoId}` };
-      const held = heldNanoUsd === null ? {} : { 'x-hold-usd': formatUsd(heldNanoUsd) };
+      const held = heldNanoUsd === null ? {} : holdHeader(heldNanoUsd);
       sendText(call.res, 202, { ...headers, ...held }, writeVideo(job, clock.now(), publicUrl));
       return null;
     },

@@ -1,11 +1,12 @@
+import { FORMAT_PATHS } from '#core/catalog/catalog.ts';
 import type { CallFacts } from '#core/events/ledger-event.ts';
 import type { Caller } from '../contract/caller.ts';
 import { type ApiError, apiError } from '../contract/errors.ts';
 import type { HotCallContext } from '../contract/route.ts';
+import { allowedBetas } from '../providers/messages-betas.ts';
 import { type Admitted, admitCall, admitInSteps, type Routes } from './admit/admit.ts';
 import type { CallPlan } from './admit/call-plan.ts';
 import { runInTurns } from './admit/steps.ts';
-import { allowedBetas } from './formats/allowed-betas.ts';
 import type { CallFormat } from './formats/call-format.ts';
 import type { Gateway } from './hold/gateway.ts';
 import { runHeldCall } from './hold/run-held-call.ts';
@@ -83,6 +84,6 @@ const routesOf = ({ catalog, health, files, limits }: Gateway, agentId: number):
 const callFacts = ({ model, format, stream }: CallPlan): CallFacts => ({
   model: model.id,
   modelName: model.name,
-  endpoint: format.endpoint,
+  endpoint: FORMAT_PATHS[format.name],
   stream,
 });

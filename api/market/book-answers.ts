@@ -1,8 +1,8 @@
 import type { BookView } from '#core/market/book-view.ts';
 import type { LiveMarkets } from '#core/market/live-markets.ts';
+import { maxBigint, minBigint, parseNanoUsd } from '#core/money.ts';
 import { shapeBook } from '../contract/markets.ts';
 import { Cached, type CacheOptions } from './cached.ts';
-import { freshPrice } from './fresh-price.ts';
 import { type ReadyAnswer, readyJson } from './ready-answer.ts';
 
 /** One reading of a market's book, and what was made of it by depth. */
@@ -36,4 +36,13 @@ export function writeBook(
   const answer = readyJson(shapeBook({ market, view, depth, readAtMs, freshPriceNano }));
   byDepth.set(depth, answer);
   return answer;
+}
+
+const ONE_NANO = 1_000_000_000n;
+
+/** Spec: Order book, freshPrice. Not below what somebody bids already, and never above a dollar for a dollar. */
+function freshPrice(offerNano: bigint, { bids }: BookView): bigint {
+  const [best] = bids;
+  const bidNano = best === undefined ? null : parseNanoUsd(best.price);
+  return minBigint(ONE_NANO, maxBigint(offerNano, bidNano ?? 0n));
 }

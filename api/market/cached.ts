@@ -1,5 +1,4 @@
-import type { Clock } from '#core/clock.ts';
-import { SECOND_MS } from '#core/clock.ts';
+import { type Clock, SECOND_MS } from '#core/clock.ts';
 import { MARKET_CACHE_MS } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import { atMost } from '#core/wait.ts';
@@ -13,38 +12,33 @@ export interface CacheOptions {
 }
 
 /**
- * What is read at most once in a second, however many ask (spec: Limits, market response cache). A read that failed is
- * kept for as long: a store that is down is not asked by every request.
+ * A value that is read at most once a second, however many callers ask (docs/spec.md, Limits, market response cache). A
+ * failed read is cached for as long, so a store that is down is not asked by every request.
  */
 export class Cached<T extends object> {
   readonly #options: CacheOptions;
   readonly #load: (before: T | null) => Promise<T | 'unavailable'>;
   #value: T | 'unavailable' | null = null;
-  /** The last one that was there. */
+  /** The last value that was read without a failure. */
   #last: T | null = null;
   #readAtMs = 0;
   #pending: Promise<T | 'unavailable'> | null = null;
 
-  /** `load`: given what was read before. May reject. */
+  /** `load` gets the last value. It may reject. */
   constructor(options: CacheOptions, load: (before: T | null) => Promise<T | 'unavailable'>) {
     this.#options = options;
     this.#load = load;
   }
 
-  /** `null`: it has to be read. */
-  get fresh(): T | 'unavailable' | null {
-    return this.#options.clock.monotonicMs() - this.#readAtMs < MARKET_CACHE_MS ? this.#value : null;
-  }
-
-  /** Concurrent ones share one read, and nobody waits longer than `MARKET_READ_MS` for it. */
+  /** Concurrent callers share one read, and no caller waits longer than `MARKET_READ_MS` for it. */
   async read(): Promise<T | 'unavailable'> {
-    const { fresh } = this;
-    if (fresh !== null) return fresh;
-    this.#pending ??= this.#readAnew();
-    return atMost(this.#options.clock, this.#pending, MARKET_READ_MS, 'unavailable');
+    const { clock } = this.#options;
+    if (this.#value !== null && clock.monotonicMs() - this.#readAtMs < MARKET_CACHE_MS) return this.#value;
+    this.#pending ??= this.#reload();
+    return atMost(clock, this.#pending, MARKET_READ_MS, 'unavailable');
   }
 
-  async #readAnew(): Promise<T | 'unavailable'> {
+  async #reload(): Promise<T | 'unavailable'> {
     const { clock, log } = this.#options;
     const askedAtMs = clock.monotonicMs();
     let value: T | 'unavailable';
@@ -57,7 +51,7 @@ export class Cached<T extends object> {
     this.#pending = null;
     this.#value = value;
     if (value !== 'unavailable') this.#last = value;
-    // What changed after it was asked for is not in it.
+    // A change after the question is not in the value.
     this.#readAtMs = value === 'unavailable' ? clock.monotonicMs() : askedAtMs;
     return value;
   }

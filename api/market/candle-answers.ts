@@ -7,9 +7,10 @@ import {
 } from '#core/market/candle.ts';
 import type { LiveMarkets } from '#core/market/live-markets.ts';
 import type { MarketStore } from '#core/market/market-store.ts';
+import { digestOf } from '../contract/etag.ts';
 import { shapeCandle } from '../contract/markets.ts';
 import { Cached, type CacheOptions } from './cached.ts';
-import { digestOf, type ReadyAnswer, readyAnswer } from './ready-answer.ts';
+import { type ReadyAnswer, readyAnswer } from './ready-answer.ts';
 
 /** Answers of different limits that are kept for one market's candles of one interval. */
 const READY_CANDLES_MAX = 8;
@@ -93,8 +94,7 @@ interface WrittenRows {
 /** A window of time: so many intervals back, with the present one. */
 export function writeCandles(
   read: ReadCandles,
-  { market, interval }: CandleSource,
-  limit: number,
+  { market, interval, limit }: { market: string; interval: CandleInterval; limit: number },
 ): ReadyAnswer {
   read.written ??= writeRows(read.rows);
   const { text, offsets, digest } = read.written;

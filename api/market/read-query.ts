@@ -1,4 +1,11 @@
-import { BOOK_DEPTH_DEFAULT, BOOK_DEPTH_MAX, CANDLES_DEFAULT, CANDLES_MAX } from '#core/limits.ts';
+import {
+  BOOK_DEPTH_DEFAULT,
+  BOOK_DEPTH_MAX,
+  CANDLES_DEFAULT,
+  CANDLES_MAX,
+  MARKET_WEIGHTS,
+  SHALLOW_BOOK_DEPTH,
+} from '#core/limits.ts';
 import { type CandleInterval, candleIntervals } from '#core/market/candle.ts';
 import { type MarketError, marketError } from '../contract/market-errors.ts';
 
@@ -17,22 +24,21 @@ export interface AskedCandles {
   limit: number;
 }
 
-/** Spec: Limits, market weight. */
-const SHALLOW_DEPTH = 20;
-const weights = { list: 2, book: 1, deepBook: 5, candles: 2 } as const;
-
 /** A parameter that the endpoint does not take, or one sent twice, is refused before anything is counted. */
 export function readListQuery(query: string): MarketQuery<object> | MarketError {
   const values = readParameters(query, []);
-  return 'refused' in values ? values : { weight: weights.list, asked: {} };
+  return 'refused' in values ? values : { weight: MARKET_WEIGHTS.list, asked: {} };
 }
 
 export function readBookQuery(query: string): MarketQuery<AskedBook> | MarketError {
   const values = readParameters(query, ['depth']);
   if ('refused' in values) return values;
   const depth = wholeNumber(values.depth, BOOK_DEPTH_DEFAULT, BOOK_DEPTH_MAX);
-  if (depth === null) return { weight: weights.book, asked: marketError('invalid_depth') };
-  return { weight: depth > SHALLOW_DEPTH ? weights.deepBook : weights.book, asked: { depth } };
+  if (depth === null) return { weight: MARKET_WEIGHTS.book, asked: marketError('invalid_depth') };
+  return {
+    weight: depth > SHALLOW_BOOK_DEPTH ? MARKET_WEIGHTS.deepBook : MARKET_WEIGHTS.book,
+    asked: { depth },
+  };
 }
 
 export function readCandlesQuery(query: string): MarketQuery<AskedCandles> | MarketError {
@@ -40,7 +46,7 @@ export function readCandlesQuery(query: string): MarketQuery<AskedCandles> | Mar
   if ('refused' in values) return values;
   const { interval = '1h' } = values;
   const limit = wholeNumber(values.limit, CANDLES_DEFAULT, CANDLES_MAX);
-  return { weight: weights.candles, asked: askedCandles(interval, limit) };
+  return { weight: MARKET_WEIGHTS.candles, asked: askedCandles(interval, limit) };
 }
 
 function askedCandles(interval: string, limit: number | null): AskedCandles | MarketError {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { etagOf } from '../contract/etag.ts';
 
 /** As it goes out, to everybody who asks for the same within a second. */
 export interface ReadyAnswer {
@@ -30,8 +30,3 @@ export function readyAnswer(text: string, etag = etagOf(text)): ReadyAnswer {
 }
 
 export const readyJson = (answer: object): ReadyAnswer => readyAnswer(JSON.stringify(answer));
-
-const etagOf = (text: string): string => `"${digestOf(text)}"`;
-
-export const digestOf = (text: string): string =>
-  createHash('sha256').update(text).digest('base64url').slice(0, 22);

@@ -1,11 +1,11 @@
 import { type Implementation, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import { HOUR_MS } from '#core/clock.ts';
+import { programVersion } from '#core/program-version.ts';
 import type { AccountKey } from '../account/account-deps.ts';
-import { v1Facts } from '../contract/v1-facts.ts';
 import type { ToolDeps } from './tool.ts';
 import { tools } from './tools.ts';
 
-const info: Implementation = { name: 'faregate', title: v1Facts.title, version: v1Facts.version };
+const info: Implementation = { name: 'faregate', title: 'Faregate', version: programVersion };
 
 const instructions =
   'The account of one agent at a prepaid gateway for AI model calls: its credit, limits, usage, calls and keys. ' +

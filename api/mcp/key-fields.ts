@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { isLabel } from '#core/label.ts';
 import type { PutKey } from '#core/ledger/command.ts';
 import { KEY_LIMIT_MAX_NANO_USD, KEY_LIMIT_MIN_NANO_USD, LABEL_CHARS_MAX } from '#core/limits.ts';
-import { type NanoUsd, parseNanoUsd } from '#core/money.ts';
+import { spendingLimitRange } from '../contract/key-record.ts';
+import { parseUsd } from '../contract/money.ts';
 import { sentences } from './sentences.ts';
 
 /*
@@ -22,7 +23,7 @@ export const labelInput = () =>
 export const limitInput = () =>
   z.object({
     usd: z.union([z.string(), z.number()]).meta({
-      description: 'US dollars per period, from 0.01 to 1000000.',
+      description: `US dollars per period, from ${spendingLimitRange}.`,
       examples: ['12.5'],
     }),
     reset: z
@@ -38,16 +39,7 @@ export const readLabel = (label: string): Read<string> =>
 export function readLimit(
   given: z.output<ReturnType<typeof limitInput>>,
 ): Read<NonNullable<PutKey['limit']>> {
-  const limitNanoUsd = readAmount(String(given.usd));
+  const limitNanoUsd = parseUsd(String(given.usd), KEY_LIMIT_MIN_NANO_USD, KEY_LIMIT_MAX_NANO_USD);
   if (limitNanoUsd === null) return { ok: false, sentence: sentences.badAmount };
   return { ok: true, value: { limitNanoUsd, reset: given.reset } };
-}
-
-/** No exponent, of a text or of a number that is written with one: the amount has to be plain to who reads it. */
-const DECIMAL = /^\d+(\.\d+)?$/;
-
-function readAmount(text: string): NanoUsd | null {
-  const nanoUsd = DECIMAL.test(text) ? parseNanoUsd(text) : null;
-  if (nanoUsd === null) return null;
-  return nanoUsd >= KEY_LIMIT_MIN_NANO_USD && nanoUsd <= KEY_LIMIT_MAX_NANO_USD ? nanoUsd : null;
 }

@@ -1,6 +1,8 @@
 import type { z } from 'zod';
 import { HOUR_MS, MINUTE_MS } from '#core/clock.ts';
-import { LABEL_CHARS_MAX } from '#core/limits.ts';
+import { LABEL_CHARS_MAX, type Limits } from '#core/limits.ts';
+import type { KeyRefusal } from '../account/keys.ts';
+import { spendingLimitRange } from '../contract/key-record.ts';
 
 /** Why a tool did not do what was asked. How each begins is the spec's (MCP refusals); callers may tell them apart by it. */
 export const sentences = {
@@ -22,7 +24,8 @@ export const sentences = {
     `This agent started ${max} uploads in the last 24 hours, as many as it may: the next can start in ${waitText(retryAfterMs)}.`,
   badLabel: `label: has to be one line of 1 to ${LABEL_CHARS_MAX} characters, without control characters.`,
   badAmount:
-    'spending_limit.usd: has to be an amount of US dollars from 0.01 to 1000000, such as "12.5", with at most nine decimals.',
+    `spending_limit.usd: has to be an amount of US dollars from ${spendingLimitRange}, ` +
+    'such as "12.5", with at most nine decimals.',
   badInput: (tool: string, issues: readonly z.core.$ZodIssue[]): string =>
     `Input validation error: Invalid arguments for tool ${tool}: ${issues.map(issueText).join('; ')}`,
   unavailable: 'The service could not finish this right now: try again in a moment.',
@@ -35,4 +38,22 @@ function waitText(waitMs: number): string {
   const [unit, name] = waitMs > HOUR_MS ? [HOUR_MS, 'hour'] : [MINUTE_MS, 'minute'];
   const count = Math.ceil(waitMs / unit);
   return `${count} ${name}${count === 1 ? '' : 's'}`;
+}
+
+/** @param keyId The key that was asked for. */
+export function keySentence(reason: KeyRefusal, keyId: number, limits: Limits): string {
+  const { unavailable } = sentences;
+  const byReason: Record<KeyRefusal, string> = {
+    acting_key_limited: sentences.limitedKey,
+    unknown_key: sentences.unknownKey(keyId),
+    key_revoked: sentences.revokedKey(keyId),
+    too_many_active_keys: sentences.tooManyActiveKeys(limits.activeKeys),
+    too_many_mcp_keys: sentences.tooManyNewKeys(limits.mcpKeysPerDay),
+    agent_not_active: sentences.noKeysWhileInactive,
+    // The key of this connection ended meanwhile: to try again tells its owner.
+    acting_key_revoked: unavailable,
+    ...{ unknown_agent: unavailable, id_taken: unavailable, hash_taken: unavailable },
+    ...{ changed_since: unavailable, unavailable },
+  };
+  return byReason[reason];
 }

@@ -6,11 +6,11 @@ import { parseJson } from '#core/parse-json.ts';
 import type { RateLimiter } from '#core/rates/rate-limiter.ts';
 import type { Caller } from '../contract/caller.ts';
 import { type ApiError, isApiError } from '../contract/errors.ts';
+import { preflightHeaders } from '../contract/headers.ts';
 import { readBody } from '../http/read-body.ts';
 import { sendJson, sendText } from '../http/send-json.ts';
 import { answerMessages, type ProtocolAnswer } from './answer-messages.ts';
 import { buildServer } from './build-server.ts';
-import { corsHeaders, preflightHeaders } from './cors-headers.ts';
 import { type McpAnswer, mcpAnswers } from './mcp-answers.ts';
 import type { ToolDeps } from './tool.ts';
 
@@ -26,7 +26,7 @@ export type ServeMcp = (req: IncomingMessage, res: ServerResponse) => Promise<vo
 export function createServeMcp(deps: McpDeps): ServeMcp {
   return async (req, res) => {
     if (req.method === 'OPTIONS') {
-      res.writeHead(204, preflightHeaders(req)).end();
+      res.writeHead(204, mcpPreflightHeaders(req)).end();
       return;
     }
     try {
@@ -107,5 +107,30 @@ function send(res: ServerResponse, answer: McpAnswer | ProtocolAnswer): void {
   if (contentType === null) res.writeHead(status, { ...ALWAYS, 'content-length': '0' }).end();
   else sendText(res, status, { ...ALWAYS, 'content-type': contentType }, body);
 }
+
+/**
+ * Any origin may call: a page has only the key that its user gave it, and no cookie counts here. On every answer, refusals
+ * too, because a page sees nothing of an answer without them.
+ */
+const corsHeaders: Readonly<Record<string, string>> = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'www-authenticate, retry-after, retry-after-ms',
+};
+
+function mcpPreflightHeaders({ headers }: IncomingMessage): Record<string, string> {
+  // Each by its name, because a `*` leaves out `authorization`.
+  const allowed = headers['access-control-request-headers'] ?? ALLOWED_HEADERS;
+  return {
+    ...corsHeaders,
+    ...preflightHeaders(METHODS, allowed, 7_200),
+    vary: 'access-control-request-headers',
+  };
+}
+
+/** Methods that are refused are among them, so that a page sees the 405 and not a broken network. */
+const METHODS = 'POST, GET, DELETE, OPTIONS';
+
+const ALLOWED_HEADERS =
+  'authorization, x-api-key, content-type, accept, mcp-protocol-version, mcp-method, mcp-name';
 
 const ALWAYS = { ...corsHeaders, 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };

@@ -1,5 +1,6 @@
 import type { CallToolResult, Tool as ListedTool, ToolAnnotations } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
+import type { Unavailable } from '#core/ledger/ledger.ts';
 import type { Log } from '#core/log.ts';
 import type { AccountDeps, AccountKey } from '../account/account-deps.ts';
 import type { UploadRequest } from '../contract/upload.ts';
@@ -45,6 +46,13 @@ export const readsOnly: ToolFacts<z.ZodObject, z.ZodObject>['annotations'] = {
   idempotentHint: true,
   openWorldHint: false,
 };
+
+/** A tool that changes something replaces of these what it differs in. */
+export const writes = { ...readsOnly, readOnlyHint: false, idempotentHint: false };
+
+/** Of what is only read: a store that cannot answer is the one way to fail. */
+export const answerOf = <Read extends object>(read: Read | Unavailable): ToolAnswer<Read> =>
+  read === 'unavailable' ? { ok: false, sentence: sentences.unavailable } : { ok: true, record: read };
 
 /** Schemas are written once here: the library would convert them anew for every list. */
 export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject>(

@@ -1,9 +1,10 @@
-import type { FileName } from '#core/files/file-name.ts';
 import type { FileStore } from '#core/files/file-store.ts';
 import type { Log } from '#core/log.ts';
 import { type ApiError, apiError } from '../contract/errors.ts';
 import {
+  type ImageLink,
   isImage,
+  type LinkedImage,
   missing,
   notYours,
   refuseLink,
@@ -20,22 +21,17 @@ export interface ImageCheck {
   linksMax: number;
 }
 
-export interface LinkedImage {
-  /** Of the link in the request, such as `frame_images[0].image_url.url`. */
-  param: string;
-  url: string;
+/** An image at a public address, or a file of the agent's own that is there. */
+export interface CheckedImage extends LinkedImage {
+  /** The size of the agent's own file. */
+  bytes: number;
 }
-
-export type CheckedImage =
-  | { kind: 'public' }
-  /** The agent's own, by a link that lives, of a file that is there. */
-  | { kind: 'own'; name: FileName; bytes: number };
 
 /** In the order in which they are sent. The provider may follow the links that pass, or be sent the agent's own images. */
 export async function checkImages(
   check: ImageCheck,
   agentId: number,
-  images: readonly LinkedImage[],
+  images: readonly ImageLink[],
 ): Promise<CheckedImage[] | ApiError> {
   const oneMore = images[check.linksMax];
   if (oneMore !== undefined) return tooManyLinks(check.linksMax, oneMore.param);
@@ -57,15 +53,15 @@ export async function checkImages(
 async function checkImage(
   { files, refusePrivate }: ImageCheck,
   agentId: number,
-  { param, url }: LinkedImage,
+  { param, link }: ImageLink,
 ): Promise<CheckedImage | ApiError> {
-  const owner = files?.parseLink(url) ?? { kind: 'foreign' };
+  const owner = files?.parseLink(link) ?? { kind: 'foreign' };
   switch (owner.kind) {
     case 'foreign': {
-      const refusal = refuseLink(url, param);
+      const refusal = refuseLink(link, param);
       if (refusal !== null) return refusal;
-      const words = await refusePrivate(url);
-      return words === null ? { kind: 'public' } : refuse(param, `\`${param}\` ${words}.`);
+      const words = await refusePrivate(link);
+      return words === null ? { link, param, own: null, bytes: 0 } : refuse(param, `\`${param}\` ${words}.`);
     }
     case 'refused':
       return notYours(param);
@@ -73,7 +69,7 @@ async function checkImage(
       const { name } = owner;
       if (name.agentId !== agentId || !isImage(name)) return notYours(param);
       const bytes = (await files?.size(name)) ?? null;
-      return bytes === null ? missing(param) : { kind: 'own', name, bytes };
+      return bytes === null ? missing(param) : { link, param, own: name, bytes };
     }
     default:
       return owner satisfies never;

@@ -6,7 +6,8 @@ import { attoToNanoUp, type NanoUsd } from '#core/money.ts';
 import { videoStatus } from '#core/videos/video-job.ts';
 import { type ApiError, apiError, isApiError } from '../contract/errors.ts';
 import type { VideoRequest } from '../contract/video-request.ts';
-import { checkImages, type LinkedImage } from './check-images.ts';
+import type { ImageLink } from '../inference/linked-images/linked-media.ts';
+import { checkImages } from './check-images.ts';
 import { findVideo } from './find-video.ts';
 import { readVideoOrder, type VideoOrderRead } from './read-video-order.ts';
 import type { VideoDeps } from './video-deps.ts';
@@ -43,9 +44,12 @@ export async function planVideo(
 const NO_FILES = 'This gateway keeps no files, so it makes no videos.';
 const NO_PRICE = 'The model has no price for a video like this; choose another `resolution` or `duration`.';
 
-function linksOf({ frame_images, input_references }: VideoRequest): LinkedImage[] {
+function linksOf({ frame_images, input_references }: VideoRequest): ImageLink[] {
   const named = (field: string, images: { image_url: { url: string } }[] | null | undefined) =>
-    (images ?? []).map(({ image_url: { url } }, at) => ({ param: `${field}[${at}].image_url.url`, url }));
+    (images ?? []).map(({ image_url }, at) => ({
+      link: image_url.url,
+      param: `${field}[${at}].image_url.url`,
+    }));
   return [...named('frame_images', frame_images), ...named('input_references', input_references)];
 }
 
@@ -53,7 +57,7 @@ function linksOf({ frame_images, input_references }: VideoRequest): LinkedImage[
 async function placeImages(
   { files, refusePrivate, gateway: { log, limits } }: VideoDeps,
   agentId: number,
-  links: readonly LinkedImage[],
+  links: readonly ImageLink[],
 ): Promise<SentAlong | ApiError> {
   const checked = await checkImages(
     { files, refusePrivate, log, linksMax: limits().linksPerCall },
@@ -63,10 +67,10 @@ async function placeImages(
   if (isApiError(checked)) return checked;
   const sentAlong = new Map<string, FileName>();
   let bytes = 0;
-  for (const [at, image] of checked.entries()) {
-    const { url = '', param = '' } = links[at] ?? {};
-    if (image.kind === 'public' || (await refusePrivate(url)) === null) continue;
-    sentAlong.set(url, image.name);
+  for (const image of checked) {
+    const { link, param, own } = image;
+    if (own === null || (await refusePrivate(link)) === null) continue;
+    sentAlong.set(link, own);
     bytes += image.bytes;
     if (bytes <= VIDEO_ORDER_IMAGES_BYTES_MAX) continue;
     const most = Math.floor(VIDEO_ORDER_IMAGES_BYTES_MAX / MEGABYTE);

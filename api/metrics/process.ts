@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { Gauge, type Registry } from 'prom-client';
 import type { EventLoopLag } from '#core/capacity/event-loop-lag.ts';
 import { observeCapacity } from '#core/capacity/observe-capacity.ts';
@@ -6,6 +5,7 @@ import type { LiveCatalog } from '#core/catalog/create-catalog.ts';
 import { SECOND_MS } from '#core/clock.ts';
 import { collectNodeMetrics } from '#core/collect-node-metrics.ts';
 import { observeClock } from '#core/observe-clock.ts';
+import { programVersion } from '#core/program-version.ts';
 import { observeOpenBreakers } from '#core/provider-health/observe-open-breakers.ts';
 import { readMetrics } from '#core/read-metrics.ts';
 import type { StartWaits } from '#core/start-waits.ts';
@@ -101,13 +101,12 @@ export function observeProcess(
 /** What every process tells from its first moment on. */
 export function observeStart(registry: Registry, waits: Pick<StartWaits, 'reasons'>): void {
   const registers = [registry];
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   new Gauge({
     name: 'faregate_build_info',
     help: 'Always 1; the release that runs',
     labelNames: ['version'],
     registers,
-  }).set({ version }, 1);
+  }).set({ version: programVersion }, 1);
   new Gauge({
     name: 'faregate_store_awaited',
     help: '1 for each store that this process needs and has not reached or found ready since its start',

@@ -12,10 +12,15 @@ export type ProviderKindName = keyof typeof providerKinds;
 
 export const PROVIDER_KIND_NAMES = Object.keys(providerKinds) as [string, ...string[]];
 
+/** `undefined`: no kind has this name. */
+export function findKind(name: string): ProviderKind | undefined {
+  const kinds: Readonly<Record<string, ProviderKind>> = providerKinds;
+  return Object.hasOwn(kinds, name) ? kinds[name] : undefined;
+}
+
 /** Throws for a name that no kind has: the schema of the configuration lets none through. */
 export function kindNamed(name: string): ProviderKind {
-  const kinds: Readonly<Record<string, ProviderKind>> = providerKinds;
-  const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
+  const kind = findKind(name);
   if (kind === undefined) throw new Error(`There is no kind of provider named ${name}.`);
   return kind;
 }

@@ -1,11 +1,15 @@
-import { candlesExample, marketListExample, orderBookExample } from '../contract/market-examples.ts';
+import { defaultLimits, MARKET_WEIGHTS, SHALLOW_BOOK_DEPTH } from '#core/limits.ts';
+import { candlesExample, marketListExample, orderBookExample } from '../contract/examples.ts';
 import { BookParameters, Candles, CandlesParameters, MarketList, OrderBook } from '../contract/markets.ts';
 import { publicQuery, t } from './trpc.ts';
 
 const HEADERS = ['x-service-call-id', 'x-request-id', 'etag', 'cache-control', 'x-used-weight-1m'] as const;
 
+const MARKET_ERRORS = ['not_found', 'unknown_market', 'rate_limited', 'service_unavailable'] as const;
+
 const READ =
-  'Needs no key, and a wrong one changes nothing. May be kept for a second. An address may use a weight of 1,200 in a minute ' +
+  'Needs no key, and a wrong one changes nothing. May be kept for a second. An address may use a weight of ' +
+  `${defaultLimits.marketWeightPerMinute.toLocaleString('en-US')} in a minute ` +
   'of the UTC clock, unless the operator set another; `x-used-weight-1m` tells what it has used.';
 
 export const marketsRouter = t.router({
@@ -16,7 +20,9 @@ export const marketsRouter = t.router({
       operationId: 'listMarkets',
       tag: 'Markets',
       summary: 'List the markets',
-      description: `The markets that are open, in which credit is traded for USDT. Weighs 2. ${READ}`,
+      description:
+        'The markets that are open, in which credit is traded for USDT. ' +
+        `Weighs ${MARKET_WEIGHTS.list}. ${READ}`,
       errors: ['unknown_parameter', 'not_found', 'rate_limited', 'service_unavailable'],
       headers: HEADERS,
       examples: { answer: marketListExample },
@@ -31,15 +37,10 @@ export const marketsRouter = t.router({
       operationId: 'getOrderBook',
       tag: 'Markets',
       summary: 'Read an order book',
-      description: `The best bids and asks of a market. Weighs 1 up to a depth of 20, and 5 above. ${READ}`,
-      errors: [
-        'unknown_parameter',
-        'invalid_depth',
-        'not_found',
-        'unknown_market',
-        'rate_limited',
-        'service_unavailable',
-      ],
+      description:
+        `The best bids and asks of a market. Weighs ${MARKET_WEIGHTS.book} up to a depth ` +
+        `of ${SHALLOW_BOOK_DEPTH}, and ${MARKET_WEIGHTS.deepBook} above. ${READ}`,
+      errors: ['unknown_parameter', 'invalid_depth', ...MARKET_ERRORS],
       headers: HEADERS,
       examples: { answer: orderBookExample },
     },
@@ -54,16 +55,9 @@ export const marketsRouter = t.router({
       operationId: 'listCandles',
       tag: 'Markets',
       summary: 'Read candles',
-      description: `What was traded in a market, interval by interval. Weighs 2. ${READ}`,
-      errors: [
-        'unknown_parameter',
-        'invalid_interval',
-        'invalid_limit',
-        'not_found',
-        'unknown_market',
-        'rate_limited',
-        'service_unavailable',
-      ],
+      description:
+        `What was traded in a market, interval by interval. Weighs ${MARKET_WEIGHTS.candles}. ${READ}`,
+      errors: ['unknown_parameter', 'invalid_interval', 'invalid_limit', ...MARKET_ERRORS],
       headers: HEADERS,
       examples: { answer: candlesExample },
     },

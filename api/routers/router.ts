@@ -1,11 +1,8 @@
 import { accountRouter } from './account.ts';
-import { chatRouter } from './chat.ts';
 import { imagesRouter } from './images.ts';
 import { marketsRouter } from './markets.ts';
 import { mediaModelsRouter } from './media-models.ts';
-import { messagesRouter } from './messages.ts';
-import { modelsRouter } from './models.ts';
-import { responsesRouter } from './responses.ts';
+import { chatRouter, messagesRouter, modelsRouter, responsesRouter } from './text-models.ts';
 import { t } from './trpc.ts';
 import { uploadsRouter } from './uploads.ts';
 import { videosRouter } from './videos.ts';

@@ -12,6 +12,10 @@ import type { RequestContext, UseCases } from './context.ts';
 
 export const t = initTRPC.context<RequestContext>().meta<RouteMeta<UseCases, Caller>>().create();
 
+function neverCalled(): never {
+  throw new Error('A raw route is not called through tRPC.');
+}
+
 /** A route whose key the edge has checked. Its input and output are validated by tRPC. */
 export const keyedProcedure = (facts: Omit<RouteFacts, 'auth'>) =>
   t.procedure.meta(routeMeta({ ...facts, auth: 'key' }));
@@ -26,12 +30,10 @@ export function rawRoute<Request extends z.ZodObject, Answer extends z.ZodObject
   handler: RawHandler<UseCases, Caller>,
 ) {
   return t.procedure
-    .meta(routeMeta({ ...facts, auth: 'key' }, handler))
+    .meta(routeMeta({ ...facts, auth: 'key' }, { handler }))
     .input(schemas.request)
     .output(schemas.answer)
-    .mutation((): never => {
-      throw new Error('A raw route is not called through tRPC.');
-    });
+    .mutation(neverCalled);
 }
 
 /** The same for a route that only reads. `parameters`: those of its path. */
@@ -42,12 +44,10 @@ export const rawQuery = <Answer extends z.ZodObject>(
   parameters: z.ZodObject | z.ZodVoid = z.void(),
 ) =>
   t.procedure
-    .meta(routeMeta({ ...facts, auth: 'key' }, handler))
+    .meta(routeMeta({ ...facts, auth: 'key' }, { handler }))
     .input(parameters)
     .output(answer)
-    .query((): never => {
-      throw new Error('A raw route is not called through tRPC.');
-    });
+    .query(neverCalled);
 
 /** A route that anybody may call, with or without a key, even a wrong one. `parameters`: those of its path and query. */
 export function publicQuery<Answer extends z.ZodObject>(
@@ -56,12 +56,9 @@ export function publicQuery<Answer extends z.ZodObject>(
   publicHandler: PublicHandler<UseCases>,
   parameters: z.ZodObject | z.ZodVoid = z.void(),
 ) {
-  const { openapi, http } = routeMeta<UseCases, Caller>({ ...facts, auth: 'none' });
   return t.procedure
-    .meta({ openapi, http: { ...http, publicHandler } })
+    .meta(routeMeta<UseCases, Caller>({ ...facts, auth: 'none' }, { publicHandler }))
     .input(parameters)
     .output(answer)
-    .query((): never => {
-      throw new Error('A raw route is not called through tRPC.');
-    });
+    .query(neverCalled);
 }

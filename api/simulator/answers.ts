@@ -1,9 +1,14 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { type ErrorBody, errorBody } from './error-body.ts';
+import { type ErrorBody, errorBody, refusal } from './error-body.ts';
 import type { Rule } from './script-rule.ts';
 import type { Answer, Piece } from './send.ts';
 
 const SCRIPTED_ERROR_STATUS = 500;
+
+/** A record as JSON. */
+export const recordAnswer = (record: unknown): Answer => jsonAnswer(200, JSON.stringify(record));
+
+export const notFound = (message: string): Answer => textAnswer(404, refusal(404, message));
 
 export function jsonAnswer(status: number, text: string, headers: Record<string, string> = {}): Answer {
   return textAnswer(status, { contentType: 'application/json', text }, headers);
@@ -48,23 +53,12 @@ function encoded(answer: Answer, rule: Rule): Answer {
     return { ...answer, headers: { ...answer.headers, 'content-encoding': 'gzip' } };
   const plain = Buffer.concat(answer.pieces.map((piece) => Buffer.from(piece.data)));
   const textBytes = answer.pieces.reduce((sum, piece) => sum + piece.textBytes, 0);
-  const piece: Piece = { data: compress(plain, rule.encoding), textBytes };
+  const piece: Piece = { data: compressors[rule.encoding](plain), textBytes };
   const headers = { ...answer.headers, 'content-encoding': rule.encoding };
   return withLength({ ...answer, headers, pieces: [piece] });
 }
 
-function compress(bytes: Buffer, encoding: 'gzip' | 'br' | 'deflate'): Buffer {
-  switch (encoding) {
-    case 'gzip':
-      return gzipSync(bytes);
-    case 'br':
-      return brotliCompressSync(bytes);
-    case 'deflate':
-      return deflateSync(bytes);
-    default:
-      return encoding satisfies never;
-  }
-}
+const compressors = { gzip: gzipSync, br: brotliCompressSync, deflate: deflateSync };
 
 /** A stream has no length; where there was one it has to be right again. */
 function withLength(answer: Answer): Answer {

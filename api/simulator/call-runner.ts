@@ -1,19 +1,23 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { jsonAnswer, scripted, textAnswer } from './answers.ts';
+import { jsonAnswer, notFound, recordAnswer, scripted, textAnswer } from './answers.ts';
 import { type BillBook, generationPage } from './bill-book.ts';
-import { type ChatSetting, planChat, simFormats } from './chat.ts';
+import { type ChatPlan, type ChatSetting, planChat, simFormats } from './chat.ts';
 import { answerControl } from './control.ts';
 import { refusal } from './error-body.ts';
 import { planImages } from './media/answer-images.ts';
 import { type MediaAnswer, pollVideo, sendVideo, submitVideo } from './media/answer-videos.ts';
 import { findSimImageModel } from './media/image-models.ts';
-import { imageEndpointsPage, imageModelsPage, videoModelsPage } from './media/media-pages.ts';
 import type { VideoBook } from './media/video-book.ts';
-import { endpointsPage, modelsPage } from './model-pages.ts';
+import {
+  endpointsPage,
+  imageEndpointsPage,
+  imageModelsPage,
+  modelsPage,
+  videoModelsPage,
+} from './model-pages.ts';
 import { findSimModel } from './models.ts';
 import { type BodyReading, readBody } from './read-body.ts';
 import type { RequestLog, SeenRequest } from './request-log.ts';
-import { routeOf, type SimRoute } from './route-of.ts';
 import { plainRule, type Rule } from './script-rule.ts';
 import { type Answer, type Delivery, sendAtOnce, sendByRule } from './send.ts';
 import type { SimFormat } from './sim-format.ts';
@@ -32,15 +36,24 @@ const API = '/api/v1';
 const NOTHING = Buffer.alloc(0);
 
 /** Takes one request from its first byte to its last, its record and its bill. */
-export function createCallRunner(running: Running): (req: IncomingMessage, res: ServerResponse) => void {
-  let ordinal = 0;
-  const setting: ChatSetting = { ...running, nextOrdinal: () => ++ordinal };
-  const pacedRule: Rule = running.paceMs > 0 ? { ...plainRule, gapMs: running.paceMs } : plainRule;
+export class CallRunner {
+  readonly #running: Running;
+  readonly #setting: ChatSetting;
+  /** For a stream that no rule of the script speaks of. */
+  readonly #pacedRule: Rule;
 
-  function begin(req: IncomingMessage, res: ServerResponse): void {
+  constructor(running: Running) {
+    let ordinal = 0;
+    this.#running = running;
+    this.#setting = { ...running, nextOrdinal: () => ++ordinal };
+    this.#pacedRule = running.paceMs > 0 ? { ...plainRule, gapMs: running.paceMs } : plainRule;
+  }
+
+  begin(req: IncomingMessage, res: ServerResponse): void {
+    const { requests, script } = this.#running;
     const path = req.url ?? '/';
     if (!path.startsWith(API)) {
-      answerControl(req, res, running);
+      answerControl(req, res, this.#running);
       return;
     }
     const seen: SeenRequest = {
@@ -52,21 +65,22 @@ export function createCallRunner(running: Running): (req: IncomingMessage, res: 
       generationId: null,
       state: 'open',
     };
-    running.requests.add(seen);
+    requests.add(seen);
     const query = path.indexOf('?');
     const route = routeOf(path.slice(API.length, query === -1 ? undefined : query));
-    const unread = running.script.takeUnread(route.path);
+    const unread = script.takeUnread(route.path);
     const format = req.method === 'POST' ? simFormats.get(route.path) : undefined;
-    if (unread !== null) leaveUnread(res, unread, seen);
-    else if (format !== undefined) readBody(req, (reading) => chat(res, format, reading, seen));
-    else if (isMedia(req, route)) readBody(req, (reading) => media(req, res, route, reading, seen));
-    else readBody(req, () => look(res, route, path, seen));
-    running.changed();
+    if (unread !== null) this.#leaveUnread(res, unread, seen);
+    else if (format !== undefined) readBody(req, (reading) => this.#chat(res, format, reading, seen));
+    else if (isMedia(req, route))
+      readBody(req, (reading) => void this.#media(req, res, route, reading, seen));
+    else readBody(req, () => this.#answerPage(res, route, path, seen));
+    this.#running.changed();
   }
 
-  function leaveUnread(res: ServerResponse, rule: Rule, seen: SeenRequest): void {
+  #leaveUnread(res: ServerResponse, rule: Rule, seen: SeenRequest): void {
     res.once('close', () =>
-      ended(seen, { state: rule.request === 'ignore' ? 'hung_up' : 'cut', textBytes: 0 }),
+      this.#end(seen, { state: rule.request === 'ignore' ? 'hung_up' : 'cut', textBytes: 0 }),
     );
     if (rule.request === 'close') res.socket?.resetAndDestroy();
     else if (rule.request === 'answer_early') {
@@ -75,86 +89,88 @@ export function createCallRunner(running: Running): (req: IncomingMessage, res: 
     }
   }
 
-  function chat(res: ServerResponse, format: SimFormat, reading: BodyReading, seen: SeenRequest): void {
-    if (reading.state !== 'whole') {
-      send(res, textAnswer(413, refusal(413, 'Too large')), plainRule, seen);
-      return;
-    }
-    running.requests.bodyRead(seen, reading.body);
-    const plan = planChat(format, reading.body.toString(), setting);
-    seen.generationId = plan.generationId;
-    const rule = plan.rule === plainRule && plan.answer.pieces.length > 1 ? pacedRule : plan.rule;
-    send(res, plan.answer, rule, seen, (delivery) => {
-      const bill = plan.bill(delivery);
-      if (bill !== null) running.bills.add(bill);
-    });
+  #chat(res: ServerResponse, format: SimFormat, reading: BodyReading, seen: SeenRequest): void {
+    const text = this.#bodyText(res, reading, seen);
+    if (text !== null) this.#sendPlan(res, planChat(format, text, this.#setting), seen);
   }
 
-  function media(
+  async #media(
     req: IncomingMessage,
     res: ServerResponse,
     route: SimRoute,
     reading: BodyReading,
     seen: SeenRequest,
-  ): void {
-    if (reading.state !== 'whole') {
-      send(res, textAnswer(413, refusal(413, 'Too large')), plainRule, seen);
-      return;
-    }
-    running.requests.bodyRead(seen, reading.body);
+  ): Promise<void> {
+    const text = this.#bodyText(res, reading, seen);
+    if (text === null) return;
     if (route.path === '/images') {
-      const plan = planImages(reading.body.toString(), { ...setting, nowMs: running.clock.now() });
-      seen.generationId = plan.generationId;
-      const isPaced = plan.rule === plainRule && plan.answer.pieces.length > 1;
-      send(res, plan.answer, isPaced ? pacedRule : plan.rule, seen, (delivery) => {
-        const bill = plan.bill(delivery);
-        if (bill !== null) running.bills.add(bill);
-      });
+      const nowMs = this.#running.clock.now();
+      this.#sendPlan(res, await planImages(text, { ...this.#setting, nowMs }), seen);
       return;
     }
-    const { answer, rule, generationId } = videoAnswer(req, route, reading.body);
+    const { answer, rule, generationId } = await videoAnswer(req, route, text, this.#running);
     seen.generationId = generationId;
-    send(res, answer, rule, seen);
+    this.#send(res, answer, rule, seen);
   }
 
-  function videoAnswer(req: IncomingMessage, { path, id }: SimRoute, body: Buffer): MediaAnswer {
-    const address = `http://${req.headers.host}${API}`;
-    if (path === '/videos') return submitVideo(body.toString(), address, running);
-    return path === '/videos/{id}'
-      ? pollVideo(id, address, running)
-      : sendVideo(id, { range: req.headers.range, ifRange: req.headers['if-range']?.toString() }, running);
+  /** The body, which is noted. `null`: it is not whole, and that has been answered. */
+  #bodyText(res: ServerResponse, reading: BodyReading, seen: SeenRequest): string | null {
+    if (reading.state !== 'whole') {
+      this.#send(res, textAnswer(413, refusal(413, 'Too large')), plainRule, seen);
+      return null;
+    }
+    this.#running.requests.bodyRead(seen, reading.body);
+    return reading.body.toString();
   }
 
-  /** Everything that reads: models, their endpoints, generations, the key. */
-  function look(res: ServerResponse, route: SimRoute, path: string, seen: SeenRequest): void {
-    const rule = running.script.take({ path: route.path, model: '', lastUserText: '' });
-    send(res, scripted(page(route, path, running.bills), rule), rule, seen);
+  #sendPlan(res: ServerResponse, { generationId, answer, rule, bill }: ChatPlan, seen: SeenRequest): void {
+    seen.generationId = generationId;
+    const isPaced = rule === plainRule && answer.pieces.length > 1;
+    this.#send(res, answer, isPaced ? this.#pacedRule : rule, seen, (delivery) => {
+      const billed = bill(delivery);
+      if (billed !== null) this.#running.bills.add(billed);
+    });
   }
 
-  function send(
+  /** Answers everything that only reads: models, their endpoints, generations, the key. */
+  #answerPage(res: ServerResponse, route: SimRoute, path: string, seen: SeenRequest): void {
+    const rule = this.#running.script.take({ path: route.path });
+    this.#send(res, scripted(page(route, path, this.#running.bills), rule), rule, seen);
+  }
+
+  #send(
     res: ServerResponse,
     answer: Answer,
     rule: Rule,
     seen: SeenRequest,
     bill: (delivery: Delivery) => void = () => {},
   ): void {
-    function finish(delivery: Delivery): void {
+    const { clock, script, changed } = this.#running;
+    const finish = (delivery: Delivery): void => {
       bill(delivery);
-      ended(seen, delivery);
-    }
+      this.#end(seen, delivery);
+    };
     if (rule === plainRule) finish(sendAtOnce(res, answer));
-    else {
-      const stage = createStage(res, running.clock, running.script, running.changed);
-      void sendByRule(res, answer, rule, stage).then(finish);
-    }
+    else void sendByRule(res, answer, rule, createStage(res, clock, script, changed)).then(finish);
   }
 
-  function ended(seen: SeenRequest, delivery: Delivery): void {
+  #end(seen: SeenRequest, delivery: Delivery): void {
     seen.state = delivery.state;
-    running.changed();
+    this.#running.changed();
   }
+}
 
-  return begin;
+function videoAnswer(
+  req: IncomingMessage,
+  { path, id }: SimRoute,
+  text: string,
+  running: Running,
+): MediaAnswer | Promise<MediaAnswer> {
+  const address = `http://${req.headers.host}${API}`;
+  if (path === '/videos') return submitVideo(text, address, running);
+  return path === '/videos/{id}'
+    ? pollVideo(id, address, running)
+    : sendVideo(id, { range: req.headers.range, ifRange: req.headers['if-range']?.toString() }, running);
 }
 
 const isMedia = ({ method }: IncomingMessage, { path }: SimRoute): boolean =>
@@ -165,15 +181,13 @@ const isMedia = ({ method }: IncomingMessage, { path }: SimRoute): boolean =>
 const ENDPOINTS = /^\/models\/([^/]+\/[^/]+)\/endpoints$/;
 
 function page({ path: route, id }: SimRoute, path: string, bills: BillBook): Answer {
-  if (route === '/videos/models') return jsonAnswer(200, JSON.stringify(videoModelsPage()));
-  if (route === '/images/models') return jsonAnswer(200, JSON.stringify(imageModelsPage()));
+  if (route === '/videos/models') return recordAnswer(videoModelsPage());
+  if (route === '/images/models') return recordAnswer(imageModelsPage());
   if (route === '/images/models/{id}/endpoints') {
     const found = findSimImageModel(id);
-    return found === undefined
-      ? notFound('Not Found')
-      : jsonAnswer(200, JSON.stringify(imageEndpointsPage(found)));
+    return found === undefined ? notFound('Not Found') : recordAnswer(imageEndpointsPage(found));
   }
-  if (route === '/models') return jsonAnswer(200, JSON.stringify(modelsPage()));
+  if (route === '/models') return recordAnswer(modelsPage());
   if (route === '/key') return jsonAnswer(200, keyPage(bills.totalUsd()));
   if (route === '/generation') {
     const generationId = new URLSearchParams(path.slice(path.indexOf('?') + 1)).get('id') ?? '';
@@ -183,12 +197,31 @@ function page({ path: route, id }: SimRoute, path: string, bills: BillBook): Ans
       : jsonAnswer(200, generationPage(bill));
   }
   const model = findSimModel(ENDPOINTS.exec(route)?.[1]?.replace('%3A', ':') ?? '');
-  return model === undefined ? notFound('Not Found') : jsonAnswer(200, JSON.stringify(endpointsPage(model)));
+  return model === undefined ? notFound('Not Found') : recordAnswer(endpointsPage(model));
 }
-
-const notFound = (message: string): Answer => textAnswer(404, refusal(404, message));
 
 /** The amount is written by hand: a float would lose its last digits. */
 function keyPage(totalUsd: string): string {
   return `{"data":{"label":"simulator","limit":null,"limit_remaining":null,"usage":${totalUsd},"is_free_tier":false}}`;
+}
+
+/** Where a request goes, as scripts name it, and whose id stands in its path. */
+interface SimRoute {
+  path: string;
+  id: string;
+}
+
+const WITH_ID: readonly { pattern: RegExp; path: string }[] = [
+  { pattern: /^\/videos\/([^/]+)\/content$/, path: '/videos/{id}/content' },
+  { pattern: /^\/videos\/([^/]+)$/, path: '/videos/{id}' },
+  { pattern: /^\/images\/models\/([^/]+\/[^/]+)\/endpoints$/, path: '/images/models/{id}/endpoints' },
+];
+
+function routeOf(path: string): SimRoute {
+  if (path === '/videos/models') return { path, id: '' };
+  for (const each of WITH_ID) {
+    const id = each.pattern.exec(path)?.[1];
+    if (id !== undefined) return { path: each.path, id };
+  }
+  return { path, id: '' };
 }

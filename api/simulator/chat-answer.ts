@@ -23,19 +23,18 @@ export interface SimToolCall {
 export function answerChoice(call: ChatCall, rule: Rule): ChoiceAnswer {
   if (rule.text !== undefined || rule.chunks !== undefined || rule.toolCalls !== undefined) {
     const toolCalls = (rule.toolCalls ?? []).map((each, index) => ({ id: callId(call, index), ...each }));
-    const finishReason = rule.finishReason ?? (toolCalls.length > 0 ? 'tool_calls' : 'stop');
+    const finishReason = toolCalls.length > 0 ? 'tool_calls' : 'stop';
     return { reasoning: '', pieces: scriptedPieces(rule), toolCalls, finishReason };
   }
   const reasoning = REASONING.repeat(Math.min(call.reasoningTokens, call.outputTokensMax));
   const tokensLeft = call.outputTokensMax - textTokens(reasoning);
   if (call.tools.length > 0) {
     const { toolCalls, capped } = callTools(call, tokensLeft);
-    const finishReason = rule.finishReason ?? (capped ? 'length' : 'tool_calls');
-    return { reasoning, pieces: [], toolCalls, finishReason };
+    return { reasoning, pieces: [], toolCalls, finishReason: capped ? 'length' : 'tool_calls' };
   }
   const whole = plainText(call);
   const text = firstTokens(whole, tokensLeft);
-  const finishReason = rule.finishReason ?? (text.length < whole.length ? 'length' : 'stop');
+  const finishReason = text.length < whole.length ? 'length' : 'stop';
   return { reasoning, pieces: words(text), toolCalls: [], finishReason };
 }
 

@@ -5,7 +5,7 @@ import { streamError } from './error-body.ts';
 import type { TokenUse } from './prices.ts';
 import type { Rule } from './script-rule.ts';
 import type { ToolRuns } from './server-tools.ts';
-import { usageText } from './usage-text.ts';
+import { chatCounters, type UsageFields, usageText } from './usage-text.ts';
 
 /** `openai`: no cost, no provider's name, no comments, and usage in a stream only when asked for. */
 export type Dialect = 'openrouter' | 'openai';
@@ -30,11 +30,11 @@ const CHOICE_ERROR_STATUS = 502;
 
 /** A JSON answer. Text is put together by hand where a script may want it wrong. */
 export function renderJson(reply: ChatReply): string {
-  const { call, rule } = reply;
+  const { call } = reply;
   const one = choiceText(reply);
   const choices = Array.from({ length: call.choices }, (_, index) => `{"index":${index},${one}}`).join(',');
-  const usage = rule.usageAt === 'missing' ? '' : `,"usage":${shownUsage(reply, reply.use, reply.costAtto)}`;
-  return `{${headText(reply, 'chat.completion')},"system_fingerprint":null,"choices":[${choices}]${usage}${rule.usageAt === 'twice' ? usage : ''}}`;
+  const usage = usageMember(reply, chatCounters(reply.use, reply.runs));
+  return `{${headText(reply, 'chat.completion')},"system_fingerprint":null,"choices":[${choices}]${usage}}`;
 }
 
 /** What every chunk and every JSON answer begins with. */
@@ -44,9 +44,20 @@ export function headText(reply: ChatReply, object: string): string {
   return `"id":"${generationId}",${provider}"model":"${call.model.id}","object":"${object}","created":${createdAtSeconds}`;
 }
 
-export function shownUsage(reply: ChatReply, use: TokenUse, costAtto: AttoUsd): string {
-  return usageText(use, reply.dialect === 'openai' ? null : costAtto, reply.rule, reply.runs);
+/** The usage of a chunk, which may be earlier than the last. */
+export const chunkUsage = (reply: ChatReply, use: TokenUse, costAtto: AttoUsd): string =>
+  usageText(chatCounters(use, reply.runs), shownCost(reply, costAtto), reply.rule);
+
+/** `usage` as a member of a whole answer, as often as the script wants it. */
+export function usageMember(reply: ChatReply, counters: UsageFields): string {
+  const { rule, costAtto } = reply;
+  if (rule.usageAt === 'missing') return '';
+  const usage = `,"usage":${usageText(counters, shownCost(reply, costAtto), rule)}`;
+  return rule.usageAt === 'twice' ? usage + usage : usage;
 }
+
+export const shownCost = ({ dialect }: ChatReply, costAtto: AttoUsd): AttoUsd | null =>
+  dialect === 'openai' ? null : costAtto;
 
 /** Of the page that every search finds. */
 export const CITATIONS = [

@@ -34,7 +34,7 @@ export interface ChatCall {
   digest: string;
 }
 
-export type ChatReading =
+type ChatReading =
   | { ok: true; call: ChatCall }
   | { ok: false; status: number; type: string; message: string };
 
@@ -202,18 +202,8 @@ function countPrompt(body: ChatBody): PromptCount {
 /** By the names of all formats. */
 const FILE_PARTS = new Set(['file', 'input_file', 'document']);
 
-function reasoningTokens(effort: string | null | undefined): number {
-  switch (effort) {
-    case 'none':
-      return 0;
-    case 'low':
-      return 16;
-    case 'high':
-      return 128;
-    default:
-      return 48;
-  }
-}
+const EFFORT_TOKENS: Readonly<Record<string, number>> = { none: 0, low: 16, high: 128 };
+const reasoningTokens = (effort: string | null | undefined): number => EFFORT_TOKENS[effort ?? ''] ?? 48;
 
 /** As many as models like to call at once. */
 const PARALLEL_CALLS = 2;

@@ -46,7 +46,7 @@ export function planChat(format: SimFormat, text: string, setting: ChatSetting):
   const body = parseJson(text);
   const reading = readChat(format.toChat(body), setting.seed, promptBytes(body));
   if (!reading.ok) {
-    const rule = setting.script.take({ path, model: '', lastUserText: '' });
+    const rule = setting.script.take({ path });
     const refused = textAnswer(reading.status, format.refusal(reading.status, reading.message, reading.type));
     return { rule, answer: scripted(refused, rule, format.errorBody), generationId: null, bill: () => null };
   }

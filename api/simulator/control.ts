@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { parseJson } from '#core/parse-json.ts';
-import { jsonAnswer } from './answers.ts';
+import { jsonAnswer, recordAnswer } from './answers.ts';
 import { type BillBook, billsPage } from './bill-book.ts';
 import type { VideoBook } from './media/video-book.ts';
 import { readBody } from './read-body.ts';
@@ -35,9 +35,8 @@ function controlAnswer(
   text: string,
   { script, bills, videos }: Controlled,
 ): Answer {
-  if (route === 'GET /_billed') return jsonAnswer(200, JSON.stringify(billsPage(bills)));
-  if (route === 'GET /_videos')
-    return jsonAnswer(200, JSON.stringify({ object: 'list', data: videos.list() }));
+  if (route === 'GET /_billed') return recordAnswer(billsPage(bills));
+  if (route === 'GET /_videos') return recordAnswer({ object: 'list', data: videos.list() });
   if (route !== 'POST /_script' && route !== 'POST /_release') return failure(404, 'Not found');
   // A page in a browser cannot send this type to another origin without asking first.
   if (contentType?.startsWith('application/json') !== true) return failure(415, 'Send application/json');
@@ -51,7 +50,7 @@ function controlAnswer(
     if (!parsed.success) return failure(400, z.prettifyError(parsed.error));
     for (const rule of [parsed.data].flat()) script.add(rule);
   }
-  return jsonAnswer(200, '{"ok":true}');
+  return recordAnswer({ ok: true });
 }
 
 const failure = (status: number, message: string): Answer =>

@@ -7,7 +7,7 @@ export interface ScriptBook {
   /** For a call whose body is not read yet: only rules that leave it unread. */
   takeUnread(path: string): Rule | null;
   /** For a call that was read; `plainRule` when no rule speaks of it. */
-  take(call: { path: string; model: string; lastUserText: string }): Rule;
+  take(call: { path: string; model?: string | undefined; lastUserText?: string | undefined }): Rule;
   /** Opens a gate for those who wait and for all who come later. */
   release(gate: string): void;
   isOpen(gate: string): boolean;
@@ -48,8 +48,8 @@ export function createScriptBook(): ScriptBook {
         (rule) =>
           rule.path === call.path &&
           rule.request === 'read' &&
-          (rule.model === undefined || rule.model === call.model) &&
-          (rule.prefix === undefined || call.lastUserText.startsWith(rule.prefix)),
+          (rule.model === undefined || rule.model === (call.model ?? '')) &&
+          (rule.prefix === undefined || (call.lastUserText ?? '').startsWith(rule.prefix)),
       );
       return taken ?? plainRule;
     },

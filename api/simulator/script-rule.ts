@@ -41,7 +41,6 @@ export const scriptRule = z.strictObject({
   chunks: z.int().min(0).max(100_000).optional(),
   /** Calls of tools after the text, side by side, whatever the request offered. */
   toolCalls: z.array(z.strictObject({ name: z.string(), argumentsJson: z.string() })).optional(),
-  finishReason: z.string().optional(),
   /** Token counts shown and billed, in place of the counted ones. */
   promptTokens: z.int().min(0).optional(),
   cachedTokens: z.int().min(0).optional(),
@@ -89,7 +88,7 @@ export const scriptRule = z.strictObject({
   content: z
     .strictObject({ bytes: z.int().min(0).optional(), type: z.enum(['mp4', 'html']).optional() })
     .optional(),
-  /** Of `POST /images`: how many, each at least so large, of which type; and events before each streamed one. */
+  /** Of `POST /images`: how many, each at least so large, of which type. */
   images: z
     .strictObject({
       count: z.int().min(0).max(10).optional(),
@@ -99,7 +98,6 @@ export const scriptRule = z.strictObject({
         .max(256 * 1024 * 1024)
         .optional(),
       type: z.enum(['png', 'webp', 'svg', 'garbage']).optional(),
-      partials: z.int().min(0).max(10).optional(),
     })
     .optional(),
 

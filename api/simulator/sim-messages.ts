@@ -1,18 +1,18 @@
 import { isRecord } from '#core/is-record.ts';
-import { type AttoUsd, formatAttoUsd } from '#core/money.ts';
 import { argumentPieces } from './chat-answer.ts';
-import type { ChatReply } from './chat-render.ts';
+import { type ChatReply, shownCost, usageMember } from './chat-render.ts';
 import { type ErrorBody, errorBody, errorTypeOf } from './error-body.ts';
-import type { TokenUse } from './prices.ts';
-import type { Rule } from './script-rule.ts';
-import { noRuns, type ToolRuns } from './server-tools.ts';
 import type { SimEvent, SimFormat } from './sim-format.ts';
+import { messagesCounters, usageText } from './usage-text.ts';
 
 /** `POST /messages`, as Anthropic and OpenRouter speak it. */
 export const simMessages: SimFormat = {
   path: '/messages',
   toChat,
-  json: (reply) => messageText(reply, JSON.stringify(contentOf(reply)), stopReason(reply), endUsage(reply)),
+  json(reply) {
+    const usage = usageMember(reply, countersOf(reply));
+    return messageText(reply, JSON.stringify(contentOf(reply)), stopReason(reply), usage);
+  },
   events,
   refusal: (status, message, type = errorTypeOf(status)) => anthropicError(status, message, type),
   errorBody: (status, error) =>
@@ -185,35 +185,7 @@ function messageText(reply: ChatReply, content: string, stop: string | null, usa
   return `${head.slice(0, -1)},"content":${content},${end}${usage}}`;
 }
 
-const endUsage = (reply: ChatReply): string => {
-  const { rule } = reply;
-  if (rule.usageAt === 'missing') return '';
-  const usage = `,"usage":${usageText(reply.use, shownCost(reply), rule, reply.runs)}`;
-  return rule.usageAt === 'twice' ? usage + usage : usage;
-};
-
-const shownCost = ({ dialect, costAtto }: ChatReply): AttoUsd | null =>
-  dialect === 'openai' ? null : costAtto;
-
-/** What came from the cache stands beside `input_tokens`. */
-function usageText(use: TokenUse, costAtto: AttoUsd | null, rule: Rule, runs: ToolRuns): string {
-  if (rule.usageText !== undefined) return rule.usageText;
-  const fields: Record<string, string | null> = {
-    input_tokens: String(use.promptTokens - use.cachedTokens),
-    cache_creation_input_tokens: '0',
-    cache_read_input_tokens: String(use.cachedTokens),
-    output_tokens: String(use.completionTokens),
-    ...(runs === noRuns
-      ? {}
-      : { server_tool_use: `{"web_search_requests":${runs.searches},"web_fetch_requests":${runs.fetches}}` }),
-    ...(costAtto === null ? {} : { cost: formatAttoUsd(costAtto), is_byok: 'false' }),
-    ...rule.usageFields,
-  };
-  const members = Object.entries(fields).flatMap(([name, text]) =>
-    text === null ? [] : [`"${name}":${text}`],
-  );
-  return `{${members.join(',')}}`;
-}
+const countersOf = ({ use, runs }: ChatReply) => messagesCounters(use, runs);
 
 function events(reply: ChatReply): SimEvent[] {
   const { rule, use } = reply;
@@ -237,8 +209,8 @@ function events(reply: ChatReply): SimEvent[] {
     return [...list, ...contents.slice(0, rule.error.afterChunks + 1), event('error', `"error":${error}`)];
   }
   const stop = `"delta":{"stop_reason":${JSON.stringify(stopReason(reply))},"stop_sequence":null}`;
-  const usage =
-    rule.usageAt === 'missing' ? '' : `,"usage":${usageText(use, shownCost(reply), rule, reply.runs)}`;
+  const record = usageText(countersOf(reply), shownCost(reply, reply.costAtto), rule);
+  const usage = rule.usageAt === 'missing' ? '' : `,"usage":${record}`;
   const delta = event('message_delta', stop + usage);
   list.push(...contents, delta);
   if (rule.usageAt === 'twice') list.push(delta);

@@ -1,13 +1,10 @@
 import { isRecord } from '#core/is-record.ts';
-import { type AttoUsd, formatAttoUsd } from '#core/money.ts';
 import { argumentPieces } from './chat-answer.ts';
-import type { ChatReply } from './chat-render.ts';
+import { type ChatReply, usageMember } from './chat-render.ts';
 import { errorBody, refusal } from './error-body.ts';
-import type { TokenUse } from './prices.ts';
 import type { Rule } from './script-rule.ts';
-import { noRuns, type ToolRuns } from './server-tools.ts';
 import type { SimEvent, SimFormat } from './sim-format.ts';
-import { toolUseText } from './usage-text.ts';
+import { responsesCounters } from './usage-text.ts';
 
 /** `POST /responses`, stateless. */
 export const simResponses: SimFormat = {
@@ -187,30 +184,7 @@ function failedText(reply: ChatReply, { message, type }: NonNullable<Rule['error
   return text.replace('"error":null', `"error":${JSON.stringify({ code, message })},"error_type":"${code}"`);
 }
 
-function endUsage(reply: ChatReply): string {
-  const { rule, use, dialect, costAtto, runs } = reply;
-  if (rule.usageAt === 'missing') return '';
-  const usage = `,"usage":${usageText(use, dialect === 'openai' ? null : costAtto, rule, runs)}`;
-  return rule.usageAt === 'twice' ? usage + usage : usage;
-}
-
-function usageText(use: TokenUse, costAtto: AttoUsd | null, rule: Rule, runs: ToolRuns): string {
-  if (rule.usageText !== undefined) return rule.usageText;
-  const fields: Record<string, string | null> = {
-    input_tokens: String(use.promptTokens),
-    input_tokens_details: `{"cached_tokens":${use.cachedTokens}}`,
-    output_tokens: String(use.completionTokens),
-    output_tokens_details: `{"reasoning_tokens":${use.reasoningTokens}}`,
-    total_tokens: String(use.promptTokens + use.completionTokens),
-    ...(runs === noRuns ? {} : { server_tool_use_details: toolUseText(runs) }),
-    ...(costAtto === null ? {} : { cost: formatAttoUsd(costAtto), is_byok: 'false' }),
-    ...rule.usageFields,
-  };
-  const members = Object.entries(fields).flatMap(([name, text]) =>
-    text === null ? [] : [`"${name}":${text}`],
-  );
-  return `{${members.join(',')}}`;
-}
+const endUsage = (reply: ChatReply): string => usageMember(reply, responsesCounters(reply.use, reply.runs));
 
 function events(reply: ChatReply): SimEvent[] {
   const { rule } = reply;

@@ -1,8 +1,9 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type Clock, SECOND_MS, systemClock } from '#core/clock.ts';
 import { httpOrigin } from '#core/http-origin.ts';
 import { type BillBook, type BilledCall, createBillBook } from './bill-book.ts';
-import { createCallRunner } from './call-runner.ts';
+import { CallRunner } from './call-runner.ts';
 import type { Dialect } from './chat-render.ts';
 import { createVideoBook, type SimVideoJob } from './media/video-book.ts';
 import { createRequestLog, type SeenRequest } from './request-log.ts';
@@ -60,7 +61,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const bills: BillBook = createBillBook(clock, options.lookupDelayMs ?? 0);
   const videos = createVideoBook(clock, options.videoMs ?? 0, bills);
   const watchers = new Set<() => void>();
-  const runner = createCallRunner({
+  const runner = new CallRunner({
     seed: options.seed ?? 'faregate',
     dialect: options.dialect ?? 'openrouter',
     paceMs: options.paceMs ?? 0,
@@ -73,7 +74,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
       for (const look of watchers) look();
     },
   });
-  const server = createServer((req: IncomingMessage, res: ServerResponse) => runner(req, res));
+  const server = createServer((req: IncomingMessage, res: ServerResponse) => runner.begin(req, res));
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   const port = await listen(server, options.port, options.host);
 
@@ -95,15 +96,10 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   };
 }
 
-function listen(server: Server, port: number, host: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      const address = server.address();
-      resolve(typeof address === 'object' && address !== null ? address.port : port);
-    });
-  });
+async function listen(server: Server, port: number, host: string): Promise<number> {
+  await once(server.listen(port, host), 'listening');
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : port;
 }
 
 function close(server: Server): Promise<void> {

@@ -43,23 +43,13 @@ function demoLines(parts: BannerParts, demo: Demo): string[] {
         : `${shown(demo.file)} does not hold its key, and no start makes a second one. Make a new key, which is shown once:`;
     return [credit, '', why, '', `  ${command(parts, `keys create ${agentId} laptop`)}`, ''];
   }
-  const remedies: string[] = [];
-  if (status !== 'active') {
-    remedies.push(
-      `It is ${status}. Activate it:`,
-      '',
-      `  ${command(parts, `agents activate ${agentId}`)}`,
-      '',
-    );
-  }
-  if (spendableUsd === '0') {
-    remedies.push(
-      'It has no credit left. Grant some:',
-      '',
-      `  ${command(parts, `credit grant ${agentId} 5`)}`,
-      '',
-    );
-  }
+  const remedy = (words: string, args: string) => [words, '', `  ${command(parts, args)}`, ''];
+  const remedies = [
+    ...(status === 'active' ? [] : remedy(`It is ${status}. Activate it:`, `agents activate ${agentId}`)),
+    ...(spendableUsd === '0'
+      ? remedy('It has no credit left. Grant some:', `credit grant ${agentId} 5`)
+      : []),
+  ];
   return [
     `${credit}; its key is in ${shown(demo.file)}`,
     '',

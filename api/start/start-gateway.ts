@@ -3,15 +3,15 @@ import { flushCompileCache } from 'node:module';
 import { Registry } from 'prom-client';
 import { type LoopDelay, watchLoopDelay } from '#core/capacity/loop-delay.ts';
 import { needsBundledSimulator } from '#core/catalog/catalog-settings.ts';
-import { type Clock, type MachineClock, SECOND_MS, systemClock } from '#core/clock.ts';
+import { type MachineClock, SECOND_MS, systemClock } from '#core/clock.ts';
 import { readClockFile, writeClockFile } from '#core/clock-file.ts';
 import { httpOrigin } from '#core/http-origin.ts';
 import { createIdSource } from '#core/ids.ts';
-import { USAGE_DRAIN_MS, VIDEO_SUBMIT_MS } from '#core/limits.ts';
 import { createLog, type Log } from '#core/log.ts';
 import type { Secret } from '#core/secret.ts';
 import { StartWaits } from '#core/start-waits.ts';
 import { trustedClock } from '#core/trusted-clock.ts';
+import { atMost } from '#core/wait.ts';
 import { CONFIRMED_BY_REDIS, watchClock } from '#core/watch-clock.ts';
 import { findWritableByOthers } from '#core/writable-by-others.ts';
 import { buildAdmin } from '../admin/build-admin.ts';
@@ -21,9 +21,10 @@ import { writeAdminUrl } from '../config/admin-url.ts';
 import type { Config } from '../config/config.ts';
 import { buildDeps, type Deps, type DepsOptions } from '../deps.ts';
 import { createPublicServer } from '../http/create-public-server.ts';
-import { startSimulator } from '../simulator/simulator.ts';
+import { type Simulator, startSimulator } from '../simulator/simulator.ts';
 import { type Demo, type DemoAddresses, ensureDemo } from './demo.ts';
 import { checkTimes } from './describe-times.ts';
+import { GatewayShutdown } from './gateway-shutdown.ts';
 import { type OpenInternalServer, openInternalServer } from './open-internal-server.ts';
 
 export interface RunningGateway {
@@ -42,8 +43,6 @@ export interface RunningGateway {
 }
 
 const FIRST_CATALOG_WAIT_MS = 3 * SECOND_MS;
-/** Calls whose closing the journal has not taken by then are cleaned up by the next start. */
-const LAST_CLOSINGS_WAIT_MS = 5 * SECOND_MS;
 /** A newcomer's stream arrives word by word, as from a real provider. */
 const SIMULATOR_PACE_MS = 20;
 /** Long enough that a newcomer sees a video being made. */
@@ -87,42 +86,20 @@ async function startBehind(
 ): Promise<RunningGateway> {
   const { config, clock, log, loopDelay } = parts;
   const documentText = await readFile(new URL('../../openapi/v1.json', import.meta.url), 'utf8');
-  const simulator = needsBundledSimulator(config)
-    ? await startSimulator({
-        port: 0,
-        host: LOOPBACK,
-        paceMs: SIMULATOR_PACE_MS,
-        videoMs: SIMULATOR_VIDEO_MS,
-      })
-    : null;
+  const simulator = await startBundledSimulator(config);
   const deps = await buildDeps({
     ...parts,
     bundledSimulatorUrl: simulator?.baseUrl ?? null,
     publicUrl: () => baseUrl,
   });
   const watchedClock = watchClock({ clock, log, ...clockCare(config) });
-  await settlesWithin(deps.catalog.refresh(), FIRST_CATALOG_WAIT_MS, clock);
+  await atMost(clock, deps.catalog.refresh(), FIRST_CATALOG_WAIT_MS, undefined);
   await deps.workers.start();
 
   const { server } = config;
   const publicUrl = server.publicUrl ?? `${httpOrigin(server.host, server.port)}/v1`;
   const adminToken = config.adminToken ?? loadOrCreateAdminToken(config.storage.dataDir);
-  const admin = buildAdmin({
-    token: adminToken,
-    callIdHeader: server.callIdHeader,
-    ledger: deps.store.ledger,
-    history: deps.store.history,
-    audit: deps.store.audit,
-    catalog: deps.catalog,
-    markets: deps.store.markets,
-    feeds: deps.workers.feeds,
-    bills: deps.bills,
-    config: deps.config,
-    pepper: deps.store.peppers[0],
-    ids: deps.gateway.ids,
-    clock,
-    log,
-  });
+  const admin = buildAdminOf(deps, adminToken);
   // Takes more than a second of the first start, in which no call would be heard, so before any can come. At exit would be
   // too late for a process that is killed; without the cache every start strips types again.
   flushCompileCache();
@@ -139,73 +116,11 @@ async function startBehind(
   // What the start took nobody waited for.
   loopDelay.takeMs();
 
-  let videosStopped: Promise<void> | undefined;
-  /** A video that is being handed to its provider has so long: cut, it could never be sent again, and would have failed. */
-  function stopVideos(sendingWaitMs: number): Promise<void> {
-    videosStopped ??= deps.workers.stopVideos(sendingWaitMs);
-    return videosStopped;
-  }
-
-  /** Every call is settled before the ledger goes: what is read on after a hang-up has its minute, or is cut. */
-  async function end(usageDrainsWaitMs: number): Promise<void> {
-    const { openCalls, ledgerRetries, upstreams } = deps.gateway;
-    void stopVideos(usageDrainsWaitMs);
-    // Ended by us, and not by their provider: so they pay as at the end of their minute.
-    if (!(await settlesWithin(openCalls.idle(), usageDrainsWaitMs, clock)) && usageDrainsWaitMs > 0)
-      openCalls.endAll();
-    await videosStopped;
-    await upstreams.close();
-    await settlesWithin(openCalls.idle(), LAST_CLOSINGS_WAIT_MS, clock);
-    await settlesWithin(ledgerRetries.idle(), LAST_CLOSINGS_WAIT_MS, clock);
-    await internalServer.close();
-    await watchedClock.stop();
-    await deps.close();
-    await simulator?.close();
-  }
-
-  let drainEndsAtMs = Number.POSITIVE_INFINITY;
-  const leftMs = () => Math.max(0, drainEndsAtMs - clock.monotonicMs());
-  const cut = Promise.withResolvers<void>();
-
-  async function drain(): Promise<void> {
-    const { openCalls, capacity, health, limits } = deps.gateway;
-    const { streamMs, callMs } = limits();
-    const drainMs = server.drainMs ?? server.drainNoticeMs + Math.max(streamMs, callMs) + USAGE_DRAIN_MS;
-    drainEndsAtMs = clock.monotonicMs() + drainMs;
-    publicServer.beginDrain();
-    await settlesWithin(cut.promise, Math.min(server.drainNoticeMs, drainMs), clock);
-    capacity.ending = true;
-    // No call will ask any more whether a provider is back.
-    health.close();
-    const drained = publicServer.endDrain();
-    const isEarly = await settlesWithin(drained, Math.max(0, leftMs() - VIDEO_SUBMIT_MS), clock);
-    // From here on none is handed over any more, and what is has its whole time until the end.
-    void stopVideos(Math.max(leftMs(), LAST_CLOSINGS_WAIT_MS));
-    if (isEarly || (await settlesWithin(drained, leftMs(), clock))) {
-      await end(Math.min(USAGE_DRAIN_MS + LAST_CLOSINGS_WAIT_MS, leftMs()));
-      return;
-    }
-    const count = openCalls.endAll();
-    if (count > 0) log.warn('the drain has no more time: what still runs is ended', { count });
-    await settlesWithin(drained, LAST_CLOSINGS_WAIT_MS, clock);
-    publicServer.destroy();
-    await end(0);
-  }
-  let ended: Promise<void> | null = null;
-
-  async function stop(): Promise<void> {
-    drainEndsAtMs = clock.monotonicMs();
-    cut.resolve();
-    void publicServer.endDrain();
-    publicServer.destroy();
-    ended ??= end(0);
-    await ended;
-  }
-
+  const shutdown = new GatewayShutdown({ deps, publicServer, internalServer, watchedClock, simulator });
   const adminUrl = `${internalServer.url}/admin`;
   const demo = await introduceEmbedded(config, deps, { baseUrl, mcpUrl, adminUrl, adminToken }).catch(
     async (error: unknown) => {
-      await stop();
+      await shutdown.stop();
       throw error;
     },
   );
@@ -226,13 +141,33 @@ async function startBehind(
     internalUrl: internalServer.url,
     adminToken,
     demo,
-    drain() {
-      ended ??= drain();
-      return ended;
-    },
-    stop,
+    drain: () => shutdown.drain(),
+    stop: () => shutdown.stop(),
   };
 }
+
+const startBundledSimulator = async (config: Config): Promise<Simulator | null> =>
+  needsBundledSimulator(config)
+    ? startSimulator({ port: 0, host: LOOPBACK, paceMs: SIMULATOR_PACE_MS, videoMs: SIMULATOR_VIDEO_MS })
+    : null;
+
+const buildAdminOf = ({ store, catalog, workers, bills, config, gateway, clock, log }: Deps, token: Secret) =>
+  buildAdmin({
+    token,
+    callIdHeader: gateway.callIdHeader,
+    ledger: store.ledger,
+    history: store.history,
+    audit: store.audit,
+    catalog,
+    markets: store.markets,
+    feeds: workers.feeds,
+    bills,
+    config,
+    pepper: store.peppers[0],
+    ids: gateway.ids,
+    clock,
+    log,
+  });
 
 /** Writes for the operator's command where this gateway is, and prepares the demo agent where one is wanted. */
 async function introduceEmbedded(
@@ -264,16 +199,4 @@ function warnOfOthers(dataDir: string, log: Log): void {
   if (open === null) return;
   const { path, why, todo } = open;
   log.warn(`other users may change the data folder: ${path}, ${why}. ${todo}`, { path: dataDir });
-}
-
-/** False after `waitMs`. */
-async function settlesWithin(work: Promise<void>, waitMs: number, clock: Clock): Promise<boolean> {
-  if (waitMs === 0) return false;
-  return await new Promise<boolean>((resolve) => {
-    const timer = clock.setTimer(waitMs, () => resolve(false));
-    void work.then(() => {
-      timer.cancel();
-      resolve(true);
-    });
-  });
 }

@@ -1,19 +1,18 @@
-import type { Registry } from 'prom-client';
+import { Histogram, type Registry } from 'prom-client';
 import type { RedisLedger } from '#core/ledger/cluster/redis-ledger.ts';
 import type { EmbeddedLedger } from '#core/ledger/embedded/embedded-ledger.ts';
-import { PlainHistogram } from '#core/plain-histogram.ts';
 import { readMetrics } from '#core/read-metrics.ts';
 
 const COMMIT_MS_BUCKETS = [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25, 50, 100, 250, 1_000];
 
 export function observeJournal(registry: Registry, ledger: Pick<EmbeddedLedger, 'onCommit'>): void {
-  const commits = new PlainHistogram({
+  const commits = new Histogram({
     name: 'faregate_journal_commit_ms',
     help: 'Time from a decision batch to its commit on disk',
     buckets: COMMIT_MS_BUCKETS,
     registers: [registry],
   });
-  ledger.onCommit((ms) => commits.note(ms));
+  ledger.onCommit((ms) => commits.observe(ms));
 }
 
 /** A cluster's ledger, as an API process sees it. */

@@ -7,15 +7,13 @@ import { observeClock } from '#core/observe-clock.ts';
 import { createCallMetrics } from '../../api/inference/hold/call-metrics.ts';
 import { observeProcess, observeStart } from '../../api/metrics/process.ts';
 import { observePendingPrices } from '../../api/start/local-workers.ts';
-import { countForAll } from '../../api/start/workers/count-for-all.ts';
 import { type Role, roles } from '../../api/start/workers/roles.ts';
+import { countForAll } from '../../api/start/workers/worker-parts.ts';
 import { observeJournal, observeShards } from '../../api/stores/observe-store.ts';
-import { observeFeedLag } from '../../workers/market/observe-feed-lag.ts';
-import { observeMarket } from '../../workers/market/observe-market.ts';
+import { observeFeedLag, observeMarket } from '../../workers/market/observe-market.ts';
 import { observeProjector } from '../../workers/projector/observe-projector.ts';
 import { observeSettlements } from '../../workers/settlement/observe-settlements.ts';
-import { observeVideoMembers } from '../../workers/video/observe-video-members.ts';
-import { createVideoMetrics } from '../../workers/video/video-metrics.ts';
+import { createVideoMetrics, observeVideoMembers } from '../../workers/video/video-metrics.ts';
 
 /** What runs by itself, and so is scraped by itself. */
 export type Scraped = 'embedded' | 'api' | Role;
@@ -63,17 +61,8 @@ const registered: Readonly<Record<Scraped, (registry: Registry) => void>> = {
 
 function observeApi(registry: Registry, observe: (registry: Registry) => void): void {
   const store = { observe, isReady: () => false, lag: unread, times: unread };
-  observeProcess(registry, {
-    ...{
-      clock: unread,
-      store,
-      gateway: unread,
-      config: unread,
-      catalog: unread,
-      loopLag: unread,
-      connectionLimit: null,
-    },
-  });
+  const parts = { clock: unread, gateway: unread, config: unread, catalog: unread, loopLag: unread };
+  observeProcess(registry, { ...parts, store, connectionLimit: null });
 }
 
 function ofWorker(observe: (registry: Registry) => void): (registry: Registry) => void {

@@ -1,12 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { adminFacts } from '../../api/admin/admin-facts.ts';
 import { adminRouter } from '../../api/admin/router.ts';
-import { makeConfigSchema } from '../../api/config/config-schema.ts';
-import { makeDocument } from '../../api/contract/document.ts';
-import { v1Facts } from '../../api/contract/v1-facts.ts';
-import { fillGuide } from '../../api/docs-page/fill-guide.ts';
+import { makeConfigSchema } from '../../api/config/config-file.ts';
 import { guides } from '../../api/docs-page/guides.ts';
 import { v1Router } from '../../api/routers/router.ts';
+import { adminFacts, v1Facts } from './document-facts.ts';
+import { fillGuide } from './fill-guide.ts';
+import { makeDocument } from './make-document.ts';
 import { makeMetricsTable } from './metrics-table.ts';
 
 /**

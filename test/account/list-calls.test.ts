@@ -5,7 +5,7 @@ import type { CallRecord } from '#core/calls/call-record.ts';
 import { openCall } from '#core/calls/open-call.ts';
 import type { AgentView, HoldView, KeyView } from '#core/ledger/ledger.ts';
 import { listCalls } from '../../api/account/list-calls.ts';
-import { readCallCursor, writeCallCursor } from '../../api/contract/call-cursor.ts';
+import { readCallCursor, writeCallCursor } from '../../api/contract/call-entry.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 const clock = createFakeClock();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { UsageRange, UsageRow } from '#core/calls/call-history.ts';
 import { DAY_MS, MINUTE_MS, SECOND_MS, startOfDayMs } from '#core/clock.ts';
-import { readUsage } from '../../api/account/read-usage.ts';
+import { readUsage } from '../../api/account/read-account.ts';
 import { shapeUsage } from '../../api/contract/usage-record.ts';
 import { recordOf } from '../mcp/mcp-calls.ts';
 import { createFakeClock } from '../support/fake-clock.ts';

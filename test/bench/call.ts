@@ -28,7 +28,7 @@ const PROMPT = 'Once upon a time at a fare gate. '.repeat(22);
 export const OUTPUT_TOKENS_MAX = 400;
 
 /** About 950 bytes, as a short chat has. */
-export function callBody(model: string, stream: boolean, format: FormatName = 'chat/completions'): Buffer {
+export function callBody(model: string, stream: boolean, format: FormatName = 'chat'): Buffer {
   return Buffer.from(
     JSON.stringify({ model, ...promptIn(format, stream), temperature: 0.7, ...(stream ? { stream } : {}) }),
   );
@@ -38,7 +38,7 @@ function promptIn(format: FormatName, stream: boolean): object {
   const system = 'Answer briefly.';
   const user = { role: 'user', content: PROMPT };
   switch (format) {
-    case 'chat/completions':
+    case 'chat':
       return {
         messages: [{ role: 'system', content: system }, user],
         max_tokens: OUTPUT_TOKENS_MAX,

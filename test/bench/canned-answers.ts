@@ -161,7 +161,7 @@ export const lookedUp = Buffer.from(
 
 /** The same answers in each format: their texts, tokens and costs are equal. */
 export const cannedAnswers: Readonly<Record<FormatName, { json: CannedAnswer[]; stream: CannedAnswer[] }>> = {
-  'chat/completions': {
+  chat: {
     json: COSTS.map((cost) => jsonAnswer(chatAnswer(cost))),
     stream: COSTS.map((cost) => streamAnswer(chatEvents(cost))),
   },

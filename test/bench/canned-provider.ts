@@ -61,7 +61,7 @@ interface Request {
 function formatOf(head: string): FormatName {
   const path = head.slice(0, head.indexOf('\r\n'));
   if (path.includes('/responses')) return 'responses';
-  return path.includes('/messages') ? 'messages' : 'chat/completions';
+  return path.includes('/messages') ? 'messages' : 'chat';
 }
 
 function answer(socket: Socket, { format, isLookUp, body }: Request): void {

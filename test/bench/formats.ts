@@ -1,5 +1,6 @@
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { formatUsd } from '#core/money.ts';
+import { pathOf } from '../support/path-of.ts';
 import { catalogueSizes, formatBars } from './bars.ts';
 import type { Target } from './call.ts';
 import { benchModels } from './canned-answers.ts';
@@ -22,17 +23,17 @@ interface Way {
 }
 
 const ways = (translated: number): readonly Way[] => [
-  { name: 'chat', format: 'chat/completions', provider: 'all', ratioMax: null },
+  { name: 'chat', format: 'chat', provider: 'all', ratioMax: null },
   { name: 'responses', format: 'responses', provider: 'all', ratioMax: formatBars.native },
   { name: 'messages', format: 'messages', provider: 'all', ratioMax: formatBars.native },
-  { name: 'chat to messages', format: 'chat/completions', provider: 'messages', ratioMax: translated },
+  { name: 'chat to messages', format: 'chat', provider: 'messages', ratioMax: translated },
   { name: 'messages to chat', format: 'messages', provider: 'chat', ratioMax: translated },
   { name: 'responses to chat', format: 'responses', provider: 'chat', ratioMax: translated },
   { name: 'responses to messages', format: 'responses', provider: 'messages', ratioMax: translated },
 ];
 const assembled: Way = {
   name: 'chat, streamed and put together',
-  format: 'chat/completions',
+  format: 'chat',
   provider: 'assembled',
   ratioMax: null,
 };
@@ -82,7 +83,7 @@ await runPart('The three formats', { pinned: true }, async (bench) => {
 /** All formats, native and translated, side by side: their memory, and what is left when every caller is killed at once. */
 async function openStreams({ report, sizes }: Bench, gateway: GatewayUnderTest): Promise<void> {
   const sides = ways(0).map(({ format, provider }) => ({
-    target: { ...gateway.target, path: `/v1/${format}` },
+    target: { ...gateway.target, path: `/v1${pathOf(format)}` },
     model: modelAt(provider, benchModels.slow),
     format,
   }));
@@ -139,7 +140,7 @@ async function compare(
   run: { model: string; stream: boolean; callers: number },
 ): Promise<CpuFigures[]> {
   const sides = all.map(({ name, format, provider }) => {
-    const target = { ...gateway, name, path: `/v1/${format}` };
+    const target = { ...gateway, name, path: `/v1${pathOf(format)}` };
     return callSide(target, { ...run, model: modelAt(provider, run.model), format }, sizes);
   });
   const figures = await measureCpu(sides, sizes);

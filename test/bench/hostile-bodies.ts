@@ -45,7 +45,7 @@ const textPart = (format: FormatName, text: string): string =>
 
 function imagePart(format: FormatName, url: string): string {
   switch (format) {
-    case 'chat/completions':
+    case 'chat':
       return `{"type":"image_url","image_url":{"url":"${url}"}}`;
     case 'responses':
       return `{"type":"input_image","image_url":"${url}"}`;
@@ -56,7 +56,7 @@ function imagePart(format: FormatName, url: string): string {
 
 function tool(format: FormatName, schema: string, name = 'f'): string {
   switch (format) {
-    case 'chat/completions':
+    case 'chat':
       return `{"type":"function","function":{"name":"${name}","parameters":${schema}}}`;
     case 'responses':
       return `{"type":"function","name":"${name}","parameters":${schema}}`;
@@ -69,7 +69,7 @@ function tool(format: FormatName, schema: string, name = 'f'): string {
 function call(format: FormatName, at: number, input: string): string {
   const text = JSON.stringify(input);
   switch (format) {
-    case 'chat/completions':
+    case 'chat':
       return (
         `{"role":"assistant","tool_calls":[{"id":"c${at}","type":"function","function":{"name":"f","arguments":${text}}}]},` +
         `{"role":"tool","tool_call_id":"c${at}","content":"ok"}`
@@ -117,7 +117,7 @@ const withAnswerSchema =
   (schema: string): Make =>
   (format) => {
     switch (format) {
-      case 'chat/completions':
+      case 'chat':
         return body(
           format,
           hi,

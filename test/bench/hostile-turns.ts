@@ -1,22 +1,22 @@
 import type { FormatName, Provider } from '#core/catalog/catalog.ts';
-import { dialects } from '../../api/providers/openai/dialects.ts';
 import { systemClock } from '#core/clock.ts';
 import { type Admitted, admitInSteps } from '../../api/inference/admit/admit.ts';
 import type { CallPlan } from '../../api/inference/admit/call-plan.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
 import { estimateHold } from '../../api/inference/price/estimate.ts';
+import { dialects } from '../../api/providers/openai/dialects.ts';
+import { providerKinds } from '../../api/providers/provider-kinds.ts';
 import { model, noLinkRules, provider, testCatalog } from '../inference/support.ts';
 import { plainHealth } from '../support/plain-health.ts';
-import { providerKinds } from '../../api/providers/provider-kinds.ts';
 
-export const formats = ['chat/completions', 'responses', 'messages'] as const;
+export const formats = ['chat', 'responses', 'messages'] as const;
 
 /** One that speaks the caller's format, one that keeps to a list of fields, and those that a call is translated for. */
 export const providers: ReadonlyMap<string, Partial<Provider>> = new Map([
   ['router', {}],
   ['plain', { kind: providerKinds.openai }],
   ['vllm', { kind: providerKinds.openai, dialect: dialects.vllm }],
-  ['to chat', { kind: providerKinds.openai, formats: ['chat/completions'] }],
+  ['to chat', { kind: providerKinds.openai, formats: ['chat'] }],
   ['to messages', { kind: providerKinds.anthropic, formats: ['messages'] }],
 ]);
 

@@ -66,7 +66,7 @@ async function compareOpenStreams(
   { report, sizes }: Bench,
   { bare, gateway, portkey, money }: Sides,
 ): Promise<void> {
-  const chat = { model: benchModels.slow, format: 'chat/completions' } as const;
+  const chat = { model: benchModels.slow, format: 'chat' } as const;
   report.heading(`${sizes.openStreams} streams at once, 50 events, one per 200 ms`);
   await money.begin();
   const ofBare = await measureOpenStreams([{ ...chat, target: bare }], sizes);

@@ -99,7 +99,7 @@ function commitLine(histogram: Histogram): string {
 export async function runOpenStreams({ report, sizes, bare, underTest, money }: Stand): Promise<void> {
   await money?.begin();
   report.heading(`${sizes.openStreams} streams at once, 50 events, one per 200 ms`);
-  const chat = { model: benchModels.slow, format: 'chat/completions' } as const;
+  const chat = { model: benchModels.slow, format: 'chat' } as const;
   const ofBare = await measureOpenStreams([{ ...chat, target: bare }], sizes);
   report.line(streamLine(ofBare));
   const ofGateway = await measureOpenStreams([{ ...chat, target: underTest }], sizes);

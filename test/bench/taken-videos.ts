@@ -4,8 +4,7 @@ import { createIdSource } from '#core/ids.ts';
 import type { Command, Reserve } from '#core/ledger/command.ts';
 import type { Ledger } from '#core/ledger/ledger.ts';
 import { FACTOR_ONE_PPM, nanoToAtto } from '#core/money.ts';
-import { VIDEO_ORDER_KEPT_MS } from '../../api/media/order-video.ts';
-import { VIDEO_TIME_LIMIT_MS } from '../../api/media/reserve-video.ts';
+import { VIDEO_ORDER_KEPT_MS, VIDEO_TIME_LIMIT_MS } from '../../api/media/order-video.ts';
 
 /** As many as an agent may have in the making. */
 const VIDEOS_OF_AN_AGENT = 20;

@@ -1,19 +1,19 @@
 import { createServer } from 'node:http';
 import { parseArgs } from 'node:util';
 import type { Provider } from '#core/catalog/catalog.ts';
-import { dialects } from '../../api/providers/openai/dialects.ts';
 import { systemClock } from '#core/clock.ts';
 import { openLocalFileStore } from '#core/files/local-file-store.ts';
 import { createS3FileStore } from '#core/files/s3-file-store.ts';
 import { createLog } from '#core/log.ts';
 import { FACTOR_ONE_PPM } from '#core/money.ts';
 import type { VideoFile } from '#core/videos/video-job.ts';
+import { dialects } from '../../api/providers/openai/dialects.ts';
+import { providerKinds } from '../../api/providers/provider-kinds.ts';
 import { VideoWorker } from '../../workers/video/video-worker.ts';
 import { s3SettingsAt } from '../files/s3-home.ts';
 import { createMemoryLedger } from '../support/memory-ledger.ts';
 import { plainHealth } from '../support/plain-health.ts';
 import { takenVideos } from './taken-videos.ts';
-import { providerKinds } from '../../api/providers/provider-kinds.ts';
 
 /**
  * The worker of videos in a process of its own, over a ledger that costs next to nothing, with so many videos that their

@@ -5,17 +5,17 @@ import { openFileBillStore } from '#core/bills/file-bill-store.ts';
 import { observeBills } from '#core/bills/observe-bills.ts';
 import { RECORDED_COSTS_MS, RecordedCosts } from '#core/bills/recorded-costs.ts';
 import type { Provider } from '#core/catalog/catalog.ts';
-import { dialects } from '../../api/providers/openai/dialects.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#core/clock.ts';
+import { dialects } from '../../api/providers/openai/dialects.ts';
+import { providerKinds } from '../../api/providers/provider-kinds.ts';
 import { testDataDir } from '../support/data-dir.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { until } from '../support/gateway.ts';
-import { providerKinds } from '../../api/providers/provider-kinds.ts';
 
 const provider = (id: string, more: Partial<Provider> = {}): Provider => ({
   id,
   kind: providerKinds.openrouter,
-  formats: ['chat/completions'],
+  formats: ['chat'],
   dialect: dialects.other,
   cancel: 'stops_billing',
   baseUrl: `http://${id}.test`,

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { checkCatalog } from '#core/catalog/check-catalog.ts';
-import { lastKnownModels } from '#core/catalog/last-known-models.ts';
-import { model, provider, settings } from './support.ts';
+import { knownModels } from '../../api/providers/known-models.ts';
 import { providerKinds } from '../../api/providers/provider-kinds.ts';
+import { model, provider, settings } from './support.ts';
 
 test('a price that looks like one per million tokens is pointed out', () => {
   const [warning, ...others] = checkCatalog(
@@ -49,5 +49,7 @@ test('what is given away, cannot run, or contradicts itself is pointed out', () 
 
 test('the shipped price list raises no warning', () => {
   const openai = provider({ id: 'openai', kind: providerKinds.openai, catalog: 'none' });
-  expect(checkCatalog(settings({ providers: [openai], models: lastKnownModels('openai') }))).toEqual([]);
+  expect(checkCatalog(settings({ providers: [openai], models: knownModels(providerKinds.openai) }))).toEqual(
+    [],
+  );
 });

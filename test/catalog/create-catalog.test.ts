@@ -7,9 +7,9 @@ import { ProviderAnswerError } from '#core/catalog/import-source.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
 import { Secret } from '#core/secret.ts';
+import { providerKinds } from '../../api/providers/provider-kinds.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { atto, model, provider, row, settings } from './support.ts';
-import { providerKinds } from '../../api/providers/provider-kinds.ts';
 
 interface Fixture {
   catalog: LiveCatalog;

@@ -1,11 +1,11 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import type { Provider } from '#core/catalog/catalog.ts';
-import { dialects } from '../../api/providers/openai/dialects.ts';
 import { CATALOG_BYTES_MAX, createFetchProviderJson } from '#core/catalog/fetch-provider-json.ts';
 import { CATALOG_FETCH_MS } from '#core/limits.ts';
-import { createFakeClock } from '../support/fake-clock.ts';
+import { dialects } from '../../api/providers/openai/dialects.ts';
 import { providerKinds } from '../../api/providers/provider-kinds.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 
 const servers: Server[] = [];
 afterEach(async () => {
@@ -27,7 +27,7 @@ async function serve(listener: RequestListener): Promise<Provider> {
 const providerAt = (baseUrl: string): Provider => ({
   id: 'p',
   kind: providerKinds.openrouter,
-  formats: ['chat/completions'],
+  formats: ['chat'],
   cancel: 'stops_billing',
   dialect: dialects.other,
   baseUrl,

@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest';
 import { toProvider } from '#core/catalog/catalog-snapshot.ts';
 import type { ImageModel } from '#core/catalog/image-model.ts';
-import { IMAGE_ENDPOINT_FETCHES, imageModelList } from '#core/catalog/import-image-models.ts';
 import { type ImportedList, ProviderAnswerError } from '#core/catalog/import-source.ts';
+import {
+  IMAGE_ENDPOINT_FETCHES,
+  readImageModels,
+} from '../../api/providers/openrouter/lists/import-image-models.ts';
 import { atto, provider as providerSettings } from './support.ts';
 
 const line = (given: Record<string, unknown> = {}) => ({
@@ -35,7 +38,7 @@ async function read(
   const asked: string[] = [];
   let running = 0;
   let most = 0;
-  const list = await imageModelList.read({
+  const list = await readImageModels({
     provider: toProvider(providerSettings(), null),
     nowMs: 0,
     before,

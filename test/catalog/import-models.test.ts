@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Model } from '#core/catalog/catalog.ts';
-import { importModels } from '#core/catalog/import-models.ts';
 import type { ImportedList } from '#core/catalog/import-source.ts';
+import { importModels } from '../../api/providers/openrouter/lists/import-models.ts';
 import { atto, row } from './support.ts';
 
 const NOW = Date.parse('2026-11-18T10:00:00Z');

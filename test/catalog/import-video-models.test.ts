@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { importVideoModels } from '#core/catalog/import-video-models.ts';
+import { importVideoModels } from '../../api/providers/openrouter/lists/import-video-models.ts';
 import { atto } from './support.ts';
 
 const row = (given: Record<string, unknown> = {}): Record<string, unknown> => ({

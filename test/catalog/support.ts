@@ -16,7 +16,7 @@ export const settings = (given: Partial<CatalogSettings> = {}): CatalogSettings 
 export const provider = (given: Partial<ProviderSettings> = {}): ProviderSettings => ({
   id: 'p',
   kind: providerKinds.openrouter,
-  formats: ['chat/completions', 'responses', 'messages'],
+  formats: ['chat', 'responses', 'messages'],
   cancel: 'stops_billing',
   dialect: dialects.other,
   images: null,

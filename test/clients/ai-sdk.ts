@@ -98,12 +98,12 @@ const clientOf = (
 /** The `ai` package with its providers. */
 export const aiSdkClients = [
   clientOf('@ai-sdk/openai', 'responses', openai),
-  clientOf('@ai-sdk/openai', 'chat/completions', openaiChat, {
+  clientOf('@ai-sdk/openai', 'chat', openaiChat, {
     // It reads of each chunk only what it knows: no cost, and no error in a chunk that has choices.
     showsCost: { whole: true, streamed: false },
     errors: { refused: 'AI_APICallError', broken: { name: '', code: 'error' } },
   }),
-  clientOf('@ai-sdk/openai-compatible', 'chat/completions', compatible),
+  clientOf('@ai-sdk/openai-compatible', 'chat', compatible),
   clientOf('@ai-sdk/anthropic', 'messages', anthropic),
 ];
 

@@ -10,6 +10,7 @@ import { modelOf, PROVIDER_KINDS, startFormatGateway } from '../formats/format-g
 import { askedIn, ruleFor } from '../formats/requests.ts';
 import { compileCache } from '../support/compile-cache.ts';
 import type { TestAgent, TestGateway } from '../support/gateway.ts';
+import { pathOf } from '../support/path-of.ts';
 
 let gateway: TestGateway;
 let folder: string;
@@ -68,7 +69,7 @@ describe.each(PROVIDER_KINDS)('Claude Code on a model whose provider speaks %s',
     gateway.provider.next(ruleFor(kind, 'messages', { text: 'Both sleep.' }));
     const { result, is_error: isError } = await claude(agent, model, 'Who sleeps?');
     expect([result, isError]).toEqual(['Both sleep.', false]);
-    const sent = gateway.provider.lastRequest(`/${askedIn(kind, 'messages')}`).body.toString();
+    const sent = gateway.provider.lastRequest(pathOf(askedIn(kind, 'messages'))).body.toString();
     expect(sent).toContain('The lion sleeps tonight.');
     expect(sent).toContain('The tiger sleeps tonight.');
     expect((await gateway.settled(agent)).chargedNanoUsd).toBeGreaterThan(0n);

@@ -37,7 +37,7 @@ const clientOf = (format: Client['format'], more: ChatOpenAIFields, rest: Partia
 
 /** LangChain's client of OpenAI, by both of its formats. */
 export const langchainClients = [
-  clientOf('chat/completions', {}, {}),
+  clientOf('chat', {}, {}),
   // Of a whole answer by this format the client keeps no cost.
   clientOf('responses', { useResponsesApi: true }, { showsCost: { whole: false, streamed: true } }),
 ];

@@ -18,7 +18,7 @@ import {
 /** The `openai` package for node, by chat completions. */
 export const openaiChat: Client = {
   name: 'openai (node)',
-  format: 'chat/completions',
+  format: 'chat',
   showsCost: { whole: true, streamed: true },
   errors: { refused: 'APIError', broken: { name: 'APIError', code: 'provider_error' } },
   open: ({ baseUrl, key }) => callsOf(new OpenAI({ baseURL: baseUrl, apiKey: key, maxRetries: 0 })),

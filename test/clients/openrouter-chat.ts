@@ -21,7 +21,7 @@ import {
 /** The `@openrouter/sdk` package, by chat completions. */
 export const openrouterChat: Client = {
   name: '@openrouter/sdk',
-  format: 'chat/completions',
+  format: 'chat',
   showsCost: { whole: true, streamed: true },
   // Its schema wants numbers as codes. The refusal's body is there to be read, of a chunk nothing is.
   errors: { refused: 'ResponseValidationError', broken: { name: 'ZodError', code: undefined } },

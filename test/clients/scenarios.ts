@@ -3,6 +3,7 @@ import { formatUsd, type NanoUsd } from '#core/money.ts';
 import { modelOf, PROVIDER_KINDS, startFormatGateway } from '../formats/format-gateway.ts';
 import { askedIn, ruleFor } from '../formats/requests.ts';
 import { type TestAgent, type TestGateway, until } from '../support/gateway.ts';
+import { pathOf } from '../support/path-of.ts';
 import { failing } from '../support/provider-failures.ts';
 import { type Client, type ClientCalls, IMAGE, PROMPT, resultOf, TOOLS } from './client.ts';
 
@@ -39,7 +40,7 @@ export function testClient(client: Client, cancel: 'stops_billing' | 'bills_full
 
     describe.each(PROVIDER_KINDS)('from a provider that speaks %s', (kind) => {
       const model = modelOf[kind];
-      const path = `/${askedIn(kind, format)}`;
+      const path = pathOf(askedIn(kind, format));
 
       it('gets an answer in one piece', async () => {
         await open();

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { isRecord } from '#core/is-record.ts';
-import { makeConfigSchema } from '../../api/config/config-schema.ts';
+import { makeConfigSchema } from '../../api/config/config-file.ts';
 
 test('the committed schema is the one that the start checks by', async () => {
   const committed = await readFile(new URL('../../openapi/config.schema.json', import.meta.url), 'utf8');

@@ -4,7 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { checkCatalog } from '#core/catalog/check-catalog.ts';
 import { defaultLimits } from '#core/limits.ts';
 import { loadConfig } from '../../api/config/config.ts';
-import { load } from './support.ts';
+import { dialects } from '../../api/providers/openai/dialects.ts';
+import { providerKinds } from '../../api/providers/provider-kinds.ts';
+import { dialectNameOf, load } from './support.ts';
 
 /** The complete example of a configuration. Older documents print it, so it must load as it is. */
 const EXAMPLE = `
@@ -57,7 +59,8 @@ test('the complete example of a configuration loads as it is printed', async () 
     eventLoopLagMs: 250,
   });
   const [openrouter, vllm] = config.providers;
-  expect(openrouter).toMatchObject({ kind: 'openrouter', catalog: 'import', priceFactorPpm: 1_055_000n });
+  expect(openrouter?.kind).toBe(providerKinds.openrouter);
+  expect(openrouter).toMatchObject({ catalog: 'import', priceFactorPpm: 1_055_000n });
   expect(openrouter?.apiKey?.reveal()).toBe('or-key');
   expect(vllm).toMatchObject({
     baseUrl: 'http://vllm:8000/v1',
@@ -105,10 +108,10 @@ test('nothing configured serves the bundled simulator, on loopback, by the defau
   expect(config.providers).toEqual([
     {
       id: 'simulator',
-      kind: 'simulator',
-      formats: ['chat/completions', 'responses', 'messages'],
+      kind: providerKinds.simulator,
+      formats: ['chat', 'responses', 'messages'],
       cancel: 'stops_billing',
-      dialect: 'other',
+      dialect: dialects.other,
       images: null,
       baseUrl: null,
       apiKey: null,
@@ -163,19 +166,23 @@ describe('a demo agent', () => {
 describe('the dialect of a server', () => {
   const dialectOf = async (rest: string) => {
     const { providers } = await load(`providers: [{ id: p, kind: openai, ${rest} }]`);
-    return providers.map(({ dialect, formats, images }) => ({ dialect, formats, images }))[0];
+    return providers.map((each) => ({
+      dialect: dialectNameOf(each),
+      formats: each.formats,
+      images: each.images,
+    }))[0];
   };
   const own = 'baseUrl: "http://127.0.0.1:8000/v1"';
 
   test.each([
-    [own, 'self-hosted', ['chat/completions']],
-    [`${own}, dialect: vllm`, 'vllm', ['chat/completions']],
-    [`${own}, dialect: openai`, 'openai', ['chat/completions']],
-    ['baseUrl: "https://api.openai.com/v1"', 'openai', ['chat/completions']],
-    ['baseUrl: "https://api.groq.com/openai/v1"', 'groq', ['chat/completions']],
-    ['baseUrl: "https://api.groq.com/openai/v1", dialect: other', 'other', ['chat/completions']],
-    ['baseUrl: "https://api.groq.com.example.com/v1"', 'other', ['chat/completions']],
-    ['baseUrl: "https://api.fireworks.ai/inference/v1"', 'fireworks', ['chat/completions', 'messages']],
+    [own, 'self-hosted', ['chat']],
+    [`${own}, dialect: vllm`, 'vllm', ['chat']],
+    [`${own}, dialect: openai`, 'openai', ['chat']],
+    ['baseUrl: "https://api.openai.com/v1"', 'openai', ['chat']],
+    ['baseUrl: "https://api.groq.com/openai/v1"', 'groq', ['chat']],
+    ['baseUrl: "https://api.groq.com/openai/v1", dialect: other', 'other', ['chat']],
+    ['baseUrl: "https://api.groq.com.example.com/v1"', 'other', ['chat']],
+    ['baseUrl: "https://api.fireworks.ai/inference/v1"', 'fireworks', ['chat', 'messages']],
     ['baseUrl: "https://api.fireworks.ai/inference/v1", formats: [messages]', 'fireworks', ['messages']],
   ])(
     'is what the operator says, else the vendor’s at its own address: %s',

@@ -163,7 +163,7 @@ const cases: [string, string, string[]][] = [
   [
     'a key of an S3 store in the file',
     'files: { kind: s3, endpoint: "http://h", bucket: images, accessKeyIdEnv: NOT_SET, secretAccessKey: abc }',
-    ['1:85 files.secretAccessKey: is no known key; did you mean secretAccessKeyEnv?'],
+    ['1:83 files.secretAccessKey: is no known key; did you mean secretAccessKeyEnv?'],
   ],
   ['a provider that misses its kind', 'providers:\n  - id: p', ['2:5 providers[0].kind: is missing']],
   [

@@ -1,5 +1,7 @@
+import type { ProviderSettings } from '#core/catalog/catalog-settings.ts';
 import { type Config, loadConfig } from '../../api/config/config.ts';
 import { ConfigError } from '../../api/config/config-error.ts';
+import { DIALECT_NAMES, type DialectName, dialects } from '../../api/providers/openai/dialects.ts';
 
 export const FILE = '/etc/faregate/faregate.yaml';
 
@@ -21,6 +23,11 @@ export const load = (
   others: Record<string, string> = {},
 ): Promise<Config> =>
   loadConfig({ ...env, FAREGATE_CONFIG: FILE }, filesOf({ ...others, [FILE]: yaml }), publicly);
+
+/** The name under which an operator knows its dialect. Some dialects are equal in all their members, so only identity counts. */
+export const dialectNameOf = (
+  provider: Pick<ProviderSettings, 'dialect'> | undefined,
+): DialectName | undefined => DIALECT_NAMES.find((name) => dialects[name] === provider?.dialect);
 
 /** The lines of the error that a wrong configuration stops the start with, without the heading. */
 export async function mistakes(

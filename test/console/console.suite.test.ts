@@ -43,7 +43,7 @@ describeInBrowser('the console', ({ gateway: running, show }) => {
       ['', 'Paste a key first.'],
       ['two words', 'This is no key'],
       ['ключ', 'This is no key'],
-      [`fg_${'x'.repeat(38)}`, 'it is cut short, mistyped or of another service'],
+      [`fg_${'x'.repeat(38)}`, 'it is truncated, mistyped, or issued by another service'],
     ])('and says of %j why it is none', async (typed, sentence) => {
       const console = await show({ agent: null });
       await console.page.getByLabel('API key').fill(typed);

@@ -1,5 +1,5 @@
+import { readFile } from 'node:fs/promises';
 import type { BrowserContext, Route } from 'playwright-core';
-import { makePng } from '../../api/simulator/media/make-png.ts';
 
 export interface FakeJob {
   status: 'pending' | 'in_progress' | 'completed' | 'failed' | 'expired';
@@ -63,7 +63,8 @@ export async function fakeMedia(
     if (nextOrder !== null) await nextOrder(route);
     else await json(route, 200, { created: 0, data, usage: { cost: 0.0400000007 } });
   });
-  const png = makePng({ widthPx: 64, heightPx: 48 }, 'fake');
+  // 64 pixels wide and 48 high.
+  const png = await readFile(new URL('fake-image.png', import.meta.url));
   await context.route('**/files/pictures/fake*', (route) =>
     route.fulfill({ body: png, contentType: 'image/png' }),
   );

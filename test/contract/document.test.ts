@@ -1,14 +1,14 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { isRecord } from '#core/is-record.ts';
-import { makeDocument } from '../../api/contract/document.ts';
 import { errorStatus } from '../../api/contract/error-body.ts';
 import { type ErrorCode, errorTable } from '../../api/contract/errors.ts';
-import { finishSchemas } from '../../api/contract/finish-schemas.ts';
 import { marketErrorTable } from '../../api/contract/market-errors.ts';
 import { errorsOf, readRoutes, shapeOfPath } from '../../api/contract/route.ts';
-import { v1Facts } from '../../api/contract/v1-facts.ts';
 import { readUpstreamError } from '../../api/inference/upstream/upstream-error.ts';
 import { v1Router } from '../../api/routers/router.ts';
+import { v1Facts } from '../../openapi/generate/document-facts.ts';
+import { finishSchemas } from '../../openapi/generate/finish-schemas.ts';
+import { makeDocument } from '../../openapi/generate/make-document.ts';
 import { documentText, startEdge } from '../support/edge-app.ts';
 
 interface Operation {
@@ -102,10 +102,10 @@ describe('every answer is described', () => {
     );
   });
 
-  test('refusals that name a wait document the two headers', () => {
+  test('refusals that name a wait document its headers', () => {
     for (const status of [429, 503]) {
       expect(Object.keys(document.components.responses[`Error${status}`].headers)).toEqual(
-        expect.arrayContaining(['retry-after', 'retry-after-ms', 'x-service-call-id']),
+        expect.arrayContaining(['retry-after', 'retry-after-ms', 'x-should-retry', 'x-service-call-id']),
       );
     }
     expect(document.components.responses.Error401.headers).toHaveProperty('www-authenticate');

@@ -134,7 +134,7 @@ describe('a body with a long list', () => {
 });
 
 describe.each([
-  ['chat/completions', 'messages', ChatCompletionRequest, parseChatRequest],
+  ['chat', 'messages', ChatCompletionRequest, parseChatRequest],
   ['responses', 'input', ResponsesRequest, parseResponsesRequest],
   ['messages', 'messages', MessagesRequest, parseMessagesRequest],
 ] as const)('a mistake in a long list of %s', (_, list, wholeSchema, parse) => {

@@ -3,7 +3,7 @@ import type { CallRecord } from '#core/calls/call-record.ts';
 import type { AgentView, HoldView, KeyView } from '#core/ledger/ledger.ts';
 import { Balance, shapeBalance } from '../../api/contract/balance.ts';
 import { CallEntry, shapeCallRecord } from '../../api/contract/call-entry.ts';
-import { SpendingLimit, shapeSpendingLimit } from '../../api/contract/spending-limit.ts';
+import { SpendingLimit, shapeSpendingLimit } from '../../api/contract/key-record.ts';
 
 const DAY_MS = 86_400_000;
 const NOW_MS = Date.UTC(2026, 10, 21, 12);

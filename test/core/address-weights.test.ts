@@ -13,34 +13,34 @@ import { createFakeClock } from '../support/fake-clock.ts';
 const START_MS = Date.UTC(2026, 10, 18, 10, 20, 30);
 
 describe('in one process', () => {
-  test('an address has its weight in each minute of the UTC clock, and the next one anew', () => {
+  test('an address has its weight in each minute of the UTC clock, and the next one anew', async () => {
     const clock = createFakeClock(START_MS);
     const weights = createLocalAddressWeights(clock, () => 10);
-    expect(weights.count('a', 6)).toEqual({ waitMs: 0, used: 6 });
-    expect(weights.count('a', 5)).toEqual({ waitMs: 30_000, used: 6 });
-    expect(weights.count('a', 4)).toEqual({ waitMs: 0, used: 10 });
-    expect(weights.count('b', 10)).toEqual({ waitMs: 0, used: 10 });
+    expect(await weights.count('a', 6)).toEqual({ waitMs: 0, used: 6 });
+    expect(await weights.count('a', 5)).toEqual({ waitMs: 30_000, used: 6 });
+    expect(await weights.count('a', 4)).toEqual({ waitMs: 0, used: 10 });
+    expect(await weights.count('b', 10)).toEqual({ waitMs: 0, used: 10 });
     clock.advance(29_999);
-    expect(weights.count('a', 1)).toEqual({ waitMs: 1, used: 10 });
+    expect(await weights.count('a', 1)).toEqual({ waitMs: 1, used: 10 });
     clock.advance(1);
-    expect(weights.count('a', 1)).toEqual({ waitMs: 0, used: 1 });
+    expect(await weights.count('a', 1)).toEqual({ waitMs: 0, used: 1 });
   });
 
-  test('the operator may change the weight while it runs', () => {
+  test('the operator may change the weight while it runs', async () => {
     let perMinute = 1;
     const weights = createLocalAddressWeights(createFakeClock(START_MS), () => perMinute);
-    weights.count('a', 1);
-    expect(weights.count('a', 1).waitMs).toBeGreaterThan(0);
+    await weights.count('a', 1);
+    expect((await weights.count('a', 1)).waitMs).toBeGreaterThan(0);
     perMinute = 2;
-    expect(weights.count('a', 1).waitMs).toBe(0);
+    expect((await weights.count('a', 1)).waitMs).toBe(0);
   });
 
-  test('so many addresses as there is memory for are known, the latest ones', () => {
+  test('so many addresses as there is memory for are known, the latest ones', async () => {
     const weights = createLocalAddressWeights(createFakeClock(START_MS), () => 10);
-    weights.count('first', 1);
-    for (let n = 0; n < SUBJECTS_MAX; n++) weights.count(String(n), 1);
-    expect(weights.count(String(SUBJECTS_MAX - 1), 1).used).toBe(2);
-    expect(weights.count('first', 1).used).toBe(1);
+    await weights.count('first', 1);
+    for (let n = 0; n < SUBJECTS_MAX; n++) await weights.count(String(n), 1);
+    expect((await weights.count(String(SUBJECTS_MAX - 1), 1)).used).toBe(2);
+    expect((await weights.count('first', 1)).used).toBe(1);
   });
 });
 
@@ -88,7 +88,9 @@ describe('over many processes', () => {
   test('the first read is asked for, those right after it are let through at once and told together', async () => {
     const { weights, asked, clock, total } = createWorld();
     expect(await weights[0]?.count('a', 2)).toEqual({ waitMs: 0, used: 2 });
-    for (let i = 1; i <= 10; i++) expect(weights[0]?.count('a', 2)).toEqual({ waitMs: 0, used: 2 + 2 * i });
+    for (let i = 1; i <= 10; i++) {
+      expect(await weights[0]?.count('a', 2)).toEqual({ waitMs: 0, used: 2 + 2 * i });
+    }
     expect(asked).toHaveLength(1);
     clock.advance(WEIGHTS_TOLD_MS);
     await settled();
@@ -143,9 +145,9 @@ describe('over many processes', () => {
     clock.advance(MINUTE_MS);
     expect(await count(0, 1_000)).toEqual({ waitMs: 0, used: 1_000 });
     const before = asked.length;
-    expect(weights[0]?.count('a', 200)).toEqual({ waitMs: 0, used: 1_200 });
-    expect(weights[0]?.count('a', 1)).toMatchObject({ used: 1_200, waitMs: 30_000 });
-    expect(weights[0]?.count('b', 1)).toEqual({ waitMs: 0, used: 1 });
+    expect(await weights[0]?.count('a', 200)).toEqual({ waitMs: 0, used: 1_200 });
+    expect(await weights[0]?.count('a', 1)).toMatchObject({ used: 1_200, waitMs: 30_000 });
+    expect(await weights[0]?.count('b', 1)).toEqual({ waitMs: 0, used: 1 });
     expect(asked).toHaveLength(before);
     clock.advance(WEIGHTS_RETRY_MS / 2);
     await settled();

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { createLookUpPrice } from '#core/calls/look-up-price.ts';
 import { costFromSavedPrice } from '#core/calls/price-ladder.ts';
 import type { Prices } from '#core/catalog/catalog.ts';
-import { type ProviderKindName, providerKinds } from '../../api/providers/provider-kinds.ts';
 import {
   type CallEnd,
   savedPrice as ledgerEventPrice,
@@ -12,6 +11,7 @@ import {
 import { formatAttoUsd } from '#core/money.ts';
 import type { CallPlan } from '../../api/inference/admit/call-plan.ts';
 import { priceCall, savePrice } from '../../api/inference/price/call-cost.ts';
+import { type ProviderKindName, providerKinds } from '../../api/providers/provider-kinds.ts';
 import {
   bodyWith,
   candidate,
@@ -152,11 +152,14 @@ describe('a price saved for a prompt that may be long', () => {
 describe('a price that the provider tells later', () => {
   const asked: string[] = [];
   const lookUp = (answer: unknown, kind: ProviderKindName = 'openrouter') =>
-    createLookUpPrice(testCatalog({ providers: [provider({ kind: providerKinds[kind] })] }), async (_provider, path) => {
-      asked.push(path);
-      if (answer instanceof Error) throw answer;
-      return answer;
-    });
+    createLookUpPrice(
+      testCatalog({ providers: [provider({ kind: providerKinds[kind] })] }),
+      async (_provider, path) => {
+        asked.push(path);
+        if (answer instanceof Error) throw answer;
+        return answer;
+      },
+    );
   const priceOf = async (data: unknown) => {
     const found = await lookUp({ data })('router', 'gen-1');
     return found === null ? null : formatAttoUsd(found.attoUsd);

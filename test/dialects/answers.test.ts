@@ -3,6 +3,7 @@ import type { FormatName } from '#core/catalog/catalog.ts';
 import { formatUsd } from '#core/money.ts';
 import { eventsIn, FORMATS, requestIn } from '../formats/requests.ts';
 import type { TestAgent } from '../support/gateway.ts';
+import { pathOf } from '../support/path-of.ts';
 import { type DialectGateway, modelOf, nanoOf, startDialectGateway } from './dialect-gateway.ts';
 import { cutStream, wireExamples } from './wire-answers.ts';
 
@@ -15,7 +16,7 @@ afterAll(() => fixture[Symbol.asyncDispose]());
 const toolIn = (format: FormatName): object => {
   const parameters = { type: 'object', properties: { at: { type: 'integer' } } };
   switch (format) {
-    case 'chat/completions':
+    case 'chat':
       return { type: 'function', function: { name: 'look', parameters } };
     case 'responses':
       return { type: 'function', name: 'look', parameters, strict: false };
@@ -31,10 +32,9 @@ async function call(
 ): Promise<{ text: string; status: number; agent: TestAgent }> {
   const { gateway } = fixture;
   const agent = await gateway.newAgent();
-  const showUsage =
-    format === 'chat/completions' && stream ? { stream_options: { include_usage: true } } : {};
+  const showUsage = format === 'chat' && stream ? { stream_options: { include_usage: true } } : {};
   const body = requestIn(format, model, { stream, tools: [toolIn(format)], ...showUsage });
-  const res = await gateway.post(body, { path: `/${format}`, agent });
+  const res = await gateway.post(body, { path: pathOf(format), agent });
   return { text: await res.text(), status: res.status, agent };
 }
 
@@ -83,7 +83,7 @@ describe.each(wireExamples)('$dialect, which $what', ({ dialect, whole, stream, 
       fixture.wire.answer(stream);
       const { text } = await call(format, modelOf(dialect), true);
       const field = {
-        'chat/completions': /"reasoning(_content)?":/,
+        chat: /"reasoning(_content)?":/,
         responses: /reasoning/,
         messages: /"thinking_delta"/,
       };

@@ -4,6 +4,7 @@ import { errorStatus } from '../../api/contract/error-body.ts';
 import { errorTable } from '../../api/contract/errors.ts';
 import { shapeOfPath } from '../../api/contract/route.ts';
 import { eventsIn, FORMATS, requestIn } from '../formats/requests.ts';
+import { pathOf } from '../support/path-of.ts';
 import { plainHealth } from '../support/plain-health.ts';
 import { sse } from '../support/wire-provider.ts';
 import { type DialectGateway, modelOf, startDialectGateway } from './dialect-gateway.ts';
@@ -23,7 +24,7 @@ beforeEach(() => {
 async function call(format: FormatName, model: string, stream: boolean) {
   const { gateway } = fixture;
   const agent = await gateway.newAgent();
-  const res = await gateway.post(requestIn(format, model, { stream }), { path: `/${format}`, agent });
+  const res = await gateway.post(requestIn(format, model, { stream }), { path: pathOf(format), agent });
   return { res, text: await res.text(), agent };
 }
 
@@ -42,7 +43,7 @@ describe.each(FORMATS)('by %s', (format) => {
           const { res, text, agent } = await call(format, modelOf(dialect), stream);
           const { error } = JSON.parse(text);
           expect(error.code).toBe(expected.code);
-          expect(res.status).toBe(errorStatus(expected.code, shapeOfPath(`/${format}`)));
+          expect(res.status).toBe(errorStatus(expected.code, shapeOfPath(pathOf(format))));
           expect([401, 402]).not.toContain(res.status);
           if (expected.told === undefined) expect(error.message).toBe(errorTable[expected.code].message);
           else expect(error.message).toContain(expected.told);

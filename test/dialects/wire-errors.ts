@@ -1,5 +1,5 @@
-import type { DialectName } from '../../api/providers/openai/dialects.ts';
 import type { ErrorCode } from '../../api/contract/errors.ts';
+import type { DialectName } from '../../api/providers/openai/dialects.ts';
 
 /** A refusal as a server sends it, before it answers. */
 export interface WireError {

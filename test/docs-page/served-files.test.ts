@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { fillGuide } from '../../api/docs-page/fill-guide.ts';
 import { guides } from '../../api/docs-page/guides.ts';
 import { renderDocs } from '../../api/docs-page/render-docs.ts';
 import { renderGuide } from '../../api/docs-page/render-guide.ts';
+import { fillGuide } from '../../openapi/generate/fill-guide.ts';
 import { readText, trackedFiles } from '../docs/repository-files.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 

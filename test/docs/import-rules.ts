@@ -27,8 +27,8 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   admin: ['http', 'config', 'simulator', 'media', 'inference', 'providers', 'contract', 'core'],
   // The page's files; what runs in a browser imports nothing of ours.
   console: ['http'],
-  // The same of the documentation, and the tables that its guides have of the contract.
-  'docs-page': ['http', 'contract', 'core'],
+  // The same of the documentation.
+  'docs-page': ['http'],
   // The stores that a process opens, and its gauges.
   stores: ['config', 'core'],
   metrics: ['stores', 'config', 'http', 'inference', 'workers', 'core'],

@@ -9,6 +9,7 @@ import { FORMATS, requestIn, ruleFor } from '../formats/requests.ts';
 import { testDataDir } from '../support/data-dir.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { startTestGateway, type TestGateway, until } from '../support/gateway.ts';
+import { pathOf } from '../support/path-of.ts';
 import { startTestProvider } from '../support/provider.ts';
 
 const stops: (() => Promise<unknown>)[] = [];
@@ -17,8 +18,7 @@ afterEach(async () => {
 });
 
 const KIND = 'all formats';
-const body = (stream: boolean, format: FormatName = 'chat/completions') =>
-  requestIn(format, modelOf[KIND], { stream });
+const body = (stream: boolean, format: FormatName = 'chat') => requestIn(format, modelOf[KIND], { stream });
 
 /** A gateway on a clock of its own, with a stream that has begun and waits. */
 async function startStreaming(server: string, rule: ScriptRule = {}, format: FormatName = FORMATS[0]) {
@@ -34,7 +34,7 @@ async function startStreaming(server: string, rule: ScriptRule = {}, format: For
   const gateway = await startTestGateway(options);
   stops.push(() => gateway.stop());
   provider.next(ruleFor(KIND, format, { chunks: 30, gate: 'open', gateAt: 3_000, ...rule }));
-  const stream = await gateway.post(body(true, format), { path: `/${format}` });
+  const stream = await gateway.post(body(true, format), { path: pathOf(format) });
   await provider.reached('open');
   /** What the ledger says of the agent once the process has ended and its successor has asked for prices. */
   const after = async () => {
@@ -134,7 +134,7 @@ it.each(FORMATS)(
 );
 
 const errorOf: Readonly<Record<FormatName, RegExp>> = {
-  'chat/completions': /"code":"upstream_timeout".*\n\ndata: \[DONE\]\n\n$/,
+  chat: /"code":"upstream_timeout".*\n\ndata: \[DONE\]\n\n$/,
   responses: /event: error\ndata: [^\n]*"type":"error"[^\n]*\n\n$/,
   messages: /event: error\ndata: [^\n]*"type":"error"[^\n]*\n\n$/,
 };

@@ -4,6 +4,7 @@ import { chatFormat } from '../../api/inference/formats/chat-format.ts';
 import { mergeDelta } from '../../api/inference/formats/merge-delta.ts';
 import { messagesFormat } from '../../api/inference/formats/messages-format.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { pathOf } from '../support/path-of.ts';
 import { FORMATS, requestIn } from './requests.ts';
 
 /** A text in pieces. */
@@ -221,7 +222,7 @@ providers: [{ id: sim, kind: simulator, cancel: ${cancel}, baseUrl: PROVIDER_URL
 
   it.each(FORMATS)('gets by %s the same whether the provider was asked for a stream', async (format) => {
     const ask = async (gateway: TestGateway) => {
-      const res = await gateway.post(requestIn(format, MODEL), { path: `/${format}` });
+      const res = await gateway.post(requestIn(format, MODEL), { path: pathOf(format) });
       return {
         status: res.status,
         type: res.headers.get('content-type'),
@@ -230,19 +231,19 @@ providers: [{ id: sim, kind: simulator, cancel: ${cancel}, baseUrl: PROVIDER_URL
     };
     const assembled = await ask(streaming);
     const passed = await ask(whole);
-    expect(JSON.parse(streaming.provider.lastRequest(`/${format}`).body.toString()).stream).toBe(true);
-    expect(JSON.parse(whole.provider.lastRequest(`/${format}`).body.toString()).stream).toBeUndefined();
+    expect(JSON.parse(streaming.provider.lastRequest(pathOf(format)).body.toString()).stream).toBe(true);
+    expect(JSON.parse(whole.provider.lastRequest(pathOf(format)).body.toString()).stream).toBeUndefined();
     expect(assembled).toEqual(passed);
     expect(assembled.status).toBe(200);
   });
 
   it.each(FORMATS)('and hangs up stops the cost (%s)', async (format) => {
     const agent = await streaming.newAgent();
-    streaming.provider.next({ path: `/${format}`, chunks: 100, gate: 'rest', gateAt: 3_000 });
+    streaming.provider.next({ path: pathOf(format), chunks: 100, gate: 'rest', gateAt: 3_000 });
     const hangUp = new AbortController();
     const { signal } = hangUp;
     const call = streaming
-      .post(requestIn(format, MODEL), { path: `/${format}`, agent, signal })
+      .post(requestIn(format, MODEL), { path: pathOf(format), agent, signal })
       .catch(() => null);
     await streaming.provider.reached('rest');
     hangUp.abort();
@@ -256,7 +257,7 @@ providers: [{ id: sim, kind: simulator, cancel: ${cancel}, baseUrl: PROVIDER_URL
     const agent = await streaming.newAgent();
     const text = 'x'.repeat(500_000);
     streaming.provider.next({ text, chunks: 80 });
-    const res = await streaming.post(requestIn('chat/completions', MODEL), { agent });
+    const res = await streaming.post(requestIn('chat', MODEL), { agent });
     expect([res.status, JSON.parse(await res.text()).error.code]).toEqual([502, 'provider_error']);
   });
 });

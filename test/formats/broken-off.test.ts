@@ -91,7 +91,7 @@ it('a stream that breaks off in thought which is not shown pays it as if it were
   const charged = async (exclude: boolean): Promise<bigint> => {
     const agent = await gateway.newAgent({ creditUsd: '1' });
     const asked = { stream: true, reasoning: { effort: 'low', exclude } };
-    const body = requestIn('chat/completions', modelOf['messages only'], asked);
+    const body = requestIn('chat', modelOf['messages only'], asked);
     const res = await gateway.post(body, { path: '/chat/completions', agent });
     expect(await res.text()).not.toMatch(exclude ? TEXT : /^$/);
     return (await gateway.settled(agent)).chargedNanoUsd;

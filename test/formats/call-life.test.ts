@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { chargedUsd, type TestGateway } from '../support/gateway.ts';
+import { pathOf } from '../support/path-of.ts';
 import { failing } from '../support/provider-failures.ts';
 import { modelOf, PROVIDER_KINDS, startFormatGateway } from './format-gateway.ts';
 import { eventsIn, FORMATS, post, requestIn, ruleFor } from './requests.ts';
@@ -68,7 +69,7 @@ describe.each(FORMATS)('a call by %s', (format) => {
         gateway.provider.next(ruleFor(kind, format, failing(503)));
         const models = { stream, models: [modelOf['all formats']] };
         const res = await gateway.post(requestIn(format, modelOf[kind], models), {
-          path: `/${format}`,
+          path: pathOf(format),
           agent,
         });
         expect(res.status).toBe(200);
@@ -83,10 +84,7 @@ describe('inline data', () => {
   const data = 'data:image/png;base64,AAAA';
   const source = { type: 'base64', media_type: 'image/png', data: 'AAAA' };
   it.each([
-    [
-      'chat/completions',
-      { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: data } }] }] },
-    ],
+    ['chat', { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: data } }] }] }],
     ['responses', { input: [{ role: 'user', content: [{ type: 'input_image', image_url: data }] }] }],
     ['responses', { input: [{ role: 'user', content: [{ type: 'input_file', file_data: data }] }] }],
     ['messages', { messages: [{ role: 'user', content: [{ type: 'image', source }] }] }],
@@ -100,7 +98,7 @@ describe('inline data', () => {
       },
     ],
   ] as const)('is refused by %s with a sentence that points to uploads', async (format, more) => {
-    const res = await gateway.post(requestIn(format, modelOf['all formats'], more), { path: `/${format}` });
+    const res = await gateway.post(requestIn(format, modelOf['all formats'], more), { path: pathOf(format) });
     const { error } = JSON.parse(await res.text());
     expect([res.status, error.code]).toEqual([400, 'invalid_request']);
     expect(error.message).toContain('POST /uploads');
@@ -127,7 +125,7 @@ describe('what would reach state that is not the caller’s is refused by name',
   ] as const)('%s: %s', async (format, param, more) => {
     const agent = await gateway.newAgent();
     const res = await gateway.post(requestIn(format, modelOf['all formats'], more), {
-      path: `/${format}`,
+      path: pathOf(format),
       agent,
     });
     const { error } = JSON.parse(await res.text());
@@ -151,7 +149,7 @@ describe('what would reach state that is not the caller’s is refused by name',
     ],
     ['messages', 'mcp_servers', { mcp_servers: [{ url: 'https://example.com' }] }],
   ] as const)('%s: the tool %s', async (format, tool, more) => {
-    const res = await gateway.post(requestIn(format, modelOf['all formats'], more), { path: `/${format}` });
+    const res = await gateway.post(requestIn(format, modelOf['all formats'], more), { path: pathOf(format) });
     const { error } = JSON.parse(await res.text());
     expect([res.status, error.code]).toEqual([400, 'tool_not_served']);
     expect(error.message).toContain(tool);
@@ -160,7 +158,7 @@ describe('what would reach state that is not the caller’s is refused by name',
 
 it('what a provider could not be told is refused before anything is held', async () => {
   const agent = await gateway.newAgent();
-  const body = requestIn('chat/completions', modelOf['messages only'], { seed: 7 });
+  const body = requestIn('chat', modelOf['messages only'], { seed: 7 });
   const res = await gateway.post(body, { agent });
   expect([res.status, JSON.parse(await res.text()).error]).toMatchObject([
     404,

@@ -5,6 +5,7 @@ import { shapeOfPath } from '../../api/contract/route.ts';
 import { BREAKER_FAILURES } from '../../api/inference/routing/endpoint-health.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import type { TestAgent, TestGateway } from '../support/gateway.ts';
+import { pathOf } from '../support/path-of.ts';
 import { failing } from '../support/provider-failures.ts';
 import { startFormatGateway } from './format-gateway.ts';
 import { FORMATS, requestIn } from './requests.ts';
@@ -28,7 +29,7 @@ async function ask(
     'acme/all',
     user === undefined ? extra : { ...extra, metadata: { user_id: user } },
   );
-  const res = await gateway.post(body, { path: `/${format}`, agent });
+  const res = await gateway.post(body, { path: pathOf(format), agent });
   const text = await res.text();
   return {
     status: res.status,
@@ -43,7 +44,7 @@ const asked = (): number => gateway.provider.posts().length;
 /** Calls of several agents that all fail, as many as it takes. */
 async function breakEndpoint(format: (typeof FORMATS)[number], times = BREAKER_FAILURES): Promise<void> {
   for (let i = 0; i < times; i++) {
-    gateway.provider.next({ path: `/${format}`, ...failing(500), billUsd: '0' });
+    gateway.provider.next({ path: pathOf(format), ...failing(500), billUsd: '0' });
     expect((await ask(format, { stream: i % 2 === 0 })).code).toBe('upstream_error');
   }
 }
@@ -57,7 +58,9 @@ describe.each(FORMATS)('by %s: an endpoint that failed for several agents in a r
     for (const stream of [false, true]) {
       const { status, code, headers, text } = await ask(format, { agent, stream });
       expect([status, code]).toEqual([503, 'provider_unavailable']);
-      expect(JSON.parse(text).error.type).toBe(errorType('provider_unavailable', shapeOfPath(`/${format}`)));
+      expect(JSON.parse(text).error.type).toBe(
+        errorType('provider_unavailable', shapeOfPath(pathOf(format))),
+      );
       expect(headers.get('retry-after-ms')).toBe(String(BREAKER_COOLDOWN_MS));
       expect(headers.get('retry-after')).toBe(String(BREAKER_COOLDOWN_MS / 1_000));
       expect(headers.get('x-should-retry')).toBeNull();
@@ -83,7 +86,7 @@ describe.each(FORMATS)('by %s: an endpoint that failed for several agents in a r
     clock.advance(BREAKER_COOLDOWN_MS - 1);
     expect((await ask(format, {})).headers.get('retry-after-ms')).toBe('1');
     clock.advance(1);
-    gateway.provider.next({ path: `/${format}`, gate: 'probe', gateAt: 'headers' });
+    gateway.provider.next({ path: pathOf(format), gate: 'probe', gateAt: 'headers' });
     const probe = ask(format, {});
     await gateway.provider.reached('probe');
     expect((await ask(format, {})).code).toBe('provider_unavailable');
@@ -105,7 +108,7 @@ describe.each(FORMATS)('by %s: an endpoint that failed for several agents in a r
     await start();
     const agent = await gateway.newAgent();
     for (let i = 0; i < 2 * BREAKER_FAILURES; i++) {
-      gateway.provider.next({ path: `/${format}`, ...failing(500), billUsd: '0' });
+      gateway.provider.next({ path: pathOf(format), ...failing(500), billUsd: '0' });
       expect((await ask(format, { agent, user: `body ${i % 3}` })).code).toBe('upstream_error');
     }
     expect((await ask(format, {})).status).toBe(200);
@@ -114,7 +117,7 @@ describe.each(FORMATS)('by %s: an endpoint that failed for several agents in a r
   it('is asked on where callers were wrong', async () => {
     await start();
     for (let i = 0; i < 2 * BREAKER_FAILURES; i++) {
-      gateway.provider.next({ path: `/${format}`, ...failing(400) });
+      gateway.provider.next({ path: pathOf(format), ...failing(400) });
       expect((await ask(format, { user: `body ${i}` })).code).toBe('invalid_request');
     }
     expect((await ask(format, {})).status).toBe(200);
@@ -124,7 +127,7 @@ describe.each(FORMATS)('by %s: an endpoint that failed for several agents in a r
     await start();
     for (let i = 0; i < 4 * BREAKER_FAILURES; i++) {
       const cut = i % 3 > 0;
-      if (cut) gateway.provider.next({ path: `/${format}`, chunks: 30, cutAt: 2_000 });
+      if (cut) gateway.provider.next({ path: pathOf(format), chunks: 30, cutAt: 2_000 });
       const { status, text } = await ask(format, { stream: true });
       expect(status).toBe(200);
       expect(text.includes('provider_error')).toBe(cut);

@@ -4,6 +4,7 @@ import type { ErrorCode } from '../../api/contract/errors.ts';
 import type { ScriptRule } from '../../api/simulator/script-rule.ts';
 import { until } from '../support/gateway.ts';
 import { passTime } from '../support/pass-time.ts';
+import { pathOf } from '../support/path-of.ts';
 import { plainHealth } from '../support/plain-health.ts';
 import { failing } from '../support/provider-failures.ts';
 import type { Cell, CodeWorld, Met, Setting } from './code-world.ts';
@@ -47,7 +48,7 @@ const whileOneRuns = (setting: Setting, when: string, isSameAgent: boolean): Way
     const gateway = await world.gateway(setting);
     const agent = await gateway.newAgent();
     gateway.provider.next(ruleFor(cell.kind, cell.format, { gate: when, gateAt: 'headers' }));
-    const path = `/${cell.format}`;
+    const path = pathOf(cell.format);
     // In each format, 200 tokens hold some $0.00016.
     const extra = cell.format === 'responses' ? { max_output_tokens: 200 } : { max_tokens: 200 };
     const running = gateway.post(requestIn(cell.format, modelOf[cell.kind], extra), { path, agent });
@@ -117,14 +118,14 @@ const withinMessages = (type: string, rule: ScriptRule): Way =>
 const DECIDED_BEFORE = 'It is decided before a provider is asked, so no stream has begun.';
 
 const toolOf: Readonly<Record<FormatName, object>> = {
-  'chat/completions': { type: 'code_interpreter' },
+  chat: { type: 'code_interpreter' },
   responses: { type: 'mcp', server_url: 'https://example.com' },
   messages: { type: 'code_execution_20250825', name: 'code_execution' },
 };
 
 /** Below each format's own path, where nothing is served. */
 const unservedPath: Readonly<Record<FormatName, string>> = {
-  'chat/completions': '/chat/completions/one',
+  chat: '/chat/completions/one',
   responses: '/responses/resp_1/input_items',
   messages: '/messages/count_tokens',
 };
@@ -423,7 +424,7 @@ function silent(rule: ScriptRule, when: string): Way {
 
 /** Who does not speak the format, so that the request is translated. */
 const foreignKind: Readonly<Record<FormatName, ProviderKind>> = {
-  'chat/completions': 'messages only',
+  chat: 'messages only',
   responses: 'chat only',
   messages: 'chat only',
 };

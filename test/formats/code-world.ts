@@ -1,6 +1,7 @@
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { startTestGateway, type TestAgent, type TestGateway } from '../support/gateway.ts';
+import { pathOf } from '../support/path-of.ts';
 import { formatYaml, modelOf, type ProviderKind, startFormatGateway } from './format-gateway.ts';
 import { requestIn } from './requests.ts';
 
@@ -50,7 +51,7 @@ export class CodeWorld {
   async ask(
     setting: Setting,
     { format, stream, kind }: Cell,
-    { extra = {}, path = `/${format}`, ...given }: Asked = {},
+    { extra = {}, path = pathOf(format), ...given }: Asked = {},
   ): Promise<Met> {
     const gateway = await this.gateway(setting);
     const agent = given.agent ?? (await gateway.newAgent());

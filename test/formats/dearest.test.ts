@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { timesFactorUp } from '#core/money.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { pathOf } from '../support/path-of.ts';
 import { FORMATS, requestIn } from './requests.ts';
 
 /** The simulator bills all that it legally may; the margin makes every price a fraction of a nano-dollar. */
@@ -39,26 +40,26 @@ const LONG_TEXT = 'wörd ✓ '.repeat(6_000);
 
 /** What each format sends, by what it asks for. */
 const options: Record<string, Partial<Record<FormatName, object>>> = {
-  'a few words': { 'chat/completions': {}, responses: {}, messages: {} },
+  'a few words': { chat: {}, responses: {}, messages: {} },
   'a cap': {
-    'chat/completions': { max_tokens: 33 },
+    chat: { max_tokens: 33 },
     responses: { max_output_tokens: 33 },
     messages: { max_tokens: 33 },
   },
   'a stream': {
-    'chat/completions': { stream: true, stream_options: { include_usage: true } },
+    chat: { stream: true, stream_options: { include_usage: true } },
     responses: { stream: true },
     messages: { stream: true },
   },
   'a long prompt': {
-    'chat/completions': { messages: [{ role: 'user', content: LONG_TEXT }], max_tokens: 10 },
+    chat: { messages: [{ role: 'user', content: LONG_TEXT }], max_tokens: 10 },
     responses: { input: LONG_TEXT, max_output_tokens: 10 },
     messages: { messages: [{ role: 'user', content: LONG_TEXT }], max_tokens: 10 },
   },
-  'three choices': { 'chat/completions': { n: 3, max_tokens: 50 } },
-  'a prediction': { 'chat/completions': { prediction: { type: 'content', content: 'x'.repeat(500) } } },
+  'three choices': { chat: { n: 3, max_tokens: 50 } },
+  'a prediction': { chat: { prediction: { type: 'content', content: 'x'.repeat(500) } } },
   'an image': {
-    'chat/completions': {
+    chat: {
       messages: [
         { role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://example.com/a.png' } }] },
       ],
@@ -76,12 +77,12 @@ const options: Record<string, Partial<Record<FormatName, object>>> = {
     },
   },
   reasoning: {
-    'chat/completions': { reasoning: { effort: 'high' } },
+    chat: { reasoning: { effort: 'high' } },
     responses: { reasoning: { effort: 'high' } },
     messages: { thinking: { type: 'enabled', budget_tokens: 1_024 }, max_tokens: 2_000 },
   },
   functions: {
-    'chat/completions': {
+    chat: {
       tools: [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }],
       tool_choice: 'required',
     },
@@ -92,7 +93,7 @@ const options: Record<string, Partial<Record<FormatName, object>>> = {
     messages: { tools: [{ name: 'f', input_schema: { type: 'object' } }], tool_choice: { type: 'any' } },
   },
   fallbacks: {
-    'chat/completions': { models: ['faregate-sim/large'] },
+    chat: { models: ['faregate-sim/large'] },
     responses: { models: ['faregate-sim/large'] },
     messages: { models: ['faregate-sim/large'] },
   },
@@ -156,8 +157,8 @@ const cases = FORMATS.flatMap((format) => [
 /** The provider's bill of the newest call and what was held for it. */
 async function dearestCall(format: FormatName, body: object, status = 200, asked = format) {
   const agent = await gateway.newAgent({ creditUsd: '5000' });
-  gateway.provider.next({ path: `/${asked}`, dearest: true });
-  const response = await gateway.post(body, { path: `/${format}`, agent });
+  gateway.provider.next({ path: pathOf(asked), dearest: true });
+  const response = await gateway.post(body, { path: pathOf(format), agent });
   const text = await response.text();
   expect(`${response.status} ${response.status === status ? '' : text}`).toBe(`${status} `);
   const view = await gateway.settled(agent);
@@ -170,7 +171,7 @@ async function dearestCall(format: FormatName, body: object, status = 200, asked
 const withMargin = (nanoUsd: bigint): bigint => timesFactorUp(nanoUsd, 1_055_300n);
 
 const file = {
-  'chat/completions': {
+  chat: {
     messages: [
       { role: 'user', content: [{ type: 'file', file: { file_url: 'https://example.com/a.pdf' } }] },
     ],
@@ -233,7 +234,7 @@ describe('a search of the model’s own, at a provider that bills by its price l
     expect(view.chargedNanoUsd).toBeLessThanOrEqual(heldNanoUsd);
   });
 
-  it.each(['chat/completions', 'responses'] as const)('answers with what it found on %s', async (format) => {
+  it.each(['chat', 'responses'] as const)('answers with what it found on %s', async (format) => {
     const extra = format === 'responses' ? { max_output_tokens: 100 } : { max_tokens: 100 };
     const request = requestIn(format, 'acme/claude:online', extra);
     for (const stream of [false, true]) {
@@ -249,7 +250,7 @@ describe('a search of the model’s own, at a provider that bills by its price l
     const agent = await gateway.newAgent();
     const extra = { tools: [{ type: 'openrouter:web_fetch' }] };
     const response = await gateway.post(requestIn(format, 'acme/claude', extra), {
-      path: `/${format}`,
+      path: pathOf(format),
       agent,
     });
     expect(response.status).toBe(400);
@@ -265,7 +266,7 @@ describe.each(FORMATS)(':online on %s', (format) => {
     const { bill, heldNanoUsd, text } = await dearestCall(format, requestIn(format, model));
     expect(withMargin(bill.costNanoUsd)).toBeLessThanOrEqual(heldNanoUsd);
     expect(text).toContain('"web_search_requests":1');
-    const sent = JSON.parse(gateway.provider.lastRequest(`/${format}`).body.toString());
+    const sent = JSON.parse(gateway.provider.lastRequest(pathOf(format)).body.toString());
     expect(sent.model).toBe('faregate-sim/searcher');
     expect(sent.plugins).toEqual([expect.objectContaining({ id: 'web', engine: 'exa', max_uses: 1 })]);
   });
@@ -273,7 +274,7 @@ describe.each(FORMATS)(':online on %s', (format) => {
   it('is refused where nobody searches at a known price', async () => {
     const agent = await gateway.newAgent();
     const request = requestIn(format, 'acme/unpriced:online');
-    const response = await gateway.post(request, { path: `/${format}`, agent });
+    const response = await gateway.post(request, { path: pathOf(format), agent });
     expect(await response.json()).toMatchObject({ error: { code: 'tool_not_served' } });
     expect((await gateway.settled(agent)).chargedNanoUsd).toBe(0n);
   });

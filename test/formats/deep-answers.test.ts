@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { ANSWER_DEPTH_MAX, JSON_DEPTH_MAX } from '#core/limits.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { pathOf } from '../support/path-of.ts';
 import { plays, type RawProvider, startRawProvider } from '../support/raw-provider.ts';
 import { formatYaml } from './format-gateway.ts';
 import { wires } from './wires.ts';
@@ -35,14 +36,14 @@ const answers: Record<'chat' | 'messages', (input: string) => string> = {
   messages: (input) =>
     `{"id":"m1","type":"message","role":"assistant","model":"m","content":[{"type":"tool_use","id":"c1","name":"f","input":${input}}],"stop_reason":"tool_use","stop_sequence":null,"usage":{"input_tokens":5,"output_tokens":7}}`,
 };
-const formatOf = { chat: 'chat/completions', messages: 'messages' } as const;
+const formatOf = { chat: 'chat', messages: 'messages' } as const;
 
 const ask = async (gateway: TestGateway, model: string, format: FormatName, more: object = {}) => {
   const agent = await gateway.newAgent();
   const messages = [{ role: 'user', content: 'Hello' }];
   const res = await gateway.post(
     { model: `acme/${model}`, max_tokens: 2_000, messages, ...more },
-    { path: `/${format}`, agent },
+    { path: pathOf(format), agent },
   );
   const text = await res.text();
   const { chargedNanoUsd } = await gateway.settled(agent);
@@ -55,7 +56,7 @@ describe.each(['chat', 'messages'] as const)(
     const input = nested(JSON_DEPTH_MAX);
 
     it.each([
-      ['chat/completions', JSON.stringify(input)],
+      ['chat', JSON.stringify(input)],
       ['messages', input],
     ] as const)('comes to a caller of %s, streamed or not', async (format, shown) => {
       provider.answers = plays(answers[kind](input), 'application/json');
@@ -85,7 +86,7 @@ describe('an answer too deep for anybody', () => {
 
   it('is not asked for again elsewhere where it was counted, and costs what it was counted as', async () => {
     const timesAsked = answering(tooDeep);
-    const { status, text, chargedNanoUsd } = await ask(whole, 'messages', 'chat/completions', {
+    const { status, text, chargedNanoUsd } = await ask(whole, 'messages', 'chat', {
       models: ['acme/all'],
     });
     expect([status, JSON.parse(text).error.code]).toEqual([502, 'provider_error']);
@@ -95,7 +96,7 @@ describe('an answer too deep for anybody', () => {
 
   it('is asked for elsewhere where nobody counted it', async () => {
     const timesAsked = answering(tooDeep.replace('"usage"', '"other"'));
-    await ask(whole, 'messages', 'chat/completions', { models: ['acme/all'] });
+    await ask(whole, 'messages', 'chat', { models: ['acme/all'] });
     expect(timesAsked()).toBe(2);
   });
 });

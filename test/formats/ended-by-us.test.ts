@@ -4,6 +4,7 @@ import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { startTestGateway, type TestGateway, until } from '../support/gateway.ts';
 import { passTime } from '../support/pass-time.ts';
+import { pathOf } from '../support/path-of.ts';
 import { type RawProvider, startRawProvider } from '../support/raw-provider.ts';
 import { formatYaml, modelOf, PROVIDER_KINDS, type ProviderKind } from './format-gateway.ts';
 import { askedIn, FORMATS, requestIn } from './requests.ts';
@@ -49,7 +50,7 @@ function writesAndStalls(kind: ProviderKind, format: FormatName): Promise<void> 
 const ask = (kind: ProviderKind, format: FormatName, extra: object = {}) =>
   gateway.post(
     requestIn(format, modelOf[kind], { ...(format === 'messages' && { max_tokens: 2_000 }), ...extra }),
-    { path: `/${format}` },
+    { path: pathOf(format) },
   );
 
 async function charged(): Promise<bigint> {

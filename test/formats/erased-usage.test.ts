@@ -125,7 +125,7 @@ describe('a stream of responses', () => {
 describe.each([
   ['passed', () => chatFormat.openStream(names)],
   ['put together', () => chatFormat.openAssembly()],
-  ['translated', () => openSource('chat/completions')],
+  ['translated', () => openSource('chat')],
 ])('a chat that is %s', (_how, open) => {
   const chunk = (usage: unknown, last: boolean) => ({
     id: 'c',
@@ -293,7 +293,7 @@ describe('counts that stand elsewhere than in the last record of a stream', () =
 
   it.each([
     {
-      format: 'chat/completions' as const,
+      format: 'chat' as const,
       where: 'before a record of zeros',
       written:
         chatChunk({ role: 'assistant', content: 'Hello' }, chatCount(100, 10)) +

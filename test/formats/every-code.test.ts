@@ -6,6 +6,7 @@ import { errorStatus, errorType } from '../../api/contract/error-body.ts';
 import { type ErrorCode, type ErrorRow, errorTable } from '../../api/contract/errors.ts';
 import { headerDocs } from '../../api/contract/headers.ts';
 import { shapeOfPath } from '../../api/contract/route.ts';
+import { pathOf } from '../support/path-of.ts';
 import { codeGrid, type Way, type Ways } from './code-grid.ts';
 import { type Cell, CodeWorld, type Met } from './code-world.ts';
 import { eventsIn, FORMATS } from './requests.ts';
@@ -68,7 +69,7 @@ describe.each(FORMATS)('by %s', (format) => {
 });
 
 function expectStatus({ res, text }: Met, code: ErrorCode, way: Way, format: FormatName): void {
-  const shape = shapeOfPath(`/${format}`);
+  const shape = shapeOfPath(pathOf(format));
   const body = JSON.parse(text);
   const error = { type: errorType(code, shape), message: expect.stringMatching(/\S{3}.*/), code };
   const param = shape === 'messages' ? undefined : body.error.param;
@@ -101,7 +102,7 @@ function expectStatus({ res, text }: Met, code: ErrorCode, way: Way, format: For
 
 /** A path that is not served stands in no document. */
 function expectDocumented({ status, headers }: Response, code: ErrorCode, format: FormatName): void {
-  const operation = document.paths[`/${format}`].post;
+  const operation = document.paths[pathOf(format)].post;
   expect(operation['x-error-codes'][status]).toContain(code);
   const name = operation.responses[status].$ref.split('/').at(-1);
   const documented = Object.keys(document.components.responses[name].headers);
@@ -119,13 +120,13 @@ function expectIds({ res }: Pick<Met, 'res'>, format: FormatName): void {
 }
 
 function expectEvent(text: string, code: ErrorCode, format: FormatName): void {
-  const shape = shapeOfPath(`/${format}`);
+  const shape = shapeOfPath(pathOf(format));
   const last = eventsIn(text).at(-1);
   const error = { type: errorType(code, shape), message: expect.any(String), code };
   expect(JSON.stringify(last)).not.toMatch(SECRET);
   expect(text.match(new RegExp(`"code":"${code}"`, 'g'))).toHaveLength(format === 'responses' ? 2 : 1);
   switch (format) {
-    case 'chat/completions':
+    case 'chat':
       expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
       expect(last).toMatchObject({
         object: 'chat.completion.chunk',

@@ -94,7 +94,7 @@ async function relayed(format: CallFormat, sent: string, bytesAtOnce: number): P
     requestBytes: 0,
     textBytesMax: Number.POSITIVE_INFINITY,
     firstEvent: () => undefined,
-    head: () => ['content-type', 'text/event-stream'],
+    head: () => ({ 'content-type': 'text/event-stream' }),
   });
   const bytes = Buffer.from(sent);
   for (let at = 0; at < bytes.length; at += bytesAtOnce) {

@@ -201,7 +201,7 @@ describe('an answer that is put together keeps every digit', () => {
 function shownToChat(answer: WholeAnswer): string {
   const identity = { id: 'x', createdAtS: 1, model: 'm' };
   const tokens = { prompt: 1, completion: 1, reasoning: null, cached: 0 };
-  return writeAnswer('chat/completions', answer, identity, tokens, { showReasoning: true });
+  return writeAnswer('chat', answer, identity, tokens, { showReasoning: true });
 }
 
 describe('in a translated request', () => {
@@ -224,7 +224,7 @@ describe('in a translated request', () => {
       `{"max_tokens":20,"messages":[{"role":"user","content":"x"},{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"f","input":${NUMBERS}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":"y"}]}],"tools":[{"name":"f","input_schema":{"type":"object","properties":{"id":{"enum":[12345678901234567891]}}}}]`,
     ],
     [
-      'chat/completions',
+      'chat',
       'acme/messages',
       '/messages',
       NUMBERS,
@@ -240,7 +240,7 @@ describe('in a translated request', () => {
 
   it.each([
     [
-      'chat/completions',
+      'chat',
       (args: string) =>
         `"messages":[{"role":"user","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":${args}}}]},{"role":"tool","tool_call_id":"c","content":"y"}],"tools":[{"type":"function","function":{"name":"f"}}]`,
     ],

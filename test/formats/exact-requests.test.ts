@@ -7,8 +7,8 @@ import { scanJsonObject } from '../../api/inference/json/json-object.ts';
 import { NumberMarks } from '../../api/inference/json/number-marks.ts';
 import { writeImages } from '../../api/inference/linked-images/write-images.ts';
 import {
+  type TranslationTarget,
   translateRequest,
-  type UpstreamFormatName,
 } from '../../api/inference/translation/translate-request.ts';
 import { withMarkedNumbers } from '../../api/inference/translation/unread-values.ts';
 
@@ -171,15 +171,21 @@ describe('a JSON text with marked numbers', () => {
 });
 
 describe('a translated request', () => {
-  const translate = (text: string, from: FormatName, to: UpstreamFormatName) => {
+  const translate = (text: string, from: FormatName, to: TranslationTarget) => {
     const bytes = Buffer.from(text);
     const object = scanJsonObject(bytes);
     if (typeof object === 'string') throw new Error(object);
     const marks = new NumberMarks();
     const body = withMarkedNumbers(object, JSON.parse(text), from, marks);
-    return translateRequest(body, from, to, { outputTokensCap: 9, reasonsByEffort: false }, marks);
+    return translateRequest(
+      body,
+      from,
+      to,
+      { upstreamModel: 'm', outputTokensCap: 9, reasonsByEffort: false },
+      marks,
+    );
   };
-  const sent = (text: string, from: FormatName, to: UpstreamFormatName): string => {
+  const sent = (text: string, from: FormatName, to: TranslationTarget): string => {
     const result = translate(text, from, to);
     if (isApiError(result)) throw new Error(result.message);
     return result.bytes.toString();
@@ -191,22 +197,20 @@ describe('a translated request', () => {
         const schema = `{"type":"object","properties":{"a":${json}}}`;
         const answer = `{"type":"object","enum":[${json}]}`;
         const hi = '[{"role":"user","content":"hi"}]';
-        const bodies: readonly [FormatName, UpstreamFormatName, string][] = [
+        const bodies: readonly [FormatName, TranslationTarget, string][] = [
           [
-            'chat/completions',
+            'chat',
             'messages',
             `{"messages":${hi},"tools":[{"type":"function","function":{"name":"f","parameters":${schema}}}],"response_format":{"type":"json_schema","json_schema":{"name":"a","schema":${answer}}}}`,
           ],
-          ...(['messages', 'chat/completions'] as const).map(
-            (to): [FormatName, UpstreamFormatName, string] => [
-              'responses',
-              to,
-              `{"input":${hi},"tools":[{"type":"function","name":"f","parameters":${schema}}],"text":{"format":{"type":"json_schema","name":"a","schema":${answer}}}}`,
-            ],
-          ),
+          ...(['messages', 'chat'] as const).map((to): [FormatName, TranslationTarget, string] => [
+            'responses',
+            to,
+            `{"input":${hi},"tools":[{"type":"function","name":"f","parameters":${schema}}],"text":{"format":{"type":"json_schema","name":"a","schema":${answer}}}}`,
+          ]),
           [
             'messages',
-            'chat/completions',
+            'chat',
             `{"messages":${hi},"tools":[{"name":"f","input_schema":${schema}}],"output_config":{"format":{"type":"json_schema","schema":${answer}}}}`,
           ],
         ];
@@ -227,9 +231,9 @@ describe('a translated request', () => {
         const chat = `{"messages":[{"role":"user","content":"hi"},{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":${text}}}]},{"role":"tool","tool_call_id":"c","content":"ok"}]}`;
         const responses = `{"input":[{"role":"user","content":"hi"},{"type":"function_call","call_id":"c","name":"f","arguments":${text}},{"type":"function_call_output","call_id":"c","output":"ok"}]}`;
         const messages = `{"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"f","input":${input}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":"ok"}]}]}`;
-        expect(sent(chat, 'chat/completions', 'messages')).toContain(`"input":${input}`);
+        expect(sent(chat, 'chat', 'messages')).toContain(`"input":${input}`);
         expect(sent(responses, 'responses', 'messages')).toContain(`"input":${input}`);
-        expect(sent(messages, 'messages', 'chat/completions')).toContain(`"arguments":${text}`);
+        expect(sent(messages, 'messages', 'chat')).toContain(`"arguments":${text}`);
       }),
       { numRuns: 500 },
     );
@@ -244,7 +248,7 @@ describe('a translated request', () => {
     ['messages', '{"type":"text","text":"x","citations":7,"own":1.10}', 'messages[1].content[0].own'],
   ] as const)('does not take a long number for a text: %s %s', (from, block, param) => {
     const text = `{"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":[${block}]},{"role":"user","content":"hi"}]}`;
-    expect(translate(text, from, 'chat/completions')).toMatchObject({ code: 'no_provider', param });
+    expect(translate(text, from, 'chat')).toMatchObject({ code: 'no_provider', param });
   });
 });
 

@@ -5,6 +5,7 @@ import { type ErrorCode, errorTable } from '../../api/contract/errors.ts';
 import { shapeOfPath } from '../../api/contract/route.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { chargedUsd } from '../support/gateway.ts';
+import { pathOf } from '../support/path-of.ts';
 import { failing, freeFailures } from '../support/provider-failures.ts';
 import { PROVIDER_KINDS, startFormatGateway } from './format-gateway.ts';
 import { eventsIn, FORMATS, post, ruleFor } from './requests.ts';
@@ -20,7 +21,7 @@ const isCode = (text: string): text is ErrorCode => text in errorTable;
 
 function expectError(format: FormatName, body: Record<string, unknown>, code: string): void {
   if (!isCode(code)) throw new Error(`${code} is no code`);
-  const shape = shapeOfPath(`/${format}`);
+  const shape = shapeOfPath(pathOf(format));
   const error = { type: errorType(code, shape), message: expect.any(String), code };
   expect(body).toEqual(
     shape === 'messages' ? { type: 'error', error } : { error: { ...error, param: null } },
@@ -41,7 +42,7 @@ describe.each(FORMATS)('by %s', (format) => {
           const res = await post(gateway, { kind, format, stream, agent });
           const body = JSON.parse(await res.text());
           expectError(format, body, code);
-          if (isCode(code)) expect(res.status).toBe(errorStatus(code, shapeOfPath(`/${format}`)));
+          if (isCode(code)) expect(res.status).toBe(errorStatus(code, shapeOfPath(pathOf(format))));
           const { chargedNanoUsd, holds } = await gateway.view(agent);
           expect(chargedNanoUsd).toBe(0n);
           for (const hold of holds) expect(hold.pending).not.toBeNull();
@@ -66,7 +67,7 @@ describe.each(FORMATS)('by %s', (format) => {
       if (format === 'messages') expect(text).toMatch(/\nevent: error\ndata: [^\n]*\n\n$/);
       if (format === 'responses')
         expect(last).toMatchObject({ type: 'error', code: 'provider_error', param: null });
-      if (format === 'chat/completions') {
+      if (format === 'chat') {
         expect(last.choices).toEqual([{ index: 0, delta: {}, finish_reason: 'error' }]);
         expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
       }

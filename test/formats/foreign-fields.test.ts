@@ -18,7 +18,7 @@ function refused(format: FormatName, extra: object) {
 }
 
 const OWN: Readonly<Record<FormatName, readonly string[]>> = {
-  'chat/completions': ['max_tokens', 'max_completion_tokens', 'n', 'prediction'],
+  chat: ['max_tokens', 'max_completion_tokens', 'n', 'prediction'],
   responses: ['max_output_tokens'],
   messages: ['max_tokens'],
 };
@@ -125,10 +125,10 @@ describe('an item of responses without a type', () => {
 
 it('a plugin that costs nothing brings nothing with it', () => {
   const free = { id: 'response-healing', enabled: true };
-  expect(
-    refused('chat/completions', { plugins: [free, { id: 'context-compression', engine: 'middle-out' }] }),
-  ).toBe('admitted');
-  expect(refused('chat/completions', { plugins: [{ ...free, model: 'acme/large' }] })).toBe(
+  expect(refused('chat', { plugins: [free, { id: 'context-compression', engine: 'middle-out' }] })).toBe(
+    'admitted',
+  );
+  expect(refused('chat', { plugins: [{ ...free, model: 'acme/large' }] })).toBe(
     'invalid_request plugins[0].model',
   );
 });

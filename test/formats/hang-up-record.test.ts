@@ -46,14 +46,14 @@ it('a running count of the router is the price where it knows no record, if it i
   await using world = await startHangUpWorld('stops_billing', clock);
   world.provider.keepsRecords = false;
   const { gateway } = world;
-  const { answer, read, hangUp } = await world.call('openrouter', 'chat/completions', {
+  const { answer, read, hangUp } = await world.call('openrouter', 'chat', {
     stream: true,
     agent: gateway.agent,
   });
   await answer.writeTo(1);
   const counted =
     ',"usage":{"prompt_tokens":5,"completion_tokens":900,"total_tokens":905,"cost":0.000001}}\n\n';
-  await answer.write(wires['chat/completions'].text('a').replace(/\}\n\n$/, counted));
+  await answer.write(wires.chat.text('a').replace(/\}\n\n$/, counted));
   await read();
   hangUp();
   await answer.closed;

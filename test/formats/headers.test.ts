@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { pathOf } from '../support/path-of.ts';
 import { startWireProvider, type WireProvider } from '../support/wire-provider.ts';
 import { FORMATS, requestIn } from './requests.ts';
 
@@ -34,7 +35,7 @@ const STRUCTURED = 'structured-outputs-2025-11-13';
 /** What reaches the provider of a call's headers. */
 async function sentHeaders(format: (typeof FORMATS)[number], model: string, headers: Record<string, string>) {
   wire.answer({ status: 400, body: '{}' });
-  await gateway.post(requestIn(format, `acme/${model}`), { path: `/${format}`, headers });
+  await gateway.post(requestIn(format, `acme/${model}`), { path: pathOf(format), headers });
   return wire.requests.at(-1)?.headers ?? {};
 }
 
@@ -96,9 +97,9 @@ describe('of a caller’s headers', () => {
     expect(await sentHeaders('messages', 'chat', { 'anthropic-beta': INTERLEAVED })).not.toHaveProperty(
       'anthropic-beta',
     );
-    expect(
-      await sentHeaders('chat/completions', 'both', { 'anthropic-beta': INTERLEAVED }),
-    ).not.toHaveProperty('anthropic-beta');
+    expect(await sentHeaders('chat', 'both', { 'anthropic-beta': INTERLEAVED })).not.toHaveProperty(
+      'anthropic-beta',
+    );
   });
 });
 
@@ -125,7 +126,7 @@ describe('of a provider’s headers', () => {
       },
       body: `{"id":"c","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],${usage}}`,
     });
-    const res = await gateway.post(requestIn(format, 'acme/chat'), { path: `/${format}` });
+    const res = await gateway.post(requestIn(format, 'acme/chat'), { path: pathOf(format) });
     expect(res.status).toBe(200);
     const ours = format === 'messages' ? ['request-id'] : [];
     expect([...res.headers.keys()].sort()).toEqual(

@@ -7,6 +7,7 @@ import type { ErrorCode } from '../../api/contract/errors.ts';
 import { shapeOfPath } from '../../api/contract/route.ts';
 import { SSE_EVENT_BYTES } from '../../api/inference/upstream/stream-relay.ts';
 import { startTestGateway, type TestAgent, type TestGateway } from '../support/gateway.ts';
+import { pathOf } from '../support/path-of.ts';
 import { type Play, plays, pour, type RawProvider, startRawProvider } from '../support/raw-provider.ts';
 import { formatYaml, PROVIDER_KINDS, type ProviderKind } from './format-gateway.ts';
 import { askedIn, FORMATS, post } from './requests.ts';
@@ -76,7 +77,7 @@ function codeInJson(text: string, { status, headers }: Response, format: FormatN
   expect(headers.get('content-type')).toBe('application/json');
   const body = JSON.parse(text);
   if (status === 200) return null;
-  const shape = shapeOfPath(`/${format}`);
+  const shape = shapeOfPath(pathOf(format));
   const code: ErrorCode = body.error.code;
   expect(status).toBe(errorStatus(code, shape));
   expect(body.error.type).toBe(errorType(code, shape));
@@ -93,11 +94,11 @@ function codeInStream(text: string, format: FormatName): string | null {
     expect(block).toContain('data: ');
     expect(data).not.toBe('');
     if (data === '[DONE]') {
-      expect(format).toBe('chat/completions');
+      expect(format).toBe('chat');
       continue;
     }
     const event = JSON.parse(data);
-    if (format === 'chat/completions') expect(name).toBeUndefined();
+    if (format === 'chat') expect(name).toBeUndefined();
     else if (event.type !== undefined) expect(name).toBe(event.type);
     if (event.error?.code !== undefined) code = event.error.code;
   }
@@ -227,17 +228,11 @@ describe.each(cells)('%s: a provider', (_, asked) => {
     ['half of its events', good.slice(0, good.length / 2)],
   ])('that answers %s is a provider_error, wherever that can be said', async (_name, bytes) => {
     // Chunks of a chat pass by their first and last byte.
-    if (
-      asked.stream &&
-      asked.format === 'chat/completions' &&
-      !isTranslated(asked) &&
-      bytes.includes('{hello}')
-    )
-      return;
+    if (asked.stream && asked.format === 'chat' && !isTranslated(asked) && bytes.includes('{hello}')) return;
     const { status, code, chargedNanoUsd } = await hear(asked, plays(bytes));
     expect(code).toBe('provider_error');
     // A chunk that passed unread has begun the answer, and no text of it is charged.
-    const passed = asked.stream && asked.format === 'chat/completions' && !isTranslated(asked);
+    const passed = asked.stream && asked.format === 'chat' && !isTranslated(asked);
     expect(status).toBe(
       (asked.stream && chargedNanoUsd > 0n) || (passed && bytes.includes('[[[')) ? 200 : 502,
     );
@@ -352,8 +347,7 @@ describe.each(cells)('%s: a provider', (_, asked) => {
     expect(headers.get('x-generation-id') ?? '').toMatch(/^[\x21-\x7e ]*$/);
     expect(headers.get('x-generation-id') ?? '').not.toContain('data:');
     expect(({} as Record<string, unknown>).x).toBeUndefined();
-    if (asked.format === 'chat/completions' && isTranslated(asked))
-      expect(text).toMatch(/"finish_reason":"\w+"/);
+    if (asked.format === 'chat' && isTranslated(asked)) expect(text).toMatch(/"finish_reason":"\w+"/);
   });
 });
 
@@ -368,7 +362,7 @@ function expectOneAnswer(text: string, { format, stream }: Asked): void {
     .filter((line) => line.startsWith('data: {'))
     .map((line) => JSON.parse(line.slice(6)));
   switch (format) {
-    case 'chat/completions':
+    case 'chat':
       expect(new Set(events.map(({ id }) => id)).size).toBe(1);
       expect(events.filter(({ choices }) => choices[0]?.delta.role === 'assistant')).toEqual([events[0]]);
       return;

@@ -4,6 +4,7 @@ import { errorStatus, errorType } from '../../api/contract/error-body.ts';
 import { type ErrorCode, errorTable } from '../../api/contract/errors.ts';
 import { shapeOfPath } from '../../api/contract/route.ts';
 import type { TestAgent, TestGateway } from '../support/gateway.ts';
+import { pathOf } from '../support/path-of.ts';
 import { modelOf, type ProviderKind, startFormatGateway } from './format-gateway.ts';
 import { FORMATS, requestIn } from './requests.ts';
 
@@ -26,7 +27,7 @@ interface Heard {
 /** Whatever was sent: an answer, or an error of the format's shape; and nothing stays held, or is paid for no answer. */
 async function send(format: FormatName, body: unknown): Promise<Heard> {
   const before = (await gateway.view(agent)).chargedNanoUsd;
-  const res = await gateway.post(body, { agent, path: `/${format}` });
+  const res = await gateway.post(body, { agent, path: pathOf(format) });
   const text = await res.text();
   const { chargedNanoUsd } = await gateway.settled(agent);
   expect(gateway.running.deps.gateway.openCalls.size).toBe(0);
@@ -36,7 +37,7 @@ async function send(format: FormatName, body: unknown): Promise<Heard> {
   expect(chargedNanoUsd).toBe(before);
   expect(res.headers.get('content-type')).toBe('application/json');
   const { error } = JSON.parse(text);
-  const shape = shapeOfPath(`/${format}`);
+  const shape = shapeOfPath(pathOf(format));
   const code: ErrorCode = error.code;
   expect([res.status, error.type]).toEqual([errorStatus(code, shape), errorType(code, shape)]);
   expect(error.message.length).toBeLessThan(600);
@@ -50,12 +51,12 @@ const bodyText = (format: FormatName, members = '', model = '"acme/all"'): strin
 
 const repeated = (text: string, count: number): string => Array(count).fill(text).join(',');
 const CAP: Readonly<Record<FormatName, string>> = {
-  'chat/completions': 'max_completion_tokens',
+  chat: 'max_completion_tokens',
   responses: 'max_output_tokens',
   messages: 'max_tokens',
 };
 const FUNCTION: Readonly<Record<FormatName, (name: string) => object>> = {
-  'chat/completions': (name) => ({ type: 'function', function: { name, parameters: { type: 'object' } } }),
+  chat: (name) => ({ type: 'function', function: { name, parameters: { type: 'object' } } }),
   responses: (name) => ({ type: 'function', name, parameters: { type: 'object' } }),
   messages: (name) => ({ name, input_schema: { type: 'object' } }),
 };
@@ -206,7 +207,7 @@ describe.each(FORMATS)('%s: a body', (format) => {
 
 describe.each<[FormatName, ProviderKind, (json: string) => object]>([
   [
-    'chat/completions',
+    'chat',
     'messages only',
     (json) => ({
       messages: [

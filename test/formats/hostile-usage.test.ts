@@ -5,6 +5,7 @@ import { formatUsd } from '#core/money.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { type TestGateway, until, usd } from '../support/gateway.ts';
 import { passTime } from '../support/pass-time.ts';
+import { pathOf } from '../support/path-of.ts';
 import { PROVIDER_KINDS, startFormatGateway } from './format-gateway.ts';
 import { askedIn, eventsIn, FORMATS, post, ruleFor } from './requests.ts';
 
@@ -18,9 +19,7 @@ afterEach(() => gateway.provider.reset());
 /** The same record in the words of each format. */
 const counted = (format: FormatName, prompt: string, completion: string, more = ''): string => {
   const [read, written] =
-    format === 'chat/completions'
-      ? ['prompt_tokens', 'completion_tokens']
-      : ['input_tokens', 'output_tokens'];
+    format === 'chat' ? ['prompt_tokens', 'completion_tokens'] : ['input_tokens', 'output_tokens'];
   return `{"${read}":${prompt},"${written}":${completion}${more}}`;
 };
 
@@ -117,7 +116,7 @@ describe.each(FORMATS)('by %s: a provider that sends nothing but comments', (for
   ])('(stream: %s) is left after %i minutes, at no cost', async (stream, minutes) => {
     const clock = createFakeClock();
     await using slow = await startFormatGateway('stops_billing', {}, { clock });
-    slow.provider.next({ path: `/${format}`, comments: 'forever', gapMs: 1, billUsd: '0' });
+    slow.provider.next({ path: pathOf(format), comments: 'forever', gapMs: 1, billUsd: '0' });
     const call = post(slow, { kind: 'all formats', format, stream });
     await until(() => slow.running.deps.gateway.openCalls.size === 1);
     await until(() => slow.provider.requests().some(({ path }) => path.endsWith(format)));

@@ -43,7 +43,7 @@ const blocks = [
 
 /** Bodies that hold each object which any reader of the format looks into. */
 const bodies: Readonly<Record<FormatName, object>> = {
-  'chat/completions': {
+  chat: {
     ...commonMembers,
     messages: [
       { role: 'system', content: [{ type: 'text', text: 'x' }] },
@@ -154,7 +154,7 @@ function watched(value: unknown, kind: string | null, unknown: Set<string>): unk
 /** Names that belong to every object, and are asked by `JSON.stringify` and the like. */
 const IGNORED: ReadonlySet<string> = new Set(['toJSON', 'constructor', 'then']);
 
-const translators = { 'chat/completions': readChat, responses: readResponses, messages: readMessages };
+const translators = { chat: readChat, responses: readResponses, messages: readMessages };
 
 describe('the table of known members', () => {
   it.each(FORMATS)('has each name that a reader of %s asks for', (name) => {

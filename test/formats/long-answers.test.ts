@@ -84,9 +84,9 @@ it('an object whose key is repeated very often is rebuilt in a second or so', ()
 });
 
 it.each([
-  ['chat/completions', 'responses'],
-  ['chat/completions', 'messages'],
-  ['messages', 'chat/completions'],
+  ['chat', 'responses'],
+  ['chat', 'messages'],
+  ['messages', 'chat'],
   ['messages', 'responses'],
 ] as const)('a very long id of an answer in %s is not repeated in the events of %s', (from, to) => {
   const sink = openSink(to, identity, { showUsage: true, showReasoning: true });
@@ -114,7 +114,7 @@ describe('the many parts of an answer of chat', () => {
   const PARTS = 20_000;
   const each = (of: (n: number) => object) => Array.from({ length: PARTS }, (_, n) => of(n));
   const play = (deltas: object[]): number => {
-    const stream = new TranslatedStream(openSource('chat/completions'), new ResponsesSink(identity));
+    const stream = new TranslatedStream(openSource('chat'), new ResponsesSink(identity));
     return cpuMsOf(() => {
       for (const delta of deltas)
         stream.read(Buffer.from(JSON.stringify({ id: 'c', choices: [{ index: 0, delta }] })), '');
@@ -149,9 +149,9 @@ it('very many calls that wait for one that never ends are shown in a second or s
 describe('a passing stream of which a translation keeps more than a process can', () => {
   const text = 'x'.repeat(1_000_000);
   const call = { index: 0, id: 'c', function: { name: 'f', arguments: '{' } };
-  const play = (to: 'chat/completions' | 'responses' | 'messages', delta: object) => {
+  const play = (to: 'chat' | 'responses' | 'messages', delta: object) => {
     const stream = new TranslatedStream(
-      openSource('chat/completions'),
+      openSource('chat'),
       openSink(to, identity, { showUsage: true, showReasoning: true }),
     );
     const read = (each: object) =>
@@ -165,7 +165,7 @@ describe('a passing stream of which a translation keeps more than a process can'
   it.each([
     ['all text, in responses', 'responses', { content: text }, true],
     ['what waits for a call, in messages', 'messages', later, true],
-    ['nothing of what has passed, in chat', 'chat/completions', { content: text }, false],
+    ['nothing of what has passed, in chat', 'chat', { content: text }, false],
   ] as const)('ends: %s', (_name, to, delta, ends) => {
     expect(play(to, delta)).toBe(ends);
   });

@@ -8,12 +8,12 @@ import { plainHealth } from '../support/plain-health.ts';
 import { FORMATS } from './requests.ts';
 
 const image: Readonly<Record<FormatName, (url: string) => object>> = {
-  'chat/completions': (url) => ({ type: 'image_url', image_url: { url } }),
+  chat: (url) => ({ type: 'image_url', image_url: { url } }),
   responses: (url) => ({ type: 'input_image', image_url: url }),
   messages: (url) => ({ type: 'image', source: { type: 'url', url } }),
 };
 const file: Readonly<Record<FormatName, (url: string) => object>> = {
-  'chat/completions': (url) => ({ type: 'file', file: { file_data: url } }),
+  chat: (url) => ({ type: 'file', file: { file_data: url } }),
   responses: (url) => ({ type: 'input_file', file_url: url }),
   messages: (url) => ({ type: 'document', source: { type: 'url', url } }),
 };

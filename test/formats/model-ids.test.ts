@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { pathOf } from '../support/path-of.ts';
 import { startWireProvider, type WireProvider } from '../support/wire-provider.ts';
 import { FORMATS, requestIn } from './requests.ts';
 
@@ -68,7 +69,7 @@ describe.each(FORMATS)('by %s', (format) => {
   const refused = async (body: object) => {
     const agent = await gateway.newAgent();
     const before = wire.requests.length;
-    const res = await gateway.post(body, { path: `/${format}`, agent });
+    const res = await gateway.post(body, { path: pathOf(format), agent });
     const text = await res.text();
     expect(res.status).toBe(400);
     // In the answer's text nothing of an id stands raw that could end a line.

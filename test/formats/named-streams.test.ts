@@ -22,7 +22,7 @@ async function relayed(format: CallFormat, pieces: readonly Buffer[]) {
     requestBytes: 0,
     textBytesMax: Number.POSITIVE_INFINITY,
     firstEvent: (event) => void ids.push(format.idOf(event)),
-    head: () => ['content-type', 'text/event-stream'],
+    head: () => ({ 'content-type': 'text/event-stream' }),
   });
   for (const piece of pieces) {
     relay.data(piece);

@@ -7,27 +7,27 @@ import type { CallFormat } from '../../api/inference/formats/call-format.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
 import { HINTS, OURS, saysNothing } from '../../api/inference/formats/unsupported-fields.ts';
 import {
+  type TranslationTarget,
   translateRequest,
-  type UpstreamFormatName,
 } from '../../api/inference/translation/translate-request.ts';
 import { noLinkRules } from '../inference/support.ts';
 
 const CAP = 4_000;
 const SECRET_NUMBER = 424_242;
-const ASKED = { outputTokensCap: CAP, reasonsByEffort: false };
+const ASKED = { upstreamModel: 'm', outputTokensCap: CAP, reasonsByEffort: false };
 const IMAGE = 'https://example.com/a.png';
 const schema = { type: 'object', properties: { city: { type: 'string' } } };
 
 const directions = [
-  ['chat/completions', 'messages'],
-  ['messages', 'chat/completions'],
-  ['responses', 'chat/completions'],
+  ['chat', 'messages'],
+  ['messages', 'chat'],
+  ['responses', 'chat'],
   ['responses', 'messages'],
-] as const satisfies [FormatName, UpstreamFormatName][];
+] as const satisfies [FormatName, TranslationTarget][];
 
 /** A conversation with everything in it that any translation has words for. */
 const everything: Readonly<Record<FormatName, object>> = {
-  'chat/completions': {
+  chat: {
     messages: [
       { role: 'system', content: [{ type: 'text', text: 'Be short.' }] },
       {
@@ -174,7 +174,7 @@ function withOtherKinds(value: unknown, path: string): { path: string; body: unk
 
 /** Fields that the formats have, and some that servers have besides. */
 const KNOWN = {
-  'chat/completions':
+  chat:
     'messages tools tool_choice parallel_tool_calls temperature top_p top_k top_a min_p stop seed n logprobs top_logprobs ' +
     'logit_bias frequency_penalty presence_penalty repetition_penalty response_format reasoning reasoning_effort ' +
     'verbosity prediction modalities audio web_search_options functions function_call cache_control prompt_cache_key ' +

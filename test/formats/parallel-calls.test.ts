@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { AnswerPiece } from '../../api/inference/translation/answer-piece.ts';
+import type { AnswerPiece } from '#core/conversation/answer-piece.ts';
 import { MessagesSink } from '../../api/inference/translation/messages-sink.ts';
 import { eventsIn } from './requests.ts';
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { pathOf } from '../support/path-of.ts';
 import { plays, type RawProvider, startRawProvider } from '../support/raw-provider.ts';
 import { modelOf, type ProviderKind } from './format-gateway.ts';
 import { askedIn, FORMATS, requestIn } from './requests.ts';
@@ -46,7 +47,7 @@ const ERROR = { code: 'server_error', message: 'The model failed.' };
 
 /** A failed answer with its own id, as JSON and as a stream of its provider's format. */
 const failures: Readonly<Record<FormatName, { json: string; stream: string }>> = {
-  'chat/completions': {
+  chat: {
     json: JSON.stringify({ id: 'gen-1', choices: [{ index: 0, finish_reason: 'error', error: ERROR }] }),
     stream: `data: ${JSON.stringify({ id: 'gen-1', choices: [], error: { code: 502, message: 'x' } })}\n\n`,
   },
@@ -68,7 +69,10 @@ const failures: Readonly<Record<FormatName, { json: string; stream: string }>> =
 /** The holds and the charge of a new agent after its one call. */
 async function afterCall(kind: ProviderKind, format: FormatName, stream: boolean) {
   const agent = await gateway.newAgent();
-  const res = await gateway.post(requestIn(format, modelOf[kind], { stream }), { path: `/${format}`, agent });
+  const res = await gateway.post(requestIn(format, modelOf[kind], { stream }), {
+    path: pathOf(format),
+    agent,
+  });
   await res.text();
   const { holds, chargedNanoUsd } = await gateway.view(agent);
   return { status: res.status, holds: holds.length, chargedNanoUsd };
@@ -120,7 +124,7 @@ it('a failure that brings its own usage pays it, and one with an id ahead of it 
     chargedNanoUsd: 12_300n,
     holds: 0,
   });
-  for (const format of ['responses', 'chat/completions'] as const) {
+  for (const format of ['responses', 'chat'] as const) {
     provider.answers = plays(failures[format].json, 'application/json', { 'x-generation-id': 'gen-2' });
     expect(await afterCall('all formats', format, false)).toMatchObject({ chargedNanoUsd: 0n, holds: 1 });
   }

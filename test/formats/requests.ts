@@ -1,15 +1,16 @@
 import type { FormatName } from '#core/catalog/catalog.ts';
 import type { ScriptRule } from '../../api/simulator/script-rule.ts';
+import { pathOf } from '../support/path-of.ts';
 import type { ProviderKind } from './format-gateway.ts';
 import { modelOf } from './format-gateway.ts';
 
-export const FORMATS = ['chat/completions', 'responses', 'messages'] as const satisfies readonly FormatName[];
+export const FORMATS = ['chat', 'responses', 'messages'] as const satisfies readonly FormatName[];
 
 /** The same small request in any format. */
 export function requestIn(format: FormatName, model: string, extra: object = {}): object {
   const text = 'Hello';
   switch (format) {
-    case 'chat/completions':
+    case 'chat':
       return { model, messages: [{ role: 'user', content: text }], ...extra };
     case 'responses':
       return { model, input: text, ...extra };
@@ -20,13 +21,13 @@ export function requestIn(format: FormatName, model: string, extra: object = {})
 
 /** In which format the provider of this kind is asked by a caller of that format. */
 export function askedIn(kind: ProviderKind, format: FormatName): FormatName {
-  if (kind === 'chat only') return 'chat/completions';
+  if (kind === 'chat only') return 'chat';
   return kind === 'messages only' ? 'messages' : format;
 }
 
 /** A rule for the next call of this format to a provider of this kind. */
 export const ruleFor = (kind: ProviderKind, format: FormatName, rule: ScriptRule): ScriptRule => ({
-  path: `/${askedIn(kind, format)}`,
+  path: pathOf(askedIn(kind, format)),
   ...rule,
 });
 
@@ -35,10 +36,8 @@ export const post = (
   { kind, format, stream, ...options }: Asked,
 ): Promise<Response> => {
   const streamed =
-    format === 'chat/completions' && stream
-      ? { stream, stream_options: { include_usage: true } }
-      : { stream };
-  return gateway.post(requestIn(format, modelOf[kind], streamed), { path: `/${format}`, ...options });
+    format === 'chat' && stream ? { stream, stream_options: { include_usage: true } } : { stream };
+  return gateway.post(requestIn(format, modelOf[kind], streamed), { path: pathOf(format), ...options });
 };
 
 interface Asked {

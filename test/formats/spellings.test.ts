@@ -43,100 +43,80 @@ const ownTool = { name: 'f', input_schema: {} };
 
 const spellings: readonly [format: FormatName, members: object, param: string, sent: string][] = [
   [
-    'chat/completions',
+    'chat',
     said({ type: 'image_url', image_url: { url: GOOD, URL: BAD } }),
     'messages[0].content[0].image_url.url',
     'URL',
   ],
   [
-    'chat/completions',
+    'chat',
     said({ type: 'image_url', image_url: { url: GOOD }, Image_URL: { url: BAD } }),
     'messages[0].content[0].image_url',
     'Image_URL',
   ],
+  ['chat', said({ type: 'text', Type: 'image_url', text: 'hi' }), 'messages[0].content[0].type', 'Type'],
   [
-    'chat/completions',
-    said({ type: 'text', Type: 'image_url', text: 'hi' }),
-    'messages[0].content[0].type',
-    'Type',
-  ],
-  [
-    'chat/completions',
+    'chat',
     said({ type: 'file', file: { file_data: GOOD, File_data: BAD } }),
     'messages[0].content[0].file.file_data',
     'File_data',
   ],
   [
-    'chat/completions',
+    'chat',
     said({ type: 'file', file: { file_data: GOOD, FILE_ID: 'x' } }),
     'messages[0].content[0].file.file_id',
     'FILE_ID',
   ],
+  ['chat', { messages: [{ role: 'user', content: 'hi', Content: 'ho' }] }, 'messages[0].content', 'Content'],
+  ['chat', { messages: [{ role: 'user', Role: 'system', content: 'hi' }] }, 'messages[0].role', 'Role'],
   [
-    'chat/completions',
-    { messages: [{ role: 'user', content: 'hi', Content: 'ho' }] },
-    'messages[0].content',
-    'Content',
-  ],
-  [
-    'chat/completions',
-    { messages: [{ role: 'user', Role: 'system', content: 'hi' }] },
-    'messages[0].role',
-    'Role',
-  ],
-  [
-    'chat/completions',
+    'chat',
     { messages: [{ role: 'assistant', content: 'hi', images: [{ image_url: { url: GOOD, Url: BAD } }] }] },
     'messages[0].images[0].image_url.url',
     'Url',
   ],
   [
-    'chat/completions',
+    'chat',
     { messages: [{ role: 'assistant', tool_calls: [{ id: 'c', Type: 'x', function: { name: 'f' } }] }] },
     'messages[0].tool_calls[0].type',
     'Type',
   ],
-  ['chat/completions', { tools: [{ ...tool, Type: 'web_search' }] }, 'tools[0].type', 'Type'],
+  ['chat', { tools: [{ ...tool, Type: 'web_search' }] }, 'tools[0].type', 'Type'],
   [
-    'chat/completions',
+    'chat',
     { tools: [{ type: 'function', function: { name: 'f', Name: 'g' } }] },
     'tools[0].function.name',
     'Name',
   ],
   [
-    'chat/completions',
+    'chat',
     { tools: [tool], tool_choice: { type: 'function', function: { name: 'f' }, Type: 'x' } },
     'tool_choice.type',
     'Type',
   ],
   [
-    'chat/completions',
+    'chat',
     { stream: true, stream_options: { Include_Usage: false } },
     'stream_options.include_usage',
     'Include_Usage',
   ],
-  ['chat/completions', { provider: { Max_price: { prompt: 1 } } }, 'provider.max_price', 'Max_price'],
-  ['chat/completions', { provider: { max_price: { Prompt: 9 } } }, 'provider.max_price.prompt', 'Prompt'],
-  ['chat/completions', { provider: { Options: {} } }, 'provider.options', 'Options'],
-  ['chat/completions', { reasoning: { Max_tokens: 1e9 } }, 'reasoning.max_tokens', 'Max_tokens'],
+  ['chat', { provider: { Max_price: { prompt: 1 } } }, 'provider.max_price', 'Max_price'],
+  ['chat', { provider: { max_price: { Prompt: 9 } } }, 'provider.max_price.prompt', 'Prompt'],
+  ['chat', { provider: { Options: {} } }, 'provider.options', 'Options'],
+  ['chat', { reasoning: { Max_tokens: 1e9 } }, 'reasoning.max_tokens', 'Max_tokens'],
+  ['chat', { thinking: { type: 'enabled', Budget_tokens: 9 } }, 'thinking.budget_tokens', 'Budget_tokens'],
+  ['chat', { response_format: { type: 'text', TYPE: 'x' } }, 'response_format.type', 'TYPE'],
   [
-    'chat/completions',
-    { thinking: { type: 'enabled', Budget_tokens: 9 } },
-    'thinking.budget_tokens',
-    'Budget_tokens',
-  ],
-  ['chat/completions', { response_format: { type: 'text', TYPE: 'x' } }, 'response_format.type', 'TYPE'],
-  [
-    'chat/completions',
+    'chat',
     { response_format: { type: 'json_schema', json_schema: { name: 'a', schema: {}, Schema: {} } } },
     'response_format.json_schema.schema',
     'Schema',
   ],
-  ['chat/completions', { Response_format: { type: 'text' } }, 'response_format', 'Response_format'],
-  ['chat/completions', { plugins: [{ id: 'web', Id: 'pareto-router' }] }, 'plugins[0].id', 'Id'],
-  ['chat/completions', { prediction: { type: 'content', Content: 'x' } }, 'prediction.content', 'Content'],
+  ['chat', { Response_format: { type: 'text' } }, 'response_format', 'Response_format'],
+  ['chat', { plugins: [{ id: 'web', Id: 'pareto-router' }] }, 'plugins[0].id', 'Id'],
+  ['chat', { prediction: { type: 'content', Content: 'x' } }, 'prediction.content', 'Content'],
   [
-    'chat/completions',
+    'chat',
     { web_search_options: { user_location: { Approximate: {} } } },
     'web_search_options.user_location.approximate',
     'Approximate',
@@ -255,8 +235,8 @@ describe('a member in other letters than a known one', () => {
     ],
     ['the long s in a nested name', '"reasoning":{"max_token\u017f":1}', 'reasoning.max_tokens'],
   ])('is refused where a server folds %s', (_what, member, param) => {
-    const text = JSON.stringify(bodyOf('chat/completions', {}));
-    const admitted = admitText('chat/completions', `${text.slice(0, -1)},${member}}`);
+    const text = JSON.stringify(bodyOf('chat', {}));
+    const admitted = admitText('chat', `${text.slice(0, -1)},${member}}`);
     if (admitted.ok) throw new Error('admitted');
     expect(admitted.error).toMatchObject({ code: 'invalid_request', param });
   });
@@ -268,8 +248,8 @@ describe('a member in other letters than a known one', () => {
     ['`url` twice', `{"url":"${GOOD}","url":"${BAD}"}`],
     ['a detail with the long s in escapes', String.raw`{"url":"${GOOD}","\u017fource":"x"}`],
   ])('is refused when a link has %s', (_what, link) => {
-    const text = JSON.stringify(bodyOf('chat/completions', said({ type: 'image_url', image_url: 'HERE' })));
-    const admitted = admitText('chat/completions', text.replace('"HERE"', link));
+    const text = JSON.stringify(bodyOf('chat', said({ type: 'image_url', image_url: 'HERE' })));
+    const admitted = admitText('chat', text.replace('"HERE"', link));
     if (admitted.ok) throw new Error('admitted');
     expect(admitted.error.code).toBe('invalid_request');
   });
@@ -286,14 +266,14 @@ describe('the data of the caller is free', () => {
   it.each<[string, FormatName, object]>([
     [
       'the schema of a chat tool',
-      'chat/completions',
+      'chat',
       { tools: [{ type: 'function', function: { name: 'f', parameters: schema } }] },
     ],
     ['the schema of a responses tool', 'responses', { tools: [{ ...flatTool, parameters: schema }] }],
     ['the schema of a messages tool', 'messages', { tools: [{ name: 'f', input_schema: schema }] }],
     [
       'the schema of an answer',
-      'chat/completions',
+      'chat',
       { response_format: { type: 'json_schema', json_schema: { name: 'a', schema } } },
     ],
     [
@@ -319,7 +299,7 @@ describe('the data of the caller is free', () => {
     ],
     [
       'the arguments of a tool',
-      'chat/completions',
+      'chat',
       {
         messages: [
           { role: 'user', content: 'hi' },
@@ -333,10 +313,10 @@ describe('the data of the caller is free', () => {
         ],
       },
     ],
-    ['metadata', 'chat/completions', { metadata: { Type: 'a', type: 'b', User_id: 'c' } }],
+    ['metadata', 'chat', { metadata: { Type: 'a', type: 'b', User_id: 'c' } }],
     ['metadata of responses', 'responses', { metadata: { Model: 'a', model: 'b' } }],
-    ['a field that nobody knows', 'chat/completions', { my_extras: { Type: 'a', type: 'b' } }],
-    ['members that nobody knows', 'chat/completions', said({ type: 'text', text: 'hi', Extra: 1, extra: 2 })],
+    ['a field that nobody knows', 'chat', { my_extras: { Type: 'a', type: 'b' } }],
+    ['members that nobody knows', 'chat', said({ type: 'text', text: 'hi', Extra: 1, extra: 2 })],
   ])('%s', (_what, format, members) => {
     const admitted = admitBody(format, members);
     expect(admitted.ok ? null : admitted.error).toBeNull();
@@ -350,80 +330,65 @@ describe('a link in a member that no format knows does not reach a server of the
   it.each<[string, FormatName, object, string]>([
     [
       'in a part of text',
-      'chat/completions',
+      'chat',
       said({ type: 'text', text: 'hi', image_url: { url: BAD } }),
       'messages[0].content[0].image_url',
     ],
     [
       'beside `url`',
-      'chat/completions',
+      'chat',
       said({ ...cat, image_url: { url: GOOD, uri: BAD } }),
       'messages[0].content[0].image_url.uri',
     ],
-    [
-      'of sound',
-      'chat/completions',
-      said({ ...cat, audio_url: { url: BAD } }),
-      'messages[0].content[0].audio_url',
-    ],
-    [
-      'of a film',
-      'chat/completions',
-      said({ ...cat, video_url: { url: BAD } }),
-      'messages[0].content[0].video_url',
-    ],
+    ['of sound', 'chat', said({ ...cat, audio_url: { url: BAD } }), 'messages[0].content[0].audio_url'],
+    ['of a film', 'chat', said({ ...cat, video_url: { url: BAD } }), 'messages[0].content[0].video_url'],
     [
       'of sound by its data',
-      'chat/completions',
+      'chat',
       said({ ...cat, input_audio: { url: BAD } }),
       'messages[0].content[0].input_audio',
     ],
-    ['of a file', 'chat/completions', said({ ...cat, file: { url: BAD } }), 'messages[0].content[0].file'],
+    ['of a file', 'chat', said({ ...cat, file: { url: BAD } }), 'messages[0].content[0].file'],
     [
       'in attachments',
-      'chat/completions',
+      'chat',
       { messages: [{ role: 'user', content: 'hi', attachments: [{ url: BAD }] }] },
       'messages[0].attachments',
     ],
-    [
-      'in files',
-      'chat/completions',
-      { messages: [{ role: 'user', content: 'hi', files: [BAD] }] },
-      'messages[0].files',
-    ],
+    ['in files', 'chat', { messages: [{ role: 'user', content: 'hi', files: [BAD] }] }, 'messages[0].files'],
     [
       'deep inside',
-      'chat/completions',
+      'chat',
       { messages: [{ role: 'user', content: 'hi', x: [{ y: { z: [BAD] } }] }] },
       'messages[0].x',
     ],
     [
       'that begins with blanks',
-      'chat/completions',
+      'chat',
       said({ type: 'text', text: 'hi', x: ' \n file:etc' }),
       'messages[0].content[0].x',
     ],
     [
       'with a line end in its scheme',
-      'chat/completions',
+      'chat',
       said({ type: 'text', text: 'hi', x: 'da\nta:image/png;base64,AAAA' }),
       'messages[0].content[0].x',
     ],
     [
       'without a scheme',
-      'chat/completions',
+      'chat',
       said({ type: 'text', text: 'hi', x: '//169.254.169.254/' }),
       'messages[0].content[0].x',
     ],
     [
       'to a file of the machine',
-      'chat/completions',
+      'chat',
       said({ type: 'text', text: 'hi', x: '/etc/secret.PNG' }),
       'messages[0].content[0].x',
     ],
     [
       'to a file below where the server runs, with a blank in its name',
-      'chat/completions',
+      'chat',
       said({ type: 'text', text: 'hi', x: 'uploads/my cat.png' }),
       'messages[0].content[0].x',
     ],
@@ -464,12 +429,12 @@ describe('a link in a member that no format knows does not reach a server of the
   });
 
   it.each<[string, FormatName, object]>([
-    ['an image', 'chat/completions', said(cat, { type: 'text', text: `See ${BAD}` })],
+    ['an image', 'chat', said(cat, { type: 'text', text: `See ${BAD}` })],
     ['an image of responses', 'responses', put({ type: 'input_image', image_url: GOOD })],
     ['an image of messages', 'messages', said({ type: 'image', source: { type: 'url', url: GOOD } })],
     [
       'members without a link',
-      'chat/completions',
+      'chat',
       { messages: [{ role: 'user', content: 'hi', id: 'msg_1', note: 'Well: so.' }] },
     ],
     ...[
@@ -479,7 +444,7 @@ describe('a link in a member that no format knows does not reach a server of the
     ].flatMap((words): [string, FormatName, object][] => [
       [
         `thinking that names an address: ${words}`,
-        'chat/completions',
+        'chat',
         { messages: [{ role: 'user', content: 'hi', thinking: words }] },
       ],
       [
@@ -494,17 +459,17 @@ describe('a link in a member that no format knows does not reach a server of the
       ],
       [
         `metadata: ${words}`,
-        'chat/completions',
+        'chat',
         { messages: [{ role: 'user', content: 'hi', metadata: { note: words } }] },
       ],
       [
         `a note of nobody's: ${words}`,
-        'chat/completions',
+        'chat',
         { messages: [{ role: 'user', content: 'hi', note: `Note: ${words}` }] },
       ],
       [
         `thinking blocks: ${words}`,
-        'chat/completions',
+        'chat',
         {
           messages: [
             {
@@ -517,10 +482,10 @@ describe('a link in a member that no format knows does not reach a server of the
         },
       ],
     ]),
-    ['base64', 'chat/completions', { messages: [{ role: 'user', content: 'hi', signature: '//abc+/==' }] }],
+    ['base64', 'chat', { messages: [{ role: 'user', content: 'hi', signature: '//abc+/==' }] }],
     [
       'what an earlier answer rests on',
-      'chat/completions',
+      'chat',
       {
         messages: [
           {
@@ -534,7 +499,7 @@ describe('a link in a member that no format knows does not reach a server of the
     ],
     [
       'a link in the schema of a tool',
-      'chat/completions',
+      'chat',
       { tools: [{ ...tool, function: { name: 'f', parameters: { $ref: GOOD } } }] },
     ],
   ])('but %s does', (_what, format, members) => {
@@ -544,7 +509,7 @@ describe('a link in a member that no format knows does not reach a server of the
 
   it('and reaches a vendor, which is outside', () => {
     const members = { messages: [{ role: 'user', content: 'hi', attachments: [{ url: GOOD }] }] };
-    expect(admitBody('chat/completions', members, { kind: providerKinds.openai }).ok).toBe(true);
+    expect(admitBody('chat', members, { kind: providerKinds.openai }).ok).toBe(true);
   });
 });
 
@@ -558,7 +523,7 @@ describe('what is foreseen of an answer (`prediction.content`)', () => {
   ])('is text alone, whoever serves it: not %s', (_what, part) => {
     const prediction = { type: 'content', content: [{ type: 'text', text: 'a' }, part] };
     for (const given of [{}, careful, { kind: providerKinds.openai }])
-      expect(refusalOf('chat/completions', { prediction }, given)).toMatchObject({
+      expect(refusalOf('chat', { prediction }, given)).toMatchObject({
         code: 'invalid_request',
         param: 'prediction.content[1]',
       });
@@ -568,7 +533,7 @@ describe('what is foreseen of an answer (`prediction.content`)', () => {
     'passes as text: %j',
     (content) => {
       const prediction = { type: 'content', content };
-      expect(admitBody('chat/completions', { prediction }, { kind: providerKinds.openai }).ok).toBe(true);
+      expect(admitBody('chat', { prediction }, { kind: providerKinds.openai }).ok).toBe(true);
     },
   );
 });

@@ -4,20 +4,20 @@ import { JSON_KEYS_MAX, JSON_VALUES_MAX } from '#core/limits.ts';
 import { isApiError } from '../../api/contract/errors.ts';
 import { reasonsByEffort } from '../../api/inference/formats/reasoning-words.ts';
 import {
+  type TranslationTarget,
   translateRequest,
-  type UpstreamFormatName,
 } from '../../api/inference/translation/translate-request.ts';
 
 const CAP = 4_000;
-const ASKED = { outputTokensCap: CAP, reasonsByEffort: false };
+const ASKED = { upstreamModel: 'm', outputTokensCap: CAP, reasonsByEffort: false };
 
-function translated(from: FormatName, to: UpstreamFormatName, body: object): Record<string, unknown> {
+function translated(from: FormatName, to: TranslationTarget, body: object): Record<string, unknown> {
   const result = translateRequest({ model: 'm', ...body }, from, to, ASKED);
   if (isApiError(result)) throw new Error(`${result.param}: ${result.message}`);
   return JSON.parse(result.bytes.toString());
 }
 
-function refused(from: FormatName, to: UpstreamFormatName, body: object): string | null {
+function refused(from: FormatName, to: TranslationTarget, body: object): string | null {
   const result = translateRequest({ model: 'm', ...body }, from, to, ASKED);
   if (!isApiError(result)) throw new Error(`translated: ${result.bytes.toString()}`);
   expect(result.code).toBe('no_provider');
@@ -115,7 +115,7 @@ const asResponses = {
 
 describe('one conversation says the same in every format', () => {
   it.each([
-    ['chat/completions', asChat],
+    ['chat', asChat],
     ['responses', asResponses],
   ] as const)('%s to messages', (from, body) => {
     expect(translated(from, 'messages', body)).toEqual({ ...asMessages, max_tokens: CAP });
@@ -125,7 +125,7 @@ describe('one conversation says the same in every format', () => {
     ['messages', asMessages],
     ['responses', asResponses],
   ] as const)('%s to chat', (from, body) => {
-    expect(translated(from, 'chat/completions', body)).toEqual({ ...asChat, max_tokens: CAP });
+    expect(translated(from, 'chat', body)).toEqual({ ...asChat, max_tokens: CAP });
   });
 });
 
@@ -135,7 +135,7 @@ describe('to the messages format', () => {
 
   it('goes thought with the signature of its provider, and none that nobody signed', () => {
     const said = (details: object[]) =>
-      translated('chat/completions', to, {
+      translated('chat', to, {
         messages: [...messages, { role: 'assistant', content: 'y', reasoning_details: details }],
       }).messages;
     const signed = [
@@ -184,7 +184,7 @@ describe('to the messages format', () => {
     [{ effort: 'none' }, { type: 'disabled' }],
     [{ max_tokens: 2_000 }, { type: 'enabled', budget_tokens: 2_000 }],
   ])('an effort becomes a budget that leaves room for the answer: %o', (reasoning, thinking) => {
-    expect(translated('chat/completions', to, { messages, reasoning }).thinking).toEqual(thinking);
+    expect(translated('chat', to, { messages, reasoning }).thinking).toEqual(thinking);
   });
 
   describe('what tools were called with, which is read where it was a text', () => {
@@ -198,7 +198,7 @@ describe('to the messages format', () => {
       ]),
     });
     const refused = (body: object): unknown => {
-      const result = translateRequest({ model: 'm', ...body }, 'chat/completions', to, ASKED);
+      const result = translateRequest({ model: 'm', ...body }, 'chat', to, ASKED);
       return isApiError(result) ? [result.code, result.param] : 'translated';
     };
     const manyKeys = (count: number) =>
@@ -231,7 +231,7 @@ describe('to the messages format', () => {
     [{ max_tokens: 3_500 }, { type: 'adaptive' }, { effort: 'high' }],
   ])('an effort stays one for a model that refuses budgets: %o', (reasoning, thinking, config) => {
     const asked = { ...ASKED, reasonsByEffort: true };
-    const result = translateRequest({ model: 'm', messages, reasoning }, 'chat/completions', to, asked);
+    const result = translateRequest({ model: 'm', messages, reasoning }, 'chat', to, asked);
     if (isApiError(result)) throw new Error(result.message);
     expect(JSON.parse(result.bytes.toString())).toMatchObject({ thinking });
     expect(JSON.parse(result.bytes.toString()).output_config).toEqual(config);
@@ -265,12 +265,12 @@ describe('to the messages format', () => {
     ['content', [{ role: 'user', content: ' ' }]],
     ['messages', [{ role: 'system', content: 'a' }]],
   ])('goes no message that says nothing, and no conversation without one: %s', (param, said) => {
-    const result = translateRequest({ model: 'm', messages: said }, 'chat/completions', to, ASKED);
+    const result = translateRequest({ model: 'm', messages: said }, 'chat', to, ASKED);
     expect(isApiError(result) && [result.code, result.param]).toEqual(['no_provider', param]);
   });
 
   it('goes a wanted structure, and a file by its link', () => {
-    const body = translated('chat/completions', to, {
+    const body = translated('chat', to, {
       messages: [{ role: 'user', content: [{ type: 'file', file: { file_data: FILE, filename: 'a.pdf' } }] }],
       response_format: { type: 'json_schema', json_schema: { name: 'w', schema } },
       stop: 'END',
@@ -285,7 +285,7 @@ describe('to the messages format', () => {
   it('arguments that a model wrote wrong go as the text that they were', () => {
     const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{"a":' } };
     const body = { messages: [...messages, { role: 'assistant', content: null, tool_calls: [call] }] };
-    expect(translated('chat/completions', to, body).messages).toMatchObject([
+    expect(translated('chat', to, body).messages).toMatchObject([
       {},
       { content: [{ type: 'tool_use', input: { arguments: '{"a":' } }] },
     ]);
@@ -308,12 +308,12 @@ describe('to the messages format', () => {
     ['messages[1].tool_calls', { messages: [...messages, { role: 'assistant', tool_calls: ['f'] }] }],
     ['reasoning.enabled', { reasoning: { enabled: 'no' } }],
   ])('is refused by its name what it has no words for: %s', (param, more) => {
-    expect(refused('chat/completions', to, { messages, ...more })).toBe(param);
+    expect(refused('chat', to, { messages, ...more })).toBe(param);
   });
 
   it('asks for nothing by values that ask for what happens anyway', () => {
     const more = { n: 1, frequency_penalty: 0, presence_penalty: 0, logprobs: false, seed: null, user: 'u' };
-    expect(translated('chat/completions', to, { messages, ...more })).toEqual({
+    expect(translated('chat', to, { messages, ...more })).toEqual({
       messages: [{ role: 'user', content: [{ type: 'text', text: 'x' }] }],
       max_tokens: CAP,
     });
@@ -321,7 +321,7 @@ describe('to the messages format', () => {
 });
 
 describe('to the chat format', () => {
-  const to = 'chat/completions';
+  const to = 'chat';
   const messages = [{ role: 'user', content: 'x' }];
 
   it('go hints for caches nowhere', () => {

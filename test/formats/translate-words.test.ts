@@ -2,20 +2,20 @@ import { describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { isApiError } from '../../api/contract/errors.ts';
 import {
+  type TranslationTarget,
   translateRequest,
-  type UpstreamFormatName,
 } from '../../api/inference/translation/translate-request.ts';
 
 const CAP = 4_000;
-const ASKED = { outputTokensCap: CAP, reasonsByEffort: false };
+const ASKED = { upstreamModel: 'm', outputTokensCap: CAP, reasonsByEffort: false };
 
-function asked(from: FormatName, to: UpstreamFormatName, body: object): Record<string, unknown> {
+function asked(from: FormatName, to: TranslationTarget, body: object): Record<string, unknown> {
   const result = translateRequest({ model: 'm', ...body }, from, to, ASKED);
   if (isApiError(result)) throw new Error(`${result.param}: ${result.message}`);
   return JSON.parse(result.bytes.toString());
 }
 
-const refusal = (from: FormatName, to: UpstreamFormatName, body: object) => {
+const refusal = (from: FormatName, to: TranslationTarget, body: object) => {
   const result = translateRequest({ model: 'm', ...body }, from, to, ASKED);
   return isApiError(result) ? result : null;
 };
@@ -26,7 +26,7 @@ const call = (id: string) => ({ id, type: 'function', function: { name: 'f', arg
 
 describe('what a provider of the messages format would refuse is said so that it takes it', () => {
   const to = 'messages';
-  const turns = (messages: object[]) => asked('chat/completions', to, { messages }).messages;
+  const turns = (messages: object[]) => asked('chat', to, { messages }).messages;
 
   it('white space before a call is left out, and so is a turn of nothing', () => {
     const messages = [
@@ -78,7 +78,7 @@ describe('what a provider of the messages format would refuse is said so that it
     [schema, schema],
   ])('a tool with the parameters %o has a schema of an object', (parameters, written) => {
     const tools = [{ type: 'function', function: { name: 'f', parameters } }];
-    expect(asked('chat/completions', to, { messages: [user], tools }).tools).toEqual([
+    expect(asked('chat', to, { messages: [user], tools }).tools).toEqual([
       { name: 'f', input_schema: written },
     ]);
   });
@@ -89,7 +89,7 @@ describe('what a provider of the messages format would refuse is said so that it
     [9_000, CAP - 1],
   ])('a budget of %i is one that there is, and leaves room for the answer', (max_tokens, budget_tokens) => {
     const body = { messages: [user], reasoning: { max_tokens } };
-    expect(asked('chat/completions', to, body).thinking).toEqual({ type: 'enabled', budget_tokens });
+    expect(asked('chat', to, body).thinking).toEqual({ type: 'enabled', budget_tokens });
   });
 
   it('thought that another vendor has signed stays behind', () => {
@@ -115,11 +115,9 @@ describe('what a provider of the messages format would refuse is said so that it
 describe('what is wanted of tools and answers is asked for', () => {
   it('that arguments keep to their schema', () => {
     const tools = [{ type: 'function', function: { name: 'f', parameters: schema, strict: true } }];
-    expect(asked('chat/completions', 'messages', { messages: [user], tools }).tools).toMatchObject([
-      { strict: true },
-    ]);
+    expect(asked('chat', 'messages', { messages: [user], tools }).tools).toMatchObject([{ strict: true }]);
     const strict = [{ name: 'f', input_schema: schema, strict: true }];
-    expect(asked('messages', 'chat/completions', { messages: [user], tools: strict }).tools).toMatchObject([
+    expect(asked('messages', 'chat', { messages: [user], tools: strict }).tools).toMatchObject([
       { function: { strict: true } },
     ]);
   });
@@ -127,7 +125,7 @@ describe('what is wanted of tools and answers is asked for', () => {
   it('what an answer is meant for', () => {
     const named = { name: 'a', description: 'A city.', schema };
     const format = { type: 'json_schema', ...named };
-    expect(asked('responses', 'chat/completions', { input: 'x', text: { format } }).response_format).toEqual({
+    expect(asked('responses', 'chat', { input: 'x', text: { format } }).response_format).toEqual({
       type: 'json_schema',
       json_schema: named,
     });
@@ -138,13 +136,13 @@ describe('what is wanted of tools and answers is asked for', () => {
 
   it('no thought, in the word that the caller has for it', () => {
     const body = { input: 'x', reasoning: { effort: 'none' } };
-    expect(asked('responses', 'chat/completions', body).reasoning_effort).toBe('none');
+    expect(asked('responses', 'chat', body).reasoning_effort).toBe('none');
     expect(asked('responses', 'messages', body).thinking).toEqual({ type: 'disabled' });
   });
 });
 
 describe('what the chat format has other words for is said in them', () => {
-  const to = 'chat/completions';
+  const to = 'chat';
 
   it('that a tool failed, and where one text of its result ends', () => {
     const result = (content: unknown) => ({ type: 'tool_result', tool_use_id: 'c', content, is_error: true });
@@ -181,37 +179,27 @@ describe('what cannot be said is refused by its place and in words', () => {
   const image = { type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } };
   const result = { type: 'tool_result', tool_use_id: 'c', content: [image] };
 
-  it.each<[string, FormatName, UpstreamFormatName, object]>([
-    [
-      'messages[1].role',
-      'messages',
-      'chat/completions',
-      { messages: [user, { role: 'assistant', content: '{' }] },
-    ],
+  it.each<[string, FormatName, TranslationTarget, object]>([
+    ['messages[1].role', 'messages', 'chat', { messages: [user, { role: 'assistant', content: '{' }] }],
     [
       'messages[0].content[0].content[0]',
       'messages',
-      'chat/completions',
+      'chat',
       { messages: [{ role: 'user', content: [result] }] },
     ],
     [
       'messages[0].content[1].type',
       'messages',
-      'chat/completions',
+      'chat',
       { messages: [{ role: 'user', content: [{ ...result, content: 'x' }, { type: 'search_result' }] }] },
     ],
-    ['tool_choice', 'messages', 'chat/completions', { messages: [user], tool_choice: { type: 'any' } }],
+    ['tool_choice', 'messages', 'chat', { messages: [user], tool_choice: { type: 'any' } }],
     ['max_tokens', 'responses', 'messages', { input: 'x', max_tokens: 5 }],
-    ['max_output_tokens', 'messages', 'chat/completions', { messages: [user], max_output_tokens: 5 }],
+    ['max_output_tokens', 'messages', 'chat', { messages: [user], max_output_tokens: 5 }],
     ['tool_choice', 'responses', 'messages', { input: 'x', tool_choice: 'required' }],
     ['include[0]', 'responses', 'messages', { input: 'x', include: ['message.output_text.logprobs'] }],
     ['input[0].role', 'responses', 'messages', { input: [{ role: 'critic', content: 'x' }] }],
-    [
-      'response_format',
-      'chat/completions',
-      'messages',
-      { messages: [user], response_format: { type: 'json_object' } },
-    ],
+    ['response_format', 'chat', 'messages', { messages: [user], response_format: { type: 'json_object' } }],
   ])('%s', (param, from, to, body) => {
     const error = refusal(from, to, body);
     expect(error?.code).toBe('no_provider');
@@ -223,6 +211,6 @@ describe('what cannot be said is refused by its place and in words', () => {
     const include = ['reasoning.encrypted_content', 'web_search_call.action.sources'];
     const body = { input: 'x', include, max_tool_calls: 3, parallel_tool_calls: true };
     expect(refusal('responses', 'messages', body)).toBeNull();
-    expect(refusal('chat/completions', 'messages', { messages: [user], max_tool_calls: 3 })).toBeNull();
+    expect(refusal('chat', 'messages', { messages: [user], max_tool_calls: 3 })).toBeNull();
   });
 });

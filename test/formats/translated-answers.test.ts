@@ -235,10 +235,10 @@ function inOrderOfEach(
 }
 
 describe.each([
-  ['messages', 'chat/completions', ofMessages],
+  ['messages', 'chat', ofMessages],
   ['messages', 'responses', ofMessages],
-  ['chat/completions', 'messages', ofChat],
-  ['chat/completions', 'responses', ofChat],
+  ['chat', 'messages', ofChat],
+  ['chat', 'responses', ofChat],
 ] as const)('an answer in %s, shown in %s', (from, to, anyAnswer: fc.Arbitrary<Answer>) => {
   it('has the same content whether the provider streamed it or not, and whether the caller streams it or not', () => {
     fc.assert(
@@ -255,7 +255,7 @@ describe.each([
 describe('a stream of responses made of another format', () => {
   it.each([
     ['messages', ofMessages],
-    ['chat/completions', ofChat],
+    ['chat', ofChat],
   ] as const)(
     'adds each item before its pieces, ends it after them, and says in its events what its end says: %s',
     (from, anyAnswer: fc.Arbitrary<Answer>) => {
@@ -319,7 +319,7 @@ describe('a chat that wants no thought shown', () => {
 
   it('is shown none in a stream', () => {
     const streamed = (showReasoning: boolean) => {
-      const sink = openSink('chat/completions', identity, { ...all, showReasoning });
+      const sink = openSink('chat', identity, { ...all, showReasoning });
       const stream = new TranslatedStream(openSource('messages'), sink);
       const reads = events.map((event) => stream.read(Buffer.from(JSON.stringify(event)), ''));
       return reads.map((read) => (read.kind === 'changed' ? read.events.toString() : '')).join('');
@@ -332,7 +332,7 @@ describe('a chat that wants no thought shown', () => {
   it('is shown none in a whole answer', () => {
     const answer = WholeAnswer.of(openSource('messages').readWhole(Buffer.from('{}'), message));
     const whole = (showReasoning: boolean) =>
-      writeAnswer('chat/completions', answer, identity, tokens, { showReasoning });
+      writeAnswer('chat', answer, identity, tokens, { showReasoning });
     expect(whole(true)).toMatch(THOUGHT);
     expect(whole(false)).toContain('said');
     expect(whole(false)).not.toMatch(THOUGHT);
@@ -340,7 +340,7 @@ describe('a chat that wants no thought shown', () => {
 });
 
 it.each([
-  ['chat/completions', /"prompt_tokens_details":\{"cached_tokens":5,"cache_write_tokens":7\}/],
+  ['chat', /"prompt_tokens_details":\{"cached_tokens":5,"cache_write_tokens":7\}/],
   ['responses', /"input_tokens_details":\{"cached_tokens":5,"cache_write_tokens":7\}/],
   ['messages', /"cache_creation_input_tokens":7,"cache_read_input_tokens":5/],
 ] as const)('tokens that were written to a cache are told in %s, streamed or not', (to, told) => {
@@ -367,7 +367,7 @@ describe('what a chat rests on', () => {
     ['streamed', shownStream],
     ['whole', shownWhole],
   ])('is named in an answer that is shown in responses: %s', (_how, shown) => {
-    const [item] = records(shown('chat/completions', 'responses', answer).output);
+    const [item] = records(shown('chat', 'responses', answer).output);
     expect(records(item?.content)).toMatchObject([
       {
         text: 'said',
@@ -397,11 +397,11 @@ describe('an answer of chat whose content is a list of parts', () => {
     ['put together', shownCollected],
     ['whole', shownWhole],
   ])('is shown with its text and its thought, in order: %s', (_how, shown) => {
-    expect(records(shown('chat/completions', 'messages', answer).content)).toMatchObject([
+    expect(records(shown('chat', 'messages', answer).content)).toMatchObject([
       { type: 'thinking', thinking: 'so' },
       { type: 'text', text: 'first last' },
     ]);
-    expect(records(shown('chat/completions', 'responses', answer).output)).toMatchObject([
+    expect(records(shown('chat', 'responses', answer).output)).toMatchObject([
       { type: 'reasoning', summary: [{ text: 'so' }] },
       { type: 'message', content: [{ text: 'first last' }] },
     ]);
@@ -409,7 +409,7 @@ describe('an answer of chat whose content is a list of parts', () => {
 
   it('is shown with its refusal where the list is empty', () => {
     const refused = { ...answer, events: [chunk({ content: [], refusal: 'no' }, 'stop')] };
-    expect(records(shownStream('chat/completions', 'messages', refused).content)).toMatchObject([
+    expect(records(shownStream('chat', 'messages', refused).content)).toMatchObject([
       { type: 'text', text: 'no' },
     ]);
   });
@@ -418,6 +418,7 @@ describe('an answer of chat whose content is a list of parts', () => {
 describe('what a provider of the messages format has answered', () => {
   const echoed = (from: FormatName, body: object): unknown => {
     const result = translateRequest({ model: 'm', ...body }, from, 'messages', {
+      upstreamModel: 'm',
       outputTokensCap: 4_000,
       reasonsByEffort: false,
     });
@@ -449,11 +450,11 @@ describe('what a provider of the messages format has answered', () => {
     fc.assert(
       fc.property(ofMessages, fc.boolean(), (answer, stream) => {
         const shown = stream
-          ? shownStream('messages', 'chat/completions', answer)
-          : shownWhole('messages', 'chat/completions', answer);
+          ? shownStream('messages', 'chat', answer)
+          : shownWhole('messages', 'chat', answer);
         const [choice] = records(shown.choices);
         const messages = [user, recordOf(choice?.message)];
-        expect(echoed('chat/completions', { messages })).toEqual(inOrder(answer.blocks));
+        expect(echoed('chat', { messages })).toEqual(inOrder(answer.blocks));
       }),
       { numRuns: 150 },
     );

@@ -119,7 +119,7 @@ async function streamed(
   provider.answers = plays(stream);
   const body = { stream: true, ...(showUsage ? { stream_options: { include_usage: true } } : {}) };
   const agent = await gateway.newAgent({ creditUsd: '1' });
-  const res = await gateway.post(requestIn('chat/completions', modelOf[kind], body), { agent });
+  const res = await gateway.post(requestIn('chat', modelOf[kind], body), { agent });
   const text = await res.text();
   const chunks = eventsIn(text).map((chunk) => Chunk.parse(chunk));
   const content = chunks.map(({ choices: [choice] }) => choice?.delta.content ?? '').join('');
@@ -156,7 +156,7 @@ describe.each(forms)('a chat whose provider sends %s', (name, stream) => {
 });
 
 it.each(PROVIDER_KINDS)('a translated chat says the same: %s', async (kind) => {
-  const stream = wholeStream(wires[askedIn(kind, 'chat/completions')], 'Hello');
+  const stream = wholeStream(wires[askedIn(kind, 'chat')], 'Hello');
   const silent = await streamed(stream, false, kind);
   expect(silent.text).not.toContain('"usage"');
   const shown = await streamed(stream, true, kind);

@@ -4,6 +4,7 @@ import type { FormatName } from '#core/catalog/catalog.ts';
 import { formatUsd } from '#core/money.ts';
 import { recordOf } from '../mcp/mcp-calls.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { pathOf } from '../support/path-of.ts';
 import { plays, type RawProvider, startRawProvider } from '../support/raw-provider.ts';
 import { formatYaml, modelOf, PROVIDER_KINDS, type ProviderKind } from './format-gateway.ts';
 import { askedIn, eventsIn, FORMATS } from './requests.ts';
@@ -78,7 +79,7 @@ function requestOf(
   const user = { role: 'user', content: asked };
   const tool = { name: 'look', description: 'Looks.' };
   switch (format) {
-    case 'chat/completions':
+    case 'chat':
       return {
         model,
         stream,
@@ -132,7 +133,7 @@ const chunk = (delta: object, finish: string | null = null, more = ''): string =
   `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason: finish }] }).slice(0, -1)}${more}}\n\n`;
 
 const streams: Record<FormatName, Write> = {
-  'chat/completions': ({ thought, text, call }, usage) =>
+  chat: ({ thought, text, call }, usage) =>
     [
       chunk({ role: 'assistant', content: '' }),
       ...thought.map((reasoning_content) => chunk({ reasoning_content })),
@@ -250,7 +251,7 @@ const outputOf = ({ thought, text, call }: Content): object[] => [
 ];
 
 const wholes: Record<FormatName, Write> = {
-  'chat/completions': ({ thought, text, call }, usage) => {
+  chat: ({ thought, text, call }, usage) => {
     const message = {
       role: 'assistant',
       content: text.join(''),
@@ -325,7 +326,7 @@ async function callBy(way: Way, content: Content, usageIn: (asked: FormatName) =
       : plays(wholes[asked](content, usage), 'application/json');
   const agent = await gateway.newAgent({ creditUsd: '1' });
   const res = await gateway.post(requestOf(format, modelOf[kind], stream, true, content), {
-    path: `/${format}`,
+    path: pathOf(format),
     agent,
   });
   const text = await res.text();
@@ -340,7 +341,7 @@ async function callBy(way: Way, content: Content, usageIn: (asked: FormatName) =
 }
 
 const COUNTERS: Record<FormatName, [prompt: string, completion: string, total: string | null]> = {
-  'chat/completions': ['prompt_tokens', 'completion_tokens', 'total_tokens'],
+  chat: ['prompt_tokens', 'completion_tokens', 'total_tokens'],
   responses: ['input_tokens', 'output_tokens', 'total_tokens'],
   messages: ['input_tokens', 'output_tokens', null],
 };
@@ -390,7 +391,7 @@ describe('a call that its provider does not count', () => {
   it('is estimated by its text, four bytes a token', async () => {
     const content = { system: '', asked: 'q', found: '', thought: [], text: ['hello ', 'world'], call: null };
     const way: Way = {
-      format: 'chat/completions',
+      format: 'chat',
       kind: 'all formats',
       stream: true,
       cancel: 'stops_billing',

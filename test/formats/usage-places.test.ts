@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { pathOf } from '../support/path-of.ts';
 import { plays, type RawProvider, startRawProvider } from '../support/raw-provider.ts';
 import { formatYaml, modelOf, type ProviderKind } from './format-gateway.ts';
 import { FORMATS, requestIn } from './requests.ts';
@@ -93,7 +94,7 @@ const stop = (more = ''): string => namedEvent('message_stop', {}, more);
 const ZEROS = '{"input_tokens":0,"output_tokens":0}';
 
 const places: Record<FormatName, Record<string, string>> = {
-  'chat/completions': {
+  chat: {
     'in the last chunk (the format itself)': HELLO + STOP + chunk(null, `,"usage":${CHAT}`) + DONE,
     'in the delta of a choice': HELLO + chunk(choice(`"usage":${CHAT}`, ',"finish_reason":"stop"')) + DONE,
     'in a delta with text': chunk(choice(`"content":"Hello","usage":${CHAT}`)) + STOP + DONE,
@@ -186,9 +187,9 @@ const places: Record<FormatName, Record<string, string>> = {
 /** Every format is passed and assembled; two of them are translated into each other and into the third. */
 const ways: [FormatName, ProviderKind, FormatName][] = [
   ...FORMATS.map((format): [FormatName, ProviderKind, FormatName] => [format, 'all formats', format]),
-  ['chat/completions', 'chat only', 'messages'],
-  ['chat/completions', 'chat only', 'responses'],
-  ['messages', 'messages only', 'chat/completions'],
+  ['chat', 'chat only', 'messages'],
+  ['chat', 'chat only', 'responses'],
+  ['messages', 'messages only', 'chat'],
 ];
 
 const cases = ways.flatMap(([from, kind, to]) =>
@@ -201,7 +202,7 @@ async function call({ kind, to, written, stream }: (typeof cases)[number], extra
   provider.answers = plays(written);
   const agent = await gateway.newAgent({ creditUsd: '1' });
   const body = requestIn(to, modelOf[kind], { stream, ...extra });
-  const res = await gateway.post(body, { agent, path: `/${to}` });
+  const res = await gateway.post(body, { agent, path: pathOf(to) });
   const text = await res.text();
   expect(res.status, text).toBe(200);
   return { text, chargedNanoUsd: (await gateway.settled(agent)).chargedNanoUsd };
@@ -216,13 +217,13 @@ describe('a usage record', () => {
       expect(text).toContain('Hello');
       expect(text).not.toMatch(/estimated_cost|invocationMetrics|\\u00/);
       const records = text.match(/(?:prompt|input)_tokens"/g) ?? [];
-      if (each.to === 'chat/completions') expect(records).toHaveLength(each.stream ? 0 : 1);
+      if (each.to === 'chat') expect(records).toHaveLength(each.stream ? 0 : 1);
       else expect(records.length).toBeGreaterThan(0);
       if (!each.stream) expect(text).toMatch(/"(?:prompt|input)_tokens":90\b/);
     },
   );
 
-  it.each(cases.filter(({ to, stream }) => to === 'chat/completions' && stream))(
+  it.each(cases.filter(({ to, stream }) => to === 'chat' && stream))(
     'is shown once with the charge to a caller who asks for it: $from, $place',
     async (each) => {
       const { text } = await call(each, { stream_options: { include_usage: true } });
@@ -251,12 +252,12 @@ const openings: Record<string, string> = {
 };
 
 describe.each([
-  ['chat/completions', 'all formats', UNREAD],
-  ['chat/completions', 'all formats', modelOf['all formats']],
+  ['chat', 'all formats', UNREAD],
+  ['chat', 'all formats', modelOf['all formats']],
   ['messages', 'chat only', modelOf['chat only']],
 ] as const)('a chat that its provider counts too early, shown as %s, %s: %s', (to, kind, model) => {
   const charged = async (written: string) => {
-    const shape = { from: 'chat/completions', kind, to, place: '', written } as const;
+    const shape = { from: 'chat', kind, to, place: '', written } as const;
     const extra = { model, max_tokens: 2_000 };
     const [streamed, collected] = [
       await call({ ...shape, stream: true }, extra),
@@ -295,7 +296,7 @@ it('a chat that breaks off pays for its text, whatever its first chunk counted',
     res.write(openings['the first chunk'] + LONG, () => res.destroy());
   };
   const agent = await gateway.newAgent({ creditUsd: '1' });
-  const res = await gateway.post(requestIn('chat/completions', UNREAD, { stream: true }), {
+  const res = await gateway.post(requestIn('chat', UNREAD, { stream: true }), {
     agent,
   });
   await res.text().catch(() => null);
@@ -305,7 +306,7 @@ it('a chat that breaks off pays for its text, whatever its first chunk counted',
 const ZERO_CHAT = '{"prompt_tokens":0,"completion_tokens":0}';
 /** Members beside the answer: the same in a whole one, and in the last chunk or event of a stream. */
 const beside: Record<FormatName, readonly string[]> = {
-  'chat/completions': [
+  chat: [
     `,"usage":${ZERO_CHAT},"x_groq":{"usage":${CHAT}}`,
     `,"usage":{"prompt_tokens":90,"completion_tokens":0},"x_groq":{"usage":${CHAT}}`,
     `,"x_a":{"usage":{"prompt_tokens":90,"completion_tokens":0}},"x_b":{"usage":${CHAT}}`,
@@ -330,14 +331,14 @@ const beside: Record<FormatName, readonly string[]> = {
   ],
 };
 const wholes: Record<FormatName, (more: string) => string> = {
-  'chat/completions': (more) =>
+  chat: (more) =>
     `{"id":"c","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"Hello"},"finish_reason":"stop"}]${more}}`,
   responses: (more) => `${responseOf('completed', null).slice(0, -1)}${more}}`,
   messages: (more) =>
     `{"id":"m","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"Hello"}],"stop_reason":"end_turn","stop_sequence":null${more}}`,
 };
 const streams: Record<FormatName, (more: string) => string> = {
-  'chat/completions': (more) => HELLO + chunk(choice('', ',"finish_reason":"stop"'), more) + DONE,
+  chat: (more) => HELLO + chunk(choice('', ',"finish_reason":"stop"'), more) + DONE,
   responses: (more) =>
     CREATED + textDelta() + namedEvent('response.completed', {}, `,"response":${wholes.responses(more)}`),
   messages: (more) => started(ZEROS) + block() + delta('', more) + stop(),
@@ -355,7 +356,10 @@ describe('the same records beside an answer', () => {
       const collected = await call({ ...shape, stream: false });
       const agent = await whole.newAgent({ creditUsd: '1' });
       provider.answers = plays(wholes[format](more), 'application/json');
-      const res = await whole.post(requestIn(format, modelOf['all formats']), { agent, path: `/${format}` });
+      const res = await whole.post(requestIn(format, modelOf['all formats']), {
+        agent,
+        path: pathOf(format),
+      });
       const text = await res.text();
       expect(res.status, text).toBe(200);
       expect((await whole.settled(agent)).chargedNanoUsd).toBe(CHARGE);
@@ -368,7 +372,7 @@ describe('the same records beside an answer', () => {
       // Members of the vendor's that are no record pass.
       if (more.includes('kept-7')) {
         expect(text).toContain('kept-7');
-        if (format !== 'chat/completions') expect(streamed.text).toContain('kept-7');
+        if (format !== 'chat') expect(streamed.text).toContain('kept-7');
       }
     },
   );
@@ -378,9 +382,9 @@ describe('behind the end mark', () => {
   it('nothing but a usage record is read, and no part of the answer is shown', async () => {
     const written = `${HELLO}${STOP}${DONE}${chunk(choice('"content":"late"'))}event: error\ndata: {"error":"x"}\n\nnonsense\n\n${chunk(null, `,"usage":${CHAT}`)}`;
     const { text, chargedNanoUsd } = await call({
-      from: 'chat/completions',
+      from: 'chat',
       kind: 'all formats',
-      to: 'chat/completions',
+      to: 'chat',
       place: '',
       written,
       stream: true,

@@ -128,7 +128,7 @@ const responses: Wire = {
 };
 
 export const wires: Readonly<Record<FormatName, Wire>> = {
-  'chat/completions': chat,
+  chat: chat,
   messages,
   responses,
 };

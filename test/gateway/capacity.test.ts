@@ -7,6 +7,7 @@ import { shapeOfPath } from '../../api/contract/route.ts';
 import { FORMATS, requestIn } from '../formats/requests.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { hello, MODEL, startTestGateway, type TestGateway, until } from '../support/gateway.ts';
+import { pathOf } from '../support/path-of.ts';
 import { sharedCluster } from '../support/shared-cluster.ts';
 
 let gateway: TestGateway;
@@ -28,14 +29,14 @@ providers: [{ id: sim, kind: simulator, baseUrl: PROVIDER_URL }]
 }
 
 const capField = {
-  'chat/completions': 'max_tokens',
+  chat: 'max_tokens',
   responses: 'max_output_tokens',
   messages: 'max_tokens',
 } as const;
 type Format = (typeof FORMATS)[number];
 
 const ask = (format: Format, cap: number): Promise<Response> =>
-  gateway.post(requestIn(format, MODEL, { [capField[format]]: cap }), { path: `/${format}` });
+  gateway.post(requestIn(format, MODEL, { [capField[format]]: cap }), { path: pathOf(format) });
 
 /** The refusal in its format's own shape, free, with the wait that every one of these codes promises. */
 async function expectRefusal(
@@ -44,7 +45,7 @@ async function expectRefusal(
   code: ErrorCode,
   before = { chargedNanoUsd: 0n },
 ): Promise<string> {
-  const shape = shapeOfPath(`/${format}`);
+  const shape = shapeOfPath(pathOf(format));
   expect(res.status).toBe(errorStatus(code, shape));
   const { error } = JSON.parse(await res.text());
   expect(error).toMatchObject({ code, type: errorType(code, shape) });
@@ -108,7 +109,7 @@ describe('the operator’s capacity', () => {
     'a used daily share says by %s when it ends, and that no client should wait for it',
     async (format) => {
       await startWith('{ dailySharePerAgentUsd: "0.001" }');
-      gateway.provider.next({ billUsd: '0.00099', gate: 'first', gateAt: 'headers', path: `/${format}` });
+      gateway.provider.next({ billUsd: '0.00099', gate: 'first', gateAt: 'headers', path: pathOf(format) });
       const first = ask(format, 20);
       await gateway.provider.reached('first');
       // The hold of the first call has all but used the share, and so has its charge.
@@ -158,7 +159,7 @@ describe('a process that is late with its work', () => {
     // What does not start a call is answered.
     expect((await gateway.balance()).running_calls).toBe(0);
     second(51);
-    await expectRefusal(await ask('chat/completions', 20), 'chat/completions', 'gateway_busy');
+    await expectRefusal(await ask('chat', 20), 'chat', 'gateway_busy');
     second(50);
     for (const format of FORMATS) expect((await ask(format, 20)).status).toBe(200);
     expect(await gateway.metric('faregate_event_loop_lag_ms')).toBe(50);

@@ -3,6 +3,7 @@ import { HOUR_MS, MINUTE_MS } from '#core/clock.ts';
 import { FORMATS, requestIn } from '../formats/requests.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { startTestGateway, type TestGateway, until } from '../support/gateway.ts';
+import { pathOf } from '../support/path-of.ts';
 import { startWireProvider, type WireProvider } from '../support/wire-provider.ts';
 
 const list = {
@@ -26,7 +27,7 @@ providers:
 async function codesOf(gateway: TestGateway): Promise<unknown[]> {
   const codes: unknown[] = [];
   for (const format of FORMATS) {
-    const res = await gateway.post(requestIn(format, 'acme/small'), { path: `/${format}` });
+    const res = await gateway.post(requestIn(format, 'acme/small'), { path: pathOf(format) });
     const { error } = JSON.parse(await res.text());
     codes.push(`${res.status} ${error.code} ${res.headers.get('retry-after')}`);
   }

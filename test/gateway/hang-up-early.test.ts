@@ -56,7 +56,7 @@ models:
 `,
   });
   const hangUp = new AbortController();
-  const body = requestIn('chat/completions', 'acme/slow', {
+  const body = requestIn('chat', 'acme/slow', {
     messages: [{ role: 'user', content: 'x'.repeat(3_500_000) }],
   });
   const call = gateway.post(body, { signal: hangUp.signal }).catch(() => null);

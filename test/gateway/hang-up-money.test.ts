@@ -102,9 +102,9 @@ describe('a provider that stops at a hang-up', () => {
       const world = held.current;
       for (const stream of each.streams) {
         const agent = await world.gateway.newAgent();
-        const { answer, read, hangUp } = await world.call(kind, 'chat/completions', { stream, agent });
+        const { answer, read, hangUp } = await world.call(kind, 'chat', { stream, agent });
         await answer.writeTo(CHUNKS);
-        await answer.write(wires['chat/completions'].end(answer.usage()).replace('data: [DONE]\n\n', ''));
+        await answer.write(wires.chat.end(answer.usage()).replace('data: [DONE]\n\n', ''));
         await read();
         hangUp();
         await answer.closed;
@@ -117,8 +117,8 @@ describe('a provider that stops at a hang-up', () => {
     [
       'arguments of tools',
       'openai',
-      'chat/completions',
-      (index) => wires['chat/completions'].toolCall(index, `call_${index}`, 'f', TEXT_IN_JSON),
+      'chat',
+      (index) => wires.chat.toolCall(index, `call_${index}`, 'f', TEXT_IN_JSON),
     ],
     [
       'arguments of tools',
@@ -126,7 +126,7 @@ describe('a provider that stops at a hang-up', () => {
       'messages',
       (index) => wires.messages.toolCall(index, `t_${index}`, 'f', TEXT_IN_JSON),
     ],
-    ['reasoning', 'openai', 'chat/completions', () => reasoningChunk],
+    ['reasoning', 'openai', 'chat', () => reasoningChunk],
     ['reasoning', 'anthropic', 'messages', () => thinkingDelta],
   ];
   it.each(hidden)('is paid for %s that it wrote, though no text came (%s)', async (_, kind, asked, piece) => {
@@ -152,10 +152,10 @@ describe('a provider that stops at a hang-up', () => {
     const world = held.current;
     for (const stream of each.streams) {
       const agent = await world.gateway.newAgent();
-      const { answer, read, hangUp } = await world.call('openai', 'chat/completions', { stream, agent });
+      const { answer, read, hangUp } = await world.call('openai', 'chat', { stream, agent });
       await answer.writeTo(1);
       await answer.write(
-        wires['chat/completions']
+        wires.chat
           .text('a')
           .replace(/\}\n\n$/, ',"usage":{"prompt_tokens":5,"completion_tokens":500,"total_tokens":505}}\n\n'),
       );
@@ -169,7 +169,7 @@ describe('a provider that stops at a hang-up', () => {
 });
 
 const TEXT_IN_JSON = '{"text":"four byte tokens of a text here, and more"}';
-const reasoningChunk = wires['chat/completions']
+const reasoningChunk = wires.chat
   .text('')
   .replace('"content":""', '"reasoning_content":"four byte tokens of a text here, and more of them"');
 const thinkingDelta = wires.messages
@@ -220,7 +220,7 @@ describe('a provider that bills to the end', () => {
   it('leaves the slots of its agent: eight hang-ups, and eight calls run beside them', async () => {
     const world = held.current;
     const agent = await world.gateway.newAgent({ creditUsd: '10' });
-    const start = () => world.call('openai', 'chat/completions', { stream: true, agent });
+    const start = () => world.call('openai', 'chat', { stream: true, agent });
     const left = [];
     for (let call = 0; call < 8; call++) left.push(await start());
     for (const { hangUp } of left) hangUp();

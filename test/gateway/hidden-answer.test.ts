@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { requestIn } from '../formats/requests.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { pathOf } from '../support/path-of.ts';
 import { startWireProvider, type WireProvider } from '../support/wire-provider.ts';
 
 /* A good answer tells no more of its provider than a refusal does: neither in the error of a tool inside it nor in its frame. */
@@ -65,7 +66,7 @@ async function ask(format: FormatName, streamed: boolean, answer: { stream: stri
         : { headers: { 'content-type': 'application/json' }, body: answer.whole },
     );
     const body = requestIn(format, `shown/${kind}-${cancel}`, { stream: streamed });
-    const res = await gateway.post(body, { path: `/${format}`, agent: await gateway.newAgent() });
+    const res = await gateway.post(body, { path: pathOf(format), agent: await gateway.newAgent() });
     const text = await res.text();
     expect(res.status, text).toBe(200);
     expect(text).toContain('Hello');
@@ -200,14 +201,14 @@ describe.each([true, false])('an answer (streamed: %s)', (streamed) => {
     ],
     [
       'an error in a tool’s result',
-      'chat/completions',
+      'chat',
       () =>
         chat({}, { tool_results: [{ name: 'web_search', error: { code: 'fetch_failed', message: words } }] }),
     ],
     ...['last_error', 'lastError', 'Error', 'errorMessage', 'errors', 'fetch_errors'].map(
       (name): [string, FormatName, () => { stream: string; whole: string }] => [
         `a member ${name} beside the text`,
-        'chat/completions',
+        'chat',
         () => chat({}, { [name]: words, code: 'fetch_failed' }),
       ],
     ),
@@ -225,7 +226,7 @@ describe.each([true, false])('an answer (streamed: %s)', (streamed) => {
   });
 
   it.each<[string, FormatName, (members: object) => { stream: string; whole: string }]>([
-    ['chat', 'chat/completions', chat],
+    ['chat', 'chat', chat],
     ['responses', 'responses', (members) => responses([], members)],
     ['messages', 'messages', (members) => messages([], members)],
   ])('does not tell by its frame who made it: %s', async (_name, format, answer) => {
@@ -243,7 +244,7 @@ describe.each([true, false])('an answer (streamed: %s)', (streamed) => {
   });
 
   it.each<[FormatName, (members: object) => { stream: string; whole: string }]>([
-    ['chat/completions', chat],
+    ['chat', chat],
     ['responses', (members) => responses([], members)],
     ['messages', (members) => messages([], members)],
   ])('passes the frame of a router as it came, which its clients read: %s', async (format, answer) => {

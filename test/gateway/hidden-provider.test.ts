@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { FORMATS, requestIn } from '../formats/requests.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { pathOf } from '../support/path-of.ts';
 import { plainHealth } from '../support/plain-health.ts';
 import { sharedCluster } from '../support/shared-cluster.ts';
 import { startWireProvider, type WireAnswer, type WireProvider } from '../support/wire-provider.ts';
@@ -140,7 +141,7 @@ const errors: Record<string, () => unknown> = {
 };
 
 const good: Record<FormatName, string[]> = {
-  'chat/completions': [
+  chat: [
     'data: {"id":"c-1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":"Hi"}}]}',
     'data: {"id":"c-1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":" there"}}]}',
   ],
@@ -156,7 +157,7 @@ const good: Record<FormatName, string[]> = {
 };
 
 const DELTA_NAMES: Record<FormatName, string> = {
-  'chat/completions': 'message',
+  chat: 'message',
   responses: 'response.output_text.delta',
   messages: 'content_block_delta',
 };
@@ -164,8 +165,8 @@ const DELTA_NAMES: Record<FormatName, string> = {
 /** In which format a provider of this kind is asked by a caller of that one. */
 function spokenBy(kind: string, format: FormatName): FormatName {
   if (kind === 'messages') return 'messages';
-  if (kind === 'chat') return 'chat/completions';
-  if (kind === 'responses') return format === 'responses' ? 'responses' : 'chat/completions';
+  if (kind === 'chat') return 'chat';
+  if (kind === 'responses') return format === 'responses' ? 'responses' : 'chat';
   return format;
 }
 
@@ -207,7 +208,7 @@ function messageIn(text: string): string {
 async function ask(format: FormatName, model: string, streamed: boolean) {
   const agent = await gateway.newAgent();
   const res = await gateway.post(requestIn(format, model, { stream: streamed }), {
-    path: `/${format}`,
+    path: pathOf(format),
     agent,
   });
   const text = await res.text();

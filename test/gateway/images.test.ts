@@ -42,7 +42,7 @@ const bytesAt = async (url: string): Promise<Buffer> => Buffer.from(await (await
 const isPng = (bytes: Buffer): boolean => bytes.subarray(1, 4).toString() === 'PNG';
 const asReference = (url: string) => ({ type: 'image_url', image_url: { url } });
 
-describe('pictures', () => {
+describe('images', () => {
   it('are behind links that live seven days, and cost what left the balance', async () => {
     const agent = await gateway.newAgent();
     const answer = await made(ask({ n: 2, resolution: '512' }), agent);

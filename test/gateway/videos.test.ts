@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DAY_MS, MINUTE_MS, SECOND_MS, systemClock } from '#core/clock.ts';
 import { VIDEO_KEPT_MS } from '#core/limits.ts';
 import { listCalls } from '../../api/account/list-calls.ts';
-import { readUsage } from '../../api/account/read-usage.ts';
+import { readUsage } from '../../api/account/read-account.ts';
 import { Video } from '../../api/contract/video.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { startTestGateway, type TestAgent, type TestGateway, until, usd } from '../support/gateway.ts';

@@ -3,13 +3,11 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { systemClock } from '#core/clock.ts';
 import { createIdSource } from '#core/ids.ts';
-import { apiError } from '../../api/contract/errors.ts';
-import { answerOrRefuse } from '../../api/contract/refusal.ts';
+import { answerOrRefuse, apiError } from '../../api/contract/errors.ts';
 import { type CallContext, type RouteFacts, type RouteMeta, routeMeta } from '../../api/contract/route.ts';
-import { createExpress } from '../../api/http/create-express.ts';
 import { createPublicServer } from '../../api/http/create-public-server.ts';
 import { mountNotFound } from '../../api/http/mount-not-found.ts';
-import { mountRouter, serveHotFirst } from '../../api/http/mount-router.ts';
+import { createExpress, mountRouter, serveHotFirst } from '../../api/http/mount-router.ts';
 
 /** Another router, with another caller, on the same binding: what the admin API does. */
 interface Deps {
@@ -75,9 +73,11 @@ const router = t.router({
     }),
   hot: t.procedure
     .meta(
-      routeMeta<Deps, Operator>(route('GET', '/hot/{id}').http, async ({ req, res }) => {
-        res.end(JSON.stringify({ route: 'hot', url: req.url, throughExpress: 'app' in req }));
-        return null;
+      routeMeta<Deps, Operator>(route('GET', '/hot/{id}').http, {
+        handler: async ({ req, res }) => {
+          res.end(JSON.stringify({ route: 'hot', url: req.url, throughExpress: 'app' in req }));
+          return null;
+        },
       }),
     )
     .input(z.object({ id: z.string() }))
@@ -87,9 +87,11 @@ const router = t.router({
     }),
   around: t.procedure
     .meta(
-      routeMeta<Deps, Operator>(route('GET', '/hot/{id}/parts').http, async ({ req, res }) => {
-        res.end(JSON.stringify({ route: 'around', url: req.url, throughExpress: 'app' in req }));
-        return null;
+      routeMeta<Deps, Operator>(route('GET', '/hot/{id}/parts').http, {
+        handler: async ({ req, res }) => {
+          res.end(JSON.stringify({ route: 'around', url: req.url, throughExpress: 'app' in req }));
+          return null;
+        },
       }),
     )
     .input(z.object({ id: z.string() }))

@@ -189,13 +189,13 @@ async function startWorld(bounds: Bounds) {
 }
 
 const capField: Readonly<Record<FormatName, string>> = {
-  'chat/completions': 'max_completion_tokens',
+  chat: 'max_completion_tokens',
   responses: 'max_output_tokens',
   messages: 'max_tokens',
 };
 
 function bodyOf({ format, cap, secondCap, budget, n, fallback }: Bounds): Record<string, unknown> {
-  const chat = format === 'chat/completions';
+  const chat = format === 'chat';
   const body: Record<string, unknown> = { ...requestIn(format, 'acme/small') };
   if (cap !== null) body[capField[format]] = cap;
   if (chat && secondCap !== null) body.max_tokens = secondCap;
@@ -291,7 +291,7 @@ describe('a caller who does what a refusal says', () => {
   });
 
   const plain: Bounds = {
-    format: 'chat/completions',
+    format: 'chat',
     creditUnits: 1_000,
     keyUnits: null,
     reset: 'daily',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type ProviderKindName, providerKinds } from '../../api/providers/provider-kinds.ts';
 import { type CostFacts, costOfCall, freeOfCharge, savePrice } from '../../api/inference/price/call-cost.ts';
 import { chatCounts, readUsage } from '../../api/inference/price/usage.ts';
+import { type ProviderKindName, providerKinds } from '../../api/providers/provider-kinds.ts';
 import { atto, bodyWith, candidate, endpoint, planOf, prices, provider } from './support.ts';
 
 const plan = planOf(bodyWith());

@@ -4,7 +4,7 @@ import { CallerSide } from '../../api/inference/hold/caller-side.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { FakeResponse, fakeCaller } from './fake-ends.ts';
 
-const head = ['content-type', 'text/event-stream'];
+const head = { 'content-type': 'text/event-stream' };
 const bytes = (text: string) => Buffer.from(text);
 
 describe('the gate', () => {

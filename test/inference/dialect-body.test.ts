@@ -41,11 +41,11 @@ function refusal(format: FormatName, extra: object, catalog: Catalog): string {
   return result.ok ? 'admitted' : `${result.error.code} ${result.error.param}`;
 }
 
-const CHAT = 'chat/completions';
+const CHAT = 'chat';
 const image = 'https://example.com/cat.png';
 const imageIn = (format: FormatName): object => {
   switch (format) {
-    case 'chat/completions':
+    case 'chat':
       return {
         messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: image } }] }],
       };
@@ -60,7 +60,7 @@ const imageIn = (format: FormatName): object => {
 
 const fileIn = (format: FormatName): object => {
   switch (format) {
-    case 'chat/completions':
+    case 'chat':
       return {
         messages: [{ role: 'user', content: [{ type: 'video_url', video_url: { url: image } }] }],
       };
@@ -302,7 +302,7 @@ describe('a server that an operator runs itself', () => {
     expect(sent(CHAT, {}, at(dialects.other))).not.toHaveProperty('cache_salt');
   });
 
-  it.each(['chat/completions', 'responses', 'messages'] as const)(
+  it.each(['chat', 'responses', 'messages'] as const)(
     'is sent images by a call in %s, but no link to a file, unless the operator says that it may',
     (format) => {
       const native = (dialect: Dialect) => at(dialect, [CHAT, 'responses', 'messages']);

@@ -11,7 +11,7 @@ import {
   createEndpointHealth,
   type Target,
 } from '../../api/inference/routing/endpoint-health.ts';
-import { orderEndpoints } from '../../api/inference/routing/order-endpoints.ts';
+import { orderEndpoints } from '../../api/inference/routing/resolve-models.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { plainHealth } from '../support/plain-health.ts';
 import { atto, endpoint, prices, provider } from './support.ts';

@@ -138,7 +138,7 @@ describe('the hold', () => {
     ['thinking, where dearer', one({ completion: NANO, internalReasoning: 2n * NANO }), 20n],
     ['a request fee', one({ request: NANO }), 1n],
     ['one search of a model that searches by itself', one({ webSearch: 5n * NANO }), 5n],
-    ['pictures', one({ image: NANO }, { images: 3 }), 3n],
+    ['images', one({ image: NANO }, { images: 3 }), 3n],
     ['a long prompt’s price', one({ prompt: NANO, overrides: [{ ...over, prompt: 5n * NANO }] }), 500n],
     [
       'not where the prompt cannot be so long',

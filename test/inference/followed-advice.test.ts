@@ -70,12 +70,12 @@ function follow(body: Body, { code, param, message }: ApiError): void {
 
 const listOf = (format: FormatName): string => (format === 'responses' ? 'input' : 'messages');
 const tool: Record<FormatName, object> = {
-  'chat/completions': { type: 'code_interpreter' },
+  chat: { type: 'code_interpreter' },
   responses: { type: 'mcp', server_url: 'https://example.com' },
   messages: { type: 'code_execution_20250825', name: 'code_execution' },
 };
 const textPart: Record<FormatName, object> = {
-  'chat/completions': { type: 'text', text: 'hi' },
+  chat: { type: 'text', text: 'hi' },
   responses: { type: 'input_text', text: 'hi' },
   messages: { type: 'text', text: 'hi' },
 };
@@ -107,7 +107,7 @@ const mistakes: readonly Mistake[] = [
   [
     'invalid_request',
     (body, format) => {
-      if (format === 'chat/completions')
+      if (format === 'chat')
         body.prediction = { type: 'content', content: [{ type: 'image_url', image_url: { url: GOOD } }] };
     },
   ],
@@ -115,7 +115,7 @@ const mistakes: readonly Mistake[] = [
     'invalid_request',
     (body, format) => {
       const content = [textPart[format], { type: 'image_url', image_url: { url: 'http://10.0.0.1/a.png' } }];
-      if (format === 'chat/completions') body.messages = [{ role: 'user', content }];
+      if (format === 'chat') body.messages = [{ role: 'user', content }];
     },
   ],
   [

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { providerKinds } from '../../api/providers/provider-kinds.ts';
 import {
   atto,
   bodyWith,
@@ -11,7 +12,6 @@ import {
   refusalOf,
   testCatalog,
 } from './support.ts';
-import { providerKinds } from '../../api/providers/provider-kinds.ts';
 
 const cheap = endpoint({ providerId: 'plain', prices: prices({ prompt: 1n, completion: 1n }) });
 const dear = endpoint({ prices: prices({ prompt: 2n, completion: 2n }) });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { buildChatBody } from '../../api/inference/formats/chat-body.ts';
+import { providerKinds } from '../../api/providers/provider-kinds.ts';
 import {
   atto,
   bodyWith,
@@ -11,7 +12,6 @@ import {
   refusalOf,
   testCatalog,
 } from './support.ts';
-import { providerKinds } from '../../api/providers/provider-kinds.ts';
 
 const dear = prices({ prompt: atto('0.000003'), completion: atto('0.000012') });
 const cheap = prices({ prompt: atto('0.000001'), completion: atto('0.000004') });

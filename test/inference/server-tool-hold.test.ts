@@ -4,10 +4,10 @@ import { formatUsd } from '#core/money.ts';
 import { admitCall } from '../../api/inference/admit/admit.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
 import { estimateHold } from '../../api/inference/price/estimate.ts';
+import { providerKinds } from '../../api/providers/provider-kinds.ts';
 import { requestIn } from '../formats/requests.ts';
 import { plainHealth } from '../support/plain-health.ts';
 import { atto, endpoint, model, noLinkRules, prices, provider, testCatalog } from './support.ts';
-import { providerKinds } from '../../api/providers/provider-kinds.ts';
 
 /*
  * What a hold has in it for tools that a provider runs, part by part: all other prices are nothing, and the context holds
@@ -29,7 +29,7 @@ interface Asked {
   factorPpm?: bigint;
 }
 
-function planOf({ extra, priced, format = 'chat/completions', author = 'acme', ...asked }: Asked) {
+function planOf({ extra, priced, format = 'chat', author = 'acme', ...asked }: Asked) {
   const { kind = 'openrouter', factorPpm = 1_000_000n } = asked;
   const upstreamModel = `${author}/searcher`;
   const catalog = testCatalog({
@@ -218,7 +218,7 @@ describe('tools that a model runs by itself, where nobody counts the steps of al
     const names = (extra: object) => sentTools(at(extra)).map(({ name }) => name);
     expect(names({ tools: [ownSearch()], plugins: [{ id: 'web' }] })).toEqual(['web_search']);
     const chat = { tools: [{ type: 'web_search' }], plugins: [{ id: 'web' }], web_search_options: {} };
-    const [once, ...more] = sentTools(at({ max_tool_calls: 1, ...chat }, 'chat/completions'));
+    const [once, ...more] = sentTools(at({ max_tool_calls: 1, ...chat }, 'chat'));
     expect(more).toEqual([]);
     expect(once).toMatchObject({ name: 'web_search', max_uses: 1 });
   });

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { admitCall } from '../../api/inference/admit/admit.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
+import { providerKinds } from '../../api/providers/provider-kinds.ts';
 import { FORMATS, requestIn } from '../formats/requests.ts';
 import { plainHealth } from '../support/plain-health.ts';
 import { atto, endpoint, model, noLinkRules, prices, provider, testCatalog } from './support.ts';
-import { providerKinds } from '../../api/providers/provider-kinds.ts';
 
 const catalog = testCatalog({
   models: [
@@ -348,7 +348,7 @@ describe('the tools of Anthropic’s own', () => {
 
   it.each<[FormatName, object, string]>([
     [
-      'chat/completions',
+      'chat',
       { web_search_options: { user_location: { type: 'approximate', approximate: { country: 'NO' } } } },
       'acme/claude',
     ],
@@ -357,7 +357,7 @@ describe('the tools of Anthropic’s own', () => {
       { tools: [{ type: 'web_search', user_location: { country: 'NO' } }], max_tool_calls: 1 },
       'acme/claude',
     ],
-    ['chat/completions', { plugins: [{ id: 'web', user_location: { country: 'NO' } }] }, 'acme/claude'],
+    ['chat', { plugins: [{ id: 'web', user_location: { country: 'NO' } }] }, 'acme/claude'],
   ])('stand for it when the call is translated, too: %s', (format, extra, id) => {
     const body = sent(format, extra, id);
     expect(body.tools).toEqual([
@@ -374,11 +374,7 @@ describe('the tools of Anthropic’s own', () => {
 
   it('stand beside functions that were translated', () => {
     const f = { type: 'function', function: { name: 'f', parameters: { type: 'object' } } };
-    const { tools } = sent(
-      'chat/completions',
-      { tools: [search(), f, search({ max_uses: 1 })] },
-      'acme/claude',
-    );
+    const { tools } = sent('chat', { tools: [search(), f, search({ max_uses: 1 })] }, 'acme/claude');
     expect(tools).toMatchObject([
       { name: 'f' },
       { type: 'web_search_20250305', name: 'web_search', max_uses: 6 },

@@ -29,7 +29,7 @@ function startRelay(
     upstream: ends.upstream,
     caller: ends.caller,
     firstEvent: (event) => void firsts.push(event.toString()),
-    head: () => ['content-type', 'text/event-stream'],
+    head: () => ({ 'content-type': 'text/event-stream' }),
     reader,
     requestBytes: options.requestBytes ?? 0,
     textBytesMax: Number.POSITIVE_INFINITY,
@@ -550,7 +550,7 @@ describe('a stream that is kept', () => {
       requestBytes: 0,
       textBytesMax,
       firstEvent: () => undefined,
-      head: () => [],
+      head: () => ({}),
     });
     upstream.onRequestStart(controller);
     upstream.pipeTo(relay);

@@ -1,5 +1,4 @@
 import type { Catalog, Endpoint, Model, Prices, Provider } from '#core/catalog/catalog.ts';
-import { dialects } from '../../api/providers/openai/dialects.ts';
 import { createNearestNames } from '#core/catalog/nearest-names.ts';
 import { defaultLimits } from '#core/limits.ts';
 import { parseAttoUsd } from '#core/money.ts';
@@ -7,8 +6,9 @@ import { admitCall } from '../../api/inference/admit/admit.ts';
 import type { CallPlan, Candidate } from '../../api/inference/admit/call-plan.ts';
 import { chatFormat } from '../../api/inference/formats/chat-format.ts';
 import type { LinkRules, OwnerOf } from '../../api/inference/linked-images/linked-media.ts';
-import { plainHealth } from '../support/plain-health.ts';
+import { dialects } from '../../api/providers/openai/dialects.ts';
 import { providerKinds } from '../../api/providers/provider-kinds.ts';
+import { plainHealth } from '../support/plain-health.ts';
 
 export function atto(usd: string): bigint {
   const parsed = parseAttoUsd(usd);
@@ -33,7 +33,7 @@ export const prices = (given: Partial<Prices> = {}): Prices => ({
 export const provider = (given: Partial<Provider> = {}): Provider => ({
   id: 'router',
   kind: providerKinds.openrouter,
-  formats: ['chat/completions', 'responses', 'messages'],
+  formats: ['chat', 'responses', 'messages'],
   cancel: 'stops_billing',
   dialect: dialects.other,
   baseUrl: 'http://127.0.0.1:1/v1',

@@ -292,7 +292,7 @@ describe('the usage of a whole answer', () => {
   const ofAnswer = (text: string) => {
     const read = readJsonObject(Buffer.from(text));
     if (typeof read === 'string') throw new Error(read);
-    return usageOfAnswer(read.object, read.value, chatCounts);
+    return usageOfAnswer(read.object, chatCounts);
   };
   const first = '{"prompt_tokens":3,"completion_tokens":2,"cost":0.5}';
   const other = '{"prompt_tokens":9,"completion_tokens":9,"cost":9}';

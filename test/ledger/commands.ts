@@ -19,7 +19,7 @@ import type {
   WithdrawVideo,
 } from '#core/ledger/command.ts';
 import type { VideoFile } from '#core/videos/video-job.ts';
-import { VIDEO_TIME_LIMIT_MS } from '../../api/media/reserve-video.ts';
+import { VIDEO_TIME_LIMIT_MS } from '../../api/media/order-video.ts';
 import { callIdIn, day, does, type Operation, ok, type Row } from './case.ts';
 
 // Commands with every field set, so that a row names only what it is about.

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { decodeLedgerEvent, type LedgerEvent } from '#core/events/ledger-event.ts';
 import { decide } from '#core/ledger/machine/decide.ts';
-import { VIDEO_TIME_LIMIT_MS } from '../../api/media/reserve-video.ts';
+import { VIDEO_TIME_LIMIT_MS } from '../../api/media/order-video.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { createMemoryLedger, type MemoryLedger } from '../support/memory-ledger.ts';
 import { after, charged, day, does, lots, ok, type Row, START_MS, sees } from './case.ts';

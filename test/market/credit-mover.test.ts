@@ -6,7 +6,7 @@ import type { Command } from '#core/ledger/command.ts';
 import type { Executed } from '#core/ledger/ledger.ts';
 import { BALANCE_CAP_NANO_USD } from '#core/limits.ts';
 import { MOVES_AT_ONCE } from '../../workers/market/credit-mover.ts';
-import { observeMoves } from '../../workers/market/observe-moves.ts';
+import { observeMoves } from '../../workers/market/observe-market.ts';
 import { day, START_MS } from '../ledger/case.ts';
 import { expire, putKey, reserve, setAgent } from '../ledger/commands.ts';
 import { createMoverWorld } from './mover-world.ts';

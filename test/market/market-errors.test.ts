@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { MarketErrorResponse } from '../../api/contract/error-response.ts';
 import type { ErrorRow } from '../../api/contract/errors.ts';
 import { marketErrorTable } from '../../api/contract/market-errors.ts';
+import { MarketErrorResponse } from '../../openapi/generate/error-response.ts';
 import { CALL_ID_HEADER } from '../support/edge-app.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { marketRefusals, openMarket } from './market-errors.ts';

@@ -2,7 +2,7 @@ import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { BOOK_TOPIC } from '#core/events/book-record.ts';
 import { TRADES_TOPIC } from '#core/events/market-trade.ts';
-import { observeFeedLag } from '../../workers/market/observe-feed-lag.ts';
+import { observeFeedLag } from '../../workers/market/observe-market.ts';
 
 test('an operator sees which reader of which topic is behind, and by how long now', async () => {
   const registry = new Registry();

@@ -3,8 +3,12 @@ import { DAY_MS, HOUR_MS, startOfDayMs } from '#core/clock.ts';
 import { formatFileName } from '#core/files/file-name.ts';
 import type { FileStore } from '#core/files/file-store.ts';
 import { defaultLimits } from '#core/limits.ts';
-import { createUpload, type UploadDeps, type UploadRefused } from '../../api/media/create-upload.ts';
-import { refuseUpload } from '../../api/media/refuse-upload.ts';
+import {
+  createUpload,
+  refuseUpload,
+  type UploadDeps,
+  type UploadRefused,
+} from '../../api/media/create-upload.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { createMemoryLedger } from '../support/memory-ledger.ts';
 

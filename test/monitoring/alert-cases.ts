@@ -72,7 +72,10 @@ export const alertCases: readonly AlertCase[] = [
     ],
     // Some are always on their way; it is the same one that stays that counts.
     staysQuiet: [
-      ['faregate_unconfirmed_settlements{pod="a"}', '3 9 0 3 3 9 0 7 3 9 0 3 3 9 0 7 3 9 0 3 3 9 0 7 3 9 0 3 3 9 0 7'],
+      [
+        'faregate_unconfirmed_settlements{pod="a"}',
+        '3 9 0 3 3 9 0 7 3 9 0 3 3 9 0 7 3 9 0 3 3 9 0 7 3 9 0 3 3 9 0 7',
+      ],
     ],
   },
   {

@@ -4,6 +4,7 @@ import type { ProviderKind } from '#core/catalog/provider-kind.ts';
 import { formatUsd } from '#core/money.ts';
 import { Secret } from '#core/secret.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { pathOf } from '../support/path-of.ts';
 import {
   startWireProvider,
   type WireAnswer,
@@ -30,13 +31,15 @@ export interface ProviderWire {
   /** A stream of these pieces of text, part by part, its end included. */
   stream(pieces: readonly string[], usage: WireUsage | null): string[];
   streamType: string;
+  /** Servers of the kind are asked for streams alone. */
+  alwaysStreams?: boolean;
   /** The body of an error. */
   error(words: string): string;
   /** What the provider says later of a call that cost `COST_USD`, if it keeps such records. */
   record?: string;
 }
 
-const KEY = 'key-of-the-operator-0123456789';
+export const CONTRACT_KEY = 'key-of-the-operator-0123456789';
 const PROMPT = 'How far is the moon?';
 const PIECES = ['About ', '384,400 ', 'km.'];
 const USAGE: WireUsage = { prompt: 11, completion: 7, cost: 0.000039 };
@@ -55,25 +58,28 @@ models:
     endpoints: [{ provider: p, model: "moon-2:big", pricing: { prompt: "0.000001", completion: "0.000004" } }]
 `;
 
+/** A gateway whose model `acme/moon` is served by a provider of this kind, which need not be in the registry. */
+export const startKindGateway = (kind: ProviderKind, url: string): Promise<TestGateway> =>
+  startTestGateway({
+    yaml: yaml(url),
+    change: (config) => ({
+      ...config,
+      providers: config.providers.map((each) => ({
+        ...each,
+        kind,
+        apiKey: new Secret(CONTRACT_KEY),
+        formats: kind.configuration.formats(each.dialect),
+      })),
+    }),
+  });
+
 /** What every kind of provider must do, with whatever its servers send. */
 export function describeProviderContract(wire: ProviderWire): void {
   describe(`a provider of kind ${wire.kind.name}`, () => {
     let provider: WireProvider;
     let gateway: TestGateway;
 
-    const start = (): Promise<TestGateway> =>
-      startTestGateway({
-        yaml: yaml(provider.url),
-        change: (config) => ({
-          ...config,
-          providers: config.providers.map((each) => ({
-            ...each,
-            kind: wire.kind,
-            apiKey: new Secret(KEY),
-            formats: wire.kind.configuration.formats(each.dialect),
-          })),
-        }),
-      });
+    const start = (): Promise<TestGateway> => startKindGateway(wire.kind, provider.url);
     const answer = (given: WireAnswer): void =>
       provider.answer({ ...given, ...(wire.record === undefined ? {} : { record: wire.record }) });
 
@@ -89,13 +95,16 @@ export function describeProviderContract(wire: ProviderWire): void {
     const ask = (stream: boolean, at: TestGateway = gateway): Promise<Response> =>
       at.post(
         { model: 'acme/moon', max_tokens: 100, stream, messages: [{ role: 'user', content: PROMPT }] },
-        { path: `/${wire.format}` },
+        { path: pathOf(wire.format) },
       );
-    const whole = (usage: WireUsage | null): WireAnswer => ({ body: wire.answer(PIECES.join(''), usage) });
     const streamed = (parts: readonly string[]): WireAnswer => ({
       headers: { 'content-type': wire.streamType },
       body: parts.join(''),
     });
+    const whole = (usage: WireUsage | null): WireAnswer =>
+      wire.alwaysStreams
+        ? streamed(wire.stream(PIECES, usage))
+        : { body: wire.answer(PIECES.join(''), usage) };
     const lastCall = async () => {
       await gateway.settled();
       const [call] = await gateway.calls();
@@ -110,7 +119,12 @@ export function describeProviderContract(wire: ProviderWire): void {
         await (await ask(stream)).text();
         const request = provider.requests.at(-1);
         if (request === undefined) throw new Error('nothing was asked');
-        expect(wire.readRequest(request)).toEqual({ model: 'moon-2:big', key: KEY, prompt: PROMPT, stream });
+        expect(wire.readRequest(request)).toEqual({
+          model: 'moon-2:big',
+          key: CONTRACT_KEY,
+          prompt: PROMPT,
+          stream: stream || wire.alwaysStreams === true,
+        });
         expect(JSON.stringify(request)).not.toContain(gateway.agent.key);
         await gateway.settled();
       },
@@ -180,12 +194,12 @@ export function describeProviderContract(wire: ProviderWire): void {
       'that answers what is none is an error of the provider and costs nothing, stream: %s',
       async (stream) => {
         answer({
-          headers: { 'content-type': stream ? wire.streamType : 'application/json' },
+          headers: { 'content-type': stream || wire.alwaysStreams ? wire.streamType : 'application/json' },
           body: stream ? '\u0000no answer\n\n' : '{"half',
         });
         const text = await (await ask(stream)).text();
         expect(text).toMatch(/error/);
-        expect(text).not.toContain(KEY);
+        expect(text).not.toContain(CONTRACT_KEY);
         expect(Number((await lastCall()).costUsd)).toBe(0);
       },
     );
@@ -200,19 +214,20 @@ export function describeProviderContract(wire: ProviderWire): void {
     ])('that refuses with %i is told as %i, in words that show no key', async (sent, shown, showsWords) => {
       // A gateway of its own, because a refusal may open the circuit breaker of the key.
       await using fresh = await start();
-      answer({ status: sent, body: wire.error(`the moon is away, ${KEY}`) });
+      answer({ status: sent, body: wire.error(`the moon is away, ${CONTRACT_KEY}`) });
       const response = await ask(false, fresh);
       const text = await response.text();
       expect([response.status, text.includes('the moon is away')]).toEqual([shown, showsWords]);
-      expect(text).not.toContain(KEY);
+      expect(text).not.toContain(CONTRACT_KEY);
       await fresh.settled();
     });
 
     it('has a name, an address for every model and no record that it cannot read', () => {
       const { kind } = wire;
       expect(kind.name).toMatch(/^[a-z][a-z0-9-]*$/);
+      const format = kind.ownFormat === null ? wire.format : 'own';
       for (const upstreamModel of ['a', 'vendor/a:b', 'ü ?#%']) {
-        const path = kind.answerPath({ format: wire.format, upstreamModel, stream: true });
+        const path = kind.answerPath({ format, upstreamModel, stream: true });
         expect(new URL(`http://host/v1${path}`).pathname).toBe(`/v1${path}`);
       }
       for (const record of [null, [], 'x', {}, { data: {} }, { data: { usage: 'x', total_cost: -1 } }]) {

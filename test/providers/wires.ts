@@ -13,7 +13,7 @@ const textOf = (body: Record<string, unknown>): string =>
 /** A server of OpenAI's formats. */
 export const openaiWire: ProviderWire = {
   kind: providerKinds.openai,
-  format: 'chat/completions',
+  format: 'chat',
   readRequest: ({ headers, body }) => ({
     model: String(body.model),
     key: String(headers.authorization).replace(/^Bearer /, ''),

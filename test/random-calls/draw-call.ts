@@ -1,11 +1,12 @@
 import type { FormatName } from '#core/catalog/catalog.ts';
 import type { ScriptRule } from '../../api/simulator/script-rule.ts';
 import { type Draw, pick } from '../ledger/history/random.ts';
+import { pathOf } from '../support/path-of.ts';
 import { failing } from '../support/provider-failures.ts';
 
 export const kinds = ['sim', 'chat', 'messages'] as const;
 export type Kind = (typeof kinds)[number];
-const formats = ['chat/completions', 'responses', 'messages'] as const;
+const formats = ['chat', 'responses', 'messages'] as const;
 const variants = ['small', 'thinker', 'vision'] as const;
 type Variant = (typeof variants)[number];
 
@@ -36,7 +37,7 @@ type Trouble = 'none' | 'fails' | 'hang_up' | 'cut' | 'breaks' | 'dear' | 'late'
 
 export const modelOf = (kind: Kind, variant: Variant): string => `acme/${kind}-${variant}`;
 const capField: Readonly<Record<FormatName, string>> = {
-  'chat/completions': 'max_tokens',
+  chat: 'max_tokens',
   responses: 'max_output_tokens',
   messages: 'max_tokens',
 };
@@ -52,7 +53,7 @@ export function drawCall(draw: Draw, number: number, callers: number): RandomCal
   const trouble = drawTrouble(draw, { kind, stream });
   const by = trouble === 'none' && draw(3) === 0 ? 'sdk' : 'http';
   const fallback = trouble === 'none' && draw(6) === 0 ? pick(draw, kinds) : null;
-  const showsUsage = format !== 'chat/completions' || !stream || draw(3) > 0;
+  const showsUsage = format !== 'chat' || !stream || draw(3) > 0;
   const tools = draw(5) === 0;
   const facts = { number, format, kind, variant, stream, showsUsage, by, tools, fallback, trouble } as const;
   const text = `#${number} ${'word '.repeat(draw(60))}`;
@@ -61,9 +62,7 @@ export function drawCall(draw: Draw, number: number, callers: number): RandomCal
     // A scripted answer is sent whole, whatever the cap: its cost has to fit the hold.
     [capField[format]]: (trouble === 'none' ? 1 : 300) + draw(300),
     ...(stream ? { stream } : {}),
-    ...(format === 'chat/completions' && stream && showsUsage
-      ? { stream_options: { include_usage: true } }
-      : {}),
+    ...(format === 'chat' && stream && showsUsage ? { stream_options: { include_usage: true } } : {}),
     ...(fallback === null ? {} : { models: [modelOf(fallback, variant)] }),
     ...(tools ? toolsIn(format, draw(2) === 0) : {}),
     ...(variant === 'thinker' && format !== 'messages' && draw(2) === 0
@@ -86,14 +85,14 @@ function drawTrouble(draw: Draw, { kind, stream }: Pick<RandomCall, 'kind' | 'st
 
 const askedIn = (kind: Kind, format: FormatName): FormatName => {
   if (kind === 'sim') return format;
-  return kind === 'chat' ? 'chat/completions' : 'messages';
+  return kind === 'chat' ? 'chat' : 'messages';
 };
 
 type Facts = Omit<RandomCall, 'body' | 'rules' | 'caller'>;
 
 /** For this call alone: no other prompt begins like it. */
 function rulesFor(draw: Draw, { number, format, kind, fallback, trouble }: Facts): ScriptRule[] {
-  const own = { path: `/${askedIn(kind, format)}`, prefix: `#${number} ` } as const;
+  const own = { path: pathOf(askedIn(kind, format)), prefix: `#${number} ` } as const;
   const status = pick(draw, [500, 502, 503]);
   if (fallback !== null) return [{ ...own, ...failing(status) }];
   switch (trouble) {
@@ -117,7 +116,7 @@ function rulesFor(draw: Draw, { number, format, kind, fallback, trouble }: Facts
 function promptIn(format: FormatName, text: string, imageCount: number): Record<string, unknown> {
   const images = Array.from({ length: imageCount });
   switch (format) {
-    case 'chat/completions': {
+    case 'chat': {
       const parts = images.map(() => ({ type: 'image_url', image_url: { url: IMAGE } }));
       return { messages: [{ role: 'user', content: [{ type: 'text', text }, ...parts] }] };
     }
@@ -135,7 +134,7 @@ function promptIn(format: FormatName, text: string, imageCount: number): Record<
 function toolsIn(format: FormatName, forced: boolean): Record<string, unknown> {
   const name = 'get_weather';
   switch (format) {
-    case 'chat/completions':
+    case 'chat':
       return {
         tools: [{ type: 'function', function: { name, parameters } }],
         ...(forced ? { tool_choice: 'required' } : {}),

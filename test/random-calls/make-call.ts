@@ -4,6 +4,7 @@ import { type Agent, request } from 'undici';
 import { z } from 'zod';
 import { parseNanoUsd } from '#core/money.ts';
 import type { TestAgent, TestGateway } from '../support/gateway.ts';
+import { pathOf } from '../support/path-of.ts';
 import type { RandomCall } from './draw-call.ts';
 
 /** What a client was told of its call. */
@@ -52,7 +53,7 @@ async function byHttp(
     ...{ cost: null, whole: false },
   };
   try {
-    const res = await request(`${gateway.baseUrl}/${call.format}`, {
+    const res = await request(`${gateway.baseUrl}${pathOf(call.format)}`, {
       dispatcher,
       method: 'POST',
       headers: { authorization: `Bearer ${agent.key}`, 'content-type': 'application/json' },

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FORMATS } from '../formats/requests.ts';
 import { showMarket } from '../market/shown-market.ts';
 import { startTestGateway, type TestAgent, type TestGateway, until } from '../support/gateway.ts';
+import { pathOf } from '../support/path-of.ts';
 import { sharedCluster } from '../support/shared-cluster.ts';
 import { fuzz, hasSchemathesis } from './fuzz.ts';
 import {
@@ -86,7 +87,7 @@ describe.skipIf(!hasSchemathesis)(
       const billed = gateway.provider.billed().slice(before);
       expect(billed.filter(({ streamed }) => streamed === stream).length).toBeGreaterThan(30 * share);
       const paths = gateway.provider.requests().map(({ path }) => path);
-      for (const format of FORMATS) expect(paths).toContain(`/api/v1/${format}`);
+      for (const format of FORMATS) expect(paths).toContain(`/api/v1${pathOf(format)}`);
       await gateway.settled(agent);
     });
 

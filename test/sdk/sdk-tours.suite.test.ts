@@ -137,7 +137,7 @@ describe.each(sdkLanguages)('the generated client of %s', (language) => {
         'balance',
         'calls',
       );
-      const why = 'This is no API key of this service: ';
+      const why = 'Invalid API key: ';
       expect(errors.split('\n')).toEqual([
         expect.stringContaining(`balance failed: HTTP 401 invalid_api_key: ${why}`),
         expect.stringContaining(`calls failed: HTTP 401 invalid_token: ${why}`),

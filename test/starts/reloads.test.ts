@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createReloads } from '../../api/start/workers/reloads.ts';
+import { createReloads } from '../../api/start/workers/worker-parts.ts';
 
 test('a role that waited for its store while the configuration changed works by the latest one, and hears of the next', () => {
   const reloads = createReloads<number>();

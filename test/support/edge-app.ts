@@ -11,12 +11,11 @@ import { balanceExample, uploadExample } from '../../api/contract/examples.ts';
 import { answerHeaders } from '../../api/contract/headers.ts';
 import type { CallContext } from '../../api/contract/route.ts';
 import { createAuthenticate } from '../../api/http/authenticate.ts';
-import { createExpress } from '../../api/http/create-express.ts';
 import type { ServerLimits } from '../../api/http/create-http-server.ts';
 import { createPublicServer, type PublicServerOptions } from '../../api/http/create-public-server.ts';
 import { mountDocument } from '../../api/http/mount-document.ts';
 import { mountNotFound } from '../../api/http/mount-not-found.ts';
-import { mountRouter, serveHotFirst } from '../../api/http/mount-router.ts';
+import { createExpress, mountRouter, serveHotFirst } from '../../api/http/mount-router.ts';
 import { sendJson } from '../../api/http/send-json.ts';
 import type { UseCases } from '../../api/routers/context.ts';
 import { v1Router } from '../../api/routers/router.ts';
@@ -60,9 +59,9 @@ export async function startEdge(options: EdgeOptions = {}) {
     },
     listVideoModels: ({ res }) => void res.end('{}'),
     listImageModels: ({ res }) => void res.end('{}'),
-    listMarkets: ({ res }) => void res.end('{}'),
-    sendBook: ({ res }) => void res.end('{}'),
-    sendCandles: ({ res }) => void res.end('{}'),
+    listMarkets: async ({ res }) => void res.end('{}'),
+    sendBook: async ({ res }) => void res.end('{}'),
+    sendCandles: async ({ res }) => void res.end('{}'),
     async runCall(_endpoint, call) {
       bodies.push(call.body);
       callers.push(call.caller);

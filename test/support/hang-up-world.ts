@@ -13,6 +13,7 @@ import {
   type TestGatewayOptions,
   until,
 } from './gateway.ts';
+import { pathOf } from './path-of.ts';
 import { sharedCluster } from './shared-cluster.ts';
 
 /*
@@ -120,7 +121,7 @@ export class WrittenAnswer {
   usage(): string {
     const completion = this.chunks * CHUNK_TOKENS;
     const cost = `"cost":${formatAttoUsd(costAtto(this.chunks))}`;
-    return this.format === 'chat/completions'
+    return this.format === 'chat'
       ? `{"prompt_tokens":${PROMPT_TOKENS},"completion_tokens":${completion},"total_tokens":${PROMPT_TOKENS + completion},${cost}}`
       : `{"input_tokens":${PROMPT_TOKENS},"output_tokens":${completion},"total_tokens":${PROMPT_TOKENS + completion},${cost}}`;
   }
@@ -255,7 +256,7 @@ export async function startHangUpWorld(
     const abort = new AbortController();
     const body = requestIn(format, modelOf(kind), { stream, ...more });
     const response = gateway
-      .post(body, { path: `/${format}`, agent, signal: abort.signal })
+      .post(body, { path: pathOf(format), agent, signal: abort.signal })
       .catch(() => null);
     // A body that nobody reads would hold the provider back.
     void response.then((res) => res?.text()).catch(() => null);

@@ -1,5 +1,4 @@
-import type { Clock } from '#core/clock.ts';
-import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
+import { type Clock, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import type { BookRecord } from '#core/events/book-record.ts';
 import type { RecordOutcome } from '#core/events/feed-record.ts';
 import { BOOK_PUBLISH_MS, BOOK_REQUEST_MS } from '#core/limits.ts';

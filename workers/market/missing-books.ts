@@ -1,4 +1,4 @@
-import type { Clock } from '#core/clock.ts';
+import { type Clock, every } from '#core/clock.ts';
 import { parseMarketId } from '#core/events/market-id.ts';
 import { BOOK_REQUEST_MS, BOOKS_MAX } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
@@ -55,12 +55,9 @@ export function askForMissingBooks({ find, isOurs, requestSnapshot, clock, log }
     }
     asking = null;
   };
-  const later = () =>
-    clock.setTimer(BOOK_REQUEST_MS, () => {
-      if (isOurs()) asking ??= ask();
-      timer = later();
-    });
-  let timer = later();
+  const timer = every(clock, BOOK_REQUEST_MS, () => {
+    if (isOurs()) asking ??= ask();
+  });
   return {
     async stop() {
       timer.cancel();

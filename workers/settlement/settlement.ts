@@ -1,8 +1,9 @@
+import { executeDurably } from '#core/accounts/execute-durably.ts';
 import type { LookedUpPrice, LookUpPrice } from '#core/calls/look-up-price.ts';
 import { costFromSavedPrice } from '#core/calls/price-ladder.ts';
 import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS, startOfDayMs, type Timer } from '#core/clock.ts';
 import type { CallEnd, PendingPrice } from '#core/events/ledger-event.ts';
-import type { Settle, SettleResult } from '#core/ledger/command.ts';
+import type { Settle } from '#core/ledger/command.ts';
 import type { HoldView, Ledger, Unavailable } from '#core/ledger/ledger.ts';
 import { ORPHAN_MARGIN_MS, PRICE_LOOKUP_MS } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
@@ -185,9 +186,8 @@ export class Settlement {
   async #tryToPrice(call: PendingCall): Promise<boolean> {
     const priced = await this.#priced(call);
     if (priced === null) return false;
-    const result = await this.#settle(priced.settle);
-    if (result === null) return false;
-    if (!result.ok) return true;
+    const result = await executeDurably(this.#options.ledger, priced.settle);
+    if (!result.ok) return result.reason !== 'unavailable';
     const { onPriced, onLoss, onCost } = this.#options;
     onPriced(result.chargedNanoUsd);
     const { providerId, factorPpm } = call.pending.price;
@@ -225,13 +225,6 @@ export class Settlement {
     } finally {
       this.#lookUps--;
     }
-  }
-
-  /** `null`: the journal does not have it yet, ask again. */
-  async #settle(command: Settle): Promise<SettleResult | null> {
-    const { result, durable } = await this.#options.ledger.execute(command);
-    if (!result.ok && result.reason === 'unavailable') return null;
-    return (await durable) === 'durable' ? result : null;
   }
 
   #sweepIn(waitMs: number): void {
@@ -295,7 +288,7 @@ export class Settlement {
       tokens: { prompt: 0, completion: 0, reasoning: null, cached: 0 },
       durationMs: this.#options.clock.now() - startedAtMs,
     };
-    const result = await this.#settle({
+    const result = await executeDurably(this.#options.ledger, {
       type: 'settle',
       agentId,
       callId,
@@ -303,8 +296,8 @@ export class Settlement {
       end,
       cause: 'orphan',
     });
-    if (result?.ok && !result.repeated) this.#options.onLoss('orphan', 0n);
-    return result !== null && (result.ok || result.reason === 'no_hold');
+    if (result.ok && !result.repeated) this.#options.onLoss('orphan', 0n);
+    return result.ok || result.reason === 'no_hold';
   }
 }
 

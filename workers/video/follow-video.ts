@@ -3,11 +3,11 @@ import { type FileName, formatFileName, hourOf } from '#core/files/file-name.ts'
 import { VIDEO_KEPT_MS } from '#core/limits.ts';
 import type { AttoUsd } from '#core/money.ts';
 import { downloadVideo } from './download-video.ts';
-import { endFailed, endMade } from './end-video.ts';
-import { afterDownload, afterPoll, type Fail, youngWaitMs } from './next-video-step.ts';
+import { endMade } from './end-video.ts';
+import { afterDownload, afterPoll, youngWaitMs } from './next-video-step.ts';
 import { NO_ANSWERS, type OpenVideo } from './open-video.ts';
 import { type JobAnswer, readJobAnswer } from './read-job-answer.ts';
-import { again, settleUnconfirmed } from './settle-unconfirmed.ts';
+import { again, settleFailed, settleUnconfirmed } from './settle-unconfirmed.ts';
 import type { After, VideoParts } from './video-parts.ts';
 
 /** Asks the provider how its job is; what is made is fetched, kept, and only then charged. */
@@ -34,7 +34,7 @@ export async function followVideo(
     case 'wait':
       return next;
     case 'fail':
-      return fail(parts, video, provider, next);
+      return settleFailed(parts, video, provider, next);
     case 'download':
       return turns.download(() => keepResult(parts, video, { provider, providerJobId, cost: next.cost }));
   }
@@ -93,17 +93,7 @@ async function keepResult(
     failures: video.sourceFailures,
     cost,
   });
-  if (next.do === 'fail') return fail(parts, video, provider, next);
+  if (next.do === 'fail') return settleFailed(parts, video, provider, next);
   if (downloaded.kind !== 'storage_failed') video.sourceFailures++;
   return again(video);
-}
-
-function fail(
-  parts: VideoParts,
-  video: OpenVideo,
-  provider: Provider | undefined,
-  failure: Fail,
-): Promise<After> {
-  const ending = endFailed(video.job, failure, { provider, nowMs: parts.clock.now() });
-  return settleUnconfirmed(parts, video, { do: 'end', ending, booked: null });
 }

@@ -7,8 +7,8 @@ const VIDEO_ANSWER_BYTES = 64 * 1024;
 
 /** One small request and its JSON, as undici calls it back: thousands a second, each without a stream of its own. */
 export class JsonExchange implements Dispatcher.DispatchHandler {
-  readonly answer: Promise<ProviderAnswer>;
-  #resolve: (answer: ProviderAnswer) => void = () => {};
+  readonly #answered = Promise.withResolvers<ProviderAnswer>();
+  readonly answer = this.#answered.promise;
   #controller: Dispatcher.DispatchController | null = null;
   #aborted = false;
   #status = 0;
@@ -16,16 +16,10 @@ export class JsonExchange implements Dispatcher.DispatchHandler {
   #chunks: Buffer[] = [];
   #bytes = 0;
 
-  constructor() {
-    this.answer = new Promise((resolve) => {
-      this.#resolve = resolve;
-    });
-  }
-
   abort(): void {
     this.#aborted = true;
     // A request that still waits for a connection has no controller: its callbacks may come late or never.
-    if (this.#controller === null) this.#resolve({ kind: 'not_sent' });
+    if (this.#controller === null) this.#answered.resolve({ kind: 'not_sent' });
     else this.#controller.abort(abortReason);
   }
 
@@ -52,11 +46,11 @@ export class JsonExchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     const body = parseJson(Buffer.concat(this.#chunks).toString('utf8'));
-    this.#resolve({ kind: 'answered', status: this.#status, body, retryAfter: this.#retryAfter });
+    this.#answered.resolve({ kind: 'answered', status: this.#status, body, retryAfter: this.#retryAfter });
   }
 
   onResponseError(): void {
-    this.#resolve({ kind: this.#controller === null ? 'not_sent' : 'lost' });
+    this.#answered.resolve({ kind: this.#controller === null ? 'not_sent' : 'lost' });
   }
 }
 

@@ -1,7 +1,8 @@
+import { executeDurably } from '#core/accounts/execute-durably.ts';
+import type { Provider } from '#core/catalog/catalog.ts';
 import { parseFileName } from '#core/files/file-name.ts';
-import type { Command, ResultOf } from '#core/ledger/command.ts';
-import type { Ledger } from '#core/ledger/ledger.ts';
-import { retryWaitMs, youngWaitMs } from './next-video-step.ts';
+import { endFailed } from './end-video.ts';
+import { type Fail, retryWaitMs, youngWaitMs } from './next-video-step.ts';
 import type { OpenVideo, Owed } from './open-video.ts';
 import type { After, VideoParts } from './video-parts.ts';
 
@@ -18,15 +19,15 @@ export async function settleUnconfirmed(parts: VideoParts, video: OpenVideo, owe
   }
 }
 
-/** `null`: the journal does not have it, ask again. */
-export async function executeDurably<C extends Command>(
-  ledger: Pick<Ledger, 'execute'>,
-  command: C,
-): Promise<ResultOf<C> | null> {
-  const { result, durable } = await ledger.execute(command);
-  if (!result.ok && result.reason === 'unavailable') return null;
-  // A refusal, too, may rest on what the journal does not have.
-  return (await durable) === 'durable' ? (result as ResultOf<C>) : null;
+/** Ends a video that has failed. */
+export function settleFailed(
+  parts: VideoParts,
+  video: OpenVideo,
+  provider: Provider | undefined,
+  failure: Pick<Fail, 'code' | 'billed'>,
+): Promise<After> {
+  const ending = endFailed(video.job, failure, { provider, nowMs: parts.clock.now() });
+  return settleUnconfirmed(parts, video, { do: 'end', ending, booked: null });
 }
 
 /** Wait longer each time that the same does not succeed. */
@@ -45,7 +46,7 @@ async function noteJob(
     nonce,
     providerJobId,
   });
-  if (result === null) return again(video);
+  if (!result.ok && result.reason === 'unavailable') return again(video);
   if (!result.ok) {
     // Others took this process for dead, or the hold was an orphan: the provider works, and nobody waits for it.
     log.error('a provider has taken a video that has ended meanwhile', {
@@ -68,8 +69,7 @@ async function withdraw(
 ): Promise<After> {
   const { agentId, callId } = video.job;
   const result = await executeDurably(ledger, { type: 'withdraw_video', agentId, callId, nonce });
-  if (result === null) return again(video);
-  if (!result.ok) return 'over';
+  if (!result.ok) return result.reason === 'unavailable' ? again(video) : 'over';
   video.job = { ...video.job, claim: null };
   video.owed = null;
   // Once more, for it was busy: less and less often.

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
+import { executeDurably } from '#core/accounts/execute-durably.ts';
 import type { Provider } from '#core/catalog/catalog.ts';
 import { parseFileName } from '#core/files/file-name.ts';
 import { BREAKER_COOLDOWN_MS, MEGABYTE } from '#core/limits.ts';
 import type { Ticket } from '#core/provider-health/circuit-breaker.ts';
 import type { CallEvidence } from '#core/provider-health/provider-health.ts';
-import { endFailed } from './end-video.ts';
 import { afterSubmission, isSubmissionLate } from './next-video-step.ts';
 import type { OpenVideo } from './open-video.ts';
 import type { ProviderAnswer } from './read-job-answer.ts';
-import { again, executeDurably, settleUnconfirmed } from './settle-unconfirmed.ts';
+import { again, settleFailed, settleUnconfirmed } from './settle-unconfirmed.ts';
 import type { After, VideoParts } from './video-parts.ts';
 
 /** The largest order file: its images in base64 and the text around them. */
@@ -33,12 +33,7 @@ async function submitVideo(parts: VideoParts, video: OpenVideo): Promise<After> 
   const order = await readOrder(parts, video);
   if (order === 'unavailable' && !isSubmissionLate(clock.now() - job.createdAtMs)) return again(video);
   if (order === 'unavailable' || order === null) {
-    const fault = { code: 'gateway_error', billed: null } as const;
-    return settleUnconfirmed(parts, video, {
-      do: 'end',
-      ending: endFailed(job, fault, { provider, nowMs: clock.now() }),
-      booked: null,
-    });
+    return settleFailed(parts, video, provider, { code: 'gateway_error', billed: null });
   }
   // The end may have begun while the order was read: what is sent now would be cut before its answer.
   if (closing.aborted) return again(video);
@@ -57,9 +52,9 @@ async function claim({ ledger }: VideoParts, video: OpenVideo): Promise<After | 
   video.unsent ??= randomBytes(16).toString('hex');
   const nonce = video.unsent;
   const result = await executeDurably(ledger, { type: 'claim_video', agentId, callId, nonce });
-  if (result === null) return again(video);
+  if (result.ok) return null;
   // Another process has it, or it has ended: the next look at the ledger tells.
-  return result.ok ? null : 'over';
+  return result.reason === 'unavailable' ? again(video) : 'over';
 }
 
 /** From here on nothing sends it again that does not know that it was refused. */
@@ -81,8 +76,7 @@ async function send(
       model: video.job.model,
     });
   }
-  const ending = endFailed(video.job, next, { provider, nowMs: parts.clock.now() });
-  return settleUnconfirmed(parts, video, { do: 'end', ending, booked: null });
+  return settleFailed(parts, video, provider, next);
 }
 
 /** An order that is refused for our key's sake, or never sent, keeps the others from being sent for a while. */

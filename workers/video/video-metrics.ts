@@ -3,6 +3,7 @@ import type { RecordedCosts } from '#core/bills/recorded-costs.ts';
 import type { CountLoss } from '#core/operator-losses.ts';
 import { readMetrics } from '#core/read-metrics.ts';
 import { videoErrorCodes } from '#core/videos/video-error-codes.ts';
+import type { VideoMembers } from './redis-video-members.ts';
 import type { VideoParts } from './video-parts.ts';
 import type { VideoWorker } from './video-worker.ts';
 
@@ -47,4 +48,12 @@ export function createVideoMetrics(
       gauge('faregate_video_downloads', 'Results of videos being fetched', () => worker.downloads);
     },
   };
+}
+
+export function observeVideoMembers(registry: Registry, members: Pick<VideoMembers, 'count'>): void {
+  readMetrics(registry).gauge(
+    'faregate_video_workers',
+    'Processes that share the open videos, as this one knows them',
+    () => members.count,
+  );
 }

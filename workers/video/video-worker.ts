@@ -1,15 +1,16 @@
-import type { Timer } from '#core/clock.ts';
-import { SECOND_MS } from '#core/clock.ts';
+import { SECOND_MS, type Timer } from '#core/clock.ts';
 import type { Ledger, Unavailable } from '#core/ledger/ledger.ts';
 import { limitTasks } from '#core/limit-tasks.ts';
 import { VIDEO_DOWNLOADS_AT_ONCE, VIDEO_POLL_MS, VIDEO_POLLS_AT_ONCE } from '#core/limits.ts';
 import type { NanoUsd } from '#core/money.ts';
 import type { VideoJob } from '#core/videos/video-job.ts';
 import { Deadlines } from './deadlines.ts';
+import { followVideo } from './follow-video.ts';
+import { nextVideoStep } from './next-video-step.ts';
 import { isOwnClaim, type OpenVideo, openVideo } from './open-video.ts';
-import { runVideoStep } from './run-video-step.ts';
-import { again } from './settle-unconfirmed.ts';
-import type { Turns, VideoParts } from './video-parts.ts';
+import { again, settleFailed, settleUnconfirmed } from './settle-unconfirmed.ts';
+import { submitInTurn } from './submit-video.ts';
+import type { After, Turns, VideoParts } from './video-parts.ts';
 import { HttpVideoProvider } from './video-provider.ts';
 
 /** Orders with images that a process has in memory at one time. The others wait. */
@@ -284,5 +285,28 @@ export class VideoWorker {
     return new Promise((resolve) => {
       this.#idle = resolve;
     });
+  }
+}
+
+/** One step of one video: what is owed to the journal first, then what the pure rules say. */
+async function runVideoStep(parts: VideoParts, video: OpenVideo): Promise<After> {
+  const { catalog, claimGraceMs, clock } = parts;
+  const { job, owed, claimSeenMs } = video;
+  if (owed !== null) return settleUnconfirmed(parts, video, owed);
+  const claimKnownMs = claimSeenMs === null ? 0 : clock.monotonicMs() - claimSeenMs;
+  const step = nextVideoStep(isOwnClaim(video) ? { ...job, claim: null } : job, {
+    nowMs: clock.now(),
+    claimKnownMs,
+    claimGraceMs,
+  });
+  switch (step.do) {
+    case 'submit':
+      return submitInTurn(parts, video);
+    case 'poll':
+      return followVideo(parts, video, step.providerJobId);
+    case 'await_claim':
+      return { waitMs: claimGraceMs - claimKnownMs };
+    case 'fail':
+      return settleFailed(parts, video, catalog.provider(job.providerId), step);
   }
 }

@@ -1,9 +1,7 @@
 import type { Command } from 'commander';
 import { AgentDetail, AgentList, type AgentRecord } from '../schemas/agent-record.ts';
-import { dollars, type OpenContext, parseId, shortTime } from './cli-context.ts';
-import { addExamples } from './help.ts';
-import { formatFacts, formatTable } from './table.ts';
-import type { Paint, Style } from './terminal.ts';
+import { addExamples, dollars, type OpenContext, parseId, shortTime } from './cli-context.ts';
+import { formatFacts, formatTable, type Paint, type Style } from './terminal.ts';
 
 export function addAgents(program: Command, open: OpenContext): void {
   const agents = program.command('agents').description('who may call');
@@ -13,10 +11,10 @@ export function addAgents(program: Command, open: OpenContext): void {
     .description('make an account: an agent without a token')
     .option('--inactive', 'it starts no calls until you activate it')
     .action(async (name: string, options: { inactive?: true }) => {
-      const { client, show, paint } = open();
+      const { client, showAnswer } = open();
       const status = options.inactive ? 'inactive' : 'active';
-      const { raw, value } = await client.post(AgentDetail, '/agents', { name, status });
-      show(raw, () => [`Made agent ${value.id}.`, '', ...agentLines(value, paint)]);
+      const answer = await client.post(AgentDetail, '/agents', { name, status });
+      showAnswer(answer, (made, paint) => [`Made agent ${made.id}.`, '', ...agentLines(made, paint)]);
     });
 
   agents
@@ -25,11 +23,11 @@ export function addAgents(program: Command, open: OpenContext): void {
     .option('--limit <rows>', 'at most so many', '100')
     .option('--after <id>', 'only those after this one')
     .action(async ({ limit, after }: { limit: string; after?: string }) => {
-      const { client, show, paint } = open();
-      const { raw, value } = await client.get(AgentList, '/agents', { limit, after });
-      show(raw, () => [
-        ...formatTable(value.agents, columns, paint),
-        ...(value.next === null ? [] : ['', `More: agents list --limit ${limit} --after ${value.next}`]),
+      const { client, showAnswer } = open();
+      const answer = await client.get(AgentList, '/agents', { limit, after });
+      showAnswer(answer, (page, paint) => [
+        ...formatTable(page.agents, columns, paint),
+        ...(page.next === null ? [] : ['', `More: agents list --limit ${limit} --after ${page.next}`]),
       ]);
     });
 
@@ -38,9 +36,8 @@ export function addAgents(program: Command, open: OpenContext): void {
     .argument('<agent>', 'its id', parseId)
     .description("an agent's status, credit and spending")
     .action(async (id: string) => {
-      const { client, show, paint } = open();
-      const { raw, value } = await client.get(AgentDetail, `/agents/${id}`);
-      show(raw, () => agentLines(value, paint));
+      const { client, showAnswer } = open();
+      showAnswer(await client.get(AgentDetail, `/agents/${id}`), agentLines);
     });
 
   agents
@@ -48,9 +45,8 @@ export function addAgents(program: Command, open: OpenContext): void {
     .argument('<agent>', 'its id', parseId)
     .description('let its keys start calls; lifts your own suspension')
     .action(async (id: string) => {
-      const { client, show, paint } = open();
-      const { raw, value } = await client.post(AgentDetail, `/agents/${id}/activate`);
-      show(raw, () => agentLines(value, paint));
+      const { client, showAnswer } = open();
+      showAnswer(await client.post(AgentDetail, `/agents/${id}/activate`), agentLines);
     });
 
   agents
@@ -59,13 +55,12 @@ export function addAgents(program: Command, open: OpenContext): void {
     .option('--yes', 'do not ask')
     .description('none of its keys starts a call any more; running calls finish')
     .action(async (id: string, { yes }: { yes?: true }) => {
-      const { client, show, paint, confirm } = open();
+      const { client, showAnswer, confirm } = open();
       if (!yes) {
         const { value } = await client.get(AgentDetail, `/agents/${id}`);
         await confirm(`Suspend agent ${id} (${value.name}, ${value.running_calls} running calls)?`);
       }
-      const { raw, value } = await client.post(AgentDetail, `/agents/${id}/suspend`);
-      show(raw, () => agentLines(value, paint));
+      showAnswer(await client.post(AgentDetail, `/agents/${id}/suspend`), agentLines);
     });
 
   addExamples(agents, {

@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
 import { HOUR_MS, isoTime, MINUTE_MS, systemClock } from '#core/clock.ts';
 import { AuditedChangeList, type AuditedChangeRecord } from '../schemas/audited-change.ts';
-import { type OpenContext, shortTime } from './cli-context.ts';
+import { addExamples, type OpenContext, shortTime } from './cli-context.ts';
 import { usageError } from './cli-error.ts';
-import { addExamples } from './help.ts';
-import { type Column, formatTable } from './table.ts';
+import { type Column, formatTable } from './terminal.ts';
 
 interface ListOptions {
   since?: string;
@@ -26,17 +25,13 @@ export function addAudit(program: Command, open: OpenContext): void {
     .option('--limit <rows>', 'at most so many', '50')
     .option('--before <id>', 'the page after the one that ended with this change')
     .action(async ({ since, action, limit, before }: ListOptions) => {
-      const { client, show, paint } = open();
+      const { client, showAnswer } = open();
       const from = since === undefined ? undefined : parseSince(since, systemClock.now());
-      const { raw, value } = await client.get(AuditedChangeList, '/audit', {
-        since: from,
-        action,
-        limit,
-        before,
-      });
-      show(raw, () => [
-        ...formatTable(value.changes, columns, paint),
-        ...(value.next === null ? [] : ['', `More: ${nextPage({ since: from, action, limit }, value.next)}`]),
+      const asked = { since: from, action, limit };
+      const answer = await client.get(AuditedChangeList, '/audit', { ...asked, before });
+      showAnswer(answer, ({ changes, next }, paint) => [
+        ...formatTable(changes, columns, paint),
+        ...(next === null ? [] : ['', `More: ${nextPage(asked, next)}`]),
       ]);
     });
   addExamples(list, {

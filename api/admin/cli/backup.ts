@@ -10,11 +10,9 @@ import { CLOCK_APART_MAX_MS } from '#core/limits.ts';
 import { formatUsd } from '#core/money.ts';
 import { backUpStores, restoreStores } from '../back-up-stores.ts';
 import { auditedWork, type StoreWork } from './audited-work.ts';
-import { type CliContext, dollars, type OpenContext, shortTime } from './cli-context.ts';
+import { addExamples, type CliContext, dollars, type OpenContext, shortTime } from './cli-context.ts';
 import { explaining } from './explaining.ts';
-import { addExamples } from './help.ts';
-import { formatFacts } from './table.ts';
-import type { Paint } from './terminal.ts';
+import { formatFacts, type Paint } from './terminal.ts';
 
 export function addBackup(program: Command, open: OpenContext): void {
   const backup = program

@@ -1,10 +1,8 @@
 import type { Command } from 'commander';
 import { formatAttoUsd, parseAttoUsd } from '#core/money.ts';
 import { CatalogCheck, CatalogReload, CatalogReport } from '../schemas/catalog-report.ts';
-import { type OpenContext, shortTime } from './cli-context.ts';
-import { addExamples } from './help.ts';
-import { type Column, formatTable } from './table.ts';
-import type { Paint } from './terminal.ts';
+import { addExamples, type OpenContext, shortTime } from './cli-context.ts';
+import { type Column, formatTable, type Paint } from './terminal.ts';
 
 export function addCatalog(program: Command, open: OpenContext): void {
   const catalog = program.command('catalog').description('providers, models and prices');
@@ -14,9 +12,8 @@ export function addCatalog(program: Command, open: OpenContext): void {
     .option('--limit <rows>', 'at most so many models of each kind', '50')
     .description('what is served, through whom, at which price: text, images and videos')
     .action(async (search: string | undefined, { limit }: { limit: string }) => {
-      const { client, show, paint } = open();
-      const { raw, value } = await client.get(CatalogReport, '/catalog', { search, limit });
-      show(raw, () => catalogLines(value, paint));
+      const { client, showAnswer } = open();
+      showAnswer(await client.get(CatalogReport, '/catalog', { search, limit }), catalogLines);
     });
 
   catalog

@@ -7,10 +7,8 @@ import type { ClusterStorage } from '../../config/storage-settings.ts';
 import { findShardsAhead, recoverStores } from '../recover-stores.ts';
 import { ClockAccepted } from '../schemas/clock-accepted.ts';
 import { auditedWork } from './audited-work.ts';
-import { type CliContext, type OpenContext, shortTime } from './cli-context.ts';
+import { addExamples, type CliContext, type OpenContext, parseWaitMs, shortTime } from './cli-context.ts';
 import { explaining } from './explaining.ts';
-import { addExamples } from './help.ts';
-import { parseWaitMs } from './parse-wait.ts';
 
 export function addClock(program: Command, open: OpenContext): void {
   const clock = program.command('clock').description('what to do when a clock was wrong');
@@ -20,12 +18,11 @@ export function addClock(program: Command, open: OpenContext): void {
       'believe the clock of this machine, which the running gateway doubts because it jumped ahead',
     )
     .action(async () => {
-      const { client, show, paint } = open();
-      const { raw, value } = await client.post(ClockAccepted, '/clock/accept', {});
-      show(raw, () => [
-        value.accepted
-          ? paint('green', `The clock is believed: it is ${shortTime(value.now)} UTC.`)
-          : `The clock was not doubted: it is ${shortTime(value.now)} UTC.`,
+      const { client, showAnswer } = open();
+      showAnswer(await client.post(ClockAccepted, '/clock/accept', {}), ({ accepted, now }, paint) => [
+        accepted
+          ? paint('green', `The clock is believed: it is ${shortTime(now)} UTC.`)
+          : `The clock was not doubted: it is ${shortTime(now)} UTC.`,
       ]);
     });
   clock

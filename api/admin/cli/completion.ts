@@ -1,10 +1,9 @@
 import { Argument, type Command } from 'commander';
-import type { OpenContext } from './cli-context.ts';
+import { addExamples, type OpenContext } from './cli-context.ts';
 import { bashScript } from './completion/bash-script.ts';
 import { readPlaces } from './completion/command-places.ts';
 import { fishScript } from './completion/fish-script.ts';
 import { zshScript } from './completion/zsh-script.ts';
-import { addExamples } from './help.ts';
 
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript };
 

@@ -2,11 +2,10 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { randomBase62 } from '#core/ids.ts';
 import { GRANT_DAYS_MAX } from '#core/limits.ts';
-import { CreditGrant } from '../schemas/credit-grant.ts';
+import { CreditGrant } from '../schemas/agent-record.ts';
 import { agentLines } from './agents.ts';
-import { type OpenContext, parseId } from './cli-context.ts';
+import { addExamples, type OpenContext, parseId } from './cli-context.ts';
 import { CliError } from './cli-error.ts';
-import { addExamples } from './help.ts';
 
 export function addCredit(program: Command, open: OpenContext): void {
   const grant = program

@@ -2,10 +2,8 @@ import type { Command } from 'commander';
 import { systemClock } from '#core/clock.ts';
 import { examine } from '../doctor/examine.ts';
 import type { Finding } from '../doctor/finding.ts';
-import type { OpenContext } from './cli-context.ts';
-import { addExamples } from './help.ts';
-import { type Column, formatTable } from './table.ts';
-import type { Paint, Style } from './terminal.ts';
+import { addExamples, type OpenContext } from './cli-context.ts';
+import { type Column, formatTable, type Paint, type Style } from './terminal.ts';
 
 export function addDoctor(program: Command, open: OpenContext): void {
   const doctor = program

@@ -1,17 +1,29 @@
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { NewOperatorKey, OperatorKey } from '../schemas/key-record.ts';
-import { dollars, type OpenContext, parseId, shortTime } from './cli-context.ts';
+import { addExamples, dollars, type OpenContext, parseId, shortTime } from './cli-context.ts';
 import { CliError, exitCodes, usageError } from './cli-error.ts';
 import type { GatewayClient } from './gateway-client.ts';
-import { addExamples } from './help.ts';
-import { formatFacts, formatTable } from './table.ts';
+import { formatFacts, formatTable, type Paint } from './terminal.ts';
 
 const keyList = z.object({ keys: z.array(OperatorKey) });
 
 export function addKeys(program: Command, open: OpenContext): void {
   const keys = program.command('keys').description("agents' API keys");
+  addKeysCreate(keys, open);
+  addKeysList(keys, open);
+  addKeysUpdate(keys, open);
+  addKeysRevoke(keys, open);
+  addExamples(keys, {
+    'keys create 2 laptop': 'a key that may also manage keys',
+    "keys create 2 'web shop' --limit-usd 5 --reset daily": 'at most five dollars a day',
+    'keys list 2': 'what each has spent this month',
+    'keys update 2 244335062519810 --limit-usd 20 --reset daily': 'today, too, with what it has spent',
+    'keys revoke 2 244335062519810 --yes': 'from a script',
+  });
+}
 
+function addKeysCreate(keys: Command, open: OpenContext): void {
   keys
     .command('create')
     .argument('<agent>', 'its id', parseId)
@@ -39,17 +51,21 @@ export function addKeys(program: Command, open: OpenContext): void {
         'Keep the key now: it is not shown again.',
       ]);
     });
+}
 
+function addKeysList(keys: Command, open: OpenContext): void {
   keys
     .command('list')
     .argument('<agent>', 'its id', parseId)
     .description("an agent's keys, revoked ones too")
     .action(async (id: string) => {
-      const { client, show, paint } = open();
-      const { raw, value } = await client.get(keyList, `/agents/${id}/keys`);
-      show(raw, () => formatTable(value.keys, columns, paint));
+      const { client, showAnswer } = open();
+      const answer = await client.get(keyList, `/agents/${id}/keys`);
+      showAnswer(answer, (list, paint) => formatTable(list.keys, columns, paint));
     });
+}
 
+function addKeysUpdate(keys: Command, open: OpenContext): void {
   keys
     .command('update')
     .argument('<agent>', 'its id', parseId)
@@ -61,7 +77,7 @@ export function addKeys(program: Command, open: OpenContext): void {
     .option('--yes', 'take the limit away without asking')
     .description("change a key's label, its spending limit, or both")
     .action(async (id: string, keyId: string, { label, limit, yes, ...options }: UpdateOptions) => {
-      const { client, show, paint, confirm } = open();
+      const { client, showAnswer, confirm } = open();
       const given = limitOf(options);
       if (!limit && given !== undefined) throw usageError('Give --limit-usd or --no-limit, not both.');
       const spending_limit = limit ? given : null;
@@ -75,10 +91,11 @@ export function addKeys(program: Command, open: OpenContext): void {
         );
       }
       const change = { label, spending_limit };
-      const { raw, value } = await client.post(OperatorKey, `/agents/${id}/keys/${keyId}/update`, change);
-      show(raw, () => formatTable([value], columns, paint));
+      showAnswer(await client.post(OperatorKey, `/agents/${id}/keys/${keyId}/update`, change), keyLines);
     });
+}
 
+function addKeysRevoke(keys: Command, open: OpenContext): void {
   keys
     .command('revoke')
     .argument('<agent>', 'its id', parseId)
@@ -86,22 +103,13 @@ export function addKeys(program: Command, open: OpenContext): void {
     .option('--yes', 'do not ask')
     .description('the key stops on its next call; running calls finish')
     .action(async (id: string, keyId: string, { yes }: { yes?: true }) => {
-      const { client, show, paint, confirm } = open();
+      const { client, showAnswer, confirm } = open();
       if (!yes) {
         const key = await findKey(client, id, keyId);
         await confirm(`Revoke key ${keyId} (${key.label}, ${key.prefix}…)?`);
       }
-      const { raw, value } = await client.post(OperatorKey, `/agents/${id}/keys/${keyId}/revoke`);
-      show(raw, () => formatTable([value], columns, paint));
+      showAnswer(await client.post(OperatorKey, `/agents/${id}/keys/${keyId}/revoke`), keyLines);
     });
-
-  addExamples(keys, {
-    'keys create 2 laptop': 'a key that may also manage keys',
-    "keys create 2 'web shop' --limit-usd 5 --reset daily": 'at most five dollars a day',
-    'keys list 2': 'what each has spent this month',
-    'keys update 2 244335062519810 --limit-usd 20 --reset daily': 'today, too, with what it has spent',
-    'keys revoke 2 244335062519810 --yes': 'from a script',
-  });
 }
 
 interface LimitOptions {
@@ -132,6 +140,8 @@ async function findKey(client: GatewayClient, agentId: string, keyId: string): P
   if (key === undefined) throw new CliError(exitCodes.refused, `Agent ${agentId} has no key ${keyId}.`);
   return key;
 }
+
+const keyLines = (key: OperatorKey, paint: Paint): string[] => formatTable([key], columns, paint);
 
 const limitText = ({ spending_limit: limit }: Pick<OperatorKey, 'spending_limit'>): string =>
   limit === null ? 'none' : `${dollars(limit.limit_usd)} ${limit.reset}`;

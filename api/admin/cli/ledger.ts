@@ -6,17 +6,31 @@ import { recoverStores } from '../recover-stores.ts';
 import { AuditReport } from '../schemas/audit-report.ts';
 import { BillsReport } from '../schemas/bills-report.ts';
 import { auditedWork } from './audited-work.ts';
-import { dollars, type OpenContext, shortTime } from './cli-context.ts';
+import {
+  addExamples,
+  dollars,
+  loadCluster,
+  type OpenContext,
+  parseWaitMs,
+  shortTime,
+} from './cli-context.ts';
 import { usageError } from './cli-error.ts';
 import { explaining } from './explaining.ts';
-import { addExamples } from './help.ts';
-import { loadCluster } from './load-cluster.ts';
-import { parseWaitMs } from './parse-wait.ts';
-import { type Column, formatFacts, formatTable } from './table.ts';
-import type { Paint } from './terminal.ts';
+import { type Column, formatFacts, formatTable, type Paint } from './terminal.ts';
 
 export function addLedger(program: Command, open: OpenContext): void {
   const ledger = program.command('ledger').description('the books');
+  addLedgerAudit(ledger, open);
+  addLedgerBills(ledger, open);
+  addLedgerRecover(ledger, open);
+  addExamples(ledger, {
+    'ledger audit': "of what the gateway's ledger holds",
+    'ledger audit --stores': 'of a cluster, against its log: reads all of it',
+    'ledger recover 17 --wait 300': 'one shard, and five minutes of patience',
+  });
+}
+
+function addLedgerAudit(ledger: Command, open: OpenContext): void {
   ledger
     .command('audit')
     .description("check every agent's books; exit code 1 when anything is off")
@@ -37,6 +51,9 @@ export function addLedger(program: Command, open: OpenContext): void {
       if (!value.ok) fail();
       show(raw, () => auditLines(value, paint));
     });
+}
+
+function addLedgerBills(ledger: Command, open: OpenContext): void {
   ledger
     .command('bills')
     .description("compare the providers' bills with the calls; exit code 1 when one cannot be read")
@@ -50,6 +67,9 @@ export function addLedger(program: Command, open: OpenContext): void {
           : formatTable(value.bills, billColumns, paint),
       );
     });
+}
+
+function addLedgerRecover(ledger: Command, open: OpenContext): void {
   ledger
     .command('recover [shards...]')
     .description(
@@ -78,20 +98,12 @@ export function addLedger(program: Command, open: OpenContext): void {
       const why = isRedisAway
         ? 'Redis does not answer: nobody knows whether they are open.'
         : 'Look at the logs of the settlement workers.';
-      show({ recovered: shards.length - closed.length, closed }, () => [
-        paint(
-          'green',
-          `${shards.length - closed.length} of ${shards.length} shards were rebuilt from the log.`,
-        ),
+      const recovered = shards.length - closed.length;
+      show({ recovered, closed }, () => [
+        paint('green', `${recovered} of ${shards.length} shards were rebuilt from the log.`),
         ...(closed.length === 0 ? [] : [paint('red', `Still closed: ${closed.join(', ')}. ${why}`)]),
       ]);
     });
-
-  addExamples(ledger, {
-    'ledger audit': "of what the gateway's ledger holds",
-    'ledger audit --stores': 'of a cluster, against its log: reads all of it',
-    'ledger recover 17 --wait 300': 'one shard, and five minutes of patience',
-  });
 }
 
 const billColumns: Column<BillsReport['bills'][number]>[] = [
@@ -146,22 +158,16 @@ function storesLines(audit: StoresAudit, paint: Paint): string[] {
       ? [paint('green', 'Redis and Cassandra are as the log has it.')]
       : [
           paint('red', `${problems.length} differences:`),
-          ...formatTable(
-            problems,
-            [
-              { title: 'SHARD', text: ({ shard }) => String(shard), right: true },
-              {
-                title: 'AGENT',
-                text: ({ agentId }) => (agentId === null ? '' : String(agentId)),
-                right: true,
-              },
-              { title: 'DIFFERENCE', text: ({ problem }) => problem },
-            ],
-            paint,
-          ),
+          ...formatTable(problems, differenceColumns, paint),
         ]),
   ];
 }
+
+const differenceColumns: Column<StoresAudit['problems'][number]>[] = [
+  { title: 'SHARD', text: ({ shard }) => String(shard), right: true },
+  { title: 'AGENT', text: ({ agentId }) => String(agentId ?? ''), right: true },
+  { title: 'DIFFERENCE', text: ({ problem }) => problem },
+];
 
 function auditLines(report: AuditReport, paint: Paint): string[] {
   const { totals, holds, problems } = report;
@@ -187,14 +193,12 @@ function auditLines(report: AuditReport, paint: Paint): string[] {
       ? [paint('green', 'The books are right.')]
       : [
           paint('red', `${report.problems_found} problems:`),
-          ...formatTable(
-            problems,
-            [
-              { title: 'AGENT', text: ({ agent_id }) => String(agent_id), right: true },
-              { title: 'PROBLEM', text: ({ problem }) => problem },
-            ],
-            paint,
-          ),
+          ...formatTable(problems, problemColumns, paint),
         ]),
   ];
 }
+
+const problemColumns: Column<AuditReport['problems'][number]>[] = [
+  { title: 'AGENT', text: ({ agent_id }) => String(agent_id), right: true },
+  { title: 'PROBLEM', text: ({ problem }) => problem },
+];

@@ -1,11 +1,17 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Command } from 'commander';
+import { connectCassandra } from '#core/drivers/cassandra.ts';
+import { createCassandraMarketStore } from '#core/market/cassandra-market-store.ts';
+import type { MarketStore } from '#core/market/market-store.ts';
 import { checkMarket, type Rebuilt, rebuildMarket } from '#core/market/rebuild-market.ts';
-import { openMarketStore } from '../open-market-store.ts';
+import { MARKETS_FILE, openSqliteMarketStore } from '#core/market/sqlite-market-store.ts';
+import type { StorageConfig } from '../../config/storage-settings.ts';
+import { toCassandraOptions } from '../../config/store-options.ts';
 import { auditedWork } from './audited-work.ts';
-import type { CliContext, OpenContext } from './cli-context.ts';
+import { addExamples, type CliContext, type OpenContext } from './cli-context.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 import { explaining } from './explaining.ts';
-import { addExamples } from './help.ts';
 import type { Paint } from './terminal.ts';
 
 /** `faregate market rebuild`: on the stores themselves, while the gateway or the workers run or not. */
@@ -63,4 +69,14 @@ function summary({ trades, candles, differing }: Rebuilt, check: boolean, paint:
   return check
     ? paint('red', `${made} ${differing} are not as they should be.`)
     : paint('yellow', `${made} ${differing} were not as they should be, and are now.`);
+}
+
+/** What is kept of markets, beside the processes that fold them. `null`: no market ever was in this folder. */
+function openMarketStore(storage: StorageConfig): (MarketStore & { close(): Promise<void> }) | null {
+  if (storage.mode === 'embedded') {
+    const path = join(storage.dataDir, MARKETS_FILE);
+    return existsSync(path) ? openSqliteMarketStore(path) : null;
+  }
+  const client = connectCassandra(toCassandraOptions(storage.cassandra));
+  return { ...createCassandraMarketStore(client), close: () => client.shutdown() };
 }

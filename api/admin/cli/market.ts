@@ -1,7 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { systemClock } from '#core/clock.ts';
-import { type OpenContext, parseId } from './cli-context.ts';
-import { addExamples } from './help.ts';
+import { addExamples, type OpenContext, parseId } from './cli-context.ts';
 import { turnLine } from './market/market-turn.ts';
 import { simulateMarket } from './market/simulate-market.ts';
 import { addMarketRebuild } from './market-rebuild.ts';

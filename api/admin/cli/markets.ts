@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
 import { MARKETS_TOPIC } from '#core/events/market-listing.ts';
 import { type MarketState, MarketStateList } from '../schemas/market-state.ts';
-import { dollars, type OpenContext, shortTime } from './cli-context.ts';
-import { addExamples } from './help.ts';
-import { type Column, formatTable } from './table.ts';
+import { addExamples, dollars, type OpenContext, shortTime } from './cli-context.ts';
+import { type Column, formatTable } from './terminal.ts';
 
 export function addMarkets(program: Command, open: OpenContext): void {
   const list = program
@@ -14,12 +13,11 @@ export function addMarkets(program: Command, open: OpenContext): void {
       'all markets, closed ones too, with their prices, how far their book has come, and since when nothing has changed in it',
     )
     .action(async () => {
-      const { client, show, paint } = open();
-      const { raw, value } = await client.get(MarketStateList, '/markets');
-      show(raw, () =>
-        value.markets.length === 0
-          ? [`No market was ever listed. ${hints[value.fed_by]}`]
-          : formatTable(value.markets, columns, paint),
+      const { client, showAnswer } = open();
+      showAnswer(await client.get(MarketStateList, '/markets'), ({ markets, fed_by }, paint) =>
+        markets.length === 0
+          ? [`No market was ever listed. ${hints[fed_by]}`]
+          : formatTable(markets, columns, paint),
       );
     });
   addExamples(list, {

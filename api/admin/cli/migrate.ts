@@ -1,10 +1,8 @@
 import type { Command } from 'commander';
 import { systemClock } from '#core/clock.ts';
 import { migrateStores } from '../migrate-stores.ts';
-import type { OpenContext } from './cli-context.ts';
+import { addExamples, loadCluster, type OpenContext } from './cli-context.ts';
 import { explaining } from './explaining.ts';
-import { addExamples } from './help.ts';
-import { loadCluster } from './load-cluster.ts';
 
 export function addMigrate(program: Command, open: OpenContext): void {
   const migrate = program

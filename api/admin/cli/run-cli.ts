@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import { programVersion } from '#core/program-version.ts';
 import { addAgents } from './agents.ts';
 import { addAudit } from './audit.ts';
 import { addBackup } from './backup.ts';
@@ -47,10 +47,9 @@ const printableLines = (text: string): string => text.split('\n').map(printable)
 
 /** Every command there is. `open` is called by the one that runs. */
 export function createProgram(open: OpenContext): Command {
-  const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
   const program = new Command('faregate')
     .description('Operates a Faregate gateway over its admin API; backs up and restores its data.')
-    .version(version)
+    .version(programVersion)
     .option('--json', 'print the answer as JSON, for programs')
     .option('--url <address>', 'address of the admin API; without it, the gateway that runs on this machine')
     .option('--token-file <path>', 'file that holds its admin token')

@@ -1,14 +1,13 @@
 import { z } from 'zod';
-import type { Provider } from '#core/catalog/catalog.ts';
-import type { ProviderSettings } from '#core/catalog/catalog-settings.ts';
+import type { Model, Prices, Provider } from '#core/catalog/catalog.ts';
+import type { ModelSettings, ProviderSettings } from '#core/catalog/catalog-settings.ts';
 import { toProvider } from '#core/catalog/catalog-snapshot.ts';
 import { createFetchProviderJson } from '#core/catalog/fetch-provider-json.ts';
-import { importModels } from '#core/catalog/import-models.ts';
 import { type FetchProviderJson, ProviderAnswerError } from '#core/catalog/import-source.ts';
 import type { Clock } from '#core/clock.ts';
 import { DOCTOR_ASK_MS, MODEL_ID_CHARS_MAX, MODELS_MAX } from '#core/limits.ts';
+import { formatAttoUsd, timesFactorUp } from '#core/money.ts';
 import type { Config } from '../../config/config.ts';
-import { comparePrices, type OwnPrices } from './compare-prices.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
 /** Names that one line lists. The others are counted. */
@@ -75,7 +74,7 @@ function toFinding(check: string, { apiKey, baseUrl }: Provider, error: Error): 
 
 export interface ProviderList {
   check: string;
-  settings: Pick<ProviderSettings, 'id' | 'apiKey' | 'catalog' | 'priceFactorPpm'>;
+  settings: Pick<ProviderSettings, 'id' | 'kind' | 'apiKey' | 'catalog' | 'priceFactorPpm'>;
   /** What the configuration names of this provider. */
   own: readonly OwnPrices[];
   answer: unknown;
@@ -97,7 +96,7 @@ export function readList({ check, settings, own, answer, nowMs }: ProviderList):
       ),
     ];
   }
-  const priced = importModels(answer, settings.id, nowMs);
+  const priced = settings.kind.lists.models.read(answer, settings.id, nowMs);
   if (settings.catalog === 'import' && priced === null) {
     return [
       problem(
@@ -133,3 +132,49 @@ const uncompared = (check: string, own: readonly OwnPrices[]): Finding[] =>
   own.length === 0
     ? []
     : [ok(check, `${own.length} models at the prices of the configuration; it lists none to compare`)];
+
+/** What the configuration says of a model at one provider, the margin not in it. */
+interface OwnPrices extends Pick<ModelSettings['endpoints'][number], 'upstreamModel' | 'prices'> {
+  modelId: string;
+}
+
+interface Comparison extends Pick<ProviderSettings, 'priceFactorPpm'> {
+  check: string;
+  own: readonly OwnPrices[];
+  /** As the provider states them. */
+  listed: readonly Model[];
+}
+
+const COMPARED = ['prompt', 'completion', 'request', 'cacheRead', 'cacheWrite'] as const;
+type Compared = (typeof COMPARED)[number];
+
+/** A price below the provider's loses money with each call; one that only differs may be meant so. */
+function comparePrices({ check, own, listed, priceFactorPpm }: Comparison): Finding[] {
+  const byId = new Map(listed.map((model) => [model.id, model.endpoints[0]?.prices]));
+  return own.flatMap(({ modelId, upstreamModel, prices }) => {
+    const theirs = byId.get(upstreamModel);
+    if (theirs === undefined) return [];
+    const differing = COMPARED.filter((name) => differs(prices, theirs, name));
+    if (differing.length === 0) return [];
+    const found = `${modelId}: ${differing.map((name) => describe(prices, theirs, name)).join(', ')}`;
+    const loses = differing.some(
+      (name) => timesFactorUp(prices[name] ?? 0n, priceFactorPpm) < (theirs[name] ?? 0n),
+    );
+    return [
+      loses
+        ? problem(
+            check,
+            found,
+            'Raise the price in the configuration, or priceFactor: each call loses money.',
+          )
+        : warning(check, found, 'Take the listed price, unless yours is meant so.'),
+    ];
+  });
+}
+
+/** A price that only one of the two has is another way of billing. */
+const differs = (ours: Prices, theirs: Prices, name: Compared): boolean =>
+  ours[name] !== null && theirs[name] !== null && ours[name] !== theirs[name];
+
+const describe = (ours: Prices, theirs: Prices, name: Compared): string =>
+  `${name} is ${formatAttoUsd(ours[name] ?? 0n)}, and it lists ${formatAttoUsd(theirs[name] ?? 0n)}`;

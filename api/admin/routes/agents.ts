@@ -2,11 +2,10 @@ import { z } from 'zod';
 import { createAgent } from '#core/accounts/create-agent.ts';
 import { setAgentStatus } from '#core/accounts/set-agent-status.ts';
 import type { Ledger } from '#core/ledger/ledger.ts';
-import type { ApiError } from '../../contract/errors.ts';
-import { answerOrRefuse } from '../../contract/refusal.ts';
+import { type ApiError, answerOrRefuse } from '../../contract/errors.ts';
 import { type AdminDeps, OPERATOR_SOURCE } from '../context.ts';
 import { adminExamples } from '../examples.ts';
-import { unavailable, unknownAgent } from '../refusals.ts';
+import { readAgent, unavailable, unknownAgent } from '../refusals.ts';
 import { AgentDetail, AgentList, shapeAgent, shapeAgentDetail } from '../schemas/agent-record.ts';
 import { id, oneLine, rowLimit, wholeNumber } from '../schemas/values.ts';
 import { audited, operatorProcedure, t } from '../trpc.ts';
@@ -51,7 +50,7 @@ export const agentsRouter = t.router({
     .output(AgentDetail)
     .mutation(async ({ ctx, input }) => {
       const made = await createAgent(ctx.deps, { ...input, source: OPERATOR_SOURCE });
-      return answerOrRefuse(made.ok ? await showAgent(ctx.deps, made.agentId) : unavailable());
+      return made.ok ? showAgent(ctx.deps, made.agentId) : answerOrRefuse<never>(unavailable());
     }),
 
   show: operatorProcedure({
@@ -66,7 +65,7 @@ export const agentsRouter = t.router({
   })
     .input(ofAgent)
     .output(AgentDetail)
-    .query(async ({ ctx, input }) => answerOrRefuse(await showAgent(ctx.deps, input.agent_id))),
+    .query(({ ctx, input }) => showAgent(ctx.deps, input.agent_id)),
 
   activate: statusProcedure({
     verb: 'activate',
@@ -124,11 +123,5 @@ async function listAgents(ledger: Ledger, after: number, limit: number): Promise
   return { agents: page.map(shapeAgent), next: rest.length > limit ? (page.at(-1)?.agentId ?? null) : null };
 }
 
-async function showAgent(
-  { ledger, clock }: Pick<AdminDeps, 'ledger' | 'clock'>,
-  agentId: number,
-): Promise<AgentDetail | ApiError> {
-  const view = await ledger.readAgent(agentId);
-  if (view === 'unavailable') return unavailable();
-  return view === null ? unknownAgent(agentId) : shapeAgentDetail(view, clock.now());
-}
+const showAgent = async ({ ledger, clock }: Pick<AdminDeps, 'ledger' | 'clock'>, agentId: number) =>
+  shapeAgentDetail(await readAgent(ledger, agentId), clock.now());

@@ -1,7 +1,9 @@
 import { z } from 'zod';
-import { answerOrRefuse } from '../../contract/refusal.ts';
+import { DAY_MS } from '#core/clock.ts';
+import { AUDIT_KEPT_MS } from '#core/limits.ts';
+import { answerOrRefuse } from '../../contract/errors.ts';
 import { adminExamples } from '../examples.ts';
-import { auditUnavailable } from '../refusals.ts';
+import { unavailable } from '../refusals.ts';
 import { AuditedChangeList, shapeChange } from '../schemas/audited-change.ts';
 import { id, instant, rowLimit } from '../schemas/values.ts';
 import { operatorProcedure, t } from '../trpc.ts';
@@ -16,7 +18,8 @@ export const auditRouter = t.router({
     tag: 'Audit log',
     summary: 'List changes',
     description:
-      'Who changed what, or tried to, newest first, a page at a time. Kept for 400 days. In a cluster, of all its gateways.',
+      'Who changed what, or tried to, newest first, a page at a time. ' +
+      `Kept for ${AUDIT_KEPT_MS / DAY_MS} days. In a cluster, of all its gateways.`,
     errors: ['invalid_request'],
     examples: { answer: { changes: [adminExamples.change], next: null } },
   })
@@ -41,7 +44,7 @@ export const auditRouter = t.router({
         sinceMs: input.since,
         action: input.action,
       });
-      if (found === 'unavailable') return answerOrRefuse<never>(auditUnavailable());
+      if (found === 'unavailable') return answerOrRefuse<never>(unavailable(NOT_READ));
       const page = found.slice(0, limit);
       const next = found.length > limit ? (page.at(-1)?.id ?? null) : null;
       return { changes: page.map(shapeChange), next };
@@ -49,3 +52,4 @@ export const auditRouter = t.router({
 });
 
 const CHANGES = 50;
+const NOT_READ = 'The audit log cannot be read now; look at the disk of the data folder, or at Cassandra.';

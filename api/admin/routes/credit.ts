@@ -1,15 +1,16 @@
 import { z } from 'zod';
 import { grantCredit } from '#core/accounts/grant-credit.ts';
 import { BALANCE_CAP_NANO_USD, GRANT_DAYS_MAX, GRANT_ID_CHARS_MAX } from '#core/limits.ts';
-import { answerOrRefuse } from '../../contract/refusal.ts';
+import { formatUsd } from '#core/money.ts';
+import { answerOrRefuse } from '../../contract/errors.ts';
+import { wholeNumber } from '../../contract/request-fields.ts';
 import { adminExamples } from '../examples.ts';
-import { grantRefusal, unavailable, unknownAgent } from '../refusals.ts';
-import { shapeAgentDetail } from '../schemas/agent-record.ts';
-import { CreditGrant } from '../schemas/credit-grant.ts';
+import { grantRefusal, readAgent } from '../refusals.ts';
+import { CreditGrant, shapeAgentDetail } from '../schemas/agent-record.ts';
 import { id, toNanoUsd, usdBetween } from '../schemas/values.ts';
 import { audited, operatorProcedure, t } from '../trpc.ts';
 
-const days = `a whole number of days from 1 to ${GRANT_DAYS_MAX}`;
+const days = wholeNumber(1, GRANT_DAYS_MAX, `a whole number of days from 1 to ${GRANT_DAYS_MAX}`);
 const grantId = `1 to ${GRANT_ID_CHARS_MAX} letters, digits, or any of . _ : -`;
 const GRANT_ID = new RegExp(`^[\\w.:-]{1,${GRANT_ID_CHARS_MAX}}$`);
 
@@ -33,12 +34,8 @@ export const creditRouter = t.router({
     .input(
       z.strictObject({
         agent_id: id(),
-        usd: usdBetween(1n, BALANCE_CAP_NANO_USD, 'above 0 and up to 9000000'),
-        days: z
-          .int({ error: days })
-          .min(1, { error: days })
-          .max(GRANT_DAYS_MAX, { error: days })
-          .default(GRANT_DAYS_MAX),
+        usd: usdBetween(1n, BALANCE_CAP_NANO_USD, `above 0 and up to ${formatUsd(BALANCE_CAP_NANO_USD)}`),
+        days: days.default(GRANT_DAYS_MAX),
         grant_id: z.string({ error: grantId }).regex(GRANT_ID, { error: grantId }).optional(),
       }),
     )
@@ -55,13 +52,7 @@ export const creditRouter = t.router({
       };
       const granted = await grantCredit({ ledger, clock }, grant);
       if (!granted.ok) return answerOrRefuse<never>(grantRefusal(granted.reason, agentId));
-      const view = await ledger.readAgent(agentId);
-      if (view === 'unavailable') return answerOrRefuse<never>(unavailable());
-      if (view === null) return answerOrRefuse<never>(unknownAgent(agentId));
-      return {
-        grant_id: grant.grantId,
-        repeated: granted.repeated,
-        agent: shapeAgentDetail(view, clock.now()),
-      };
+      const agent = shapeAgentDetail(await readAgent(ledger, agentId), clock.now());
+      return { grant_id: grant.grantId, repeated: granted.repeated, agent };
     }),
 });

@@ -2,13 +2,12 @@ import { z } from 'zod';
 import { changeKey, revokeKey } from '#core/accounts/change-key.ts';
 import { createKey } from '#core/accounts/create-key.ts';
 import { unreadKey } from '#core/accounts/unread-key.ts';
-import type { KeyView, Ledger } from '#core/ledger/ledger.ts';
+import type { Ledger } from '#core/ledger/ledger.ts';
 import { KEY_LIMIT_MAX_NANO_USD, KEY_LIMIT_MIN_NANO_USD } from '#core/limits.ts';
-import { type ApiError, isApiError } from '../../contract/errors.ts';
-import { oldestFirst, shapeNewKey } from '../../contract/key-record.ts';
-import { answerOrRefuse } from '../../contract/refusal.ts';
+import { answerOrRefuse } from '../../contract/errors.ts';
+import { oldestFirst, shapeNewKey, spendingLimitRange } from '../../contract/key-record.ts';
 import { adminExamples } from '../examples.ts';
-import { keyRefusal, revokedKey, unavailable, unknownAgent, unknownKey } from '../refusals.ts';
+import { keyRefusal, readAgent, revokedKey, unavailable, unknownKey } from '../refusals.ts';
 import { NewOperatorKey, OperatorKey, shapeKey } from '../schemas/key-record.ts';
 import { id, oneLine, toNanoUsd, usdBetween } from '../schemas/values.ts';
 import { audited, operatorProcedure, t } from '../trpc.ts';
@@ -21,7 +20,7 @@ const KeyList = z
 
 const spendingLimit = z.strictObject(
   {
-    usd: usdBetween(KEY_LIMIT_MIN_NANO_USD, KEY_LIMIT_MAX_NANO_USD, 'from 0.01 to 1000000'),
+    usd: usdBetween(KEY_LIMIT_MIN_NANO_USD, KEY_LIMIT_MAX_NANO_USD, `from ${spendingLimitRange}`),
     reset: z.enum(['daily', 'weekly', 'monthly'], { error: '"daily", "weekly" or "monthly"' }),
   },
   { error: 'an object with `usd` and `reset`' },
@@ -41,8 +40,8 @@ export const keysRouter = t.router({
     .input(z.strictObject({ agent_id: id() }))
     .output(KeyList)
     .query(async ({ ctx, input }) => {
-      const keys = answerOrRefuse(await readKeys(ctx.deps.ledger, input.agent_id));
-      return { keys: keys.map(shapeKey) };
+      const { keys } = await readAgent(ctx.deps.ledger, input.agent_id);
+      return { keys: keys.toSorted(oldestFirst).map(shapeKey) };
     }),
 
   create: operatorProcedure({
@@ -77,8 +76,9 @@ export const keysRouter = t.router({
       const made = await createKey(ctx.deps, { agentId, limits, ...asked });
       if (!made.ok) return answerOrRefuse<never>(keyRefusal(made.reason, agentId, limits));
       const { keyId, key, prefix } = made;
-      const keys = await readKeys(ledger, agentId);
-      const view = isApiError(keys) ? undefined : keys.find((each) => each.keyId === keyId);
+      const agent = await ledger.readAgent(agentId);
+      const keys = agent === null || agent === 'unavailable' ? [] : agent.keys;
+      const view = keys.find((each) => each.keyId === keyId);
       return shapeNewKey(view ?? unreadKey({ keyId, prefix, nowMs: clock.now(), ...asked }), key);
     }),
 
@@ -152,14 +152,7 @@ const toLimit = ({ usd, reset }: z.output<typeof spendingLimit>) => ({
 
 /** Of an agent or a key that is not there it is refused. */
 async function showKey(ledger: Ledger, agentId: number, keyId: number): Promise<OperatorKey> {
-  const keys = answerOrRefuse(await readKeys(ledger, agentId));
+  const { keys } = await readAgent(ledger, agentId);
   const view = keys.find((each) => each.keyId === keyId);
   return view === undefined ? answerOrRefuse<never>(unknownKey(agentId, keyId)) : shapeKey(view);
-}
-
-async function readKeys(ledger: Ledger, agentId: number): Promise<KeyView[] | ApiError> {
-  const view = await ledger.readAgent(agentId);
-  if (view === 'unavailable') return unavailable();
-  if (view === null) return unknownAgent(agentId);
-  return view.keys.toSorted(oldestFirst);
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { answerOrRefuse } from '../../contract/refusal.ts';
+import { answerOrRefuse } from '../../contract/errors.ts';
 import { auditLedger } from '../audit-ledger.ts';
 import { adminExamples } from '../examples.ts';
 import { unavailable } from '../refusals.ts';

@@ -81,3 +81,13 @@ export function shapeAgentDetail(view: AgentView, nowMs: number): AgentDetail {
     active_keys: view.keys.filter((key) => key.revokedAtMs === null).length,
   };
 }
+
+export const CreditGrant = z
+  .object({
+    grant_id: z.string(),
+    repeated: z
+      .boolean()
+      .meta({ description: 'True: this id was booked before, and nothing was added now.' }),
+    agent: AgentDetail,
+  })
+  .meta({ id: 'CreditGrant' });

@@ -1,5 +1,8 @@
 import { z } from 'zod';
 
+/** Problems that an audit shows. All are counted. */
+export const AUDIT_PROBLEMS_MAX = 1_000;
+
 /** Signed: an audit that fails on a sum below zero would be silent exactly when it is needed. */
 const signedUsd = () =>
   z
@@ -46,7 +49,9 @@ export const AuditReport = z
     totals: AuditTotals,
     holds: AuditHolds,
     problems_found: z.int(),
-    problems: z.array(AuditProblem).meta({ description: 'At most 1,000 of them.' }),
+    problems: z
+      .array(AuditProblem)
+      .meta({ description: `At most ${AUDIT_PROBLEMS_MAX.toLocaleString('en-US')} of them.` }),
   })
   .meta({ id: 'AuditReport' });
 export type AuditReport = z.infer<typeof AuditReport>;

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { PROVIDER_KIND_NAMES } from '../../providers/provider-kinds.ts';
 import type { Endpoint, Model, Provider } from '#core/catalog/catalog.ts';
 import type { LiveCatalog } from '#core/catalog/create-catalog.ts';
 import type { ImageModel } from '#core/catalog/image-model.ts';
@@ -8,6 +7,7 @@ import type { VideoModel } from '#core/catalog/video-model.ts';
 import { isoTime } from '#core/clock.ts';
 import { type AttoUsd, formatAttoUsd } from '#core/money.ts';
 import { ImageModelPrice, shapeImagePrice } from '../../contract/media-models.ts';
+import { PROVIDER_KIND_NAMES } from '../../providers/provider-kinds.ts';
 
 /** Prices are finer than money: down to a billionth of a nano-dollar. */
 const priceText = () =>

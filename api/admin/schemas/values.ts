@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isLabel } from '#core/label.ts';
 import { ADMIN_ROWS_MAX, LABEL_CHARS_MAX } from '#core/limits.ts';
 import { type NanoUsd, parseNanoUsd } from '#core/money.ts';
+import { parseUsd } from '../../contract/money.ts';
 
 /** A whole number in a path or a query, where it comes as text. */
 export function wholeNumber(min: number, max: number = Number.MAX_SAFE_INTEGER) {
@@ -37,19 +38,12 @@ export const oneLine = () =>
     .refine(isLabel, { error: LINE })
     .meta({ description: `One line, up to ${LABEL_CHARS_MAX} characters.` });
 
-/** No exponent: what an operator types has to say the amount to the eye. */
-const DECIMAL = /^\d+(\.\d+)?$/;
-
 /** Dollars from `min` to `max`, exact to the nano-dollar, as text. */
 export function usdBetween(min: NanoUsd, max: NanoUsd, words: string) {
   const error = `US dollars as a decimal text, ${words}, with at most nine decimals`;
-  const inRange = (text: string): boolean => {
-    const nanoUsd = DECIMAL.test(text) ? parseNanoUsd(text) : null;
-    return nanoUsd !== null && nanoUsd >= min && nanoUsd <= max;
-  };
   return z
     .string({ error })
-    .refine(inRange, { error })
+    .refine((text) => parseUsd(text, min, max) !== null, { error })
     .meta({ description: `US dollars, ${words}.`, examples: ['5'] });
 }
 

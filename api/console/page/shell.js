@@ -1,6 +1,6 @@
 import { useEffect, useRef } from '/console/vendor/preact-hooks.js';
 import { useGateway } from './client/gateway.js';
-import { useBalance } from './client/use-balance.js';
+import { useBalance } from './client/use-resource.js';
 import { html } from './lib/html.js';
 import { usePage } from './lib/use-page.js';
 import { Brand } from './parts/brand.js';

@@ -1,14 +1,4 @@
-import {
-  chmodSync,
-  closeSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
+import { chmodSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { randomBase62 } from '../ids.ts';
 import { makePrivateFolder, syncFolder } from '../private-folder.ts';
@@ -47,13 +37,7 @@ function place(path: string, text: string, put: (from: string, to: string) => vo
   const folder = dirname(path);
   makePrivateFolder(folder);
   const temporary = `${path}.${randomBase62(8)}`;
-  const file = openSync(temporary, 'wx', OWNER_ONLY);
-  try {
-    writeSync(file, text);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
+  writeFileSync(temporary, text, { flag: 'wx', mode: OWNER_ONLY, flush: true });
   try {
     put(temporary, path);
     syncFolder(folder);

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { PEPPER_FILE, PepperError, readPepper } from '../accounts/pepper-file.ts';
 import { copySqlite } from '../drivers/sqlite.ts';
-import type { Journal } from '../ledger/embedded/journal.ts';
+import { emptyBatch, type Journal } from '../ledger/embedded/journal.ts';
 import { JournalDamagedError } from '../ledger/embedded/journal-errors.ts';
 import type { Folded } from '../ledger/embedded/journal-fold.ts';
 import { type OpenedJournal, openFolded } from '../ledger/embedded/journal-recovery.ts';
@@ -80,15 +80,11 @@ async function archiveLedger(
 /** Calls whose rows the gateway had not written yet. */
 const completeHistory = (journal: Journal, { head, calls }: Folded): Promise<void> =>
   journal.commit({
+    ...emptyBatch,
     firstSeq: head.lastSeq + 1,
     lastSeq: head.lastSeq,
     atMs: head.lastAtMs,
-    events: '',
-    ended: '',
     calls,
-    videos: [],
-    agents: [],
-    checkpointSeq: null,
   });
 
 async function* entriesOf({ history, videos }: Journal, { state }: Folded): AsyncGenerator<ArchiveEntry> {

@@ -10,11 +10,11 @@ import { BackupError } from './backup-error.ts';
 import { readGzipLines } from './gzip-lines.ts';
 
 export interface ArchiveVisitor {
-  onAgent(agent: AgentState): void | Promise<void>;
+  onAgent?(agent: AgentState): void | Promise<void>;
   /** Of the agent that came last; oldest first. */
-  onCall(call: CallRecord): void | Promise<void>;
+  onCall?(call: CallRecord): void | Promise<void>;
   /** The same. */
-  onVideo(job: VideoJob): void | Promise<void>;
+  onVideo?(job: VideoJob): void | Promise<void>;
 }
 
 /** What an archive holds, once all of it was read. */
@@ -37,7 +37,7 @@ export interface ArchiveContents {
  * Reads a whole archive, one line at a time. Throws `BackupError` on one that is damaged, cut, foreign, or of a newer
  * release: possibly after most of it was visited, so a restore reads it once before it writes anything.
  */
-export async function readArchive(file: string, visitor: ArchiveVisitor = NOBODY): Promise<ArchiveContents> {
+export async function readArchive(file: string, visitor: ArchiveVisitor = {}): Promise<ArchiveContents> {
   const walk = new Walk(visitor);
   let lines = 0;
   try {
@@ -53,8 +53,6 @@ export async function readArchive(file: string, visitor: ArchiveVisitor = NOBODY
   if (contents === null) throw damaged(file, lines, 'it ends early');
   return contents;
 }
-
-const NOBODY: ArchiveVisitor = { onAgent: () => {}, onCall: () => {}, onVideo: () => {} };
 
 /** What was visited failed, not the archive. */
 class VisitorError extends Error {}
@@ -96,15 +94,15 @@ class Walk {
     this.#hash.update(bytes).update('\n');
     if (line.kind === 'agent') {
       this.#take(line.agent);
-      await visit(() => this.#visitor.onAgent(line.agent));
+      await visit(() => this.#visitor.onAgent?.(line.agent));
     } else if (line.kind === 'video') {
       if (line.video.agentId !== this.#agent?.agentId) throw new Error('a video is not behind its agent');
       this.#videos += 1;
-      await visit(() => this.#visitor.onVideo(line.video));
+      await visit(() => this.#visitor.onVideo?.(line.video));
     } else {
       if (line.call.agentId !== this.#agent?.agentId) throw new Error('a call is not behind its agent');
       this.#calls += 1;
-      await visit(() => this.#visitor.onCall(line.call));
+      await visit(() => this.#visitor.onCall?.(line.call));
     }
   }
 

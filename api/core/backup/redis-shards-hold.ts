@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Clock, SECOND_MS } from '../clock.ts';
+import { type Clock, every, SECOND_MS } from '../clock.ts';
 import { ShardKeys } from '../ledger/cluster/redis-keys.ts';
 import type { RedisScripts } from '../ledger/cluster/redis-scripts.ts';
 import { BackupError } from './backup-error.ts';
@@ -33,12 +33,7 @@ export async function holdShards({ scripts, shards, clock }: ShardsHoldOptions):
   }
 
   // Once it is lost, `confirm` says so.
-  const renew = () =>
-    clock.setTimer(RENEW_MS, () => {
-      timer = renew();
-      void lease(LEASE_MS).catch(() => undefined);
-    });
-  let timer = renew();
+  const timer = every(clock, RENEW_MS, () => void lease(LEASE_MS).catch(() => undefined));
   const release = async () => {
     timer.cancel();
     await lease(0).catch(() => undefined);

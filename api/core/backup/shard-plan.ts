@@ -36,8 +36,6 @@ export async function planShards(archive: string, shards: number): Promise<Shard
           'Give the agent new ones, revoke these, and make a new backup.',
       );
     },
-    onCall() {},
-    onVideo() {},
   });
   return { contents, plans };
 }

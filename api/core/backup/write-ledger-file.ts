@@ -1,5 +1,5 @@
 import type { CallRecord } from '../calls/call-record.ts';
-import type { AgentRow, EndedCall, Journal, JournalBatch } from '../ledger/embedded/journal.ts';
+import { type AgentRow, type EndedCall, emptyBatch, type Journal } from '../ledger/embedded/journal.ts';
 import { toAgentRow } from '../ledger/embedded/journal-fold.ts';
 import { packEvents } from '../ledger/embedded/packed-events.ts';
 import { openJournalThread } from '../ledger/embedded/sqlite-journal-thread.ts';
@@ -42,7 +42,7 @@ async function writeAgents(
   let agents: AgentRow[] = [];
   const commit = async () => {
     const rows = { calls, videos, agents };
-    await journal.commit({ ...EMPTY, firstSeq: lastSeq + 1, lastSeq, atMs: lastAtMs, ...rows });
+    await journal.commit({ ...emptyBatch, firstSeq: lastSeq + 1, lastSeq, atMs: lastAtMs, ...rows });
     calls = [];
     videos = [];
     agents = [];
@@ -77,15 +77,6 @@ function* endedCalls({ agentId, done }: AgentState, nowMs: number): Generator<En
   }
 }
 
-const EMPTY: Omit<JournalBatch, 'firstSeq' | 'lastSeq' | 'atMs'> = {
-  events: '',
-  ended: '',
-  calls: [],
-  videos: [],
-  agents: [],
-  checkpointSeq: null,
-};
-
 /** The last rows of a journal whose other rows were pruned: in order of time, the last at the last event's. */
 async function writeEnds(
   journal: Journal,
@@ -100,7 +91,7 @@ async function writeEnds(
     const newest = calls.at(-1);
     const seq = lastSeq - rows + row;
     await journal.commit({
-      ...EMPTY,
+      ...emptyBatch,
       firstSeq: seq,
       lastSeq: seq,
       atMs: row === rows || newest === undefined ? lastAtMs : settledAtMs(newest),

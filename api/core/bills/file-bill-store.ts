@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { open, rename } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { OWNER_ONLY } from '../accounts/private-file.ts';
@@ -59,12 +59,6 @@ function readState(path: string): z.infer<typeof content> {
 
 /** Off this thread: a slow disk stalls no stream. */
 async function replaceFile(path: string, text: string): Promise<void> {
-  const file = await open(`${path}.new`, 'w', OWNER_ONLY);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  await writeFile(`${path}.new`, text, { mode: OWNER_ONLY, flush: true });
   await rename(`${path}.new`, path);
 }

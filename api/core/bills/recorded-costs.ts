@@ -1,5 +1,4 @@
-import type { Clock, Timer } from '../clock.ts';
-import { SECOND_MS } from '../clock.ts';
+import { type Clock, SECOND_MS, type Timer } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { FACTOR_ONE_PPM, type NanoUsd } from '../money.ts';
 import type { BillStore } from './bill-store.ts';

@@ -29,8 +29,20 @@ export type CatalogEntry<M = Model> =
 
 export type ProviderCancel = 'stops_billing' | 'bills_full';
 
-/** A wire format of inference, as its path below a provider's address names it. */
-export type FormatName = 'chat/completions' | 'responses' | 'messages';
+/** A wire format of inference. */
+export type FormatName = 'chat' | 'responses' | 'messages';
+
+/** In which format a provider is asked: `own` is the format that its kind speaks alone. */
+export type UpstreamFormatName = FormatName | 'own';
+
+/** The path of each format in the public API, which the configuration and the records of calls name it by. */
+export const FORMAT_PATHS = {
+  chat: 'chat/completions',
+  responses: 'responses',
+  messages: 'messages',
+} as const satisfies Readonly<Record<FormatName, string>>;
+
+export const FORMAT_NAMES = Object.keys(FORMAT_PATHS) as FormatName[];
 
 export interface Provider {
   id: string;

@@ -3,11 +3,9 @@ import type { Log } from '../log.ts';
 import type { Catalog, Provider } from './catalog.ts';
 import type { CatalogSettings } from './catalog-settings.ts';
 import { type CatalogSnapshot, makeSnapshot, toProvider } from './catalog-snapshot.ts';
-import { imageModelList } from './import-image-models.ts';
-import { modelList } from './import-models.ts';
 import type { FetchProviderJson, ImportStatus } from './import-source.ts';
-import { videoModelList } from './import-video-models.ts';
 import { createImportedLists } from './imported-lists.ts';
+import { imageModelList, modelList, videoModelList } from './list-kinds.ts';
 import { findModel } from './served-models.ts';
 
 /**

@@ -132,3 +132,10 @@ function outputTokensMax(
   const counts = (possible.length > 0 ? possible : [...known]).map(([, tokens]) => tokens);
   return counts.length === 0 ? null : Math.max(...counts);
 }
+
+/** The largest request of all has a hold. A free model is not served. */
+export function isBounded(model: ImageModel): boolean {
+  const asked = { images: 1, promptBytes: 1, references: model.readsImages ? 1 : 0 };
+  const hold = imageHoldAtto(model, { ...asked, resolution: null, size: null, quality: null });
+  return hold !== null && hold > 0n;
+}

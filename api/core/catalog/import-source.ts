@@ -1,9 +1,7 @@
-import type { Clock, Timer } from '../clock.ts';
-import { HOUR_MS, MINUTE_MS } from '../clock.ts';
+import { type Clock, HOUR_MS, MINUTE_MS, type Timer } from '../clock.ts';
 import type { Log } from '../log.ts';
-import type { AttoUsd } from '../money.ts';
+import { type AttoUsd, FACTOR_ONE_PPM, maxBigint, minBigint } from '../money.ts';
 import type { Provider } from './catalog.ts';
-import { holdBackJumps } from './hold-back-jumps.ts';
 
 /** How often a provider's list is fetched. */
 const CATALOG_REFRESH_MS = HOUR_MS;
@@ -98,69 +96,24 @@ interface Options<M extends { id: string }> {
   onChange: () => void;
 }
 
-export function createImportSource<M extends { id: string }>({
-  kind,
-  provider,
-  rules,
-  fetchJson,
-  clock,
-  log,
-  onChange,
-}: Options<M>): ImportSource<M> {
-  let current = provider;
-  let { priceJumpPpm, listMaxAgeMs } = rules;
-  let heldBack: readonly string[] = [];
-  let list: ImportedList<M> | null = null;
-  let lastSuccessAtMs: number | null = null;
-  let lastError: ImportStatus['lastError'] = null;
-  let stale = true;
+export function createImportSource<M extends { id: string }>(options: Options<M>): ImportSource<M> {
+  const { kind, fetchJson, clock } = options;
+  const state = new ListState(options);
+  let current = options.provider;
   let running: Promise<void> | null = null;
   let timer: Timer | null = null;
   let closed = false;
 
   async function fetchOnce(mayJump: boolean): Promise<void> {
-    const found = await attempt();
+    const nowMs = clock.now();
+    const answer = await readList(kind, { provider: current, fetchJson, nowMs, before: state.list });
     // Closed means replaced: a late answer of the old address must not count for the new one.
     if (closed) return;
-    if (typeof found === 'string') failed(found);
-    else {
-      if (lastError !== null) log.info(`a list of ${kind.name} came again`);
-      const held = holdBackJumps(mayJump ? null : list, found, priceJumpPpm, kind.prices);
-      list = held.list;
-      heldBack = held.heldBack;
-      lastSuccessAtMs = clock.now();
-      lastError = null;
-      stale = false;
-      onChange();
-    }
+    if (typeof answer === 'string') state.fail(answer);
+    else state.replace(answer, mayJump);
     timer?.cancel();
-    timer = clock.setTimer(lastError === null ? CATALOG_REFRESH_MS : CATALOG_RETRY_MS, () => void refresh());
-  }
-
-  /** Said once of an outage, and once more when it has lasted too long: an attempt a minute would fill the log. */
-  function failed(message: string): void {
-    if (lastError === null)
-      log.warn(`a list of ${kind.name} did not come, it is asked for again`, { cause: message });
-    lastError = { message, atMs: clock.now() };
-    if (stale || lastSuccessAtMs === null || clock.now() - lastSuccessAtMs <= listMaxAgeMs) return;
-    stale = true;
-    const count = list?.models.length ?? 0;
-    log.error(`a list of ${kind.name} is too old, they are not served until it comes`, {
-      cause: message,
-      count,
-    });
-    onChange();
-  }
-
-  async function attempt(): Promise<ImportedList<M> | string> {
-    try {
-      const found = await kind.read({ provider: current, fetchJson, nowMs: clock.now(), before: list });
-      // A provider's bad minute must not empty the catalogue.
-      const emptied = found?.models.length === 0 && (list?.models.length ?? 0) > 0;
-      return found === null || emptied ? `The answer is no list of ${kind.name} that can be served.` : found;
-    } catch (error) {
-      return error instanceof Error ? error.message : String(error);
-    }
+    const waitMs = state.lastError === null ? CATALOG_REFRESH_MS : CATALOG_RETRY_MS;
+    timer = clock.setTimer(waitMs, () => void refresh());
   }
 
   function refresh(mayJump = false): Promise<void> {
@@ -171,21 +124,12 @@ export function createImportSource<M extends { id: string }>({
   }
 
   return {
-    list: () => list,
-    status: () => ({
-      providerId: current.id,
-      list: kind.name,
-      lastSuccessAtMs,
-      lastError,
-      servedModels: list?.models.length ?? 0,
-      notServedModels: list?.notServed.length ?? 0,
-      heldBack,
-      stale,
-    }),
-    isStale: () => stale,
-    use(next, nextRules) {
-      current = next;
-      ({ priceJumpPpm, listMaxAgeMs } = nextRules);
+    list: () => state.list,
+    status: () => state.status(current.id),
+    isStale: () => state.stale,
+    use(provider, rules) {
+      current = provider;
+      state.rules = rules;
     },
     refresh: () => refresh(),
     async accept() {
@@ -198,4 +142,115 @@ export function createImportSource<M extends { id: string }>({
       timer?.cancel();
     },
   };
+}
+
+/** The list, or a sentence that says why there is none. */
+async function readList<M extends { id: string }>(
+  kind: ListKind<M>,
+  from: ListReading<M>,
+): Promise<ImportedList<M> | string> {
+  try {
+    const list = await kind.read(from);
+    // A provider's bad minute must not empty the catalogue.
+    const isEmptied = list?.models.length === 0 && (from.before?.models.length ?? 0) > 0;
+    return list === null || isEmptied ? `The answer is no list of ${kind.name} that can be served.` : list;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** The last good list of a provider, and the outcome of the newest attempt to fetch it. */
+class ListState<M extends { id: string }> {
+  list: ImportedList<M> | null = null;
+  lastError: ImportStatus['lastError'] = null;
+  stale = true;
+  rules: ImportRules;
+  readonly #parts: Pick<Options<M>, 'kind' | 'clock' | 'log' | 'onChange'>;
+  #heldBack: readonly string[] = [];
+  #lastSuccessAtMs: number | null = null;
+
+  constructor({ rules, ...parts }: Options<M>) {
+    this.rules = rules;
+    this.#parts = parts;
+  }
+
+  replace(next: ImportedList<M>, mayJump: boolean): void {
+    const { kind, clock, log, onChange } = this.#parts;
+    if (this.lastError !== null) log.info(`a list of ${kind.name} came again`);
+    const before = mayJump ? null : this.list;
+    const { list, heldBack } = holdBackJumps(before, next, this.rules.priceJumpPpm, kind.prices);
+    this.list = list;
+    this.#heldBack = heldBack;
+    this.#lastSuccessAtMs = clock.now();
+    this.lastError = null;
+    this.stale = false;
+    onChange();
+  }
+
+  /** Logs an outage once, and once more when the list is too old: an attempt a minute would fill the log. */
+  fail(message: string): void {
+    const { kind, clock, log, onChange } = this.#parts;
+    if (this.lastError === null)
+      log.warn(`a list of ${kind.name} did not come, it is asked for again`, { cause: message });
+    this.lastError = { message, atMs: clock.now() };
+    const lastMs = this.#lastSuccessAtMs;
+    if (this.stale || lastMs === null || clock.now() - lastMs <= this.rules.listMaxAgeMs) return;
+    this.stale = true;
+    const count = this.list?.models.length ?? 0;
+    log.error(`a list of ${kind.name} is too old, they are not served until it comes`, {
+      cause: message,
+      count,
+    });
+    onChange();
+  }
+
+  status(providerId: string): ImportStatus {
+    return {
+      providerId,
+      list: this.#parts.kind.name,
+      lastSuccessAtMs: this.#lastSuccessAtMs,
+      lastError: this.lastError,
+      servedModels: this.list?.models.length ?? 0,
+      notServedModels: this.list?.notServed.length ?? 0,
+      heldBack: this.#heldBack,
+      stale: this.stale,
+    };
+  }
+}
+
+/**
+ * A new list, in which a model whose price jumped keeps its old entry: one wrong digit at a provider must neither be
+ * charged to agents nor given away. A price that stays where it jumped to waits for the operator.
+ *
+ * @param factorPpm A price may become this many times dearer or cheaper at once.
+ */
+function holdBackJumps<M extends { id: string }>(
+  before: ImportedList<M> | null,
+  list: ImportedList<M>,
+  factorPpm: bigint,
+  prices: (model: M) => Map<string, AttoUsd>,
+): { list: ImportedList<M>; heldBack: string[] } {
+  if (before === null) return { list, heldBack: [] };
+  const known = new Map(before.models.map((model) => [model.id, model]));
+  const heldBack: string[] = [];
+  const models = list.models.map((model) => {
+    const old = known.get(model.id);
+    if (old === undefined || !jumps(prices(old), prices(model), factorPpm)) return model;
+    heldBack.push(model.id);
+    return old;
+  });
+  return { list: { ...list, models }, heldBack };
+}
+
+function jumps(
+  before: ReadonlyMap<string, AttoUsd>,
+  now: ReadonlyMap<string, AttoUsd>,
+  factorPpm: bigint,
+): boolean {
+  return [...new Set([...before.keys(), ...now.keys()])].some((name) => {
+    const [was, is] = [before.get(name), now.get(name)];
+    // A price that comes or goes is another way of billing, not a jump.
+    if (was === undefined || is === undefined) return false;
+    return maxBigint(was, is) * FACTOR_ONE_PPM > minBigint(was, is) * factorPpm;
+  });
 }

@@ -14,7 +14,3 @@ const RESERVED: ReadonlySet<string> = new Set(['online', 'nitro', 'floor', 'exac
 /** Other suffixes, such as `:thinking`, are simply part of a model's id. */
 export const hasReservedSuffix = (id: string): boolean =>
   splitModelId(id).suffixes.some((suffix) => RESERVED.has(suffix));
-
-/** An alias may point to a dearer model tomorrow; a name that begins with a dot would change an address. */
-export const isServableId = (id: string): boolean =>
-  !/^[~.]|\/\.|^openrouter\//.test(id) && !hasReservedSuffix(id);

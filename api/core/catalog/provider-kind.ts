@@ -1,7 +1,11 @@
 import type { LookedUpPrice } from '../calls/look-up-price.ts';
+import type { OwnFormat } from '../conversation/own-format.ts';
 import type { NanoUsd } from '../money.ts';
-import type { FormatName, Provider } from './catalog.ts';
+import type { FormatName, Model, Provider, UpstreamFormatName } from './catalog.ts';
 import type { Dialect } from './dialect.ts';
+import type { ImageModel } from './image-model.ts';
+import type { ImportedList, ListReading } from './import-source.ts';
+import type { VideoModel } from './video-model.ts';
 
 /**
  * All that is particular to one kind of provider. Each kind has a folder in `api/providers` and a line in its registry; the
@@ -17,17 +21,20 @@ export interface ProviderKind {
   /** Where an answer is asked for, below the provider's address, with a slash in front. */
   answerPath(asked: AskedAnswer): string;
   /**
-   * Changes a request just before it is sent. A kind needs it if it signs the body, if its key is a token that expires, or if its
-   * body is in none of the three formats. `null`: the request goes as it is. A rejection counts as an unreachable provider.
+   * Changes a request just before it is sent. A kind needs it if it signs the body or if its key is a token that expires. `null`: the request goes as it is. A rejection counts as an unreachable provider.
    */
   readonly prepare:
     | ((provider: Provider, request: AnswerRequest) => AnswerRequest | Promise<AnswerRequest>)
     | null;
+  /** Its own format. `null`: its providers speak some of the three formats. */
+  readonly ownFormat: OwnFormat | null;
   /**
    * Opens what turns one answer into the asked format: its bytes, its errors, and where it counts its usage. `null`: the provider
    * answers in that format, as far as the shared readers understand it.
    */
   readonly openAdapter: ((asked: AskedAnswer) => AnswerAdapter) | null;
+  /** How the lists are read in which a provider publishes its models with their prices. */
+  readonly lists: ModelLists;
   /** Where the provider describes the key that asks, which it tells nobody else. `null`: nowhere. */
   readonly keyPath: string | null;
   /** What the provider has billed the key so far. `null`: it has no interface for that. */
@@ -37,7 +44,7 @@ export interface ProviderKind {
 }
 
 export interface AskedAnswer {
-  format: FormatName;
+  format: UpstreamFormatName;
   upstreamModel: string;
   stream: boolean;
 }
@@ -97,8 +104,42 @@ export interface KindConfiguration {
   dialects: Readonly<Record<string, Dialect>> | null;
   /** The dialect of a server at this address, where the operator names none. */
   dialectAt(baseUrl: string): Dialect;
+  /** The configuration by a key in the environment and nothing else. `null`: there is none. */
+  fromKey: { variable: string; baseUrl: string | null; models: readonly KnownModel[] } | null;
   /** The formats of a provider whose configuration names none. */
   formats(dialect: Dialect): readonly FormatName[];
+}
+
+/** A model whose price is known without asking the vendor. */
+export interface KnownModel {
+  /** Without the vendor's name. */
+  id: string;
+  /** The vendor's own id, if it differs. */
+  upstreamModel?: string;
+  name: string;
+  /** Default: text and images. */
+  inputModalities?: string[];
+  tokens: readonly [contextLength: number, maxOutputTokens: number];
+  /** Dollars per token. */
+  prices: readonly [
+    prompt: string,
+    completion: string,
+    cacheRead: string,
+    cacheWrite?: string,
+    cacheWrite1h?: string,
+  ];
+  /** Dollars for a search that the model runs itself. */
+  webSearch?: string;
+}
+
+export interface ModelLists {
+  models: {
+    path: string;
+    /** `null`: it is no such list, or none of it can be served; then the caller keeps the list that it has. */
+    read(answer: unknown, providerId: string, nowMs: number): ImportedList<Model> | null;
+  };
+  videoModels(from: ListReading<VideoModel>): Promise<ImportedList<VideoModel> | null>;
+  imageModels(from: ListReading<ImageModel>): Promise<ImportedList<ImageModel> | null>;
 }
 
 export interface BillPage {

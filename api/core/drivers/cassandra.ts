@@ -1,6 +1,6 @@
 import { auth, Client, errors, policies, types } from 'cassandra-driver';
-import type { Clock } from '../clock.ts';
-import { SECOND_MS } from '../clock.ts';
+import { type Clock, SECOND_MS } from '../clock.ts';
+import { atMost } from '../wait.ts';
 
 /** A read of the history that takes longer is answered with `unavailable`. */
 export const HISTORY_READ_MS = 5 * SECOND_MS;
@@ -82,14 +82,10 @@ export function isCassandraAway(error: unknown): boolean {
 
 /** An answer, or that there is none at this moment; never a part of one. */
 export async function answerInTime<T>(clock: Clock, answer: Promise<T>): Promise<T | 'unavailable'> {
-  const late = Promise.withResolvers<'unavailable'>();
-  const timer = clock.setTimer(HISTORY_READ_MS, () => late.resolve('unavailable'));
   try {
-    return await Promise.race([answer, late.promise]);
+    return await atMost(clock, answer, HISTORY_READ_MS, 'unavailable' as const);
   } catch (error) {
     if (isCassandraUnavailable(error)) return 'unavailable';
     throw error;
-  } finally {
-    timer.cancel();
   }
 }

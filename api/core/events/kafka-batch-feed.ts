@@ -5,8 +5,9 @@ import { KafkaMember } from '../drivers/kafka-member.ts';
 import { FEED_RECORDS_AT_ONCE } from '../limits.ts';
 import type { Log } from '../log.ts';
 import { BatchReader } from './batch-reader.ts';
-import type { BatchHandler } from './feed-record.ts';
+import type { BatchHandler, HandleRecord } from './feed-record.ts';
 import { type DeadLetters, openDeadLetters } from './kafka-dead-letters.ts';
+import { oneByOne } from './one-by-one.ts';
 
 export interface BatchFeedOptions {
   kafka: Kafka;
@@ -55,6 +56,14 @@ export async function startKafkaBatchFeed(options: BatchFeedOptions): Promise<Fe
     },
   };
 }
+
+export interface FeedOptions extends Omit<BatchFeedOptions, 'handler' | 'recordsAtOnce'> {
+  handle: HandleRecord;
+}
+
+/** A topic whose place is kept after every record: a record that waits has none before it dealt with again. */
+export const startKafkaFeed = ({ handle, ...options }: FeedOptions): Promise<Feed> =>
+  startKafkaBatchFeed({ ...options, handler: oneByOne(handle), recordsAtOnce: 1 });
 
 class KafkaBatchFeed {
   readonly #options: BatchFeedOptions;

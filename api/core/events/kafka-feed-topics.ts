@@ -1,6 +1,5 @@
 import type { ITopicConfig, Kafka } from 'kafkajs';
-import type { Clock } from '../clock.ts';
-import { DAY_MS } from '../clock.ts';
+import { type Clock, DAY_MS } from '../clock.ts';
 import { ensureTopics } from '../drivers/kafka-topics.ts';
 import { BOOK_RECORD_BYTES_MAX, LOG_KEPT_MS } from '../limits.ts';
 import { AGENTS_TOPIC } from './agent-change.ts';

@@ -1,5 +1,4 @@
-import type { Clock, Timer } from '../clock.ts';
-import { HOUR_MS } from '../clock.ts';
+import { type Clock, HOUR_MS, type Timer } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { FileStore } from './file-store.ts';
 

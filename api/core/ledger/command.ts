@@ -243,24 +243,22 @@ export interface SetAgent {
 
 // --- Answers. Refusals are values; `unavailable` (fenced, closed, recovering) is added by the engines.
 
-export type GrantResult =
-  | { ok: true; repeated: boolean }
-  | { ok: false; reason: 'not_midnight' | 'lot_ended' | 'lot_too_far' | 'over_cap' };
+type Accepted = { ok: true; repeated: boolean };
+type Refused<Reason extends string> = { ok: false; reason: Reason };
 
-export type ReserveResult = { ok: true; repeated: boolean } | ReserveRefusal;
+export type GrantResult = Accepted | Refused<'not_midnight' | 'lot_ended' | 'lot_too_far' | 'over_cap'>;
+
+export type ReserveResult = Accepted | ReserveRefusal;
 
 /** In the order in which they are checked. */
 export type ReserveRefusal =
-  | { ok: false; reason: 'clock_apart' }
-  | { ok: false; reason: 'stale_id' }
-  | { ok: false; reason: 'unknown_agent' }
+  | Refused<'clock_apart' | 'stale_id' | 'unknown_agent'>
   /** Another process drew this id: take a new one. */
-  | { ok: false; reason: 'id_taken' }
+  | Refused<'id_taken'>
   | { ok: false; reason: 'done'; chargedNanoUsd: NanoUsd }
   /** The agent has a video of this `Idempotency-Key`. */
   | { ok: false; reason: 'video_exists'; videoId: string }
-  | { ok: false; reason: 'key_revoked' }
-  | { ok: false; reason: 'agent_inactive' | 'agent_suspended' }
+  | Refused<'key_revoked' | 'agent_inactive' | 'agent_suspended'>
   | { ok: false; reason: 'rate'; retryAfterMs: number }
   | { ok: false; reason: 'running_calls'; runningCalls: number; retryAfterMs: number }
   | { ok: false; reason: 'open_videos'; openVideos: number; retryAfterMs: number }
@@ -277,17 +275,17 @@ export type ReserveRefusal =
     }
   | { ok: false; reason: 'balance'; spendableNanoUsd: NanoUsd; heldNanoUsd: NanoUsd };
 
-export type RenewResult = { ok: true } | { ok: false; reason: 'no_hold' };
+export type RenewResult = { ok: true } | Refused<'no_hold'>;
 
 export type FinishResult =
-  | { ok: true; repeated: boolean }
+  | Accepted
   | { ok: false; reason: 'done'; chargedNanoUsd: NanoUsd }
-  | { ok: false; reason: 'no_hold' };
+  | Refused<'no_hold'>;
 
 export type SettleResult =
   | { ok: true; repeated: false; chargedNanoUsd: NanoUsd; overrunNanoUsd: NanoUsd }
   | { ok: true; repeated: true; chargedNanoUsd: NanoUsd }
-  | { ok: false; reason: 'no_hold' | 'not_orphaned' };
+  | Refused<'no_hold' | 'not_orphaned'>;
 
 export type ExpireResult = { ok: true; expiredNanoUsd: NanoUsd };
 
@@ -296,61 +294,46 @@ export const moveRefusals = ['unknown_agent', 'lot_ended', 'nothing', 'balance']
 export type MoveRefusal = (typeof moveRefusals)[number];
 
 export type MoveOutResult =
-  | { ok: true; repeated: boolean }
+  | Accepted
   /** `other_terms`: a trade of this id has moved, but another amount, of another lot or to another buyer. */
   | { ok: false; repeated: boolean; reason: MoveRefusal | 'other_terms' };
 
 export type MoveInResult = { ok: true; repeated: boolean; expiredNanoUsd: NanoUsd };
 
-export type ActingKeyRefusal = { ok: false; reason: 'acting_key_revoked' | 'acting_key_limited' };
+export type ActingKeyRefusal = Refused<'acting_key_revoked' | 'acting_key_limited'>;
 
 /** A key has changed since it was read: read again, then ask again. */
-export type ChangedSince = { ok: false; reason: 'changed_since' };
+export type ChangedSince = Refused<'changed_since'>;
 
 export type PutKeyResult =
-  | { ok: true; repeated: boolean }
-  | { ok: false; reason: 'unknown_agent' | 'agent_not_active' | 'key_revoked' }
+  | Accepted
+  | Refused<'unknown_agent' | 'agent_not_active' | 'key_revoked'>
   /** The id, or the hash, belongs to another key: take a new one. */
-  | { ok: false; reason: 'id_taken' | 'hash_taken' }
-  | { ok: false; reason: 'too_many_active_keys' | 'too_many_mcp_keys' }
+  | Refused<'id_taken' | 'hash_taken'>
+  | Refused<'too_many_active_keys' | 'too_many_mcp_keys'>
   | ChangedSince
   | ActingKeyRefusal;
 
 export type ChangeKeyResult =
-  | { ok: true; repeated: boolean }
-  | { ok: false; reason: 'unknown_key' | 'key_revoked' }
+  | Accepted
+  | Refused<'unknown_key' | 'key_revoked'>
   | ChangedSince
   | ActingKeyRefusal;
 
-export type RevokeKeyResult =
-  | { ok: true; repeated: boolean }
-  | { ok: false; reason: 'unknown_key' }
-  | ChangedSince
-  | ActingKeyRefusal;
+export type RevokeKeyResult = Accepted | Refused<'unknown_key'> | ChangedSince | ActingKeyRefusal;
 
-export type ClaimVideoResult =
-  | { ok: true; repeated: boolean }
-  | { ok: false; reason: 'no_hold' | 'claimed' | 'submitted' };
-
-export type SubmitVideoResult =
-  | { ok: true; repeated: boolean }
-  | { ok: false; reason: 'no_hold' | 'not_claimed' };
-
-export type WithdrawVideoResult =
-  | { ok: true; repeated: boolean }
-  | { ok: false; reason: 'no_hold' | 'not_claimed' | 'submitted' };
+export type ClaimVideoResult = Accepted | Refused<'no_hold' | 'claimed' | 'submitted'>;
+export type SubmitVideoResult = Accepted | Refused<'no_hold' | 'not_claimed'>;
+export type WithdrawVideoResult = Accepted | Refused<'no_hold' | 'not_claimed' | 'submitted'>;
 
 /** In the order in which they are checked. */
 export type StartUploadResult =
-  | { ok: true; repeated: boolean }
-  | { ok: false; reason: 'unknown_agent' }
-  | { ok: false; reason: 'agent_inactive' | 'agent_suspended' }
-  | { ok: false; reason: 'balance' }
+  | Accepted
+  | Refused<'unknown_agent'>
+  | Refused<'agent_inactive' | 'agent_suspended' | 'balance'>
   | { ok: false; reason: 'uploads_per_day'; retryAfterMs: number };
 
-export type SetAgentResult =
-  | { ok: true; repeated: boolean }
-  | { ok: false; reason: 'exists' | 'unknown_agent' };
+export type SetAgentResult = Accepted | Refused<'exists' | 'unknown_agent'>;
 
 /** What each command answers, by its type. */
 interface Results {

@@ -1,9 +1,8 @@
-import type { CallEnd, CallFacts, KeyLimit, PendingPrice } from '../events/ledger-event.ts';
-import type { CallId } from '../ids.ts';
+import type { KeyLimit } from '../events/ledger-event.ts';
 import type { NanoUsd } from '../money.ts';
 import type { VideoJob } from '../videos/video-job.ts';
 import type { Command, ResultOf } from './command.ts';
-import type { AgentStatus, HoldKind, KeyOwner, Lot } from './machine/state.ts';
+import type { AgentStatus, Hold, KeyOwner, KeyState, Lot } from './machine/state.ts';
 
 /**
  * The ledger as the rest of the gateway sees it: the same port for the embedded engine and the cluster.
@@ -82,29 +81,13 @@ export interface AgentView extends AgentSummary {
   chargedTodayNanoUsd: NanoUsd;
 }
 
-export interface HoldView {
+export interface HoldView extends Omit<Hold, 'nonce' | 'allocations' | 'price' | 'videoId'> {
   agentId: number;
-  callId: CallId;
-  keyId: number;
-  kind: HoldKind;
-  nanoUsd: NanoUsd;
-  startedAtMs: number;
-  timeLimitMs: number;
-  call: CallFacts;
-  generationId: string | null;
-  pending: { end: CallEnd; pending: PendingPrice } | null;
 }
 
-export interface KeyView {
-  keyId: number;
+export interface KeyView extends Omit<KeyState, 'hash' | 'limit' | 'spent' | 'heldNanoUsd'> {
   /** It has not changed since: what a command that changes it rests on. */
   version: number;
-  label: string;
-  prefix: string;
-  createdAtMs: number;
-  createdByKeyId: number | null;
-  revokedAtMs: number | null;
-  lastUsedAtMs: number | null;
   limit: {
     limitNanoUsd: NanoUsd;
     reset: KeyLimit['reset'];

@@ -14,16 +14,16 @@ export interface PriceLevel {
  */
 export class BookSide {
   readonly #isBid: boolean;
-  readonly #levels: KeptLevel[];
+  readonly #levels: PriceLevel[];
 
   /** `null`: a price is there twice. */
   static of(isBid: boolean, levels: readonly PriceLevel[]): BookSide | null {
-    const kept = levels.map(toKept).sort((a, b) => (isBetter(isBid, a.price, b.price) ? 1 : -1));
-    const isTwice = kept.some(({ price }, i) => price === kept[i + 1]?.price);
-    return isTwice ? null : new BookSide(isBid, kept);
+    const sorted = levels.toSorted((a, b) => (isBetter(isBid, a.price, b.price) ? 1 : -1));
+    const isTwice = sorted.some(({ price }, i) => price === sorted[i + 1]?.price);
+    return isTwice ? null : new BookSide(isBid, sorted);
   }
 
-  private constructor(isBid: boolean, levels: KeptLevel[]) {
+  private constructor(isBid: boolean, levels: PriceLevel[]) {
     this.#isBid = isBid;
     this.#levels = levels;
   }
@@ -42,13 +42,13 @@ export class BookSide {
     const isThere = this.#levels[place]?.price === level.price;
     if (level.size === 0n) {
       if (isThere) this.#levels.splice(place, 1);
-    } else if (isThere) this.#levels[place] = toKept(level);
-    else this.#levels.splice(place, 0, toKept(level));
+    } else if (isThere) this.#levels[place] = level;
+    else this.#levels.splice(place, 0, level);
   }
 
   /** Best first. */
   best(depth: number): BookLevel[] {
-    return this.#levels.slice(-depth).reverse().map(show);
+    return this.#levels.slice(-depth).reverse().map(toShown);
   }
 
   /** Of this price, or where it would stand. */
@@ -65,21 +65,11 @@ export class BookSide {
   }
 }
 
-interface KeptLevel extends PriceLevel {
-  /** Made when it is first wanted: most of what changes is never shown. */
-  shown: BookLevel | null;
-}
-
-const toKept = ({ price, size, orders }: PriceLevel): KeptLevel => ({ price, size, orders, shown: null });
-
 const isBetter = (isBid: boolean, price: bigint, than: bigint): boolean =>
   isBid ? price > than : price < than;
 
-function show(level: KeptLevel): BookLevel {
-  level.shown ??= {
-    price: formatDecimal9(level.price),
-    size: formatDecimal9(level.size),
-    orders: level.orders,
-  };
-  return level.shown;
-}
+const toShown = ({ price, size, orders }: PriceLevel): BookLevel => ({
+  price: formatDecimal9(price),
+  size: formatDecimal9(size),
+  orders,
+});

@@ -2,16 +2,12 @@ import { type CandleInterval, type CandleRow, intervals } from './candle.ts';
 
 /** A row as stores keep it and readers are told it: JSON of an array, because a thousand of them are read at once. */
 export function printCandle(row: CandleRow): string {
-  const known = printed.get(row);
-  if (known !== undefined) return known;
   const { openNano, highNano, lowNano, closeNano, volumeNano, quoteVolumeAtto } = row;
-  const text = JSON.stringify([
+  return JSON.stringify([
     ...[row.interval, row.timeMs],
     ...[openNano, highNano, lowNano, closeNano, volumeNano, quoteVolumeAtto].map(String),
     ...[row.trades, row.firstSeq, row.lastSeq, row.throughSeq, row.aheadSeqs, row.generation],
   ]);
-  printed.set(row, text);
-  return text;
 }
 
 /**
@@ -60,8 +56,6 @@ export function storedCandle(text: string): CandleRow {
   return row;
 }
 
-/** Rows never change. One that was stored is told to readers once a second for as long as it is one of the newest. */
-const printed = new WeakMap<CandleRow, string>();
 const NONE: readonly number[] = [];
 /** As numbers are written, as long as a safe integer can be. */
 const COUNT = '(?:0|[1-9]\\d{0,15})';

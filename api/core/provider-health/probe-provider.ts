@@ -1,7 +1,6 @@
 import { Client } from 'undici';
 import type { Provider } from '../catalog/catalog.ts';
-import type { Clock } from '../clock.ts';
-import { SECOND_MS } from '../clock.ts';
+import { type Clock, SECOND_MS } from '../clock.ts';
 
 /** A probe of a provider without an answer by then has failed. */
 const PROBE_TIMEOUT_MS = 5 * SECOND_MS;

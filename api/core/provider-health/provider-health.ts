@@ -1,7 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Provider } from '../catalog/catalog.ts';
-import type { Clock } from '../clock.ts';
-import { SECOND_MS } from '../clock.ts';
+import { type Clock, SECOND_MS } from '../clock.ts';
 import { BREAKER_COOLDOWN_MAX_MS, KEY_RATE_LIMIT_MAX_MS, PROVIDERS_MAX } from '../limits.ts';
 import type { Log } from '../log.ts';
 import { type BreakerCause, CircuitBreaker, type Opening, type Ticket } from './circuit-breaker.ts';

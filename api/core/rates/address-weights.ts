@@ -4,13 +4,8 @@ import { setBounded } from '../set-bounded.ts';
 
 /** What one address reads in a minute of the UTC clock, counted in weights. */
 export interface AddressWeights {
-  /** Counts it if it fits, and nothing otherwise. No promise where it can be told at once. */
-  count(address: string, weight: number): Counted | Promise<Counted>;
-}
-
-/** Always at once. */
-export interface LocalAddressWeights extends AddressWeights {
-  count(address: string, weight: number): Counted;
+  /** Counts the weight if it fits, and nothing otherwise. */
+  count(address: string, weight: number): Promise<Counted>;
 }
 
 export interface Counted {
@@ -20,11 +15,11 @@ export interface Counted {
   used: number;
 }
 
-/** Of a gateway that is one process. */
-export function createLocalAddressWeights(clock: Clock, weightPerMinute: () => number): LocalAddressWeights {
+/** Counts for a gateway that is one process. */
+export function createLocalAddressWeights(clock: Clock, weightPerMinute: () => number): AddressWeights {
   const minute = new MinuteTable(() => ({ used: 0 }));
   return {
-    count(address, weight) {
+    async count(address, weight) {
       const nowMs = clock.now();
       const of = minute.at(address, nowMs);
       if (of.used + weight > weightPerMinute()) return { waitMs: untilNextMinuteMs(nowMs), used: of.used };

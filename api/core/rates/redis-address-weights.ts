@@ -57,13 +57,16 @@ export interface RedisAddressWeightsOptions {
 }
 
 /**
- * Of all processes of a cluster. Up to half of the limit a process lets through by itself what it tells the others a moment
- * later; above it each read is asked for, so that the limit is exact. While Redis is away each process counts for itself:
- * public reads never fail for it.
+ * Counts over all processes of a cluster. Up to half of the limit a process lets reads through by itself and reports them a
+ * moment later; above it each read asks Redis, so that the limit is exact. While Redis is away each process counts for
+ * itself, because public reads never fail for it.
  */
-export function createRedisAddressWeights(options: RedisAddressWeightsOptions): AddressWeights {
-  const { redis, clock, log, weightPerMinute } = options;
-  const known = new MinuteTable<KnownWeight>((address, minute) => ({
+export const createRedisAddressWeights = (options: RedisAddressWeightsOptions): AddressWeights =>
+  new RedisAddressWeights(options);
+
+class RedisAddressWeights implements AddressWeights {
+  readonly #options: RedisAddressWeightsOptions;
+  readonly #known = new MinuteTable<KnownWeight>((address, minute) => ({
     key: `faregate:weight:${minute}:${address}`,
     minute,
     total: 0,
@@ -71,32 +74,66 @@ export function createRedisAddressWeights(options: RedisAddressWeightsOptions): 
     untold: 0,
     sent: 0,
   }));
-  const waiting = new Set<KnownWeight>();
-  let tellsSoon = false;
+  readonly #waiting = new Set<KnownWeight>();
+  #tellsSoon = false;
   /** `null`: Redis answers. */
-  let retryAtMs: number | null = null;
+  #retryAtMs: number | null = null;
 
-  const usedOf = (of: KnownWeight): number => of.total + of.sent + of.untold;
+  constructor(options: RedisAddressWeightsOptions) {
+    this.#options = options;
+  }
+
+  async count(address: string, weight: number): Promise<Counted> {
+    const { clock, weightPerMinute } = this.#options;
+    const of = this.#known.at(address, clock.now());
+    if (this.#retryAtMs !== null) return this.#countAlone(of, weight);
+    const limit = weightPerMinute();
+    const isFresh = clock.monotonicMs() - of.toldAtMs <= WEIGHTS_TOLD_MS;
+    const isFew = of.sent + of.untold + weight <= limit / UNTOLD_PART;
+    if (isFresh && isFew && usedOf(of) + weight <= limit / 2) return this.#letThrough(of, weight);
+    const fits = await this.#tell(of, weight);
+    if (fits === null) return this.#countAlone(of, weight);
+    return fits ? { waitMs: 0, used: usedOf(of) } : this.#refuse(of);
+  }
+
+  /** While Redis is away. */
+  #countAlone(of: KnownWeight, weight: number): Counted {
+    const fits = usedOf(of) + weight <= this.#options.weightPerMinute();
+    return fits ? this.#letThrough(of, weight) : this.#refuse(of);
+  }
+
+  #letThrough(of: KnownWeight, weight: number): Counted {
+    of.untold += weight;
+    if (this.#waiting.size >= SUBJECTS_MAX) this.#waiting.clear();
+    this.#waiting.add(of);
+    this.#tellAllSoon();
+    return { waitMs: 0, used: usedOf(of) };
+  }
+
+  #refuse(of: KnownWeight): Counted {
+    return { waitMs: untilNextMinuteMs(this.#options.clock.now()), used: usedOf(of) };
+  }
 
   /** Whether the weight fitted; `null`: Redis is away. */
-  async function tell(of: KnownWeight, weight: number): Promise<boolean | null> {
+  async #tell(of: KnownWeight, weight: number): Promise<boolean | null> {
+    const { redis, clock, log, weightPerMinute } = this.#options;
     const askedAtMs = clock.monotonicMs();
     const told = of.untold;
     of.untold = 0;
     of.sent += told;
-    waiting.delete(of);
+    this.#waiting.delete(of);
     try {
       const answer = await redis.eval(ADD, 1, of.key, told, weight, weightPerMinute(), KEPT_MS);
       const [fits, total] = pairOf(answer);
       of.total = Math.max(of.total, total);
       of.toldAtMs = askedAtMs;
-      retryAtMs = null;
+      this.#retryAtMs = null;
       return fits === 1;
     } catch (error) {
-      if (retryAtMs === null)
+      if (this.#retryAtMs === null)
         log.warn('weights of addresses cannot be shared with other processes, it is tried again', { error });
-      retryAtMs = clock.monotonicMs() + WEIGHTS_RETRY_MS;
-      // Nobody knows whether it was counted there; here it was.
+      this.#retryAtMs = clock.monotonicMs() + WEIGHTS_RETRY_MS;
+      // Whether Redis has counted it is unknown; this process has.
       of.total += told;
       return null;
     } finally {
@@ -104,65 +141,30 @@ export function createRedisAddressWeights(options: RedisAddressWeightsOptions): 
     }
   }
 
-  function scheduleReport(of: KnownWeight): void {
-    if (waiting.size >= SUBJECTS_MAX) waiting.clear();
-    waiting.add(of);
-    tellAllSoon();
+  #tellAllSoon(): void {
+    if (this.#tellsSoon) return;
+    this.#tellsSoon = true;
+    this.#options.clock.setTimer(WEIGHTS_TOLD_MS, () => this.#tellAll());
   }
 
-  function tellAllSoon(): void {
-    if (tellsSoon) return;
-    tellsSoon = true;
-    clock.setTimer(WEIGHTS_TOLD_MS, tellAll);
-  }
-
-  function tellAll(): void {
-    tellsSoon = false;
+  #tellAll(): void {
+    const { clock } = this.#options;
+    this.#tellsSoon = false;
     const minute = minuteOf(clock.now());
-    for (const of of waiting) {
-      if (of.minute !== minute) waiting.delete(of);
-      else if (retryAtMs === null) void tell(of, 0);
-      else if (clock.monotonicMs() >= retryAtMs) {
+    for (const of of this.#waiting) {
+      if (of.minute !== minute) this.#waiting.delete(of);
+      else if (this.#retryAtMs === null) void this.#tell(of, 0);
+      else if (clock.monotonicMs() >= this.#retryAtMs) {
         // One of them finds out whether Redis answers again.
-        retryAtMs = clock.monotonicMs() + WEIGHTS_RETRY_MS;
-        void tell(of, 0);
+        this.#retryAtMs = clock.monotonicMs() + WEIGHTS_RETRY_MS;
+        void this.#tell(of, 0);
       }
     }
-    if (waiting.size > 0) tellAllSoon();
+    if (this.#waiting.size > 0) this.#tellAllSoon();
   }
-
-  function letThrough(of: KnownWeight, weight: number): Counted {
-    of.untold += weight;
-    scheduleReport(of);
-    return { waitMs: 0, used: usedOf(of) };
-  }
-
-  const refuse = (of: KnownWeight): Counted => ({
-    waitMs: untilNextMinuteMs(clock.now()),
-    used: usedOf(of),
-  });
-
-  /** While Redis is away. */
-  const countAlone = (of: KnownWeight, weight: number): Counted =>
-    usedOf(of) + weight <= weightPerMinute() ? letThrough(of, weight) : refuse(of);
-
-  async function ask(of: KnownWeight, weight: number): Promise<Counted> {
-    const fits = await tell(of, weight);
-    if (fits === null) return countAlone(of, weight);
-    return fits ? { waitMs: 0, used: usedOf(of) } : refuse(of);
-  }
-
-  return {
-    count(address, weight) {
-      const of = known.at(address, clock.now());
-      if (retryAtMs !== null) return countAlone(of, weight);
-      const limit = weightPerMinute();
-      const isFresh = clock.monotonicMs() - of.toldAtMs <= WEIGHTS_TOLD_MS;
-      const isFew = of.sent + of.untold + weight <= limit / UNTOLD_PART;
-      return isFresh && isFew && usedOf(of) + weight <= limit / 2 ? letThrough(of, weight) : ask(of, weight);
-    },
-  };
 }
+
+const usedOf = (of: KnownWeight): number => of.total + of.sent + of.untold;
 
 function pairOf(answer: unknown): [number, number] {
   const [fits, total] = Array.isArray(answer) ? answer.map(Number) : [];

@@ -12,8 +12,8 @@ import { promptTextBytes } from '../price/prompt-text.ts';
 import { chooseCandidates } from '../routing/choose-candidates.ts';
 import type { EndpointHealth } from '../routing/endpoint-health.ts';
 import { readPreferences } from '../routing/provider-preferences.ts';
+import { shorten } from '../routing/refuse-model.ts';
 import { type Resolved, resolveModels } from '../routing/resolve-models.ts';
-import { shorten } from '../routing/shorten.ts';
 import { skipOpenEndpoints } from '../routing/skip-open-endpoints.ts';
 import { readServerTools } from '../server-tools/read-server-tools.ts';
 import type { CallPlan } from './call-plan.ts';
@@ -81,7 +81,7 @@ function checkBody(
   const agentRefusal = refuseAgent(agentStatus);
   if (agentRefusal !== null) return agentRefusal;
 
-  const spelling = object.hasFoldableKey ? refuseSpellings(format.endpoint, value) : null;
+  const spelling = object.hasFoldableKey ? refuseSpellings(format.name, value) : null;
   if (spelling !== null) return spelling;
   const media = format.countMedia(value, links);
   if (isApiError(media)) return media;
@@ -119,24 +119,11 @@ function* planCall(
   if (first === undefined) return { ok: false, error: apiError('provider_unavailable') };
 
   const hasMedia = media.firstAt !== null;
-  const {
-    stream,
-    showUsage,
-    showReasoning,
-    outputTokensCap,
-    outputCapField,
-    outputCaps,
-    budgets,
-    extraOutputTokens,
-    choices,
-    hasTools,
-  } = request;
+  const { model: _model, fallbacks: _fallbacks, ...asked } = request;
   const plan: CallPlan = {
     format,
+    ...asked,
     body: object,
-    stream,
-    showUsage,
-    showReasoning,
     model: first.model,
     candidates,
     // Media behind a link may fill the context, whichever model's it is.
@@ -148,15 +135,8 @@ function* planCall(
         toolPromptTokens(value) +
         TEMPLATE_TOKENS,
     promptEstimateTokens: estimateTokens(promptTextBytes(value)),
-    outputTokensCap,
-    outputCapField,
-    outputCaps,
-    budgets,
-    extraOutputTokens,
     images: media.images,
     linkedImages: media.linkedImages,
-    choices,
-    hasTools,
   };
   yield 'estimate';
   return { ok: true, plan };

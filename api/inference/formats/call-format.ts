@@ -1,4 +1,4 @@
-import type { FormatName } from '#core/catalog/catalog.ts';
+import type { FormatName, UpstreamFormatName } from '#core/catalog/catalog.ts';
 import type { ApiError } from '../../contract/errors.ts';
 import type { CallPlan, Candidate } from '../admit/call-plan.ts';
 import type { JsonObject } from '../json/json-object.ts';
@@ -8,9 +8,21 @@ import type { SentUsage, StreamUsage, Usage } from '../price/usage.ts';
 import type { Hidden } from '../scrub/scrub-words.ts';
 import type { ShownCharge } from './shown-changes.ts';
 
+/** A format in which a provider is asked. */
+export interface UpstreamFormat {
+  name: UpstreamFormatName;
+  buildBody(plan: CallPlan, candidate: Candidate, agentId: number): Buffer;
+  /** A whole answer that came with status 200. */
+  readAnswer(answer: JsonObject, value: Record<string, unknown>): AnswerReading;
+  openStream(names: StreamNames): StreamReader;
+  openAssembly(): Assembly;
+  /** JSON text of the answer's id in a stream's first event; empty where it has none. */
+  idOf(firstEvent: Buffer): string;
+}
+
 /** All that differs between the three wire formats. What a call does, and in which order, is the same for all. */
-export interface CallFormat {
-  endpoint: FormatName;
+export interface CallFormat extends UpstreamFormat {
+  name: FormatName;
   /** Of a parsed body: everything that decides what is asked and for how much. */
   readRequest(body: unknown): ReadRequest;
   /** Members that cap the answer: not part of the prompt. */
@@ -20,16 +32,8 @@ export interface CallFormat {
   refuseFields(body: Readonly<Record<string, unknown>>): ApiError | null;
   /** Every door by which a tool can enter. */
   refuseTools(body: Readonly<Record<string, unknown>>): ApiError | null;
-  /** What goes to a provider that speaks this format, too. */
-  buildBody(plan: CallPlan, candidate: Candidate, agentId: number): Buffer;
-  /** A whole answer that came with status 200. */
-  readAnswer(answer: JsonObject, value: Record<string, unknown>): AnswerReading;
-  /** The same answer as the caller sees it. */
+  /** A whole answer as the caller sees it. */
   showAnswer(answer: GoodAnswer, charge: StreamEndView, candidate: Candidate): Buffer;
-  openStream(names: StreamNames): StreamReader;
-  openAssembly(): Assembly;
-  /** JSON text of the answer's id in a stream's first event; empty where it has none. */
-  idOf(firstEvent: Buffer): string;
   /** What ends a stream that failed after it had begun. */
   streamError(identity: AnswerIdentity, error: ApiError): Buffer;
 }

@@ -5,7 +5,7 @@ import { messagesFormat } from './messages-format.ts';
 import { responsesFormat } from './responses-format.ts';
 
 export const callFormats: Readonly<Record<FormatName, CallFormat>> = {
-  'chat/completions': chatFormat,
+  chat: chatFormat,
   responses: responsesFormat,
   messages: messagesFormat,
 };

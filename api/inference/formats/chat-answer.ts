@@ -2,7 +2,7 @@ import { isRecord } from '#core/is-record.ts';
 import { ERROR_BODY_BYTES } from '#core/limits.ts';
 import { parseJson } from '#core/parse-json.ts';
 import type { Candidate } from '../admit/call-plan.ts';
-import { type JsonObject, memberSize, memberText, rebuildJsonObject } from '../json/json-object.ts';
+import { type JsonObject, memberBytes, memberText, rebuildJsonObject } from '../json/json-object.ts';
 import { AnswerText, addChat } from '../price/answer-text.ts';
 import { estimateTokens } from '../price/estimate.ts';
 import { chatCounts } from '../price/usage.ts';
@@ -13,10 +13,10 @@ import { presentMember } from './stream-text.ts';
 import { usageInAnswer, withoutUsage } from './usage-places.ts';
 
 export function readChatAnswer(answer: JsonObject, value: Record<string, unknown>): AnswerReading {
-  const sent = usageInAnswer(answer, value, chatCounts);
+  const sent = usageInAnswer(answer, chatCounts);
   const usage = sent?.usage ?? null;
   if (saysError(answer, value.choices)) return { kind: 'error', usage };
-  if (memberSize(answer, 'choices') === undefined) return { kind: 'malformed', usage };
+  if (memberBytes(answer, 'choices') === undefined) return { kind: 'malformed', usage };
   const text = new AnswerText();
   addChat(text, value);
   return { kind: 'answer', answer, value, sent, deliveredTokens: estimateTokens(text.bytes) };
@@ -72,7 +72,7 @@ const choicesOf = (object: JsonObject): unknown => parseJson(memberText(object, 
 /** The caller sees one record, which is ours: another one would tell what the vendor charges. */
 export function showChatAnswer(good: GoodAnswer, charge: StreamEndView, candidate: Candidate): Buffer {
   const changes = withoutUsage(good.answer);
-  const shown = shownChanges('chat/completions', good, charge, candidate);
-  for (const [place, key] of shown.keys.entries()) changes.set(key, shown.values[place] ?? null);
+  const shown = shownChanges('chat', good, charge, candidate);
+  for (const [key, change] of shown) changes.set(key, change);
   return rebuildJsonObject(good.answer, changes);
 }

@@ -3,21 +3,21 @@ import { plainNumber } from '../json/exact-json.ts';
 import { parseRecord } from '../json/parse-record.ts';
 import { AnswerText, addChat } from '../price/answer-text.ts';
 import { countedBy } from '../price/stream-text-count.ts';
-import type { StreamUsage, Usage } from '../price/usage.ts';
 import type { Assembly, ReadEvent } from './call-format.ts';
 import { ChatStream } from './chat-stream.ts';
+import { CountedElsewhere } from './counted-elsewhere.ts';
 import { mergeDelta } from './merge-delta.ts';
 import { CHOICES_NEEDLE, isPlainChunk, looksLikeObject } from './stream-text.ts';
 
 /** The whole answer that the chunks of a chat are pieces of. */
-export class ChatAssembly implements Assembly {
+export class ChatAssembly extends CountedElsewhere implements Assembly {
   readonly unreadLineEnd = null;
   readonly answerNeedle = CHOICES_NEEDLE;
   readonly namesEvents = false;
   readonly #text = new AnswerText();
   readonly text = countedBy(() => this.#text.bytes);
   /** Knows usage, errors and the end, as for a caller who wants the stream. */
-  readonly #stream = new ChatStream(
+  protected readonly counter = new ChatStream(
     { upstreamModel: '', publicModel: '', showUsage: true },
     () => this.#text.bytes,
   );
@@ -28,7 +28,7 @@ export class ChatAssembly implements Assembly {
   read(data: Buffer, eventName: string): ReadEvent {
     // Most pieces say neither usage nor error nor end.
     if (eventName !== '' || !looksLikeObject(data) || !isPlainChunk(data)) {
-      const event = this.#stream.read(data, eventName);
+      const event = this.counter.read(data, eventName);
       if (event.kind === 'done' || event.kind === 'malformed' || event.kind === 'error') return event;
     }
     const chunk = parseRecord(data);
@@ -38,25 +38,13 @@ export class ChatAssembly implements Assembly {
     return KEPT;
   }
 
-  get records(): StreamUsage {
-    return this.#stream.records;
-  }
-
-  usage(deliveredTokens: number): Usage | null {
-    return this.#stream.usage(deliveredTokens);
-  }
-
-  isComplete(): boolean {
-    return this.#stream.isComplete();
-  }
-
   answer(): Buffer | null {
     if (this.#choices.size === 0) return null;
     const choices = [...this.#choices.values()].sort((a, b) => Number(a.index) - Number(b.index));
     // Some clients refuse a whole answer without a fingerprint, which pieces need not have.
     const frame = { system_fingerprint: null, ...this.#frame };
     const answer = JSON.stringify({ ...frame, object: 'chat.completion', choices });
-    const usage = this.#stream.usageRecord?.bytes;
+    const usage = this.counter.usageRecord?.bytes;
     if (usage === undefined) return Buffer.from(answer);
     // Its bytes as they came: a cost is read from its text.
     return Buffer.concat([Buffer.from(`${answer.slice(0, -1)},"usage":`), usage, Buffer.from('}')]);

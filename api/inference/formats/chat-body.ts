@@ -26,7 +26,7 @@ import { numberOf, textOrNull } from './values.ts';
 export function buildChatBody(plan: CallPlan, candidate: Candidate, agentId: number): Buffer {
   const { routesBetweenVendors } = candidate.provider.kind.capabilities;
   const changes = commonChanges(plan, candidate, agentId);
-  writeDialect(plan, candidate, agentId, changes);
+  writeDialect('chat', plan, candidate, agentId, changes);
   const ownField = candidate.provider.dialect.capField;
   const onlyOwn = !routesBetweenVendors;
   writeOutputCap(plan, candidate, { fields: CAP_FIELDS, ownField, onlyOwn, required: false }, changes);

@@ -1,6 +1,5 @@
 import { parseChatRequest } from '../../contract/chat-request.ts';
 import { errorTable } from '../../contract/errors.ts';
-import { answerBounds, memberText, scanJsonObject } from '../json/json-object.ts';
 import { refuseFields } from '../policy/field-policy.ts';
 import { refuseChatTools } from '../policy/tool-policy.ts';
 import type { CallFormat, CallRequest, ReadRequest } from './call-format.ts';
@@ -9,26 +8,26 @@ import { ChatAssembly } from './chat-assembly.ts';
 import { buildChatBody } from './chat-body.ts';
 import { countChatMedia } from './chat-media.ts';
 import { ChatStream } from './chat-stream.ts';
-import { readOutputCaps } from './output-caps.ts';
-import { dataEvent } from './stream-text.ts';
+import { readMembers } from './output-caps.ts';
+import { dataEvent, idIn } from './stream-text.ts';
+
+const capFields: ReadonlySet<string> = new Set(['max_tokens', 'max_completion_tokens']);
+const pricedFields: ReadonlySet<string> = new Set([...capFields, 'n', 'prediction']);
 
 /** `POST /chat/completions`. */
 export const chatFormat: CallFormat = {
-  endpoint: 'chat/completions',
+  name: 'chat',
   readRequest,
-  capFields: new Set(['max_tokens', 'max_completion_tokens']),
+  capFields,
   countMedia: countChatMedia,
-  refuseFields: (body) => refuseFields(body, readFields),
+  refuseFields: (body) => refuseFields(body, pricedFields),
   refuseTools: refuseChatTools,
   buildBody: buildChatBody,
   readAnswer: readChatAnswer,
   showAnswer: showChatAnswer,
   openStream: (names) => new ChatStream(names),
   openAssembly: () => new ChatAssembly(),
-  idOf(firstEvent) {
-    const object = scanJsonObject(firstEvent, answerBounds);
-    return typeof object === 'string' ? '' : (memberText(object, 'id') ?? '');
-  },
+  idOf: (firstEvent) => idIn(firstEvent, null),
   /** Spec: Chat-completions stream 4. An empty delta, `finish_reason` `error`, and the error. */
   streamError({ id, createdAtS, model }, { code, message }) {
     const chunk = {
@@ -43,43 +42,17 @@ export const chatFormat: CallFormat = {
   },
 };
 
-const readFields: ReadonlySet<string> = new Set([
-  'model',
-  'messages',
-  'max_tokens',
-  'max_completion_tokens',
-  'n',
-  'stream',
-  'stream_options',
-  'tools',
-  'tool_choice',
-  'models',
-  'plugins',
-  'provider',
-  'reasoning',
-  'thinking',
-  'prediction',
-  'user',
-  'session_id',
-  'prompt_cache_key',
-  'safety_identifier',
-]);
-
 function readRequest(body: unknown): ReadRequest {
   const checked = parseChatRequest(body);
   if (!checked.ok) return checked;
   const { request } = checked;
   const read: CallRequest = {
-    model: request.model,
-    fallbacks: request.models ?? [],
-    stream: request.stream === true,
+    ...readMembers(request, capFields),
     showUsage: request.stream !== true || request.stream_options?.include_usage === true,
     showReasoning: request.reasoning?.exclude !== true,
-    ...readOutputCaps(request, ['max_tokens', 'max_completion_tokens']),
     extraOutputTokens:
       request.prediction === undefined ? 0 : Buffer.byteLength(JSON.stringify(request.prediction)),
     choices: request.n ?? 1,
-    hasTools: (request.tools?.length ?? 0) > 0,
   };
   return { ok: true, request: read };
 }

@@ -1,5 +1,5 @@
 import { isRecord } from '#core/is-record.ts';
-import { type ApiError, apiError } from '../../contract/errors.ts';
+import { type ApiError, hasToBe, refuseEach } from '../../contract/errors.ts';
 import {
   countMedium,
   type LinkRules,
@@ -21,18 +21,14 @@ export function countChatMedia(
   rules: LinkRules,
 ): MediaCount | ApiError {
   const count = noMedia(rules);
-  if (!Array.isArray(messages)) return count;
-  for (const [m, message] of messages.entries()) {
-    if (!isRecord(message)) continue;
-    const refusal = countEarlierAnswer(message, `messages[${m}]`, count);
-    if (refusal !== null) return refusal;
-    if (!Array.isArray(message.content)) continue;
-    for (const [p, part] of message.content.entries()) {
-      const refusal = countPart(part, `messages[${m}].content[${p}]`, count);
-      if (refusal !== null) return refusal;
-    }
-  }
-  return count;
+  const refusal = refuseEach(
+    messages,
+    'messages',
+    (message, param) =>
+      countEarlierAnswer(message, param, count) ??
+      refuseEach(message.content, `${param}.content`, (part, at) => countPart(part, at, count)),
+  );
+  return refusal ?? count;
 }
 
 /** What an assistant's message may bring back besides its content: images, and files that were read for it. */
@@ -47,12 +43,7 @@ function countEarlierAnswer(
     countMedium(count, 'others', `${param}.annotations`);
   }
   if (images === undefined || images === null) return null;
-  if (!Array.isArray(images)) {
-    return apiError('invalid_request', {
-      param: `${param}.images`,
-      message: `\`${param}.images\` has to be a list.`,
-    });
-  }
+  if (!Array.isArray(images)) return hasToBe(`${param}.images`, 'a list');
   for (const [i, image] of images.entries()) {
     const at = `${param}.images[${i}]`;
     countMedium(count, 'images', at);
@@ -63,8 +54,7 @@ function countEarlierAnswer(
   return null;
 }
 
-function countPart(part: unknown, param: string, count: MediaCount): ApiError | null {
-  if (!isRecord(part)) return null;
+function countPart(part: Record<string, unknown>, param: string, count: MediaCount): ApiError | null {
   // Names an entry of the server's cache, whoever made it.
   if (part.uuid !== undefined && part.uuid !== null) return refuseStored(`${param}.uuid`);
   switch (part.type) {
@@ -87,10 +77,7 @@ function countPart(part: unknown, param: string, count: MediaCount): ApiError | 
     case 'input_audio':
       return refuseInline(`${param}.input_audio`);
     default:
-      return apiError('invalid_request', {
-        param: `${param}.type`,
-        message: `\`${param}.type\` has to be \`text\`, \`image_url\`, \`video_url\` or \`file\`.`,
-      });
+      return hasToBe(`${param}.type`, '`text`, `image_url`, `video_url` or `file`');
   }
 }
 

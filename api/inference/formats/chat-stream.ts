@@ -131,7 +131,7 @@ export class ChatStream implements StreamReader {
   #lastChunk({ identity, ...charge }: StreamEndView): Buffer {
     const { object, usage } = this.records;
     const record = object === null ? null : { object, tokens: usage?.tokens ?? null };
-    const shown = shownUsage('chat/completions', record, charge);
+    const shown = shownUsage('chat', record, charge);
     if (this.#usageChunk === null) return usageChunk(identity, shown);
     const changes = this.#hidden(withoutUsage(this.#usageChunk));
     changes.set('choices', '[]');
@@ -145,7 +145,7 @@ export class ChatStream implements StreamReader {
     if (memberBytes(object, 'usage') === undefined && !mayHoldRecord(data)) return this.#pass(data, false);
     if (hasNoChoices(object) && isBareFrame(object)) return { kind: 'kept' };
     const hidden = withoutUsage(object);
-    return hidden.keys.length === 0 ? this.#pass(data, false) : this.#passChunk(object);
+    return hidden.size === 0 ? this.#pass(data, false) : this.#passChunk(object);
   }
 
   #passChunk(object: JsonObject): ReadEvent {

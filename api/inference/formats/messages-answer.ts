@@ -1,5 +1,5 @@
 import type { Candidate } from '../admit/call-plan.ts';
-import { type JsonObject, memberSize, memberText, rebuildJsonObject } from '../json/json-object.ts';
+import { type JsonObject, memberBytes, memberText, rebuildJsonObject } from '../json/json-object.ts';
 import { AnswerText, addMessages } from '../price/answer-text.ts';
 import { estimateTokens } from '../price/estimate.ts';
 import { messagesCounts } from '../price/usage.ts';
@@ -9,10 +9,10 @@ import { objectIn, presentMember } from './stream-text.ts';
 import { usageInAnswer, withOneRecord } from './usage-places.ts';
 
 export function readMessagesAnswer(answer: JsonObject, value: Record<string, unknown>): AnswerReading {
-  const sent = usageInAnswer(answer, value, messagesCounts);
+  const sent = usageInAnswer(answer, messagesCounts);
   const usage = sent?.usage ?? null;
   if (saysMessagesError(answer)) return { kind: 'error', usage };
-  if (memberSize(answer, 'content') === undefined) return { kind: 'malformed', usage };
+  if (memberBytes(answer, 'content') === undefined) return { kind: 'malformed', usage };
   const text = new AnswerText();
   addMessages(text, { content: value.content });
   return { kind: 'answer', answer, value, sent, deliveredTokens: estimateTokens(text.bytes) };

@@ -4,47 +4,35 @@ import { NumberMarks } from '../json/number-marks.ts';
 import { parseRecord } from '../json/parse-record.ts';
 import { AnswerText, addMessages } from '../price/answer-text.ts';
 import { countedBy } from '../price/stream-text-count.ts';
-import type { StreamUsage, Usage } from '../price/usage.ts';
 import type { Assembly, ReadEvent } from './call-format.ts';
+import { CountedElsewhere } from './counted-elsewhere.ts';
 import { mergeDelta } from './merge-delta.ts';
 import { MessagesStream } from './messages-stream.ts';
 import { DELTA_NEEDLE } from './stream-text.ts';
 import { inputOf } from './tool-input.ts';
 
 /** The whole message that the named events are pieces of. */
-export class MessagesAssembly implements Assembly {
+export class MessagesAssembly extends CountedElsewhere implements Assembly {
   readonly unreadLineEnd = null;
   readonly answerNeedle = DELTA_NEEDLE;
   readonly namesEvents = false;
   readonly #text = new AnswerText();
   readonly text = countedBy(() => this.#text.bytes);
   /** Knows usage, errors and the end, as for a caller who wants the stream. */
-  readonly #stream = new MessagesStream({ upstreamModel: '', publicModel: '', showUsage: true });
+  protected readonly counter = new MessagesStream({ upstreamModel: '', publicModel: '', showUsage: true });
   #message: Record<string, unknown> | null = null;
   readonly #blocks = new Map<unknown, Record<string, unknown>>();
   /** JSON text of tool inputs, which comes in pieces. */
   readonly #inputs = new Map<unknown, string>();
 
   read(data: Buffer): ReadEvent {
-    const event = this.#stream.read(data, '');
+    const event = this.counter.read(data, '');
     if (event.kind === 'done' || event.kind === 'malformed' || event.kind === 'error') return event;
     const value = parseRecord(data);
     if (value === null) return { kind: 'malformed' };
     addMessages(this.#text, value);
     this.#add(value);
     return { kind: 'kept' };
-  }
-
-  get records(): StreamUsage {
-    return this.#stream.records;
-  }
-
-  usage(deliveredTokens: number): Usage | null {
-    return this.#stream.usage(deliveredTokens);
-  }
-
-  isComplete(): boolean {
-    return this.#stream.isComplete();
   }
 
   answer(): Buffer | null {
@@ -55,7 +43,7 @@ export class MessagesAssembly implements Assembly {
       withInput(block, this.#inputs.get(index), marks),
     );
     const answer = marks.print({ ...message, content });
-    const usage = this.#stream.usageRecord?.bytes;
+    const usage = this.counter.usageRecord?.bytes;
     if (usage === undefined) return answer;
     // Its bytes as they came: a cost is read from its text.
     return Buffer.concat([answer.subarray(0, -1), Buffer.from(',"usage":'), usage, Buffer.from('}')]);

@@ -28,7 +28,7 @@ export function buildMessagesBody(plan: CallPlan, candidate: Candidate, agentId:
     changes,
   );
   writeUserId(plan.body, agentId, changes);
-  writeDialect(plan, candidate, agentId, changes);
+  writeDialect('messages', plan, candidate, agentId, changes);
   if (routesBetweenVendors) writeRouterDialect(plan, candidate, agentId, changes);
   else {
     writePlainModel(candidate, changes);

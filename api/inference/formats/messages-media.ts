@@ -1,5 +1,5 @@
 import { isRecord } from '#core/is-record.ts';
-import { type ApiError, apiError } from '../../contract/errors.ts';
+import { type ApiError, apiError, hasToBe, refuseEach } from '../../contract/errors.ts';
 import {
   countMedium,
   type LinkRules,
@@ -20,25 +20,14 @@ export function countMessagesMedia(
   rules: LinkRules,
 ): MediaCount | ApiError {
   const count = noMedia(rules);
-  const refusal = countBlocks(system, 'system', count);
-  if (refusal !== null) return refusal;
-  if (!Array.isArray(messages)) return count;
-  for (const [m, message] of messages.entries()) {
-    if (!isRecord(message)) continue;
-    const refusal = countBlocks(message.content, `messages[${m}].content`, count);
-    if (refusal !== null) return refusal;
-  }
-  return count;
+  const refusal =
+    countBlocks(system, 'system', count) ??
+    refuseEach(messages, 'messages', ({ content }, param) => countBlocks(content, `${param}.content`, count));
+  return refusal ?? count;
 }
 
-function countBlocks(blocks: unknown, param: string, count: MediaCount): ApiError | null {
-  if (!Array.isArray(blocks)) return null;
-  for (const [b, block] of blocks.entries()) {
-    const refusal = isRecord(block) ? countBlock(block, `${param}[${b}]`, count) : null;
-    if (refusal !== null) return refusal;
-  }
-  return null;
-}
+const countBlocks = (blocks: unknown, param: string, count: MediaCount): ApiError | null =>
+  refuseEach(blocks, param, (block, at) => countBlock(block, at, count));
 
 function countBlock(block: Record<string, unknown>, param: string, count: MediaCount): ApiError | null {
   switch (block.type) {
@@ -66,10 +55,7 @@ function countBlock(block: Record<string, unknown>, param: string, count: MediaC
     case 'container_upload':
       return refuseStored(param);
     default:
-      return apiError('invalid_request', {
-        param: `${param}.type`,
-        message: `\`${param}.type\` has to be \`text\`, \`image\`, \`document\`, \`tool_use\`, \`tool_result\` or \`thinking\`.`,
-      });
+      return hasToBe(`${param}.type`, '`text`, `image`, `document`, `tool_use`, `tool_result` or `thinking`');
   }
 }
 
@@ -112,9 +98,6 @@ function refuseSource(
     case 'content':
       return countBlocks(content, `${param}.content`, count);
     default:
-      return apiError('invalid_request', {
-        param: `${param}.type`,
-        message: `\`${param}.type\` has to be \`url\`, with a public https link in \`${param}.url\`.`,
-      });
+      return hasToBe(`${param}.type`, `\`url\`, with a public https link in \`${param}.url\``);
   }
 }

@@ -11,11 +11,10 @@ import {
 import { addMessages } from '../price/answer-text.ts';
 import { EventTextCount, type TextCount } from '../price/stream-text-count.ts';
 import { messagesCounts, noTokens, StreamUsage, type Usage } from '../price/usage.ts';
-import { frameChanges } from '../scrub/scrub-answer.ts';
 import type { ReadEvent, StreamEndView, StreamNames, StreamReader } from './call-format.ts';
 import { tellsError } from './error-record.ts';
 import { saysMessagesError } from './messages-answer.ts';
-import { countersOf, passedUsage, type ShownCharge, shownUsage } from './shown-changes.ts';
+import { countersOf, passedUsage, type ShownCharge, showFrame, shownUsage } from './shown-changes.ts';
 import {
   DELTA_NEEDLE,
   isDone,
@@ -138,11 +137,7 @@ export class MessagesStream implements StreamReader {
       this.#shownStart = usage;
       changes.set('usage', passedUsage(usage));
     } else if (sent !== undefined) changes.set('usage', sent);
-    const { upstreamModel, publicModel, hidden, ownId = '' } = this.#names;
-    const frame = hidden === undefined ? [] : frameChanges(message, hidden, ownId);
-    for (const [name, value] of frame) changes.set(name, value);
-    if (memberText(message, 'model') === JSON.stringify(upstreamModel))
-      changes.set('model', JSON.stringify(publicModel));
+    showFrame(message, this.#names, changes);
     const shown = cutRecords(object);
     shown.set('message', rebuildJsonObject(message, changes));
     return { kind: 'changed', events: namedEvent('message_start', rebuildJsonObject(object, shown)) };
@@ -180,7 +175,7 @@ export class MessagesStream implements StreamReader {
 
   /** An event inside the answer, without its usage record. `null`: it was sent for its record alone. */
   #passEvent(type: string, eventName: string, object: JsonObject): ReadEvent | null {
-    if (!mayHoldRecord(object.bytes) || cutRecords(object).keys.length === 0)
+    if (!mayHoldRecord(object.bytes) || cutRecords(object).size === 0)
       return passNamed(type, eventName, object.bytes);
     if (!isJson(object.bytes)) return { kind: 'malformed' };
     const isBare = !FORMAT_TYPE.test(type) && object.members.every(({ key }) => FRAME.has(key));
@@ -246,7 +241,7 @@ function withoutCost(usage: JsonObject): JsonObject {
 /** A delta whose record, wherever it stood, is in its own place, and the only one. */
 function withOwnUsage(object: JsonObject): JsonObject {
   const changes = cutRecords(object);
-  if (changes.keys.every((key) => key === 'usage')) return object;
+  if ([...changes.keys()].every((key) => key === 'usage')) return object;
   const delta = objectIn(object, 'delta');
   const sent = objectIn(object, 'usage') ?? (delta === null ? null : objectIn(delta, 'usage'));
   if (sent !== null) changes.set('usage', sent.bytes);

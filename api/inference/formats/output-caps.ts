@@ -1,6 +1,26 @@
 import { isRecord } from '#core/is-record.ts';
 import type { CallRequest, OutputCap } from './call-format.ts';
 
+/** Reads the members that all formats have. A format that has more of them overrides what is said here. */
+export const readMembers = (request: SharedMembers, capFields: ReadonlySet<string>): CallRequest => ({
+  model: request.model,
+  fallbacks: request.models ?? [],
+  stream: request.stream === true,
+  showUsage: true,
+  showReasoning: true,
+  ...readOutputCaps(request, [...capFields]),
+  extraOutputTokens: 0,
+  choices: 1,
+  hasTools: (request.tools?.length ?? 0) > 0,
+});
+
+interface SharedMembers extends Readonly<Record<string, unknown>> {
+  model: string;
+  models?: readonly string[] | null | undefined;
+  stream?: boolean | null | undefined;
+  tools?: readonly unknown[] | null | undefined;
+}
+
 type Caps = Pick<CallRequest, 'outputTokensCap' | 'outputCapField' | 'outputCaps' | 'budgets'>;
 
 /**
@@ -9,7 +29,7 @@ type Caps = Pick<CallRequest, 'outputTokensCap' | 'outputCapField' | 'outputCaps
  *
  * @param fields Names of the format's own caps; the first one is advised to a caller who sent none, else the last sent.
  */
-export function readOutputCaps(request: Readonly<Record<string, unknown>>, fields: readonly string[]): Caps {
+function readOutputCaps(request: Readonly<Record<string, unknown>>, fields: readonly string[]): Caps {
   const outputCaps = fields.flatMap((field) => capAt(field, request[field]));
   const { reasoning, thinking } = request;
   const budgets = [

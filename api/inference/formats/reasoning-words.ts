@@ -1,4 +1,4 @@
-import type { Reasoning } from '../translation/conversation.ts';
+import type { Reasoning } from '#core/conversation/conversation.ts';
 
 /** Of `reasoning` in a chat body: a summary is what is shown anyway, where thought is. */
 export const CHAT_REASONING: ReadonlySet<string> = new Set([

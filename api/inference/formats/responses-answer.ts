@@ -1,6 +1,6 @@
 import { isRecord } from '#core/is-record.ts';
 import type { Candidate } from '../admit/call-plan.ts';
-import { type JsonObject, memberSize, memberText, rebuildJsonObject } from '../json/json-object.ts';
+import { type JsonObject, memberBytes, memberText, rebuildJsonObject } from '../json/json-object.ts';
 import { AnswerText, addResponses } from '../price/answer-text.ts';
 import { estimateTokens } from '../price/estimate.ts';
 import { responsesCounts } from '../price/usage.ts';
@@ -11,10 +11,10 @@ import { objectIn, presentMember } from './stream-text.ts';
 import { usageInAnswer, withOneRecord } from './usage-places.ts';
 
 export function readResponsesAnswer(answer: JsonObject, value: Record<string, unknown>): AnswerReading {
-  const sent = usageInAnswer(answer, value, responsesCounts);
+  const sent = usageInAnswer(answer, responsesCounts);
   const usage = sent?.usage ?? null;
   if (saysResponseFailed(answer)) return { kind: 'error', usage };
-  if (memberSize(answer, 'output') === undefined) return { kind: 'malformed', usage };
+  if (memberBytes(answer, 'output') === undefined) return { kind: 'malformed', usage };
   const text = new AnswerText();
   addResponses(text, value.output);
   return { kind: 'answer', answer, value, sent, deliveredTokens: estimateTokens(text.bytes) };

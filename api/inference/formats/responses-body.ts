@@ -12,7 +12,7 @@ import {
 export function buildResponsesBody(plan: CallPlan, candidate: Candidate, agentId: number): Buffer {
   const { routesBetweenVendors } = candidate.provider.kind.capabilities;
   const changes = commonChanges(plan, candidate, agentId);
-  writeDialect(plan, candidate, agentId, changes);
+  writeDialect('responses', plan, candidate, agentId, changes);
   const ownField = 'max_output_tokens';
   writeOutputCap(plan, candidate, { fields: [ownField], ownField, onlyOwn: false, required: false }, changes);
   // Some servers keep what nobody forbids them to: for all callers of the account.

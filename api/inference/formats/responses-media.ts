@@ -1,5 +1,5 @@
-import { isRecord } from '#core/is-record.ts';
-import { type ApiError, apiError } from '../../contract/errors.ts';
+import { type ApiError, apiError, hasToBe, refuseEach } from '../../contract/errors.ts';
+import { ROUTER_TOOLS } from '../../providers/router-tools.ts';
 import {
   countMedium,
   type LinkRules,
@@ -22,12 +22,7 @@ export function countResponsesMedia(
   rules: LinkRules,
 ): MediaCount | ApiError {
   const count = noMedia(rules);
-  if (!Array.isArray(input)) return count;
-  for (const [i, item] of input.entries()) {
-    const refusal = isRecord(item) ? countItem(item, `input[${i}]`, count) : null;
-    if (refusal !== null) return refusal;
-  }
-  return count;
+  return refuseEach(input, 'input', (item, param) => countItem(item, param, count)) ?? count;
 }
 
 /** Items of earlier answers come back as they were; only what they bring in from outside is looked at. */
@@ -52,21 +47,20 @@ function countItem(item: Record<string, unknown>, param: string, count: MediaCou
     case 'context_compaction':
     // Of searches and fetches, by their two names.
     case 'web_search_call':
-    case 'openrouter:web_search':
-    case 'openrouter:web_fetch':
-    case 'openrouter:datetime':
+    case ROUTER_TOOLS.search:
+    case ROUTER_TOOLS.fetch:
+    case ROUTER_TOOLS.clock:
     // Its tools are looked at with all the others.
     case 'additional_tools':
       return null;
     case 'item_reference':
       return refuseReference(param);
     default:
-      return apiError('invalid_request', {
-        param: `${param}.type`,
-        message:
-          `\`${param}.type\` has to be \`message\`, \`reasoning\`, \`function_call\` or \`function_call_output\`: ` +
-          'items of tools that are not served are not taken.',
-      });
+      return hasToBe(
+        `${param}.type`,
+        '`message`, `reasoning`, `function_call` or `function_call_output`: ' +
+          'items of tools that are not served are not taken',
+      );
   }
 }
 
@@ -82,14 +76,8 @@ const refuseReference = (param: string): ApiError =>
       'SDKs that send references do so with `store: false` (in the AI SDK `providerOptions: { openai: { store: false } }`).',
   });
 
-function countParts(parts: unknown, param: string, count: MediaCount): ApiError | null {
-  if (!Array.isArray(parts)) return null;
-  for (const [p, part] of parts.entries()) {
-    const refusal = isRecord(part) ? countPart(part, `${param}[${p}]`, count) : null;
-    if (refusal !== null) return refusal;
-  }
-  return null;
-}
+const countParts = (parts: unknown, param: string, count: MediaCount): ApiError | null =>
+  refuseEach(parts, param, (part, at) => countPart(part, at, count));
 
 function countPart(part: Record<string, unknown>, param: string, count: MediaCount): ApiError | null {
   switch (part.type) {
@@ -116,10 +104,7 @@ function countPart(part: Record<string, unknown>, param: string, count: MediaCou
     case 'input_audio':
       return refuseInline(`${param}.input_audio`);
     default:
-      return apiError('invalid_request', {
-        param: `${param}.type`,
-        message: `\`${param}.type\` has to be \`input_text\`, \`input_image\`, \`input_file\` or \`output_text\`.`,
-      });
+      return hasToBe(`${param}.type`, '`input_text`, `input_image`, `input_file` or `output_text`');
   }
 }
 

@@ -9,11 +9,10 @@ import {
 } from '../json/json-object.ts';
 import { ResponsesTextCount } from '../price/stream-text-count.ts';
 import { responsesCounts, StreamUsage, type Usage } from '../price/usage.ts';
-import { frameChanges } from '../scrub/scrub-answer.ts';
 import type { ReadEvent, StreamEndView, StreamNames, StreamReader } from './call-format.ts';
 import { isReasonName, tellsError } from './error-record.ts';
 import { saysResponseFailed } from './responses-answer.ts';
-import { passedUsage, type ShownCharge, shownUsage } from './shown-changes.ts';
+import { passedUsage, type ShownCharge, showFrame, shownUsage } from './shown-changes.ts';
 import {
   DELTA_NEEDLE,
   isJson,
@@ -82,7 +81,7 @@ export class ResponsesStream implements StreamReader {
 
   /** An event without a response in it. Its usage record, if it has one, is counted and cut out. */
   #pass(type: string, eventName: string, event: JsonObject): ReadEvent {
-    if (!mayHoldRecord(event.bytes) || cutRecords(event).keys.length === 0)
+    if (!mayHoldRecord(event.bytes) || cutRecords(event).size === 0)
       return passNamed(type, eventName, event.bytes);
     if (!isJson(event.bytes)) return { kind: 'malformed' };
     const shown = rebuildJsonObject(event, cutRecords(event));
@@ -118,12 +117,7 @@ export class ResponsesStream implements StreamReader {
     const details = objectIn(response, 'incomplete_details');
     if (details !== null && !isReasonName(memberText(details, 'reason')))
       changes.set('incomplete_details', null);
-    const { upstreamModel, publicModel, hidden, ownId = '' } = this.#names;
-    const frame = hidden === undefined ? [] : frameChanges(response, hidden, ownId);
-    for (const [name, value] of frame) changes.set(name, value);
-    if (memberText(response, 'model') === JSON.stringify(upstreamModel)) {
-      changes.set('model', JSON.stringify(publicModel));
-    }
+    showFrame(response, this.#names, changes);
     const shown = cutRecords(event, ['response', response]);
     shown.set('response', rebuildJsonObject(response, changes));
     return rebuildJsonObject(event, shown);

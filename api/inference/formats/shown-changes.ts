@@ -5,7 +5,7 @@ import { billMembers } from '../../providers/usage-names.ts';
 import type { Candidate } from '../admit/call-plan.ts';
 import { type JsonObject, MemberChanges, memberText, rebuildJsonObject } from '../json/json-object.ts';
 import { frameChanges } from '../scrub/scrub-answer.ts';
-import type { GoodAnswer, StreamEndView } from './call-format.ts';
+import type { GoodAnswer, StreamEndView, StreamNames } from './call-format.ts';
 import { chatUsageText, messagesUsageText, responsesUsageText } from './usage-text.ts';
 
 /** What a call came to, as far as a caller is told. */
@@ -27,14 +27,20 @@ export function shownChanges(
   const record = sent === null ? null : { object: sent.object, tokens: sent.usage?.tokens ?? null };
   const changes = new MemberChanges([['usage', shownUsage(format, record, charge)]]);
   for (const field of provider.dialect.vendorFields) changes.set(field, null);
-  for (const [name, value] of frameChanges(answer, hidden, charge.identity.id)) changes.set(name, value);
-  if (
-    endpoint.upstreamModel !== model.id &&
-    memberText(answer, 'model') === JSON.stringify(endpoint.upstreamModel)
-  ) {
-    changes.set('model', JSON.stringify(model.id));
-  }
+  showFrame(answer, { ...hidden, hidden, ownId: charge.identity.id }, changes);
   return changes;
+}
+
+/** Shows the frame of an answer to its caller, with the model by its public name. */
+export function showFrame(
+  answer: JsonObject,
+  { upstreamModel, publicModel, hidden, ownId = '' }: Omit<StreamNames, 'showUsage'>,
+  changes: MemberChanges,
+): void {
+  const frame = hidden === undefined ? [] : frameChanges(answer, hidden, ownId);
+  for (const [name, value] of frame) changes.set(name, value);
+  if (upstreamModel !== publicModel && memberText(answer, 'model') === JSON.stringify(upstreamModel))
+    changes.set('model', JSON.stringify(publicModel));
 }
 
 /** A provider's record, and what was read of it; `null`: too little. */
@@ -72,7 +78,7 @@ export const passedUsage = (usage: JsonObject): Buffer => rebuildJsonObject(usag
 const withoutBill = (): MemberChanges => new MemberChanges(billMembers.map((name) => [name, null]));
 
 const usageText = {
-  'chat/completions': chatUsageText,
+  chat: chatUsageText,
   responses: responsesUsageText,
   messages: messagesUsageText,
 } as const satisfies Record<FormatName, unknown>;
@@ -81,7 +87,7 @@ const usageText = {
 export function countersOf(format: FormatName, tokens: TokenCounts): readonly (readonly [string, number])[] {
   const { prompt, completion, cached, cacheWritten = 0 } = tokens;
   switch (format) {
-    case 'chat/completions':
+    case 'chat':
       return [
         ['prompt_tokens', prompt],
         ['completion_tokens', completion],

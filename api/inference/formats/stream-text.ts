@@ -76,6 +76,14 @@ export function typeOf(object: JsonObject): string {
   return name ?? '';
 }
 
+/** Reads the id, as JSON text, of an answer's first event or of the member that holds the answer; empty: there is none. */
+export function idIn(firstEvent: Buffer, holder: string | null): string {
+  const event = scanJsonObject(firstEvent, answerBounds);
+  if (typeof event === 'string') return '';
+  const answer = holder === null ? event : objectIn(event, holder);
+  return answer === null ? '' : (memberText(answer, 'id') ?? '');
+}
+
 export function objectIn(object: JsonObject, key: string): JsonObject | null {
   const bytes = memberBytes(object, key);
   const inner = bytes === undefined ? 'not_an_object' : scanJsonObject(bytes, answerBounds);

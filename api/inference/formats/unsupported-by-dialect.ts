@@ -36,8 +36,7 @@ export function findUnsupportedByDialect(
   if (stray !== null) return { param: stray, words: 'a link where none is read' };
   if (plain && value !== null) {
     const unsupported =
-      findUnsupportedRouterField(value) ??
-      (format === 'chat/completions' ? findUnsupportedReasoning(value) : null);
+      findUnsupportedRouterField(value) ?? (format === 'chat' ? findUnsupportedReasoning(value) : null);
     if (unsupported !== null) return unsupported;
   }
   if (takesAll(dialect)) return null;

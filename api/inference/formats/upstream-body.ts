@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Endpoint } from '#core/catalog/catalog.ts';
+import type { Endpoint, FormatName } from '#core/catalog/catalog.ts';
 import { isRecord } from '#core/is-record.ts';
 import {
   type AttoUsd,
@@ -136,16 +136,16 @@ const ROUTER_FIELDS = [
 
 /** What a server of this dialect is sent otherwise than others. Before anything that asks for usage or effort. */
 export function writeDialect(
+  format: FormatName,
   { body }: CallPlan,
-  { provider, format }: Candidate,
+  { provider }: Candidate,
   agentId: number,
   changes: MemberChanges,
 ): void {
   const { dialect } = provider;
-  leaveOutUntaken(dialect, format.endpoint, body, changes);
+  leaveOutUntaken(dialect, format, body, changes);
   // Else one agent could tell by its answer's speed what another has asked.
-  if (dialect.saltedFormats.includes(format.endpoint))
-    changes.set('cache_salt', JSON.stringify(agentTag(agentId)));
+  if (dialect.saltedFormats.includes(format)) changes.set('cache_salt', JSON.stringify(agentTag(agentId)));
 }
 
 /** The router's own fields: which endpoint may run the call, at which price. */

@@ -28,12 +28,8 @@ export function usageRecordsIn(object: JsonObject, scanned?: ScannedHolder): Buf
 }
 
 /** All records of a whole answer together: the same records cost the same in a stream. `null`: it has no object there. */
-export function usageInAnswer(
-  answer: JsonObject,
-  value: Record<string, unknown>,
-  reading: UsageReading,
-): SentUsage | null {
-  const own = usageOfAnswer(answer, value, reading);
+export function usageInAnswer(answer: JsonObject, reading: UsageReading): SentUsage | null {
+  const own = usageOfAnswer(answer, reading);
   const records = usageRecordsIn(answer);
   if (records.length === 0 || (records.length === 1 && own !== null)) return own;
   const together = new StreamUsage(reading);
@@ -52,7 +48,7 @@ export function withoutUsage(object: JsonObject): MemberChanges {
   const shown = choices.map((choice) => {
     if (typeof choice === 'string') return choice;
     const cut = cutRecords(choice);
-    if (cut.keys.length > 0) isChanged = true;
+    if (cut.size > 0) isChanged = true;
     return rebuildJsonObject(choice, cut).toString('utf8');
   });
   if (isChanged) changes.set('choices', `[${shown.join(',')}]`);
@@ -66,7 +62,7 @@ export const cutRecords = (object: JsonObject, scanned?: ScannedHolder): MemberC
 /** Changes of a whole answer that leave no record but the one that they write, in its own place. */
 export function withOneRecord({ answer }: { answer: JsonObject }, shown: MemberChanges): MemberChanges {
   const changes = cutRecords(answer);
-  for (const [place, key] of shown.keys.entries()) changes.set(key, shown.values[place] ?? null);
+  for (const [key, change] of shown) changes.set(key, change);
   return changes;
 }
 
@@ -76,7 +72,7 @@ function cutWithin(object: JsonObject, depth: number, scanned?: ScannedHolder): 
   if (depth === 0) return changes;
   for (const [name, holder] of holdersIn(object, scanned)) {
     const cut = cutWithin(holder, depth - 1);
-    if (cut.keys.length > 0) changes.set(name, rebuildJsonObject(holder, cut));
+    if (cut.size > 0) changes.set(name, rebuildJsonObject(holder, cut));
   }
   return changes;
 }

@@ -1,8 +1,6 @@
-import { Counter, type Registry } from 'prom-client';
+import { Counter, Histogram, type Registry } from 'prom-client';
 import type { NanoUsd } from '#core/money.ts';
 import { type CountLoss, createOperatorLosses, toGraphUsd } from '#core/operator-losses.ts';
-import { PlainHistogram } from '#core/plain-histogram.ts';
-import { readMetrics } from '#core/read-metrics.ts';
 
 /** Low-cardinality labels only: no agent, no key, no model. */
 export interface CallMetrics {
@@ -22,22 +20,16 @@ const MS_BUCKETS = [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256, 1024];
 const PROVIDER_MS_BUCKETS = [5, 20, 50, 100, 250, 500, 1_000, 2_500, 5_000, 15_000, 60_000, 300_000];
 
 export function createCallMetrics(registry: Registry): CallMetrics {
-  const totals = { started: 0, heldUsd: 0, chargedUsd: 0 };
-  const endedBy = new Map<string, Ended>();
   const registers = [registry];
-  const { counter } = readMetrics(registry);
-  counter('faregate_calls_started_total', 'Calls that hold money', () => totals.started);
-  counter('faregate_held_usd_total', 'Dollars held for calls that ended', () => totals.heldUsd);
-  counter('faregate_charged_usd_total', 'Dollars charged', () => totals.chargedUsd);
-  new Counter({
+  const counter = (name: string, help: string) => new Counter({ name, help, registers });
+  const started = counter('faregate_calls_started_total', 'Calls that hold money');
+  const heldUsd = counter('faregate_held_usd_total', 'Dollars held for calls that ended');
+  const chargedUsd = counter('faregate_charged_usd_total', 'Dollars charged');
+  const ended = new Counter({
     name: 'faregate_calls_ended_total',
     help: 'Calls that ended, by outcome and error code',
     labelNames: ['outcome', 'code'],
     registers,
-    collect() {
-      this.reset();
-      for (const { outcome, code, calls } of endedBy.values()) this.inc({ outcome, code }, calls);
-    },
   });
   const refused = new Counter({
     name: 'faregate_calls_refused_total',
@@ -46,13 +38,13 @@ export function createCallMetrics(registry: Registry): CallMetrics {
     registers,
   });
   const loss = createOperatorLosses(registry);
-  const added = new PlainHistogram({
+  const added = new Histogram({
     name: 'faregate_added_latency_ms',
     help: 'Time to the first byte that the gateway added',
     buckets: MS_BUCKETS,
     registers,
   });
-  const provider = new PlainHistogram({
+  const provider = new Histogram({
     name: 'faregate_provider_first_byte_ms',
     help: 'Time that the provider took to its first byte',
     buckets: PROVIDER_MS_BUCKETS,
@@ -60,29 +52,16 @@ export function createCallMetrics(registry: Registry): CallMetrics {
   });
 
   return {
-    started() {
-      totals.started++;
-    },
+    started: () => started.inc(),
     refused: (code) => refused.inc({ code }),
     ended(outcome, code, holdNanoUsd, chargedNanoUsd) {
-      totals.heldUsd += toGraphUsd(holdNanoUsd);
-      totals.chargedUsd += toGraphUsd(chargedNanoUsd);
-      const name = code === null ? outcome : `${outcome} ${code}`;
-      const known = endedBy.get(name);
-      if (known === undefined) endedBy.set(name, { outcome, code: code ?? '', calls: 1 });
-      else known.calls++;
+      heldUsd.inc(toGraphUsd(holdNanoUsd));
+      chargedUsd.inc(toGraphUsd(chargedNanoUsd));
+      ended.inc({ outcome, code: code ?? '' });
     },
-    priced(chargedNanoUsd) {
-      totals.chargedUsd += toGraphUsd(chargedNanoUsd);
-    },
+    priced: (chargedNanoUsd) => chargedUsd.inc(toGraphUsd(chargedNanoUsd)),
     loss,
-    added: (ms) => added.note(ms),
-    provider: (ms) => provider.note(ms),
+    added: (ms) => added.observe(ms),
+    provider: (ms) => provider.observe(ms),
   };
-}
-
-interface Ended {
-  outcome: string;
-  code: string;
-  calls: number;
 }

@@ -26,10 +26,9 @@ export class CallerSide {
   readonly #res: CallResponse;
   readonly #events: CallerEvents;
   readonly #clock: Clock;
-  #head: string[] | null = null;
+  #head: Record<string, string> | null = null;
   #held: Buffer[] = [];
   #heldBytes = 0;
-  #hearsDrain = false;
 
   constructor(res: ServerResponse, events: CallerEvents, clock: Clock) {
     this.#res = res;
@@ -37,7 +36,7 @@ export class CallerSide {
     this.#clock = clock;
     this.#res[CALLER] = this;
     if (res.destroyed) this.gone = true;
-    else res.on('close', onClose);
+    else res.on('close', onClose).on('drain', onDrain);
   }
 
   /** Bytes are on their way, or wait for the gate: the status can change no more. */
@@ -55,8 +54,8 @@ export class CallerSide {
     if (this.blockedSinceMs === null) this.#events.callerDrained();
   }
 
-  /** Commits to status 200. `head`: names and values in turns. */
-  begin(head: string[]): void {
+  /** Commits to status 200 with these headers. */
+  begin(head: Record<string, string>): void {
     this.#head = head;
     if (this.gateOpen && !this.gone) this.#writeHead(head);
   }
@@ -87,7 +86,7 @@ export class CallerSide {
     this.#held = [];
   }
 
-  /** Hears no more: the answer is complete, or somebody else writes it. To take listeners off costs more. */
+  /** Ignores further events: the answer is complete, or another writer owns it. */
   leave(): void {
     // Nor may what a connection keeps of its last answer keep the call.
     this.#res[CALLER] = null;
@@ -111,7 +110,7 @@ export class CallerSide {
     this.#events.callerDrained();
   }
 
-  #writeHead(head: string[]): void {
+  #writeHead(head: Record<string, string>): void {
     this.#res.writeHead(200, head);
     this.lastWriteAtMs = this.#clock.monotonicMs();
     this.#events.answerBegins();
@@ -122,9 +121,6 @@ export class CallerSide {
     const flowing = this.#res.write(bytes);
     if (flowing) return true;
     this.blockedSinceMs ??= this.lastWriteAtMs;
-    // Most answers never fill the socket.
-    if (!this.#hearsDrain) this.#res.on('drain', onDrain);
-    this.#hearsDrain = true;
     return false;
   }
 }

@@ -59,7 +59,7 @@ export abstract class HeldCall implements CallerEvents, Ticking {
   readonly #lease: Lease;
   /** Not null while the answer is read on after a hang-up. */
   #usageDrain: UsageDrain | null = null;
-  #ended: PromiseWithResolvers<undefined> | null = null;
+  readonly #ended = Promise.withResolvers<undefined>();
 
   /** What was asked for, by its path below `/v1`. */
   abstract readonly endpoint: string;
@@ -173,10 +173,8 @@ export abstract class HeldCall implements CallerEvents, Ticking {
     return this.#upstream?.sent ?? false;
   }
 
-  /** Resolves when we end it early. Made for who asks: few calls wait for anything but their provider. */
+  /** Resolves when the gateway ends the call early. */
   get ended(): Promise<undefined> {
-    this.#ended ??= Promise.withResolvers();
-    if (this.#endedByUs !== null) this.#ended.resolve(undefined);
     return this.#ended.promise;
   }
 
@@ -248,12 +246,12 @@ export abstract class HeldCall implements CallerEvents, Ticking {
   #endEarly(cause: EndedByUs): void {
     this.#noteEnd(cause);
     this.#upstream?.abort();
-    this.#ended?.resolve(undefined);
   }
 
   /** Whatever ends an answer that is read for nobody ends it for the hang-up. */
   #noteEnd(cause: EndedByUs): void {
     this.#endedByUs ??= this.caller.gone && cause !== 'gate' ? 'hang_up' : cause;
+    this.#ended.resolve(undefined);
   }
 
   #renew(nowMs: number): void {

@@ -29,7 +29,11 @@ export class Lease {
    * Renews the place, or gives it up with `holdsSlot: false`, and stores the provider's id for the answer. A renewal that is lost
    * costs only the place, never the money.
    */
-  renew(nowMs: number, renewal: { generationId: string | null; holdsSlot: boolean }, logFields: LogFields): void {
+  renew(
+    nowMs: number,
+    renewal: { generationId: string | null; holdsSlot: boolean },
+    logFields: LogFields,
+  ): void {
     this.#renewAtMs = nowMs + HOLD_LEASE_RENEW_MS;
     const { gateway, agentId, callId } = this.#call;
     gateway.ledger

@@ -3,7 +3,6 @@ import type { Finish, FinishResult, Settle, SettleResult } from '#core/ledger/co
 import type { Executed, Ledger } from '#core/ledger/ledger.ts';
 import type { Log } from '#core/log.ts';
 import type { NanoUsd } from '#core/money.ts';
-import { SharedDeadline, type Waiting } from './shared-deadline.ts';
 
 /** How long the last chunk of an answer waits for its settlement to become durable. */
 export const LAST_CHUNK_WAIT_MS = 250;
@@ -22,10 +21,7 @@ const WAIT_MAX_MS = 30 * SECOND_MS;
  * start cleans up.
  */
 export class LedgerRetries {
-  readonly #ledger: Ledger;
-  readonly #clock: Clock;
-  readonly #log: Log;
-  readonly #lastChunks: SharedDeadline;
+  readonly #options: { ledger: Ledger; clock: Clock; log: Log };
   readonly #waitingForIdle: (() => void)[] = [];
   #owed = 0;
 
@@ -35,10 +31,7 @@ export class LedgerRetries {
   }
 
   constructor(options: { ledger: Ledger; clock: Clock; log: Log }) {
-    this.#ledger = options.ledger;
-    this.#clock = options.clock;
-    this.#log = options.log;
-    this.#lastChunks = new SharedDeadline(options.clock, LAST_CHUNK_WAIT_MS);
+    this.#options = options;
   }
 
   /** Resolves when nothing is owed: the journal knows how every call of this process ended. */
@@ -54,42 +47,41 @@ export class LedgerRetries {
   close(command: Closing): Promise<Charged> {
     this.#owed++;
     return new Promise((resolve) => {
-      const end: { charged: Charged } = { charged: null };
-      void this.#carryOn(
-        command,
-        end,
-        this.#lastChunks.start(() => resolve(end.charged)),
-      );
+      const lastChunk = this.#options.clock.setTimer(LAST_CHUNK_WAIT_MS, () => resolve(null));
+      void this.#carryOn(command, (charged) => {
+        lastChunk.cancel();
+        resolve(charged);
+      });
     });
   }
 
-  async #carryOn(command: Closing, end: { charged: Charged }, lastChunk: Waiting): Promise<void> {
+  async #carryOn(command: Closing, onClosed: (charged: Charged) => void): Promise<void> {
     let closed = await this.#closes(command);
     for (let waitMs = FIRST_WAIT_MS; closed === 'open'; waitMs = Math.min(waitMs * 2, WAIT_MAX_MS)) {
-      await wait(this.#clock, waitMs);
+      await wait(this.#options.clock, waitMs);
       closed = await this.#closes(command);
     }
-    end.charged = closed;
     this.#owed--;
-    this.#lastChunks.end(lastChunk);
+    onClosed(closed);
     if (this.#owed === 0) for (const idle of this.#waitingForIdle.splice(0)) idle();
   }
 
   /** `open`: the journal does not have it. A ledger that throws is no reason to leave a hold behind either. */
   async #closes(command: Closing): Promise<Charged | 'open'> {
+    const { ledger, log } = this.#options;
     const { agentId, callId } = command;
     try {
       const { result, durable }: Executed<SettleResult | FinishResult> = await (command.type === 'settle'
-        ? this.#ledger.execute(command)
-        : this.#ledger.execute(command));
+        ? ledger.execute(command)
+        : ledger.execute(command));
       if (!result.ok && result.reason === 'unavailable') return 'open';
       // A refusal, too, may rest on what the journal does not have, or come from a store whose time has passed.
       if ((await durable) !== 'durable') return 'open';
       if (!result.ok && result.reason === 'no_hold')
-        this.#log.warn('call closed without a hold', { agentId, callId });
+        log.warn('call closed without a hold', { agentId, callId });
       return 'chargedNanoUsd' in result ? result.chargedNanoUsd : null;
     } catch (error) {
-      this.#log.error('a call could not be closed, it is tried again', { agentId, callId, error });
+      log.error('a call could not be closed, it is tried again', { agentId, callId, error });
       return 'open';
     }
   }

@@ -5,7 +5,7 @@ import type { LossCause } from '#core/operator-losses.ts';
 import { type ApiError, apiError } from '../../contract/errors.ts';
 import { type CallCost, freeOfCharge } from '../price/call-cost.ts';
 import type { Usage } from '../price/usage.ts';
-import { setHoldHeader } from './answer-headers.ts';
+import { holdHeader } from './answer-headers.ts';
 import {
   closeCall,
   durationOf,
@@ -116,7 +116,9 @@ async function settleFailed<A extends AnsweredRequest, F extends FailedRequest>(
     return null;
   }
   call.caller.leave();
-  if (!call.hungUp) setHoldHeader(call.options.res, call.options.holdNanoUsd);
+  // The edge writes the refusal around it.
+  if (!call.hungUp)
+    call.options.res.setHeaders(new Map(Object.entries(holdHeader(call.options.holdNanoUsd))));
   return error;
 }
 

@@ -106,7 +106,7 @@ function capWords(plan: CallPlan, cap: number): string {
 const BUDGET_TOKENS_MIN = 1_024;
 
 /** OpenAI's servers of the responses format refuse a smaller cap. */
-const leastOutputTokens = ({ format }: CallPlan): number => (format.endpoint === 'responses' ? 16 : 1);
+const leastOutputTokens = ({ format }: CallPlan): number => (format.name === 'responses' ? 16 : 1);
 
 /** Each step of a search or fetch reads everything again: most of such a hold is steps. */
 const lessToolSteps = ({ candidates }: CallPlan): string =>

@@ -1,6 +1,6 @@
 import type { Clock } from '#core/clock.ts';
 import type { CallFacts, SavedPrice } from '#core/events/ledger-event.ts';
-import type { ReserveRefusal, StartLimits } from '#core/ledger/command.ts';
+import type { Reserve, ReserveRefusal, StartLimits } from '#core/ledger/command.ts';
 import type { Executed, UnavailableResult } from '#core/ledger/ledger.ts';
 import type { AgentStatus, HoldKind } from '#core/ledger/machine/state.ts';
 import { GATE_TIMEOUT_MS } from '#core/limits.ts';
@@ -30,31 +30,84 @@ export interface Start {
   call: CallFacts;
   price: SavedPrice;
   advice: StartAdvice;
+  /** The time limit of a kind whose calls all have the same. Default: the operator's limit for streams or for whole answers. */
+  timeLimitMs?: number;
+}
+
+/** The parts of a start that only a kind whose holds outlive the request has. */
+export interface LastingStart<T> {
+  /** Stores what a worker needs for the hold, before it is held. */
+  prepare(nowMs: number): Promise<NonNullable<Reserve['video']> | ApiError>;
+  /** Answers a refused hold, and deletes what was stored. `null`: the refusal stands. */
+  refused(refusal: ReserveRefusal | UnavailableResult): Promise<T | ApiError | null>;
 }
 
 /** Capacity, then the hold, then whatever runs below it. A refusal is returned for the edge to render. */
-export async function startCall(
+export async function startCall<T>(
   gateway: Gateway,
   context: StartContext,
   start: Start,
-  run: (held: HeldCallOptions) => Promise<ApiError | null>,
-): Promise<ApiError | null> {
-  const { kind, holdNanoUsd, call, price, advice } = start;
-  const ceilingNanoUsd = callCeiling(gateway);
-  const answer = gateway.capacity.admit(holdNanoUsd, ceilingNanoUsd);
-  const room = answer === 'over_per_call' ? await readStartRoom(gateway, context.caller) : null;
-  const noRoom = refuseCapacity(answer, advice, holdNanoUsd, { ceilingNanoUsd, room });
+  run: (held: HeldCallOptions) => Promise<T>,
+  lasting: LastingStart<T> | null = null,
+): Promise<T | ApiError> {
+  const { holdNanoUsd, advice } = start;
+  const noRoom = await admitToCapacity(gateway, context, start);
   if (noRoom !== null) return await refuse(gateway, context, noRoom);
-  const limits = gateway.limits();
   const startedAtMs = gateway.clock.now();
   let refused: Executed<ReserveRefusal>;
   let isHeld = false;
   try {
-    const { callId, res, caller } = context;
-    const { agentId, keyId } = caller;
-    const arrivedAtMs = gateway.clock.monotonicMs();
-    const timeLimitMs = call.stream ? limits.streamMs : limits.callMs;
-    const { result, durable } = await gateway.ledger.execute({
+    const video = lasting === null ? undefined : await lasting.prepare(startedAtMs);
+    if (isApiError(video)) return await refuseStart(gateway, context, video);
+    const { command, held } = planHold(gateway, context, start, startedAtMs);
+    const { result, durable } = await gateway.ledger.execute(
+      video === undefined ? command : { ...command, video },
+    );
+    if (result.ok) {
+      gateway.metrics.started();
+      // The held call itself releases what was admitted from here on.
+      isHeld = true;
+      return await run({ ...held, durable });
+    }
+    refused = { result, durable };
+  } finally {
+    if (!isHeld) gateway.capacity.release(holdNanoUsd);
+  }
+  const confirmed = await confirmRefusal(gateway.clock, refused);
+  const answer = (await lasting?.refused(confirmed)) ?? null;
+  if (answer !== null) return isApiError(answer) ? await refuseStart(gateway, context, answer) : answer;
+  const refusal = refuseReserve(confirmed, advice, holdNanoUsd, {
+    nowMs: startedAtMs,
+    callsPerMinute: gateway.limits().callsPerMinute,
+    waitForClockMs: gateway.waitForClockMs,
+    room: boundReasons.has(confirmed.reason) ? await readStartRoom(gateway, context.caller) : null,
+  });
+  return await refuseStart(gateway, context, refusal);
+}
+
+async function admitToCapacity(
+  gateway: Gateway,
+  { caller }: StartContext,
+  { holdNanoUsd, advice }: Start,
+): Promise<ApiError | null> {
+  const ceilingNanoUsd = callCeiling(gateway);
+  const answer = gateway.capacity.admit(holdNanoUsd, ceilingNanoUsd);
+  const room = answer === 'over_per_call' ? await readStartRoom(gateway, caller) : null;
+  return refuseCapacity(answer, advice, holdNanoUsd, { ceilingNanoUsd, room });
+}
+
+function planHold(
+  gateway: Gateway,
+  { callId, res, caller: { agentId, keyId } }: StartContext,
+  { kind, holdNanoUsd, call, price, timeLimitMs: ofKind }: Start,
+  startedAtMs: number,
+): { command: Reserve; held: Omit<HeldCallOptions, 'durable'> } {
+  const { streamMs, callMs } = gateway.limits();
+  const timeLimitMs = ofKind ?? (call.stream ? streamMs : callMs);
+  const arrivedAtMs = gateway.clock.monotonicMs();
+  const { stream } = call;
+  return {
+    command: {
       type: 'reserve',
       agentId,
       keyId,
@@ -67,34 +120,27 @@ export async function startCall(
       call,
       price,
       limits: startLimits(gateway),
-    });
-    if (result.ok) {
-      gateway.metrics.started();
-      // The held call itself releases what was admitted from here on.
-      isHeld = true;
-      const { stream } = call;
-      const held = { gateway, res, callId, agentId, keyId, holdNanoUsd, stream, durable };
-      return await run({ ...held, startedAtMs, arrivedAtMs, timeLimitMs });
-    }
-    refused = { result, durable };
-  } finally {
-    if (!isHeld) gateway.capacity.release(holdNanoUsd);
-  }
-  const confirmed = await confirmRefusal(gateway.clock, refused);
-  const refusal = refuseReserve(confirmed, advice, holdNanoUsd, {
-    nowMs: startedAtMs,
-    callsPerMinute: limits.callsPerMinute,
-    waitForClockMs: gateway.waitForClockMs,
-    room: boundReasons.has(confirmed.reason) ? await readStartRoom(gateway, context.caller) : null,
-  });
-  return await refuseStart(gateway, context, refusal);
+    },
+    held: {
+      gateway,
+      res,
+      callId,
+      agentId,
+      keyId,
+      holdNanoUsd,
+      stream,
+      startedAtMs,
+      arrivedAtMs,
+      timeLimitMs,
+    },
+  };
 }
 
 /**
  * A refusal counts once the journal has what it rests on. A start that never gets there is given up, and then the credit, the
  * slot or the rate that another call was refused for had never been used.
  */
-export async function confirmRefusal(
+async function confirmRefusal(
   clock: Clock,
   { result, durable }: Executed<ReserveRefusal>,
 ): Promise<ReserveRefusal | UnavailableResult> {
@@ -102,8 +148,8 @@ export async function confirmRefusal(
   return durability === 'durable' ? result : { ok: false, reason: 'unavailable' };
 }
 
-/** Refusals whose advice has to heed more than the bound that was met first. */
-export const boundReasons: ReadonlySet<string> = new Set(['daily_share', 'key_limit', 'balance']);
+/** Refusals whose advice heeds more than the bound that was met first. */
+const boundReasons: ReadonlySet<string> = new Set(['daily_share', 'key_limit', 'balance']);
 
 /** Counts a refusal that is nobody's doing. */
 export async function refuse(gateway: Gateway, context: StartContext, wanted: ApiError): Promise<ApiError> {
@@ -151,7 +197,7 @@ export function countRefusedStart(
 }
 
 /** The operator's limits on starts at this moment. */
-export function startLimits({
+function startLimits({
   limits,
   dailyShareNanoUsd,
 }: Pick<Gateway, 'limits' | 'dailyShareNanoUsd'>): StartLimits {

@@ -2,6 +2,7 @@ import { isAscii } from 'node:buffer';
 import { isRecord } from '#core/is-record.ts';
 import { ANSWER_DEPTH_MAX, JSON_DEPTH_MAX } from '#core/limits.ts';
 import { parseJson } from '#core/parse-json.ts';
+import { decodeKey, disguisedName, lettersOfKey } from './key-spelling.ts';
 
 /**
  * The byte ranges of a JSON object's own members, so that a few values can be replaced while every other byte
@@ -62,9 +63,6 @@ const COLON = 0x3a;
 const COMMA = 0x2c;
 const SMALL_E = 0x65;
 const LARGE_E = 0x45;
-const SMALL_U = 0x75;
-const LARGE_A = 0x41;
-const LARGE_Z = 0x5a;
 
 /**
  * Never reads past its bounds and ends on any input, but its ranges mean something only where the bytes are valid
@@ -106,25 +104,22 @@ const TOLD_APART_BYTES = 64 * 1024;
  */
 function scan(bytes: Buffer, text: string, bounds: JsonBounds): JsonObject | ScanFailure {
   const { keysMax, valuesMax, depthMax = JSON_DEPTH_MAX } = bounds;
-  const end = bytes.length;
-  let at = skipSpace(bytes, 0);
-  if (bytes[at] !== OPEN_BRACE) return 'not_an_object';
-  at++;
+  const objectStartsAt = skipSpace(bytes, 0);
+  if (bytes[objectStartsAt] !== OPEN_BRACE) return 'not_an_object';
 
   const members: JsonMember[] = [];
+  /** The object's own member whose value is being read. */
+  let member: JsonMember | null = null;
   let depth = 1;
   let keyCount = 0;
   let valueCount = 0;
   let hasExponent = false;
-  let stringStartsAt = -1;
-  let stringEndsAt = -1;
   let disguisedKey: string | null = null;
   let hasFoldableKey = false;
-  let key = '';
-  let keyStartsAt = -1;
-  let valueStartsAt = -1;
+  let stringStartsAt = -1;
+  let stringEndsAt = -1;
 
-  for (; at < end; at++) {
+  for (let at = objectStartsAt + 1; at < bytes.length; at++) {
     switch (bytes[at]) {
       case QUOTE:
         stringStartsAt = at;
@@ -134,28 +129,26 @@ function scan(bytes: Buffer, text: string, bounds: JsonBounds): JsonObject | Sca
       case COLON: {
         // Each key is read once: else a long one before many colons, which is no JSON, would be read for each of them.
         if (stringStartsAt < 0) return 'not_an_object';
-        keyCount++;
-        if (keyCount > keysMax) return 'too_many_keys';
+        if (++keyCount > keysMax) return 'too_many_keys';
         const letters = lettersOfKey(bytes, stringStartsAt + 1, stringEndsAt - 1);
-        const isPlain = letters !== 'other';
         if (letters !== 'small') hasFoldableKey = true;
-        if (!isPlain && disguisedKey === null)
-          disguisedKey = disguisedName(bytes, stringStartsAt, stringEndsAt);
+        if (letters === 'other') disguisedKey ??= disguisedName(bytes, stringStartsAt, stringEndsAt);
         if (depth === 1) {
-          key = isPlain
-            ? plainKey(bytes, text, stringStartsAt + 1, stringEndsAt - 1)
-            : decodeKey(bytes.toString('utf8', stringStartsAt, stringEndsAt));
-          keyStartsAt = stringStartsAt;
-          valueStartsAt = skipSpace(bytes, at + 1);
+          const key =
+            letters === 'other'
+              ? decodeKey(bytes.toString('utf8', stringStartsAt, stringEndsAt))
+              : bytes.toString('latin1', stringStartsAt + 1, stringEndsAt - 1);
+          member = { key, startsAt: stringStartsAt, valueStartsAt: skipSpace(bytes, at + 1), endsAt: -1 };
         }
         stringStartsAt = -1;
         break;
       }
       case COMMA:
         if (++valueCount > valuesMax) return 'too_many_values';
-        if (depth > 1 || valueStartsAt < 0) break;
-        members.push({ key, startsAt: keyStartsAt, valueStartsAt, endsAt: trimSpace(bytes, at) });
-        valueStartsAt = -1;
+        if (depth > 1 || member === null) break;
+        member.endsAt = trimSpace(bytes, at);
+        members.push(member);
+        member = null;
         break;
       case SMALL_E:
       case LARGE_E:
@@ -164,16 +157,15 @@ function scan(bytes: Buffer, text: string, bounds: JsonBounds): JsonObject | Sca
         break;
       case OPEN_BRACE:
       case OPEN_BRACKET:
-        depth++;
-        if (depth > depthMax) return 'too_deep';
+        if (++depth > depthMax) return 'too_deep';
         if (++valueCount > valuesMax) return 'too_many_values';
         break;
       case CLOSE_BRACE:
       case CLOSE_BRACKET:
-        depth--;
-        if (depth > 0) break;
-        if (valueStartsAt >= 0) {
-          members.push({ key, startsAt: keyStartsAt, valueStartsAt, endsAt: trimSpace(bytes, at) });
+        if (--depth > 0) break;
+        if (member !== null) {
+          member.endsAt = trimSpace(bytes, at);
+          members.push(member);
         }
         return { bytes, members, keyCount, valueCount, hasExponent, disguisedKey, hasFoldableKey };
     }
@@ -187,22 +179,9 @@ export function memberText(object: JsonObject, key: string): string | undefined 
   return member && object.bytes.toString('utf8', member.valueStartsAt, member.endsAt);
 }
 
-/** The size of a member's value; `undefined` where there is none. */
-export function memberSize(object: JsonObject, key: string): number | undefined {
-  const member = findMember(object, key);
-  return member && member.endsAt - member.valueStartsAt;
-}
-
 export function memberBytes(object: JsonObject, key: string): Buffer | undefined {
   const member = findMember(object, key);
   return member && object.bytes.subarray(member.valueStartsAt, member.endsAt);
-}
-
-/** False where it is missing, or stands there again. */
-export function isOnce({ members }: JsonObject, key: string): boolean {
-  let times = 0;
-  for (const member of members) if (member.key === key) times++;
-  return times === 1;
 }
 
 function findMember(object: JsonObject, key: string): JsonMember | undefined {
@@ -210,38 +189,8 @@ function findMember(object: JsonObject, key: string): JsonMember | undefined {
   return undefined;
 }
 
-/**
- * JSON text to put in a member's place; `null` drops the member. Keys the object lacks are added at its end. A short
- * list: a `Map` would first look for each key of a body in the table of all strings, which is worth it in a long one alone.
- */
-export class MemberChanges {
-  readonly keys: string[] = [];
-  readonly values: (string | Buffer | null)[] = [];
-  #places: Map<string, number> | null = null;
-
-  constructor(changes: readonly (readonly [key: string, value: string | Buffer | null])[] = []) {
-    for (const [key, value] of changes) this.set(key, value);
-  }
-
-  set(key: string, value: string | Buffer | null): void {
-    const place = this.placeOf(key);
-    if (place >= 0) this.values[place] = value;
-    else {
-      this.#places?.set(key, this.keys.length);
-      this.keys.push(key);
-      this.values.push(value);
-    }
-  }
-
-  /** Of a key in the list; -1 where it has none. A body may have 20,000 keys that its server is not sent. */
-  placeOf(key: string): number {
-    if (this.keys.length < LONG_LIST) return this.keys.indexOf(key);
-    this.#places ??= new Map(this.keys.map((each, place) => [each, place]));
-    return this.#places.get(key) ?? -1;
-  }
-}
-
-const LONG_LIST = 64;
+/** JSON text to put in a member's place; `null` drops the member. Keys the object lacks are added at its end. */
+export class MemberChanges extends Map<string, string | Buffer | null> {}
 
 /**
  * The same object with some members replaced, dropped or added; runs of untouched members are copied as sent. The
@@ -249,32 +198,28 @@ const LONG_LIST = 64;
  */
 export function rebuildJsonObject(object: JsonObject, changes: MemberChanges): Buffer {
   const { bytes, members } = object;
-  const { keys, values } = changes;
   const out = Buffer.allocUnsafe(bytes.length + bytesOfChangesMax(changes));
-  const seen: boolean[] = keys.map(() => false);
+  const written = new Set<string>();
   let at = out.writeUInt8(OPEN_BRACE, 0);
   let runStartsAt = -1;
   let runEndsAt = -1;
-  for (const member of members) {
-    const place = changes.placeOf(member.key);
-    if (place < 0) {
-      if (runStartsAt < 0) runStartsAt = member.startsAt;
-      runEndsAt = member.endsAt;
+  for (const { key, startsAt, endsAt } of members) {
+    const change = changes.get(key);
+    if (change === undefined) {
+      if (runStartsAt < 0) runStartsAt = startsAt;
+      runEndsAt = endsAt;
       continue;
     }
     if (runStartsAt >= 0) at = copyRun(out, at, bytes, runStartsAt, runEndsAt);
     runStartsAt = -1;
-    const change = values[place] ?? null;
     // Of a key that stands twice one reader takes the first, another the last: with a change, one is left.
-    if (change !== null && seen[place] === false) at = writeMember(out, at, member.key, change);
-    seen[place] = true;
+    if (change !== null && !written.has(key)) at = writeMember(out, at, key, change);
+    written.add(key);
   }
   if (runStartsAt >= 0) at = copyRun(out, at, bytes, runStartsAt, runEndsAt);
 
-  for (let place = 0; place < keys.length; place++) {
-    const key = keys[place] ?? '';
-    const change = values[place] ?? null;
-    if (change !== null && seen[place] === false) at = writeMember(out, at, key, change);
+  for (const [key, change] of changes) {
+    if (change !== null && !written.has(key)) at = writeMember(out, at, key, change);
   }
   out[at] = CLOSE_BRACE;
   return out.subarray(0, at + 1);
@@ -284,11 +229,10 @@ export function rebuildJsonObject(object: JsonObject, changes: MemberChanges): B
 const FRAME_BYTES = 4;
 const UTF8_BYTES_PER_CHAR_MAX = 3;
 
-function bytesOfChangesMax({ keys, values }: MemberChanges): number {
+function bytesOfChangesMax(changes: MemberChanges): number {
   let bytes = 2;
-  for (let place = 0; place < keys.length; place++) {
-    const chars = (keys[place]?.length ?? 0) + (values[place]?.length ?? 0);
-    bytes += chars * UTF8_BYTES_PER_CHAR_MAX + FRAME_BYTES;
+  for (const [key, change] of changes) {
+    bytes += (key.length + (change?.length ?? 0)) * UTF8_BYTES_PER_CHAR_MAX + FRAME_BYTES;
   }
   return bytes;
 }
@@ -327,58 +271,6 @@ export function countKeys(value: unknown): number {
     if (typeof item === 'object') count += countKeys(item);
   }
   return count;
-}
-
-/** `other`: not printable ASCII, or with escapes, so that what it looks like may not be what it says. */
-function lettersOfKey(bytes: Buffer, startsAt: number, endsAt: number): 'small' | 'large' | 'other' {
-  let letters: 'small' | 'large' = 'small';
-  for (let at = startsAt; at < endsAt; at++) {
-    const code = bytes[at] ?? 0;
-    if (code < 0x20 || code > 0x7e || code === BACKSLASH) return 'other';
-    if (code >= LARGE_A && code <= LARGE_Z) letters = 'large';
-  }
-  return letters;
-}
-
-/** A longer slice would refer to the whole text, and keep it in memory for as long as the call lives. */
-const SLICE_COPIED_CHARS_MAX = 12;
-
-const plainKey = (bytes: Buffer, text: string, startsAt: number, endsAt: number): string =>
-  endsAt - startsAt <= SLICE_COPIED_CHARS_MAX
-    ? text.slice(startsAt, endsAt)
-    : bytes.toString('latin1', startsAt, endsAt);
-
-/** `"mod\u0065l"` is the key `model`; a provider would read it so. */
-function disguisedName(bytes: Buffer, startsAt: number, endsAt: number): string | null {
-  let slashAt = startsAt;
-  while (slashAt < endsAt && bytes[slashAt] !== BACKSLASH) slashAt++;
-  // Most escapes stand for a letter that no plain name has, and 20,000 keys may have them.
-  if (slashAt === endsAt || bytes[slashAt + 1] !== SMALL_U || !isPlainEscape(bytes, slashAt)) return null;
-  const raw = bytes.toString('utf8', startsAt, endsAt);
-  const name = decodeKey(raw);
-  // Go folds these two letters beyond ASCII to plain ones; lower case has folded the Kelvin sign.
-  const folded = name.toLowerCase().replaceAll(LONG_S, 's');
-  return PLAIN_NAME.test(folded) ? name : null;
-}
-
-/** `\u0065`: the only form in which a letter of a plain name can be escaped. */
-function isPlainEscape(bytes: Buffer, slashAt: number): boolean {
-  const digitsAt = slashAt + '\\u'.length;
-  const letter = String.fromCharCode(Number.parseInt(bytes.toString('latin1', digitsAt, digitsAt + 4), 16));
-  return letter === LONG_S || letter === KELVIN || PLAIN_NAME.test(letter);
-}
-
-const KELVIN = '\u212a';
-const LONG_S = '\u017f';
-
-const PLAIN_NAME = /^[\w.-]+$/;
-
-function decodeKey(text: string): string {
-  try {
-    return String(JSON.parse(text));
-  } catch {
-    return text;
-  }
 }
 
 /**

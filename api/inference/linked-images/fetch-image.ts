@@ -1,6 +1,5 @@
 import { buildConnector, Client, type Dispatcher } from 'undici';
-import type { Clock } from '#core/clock.ts';
-import { SECOND_MS } from '#core/clock.ts';
+import { type Clock, SECOND_MS } from '#core/clock.ts';
 import type { ImageType } from '#core/files/file-name.ts';
 import { IMAGE_TYPE_BYTES, imageTypeOf } from '#core/files/image-type.ts';
 import { withoutRootDot } from '#core/host-name.ts';

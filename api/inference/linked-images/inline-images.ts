@@ -5,8 +5,7 @@ import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
 import { failureOf } from '../hold/call-failure.ts';
 import type { Gateway } from '../hold/gateway.ts';
 import type { HeldCall } from '../hold/held-call.ts';
-import type { LinkedImage } from './linked-media.ts';
-import { missing } from './linked-media.ts';
+import { type LinkedImage, missing } from './linked-media.ts';
 import { checkPublicHttpsUrl } from './public-link.ts';
 import { type LoadedImage, writeImages } from './write-images.ts';
 

@@ -27,11 +27,15 @@ export interface LinkRules {
   linksMax: number;
 }
 
-export interface LinkedImage {
+/** A link to an image, as a request holds it. */
+export interface ImageLink {
   link: string;
-  /** Where it stands in the body. */
+  /** Where it stands in the body, such as `frame_images[0].image_url.url`. */
   param: string;
-  /** `null`: it is somewhere else. */
+}
+
+export interface LinkedImage extends ImageLink {
+  /** The agent's own file. `null`: the image is somewhere else. */
   own: FileName | null;
 }
 

@@ -1,18 +1,18 @@
 import { isRecord } from '#core/is-record.ts';
-import { type ApiError, apiError } from '../../contract/errors.ts';
+import { type ApiError, apiError, hasToBe } from '../../contract/errors.ts';
 import { fieldRules } from './field-rules.ts';
 
 /**
  * Fields that may not stand in a body, or not so. `null`: all are served.
  *
- * @param readFields What the format reads or writes itself, besides the fields that have a rule.
+ * @param pricedFields Those of `PRICED` that the format reads.
  */
 export function refuseFields(
   body: Readonly<Record<string, unknown>>,
-  readFields: ReadonlySet<string>,
+  pricedFields: ReadonlySet<string>,
 ): ApiError | null {
   for (const field of Object.keys(body)) {
-    const refusal = refuseByRule(field, body[field]) ?? refuseOtherFormats(field, body[field], readFields);
+    const refusal = refuseByRule(field, body[field]) ?? refuseOtherFormats(field, body[field], pricedFields);
     if (refusal !== null) return refusal;
   }
   return (
@@ -20,7 +20,7 @@ export function refuseFields(
     refuseTiers(body.provider) ??
     refuseReasoning(body.reasoning) ??
     refuseBudget(body.thinking) ??
-    (readFields.has('prediction') ? refusePrediction(body.prediction) : null)
+    (pricedFields.has('prediction') ? refusePrediction(body.prediction) : null)
   );
 }
 
@@ -39,26 +39,23 @@ const PRICED: ReadonlySet<string> = new Set([
   'prediction',
 ]);
 
-function refuseOtherFormats(field: string, given: unknown, readFields: ReadonlySet<string>): ApiError | null {
-  if (!PRICED.has(field) || readFields.has(field) || given === null) return null;
+function refuseOtherFormats(field: string, given: unknown, priced: ReadonlySet<string>): ApiError | null {
+  if (!PRICED.has(field) || priced.has(field) || given === null) return null;
   if (field === 'n' && given === 1) return null;
-  return apiError('invalid_request', {
-    param: field,
-    message: `\`${field}\` is not a field of this format: it changes the price in a way that cannot be reserved.`,
-  });
+  return unpriced(field, 'is not a field of this format');
 }
+
+const unpriced = (param: string, words = 'is not served'): ApiError =>
+  apiError('invalid_request', {
+    param,
+    message: `\`${param}\` ${words}: it changes the price in a way that cannot be reserved.`,
+  });
 
 /** `provider.options` passes settings to one vendor that no price list covers. */
 function refuseProviderOptions(provider: unknown): ApiError | null {
   if (provider === undefined || provider === null) return null;
-  if (!isRecord(provider)) {
-    return apiError('invalid_request', { param: 'provider', message: '`provider` has to be an object.' });
-  }
-  if (provider.options === undefined || provider.options === null) return null;
-  return apiError('invalid_request', {
-    param: 'provider.options',
-    message: '`provider.options` is not served: it changes the price in a way that cannot be reserved.',
-  });
+  if (!isRecord(provider)) return hasToBe('provider', 'an object');
+  return provider.options === undefined || provider.options === null ? null : unpriced('provider.options');
 }
 
 /** Endpoints of a tier that costs more than the listed price are run by nobody who does not name them. */
@@ -67,10 +64,7 @@ function refuseTiers(provider: unknown): ApiError | null {
   for (const key of ['order', 'only']) {
     const tags = [provider[key]].flat();
     if (!tags.some((tag) => typeof tag === 'string' && DEARER_TIER.test(tag))) continue;
-    return apiError('invalid_request', {
-      param: `provider.${key}`,
-      message: `\`provider.${key}\` names a tier that is not served: it changes the price in a way that cannot be reserved.`,
-    });
+    return unpriced(`provider.${key}`, 'names a tier that is not served');
   }
   return null;
 }
@@ -80,12 +74,7 @@ const DEARER_TIER = /\/(priority|fast|scale)\s*(\/|$)/i;
 /** Its cap counts towards the hold, so it is as strict as the other caps; a mode may have a price of its own. */
 function refuseReasoning(reasoning: unknown): ApiError | null {
   const mode = isRecord(reasoning) ? (reasoning.mode ?? 'standard') : 'standard';
-  if (mode !== 'standard') {
-    return apiError('invalid_request', {
-      param: 'reasoning.mode',
-      message: '`reasoning.mode` is not served: it changes the price in a way that cannot be reserved.',
-    });
-  }
+  if (mode !== 'standard') return unpriced('reasoning.mode');
   return refuseCount(isRecord(reasoning) ? reasoning.max_tokens : undefined, 'reasoning.max_tokens');
 }
 
@@ -113,5 +102,5 @@ const refuseBudget = (thinking: unknown): ApiError | null =>
 function refuseCount(count: unknown, param: string): ApiError | null {
   if (count === undefined || count === null || (Number.isSafeInteger(count) && Number(count) >= 0))
     return null;
-  return apiError('invalid_request', { param, message: `\`${param}\` has to be a whole number of tokens.` });
+  return hasToBe(param, 'a whole number of tokens');
 }

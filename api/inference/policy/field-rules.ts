@@ -1,5 +1,6 @@
 import { isRecord } from '#core/is-record.ts';
 import type { ErrorCode } from '../../contract/errors.ts';
+import { ROUTER_TOOLS } from '../../providers/router-tools.ts';
 
 /**
  * What happens to a field of a body, in whichever format, besides those that the gateway writes itself. A field that
@@ -14,15 +15,19 @@ export type FieldRule =
   /** Bounded and written by the gateway: `server-tools/`. */
   | { rule: 'bound' };
 
-const refuse = (because: string, unless?: (value: unknown) => boolean): FieldRule =>
-  unless
-    ? { rule: 'refuse', code: 'invalid_request', because, unless }
-    : { rule: 'refuse', code: 'invalid_request', because };
+const refuseWith =
+  (code: ErrorCode) =>
+  (because: string, unless?: (value: unknown) => boolean): FieldRule => ({
+    rule: 'refuse',
+    code,
+    because,
+    ...(unless && { unless }),
+  });
 
-const refuseTool = (because: string, unless?: (value: unknown) => boolean): FieldRule =>
-  unless
-    ? { rule: 'refuse', code: 'tool_not_served', because, unless }
-    : { rule: 'refuse', code: 'tool_not_served', because };
+const refuse = refuseWith('invalid_request');
+const refuseTool = refuseWith('tool_not_served');
+/** Gives many fields the one rule. */
+const each = (rule: FieldRule, ...fields: string[]) => fields.map((field) => [field, rule] as const);
 
 const drop: FieldRule = { rule: 'drop' };
 const bound: FieldRule = { rule: 'bound' };
@@ -34,7 +39,7 @@ const oneOf =
 
 const shared = 'it reads or writes state that is shared by all callers';
 const selfHosted = 'it steers the server that runs the model';
-const otherSearch = 'search with a tool of the type `openrouter:web_search`';
+const otherSearch = `search with a tool of the type \`${ROUTER_TOOLS.search}\``;
 const otherCap = "a server that knows it would not keep to the format's own cap";
 const otherPrice = 'it changes the price in a way that cannot be reserved';
 /** To summarise what was said the model reads it once more, and writes; to clear it costs nothing. */
@@ -53,18 +58,11 @@ const isHarmlessTemplateInput = (value: unknown) =>
   isRecord(value) && !Object.hasOwn(value, 'chat_template') && !Object.hasOwn(value, 'tokenize');
 
 export const fieldRules: ReadonlyMap<string, FieldRule> = new Map<string, FieldRule>([
-  ['previous_response_id', refuse(shared)],
-  ['conversation', refuse(shared)],
-  ['prompt', refuse(shared)],
-  ['preset', refuse(shared)],
-  ['container', refuse(shared)],
-  ['user_profile_id', refuse(shared)],
-  ['vector_store_ids', refuse(shared)],
+  ...each(refuse(shared), 'previous_response_id', 'conversation', 'prompt', 'preset', 'container'),
+  ...each(refuse(shared), 'user_profile_id', 'vector_store_ids', 'cached_content', 'cachedContent'),
   ['background', refuse('calls are answered while they run', isFalse)],
   ['deferred', refuse('calls are answered while they run', isFalse)],
   ['store', refuse('nothing is stored', isFalse)],
-  ['cached_content', refuse(shared)],
-  ['cachedContent', refuse(shared)],
   ['extra_body', refuse('it hands settings to one vendor that nobody has priced')],
   ['fallbacks', refuse('name other models in `models`')],
   ['debug', refuse('it shows what the gateway sends to the provider')],
@@ -80,47 +78,26 @@ export const fieldRules: ReadonlyMap<string, FieldRule> = new Map<string, FieldR
   ['image_config', refuse('only text is answered here')],
 
   ['context_management', refuse(otherPrice, onlyClears)],
-  ['n_predict', refuse(otherCap)],
-  ['num_predict', refuse(otherCap)],
-  ['max_new_tokens', refuse(otherCap)],
-  ['max_length', refuse(otherCap)],
+  ...each(refuse(otherCap), 'n_predict', 'num_predict', 'max_new_tokens', 'max_length'),
   ['max_tokens_to_sample', refuse(otherCap)],
 
   ['mcp_servers', refuseTool('a tool server would run calls of its own')],
   ['web_search_options', bound],
-  ['x_search_filter', refuseTool(otherSearch)],
-  ['search_parameters', refuseTool(otherSearch)],
+  ...each(refuseTool(otherSearch), 'x_search_filter', 'search_parameters', 'data_sources'),
   ['enable_search', refuseTool(otherSearch, isFalse)],
-  ['data_sources', refuseTool(otherSearch)],
   ['stop_server_tools_when', bound],
   ['max_tool_calls', bound],
 
   ['best_of', refuse(otherPrice, (value) => value === 1)],
   ['use_beam_search', refuse(otherPrice, isFalse)],
   ['prompt_logprobs', refuse(otherPrice)],
-  ['priority', refuse(selfHosted)],
-  ['cache_salt', refuse(selfHosted)],
-  ['extra_key', refuse(selfHosted)],
-  ['chat_template', refuse(selfHosted)],
   ['chat_template_kwargs', refuse(selfHosted, isHarmlessTemplateInput)],
-  ['kv_transfer_params', refuse(selfHosted)],
-  ['request_id', refuse(selfHosted)],
-  ['logits_processors', refuse(selfHosted)],
-  ['vllm_xargs', refuse(selfHosted)],
-  ['mm_processor_kwargs', refuse(selfHosted)],
-  ['media_io_kwargs', refuse(selfHosted)],
-  ['rid', refuse(selfHosted)],
-  ['lora_path', refuse(selfHosted)],
-  ['session_params', refuse(selfHosted)],
-  ['custom_logit_processor', refuse(selfHosted)],
-  ['custom_params', refuse(selfHosted)],
-  ['bootstrap_host', refuse(selfHosted)],
-  ['bootstrap_port', refuse(selfHosted)],
-  ['bootstrap_room', refuse(selfHosted)],
+  ...each(refuse(selfHosted), 'priority', 'cache_salt', 'extra_key', 'chat_template', 'kv_transfer_params'),
+  ...each(refuse(selfHosted), 'request_id', 'logits_processors', 'vllm_xargs', 'mm_processor_kwargs'),
+  ...each(refuse(selfHosted), 'media_io_kwargs', 'rid', 'lora_path', 'session_params', 'custom_params'),
+  ...each(refuse(selfHosted), 'custom_logit_processor', 'bootstrap_host', 'bootstrap_port', 'bootstrap_room'),
   ['return_hidden_states', refuse(selfHosted)],
 
   // Of no effect upstream, or written by the gateway in the caller's stead.
-  ['usage', drop],
-  ['trace', drop],
-  ['route', drop],
+  ...each(drop, 'usage', 'trace', 'route'),
 ]);

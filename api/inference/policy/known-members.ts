@@ -16,7 +16,7 @@ export const foldName = (name: string): string => name.toUpperCase().toLowerCase
 export type ObjectKind = Readonly<Record<string, string | null>>;
 
 export const bodyKinds: Readonly<Record<FormatName, string>> = {
-  'chat/completions': 'chat body',
+  chat: 'chat body',
   responses: 'responses body',
   messages: 'messages body',
 };

@@ -1,5 +1,5 @@
 import { isRecord } from '#core/is-record.ts';
-import { type ApiError, apiError } from '../../contract/errors.ts';
+import { type ApiError, apiError, hasToBe, refuseEach } from '../../contract/errors.ts';
 import { serverToolType } from '../server-tools/tool-types.ts';
 
 /*
@@ -30,33 +30,29 @@ const servedPlugins: ReadonlySet<string> = new Set([
 const routerPlugins: ReadonlySet<string> = new Set(['auto-router', 'auto-beta-router', 'pareto-router']);
 
 /** Every door by which a tool can enter a chat body. `null`: all are served. */
-export function refuseChatTools(body: Readonly<Record<string, unknown>>): ApiError | null {
-  return (
-    refuseToolList(body.tools, 'tools', isChatTool, isServerTool) ??
-    refuseToolChoice(body.tool_choice, orSent(isChatTool, body.tools)) ??
-    refusePlugins(body.plugins)
-  );
-}
+export const refuseChatTools = (body: Readonly<Record<string, unknown>>): ApiError | null =>
+  refuseOwnTools(body, isChatTool);
+
+const refuseOwnTools = (
+  { tools, tool_choice: choice, plugins }: Readonly<Record<string, unknown>>,
+  isServed: IsServed,
+): ApiError | null =>
+  refuseToolList(tools, 'tools', isServed, isServerTool) ??
+  refuseToolChoice(choice, orSent(isServed, tools)) ??
+  refusePlugins(plugins);
 
 /** An input item may bring tools, too. */
 export function refuseResponsesTools(body: Readonly<Record<string, unknown>>): ApiError | null {
-  const items = Array.isArray(body.input) ? body.input : [];
-  for (const [index, item] of items.entries()) {
-    const refusal = isRecord(item)
-      ? refuseToolList(item.tools, `input[${index}].tools`, isResponsesTool)
-      : null;
-    if (refusal !== null) return refusal;
-  }
   return (
-    refuseToolList(body.tools, 'tools', isResponsesTool, isServerTool) ??
-    refuseToolChoice(body.tool_choice, orSent(isResponsesTool, body.tools)) ??
-    refusePlugins(body.plugins)
+    refuseEach(body.input, 'input', ({ tools }, param) =>
+      refuseToolList(tools, `${param}.tools`, isResponsesTool),
+    ) ?? refuseOwnTools(body, isResponsesTool)
   );
 }
 
 export function refuseMessagesTools(body: Readonly<Record<string, unknown>>): ApiError | null {
   return (
-    refuseMessagesToolList(body.tools) ??
+    refuseEach(body.tools, 'tools', refuseMessagesTool) ??
     refuseMessagesToolChoice(body.tool_choice) ??
     refusePlugins(body.plugins)
   );
@@ -65,28 +61,19 @@ export function refuseMessagesTools(body: Readonly<Record<string, unknown>>): Ap
 /** It can only name a tool of the same body. */
 function refuseMessagesToolChoice(choice: unknown): ApiError | null {
   if (!isRecord(choice) || MESSAGES_CHOICES.includes(String(choice.type))) return null;
-  return apiError('invalid_request', {
-    param: 'tool_choice.type',
-    message: `\`tool_choice.type\` has to be one of ${MESSAGES_CHOICES.join(', ')}.`,
-  });
+  return hasToBe('tool_choice.type', `one of ${MESSAGES_CHOICES.join(', ')}`);
 }
 
 const MESSAGES_CHOICES = ['auto', 'any', 'tool', 'none'];
 
-function refuseMessagesToolList(tools: unknown): ApiError | null {
-  if (!Array.isArray(tools)) return null;
-  for (const [index, tool] of tools.entries()) {
-    const param = `tools[${index}]`;
-    if (!isRecord(tool)) continue;
-    const type = tool.type ?? 'custom';
-    if (typeof type === 'string' && isServerTool(type)) continue;
-    if (typeof type !== 'string' || !isMessagesTool(type)) return notServed(String(type), param);
-    // Called from a program, which the provider would run on the account that all agents share.
-    const callers = tool.allowed_callers ?? [];
-    const other = Array.isArray(callers) ? callers.find((caller) => caller !== 'direct') : callers;
-    if (other !== undefined) return notServed(String(other), `${param}.allowed_callers`);
-  }
-  return null;
+function refuseMessagesTool(tool: Record<string, unknown>, param: string): ApiError | null {
+  const type = tool.type ?? 'custom';
+  if (typeof type === 'string' && isServerTool(type)) return null;
+  if (typeof type !== 'string' || !isMessagesTool(type)) return notServed(String(type), param);
+  // Called from a program, which the provider would run on the account that all agents share.
+  const callers = tool.allowed_callers ?? [];
+  const other = Array.isArray(callers) ? callers.find((caller) => caller !== 'direct') : callers;
+  return other === undefined ? null : notServed(String(other), `${param}.allowed_callers`);
 }
 
 /** A choice may name a tool that the body has bounds for; by itself it could switch one on. */
@@ -105,9 +92,7 @@ function refuseToolList(
   isBound: IsServed = never,
 ): ApiError | null {
   if (tools === undefined || tools === null) return null;
-  if (!Array.isArray(tools)) {
-    return apiError('invalid_request', { param, message: `\`${param}\` has to be a list of tools.` });
-  }
+  if (!Array.isArray(tools)) return hasToBe(param, 'a list of tools');
   for (const [index, tool] of tools.entries()) {
     if (isRecord(tool) && typeof tool.type === 'string' && isBound(tool.type)) continue;
     const refusal = refuseTool(tool, `${param}[${index}]`, isServed);
@@ -118,10 +103,7 @@ function refuseToolList(
 
 function refuseTool(tool: unknown, param: string, isServed: IsServed): ApiError | null {
   if (!isRecord(tool) || typeof tool.type !== 'string') {
-    return apiError('invalid_request', {
-      param,
-      message: `\`${param}\` has to be an object with a \`type\`, such as \`function\`.`,
-    });
+    return hasToBe(param, 'an object with a `type`, such as `function`');
   }
   if (!isServed(tool.type)) return notServed(tool.type, param);
   return tool.type === 'namespace' ? refuseToolList(tool.tools, `${param}.tools`, isServed) : null;
@@ -132,10 +114,7 @@ function refuseToolChoice(choice: unknown, isServed: IsServed): ApiError | null 
   if (choice === undefined || choice === null || choice === 'auto') return null;
   if (choice === 'none' || choice === 'required') return null;
   if (!isRecord(choice) || typeof choice.type !== 'string') {
-    return apiError('invalid_request', {
-      param: 'tool_choice',
-      message: '`tool_choice` has to be `auto`, `none`, `required`, or an object that names one function.',
-    });
+    return hasToBe('tool_choice', '`auto`, `none`, `required`, or an object that names one function');
   }
   if (choice.type === 'allowed_tools') {
     const allowed = isRecord(choice.allowed_tools) ? choice.allowed_tools.tools : undefined;
@@ -149,17 +128,10 @@ function refuseToolChoice(choice: unknown, isServed: IsServed): ApiError | null 
 
 function refusePlugins(plugins: unknown): ApiError | null {
   if (plugins === undefined || plugins === null) return null;
-  if (!Array.isArray(plugins)) {
-    return apiError('invalid_request', { param: 'plugins', message: '`plugins` has to be a list.' });
-  }
+  if (!Array.isArray(plugins)) return hasToBe('plugins', 'a list');
   for (const [index, plugin] of plugins.entries()) {
     const param = `plugins[${index}]`;
-    if (!isRecord(plugin) || typeof plugin.id !== 'string') {
-      return apiError('invalid_request', {
-        param,
-        message: `\`${param}\` has to be an object with an \`id\`.`,
-      });
-    }
+    if (!isRecord(plugin) || typeof plugin.id !== 'string') return hasToBe(param, 'an object with an `id`');
     if (plugin.enabled === false) continue;
     if (servedPlugins.has(plugin.id)) {
       const refusal = refusePluginSettings(plugin, param);

@@ -1,5 +1,6 @@
 import { isRecord } from '#core/is-record.ts';
 import { plainNumber } from '../json/exact-json.ts';
+import { JsonScan } from '../json/json-scan.ts';
 
 /**
  * The text of one answer, as far as an estimate needs it: what the model wrote as text, refusal and reasoning, and the names and
@@ -41,7 +42,7 @@ export class AnswerText {
 export class CallText {
   #nameBytes = 0;
   #jsonBytes = 0;
-  readonly #blanks = new JsonBlanks();
+  readonly #scan = new JsonScan();
   /** The bytes of the text that a call begins with. They count when nothing more comes. */
   #initialBytes = 0;
 
@@ -62,31 +63,11 @@ export class CallText {
 
   arguments(json: unknown): void {
     if (isRecord(json)) this.#jsonBytes += Buffer.byteLength(JSON.stringify(json));
-    else if (typeof json === 'string') this.#jsonBytes += Buffer.byteLength(json) - this.#blanks.count(json);
-  }
-}
-
-/** Blanks between the parts of a JSON text, which may come in pieces. */
-export class JsonBlanks {
-  #isInString = false;
-  #isEscaped = false;
-
-  count(piece: string): number {
-    let blanks = 0;
-    for (let at = 0; at < piece.length; at++) {
-      const code = piece.charCodeAt(at);
-      if (this.#isEscaped) this.#isEscaped = false;
-      else if (code === QUOTE) this.#isInString = !this.#isInString;
-      else if (this.#isInString) this.#isEscaped = code === BACKSLASH;
-      else if (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) blanks++;
-    }
-    return blanks;
+    else if (typeof json === 'string') this.#jsonBytes += Buffer.byteLength(json) - this.#scan.add(json);
   }
 }
 
 const EMPTY_JSON_BYTES = '{}'.length;
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 
 /** An index or an id. A provider may write anything there, also what cannot be printed. */
 export function keyOf(value: unknown, otherwise: string | number): string {

@@ -1,5 +1,5 @@
 import { type TokenPrices, tokenCost } from '#core/calls/token-cost.ts';
-import type { Endpoint, PriceOverride, Prices } from '#core/catalog/catalog.ts';
+import type { PriceOverride, Prices } from '#core/catalog/catalog.ts';
 import type { PendingPrice, SavedPrice, TokenCounts } from '#core/events/ledger-event.ts';
 import { type AttoUsd, attoToNanoUp, type NanoUsd } from '#core/money.ts';
 import type { CallPlan, Candidate } from '../admit/call-plan.ts';
@@ -146,33 +146,20 @@ function pendingPrice(facts: CostFacts, tokensKnown: boolean): PendingPrice {
 /** The prices that this call may come to at one endpoint, in the words of the journal. */
 export function savePrice(plan: CallPlan, candidate: Candidate): SavedPrice {
   const { promptEstimateTokens, images } = plan;
-  const listed = listedPrice(candidate);
-  const saved = { ...listed, promptEstimateTokens };
-  if (images > 0) saved.requestAtto = String(callFees(candidate.endpoint.prices, images));
-  const overrides = reachableOverrides(plan, candidate);
-  const longPrompts = overrides.length === 0 ? [] : longPromptPrices(candidate.endpoint.prices, overrides);
-  return longPrompts.length === 0 ? saved : { ...saved, longPrompts };
-}
-
-type ListedPrice = Omit<SavedPrice, 'promptEstimateTokens' | 'longPrompts'>;
-
-function listedPrice({ endpoint, provider }: Candidate): ListedPrice {
-  const known = listedPrices.get(endpoint);
-  if (known !== undefined) return known;
+  const { endpoint, provider } = candidate;
   const { prices } = endpoint;
-  const listed = {
+  const overrides = reachableOverrides(plan, candidate);
+  const longPrompts = overrides.length === 0 ? [] : longPromptPrices(prices, overrides);
+  return {
     providerId: provider.id,
     ...savedTokenPrices(prices, []),
     ...(prices.internalReasoning === null ? {} : { reasoningAtto: String(prices.internalReasoning) }),
-    requestAtto: String(callFees(prices, 0)),
+    requestAtto: String(callFees(prices, images)),
     factorPpm: String(provider.priceFactorPpm),
+    promptEstimateTokens,
+    ...(longPrompts.length === 0 ? {} : { longPrompts }),
   };
-  listedPrices.set(endpoint, listed);
-  return listed;
 }
-
-/** Every call saves prices; printing them anew each time would cost more than the rest of its hold. */
-const listedPrices = new WeakMap<Endpoint, ListedPrice>();
 
 /** Shortest first, each with all that holds from its length on, as in `priceCall`. */
 function longPromptPrices(

@@ -7,20 +7,13 @@ import type { CallPlan, Candidate } from '../admit/call-plan.ts';
  * The hold: the most the call can cost, over every endpoint that may run it, rounded up once to the nano-dollar.
  * Prompt bound × dearest input price + output bound × dearest output price + fees, × choices.
  */
-export function estimateHold(plan: CallPlan): NanoUsd {
+export const estimateHold = (plan: CallPlan): NanoUsd => holdWithCap(plan, plan.outputTokensCap);
+
+/** The same with another cap on the answer; `null`: without one. */
+export function holdWithCap(plan: CallPlan, cap: number | null): NanoUsd {
   let dearest = 0n;
   for (const candidate of plan.candidates)
-    dearest = maxBigint(dearest, worstCase(plan, candidate, outputTokensMax(plan, candidate)));
-  return attoToNanoUp(dearest);
-}
-
-/** The same with another cap on the answer. */
-export function holdWithCap(plan: CallPlan, cap: number): NanoUsd {
-  let dearest = 0n;
-  for (const candidate of plan.candidates) {
-    const tokens = Math.min(cap, modelOutputTokens(candidate)) + plan.extraOutputTokens;
-    dearest = maxBigint(dearest, worstCase(plan, candidate, tokens));
-  }
+    dearest = maxBigint(dearest, worstCase(plan, candidate, outputTokensMax(plan, candidate, cap)));
   return attoToNanoUp(dearest);
 }
 
@@ -50,10 +43,9 @@ export function modelOutputTokens({ model, endpoint }: Pick<Candidate, 'model' |
   return Math.min(endpoint.maxOutputTokens ?? model.maxOutputTokens ?? context, context);
 }
 
-function outputTokensMax(plan: CallPlan, candidate: Candidate): number {
+function outputTokensMax(plan: CallPlan, candidate: Candidate, cap = plan.outputTokensCap): number {
   const whole = modelOutputTokens(candidate);
-  const capped = plan.outputTokensCap === null ? whole : Math.min(plan.outputTokensCap, whole);
-  return capped + plan.extraOutputTokens;
+  return (cap === null ? whole : Math.min(cap, whole)) + plan.extraOutputTokens;
 }
 
 /** With answers of `outputTokens` in each turn. */

@@ -4,7 +4,7 @@ import type { JsonObject } from '../json/json-object.ts';
 
 /** What a provider tells the model about a set of its own tools, which the body names only as a set. */
 export const TOOLSET_PROMPT_TOKENS = 20_000;
-/** What a provider tells the model about the use of tools: up to 530 tokens for Anthropic's oldest models. */
+/** What a provider tells the model about the use of tools: up to 530 tokens for the oldest Claude models. */
 export const TOOL_USE_PROMPT_TOKENS = 1_000;
 
 /*

@@ -1,5 +1,5 @@
 import { isRecord } from '#core/is-record.ts';
-import { JsonBlanks } from './answer-text.ts';
+import { JsonScan } from '../json/json-scan.ts';
 
 /**
  * UTF-8 bytes of a prompt's text: what an uncounted prompt is estimated by. It counts what the model reads, and not how a format
@@ -87,7 +87,7 @@ const textBytes = (text: unknown): number => (typeof text === 'string' ? Buffer.
 
 /** Arguments are a text in one format and a record in another. */
 function jsonBytes(value: unknown): number {
-  if (typeof value === 'string') return Buffer.byteLength(value) - new JsonBlanks().count(value);
+  if (typeof value === 'string') return Buffer.byteLength(value) - new JsonScan().add(value);
   return isRecord(value) ? Buffer.byteLength(JSON.stringify(value)) : 0;
 }
 

@@ -1,11 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import type { TokenCounts } from '#core/events/ledger-event.ts';
-import { isRecord } from '#core/is-record.ts';
 import { BALANCE_CAP_NANO_USD } from '#core/limits.ts';
 import { type AttoUsd, nanoToAtto, parseAttoUsd } from '#core/money.ts';
 import { usageNames } from '../../providers/usage-names.ts';
 import {
-  isOnce,
   type JsonObject,
   memberBytes,
   memberText,
@@ -46,30 +44,19 @@ export const responsesCounts: UsageReading = { names: usageNames.responses, hasC
 /** What came from the cache or went to it stands beside `input_tokens`, not in it. */
 export const messagesCounts: UsageReading = { names: usageNames.messages, hasCachesBeside: true };
 
-/** The record of a whole answer, whose value was parsed for other reasons too. `null`: it has no object there. */
-export function usageOfAnswer(
-  answer: JsonObject,
-  value: Record<string, unknown>,
-  reading: UsageReading,
-): SentUsage | null {
+/** The record of a whole answer. `null`: it has no object there. */
+export function usageOfAnswer(answer: JsonObject, reading: UsageReading): SentUsage | null {
   const bytes = memberBytes(answer, 'usage');
-  if (bytes === undefined) return null;
-  const object = isUtf8(bytes) ? scanJsonObject(bytes) : 'not_an_object';
-  // Where it stands twice the first counts, and JSON.parse shows the last.
-  if (typeof object === 'string' || !isRecord(value.usage) || !isOnce(answer, 'usage'))
-    return readUsage(bytes, reading);
-  return parseUsage(object, value.usage, reading);
+  return bytes === undefined ? null : readUsage(bytes, reading);
 }
 
 /** A record by itself. `null`: no object. */
 export function readUsage(bytes: Buffer, reading: UsageReading): SentUsage | null {
   const read = isUtf8(bytes) ? readJsonObject(bytes) : 'not_an_object';
-  return typeof read === 'string' ? null : parseUsage(read.object, read.value, reading);
-}
-
-/** The cost is read from its text, so that no float comes between the provider's bill and the charge. */
-function parseUsage(object: JsonObject, value: Record<string, unknown>, reading: UsageReading): SentUsage {
+  if (typeof read === 'string') return null;
+  const { object, value } = read;
   const counters = readCounters(value, reading);
+  // Read from its text, so that no float comes between the provider's bill and the charge.
   const reportedAttoUsd = reportedCost(object, value.is_byok === true);
   return { object, counters, reportedAttoUsd, usage: usageOf(counters, reportedAttoUsd, reading) };
 }

@@ -1,11 +1,13 @@
 import type { Model } from '#core/catalog/catalog.ts';
+import type { AskedModel } from '#core/conversation/conversation.ts';
 import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
 import type { Candidate } from '../admit/call-plan.ts';
 import type { Steps } from '../admit/steps.ts';
 import type { CallFormat, CallRequest } from '../formats/call-format.ts';
 import { callFormats } from '../formats/call-formats.ts';
+import { ownFormat } from '../formats/own-format.ts';
 import { reasonsByEffort } from '../formats/reasoning-words.ts';
-import { findUnsupportedByDialect } from '../formats/unsupported-by-dialect.ts';
+import { type AskedBody, findUnsupportedByDialect } from '../formats/unsupported-by-dialect.ts';
 import type { JsonObject } from '../json/json-object.ts';
 import { NumberMarks } from '../json/number-marks.ts';
 import type { MediaCount } from '../linked-images/linked-media.ts';
@@ -13,13 +15,12 @@ import { modelOutputTokens } from '../price/estimate.ts';
 import { placeTools } from '../server-tools/place-tools.ts';
 import { withOneSearch } from '../server-tools/read-server-tools.ts';
 import type { ServerTool, ServerTools } from '../server-tools/server-tools.ts';
-import { withoutServerTools } from '../server-tools/without-server-tools.ts';
-import type { AskedModel } from '../translation/conversation.ts';
-import { cannotBeSent, translateRequest, type UpstreamFormatName } from '../translation/translate-request.ts';
+import { withoutServerTools } from '../server-tools/tool-types.ts';
+import { cannotBeSent, type TranslationTarget, translateRequest } from '../translation/translate-request.ts';
 import { withMarkedNumbers } from '../translation/unread-values.ts';
 import { type ProviderPreferences, unmetPreference } from './provider-preferences.ts';
+import { shorten } from './refuse-model.ts';
 import type { Resolved } from './resolve-models.ts';
-import { shorten } from './shorten.ts';
 
 /**
  * In which format each provider is asked: the caller's own where it speaks that. One that could not be told all of the
@@ -47,42 +48,32 @@ function* chooseFormat(
   translations: Translations,
 ): Steps<Candidate | ApiError> {
   const { format, object, value, request, media, serverTools: sentTools, preferences } = wanted;
-  const { formats, dialect } = each.provider;
+  const { formats, dialect, kind } = each.provider;
   const unmet = unmetPreference(preferences, each);
   if (unmet !== null) return noProvider(`provider.${unmet}`);
-  const native = formats.includes(format.endpoint);
-  const plain = !each.provider.kind.capabilities.routesBetweenVendors;
+  const native = kind.ownFormat === null && formats.includes(format.name);
+  const plain = !kind.capabilities.routesBetweenVendors;
   const tools = searches ? withOneSearch(sentTools) : sentTools;
   const serverTools = tools === null ? null : placeTools(tools, { ...each, format, native });
   if (serverTools !== null && 'noRunner' in serverTools) return noRunner(serverTools.noRunner, each.model);
   if (serverTools !== null && 'noStepsLeft' in serverTools) return noStep(serverTools.noStepsLeft);
+  const unlessUnsupported = (candidate: Candidate, asked: Pick<AskedBody, 'format' | 'body' | 'value'>) => {
+    const unsupported = findUnsupportedByDialect(dialect, { ...asked, media, plain });
+    return unsupported === null ? candidate : cannotBeSent(unsupported);
+  };
   if (native) {
-    const unsupported = findUnsupportedByDialect(dialect, {
-      format: format.endpoint,
-      body: object,
-      value,
-      media,
-      plain,
-    });
-    return unsupported === null
-      ? { ...each, format, translated: null, serverTools }
-      : cannotBeSent(unsupported);
+    const candidate = { ...each, format, translated: null, serverTools };
+    return unlessUnsupported(candidate, { format: format.name, body: object, value });
   }
-  const to = formats.includes('chat/completions') ? 'chat/completions' : 'messages';
+  const to = kind.ownFormat ?? (formats.includes('chat') ? 'chat' : 'messages');
   const cap = Math.min(request.outputTokensCap ?? Number.MAX_SAFE_INTEGER, modelOutputTokens(each));
-  const asked = { outputTokensCap: cap, reasonsByEffort: reasonsByEffort(each.endpoint.upstreamModel) };
+  const { upstreamModel } = each.endpoint;
+  const asked = { upstreamModel, outputTokensCap: cap, reasonsByEffort: reasonsByEffort(upstreamModel) };
   const translated = yield* translate(wanted, translations, to, asked);
   if (isApiError(translated)) return translated;
-  const unsupported = findUnsupportedByDialect(dialect, {
-    format: to,
-    body: translated,
-    value: null,
-    media,
-    plain,
-  });
-  return unsupported === null
-    ? { ...each, format: callFormats[to], translated, serverTools }
-    : cannotBeSent(unsupported);
+  if (typeof to !== 'string') return { ...each, format: ownFormat, translated, serverTools };
+  const candidate = { ...each, format: callFormats[to], translated, serverTools };
+  return unlessUnsupported(candidate, { format: to, body: translated, value: null });
 }
 
 /** Many fallbacks are sent the same translation, so it is made once. */
@@ -96,19 +87,19 @@ interface Translations {
 function* translate(
   { format, object, value }: Wanted,
   translations: Translations,
-  to: UpstreamFormatName,
+  to: TranslationTarget,
   asked: AskedModel,
 ): Steps<JsonObject | ApiError> {
   const { done, marks } = translations;
-  const key = `${to} ${asked.outputTokensCap} ${asked.reasonsByEffort}`;
+  const key = `${typeof to === 'string' ? to : asked.upstreamModel} ${asked.outputTokensCap} ${asked.reasonsByEffort}`;
   const known = done.get(key);
   if (known !== undefined) return known;
   if (translations.source === null) {
     // What a provider runs by itself is written into the result.
-    translations.source = withoutServerTools(withMarkedNumbers(object, value, format.endpoint, marks));
+    translations.source = withoutServerTools(withMarkedNumbers(object, value, format.name, marks));
     yield 'mark numbers';
   }
-  const translated = translateRequest(translations.source, format.endpoint, to, asked, marks);
+  const translated = translateRequest(translations.source, format.name, to, asked, marks);
   done.set(key, translated);
   yield 'translate';
   return translated;

@@ -1,6 +1,5 @@
 import type { Endpoint, Provider } from '#core/catalog/catalog.ts';
-import type { Clock } from '#core/clock.ts';
-import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
+import { type Clock, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { BREAKER_COOLDOWN_MAX_MS, KEY_RATE_LIMIT_MAX_MS } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import { CircuitBreaker, type Opening, type Ticket } from '#core/provider-health/circuit-breaker.ts';

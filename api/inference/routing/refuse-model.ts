@@ -1,6 +1,11 @@
 import type { CatalogEntry } from '#core/catalog/catalog.ts';
 import { type ApiError, apiError } from '../../contract/errors.ts';
-import { shorten } from './shorten.ts';
+
+/** A model's id as messages repeat it. */
+export const shorten = (id: string): string =>
+  id.length > MODEL_ID_CHARS_SHOWN ? `${id.slice(0, MODEL_ID_CHARS_SHOWN)}…` : id;
+
+const MODEL_ID_CHARS_SHOWN = 100;
 
 /** As refusals name them, with where they are listed. */
 const lists = {

@@ -1,10 +1,9 @@
-import type { Catalog } from '#core/catalog/catalog.ts';
+import type { Catalog, Endpoint, Prices } from '#core/catalog/catalog.ts';
 import { splitModelId } from '#core/catalog/model-id.ts';
 import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
 import type { Candidate } from '../admit/call-plan.ts';
 import type { CallRequest } from '../formats/call-format.ts';
 import type { EndpointHealth } from './endpoint-health.ts';
-import { orderEndpoints } from './order-endpoints.ts';
 import type { ProviderPreferences } from './provider-preferences.ts';
 import { modelNotServed, refuseModel, unknownModel } from './refuse-model.ts';
 
@@ -74,3 +73,37 @@ function resolveModel(
 
 /** A preset of the operator's account, or whatever is an author's newest: what runs is decided after the hold. */
 const namesAnother = (id: string): boolean => id.startsWith('~') || id.includes('@preset/');
+
+/**
+ * The endpoints of one model in the order in which they are tried: as the operator wrote them, or as a suffix or `provider.sort` steers.
+ * `:floor` takes the cheapest, `:nitro` the one with most tokens a second lately, `:exacto` the one whose calls with tools
+ * failed least. What is not known yet counts as the best, so that it becomes known.
+ */
+export function orderEndpoints<Each extends { endpoint: Endpoint }>(
+  all: readonly Each[],
+  steering: string | null,
+  health: EndpointHealth,
+): readonly Each[] {
+  if (all.length < 2) return all;
+  switch (steering) {
+    case 'floor':
+      return all.toSorted((a, b) => compare(priceOf(a.endpoint.prices), priceOf(b.endpoint.prices)));
+    case 'nitro':
+      return mostFirst(all, ({ endpoint }) => health.tokensPerMs(endpoint));
+    case 'exacto':
+      return mostFirst(all, ({ endpoint }) => health.toolSuccess(endpoint));
+    default:
+      return all;
+  }
+}
+
+const priceOf = ({ prompt, completion }: Prices): bigint => prompt + completion;
+const compare = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);
+
+function mostFirst<Each>(all: readonly Each[], of: (each: Each) => number | null): readonly Each[] {
+  const value = (each: Each): number => of(each) ?? Number.POSITIVE_INFINITY;
+  return all.toSorted((a, b) => {
+    const [left, right] = [value(a), value(b)];
+    return left === right ? 0 : right - left;
+  });
+}

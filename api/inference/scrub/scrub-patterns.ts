@@ -1,4 +1,5 @@
 import { isIP, isIPv6 } from 'node:net';
+import { VENDOR_NAMES, VENDOR_NAMES_THAT_ARE_WORDS } from '../../providers/vendor-names.ts';
 import { type Phrase, REMOVED, TRACES } from './scrub-traces.ts';
 
 /*
@@ -207,11 +208,3 @@ const isCallersId = (id: string): boolean => /^(?:call|toolu|fc|ctc|msg|rs)_/.te
 const looksRandom = (id: string): boolean =>
   /\d/.test(id) && /[a-z]/i.test(id) && !id.split('_').every((part) => WORD_OF_A_NAME.test(part));
 const WORD_OF_A_NAME = /^(?:[a-z]{0,20}\d{0,2}|[A-Z]{0,20}\d{0,2}|\d{1,4})$/;
-
-/** Each is the name of nobody else. What wraps them adds `Exception` and the like. */
-const VENDOR_NAMES =
-  /\b(?:hosted_)?(?:open\s?router|open\s?ai|anthropic|azure|microsoft|aws|amazon|bedrock|sagemaker|vertex(?:[\s_]?ai)?|google|gemini api|together\s?\.?ai|fireworks[\s_.]ai|groq|deep\s?infra|deep\s?seek|mistral(?:\s?ai)?|cohere|nebius|novita|perplexity[\s.]?ai|x\.?ai|cerebras|samba\s?nova|minimax|moonshot|z\.ai|alibaba|dashscope|volcengine|siliconflow|baidu|tencent|cloudflare|hugging\s?face|nvidia|friendli(?:\s?ai)?|lite\s?llm|vllm|sglang|ollama|llama[.-]cpp|llama-server|lm\s?studio|localai|tabbyapi|aphrodite|lmdeploy|tensorrt(?:-llm)?|text-generation-inference|databricks|watsonx|baseten|anyscale|runpod)(?:exception|error|chat)?\b/gi;
-
-/** Names that are words of every day, too, when they are written small. */
-const VENDOR_NAMES_THAT_ARE_WORDS =
-  /\b(?:Together|TOGETHER|Fireworks|FIREWORKS|Perplexity|PERPLEXITY|Replicate|Chutes|Hyperbolic|Parasail|Baseten|Portkey|Helicone|Vercel)(?:AI)?(?:Exception|Error)?\b/g;

@@ -1,5 +1,6 @@
 import type { Endpoint, Provider } from '#core/catalog/catalog.ts';
 import { timesFactorUp } from '#core/money.ts';
+import { boundsItsSearches } from '../../providers/router-tools.ts';
 import type { CallFormat } from '../formats/call-format.ts';
 import {
   isInOwnWords,
@@ -67,20 +68,17 @@ function runnerOf(
   { endpoint, provider, format, native }: ToolPlace,
 ): PlacedTool['runner'] | null {
   const priced = tool.kind !== 'search' || endpoint.prices.webSearch !== null;
-  const ownTool = isInOwnWords(tool) && priced && format.endpoint === 'messages';
+  const ownTool = isInOwnWords(tool) && priced && format.name === 'messages';
   const { serverTools } = provider.kind.capabilities;
   if (serverTools === 'router') {
     // Items and blocks of the router's tools have no counterpart in the other formats.
     if (!native) return null;
-    return ownTool && endpoint.upstreamModel.startsWith(ANTHROPIC_AUTHOR) ? 'model' : 'router';
+    return ownTool && boundsItsSearches(endpoint.upstreamModel) ? 'model' : 'router';
   }
   if (serverTools === 'none' || !priced) return null;
   // A search in other words becomes the model's own; a fetch of its own wants no beta only in its newest words.
   return ownTool || (tool.kind === 'search' && !tool.namesEngine) ? 'model' : null;
 }
-
-/** Only its models keep to `max_uses` when they search by themselves. */
-const ANTHROPIC_AUTHOR = 'anthropic/';
 
 const byRouter = (tool: ServerTool, { provider }: ToolPlace): PlacedTool => ({
   ...tool,

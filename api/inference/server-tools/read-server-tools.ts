@@ -1,6 +1,6 @@
 import { isRecord } from '#core/is-record.ts';
 import { ASKED_TOKENS_MAX, SERVER_TOOL_STEPS_DEFAULT, SERVER_TOOL_STEPS_MAX } from '#core/limits.ts';
-import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
+import { type ApiError, apiError, hasToBe, isApiError } from '../../contract/errors.ts';
 import {
   defaultFetchEngine,
   defaultSearchEngine,
@@ -9,7 +9,7 @@ import {
   searchEngineNames,
   searchFee,
   searchModes,
-} from './search-fees.ts';
+} from '../../providers/router-search-fees.ts';
 import type { ServerTool, ServerTools, ToolDoor } from './server-tools.ts';
 import { type SettingWords, unpricedKey } from './setting-keys.ts';
 import { serverToolType } from './tool-types.ts';
@@ -35,7 +35,7 @@ const FETCHED_TOKENS_DEFAULT = 10_000;
 export function readServerTools(body: Readonly<Record<string, unknown>>): ServerTools | null | ApiError {
   const { web_search_options: asked = null } = body;
   // Whatever it holds, its mere presence may switch on a search of the model's own.
-  if (asked !== null && !isRecord(asked)) return wrong('web_search_options', 'an object');
+  if (asked !== null && !isRecord(asked)) return hasToBe('web_search_options', 'an object');
   const stepsAsked = readStepsAsked(body);
   if (isApiError(stepsAsked)) return stepsAsked;
   const tools: ServerTool[] = [];
@@ -125,7 +125,7 @@ function readTool(entry: Entry, stepsAsked: number | null): ServerTool | ApiErro
   const { kind, door, sent } = entry;
   const inWords: SettingWords = door !== 'asked' && door.list === 'tools' ? door.words : 'plugin';
   const given = inWords === 'router' ? (sent.parameters ?? {}) : sent;
-  if (!isRecord(given)) return wrong(`${entry.param}.parameters`, 'an object');
+  if (!isRecord(given)) return hasToBe(`${entry.param}.parameters`, 'an object');
   const unpriced = unpricedKey(inWords, kind, sent, given);
   if (unpriced !== undefined) {
     return apiError('invalid_request', {
@@ -133,7 +133,7 @@ function readTool(entry: Entry, stepsAsked: number | null): ServerTool | ApiErro
       message: `\`${unpriced}\` of a ${NAMES[kind]} is not served: what it may cost is not known beforehand.`,
     });
   }
-  if (inWords === 'anthropic') {
+  if (inWords === 'messages') {
     const refusal = refuseProgramCallers(sent, entry.param);
     if (refusal !== null) return refusal;
   }
@@ -169,11 +169,11 @@ function readSearch(basis: Basis, given: Given, param: string): ServerTool | Api
   const chars = readChars(given, param);
   if (isApiError(chars)) return chars;
   const { search_prompt: words = null } = given;
-  if (words !== null && typeof words !== 'string') return wrong(`${param}.search_prompt`, 'a string');
+  if (words !== null && typeof words !== 'string') return hasToBe(`${param}.search_prompt`, 'a string');
   const results = resultsMax ?? SEARCH_RESULTS_DEFAULT;
   const mode = given.mode ?? null;
   const fee = mode === null || typeof mode === 'string' ? searchFee(engine, mode, results) : null;
-  if (fee === null) return wrong(`${param}.mode`, modesOf(engine));
+  if (fee === null) return hasToBe(`${param}.mode`, modesOf(engine));
   const bounds = {
     engine,
     max_results: results,
@@ -199,7 +199,7 @@ function modesOf(engine: string): string {
 /** No tokenizer makes more tokens than bytes, and no character has more than four. */
 const TOKENS_PER_CHAR_MAX = 4;
 
-/** OpenRouter's: how much of a found page is shown to the model. */
+/** How much of a found page the router shows to the model. */
 const CHARS_BY_SIZE: Readonly<Record<string, number>> = { low: 5_000, medium: 15_000, high: 30_000 };
 
 function readChars(given: Given, param: string): { resultMax: number; written: number | null } | ApiError {
@@ -211,7 +211,7 @@ function readChars(given: Given, param: string): { resultMax: number; written: n
   const bySize =
     typeof size === 'string' && Object.hasOwn(CHARS_BY_SIZE, size) ? CHARS_BY_SIZE[size] : undefined;
   if (bySize === undefined)
-    return wrong(`${param}.search_context_size`, `one of ${Object.keys(CHARS_BY_SIZE).join(', ')}`);
+    return hasToBe(`${param}.search_context_size`, `one of ${Object.keys(CHARS_BY_SIZE).join(', ')}`);
   return { resultMax: Math.max(bySize, chars ?? 0), written: chars };
 }
 
@@ -238,22 +238,19 @@ function readEngine(
   if (sent === undefined || sent === null || sent === 'auto') return usual;
   return typeof sent === 'string' && served.includes(sent)
     ? sent
-    : wrong(param, `one of ${served.join(', ')}`);
+    : hasToBe(param, `one of ${served.join(', ')}`);
 }
 
 /** A whole number of at least 1; what is above `most` counts as that. `null`: not sent. */
 function readCount(sent: unknown, param: string, most: number): number | null | ApiError {
   if (sent === undefined || sent === null) return null;
   if (typeof sent !== 'number' || !Number.isSafeInteger(sent) || sent < 1)
-    return wrong(param, 'a whole number of at least 1');
+    return hasToBe(param, 'a whole number of at least 1');
   return Math.min(sent, most);
 }
 
-const wrong = (param: string, what: string): ApiError =>
-  apiError('invalid_request', { param, message: `\`${param}\` has to be ${what}.` });
-
 /**
- * Later editions of Anthropic's tools filter what they find by a program, which runs on the account that all agents
+ * Later editions of the messages format's tools filter what they find by a program, which runs on the account that all agents
  * share.
  */
 function refuseProgramCallers({ type, allowed_callers: callers }: Given, param: string): ApiError | null {

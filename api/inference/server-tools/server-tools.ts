@@ -28,7 +28,7 @@ export interface ServerTool {
 
 /** Where a tool stands in the body. `asked`: it has no entry of its own there (`:online`, `web_search_options`). */
 export type ToolDoor =
-  | { list: 'tools'; index: number; words: 'router' | 'shorthand' | 'anthropic' }
+  | { list: 'tools'; index: number; words: 'router' | 'shorthand' | 'messages' }
   | { list: 'plugins'; index: number }
   | 'asked';
 
@@ -47,6 +47,6 @@ export interface PlacedTool extends ServerTool {
   resultTokensMax: number;
 }
 
-/** Of Anthropic's own tools. */
+/** It is one of the messages format's own tools. */
 export const isInOwnWords = ({ door }: ServerTool): boolean =>
-  door !== 'asked' && door.list === 'tools' && door.words === 'anthropic';
+  door !== 'asked' && door.list === 'tools' && door.words === 'messages';

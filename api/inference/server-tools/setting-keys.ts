@@ -2,7 +2,7 @@ import { isRecord } from '#core/is-record.ts';
 import type { ServerTool } from './server-tools.ts';
 
 /** Whose names a tool's settings have: of an entry in `tools`, or of a plugin. */
-export type SettingWords = 'router' | 'shorthand' | 'anthropic' | 'plugin';
+export type SettingWords = 'router' | 'shorthand' | 'messages' | 'plugin';
 
 /**
  * A setting that nobody priced, by default deny: new ones appear monthly. Each way of asking has its own, because a bound
@@ -35,7 +35,7 @@ function unpricedFilter(filters: unknown): string | undefined {
 
 function keysOf(words: SettingWords, kind: ServerTool['kind']): ReadonlySet<string> {
   if (kind === 'clock') return CLOCK;
-  if (words === 'anthropic') return kind === 'search' ? ANTHROPIC_SEARCH : ANTHROPIC_FETCH;
+  if (words === 'messages') return kind === 'search' ? MESSAGES_SEARCH : MESSAGES_FETCH;
   if (kind === 'fetch') return FETCH;
   return words === 'router' ? SEARCH : words === 'shorthand' ? SHORTHAND_SEARCH : PLUGIN_SEARCH;
 }
@@ -63,7 +63,7 @@ const FILTERS = new Set(['allowed_domains', 'excluded_domains', 'blocked_domains
 const FETCH = new Set(['engine', 'max_uses', 'max_content_tokens', 'allowed_domains', 'blocked_domains']);
 
 /** The router's words would be heard beside them: its engines take other fees than the model's own search. */
-const ANTHROPIC_SEARCH = new Set([
+const MESSAGES_SEARCH = new Set([
   'max_uses',
   'allowed_domains',
   'blocked_domains',
@@ -71,7 +71,7 @@ const ANTHROPIC_SEARCH = new Set([
   'allowed_callers',
   'response_inclusion',
 ]);
-const ANTHROPIC_FETCH = new Set([
+const MESSAGES_FETCH = new Set([
   'max_uses',
   'max_content_tokens',
   'allowed_domains',

@@ -1,4 +1,5 @@
 import { isRecord } from '#core/is-record.ts';
+import { ROUTER_TOOLS } from '../../providers/router-tools.ts';
 import type { Candidate } from '../admit/call-plan.ts';
 import { splitJsonList } from '../json/json-list.ts';
 import { type JsonObject, type MemberChanges, memberText } from '../json/json-object.ts';
@@ -88,7 +89,7 @@ function writeSteps(
 
 const countsSteps = (entry: unknown): boolean => isRecord(entry) && entry.type === 'step_count_is';
 
-function entryOf(tool: PlacedTool, words: 'router' | 'shorthand' | 'anthropic'): Record<string, unknown> {
+function entryOf(tool: PlacedTool, words: 'router' | 'shorthand' | 'messages'): Record<string, unknown> {
   const { sent, bounds, kind } = tool;
   switch (words) {
     case 'router':
@@ -96,7 +97,7 @@ function entryOf(tool: PlacedTool, words: 'router' | 'shorthand' | 'anthropic'):
       return { ...sent, parameters: { ...(isRecord(sent.parameters) ? sent.parameters : {}), ...bounds } };
     case 'shorthand':
       return { ...sent, ...bounds };
-    case 'anthropic':
+    case 'messages':
       return tool.runner === 'model' ? ownEntry(tool) : inRoutersWords(tool);
   }
 }
@@ -113,12 +114,12 @@ function ownEntry({ sent, bounds, kind }: PlacedTool): Record<string, unknown> {
 const FIRST_SEARCH = 'web_search_20250305';
 const FIRST_EDITIONS = new Set([FIRST_SEARCH, 'web_fetch_20250910']);
 
-/** For a model that would not keep to the bounds of Anthropic's own tool. */
+/** For a model that would not keep to the bounds of the messages format's own tool. */
 function inRoutersWords({ sent, bounds, kind }: PlacedTool): Record<string, unknown> {
   const { allowed_domains: allowed, blocked_domains: blocked, user_location: location } = sent;
   const excluded = kind === 'search' ? 'excluded_domains' : 'blocked_domains';
   return {
-    type: kind === 'search' ? 'openrouter:web_search' : 'openrouter:web_fetch',
+    type: kind === 'search' ? ROUTER_TOOLS.search : ROUTER_TOOLS.fetch,
     parameters: {
       ...(allowed === undefined ? {} : { allowed_domains: allowed }),
       ...(blocked === undefined ? {} : { [excluded]: blocked }),

@@ -1,5 +1,5 @@
+import type { AnswerPiece } from '#core/conversation/answer-piece.ts';
 import type { StreamEndView } from '../formats/call-format.ts';
-import type { AnswerPiece } from './answer-piece.ts';
 
 /** Writes a stream of the caller's format, with all that the format's clients rely on. */
 export interface AnswerSink {
@@ -10,3 +10,28 @@ export interface AnswerSink {
   /** What is still open is closed; then usage with its cost, and the end. */
   end(view: StreamEndView): Buffer;
 }
+
+/** What a piece takes in memory where it is kept, nearly. */
+export function pieceBytes(piece: AnswerPiece): number {
+  switch (piece.type) {
+    case 'text':
+    case 'reasoning':
+      return KEPT_BYTES + piece.text.length;
+    case 'citation':
+      return KEPT_BYTES + piece.url.length + piece.title.length;
+    case 'signature':
+      return KEPT_BYTES + piece.signature.length;
+    case 'encrypted':
+      return KEPT_BYTES + piece.data.length;
+    case 'tool_call':
+      return KEPT_BYTES + piece.id.length + piece.name.length;
+    case 'arguments':
+      return KEPT_BYTES + piece.json.length;
+    case 'start':
+    case 'finish':
+      return KEPT_BYTES;
+  }
+}
+
+/** Of an object, or of a text that is joined to others, beside its letters. */
+const KEPT_BYTES = 48;

@@ -1,10 +1,11 @@
+import type { AnswerPiece } from '#core/conversation/answer-piece.ts';
+import type { Citation } from '#core/conversation/conversation.ts';
 import type { TokenCounts } from '#core/events/ledger-event.ts';
 import type { AnswerIdentity, StreamEndView } from '../formats/call-format.ts';
 import { dataText } from '../formats/stream-text.ts';
 import { chatUsageText } from '../formats/usage-text.ts';
-import type { AnswerPiece } from './answer-piece.ts';
 import type { AnswerSink } from './answer-sink.ts';
-import type { Citation } from './conversation.ts';
+import { chatCallsOf } from './tool-words.ts';
 import type { WholeAnswer } from './whole-answer.ts';
 
 /** Chunks of a chat. */
@@ -133,12 +134,12 @@ export function writeChatAnswer(
   { showReasoning }: { showReasoning: boolean },
 ): string {
   const { parts } = whole;
-  const calls = parts.filter((part) => part.type === 'tool_call');
+  const calls = chatCallsOf(parts);
   const thoughts = showReasoning ? parts.filter((part) => part.type === 'reasoning') : [];
   const thought = thoughts.map(({ text }) => text).join('');
   const message = {
     role: 'assistant',
-    content: whole.text === '' && calls.length > 0 ? null : whole.text,
+    content: whole.text === '' && calls !== undefined ? null : whole.text,
     refusal: null,
     annotations: annotationsOf(whole),
     reasoning: thought === '' ? undefined : thought,
@@ -150,14 +151,7 @@ export function writeChatAnswer(
               ? { type: 'reasoning.text', text, signature, index }
               : { type: 'reasoning.encrypted', data: encrypted, index },
           ),
-    tool_calls:
-      calls.length === 0
-        ? undefined
-        : calls.map(({ id, name, argumentsJson }) => ({
-            id,
-            type: 'function',
-            function: { name, arguments: argumentsJson },
-          })),
+    tool_calls: calls,
   };
   const answer = JSON.stringify({
     id: whole.id || identity.id,

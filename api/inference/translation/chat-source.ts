@@ -1,3 +1,4 @@
+import type { AnswerPiece, FinishReason } from '#core/conversation/answer-piece.ts';
 import { isErrorEvent, isLastChunk } from '../formats/chat-answer.ts';
 import { ChatUsage } from '../formats/chat-usage.ts';
 import { isDone } from '../formats/stream-text.ts';
@@ -5,10 +6,8 @@ import { usageRecordsIn } from '../formats/usage-places.ts';
 import { numberOf, recordOf, records, textOf } from '../formats/values.ts';
 import { answerBounds, readJsonObject } from '../json/json-object.ts';
 import type { StreamUsage, Usage } from '../price/usage.ts';
-import { answerIdOf } from './answer-id-of.ts';
-import type { AnswerPiece, FinishReason } from './answer-piece.ts';
-import type { AnswerSource, ReadPieces } from './answer-source.ts';
-import { citationOf } from './citation-of.ts';
+import { bringsText } from './add-piece.ts';
+import { type AnswerSource, answerIdOf, citationOf, type ReadPieces } from './answer-source.ts';
 
 /** Chunks of a chat, of which the first choice is read: a translated call asks for one. */
 export class ChatSource implements AnswerSource {
@@ -27,7 +26,7 @@ export class ChatSource implements AnswerSource {
     const records = usageRecordsIn(read.object);
     const isError = isErrorEvent(data, read.object);
     const pieces = isError ? [] : this.#pieces(read.value);
-    const hasText = pieces.some(({ type }) => TEXT_TYPES.has(type));
+    const hasText = pieces.some(bringsText);
     if (records.length > 0) this.#usage.add(records, { isLast: isLastChunk(read.object), hasText });
     else if (hasText) this.#usage.textFollows();
     return isError ? { kind: 'error' } : { kind: 'pieces', pieces };
@@ -102,8 +101,6 @@ export class ChatSource implements AnswerSource {
     return reason === 'length' || reason === 'content_filter' ? reason : 'stop';
   }
 }
-
-const TEXT_TYPES: ReadonlySet<AnswerPiece['type']> = new Set(['text', 'reasoning', 'tool_call', 'arguments']);
 
 /** A text, or a list of parts, in which one vendor sends thought, too. */
 function contentPieces(content: unknown): AnswerPiece[] {

@@ -1,14 +1,13 @@
+import type { AnswerPiece, FinishReason } from '#core/conversation/answer-piece.ts';
+import type { AssistantPart } from '#core/conversation/conversation.ts';
 import type { TokenCounts } from '#core/events/ledger-event.ts';
 import type { AnswerIdentity, StreamEndView } from '../formats/call-format.ts';
 import { namedText } from '../formats/stream-text.ts';
 import { inputOf } from '../formats/tool-input.ts';
 import { messagesUsageText } from '../formats/usage-text.ts';
+import { JsonScan } from '../json/json-scan.ts';
 import { NumberMarks } from '../json/number-marks.ts';
-import type { AnswerPiece, FinishReason } from './answer-piece.ts';
-import type { AnswerSink } from './answer-sink.ts';
-import type { AssistantPart } from './conversation.ts';
-import { JsonScan } from './json-scan.ts';
-import { pieceBytes } from './piece-bytes.ts';
+import { type AnswerSink, pieceBytes } from './answer-sink.ts';
 import type { WholeAnswer } from './whole-answer.ts';
 
 /**

@@ -1,21 +1,19 @@
+import type { AnswerPiece, FinishReason } from '#core/conversation/answer-piece.ts';
+import { CountedElsewhere } from '../formats/counted-elsewhere.ts';
 import { MessagesStream } from '../formats/messages-stream.ts';
 import { numberOf, recordOf, records, textOf } from '../formats/values.ts';
 import { answerBounds, readJsonObject } from '../json/json-object.ts';
 import { NumberMarks } from '../json/number-marks.ts';
-import type { StreamUsage, Usage } from '../price/usage.ts';
-import { answerIdOf } from './answer-id-of.ts';
-import type { AnswerPiece, FinishReason } from './answer-piece.ts';
-import type { AnswerSource, ReadPieces } from './answer-source.ts';
-import { citationOf } from './citation-of.ts';
+import { type AnswerSource, answerIdOf, citationOf, type ReadPieces } from './answer-source.ts';
 import { EACH, withMarkedNumbersAt } from './unread-values.ts';
 
 const EVENT_INPUT = ['content_block', 'input'];
 const ANSWER_INPUT = ['content', EACH, 'input'];
 
 /** Named events of the messages format. */
-export class MessagesSource implements AnswerSource {
+export class MessagesSource extends CountedElsewhere implements AnswerSource {
   /** Knows usage, errors and the end, as for a caller who speaks the format. */
-  readonly #stream = new MessagesStream({ upstreamModel: '', publicModel: '', showUsage: true });
+  protected readonly counter = new MessagesStream({ upstreamModel: '', publicModel: '', showUsage: true });
   /** Of the calls, by their blocks. */
   readonly #calls = new Map<number, number>();
   readonly #marks = new NumberMarks();
@@ -23,7 +21,7 @@ export class MessagesSource implements AnswerSource {
   #owed: AnswerPiece | null = null;
 
   read(data: Buffer): ReadPieces {
-    const event = this.#stream.read(data, '');
+    const event = this.counter.read(data, '');
     if (event.kind === 'done' || event.kind === 'malformed' || event.kind === 'error')
       return { kind: event.kind };
     const read = readJsonObject(data, answerBounds);
@@ -40,18 +38,6 @@ export class MessagesSource implements AnswerSource {
     );
     const blocks = records(content).flatMap((block, index) => [...this.#begin(index, block), ...this.#end()]);
     return [{ type: 'start', id: answerIdOf(id) }, ...blocks, ...finishOf({ stop_reason, stop_sequence })];
-  }
-
-  get records(): StreamUsage {
-    return this.#stream.records;
-  }
-
-  usage(deliveredTokens: number): Usage | null {
-    return this.#stream.usage(deliveredTokens);
-  }
-
-  isComplete(): boolean {
-    return this.#stream.isComplete();
   }
 
   /** Only the start of a block may hold an input that is printed again. */

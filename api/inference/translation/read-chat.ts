@@ -1,7 +1,3 @@
-import { isRecord } from '#core/is-record.ts';
-import { CHAT_REASONING } from '../formats/reasoning-words.ts';
-import { HINTS, OURS, type UnsupportedFields } from '../formats/unsupported-fields.ts';
-import { numberOf, recordOf, records, textOf } from '../formats/values.ts';
 import type {
   AnswerFormat,
   AssistantPart,
@@ -13,7 +9,12 @@ import type {
   ToolChoice,
   Turn,
   UserPart,
-} from './conversation.ts';
+} from '#core/conversation/conversation.ts';
+import { isRecord } from '#core/is-record.ts';
+import { isOwnReasoning } from '../../providers/signed-reasoning.ts';
+import { CHAT_REASONING } from '../formats/reasoning-words.ts';
+import { HINTS, OURS, type UnsupportedFields } from '../formats/unsupported-fields.ts';
+import { numberOf, recordOf, records, textOf } from '../formats/values.ts';
 
 /** Of a chat body that passed its schema and policy. */
 export function readChat(
@@ -162,7 +163,7 @@ function readReasoningItem(
 
 /** Thought of an answer that another vendor's model gave: the provider would refuse it as not its own. */
 const isForeign = ({ format }: Record<string, unknown>): boolean =>
-  typeof format === 'string' && !format.startsWith('anthropic');
+  typeof format === 'string' && !isOwnReasoning(format);
 
 function readParts(content: unknown, path: string, unsupported: UnsupportedFields): UserPart[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];

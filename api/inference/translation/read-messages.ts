@@ -1,6 +1,3 @@
-import { isRecord } from '#core/is-record.ts';
-import { HINTS, OURS, type UnsupportedFields } from '../formats/unsupported-fields.ts';
-import { numberOf, recordOf, records, textOf } from '../formats/values.ts';
 import type {
   AnswerFormat,
   AssistantPart,
@@ -11,7 +8,10 @@ import type {
   ToolChoice,
   Turn,
   UserPart,
-} from './conversation.ts';
+} from '#core/conversation/conversation.ts';
+import { isRecord } from '#core/is-record.ts';
+import { HINTS, OURS, type UnsupportedFields } from '../formats/unsupported-fields.ts';
+import { numberOf, recordOf, records, textOf } from '../formats/values.ts';
 
 /** Of a messages body that passed its schema and policy. */
 export function readMessages(

@@ -1,11 +1,10 @@
+import type { AnswerPiece } from '#core/conversation/answer-piece.ts';
+import type { AssistantPart, Citation, TextPart } from '#core/conversation/conversation.ts';
 import type { TokenCounts } from '#core/events/ledger-event.ts';
 import type { AnswerIdentity, StreamEndView } from '../formats/call-format.ts';
 import { namedText } from '../formats/stream-text.ts';
 import { responsesUsageText } from '../formats/usage-text.ts';
-import type { AnswerPiece } from './answer-piece.ts';
-import type { AnswerSink } from './answer-sink.ts';
-import type { AssistantPart, Citation, TextPart } from './conversation.ts';
-import { pieceBytes } from './piece-bytes.ts';
+import { type AnswerSink, pieceBytes } from './answer-sink.ts';
 import { signReasoning } from './signed-reasoning.ts';
 import { WholeAnswer } from './whole-answer.ts';
 

@@ -1,4 +1,4 @@
-import type { ReasoningPart } from './conversation.ts';
+import type { ReasoningPart } from '#core/conversation/conversation.ts';
 
 /*
  * `encrypted_content` of an item of thought, with which the provider takes it back in a later call. It has a mark of ours:

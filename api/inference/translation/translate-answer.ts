@@ -1,6 +1,7 @@
-import type { FormatName } from '#core/catalog/catalog.ts';
+import type { FormatName, UpstreamFormatName } from '#core/catalog/catalog.ts';
+import type { OwnFormat } from '#core/conversation/own-format.ts';
 import type { TokenCounts } from '#core/events/ledger-event.ts';
-import type { CallPlan } from '../admit/call-plan.ts';
+import type { CallPlan, Candidate } from '../admit/call-plan.ts';
 import type { AnswerIdentity } from '../formats/call-format.ts';
 import type { AnswerSink } from './answer-sink.ts';
 import type { AnswerSource } from './answer-source.ts';
@@ -8,16 +9,22 @@ import { ChatSink, writeChatAnswer } from './chat-sink.ts';
 import { ChatSource } from './chat-source.ts';
 import { MessagesSink, writeMessagesAnswer } from './messages-sink.ts';
 import { MessagesSource } from './messages-source.ts';
+import { OwnSource } from './own-source.ts';
 import { ResponsesSink, writeResponsesAnswer } from './responses-sink.ts';
 import type { WholeAnswer } from './whole-answer.ts';
 
-/** A provider is asked in the chat or the messages format only. */
-export const openSource = (from: FormatName): AnswerSource =>
-  from === 'messages' ? new MessagesSource() : new ChatSource();
+/** Reads what a translated call is answered: in the chat format, in the messages format, or in one that only the kind speaks. */
+export function openSource(from: UpstreamFormatName | OwnFormat): AnswerSource {
+  if (typeof from !== 'string') return new OwnSource(from.openReader());
+  return from === 'messages' ? new MessagesSource() : new ChatSource();
+}
+
+export const openSourceOf = ({ format, provider }: Candidate): AnswerSource =>
+  openSource(provider.kind.ownFormat ?? format.name);
 
 export function openSink(to: FormatName, identity: AnswerIdentity, shown: ShownParts): AnswerSink {
   switch (to) {
-    case 'chat/completions':
+    case 'chat':
       return new ChatSink(identity, shown);
     case 'responses':
       return new ResponsesSink(identity);
@@ -38,7 +45,7 @@ export function writeAnswer(
   shown: Pick<ShownParts, 'showReasoning'>,
 ): string {
   switch (to) {
-    case 'chat/completions':
+    case 'chat':
       return writeChatAnswer(whole, identity, tokens, shown);
     case 'responses':
       return writeResponsesAnswer(whole, identity, tokens);

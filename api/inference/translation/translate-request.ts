@@ -1,18 +1,19 @@
 import type { FormatName } from '#core/catalog/catalog.ts';
+import type { AskedModel, Conversation } from '#core/conversation/conversation.ts';
+import type { OwnFormat } from '#core/conversation/own-format.ts';
 import { type ApiError, apiError } from '../../contract/errors.ts';
 import { addUnsupportedPlugins } from '../formats/add-unsupported-plugins.ts';
 import { type UnsupportedField, UnsupportedFields } from '../formats/unsupported-fields.ts';
 import { type JsonObject, scanJsonObject } from '../json/json-object.ts';
 import { NumberMarks } from '../json/number-marks.ts';
-import type { AskedModel, Conversation } from './conversation.ts';
 import { readChat } from './read-chat.ts';
 import { readMessages } from './read-messages.ts';
 import { readResponses } from './read-responses.ts';
 import { writeChat } from './write-chat.ts';
 import { writeMessages } from './write-messages.ts';
 
-/** Formats that a call can be translated into. */
-export type UpstreamFormatName = Exclude<FormatName, 'responses'>;
+/** A format into which a call can be translated. */
+export type TranslationTarget = 'chat' | 'messages' | OwnFormat;
 
 /**
  * A caller's body in the words of another format, but for what the gateway writes into every body. What has no words
@@ -22,17 +23,14 @@ export type UpstreamFormatName = Exclude<FormatName, 'responses'>;
 export function translateRequest(
   value: Readonly<Record<string, unknown>>,
   from: FormatName,
-  to: UpstreamFormatName,
+  to: TranslationTarget,
   asked: AskedModel,
   marks = new NumberMarks(),
 ): JsonObject | ApiError {
   const unsupported = new UnsupportedFields();
   addUnsupportedPlugins(value, unsupported);
   const conversation = readers[from](value, unsupported);
-  const body =
-    to === 'messages'
-      ? writeMessages(conversation, asked, unsupported, marks)
-      : writeChat(conversation, asked, unsupported);
+  const body = write(conversation, to, asked, unsupported, marks);
   if (unsupported.first !== null) return cannotBeSent(unsupported.first);
   const object = scanJsonObject(marks.print(body));
   // Arguments are a text in one format and stand some levels deep in the other.
@@ -40,6 +38,18 @@ export function translateRequest(
     return cannotBeSent({ param: 'arguments', words: 'tool calls that nest so deep' });
   if (typeof object === 'string') throw new Error('A translated body is no JSON object.');
   return object;
+}
+
+function write(
+  conversation: Conversation,
+  to: TranslationTarget,
+  asked: AskedModel,
+  unsupported: UnsupportedFields,
+  marks: NumberMarks,
+): object {
+  if (to === 'messages') return writeMessages(conversation, asked, unsupported, marks);
+  if (to === 'chat') return writeChat(conversation, asked, unsupported);
+  return to.write(conversation, asked, unsupported);
 }
 
 /** No provider of a model can be asked for it. */
@@ -54,7 +64,7 @@ const readers: Readonly<
     FormatName,
     (body: Readonly<Record<string, unknown>>, unsupported: UnsupportedFields) => Conversation
   >
-> = { 'chat/completions': readChat, responses: readResponses, messages: readMessages };
+> = { chat: readChat, responses: readResponses, messages: readMessages };
 
 const PARAM_CHARS_SHOWN = 100;
 const quote = (param: string): string => `\`${param.slice(0, PARAM_CHARS_SHOWN)}\``;

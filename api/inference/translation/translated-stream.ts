@@ -1,11 +1,12 @@
+import type { AnswerPiece } from '#core/conversation/answer-piece.ts';
 import { JSON_ANSWER_BYTES } from '#core/limits.ts';
 import type { ReadEvent, StreamEndView, StreamReader } from '../formats/call-format.ts';
+import { CountedElsewhere } from '../formats/counted-elsewhere.ts';
 import { CHOICES_NEEDLE } from '../formats/stream-text.ts';
 import { joinBuffers } from '../json/join-buffers.ts';
 import { AnswerText } from '../price/answer-text.ts';
 import { countedBy } from '../price/stream-text-count.ts';
-import type { StreamUsage, Usage } from '../price/usage.ts';
-import { type AnswerPiece, addPiece } from './answer-piece.ts';
+import { addPiece } from './add-piece.ts';
 import type { AnswerSink } from './answer-sink.ts';
 import type { AnswerSource } from './answer-source.ts';
 
@@ -13,40 +14,29 @@ import type { AnswerSource } from './answer-source.ts';
  * A provider's stream in one format, shown in another. Whatever a provider leaves out or says twice, it begins once and
  * before everything else: clients rely on that.
  */
-export class TranslatedStream implements StreamReader {
+export class TranslatedStream extends CountedElsewhere implements StreamReader {
   readonly unreadLineEnd = null;
   readonly answerNeedle = CHOICES_NEEDLE;
   readonly namesEvents = true;
-  readonly #source: AnswerSource;
+  protected readonly counter: AnswerSource;
   readonly #sink: AnswerSink;
   #started = false;
   readonly #text = new AnswerText();
   readonly text = countedBy(() => this.#text.bytes);
 
   constructor(source: AnswerSource, sink: AnswerSink) {
-    this.#source = source;
+    super();
+    this.counter = source;
     this.#sink = sink;
   }
 
   read(data: Buffer, eventName: string): ReadEvent {
-    const read = this.#source.read(data, eventName);
+    const read = this.counter.read(data, eventName);
     if (read.kind !== 'pieces') return read;
     for (const piece of read.pieces) addPiece(this.#text, piece);
     const events = joinBuffers(read.pieces.map((piece) => this.#write(piece)));
     if (this.#sink.keptBytes > JSON_ANSWER_BYTES) return { kind: 'too_long' };
     return events.length === 0 ? { kind: 'kept' } : { kind: 'changed', events };
-  }
-
-  get records(): StreamUsage {
-    return this.#source.records;
-  }
-
-  usage(deliveredTokens: number): Usage | null {
-    return this.#source.usage(deliveredTokens);
-  }
-
-  isComplete(): boolean {
-    return this.#source.isComplete();
   }
 
   end(view: StreamEndView): Buffer {

@@ -40,7 +40,7 @@ export const EACH = '*';
 
 /** `EACH` stands for every entry of a list. */
 const UNREAD: Readonly<Record<FormatName, readonly { member: string; path: readonly string[] }[]>> = {
-  'chat/completions': [
+  chat: [
     { member: 'tools', path: [EACH, 'function', 'parameters'] },
     { member: 'response_format', path: ['json_schema', 'schema'] },
   ],

@@ -1,6 +1,7 @@
+import type { AnswerPiece, FinishReason } from '#core/conversation/answer-piece.ts';
+import type { AssistantPart } from '#core/conversation/conversation.ts';
 import { AnswerText } from '../price/answer-text.ts';
-import { type AnswerPiece, addPiece, type FinishReason } from './answer-piece.ts';
-import type { AssistantPart } from './conversation.ts';
+import { addPiece } from './add-piece.ts';
 
 /** All pieces of an answer together. */
 export class WholeAnswer {

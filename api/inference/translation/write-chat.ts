@@ -1,5 +1,3 @@
-import { effortOf } from '../formats/reasoning-words.ts';
-import type { UnsupportedFields } from '../formats/unsupported-fields.ts';
 import type {
   AskedModel,
   Conversation,
@@ -8,8 +6,10 @@ import type {
   ToolChoice,
   Turn,
   UserPart,
-} from './conversation.ts';
-import { objectSchema, refuseLoneChoice } from './tool-words.ts';
+} from '#core/conversation/conversation.ts';
+import { effortOf } from '../formats/reasoning-words.ts';
+import type { UnsupportedFields } from '../formats/unsupported-fields.ts';
+import { chatCallsOf, objectSchema, refuseLoneChoice } from './tool-words.ts';
 
 /** The body for a provider that speaks the chat format, but for what the gateway writes into every body. */
 export function writeChat(
@@ -58,18 +58,11 @@ function writeTurn(turn: Turn, unsupported: UnsupportedFields): object {
     }
     case 'assistant': {
       const text = turn.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
-      const calls = turn.parts.filter((part) => part.type === 'tool_call');
+      const calls = chatCallsOf(turn.parts);
       return {
         role: 'assistant',
-        content: text === '' && calls.length > 0 ? null : text,
-        tool_calls:
-          calls.length === 0
-            ? undefined
-            : calls.map(({ id, name, argumentsJson }) => ({
-                id,
-                type: 'function',
-                function: { name, arguments: argumentsJson },
-              })),
+        content: text === '' && calls !== undefined ? null : text,
+        tool_calls: calls,
       };
     }
   }

@@ -1,9 +1,3 @@
-import { isRecord } from '#core/is-record.ts';
-import { JSON_KEYS_MAX, JSON_VALUES_MAX } from '#core/limits.ts';
-import { effortOf } from '../formats/reasoning-words.ts';
-import { readInput } from '../formats/tool-input.ts';
-import type { UnsupportedFields } from '../formats/unsupported-fields.ts';
-import type { NumberMarks } from '../json/number-marks.ts';
 import type {
   AnswerFormat,
   AskedModel,
@@ -13,7 +7,13 @@ import type {
   ToolChoice,
   Turn,
   UserPart,
-} from './conversation.ts';
+} from '#core/conversation/conversation.ts';
+import { isRecord } from '#core/is-record.ts';
+import { JSON_KEYS_MAX, JSON_VALUES_MAX } from '#core/limits.ts';
+import { effortOf } from '../formats/reasoning-words.ts';
+import { readInput } from '../formats/tool-input.ts';
+import type { UnsupportedFields } from '../formats/unsupported-fields.ts';
+import type { NumberMarks } from '../json/number-marks.ts';
 import { objectSchema, refuseLoneChoice } from './tool-words.ts';
 
 /** The body for a provider that speaks the messages format, but for what the gateway writes into every body. */

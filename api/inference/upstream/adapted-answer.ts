@@ -26,6 +26,8 @@ export class AdaptedAnswer implements Dispatcher.DispatchHandler {
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
     if (status < 200) return;
+    // Whatever the adapter does, the provider has answered.
+    this.#request.onResponseStart(controller, status, headers);
     const contentType = this.#try(() => this.#adapter.begin(status, String(headers['content-type'] ?? '')));
     if (contentType === null) return;
     this.#request.onResponseStart(controller, status, { ...headers, 'content-type': contentType });

@@ -4,7 +4,7 @@ import type { StreamReader } from '../formats/call-format.ts';
 import { estimateTokens } from '../price/estimate.ts';
 import type { Usage } from '../price/usage.ts';
 import { AnswerCollector } from '../translation/answer-collector.ts';
-import { openSource } from '../translation/translate-answer.ts';
+import { openSourceOf } from '../translation/translate-answer.ts';
 import { type Attempt, endUnlessComplete, type FailedAttempt, failed, failedStream } from './attempt.ts';
 import { inCallersFormat, readWholeAnswer } from './read-whole-answer.ts';
 import type { RunningCall } from './running-call.ts';
@@ -35,7 +35,7 @@ function countedAsStream(attempt: Extract<Attempt, { kind: 'json' }>, usage: Usa
 }
 
 async function collectTranslated(call: RunningCall, upstream: UpstreamRequest): Promise<Attempt> {
-  const collector = new AnswerCollector(openSource(call.candidate.format.endpoint));
+  const collector = new AnswerCollector(openSourceOf(call.candidate));
   const { end, readTokens } = await readWhole(call, upstream, collector);
   const { whole } = collector;
   if (end.kind !== 'complete') return failedWhole(call, end, collector, readTokens);
@@ -58,8 +58,7 @@ function failedWhole(
   if (end.kind === 'too_long') call.endAsTooLong();
   const failure = failedStream(call, end, null, readTokens);
   if (failure.cutByUs) return { ...failure, usage: reader.usage(readTokens) };
-  const { endpoint } = call.candidate.format;
-  const isRecord = reader.isComplete() || (end.kind === 'error' && endpoint !== 'messages');
+  const isRecord = reader.isComplete() || (end.kind === 'error' && call.candidate.format.name !== 'messages');
   return isRecord ? { ...failure, usage: reader.usage(0) } : failure;
 }
 
@@ -79,7 +78,7 @@ async function readWhole(
     firstEvent: (event) => {
       if (call.generationId === null) call.nameAnswer('body', textOrNull(candidate.format.idOf(event)));
     },
-    head: () => [],
+    head: () => ({}),
   });
   upstream.pipeTo(relay);
   const end = endUnlessComplete(call, await relay.ended, reader);

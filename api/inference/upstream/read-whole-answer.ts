@@ -1,7 +1,8 @@
 import { ERROR_BODY_BYTES } from '#core/limits.ts';
 import { parseJson } from '#core/parse-json.ts';
 import { apiError } from '../../contract/errors.ts';
-import type { CallFormat, GoodAnswer } from '../formats/call-format.ts';
+import type { Candidate } from '../admit/call-plan.ts';
+import type { GoodAnswer, UpstreamFormat } from '../formats/call-format.ts';
 import { failureOf } from '../hold/call-failure.ts';
 import {
   answerBounds,
@@ -14,7 +15,7 @@ import {
 import { withPlainNames } from '../json/plain-names.ts';
 import { estimateTokens } from '../price/estimate.ts';
 import { noTokens, type Usage } from '../price/usage.ts';
-import { openSource, writeAnswer } from '../translation/translate-answer.ts';
+import { openSourceOf, writeAnswer } from '../translation/translate-answer.ts';
 import { WholeAnswer } from '../translation/whole-answer.ts';
 import { type Attempt, cutShort, failed } from './attempt.ts';
 import type { Collected } from './collect-answer.ts';
@@ -64,13 +65,13 @@ export function readWholeAnswer(call: RunningCall, sent: Collected): Attempt {
       if (plan.stream) return failed(apiError('provider_error'), true, usage);
       return translated === null
         ? { ...reading, kind: 'json', usage }
-        : inCallersFormat(call, wholeOf(format, reading), usage);
+        : inCallersFormat(call, wholeOf(call.candidate, reading), usage);
     }
   }
 }
 
 /** Of an answer that cannot be read: its record stands beside what is so deep. */
-function usageOfTooDeep(bytes: Buffer, format: CallFormat): Usage | null {
+function usageOfTooDeep(bytes: Buffer, format: UpstreamFormat): Usage | null {
   const answer = scanJsonObject(bytes, anyDepth);
   const usage = typeof answer === 'string' ? undefined : memberBytes(answer, 'usage');
   if (usage === undefined) return null;
@@ -80,15 +81,15 @@ function usageOfTooDeep(bytes: Buffer, format: CallFormat): Usage | null {
   return reading.kind === 'answer' ? null : reading.usage;
 }
 
-const wholeOf = (format: CallFormat, { answer, value }: GoodAnswer): WholeAnswer =>
-  WholeAnswer.of(openSource(format.endpoint).readWhole(answer.bytes, value));
+const wholeOf = (candidate: Candidate, { answer, value }: GoodAnswer): WholeAnswer =>
+  WholeAnswer.of(openSourceOf(candidate).readWhole(answer.bytes, value));
 
 /** What a provider said in its own format, as the caller's provider would have. */
 export function inCallersFormat(call: RunningCall, whole: WholeAnswer, usage: Usage | null): Attempt {
   const { plan } = call.options;
   const deliveredTokens = estimateTokens(whole.bytes);
   const uncounted = { ...noTokens, prompt: plan.promptEstimateTokens, completion: deliveredTokens };
-  const text = writeAnswer(plan.format.endpoint, whole, call.identity, usage?.tokens ?? uncounted, plan);
+  const text = writeAnswer(plan.format.name, whole, call.identity, usage?.tokens ?? uncounted, plan);
   const read = readJsonObject(Buffer.from(text), answerBounds);
   if (typeof read === 'string') throw new Error('A translated answer is no JSON object.');
   const reading = plan.format.readAnswer(read.object, read.value);

@@ -2,10 +2,9 @@ import type { StreamReader } from '../formats/call-format.ts';
 import { answerHeaders, EVENT_STREAM } from '../hold/answer-headers.ts';
 import { estimateTokens } from '../price/estimate.ts';
 import { scrubErrorsInEvents } from '../scrub/scrub-answer.ts';
-import { openSink, openSource } from '../translation/translate-answer.ts';
+import { openSink, openSourceOf } from '../translation/translate-answer.ts';
 import { TranslatedStream } from '../translation/translated-stream.ts';
-import type { Attempt } from './attempt.ts';
-import { endUnlessComplete, failedStream } from './attempt.ts';
+import { type Attempt, endUnlessComplete, failedStream } from './attempt.ts';
 import type { RunningCall } from './running-call.ts';
 import { StreamRelay } from './stream-relay.ts';
 import type { UpstreamRequest } from './upstream-request.ts';
@@ -44,8 +43,8 @@ function openReader(call: RunningCall): StreamReader {
   const { plan } = call.options;
   const { endpoint, model, format, provider, translated } = call.candidate;
   if (translated !== null) {
-    const sink = openSink(plan.format.endpoint, call.identity, plan);
-    return new TranslatedStream(openSource(format.endpoint), sink);
+    const sink = openSink(plan.format.name, call.identity, plan);
+    return new TranslatedStream(openSourceOf(call.candidate), sink);
   }
   const { upstreamModel } = endpoint;
   const { hidden } = call;

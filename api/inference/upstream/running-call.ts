@@ -1,5 +1,6 @@
 import type { Provider } from '#core/catalog/catalog.ts';
 import { SECOND_MS } from '#core/clock.ts';
+import { betaHeaders } from '../../providers/messages-betas.ts';
 import type { CallPlan, Candidate } from '../admit/call-plan.ts';
 import type { AnswerIdentity } from '../formats/call-format.ts';
 import { HeldCall, type HeldCallOptions } from '../hold/held-call.ts';
@@ -26,7 +27,7 @@ export class RunningCall extends HeldCall {
   }
 
   get endpoint(): string {
-    return this.options.plan.format.endpoint;
+    return this.options.plan.format.name;
   }
 
   get provider(): Provider {
@@ -59,19 +60,19 @@ export class RunningCall extends HeldCall {
 
   /** Also for a caller who waits for the whole answer, where a hang-up then ends the cost. */
   get asksStream(): boolean {
-    return this.options.plan.stream || this.candidate.provider.cancel === 'stops_billing';
+    const { format, provider } = this.candidate;
+    return this.options.plan.stream || provider.cancel === 'stops_billing' || format.name === 'own';
   }
 
   dispatch(body: Buffer): UpstreamRequest {
     const { gateway } = this.options;
     const { provider, format } = this.candidate;
-    const { endpoint } = format;
-    const betas = endpoint === 'messages' ? this.options.betas : null;
+    const betas = format.name === 'messages' ? this.options.betas : null;
     const { upstreamModel } = this.candidate.endpoint;
     const stream = this.asksStream;
     const { kind } = provider;
-    const asked = { format: endpoint, upstreamModel, stream };
-    const headers = betas === null ? null : { 'anthropic-beta': betas };
+    const asked = { format: format.name, upstreamModel, stream };
+    const headers = betas === null ? null : betaHeaders(betas);
     const request = { path: kind.answerPath(asked), body, stream, headers };
     return this.send(() => gateway.upstreams.post(provider, request, kind.openAdapter?.(asked) ?? null));
   }

@@ -55,7 +55,7 @@ export interface StreamRelayOptions {
   /** Called once, with the first event of the answer, before anything is written. */
   firstEvent: (event: Buffer) => void;
   /** Called once, before anything is written to a caller who takes events. */
-  head: () => string[];
+  head: () => Record<string, string>;
 }
 
 /**
@@ -63,12 +63,11 @@ export interface StreamRelayOptions {
  * end mark. Chunks of one turn of the event loop are joined before they are looked at: a burst costs a third less.
  */
 export class StreamRelay implements AnswerReceiver {
+  readonly #outcome = Promise.withResolvers<StreamEnd>();
   /** Rejects with what the reader threw: a fault of ours ends its own call, and no other. */
-  readonly ended: Promise<StreamEnd>;
+  readonly ended = this.#outcome.promise;
 
   readonly #options: StreamRelayOptions;
-  #resolveEnded: (end: StreamEnd) => void = () => {};
-  #rejectEnded: (error: unknown) => void = () => {};
   #eventsRelayed = 0;
   #bytesRelayed = 0;
   #done = false;
@@ -84,10 +83,6 @@ export class StreamRelay implements AnswerReceiver {
 
   constructor(options: StreamRelayOptions) {
     this.#options = options;
-    this.ended = new Promise((resolve, reject) => {
-      this.#resolveEnded = resolve;
-      this.#rejectEnded = reject;
-    });
   }
 
   /** The text delivered, or read to be kept, for answers whose tokens the provider does not count. */
@@ -133,7 +128,7 @@ export class StreamRelay implements AnswerReceiver {
       this.#relayWaiting();
     } catch (error) {
       this.#done = true;
-      this.#rejectEnded(error);
+      this.#outcome.reject(error);
       this.#options.upstream.abort();
     }
   }
@@ -324,7 +319,7 @@ export class StreamRelay implements AnswerReceiver {
     this.#lateWait?.cancel();
     this.#writeOut();
     this.#done = true;
-    this.#resolveEnded(end);
+    this.#outcome.resolve(end);
     // Nobody reads on, and the call may be open until its end is on disk.
     if (end.kind === 'malformed' || end.kind === 'too_long') this.#options.upstream.abort();
   }

@@ -71,9 +71,8 @@ export class TextKind implements CallKind<AnsweredAttempt, FailedAttempt> {
         call.candidate,
       );
       const bytes = scrubErrorsIn(answer, call.hidden);
-      const head = answerHeaders(call, 'application/json');
-      head.push('content-length', String(bytes.length));
-      caller.begin(head);
+      const headers = answerHeaders(call, 'application/json');
+      caller.begin({ ...headers, 'content-length': String(bytes.length) });
       caller.end(bytes);
       return;
     }

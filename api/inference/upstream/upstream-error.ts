@@ -1,6 +1,7 @@
 import { SECOND_MS } from '#core/clock.ts';
 import { isRecord } from '#core/is-record.ts';
 import { type ApiError, apiError, type ErrorCode, type ErrorRow, errorTable } from '../../contract/errors.ts';
+import { codeByErrorName, codeByStreamErrorName } from '../../providers/error-names.ts';
 import type { Candidate } from '../admit/call-plan.ts';
 import { contextTokens } from '../price/estimate.ts';
 import { type Hidden, scrubWords } from '../scrub/scrub-words.ts';
@@ -100,81 +101,13 @@ const fallBackCodes: ReadonlySet<ErrorCode> = new Set([
   'no_provider',
 ]);
 
-/** OpenRouter's stable names, the same in its three formats. */
-const codeByErrorType: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
-  ['context_length_exceeded', 'request_too_large'],
-  ['token_limit_exceeded', 'request_too_large'],
-  ['string_too_long', 'request_too_large'],
-  ['payload_too_large', 'request_too_large'],
-  ['max_tokens_exceeded', 'invalid_request'],
-  ['invalid_request', 'invalid_request'],
-  ['invalid_prompt', 'invalid_request'],
-  ['precondition_failed', 'invalid_request'],
-  ['invalid_image', 'invalid_request'],
-  ['image_too_large', 'invalid_request'],
-  ['image_too_small', 'invalid_request'],
-  ['unsupported_image_format', 'invalid_request'],
-  ['image_not_found', 'invalid_request'],
-  ['image_download_failed', 'invalid_request'],
-  ['not_found', 'no_provider'],
-  ['authentication', 'gateway_unavailable'],
-  ['payment_required', 'gateway_capacity'],
-  ['permission_denied', 'provider_refused'],
-  ['rate_limit_exceeded', 'model_busy'],
-  ['provider_overloaded', 'model_busy'],
-  ['provider_unavailable', 'provider_error'],
-  ['content_policy_violation', 'provider_refused'],
-  ['refusal', 'provider_refused'],
-  ['content_filter', 'provider_refused'],
-  ['unprocessable', 'unprocessable'],
-  ['timeout', 'timeout'],
-  ['server', 'upstream_error'],
-  ['unmapped', 'upstream_error'],
-  ['capacity_exceeded', 'model_busy'],
-  // Money of our account, whichever status they come with.
-  ['insufficient_quota', 'gateway_capacity'],
-  ['billing_hard_limit_reached', 'gateway_capacity'],
-  ['billing_not_active', 'gateway_capacity'],
-  ['credit_balance_exhausted', 'gateway_capacity'],
-  ['organization_spend_limit_exceeded', 'gateway_capacity'],
-  ['project_spend_limit_exceeded', 'gateway_capacity'],
-  ['billing_error', 'gateway_capacity'],
-  // Our key or our account, where others would say that the request is wrong.
-  ['invalid_api_key', 'gateway_unavailable'],
-  ['API_KEY_INVALID', 'gateway_unavailable'],
-  ['UNAUTHENTICATED', 'gateway_unavailable'],
-  ['FAILED_PRECONDITION', 'gateway_unavailable'],
-  ['SERVICE_DISABLED', 'gateway_unavailable'],
-  ['CONSUMER_SUSPENDED', 'gateway_unavailable'],
-  ['API_KEY_SERVICE_BLOCKED', 'gateway_unavailable'],
-  ['BILLING_DISABLED', 'gateway_capacity'],
-  ['unsupported_country_region_territory', 'gateway_unavailable'],
-  ['account_deactivated', 'gateway_unavailable'],
-  ['authentication_error', 'gateway_unavailable'],
-  ['overloaded_error', 'model_busy'],
-  ['rate_limit_error', 'model_busy'],
-]);
-
-/** Names that say no more than their status does: heard only in a stream, which has no status. */
-const codeByStreamType: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
-  ['invalid_request_error', 'invalid_request'],
-  ['permission_error', 'provider_refused'],
-  ['not_found_error', 'no_provider'],
-  ['request_too_large', 'request_too_large'],
-  ['timeout_error', 'timeout'],
-  ['api_error', 'upstream_error'],
-  ['server_error', 'upstream_error'],
-  ['InternalServerError', 'upstream_error'],
-  ['BadRequestError', 'invalid_request'],
-]);
-
 function codeOf(httpStatus: number, detail: Record<string, unknown>): ErrorCode {
   const names = namesOf(detail).filter((name) => typeof name === 'string');
-  const named = firstCode(names, codeByErrorType);
+  const named = firstCode(names, codeByErrorName);
   if (named !== undefined) return named;
   const status = httpStatus >= 300 ? httpStatus : (namedStatus(detail) ?? 502);
   const isUnsaid = httpStatus < 300 && namedStatus(detail) === null;
-  return (isUnsaid ? firstCode(names, codeByStreamType) : undefined) ?? codeOfStatus(status, detail);
+  return (isUnsaid ? firstCode(names, codeByStreamErrorName) : undefined) ?? codeOfStatus(status, detail);
 }
 
 function firstCode(names: readonly string[], codes: ReadonlyMap<string, ErrorCode>): ErrorCode | undefined {

@@ -11,21 +11,27 @@ const KEEP_ALIVE_MS = 30_000;
 /** One connection pool an origin, kept for as long as the process lives. */
 export class UpstreamPools {
   readonly #pools = new Map<string, Pool>();
-  readonly #targets = new Map<string, Target>();
 
   /** @param adapter Turns the answer into the asked format; `null`: it is in that format. */
   post(provider: Provider, asked: PostedRequest, adapter: AnswerAdapter | null = null): UpstreamRequest {
-    const target = this.#target(provider);
     const { path, body, stream, headers: more } = asked;
-    const own = stream ? target.streamHeaders : target.jsonHeaders;
+    const { origin, pathname } = new URL(provider.baseUrl);
+    const basePath = pathname.replace(/\/$/, '');
+    const headers = {
+      ...provider.kind.headers(provider),
+      'content-type': 'application/json',
+      'accept-encoding': 'identity',
+      accept: stream ? 'text/event-stream' : 'application/json',
+      ...more,
+    };
     const request = new UpstreamRequest();
     const send = (ready: AnswerRequest): void => {
       // An end of the call may have come before the kind had its request ready.
       if (request.ended) return;
       const handler = adapter === null ? request : new AdaptedAnswer(request, adapter);
-      target.pool.dispatch({ ...ready, path: target.basePath + ready.path, method: 'POST' }, handler);
+      this.#pool(origin).dispatch({ ...ready, path: basePath + ready.path, method: 'POST' }, handler);
     };
-    const plain = { path, headers: more === null ? own : { ...own, ...more }, body };
+    const plain = { path, headers, body };
     const { prepare } = provider.kind;
     if (prepare === null) send(plain);
     else {
@@ -39,27 +45,6 @@ export class UpstreamPools {
 
   async close(): Promise<void> {
     await Promise.all([...this.#pools.values()].map((pool) => pool.destroy()));
-  }
-
-  /** Made again when the operator changes anything of a provider. */
-  #target(provider: Provider): Target {
-    const known = this.#targets.get(provider.id);
-    if (known?.provider === provider) return known;
-    const url = new URL(provider.baseUrl);
-    const base = {
-      ...provider.kind.headers(provider),
-      'content-type': 'application/json',
-      'accept-encoding': 'identity',
-    };
-    const target: Target = {
-      provider,
-      pool: this.#pool(url.origin),
-      basePath: url.pathname.replace(/\/$/, ''),
-      jsonHeaders: { ...base, accept: 'application/json' },
-      streamHeaders: { ...base, accept: 'text/event-stream' },
-    };
-    this.#targets.set(provider.id, target);
-    return target;
   }
 
   #pool(origin: string): Pool {
@@ -89,12 +74,4 @@ export interface PostedRequest {
   stream: boolean;
   /** Headers of this request beside the provider's own; `null`: none. */
   headers: Readonly<Record<string, string>> | null;
-}
-
-interface Target {
-  provider: Provider;
-  pool: Pool;
-  basePath: string;
-  jsonHeaders: Record<string, string>;
-  streamHeaders: Record<string, string>;
 }

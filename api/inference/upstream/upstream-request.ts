@@ -1,6 +1,5 @@
 import type { Dispatcher } from 'undici';
 import { GATE_BUFFER_BYTES } from '#core/limits.ts';
-import { joinBuffers } from '../json/join-buffers.ts';
 
 /** Takes over an answer once its first byte is here. Exactly one of `end` and `fail` follows the last `data`. */
 export interface AnswerReceiver {
@@ -25,13 +24,13 @@ export type Started = { ok: true } | { ok: false; cause: UpstreamFailure };
  * still be tried.
  */
 export class UpstreamRequest implements Dispatcher.DispatchHandler {
-  readonly started: Promise<Started>;
+  readonly #begun = Promise.withResolvers<Started>();
+  readonly started = this.#begun.promise;
   status = 0;
   headers: Readonly<Record<string, string | string[] | undefined>> = {};
   bytesReceived = 0;
   ended = false;
 
-  #resolveStarted: (started: Started) => void = () => {};
   #controller: Dispatcher.DispatchController | null = null;
   #sink: AnswerReceiver | null = null;
   #waiting: Buffer[] = [];
@@ -39,20 +38,6 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler {
   #aborted = false;
   /** The reader asked for no more, and has not yet asked for it again. */
   #heldBack = false;
-
-  constructor() {
-    this.started = new Promise((resolve) => {
-      this.#resolveStarted = resolve;
-    });
-  }
-
-  /** The body of an answer that came at once, as most short ones do; `null`: `pipeTo` tells how it goes on. */
-  takeWhole(bytesMax: number): Buffer | null {
-    if (!this.ended || this.#failure !== null || this.bytesReceived > bytesMax) return null;
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    return joinBuffers(waiting);
-  }
 
   /** Hands over what has come so far, then everything else as it comes. */
   pipeTo(sink: AnswerReceiver): void {
@@ -114,7 +99,7 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler {
     }
     this.#waiting.push(chunk);
     if (this.bytesReceived > GATE_BUFFER_BYTES) controller.pause();
-    this.#resolveStarted({ ok: true });
+    this.#begun.resolve({ ok: true });
   }
 
   onResponseEnd(): void {
@@ -130,7 +115,7 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler {
     this.ended = true;
     this.#failure = failure;
     if (this.#sink === null) {
-      this.#resolveStarted(
+      this.#begun.resolve(
         failure === null || this.#waiting.length > 0 ? { ok: true } : { ok: false, cause: failure },
       );
     } else if (failure === null) this.#sink.end();

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { createKey as create } from '../../account/create-key.ts';
+import { createKey as create } from '../../account/keys.ts';
 import { NewKey } from '../../contract/key-record.ts';
 import { labelInput, limitInput, readLabel, readLimit } from '../key-fields.ts';
-import { keySentence } from '../key-sentence.ts';
-import { defineTool } from '../tool.ts';
+import { keySentence } from '../sentences.ts';
+import { defineTool, writes } from '../tool.ts';
 
 export const createKey = defineTool({
   name: 'create_key',
@@ -15,12 +15,7 @@ export const createKey = defineTool({
     spending_limit: limitInput().optional().meta({ description: 'Leave it out for no limit.' }),
   }),
   output: NewKey,
-  annotations: {
-    readOnlyHint: false,
-    destructiveHint: false,
-    idempotentHint: false,
-    openWorldHint: false,
-  },
+  annotations: writes,
   async run({ account }, caller, given) {
     const label = readLabel(given.label);
     if (!label.ok) return label;

@@ -3,7 +3,7 @@ import { UPLOAD_BYTES_MAX } from '#core/limits.ts';
 import { UPLOAD_TYPES, Upload } from '../../contract/upload.ts';
 import type { CreateUploadResult } from '../../media/create-upload.ts';
 import { sentences } from '../sentences.ts';
-import { defineTool } from '../tool.ts';
+import { defineTool, writes } from '../tool.ts';
 
 export const createUpload = defineTool({
   name: 'create_upload',
@@ -15,12 +15,7 @@ export const createUpload = defineTool({
     size: z.int().min(1).max(UPLOAD_BYTES_MAX).meta({ description: 'Exact bytes.' }),
   }),
   output: Upload,
-  annotations: {
-    readOnlyHint: false,
-    destructiveHint: false,
-    idempotentHint: false,
-    openWorldHint: false,
-  },
+  annotations: writes,
   async run({ account, startUpload }, { agentId }, { content_type: contentType, size }) {
     const result = await startUpload({ agentId, contentType, size });
     if (result.ok) return { ok: true, record: result.upload };

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { readBalance } from '../../account/read-balance.ts';
+import { readBalance } from '../../account/read-account.ts';
 import { Balance } from '../../contract/balance.ts';
-import { answerOf } from '../answer-of.ts';
-import { defineTool, readsOnly } from '../tool.ts';
+import { answerOf, defineTool, readsOnly } from '../tool.ts';
 
 export const getBalance = defineTool({
   name: 'get_balance',

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { readLimits } from '../../account/read-limits.ts';
+import { readLimits } from '../../account/read-account.ts';
 import { LimitsRecord } from '../../contract/limits-record.ts';
-import { answerOf } from '../answer-of.ts';
-import { defineTool, readsOnly } from '../tool.ts';
+import { answerOf, defineTool, readsOnly } from '../tool.ts';
 
 export const getLimits = defineTool({
   name: 'get_limits',

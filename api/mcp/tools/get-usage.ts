@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { USAGE_DAYS_DEFAULT, USAGE_DAYS_MAX } from '#core/limits.ts';
-import { readUsage } from '../../account/read-usage.ts';
+import { readUsage } from '../../account/read-account.ts';
 import { UsageRecord } from '../../contract/usage-record.ts';
-import { answerOf } from '../answer-of.ts';
-import { defineTool, readsOnly } from '../tool.ts';
+import { answerOf, defineTool, readsOnly } from '../tool.ts';
 
 export const getUsage = defineTool({
   name: 'get_usage',

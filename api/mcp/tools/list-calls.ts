@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { CALLS_PAGE_DEFAULT, CALLS_PAGE_MAX } from '#core/limits.ts';
+import { DAY_MS } from '#core/clock.ts';
+import { CALLS_KEPT_MS, CALLS_PAGE_DEFAULT, CALLS_PAGE_MAX } from '#core/limits.ts';
 import { listCalls as list } from '../../account/list-calls.ts';
-import { readCallCursor } from '../../contract/call-cursor.ts';
-import { CallPage } from '../../contract/call-page.ts';
+import { CallPage, readCallCursor } from '../../contract/call-entry.ts';
 import { keyIdInput } from '../key-fields.ts';
 import { sentences } from '../sentences.ts';
 import { defineTool, readsOnly } from '../tool.ts';
@@ -17,7 +17,9 @@ const cursor = z.string().transform((text, ctx) => {
 export const listCalls = defineTool({
   name: 'list_calls',
   title: 'List calls',
-  description: 'Calls of the last 90 days, newest first; running ones too. Tells what each held and cost.',
+  description:
+    `Calls of the last ${CALLS_KEPT_MS / DAY_MS} days, newest first; running ones too. ` +
+    'Tells what each held and cost.',
   input: z.object({
     key_id: keyIdInput().optional().meta({ description: "Only this key's calls." }),
     limit: z.int().min(1).max(CALLS_PAGE_MAX).default(CALLS_PAGE_DEFAULT),

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { listKeys as list } from '../../account/list-keys.ts';
+import { listKeys as list } from '../../account/keys.ts';
 import { KeyList } from '../../contract/key-record.ts';
-import { answerOf } from '../answer-of.ts';
-import { defineTool, readsOnly } from '../tool.ts';
+import { answerOf, defineTool, readsOnly } from '../tool.ts';
 
 export const listKeys = defineTool({
   name: 'list_keys',

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { changeKey } from '../../account/change-key.ts';
+import { changeKey } from '../../account/keys.ts';
 import { KeyRecord } from '../../contract/key-record.ts';
 import { keyIdInput, labelInput, limitInput, readLabel, readLimit } from '../key-fields.ts';
-import { keySentence } from '../key-sentence.ts';
-import { defineTool } from '../tool.ts';
+import { keySentence } from '../sentences.ts';
+import { defineTool, writes } from '../tool.ts';
 
 export const updateKey = defineTool({
   name: 'update_key',
@@ -21,12 +21,7 @@ export const updateKey = defineTool({
       'pass label, spending_limit or both',
     ),
   output: KeyRecord,
-  annotations: {
-    readOnlyHint: false,
-    destructiveHint: false,
-    idempotentHint: true,
-    openWorldHint: false,
-  },
+  annotations: { ...writes, idempotentHint: true },
   async run({ account }, caller, { key_id: keyId, label: givenLabel, spending_limit: givenLimit }) {
     const label = givenLabel === undefined ? null : readLabel(givenLabel);
     if (label?.ok === false) return label;

@@ -10,9 +10,9 @@ import { readUpstreamError } from '../../inference/upstream/upstream-error.ts';
 import type { UpstreamRequest } from '../../inference/upstream/upstream-request.ts';
 import { headerText, retryAfter } from '../../inference/upstream/upstream-text.ts';
 import type { FailedImages, ImageAttempt } from './image-attempt.ts';
-import { imageBody } from './image-body.ts';
 import type { ImageCall } from './image-call.ts';
 import type { ImageOutput } from './image-output.ts';
+import type { ImagePlan } from './image-plan.ts';
 import { readImages } from './read-images.ts';
 import { relayImages } from './relay-images.ts';
 
@@ -94,3 +94,21 @@ async function readRefusal(call: ImageCall, upstream: UpstreamRequest): Promise<
 }
 
 const failed = (error: ApiError): FailedImages => ({ kind: 'failed', error, usage: null, delivered: 0 });
+
+/** What the provider is asked: of the caller's body only what was checked, and of its endpoints the one whose prices these are. */
+function imageBody(plan: ImagePlan): Buffer {
+  const { model, prompt, parameters, references, stream } = plan;
+  const { upstreamModel, endpointTag } = model;
+  return Buffer.from(
+    JSON.stringify({
+      ...Object.fromEntries(parameters),
+      model: upstreamModel,
+      prompt,
+      ...(references.length === 0
+        ? {}
+        : { input_references: references.map((url) => ({ type: 'image_url', image_url: { url } })) }),
+      ...(stream ? { stream } : {}),
+      ...(endpointTag === null ? {} : { provider: { only: [endpointTag], allow_fallbacks: false } }),
+    }),
+  );
+}

@@ -53,7 +53,9 @@ export class ImageCall extends HeldCall {
 
   dispatch(body: Buffer): UpstreamRequest {
     const { gateway, plan } = this.options;
-    return this.send(() => gateway.upstreams.post(plan.provider, { path: '/images', body, stream: plan.stream, headers: null }));
+    return this.send(() =>
+      gateway.upstreams.post(plan.provider, { path: '/images', body, stream: plan.stream, headers: null }),
+    );
   }
 
   /** Resolves when the caller takes more, or has left. */

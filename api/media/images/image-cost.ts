@@ -1,3 +1,4 @@
+import type { Provider } from '#core/catalog/catalog.ts';
 import { imageHoldAtto } from '#core/catalog/image-price.ts';
 import type { SavedPrice } from '#core/events/ledger-event.ts';
 import { type AttoUsd, attoToNanoUp } from '#core/money.ts';
@@ -24,15 +25,9 @@ export function costOfImages(
   }
   const atto = priceLines(plan, delivered);
   if (provider.kind.price !== null && missing === 'recorded' && generationId !== null) {
-    const price = saveImagePrice(plan, atto);
-    const pending = {
-      price,
-      generationId,
-      tokensKnown: false,
-      deliveredTokens: 0,
-      promptRead: true as const,
-    };
-    return { known: false, tokens, pending };
+    const price = fixedPrice(provider, atto);
+    const counted = { tokensKnown: false, deliveredTokens: 0, promptRead: true as const };
+    return { known: false, tokens, pending: { price, generationId, ...counted } };
   }
   return {
     known: true,
@@ -46,8 +41,8 @@ export function costOfImages(
 const priceLines = ({ model, shape }: ImagePlan, images: number): AttoUsd =>
   imageHoldAtto(model, { ...shape, images }) ?? 0n;
 
-/** Images are no tokens: what they cost stands beside them. */
-export const saveImagePrice = ({ provider }: ImagePlan, atto: AttoUsd): SavedPrice => ({
+/** Images and videos are no tokens: what they cost stands beside them. */
+export const fixedPrice = (provider: Provider, atto: AttoUsd): SavedPrice => ({
   providerId: provider.id,
   promptAtto: '0',
   completionAtto: '0',

@@ -92,7 +92,7 @@ export function readFrame(frame: string, asked: AskedEndpoint): ReadFrame {
   const read = readJsonObject(Buffer.from(frame), answerBounds);
   if (typeof read === 'string') return { kind: 'failed', error: apiError('provider_error'), usage: null };
   const { object, value } = read;
-  const usage = usageOfAnswer(object, value, chatCounts)?.usage ?? null;
+  const usage = usageOfAnswer(object, chatCounts)?.usage ?? null;
   if (isRecord(value.error) || typeof value.error === 'string')
     return { kind: 'failed', error: readUpstreamError(200, value, asked).error, usage };
   return { kind: 'read', value, usage, created: timeOf(value.created) };

@@ -1,5 +1,4 @@
-import type { Clock } from '#core/clock.ts';
-import { SECOND_MS } from '#core/clock.ts';
+import { type Clock, SECOND_MS } from '#core/clock.ts';
 import { BrokenAnswer } from '../upstream-chunks.ts';
 import type { ImageFiles } from './image-output.ts';
 

@@ -11,7 +11,7 @@ import { checkImages } from '../check-images.ts';
 import { admitImage } from './admit-image.ts';
 import { adviseImage, imageHold } from './advise-image.ts';
 import { ImageCall } from './image-call.ts';
-import { saveImagePrice } from './image-cost.ts';
+import { fixedPrice } from './image-cost.ts';
 import { ImageKind } from './image-kind.ts';
 import { openOutput } from './image-output.ts';
 import type { RestingFiles } from './rest-after-failure.ts';
@@ -53,7 +53,7 @@ export async function runImage(
     kind: 'image' as const,
     holdNanoUsd,
     call: { model: model.id, modelName: model.name, endpoint: 'images', stream },
-    price: saveImagePrice(plan, 0n),
+    price: fixedPrice(plan.provider, 0n),
     advice: adviseImage(plan),
   };
   return await startCall(gateway, context, start, (held) => {
@@ -73,16 +73,7 @@ async function checkReferences(
   agentId: number,
   links: readonly string[],
 ): Promise<LinkedImage[] | ApiError> {
-  const named = links.map((url, at) => ({ url, param: `input_references[${at}].image_url.url` }));
-  const checked = await checkImages(
-    { files, refusePrivate, log, linksMax: limits().linksPerCall },
-    agentId,
-    named,
-  );
-  if (isApiError(checked)) return checked;
-  return checked.map((each, at) => ({
-    link: named[at]?.url ?? '',
-    param: named[at]?.param ?? '',
-    own: each.kind === 'own' ? each.name : null,
-  }));
+  const named = links.map((link, at) => ({ link, param: `input_references[${at}].image_url.url` }));
+  const check = { files, refusePrivate, log, linksMax: limits().linksPerCall };
+  return await checkImages(check, agentId, named);
 }

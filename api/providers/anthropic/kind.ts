@@ -1,6 +1,7 @@
 import type { ProviderKind } from '#core/catalog/provider-kind.ts';
 import { plainDialect } from '../openai/dialects.ts';
 import { MESSAGES_VERSION, openai } from '../openai/kind.ts';
+import { lastKnownModels } from './last-known-models.ts';
 
 /** Anthropic's own interface: the messages format, with the key in a header of its own. */
 export const anthropic: ProviderKind = {
@@ -10,6 +11,7 @@ export const anthropic: ProviderKind = {
   configuration: {
     ...openai.configuration,
     mayImport: true,
+    fromKey: { variable: 'ANTHROPIC_API_KEY', baseUrl: null, models: lastKnownModels },
     baseUrl: 'https://api.anthropic.com/v1',
     dialects: null,
     dialectAt: () => plainDialect,

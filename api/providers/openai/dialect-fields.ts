@@ -78,14 +78,14 @@ const SAMPLING = [
  * appear with each version, so what is not known to be harmless is not sent.
  */
 export const SELF_HOSTED_FIELDS: Fields = {
-  'chat/completions': new Set([...CHAT, ...SAMPLING]),
+  chat: new Set([...CHAT, ...SAMPLING]),
   responses: new Set(RESPONSES),
   messages: new Set(MESSAGES),
 };
 
 /** Refuses a whole request for one field that it does not know. */
 export const GOOGLE_FIELDS: Fields = {
-  'chat/completions': new Set(CHAT),
+  chat: new Set(CHAT),
   responses: new Set(RESPONSES),
   messages: new Set(MESSAGES),
 };

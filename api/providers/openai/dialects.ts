@@ -8,7 +8,7 @@ const NONE: ReadonlySet<string> = new Set();
 
 /** A server of which nothing is known: it is sent what the oldest compatible server understands. */
 export const plainDialect: Dialect = {
-  formats: ['chat/completions'],
+  formats: ['chat'],
   hosts: [],
   capField: 'max_tokens',
   images: 'url',
@@ -26,9 +26,9 @@ export const dialects = {
     ...plainDialect,
     images: 'inline',
     fields: SELF_HOSTED_FIELDS,
-    saltedFormats: ['chat/completions', 'responses'],
+    saltedFormats: ['chat', 'responses'],
   },
-  sglang: { ...plainDialect, images: 'inline', fields: SELF_HOSTED_FIELDS, saltedFormats: ['chat/completions'] },
+  sglang: { ...plainDialect, images: 'inline', fields: SELF_HOSTED_FIELDS, saltedFormats: ['chat'] },
   ollama: { ...plainDialect, images: 'inline', fields: SELF_HOSTED_FIELDS },
   // Any server in the operator's own network of which nothing else is known: the same care as for those that are known.
   'self-hosted': { ...plainDialect, images: 'inline', fields: SELF_HOSTED_FIELDS },
@@ -39,7 +39,7 @@ export const dialects = {
     vendorFields: ['x_groq'],
   },
   together: { ...plainDialect, hosts: ['api.together.ai', 'api.together.xyz'] },
-  fireworks: { ...plainDialect, formats: ['chat/completions', 'messages'], hosts: ['api.fireworks.ai'] },
+  fireworks: { ...plainDialect, formats: ['chat', 'messages'], hosts: ['api.fireworks.ai'] },
   deepseek: { ...plainDialect, hosts: ['api.deepseek.com'] },
   google: { ...plainDialect, hosts: ['generativelanguage.googleapis.com'], fields: GOOGLE_FIELDS },
 } as const satisfies Record<string, Dialect>;

@@ -1,5 +1,8 @@
-import type { ProviderKind } from '#core/catalog/provider-kind.ts';
+import type { FormatName } from '#core/catalog/catalog.ts';
+import type { AskedAnswer, ProviderKind } from '#core/catalog/provider-kind.ts';
+import { lists } from '../openrouter/lists/lists.ts';
 import { dialectAt, dialects } from './dialects.ts';
+import { lastKnownModels } from './last-known-models.ts';
 
 /** Any server that speaks OpenAI's formats. Servers differ by their dialect. */
 export const openai: ProviderKind = {
@@ -18,18 +21,34 @@ export const openai: ProviderKind = {
     catalog: 'none',
     mayImport: false,
     needsKey: false,
+    fromKey: { variable: 'OPENAI_API_KEY', baseUrl: 'https://api.openai.com/v1', models: lastKnownModels },
     dialects,
     dialectAt: (baseUrl) => dialects[dialectAt(baseUrl)],
     formats: ({ formats }) => formats,
   },
   headers: bearerHeaders,
-  answerPath: ({ format }) => `/${format}`,
+  answerPath,
   prepare: null,
+  ownFormat: null,
   openAdapter: null,
+  lists,
   keyPath: null,
   bill: null,
   price: null,
 };
+
+/** Below the provider's address, by format. */
+const ANSWER_PATHS: Readonly<Record<FormatName, string>> = {
+  chat: '/chat/completions',
+  responses: '/responses',
+  messages: '/messages',
+};
+
+/** Where a server of the three formats is asked. */
+export function answerPath({ format }: AskedAnswer): string {
+  if (format === 'own') throw new Error('A kind with a format of its own has paths of its own.');
+  return ANSWER_PATHS[format];
+}
 
 /** Headers of a server that takes its key as a bearer token. */
 export function bearerHeaders({

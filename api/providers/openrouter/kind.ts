@@ -1,7 +1,8 @@
 import type { ProviderKind } from '#core/catalog/provider-kind.ts';
 import { plainDialect } from '../openai/dialects.ts';
-import { bearerHeaders } from '../openai/kind.ts';
+import { answerPath, bearerHeaders } from '../openai/kind.ts';
 import { bill } from './bill.ts';
+import { lists } from './lists/lists.ts';
 import { price } from './price.ts';
 
 /** A router: it passes each call to one of many vendors, says what it charges, and makes images and videos, too. */
@@ -21,14 +22,17 @@ export const openrouter: ProviderKind = {
     catalog: 'import',
     mayImport: true,
     needsKey: true,
+    fromKey: { variable: 'OPENROUTER_API_KEY', baseUrl: null, models: [] },
     dialects: null,
     dialectAt: () => plainDialect,
-    formats: () => ['chat/completions', 'responses', 'messages'],
+    formats: () => ['chat', 'responses', 'messages'],
   },
   headers: bearerHeaders,
-  answerPath: ({ format }) => `/${format}`,
+  answerPath,
   prepare: null,
+  ownFormat: null,
   openAdapter: null,
+  lists,
   keyPath: '/key',
   bill,
   price,
@@ -38,5 +42,11 @@ export const openrouter: ProviderKind = {
 export const simulator: ProviderKind = {
   ...openrouter,
   name: 'simulator',
-  configuration: { ...openrouter.configuration, baseUrl: null, runsInProcess: true, needsKey: false },
+  configuration: {
+    ...openrouter.configuration,
+    baseUrl: null,
+    runsInProcess: true,
+    needsKey: false,
+    fromKey: null,
+  },
 };

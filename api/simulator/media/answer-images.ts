@@ -9,11 +9,10 @@ import type { ScriptBook } from '../script-book.ts';
 import type { Rule } from '../script-rule.ts';
 import type { Answer, Delivery, Piece } from '../send.ts';
 import { noRuns } from '../server-tools.ts';
-import { usageText } from '../usage-text.ts';
+import { chatCounters, usageText } from '../usage-text.ts';
 import type { MediaAnswer } from './answer-videos.ts';
-import { type ImageRequest, readImageRequest } from './image-request.ts';
-import { makePng, padPng } from './make-png.ts';
-import { makeWebp } from './make-webp.ts';
+import { callOf, type ImageRequest, readImageRequest } from './image-request.ts';
+import { padPng, pngOf, webpOf } from './media-files.ts';
 
 export interface ImageSetting {
   seed: string;
@@ -28,13 +27,12 @@ export interface ImagePlan extends MediaAnswer {
 }
 
 /** `POST /images`. */
-export function planImages(text: string, { seed, script, nowMs, nextOrdinal }: ImageSetting): ImagePlan {
+export async function planImages(
+  text: string,
+  { seed, script, nowMs, nextOrdinal }: ImageSetting,
+): Promise<ImagePlan> {
   const reading = readImageRequest(parseJson(text), seed);
-  const rule = script.take({
-    path: '/images',
-    model: reading.ok ? reading.request.model.id : '',
-    lastUserText: reading.ok ? reading.request.prompt : '',
-  });
+  const rule = script.take({ path: '/images', ...(reading.ok ? callOf(reading.request) : {}) });
   if (!reading.ok) {
     const refused = textAnswer(reading.status, refusal(reading.status, reading.message));
     return { rule, answer: scripted(refused, rule), generationId: null, bill: () => null };
@@ -45,7 +43,8 @@ export function planImages(text: string, { seed, script, nowMs, nextOrdinal }: I
   const generationId = `gen-img-${createdAtSeconds}-${request.digest.slice(0, 12)}${ordinal}`;
   const use = tokensOf(request);
   const costAtto = rule.billUsd === undefined ? request.costAtto : (parseAttoUsd(rule.billUsd) ?? 0n);
-  const reply = { request, rule, use, costAtto, createdAtSeconds };
+  const images = await imagesOf(request, rule);
+  const reply = { request, rule, images, use, costAtto, createdAtSeconds };
   const headers = { 'x-generation-id': generationId };
   const answer = scripted(
     request.stream ? streamed(reply, headers) : jsonAnswer(200, jsonText(reply), headers),
@@ -77,28 +76,28 @@ export function planImages(text: string, { seed, script, nowMs, nextOrdinal }: I
 interface ImageReply {
   request: ImageRequest;
   rule: Rule;
+  images: readonly SentImage[];
   use: TokenUse;
   costAtto: AttoUsd;
   createdAtSeconds: number;
 }
 
 function jsonText(reply: ImageReply): string {
-  const data = images(reply).map(imageText).join(',');
+  const data = reply.images.map(imageText).join(',');
   const usage = usageOf(reply);
   return `{"created":${reply.createdAtSeconds},"data":[${data}]${usage === null ? '' : `,"usage":${usage}`}}`;
 }
 
 function streamed(reply: ImageReply, headers: Record<string, string>): Answer {
-  const { rule, createdAtSeconds } = reply;
+  const { rule, images, createdAtSeconds } = reply;
   const events: string[] = [];
-  const all = images(reply);
-  all.forEach((image, index) => {
-    for (let part = 0; part < (rule.images?.partials ?? 2); part++) {
+  images.forEach((image, index) => {
+    for (let part = 0; part < PARTIALS; part++) {
       events.push(
         `{"type":"image_generation.partial_image","partial_image_index":${part},"b64_json":"${image.base64}"}`,
       );
     }
-    const usage = index === all.length - 1 ? usageOf(reply) : null;
+    const usage = index === images.length - 1 ? usageOf(reply) : null;
     events.push(
       `{"type":"image_generation.completed",${imageText(image).slice(1, -1)},"created":${createdAtSeconds}${usage === null ? '' : `,"usage":${usage}`}}`,
     );
@@ -120,20 +119,22 @@ function streamed(reply: ImageReply, headers: Record<string, string>): Answer {
   };
 }
 
-interface MadeImage {
+/** Events before each streamed image. */
+const PARTIALS = 2;
+
+interface SentImage {
   base64: string;
   mediaType: string;
 }
 
-function images({ request, rule: { images = {} } }: ImageReply): MadeImage[] {
-  const { made, format, digest } = request;
-  return Array.from({ length: images.count ?? made.images }, (_, at) => {
-    const type = images.type ?? format;
-    return {
-      base64: bytesOf(type, made, digest + at, images.bytes ?? 0).toString('base64'),
-      mediaType: mediaTypes[type],
-    };
-  });
+function imagesOf({ made, format, digest }: ImageRequest, { images = {} }: Rule): Promise<SentImage[]> {
+  const type = images.type ?? format;
+  return Promise.all(
+    Array.from({ length: images.count ?? made.images }, async (_, at) => {
+      const bytes = await bytesOf(type, made, digest + at, images.bytes ?? 0);
+      return { base64: bytes.toString('base64'), mediaType: mediaTypes[type] };
+    }),
+  );
 }
 
 const mediaTypes = {
@@ -143,17 +144,17 @@ const mediaTypes = {
   garbage: 'image/png',
 } as const;
 
-function bytesOf(
+async function bytesOf(
   type: keyof typeof mediaTypes,
-  sides: ImageRequest['made'],
+  made: ImageRequest['made'],
   seed: string,
   bytes: number,
-): Buffer {
+): Promise<Buffer> {
   switch (type) {
     case 'png':
-      return padPng(makePng(sides, seed), bytes);
+      return padPng(await pngOf(made, seed), bytes);
     case 'webp':
-      return makeWebp(sides, seed);
+      return webpOf(made, seed);
     case 'svg':
       return Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
     case 'garbage':
@@ -163,11 +164,11 @@ function bytesOf(
   }
 }
 
-const imageText = ({ base64, mediaType }: MadeImage): string =>
+const imageText = ({ base64, mediaType }: SentImage): string =>
   `{"b64_json":"${base64}","media_type":"${mediaType}"}`;
 
 const usageOf = ({ rule, use, costAtto }: ImageReply): string | null =>
-  rule.usageAt === 'missing' ? null : usageText(use, costAtto, rule, noRuns);
+  rule.usageAt === 'missing' ? null : usageText(chatCounters(use, noRuns), costAtto, rule);
 
 const tokensOf = ({ made }: ImageRequest): TokenUse => ({
   promptTokens: made.promptTokens,

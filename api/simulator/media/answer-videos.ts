@@ -6,7 +6,8 @@ import type { ScriptBook } from '../script-book.ts';
 import type { Rule } from '../script-rule.ts';
 import type { Answer } from '../send.ts';
 import { type AskedPart, fileAnswer } from './file-answer.ts';
-import { makeMp4 } from './make-mp4.ts';
+import { callOf } from './image-request.ts';
+import { mp4Of } from './media-files.ts';
 import type { VideoBook, VideoJobEntry, VideoState } from './video-book.ts';
 import { readVideoRequest } from './video-request.ts';
 
@@ -29,11 +30,7 @@ export function submitVideo(
   { seed, script, videos }: VideoSetting,
 ): MediaAnswer {
   const reading = readVideoRequest(parseJson(text), seed);
-  const rule = script.take({
-    path: '/videos',
-    model: reading.ok ? reading.request.model.id : '',
-    lastUserText: reading.ok ? reading.request.prompt : '',
-  });
+  const rule = script.take({ path: '/videos', ...(reading.ok ? callOf(reading.request) : {}) });
   if (!reading.ok)
     return { rule, answer: scripted(refused(reading.status, reading.message), rule), generationId: null };
   const failing = (rule.status ?? (rule.error === undefined ? 202 : 500)) >= 400;
@@ -49,11 +46,7 @@ export function submitVideo(
 /** `GET /videos/{id}`. */
 export function pollVideo(id: string, address: string, { script, videos }: VideoSetting): MediaAnswer {
   const job = videos.find(id);
-  const rule = script.take({
-    path: '/videos/{id}',
-    model: job?.model ?? '',
-    lastUserText: job?.prompt ?? '',
-  });
+  const rule = script.take({ path: '/videos/{id}', model: job?.model, lastUserText: job?.prompt });
   const answer =
     job === undefined
       ? refused(404, `Video ${id} not found`)
@@ -79,31 +72,27 @@ function jobText(job: VideoJobEntry, state: VideoState, address: string): string
 }
 
 /** `GET /videos/{id}/content`. */
-export function sendVideo(
+export async function sendVideo(
   id: string,
   headers: AskedPart,
-  { seed, script, videos }: VideoSetting,
-): MediaAnswer {
+  { script, videos }: VideoSetting,
+): Promise<MediaAnswer> {
   const job = videos.find(id);
-  const rule = script.take({
-    path: '/videos/{id}/content',
-    model: job?.model ?? '',
-    lastUserText: job?.prompt ?? '',
-  });
+  const rule = script.take({ path: '/videos/{id}/content', model: job?.model, lastUserText: job?.prompt });
   if (job === undefined || videos.stateOf(job) !== 'completed') {
     return { rule, answer: scripted(refused(404, `Video ${id} has no content`), rule), generationId: null };
   }
   job.downloads += 1;
   const isPage = rule.content?.type === 'html';
-  const { seconds, widthPx, heightPx } = job.request.video;
+  const { video, digest } = job.request;
   const file = isPage
     ? Buffer.from('<html><body>Sign in to see your video.</body></html>')
-    : makeMp4({ seconds, widthPx, heightPx, seed: seed + job.request.digest });
+    : await mp4Of(video, digest);
   const content = {
     file,
     bytes: rule.content?.bytes ?? file.length,
     contentType: isPage ? 'text/html; charset=utf-8' : 'video/mp4',
-    etag: `"${job.request.digest.slice(0, 16)}"`,
+    etag: `"${digest.slice(0, 16)}"`,
   };
   return { rule, answer: scripted(fileAnswer(content, headers), rule), generationId: null };
 }

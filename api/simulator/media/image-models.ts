@@ -46,6 +46,11 @@ const tiers = (...values: string[]): SimParameter => ({ type: 'enum', values });
 const times = (usd: string, count: number): AttoUsd => attoUsd(usd) * BigInt(count);
 const free = (): AttoUsd => 0n;
 
+const simCloud = (
+  pricing: SimImageEndpoint['pricing'],
+  priceAtto: SimImageEndpoint['priceAtto'] = free,
+): SimImageEndpoint => ({ providerName: 'SimCloud', tag: 'sim-cloud', pricing, priceAtto });
+
 /** Of one image of a model that counts tokens. */
 export const IMAGE_TOKENS = 1_120;
 const REFERENCE_TOKENS = 560;
@@ -78,17 +83,15 @@ export const simImageModels: readonly SimImageModel[] = [
     },
     streaming: false,
     endpoints: [
-      {
-        providerName: 'SimCloud',
-        tag: 'sim-cloud',
-        pricing: [
+      simCloud(
+        [
           { billable: 'output_image', unit: 'image', cost_usd: 0.01, variant: '512' },
           { billable: 'output_image', unit: 'image', cost_usd: 0.02, variant: '1k' },
           { billable: 'output_image', unit: 'image', cost_usd: 0.04, variant: '2k' },
         ],
-        priceAtto: ({ images, resolution }) =>
+        ({ images, resolution }) =>
           times(resolution === '512' ? '0.01' : resolution === '2K' ? '0.04' : '0.02', images),
-      },
+      ),
     ],
   },
   {
@@ -116,16 +119,14 @@ export const simImageModels: readonly SimImageModel[] = [
     },
     streaming: true,
     endpoints: [
-      {
-        providerName: 'SimCloud',
-        tag: 'sim-cloud',
-        pricing: [
+      simCloud(
+        [
           { billable: 'output_image', unit: 'megapixel', cost_usd: 0.01 },
           { billable: 'input_reference', unit: 'image', cost_usd: 0.002 },
         ],
-        priceAtto: ({ images, widthPx, heightPx, references }) =>
+        ({ images, widthPx, heightPx, references }) =>
           times('0.01', images * Math.ceil((widthPx * heightPx) / 1_000_000)) + times('0.002', references),
-      },
+      ),
     ],
   },
   {
@@ -134,15 +135,10 @@ export const simImageModels: readonly SimImageModel[] = [
     parameters: { fonts: { type: 'range', min: 0, max: 9 } },
     streaming: false,
     endpoints: [
-      {
-        providerName: 'SimCloud',
-        tag: 'sim-cloud',
-        pricing: [
-          { billable: 'output_image', unit: 'image', cost_usd: 0.05 },
-          { billable: 'input_font', unit: 'request', cost_usd: 0.01 },
-        ],
-        priceAtto: free,
-      },
+      simCloud([
+        { billable: 'output_image', unit: 'image', cost_usd: 0.05 },
+        { billable: 'input_font', unit: 'request', cost_usd: 0.01 },
+      ]),
     ],
   },
   {
@@ -150,14 +146,7 @@ export const simImageModels: readonly SimImageModel[] = [
     name: 'Sim Endless',
     parameters: {},
     streaming: false,
-    endpoints: [
-      {
-        providerName: 'SimCloud',
-        tag: 'sim-cloud',
-        pricing: [{ billable: 'output_image', unit: 'token', cost_usd: 0.00004 }],
-        priceAtto: free,
-      },
-    ],
+    endpoints: [simCloud([{ billable: 'output_image', unit: 'token', cost_usd: 0.00004 }])],
   },
 ];
 

@@ -22,11 +22,20 @@ export interface ImageRequest {
   digest: string;
 }
 
-export type ImageReading =
-  | { ok: true; request: ImageRequest }
+/** A request for images or videos as it was read, or why it is refused. */
+export type Reading<Request> =
+  | { ok: true; request: Request }
   | { ok: false; status: number; message: string };
 
-const image = z.looseObject({
+export const refused = (status: number, message: string) => ({ ok: false, status, message }) as const;
+
+/** The facts of a call at which the conditions of a rule look. */
+export const callOf = ({ model, prompt }: { model: { id: string }; prompt: string }) => ({
+  model: model.id,
+  lastUserText: prompt,
+});
+
+export const image = z.looseObject({
   type: z.literal('image_url'),
   image_url: z.looseObject({ url: z.string().min(1) }),
 });
@@ -43,23 +52,24 @@ const imageBody = z.looseObject({
   provider: z.looseObject({ only: z.array(z.string()).optional() }).optional(),
 });
 
-/** As the real one reads it: a field that the model does not list is dropped, and what is made is billed. */
-export function readImageRequest(body: unknown, seed: string): ImageReading {
+/** As the real one reads it: a field or shape that the model does not list is dropped. What is made is billed. */
+export function readImageRequest(body: unknown, seed: string): Reading<ImageRequest> {
   const parsed = imageBody.safeParse(body);
-  if (!parsed.success) return { ok: false, status: 400, message: z.prettifyError(parsed.error) };
+  if (!parsed.success) return refused(400, z.prettifyError(parsed.error));
   const { data } = parsed;
   const model = findSimImageModel(data.model);
-  if (model === undefined) return { ok: false, status: 404, message: `No image model ${data.model}` };
+  if (model === undefined) return refused(404, `No image model ${data.model}`);
   const { parameters, endpoints } = model;
   const only = data.provider?.only;
   const endpoint = only === undefined ? endpoints[0] : endpoints.find(({ tag }) => only.includes(tag));
-  if (endpoint === undefined)
-    return { ok: false, status: 404, message: 'No allowed providers are available' };
+  if (endpoint === undefined) return refused(404, 'No allowed providers are available');
   const resolution = 'resolution' in parameters ? data.resolution : '1K';
+  const ratios = parameters.aspect_ratio;
+  const isListed = ratios?.type === 'enum' && ratios.values.includes(data.aspect_ratio);
   const images = 'n' in parameters ? data.n : 1;
   const made = {
     images,
-    ...sides(resolution, 'aspect_ratio' in parameters ? data.aspect_ratio : '1:1'),
+    ...sides(resolution, isListed ? data.aspect_ratio : '1:1'),
     resolution,
     references: 'input_references' in parameters ? data.input_references.length : 0,
     promptTokens: textTokens(data.prompt),

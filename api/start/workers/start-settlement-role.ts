@@ -8,11 +8,12 @@ import { connectKafka } from '#core/drivers/kafka.ts';
 import { isRedisAway } from '#core/drivers/redis.ts';
 import { AGENTS_TOPIC } from '#core/events/agent-change.ts';
 import { CREDIT_GRANTS_TOPIC } from '#core/events/credit-grant.ts';
-import { startKafkaFeed } from '#core/events/kafka-feed.ts';
+import { type Feed, type FeedOptions, startKafkaFeed } from '#core/events/kafka-batch-feed.ts';
 import type { LedgerEvent } from '#core/events/ledger-event.ts';
 import { createCassandraAgentStates } from '#core/ledger/cluster/cassandra-agent-states.ts';
 import { openKafkaLedgerLog } from '#core/ledger/cluster/kafka-ledger-log.ts';
 import { LEDGER_TOPIC, requireSafeLedgerTopic } from '#core/ledger/cluster/kafka-ledger-topic.ts';
+import type { ClusterLedger } from '#core/ledger/cluster/open-cluster-ledger.ts';
 import { startPublisher } from '#core/ledger/cluster/redis-publisher.ts';
 import { createRedisScripts } from '#core/ledger/cluster/redis-scripts.ts';
 import { SHARDS } from '#core/ledger/cluster/shards.ts';
@@ -84,23 +85,7 @@ export async function startSettlementRole(parts: WorkerParts): Promise<RunningRo
     clock,
     log,
   });
-  const feed = { kafka, clock, log };
-  const feeds = await Promise.all([
-    startKafkaFeed({
-      ...feed,
-      ...parts.feedCounts(CREDIT_GRANTS_TOPIC),
-      topic: CREDIT_GRANTS_TOPIC,
-      groupId: `${GROUP}-grants`,
-      handle: createBookGrant({ ledger: cluster.ledger, clock }),
-    }),
-    startKafkaFeed({
-      ...feed,
-      ...parts.feedCounts(AGENTS_TOPIC),
-      topic: AGENTS_TOPIC,
-      groupId: `${GROUP}-agents`,
-      handle: createApplyAgentChange(cluster.ledger),
-    }),
-  ]);
+  const feeds = await startFeeds(kafka, cluster, parts);
 
   return {
     checks: { redis: () => cluster.ledger.stats().openShards > 0 },
@@ -115,4 +100,17 @@ export async function startSettlementRole(parts: WorkerParts): Promise<RunningRo
       await cassandra.shutdown();
     },
   };
+}
+
+function startFeeds(
+  kafka: FeedOptions['kafka'],
+  { ledger }: ClusterLedger,
+  { clock, log, feedCounts }: WorkerParts,
+): Promise<Feed[]> {
+  const start = (topic: string, name: string, handle: FeedOptions['handle']): Promise<Feed> =>
+    startKafkaFeed({ kafka, clock, log, ...feedCounts(topic), topic, groupId: `${GROUP}-${name}`, handle });
+  return Promise.all([
+    start(CREDIT_GRANTS_TOPIC, 'grants', createBookGrant({ ledger, clock })),
+    start(AGENTS_TOPIC, 'agents', createApplyAgentChange(ledger)),
+  ]);
 }

@@ -10,10 +10,8 @@ import { CONFIRMED_BY_REDIS, watchClock } from '#core/watch-clock.ts';
 import type { Config } from '../../config/config.ts';
 import { watchConfig } from '../../config/watch-config.ts';
 import { openInternalServer } from '../open-internal-server.ts';
-import { countForAll } from './count-for-all.ts';
-import { createReloads } from './reloads.ts';
 import type { Role } from './roles.ts';
-import type { RunningRole, WorkerParts } from './worker-parts.ts';
+import { countForAll, createReloads, type RunningRole, type WorkerParts } from './worker-parts.ts';
 
 export interface RunningWorkers {
   internalUrl: string;

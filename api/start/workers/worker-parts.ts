@@ -1,8 +1,8 @@
-import type { Registry } from 'prom-client';
-import type { FeedCounts } from '#core/events/feed-metrics.ts';
+import { Counter, type Registry } from 'prom-client';
+import { createFeedMetrics, type FeedCounts } from '#core/events/feed-metrics.ts';
 import type { Log } from '#core/log.ts';
 import type { NanoUsd } from '#core/money.ts';
-import type { CountLoss } from '#core/operator-losses.ts';
+import { type CountLoss, createOperatorLosses, toGraphUsd } from '#core/operator-losses.ts';
 import type { StartWaits } from '#core/start-waits.ts';
 import type { TrustedClock } from '#core/trusted-clock.ts';
 import type { Config } from '../../config/config.ts';
@@ -29,4 +29,37 @@ export interface RunningRole {
   checks: Readonly<Record<string, () => boolean>>;
   /** What it works on goes to other processes. */
   stop(): Promise<void>;
+}
+
+/** What all roles of a process count together. */
+export function countForAll(registry: Registry): Pick<WorkerParts, 'loss' | 'charged' | 'feedCounts'> {
+  const registers = [registry];
+  const chargedUsd = new Counter({ name: 'faregate_charged_usd_total', help: 'Dollars charged', registers });
+  return {
+    loss: createOperatorLosses(registry),
+    charged: (nanoUsd) => chargedUsd.inc(toGraphUsd(nanoUsd)),
+    feedCounts: createFeedMetrics(registry),
+  };
+}
+
+/** Who hears of each configuration that is taken while a process runs. */
+interface Reloads<Config> {
+  tell(config: Config): void;
+  /** At once, too, of the latest that was taken before: a role that waited for its store has missed it. */
+  listen(listener: (config: Config) => void): void;
+}
+
+export function createReloads<Config>(): Reloads<Config> {
+  const listeners: ((config: Config) => void)[] = [];
+  let latest: { config: Config } | null = null;
+  return {
+    tell(config) {
+      latest = { config };
+      for (const listener of listeners) listener(config);
+    },
+    listen(listener) {
+      listeners.push(listener);
+      if (latest !== null) listener(latest.config);
+    },
+  };
 }

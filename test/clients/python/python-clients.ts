@@ -116,7 +116,7 @@ const clientOf = (name: string, format: Shown['format'], errors: Shown['errors']
 
 /** By the names that the process knows them by. */
 export const pythonClients = {
-  'openai chat': clientOf('openai', 'chat/completions', {
+  'openai chat': clientOf('openai', 'chat', {
     refused: 'APIStatusError',
     broken: { name: 'APIError', code: 'provider_error' },
   }),

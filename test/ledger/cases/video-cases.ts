@@ -1,6 +1,6 @@
 import { DAY_MS, MINUTE_MS } from '#core/clock.ts';
 import { ENDED_VIDEO_KEPT_MS, ENDED_VIDEOS_KEPT_MAX, ORPHAN_MARGIN_MS } from '#core/limits.ts';
-import { VIDEO_TIME_LIMIT_MS } from '../../../api/media/reserve-video.ts';
+import { VIDEO_TIME_LIMIT_MS } from '../../../api/media/order-video.ts';
 import {
   after,
   at,

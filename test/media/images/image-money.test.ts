@@ -49,7 +49,7 @@ describe('images answered as JSON', () => {
     for (const entry of answer.data) {
       expect(entry).toEqual({
         url: expect.stringMatching(
-          /^https:\/\/files\.test\/images\/\d{8}T\d\d\/1\/img_[0-9A-Za-z]{24}\.png$/,
+          /^https:\/\/files\.test\/pictures\/\d{8}T\d\d\/1\/img_[0-9A-Za-z]{24}\.png$/,
         ),
         media_type: 'image/png',
         expires_at: new Date(untilMs).toISOString(),

@@ -9,7 +9,7 @@ import { openai } from '../../../api/providers/openai/kind.ts';
 export const madeUp: ProviderKind = {
   ...openai,
   name: 'made-up',
-  configuration: { ...openai.configuration, dialects: null, formats: () => ['chat/completions'] },
+  configuration: { ...openai.configuration, dialects: null, formats: () => ['chat'] },
   headers: ({ apiKey }) => (apiKey === null ? {} : { 'x-parlour-token': apiKey }),
   answerPath: ({ upstreamModel, stream }) =>
     `/parlours/${encodeURIComponent(upstreamModel)}:${stream ? 'chat' : 'ask'}`,

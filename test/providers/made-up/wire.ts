@@ -6,7 +6,7 @@ const line = (value: object): string => `${JSON.stringify(value)}\n`;
 /** What servers of the made-up kind read and write. */
 export const madeUpWire: ProviderWire = {
   kind: madeUp,
-  format: 'chat/completions',
+  format: 'chat',
   readRequest: ({ path, headers, body }) => ({
     model: decodeURIComponent(/^\/parlours\/([^:]+):/.exec(path)?.[1] ?? ''),
     key: String(headers['x-parlour-token']),

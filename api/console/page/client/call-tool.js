@@ -1,4 +1,5 @@
-import { noAnswer, problem, readProblem } from './problem.js';
+import { ask } from './ask.js';
+import { problem } from './problem.js';
 
 /** Any of 2025 does; with the newest of them each message stands alone as well. */
 const REVISION = '2025-11-25';
@@ -13,28 +14,24 @@ let lastId = 0;
  * @param {Record<string, unknown>} [args]
  * @returns {Promise<import('./problem.js').Result<T>>}
  */
-export async function callTool(key, name, args = {}) {
+export function callTool(key, name, args = {}) {
   lastId += 1;
-  try {
-    const res = await fetch('/mcp', {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${key}`,
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        'mcp-protocol-version': REVISION,
-      },
-      body: JSON.stringify({
-        jsonrpc: '2.0',
-        id: lastId,
-        method: 'tools/call',
-        params: { name, arguments: args },
-      }),
-    });
-    return res.ok ? readAnswer(await res.json()) : readProblem(res);
-  } catch {
-    return noAnswer();
-  }
+  const request = {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': REVISION,
+    },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: lastId,
+      method: 'tools/call',
+      params: { name, arguments: args },
+    }),
+  };
+  return ask('/mcp', request, readAnswer);
 }
 
 /** @param {any} answer */

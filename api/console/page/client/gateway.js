@@ -1,8 +1,8 @@
 import { createContext } from '/console/vendor/preact.js';
 import { useContext } from '/console/vendor/preact-hooks.js';
 import { createStore } from '../lib/store.js';
+import { readV1, sendV1 } from './ask.js';
 import { callTool } from './call-tool.js';
-import { readV1, sendV1 } from './call-v1.js';
 import { createConversation } from './conversation.js';
 import { createImages } from './images.js';
 import { createVideos } from './videos.js';

@@ -1,6 +1,6 @@
 import { change, createStore } from '../lib/store.js';
 import { numberToUsd } from '../lib/usd.js';
-import { captionOf, keepList, keptList } from './kept-list.js';
+import { captionOf, keepList, keptList } from './tab-storage.js';
 
 /**
  * What one order of images gave.

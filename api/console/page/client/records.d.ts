@@ -24,7 +24,6 @@ export interface Limits {
     id: number;
     label: string;
     prefix: string;
-    can_manage_keys: boolean;
     spending_limit: SpendingLimit | null;
   };
   agent: {
@@ -116,7 +115,6 @@ export interface Model {
   id: string;
   name: string;
   context_length: number;
-  max_output_tokens: number | null;
   pricing: { prompt: string; completion: string };
 }
 
@@ -134,7 +132,7 @@ export interface ImageModel {
 }
 
 export interface ImageAnswer {
-  data: { url: string; media_type: string; expires_at: string }[];
+  data: { url: string; expires_at: string }[];
   usage: { cost: number };
 }
 
@@ -164,12 +162,9 @@ export interface VideoJob {
 /** Of the public market data: prices are USDT for a dollar of credit, sizes and volumes dollars of credit. */
 export interface Market {
   id: string;
-  opens_at: string;
   ends_at: string;
   newest: boolean;
   last_price: string | null;
-  best_bid: string | null;
-  best_ask: string | null;
   volume_24h: string;
   price_tick: string;
   size_step: string;
@@ -182,7 +177,6 @@ export interface MarketList {
 export interface BookLevel {
   price: string;
   size: string;
-  orders: number;
 }
 
 export interface Book {
@@ -204,7 +198,6 @@ export interface Candle {
   low: string;
   close: string;
   volume: string;
-  quoteVolume: string;
   trades: number;
 }
 

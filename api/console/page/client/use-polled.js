@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from '/console/vendor/preact-hooks.js';
 import { SECOND_MS } from '../lib/time.js';
-import { readPublic } from './read-public.js';
+import { readPublic } from './ask.js';
 
 /** Who got no answer, or a refusal that names no wait, asks less often. */
 const AFTER_PROBLEM_MS = 5 * SECOND_MS;

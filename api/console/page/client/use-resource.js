@@ -63,3 +63,12 @@ function storeOf({ resources }, id) {
   resources.set(id, store);
   return store;
 }
+
+/** @returns {import('./use-resource.js').Resource<import('./records.d.ts').Balance>} */
+export const useBalance = () => useResource('balance', (gateway) => gateway.v1('/balance'));
+
+/** @returns {import('./use-resource.js').Resource<import('./records.d.ts').KeyList>} */
+export const useKeys = () => useResource('keys', (gateway) => gateway.tool('list_keys'));
+
+/** @returns {import('./use-resource.js').Resource<import('./records.d.ts').Limits>} */
+export const useLimits = () => useResource('limits', (gateway) => gateway.tool('get_limits'));

@@ -1,6 +1,6 @@
 import { change, createStore } from '../lib/store.js';
-import { captionOf, keepList, keptList } from './kept-list.js';
 import { readVideoLink } from './read-video-link.js';
+import { captionOf, keepList, keptList } from './tab-storage.js';
 
 /** @typedef {import('./records.d.ts').VideoJob} VideoJob */
 /** @template T @typedef {import('./problem.js').Result<T>} Result */

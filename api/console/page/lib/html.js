@@ -7,3 +7,7 @@ import { h } from '/console/vendor/preact.js';
  * @type {(strings: TemplateStringsArray, ...values: unknown[]) => import('/console/vendor/preact.js').VNode | import('/console/vendor/preact.js').VNode[]}
  */
 export const html = htm.bind(h);
+
+/** What stands in the field that an event came from. @param {Event} event */
+export const fieldValue = ({ currentTarget }) =>
+  /** @type {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} */ (currentTarget).value;

@@ -1,6 +1,5 @@
 import { useId } from '/console/vendor/preact-hooks.js';
-import { fieldValue } from '../lib/field-value.js';
-import { html } from '../lib/html.js';
+import { fieldValue, html } from '../lib/html.js';
 
 /**
  * One of the values that a model takes. `unset` is what stands for none of them, where one may be left out.

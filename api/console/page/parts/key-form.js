@@ -1,6 +1,5 @@
 import { useId, useState } from '/console/vendor/preact-hooks.js';
-import { fieldValue } from '../lib/field-value.js';
-import { html } from '../lib/html.js';
+import { fieldValue, html } from '../lib/html.js';
 import { ProblemNotice } from './problem-notice.js';
 
 /** @typedef {{ usd: string, reset: string } | null} LimitGiven */

@@ -1,6 +1,5 @@
 import { useLayoutEffect, useRef } from '/console/vendor/preact-hooks.js';
-import { fieldValue } from '../lib/field-value.js';
-import { html } from '../lib/html.js';
+import { fieldValue, html } from '../lib/html.js';
 
 /**
  * Any of the served models by its id, found by typing. A suffix may be put behind it, so it is no closed list.

@@ -8,3 +8,11 @@ export const Notice = ({ tone = 'info', children }) => html`
     <div>${children}</div>
   </div>
 `;
+
+/** Where there is nothing yet: why, and what to do about it. @param {{ title: string, children?: unknown }} props */
+export const Empty = ({ title, children }) => html`
+  <div class="empty">
+    <p class="empty-title">${title}</p>
+    <div class="soft">${children}</div>
+  </div>
+`;

@@ -1,6 +1,5 @@
 import { useId } from '/console/vendor/preact-hooks.js';
-import { fieldValue } from '../lib/field-value.js';
-import { html } from '../lib/html.js';
+import { fieldValue, html } from '../lib/html.js';
 
 /**
  * A whole number within bounds, which may be left out.

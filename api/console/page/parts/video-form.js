@@ -10,7 +10,7 @@ import { ModelField } from './model-field.js';
 import { Notice } from './notice.js';
 import { NumberField } from './number-field.js';
 import { ProblemNotice } from './problem-notice.js';
-import { PromptField } from './prompt-field.js';
+import { TextField } from './text-field.js';
 
 /** @typedef {import('../client/records.d.ts').VideoModel} VideoModel */
 /** @typedef {{ duration: number | null, resolution: string | null, ratio: string | null, audio: boolean, seed: number | null }} Choice */
@@ -71,12 +71,14 @@ export function VideoForm() {
           html`<${NumberField} label="Seed" min=${0} max=${SEED_MAX} value=${choice.seed} onPick=${(/** @type {number | null} */ seed) => pick({ seed })} />`
         }
       </div>
-      <${PromptField}
+      <${TextField}
+        id="prompt"
         label="What to show"
         hint=${`Up to ${count(PROMPT_LETTERS)} characters.`}
+        required
+        maxlength=${PROMPT_LETTERS}
         value=${prompt}
         onInput=${setPrompt}
-        lettersMax=${PROMPT_LETTERS}
       />
       <${ProblemNotice} problem=${problem} />
       <div class="dialog-actions">

@@ -1,9 +1,8 @@
-import { useBalance } from '../client/use-balance.js';
+import { useBalance } from '../client/use-resource.js';
 import { html } from '../lib/html.js';
 import { counted } from '../lib/numbers.js';
-import { Empty } from '../parts/empty.js';
 import { LimitBar } from '../parts/limit-bar.js';
-import { Notice } from '../parts/notice.js';
+import { Empty, Notice } from '../parts/notice.js';
 import { PageHead } from '../parts/page-head.js';
 import { ResourceView } from '../parts/resource-view.js';
 import { Timeline } from '../parts/timeline.js';

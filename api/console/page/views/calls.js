@@ -1,12 +1,11 @@
 import { useState } from '/console/vendor/preact-hooks.js';
 import { useCalls } from '../client/use-calls.js';
-import { useKeys } from '../client/use-keys.js';
-import { fieldValue } from '../lib/field-value.js';
-import { html } from '../lib/html.js';
+import { useKeys } from '../client/use-resource.js';
+import { fieldValue, html } from '../lib/html.js';
 import { count, shortCount } from '../lib/numbers.js';
 import { duration, longTime, shortTime } from '../lib/time.js';
 import { CallDetails } from '../parts/call-details.js';
-import { Empty } from '../parts/empty.js';
+import { Empty } from '../parts/notice.js';
 import { Outcome, outcomes } from '../parts/outcome.js';
 import { PageHead } from '../parts/page-head.js';
 import { ProblemNotice } from '../parts/problem-notice.js';

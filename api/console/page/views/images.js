@@ -2,19 +2,17 @@ import { useState } from '/console/vendor/preact-hooks.js';
 import { useGateway } from '../client/gateway.js';
 import { useResource } from '../client/use-resource.js';
 import { html } from '../lib/html.js';
-import { imagePrices } from '../lib/image-prices.js';
 import { useStore } from '../lib/store.js';
+import { usdText } from '../lib/usd.js';
 import { useNewestInSight } from '../lib/use-newest-in-sight.js';
-import { Empty } from '../parts/empty.js';
 import { ImageFields, takenOf } from '../parts/image-fields.js';
 import { ImageSetView } from '../parts/image-set.js';
 import { ModelField } from '../parts/model-field.js';
-import { Notice } from '../parts/notice.js';
+import { Empty, Notice } from '../parts/notice.js';
 import { PageHead } from '../parts/page-head.js';
 import { PlayTabs } from '../parts/play-tabs.js';
 import { ProblemNotice } from '../parts/problem-notice.js';
-import { PromptField } from '../parts/prompt-field.js';
-import { ReferenceField, referencesIn } from '../parts/reference-field.js';
+import { TextField } from '../parts/text-field.js';
 
 /** @typedef {import('../client/records.d.ts').ImageModel} ImageModel */
 
@@ -53,10 +51,15 @@ export function ImagesView() {
     <form class="composer card" onSubmit=${make}>
       <${ModelField} models=${all} value=${id} onPick=${setTyped} describe=${imagePrices} />
       <${ImageFields} parameters=${parameters} values=${taken} onPick=${pick} />
-      ${model?.reads_images === true && html`<${ReferenceField} value=${links} onInput=${setLinks} />`}
-      <${PromptField}
+      ${
+        model?.reads_images === true &&
+        html`<${TextField} id="references" label="Images to look at" hint="https links, one a line. They may be left out." rows="2" spellcheck=${false} value=${links} onInput=${setLinks} />`
+      }
+      <${TextField}
+        id="prompt"
         label="What to show"
         hint="Links to images are good for seven days: save what you want to keep."
+        required
         value=${prompt}
         onInput=${setPrompt}
       />
@@ -75,3 +78,27 @@ export function ImagesView() {
     </section>
   `;
 }
+
+/** What each billed thing is called. @type {Readonly<Record<string, string>>} */
+const things = {
+  output_image: 'made',
+  input_image: 'read',
+  input_reference: 'as a reference',
+  input_text: 'of prompt',
+};
+
+/** @param {import('../client/records.d.ts').ImageModel} model */
+const imagePrices = ({ pricing }) =>
+  pricing
+    .map(({ billable, unit, usd, variant }) => {
+      const what = Object.hasOwn(things, billable) ? things[billable] : billable;
+      return `${usdText(usd)} per ${unit} ${what}${variant === undefined ? '' : ` (${variant})`}`;
+    })
+    .join(' · ');
+
+/** Images for a model to look at, by their links. @param {string} text */
+const referencesIn = (text) =>
+  text
+    .split(/\s+/)
+    .filter((link) => link !== '')
+    .map((url) => ({ type: 'image_url', image_url: { url } }));

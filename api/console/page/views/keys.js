@@ -1,12 +1,10 @@
 import { useState } from '/console/vendor/preact-hooks.js';
 import { useGateway } from '../client/gateway.js';
-import { useKeys } from '../client/use-keys.js';
+import { useKeys } from '../client/use-resource.js';
 import { html } from '../lib/html.js';
 import { fromNow, longTime } from '../lib/time.js';
 import { Icon } from '../parts/icon.js';
-import { CreateKey } from '../parts/key-create.js';
-import { EditKey } from '../parts/key-edit.js';
-import { RevokeKey } from '../parts/key-revoke.js';
+import { CreateKey, EditKey, RevokeKey } from '../parts/key-dialogs.js';
 import { LimitBar } from '../parts/limit-bar.js';
 import { Notice } from '../parts/notice.js';
 import { PageHead } from '../parts/page-head.js';

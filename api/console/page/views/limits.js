@@ -1,4 +1,4 @@
-import { useLimits } from '../client/use-limits.js';
+import { useLimits } from '../client/use-resource.js';
 import { html } from '../lib/html.js';
 import { count } from '../lib/numbers.js';
 import { Bar } from '../parts/bar.js';

@@ -1,14 +1,12 @@
 import { useEffect, useRef, useState } from '/console/vendor/preact-hooks.js';
 import { useBook, useCandles, useMarkets } from '../client/use-market.js';
 import { placesOf, withPlaces } from '../lib/decimal.js';
-import { fieldValue } from '../lib/field-value.js';
-import { html } from '../lib/html.js';
+import { fieldValue, html } from '../lib/html.js';
 import { count } from '../lib/numbers.js';
 import { dayName, fromNow, longTime, utcTime } from '../lib/time.js';
 import { toNano } from '../lib/usd.js';
 import { CandleChart } from '../parts/candle-chart.js';
-import { Empty } from '../parts/empty.js';
-import { Notice } from '../parts/notice.js';
+import { Empty, Notice } from '../parts/notice.js';
 import { OrderBook } from '../parts/order-book.js';
 import { PageHead } from '../parts/page-head.js';
 import { ProblemNotice } from '../parts/problem-notice.js';

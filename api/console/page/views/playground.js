@@ -1,15 +1,15 @@
 import { useEffect, useRef, useState } from '/console/vendor/preact-hooks.js';
 import { useGateway } from '../client/gateway.js';
 import { useResource } from '../client/use-resource.js';
-import { fieldValue } from '../lib/field-value.js';
-import { html } from '../lib/html.js';
+import { fieldValue, html } from '../lib/html.js';
+import { count } from '../lib/numbers.js';
 import { useStore } from '../lib/store.js';
-import { textPrices } from '../lib/text-prices.js';
-import { Empty } from '../parts/empty.js';
 import { ModelField } from '../parts/model-field.js';
+import { Empty } from '../parts/notice.js';
 import { PageHead } from '../parts/page-head.js';
 import { PlayTabs } from '../parts/play-tabs.js';
 import { ProblemNotice } from '../parts/problem-notice.js';
+import { TextField } from '../parts/text-field.js';
 import { TurnView } from '../parts/turn.js';
 
 /** @typedef {import('../client/records.d.ts').Model} Model */
@@ -95,18 +95,14 @@ export function PlaygroundView() {
           </div>
         </div>
       </div>
-      <div class="field">
-        <label for="prompt">Your message</label>
-        <textarea
-          id="prompt"
-          rows="3"
-          value=${prompt}
-          onInput=${(/** @type {Event} */ event) => setPrompt(fieldValue(event))}
-          onKeyDown=${onKey}
-          aria-describedby="prompt-hint"
-        ></textarea>
-        <p class="hint" id="prompt-hint">Enter sends, Shift and Enter begin a new line.</p>
-      </div>
+      <${TextField}
+        id="prompt"
+        label="Your message"
+        hint="Enter sends, Shift and Enter begin a new line."
+        value=${prompt}
+        onInput=${setPrompt}
+        onKeyDown=${onKey}
+      />
       <div class="dialog-actions">
         ${
           running
@@ -117,4 +113,21 @@ export function PlaygroundView() {
     </form>
     <div ref=${end}></div>
   `;
+}
+
+const MILLION_DIGITS = 6;
+
+/** @param {import('../client/records.d.ts').Model} model */
+function textPrices({ pricing, context_length: context }) {
+  const { prompt, completion } = pricing;
+  return `$${perMillion(prompt)} in, $${perMillion(completion)} out a million tokens · ${count(context)} tokens of context`;
+}
+
+/** Moves the point of a price of one token, digit by digit. @param {string} usd */
+function perMillion(usd) {
+  const [whole = '0', fraction = ''] = usd.split('.');
+  const digits = fraction.padEnd(MILLION_DIGITS, '0');
+  const moved = `${whole}${digits.slice(0, MILLION_DIGITS)}`.replace(/^0+(?=\d)/, '');
+  const rest = digits.slice(MILLION_DIGITS).replace(/0+$/, '');
+  return `${moved}${rest === '' ? '' : `.${rest.padEnd(2, '0')}`}`;
 }

@@ -1,7 +1,6 @@
 import { useEffect, useRef, useState } from '/console/vendor/preact-hooks.js';
-import { readV1 } from '../client/call-v1.js';
-import { fieldValue } from '../lib/field-value.js';
-import { html } from '../lib/html.js';
+import { readV1 } from '../client/ask.js';
+import { fieldValue, html } from '../lib/html.js';
 import { Brand } from '../parts/brand.js';
 import { Notice } from '../parts/notice.js';
 import { ProblemNotice } from '../parts/problem-notice.js';

@@ -6,7 +6,7 @@ import { dayName, lastDays } from '../lib/time.js';
 import { shareOf, toNano } from '../lib/usd.js';
 import { Bar } from '../parts/bar.js';
 import { DayChart } from '../parts/day-chart.js';
-import { Empty } from '../parts/empty.js';
+import { Empty } from '../parts/notice.js';
 import { PageHead } from '../parts/page-head.js';
 import { ResourceView } from '../parts/resource-view.js';
 import { Segmented } from '../parts/segmented.js';

@@ -5,7 +5,7 @@ import { html } from '../lib/html.js';
 import { useStore } from '../lib/store.js';
 import { SECOND_MS } from '../lib/time.js';
 import { useNewestInSight } from '../lib/use-newest-in-sight.js';
-import { Empty } from '../parts/empty.js';
+import { Empty } from '../parts/notice.js';
 import { PageHead } from '../parts/page-head.js';
 import { PlayTabs } from '../parts/play-tabs.js';
 import { VideoCard } from '../parts/video-card.js';

@@ -15,52 +15,6 @@ import type { LogPosition } from './effective-log.ts';
 export function createCassandraAgentStates(client: Client): AgentStates {
   const inTurn = limitTasks(WRITES_AT_ONCE);
 
-  /** Whole agents: their rows share a partition, so that a batch of them is one mutation. */
-  async function writeRows(
-    shard: number,
-    { epoch, seq }: LogPosition,
-    copies: readonly Copy[],
-  ): Promise<void> {
-    const at = placeTimestamp(epoch, seq);
-    const statements = copies.map(({ agentId, pieces: [first] }) => ({
-      query: PUT_AGENT,
-      params: [shard, agentId, BigInt(epoch), BigInt(seq), 1, first, at],
-    }));
-    await client.batch(statements, { prepare: true, logged: false });
-  }
-
-  async function writePieces(shard: number, place: LogPosition, { agentId, pieces }: Copy): Promise<void> {
-    const at = placeTimestamp(place.epoch, place.seq);
-    const seq = BigInt(place.seq);
-    const [first, ...others] = pieces;
-    // Before the row that names them.
-    for (const [i, piece] of others.entries())
-      await client.execute(PUT_PIECE, [agentId, seq, i + 1, piece, at]);
-    await client.execute(PUT_AGENT, [shard, agentId, BigInt(place.epoch), seq, pieces.length, first, at]);
-    // The only deletion there is: of pieces that nothing names any more.
-    await client.execute(DROP_PIECES, [at, agentId, seq]);
-  }
-
-  async function readState(row: AgentRow): Promise<AgentState | null> {
-    const parts = [row.state];
-    if (row.pieces > 1) {
-      const pages = await client.execute(READ_PIECES, [row.agent_id, row.seq], { fetchSize: PAGE_ROWS });
-      for await (const each of pages) parts.push(stateOf.parse(each.get('state')));
-      if (parts.length !== row.pieces) return null;
-    }
-    return deserializeAgent(inflateSync(Buffer.concat(parts)).toString('utf8'));
-  }
-
-  /** A copy whose pieces have gone has been replaced since its row was read. */
-  async function readWhole(shard: number, row: AgentRow): Promise<AgentState> {
-    for (let tries = 0; tries < REREADS_MAX; tries++) {
-      const { rows } = await client.execute(READ_AGENT, [shard, row.agent_id]);
-      const state = await readState(agentRow.parse(rows[0]));
-      if (state !== null) return state;
-    }
-    throw new AgentSnapshotError(`agent ${row.agent_id} lacks some of its pieces`);
-  }
-
   return {
     async readCheckpoint(shard) {
       const [row] = (await client.execute(READ_CHECKPOINT, [shard])).rows;
@@ -73,7 +27,7 @@ export function createCassandraAgentStates(client: Client): AgentStates {
       const pages = await client.execute(READ_AGENTS, [shard], { fetchSize: PAGE_ROWS });
       for await (const each of pages) {
         const row = agentRow.parse(each);
-        onAgent((await readState(row)) ?? (await readWhole(shard, row)));
+        onAgent((await readState(client, row)) ?? (await readWhole(client, shard, row)));
       }
     },
     async writeAgents(shard, at, agents) {
@@ -83,7 +37,9 @@ export function createCassandraAgentStates(client: Client): AgentStates {
           const [first] = group;
           if (first === undefined) continue;
           await inTurn(() =>
-            first.pieces.length > 1 ? writePieces(shard, at, first) : writeRows(shard, at, group),
+            first.pieces.length > 1
+              ? writePieces(client, shard, at, first)
+              : writeRows(client, shard, at, group),
           );
         }
       };
@@ -95,6 +51,58 @@ export function createCassandraAgentStates(client: Client): AgentStates {
       await client.execute(PUT_CHECKPOINT, values);
     },
   };
+}
+
+async function readState(client: Client, row: AgentRow): Promise<AgentState | null> {
+  const parts = [row.state];
+  if (row.pieces > 1) {
+    const pages = await client.execute(READ_PIECES, [row.agent_id, row.seq], { fetchSize: PAGE_ROWS });
+    for await (const each of pages) parts.push(stateOf.parse(each.get('state')));
+    if (parts.length !== row.pieces) return null;
+  }
+  return deserializeAgent(inflateSync(Buffer.concat(parts)).toString('utf8'));
+}
+
+/** A copy whose pieces have gone has been replaced since its row was read. */
+async function readWhole(client: Client, shard: number, row: AgentRow): Promise<AgentState> {
+  for (let tries = 0; tries < REREADS_MAX; tries++) {
+    const { rows } = await client.execute(READ_AGENT, [shard, row.agent_id]);
+    const state = await readState(client, agentRow.parse(rows[0]));
+    if (state !== null) return state;
+  }
+  throw new AgentSnapshotError(`agent ${row.agent_id} lacks some of its pieces`);
+}
+
+/** Whole agents: their rows share a partition, so that a batch of them is one mutation. */
+async function writeRows(
+  client: Client,
+  shard: number,
+  { epoch, seq }: LogPosition,
+  copies: readonly Copy[],
+): Promise<void> {
+  const at = placeTimestamp(epoch, seq);
+  const statements = copies.map(({ agentId, pieces: [first] }) => ({
+    query: PUT_AGENT,
+    params: [shard, agentId, BigInt(epoch), BigInt(seq), 1, first, at],
+  }));
+  await client.batch(statements, { prepare: true, logged: false });
+}
+
+async function writePieces(
+  client: Client,
+  shard: number,
+  place: LogPosition,
+  { agentId, pieces }: Copy,
+): Promise<void> {
+  const at = placeTimestamp(place.epoch, place.seq);
+  const seq = BigInt(place.seq);
+  const [first, ...others] = pieces;
+  // Before the row that names them.
+  for (const [i, piece] of others.entries())
+    await client.execute(PUT_PIECE, [agentId, seq, i + 1, piece, at]);
+  await client.execute(PUT_AGENT, [shard, agentId, BigInt(place.epoch), seq, pieces.length, first, at]);
+  // The only deletion there is: of pieces that nothing names any more.
+  await client.execute(DROP_PIECES, [at, agentId, seq]);
 }
 
 interface Copy {

@@ -1,5 +1,4 @@
-import type { Clock } from '../../clock.ts';
-import { SECOND_MS } from '../../clock.ts';
+import { type Clock, SECOND_MS } from '../../clock.ts';
 import type { Durability } from '../ledger.ts';
 
 /** While the log is further behind than this, a call waits for it before the provider is called. */

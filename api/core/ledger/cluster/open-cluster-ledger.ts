@@ -1,5 +1,4 @@
-import type { Clock } from '../../clock.ts';
-import { SECOND_MS } from '../../clock.ts';
+import { type Clock, every, SECOND_MS } from '../../clock.ts';
 import { listenToRedis, openRedis, type RedisAddress, type RedisClient } from '../../drivers/redis.ts';
 import type { Log } from '../../log.ts';
 import { Acknowledgements } from './acknowledgements.ts';
@@ -71,11 +70,7 @@ export async function openClusterLedger(options: ClusterLedgerOptions): Promise<
       acknowledged: (shard, place) => acknowledgements.wait(shard, place),
     });
     // Where no call asks a closed shard, nobody would see it open again.
-    const look = () => {
-      timer = clock.setTimer(SHARDS_POLL_MS, look);
-      void ledger.lookAtShards();
-    };
-    let timer = clock.setTimer(SHARDS_POLL_MS, look);
+    const timer = every(clock, SHARDS_POLL_MS, () => void ledger.lookAtShards());
     await ledger.lookAtShards();
     return {
       ledger,

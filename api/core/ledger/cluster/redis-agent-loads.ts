@@ -24,53 +24,41 @@ export function agentLoads(keys: ShardKeys, agent: AgentState): RedisLoad[] {
   const { agentId } = agent;
   const of = (part: AgentKey) => keys.agent(agentId, part);
   const holds = [...agent.holds.values()];
+  const owned = [...agent.keys.values()];
   const all: RedisLoad[] = [
     { key: keys.agents, command: 'SADD', values: [agentId] },
-    { key: of(''), command: 'HSET', values: agentFields(agent) },
-    { key: of(':sources'), command: 'HSET', values: sourceFields(agent) },
-    { key: of(':holds'), command: 'HSET', values: holds.flatMap(holdFields) },
-    {
-      key: keys.open,
-      command: 'ZADD',
-      values: holds.flatMap((hold) => [dueMs(hold), `${agentId}:${hold.callId}`]),
-    },
-    {
-      key: keys.ends,
-      command: 'ZADD',
-      values: agent.lots.slice(0, 1).flatMap(({ expiresAtMs }) => [expiresAtMs, agentId]),
-    },
-    {
-      key: of(':slots'),
-      command: 'ZADD',
-      values: [...agent.leases].flatMap(([callId, endsAtMs]) => [endsAtMs, callId]),
-    },
-    {
-      key: of(':keys'),
-      command: 'HSET',
-      values: [...agent.keys.values()].flatMap((key) => keyFields(key, agent.keyVersions.of(key.keyId))),
-    },
-    {
-      key: keys.keyHashes,
-      command: 'HSET',
-      values: [...agent.keys.values()].flatMap((key) => [key.hash, `${agentId}:${key.keyId}`]),
-    },
-    {
-      key: of(':grants'),
-      command: 'ZADD',
-      values: [...agent.grants].flatMap(([id, untilMs]) => [untilMs, JSON.stringify(id)]),
-    },
-    {
-      key: of(':uploads'),
-      command: 'ZADD',
-      values: [...agent.uploads].flatMap(([id, startedAtMs]) => [startedAtMs, JSON.stringify(id)]),
-    },
+    hset(of(''), agentFields(agent)),
+    hset(of(':sources'), sourceFields(agent)),
+    hset(of(':holds'), holds.flatMap(holdFields)),
+    zadd(keys.open, holds, (hold) => [dueMs(hold), `${agentId}:${hold.callId}`]),
+    zadd(keys.ends, agent.lots.slice(0, 1), ({ expiresAtMs }) => [expiresAtMs, agentId]),
+    zadd(of(':slots'), [...agent.leases], ([callId, endsAtMs]) => [endsAtMs, callId]),
+    hset(
+      of(':keys'),
+      owned.flatMap((key) => keyFields(key, agent.keyVersions.of(key.keyId))),
+    ),
+    hset(
+      keys.keyHashes,
+      owned.flatMap((key) => [key.hash, `${agentId}:${key.keyId}`]),
+    ),
+    zadd(of(':grants'), [...agent.grants], ([id, untilMs]) => [untilMs, JSON.stringify(id)]),
+    zadd(of(':uploads'), [...agent.uploads], ([id, startedAtMs]) => [startedAtMs, JSON.stringify(id)]),
     ...videoLoads(keys, of, agent),
-    { key: of(':stored'), command: 'HSET', values: [...agent.stored].flat() },
+    hset(of(':stored'), [...agent.stored].flat()),
     ...endedLoads(of, agent),
     ...tradeLoads(of, agent),
   ];
   return all.flatMap((load) => [...split(load)]);
 }
+
+const hset = (key: string, values: ScriptArg[]): RedisLoad => ({ key, command: 'HSET', values });
+
+/** `entry` makes a score and its member. */
+const zadd = <T>(key: string, all: readonly T[], entry: (each: T) => ScriptArg[]): RedisLoad => ({
+  key,
+  command: 'ZADD',
+  values: all.flatMap(entry),
+});
 
 function* split({ key, command, values }: RedisLoad): Generator<RedisLoad> {
   for (let at = 0; at < values.length; at += VALUES_AT_ONCE) {
@@ -153,48 +141,36 @@ function videoLoads(keys: ShardKeys, of: (part: AgentKey) => string, agent: Agen
   const jobs = [...agent.videos];
   const open = jobs.filter(({ end }) => end === null);
   return [
-    {
-      key: keys.videos,
-      command: 'HSET',
-      values: open.flatMap((job) => videoFields(`${agent.agentId}:${job.videoId}`, job)),
-    },
-    {
-      key: of(':videos'),
-      command: 'HSET',
-      values: jobs.flatMap((job) => (job.end === null ? [] : videoFields(job.videoId, job))),
-    },
+    hset(
+      keys.videos,
+      open.flatMap((job) => videoFields(`${agent.agentId}:${job.videoId}`, job)),
+    ),
+    hset(
+      of(':videos'),
+      jobs.flatMap((job) => (job.end === null ? [] : videoFields(job.videoId, job))),
+    ),
     // The newest of a key comes last.
-    {
-      key: of(':videos'),
-      command: 'HSET',
-      values: jobs.flatMap(({ idempotencyKey, videoId }) =>
+    hset(
+      of(':videos'),
+      jobs.flatMap(({ idempotencyKey, videoId }) =>
         idempotencyKey === null ? [] : [`key:${idempotencyKey}`, videoId],
       ),
-    },
-    {
-      key: of(':videos-ended'),
-      command: 'ZADD',
-      values: jobs.flatMap(({ end, videoId }) => (end === null ? [] : [end.atMs, videoId])),
-    },
+    ),
+    zadd(of(':videos-ended'), jobs, ({ end, videoId }) => (end === null ? [] : [end.atMs, videoId])),
   ];
 }
 
 function endedLoads(of: (part: AgentKey) => string, agent: AgentState): RedisLoad[] {
   const ended = [...agent.done];
   return [
-    {
-      key: of(':ended'),
-      command: 'HSET',
-      values: ended.flatMap(([callId, { nonce, chargedNanoUsd, settledAtMs }]) => [
+    hset(
+      of(':ended'),
+      ended.flatMap(([callId, { nonce, chargedNanoUsd, settledAtMs }]) => [
         callId,
         `${chargedNanoUsd} ${settledAtMs} ${JSON.stringify(nonce)}`,
       ]),
-    },
-    {
-      key: of(':ended-at'),
-      command: 'ZADD',
-      values: ended.flatMap(([callId, { settledAtMs }]) => [settledAtMs, callId]),
-    },
+    ),
+    zadd(of(':ended-at'), ended, ([callId, { settledAtMs }]) => [settledAtMs, callId]),
   ];
 }
 
@@ -204,18 +180,13 @@ function tradeLoads(of: (part: AgentKey) => string, agent: AgentState): RedisLoa
     return { name: `${way}:${JSON.stringify(tradeId)}`, ...trade };
   });
   return [
-    {
-      key: of(':trades'),
-      command: 'HSET',
-      values: trades.flatMap(({ name, result, expiredNanoUsd, detail }) => [
+    hset(
+      of(':trades'),
+      trades.flatMap(({ name, result, expiredNanoUsd, detail }) => [
         name,
         `${result} ${expiredNanoUsd} ${detail}`,
       ]),
-    },
-    {
-      key: of(':trades-until'),
-      command: 'ZADD',
-      values: trades.flatMap(({ name, keptUntilMs }) => [keptUntilMs, name]),
-    },
+    ),
+    zadd(of(':trades-until'), trades, ({ name, keptUntilMs }) => [keptUntilMs, name]),
   ];
 }

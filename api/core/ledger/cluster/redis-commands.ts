@@ -38,72 +38,38 @@ export function toScriptCall(command: Command, shard: ShardKeys): ScriptCall {
   }
 }
 
-/** What does not belong to a call. */
+/** Commands that do not belong to a call. */
 function toAccountCall(command: AccountCommand, shard: ShardKeys): ScriptCall {
   const { agentId } = command;
   const base = [shard.meta, shard.outbox, shard.agent(agentId)];
   switch (command.type) {
     case 'grant': {
-      const args = [
-        agentId,
-        JSON.stringify(command.grantId),
-        command.expiresAtMs,
-        countable(command.nanoUsd),
-      ];
-      const rest = [shard.agents, shard.agent(agentId, ':grants'), shard.ends];
-      return { name: 'grant', keys: [...base, ...rest], args };
+      const { grantId, expiresAtMs, nanoUsd } = command;
+      const args = [agentId, JSON.stringify(grantId), expiresAtMs, countable(nanoUsd)];
+      const keys = [...base, shard.agents, shard.agent(agentId, ':grants'), shard.ends];
+      return { name: 'grant', keys, args };
     }
     case 'expire':
       return { name: 'expire', keys: [...base, shard.ends], args: [agentId, command.endedByMs] };
     case 'move_out':
     case 'move_in': {
-      if (command.type === 'move_in' && command.nanoUsd > BALANCE_CAP_NANO_USD) {
+      const { tradeId, expiresAtMs, nanoUsd } = command;
+      if (command.type === 'move_in' && nanoUsd > BALANCE_CAP_NANO_USD) {
         throw new RangeError('no lot can have held so much');
       }
+      const args = [agentId, JSON.stringify(tradeId), expiresAtMs, countable(nanoUsd)];
       const trades = [shard.agent(agentId, ':trades'), shard.agent(agentId, ':trades-until')];
-      const args = [
-        agentId,
-        JSON.stringify(command.tradeId),
-        command.expiresAtMs,
-        countable(command.nanoUsd),
-      ];
       const keys = [...base, shard.agents, ...trades];
       if (command.type === 'move_in') keys.push(shard.ends);
       else args.push(command.buyerAgentId);
       return { name: command.type, keys, args };
     }
-    case 'put_key': {
-      const args = [
-        agentId,
-        command.keyId,
-        JSON.stringify(command.label),
-        JSON.stringify(command.prefix),
-        command.hash,
-        ...limitArgs(command.limit),
-        command.actingKeyId ?? '',
-        String(command.madeOverMcp),
-        command.limits.activeKeys,
-        command.limits.mcpKeysPerDay,
-        command.readVersion ?? '',
-      ];
-      return { name: 'put_key', keys: [...base, shard.agent(agentId, ':keys'), shard.keyHashes], args };
-    }
-    case 'change_key': {
-      const { keyId, label, limit, actingKeyId, readVersion } = command;
-      const limitOrKeep = limit === 'keep' ? ['keep', ''] : limitArgs(limit);
-      const args = [
-        agentId,
-        keyId,
-        jsonOrNothing(label),
-        ...limitOrKeep,
-        actingKeyId ?? '',
-        readVersion ?? '',
-      ];
-      return { name: 'change_key', keys: [...base, shard.agent(agentId, ':keys')], args };
-    }
+    case 'put_key':
+    case 'change_key':
     case 'revoke_key': {
-      const args = [agentId, command.keyId, command.actingKeyId ?? '', command.readVersion ?? ''];
-      return { name: 'revoke_key', keys: [...base, shard.agent(agentId, ':keys')], args };
+      const keys = [...base, shard.agent(agentId, ':keys')];
+      if (command.type === 'put_key') keys.push(shard.keyHashes);
+      return { name: command.type, keys, args: keyArgs(command) };
     }
     case 'start_upload': {
       const args = [agentId, JSON.stringify(command.uploadId), command.limits.uploadsPerDay];
@@ -118,15 +84,9 @@ function toAccountCall(command: AccountCommand, shard: ShardKeys): ScriptCall {
       return { name: command.type, keys, args };
     }
     case 'set_agent': {
-      const args = [
-        agentId,
-        command.mode,
-        JSON.stringify(command.source),
-        command.sourceVersion,
-        command.status,
-        JSON.stringify(command.name),
-        JSON.stringify(command.token),
-      ];
+      const { mode, source, sourceVersion, status } = command;
+      const texts = [JSON.stringify(command.name), JSON.stringify(command.token)];
+      const args = [agentId, mode, JSON.stringify(source), sourceVersion, status, ...texts];
       return { name: 'set_agent', keys: [...base, shard.agents, shard.agent(agentId, ':sources')], args };
     }
     default:
@@ -135,6 +95,30 @@ function toAccountCall(command: AccountCommand, shard: ShardKeys): ScriptCall {
 }
 
 type AccountCommand = Exclude<Command, { type: 'reserve' | 'settle' | 'renew' | 'finish' }>;
+type KeyCommand = Extract<Command, { type: 'put_key' | 'change_key' | 'revoke_key' }>;
+
+function keyArgs(command: KeyCommand): ScriptArg[] {
+  const { agentId, keyId } = command;
+  const actingKeyId = command.actingKeyId ?? '';
+  const readVersion = command.readVersion ?? '';
+  switch (command.type) {
+    case 'put_key': {
+      const { label, prefix, hash, limit, madeOverMcp, limits } = command;
+      const names = [JSON.stringify(label), JSON.stringify(prefix), hash];
+      const bounds = [limits.activeKeys, limits.mcpKeysPerDay];
+      const maker = [actingKeyId, String(madeOverMcp)];
+      return [agentId, keyId, ...names, ...limitArgs(limit), ...maker, ...bounds, readVersion];
+    }
+    case 'change_key': {
+      const limit = command.limit === 'keep' ? ['keep', ''] : limitArgs(command.limit);
+      return [agentId, keyId, jsonOrNothing(command.label), ...limit, actingKeyId, readVersion];
+    }
+    case 'revoke_key':
+      return [agentId, keyId, actingKeyId, readVersion];
+    default:
+      return command satisfies never;
+  }
+}
 
 function reserveKeys({ agentId, kind, video }: Reserve, shard: ShardKeys): readonly string[] {
   const { reserve, videos } = shard.ofCalls(agentId);

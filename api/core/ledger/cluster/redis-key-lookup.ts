@@ -1,12 +1,11 @@
-import type { Clock } from '../../clock.ts';
-import { SECOND_MS } from '../../clock.ts';
+import { type Clock, SECOND_MS } from '../../clock.ts';
 import { KNOWN_KEYS_MAX } from '../../limits.ts';
 import { setBounded } from '../../set-bounded.ts';
 import type { KeyLookup } from '../ledger.ts';
 import type { KeyOwner } from '../machine/state.ts';
 import { parsePlace } from './place.ts';
 import { ShardKeys } from './redis-keys.ts';
-import type { RedisScripts, ScriptReply } from './redis-scripts.ts';
+import type { ScriptReply, ScriptRun } from './redis-scripts.ts';
 
 /**
  * A call may start with what was known of its key this long ago. Its reserve, and any refusal before that,
@@ -21,7 +20,7 @@ const UNKNOWN_KEYS_MAX = 10_000;
 export interface RedisKeyLookupOptions {
   clock: Clock;
   shardOf: (hash: string) => number;
-  read: (shard: number, call: Parameters<RedisScripts['run']>) => Promise<ScriptReply>;
+  read: (shard: number, call: ScriptRun) => Promise<ScriptReply>;
   /** The newest epoch of a shard that an answer came from. */
   epochOf: (shard: number) => number;
 }

@@ -8,7 +8,6 @@ export class ShardKeys {
   readonly ends: string;
   readonly videos: string;
   readonly #prefix: string;
-  readonly #ofCalls = new Map<number, CallKeys>();
 
   constructor(shard: number) {
     this.#prefix = `faregate:{s${String(shard).padStart(2, '0')}}`;
@@ -49,23 +48,15 @@ export class ShardKeys {
     return `${this.#prefix}:a:${agentId}:given-up`;
   }
 
-  /** What the steps of one agent's calls take. Remembered: made anew, these names cost each call a microsecond. */
+  /** The keys that the steps of one agent's calls take. */
   ofCalls(agentId: number): CallKeys {
-    const known = this.#ofCalls.get(agentId);
-    if (known !== undefined) return known;
-    if (this.#ofCalls.size >= AGENTS_REMEMBERED_MAX) this.#ofCalls.clear();
     const of = (what: AgentKey = '') => this.agent(agentId, what);
     const running = [this.meta, this.outbox, of(), of(':holds'), of(':ended'), of(':slots')];
     const reserve = [...running, of(':keys'), this.open, this.givenUp(agentId)];
     const videos = [this.videos, of(':videos'), of(':videos-ended')];
-    const fresh: CallKeys = { running, reserve, videos, settle: [...reserve, of(':ended-at'), ...videos] };
-    this.#ofCalls.set(agentId, fresh);
-    return fresh;
+    return { running, reserve, videos, settle: [...reserve, of(':ended-at'), ...videos] };
   }
 }
-
-/** Of one shard: a kilobyte each. */
-const AGENTS_REMEMBERED_MAX = 64;
 
 interface CallKeys {
   running: readonly string[];

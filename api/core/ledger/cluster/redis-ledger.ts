@@ -14,22 +14,18 @@ import type {
   Ledger,
   Unavailable,
 } from '../ledger.ts';
-import { toAgentSummary, toAgentView, toHoldView } from '../machine/agent-view.ts';
+import { toAgentSummary, toAgentView } from '../machine/agent-view.ts';
 import type { AgentState, KeyOwner } from '../machine/state.ts';
 import { DispatchWait } from './dispatch-wait.ts';
 import { parsePlace } from './place.ts';
-import { type RedisAgent, toAgentState } from './redis-agent.ts';
 import { toScriptCall } from './redis-commands.ts';
 import { RedisKeyLookup } from './redis-key-lookup.ts';
 import { ShardKeys } from './redis-keys.ts';
+import { RedisReads } from './redis-reads.ts';
 import { toResult } from './redis-results.ts';
-import type { RedisScripts, ScriptArg, ScriptReply } from './redis-scripts.ts';
-import { toOpenVideos, toVideoJob } from './redis-videos.ts';
+import type { RedisScripts, ScriptReply, ScriptRun } from './redis-scripts.ts';
 import { shardOfAgent, shardOfKeyHash } from './shards.ts';
 import { ShardsSeen, type ShardsSeenStats } from './shards-seen.ts';
-
-/** Agents that are read from Redis at one time. */
-const AGENTS_READ_AT_ONCE = 100;
 
 export interface RedisLedgerOptions {
   scripts: RedisScripts;
@@ -77,6 +73,7 @@ class ShardedLedger implements RedisLedger {
   readonly #shards: readonly ShardKeys[];
   readonly #all: readonly number[];
   readonly #keys: RedisKeyLookup;
+  readonly #reads: RedisReads;
   readonly #seen: ShardsSeen;
   readonly #wait: DispatchWait;
   /** Of each shard, the newest that an answer came from. */
@@ -86,16 +83,18 @@ class ShardedLedger implements RedisLedger {
   #closed = false;
 
   constructor(options: RedisLedgerOptions) {
-    const { clock, shards } = options;
+    const { clock, shards, acknowledged } = options;
     this.#options = options;
     this.#shards = Array.from({ length: shards }, (_, shard) => new ShardKeys(shard));
     this.#all = [...this.#shards.keys()];
     this.#seen = new ShardsSeen(clock, shards);
     this.#wait = new DispatchWait(clock);
+    const read = async (shard: number, call: ScriptRun) => (await this.#ask(shard, call)).reply;
+    this.#reads = new RedisReads({ shards, keysOf: (shard) => this.#keysOf(shard), read, acknowledged });
     this.#keys = new RedisKeyLookup({
       clock,
       shardOf: (hash) => shardOfKeyHash(hash, shards),
-      read: (shard, call) => this.#read(shard, call),
+      read,
       epochOf: (shard) => this.#epochs[shard] ?? 0,
     });
   }
@@ -122,33 +121,28 @@ class ShardedLedger implements RedisLedger {
     return UNAVAILABLE;
   }
 
-  /**
-   * Once more with the same id, where no answer came: a step answers its repetition. A refusal then says nothing about
-   * the first time, because some come before the step looks for what it has done.
-   */
-  #ask(shard: number, call: ScriptRun): Promise<Asked> {
-    const heard: Heard<Asked> = (reply, mayBeDone) => this.#heard(shard, reply, mayBeDone);
-    return this.#closed ? Promise.resolve(heard(FENCED, false)) : this.#askTwice(call, heard);
-  }
-
-  #askTwice<T>(call: ScriptRun, heard: Heard<T>): Promise<T> {
-    const { scripts } = this.#options;
-    return scripts.run(...call).then(
-      (reply) => heard(reply, false),
-      async (error: unknown) => {
-        if (saysNotDone(error)) return heard(FENCED, false);
-        return heard(await scripts.run(...call).catch(() => FENCED), true);
-      },
-    );
-  }
-
-  #heard(shard: number, reply: ScriptReply, mayBeDone: boolean): Asked {
+  async #ask(shard: number, call: ScriptRun): Promise<Asked> {
+    const { reply, mayBeDone } = this.#closed ? NOT_ASKED : await this.#runTwice(call);
     const [word] = reply;
     this.#seen.noteOpen(shard, word !== 'FENCED');
     if (word === 'FENCED' || word === 'LAGS') this.#unavailable++;
     const place = placeOf(reply);
     if (place !== null) this.#epochs[shard] = Math.max(this.#epochs[shard] ?? 0, parsePlace(place).epoch);
     return { reply, mayBeDone, place };
+  }
+
+  /**
+   * Runs a script once more with the same id if no answer came: a step answers its repetition. A refusal then says nothing
+   * about the first time, because some come before the step looks for what it has done.
+   */
+  async #runTwice(call: ScriptRun): Promise<Omit<Asked, 'place'>> {
+    const { scripts } = this.#options;
+    try {
+      return { reply: await scripts.run(...call), mayBeDone: false };
+    } catch (error) {
+      if (saysNotDone(error)) return NOT_ASKED;
+      return { reply: await scripts.run(...call).catch(() => FENCED), mayBeDone: true };
+    }
   }
 
   /**
@@ -175,30 +169,29 @@ class ShardedLedger implements RedisLedger {
   }
 
   async readAgent(agentId: number): Promise<AgentView | null | Unavailable> {
-    const read = await this.#readState(agentId);
+    const read = await this.#reads.readState(agentId);
     return read === null || read === 'unavailable' ? read : toAgentView(read.state, read.nowMs);
   }
 
   async listAgents(): Promise<AgentSummary[] | Unavailable> {
-    const ids = await this.#readIds(this.#all, 'list_agents', (shard) => shard.agents);
-    const states = ids === 'unavailable' ? ids : await this.#readStates(ids.map(Number));
+    const states = await this.#reads.listStates(this.#all);
     return states === 'unavailable' ? states : states.map(toAgentSummary);
   }
 
   listEnded(byMs: number): Promise<number[] | Unavailable> {
-    return this.#listEnded(this.#all, byMs);
+    return this.#reads.listEnded(this.#all, byMs);
   }
 
   listHolds(): Promise<HoldView[] | Unavailable> {
-    return this.#listHolds(this.#all);
+    return this.#reads.listHolds(this.#all);
   }
 
   readVideo(agentId: number, videoId: string): Promise<VideoJob | null | Unavailable> {
-    return this.#readVideo(agentId, [agentId, videoId]);
+    return this.#reads.readVideo(agentId, [videoId]);
   }
 
   findVideoByKey(agentId: number, idempotencyKey: string): Promise<VideoJob | null | Unavailable> {
-    return this.#readVideo(agentId, [agentId, '', idempotencyKey]);
+    return this.#reads.readVideo(agentId, ['', idempotencyKey]);
   }
 
   async listOpenVideos(): Promise<VideoJob[] | Unavailable> {
@@ -211,19 +204,21 @@ class ShardedLedger implements RedisLedger {
     return jobs;
   }
 
+  listOpenVideosOf(shard: number): Promise<VideoJob[] | Unavailable> {
+    return this.#reads.listOpenVideos(shard);
+  }
+
   ofShard(shard: number): ShardLedger {
-    const of = [shard];
     return {
       execute: (command) => this.execute(command),
       readAgent: (agentId) => this.readAgent(agentId),
-      listHolds: () => this.#listHolds(of),
-      listEnded: (byMs) => this.#listEnded(of, byMs),
+      listHolds: () => this.#reads.listHolds([shard]),
+      listEnded: (byMs) => this.#reads.listEnded([shard], byMs),
     };
   }
 
-  async readShard(shard: number): Promise<AgentState[] | Unavailable> {
-    const ids = await this.#readIds([shard], 'list_agents', (of) => of.agents);
-    return ids === 'unavailable' ? ids : this.#readStates(ids.map(Number));
+  readShard(shard: number): Promise<AgentState[] | Unavailable> {
+    return this.#reads.listStates([shard]);
   }
 
   async lookAtShards(): Promise<void> {
@@ -236,18 +231,18 @@ class ShardedLedger implements RedisLedger {
     await Promise.all(this.#all.map((shard) => this.#look(shard)));
   }
 
-  #look(shard: number): Promise<'open' | 'clock_jumped' | 'closed'> {
+  async #look(shard: number): Promise<'open' | 'clock_jumped' | 'closed'> {
     const { meta, outbox } = this.#keysOf(shard);
-    return this.#askTwice(['position', [meta, outbox], []], ([word, , , , , nodeMs, lastMs]) => {
-      this.#seen.noteOpen(shard, word === 'OK');
-      let hasJumped = false;
-      if (nodeMs !== undefined) {
-        hasJumped = this.#seen.noteTimes(shard, Number(nodeMs), Number(lastMs));
-        this.#options.onNodeTime?.(Number(nodeMs));
-      }
-      if (word !== 'OK') return 'closed';
-      return hasJumped ? 'clock_jumped' : 'open';
-    });
+    const { reply } = await this.#runTwice(['position', [meta, outbox], []]);
+    const [word, , , , , nodeMs, lastMs] = reply;
+    this.#seen.noteOpen(shard, word === 'OK');
+    let hasJumped = false;
+    if (nodeMs !== undefined) {
+      hasJumped = this.#seen.noteTimes(shard, Number(nodeMs), Number(lastMs));
+      this.#options.onNodeTime?.(Number(nodeMs));
+    }
+    if (word !== 'OK') return 'closed';
+    return hasJumped ? 'clock_jumped' : 'open';
   }
 
   stats(): RedisLedgerStats {
@@ -260,107 +255,6 @@ class ShardedLedger implements RedisLedger {
 
   async close(): Promise<void> {
     this.#closed = true;
-  }
-
-  async #listEnded(shards: readonly number[], byMs: number): Promise<number[] | Unavailable> {
-    const ids = await this.#readIds(shards, 'list_ended', (shard) => shard.ends, [byMs]);
-    return ids === 'unavailable' ? ids : ids.map(Number);
-  }
-
-  /** Of agents that have some, by the list that each shard keeps of its open calls. */
-  async #listHolds(shards: readonly number[]): Promise<HoldView[] | Unavailable> {
-    const names = await this.#readIds(shards, 'list_open', (shard) => shard.open);
-    if (names === 'unavailable') return names;
-    const ids = new Set(names.map((name) => Number.parseInt(name, 10)));
-    const states = await this.#readStates([...ids]);
-    if (states === 'unavailable') return states;
-    return states.flatMap(({ agentId, holds }) =>
-      Array.from(holds.values(), (hold) => toHoldView(agentId, hold)),
-    );
-  }
-
-  /** What a list of each shard holds, as far as it is a list of agents or begins with one. */
-  async #readIds(
-    shards: readonly number[],
-    name: 'list_agents' | 'list_ended' | 'list_open',
-    listOf: (shard: ShardKeys) => string,
-    args: readonly number[] = [],
-  ): Promise<string[] | Unavailable> {
-    const replies = await Promise.all(
-      shards.map((shard) => {
-        const of = this.#keysOf(shard);
-        return this.#read(shard, [name, [of.meta, of.outbox, listOf(of)], args]);
-      }),
-    );
-    const all: string[] = [];
-    for (const [word, ids] of replies) {
-      if (word !== 'OK' || !Array.isArray(ids)) return 'unavailable';
-      for (const id of ids) all.push(String(id));
-    }
-    return all;
-  }
-
-  async #readStates(ids: readonly number[]): Promise<AgentState[] | Unavailable> {
-    const states: AgentState[] = [];
-    const sorted = ids.toSorted((a, b) => a - b);
-    for (let at = 0; at < sorted.length; at += AGENTS_READ_AT_ONCE) {
-      const some = sorted.slice(at, at + AGENTS_READ_AT_ONCE);
-      for (const read of await Promise.all(some.map((agentId) => this.#readState(agentId)))) {
-        if (read === 'unavailable') return read;
-        if (read !== null) states.push(read.state);
-      }
-    }
-    return states;
-  }
-
-  /** Answers only with what the log has. */
-  async #readState(agentId: number): Promise<{ state: AgentState; nowMs: number } | null | Unavailable> {
-    const shard = shardOfAgent(agentId, this.#options.shards);
-    const of = this.#keysOf(shard);
-    const parts = ['', ':holds', ':ended', ':slots', ':keys', ':sources'] as const;
-    const keys = [of.meta, of.outbox, ...parts.map((what) => of.agent(agentId, what))];
-    const reply = await this.#read(shard, ['read_agent', keys, []]);
-    const [word, place, nowMs, agent, holds, slots, ofKeys, sources] = reply;
-    if (word === 'NONE') return null;
-    if (word !== 'OK') return 'unavailable';
-    if ((await this.#options.acknowledged(shard, String(place))) !== 'durable') return 'unavailable';
-    const read: RedisAgent = {
-      agent: fieldsOf(agent),
-      holds: fieldsOf(holds),
-      slots: new Map(Array.from(fieldsOf(slots), ([callId, endsAtMs]) => [Number(callId), Number(endsAtMs)])),
-      keys: fieldsOf(ofKeys),
-      sources: fieldsOf(sources),
-    };
-    return { state: toAgentState(agentId, read), nowMs: Number(nowMs) };
-  }
-
-  /** Asked by everybody who waits for a video: one script of two or three reads. */
-  async #readVideo(agentId: number, args: readonly ScriptArg[]): Promise<VideoJob | null | Unavailable> {
-    const shard = shardOfAgent(agentId, this.#options.shards);
-    const of = this.#keysOf(shard);
-    const keys = [of.meta, of.outbox, of.videos, of.agent(agentId, ':videos')];
-    const [word, place, ...texts] = await this.#read(shard, ['read_video', keys, args]);
-    if (word !== 'OK' && word !== 'NONE') return 'unavailable';
-    if ((await this.#options.acknowledged(shard, String(place))) !== 'durable') return 'unavailable';
-    const [order = '', claim = '', submitted = '', end = ''] = texts.map(String);
-    return word === 'NONE' ? null : toVideoJob(order, claim, submitted, end);
-  }
-
-  async listOpenVideosOf(shard: number): Promise<VideoJob[] | Unavailable> {
-    const of = this.#keysOf(shard);
-    const [word, place, fields] = await this.#read(shard, [
-      'list_videos',
-      [of.meta, of.outbox, of.videos],
-      [],
-    ]);
-    if (word !== 'OK') return 'unavailable';
-    if ((await this.#options.acknowledged(shard, String(place))) !== 'durable') return 'unavailable';
-    return toOpenVideos(fieldsOf(fields));
-  }
-
-  /** A read that fails is no answer, and is never taken for an empty one. */
-  async #read(shard: number, call: ScriptRun): Promise<ScriptReply> {
-    return (await this.#ask(shard, call)).reply;
   }
 
   /** A key in another shard than its agent's could not be made in one step with it: a bug of whoever drew it. */
@@ -393,8 +287,6 @@ const NOT_DONE = /^(OOM|LOADING|READONLY|NOREPLICAS|MASTERDOWN|CLUSTERDOWN|TRYAG
 const saysNotDone = (error: unknown): boolean =>
   error instanceof NotAskedError || (error instanceof Error && NOT_DONE.test(error.message));
 
-type ScriptRun = Parameters<RedisScripts['run']>;
-
 interface Asked {
   reply: ScriptReply;
   /** An earlier time was sent, and may have been done. */
@@ -402,9 +294,8 @@ interface Asked {
   place: string | null;
 }
 
-type Heard<T> = (reply: ScriptReply, mayBeDone: boolean) => T;
-
 const FENCED: ScriptReply = ['FENCED'];
+const NOT_ASKED = { reply: FENCED, mayBeDone: false };
 const DURABLE: Promise<Durability> = Promise.resolve('durable');
 const UNAVAILABLE: Executed<never> = { result: { ok: false, reason: 'unavailable' }, durable: DURABLE };
 
@@ -413,12 +304,4 @@ const PLACE = /^\d+-\d+$/;
 /** Of the latest event that an answer rests on; most refusals rest on none. */
 function placeOf([, first]: ScriptReply): string | null {
   return typeof first === 'string' && PLACE.test(first) ? first : null;
-}
-
-/** What HGETALL answers: names and values by turns. */
-function fieldsOf(reply: unknown): Map<string, string> {
-  const fields = new Map<string, string>();
-  if (!Array.isArray(reply)) throw new Error('a script answered no hash');
-  for (let i = 0; i < reply.length; i += 2) fields.set(String(reply[i]), String(reply[i + 1]));
-  return fields;
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '../../clock.ts';
+import { type Clock, every } from '../../clock.ts';
 import { listenToRedis, type RedisClient } from '../../drivers/redis.ts';
 import type { LedgerEvent } from '../../events/ledger-event.ts';
 import type { Log } from '../../log.ts';
@@ -55,12 +55,11 @@ export async function startPublisher(options: PublisherOptions): Promise<Publish
     else publisher?.wake();
   });
   const tail = await log.tail(from, (shard, record) => publishers[shard]?.onRecord(record));
-  for (const publisher of publishers) publisher.wake();
-  const poll = () => {
+  const wakeAll = () => {
     for (const publisher of publishers) publisher.wake();
-    timer = options.clock.setTimer(POLL_MS, poll);
   };
-  let timer = options.clock.setTimer(POLL_MS, poll);
+  wakeAll();
+  const timer = every(options.clock, POLL_MS, wakeAll);
   return {
     get openShards() {
       return publishers.filter(({ isOpen }) => isOpen).length;

@@ -21,19 +21,12 @@ type ReadResult<C extends Command> = (word: string, values: string[]) => ResultO
 
 const resultOf: { [T in Exclude<Command['type'], 'settle'>]: ReadResult<Extract<Command, { type: T }>> } = {
   reserve: (word, values) => reserveResult(word, values),
-  renew: (word) => (word === 'OK' ? { ok: true } : refusal(word, { NO_HOLD: 'no_hold' })),
+  renew: (word) => (word === 'OK' ? { ok: true } : refusal(word, ['no_hold'])),
   finish(word, [, charged]) {
     if (word === 'DONE') return { ok: false, reason: 'done', chargedNanoUsd: nano(charged) };
-    return accepted(word) ?? refusal(word, { NO_HOLD: 'no_hold' });
+    return outcome(word, ['no_hold']);
   },
-  grant: (word) =>
-    accepted(word) ??
-    refusal(word, {
-      NOT_MIDNIGHT: 'not_midnight',
-      LOT_ENDED: 'lot_ended',
-      LOT_TOO_FAR: 'lot_too_far',
-      OVER_CAP: 'over_cap',
-    }),
+  grant: (word) => outcome(word, ['not_midnight', 'lot_ended', 'lot_too_far', 'over_cap']),
   expire: (word, [, expired]) => (word === 'OK' ? { ok: true, expiredNanoUsd: nano(expired) } : null),
   move_out(word, [, why = '']) {
     if (word === 'OTHER_TERMS') return { ok: false, repeated: true, reason: 'other_terms' };
@@ -46,55 +39,36 @@ const resultOf: { [T in Exclude<Command['type'], 'settle'>]: ReadResult<Extract<
     return answer === null ? null : { ...answer, expiredNanoUsd: nano(expired) };
   },
   put_key: (word) =>
-    accepted(word) ??
-    refusal(word, {
-      UNKNOWN_AGENT: 'unknown_agent',
-      AGENT_NOT_ACTIVE: 'agent_not_active',
-      KEY_REVOKED: 'key_revoked',
-      ID_TAKEN: 'id_taken',
-      HASH_TAKEN: 'hash_taken',
-      TOO_MANY_ACTIVE_KEYS: 'too_many_active_keys',
-      TOO_MANY_MCP_KEYS: 'too_many_mcp_keys',
-      CHANGED_SINCE: 'changed_since',
-      ACTING_KEY_REVOKED: 'acting_key_revoked',
-      ACTING_KEY_LIMITED: 'acting_key_limited',
-    }),
-  change_key: (word) =>
-    accepted(word) ??
-    refusal(word, {
-      UNKNOWN_KEY: 'unknown_key',
-      KEY_REVOKED: 'key_revoked',
-      CHANGED_SINCE: 'changed_since',
-      ACTING_KEY_REVOKED: 'acting_key_revoked',
-      ACTING_KEY_LIMITED: 'acting_key_limited',
-    }),
-  revoke_key: (word) =>
-    accepted(word) ??
-    refusal(word, {
-      UNKNOWN_KEY: 'unknown_key',
-      CHANGED_SINCE: 'changed_since',
-      ACTING_KEY_REVOKED: 'acting_key_revoked',
-      ACTING_KEY_LIMITED: 'acting_key_limited',
-    }),
-  claim_video: (word) =>
-    accepted(word) ?? refusal(word, { NO_HOLD: 'no_hold', CLAIMED: 'claimed', SUBMITTED: 'submitted' }),
-  submit_video: (word) => accepted(word) ?? refusal(word, { NO_HOLD: 'no_hold', NOT_CLAIMED: 'not_claimed' }),
-  withdraw_video: (word) =>
-    accepted(word) ??
-    refusal(word, { NO_HOLD: 'no_hold', NOT_CLAIMED: 'not_claimed', SUBMITTED: 'submitted' }),
+    outcome(word, [
+      'unknown_agent',
+      'agent_not_active',
+      'key_revoked',
+      'id_taken',
+      'hash_taken',
+      'too_many_active_keys',
+      'too_many_mcp_keys',
+      ...KEY_MANAGEMENT,
+    ]),
+  change_key: (word) => outcome(word, ['unknown_key', 'key_revoked', ...KEY_MANAGEMENT]),
+  revoke_key: (word) => outcome(word, ['unknown_key', ...KEY_MANAGEMENT]),
+  claim_video: (word) => outcome(word, ['no_hold', 'claimed', 'submitted']),
+  submit_video: (word) => outcome(word, ['no_hold', 'not_claimed']),
+  withdraw_video: (word) => outcome(word, ['no_hold', 'not_claimed', 'submitted']),
   start_upload(word, [, first]) {
     if (word === 'AGENT') return inactive(first);
     if (word === 'UPLOADS_PER_DAY') {
       return { ok: false, reason: 'uploads_per_day', retryAfterMs: Number(first) };
     }
-    return accepted(word) ?? refusal(word, { UNKNOWN_AGENT: 'unknown_agent', BALANCE: 'balance' });
+    return outcome(word, ['unknown_agent', 'balance']);
   },
-  set_agent: (word) => accepted(word) ?? refusal(word, { EXISTS: 'exists', UNKNOWN_AGENT: 'unknown_agent' }),
+  set_agent: (word) => outcome(word, ['exists', 'unknown_agent']),
 };
+
+const KEY_MANAGEMENT = ['changed_since', 'acting_key_revoked', 'acting_key_limited'] as const;
 
 function settleResult(command: Settle, word: string, [, charged]: string[]): SettleResult | null {
   if (word === 'REPEATED') return { ok: true, repeated: true, chargedNanoUsd: nano(charged) };
-  if (word !== 'OK') return refusal(word, { NO_HOLD: 'no_hold', NOT_ORPHANED: 'not_orphaned' });
+  if (word !== 'OK') return refusal(word, ['no_hold', 'not_orphaned']);
   const chargedNanoUsd = nano(charged);
   const cost = command.cause === 'orphan' ? 0n : command.costNanoUsd;
   return { ok: true, repeated: false, chargedNanoUsd, overrunNanoUsd: cost - chargedNanoUsd };
@@ -142,16 +116,7 @@ const reserveResult: (typeof resultOf)['reserve'] = (word, values) => {
     case 'BALANCE':
       return { ok: false, reason: 'balance', spendableNanoUsd: nano(first), heldNanoUsd: nano(second) };
     default:
-      return (
-        accepted(word) ??
-        refusal(word, {
-          CLOCK_APART: 'clock_apart',
-          STALE_ID: 'stale_id',
-          ID_TAKEN: 'id_taken',
-          UNKNOWN_AGENT: 'unknown_agent',
-          KEY_REVOKED: 'key_revoked',
-        })
-      );
+      return outcome(word, ['clock_apart', 'stale_id', 'id_taken', 'unknown_agent', 'key_revoked']);
   }
 };
 
@@ -162,12 +127,13 @@ function accepted(word: string): { ok: true; repeated: boolean } | null {
 const inactive = (status: string | undefined) =>
   ({ ok: false, reason: status === 'suspended' ? 'agent_suspended' : 'agent_inactive' }) as const;
 
-function refusal<R extends string>(
-  word: string,
-  reasons: Readonly<Record<string, R>>,
-): { ok: false; reason: R } | null {
-  const reason = reasons[word];
+/** Scripts say reasons in capital letters. */
+function refusal<R extends string>(word: string, reasons: readonly R[]): { ok: false; reason: R } | null {
+  const reason = reasons.find((each) => each.toUpperCase() === word);
   return reason === undefined ? null : { ok: false, reason };
 }
+
+const outcome = <R extends string>(word: string, reasons: readonly R[]) =>
+  accepted(word) ?? refusal(word, reasons);
 
 const nano = (text: string | undefined): bigint => BigInt(text ?? '');

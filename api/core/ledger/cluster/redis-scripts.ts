@@ -32,6 +32,8 @@ export interface RedisScripts {
   run(name: ScriptName, keys: readonly string[], args: readonly ScriptArg[]): Promise<ScriptReply>;
 }
 
+/** A script, its keys and its arguments. */
+export type ScriptRun = Parameters<RedisScripts['run']>;
 export type ScriptArg = string | number;
 /** A word for what came of it, and what belongs to that word. */
 export type ScriptReply = [string, ...unknown[]];

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { type Clock, SECOND_MS, type Timer } from '../../clock.ts';
+import { type Clock, every, SECOND_MS } from '../../clock.ts';
 import { PUBLISHER_LEASE_MS } from '../../limits.ts';
 import type { AgentStates } from './agent-states.ts';
 import type { LogPosition } from './effective-log.ts';
@@ -42,12 +42,8 @@ export async function recoverShard(options: ShardRecoveryOptions): Promise<Recov
     (await scripts.run('lease', [keys.meta], [recoverer, leaseMs]))[0] === 'OK';
   if (!(await lease(RECOVERY_LEASE_MS))) return null;
   // A lease that could not be renewed is only an economy lost.
-  const renew = (): Timer =>
-    clock.setTimer(RECOVERY_LEASE_RENEW_MS, () => {
-      timer = renew();
-      void lease(RECOVERY_LEASE_MS).catch(() => false);
-    });
-  let timer = renew();
+  const renew = () => void lease(RECOVERY_LEASE_MS).catch(() => false);
+  const timer = every(clock, RECOVERY_LEASE_RENEW_MS, renew);
   try {
     return await rebuild(options);
   } finally {

@@ -1,5 +1,4 @@
-import type { Clock } from '../../clock.ts';
-import { SECOND_MS } from '../../clock.ts';
+import { type Clock, SECOND_MS } from '../../clock.ts';
 import { CLOCK_APART_MAX_MS, CLOCK_JUMP_MIN_MS } from '../../limits.ts';
 
 /** What a start was told of the log's lag is ignored after this long. */

@@ -1,10 +1,9 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CallHistory } from '../../calls/call-history.ts';
-import { projectCall } from '../../calls/project-call.ts';
-import { type Clock, MINUTE_MS, SECOND_MS } from '../../clock.ts';
+import { type Clock, SECOND_MS } from '../../clock.ts';
 import type { LedgerEvent } from '../../events/ledger-event.ts';
-import { CLOCK_APART_MAX_MS, GATE_TIMEOUT_MS } from '../../limits.ts';
+import { GATE_TIMEOUT_MS } from '../../limits.ts';
 import type { Log } from '../../log.ts';
 import { inTime, type VideoHistory } from '../../videos/video-history.ts';
 import type { VideoJob } from '../../videos/video-job.ts';
@@ -13,7 +12,6 @@ import type { Command, ResultOf } from '../command.ts';
 import type {
   AgentSummary,
   AgentView,
-  Durability,
   Executed,
   HoldView,
   KeyLookup,
@@ -22,20 +20,16 @@ import type {
 } from '../ledger.ts';
 import { findKey, findLiveKey, findVideo, findVideoByKey, openVideos } from '../machine/agent-queries.ts';
 import { toAgentSummary, toAgentView, toHoldView } from '../machine/agent-view.ts';
-import { apply, applyUnjournaled } from '../machine/apply.ts';
 import { decide } from '../machine/decide.ts';
-import type { Decision } from '../machine/decision.ts';
 import { agentsWithEnded } from '../machine/lots.ts';
 import type { KeyOwner, LedgerState } from '../machine/state.ts';
-import { endedVideo } from '../machine/video.ts';
-import type { EndedCall, Journal, OpenJournal } from './journal.ts';
+import type { Journal, OpenJournal } from './journal.ts';
 import { type CrashedCall, endDeadCalls } from './journal-dead-calls.ts';
 import { endDeadMoves } from './journal-dead-moves.ts';
 import { JournalDamagedError, JournalError } from './journal-errors.ts';
-import { startPruning } from './journal-pruning.ts';
-import { JournalQueue } from './journal-queue.ts';
 import { carryLeases, type OpenedJournal, openFolded, Reopening } from './journal-recovery.ts';
-import { Snapshots } from './journal-snapshots.ts';
+import { LedgerTime } from './ledger-time.ts';
+import { LiveJournal } from './live-journal.ts';
 import { type FolderLock, lockFolder } from './sqlite-folder-lock.ts';
 import { openJournalThread } from './sqlite-journal-thread.ts';
 
@@ -99,15 +93,6 @@ export async function openEmbeddedLedger(options: EmbeddedLedgerOptions): Promis
   }
 }
 
-/** What is replaced as a whole when the journal is opened again. */
-interface Live {
-  journal: Journal;
-  state: LedgerState;
-  queue: JournalQueue;
-  snapshots: Snapshots;
-  stopPruning: () => void;
-}
-
 const UNAVAILABLE: Executed<never> = {
   result: { ok: false, reason: 'unavailable' },
   durable: Promise.resolve('durable'),
@@ -122,14 +107,13 @@ class JournaledLedger implements EmbeddedLedger {
   readonly #file: string;
   readonly #lock: FolderLock;
   readonly #reopening: Reopening;
+  readonly #time: LedgerTime;
   readonly #commitListeners: ((durationMs: number, events: number) => void)[] = [];
   readonly #eventListeners: ((event: LedgerEvent) => void)[] = [];
   #status: 'recovering' | 'open' | 'closed' = 'recovering';
-  #live: Live | null = null;
+  #live: LiveJournal | null = null;
   #recovery: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
-  #lastMs = 0;
-  #tellAgainAtMs = Number.NEGATIVE_INFINITY;
   #commits = 0;
 
   constructor(options: EmbeddedLedgerOptions, lock: FolderLock) {
@@ -137,6 +121,7 @@ class JournaledLedger implements EmbeddedLedger {
     this.#lock = lock;
     this.#file = join(options.dataDir, 'ledger.sqlite');
     this.#reopening = new Reopening(options.clock, options.log);
+    this.#time = new LedgerTime(options.clock, options.log);
     this.history = {
       list: (page) => this.#readHistory(({ history }) => history.list(page)),
       find: (callId) => this.#readHistory(({ history }) => history.find(callId)),
@@ -145,11 +130,11 @@ class JournaledLedger implements EmbeddedLedger {
     this.videos = {
       find: (agentId, videoId) =>
         this.#readHistory(async ({ videos }) =>
-          inTime(await videos.find(agentId, videoId), this.#readsAtMs()),
+          inTime(await videos.find(agentId, videoId), this.#time.peek()),
         ),
       findByKey: (agentId, idempotencyKey) =>
         this.#readHistory(async ({ videos }) =>
-          inTime(await videos.findByKey(agentId, idempotencyKey), this.#readsAtMs()),
+          inTime(await videos.findByKey(agentId, idempotencyKey), this.#time.peek()),
         ),
     };
   }
@@ -164,11 +149,9 @@ class JournaledLedger implements EmbeddedLedger {
     }
     const opened = await this.#openFolded();
     const live = this.#run(opened);
-    const enact = (command: Command) => {
-      this.#enact(live, decide(live.state, command, this.#now()));
-    };
+    const enact = (command: Command) => void live.enact(decide(live.state, command, this.#time.advance()));
     const { released, pending } = endDeadCalls(live.state, opened.folded.head.lastAtMs, enact);
-    const moves = endDeadMoves(live.state, this.#now(), enact);
+    const moves = endDeadMoves(live.state, this.#time.advance(), enact);
     this.crashed = released;
     this.crashedPending = pending;
     if ((await live.queue.barrier()) === 'unknown') throw new JournalError(`${this.#file} cannot be written`);
@@ -187,8 +170,8 @@ class JournaledLedger implements EmbeddedLedger {
   async execute<C extends Command>(command: C): Promise<Executed<ResultOf<C>>> {
     const live = this.#deciding();
     if (live === null || live.queue.isFull()) return UNAVAILABLE;
-    const decision = decide(live.state, command, this.#now());
-    return { result: decision.result, durable: this.#enact(live, decision) };
+    const decision = decide(live.state, command, this.#time.advance());
+    return { result: decision.result, durable: live.enact(decision) };
   }
 
   /**
@@ -251,8 +234,8 @@ class JournaledLedger implements EmbeddedLedger {
       lastCommitMs,
       commits: this.#commits,
       lastSeq: queue?.lastSeq ?? 0,
-      timeMs: this.#lastMs,
-      longestSnapshotSliceMs: this.#live?.snapshots.longestSliceMs ?? 0,
+      timeMs: this.#time.lastMs,
+      longestSnapshotSliceMs: this.#live?.longestSnapshotSliceMs ?? 0,
     };
   }
 
@@ -280,75 +263,22 @@ class JournaledLedger implements EmbeddedLedger {
 
   async #wind(wasOpen: boolean): Promise<void> {
     await this.#recovery;
-    const live = this.#live;
-    if (live === null) return;
-    live.stopPruning();
-    if (wasOpen) {
-      await live.queue.barrier();
-      await live.snapshots.finish();
-    }
-    await live.journal.close();
+    await this.#live?.close(wasOpen);
   }
 
   /** `null`: nothing is decided now. */
-  #deciding(): Live | null {
+  #deciding(): LiveJournal | null {
     const live = this.#live;
     if (this.#status !== 'open' || live === null) return null;
     // A disk that hangs: what would be decided now could not be answered in time.
     return live.queue.lagMs() < GATE_TIMEOUT_MS ? live : null;
   }
 
-  /** The ledger's time never steps back, whatever the machine's clock does. */
-  #now(): number {
-    const wallMs = this.#options.clock.now();
-    if (wallMs < this.#lastMs - CLOCK_APART_MAX_MS) this.#tellClockIsBehind(this.#lastMs - wallMs);
-    this.#lastMs = Math.max(this.#lastMs, wallMs);
-    return this.#lastMs;
-  }
-
-  /** Only what is decided moves the ledger's time: a look under a clock that is wrong for a moment takes nothing for good. */
-  #readsAtMs(): number {
-    return Math.max(this.#lastMs, this.#options.clock.now());
-  }
-
-  /** Once a minute at most, while nothing starts for this reason. */
-  #tellClockIsBehind(behindMs: number): void {
-    const nowMs = this.#options.clock.monotonicMs();
-    if (nowMs < this.#tellAgainAtMs) return;
-    this.#tellAgainAtMs = nowMs + MINUTE_MS;
-    this.#options.log.error(
-      'the clock of this machine is behind the journal: until it has caught up no call starts, see faregate clock',
-      { durationMs: behindMs },
-    );
-  }
-
-  /** Makes true what was decided, in memory at once and then on the disk. */
-  #enact(live: Live, decision: Decision<unknown>): Promise<Durability> {
-    const { state, queue, snapshots } = live;
-    let durable = queue.barrier();
-    try {
-      for (const event of decision.events) {
-        const call = projectCall(state, event);
-        const ended = endedCall(state, event);
-        const video = event.type === 'settled' ? endedVideo(state.agents.get(event.agentId), event) : null;
-        apply(state, event);
-        durable = queue.add({ event, call, ended, video });
-        snapshots.noteChange(event.agentId);
-      }
-      applyUnjournaled(state, decision);
-    } catch (error) {
-      // A bug; but what is in memory may not be what the journal will have, so nothing may be built on it.
-      this.#fail(live, error);
-      throw error;
-    }
-    return durable;
-  }
-
   /** What is seen now, answered once it is on the disk. */
   async #read<T>(view: (state: LedgerState, nowMs: number) => T): Promise<T | Unavailable> {
     const live = this.#deciding();
     if (live === null) return 'unavailable';
-    const seen = view(live.state, this.#readsAtMs());
+    const seen = view(live.state, this.#time.peek());
     if (live.queue.isIdle()) return seen;
     const durability = await atMost(this.#options.clock, live.queue.barrier(), GATE_TIMEOUT_MS, 'unknown');
     return durability === 'durable' ? seen : 'unavailable';
@@ -372,27 +302,13 @@ class JournaledLedger implements EmbeddedLedger {
     });
   }
 
-  #run({ journal, folded }: OpenedJournal): Live {
-    const { clock } = this.#options;
-    const { state, head, changedAgents, calls } = folded;
-    this.#lastMs = Math.max(this.#lastMs, head.lastAtMs);
-    const queue: JournalQueue = new JournalQueue({
-      clock,
-      lastSeq: head.lastSeq,
-      commit: (batch) => journal.commit(batch),
+  #run(opened: OpenedJournal): LiveJournal {
+    this.#time.advanceTo(opened.folded.head.lastAtMs);
+    const live = new LiveJournal(opened, {
+      clock: this.#options.clock,
       onCommitted: (events, durationMs) => this.#committed(events, durationMs),
-      onFailed: (error) => this.#fail(live, error),
+      onFailed: (failed, error) => this.#fail(failed, error),
     });
-    const eventsSinceCheckpoint = head.lastSeq - head.checkpointSeq;
-    const snapshots = new Snapshots({ clock, state, queue, changedAgents, eventsSinceCheckpoint });
-    const pruning = startPruning({
-      clock,
-      journal,
-      agentIds: () => state.agents.keys(),
-      onFailed: (error) => this.#fail(live, error),
-    });
-    const live: Live = { journal, state, queue, snapshots, stopPruning: pruning.stop };
-    if (calls.length > 0) void queue.addCalls(calls);
     this.#live = live;
     this.#status = 'open';
     return live;
@@ -406,11 +322,9 @@ class JournaledLedger implements EmbeddedLedger {
   }
 
   /** Whether the last decisions are on the disk cannot be told from here: nothing is decided until it was read. */
-  #fail(live: Live, error: unknown): void {
+  #fail(live: LiveJournal, error: unknown): void {
     if (this.#live !== live || this.#status === 'recovering') return;
-    live.snapshots.stop();
-    live.stopPruning();
-    live.queue.abandon();
+    live.abandon();
     if (this.#status === 'closed') return;
     this.#status = 'recovering';
     this.#recovery = this.#recover(live, error).catch((bug) => {
@@ -418,7 +332,7 @@ class JournaledLedger implements EmbeddedLedger {
     });
   }
 
-  async #recover(live: Live, reason: unknown): Promise<void> {
+  async #recover(live: LiveJournal, reason: unknown): Promise<void> {
     await live.journal.close();
     const opened = await this.#reopening.run(() => this.#openFolded(), reason);
     if (opened === null) return;
@@ -429,10 +343,3 @@ class JournaledLedger implements EmbeddedLedger {
 }
 
 const hasContent = (file: string): boolean => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0;
-
-function endedCall(state: LedgerState, event: LedgerEvent): EndedCall | null {
-  if (event.type !== 'settled') return null;
-  const nonce = state.agents.get(event.agentId)?.holds.get(event.callId)?.nonce;
-  if (nonce === undefined) return null;
-  return [event.agentId, event.callId, nonce, event.chargedNanoUsd, event.atMs];
-}

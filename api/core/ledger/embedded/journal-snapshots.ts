@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../clock.ts';
+import { type Clock, every, type Timer } from '../../clock.ts';
 import { SNAPSHOT_EVENTS, SNAPSHOT_MS } from '../../limits.ts';
 import { nextTurn } from '../../wait.ts';
 import type { LedgerState } from '../machine/state.ts';
@@ -28,7 +28,7 @@ export class Snapshots {
   readonly #options: SnapshotsOptions;
   #changed: Set<number>;
   #events: number;
-  #timer: Timer | null = null;
+  readonly #timer: Timer;
   #round: Promise<void> | null = null;
   #stopped = false;
   /** Of the slowest slice: how long it kept the thread. */
@@ -38,7 +38,7 @@ export class Snapshots {
     this.#options = options;
     this.#changed = options.changedAgents;
     this.#events = options.eventsSinceCheckpoint;
-    this.#setTimer();
+    this.#timer = every(options.clock, SNAPSHOT_MS, () => this.#start());
   }
 
   get longestSliceMs(): number {
@@ -60,14 +60,7 @@ export class Snapshots {
 
   stop(): void {
     this.#stopped = true;
-    this.#timer?.cancel();
-  }
-
-  #setTimer(): void {
-    this.#timer = this.#options.clock.setTimer(SNAPSHOT_MS, () => {
-      this.#start();
-      this.#setTimer();
-    });
+    this.#timer.cancel();
   }
 
   #start(): void {

@@ -70,6 +70,16 @@ export interface JournalBatch {
   checkpointSeq: number | null;
 }
 
+/** Holds no events, rows or snapshots: a commit lays its own over it. */
+export const emptyBatch: Omit<JournalBatch, 'firstSeq' | 'lastSeq' | 'atMs'> = {
+  events: '',
+  ended: '',
+  calls: [],
+  videos: [],
+  agents: [],
+  checkpointSeq: null,
+};
+
 /** An agent as `serializeAgent` writes it, without its ended calls. */
 export interface AgentRow {
   agentId: number;

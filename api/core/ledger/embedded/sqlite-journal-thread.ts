@@ -4,13 +4,8 @@ import { startThread } from '../../drivers/start-thread.ts';
 import { printVideoRows } from '../../videos/sqlite-video-history.ts';
 import type { Journal, JournalBatch, JournalEvents, PruneBounds } from './journal.ts';
 import { JournalError } from './journal-errors.ts';
-import {
-  fromWireError,
-  type JournalAnswer,
-  type JournalOperation,
-  type JournalOperations,
-  type JournalRequest,
-} from './sqlite-journal-messages.ts';
+import type { SqliteJournal } from './sqlite-journal.ts';
+import { fromWireError, type JournalAnswer, type JournalRequest } from './sqlite-journal-messages.ts';
 
 /** The journal of the file at `path`, in a thread of its own. Rejects when the file cannot be opened. */
 export async function openJournalThread(path: string, events: JournalEvents): Promise<Journal> {
@@ -92,12 +87,12 @@ class JournalThread implements Journal {
     await this.#ended.promise;
   }
 
-  #ask<O extends JournalOperation>(operation: O, ...args: JournalOperations[O]['args']) {
+  #ask<O extends keyof SqliteJournal>(operation: O, ...args: Parameters<SqliteJournal[O]>) {
     if (this.#broken !== null) return Promise.reject(this.#broken);
     const id = ++this.#lastId;
     // The thread runs this release's own code: what it answers has the type of what was asked.
-    const answer = this.#expect(id) as Promise<JournalOperations[O]['answer']>;
-    this.#worker.postMessage({ id, operation, args } as JournalRequest);
+    const answer = this.#expect(id) as Promise<ReturnType<SqliteJournal[O]>>;
+    this.#worker.postMessage({ id, operation, args } satisfies JournalRequest);
     return answer;
   }
 

@@ -21,41 +21,9 @@ try {
 
 function answerTo(journal: SqliteJournal, request: JournalRequest): JournalAnswer {
   try {
-    return { id: request.id, ok: true, answer: run(journal, request) };
+    const answer: unknown = Reflect.apply(journal[request.operation], journal, request.args);
+    return { id: request.id, ok: true, answer };
   } catch (error) {
     return { id: request.id, ok: false, error: toWireError(error) };
-  }
-}
-
-function run(journal: SqliteJournal, request: JournalRequest): unknown {
-  switch (request.operation) {
-    case 'commit':
-      return journal.commit(...request.args);
-    case 'head':
-      return journal.head();
-    case 'readAgents':
-      return journal.readAgents(...request.args);
-    case 'readEnded':
-      return journal.readEnded(...request.args);
-    case 'readTail':
-      return journal.readTail(...request.args);
-    case 'prune':
-      return journal.prune(...request.args);
-    case 'listCalls':
-      return journal.listCalls(...request.args);
-    case 'findCall':
-      return journal.findCall(...request.args);
-    case 'usage':
-      return journal.usage(...request.args);
-    case 'findVideo':
-      return journal.findVideo(...request.args);
-    case 'findVideoByKey':
-      return journal.findVideoByKey(...request.args);
-    case 'listVideos':
-      return journal.listVideos(...request.args);
-    case 'close':
-      return journal.close();
-    default:
-      return request satisfies never;
   }
 }

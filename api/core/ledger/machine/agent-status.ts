@@ -1,6 +1,6 @@
 import type { LedgerEventOf } from '../../events/ledger-event.ts';
 import type { SetAgent, SetAgentResult } from '../command.ts';
-import { changed, type Decision, unchanged } from './decision.ts';
+import { changed, type Decision, headOf, unchanged } from './decision.ts';
 import type { AgentState, AgentStatus, LedgerState } from './state.ts';
 
 /** A suspension from any source wins; else one `active` is enough. */
@@ -36,11 +36,7 @@ export function decideSetAgent(
   // An update is about the status alone: name and token stay as they are now, whatever its sender has read.
   const { name, token } = command.mode === 'update' && agent !== undefined ? agent : command;
   const event: LedgerEventOf<'agent_set'> = {
-    v: 1,
-    type: 'agent_set',
-    agentId: command.agentId,
-    version: (agent?.version ?? 0) + 1,
-    atMs: nowMs,
+    ...headOf('agent_set', command.agentId, agent, nowMs),
     source: command.source,
     sourceVersion: command.sourceVersion,
     status: command.status,

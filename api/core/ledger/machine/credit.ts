@@ -3,7 +3,7 @@ import type { LedgerEventOf } from '../../events/ledger-event.ts';
 import { BALANCE_CAP_NANO_USD, GRANT_ID_KEPT_MS, LOG_KEPT_MS, LOT_DAYS_MAX } from '../../limits.ts';
 import type { Expire, ExpireResult, Grant, GrantResult } from '../command.ts';
 import { inTrade, outTrade, saleTerms } from './decide-move.ts';
-import { changed, type Decision, requireAmount, unchanged } from './decision.ts';
+import { changed, type Decision, headOf, requireAmount, unchanged } from './decision.ts';
 import { LedgerEventError } from './ledger-errors.ts';
 import { addFree, balanceNanoUsd, dropEmptyLots, findLot } from './lots.ts';
 import type { AgentState, LedgerState } from './state.ts';
@@ -17,11 +17,7 @@ export function decideGrant(state: LedgerState, command: Grant, nowMs: number): 
   const refusal = refuseLot(command.expiresAtMs, nowMs) ?? refuseOverCap(agent, command);
   if (refusal !== null) return unchanged(refusal);
   const event: LedgerEventOf<'granted'> = {
-    v: 1,
-    type: 'granted',
-    agentId: command.agentId,
-    version: (agent?.version ?? 0) + 1,
-    atMs: nowMs,
+    ...headOf('granted', command.agentId, agent, nowMs),
     grantId: command.grantId,
     expiresAtMs: command.expiresAtMs,
     nanoUsd: String(command.nanoUsd),
@@ -49,11 +45,7 @@ export function decideExpire(state: LedgerState, command: Expire, nowMs: number)
   const ended = agent?.lots.filter((lot) => lot.expiresAtMs <= endedByMs && lot.freeNanoUsd > 0n) ?? [];
   if (agent === undefined || ended.length === 0) return unchanged({ ok: true, expiredNanoUsd: 0n });
   const event: LedgerEventOf<'expired'> = {
-    v: 1,
-    type: 'expired',
-    agentId: command.agentId,
-    version: agent.version + 1,
-    atMs: nowMs,
+    ...headOf('expired', command.agentId, agent, nowMs),
     lots: ended.map((lot) => ({ expiresAtMs: lot.expiresAtMs, nanoUsd: String(lot.freeNanoUsd) })),
   };
   const expiredNanoUsd = ended.reduce((sum, lot) => sum + lot.freeNanoUsd, 0n);

@@ -9,7 +9,7 @@ import {
   type MoveRefusal,
   moveRefusals,
 } from '../command.ts';
-import { changed, type Decision, requireAmount, unchanged } from './decision.ts';
+import { changed, type Decision, headOf, requireAmount, unchanged } from './decision.ts';
 import { balanceNanoUsd, findLot } from './lots.ts';
 import type { AgentState, LedgerState, TradeDone } from './state.ts';
 
@@ -76,11 +76,7 @@ export function decideMoveIn(state: LedgerState, command: MoveIn, nowMs: number)
   if (known !== null) return unchanged({ ok: true, repeated: true, expiredNanoUsd: known.expiredNanoUsd });
   const expiredNanoUsd = command.nanoUsd - keptOf(agent, command, nowMs);
   const event: LedgerEventOf<'moved_in'> = {
-    v: 1,
-    type: 'moved_in',
-    agentId: command.agentId,
-    version: (agent?.version ?? 0) + 1,
-    atMs: nowMs,
+    ...headOf('moved_in', command.agentId, agent, nowMs),
     tradeId: command.tradeId,
     expiresAtMs: command.expiresAtMs,
     nanoUsd: String(command.nanoUsd),

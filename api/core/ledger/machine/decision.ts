@@ -1,6 +1,7 @@
 import type { LedgerEvent } from '../../events/ledger-event.ts';
 import type { CallId } from '../../ids.ts';
 import type { NanoUsd } from '../../money.ts';
+import type { AgentState } from './state.ts';
 
 /**
  * The answer of `decide`. The caller journals the events, gives each to `apply`, and gives the rest of the decision to
@@ -43,6 +44,14 @@ export const changed = <R>(result: R, event: LedgerEvent): Decision<R> => ({
   lease: null,
   givenUp: null,
 });
+
+/** Makes the members that every event begins with. `agent` is as before the event, `undefined` where the event makes it. */
+export const headOf = <T extends LedgerEvent['type']>(
+  type: T,
+  agentId: number,
+  agent: AgentState | undefined,
+  atMs: number,
+) => ({ v: 1, type, agentId, version: (agent?.version ?? 0) + 1, atMs }) as const;
 
 /** A negative amount would mint money: it is a bug of the caller, not an answer. */
 export function requireAmount(nanoUsd: NanoUsd): void {

@@ -11,7 +11,7 @@ import type {
   RevokeKeyResult,
 } from '../command.ts';
 import { agentStatus } from './agent-status.ts';
-import { changed, type Decision, requireAmount, unchanged } from './decision.ts';
+import { changed, type Decision, headOf, requireAmount, unchanged } from './decision.ts';
 import { isAhead } from './is-ahead.ts';
 import { newestKeyVersion } from './key-versions.ts';
 import { LedgerEventError } from './ledger-errors.ts';
@@ -64,11 +64,7 @@ export function decideRevokeKey(
   if (repeated) return unchanged({ ok: true, repeated: true });
   if (hasChanged(agent.keyVersions.of(key.keyId), command.readVersion)) return unchanged(CHANGED_SINCE);
   const event: LedgerEventOf<'key_revoked'> = {
-    v: 1,
-    type: 'key_revoked',
-    agentId: command.agentId,
-    version: agent.version + 1,
-    atMs: nowMs,
+    ...headOf('key_revoked', command.agentId, agent, nowMs),
     keyId: command.keyId,
   };
   return changed({ ok: true, repeated: false }, event);
@@ -130,11 +126,7 @@ function keyPut(
 ): Decision<{ ok: true; repeated: false }> {
   if (limit !== null) requireAmount(limit.limitNanoUsd);
   const event: LedgerEventOf<'key_put'> = {
-    v: 1,
-    type: 'key_put',
-    agentId: agent.agentId,
-    version: agent.version + 1,
-    atMs: nowMs,
+    ...headOf('key_put', agent.agentId, agent, nowMs),
     keyId,
     label,
     prefix,

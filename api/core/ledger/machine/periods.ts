@@ -52,20 +52,9 @@ export const sumSince = (sum: PeriodSum, startsAtMs: number, nowMs: number): Nan
 /** A charge books in the period in which it is settled, even if its call started in the one before. */
 export function bookCharge(key: KeyState, chargedNanoUsd: NanoUsd, atMs: number): void {
   const { day, week, month } = key.spent;
-  const todayMs = startOfDayMs(atMs);
-  // Weeks and months begin with a day, and a calendar is dear to ask.
-  const isNewDay = day.periodStartMs !== todayMs;
-  addToPeriod(day, { startsAtMs: todayMs, atMs }, chargedNanoUsd);
-  addToPeriod(
-    week,
-    { startsAtMs: isNewDay ? startOfWeekMs(atMs) : week.periodStartMs, atMs },
-    chargedNanoUsd,
-  );
-  addToPeriod(
-    month,
-    { startsAtMs: isNewDay ? startOfMonthMs(atMs) : month.periodStartMs, atMs },
-    chargedNanoUsd,
-  );
+  addToPeriod(day, { startsAtMs: startOfDayMs(atMs), atMs }, chargedNanoUsd);
+  addToPeriod(week, { startsAtMs: startOfWeekMs(atMs), atMs }, chargedNanoUsd);
+  addToPeriod(month, { startsAtMs: startOfMonthMs(atMs), atMs }, chargedNanoUsd);
 }
 
 export function addToPeriod(

@@ -2,7 +2,7 @@ import { DAY_MS } from '../../clock.ts';
 import type { LedgerEventOf } from '../../events/ledger-event.ts';
 import type { StartUpload, StartUploadResult } from '../command.ts';
 import { agentStatus } from './agent-status.ts';
-import { changed, type Decision, unchanged } from './decision.ts';
+import { changed, type Decision, headOf, unchanged } from './decision.ts';
 import { isAhead } from './is-ahead.ts';
 import { spendableNanoUsd } from './lots.ts';
 import type { AgentState, LedgerState } from './state.ts';
@@ -29,11 +29,7 @@ export function decideStartUpload(
     return unchanged({ ok: false, reason: 'uploads_per_day', retryAfterMs: makesRoomAtMs - dayAgoMs });
   }
   const event: LedgerEventOf<'upload_started'> = {
-    v: 1,
-    type: 'upload_started',
-    agentId: command.agentId,
-    version: agent.version + 1,
-    atMs: nowMs,
+    ...headOf('upload_started', command.agentId, agent, nowMs),
     uploadId: command.uploadId,
   };
   return changed({ ok: true, repeated: false }, event);

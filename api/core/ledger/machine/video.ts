@@ -1,4 +1,4 @@
-import type { LedgerEvent, LedgerEventOf } from '../../events/ledger-event.ts';
+import type { LedgerEventOf } from '../../events/ledger-event.ts';
 import type { VideoJob } from '../../videos/video-job.ts';
 import type {
   ClaimVideo,
@@ -8,7 +8,7 @@ import type {
   WithdrawVideo,
   WithdrawVideoResult,
 } from '../command.ts';
-import { changed, type Decision, unchanged } from './decision.ts';
+import { changed, type Decision, headOf, unchanged } from './decision.ts';
 import { LedgerEventError } from './ledger-errors.ts';
 import type { AgentState, Hold, LedgerState } from './state.ts';
 
@@ -26,8 +26,8 @@ export function decideClaimVideo(
   if (submitted !== null) return unchanged({ ok: false, reason: 'submitted' });
   if (claim !== null && claim.nonce !== command.nonce) return unchanged({ ok: false, reason: 'claimed' });
   if (claim !== null) return unchanged({ ok: true, repeated: true });
-  const { callId, nonce } = command;
-  return changed(DONE, { ...envelope(open.agent, nowMs), type: 'video_claimed', callId, nonce });
+  const { agentId, callId, nonce } = command;
+  return changed(DONE, { ...headOf('video_claimed', agentId, open.agent, nowMs), callId, nonce });
 }
 
 export function decideSubmitVideo(
@@ -38,11 +38,11 @@ export function decideSubmitVideo(
   const open = findOpen(state, command);
   if (open === null) return unchanged({ ok: false, reason: 'no_hold' });
   const { claim, submitted } = open.job;
-  const { callId, providerJobId } = command;
+  const { agentId, callId, providerJobId } = command;
   const isOther = submitted !== null && submitted.providerJobId !== providerJobId;
   if (claim?.nonce !== command.nonce || isOther) return unchanged({ ok: false, reason: 'not_claimed' });
   if (submitted !== null) return unchanged({ ok: true, repeated: true });
-  return changed(DONE, { ...envelope(open.agent, nowMs), type: 'video_submitted', callId, providerJobId });
+  return changed(DONE, { ...headOf('video_submitted', agentId, open.agent, nowMs), callId, providerJobId });
 }
 
 /** That nobody has a claim is what a withdrawal asks for, and so how a repeated one is answered. */
@@ -57,11 +57,8 @@ export function decideWithdrawVideo(
   if (submitted !== null) return unchanged({ ok: false, reason: 'submitted' });
   if (claim === null) return unchanged({ ok: true, repeated: true });
   if (claim.nonce !== command.nonce) return unchanged({ ok: false, reason: 'not_claimed' });
-  return changed(DONE, {
-    ...envelope(open.agent, nowMs),
-    type: 'video_withdrawn',
-    callId: command.callId,
-  });
+  const { agentId, callId } = command;
+  return changed(DONE, { ...headOf('video_withdrawn', agentId, open.agent, nowMs), callId });
 }
 
 const DONE = { ok: true, repeated: false } as const;
@@ -74,9 +71,6 @@ function findOpen(
   const job = videoOf(agent, agent?.holds.get(callId));
   return agent === undefined || job === null ? null : { agent, job };
 }
-
-const envelope = (agent: AgentState, atMs: number) =>
-  ({ v: 1, agentId: agent.agentId, version: agent.version + 1, atMs }) satisfies Partial<LedgerEvent>;
 
 type VideoEvent = LedgerEventOf<'video_claimed' | 'video_submitted' | 'video_withdrawn'>;
 

@@ -1,7 +1,7 @@
--- KEYS: meta, outbox, agent, holds, ended calls, slots, keys, status by source. One moment of one agent.
+-- KEYS: meta, outbox, agent, holds, slots, keys, status by source. One moment of one agent.
 
 local agent = redis.call('HGETALL', KEYS[3])
 if #agent == 0 then return { 'NONE' } end
 return { 'OK', latest(), whole(now), agent, redis.call('HGETALL', KEYS[4]),
-  redis.call('ZRANGE', KEYS[6], '(' .. whole(now), '+inf', 'BYSCORE', 'WITHSCORES'),
-  redis.call('HGETALL', KEYS[7]), redis.call('HGETALL', KEYS[8]) }
+  redis.call('ZRANGE', KEYS[5], '(' .. whole(now), '+inf', 'BYSCORE', 'WITHSCORES'),
+  redis.call('HGETALL', KEYS[6]), redis.call('HGETALL', KEYS[7]) }

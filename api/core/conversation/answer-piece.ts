@@ -1,0 +1,21 @@
+/** A provider's answer as it comes, in no format's words. */
+export type AnswerPiece =
+  /** The provider's id for the answer. It comes first, once. */
+  | { type: 'start'; id: string }
+  | { type: 'text'; text: string }
+  /** A page on which the text so far rests. */
+  | { type: 'citation'; url: string; title: string }
+  | { type: 'reasoning'; text: string }
+  /**
+   * The signature of all reasoning before it, with which the provider takes the reasoning back in a later call. Some models show no
+   * reasoning, and sign it all the same.
+   */
+  | { type: 'signature'; signature: string }
+  /** Reasoning that only the provider can read. */
+  | { type: 'encrypted'; data: string }
+  | { type: 'tool_call'; index: number; id: string; name: string }
+  /** A part of the JSON text of the arguments of the call with this index. */
+  | { type: 'arguments'; index: number; json: string }
+  | { type: 'finish'; reason: FinishReason; stopSequence: string | null };
+
+export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';

@@ -1,0 +1,41 @@
+import type { AnswerPiece } from './answer-piece.ts';
+import type { AskedModel, Conversation } from './conversation.ts';
+
+/**
+ * A wire format that one kind of provider speaks alone. Whatever format a caller speaks, the request becomes a conversation, which
+ * `write` turns into a body, and the answer becomes pieces, which the caller's format shows.
+ */
+export interface OwnFormat {
+  /**
+   * Returns the whole body. A part of the conversation that has no place in it is named to `unsupported`, and then no provider
+   * of this kind is asked.
+   */
+  write(conversation: Conversation, asked: AskedModel, unsupported: NamedFields): object;
+  /** Opens the reader of one answer. Every answer is asked for as a stream. */
+  openReader(): OwnReader;
+}
+
+export interface NamedFields {
+  /**
+   * @param param The field's place, such as `messages[0].name`: `at` in the conversation.
+   * @param words What the field is, if its place does not say enough.
+   */
+  add(param: string, words?: string): void;
+}
+
+/** Reads the events of one stream in order. A kind whose streams are not server-sent events turns them into events in its adapter. */
+export interface OwnReader {
+  /** @param name The event's own name; empty if it has none. */
+  read(event: Readonly<Record<string, unknown>>, name: string): OwnEvent;
+}
+
+export interface OwnEvent {
+  pieces: readonly AnswerPiece[];
+  /**
+   * The tokens counted so far, under names that `api/providers/usage-fields.ts` lists for chats. `null`: the event counts none. An
+   * error is never an event of this kind: the adapter writes it as `{"error":{"message":…}}`.
+   */
+  usage: object | null;
+  /** The answer is complete. */
+  isLast: boolean;
+}

@@ -1,0 +1,36 @@
+/** Reads a JSON text that may come in pieces. Each character is looked at once. */
+export class JsonScan {
+  #depth = 0;
+  #begun = false;
+  #inString = false;
+  #escaped = false;
+
+  /** Whether the object is whole: nothing that comes later belongs to it. */
+  get isWhole(): boolean {
+    return this.#begun && this.#depth === 0;
+  }
+
+  /** Returns how many blanks stand between the parts of JSON in this piece. */
+  add(piece: string): number {
+    let blanks = 0;
+    for (let at = 0; at < piece.length; at++) {
+      const code = piece.charCodeAt(at);
+      if (this.#escaped) this.#escaped = false;
+      else if (code === QUOTE) this.#inString = !this.#inString;
+      else if (this.#inString) this.#escaped = code === BACKSLASH;
+      else if (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) blanks++;
+      else if (code === BRACE || code === BRACKET) {
+        this.#begun = true;
+        this.#depth++;
+      } else if (code === BRACE_END || code === BRACKET_END) this.#depth--;
+    }
+    return blanks;
+  }
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const BRACE = 0x7b;
+const BRACE_END = 0x7d;
+const BRACKET = 0x5b;
+const BRACKET_END = 0x5d;

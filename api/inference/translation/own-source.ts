@@ -1,0 +1,45 @@
+import type { OwnReader } from '#core/conversation/own-format.ts';
+import { isErrorEvent } from '../formats/chat-answer.ts';
+import { ChatUsage } from '../formats/chat-usage.ts';
+import { answerBounds, readJsonObject } from '../json/json-object.ts';
+import type { StreamUsage, Usage } from '../price/usage.ts';
+import { bringsText } from './add-piece.ts';
+import type { AnswerSource, ReadPieces } from './answer-source.ts';
+
+/** Reads the stream of a provider whose kind has a format of its own. */
+export class OwnSource implements AnswerSource {
+  readonly #reader: OwnReader;
+  readonly #usage = new ChatUsage();
+
+  constructor(reader: OwnReader) {
+    this.#reader = reader;
+  }
+
+  read(data: Buffer, eventName: string): ReadPieces {
+    const read = readJsonObject(data, answerBounds);
+    if (typeof read === 'string') return { kind: isErrorEvent(data, null) ? 'error' : 'malformed' };
+    if (isErrorEvent(data, read.object)) return { kind: 'error' };
+    const { pieces, usage, isLast } = this.#reader.read(read.value, eventName);
+    const hasText = pieces.some(bringsText);
+    const records = usage === null ? [] : [Buffer.from(JSON.stringify(usage))];
+    this.#usage.add(records, { isLast, hasText });
+    return { kind: 'pieces', pieces };
+  }
+
+  /** Every answer in such a format is asked for as a stream. */
+  readWhole(): never {
+    throw new Error('An answer in a format of its own came whole.');
+  }
+
+  get records(): StreamUsage {
+    return this.#usage.records;
+  }
+
+  usage(deliveredTokens: number): Usage | null {
+    return this.#usage.usage(deliveredTokens);
+  }
+
+  isComplete(): boolean {
+    return this.#usage.isComplete;
+  }
+}

@@ -1,0 +1,218 @@
+import type { OpenAPIObject } from 'trpc-to-openapi';
+import { type AnyErrorCode, errorBody, errorStatus } from '../../api/contract/error-body.ts';
+import {
+  type ApiError,
+  apiError,
+  type ErrorRow,
+  type ErrorShape,
+  errorTable,
+} from '../../api/contract/errors.ts';
+import { type HeaderName, headerDocs, requestHeaderDocs } from '../../api/contract/headers.ts';
+import { type MarketError, marketError, marketErrorTable } from '../../api/contract/market-errors.ts';
+import { errorsOf, type Route, type RouteFacts, shapeOfPath } from '../../api/contract/route.ts';
+
+type PathItem = NonNullable<OpenAPIObject['paths']>[string];
+type Operation = NonNullable<PathItem['get']>;
+type Components = NonNullable<OpenAPIObject['components']>;
+
+type Described = Pick<Route<never, never>, 'facts' | 'input'>;
+
+/** Adds to every operation what the generator cannot say. Changes `document` in place. */
+export function finishOperations(document: OpenAPIObject, routes: readonly Described[]): void {
+  const components = document.components ?? {};
+  document.components = components;
+  const holds = routes.some(({ facts }) => facts.headers?.includes('x-hold-usd'));
+  for (const route of routes) {
+    const { facts } = route;
+    const operation = operationOf(document, facts);
+    nameRequestBody(operation, components, route);
+    listRequestHeaders(operation, facts);
+    describeAnswer(operation, components, facts);
+    describeUnchanged(operation, components, facts);
+    listErrors(operation, components, facts, holds);
+    // Absent would mean the same, but linters take an absent security for a forgotten one.
+    if (facts.auth === 'none') operation.security = [];
+    if (operation.parameters?.length === 0) delete operation.parameters;
+  }
+}
+
+function operationOf(document: OpenAPIObject, { method, path, operationId }: RouteFacts): Operation {
+  const item = document.paths?.[path];
+  const operation = Object.entries(item ?? {}).find(([name]) => name === method.toLowerCase())?.[1];
+  if (operation === undefined) throw new Error(`The generator left out ${operationId}.`);
+  return operation;
+}
+
+/** The generator inlines a body's schema; without a name every SDK would invent one. */
+function nameRequestBody(operation: Operation, components: Components, { facts, input }: Described): void {
+  const body = operation.requestBody;
+  const json = body !== undefined && 'content' in body ? body.content['application/json'] : undefined;
+  if (json?.schema === undefined) return;
+  const hasPathParameter = facts.path.includes('{');
+  const name =
+    (hasPathParameter ? undefined : input?.meta()?.id) ?? `${capitalize(facts.operationId)}Request`;
+  components.schemas = { ...components.schemas, [name]: json.schema };
+  json.schema = schemaRef(name);
+  if (facts.examples.request !== undefined) json.examples = { default: { value: facts.examples.request } };
+}
+
+function listRequestHeaders(operation: Operation, { requestHeaders = [] }: RouteFacts): void {
+  if (requestHeaders.length === 0) return;
+  const listed = requestHeaders.map((name) => ({ name, in: 'header' as const, ...requestHeaderDocs[name] }));
+  operation.parameters = [...(operation.parameters ?? []), ...listed];
+}
+
+function describeAnswer(operation: Operation, components: Components, facts: RouteFacts): void {
+  const answer = operation.responses?.['200'];
+  if (facts.status !== undefined && operation.responses !== undefined) {
+    delete operation.responses['200'];
+    operation.responses[facts.status] = answer;
+  }
+  if (facts.status === 302 && answer !== undefined) delete answer.content;
+  if (answer !== undefined) answer.headers = headerRefs(components, facts.headers ?? []);
+  const json = answer?.content?.['application/json'];
+  if (json === undefined) return;
+  json.examples = { default: { value: facts.examples.answer } };
+  const eventSchema = facts.event?.meta()?.id;
+  if (eventSchema === undefined) return;
+  const name = `${facts.operationId.replace(/^create/, '')}Event`;
+  if (name in (components.schemas ?? {})) throw new Error(`Two schemas of the document are named ${name}.`);
+  components.schemas = { ...components.schemas, [name]: eventObject(eventSchema) };
+  const examples = (facts.examples.events ?? []).map((data, index) => [
+    `event${index + 1}`,
+    { value: { data } },
+  ]);
+  answer.content['text/event-stream'] = {
+    schema: schemaRef(name),
+    ...(examples.length > 0 ? { examples: Object.fromEntries(examples) } : {}),
+  };
+}
+
+/** An answer that has an etag is told from the one that the client has. */
+function describeUnchanged(operation: Operation, components: Components, { headers = [] }: RouteFacts): void {
+  if (!headers.includes('etag')) return;
+  const unchanged = {
+    description: 'Nothing has changed since the answer whose `etag` was sent as `If-None-Match`; no body.',
+    headers: headerRefs(components, headers),
+  };
+  operation.responses = { ...operation.responses, 304: unchanged };
+}
+
+/** One event as an object. A content type for `data` would fail on `[DONE]`, which is not JSON. */
+const eventObject = (eventSchema: string) => ({
+  type: 'object' as const,
+  description: 'One server-sent event.',
+  properties: {
+    event: {
+      type: 'string' as const,
+      description: "The event's name, in the formats that name their events.",
+    },
+    data: {
+      type: 'string' as const,
+      description: `JSON of ${eventSchema}; \`[DONE]\` ends the stream.`,
+      'x-event-schema': schemaRef(eventSchema),
+    },
+  },
+  required: ['data'],
+  additionalProperties: true,
+});
+
+/**
+ * One response a status and shape, shared by all operations; which codes an operation answers stands beside.
+ */
+function listErrors(operation: Operation, components: Components, facts: RouteFacts, holds: boolean): void {
+  const shape = shapeOfPath(facts.path);
+  const byStatus = groupByStatus(errorsOf(facts), shape);
+  for (const status of byStatus.keys()) {
+    const name = `${shape === 'chat' ? '' : capitalize(shape)}Error${status}`;
+    components.responses = {
+      ...components.responses,
+      [name]: errorResponse(components, status, shape, holds),
+    };
+    operation.responses = { ...operation.responses, [status]: { $ref: `#/components/responses/${name}` } };
+  }
+  operation['x-error-codes'] = Object.fromEntries(byStatus);
+}
+
+function isKeyOf<Table extends object>(table: Table, key: PropertyKey): key is keyof Table {
+  return key in table;
+}
+
+interface ShownError {
+  row: ErrorRow;
+  error: ApiError | MarketError;
+}
+
+const shownErrors: readonly ShownError[] = Object.keys(errorTable)
+  .filter((code) => isKeyOf(errorTable, code))
+  .map((code) => ({ row: errorTable[code], error: apiError(code) }));
+const shownMarketErrors: readonly ShownError[] = Object.keys(marketErrorTable)
+  .filter((code) => isKeyOf(marketErrorTable, code))
+  .map((code) => ({ row: marketErrorTable[code], error: marketError(code) }));
+
+function errorResponse(components: Components, status: number, shape: ErrorShape, holds: boolean) {
+  const shown = (shape === 'market' ? shownMarketErrors : shownErrors).filter(
+    ({ error }) => errorStatus(error.code, shape) === status,
+  );
+  const rows = shown.map(
+    ({ row, error }) => `- \`${error.code}\` (${retryText(row, shape)}): ${error.message}`,
+  );
+  return {
+    description: rows.join('\n'),
+    headers: headerRefs(components, errorHeaderNames(status, shape, holds)),
+    content: {
+      'application/json': {
+        schema: schemaRef(`${shape === 'chat' ? '' : capitalize(shape)}ErrorResponse`),
+        examples: Object.fromEntries(
+          shown.map(({ error }) => [error.code, { value: errorBody(error, shape) }]),
+        ),
+      },
+    },
+  };
+}
+
+function retryText({ retry, cost }: ErrorRow, shape: ErrorShape): string {
+  const what = { fix_first: 'fix first', after_wait: 'retry after the wait', retry: 'retry' }[retry];
+  if (shape === 'market') return what;
+  return `${what}; ${cost === 'free' ? 'free' : 'charged what the provider recorded, usually nothing'}`;
+}
+
+/** A call is refused with these before it holds anything; any other may also come from its provider or end it later. */
+const statusesBeforeHold: ReadonlySet<number> = new Set([401, 402, 429]);
+
+const rateHeaders: readonly HeaderName[] = [
+  'x-ratelimit-limit-requests',
+  'x-ratelimit-remaining-requests',
+  'x-ratelimit-reset-requests',
+];
+
+/** `holds`: the document has calls that hold money. */
+function errorHeaderNames(status: number, shape: ErrorShape, holds: boolean): HeaderName[] {
+  const names: HeaderName[] = ['x-service-call-id', 'x-request-id'];
+  if (shape === 'messages') names.push('request-id');
+  if (status === 401) names.push('www-authenticate');
+  if (status === 429 || status === 503 || status === 529) names.push('retry-after', 'retry-after-ms');
+  if (shape === 'market') return [...names, 'x-used-weight-1m'];
+  if (status === 429 || (holds && status === 503)) names.push('x-should-retry');
+  if (status === 429) names.push(...rateHeaders);
+  if (holds && !statusesBeforeHold.has(status)) names.push('x-hold-usd');
+  return names;
+}
+
+function groupByStatus(codes: readonly AnyErrorCode[], shape: ErrorShape): Map<number, AnyErrorCode[]> {
+  const byStatus = new Map<number, AnyErrorCode[]>();
+  for (const code of codes) {
+    const status = errorStatus(code, shape);
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return byStatus;
+}
+
+function headerRefs(components: Components, names: readonly HeaderName[]) {
+  const docs = names.map((name) => [name, headerDocs[name]]);
+  components.headers = { ...components.headers, ...Object.fromEntries(docs) };
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,0 +1,116 @@
+import { createHmac } from 'node:crypto';
+import type { AnswerAdapter, ProviderKind } from '#core/catalog/provider-kind.ts';
+import type { Conversation, Turn } from '#core/conversation/conversation.ts';
+import type { NamedFields, OwnEvent, OwnFormat } from '#core/conversation/own-format.ts';
+import { openai } from '../../../api/providers/openai/kind.ts';
+
+/*
+ * A kind that nobody offers, with a format of its own: the model is in its path, each body is signed, and answers are frames of
+ * JSON behind their length.
+ */
+
+const ownFormat: OwnFormat = {
+  write(conversation, { outputTokensCap }, unsupported) {
+    return {
+      play: conversation.turns.map((turn) => lineOf(turn, unsupported)),
+      setting: conversation.system.map(({ text }) => text),
+      props: conversation.tools.map(({ name, parameters }) => ({ name, shape: parameters })),
+      heat: conversation.temperature ?? undefined,
+      ...refuseRest(conversation, unsupported),
+      words: outputTokensCap,
+    };
+  },
+  openReader() {
+    let calls = 0;
+    return {
+      read({ say, prop, use, close, count }): OwnEvent {
+        const pieces: OwnEvent['pieces'][number][] = [];
+        if (typeof say === 'string') pieces.push({ type: 'text', text: say });
+        if (typeof prop === 'string') {
+          const index = calls++;
+          pieces.push({ type: 'tool_call', index, id: `use_${index}`, name: prop });
+          pieces.push({ type: 'arguments', index, json: String(use) });
+        }
+        if (close === true) {
+          const reason = calls > 0 ? 'tool_calls' : 'stop';
+          pieces.push({ type: 'finish', reason, stopSequence: null });
+        }
+        const usage = Array.isArray(count) ? { prompt_tokens: count[0], completion_tokens: count[1] } : null;
+        return { pieces, usage, isLast: close === true };
+      },
+    };
+  },
+};
+
+export const framed: ProviderKind = {
+  ...openai,
+  name: 'framed',
+  configuration: { ...openai.configuration, dialects: null, formats: () => [] },
+  headers: () => ({}),
+  answerPath: ({ upstreamModel }) => `/stages/${encodeURIComponent(upstreamModel)}`,
+  async prepare({ apiKey }, request) {
+    const signature = signatureOf(apiKey ?? '', request.body.toString());
+    return { ...request, headers: { ...request.headers, 'x-signature': signature } };
+  },
+  ownFormat,
+  openAdapter: () => new FrameAdapter(),
+};
+
+export const signatureOf = (key: string, body: string): string =>
+  createHmac('sha256', key).update(body).digest('hex');
+
+function lineOf(turn: Turn, unsupported: NamedFields): object {
+  switch (turn.role) {
+    case 'system':
+      unsupported.add(turn.at, 'a system message in the middle of a conversation');
+      return {};
+    case 'tool':
+      return { prop: turn.callId, gave: turn.parts.map((part) => (part.type === 'text' ? part.text : '')) };
+    case 'user':
+      for (const part of turn.parts) if (part.type !== 'text') unsupported.add(part.at, 'an image or a file');
+      return { role: 'audience', says: turn.parts.map((part) => (part.type === 'text' ? part.text : '')) };
+    case 'assistant':
+      return { role: 'actor', says: turn.parts.map((part) => (part.type === 'text' ? part.text : '')) };
+  }
+}
+
+function refuseRest({ topK, answerFormat }: Conversation, unsupported: NamedFields): object {
+  if (topK !== null) unsupported.add('top_k');
+  if (answerFormat !== null) unsupported.add('response_format');
+  return {};
+}
+
+/** Turns frames into events. A frame is its length, in two bytes of seven bits, and so many bytes of JSON. */
+class FrameAdapter implements AnswerAdapter {
+  #status = 0;
+  #waiting: Buffer = Buffer.alloc(0);
+
+  begin(status: number): string {
+    this.#status = status;
+    return status === 200 ? 'text/event-stream' : 'application/json';
+  }
+
+  data(chunk: Buffer): Buffer {
+    this.#waiting = Buffer.concat([this.#waiting, chunk]);
+    if (this.#status !== 200) return Buffer.alloc(0);
+    const events: string[] = [];
+    for (;;) {
+      const [high, low] = this.#waiting;
+      if (high === undefined || low === undefined) break;
+      const end = 2 + high * 128 + low;
+      if (this.#waiting.length < end) break;
+      const frame = this.#waiting.toString('utf8', 2, end);
+      this.#waiting = this.#waiting.subarray(end);
+      const { fault } = JSON.parse(frame);
+      const event = fault === undefined ? frame : JSON.stringify({ error: { message: fault } });
+      events.push(`data: ${event}\n\n`);
+    }
+    return Buffer.from(events.join(''));
+  }
+
+  end(): Buffer {
+    if (this.#status === 200) return Buffer.alloc(0);
+    const { fault } = JSON.parse(this.#waiting.toString());
+    return Buffer.from(JSON.stringify({ error: { message: fault } }));
+  }
+}
