@@ -3,7 +3,7 @@ import { root } from './repository-files.ts';
 
 const SUBJECT_CHARS_MAX = 72;
 /** The last commit before the rule. */
-const RULE_SINCE = '463cd6b';
+const RULE_SINCE = '78d8b527';
 
 const AREA = /^[a-z0-9][a-z0-9/_-]*: \S/;
 
