@@ -3,7 +3,7 @@ import type { Catalog } from '#core/catalog/catalog.ts';
 import { readBalance } from './account/read-account.ts';
 import { CONSOLE_PATH, consoleHeaders, readConsole } from './console/console-files.ts';
 import { type ApiError, apiError } from './contract/errors.ts';
-import { answerHeaders } from './contract/headers.ts';
+import { commonHeaders } from './contract/headers.ts';
 import { shapeImageModels, shapeVideoModels } from './contract/media-models.ts';
 import { shapeModelList } from './contract/model-list.ts';
 import { readRoutes } from './contract/route.ts';
@@ -86,15 +86,15 @@ function buildUseCases(deps: Deps, publicUrl: string): UseCases {
     runCall: (format, call) => runCall(gateway, callFormats[format], call),
     runImage: (call) => runImage(images, call),
     async listModels(call) {
-      lists.models(call.res, answerHeaders(call));
+      lists.models(call.res, commonHeaders(call));
       return null;
     },
-    listVideoModels: (call) => lists.videoModels(call.res, answerHeaders(call)),
-    listImageModels: (call) => lists.imageModels(call.res, answerHeaders(call)),
+    listVideoModels: (call) => lists.videoModels(call.res, commonHeaders(call)),
+    listImageModels: (call) => lists.imageModels(call.res, commonHeaders(call)),
     async sendBalance(call) {
       const balance = await readBalance({ ledger: store.ledger, clock }, call.caller);
       if (balance === 'unavailable') return apiError('service_unavailable');
-      sendJson(call.res, 200, answerHeaders(call), balance);
+      sendJson(call.res, 200, commonHeaders(call), balance);
       return null;
     },
     ...createServeMarkets(marketOptions(deps)),

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'yaml';
+import { errorCodes, type ErrorRow, errorTable } from '../api/contract/errors.ts';
 import { configSchemaOfValues } from './config-schema-of-values.ts';
 import { makeReadme } from './make-readme.ts';
 import { makeValuesSchema } from './make-values-schema.ts';
@@ -7,8 +8,8 @@ import { neverNull } from './never-null.ts';
 import { readValues } from './read-values.ts';
 
 /**
- * Writes what is made from the chart's values and the schema of the server's configuration. With `--check` nothing is written: a
- * stale file is named and fails, as does a version of the chart that is not the package's.
+ * Writes the files that are made from the chart's values, the schema of the server's configuration and the table of error codes. With
+ * `--check` nothing is written: a stale file is named and fails, as does a version of the chart that is not the package's.
  */
 const read = (path: string): string => readFileSync(new URL(`faregate/${path}`, import.meta.url), 'utf8');
 const fromRoot = (path: string): unknown =>
@@ -21,8 +22,14 @@ const alerts = readdirSync(new URL('faregate/rules', import.meta.url))
   .sort()
   .flatMap((file) => (parse(read(`rules/${file}`)) as { alerts: { alert: string }[] }).alerts)
   .map(({ alert }) => alert);
+const failures: Record<'gateway' | 'provider', string[]> = { gateway: [], provider: [] };
+for (const code of errorCodes) {
+  const { status, fromProvider }: ErrorRow = errorTable[code];
+  if (status >= 500) failures[fromProvider ? 'provider' : 'gateway'].push(code);
+}
 const documents = {
   'values.schema.json': `${JSON.stringify(makeValuesSchema(values, { config, renamed, alerts }), null, 2)}\n`,
+  'files/error-codes.json': `${JSON.stringify(failures, null, 2)}\n`,
   'files/never-null.json': `${JSON.stringify(neverNull(values), null, 2)}\n`,
   'README.md': makeReadme(read('README.template.md'), { values, config }),
 };

@@ -6,6 +6,9 @@ import { RETRY_AFTER_MAX_MS, VIDEO_KEPT_MS } from '#core/limits.ts';
 export type RetryClass = 'fix_first' | 'after_wait' | 'retry';
 /** What a call that ends so is charged: nothing, or what the provider recorded (usually nothing). */
 export type CostClass = 'free' | 'recorded';
+/** A call that asks a model for something. The order of a video is answered before its provider is asked. */
+export type ModelCall = 'text' | 'image' | 'video';
+type Calls = readonly ModelCall[];
 /** The chat-completions and responses formats share one error shape; the messages format and markets have their own. */
 export type ErrorShape = 'chat' | 'messages' | 'market';
 
@@ -17,7 +20,7 @@ export interface ErrorRow {
   cost: CostClass;
   /** Advertised when the refusal does not know its own wait. Every 429 and 503 has one. */
   retryAfterMs?: number;
-  /** Said when the refusal has nothing more precise to say: what is wrong and what to do, in one sentence. */
+  /** The default message: what is wrong and what to do, in one sentence. */
   message: string;
   /** Where the messages format differs. */
   messages?: { status?: number; type?: string };
@@ -25,6 +28,10 @@ export interface ErrorRow {
    * The wait may be hours: sent as it is, with `x-should-retry: false`, so that no client sleeps through it.
    */
   longWait?: true;
+  /** The calls whose routes name the code in the document. Codes of the edge (`errorsOf`) and of single routes have none. */
+  calls: Calls;
+  /** The provider failed, not the gateway. From status 500 on, the chart's alerts count the two apart. */
+  fromProvider?: true;
 }
 
 /** `error.type` in the chat and responses shape, by the status; `server_error` for the others. */
@@ -39,37 +46,44 @@ const TYPES: Readonly<Record<number, string>> = {
 };
 const typeOf = (status: number): string => TYPES[status] ?? 'server_error';
 
-export const fixFirst = (status: number, message: string): ErrorRow => ({
+const EVERY_CALL: Calls = ['text', 'image', 'video'];
+const TEXT_AND_IMAGES: Calls = ['text', 'image'];
+const TEXT: Calls = ['text'];
+
+export const fixFirst = (status: number, message: string, calls: Calls = []): ErrorRow => ({
   status,
   type: typeOf(status),
   retry: 'fix_first',
   cost: 'free',
   message,
+  calls,
 });
 
-export const afterWait = (status: number, seconds: number, message: string): ErrorRow => ({
-  status,
-  type: typeOf(status),
+export const afterWait = (status: number, seconds: number, message: string, calls: Calls = []): ErrorRow => ({
+  ...fixFirst(status, message, calls),
   retry: 'after_wait',
-  cost: 'free',
   retryAfterMs: seconds * SECOND_MS,
-  message,
 });
 
 const retry = (status: number, cost: CostClass, message: string): ErrorRow => ({
-  status,
-  type: typeOf(status),
+  ...fixFirst(status, message),
   retry: 'retry',
   cost,
-  message,
   messages: { type: 'api_error' },
+});
+
+/** A failure of the provider. Only a call that waits for its provider is answered with it. */
+const providerFailure = (status: number, cost: CostClass, message: string): ErrorRow => ({
+  ...retry(status, cost, message),
+  calls: TEXT_AND_IMAGES,
+  fromProvider: true,
 });
 
 const OVERLOADED = 'overloaded_error';
 
 /**
- * The spec's 31 codes, in its order, and the one of videos. The running gateway, the OpenAPI document and the tests all read this
- * table.
+ * The spec's 31 codes, in its order, and the one of videos. The running gateway, the routes, the OpenAPI document, the chart's alerts
+ * and the tests all read this table.
  *
  * The spec does not show the retry class and cost of `daily_share_used`, `gateway_unavailable`,
  * `catalog_unavailable`, `service_unavailable` and `provider_unavailable`. All five are refused before a
@@ -83,14 +97,24 @@ export const errorTable = {
   agent_inactive: fixFirst(
     403,
     'This agent is not active yet; wait until its launch is confirmed and its launch fee is paid.',
+    EVERY_CALL,
   ),
-  agent_suspended: fixFirst(403, 'This agent is suspended; ask the operator why.'),
+  agent_suspended: fixFirst(403, 'This agent is suspended; ask the operator why.', EVERY_CALL),
   invalid_request: fixFirst(400, 'The request is not valid; correct it and send it again.'),
-  unknown_model: fixFirst(400, 'No listed model has this id; `GET /models` lists those that are served.'),
-  model_not_served: fixFirst(400, 'This model is not served here; `GET /models` lists those that are.'),
+  unknown_model: fixFirst(
+    400,
+    'No listed model has this id; `GET /models` lists those that are served.',
+    EVERY_CALL,
+  ),
+  model_not_served: fixFirst(
+    400,
+    'This model is not served here; `GET /models` lists those that are.',
+    EVERY_CALL,
+  ),
   tool_not_served: fixFirst(
     400,
     'One of the tools is not served here; leave it out, or bound its steps if it runs in a loop.',
+    TEXT,
   ),
   request_too_large: {
     ...fixFirst(413, 'The request is too large; shorten it, and send images and files as URLs.'),
@@ -99,6 +123,7 @@ export const errorTable = {
   request_over_capacity: fixFirst(
     400,
     'This one request would hold more than the gateway can hold for a single call now; lower max_tokens.',
+    EVERY_CALL,
   ),
   not_found: fixFirst(
     404,
@@ -107,19 +132,32 @@ export const errorTable = {
   insufficient_balance: fixFirst(
     402,
     "The spendable balance is below this call's reserve; add credit or lower max_tokens.",
+    EVERY_CALL,
   ),
   key_limit: fixFirst(
     402,
     "This key's limit cannot cover this call's reserve; lower max_tokens, or raise the limit.",
+    EVERY_CALL,
   ),
-  rate_limited: afterWait(429, 1, 'This agent starts calls too fast; wait as retry-after-ms says.'),
+  rate_limited: afterWait(
+    429,
+    1,
+    'This agent starts calls too fast; wait as retry-after-ms says.',
+    EVERY_CALL,
+  ),
   too_many_running_calls: afterWait(
     429,
     2,
     'This agent has as many calls running as it may; start another when one ends.',
+    TEXT_AND_IMAGES,
   ),
   daily_share_used: {
-    ...afterWait(429, 60, "This agent used its share of today's capacity; start calls again at 00:00 UTC."),
+    ...afterWait(
+      429,
+      60,
+      "This agent used its share of today's capacity; start calls again at 00:00 UTC.",
+      EVERY_CALL,
+    ),
     longWait: true,
   },
   model_busy: {
@@ -127,52 +165,73 @@ export const errorTable = {
       503,
       2,
       'Every provider of this model is at capacity; wait as retry-after-ms says, or choose another.',
+      TEXT_AND_IMAGES,
     ),
     messages: { status: 529, type: OVERLOADED },
+    fromProvider: true,
   },
   gateway_busy: {
-    ...afterWait(503, 1, 'The gateway is at capacity for a moment; wait as retry-after-ms says.'),
+    ...afterWait(503, 1, 'The gateway is at capacity for a moment; wait as retry-after-ms says.', EVERY_CALL),
     messages: { type: OVERLOADED },
   },
   gateway_capacity: {
-    ...afterWait(503, 15, 'The gateway is adding capacity; wait as retry-after-ms says.'),
+    ...afterWait(503, 15, 'The gateway is adding capacity; wait as retry-after-ms says.', EVERY_CALL),
     messages: { type: OVERLOADED },
   },
-  gateway_unavailable: afterWait(503, 15, 'The gateway is briefly unavailable; wait as retry-after-ms says.'),
+  gateway_unavailable: afterWait(
+    503,
+    15,
+    'The gateway is briefly unavailable; wait as retry-after-ms says.',
+    EVERY_CALL,
+  ),
   catalog_unavailable: afterWait(
     503,
     5,
     'Model prices are briefly unavailable; wait as retry-after-ms says.',
+    EVERY_CALL,
   ),
   service_unavailable: afterWait(503, 2, 'Balances are briefly unavailable; wait as retry-after-ms says.'),
-  provider_unavailable: afterWait(
-    503,
-    15,
-    'This model is unavailable right now; wait as retry-after-ms says, or choose another.',
-  ),
+  provider_unavailable: {
+    ...afterWait(
+      503,
+      15,
+      'This model is unavailable right now; wait as retry-after-ms says, or choose another.',
+      EVERY_CALL,
+    ),
+    fromProvider: true,
+  },
   gateway_error: retry(
     500,
     'free',
     'The gateway failed and charged nothing; try again, and report the call id if it goes on.',
   ),
-  upstream_timeout: retry(
+  upstream_timeout: providerFailure(
     504,
     'recorded',
     'The model sent nothing before the time limit; try again, or ask for less.',
   ),
-  upstream_unreachable: retry(502, 'free', 'The connection to the provider failed; try again.'),
-  provider_error: retry(502, 'recorded', 'The provider failed or refused this call; try again.'),
+  upstream_unreachable: providerFailure(502, 'free', 'The connection to the provider failed; try again.'),
+  provider_error: providerFailure(502, 'recorded', 'The provider failed or refused this call; try again.'),
   no_provider: fixFirst(
     404,
     'No provider of this model supports every option of the request; leave some out.',
+    TEXT_AND_IMAGES,
   ),
-  provider_refused: fixFirst(403, "The provider's own policy refused this request; change its content."),
+  provider_refused: fixFirst(
+    403,
+    "The provider's own policy refused this request; change its content.",
+    TEXT_AND_IMAGES,
+  ),
   unprocessable: {
-    ...fixFirst(422, 'The provider took the request but could not run it; change the request or the model.'),
+    ...fixFirst(
+      422,
+      'The provider took the request but could not run it; change the request or the model.',
+      TEXT_AND_IMAGES,
+    ),
     messages: { type: 'api_error' },
   },
   timeout: retry(408, 'recorded', 'The provider gave up waiting; try again.'),
-  upstream_error: retry(502, 'recorded', 'The provider answered with an error; try again.'),
+  upstream_error: providerFailure(502, 'recorded', 'The provider answered with an error; try again.'),
   // Beside the 31: spec, Video and upload endpoints.
   not_ready: fixFirst(
     404,
@@ -182,6 +241,12 @@ export const errorTable = {
 } as const satisfies Record<string, ErrorRow>;
 
 export type ErrorCode = keyof typeof errorTable;
+
+export const errorCodes = Object.keys(errorTable) as ErrorCode[];
+
+/** The codes of a call, beyond those of the edge (`errorsOf`), in the table's order. */
+export const errorsOfCall = (call: ModelCall): ErrorCode[] =>
+  errorCodes.filter((code) => errorTable[code].calls.includes(call));
 
 /** A refusal as a value, from where it is decided to where it is rendered. Made by `apiError` only. */
 export interface ApiError {

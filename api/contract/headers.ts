@@ -61,8 +61,9 @@ export const requestHeaderDocs = {
 
 export type RequestHeaderName = keyof typeof requestHeaderDocs;
 
-/** What of a call an answer shows; a `CallContext` is one. */
+/** The facts of a call that the headers of its answer show. A `CallContext` has all of them. */
 export interface AnswerFacts {
+  /** `chat` is also the shape of responses. */
   shape: ErrorShape;
   callId: CallId;
   callIdHeader: string;
@@ -70,8 +71,8 @@ export interface AnswerFacts {
   isPublic?: true;
 }
 
-/** What every answer at a matched route carries, refusals included. */
-export function answerHeaders(call: AnswerFacts): Record<string, string> {
+/** The headers of every answer at a matched route, refusals included. */
+export function commonHeaders(call: AnswerFacts): Record<string, string> {
   const id = String(call.callId);
   const headers: Record<string, string> = {
     [call.callIdHeader]: id,
@@ -84,7 +85,7 @@ export function answerHeaders(call: AnswerFacts): Record<string, string> {
   return call.isPublic ? Object.assign(headers, publicHeaders(call.callIdHeader)) : headers;
 }
 
-/** Of answers for anybody: pages of any origin may read them, and of their headers these. */
+/** The headers of answers for anybody: pages of any origin may read the answers, and the headers that are listed here. */
 export const publicHeaders = (callIdHeader: string) => ({
   'access-control-allow-origin': '*',
   'access-control-expose-headers': [callIdHeader, ...EXPOSED].join(', '),

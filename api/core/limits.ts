@@ -3,14 +3,16 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from './clock.ts';
 export const MEGABYTE = 1024 * 1024;
 export const GIGABYTE = 1024 * MEGABYTE;
 
-/** Every number of the spec's Limits section that has code today: the defaults, which the operator may change. */
+/** The limits of the spec's section Limits that are implemented, by their names in the configuration. */
 export interface Limits {
   callsPerMinute: number;
+  /** Calls that start at once after a pause. */
   burst: number;
   runningCalls: number;
   activeKeys: number;
   mcpKeysPerDay: number;
   mcpRequestsPerMinute: number;
+  /** Requests that a key may send to `/mcp` at once after a pause. */
   mcpBurst: number;
   uploadsPerDay: number;
   /** Videos of one agent that are being made. */
@@ -25,6 +27,7 @@ export interface Limits {
   callMs: number;
 }
 
+/** The spec's values. The operator may change them. */
 export const defaultLimits: Limits = {
   callsPerMinute: 600,
   burst: 60,

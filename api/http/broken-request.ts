@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { IdSource } from '#core/ids.ts';
 import { errorBody, errorStatus } from '../contract/error-body.ts';
 import { type ApiError, apiError } from '../contract/errors.ts';
-import { answerHeaders } from '../contract/headers.ts';
+import { commonHeaders } from '../contract/headers.ts';
 import { hasHeader } from './has-header.ts';
 import { renderError } from './render-error.ts';
 
@@ -133,7 +133,7 @@ function refusalOf(code: string | undefined): ApiError {
 function rawAnswer(error: ApiError, { ids, callIdHeader }: AnswerIds): string {
   const status = errorStatus(error.code, 'chat');
   const body = JSON.stringify(errorBody(error, 'chat'));
-  const headers = answerHeaders({ callId: ids.next(), callIdHeader, shape: 'chat' });
+  const headers = commonHeaders({ callId: ids.next(), callIdHeader, shape: 'chat' });
   return [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
     'Content-Type: application/json',

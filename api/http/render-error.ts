@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { errorBody, errorHeaders, errorStatus } from '../contract/error-body.ts';
 import type { ApiError } from '../contract/errors.ts';
-import { type AnswerFacts, answerHeaders } from '../contract/headers.ts';
+import { type AnswerFacts, commonHeaders } from '../contract/headers.ts';
 import type { MarketError } from '../contract/market-errors.ts';
 import { sendJson } from './send-json.ts';
 
@@ -18,6 +18,6 @@ export function renderError(
     res.destroy();
     return;
   }
-  const headers = { ...answerHeaders(call), ...errorHeaders(error), ...more };
+  const headers = { ...commonHeaders(call), ...errorHeaders(error), ...more };
   sendJson(res, errorStatus(error.code, call.shape), headers, errorBody(error, call.shape));
 }

@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { describeIssue } from '../contract/describe-issue.ts';
 import { type ApiError, apiError, isApiError, Refusal } from '../contract/errors.ts';
-import { answerHeaders } from '../contract/headers.ts';
+import { commonHeaders } from '../contract/headers.ts';
 import { type CallContext, hasBody, type Route, shapeOfPath } from '../contract/route.ts';
 import { traceOf } from '../contract/trace-id.ts';
 import type { Edge } from './mount-router.ts';
@@ -50,7 +50,7 @@ export function servePlain<Deps, Caller extends object>(
       const result = await answer(req, res, callId);
       if (result === 'aborted') return;
       if (isApiError(result)) renderError(res, result, facts);
-      else sendJson(res, status, answerHeaders(facts), result);
+      else sendJson(res, status, commonHeaders(facts), result);
     } catch (error) {
       edge.log.error('request failed', { callId, ...traceOf(req), path: operationId, error });
       renderError(res, apiError('gateway_error'), facts);

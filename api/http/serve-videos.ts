@@ -1,6 +1,6 @@
 import type { Caller } from '../contract/caller.ts';
 import { type ApiError, isApiError } from '../contract/errors.ts';
-import { answerHeaders } from '../contract/headers.ts';
+import { commonHeaders } from '../contract/headers.ts';
 import type { CallContext, HotCallContext } from '../contract/route.ts';
 import { writeVideo } from '../contract/video.ts';
 import { holdHeader } from '../inference/hold/answer-headers.ts';
@@ -18,7 +18,7 @@ export function createServeVideos(deps: VideoDeps) {
       const ordered = await orderVideo(deps, call);
       if (isApiError(ordered)) return ordered;
       const { job, heldNanoUsd } = ordered;
-      const headers = { ...answerHeaders(call), location: `${publicUrl}/videos/${job.videoId}` };
+      const headers = { ...commonHeaders(call), location: `${publicUrl}/videos/${job.videoId}` };
       const held = heldNanoUsd === null ? {} : holdHeader(heldNanoUsd);
       sendText(call.res, 202, { ...headers, ...held }, writeVideo(job, clock.now(), publicUrl));
       return null;
@@ -26,13 +26,13 @@ export function createServeVideos(deps: VideoDeps) {
     async sendVideo(call: Call): Promise<ApiError | null> {
       const job = await readVideo(deps, call.caller, videoIdOf(call));
       if (isApiError(job)) return job;
-      sendText(call.res, 200, answerHeaders(call), writeVideo(job, clock.now(), publicUrl));
+      sendText(call.res, 200, commonHeaders(call), writeVideo(job, clock.now(), publicUrl));
       return null;
     },
     async openVideo(call: Call): Promise<ApiError | null> {
       const link = await linkToVideo(deps, call.caller, videoIdOf(call));
       if (isApiError(link)) return link;
-      call.res.writeHead(302, { ...answerHeaders(call), location: link, 'content-length': '0' }).end();
+      call.res.writeHead(302, { ...commonHeaders(call), location: link, 'content-length': '0' }).end();
       return null;
     },
   };

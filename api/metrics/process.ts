@@ -42,7 +42,7 @@ export function observeProcess(
   counter(
     'faregate_calls_cut_by_drain_total',
     'Calls that a drain had no more time for',
-    () => gateway.openCalls.endedByDrain,
+    () => gateway.openCalls.endedByShutdown,
   );
   gauge('faregate_draining', '1 once new calls are refused because the process ends', () =>
     Number(gateway.capacity.ending),

@@ -1,9 +1,9 @@
 import { DAY_MS } from '#core/clock.ts';
 import { GIGABYTE, RESULT_LINK_MS, RESULTS_BYTES_MAX } from '#core/limits.ts';
+import { errorsOfCall } from '../contract/errors.ts';
 import { imageExamples } from '../contract/examples.ts';
 import { ImageAnswer, ImageEvent } from '../contract/image-answer.ts';
 import { ImageRequest } from '../contract/image-request.ts';
-import { inferenceErrors } from './inference-errors.ts';
 import { rawRoute, t } from './trpc.ts';
 
 export const imagesRouter = t.router({
@@ -21,7 +21,7 @@ export const imagesRouter = t.router({
         `has links that live ${RESULT_LINK_MS / DAY_MS} days, or the images themselves with ` +
         `\`response_format: b64_json\`. Stored images may take ${RESULTS_BYTES_MAX / GIGABYTE} GB an agent. ` +
         'With `stream: true` partial images come as server-sent events, ended by `data: [DONE]`.',
-      errors: inferenceErrors.filter((code) => code !== 'tool_not_served'),
+      errors: errorsOfCall('image'),
       headers: ['x-service-call-id', 'x-request-id', 'x-generation-id', 'x-hold-usd'],
       event: ImageEvent,
       examples: imageExamples,

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { defaultLimits, MEGABYTE } from '#core/limits.ts';
 import { ChatCompletionRequest } from '../contract/chat-request.ts';
+import { errorsOfCall } from '../contract/errors.ts';
 import { chatExamples, messagesExamples, modelListExample, responsesExamples } from '../contract/examples.ts';
 import { MessagesRequest } from '../contract/messages-request.ts';
 import {
@@ -15,7 +16,6 @@ import {
 import { ModelList } from '../contract/model-list.ts';
 import { ResponsesRequest } from '../contract/responses-request.ts';
 import type { RouteFacts } from '../contract/route.ts';
-import { inferenceErrors } from './inference-errors.ts';
 import { rawQuery, rawRoute, t } from './trpc.ts';
 
 /** The route of one of the three formats. */
@@ -29,7 +29,7 @@ const formatRoute = <Request extends z.ZodObject, Answer extends z.ZodObject>(
       method: 'POST',
       reserves: true,
       tag: 'Inference',
-      errors: inferenceErrors,
+      errors: errorsOfCall('text'),
       headers: ['x-service-call-id', 'x-request-id', 'x-generation-id', 'x-hold-usd'],
       ...facts,
       description: `${facts.description} Body at most ${defaultLimits.requestBodyBytes / MEGABYTE} MB.`,

@@ -1,32 +1,15 @@
 import { z } from 'zod';
 import { DAY_MS, MINUTE_MS } from '#core/clock.ts';
 import { defaultLimits, MEGABYTE, VIDEO_JOB_KEPT_MS, VIDEO_KEPT_MS, VIDEO_LINK_MS } from '#core/limits.ts';
+import { errorsOfCall } from '../contract/errors.ts';
 import { doneVideoExample, videoExamples } from '../contract/examples.ts';
 import { Video } from '../contract/video.ts';
 import { VideoRequest } from '../contract/video-request.ts';
-import { inferenceErrors } from './inference-errors.ts';
 import { rawQuery, rawRoute, t } from './trpc.ts';
 
 const id = z.object({
   id: z.string().meta({ description: 'Of a video: `vid_` followed by 20 letters and digits.' }),
 });
-
-/** No provider has been asked when an order is answered. */
-const orderErrors = inferenceErrors.filter(
-  (code) =>
-    ![
-      'tool_not_served',
-      'too_many_running_calls',
-      'model_busy',
-      'upstream_timeout',
-      'upstream_unreachable',
-      'provider_error',
-      'no_provider',
-      'provider_refused',
-      'unprocessable',
-      'upstream_error',
-    ].includes(code),
-);
 
 export const videosRouter = t.router({
   create: rawRoute(
@@ -45,7 +28,7 @@ export const videosRouter = t.router({
         `(${defaultLimits.openVideos}, unless the operator set another number): \`rate_limited\`. ` +
         `Body at most ${defaultLimits.requestBodyBytes / MEGABYTE} MB.`,
       status: 202,
-      errors: [...orderErrors, 'not_found'],
+      errors: [...errorsOfCall('video'), 'not_found'],
       headers: ['x-service-call-id', 'x-request-id', 'x-hold-usd', 'location'],
       requestHeaders: ['Idempotency-Key'],
       examples: videoExamples,

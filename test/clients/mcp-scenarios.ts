@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { NINE_TOOLS } from '../mcp/mcp-calls.ts';
+import { TOOL_NAMES } from '../mcp/mcp-calls.ts';
 import { hello, MODEL, startTestGateway, type TestAgent, type TestGateway } from '../support/gateway.ts';
 import type { McpClient, McpClientCalls } from './mcp-client.ts';
 
@@ -28,8 +28,8 @@ export function testMcpClient({ name, open }: McpClient): void {
       return found;
     }
 
-    it('finds the nine tools', async () => {
-      expect(await calls.toolNames()).toEqual(NINE_TOOLS);
+    it('finds every tool', async () => {
+      expect(await calls.toolNames()).toEqual(TOOL_NAMES);
     });
 
     it('reads balance and limits', async () => {

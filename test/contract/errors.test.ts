@@ -1,55 +1,59 @@
 import { describe, expect, test } from 'vitest';
 import { RETRY_AFTER_MAX_MS } from '#core/limits.ts';
 import { errorBody, errorHeaders, errorStatus, errorType } from '../../api/contract/error-body.ts';
-import { apiError, type ErrorCode, type ErrorRow, errorTable } from '../../api/contract/errors.ts';
+import { apiError, errorCodes as codes, type ErrorRow, errorTable } from '../../api/contract/errors.ts';
+import { readText } from '../docs/repository-files.ts';
 
-/** The spec's table by hand: code, status, type, status and type in the messages format, retry, cost. */
-const spec = `
-invalid_api_key          401 authentication_error  401 authentication_error  fix_first  free
-agent_inactive           403 permission_error      403 permission_error      fix_first  free
-agent_suspended          403 permission_error      403 permission_error      fix_first  free
-invalid_request          400 invalid_request_error 400 invalid_request_error fix_first  free
-unknown_model            400 invalid_request_error 400 invalid_request_error fix_first  free
-model_not_served         400 invalid_request_error 400 invalid_request_error fix_first  free
-tool_not_served          400 invalid_request_error 400 invalid_request_error fix_first  free
-request_too_large        413 invalid_request_error 413 request_too_large     fix_first  free
-request_over_capacity    400 invalid_request_error 400 invalid_request_error fix_first  free
-not_found                404 not_found_error       404 not_found_error       fix_first  free
-insufficient_balance     402 billing_error         402 billing_error         fix_first  free
-key_limit                402 billing_error         402 billing_error         fix_first  free
-rate_limited             429 rate_limit_error      429 rate_limit_error      after_wait free
-too_many_running_calls   429 rate_limit_error      429 rate_limit_error      after_wait free
-daily_share_used         429 rate_limit_error      429 rate_limit_error      after_wait free
-model_busy               503 server_error          529 overloaded_error      after_wait free
-gateway_busy             503 server_error          503 overloaded_error      after_wait free
-gateway_capacity         503 server_error          503 overloaded_error      after_wait free
-gateway_unavailable      503 server_error          503 server_error          after_wait free
-catalog_unavailable      503 server_error          503 server_error          after_wait free
-service_unavailable      503 server_error          503 server_error          after_wait free
-provider_unavailable     503 server_error          503 server_error          after_wait free
-gateway_error            500 server_error          500 api_error             retry      free
-upstream_timeout         504 server_error          504 api_error             retry      recorded
-upstream_unreachable     502 server_error          502 api_error             retry      free
-provider_error           502 server_error          502 api_error             retry      recorded
-no_provider              404 not_found_error       404 not_found_error       fix_first  free
-provider_refused         403 permission_error      403 permission_error      fix_first  free
-unprocessable            422 server_error          422 api_error             fix_first  free
-timeout                  408 server_error          408 api_error             retry      recorded
-upstream_error           502 server_error          502 api_error             retry      recorded
-not_ready                404 not_found_error       404 not_found_error       fix_first  free`;
+const spec = readText('docs/spec.md');
 
-const rows = spec
-  .trim()
+/** The rows of the spec's table of codes: code, status, type, cause, retry, cost. */
+const [, codesSection = ''] = /^### Codes \(all 31\)\n([\s\S]*?)^#/m.exec(spec) ?? [];
+const specRows = codesSection
   .split('\n')
-  .map((line) => line.split(/\s+/));
-const codes = Object.keys(errorTable).filter((code): code is ErrorCode => code in errorTable);
+  .map((line) => line.split('|').map((cell) => cell.trim()))
+  .filter(([, code = '']) => /^[a-z]+(_[a-z]+)*$/.test(code))
+  .map(([, ...cells]) => cells);
+
+/** The types of the messages format that differ from the table. */
+const [, typesSentence = ''] = /^Messages-format `error\.type` differs [^:]*: (.*)$/m.exec(spec) ?? [];
+const messagesTypes = new Map(
+  typesSentence.split(';').flatMap((clause) => {
+    const [, subjects = '', type = ''] = /^(.*) uses? `(\w+)`$/.exec(clause.trim()) ?? [];
+    return [...subjects.matchAll(/`(\w+)`/g)].map(([, code = '']) => [code, type] as const);
+  }),
+);
+
+/** The spec does not show some classes ("see below"). Codes of that kind wait and are free, as `errorTable` explains. */
+const retryClasses: Readonly<Record<string, string>> = {
+  'fix first': 'fix_first',
+  'after wait': 'after_wait',
+  retry: 'retry',
+  'see below': 'after_wait',
+};
+const costClasses: Readonly<Record<string, string>> = {
+  free: 'free',
+  'only what the provider recorded, usually nothing': 'recorded',
+  'see below': 'free',
+};
+
+/** Code, status, type, status and type in the messages format, retry, cost. */
+const expectedRows = [
+  ...specRows.map(([code = '', http = '', type = '', , retry = '', cost = '']) => {
+    const [status, messagesStatus = status] = http.match(/\d{3}/g) ?? [];
+    const messagesType = messagesTypes.get(code) ?? type;
+    return [code, status, type, messagesStatus, messagesType, retryClasses[retry], costClasses[cost]];
+  }),
+  // Codes beside the spec's table.
+  ['not_ready', '404', 'not_found_error', '404', 'not_found_error', 'fix_first', 'free'],
+];
 
 test('the table holds the 31 codes of the spec, in its order, then that of videos, and no other', () => {
-  expect(codes).toEqual(rows.map(([code]) => code));
-  expect(codes).toHaveLength(32);
+  expect(specRows).toHaveLength(31);
+  expect(messagesTypes.size).toBe(11);
+  expect(codes).toEqual(expectedRows.map(([code]) => code));
 });
 
-test.each(codes.map((code, index) => ({ code, row: rows[index] })))(
+test.each(codes.map((code, index) => ({ code, row: expectedRows[index] })))(
   '$code has the status, types, retry and cost of the spec',
   ({ code, row }) => {
     const { retry, cost } = errorTable[code];

@@ -20,7 +20,7 @@ export function findLies({ path, text }: SourceFile, repository: Repository): st
   const commands = [...blocks.flatMap(shellLines), ...spans];
   const lies = [
     ...commands.flatMap((command) => checkCommand(command, repository)),
-    ...spans.flatMap((span) => checkPath(span, repository)),
+    ...spans.flatMap((span) => checkPath(span, path, repository)),
     ...links.flatMap((link) => checkLink(link, path, repository)),
   ];
   return lies.map((lie) => `${path}: ${lie}`);
@@ -151,11 +151,16 @@ function splitShell(line: string): string[] {
 
 const ROOTS = /^(api|workers|test|openapi|charts|docs|image|\.ci)\//;
 
-/** Files by their path, folders with or without a slash, `*` for any; and sources by their name alone. */
-function checkPath(span: string, { paths }: Repository): string[] {
+/**
+ * Checks files by their path, folders with or without a slash, `*` for any; and sources by their name alone. The README of a
+ * folder names only sources in that folder or below it so.
+ */
+function checkPath(span: string, document: string, { paths }: Repository): string[] {
   const path = span.replace(/^#core\//, 'api/core/').replace(/\/$/, '');
   if (/^[\w-]+\.ts$/.test(path)) {
-    return [...paths].some((each) => posix.basename(each) === path) ? [] : [`there is no file ${span}`];
+    const folder = posix.basename(document) === 'README.md' ? posix.dirname(document) : '.';
+    const near = [...paths].filter((each) => folder === '.' || each.startsWith(`${folder}/`));
+    return near.some((each) => posix.basename(each) === path) ? [] : [`no file ${span} is in ${folder}`];
   }
   if (!ROOTS.test(path) || !/^[\w./*{}-]+$/.test(path) || path.endsWith('...')) return [];
   const exists =

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { findLies, makeTargetsOf, pathsOf, placesOf, type Repository } from './document-claims.ts';
 import { readAll, readText, workingFiles } from './repository-files.ts';
@@ -22,6 +23,12 @@ test.each(ownDocuments.map((document) => [document.path, document] as const))(
     expect(findLies(document, repository)).toEqual([]);
   },
 );
+
+test('the README of core lists every file that is in none of its folders', () => {
+  const loose = files.filter((path) => /^api\/core\/[^/]+\.(ts|cjs)$/.test(path));
+  const readme = readText('api/core/README.md');
+  expect(loose.filter((path) => !readme.includes(`\`${basename(path)}\``))).toEqual([]);
+});
 
 test('every image of `docs` is shown or linked in the README', () => {
   const images = files.filter((path) => /^docs\/[^/]+\.(png|svg)$/.test(path));
@@ -139,6 +146,12 @@ describe('the check finds', () => {
     ['code of another language', "```ts\nimport a from 'api/nothing.ts';\n// make nothing\n```"],
   ])('nothing wrong with %s', (_, text) => {
     expect(lies(text)).toEqual([]);
+  });
+
+  test('a file by its name alone that is outside the folder of the README', () => {
+    expect(lies('`clock.ts`', 'api/core/README.md')).toEqual([]);
+    expect(lies('`clock.ts`', 'api/README.md')).toEqual([]);
+    expect(lies('`main.ts`', 'api/core/README.md')).toHaveLength(1);
   });
 
   test('links from where the document stands', () => {

@@ -59,7 +59,7 @@ test('no code but configuration and its examples names a kind of provider', () =
  * nobody else uses. A change that removes some lowers the number here.
  */
 describe('comments become plain English', () => {
-  const OLD_BEGINNINGS = 1_185;
+  const OLD_BEGINNINGS = 1_162;
   const OLD_WORDS = 91;
 
   it('no comment more begins with "Of", "What", "Who", "Whoever" or "Nobody"', () => {

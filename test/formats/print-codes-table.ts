@@ -1,5 +1,5 @@
 import { errorStatus, errorType } from '../../api/contract/error-body.ts';
-import { type ErrorCode, errorTable } from '../../api/contract/errors.ts';
+import { type ErrorCode, errorCodes as codes } from '../../api/contract/errors.ts';
 import { codeGrid, type Ways } from './code-grid.ts';
 import { FORMATS } from './requests.ts';
 
@@ -7,7 +7,6 @@ import { FORMATS } from './requests.ts';
  * `node test/formats/print-codes-table.ts`: every code by every format, as JSON and in a stream, with the tests that
  * cover each cell (`every-code.test.ts` goes all of them in each format), or why it cannot be met. Markdown.
  */
-const codes = Object.keys(errorTable).filter((name): name is ErrorCode => name in errorTable);
 
 const statusAndType = (code: ErrorCode): string => {
   const [chat, messages] = (['chat', 'messages'] as const).map(

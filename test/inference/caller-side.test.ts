@@ -16,7 +16,7 @@ describe('the gate', () => {
     expect([res.status, res.text, heard]).toEqual([null, '', []]);
     caller.openGate();
     expect([res.status, res.head, res.text]).toEqual([200, head, 'a']);
-    expect(heard).toEqual(['begins', 'drained']);
+    expect(heard).toEqual(['begins', 'resumed']);
   });
 
   it('opened early sends no head by itself: the status may still change', () => {
@@ -52,7 +52,7 @@ describe('the gate', () => {
     expect(heard).toEqual(['begins']);
     expect(caller.blockedSinceMs).toBe(1_000);
     res.emit('drain');
-    expect(heard).toEqual(['begins', 'drained']);
+    expect(heard).toEqual(['begins', 'resumed']);
   });
 });
 
@@ -96,7 +96,7 @@ describe('a reader', () => {
   it('who had gone before the call began is known to have', () => {
     const res = new FakeResponse();
     res.hangUp();
-    const events = { callerGone() {}, callerDrained() {}, answerBegins() {} };
+    const events = { callerGone() {}, callerResumed() {}, answerBegins() {} };
     const caller = new CallerSide(res, events, createFakeClock());
     expect(caller.gone).toBe(true);
     caller.openGate();

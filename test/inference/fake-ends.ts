@@ -66,7 +66,7 @@ export function fakeCaller(options: { gateOpen?: boolean } = {}) {
     res,
     {
       callerGone: () => void heard.push('gone'),
-      callerDrained: () => void heard.push('drained'),
+      callerResumed: () => void heard.push('resumed'),
       answerBegins: () => void heard.push('begins'),
     },
     clock,

@@ -143,7 +143,7 @@ describe('images on their way', () => {
 
   test.each<[string, Partial<Reader>, string]>([
     ['who has left', { caller: { gone: true, committed: false } }, 'provider_error'],
-    ['a call that a drain has ended', { endedByUs: 'drain' }, 'gateway_unavailable'],
+    ['a call that a shutdown has ended', { endedByUs: 'shutdown' }, 'gateway_unavailable'],
     ['a call whose time is over', { endedByUs: 'time_limit' }, 'upstream_timeout'],
   ])('are not fetched on for %s', async (_, end, code) => {
     let fetched = 0;
@@ -158,12 +158,12 @@ describe('images on their way', () => {
     expect(fetched).toBe(1);
   });
 
-  test('are not waited for by a call that a drain ends', async () => {
+  test('are not waited for by a call that a shutdown ends', async () => {
     const ended = Promise.withResolvers<undefined>();
     const fetched = Promise.withResolvers<typeof huge>();
     const call = { ...running(() => fetched.promise), ended: ended.promise };
     const body = inline(call);
-    call.endedByUs = 'drain';
+    call.endedByUs = 'shutdown';
     ended.resolve(undefined);
     expect(await body).toMatchObject({ code: 'gateway_unavailable' });
     fetched.resolve(huge);

@@ -14,7 +14,7 @@ function call(onTick: (nowMs: number) => void = () => {}): Ticking & { ticks: nu
       this.ticks++;
       onTick(nowMs);
     },
-    endForDrain() {
+    endForShutdown() {
       this.ended = true;
     },
   };
@@ -27,7 +27,7 @@ describe('running calls', () => {
     calls.add(open);
     expect(calls.endAll()).toBe(1);
     calls.add(late);
-    expect([open.ended, late.ended, calls.endedByDrain]).toEqual([true, true, 2]);
+    expect([open.ended, late.ended, calls.endedByShutdown]).toEqual([true, true, 2]);
   });
 
   it('are looked at once a second by one timer, and by none when there are none', () => {
@@ -76,7 +76,7 @@ describe('running calls', () => {
     calls.add(gone);
     calls.delete(gone);
     expect(calls.endAll()).toBe(1);
-    expect([one.ended, gone.ended, calls.endedByDrain]).toEqual([true, false, 1]);
+    expect([one.ended, gone.ended, calls.endedByShutdown]).toEqual([true, false, 1]);
   });
 
   it('are told the time', () => {

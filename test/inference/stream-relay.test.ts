@@ -469,7 +469,7 @@ describe('a caller who reads slowly', () => {
     expect(caller.blockedSinceMs).toBe(1_000);
     res.flowing = true;
     res.emit('drain');
-    expect(heard).toEqual(['begins', 'drained']);
+    expect(heard).toEqual(['begins', 'resumed']);
     expect(caller.blockedSinceMs).toBeNull();
   });
 
@@ -512,7 +512,7 @@ describe('while the hold is not in the journal', () => {
     expect(res.status).toBeNull();
     caller.openGate();
     expect(res.text).toBe(event(content('a')) + event(content('b')));
-    expect(heard).toEqual(['begins', 'drained']);
+    expect(heard).toEqual(['begins', 'resumed']);
   });
 });
 

@@ -171,7 +171,7 @@ test('a handler that throws has its records again, and only the exception is log
   const { batch, read } = batchOf(0, [5, 6]);
   await reader.read(batch);
   expect(read).toEqual({ resolved: [], committed: [], pauses: [250], beats: 0 });
-  expect(logged).toEqual(['records of a feed could not be dealt with, they are tried again']);
+  expect(logged).toEqual(['handling records of a feed failed, will retry']);
 });
 
 test('a record that is kept apart is safe there before the place behind it is kept', async () => {

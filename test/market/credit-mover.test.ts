@@ -374,7 +374,7 @@ describe('while something is away', () => {
     const world = createMoverWorld();
     const mover = world.newMover({ between: () => () => Promise.reject(new Error('a fault')) });
     expect((await mover.handle(batchOf([tradeRecord({ tradeId: 'secret' })]))).outcomes).toEqual([TRY_AGAIN]);
-    expect(world.lines).toMatchObject([['error', expect.stringContaining('tried again'), { agentId: 1 }]]);
+    expect(world.lines).toMatchObject([['error', expect.stringContaining('will retry'), { agentId: 1 }]]);
     expect(JSON.stringify(world.lines)).not.toContain('secret');
   });
 

@@ -73,7 +73,7 @@ test('a reader that throws has all of it again, and the others’ work is not un
     },
   );
   expect(await topic.feed([1])).toEqual([{ outcome: 'try_again' }]);
-  expect(logged).toEqual(['records of a feed could not be dealt with']);
+  expect(logged).toEqual(['handling records of a feed failed']);
   await topic.idle();
 });
 

@@ -4,7 +4,8 @@ import { z } from 'zod';
 export const REVISIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'] as const;
 export type Revision = (typeof REVISIONS)[number];
 
-export const NINE_TOOLS = [
+/** The tools of `/mcp`, in the order of the spec. */
+export const TOOL_NAMES = [
   'get_balance',
   'get_limits',
   'get_usage',

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { hello, startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { headersOf, messageOf, NINE_TOOLS, REVISIONS, type Revision, recordOf } from './mcp-calls.ts';
+import { headersOf, messageOf, REVISIONS, type Revision, recordOf, TOOL_NAMES } from './mcp-calls.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -34,9 +34,9 @@ async function listTools(revision: Revision) {
 }
 
 describe('the list of tools', () => {
-  it.each(REVISIONS)('is the nine of the spec, the same for revision %s', async (revision) => {
+  it.each(REVISIONS)('has the tools of the spec and no other, the same for revision %s', async (revision) => {
     const { tools } = await listTools(revision);
-    expect(tools.map(({ name }) => name)).toEqual(NINE_TOOLS);
+    expect(tools.map(({ name }) => name)).toEqual(TOOL_NAMES);
     expect(tools).toEqual((await listTools('2026-07-28')).tools);
   });
 
@@ -51,7 +51,7 @@ describe('the list of tools', () => {
         'readOnlyHint',
       ]);
     }
-    for (const name of NINE_TOOLS) {
+    for (const name of TOOL_NAMES) {
       expect([name, hints.get(name)?.readOnlyHint]).toEqual([name, /^(get|list)_/.test(name)]);
       expect([name, hints.get(name)?.destructiveHint]).toEqual([name, name === 'revoke_key']);
     }

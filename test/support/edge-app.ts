@@ -8,7 +8,7 @@ import type { Log } from '#core/log.ts';
 import type { Caller } from '../../api/contract/caller.ts';
 import { apiError } from '../../api/contract/errors.ts';
 import { balanceExample, uploadExample } from '../../api/contract/examples.ts';
-import { answerHeaders } from '../../api/contract/headers.ts';
+import { commonHeaders } from '../../api/contract/headers.ts';
 import type { CallContext } from '../../api/contract/route.ts';
 import { createAuthenticate } from '../../api/http/authenticate.ts';
 import type { ServerLimits } from '../../api/http/create-http-server.ts';
@@ -69,7 +69,7 @@ export async function startEdge(options: EdgeOptions = {}) {
       return null;
     },
     async sendBalance(call) {
-      sendJson(call.res, 200, answerHeaders(call), balanceExample);
+      sendJson(call.res, 200, commonHeaders(call), balanceExample);
       return null;
     },
     runImage: answerEmpty,

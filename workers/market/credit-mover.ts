@@ -33,7 +33,7 @@ export interface MoveCounts {
   expiredNanoUsd: NanoUsd;
 }
 
-/** What is known of one partition, for as long as this process reads it. */
+/** The moves of one partition, for as long as this process reads it. */
 interface PartitionMoves {
   /** Records behind one that is to be tried again, which come again with it. */
   doneAhead: Map<bigint, RecordOutcome>;
@@ -92,30 +92,30 @@ export class CreditMover implements BatchHandler {
   }
 
   async #handle({ partition, records }: FeedBatch): Promise<BatchOutcome> {
-    const known = this.#knownOf(partition);
-    const outcomes = await this.#moveAll(records, known);
+    const moves = this.#movesOf(partition);
+    const outcomes = await this.#moveAll(records, moves);
     const again = outcomes.findIndex(({ outcome }) => outcome === 'try_again');
     const done = again === -1 ? outcomes : outcomes.slice(0, again);
     const last = records[done.length - 1];
     const resumeOffset = last === undefined ? null : last.offset + 1n;
-    known.doneAhead.clear();
+    moves.doneAhead.clear();
     if (again === -1) return { outcomes, resumeOffset };
     for (const [i, outcome] of outcomes.entries()) {
       const record = records[i];
       if (record !== undefined && i > again && outcome.outcome === 'done') {
-        known.doneAhead.set(record.offset, outcome);
+        moves.doneAhead.set(record.offset, outcome);
       }
     }
     return { outcomes: [...done, TRY_AGAIN], resumeOffset };
   }
 
   /** An agent sells what it has just bought: trades that share one follow each other, all others run side by side. */
-  #moveAll(records: FeedBatch['records'], known: PartitionMoves): Promise<RecordOutcome[]> {
+  #moveAll(records: FeedBatch['records'], moves: PartitionMoves): Promise<RecordOutcome[]> {
     const atOnce = limitTasks(MOVES_AT_ONCE);
     const latest = new Map<number, Promise<RecordOutcome>>();
     return Promise.all(
       records.map((record): RecordOutcome | Promise<RecordOutcome> => {
-        const before = known.doneAhead.get(record.offset);
+        const before = moves.doneAhead.get(record.offset);
         if (before !== undefined) return before;
         const parsed = parseMarketRecord(marketTrade, record);
         if (!parsed.ok) return { outcome: 'dead_letter', reason: parsed.reason };
@@ -125,7 +125,7 @@ export class CreditMover implements BatchHandler {
         const moving = earlier.then((ends) =>
           ends.some((end) => end?.outcome === 'try_again')
             ? TRY_AGAIN
-            : atOnce(() => this.#move(trade, known.inTransit)),
+            : atOnce(() => this.#move(trade, moves.inTransit)),
         );
         for (const agentId of agents) latest.set(agentId, moving);
         return moving;
@@ -151,10 +151,10 @@ export class CreditMover implements BatchHandler {
       if (!into.ok) return TRY_AGAIN;
       inTransit.delete(tradeId);
       this.#counts.moved += 1;
-      this.#tellExpired(trade, into.expiredNanoUsd);
+      this.#reportExpired(trade, into.expiredNanoUsd);
       return { outcome: 'done' };
     } catch (error) {
-      log.error('a trade could not be dealt with, it is tried again', { agentId: sellerAgentId, error });
+      log.error('moving the credit of a trade failed, will retry', { agentId: sellerAgentId, error });
       return TRY_AGAIN;
     }
   }
@@ -167,22 +167,20 @@ export class CreditMover implements BatchHandler {
     return { outcome: 'done', rejected: reason };
   }
 
-  #tellExpired(trade: MarketTrade, expiredNanoUsd: NanoUsd): void {
+  #reportExpired(trade: MarketTrade, expiredNanoUsd: NanoUsd): void {
     if (expiredNanoUsd === 0n) return;
     this.#counts.expiredNanoUsd += expiredNanoUsd;
-    this.#options.log.error(
-      'bought credit expired as it came in: it had ended, or its buyer was at the cap',
-      {
-        agentId: trade.buyerAgentId,
-        usd: formatUsd(expiredNanoUsd),
-      },
-    );
+    // The lot had ended, or the buyer was at the balance cap.
+    this.#options.log.error('credit of a trade expired on arrival', {
+      agentId: trade.buyerAgentId,
+      usd: formatUsd(expiredNanoUsd),
+    });
   }
 
-  #knownOf(partition: number): PartitionMoves {
-    const known = this.#partitions.get(partition) ?? { doneAhead: new Map(), inTransit: new Map() };
-    this.#partitions.set(partition, known);
-    return known;
+  #movesOf(partition: number): PartitionMoves {
+    const moves = this.#partitions.get(partition) ?? { doneAhead: new Map(), inTransit: new Map() };
+    this.#partitions.set(partition, moves);
+    return moves;
   }
 }
 

@@ -59,7 +59,7 @@ export class FedTopic {
       return (await handler.handle(batch)).outcomes;
     } catch (error) {
       const { topic, log } = this.#options;
-      log.error('records of a feed could not be dealt with', { topic, error });
+      log.error('handling records of a feed failed', { topic, error });
       return [];
     }
   }

@@ -5,14 +5,14 @@ const LEADERS_MS = 30 * SECOND_MS;
 const POLL_MS = SECOND_MS / 20;
 
 /**
- * Makes the topics that are missing, and resolves once every partition has a leader: what is sent before would be
- * refused, and sent again. Existing topics stay as they are.
+ * Creates the missing topics, and resolves once every partition has a leader: a record that is sent earlier would be refused
+ * and sent again. Existing topics stay as they are.
  */
 export async function ensureTopics(kafka: Kafka, topics: ITopicConfig[], clock: Clock): Promise<void> {
   const admin = kafka.admin();
   await admin.connect();
   try {
-    // Not by kafkajs's own wait: a broker that has just made a topic may not know it for a moment, which ends that.
+    // kafkajs's own wait fails while a broker does not know the topic that it has just created.
     await admin.createTopics({ waitForLeaders: false, topics });
     const names = topics.map(({ topic }) => topic);
     const giveUpAtMs = clock.monotonicMs() + LEADERS_MS;
@@ -41,7 +41,7 @@ export async function requireTopics(kafka: Kafka, topics: readonly string[]): Pr
   }
 }
 
-/** Nobody has made them yet. */
+/** The topics do not exist yet. */
 export class TopicsMissingError extends Error {
   override readonly name = 'TopicsMissingError';
 
@@ -50,21 +50,21 @@ export class TopicsMissingError extends Error {
   }
 }
 
-/** For who starts: it may come by itself, while a wrong name, password or certificate is the operator's to mend. */
+/** Returns whether Kafka may become reachable without a change. A wrong name, password or certificate needs the operator. */
 export const isKafkaAway = (error: unknown): boolean =>
   error instanceof TopicsMissingError ||
   (error instanceof kafkajs.KafkaJSError &&
-    AWAY.has(rootOf(error).name) &&
+    awayErrorNames.has(rootOf(error).name) &&
     !/certificate/i.test(rootOf(error).message));
 
-/** It says that it tried often enough, and what failed stands below. */
+/** kafkajs wraps the last failure in a retry error; this returns the failure. */
 function rootOf(error: Error): Error {
   return error instanceof kafkajs.KafkaJSNumberOfRetriesExceeded && error.cause instanceof Error
     ? rootOf(error.cause)
     : error;
 }
 
-const AWAY: ReadonlySet<string> = new Set([
+const awayErrorNames: ReadonlySet<string> = new Set([
   'KafkaJSNumberOfRetriesExceeded',
   'KafkaJSConnectionError',
   'KafkaJSConnectionClosedError',

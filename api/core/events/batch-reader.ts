@@ -177,7 +177,7 @@ export class BatchReader {
     try {
       return await handler.handle(batch);
     } catch (error) {
-      log.error('records of a feed could not be dealt with, they are tried again', {
+      log.error('handling records of a feed failed, will retry', {
         topic,
         shard: batch.partition,
         error,

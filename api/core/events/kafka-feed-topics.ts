@@ -13,10 +13,10 @@ import { REJECTED_TRADES_TOPIC, TRADES_TOPIC } from './market-trade.ts';
 const BOOK_LOG_KEPT_MS = DAY_MS;
 
 const PARTITIONS = 8;
-/** Of a record, besides its value: its key, its headers, and those of the batch. */
+/** Room for a record's key, its headers, and those of its batch, beside its value. */
 const ENVELOPE_BYTES = 64 * 1024;
 
-/** What others write to us. */
+/** Topics that other systems write. */
 const feeds: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   [CREDIT_GRANTS_TOPIC]: {},
   [AGENTS_TOPIC]: {},
@@ -28,13 +28,13 @@ const feeds: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'max.message.bytes': String(BOOK_RECORD_BYTES_MAX + ENVELOPE_BYTES),
   },
 };
-/** What we write to the exchange. */
+/** Topics that the gateway writes for the exchange. */
 const answers = [BOOK_REQUESTS_TOPIC, REJECTED_TRADES_TOPIC];
 
-/** All that go between the exchange, the operator's own systems and us. */
+/** All topics between the exchange, the operator's systems and the gateway. */
 export const feedTopics: readonly string[] = [...Object.keys(feeds), ...answers];
 
-/** Makes the topics that are missing, and those of what is kept apart; existing ones stay as they are. */
+/** Creates the missing feed topics, and a dead-letter topic for each feed. Existing topics stay as they are. */
 export const ensureFeedTopics = (kafka: Kafka, clock: Clock, replicationFactor: number): Promise<void> =>
   ensureTopics(
     kafka,

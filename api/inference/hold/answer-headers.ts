@@ -1,5 +1,5 @@
 import { formatUsd, type NanoUsd } from '#core/money.ts';
-import { answerHeaders as commonHeaders } from '../../contract/headers.ts';
+import { commonHeaders } from '../../contract/headers.ts';
 import type { HeldCall } from './held-call.ts';
 
 /** The headers of a successful answer. Of the provider's own headers only its id for the answer passes. */
@@ -19,5 +19,5 @@ export function answerHeaders(call: HeldCall, contentType: string): Record<strin
 
 export const EVENT_STREAM = 'text/event-stream; charset=utf-8';
 
-/** Tells what was held for the request. */
+/** Reports the amount that was held for the request. */
 export const holdHeader = (holdNanoUsd: NanoUsd) => ({ 'x-hold-usd': formatUsd(holdNanoUsd) });

@@ -2,12 +2,12 @@ import type { ServerResponse } from 'node:http';
 import type { Clock } from '#core/clock.ts';
 import { GATE_BUFFER_BYTES } from '#core/limits.ts';
 
-/** What a running call wants to hear of its caller. */
+/** The events of the caller's connection that a running call handles. */
 export interface CallerEvents {
   /** Hung up before the answer was complete. */
   callerGone(): void;
-  /** Takes bytes again after `write` answered false. */
-  callerDrained(): void;
+  /** The caller takes bytes again after `write` answered false. */
+  callerResumed(): void;
   /** The status line goes out: no longer can anything else be answered. */
   answerBegins(): void;
 }
@@ -51,7 +51,7 @@ export class CallerSide {
     const held = this.#held;
     this.#held = [];
     for (const bytes of held) this.#send(bytes);
-    if (this.blockedSinceMs === null) this.#events.callerDrained();
+    if (this.blockedSinceMs === null) this.#events.callerResumed();
   }
 
   /** Commits to status 200 with these headers. */
@@ -60,7 +60,7 @@ export class CallerSide {
     if (this.gateOpen && !this.gone) this.#writeHead(head);
   }
 
-  /** False: hold back more until `callerDrained`. What is written after a hang-up is dropped. */
+  /** False: hold back more until `callerResumed`. What is written after a hang-up is dropped. */
   write(bytes: Buffer): boolean {
     if (this.gone) return true;
     if (this.gateOpen) return this.#send(bytes);
@@ -105,9 +105,9 @@ export class CallerSide {
     this.#events.callerGone();
   }
 
-  drained(): void {
+  resumed(): void {
     this.blockedSinceMs = null;
-    this.#events.callerDrained();
+    this.#events.callerResumed();
   }
 
   #writeHead(head: Record<string, string>): void {
@@ -138,5 +138,5 @@ function onClose(this: CallResponse): void {
 }
 
 function onDrain(this: CallResponse): void {
-  this[CALLER]?.drained();
+  this[CALLER]?.resumed();
 }

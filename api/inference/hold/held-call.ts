@@ -11,9 +11,9 @@ import type { UpstreamRequest } from '../upstream/upstream-request.ts';
 import { type CallerEvents, CallerSide } from './caller-side.ts';
 import { Gate, type GateOutcome } from './gate.ts';
 import type { Gateway } from './gateway.ts';
-import { type DrainBounds, UsageDrain } from './hang-up.ts';
 import { HOLD_LEASE_RENEW_MS, Lease } from './lease.ts';
 import type { Ticking } from './open-calls.ts';
+import { UsageDrain, type UsageDrainBounds } from './usage-drain.ts';
 
 /** A usage drain of a text call reads at most this much after the hang-up. */
 const USAGE_DRAIN_BYTES = 16 * 1024 * 1024;
@@ -21,9 +21,9 @@ const USAGE_DRAIN_BYTES = 16 * 1024 * 1024;
 /**
  * Why the gateway ended a provider's answer. `hang_up`: the caller left, and the provider stops for that, or the usage drain
  * has reached its bound. `too_long`: there is more of an answer than can be kept, for a caller who waits for the whole.
- * `drain`: this process must end.
+ * `shutdown`: this process must end.
  */
-export type EndedByUs = 'time_limit' | 'drain' | 'gate' | 'hang_up' | 'too_long';
+export type EndedByUs = 'time_limit' | 'shutdown' | 'gate' | 'hang_up' | 'too_long';
 
 export interface HeldCallOptions {
   gateway: Gateway;
@@ -61,12 +61,12 @@ export abstract class HeldCall implements CallerEvents, Ticking {
   #usageDrain: UsageDrain | null = null;
   readonly #ended = Promise.withResolvers<undefined>();
 
-  /** What was asked for, by its path below `/v1`. */
+  /** The route of the call, below `/v1`. */
   abstract readonly endpoint: string;
-  /** Who runs the call now. */
+  /** The provider that runs the current attempt. */
   abstract readonly provider: Provider;
-  /** What is worth keeping of the answer's id while the call still runs. */
-  protected abstract readonly idToKeep: string | null;
+  /** The answer's id to store with the lease while the call runs; `null`: none. */
+  protected abstract readonly renewalId: string | null;
   /** Whether the provider goes on, and bills, for a caller who has left: then only reading on tells what the call costs. */
   protected abstract readonly billsAfterHangUp: boolean;
 
@@ -129,7 +129,7 @@ export abstract class HeldCall implements CallerEvents, Ticking {
     this.#noteEnd('too_long');
   }
 
-  /** What its lines in the log begin with. */
+  /** The fields that identify the call in each of its log lines. */
   get logFields(): Pick<LogFields, 'callId' | 'agentId' | 'traceId'> {
     const { callId, agentId, res } = this.options;
     return { callId, agentId, ...traceOf(res.req) };
@@ -147,8 +147,8 @@ export abstract class HeldCall implements CallerEvents, Ticking {
     if (options.stream) options.gateway.openCalls.streams++;
   }
 
-  protected get drainBounds(): DrainBounds {
-    return textDrain;
+  protected get usageDrainBounds(): UsageDrainBounds {
+    return textUsageDrain;
   }
 
   /** Starts one attempt. Only the last one started is ended by a time limit or a hang-up. */
@@ -185,7 +185,7 @@ export abstract class HeldCall implements CallerEvents, Ticking {
     gateway.openCalls.delete(this);
     if (stream) gateway.openCalls.streams--;
     gateway.capacity.release(holdNanoUsd, this.#usageDrain === null);
-    // What still comes after the end mark is not ours to wait for.
+    // Bytes after the end mark are not part of the answer.
     if (this.#upstream?.ended === false) this.#upstream.abort();
   }
 
@@ -197,20 +197,20 @@ export abstract class HeldCall implements CallerEvents, Ticking {
 
     const { blockedSinceMs } = this.caller;
     if (blockedSinceMs !== null && nowMs - blockedSinceMs >= STALLED_READER_MS) this.caller.drop();
-    // Into a whole answer that is on its way nothing may be put.
+    // A keep-alive must not be written into a JSON answer, only into a stream.
     const mayBeSilent = this.options.stream && this.caller.committed;
     if (mayBeSilent && nowMs - this.caller.lastWriteAtMs >= HOLD_LEASE_RENEW_MS) this.caller.keepAlive();
     if (this.#lease.isDue(nowMs)) this.#renew(nowMs);
   }
 
-  /** A caller who still listens hears why; a usage drain ends as any other that takes too long. */
-  endForDrain(): void {
-    this.#endEarly('drain');
+  /** A caller that is still connected receives the reason. A usage drain ends as one that has reached its bound. */
+  endForShutdown(): void {
+    this.#endEarly('shutdown');
   }
 
   /**
    * The hang-up. The provider's connection is closed in this very turn, so that the provider stops and the cost ends. A provider
-   * that would bill the whole answer anyway is read on within bounds (`hang-up.ts`). If no byte of the request has left, there is
+   * that would bill the whole answer anyway is read on within bounds (`usage-drain.ts`). If no byte of the request has left, there is
    * nothing to read on for.
    */
   callerGone(): void {
@@ -221,7 +221,7 @@ export abstract class HeldCall implements CallerEvents, Ticking {
     else this.#endEarly('hang_up');
   }
 
-  callerDrained(): void {
+  callerResumed(): void {
     this.#upstream?.resume();
   }
 
@@ -233,7 +233,7 @@ export abstract class HeldCall implements CallerEvents, Ticking {
   #beginUsageDrain(upstream: UpstreamRequest): void {
     const { clock, openCalls, capacity } = this.options.gateway;
     const nowMs = clock.monotonicMs();
-    this.#usageDrain = UsageDrain.begin(openCalls, upstream, this.drainBounds, nowMs);
+    this.#usageDrain = UsageDrain.begin(openCalls, upstream, this.usageDrainBounds, nowMs);
     if (this.#usageDrain === null) {
       this.#endEarly('hang_up');
       return;
@@ -255,9 +255,9 @@ export abstract class HeldCall implements CallerEvents, Ticking {
   }
 
   #renew(nowMs: number): void {
-    const renewal = { generationId: this.idToKeep, holdsSlot: this.#usageDrain === null };
+    const renewal = { generationId: this.renewalId, holdsSlot: this.#usageDrain === null };
     this.#lease.renew(nowMs, renewal, this.logFields);
   }
 }
 
-const textDrain: DrainBounds = { ms: USAGE_DRAIN_MS, bytes: USAGE_DRAIN_BYTES };
+const textUsageDrain: UsageDrainBounds = { ms: USAGE_DRAIN_MS, bytes: USAGE_DRAIN_BYTES };

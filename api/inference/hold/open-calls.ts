@@ -8,7 +8,7 @@ export interface Ticking {
   /** By the monotonic clock: a step of the wall clock ends no call. */
   tick(nowMs: number): void;
   /** This process has no more time for it. */
-  endForDrain(): void;
+  endForShutdown(): void;
 }
 
 const TICK_MS = SECOND_MS;
@@ -18,8 +18,8 @@ export class OpenCalls {
   /** Answers that are read on after a hang-up, for their usage. */
   usageDrains = 0;
   streams = 0;
-  /** Ended because a drain had no more time for them. */
-  endedByDrain = 0;
+  /** Calls that a shutdown ended because its time was over. */
+  endedByShutdown = 0;
   readonly #calls = new IndexedSet<Ticking>();
   readonly #clock: Clock;
   readonly #log: Log;
@@ -63,8 +63,8 @@ export class OpenCalls {
   }
 
   #end(call: Ticking): void {
-    this.endedByDrain += 1;
-    call.endForDrain();
+    this.endedByShutdown += 1;
+    call.endForShutdown();
   }
 
   /** Resolves when none is open, answers that are read on after a hang-up included. */

@@ -69,7 +69,7 @@ function refuseClock(nowMs: number, waitMs: number): ApiError {
   });
 }
 
-/** What the ledger refused, in the spec's codes. Both 402 name the amounts and what would fit. */
+/** The ledger's refusal in the spec's codes. Both 402 name the amounts and what would fit. */
 export function refuseReserve(
   refusal: ReserveRefusal | UnavailableResult,
   advise: StartAdvice,
@@ -82,7 +82,7 @@ export function refuseReserve(
       return refuseClock(nowMs, waitForClockMs());
     case 'unavailable':
     case 'unknown_agent':
-    // Of a video alone, and that looks for it first.
+    // Only a video's reserve answers this, and its order handles it before this function is called.
     case 'video_exists':
       return apiError('service_unavailable');
     case 'stale_id':
@@ -142,11 +142,11 @@ function refuseShare(
   }
   const fit = room === null ? null : advise.fit(fitsNow(room), '');
   const changes = fit?.changes ?? null;
-  const now = fit === null || changes === null ? '' : ` ${nowWords(fit)}`;
+  const fitsNowSentence = fit === null || changes === null ? '' : ` ${nowWords(fit)}`;
   return apiError('daily_share_used', {
     retryAfterMs: resetsAtMs - nowMs,
     advice: { changes, needNanoUsd: null, waitUntilMs: resetsAtMs },
-    ...(now === '' ? {} : { message: `${errorTable.daily_share_used.message}${now}` }),
+    message: `${errorTable.daily_share_used.message}${fitsNowSentence}`,
   });
 }
 
@@ -159,23 +159,23 @@ function refuseKey(
   const { limitNanoUsd, leftNanoUsd, heldNanoUsd, resetsAtMs } = key;
   const [hold, limit] = [formatUsd(holdNanoUsd), formatUsd(limitNanoUsd)];
   const isAboveLimit = holdNanoUsd > limitNanoUsd;
-  // A call that the balance does not cover either is not helped by the key's reset.
-  const isBroke = room !== null && room.spendableNanoUsd + room.heldNanoUsd < holdNanoUsd;
-  const said = isAboveLimit
+  // A reset of the key does not help a call that the balance does not cover either.
+  const isBalanceTooLow = room !== null && room.spendableNanoUsd + room.heldNanoUsd < holdNanoUsd;
+  const limitSentence = isAboveLimit
     ? `This call would hold $${hold}, more than this key's whole $${limit} limit until ${isoTime(resetsAtMs)}: waiting for its reset does not help.`
     : `This call would hold $${hold}, but this key has $${formatUsd(leftNanoUsd)} left of its $${limit} limit until ${isoTime(resetsAtMs)}.`;
-  const broke = isBroke
+  const balanceSentence = isBalanceTooLow
     ? ` The balance does not cover it either: $${formatUsd(room.spendableNanoUsd)} is spendable.`
     : '';
-  const remedy = isBroke
+  const remedy = isBalanceTooLow
     ? 'choose a cheaper model, raise the limit, or add credit'
     : remedyOf(room, 'choose a cheaper model, or raise the limit');
   const available = room === null ? leftNanoUsd : minBigint(leftNanoUsd, fitsNow(room));
-  const mayFitLater = !isBroke && heldNanoUsd > 0n && leftNanoUsd + heldNanoUsd >= holdNanoUsd;
+  const mayFitLater = !isBalanceTooLow && heldNanoUsd > 0n && leftNanoUsd + heldNanoUsd >= holdNanoUsd;
   const advised = advice(advise.fit(available, remedy), mayFitLater ? heldNanoUsd : null);
   return apiError('key_limit', {
-    message: `${said}${broke}${advised.words}`,
-    advice: { ...advised.advice, waitUntilMs: isAboveLimit || isBroke ? null : resetsAtMs },
+    message: `${limitSentence}${balanceSentence}${advised.words}`,
+    advice: { ...advised.advice, waitUntilMs: isAboveLimit || isBalanceTooLow ? null : resetsAtMs },
   });
 }
 

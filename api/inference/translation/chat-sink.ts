@@ -17,8 +17,8 @@ export class ChatSink implements AnswerSink {
   #id = '';
   #textLength = 0;
   #framed: string | null = null;
-  /** Of the thought that is open or comes next: clients lay pieces of one number over each other. */
-  #thought = 0;
+  /** Numbers the reasoning that is open or comes next: clients join pieces of one number. */
+  #reasoningIndex = 0;
   #thinks = false;
 
   constructor(
@@ -46,7 +46,7 @@ export class ChatSink implements AnswerSink {
       case 'reasoning': {
         const { text } = piece;
         this.#thinks = true;
-        const detail = { type: 'reasoning.text', text, index: this.#thought };
+        const detail = { type: 'reasoning.text', text, index: this.#reasoningIndex };
         return this.#chunk({ reasoning: text, reasoning_details: [detail] });
       }
       case 'signature': {
@@ -80,13 +80,13 @@ export class ChatSink implements AnswerSink {
   }
 
   #lastOfReasoning(detail: object): Buffer {
-    const index = this.#thought;
+    const index = this.#reasoningIndex;
     this.#endReasoning();
     return this.#chunk({ reasoning_details: [{ ...detail, index }] });
   }
 
   #endReasoning(): void {
-    if (this.#thinks) this.#thought++;
+    if (this.#thinks) this.#reasoningIndex++;
     this.#thinks = false;
   }
 
@@ -135,18 +135,18 @@ export function writeChatAnswer(
 ): string {
   const { parts } = whole;
   const calls = chatCallsOf(parts);
-  const thoughts = showReasoning ? parts.filter((part) => part.type === 'reasoning') : [];
-  const thought = thoughts.map(({ text }) => text).join('');
+  const reasoningParts = showReasoning ? parts.filter((part) => part.type === 'reasoning') : [];
+  const reasoning = reasoningParts.map(({ text }) => text).join('');
   const message = {
     role: 'assistant',
     content: whole.text === '' && calls !== undefined ? null : whole.text,
     refusal: null,
     annotations: annotationsOf(whole),
-    reasoning: thought === '' ? undefined : thought,
+    reasoning: reasoning === '' ? undefined : reasoning,
     reasoning_details:
-      thoughts.length === 0
+      reasoningParts.length === 0
         ? undefined
-        : thoughts.map(({ text, signature, encrypted }, index) =>
+        : reasoningParts.map(({ text, signature, encrypted }, index) =>
             encrypted === null
               ? { type: 'reasoning.text', text, signature, index }
               : { type: 'reasoning.encrypted', data: encrypted, index },

@@ -58,8 +58,8 @@ export class ChatSource implements AnswerSource {
     if (choice === undefined) return pieces;
     // Some servers send the whole message in their last chunk, or in their only one.
     const delta = recordOf(choice.delta ?? choice.message);
-    const thought = textOf(delta.reasoning) || textOf(delta.reasoning_content);
-    if (thought !== '') pieces.push({ type: 'reasoning', text: thought });
+    const reasoning = textOf(delta.reasoning) || textOf(delta.reasoning_content);
+    if (reasoning !== '') pieces.push({ type: 'reasoning', text: reasoning });
     const content = contentPieces(delta.content);
     for (const piece of content.length > 0 ? content : pieceOf('text', delta.refusal)) pieces.push(piece);
     for (const note of records(delta.annotations)) pieces.push(...citationOf(recordOf(note.url_citation)));
@@ -102,14 +102,14 @@ export class ChatSource implements AnswerSource {
   }
 }
 
-/** A text, or a list of parts, in which one vendor sends thought, too. */
+/** Reads a text, or a list of parts, in which one vendor sends reasoning, too. */
 function contentPieces(content: unknown): AnswerPiece[] {
   if (typeof content === 'string') return pieceOf('text', content);
   return records(content).flatMap(({ type, text, thinking }) => {
     if (type === 'text') return pieceOf('text', text);
     if (type !== 'thinking') return [];
-    const thought = typeof thinking === 'string' ? [{ text: thinking }] : records(thinking);
-    return thought.flatMap((part) => pieceOf('reasoning', part.text));
+    const parts = typeof thinking === 'string' ? [{ text: thinking }] : records(thinking);
+    return parts.flatMap((part) => pieceOf('reasoning', part.text));
   });
 }
 

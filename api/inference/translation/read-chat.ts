@@ -161,7 +161,7 @@ function readReasoningItem(
   return text === '' ? [] : [{ type: 'reasoning', text, signature: null, encrypted: null }];
 }
 
-/** Thought of an answer that another vendor's model gave: the provider would refuse it as not its own. */
+/** Whether another vendor's model wrote the reasoning: the provider would refuse it as not its own. */
 const isForeign = ({ format }: Record<string, unknown>): boolean =>
   typeof format === 'string' && !isOwnReasoning(format);
 

@@ -13,7 +13,7 @@ import { isRecord } from '#core/is-record.ts';
 import { HINTS, OURS, type UnsupportedFields } from '../formats/unsupported-fields.ts';
 import { numberOf, recordOf, records, textOf } from '../formats/values.ts';
 
-/** Of a messages body that passed its schema and policy. */
+/** Reads a messages body that passed its schema and policy. */
 export function readMessages(
   body: Readonly<Record<string, unknown>>,
   unsupported: UnsupportedFields,
@@ -144,7 +144,7 @@ function readText(block: Record<string, unknown>, at: string, unsupported: Unsup
   return block.text === '' ? [] : [{ type: 'text', text: unsupported.text(block.text, `${at}.text`) ?? '' }];
 }
 
-// Of earlier answers: for people to read, and what the official client has read from the text.
+// Earlier answers carry citations for people, and fields that the official client parses from the text.
 const TEXT = new Set(['type', 'text', 'citations', 'parsed', 'parsed_output']);
 
 function readDocument(
@@ -226,7 +226,7 @@ function readAssistant(
   return { role: 'assistant', parts };
 }
 
-// Who called is said of calls of programs alone, which are not served.
+// `caller` is set only for calls by programs, which are not served.
 const TOOL_USE = new Set(['type', 'id', 'name', 'input', 'caller']);
 
 function readTool(tool: Record<string, unknown>, path: string, unsupported: UnsupportedFields): FunctionTool {
@@ -290,7 +290,7 @@ function readReasoning(
   };
 }
 
-// How much of it is shown changes nothing of what is thought.
+// `display` does not change the reasoning itself.
 const THINKING = new Set(['type', 'budget_tokens', 'display']);
 const THINKING_TYPES = new Set(['enabled', 'adaptive', 'disabled']);
 

@@ -60,7 +60,7 @@ const READ = new Set([
 ]);
 const TEXT = new Set(['format']);
 
-/** Signed thought is always shown, and of tools of a provider's own a translated call has none. */
+/** Signed reasoning is always shown, and a translated call has no tools of the provider's own. */
 function refuseIncluded(include: unknown, unsupported: UnsupportedFields): void {
   for (const [index, name] of unsupported.texts(include, 'include').entries()) {
     if (name !== 'reasoning.encrypted_content' && !/_call(_output)?\./.test(name))
@@ -156,7 +156,7 @@ function readMessage(
 
 const MESSAGE = new Set(['type', 'id', 'role', 'content', 'status', 'phase']);
 
-/** Thought, text and calls of one answer are items of their own here, and one message in every other format. */
+/** Reasoning, text and calls of one answer are items of their own here, and one message in every other format. */
 function answerOf(turns: Turn[]): AssistantPart[] {
   const last = turns.at(-1);
   if (last?.role === 'assistant') return last.parts;

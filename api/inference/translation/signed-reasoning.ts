@@ -1,20 +1,20 @@
 import type { ReasoningPart } from '#core/conversation/conversation.ts';
 
 /*
- * `encrypted_content` of an item of thought, with which the provider takes it back in a later call. It has a mark of ours:
- * a provider refuses thought that another has signed, as that of a fallback may be.
+ * `encrypted_content` of a reasoning item, by which the provider takes the item back in a later call. The gateway adds a mark,
+ * because a provider refuses reasoning that another has signed, such as that of a fallback.
  */
 
 const SIGNATURE = 'signature:';
 const ENCRYPTED = 'encrypted:';
 
-/** `null`: the provider gave nothing by which it would know its thought. */
+/** `null`: the provider gave nothing by which it would recognise its reasoning. */
 export function signReasoning({ signature, encrypted }: ReasoningPart): string | null {
   if (encrypted !== null) return ENCRYPTED + encrypted;
   return signature === null ? null : SIGNATURE + signature;
 }
 
-export const readSignedReasoning = (kept: string): Pick<ReasoningPart, 'signature' | 'encrypted'> => ({
-  signature: kept.startsWith(SIGNATURE) ? kept.slice(SIGNATURE.length) : null,
-  encrypted: kept.startsWith(ENCRYPTED) ? kept.slice(ENCRYPTED.length) : null,
+export const readSignedReasoning = (signed: string): Pick<ReasoningPart, 'signature' | 'encrypted'> => ({
+  signature: signed.startsWith(SIGNATURE) ? signed.slice(SIGNATURE.length) : null,
+  encrypted: signed.startsWith(ENCRYPTED) ? signed.slice(ENCRYPTED.length) : null,
 });

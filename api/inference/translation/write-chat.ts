@@ -39,7 +39,7 @@ export function writeChat(
   };
 }
 
-/** Earlier thought stays behind: a server of this format takes none back, or has no name for it that all share. */
+/** Earlier reasoning is dropped: chat servers take none back. */
 function writeTurn(turn: Turn, unsupported: UnsupportedFields): object {
   switch (turn.role) {
     case 'system':
@@ -105,7 +105,7 @@ const writeTool = ({ name, description, parameters, strict }: FunctionTool): obj
 const writeToolChoice = (choice: ToolChoice): unknown =>
   choice.type === 'tool' ? { type: 'function', function: { name: choice.name } } : choice.type;
 
-/** Its own word for none is not known to every server. */
+/** Some servers reject `none`, so it is sent only if the caller wrote it. */
 function writeEffort(reasoning: Reasoning, outputTokensCap: number): string | undefined {
   if (!reasoning.enabled) return reasoning.effort === 'none' ? 'none' : undefined;
   return effortOf(reasoning, outputTokensCap);

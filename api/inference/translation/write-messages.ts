@@ -134,7 +134,7 @@ function writeAssistantPart(part: AssistantPart, room: Room, unsupported: Unsupp
       ];
     case 'reasoning':
       if (part.encrypted !== null) return [{ type: 'redacted_thinking', data: part.encrypted }];
-      // The provider refuses thought that it has not signed.
+      // The provider refuses reasoning that it has not signed.
       return part.signature === null || part.signature === ''
         ? []
         : [{ type: 'thinking', thinking: part.text, signature: part.signature }];

@@ -60,8 +60,8 @@ function busyFault({ upstream: { status }, faultOf }: EndedAttempt, waitMs: numb
   return status >= 500 ? { kind: 'failing' } : { kind: 'refused' };
 }
 
-/** The journal, a drain, or a bound on the length of answers. */
-const cutByUs: ReadonlySet<EndedByUs | null> = new Set<EndedByUs>(['gate', 'drain', 'too_long', 'hang_up']);
+/** The journal, a shutdown, or a bound on the length of answers. */
+const cutByUs = new Set<EndedByUs | null>(['gate', 'shutdown', 'too_long', 'hang_up']);
 
 /** The facts of an ended attempt that each kind of call reports. */
 export interface ReportedAttempt {

@@ -18,7 +18,7 @@ export interface RunningCallOptions extends HeldCallOptions {
 /** A call of a text model between its hold and its settlement: who answers it now, and who may instead. */
 export class RunningCall extends HeldCall {
   declare readonly options: RunningCallOptions;
-  /** Who runs the call now. */
+  /** The candidate of the current attempt. */
   candidate: Candidate;
 
   constructor(options: RunningCallOptions) {
@@ -38,7 +38,7 @@ export class RunningCall extends HeldCall {
    * Only beside the provider that the hold names: after a crash that one is asked for the price. And only of an attempt
    * that nothing can follow: a failed one is the operator's.
    */
-  protected get idToKeep(): string | null {
+  protected get renewalId(): string | null {
     const isFirst = this.candidate === this.options.candidate;
     const isLast = this.caller.committed || this.options.plan.candidates.length === 1;
     return isFirst && isLast ? this.generationId : null;

@@ -9,8 +9,8 @@ export function warnOperator(
   model: string,
   code: ErrorCode,
 ): void {
-  // A call that a drain cut short is answered by a code that would blame the provider here.
-  if (endedByUs === 'drain') return;
+  // A call that a shutdown cut short is answered by a code that would blame the provider here.
+  if (endedByUs === 'shutdown') return;
   const { health, log } = options.gateway;
   const advice = ADVICE.get(code);
   if (advice === undefined || !health.isNews(endpoint, code)) return;

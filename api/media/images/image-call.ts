@@ -1,8 +1,8 @@
 import type { Provider } from '#core/catalog/catalog.ts';
 import { MINUTE_MS } from '#core/clock.ts';
 import { IMAGE_ANSWER_BYTES } from '#core/limits.ts';
-import type { DrainBounds } from '../../inference/hold/hang-up.ts';
 import { HeldCall, type HeldCallOptions } from '../../inference/hold/held-call.ts';
+import type { UsageDrainBounds } from '../../inference/hold/usage-drain.ts';
 import type { LinkedImage } from '../../inference/linked-images/linked-media.ts';
 import type { AskedEndpoint } from '../../inference/upstream/upstream-error.ts';
 import type { UpstreamRequest } from '../../inference/upstream/upstream-request.ts';
@@ -42,13 +42,13 @@ export class ImageCall extends HeldCall {
     return { provider, upstreamModel: model.upstreamModel, publicModel: model.id, contextTokens: null };
   }
 
-  /** None: who never got an image, because we died, owes nothing for it. */
-  protected get idToKeep(): null {
+  /** None: a caller that got no image because this process died owes nothing for it. */
+  protected get renewalId(): null {
     return null;
   }
 
-  protected override get drainBounds(): DrainBounds {
-    return imageDrain;
+  protected override get usageDrainBounds(): UsageDrainBounds {
+    return imageUsageDrain;
   }
 
   dispatch(body: Buffer): UpstreamRequest {
@@ -66,8 +66,8 @@ export class ImageCall extends HeldCall {
     });
   }
 
-  override callerDrained(): void {
-    super.callerDrained();
+  override callerResumed(): void {
+    super.callerResumed();
     this.#wakeWriter();
   }
 
@@ -83,4 +83,4 @@ export class ImageCall extends HeldCall {
   }
 }
 
-const imageDrain: DrainBounds = { ms: IMAGE_DRAIN_MS, bytes: IMAGE_ANSWER_BYTES };
+const imageUsageDrain: UsageDrainBounds = { ms: IMAGE_DRAIN_MS, bytes: IMAGE_ANSWER_BYTES };

@@ -71,7 +71,7 @@ export class ImageKind implements CallKind<MadeImages, FailedImages> {
    */
   get #endsPaid(): boolean {
     const { caller, endedByUs, hungUp, options } = this.#call;
-    if (endedByUs === 'drain') return caller.committed && options.stream;
+    if (endedByUs === 'shutdown') return caller.committed && options.stream;
     return hungUp ? endedByUs !== null : caller.committed && endedByUs === 'time_limit';
   }
 }

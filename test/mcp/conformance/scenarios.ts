@@ -1,5 +1,5 @@
 /**
- * What the suite asks of a server, by revision, and what of it means something for one that has nine tools of its own, keys
+ * What the suite asks of a server, by revision, and what of it means something for one that has tools of its own, keys
  * and no sessions. Together they are all that the suite has: a scenario that is in neither fails a test.
  */
 export const applicable: Readonly<Record<string, readonly string[]>> = {

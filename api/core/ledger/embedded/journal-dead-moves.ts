@@ -1,5 +1,5 @@
 import type { MoveIn } from '../command.ts';
-import { inTrade, outTradeId, parseSaleTerms } from '../machine/decide-move.ts';
+import { inTrade, outTradeId, parseSaleTerms } from '../machine/move.ts';
 import type { LedgerState } from '../machine/state.ts';
 
 /**

@@ -1,12 +1,13 @@
 import { MINUTE_MS, startOfDayMs } from '../../clock.ts';
 import type { LedgerEvent } from '../../events/ledger-event.ts';
 import { applyFinished, applyRenewed, applyReserved, applySettled } from './call.ts';
-import { applyExpired, applyGranted, applyMovedIn, applyMovedOut, applyMoveRefused } from './credit.ts';
+import { applyExpired, applyGranted } from './credit.ts';
 import type { Decision } from './decision.ts';
 import { newAgent } from './empty-ledger.ts';
 import { isAhead } from './is-ahead.ts';
 import { applyKeyPut, applyKeyRevoked } from './key.ts';
 import { LedgerEventError, LedgerGapError } from './ledger-errors.ts';
+import { applyMovedIn, applyMovedOut, applyMoveRefused } from './move.ts';
 import type { AgentState, LedgerState } from './state.ts';
 import { forgetStored } from './stored-images.ts';
 import { applyUploadStarted, forgetUploads } from './upload.ts';

@@ -1,4 +1,6 @@
+import type { LedgerEventOf } from '../../events/ledger-event.ts';
 import { minBigint, type NanoUsd } from '../../money.ts';
+import { LedgerEventError } from './ledger-errors.ts';
 import type { AgentState, Allocation, LedgerState, Lot } from './state.ts';
 
 /** What a new call can hold: free credit of lots that have not ended. */
@@ -61,6 +63,25 @@ export function addFree(agent: AgentState, expiresAtMs: number, nanoUsd: NanoUsd
   const lot = agent.lots[index];
   if (lot?.expiresAtMs === expiresAtMs) lot.freeNanoUsd += nanoUsd;
   else agent.lots.splice(index, 0, { expiresAtMs, freeNanoUsd: nanoUsd, heldNanoUsd: 0n });
+}
+
+/** Takes the event's amounts from the free credit of their lots, and returns the sum. If a lot has less, it throws and changes nothing. */
+export function takeFree(agent: AgentState, event: LedgerEventOf<'expired' | 'moved_out'>): NanoUsd {
+  const debits = event.lots.map(({ expiresAtMs, nanoUsd }) => {
+    const lot = findLot(agent, expiresAtMs);
+    const amount = BigInt(nanoUsd);
+    if (lot === undefined || lot.freeNanoUsd < amount) {
+      throw new LedgerEventError(event, 'the lot does not have that much');
+    }
+    return { lot, amount };
+  });
+  let sum = 0n;
+  for (const { lot, amount } of debits) {
+    lot.freeNanoUsd -= amount;
+    sum += amount;
+  }
+  dropEmptyLots(agent);
+  return sum;
 }
 
 export function dropEmptyLots(agent: AgentState): void {

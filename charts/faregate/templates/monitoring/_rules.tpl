@@ -1,4 +1,4 @@
-{{/* What stands between percent signs in rules/*.yaml. */}}
+{{/* The values of the words between percent signs in rules/*.yaml. The table of error codes makes files/error-codes.json. */}}
 {{- define "faregate.ruleWords" -}}
 {{- $fullname := include "faregate.fullname" . -}}
 {{- $words := deepCopy .Values.monitoring.rules.thresholds -}}
@@ -9,8 +9,9 @@
 {{- $_ := set $words "apiMemoryBytes" (mul (include "faregate.mebibytes" (dig "limits" "memory" "" .Values.api.resources) | int64) 1048576) -}}
 {{- $pods := ternary .Values.api.replicas .Values.api.autoscaling.maxReplicas (eq .Values.api.autoscaling.kind "none") -}}
 {{- $_ := set $words "drainingMax" ($pods | int64) -}}
-{{- $_ := set $words "serverErrorCodes" "gateway_busy|gateway_capacity|gateway_unavailable|catalog_unavailable|service_unavailable|gateway_error" -}}
-{{- $_ := set $words "providerErrorCodes" "model_busy|provider_unavailable|upstream_timeout|upstream_unreachable|provider_error|upstream_error" -}}
+{{- $codes := .Files.Get "files/error-codes.json" | fromJson -}}
+{{- $_ := set $words "serverErrorCodes" (join "|" $codes.gateway) -}}
+{{- $_ := set $words "providerErrorCodes" (join "|" $codes.provider) -}}
 {{ toYaml $words }}
 {{- end -}}
 

@@ -5,7 +5,7 @@ import type { OpenCalls } from './open-calls.ts';
 const USAGE_DRAINS_MAX = 200;
 
 /** How long, and how far, an answer is read on after a hang-up. */
-export interface DrainBounds {
+export interface UsageDrainBounds {
   ms: number;
   bytes: number;
 }
@@ -23,7 +23,7 @@ export class UsageDrain {
   private constructor(
     openCalls: Pick<OpenCalls, 'usageDrains'>,
     upstream: UpstreamRequest,
-    { ms, bytes }: DrainBounds,
+    { ms, bytes }: UsageDrainBounds,
     nowMs: number,
   ) {
     this.#openCalls = openCalls;
@@ -36,7 +36,7 @@ export class UsageDrain {
   static begin(
     openCalls: Pick<OpenCalls, 'usageDrains'>,
     upstream: UpstreamRequest,
-    bounds: DrainBounds,
+    bounds: UsageDrainBounds,
     nowMs: number,
   ): UsageDrain | null {
     if (openCalls.usageDrains >= USAGE_DRAINS_MAX) return null;

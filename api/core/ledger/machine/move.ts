@@ -1,5 +1,6 @@
+import { DAY_MS } from '../../clock.ts';
 import type { LedgerEventOf } from '../../events/ledger-event.ts';
-import { BALANCE_CAP_NANO_USD } from '../../limits.ts';
+import { BALANCE_CAP_NANO_USD, LOG_KEPT_MS, LOT_DAYS_MAX } from '../../limits.ts';
 import { minBigint, type NanoUsd } from '../../money.ts';
 import {
   type MoveIn,
@@ -10,7 +11,8 @@ import {
   moveRefusals,
 } from '../command.ts';
 import { changed, type Decision, headOf, requireAmount, unchanged } from './decision.ts';
-import { balanceNanoUsd, findLot } from './lots.ts';
+import { LedgerEventError } from './ledger-errors.ts';
+import { addFree, balanceNanoUsd, findLot, takeFree } from './lots.ts';
 import type { AgentState, LedgerState, TradeDone } from './state.ts';
 
 /**
@@ -98,4 +100,41 @@ export const inTrade = (tradeId: string): string => `in:${tradeId}`;
 function findTrade(agent: AgentState | undefined, name: string, nowMs: number): TradeDone | null {
   const trade = agent?.trades.get(name);
   return trade !== undefined && trade.keptUntilMs > nowMs ? trade : null;
+}
+
+export function applyMovedOut(agent: AgentState, event: LedgerEventOf<'moved_out'>): void {
+  const [lot, ...others] = event.lots;
+  if (lot === undefined || others.length > 0) throw new LedgerEventError(event, 'a sale is of one lot');
+  agent.movedOutNanoUsd += takeFree(agent, event);
+  agent.trades.set(outTrade(event.tradeId), {
+    keptUntilMs: Math.max(lot.expiresAtMs, event.atMs) + LOG_KEPT_MS,
+    result: 'moved_out',
+    expiredNanoUsd: 0n,
+    detail: saleTerms(event.buyerAgentId, lot.expiresAtMs, BigInt(lot.nanoUsd)),
+  });
+}
+
+/** The refusal is remembered as if its lot ended as late as any lot may. */
+export function applyMoveRefused(agent: AgentState, event: LedgerEventOf<'move_refused'>): void {
+  agent.trades.set(outTrade(event.tradeId), {
+    keptUntilMs: event.atMs + LOT_DAYS_MAX * DAY_MS + LOG_KEPT_MS,
+    result: 'move_refused',
+    expiredNanoUsd: 0n,
+    detail: event.reason,
+  });
+}
+
+export function applyMovedIn(agent: AgentState, event: LedgerEventOf<'moved_in'>): void {
+  const nanoUsd = BigInt(event.nanoUsd);
+  const expiredNanoUsd = BigInt(event.expiredNanoUsd);
+  if (expiredNanoUsd > nanoUsd) throw new LedgerEventError(event, 'expires more than it moves');
+  addFree(agent, event.expiresAtMs, nanoUsd - expiredNanoUsd);
+  agent.movedInNanoUsd += nanoUsd;
+  agent.expiredNanoUsd += expiredNanoUsd;
+  agent.trades.set(inTrade(event.tradeId), {
+    keptUntilMs: Math.max(event.atMs, event.expiresAtMs) + LOG_KEPT_MS,
+    result: 'moved_in',
+    expiredNanoUsd,
+    detail: '',
+  });
 }
