@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { errorCodes, type ErrorRow, errorTable } from '../api/contract/errors.ts';
+import { type ErrorRow, errorCodes, errorTable } from '../api/contract/errors.ts';
 import { configSchemaOfValues } from './config-schema-of-values.ts';
 import { makeReadme } from './make-readme.ts';
 import { makeValuesSchema } from './make-values-schema.ts';

@@ -55,8 +55,7 @@ export const marketsRouter = t.router({
       operationId: 'listCandles',
       tag: 'Markets',
       summary: 'Read candles',
-      description:
-        `What was traded in a market, interval by interval. Weighs ${MARKET_WEIGHTS.candles}. ${READ}`,
+      description: `What was traded in a market, interval by interval. Weighs ${MARKET_WEIGHTS.candles}. ${READ}`,
       errors: ['unknown_parameter', 'invalid_interval', 'invalid_limit', ...MARKET_ERRORS],
       headers: HEADERS,
       examples: { answer: candlesExample },

@@ -3,7 +3,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { formatUsd } from '#core/money.ts';
 import { errorStatus, errorType } from '../../api/contract/error-body.ts';
-import { type ErrorCode, errorCodes as codes, type ErrorRow, errorTable } from '../../api/contract/errors.ts';
+import { errorCodes as codes, type ErrorCode, type ErrorRow, errorTable } from '../../api/contract/errors.ts';
 import { headerDocs } from '../../api/contract/headers.ts';
 import { shapeOfPath } from '../../api/contract/route.ts';
 import { pathOf } from '../support/path-of.ts';

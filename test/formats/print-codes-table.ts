@@ -1,5 +1,5 @@
 import { errorStatus, errorType } from '../../api/contract/error-body.ts';
-import { type ErrorCode, errorCodes as codes } from '../../api/contract/errors.ts';
+import { errorCodes as codes, type ErrorCode } from '../../api/contract/errors.ts';
 import { codeGrid, type Ways } from './code-grid.ts';
 import { FORMATS } from './requests.ts';
 
