@@ -69,7 +69,7 @@ export const CALL_ID_AGE_MAX_MS = 10 * MINUTE_MS;
 export const GIVEN_UP_CALLS_MAX = 1_000;
 /** Clocks that differ by more do not agree: no call starts, and times of the other are not believed. */
 export const CLOCK_APART_MAX_MS = 5 * MINUTE_MS;
-/** An id that is dated further ahead leaves no mark when it is given up. It could start something only after as long again. */
+/** An id that is dated further ahead leaves no mark when it is given up. It could start nothing for `CLOCK_APART_MAX_MS` more. */
 export const GIVEN_UP_AHEAD_MAX_MS = 2 * CLOCK_APART_MAX_MS;
 /** A wall clock that moves this much further than the machine's uptime has jumped, and is not trusted at once. */
 export const CLOCK_JUMP_MIN_MS = MINUTE_MS;

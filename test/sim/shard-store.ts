@@ -5,6 +5,7 @@ import { agentLoads } from '#core/ledger/cluster/redis-agent-loads.ts';
 import type { agentKeyNames, ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
 import { toOpenVideos, toVideoJob } from '#core/ledger/cluster/redis-videos.ts';
 import { addAgent, emptyLedger } from '#core/ledger/machine/empty-ledger.ts';
+import { GivenUpCalls } from '#core/ledger/machine/given-up-calls.ts';
 import type { AgentState, LedgerState } from '#core/ledger/machine/state.ts';
 import type { VideoJob } from '#core/videos/video-job.ts';
 
@@ -156,7 +157,7 @@ function toAgent(keys: ShardKeys, agentId: number, raw: RedisKeys): AgentState {
   ended.sort(([, a], [, b]) => a.settledAtMs - b.settledAtMs);
   for (const [callId, done] of ended) agent.done.set(callId, done);
   const marks = Array.from(raw.get(keys.givenUp(agentId))?.keys() ?? [], Number).sort((a, b) => a - b);
-  for (const callId of marks) agent.givenUp.note(callId, idTimeMs(callId));
+  agent.givenUp = new GivenUpCalls(marks);
   for (const [grantId, untilMs] of of(':grants')) {
     agent.grants.set(z.string().parse(JSON.parse(grantId)), Number(untilMs));
   }

@@ -1,5 +1,10 @@
 import { HOUR_MS, MINUTE_MS } from '#core/clock.ts';
-import { CALL_ID_AGE_MAX_MS, CLOCK_APART_MAX_MS, GIVEN_UP_CALLS_MAX } from '#core/limits.ts';
+import {
+  CALL_ID_AGE_MAX_MS,
+  CLOCK_APART_MAX_MS,
+  GIVEN_UP_AHEAD_MAX_MS,
+  GIVEN_UP_CALLS_MAX,
+} from '#core/limits.ts';
 import {
   after,
   at,
@@ -40,6 +45,9 @@ import {
 const madeAhead = callIdAt(START_MS + 290_000);
 /** Nothing can start with this id for a millisecond more. */
 const TOO_FAR_AHEAD = callIdAt(START_MS + CLOCK_APART_MAX_MS + 1);
+
+const TEN_MINUTES_AHEAD = callIdAt(START_MS + GIVEN_UP_AHEAD_MAX_MS);
+const FURTHER_AHEAD = callIdAt(START_MS + GIVEN_UP_AHEAD_MAX_MS + 1);
 
 /** As many as an agent's marks can be, all given up by a process whose clock is ahead. */
 const givenUpAhead = (aheadMs: number): Row[] =>
@@ -223,7 +231,7 @@ export const settleCases: readonly LedgerCase[] = [
   },
   {
     promise:
-      'calls that were given up by a process whose clock is six minutes ahead keep no start of another process back, then or later',
+      'as many calls as are remembered, given up by a process whose clock is six minutes ahead, keep no start of another process back, then or later',
     rows: [
       ...agentWith(100n),
       ...givenUpAhead(6 * MINUTE_MS),
@@ -231,6 +239,31 @@ export const settleCases: readonly LedgerCase[] = [
       after(2 * MINUTE_MS),
       does(reserve(2, 20n), ok),
       sees(1, { lots: lots([8, 60n, 40n]) }),
+    ],
+  },
+  {
+    promise:
+      'a start that is dated up to ten minutes ahead, and given up, holds nothing when its time has come',
+    rows: [
+      ...agentWith(100n),
+      does(settle(1, 0n, { callId: TEN_MINUTES_AHEAD }), refused('no_hold')),
+      after(10 * MINUTE_MS),
+      does(reserve(1, 60n, { callId: TEN_MINUTES_AHEAD }), refused('done', { chargedNanoUsd: 0n })),
+      after(CALL_ID_AGE_MAX_MS),
+      does(reserve(1, 60n, { callId: TEN_MINUTES_AHEAD }), refused('done', { chargedNanoUsd: 0n })),
+      after(1),
+      does(reserve(1, 60n, { callId: TEN_MINUTES_AHEAD }), refused('stale_id')),
+      sees(1, { lots: lots([8, 100n, 0n]), holds: [] }),
+    ],
+  },
+  {
+    promise: 'a start that is dated further ahead leaves no mark, and can start once its time has come',
+    rows: [
+      ...agentWith(100n),
+      does(settle(1, 0n, { callId: FURTHER_AHEAD }), refused('no_hold')),
+      does(reserve(1, 60n, { callId: FURTHER_AHEAD }), refused('clock_apart')),
+      after(10 * MINUTE_MS),
+      does(reserve(1, 60n, { callId: FURTHER_AHEAD }), ok),
     ],
   },
   {

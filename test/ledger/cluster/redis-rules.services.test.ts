@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { DAY_MS, systemClock } from '#core/clock.ts';
+import { DAY_MS, MINUTE_MS, systemClock } from '#core/clock.ts';
 import { agentKeys, agentLoads } from '#core/ledger/cluster/redis-agent-loads.ts';
 import { ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
 import { createRedisScripts, type ScriptReply } from '#core/ledger/cluster/redis-scripts.ts';
@@ -94,6 +94,16 @@ describeWith(['redis'], 'the rules of the cluster', () => {
       await scripts.run('open', [shard.meta, shard.outbox], ['nonce', 2, 3, world.clock.now(), '0']);
       await does(reserve(1, 10n), refused('done', { chargedNanoUsd: 0n }))(world);
       await does(reserve(2, 10n), ok)(world);
+    });
+
+    test('holds nothing either as long as its id can start a call, where the shard is ahead of its node', async () => {
+      const world = await startWorld();
+      for (const row of agentWith(100n)) await row(world);
+      await does(settle(1, 0n), refused('no_hold'))(world);
+      const keptMs = await redis.client.pttl(shard.givenUp(1));
+      await redis.client.hset(shard.meta, 'last_ms', world.clock.now() + 2 * MINUTE_MS);
+      await does(settle(1, 0n), refused('no_hold'))(world);
+      expect((await redis.client.pttl(shard.givenUp(1))) - keptMs).toBeGreaterThan(MINUTE_MS);
     });
 
     test('leaves no mark behind once it could start nothing any more', async () => {

@@ -18,7 +18,11 @@ import {
  */
 export class GivenUpCalls {
   /** Ascending, so the oldest id is first. */
-  readonly #ids: CallId[] = [];
+  readonly #ids: CallId[];
+
+  constructor(ids: readonly CallId[] = []) {
+    this.#ids = [...ids];
+  }
 
   note(callId: CallId, nowMs: number): void {
     const after = this.#ids.findLastIndex((id) => id <= callId);

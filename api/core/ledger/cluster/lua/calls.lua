@@ -41,8 +41,8 @@ local function note_given_up(marks, call_id, made_at)
     redis.call('ZREMRANGEBYSCORE', marks, '(' .. whole(now + CLOCK_APART_MAX_MS), '+inf')
   end
   redis.call('ZREMRANGEBYRANK', marks, 0, -GIVEN_UP_CALLS_MAX - 1)
-  -- Twice the time, because Redis counts it by its own clock, and not by the shard's.
-  redis.call('PEXPIRE', marks, whole(2 * CALL_ID_AGE_MAX_MS))
+  -- The key expires by Redis' own clock, which may be behind the shard's time: when every mark's id is too old to start.
+  redis.call('PEXPIRE', marks, whole(now - clock_ms + GIVEN_UP_AHEAD_MAX_MS + CALL_ID_AGE_MAX_MS))
 end
 
 local function is_given_up(marks, call_id, made_at)
