@@ -119,7 +119,7 @@ describe.each(FORMATS)('by %s: a provider that sends nothing but comments', (for
     slow.provider.next({ path: pathOf(format), comments: 'forever', gapMs: 1, billUsd: '0' });
     const call = post(slow, { kind: 'all formats', format, stream });
     await until(() => slow.running.deps.gateway.openCalls.size === 1);
-    await until(() => slow.provider.requests().some(({ path }) => path.endsWith(format)));
+    await until(() => slow.provider.requests().some(({ path }) => path.endsWith(pathOf(format))));
     await passTime(slow, clock, minutes * MINUTE_MS - 5 * SECOND_MS);
     expect(slow.running.deps.gateway.openCalls.size).toBe(1);
     await passTime(slow, clock, 6 * SECOND_MS);
