@@ -18,16 +18,33 @@ export class JsonScan {
       if (this.#escaped) this.#escaped = false;
       else if (code === QUOTE) this.#inString = !this.#inString;
       else if (this.#inString) this.#escaped = code === BACKSLASH;
-      else if (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) blanks++;
-      else if (code === BRACE || code === BRACKET) {
-        this.#begun = true;
-        this.#depth++;
-      } else if (code === BRACE_END || code === BRACKET_END) this.#depth--;
+      else {
+        switch (code) {
+          case SPACE:
+          case LINE_FEED:
+          case CARRIAGE_RETURN:
+          case TAB:
+            blanks++;
+            break;
+          case BRACE:
+          case BRACKET:
+            this.#begun = true;
+            this.#depth++;
+            break;
+          case BRACE_END:
+          case BRACKET_END:
+            this.#depth--;
+        }
+      }
     }
     return blanks;
   }
 }
 
+const SPACE = 0x20;
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const TAB = 0x09;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const BRACE = 0x7b;
