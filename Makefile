@@ -91,8 +91,8 @@ check-texts: ## Its other half
 	redocly lint openapi/v1.json openapi/admin.json --config openapi/redocly.yaml
 	spectral lint openapi/v1.json openapi/admin.json --ruleset openapi/spectral.yaml --fail-severity error --quiet
 
-bench: $(TOOLS) ## Every bar of cost, latency and speed, on this machine (ARGS="cluster" for a part: embedded, formats, account, hostile, media, cluster, publisher, projector, recovery, history, market, capacity; PEERS=1: beside Portkey)
-	@node test/bench/main.ts $(if $(PEERS),peers) $(ARGS)
+bench: $(TOOLS) ## Every bar of cost, latency and speed, on this machine (ARGS="cluster" for a part: embedded, formats, account, hostile, media, cluster, publisher, projector, recovery, history, market, capacity; PEERS=1: beside Portkey; BEFORE=tree: beside another checkout)
+	@BEFORE=$(BEFORE) node test/bench/main.ts $(if $(PEERS),peers) $(if $(BEFORE),before) $(ARGS)
 
 load: $(TOOLS) ## Streamed calls of many agents against a gateway (URL, ADMIN_URL, ADMIN_TOKEN_FILE; CALLERS=20, SECONDS=30)
 	@node test/bench/load-gateway.ts

@@ -8,6 +8,9 @@ export const bars = {
   memoryMb: 220,
 } as const;
 
+/** Of what the same call costs the tree before, where two are compared. */
+export const beforeRatioMax = 1.03;
+
 export interface CpuRun {
   what: string;
   model: string;

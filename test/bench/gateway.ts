@@ -31,7 +31,8 @@ export interface Money {
 }
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-export const gatewayEntry = join(ROOT, 'api/main.ts');
+const ENTRY = 'api/main.ts';
+export const gatewayEntry = join(ROOT, ENTRY);
 /** As in the Makefile's `run`. */
 export const GATEWAY_FLAGS = ['--max-semi-space-size=32'];
 /** Enough that no agent reaches its start rate: each may start 60,000 calls at once and 1,000 a second. */
@@ -46,6 +47,8 @@ const POLL_MS = 50;
 export interface GatewayOptions {
   providerPort: number;
   core: number | null;
+  /** Another tree whose gateway is started; by default this one. */
+  root?: string;
   /** Without one it is embedded. */
   stores?: Pick<ClusterStores, 'yaml' | 'adminToken'>;
   /** So many models in all, of which one is called; without it, all of the canned provider in every way. */
@@ -62,7 +65,7 @@ export async function startGateway(options: GatewayOptions): Promise<GatewayUnde
   await writeFile(configFile, stores.yaml + configText(providerPort, modelsOf(options.models)));
   const port = await freePort();
   const internalPort = await freePort();
-  const child = startChild([...GATEWAY_FLAGS, gatewayEntry], {
+  const child = startChild([...GATEWAY_FLAGS, join(options.root ?? ROOT, ENTRY)], {
     core,
     env: {
       PORT: String(port),

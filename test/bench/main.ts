@@ -17,10 +17,11 @@ const files = new Map([
   ['history', 'history.ts'],
   ['market', 'market.ts'],
   ['capacity', 'capacity.ts'],
+  ['before', 'before.ts'],
   ['peers', 'peers.ts'],
 ]);
-/** Installs programs of others, so it runs only where it is named. */
-const onlyWhereNamed = new Set(['peers']);
+/** Needs a second tree, or installs programs of others, so it runs only where it is named. */
+const onlyWhereNamed = new Set(['before', 'peers']);
 /** Run the gateway's code themselves, and so as the gateway is run. */
 const asTheGateway = new Set(['history', 'hostile', 'market']);
 
